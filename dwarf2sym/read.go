@@ -147,7 +147,7 @@ type Report struct {
 	Problems    []bin.Problem // in order of sections and offsets
 	Mapped      []srcmap.File // whose content Options.Mapping put into the name of a FILE, by path
 	Stats       Stats
-	Extents     Extents
+	Extents     symfmt.Extents
 
 	Others        []string // other files that were read: the supplementary file, packages, .dwo files
 	PackageUnused bool     // there is an Options.Package, but no unit that is split
@@ -165,7 +165,7 @@ func Read(ctx context.Context, file, debug *object.File, o Options) (*symfmt.Mod
 		return nil, nil, err
 	}
 	r.report.Problems = r.sortedProblems()
-	r.report.Extents.addCode(file)
+	addCode(&r.report.Extents, file)
 	return &r.module, &r.report, nil
 }
 
@@ -295,7 +295,7 @@ func (r *reader) addPublics(names *nameJoin) {
 			continue
 		}
 		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: names.final(s.id), Multiple: s.Multiple})
-		r.report.Extents.addPublic(s)
+		addPublic(&r.report.Extents, s)
 	}
 }
 

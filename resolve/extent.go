@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -29,14 +28,14 @@ const maxPublic = 64 << 10
 
 // extent says how far the PUBLIC records of a Resolver reach.
 type extent struct {
-	*dwarf2sym.Extents // of the binary; nil if the symbols are a symbol file's
+	*symfmt.Extents // of the binary; nil if the symbols are a symbol file's
 
 	last uint64 // the last address that a record has
 	end  uint64 // the first one that no record may reach
 }
 
 // newExtent returns the extent from the records of an index; binary may be nil.
-func newExtent(x *index, binary *dwarf2sym.Extents) extent {
+func newExtent(x *index, binary *symfmt.Extents) extent {
 	e := extent{Extents: binary}
 	if binary != nil && len(binary.Code) == 0 {
 		e.Extents = nil // damaged: it would say that there is no code

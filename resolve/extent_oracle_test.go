@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
@@ -109,19 +110,16 @@ type extentAnswer struct {
 }
 
 func compareExtents(t *testing.T, path string) {
-	b, err := NewBinaries([]string{path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, tried, err := b.Symbols(context.Background(), Module{})
-	if r == nil {
-		t.Fatal(tried, err)
-	}
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	m, report, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{Demangle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := FromModule(m, ModuleOptions{Path: path, Extents: &report.Extents})
 	var addrs []uint64
 	for _, s := range f.Segments {
 		if s.Exec {

@@ -95,6 +95,19 @@ func (s moduleSource) held() int64 {
 
 func (moduleSource) Close() error { return nil }
 
+// ModuleOptions say where a Module is from.
+type ModuleOptions struct {
+	Path     string           // of its file, for messages
+	Extents  *symfmt.Extents  // of its binary; nil for a module from elsewhere
+	Problems []symfmt.Problem // what was left out of it, for Damage
+}
+
+// FromModule returns a Resolver of a Module. The Resolver refers to m, which must not change.
+func FromModule(m *symfmt.Module, o ModuleOptions) *Resolver {
+	m = m.Ordered()
+	return newResolver(o.Path, indexModule(m), moduleSource{m}, o.Problems, o.Extents)
+}
+
 // indexModule makes the index of a Module, whose records are in canonical order.
 func indexModule(m *symfmt.Module) *index {
 	x := newIndex()

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -112,7 +111,7 @@ func newTextResolver(path string, x *index, t text, problems []symfmt.Problem) *
 
 // newResolver returns the Resolver of an index and what it leads to. binary is nil for a
 // symbol file.
-func newResolver(path string, x *index, from source, problems []symfmt.Problem, binary *dwarf2sym.Extents) *Resolver {
+func newResolver(path string, x *index, from source, problems []symfmt.Problem, binary *symfmt.Extents) *Resolver {
 	r := &Resolver{
 		path: path, problems: problems, x: x, source: from, limit: heldFunctions,
 		extent:  newExtent(x, binary),

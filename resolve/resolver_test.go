@@ -183,7 +183,7 @@ func compareWritten(t testing.TB, n *naive) {
 	if err := symfmt.Write(&text, n.m, symfmt.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	written, r := openString(t, text.String()), FromModule(n.m, nil, "module")
+	written, r := openString(t, text.String()), FromModule(n.m, ModuleOptions{Path: "module"})
 	names := cfi.NewNames(n.names().Arch())
 	var want, got Location
 	for _, rva := range n.edges() {

@@ -138,7 +138,7 @@ func writeSymcache(t *testing.T, m *symfmt.Module, o symcache.Options) []byte {
 
 func moduleResolver(t *testing.T, m *symfmt.Module) *Resolver {
 	t.Helper()
-	r := FromModule(m, nil, "module")
+	r := FromModule(m, ModuleOptions{Path: "module"})
 	t.Cleanup(func() { r.Close() })
 	return r
 }

@@ -1,11 +1,6 @@
 package resolve
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/symtool/symtool/internal/object"
-)
+import "fmt"
 
 // Tried is a place in which a Supplier did not find a module's symbols.
 type Tried struct {
@@ -28,17 +23,6 @@ func (t Tried) String() string {
 		return t.Why
 	}
 	return t.Place + ": " + t.Why
-}
-
-// Refused returns the Tried of symbols that cannot be used because of err, whose message names the
-// place.
-func Refused(err error) Tried {
-	t := Tried{Why: err.Error()}
-	var other *OtherIDError
-	if errors.As(err, &other) || errors.Is(err, object.ErrOtherBuild) {
-		t.Kind = OtherID
-	}
-	return t
 }
 
 // OtherIDError is the error for symbols with the module's name and another id.

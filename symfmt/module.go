@@ -96,6 +96,21 @@ type Range struct { // 16 bytes
 	Size uint64
 }
 
+// Extents says where the code of a binary is and where its PUBLICs end, for which
+// symbol files have no place.
+type Extents struct {
+	// Base is the address that RVAs count from, in the addresses that the linker
+	// gave. It is 0 for position-independent code and for relocatable files.
+	Base uint64
+
+	// Code has the sections with code or, in a file without sections, the segments,
+	// sorted by address.
+	Code []Range
+
+	// Publics has the PUBLICs whose ELF symbols have a size, sorted by address.
+	Publics []Range
+}
+
 // Inline is an INLINE record.
 type Inline struct { // 48 bytes
 	Depth    uint32 // nesting level; 0 is inlined into the FUNC itself

@@ -126,7 +126,7 @@ func (o *framePointerOracle) open(path string) {
 	}
 	slices.Sort(o.starts)
 	o.starts = slices.Compact(o.starts)
-	o.rules = resolve.FromModule(m, nil, path)
+	o.rules = resolve.FromModule(m, resolve.ModuleOptions{Path: path})
 	if o.f, err = objfile.Open(path, object.DefaultLimits()); err != nil {
 		o.t.Fatal(err)
 	}

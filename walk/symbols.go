@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -60,8 +61,8 @@ func (s *Symbols) damaged(err error) {
 // Sources holds symbols and binaries for many dumps: the symbols of a module are looked for once.
 // Its methods may be called concurrently.
 type Sources struct {
-	Symbols  resolve.Supplier  // of symbol files; may be nil
-	Binaries *resolve.Binaries // ELF files, whose debug information serves in place of a missing symbol file; may be nil
+	Symbols  resolve.Supplier   // of symbol files; may be nil
+	Binaries *supplier.Binaries // ELF files, whose debug information serves in place of a missing symbol file; may be nil
 
 	mu      sync.Mutex
 	modules map[string]*moduleState
@@ -69,10 +70,10 @@ type Sources struct {
 }
 
 // NewSources returns Sources that ask suppliers in turn, and then binaries, which may be nil.
-func NewSources(suppliers []resolve.Supplier, binaries *resolve.Binaries) *Sources {
+func NewSources(suppliers []resolve.Supplier, binaries *supplier.Binaries) *Sources {
 	s := &Sources{Binaries: binaries}
 	if len(suppliers) > 0 {
-		s.Symbols = resolve.NewChain(suppliers...)
+		s.Symbols = supplier.NewChain(suppliers...)
 	}
 	return s
 }
@@ -199,13 +200,13 @@ func readModule(ctx context.Context, f *object.File, o dwarf2sym.Options) (resol
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	return resolve.FromModule(m, report, f.Path), report.Problems, nil
+	return resolve.FromModule(m, resolve.ModuleOptions{Path: f.Path, Extents: &report.Extents}), report.Problems, nil
 }
 
 // binaries are where the module's binary may be. A lone one would be given for
 // any module of which nothing is known: where the memory agrees with it, the
 // dump's reader has adopted its id.
-func (st *moduleState) binaries() *resolve.Binaries {
+func (st *moduleState) binaries() *supplier.Binaries {
 	if m := &st.m; len(m.BuildID) == 0 && m.DebugID == "" && m.Name == "" && m.DebugFile == "" {
 		return nil
 	}

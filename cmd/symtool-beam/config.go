@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/remote"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -127,7 +128,7 @@ func (c *Config) techniques() (all []walk.Technique, err error) {
 
 // batch returns the configuration of the walks, with symbols that are not opened yet. open opens
 // symbol files.
-func (c *Config) batch(open resolve.Opener) (*batch.Runner, error) {
+func (c *Config) batch(open supplier.Opener) (*batch.Runner, error) {
 	techniques, err := c.techniques()
 	if err != nil {
 		return nil, err
@@ -145,10 +146,10 @@ func (c *Config) batch(open resolve.Opener) (*batch.Runner, error) {
 }
 
 // sources are where symtool walk looks for symbols, in its order.
-func (c *Config) sources(open resolve.Opener) (*walk.Sources, error) {
+func (c *Config) sources(open supplier.Opener) (*walk.Sources, error) {
 	var suppliers []resolve.Supplier
 	for _, path := range c.Symbols {
-		s, err := resolve.NewSymbols(path, open)
+		s, err := supplier.NewSymbols(path, open)
 		if err != nil {
 			return nil, fmt.Errorf("--symbols: %w", err)
 		}
@@ -181,18 +182,18 @@ func (c *Config) cache() string {
 	return filepath.Join(dir, "symtool", "symbols")
 }
 
-func (c *Config) binaries() (*resolve.Binaries, error) {
+func (c *Config) binaries() (*supplier.Binaries, error) {
 	if len(c.Binaries) == 0 {
 		return nil, nil
 	}
-	var fetcher resolve.Fetcher
+	var fetcher supplier.Fetcher
 	if len(c.Debuginfod) > 0 {
 		var err error
 		if fetcher, err = remote.NewDebuginfod(remote.Debuginfod{URLs: c.Debuginfod, Getenv: os.Getenv, UserAgent: version.Generator}); err != nil {
 			return nil, fmt.Errorf("--debuginfod: %w", err)
 		}
 	}
-	b, err := resolve.NewFetchingBinaries(c.Binaries, []string{"/usr/lib/debug"}, fetcher)
+	b, err := supplier.NewFetchingBinaries(c.Binaries, []string{"/usr/lib/debug"}, fetcher)
 	if err != nil {
 		return nil, fmt.Errorf("--binaries: %w", err)
 	}

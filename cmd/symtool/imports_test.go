@@ -30,19 +30,20 @@ var layers = [][]string{
 	4:  {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
 	5:  {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload", "walk/dumpfile", "lint/follow"},
 	6:  {"lint/facts", "resolve"},
-	7:  {"lint", "resolve/remote", "resolve/symserver", "walk", "walk/internal/walktest"},
-	8:  {"lint/config", "lint/report", "walk/compare", "walk/report", "walk/verify", "walk/internal/walked"},
-	9:  {"walk/batch"},
-	10: {inSymtool + "cli"},
-	11: {inSymtool + "binfile"},
-	12: {inSymtool + "formats"},
-	13: {inSymtool + "suppliers"},
-	14: {
+	7:  {"lint", "resolve/supplier"},
+	8:  {"lint/config", "lint/report", "resolve/remote", "resolve/symserver", "walk", "walk/internal/walktest"},
+	9:  {"walk/compare", "walk/report", "walk/verify", "walk/internal/walked"},
+	10: {"walk/batch"},
+	11: {inSymtool + "cli"},
+	12: {inSymtool + "binfile"},
+	13: {inSymtool + "formats"},
+	14: {inSymtool + "suppliers"},
+	15: {
 		inSymtool + "completion", inSymtool + "convert", inSymtool + "diff", inSymtool + "doctor", inSymtool + "dump",
 		inSymtool + "inspect", inSymtool + "lint", inSymtool + "resolve", inSymtool + "serve", inSymtool + "sframe", inSymtool + "store",
 		inSymtool + "upload", inSymtool + "version", inSymtool + "walk", "cmd/symtool/integration",
 	},
-	15: {"cmd/symtool"},
+	16: {"cmd/symtool"},
 }
 
 // forTests are the packages that tests of every layer import.

@@ -2,7 +2,7 @@ package remote
 
 import (
 	"github.com/symtool/symtool/internal/debuginfod"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 )
 
 // Debuginfod configures debuginfod servers. The variables of elfutils say where their files are
@@ -17,7 +17,7 @@ type Debuginfod struct {
 }
 
 // NewDebuginfod returns a Fetcher that asks debuginfod servers.
-func NewDebuginfod(cfg Debuginfod) (resolve.Fetcher, error) {
+func NewDebuginfod(cfg Debuginfod) (supplier.Fetcher, error) {
 	getenv := func(name string) string {
 		if cfg.Getenv == nil || name == "DEBUGINFOD_URLS" && len(cfg.URLs) > 0 {
 			return ""

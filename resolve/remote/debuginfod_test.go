@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 )
 
 // What is not in the folders is fetched by its build-id: the binary, if a dump has it, and the
@@ -52,7 +52,7 @@ func TestBinaryFetched(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := resolve.NewFetchingBinaries([]string{c.root}, nil, client)
+			s, err := supplier.NewFetchingBinaries([]string{c.root}, nil, client)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,5 +1,5 @@
 // Package remote gets symbols over HTTP: NewServers from symbol servers, and NewDebuginfod, for
-// resolve.NewFetchingBinaries, from debuginfod servers.
+// supplier.NewFetchingBinaries, from debuginfod servers.
 //
 // It is apart from package resolve so that a program that uses files alone links no HTTP and no
 // TLS.

@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -73,7 +74,7 @@ func writeFiles(t testing.TB, files ...string) (dir string) {
 
 func newSymbols(t testing.TB, path string) resolve.Supplier {
 	t.Helper()
-	s, err := resolve.NewSymbols(path, nil)
+	s, err := supplier.NewSymbols(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func (a answered) check(t testing.TB, what string, want answered) {
 
 func newBinaries(t testing.TB, roots ...string) resolve.Supplier {
 	t.Helper()
-	s, err := resolve.NewBinaries(roots, nil)
+	s, err := supplier.NewBinaries(roots, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

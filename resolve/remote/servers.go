@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/fetch"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -33,7 +34,7 @@ type Servers struct {
 	MaxSize int64         // of one file, as it is sent and without its compression; 0: 4 GiB
 	Connect time.Duration // for the connection, and for its encryption; 0: 10 seconds
 
-	Open      resolve.Opener // of the files in the cache
+	Open      supplier.Opener // of the files in the cache
 	UserAgent string
 	// Log, if non-nil, is called before each request. It may be called concurrently.
 	Log func(url string)
@@ -70,7 +71,7 @@ func NewServers(cfg Servers) (resolve.Supplier, error) {
 
 type serverSupplier struct {
 	cache   string
-	open    resolve.Opener
+	open    supplier.Opener
 	servers []*fetch.Server
 	client  *fetch.Client
 	maxText int64
@@ -90,7 +91,7 @@ func (s *search) miss(place, format string, args ...any) {
 
 // refuse notes symbols that cannot be used. err names their place.
 func (s *search) refuse(err error) {
-	s.tried = append(s.tried, resolve.Refused(err))
+	s.tried = append(s.tried, supplier.Refused(err))
 	s.errs = append(s.errs, err)
 }
 
@@ -101,7 +102,7 @@ func (s *search) done(r resolve.Symbols) (resolve.Symbols, []resolve.Tried, erro
 // Symbols implements resolve.Supplier.
 func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s := search{m: m}
-	places, err := m.Places()
+	places, err := supplier.Places(&m)
 	if err != nil {
 		s.refuse(err)
 	}
@@ -132,7 +133,7 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 
 // openFor opens a file of the cache, which was found to be the module's.
 func (c *serverSupplier) openFor(s *search, path string) resolve.Symbols {
-	r, err := resolve.OpenFor(path, s.m, c.open)
+	r, err := supplier.OpenFor(path, s.m, c.open)
 	if err != nil {
 		s.refuse(err)
 		return nil
@@ -146,7 +147,7 @@ func (c *serverSupplier) path(p store.Place) string { return filepath.Join(c.cac
 func (c *serverSupplier) place(from *fetch.Server, p store.Place, m resolve.Module) *fetch.Place {
 	path := c.path(p)
 	place := &fetch.Place{Cache: c.cache, Path: path, MissAge: missAge, Check: func(path string) error {
-		name, id, err := resolve.FileModule(path)
+		name, id, err := supplier.FileModule(path)
 		if err == nil {
 			err = checkCame(name, id, m)
 		}
@@ -208,7 +209,7 @@ func (c *serverSupplier) unpack(w io.Writer, body io.Reader, m resolve.Module) e
 	if compression != "" {
 		text = bin.LimitReader(text, c.maxText)
 	}
-	head, name, id, err := resolve.ReadModule(text)
+	head, name, id, err := supplier.ReadModule(text)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 )
 
 func newServers(t testing.TB, cfg Servers) *serverSupplier {
@@ -477,7 +478,7 @@ func TestServerOfOthers(t *testing.T) {
 		}
 		same := 0
 		for _, file := range files {
-			name, id, err := resolve.FileModule(file)
+			name, id, err := supplier.FileModule(file)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
@@ -23,7 +23,7 @@ func TestCrashesByBothDumps(t *testing.T) {
 		}
 		cases++
 		dir := filepath.Dir(path)
-		s, err := resolve.NewBinaries([]string{dir}, nil)
+		s, err := supplier.NewBinaries([]string{dir}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

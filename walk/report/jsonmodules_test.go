@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
@@ -45,7 +45,7 @@ func TestDocumentModules(t *testing.T) {
 		c.Set("$rsp", 0x9000000)
 		d.Threads = append(d.Threads, dump.Thread{ID: uint32(i), Context: c})
 	}
-	symbols, err := resolve.NewSymbols(dir, nil)
+	symbols, err := supplier.NewSymbols(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

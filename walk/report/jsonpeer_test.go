@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
@@ -56,7 +56,7 @@ func peerWalk(t *testing.T, c peerCase) *walk.Result {
 	dir := testenv.Shared(t, "data", "minidumps", "rust-minidump")
 	sources := &walk.Sources{}
 	if c.symbols {
-		s, err := resolve.NewSymbols(filepath.Join(dir, "symbols"), nil)
+		s, err := supplier.NewSymbols(filepath.Join(dir, "symbols"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

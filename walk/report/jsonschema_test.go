@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
@@ -108,7 +108,7 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 	for _, path := range walktest.SharedDumps(t) {
 		sources := &walk.Sources{}
 		dir := filepath.Dir(path)
-		if s, err := resolve.NewBinaries([]string{dir}, nil); err == nil {
+		if s, err := supplier.NewBinaries([]string{dir}, nil); err == nil {
 			sources.Binaries = s
 		}
 		r, err := walk.NewWalker(sources, walk.Config{}).Walk(context.Background(), walktest.Opened(t, path))

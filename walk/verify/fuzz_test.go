@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -35,7 +36,7 @@ func FuzzVerify(f *testing.F) {
 	}
 	f.Add(text, []byte{}, uint16(0))
 	f.Add(bytes.ReplaceAll(text, []byte("$rbp 16"), []byte("$rbp 24")), []byte("abcdefgh"), uint16(16))
-	b, err := resolve.NewBinaries([]string{binary}, nil)
+	b, err := supplier.NewBinaries([]string{binary}, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func FuzzVerify(f *testing.F) {
 		if err != nil {
 			return
 		}
-		r := resolve.FromModule(m, nil, "x.sym")
+		r := resolve.FromModule(m, resolve.ModuleOptions{Path: "x.sym"})
 		stack.Data = bytes.Clone(was)
 		copy(stack.Data[min(int(at)+int(off), len(was)):], words)
 		s := &walk.Sources{Symbols: fixedSupplier{r}, Binaries: b}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
@@ -405,7 +405,7 @@ func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *wa
 		m.t.Fatal(rel, err)
 	}
 	s := walked.BothSources(m.t, dir, own...)
-	s.Symbols = resolve.NewChain(s.Symbols, walked.SymbolSources(m.t, m.store).Symbols)
+	s.Symbols = supplier.NewChain(s.Symbols, walked.SymbolSources(m.t, m.store).Symbols)
 	w := walk.NewWalker(s, walk.Config{})
 	r, err := w.Walk(context.Background(), m.d)
 	if err != nil {

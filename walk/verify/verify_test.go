@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
@@ -63,7 +63,7 @@ func TestVerifyCPUs(t *testing.T) {
 func BenchmarkVerify(b *testing.B) {
 	crashes := testenv.Shared(b, "data", "crashes")
 	s := walked.SymbolSources(b, walktest.CrashStore(b))
-	binaries, err := resolve.NewBinaries([]string{crashes}, nil)
+	binaries, err := supplier.NewBinaries([]string{crashes}, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -123,19 +124,19 @@ func Folders(t testing.TB, dirs ...string) resolve.Supplier {
 	t.Helper()
 	var all []resolve.Supplier
 	for _, dir := range dirs {
-		s, err := resolve.NewSymbols(dir, nil)
+		s, err := supplier.NewSymbols(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, s)
 	}
-	return resolve.NewChain(all...)
+	return supplier.NewChain(all...)
 }
 
 // Binaries supplies binaries alone.
-func Binaries(t testing.TB, paths ...string) *resolve.Binaries {
+func Binaries(t testing.TB, paths ...string) *supplier.Binaries {
 	t.Helper()
-	b, err := resolve.NewBinaries(paths, nil)
+	b, err := supplier.NewBinaries(paths, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
@@ -128,7 +129,7 @@ func (d *doctor) findSymbols(c *cli.Context) error {
 	}
 	d.stores = slices.DeleteFunc(c.StringSlice("symbols"), func(path string) bool { return !cli.IsFolder(path) })
 	if paths := c.StringSlice("binaries"); len(paths) > 0 {
-		binaries, err := resolve.NewFetchingBinaries(paths, d.debugDirs, suppliers.Fetcher(d.client))
+		binaries, err := supplier.NewFetchingBinaries(paths, d.debugDirs, suppliers.Fetcher(d.client))
 		if err != nil {
 			return &cli.StatusError{Status: cli.StatusInput, Err: err}
 		}
@@ -142,7 +143,7 @@ func (d *doctor) findSymbols(c *cli.Context) error {
 		all = append(all, servers)
 	}
 	if len(all) > 0 {
-		d.symbols = resolve.NewChain(all...)
+		d.symbols = supplier.NewChain(all...)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -102,7 +103,7 @@ func (in lintInput) text(stdin io.Reader) (text *bufio.Reader, close func() erro
 type lintBinaries struct {
 	path   string // of the only one; "" without
 	mu     sync.Mutex
-	folder *resolve.Binaries // nil without
+	folder *supplier.Binaries // nil without
 }
 
 // open looks at the value of --binary.
@@ -115,7 +116,7 @@ func (b *lintBinaries) open(path string) error {
 		return nil
 	}
 	var err error
-	b.folder, err = resolve.NewBinaries([]string{path}, nil)
+	b.folder, err = supplier.NewBinaries([]string{path}, nil)
 	if err != nil {
 		return &cli.StatusError{Status: cli.StatusInput, Err: err}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/remote"
+	"github.com/symtool/symtool/resolve/supplier"
 )
 
 // Flags are the flags of commands that look for symbols.
@@ -32,7 +33,7 @@ func Flags() []cli.Flag {
 
 // New returns a Supplier for the flags, in this order: symbol files and folders, which open
 // opens, binaries, servers.
-func New(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) {
+func New(c *cli.Context, open supplier.Opener) (resolve.Supplier, error) {
 	files, binaries, servers, err := NewSuppliers(c, open)
 	if err != nil {
 		return nil, err
@@ -40,11 +41,11 @@ func New(c *cli.Context, open resolve.Opener) (resolve.Supplier, error) {
 	if binaries != nil {
 		files = append(files, binaries)
 	}
-	return resolve.NewChain(append(files, servers...)...), nil
+	return supplier.NewChain(append(files, servers...)...), nil
 }
 
 // NewSuppliers returns the suppliers for the flags, by kind.
-func NewSuppliers(c *cli.Context, open resolve.Opener) (files []resolve.Supplier, binaries *resolve.Binaries, servers []resolve.Supplier, err error) {
+func NewSuppliers(c *cli.Context, open supplier.Opener) (files []resolve.Supplier, binaries *supplier.Binaries, servers []resolve.Supplier, err error) {
 	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
 		for _, value := range c.StringSlice(name) {
 			if value == "" {
@@ -69,10 +70,10 @@ func NewSuppliers(c *cli.Context, open resolve.Opener) (files []resolve.Supplier
 }
 
 // Files are the suppliers of symbol files and folders.
-func Files(paths []string, open resolve.Opener) (all []resolve.Supplier, err error) {
+func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err error) {
 	for _, path := range paths {
-		s, err := resolve.NewSymbols(path, open)
-		var not *resolve.NotSymbolsError
+		s, err := supplier.NewSymbols(path, open)
+		var not *supplier.NotSymbolsError
 		if errors.As(err, &not) && objfile.Begins([]byte(not.Line)) {
 			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
 		} else if err != nil {
@@ -92,7 +93,7 @@ func Files(paths []string, open resolve.Opener) (all []resolve.Supplier, err err
 }
 
 // newBinaries returns the binaries, with a fetcher of their debug files; nil without any.
-func newBinaries(c *cli.Context) (*resolve.Binaries, error) {
+func newBinaries(c *cli.Context) (*supplier.Binaries, error) {
 	paths := c.StringSlice("binaries")
 	if len(paths) == 0 {
 		if c.IsSet("debuginfod") {
@@ -107,7 +108,7 @@ func newBinaries(c *cli.Context) (*resolve.Binaries, error) {
 	if err != nil {
 		return nil, cli.Usagef(c.Command.Name, "%v", err)
 	}
-	s, err := resolve.NewFetchingBinaries(paths, []string{"/usr/lib/debug"}, Fetcher(client))
+	s, err := supplier.NewFetchingBinaries(paths, []string{"/usr/lib/debug"}, Fetcher(client))
 	if err != nil {
 		return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
 	}
@@ -115,7 +116,7 @@ func newBinaries(c *cli.Context) (*resolve.Binaries, error) {
 }
 
 // Fetcher returns the client as a Fetcher; nil without one.
-func Fetcher(client *debuginfod.Client) resolve.Fetcher {
+func Fetcher(client *debuginfod.Client) supplier.Fetcher {
 	if client == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package resolve
+package supplier
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/resolve"
 )
 
 // findDebug opens the separate debug file, or returns nil: where such files are,
@@ -48,11 +49,11 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*o
 // tryDebug notes where debug files were not found.
 func (s *search) tryDebug(tried []object.Tried) {
 	for _, t := range tried {
-		kind := Absent
+		kind := resolve.Absent
 		if t.OtherBuild {
-			kind = OtherID
+			kind = resolve.OtherID
 		}
-		s.tried = append(s.tried, Tried{t.Path, t.Why, kind})
+		s.tried = append(s.tried, resolve.Tried{Place: t.Path, Why: t.Why, Kind: kind})
 	}
 }
 
@@ -102,7 +103,7 @@ func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		for _, line := range tried {
-			s.tried = append(s.tried, Tried{Why: line})
+			s.tried = append(s.tried, resolve.Tried{Why: line})
 		}
 		return nil
 	}

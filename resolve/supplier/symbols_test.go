@@ -1,14 +1,12 @@
-package resolve
+package supplier
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -18,6 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -67,7 +66,7 @@ func writeFiles(t testing.TB, files ...string) (dir string) {
 	return dir
 }
 
-func newSymbols(t testing.TB, path string) Supplier {
+func newSymbols(t testing.TB, path string) resolve.Supplier {
 	t.Helper()
 	s, err := NewSymbols(path, nil)
 	if err != nil {
@@ -77,12 +76,12 @@ func newSymbols(t testing.TB, path string) Supplier {
 }
 
 // functionAt names the function at an address, "" without symbols.
-func functionAt(t testing.TB, r Symbols, rva symfmt.RVA) string {
+func functionAt(t testing.TB, r resolve.Symbols, rva symfmt.RVA) string {
 	t.Helper()
 	if r == nil {
 		return ""
 	}
-	var at Location
+	var at resolve.Location
 	ok, err := r.Find(rva, &at)
 	if err != nil || !ok || len(at.Frames) == 0 {
 		t.Errorf("%s: %#x: %v, %v", r.Identity().Path, rva, ok, err)
@@ -98,10 +97,10 @@ type answered struct {
 	err      string
 }
 
-func askFor(t testing.TB, s Supplier, m Module) answered {
+func askFor(t testing.TB, s resolve.Supplier, m resolve.Module) answered {
 	t.Helper()
 	r, tried, err := s.Symbols(context.Background(), m)
-	a := answered{functionAt(t, r, 0x1000), strings.Join(Lines(tried), "\n"), ""}
+	a := answered{functionAt(t, r, 0x1000), strings.Join(resolve.Lines(tried), "\n"), ""}
 	if err != nil {
 		a.err = err.Error()
 	}
@@ -120,21 +119,21 @@ func (a answered) check(t testing.TB, what string, want answered) {
 func TestFolder(t *testing.T) {
 	sym := testSym("test_app.pdb", testID, "found")
 	dll := testSym("x.dll", testID, "found")
-	app := Module{Name: `c:\work\test_app.exe`, DebugFile: `c:\build\test_app.pdb`, DebugID: testID}
-	lib := Module{Name: "x.dll", DebugID: testID}
+	app := resolve.Module{Name: `c:\work\test_app.exe`, DebugFile: `c:\build\test_app.pdb`, DebugID: testID}
+	lib := resolve.Module{Name: "x.dll", DebugID: testID}
 	for name, c := range map[string]struct {
 		files []string
-		m     Module
+		m     resolve.Module
 		want  answered
 	}{
 		"plain":          {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, app, answered{function: "found"}},
 		"gzip":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.gz", testGzip(t, sym)}, app, answered{"found", "/test_app.sym: no such file or directory", ""}},
 		"zstd":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.zst", testZstd(t, sym)}, app, answered{"found", "/test_app.sym.gz: no such file or directory", ""}},
 		"lower-case id":  {[]string{"test_app.pdb/" + strings.ToLower(testID) + "/test_app.sym", sym}, app, answered{function: "found"}},
-		"asked in lower": {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, Module{Name: "x.dll", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
-		"lower-case PDB": {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, Module{DebugFile: "Test_App.PDB", DebugID: testID}, answered{"found", "/Test_App.PDB: no such file or directory", ""}},
+		"asked in lower": {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{Name: "x.dll", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
+		"lower-case PDB": {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, resolve.Module{DebugFile: "Test_App.PDB", DebugID: testID}, answered{"found", "/Test_App.PDB: no such file or directory", ""}},
 		"no PDB":         {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, lib, answered{function: "found"}},
-		"by the path":    {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, Module{Path: "/lib/x.dll", DebugID: testID}, answered{function: "found"}},
+		"by the path":    {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{Path: "/lib/x.dll", DebugID: testID}, answered{function: "found"}},
 		"by the other name": {[]string{"test_app.exe/" + testID + "/test_app.exe.sym", sym}, app,
 			answered{"found", "/test_app.pdb: no such file or directory", ""}},
 		"nothing":   {nil, lib, answered{"", "/x.dll: no such file or directory", ""}},
@@ -149,13 +148,13 @@ func TestFolder(t *testing.T) {
 		"empty":          {[]string{"x.dll/" + testID + "/x.dll.sym", ""}, lib, answered{"", "not a symbol file", "not a symbol file"}},
 		"a folder":       {[]string{"x.dll/" + testID + "/x.dll.sym/a", ""}, lib, answered{"", "not a regular file", "x.dll.sym: not a regular file"}},
 		"a file":         {[]string{"x.dll", ""}, lib, answered{"", "/x.dll: ", "/x.dll: "}},
-		"no id":          {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, Module{Name: "x.dll"}, answered{function: "found"}},
-		"no id, several": {[]string{"x.dll/" + testID + "/x.dll.sym", dll, "x.dll/1/x.dll.sym", dll}, Module{Name: "x.dll"}, answered{"", "/x.dll: several builds, and no id that says which: 1, " + testID, ""}},
-		"no id, none":    {nil, Module{Name: "x.dll"}, answered{"", "/x.dll: no such file or directory", ""}},
-		"nothing known":  {nil, Module{}, answered{}},
-		"no name":        {[]string{"a.so/" + otherOf + "/a.so.sym", "", "x.dll/" + testID + "/x.dll.sym", dll}, Module{DebugID: testID}, answered{function: "found"}},
-		"no name, lower": {[]string{"x.dll/" + strings.ToLower(testID) + "/x.dll.sym", dll}, Module{DebugID: testID}, answered{function: "found"}},
-		"no name, other": {[]string{"x.dll/" + otherOf + "/x.dll.sym", ""}, Module{DebugID: testID}, answered{"", ": no module has the id " + testID, ""}},
+		"no id":          {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, answered{function: "found"}},
+		"no id, several": {[]string{"x.dll/" + testID + "/x.dll.sym", dll, "x.dll/1/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, answered{"", "/x.dll: several builds, and no id that says which: 1, " + testID, ""}},
+		"no id, none":    {nil, resolve.Module{Name: "x.dll"}, answered{"", "/x.dll: no such file or directory", ""}},
+		"nothing known":  {nil, resolve.Module{}, answered{}},
+		"no name":        {[]string{"a.so/" + otherOf + "/a.so.sym", "", "x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{DebugID: testID}, answered{function: "found"}},
+		"no name, lower": {[]string{"x.dll/" + strings.ToLower(testID) + "/x.dll.sym", dll}, resolve.Module{DebugID: testID}, answered{function: "found"}},
+		"no name, other": {[]string{"x.dll/" + otherOf + "/x.dll.sym", ""}, resolve.Module{DebugID: testID}, answered{"", ": no module has the id " + testID, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			askFor(t, newSymbols(t, writeFiles(t, c.files...)), c.m).check(t, name, c.want)
@@ -174,32 +173,32 @@ func TestFolderByID(t *testing.T) {
 	for name, want := range map[string]string{
 		"liba.so.6.0.30": "a", "liba.so": "a", "liba.so.8": "a", "libb.so.1": "b", "libb.so": "b", "liba.sox": "a", "prog": "a", "libc-1.2.so": "a", "": "a",
 	} {
-		r, tried, err := newSymbols(t, dir).Symbols(context.Background(), Module{Name: name, DebugID: testID})
+		r, tried, err := newSymbols(t, dir).Symbols(context.Background(), resolve.Module{Name: name, DebugID: testID})
 		if got := nameAt(t, r); got != want || err != nil {
 			t.Errorf("%s: %q %v %v, want %q", name, got, tried, err, want)
 		}
-		if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), Module{Name: name, DebugID: "7" + testID[1:]}); r != nil {
+		if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), resolve.Module{Name: name, DebugID: "7" + testID[1:]}); r != nil {
 			t.Errorf("%s: the symbols of another id", name)
 		}
 	}
-	if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), Module{Name: "libb.so.1"}); r != nil {
+	if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), resolve.Module{Name: "libb.so.1"}); r != nil {
 		t.Error("the symbols of another name without an id")
 	}
 	zeros := strings.Repeat("0", 33)
 	noID := writeFiles(t, "a/"+zeros+"/a.sym", testSym("a", zeros, "a"))
-	if r, _, _ := newSymbols(t, noID).Symbols(context.Background(), Module{Name: "b", DebugID: zeros}); r != nil {
+	if r, _, _ := newSymbols(t, noID).Symbols(context.Background(), resolve.Module{Name: "b", DebugID: zeros}); r != nil {
 		t.Error("the symbols of another module without an id")
 	}
 	lower := writeFiles(t, "a/"+strings.ToLower(testID)+"/a.sym", testSym("a", testID, "a"))
-	if r, _, _ := newSymbols(t, lower).Symbols(context.Background(), Module{Name: "b", DebugID: testID}); nameAt(t, r) != "a" {
+	if r, _, _ := newSymbols(t, lower).Symbols(context.Background(), resolve.Module{Name: "b", DebugID: testID}); nameAt(t, r) != "a" {
 		t.Error("not found below an id in lower case")
 	}
 }
 
 // nameAt is the function that testSym has, "" without symbols.
-func nameAt(t *testing.T, r Symbols) string {
+func nameAt(t *testing.T, r resolve.Symbols) string {
 	t.Helper()
-	var at Location
+	var at resolve.Location
 	if r == nil {
 		return ""
 	}
@@ -215,7 +214,7 @@ func TestFolderPipe(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "x.dll", testID, "x.dll.sym"), 0o666); err != nil {
 		t.Skip(err)
 	}
-	askFor(t, newSymbols(t, dir), Module{Name: "x.dll", DebugID: testID}).check(t, "pipe", answered{"", "not a regular file", "not a regular file"})
+	askFor(t, newSymbols(t, dir), resolve.Module{Name: "x.dll", DebugID: testID}).check(t, "pipe", answered{"", "not a regular file", "not a regular file"})
 }
 
 // hostileModules cannot be looked for. The value is part of the message.
@@ -252,7 +251,7 @@ func TestFolderRefuses(t *testing.T) {
 		"store/.sym", testSym("..", testID, "outside"), "a.sym", testSym("a", testID, "outside"), testID+"/...sym", testSym("a", testID, "outside"))
 	s := newSymbols(t, filepath.Join(root, "store"))
 	for _, c := range hostileModules {
-		for _, m := range []Module{{Name: c.name, DebugID: c.id}, {DebugFile: c.name, DebugID: c.id}, {Path: "/lib/" + c.name, DebugID: c.id}} {
+		for _, m := range []resolve.Module{{Name: c.name, DebugID: c.id}, {DebugFile: c.name, DebugID: c.id}, {Path: "/lib/" + c.name, DebugID: c.id}} {
 			a := askFor(t, s, m)
 			a.check(t, c.want, answered{"", c.want, c.want})
 			if len(a.err) > 2000 {
@@ -262,27 +261,27 @@ func TestFolderRefuses(t *testing.T) {
 	}
 	// Folders in front do not count: these stay in the store.
 	for _, name := range []string{"../x", "../../x", `..\x`, "/x", root + "/x", "a/../../x"} {
-		askFor(t, s, Module{Name: name, DebugID: testID}).check(t, name, answered{"", root + "/store/x: no such file or directory", ""})
+		askFor(t, s, resolve.Module{Name: name, DebugID: testID}).check(t, name, answered{"", root + "/store/x: no such file or directory", ""})
 	}
 	// A name that is refused does not keep the other one from being looked for.
 	good := writeFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
-	askFor(t, newSymbols(t, good), Module{Name: "a", DebugFile: "..", DebugID: testID}).check(t, "one good name", answered{"found", `name ".."`, `name ".."`})
+	askFor(t, newSymbols(t, good), resolve.Module{Name: "a", DebugFile: "..", DebugID: testID}).check(t, "one good name", answered{"found", `name ".."`, `name ".."`})
 }
 
 func TestFile(t *testing.T) {
 	path := filepath.Join(writeFiles(t, "any.name", testSym("test_app.pdb", testID, "found")), "any.name")
 	for name, c := range map[string]struct {
-		m    Module
+		m    resolve.Module
 		want answered
 	}{
-		"its module":      {Module{DebugFile: "test_app.pdb", DebugID: testID}, answered{function: "found"}},
-		"lower case":      {Module{DebugFile: "TEST_APP.pdb", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
-		"renamed":         {Module{DebugFile: "renamed.pdb", DebugID: testID}, answered{function: "found"}},
-		"by name":         {Module{DebugFile: "test_app.pdb"}, answered{function: "found"}},
-		"nothing known":   {Module{}, answered{function: "found"}},
-		"another":         {Module{DebugFile: "kernel32.pdb", DebugID: otherOf}, answered{"", `any.name: has the symbols of "test_app.pdb" ` + testID, ""}},
-		"another by name": {Module{DebugFile: "kernel32.pdb"}, answered{"", `any.name: has the symbols of "test_app.pdb" ` + testID, ""}},
-		"another version": {Module{DebugFile: "test_app.pdb", DebugID: otherOf}, answered{"", "not used", "any.name: not used: it has the symbols of \"test_app.pdb\" " + testID + ", want test_app.pdb " + otherOf}},
+		"its module":      {resolve.Module{DebugFile: "test_app.pdb", DebugID: testID}, answered{function: "found"}},
+		"lower case":      {resolve.Module{DebugFile: "TEST_APP.pdb", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
+		"renamed":         {resolve.Module{DebugFile: "renamed.pdb", DebugID: testID}, answered{function: "found"}},
+		"by name":         {resolve.Module{DebugFile: "test_app.pdb"}, answered{function: "found"}},
+		"nothing known":   {resolve.Module{}, answered{function: "found"}},
+		"another":         {resolve.Module{DebugFile: "kernel32.pdb", DebugID: otherOf}, answered{"", `any.name: has the symbols of "test_app.pdb" ` + testID, ""}},
+		"another by name": {resolve.Module{DebugFile: "kernel32.pdb"}, answered{"", `any.name: has the symbols of "test_app.pdb" ` + testID, ""}},
+		"another version": {resolve.Module{DebugFile: "test_app.pdb", DebugID: otherOf}, answered{"", "not used", "any.name: not used: it has the symbols of \"test_app.pdb\" " + testID + ", want test_app.pdb " + otherOf}},
 	} {
 		askFor(t, newSymbols(t, path), c.m).check(t, name, c.want)
 	}
@@ -322,7 +321,7 @@ func TestFolderOfOthers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, tried, err := s.Symbols(context.Background(), Module{DebugFile: name, DebugID: id})
+			r, tried, err := s.Symbols(context.Background(), resolve.Module{DebugFile: name, DebugID: id})
 			if strings.HasPrefix(filepath.Base(file), "linux_inline.") {
 				// Breakpad's tests name this path, which is not the layout's.
 				if r != nil || err != nil || len(tried) != len(extensions) {
@@ -335,7 +334,7 @@ func TestFolderOfOthers(t *testing.T) {
 				continue
 			}
 			found++
-			r, tried, err = s.Symbols(context.Background(), Module{DebugFile: name, DebugID: otherOf})
+			r, tried, err = s.Symbols(context.Background(), resolve.Module{DebugFile: name, DebugID: otherOf})
 			if r != nil || err != nil || len(tried) == 0 || !strings.Contains(tried[0].String(), "no folder "+otherOf+"; there is "+id) {
 				t.Errorf("%s: with another id: %v, %q, %v", file, r, tried, err)
 			}
@@ -352,14 +351,14 @@ func TestOpener(t *testing.T) {
 	store := writeFiles(t, "a/"+testID+"/a.sym", sym)
 	file := filepath.Join(writeFiles(t, "a.sym", sym), "a.sym")
 	var opened []string
-	open := func(path string) (Symbols, error) {
+	open := func(path string) (resolve.Symbols, error) {
 		opened = append(opened, path)
 		return nil, errors.New("damaged")
 	}
-	m := Module{Name: "a", DebugID: testID}
-	for _, make := range []func() (Supplier, error){
-		func() (Supplier, error) { return NewSymbols(file, open) },
-		func() (Supplier, error) { return NewSymbols(store, open) },
+	m := resolve.Module{Name: "a", DebugID: testID}
+	for _, make := range []func() (resolve.Supplier, error){
+		func() (resolve.Supplier, error) { return NewSymbols(file, open) },
+		func() (resolve.Supplier, error) { return NewSymbols(store, open) },
 	} {
 		s, err := make()
 		if err != nil {
@@ -372,58 +371,5 @@ func TestOpener(t *testing.T) {
 	want := []string{file, filepath.Join(store, "a", testID, "a.sym")}
 	if !slices.Equal(opened, want) {
 		t.Errorf("opened %q, want %q", opened, want)
-	}
-}
-
-// A small compressed file may hold any length: it is read up to a limit, and what is behind that is
-// reported as lost.
-func TestCompressedTooLong(t *testing.T) {
-	const most = 4 << 20
-	head := testSym("a", testID, "f")
-	filler := make([]byte, most) // no bomb: its bytes are as good as random
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range filler {
-		filler[i] = "\n\n\n\n\n\n\r\r"[rng.IntN(8)]
-	}
-	tooLong := regexp.MustCompile(" bytes or more, over the limit of 4194304")
-	// How far gzip and zstd read ahead decides which limit a bomb reaches first.
-	bomb := regexp.MustCompile(" bytes or more, over the limit of 4194304| bytes become more than [0-9]+: the limit is 50 times as many")
-	for _, c := range []struct {
-		name, text string
-		lost       *regexp.Regexp // nil: nothing is
-	}{
-		{"just", head + string(filler[len(head):]), nil},
-		{"one more", head + string(filler[len(head)-1:]), tooLong},
-		{"bomb of lines", head + strings.Repeat("1000 10 7 0\n", 3<<20), bomb},
-		{"bomb without lines", head + strings.Repeat("x", 64<<20), bomb},
-	} {
-		for ext, pack := range map[string]func(testing.TB, string) string{".gz": testGzip, ".zst": testZstd} {
-			t.Run(c.name+ext, func(t *testing.T) {
-				path := writeFile(t, "a.sym"+ext, []byte(pack(t, c.text)))
-				f, err := os.Open(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer f.Close()
-				x, text, problems, err := openTextUpTo(f, path, most)
-				if err != nil || x.funcs.len() != 1 || x.size > most {
-					t.Fatalf("%v, %v", x, err)
-				}
-				text.Close()
-				if c.lost == nil {
-					if len(problems) > 0 {
-						t.Errorf("%v; want no problem", problems)
-					}
-					return
-				}
-				var last string
-				if len(problems) > 0 {
-					last = problems[len(problems)-1].String()
-				}
-				if !strings.HasPrefix(last, path+": after line ") || !c.lost.MatchString(last) || !strings.Contains(last, "the rest of the file") {
-					t.Errorf("%d problems, the last %q; want %q, and the rest of the file lost", len(problems), last, c.lost)
-				}
-			})
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package resolve
+package supplier
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
 )
 
 // OtherModules knows the lines of every Supplier about another id, and no others.
@@ -36,33 +37,33 @@ func TestOtherModules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	symbols := func(path string) Supplier {
+	symbols := func(path string) resolve.Supplier {
 		s, err := NewSymbols(filepath.Join(dir, path), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	binaries := func(path string) Supplier {
+	binaries := func(path string) resolve.Supplier {
 		s, err := NewBinaries([]string{filepath.Join(dir, path)}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	m := Module{Name: "prog", DebugFile: "prog", DebugID: wanted, Path: "/prog", BuildID: []byte{1, 2}}
-	for name, s := range map[string]Supplier{
+	m := resolve.Module{Name: "prog", DebugFile: "prog", DebugID: wanted, Path: "/prog", BuildID: []byte{1, 2}}
+	for name, s := range map[string]resolve.Supplier{
 		"file": symbols("alone/prog.sym"), "store": symbols("store"), "wrong place": symbols("wrong"),
 		"binary": binaries("bin"), "binary elsewhere": binaries("elsewhere"), "binary alone": binaries("elsewhere/old/prog"),
 	} {
 		r, tried, _ := s.Symbols(context.Background(), m)
-		if r != nil || len(OtherModules(tried)) != 1 {
-			t.Errorf("%s: %v of %q", name, OtherModules(tried), tried)
+		if r != nil || len(resolve.OtherModules(tried)) != 1 {
+			t.Errorf("%s: %v of %q", name, resolve.OtherModules(tried), tried)
 		}
 	}
-	for _, s := range []Supplier{symbols("store"), symbols("alone")} {
-		none := Module{Name: "nothere", DebugFile: "nothere", DebugID: wanted}
-		if _, tried, _ := s.Symbols(context.Background(), none); len(OtherModules(tried)) != 0 || len(tried) == 0 {
+	for _, s := range []resolve.Supplier{symbols("store"), symbols("alone")} {
+		none := resolve.Module{Name: "nothere", DebugFile: "nothere", DebugID: wanted}
+		if _, tried, _ := s.Symbols(context.Background(), none); len(resolve.OtherModules(tried)) != 0 || len(tried) == 0 {
 			t.Errorf("%q", tried)
 		}
 	}

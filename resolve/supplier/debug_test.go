@@ -1,4 +1,4 @@
-package resolve
+package supplier
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
 )
 
 // A module of which nothing is known gets the only binary, not one of several, and
@@ -29,8 +30,8 @@ func TestLoneBinary(t *testing.T) {
 		{[]string{lone, folder}, false, "binaries: not searched: nothing is known of the module"},
 		{[]string{testenv.Input(t, "README.md")}, false, "no binary of module; there are 0 ELF files"},
 	} {
-		r, tried, err := newBinaries(t, c.roots...).Symbols(context.Background(), Module{})
-		if (r != nil) != c.found || err != nil || !strings.Contains(strings.Join(Lines(tried), "\n"), c.tried) {
+		r, tried, err := newBinaries(t, c.roots...).Symbols(context.Background(), resolve.Module{})
+		if (r != nil) != c.found || err != nil || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {
 			t.Errorf("%q: %v, %q, %v", c.roots, r, tried, err)
 		}
 		if r != nil && (r.Identity().Path != lone || r.Identity().Name != "pair.elf") {

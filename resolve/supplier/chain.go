@@ -1,17 +1,19 @@
-package resolve
+package supplier
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/symtool/symtool/resolve"
 )
 
 // Chain is a Supplier that asks others in turn, once for each module. It takes the first symbols
 // with lines, else the first with functions, else the first of any kind, such as those of a binary
 // without debug information.
 type Chain struct {
-	suppliers []Supplier
+	suppliers []resolve.Supplier
 	mu        sync.Mutex
 	known     map[string]*answer
 }
@@ -19,19 +21,19 @@ type Chain struct {
 // answer is the suppliers' answer for a module, once done is closed.
 type answer struct {
 	done  chan struct{}
-	r     Symbols
-	tried []Tried
+	r     resolve.Symbols
+	tried []resolve.Tried
 	err   error
 	ended bool // the context ended before they had said it
 }
 
 // NewChain returns a Chain of suppliers.
-func NewChain(suppliers ...Supplier) *Chain {
+func NewChain(suppliers ...resolve.Supplier) *Chain {
 	return &Chain{suppliers: suppliers, known: map[string]*answer{}}
 }
 
 // Symbols implements Supplier. If several goroutines ask for one module, one does the work.
-func (c *Chain) Symbols(ctx context.Context, m Module) (Symbols, []Tried, error) {
+func (c *Chain) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	key := fmt.Sprintf("%q %q %q %q %x", m.Name, m.DebugFile, m.DebugID, m.Path, m.BuildID)
 	for {
 		a, ours := c.answer(key)
@@ -53,7 +55,7 @@ func (c *Chain) Symbols(ctx context.Context, m Module) (Symbols, []Tried, error)
 // Names implements Lister.
 func (c *Chain) Names(ctx context.Context) (names []string) {
 	for _, s := range c.suppliers {
-		if l, ok := s.(Lister); ok {
+		if l, ok := s.(resolve.Lister); ok {
 			names = append(names, l.Names(ctx)...)
 		}
 	}
@@ -73,7 +75,7 @@ func (c *Chain) answer(key string) (a *answer, ours bool) {
 	return a, true
 }
 
-func (c *Chain) ask(ctx context.Context, m Module, key string, a *answer) {
+func (c *Chain) ask(ctx context.Context, m resolve.Module, key string, a *answer) {
 	defer close(a.done)
 	a.ended = true // also if a supplier panics
 	defer func() {
@@ -92,7 +94,7 @@ func (c *Chain) ask(ctx context.Context, m Module, key string, a *answer) {
 }
 
 // first asks the suppliers in turn. An error that several have is reported once.
-func (c *Chain) first(ctx context.Context, m Module) (found Symbols, tried []Tried, err error) {
+func (c *Chain) first(ctx context.Context, m resolve.Module) (found resolve.Symbols, tried []resolve.Tried, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, s := range c.suppliers {
@@ -108,7 +110,7 @@ func (c *Chain) first(ctx context.Context, m Module) (found Symbols, tried []Tri
 		if r != nil && (found == nil || r.Detail() > found.Detail()) {
 			found = r
 		}
-		if found != nil && found.Detail() == LineDetail {
+		if found != nil && found.Detail() == resolve.LineDetail {
 			break
 		}
 	}

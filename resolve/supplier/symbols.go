@@ -1,4 +1,4 @@
-package resolve
+package supplier
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -20,7 +21,7 @@ import (
 // NewSymbols returns a Supplier of the symbol file at path, for its module and for one of which
 // nothing is known. If path is a folder, it supplies the symbol files in the layout
 // NAME/ID/STEM.sym (see resolve/store). Symbol files may be compressed.
-func NewSymbols(path string, open Opener) (Supplier, error) {
+func NewSymbols(path string, open Opener) (resolve.Supplier, error) {
 	st, err := os.Stat(path)
 	if err == nil && st.IsDir() {
 		return &folderSupplier{path, open}, nil
@@ -31,7 +32,7 @@ func NewSymbols(path string, open Opener) (Supplier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
-	f := &fileSupplier{path: path, open: sync.OnceValues(func() (Symbols, error) { return open.open(path) })}
+	f := &fileSupplier{path: path, open: sync.OnceValues(func() (resolve.Symbols, error) { return open.open(path) })}
 	if f.name, f.id, err = FileModule(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -41,12 +42,12 @@ func NewSymbols(path string, open Opener) (Supplier, error) {
 type fileSupplier struct {
 	path     string
 	name, id string // of its MODULE
-	open     func() (Symbols, error)
+	open     func() (resolve.Symbols, error)
 }
 
-func (f *fileSupplier) Symbols(_ context.Context, m Module) (Symbols, []Tried, error) {
+func (f *fileSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s := search{m: m}
-	named := m.called(f.name)
+	named := called(&m, f.name)
 	switch {
 	case m.DebugID != "" && !m.Is(f.id) && named:
 		s.refuse(otherID(f.path, f.name, f.id, m))
@@ -118,9 +119,9 @@ type folderSupplier struct {
 // extensions are the extensions of symbol files.
 var extensions = []string{".sym", ".sym.gz", ".sym.zst"}
 
-func (f *folderSupplier) Symbols(_ context.Context, m Module) (Symbols, []Tried, error) {
+func (f *folderSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s := search{m: m, with: f.open}
-	places, err := m.Places()
+	places, err := Places(&m)
 	if err != nil {
 		s.refuse(err)
 	}
@@ -201,7 +202,7 @@ func (f *folderSupplier) Names(context.Context) (names []string) {
 }
 
 // at tries one place, where ids are in either case.
-func (f *folderSupplier) at(s *search, p store.Place) Symbols {
+func (f *folderSupplier) at(s *search, p store.Place) resolve.Symbols {
 	folder := filepath.Join(f.dir, p.Name)
 	if p.ID == "" {
 		if p.ID = onlyID(s, folder); p.ID == "" {
@@ -229,7 +230,7 @@ func (f *folderSupplier) at(s *search, p store.Place) Symbols {
 	case len(ids) == 0:
 		s.miss(folder, "no folder %s; there is nothing", strings.ToUpper(p.ID))
 	default:
-		s.note(OtherID, folder, "no folder %s; there is %s", strings.ToUpper(p.ID), strings.Join(ids, ", "))
+		s.note(resolve.OtherID, folder, "no folder %s; there is %s", strings.ToUpper(p.ID), strings.Join(ids, ", "))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package resolve
+package supplier
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // NewBinaries returns a Supplier of the ELF files below folders, or at the paths of files. A
@@ -106,9 +108,9 @@ func (f *binaryFile) names() []string {
 const maxFiles = 2_000_000
 
 // Symbols implements Supplier.
-func (b *Binaries) Symbols(ctx context.Context, m Module) (Symbols, []Tried, error) {
+func (b *Binaries) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s := search{m: m}
-	if m.unknown() && !b.onlyFiles {
+	if unknown(&m) && !b.onlyFiles {
 		s.miss("binaries", "not searched: nothing is known of the module")
 		return s.done(nil)
 	}
@@ -116,9 +118,12 @@ func (b *Binaries) Symbols(ctx context.Context, m Module) (Symbols, []Tried, err
 	if f == nil || err != nil {
 		return nil, s.tried, errors.Join(append(s.errs, err)...)
 	}
-	var r Symbols
-	err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
-		r, err = b.read(ctx, &s, f)
+	var r resolve.Symbols
+	err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error {
+		m, report, err := b.read(ctx, &s, f)
+		if err == nil {
+			r = resolve.FromModule(m, resolve.ModuleOptions{Path: f.Path, Extents: &report.Extents, Problems: report.Problems})
+		}
 		return err
 	})
 	if ctx.Err() != nil {
@@ -184,9 +189,9 @@ func (s *search) openBinary(path string) *object.File {
 	}
 	id := dwarf2sym.ModuleID(f)
 	if want := s.m.BuildID; len(want) > 0 && !bytes.Equal(f.BuildID(), want) {
-		s.note(OtherID, path, "build-id %x, want %x", f.BuildID(), want)
+		s.note(resolve.OtherID, path, "build-id %x, want %x", f.BuildID(), want)
 	} else if len(want) == 0 && !s.m.Is(id) {
-		s.note(OtherID, path, "id %s, want %s", id, s.m.DebugID)
+		s.note(resolve.OtherID, path, "id %s, want %s", id, s.m.DebugID)
 	} else {
 		return f
 	}
@@ -205,7 +210,7 @@ func (x *binaryIndex) find(s *search) []int {
 		var builds []string // with a file of each
 		for i := range x.files {
 			f := &x.files[i]
-			if !f.code || !s.m.unknown() && !slices.ContainsFunc(f.names(), s.m.called) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.id+" ") }) {
+			if !f.code || !unknown(&s.m) && !called(&s.m, f.names()...) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.id+" ") }) {
 				continue
 			}
 			id = f.id
@@ -226,7 +231,7 @@ func (x *binaryIndex) others(s *search) {
 	n := 0
 	for i := range x.files {
 		f := &x.files[i]
-		if !s.m.called(filepath.Base(f.path)) || s.noted(f.path) {
+		if !called(&s.m, filepath.Base(f.path)) || s.noted(f.path) {
 			continue
 		}
 		if n++; n > listedIDs {
@@ -234,9 +239,9 @@ func (x *binaryIndex) others(s *search) {
 		}
 		switch want := s.m.BuildID; {
 		case len(want) > 0 && f.buildID != "":
-			s.note(OtherID, f.path, "build-id %s, want %x", f.buildID, want)
+			s.note(resolve.OtherID, f.path, "build-id %s, want %x", f.buildID, want)
 		case s.m.DebugID != "":
-			s.note(OtherID, f.path, "id %s, want %s", f.id, s.m.DebugID)
+			s.note(resolve.OtherID, f.path, "id %s, want %s", f.id, s.m.DebugID)
 		}
 	}
 	if n > listedIDs {
@@ -246,7 +251,7 @@ func (x *binaryIndex) others(s *search) {
 
 // noted reports whether a file was already noted as one where the symbols are not.
 func (s *search) noted(path string) bool {
-	return slices.ContainsFunc(s.tried, func(t Tried) bool { return t.Place == path })
+	return slices.ContainsFunc(s.tried, func(t resolve.Tried) bool { return t.Place == path })
 }
 
 // indexed returns the index, which is made on first use.
@@ -399,11 +404,11 @@ func hasCode(f *object.File) bool {
 }
 
 // read reads the symbols of a binary, and closes it.
-func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (Symbols, error) {
+func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (*symfmt.Module, *dwarf2sym.Report, error) {
 	defer f.Close()
 	debug, err := b.findDebug(ctx, s, f)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if debug != nil {
 		defer debug.Close()
@@ -412,11 +417,18 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (Symbols
 	if options.Supplement = b.findSupplement(ctx, s, f, debug); options.Supplement != nil {
 		defer options.Supplement.Close()
 	}
-	module, report, err := dwarf2sym.Read(ctx, f, debug, options)
-	if err != nil {
-		return nil, err
+	return dwarf2sym.Read(ctx, f, debug, options)
+}
+
+// Binary opens a module's ELF file, or returns nil. The caller must close it. It may be the
+// separate debug file, whose sections of code have no contents. tried and the error are those of
+// Symbols.
+func (b *Binaries) Binary(ctx context.Context, m resolve.Module) (*object.File, []resolve.Tried, error) {
+	s := search{m: m}
+	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0 {
+		s.miss("binaries", "not searched: nothing is known of the module")
+		return nil, s.tried, nil
 	}
-	r := FromModule(module, report, f.Path)
-	r.problems = report.Problems
-	return r, nil
+	f, err := b.find(ctx, &s)
+	return f, s.tried, errors.Join(append(s.errs, err)...)
 }

@@ -1,4 +1,4 @@
-package resolve
+package supplier
 
 import (
 	"bytes"
@@ -14,10 +14,11 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 )
 
-func newBinaries(t testing.TB, roots ...string) Supplier {
+func newBinaries(t testing.TB, roots ...string) *Binaries {
 	t.Helper()
 	s, err := NewBinaries(roots, nil)
 	if err != nil {
@@ -44,21 +45,30 @@ func copyTo(t testing.TB, from string, to ...string) string {
 }
 
 // binaryModule is a module as a dump describes it.
-func binaryModule(t testing.TB, path string) Module {
+func binaryModule(t testing.TB, path string) resolve.Module {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return Module{Name: "any", DebugID: dwarf2sym.ModuleID(f), BuildID: f.BuildID()}
+	return resolve.Module{Name: "any", DebugID: dwarf2sym.ModuleID(f), BuildID: f.BuildID()}
 }
 
-// wholeText is the symbol file of the module behind a Resolver.
-func wholeText(t testing.TB, r Symbols) string {
+// wholeText is the symbol file of a module in its only binary.
+func wholeText(t testing.TB, b *Binaries, m resolve.Module) string {
 	t.Helper()
+	s := search{m: m}
+	f, err := b.find(t.Context(), &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, _, err := b.read(t.Context(), &s, f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var text strings.Builder
-	if err := symfmt.Write(&text, r.(*Resolver).source.(moduleSource).m, symfmt.WriteOptions{}); err != nil {
+	if err := symfmt.Write(&text, module, symfmt.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return text.String()
@@ -92,7 +102,8 @@ func TestBinaryIsAsDumped(t *testing.T) {
 		if !hasID(id) {
 			continue // neither a build-id nor code: nothing identifies it
 		}
-		r, tried, err := newBinaries(t, roots...).Symbols(context.Background(), Module{Name: name, DebugID: id})
+		b, m := newBinaries(t, roots...), resolve.Module{Name: name, DebugID: id}
+		r, tried, err := b.Symbols(context.Background(), m)
 		if r == nil || err != nil {
 			t.Errorf("%s: %v, %q, %v", stem, r, tried, err)
 			continue
@@ -101,7 +112,7 @@ func TestBinaryIsAsDumped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := wholeText(t, r)
+		got := wholeText(t, b, m)
 		for _, p := range r.Damage() {
 			got += "# " + strings.ReplaceAll(p.String(), filepath.Dir(binary)+"/", "") + "\n"
 		}
@@ -121,12 +132,12 @@ func TestBinaryIsAsDumped(t *testing.T) {
 func TestBinaryPlaces(t *testing.T) {
 	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
 	m := binaryModule(t, elf)
-	byID := Module{DebugID: strings.ToLower(m.DebugID)}
-	byBuildID := Module{BuildID: m.BuildID}
+	byID := resolve.Module{DebugID: strings.ToLower(m.DebugID)}
+	byBuildID := resolve.Module{BuildID: m.BuildID}
 	id := strings.ToLower(toHex(m.BuildID))
 	for name, c := range map[string]struct {
 		elf, debug string // below the folder
-		m          Module
+		m          resolve.Module
 		functions  bool
 		tried      string
 	}{
@@ -139,9 +150,9 @@ func TestBinaryPlaces(t *testing.T) {
 		"in .build-id":     {"a/prog", ".build-id/" + id[:2] + "/" + id[2:] + ".debug", byID, true, ""},
 		"anywhere":         {"a/prog", "z/other", byID, true, ""},
 		"debug file first": {"z/prog", "a/other", byID, true, ""},
-		"by path":          {"usr/bin/prog", "z/other", Module{Path: "/usr/bin/prog", BuildID: m.BuildID}, true, ""},
-		"path is no way":   {"prog", "", Module{Path: "/../../../prog", BuildID: m.BuildID}, false, "pair.debug: no such file"},
-		"another's path":   {"a/prog", "", Module{Path: "/etc", BuildID: m.BuildID}, false, "pair.debug: no such file"},
+		"by path":          {"usr/bin/prog", "z/other", resolve.Module{Path: "/usr/bin/prog", BuildID: m.BuildID}, true, ""},
+		"path is no way":   {"prog", "", resolve.Module{Path: "/../../../prog", BuildID: m.BuildID}, false, "pair.debug: no such file"},
+		"another's path":   {"a/prog", "", resolve.Module{Path: "/etc", BuildID: m.BuildID}, false, "pair.debug: no such file"},
 		"debug file alone": {"", "z/other", byID, true, ""},
 		"none":             {"", "", byID, false, "no binary of module " + byID.DebugID + "; there are 0 ELF files in all, of 1 files"},
 	} {
@@ -154,7 +165,7 @@ func TestBinaryPlaces(t *testing.T) {
 				copyTo(t, debug, dir, c.debug)
 			}
 			r, tried, err := newBinaries(t, dir).Symbols(context.Background(), c.m)
-			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(Lines(tried), "\n"), c.tried) {
+			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {
 				t.Fatalf("%v, %q, %v", r, tried, err)
 			}
 			if want := filepath.Join(dir, c.elf); r != nil && c.elf != "" && r.Identity().Path != want {
@@ -186,38 +197,38 @@ func TestBinaryRefuses(t *testing.T) {
 	path := copyTo(t, elf, dir, "bin", "prog")
 	s := newBinaries(t, dir)
 	for name, c := range map[string]struct {
-		m     Module
+		m     resolve.Module
 		tried string
 	}{
-		"other build-id":          {Module{DebugID: m.DebugID, BuildID: other}, "no binary of module " + m.DebugID},
-		"other id":                {Module{Name: "prog", DebugID: otherOf}, "no binary of prog " + otherOf},
-		"other build-id, by path": {Module{Path: "/bin/prog", BuildID: other}, path + ": build-id "},
-		"other id, by path":       {Module{Path: "/bin/prog", DebugID: otherOf}, path + ": id " + m.DebugID + ", want " + otherOf},
-		"hostile path":            {Module{Path: "/../../../../../../../etc/passwd", DebugID: otherOf}, "no binary of passwd"},
-		"NUL in the path":         {Module{Path: "/bin/prog\x00", DebugID: otherOf}, "no binary of prog\x00"},
-		"another name":            {Module{Name: "other"}, "no binary of other"},
-		"nothing known":           {Module{}, "nothing is known of the module"},
+		"other build-id":          {resolve.Module{DebugID: m.DebugID, BuildID: other}, "no binary of module " + m.DebugID},
+		"other id":                {resolve.Module{Name: "prog", DebugID: otherOf}, "no binary of prog " + otherOf},
+		"other build-id, by path": {resolve.Module{Path: "/bin/prog", BuildID: other}, path + ": build-id "},
+		"other id, by path":       {resolve.Module{Path: "/bin/prog", DebugID: otherOf}, path + ": id " + m.DebugID + ", want " + otherOf},
+		"hostile path":            {resolve.Module{Path: "/../../../../../../../etc/passwd", DebugID: otherOf}, "no binary of passwd"},
+		"NUL in the path":         {resolve.Module{Path: "/bin/prog\x00", DebugID: otherOf}, "no binary of prog\x00"},
+		"another name":            {resolve.Module{Name: "other"}, "no binary of other"},
+		"nothing known":           {resolve.Module{}, "nothing is known of the module"},
 	} {
 		r, tried, err := s.Symbols(context.Background(), c.m)
-		if r != nil || err != nil || !strings.Contains(strings.Join(Lines(tried), "\n"), c.tried) {
+		if r != nil || err != nil || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 	}
 	// A file outside is not found by a path, though it is the module's.
 	inner := newBinaries(t, filepath.Dir(copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "inner", "a")))
 	for _, path := range []string{"../bin/prog", "/../bin/prog", path} {
-		if r, tried, err := inner.Symbols(context.Background(), Module{Path: path, BuildID: m.BuildID}); r != nil || err != nil {
+		if r, tried, err := inner.Symbols(context.Background(), resolve.Module{Path: path, BuildID: m.BuildID}); r != nil || err != nil {
 			t.Errorf("%s: %v, %q, %v", path, r, tried, err)
 		}
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "inner")); err != nil {
 		t.Fatal(err)
 	}
-	if r, tried, err := s.Symbols(context.Background(), Module{Name: "prog"}); r == nil || err != nil {
+	if r, tried, err := s.Symbols(context.Background(), resolve.Module{Name: "prog"}); r == nil || err != nil {
 		t.Errorf("by name: %q, %v", tried, err)
 	}
 	copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "other", "prog")
-	r, tried, err := newBinaries(t, dir).Symbols(context.Background(), Module{Name: "prog"})
+	r, tried, err := newBinaries(t, dir).Symbols(context.Background(), resolve.Module{Name: "prog"})
 	if r != nil || err != nil || !strings.Contains(tried[0].String(), "several builds, and no id that says which: ") {
 		t.Errorf("by a name of two: %v, %q, %v", r, tried, err)
 	}
@@ -246,7 +257,7 @@ func TestBinaryDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, tried, err := newBinaries(t, dir).Symbols(context.Background(), m)
-		if r == nil || r.Detail() > 0 || !strings.Contains(strings.Join(Lines(tried), "\n"), "pair.debug: ") {
+		if r == nil || r.Detail() > 0 || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), "pair.debug: ") {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 		if name == "cut" && (err == nil || !strings.Contains(err.Error(), "pair.debug: ")) {
@@ -330,7 +341,7 @@ func BenchmarkBinary(b *testing.B) {
 	})
 	b.Run("index", func(b *testing.B) {
 		for b.Loop() {
-			FromModule(m, nil, path)
+			resolve.FromModule(m, resolve.ModuleOptions{Path: path})
 		}
 	})
 }

@@ -1,0 +1,174 @@
+package supplier
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/symtool/symtool/resolve"
+)
+
+// supplierFunc is a Supplier.
+type supplierFunc func(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error)
+
+func (f supplierFunc) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+	return f(ctx, m)
+}
+
+func testSymbols(t testing.TB, text string) resolve.Symbols {
+	t.Helper()
+	path := filepath.Join(writeFiles(t, "a.sym", text), "a.sym")
+	r, err := resolve.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// The first with lines counts, then the first with functions; what others say is kept.
+func TestChainOrder(t *testing.T) {
+	full := testSymbols(t, testSym("a", testID, "full"))
+	second := testSymbols(t, testSym("a", testID, "second"))
+	plain := testSymbols(t, "MODULE Linux x86_64 "+testID+" a\nFUNC 1000 10 0 plain\n")
+	bare := testSymbols(t, "MODULE Linux x86_64 "+testID+" a\nPUBLIC 1000 0 bare\n")
+	says := func(r resolve.Symbols, tried string, err error) resolve.Supplier {
+		return supplierFunc(func(context.Context, resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+			var places []resolve.Tried
+			if tried != "" {
+				places = []resolve.Tried{{Why: tried}}
+			}
+			return r, places, err
+		})
+	}
+	failed := errors.New("failed")
+	for name, c := range map[string]struct {
+		suppliers []resolve.Supplier
+		want      answered
+	}{
+		"none":              {nil, answered{}},
+		"nothing":           {[]resolve.Supplier{says(nil, "a", nil), says(nil, "b", nil)}, answered{"", "a\nb", ""}},
+		"first":             {[]resolve.Supplier{says(full, "", nil), says(second, "b", nil)}, answered{function: "full"}},
+		"second":            {[]resolve.Supplier{says(nil, "a", nil), says(second, "", nil)}, answered{"second", "a", ""}},
+		"bare, then full":   {[]resolve.Supplier{says(bare, "a", nil), says(full, "b", nil), says(second, "c", nil)}, answered{"full", "a\nb", ""}},
+		"plain, then full":  {[]resolve.Supplier{says(plain, "a", nil), says(full, "b", nil), says(second, "c", nil)}, answered{"full", "a\nb", ""}},
+		"bare, then plain":  {[]resolve.Supplier{says(bare, "a", nil), says(plain, "b", nil), says(bare, "c", nil)}, answered{"plain", "a\nb\nc", ""}},
+		"bare only":         {[]resolve.Supplier{says(nil, "a", nil), says(bare, "b", nil), says(nil, "c", nil)}, answered{"bare", "a\nb\nc", ""}},
+		"an error, and one": {[]resolve.Supplier{says(nil, "a", failed), says(full, "", nil)}, answered{"full", "a", "failed"}},
+		"errors":            {[]resolve.Supplier{says(nil, "a", failed), says(nil, "b", errors.New("other")), says(nil, "c", failed)}, answered{"", "a\nb\nc", "failed\nother"}},
+	} {
+		a := askFor(t, NewChain(c.suppliers...), resolve.Module{Name: "a"})
+		a.check(t, name, c.want)
+		if a.err != c.want.err {
+			t.Errorf("%s: %q", name, a.err)
+		}
+	}
+}
+
+// Each module is looked for once, also one that is not found, and by several goroutines at once.
+func TestChainRemembers(t *testing.T) {
+	synctest.Test(t, testChainRemembers)
+}
+
+func testChainRemembers(t *testing.T) {
+	full := testSymbols(t, testSym("a", testID, "full"))
+	var asked atomic.Int32
+	c := NewChain(supplierFunc(func(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+		asked.Add(1)
+		time.Sleep(time.Second) // by the clock of the bubble: the others ask meanwhile
+		if m.Name == "none" {
+			return nil, []resolve.Tried{{Why: "tried"}}, errors.New("bad")
+		}
+		return full, nil, nil
+	}))
+	modules := []resolve.Module{{Name: "none"}, {Name: "a"}, {Name: "a", DebugID: testID}, {Name: "a", BuildID: []byte{1}}, {Name: "a", Path: "a"}}
+	var wg sync.WaitGroup
+	for i := range 100 {
+		wg.Go(func() {
+			m := modules[i%len(modules)]
+			r, tried, err := c.Symbols(context.Background(), m)
+			if m.Name == "none" {
+				if r != nil || len(tried) != 1 || err == nil {
+					t.Errorf("%v, %q, %v", r, tried, err)
+				}
+			} else if r != full || err != nil {
+				t.Errorf("%v, %v", r, err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := int(asked.Load()); n != len(modules) {
+		t.Errorf("asked %d times for %d modules", n, len(modules))
+	}
+}
+
+// Who gives up takes nothing from the others.
+func TestChainCancelled(t *testing.T) {
+	synctest.Test(t, testChainCancelled)
+}
+
+func testChainCancelled(t *testing.T) {
+	full := testSymbols(t, testSym("a", testID, "full"))
+	begun := make(chan bool, 2)
+	calls := 0
+	c := NewChain(supplierFunc(func(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+		begun <- true
+		if calls++; calls == 1 {
+			<-ctx.Done()
+			return nil, nil, context.Cause(ctx)
+		}
+		return full, nil, nil
+	}))
+	ctx, cancel := context.WithCancelCause(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if _, _, err := c.Symbols(ctx, resolve.Module{Name: "a"}); err == nil || err.Error() != "enough" {
+			t.Error(err)
+		}
+	})
+	<-begun
+	waiting, stop := context.WithCancelCause(context.Background())
+	stop(errors.New("too long"))
+	if _, _, err := c.Symbols(waiting, resolve.Module{Name: "a"}); err == nil || err.Error() != "too long" {
+		t.Error(err)
+	}
+	wg.Go(func() {
+		if r, _, err := c.Symbols(context.Background(), resolve.Module{Name: "a"}); r != full || err != nil {
+			t.Errorf("%v, %v", r, err)
+		}
+	})
+	synctest.Wait()
+	cancel(errors.New("enough"))
+	wg.Wait()
+	if r, _, err := c.Symbols(context.Background(), resolve.Module{Name: "a"}); r != full || err != nil || calls != 2 {
+		t.Errorf("%v, %v after %d calls", r, err, calls)
+	}
+}
+
+// A chain of real ones: a file of another version, a folder with a damaged file,
+// and one that has it.
+func TestChainOfFolders(t *testing.T) {
+	file := filepath.Join(writeFiles(t, "old.sym", testSym("a", otherOf, "old")), "old.sym")
+	damaged := writeFiles(t, "a/"+testID+"/a.sym.gz", testGzip(t, testSym("a", testID, "cut"))[:30])
+	good := writeFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
+	c := NewChain(newSymbols(t, file), newSymbols(t, t.TempDir()), newSymbols(t, damaged), newSymbols(t, good))
+	a := askFor(t, c, resolve.Module{Name: "a", DebugID: testID})
+	a.check(t, "found", answered{"found", "old.sym: not used", "old.sym: not used"})
+	for _, want := range []string{"/a.sym.gz: ", "/a: no such file or directory", "/a.sym: no such file or directory"} {
+		if !strings.Contains(a.tried, want) {
+			t.Errorf("%q is not in\n%s", want, a.tried)
+		}
+	}
+	// It is remembered: the files are not looked at again.
+	if err := os.RemoveAll(good); err != nil {
+		t.Fatal(err)
+	}
+	askFor(t, c, resolve.Module{Name: "a", DebugID: testID}).check(t, "again", answered{"found", "old.sym: not used", "old.sym: not used"})
+}

@@ -1,0 +1,152 @@
+package supplier
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/store"
+)
+
+// Opener opens a symbol file for a Supplier; nil means Open. The error names the file.
+type Opener func(path string) (resolve.Symbols, error)
+
+func (o Opener) open(path string) (resolve.Symbols, error) {
+	if o != nil {
+		return o(path)
+	}
+	return resolve.Open(path)
+}
+
+// unknown reports whether nothing is known of the module.
+func unknown(m *resolve.Module) bool {
+	return m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0
+}
+
+// called reports whether one of names is the module's. Windows ignores case.
+func called(m *resolve.Module, names ...string) bool {
+	return slices.ContainsFunc(m.Names(), func(n string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(n, name) })
+	})
+}
+
+// Places returns where a store has the module's symbols; without an id, all folders of that name.
+// The error is that of a name or an id that is refused.
+func Places(m *resolve.Module) (places []store.Place, err error) {
+	var refused []error
+	for _, name := range m.Names() {
+		p, err := store.NewFolder(name)
+		if err == nil && m.DebugID != "" {
+			p, err = store.NewPlace(name, strings.ToUpper(m.DebugID))
+		}
+		if err != nil {
+			refused = append(refused, fmt.Errorf("module %w: not looked for", err))
+			continue
+		}
+		places = append(places, p)
+	}
+	return places, errors.Join(refused...)
+}
+
+// Refused returns the Tried of symbols that cannot be used because of err, whose message names the
+// place.
+func Refused(err error) resolve.Tried {
+	t := resolve.Tried{Why: err.Error()}
+	var other *resolve.OtherIDError
+	if errors.As(err, &other) || errors.Is(err, object.ErrOtherBuild) {
+		t.Kind = resolve.OtherID
+	}
+	return t
+}
+
+// search is one search of a Supplier.
+type search struct {
+	m     resolve.Module
+	with  Opener
+	tried []resolve.Tried
+	errs  []error
+}
+
+// miss notes a place without the symbols.
+func (s *search) miss(place, format string, args ...any) {
+	s.note(resolve.Absent, place, format, args...)
+}
+
+func (s *search) note(kind resolve.TriedKind, place, format string, args ...any) {
+	s.tried = append(s.tried, resolve.Tried{Place: place, Why: fmt.Sprintf(format, args...), Kind: kind})
+}
+
+// refuse notes a place whose symbols cannot be used. err names it.
+func (s *search) refuse(err error) {
+	s.tried = append(s.tried, Refused(err))
+	s.errs = append(s.errs, err)
+}
+
+// several notes a place with symbols of several builds for a module without an id.
+func (s *search) several(place string, builds []string) {
+	s.note(resolve.SeveralIDs, place, "several builds, and no id that says which: %s", strings.Join(builds, ", "))
+}
+
+func (s *search) done(r resolve.Symbols) (resolve.Symbols, []resolve.Tried, error) {
+	return r, s.tried, errors.Join(s.errs...)
+}
+
+// open opens the symbol file at path, if it exists and is the module's.
+func (s *search) open(path string) resolve.Symbols {
+	if err := regular(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			s.miss(path, "%v", bare(err))
+		} else {
+			s.refuse(fmt.Errorf("%s: %w", path, bare(err)))
+		}
+		return nil
+	}
+	r, err := OpenFor(path, s.m, s.with)
+	if err != nil {
+		s.refuse(err)
+		return nil
+	}
+	return r
+}
+
+// OpenFor opens the symbol file at path for a module. The error is an *OtherIDError if the file has
+// another id. open may be nil.
+func OpenFor(path string, m resolve.Module, open Opener) (resolve.Symbols, error) {
+	r, err := open.open(path)
+	if err != nil {
+		return nil, err
+	}
+	if id := r.Identity(); !m.Is(id.ID) {
+		r.Close()
+		return nil, otherID(path, id.Name, id.ID, m)
+	}
+	return r, nil
+}
+
+// otherID returns the error for a file with another id.
+func otherID(path, name, id string, m resolve.Module) error {
+	return fmt.Errorf("%s: %w", path, &resolve.OtherIDError{What: "it", Name: name, ID: id, Want: m})
+}
+
+// regular refuses anything but a regular file: a named pipe would block.
+func regular(path string) error {
+	st, err := os.Stat(path)
+	if err == nil && !st.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	return err
+}
+
+// bare drops the path of a file system error.
+func bare(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
