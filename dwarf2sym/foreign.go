@@ -65,9 +65,9 @@ func (w *worker) locate(u *unit, ref value) (*debugData, uint64, bool) {
 	return nil, 0, false
 }
 
-// peek reads the attributes of the DIE that u refers to into a. It returns its
+// peek reads the attributes that name the DIE that u refers to into a. It returns its
 // unit and its offset there; the unit's strings are good until the next peek.
-func (w *worker) peek(u *unit, ref value, a *dieAttrs) (*unit, uint64, bool) {
+func (w *worker) peek(u *unit, ref value, a *nameAttrs) (*unit, uint64, bool) {
 	d, off, ok := w.locate(u, ref)
 	if !ok {
 		return nil, 0, false
@@ -106,9 +106,9 @@ func (w *worker) peek(u *unit, ref value, a *dieAttrs) (*unit, uint64, bool) {
 	return nil, 0, false
 }
 
-// takeAt reads the attributes of the DIE at pos of the unit's data, if its tag is one
+// takeAt reads the attributes that name the DIE at pos of the unit's data, if its tag is one
 // that has a name to look for. It returns where they end, or -1.
-func (u *unit) takeAt(pos int, a *dieAttrs) int {
+func (u *unit) takeAt(pos int, a *nameAttrs) int {
 	code, pos := uleb(u.data, pos)
 	if pos < 0 || code == 0 {
 		return -1
@@ -117,7 +117,10 @@ func (u *unit) takeAt(pos int, a *dieAttrs) int {
 	if !d.known || d.bad {
 		return -1
 	}
-	return u.take(d, pos, a)
+	var all dieAttrs
+	next := u.take(d, pos, &all)
+	*a = all.nameAttrs
+	return next
 }
 
 // openForeign returns the unit of d that holds off, or nil.

@@ -12,7 +12,7 @@ import (
 // openFunc is a function whose DIE was entered and not yet left.
 type openFunc struct {
 	die   uint64 // offset of the DIE
-	attrs dieAttrs
+	attrs nameAttrs
 	spans []span
 
 	inlines     []inlineDIE
@@ -33,7 +33,7 @@ type inlineDIE struct {
 // inline origin, or of functions.
 type pendingName struct {
 	die   uint64
-	attrs dieAttrs
+	attrs nameAttrs
 	fn    int32 // first funcRecord that wants it, or -1
 	count int32
 	id    uint32 // OriginID, when fn < 0
@@ -57,7 +57,7 @@ func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) {
 		return
 	}
 	fn := w.newOpenFunc()
-	fn.die, fn.attrs = die, *a
+	fn.die, fn.attrs = die, a.nameAttrs
 	fn.spans = append(fn.spans[:0], tidy(spans)...)
 	w.open = append(w.open, fn)
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
@@ -107,7 +107,7 @@ func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) {
 	if a.callFile.kind != vConst {
 		in.callFile = ^uint64(0)
 	}
-	in.origin = w.originOf(a, die)
+	in.origin = w.originOf(&a.nameAttrs, die)
 	spans = tidy(spans)
 	if n := len(fn.inlineSpans); n+len(spans) > cap(fn.inlineSpans) {
 		// At least doubled: append's smaller steps leave more garbage in all.
@@ -119,9 +119,9 @@ func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) {
 	f.inl = int32(len(fn.inlines) - 1)
 }
 
-// originOf returns the number of the inlined function. Its name is looked for
-// at the end of the unit.
-func (w *worker) originOf(a *dieAttrs, die uint64) uint32 {
+// originOf returns the number of the inlined function. If its name needs the unit's
+// scopes, it is looked for at the end of the unit.
+func (w *worker) originOf(a *nameAttrs, die uint64) uint32 {
 	key := die
 	switch ref, _ := a.next(); ref.kind {
 	case vRef:
@@ -133,9 +133,12 @@ func (w *worker) originOf(a *dieAttrs, die uint64) uint32 {
 		return id
 	}
 	id := uint32(len(w.origins))
-	w.origins = append(w.origins, 0)
+	name, ok := w.placedName(&w.u, a)
+	w.origins = append(w.origins, name)
 	w.seen[key] = id
-	w.pending = append(w.pending, pendingName{die: die, attrs: *a, fn: -1, id: id})
+	if !ok {
+		w.pending = append(w.pending, pendingName{die: die, attrs: *a, fn: -1, id: id})
+	}
 	return id
 }
 
@@ -147,13 +150,20 @@ func (w *worker) closeFunc() {
 	w.open = w.open[:n]
 	w.needLines()
 	first := len(w.funcs)
+	name, ok := w.placedName(&w.u, &fn.attrs)
 	for _, s := range fn.spans {
 		if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			break
 		}
-		w.funcs = append(w.funcs, w.record(fn, s, w.u.assembly()))
+		f := w.record(fn, s, w.u.assembly())
+		if ok {
+			f.name, f.named = name, named
+		}
+		w.funcs = append(w.funcs, f)
 	}
-	w.pending = append(w.pending, pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)})
+	if !ok {
+		w.pending = append(w.pending, pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)})
+	}
 	w.spare = append(w.spare, fn)
 }
 

@@ -40,21 +40,26 @@ func compareFuncs(a, b funcRecord) int {
 	return cmp.Compare(a.size, b.size)
 }
 
-// gather collects the workers' records and sorts them.
+// gather collects the workers' records and sorts them. Those of the worker with the most
+// stay where they are, if they have room for the others.
 func (m *merger) gather() {
 	total := 0
-	for _, w := range m.workers {
-		total += len(w.funcs)
-	}
+	var most *worker
 	for i, w := range m.workers {
 		for k := range w.funcs {
 			w.funcs[k].worker = uint16(i)
 		}
-		if i == 0 {
-			m.funcs = slices.Grow(w.funcs, total-len(w.funcs))
-		} else {
-			m.funcs = append(m.funcs, w.funcs...)
+		if total += len(w.funcs); most == nil || len(w.funcs) > len(most.funcs) {
+			most = w
 		}
+	}
+	if most == nil {
+		return
+	}
+	m.funcs = slices.Grow(most.funcs, total-len(most.funcs))
+	most.funcs = nil
+	for _, w := range m.workers {
+		m.funcs = append(m.funcs, w.funcs...)
 		w.funcs = nil
 	}
 	slices.SortFunc(m.funcs, compareFuncs)
@@ -234,7 +239,7 @@ func (m *merger) cut() {
 	}
 	m.allowClips()
 	in, multi := m.funcs, m.multi
-	m.funcs, m.multi = nil, nil
+	m.funcs, m.multi = make([]funcRecord, 0, len(in)), make([]bool, 0, len(in))
 	var open []int // functions whose end is not reached, the innermost last
 	at := uint64(0)
 	// upTo gives the code up to addr to the open functions.

@@ -56,7 +56,7 @@ const (
 // nameOf returns the name of the DIE at off with attributes a: its linkage
 // name, else its plain name with its scopes. In C it is the other way round: a
 // linkage name is what an asm label made of it (__GI_abort for abort).
-func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
+func (w *worker) nameOf(u *unit, off uint64, a *nameAttrs) (nameID, naming) {
 	if id, ok := w.placedName(u, a); ok {
 		return id, named
 	}
@@ -78,7 +78,7 @@ func (w *worker) nameOf(u *unit, off uint64, a *dieAttrs) (nameID, naming) {
 
 // placedName is like nameOf, for names that need no scopes and lie in .debug_str, as
 // nearly all do: their bytes are looked at once.
-func (w *worker) placedName(u *unit, a *dieAttrs) (nameID, bool) {
+func (w *worker) placedName(u *unit, a *nameAttrs) (nameID, bool) {
 	attrs := *a
 	flat := false
 	for range maxChain {
@@ -122,7 +122,7 @@ func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
 }
 
 // chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
-func (w *worker) chase(u *unit, off uint64, a *dieAttrs) (found foundName) {
+func (w *worker) chase(u *unit, off uint64, a *nameAttrs) (found foundName) {
 	attrs := *a
 	for range maxChain {
 		found.die, found.u, found.flat = off, u, u.flatBehind(found.flat)
@@ -190,7 +190,7 @@ func (w *worker) appendScopes(b []byte, u *unit, off uint64) []byte {
 
 // appendOuter appends "f(int)::" for the function at off, around a local type.
 func (w *worker) appendOuter(b []byte, u *unit, off uint64) []byte {
-	var a dieAttrs
+	var a nameAttrs
 	if u, off, ok := w.peek(u, value{vRef, off}, &a); ok {
 		found := w.chase(u, off, &a)
 		switch {
@@ -254,7 +254,7 @@ func (w *worker) appendScope(b []byte, u *unit, s *scope) []byte {
 	}
 	next, more := s.next, s.next.isRef()
 	for hops := 0; len(name) == 0 && more && hops < maxChain; hops++ {
-		var a dieAttrs
+		var a nameAttrs
 		if u, _, more = w.peek(u, next, &a); more {
 			name, _ = u.text(a.name)
 			next, more = a.next()

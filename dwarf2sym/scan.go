@@ -190,11 +190,16 @@ func (w *worker) leave(f *scanFrame, end int) {
 
 // dieAttrs are the attributes of functions and inlined subroutines.
 type dieAttrs struct {
-	name, linkage     value
+	nameAttrs
 	low, high, ranges value
-	spec, origin      value
 	callFile          value
 	callLine          value
+}
+
+// nameAttrs are those that name a DIE, or refer to the DIE that does.
+type nameAttrs struct {
+	name, linkage value
+	spec, origin  value
 }
 
 // take reads the wanted attributes of a DIE; it returns where they end, or -1.
@@ -245,7 +250,7 @@ func (u *unit) take(d *decl, pos int, a *dieAttrs) int {
 }
 
 // next returns the DIE that completes this one: where its name may be.
-func (a *dieAttrs) next() (value, bool) {
+func (a *nameAttrs) next() (value, bool) {
 	if a.origin.isRef() {
 		return a.origin, true
 	}
