@@ -166,7 +166,8 @@ func Read(ctx context.Context, file, debug *object.File, o Options) (*symfmt.Mod
 	}
 	r.report.Problems = r.sortedProblems()
 	addCode(&r.report.Extents, file)
-	return &r.module, &r.report, nil
+	module, report := r.module, r.report // copies: a pointer into the reader would keep its workers
+	return &module, &report, nil
 }
 
 // maxWorkers is what funcRecord can number.

@@ -184,7 +184,8 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 		return cli.InputError(r.File, err)
 	}
 	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
-	r.Stats, r.Others, r.MappedFiles = &report.Stats, report.Others, report.Mapped
+	stats := report.Stats // a copy: results of many files are kept, their reports are not
+	r.Stats, r.Others, r.MappedFiles = &stats, report.Others, report.Mapped
 	r.Mapped = mappedSummaries(report.Mapped)
 	r.FileName, r.NameGuessed = report.FileName, report.NameGuessed
 	for _, p := range report.Problems {

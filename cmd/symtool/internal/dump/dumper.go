@@ -272,7 +272,9 @@ func (d *dumper) place(r *dumpResult) {
 		if r.Error == "" {
 			d.placeFile(r, p)
 		}
+		p.Abort()
 	}
+	r.pending = nil // each has a buffer
 }
 
 func (d *dumper) placeFile(r *dumpResult, p pendingFile) {

@@ -3,6 +3,9 @@ package dump
 import (
 	"bytes"
 	"context"
+	"io"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // A panic is the end of one file, with a status and a message of its own.
@@ -27,6 +31,37 @@ func TestPanicIsOneFilesError(t *testing.T) {
 	d.report(r)
 	if !strings.Contains(b.String(), "dumper_test.go") {
 		t.Errorf("no stack: %s", b.String())
+	}
+}
+
+// Of a file that is written, its line of the summary is kept: not its module, nor the buffer of its
+// output.
+func TestStoreKeepsLittle(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "input", "gcc*.elf"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	live := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var last uint64
+	for _, times := range []int{1, 11} { // the first fills what is made once
+		d := &dumper{dumpConfig: &dumpConfig{store: t.TempDir(), jobs: 1, quiet: true}, stdout: io.Discard, msgs: cli.NewMessages(io.Discard)}
+		for range times {
+			d.files = append(d.files, files...)
+		}
+		if err := d.run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		now := live()
+		if each := (int64(now) - int64(last)) / int64(len(d.files)); last != 0 && each > 8<<10 {
+			t.Errorf("%d bytes are kept of each file", each)
+		}
+		last = now
+		runtime.KeepAlive(d)
 	}
 }
 
