@@ -64,7 +64,7 @@ func Fingerprint(f *Finding) string {
 	text := f.Rule.ID
 	if !f.Rule.PerFile {
 		function := f.Function
-		if f.late != notLate {
+		if f.Late() {
 			function = "" // it was not known when the baseline was written
 		}
 		text += "\x00" + withoutNumbers(function, isDecimal, "") + "\x00" + withoutNumbers(f.Message, isNumber, "s")

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/lint/facts"
 )
 
 // minGap is the shortest piece of code, in bytes, that is reported as nameless where its bytes are
@@ -19,41 +19,39 @@ const minGap = 64
 // maxCodePieces is how many pieces a finding names.
 const maxCodePieces = 5
 
-func checkCodeNamed(p *Pass) (func(*symfmt.Record), func()) {
-	return atEnd(p, func() {
-		if !p.HasModule {
-			return
+func checkCodeNamed(p *Pass, b *Image) {
+	if !p.HasModule {
+		return
+	}
+	named := namedRanges(p.Facts, b)
+	padding := execcode.PaddingOf(b.File)
+	for _, part := range b.Parts() {
+		if part.Kind != execcode.Linkage {
+			reportUnnamed(p, b, &part, gaps(part.Range, named), padding)
 		}
-		named := p.named()
-		padding := execcode.PaddingOf(p.binary.File)
-		for _, part := range p.binary.parts() {
-			if part.Kind != execcode.Linkage {
-				p.reportUnnamed(&part, gaps(part.Range, named), padding)
-			}
-		}
-	})
+	}
 }
 
-// named returns the ranges with a name, in addresses of the binary, ascending and disjoint: those
+// namedRanges returns the ranges with a name, in addresses of the binary, ascending and disjoint: those
 // of FUNCs, and from each PUBLIC up to the next record.
-func (p *Pass) named() []object.Range {
-	all := make([]object.Range, 0, p.Functions.Len()+p.Publics.Len())
-	for _, f := range p.Functions.All {
-		start := p.binary.addr(f.RVA)
-		if end := start + f.Size; end > start {
+func namedRanges(f *facts.Facts, b *Image) []object.Range {
+	all := make([]object.Range, 0, f.Functions.Len()+f.Publics.Len())
+	for _, fn := range f.Functions.All {
+		start := b.Addr(fn.RVA)
+		if end := start + fn.Size; end > start {
 			all = append(all, object.Range{Start: start, End: end})
 		}
 	}
-	starts := p.starts()
-	for _, pub := range p.Publics.All {
+	starts := f.Starts()
+	for _, pub := range f.Publics.All {
 		next, _ := slices.BinarySearch(starts, pub.RVA+1)
 		end := ^uint64(0)
 		if next < len(starts) {
-			end = p.binary.addr(starts[next])
+			end = b.Addr(starts[next])
 		}
-		all = append(all, object.Range{Start: p.binary.addr(pub.RVA), End: end})
+		all = append(all, object.Range{Start: b.Addr(pub.RVA), End: end})
 	}
-	slices.SortFunc(all, func(a, b object.Range) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(all, func(x, y object.Range) int { return cmp.Compare(x.Start, y.Start) })
 	n := 0
 	for _, r := range all {
 		if n > 0 && r.Start <= all[n-1].End {
@@ -86,11 +84,11 @@ func gaps(whole object.Range, others []object.Range) (left []object.Range) {
 }
 
 // reportUnnamed reports a part's code without a name, less its padding.
-func (p *Pass) reportUnnamed(part *execcode.Part, left []object.Range, padding execcode.Padding) {
+func reportUnnamed(p *Pass, b *Image, part *execcode.Part, left []object.Range, padding execcode.Padding) {
 	total, n := uint64(0), 0
 	for _, r := range left {
 		r, err := part.Trim(r, false, padding)
-		p.binary.problem("section "+part.Name, err)
+		b.Problem("section "+part.Name, err)
 		if r.End <= r.Start || err != nil && r.End-r.Start < minGap {
 			continue
 		}
@@ -101,12 +99,12 @@ func (p *Pass) reportUnnamed(part *execcode.Part, left []object.Range, padding e
 	if left = left[:n]; n == 0 {
 		return
 	}
-	slices.SortStableFunc(left, func(a, b object.Range) int { return cmp.Compare(b.End-b.Start, a.End-a.Start) })
+	slices.SortStableFunc(left, func(x, y object.Range) int { return cmp.Compare(y.End-y.Start, x.End-x.Start) })
 	var say []string
 	for _, r := range left[:min(n, maxCodePieces)] {
-		say = append(say, fmt.Sprintf("0x%x (0x%x bytes)", uint64(p.binary.rva(r.Start)), r.End-r.Start))
+		say = append(say, fmt.Sprintf("0x%x (0x%x bytes)", uint64(b.RVA(r.Start)), r.End-r.Start))
 	}
 	size := part.End - part.Start
-	p.ReportAt(0, p.binary.rva(left[0].Start), "0x%x of 0x%x bytes of %s (%.1f %%) have neither FUNC nor PUBLIC, in %s: %s",
+	p.ReportAt(0, b.RVA(left[0].Start), "0x%x of 0x%x bytes of %s (%.1f %%) have neither FUNC nor PUBLIC, in %s: %s",
 		total, size, part.Name, 100*float64(total)/float64(size), text.Count(uint64(n), "piece"), strings.Join(say, ", "))
 }

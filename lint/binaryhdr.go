@@ -26,25 +26,26 @@ const (
 	encData   = 0x30
 )
 
-func checkFDEs(p *Pass) (func(*symfmt.Record), func()) {
-	return sharedAtEnd(p, func(b *elfBinary) *bool { return &b.compared }, func() {
-		rows := p.binary.ready()
-		for _, e := range p.binary.fdeTable() {
-			rva := p.binary.rva(e.start)
-			i, ok := slices.BinarySearchFunc(rows.Blocks, rva, func(b follow.Block, at symfmt.RVA) int { return cmp.Compare(b.RVA, at) })
-			if !ok {
-				if e.size > 0 || rows.Block(rva) == nil {
-					p.reportLostFDE(rows, rva, &e)
-				}
-				continue
+// checkFDEs compares the table of .eh_frame_hdr with STACK CFI INIT.
+var checkFDEs = sharedWithBinary(func(p *Pass, b *Image) {
+	rows := b.Rows()
+	for _, e := range fdeTable(b) {
+		rva := b.RVA(e.start)
+		i, ok := slices.BinarySearchFunc(rows.Blocks, rva, func(b follow.Block, at symfmt.RVA) int { return cmp.Compare(b.RVA, at) })
+		if !ok {
+			if e.size > 0 || rows.Block(rva) == nil {
+				p.As("SYM507", func() { reportLostFDE(p, rows, rva, &e) })
 			}
-			b := &rows.Blocks[i]
-			if e.size != 0 && b.Size != e.size && !sameRange(rows.Blocks[i:], e.size) {
-				p.also("SYM508", int(b.Line), "STACK CFI INIT at 0x%x has 0x%x bytes, the FDE at 0x%x of .eh_frame has 0x%x", uint64(rva), b.Size, e.fde, e.size)
-			}
+			continue
 		}
-	})
-}
+		block := &rows.Blocks[i]
+		if e.size != 0 && block.Size != e.size && !sameRange(rows.Blocks[i:], e.size) {
+			p.As("SYM508", func() {
+				p.ReportLine(int(block.Line), "STACK CFI INIT at 0x%x has 0x%x bytes, the FDE at 0x%x of .eh_frame has 0x%x", uint64(rva), block.Size, e.fde, e.size)
+			})
+		}
+	}
+})
 
 // sameRange reports whether one of the blocks at the address of the first has the given size, or
 // blocks without gaps fill it: an FDE that another overlaps may be cut.
@@ -65,12 +66,7 @@ func sameRange(blocks []follow.Block, size uint64) bool {
 	return false
 }
 
-func (p *Pass) reportLostFDE(rows *follow.Table, rva symfmt.RVA, e *fdeEntry) {
-	was := p.rule
-	defer func() { p.rule = was }()
-	if !p.turn("SYM507") {
-		return
-	}
+func reportLostFDE(p *Pass, rows *follow.Table, rva symfmt.RVA, e *fdeEntry) {
 	if b := rows.Block(rva); b != nil {
 		p.ReportAt(int(b.Line), rva, "the FDE at 0x%x of .eh_frame begins at 0x%x, where a STACK CFI INIT of 0x%x covers it", e.fde, uint64(rva), uint64(b.RVA))
 		return
@@ -80,25 +76,25 @@ func (p *Pass) reportLostFDE(rows *follow.Table, rva symfmt.RVA, e *fdeEntry) {
 
 // fdeTable reads the table of .eh_frame_hdr; nil without one, as in a separate
 // debug file.
-func (b *elfBinary) fdeTable() []fdeEntry {
+func fdeTable(b *Image) []fdeEntry {
 	header := b.Section(".eh_frame_hdr")
 	if header == nil {
 		var err error
 		header, err = b.Located(".eh_frame_hdr")
-		b.problem(".eh_frame_hdr", err)
+		b.Problem(".eh_frame_hdr", err)
 	}
 	if header == nil || !header.HasData() {
 		return nil
 	}
 	data, err := header.Data()
 	if err != nil {
-		b.problem(".eh_frame_hdr", err)
+		b.Problem(".eh_frame_hdr", err)
 		return nil
 	}
 	c := bin.New(header.Name, data, b.Order)
 	table := readTable(&c, header.Addr)
-	b.problem(".eh_frame_hdr", c.Err())
-	b.fdeSizes(table)
+	b.Problem(".eh_frame_hdr", c.Err())
+	fdeSizes(b, table)
 	return table
 }
 
@@ -151,11 +147,11 @@ func signedPointer(c *bin.Cursor, size int) uint64 {
 }
 
 // fdeSizes reads the sizes of the ranges of FDEs, where pointers have a fixed size.
-func (b *elfBinary) fdeSizes(table []fdeEntry) {
+func fdeSizes(b *Image, table []fdeEntry) {
 	if len(table) == 0 {
 		return
 	}
-	data, addr := b.ehFrame(table[0].fde)
+	data, addr := ehFrame(b, table[0].fde)
 	sizes := map[uint64]int{} // of pointers, by CIE
 	for i := range table {
 		e := &table[i]
@@ -167,7 +163,7 @@ func (b *elfBinary) fdeSizes(table []fdeEntry) {
 
 // ehFrame is .eh_frame and its address: the section, or without sections the
 // segment around an FDE.
-func (b *elfBinary) ehFrame(fde uint64) ([]byte, uint64) {
+func ehFrame(b *Image, fde uint64) ([]byte, uint64) {
 	s := b.Section(".eh_frame")
 	if i := slices.IndexFunc(b.Segments, func(p *object.Section) bool { return p.Holds(fde) }); s == nil && !b.HasSections() && i >= 0 {
 		s = b.Segments[i]
@@ -176,13 +172,13 @@ func (b *elfBinary) ehFrame(fde uint64) ([]byte, uint64) {
 		return nil, 0
 	}
 	data, err := s.Data()
-	b.problem(".eh_frame", err)
+	b.Problem(".eh_frame", err)
 	return data, s.Addr
 }
 
 // fdeSize reads an FDE's range (LSB 5.0 core, 10.6.1); 0 where it is not of the
 // usual form.
-func fdeSize(data []byte, off uint64, b *elfBinary, sizes map[uint64]int) uint64 {
+func fdeSize(data []byte, off uint64, b *Image, sizes map[uint64]int) uint64 {
 	c := bin.NewAt(".eh_frame", data[off:], off, b.Order)
 	if length := c.U32(); length < 8 || length == 0xffffffff {
 		return 0
@@ -208,7 +204,7 @@ func fdeSize(data []byte, off uint64, b *elfBinary, sizes map[uint64]int) uint64
 }
 
 // ciePointerSize is the size of the pointers in a CIE's FDEs, 0 if it is not known.
-func ciePointerSize(cie []byte, b *elfBinary) int {
+func ciePointerSize(cie []byte, b *Image) int {
 	c := bin.New(".eh_frame", cie, b.Order)
 	if length := c.U32(); length < 8 || length == 0xffffffff || c.U32() != 0 {
 		return 0

@@ -30,7 +30,7 @@ the binary's, every rule is meaningless.`,
 		Doc: `A supplier looks for NAME/ID/NAME.sym, and some readers refuse a file whose MODULE
 says something else. The check needs a path of that form, but no binary.`,
 		Cites: []string{"dump_syms#629"},
-		Check: checkStorePath,
+		Check: AtEnd(checkStorePath),
 	},
 	{
 		ID: "SYM504", Title: "function symbol without FUNC or PUBLIC", Severity: Warning, Since: "0.3",
@@ -38,7 +38,7 @@ says something else. The check needs a path of that form, but no binary.`,
 		Doc: `The binary's symbol tables (.symtab, .dynsym, .gnu_debugdata) name a function at an
 address where neither a FUNC nor a PUBLIC begins: frames in it get no name, or the
 name of the function before it.`,
-		Check: checkSymbols,
+		Check: withBinary(checkSymbols),
 	},
 	{
 		ID: "SYM505", Title: "code without FUNC or PUBLIC", Severity: Warning, Since: "0.3",
@@ -47,7 +47,7 @@ name of the function before it.`,
 procedure linkage table do not count. There is one finding a section, with the number
 of these bytes and the places of the largest pieces.`,
 		Cites: []string{"rust-minidump#781"},
-		Check: checkCodeNamed,
+		Check: withBinary(checkCodeNamed),
 	},
 	{
 		ID: "SYM506", Title: "FUNC or PUBLIC outside of executable code", Severity: Warning, Since: "0.3",
@@ -77,7 +77,7 @@ and one that is longer has rules for code that they do not belong to.`,
 		Spec: "SFrame; " + binarySpec + "STACK CFI records",
 		Doc: `The assembler makes .sframe and .eh_frame from the same directives, so both have the
 same rules. Where they differ, one of them is wrong.`,
-		Check: checkSFrame,
+		Check: withBinary(checkSFrame),
 	},
 	{
 		ID: "SYM510", Title: "part of the binary that cannot be compared", Severity: Note, Since: "0.3",
@@ -85,7 +85,7 @@ same rules. Where they differ, one of them is wrong.`,
 		Doc: `A part of the binary is damaged or missing: a separate debug file has no code and no
 .eh_frame_hdr. Rules that need the part found nothing because they saw nothing: give
 the binary that runs.`,
-		Check: checkBinary,
+		Check: withBinary(checkBinary),
 	},
 	{
 		ID: "SYM511", Title: "MODULE name differs from the binary's DT_SONAME", Severity: Warning, Since: "0.3",

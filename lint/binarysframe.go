@@ -12,29 +12,28 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-func checkSFrame(p *Pass) (func(*symfmt.Record), func()) {
-	return atEnd(p, func() {
-		section, err := symsframe.Open(p.binary.File)
-		if errors.Is(err, symsframe.ErrNone) {
-			return
-		}
-		p.binary.problem(".sframe", err)
-		rows := p.binary.ready()
-		if err != nil || len(section.Headers) == 0 || rows.CPU == nil || symsframe.CPU(section.Headers[0].ABI) != rows.CPU {
-			return
-		}
-		for _, problem := range section.Problems {
-			p.binary.problem(".sframe", problem.Err)
-		}
-		c := sframeCheck{p, section, rows}
-		for i := range rows.Blocks {
-			c.block(&rows.Blocks[i])
-		}
-	})
+func checkSFrame(p *Pass, b *Image) {
+	section, err := symsframe.Open(b.File)
+	if errors.Is(err, symsframe.ErrNone) {
+		return
+	}
+	b.Problem(".sframe", err)
+	rows := b.Rows()
+	if err != nil || len(section.Headers) == 0 || rows.CPU == nil || symsframe.CPU(section.Headers[0].ABI) != rows.CPU {
+		return
+	}
+	for _, problem := range section.Problems {
+		b.Problem(".sframe", problem.Err)
+	}
+	c := sframeCheck{p, b, section, rows}
+	for i := range rows.Blocks {
+		c.block(&rows.Blocks[i])
+	}
 }
 
 type sframeCheck struct {
 	p       *Pass
+	image   *Image
 	section *sframe.Section
 	rows    *follow.Table
 }
@@ -47,13 +46,13 @@ func (c *sframeCheck) block(b *follow.Block) {
 			return
 		}
 	}
-	fde := c.section.FindFDE(c.p.binary.addr(b.RVA))
+	fde := c.section.FindFDE(c.image.Addr(b.RVA))
 	if fde < 0 || c.section.FDEs[fde].Mask {
 		return
 	}
 	start := c.section.FDEs[fde].Start
 	for rows := c.section.Rows(fde); rows.Next(); {
-		rva := c.p.binary.rva(start + uint64(rows.Row.Start))
+		rva := c.image.RVA(start + uint64(rows.Row.Start))
 		if uint64(rva-b.RVA) < b.Size && c.at(b, rva) {
 			return
 		}
@@ -62,7 +61,7 @@ func (c *sframeCheck) block(b *follow.Block) {
 
 // at compares at an address; true for a difference.
 func (c *sframeCheck) at(b *follow.Block, rva symfmt.RVA) bool {
-	_, want, err := c.section.Find(c.p.binary.addr(rva))
+	_, want, err := c.section.Find(c.image.Addr(rva))
 	row := c.rows.Row(b, rva)
 	if err != nil || row == nil {
 		return false

@@ -118,7 +118,7 @@ func TestMessages(t *testing.T) {
 		{"SYM305", head + "FUNC ffffffffffffeff0 11 0 f\n", 0, "function [ffffffffffffeff0, fffffffffffff001) ends beyond ffffffffffffefff"},
 		{"SYM702", head + "FUNC 1000 10 0 f\n", 99, "0.00 % of the code of FUNCs and PUBLICs has call frame information, want 99 %; the largest piece without has 16 bytes, at 1000, line 2"},
 		{"SYM702", head, 99, "there is no call frame information, want 99 %"},
-		{"SYM702", head + init, 99, unmeasured + "; want 99 %"},
+		{"SYM702", head + init, 99, Unmeasured + "; want 99 %"},
 		{"SYM702", head + "PUBLIC 1000 0 f\nPUBLIC 1ff0 0 g\n" + init, 99, "50.00 % of the code of FUNCs and PUBLICs has call frame information, want 99 %; the largest piece without has 16 bytes, at 1ff0, line 3"},
 		{"SYM702", head + "FUNC 1000 10 0 f\nPUBLIC 2000 0 g\n" + init, 99, "0.39 % of the code of FUNCs and PUBLICs has call frame information, want 99 %; the largest piece without has 4096 bytes, at 2000, line 3"},
 		{"SYM702", head + "FUNC 1000 10 0 f\nPUBLIC 2000 0 _fini\n" + init, 99, ""},

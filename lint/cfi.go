@@ -51,7 +51,7 @@ each function twice. Readers keep one of them; the file is larger for nothing.`,
 		Bad: amd64Head + goodInit + "STACK CFI INIT 2000 0 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 2000 0 g\n", At: 5,
 		Good: amd64Head + goodInit,
 		On:   []symfmt.Kind{symfmt.KindCFIInit},
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if r.Size == 0 {
 				p.Report(r, 4, "the block at %x has size 0", r.RVA)
 			}
@@ -63,11 +63,9 @@ each function twice. Readers keep one of them; the file is larger for nothing.`,
 searching a file without reading all of it, needs the order of addresses. Reported
 once.`,
 		Bad: amd64Head + "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
-		Good: amd64Head + goodInit,
-		On:   []symfmt.Kind{symfmt.KindCFIInit},
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
-		},
+		Good:  amd64Head + goodInit,
+		On:    []symfmt.Kind{symfmt.KindCFIInit},
+		Check: Ascending,
 	},
 	{
 		ID: "SYM406", Title: "call frame information beyond the address space", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -76,7 +74,7 @@ or the address is wrong. No reader ever looks there.`,
 		Bad: armHead + "STACK CFI INIT ffffffff 10 .cfa: sp 0 + .ra: lr\nPUBLIC fffffff0 0 g\n", At: 4,
 		Good:  armHead + "STACK CFI INIT 1000 10 .cfa: sp 0 + .ra: lr\n",
 		On:    []symfmt.Kind{symfmt.KindCFIInit, symfmt.KindStackWin},
-		Check: perRecord(checkSpace),
+		Check: PerRecord(checkSpace),
 	},
 	{
 		ID: "SYM407", Title: "STACK CFI rows do not ascend", Severity: Warning, Since: "0.1", Spec: cfiSpec,
@@ -103,7 +101,7 @@ the rules of another function.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1040 .cfa: $rsp 16 +\n", At: 5,
 		Good: amd64Head + goodInit + "STACK CFI 103f .cfa: $rsp 16 +\n",
 		On:   cfiKinds,
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if p.CFI.Odd&facts.OddOutside != 0 {
 				b := p.Blocks.At(p.CFI.Block)
 				p.Report(r, 2, "%x is outside of %x to %x, the range of STACK CFI INIT at line %d", r.RVA, b.RVA, uint64(b.RVA)+b.Size, b.Line)
@@ -128,7 +126,7 @@ record on.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: $r12: .cfa -16 + ^\n", At: 5,
 		Good: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa -24 + ^ $r12: .cfa -16 + ^\n",
 		On:   cfiKinds,
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if f := p.CFI.Set.Fault; f != nil {
 				p.Report(r, rulesField(r)+f.Field, "%s", f.Text)
 			}
@@ -188,7 +186,7 @@ wrong.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $rbp 16 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rbp 16 + $rbp: .cfa -16 + ^\n",
 		On:    cfiKinds,
-		Check: perRecord(checkBase),
+		Check: PerRecord(checkBase),
 	},
 	{
 		ID: "SYM418", Title: ".cfa based on a register that calls do not preserve", Severity: Note, Since: "0.1", Spec: cfiSpec,
@@ -198,7 +196,7 @@ the stack.`,
 		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $r10 0 +\n", At: 5,
 		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
-		Check: perRecord(checkScratch),
+		Check: PerRecord(checkScratch),
 	},
 	{
 		ID: "SYM419", Title: "end of stack that not all readers recognise", Severity: Note, Since: "0.1",

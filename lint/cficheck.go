@@ -2,8 +2,8 @@ package lint
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
@@ -18,20 +18,10 @@ func rulesField(r *symfmt.Record) int {
 	return 3
 }
 
-// check is a rule's function for runs.
-type checkFunc = func(p *Pass) (func(*symfmt.Record), func())
-
-// perRecord checks records one by one.
-func perRecord(f func(p *Pass, r *symfmt.Record)) checkFunc {
-	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return func(r *symfmt.Record) { f(p, r) }, nil
-	}
-}
-
 // oddRow reports an oddity of a row's address, which the message may have.
-func oddRow(o facts.Oddity, message string) checkFunc {
+func oddRow(o facts.Oddity, message string) CheckFunc {
 	withRVA := slices.Contains([]facts.Oddity{facts.OddBackwards, facts.OddSame, facts.OddNothing}, o)
-	return perRecord(func(p *Pass, r *symfmt.Record) {
+	return PerRecord(func(p *Pass, r *symfmt.Record) {
 		switch {
 		case p.CFI.Odd&o == 0:
 		case withRVA:
@@ -43,8 +33,8 @@ func oddRow(o facts.Oddity, message string) checkFunc {
 }
 
 // faultRule reports faults of a record's text.
-func faultRule(of func(*facts.RuleSet) []facts.RuleFault) checkFunc {
-	return perRecord(func(p *Pass, r *symfmt.Record) {
+func faultRule(of func(*facts.RuleSet) []facts.RuleFault) CheckFunc {
+	return PerRecord(func(p *Pass, r *symfmt.Record) {
 		for _, f := range of(p.CFI.Set) {
 			p.Report(r, rulesField(r)+f.Field, "%s", f.Text)
 		}
@@ -89,7 +79,7 @@ func checkComplete(p *Pass) (func(*symfmt.Record), func()) {
 				}
 			}
 		case missing != "" && facts.InForce(c.Row, reg) != nil:
-			report(", only from " + hexRVA(c.At) + " on")
+			report(fmt.Sprintf(", only from %x on", c.At))
 		}
 	}, func() { report(", nor in a row") }
 }
@@ -110,9 +100,7 @@ func checkScratch(p *Pass, r *symfmt.Record) {
 }
 
 // blockOverlaps reports blocks that have the same range, or overlap.
-var blockOverlaps = checkClashes(func(p *Pass) *bool { return &p.blocksCompared }, blockClashes, "SYM402", "SYM403")
-
-func hexRVA(rva symfmt.RVA) string { return strconv.FormatUint(uint64(rva), 16) }
+var blockOverlaps = checkClashes(blockClashes, "SYM402", "SYM403")
 
 // checkNameless reports blocks that begin where no name is known: outside of any
 // FUNC, and with no PUBLIC between the end of the last FUNC and them.
@@ -145,7 +133,7 @@ type namedCode struct {
 func (n *namedCode) has(rva symfmt.RVA) bool {
 	for ; n.nextFunc < n.funcs.Len() && n.funcs.At(n.nextFunc).RVA <= rva; n.nextFunc++ {
 		if f := n.funcs.At(n.nextFunc); f.Size > 0 {
-			n.last, n.any = max(n.last, lastByte(f)), true
+			n.last, n.any = max(n.last, f.Last()), true
 		}
 	}
 	if n.any && rva <= n.last {

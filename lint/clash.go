@@ -92,28 +92,19 @@ func (c *claim) within(o *claim) bool {
 
 // checkClashes is the check of the two rules for clashes, which share one search: for records that
 // overlap, and for those with the same range.
-func checkClashes(looked func(*Pass) *bool, look func(*facts.Facts, func(clash)), overlap, same string) checkFunc {
-	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return nil, func() {
-			d := looked(p)
-			if *d {
-				return
+func checkClashes(look func(*facts.Facts, func(clash)), overlap, same string) CheckFunc {
+	return SharedAtEnd(func(p *Pass) {
+		look(p.Facts, func(c clash) {
+			id, message := overlap, "[%x, %x) overlaps [%x, %x) of line %d"
+			if c.same {
+				id, message = same, "[%x, %x) has the range of line %[5]d"
 			}
-			*d = true
-			was := p.rule
-			defer func() { p.rule = was }()
-			look(p.Facts, func(c clash) {
-				id, message := overlap, "[%x, %x) overlaps [%x, %x) of line %d"
-				if c.same {
-					id, message = same, "[%x, %x) has the range of line %[5]d"
-				}
-				if p.turn(id) {
-					p.ReportAt(int(c.dropped.line), c.dropped.rva, message,
-						c.dropped.rva, c.dropped.end(), c.kept.rva, c.kept.end(), c.kept.line)
-				}
+			p.As(id, func() {
+				p.ReportAt(int(c.dropped.line), c.dropped.rva, message,
+					c.dropped.rva, c.dropped.end(), c.kept.rva, c.kept.end(), c.kept.line)
 			})
-		}
-	}
+		})
+	})
 }
 
 // blockClashes reports the clashes of the STACK CFI blocks.

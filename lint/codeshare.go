@@ -2,43 +2,19 @@ package lint
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint/extent"
-	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
-)
-
-// CodeShare is the share of a module's code that has call frame information. The verdict,
-// --min-cfi, dump --check-cfi and doctor go by it.
-//
-// With the binary the code is its executable bytes, without the procedure linkage table and, where
-// there are no rules, start-up code (execcode.StartupName), the padding around functions, and data
-// (execcode.Data, dataIn). Without the binary it is the code that records name: the bytes of FUNCs,
-// and for each PUBLIC outside of them its block of rules or, without rules, all up to the next
-// record. No byte counts twice.
-type CodeShare struct {
-	Share
-	Of string `json:"of"` // CodeOfBinary or CodeOfRecords
-
-	// What does not count, in bytes.
-	Startup uint64 `json:"startup"` // .init and .fini, and what has no rules
-	Linkage uint64 `json:"linkage"` // .plt and its like; of binaries with section headers
-	Padding uint64 `json:"padding"` // without rules; of binaries
-	Data    uint64 `json:"data"`    // likewise
-}
-
-// The values of CodeShare.Of.
-const (
-	CodeOfBinary  = "binary"
-	CodeOfRecords = "records"
 )
 
 // codeMeasure goes through the code of a module, by address.
 type codeMeasure struct {
 	p       *Pass
+	image   *Image // nil without a binary whose code the records describe
 	share   CodeShare
 	known   []extent.Extent // has call frame information
 	skip    []extent.Extent // start-up code by its name
@@ -57,13 +33,16 @@ type codeMeasure struct {
 
 // codeShare measures the code, and calls found for each FUNC, each PUBLIC, and each
 // piece of code with neither, that lacks call frame information.
-func (p *Pass) codeShare(known extent.Ranges, found func(*Gap)) *codeMeasure {
+func codeShare(p *Pass, known extent.Ranges, found func(*Gap)) *codeMeasure {
 	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
+	if b := ImageOf(p); sameBinary(p, b) && b.HasCode() {
+		m.image = b
+	}
 	for _, r := range known {
 		m.known = append(m.known, extent.Of(r.RVA, r.Size))
 	}
 	m.skip = m.startup()
-	if p.binaryHasCode() {
+	if m.image != nil {
 		m.binary()
 	} else {
 		m.records()
@@ -72,20 +51,31 @@ func (p *Pass) codeShare(known extent.Ranges, found func(*Gap)) *codeMeasure {
 	return m
 }
 
-// binaryHasCode reports whether there is a binary whose code the records describe.
-func (p *Pass) binaryHasCode() bool { return p.sameBinary() && p.binary.hasCode() }
+// sameBinary reports whether there is a binary, and the symbols are of it.
+func sameBinary(p *Pass, b *Image) bool {
+	switch {
+	case b == nil || !p.HasModule:
+		return false
+	case b.Own:
+		return true
+	case b.Arch == nil || p.Arch != b.Arch:
+		return false
+	}
+	id, _ := b.DebugID()
+	return id == "" || strings.EqualFold(id, p.DebugID)
+}
 
 // binary measures the executable bytes of the binary.
 func (m *codeMeasure) binary() {
-	b := m.p.binary
+	b := m.image
 	m.share.Of = CodeOfBinary
 	m.padding = execcode.PaddingOf(b.File)
 	m.step, m.unit = dataStep(b.Arch)
-	m.anchors, m.data = execcode.Anchors(b.File), b.dataSymbols()
-	for _, part := range b.parts() {
-		whole := extent.Between(b.rva(part.Start), b.rva(part.End))
+	m.anchors, m.data = execcode.Anchors(b.File), b.DataSymbols()
+	for _, part := range b.Parts() {
+		whole := extent.Between(b.RVA(part.Start), b.RVA(part.End))
 		switch {
-		case part.Start < b.base:
+		case part.Start < b.Base:
 		case part.Kind == execcode.Linkage:
 			m.share.Linkage += whole.Size()
 		case part.Kind == execcode.Startup:
@@ -197,7 +187,7 @@ func (m *codeMeasure) whole(e extent.Extent) {
 }
 
 func (m *codeMeasure) add(covered, without uint64) {
-	m.share.add(covered, extent.Sum(covered, without))
+	m.share.Add(covered, extent.Sum(covered, without))
 }
 
 // count adds code that counts, in which return addresses are looked for.
@@ -205,7 +195,7 @@ func (m *codeMeasure) count(e extent.Extent) {
 	if m.part == nil || e.RVA >= e.End {
 		return
 	}
-	r := object.Range{Start: m.p.binary.addr(e.RVA), End: m.p.binary.addr(e.End)}
+	r := object.Range{Start: m.image.Addr(e.RVA), End: m.image.Addr(e.End)}
 	if n := len(m.counted); n > 0 && m.counted[n-1].End == r.Start {
 		m.counted[n-1].End = r.End
 		return
@@ -216,7 +206,7 @@ func (m *codeMeasure) count(e extent.Extent) {
 // gap is for a piece without call frame information.
 func (m *codeMeasure) gap(e extent.Extent) {
 	for _, a := range m.anchors {
-		if at := m.p.binary.rva(a.Addr); at >= e.RVA && at < e.End {
+		if at := m.image.RVA(a.Addr); at >= e.RVA && at < e.End {
 			m.skip = extent.Join(append(m.skip, m.aroundAnchor(e, at, a)))
 		}
 	}
@@ -271,7 +261,7 @@ func (m *codeMeasure) piece(e extent.Extent, owner Gap) {
 		m.lack(e, owner)
 		return
 	}
-	code, at := m.p.binary.code(m.p.binary.addr(e.RVA)), e.RVA
+	code, at := m.image.CodeAt(m.image.Addr(e.RVA)), e.RVA
 	dataIn(code[:min(e.Size(), uint64(len(code)))], m.step, m.unit, func(from, to int) {
 		m.share.Data += uint64(to - from)
 		m.lack(extent.Between(at, e.RVA+symfmt.RVA(from)), owner)
@@ -301,10 +291,10 @@ func (m *codeMeasure) lack(e extent.Extent, owner Gap) {
 }
 
 func (m *codeMeasure) trim(e extent.Extent, function bool) extent.Extent {
-	b := m.p.binary
-	r, err := m.part.Trim(object.Range{Start: b.addr(e.RVA), End: b.addr(e.End)}, function, m.padding)
-	b.problem("section "+m.part.Name, err)
-	return extent.Between(b.rva(r.Start), b.rva(r.End))
+	b := m.image
+	r, err := m.part.Trim(object.Range{Start: b.Addr(e.RVA), End: b.Addr(e.End)}, function, m.padding)
+	b.Problem("section "+m.part.Name, err)
+	return extent.Between(b.RVA(r.Start), b.RVA(r.End))
 }
 
 func (m *codeMeasure) flush() {
@@ -312,76 +302,4 @@ func (m *codeMeasure) flush() {
 		m.found(&m.last)
 	}
 	m.last = Gap{}
-}
-
-// codeNames finds the function that code belongs to. Addresses must ascend.
-type codeNames struct {
-	funcs   facts.Sorted[facts.Func]
-	publics facts.Sorted[facts.Public]
-	starts  []symfmt.RVA // of both
-	from    symfmt.RVA   // where the piece of code begins: names in front of it are of other code
-
-	nextFunc, nextPublic int // the first that begin behind the last address
-}
-
-func newCodeNames(p *Pass) codeNames {
-	return codeNames{funcs: p.FuncsByRVA(), publics: p.PublicsByRVA(), starts: p.starts()}
-}
-
-// next is where the next function behind rva begins.
-func (n *codeNames) next(rva symfmt.RVA) (symfmt.RVA, bool) {
-	i, found := slices.BinarySearch(n.starts, rva)
-	if found {
-		i++
-	}
-	if i == len(n.starts) {
-		return 0, false
-	}
-	return n.starts[i], true
-}
-
-// upTo is the last start that is not behind rva.
-func (n *codeNames) upTo(rva symfmt.RVA) (symfmt.RVA, bool) {
-	i, found := slices.BinarySearch(n.starts, rva)
-	if !found {
-		i--
-	}
-	if i < 0 {
-		return 0, false
-	}
-	return n.starts[i], true
-}
-
-// at is the function at an address, and where what belongs to it there ends. Line 0 is
-// for none.
-func (n *codeNames) at(rva symfmt.RVA) (owner Gap, end symfmt.RVA) {
-	for n.nextFunc < n.funcs.Len() && n.funcs.At(n.nextFunc).RVA <= rva {
-		n.nextFunc++
-	}
-	for n.nextPublic < n.publics.Len() && n.publics.At(n.nextPublic).RVA <= rva {
-		n.nextPublic++
-	}
-	end = ^symfmt.RVA(0)
-	if n.nextFunc < n.funcs.Len() {
-		end = n.funcs.At(n.nextFunc).RVA
-	}
-	if n.nextPublic < n.publics.Len() {
-		end = min(end, n.publics.At(n.nextPublic).RVA)
-	}
-	for i := n.nextFunc - 1; i >= 0 && i >= n.nextFunc-maxShared; i-- {
-		if f := n.funcs.At(i); uint64(rva-f.RVA) < f.Size {
-			if f.End() > rva {
-				end = min(end, f.End())
-			}
-			return Gap{RVA: f.RVA, Line: int(f.Line), Size: f.Size, Kind: GapFunc}, end
-		}
-	}
-	if n.nextPublic == 0 {
-		return Gap{Kind: GapCode}, end
-	}
-	pub := n.publics.At(n.nextPublic - 1)
-	if pub.RVA < n.from || n.nextFunc > 0 && n.funcs.At(n.nextFunc-1).RVA > pub.RVA {
-		return Gap{Kind: GapCode}, end
-	}
-	return Gap{RVA: pub.RVA, Line: int(pub.Line), Kind: GapPublic}, end
 }

@@ -1,11 +1,7 @@
 package lint
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/symtool/symtool/lint/extent"
-	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -48,19 +44,15 @@ type Coverage struct {
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"`
 
-	known   extent.Ranges // code that has call frame information
-	startup Share         // entries of start-up code, which no limit asks for
+	Known   extent.Ranges `json:"-"` // code that has call frame information, by address; pieces do not touch
+	Startup Share         `json:"-"` // entries of start-up code, which no limit asks for
 }
 
 // HasCFI reports whether the code at an address has call frame information.
-func (c *Coverage) HasCFI(rva symfmt.RVA) bool { return c.known.In(rva, 1) == 1 }
+func (c *Coverage) HasCFI(rva symfmt.RVA) bool { return c.Known.In(rva, 1) == 1 }
 
-// CFIRanges are the pieces of code that have call frame information, by address; they do not touch.
-// The caller must not modify them.
-func (c *Coverage) CFIRanges() []symfmt.Range { return c.known }
-
-// anyCFI reports whether any code has call frame information.
-func (c *Coverage) anyCFI() bool { return len(c.known) > 0 }
+// AnyCFI reports whether any code has call frame information.
+func (c *Coverage) AnyCFI() bool { return len(c.Known) > 0 }
 
 // Share is a part of a whole.
 type Share struct {
@@ -76,12 +68,38 @@ func (s Share) Percent() float64 {
 	return 100 * float64(s.Covered) / float64(s.Total)
 }
 
-// below reports whether the share is under a limit in percent.
-func (s Share) below(percent float64) bool { return s.Total > 0 && s.Percent() < percent }
+// Below reports whether the share is under a limit in percent.
+func (s Share) Below(percent float64) bool { return s.Total > 0 && s.Percent() < percent }
 
-func (s *Share) add(covered, total uint64) {
+// Add adds a part of which some is covered.
+func (s *Share) Add(covered, total uint64) {
 	s.Covered, s.Total = extent.Sum(s.Covered, covered), extent.Sum(s.Total, total)
 }
+
+// CodeShare is the share of a module's code that has call frame information. The verdict,
+// --min-cfi, dump --check-cfi and doctor go by it.
+//
+// With the binary the code is its executable bytes, without the procedure linkage table and, where
+// there are no rules, start-up code (execcode.StartupName), the padding around functions, and data
+// (execcode.Data, dataIn). Without the binary it is the code that records name: the bytes of FUNCs,
+// and for each PUBLIC outside of them its block of rules or, without rules, all up to the next
+// record. No byte counts twice.
+type CodeShare struct {
+	Share
+	Of string `json:"of"` // CodeOfBinary or CodeOfRecords
+
+	// What does not count, in bytes.
+	Startup uint64 `json:"startup"` // .init and .fini, and what has no rules
+	Linkage uint64 `json:"linkage"` // .plt and its like; of binaries with section headers
+	Padding uint64 `json:"padding"` // without rules; of binaries
+	Data    uint64 `json:"data"`    // likewise
+}
+
+// The values of CodeShare.Of.
+const (
+	CodeOfBinary  = "binary"
+	CodeOfRecords = "records"
+)
 
 // LineEnds counts line records.
 type LineEnds struct {
@@ -106,81 +124,3 @@ type Gap struct {
 	Size    uint64     `json:"size"`           // of a PUBLIC, up to what follows
 	Missing uint64     `json:"missing"`        // bytes without
 }
-
-// maxGaps is how many functions are listed.
-const maxGaps = 20
-
-// measure measures what the symbol file covers. measured is nil for a file whose encoding no reader
-// accepts.
-func (p *Pass) measure() (c *Coverage, measured *codeMeasure) {
-	c = &Coverage{Functions: p.Functions.Len(), Publics: p.Publics.Len(), Blocks: p.Blocks.Len(), WinBlocks: p.Wins.Len()}
-	c.known = p.Covered()
-	for _, fn := range p.Functions.All {
-		c.function(fn)
-	}
-	for _, pub := range p.Publics.All {
-		c.Public.add(c.known.In(pub.RVA, 1), 1)
-	}
-	if !p.unreadable {
-		for _, s := range p.Startup {
-			if s.Size > 0 {
-				c.startup.add(c.known.In(s.RVA, 1), 1)
-			}
-		}
-		measured = p.codeShare(c.known, func(g *Gap) {
-			c.Worst = addGap(c.Worst, *g)
-			if g.Kind != GapFunc {
-				c.Unnamed++
-			}
-		})
-		c.All = measured.share
-	}
-	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
-		sortGaps(gaps)
-		for i := range gaps {
-			gaps[i].Address = hexRVA(gaps[i].RVA)
-		}
-	}
-	c.Worst, c.WorstLines = worstOf(c.Worst), worstOf(c.WorstLines)
-	return c, measured
-}
-
-func (c *Coverage) function(fn *facts.Func) {
-	covered := c.known.In(fn.RVA, fn.Size)
-	c.Code.add(covered, fn.Size)
-	c.Entries.add(c.known.In(fn.RVA, 1), 1)
-	c.Lines.add(fn.Covered, fn.Size)
-	c.WithLines.add(min(uint64(fn.Lines), 1), 1)
-	lines := uint64(fn.Lines)
-	switch {
-	case covered == fn.Size:
-		c.LineEnds.add(lines, lines)
-	case covered > 0:
-		c.LineEnds.Unsure += lines
-		fallthrough
-	default:
-		c.LineEnds.add(0, lines)
-	}
-	c.WorstLines = addGap(c.WorstLines, Gap{RVA: fn.RVA, Kind: GapFunc, Line: int(fn.Line), Size: fn.Size, Missing: fn.Size - fn.Covered})
-}
-
-// addGap keeps the functions that lack most.
-func addGap(gaps []Gap, g Gap) []Gap {
-	if g.Missing == 0 {
-		return gaps
-	}
-	gaps = append(gaps, g)
-	if len(gaps) == 16*maxGaps {
-		sortGaps(gaps)
-		gaps = gaps[:maxGaps]
-	}
-	return gaps
-}
-
-func sortGaps(gaps []Gap) {
-	slices.SortFunc(gaps, func(a, b Gap) int {
-		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Line, b.Line))
-	})
-}
-
-func worstOf(gaps []Gap) []Gap { return slices.Clip(gaps[:min(len(gaps), maxGaps)]) }

@@ -267,7 +267,7 @@ func TestCoverageAgainstBytes(t *testing.T) {
 		n := random(rand.New(rand.NewPCG(seed, 8)))
 		got, want := lintText(t, n.text.String()).Coverage, n.coverage()
 		figures := *got
-		figures.Worst, figures.WorstLines, figures.Verdict, figures.Reasons, figures.known, figures.Unnamed = nil, nil, "", nil, nil, 0
+		figures.Worst, figures.WorstLines, figures.Verdict, figures.Reasons, figures.Known, figures.Unnamed = nil, nil, "", nil, nil, 0
 		if !reflect.DeepEqual(figures, *want) {
 			t.Fatalf("seed %d: got %#v\nwant %#v\n%s", seed, figures, *want, n.text.String())
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/symfmt"
 )
 
 // publicHead is a file without functions.
@@ -72,19 +71,17 @@ none for a part of it. Readers guess the caller of a frame there. Assembly witho
 record. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
 		Bad: amd64Head + goodInit + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
 		Good:  amd64Head + goodInit,
-		Check: checkFunctions,
+		Check: withCoverage(checkFunctions),
 	},
 }
 
 // withCoverage makes a check of the measured coverage.
-func withCoverage(f func(*Pass, *Coverage)) checkFunc {
-	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return nil, func() { f(p, p.report.Coverage) }
-	}
+func withCoverage(check func(*Pass, *Coverage)) CheckFunc {
+	return AtEnd(func(p *Pass) { check(p, p.Result.Coverage) })
 }
 
 func checkNoCFI(p *Pass, c *Coverage) {
-	if c.Functions+c.Publics == 0 || c.anyCFI() {
+	if c.Functions+c.Publics == 0 || c.AnyCFI() {
 		return
 	}
 	switch {
@@ -102,23 +99,23 @@ func checkMinCFI(p *Pass, c *Coverage) {
 	switch {
 	case limit <= 0:
 		return
-	case c.All.Total == 0 && !c.anyCFI():
+	case c.All.Total == 0 && !c.AnyCFI():
 		p.ReportLine(0, "there is no call frame information, want %v %%", limit)
 		return
 	case c.All.Total == 0:
-		p.ReportLine(0, "%s; want %v %%", unmeasured, limit)
+		p.ReportLine(0, "%s; want %v %%", Unmeasured, limit)
 		return
 	}
-	for _, s := range c.demanded() {
-		if s.share.below(limit) {
-			p.ReportLine(0, "%s of %s, want %v %%%s", s.share, s.of, limit, c.largest())
+	for _, s := range c.Demanded() {
+		if s.Below(limit) {
+			p.ReportLine(0, "%s of %s, want %v %%%s", s.Share, s.Of, limit, largest(c))
 			return
 		}
 	}
 }
 
 // largest names the function with the most bytes without call frame information.
-func (c *Coverage) largest() string {
+func largest(c *Coverage) string {
 	if len(c.Worst) == 0 {
 		return ""
 	}
@@ -132,27 +129,25 @@ func checkMinLines(p *Pass, c *Coverage) {
 	case limit <= 0:
 	case c.Functions == 0:
 		p.ReportLine(0, "there are no functions with lines, want %v %%", limit)
-	case c.Lines.below(limit):
+	case c.Lines.Below(limit):
 		p.ReportLine(0, "%s of function bytes have lines, want %v %%", c.Lines, limit)
 	}
 }
 
 // checkFunctions reports each function that lacks call frame information, unless
 // all do.
-func checkFunctions(p *Pass) (func(*symfmt.Record), func()) {
-	return nil, func() {
-		if p.unreadable || !p.report.Coverage.anyCFI() {
-			return
-		}
-		p.codeShare(p.report.Coverage.known, func(g *Gap) {
-			switch g.Kind {
-			case GapFunc:
-				p.ReportAt(g.Line, g.RVA, "%#x of %#x bytes without call frame information", g.Missing, g.Size)
-			case GapPublic:
-				p.ReportAt(g.Line, g.RVA, "%#x of %#x bytes from this PUBLIC on without call frame information", g.Missing, g.Size)
-			case GapCode:
-				p.ReportAt(0, g.RVA, "%#x bytes at %x without FUNC, PUBLIC and call frame information", g.Missing, g.RVA)
-			}
-		})
+func checkFunctions(p *Pass, c *Coverage) {
+	if !c.AnyCFI() {
+		return
 	}
+	codeShare(p, c.Known, func(g *Gap) {
+		switch g.Kind {
+		case GapFunc:
+			p.ReportAt(g.Line, g.RVA, "%#x of %#x bytes without call frame information", g.Missing, g.Size)
+		case GapPublic:
+			p.ReportAt(g.Line, g.RVA, "%#x of %#x bytes from this PUBLIC on without call frame information", g.Missing, g.Size)
+		case GapCode:
+			p.ReportAt(0, g.RVA, "%#x bytes at %x without FUNC, PUBLIC and call frame information", g.Missing, g.RVA)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -91,7 +92,7 @@ the module: one that was stored under a name with a folder is not found, and one
 }
 
 // fileTally counts the FILE records whose name is of a kind.
-func fileTally(is func(name []byte) bool, one, many string) func(p *Pass) (func(*symfmt.Record), func()) {
+func fileTally(is func(name []byte) bool, one, many string) CheckFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		t := tally{}
 		return func(r *symfmt.Record) {
@@ -198,14 +199,15 @@ func isDoubled(name []byte) bool {
 func isDots(folder []byte) bool { return len(bytes.Trim(folder, `./\`)) == 0 }
 
 func moduleName(p *Pass) (func(*symfmt.Record), func()) {
+	flags := State[nameCache](p)
 	return func(r *symfmt.Record) {
 		switch name := string(r.Name); {
 		case strings.ContainsAny(name, `/\`):
-			p.Report(r, nameField(r), "MODULE name %s has a folder: want a file name", shortName(r.Name))
+			p.Report(r, facts.NameField(r), "MODULE name %s has a folder: want a file name", shortName(r.Name))
 		case name == "." || name == "..":
-			p.Report(r, nameField(r), "MODULE name %q is not a file name", name)
-		case p.nameFlags(r)&nameControl != 0:
-			p.Report(r, nameField(r), "MODULE name %s has a control character", shortName(r.Name))
+			p.Report(r, facts.NameField(r), "MODULE name %q is not a file name", name)
+		case flags.of(p, r)&nameControl != 0:
+			p.Report(r, facts.NameField(r), "MODULE name %s has a control character", shortName(r.Name))
 		}
 	}, nil
 }

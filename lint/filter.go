@@ -6,17 +6,19 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Filter changes the severities of findings and drops those that a configuration suppresses or a
 // baseline knows. One Filter serves all files of a run, and may be used concurrently; its answer
 // for a file does not depend on the others.
 type Filter struct {
-	configFile   string        // of the configuration, for messages
+	config       *Config
 	suppressions []Suppression // of the configuration
 	baseline     *Baseline
-	today        string              // "2026-01-31"; "" if nothing expires
-	severities   map[string]Severity // by ID, of rules whose severity is changed
+	today        string // "2026-01-31"; "" if nothing expires
 
 	mu         sync.Mutex
 	files      int
@@ -30,19 +32,14 @@ type Filter struct {
 
 // NewFilter makes a filter of a configuration and a baseline, which may be nil.
 func NewFilter(c *Config, b *Baseline) *Filter {
-	f := &Filter{baseline: b, severities: map[string]Severity{}, names: map[string]bool{}, seen: map[baselineKey]int{}}
-	if c != nil {
-		f.configFile, f.suppressions = c.File, slices.Clone(c.Suppressions)
-		for i := range f.suppressions {
-			f.suppressions[i].glob = globRegexp(f.suppressions[i].File)
-		}
-		f.suppressed, f.matched = make([]int, len(c.Suppressions)), make([]int, len(c.Suppressions))
-		for _, r := range Rules() {
-			if s := c.Severity(r); s != r.Severity {
-				f.severities[r.ID] = s
-			}
-		}
+	if c == nil {
+		c = &Config{}
 	}
+	f := &Filter{config: c, suppressions: slices.Clone(c.Suppressions), baseline: b, names: map[string]bool{}, seen: map[baselineKey]int{}}
+	for i := range f.suppressions {
+		f.suppressions[i].glob = globRegexp(f.suppressions[i].File)
+	}
+	f.suppressed, f.matched = make([]int, len(f.suppressions)), make([]int, len(f.suppressions))
 	return f
 }
 
@@ -78,9 +75,12 @@ func (f *Filter) Applied() []Applied {
 	return list
 }
 
-// fileFilter is the filter's state for one file.
-type fileFilter struct {
-	*Filter
+// FileFilter is the filter's state for one file: a Sieve.
+type FileFilter struct {
+	Suppressed int // findings that the configuration took away
+	Known      int // findings that the baseline took away
+
+	filter     *Filter
 	name       string // base name of the file
 	applies    []int  // suppressions whose pattern is right
 	suppressed []int  // findings, by suppression
@@ -89,9 +89,9 @@ type fileFilter struct {
 	record     *Baseline
 }
 
-// file begins a file.
-func (f *Filter) file(name string) *fileFilter {
-	ff := &fileFilter{Filter: f, name: BaselineName(name), matched: map[int]*matched{}, seen: map[baselineKey]int{}}
+// File begins a file.
+func (f *Filter) File(name string) *FileFilter {
+	ff := &FileFilter{filter: f, name: BaselineName(name), matched: map[int]*matched{}, seen: map[baselineKey]int{}}
 	if f.record != nil {
 		ff.record = NewBaseline("")
 	}
@@ -111,28 +111,24 @@ func (f *Filter) file(name string) *fileFilter {
 // store have the module's id in them, which changes with each build.
 func BaselineName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
 
-func (f *Filter) severity(r *Rule) Severity {
-	if s, ok := f.severities[r.ID]; ok {
-		return s
-	}
-	return r.Severity
+// Severity implements Sieve.
+func (ff *FileFilter) Severity(r *Rule) Severity { return ff.filter.config.Severity(r) }
+
+// NeedsWords implements Sieve.
+func (ff *FileFilter) NeedsWords() bool {
+	return len(ff.applies) > 0 || ff.record != nil || ff.filter.baseline != nil
 }
 
-// wantsWords reports whether the filter needs the text of findings that are otherwise only counted.
-func (ff *fileFilter) wantsWords() bool {
-	return len(ff.applies) > 0 || ff.record != nil || ff.baseline != nil
-}
-
-// keep reports whether a finding stays. One that does not is counted in the report.
-func (ff *fileFilter) keep(f *Finding, r *Report) bool {
+// Keep implements Sieve.
+func (ff *FileFilter) Keep(f *Finding) bool {
 	for _, i := range ff.applies {
 		if ff.suppresses(i, f) {
 			ff.suppressed[i]++
-			r.Suppressed++
+			ff.Suppressed++
 			return false
 		}
 	}
-	if ff.record == nil && ff.baseline == nil {
+	if ff.record == nil && ff.filter.baseline == nil {
 		return true
 	}
 	key := fingerprintOf(ff.name, f)
@@ -140,19 +136,19 @@ func (ff *fileFilter) keep(f *Finding, r *Report) bool {
 		ff.record.add(key, f, 1)
 	}
 	if ff.known(key) {
-		r.Known++
+		ff.Known++
 		return false
 	}
 	return true
 }
 
 // known reports whether the baseline has a finding.
-func (ff *fileFilter) known(key baselineKey) bool {
-	if ff.baseline == nil {
+func (ff *FileFilter) known(key baselineKey) bool {
+	if ff.filter.baseline == nil {
 		return false
 	}
 	for _, k := range []baselineKey{key, key.rest()} {
-		if e := ff.baseline.entries[k]; e != nil && ff.seen[k] < e.Count {
+		if e := ff.filter.baseline.entries[k]; e != nil && ff.seen[k] < e.Count {
 			ff.seen[k]++
 			return true
 		}
@@ -160,24 +156,24 @@ func (ff *fileFilter) known(key baselineKey) bool {
 	return false
 }
 
-// dropped accounts for n findings that are only counted. It returns how many of them are new.
-func (ff *fileFilter) dropped(rule *Rule, n int, r *Report) int {
+// KeepUnseen implements Sieve.
+func (ff *FileFilter) KeepUnseen(rule *Rule, n int) int {
 	key := baselineKey{ff.name, rule.ID, ""}.rest()
 	if ff.record != nil {
 		ff.record.add(key, nil, n)
 	}
-	if ff.baseline == nil || ff.baseline.entries[key] == nil {
+	if ff.filter.baseline == nil || ff.filter.baseline.entries[key] == nil {
 		return n
 	}
-	known := max(0, min(n, ff.baseline.entries[key].Count-ff.seen[key]))
+	known := max(0, min(n, ff.filter.baseline.entries[key].Count-ff.seen[key]))
 	ff.seen[key] += known
-	r.Known += known
+	ff.Known += known
 	return n - known
 }
 
-// close ends a file.
-func (ff *fileFilter) close() {
-	f := ff.Filter
+// Close ends the file.
+func (ff *FileFilter) Close() {
+	f := ff.filter
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.files++
@@ -200,4 +196,47 @@ func (f *Filter) Unread(file string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.unread = append(f.unread, file)
+}
+
+// matched are the functions whose name a suppression matches, by their index in
+// the facts: a bit for each, in place of their names.
+type matched struct{ funcs, publics facts.Bitset }
+
+func (m *matched) has(own Owner) bool {
+	if own.Public {
+		return m.publics.Has(uint32(own.Index))
+	}
+	return m.funcs.Has(uint32(own.Index))
+}
+
+// Watch makes a pass show the names of functions to suppressions that ask for them.
+func (ff *FileFilter) Watch(p *Pass) {
+	if len(ff.matched) > 0 {
+		p.Watch(func(r *symfmt.Record) { ff.see(p.Facts, r) }, symfmt.KindFunc, symfmt.KindPublic)
+	}
+}
+
+// see looks at the name of a FUNC or PUBLIC that the facts know.
+func (ff *FileFilter) see(facts *facts.Facts, r *symfmt.Record) {
+	name := r.Name[:min(len(r.Name), MaxFunction)]
+	for i, m := range ff.matched {
+		switch {
+		case !ff.filter.suppressions[i].Function.Match(name):
+		case r.Kind == symfmt.KindFunc:
+			m.funcs.Set(uint32(facts.Functions.Len())) // where it comes when it ends
+		default:
+			m.publics.Set(uint32(facts.Publics.Len() - 1))
+		}
+	}
+}
+
+// suppresses reports whether suppression number i removes a finding.
+func (ff *FileFilter) suppresses(i int, f *Finding) bool {
+	s := &ff.filter.suppressions[i]
+	if s.matches(f) {
+		return true
+	}
+	m := ff.matched[i]
+	own, owned := f.Owner()
+	return m != nil && owned && s.matchesBesides(f) && m.has(own)
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/facts"
-	"github.com/symtool/symtool/symfmt"
 )
 
 // suppressRules are about lint itself. They are reported by Filter.Report.
@@ -21,7 +19,6 @@ var suppressRules = []*Rule{
 		Spec:     "symtool lint --config",
 		Doc: `A suppression stays when the defect is gone, and hides the next one. Remove it, or
 correct its pattern. Suppressions of rules that are not checked are left alone.`,
-		Check: noCheck,
 	},
 	{
 		ID:       "SYM902",
@@ -32,7 +29,6 @@ correct its pattern. Suppressions of rules that are not checked are left alone.`
 		Doc: `A finding of the baseline no longer occurs, or occurs less often. Write the baseline
 again with --write-baseline: what is left in it would hide the same finding later.
 Entries of files and rules that are not checked are left alone.`,
-		Check: noCheck,
 	},
 	{
 		ID:       "SYM903",
@@ -42,52 +38,50 @@ Entries of files and rules that are not checked are left alone.`,
 		Spec:     "symtool lint --config",
 		Doc: `The last day of a suppression, expires, has passed: its findings are reported again.
 Fix the defect, or enter another day and the reason.`,
-		Check: noCheck,
 	},
 }
 
 // FilterRules returns the rules that Filter.Report checks.
 func FilterRules() []*Rule { return suppressRules }
 
-func noCheck(*Pass) (func(*symfmt.Record), func()) { return nil, nil }
-
 // Report returns the findings about the filter itself when all files were checked with these rules:
 // suppressions that match nothing, and entries of the baseline that are gone.
 func (f *Filter) Report(rules []*Rule) *Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p := &Pass{Facts: &facts.Facts{}, Options: Options{MaxPerRule: DefaultMaxPerRule}, report: &Report{Counts: map[string]int{}}}
-	p.filter = &fileFilter{Filter: &Filter{severities: f.severities}}
+	own := &Filter{config: f.config} // nothing is suppressed
+	p := NewPass(Options{File: f.config.File, Rules: rules, MaxPerRule: DefaultMaxPerRule}, own.File(""))
 	checked := func(prefix string) bool {
 		return slices.ContainsFunc(rules, func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) })
 	}
-	p.Options.File, p.report.File = f.configFile, f.configFile
 	for i := range f.suppressions {
 		s := &f.suppressions[i]
 		expired := f.expired(s)
 		switch {
 		case !checked(s.Rule):
-		case expired && checked("SYM903"):
-			p.rule = suppressRules[2]
-			p.ReportLine(s.Line, "suppression of %s has expired: its last day was %s (reason: %s)", s.Rule, s.Expires, s.Reason)
-		case !expired && checked("SYM901") && f.suppressed[i] == 0 && !slices.ContainsFunc(f.unread, s.matchesFile):
-			p.rule = suppressRules[0]
-			p.ReportLine(s.Line, "%s", f.idle(i))
+		case expired:
+			p.As("SYM903", func() {
+				p.ReportLine(s.Line, "suppression of %s has expired: its last day was %s (reason: %s)", s.Rule, s.Expires, s.Reason)
+			})
+		case f.suppressed[i] == 0 && !slices.ContainsFunc(f.unread, s.matchesFile):
+			p.As("SYM901", func() { p.ReportLine(s.Line, "%s", f.idle(i)) })
 		}
 	}
-	if p.report.Found() == 0 {
-		p.report.File = ""
+	if p.Result.Found() == 0 {
+		p.Result.File = ""
 	}
 	if f.baseline != nil && checked("SYM902") {
-		p.rule, p.Options.File = suppressRules[1], f.baseline.File
-		p.report.File = cmp.Or(p.report.File, f.baseline.File)
+		p.Options.File = f.baseline.File
+		p.Result.File = cmp.Or(p.Result.File, f.baseline.File)
 		for _, e := range f.baseline.Sorted() {
 			if n := f.seen[e.key()]; f.names[e.File] && n < e.Count && checked(e.Rule) && !slices.ContainsFunc(f.unread, e.isOf) {
-				p.ReportLine(0, "%s: %s of %q is gone %s (the baseline has %d): write it again", e.File, e.Rule, e.example(), times(e.Count-n), e.Count)
+				p.As("SYM902", func() {
+					p.ReportLine(0, "%s: %s of %q is gone %s (the baseline has %d): write it again", e.File, e.Rule, e.example(), times(e.Count-n), e.Count)
+				})
 			}
 		}
 	}
-	return p.report
+	return p.Result
 }
 
 // idle returns the reason why a suppression matches nothing.

@@ -30,7 +30,7 @@ holds it at all, see SYM325.`,
 		At:   8,
 		On:   onFunc,
 		Check: atFuncEnd(func(n *facts.Nesting) *facts.NestedRanges { return &n.Skips }, func(p *Pass, x *facts.Nested) {
-			p.reportPos(x.Pos, "level %d, want at most %d here", x.Depth, x.Most)
+			p.ReportOwned(x.Pos, "level %d, want at most %d here", x.Depth, x.Most)
 		}),
 	},
 	{
@@ -81,7 +81,7 @@ dump_syms joins equal neighbours of two calls.`,
 		At: 6,
 		On: onFunc,
 		Check: atFuncEnd(func(n *facts.Nesting) *facts.NestedRanges { return &n.Strays }, func(p *Pass, x *facts.Nested) {
-			p.reportPos(x.Pos, "range [%x, %x) outside the INLINE of level %d before it", x.RVA, x.RVA+symfmt.RVA(x.Size), x.Depth-1)
+			p.ReportOwned(x.Pos, "range [%x, %x) outside the INLINE of level %d before it", x.RVA, x.RVA+symfmt.RVA(x.Size), x.Depth-1)
 		}),
 	},
 	{
@@ -188,7 +188,7 @@ func manyRanges(n int) string {
 
 // atFuncEnd makes a check that calls report with each range of a list when the FUNC has ended: at
 // the next FUNC, or the end of the file.
-func atFuncEnd(list func(*facts.Nesting) *facts.NestedRanges, report func(p *Pass, x *facts.Nested)) checkFunc {
+func atFuncEnd(list func(*facts.Nesting) *facts.NestedRanges, report func(p *Pass, x *facts.Nested)) CheckFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		end := func() {
 			done := list(&p.Nest).Done
@@ -216,6 +216,6 @@ Breakpad shows it as if the function itself had made it.`,
 	At:   6,
 	On:   onFunc,
 	Check: atFuncEnd(func(n *facts.Nesting) *facts.NestedRanges { return &n.Orphans }, func(p *Pass, x *facts.Nested) {
-		p.reportPos(x.Pos, "no INLINE of level %d holds the range [%x, %x)", x.Depth-1, x.RVA, x.RVA+symfmt.RVA(x.Size))
+		p.ReportOwned(x.Pos, "no INLINE of level %d holds the range [%x, %x)", x.Depth-1, x.RVA, x.RVA+symfmt.RVA(x.Size))
 	}),
 }

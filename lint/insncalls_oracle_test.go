@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -19,23 +20,26 @@ import (
 func callsOf(t *testing.T, text []byte, f *object.File) (p *Pass, sites map[uint64]bool, took time.Duration) {
 	t.Helper()
 	r := lintBinary(t, text, f, Options{Rules: []*Rule{}})
-	p = &Pass{Facts: r.Facts, binary: openBinary(f)}
+	p = NewPass(Options{}, nil)
+	p.Facts = r.Facts
+	OpenImage(p, f, false)
+	b := ImageOf(p)
 	sites = map[uint64]bool{}
 	n, covered, last := uint64(0), uint64(0), uint64(0)
-	code := p.codeShare(p.Covered(), func(*Gap) {}).counted
-	p.eachCall(code, func(site uint64) {
+	code := codeShare(p, p.Covered(), func(*Gap) {}).counted
+	eachCall(p, b, code, func(site uint64) {
 		if site <= last {
 			t.Fatalf("0x%x behind 0x%x", site, last)
 		}
 		last = site
 		sites[site] = true
 		n++
-		if r.Coverage.HasCFI(p.binary.rva(site)) {
+		if r.Coverage.HasCFI(b.RVA(site)) {
 			covered++
 		}
 	})
 	start := time.Now()
-	p.eachCall(code, func(uint64) {})
+	eachCall(p, b, code, func(uint64) {})
 	if c := r.Coverage.Calls; c == nil || *c != (Share{covered, n}) {
 		t.Fatalf("%v of %v, one by one %d of %d", c, n, covered, n)
 	}
@@ -100,7 +104,7 @@ func TestCallsOracleARM(t *testing.T) {
 
 // callOracle sorts the calls that objdump sees and lint does not.
 type callOracle struct {
-	p                       *Pass
+	image                   *Image
 	starts                  []symfmt.RVA
 	bad                     bool // what follows a (bad), up to the next start, may be data
 	own, none, data, missed int
@@ -108,10 +112,10 @@ type callOracle struct {
 }
 
 func (o *callOracle) see(addr uint64, code []byte, text string) {
-	for len(o.starts) > 0 && o.p.binary.addr(o.starts[0]) <= addr {
+	for len(o.starts) > 0 && o.image.Addr(o.starts[0]) <= addr {
 		o.starts, o.bad = o.starts[1:], false
 	}
-	if n, _, _ := insn.AMD64(append(code[:len(code):len(code)], make([]byte, 15)...), addr); o.p.binary.Arch == arch.X86_64 && n != len(code) || strings.Contains(text, "(bad)") {
+	if n, _, _ := insn.AMD64(append(code[:len(code):len(code)], make([]byte, 15)...), addr); o.image.Arch == arch.X86_64 && n != len(code) || strings.Contains(text, "(bad)") {
 		o.bad = true
 	}
 }
@@ -122,25 +126,25 @@ func (o *callOracle) miss(addr uint64, code []byte, text string) {
 	switch {
 	case err == nil && target == addr+uint64(len(code)):
 		o.own++ // of the instruction behind it, to push its address
-	case err == nil && !o.p.binary.Executable(target):
+	case err == nil && !o.image.Executable(target):
 		o.none++ // target outside of code
 	case o.bad:
 		o.data++ // behind bytes that do not decode
 	default:
 		o.missed++
-		o.wrong = append(o.wrong, "missed "+hexRVA(o.p.binary.rva(addr))+" "+text)
+		o.wrong = append(o.wrong, fmt.Sprintf("missed %x %s", o.image.RVA(addr), text))
 	}
 }
 
 func compareCalls(t *testing.T, p *Pass, sites map[uint64]bool, objdump, path string, took time.Duration) {
 	t.Helper()
-	ranges := p.codeShare(p.Covered(), func(*Gap) {}).counted
+	ranges := codeShare(p, p.Covered(), func(*Gap) {}).counted
 	both, bytes := 0, uint64(0)
 	for _, r := range ranges {
 		bytes += r.End - r.Start
 	}
 	compared := 0
-	o := callOracle{p: p, starts: p.codeStarts()}
+	o := callOracle{image: ImageOf(p), starts: codeStarts(p.Facts)}
 	testenv.Disassemble(t, objdump, path, func(addr uint64, code []byte, text string) {
 		for len(ranges) > 0 && ranges[0].End <= addr {
 			ranges = ranges[1:]
@@ -158,7 +162,7 @@ func compareCalls(t *testing.T, p *Pass, sites map[uint64]bool, objdump, path st
 		case call:
 			o.miss(addr, code, text)
 		case sites[site]:
-			o.wrong = append(o.wrong, "no call "+hexRVA(p.binary.rva(addr))+" "+text)
+			o.wrong = append(o.wrong, fmt.Sprintf("no call %x %s", o.image.RVA(addr), text))
 			delete(sites, site)
 		}
 	})

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/lint/follow"
-	"github.com/symtool/symtool/symfmt"
 )
 
 var followRule = &Rule{
@@ -31,42 +30,36 @@ var followRules = map[follow.Kind]string{
 	follow.WrongCFA: "SYM551", follow.WrongCFASome: "SYM553", follow.WrongReturn: "SYM554", follow.WrongSaved: "SYM555", follow.MissingRule: "SYM556",
 }
 
-func checkFollow(p *Pass) (func(*symfmt.Record), func()) {
-	return sharedAtEnd(p, func(b *elfBinary) *bool { return &b.followed }, func() {
-		b := p.binary
-		rows, cpu := b.ready(), follow.CPUOf(b.Arch, b.AddrSize)
-		if cpu == nil || len(rows.Blocks) == 0 || rows.CPU == nil || rows.CPU != b.Arch {
-			return
-		}
-		size := uint64(0)
-		for _, r := range b.ExecRanges() {
-			size += r.End - r.Start
-		}
-		p.report.Followed = follow.Run(cpu, rows, &follow.Binary{Base: b.base, Size: size, Code: b.code, Exported: b.exported}, p.reportFollowed)
-		p.reportSkipped(p.report.Followed)
-	})
-}
-
-// reportFollowed reports a finding of the follower, if its rule is enabled.
-func (p *Pass) reportFollowed(f follow.Finding) {
-	was := p.rule
-	defer func() { p.rule = was }()
-	if !p.turn(followRules[f.Kind]) {
+// checkFollow follows the instructions of functions.
+var checkFollow = sharedWithBinary(func(p *Pass, b *Image) {
+	rows, cpu := b.Rows(), follow.CPUOf(b.Arch, b.AddrSize)
+	if cpu == nil || len(rows.Blocks) == 0 || rows.CPU == nil || rows.CPU != b.Arch {
 		return
 	}
-	before, rva := len(p.report.Findings), p.binary.rva(f.Addr)
-	p.ReportAt(int(f.Line), rva, "at 0x%x %s", uint64(rva), f.Text)
-	if n := len(p.report.Findings); n > before {
-		p.report.Findings[n-1].Function = p.binary.nameAt(f.Addr)
+	size := uint64(0)
+	for _, r := range b.ExecRanges() {
+		size += r.End - r.Start
+	}
+	code := &follow.Binary{Base: b.Base, Size: size, Code: b.CodeAt, Exported: b.Exported}
+	p.Result.Followed = follow.Run(cpu, rows, code, func(f follow.Finding) {
+		p.As(followRules[f.Kind], func() { reportFollowed(p, b, f) })
+	})
+	p.As("SYM552", func() { reportSkipped(p, p.Result.Followed) })
+})
+
+func reportFollowed(p *Pass, b *Image, f follow.Finding) {
+	rva := b.RVA(f.Addr)
+	if kept := p.ReportAt(int(f.Line), rva, "at 0x%x %s", uint64(rva), f.Text); kept != nil {
+		kept.Function = b.NameAt(f.Addr)
 	}
 }
 
 // reportSkipped reports what was not compared.
-func (p *Pass) reportSkipped(s *follow.Stats) {
+func reportSkipped(p *Pass, s *follow.Stats) {
 	if s.Followed == s.Blocks {
 		return
 	}
-	p.also("SYM552", 0, "of %d STACK CFI INITs %d were compared with the instructions, %d in part and %d not%s; %d instructions were compared, %d were not%s",
+	p.ReportLine(0, "of %d STACK CFI INITs %d were compared with the instructions, %d in part and %d not%s; %d instructions were compared, %d were not%s",
 		s.Blocks, s.Followed+s.Wrong, s.Partly, s.Abstained, byReason(s.AbstainedBy), s.Instructions, total(s.NotCompared), byReason(s.NotCompared))
 }
 

@@ -27,7 +27,7 @@ offset; others never find the line.`,
 		At:     4,
 		On:     onLine,
 		Faults: facts.LineBefore,
-		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			p.Report(r, 0, "line at %x, before its function at %x", r.Line.RVA, p.Func.RVA)
 		}),
 	},
@@ -44,7 +44,7 @@ of another function. The size of the FUNC or of the line is wrong.`,
 		At:     5,
 		On:     onLine,
 		Faults: facts.LinePast,
-		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			l := &r.Line
 			p.Report(r, 0, "line [%x, %x) past the end of its function, %x", l.RVA, l.RVA+symfmt.RVA(l.Size), p.Func.End())
 		}),
@@ -78,7 +78,7 @@ or no line where the dropped one goes on.`,
 		At:     5,
 		On:     onLine,
 		Faults: facts.LineOverlap,
-		Check: lineFault(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			l := &r.Line
 			p.Report(r, 0, "line [%x, %x) overlaps one before it", l.RVA, l.RVA+symfmt.RVA(l.Size))
 		}),
@@ -122,27 +122,16 @@ specification counts from 1; all readers accept 0. Reported once.`,
 		Doc: `Frames in the gaps have a function but no line. Compilers leave few: data in code,
 padding, and code that no source line asks for. Only the first FUNC is reported;
 those without any line do not count.`,
-		Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n",
-		Good: withLine,
-		At:   3,
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return nil, func() { reportGaps(p) }
-		},
+		Bad:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n",
+		Good:  withLine,
+		At:    3,
+		Check: AtEnd(reportGaps),
 	},
-}
-
-// lineFault makes a check that calls report for each line record with the rule's fault.
-func lineFault(report func(p *Pass, r *symfmt.Record)) func(*Pass) (func(*symfmt.Record), func()) {
-	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return func(r *symfmt.Record) {
-			report(p, r)
-		}, nil
-	}
 }
 
 // countFault makes a check that reports the rule's fault once, at the first line record that has
 // it.
-func countFault(what string) func(*Pass) (func(*symfmt.Record), func()) {
+func countFault(what string) CheckFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		n, first := 0, 0
 		var rva symfmt.RVA

@@ -21,7 +21,7 @@ const (
 var schemeNames = [...]string{"", "C++", "Rust", "Microsoft's C++", "Swift"}
 
 // mangledNames looks for mangled names: those of Swift, or the others.
-func mangledNames(ofSwift bool) func(p *Pass) (func(*symfmt.Record), func()) {
+func mangledNames(ofSwift bool) CheckFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		var tallies [swift + 1]tally
 		return func(r *symfmt.Record) {

@@ -12,13 +12,6 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// module makes a check of the MODULE record.
-func module(check func(p *Pass, r *symfmt.Record)) func(*Pass) (func(*symfmt.Record), func()) {
-	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return func(r *symfmt.Record) { check(p, r) }, nil
-	}
-}
-
 var onModule = []symfmt.Kind{symfmt.KindModule}
 
 // guidDigits are the digits of an id in front of the age.
@@ -40,7 +33,7 @@ which on Linux is 0.`,
 		Good:  head,
 		At:    1,
 		On:    onModule,
-		Check: module(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if n := len(r.DebugID); n > 40 || n < 33 && (n < 9 || n > 16 || !isWindows(string(r.OS))) {
 				p.Report(r, 3, "id of %s, want 33 to 40", text.Count(n, "digit"))
 			}
@@ -59,7 +52,7 @@ it belongs to. Link with --build-id.`,
 		Good: head,
 		At:   1,
 		On:   onModule,
-		Check: module(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if len(r.DebugID) > 0 && strings.Trim(string(r.DebugID), "0") == "" {
 				p.Report(r, 3, "id of all zeros")
 			}
@@ -79,7 +72,7 @@ case. The age occurs in either case.`,
 		Good:  head,
 		At:    1,
 		On:    onModule,
-		Check: module(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			id := string(r.DebugID)
 			if id = id[:min(len(id), guidDigits)]; id != strings.ToUpper(id) {
 				p.Report(r, 3, "id with lower-case digits, want %s", quoted(strings.ToUpper(id)+string(r.DebugID[len(id):])))
@@ -98,7 +91,7 @@ file.`,
 		Good: head,
 		At:   1,
 		On:   onModule,
-		Check: module(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if !knownOS[strings.ToLower(string(r.OS))] {
 				p.Report(r, 1, "unknown operating system %s, want Linux, mac, windows", quoted(r.OS))
 			}
@@ -116,7 +109,7 @@ registers in STACK CFI are not checked here either.`,
 		Good: head,
 		At:   1,
 		On:   onModule,
-		Check: module(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			name := string(r.Arch)
 			if arch.ByName(name) != nil || otherCPUs[name] {
 				return

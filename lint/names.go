@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -144,7 +145,7 @@ Such names come from nested templates, or from a demangler without a limit.`,
 		Good:  moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName)) + "\n",
 		At:    2,
 		On:    withName,
-		Check: longName,
+		Check: PerRecord(longName),
 	},
 	{
 		ID:       "SYM609",
@@ -165,28 +166,21 @@ signatures, which some want and some do not.`,
 	},
 }
 
-// nameField is the number of the field where the name begins.
-func nameField(r *symfmt.Record) int {
-	n := 2
-	switch r.Kind {
-	case symfmt.KindModule, symfmt.KindFunc:
-		n = 4
-	case symfmt.KindPublic:
-		n = 3
-	}
-	if r.Multiple && (r.Kind == symfmt.KindFunc || r.Kind == symfmt.KindPublic) {
-		n++
-	}
-	return n
-}
+// emptyNames is how many records SYM601 has reported that the reader complains of, too.
+type emptyNames int
+
+// Empty returns the number of records without a name that were reported and that the reader complains
+// of, too.
+func Empty(p *Pass) int { return int(*State[emptyNames](p)) }
 
 func emptyName(p *Pass) (func(*symfmt.Record), func()) {
+	empty := State[emptyNames](p)
 	return func(r *symfmt.Record) {
 		if len(r.Name) == 0 {
 			if r.Kind != symfmt.KindModule { // the reader may complain of its id instead
-				p.empty++
+				*empty++
 			}
-			p.Report(r, nameField(r), "%v without a name", r.Kind)
+			p.Report(r, facts.NameField(r), "%v without a name", r.Kind)
 		}
 	}, func() { namelessOrigins(p) }
 }
@@ -198,19 +192,20 @@ func namelessOrigins(p *Pass) {
 		return
 	}
 	for _, pos := range p.Forms.Nameless {
-		p.reportPlace(pos, "%v of the old form without a name", symfmt.KindInlineOrigin)
+		p.ReportPos(pos, "%v of the old form without a name", symfmt.KindInlineOrigin)
 	}
 }
 
 // badBytes looks for names with a flag.
-func badBytes(want nameFlags, what string) func(p *Pass) (func(*symfmt.Record), func()) {
+func badBytes(want nameFlags, what string) CheckFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
+		flags := State[nameCache](p)
 		return func(r *symfmt.Record) {
-			if p.nameFlags(r)&want == 0 {
+			if flags.of(p, r)&want == 0 {
 				return
 			}
 			at, bad := findInName(r.Name, want)
-			p.Report(r, nameField(r), "%v: %s %s at offset %d of the name %s", r.Kind, what, codePoint(bad), at, shortName(r.Name))
+			p.Report(r, facts.NameField(r), "%v: %s %s at offset %d of the name %s", r.Kind, what, codePoint(bad), at, shortName(r.Name))
 		}, nil
 	}
 }
@@ -234,10 +229,8 @@ func shortName(name []byte) string {
 	return fmt.Sprintf("%+q", name)
 }
 
-func longName(p *Pass) (func(*symfmt.Record), func()) {
-	return func(r *symfmt.Record) {
-		if len(r.Name) > maxName {
-			p.Report(r, nameField(r), "%v: the name is %d bytes long, over %d: %s", r.Kind, len(r.Name), maxName, shortName(r.Name))
-		}
-	}, nil
+func longName(p *Pass, r *symfmt.Record) {
+	if len(r.Name) > maxName {
+		p.Report(r, facts.NameField(r), "%v: the name is %d bytes long, over %d: %s", r.Kind, len(r.Name), maxName, shortName(r.Name))
+	}
 }

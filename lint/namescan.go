@@ -17,18 +17,18 @@ const (
 	nameHigh                            // bytes over 0x7f: look closer
 )
 
-// nameCache holds the flags of the record's name: several rules ask for them.
+// nameCache holds the flags of a record's name: several rules of a pass ask for them.
 type nameCache struct {
-	record int // Facts.Records of it
+	record int // the number of the record
 	flags  nameFlags
 }
 
-// nameFlags looks at the name of the record once.
-func (p *Pass) nameFlags(r *symfmt.Record) nameFlags {
-	if p.names.record != p.Records {
-		p.names = nameCache{p.Records, scanName(r.Name)}
+// of looks at the name of a record once.
+func (c *nameCache) of(p *Pass, r *symfmt.Record) nameFlags {
+	if c.record != p.Records {
+		*c = nameCache{p.Records, scanName(r.Name)}
 	}
-	return p.names.flags
+	return c.flags
 }
 
 // byteFlags are the flags that a byte alone gives. A tab counts as a blank; SYM119 is about CRs.

@@ -30,8 +30,8 @@ var (
 	}
 )
 
-// badRecord is what the reader itself finds.
-var badRecord = &Rule{
+// BadRecord is what the reader itself finds: it is reported by whoever reads the file.
+var BadRecord = &Rule{
 	ID:       "SYM101",
 	Title:    "unrecognised line",
 	Severity: Error,
@@ -44,11 +44,10 @@ the rest of the file after 100 of them. Column and message say which field is wr
 	Bad:   head + "FUNC 1000 zz 0 f\n",
 	Good:  head + "FUNC 1000 10 0 f\n",
 	At:    2,
-	Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // see Pass.syntax
 }
 
 var orderRules = []*Rule{
-	badRecord,
+	BadRecord,
 	{
 		ID:       "SYM102",
 		Title:    "MODULE is not the first record",
@@ -135,13 +134,11 @@ CODE_ID, GENERATOR or URL.`,
 		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\nINFO GENERATOR symtool 0.1\n",
 		At:    2,
 		On:    []symfmt.Kind{symfmt.KindInfo},
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return func(r *symfmt.Record) {
-				if !slices.Contains(knownInfos, string(r.Key)) {
-					p.Report(r, 1, "unknown key %s, want one of %s", quoted(r.Key), strings.Join(knownInfos, ", "))
-				}
-			}, nil
-		},
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
+			if !slices.Contains(knownInfos, string(r.Key)) {
+				p.Report(r, 1, "unknown key %s, want one of %s", quoted(r.Key), strings.Join(knownInfos, ", "))
+			}
+		}),
 	},
 	{
 		ID:       "SYM107",

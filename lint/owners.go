@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 	"sort"
@@ -21,10 +20,10 @@ const (
 	lateByLine          // it is in a record that belongs to the FUNC before it
 )
 
-// owner is a FUNC or PUBLIC record: an index into Facts.
-type owner struct {
-	index  int
-	public bool
+// Owner is a FUNC or PUBLIC record: an index into the facts.
+type Owner struct {
+	Index  int
+	Public bool
 }
 
 // owners finds the owners of late findings.
@@ -36,24 +35,24 @@ type owners struct {
 }
 
 // of returns the owner of a late finding; ok is false without one.
-func (o *owners) of(f *Finding) (own owner, ok bool) {
+func (o *owners) of(f *Finding) (own Owner, ok bool) {
 	switch f.late {
 	case lateByLine:
 		i, _ := funcOfLine(&o.facts.Functions, f.Line)
-		return owner{index: i}, i >= 0
+		return Owner{Index: i}, i >= 0
 	case lateByRVA:
 		if f.Line > 0 {
 			if i, exact := funcOfLine(&o.facts.Functions, f.Line); exact {
-				return owner{index: i}, true
+				return Owner{Index: i}, true
 			}
 			if i, exact := publicOfLine(&o.facts.Publics, f.Line); exact {
-				return owner{i, true}, true
+				return Owner{i, true}, true
 			}
 		}
 		i := o.at(f.RVA)
-		return owner{index: i}, i >= 0
+		return Owner{Index: i}, i >= 0
 	}
-	return owner{}, false
+	return Owner{}, false
 }
 
 // funcOfLine is the last FUNC at or above a line, -1 without.
@@ -99,66 +98,12 @@ func (o *owners) sort() {
 	o.byRVA, o.sorted = o.facts.FuncsByRVA(), n
 }
 
-// ReportFirst is ReportAt for a finding that stands for many: it is not assigned to a function.
-func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any) {
-	if p.skip() {
-		return
-	}
-	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
-}
-
-// reportPlace is reportPos for a place in a record that belongs to no FUNC.
-func (p *Pass) reportPlace(pos symfmt.Pos, format string, args ...any) {
-	if p.skip() {
-		return
-	}
-	p.add(Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)})
-}
-
 // line is that of the owner's record.
-func (o *owners) line(own owner) int {
-	if own.public {
-		return int(o.facts.Publics.At(own.index).Line)
+func (o *owners) line(own Owner) int {
+	if own.Public {
+		return int(o.facts.Publics.At(own.Index).Line)
 	}
-	return int(o.facts.Functions.At(own.index).Line)
-}
-
-// matched are the functions whose name a suppression matches, by their index in
-// Facts: a bit for each, in place of their names.
-type matched struct{ funcs, publics facts.Bitset }
-
-func (m *matched) has(own owner) bool {
-	if own.public {
-		return m.publics.Has(uint32(own.index))
-	}
-	return m.funcs.Has(uint32(own.index))
-}
-
-// see looks at the name of a FUNC or PUBLIC that the facts know.
-func (ff *fileFilter) see(facts *facts.Facts, r *symfmt.Record) {
-	if r.Kind != symfmt.KindFunc && r.Kind != symfmt.KindPublic {
-		return
-	}
-	name := r.Name[:min(len(r.Name), maxFunction)]
-	for i, m := range ff.matched {
-		switch {
-		case !ff.suppressions[i].Function.Match(name):
-		case r.Kind == symfmt.KindFunc:
-			m.funcs.Set(uint32(facts.Functions.Len())) // where it comes when it ends
-		default:
-			m.publics.Set(uint32(facts.Publics.Len() - 1))
-		}
-	}
-}
-
-// suppresses reports whether suppression number i removes a finding.
-func (ff *fileFilter) suppresses(i int, f *Finding) bool {
-	s := &ff.suppressions[i]
-	if s.matches(f) {
-		return true
-	}
-	m := ff.matched[i]
-	return m != nil && f.owned && s.matchesBesides(f) && m.has(f.owner)
+	return int(o.facts.Functions.At(own.Index).Line)
 }
 
 // ReadNames reads a symbol file a second time, for the names of the functions with findings whose
@@ -189,7 +134,7 @@ func (r *Report) ReadNames(in io.Reader) error {
 		}
 		line := rec.Pos().Line
 		for _, f := range want[line] {
-			f.Function = string(rec.Name[:min(len(rec.Name), maxFunction)])
+			f.Function = string(rec.Name[:min(len(rec.Name), MaxFunction)])
 		}
 		if line >= last {
 			return nil

@@ -79,9 +79,7 @@ several symbols at one address, with one name.`,
 		Good:     head + "PUBLIC 1000 0 f\nPUBLIC 2000 0 g\n",
 		At:       3,
 		On:       onPublic,
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
-		},
+		Check:    Ascending,
 	},
 	{
 		ID:       "SYM324",
@@ -100,7 +98,7 @@ operating system, it is code.`,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if r.RVA == 0 {
-					p.Report(r, 1+multi(r), "PUBLIC at address 0")
+					p.Report(r, facts.AddressField(r), "PUBLIC at address 0")
 				}
 			}, nil
 		},
@@ -108,28 +106,24 @@ operating system, it is code.`,
 }
 
 // publicsIn calls found for each PUBLIC inside a FUNC. Of functions that hold it,
-// f is the one with the highest start.
-func publicsIn(facts *facts.Facts, found func(*facts.Public, *facts.Func)) {
-	if facts.Publics.Len() == 0 {
+// the FUNC is the one with the highest start.
+func publicsIn(f *facts.Facts, found func(*facts.Public, *facts.Func)) {
+	if f.Publics.Len() == 0 {
 		return
 	}
-	funcs, next := facts.FuncsByRVA(), 0
-	for _, pub := range facts.PublicsByRVA().All {
+	funcs, next := f.FuncsByRVA(), 0
+	for _, pub := range f.PublicsByRVA().All {
 		for next < funcs.Len() && funcs.At(next).RVA <= pub.RVA {
 			next++
 		}
-		for k := next - 1; k >= 0 && k >= next-maxShared; k-- {
-			if f := funcs.At(k); pub.RVA-f.RVA < symfmt.RVA(f.Size) {
-				found(pub, f)
+		for k := next - 1; k >= 0 && k >= next-facts.MaxShared; k-- {
+			if fn := funcs.At(k); pub.RVA-fn.RVA < symfmt.RVA(fn.Size) {
+				found(pub, fn)
 				break
 			}
 		}
 	}
 }
-
-// maxShared is how many functions before an address are looked at for one that
-// reaches it: the first does, but where functions overlap.
-const maxShared = 8
 
 func duplicatePublics(p *Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -25,7 +24,7 @@ dumper did not know the end: a PUBLIC says the same and is kept.`,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if r.Size == 0 && r.RVA <= lastAddress(p.Arch) { // above, see SYM305
-					p.Report(r, 2+multi(r), "function at %x has size 0", r.RVA)
+					p.Report(r, facts.AddressField(r)+1, "function at %x has size 0", r.RVA)
 				}
 			}, nil
 		},
@@ -83,13 +82,11 @@ end is wrong, or a function in several parts was written as one.`,
 		Spec:     "symtool: order of what it writes",
 		Doc: `Readers sort them. Two dumps of one binary are easier to compare when both have the
 same order. Reported once; symtool convert sorts.`,
-		Bad:  head + "FUNC 2000 10 0 g\nFUNC 1000 10 0 f\n",
-		Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
-		At:   3,
-		On:   onFunc,
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return ascending(p, func(r *symfmt.Record) symfmt.RVA { return r.RVA })
-		},
+		Bad:   head + "FUNC 2000 10 0 g\nFUNC 1000 10 0 f\n",
+		Good:  head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		At:    3,
+		On:    onFunc,
+		Check: Ascending,
 	},
 	{
 		ID:       "SYM305",
@@ -112,9 +109,9 @@ Breakpad's range maps overflow.`,
 				most := lastAddress(p.Arch)
 				switch {
 				case r.RVA > most:
-					p.Report(r, 1+multi(r), "address %x, want at most %x", r.RVA, most)
+					p.Report(r, facts.AddressField(r), "address %x, want at most %x", r.RVA, most)
 				case r.Kind == symfmt.KindFunc && r.Size > uint64(most-r.RVA)+1:
-					p.Report(r, 2+multi(r), "function [%x, %x) ends beyond %x", r.RVA, r.RVA+symfmt.RVA(r.Size), most)
+					p.Report(r, facts.AddressField(r)+1, "function [%x, %x) ends beyond %x", r.RVA, r.RVA+symfmt.RVA(r.Size), most)
 				}
 			}, nil
 		},
@@ -134,34 +131,6 @@ func lastAddress(a *arch.Arch) symfmt.RVA {
 	return last - marks
 }
 
-// multi is 1 for a FUNC or PUBLIC with the word "m", which moves its fields.
-func multi(r *symfmt.Record) int {
-	if r.Multiple {
-		return 1
-	}
-	return 0
-}
-
-// ascending reports the first record whose address is below that of the one
-// before, and how many there are.
-func ascending(p *Pass, at func(*symfmt.Record) symfmt.RVA) (func(*symfmt.Record), func()) {
-	var last, rva, above symfmt.RVA
-	line, n := 0, 0
-	var kind symfmt.Kind
-	return func(r *symfmt.Record) {
-			if a := at(r); a < last {
-				if n++; n == 1 {
-					line, rva, above, kind = r.Pos().Line, a, last, r.Kind
-				}
-			}
-			last = at(r)
-		}, func() {
-			if n > 0 {
-				p.ReportFirst(line, rva, "%v %x after %x; %s below the one before", kind, rva, above, text.Count(n, "address"))
-			}
-		}
-}
-
 // funcOverlaps calls found for functions that share bytes: f is, of those at lower
 // addresses, the one with the highest end. Of two at one address, f is the one that
 // comes first in the file.
@@ -174,13 +143,11 @@ func funcOverlaps(all *facts.Facts, found func(f, g *facts.Func)) {
 		if top != nil && g.RVA-top.RVA < symfmt.RVA(top.Size) {
 			found(top, g)
 		}
-		if top == nil || lastByte(g) > lastByte(top) {
+		if top == nil || g.Last() > top.Last() {
 			top = g
 		}
 	}
 }
-
-func lastByte(f *facts.Func) symfmt.RVA { return f.RVA + symfmt.RVA(f.Size-1) }
 
 var isaBitRule = &Rule{
 	ID:       "SYM326",
@@ -200,7 +167,7 @@ has no name there.`,
 	Check: func(p *Pass) (func(*symfmt.Record), func()) {
 		return func(r *symfmt.Record) {
 			if p.Arch != nil && uint64(r.RVA)&p.Arch.ISABit != 0 {
-				p.Report(r, 1+multi(r), "address %x, want %x", r.RVA, uint64(r.RVA)&^p.Arch.ISABit)
+				p.Report(r, facts.AddressField(r), "address %x, want %x", r.RVA, uint64(r.RVA)&^p.Arch.ISABit)
 			}
 		}, nil
 	},

@@ -97,13 +97,13 @@ func again(p *Pass) (func(*symfmt.Record), func()) {
 }
 
 // undeclared reports numbers that records of a kind name and nothing declares.
-func undeclared(ids func(*facts.Facts) *facts.IDs, kind symfmt.Kind, what string) func(*Pass) (func(*symfmt.Record), func()) {
+func undeclared(ids func(*facts.Facts) *facts.IDs, kind symfmt.Kind, what string) CheckFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {
 			ids := ids(p.Facts)
 			for _, use := range ids.Early {
 				if use.Kind == kind && !ids.Has(use.ID) {
-					p.reportPos(use.Pos, "%s %d is not declared", what, use.ID)
+					p.ReportOwned(use.Pos, "%s %d is not declared", what, use.ID)
 				}
 			}
 		}
@@ -190,7 +190,7 @@ func oldOriginFiles(p *Pass) (func(*symfmt.Record), func()) {
 		}
 		for _, use := range p.Forms.Origins.Early {
 			if !p.Files.Has(use.ID) {
-				p.reportPlace(use.Pos, "file %d is not declared", use.ID)
+				p.ReportPos(use.Pos, "file %d is not declared", use.ID)
 			}
 		}
 	}

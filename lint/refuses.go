@@ -78,13 +78,13 @@ from stacks. symtool convert writes those that are used. Reported once.`,
 }
 
 // late reports numbers that are declared behind their use.
-func late(ids func(*facts.Facts) *facts.IDs, what string) func(*Pass) (func(*symfmt.Record), func()) {
+func late(ids func(*facts.Facts) *facts.IDs, what string) CheckFunc {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {
 			ids := ids(p.Facts)
 			for _, use := range ids.Early {
 				if ids.Has(use.ID) {
-					p.reportPos(use.Pos, "%s %d is declared after this use", what, use.ID)
+					p.ReportOwned(use.Pos, "%s %d is declared after this use", what, use.ID)
 				}
 			}
 		}

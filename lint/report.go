@@ -37,16 +37,17 @@ func (p *Pass) ReportLine(line int, format string, args ...any) {
 	p.add(Finding{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-// ReportAt is ReportLine about an address, at the end of the file.
-func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) {
+// ReportAt is ReportLine about an address, at the end of the file. It returns the finding, nil if it
+// is not kept; the pointer is valid until the next one.
+func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) *Finding {
 	if p.skip() {
-		return
+		return nil
 	}
-	p.add(Finding{Line: line, RVA: rva, HasRVA: true, late: lateByRVA, Message: fmt.Sprintf(format, args...)})
+	return p.add(Finding{Line: line, RVA: rva, HasRVA: true, late: lateByRVA, Message: fmt.Sprintf(format, args...)})
 }
 
-// maxFunction is how much of a function's name a finding repeats.
-const maxFunction = 1 << 10
+// MaxFunction is how much of a function's name a finding repeats.
+const MaxFunction = 1 << 10
 
 // function is the name of the function that a record is or belongs to.
 func (p *Pass) function(r *symfmt.Record) string {
@@ -59,11 +60,27 @@ func (p *Pass) function(r *symfmt.Record) string {
 			name = p.FuncName
 		}
 	}
-	return string(name[:min(len(name), maxFunction)])
+	return string(name[:min(len(name), MaxFunction)])
 }
 
-// reportPos is ReportLine for a place in a record that belongs to a FUNC.
-func (p *Pass) reportPos(pos symfmt.Pos, format string, args ...any) {
+// ReportFirst is ReportAt for a finding that stands for many: it is not assigned to a function.
+func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
+}
+
+// ReportPos is ReportLine for a place in a record that belongs to no FUNC.
+func (p *Pass) ReportPos(pos symfmt.Pos, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)})
+}
+
+// ReportOwned is ReportPos for a record that belongs to the FUNC before it.
+func (p *Pass) ReportOwned(pos symfmt.Pos, format string, args ...any) {
 	if p.skip() {
 		return
 	}
@@ -71,49 +88,52 @@ func (p *Pass) reportPos(pos symfmt.Pos, format string, args ...any) {
 }
 
 // full reports whether no more findings of the rule are kept.
-func (p *Pass) full() bool { return p.report.Counts[p.rule.ID] >= p.Options.MaxPerRule }
+func (p *Pass) full() bool { return p.Result.Counts[p.rule.ID] >= p.Options.MaxPerRule }
 
-// skip counts a finding that is not kept. For most filters every finding must be
-// put in words: the words decide whether it counts.
+// skip counts a finding that is not kept. For most sieves every finding must be put in words: the
+// words decide whether it counts.
 func (p *Pass) skip() bool {
-	if !p.full() || p.filter != nil && p.filter.wantsWords() {
+	if !p.full() || p.sieve != nil && p.sieve.NeedsWords() {
 		return false
 	}
-	p.count(p.rule, 1)
+	p.Count(1)
 	return true
 }
 
-// count counts findings of a rule, kept or not.
-func (p *Pass) count(rule *Rule, n int) {
+// Count counts n findings that are not kept.
+func (p *Pass) Count(n int) {
 	if n == 0 {
 		return
 	}
-	severity := rule.Severity
-	if p.filter != nil {
-		n = p.filter.dropped(rule, n, p.report)
-		severity = p.filter.severity(rule)
+	severity := p.rule.Severity
+	if p.sieve != nil {
+		n = p.sieve.KeepUnseen(p.rule, n)
+		severity = p.sieve.Severity(p.rule)
 	}
-	p.report.Counts[rule.ID] += n
-	p.report.Totals[severity] += n
+	p.Result.Counts[p.rule.ID] += n
+	p.Result.Totals[severity] += n
 }
 
-func (p *Pass) add(f Finding) {
+// add adds a finding. It returns nil if the finding is not kept.
+func (p *Pass) add(f Finding) *Finding {
 	f.Rule, f.Severity, f.File = p.rule, p.rule.Severity, p.Options.File
 	if f.late != notLate && !p.rule.PerFile {
 		if f.owner, f.owned = p.owners.of(&f); f.owned {
 			f.ownerLine = p.owners.line(f.owner)
 		}
 	}
-	if p.filter != nil {
-		f.Severity = p.filter.severity(p.rule)
-		if !p.filter.keep(&f, p.report) {
-			return
+	if p.sieve != nil {
+		f.Severity = p.sieve.Severity(p.rule)
+		if !p.sieve.Keep(&f) {
+			return nil
 		}
 	}
 	full := p.full()
-	p.report.Counts[f.Rule.ID]++
-	p.report.Totals[f.Severity]++
-	if !full {
-		p.report.Findings = append(p.report.Findings, f)
+	p.Result.Counts[f.Rule.ID]++
+	p.Result.Totals[f.Severity]++
+	if full {
+		return nil
 	}
+	p.Result.Findings = append(p.Result.Findings, f)
+	return &p.Result.Findings[len(p.Result.Findings)-1]
 }

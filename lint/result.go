@@ -1,9 +1,9 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
-	"maps"
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -28,6 +28,8 @@ type Report struct {
 
 	Suppressed int // findings that the configuration took away
 	Known      int // findings that the baseline took away
+
+	rules []*Rule // that were checked
 }
 
 // Found returns the number of findings, including those that were only counted.
@@ -71,23 +73,28 @@ func (r *Report) NotKept() []RuleCount {
 
 // ByRule returns the number of findings of each rule that has any, by ID.
 func (r *Report) ByRule() []RuleCount {
-	severities := map[string]Severity{}
+	severities := map[*Rule]Severity{}
+	for _, rule := range r.rules {
+		severities[rule] = rule.Severity
+	}
 	for i := range r.Findings {
-		severities[r.Findings[i].Rule.ID] = r.Findings[i].Severity
+		severities[r.Findings[i].Rule] = r.Findings[i].Severity
 	}
 	var list []RuleCount
-	for _, id := range slices.Sorted(maps.Keys(r.Counts)) {
-		rule := RuleByID(id)
-		if r.Counts[id] == 0 || rule == nil {
-			continue
+	for rule, severity := range severities {
+		if n := r.Counts[rule.ID]; n > 0 {
+			list = append(list, RuleCount{rule, severity, n})
 		}
-		severity, ok := severities[id]
-		if !ok {
-			severity = rule.Severity
-		}
-		list = append(list, RuleCount{rule, severity, r.Counts[id]})
 	}
+	slices.SortFunc(list, func(a, b RuleCount) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
 	return list
+}
+
+// Sort puts the findings in order: by place.
+func (r *Report) Sort() {
+	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
+	})
 }
 
 // Unreadable returns the report of a file that could not be read.

@@ -108,9 +108,16 @@ type Finding struct {
 
 	late      lateness
 	owned     bool // owner is known
-	owner     owner
+	owner     Owner
 	ownerLine int // of the owner's record, 0 without
 }
+
+// Late reports whether the finding was made at the end of the file, when names are gone.
+func (f *Finding) Late() bool { return f.late != notLate }
+
+// Owner returns the function that a late finding is in; ok is false for other findings, and without
+// one.
+func (f *Finding) Owner() (own Owner, ok bool) { return f.owner, f.owned }
 
 // String formats the finding on a line: "a.sym:12:6: SYM203 error: ...".
 func (f *Finding) String() string {

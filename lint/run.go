@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -44,66 +42,6 @@ type Options struct {
 // for each of a million records.
 const DefaultMaxPerRule = 100
 
-// Pass is a check of one file.
-type Pass struct {
-	*facts.Facts
-	Options Options
-
-	report      *Report
-	rule        *Rule // whose function runs
-	filter      *fileFilter
-	names       nameCache
-	empty       int        // records that the reader and SYM601 complain of
-	binary      *elfBinary // nil without Options.Binary
-	otherBinary bool       // SYM501 says that the binary is not the file's
-	unreadable  bool       // the file has another encoding: nothing is known of it
-	owners      owners
-
-	blocksCompared, winsCompared bool // their clashes were reported
-}
-
-// listener is a rule's function for records.
-type listener struct {
-	rule   *Rule
-	record func(*symfmt.Record)
-}
-
-// listeners are the functions for records, by kind.
-type listeners struct {
-	kinds  [symfmt.KindCFI + 1][]listener
-	faults []listener // for line records with a fault
-}
-
-func (ls *listeners) add(rule *Rule, record func(*symfmt.Record)) {
-	if record == nil {
-		return
-	}
-	for _, k := range rule.On {
-		if k == symfmt.KindLine && rule.Faults != 0 {
-			ls.faults = append(ls.faults, listener{rule, record})
-		} else {
-			ls.kinds[k] = append(ls.kinds[k], listener{rule, record})
-		}
-	}
-}
-
-// dispatch passes a record to the rules registered for its kind.
-func (p *Pass) dispatch(r *symfmt.Record, ls *listeners) {
-	for _, l := range ls.kinds[r.Kind] {
-		p.rule = l.rule
-		l.record(r)
-	}
-	if r.Kind != symfmt.KindLine || p.Line == 0 {
-		return
-	}
-	for _, l := range ls.faults {
-		if l.rule.Faults&p.Line != 0 {
-			p.rule = l.rule
-			l.record(r)
-		}
-	}
-}
-
 // Run checks a symbol file. The error is that of reading, or the context's; damage is a finding.
 func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if o.MaxPerRule <= 0 {
@@ -112,60 +50,67 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if o.Rules == nil {
 		o.Rules = Rules()
 	}
-	facts := &facts.Facts{}
-	p := &Pass{Facts: facts, Options: o, report: &Report{File: o.File, Counts: map[string]int{}, Facts: facts}}
+	var filter *FileFilter
+	var sieve Sieve
 	if o.Filter != nil {
-		p.filter = o.Filter.file(o.File)
+		filter = o.Filter.File(o.File)
+		sieve = filter
 	}
-	p.owners.facts = facts
+	p := NewPass(o, sieve)
+	if filter != nil {
+		filter.Watch(p)
+	}
 	if o.Binary != nil {
-		p.binary = openBinary(o.Binary)
+		OpenImage(p, o.Binary, o.OwnBinary)
 	}
-	var on listeners
-	var ends []listener
-	for _, rule := range o.Rules {
-		p.rule = rule
-		record, end := rule.Check(p)
-		on.add(rule, record)
-		if end != nil {
-			ends = append(ends, listener{rule, func(*symfmt.Record) { end() }})
-		}
-	}
-	if err := p.read(ctx, in, &on); err != nil {
+	p.Begin()
+	unreadable, err := read(ctx, p, in)
+	if err != nil {
 		return nil, err
 	}
-	p.report.Coverage = p.coverage(o.MinCFI, o.MinLines)
-	if p.unreadable {
-		p.report.Coverage.Reasons = []string{"the text is in UTF-16: no reader accepts the file"}
+	c := Measure(p, unreadable)
+	p.Result.Coverage = c
+	if unreadable {
+		c.Reasons = []string{"the text is in UTF-16: no reader accepts the file"}
 	} else {
-		for _, l := range ends {
-			p.rule = l.rule
-			l.record(nil)
-		}
+		p.EndRules()
 	}
-	p.report.contradicted(o.MinCFI)
-	if why := p.report.refusal(); why != "" && p.HasModule {
-		p.report.Coverage.Reasons = append(p.report.Coverage.Reasons, why)
+	doubts(p, o.MinCFI)
+	if filter != nil {
+		filter.Close()
+		p.Result.Suppressed, p.Result.Known = filter.Suppressed, filter.Known
 	}
-	if p.filter != nil {
-		p.filter.close()
-	}
-	sortFindings(p.report.Findings)
-	return p.report, nil
+	p.Result.Sort()
+	return p.Result, nil
 }
 
-// sortFindings puts findings of a file in order: by place.
-func sortFindings(findings []Finding) {
-	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
-	})
+// doubts adds to the verdict what findings say against it.
+func doubts(p *Pass, limit float64) {
+	misled, c := 0, p.Result.Coverage
+	var misleading, refused []string
+	for _, found := range p.Result.ByRule() {
+		if found.Rule.Misleads {
+			misled += found.Count
+			misleading = append(misleading, found.Rule.ID)
+		}
+		if found.Rule.Refused {
+			refused = append(refused, found.Rule.ID)
+		}
+	}
+	if misled > 0 {
+		c.Contradict(misled, limit, "see "+strings.Join(misleading, ", "))
+	}
+	if len(refused) > 0 && p.HasModule {
+		c.Reasons = append(c.Reasons, "rust-minidump may refuse the file: see "+strings.Join(refused, ", "))
+	}
 }
 
 // checkEvery is how many records are read between looks at the context.
 const checkEvery = 1 << 14
 
-// read dispatches the records.
-func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
+// read dispatches the records. unreadable says that the file has an encoding which no reader
+// accepts: nothing is known of it.
+func read(ctx context.Context, p *Pass, in io.Reader) (unreadable bool, err error) {
 	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
 	for {
 		r, err := rd.Next()
@@ -173,68 +118,53 @@ func (p *Pass) read(ctx context.Context, in io.Reader, on *listeners) error {
 			break
 		}
 		if err != nil {
-			if p.encoding(err) {
-				break
+			if !encoding(p, err) {
+				return false, err
 			}
-			return err
+			unreadable = true
+			break
 		}
 		p.See(r)
-		if p.filter != nil {
-			p.filter.see(p.Facts, r)
-		}
-		if p.binary != nil {
-			p.binary.see(r, &p.CFI, p.Arch)
-		}
-		p.dispatch(r, on)
-		p.Last = r.Kind
 		if p.Records%checkEvery == 0 && ctx.Err() != nil {
-			return context.Cause(ctx)
+			return false, context.Cause(ctx)
 		}
 	}
-	p.End()
-	p.owners.ended = true
+	p.EndRecords()
 	rep := rd.Report()
-	p.report.Bytes, p.report.Lines = rep.Bytes, rep.Lines
+	p.Result.Bytes, p.Result.Lines = rep.Bytes, rep.Lines
 	p.Lines, p.Layout = rep.Lines, rep.Layout
-	p.report.Damage = rep.Damage
-	p.syntax(rep)
-	return nil
+	p.Result.Damage = rep.Damage
+	p.As(BadRecord.ID, func() { syntax(p, rep) })
+	return unreadable, nil
 }
 
 // encoding reports a file whose encoding no reader accepts, and returns whether err says so.
-func (p *Pass) encoding(err error) bool {
+func encoding(p *Pass, err error) bool {
 	var se *symfmt.SyntaxError
 	if !errors.As(err, &se) {
 		return false
 	}
-	p.unreadable = true
-	p.rule = utf16Text
-	if slices.Contains(p.Options.Rules, utf16Text) {
-		p.add(Finding{Line: se.Line, Col: se.Col, Message: se.Msg})
-	}
+	p.As(UTF16Text.ID, func() { p.ReportPos(symfmt.Pos{Line: se.Line, Col: se.Col}, "%s", se.Msg) })
 	return true
 }
 
 // syntax reports the lines that are not records.
-func (p *Pass) syntax(rep symfmt.Report) {
-	if !slices.Contains(p.Options.Rules, badRecord) {
-		return
-	}
-	p.rule = badRecord
-	dropped := rep.Dropped - p.empty
+func syntax(p *Pass, rep symfmt.Report) {
+	empty := Empty(p)
+	dropped := rep.Dropped - empty
 	for _, problem := range rep.Problems {
 		var se *symfmt.SyntaxError
 		if !errors.As(problem.Err, &se) {
-			p.add(Finding{Message: bin.Bare(problem.Err, p.Options.File)})
+			p.ReportLine(0, "%s", bin.Bare(problem.Err, p.Options.File))
 			continue
 		}
-		if p.empty > 0 && se.Msg == emptyNameMsg && se.Record != symfmt.KindModule.String() {
+		if empty > 0 && se.Msg == emptyNameMsg && se.Record != symfmt.KindModule.String() {
 			dropped++
 			continue
 		}
-		p.add(Finding{Line: se.Line, Col: se.Col, Message: fmt.Sprintf("%s: %s", cmp.Or(se.Record, "line"), se.Msg)})
+		p.ReportPos(symfmt.Pos{Line: se.Line, Col: se.Col}, "%s: %s", cmp.Or(se.Record, "line"), se.Msg)
 	}
-	p.count(badRecord, dropped)
+	p.Count(dropped)
 }
 
 // emptyNameMsg is the reader's complaint of a record without a name, which is of

@@ -2,23 +2,21 @@ package lint
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // layout makes a check of the text's layout, which is known at the end.
-func layout(check func(p *Pass, l *symfmt.Layout)) func(*Pass) (func(*symfmt.Record), func()) {
-	return func(p *Pass) (func(*symfmt.Record), func()) {
-		return nil, func() { check(p, &p.Layout) }
-	}
+func layout(check func(p *Pass, l *symfmt.Layout)) CheckFunc {
+	return AtEnd(func(p *Pass) { check(p, &p.Layout) })
 }
 
-// places reports lines that have something in common with one finding.
-func (p *Pass) places(at symfmt.Places, one, all string) {
+// reportPlaces reports lines that have something in common with one finding.
+func reportPlaces(p *Pass, at symfmt.Places, one, all string) {
 	switch at.Count {
 	case 0:
 	case 1:
@@ -28,7 +26,8 @@ func (p *Pass) places(at symfmt.Places, one, all string) {
 	}
 }
 
-var utf16Text = &Rule{
+// UTF16Text is reported by whoever reads the file: no record of it is seen.
+var UTF16Text = &Rule{
 	ID:       "SYM113",
 	Title:    "text in UTF-16",
 	Severity: Error,
@@ -40,7 +39,6 @@ dumper's own option for the output file, or convert it with iconv.`,
 	Bad:   "\xff\xfe" + utf16LE(head),
 	Good:  head,
 	At:    1,
-	Check: func(*Pass) (func(*symfmt.Record), func()) { return nil, nil }, // see Pass.encoding
 }
 
 func utf16LE(s string) string {
@@ -52,7 +50,7 @@ func utf16LE(s string) string {
 }
 
 var textRules = []*Rule{
-	utf16Text,
+	UTF16Text,
 	{
 		ID:       "SYM114",
 		Title:    "byte order mark",
@@ -87,7 +85,7 @@ SYM604.`,
 		Good:  head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
 		At:    2,
 		On:    named,
-		Check: validUTF8,
+		Check: PerRecord(validUTF8),
 	},
 	{
 		ID:       "SYM116",
@@ -136,7 +134,7 @@ pipe. Breakpad and rust-minidump accept it; others see a CR at the end of names.
 		Good: head,
 		At:   1,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
-			p.places(l.ManyCR, "line ends in more than one CR", "such line")
+			reportPlaces(p, l.ManyCR, "line ends in more than one CR", "such line")
 		}),
 	},
 	{
@@ -153,13 +151,11 @@ refuses the file. The CR mostly comes from a line break inside a name.`,
 		Good:  head + "FUNC 1000 10 0 f<>\n",
 		At:    2,
 		On:    withKinds(named, symfmt.KindInfo),
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
-			return func(r *symfmt.Record) {
-				if i := bytes.IndexByte(r.Text(), '\r'); i >= 0 {
-					p.Report(r, -1, "CR at byte %d of the line", i+1)
-				}
-			}, nil
-		},
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
+			if i := bytes.IndexByte(r.Text(), '\r'); i >= 0 {
+				p.Report(r, -1, "CR at byte %d of the line", i+1)
+			}
+		}),
 	},
 	{
 		ID:       "SYM120",
@@ -191,7 +187,7 @@ compare its size with the original, and dump it again.`,
 		At:       2,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			if l.Blank.Count > l.Split.Count {
-				p.places(l.Blank, "blank line", "blank line")
+				reportPlaces(p, l.Blank, "blank line", "blank line")
 			}
 		}),
 	},
@@ -208,7 +204,7 @@ of the line record that follows.`,
 		Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:   5,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
-			p.places(l.Split, "record of a FUNC behind a blank line", "such record")
+			reportPlaces(p, l.Split, "record of a FUNC behind a blank line", "such record")
 		}),
 	},
 	{
@@ -224,7 +220,7 @@ rust-minidump refuses the file for blanks before a record or after a line record
 		Good: head + "FUNC 1000 10 0 f\n",
 		At:   2,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
-			p.places(l.OddBlanks, "tab between fields, or blanks around the record", "such record")
+			reportPlaces(p, l.OddBlanks, "tab between fields, or blanks around the record", "such record")
 		}),
 	},
 }
@@ -234,22 +230,20 @@ func withKinds(kinds []symfmt.Kind, more ...symfmt.Kind) []symfmt.Kind {
 	return append(kinds[:len(kinds):len(kinds)], more...)
 }
 
-func validUTF8(p *Pass) (func(*symfmt.Record), func()) {
-	return func(r *symfmt.Record) {
-		text := r.Text()
-		if utf8.Valid(text) {
+func validUTF8(p *Pass, r *symfmt.Record) {
+	text := r.Text()
+	if utf8.Valid(text) {
+		return
+	}
+	if name := facts.NameField(r); name > 0 {
+		text = text[:min(r.FieldPos(name).Col-1, len(text))]
+	}
+	for i := 0; i < len(text); {
+		c, n := utf8.DecodeRune(text[i:])
+		if c == utf8.RuneError && n == 1 {
+			p.Report(r, -1, "byte %#02x at byte %d of the line is not UTF-8", text[i], i+1)
 			return
 		}
-		if slices.Contains(withName, r.Kind) {
-			text = text[:min(r.FieldPos(nameField(r)).Col-1, len(text))]
-		}
-		for i := 0; i < len(text); {
-			c, n := utf8.DecodeRune(text[i:])
-			if c == utf8.RuneError && n == 1 {
-				p.Report(r, -1, "byte %#02x at byte %d of the line is not UTF-8", text[i], i+1)
-				return
-			}
-			i += n
-		}
-	}, nil
+		i += n
+	}
 }

@@ -35,45 +35,19 @@ const (
 // and RISC-V without rules for C, and the 24 have 76.07 % or less.
 const GoodShare = 95
 
-// refusal returns the reason why rust-minidump, and so every service that uses it, may reject the
-// file, or "". Shares do not show it.
-func (r *Report) refusal() string {
-	var ids []string
-	for _, c := range r.ByRule() {
-		if c.Rule.Refused {
-			ids = append(ids, c.Rule.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return ""
-	}
-	return "rust-minidump may refuse the file: see " + strings.Join(ids, ", ")
-}
-
-// contradicted takes the STACK CFI blocks that the binary's instructions contradict
-// at a call from those that a walker can use: they lead it astray.
-func (r *Report) contradicted(limit float64) {
-	n, c := 0, r.Coverage
-	var ids []string
-	for _, found := range r.ByRule() {
-		if found.Rule.Misleads {
-			n += found.Count
-			ids = append(ids, found.Rule.ID)
-		}
-	}
-	if n == 0 {
-		return
-	}
+// Contradict takes n STACK CFI blocks that the binary's instructions contradict at a call from those
+// that a walker can use: they lead it astray. see is where to read more.
+func (c *Coverage) Contradict(n int, limit float64, see string) {
 	good := Share{uint64(max(0, c.Blocks-n)), uint64(c.Blocks)}
-	c.Reasons = append(c.Reasons, fmt.Sprintf("%d of %s are contradicted by the code, and lead walks astray: see %s",
-		n, text.Count(c.Blocks, "STACK CFI INIT"), strings.Join(ids, ", ")))
-	if good.below(cmp.Or(limit, GoodShare)) && c.Verdict == GoodForUnwinding {
+	c.Reasons = append(c.Reasons, fmt.Sprintf("%d of %s are contradicted by the code, and lead walks astray: %s",
+		n, text.Count(c.Blocks, "STACK CFI INIT"), see))
+	if good.Below(cmp.Or(limit, GoodShare)) && c.Verdict == GoodForUnwinding {
 		c.Verdict = SymbolicationOnly
 	}
 }
 
-// judge gives the verdict.
-func (c *Coverage) judge(f *facts.Facts, minCFI, minLines float64) {
+// Judge gives the verdict.
+func (c *Coverage) Judge(f *facts.Facts, minCFI, minLines float64) {
 	c.Reasons = []string{}
 	why := func(format string, args ...any) { c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...)) }
 	limit := minCFI
@@ -86,11 +60,11 @@ func (c *Coverage) judge(f *facts.Facts, minCFI, minLines float64) {
 		c.Verdict = Unusable
 		why("no MODULE record: no reader accepts the file")
 		return
-	case !names && !c.anyCFI():
+	case !names && !c.AnyCFI():
 		c.Verdict = Unusable
 		why("there are no names and no call frame information")
 		return
-	case !c.anyCFI():
+	case !c.AnyCFI():
 		c.Verdict = SymbolicationOnly
 		why("there is no call frame information: stacks through this module are guessed")
 	default:
@@ -105,46 +79,46 @@ func (c *Coverage) judge(f *facts.Facts, minCFI, minLines float64) {
 		why("there are only public symbols: a name may be that of the symbol before, and lines are unknown")
 	case c.Functions > 0 && c.WithLines.Covered == 0:
 		why("no function has lines: frames show functions without files and lines")
-	case minLines > 0 && c.Lines.below(minLines):
+	case minLines > 0 && c.Lines.Below(minLines):
 		why("%s of function bytes have lines, less than %v %%", c.Lines, minLines)
 	}
 }
 
-// unmeasured is why the share of the code with call frame information is not known.
-const unmeasured = "no record says how much code there is: what share of it has call frame information is not known without the binary (--binary)"
+// Unmeasured is why the share of the code with call frame information is not known.
+const Unmeasured = "no record says how much code there is: what share of it has call frame information is not known without the binary (--binary)"
 
 // enough compares the shares with a limit.
 func (c *Coverage) enough(limit float64, why func(string, ...any)) {
 	if c.All.Total == 0 {
 		c.Verdict = NotMeasured
-		why(unmeasured)
+		why(Unmeasured)
 		return
 	}
-	for _, s := range c.demanded() {
-		if s.share.below(limit) {
+	for _, s := range c.Demanded() {
+		if s.Below(limit) {
 			c.Verdict = SymbolicationOnly
-			why("%s of %s, less than %v %%", s.share, s.of, limit)
+			why("%s of %s, less than %v %%", s.Share, s.Of, limit)
 		} else {
-			why("%s of %s", s.share, s.of)
+			why("%s of %s", s.Share, s.Of)
 		}
 	}
 }
 
-// demandedShare is a share that the verdict and --min-cfi go by.
-type demandedShare struct {
-	share Share
-	of    string
+// DemandedShare is a share that the verdict and --min-cfi go by.
+type DemandedShare struct {
+	Share
+	Of string // what it is a share of
 }
 
-// demanded are the shares that must reach the limit. A share of nothing is left out.
-func (c *Coverage) demanded() (list []demandedShare) {
+// Demanded are the shares that must reach the limit. A share of nothing is left out.
+func (c *Coverage) Demanded() (list []DemandedShare) {
 	add := func(s Share, of string) {
 		if s.Total > 0 {
-			list = append(list, demandedShare{s, of})
+			list = append(list, DemandedShare{s, of})
 		}
 	}
 	add(c.All.Share, c.CodeOf()+" has call frame information")
-	add(Share{c.Entries.Covered - c.startup.Covered, c.Entries.Total - c.startup.Total}, "functions have call frame information at their first byte")
+	add(Share{c.Entries.Covered - c.Startup.Covered, c.Entries.Total - c.Startup.Total}, "functions have call frame information at their first byte")
 	if c.Calls != nil {
 		add(*c.Calls, "return addresses have call frame information")
 	}

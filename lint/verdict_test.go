@@ -24,8 +24,8 @@ func TestVerdict(t *testing.T) {
 		{"no MODULE", "FUNC 1000 40 0 f\n" + goodInit, nil, Unusable, "no MODULE record: no reader accepts the file"},
 		{"MODULE alone", module, nil, Unusable, "there are no names and no call frame information"},
 		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, Unusable, "there are no names and no call frame information"},
-		{"CFI alone", module + goodInit, nil, NotMeasured, unmeasured + "; there are no names: frames show addresses only"},
-		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + goodInit, nil, NotMeasured, unmeasured + "; no function has lines: frames show functions without files and lines"},
+		{"CFI alone", module + goodInit, nil, NotMeasured, Unmeasured + "; there are no names: frames show addresses only"},
+		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + goodInit, nil, NotMeasured, Unmeasured + "; no function has lines: frames show functions without files and lines"},
 		{"names alone", amd64Head, nil, SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
 		{"public symbols", module + "PUBLIC 1000 0 f\n" + goodInit, nil, GoodForUnwinding,
 			"100 % of the code of FUNCs and PUBLICs has call frame information; " +
@@ -107,7 +107,7 @@ func TestHasCFI(t *testing.T) {
 			t.Errorf("%x: %v", rva, !want)
 		}
 	}
-	if n := len(c.CFIRanges()); n != 2 {
+	if n := len(c.Known); n != 2 {
 		t.Errorf("%d ranges, want 2", n)
 	}
 }
@@ -126,10 +126,12 @@ func TestVerdictContradicted(t *testing.T) {
 		{100, 1, 0, 99.5, SymbolicationOnly, "1 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551"},
 		{1, 3, 0, 0, SymbolicationOnly, "3 of 1 STACK CFI INIT are contradicted by the code, and lead walks astray: see SYM551"},
 	} {
-		r := &Report{Counts: map[string]int{"SYM551": c.wrong, "SYM554": c.saved}, Coverage: &Coverage{Blocks: c.blocks, Verdict: GoodForUnwinding}}
-		r.contradicted(c.limit)
-		if got := strings.Join(r.Coverage.Reasons, "; "); r.Coverage.Verdict != c.want || got != c.reason {
-			t.Errorf("%+v: %s: %s", c, r.Coverage.Verdict, got)
+		p := NewPass(Options{Rules: Rules()}, nil)
+		cov := &Coverage{Blocks: c.blocks, Verdict: GoodForUnwinding}
+		p.Result.Counts, p.Result.Coverage = map[string]int{"SYM551": c.wrong, "SYM554": c.saved}, cov
+		doubts(p, c.limit)
+		if got := strings.Join(cov.Reasons, "; "); cov.Verdict != c.want || got != c.reason {
+			t.Errorf("%+v: %s: %s", c, cov.Verdict, got)
 		}
 	}
 }

@@ -26,7 +26,7 @@ var winRules = []*Rule{
 		Bad: winHead + "STACK WIN 3 1000 40 0 0 0 0 0 0 0 0\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if t := r.Win.Type; t != facts.WinFPO && t != facts.WinFrameData {
 				p.Report(r, 2, "type %x, want 0 or 4", t)
 			}
@@ -38,7 +38,7 @@ var winRules = []*Rule{
 		Bad: winHead + "STACK WIN 4 1000 0 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if r.Win.CodeSize == 0 {
 				p.Report(r, 4, "the record at %x has size 0", r.Win.RVA)
 			}
@@ -75,7 +75,7 @@ type, others by the program flag, and read another last field.`,
 		Bad: winHead + "STACK WIN 0 1000 40 0 0 0 0 0 0 1 " + winProg + "\n", At: 4,
 		Good:  winHead + winExample,
 		On:    winKind,
-		Check: perRecord(checkWinFlag),
+		Check: PerRecord(checkWinFlag),
 	},
 	{
 		ID: "SYM436", Title: "STACK WIN program that fails", Severity: Error, Since: "0.1", Spec: "symbol_files: Interpreting a STACK WIN record",
@@ -85,7 +85,7 @@ program: its first assignment has no variable.`,
 		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip 4 + ^ = $esp $ebp 8 + = $ebp $ebp ^ =\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if w := p.Programs.Program; w != nil && w.Fault != "" {
 				p.Report(r, 12+w.Token, "%s", w.Fault)
 			}
@@ -98,7 +98,7 @@ a program that does not as one that failed.`,
 		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $eip .raSearchStart ^ =\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if w := p.Programs.Program; w != nil && w.Missing != "" {
 				p.Report(r, 11, "the program does not assign %s", w.Missing)
 			}
@@ -119,7 +119,7 @@ Readers take one of the two sizes; one is wrong.`,
 		Bad: winHead + "STACK WIN 4 1000 40 50 0 0 0 0 0 1 " + winProg + "\n", At: 4,
 		Good: winHead + winExample,
 		On:   winKind,
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			w := &r.Win
 			if w.PrologueSize > w.CodeSize || w.EpilogueSize > w.CodeSize-w.PrologueSize {
 				p.Report(r, 5, "prologue of %#x and epilogue of %#x bytes in %#x bytes of code", w.PrologueSize, w.EpilogueSize, w.CodeSize)
@@ -144,7 +144,7 @@ function's or found by a search, so the frames after it may be wrong.`,
 		Bad: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $20 $T0 4 - ^ =\n", At: 4,
 		Good: winHead + "STACK WIN 4 1000 40 0 0 0 4 0 0 1 " + winProg + " $ebx $T0 4 - ^ =\n",
 		On:   winKind,
-		Check: perRecord(func(p *Pass, r *symfmt.Record) {
+		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if w := p.Programs.Program; w != nil && w.Numbers != "" {
 				p.Report(r, 12, "the program has %s", w.Numbers)
 			}
@@ -200,4 +200,4 @@ func checkParams(p *Pass) (func(*symfmt.Record), func()) {
 
 // winOverlaps reports records of one type that have the same range, or overlap
 // without one being within the other.
-var winOverlaps = checkClashes(func(p *Pass) *bool { return &p.winsCompared }, winClashes, "SYM433", "SYM434")
+var winOverlaps = checkClashes(winClashes, "SYM433", "SYM434")

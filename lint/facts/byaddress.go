@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
@@ -15,6 +16,23 @@ func (f *Facts) FuncsByRVA() Sorted[Func] {
 // PublicsByRVA returns the PUBLICs by address.
 func (f *Facts) PublicsByRVA() Sorted[Public] {
 	return SortTable(&f.Publics, func(a, b *Public) int { return cmp.Compare(a.RVA, b.RVA) })
+}
+
+// MaxShared is how many functions before an address are looked at for one that reaches it: the first
+// does, but where functions overlap.
+const MaxShared = 8
+
+// Starts returns the addresses at which FUNCs and PUBLICs begin, ascending.
+func (f *Facts) Starts() []symfmt.RVA {
+	all := make([]symfmt.RVA, 0, f.Functions.Len()+f.Publics.Len())
+	for _, fn := range f.Functions.All {
+		all = append(all, fn.RVA)
+	}
+	for _, pub := range f.Publics.All {
+		all = append(all, pub.RVA)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Covered returns the code that has call frame information.

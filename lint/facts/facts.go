@@ -62,6 +62,9 @@ type Func struct {
 // End returns the address behind the last byte; it may wrap around.
 func (f *Func) End() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
+// Last returns the address of the last byte of a function that has bytes.
+func (f *Func) Last() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size-1) }
+
 // Holds reports whether the function contains a range.
 func (f *Func) Holds(x symfmt.Range) bool {
 	at := uint64(x.RVA - f.RVA)
