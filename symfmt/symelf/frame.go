@@ -17,8 +17,8 @@ type frameBuilder struct {
 	space space
 	wide  bool // addresses of 8 bytes: code is further away than 2 GB
 
-	cies   map[cieKey]int // offset in w
-	count  map[cieKey]int // of blocks
+	cies   map[cieKey]int  // offset in w
+	shared map[cieKey]bool // CIEs with rules
 	fdes   []fde
 	rows   []symfmt.CFIRow
 	losses lostRules // STACK CFI INIT records
@@ -54,7 +54,7 @@ func newFrameBuilder(m *symfmt.Module, a *arch.Arch, order byteOrder, s space) *
 	return &frameBuilder{
 		c: newCompiler(a, order, &m.CFI.Rules), table: &m.CFI, space: s,
 		w:    buffer{order: order, ptr: a.PtrSize},
-		cies: make(map[cieKey]int), count: make(map[cieKey]int),
+		cies: make(map[cieKey]int), shared: make(map[cieKey]bool),
 	}
 }
 
@@ -62,11 +62,7 @@ func newFrameBuilder(m *symfmt.Module, a *arch.Arch, order byteOrder, s space) *
 func (f *frameBuilder) build() {
 	blocks := f.blocks()
 	f.wide = f.c.arch.PtrSize == 8 && f.space.far
-	for _, i := range blocks {
-		b := &f.table.Blocks[i]
-		f.count[cieKey{b.Init, f.column(b)}]++
-	}
-	f.chooseCIEs()
+	f.chooseCIEs(blocks)
 	for _, i := range blocks {
 		f.block(&f.table.Blocks[i])
 	}
@@ -119,20 +115,23 @@ func (f *frameBuilder) column(b *symfmt.CFIBlock) column {
 	return linkColumn
 }
 
-// chooseCIEs keeps those of count that get a CIE with their rules.
-func (f *frameBuilder) chooseCIEs() {
+// chooseCIEs chooses the rules of blocks that get a CIE.
+func (f *frameBuilder) chooseCIEs(blocks []uint32) {
+	count := make([][2]uint32, f.table.Rules.Len()) // of blocks, by RuleID and column
 	var keys []cieKey
-	for k, n := range f.count {
-		if n >= fewBlocks {
+	for _, i := range blocks {
+		b := &f.table.Blocks[i]
+		k := cieKey{b.Init, f.column(b)}
+		if count[k.init][k.column]++; count[k.init][k.column] == fewBlocks {
 			keys = append(keys, k)
 		}
 	}
 	slices.SortFunc(keys, func(a, b cieKey) int {
-		return cmp.Or(cmp.Compare(f.count[b], f.count[a]), cmp.Compare(a.init, b.init), cmp.Compare(a.column, b.column))
+		more := cmp.Compare(count[b.init][b.column], count[a.init][a.column])
+		return cmp.Or(more, cmp.Compare(a.init, b.init), cmp.Compare(a.column, b.column))
 	})
-	clear(f.count)
 	for _, k := range keys[:min(len(keys), mostCIEs)] {
-		f.count[k] = 1
+		f.shared[k] = true
 	}
 }
 
@@ -174,7 +173,7 @@ const (
 // init writes the rules of a STACK CFI INIT.
 func (f *frameBuilder) init(k cieKey) {
 	set := f.c.set(k.init)
-	f.w.bytes(set.code[k.column])
+	f.w.bytes(f.c.instructions(set, k.column))
 	if f.c.arch == arch.S390X && !set.hasSP {
 		// .cfa is the stack pointer then; by this CPU's convention it is 160 less.
 		n, _ := f.c.arch.RegNumber(f.c.arch.SP)
@@ -201,7 +200,7 @@ func (f *frameBuilder) close(at int) {
 // block writes an FDE.
 func (f *frameBuilder) block(b *symfmt.CFIBlock) {
 	k := cieKey{b.Init, f.column(b)}
-	own := f.count[k] == 0
+	own := !f.shared[k]
 	from := k
 	if own {
 		from.init = noInit
@@ -233,7 +232,7 @@ func (f *frameBuilder) block(b *symfmt.CFIBlock) {
 }
 
 func (f *frameBuilder) countRules(s *ruleSet, col column) {
-	for _, lost := range s.lost[col] {
+	for _, lost := range f.c.losses(s, col) {
 		f.rules.add(lost.why, lost.n)
 	}
 }
@@ -260,12 +259,13 @@ func (f *frameBuilder) blockRows(b *symfmt.CFIBlock, col column) (size uint64) {
 			return uint64(r.RVA - b.RVA)
 		}
 		f.countRules(set, col)
-		if len(set.code[col]) == 0 {
+		code := f.c.instructions(set, col)
+		if len(code) == 0 {
 			continue
 		}
 		f.w.advance(uint64(r.RVA - at))
 		at = r.RVA
-		f.w.bytes(set.code[col])
+		f.w.bytes(code)
 	}
 	return b.Size
 }

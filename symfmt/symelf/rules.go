@@ -30,16 +30,23 @@ const (
 	cfaOffset        = 0x80
 )
 
-// ruleSet is the instructions for a set of rules, one for each way to number the
-// return address.
+// ruleSet is what a set of rules becomes: instructions and what is lost, for each way to
+// number the return address. A file may have a set for each of its rows, so both are in
+// lists of the compiler.
 type ruleSet struct {
-	known bool
-	code  [2][]byte // by column
-	lost  [2]lostRules
-
-	fatal          string // why what follows has no frames: the CFA or return address cannot be expressed
+	known          bool
 	hasCFA, hasRA  bool
-	hasSP, hasLink bool // rules for the stack pointer, the link register
+	hasSP, hasLink bool   // rules for the stack pointer, the link register
+	fatal          string // why what follows has no frames: the CFA or return address cannot be expressed
+
+	code [3]int // column c has compiler.code[code[c]:code[c+1]]
+	lost [3]int // likewise, of compiler.lost
+}
+
+// draft is what the set that is compiled has by column.
+type draft struct {
+	code [2][]byte
+	lost [2]lostRules
 }
 
 // column says which DWARF register holds the return address in a CIE.
@@ -50,9 +57,7 @@ const (
 	pcColumn                 // the program counter: for rules that also give the link register's value
 )
 
-// lostRules counts rules by the reason why they are left out. The reasons are few,
-// and every rule set has two lists of them, most of which are empty: a map in place
-// of a list takes ten times the memory.
+// lostRules counts rules by the reason why they are left out. The reasons are few.
 type lostRules []lostRule
 
 type lostRule struct {
@@ -91,6 +96,9 @@ type compiler struct {
 	expr  postfix
 	table *symfmt.RuleTable
 	sets  []ruleSet
+	code  []byte     // of all sets
+	lost  []lostRule // of all sets
+	draft draft
 
 	pc, sp, link cfi.Reg
 	ra           [2]uint64 // return address by column
@@ -125,7 +133,31 @@ func (c *compiler) set(id symfmt.RuleID) *ruleSet {
 	return s
 }
 
+// instructions returns those of a set.
+func (c *compiler) instructions(s *ruleSet, col column) []byte {
+	return c.code[s.code[col]:s.code[col+1]]
+}
+
+// losses returns what a set loses.
+func (c *compiler) losses(s *ruleSet, col column) []lostRule {
+	return c.lost[s.lost[col]:s.lost[col+1]]
+}
+
 func (c *compiler) compile(s *ruleSet, id symfmt.RuleID) {
+	d := &c.draft
+	for col := range d.code {
+		d.code[col], d.lost[col] = d.code[col][:0], d.lost[col][:0]
+	}
+	c.translate(s, id)
+	s.code[0], s.lost[0] = len(c.code), len(c.lost)
+	for col := range d.code {
+		c.code, c.lost = append(c.code, d.code[col]...), append(c.lost, d.lost[col]...)
+		s.code[col+1], s.lost[col+1] = len(c.code), len(c.lost)
+	}
+}
+
+// translate compiles a set into the draft.
+func (c *compiler) translate(s *ruleSet, id symfmt.RuleID) {
 	rules, err := c.table.Rules(id)
 	rules = c.names.Translate(rules)
 	if err != nil {
@@ -142,16 +174,16 @@ func (c *compiler) compile(s *ruleSet, id symfmt.RuleID) {
 			s.fatal = whyNoCFARule
 			return
 		}
-		s.add(code)
+		c.draft.add(code)
 	}
 	if s.hasRA {
-		for col := range s.code {
+		for col := range c.ra {
 			code, why := c.rule(c.ra[col], row.RA, true)
 			if why != "" {
 				s.fatal = whyNoCFARule
 				return
 			}
-			s.code[col] = append(s.code[col], code...)
+			c.draft.code[col] = append(c.draft.code[col], code...)
 		}
 	}
 	for _, r := range row.Regs {
@@ -159,44 +191,45 @@ func (c *compiler) compile(s *ruleSet, id symfmt.RuleID) {
 	}
 }
 
-func (s *ruleSet) add(code []byte) {
-	for col := range s.code {
-		s.code[col] = append(s.code[col], code...)
+func (d *draft) add(code []byte) {
+	for col := range d.code {
+		d.code[col] = append(d.code[col], code...)
 	}
 }
 
-func (s *ruleSet) lose(why string) {
-	for col := range s.lost {
-		s.lost[col].add(why, 1)
+func (d *draft) lose(why string) {
+	for col := range d.lost {
+		d.lost[col].add(why, 1)
 	}
 }
 
 // register adds the rule of a register that is neither .cfa nor .ra.
 func (c *compiler) register(s *ruleSet, r cfi.Rule, ra cfi.Expr) {
+	d := &c.draft
 	if r.Reg == c.pc {
 		if !s.hasRA || !r.Expr.Equal(ra) {
-			s.lose(whyPC)
+			d.lose(whyPC)
 		}
 		return
 	}
 	n, ok := c.arch.RegNumber(c.names.Name(r.Reg))
 	if !ok {
-		s.lose(whyRegister)
+		d.lose(whyRegister)
 		return
 	}
 	code, why := c.rule(n, r.Expr, false)
 	if why != "" {
-		s.lose(why)
+		d.lose(why)
 		code = appendULEB([]byte{cfaUndefined}, n) // or an earlier rule would stay
 	}
 	if r.Reg == c.link {
-		s.code[pcColumn] = append(s.code[pcColumn], code...)
+		d.code[pcColumn] = append(d.code[pcColumn], code...)
 		if !s.hasRA || !r.Expr.Equal(ra) {
-			s.lost[linkColumn].add(whyLink, 1)
+			d.lost[linkColumn].add(whyLink, 1)
 		}
 		return
 	}
-	s.add(code)
+	d.add(code)
 }
 
 // defineCFA returns the instruction for the rule of .cfa.

@@ -264,8 +264,9 @@ func TestRules(t *testing.T) {
 		a := arch.ByName(c.cpu)
 		table := &symfmt.RuleTable{}
 		table.SetArch(a)
-		s := newCompiler(a, machineOf(a).order, table).compileText(c.rule)
-		got := hex.EncodeToString(s.code[linkColumn])
+		compiler := newCompiler(a, machineOf(a).order, table)
+		s := compiler.compileText(c.rule)
+		got := hex.EncodeToString(compiler.instructions(s, linkColumn))
 		why := s.fatal
 		if got != c.want || why != c.why {
 			t.Errorf("%s: %s %q, want %s %q", c.rule, got, why, c.want, c.why)
