@@ -25,7 +25,7 @@ type RuleSets struct {
 
 // The tables are cleared at the next record when they exceed these limits.
 const (
-	maxSets      = 1 << 16
+	maxSets      = 1 << 15
 	maxSetsBytes = 8 << 20
 )
 
