@@ -2,6 +2,7 @@ package symelf
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -31,8 +32,8 @@ const (
 )
 
 // ruleSet is what a set of rules becomes: instructions and what is lost, for each way to
-// number the return address. A file may have a set for each of its rows, so both are in
-// lists of the compiler.
+// number the return address. A file may have a set for each of its rows, so the compiler
+// holds both.
 type ruleSet struct {
 	known          bool
 	hasCFA, hasRA  bool
@@ -40,7 +41,7 @@ type ruleSet struct {
 	fatal          string // why what follows has no frames: the CFA or return address cannot be expressed
 
 	code [3]int // column c has compiler.code[code[c]:code[c+1]]
-	lost [3]int // likewise, of compiler.lost
+	lost [2]int // column c has compiler.lost[lost[c]]
 }
 
 // draft is what the set that is compiled has by column.
@@ -96,8 +97,8 @@ type compiler struct {
 	expr  postfix
 	table *symfmt.RuleTable
 	sets  []ruleSet
-	code  []byte     // of all sets
-	lost  []lostRule // of all sets
+	code  []byte      // of all sets
+	lost  []lostRules // of all sets: the first is empty, and sets that lose the same mostly share a list
 	draft draft
 
 	pc, sp, link cfi.Reg
@@ -110,7 +111,7 @@ func newCompiler(a *arch.Arch, order byteOrder, table *symfmt.RuleTable) *compil
 	if names.Arch() != a {
 		names = cfi.NewNames(a)
 	}
-	c := &compiler{arch: a, names: names, table: table, sets: make([]ruleSet, table.Len())}
+	c := &compiler{arch: a, names: names, table: table, sets: make([]ruleSet, table.Len()), lost: []lostRules{nil}}
 	c.expr = postfix{names: names, order: order}
 	c.pc, c.sp, c.link = c.names.Lookup(a.PC), c.names.Lookup(a.SP), cfi.NoReg
 	if a.RA != "" {
@@ -139,8 +140,20 @@ func (c *compiler) instructions(s *ruleSet, col column) []byte {
 }
 
 // losses returns what a set loses.
-func (c *compiler) losses(s *ruleSet, col column) []lostRule {
-	return c.lost[s.lost[col]:s.lost[col+1]]
+func (c *compiler) losses(s *ruleSet, col column) lostRules { return c.lost[s.lost[col]] }
+
+// keepLosses returns where c.lost has l. To find it there it looks at the last lists only.
+func (c *compiler) keepLosses(l lostRules) int {
+	if len(l) == 0 {
+		return 0
+	}
+	for i := len(c.lost) - 1; i > max(0, len(c.lost)-5); i-- {
+		if slices.Equal(c.lost[i], l) {
+			return i
+		}
+	}
+	c.lost = append(c.lost, slices.Clone(l))
+	return len(c.lost) - 1
 }
 
 func (c *compiler) compile(s *ruleSet, id symfmt.RuleID) {
@@ -149,10 +162,10 @@ func (c *compiler) compile(s *ruleSet, id symfmt.RuleID) {
 		d.code[col], d.lost[col] = d.code[col][:0], d.lost[col][:0]
 	}
 	c.translate(s, id)
-	s.code[0], s.lost[0] = len(c.code), len(c.lost)
+	s.code[0] = len(c.code)
 	for col := range d.code {
-		c.code, c.lost = append(c.code, d.code[col]...), append(c.lost, d.lost[col]...)
-		s.code[col+1], s.lost[col+1] = len(c.code), len(c.lost)
+		c.code = append(c.code, d.code[col]...)
+		s.code[col+1], s.lost[col] = len(c.code), c.keepLosses(d.lost[col])
 	}
 }
 
