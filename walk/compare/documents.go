@@ -145,7 +145,7 @@ func (m *matcher) pair(k int, o *Outline, w *waiting) error {
 
 func (m *matcher) wait(side *matchSide, o *Outline) error {
 	if m.frames += size(o); m.frames > maxWaiting {
-		return side.from.fail("over %d frames of walks without a partner in the other file", maxWaiting)
+		return side.from.fail(fmt.Errorf("over %d frames of walks without a partner in the other file", maxWaiting))
 	}
 	w := &waiting{o: o, place: side.read, title: o.Dump}
 	if w.title == "" {

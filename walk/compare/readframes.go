@@ -1,47 +1,32 @@
 package compare
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/symtool/symtool/walk"
 )
 
-func (d *Reader) threads() (all []OutlineThread, err error) {
-	var t *OutlineThread
-	err = d.list("threads", func() error {
-		all = append(all, OutlineThread{})
-		t = &all[len(all)-1]
-		return nil
-	}, func(key string) (err error) {
-		switch key {
-		case "thread_id":
-			t.HasID, err = d.number(key, &t.ID)
-		case "thread_name":
-			err = d.text(key, &t.Name)
-		case "frames":
-			t.Frames, err = d.frames()
-		default:
-			err = d.skip()
-		}
-		return err
-	})
-	return all, err
+// jsonThread is a thread in the schema. Null values become empty, as in all of these types.
+type jsonThread struct {
+	ID     *uint32        `json:"thread_id"`
+	Name   string         `json:"thread_name"`
+	Frames []OutlineFrame `json:"frames"`
 }
 
-// jsonFrame is a frame in the schema. Null values become empty.
+// jsonFrame is a frame in the schema.
 type jsonFrame struct {
-	Offset       jsonAddress  `json:"offset"`
-	ModuleOffset jsonAddress  `json:"module_offset"`
-	Module       string       `json:"module"`
-	Function     string       `json:"function"`
-	File         string       `json:"file"`
-	Line         uint32       `json:"line"`
-	Trust        string       `json:"trust"`
-	Inlines      []jsonInline `json:"inlines"`
+	Offset       jsonAddress     `json:"offset"`
+	ModuleOffset jsonAddress     `json:"module_offset"`
+	Module       string          `json:"module"`
+	Function     string          `json:"function"`
+	File         string          `json:"file"`
+	Line         uint32          `json:"line"`
+	Trust        string          `json:"trust"`
+	Inlines      []OutlineInline `json:"inlines"`
 	Symtool      struct {
 		SP jsonAddress `json:"sp"`
 	} `json:"symtool"`
@@ -59,50 +44,53 @@ type jsonAddress uint64
 func (a *jsonAddress) UnmarshalText(text []byte) error {
 	digits, ok := strings.CutPrefix(string(text), "0x")
 	v, err := strconv.ParseUint(digits, 16, 64)
-	if !ok || err != nil {
-		return fmt.Errorf(`want an address such as "0x1234", found %.40q`, text)
+	if !ok {
+		err = strconv.ErrSyntax
 	}
 	*a = jsonAddress(v)
+	return err
+}
+
+func (d *Reader) thread(dec *jsontext.Decoder, to *OutlineThread) error {
+	var t jsonThread
+	if err := d.keep(dec, &t); err != nil {
+		return err
+	}
+	*to = OutlineThread{Name: t.Name, Frames: t.Frames}
+	if t.ID != nil {
+		to.ID, to.HasID = *t.ID, true
+	}
 	return nil
 }
 
-// frames reads a list of frames, or null.
-func (d *Reader) frames() (all []OutlineFrame, err error) {
-	tok, err := d.token()
-	if err != nil || tok == nil {
-		return nil, err
+func (d *Reader) frame(dec *jsontext.Decoder, to *OutlineFrame) error {
+	var f jsonFrame
+	if err := d.keep(dec, &f); err != nil {
+		return err
 	}
-	if tok != json.Delim('[') {
-		return nil, d.fail("want a list for \"frames\", found %s", kindOf(tok))
-	}
-	for d.more() {
-		var f jsonFrame
-		if err := d.decode(&f); err != nil {
-			return nil, err
-		}
-		if d.kept += 1 + len(f.Inlines); d.kept > maxOutlineFrames {
-			return nil, d.fail("more than %d threads, frames and inlines", maxOutlineFrames)
-		}
-		x, err := d.frame(&f)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, x)
-	}
-	_, err = d.token()
-	return slices.Clip(all), err
+	*to = OutlineFrame{Addr: uint64(f.Offset), SP: uint64(f.Symtool.SP), Offset: uint64(f.ModuleOffset), Trust: walk.TrustNamed(f.Trust), Line: f.Line,
+		Module: d.once(f.Module), Function: d.once(f.Function), File: d.once(f.File), Inlines: f.Inlines}
+	return nil
 }
 
-func (d *Reader) frame(f *jsonFrame) (OutlineFrame, error) {
-	x := OutlineFrame{Addr: uint64(f.Offset), SP: uint64(f.Symtool.SP), Offset: uint64(f.ModuleOffset), Trust: walk.TrustNamed(f.Trust), Line: f.Line,
-		Module: d.once(f.Module), Function: d.once(f.Function), File: d.once(f.File)}
-	for _, in := range f.Inlines {
-		x.Inlines = append(x.Inlines, OutlineInline{d.once(in.Function), d.once(in.File), in.Line})
+func (d *Reader) inline(dec *jsontext.Decoder, to *OutlineInline) error {
+	var in jsonInline
+	if err := d.keep(dec, &in); err != nil {
+		return err
+	}
+	*to = OutlineInline{d.once(in.Function), d.once(in.File), in.Line}
+	return nil
+}
+
+// keep reads a thread, a frame or an inline, within the limits.
+func (d *Reader) keep(dec *jsontext.Decoder, to any) error {
+	if d.kept++; d.kept > maxOutlineFrames {
+		return errFrames
 	}
 	if d.bytes > maxNames {
-		return x, d.fail("more than %d bytes of names", maxNames)
+		return errNames
 	}
-	return x, nil
+	return json.UnmarshalDecode(dec, to)
 }
 
 // once returns a shared copy of a name.
@@ -113,31 +101,4 @@ func (d *Reader) once(s string) string {
 	d.bytes += len(s)
 	d.names[s] = s
 	return s
-}
-
-// crashing reads which thread crashed; its frames are among those of threads.
-func (d *Reader) crashing() (int, error) {
-	index := -1
-	err := d.object("crashing_thread", func(key string) error {
-		if key != "threads_index" {
-			return d.skip()
-		}
-		var n uint32
-		known, err := d.number(key, &n)
-		if known {
-			index = int(n)
-		}
-		return err
-	})
-	return index, err
-}
-
-func (d *Reader) dumpName() (name string, err error) {
-	err = d.object("symtool", func(key string) error {
-		if key == "dump" {
-			return d.text(key, &name)
-		}
-		return d.skip()
-	})
-	return name, err
 }
