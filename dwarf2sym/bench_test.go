@@ -109,7 +109,7 @@ func BenchmarkLines(b *testing.B) {
 			}
 			w.info = data[:0]
 			t, _, err := w.tables.get(d.abbrev, h)
-			if err != nil || w.u.begin(d, h, data, t) != nil {
+			if err != nil || w.u.begin(d, h, data, t, w.meter) != nil {
 				continue
 			}
 			w.haveLines = false

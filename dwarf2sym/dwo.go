@@ -249,7 +249,7 @@ func openDwo(f *object.File, main *debugData) (all []*debugData, err error) {
 			return nil, err
 		}
 		d := &debugData{
-			file: f.Path, order: main.order, effort: main.effort, half: &half{file: main.file}, info: info,
+			file: f.Path, order: main.order, half: &half{file: main.file}, info: info,
 			abbrev: abbrev, str: wholeStrings(str), strOffsets: strOffsets, rnglists: rnglists,
 			addr: main.addr, ranges: main.ranges, oldTypes: name == ".debug_types.dwo",
 		}

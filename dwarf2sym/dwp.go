@@ -160,7 +160,7 @@ func (w *worker) packedHalves(j *splitJob) {
 // unpack finds the parts of a skeleton's other half, and its header.
 func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[sectCount]piece, s *fileState) (*unitHeader, error) {
 	d := &debugData{
-		file: p.file.Path, order: p.order, effort: w.d.effort, half: &half{file: w.d.file},
+		file: p.file.Path, order: p.order, half: &half{file: w.d.file},
 		addr: w.d.addr, ranges: w.d.ranges, str: p.str, info: p.sects[sectInfo], packed: newPackedTypes(p),
 	}
 	for _, t := range []struct {
@@ -184,7 +184,7 @@ func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[sectCount]piece, s *fileS
 	}
 	problems := d.walkUnits(info.off, info.off+info.size)
 	if !w.spend(maxUnitHeader * uint64(1+len(d.units))) {
-		return nil, errTired
+		return nil, errExhausted
 	}
 	s.d = d
 	main := w.turnTo(*s)
@@ -224,7 +224,7 @@ func (w *worker) piece(p *dwp, row, sect int, last *piece) (*piece, error) {
 		return nil, err
 	}
 	if !w.spend(want.size) {
-		return nil, errTired
+		return nil, errExhausted
 	}
 	data, err := p.sects[sect].Bytes(int64(want.off), int64(want.size), last.buf)
 	if err != nil {

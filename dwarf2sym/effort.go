@@ -2,7 +2,6 @@ package dwarf2sym
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/bin"
 )
@@ -24,12 +23,6 @@ const (
 	effortBase  = 8 << 20
 	effortRatio = 16 // bytes of work for a byte of debug sections
 )
-
-// effort is the work on the units of one file.
-type effort struct {
-	limit uint64
-	spent atomic.Uint64
-}
 
 // allow sets the limit for d and the files that it refers to: base, and what
 // their size allows.
@@ -55,36 +48,6 @@ func (d *debugData) size() int64 {
 		total += int64(len(s))
 	}
 	return total
-}
-
-// over reports whether the limit was passed.
-func (e *effort) over() bool { return e.spent.Load() > e.limit }
-
-// effortStep is how much work a worker does before it charges the shared budget.
-const effortStep = 1 << 20
-
-// spend counts work. It reports false when there was too much of it: whatever
-// the worker makes from then on is thrown away.
-func (w *worker) spend(n uint64) bool {
-	if w.spent += n; w.spent >= effortStep {
-		w.flush()
-	}
-	return !w.exhausted
-}
-
-// settle charges what reading attributes and range lists of u took.
-func (w *worker) settle(u *unit) bool {
-	n := u.work
-	u.work = 0
-	return w.spend(n)
-}
-
-// flush adds the work of w since the last flush to the shared budget.
-func (w *worker) flush() {
-	if w.d.effort.spent.Add(w.spent) > w.d.effort.limit {
-		w.exhausted = true
-	}
-	w.spent = 0
 }
 
 // giveUp drops what the workers found when there was too much work.

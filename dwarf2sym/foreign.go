@@ -1,9 +1,6 @@
 package dwarf2sym
 
-import (
-	"cmp"
-	"errors"
-)
+import "cmp"
 
 // Names may be in other units: after LTO and dwz most are, else hardly any.
 // A unit that others refer to is opened once a batch: its header, bases and
@@ -75,7 +72,7 @@ func (w *worker) peek(u *unit, ref value, a *nameAttrs) (*unit, uint64, bool) {
 	if u := &w.u; d == u.d && off >= u.off+uint64(u.headSize) && off < u.off+u.size {
 		pos := int(off - u.off)
 		n := u.takeAt(pos, a) - pos
-		return u, off, w.settle(u) && n > 0 && w.spend(uint64(n))
+		return u, off, n > 0 && w.spend(uint64(n))
 	}
 	f := w.openForeign(d, off)
 	if f == nil {
@@ -93,7 +90,7 @@ func (w *worker) peek(u *unit, ref value, a *nameAttrs) (*unit, uint64, bool) {
 		}
 		f.data = b
 		next := f.takeAt(0, a)
-		if !w.settle(&f.unit) {
+		if w.exhausted {
 			return nil, 0, false
 		}
 		if next >= 0 {
@@ -104,23 +101,6 @@ func (w *worker) peek(u *unit, ref value, a *nameAttrs) (*unit, uint64, bool) {
 		}
 	}
 	return nil, 0, false
-}
-
-// takeAt reads the attributes that name the DIE at pos of the unit's data, if its tag is one
-// that has a name to look for. It returns where they end, or -1.
-func (u *unit) takeAt(pos int, a *nameAttrs) int {
-	code, pos := uleb(u.data, pos)
-	if pos < 0 || code == 0 {
-		return -1
-	}
-	d := u.abbrevs.lookup(code)
-	if !d.known || d.bad {
-		return -1
-	}
-	var all dieAttrs
-	next := u.take(d, pos, &all)
-	*a = all.nameAttrs
-	return next
 }
 
 // openForeign returns the unit of d that holds off, or nil.
@@ -160,19 +140,16 @@ func (w *worker) sharedTable(d *debugData, h *unitHeader) (*abbrevs, error) {
 		return t, nil
 	}
 	if w.exhausted {
-		return nil, errTired
+		return nil, errExhausted
 	}
 	t := &abbrevs{}
 	err := t.parse(d.abbrev, key.offset, key.sizes)
 	if !w.spend(t.cost()) || err != nil {
-		return nil, cmp.Or(err, errTired)
+		return nil, cmp.Or(err, errExhausted)
 	}
 	w.shared[key] = t
 	return t, nil
 }
-
-// errTired ends work whose result is thrown away.
-var errTired = errors.New("too much work")
 
 // beginForeign reads the unit's own DIE, from as few bytes as hold it.
 func (w *worker) beginForeign(f *foreign, d *debugData, h *unitHeader) error {
@@ -184,11 +161,10 @@ func (w *worker) beginForeign(f *foreign, d *debugData, h *unitHeader) error {
 		size = min(size, h.size)
 		b, err := d.info.Bytes(int64(h.off), int64(size), nil)
 		if err != nil || !w.spend(size) {
-			return cmp.Or(err, errTired)
+			return cmp.Or(err, errExhausted)
 		}
-		err = f.begin(d, h, b, t)
+		err = f.begin(d, h, b, t, w.meter)
 		f.owner = f
-		w.settle(&f.unit)
 		if err == nil || size == h.size {
 			return err
 		}
@@ -208,8 +184,8 @@ func (w *worker) foreignScopes(u *unit) []scope {
 	}
 	// A second worker, for the scopes only: without code there is nothing else
 	// that it could produce.
-	scan := worker{d: f.d, namesOnly: true}
-	if scan.u.begin(f.d, &f.unitHeader, data, f.abbrevs) == nil {
+	scan := worker{d: f.d, namesOnly: true, meter: w.meter}
+	if scan.u.begin(f.d, &f.unitHeader, data, f.abbrevs, w.meter) == nil {
 		scan.scan() // what it found before any damage is what can be had
 		for i := range scan.scopes {
 			if s := &scan.scopes[i]; s.name.kind == vInline {

@@ -69,7 +69,6 @@ func (w *worker) spansOf(a *dieAttrs, what string, die uint64) []span {
 	u := &w.u
 	spans, err := u.spans(a.low, a.high, a.ranges, w.spans[:0])
 	w.spans = spans
-	w.settle(u)
 	if err != nil {
 		w.problem(die, fmt.Sprintf("code of the %s at %#x", what, die), err)
 	}

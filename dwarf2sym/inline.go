@@ -163,7 +163,7 @@ func (w *worker) addInlines(fn *openFunc, s span) {
 		return
 	}
 	if !t.nested() {
-		if !w.spend(t.paint(w.d.effort.limit)) {
+		if !w.spend(t.paint(w.effort.limit)) {
 			return
 		}
 		w.stats.RepairedInlines++

@@ -98,8 +98,8 @@ func (u *unit) rangeList(off uint64, out []span) ([]span, error) {
 		}
 		lo, hi := u.order.uint(data[off:off+size]), u.order.uint(data[off+size:off+2*size])
 		off += 2 * size
-		if err := u.countSpan(); err != nil {
-			return out, err
+		if !u.meter.spend(spanCost) {
+			return out, errExhausted
 		}
 		switch {
 		case lo == 0 && hi == 0:
@@ -118,14 +118,6 @@ func (u *unit) listError(section string, off uint64, first bool) error {
 		msg = "range list starts outside of the section"
 	}
 	return &bin.Error{File: u.d.file, Section: section, Offset: off, Msg: msg}
-}
-
-// countSpan counts the work on an entry of a range list.
-func (u *unit) countSpan() error {
-	if u.work += spanCost; u.work > u.d.effort.limit {
-		return u.errorf(u.firstDIE, "range lists of over %d bytes", u.d.effort.limit)
-	}
-	return nil
 }
 
 func (u *unit) addSpan(out []span, lo, hi uint64) []span {
@@ -154,8 +146,8 @@ func (u *unit) rngList(off uint64, out []span) ([]span, error) {
 		if err != nil {
 			return out, err
 		}
-		if err := u.countSpan(); err != nil {
-			return out, err
+		if !u.meter.spend(spanCost) {
+			return out, errExhausted
 		}
 		pos = next
 		switch kind {

@@ -163,7 +163,7 @@ func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, 
 		x.size = 0
 	}
 	d := &debugData{
-		file: from.file, order: from.order, effort: from.effort, half: from.half,
+		file: from.file, order: from.order, half: from.half,
 		str: p.str, info: p.sects[index.holds], oldTypes: index.holds == sectTypes, packed: x,
 	}
 	var err error
@@ -203,7 +203,7 @@ func (w *worker) packedPart(x *packedTypes, row, sect int) ([]byte, error) {
 		return nil, err
 	}
 	if !w.spend(key.size) {
-		return nil, errTired
+		return nil, errExhausted
 	}
 	data, err := p.sects[sect].Bytes(int64(key.off), int64(key.size), nil)
 	if err != nil {

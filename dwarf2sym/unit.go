@@ -240,12 +240,12 @@ type unit struct {
 	rangesBase     uint64 // what DW_AT_ranges count from in .debug_ranges
 
 	owner *foreign // of a unit that is opened for references only
-	work  uint64   // steps over attributes, range lists and what they give, since the last settle
+	meter *meter   // of who reads the unit
 }
 
 // begin prepares u for a unit whose bytes are data.
-func (u *unit) begin(d *debugData, h *unitHeader, data []byte, t *abbrevs) error {
-	*u = unit{unitHeader: *h, order: d.order, d: d, data: data, abbrevs: t, firstDIE: int(h.headSize)}
+func (u *unit) begin(d *debugData, h *unitHeader, data []byte, t *abbrevs, m *meter) error {
+	*u = unit{unitHeader: *h, order: d.order, d: d, data: data, abbrevs: t, meter: m, firstDIE: int(h.headSize)}
 	u.children = len(data)
 	if h.version >= 5 {
 		// Without the attribute, the table behind the header of the first contribution.
@@ -296,7 +296,7 @@ func (u *unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, e
 	if dc.bad {
 		return nil, 0, u.errorf(pos, "unknown form %#x", dc.badForm)
 	}
-	u.work += uint64(len(dc.steps))
+	u.meter.spend(uint64(len(dc.steps)))
 	for i := range dc.steps {
 		s := &dc.steps[i]
 		if s.op != opTake {

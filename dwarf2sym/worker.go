@@ -22,8 +22,7 @@ type worker struct {
 	unitState
 	otherHalf
 
-	spent     uint64 // work since the last flush
-	exhausted bool   // the shared budget is used up
+	*meter
 }
 
 // records are what a worker leaves behind.
@@ -51,7 +50,7 @@ type unitState struct {
 	fileIDs   []uint32
 	scopes    []scope
 	stack     []scanFrame
-	attrs     dieAttrs
+	scanner   scanner
 	open      []*openFunc
 	spare     []*openFunc
 	spans     []span
@@ -93,7 +92,7 @@ type funcRecord struct {
 
 func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 	return &worker{
-		d: d, code: code, opts: opts,
+		d: d, code: code, opts: opts, meter: &meter{effort: d.effort},
 		records: records{names: newNameTable(), elsewhere: problemList{split: true}},
 		unitState: unitState{
 			lineWin: newWindow(d.line),
@@ -156,8 +155,7 @@ func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
 	t, cost, err := w.tables.get(w.d.abbrev, h)
 	w.spend(cost)
 	if err == nil {
-		err = w.u.begin(w.d, h, data, t)
-		w.settle(&w.u)
+		err = w.u.begin(w.d, h, data, t, w.meter)
 	}
 	if err != nil {
 		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), err)
@@ -172,7 +170,6 @@ func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
 	if err := w.scan(); err != nil {
 		w.problem(h.off, w.u.ownName()+" from there on", err)
 	}
-	w.settle(&w.u)
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()
 	w.funcsFromSymbols()
