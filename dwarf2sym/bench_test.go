@@ -140,7 +140,7 @@ func BenchmarkRead(b *testing.B) {
 	f := benchFile(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := Read(context.Background(), f, nil, Options{Demangle: true}); err != nil {
+		if _, err := Read(context.Background(), f, Options{Demangle: true}); err != nil {
 			b.Fatal(err)
 		}
 	}

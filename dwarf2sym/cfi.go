@@ -31,31 +31,6 @@ type fileCFI struct {
 	problems []bin.Problem
 }
 
-// CFI is the DWARF call frame information of a file.
-type CFI struct {
-	Table    symfmt.CFITable
-	Problems []bin.Problem // damage, and rules without text
-}
-
-// ReadCFI reads .eh_frame and .debug_frame of a file and, if non-nil, of the
-// separate debug file that belongs to it. RVAs are relative to the load base of
-// the former.
-func ReadCFI(ctx context.Context, file, debug *object.File) (*CFI, error) {
-	r := &reader{opts: &Options{}, file: file, debug: debug}
-	if err := r.checkTypes(); err != nil {
-		return nil, err
-	}
-	if err := r.findCompanions(); err != nil {
-		return nil, err
-	}
-	cpu := file.Arch
-	if cpu == nil {
-		return nil, &bin.Error{File: file.Path, Msg: unknownCPU(file)}
-	}
-	c := companionsCFI(ctx, cpu, r.companions, CFIDWARF)
-	return &CFI{c.table, c.problems}, ctx.Err()
-}
-
 func unknownCPU(f *object.File) string {
 	return fmt.Sprintf("the registers of %s (%d bits) are not known", f.CPU, 8*f.AddrSize)
 }

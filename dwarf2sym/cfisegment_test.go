@@ -47,10 +47,11 @@ func openImage(t testing.TB, image []byte) *elfobj.File {
 // cfiTextOf returns the CFI of a file as text, and the problems.
 func cfiTextOf(t testing.TB, f *object.File) (text string, problems []string) {
 	t.Helper()
-	m, report, err := Read(context.Background(), f, nil, Options{CFIOnly: true, Name: "x", ID: "0"})
+	report, err := Read(context.Background(), f, Options{CFIOnly: true, Name: "x", ID: "0"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := report.Module
 	m.Infos = nil
 	var b strings.Builder
 	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {

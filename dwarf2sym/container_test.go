@@ -115,10 +115,11 @@ func TestOtherContainer(t *testing.T) {
 // symbols.
 func dumped(t *testing.T, f *object.File) string {
 	t.Helper()
-	m, report, err := Read(context.Background(), f, nil, Options{Jobs: 2, Name: "x", ID: "0", Demangle: true})
+	report, err := Read(context.Background(), f, Options{Jobs: 2, Name: "x", ID: "0", Demangle: true})
 	if err != nil || len(report.Problems) > 0 {
 		t.Fatal(cmp.Or(err, fmt.Errorf("%v", report.Problems)))
 	}
+	m := report.Module
 	m.Publics, m.Infos = nil, nil
 	var b bytes.Buffer
 	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {

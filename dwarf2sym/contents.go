@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Contents is what of symbols, lines and call frame information is in one ELF file,
@@ -67,8 +68,12 @@ type DamagedTable struct {
 // unwindSections are the sections that describe how frames are unwound.
 var unwindSections = []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".orc_unwind"}
 
-// ReadContents looks at the headers and counts the symbols of f.
-func ReadContents(f *object.File) *Contents {
+// ReadContents looks at the headers of a file and counts its symbols.
+func ReadContents(file symfmt.Binary) (*Contents, error) {
+	f, err := object.Of(file)
+	if err != nil {
+		return nil, err
+	}
 	c := &Contents{
 		Type: fileType(f), CPU: f.CPU, Bits: 8 * f.AddrSize, ByteOrder: "little", Code: f.HasCode(),
 		BuildID: fmt.Sprintf("%x", f.BuildID()), NoSections: !f.HasSections(),
@@ -88,7 +93,7 @@ func ReadContents(f *object.File) *Contents {
 	}
 	c.sections(f)
 	c.tables(f)
-	return c
+	return c, nil
 }
 
 func fileType(f *object.File) string {
@@ -196,12 +201,16 @@ type UnitCount struct {
 // another one in each of a million units.
 const maxKinds = 100
 
-// ReadUnits reads the first DIE of each unit of f. sup is the supplementary file
-// that may have its strings, or nil. Damage is reported by Read, not here.
-// Without .debug_info there are no units.
-func ReadUnits(ctx context.Context, f, sup *object.File) (*Units, error) {
+// ReadUnits reads the first DIE of each unit of a file. sup is the supplementary file
+// that may have its strings, or nil. Damage is reported by Read, not here. Without
+// .debug_info there are no units.
+func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	r := &reader{opts: &Options{Supplement: sup}, file: f, companions: []companion{{File: f}}}
+	r, err := newReader(file, &Options{Supplement: sup})
+	if err != nil {
+		return nil, err
+	}
+	r.companions = []companion{{File: r.file}}
 	d := r.openDebugData()
 	if d == nil {
 		return &Units{}, ctx.Err()

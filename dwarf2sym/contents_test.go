@@ -46,8 +46,11 @@ func TestReadContentsOracle(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		c := ReadContents(f)
+		c, err := ReadContents(f)
 		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
 		got := map[string]uint64{}
 		for _, s := range slices.Concat(c.Debug, c.Unwind) {
 			if s.FileSize > 0 {

@@ -87,7 +87,7 @@ type coreRun struct {
 	base    uint64 // effortBase
 }
 
-func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Report, error) {
+func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
 	o.Jobs = run.jobs
 	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}

@@ -75,10 +75,11 @@ func compareDebugDwarf(t *testing.T, name, file string, least int) {
 	if !f.HasDWARF() {
 		t.Skip("no debug information")
 	}
-	m, rep, err := Read(context.Background(), f, nil, Options{Demangle: true, NoCFI: true})
+	rep, err := Read(context.Background(), f, Options{Demangle: true, NoCFI: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := rep.Module
 	for _, p := range rep.Problems {
 		t.Error(p)
 	}

@@ -94,8 +94,7 @@ func (r *reader) reportMapped() {
 			r.report.Mapped = append(r.report.Mapped, *f)
 		default:
 			if bad++; bad <= allProblems {
-				p := f.Problem()
-				r.problem(problemMapping, p.Lost, p.Err)
+				r.problem(problemMapping, f.Lost(), f.Err)
 			}
 		}
 	}

@@ -132,10 +132,11 @@ func TestMapReport(t *testing.T) {
 		}
 		defer file.Close()
 		m := mapping(t, nil, `/second\.c$=hg:second.c`, `([^/]*)$=s3:b:{digest}/{1}:`)
-		module, report, err := Read(context.Background(), file, nil, Options{Jobs: jobs, PrefixMap: []srcmap.Prefix{{Old: "/src", New: src}}, Mapping: m})
+		report, err := Read(context.Background(), file, Options{Jobs: jobs, PrefixMap: []srcmap.Prefix{{Old: "/src", New: src}}, Mapping: m})
 		if err != nil || len(report.Problems) > 0 {
 			t.Fatal(err, report.Problems)
 		}
+		module := report.Module
 		var names, files []string
 		for _, f := range module.Files {
 			names = append(names, f.Name)

@@ -80,15 +80,15 @@ func TestFixturesAreListed(t *testing.T) {
 func dumpText(t *testing.T, c fixture, jobs int) []byte {
 	t.Helper()
 	file := openELF(t, c.file)
-	var debug *object.File
-	if c.debug != "" {
-		debug = openELF(t, c.debug)
-	}
 	o := dwarf2sym.Options{Jobs: jobs, Demangle: true, Supplement: openSupplement(t, file)}
-	m, report, err := dwarf2sym.Read(context.Background(), file, debug, o)
+	if c.debug != "" {
+		o.Debug = openELF(t, c.debug)
+	}
+	report, err := dwarf2sym.Read(context.Background(), file, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := report.Module
 	var out bytes.Buffer
 	if err := symfmt.Write(&out, m, symfmt.WriteOptions{Jobs: jobs}); err != nil {
 		t.Fatal(err)

@@ -152,18 +152,19 @@ func readDamaged(t *testing.T, data []byte, what string, arg int) {
 	}
 }
 
-func openDamaged(fail func(string, ...any), data []byte) (*symfmt.Module, *Report) {
+func openDamaged(fail func(string, ...any), data []byte) (*symfmt.Module, *Result) {
 	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), "damaged", object.DefaultLimits())
 	if err != nil {
 		checkError(fail, err)
 		return nil, nil
 	}
 	defer f.Close()
-	m, rep, err := Read(context.Background(), f.Object(), nil, Options{Jobs: 2, Demangle: true})
+	rep, err := Read(context.Background(), f.Object(), Options{Jobs: 2, Demangle: true})
 	if err != nil {
 		checkError(fail, err)
 		return nil, nil
 	}
+	m := rep.Module
 	for _, p := range rep.Problems {
 		checkError(fail, p.Err)
 	}

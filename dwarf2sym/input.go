@@ -77,19 +77,6 @@ func isBuildID(name string, id []byte) bool {
 	return len(id) > 1 && name == hex.EncodeToString(id[1:])
 }
 
-// ModuleID returns the id of the MODULE record of a file without a separate debug
-// file, or with one of the same build-id; "" if nothing in it makes one.
-func ModuleID(f *object.File) string {
-	id := f.BuildID()
-	if id == nil {
-		id = f.ContentID()
-	}
-	if id == nil {
-		return ""
-	}
-	return f.ModuleID(id)
-}
-
 // readSymbols collects the function symbols of the file with the better table.
 func (r *reader) readSymbols() {
 	var problems []bin.Problem
@@ -174,12 +161,12 @@ func (r *reader) openSupplement(f *object.File, d *debugData) {
 	if link == nil {
 		return
 	}
-	if r.opts.Supplement == nil {
+	if r.supplement == nil {
 		r.problem(problemFile, "names in it", &bin.Error{File: f.Path, Section: link.Section,
 			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name)})
 		return
 	}
-	if d.sup = r.openDWARF(r.opts.Supplement, "names in it"); d.sup != nil {
+	if d.sup = r.openDWARF(r.supplement, "names in it"); d.sup != nil {
 		d.sup.tag = supTag
 	}
 }

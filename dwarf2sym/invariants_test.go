@@ -157,10 +157,11 @@ func TestFixtures(t *testing.T) {
 			f := openELF(t, path)
 			var want []byte
 			for _, jobs := range []int{1, 2, 3, 8} {
-				m, rep, err := Read(context.Background(), f, nil, Options{Jobs: jobs, Demangle: true})
+				rep, err := Read(context.Background(), f, Options{Jobs: jobs, Demangle: true})
 				if err != nil {
 					t.Fatal(err)
 				}
+				m := rep.Module
 				if err := checkModule(m); err != nil {
 					t.Fatal(err)
 				}
@@ -192,10 +193,11 @@ func TestLargeFiles(t *testing.T) {
 			f := openELF(t, path)
 			var want []byte
 			for _, jobs := range []int{1, 2, 3, 8} {
-				m, rep, err := Read(context.Background(), f, nil, Options{Jobs: jobs, Demangle: jobs == 1})
+				rep, err := Read(context.Background(), f, Options{Jobs: jobs, Demangle: jobs == 1})
 				if err != nil {
 					t.Fatal(err)
 				}
+				m := rep.Module
 				if len(m.Funcs) < 200 {
 					t.Errorf("%d functions", len(m.Funcs))
 				}

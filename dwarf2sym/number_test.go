@@ -26,10 +26,11 @@ func TestDumpIsCanonical(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			m, _, err := Read(context.Background(), f, nil, Options{Jobs: 2, Demangle: true})
+			result, err := Read(context.Background(), f, Options{Jobs: 2, Demangle: true})
 			if err != nil {
 				t.Fatal(err)
 			}
+			m := result.Module
 			var before, after bytes.Buffer
 			if err := symfmt.Write(&before, m, symfmt.WriteOptions{}); err != nil {
 				t.Fatal(err)

@@ -55,6 +55,7 @@ package dwarf2sym
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -91,25 +92,31 @@ type Options struct {
 	// Mapping, if non-nil, replaces whole FILE names, after PrefixMap.
 	Mapping *srcmap.Mapping
 
-	// Supplement is the file that dwz made of what several debug files share
-	// (DWARF 5, 7.3.6), if the debug information has a link to one.
-	Supplement *object.File
+	// Debug is the separate debug file that belongs to the file, if any, and
+	// Supplement the file that dwz made of what several debug files share (DWARF 5,
+	// 7.3.6), if the debug information has a link to one. ReadFile looks for those
+	// that are nil.
+	Debug, Supplement symfmt.Binary
 
-	// Scratch, if non-nil, is where the inlines and lines of a large file are:
-	// the module may be used until its Close.
-	Scratch *object.Scratch
+	// DebugDirs are where ReadFile looks for them; nil: DefaultDebugDir. What a link
+	// in a file names is also looked for beside it.
+	DebugDirs []string
+
+	// Spill keeps the inlines and lines of a large file in a temporary file until
+	// Result.Close.
+	Spill bool
 
 	// DwoDirs are folders with .dwo files, beside those that the file names.
 	DwoDirs []string
 	// Package is a .dwp file; empty: the file's name with .dwp behind it.
 	Package string
 
-	// Hermetic reads no other file than Package and what is below DwoDirs.
+	// Hermetic reads no other file than Package and what is below DwoDirs and
+	// DebugDirs.
 	Hermetic bool
 
 	// Opened, if non-nil, is called with the path of each additional file opened
-	// for split units, including rejected ones. It may be called concurrently,
-	// in any order.
+	// here, including rejected ones. It may be called concurrently, in any order.
 	Opened func(path string)
 
 	Demangle  bool   // false: names as they are in the file
@@ -120,12 +127,15 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// open opens a file with other halves of units.
-func (o *Options) open(path string) (*object.File, error) {
+// limits are those of additional files.
+func (o *Options) limits() object.Limits {
 	limits := object.DefaultLimits()
 	limits.Opened = o.Opened
-	return objfile.Open(path, limits)
+	return limits
 }
+
+// open opens a file with other halves of units.
+func (o *Options) open(path string) (*object.File, error) { return objfile.Open(path, o.limits()) }
 
 // CFISource is where STACK CFI comes from.
 type CFISource uint8
@@ -140,12 +150,15 @@ const (
 	CFISFrame
 )
 
-// Report describes what was lost and what was written.
-type Report struct {
-	NoDebugInfo bool          // neither file has .debug_info
-	ORC         bool          // there is .orc_unwind, the Linux kernel's unwind information, which is not read
-	Problems    []bin.Problem // in order of sections and offsets
-	Mapped      []srcmap.File // whose content Options.Mapping put into the name of a FILE, by path
+// Result is the symbols of a file, and what was lost.
+type Result struct {
+	Module *symfmt.Module
+
+	NoDebugInfo bool             // neither file has .debug_info
+	ORC         bool             // there is .orc_unwind, the Linux kernel's unwind information, which is not read
+	Problems    []symfmt.Problem // in order of sections and offsets
+	Tried       []string         // by ReadFile: a line for each place without a debug file that was needed
+	Mapped      []srcmap.File    // whose content Options.Mapping put into the name of a FILE, by path
 	Stats       Stats
 	Extents     symfmt.Extents
 
@@ -154,20 +167,65 @@ type Report struct {
 
 	FileName    string // the file's name, if MODULE has DT_SONAME, which is another
 	NameGuessed bool   // MODULE has the name of a debug file, and the binary most likely another
+
+	spill *object.Scratch // nil without Options.Spill
 }
 
-// Read returns the symbols of the file and, if non-nil, of the separate debug
-// file that belongs to it. An error means that nothing could be read; damage
-// that cost a part is in the Report.
-func Read(ctx context.Context, file, debug *object.File, o Options) (*symfmt.Module, *Report, error) {
-	r := &reader{opts: &o, file: file, debug: debug, jobs: min(par.Jobs(o.Jobs), maxWorkers)}
+// Close removes what Options.Spill put into a temporary file. The Module must not be used
+// any more.
+func (r *Result) Close() error {
+	if r.spill == nil {
+		return nil
+	}
+	return r.spill.Close()
+}
+
+// Drop gives back the memory of what Options.Spill put into a temporary file, from which it
+// is read again when it is needed. symfmt.WriteOptions.Passed may be Drop.
+func (r *Result) Drop() {
+	if r.spill != nil {
+		r.spill.Drop()
+	}
+}
+
+// Read returns the symbols of an opened file, and of the files in Options that belong to
+// it. Files that are not there are not looked for: ReadFile does that. The files may be
+// closed when Read returns. An error means that nothing could be read; damage that cost a
+// part is in the Result.
+func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
+	r, err := newReader(file, &o)
+	if err != nil {
+		return nil, err
+	}
 	if err := r.read(ctx); err != nil {
-		return nil, nil, err
+		r.report.Close()
+		return nil, err
 	}
 	r.report.Problems = r.sortedProblems()
-	addCode(&r.report.Extents, file)
-	module, report := r.module, r.report // copies: a pointer into the reader would keep its workers
-	return &module, &report, nil
+	addCode(&r.report.Extents, r.file)
+	module, result := r.module, r.report // copies: a pointer into the reader would keep its workers
+	result.Module = &module
+	return &result, nil
+}
+
+func newReader(file symfmt.Binary, o *Options) (*reader, error) {
+	r := &reader{opts: o, jobs: min(par.Jobs(o.Jobs), maxWorkers)}
+	for _, f := range []struct {
+		binary symfmt.Binary
+		file   **object.File
+	}{{file, &r.file}, {o.Debug, &r.debug}, {o.Supplement, &r.supplement}} {
+		var err error
+		if *f.file, err = object.Of(f.binary); err != nil {
+			return nil, err
+		}
+	}
+	if r.file == nil {
+		return nil, errors.New("dwarf2sym: no file to read")
+	}
+	if o.Spill {
+		r.report.spill = &object.Scratch{}
+	}
+	return r, nil
 }
 
 // maxWorkers is what funcRecord can number.
@@ -177,11 +235,12 @@ const maxWorkers = math.MaxUint16
 type reader struct {
 	opts        *Options
 	file, debug *object.File
+	supplement  *object.File
 	companions  []companion // the binary first
 	jobs        int
 
 	module   symfmt.Module
-	report   Report
+	report   Result
 	problems []placedProblem
 	dropped  int // problems in units that are not reported
 
@@ -341,7 +400,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	total := d.info.Size() + split.size
 	large := total > cmp.Or(r.largeInfo, largeInfo)
 	if large {
-		r.scratch = r.opts.Scratch
+		r.scratch = r.report.spill
 	}
 	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
@@ -414,23 +473,4 @@ func (w *worker) batch(b batch) int64 {
 		w.unit(h, data[from:from+h.size:from+h.size])
 	}
 	return int64(size)
-}
-
-// File is an opened binary. All its methods but Close may be called concurrently.
-type File = object.File
-
-// Open opens an ELF file for Read, or for lint.Options.Binary. It may be from
-// anywhere: what it makes of memory and disk is bounded by its size. Errors have
-// the path, and say what a file is that is not ELF.
-func Open(path string) (*File, error) {
-	return objfile.Open(path, object.DefaultLimits())
-}
-
-// FindDebug opens the separate debug file of f: by its build-id below dirs, by its
-// .gnu_debuglink, or as FILE.debug beside it. If there is none it returns nil;
-// tried has a line for each file that was rejected. The error is non-nil if the
-// matching file cannot be read.
-func FindDebug(f *File, dirs ...string) (debug *File, tried []string, err error) {
-	debug, places, err := objfile.FindDebug(f, dirs, object.DefaultLimits())
-	return debug, object.Lines(places), err
 }

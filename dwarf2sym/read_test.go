@@ -56,14 +56,14 @@ func TestModuleSOName(t *testing.T) {
 		{testenv.Input(t, "gcc-dwarf5.elf"), "", Options{}, "gcc-dwarf5.elf", "", false},
 		{testenv.Input(t, "moved-exec.debug"), "", Options{}, "moved-exec", "", false},
 	} {
-		var other *object.File
 		if c.debug != "" {
-			other = openELF(t, c.debug)
+			c.o.Debug = openELF(t, c.debug)
 		}
-		m, rep, err := Read(context.Background(), openELF(t, c.file), other, c.o)
+		rep, err := Read(context.Background(), openELF(t, c.file), c.o)
 		if err != nil {
 			t.Fatal(err)
 		}
+		m := rep.Module
 		if m.Name != c.name || rep.FileName != c.other || rep.NameGuessed != c.guessed {
 			t.Errorf("%s %s %+v: %q, file %q, guessed %v", c.file, c.debug, c.o, m.Name, rep.FileName, rep.NameGuessed)
 		}
@@ -71,12 +71,13 @@ func TestModuleSOName(t *testing.T) {
 }
 
 // readFixture reads a small binary.
-func readFixture(t *testing.T, name string, o Options) (*symfmt.Module, *Report) {
+func readFixture(t *testing.T, name string, o Options) (*symfmt.Module, *Result) {
 	t.Helper()
-	m, rep, err := Read(context.Background(), openELF(t, testenv.Input(t, name)), nil, o)
+	rep, err := Read(context.Background(), openELF(t, testenv.Input(t, name)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := rep.Module
 	return m, rep
 }
 
@@ -151,7 +152,7 @@ func TestProgress(t *testing.T) {
 	var mu sync.Mutex
 	var most, total int64
 	f := openELF(t, testenv.Input(t, "lto-gcc.elf"))
-	_, _, err := Read(context.Background(), f, nil, Options{Progress: func(done, of int64) {
+	_, err := Read(context.Background(), f, Options{Progress: func(done, of int64) {
 		mu.Lock()
 		defer mu.Unlock()
 		most, total = max(most, done), of
@@ -164,7 +165,7 @@ func TestProgress(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, _, err := Read(ctx, openELF(t, testenv.Input(t, "gcc-dwarf5.elf")), nil, Options{})
+	_, err := Read(ctx, openELF(t, testenv.Input(t, "gcc-dwarf5.elf")), Options{})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -173,13 +174,14 @@ func TestCancelled(t *testing.T) {
 // The binary and its debug file together give what the whole file gave.
 func TestSeparateDebugFile(t *testing.T) {
 	bin, debug := openELF(t, testenv.Input(t, "pair.elf")), openELF(t, testenv.Input(t, "pair.debug"))
-	if alone, rep, err := Read(context.Background(), bin, nil, Options{}); err != nil || len(alone.Funcs) != 0 || !rep.NoDebugInfo {
-		t.Errorf("alone: %v, %d functions", err, len(alone.Funcs))
+	if alone, err := Read(context.Background(), bin, Options{}); err != nil || len(alone.Module.Funcs) != 0 || !alone.NoDebugInfo {
+		t.Errorf("alone: %v, %+v", err, alone)
 	}
-	m, rep, err := Read(context.Background(), bin, debug, Options{Demangle: true})
+	rep, err := Read(context.Background(), bin, Options{Debug: debug, Demangle: true})
 	if err != nil || len(rep.Problems) > 0 || rep.NoDebugInfo {
 		t.Fatal(err, rep)
 	}
+	m := rep.Module
 	if len(m.Funcs) < 10 || len(m.CFI.Blocks) < 10 || m.Name != "pair.elf" {
 		t.Errorf("%d functions, %d blocks, %s", len(m.Funcs), len(m.CFI.Blocks), m.Name)
 	}

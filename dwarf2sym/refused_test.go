@@ -31,13 +31,13 @@ func TestSaysWhatIsNotRead(t *testing.T) {
 	object := bytes.Clone(data)
 	binary.LittleEndian.PutUint16(object[16:], uint16(elf.ET_REL))
 	const want = "a.out: offset 0x10: debug information of type ET_REL for a.out of type ET_DYN"
-	if _, _, err := Read(context.Background(), open(data), open(object), Options{}); err == nil || err.Error() != want {
+	if _, err := Read(context.Background(), open(data), Options{Debug: open(object)}); err == nil || err.Error() != want {
 		t.Errorf("a relocatable debug file: error %v, want %s", err, want)
 	}
 
 	// A section's name becomes that of dwz's link; it has the same length.
 	linked := bytes.Replace(data, []byte(".note.gnu.build-id\x00"), []byte(".gnu_debugaltlink\x00\x00"), 1)
-	_, rep, err := Read(context.Background(), open(linked), nil, Options{})
+	rep, err := Read(context.Background(), open(linked), Options{})
 	if err != nil || len(rep.Problems) == 0 || !strings.Contains(rep.Problems[0].String(), "a.out: .gnu_debugaltlink") {
 		t.Errorf("supplementary file: error %v, report %v", err, rep)
 	}

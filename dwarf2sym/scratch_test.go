@@ -19,7 +19,8 @@ func TestScratch(t *testing.T) {
 	}
 	f := openELF(t, path)
 	text := func(jobs int, scratch *object.Scratch) ([]byte, Stats) {
-		r := &reader{opts: &Options{Scratch: scratch}, file: f, jobs: jobs, largeInfo: 1}
+		r := &reader{opts: &Options{}, file: f, jobs: jobs, largeInfo: 1}
+		r.report.spill = scratch
 		if err := r.read(context.Background()); err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ func assemblerFor(source string) []string {
 
 func compareAssembled(t *testing.T, e *explainer, name string, f *sframeFile) (funcs, rows int) {
 	target := sframe.Target{Version: 3, ABI: f.section.Headers[0].ABI}
-	ours, _ := symsframe.FromCFI(&f.cfi.Table, target.ABI, f.Base)
+	ours, _ := symsframe.FromCFI(f.cfi, target.ABI, f.Base)
 	data, _, err := sframe.Encode(ours, target)
 	if err != nil {
 		t.Fatal(err)

@@ -60,8 +60,17 @@ var sframeRules = []sframeRule{
 type sframeFile struct {
 	*object.File
 	section *sframe.Section
-	cfi     *CFI
+	cfi     *symfmt.CFITable
 	cpu     *arch.Arch
+}
+
+// readCFI reads .eh_frame and .debug_frame.
+func readCFI(f *object.File) (*symfmt.CFITable, error) {
+	r, err := Read(context.Background(), f, Options{CFIOnly: true, CFI: CFIDWARF})
+	if err != nil {
+		return nil, err
+	}
+	return &r.Module.CFI, nil
 }
 
 // openSFrameFile returns nil for a file that has not both.
@@ -75,11 +84,11 @@ func openSFrameFile(t *testing.T, path string) *sframeFile {
 	if err != nil {
 		return nil
 	}
-	c, err := ReadCFI(context.Background(), f, nil)
+	c, err := readCFI(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Table.Blocks) == 0 {
+	if len(c.Blocks) == 0 {
 		return nil
 	}
 	return &sframeFile{f, section, c, f.Arch}
@@ -159,7 +168,7 @@ func TestSFrameAgainstEHFrame(t *testing.T) {
 	e := newExplainer(t, sframeRules)
 	var equal, different, files, funcs uint64
 	for _, f := range openSFrameFiles(t) {
-		c := symsframe.Compare(f.section, &f.cfi.Table, f.cpu, f.options())
+		c := symsframe.Compare(f.section, f.cfi, f.cpu, f.options())
 		file := filepath.Base(f.Path)
 		for _, d := range c.Differences {
 			if name := f.name(d.RVA); !e.explained(file, name, false) {
@@ -370,7 +379,7 @@ func roundTrip(t *testing.T, path string, version uint8) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	c, err := ReadCFI(context.Background(), f, nil)
+	c, err := readCFI(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +388,7 @@ func roundTrip(t *testing.T, path string, version uint8) {
 	if !ok {
 		t.Fatal("no ABI")
 	}
-	funcs, lost := symsframe.FromCFI(&c.Table, abi, f.Base)
+	funcs, lost := symsframe.FromCFI(c, abi, f.Base)
 	target := sframe.Target{Version: version, ABI: abi, Addr: f.Base}
 	data, more, err := sframe.Encode(funcs, target)
 	if err != nil {
@@ -389,7 +398,7 @@ func roundTrip(t *testing.T, path string, version uint8) {
 	if err != nil || section.Problems != nil {
 		t.Fatal(err, section.Problems)
 	}
-	m := symsframe.Compare(section, &c.Table, cpu, symsframe.ToOptions{Base: f.Base})
+	m := symsframe.Compare(section, c, cpu, symsframe.ToOptions{Base: f.Base})
 	for _, d := range m.Differences {
 		t.Errorf("%#x: %s in .sframe, %s in .eh_frame", d.RVA, d.SFrame, d.CFI)
 	}
@@ -416,8 +425,8 @@ func roundTrip(t *testing.T, path string, version uint8) {
 
 // checkMarks checks what the text has no form for: signal frames and signed
 // return addresses.
-func checkMarks(t *testing.T, s *sframe.Section, c *CFI, base uint64) {
-	marks := cfiMarkRanges(&c.Table)
+func checkMarks(t *testing.T, s *sframe.Section, c *symfmt.CFITable, base uint64) {
+	marks := cfiMarkRanges(c)
 	in := func(mark symfmt.CFIMarks, pc uint64) bool {
 		return slices.ContainsFunc(marks[mark], func(r symfmt.Range) bool { return pc-base-uint64(r.RVA) < r.Size })
 	}

@@ -71,11 +71,11 @@ func sframeOf(t *testing.T, path string, abi sframe.ABI, version uint8) placedSe
 		t.Fatal(err)
 	}
 	defer f.Close()
-	table, err := dwarf2sym.ReadCFI(context.Background(), f, nil)
+	table, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{CFIOnly: true, CFI: dwarf2sym.CFIDWARF})
 	if err != nil {
 		t.Fatal(err)
 	}
-	funcs, _ := symsframe.FromCFI(&table.Table, abi, f.Base)
+	funcs, _ := symsframe.FromCFI(&table.Module.CFI, abi, f.Base)
 	data, _, err := sframe.Encode(funcs, sframe.Target{Version: version, ABI: abi, Addr: 0x1000})
 	if err != nil {
 		t.Fatal(err)

@@ -197,10 +197,11 @@ func TestSplitHostile(t *testing.T) {
 				if err := os.WriteFile(path, data, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				m, report, err := Read(context.Background(), main, nil, Options{Jobs: 1, NoCFI: true})
+				report, err := Read(context.Background(), main, Options{Jobs: 1, NoCFI: true})
 				if err != nil {
 					t.Fatal(err)
 				}
+				m := report.Module
 				for _, p := range report.Problems {
 					if strings.Contains(p.Err.Error(), "internal error") {
 						t.Fatalf("%v", p)
@@ -292,10 +293,11 @@ func readSplit(t *testing.T, path string) (names []string, problems []bin.Proble
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, report, err := Read(context.Background(), f, nil, Options{NoCFI: true})
+	report, err := Read(context.Background(), f, Options{NoCFI: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := report.Module
 	for i := range m.Funcs {
 		names = append(names, m.Funcs[i].Name)
 	}

@@ -28,10 +28,11 @@ func BenchmarkStage(b *testing.B) {
 	names := stageNames(b, f)
 	b.Run("demangle", func(b *testing.B) { stageDemangle(b, names) })
 	b.Run("merge", func(b *testing.B) { stageMerge(b, f) })
-	m, _, err := Read(context.Background(), f, nil, Options{Demangle: true})
+	result, err := Read(context.Background(), f, Options{Demangle: true})
 	if err != nil {
 		b.Fatal(err)
 	}
+	m := result.Module
 	var text bytes.Buffer
 	if err := symfmt.Write(&text, m, symfmt.WriteOptions{}); err != nil {
 		b.Fatal(err)

@@ -123,10 +123,11 @@ func TestOracleTypeUnits(t *testing.T) {
 func dumpOf(t *testing.T, path string) []byte {
 	t.Helper()
 	file := openELF(t, path)
-	m, rep, err := dwarf2sym.Read(context.Background(), file, nil, dwarf2sym.Options{Name: "lib", ID: "0", Supplement: openSupplement(t, file)})
+	rep, err := dwarf2sym.Read(context.Background(), file, dwarf2sym.Options{Name: "lib", ID: "0", Supplement: openSupplement(t, file)})
 	if err != nil || len(rep.Problems) > 0 {
 		t.Fatalf("%v, %v", err, rep)
 	}
+	m := rep.Module
 	m.Infos = nil
 	var b bytes.Buffer
 	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
@@ -139,13 +140,18 @@ func dumpOf(t *testing.T, path string) []byte {
 func TestNoSupplement(t *testing.T) {
 	for _, name := range []string{"dwz4.elf", "dwz5.elf"} {
 		file := openELF(t, testenv.Input(t, name))
-		m, rep, err := dwarf2sym.Read(context.Background(), file, nil, dwarf2sym.Options{})
+		rep, err := dwarf2sym.Read(context.Background(), file, dwarf2sym.Options{})
 		if err != nil || len(rep.Problems) != 1 || !strings.Contains(rep.Problems[0].String(), "the supplementary file") {
-			t.Errorf("%s: %v, %v", name, err, rep)
+			t.Fatalf("%s: %v, %v", name, err, rep)
 		}
-		whole, _, err := dwarf2sym.Read(context.Background(), file, nil, dwarf2sym.Options{Supplement: openSupplement(t, file)})
-		if err != nil || len(whole.Funcs) != len(m.Funcs) {
-			t.Fatalf("%s: %v", name, err)
+		m := rep.Module
+		result, err := dwarf2sym.Read(context.Background(), file, dwarf2sym.Options{Supplement: openSupplement(t, file)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := result.Module
+		if len(whole.Funcs) != len(m.Funcs) {
+			t.Fatalf("%s: %d functions with the file, %d without", name, len(whole.Funcs), len(m.Funcs))
 		}
 		for i := range m.Funcs {
 			if a, b := &m.Funcs[i], &whole.Funcs[i]; a.RVA != b.RVA || a.Size != b.Size {

@@ -134,10 +134,11 @@ func throughELF(t testing.TB, m *symfmt.Module, o symelf.Options) *symfmt.Module
 		t.Fatal(err)
 	}
 	file := openELF(t.(*testing.T), path)
-	back, report, err := dwarf2sym.Read(context.Background(), file, nil, dwarf2sym.Options{Name: m.Name, OS: m.OS})
+	report, err := dwarf2sym.Read(context.Background(), file, dwarf2sym.Options{Name: m.Name, OS: m.OS})
 	if err != nil {
 		t.Fatal(err)
 	}
+	back := report.Module
 	for _, p := range report.Problems {
 		t.Errorf("problem: %v", p)
 	}

@@ -23,8 +23,8 @@ type Options struct {
 	// MinCFI and MinLines are the shares of functions' bytes, in percent, that must
 	// have call frame information and lines; 0 for no limit.
 	MinCFI, MinLines float64
-	// Binary is the file that the symbols are of; nil for none.
-	Binary *object.File
+	// Binary is the file that the symbols are of, as dwarf2sym.Open returns it; nil for none.
+	Binary symfmt.Binary
 	// OwnBinary says that the symbols were made of Binary, whatever their id is.
 	OwnBinary bool
 	// Filter changes severities and takes findings away; nil for none. One filter
@@ -60,8 +60,10 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if filter != nil {
 		filter.Watch(p)
 	}
-	if o.Binary != nil {
-		OpenImage(p, o.Binary, o.OwnBinary)
+	if binary, err := object.Of(o.Binary); err != nil {
+		return nil, err
+	} else if binary != nil {
+		OpenImage(p, binary, o.OwnBinary)
 	}
 	p.Begin()
 	unreadable, err := read(ctx, p, in)

@@ -30,10 +30,11 @@ func dumpOf(t testing.TB, path string, demangle bool) (*symfmt.Module, []byte) {
 	if debug != nil {
 		defer debug.Close()
 	}
-	m, _, err := dwarf2sym.Read(context.Background(), f, debug, dwarf2sym.Options{Demangle: demangle})
+	result, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{Debug: debug, Demangle: demangle})
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
+	m := result.Module
 	var text bytes.Buffer
 	if err := symfmt.Write(&text, m, symfmt.WriteOptions{}); err != nil {
 		t.Fatal(err)

@@ -115,11 +115,11 @@ func compareExtents(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, report, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{Demangle: true})
+	read, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{Demangle: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := FromModule(m, ModuleOptions{Path: path, Extents: &report.Extents})
+	r := FromModule(read.Module, ModuleOptions{Path: path, Extents: &read.Extents})
 	var addrs []uint64
 	for _, s := range f.Segments {
 		if s.Exec {

@@ -196,11 +196,11 @@ func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.M
 
 // readModule reads the symbols of a binary.
 func readModule(ctx context.Context, f *object.File, o dwarf2sym.Options) (resolve.Symbols, []dump.Problem, error) {
-	m, report, err := dwarf2sym.Read(ctx, f, nil, o)
+	result, err := dwarf2sym.Read(ctx, f, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	return resolve.FromModule(m, resolve.ModuleOptions{Path: f.Path, Extents: &report.Extents}), report.Problems, nil
+	return resolve.FromModule(result.Module, resolve.ModuleOptions{Path: f.Path, Extents: &result.Extents}), result.Problems, nil
 }
 
 // binaries are where the module's binary may be. A lone one would be given for
@@ -217,7 +217,9 @@ func (st *moduleState) binaries() *supplier.Binaries {
 func (st *moduleState) file(ctx context.Context) *object.File {
 	return st.binary.get(ctx, func(b *elfFile) {
 		if s := st.binaries(); s != nil {
-			b.file, b.tried, _ = s.Binary(ctx, st.m) // what is wrong is reported with its symbols
+			binary, tried, _ := s.Binary(ctx, st.m) // what is wrong is reported with its symbols
+			b.file, _ = object.Of(binary)           // Binaries opened it
+			b.tried = tried
 			st.sources.hold(b.file)
 		}
 		if b.file == nil {

@@ -143,10 +143,11 @@ func symbolsAsELF(t *testing.T, program, path string, base uint64) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, _, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{Demangle: true})
+	result, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{Demangle: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	var out bytes.Buffer
 	if err := symelf.Write(&out, m, symelf.Options{Base: base}); err != nil {
 		t.Fatal(err)

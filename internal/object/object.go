@@ -151,6 +151,28 @@ func ModuleID(id []byte, order binary.ByteOrder) string {
 	return fmt.Sprintf("%X0", bin.SwapGUID(id, order))
 }
 
+// Of returns the File that a symfmt.Binary is; nil for nil.
+func Of(binary any) (*File, error) {
+	f, ok := binary.(*File)
+	if binary != nil && !ok {
+		return nil, fmt.Errorf("a %T is not a binary that package dwarf2sym opened", binary)
+	}
+	return f, nil
+}
+
+// ID returns the id of the MODULE record of a file without a separate debug file, or
+// with one of the same build-id; "" if nothing in it makes one.
+func (f *File) ID() string {
+	id := f.BuildID()
+	if id == nil {
+		id = f.ContentID()
+	}
+	if id == nil {
+		return ""
+	}
+	return f.ModuleID(id)
+}
+
 // HasSections reports whether the file has section headers.
 func (f *File) HasSections() bool { return len(f.Sections) > 0 }
 

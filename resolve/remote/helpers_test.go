@@ -12,7 +12,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
@@ -145,7 +144,7 @@ func binaryModule(t testing.TB, path string) resolve.Module {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return resolve.Module{Name: "any", DebugID: dwarf2sym.ModuleID(f), BuildID: f.BuildID()}
+	return resolve.Module{Name: "any", DebugID: f.ID(), BuildID: f.BuildID()}
 }
 
 // answers are those to all addresses.

@@ -120,9 +120,9 @@ func (b *Binaries) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbo
 	}
 	var r resolve.Symbols
 	err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error {
-		m, report, err := b.read(ctx, &s, f)
+		read, err := b.read(ctx, &s, f)
 		if err == nil {
-			r = resolve.FromModule(m, resolve.ModuleOptions{Path: f.Path, Extents: &report.Extents, Problems: report.Problems})
+			r = resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: read.Problems})
 		}
 		return err
 	})
@@ -187,7 +187,7 @@ func (s *search) openBinary(path string) *object.File {
 		s.miss(path, "%s", bin.Bare(err, path))
 		return nil
 	}
-	id := dwarf2sym.ModuleID(f)
+	id := f.ID()
 	if want := s.m.BuildID; len(want) > 0 && !bytes.Equal(f.BuildID(), want) {
 		s.note(resolve.OtherID, path, "build-id %x, want %x", f.BuildID(), want)
 	} else if len(want) == 0 && !s.m.Is(id) {
@@ -369,7 +369,7 @@ func readBinary(path string) *binaryFile {
 		return nil
 	}
 	defer f.Close()
-	id := dwarf2sym.ModuleID(f)
+	id := f.ID()
 	if id == "" || f.Kind == object.Core {
 		return nil
 	}
@@ -404,31 +404,36 @@ func hasCode(f *object.File) bool {
 }
 
 // read reads the symbols of a binary, and closes it.
-func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (*symfmt.Module, *dwarf2sym.Report, error) {
+func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (*dwarf2sym.Result, error) {
 	defer f.Close()
 	debug, err := b.findDebug(ctx, s, f)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if debug != nil {
 		defer debug.Close()
 	}
-	options := dwarf2sym.Options{Demangle: true}
-	if options.Supplement = b.findSupplement(ctx, s, f, debug); options.Supplement != nil {
-		defer options.Supplement.Close()
+	options := dwarf2sym.Options{Demangle: true, Debug: debug}
+	if sup := b.findSupplement(ctx, s, f, debug); sup != nil {
+		options.Supplement = sup
+		defer sup.Close()
 	}
-	return dwarf2sym.Read(ctx, f, debug, options)
+	return dwarf2sym.Read(ctx, f, options)
 }
 
 // Binary opens a module's ELF file, or returns nil. The caller must close it. It may be the
 // separate debug file, whose sections of code have no contents. tried and the error are those of
 // Symbols.
-func (b *Binaries) Binary(ctx context.Context, m resolve.Module) (*object.File, []resolve.Tried, error) {
+func (b *Binaries) Binary(ctx context.Context, m resolve.Module) (symfmt.Binary, []resolve.Tried, error) {
 	s := search{m: m}
 	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0 {
 		s.miss("binaries", "not searched: nothing is known of the module")
 		return nil, s.tried, nil
 	}
 	f, err := b.find(ctx, &s)
-	return f, s.tried, errors.Join(append(s.errs, err)...)
+	err = errors.Join(append(s.errs, err)...)
+	if f == nil {
+		return nil, s.tried, err
+	}
+	return f, s.tried, err
 }

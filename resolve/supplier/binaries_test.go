@@ -52,7 +52,7 @@ func binaryModule(t testing.TB, path string) resolve.Module {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	return resolve.Module{Name: "any", DebugID: dwarf2sym.ModuleID(f), BuildID: f.BuildID()}
+	return resolve.Module{Name: "any", DebugID: f.ID(), BuildID: f.BuildID()}
 }
 
 // wholeText is the symbol file of a module in its only binary.
@@ -63,12 +63,12 @@ func wholeText(t testing.TB, b *Binaries, m resolve.Module) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, _, err := b.read(t.Context(), &s, f)
+	read, err := b.read(t.Context(), &s, f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text strings.Builder
-	if err := symfmt.Write(&text, module, symfmt.WriteOptions{}); err != nil {
+	if err := symfmt.Write(&text, read.Module, symfmt.WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return text.String()
@@ -328,13 +328,14 @@ func BenchmarkBinary(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	m, _, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{Demangle: true})
+	result, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{Demangle: true})
 	if err != nil {
 		b.Fatal(err)
 	}
+	m := result.Module
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
-			if _, _, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{Demangle: true}); err != nil {
+			if _, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{Demangle: true}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -229,10 +229,11 @@ func TestOracleSymbolicate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, _, err := dwarf2sym.Read(context.Background(), f, nil, dwarf2sym.Options{})
+	result, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	var text bytes.Buffer
 	if err := symfmt.Write(&text, m, symfmt.WriteOptions{}); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
 )
 
@@ -86,10 +85,8 @@ func (m *Mapping) Map(prefixes []Prefix, path, md5 string) *File {
 	return &e.file
 }
 
-// Problem returns the problem to report for a file whose Err is not nil.
-func (f *File) Problem() bin.Problem {
-	return bin.Problem{Lost: "mapping of " + text.Printable(f.Path), Err: f.Err}
-}
+// Lost returns what is lost by Err, for messages.
+func (f *File) Lost() string { return "mapping of " + text.Printable(f.Path) }
 
 // ReadsFiles reports whether a rule reads source files.
 func (m *Mapping) ReadsFiles() bool { return m.has(partDigest) || m.has(partDIGEST) }

@@ -9,17 +9,21 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // ErrNone is for a file without SFrame.
 var ErrNone = errors.New("no .sframe section")
 
 // Open decodes the SFrame section of a file, or without section headers its
-// SFrame segment. Addresses are those of the file (object.Section.Addr), not
-// relative to its load base. A section that is there but empty has no headers.
-// The error is ErrNone, or a *bin.Error or *sframe.Error with the file's
-// path.
-func Open(f *object.File) (*sframe.Section, error) {
+// SFrame segment. Addresses are those of the file, not relative to its load base.
+// A section that is there but empty has no headers. The error is ErrNone, or an
+// *sframe.Error with the file's path.
+func Open(file symfmt.Binary) (*sframe.Section, error) {
+	f, err := object.Of(file)
+	if err != nil {
+		return nil, err
+	}
 	data, o, err := contents(f)
 	if err != nil {
 		return nil, err
@@ -51,7 +55,11 @@ func contents(f *object.File) (data []byte, o sframe.Options, err error) {
 }
 
 // Context returns what sframe.Section.CheckIn can know of the file.
-func Context(f *object.File) sframe.Context {
+func Context(file symfmt.Binary) (sframe.Context, error) {
+	f, err := object.Of(file)
+	if err != nil {
+		return sframe.Context{}, err
+	}
 	code := f.ExecRanges()
 	return sframe.Context{
 		Section: func(addr uint64) string {
@@ -64,7 +72,7 @@ func Context(f *object.File) sframe.Context {
 		},
 		Code:   func(lo, hi uint64) bool { return within(code, lo, hi) },
 		Object: f.Kind == object.Relocatable,
-	}
+	}, nil
 }
 
 // within reports whether [lo, hi) lies in one of the ranges.

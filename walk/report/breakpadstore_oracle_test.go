@@ -35,18 +35,19 @@ func storedAs(t *testing.T, dir, binary, debugFile, file string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	var debug *dwarf2sym.File
+	o := dwarf2sym.Options{Demangle: true}
 	if debugFile != "" {
-		if debug, err = dwarf2sym.Open(debugFile); err != nil {
+		if o.Debug, err = dwarf2sym.Open(debugFile); err != nil {
 			t.Fatal(err)
 		}
-		defer debug.Close()
+		defer o.Debug.Close()
 	}
-	m, _, err := dwarf2sym.Read(t.Context(), f, debug, dwarf2sym.Options{Demangle: true})
-	if err == nil {
-		err = walktest.WriteModule(m, dir)
-	}
+	result, err := dwarf2sym.Read(t.Context(), f, o)
 	if err != nil {
+		t.Fatal(err)
+	}
+	m := result.Module
+	if err := walktest.WriteModule(m, dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Path(m, ".sym"); err != nil {

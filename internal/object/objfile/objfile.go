@@ -5,6 +5,7 @@ package objfile
 
 import (
 	"bytes"
+	"io"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -21,6 +22,13 @@ func Begins(head []byte) bool { return bytes.HasPrefix(head, []byte(elfobj.Magic
 // the message says what it is.
 func Open(path string, lim object.Limits) (*object.File, error) {
 	f, err := elfobj.Open(path, lim)
+	return f.Object(), err
+}
+
+// New is Open for the binary in the first size bytes of r, which Close does not close. name is
+// its path in messages.
+func New(r io.ReaderAt, size int64, name string, lim object.Limits) (*object.File, error) {
+	f, err := elfobj.NewFile(r, size, name, lim)
 	return f.Object(), err
 }
 

@@ -99,8 +99,11 @@ func SymbolsOf(path string) (*symfmt.Module, error) {
 		}
 		defer debug.Close()
 	}
-	m, _, err := dwarf2sym.Read(context.Background(), f, debug, dwarf2sym.Options{Demangle: true})
-	return m, err
+	result, err := dwarf2sym.Read(context.Background(), f, dwarf2sym.Options{Debug: debug, Demangle: true})
+	if err != nil {
+		return nil, err
+	}
+	return result.Module, nil
 }
 
 var crashSymbols struct {

@@ -13,7 +13,6 @@ import (
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
-	"github.com/symtool/symtool/symfmt"
 )
 
 // Reader reads binaries, with the debug files that belong to them.
@@ -27,10 +26,8 @@ type Reader struct {
 
 // Binary is a binary that was read.
 type Binary struct {
-	Module *symfmt.Module
-	Report *dwarf2sym.Report
-	File   *object.File
-	Passed func() // for symfmt.WriteOptions
+	*dwarf2sym.Result
+	File *object.File
 }
 
 // openBinary opens FILE, or the file with --build-id.
@@ -173,16 +170,18 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 		defer debug.Close()
 	}
 	options := d.Options
-	if options.Supplement = d.findSupplement(ctx, r, binary, debug); options.Supplement != nil {
-		defer options.Supplement.Close()
+	options.Spill, options.Debug = true, debug
+	if sup := d.findSupplement(ctx, r, binary, debug); sup != nil {
+		options.Supplement = sup
+		defer sup.Close()
 	}
 	cli.TuneCollectorFor(binary, debug)
-	options.Scratch = &object.Scratch{}
-	defer options.Scratch.Close()
-	m, report, err := dwarf2sym.Read(ctx, binary, debug, options)
+	report, err := dwarf2sym.Read(ctx, binary, options)
 	if err != nil {
 		return cli.InputError(r.File, err)
 	}
+	defer report.Close()
+	m := report.Module
 	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
 	stats := report.Stats // a copy: results of many files are kept, their reports are not
 	r.Stats, r.Others, r.MappedFiles = &stats, report.Others, report.Mapped
@@ -191,11 +190,11 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	for _, p := range report.Problems {
 		r.problem(p)
 	}
-	return use(&Binary{m, report, binary, options.Scratch.Drop})
+	return use(&Binary{report, binary})
 }
 
 // Judge reports what is unexpected in the result.
-func (d *Reader) Judge(r *Result, report *dwarf2sym.Report) {
+func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 	if report.NoDebugInfo {
 		r.Note(cli.StatusInput, "%s: no debug information: no functions and lines; symtool doctor lists where to get them", r.File)
 		r.Looked = r.Tried

@@ -31,9 +31,9 @@ type Result struct {
 	Lines   []string `json:"-"` // Problems as text
 	Remarks []string `json:"-"` // notes that --verbose shows
 	Tried   []string `json:"-"` // as objfile.FindDebug lists them
-	Others  []string `json:"-"` // as dwarf2sym.Report.Others
+	Others  []string `json:"-"` // as dwarf2sym.Result.Others
 
-	FileName    string        `json:"-"` // as in dwarf2sym.Report
+	FileName    string        `json:"-"` // as in dwarf2sym.Result
 	NameGuessed bool          `json:"-"`
 	MappedFiles []srcmap.File `json:"-"`
 	Opened      FileList      `json:"-"` // what was opened, for --MD

@@ -62,7 +62,7 @@ func (c *converter) mapFiles(name string, m *symfmt.Module) {
 	m.MapFiles(func(path string) string {
 		f := e.maps.Mapping.Map(e.prefixes, path, "")
 		if f.Err != nil {
-			problems = append(problems, f.Problem())
+			problems = append(problems, symfmt.Problem{Lost: f.Lost(), Err: f.Err})
 		} else if f.File != "" {
 			c.mapped = append(c.mapped, *f)
 		}

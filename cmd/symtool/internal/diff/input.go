@@ -104,7 +104,7 @@ func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err 
 	reader := binfile.Reader{Options: options, DebugDirs: d.debugDirs}
 	r := &binfile.Result{File: name}
 	err = reader.Read(ctx, r, func(b *binfile.Binary) (err error) {
-		reader.Judge(r, b.Report)
+		reader.Judge(r, b.Result)
 		if s, err = symdiff.SpoolModule(name, b.Module, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
 			return err
 		}

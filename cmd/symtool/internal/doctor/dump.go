@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/text"
@@ -113,7 +112,7 @@ func isHere(m *dump.Module) bool {
 		return false
 	}
 	defer f.Close()
-	return dwarf2sym.ModuleID(f) == m.DebugID
+	return f.ID() == m.DebugID
 }
 
 // maxListed is how many names an advice lists.

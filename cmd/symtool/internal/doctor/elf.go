@@ -23,7 +23,7 @@ type binaryDiagnosis struct {
 	Guessed   bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which does not have DT_SONAME
 	Stats     *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
 
-	report *dwarf2sym.Report
+	report *dwarf2sym.Result
 }
 
 type debugFileDiagnosis struct {
@@ -41,7 +41,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	r := &binfile.Result{File: g.File}
 	err := reader.Read(ctx, r, func(read *binfile.Binary) error {
 		b := g.Binary
-		b.report, b.Stats, b.Read = read.Report, r.Stats, read.Report.Others
+		b.report, b.Stats, b.Read = read.Result, r.Stats, read.Result.Others
 		b.Tried = r.Tried
 		b.FileName, b.Guessed = r.FileName, r.NameGuessed
 		var err error
@@ -80,7 +80,10 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	}
 	defer runtime.GC() // what was unpacked would add up with what the next reading unpacks
 	defer f.Close()
-	c := dwarf2sym.ReadContents(f)
+	c, err := dwarf2sym.ReadContents(f)
+	if err != nil {
+		return err
+	}
 	use(c)
 	for _, t := range c.Damage {
 		g.problem(cli.ProblemSummary{File: path, Section: t.Table, Message: t.Error}, t.Error)

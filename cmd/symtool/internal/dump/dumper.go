@@ -171,9 +171,9 @@ func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 
 func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader) error {
 	return reader.Read(ctx, &r.Result, func(b *binfile.Binary) error {
-		reader.Judge(&r.Result, b.Report)
+		reader.Judge(&r.Result, b.Result)
 		r.NoteName("name")
-		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Passed}
+		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Drop}
 		if !d.checkCFI {
 			return d.write(ctx, r, b.Module, how, nil)
 		}

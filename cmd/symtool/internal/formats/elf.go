@@ -24,7 +24,7 @@ func (c *Job) DumpPair(ctx context.Context, path, debugFile, fileName string, us
 	reader := binfile.Reader{Options: options, DebugFile: debugFile, DebugDirs: c.DebugDirs}
 	r := &binfile.Result{File: path}
 	return reader.Read(ctx, r, func(b *binfile.Binary) error {
-		reader.Judge(r, b.Report)
+		reader.Judge(r, b.Result)
 		if !c.Renamed {
 			r.NoteName("rename-module")
 		}
@@ -35,6 +35,6 @@ func (c *Job) DumpPair(ctx context.Context, path, debugFile, fileName string, us
 		if err := c.StrictStatus(r.Status); err != nil {
 			return err
 		}
-		return use(&Symbols{Module: b.Module, Passed: b.Passed})
+		return use(&Symbols{Module: b.Module, Passed: b.Drop})
 	})
 }

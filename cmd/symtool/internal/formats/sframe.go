@@ -45,13 +45,13 @@ func readELFRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) err
 		s.Image.Section = section.Addr
 	}
 	if c.Source != dwarf2sym.CFISFrame {
-		frames, err := dwarf2sym.ReadCFI(ctx, f, nil)
+		frames, err := dwarf2sym.Read(ctx, f, dwarf2sym.Options{CFIOnly: true, CFI: dwarf2sym.CFIDWARF, Name: in.Name})
 		if err != nil {
 			return err
 		}
 		s.Problems = frames.Problems
-		if len(frames.Table.Blocks) > 0 {
-			s.Module.CFI = frames.Table
+		if len(frames.Module.CFI.Blocks) > 0 {
+			s.Module.CFI = frames.Module.CFI
 			return use(s)
 		}
 	}

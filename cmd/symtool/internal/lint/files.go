@@ -16,8 +16,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
-	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/supplier"
@@ -124,9 +123,9 @@ func (b *lintBinaries) open(path string) error {
 }
 
 // find opens the binary of a module, which the caller must close; nil without --binary.
-func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (*object.File, error) {
+func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt.Binary, error) {
 	if b.path != "" {
-		return objfile.Open(b.path, object.DefaultLimits())
+		return dwarf2sym.Open(b.path)
 	}
 	if b.folder == nil {
 		return nil, nil

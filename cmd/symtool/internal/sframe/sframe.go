@@ -177,7 +177,9 @@ func (s *sframer) openELF() error {
 		return err
 	}
 	defer f.Close() // the section's bytes are in memory
-	s.context = symsframe.Context(f)
+	if s.context, err = symsframe.Context(f); err != nil {
+		return err
+	}
 	s.section, err = symsframe.Open(f)
 	if err != nil || !s.compare {
 		return err
@@ -187,12 +189,12 @@ func (s *sframer) openELF() error {
 
 // compareCFI compares the section with the file's .eh_frame and .debug_frame.
 func (s *sframer) compareCFI(f *object.File) error {
-	other, err := dwarf2sym.ReadCFI(s.ctx, f, nil)
+	other, err := dwarf2sym.Read(s.ctx, f, dwarf2sym.Options{CFIOnly: true, CFI: dwarf2sym.CFIDWARF, Name: s.file})
 	if err != nil {
 		return err
 	}
 	s.cfiProblems = other.Problems
-	s.comparison = symsframe.Compare(s.section, &other.Table, f.Arch,
+	s.comparison = symsframe.Compare(s.section, &other.Module.CFI, f.Arch,
 		symsframe.ToOptions{Base: f.Base, Code: f.Executable})
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
 		if section := f.Section(name); section != nil {
