@@ -36,19 +36,19 @@ type integration struct{ name, path, text string }
 func (i integration) file() string { return path.Base(i.path) }
 
 const integrationDescription = `
-NAME is one of the build systems, and of the systems for CI, that are listed
-without it. What is printed is the text of a file for that system, to be saved
-and included; its first lines say how, and what it gives. Build systems: symbol
-files of programs and shared libraries that are made again only when these change,
-targets that check them and put them into a store, and separate debug files. CI:
-lint of symbol files, with the reports that the system shows.
+Without NAME, the build systems and CI systems are listed. With NAME, the text
+of a file for that system is printed; save and include it. Its first lines say
+how, and what it provides. For build systems: symbol files of programs and
+shared libraries, which are made again only if these change; targets that check
+them and add them to a store; and separate debug files. For CI: lint of symbol
+files, with the reports that the system shows.
 `
 
 // Command is symtool integration.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "integration",
-		Usage:       "print the rules for a build system, or for CI",
+		Usage:       "print rules for a build system or for CI",
 		UsageText:   "symtool integration\nsymtool integration NAME >FILE",
 		Description: integrationDescription,
 		Action: func(c *cli.Context) error {

@@ -97,7 +97,7 @@ func (jobsFlag) check(c *cli.Context) error {
 
 // JobsFlag is --jobs with the help of most commands.
 func JobsFlag() cli.Flag {
-	return JobsFlagOf("work with `N` threads, 1 to 1024; all processors without it")
+	return JobsFlagOf("use `N` threads, 1 to 1024 (default: as many as processors)")
 }
 
 // JobsFlagOf is --jobs.
@@ -107,7 +107,7 @@ func JobsFlagOf(usage string) cli.Flag {
 
 // VerboseFlag is --verbose.
 func VerboseFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print all problems, what was written and where"}
+	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print all problems, and which files were read and written"}
 }
 
 // CFISources are the values of --cfi.

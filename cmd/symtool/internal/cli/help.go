@@ -31,16 +31,16 @@ func HelpCommand() *cli.Command {
 // ExitStatusHelp lists the exit statuses.
 const ExitStatusHelp = `Exit status:
   0  done and clean
-  1  done, with findings of lint, doctor, store verify, --check-cfi, --check,
-     --compare-cfi or --verify, differences, modules that a store lacks
-     (--missing), more than --max-size, what convert loses of dumps and SFrame or
-     would lose with --strict, or addresses without symbols
+  1  done, with findings (lint, doctor, store verify, --check-cfi, --check,
+     --compare-cfi, --verify), differences, modules that a store lacks (--missing),
+     a store over --max-size, losses of convert (dumps, SFrame, --strict), or
+     addresses without symbols
   2  wrong usage
   3  an input was unreadable, damaged or without the information asked for;
      what could be kept was written
   4  the output could not be written
-  128 and the signal's number after SIGINT, SIGTERM or SIGHUP
-With several inputs the highest counts.
+  128+n  ended by signal n: SIGINT, SIGTERM or SIGHUP
+With several inputs, the highest status counts.
 `
 
 // The templates of the help, for the library's printer.

@@ -19,8 +19,8 @@ func hasLogLevel(c *cli.Command) bool { return len(c.Flags) > 0 && c.Name != "ve
 
 // addLogLevel gives a command the flag.
 func addLogLevel(c *cli.Command, msgs *Messages) {
-	c.Flags = append(c.Flags, Words(&cli.StringFlag{Name: "log-level", Value: "warn", Usage: "what goes to standard error: `LEVEL` is off, error (as --quiet where that is), warn\n" +
-		"(default), info (as --verbose), debug (and version, time and memory) or trace\n(and the steps of walk)"}, logLevels...))
+	c.Flags = append(c.Flags, Words(&cli.StringFlag{Name: "log-level", Value: "warn", Usage: "print messages up to `LEVEL` to standard error: off, error (like\n--quiet), warn (default), info (like --verbose), debug (with version,\n" +
+		"time and memory) or trace (with the steps of walk)"}, logLevels...))
 	c.Before = func(c *cli.Context) error { return applyLogLevel(c, msgs) }
 }
 

@@ -22,12 +22,12 @@ var mapFlagNames = []string{"map-var", "map-links", "map-manifest", "map-list"}
 // MapFlags are those of the commands that write FILE names.
 func MapFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "map", KeepSpace: true, Usage: "`REGEX=TEMPLATE`: TEMPLATE is the name of each FILE in whose path\nREGEX matches. It has {1} and {NAME} for groups, {VAR}, {digest}.\nAfter --prefix-map; may be repeated: the first one that matches\ncounts. rust is one for Rust's standard library"},
-		&cli.StringSliceFlag{Name: "map-file", KeepSpace: true, Usage: "rules from `FILE`, before those of --map: a line each, or the JSON\nof Mozilla's dump_syms --mapping-file; may be repeated"},
-		&cli.StringSliceFlag{Name: "map-var", KeepSpace: true, Usage: "`VAR=VALUE` for templates; may be repeated"},
-		&cli.BoolFlag{Name: "map-links", Usage: "follow the symbolic links in paths before --map"},
-		&cli.StringSliceFlag{Name: "map-manifest", KeepSpace: true, Usage: "`FILE,DIR`: before --map, look up in Mozilla's install manifest\nFILE where the files in DIR are from; may be repeated"},
-		&cli.StringFlag{Name: "map-list", Usage: "write to `FILE`, for each file whose digest is in a name, the name,\nthe SHA-512 and the file, with tabs between them"},
+		&cli.StringSliceFlag{Name: "map", KeepSpace: true, Usage: "given `REGEX=TEMPLATE`, replace each FILE name that REGEX matches\nwith TEMPLATE, which may have {1} and {NAME} for groups, {VAR} and\n{digest}; applies after --prefix-map; may be repeated, the first\nmatch counts; rust is a ready-made rule for Rust's standard\nlibrary"},
+		&cli.StringSliceFlag{Name: "map-file", KeepSpace: true, Usage: "read rules from `FILE`, one a line or in the JSON of Mozilla's\ndump_syms --mapping-file; they precede those of --map; may be\nrepeated"},
+		&cli.StringSliceFlag{Name: "map-var", KeepSpace: true, Usage: "set a variable for templates to a value: `VAR=VALUE`; may be\nrepeated"},
+		&cli.BoolFlag{Name: "map-links", Usage: "follow symbolic links in paths before --map"},
+		&cli.StringSliceFlag{Name: "map-manifest", KeepSpace: true, Usage: "given `FILE,DIR`, look up the origin of files in DIR in Mozilla's\ninstall manifest FILE before --map; may be repeated"},
+		&cli.StringFlag{Name: "map-list", Usage: "write to `FILE` a line for each file whose digest is in a name: the\nname, the SHA-512 and the file, separated by tabs"},
 	}
 }
 

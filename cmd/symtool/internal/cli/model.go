@@ -98,7 +98,7 @@ func NewModel(app *cli.App, c *cli.Command) CommandModel {
 	}
 	m.Operands = operandsOf(app, m.Synopsis)
 	if len(m.Flags) > 0 {
-		m.Flags = append(m.Flags, FlagModel{Name: "help", Short: "h", Text: "print this"})
+		m.Flags = append(m.Flags, FlagModel{Name: "help", Short: "h", Text: "print this help"})
 	}
 	return m
 }

@@ -8,16 +8,16 @@ import (
 )
 
 const completionDescription = `
-The script goes to standard output. It knows the commands, their flags, and the
-words that flags take, and completes the names of files where files are meant; it
-does not run symtool.
+The script goes to standard output. It completes commands, flags, the words that
+flags take, and the names of files where a file is expected. It does not run
+symtool.
 
   bash    symtool completion bash >~/.local/share/bash-completion/completions/symtool
   zsh     symtool completion zsh >DIR/_symtool, where DIR is in $fpath
   fish    symtool completion fish >~/.config/fish/completions/symtool.fish
 
-For the running shell alone: . <(symtool completion bash), the same in zsh behind
-compinit, and symtool completion fish | source.
+To complete in the current shell only, use . <(symtool completion bash), in zsh the
+same after compinit, or symtool completion fish | source.
 `
 
 // shells write the script for a shell.

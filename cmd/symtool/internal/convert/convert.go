@@ -14,42 +14,41 @@ import (
 )
 
 const convertDescription = `
-The format of IN is that of --from, else of its content, else of its name; that of
-the output is that of --to, else of the extension in --output, which .gz or .zst
-may follow. A dump becomes one in the other format without either.
+The format of IN is that of --from, or is detected from IN's content or else
+from its name. The format of the output is that of --to or of --output's
+extension, which may be followed by .gz or .zst. With neither, a dump is
+converted to the other format of dumps.
 
-Symbols are those of a symbol file, of a binary, which is dumped on the way, or of
-an SFrame section. They are written in canonical order and without duplicates: a
-file that convert wrote is converted to itself. Several INs are of one binary, and
-are put together; where two say something of the same code, the first counts. What
-a format has no place for is reported, counted by kind of record; --strict writes
-nothing then, and ends with status 1.
+Symbols come from a symbol file, from a binary, which is dumped first, or from
+an SFrame section. They are written in canonical order and without duplicates,
+so that converting the output again gives the same bytes. Several INs are merged
+as parts of the same binary; if two of them describe the same code, the first
+one counts. What a format cannot hold is reported, counted by kind of record;
+with --strict, nothing is written then, and the status is 1.
 
-With --to-store there is an output for every IN, below DIR as servers look for it.
-IN may be a folder then, such as a store in another layout. Layouts: breakpad is
-NAME/ID/NAME.sym; build-id is .build-id/xx/yyyy.debug, and the same without .debug
-for executables; debuginfod is buildid/HEX/debuginfo and executable; unified is
-xx/yyyy/debuginfo, executable and breakpad. ELF files are dumped for breakpad, and
-copied for the others. What is there already and equal is left alone; what is
-there and differs is not replaced.
+With --to-store, each IN has an output below DIR, at the path where servers look
+for it. IN may be a folder, such as a store in another layout. Layouts: breakpad
+is NAME/ID/NAME.sym; build-id is .build-id/xx/yyyy.debug, without .debug for
+executables; debuginfod is buildid/HEX/debuginfo and executable; unified is
+xx/yyyy/debuginfo, executable and breakpad. ELF files are dumped for breakpad,
+and copied for the others. An existing file is left alone if it is equal, and
+never replaced if it differs.
 
-SFrame holds the rules for the CFA, the return address and the frame pointer; it is
-written from a symbol file, an ELF file or another section. Functions that cannot
-be described so are left out and reported, and the exit status is then 1. The starts
-of functions count from their place in the section: it has to be at the address
-that it was written for, which is --address, or that of the .sframe of IN, or 0.
-With --add the output is a copy of BINARY with the section in it, made by objcopy
-or llvm-objcopy, and the address is the one that it has there. A section that is
-new has the address 0 and is not loaded: debuggers and symtool find it in the file,
-a process cannot see it. One in place of an old one keeps its address; it must not
-be larger.
+SFrame holds the rules for the CFA, the return address and the frame pointer. It
+is made from a symbol file, an ELF file or another section. Functions that it
+cannot describe are left out and reported, and the status is 1. The starts of
+functions are relative to the section, which must therefore be at the address
+that it was written for: --address, or that of the .sframe of IN, or 0. With
+--add, the output is a copy of BINARY that contains the section, made by objcopy
+or llvm-objcopy. A new section has the address 0 and is not loaded: debuggers
+and symtool find it in the file, but a process does not see it. One that
+replaces an old section keeps its address, and must not be larger.
 
-A dump is a minidump or an ELF core, as it is or in gzip. What the other format has
-no place for is reported, and the exit status is then 1; symtool itself keeps it, and
-has the same dump again when it reads what it wrote. A core leaves out the code,
-which is in the binaries: --binaries puts it into the minidump. In a core gdb finds
-the program and the libraries as in one of the kernel, also when it comes from one
-of Breakpad's minidumps.
+A dump is a minidump or an ELF core, plain or compressed with gzip. What the
+other format cannot hold is reported, and the status is 1; symtool keeps it in a
+form of its own, and restores it if you convert back. A core does not contain
+code: --binaries adds it to the minidump. gdb opens the core like one of the
+kernel, even if it comes from one of Breakpad's minidumps.
 `
 
 // Command is symtool convert.
@@ -72,37 +71,37 @@ func Command(msgs *cli.Messages) *cli.Command {
 
 func convertFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		cli.Words(&cli.StringFlag{Name: "from", Usage: "IN is in `FORMAT`: " + strings.Join(formats.Names((*formats.Format).Reads), ", ")}, formats.Names((*formats.Format).Reads)...),
+		cli.Words(&cli.StringFlag{Name: "from", Usage: "read IN as `FORMAT`: " + strings.Join(formats.Names((*formats.Format).Reads), ", ")}, formats.Names((*formats.Format).Reads)...),
 		cli.Words(&cli.StringFlag{Name: "to", Usage: "write `FORMAT`: " + strings.Join(formats.Names((*formats.Format).Writes), ", ")}, formats.Names((*formats.Format).Writes)...),
 		cli.OutputFlag(),
-		&cli.StringFlag{Name: "to-store", Usage: "write below `DIR`, a file for every IN"},
-		cli.Words(&cli.StringFlag{Name: "layout", Usage: "`LAYOUT` of the store: " + strings.Join(store.Layouts(), ", ")}, store.Layouts()...),
-		&cli.BoolFlag{Name: "strict", Usage: "write nothing if something of IN would be lost"},
-		&cli.BoolFlag{Name: "no-inlines", Usage: "leave out INLINE and INLINE_ORIGIN"},
-		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI and STACK WIN"},
-		&cli.BoolFlag{Name: "only-cfi", Usage: "write MODULE, INFO, STACK CFI and STACK WIN only"},
-		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+		&cli.StringFlag{Name: "to-store", Usage: "write a file for each IN below `DIR`"},
+		cli.Words(&cli.StringFlag{Name: "layout", Usage: "use `LAYOUT` for the store: " + strings.Join(store.Layouts(), ", ")}, store.Layouts()...),
+		&cli.BoolFlag{Name: "strict", Usage: "write nothing if anything in IN would be lost"},
+		&cli.BoolFlag{Name: "no-inlines", Usage: "omit INLINE and INLINE_ORIGIN records"},
+		&cli.BoolFlag{Name: "no-cfi", Usage: "omit STACK CFI and STACK WIN records"},
+		&cli.BoolFlag{Name: "only-cfi", Usage: "write only MODULE, INFO, STACK CFI and STACK WIN records"},
+		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "given `OLD=NEW`, replace OLD with NEW at the start of FILE names;\nmay be repeated, the last match counts"},
 	}, cli.MapFlags(), []cli.Flag{
-		&cli.StringFlag{Name: "rename-module", Usage: "MODULE's `NAME`, in place of IN's"},
-		&cli.BoolFlag{Name: "old-inline-origin", Usage: "write INLINE_ORIGIN with a file and INLINE without one, as\nBreakpad did in 2021; rust-minidump cannot read that"},
+		&cli.StringFlag{Name: "rename-module", Usage: "use `NAME` as MODULE's name instead of IN's"},
+		&cli.BoolFlag{Name: "old-inline-origin", Usage: "write Breakpad's form of 2021, INLINE_ORIGIN with a file and\nINLINE without one, which rust-minidump cannot read"},
 		&cli.BoolFlag{Name: "crlf", Usage: "end lines with CR LF"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress text with gzip"},
 		&cli.BoolFlag{Name: "zstd", Usage: "compress text with zstd"},
-		&cli.BoolFlag{Name: "json-names", Usage: "JSON: give each FUNC the names of its files and origins, too"},
-		&cli.BoolFlag{Name: "json-indent", Usage: "JSON: lay a document out for people"},
-		&cli.StringFlag{Name: "base", Usage: "RVA 0 is at `ADDR`, hexadecimal, in GSYM, ELF and lists; the other way\nround, RVA ADDR is 0 in a symcache, whose numbers have 32 bits"},
+		&cli.BoolFlag{Name: "json-names", Usage: "in JSON: also give each FUNC the names of its files and origins"},
+		&cli.BoolFlag{Name: "json-indent", Usage: "in JSON: indent a document"},
+		&cli.StringFlag{Name: "base", Usage: "in GSYM, ELF and lists, place RVA 0 at `ADDR`, hexadecimal; in a\nsymcache, whose numbers have 32 bits, make RVA ADDR 0"},
 		cli.Words(&cli.IntFlag{Name: "gsym-version", Usage: "write version `N` of GSYM: 1 (default) or 2", Value: 1}, "1", "2"),
 		cli.Words(&cli.IntFlag{Name: "symcache-version", Usage: "write version `N` of symcaches: 7, 8 (default) or 9", Value: 8}, "7", "8", "9"),
-		cli.Words(&cli.StringFlag{Name: "byte-order", Usage: "`ORDER` of what is written, little or big, in place of that of the\nmodule's CPU"}, "little", "big"),
+		cli.Words(&cli.StringFlag{Name: "byte-order", Usage: "write in byte `ORDER`, little or big, instead of that of the\nmodule's CPU"}, "little", "big"),
 		cli.JobsFlag(),
-		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR`; may be\nrepeated; in place of /usr/lib/debug"},
-		cli.CFIFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe where dwarf has none"),
+		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated"},
+		cli.CFIFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe if dwarf has none"),
 		cli.Words(&cli.IntFlag{Name: "sframe-version", Usage: "write version `N` of SFrame: 2 or 3 (default)", Value: 3}, "2", "3"),
-		&cli.StringFlag{Name: "address", Usage: "the section starts at `ADDR`, hexadecimal, in IN, if that is one\nby itself, and in what is written without --add"},
-		&cli.StringFlag{Name: "add", Usage: "write a copy of `BINARY` with the section in it"},
-		&cli.StringSliceFlag{Name: "binaries", Usage: "take the code that a core left out from the binaries in\n`DIR`, by build-id, by path or by name; may be repeated"},
+		&cli.StringFlag{Name: "address", Usage: "place the section at `ADDR`, hexadecimal: one that is an IN by\nitself, and one that is written without --add"},
+		&cli.StringFlag{Name: "add", Usage: "write a copy of `BINARY` that contains the section"},
+		&cli.StringSliceFlag{Name: "binaries", Usage: "take code that a core left out from the binaries in `DIR`, by\nbuild-id, path or name; may be repeated"},
 		cli.VerboseFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
 	})
 }
 

@@ -19,16 +19,16 @@ import (
 )
 
 const diffDescription = `
-OLD and NEW are two symbol files, as they are or compressed with gzip or zstd, or
-two binaries, which are dumped on the way, or two folders with a symbol store
-each, whose modules are compared by name. They are compared by meaning: functions
-are matched by name and by contents, wherever they are; lines, inlined calls and
-STACK CFI are compared relative to them, the rules of STACK CFI by effect. The
-order of records and the numbers of files and origins do not count.
+OLD and NEW are two symbol files, plain or compressed with gzip or zstd; two
+binaries, which are dumped first; or two folders with a symbol store each, whose
+modules are compared one by one. They are compared by meaning: functions are
+matched by name and by contents, wherever they are; lines, inlined calls and
+STACK CFI are compared relative to their function, and the rules of STACK CFI by
+effect. The order of records and the numbers of files and origins do not count.
 
-What is worse than before is marked: functions that are gone, code without
-lines or call frame information that had some, worse names.
-The status is 0 if nothing differs, and 1 if something does, or as --fail-on says.
+Regressions are marked: functions that are gone, code that lost its lines or
+call frame information, worse names. The status is 0 if nothing differs, and 1
+if something does, or as --fail-on says.
 `
 
 // Command is symtool diff.
@@ -39,17 +39,17 @@ func Command(msgs *cli.Messages) *cli.Command {
 		UsageText:   "symtool diff [flags] OLD NEW",
 		Description: diffDescription,
 		Flags: []cli.Flag{
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: " + strings.Join(diffFormatNames(), ", "), Value: cli.FormatText}, diffFormatNames()...),
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the differences as `FORM`: " + strings.Join(diffFormatNames(), ", "), Value: cli.FormatText}, diffFormatNames()...),
 			cli.OutputFlag(),
-			&cli.BoolFlag{Name: "detail", Usage: "all changes, not the summary only"},
-			&cli.BoolFlag{Name: "stat", Usage: "a few lines, for a release note"},
-			&cli.BoolFlag{Name: "raw", Usage: "a unified diff of the records, with names in place of numbers, and\naddresses relative to the function"},
-			cli.WordList(&cli.StringSliceFlag{Name: "only", Usage: "compare `TOPICS` only, a list with commas of " + strings.Join(symdiff.Topics, ", ")}, symdiff.Topics...),
-			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, a list with commas of addresses (functions that\nonly moved), paths (folders of source files), generator"}, "addresses", "paths", "generator"),
-			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "status 1 for `WHAT`: any difference (default), regression or never", Value: "any"}, "any", "regression", "never"),
-			&cli.Float64Flag{Name: "tolerance", Usage: "by how many percentage `POINTS` the share of the code that has lines, or\ncall frame information, may fall without being a regression", Value: symdiff.DefaultTolerance},
-			cli.Words(&cli.StringFlag{Name: "color", Usage: "`WHEN` to use colours: auto (default: on a terminal, unless NO_COLOR\nis set), always or never", Value: "auto"}, "auto", "always", "never"),
-			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries below `DIR` too; may be\nrepeated (default /usr/lib/debug)"},
+			&cli.BoolFlag{Name: "detail", Usage: "print all changes, not just the summary"},
+			&cli.BoolFlag{Name: "stat", Usage: "print a few lines, for a release note"},
+			&cli.BoolFlag{Name: "raw", Usage: "print a unified diff of the records, with names instead of\nnumbers, and addresses relative to the function"},
+			cli.WordList(&cli.StringSliceFlag{Name: "only", Usage: "compare only `TOPICS`, separated by commas: " + strings.Join(symdiff.Topics, ", ")}, symdiff.Topics...),
+			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, separated by commas: addresses (functions that\nonly moved), paths (folders of source files), generator"}, "addresses", "paths", "generator"),
+			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 for `WHAT`: any difference (default), regression\nor never", Value: "any"}, "any", "regression", "never"),
+			&cli.Float64Flag{Name: "tolerance", Usage: "allow the share of the code with lines, or with call frame\ninformation, to fall by `POINTS`, percentage points (default 0.1)", Value: symdiff.DefaultTolerance},
+			cli.Words(&cli.StringFlag{Name: "color", Usage: "use colours `WHEN`: auto (default: on a terminal, unless NO_COLOR is\nset), always or never", Value: "auto"}, "auto", "always", "never"),
+			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated"},
 			cli.JobsFlag(),
 			cli.VerboseFlag(),
 		},

@@ -23,31 +23,31 @@ import (
 )
 
 const doctorDescription = `
-FILE is a binary, a file of symbols in a format that convert reads, or the dump of
-a crashed process. doctor reports what is in it; of a binary, what dump would write
-and where each part would come from; of symbols, what they are good for; of a
-dump, which of its modules have symbols in --symbols, --binaries or --symbol-url,
-and which of them a store in --symbols has only under names that other walkers
-do not ask for.
-What is missing is listed with the flag, the package or the compiler's option that
-would bring it. Nothing is written but the answer, and nothing fetched but from
-the servers that dump would ask.
-The status is 0 if nothing is missing, and 1 if something is.
+FILE is a binary, a symbol file in a format that convert reads, or the dump of a
+crashed process. doctor reports what is in it: for a binary, what dump would
+write, and where each part would come from; for symbols, what they are good for;
+for a dump, which of its modules have symbols in --symbols, --binaries or
+--symbol-url, and which of them a store in --symbols has only under names that
+other walkers do not ask for.
+
+Missing parts are listed with the flag, the package or the compiler option that
+provides them. doctor writes only its answer, and asks only the servers that
+dump would ask. The status is 0 if nothing is missing, and 1 if something is.
 `
 
 // Command is symtool doctor.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
-		Usage:       "report what a file has for symbols, what is missing, and how to get it",
+		Usage:       "report which symbols a file has, what is missing, and how to get it",
 		UsageText:   "symtool doctor [flags] FILE...",
 		Description: doctorDescription,
 		Flags: append(suppliers.Flags(),
-			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
-			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
-			&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it"},
+			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
+			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files and FILE.dwp in `DIR`; may be repeated"},
+			&cli.StringFlag{Name: "dwp", Usage: "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp"},
 			cli.JobsFlag(),
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the answer: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the answer as `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
 		),
 		Action: func(c *cli.Context) error {
 			d, err := newDoctor(c, msgs)

@@ -17,17 +17,19 @@ import (
 
 const dumpDescription = `
 FILE is an ELF executable or shared library. Its debug information comes from
-FILE itself, from DEBUGFILE, or from a separate file that is found by build-id
-below --debug-dir, by .gnu_debuglink or as FILE.debug, or is fetched from a
-debuginfod server. Of split debug information, .dwo files are found where FILE
-says, beside FILE or in --dwo-dir, a package of them as FILE.dwp, DEBUGFILE.dwp
-or --dwp. MODULE has the name by which crash reports ask for symbols: a library's
-DT_SONAME, else FILE's name. The symbol file goes to standard output, to
---output, or to NAME/ID/NAME.sym below --store, which takes many FILEs.
-A file that is written appears whole or not at all, and has the same bytes for
-any --jobs.
-For build systems, --MD writes which files were read, and --restat leaves a file
-alone that would not change. The rules are printed by symtool integration.
+FILE itself, from DEBUGFILE, or from a separate file, which is found by build-id
+below --debug-dir, by .gnu_debuglink or as FILE.debug, or fetched from a
+debuginfod server. The .dwo files of split debug information are found where
+FILE says, next to FILE or in --dwo-dir; a package of them is FILE.dwp,
+DEBUGFILE.dwp or the file named by --dwp. MODULE has the name that crash reports
+use to ask for symbols: a library's DT_SONAME, or else FILE's name.
+
+The symbol file goes to standard output, to --output, or to NAME/ID/NAME.sym
+below --store, which accepts many FILEs. It appears whole or not at all, and has
+the same bytes with any --jobs.
+
+For build systems, --MD writes a depfile, and --restat leaves an unchanged
+output alone. symtool integration prints complete rules.
 `
 
 // Command is symtool dump.
@@ -53,37 +55,37 @@ func dumpFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		cli.OutputFlag(),
 		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
-		&cli.BoolFlag{Name: "both-names", Usage: "with --store: write the symbols of a library a second time, under\nFILE's name, if DT_SONAME is another"},
+		&cli.BoolFlag{Name: "both-names", Usage: "with --store: also write a library's symbols under FILE's name, if\nDT_SONAME differs"},
 		cli.JobsFlag(),
-		&cli.BoolFlag{Name: "no-inlines", Usage: "leave out INLINE and INLINE_ORIGIN"},
-		&cli.BoolFlag{Name: "no-cfi", Usage: "leave out STACK CFI"},
-		cli.CFIFlag("STACK CFI is from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe where dwarf has none"),
-		&cli.BoolFlag{Name: "cfi-only", Usage: "write MODULE, INFO and STACK CFI only"},
-		&cli.StringFlag{Name: "name", Usage: "MODULE's `NAME`, in place of DT_SONAME or, without one, of\nFILE's name"},
-		&cli.StringFlag{Name: "id", Usage: "MODULE's `ID`, 33 to 40 hexadecimal digits, in place of the\none from the build-id or the code"},
-		&cli.StringFlag{Name: "os", Usage: "MODULE's operating `SYSTEM`"},
-		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "`OLD=NEW` replaces OLD at the start of FILE names; may be\nrepeated: the last one that matches counts"},
+		&cli.BoolFlag{Name: "no-inlines", Usage: "omit INLINE and INLINE_ORIGIN records"},
+		&cli.BoolFlag{Name: "no-cfi", Usage: "omit STACK CFI records"},
+		cli.CFIFlag("take STACK CFI from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe if dwarf has none"),
+		&cli.BoolFlag{Name: "cfi-only", Usage: "write only MODULE, INFO and STACK CFI records"},
+		&cli.StringFlag{Name: "name", Usage: "use `NAME` as MODULE's name instead of DT_SONAME or FILE's name"},
+		&cli.StringFlag{Name: "id", Usage: "use `ID`, 33 to 40 hexadecimal digits, as MODULE's id instead of the\none from the build-id or the code"},
+		&cli.StringFlag{Name: "os", Usage: "use `SYSTEM` as MODULE's operating system"},
+		&cli.StringSliceFlag{Name: "prefix-map", KeepSpace: true, Usage: "given `OLD=NEW`, replace OLD with NEW at the start of FILE names;\nmay be repeated, the last match counts"},
 	}, cli.MapFlags(), []cli.Flag{
-		cli.Words(&cli.StringFlag{Name: "demangle", Usage: "write C++ and Rust names demangled, or as they are: `MODE` is\nfull (default) or none", Value: "full"}, "full", "none"),
-		&cli.BoolFlag{Name: "no-generator", Usage: "leave out INFO GENERATOR"},
-		&cli.BoolFlag{Name: "gzip", Usage: "compress what is written"},
-		&cli.BoolFlag{Name: "restat", Usage: "do not touch a file that would get the same bytes"},
-		&cli.BoolFlag{Name: "MD", Usage: "write which files were read to a file for make and ninja, as\n-MD of a compiler; one dash will do"},
-		&cli.StringFlag{Name: "MF", Usage: "with --MD: that file is `FILE`; without it the output's name with\n.d behind it"},
-		&cli.StringSliceFlag{Name: "MT", Usage: "with --MD: what depends on them is `TARGET`, in place of the\noutput; may be repeated"},
-		&cli.BoolFlag{Name: "MP", Usage: "with --MD: the files but FILE are targets too, so that make goes\non when one is gone"},
-		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 when code has no STACK CFI"},
-		&cli.Float64Flag{Name: "min-cfi", Usage: "with --check-cfi: `PERCENT` of the code is enough, in place of all\nof it", Value: 100},
-		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR`; may be repeated; in\nplace of /usr/lib/debug"},
-		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`;\nmay be repeated; in place of $DEBUGINFOD_URLS; '' for none"},
+		cli.Words(&cli.StringFlag{Name: "demangle", Usage: "demangle C++ and Rust names: `MODE` is full (default) or none", Value: "full"}, "full", "none"),
+		&cli.BoolFlag{Name: "no-generator", Usage: "omit INFO GENERATOR"},
+		&cli.BoolFlag{Name: "gzip", Usage: "compress the symbol file with gzip"},
+		&cli.BoolFlag{Name: "restat", Usage: "leave an output alone if its bytes would not change"},
+		&cli.BoolFlag{Name: "MD", Usage: "write a depfile for make and ninja with the files that were read,\nlike -MD of a compiler; -MD works too"},
+		&cli.StringFlag{Name: "MF", Usage: "with --MD: write the depfile to `FILE` instead of the output's name\nfollowed by .d"},
+		&cli.StringSliceFlag{Name: "MT", Usage: "with --MD: make `TARGET` the target instead of the output; may be\nrepeated"},
+		&cli.BoolFlag{Name: "MP", Usage: "with --MD: also make every file except FILE a target, so that make\ncontinues when one of them is gone"},
+		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 if code has no STACK CFI"},
+		&cli.Float64Flag{Name: "min-cfi", Usage: "with --check-cfi: require STACK CFI for `PERCENT` of the code\n(default 100)", Value: 100},
+		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
+		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`\ninstead of $DEBUGINFOD_URLS; '' for none; may be repeated"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
-		&cli.BoolFlag{Name: "hermetic", Usage: "read no file that is not named here or in a folder that is:\nnot beside FILE, not in /usr/lib/debug, not where FILE says, and\nnone of a server"},
-		&cli.StringFlag{Name: "build-id", Usage: "fetch the executable with the build-id `HEX`, and dump it; there\nis no FILE then, and its name is HEX"},
-		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "look for .dwo files, and for FILE.dwp, in `DIR` too; may be\nrepeated"},
-		&cli.StringFlag{Name: "dwp", Usage: "`FILE` is the package of .dwo files, in place of the operand's\nname with .dwp behind it; an empty one counts as none"},
+		&cli.BoolFlag{Name: "hermetic", Usage: "read only files and folders that are named on the command line:\nnothing next to FILE, in /usr/lib/debug, at a path recorded in\nFILE, or from a server"},
+		&cli.StringFlag{Name: "build-id", Usage: "instead of reading FILE, fetch and dump the executable with the\nbuild-id `HEX`, which is then FILE's name"},
+		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files and FILE.dwp in `DIR`; may be repeated"},
+		&cli.StringFlag{Name: "dwp", Usage: "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp; an empty file counts as none"},
 		cli.VerboseFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
-		cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the summary: text (default), which needs --verbose,\nor json, which goes to standard output, or to standard error\nif the symbol file goes to standard output", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
+		cli.Words(&cli.StringFlag{Name: "format", Usage: "print the summary as `FORM`: text (default), which needs --verbose,\nor json, which goes to standard output or, if the symbol file goes\nthere, to standard error", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
 	})
 }
 

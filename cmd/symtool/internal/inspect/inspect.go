@@ -15,29 +15,30 @@ import (
 )
 
 const inspectDescription = `
-DUMP is a minidump of Windows, Breakpad or Crashpad, as it is or compressed with
-gzip. What is in it goes to standard output: the system, the process, why it
-crashed, its threads, modules with the ids of their symbol files, and what the
-program's crash reporter added. Damage is reported on standard error, and
-the rest is printed.
-In text, characters that would change the terminal are escaped. JSON has
-everything, whatever the flags; its fields may become more, but never change
-their meaning, and are named as minidump-stackwalk's where it has them.
-Addresses, ids and codes are hexadecimal texts.
+DUMP is a minidump of Windows, Breakpad, Crashpad or LLDB, or an ELF core, plain
+or compressed with gzip. inspect prints the system, the process, why it crashed,
+its threads, modules with the ids of their symbol files, and what the program's
+crash reporter added. Damage is reported on standard error, and the rest is
+printed.
+
+In text, characters that could change the terminal are escaped. JSON has
+everything, whatever the flags. Fields may be added, but never change their
+meaning; they have the names of minidump-stackwalk's fields if it has them.
+Addresses, ids and codes are hexadecimal strings.
 `
 
 // Command is symtool inspect.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "inspect",
-		Usage:       "print what is in the dump of a crashed process",
+		Usage:       "print the contents of the dump of a crashed process",
 		UsageText:   "symtool inspect [flags] DUMP...",
 		Description: inspectDescription,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "registers", Usage: "print the registers of every thread"},
-			&cli.BoolFlag{Name: "memory", Usage: "print the ranges of memory that are in the dump, and the mappings\nof the process"},
-			&cli.BoolFlag{Name: "streams", Usage: "print the parts of the file, with offset and size"},
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+			&cli.BoolFlag{Name: "memory", Usage: "print the ranges of memory in the dump, and the mappings of the\nprocess"},
+			&cli.BoolFlag{Name: "streams", Usage: "print the parts of the file with their offsets and sizes"},
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
 		},
 		Action: func(c *cli.Context) error {
 			in := &inspector{

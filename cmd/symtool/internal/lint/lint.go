@@ -13,14 +13,15 @@ import (
 )
 
 const lintDescription = `
-FILE is a symbol file, as it is or compressed with gzip or zstd, - for standard
-input, or a folder, of which every *.sym, *.sym.gz and *.sym.zst is checked. What
-is wrong goes to standard output, by file and line, and at the end of one file
-the verdict: whether it is good for unwinding and for symbolication.
-The status is 1 from findings of severity error on, or as --fail-on says. RULES
-are a list with commas of IDs (SYM203) and families (ranges); --list has both.
-A configuration is read only if --config names it: the same call gives the same
-findings in every folder.
+FILE is a symbol file, plain or compressed with gzip or zstd, - for standard
+input, or a folder, in which every *.sym, *.sym.gz and *.sym.zst is checked.
+Findings go to standard output, by file and line. For a single file, a verdict
+follows: whether it is good for unwinding and for symbolication. The status is 1
+if there are errors, or as --fail-on says.
+
+RULES are IDs (SYM203) and families (ranges), separated by commas; --list prints
+both. A configuration is read only if --config names it, so that the same
+command gives the same findings in every folder.
 `
 
 // Command is symtool lint.
@@ -31,24 +32,24 @@ func Command(msgs *cli.Messages) *cli.Command {
 		UsageText:   "symtool lint [flags] FILE...\nsymtool lint --explain ID\nsymtool lint --list\nsymtool lint --docs",
 		Description: lintDescription,
 		Flags: []cli.Flag{
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the findings: text (default), json, sarif (2.1.0), github\n(annotations of a workflow), junit, codequality (GitLab) or html (one page)", Value: cli.FormatText}, lintFormatNames...),
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print findings as `FORM`: text (default), json, sarif (2.1.0),\ngithub (annotations of a workflow), junit, codequality (GitLab) or\nhtml (one page)", Value: cli.FormatText}, lintFormatNames...),
 			cli.OutputFlag(),
-			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "status 1 from this `SEVERITY` on: error (default), warning or never", Value: "error"}, "error", "warning", "never"),
-			cli.WordList(&cli.StringSliceFlag{Name: "select", Usage: "check `RULES` only; may be repeated"}, ruleNames()...),
+			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 at findings of `SEVERITY` and above: error\n(default), warning or never", Value: "error"}, "error", "warning", "never"),
+			cli.WordList(&cli.StringSliceFlag{Name: "select", Usage: "check only `RULES`; may be repeated"}, ruleNames()...),
 			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "do not check `RULES`; may be repeated"}, ruleNames()...),
 			&cli.StringFlag{Name: "config", Usage: "read severities and suppressions from `FILE`"},
-			&cli.StringFlag{Name: "baseline", Usage: "leave out the findings that `FILE` has"},
-			&cli.StringFlag{Name: "write-baseline", Usage: "write what was found to `FILE`, for --baseline; status 0"},
-			&cli.StringFlag{Name: "stamp", Usage: "write `FILE`, which is empty, when the status is 0, and print no notes,\nverdict and summary then if there are no warnings: for build systems"},
-			&cli.StringFlag{Name: "binary", Usage: "compare with the ELF file at `PATH`, or with those below a folder,\nfound by their ids"},
-			&cli.Float64Flag{Name: "min-cfi", Usage: "an error if less than `PERCENT` of the code has STACK CFI"},
-			&cli.Float64Flag{Name: "min-lines", Usage: "an error if less than `PERCENT` of the code has lines"},
-			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print `N` findings of a rule in a file, and count the others (%d)", lint.DefaultMaxPerRule)},
-			&cli.BoolFlag{Name: "verdict", Usage: "in text: the verdict of each file; without it, of one file only, and\nof none with --verdict=false"},
+			&cli.StringFlag{Name: "baseline", Usage: "omit the findings that are in `FILE`"},
+			&cli.StringFlag{Name: "write-baseline", Usage: "write the findings to `FILE`, for --baseline, and end with status 0"},
+			&cli.StringFlag{Name: "stamp", Usage: "for build systems: write an empty `FILE` if the status is 0, and\nprint no notes, verdict or summary if there are no warnings either"},
+			&cli.StringFlag{Name: "binary", Usage: "compare with the ELF file `PATH`, or with those in a folder, found\nby id"},
+			&cli.Float64Flag{Name: "min-cfi", Usage: "report an error if less than `PERCENT` of the code has STACK CFI"},
+			&cli.Float64Flag{Name: "min-lines", Usage: "report an error if less than `PERCENT` of the code has lines"},
+			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print up to `N` findings of a rule in a file, and count the others\n(default %d)", lint.DefaultMaxPerRule)},
+			&cli.BoolFlag{Name: "verdict", Usage: "in text: print the verdict of each file; by default of a single\nfile only, and with --verdict=false of none"},
 			cli.JobsFlag(),
-			cli.Hints(&cli.StringFlag{Name: "explain", Usage: "print what the rule with `ID` is about; of a family, or a beginning of\nIDs, its rules"}, ruleNames()...),
+			cli.Hints(&cli.StringFlag{Name: "explain", Usage: "print the explanation of the rule `ID`, or the rules of a family or\nof a prefix of IDs"}, ruleNames()...),
 			&cli.BoolFlag{Name: "list", Usage: "print all rules"},
-			&cli.BoolFlag{Name: "docs", Usage: "print the page about all rules, in Markdown"},
+			&cli.BoolFlag{Name: "docs", Usage: "print the page about all rules in Markdown"},
 		},
 		Action: func(c *cli.Context) error {
 			if done, err := lintPages(c); done || err != nil {

@@ -18,12 +18,14 @@ import (
 
 const resolveDescription = `
 ADDR is a hexadecimal number, with or without 0x: an address from the start of
-the module, one of the linker's if a binary is linked to a fixed address, or one
-of the process with --base. NAME+ADDR or NAME/ID+ADDR counts from the start of
-another module. Without ADDR, lines of standard input are read, each an ADDR.
-Symbols come from symbol files, plain or compressed with gzip or zstd, folders
-as dump --store makes them, binaries and symbol servers: the first that has lines
-of the module is taken, else the first with functions, else the first that has it.
+the module, one of the linker's if a binary is linked to a fixed address, or
+with --base one of a process. NAME+ADDR and NAME/ID+ADDR count from the start of
+another module. Without ADDR, each line of standard input is an ADDR.
+
+Symbols come from symbol files, plain or compressed with gzip or zstd, from
+folders in the layout of dump --store, from binaries, and from symbol servers.
+The first source that has lines for the module is used, or else the first with
+functions, or else the first that has the module.
 `
 
 // Command is symtool resolve.
@@ -34,13 +36,13 @@ func Command(msgs *cli.Messages) *cli.Command {
 		UsageText:   "symtool resolve [flags] --symbols PATH [ADDR...]\nsymtool resolve [flags] --binaries PATH [ADDR...]\nsymtool resolve [flags] --symbols PATH --filter",
 		Description: resolveDescription,
 		Flags: append(suppliers.Flags(),
-			&cli.StringFlag{Name: "module", Usage: "addresses are of `NAME` or NAME/ID, if they name no module; not\nneeded with one place of symbols"},
-			&cli.StringFlag{Name: "base", Usage: "the module begins at `ADDR` in the addresses given: those of a\nprocess or of the linker; 0: they count from its start"},
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the answers: text (default), json, addr2line (that of\naddr2line -f -i), llvm or llvm-json (those of llvm-symbolizer)", Value: cli.FormatText}, "text", "json", "addr2line", "llvm", "llvm-json"),
-			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, with NAME+0xADDR replaced by what is there;\nstatus 1 if nothing was"},
-			&cli.BoolFlag{Name: "no-inlines", Usage: "leave inlined functions out: print the function around them with\nthe line of the address"},
-			&cli.BoolFlag{Name: "index", Usage: "keep an index of each symbol file beside it, as FILE.idx, and open\nit through that the next time"},
-			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR`"},
+			&cli.StringFlag{Name: "module", Usage: "look up addresses without a module in `NAME` or NAME/ID; not needed\nwith one symbol file or one binary"},
+			&cli.StringFlag{Name: "base", Usage: "read addresses as those of a process or of the linker in which the\nmodule begins at `ADDR`; 0 if they count from its start"},
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print answers as `FORM`: text (default), json, addr2line (like\naddr2line -f -i), llvm or llvm-json (like llvm-symbolizer)", Value: cli.FormatText}, "text", "json", "addr2line", "llvm", "llvm-json"),
+			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, and replace each NAME+0xADDR with what is\nthere; end with status 1 if nothing was replaced"},
+			&cli.BoolFlag{Name: "no-inlines", Usage: "omit inlined functions, and print the function around them with\nthe line of the address"},
+			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
+			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
 		),
 		Action: func(c *cli.Context) error {
 			cli.TuneCollector(cli.DumpCollectorPercent) // a binary is read as dump reads it

@@ -21,20 +21,21 @@ import (
 )
 
 const serveDescription = `
-DIR is a folder with symbol files, NAME/ID/NAME.sym, .sym.gz or .sym.zst, as store
-and dump --store make it. They are served under these paths, and with .build-id/,
-buildid/HEX/ or xx/yyyy/ below DIR or --debug-dir also those of debuginfod:
-/buildid/HEX/debuginfo, executable, section/NAME and source/PATH. POST
-/symbolicate/v5 answers stacks as Mozilla's servers do. /metrics is for Prometheus,
-/healthz and /readyz for load balancers.
+DIR is a folder with symbol files, NAME/ID/NAME.sym, .sym.gz or .sym.zst, as
+store and dump --store make it. They are served under these paths. Executables
+and debug files in .build-id/, buildid/HEX/ or xx/yyyy/ below DIR or --debug-dir
+are served under the paths of debuginfod: /buildid/HEX/debuginfo, executable,
+section/NAME and source/PATH. POST /symbolicate/v5 answers stacks like Mozilla's
+servers. /metrics is for Prometheus, /healthz and /readyz are for load
+balancers.
 
-The URL goes to standard output when requests are taken. The first SIGTERM or SIGINT
-ends the server when the requests that are under way are answered: the status is 0,
+The URL goes to standard output once requests are accepted. The first SIGTERM or
+SIGINT ends the server when the current requests are answered: the status is 0,
 or 1 if some took longer than --drain. Nothing is written to DIR.
 
-SIGHUP opens the files of --access-log and --missing anew, which logrotate has moved;
-without them it ends the server. Messages go to standard error: who takes that, such
-as systemd's journal, rotates it.
+SIGHUP reopens the files of --access-log and --missing, for logrotate; with
+neither of them, it ends the server. Messages go to standard error, and whatever
+receives them, such as systemd's journal, rotates them.
 `
 
 // Command is symtool serve.
@@ -57,22 +58,22 @@ func Command(msgs *cli.Messages) *cli.Command {
 
 func serveFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "listen", Usage: "listen on `ADDR`, HOST:PORT; port 0 is any that is free", Value: "127.0.0.1:8123"},
+		&cli.StringFlag{Name: "listen", Usage: "listen on `ADDR`, HOST:PORT; port 0 selects a free port (default\n127.0.0.1:8123)", Value: "127.0.0.1:8123"},
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "also serve executables and debug files below `DIR`, such as\n/usr/lib/debug; may be repeated"},
 		&cli.StringFlag{Name: "prefix", Usage: "serve files and symbolication below `PREFIX`, such as /v1"},
-		&cli.BoolFlag{Name: "gzip", Usage: "compress plain symbol files on the way, for clients that accept it"},
-		&cli.StringFlag{Name: "allow-origin", Usage: "let web pages of `ORIGIN`, or * for any, read the answers"},
-		&cli.StringFlag{Name: "tls-cert", Usage: "serve HTTPS with the certificate, and those above it, in `FILE` (PEM)"},
-		&cli.StringFlag{Name: "tls-key", Usage: "the key of --tls-cert is in `FILE` (PEM)"},
-		&cli.StringFlag{Name: "cache-size", Usage: "keep up to `SIZE` bytes of indexed symbol files for symbolication,\nalso with K, M, G or T", Value: "1G"},
-		&cli.IntFlag{Name: "max-requests", Usage: "answer up to `N` requests at once, and more with 503", Value: symserver.DefaultMaxRequests},
-		&cli.StringFlag{Name: "max-body", Usage: "refuse symbolication requests over `SIZE` bytes", Value: "4M"},
-		&cli.IntFlag{Name: "max-frames", Usage: "refuse those with over `N` frames", Value: symserver.DefaultMaxFrames},
-		&cli.DurationFlag{Name: "stall", Usage: "end the connection of a client that does not take 1 MiB, or send its\nrequest, in `TIME`", Value: symserver.DefaultStall},
-		&cli.DurationFlag{Name: "drain", Usage: "at the end, wait up to `TIME` for requests that are under way", Value: 10 * time.Second},
-		&cli.StringFlag{Name: "access-log", Usage: "append a line of JSON for each request to `FILE`; - is standard output"},
-		&cli.StringFlag{Name: "missing", Usage: "append modules whose symbols were asked for in vain to `FILE`, each\nonce, up to 100,000, as store ls --missing reads them"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also log what was asked for and is not there"},
+		&cli.BoolFlag{Name: "gzip", Usage: "compress plain symbol files for clients that accept it"},
+		&cli.StringFlag{Name: "allow-origin", Usage: "let web pages from `ORIGIN` read answers; * for any origin"},
+		&cli.StringFlag{Name: "tls-cert", Usage: "serve HTTPS with the certificate chain in `FILE` (PEM)"},
+		&cli.StringFlag{Name: "tls-key", Usage: "use the key in `FILE` (PEM) for --tls-cert"},
+		&cli.StringFlag{Name: "cache-size", Usage: "keep up to `SIZE` bytes of indexed symbol files for symbolication;\nK, M, G or T may follow the number (default 1G)", Value: "1G"},
+		&cli.IntFlag{Name: "max-requests", Usage: fmt.Sprintf("answer up to `N` requests at once, and others with 503 (default %d)", symserver.DefaultMaxRequests), Value: symserver.DefaultMaxRequests},
+		&cli.StringFlag{Name: "max-body", Usage: "refuse symbolication requests over `SIZE` bytes (default 4M)", Value: "4M"},
+		&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("refuse symbolication requests with over `N` frames (default %d)", symserver.DefaultMaxFrames), Value: symserver.DefaultMaxFrames},
+		&cli.DurationFlag{Name: "stall", Usage: "close the connection of a client that does not read 1 MiB, or does\nnot send its request, within `TIME` (default 1m)", Value: symserver.DefaultStall},
+		&cli.DurationFlag{Name: "drain", Usage: "at the end, wait up to `TIME` for current requests (default 10s)", Value: 10 * time.Second},
+		&cli.StringFlag{Name: "access-log", Usage: "append a line of JSON for each request to `FILE`; - for standard\noutput"},
+		&cli.StringFlag{Name: "missing", Usage: "append each module whose symbols were requested but not found to\n`FILE`, once, up to 100,000, in a form that store ls --missing reads"},
+		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "also log requests for files that are not there"},
 	}
 }
 

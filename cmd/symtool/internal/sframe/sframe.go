@@ -19,14 +19,15 @@ import (
 )
 
 const sframeDescription = `
-FILE is an ELF file with a .sframe section, or without section headers with a
-PT_GNU_SFRAME segment, or such a section by itself, of version 1, 2 or 3. It is
-printed in the layout of objdump --sframe; --pc, --check and --compare-cfi print
-their answers in place of it. Addresses are those of FILE, not relative to its
-load base; functions of an object have addresses from 0x10000 on. Sizes are in
-bytes. Exit status 1 means that --check has found errors or warnings or that
---compare-cfi has found rows that differ, 3 that there is no SFrame or a part of
-it is damaged; what can be read is printed.
+FILE is an ELF file with a .sframe section or, if it has no section headers, a
+PT_GNU_SFRAME segment; or it contains only such a section, of version 1, 2 or 3.
+It is printed in the layout of objdump --sframe; --pc, --check and --compare-cfi
+print their answers instead. Addresses are FILE's, not relative to its load
+base; functions of an object have addresses from 0x10000 on. Sizes are in bytes.
+
+The status is 1 if --check finds errors or warnings, or --compare-cfi finds rows
+that differ, and 3 if there is no SFrame or a part of it is damaged; what can be
+read is printed.
 `
 
 // Command is symtool sframe.
@@ -37,11 +38,11 @@ func Command(msgs *cli.Messages) *cli.Command {
 		UsageText:   "symtool sframe [flags] FILE",
 		Description: sframeDescription,
 		Flags: []cli.Flag{
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print text (default) or json: `FORM`", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
-			&cli.StringSliceFlag{Name: "pc", Usage: "print the function at `ADDR`, hexadecimal, and the row that is in\nforce there; may be repeated"},
-			cli.Words(&cli.StringFlag{Name: "check", Usage: "print what is wrong for `PROFILE`: spec, the specification of the\nsection's version; binutils, libsframe and objdump 2.47; or\nkernel, the reader proposed for Linux"}, "spec", "binutils", "kernel"),
-			&cli.BoolFlag{Name: "compare-cfi", Usage: "print where the rows and those of .eh_frame and .debug_frame have\nthe same effect, where not, and what only one side has"},
-			&cli.StringFlag{Name: "address", Usage: "the section in FILE, which is not ELF, starts at `ADDR`,\nhexadecimal; 0 without it"},
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+			&cli.StringSliceFlag{Name: "pc", Usage: "print the function at `ADDR`, hexadecimal, and the row in force\nthere; may be repeated"},
+			cli.Words(&cli.StringFlag{Name: "check", Usage: "report what `PROFILE` does not accept: spec, the specification of\nthe section's version; binutils, libsframe and objdump 2.47; or\nkernel, the reader proposed for Linux"}, "spec", "binutils", "kernel"),
+			&cli.BoolFlag{Name: "compare-cfi", Usage: "compare the rows with those of .eh_frame and .debug_frame by\neffect, and print where they agree, where they differ, and what\nonly one side has"},
+			&cli.StringFlag{Name: "address", Usage: "read FILE, if it is not ELF, as a section at `ADDR`, hexadecimal\n(default 0)"},
 		},
 		Action: func(c *cli.Context) error {
 			cfg, err := newSFrameConfig(c)

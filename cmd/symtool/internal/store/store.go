@@ -20,30 +20,31 @@ import (
 )
 
 const storeDescription = `
-DIR is a folder with symbol files as stack walkers and symbol servers look for
-them: NAME/ID/NAME.sym, also .sym.gz and .sym.zst.
+DIR is a folder with symbol files where stack walkers and symbol servers look
+for them: NAME/ID/NAME.sym, .sym.gz or .sym.zst.
 
-add puts symbol files there by their MODULE records; a folder stands for the symbol
-files below it, - is standard input. They are read to their ends on the way: one
-that is cut off or damaged gets no place. What is there already and equal,
-compressed or not, stays, and is as new as if it were added now; what is there and
-differs is not replaced, and the status is then 4.
+add puts symbol files there by their MODULE records. A folder stands for the
+symbol files below it, and - for standard input. Each file is read to its end:
+one that is cut off or damaged is not added. An equal file that is already
+there, compressed or not, stays, and counts as added now; one that differs is
+not replaced, and the status is 4.
 
-verify reads all files: they are to be whole, what their paths say, and readable for
-those who can read DIR; nothing else is to be there. Findings go to standard
-output, a line each, and the status is then 1.
+verify reads all files and checks that they are whole, match their paths, and
+are readable for everyone who can read DIR, and that there is nothing else.
+Findings go to standard output, one a line, and the status is then 1.
 
-gc removes what writers that were killed have left, and empty folders, always; and
-versions of modules as --keep-last, --older-than and --max-size say. A version is
-as old as its newest file. What is being written is never removed.
+gc always removes empty folders and what killed writers left behind, and removes
+versions of modules as --keep-last, --older-than and --max-size say. A version
+is as old as its newest file. Files that are being written are never removed.
 
 ls prints a line for each version: name, id, bytes, time in UTC, files.
 
 Files in the other layouts that convert --to-store writes (build-id, debuginfod,
-unified) are not read, listed or removed: verify names them, gc and ls count them.
+unified) are not read, listed or removed: verify names them, gc and ls count
+them.
 
-Any number of these, and of dump --store and convert --to-store, may run at once. A
-file appears whole or not at all, also when its writer is killed.
+Any number of these commands, of dump --store and of convert --to-store may run
+at once. A file appears whole or not at all, even if its writer is killed.
 `
 
 // storeVerb is a kind of work on a store.
@@ -72,7 +73,7 @@ func storeVerbNames() string {
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:  "store",
-		Usage: "keep a store of symbol files: add to it, verify it, tidy it up, list it",
+		Usage: "maintain a store of symbol files: add, verify, collect garbage, list",
 		UsageText: "symtool store add [flags] DIR FILE...\nsymtool store verify [flags] DIR\n" +
 			"symtool store gc [flags] DIR\nsymtool store ls [flags] DIR",
 		Description: storeDescription,
@@ -90,22 +91,22 @@ func Command(msgs *cli.Messages) *cli.Command {
 
 func storeFlags() []cli.Flag {
 	return []cli.Flag{
-		cli.Words(&cli.StringFlag{Name: "compress", Usage: "add: keep files in `FORM`: none (default), gzip or zstd; the same\ntext has the same bytes", Value: "none"}, "none", "gzip", "zstd"),
-		&cli.BoolFlag{Name: "damaged", Usage: "add: take files that are cut off, or have records that cannot be\nread, too"},
-		&cli.IntFlag{Name: "keep", Usage: "add: of each module that is added, keep the `N` newest versions, and\nthose that are added"},
-		&cli.StringFlag{Name: "list", Usage: "add: write to `FILE` what became of each FILE: added, same (it was\nthere) or differs (another is there), a tab, and its path below DIR"},
-		&cli.BoolFlag{Name: "no-sync", Usage: "add: do not wait until files are on the disk; after a power failure\nthey may be empty or short, which verify finds"},
-		&cli.IntFlag{Name: "keep-last", Usage: "gc: keep the `N` newest versions of each module; of the others remove\nthose that --older-than and --max-size say, or all without these"},
+		cli.Words(&cli.StringFlag{Name: "compress", Usage: "add: store files in `FORM`: none (default), gzip or zstd; the same\ntext gives the same bytes", Value: "none"}, "none", "gzip", "zstd"),
+		&cli.BoolFlag{Name: "damaged", Usage: "add: also accept files that are cut off or have records that\ncannot be read"},
+		&cli.IntFlag{Name: "keep", Usage: "add: of each module that is added, keep only the `N` newest versions\nand those being added"},
+		&cli.StringFlag{Name: "list", Usage: "add: write to `FILE` a line for each FILE: added, same (it was\nthere) or differs (another one is there), a tab, and its path\nbelow DIR"},
+		&cli.BoolFlag{Name: "no-sync", Usage: "add: do not wait until files are on the disk; a power failure may\nleave them empty or short, which verify reports"},
+		&cli.IntFlag{Name: "keep-last", Usage: "gc: keep the `N` newest versions of each module; of the others,\nremove those that --older-than and --max-size select, or all\nwithout these flags"},
 		&cli.StringFlag{Name: "older-than", Usage: "gc: remove versions older than `AGE`: 36h, 90d, 26w"},
-		&cli.StringFlag{Name: "max-size", Usage: "gc: remove the oldest versions until the others have `SIZE` bytes: a\nnumber, also with K, M, G or T (of 1024)"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "gc: list what would be removed, and remove nothing"},
-		&cli.BoolFlag{Name: "last", Usage: "ls: the newest version of each module only"},
-		&cli.StringFlag{Name: "missing", Usage: "ls: of the modules in `LIST`, a line each, print those that DIR does not\nhave, and end with status 1 if there are any: NAME/ID, NAME,ID,\nNAME ID or a MODULE record; - is standard input"},
-		cli.Words(&cli.StringFlag{Name: "format", Usage: "verify, gc, ls: `FORM` of the output: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+		&cli.StringFlag{Name: "max-size", Usage: "gc: remove the oldest versions until the rest has `SIZE` bytes; K,\nM, G or T (powers of 1024) may follow the number"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "gc: list what would be removed, but remove nothing"},
+		&cli.BoolFlag{Name: "last", Usage: "ls: list only the newest version of each module"},
+		&cli.StringFlag{Name: "missing", Usage: "ls: print the modules in `LIST` that DIR does not have, and end with\nstatus 1 if there are any; a line of LIST is NAME/ID, NAME,ID,\nNAME ID or a MODULE record; - is standard input"},
+		cli.Words(&cli.StringFlag{Name: "format", Usage: "verify, gc, ls: print `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
 		cli.OutputFlag(),
 		cli.JobsFlag(),
 		cli.VerboseFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
 	}
 }
 

@@ -21,12 +21,12 @@ import (
 // Flags are the flags of commands that look for symbols.
 func Flags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "take symbols from `PATH`: a symbol file, or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated: the first\none that has them counts"},
-		&cli.StringSliceFlag{Name: "binaries", Usage: "also from `PATH`: an ELF file, or a folder with such, found by\nbuild-id; debug files are found there and in /usr/lib/debug; may\nbe repeated"},
-		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch debug files that binaries lack from the debuginfod server\nat `URL`, in place of $DEBUGINFOD_URLS; may be repeated; '' for none"},
-		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch no debug files"},
-		&cli.StringSliceFlag{Name: "symbol-url", Usage: "also from the symbol server at `URL`; may be repeated"},
-		&cli.StringFlag{Name: "symbol-cache", Usage: "keep what comes from symbol servers in `DIR`, in place of\n$XDG_CACHE_HOME/symtool/symbols"},
+		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "look for symbols in `PATH`, a symbol file or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated, the first\none that has them counts"},
+		&cli.StringSliceFlag{Name: "binaries", Usage: "also look for symbols in `PATH`, an ELF file or a folder of ELF\nfiles, by build-id; debug files are found there and in\n/usr/lib/debug; may be repeated"},
+		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files of binaries from the debuginfod server\nat `URL` instead of $DEBUGINFOD_URLS; '' for none; may be repeated"},
+		&cli.BoolFlag{Name: "no-debuginfod", Usage: "do not fetch debug files"},
+		&cli.StringSliceFlag{Name: "symbol-url", Usage: "also look for symbols on the symbol server at `URL`; may be repeated"},
+		&cli.StringFlag{Name: "symbol-cache", Usage: "keep files from symbol servers in `DIR` instead of\n$XDG_CACHE_HOME/symtool/symbols"},
 		cli.VerboseFlag(),
 	}
 }

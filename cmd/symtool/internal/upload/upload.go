@@ -20,29 +20,31 @@ import (
 )
 
 const uploadDescription = `
-FILE is a symbol file, compressed or not, or a store, all of whose files are sent:
-NAME/ID/NAME.sym. A file is read to its end and checked before anything is sent of it.
+FILE is a symbol file, compressed or not, or a store, all of whose files are
+sent: NAME/ID/NAME.sym. A file is read to its end and checked before any of it
+is sent.
 
-URL and --protocol say where to and how:
-put sends each file with PUT to URL/NAME/ID/NAME.sym, which WebDAV and many servers
-take. The token goes with it as Authorization: Bearer.
-zip sends zips to URL with POST, as Mozilla's symbol server takes them, with the token
-as Auth-Token.
-sym-upload-v1 and sym-upload-v2 are Breakpad's. Of the second URL is the beginning of
-the API's addresses; the token is its key.
-s3://BUCKET/PREFIX is a bucket of S3's kind. Credentials are those of AWS's variables
-(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE), its files,
-or the machine's role.
+URL and --protocol say where files go, and how:
+put sends each file with PUT to URL/NAME/ID/NAME.sym, which WebDAV and many
+servers accept. The token is sent as Authorization: Bearer.
+zip sends zips to URL with POST, as Mozilla's symbol server accepts them, with
+the token as Auth-Token.
+sym-upload-v1 and sym-upload-v2 are Breakpad's. For the second, URL is the
+beginning of the API's addresses, and the token is its key.
+s3://BUCKET/PREFIX is an S3-compatible bucket. Credentials come from AWS's
+variables (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
+AWS_PROFILE), its files, or the machine's role.
 
-The token is in the variable SYMTOOL_UPLOAD_TOKEN or in --token-file: command lines
-are there for all to see. It is sent to the server of URL alone. Proxies are those of
-HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+The token is in the variable SYMTOOL_UPLOAD_TOKEN or in --token-file, because
+everyone on a machine can read command lines. It is sent only to the server of
+URL. Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 
-What the server has already is not sent: put looks with HEAD, for the size; s3 for size
-and checksum; sym-upload-v2 asks; the answer to a zip says it. What fails with 408, 425,
-429 or 5xx, or because the connection does, is tried again after a second, two, four, to
-a minute, or when Retry-After says. A file that fails costs itself; after three in a row
-that failed in all tries, or 401, the others are not tried.
+Files that the server already has are not sent: put compares sizes with HEAD; s3
+compares size and checksum; sym-upload-v2 asks; the answer to a zip says it.
+Failures with 408, 425, 429 or 5xx, and of the connection, are retried after a
+second, two, four, up to a minute, or when Retry-After says. A file that fails
+does not stop the others; after three in a row whose retries all failed, or 401,
+the rest is not tried.
 `
 
 // tokenVar is the variable with the token.
@@ -97,26 +99,26 @@ func Command(msgs *cli.Messages) *cli.Command {
 
 func uploadFlags() []cli.Flag {
 	return []cli.Flag{
-		cli.Words(&cli.StringFlag{Name: "protocol", Aliases: []string{"p"}, Usage: "`HOW` the server takes files: put, zip, sym-upload-v1 or\nsym-upload-v2; not for s3:"}, protocolNames()...),
-		&cli.StringFlag{Name: "token-file", Usage: "take the token from the first line of `FILE`, not from\n" + tokenVar},
-		&cli.StringFlag{Name: "header-file", Usage: "send the headers in `FILE`, too, a line each (Name: value)"},
-		&cli.StringSliceFlag{Name: "field", Usage: "sym-upload-v1, zip: send a field of the form, too, `NAME=VALUE`, such as\nversion=1.2"},
+		cli.Words(&cli.StringFlag{Name: "protocol", Aliases: []string{"p"}, Usage: "send files by protocol `HOW`: put, zip, sym-upload-v1 or\nsym-upload-v2; not with s3: URLs"}, protocolNames()...),
+		&cli.StringFlag{Name: "token-file", Usage: "read the token from the first line of `FILE` instead of\n" + tokenVar},
+		&cli.StringFlag{Name: "header-file", Usage: "also send the headers in `FILE`, one a line (Name: value)"},
+		&cli.StringSliceFlag{Name: "field", Usage: "sym-upload-v1, zip: also send the form field `NAME=VALUE`, such as\nversion=1.2"},
 		&cli.BoolFlag{Name: "gzip", Usage: "put, s3: send files compressed, with Content-Encoding: gzip"},
-		&cli.StringFlag{Name: "zip-size", Usage: "zip: make zips of up to `SIZE`: a number of bytes, also with K, M or G\n(of 1024)", Value: defaultZipSize},
-		&cli.StringFlag{Name: "endpoint", Usage: "s3: the server's `URL`; without it that of AWS_ENDPOINT_URL_S3 or\nAWS_ENDPOINT_URL, else Amazon's"},
-		&cli.StringFlag{Name: "region", Usage: "s3: the `REGION`; without it that of AWS_REGION or AWS_DEFAULT_REGION,\nelse what the server says"},
-		&cli.StringFlag{Name: "list", Usage: "send only the modules in `LIST`, a line each: NAME/ID, NAME,ID, NAME ID\nor a MODULE record; the status is 1 if no FILE has one of them"},
-		&cli.StringFlag{Name: "resume", Usage: "keep a list of what is done in `FILE`, and do not send that again"},
-		&cli.BoolFlag{Name: "force", Usage: "send what is there already, too"},
-		&cli.BoolFlag{Name: "damaged", Usage: "send files that are cut off, or have records that cannot be read,\ntoo"},
-		&cli.BoolFlag{Name: "dry-run", Usage: "send nothing, and ask no server: print what would be sent where"},
-		&cli.IntFlag{Name: "retries", Usage: "try up to `N` times again, 0 to 100", Value: defaultRetries},
-		&cli.StringFlag{Name: "timeout", Usage: "give a request up in which nothing moves for `TIME`: 30s, 5m; 0 for\nnever", Value: defaultTimeout},
-		cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write what became of each file to `FILE`, - for standard output"},
-		cli.JobsFlagOf("send `N` files at once, 1 to 1024; as many as processors without it"),
+		&cli.StringFlag{Name: "zip-size", Usage: "zip: make zips of up to `SIZE` bytes; K, M or G (powers of 1024) may\nfollow the number (default " + defaultZipSize + ")", Value: defaultZipSize},
+		&cli.StringFlag{Name: "endpoint", Usage: "s3: use the server at `URL` instead of AWS_ENDPOINT_URL_S3,\nAWS_ENDPOINT_URL or Amazon's"},
+		&cli.StringFlag{Name: "region", Usage: "s3: use `REGION` instead of AWS_REGION, AWS_DEFAULT_REGION or what\nthe server says"},
+		&cli.StringFlag{Name: "list", Usage: "send only the modules in `LIST`, one a line: NAME/ID, NAME,ID, NAME\nID or a MODULE record; end with status 1 if no FILE has one of\nthem"},
+		&cli.StringFlag{Name: "resume", Usage: "keep a list of the files that were sent in `FILE`, and do not send\nthem again"},
+		&cli.BoolFlag{Name: "force", Usage: "also send files that the server already has"},
+		&cli.BoolFlag{Name: "damaged", Usage: "also send files that are cut off or have records that cannot be\nread"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print what would be sent where, but send nothing and ask no server"},
+		&cli.IntFlag{Name: "retries", Usage: fmt.Sprintf("retry up to `N` times, 0 to 100 (default %d)", defaultRetries), Value: defaultRetries},
+		&cli.StringFlag{Name: "timeout", Usage: "abandon a request without progress for `TIME`, 30s or 5m; 0 for never\n(default " + defaultTimeout + ")", Value: defaultTimeout},
+		cli.Words(&cli.StringFlag{Name: "format", Usage: "print the outcome as `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the outcome of each file to `FILE`, - for standard output"},
+		cli.JobsFlagOf("send `N` files at once, 1 to 1024 (default: as many as processors)"),
 		cli.VerboseFlag(),
-		&cli.BoolFlag{Name: "quiet", Usage: "print errors only"},
+		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
 	}
 }
 

@@ -19,7 +19,7 @@ func Command() *cli.Command {
 		Usage:     "print the version, and how the program was built",
 		UsageText: "symtool version [flags]",
 		Flags: []cli.Flag{
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the output: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -21,14 +21,15 @@ import (
 )
 
 const walkDescription = `
-DUMP is a minidump or an ELF core, as it is or compressed with gzip. Symbols are
-taken from symbol files, folders of them and servers, else from binaries, whose
-.eh_frame and .sframe also serve where a symbol file has no rules. The stacks go
+DUMP is a minidump or an ELF core, plain or compressed with gzip. Symbols come
+from symbol files, folders of them and servers, or else from binaries, whose
+.eh_frame and .sframe are also used if a symbol file has no rules. The stacks go
 to standard output in the form of Breakpad's minidump_stackwalk, or as --format
-says; what is missing or damaged is reported on standard error.
-With --verify the end says whether the symbols hold, and why not; the status is 1
-if they do not. --compare is for two JSON outputs, and --symbols-b walks with
-other symbols and compares.
+says. What is missing or damaged is reported on standard error.
+
+With --verify, the last line says whether the symbols hold, and why not; the
+status is then 1. --compare compares two JSON outputs, and --symbols-b walks
+again with other symbols and compares.
 `
 
 // Command is symtool walk.
@@ -39,25 +40,25 @@ func Command(msgs *cli.Messages) *cli.Command {
 		UsageText:   "symtool walk [flags] DUMP...\nsymtool walk --compare A.json B.json",
 		Description: walkDescription,
 		Flags: append(suppliers.Flags(),
-			&cli.BoolFlag{Name: "index", Usage: "keep an index of each symbol file beside it, as FILE.idx, and open\nit through that the next time"},
-			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR`"},
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "`FORM` of the stacks: text (default), machine (minidump_stackwalk -m),\njson (minidump-stackwalk's) or jsonl, a line for each DUMP", Value: cli.FormatText}, "text", "machine", "json", "jsonl"),
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` in place of standard output", Value: "-"},
-			&cli.StringSliceFlag{Name: "thread", Usage: "only the thread with `ID`; may be repeated"},
-			&cli.BoolFlag{Name: "crashed-only", Usage: "only the thread that crashed, or asked for the dump"},
-			&cli.BoolFlag{Name: "brief", Usage: "in text: only the frames of the thread that crashed or asked for\nthe dump; of all threads if it is not among them"},
-			&cli.BoolFlag{Name: "registers", Usage: "the registers of every frame: in text they are there without it, and\ngone with --registers=false; in JSON the topmost has them alone"},
-			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: the bytes of the stack between the frames"},
-			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers by these only, a `LIST` with commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"}, techniqueNames()...),
+			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
+			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's) or jsonl, a\nline for each DUMP", Value: cli.FormatText}, "text", "machine", "json", "jsonl"),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of standard output", Value: "-"},
+			&cli.StringSliceFlag{Name: "thread", Usage: "print only the thread with the id `ID`; may be repeated"},
+			&cli.BoolFlag{Name: "crashed-only", Usage: "print only the thread that crashed, or asked for the dump"},
+			&cli.BoolFlag{Name: "brief", Usage: "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them"},
+			&cli.BoolFlag{Name: "registers", Usage: "print the registers of every frame: the default in text, unless\n--registers=false; by default, JSON has those of the topmost frame"},
+			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: print the bytes of the stack between frames"},
+			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"}, techniqueNames()...),
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
-			&cli.BoolFlag{Name: "trace", Usage: "print every step of every walk, and why"},
-			&cli.BoolFlag{Name: "verify", Usage: "check whether the symbols hold; status 1 if not"},
-			&cli.Float64Flag{Name: "min-cfi", Usage: "--verify wants `PERCENT` of the callers by call frame information\n(default 100)", Value: verify.Default().MinCFI},
-			&cli.IntFlag{Name: "max-scan", Usage: "--verify takes `N` callers found by scanning (default 0)"},
-			&cli.StringSliceFlag{Name: "allow-missing", Usage: "--verify takes modules like `PATTERN` without symbols: * is anything;\nmay be repeated"},
-			&cli.BoolFlag{Name: "compare", Usage: "compare two JSON outputs, frame by frame: status 1 if they differ"},
-			&cli.StringSliceFlag{Name: "symbols-b", Usage: "walk again with symbols from `PATH` in place of those of --symbols,\nand compare; may be repeated"},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "walk `N` dumps side by side (default: as many as processors)"},
+			&cli.BoolFlag{Name: "trace", Usage: "print every step of every walk, and the reason for it"},
+			&cli.BoolFlag{Name: "verify", Usage: "check whether the symbols hold, and end with status 1 if not"},
+			&cli.Float64Flag{Name: "min-cfi", Usage: "with --verify: require `PERCENT` of the callers by call frame\ninformation (default 100)", Value: verify.Default().MinCFI},
+			&cli.IntFlag{Name: "max-scan", Usage: "with --verify: allow `N` callers found by scanning (default 0)"},
+			&cli.StringSliceFlag{Name: "allow-missing", Usage: "with --verify: allow modules that match `PATTERN` to have no\nsymbols; * matches anything but a slash; may be repeated"},
+			&cli.BoolFlag{Name: "compare", Usage: "compare two JSON outputs frame by frame, and end with status 1 if\nthey differ"},
+			&cli.StringSliceFlag{Name: "symbols-b", Usage: "walk again with symbols from `PATH` instead of --symbols, and\ncompare; may be repeated"},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "walk `N` dumps at once (default: as many as processors)"},
 		),
 		Action: func(c *cli.Context) error {
 			w, err := newWalkCall(c, msgs)
