@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -92,7 +93,7 @@ func checkModuleName(p *Pass) (func(*symfmt.Record), func()) {
 		seen = true
 		want, err := b.Name()
 		b.Problem("MODULE name", err)
-		if want == "" || want == baseName(p.Name) || p.Options.Stored != nil && p.Options.Stored(want) {
+		if want == "" || want == text.Base(p.Name) || p.Options.Stored != nil && p.Options.Stored(want) {
 			return
 		}
 		p.Report(r, 4, "MODULE name %q is not the binary's DT_SONAME, %q, by which walkers of crash reports ask for symbols: dump again, or convert --rename-module",
@@ -116,13 +117,10 @@ func checkStorePath(p *Pass) {
 	if !strings.EqualFold(id, p.DebugID) {
 		p.ReportLine(1, "stored under id %q, MODULE has %q", id, p.DebugID)
 	}
-	if base := baseName(p.Name); name != base {
+	if base := text.Base(p.Name); name != base {
 		p.ReportLine(1, "stored under name %q, MODULE has %q", name, base)
 	}
 }
-
-// baseName returns a module's name without folders.
-func baseName(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
 // storePlace extracts NAME and ID from NAME/ID/NAME.sym. Unless the path is known to be in a store,
 // ID must look like an id and NAME occur twice.

@@ -213,3 +213,14 @@ func (c *Cursor) CStr() []byte {
 	c.pos += n + 1
 	return s
 }
+
+// AppendSLEB appends a signed LEB128. binary.AppendUvarint appends unsigned ones.
+func AppendSLEB(b []byte, v int64) []byte {
+	for {
+		c := byte(v & 0x7f)
+		if v >>= 7; v == 0 && c&0x40 == 0 || v == -1 && c&0x40 != 0 {
+			return append(b, c)
+		}
+		b = append(b, c|0x80)
+	}
+}

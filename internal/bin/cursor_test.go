@@ -87,6 +87,17 @@ func TestLEB(t *testing.T) {
 	}
 }
 
+// A number comes back, and takes as few bytes as it can.
+func TestAppendSLEB(t *testing.T) {
+	for v, size := range map[int64]int{0: 1, 63: 1, -64: 1, 64: 2, -65: 2, 1 << 61: 9, 1<<63 - 1: 10, -1 << 63: 10} {
+		b := AppendSLEB(nil, v)
+		c := New(".x", b, binary.LittleEndian)
+		if got := c.SLEB(); got != v || c.Err() != nil || len(b) != size {
+			t.Errorf("%d: %d from %x, %v; want %d bytes", v, got, b, c.Err(), size)
+		}
+	}
+}
+
 func message(err error) string {
 	if err == nil {
 		return ""

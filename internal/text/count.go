@@ -16,3 +16,6 @@ func Count[N int | int64 | uint64 | uint32](n N, noun string) string {
 	}
 	return strconv.FormatUint(uint64(n), 10) + " " + noun
 }
+
+// Base returns the last part of a path of any system: what follows its last slash or backslash.
+func Base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

@@ -11,3 +11,11 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+func TestBase(t *testing.T) {
+	for path, want := range map[string]string{"": "", "a": "a", "/usr/lib/a.so": "a.so", `C:\x/y\a.dll`: "a.dll", "a/": ""} {
+		if got := Base(path); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -55,17 +56,7 @@ func (e *encoder) str(v uint64) {
 
 func (e *encoder) uleb(v uint64) { e.buf = binary.AppendUvarint(e.buf, v) }
 
-func (e *encoder) sleb(v int64) {
-	for {
-		b := byte(v & 0x7f)
-		v >>= 7
-		if v == 0 && b&0x40 == 0 || v == -1 && b&0x40 != 0 {
-			e.buf = append(e.buf, b)
-			return
-		}
-		e.buf = append(e.buf, b|0x80)
-	}
-}
+func (e *encoder) sleb(v int64) { e.buf = bin.AppendSLEB(e.buf, v) }
 
 // align makes the buffer's length a multiple of 4, as that of what is in front of
 // it is.

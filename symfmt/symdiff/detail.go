@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -354,7 +355,7 @@ func compareInlines(a, b *symfmt.Inline) int {
 // shown returns a source file's name as it is in listings.
 func (s *side) shown(name string) string {
 	if s.base {
-		return baseFile(name)
+		return text.Base(name)
 	}
 	return name
 }

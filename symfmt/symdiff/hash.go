@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math/bits"
-	"strings"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -45,9 +44,6 @@ func mix(h hash, n uint64) hash {
 	hi, lo := bits.Mul64(uint64(h)^salts[0], n^salts[1])
 	return hash(hi ^ lo)
 }
-
-// baseFile returns the name of a source file without its folders.
-func baseFile(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
 // kindOfName classifies a name by how well it identifies a function.
 func kindOfName(name []byte) nameKind {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -85,7 +86,7 @@ func (r *Result) comparePaths() {
 		k, _ := slices.BinarySearchFunc(news, name, fromEnd)
 		best, length := "", 0
 		for _, other := range news[max(k-1, 0):min(k+1, len(news))] {
-			if n := commonEnd(name, other); n > length && baseFile(name) == baseFile(other) {
+			if n := commonEnd(name, other); n > length && text.Base(name) == text.Base(other) {
 				best, length = other, n
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -181,7 +182,7 @@ func (b *outliner) file(id symfmt.FileID) fileHash {
 		h := hashNumber(uint64(id))
 		return fileHash{h, h}
 	}
-	h := fileHash{hashString(baseFile(name)), hashString(name)}
+	h := fileHash{hashString(text.Base(name)), hashString(name)}
 	b.files.add(uint32(id), func() fileHash { return h })
 	return h
 }

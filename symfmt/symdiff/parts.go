@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -179,7 +180,7 @@ func (s *side) isFile(id symfmt.FileID, file uint32) bool {
 	if !ok {
 		return uint32(hashNumber(uint64(id))) == file
 	}
-	return uint32(hashString(baseFile(name))) == file
+	return uint32(hashString(text.Base(name))) == file
 }
 
 // lookUp finds the functions that are in both files and have certain names.
@@ -274,7 +275,7 @@ func (s *side) places(f *Func, out map[place]bool) error {
 		}
 		h, ok := names[rec.Line.File]
 		if !ok {
-			h = hashString(baseFile(s.file(rec.Line.File)))
+			h = hashString(text.Base(s.file(rec.Line.File)))
 			names[rec.Line.File] = h
 		}
 		out[place{h, rec.Line.Num}] = true

@@ -1,6 +1,10 @@
 package symelf
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/symtool/symtool/internal/bin"
+)
 
 // byteOrder is a byte order that can also append.
 type byteOrder interface {
@@ -35,21 +39,11 @@ func (w *buffer) addr(v uint64) {
 // word writes a number of the class, such as a size in an ELF header.
 func (w *buffer) word(v uint64) { w.addr(v) }
 
-func (w *buffer) sleb(v int64) { w.b = appendSLEB(w.b, v) }
+func (w *buffer) sleb(v int64) { w.b = bin.AppendSLEB(w.b, v) }
 
 // align fills up with zeros to a multiple of n.
 func (w *buffer) align(n int) {
 	for len(w.b)%n != 0 {
 		w.b = append(w.b, 0)
-	}
-}
-
-func appendSLEB(b []byte, v int64) []byte {
-	for {
-		c := byte(v & 0x7f)
-		if v >>= 7; v == 0 && c&0x40 == 0 || v == -1 && c&0x40 != 0 {
-			return append(b, c)
-		}
-		b = append(b, c|0x80)
 	}
 }

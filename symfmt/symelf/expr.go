@@ -1,8 +1,10 @@
 package symelf
 
 import (
+	"encoding/binary"
 	"math/bits"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
@@ -100,7 +102,7 @@ func (p *postfix) op(op cfi.Op) (why string) {
 	if n < 32 {
 		p.out = append(p.out, opBreg0+byte(n), 0)
 	} else {
-		p.out = append(appendULEB(append(p.out, opBregx), n), 0)
+		p.out = append(binary.AppendUvarint(append(p.out, opBregx), n), 0)
 	}
 	p.depth++
 	return ""
@@ -115,9 +117,9 @@ func (p *postfix) constant(v uint64) {
 	case v < 1<<16:
 		p.out = p.order.AppendUint16(append(p.out, opConst2u), uint16(v))
 	case s < 0:
-		p.out = appendSLEB(append(p.out, opConsts), s)
+		p.out = bin.AppendSLEB(append(p.out, opConsts), s)
 	default:
-		p.out = appendULEB(append(p.out, opConstu), v)
+		p.out = binary.AppendUvarint(append(p.out, opConstu), v)
 	}
 }
 
@@ -151,7 +153,7 @@ func (p *postfix) operator(c byte) (why string) {
 	switch c {
 	case '+':
 		if isConst && int64(top.value) >= 0 {
-			p.out = appendULEB(append(p.out[:top.start], opPlusU), top.value)
+			p.out = binary.AppendUvarint(append(p.out[:top.start], opPlusU), top.value)
 		} else {
 			p.out = append(p.out, opPlus)
 		}
@@ -197,12 +199,4 @@ func (p *postfix) forget(depth int) {
 	for n := len(p.consts); n > 0 && p.consts[n-1].depth >= depth; n-- {
 		p.consts = p.consts[:n-1]
 	}
-}
-
-func appendULEB(b []byte, v uint64) []byte {
-	for v >= 0x80 {
-		b = append(b, byte(v)|0x80)
-		v >>= 7
-	}
-	return append(b, byte(v))
 }

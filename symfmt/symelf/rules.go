@@ -1,9 +1,11 @@
 package symelf
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"slices"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -233,7 +235,7 @@ func (c *compiler) register(s *ruleSet, r cfi.Rule, ra cfi.Expr) {
 	code, why := c.rule(n, r.Expr, false)
 	if why != "" {
 		d.lose(why)
-		code = appendULEB([]byte{cfaUndefined}, n) // or an earlier rule would stay
+		code = binary.AppendUvarint([]byte{cfaUndefined}, n) // or an earlier rule would stay
 	}
 	if r.Reg == c.link {
 		d.code[pcColumn] = append(d.code[pcColumn], code...)
@@ -257,9 +259,9 @@ func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 		case !numbered:
 			return nil, whyRegister
 		case off >= 0:
-			return appendULEB(appendULEB([]byte{cfaDefCFA}, n), uint64(off)), ""
+			return binary.AppendUvarint(binary.AppendUvarint([]byte{cfaDefCFA}, n), uint64(off)), ""
 		case off%align == 0:
-			return appendSLEB(appendULEB([]byte{cfaDefCFASF}, n), off/align), ""
+			return bin.AppendSLEB(binary.AppendUvarint([]byte{cfaDefCFASF}, n), off/align), ""
 		}
 	}
 	c.expr.cfa = false
@@ -267,14 +269,14 @@ func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 	if why != "" {
 		return nil, why
 	}
-	return append(appendULEB([]byte{cfaDefExpression}, uint64(len(ops))), ops...), ""
+	return append(binary.AppendUvarint([]byte{cfaDefExpression}, uint64(len(ops))), ops...), ""
 }
 
 // rule returns the instruction for the rule of register n; ra says that it is the
 // return address, of which a small number marks the outermost frame.
 func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string) {
 	if e.IsUndef() || ra && e.EndsStack() {
-		return appendULEB([]byte{cfaUndefined}, n), ""
+		return binary.AppendUvarint([]byte{cfaUndefined}, n), ""
 	}
 	if e.Check() != nil {
 		return nil, whyFails
@@ -288,18 +290,18 @@ func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string)
 		k, aligned := c.factored(off)
 		switch {
 		case base == cfi.CFA && aligned && k >= 0:
-			return appendULEB(appendULEB([]byte{cfaValOffset}, n), uint64(k)), ""
+			return binary.AppendUvarint(binary.AppendUvarint([]byte{cfaValOffset}, n), uint64(k)), ""
 		case base == cfi.CFA && aligned:
-			return appendSLEB(appendULEB([]byte{cfaValOffsetSF}, n), k), ""
+			return bin.AppendSLEB(binary.AppendUvarint([]byte{cfaValOffsetSF}, n), k), ""
 		case base != cfi.CFA && off == 0:
 			from, numbered := c.arch.RegNumber(c.names.Name(base))
 			if !numbered {
 				return nil, whyRegister
 			}
 			if from == n {
-				return appendULEB([]byte{cfaSameValue}, n), ""
+				return binary.AppendUvarint([]byte{cfaSameValue}, n), ""
 			}
-			return appendULEB(appendULEB([]byte{cfaRegister}, n), from), ""
+			return binary.AppendUvarint(binary.AppendUvarint([]byte{cfaRegister}, n), from), ""
 		}
 	}
 	return c.expression(n, e)
@@ -314,11 +316,11 @@ func (c *compiler) factored(off int64) (int64, bool) {
 func savedAt(n uint64, k int64) []byte {
 	switch {
 	case k < 0:
-		return appendSLEB(appendULEB([]byte{cfaOffsetExtSF}, n), k)
+		return bin.AppendSLEB(binary.AppendUvarint([]byte{cfaOffsetExtSF}, n), k)
 	case n < 64:
-		return appendULEB([]byte{cfaOffset | byte(n)}, uint64(k))
+		return binary.AppendUvarint([]byte{cfaOffset | byte(n)}, uint64(k))
 	}
-	return appendULEB(appendULEB([]byte{cfaOffsetExt}, n), uint64(k))
+	return binary.AppendUvarint(binary.AppendUvarint([]byte{cfaOffsetExt}, n), uint64(k))
 }
 
 // expression returns the rule as operations.
@@ -333,7 +335,7 @@ func (c *compiler) expression(n uint64, e cfi.Expr) (code []byte, why string) {
 	if why != "" {
 		return nil, why
 	}
-	return append(appendULEB(appendULEB([]byte{op}, n), uint64(len(ops))), ops...), ""
+	return append(binary.AppendUvarint(binary.AppendUvarint([]byte{op}, n), uint64(len(ops))), ops...), ""
 }
 
 // advance goes delta bytes of code ahead.

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -67,22 +68,22 @@ func stackLines(d *dump.Dump, s *walk.Stack) (lines []string) {
 		for k := range max(len(f.Names), 1) {
 			v := view{d: d}
 			name, file, line, off := v.place(f, k)
-			text := "?"
+			shown := "?"
 			if f.Module >= 0 {
-				text = baseName(d.Modules[f.Module].Path)
+				shown = text.Base(d.Modules[f.Module].Path)
 			}
 			switch {
 			case name == "":
-				text += fmt.Sprintf("+%#x", off)
+				shown += fmt.Sprintf("+%#x", off)
 			case file == "":
-				text += fmt.Sprintf("!%s+%#x", name, off)
+				shown += fmt.Sprintf("!%s+%#x", name, off)
 			default:
-				text += fmt.Sprintf("!%s %s:%d", name, baseName(file), line)
+				shown += fmt.Sprintf("!%s %s:%d", name, text.Base(file), line)
 			}
 			if k+1 < len(f.Names) {
-				lines = append(lines, text+" inline")
+				lines = append(lines, shown+" inline")
 			} else {
-				lines = append(lines, text+" "+f.By.String())
+				lines = append(lines, shown+" "+f.By.String())
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func WriteMachine(w io.Writer, r *walk.Result) error {
 		if i == p.d.Main {
 			main = "1"
 		}
-		p.line("Module", baseName(m.Path), m.Version, debugFile(m), m.DebugID,
+		p.line("Module", text.Base(m.Path), m.Version, debugFile(m), m.DebugID,
 			fmt.Sprintf("0x%08x", m.Addr), fmt.Sprintf("0x%08x", lastByte(m)), main)
 	}
 	p.line("")
@@ -95,13 +95,13 @@ func (p *machineWriter) stack(s *viewStack) {
 
 // frame writes the line of f.Names[k], or of the frame if it has no names.
 func (p *machineWriter) frame(s *viewStack, f *walk.Frame, k, n int) {
-	module, text := "", ""
+	module, number := "", ""
 	if m := p.module(f); m != nil {
-		module = baseName(m.Path)
+		module = text.Base(m.Path)
 	}
 	name, file, line, off := p.place(f, k)
 	if file != "" {
-		text = fmt.Sprint(line)
+		number = fmt.Sprint(line)
 	}
-	p.line(fmt.Sprint(s.number), fmt.Sprint(n), module, name, file, text, fmt.Sprintf("0x%x", off))
+	p.line(fmt.Sprint(s.number), fmt.Sprint(n), module, name, file, number, fmt.Sprintf("0x%x", off))
 }

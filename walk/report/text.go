@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -163,11 +164,11 @@ func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	case m == nil:
 		p.put("0x%x", f.PC)
 	case name == "":
-		p.put("%s + 0x%x", safe(baseName(m.Path)), off)
+		p.put("%s + 0x%x", safe(text.Base(m.Path)), off)
 	case file == "":
-		p.put("%s!%s + 0x%x", safe(baseName(m.Path)), safe(name), off)
+		p.put("%s!%s + 0x%x", safe(text.Base(m.Path)), safe(name), off)
 	default:
-		p.put("%s!%s [%s : %d + 0x%x]", safe(baseName(m.Path)), safe(name), safe(baseName(file)), line, off)
+		p.put("%s!%s [%s : %d + 0x%x]", safe(text.Base(m.Path)), safe(name), safe(text.Base(file)), line, off)
 	}
 	if p.o.Ends && m != nil && f.Module < 0 {
 		p.put(" (unloaded)")
@@ -209,7 +210,7 @@ func (p *textWriter) modules() {
 		if i == p.d.Main && m.Addr != 0 {
 			main = "  (main)"
 		}
-		p.put("0x%08x - 0x%08x  %s  %s%s%s\n", m.Addr, lastByte(m), safe(baseName(m.Path)), safe(version), main, p.symbolIssue(i))
+		p.put("0x%08x - 0x%08x  %s  %s%s%s\n", m.Addr, lastByte(m), safe(text.Base(m.Path)), safe(version), main, p.symbolIssue(i))
 	}
 	if !p.o.Ends || len(p.d.Unloaded) == 0 {
 		return
@@ -217,7 +218,7 @@ func (p *textWriter) modules() {
 	p.put("\nUnloaded modules:\n")
 	for i := range p.d.Unloaded {
 		m := &p.d.Unloaded[i]
-		p.put("0x%08x - 0x%08x  %s\n", m.Addr, lastByte(m), safe(baseName(m.Path)))
+		p.put("0x%08x - 0x%08x  %s\n", m.Addr, lastByte(m), safe(text.Base(m.Path)))
 	}
 }
 

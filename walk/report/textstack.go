@@ -1,6 +1,7 @@
 package report
 
 import (
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
@@ -95,6 +96,6 @@ func (p *textWriter) pointee(addr, pc uint64, at *resolve.Location) {
 	// The function itself comes before those that were inlined into it.
 	for k := range at.Frames {
 		f := &at.Frames[(k+len(at.Frames)-1)%len(at.Frames)]
-		p.put("     *(0x%0*x) = 0x%0*x <%s> [%s : %d + 0x%x]\n", digits, addr, digits, pc, safe(f.Function), safe(baseName(f.File)), f.Line, pc-start)
+		p.put("     *(0x%0*x) = 0x%0*x <%s> [%s : %d + 0x%x]\n", digits, addr, digits, pc, safe(f.Function), safe(text.Base(f.File)), f.Line, pc-start)
 	}
 }

@@ -155,7 +155,7 @@ func debugFile(m *dump.Module) string {
 	if len(m.BuildID) == 0 && m.DebugPath == "" {
 		return ""
 	}
-	return baseName(m.DebugFile)
+	return text.Base(m.DebugFile)
 }
 
 // lastByte is the address of a module's last byte.
@@ -249,9 +249,6 @@ func uptime(d *dump.Dump) (seconds int64, ok bool) {
 	}
 	return d.Time.Unix() - d.Process.Started.Unix(), true
 }
-
-// baseName is the last part of a path of any system.
-func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
 // safe escapes what would act on a terminal.
 func safe(s string) string { return text.Printable(s) }

@@ -37,7 +37,7 @@ func (f *File) SOName() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	base := name[strings.LastIndexAny(name, `/\`)+1:]
+	base := text.Base(name)
 	if base == "" || base == "." || base == ".." || !text.IsPrintable(base) || base != strings.TrimSpace(base) {
 		return "", names.errorf(at, "DT_SONAME is %q, want the name of a file", name)
 	}
