@@ -289,3 +289,41 @@ func (t *abbrevs) addStep(first int, c class, at, form uint64, constant int64) b
 	}
 	return ok
 }
+
+// abbrevCache keeps the last tables: units of one producer often share one.
+type abbrevCache struct {
+	recent []*abbrevs
+	next   int
+}
+
+const recentTables = 4
+
+// reset forgets the tables, but not their storage.
+func (c *abbrevCache) reset() {
+	for _, t := range c.recent {
+		t.sizes = formSizes{} // matches no unit
+	}
+	c.next = 0
+}
+
+// get returns the unit's table, and what it cost to make it.
+func (c *abbrevCache) get(section []byte, h *header) (*abbrevs, uint64, error) {
+	sizes := h.sizes()
+	for _, t := range c.recent {
+		if t.offset == h.abbrev && t.sizes == sizes {
+			return t, 0, nil
+		}
+	}
+	if len(c.recent) < recentTables {
+		c.recent = append(c.recent, &abbrevs{})
+		c.next = len(c.recent) - 1
+	}
+	t := c.recent[c.next]
+	c.next = (c.next + 1) % recentTables
+	err := t.parse(section, h.abbrev, sizes)
+	if err != nil {
+		t.sizes = formSizes{}
+		return nil, t.cost(), err
+	}
+	return t, t.cost(), nil
+}

@@ -108,8 +108,8 @@ func BenchmarkLines(b *testing.B) {
 				b.Fatal(err)
 			}
 			w.info = data[:0]
-			t, _, err := w.tables.get(d.abbrev, h)
-			if err != nil || w.u.begin(d, h, data, t, w.meter) != nil {
+			t, _, err := w.tables.get(d.abbrev, &h.header)
+			if err != nil || w.u.open(d, &h.header, data, t, w.meter) != nil {
 				continue
 			}
 			w.haveLines = false

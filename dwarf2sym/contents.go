@@ -226,7 +226,7 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		h := &d.units[i]
+		h := &d.units[i].header
 		if h.isType() {
 			continue
 		}
@@ -242,7 +242,7 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 	return s.units(), nil
 }
 
-func versionName(h *unitHeader) string {
+func versionName(h *header) string {
 	name := fmt.Sprintf("DWARF %d", h.version)
 	if h.dwarf64 {
 		name += ", 64-bit"

@@ -176,12 +176,11 @@ func FuzzLines(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, line, lineStr []byte, lo uint64, big bool, addrSize uint8) {
-		d := &debugData{order: order(big), line: &memSource{data: line}, lineStr: wholeStrings(lineStr)}
-		d.effort = &effort{limit: 1 << 30}
-		u := &unit{unitHeader: unitHeader{version: 5, addrSize: []uint8{2, 4, 8}[addrSize%3]}, order: d.order, d: d, compDir: "/src"}
+		s := &sections{order: order(big), lineStr: wholeStrings(lineStr)}
+		u := &unit{header: header{version: 5, addrSize: []uint8{2, 4, 8}[addrSize%3]}, order: s.order, sect: s, compDir: "/src"}
 		u.stmtList = value{kind: vSecOff}
-		var tab lineTable
-		_ = tab.read(u, newWindow(d.line)) // what was whole is kept
+		var tab lineRows
+		_ = tab.read(u, newWindow(&memSource{data: line})) // what was whole is kept
 		for i, s := range tab.seqs {
 			if s.lo >= s.hi || i > 0 && s.lo < tab.seqs[i-1].lo || s.first >= s.last || s.last > len(tab.rows) {
 				t.Fatalf("sequence %d: %+v", i, s)
@@ -193,7 +192,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-func checkRows(t *testing.T, tab *lineTable, u *unit, code span) {
+func checkRows(t *testing.T, tab *lineRows, u *unit, code span) {
 	t.Helper()
 	if code.lo >= code.hi {
 		return

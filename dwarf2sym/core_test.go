@@ -66,13 +66,13 @@ func coreOf(t testing.TB, text string) *core {
 }
 
 func (c *core) debugData(copying bool) *debugData {
-	d := &debugData{
+	d := &debugData{sections: sections{
 		file: "test", order: c.order == binary.ByteOrder(binary.BigEndian),
 		abbrev: c.sections[".debug_abbrev"], str: wholeStrings(c.sections[".debug_str"]),
 		lineStr: wholeStrings(c.sections[".debug_line_str"]), strOffsets: c.sections[".debug_str_offsets"],
 		addr: c.sections[".debug_addr"], rnglists: c.sections[".debug_rnglists"], ranges: c.sections[".debug_ranges"],
 		info: &memSource{c.sections[".debug_info"], copying},
-	}
+	}}
 	if line, ok := c.sections[".debug_line"]; ok {
 		d.line = &memSource{line, copying}
 	}

@@ -81,7 +81,7 @@ func clip(name string) string {
 }
 
 // notFound returns the message for a missing .dwo file of u, with the places searched.
-func (s *splitter) notFound(u *unit) string {
+func (s *splitter) notFound(u *fileUnit) string {
 	paths := s.places.of(dwoKey{u.compDir, u.dwoName})
 	if len(paths) == 0 && s.places.only && len(s.packages) == 0 {
 		return "is not found: no folder with .dwo files is named"
@@ -204,12 +204,12 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 }
 
 // splitUnits returns the compilation units of the current .dwo file by id.
-func (w *worker) splitUnits() (map[uint64]*unitHeader, []placedProblem) {
+func (w *worker) splitUnits() (map[uint64]*header, []placedProblem) {
 	d := w.d
 	problems := d.readUnitHeaders()
-	units := make(map[uint64]*unitHeader)
+	units := make(map[uint64]*header)
 	for i := range d.units {
-		h := &d.units[i]
+		h := &d.units[i].header
 		if h.isType() || !w.spend(maxUnitHeader) {
 			continue
 		}
@@ -248,11 +248,11 @@ func openDwo(f *object.File, main *debugData) (all []*debugData, err error) {
 		if err != nil {
 			return nil, err
 		}
-		d := &debugData{
-			file: f.Path, order: main.order, half: &half{file: main.file}, info: info,
+		d := &debugData{half: &half{file: main.file}, sections: sections{
+			file: f.Path, order: main.order, info: info,
 			abbrev: abbrev, str: wholeStrings(str), strOffsets: strOffsets, rnglists: rnglists,
 			addr: main.addr, ranges: main.ranges, oldTypes: name == ".debug_types.dwo",
-		}
+		}}
 		types = append(types, d)
 		if !d.oldTypes {
 			all = append(all, d)

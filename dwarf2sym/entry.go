@@ -239,6 +239,12 @@ func (u *unit) take(d *decl, pos int, a *dieAttrs) int {
 	return pos
 }
 
+// takeFrom is takeAt for the DIE at the beginning of data, which is a piece of the unit.
+func (u *unit) takeFrom(data []byte, a *nameAttrs) int {
+	u.data = data
+	return u.takeAt(0, a)
+}
+
 // next returns the DIE that completes this one: where its name may be.
 func (a *nameAttrs) next() (value, bool) {
 	if a.origin.isRef() {

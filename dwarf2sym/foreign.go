@@ -18,7 +18,7 @@ const (
 
 // foreign is a unit opened for references into it.
 type foreign struct {
-	unit
+	fileUnit
 	buf     []byte
 	scopes  []scope
 	scanned bool // scopes are filled in
@@ -38,7 +38,7 @@ type tableKey struct {
 	sizes   formSizes
 }
 
-func newTableKey(section []byte, h *unitHeader) tableKey {
+func newTableKey(section []byte, h *header) tableKey {
 	key := tableKey{offset: h.abbrev, sizes: h.sizes()}
 	if len(section) > 0 {
 		key.section = &section[0]
@@ -47,7 +47,7 @@ func newTableKey(section []byte, h *unitHeader) tableKey {
 }
 
 // locate returns the debugData and the offset there of the DIE that u refers to.
-func (w *worker) locate(u *unit, ref value) (*debugData, uint64, bool) {
+func (w *worker) locate(u *fileUnit, ref value) (*debugData, uint64, bool) {
 	switch ref.kind {
 	case vRef:
 		return u.d, ref.u, true
@@ -64,7 +64,7 @@ func (w *worker) locate(u *unit, ref value) (*debugData, uint64, bool) {
 
 // peek reads the attributes that name the DIE that u refers to into a. It returns its
 // unit and its offset there; the unit's strings are good until the next peek.
-func (w *worker) peek(u *unit, ref value, a *nameAttrs) (*unit, uint64, bool) {
+func (w *worker) peek(u *fileUnit, ref value, a *nameAttrs) (*fileUnit, uint64, bool) {
 	d, off, ok := w.locate(u, ref)
 	if !ok {
 		return nil, 0, false
@@ -88,13 +88,12 @@ func (w *worker) peek(u *unit, ref value, a *nameAttrs) (*unit, uint64, bool) {
 		if cap(b) > cap(f.buf) {
 			f.buf = b[:0]
 		}
-		f.data = b
-		next := f.takeAt(0, a)
+		next := f.takeFrom(b, a)
 		if w.exhausted {
 			return nil, 0, false
 		}
 		if next >= 0 {
-			return &f.unit, off, true
+			return &f.fileUnit, off, true
 		}
 		if size == rest {
 			break
@@ -120,7 +119,7 @@ func (w *worker) openForeign(d *debugData, off uint64) *foreign {
 		w.closeForeign()
 	}
 	f := &foreign{}
-	if w.beginForeign(f, d, &d.units[i]) != nil {
+	if w.beginForeign(f, d, &d.units[i].header) != nil {
 		f = nil
 	}
 	w.foreign[key] = f
@@ -134,7 +133,7 @@ func (w *worker) closeForeign() {
 }
 
 // sharedTable returns a foreign unit's abbreviations, or nil.
-func (w *worker) sharedTable(d *debugData, h *unitHeader) (*abbrevs, error) {
+func (w *worker) sharedTable(d *debugData, h *header) (*abbrevs, error) {
 	key := newTableKey(d.abbrev, h)
 	if t, ok := w.shared[key]; ok {
 		return t, nil
@@ -152,7 +151,7 @@ func (w *worker) sharedTable(d *debugData, h *unitHeader) (*abbrevs, error) {
 }
 
 // beginForeign reads the unit's own DIE, from as few bytes as hold it.
-func (w *worker) beginForeign(f *foreign, d *debugData, h *unitHeader) error {
+func (w *worker) beginForeign(f *foreign, d *debugData, h *header) error {
 	t, err := w.sharedTable(d, h)
 	if err != nil {
 		return err
@@ -163,7 +162,7 @@ func (w *worker) beginForeign(f *foreign, d *debugData, h *unitHeader) error {
 		if err != nil || !w.spend(size) {
 			return cmp.Or(err, errExhausted)
 		}
-		err = f.begin(d, h, b, t, w.meter)
+		err = f.open(d, h, b, t, w.meter)
 		f.owner = f
 		if err == nil || size == h.size {
 			return err
@@ -172,7 +171,7 @@ func (w *worker) beginForeign(f *foreign, d *debugData, h *unitHeader) error {
 }
 
 // foreignScopes returns the scopes of a unit that is not the current one.
-func (w *worker) foreignScopes(u *unit) []scope {
+func (w *worker) foreignScopes(u *fileUnit) []scope {
 	f := u.owner
 	if f.scanned {
 		return f.scopes
@@ -185,7 +184,7 @@ func (w *worker) foreignScopes(u *unit) []scope {
 	// A second worker, for the scopes only: without code there is nothing else
 	// that it could produce.
 	scan := worker{d: f.d, namesOnly: true, meter: w.meter}
-	if scan.u.begin(f.d, &f.unitHeader, data, f.abbrevs, w.meter) == nil {
+	if scan.u.open(f.d, &f.header, data, f.abbrevs, w.meter) == nil {
 		scan.scan() // what it found before any damage is what can be had
 		for i := range scan.scopes {
 			if s := &scan.scopes[i]; s.name.kind == vInline {

@@ -167,14 +167,14 @@ func (r *reader) openSupplement(f *object.File, d *debugData) {
 		return
 	}
 	if d.sup = r.openDWARF(r.supplement, "names in it"); d.sup != nil {
-		d.sup.tag = supTag
+		d.sup.tag, d.supStr = supTag, d.sup.str
 	}
 }
 
 // openDWARF opens the debug sections of one file except .debug_line; lost names the
 // loss to report if they cannot be opened.
 func (r *reader) openDWARF(f *object.File, lost string) *debugData {
-	d := &debugData{file: f.Path, order: orderOf(f)}
+	d := &debugData{sections: sections{file: f.Path, order: orderOf(f)}}
 	if cpu := r.file.Arch; cpu != nil {
 		d.isa = cpu.ISABit
 	}
@@ -260,43 +260,4 @@ func (d *debugData) release() {
 	for _, s := range d.random {
 		s.Release()
 	}
-}
-
-// windowSize is how much of a section a window reads at once: enough to make
-// system calls rare, little enough to stay in the cache.
-const windowSize = 256 << 10
-
-// window reads pieces of a section that mostly follow each other. What it
-// returns is valid until the next call.
-type window struct {
-	src object.Source
-	off uint64 // of data in the section
-	buf []byte // storage, where the source needs it
-	got []byte // the bytes from off on
-}
-
-func newWindow(src object.Source) *window {
-	if src == nil {
-		return nil
-	}
-	return &window{src: src}
-}
-
-func (w *window) size() int64 { return w.src.Size() }
-
-// bytes returns n bytes at off, which the section must have.
-func (w *window) bytes(off, n uint64) ([]byte, error) {
-	if off < w.off || off+n > w.off+uint64(len(w.got)) {
-		size := min(max(n, windowSize), uint64(w.size())-off)
-		b, err := w.src.Bytes(int64(off), int64(size), w.buf)
-		if err != nil {
-			return nil, err
-		}
-		if uint64(cap(b)) > uint64(cap(w.buf)) {
-			w.buf = b[:0]
-		}
-		w.off, w.got = off, b
-	}
-	from := off - w.off
-	return w.got[from : from+n : from+n], nil
 }

@@ -42,11 +42,6 @@ type lineTable struct {
 	files []fileEntry
 	rows  []row
 	seqs  []sequence
-
-	// Where sequences overlap:
-	reach []uint64 // the highest end of the sequences up to each
-	byFit []*sequence
-	sweep sweep
 }
 
 // fileEntry is an entry of the program's file table. Its name is looked up when
@@ -68,7 +63,7 @@ func (t *lineTable) read(u *unit, w *window) error {
 		return err
 	}
 	err := t.run(u)
-	t.sortSequences()
+	slices.SortStableFunc(t.seqs, func(a, b sequence) int { return cmp.Compare(a.lo, b.lo) })
 	return err
 }
 
@@ -76,11 +71,11 @@ func (t *lineTable) read(u *unit, w *window) error {
 func (t *lineTable) clear() {
 	t.data, t.version = nil, 0
 	t.dirs, t.files = t.dirs[:0], t.files[:0]
-	t.rows, t.seqs, t.reach = t.rows[:0], t.seqs[:0], t.reach[:0]
+	t.rows, t.seqs = t.rows[:0], t.seqs[:0]
 }
 
 func (t *lineTable) errorf(u *unit, pos int, format string, args ...any) error {
-	return &bin.Error{File: u.d.file, Section: ".debug_line", Offset: t.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
+	return &bin.Error{File: u.sect.file, Section: ".debug_line", Offset: t.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
 }
 
 // load finds the bytes of the unit's program.

@@ -39,9 +39,9 @@ type scope struct {
 type foundName struct {
 	linkage []byte
 	plain   []byte
-	die     uint64 // the last DIE of the chain: its scopes are the function's
-	u       *unit  // where that is
-	flat    bool   // its language has no scopes
+	die     uint64    // the last DIE of the chain: its scopes are the function's
+	u       *fileUnit // where that is
+	flat    bool      // its language has no scopes
 }
 
 // naming says where a function's name comes from.
@@ -56,7 +56,7 @@ const (
 // nameOf returns the name of the DIE at off with attributes a: its linkage
 // name, else its plain name with its scopes. In C it is the other way round: a
 // linkage name is what an asm label made of it (__GI_abort for abort).
-func (w *worker) nameOf(u *unit, off uint64, a *nameAttrs) (nameID, naming) {
+func (w *worker) nameOf(u *fileUnit, off uint64, a *nameAttrs) (nameID, naming) {
 	if id, ok := w.placedName(u, a); ok {
 		return id, named
 	}
@@ -78,7 +78,7 @@ func (w *worker) nameOf(u *unit, off uint64, a *nameAttrs) (nameID, naming) {
 
 // placedName is like nameOf, for names that need no scopes and lie in .debug_str, as
 // nearly all do: their bytes are looked at once.
-func (w *worker) placedName(u *unit, a *nameAttrs) (nameID, bool) {
+func (w *worker) placedName(u *fileUnit, a *nameAttrs) (nameID, bool) {
 	attrs := *a
 	flat := false
 	for range maxChain {
@@ -122,7 +122,7 @@ func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
 }
 
 // chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
-func (w *worker) chase(u *unit, off uint64, a *nameAttrs) (found foundName) {
+func (w *worker) chase(u *fileUnit, off uint64, a *nameAttrs) (found foundName) {
 	attrs := *a
 	for range maxChain {
 		found.die, found.u, found.flat = off, u, u.flatBehind(found.flat)
@@ -156,7 +156,7 @@ func (w *worker) chase(u *unit, off uint64, a *nameAttrs) (found foundName) {
 }
 
 // appendScopes appends "ns::Class::" for the scopes around the DIE at off.
-func (w *worker) appendScopes(b []byte, u *unit, off uint64) []byte {
+func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 	scopes := w.scopes
 	if u != &w.u {
 		scopes = w.foreignScopes(u)
@@ -189,7 +189,7 @@ func (w *worker) appendScopes(b []byte, u *unit, off uint64) []byte {
 }
 
 // appendOuter appends "f(int)::" for the function at off, around a local type.
-func (w *worker) appendOuter(b []byte, u *unit, off uint64) []byte {
+func (w *worker) appendOuter(b []byte, u *fileUnit, off uint64) []byte {
 	var a nameAttrs
 	if u, off, ok := w.peek(u, value{vRef, off}, &a); ok {
 		found := w.chase(u, off, &a)
@@ -247,7 +247,7 @@ func searchScopes(scopes []scope, off uint64) int {
 
 // appendScope appends the name of one scope. A type that is completed outside
 // of its scope is named by what it refers to.
-func (w *worker) appendScope(b []byte, u *unit, s *scope) []byte {
+func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
 	name := []byte(s.text)
 	if len(name) == 0 {
 		name, _ = u.text(s.name)

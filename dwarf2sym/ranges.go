@@ -45,11 +45,11 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 		return u.rngList(ranges.u, out)
 	case vRnglistx:
 		size := u.offsetSize()
-		off, ok := tableEntry(u.rnglistsBase, ranges.u, size, uint64(len(u.d.rnglists)))
+		off, ok := tableEntry(u.rnglistsBase, ranges.u, size, uint64(len(u.sect.rnglists)))
 		if !ok {
 			return out, u.errorf(u.firstDIE, "range list index %d outside of .debug_rnglists", ranges.u)
 		}
-		return u.rngList(u.rnglistsBase+u.order.uint(u.d.rnglists[off:off+size]), out)
+		return u.rngList(u.rnglistsBase+u.order.uint(u.sect.rnglists[off:off+size]), out)
 	}
 	return out, nil
 }
@@ -57,10 +57,10 @@ func (u *unit) spans(low, high, ranges value, out []span) ([]span, error) {
 // withoutISA returns [lo, hi) without the bit that selects the instruction set. GNU
 // as describes assembly with it: low_pc is the value of the symbol.
 func (u *unit) withoutISA(lo, hi uint64) (uint64, uint64) {
-	if lo&u.d.isa == 0 {
+	if lo&u.sect.isa == 0 {
 		return lo, hi
 	}
-	return lo &^ u.d.isa, hi &^ u.d.isa
+	return lo &^ u.sect.isa, hi &^ u.sect.isa
 }
 
 // indexError returns the reason why v is not an address, or nil if the attribute
@@ -90,7 +90,7 @@ func (u *unit) endOf(lo, hi uint64) uint64 {
 // rangeList reads a list of .debug_ranges (DWARF 4, 2.17.3).
 func (u *unit) rangeList(off uint64, out []span) ([]span, error) {
 	base, size := u.lowPC, uint64(u.addrSize)
-	data := u.d.ranges
+	data := u.sect.ranges
 	most := u.mostAddr()
 	for first := true; ; first = false {
 		if off > uint64(len(data)) || uint64(len(data))-off < 2*size {
@@ -117,7 +117,7 @@ func (u *unit) listError(section string, off uint64, first bool) error {
 	if first {
 		msg = "range list starts outside of the section"
 	}
-	return &bin.Error{File: u.d.file, Section: section, Offset: off, Msg: msg}
+	return &bin.Error{File: u.sect.file, Section: section, Offset: off, Msg: msg}
 }
 
 func (u *unit) addSpan(out []span, lo, hi uint64) []span {
@@ -129,7 +129,7 @@ func (u *unit) addSpan(out []span, lo, hi uint64) []span {
 
 // rngList reads a list of .debug_rnglists (DWARF 5, 2.17.3 and 7.25).
 func (u *unit) rngList(off uint64, out []span) ([]span, error) {
-	data := u.d.rnglists
+	data := u.sect.rnglists
 	if off >= uint64(len(data)) {
 		return out, u.listError(".debug_rnglists", off, true)
 	}
@@ -177,11 +177,11 @@ func (u *unit) rngEntry(kind uint8, pos int) (a, b uint64, next int, err error) 
 		}
 	case rleStartxLength:
 		if a, pos, err = u.rngAddrx(pos); err == nil {
-			b, pos = uleb(u.d.rnglists, pos)
+			b, pos = uleb(u.sect.rnglists, pos)
 		}
 	case rleOffsetPair:
-		if a, pos = uleb(u.d.rnglists, pos); pos >= 0 {
-			b, pos = uleb(u.d.rnglists, pos)
+		if a, pos = uleb(u.sect.rnglists, pos); pos >= 0 {
+			b, pos = uleb(u.sect.rnglists, pos)
 		}
 	case rleBaseAddress:
 		a, pos = u.rngAddr(pos)
@@ -191,33 +191,33 @@ func (u *unit) rngEntry(kind uint8, pos int) (a, b uint64, next int, err error) 
 		}
 	case rleStartLength:
 		if a, pos = u.rngAddr(pos); pos >= 0 {
-			b, pos = uleb(u.d.rnglists, pos)
+			b, pos = uleb(u.sect.rnglists, pos)
 		}
 	default:
-		err = &bin.Error{File: u.d.file, Section: ".debug_rnglists", Offset: uint64(pos - 1),
+		err = &bin.Error{File: u.sect.file, Section: ".debug_rnglists", Offset: uint64(pos - 1),
 			Msg: fmt.Sprintf("range list entry of kind %d, want 0 to 7", kind)}
 	}
 	return a, b, pos, err
 }
 
 func (u *unit) rngAddrx(pos int) (uint64, int, error) {
-	i, next := uleb(u.d.rnglists, pos)
+	i, next := uleb(u.sect.rnglists, pos)
 	if next < 0 {
 		return 0, -1, nil
 	}
 	a, ok := u.addrx(i)
 	if !ok {
-		return 0, -1, &bin.Error{File: u.d.file, Section: ".debug_rnglists", Offset: uint64(pos), Msg: "address index outside of .debug_addr"}
+		return 0, -1, &bin.Error{File: u.sect.file, Section: ".debug_rnglists", Offset: uint64(pos), Msg: "address index outside of .debug_addr"}
 	}
 	return a, next, nil
 }
 
 func (u *unit) rngAddr(pos int) (uint64, int) {
 	size := int(u.addrSize)
-	if len(u.d.rnglists)-pos < size {
+	if len(u.sect.rnglists)-pos < size {
 		return 0, -1
 	}
-	return u.order.uint(u.d.rnglists[pos : pos+size]), pos + size
+	return u.order.uint(u.sect.rnglists[pos : pos+size]), pos + size
 }
 
 // tidy sorts spans and joins those that touch or overlap.

@@ -470,7 +470,7 @@ func (w *worker) batch(b batch) int64 {
 			continue // otherHalves
 		}
 		from := h.off - start
-		w.unit(h, data[from:from+h.size:from+h.size])
+		w.unit(&h.header, data[from:from+h.size:from+h.size])
 	}
 	return int64(size)
 }

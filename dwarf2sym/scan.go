@@ -20,7 +20,7 @@ const (
 // what an error cuts short is closed with what it has.
 func (w *worker) scan() error {
 	s := &w.scanner
-	s.reset(&w.u, w.u.scoped(), w.u.flat())
+	s.reset(&w.u.unit, w.u.scoped(), w.u.flat())
 	w.stack = append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
 	for {
 		e, done, err := s.next()
@@ -28,7 +28,7 @@ func (w *worker) scan() error {
 		switch {
 		case done:
 			for ; top >= 0; top-- {
-				w.leave(&w.stack[top], len(w.u.data))
+				w.leave(&w.stack[top], int(w.u.size))
 			}
 			return err
 		case e == nil:

@@ -6,12 +6,35 @@ import (
 	"sort"
 )
 
-// sortSequences puts the sequences in order of their start.
+// lineRows is the line table of a unit, in which the rows of a piece of code are found.
 //
-// They overlap in damaged files, and where functions that the linker dropped
+// Sequences overlap in damaged files, and where functions that the linker dropped
 // got the address 0 in a program that has code there.
-func (t *lineTable) sortSequences() {
-	slices.SortStableFunc(t.seqs, func(a, b sequence) int { return cmp.Compare(a.lo, b.lo) })
+type lineRows struct {
+	lineTable
+
+	// Where sequences overlap:
+	reach []uint64 // the highest end of the sequences up to each
+	byFit []*sequence
+	sweep sweep
+}
+
+// read decodes the line program of u.
+func (t *lineRows) read(u *unit, w *window) error {
+	err := t.lineTable.read(u, w)
+	t.findOverlaps()
+	return err
+}
+
+// clear makes the table empty.
+func (t *lineRows) clear() {
+	t.lineTable.clear()
+	t.reach = t.reach[:0]
+}
+
+// findOverlaps fills in reach if sequences overlap.
+func (t *lineRows) findOverlaps() {
+	t.reach = t.reach[:0]
 	for i := 1; i < len(t.seqs); i++ {
 		if t.seqs[i].lo < t.seqs[i-1].hi {
 			t.findReach()
@@ -20,7 +43,7 @@ func (t *lineTable) sortSequences() {
 	}
 }
 
-func (t *lineTable) findReach() {
+func (t *lineRows) findReach() {
 	most := uint64(0)
 	for i := range t.seqs {
 		most = max(most, t.seqs[i].hi)
@@ -29,7 +52,7 @@ func (t *lineTable) findReach() {
 }
 
 // from returns the index of the first sequence that may reach behind lo.
-func (t *lineTable) from(lo uint64) int {
+func (t *lineRows) from(lo uint64) int {
 	if len(t.reach) > 0 {
 		return sort.Search(len(t.reach), func(i int) bool { return t.reach[i] > lo })
 	}
@@ -40,7 +63,7 @@ func (t *lineTable) from(lo uint64) int {
 // address. Code between sequences is not covered. Where sequences overlap, the
 // one that fits [lo, hi) best counts (betterFit). It returns how many sequences
 // it looked at.
-func (t *lineTable) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *row)) (looked int) {
+func (t *lineRows) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *row)) (looked int) {
 	first := t.from(lo)
 	last := first
 	for last < len(t.seqs) && t.seqs[last].lo < hi {
@@ -57,7 +80,7 @@ func (t *lineTable) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *row)) (loo
 }
 
 // rowsOf is like rowsIn, for one sequence.
-func (t *lineTable) rowsOf(s *sequence, lo, hi uint64, emit func(lo, hi uint64, r *row)) {
+func (t *lineRows) rowsOf(s *sequence, lo, hi uint64, emit func(lo, hi uint64, r *row)) {
 	end := min(hi, s.hi)
 	rows := t.rows[s.first:s.last]
 	k, exact := slices.BinarySearchFunc(rows, lo, func(r row, lo uint64) int { return cmp.Compare(r.addr, lo) })
@@ -81,11 +104,11 @@ func (t *lineTable) rowsOf(s *sequence, lo, hi uint64, emit func(lo, hi uint64, 
 // sequence of its own, which fits another one hardly ever.
 func betterFit(a, b *sequence, lo, hi uint64) int {
 	return cmp.Or(
-		cmp.Compare(a.misfit(lo, hi), b.misfit(lo, hi)),
+		cmp.Compare(misfit(a, lo, hi), misfit(b, lo, hi)),
 		cmp.Compare(b.lo, a.lo), cmp.Compare(a.hi, b.hi), cmp.Compare(a.first, b.first))
 }
 
-func (s *sequence) misfit(lo, hi uint64) int {
+func misfit(s *sequence, lo, hi uint64) int {
 	switch {
 	case s.lo == lo && s.hi == hi:
 		return 0
@@ -97,7 +120,7 @@ func (s *sequence) misfit(lo, hi uint64) int {
 
 // paintRows is like rowsIn, for sequences that overlap: each piece of code goes to
 // the best one that covers it.
-func (t *lineTable) paintRows(seqs []sequence, lo, hi uint64, emit func(lo, hi uint64, r *row)) {
+func (t *lineRows) paintRows(seqs []sequence, lo, hi uint64, emit func(lo, hi uint64, r *row)) {
 	byFit := t.byFit[:0]
 	for i := range seqs {
 		if s := &seqs[i]; s.hi > lo {

@@ -97,7 +97,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 		if h.version >= 5 && h.typ != utSkeleton {
 			continue
 		}
-		f, ok := w.skeletonAt(h)
+		f, ok := w.skeletonAt(&h.header)
 		if ok && !w.spend(uint64(len(f.dwoName)+len(f.compDir))) {
 			break
 		}
@@ -132,7 +132,7 @@ func (d *debugData) hasSkeletons() bool {
 }
 
 // skeletonAt reads the first DIE of a unit.
-func (w *worker) skeletonAt(h *unitHeader) (*foreign, bool) {
+func (w *worker) skeletonAt(h *header) (*foreign, bool) {
 	f := &foreign{}
 	if err := w.beginForeign(f, w.d, h); err != nil {
 		return nil, false
@@ -143,16 +143,8 @@ func (w *worker) skeletonAt(h *unitHeader) (*foreign, bool) {
 	return f, true
 }
 
-// splitID returns the id that both halves have.
-func (u *unit) splitID() uint64 {
-	if u.version >= 5 {
-		return u.id
-	}
-	return u.dwoID
-}
-
 // splitIDOf is like splitID, for a unit of which only the header was read.
-func (w *worker) splitIDOf(h *unitHeader) (id uint64, ok bool) {
+func (w *worker) splitIDOf(h *header) (id uint64, ok bool) {
 	if h.version >= 5 {
 		return h.id, true
 	}
@@ -286,8 +278,8 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 
 // halfOf reads the unit h in the file of s, the other half of a skeleton. It
 // reports false when nothing of it could be read.
-func (w *worker) halfOf(sk *skeleton, h *unitHeader, s *fileState) (ok bool) {
-	skel, ok := w.skeletonAt(&w.d.units[sk.unit])
+func (w *worker) halfOf(sk *skeleton, h *header, s *fileState) (ok bool) {
+	skel, ok := w.skeletonAt(&w.d.units[sk.unit].header)
 	if !ok {
 		return false
 	}
@@ -346,18 +338,7 @@ func (w *worker) skeletonAlone(sk *skeleton) {
 	if err != nil || !w.spend(h.size) {
 		return
 	}
-	w.unit(h, data)
-}
-
-// join copies to u, the other half, the attributes that only its skeleton has.
-func (u *unit) join(skel *unit) {
-	u.addrBase, u.rangesBase = skel.addrBase, skel.gnuRangesBase
-	u.stmtList, u.compDir = skel.stmtList, skel.compDir
-	u.lowPC = skel.lowPC
-	if v, ok := u.address(u.low); ok {
-		u.lowPC = v
-	}
-	u.dwoName = ""
+	w.unit(&h.header, data)
 }
 
 // lineUnit returns the unit that the line table belongs to.
@@ -365,7 +346,7 @@ func (w *worker) lineUnit() *unit {
 	if w.skeleton != nil {
 		return w.skeleton
 	}
-	return &w.u
+	return &w.u.unit
 }
 
 // reportMissingHalf reports that the other half of the current unit was not found.

@@ -29,10 +29,10 @@ type typePlace struct {
 // oldTypesData returns the debug information of .debug_types, which shares all other
 // sections with .debug_info.
 func (d *debugData) oldTypesData(info object.Source) *debugData {
-	return &debugData{
-		file: d.file, order: d.order, oldTypes: true, info: info, sup: d.sup,
+	return &debugData{sup: d.sup, sections: sections{
+		file: d.file, order: d.order, oldTypes: true, info: info, supStr: d.supStr,
 		abbrev: d.abbrev, str: d.str, lineStr: d.lineStr, strOffsets: d.strOffsets,
-	}
+	}}
 }
 
 // typeOf returns the DIE of the type with the signature.
@@ -72,7 +72,7 @@ func (t *typeUnits) add(d *debugData) {
 			continue
 		}
 		buf = b
-		_, th, err := d.parseUnitHeader(b, h.off, h.off+h.size, false)
+		_, th, err := d.parseHeader(b, h.off, h.off+h.size, false)
 		if _, known := t.places[th.signature]; err == nil && !known {
 			t.places[th.signature] = typePlace{d, h.off + th.offset}
 		}
@@ -162,10 +162,10 @@ func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, 
 		clear(x.parts)
 		x.size = 0
 	}
-	d := &debugData{
-		file: from.file, order: from.order, half: from.half,
-		str: p.str, info: p.sects[index.holds], oldTypes: index.holds == sectTypes, packed: x,
-	}
+	d := &debugData{half: from.half, packed: x, sections: sections{
+		file: from.file, order: from.order,
+		str: p.str, info: p.sects[index.holds], oldTypes: index.holds == sectTypes,
+	}}
 	var err error
 	if d.abbrev, err = w.packedPart(x, row, sectAbbrev); err != nil {
 		return nil, err

@@ -309,11 +309,11 @@ func (u *unit) address(v value) (uint64, bool) {
 // addrx reads entry i of the unit's part of .debug_addr (DWARF 5, 7.27).
 func (u *unit) addrx(i uint64) (uint64, bool) {
 	size := uint64(u.addrSize)
-	off, ok := tableEntry(u.addrBase, i, size, uint64(len(u.d.addr)))
+	off, ok := tableEntry(u.addrBase, i, size, uint64(len(u.sect.addr)))
 	if !ok {
 		return 0, false
 	}
-	return u.order.uint(u.d.addr[off : off+size]), true
+	return u.order.uint(u.sect.addr[off : off+size]), true
 }
 
 // tableEntry returns the offset of entry i of a table of equal entries at base,
@@ -329,18 +329,16 @@ func tableEntry(base, i, size, limit uint64) (uint64, bool) {
 func (u *unit) text(v value) ([]byte, bool) {
 	switch v.kind {
 	case vStrp:
-		return cstring(u.d.str, v.u)
+		return cstring(u.sect.str, v.u)
 	case vStrpSup:
-		if u.d.sup != nil {
-			return cstring(u.d.sup.str, v.u)
-		}
+		return cstring(u.sect.supStr, v.u)
 	case vLineStrp:
-		return cstring(u.d.lineStr, v.u)
+		return cstring(u.sect.lineStr, v.u)
 	case vInline:
 		return cstring(u.data, v.u)
 	case vStrx:
 		if off, ok := u.strx(v.u); ok {
-			return cstring(u.d.str, off)
+			return cstring(u.sect.str, off)
 		}
 	}
 	return nil, false
@@ -351,9 +349,9 @@ func (u *unit) text(v value) ([]byte, bool) {
 func (u *unit) inString(v value) bool {
 	switch v.kind {
 	case vStrp:
-		return v.u < uint64(len(u.d.str))
+		return v.u < uint64(len(u.sect.str))
 	case vLineStrp:
-		return v.u < uint64(len(u.d.lineStr))
+		return v.u < uint64(len(u.sect.lineStr))
 	}
 	return true
 }
@@ -361,11 +359,11 @@ func (u *unit) inString(v value) bool {
 // strx reads entry i of the unit's part of .debug_str_offsets (DWARF 5, 7.26).
 func (u *unit) strx(i uint64) (uint64, bool) {
 	size := u.offsetSize()
-	off, ok := tableEntry(u.strOffsetsBase, i, size, uint64(len(u.d.strOffsets)))
+	off, ok := tableEntry(u.strOffsetsBase, i, size, uint64(len(u.sect.strOffsets)))
 	if !ok {
 		return 0, false
 	}
-	return u.order.uint(u.d.strOffsets[off : off+size]), true
+	return u.order.uint(u.sect.strOffsets[off : off+size]), true
 }
 
 func cstring(section []byte, off uint64) ([]byte, bool) {
@@ -381,5 +379,5 @@ func cstring(section []byte, off uint64) ([]byte, bool) {
 
 // errorf returns an error at pos of the unit.
 func (u *unit) errorf(pos int, format string, args ...any) *bin.Error {
-	return &bin.Error{File: u.d.file, Section: ".debug_info", Offset: u.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
+	return &bin.Error{File: u.sect.file, Section: ".debug_info", Offset: u.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
 }

@@ -41,11 +41,11 @@ type records struct {
 
 // unitState is the current unit, and storage that is reused from unit to unit.
 type unitState struct {
-	u         unit
+	u         fileUnit
 	tables    abbrevCache
 	info      []byte
 	lineWin   *window
-	lines     lineTable
+	lines     lineRows
 	haveLines bool // lines was read for this unit
 	fileIDs   []uint32
 	scopes    []scope
@@ -135,7 +135,7 @@ func (w *worker) damage() *problemList {
 // unit reads one unit, whose bytes are data. Whatever is wrong with it becomes
 // a problem; the records that were complete are kept. It reports false when
 // the unit could not even be begun.
-func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
+func (w *worker) unit(h *header, data []byte) (begun bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.abandon()
@@ -155,7 +155,7 @@ func (w *worker) unit(h *unitHeader, data []byte) (begun bool) {
 	t, cost, err := w.tables.get(w.d.abbrev, h)
 	w.spend(cost)
 	if err == nil {
-		err = w.u.begin(w.d, h, data, t, w.meter)
+		err = w.u.open(w.d, h, data, t, w.meter)
 	}
 	if err != nil {
 		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), err)
@@ -198,42 +198,4 @@ func (w *worker) needLines() {
 	}
 	w.spend(uint64(len(w.lines.data)))
 	w.stats.LineRows += len(w.lines.rows)
-}
-
-// abbrevCache keeps the last tables: units of one producer often share one.
-type abbrevCache struct {
-	recent []*abbrevs
-	next   int
-}
-
-const recentTables = 4
-
-// reset forgets the tables, but not their storage.
-func (c *abbrevCache) reset() {
-	for _, t := range c.recent {
-		t.sizes = formSizes{} // matches no unit
-	}
-	c.next = 0
-}
-
-// get returns the unit's table, and what it cost to make it.
-func (c *abbrevCache) get(section []byte, h *unitHeader) (*abbrevs, uint64, error) {
-	sizes := h.sizes()
-	for _, t := range c.recent {
-		if t.offset == h.abbrev && t.sizes == sizes {
-			return t, 0, nil
-		}
-	}
-	if len(c.recent) < recentTables {
-		c.recent = append(c.recent, &abbrevs{})
-		c.next = len(c.recent) - 1
-	}
-	t := c.recent[c.next]
-	c.next = (c.next + 1) % recentTables
-	err := t.parse(section, h.abbrev, sizes)
-	if err != nil {
-		t.sizes = formSizes{}
-		return nil, t.cost(), err
-	}
-	return t, t.cost(), nil
 }

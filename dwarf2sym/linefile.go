@@ -1,0 +1,52 @@
+package dwarf2sym
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+
+	"github.com/symtool/symtool/symfmt/srcmap"
+)
+
+// path returns the name of a file of the line table: the entry's name joined
+// with its directory, and with the unit's where that is relative too, and
+// otherwise unchanged ("." and ".." stay, nothing is looked up). DWARF 5
+// (6.2.4) makes directory 0 the compilation directory, which is then not
+// joined once more: GCC's relative ones would double.
+func (t *lineTable) path(u *unit, file uint64) (string, bool) {
+	if file >= uint64(len(t.files)) {
+		return "", false
+	}
+	e := &t.files[file]
+	name := t.text(u, e.name)
+	if name == "" || srcmap.IsAbs(name) {
+		return name, name != ""
+	}
+	dir := ""
+	if e.dir < uint64(len(t.dirs)) {
+		dir = t.text(u, t.dirs[e.dir])
+	}
+	if (t.version < 5 || e.dir != 0) && !srcmap.IsAbs(dir) {
+		dir = srcmap.Join(u.compDir, dir)
+	}
+	return srcmap.Join(dir, name), true
+}
+
+// text returns a name of the file tables.
+func (t *lineTable) text(u *unit, v value) string {
+	var b []byte
+	if v.kind == vInline {
+		b, _ = cstring(t.data, v.u)
+	} else {
+		b, _ = u.text(v)
+	}
+	return string(b)
+}
+
+// md5 returns the digest of a file of the line table, hexadecimal; "" for none.
+func (t *lineTable) md5(file uint64) string {
+	at := t.files[file].md5
+	if at == 0 || len(t.data)-at < md5.Size {
+		return ""
+	}
+	return hex.EncodeToString(t.data[at : at+md5.Size])
+}
