@@ -217,9 +217,17 @@ func (f *File) CodeRanges() []Range {
 	return all
 }
 
-func codeOf(sections []*Section) (out []Range) {
+func codeOf(sections []*Section) []Range {
+	isCode := func(s *Section) bool { return s.IsCode() && !s.Unplaced }
+	n := 0 // a file has one, or 65,000
 	for _, s := range sections {
-		if s.IsCode() && !s.Unplaced {
+		if isCode(s) {
+			n++
+		}
+	}
+	out := make([]Range, 0, n)
+	for _, s := range sections {
+		if isCode(s) {
 			// Truncated at the end of the address space.
 			out = append(out, Range{s.Addr, s.Addr + min(s.MemSize, math.MaxUint64-s.Addr)})
 		}
