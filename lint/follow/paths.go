@@ -170,7 +170,7 @@ func (f *follower) path(at uint32, s frameState) {
 			if f.cpu.link {
 				s.saves.write(0)
 			}
-			f.later = append(f.later, pathItem{next, at, s})
+			f.later = appendState(f.later, pathItem{next, at, s})
 			f.ends = append(f.ends, next)
 			return
 		case stepJump:
@@ -215,7 +215,7 @@ func (f *follower) call(target uint64) {
 
 func (f *follower) jump(from uint32, target uint64, s *frameState) {
 	if off := target - f.start; off < uint64(len(f.code)) {
-		f.now = append(f.now, pathItem{uint32(off), from, *s})
+		f.now = appendState(f.now, pathItem{uint32(off), from, *s})
 		return
 	}
 	f.exit(from, target, s)
@@ -227,6 +227,14 @@ func (f *follower) exit(at uint32, target uint64, s *frameState) {
 	}
 }
 
+// appendState appends what has a state. A list with many is not copied again.
+func appendState[T frameState | pathItem](list []T, item T) []T {
+	if len(list) == manyInstructions {
+		list = slices.Grow(list, maxInstructions-manyInstructions)
+	}
+	return append(list, item)
+}
+
 // enter joins a state with what is known at an instruction, and reports whether the instruction has
 // to be followed, again or for the first time.
 func (f *follower) enter(at uint32, s *frameState) bool {
@@ -236,10 +244,7 @@ func (f *follower) enter(at uint32, s *frameState) bool {
 			f.long = true
 			return false
 		}
-		if len(f.state) == manyInstructions {
-			f.state = slices.Grow(f.state, maxInstructions-manyInstructions) // and no more copies
-		}
-		f.state = append(f.state, *s)
+		f.state = appendState(f.state, *s)
 		f.index[at] = int32(len(f.state))
 		f.order = append(f.order, at)
 		return true
