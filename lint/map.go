@@ -57,6 +57,9 @@ func (m *Map) see(r *symfmt.Record) {
 	case symfmt.KindLine:
 		m.Lines = extent.Append(m.Lines, extent.Of(r.Line.RVA, uint64(r.Line.Size)))
 	case symfmt.KindPublic:
+		if n := len(m.Publics); n == cap(m.Publics) {
+			m.Publics = slices.Grow(m.Publics, max(n, 1)) // append's smaller steps leave more garbage in all
+		}
 		m.Publics = append(m.Publics, m.named(r, 0))
 	}
 }

@@ -20,6 +20,7 @@ const (
 	maxBudget   = 4 << 20
 	nameUnit    = 512 // bytes of a function's and its file's name that come with a frame
 	linesAFrame = 4   // lines of a trace
+	lineUnit    = 128 // bytes of a line of a trace that come with it
 	ruleUnit    = 64  // rules that are parsed, or registers that have one, that cost as a frame does
 )
 
@@ -66,7 +67,7 @@ func (b *Budget) chargeRules(parsed int, row *cachedRow) {
 
 // takeLine takes the cost of a line of a trace, and reports whether there was room.
 func (b *Budget) takeLine(line string) bool {
-	b.lines -= 1 + len(line)/nameUnit
+	b.lines -= 1 + len(line)/lineUnit
 	return b.lines >= 0
 }
 

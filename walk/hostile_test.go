@@ -272,3 +272,11 @@ func TestHostileTrace(t *testing.T) {
 		t.Errorf("%d lines of trace, %d frames", n, len(traced.Frames))
 	}
 }
+
+// A long line of a trace costs more than a short one.
+func TestHostileTraceLines(t *testing.T) {
+	b := Budget{lines: 3}
+	if long := strings.Repeat("x", 2*lineUnit); !b.takeLine(long) || b.takeLine("") {
+		t.Errorf("%d lines are left of 3 after a line of %d bytes and an empty one, want -1", b.lines, len(long))
+	}
+}

@@ -395,7 +395,7 @@ func (u *unwinder) end(e End, format string, args ...any) {
 }
 
 // maxTrace is the limit on the lines of a trace: those of some ten thousand frames.
-const maxTrace = 1 << 16
+const maxTrace = 1 << 15
 
 // note adds to the trace.
 func (u *unwinder) note(format string, args ...any) {

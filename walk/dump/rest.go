@@ -119,18 +119,30 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 }
 
 // marshal is json.Marshal, whose buffer doubles until it holds megabytes of mappings: this one is
-// in pieces, and joined once.
+// made when the size is known.
 func marshal(v any) ([]byte, error) {
-	var p pieces
-	err := jsonv2.MarshalWrite(&p, v, jsonv1.DefaultOptionsV1())
-	return slices.Concat(p...), err
+	var size counter
+	if err := jsonv2.MarshalWrite(&size, v, jsonv1.DefaultOptionsV1()); err != nil {
+		return nil, err
+	}
+	out := make(appender, 0, size)
+	err := jsonv2.MarshalWrite(&out, v, jsonv1.DefaultOptionsV1())
+	return out, err
 }
 
-// pieces keeps a copy of each write.
-type pieces [][]byte
+// counter counts the bytes that are written to it.
+type counter int
 
-func (p *pieces) Write(b []byte) (int, error) {
-	*p = append(*p, bytes.Clone(b))
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}
+
+// appender keeps the bytes that are written to it.
+type appender []byte
+
+func (a *appender) Write(b []byte) (int, error) {
+	*a = append(*a, b...)
 	return len(b), nil
 }
 

@@ -227,6 +227,7 @@ func (d jsonDump) rest(out *inspectedDump) {
 	for _, a := range d.Annotations {
 		out.Annotations = append(out.Annotations, inspectedNote{a.Module, a.Key, a.Value})
 	}
+	out.Streams = slices.Grow(out.Streams, len(d.Parts))
 	for _, p := range d.Parts {
 		out.Streams = append(out.Streams, inspectedStream{hexText(uint64(p.Type)), p.Name, hexText(p.Offset), p.Size})
 	}
