@@ -1,5 +1,7 @@
 package symfmt
 
+import "slices"
+
 // Most lines of a large file are line records and INLINEs. fastLine and fastInline
 // read those of the common form in one pass; whatever is unusual is left to parse,
 // which reads the same line again and words its faults. A digit at a time is not
@@ -127,6 +129,10 @@ func fastRanges(to []Range, b []byte, i int) (ranges []Range, next int) {
 		}
 		if uint(end-at-1) >= 16 || size != 0 && rva+(size-1) < rva {
 			return to, -1
+		}
+		if n := len(to); n == cap(to) {
+			// At least doubled: append's smaller steps leave more garbage in all.
+			to = slices.Grow(to, max(n, 1))
 		}
 		to = append(to, Range{RVA: RVA(rva), Size: size})
 		switch b[end] {
