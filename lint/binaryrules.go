@@ -13,7 +13,7 @@ var binaryRules = []*Rule{
 		Doc: `A crash report names a module by its id: the build-id, or without one a hash of the
 first page of .text. Under another id the file is never found, or found for another
 binary. Nothing else is compared then; --ignore SYM501 compares all the same.`,
-		On:    onModule,
+		On:    []symfmt.Kind{symfmt.KindModule},
 		Check: checkModuleID,
 	},
 	{
@@ -21,7 +21,7 @@ binary. Nothing else is compared then; --ignore SYM501 compares all the same.`,
 		Spec: binarySpec + "MODULE records",
 		Doc: `Readers choose the registers of STACK CFI by the CPU of MODULE. If it differs from
 the binary's, every rule is meaningless.`,
-		On:    onModule,
+		On:    []symfmt.Kind{symfmt.KindModule},
 		Check: checkModuleCPU,
 	},
 	{
@@ -96,7 +96,7 @@ Under another name only symtool finds the file, by its id. Nothing is reported f
 file NAME/ID/NAME.sym in a store that has the same id under DT_SONAME, too, as after
 dump --both-names; for a binary without DT_SONAME; and for a separate debug file,
 which has lost it.`,
-		On:    onModule,
+		On:    []symfmt.Kind{symfmt.KindModule},
 		Check: checkModuleName,
 	},
 	followRule,

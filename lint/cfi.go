@@ -5,12 +5,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Beginnings of the examples.
-const (
-	amd64Head = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 40 1 0\n"
-	armHead   = "MODULE Linux arm 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 40 1 0\n"
-	goodInit  = "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
-)
+// armHead begins examples.
+const armHead = "MODULE Linux arm 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 40 1 0\n"
 
 const cfiSpec = "symbol_files: STACK CFI records"
 
@@ -22,8 +18,8 @@ var cfiRules = []*Rule{
 		ID: "SYM401", Title: "STACK CFI before any STACK CFI INIT", Severity: Error, Since: "0.1", Spec: cfiSpec,
 		Doc: `A STACK CFI record changes the rules of the INIT record before it, and means nothing
 alone. Readers drop it, or attach it to an unrelated block.`,
-		Bad: amd64Head + "STACK CFI 1001 .cfa: $rsp 16 +\n" + goodInit, At: 4,
-		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
+		Bad: HeadFunc + "STACK CFI 1001 .cfa: $rsp 16 +\n" + Init, At: 4,
+		Good:  HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
 		Check: oddRow(facts.OddOrphan, "no STACK CFI INIT before this record"),
 	},
@@ -31,8 +27,8 @@ alone. Readers drop it, or attach it to an unrelated block.`,
 		ID: "SYM402", Title: "STACK CFI INIT ranges overlap", Severity: Error, Since: "0.1", Spec: cfiSpec,
 		Doc: `Two blocks claim the same code. Breakpad drops the one that comes later, with all its
 rows; others use either. Rules of the wrong block give wrong callers.`,
-		Bad: amd64Head + goodInit + "STACK CFI INIT 1020 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
-		Good:  amd64Head + goodInit + "STACK CFI INIT 1040 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 1040 0 g\n",
+		Bad: HeadFunc + Init + "STACK CFI INIT 1020 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
+		Good:  HeadFunc + Init + "STACK CFI INIT 1040 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 1040 0 g\n",
 		On:    cfiKinds,
 		Check: blockOverlaps,
 	},
@@ -40,16 +36,16 @@ rows; others use either. Rules of the wrong block give wrong callers.`,
 		ID: "SYM403", Title: "STACK CFI INIT twice for the same range", Severity: Warning, Since: "0.1", Spec: cfiSpec,
 		Doc: `Writers that read both .eh_frame and .debug_frame without removing duplicates write
 each function twice. Readers keep one of them; the file is larger for nothing.`,
-		Bad: amd64Head + goodInit + goodInit, At: 5,
-		Good:  amd64Head + goodInit,
+		Bad: HeadFunc + Init + Init, At: 5,
+		Good:  HeadFunc + Init,
 		On:    cfiKinds,
 		Check: blockOverlaps,
 	},
 	{
 		ID: "SYM404", Title: "STACK CFI INIT of size 0", Severity: Warning, Since: "0.1", Spec: cfiSpec,
 		Doc: `The block covers no code, so no reader ever uses it.`,
-		Bad: amd64Head + goodInit + "STACK CFI INIT 2000 0 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 2000 0 g\n", At: 5,
-		Good: amd64Head + goodInit,
+		Bad: HeadFunc + Init + "STACK CFI INIT 2000 0 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 2000 0 g\n", At: 5,
+		Good: HeadFunc + Init,
 		On:   []symfmt.Kind{symfmt.KindCFIInit},
 		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if r.Size == 0 {
@@ -62,8 +58,8 @@ each function twice. Readers keep one of them; the file is larger for nothing.`,
 		Doc: `The format allows any order, and readers sort. Comparing two files line by line, and
 searching a file without reading all of it, needs the order of addresses. Reported
 once.`,
-		Bad: amd64Head + "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
-		Good:  amd64Head + goodInit,
+		Bad: HeadFunc + "STACK CFI INIT 1020 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
+		Good:  HeadFunc + Init,
 		On:    []symfmt.Kind{symfmt.KindCFIInit},
 		Check: Ascending,
 	},
@@ -80,8 +76,8 @@ or the address is wrong. No reader ever looks there.`,
 		ID: "SYM407", Title: "STACK CFI rows do not ascend", Severity: Warning, Since: "0.1", Spec: cfiSpec,
 		Doc: `The address of a row has to be greater than that of the record before. Readers that
 sort the rows read something else than those that take them in file order.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1008 .cfa: $rsp 16 +\nSTACK CFI 1004 .cfa: $rsp 24 +\n", At: 6,
-		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 24 +\nSTACK CFI 1008 .cfa: $rsp 16 +\n",
+		Bad: HeadFunc + Init + "STACK CFI 1008 .cfa: $rsp 16 +\nSTACK CFI 1004 .cfa: $rsp 24 +\n", At: 6,
+		Good:  HeadFunc + Init + "STACK CFI 1004 .cfa: $rsp 24 +\nSTACK CFI 1008 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
 		Check: oddRow(facts.OddBackwards, "%x is not above the address of the record before"),
 	},
@@ -89,8 +85,8 @@ sort the rows read something else than those that take them in file order.`,
 		ID: "SYM408", Title: "two STACK CFI rows at one address", Severity: Error, Since: "0.1", Spec: cfiSpec,
 		Doc: `Breakpad keeps the later of the two: what only the first one says is lost. Write one
 row with the rules of both.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 +\nSTACK CFI 1004 $rbx: .cfa -16 + ^\n", At: 6,
-		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 + $rbx: .cfa -16 + ^\n",
+		Bad: HeadFunc + Init + "STACK CFI 1004 .cfa: $rsp 16 +\nSTACK CFI 1004 $rbx: .cfa -16 + ^\n", At: 6,
+		Good:  HeadFunc + Init + "STACK CFI 1004 .cfa: $rsp 16 + $rbx: .cfa -16 + ^\n",
 		On:    cfiKinds,
 		Check: oddRow(facts.OddSame, "there is a row at %x already"),
 	},
@@ -98,8 +94,8 @@ row with the rules of both.`,
 		ID: "SYM409", Title: "STACK CFI row outside of its INIT", Severity: Error, Since: "0.1", Spec: cfiSpec,
 		Doc: `The row lies outside the range of the INIT record before it. It is lost, or changes
 the rules of another function.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1040 .cfa: $rsp 16 +\n", At: 5,
-		Good: amd64Head + goodInit + "STACK CFI 103f .cfa: $rsp 16 +\n",
+		Bad: HeadFunc + Init + "STACK CFI 1040 .cfa: $rsp 16 +\n", At: 5,
+		Good: HeadFunc + Init + "STACK CFI 103f .cfa: $rsp 16 +\n",
 		On:   cfiKinds,
 		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if p.CFI.Odd&facts.OddOutside != 0 {
@@ -123,8 +119,8 @@ register, .ra has to name it at the function's entry too.`,
 		ID: "SYM411", Title: "rules that do not parse", Severity: Error, Since: "0.1", Spec: cfiSpec,
 		Doc: `Nothing of such a record is used, and Breakpad uses nothing of the block from this
 record on.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: $r12: .cfa -16 + ^\n", At: 5,
-		Good: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa -24 + ^ $r12: .cfa -16 + ^\n",
+		Bad: HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: $r12: .cfa -16 + ^\n", At: 5,
+		Good: HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa -24 + ^ $r12: .cfa -16 + ^\n",
 		On:   cfiKinds,
 		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if f := p.CFI.Set.Fault; f != nil {
@@ -137,8 +133,8 @@ record on.`,
 		Doc: `Whatever the registers hold, evaluating the expression fails: operands are missing or
 left over, a constant is malformed, a divisor is 0. The register is lost; with .cfa
 or .ra, the frame.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp +\n", At: 5,
-		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
+		Bad: HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp +\n", At: 5,
+		Good:  HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
 		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Failing }),
 	},
@@ -156,24 +152,24 @@ ARM.`,
 		ID: "SYM414", Title: "rule for a register that the CPU does not have", Severity: Warning, Since: "0.1", Spec: cfiSpec,
 		Doc: `No reader asks for the register, so the rule has no effect, and the intended one is
 missing.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1001 rbx: .cfa -16 + ^\n", At: 5,
-		Good:  amd64Head + goodInit + "STACK CFI 1001 $rbx: .cfa -16 + ^\n",
+		Bad: HeadFunc + Init + "STACK CFI 1001 rbx: .cfa -16 + ^\n", At: 5,
+		Good:  HeadFunc + Init + "STACK CFI 1001 $rbx: .cfa -16 + ^\n",
 		On:    cfiKinds,
 		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Foreign }),
 	},
 	{
 		ID: "SYM415", Title: "two rules for a register in one record", Severity: Warning, Since: "0.1", Spec: cfiSpec,
 		Doc: `The later one counts, in all known readers.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 + .cfa: $rsp 24 +\n", At: 5,
-		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\n",
+		Bad: HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp 16 + .cfa: $rsp 24 +\n", At: 5,
+		Good:  HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
 		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Repeated }),
 	},
 	{
 		ID: "SYM416", Title: "STACK CFI row that changes nothing", Severity: Note, Since: "0.1", Spec: cfiSpec,
 		Doc: "All rules of the row are in force already. It can be left out.",
-		Bad: amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 16 +\n", At: 6,
-		Good:  amd64Head + goodInit + "STACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 24 +\n",
+		Bad: HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 16 +\n", At: 6,
+		Good:  HeadFunc + Init + "STACK CFI 1001 .cfa: $rsp 16 +\nSTACK CFI 1002 .cfa: $rsp 24 +\n",
 		On:    cfiKinds,
 		Check: oddRow(facts.OddNothing, "the rules at %x are in force already"),
 	},
@@ -183,8 +179,8 @@ missing.`,
 rule says where the caller's value is. Readers give the caller the function's own
 value: if the caller computes its frame from that register, the frame after next is
 wrong.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $rbp 16 +\n", At: 5,
-		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rbp 16 + $rbp: .cfa -16 + ^\n",
+		Bad: HeadFunc + Init + "STACK CFI 1004 .cfa: $rbp 16 +\n", At: 5,
+		Good:  HeadFunc + Init + "STACK CFI 1004 .cfa: $rbp 16 + $rbp: .cfa -16 + ^\n",
 		On:    cfiKinds,
 		Check: PerRecord(checkBase),
 	},
@@ -193,8 +189,8 @@ wrong.`,
 		Doc: `The rules work only while the function itself runs: once it has called another, the
 register holds anything. Compilers do this for a few instructions where they align
 the stack.`,
-		Bad: amd64Head + goodInit + "STACK CFI 1004 .cfa: $r10 0 +\n", At: 5,
-		Good:  amd64Head + goodInit + "STACK CFI 1004 .cfa: $rsp 16 +\n",
+		Bad: HeadFunc + Init + "STACK CFI 1004 .cfa: $r10 0 +\n", At: 5,
+		Good:  HeadFunc + Init + "STACK CFI 1004 .cfa: $rsp 16 +\n",
 		On:    cfiKinds,
 		Check: PerRecord(checkScratch),
 	},
@@ -205,8 +201,8 @@ the stack.`,
 rule that failed, and Breakpad's walker for x86-64 treats 0 the same way. They guess
 a caller by frame pointer or by scanning, and add frames that do not exist. All
 readers stop at a number from 1 to 4095.`,
-		Bad: amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .undef\n", At: 4,
-		Good:  amd64Head + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: 1\n",
+		Bad: HeadFunc + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .undef\n", At: 4,
+		Good:  HeadFunc + "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: 1\n",
 		On:    cfiKinds,
 		Check: faultRule(func(s *facts.RuleSet) []facts.RuleFault { return s.Ends }),
 	},
@@ -214,8 +210,8 @@ readers stop at a number from 1 to 4095.`,
 		ID: "SYM420", Title: "STACK CFI outside of any FUNC and PUBLIC", Severity: Note, Since: "0.1", Spec: cfiSpec,
 		Doc: `The code has call frame information but no name, like entries of the PLT. Frames in
 it are walked, and shown without a function.`,
-		Bad: amd64Head + goodInit + "STACK CFI INIT 2000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
-		Good:  amd64Head + goodInit + "STACK CFI INIT 2000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 2000 0 g\n",
+		Bad: HeadFunc + Init + "STACK CFI INIT 2000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", At: 5,
+		Good:  HeadFunc + Init + "STACK CFI INIT 2000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nPUBLIC 2000 0 g\n",
 		Check: checkNameless,
 	},
 }

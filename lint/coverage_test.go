@@ -354,7 +354,7 @@ func TestCoverageAtTheEnd(t *testing.T) {
 
 func TestWorstFunctions(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(amd64Head + goodInit)
+	b.WriteString(HeadFunc + Init)
 	for i := range 1000 {
 		fmt.Fprintf(&b, "FUNC %x %x 0 f%d\n", 0x2000+i*0x1000, 1+i*7%1000, i)
 	}

@@ -9,15 +9,17 @@ import (
 // publicHead is a file without functions.
 const publicHead = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUBLIC 1000 0 f\n"
 
+const coverageSpec = "symbol_files: STACK CFI records"
+
 var coverageRules = []*Rule{
 	{
-		ID: "SYM701", Title: "no call frame information", Severity: Warning, Since: "0.1", Spec: cfiSpec,
+		ID: "SYM701", Title: "no call frame information", Severity: Warning, Since: "0.1", Spec: coverageSpec,
 		Doc: `There are functions, and neither STACK CFI nor STACK WIN that readers can use: stacks
 through this module are guessed. A debug file that was split off with objcopy
 --only-keep-debug has none: dump it together with the binary.`,
 		Cites: []string{"dump_syms#274", "Mozilla bug 1717909", "symbolic#783"},
-		Bad:   amd64Head, At: 0,
-		Good:  amd64Head + goodInit,
+		Bad:   HeadFunc, At: 0,
+		Good:  HeadFunc + Init,
 		Check: withCoverage(checkNoCFI),
 	},
 	{
@@ -27,25 +29,25 @@ through this module are guessed. A debug file that was split off with objcopy
 records name. The limit also holds for the functions' first bytes and, with --binary,
 for return addresses: that is where a walker looks for rules, in each frame but the
 first.`,
-		With: func(o *Options) { o.MinCFI = 60 },
-		Bad:  publicHead + "PUBLIC 2000 0 g\n" + goodInit, At: 0,
-		Good:  publicHead + goodInit,
+		With: func(o *PassOptions) { o.MinCFI = 60 },
+		Bad:  publicHead + "PUBLIC 2000 0 g\n" + Init, At: 0,
+		Good:  publicHead + Init,
 		Check: withCoverage(checkMinCFI),
 	},
 	{
 		ID: "SYM703", Title: "fewer lines than demanded", Severity: Error, Since: "0.1", Spec: "symtool: --min-lines",
 		Doc:  "The share of the functions' bytes that have line records is under the limit.",
-		With: func(o *Options) { o.MinLines = 99 },
-		Bad:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 20 1 0\n" + goodInit, At: 0,
-		Good:  amd64Head + goodInit,
+		With: func(o *PassOptions) { o.MinLines = 99 },
+		Bad:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 20 1 0\n" + Init, At: 0,
+		Good:  HeadFunc + Init,
 		Check: withCoverage(checkMinLines),
 	},
 	{
 		ID: "SYM704", Title: "no lines", Severity: Note, Since: "0.1", Spec: "symbol_files: Line records",
 		Doc: `No function has a line record: stacks show names of functions without files and
 lines. The binary was built or dumped without debug information.`,
-		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n" + goodInit, At: 0,
-		Good: amd64Head + goodInit,
+		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n" + Init, At: 0,
+		Good: HeadFunc + Init,
 		Check: withCoverage(func(p *Pass, c *Coverage) {
 			if c.Functions > 0 && c.WithLines.Covered == 0 {
 				p.ReportLine(0, "none of %s has line records", text.Count(uint64(c.Functions), "function"))
@@ -55,8 +57,8 @@ lines. The binary was built or dumped without debug information.`,
 	{
 		ID: "SYM705", Title: "no names", Severity: Warning, Since: "0.1", Spec: "symbol_files: FUNC records",
 		Doc: "There is neither a FUNC nor a PUBLIC record: stacks show addresses only.",
-		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n" + goodInit, At: 0,
-		Good: publicHead + goodInit,
+		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n" + Init, At: 0,
+		Good: publicHead + Init,
 		Check: withCoverage(func(p *Pass, c *Coverage) {
 			if c.Functions+c.Publics == 0 {
 				p.ReportLine(0, "no FUNC or PUBLIC record")
@@ -64,13 +66,13 @@ lines. The binary was built or dumped without debug information.`,
 		}),
 	},
 	{
-		ID: "SYM706", Title: "function without call frame information", Severity: Note, Since: "0.1", Spec: cfiSpec,
+		ID: "SYM706", Title: "function without call frame information", Severity: Note, Since: "0.1", Spec: coverageSpec,
 		Doc: `Other functions of the module have call frame information, and this one has none, or
 none for a part of it. Readers guess the caller of a frame there. Assembly without
 .cfi directives is like that. A PUBLIC has no size: it is counted up to the next
 record. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
-		Bad: amd64Head + goodInit + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
-		Good:  amd64Head + goodInit,
+		Bad: HeadFunc + Init + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
+		Good:  HeadFunc + Init,
 		Check: withCoverage(checkFunctions),
 	},
 }

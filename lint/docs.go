@@ -55,7 +55,7 @@ func Explain(r *Rule) string {
 		fmt.Fprintf(&b, "Seen in        %s\n", strings.Join(r.Cites, ", "))
 	}
 	fmt.Fprintf(&b, "Since          symtool %s\n", r.Since)
-	for _, example := range r.examples() {
+	for _, example := range examplesOf(r) {
 		fmt.Fprintf(&b, "\n%s\n\n%s", example.title, indented(example.text))
 	}
 	return b.String()
@@ -64,7 +64,7 @@ func Explain(r *Rule) string {
 // example formats a symbol file with or without a finding of the rule.
 type example struct{ title, text string }
 
-func (r *Rule) examples() (list []example) {
+func examplesOf(r *Rule) (list []example) {
 	if r.Bad != "" {
 		where := "about the file as a whole"
 		if r.At > 0 {
@@ -112,20 +112,20 @@ func Page() string {
 			fmt.Fprintf(&b, "| [%s](#%s) | %v | %s |\n", r.ID, strings.ToLower(r.ID), r.Severity, r.Title)
 		}
 		for _, r := range rules {
-			r.section(&b)
+			section(&b, r)
 		}
 	}
 	return b.String()
 }
 
-// section is the rule's part of the page.
-func (r *Rule) section(b *strings.Builder) {
+// section writes a rule's part of the page.
+func section(b *strings.Builder, r *Rule) {
 	fmt.Fprintf(b, "\n### %s\n\n**%s** (%v, since %s)\n\n%s\n\nSpecification: %s.", r.ID, r.Title, r.Severity, r.Since, strings.TrimSpace(r.Doc), r.Spec)
 	if len(r.Cites) > 0 {
 		fmt.Fprintf(b, " Seen in %s.", strings.Join(r.Cites, ", "))
 	}
 	b.WriteString("\n")
-	for _, example := range r.examples() {
+	for _, example := range examplesOf(r) {
 		fmt.Fprintf(b, "\n%s\n\n%s", example.title, indented(example.text))
 	}
 }

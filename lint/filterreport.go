@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// suppressRules are about lint itself. They are reported by Filter.Report.
-var suppressRules = []*Rule{
+// FilterRules are about lint itself. They are reported by Filter.Report.
+var FilterRules = []*Rule{
 	{
 		ID:       "SYM901",
 		Title:    "suppression that matches nothing",
@@ -41,16 +41,13 @@ Fix the defect, or enter another day and the reason.`,
 	},
 }
 
-// FilterRules returns the rules that Filter.Report checks.
-func FilterRules() []*Rule { return suppressRules }
-
 // Report returns the findings about the filter itself when all files were checked with these rules:
 // suppressions that match nothing, and entries of the baseline that are gone.
 func (f *Filter) Report(rules []*Rule) *Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := &Filter{config: f.config} // nothing is suppressed
-	p := NewPass(Options{File: f.config.File, Rules: rules, MaxPerRule: DefaultMaxPerRule}, own.File(""))
+	p := NewPass(PassOptions{File: f.config.File, Rules: rules}, own.File(""))
 	checked := func(prefix string) bool {
 		return slices.ContainsFunc(rules, func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) })
 	}

@@ -25,7 +25,7 @@ func FuzzLint(f *testing.F) {
 	for _, text := range examples() {
 		f.Add([]byte(text))
 	}
-	f.Add([]byte(head + "FUNC ffffffffffffffff 1 0 f\nffffffffffffffff 1 1 4294967295\nPUBLIC ffffffffffffffff 0 g\n" +
+	f.Add([]byte(Head + "FUNC ffffffffffffffff 1 0 f\nffffffffffffffff 1 1 4294967295\nPUBLIC ffffffffffffffff 0 g\n" +
 		"INLINE 4294967295 1 4294967295 4294967295 0 ffffffffffffffff\nSTACK CFI INIT ffffffffffffffff 1 .cfa: $rsp .ra: $rsp\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o := Options{File: "a.sym", MaxPerRule: 20, MinCFI: 99, MinLines: 50}

@@ -24,9 +24,9 @@ the first. Breakpad drops one that skips a level, and the inlined call is missin
 from stacks; rust-minidump sorts them. Mozilla's dump_syms orders INLINEs by address,
 not by call. symtool dump writes them in order. Where no INLINE of the level above
 holds it at all, see SYM325.`,
-		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4 1008 4\n" +
+		Bad: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4 1008 4\n" +
 			"INLINE 1 5 0 0 1000 2\nINLINE 0 7 0 0 1004 4\nINLINE 2 5 0 0 1000 2\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:   8,
 		On:   onFunc,
 		Check: atFuncEnd(func(n *facts.Nesting) *facts.NestedRanges { return &n.Skips }, func(p *Pass, x *facts.Nested) {
@@ -43,10 +43,10 @@ holds it at all, see SYM325.`,
 code is in another part of a split function, the inlined call is missing there.
 Breakpad's dumper repeats all INLINEs under every part.`,
 		Cites: []string{"symbolic#603"},
-		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 100c 8\n1000 10 1 0\n",
-		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:   Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 100c 8\n1000 10 1 0\n",
+		Good:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:    5,
-		On:    onInline,
+		On:    []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if !p.InFunc {
@@ -74,9 +74,9 @@ larger range the caller, or drops the record: the stack has the calls in the wro
 order, or lacks one. rust-minidump looks at levels only, and finds the record where
 another INLINE of the level above holds it; where none does, see SYM325. Mozilla's
 dump_syms joins equal neighbours of two calls.`,
-		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
+		Bad: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
 			"INLINE 1 6 0 0 1004 8\nINLINE 0 7 0 0 1008 8\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
 			"INLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
 		At: 6,
 		On: onFunc,
@@ -92,12 +92,12 @@ dump_syms joins equal neighbours of two calls.`,
 		Spec:     "symbol_files: INLINE records",
 		Doc: `At each level an instruction comes from one call. Breakpad drops a range that
 overlaps in part, rust-minidump takes one of the two: the stack has the wrong call.`,
-		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
+		Bad: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\n" +
 			"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
 			"INLINE 0 6 0 0 1004 8\n1000 10 1 0\n",
 		At: 6,
-		On: onInline,
+		On: []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if p.InFunc && p.Nest.Overlaps {
@@ -113,10 +113,10 @@ overlaps in part, rust-minidump takes one of the two: the stack has the wrong ca
 		Since:    "0.1",
 		Spec:     "symbol_files: INLINE records",
 		Doc:      `Readers drop it. A linker or compiler removed the code, or the dumper took an end for a start.`,
-		Bad:      head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 0\n1000 10 1 0\n",
-		Good:     head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:      Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 0\n1000 10 1 0\n",
+		Good:     Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:       5,
-		On:       onInline,
+		On:       []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				for i, x := range r.Inline.Ranges {
@@ -136,10 +136,10 @@ overlaps in part, rust-minidump takes one of the two: the stack has the wrong ca
 		Spec:     "symtool: order of what it writes",
 		Doc: `Readers accept any order; dumpers write the INLINEs of a FUNC before its lines.
 Reported once.`,
-		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\nINLINE 0 5 0 0 1004 4\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\nINLINE 0 5 0 0 1004 4\n",
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:   6,
-		On:   onInline,
+		On:   []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			n, first := 0, 0
 			return func(r *symfmt.Record) {
@@ -163,10 +163,10 @@ Reported once.`,
 		Spec:     "Breakpad: ParseInline",
 		Doc: `Breakpad reads 512 fields of an INLINE, which are 254 ranges, and drops a record with
 more: the call and those inlined into it are missing from stacks.`,
-		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges+1) + "\n1000 1000 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges) + "\n1000 1000 1 0\n",
+		Bad:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges+1) + "\n1000 1000 1 0\n",
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 1000 0 f\nINLINE 0 5 0 0" + manyRanges(maxRanges) + "\n1000 1000 1 0\n",
 		At:   5,
-		On:   onInline,
+		On:   []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if n := len(r.Inline.Ranges); n > maxRanges {
@@ -211,8 +211,8 @@ var orphanRule = &Rule{
 	Doc: `The call that contains this one is missing, with its name and line. rust-minidump
 goes from level to level and stops at the gap: this call is missing from stacks, too.
 Breakpad shows it as if the function itself had made it.`,
-	Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\nINLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
-	Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\nINLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
+	Bad:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\nINLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
+	Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 8\nINLINE 1 6 0 0 1004 4\n1000 10 1 0\n",
 	At:   6,
 	On:   onFunc,
 	Check: atFuncEnd(func(n *facts.Nesting) *facts.NestedRanges { return &n.Orphans }, func(p *Pass, x *facts.Nested) {

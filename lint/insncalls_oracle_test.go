@@ -20,7 +20,7 @@ import (
 func callsOf(t *testing.T, text []byte, f *object.File) (p *Pass, sites map[uint64]bool, took time.Duration) {
 	t.Helper()
 	r := lintBinary(t, text, f, Options{Rules: []*Rule{}})
-	p = NewPass(Options{}, nil)
+	p = NewPass(PassOptions{}, nil)
 	p.Facts = r.Facts
 	OpenImage(p, f, false)
 	b := ImageOf(p)

@@ -60,7 +60,7 @@ func TestMinCFICalls(t *testing.T) {
 	} {
 		cov := &Coverage{Functions: 1, All: CodeShare{Share: Share{99, 100}}, Entries: Share{1, 1}, Calls: &Share{74, 76}, Known: extent.Ranges{{RVA: 0, Size: 99}}}
 		cov.Judge(&facts.Facts{HasModule: true}, c.limit, 0)
-		p := NewPass(Options{Rules: coverageRules, MinCFI: c.limit, MaxPerRule: 1}, nil)
+		p := NewPass(PassOptions{Rules: coverageRules, MinCFI: c.limit, MaxPerRule: 1}, nil)
 		p.As("SYM702", func() { checkMinCFI(p, cov) })
 		if n := p.Result.Counts["SYM702"]; cov.Verdict != c.verdict || n != c.found || !slices.Contains(cov.Reasons, c.reason) {
 			t.Errorf("%v: %s, %d findings, want %s, %d: %q", c.limit, cov.Verdict, n, c.verdict, c.found, cov.Reasons)

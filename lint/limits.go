@@ -22,8 +22,8 @@ var limitRules = []*Rule{
 		Spec:     "rust-minidump: sym_file/mod.rs",
 		Doc: `rust-minidump drops lines that do not fit into its buffer, 80 to 160 KiB. A name of
 this length helps nobody: shorten it.`,
-		Bad:  head + "FUNC 1000 10 0 f" + strings.Repeat("g", longLine) + "\n",
-		Good: head + "FUNC 1000 10 0 f\n",
+		Bad:  Head + "FUNC 1000 10 0 f" + strings.Repeat("g", longLine) + "\n",
+		Good: Head + "FUNC 1000 10 0 f\n",
 		At:   2,
 		On:   withKinds(named, symfmt.KindInfo, symfmt.KindInline),
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
@@ -44,8 +44,8 @@ this length helps nobody: shorten it.`,
 		Doc: `rust-minidump refuses the file: it reads sizes of code and of parameters as 32 bits.
 No function is that large: the dumper subtracted addresses of two unrelated things,
 or used an end that was missing.`,
-		Bad:    head + "FUNC 1000 123456789 0 f\n",
-		Good:   head + "FUNC 1000 12345 0 f\n",
+		Bad:    Head + "FUNC 1000 123456789 0 f\n",
+		Good:   Head + "FUNC 1000 12345 0 f\n",
 		At:     2,
 		On:     allKinds,
 		Faults: facts.LineBig,
@@ -61,10 +61,10 @@ or used an end that was missing.`,
 		Doc: `Breakpad distinguishes the two forms by the number of fields. rust-minidump, and
 older versions of Breakpad, know only one of them: rust-minidump refuses the file.
 Only the first is reported. Dump the binary again.`,
-		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:   5,
-		On:   onInline,
+		On:   []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			first := 0
 			return func(r *symfmt.Record) {
@@ -89,10 +89,10 @@ level have run out of stack on such files, and symbolic had a limit for some wee
 lint looks no deeper than this. The level is damaged, or the dumper followed a call
 that contains itself.`,
 		Cites: []string{"symbolic#1014"},
-		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 512 5 0 0 1004 4\n1000 10 1 0\n",
-		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:   Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 512 5 0 0 1004 4\n1000 10 1 0\n",
+		Good:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:    5,
-		On:    onInline,
+		On:    []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if r.Inline.Depth >= facts.MaxDepth {

@@ -9,7 +9,7 @@ import (
 var onLine = []symfmt.Kind{symfmt.KindLine}
 
 // withLine is a function with one line record for all of it.
-const withLine = head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n"
+const withLine = Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n"
 
 var lineRules = []*Rule{
 	{
@@ -22,7 +22,7 @@ var lineRules = []*Rule{
 search the line records find this function for an address outside it, with a negative
 offset; others never find the line.`,
 		Cites:  []string{"dump_syms#535", "symbolic#746", "Mozilla bug 1810249"},
-		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\nff8 8 1 0\n1000 10 1 0\n",
+		Bad:    Head + "FILE 0 a.c\nFUNC 1000 10 0 f\nff8 8 1 0\n1000 10 1 0\n",
 		Good:   withLine,
 		At:     4,
 		On:     onLine,
@@ -39,7 +39,7 @@ offset; others never find the line.`,
 		Spec:     "symbol_files: Line records",
 		Doc: `Readers look for the function first: the bytes past its end have no line, or a line
 of another function. The size of the FUNC or of the line is wrong.`,
-		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n1010 4 2 0\n",
+		Bad:    Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n1010 4 2 0\n",
 		Good:   withLine,
 		At:     5,
 		On:     onLine,
@@ -57,8 +57,8 @@ of another function. The size of the FUNC or of the line is wrong.`,
 		Spec:     "symtool: order of what it writes",
 		Doc: `Readers sort them. Where records overlap, their order decides which one wins.
 Reported once.`,
-		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1008 8 2 0\n1000 8 1 0\n",
-		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
+		Bad:    Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1008 8 2 0\n1000 8 1 0\n",
+		Good:   Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:     5,
 		On:     onLine,
 		Faults: facts.LineOrder,
@@ -73,8 +73,8 @@ Reported once.`,
 		Doc: `"No two line records cover the same range of addresses." Breakpad drops the one that
 comes later, rust-minidump the one at the higher address: code gets the wrong line,
 or no line where the dropped one goes on.`,
-		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 c 1 0\n1008 8 2 0\n",
-		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
+		Bad:    Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 c 1 0\n1008 8 2 0\n",
+		Good:   Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:     5,
 		On:     onLine,
 		Faults: facts.LineOverlap,
@@ -91,7 +91,7 @@ or no line where the dropped one goes on.`,
 		Spec:     "symbol_files: Line records",
 		Doc: `Readers drop it. Dumpers of PDB files write them for lines without code of their own.
 Reported once.`,
-		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 0 1 0\n1000 10 2 0\n",
+		Bad:    Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 0 1 0\n1000 10 2 0\n",
 		Good:   withLine,
 		At:     4,
 		On:     onLine,
@@ -106,7 +106,7 @@ Reported once.`,
 		Spec:     "symbol_files: Line records",
 		Doc: `The compiler assigned no line to this code. Frames there have a file and line 0. The
 specification counts from 1; all readers accept 0. Reported once.`,
-		Bad:    head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 0 0\n",
+		Bad:    Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 0 0\n",
 		Good:   withLine,
 		At:     4,
 		On:     onLine,
@@ -122,7 +122,7 @@ specification counts from 1; all readers accept 0. Reported once.`,
 		Doc: `Frames in the gaps have a function but no line. Compilers leave few: data in code,
 padding, and code that no source line asks for. Only the first FUNC is reported;
 those without any line do not count.`,
-		Bad:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n",
+		Bad:   Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n",
 		Good:  withLine,
 		At:    3,
 		Check: AtEnd(reportGaps),

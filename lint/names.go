@@ -18,8 +18,6 @@ var functionNames = []symfmt.Kind{symfmt.KindInlineOrigin, symfmt.KindFunc, symf
 // C++ compilers write for templates of the standard library is seldom over 2,000.
 const maxName = 4096
 
-const moduleLine = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
-
 var nameRules = []*Rule{
 	{
 		ID:       "SYM601",
@@ -31,8 +29,8 @@ var nameRules = []*Rule{
 too few: some drop the record and what belongs to it, and some the whole file. A
 writer that knows no name writes a placeholder such as <name omitted>.`,
 		Cites: []string{"dump_syms#511", "dump_syms#543", "dump_syms#475", "dump_syms#476"},
-		Bad:   moduleLine + "INLINE_ORIGIN 0  \t\n",
-		Good:  moduleLine + "INLINE_ORIGIN 0 f\n",
+		Bad:   Head + "INLINE_ORIGIN 0  \t\n",
+		Good:  Head + "INLINE_ORIGIN 0 f\n",
 		At:    2,
 		On:    withName,
 		Check: emptyName,
@@ -48,8 +46,8 @@ come from debug information that lacks DW_AT_name, or refers to a supplementary 
 (dwz) that was missing when the symbols were dumped.`,
 		Cites:   []string{"dump_syms#476"},
 		PerFile: true,
-		Bad:     moduleLine + "INLINE_ORIGIN 0 <name omitted>\nINLINE_ORIGIN 1 <name omitted>\n",
-		Good:    moduleLine + "INLINE_ORIGIN 0 operator<\n",
+		Bad:     Head + "INLINE_ORIGIN 0 <name omitted>\nINLINE_ORIGIN 1 <name omitted>\n",
+		Good:    Head + "INLINE_ORIGIN 0 operator<\n",
 		At:      2,
 		On:      functionNames,
 		Check:   placeholders,
@@ -64,8 +62,8 @@ come from debug information that lacks DW_AT_name, or refers to a supplementary 
 NUL as corrupt. A line break within a name ends the record: the rest becomes a line
 of its own, which no reader recognises (SYM101).`,
 		Cites: []string{"dump_syms 2.1.1"},
-		Bad:   moduleLine + "PUBLIC 10 0 a\x1b[31mb\n",
-		Good:  moduleLine + "PUBLIC 10 0 a b\n",
+		Bad:   Head + "PUBLIC 10 0 a\x1b[31mb\n",
+		Good:  Head + "PUBLIC 10 0 a b\n",
 		At:    2,
 		On:    withName[1:], // of MODULE, see SYM614
 		Check: badBytes(nameControl, "control character"),
@@ -80,8 +78,8 @@ of its own, which no reader recognises (SYM101).`,
 		Doc: `rust-minidump refuses a file with such a name in any record, so it has no symbols at
 all for the module. The bytes usually come from a source file or identifier in an
 older encoding (Latin-1, Shift JIS): convert them, or replace them.`,
-		Bad:   moduleLine + "FILE 0 /src/caf\xe9.c\n",
-		Good:  moduleLine + "FILE 0 /src/caf\xc3\xa9.c\n",
+		Bad:   Head + "FILE 0 /src/caf\xe9.c\n",
+		Good:  Head + "FILE 0 /src/caf\xc3\xa9.c\n",
 		At:    2,
 		On:    withName,
 		Check: badBytes(nameNotUTF8, "no UTF-8 at byte"),
@@ -94,8 +92,8 @@ older encoding (Latin-1, Shift JIS): convert them, or replace them.`,
 		Spec:     "Unicode TR 36 and 39",
 		Doc: `Direction marks show a name other than it is, and characters without width make two
 names look the same: what people see in a stack is not what they can search for.`,
-		Bad:   moduleLine + "PUBLIC 10 0 a\u202eb\n",
-		Good:  moduleLine + "PUBLIC 10 0 \u03b1\u03b2\n",
+		Bad:   Head + "PUBLIC 10 0 a\u202eb\n",
+		Good:  Head + "PUBLIC 10 0 \u03b1\u03b2\n",
 		At:    2,
 		On:    withName,
 		Check: badBytes(nameInvisible, "invisible character"),
@@ -110,8 +108,8 @@ names look the same: what people see in a stack is not what they can search for.
 names as they are in the file, so people see it mangled, and crashes of one function
 get two signatures. Dump again with demangling. There is one finding for each scheme.`,
 		PerFile: true,
-		Bad:     moduleLine + "PUBLIC 10 0 _ZN3foo3barEv\n",
-		Good:    moduleLine + "PUBLIC 10 0 _Zero\nPUBLIC 20 0 _RNG_init\nPUBLIC 30 0 foo::bar()\n",
+		Bad:     Head + "PUBLIC 10 0 _ZN3foo3barEv\n",
+		Good:    Head + "PUBLIC 10 0 _Zero\nPUBLIC 20 0 _RNG_init\nPUBLIC 30 0 foo::bar()\n",
 		At:      2,
 		On:      functionNames,
 		Check:   mangledNames(false),
@@ -126,8 +124,8 @@ get two signatures. Dump again with demangling. There is one finding for each sc
 leaves its names as they are. Resolvers print them so.`,
 		Cites:   []string{"symbolic#204", "symbolicator#1953"},
 		PerFile: true,
-		Bad:     moduleLine + "PUBLIC 10 0 $s6shapes5PointV1xSivg\n",
-		Good:    moduleLine + "PUBLIC 10 0 $stack\n",
+		Bad:     Head + "PUBLIC 10 0 $s6shapes5PointV1xSivg\n",
+		Good:    Head + "PUBLIC 10 0 $stack\n",
 		At:      2,
 		On:      functionNames,
 		Check:   mangledNames(true),
@@ -141,8 +139,8 @@ leaves its names as they are. Resolvers print them so.`,
 		Doc: `Some readers have buffers of a fixed size, and databases of crashes truncate names.
 Such names come from nested templates, or from a demangler without a limit.`,
 		Cites: []string{"cpp_demangle#53", "rustc-demangle#47"},
-		Bad:   moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName+1)) + "\n",
-		Good:  moduleLine + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName)) + "\n",
+		Bad:   Head + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName+1)) + "\n",
+		Good:  Head + "PUBLIC 10 0 " + string(bytes.Repeat([]byte("x"), maxName)) + "\n",
 		At:    2,
 		On:    withName,
 		Check: PerRecord(longName),
@@ -158,8 +156,8 @@ the file has the name without the suffix, too. Crashes of one function get sever
 signatures, which some want and some do not.`,
 		Cites:   []string{"dyninst#1349"},
 		PerFile: true,
-		Bad:     moduleLine + "FUNC 10 1 0 f.cold\nFUNC 20 1 0 f\n",
-		Good:    moduleLine + "FUNC 10 1 0 f.cold\nFUNC 20 1 0 g\nFUNC 30 1 0 .cold\n",
+		Bad:     Head + "FUNC 10 1 0 f.cold\nFUNC 20 1 0 f\n",
+		Good:    Head + "FUNC 10 1 0 f.cold\nFUNC 20 1 0 g\nFUNC 30 1 0 .cold\n",
 		At:      2,
 		On:      []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic},
 		Check:   suffixedNames,

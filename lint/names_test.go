@@ -106,7 +106,7 @@ func TestNameFlags(t *testing.T) {
 
 // The place of a finding is that of the name, also behind "m" and many blanks.
 func TestNamePlaces(t *testing.T) {
-	r := namesOnly(t, "a.sym", moduleLine+"FUNC m 10 1 0 a\x01\nFUNC   20 1  0  b\x01\nPUBLIC m 30 0 c\x01\nPUBLIC 40 0 d\x01\nFILE 1 /e\x01\nINLINE_ORIGIN 1 f\x01\nFUNC 50 1 0\n", nil, 0)
+	r := namesOnly(t, "a.sym", Head+"FUNC m 10 1 0 a\x01\nFUNC   20 1  0  b\x01\nPUBLIC m 30 0 c\x01\nPUBLIC 40 0 d\x01\nFILE 1 /e\x01\nINLINE_ORIGIN 1 f\x01\nFUNC 50 1 0\n", nil, 0)
 	var got []string
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -127,14 +127,14 @@ func TestEmptyNames(t *testing.T) {
 		limit      int
 		bad, empty int
 	}{
-		{moduleLine + "FILE 1\nFUNC 10 1 0\nPUBLIC 10 0 \nINLINE_ORIGIN 1\t\n", 0, 0, 4},
-		{moduleLine + "FILE 1\nbad\nFILE 2\n", 0, 1, 2},
-		{moduleLine + strings.Repeat("PUBLIC 10 0\n", 500) + strings.Repeat("bad\n", 7), 3, 7, 500},
-		{moduleLine + strings.Repeat("bad\n", 7) + strings.Repeat("PUBLIC 10 0\n", 500), 3, 7, 500},
-		{moduleLine + strings.Repeat("bad\nPUBLIC 10 0\n", 50), 9, 50, 50},
+		{Head + "FILE 1\nFUNC 10 1 0\nPUBLIC 10 0 \nINLINE_ORIGIN 1\t\n", 0, 0, 4},
+		{Head + "FILE 1\nbad\nFILE 2\n", 0, 1, 2},
+		{Head + strings.Repeat("PUBLIC 10 0\n", 500) + strings.Repeat("bad\n", 7), 3, 7, 500},
+		{Head + strings.Repeat("bad\n", 7) + strings.Repeat("PUBLIC 10 0\n", 500), 3, 7, 500},
+		{Head + strings.Repeat("bad\nPUBLIC 10 0\n", 50), 9, 50, 50},
 		{"MODULE Linux x86_64 " + goodID + "\n", 0, 1, 1},
 		{"MODULE Linux x86_64 xyz\nFILE 1\n", 0, 1, 2},
-		{moduleLine + "FUNC x 1 0\nFUNC\nPUBLIC\n", 0, 3, 0}, // no records at all
+		{Head + "FUNC x 1 0\nFUNC\nPUBLIC\n", 0, 3, 0}, // no records at all
 	} {
 		for _, alone := range []bool{false, true} {
 			words := []string{"SYM101", "SYM601"}

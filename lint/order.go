@@ -9,9 +9,6 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// head is the first line of most examples.
-const head = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
-
 // allKinds are the kinds of records; notModule all but MODULE; named those that
 // end in a name or in other free text which readers want to be UTF-8.
 var (
@@ -41,8 +38,8 @@ var BadRecord = &Rule{
 	Doc: `rust-minidump refuses a file for one such line. Breakpad drops the line, and gives up
 the rest of the file after 100 of them. Column and message say which field is wrong.`,
 	Cites: []string{"rust-minidump#903", "dump_syms#511"},
-	Bad:   head + "FUNC 1000 zz 0 f\n",
-	Good:  head + "FUNC 1000 10 0 f\n",
+	Bad:   Head + "FUNC 1000 zz 0 f\n",
+	Good:  Head + "FUNC 1000 10 0 f\n",
 	At:    2,
 }
 
@@ -57,8 +54,8 @@ var orderRules = []*Rule{
 		Spec:     "symbol_files: MODULE records",
 		Doc: `Symbol servers and stores read only the first line to learn which module a file
 belongs to. rust-minidump refuses a file whose MODULE is not on its first line.`,
-		Bad:    "FILE 0 a.c\n" + head + "FUNC 1000 10 0 f\n1000 10 1 0\n",
-		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Bad:    "FILE 0 a.c\n" + Head + "FUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good:   Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:     1,
 		On:     notModule,
 		Faults: facts.LineOrphan,
@@ -73,8 +70,8 @@ belongs to. rust-minidump refuses a file whose MODULE is not on its first line.`
 		Spec:     "symbol_files: MODULE records",
 		Doc: `rust-minidump refuses the file; Breakpad attributes the functions of both modules to
 one. Two files were probably concatenated: split them.`,
-		Bad:  head + head,
-		Good: head,
+		Bad:  Head + Head,
+		Good: Head,
 		At:   2,
 		On:   []symfmt.Kind{symfmt.KindModule},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
@@ -98,8 +95,8 @@ one. Two files were probably concatenated: split them.`,
 INLINE_ORIGINs in between. After any other record rust-minidump refuses the file, and
 after a PUBLIC Breakpad drops the line records and fails on an INLINE. Move them to
 their FUNC; symtool convert does so.`,
-		Bad:    head + "FILE 0 a.c\n1000 10 1 0\nFUNC 1000 10 0 f\n",
-		Good:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
+		Bad:    Head + "FILE 0 a.c\n1000 10 1 0\nFUNC 1000 10 0 f\n",
+		Good:   Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
 		At:     3,
 		On:     []symfmt.Kind{symfmt.KindInline, symfmt.KindLine},
 		Faults: facts.LineOrphan,
@@ -115,8 +112,8 @@ their FUNC; symtool convert does so.`,
 and some tools look for INFO in the first lines only. The usual order is MODULE,
 INFO, FILE, INLINE_ORIGIN, FUNC with its INLINEs and lines, PUBLIC, STACK WIN, STACK
 CFI. symtool convert writes it.`,
-		Bad:   head + "FUNC 1000 10 0 f\nFILE 0 a.c\n",
-		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 2000 10 0 g\n2000 10 1 0\n",
+		Bad:   Head + "FUNC 1000 10 0 f\nFILE 0 a.c\n",
+		Good:  Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 2000 10 0 g\n2000 10 1 0\n",
 		At:    3,
 		On:    ownPlace,
 		Check: usualOrder,
@@ -130,13 +127,13 @@ CFI. symtool convert writes it.`,
 		Doc: `Readers skip INFO records that they do not know. This one may be a misspelling of
 CODE_ID, GENERATOR or URL.`,
 		Cites: []string{"dump_syms#638"},
-		Bad:   head + "INFO CODE_IDENT 0123\n",
-		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\nINFO GENERATOR symtool 0.1\n",
+		Bad:   Head + "INFO CODE_IDENT 0123\n",
+		Good:  Head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\nINFO GENERATOR symtool 0.1\n",
 		At:    2,
 		On:    []symfmt.Kind{symfmt.KindInfo},
 		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
 			if !slices.Contains(knownInfos, string(r.Key)) {
-				p.Report(r, 1, "unknown key %s, want one of %s", quoted(r.Key), strings.Join(knownInfos, ", "))
+				p.Report(r, 1, "unknown key %s, want one of %s", Quoted(r.Key), strings.Join(knownInfos, ", "))
 			}
 		}),
 	},
@@ -149,8 +146,8 @@ CODE_ID, GENERATOR or URL.`,
 		Doc: `Servers find a file by its code id where the debug id is not known: for Windows
 binaries and for minidumps of some clients. The value is hexadecimal digits, on
 Windows followed by the name of the binary.`,
-		Bad:   head + "INFO CODE_ID\n",
-		Good:  head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
+		Bad:   Head + "INFO CODE_ID\n",
+		Good:  Head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
 		At:    2,
 		On:    []symfmt.Kind{symfmt.KindInfo},
 		Check: codeID,
@@ -229,7 +226,7 @@ func codeID(p *Pass) (func(*symfmt.Record), func()) {
 		case id == "":
 			p.Report(r, 1, "the id is missing, want hexadecimal digits")
 		case !isHex(id):
-			p.Report(r, 2, "id %s, want hexadecimal digits", quoted(id))
+			p.Report(r, 2, "id %s, want hexadecimal digits", Quoted(id))
 		}
 		if first == 0 {
 			first = r.Pos().Line

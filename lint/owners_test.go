@@ -82,7 +82,7 @@ func TestFingerprintWithoutLateNames(t *testing.T) {
 
 // A finding that stands for many is of none of their functions.
 func TestFirstOfManyHasNoFunction(t *testing.T) {
-	text := moduleLine + "FILE 0 a.c\nFUNC 2000 10 0 g\n2000 10 1 0\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 500 10 0 e\n500 10 1 0\n"
+	text := Head + "FILE 0 a.c\nFUNC 2000 10 0 g\n2000 10 1 0\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 500 10 0 e\n500 10 1 0\n"
 	rep, err := Run(context.Background(), strings.NewReader(text), Options{File: "a.sym"})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestFirstOfManyHasNoFunction(t *testing.T) {
 // An INLINE_ORIGIN of the old form without a name is found, and is a name where
 // the form is the new one.
 func TestNamelessOldOrigins(t *testing.T) {
-	old := moduleLine + "FILE 0 a.c\nINLINE_ORIGIN 0 0\nINLINE_ORIGIN 1 -1 \nINLINE_ORIGIN 2 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 %s1004 4\n1000 10 1 0\n"
+	old := Head + "FILE 0 a.c\nINLINE_ORIGIN 0 0\nINLINE_ORIGIN 1 -1 \nINLINE_ORIGIN 2 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 %s1004 4\n1000 10 1 0\n"
 	for form, want := range map[string]string{"0 ": "[3:17 4:17]", "0 0 ": "[]"} {
 		rep := namesOnly(t, "a.sym", fmt.Sprintf(old, form), nil, 0)
 		places := []string{}
@@ -118,7 +118,7 @@ func TestNamelessOldOrigins(t *testing.T) {
 // Where blocks are between functions, each finding is in its own.
 func TestOwnersWhileReading(t *testing.T) {
 	var text strings.Builder
-	text.WriteString(moduleLine + "FILE 0 a.c\n")
+	text.WriteString(Head + "FILE 0 a.c\n")
 	for i := range 500 {
 		rva := 0x1000 + 0x100*(i*77%500)
 		fmt.Fprintf(&text, "FUNC %x 10 0 f%d\n%x 10 1 0\nSTACK CFI INIT %x 10 .cfa: $rsp 8 +\n", rva, i, rva, rva)

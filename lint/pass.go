@@ -11,7 +11,7 @@ import (
 // Pass is a check of one file: what rules see, and what they report with.
 type Pass struct {
 	*facts.Facts
-	Options Options
+	Options PassOptions
 	Result  *Report
 
 	sieve  Sieve // nil if all findings count
@@ -24,6 +24,28 @@ type Pass struct {
 	faults  []listener                     // for line records with a fault
 	ends    []listener
 }
+
+// PassOptions are what rules may ask of a check.
+type PassOptions struct {
+	File  string // name for messages
+	Rules []*Rule
+	// MaxPerRule is how many findings of a rule are kept; the others are counted.
+	// 0 is DefaultMaxPerRule.
+	MaxPerRule int
+	// MinCFI and MinLines are the shares of functions' bytes, in percent, that must
+	// have call frame information and lines; 0 for no limit.
+	MinCFI, MinLines float64
+	// StorePath is the path at which the file is found in a symbol store,
+	// NAME/ID/NAME.sym; if it is empty, File, when that has this form.
+	StorePath string
+	// Stored reports whether the store that the file is in also has its module's symbols under
+	// another name; nil without a store.
+	Stored func(name string) bool
+}
+
+// DefaultMaxPerRule is the default of PassOptions.MaxPerRule. One mistake of a writer gives a finding
+// for each of a million records.
+const DefaultMaxPerRule = 100
 
 // Sieve decides which findings of a file count.
 type Sieve interface {
@@ -44,7 +66,10 @@ type listener struct {
 }
 
 // NewPass begins the check of a file. sieve is nil if all findings count.
-func NewPass(o Options, sieve Sieve) *Pass {
+func NewPass(o PassOptions, sieve Sieve) *Pass {
+	if o.MaxPerRule <= 0 {
+		o.MaxPerRule = DefaultMaxPerRule
+	}
 	known := &facts.Facts{}
 	return &Pass{
 		Facts: known, Options: o, sieve: sieve, owners: owners{facts: known},

@@ -17,8 +17,8 @@ var rangeRules = []*Rule{
 		Spec:     "symbol_files: FUNC records",
 		Doc: `Breakpad and rust-minidump drop a function of size 0 together with its lines. The
 dumper did not know the end: a PUBLIC says the same and is kept.`,
-		Bad:  head + "FUNC 1000 0 0 f\nFUNC 2000 10 0 g\n",
-		Good: head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		Bad:  Head + "FUNC 1000 0 0 f\nFUNC 2000 10 0 g\n",
+		Good: Head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
 		At:   2,
 		On:   onFunc,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
@@ -38,8 +38,8 @@ dumper did not know the end: a PUBLIC says the same and is kept.`,
 		Doc: `Readers keep one of them, and not the same one: the name of a frame depends on the
 reader. Where several symbols share code the format has "FUNC m", with one name.`,
 		Cites: []string{"symbolic#808"},
-		Bad:   head + "FUNC 1000 10 0 f\nFUNC 1000 10 0 g\n",
-		Good:  head + "FUNC m 1000 10 0 f\n",
+		Bad:   Head + "FUNC 1000 10 0 f\nFUNC 1000 10 0 g\n",
+		Good:  Head + "FUNC m 1000 10 0 f\n",
 		At:    3,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
@@ -61,8 +61,8 @@ reader. Where several symbols share code the format has "FUNC m", with one name.
 higher address, with all its lines: frames there get the wrong function. Usually an
 end is wrong, or a function in several parts was written as one.`,
 		Cites: []string{"dump_syms#27"},
-		Bad:   head + "FUNC 1000 10 0 f\nFUNC 1008 10 0 g\n",
-		Good:  head + "FUNC 1000 8 0 f\nFUNC 1008 10 0 g\n",
+		Bad:   Head + "FUNC 1000 10 0 f\nFUNC 1008 10 0 g\n",
+		Good:  Head + "FUNC 1000 8 0 f\nFUNC 1008 10 0 g\n",
 		At:    3,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
@@ -82,8 +82,8 @@ end is wrong, or a function in several parts was written as one.`,
 		Spec:     "symtool: order of what it writes",
 		Doc: `Readers sort them. Two dumps of one binary are easier to compare when both have the
 same order. Reported once; symtool convert sorts.`,
-		Bad:   head + "FUNC 2000 10 0 g\nFUNC 1000 10 0 f\n",
-		Good:  head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		Bad:   Head + "FUNC 2000 10 0 g\nFUNC 1000 10 0 f\n",
+		Good:  Head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
 		At:    3,
 		On:    onFunc,
 		Check: Ascending,
@@ -100,8 +100,8 @@ module's start: the dumper subtracted a base that was too high. No frame is ther
 function that extends up to there ends at the mark; ranges up to 2^64-1 have made
 Breakpad's range maps overflow.`,
 		Cites: []string{"symbolic#937", "gimli#791", "llvm-mos#567", "Breakpad f80f2888"},
-		Bad:   head + "FUNC 2000 10 0 g\nFUNC fffffffffffffffe 1 0 f\n",
-		Good:  head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
+		Bad:   Head + "FUNC 2000 10 0 g\nFUNC fffffffffffffffe 1 0 f\n",
+		Good:  Head + "FUNC 1000 10 0 f\nFUNC 2000 10 0 g\n",
 		At:    3,
 		On:    []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic},
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {

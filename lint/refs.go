@@ -6,9 +6,6 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// inlined is a FUNC with an INLINE and a line, without their numbers' records.
-const inlined = "FUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 0\n"
-
 var (
 	onFile   = []symfmt.Kind{symfmt.KindFile}
 	onOrigin = []symfmt.Kind{symfmt.KindInlineOrigin}
@@ -24,8 +21,8 @@ var refRules = []*Rule{
 		Spec:     "symbol_files: FILE records",
 		Doc: `Breakpad gives all lines with the number the first name, rust-minidump the last: one
 of them answers wrongly. Files were joined without renumbering.`,
-		Bad:   head + "FILE 0 a.c\nFILE 0 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-		Good:  head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 1 1\n",
+		Bad:   Head + "FILE 0 a.c\nFILE 0 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good:  Head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 1 1\n",
 		At:    3,
 		On:    onFile,
 		Check: again,
@@ -38,8 +35,8 @@ of them answers wrongly. Files were joined without renumbering.`,
 		Spec:     "symbol_files: INLINE_ORIGIN records",
 		Doc: `Breakpad gives all inlined calls with the number the first name, rust-minidump the
 last: one of them answers wrongly.`,
-		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nINLINE_ORIGIN 0 h\n" + inlined,
-		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:   Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nINLINE_ORIGIN 0 h\n" + Inlined,
+		Good:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:    4,
 		On:    onOrigin,
 		Check: again,
@@ -53,8 +50,8 @@ last: one of them answers wrongly.`,
 		Doc: `Frames at this code have a line number but no file name. The FILE record was lost, or
 the numbers were changed in one place only. Each number is reported once, where it is
 first used.`,
-		Bad:   head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 1\n",
-		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
+		Bad:   Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 1\n",
+		Good:  Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 8 1 0\n1008 8 2 0\n",
 		At:    5,
 		Check: undeclared(func(f *facts.Facts) *facts.IDs { return &f.Files }, symfmt.KindLine, "file"),
 	},
@@ -67,8 +64,8 @@ first used.`,
 		Doc: `The frame that makes the call has no file name. Each number is reported once, where
 it is first used.`,
 		Cites: []string{"dump_syms#466"},
-		Bad:   head + "FILE 1 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 1\n",
-		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:   Head + "FILE 1 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 1\n",
+		Good:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:    5,
 		Check: undeclared(func(f *facts.Facts) *facts.IDs { return &f.Files }, symfmt.KindInline, "call file"),
 	},
@@ -80,8 +77,8 @@ it is first used.`,
 		Spec:     "symbol_files: INLINE records",
 		Doc: `The inlined function has no name: Breakpad prints "<name omitted>" and rust-minidump
 leaves the frame out. Each number is reported once, where it is first used.`,
-		Bad:   head + "FILE 0 a.c\n" + inlined,
-		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:   Head + "FILE 0 a.c\n" + Inlined,
+		Good:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:    4,
 		Check: undeclared(func(f *facts.Facts) *facts.IDs { return &f.Origins }, symfmt.KindInline, "origin"),
 	},
@@ -121,9 +118,9 @@ var formRules = []*Rule{
 		Doc: `The form of a file's INLINEs decides whether its INLINE_ORIGINs have the number of a
 file before the name. With both forms nobody can know: names begin with a stray
 number or lack one. Only the first that differs is reported.`,
-		Bad: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
+		Bad: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 0 1000 4\n" +
 			"INLINE 0 5 0 1004 4\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:   6,
 		On:   onInline,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
@@ -149,8 +146,8 @@ number or lack one. Only the first that differs is reported.`,
 		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
 		Doc: `Breakpad reads -1 as a call whose file is not known; rust-minidump refuses the file.
 Reported once. symtool convert writes a FILE named <unknown> instead.`,
-		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 -1 0 1004 4\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 -1 0 1004 4\n1000 10 1 0\n",
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:   5,
 		On:   onInline,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
@@ -176,8 +173,8 @@ Reported once. symtool convert writes a FILE named <unknown> instead.`,
 		Spec:     "Breakpad: ParseInlineOrigin",
 		Doc: `The second number is that of a FILE. Breakpad shows the inlined function without its
 file.`,
-		Bad:   head + "FILE 0 a.c\nINLINE_ORIGIN 0 7 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
-		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:   Head + "FILE 0 a.c\nINLINE_ORIGIN 0 7 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
+		Good:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:    3,
 		Check: oldOriginFiles,
 	},

@@ -16,8 +16,8 @@ var useRules = []*Rule{
 		Spec:     "symbol_files: Line records",
 		Doc: `The specification wants a "prior FILE record". Breakpad and rust-minidump find it
 anywhere in the file; readers that read the file once do not.`,
-		Bad:   head + "FUNC 1000 10 0 f\n1000 10 1 0\nFILE 0 a.c\n",
-		Good:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Bad:   Head + "FUNC 1000 10 0 f\n1000 10 1 0\nFILE 0 a.c\n",
+		Good:  Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:    3,
 		Check: late(func(f *facts.Facts) *facts.IDs { return &f.Files }, "file"),
 	},
@@ -29,8 +29,8 @@ anywhere in the file; readers that read the file once do not.`,
 		Spec:     "symbol_files: INLINE_ORIGIN records",
 		Doc: `Breakpad and rust-minidump find it anywhere in the file; readers that read the file
 once do not.`,
-		Bad:   head + "FILE 0 a.c\n" + inlined + "INLINE_ORIGIN 0 g\n",
-		Good:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:   Head + "FILE 0 a.c\n" + Inlined + "INLINE_ORIGIN 0 g\n",
+		Good:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:    4,
 		Check: late(func(f *facts.Facts) *facts.IDs { return &f.Origins }, "origin"),
 	},
@@ -42,8 +42,8 @@ once do not.`,
 		Spec:     "symbol_files: FILE records",
 		Doc: `They only cost bytes. Some dumpers write every file of the line tables; symtool
 convert writes those that are used. Reported once.`,
-		Bad:  head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Bad:  Head + "FILE 0 a.c\nFILE 1 b.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good: Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:   0,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {
@@ -64,8 +64,8 @@ convert writes those that are used. Reported once.`,
 		Spec:     "symbol_files: INLINE_ORIGIN records",
 		Doc: `They only cost bytes, unless INLINE records were lost: then inlined calls are missing
 from stacks. symtool convert writes those that are used. Reported once.`,
-		Bad:  head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + inlined,
+		Bad:  Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Good: Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + Inlined,
 		At:   0,
 		Check: func(p *Pass) (func(*symfmt.Record), func()) {
 			return nil, func() {

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -136,4 +137,16 @@ func (p *Pass) add(f Finding) *Finding {
 	}
 	p.Result.Findings = append(p.Result.Findings, f)
 	return &p.Result.Findings[len(p.Result.Findings)-1]
+}
+
+// quotedMax is how much of a bad field a message repeats.
+const quotedMax = 40
+
+// Quoted formats a field for messages: shortened, control characters escaped.
+func Quoted[T string | []byte](text T) string {
+	s := string(text[:min(len(text), quotedMax)])
+	if len(text) > quotedMax {
+		return strconv.QuoteToASCII(s) + "..."
+	}
+	return strconv.QuoteToASCII(s)
 }

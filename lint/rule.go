@@ -54,7 +54,7 @@ type Rule struct {
 	Bad, Good string
 	At        int
 	// With sets the options that Bad and Good are checked with; nil for none.
-	With func(*Options)
+	With func(*PassOptions)
 
 	// On are the records that Check's first function sees.
 	On []symfmt.Kind

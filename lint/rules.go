@@ -16,7 +16,7 @@ func Rules() []*Rule {
 		binaryRules,              // 5xx
 		nameRules, fileNameRules, // 6xx
 		coverageRules, // 7xx
-		suppressRules, // 9xx
+		FilterRules, // 9xx
 	)
 }
 

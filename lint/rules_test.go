@@ -30,6 +30,17 @@ func lintWith(t testing.TB, text string, with func(*Options)) *Report {
 	return r
 }
 
+// limitsOf returns the options that a rule's examples are checked with.
+func limitsOf(rule *Rule) func(*Options) {
+	return func(o *Options) {
+		if rule.With != nil {
+			var with PassOptions
+			rule.With(&with)
+			o.MinCFI, o.MinLines = with.MinCFI, with.MinLines
+		}
+	}
+}
+
 // Every rule is documented, and its documentation true: Bad gives the finding, at
 // the right line, and no other of the family, and Good none. What Bad's findings say, and
 // in which column, is in a golden file.
@@ -57,7 +68,7 @@ func TestRules(t *testing.T) {
 				t.Fatal("no example")
 			}
 			var lines []int
-			for _, f := range lintWith(t, rule.Bad, rule.With).Findings {
+			for _, f := range lintWith(t, rule.Bad, limitsOf(rule)).Findings {
 				if f.Rule == rule {
 					lines = append(lines, f.Line)
 					fmt.Fprintln(&reported, f.String())
@@ -68,7 +79,7 @@ func TestRules(t *testing.T) {
 			if !slices.Equal(lines, []int{rule.At}) {
 				t.Errorf("Bad: findings at lines %v, want %d", lines, rule.At)
 			}
-			for _, f := range lintWith(t, rule.Good, rule.With).Findings {
+			for _, f := range lintWith(t, rule.Good, limitsOf(rule)).Findings {
 				if f.Rule.Family() == family {
 					t.Errorf("Good: %v", f.String())
 				}

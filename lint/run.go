@@ -17,8 +17,7 @@ type Options struct {
 	File string // name for messages
 	// Rules are those that are checked; nil for all.
 	Rules []*Rule
-	// MaxPerRule is how many findings of a rule are kept; the others are counted.
-	// 0 is DefaultMaxPerRule.
+	// MaxPerRule is how many findings of a rule are kept, 100 if it is 0; the others are counted.
 	MaxPerRule int
 	// MinCFI and MinLines are the shares of functions' bytes, in percent, that must
 	// have call frame information and lines; 0 for no limit.
@@ -38,15 +37,8 @@ type Options struct {
 	Stored func(name string) bool
 }
 
-// DefaultMaxPerRule is the default of Options.MaxPerRule. One mistake of a writer gives a finding
-// for each of a million records.
-const DefaultMaxPerRule = 100
-
 // Run checks a symbol file. The error is that of reading, or the context's; damage is a finding.
 func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
-	if o.MaxPerRule <= 0 {
-		o.MaxPerRule = DefaultMaxPerRule
-	}
 	if o.Rules == nil {
 		o.Rules = Rules()
 	}
@@ -56,7 +48,10 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 		filter = o.Filter.File(o.File)
 		sieve = filter
 	}
-	p := NewPass(o, sieve)
+	p := NewPass(PassOptions{
+		File: o.File, Rules: o.Rules, MaxPerRule: o.MaxPerRule, MinCFI: o.MinCFI, MinLines: o.MinLines,
+		StorePath: o.StorePath, Stored: o.Stored,
+	}, sieve)
 	if filter != nil {
 		filter.Watch(p)
 	}

@@ -36,8 +36,8 @@ var UTF16Text = &Rule{
 	Doc: `No reader takes it. Windows shells write UTF-16 when output is redirected: use the
 dumper's own option for the output file, or convert it with iconv.`,
 	Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
-	Bad:   "\xff\xfe" + utf16LE(head),
-	Good:  head,
+	Bad:   "\xff\xfe" + utf16LE(Head),
+	Good:  Head,
 	At:    1,
 }
 
@@ -62,8 +62,8 @@ var textRules = []*Rule{
 ("failed to parse file at line 0"), and tools that look for MODULE do not find it.
 PowerShell writes it when output is redirected: use the dumper's own option.`,
 		Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
-		Bad:   "\xef\xbb\xbf" + head,
-		Good:  head,
+		Bad:   "\xef\xbb\xbf" + Head,
+		Good:  Head,
 		At:    1,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			if l.BOM {
@@ -81,8 +81,8 @@ PowerShell writes it when output is redirected: use the dumper's own option.`,
 		Doc: `rust-minidump refuses a file for one such byte in a text field: the system and CPU of
 MODULE, rules of STACK CFI, programs of STACK WIN. The line is damaged. For names see
 SYM604.`,
-		Bad:   head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r\xb1: .cfa\n",
-		Good:  head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
+		Bad:   Head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r\xb1: .cfa\n",
+		Good:  Head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
 		At:    2,
 		On:    named,
 		Check: PerRecord(validUTF8),
@@ -95,8 +95,8 @@ SYM604.`,
 		Spec:     "symbol_files: Overview",
 		Doc: `Breakpad and rust-minidump accept it; tools made for Linux may take the CR for part
 of a name. It costs a byte a line.`,
-		Bad:  strings.ReplaceAll(head, "\n", "\r\n"),
-		Good: head,
+		Bad:  strings.ReplaceAll(Head, "\n", "\r\n"),
+		Good: Head,
 		At:   1,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			if l.CR.Count > l.ManyCR.Count && l.Mixed(p.Lines) == 0 {
@@ -113,8 +113,8 @@ of a name. It costs a byte a line.`,
 		Doc: `Some lines end in LF and some in CR LF: the file was put together from parts or
 changed by an editor, and its checksum no longer matches what the dumper wrote.
 Readers accept it.`,
-		Bad:  head + "FUNC 1000 10 0 f\r\n",
-		Good: head + "FUNC 1000 10 0 f\n",
+		Bad:  Head + "FUNC 1000 10 0 f\r\n",
+		Good: Head + "FUNC 1000 10 0 f\n",
 		At:   2,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			if at := l.Mixed(p.Lines); at > 0 {
@@ -130,8 +130,8 @@ Readers accept it.`,
 		Spec:     "rust-minidump: sym_file/parser.rs",
 		Doc: `Line endings were converted twice, as old dumpers do on Windows when they write to a
 pipe. Breakpad and rust-minidump accept it; others see a CR at the end of names.`,
-		Bad:  strings.ReplaceAll(head, "\n", "\r\r\n"),
-		Good: head,
+		Bad:  strings.ReplaceAll(Head, "\n", "\r\r\n"),
+		Good: Head,
 		At:   1,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			reportPlaces(p, l.ManyCR, "line ends in more than one CR", "such line")
@@ -147,8 +147,8 @@ pipe. Breakpad and rust-minidump accept it; others see a CR at the end of names.
 		Doc: `Breakpad ends the line there and takes the rest for another record, rust-minidump
 refuses the file. The CR mostly comes from a line break inside a name.`,
 		Cites: []string{"dump_syms 2.1.1"},
-		Bad:   head + "FUNC 1000 10 0 f<\r>\n",
-		Good:  head + "FUNC 1000 10 0 f<>\n",
+		Bad:   Head + "FUNC 1000 10 0 f<\r>\n",
+		Good:  Head + "FUNC 1000 10 0 f<>\n",
 		At:    2,
 		On:    withKinds(named, symfmt.KindInfo),
 		Check: PerRecord(func(p *Pass, r *symfmt.Record) {
@@ -166,8 +166,8 @@ refuses the file. The CR mostly comes from a line break inside a name.`,
 		Spec:     "symbol_files: Overview",
 		Doc: `rust-minidump refuses the file ("unexpected EOF"). The file may have been cut off:
 compare its size with the original, and dump it again.`,
-		Bad:  strings.TrimSuffix(head, "\n"),
-		Good: head,
+		Bad:  strings.TrimSuffix(Head, "\n"),
+		Good: Head,
 		At:   1,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			if l.NoEnd {
@@ -182,8 +182,8 @@ compare its size with the original, and dump it again.`,
 		Since:    "0.1",
 		Spec:     "symbol_files: Overview",
 		Doc:      `Readers skip them, except between a FUNC and its lines: see SYM122.`,
-		Bad:      head + "\nFUNC 1000 10 0 f\n",
-		Good:     head + "FUNC 1000 10 0 f\n",
+		Bad:      Head + "\nFUNC 1000 10 0 f\n",
+		Good:     Head + "FUNC 1000 10 0 f\n",
 		At:       2,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			if l.Blank.Count > l.Split.Count {
@@ -200,8 +200,8 @@ compare its size with the original, and dump it again.`,
 		Spec:     "rust-minidump: sym_file/parser.rs",
 		Doc: `To rust-minidump the blank line ends the FUNC, and it then refuses the file because
 of the line record that follows.`,
-		Bad:  head + "FILE 0 a.c\nFUNC 1000 10 0 f\n\n1000 10 1 0\n",
-		Good: head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+		Bad:  Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n\n1000 10 1 0\n",
+		Good: Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:   5,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			reportPlaces(p, l.Split, "record of a FUNC behind a blank line", "such record")
@@ -216,8 +216,8 @@ of the line record that follows.`,
 		Doc: `Fields are separated by spaces, and a record starts in the first column. Breakpad
 takes a tab for part of the field and a record after a blank for a line record;
 rust-minidump refuses the file for blanks before a record or after a line record.`,
-		Bad:  head + " FUNC 1000 10 0 f\n",
-		Good: head + "FUNC 1000 10 0 f\n",
+		Bad:  Head + " FUNC 1000 10 0 f\n",
+		Good: Head + "FUNC 1000 10 0 f\n",
 		At:   2,
 		Check: layout(func(p *Pass, l *symfmt.Layout) {
 			reportPlaces(p, l.OddBlanks, "tab between fields, or blanks around the record", "such record")

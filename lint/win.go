@@ -129,7 +129,7 @@ Readers take one of the two sizes; one is wrong.`,
 	{
 		ID: "SYM440", Title: "STACK WIN in a file that is not for 32-bit x86", Severity: Warning, Since: "0.1", Spec: winSpec,
 		Doc: "Readers use the records only for stacks of that CPU.",
-		Bad: amd64Head + goodInit + winExample, At: 5,
+		Bad: HeadFunc + Init + winExample, At: 5,
 		Good:  winHead + winExample,
 		On:    winKind,
 		Check: checkWinCPU,
