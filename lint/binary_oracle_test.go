@@ -17,7 +17,7 @@ func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *Report {
 		o.File = "a.sym"
 	}
 	if o.Rules == nil {
-		o.Rules = binaryRules
+		o.Rules = AgreeRules
 	}
 	r, err := Run(context.Background(), bytes.NewReader(text), o)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 
 const binarySpec = "symbol_files: "
 
-var binaryRules = []*Rule{
+// AgreeRules are the rules of the agreement with the binary, by ID.
+var AgreeRules = []*Rule{
 	{
 		ID: "SYM501", Title: "MODULE id differs from the binary's", Severity: Error, Since: "0.3",
 		Spec: binarySpec + "MODULE records",

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/symtool/symtool/lint/follow"
-	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
-const windows = "MODULE windows x86 0123456789ABCDEF0123456789ABCDEF1 a.pdb\n"
+const (
+	windows = "MODULE windows x86 0123456789ABCDEF0123456789ABCDEF1 a.pdb\n"
+	win     = "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + =\n"
+)
 
 // inline is a file with one function and INLINEs of it.
 func inline(records string) string {
@@ -36,7 +35,7 @@ func TestBoundaries(t *testing.T) {
 		{"SYM305", x86 + "PUBLIC fffff000 0 f\nFUNC m ffffeff0 11 0 g\nPUBLIC m 100000000 0 h\n", "2:8 3:17 4:10"},
 		{"SYM301", Head + "FUNC m 1000 0 0 f\n", "2:13"},
 		{"SYM324", Head + "PUBLIC m 0 0 f\n", "2:10"},
-		{"SYM326", armModule + "FUNC m 1001 10 0 f\nPUBLIC 2001 0 g\n", "2:8 3:8"},
+		{"SYM326", "MODULE Linux arm 0123456789ABCDEF0123456789ABCDEF0 a\n" + "FUNC m 1001 10 0 f\nPUBLIC 2001 0 g\n", "2:8 3:8"},
 
 		// Two functions of one start, and of one end.
 		{"SYM302,SYM303", Head + "FUNC 1000 10 0 f\nFUNC 1000 11 0 g\n", "3:0"},
@@ -80,13 +79,13 @@ func TestBoundaries(t *testing.T) {
 		{"SYM603", Head + "PUBLIC 1000 0 a\u00a0b\n", ""},
 		{"SYM603", Head + "PUBLIC 1000 0 a\u009fb\n", "2:15"},
 		{"SYM602", inline("INLINE 0 5 0 1000 4\n") + "INLINE_ORIGIN 1 0 ??\n", "7:0"},
-		{"SYM124", Head + "FUNC 1000 10 0 " + strings.Repeat("f", longLine-15) + "\n", ""},
-		{"SYM124", Head + "FUNC 1000 10 0 " + strings.Repeat("f", longLine-14) + "\n", "2:1"},
+		{"SYM124", Head + "FUNC 1000 10 0 " + strings.Repeat("f", 80<<10-15) + "\n", ""},
+		{"SYM124", Head + "FUNC 1000 10 0 " + strings.Repeat("f", 80<<10-14) + "\n", "2:1"},
 
 		// Stacks.
-		{"SYM440", windows + winExample + winExample, ""},
-		{"SYM440", strings.Replace(windows, "x86", "arm", 1) + winExample + winExample, "2:1"},
-		{"SYM440", strings.Replace(windows, "x86", "z80", 1) + winExample, ""},
+		{"SYM440", windows + win + win, ""},
+		{"SYM440", strings.Replace(windows, "x86", "arm", 1) + win + win, "2:1"},
+		{"SYM440", strings.Replace(windows, "x86", "z80", 1) + win, ""},
 		{"SYM439", windows + "STACK WIN 4 1000 40 20 20 0 0 0 0 0 0\nSTACK WIN 4 2000 40 20 21 0 0 0 0 0 0\n", "3:21"},
 	} {
 		rules, err := SelectRules(strings.Split(c.rules, ","), nil)
@@ -138,60 +137,6 @@ func TestMessages(t *testing.T) {
 		}
 		if got := strings.Join(got, "; "); got != c.want {
 			t.Errorf("%s: %q, want %q: %q", c.rule, got, c.want, c.text)
-		}
-	}
-}
-
-// Which paths are taken for places in a store.
-func TestStorePlaces(t *testing.T) {
-	digits := strings.Repeat("0123456789ABCDEF", 3)
-	for _, c := range []struct {
-		path       string
-		sure, want bool
-	}{
-		{"a.so/" + digits[:32] + "/a.so.sym", false, false}, {"a.so/" + digits[:33] + "/a.so.sym", false, true},
-		{"a.so/" + digits[:40] + "/a.so.sym", false, true}, {"a.so/" + digits[:41] + "/a.so.sym", false, false},
-		{"a.so/" + digits[:32] + "g/a.so.sym", false, false}, {"a.so/" + digits[:33] + "/a.so.txt", false, false},
-		{"a.so/" + digits[:33] + "/b.so.sym", false, false}, {"A.pdb/" + digits[:33] + "/a.sym", false, true},
-		{"a.so/" + digits[:33] + "/a.so.sym.zst", false, true}, {digits[:33] + "/a.so.sym", true, false}, {"a.so/1/b", true, true},
-	} {
-		if _, _, ok := storePlace(c.path, c.sure); ok != c.want {
-			t.Errorf("%s: %v", c.path, ok)
-		}
-	}
-}
-
-// Names of CPUs that leave the word size open.
-func TestSameFamily(t *testing.T) {
-	for _, c := range []struct {
-		cpu, name string
-		want      bool
-	}{{"mips64", "mips", true}, {"riscv64", "riscv", true}, {"s390x", "s390", true}, {"arm64", "arm", false}, {"ppc64", "ppc", false}, {"mips", "mips", false}} {
-		if got := sameFamily(arch.ByName(c.cpu), c.name); got != c.want {
-			t.Errorf("%s and %s: %v", c.cpu, c.name, got)
-		}
-	}
-}
-
-// Blocks that are an FDE's together.
-func TestSameRange(t *testing.T) {
-	block := func(rva, size uint64) follow.Block { return follow.Block{RVA: symfmt.RVA(rva), Size: size} }
-	for _, c := range []struct {
-		name   string
-		blocks []follow.Block
-		want   bool
-	}{
-		{"one", []follow.Block{block(8, 8)}, true},
-		{"short", []follow.Block{block(8, 7)}, false},
-		{"long", []follow.Block{block(8, 9)}, false},
-		{"two in a row", []follow.Block{block(8, 4), block(12, 4)}, true},
-		{"the second is long", []follow.Block{block(8, 4), block(12, 5)}, false},
-		{"with a gap", []follow.Block{block(8, 4), block(13, 3)}, false},
-		{"second of the address", []follow.Block{block(8, 4), block(8, 8), block(20, 4)}, true},
-		{"one within the first", []follow.Block{block(8, 6), block(10, 2), block(14, 2)}, true},
-	} {
-		if got := sameRange(c.blocks, 8); got != c.want {
-			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"slices"
+
 	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -12,6 +14,9 @@ const cfiSpec = "symbol_files: STACK CFI records"
 
 // cfiKinds are the records of the family.
 var cfiKinds = []symfmt.Kind{symfmt.KindCFIInit, symfmt.KindCFI}
+
+// StackRules are the rules of STACK CFI and STACK WIN, by ID.
+var StackRules = slices.Concat(cfiRules, winRules)
 
 var cfiRules = []*Rule{
 	{

@@ -11,7 +11,8 @@ const publicHead = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nPUB
 
 const coverageSpec = "symbol_files: STACK CFI records"
 
-var coverageRules = []*Rule{
+// MeasureRules are the rules of coverage, by ID.
+var MeasureRules = []*Rule{
 	{
 		ID: "SYM701", Title: "no call frame information", Severity: Warning, Since: "0.1", Spec: coverageSpec,
 		Doc: `There are functions, and neither STACK CFI nor STACK WIN that readers can use: stacks

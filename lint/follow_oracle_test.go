@@ -48,9 +48,9 @@ func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats fo
 }
 
 func logFollowed(t *testing.T, name string, s *follow.Stats, wrong, few, saves int) {
-	t.Logf("%s: %d blocks, %d followed, %d partly, %d not%s; %d instructions, %d of them by a rule alone, %d not compared%s; wrong %d, at a few instructions %d; %d rules of registers were compared, wrong in %d",
-		name, s.Blocks, s.Followed+s.Wrong, s.Partly, s.Abstained, byReason(s.AbstainedBy), s.Instructions, s.Anchored,
-		total(s.NotCompared), byReason(s.NotCompared), wrong, few, s.Saves, saves)
+	t.Logf("%s: %d blocks, %d followed, %d partly, %d not (%v); %d instructions, %d of them by a rule alone, not compared: %v; wrong %d, at a few instructions %d; %d rules of registers were compared, wrong in %d",
+		name, s.Blocks, s.Followed+s.Wrong, s.Partly, s.Abstained, s.AbstainedBy, s.Instructions, s.Anchored,
+		s.NotCompared, wrong, few, s.Saves, saves)
 }
 
 // The rules of what compilers made are right, but for mistakes that are known.

@@ -101,7 +101,7 @@ func (m *Map) finish(p *Pass) {
 			return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
 		})
 	}
-	codeShare(p, known, m.lacks)
+	Gaps(p, known, m.lacks)
 	m.Lines, m.CFI = extent.Join(m.Lines), extent.Join(m.CFI)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/lint/facts"
 )
 
@@ -54,6 +55,10 @@ func measureCode(p *Pass, c *Coverage) {
 		c.Calls = countCalls(p, m.counted, c.Known)
 	}
 }
+
+// Gaps calls found for each FUNC, each PUBLIC, and each piece of code with neither, that lacks call
+// frame information; known is the code that has it.
+func Gaps(p *Pass, known extent.Ranges, found func(*Gap)) { codeShare(p, known, found) }
 
 // countFunction adds a FUNC to the counts.
 func countFunction(c *Coverage, fn *facts.Func) {

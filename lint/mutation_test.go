@@ -50,7 +50,7 @@ func (s *symLines) kind(i int) string {
 		word, _, _ = strings.Cut(rest, " ")
 		return "STACK " + word
 	}
-	if isHex(word) {
+	if word != "" && strings.Trim(word, "0123456789abcdefABCDEF") == "" {
 		return "line"
 	}
 	return word

@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
@@ -17,6 +18,9 @@ var functionNames = []symfmt.Kind{symfmt.KindInlineOrigin, symfmt.KindFunc, symf
 // maxName is the length of names, in bytes, from which on they are absurd: what
 // C++ compilers write for templates of the standard library is seldom over 2,000.
 const maxName = 4096
+
+// NamesRules are the rules of names, by ID.
+var NamesRules = slices.Concat(nameRules, fileNameRules)
 
 var nameRules = []*Rule{
 	{

@@ -43,6 +43,9 @@ the rest of the file after 100 of them. Column and message say which field is wr
 	At:    2,
 }
 
+// GrammarRules are the rules of records: grammar, order, encoding, by ID.
+var GrammarRules = slices.Concat(orderRules, moduleRules, textRules, limitRules)
+
 var orderRules = []*Rule{
 	BadRecord,
 	{

@@ -16,7 +16,7 @@ func TestOneFinding(t *testing.T) {
 		{"Latin-1 in a rule", Head + good + "STACK CFI 2001 .cfa: $r\xf6 8 +\n", "SYM115 SYM413"},
 		{"FUNC of size 0 with a line", Head + strings.Replace(good, "FUNC 2000", "FUNC 1000 0 0 f\n1000 4 1 0\nFUNC 2000", 1), "SYM301"},
 		{"same block twice", Head + good + "STACK CFI INIT 2000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", "SYM403"},
-		{"Thumb bit", armModule + "FILE 0 /a.c\nFUNC 2001 10 0 g\n2001 10 1 0\nSTACK CFI INIT 2000 10 .cfa: sp 0 + .ra: lr\n", "SYM326"},
+		{"Thumb bit", "MODULE Linux arm 0123456789ABCDEF0123456789ABCDEF0 a\n" + "FILE 0 /a.c\nFUNC 2001 10 0 g\n2001 10 1 0\nSTACK CFI INIT 2000 10 .cfa: sp 0 + .ra: lr\n", "SYM326"},
 		{"end at the top", Head + good + "FUNC ffffffff80000000 80000000 0 f\nffffffff80000000 80000000 1 0\n", "SYM305"},
 		{"tombstone of size 0", Head + good + "FUNC fffffffffffff001 0 0 f\n", "SYM305"},
 		{"size 0 below the tombstones", Head + good + "FUNC ffffffffffffefff 0 0 f\n", "SYM301"},

@@ -88,7 +88,7 @@ func TestFirstOfManyHasNoFunction(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range rep.Findings {
-		if f.Rule.ID == "SYM304" && f.owned {
+		if _, owned := f.Owner(); owned && f.Rule.ID == "SYM304" {
 			t.Errorf("%v is of one function", &f)
 		}
 	}
@@ -135,7 +135,7 @@ func TestOwnersWhileReading(t *testing.T) {
 		t.Errorf("%d are suppressed, %d not", rep.Suppressed, rep.Counts["SYM410"])
 	}
 	for _, f := range rep.Findings {
-		if f.Rule.ID == "SYM410" && f.ownerLine != f.Line-2 {
+		if want := fmt.Sprintf("f%d", (f.Line-5)/3); f.Rule.ID == "SYM410" && f.Function != want {
 			t.Errorf("%v is in %s", &f, f.Function)
 		}
 	}

@@ -1,12 +1,17 @@
 package lint
 
 import (
+	"slices"
+
 	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
 var onFunc = []symfmt.Kind{symfmt.KindFunc}
+
+// RangesRules are the rules of functions, lines and inlined calls, by ID.
+var RangesRules = slices.Concat(rangeRules, lineRules, inlineRules, publicRules, []*Rule{orphanRule, isaBitRule})
 
 var rangeRules = []*Rule{
 	{

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"slices"
+
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
@@ -11,6 +13,9 @@ var (
 	onOrigin = []symfmt.Kind{symfmt.KindInlineOrigin}
 	onInline = []symfmt.Kind{symfmt.KindInline}
 )
+
+// ReferencesRules are the rules of numbers of files, origins and the module, by ID.
+var ReferencesRules = slices.Concat(refRules, useRules, formRules, moduleIDRules)
 
 var refRules = []*Rule{
 	{

@@ -8,16 +8,7 @@ import (
 
 // Rules returns all rules, by ID.
 func Rules() []*Rule {
-	return slices.Concat(
-		orderRules, moduleRules, textRules, limitRules, // 1xx
-		refRules, useRules, formRules, moduleIDRules, // 2xx
-		rangeRules, lineRules, inlineRules, publicRules, []*Rule{orphanRule, isaBitRule}, // 3xx
-		cfiRules, winRules, // 4xx
-		binaryRules,              // 5xx
-		nameRules, fileNameRules, // 6xx
-		coverageRules, // 7xx
-		FilterRules, // 9xx
-	)
+	return slices.Concat(GrammarRules, ReferencesRules, RangesRules, StackRules, AgreeRules, NamesRules, MeasureRules, FilterRules)
 }
 
 // RuleByID returns a rule, or nil if the ID is unknown.

@@ -56,7 +56,7 @@ func TestVerdict(t *testing.T) {
 		{"start-up code", HeadFunc + "PUBLIC 2000 0 _init\nPUBLIC 2020 0 _start\nFUNC 2050 20 0 frame_dummy\nPUBLIC 3000 0 _fini\n" + Init, nil, GoodForUnwinding, wholeReasons},
 		{"rows that are of no use", module + "FUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1008 .cfa: .undef\n", nil, SymbolicationOnly,
 			"12.50 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; 100 % of functions have call frame information at their first byte"},
-		{"UTF-16", "\xff\xfe" + utf16LE(HeadFunc), nil, Unusable, "the text is in UTF-16: no reader accepts the file"},
+		{"UTF-16", "\xff\xfe" + strings.Join(strings.Split(HeadFunc, ""), "\x00") + "\x00", nil, Unusable, "the text is in UTF-16: no reader accepts the file"},
 		{"refused", "\xef\xbb\xbf" + strings.TrimSuffix(HeadFunc+Init, "\n"), nil, GoodForUnwinding,
 			wholeReasons + "; rust-minidump may refuse the file: see SYM114, SYM120"},
 	} {

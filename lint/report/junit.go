@@ -50,7 +50,7 @@ func WriteJUnit(w io.Writer, r *Results) error {
 	for i, rep := range r.all() {
 		rules := r.rules()
 		if i >= len(r.Reports) { // of the filter
-			rules = lint.FilterRules()
+			rules = lint.FilterRules
 		}
 		s := newJUnitSuite(rep, rules)
 		doc.Tests += s.Tests

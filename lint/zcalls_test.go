@@ -1,0 +1,31 @@
+package lint
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/facts"
+)
+
+// What a limit demands of the return addresses.
+func TestMinCFICalls(t *testing.T) {
+	for _, c := range []struct {
+		limit   float64
+		verdict Verdict
+		found   int
+		reason  string
+	}{
+		{0, GoodForUnwinding, 0, "97.37 % of return addresses have call frame information"},
+		{97, GoodForUnwinding, 0, "97.37 % of return addresses have call frame information"},
+		{98, SymbolicationOnly, 1, "97.37 % of return addresses have call frame information, less than 98 %"},
+	} {
+		cov := &Coverage{Functions: 1, All: CodeShare{Share: Share{99, 100}}, Entries: Share{1, 1}, Calls: &Share{74, 76}, Known: extent.Ranges{{RVA: 0, Size: 99}}}
+		cov.Judge(&facts.Facts{HasModule: true}, c.limit, 0)
+		p := NewPass(PassOptions{Rules: MeasureRules, MinCFI: c.limit, MaxPerRule: 1}, nil)
+		p.As("SYM702", func() { checkMinCFI(p, cov) })
+		if n := p.Result.Counts["SYM702"]; cov.Verdict != c.verdict || n != c.found || !slices.Contains(cov.Reasons, c.reason) {
+			t.Errorf("%v: %s, %d findings, want %s, %d: %q", c.limit, cov.Verdict, n, c.verdict, c.found, cov.Reasons)
+		}
+	}
+}
