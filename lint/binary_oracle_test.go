@@ -7,17 +7,19 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/internal/agree"
 )
 
 // lintBinary checks a text against a binary with the rules of the family.
-func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *Report {
+func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *check.Report {
 	t.Helper()
 	o.Binary = f
 	if o.File == "" {
 		o.File = "a.sym"
 	}
 	if o.Rules == nil {
-		o.Rules = AgreeRules
+		o.Rules = agree.Rules
 	}
 	r, err := Run(context.Background(), bytes.NewReader(text), o)
 	if err != nil {

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 // counts are the findings of the families cfi and coverage, by rule.
-func counts(r *Report) map[string]int {
+func counts(r *check.Report) map[string]int {
 	n := maps.Clone(r.Counts)
 	maps.DeleteFunc(n, func(id string, n int) bool { return n == 0 || id[3] != '4' && id[3] != '7' })
 	return n
@@ -35,7 +37,7 @@ func TestGoldenFindings(t *testing.T) {
 		r := lintFile(t, path)
 		for id, n := range counts(r) {
 			got[id] += n
-			if RuleByID(id).Severity == Error {
+			if RuleByID(id).Severity == check.Error {
 				t.Errorf("%s: %d of %s", filepath.Base(path), n, id)
 			}
 		}
@@ -46,7 +48,7 @@ func TestGoldenFindings(t *testing.T) {
 	}
 }
 
-func lintFile(t *testing.T, path string) *Report {
+func lintFile(t *testing.T, path string) *check.Report {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -63,7 +65,7 @@ func FuzzCFI(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		r := lintText(t, text)
 		c := r.Coverage
-		for _, s := range []Share{c.Code, c.Entries, c.Public, c.LineEnds.Share, c.Lines, c.WithLines} {
+		for _, s := range []coverage.Share{c.Code, c.Entries, c.Public, c.LineEnds.Share, c.Lines, c.WithLines} {
 			if s.Covered > s.Total {
 				t.Errorf("%d of %d", s.Covered, s.Total)
 			}

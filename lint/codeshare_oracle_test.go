@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 // byteMap is a binary's code byte by byte, as readelf shows it.
@@ -102,7 +104,7 @@ func TestOracleCodeShare(t *testing.T) {
 		if head, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(head, []byte("\x7fELF")) {
 			continue
 		}
-		r := lintBinary(t, testenv.Dump(t, path), openELF(t, path), Options{Rules: []*Rule{}})
+		r := lintBinary(t, testenv.Dump(t, path), openELF(t, path), Options{Rules: []*check.Rule{}})
 		m := readByteMap(t, readelf, path)
 		var covered, code uint64
 		for at, is := range m.code {
@@ -114,7 +116,7 @@ func TestOracleCodeShare(t *testing.T) {
 			}
 		}
 		all := r.Coverage.All
-		if all.Of != CodeOfBinary || all.Covered != covered {
+		if all.Of != coverage.CodeOfBinary || all.Covered != covered {
 			t.Errorf("%s: %d bytes have rules, by readelf %d", path, all.Covered, covered)
 		}
 		if sum := all.Total + all.Padding + all.Data + all.Startup + all.Linkage; sum != code+m.other {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 // fixture is a symbol file and its binary.
@@ -30,7 +31,7 @@ func fixture(t *testing.T, name string) (text, elf []byte) {
 }
 
 // covered checks a text against the bytes of a binary, which may be nil.
-func covered(t *testing.T, text, elf []byte, o Options) *Coverage {
+func covered(t *testing.T, text, elf []byte, o Options) *coverage.Coverage {
 	t.Helper()
 	if elf != nil {
 		path := filepath.Join(t.TempDir(), "a.elf")
@@ -51,7 +52,7 @@ func covered(t *testing.T, text, elf []byte, o Options) *Coverage {
 }
 
 // gapList prints the functions that lack call frame information.
-func gapList(c *Coverage) string {
+func gapList(c *coverage.Coverage) string {
 	var list []string
 	for _, g := range c.Worst {
 		list = append(list, fmt.Sprintf("%s %s %s %d of %d", g.Kind, g.Address, g.Name, g.Missing, g.Size))
@@ -74,18 +75,18 @@ func TestCodeShareOfBinary(t *testing.T) {
 	bare, stripped := fixture(t, "uncovered-stripped")
 	named := "PUBLIC 700 grind 1408 of 1408; PUBLIC d80 grain 4 of 4"
 	nameless := "code 700  1408 of 1408; code d80  4 of 4"
-	whole := CodeShare{Share: Share{52, 1464}, Of: CodeOfBinary, Startup: 272, Linkage: 24, Padding: 28, Data: 256}
+	whole := coverage.CodeShare{Share: coverage.Share{Covered: 52, Total: 1464}, Of: coverage.CodeOfBinary, Startup: 272, Linkage: 24, Padding: 28, Data: 256}
 	bareWhole := whole
-	bareWhole.Startup, bareWhole.Padding = 286, 14                                                                 // with the padding inside
-	segment := CodeShare{Share: Share{52 + 24, 1464 + 24}, Of: CodeOfBinary, Startup: 464, Padding: 52, Data: 256} // the PLT has rules, and no section
+	bareWhole.Startup, bareWhole.Padding = 286, 14                                                                                                            // with the padding inside
+	segment := coverage.CodeShare{Share: coverage.Share{Covered: 52 + 24, Total: 1464 + 24}, Of: coverage.CodeOfBinary, Startup: 464, Padding: 52, Data: 256} // the PLT has rules, and no section
 	masked := whole
 	masked.Total, masked.Startup = masked.Total-128, 400 // frame_dummy may have 192 bytes
-	records := CodeShare{Share: Share{52, 52 + 1664 + 4}, Of: CodeOfRecords, Startup: 464}
+	records := coverage.CodeShare{Share: coverage.Share{Covered: 52, Total: 52 + 1664 + 4}, Of: coverage.CodeOfRecords, Startup: 464}
 	for _, c := range []struct {
 		name      string
 		text, elf []byte
 		with      func(string) string
-		want      CodeShare
+		want      coverage.CodeShare
 		gaps      string // with names of the text
 	}{
 		{"all", text, elf, nil, whole, named},
@@ -101,7 +102,7 @@ func TestCodeShareOfBinary(t *testing.T) {
 				input = []byte(c.with(string(input)))
 			}
 			got := covered(t, input, c.elf, Options{})
-			if got.All != c.want || gapList(got) != c.gaps || got.Verdict != SymbolicationOnly {
+			if got.All != c.want || gapList(got) != c.gaps || got.Verdict != coverage.SymbolicationOnly {
 				t.Errorf("%#v, %s: %s; want %#v: %s", got.All, got.Verdict, gapList(got), c.want, c.gaps)
 			}
 		})

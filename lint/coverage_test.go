@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/facts"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -192,9 +194,9 @@ func (n *naive) win(r *rand.Rand, rva, size int) {
 }
 
 // coverage counts bytes.
-func (n *naive) coverage() *Coverage {
-	c := &Coverage{Functions: len(n.funcs), Publics: len(n.publics), Blocks: n.blocks, WinBlocks: n.wins}
-	share := func(s *Share, covered bool) {
+func (n *naive) coverage() *coverage.Coverage {
+	c := &coverage.Coverage{Functions: len(n.funcs), Publics: len(n.publics), Blocks: n.blocks, WinBlocks: n.wins}
+	share := func(s *coverage.Share, covered bool) {
 		s.Total++
 		if covered {
 			s.Covered++
@@ -227,7 +229,7 @@ func (n *naive) coverage() *Coverage {
 
 // code counts the bytes of functions, and of public symbols up to where their rules
 // end or, without, to what follows; of the last one to the end of the page.
-func (n *naive) code() CodeShare {
+func (n *naive) code() coverage.CodeShare {
 	const page = 4096
 	var begins, named [page]bool
 	for i := range n.funcs {
@@ -246,7 +248,7 @@ func (n *naive) code() CodeShare {
 			named[at] = true
 		}
 	}
-	s := CodeShare{Of: CodeOfRecords}
+	s := coverage.CodeShare{Of: coverage.CodeOfRecords}
 	for at, is := range named {
 		if is {
 			s.Total++
@@ -315,7 +317,7 @@ func TestCoverageOfGoldens(t *testing.T) {
 				covered[at] = true
 			}
 		}
-		var want Share
+		var want coverage.Share
 		for i := range m.Funcs {
 			f := &m.Funcs[i]
 			functions++
@@ -354,7 +356,7 @@ func TestCoverageAtTheEnd(t *testing.T) {
 
 func TestWorstFunctions(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(HeadFunc + Init)
+	b.WriteString(check.HeadFunc + check.Init)
 	for i := range 1000 {
 		fmt.Fprintf(&b, "FUNC %x %x 0 f%d\n", 0x2000+i*0x1000, 1+i*7%1000, i)
 	}
@@ -372,7 +374,10 @@ func TestWorstFunctions(t *testing.T) {
 				n = j
 			}
 		}
-		want := Gap{symfmt.RVA(0x2000 + n*0x1000), fmt.Sprintf("%x", 0x2000+n*0x1000), GapFunc, n + 5, fmt.Sprintf("f%d", n), uint64(1000 - i), uint64(1000 - i)}
+		want := coverage.Gap{
+			RVA: symfmt.RVA(0x2000 + n*0x1000), Address: fmt.Sprintf("%x", 0x2000+n*0x1000), Kind: coverage.GapFunc,
+			Line: n + 5, Name: fmt.Sprintf("f%d", n), Size: uint64(1000 - i), Missing: uint64(1000 - i),
+		}
 		if g != want {
 			t.Errorf("function %d: %+v, want %+v", i, g, want)
 		}

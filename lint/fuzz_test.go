@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/symtool/symtool/lint/check"
 )
 
 // examples are the files of all rules' documentation.
@@ -25,7 +27,7 @@ func FuzzLint(f *testing.F) {
 	for _, text := range examples() {
 		f.Add([]byte(text))
 	}
-	f.Add([]byte(Head + "FUNC ffffffffffffffff 1 0 f\nffffffffffffffff 1 1 4294967295\nPUBLIC ffffffffffffffff 0 g\n" +
+	f.Add([]byte(check.Head + "FUNC ffffffffffffffff 1 0 f\nffffffffffffffff 1 1 4294967295\nPUBLIC ffffffffffffffff 0 g\n" +
 		"INLINE 4294967295 1 4294967295 4294967295 0 ffffffffffffffff\nSTACK CFI INIT ffffffffffffffff 1 .cfa: $rsp .ra: $rsp\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o := Options{File: "a.sym", MaxPerRule: 20, MinCFI: 99, MinLines: 50}
@@ -42,7 +44,7 @@ func FuzzLint(f *testing.F) {
 				t.Errorf("%s: control characters or bytes that are no text in %q", x.Rule.ID, x.Message)
 			}
 		}
-		if !slices.IsSortedFunc(r.Findings, func(a, b Finding) int {
+		if !slices.IsSortedFunc(r.Findings, func(a, b check.Finding) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
 		}) {
 			t.Error("findings are not in order")

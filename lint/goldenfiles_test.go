@@ -11,10 +11,11 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/check"
 )
 
 // lintReal checks a file with all rules.
-func lintReal(t *testing.T, path, name string) *Report {
+func lintReal(t *testing.T, path, name string) *check.Report {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -48,7 +49,7 @@ func TestDumpHasNoErrors(t *testing.T) {
 	noID := 0
 	for _, file := range files {
 		for _, f := range lintReal(t, file, filepath.Base(file)).Findings {
-			if f.Severity == Error || f.Severity == Warning && allowed[f.Rule.ID] == "" {
+			if f.Severity == check.Error || f.Severity == check.Warning && allowed[f.Rule.ID] == "" {
 				t.Error(f.String())
 			}
 			if f.Rule.ID == "SYM109" {
@@ -112,7 +113,7 @@ func TestPeerFiles(t *testing.T) {
 		r := lintReal(t, file, filepath.Base(file))
 		fmt.Fprintf(&b, "%s: %s\n", filepath.ToSlash(name), r.Coverage.Verdict)
 		for _, c := range r.ByRule() {
-			i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Rule == c.Rule })
+			i := slices.IndexFunc(r.Findings, func(f check.Finding) bool { return f.Rule == c.Rule })
 			fmt.Fprintf(&b, "  %s %-7v %5d  %s\n", c.Rule.ID, c.Severity, c.Count, r.Findings[i].String())
 			seen[c.Rule.ID] = true
 			if peerReasons[c.Rule.ID] == "" {

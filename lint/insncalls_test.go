@@ -5,12 +5,15 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 // goldenCalls are return addresses of test binaries, those with call frame
 // information first.
-var goldenCalls = map[string]Share{
-	"gcc-O0": {5, 5}, "cpu-i686": {15, 15}, "cpu-arm64-pac": {7, 7}, "cpu-arm": {6, 6}, "cpu-thumb": {6, 6}, "exidx-lld": {74, 76}, "dwz4": {25, 25},
+var goldenCalls = map[string]coverage.Share{
+	"gcc-O0": {Covered: 5, Total: 5}, "cpu-i686": {Covered: 15, Total: 15}, "cpu-arm64-pac": {Covered: 7, Total: 7}, "cpu-arm": {Covered: 6, Total: 6}, "cpu-thumb": {Covered: 6, Total: 6}, "exidx-lld": {Covered: 74, Total: 76}, "dwz4": {Covered: 25, Total: 25},
 }
 
 func TestCallsGoldens(t *testing.T) {
@@ -26,15 +29,15 @@ func TestCallsGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := openELF(t, elfPath)
-		if c := lintBinary(t, text, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != want {
+		if c := lintBinary(t, text, f, Options{Rules: []*check.Rule{}}).Coverage; c.Calls == nil || *c.Calls != want {
 			t.Errorf("%v, want %v", c.Calls, want)
 		}
 		// Without STACK CFI there is none, and another CPU's file is of another binary.
 		bare := bytes.Join(slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(l []byte) bool { return bytes.HasPrefix(l, []byte("STACK")) }), nil)
-		if c := lintBinary(t, bare, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != (Share{0, want.Total}) {
+		if c := lintBinary(t, bare, f, Options{Rules: []*check.Rule{}}).Coverage; c.Calls == nil || *c.Calls != (coverage.Share{Covered: 0, Total: want.Total}) {
 			t.Errorf("without STACK CFI: %v, want 0 of %d", c.Calls, want.Total)
 		}
-		if c := lintBinary(t, []byte(Head+"PUBLIC 1000 0 f\n"), f, Options{Rules: []*Rule{}}).Coverage; c.Calls != nil {
+		if c := lintBinary(t, []byte(check.Head+"PUBLIC 1000 0 f\n"), f, Options{Rules: []*check.Rule{}}).Coverage; c.Calls != nil {
 			t.Errorf("of another binary: %v", c.Calls)
 		}
 	})

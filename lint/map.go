@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/internal/measure"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -39,10 +42,10 @@ const maxMapName = 200
 const maxMapNames = 1 << 30
 
 // Rule returns a rule that fills the map and reports nothing.
-func (m *Map) Rule() *Rule {
-	return &Rule{
+func (m *Map) Rule() *check.Rule {
+	return &check.Rule{
 		On: []symfmt.Kind{symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic},
-		Check: func(p *Pass) (func(*symfmt.Record), func()) {
+		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			return m.see, func() { m.finish(p) }
 		},
 	}
@@ -83,7 +86,7 @@ func (m *Map) named(r *symfmt.Record, size uint64) MappedFunc {
 func (m *Map) Name(f *MappedFunc) string { return string(m.names[f.name : f.name+f.long]) }
 
 // finish sorts the pieces, and takes from the facts what functions lack.
-func (m *Map) finish(p *Pass) {
+func (m *Map) finish(p *check.Pass) {
 	known := p.Covered()
 	for _, r := range known {
 		m.CFI = append(m.CFI, extent.Of(r.RVA, r.Size))
@@ -101,13 +104,13 @@ func (m *Map) finish(p *Pass) {
 			return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.End, b.End))
 		})
 	}
-	Gaps(p, known, m.lacks)
+	measure.Gaps(p, known, m.lacks)
 	m.Lines, m.CFI = extent.Join(m.Lines), extent.Join(m.CFI)
 }
 
 // lacks sets what a function lacks.
-func (m *Map) lacks(g *Gap) {
-	if g.Kind != GapFunc {
+func (m *Map) lacks(g *coverage.Gap) {
+	if g.Kind != coverage.GapFunc {
 		return
 	}
 	i, _ := slices.BinarySearchFunc(m.Functions, g.RVA, func(f MappedFunc, rva symfmt.RVA) int { return cmp.Compare(f.RVA, rva) })

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // The place of a finding is that of the name, also behind "m" and many blanks.
 func TestNamePlaces(t *testing.T) {
-	r := namesOnly(t, "a.sym", Head+"FUNC m 10 1 0 a\x01\nFUNC   20 1  0  b\x01\nPUBLIC m 30 0 c\x01\nPUBLIC 40 0 d\x01\nFILE 1 /e\x01\nINLINE_ORIGIN 1 f\x01\nFUNC 50 1 0\n", nil, 0)
+	r := namesOnly(t, "a.sym", check.Head+"FUNC m 10 1 0 a\x01\nFUNC   20 1  0  b\x01\nPUBLIC m 30 0 c\x01\nPUBLIC 40 0 d\x01\nFILE 1 /e\x01\nINLINE_ORIGIN 1 f\x01\nFUNC 50 1 0\n", nil, 0)
 	var got []string
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -34,14 +36,14 @@ func TestEmptyNames(t *testing.T) {
 		limit      int
 		bad, empty int
 	}{
-		{Head + "FILE 1\nFUNC 10 1 0\nPUBLIC 10 0 \nINLINE_ORIGIN 1\t\n", 0, 0, 4},
-		{Head + "FILE 1\nbad\nFILE 2\n", 0, 1, 2},
-		{Head + strings.Repeat("PUBLIC 10 0\n", 500) + strings.Repeat("bad\n", 7), 3, 7, 500},
-		{Head + strings.Repeat("bad\n", 7) + strings.Repeat("PUBLIC 10 0\n", 500), 3, 7, 500},
-		{Head + strings.Repeat("bad\nPUBLIC 10 0\n", 50), 9, 50, 50},
+		{check.Head + "FILE 1\nFUNC 10 1 0\nPUBLIC 10 0 \nINLINE_ORIGIN 1\t\n", 0, 0, 4},
+		{check.Head + "FILE 1\nbad\nFILE 2\n", 0, 1, 2},
+		{check.Head + strings.Repeat("PUBLIC 10 0\n", 500) + strings.Repeat("bad\n", 7), 3, 7, 500},
+		{check.Head + strings.Repeat("bad\n", 7) + strings.Repeat("PUBLIC 10 0\n", 500), 3, 7, 500},
+		{check.Head + strings.Repeat("bad\nPUBLIC 10 0\n", 50), 9, 50, 50},
 		{"MODULE Linux x86_64 " + goodID + "\n", 0, 1, 1},
 		{"MODULE Linux x86_64 xyz\nFILE 1\n", 0, 1, 2},
-		{Head + "FUNC x 1 0\nFUNC\nPUBLIC\n", 0, 3, 0}, // no records at all
+		{check.Head + "FUNC x 1 0\nFUNC\nPUBLIC\n", 0, 3, 0}, // no records at all
 	} {
 		for _, alone := range []bool{false, true} {
 			words := []string{"SYM101", "SYM601"}
@@ -89,10 +91,10 @@ func TestNamesOfDump(t *testing.T) {
 		for i := range r.Findings {
 			f := &r.Findings[i]
 			got[f.Rule.ID]++
-			if f.Severity == Error {
+			if f.Severity == check.Error {
 				t.Errorf("%v", f.String())
 			}
-			if f.Severity == Warning {
+			if f.Severity == check.Warning {
 				t.Logf("%v", f.String())
 			}
 		}
@@ -110,7 +112,7 @@ func TestNamesOfDump(t *testing.T) {
 const goodID = "0123456789ABCDEF0123456789ABCDEF0"
 
 // namesOnly checks a text with the rules of names.
-func namesOnly(t testing.TB, file, text string, filter *Filter, limit int) *Report {
+func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *check.Report {
 	t.Helper()
 	rules, err := SelectRules([]string{"names"}, nil)
 	if err != nil {

@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // ownedText has findings that are made at the end of the file: in functions out of
@@ -29,8 +32,8 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 		{"^inside$", "SYM321:10"},
 		{"^none$", ""},
 	} {
-		run := func(suppressions ...Suppression) map[string]Finding {
-			filter := NewFilter(&Config{Suppressions: suppressions}, nil)
+		run := func(suppressions ...filter.Suppression) map[string]check.Finding {
+			filter := filter.New(&filter.Config{Suppressions: suppressions}, nil)
 			rep, err := Run(context.Background(), strings.NewReader(ownedText), Options{File: "a.sym", Filter: filter})
 			if err != nil {
 				t.Fatal(err)
@@ -38,14 +41,14 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 			if err := rep.ReadNames(strings.NewReader(ownedText)); err != nil {
 				t.Fatal(err)
 			}
-			found := map[string]Finding{}
+			found := map[string]check.Finding{}
 			for _, f := range rep.Findings {
 				found[fmt.Sprintf("%s:%d", f.Rule.ID, f.Line)] = f
 			}
 			return found
 		}
 		all := run()
-		left := run(Suppression{Rule: "SYM", Function: regexp.MustCompile(c.function)})
+		left := run(filter.Suppression{Rule: "SYM", Function: regexp.MustCompile(c.function)})
 		for key, f := range all {
 			_, stays := left[key]
 			if named := strings.Trim(c.function, "^$") == f.Function; named == stays {
@@ -68,13 +71,13 @@ func TestFingerprintWithoutLateNames(t *testing.T) {
 	}
 	var before []string
 	for i := range rep.Findings {
-		before = append(before, Fingerprint(&rep.Findings[i]))
+		before = append(before, filter.Fingerprint(&rep.Findings[i]))
 	}
 	if !rep.NamesWanted() || rep.ReadNames(bytes.NewReader([]byte(ownedText))) != nil {
 		t.Fatal("no names are wanted")
 	}
 	for i := range rep.Findings {
-		if f := &rep.Findings[i]; Fingerprint(f) != before[i] {
+		if f := &rep.Findings[i]; filter.Fingerprint(f) != before[i] {
 			t.Errorf("%v: the fingerprint changes with the name %q", f, f.Function)
 		}
 	}
@@ -82,7 +85,7 @@ func TestFingerprintWithoutLateNames(t *testing.T) {
 
 // A finding that stands for many is of none of their functions.
 func TestFirstOfManyHasNoFunction(t *testing.T) {
-	text := Head + "FILE 0 a.c\nFUNC 2000 10 0 g\n2000 10 1 0\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 500 10 0 e\n500 10 1 0\n"
+	text := check.Head + "FILE 0 a.c\nFUNC 2000 10 0 g\n2000 10 1 0\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 500 10 0 e\n500 10 1 0\n"
 	rep, err := Run(context.Background(), strings.NewReader(text), Options{File: "a.sym"})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +103,7 @@ func TestFirstOfManyHasNoFunction(t *testing.T) {
 // An INLINE_ORIGIN of the old form without a name is found, and is a name where
 // the form is the new one.
 func TestNamelessOldOrigins(t *testing.T) {
-	old := Head + "FILE 0 a.c\nINLINE_ORIGIN 0 0\nINLINE_ORIGIN 1 -1 \nINLINE_ORIGIN 2 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 %s1004 4\n1000 10 1 0\n"
+	old := check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 0\nINLINE_ORIGIN 1 -1 \nINLINE_ORIGIN 2 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 %s1004 4\n1000 10 1 0\n"
 	for form, want := range map[string]string{"0 ": "[3:17 4:17]", "0 0 ": "[]"} {
 		rep := namesOnly(t, "a.sym", fmt.Sprintf(old, form), nil, 0)
 		places := []string{}
@@ -118,12 +121,12 @@ func TestNamelessOldOrigins(t *testing.T) {
 // Where blocks are between functions, each finding is in its own.
 func TestOwnersWhileReading(t *testing.T) {
 	var text strings.Builder
-	text.WriteString(Head + "FILE 0 a.c\n")
+	text.WriteString(check.Head + "FILE 0 a.c\n")
 	for i := range 500 {
 		rva := 0x1000 + 0x100*(i*77%500)
 		fmt.Fprintf(&text, "FUNC %x 10 0 f%d\n%x 10 1 0\nSTACK CFI INIT %x 10 .cfa: $rsp 8 +\n", rva, i, rva, rva)
 	}
-	filter := NewFilter(&Config{Suppressions: []Suppression{{Rule: "SYM410", Function: regexp.MustCompile("[1-9]$")}}}, nil)
+	filter := filter.New(&filter.Config{Suppressions: []filter.Suppression{{Rule: "SYM410", Function: regexp.MustCompile("[1-9]$")}}}, nil)
 	rep, err := Run(context.Background(), strings.NewReader(text.String()), Options{File: "a.sym", Filter: filter, MaxPerRule: 1000})
 	if err != nil {
 		t.Fatal(err)

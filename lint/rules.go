@@ -4,17 +4,27 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/internal/agree"
+	"github.com/symtool/symtool/lint/internal/grammar"
+	"github.com/symtool/symtool/lint/internal/measure"
+	"github.com/symtool/symtool/lint/internal/names"
+	"github.com/symtool/symtool/lint/internal/ranges"
+	"github.com/symtool/symtool/lint/internal/references"
+	"github.com/symtool/symtool/lint/internal/stack"
 )
 
 // Rules returns all rules, by ID.
-func Rules() []*Rule {
-	return slices.Concat(GrammarRules, ReferencesRules, RangesRules, StackRules, AgreeRules, NamesRules, MeasureRules, FilterRules)
+func Rules() []*check.Rule {
+	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, stack.Rules, agree.Rules, names.Rules, measure.Rules, filter.Rules)
 }
 
 // RuleByID returns a rule, or nil if the ID is unknown.
-func RuleByID(id string) *Rule {
+func RuleByID(id string) *check.Rule {
 	rules := Rules()
-	if i := slices.IndexFunc(rules, func(r *Rule) bool { return r.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(rules, func(r *check.Rule) bool { return r.ID == id }); i >= 0 {
 		return rules[i]
 	}
 	return nil
@@ -34,16 +44,16 @@ func RulePrefix(word string) (prefix string, err error) {
 	if word == selectAll {
 		return "SYM", nil
 	}
-	for _, f := range Families {
+	for _, f := range check.Families {
 		if word == f.Name {
 			return fmt.Sprintf("SYM%d", f.Hundred), nil
 		}
 	}
-	if strings.HasPrefix(word, "SYM") && slices.ContainsFunc(Rules(), func(r *Rule) bool { return strings.HasPrefix(r.ID, word) }) {
+	if strings.HasPrefix(word, "SYM") && slices.ContainsFunc(Rules(), func(r *check.Rule) bool { return strings.HasPrefix(r.ID, word) }) {
 		return word, nil
 	}
-	names := make([]string, len(Families))
-	for i, f := range Families {
+	names := make([]string, len(check.Families))
+	for i, f := range check.Families {
 		names[i] = f.Name
 	}
 	return "", fmt.Errorf("no rule is %q: want an ID (SYM101), its beginning (SYM1), all, or a family (%s)", word, strings.Join(names, ", "))
@@ -53,7 +63,7 @@ func RulePrefix(word string) (prefix string, err error) {
 // not. If selected is empty, it stands for all. If both have a word for a rule, the longer prefix
 // of its ID decides, and ignored at the same length: to select SYM401 and ignore cfi leaves one
 // rule of the family.
-func SelectRules(selected, ignored []string) ([]*Rule, error) {
+func SelectRules(selected, ignored []string) ([]*check.Rule, error) {
 	if len(selected) == 0 {
 		selected = []string{selectAll}
 	}
@@ -65,7 +75,7 @@ func SelectRules(selected, ignored []string) ([]*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := []*Rule{}
+	rules := []*check.Rule{}
 	for _, r := range Rules() {
 		if closest(wanted, r.ID) > closest(unwanted, r.ID) {
 			rules = append(rules, r)

@@ -9,6 +9,12 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/internal/grammar"
+	"github.com/symtool/symtool/lint/internal/image"
+	"github.com/symtool/symtool/lint/internal/measure"
+	"github.com/symtool/symtool/lint/internal/names"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -16,7 +22,7 @@ import (
 type Options struct {
 	File string // name for messages
 	// Rules are those that are checked; nil for all.
-	Rules []*Rule
+	Rules []*check.Rule
 	// MaxPerRule is how many findings of a rule are kept, 100 if it is 0; the others are counted.
 	MaxPerRule int
 	// MinCFI and MinLines are the shares of functions' bytes, in percent, that must
@@ -28,7 +34,7 @@ type Options struct {
 	OwnBinary bool
 	// Filter changes severities and takes findings away; nil for none. One filter
 	// is for all files that are checked together.
-	Filter *Filter
+	Filter *filter.Filter
 	// StorePath is the path at which the file is found in a symbol store,
 	// NAME/ID/NAME.sym; if it is empty, File, when that has this form.
 	StorePath string
@@ -38,17 +44,17 @@ type Options struct {
 }
 
 // Run checks a symbol file. The error is that of reading, or the context's; damage is a finding.
-func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
+func Run(ctx context.Context, in io.Reader, o Options) (*check.Report, error) {
 	if o.Rules == nil {
 		o.Rules = Rules()
 	}
-	var filter *FileFilter
-	var sieve Sieve
+	var filter *filter.File
+	var sieve check.Sieve
 	if o.Filter != nil {
 		filter = o.Filter.File(o.File)
 		sieve = filter
 	}
-	p := NewPass(PassOptions{
+	p := check.New(check.Options{
 		File: o.File, Rules: o.Rules, MaxPerRule: o.MaxPerRule, MinCFI: o.MinCFI, MinLines: o.MinLines,
 		StorePath: o.StorePath, Stored: o.Stored,
 	}, sieve)
@@ -58,14 +64,14 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if binary, err := object.Of(o.Binary); err != nil {
 		return nil, err
 	} else if binary != nil {
-		OpenImage(p, binary, o.OwnBinary)
+		image.Open(p, binary, o.OwnBinary)
 	}
 	p.Begin()
 	unreadable, err := read(ctx, p, in)
 	if err != nil {
 		return nil, err
 	}
-	c := Measure(p, unreadable)
+	c := measure.Measure(p, unreadable)
 	p.Result.Coverage = c
 	if unreadable {
 		c.Reasons = []string{"the text is in UTF-16: no reader accepts the file"}
@@ -82,7 +88,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 }
 
 // doubts adds to the verdict what findings say against it.
-func doubts(p *Pass, limit float64) {
+func doubts(p *check.Pass, limit float64) {
 	misled, c := 0, p.Result.Coverage
 	var misleading, refused []string
 	for _, found := range p.Result.ByRule() {
@@ -107,7 +113,7 @@ const checkEvery = 1 << 14
 
 // read dispatches the records. unreadable says that the file has an encoding which no reader
 // accepts: nothing is known of it.
-func read(ctx context.Context, p *Pass, in io.Reader) (unreadable bool, err error) {
+func read(ctx context.Context, p *check.Pass, in io.Reader) (unreadable bool, err error) {
 	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
 	for {
 		r, err := rd.Next()
@@ -131,23 +137,23 @@ func read(ctx context.Context, p *Pass, in io.Reader) (unreadable bool, err erro
 	p.Result.Bytes, p.Result.Lines = rep.Bytes, rep.Lines
 	p.Lines, p.Layout = rep.Lines, rep.Layout
 	p.Result.Damage = rep.Damage
-	p.As(BadRecord.ID, func() { syntax(p, rep) })
+	p.As(grammar.BadRecord.ID, func() { syntax(p, rep) })
 	return unreadable, nil
 }
 
 // encoding reports a file whose encoding no reader accepts, and returns whether err says so.
-func encoding(p *Pass, err error) bool {
+func encoding(p *check.Pass, err error) bool {
 	var se *symfmt.SyntaxError
 	if !errors.As(err, &se) {
 		return false
 	}
-	p.As(UTF16Text.ID, func() { p.ReportPos(symfmt.Pos{Line: se.Line, Col: se.Col}, "%s", se.Msg) })
+	p.As(grammar.UTF16Text.ID, func() { p.ReportPos(symfmt.Pos{Line: se.Line, Col: se.Col}, "%s", se.Msg) })
 	return true
 }
 
 // syntax reports the lines that are not records.
-func syntax(p *Pass, rep symfmt.Report) {
-	empty := Empty(p)
+func syntax(p *check.Pass, rep symfmt.Report) {
+	empty := names.Empty(p)
 	dropped := rep.Dropped - empty
 	for _, problem := range rep.Problems {
 		var se *symfmt.SyntaxError

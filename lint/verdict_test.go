@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -17,47 +19,47 @@ func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		with       func(*Options)
-		want       Verdict
+		want       coverage.Verdict
 		reasons    string
 	}{
-		{"nothing", "", nil, Unusable, "no MODULE record: no reader accepts the file"},
-		{"no MODULE", "FUNC 1000 40 0 f\n" + Init, nil, Unusable, "no MODULE record: no reader accepts the file"},
-		{"MODULE alone", module, nil, Unusable, "there are no names and no call frame information"},
-		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, Unusable, "there are no names and no call frame information"},
-		{"CFI alone", module + Init, nil, NotMeasured, Unmeasured + "; there are no names: frames show addresses only"},
-		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + Init, nil, NotMeasured, Unmeasured + "; no function has lines: frames show functions without files and lines"},
-		{"names alone", HeadFunc, nil, SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
-		{"public symbols", module + "PUBLIC 1000 0 f\n" + Init, nil, GoodForUnwinding,
+		{"nothing", "", nil, coverage.Unusable, "no MODULE record: no reader accepts the file"},
+		{"no MODULE", "FUNC 1000 40 0 f\n" + check.Init, nil, coverage.Unusable, "no MODULE record: no reader accepts the file"},
+		{"MODULE alone", module, nil, coverage.Unusable, "there are no names and no call frame information"},
+		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, coverage.Unusable, "there are no names and no call frame information"},
+		{"CFI alone", module + check.Init, nil, coverage.NotMeasured, coverage.Unmeasured + "; there are no names: frames show addresses only"},
+		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + check.Init, nil, coverage.NotMeasured, coverage.Unmeasured + "; no function has lines: frames show functions without files and lines"},
+		{"names alone", check.HeadFunc, nil, coverage.SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
+		{"public symbols", module + "PUBLIC 1000 0 f\n" + check.Init, nil, coverage.GoodForUnwinding,
 			"100 % of the code of FUNCs and PUBLICs has call frame information; " +
 				"there are only public symbols: a name may be that of the symbol before, and lines are unknown"},
-		{"a public symbol without, up to the next", module + "PUBLIC 1000 0 f\nPUBLIC 2000 0 f\nPUBLIC 2010 0 _fini\n" + Init, nil, SymbolicationOnly,
+		{"a public symbol without, up to the next", module + "PUBLIC 1000 0 f\nPUBLIC 2000 0 f\nPUBLIC 2010 0 _fini\n" + check.Init, nil, coverage.SymbolicationOnly,
 			"80.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
 				"there are only public symbols: a name may be that of the symbol before, and lines are unknown"},
-		{"a large public symbol beside a small function", HeadFunc + "PUBLIC 2000 0 f\nPUBLIC 24c0 0 _fini\n" + Init, nil, SymbolicationOnly,
+		{"a large public symbol beside a small function", check.HeadFunc + "PUBLIC 2000 0 f\nPUBLIC 24c0 0 _fini\n" + check.Init, nil, coverage.SymbolicationOnly,
 			"5.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
 				"100 % of functions have call frame information at their first byte"},
-		{"the last public symbol, up to the end of its page", HeadFunc + "PUBLIC 1f00 0 f\n" + Init, nil, SymbolicationOnly,
+		{"the last public symbol, up to the end of its page", check.HeadFunc + "PUBLIC 1f00 0 f\n" + check.Init, nil, coverage.SymbolicationOnly,
 			"20.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
 				"100 % of functions have call frame information at their first byte"},
-		{"a public symbol in a function", HeadFunc + "PUBLIC 1010 0 f\n" + Init, nil, GoodForUnwinding, wholeReasons},
-		{"all", HeadFunc + Init, nil, GoodForUnwinding, wholeReasons},
-		{"most bytes", module + "FUNC 1000 41 0 f\n1000 41 1 0\n" + Init, nil, GoodForUnwinding,
+		{"a public symbol in a function", check.HeadFunc + "PUBLIC 1010 0 f\n" + check.Init, nil, coverage.GoodForUnwinding, wholeReasons},
+		{"all", check.HeadFunc + check.Init, nil, coverage.GoodForUnwinding, wholeReasons},
+		{"most bytes", module + "FUNC 1000 41 0 f\n1000 41 1 0\n" + check.Init, nil, coverage.GoodForUnwinding,
 			"98.46 % of the code of FUNCs and PUBLICs has call frame information; 100 % of functions have call frame information at their first byte"},
-		{"most bytes, more demanded", module + "FUNC 1000 41 0 f\n1000 41 1 0\n" + Init, func(o *Options) { o.MinCFI = 99.5 }, SymbolicationOnly,
+		{"most bytes, more demanded", module + "FUNC 1000 41 0 f\n1000 41 1 0\n" + check.Init, func(o *Options) { o.MinCFI = 99.5 }, coverage.SymbolicationOnly,
 			"98.46 % of the code of FUNCs and PUBLICs has call frame information, less than 99.5 %; 100 % of functions have call frame information at their first byte"},
-		{"fewer demanded", module + "FUNC 1000 80 0 f\n1000 40 1 0\n" + Init, func(o *Options) { o.MinCFI, o.MinLines = 50, 60 }, GoodForUnwinding,
+		{"fewer demanded", module + "FUNC 1000 80 0 f\n1000 40 1 0\n" + check.Init, func(o *Options) { o.MinCFI, o.MinLines = 50, 60 }, coverage.GoodForUnwinding,
 			"50.00 % of the code of FUNCs and PUBLICs has call frame information; 100 % of functions have call frame information at their first byte; " +
 				"50.00 % of function bytes have lines, less than 60 %"},
-		{"no lines", module + "FUNC 1000 40 0 f\n" + Init, nil, GoodForUnwinding,
+		{"no lines", module + "FUNC 1000 40 0 f\n" + check.Init, nil, coverage.GoodForUnwinding,
 			wholeReasons + "; no function has lines: frames show functions without files and lines"},
-		{"a C library without debug information", HeadFunc + publicSymbols(33) + "PUBLIC 2210 0 _fini\n" + Init, nil, SymbolicationOnly,
+		{"a C library without debug information", check.HeadFunc + publicSymbols(33) + "PUBLIC 2210 0 _fini\n" + check.Init, nil, coverage.SymbolicationOnly,
 			"10.81 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
 				"100 % of functions have call frame information at their first byte"},
-		{"start-up code", HeadFunc + "PUBLIC 2000 0 _init\nPUBLIC 2020 0 _start\nFUNC 2050 20 0 frame_dummy\nPUBLIC 3000 0 _fini\n" + Init, nil, GoodForUnwinding, wholeReasons},
-		{"rows that are of no use", module + "FUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1008 .cfa: .undef\n", nil, SymbolicationOnly,
+		{"start-up code", check.HeadFunc + "PUBLIC 2000 0 _init\nPUBLIC 2020 0 _start\nFUNC 2050 20 0 frame_dummy\nPUBLIC 3000 0 _fini\n" + check.Init, nil, coverage.GoodForUnwinding, wholeReasons},
+		{"rows that are of no use", module + "FUNC 1000 40 0 f\n1000 40 1 0\nSTACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1008 .cfa: .undef\n", nil, coverage.SymbolicationOnly,
 			"12.50 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; 100 % of functions have call frame information at their first byte"},
-		{"UTF-16", "\xff\xfe" + strings.Join(strings.Split(HeadFunc, ""), "\x00") + "\x00", nil, Unusable, "the text is in UTF-16: no reader accepts the file"},
-		{"refused", "\xef\xbb\xbf" + strings.TrimSuffix(HeadFunc+Init, "\n"), nil, GoodForUnwinding,
+		{"UTF-16", "\xff\xfe" + strings.Join(strings.Split(check.HeadFunc, ""), "\x00") + "\x00", nil, coverage.Unusable, "the text is in UTF-16: no reader accepts the file"},
+		{"refused", "\xef\xbb\xbf" + strings.TrimSuffix(check.HeadFunc+check.Init, "\n"), nil, coverage.GoodForUnwinding,
 			wholeReasons + "; rust-minidump may refuse the file: see SYM114, SYM120"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,7 +80,7 @@ func publicSymbols(n int) string {
 	return b.String()
 }
 
-const verdictFile = HeadFunc + "FUNC 2000 100 0 g\x1b[31m\n2000 80 1 0\nFUNC 3000 10 0 h\nPUBLIC 1004 0 p\n" + Init +
+const verdictFile = check.HeadFunc + "FUNC 2000 100 0 g\x1b[31m\n2000 80 1 0\nFUNC 3000 10 0 h\nPUBLIC 1004 0 p\n" + check.Init +
 	"STACK CFI INIT 2000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 
 func TestCoverageJSON(t *testing.T) {
@@ -101,7 +103,7 @@ func TestCoverageJSON(t *testing.T) {
 }
 
 func TestHasCFI(t *testing.T) {
-	c := lintText(t, HeadFunc+"STACK CFI INIT 1000 40 .cfa: $rsp 8 +\nSTACK CFI 1010 .ra: .cfa -8 + ^\nSTACK CFI 1020 .cfa: .undef\nSTACK CFI 1030 .cfa: $rsp 8 +\n").Coverage
+	c := lintText(t, check.HeadFunc+"STACK CFI INIT 1000 40 .cfa: $rsp 8 +\nSTACK CFI 1010 .ra: .cfa -8 + ^\nSTACK CFI 1020 .cfa: .undef\nSTACK CFI 1030 .cfa: $rsp 8 +\n").Coverage
 	for rva, want := range map[uint64]bool{0xfff: false, 0x1000: false, 0x100f: false, 0x1010: true, 0x101f: true, 0x1020: false, 0x102f: false, 0x1030: true, 0x103f: true, 0x1040: false} {
 		if c.HasCFI(symfmt.RVA(rva)) != want {
 			t.Errorf("%x: %v", rva, !want)
@@ -117,17 +119,17 @@ func TestVerdictContradicted(t *testing.T) {
 	for _, c := range []struct {
 		blocks, wrong, saved int
 		limit                float64
-		want                 Verdict
+		want                 coverage.Verdict
 		reason               string
 	}{
-		{100, 0, 0, 0, GoodForUnwinding, ""},
-		{100, 4, 1, 0, GoodForUnwinding, "5 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551, SYM554"},
-		{100, 4, 2, 0, SymbolicationOnly, "6 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551, SYM554"},
-		{100, 1, 0, 99.5, SymbolicationOnly, "1 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551"},
-		{1, 3, 0, 0, SymbolicationOnly, "3 of 1 STACK CFI INIT are contradicted by the code, and lead walks astray: see SYM551"},
+		{100, 0, 0, 0, coverage.GoodForUnwinding, ""},
+		{100, 4, 1, 0, coverage.GoodForUnwinding, "5 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551, SYM554"},
+		{100, 4, 2, 0, coverage.SymbolicationOnly, "6 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551, SYM554"},
+		{100, 1, 0, 99.5, coverage.SymbolicationOnly, "1 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551"},
+		{1, 3, 0, 0, coverage.SymbolicationOnly, "3 of 1 STACK CFI INIT are contradicted by the code, and lead walks astray: see SYM551"},
 	} {
-		p := NewPass(PassOptions{Rules: Rules()}, nil)
-		cov := &Coverage{Blocks: c.blocks, Verdict: GoodForUnwinding}
+		p := check.New(check.Options{Rules: Rules()}, nil)
+		cov := &coverage.Coverage{Blocks: c.blocks, Verdict: coverage.GoodForUnwinding}
 		p.Result.Counts, p.Result.Coverage = map[string]int{"SYM551": c.wrong, "SYM554": c.saved}, cov
 		doubts(p, c.limit)
 		if got := strings.Join(cov.Reasons, "; "); cov.Verdict != c.want || got != c.reason {

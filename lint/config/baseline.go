@@ -9,14 +9,14 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // baselineVersion is the version of the baseline format.
 const baselineVersion = 1
 
 // WriteBaseline writes a baseline: JSON, an entry a line, in order.
-func WriteBaseline(w io.Writer, b *lint.Baseline) error {
+func WriteBaseline(w io.Writer, b *filter.Baseline) error {
 	bw := bufio.NewWriter(w)
 	fmt.Fprintf(bw, "{\"symtool_lint_baseline\": %d, \"entries\": [", baselineVersion)
 	var line bytes.Buffer
@@ -41,10 +41,10 @@ const maxBaseline = 256 << 20
 
 // ReadBaseline reads a baseline; file is its name for messages. A malformed baseline is a
 // *ConfigError.
-func ReadBaseline(file string, in io.Reader) (*lint.Baseline, error) {
+func ReadBaseline(file string, in io.Reader) (*filter.Baseline, error) {
 	var text struct {
-		Version *int                  `json:"symtool_lint_baseline"`
-		Entries []*lint.BaselineEntry `json:"entries"`
+		Version *int            `json:"symtool_lint_baseline"`
+		Entries []*filter.Entry `json:"entries"`
 	}
 	limited := &io.LimitedReader{R: in, N: maxBaseline}
 	dec := json.NewDecoder(limited)
@@ -64,7 +64,7 @@ func ReadBaseline(file string, in io.Reader) (*lint.Baseline, error) {
 	if *text.Version != baselineVersion {
 		return nil, &Error{File: file, Msg: fmt.Sprintf("baseline of version %d, want %d", *text.Version, baselineVersion)}
 	}
-	b := lint.NewBaseline(file)
+	b := filter.NewBaseline(file)
 	for i, e := range text.Entries {
 		switch {
 		case e == nil || e.File == "" || e.Rule == "" || e.Fingerprint == "" || e.Count < 1:

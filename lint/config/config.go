@@ -12,6 +12,8 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // maxConfig is the limit on the size of a configuration, in bytes.
@@ -54,7 +56,7 @@ func (e *Error) Error() string {
 //	message = "control"          # regular expression; without it, all
 //	reason = "names come from a vendor's object, see BUG-12"
 //	expires = 2027-01-31         # the last day; without it, for ever
-func Read(file string, in io.Reader) (*lint.Config, error) {
+func Read(file string, in io.Reader) (*filter.Config, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
 	if err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func Read(file string, in io.Reader) (*lint.Config, error) {
 		wrong.File = file
 		return nil, wrong
 	}
-	b := builder{config: &lint.Config{File: file, Severities: map[string]lint.Severity{}}, lines: keyLines(data)}
+	b := builder{config: &filter.Config{File: file, Severities: map[string]lint.Severity{}}, lines: keyLines(data)}
 	b.selection(text)
 	b.thresholds(text)
 	b.severity(text.Severity)
@@ -80,7 +82,7 @@ func Read(file string, in io.Reader) (*lint.Config, error) {
 
 // builder checks what TOML does not. It keeps the first error.
 type builder struct {
-	config *lint.Config
+	config *filter.Config
 	lines  map[string]int
 	err    error
 }
@@ -129,7 +131,7 @@ func (b *builder) severity(words map[string]string) {
 			b.fail("severity."+word, "severity: %v", err)
 			continue
 		}
-		severity, ok := lint.SeverityByName(words[word])
+		severity, ok := check.SeverityByName(words[word])
 		if !ok {
 			b.fail("severity."+word, "severity of %s is %q, want %v, %v, %v", word, words[word], lint.Note, lint.Warning, lint.Error)
 			continue
@@ -142,7 +144,7 @@ func (b *builder) suppressions(text *fileText) {
 	for i := range text.Suppress {
 		t := &text.Suppress[i]
 		key := fmt.Sprintf("suppress.%d", i)
-		s := lint.Suppression{File: t.File, Reason: strings.TrimSpace(t.Reason), Line: b.line(key)}
+		s := filter.Suppression{File: t.File, Reason: strings.TrimSpace(t.Reason), Line: b.line(key)}
 		if t.Expires != nil {
 			s.Expires = t.Expires.String()
 		}

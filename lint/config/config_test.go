@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 func TestReadConfig(t *testing.T) {
@@ -136,7 +137,7 @@ func FuzzConfig(f *testing.F) {
 		if _, err := lint.SelectRules(c.Select, c.Ignore); err != nil {
 			t.Error(err)
 		}
-		r := namesOnly(t, "a.sym", publics(0x1000, 3), lint.NewFilter(c, nil), 0)
+		r := namesOnly(t, "a.sym", publics(0x1000, 3), filter.New(c, nil), 0)
 		if r.Found()+r.Suppressed != namesOnly(t, "a.sym", publics(0x1000, 3), nil, 0).Found() {
 			t.Errorf("%d findings, %d suppressed", r.Found(), r.Suppressed)
 		}

@@ -13,12 +13,13 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 const moduleLine = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
 
 // config is a configuration that must be right.
-func config(t testing.TB, text string) *lint.Config {
+func config(t testing.TB, text string) *filter.Config {
 	t.Helper()
 	c, err := Read("a.toml", strings.NewReader(text))
 	if err != nil {
@@ -28,7 +29,7 @@ func config(t testing.TB, text string) *lint.Config {
 }
 
 // namesOnly checks a text with the rules of names.
-func namesOnly(t testing.TB, file, text string, filter *lint.Filter, limit int) *lint.Report {
+func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *lint.Report {
 	t.Helper()
 	rules, err := lint.SelectRules([]string{"names"}, nil)
 	if err != nil {
@@ -53,7 +54,7 @@ func publics(first, n int) string {
 
 // The limit of findings that are kept does not hide those that are not suppressed.
 func TestSuppressedBeforeLimit(t *testing.T) {
-	f := lint.NewFilter(config(t, "[[suppress]]\nrule = 'SYM603'\nfunction = '^f[0-9]+\\x01$'\nreason = 'r'"), nil)
+	f := filter.New(config(t, "[[suppress]]\nrule = 'SYM603'\nfunction = '^f[0-9]+\\x01$'\nreason = 'r'"), nil)
 	r := namesOnly(t, "a.sym", publics(0, 1000)+"PUBLIC 9999999 0 other\x01\n", f, 5)
 	if len(r.Findings) != 1 || r.Findings[0].Function != "other\x01" || r.Suppressed != 1000 || r.Counts["SYM603"] != 1 || r.Found() != 1 {
 		t.Errorf("%d suppressed, counts %v, findings %v", r.Suppressed, r.Counts, r.Findings)
@@ -81,7 +82,7 @@ func TestSuppressions(t *testing.T) {
 		{"rule = 'SYM603'\nmessage = '0x02'", "SYM603 SYM604 SYM606 SYM610", 1},
 		{"rule = 'SYM603'\nfunction = '^a'\nmessage = '0x02'", "SYM603 SYM603 SYM604 SYM606 SYM610", 0},
 	} {
-		f := lint.NewFilter(config(t, "[[suppress]]\n"+c.suppress+"\nreason = 'r'"), nil)
+		f := filter.New(config(t, "[[suppress]]\n"+c.suppress+"\nreason = 'r'"), nil)
 		r := namesOnly(t, "dir/a.sym", text, f, 0)
 		var left []string
 		for _, x := range r.Findings {
@@ -106,7 +107,7 @@ func TestExpiredSuppressions(t *testing.T) {
 		"2026-02-28": "", "2026-03-01": "", "2027-01-01": "SYM903",
 		"2026-03-02": "SYM903", "": "",
 	} {
-		f := lint.NewFilter(c, nil)
+		f := filter.New(c, nil)
 		if day != "" {
 			today, err := time.Parse(time.DateOnly, day)
 			if err != nil {
@@ -139,7 +140,7 @@ reason = "two"
 rule = "SYM101"
 reason = "not checked"
 `)
-	f := lint.NewFilter(c, nil)
+	f := filter.New(c, nil)
 	namesOnly(t, "a.sym", publics(0, 1), f, 0)
 	rules, err := lint.SelectRules([]string{"names", "lint"}, nil)
 	if err != nil {
@@ -161,7 +162,7 @@ reason = "not checked"
 }
 
 func TestSeverities(t *testing.T) {
-	f := lint.NewFilter(config(t, "[severity]\nSYM603 = 'error'\nlint = 'error'\n[[suppress]]\nrule = 'SYM601'\nreason = 'r'"), nil)
+	f := filter.New(config(t, "[severity]\nSYM603 = 'error'\nlint = 'error'\n[[suppress]]\nrule = 'SYM601'\nreason = 'r'"), nil)
 	r := namesOnly(t, "a.sym", publics(0, 7), f, 2)
 	if worst, _ := r.Worst(); worst != lint.Error || r.Totals != [3]int{0, 0, 7} {
 		t.Errorf("worst %v, totals %v", worst, r.Totals)
@@ -172,9 +173,9 @@ func TestSeverities(t *testing.T) {
 }
 
 // recorded is a baseline of texts, read back.
-func recorded(t testing.TB, texts map[string]string) *lint.Baseline {
+func recorded(t testing.TB, texts map[string]string) *filter.Baseline {
 	t.Helper()
-	f := lint.NewFilter(nil, nil)
+	f := filter.New(nil, nil)
 	f.Record()
 	for file, text := range texts {
 		namesOnly(t, file, text, f, 1)
@@ -212,7 +213,7 @@ func TestBaseline(t *testing.T) {
 		if c.name == "moved" { // lines and addresses
 			c.text = strings.Replace(publics(0x777770, 300), moduleLine, moduleLine+"INFO A b\nINFO C d\n", 1)
 		}
-		f := lint.NewFilter(nil, b)
+		f := filter.New(nil, b)
 		r := namesOnly(t, c.file, c.text, f, 1)
 		own := f.Report(lint.Rules())
 		if r.Found() != c.found || r.Known != c.known || own.Counts["SYM902"] != c.gone {
@@ -224,11 +225,11 @@ func TestBaseline(t *testing.T) {
 // Addresses in messages, and their number of digits, do not matter.
 // A baseline knows findings that come when no more are kept.
 func TestBaselineBehindLimit(t *testing.T) {
-	first := lint.NewFilter(nil, nil)
+	first := filter.New(nil, nil)
 	first.Record()
 	namesOnly(t, "a.sym", publics(0, 1000), first, 0)
 	text := strings.Replace(publics(0, 1000), moduleLine, moduleLine+strings.Repeat("PUBLIC 9999999 0 other\x02\n", 7), 1)
-	r := namesOnly(t, "a.sym", text, lint.NewFilter(nil, first.Recorded()), 5)
+	r := namesOnly(t, "a.sym", text, filter.New(nil, first.Recorded()), 5)
 	if r.Known != 1000 || len(r.Findings) != 5 || r.Found() != 7 {
 		t.Errorf("%d known, %d found: %v", r.Known, r.Found(), r.Findings)
 	}
@@ -237,10 +238,10 @@ func TestBaselineBehindLimit(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	rule := &lint.Rule{ID: "SYM603"}
 	same := []string{"FUNC 1000 to 2fff overlaps", "FUNC ab to cd overlaps", "FUNC 0x1 to 0x7fffffffffff overlaps"}
-	first := lint.Fingerprint(&lint.Finding{Rule: rule, Message: same[0], Line: 1})
+	first := filter.Fingerprint(&lint.Finding{Rule: rule, Message: same[0], Line: 1})
 	seen := map[string]bool{first: true}
 	for _, m := range same {
-		if got := lint.Fingerprint(&lint.Finding{Rule: rule, Message: m, Line: 7}); got != first {
+		if got := filter.Fingerprint(&lint.Finding{Rule: rule, Message: m, Line: 7}); got != first {
 			t.Errorf("%q: %s, want %s", m, got, first)
 		}
 	}
@@ -253,14 +254,14 @@ func TestFingerprint(t *testing.T) {
 		{Rule: &lint.Rule{ID: "SYM604"}, Message: same[0]},
 		{Rule: &lint.Rule{ID: "SYM603", PerFile: true}, Message: same[0]},
 	} {
-		if print := lint.Fingerprint(&f); seen[print] {
+		if print := filter.Fingerprint(&f); seen[print] {
 			t.Errorf("%+v has the same", f)
 		} else {
 			seen[print] = true
 		}
 	}
 	whole := &lint.Rule{ID: "SYM606", PerFile: true}
-	if lint.Fingerprint(&lint.Finding{Rule: whole, Message: "7 names, first f"}) != lint.Fingerprint(&lint.Finding{Rule: whole, Message: "a name g"}) {
+	if filter.Fingerprint(&lint.Finding{Rule: whole, Message: "7 names, first f"}) != filter.Fingerprint(&lint.Finding{Rule: whole, Message: "a name g"}) {
 		t.Error("the message of a rule that is for files as a whole matters")
 	}
 }
@@ -276,11 +277,11 @@ func TestBaselineRest(t *testing.T) {
 	if n := len(b.Sorted()); n != most+1 {
 		t.Errorf("%d entries", n)
 	}
-	f := lint.NewFilter(nil, b)
+	f := filter.New(nil, b)
 	if r := namesOnly(t, "a.sym", text, f, 1); r.Found() != 0 || r.Known != most+500 {
 		t.Errorf("%d findings, %d known", r.Found(), r.Known)
 	}
-	if r := namesOnly(t, "a.sym", text+"PUBLIC 1 0 more\x01\n", lint.NewFilter(nil, b), 1); r.Found() != 1 {
+	if r := namesOnly(t, "a.sym", text+"PUBLIC 1 0 more\x01\n", filter.New(nil, b), 1); r.Found() != 1 {
 		t.Errorf("%d new findings", r.Found())
 	}
 }
@@ -288,7 +289,7 @@ func TestBaselineRest(t *testing.T) {
 // Bad lines that the reader only counts are in baselines, too.
 func TestBaselineOfDroppedLines(t *testing.T) {
 	text := moduleLine + strings.Repeat("no record\n", 50)
-	run := func(f *lint.Filter, text string) *lint.Report {
+	run := func(f *filter.Filter, text string) *lint.Report {
 		rules, err := lint.SelectRules([]string{"SYM101"}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -299,16 +300,16 @@ func TestBaselineOfDroppedLines(t *testing.T) {
 		}
 		return r
 	}
-	f := lint.NewFilter(nil, nil)
+	f := filter.New(nil, nil)
 	f.Record()
 	if r := run(f, text); r.Counts["SYM101"] != 50 || r.Totals[lint.Error] != 50 || len(r.Findings) != 10 {
 		t.Errorf("%v", r.Counts)
 	}
 	b := f.Recorded()
-	if r := run(lint.NewFilter(nil, b), text); r.Found() != 0 || r.Known != 50 {
+	if r := run(filter.New(nil, b), text); r.Found() != 0 || r.Known != 50 {
 		t.Errorf("%d findings, %d known", r.Found(), r.Known)
 	}
-	if r := run(lint.NewFilter(nil, b), text+"no record\n"); r.Counts["SYM101"] != 1 || r.Known != 50 {
+	if r := run(filter.New(nil, b), text+"no record\n"); r.Counts["SYM101"] != 1 || r.Known != 50 {
 		t.Errorf("%v, %d known", r.Counts, r.Known)
 	}
 }
@@ -319,7 +320,7 @@ func TestFilterOrder(t *testing.T) {
 	b := recorded(t, texts)
 	want := ""
 	for range 20 {
-		f := lint.NewFilter(config(t, "[[suppress]]\nrule = 'SYM605'\nreason = 'r'"), b)
+		f := filter.New(config(t, "[[suppress]]\nrule = 'SYM605'\nreason = 'r'"), b)
 		f.Record()
 		var wg sync.WaitGroup
 		for file, text := range texts {
@@ -393,6 +394,6 @@ func FuzzBaseline(f *testing.F) {
 		if err := WriteBaseline(&two, again); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
 			t.Errorf("%v: %q, then %q", err, one.Bytes(), two.Bytes())
 		}
-		namesOnly(t, "a", publics(0x1000, 3), lint.NewFilter(nil, b), 0)
+		namesOnly(t, "a", publics(0x1000, 3), filter.New(nil, b), 0)
 	})
 }

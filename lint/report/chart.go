@@ -6,6 +6,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/extent"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -43,8 +44,8 @@ type chartGap struct {
 type chartFunc struct {
 	Place
 	Name    string
-	NoCFI   lint.Share // Covered is what is lacking
-	NoLines lint.Share
+	NoCFI   coverage.Share // Covered is what is lacking
+	NoLines coverage.Share
 	Line    uint32
 }
 
@@ -145,22 +146,22 @@ func (c *chart) worst(m *lint.Map, most int) {
 	noLines := slices.Clone(take(func(f *lint.MappedFunc) uint64 { return f.NoLines }))
 	noCFI := take(func(f *lint.MappedFunc) uint64 { return f.NoCFI })
 	for _, f := range withoutRepeats(noCFI, noLines) {
-		c.Worst = append(c.Worst, chartFunc{Place{f.Extent}, text.Printable(m.Name(f)), lint.Share{Covered: f.NoCFI, Total: f.Bytes}, lint.Share{Covered: f.NoLines, Total: f.Bytes}, f.Line})
+		c.Worst = append(c.Worst, chartFunc{Place{f.Extent}, text.Printable(m.Name(f)), coverage.Share{Covered: f.NoCFI, Total: f.Bytes}, coverage.Share{Covered: f.NoLines, Total: f.Bytes}, f.Line})
 	}
 }
 
 // addCode adds to the functions that lack most the code outside of FUNCs.
-func (c *chart) addCode(cov *lint.Coverage, m *lint.Map) {
+func (c *chart) addCode(cov *coverage.Coverage, m *lint.Map) {
 	c.AllLack += cov.Unnamed
 	for _, g := range cov.Worst {
-		if g.Kind == lint.GapFunc {
+		if g.Kind == coverage.GapFunc {
 			continue
 		}
 		name := "without a name"
-		if f := functionAt(m, g.RVA); f != nil && g.Kind == lint.GapPublic {
+		if f := functionAt(m, g.RVA); f != nil && g.Kind == coverage.GapPublic {
 			name = "PUBLIC " + text.Printable(m.Name(f))
 		}
-		c.Worst = append(c.Worst, chartFunc{Place{extent.Of(g.RVA, g.Size)}, name, lint.Share{Covered: g.Missing, Total: g.Size}, lint.Share{}, uint32(g.Line)})
+		c.Worst = append(c.Worst, chartFunc{Place{extent.Of(g.RVA, g.Size)}, name, coverage.Share{Covered: g.Missing, Total: g.Size}, coverage.Share{}, uint32(g.Line)})
 	}
 	slices.SortStableFunc(c.Worst, func(a, b chartFunc) int { return cmp.Compare(b.NoCFI.Covered, a.NoCFI.Covered) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // The Code Quality report of GitLab: an array of issues, keys in order. GitLab
@@ -56,7 +57,7 @@ func WriteCodeQuality(w io.Writer, r *Results) error {
 	}
 	for _, g := range sarifGroups(all, sarifResults, sarifBytes) {
 		f := g.first
-		q.issue(f.Rule.ID, qualitySeverities[f.Severity], f.Rule.ID+": "+g.message(), f.File, f.Line, lint.Fingerprint(f))
+		q.issue(f.Rule.ID, qualitySeverities[f.Severity], f.Rule.ID+": "+g.message(), f.File, f.Line, filter.Fingerprint(f))
 	}
 	q.raw("\n]\n")
 	if q.err != nil {
@@ -83,7 +84,7 @@ func (q *qualityWriter) issue(check, severity, description, file string, line in
 // of the file only, as baselines do: the folders of a store are the ids of one build. Equal
 // findings are numbered.
 func (q *qualityWriter) fingerprint(file, check, print string) string {
-	key := lint.BaselineName(file) + "\x00" + check + "\x00" + print
+	key := filter.BaseName(file) + "\x00" + check + "\x00" + print
 	q.prints[key]++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, q.prints[key]))
 	return hex.EncodeToString(sum[:16])

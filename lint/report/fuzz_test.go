@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // FuzzNames: whatever the names, the output is made, it controls no terminal, and the numbers agree.
@@ -31,7 +32,7 @@ func fuzzNames(f *testing.F, names []string) {
 		f.Add([]byte(hostileText), uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, output uint8) {
-		filter := lint.NewFilter(nil, nil)
+		filter := filter.New(nil, nil)
 		r, err := lint.Run(context.Background(), bytes.NewReader(data), lint.Options{File: "a.sym", Filter: filter, MaxPerRule: 2})
 		if err != nil {
 			return

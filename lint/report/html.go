@@ -1,8 +1,6 @@
 package report
 
 import (
-	"github.com/symtool/symtool/lint"
-
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -12,6 +10,9 @@ import (
 
 	"github.com/symtool/symtool/internal/page"
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 //go:embed page.tmpl
@@ -40,7 +41,7 @@ type htmlPage struct {
 	Generator    string
 	Files        []*htmlFile
 	Total        *summary
-	Suppressions []lint.Applied
+	Suppressions []filter.Applied
 }
 
 // Severities are the numbers of findings in all files.
@@ -60,7 +61,7 @@ type htmlFile struct {
 // htmlFigure is a share of something.
 type htmlFigure struct {
 	Name string
-	lint.Share
+	coverage.Share
 }
 
 // Errors is the number of findings of severity error; the others are like it.
@@ -73,10 +74,10 @@ func (f *htmlFile) Unkept() int { return f.Found() - len(f.Findings) }
 
 // Tone is the class of the verdict.
 func (f *htmlFile) Tone() string {
-	switch lint.Verdict(f.Verdict) {
-	case lint.GoodForUnwinding:
+	switch coverage.Verdict(f.Verdict) {
+	case coverage.GoodForUnwinding:
 		return "good"
-	case lint.NotMeasured, lint.SymbolicationOnly:
+	case coverage.NotMeasured, coverage.SymbolicationOnly:
 		return "warning"
 	}
 	return "error"
@@ -142,8 +143,8 @@ func holds(r *lint.Report) string {
 }
 
 // figures returns the shares of the coverage, without those of nothing.
-func figures(c *lint.Coverage) (list []htmlFigure) {
-	add := func(name string, s lint.Share) {
+func figures(c *coverage.Coverage) (list []htmlFigure) {
+	add := func(name string, s coverage.Share) {
 		if s.Total > 0 {
 			list = append(list, htmlFigure{name, s})
 		}

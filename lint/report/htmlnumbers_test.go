@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 // pageTables are the rows of the tables of a class, cell by cell, as text.
@@ -142,8 +143,8 @@ func compareNumbers(t *testing.T, file string, text []byte, perRule int) (compar
 	return compared
 }
 
-func shares(c *lint.Coverage) (list []string) {
-	for _, s := range []lint.Share{c.All.Share, c.Code, c.Entries, c.LineEnds.Share, c.Public, c.Lines, c.WithLines} {
+func shares(c *coverage.Coverage) (list []string) {
+	for _, s := range []coverage.Share{c.All.Share, c.Code, c.Entries, c.LineEnds.Share, c.Public, c.Lines, c.WithLines} {
 		if s.Total > 0 {
 			list = append(list, fmt.Sprintf("%d of %d", s.Covered, s.Total))
 		}
@@ -229,13 +230,13 @@ func worstRows(rows [][]string, column, n int) (list []string) {
 	return list
 }
 
-func jsonGaps(gaps []lint.Gap) (list []string) {
+func jsonGaps(gaps []coverage.Gap) (list []string) {
 	for _, g := range gaps {
 		name, line := g.Name, fmt.Sprint(g.Line)
 		switch g.Kind {
-		case lint.GapPublic:
+		case coverage.GapPublic:
 			name = "PUBLIC " + name
-		case lint.GapCode:
+		case coverage.GapCode:
 			name, line = "without a name", ""
 		}
 		list = append(list, fmt.Sprintf("%s %s %s %d of %d", line, strings.TrimPrefix(g.Address, "0x"), name, g.Missing, g.Size))

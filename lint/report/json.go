@@ -10,6 +10,8 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // documentVersion is the number of the JSON document's form. Fields may be added
@@ -19,20 +21,20 @@ const documentVersion = 1
 // The JSON document; golden/lint/report/schema.json describes it. Keys are in order.
 type (
 	jsonFile struct {
-		Bytes      int64          `json:"bytes"`
-		Counts     map[string]int `json:"counts"` // findings by rule, those that are not listed too
-		Coverage   *lint.Coverage `json:"coverage,omitempty"`
-		CPU        string         `json:"cpu,omitempty"`
-		DebugID    string         `json:"debug_id,omitempty"`
-		Error      string         `json:"error,omitempty"` // why the file was not read, or not to its end
-		File       string         `json:"file"`
-		Findings   []jsonFinding  `json:"findings"`
-		InBaseline int            `json:"in_baseline"`
-		Lines      int            `json:"lines"`
-		Module     string         `json:"module,omitempty"`
-		OS         string         `json:"os,omitempty"`
-		Severities jsonSeverities `json:"severities"`
-		Suppressed int            `json:"suppressed"`
+		Bytes      int64              `json:"bytes"`
+		Counts     map[string]int     `json:"counts"` // findings by rule, those that are not listed too
+		Coverage   *coverage.Coverage `json:"coverage,omitempty"`
+		CPU        string             `json:"cpu,omitempty"`
+		DebugID    string             `json:"debug_id,omitempty"`
+		Error      string             `json:"error,omitempty"` // why the file was not read, or not to its end
+		File       string             `json:"file"`
+		Findings   []jsonFinding      `json:"findings"`
+		InBaseline int                `json:"in_baseline"`
+		Lines      int                `json:"lines"`
+		Module     string             `json:"module,omitempty"`
+		OS         string             `json:"os,omitempty"`
+		Severities jsonSeverities     `json:"severities"`
+		Suppressed int                `json:"suppressed"`
 	}
 	jsonFinding struct {
 		Address     string `json:"address,omitempty"` // RVA, 0x...
@@ -154,7 +156,7 @@ func newJSONFile(rep *lint.Report) jsonFile {
 	for i := range rep.Findings {
 		x := &rep.Findings[i]
 		j := jsonFinding{
-			Column: x.Col, Fingerprint: lint.Fingerprint(x), Function: text.Printable(x.Function), Line: x.Line,
+			Column: x.Col, Fingerprint: filter.Fingerprint(x), Function: text.Printable(x.Function), Line: x.Line,
 			Message: text.Printable(x.Message), Rule: x.Rule.ID, Severity: x.Severity.String(),
 		}
 		if x.HasRVA {
@@ -166,9 +168,9 @@ func newJSONFile(rep *lint.Report) jsonFile {
 }
 
 // printableCoverage returns a copy whose names are printable.
-func printableCoverage(c *lint.Coverage) *lint.Coverage {
+func printableCoverage(c *coverage.Coverage) *coverage.Coverage {
 	out := *c
-	for _, list := range []*[]lint.Gap{&out.Worst, &out.WorstLines} {
+	for _, list := range []*[]coverage.Gap{&out.Worst, &out.WorstLines} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			(*list)[i].Name = text.Printable((*list)[i].Name)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // JUnit's XML, as readers of test results take it.
@@ -50,7 +52,7 @@ func WriteJUnit(w io.Writer, r *Results) error {
 	for i, rep := range r.all() {
 		rules := r.rules()
 		if i >= len(r.Reports) { // of the filter
-			rules = lint.FilterRules
+			rules = filter.Rules
 		}
 		s := newJUnitSuite(rep, rules)
 		doc.Tests += s.Tests
@@ -79,7 +81,7 @@ func newJUnitSuite(rep *lint.Report, rules []*lint.Rule) junitSuite {
 	if rep.Err != nil {
 		return s
 	}
-	counts := map[string]lint.RuleCount{}
+	counts := map[string]check.RuleCount{}
 	for _, c := range rep.ByRule() {
 		counts[c.Rule.ID] = c
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 const (
@@ -158,7 +159,7 @@ func (g *sarifGroup) result(index map[string]int) sarifObject {
 	// GitHub knows a result again by primaryLocationLineHash alone; where that is
 	// missing, its upload makes one of the text of the line, which changes with
 	// every address.
-	print := fmt.Sprintf("%s:%d", lint.Fingerprint(f), g.again+1)
+	print := fmt.Sprintf("%s:%d", filter.Fingerprint(f), g.again+1)
 	res := sarifObject{
 		"ruleId": f.Rule.ID, "ruleIndex": index[f.Rule.ID], "level": f.Severity.String(), "message": sarifText(g.message()),
 		"locations":           []sarifObject{location},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // GitHub's limits for code scanning: it refuses a file with more runs than 20,
@@ -76,7 +77,7 @@ func fileGroups(rep *lint.Report, merged lint.Severity) (groups []sarifGroup) {
 			at[f.Rule.ID] = len(groups)
 		}
 		last[f.Rule.ID] = len(groups)
-		print := lint.Fingerprint(f)
+		print := filter.Fingerprint(f)
 		groups = append(groups, sarifGroup{f, 1, seen[print]})
 		seen[print]++
 	}

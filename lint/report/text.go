@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // Results are the input of all outputs. The same results give the same output: files are in their
@@ -23,7 +24,7 @@ type Results struct {
 	Rules   []*lint.Rule // that were checked; nil for all
 	// Filter is the one that the files were checked with, nil without; its own report comes behind
 	// the files.
-	Filter *lint.Filter
+	Filter *filter.Filter
 }
 
 func (r *Results) rules() []*lint.Rule {

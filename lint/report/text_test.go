@@ -21,6 +21,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // outputs are the forms of the results.
@@ -51,7 +52,7 @@ const hostileText = "MODULE Linux x86_64 " + goodID + " \"><a>]]>&amp;/../x\n" +
 	"PUBLIC 50 0 \U000e0041\uffff\ufffe\U0001f600\x7f\n"
 
 // namesOnly checks a text with the rules of names.
-func namesOnly(t testing.TB, file, text string, filter *lint.Filter, limit int) *lint.Report {
+func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int) *lint.Report {
 	t.Helper()
 	rules, err := lint.SelectRules([]string{"names"}, nil)
 	if err != nil {
@@ -83,10 +84,10 @@ func goldenResults(t testing.TB) *Results {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := lint.NewFilter(&lint.Config{
+	f := filter.New(&filter.Config{
 		File:       "a.toml",
 		Severities: map[string]lint.Severity{"SYM607": lint.Error, "SYM613": lint.Warning},
-		Suppressions: []lint.Suppression{
+		Suppressions: []filter.Suppression{
 			{Rule: "SYM604", File: "hostile.sym", Reason: "of a vendor", Line: 6},
 			{Rule: "SYM6", Function: regexp.MustCompile("^none$"), Reason: "was fixed", Line: 11},
 		},

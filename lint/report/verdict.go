@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 // WriteVerdict writes what the file is good for, and why, for people: at most a screenful.
@@ -22,7 +23,7 @@ func WriteVerdict(w io.Writer, r *lint.Report) error {
 		fmt.Fprintf(&b, "  %s\n", reason)
 	}
 	b.WriteByte('\n')
-	table := func(s lint.Share, of string) {
+	table := func(s coverage.Share, of string) {
 		if s.Total > 0 {
 			fmt.Fprintf(&b, "  %9s  %*d of %-*d  %s\n", s, digits, s.Covered, digits, s.Total, of)
 		}
@@ -50,7 +51,7 @@ const (
 	shownGaps = 5
 )
 
-func writeGaps(b *strings.Builder, what string, gaps []lint.Gap) {
+func writeGaps(b *strings.Builder, what string, gaps []coverage.Gap) {
 	if len(gaps) == 0 {
 		return
 	}

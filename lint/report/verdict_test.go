@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 const verdictFile = moduleLine + "FUNC 1000 40 0 f\n1000 40 1 0\nFUNC 2000 100 0 g\x1b[31m\n2000 80 1 0\nFUNC 3000 10 0 h\nPUBLIC 1004 0 p\n" +
@@ -20,7 +21,7 @@ func TestWriteVerdict(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := uint64(3)
-	r.Coverage.Calls = &lint.Share{Covered: n, Total: 4}
+	r.Coverage.Calls = &coverage.Share{Covered: n, Total: 4}
 	var b strings.Builder
 	if err := WriteVerdict(&b, r); err != nil {
 		t.Fatal(err)

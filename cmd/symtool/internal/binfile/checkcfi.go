@@ -9,16 +9,17 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // CFICheck is the share of the code without STACK CFI, as lint measures it in the symbol file that
 // is written.
 type CFICheck struct {
-	Of      string     `json:"of"`      // "code bytes"
-	Total   uint64     `json:"total"`   // how many there are
-	Without uint64     `json:"without"` // how many of them have no STACK CFI
-	Worst   []lint.Gap `json:"worst,omitempty"`
+	Of      string         `json:"of"`      // "code bytes"
+	Total   uint64         `json:"total"`   // how many there are
+	Without uint64         `json:"without"` // how many of them have no STACK CFI
+	Worst   []coverage.Gap `json:"worst,omitempty"`
 
 	blocks int // STACK CFI INIT records
 }
@@ -50,15 +51,15 @@ func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File, writ
 }
 
 // NameGaps gives gaps the names of the functions that they are in.
-func NameGaps(m *symfmt.Module, gaps []lint.Gap) {
+func NameGaps(m *symfmt.Module, gaps []coverage.Gap) {
 	for i := range gaps {
 		g := &gaps[i]
 		switch g.Kind {
-		case lint.GapFunc:
+		case coverage.GapFunc:
 			if k := slices.IndexFunc(m.Funcs, func(f symfmt.Func) bool { return f.RVA == g.RVA && f.Size == g.Size }); k >= 0 {
 				g.Name = m.Funcs[k].Name
 			}
-		case lint.GapPublic:
+		case coverage.GapPublic:
 			if k := slices.IndexFunc(m.Publics, func(p symfmt.Public) bool { return p.RVA == g.RVA }); k >= 0 {
 				g.Name = m.Publics[k].Name
 			}
@@ -82,7 +83,7 @@ func (c *CFICheck) Finding(atLeast float64) string {
 }
 
 // LargestGaps lists the functions that lack most, with their bytes.
-func LargestGaps(gaps []lint.Gap) string {
+func LargestGaps(gaps []coverage.Gap) string {
 	var list []string
 	for _, g := range gaps[:min(len(gaps), maxNamedGaps)] {
 		name := g.Name

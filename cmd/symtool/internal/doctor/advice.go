@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 // adviseBinary lists what dump would not write of a binary, and what would change that.
@@ -157,7 +157,7 @@ func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 			why += ": " + text.Count(n, "FDE") + " are of code that the linker dropped, and there are no others"
 		}
 		g.missing("call frame information", why, append(unread, flags, keep)...)
-	case s.Verdict != lint.GoodForUnwinding && s.All.Total > 0:
+	case s.Verdict != coverage.GoodForUnwinding && s.All.Total > 0:
 		why := aboutCFI(s.Reasons)
 		if len(s.Worst) > 0 {
 			why += "; most bytes are missing in " + binfile.LargestGaps(s.Worst)

@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -22,7 +23,7 @@ type symbolDiagnosis struct {
 	Module   *binfile.ModuleSummary `json:"module,omitempty"` // nil without a MODULE record
 	Errors   int                    `json:"errors"`           // findings of lint, by severity
 	Warnings int                    `json:"warnings"`
-	*lint.Coverage
+	*coverage.Coverage
 	CallFrames string `json:"cfi_share"`  // of the code: "99.5 %"; "" if that is not known
 	LineShare  string `json:"line_share"` // of functions' bytes
 }
@@ -137,11 +138,11 @@ func (g *diagnosis) adviseSymbols() {
 	if s.Errors > 0 {
 		g.missing("sound records", "lint has "+text.Count(s.Errors, "error"), "symtool lint "+cli.ShellWord(g.File)+" lists them")
 	}
-	if s.Verdict == lint.Unusable || s.Functions+s.Publics == 0 {
+	if s.Verdict == coverage.Unusable || s.Functions+s.Publics == 0 {
 		g.missing("names", strings.Join(s.Reasons, "; "), "dump the binary: symtool dump BINARY")
 		return
 	}
-	if s.Verdict != lint.GoodForUnwinding {
+	if s.Verdict != coverage.GoodForUnwinding {
 		g.missing("call frame information", strings.Join(s.Reasons, "; "),
 			"dump the binary itself, not its debug file alone: symtool dump BINARY DEBUGFILE",
 			"symtool doctor BINARY lists what is missing there")

@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/config"
+	"github.com/symtool/symtool/lint/filter"
 )
 
 // configure reads the configuration and the baseline. Flags override the configuration: --select
@@ -46,7 +47,7 @@ func (l *linter) configure(c *cli.Context) error {
 	}
 	l.recordTo = c.String("write-baseline")
 	if settings != nil || baseline != nil || l.recordTo != "" {
-		l.options.Filter = lint.NewFilter(settings, baseline)
+		l.options.Filter = filter.New(settings, baseline)
 		l.options.Filter.Today(time.Now())
 	}
 	if l.recordTo != "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/check"
 )
 
 // linted is the result for one file.
@@ -133,7 +134,7 @@ func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 			_, _ = l.msgs.Write(r.stack)
 		}
 		l.unread(r.input)
-		done.reports = append(done.reports, lint.Unreadable(r.input.String(), r.err))
+		done.reports = append(done.reports, check.Unreadable(r.input.String(), r.err))
 		return nil
 	}
 	l.judge(r.report)

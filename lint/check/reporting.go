@@ -1,0 +1,152 @@
+package check
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Report adds a finding about field number i of a record, counted as in
+// symfmt.Record.FieldPos; -1 for the whole record.
+func (p *Pass) Report(r *symfmt.Record, i int, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	pos := r.Pos()
+	if i >= 0 {
+		pos = r.FieldPos(i)
+	}
+	f := Finding{Line: pos.Line, Col: pos.Col, Function: p.function(r)}
+	switch r.Kind {
+	case symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit, symfmt.KindCFI:
+		f.RVA, f.HasRVA = r.RVA, true
+	case symfmt.KindLine:
+		f.RVA, f.HasRVA = r.Line.RVA, true
+	case symfmt.KindStackWin:
+		f.RVA, f.HasRVA = r.Win.RVA, true
+	}
+	f.Message = fmt.Sprintf(format, args...)
+	p.add(f)
+}
+
+// ReportLine adds a finding about a line of the file, 0 for the file as a whole.
+func (p *Pass) ReportLine(line int, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+// ReportAt is ReportLine about an address, at the end of the file. It returns the finding, nil if it
+// is not kept; the pointer is valid until the next one.
+func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) *Finding {
+	if p.skip() {
+		return nil
+	}
+	return p.add(Finding{Line: line, RVA: rva, HasRVA: true, late: lateByRVA, Message: fmt.Sprintf(format, args...)})
+}
+
+// MaxFunction is how much of a function's name a finding repeats.
+const MaxFunction = 1 << 10
+
+// function is the name of the function that a record is or belongs to.
+func (p *Pass) function(r *symfmt.Record) string {
+	name := []byte(nil)
+	switch r.Kind {
+	case symfmt.KindPublic, symfmt.KindInlineOrigin:
+		name = r.Name
+	case symfmt.KindFunc, symfmt.KindInline, symfmt.KindLine:
+		if p.InFunc {
+			name = p.FuncName
+		}
+	}
+	return string(name[:min(len(name), MaxFunction)])
+}
+
+// ReportFirst is ReportAt for a finding that stands for many: it is not assigned to a function.
+func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
+}
+
+// ReportPos is ReportLine for a place in a record that belongs to no FUNC.
+func (p *Pass) ReportPos(pos symfmt.Pos, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)})
+}
+
+// ReportOwned is ReportPos for a record that belongs to the FUNC before it.
+func (p *Pass) ReportOwned(pos symfmt.Pos, format string, args ...any) {
+	if p.skip() {
+		return
+	}
+	p.add(Finding{Line: pos.Line, Col: pos.Col, late: lateByLine, Message: fmt.Sprintf(format, args...)})
+}
+
+// full reports whether no more findings of the rule are kept.
+func (p *Pass) full() bool { return p.Result.Counts[p.rule.ID] >= p.Options.MaxPerRule }
+
+// skip counts a finding that is not kept. For most sieves every finding must be put in words: the
+// words decide whether it counts.
+func (p *Pass) skip() bool {
+	if !p.full() || p.sieve != nil && p.sieve.NeedsWords() {
+		return false
+	}
+	p.Count(1)
+	return true
+}
+
+// Count counts n findings that are not kept.
+func (p *Pass) Count(n int) {
+	if n == 0 {
+		return
+	}
+	severity := p.rule.Severity
+	if p.sieve != nil {
+		n = p.sieve.KeepUnseen(p.rule, n)
+		severity = p.sieve.Severity(p.rule)
+	}
+	p.Result.Counts[p.rule.ID] += n
+	p.Result.Totals[severity] += n
+}
+
+// add adds a finding. It returns nil if the finding is not kept.
+func (p *Pass) add(f Finding) *Finding {
+	f.Rule, f.Severity, f.File = p.rule, p.rule.Severity, p.Options.File
+	if f.late != notLate && !p.rule.PerFile {
+		if f.owner, f.owned = p.owners.of(&f); f.owned {
+			f.ownerLine = p.owners.line(f.owner)
+		}
+	}
+	if p.sieve != nil {
+		f.Severity = p.sieve.Severity(p.rule)
+		if !p.sieve.Keep(&f) {
+			return nil
+		}
+	}
+	full := p.full()
+	p.Result.Counts[f.Rule.ID]++
+	p.Result.Totals[f.Severity]++
+	if full {
+		return nil
+	}
+	p.Result.Findings = append(p.Result.Findings, f)
+	return &p.Result.Findings[len(p.Result.Findings)-1]
+}
+
+// quotedMax is how much of a bad field a message repeats.
+const quotedMax = 40
+
+// Quoted formats a field for messages: shortened, control characters escaped.
+func Quoted[T string | []byte](text T) string {
+	s := string(text[:min(len(text), quotedMax)])
+	if len(text) > quotedMax {
+		return strconv.QuoteToASCII(s) + "..."
+	}
+	return strconv.QuoteToASCII(s)
+}

@@ -1,0 +1,199 @@
+package coverage
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Verdict is what a symbol file is good for.
+type Verdict string
+
+// The verdicts.
+const (
+	GoodForUnwinding  Verdict = "good for unwinding"
+	NotMeasured       Verdict = "unwinding not measured" // there is call frame information, for an unknown share of the code
+	SymbolicationOnly Verdict = "symbolication only"
+	Unusable          Verdict = "unusable"
+)
+
+// GoodShare is the share of the code, of functions' first bytes, and of return
+// addresses where they are known, with call frame information, in percent, from which on
+// a file is good for unwinding when no other limit is given.
+//
+// Of 57 libraries of Debian 12 for x86-64, measured with their binaries, 49 have all of
+// their code, and 6 more 97.69 % or more: what they lack is assembly in libcrypto,
+// libgcrypt, libhogweed, libffi and libzstd, and 20 bytes of libc. Two are below:
+// libgmp (93.77 %) and libnettle (76.05 %), which are largely assembly without .cfi
+// directives. Of glibc's and GCC's libraries for other CPUs those of arm64, i386, ppc,
+// ppc64, ppc64le and s390x, 36, have 99.6 % or more; Debian builds those of ARM, MIPS
+// and RISC-V without rules for C, and the 24 have 76.07 % or less.
+const GoodShare = 95
+
+// Contradict takes n STACK CFI blocks that the binary's instructions contradict at a call from those
+// that a walker can use: they lead it astray. see is where to read more.
+func (c *Coverage) Contradict(n int, limit float64, see string) {
+	good := Share{uint64(max(0, c.Blocks-n)), uint64(c.Blocks)}
+	c.Reasons = append(c.Reasons, fmt.Sprintf("%d of %s are contradicted by the code, and lead walks astray: %s",
+		n, text.Count(c.Blocks, "STACK CFI INIT"), see))
+	if good.Below(cmp.Or(limit, GoodShare)) && c.Verdict == GoodForUnwinding {
+		c.Verdict = SymbolicationOnly
+	}
+}
+
+// Judge gives the verdict.
+func (c *Coverage) Judge(f *facts.Facts, minCFI, minLines float64) {
+	c.Reasons = []string{}
+	why := func(format string, args ...any) { c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...)) }
+	limit := minCFI
+	if limit <= 0 {
+		limit = GoodShare
+	}
+	names := c.Functions+c.Publics > 0
+	switch {
+	case !f.HasModule:
+		c.Verdict = Unusable
+		why("no MODULE record: no reader accepts the file")
+		return
+	case !names && !c.AnyCFI():
+		c.Verdict = Unusable
+		why("there are no names and no call frame information")
+		return
+	case !c.AnyCFI():
+		c.Verdict = SymbolicationOnly
+		why("there is no call frame information: stacks through this module are guessed")
+	default:
+		c.Verdict = GoodForUnwinding
+		c.enough(limit, why)
+	}
+	if !names {
+		why("there are no names: frames show addresses only")
+	}
+	switch {
+	case c.Functions == 0 && names:
+		why("there are only public symbols: a name may be that of the symbol before, and lines are unknown")
+	case c.Functions > 0 && c.WithLines.Covered == 0:
+		why("no function has lines: frames show functions without files and lines")
+	case minLines > 0 && c.Lines.Below(minLines):
+		why("%s of function bytes have lines, less than %v %%", c.Lines, minLines)
+	}
+}
+
+// Unmeasured is why the share of the code with call frame information is not known.
+const Unmeasured = "no record says how much code there is: what share of it has call frame information is not known without the binary (--binary)"
+
+// enough compares the shares with a limit.
+func (c *Coverage) enough(limit float64, why func(string, ...any)) {
+	if c.All.Total == 0 {
+		c.Verdict = NotMeasured
+		why(Unmeasured)
+		return
+	}
+	for _, s := range c.Demanded() {
+		if s.Below(limit) {
+			c.Verdict = SymbolicationOnly
+			why("%s of %s, less than %v %%", s.Share, s.Of, limit)
+		} else {
+			why("%s of %s", s.Share, s.Of)
+		}
+	}
+}
+
+// DemandedShare is a share that the verdict and --min-cfi go by.
+type DemandedShare struct {
+	Share
+	Of string // what it is a share of
+}
+
+// Demanded are the shares that must reach the limit. A share of nothing is left out.
+func (c *Coverage) Demanded() (list []DemandedShare) {
+	add := func(s Share, of string) {
+		if s.Total > 0 {
+			list = append(list, DemandedShare{s, of})
+		}
+	}
+	add(c.All.Share, c.CodeOf()+" has call frame information")
+	add(Share{c.Entries.Covered - c.Startup.Covered, c.Entries.Total - c.Startup.Total}, "functions have call frame information at their first byte")
+	if c.Calls != nil {
+		add(*c.Calls, "return addresses have call frame information")
+	}
+	return list
+}
+
+// CodeOf is what All is taken of.
+func (c *Coverage) CodeOf() string {
+	if c.All.Of == CodeOfBinary {
+		return "the binary's code"
+	}
+	return "the code of FUNCs and PUBLICs"
+}
+
+// String prints the share in the form of messages: never 100 % if a part is missing.
+func (s Share) String() string {
+	if s.Covered < s.Total {
+		return fmt.Sprintf("%.2f %%", min(s.Percent(), 99.99))
+	}
+	return "100 %"
+}
+
+// Label is the record of a gap, and its name if that is known.
+func (g *Gap) Label() string {
+	switch {
+	case g.Line == 0:
+		return ", neither FUNC nor PUBLIC"
+	case g.Name == "":
+		return fmt.Sprintf(", line %d", g.Line)
+	}
+	return fmt.Sprintf(", line %d %s", g.Line, quoteName(g.Name))
+}
+
+// ReadNames reads the symbol file a second time, up to the last function that is listed, and sets
+// the names of those functions: a check does not keep names.
+func (c *Coverage) ReadNames(in io.Reader) error {
+	want := map[int][]*Gap{}
+	last := 0
+	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
+		for i := range gaps {
+			if gaps[i].Line > 0 {
+				want[gaps[i].Line] = append(want[gaps[i].Line], &gaps[i])
+				last = max(last, gaps[i].Line)
+			}
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	rd := symfmt.NewReader(in, symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
+	for {
+		r, err := rd.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.Kind != symfmt.KindFunc && r.Kind != symfmt.KindPublic {
+			continue
+		}
+		line := r.Pos().Line
+		for _, g := range want[line] {
+			g.Name = string(r.Name)
+		}
+		if line >= last {
+			return nil
+		}
+	}
+}
+
+// quoteName returns a name of the file for people: escaped, and shortened.
+func quoteName(name string) string {
+	if len(name) > 2*facts.MaxQuoted {
+		name = strings.ToValidUTF8(name[:2*facts.MaxQuoted], "") + "..."
+	}
+	return text.Printable(name)
+}

@@ -1,0 +1,245 @@
+// Package filter takes findings away that a project's configuration suppresses or its baseline knows,
+// and changes severities. Package lint/config reads both from files.
+package filter
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Filter changes the severities of findings and drops those that a configuration suppresses or a
+// baseline knows. One Filter serves all files of a run, and may be used concurrently; its answer
+// for a file does not depend on the others.
+type Filter struct {
+	config       *Config
+	suppressions []Suppression // of the configuration
+	baseline     *Baseline
+	today        string // "2026-01-31"; "" if nothing expires
+
+	mu         sync.Mutex
+	files      int
+	suppressed []int               // findings, by suppression
+	matched    []int               // files for which the pattern was right, by suppression
+	names      map[string]bool     // base names of the files
+	unread     []string            // files that were not read to their end
+	seen       map[baselineKey]int // findings of the baseline; the most in one file
+	record     *Baseline           // nil if none is to be written
+}
+
+// New makes a filter of a configuration and a baseline, which may be nil.
+func New(c *Config, b *Baseline) *Filter {
+	if c == nil {
+		c = &Config{}
+	}
+	f := &Filter{config: c, suppressions: slices.Clone(c.Suppressions), baseline: b, names: map[string]bool{}, seen: map[baselineKey]int{}}
+	for i := range f.suppressions {
+		f.suppressions[i].glob = globRegexp(f.suppressions[i].File)
+	}
+	f.suppressed, f.matched = make([]int, len(f.suppressions)), make([]int, len(f.suppressions))
+	return f
+}
+
+// Today sets the day on which suppressions expire. Call it before files are checked; without it,
+// none expires.
+func (f *Filter) Today(t time.Time) { f.today = t.Format(time.DateOnly) }
+
+// expired reports whether a suppression's last day is over.
+func (f *Filter) expired(s *Suppression) bool { return s.Expires != "" && s.Expires < f.today }
+
+// Record makes the filter keep all findings, known ones too, for Recorded. Call it before files are
+// checked.
+func (f *Filter) Record() { f.record = NewBaseline("") }
+
+// Recorded returns a baseline of all findings since Record.
+func (f *Filter) Recorded() *Baseline { return f.record }
+
+// Applied is a suppression with its effect.
+type Applied struct {
+	*Suppression
+	Findings int // that it took away
+	Files    int // for which its pattern was right
+}
+
+// Applied returns what each suppression did, in order of the configuration.
+func (f *Filter) Applied() []Applied {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := make([]Applied, len(f.suppressions))
+	for i := range list {
+		list[i] = Applied{&f.suppressions[i], f.suppressed[i], f.matched[i]}
+	}
+	return list
+}
+
+// File is the filter's state for one file: a check.Sieve.
+type File struct {
+	Suppressed int // findings that the configuration took away
+	Known      int // findings that the baseline took away
+
+	filter     *Filter
+	name       string // base name of the file
+	applies    []int  // suppressions whose pattern is right
+	suppressed []int  // findings, by suppression
+	matched    map[int]*matched
+	seen       map[baselineKey]int
+	record     *Baseline
+}
+
+// File begins a file.
+func (f *Filter) File(name string) *File {
+	ff := &File{filter: f, name: BaseName(name), matched: map[int]*matched{}, seen: map[baselineKey]int{}}
+	if f.record != nil {
+		ff.record = NewBaseline("")
+	}
+	ff.suppressed = make([]int, len(f.suppressions))
+	for i := range f.suppressions {
+		if s := &f.suppressions[i]; s.matchesFile(name) && !f.expired(s) {
+			ff.applies = append(ff.applies, i)
+			if s.Function != nil {
+				ff.matched[i] = &matched{}
+			}
+		}
+	}
+	return ff
+}
+
+// BaseName is the name by which a baseline knows a file. The folders of a symbol
+// store have the module's id in them, which changes with each build.
+func BaseName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
+
+// Severity implements check.Sieve.
+func (ff *File) Severity(r *check.Rule) check.Severity { return ff.filter.config.Severity(r) }
+
+// NeedsWords implements check.Sieve.
+func (ff *File) NeedsWords() bool {
+	return len(ff.applies) > 0 || ff.record != nil || ff.filter.baseline != nil
+}
+
+// Keep implements check.Sieve.
+func (ff *File) Keep(f *check.Finding) bool {
+	for _, i := range ff.applies {
+		if ff.suppresses(i, f) {
+			ff.suppressed[i]++
+			ff.Suppressed++
+			return false
+		}
+	}
+	if ff.record == nil && ff.filter.baseline == nil {
+		return true
+	}
+	key := fingerprintOf(ff.name, f)
+	if ff.record != nil {
+		ff.record.add(key, f, 1)
+	}
+	if ff.known(key) {
+		ff.Known++
+		return false
+	}
+	return true
+}
+
+// known reports whether the baseline has a finding.
+func (ff *File) known(key baselineKey) bool {
+	if ff.filter.baseline == nil {
+		return false
+	}
+	for _, k := range []baselineKey{key, key.rest()} {
+		if e := ff.filter.baseline.entries[k]; e != nil && ff.seen[k] < e.Count {
+			ff.seen[k]++
+			return true
+		}
+	}
+	return false
+}
+
+// KeepUnseen implements check.Sieve.
+func (ff *File) KeepUnseen(rule *check.Rule, n int) int {
+	key := baselineKey{ff.name, rule.ID, ""}.rest()
+	if ff.record != nil {
+		ff.record.add(key, nil, n)
+	}
+	if ff.filter.baseline == nil || ff.filter.baseline.entries[key] == nil {
+		return n
+	}
+	known := max(0, min(n, ff.filter.baseline.entries[key].Count-ff.seen[key]))
+	ff.seen[key] += known
+	ff.Known += known
+	return n - known
+}
+
+// Close ends the file.
+func (ff *File) Close() {
+	f := ff.filter
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.files++
+	f.names[ff.name] = true
+	for _, i := range ff.applies {
+		f.matched[i]++
+		f.suppressed[i] += ff.suppressed[i]
+	}
+	for key, n := range ff.seen {
+		f.seen[key] = max(f.seen[key], n)
+	}
+	if ff.record != nil {
+		f.record.merge(ff.record)
+	}
+}
+
+// Unread records that a file was not read, or not to its end: filter entries for it may be needed
+// although they matched nothing.
+func (f *Filter) Unread(file string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unread = append(f.unread, file)
+}
+
+// matched are the functions whose name a suppression matches, by their index in
+// the facts: a bit for each, in place of their names.
+type matched struct{ funcs, publics facts.Bitset }
+
+func (m *matched) has(own check.Owner) bool {
+	if own.Public {
+		return m.publics.Has(uint32(own.Index))
+	}
+	return m.funcs.Has(uint32(own.Index))
+}
+
+// Watch makes a pass show the names of functions to suppressions that ask for them.
+func (ff *File) Watch(p *check.Pass) {
+	if len(ff.matched) > 0 {
+		p.Watch(func(r *symfmt.Record) { ff.see(p.Facts, r) }, symfmt.KindFunc, symfmt.KindPublic)
+	}
+}
+
+// see looks at the name of a FUNC or PUBLIC that the facts know.
+func (ff *File) see(facts *facts.Facts, r *symfmt.Record) {
+	name := r.Name[:min(len(r.Name), check.MaxFunction)]
+	for i, m := range ff.matched {
+		switch {
+		case !ff.filter.suppressions[i].Function.Match(name):
+		case r.Kind == symfmt.KindFunc:
+			m.funcs.Set(uint32(facts.Functions.Len())) // where it comes when it ends
+		default:
+			m.publics.Set(uint32(facts.Publics.Len() - 1))
+		}
+	}
+}
+
+// suppresses reports whether suppression number i removes a finding.
+func (ff *File) suppresses(i int, f *check.Finding) bool {
+	s := &ff.filter.suppressions[i]
+	if s.matches(f) {
+		return true
+	}
+	m := ff.matched[i]
+	own, owned := f.Owner()
+	return m != nil && owned && s.matchesBesides(f) && m.has(own)
+}

@@ -1,0 +1,138 @@
+package agree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/internal/image"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// minGap is the shortest piece of code, in bytes, that is reported as nameless where its bytes are
+// not there to show whether it is padding.
+const minGap = 64
+
+// maxCodePieces is how many pieces a finding names.
+const maxCodePieces = 5
+
+func checkCodeNamed(p *check.Pass, b *image.Image) {
+	if !p.HasModule {
+		return
+	}
+	named := namedRanges(p.Facts, b)
+	padding := execcode.PaddingOf(b.File)
+	for _, part := range b.Parts() {
+		if part.Kind != execcode.Linkage {
+			reportUnnamed(p, b, &part, gaps(part.Range, named), padding)
+		}
+	}
+}
+
+// namedRanges returns the ranges with a name, in addresses of the binary, ascending and disjoint: those
+// of FUNCs, and from each PUBLIC up to the next record.
+func namedRanges(f *facts.Facts, b *image.Image) []object.Range {
+	all := make([]object.Range, 0, f.Functions.Len()+f.Publics.Len())
+	for _, fn := range f.Functions.All {
+		start := b.Addr(fn.RVA)
+		if end := start + fn.Size; end > start {
+			all = append(all, object.Range{Start: start, End: end})
+		}
+	}
+	starts := f.Starts()
+	for _, pub := range f.Publics.All {
+		next, _ := slices.BinarySearch(starts, pub.RVA+1)
+		end := ^uint64(0)
+		if next < len(starts) {
+			end = b.Addr(starts[next])
+		}
+		all = append(all, object.Range{Start: b.Addr(pub.RVA), End: end})
+	}
+	slices.SortFunc(all, func(x, y object.Range) int { return cmp.Compare(x.Start, y.Start) })
+	n := 0
+	for _, r := range all {
+		if n > 0 && r.Start <= all[n-1].End {
+			all[n-1].End = max(all[n-1].End, r.End)
+			continue
+		}
+		all[n] = r
+		n++
+	}
+	return all[:n]
+}
+
+// gaps returns the parts of a range outside of others, which ascend.
+func gaps(whole object.Range, others []object.Range) (left []object.Range) {
+	at := whole.Start
+	first, _ := slices.BinarySearchFunc(others, whole.Start, func(r object.Range, at uint64) int { return cmp.Compare(r.End, at) })
+	for _, r := range others[first:] {
+		if r.Start >= whole.End {
+			break
+		}
+		if r.Start > at {
+			left = append(left, object.Range{Start: at, End: r.Start})
+		}
+		at = max(at, r.End)
+	}
+	if at < whole.End {
+		left = append(left, object.Range{Start: at, End: whole.End})
+	}
+	return left
+}
+
+// reportUnnamed reports a part's code without a name, less its padding.
+func reportUnnamed(p *check.Pass, b *image.Image, part *execcode.Part, left []object.Range, padding execcode.Padding) {
+	total, n := uint64(0), 0
+	for _, r := range left {
+		r, err := part.Trim(r, false, padding)
+		b.Problem("section "+part.Name, err)
+		if r.End <= r.Start || err != nil && r.End-r.Start < minGap {
+			continue
+		}
+		total += r.End - r.Start
+		left[n] = r
+		n++
+	}
+	if left = left[:n]; n == 0 {
+		return
+	}
+	slices.SortStableFunc(left, func(x, y object.Range) int { return cmp.Compare(y.End-y.Start, x.End-x.Start) })
+	var say []string
+	for _, r := range left[:min(n, maxCodePieces)] {
+		say = append(say, fmt.Sprintf("0x%x (0x%x bytes)", uint64(b.RVA(r.Start)), r.End-r.Start))
+	}
+	size := part.End - part.Start
+	p.ReportAt(0, b.RVA(left[0].Start), "0x%x of 0x%x bytes of %s (%.1f %%) have neither FUNC nor PUBLIC, in %s: %s",
+		total, size, part.Name, 100*float64(total)/float64(size), text.Count(uint64(n), "piece"), strings.Join(say, ", "))
+}
+
+func checkSymbols(p *check.Pass, b *image.Image) {
+	starts := p.Starts()
+	reported := map[symfmt.RVA]bool{}
+	b.EachFunction(func(s *object.Symbol, addr uint64) {
+		rva := b.RVA(addr)
+		if _, ok := slices.BinarySearch(starts, rva); ok || reported[rva] {
+			return
+		}
+		reported[rva] = true
+		p.ReportAt(0, rva, "function symbol %q at 0x%x (0x%x bytes) has neither FUNC nor PUBLIC at its address", s.Name, uint64(rva), s.Size)
+	})
+}
+
+func checkExecutable(p *check.Pass) (func(*symfmt.Record), func()) {
+	b := image.Of(p)
+	if b == nil {
+		return nil, nil
+	}
+	return func(r *symfmt.Record) {
+		if !b.Other && !b.Executable(b.Addr(r.RVA)) && len(b.ExecRanges()) > 0 {
+			p.Report(r, facts.AddressField(r), "%v at 0x%x is outside of the binary's executable code", r.Kind, uint64(r.RVA))
+		}
+	}, nil
+}

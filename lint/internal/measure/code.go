@@ -1,0 +1,308 @@
+package measure
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/insn"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/internal/image"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// codeMeasure goes through the code of a module, by address.
+type codeMeasure struct {
+	p       *check.Pass
+	image   *image.Image // nil without a binary whose code the records describe
+	share   coverage.CodeShare
+	known   []extent.Extent // has call frame information
+	skip    []extent.Extent // start-up code by its name
+	data    []extent.Extent
+	anchors []execcode.Anchor
+	names   codeNames
+	found   func(*coverage.Gap) // called for each function without, by address
+	last    coverage.Gap        // not passed to found yet
+
+	part    *execcode.Part // nil without a binary
+	padding execcode.Padding
+	step    insn.Step      // nil where code and data cannot be separated
+	unit    int            // of step
+	counted []object.Range // code of the binary that counts, in its addresses
+}
+
+// codeShare measures the code, and calls found for each FUNC, each PUBLIC, and each
+// piece of code with neither, that lacks call frame information.
+func codeShare(p *check.Pass, known extent.Ranges, found func(*coverage.Gap)) *codeMeasure {
+	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
+	if b := image.Of(p); sameBinary(p, b) && b.HasCode() {
+		m.image = b
+	}
+	for _, r := range known {
+		m.known = append(m.known, extent.Of(r.RVA, r.Size))
+	}
+	m.skip = m.startup()
+	if m.image != nil {
+		m.binary()
+	} else {
+		m.records()
+	}
+	m.flush()
+	return m
+}
+
+// sameBinary reports whether there is a binary, and the symbols are of it.
+func sameBinary(p *check.Pass, b *image.Image) bool {
+	switch {
+	case b == nil || !p.HasModule:
+		return false
+	case b.Own:
+		return true
+	case b.Arch == nil || p.Arch != b.Arch:
+		return false
+	}
+	id, _ := b.DebugID()
+	return id == "" || strings.EqualFold(id, p.DebugID)
+}
+
+// binary measures the executable bytes of the binary.
+func (m *codeMeasure) binary() {
+	b := m.image
+	m.share.Of = coverage.CodeOfBinary
+	m.padding = execcode.PaddingOf(b.File)
+	m.step, m.unit = dataStep(b.Arch)
+	m.anchors, m.data = execcode.Anchors(b.File), b.DataSymbols()
+	for _, part := range b.Parts() {
+		whole := extent.Between(b.RVA(part.Start), b.RVA(part.End))
+		switch {
+		case part.Start < b.Base:
+		case part.Kind == execcode.Linkage:
+			m.share.Linkage += whole.Size()
+		case part.Kind == execcode.Startup:
+			m.share.Startup += whole.Size()
+		default:
+			m.part = &part
+			m.whole(m.mentioned(whole))
+		}
+	}
+	m.part = nil
+}
+
+// mentioned returns the code of a part. A segment of a file without section headers may hold tables
+// and constants in front of its code and behind it: its code is what lies between the first and the
+// last address in a record.
+func (m *codeMeasure) mentioned(whole extent.Extent) extent.Extent {
+	if !m.part.Segment {
+		return whole
+	}
+	e := extent.Between(whole.End, whole.RVA)
+	if i := extent.EndsBehind(m.known, whole.RVA); i < len(m.known) && m.known[i].RVA < whole.End {
+		last := extent.EndsBehind(m.known, whole.End-1)
+		if last == len(m.known) || m.known[last].RVA >= whole.End {
+			last--
+		}
+		e = extent.Between(max(m.known[i].RVA, whole.RVA), min(m.known[last].End, whole.End))
+	}
+	if i, _ := slices.BinarySearch(m.names.starts, whole.RVA); i < len(m.names.starts) && m.names.starts[i] < whole.End {
+		last, _ := m.names.upTo(whole.End - 1)
+		e = extent.Between(min(e.RVA, m.names.starts[i]), max(e.End, min(m.public(last).End, whole.End)))
+	}
+	return extent.Between(min(e.RVA, e.End), e.End)
+}
+
+// records measures the code that records name.
+func (m *codeMeasure) records() {
+	m.share.Of = coverage.CodeOfRecords
+	all := make([]symfmt.Range, 0, m.p.Functions.Len()+m.p.Publics.Len())
+	for _, f := range m.p.Functions.All {
+		all = append(all, symfmt.Range{RVA: f.RVA, Size: f.Size})
+	}
+	for _, pub := range m.p.Publics.All {
+		e := m.public(pub.RVA)
+		all = append(all, symfmt.Range{RVA: e.RVA, Size: e.Size()})
+	}
+	for _, r := range extent.Merge(all) {
+		m.whole(extent.Of(r.RVA, r.Size))
+	}
+}
+
+// codePage is the page size, in bytes, with which the code of the last PUBLIC is assumed to end.
+const codePage = 4096
+
+// public returns the code of a PUBLIC: with rules up to their end, else up to the next record. The
+// end of the last one is not known: it gets the rest of its page, unless it is start-up code.
+func (m *codeMeasure) public(rva symfmt.RVA) extent.Extent {
+	end := rva | (codePage - 1)
+	if end++; end < rva {
+		end = ^symfmt.RVA(0)
+	}
+	if next, ok := m.names.next(rva); ok {
+		end = next
+	}
+	switch i := extent.EndsBehind(m.known, rva); {
+	case i == len(m.known):
+	case m.known[i].RVA <= rva:
+		end = min(end, m.known[i].End)
+	default:
+		end = min(end, m.known[i].RVA)
+	}
+	if i := extent.EndsBehind(m.skip, rva); i < len(m.skip) && m.skip[i].RVA <= rva {
+		end = min(end, m.skip[i].End)
+	}
+	return extent.Between(rva, end)
+}
+
+// startup is the code of the functions whose names say that it is start-up code, by
+// address.
+func (m *codeMeasure) startup() (all []extent.Extent) {
+	for _, s := range m.p.Startup {
+		e := extent.Of(s.RVA, s.Size)
+		if s.Size == 0 {
+			e = m.public(s.RVA)
+			e.End = min(e.End, e.RVA+execcode.MaxStartup)
+		}
+		if e.Size() <= execcode.MaxStartup {
+			all = append(all, e)
+		}
+	}
+	return extent.Join(all)
+}
+
+// whole measures a piece of code, all of which counts except the excluded parts.
+func (m *codeMeasure) whole(e extent.Extent) {
+	if e.RVA >= e.End {
+		return
+	}
+	m.names.from = e.RVA
+	m.add(e.Size(), 0)
+	at := e.RVA
+	extent.Missing(e, m.known, func(gap extent.Extent) {
+		m.share.Covered -= gap.Size()
+		m.share.Total -= gap.Size()
+		m.count(extent.Between(at, gap.RVA))
+		at = gap.End
+		m.gap(gap)
+	})
+	m.count(extent.Between(at, e.End))
+}
+
+func (m *codeMeasure) add(covered, without uint64) {
+	m.share.Add(covered, extent.Sum(covered, without))
+}
+
+// count adds code that counts, in which return addresses are looked for.
+func (m *codeMeasure) count(e extent.Extent) {
+	if m.part == nil || e.RVA >= e.End {
+		return
+	}
+	r := object.Range{Start: m.image.Addr(e.RVA), End: m.image.Addr(e.End)}
+	if n := len(m.counted); n > 0 && m.counted[n-1].End == r.Start {
+		m.counted[n-1].End = r.End
+		return
+	}
+	m.counted = append(m.counted, r)
+}
+
+// gap is for a piece without call frame information.
+func (m *codeMeasure) gap(e extent.Extent) {
+	for _, a := range m.anchors {
+		if at := m.image.RVA(a.Addr); at >= e.RVA && at < e.End {
+			m.skip = extent.Join(append(m.skip, m.aroundAnchor(e, at, a)))
+		}
+	}
+	without := func(list []extent.Extent, excluded *uint64, rest func(extent.Extent)) func(extent.Extent) {
+		return func(e extent.Extent) {
+			left := e.Size()
+			extent.Missing(e, list, func(e extent.Extent) {
+				left -= e.Size()
+				rest(e)
+			})
+			*excluded += left
+		}
+	}
+	without(m.skip, &m.share.Startup, without(m.data, &m.share.Data, m.split))(e)
+}
+
+// aroundAnchor is the start-up code in a gap with an anchor. Names, where there are
+// some, bound it.
+func (m *codeMeasure) aroundAnchor(gap extent.Extent, at symfmt.RVA, a execcode.Anchor) extent.Extent {
+	e := extent.Between(max(gap.RVA, at-min(at, symfmt.RVA(a.Before))), min(gap.End, at+symfmt.RVA(a.Behind)))
+	if from, ok := m.names.upTo(at); ok {
+		e.RVA = max(e.RVA, from)
+	}
+	if next, ok := m.names.next(at); ok {
+		e.End = min(e.End, next)
+	}
+	return e
+}
+
+// split gives each function what it lacks.
+func (m *codeMeasure) split(e extent.Extent) {
+	for e.RVA < e.End {
+		owner, next := m.names.at(e.RVA)
+		piece := extent.Between(e.RVA, min(e.End, next))
+		e.RVA = piece.End
+		m.piece(piece, owner)
+	}
+}
+
+// piece is for code of one function without call frame information.
+func (m *codeMeasure) piece(e extent.Extent, owner coverage.Gap) {
+	if m.part == nil {
+		m.lack(e, owner)
+		return
+	}
+	whole := e
+	if e = m.trim(e, e.RVA == owner.RVA && owner.Line > 0); e.Size() == 0 && owner.Kind == coverage.GapFunc {
+		e = whole // says that it is code
+	}
+	m.share.Padding += whole.Size() - e.Size()
+	if m.step == nil {
+		m.lack(e, owner)
+		return
+	}
+	code, at := m.image.CodeAt(m.image.Addr(e.RVA)), e.RVA
+	dataIn(code[:min(e.Size(), uint64(len(code)))], m.step, m.unit, func(from, to int) {
+		m.share.Data += uint64(to - from)
+		m.lack(extent.Between(at, e.RVA+symfmt.RVA(from)), owner)
+		at = e.RVA + symfmt.RVA(to)
+	})
+	m.lack(extent.Between(at, e.End), owner)
+}
+
+// lack is for a piece that counts.
+func (m *codeMeasure) lack(e extent.Extent, owner coverage.Gap) {
+	if e.Size() == 0 {
+		return
+	}
+	m.count(e)
+	m.add(0, e.Size())
+	if owner.Line == 0 {
+		owner.RVA = e.RVA
+	}
+	if owner.Line != m.last.Line || owner.RVA != m.last.RVA {
+		m.flush()
+		m.last = owner
+	}
+	if owner.Kind != coverage.GapFunc {
+		m.last.Size = uint64(e.End - owner.RVA)
+	}
+	m.last.Missing = extent.Sum(m.last.Missing, e.Size())
+}
+
+func (m *codeMeasure) trim(e extent.Extent, function bool) extent.Extent {
+	b := m.image
+	r, err := m.part.Trim(object.Range{Start: b.Addr(e.RVA), End: b.Addr(e.End)}, function, m.padding)
+	b.Problem("section "+m.part.Name, err)
+	return extent.Between(b.RVA(r.Start), b.RVA(r.End))
+}
+
+func (m *codeMeasure) flush() {
+	if m.last.Missing > 0 {
+		m.found(&m.last)
+	}
+	m.last = coverage.Gap{}
+}

@@ -1,0 +1,106 @@
+// Package measure measures how much of a module's code has call frame information and lines, and has
+// the rules of the family coverage.
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/facts"
+)
+
+// maxGaps is how many functions are listed.
+const maxGaps = 20
+
+// Measure measures what the symbol file covers, with the binary if there is one. unreadable says that
+// the file has an encoding which no reader accepts.
+func Measure(p *check.Pass, unreadable bool) *coverage.Coverage {
+	c := &coverage.Coverage{Functions: p.Functions.Len(), Publics: p.Publics.Len(), Blocks: p.Blocks.Len(), WinBlocks: p.Wins.Len()}
+	c.Known = p.Covered()
+	for _, fn := range p.Functions.All {
+		countFunction(c, fn)
+	}
+	for _, pub := range p.Publics.All {
+		c.Public.Add(c.Known.In(pub.RVA, 1), 1)
+	}
+	if !unreadable {
+		measureCode(p, c)
+	}
+	for _, gaps := range [][]coverage.Gap{c.Worst, c.WorstLines} {
+		sortGaps(gaps)
+		for i := range gaps {
+			gaps[i].Address = fmt.Sprintf("%x", gaps[i].RVA)
+		}
+	}
+	c.Worst, c.WorstLines = worstOf(c.Worst), worstOf(c.WorstLines)
+	c.Judge(p.Facts, p.Options.MinCFI, p.Options.MinLines)
+	return c
+}
+
+// measureCode measures the code, byte by byte.
+func measureCode(p *check.Pass, c *coverage.Coverage) {
+	for _, s := range p.Startup {
+		if s.Size > 0 {
+			c.Startup.Add(c.Known.In(s.RVA, 1), 1)
+		}
+	}
+	m := codeShare(p, c.Known, func(g *coverage.Gap) {
+		c.Worst = addGap(c.Worst, *g)
+		if g.Kind != coverage.GapFunc {
+			c.Unnamed++
+		}
+	})
+	c.All = m.share
+	if m.share.Of == coverage.CodeOfBinary {
+		c.Calls = countCalls(p, m.counted, c.Known)
+	}
+}
+
+// Gaps calls found for each FUNC, each PUBLIC, and each piece of code with neither, that lacks call
+// frame information; known is the code that has it.
+func Gaps(p *check.Pass, known extent.Ranges, found func(*coverage.Gap)) { codeShare(p, known, found) }
+
+// countFunction adds a FUNC to the counts.
+func countFunction(c *coverage.Coverage, fn *facts.Func) {
+	covered := c.Known.In(fn.RVA, fn.Size)
+	c.Code.Add(covered, fn.Size)
+	c.Entries.Add(c.Known.In(fn.RVA, 1), 1)
+	c.Lines.Add(fn.Covered, fn.Size)
+	c.WithLines.Add(min(uint64(fn.Lines), 1), 1)
+	lines := uint64(fn.Lines)
+	switch {
+	case covered == fn.Size:
+		c.LineEnds.Add(lines, lines)
+	case covered > 0:
+		c.LineEnds.Unsure += lines
+		fallthrough
+	default:
+		c.LineEnds.Add(0, lines)
+	}
+	c.WorstLines = addGap(c.WorstLines, coverage.Gap{RVA: fn.RVA, Kind: coverage.GapFunc, Line: int(fn.Line), Size: fn.Size, Missing: fn.Size - fn.Covered})
+}
+
+// addGap keeps the functions that lack most.
+func addGap(gaps []coverage.Gap, g coverage.Gap) []coverage.Gap {
+	if g.Missing == 0 {
+		return gaps
+	}
+	gaps = append(gaps, g)
+	if len(gaps) == 16*maxGaps {
+		sortGaps(gaps)
+		gaps = gaps[:maxGaps]
+	}
+	return gaps
+}
+
+func sortGaps(gaps []coverage.Gap) {
+	slices.SortFunc(gaps, func(a, b coverage.Gap) int {
+		return cmp.Or(cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Line, b.Line))
+	})
+}
+
+func worstOf(gaps []coverage.Gap) []coverage.Gap { return slices.Clip(gaps[:min(len(gaps), maxGaps)]) }

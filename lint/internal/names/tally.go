@@ -1,0 +1,126 @@
+package names
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+
+	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// tally counts names of a kind, and keeps the first.
+type tally struct {
+	count int
+	line  int
+	name  string
+}
+
+func (t *tally) add(r *symfmt.Record, name []byte) {
+	if t.count == 0 {
+		t.line, t.name = r.Pos().Line, shortName(name)
+	}
+	t.count++
+}
+
+// report reports the names at the first of them. one and many are the verb phrases for one name
+// ("is C++") and for several ("are C++").
+func (t *tally) report(p *check.Pass, one, many string) {
+	switch t.count {
+	case 0:
+	case 1:
+		p.ReportLine(t.line, "a name %s: %s", one, t.name)
+	default:
+		p.ReportLine(t.line, "%d names %s; the first is %s", t.count, many, t.name)
+	}
+}
+
+// originName is the name of a record; of an INLINE_ORIGIN in the old form, what
+// follows the number of a file.
+func originName(r *symfmt.Record) []byte {
+	if r.Kind == symfmt.KindInlineOrigin {
+		if _, name, ok := r.OldOrigin(); ok && len(name) > 0 {
+			return name
+		}
+	}
+	return r.Name
+}
+
+// placeholderNames are what writers put in the place of a name.
+var placeholderNames = []string{"<name omitted>", "<unknown>", "<unnamed>", "<no name>", "(unknown)", "??"}
+
+func placeholders(p *check.Pass) (func(*symfmt.Record), func()) {
+	t := tally{}
+	return func(r *symfmt.Record) {
+			name := originName(r)
+			if len(name) > 0 && (name[0] == '<' || name[0] == '(' || name[0] == '?') && slices.Contains(placeholderNames, string(name)) {
+				t.add(r, name)
+			}
+		}, func() {
+			t.report(p, "is a placeholder", "are placeholders")
+		}
+}
+
+// suffixSeed is for hashes of names: 8 bytes of each are kept instead of it.
+var suffixSeed = maphash.MakeSeed()
+
+// suffixed is a name with a suffix of the compiler: 16 bytes.
+type suffixed struct {
+	clean uint64 // hash of the name without it
+	line  uint32
+	there bool // the file has that name, too
+}
+
+// maxSuffixed is how many names with suffixes are remembered.
+const maxSuffixed = 1 << 20
+
+func suffixedNames(p *check.Pass) (func(*symfmt.Record), func()) {
+	var hashes facts.Table[uint64] // of all names
+	var names []suffixed
+	texts := map[uint32]string{} // of the first ones, by line
+	return func(r *symfmt.Record) {
+			hashes.Add(maphash.Bytes(suffixSeed, r.Name))
+			clean := withoutSuffix(r.Name)
+			if len(clean) == 0 || len(clean) == len(r.Name) || len(names) == maxSuffixed {
+				return
+			}
+			line := uint32(r.Pos().Line)
+			names = append(names, suffixed{clean: maphash.Bytes(suffixSeed, clean), line: line})
+			if len(texts) < maxSuffixTexts {
+				texts[line] = shortName(r.Name)
+			}
+		}, func() {
+			findClean(names, &hashes)
+			t := tally{}
+			for _, s := range names {
+				if !s.there {
+					continue
+				}
+				if t.count == 0 || int(s.line) < t.line {
+					t.line, t.name = int(s.line), texts[s.line]
+				}
+				t.count++
+			}
+			if t.name == "" {
+				t.name = "not remembered"
+			}
+			t.report(p, "has a suffix of the compiler, and is there without it", "have a suffix of the compiler, and are there without it")
+		}
+}
+
+// findClean sets there of the names; hashes are those of all names. The names are few,
+// and are sorted in place.
+func findClean(names []suffixed, hashes *facts.Table[uint64]) {
+	slices.SortFunc(names, func(a, b suffixed) int { return cmp.Compare(a.clean, b.clean) })
+	for _, h := range hashes.All {
+		i, _ := slices.BinarySearchFunc(names, *h, func(s suffixed, h uint64) int { return cmp.Compare(s.clean, h) })
+		for ; i < len(names) && names[i].clean == *h && !names[i].there; i++ {
+			names[i].there = true
+		}
+	}
+}
+
+// maxSuffixTexts is how many names with suffixes are kept as texts, to name the
+// first of those that count.
+const maxSuffixTexts = 1000
