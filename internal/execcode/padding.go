@@ -13,21 +13,21 @@ import (
 // Code must not be empty.
 type Padding func(code []byte) int
 
-// PaddingOf returns what fills gaps on the CPU of a file. It knows x86, x86-64,
-// arm64, ARM and Thumb, PowerPC, RISC-V and s390. MIPS needs nothing: its nop is a
-// word of zeros. Of any other CPU words of zeros alone are padding. On ppc64 the call
-// stubs of linkers are padding, too.
+// decoders are the Paddings of CPUs whose nops are not a table.
+var decoders = map[*arch.Arch]Padding{arch.X86: X86, arch.X86_64: X86, arch.ARM64: ARM64}
+
+// PaddingOf returns what fills gaps on the CPU of a file. Of a CPU that is not known, words of
+// zeros alone are padding. On ppc64 the call stubs of linkers are padding, too.
 func PaddingOf(f *object.File) Padding {
-	switch f.Arch {
-	case arch.X86_64, arch.X86:
-		return X86
-	case arch.ARM64:
-		return ARM64
+	if p := decoders[f.Arch]; p != nil {
+		return p
 	}
 	order := f.CodeOrder
 	fillers := [][]byte{make([]byte, 4)}
-	for _, nop := range nops[f.Arch] {
-		fillers = append(fillers, nop.bytes(order))
+	if f.Arch != nil {
+		for _, nop := range f.Arch.Nops {
+			fillers = append(fillers, nop.Bytes(order))
+		}
 	}
 	return func(code []byte) int {
 		for _, filler := range fillers {
@@ -69,35 +69,6 @@ func stubPPC64(code []byte, order binary.ByteOrder) int {
 		}
 	}
 	return 0
-}
-
-// nop is an instruction of 2, 4 or 6 bytes.
-type nop struct {
-	code uint64
-	size int
-}
-
-// bytes returns the instruction as it is in memory.
-func (n nop) bytes(order binary.ByteOrder) []byte {
-	var b [8]byte
-	if order == binary.ByteOrder(binary.BigEndian) {
-		order.PutUint64(b[:], n.code)
-		return b[8-n.size:]
-	}
-	order.PutUint64(b[:], n.code)
-	return b[:n.size]
-}
-
-// nops are the instructions that do nothing, by CPU, as numbers in the order of
-// bytes of the code. Of Thumb's nop of 4 bytes, two units of 2 bytes, the first unit
-// is the lower half.
-var nops = map[*arch.Arch][]nop{
-	arch.ARM:     {{0xe320f000, 4}, {0xe1a00000, 4}, {0x8000f3af, 4}, {0xbf00, 2}, {0x46c0, 2}},
-	arch.PPC:     {{0x60000000, 4}},
-	arch.PPC64:   {{0x60000000, 4}, {0x60420000, 4}},
-	arch.RISCV:   {{0x00000013, 4}, {0x0001, 2}},
-	arch.RISCV64: {{0x00000013, 4}, {0x0001, 2}},
-	arch.S390X:   {{0x0707, 2}, {0x0700, 2}, {0x47000000, 4}, {0xa7040000, 4}, {0xc00400000000, 6}},
 }
 
 // ARM64 is the Padding of arm64: a nop, brk or zeros.

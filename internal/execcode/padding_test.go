@@ -87,6 +87,22 @@ func TestPadding(t *testing.T) {
 	}
 }
 
+// TestPaddingComplete names the CPUs whose nops are missing.
+func TestPaddingComplete(t *testing.T) {
+	for _, a := range arch.All {
+		if (len(a.Nops) > 0) == (decoders[a] != nil) {
+			t.Errorf("%s: Nops (symfmt/arch) %x, decoder (padding.go) %v, want one of the two", a.Name, a.Nops, decoders[a] != nil)
+		}
+		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
+			for _, n := range a.Nops {
+				if got := PaddingOf(&object.File{Arch: a, CodeOrder: order})(n.Bytes(order)); got == 0 {
+					t.Errorf("%s: nop %#x is not padding", a.Name, n.Code)
+				}
+			}
+		}
+	}
+}
+
 func TestTrailing(t *testing.T) {
 	for _, c := range []struct {
 		code   string

@@ -30,6 +30,7 @@ package arch
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"strconv"
 	"strings"
 )
@@ -42,6 +43,10 @@ type Arch struct {
 
 	Machine elf.Machine
 	Class   elf.Class
+
+	Order      binary.ByteOrder // the usual one
+	BothOrders bool             // the other one is in use, too
+	ELFFlags   uint32           // e_flags of the usual calling convention in the usual order
 
 	// Narrow says that files of ELFCLASS32 hold code of this CPU too, with addresses of
 	// 4 bytes in data and debug information: x32, and AArch64's ILP32. Registers, stack
@@ -70,6 +75,10 @@ type Arch struct {
 	// ISABit is the bit of a function symbol's value that selects the
 	// instruction set and is not part of the address; 0 if there is none.
 	ISABit uint64
+
+	// Nops are the instructions that do nothing, as numbers in the byte order of code. They are
+	// none where a table does not do: x86 and x86-64 have too many, arm64's padding traps as well.
+	Nops []Nop
 
 	// Regs are the registers, ordered by DWARF number, those without one last.
 	Regs []Reg
@@ -114,6 +123,22 @@ type OtherName struct{ Name, Reg string }
 
 // NoDWARF is the DWARF number of a register that has none.
 const NoDWARF = ^uint64(0)
+
+// Nop is an instruction of Size bytes.
+type Nop struct {
+	Code uint64
+	Size int
+}
+
+// Bytes returns the instruction as it is in memory.
+func (n Nop) Bytes(order binary.ByteOrder) []byte {
+	var b [8]byte
+	order.PutUint64(b[:], n.Code)
+	if order == binary.ByteOrder(binary.BigEndian) {
+		return b[8-n.Size:]
+	}
+	return b[:n.Size]
+}
 
 // Shown is how Breakpad prints the registers of a frame.
 type Shown struct {

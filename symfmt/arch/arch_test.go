@@ -42,6 +42,9 @@ func checkValue(t *testing.T, a *Arch) {
 	if want := map[elf.Class]int{elf.ELFCLASS32: 4, elf.ELFCLASS64: 8}[a.Class]; a.PtrSize != want {
 		t.Errorf("PtrSize %d, want %d for %v", a.PtrSize, want, a.Class)
 	}
+	if a.Order == nil {
+		t.Error("no Order")
+	}
 	for what, name := range map[string]string{"PC": a.PC, "SP": a.SP, "FP": a.FP} {
 		if _, ok := a.RegIndex(name); !ok {
 			t.Errorf("%s %q is not in Regs", what, name)

@@ -1,6 +1,9 @@
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 // ARM is the 32-bit ARM, AArch32. DWARF numbers: DWARF for the Arm
 // Architecture (AADWARF32), section 4.1; s0 to s31 are the VFPv2 numbers that
@@ -11,6 +14,9 @@ var ARM = finish(&Arch{
 	PtrSize:       4,
 	Machine:       elf.EM_ARM,
 	Class:         elf.ELFCLASS32,
+	Order:         binary.LittleEndian,
+	BothOrders:    true,
+	ELFFlags:      0x05000000, // EABI 5
 	PC:            "pc",
 	SP:            "sp",
 	FP:            "r11",
@@ -22,6 +28,8 @@ var ARM = finish(&Arch{
 	General:          append(indexed("r", 0, 13), "sp", "lr", "pc"),
 	Shown:            Shown{Regs: append(shown(append(indexed("r", 0, 11), "r12")...), ShownReg{"fp", "r11"}, ShownReg{"sp", "sp"}, ShownReg{"lr", "lr"}, ShownReg{"pc", "pc"})},
 	ISABit:           1, // Thumb
+	// Of Thumb's nop of 4 bytes, two units of 2 bytes, the first unit is the lower half.
+	Nops: []Nop{{0xe320f000, 4}, {0xe1a00000, 4}, {0x8000f3af, 4}, {0xbf00, 2}, {0x46c0, 2}},
 	Regs: join(
 		series(0, "r", 13),
 		run(13, "sp", "lr", "pc"),

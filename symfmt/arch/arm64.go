@@ -1,6 +1,9 @@
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 // ARM64 is AArch64. DWARF numbers: DWARF for the Arm 64-bit Architecture
 // (AADWARF64), section 4.1. RA_SIGN_STATE (34) is not a register and has no name;
@@ -13,6 +16,8 @@ var ARM64 = finish(&Arch{
 	PtrSize:          8,
 	Machine:          elf.EM_AARCH64,
 	Class:            elf.ELFCLASS64,
+	Order:            binary.LittleEndian,
+	BothOrders:       true,
 	Narrow:           true,
 	PC:               "pc",
 	SP:               "sp",

@@ -1,6 +1,9 @@
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 // mipsRegs are numbered as GCC (gcc/config/mips/mips.h, GP_DBX_FIRST,
 // FP_DBX_FIRST, MD_DBX_FIRST), GNU as and LLVM number them; the MIPS
@@ -21,6 +24,8 @@ var mipsGeneral = []string{
 	"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$t8", "$t9", "$gp", "$sp", "$fp", "$ra", "$pc",
 }
 
+var mipsNops = []Nop{{0, 4}}
+
 // mipsShown has 16 digits on the 32-bit CPU too, as Breakpad has one context for both.
 var mipsShown = Shown{
 	Regs:   shown("$gp", "$sp", "$fp", "$ra", "$pc", "$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7"),
@@ -33,6 +38,9 @@ var MIPS = finish(&Arch{
 	PtrSize:          4,
 	Machine:          elf.EM_MIPS,
 	Class:            elf.ELFCLASS32,
+	Order:            binary.LittleEndian,
+	BothOrders:       true,
+	ELFFlags:         0x70001000, // EF_MIPS_ARCH_32R2, EF_MIPS_ABI_O32
 	PC:               "$pc",
 	SP:               "$sp",
 	FP:               "$fp",
@@ -41,6 +49,7 @@ var MIPS = finish(&Arch{
 	CalleeSaved:      []string{"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$fp"},
 	CalleeSavedFloat: indexed("$f", 20, 32), // with the odd ones, upper halves of the even ones
 	General:          mipsGeneral,
+	Nops:             mipsNops,
 	Shown:            mipsShown,
 	Regs:             mipsRegs,
 })
@@ -51,6 +60,9 @@ var MIPS64 = finish(&Arch{
 	PtrSize:          8,
 	Machine:          elf.EM_MIPS,
 	Class:            elf.ELFCLASS64,
+	Order:            binary.LittleEndian,
+	BothOrders:       true,
+	ELFFlags:         0x80000000, // EF_MIPS_ARCH_64R2; n64 has no flag
 	PC:               "$pc",
 	SP:               "$sp",
 	FP:               "$fp",
@@ -59,6 +71,7 @@ var MIPS64 = finish(&Arch{
 	CalleeSaved:      []string{"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$gp", "$fp"},
 	CalleeSavedFloat: indexed("$f", 24, 32),
 	General:          mipsGeneral,
+	Nops:             mipsNops,
 	Shown:            mipsShown,
 	Regs:             mipsRegs,
 })

@@ -1,6 +1,9 @@
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 // PowerPC has two numberings. That of GCC, GNU as and LLVM on Linux, in
 // .eh_frame and .debug_frame alike, is the one that the 64-bit ELF V2 ABI,
@@ -49,6 +52,8 @@ var PPC = finish(&Arch{
 	PtrSize:          4,
 	Machine:          elf.EM_PPC,
 	Class:            elf.ELFCLASS32,
+	Order:            binary.BigEndian,
+	BothOrders:       true,
 	PC:               "srr0",
 	SP:               "r1",
 	FP:               "r31",
@@ -59,6 +64,7 @@ var PPC = finish(&Arch{
 	General:          ppcGeneral,
 	Shown:            Shown{Regs: shown("srr0", "r1")},
 	Regs:             ppcRegs,
+	Nops:             []Nop{{0x60000000, 4}},
 	Alt:              ppcAlt,
 })
 
@@ -69,6 +75,9 @@ var PPC64 = finish(&Arch{
 	PtrSize:          8,
 	Machine:          elf.EM_PPC64,
 	Class:            elf.ELFCLASS64,
+	Order:            binary.LittleEndian,
+	BothOrders:       true,
+	ELFFlags:         2, // ELFv2; big-endian systems use ELFv1
 	PC:               "srr0",
 	SP:               "r1",
 	FP:               "r31",
@@ -79,5 +88,6 @@ var PPC64 = finish(&Arch{
 	General:          ppcGeneral,
 	Shown:            Shown{Regs: shown("srr0", "r1")},
 	Regs:             ppcRegs,
+	Nops:             []Nop{{0x60000000, 4}, {0x60420000, 4}},
 	Alt:              ppcAlt,
 })

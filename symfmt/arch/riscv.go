@@ -1,6 +1,9 @@
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 // riscvRegs are numbered by the RISC-V ELF psABI, "DWARF register numbers".
 // Breakpad calls the floating-point registers f0 to f31, not ft0, fs0, fa0.
@@ -24,6 +27,10 @@ var riscvGeneral = []string{
 	"s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6", "pc",
 }
 
+const riscvFlags = 0x5 // EF_RISCV_RVC, double-precision floating point
+
+var riscvNops = []Nop{{0x00000013, 4}, {0x0001, 2}}
+
 var riscvShown = Shown{Regs: shown(append([]string{"pc"}, riscvGeneral[:len(riscvGeneral)-1]...)...)}
 
 // RISCV is the 32-bit RISC-V.
@@ -33,6 +40,8 @@ var RISCV = finish(&Arch{
 	PtrSize:          4,
 	Machine:          elf.EM_RISCV,
 	Class:            elf.ELFCLASS32,
+	Order:            binary.LittleEndian,
+	ELFFlags:         riscvFlags,
 	PC:               "pc",
 	SP:               "sp",
 	FP:               "s0",
@@ -41,6 +50,7 @@ var RISCV = finish(&Arch{
 	CalleeSaved:      riscvSaved,
 	CalleeSavedFloat: riscvSavedFloat,
 	General:          riscvGeneral,
+	Nops:             riscvNops,
 	Shown:            riscvShown,
 	Regs:             riscvRegs,
 })
@@ -51,6 +61,8 @@ var RISCV64 = finish(&Arch{
 	PtrSize:          8,
 	Machine:          elf.EM_RISCV,
 	Class:            elf.ELFCLASS64,
+	Order:            binary.LittleEndian,
+	ELFFlags:         riscvFlags,
 	PC:               "pc",
 	SP:               "sp",
 	FP:               "s0",
@@ -59,6 +71,7 @@ var RISCV64 = finish(&Arch{
 	CalleeSaved:      riscvSaved,
 	CalleeSavedFloat: riscvSavedFloat,
 	General:          riscvGeneral,
+	Nops:             riscvNops,
 	Shown:            riscvShown,
 	Regs:             riscvRegs,
 })

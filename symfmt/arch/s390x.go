@@ -1,6 +1,9 @@
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 // S390X is the 64-bit z/Architecture. DWARF numbers: zSeries ELF ABI
 // supplement, table "DWARF register number mapping", and for v16 to v31 the
@@ -12,6 +15,7 @@ var S390X = finish(&Arch{
 	PtrSize:          8,
 	Machine:          elf.EM_S390,
 	Class:            elf.ELFCLASS64,
+	Order:            binary.BigEndian,
 	PC:               "pswa",
 	SP:               "r15",
 	FP:               "r11",
@@ -20,6 +24,7 @@ var S390X = finish(&Arch{
 	CalleeSaved:      []string{"r6", "r7", "r8", "r9", "r10", "r11", "r12", "r13"},
 	CalleeSavedFloat: indexed("f", 8, 16),
 	General:          append(indexed("r", 0, 16), "pswa"),
+	Nops:             []Nop{{0x0707, 2}, {0x0700, 2}, {0x47000000, 4}, {0xa7040000, 4}, {0xc00400000000, 6}},
 	Shown:            Shown{Regs: shown(append([]string{"pswa"}, indexed("r", 0, 16)...)...)}, // Breakpad does not know the CPU
 	Regs: join(
 		series(0, "r", 16),

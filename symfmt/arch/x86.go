@@ -1,6 +1,9 @@
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 // X86 is the 32-bit x86. DWARF numbers: System V ABI, Intel386 supplement,
 // table 2.14.
@@ -14,6 +17,7 @@ var X86 = finish(&Arch{
 	PtrSize:       4,
 	Machine:       elf.EM_386,
 	Class:         elf.ELFCLASS32,
+	Order:         binary.LittleEndian,
 	PC:            "$eip",
 	SP:            "$esp",
 	FP:            "$ebp",

@@ -1,6 +1,9 @@
 package arch
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"encoding/binary"
+)
 
 var x86_64General = append([]string{"$rax", "$rdx", "$rcx", "$rbx", "$rsi", "$rdi", "$rbp", "$rsp"},
 	append(indexed("$r", 8, 16), "$rip")...)
@@ -13,6 +16,7 @@ var X86_64 = finish(&Arch{
 	PtrSize:          8,
 	Machine:          elf.EM_X86_64,
 	Class:            elf.ELFCLASS64,
+	Order:            binary.LittleEndian,
 	Narrow:           true,
 	PC:               "$rip",
 	SP:               "$rsp",

@@ -264,7 +264,7 @@ func TestRules(t *testing.T) {
 		a := arch.ByName(c.cpu)
 		table := &symfmt.RuleTable{}
 		table.SetArch(a)
-		compiler := newCompiler(a, machineOf(a).order, table)
+		compiler := newCompiler(a, usualOrder(a), table)
 		s := compiler.compileText(c.rule)
 		got := hex.EncodeToString(compiler.instructions(s, linkColumn))
 		why := s.fatal

@@ -80,8 +80,7 @@ func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 	if a == nil {
 		return nil, fmt.Errorf("MODULE's CPU %q has no ELF machine that is known here", m.Arch)
 	}
-	mach := machineOf(a)
-	b := &writer{m: m, o: o, arch: a, order: orderOf(m, mach, o)}
+	b := &writer{m: m, o: o, arch: a, order: orderOf(m, a, o)}
 	b.space = space{base: o.Base, last: math.MaxUint64}
 	if a.PtrSize == 4 {
 		b.space.last = math.MaxUint32
@@ -93,7 +92,7 @@ func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 	b.code = regions(m, b.space)
 	b.text = b.code[:min(len(b.code), mostRegions)]
 	b.space.far = b.space.isFar(b.code)
-	flags := mach.flags
+	flags := a.ELFFlags
 	if a == arch.PPC64 && b.order.Uint16([]byte{0, 1}) == 1 {
 		flags = 0
 	}

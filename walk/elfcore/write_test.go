@@ -264,3 +264,16 @@ func TestHeader(t *testing.T) {
 		}
 	}
 }
+
+// noFloatNote are the CPUs of whose floating-point registers no note is read, with the reason.
+var noFloatNote = map[*arch.Arch]string{arch.RISCV: "no core of a 32-bit RISC-V was at hand"}
+
+// TestFloatNotesComplete names the CPUs whose floating-point registers are missing.
+func TestFloatNotesComplete(t *testing.T) {
+	for _, a := range arch.All {
+		has := slices.ContainsFunc(floatNotes, func(n floatNote) bool { return n.arch == a })
+		if why, none := noFloatNote[a]; has == none {
+			t.Errorf("%s: row in floatNotes (float.go) %v, but none for a reason: %q", a.Name, has, why)
+		}
+	}
+}
