@@ -2,10 +2,10 @@ package dwarf2sym
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-	"unsafe"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
 
 // formValues has a value of each form, with a known length.
@@ -226,38 +226,8 @@ func TestDeepNesting(t *testing.T) {
 	if got := coreOf(t, deep(1000)).text(t, Options{}, coreRuns[0]); got != "FUNC 1000 10 0 f\nFUNC 1100 10 0 g\n" {
 		t.Error(got)
 	}
-	got := coreOf(t, deep(2*maxDepth)).text(t, Options{}, coreRuns[0])
+	got := coreOf(t, deep(2*dwarf.MaxDepth)).text(t, Options{}, coreRuns[0])
 	if !strings.HasPrefix(got, "FUNC 1000 10 0 f\n! ") || !strings.Contains(got, "DIEs nested over 4096 deep") {
 		t.Error(got)
-	}
-}
-
-// Sizes that memory depends on: a table has thousands of these.
-func TestAbbrevSizes(t *testing.T) {
-	if n := unsafe.Sizeof(decl{}); n > 56 {
-		t.Errorf("decl has %d bytes", n)
-	}
-	if n := unsafe.Sizeof(step{}); n > 16 {
-		t.Errorf("step has %d bytes", n)
-	}
-}
-
-// A DIE of fixed-size attributes is one addition.
-func TestStepsAreMerged(t *testing.T) {
-	a := assemble(t, `
-	.debug_info
-		unit 5
-			compile_unit
-				variable decl_file/data1=1 decl_line/data2=2 type/ref4=3 location/exprloc=<91 00> external/flag_present
-				variable decl_file/data1=1 decl_line/data2=2 type/ref4=3 external/flag_present const_value/implicit_const=5`)
-	var tab abbrevs
-	if err := tab.parse(a.secs[".debug_abbrev"], 0, formSizes{8, 4, 4}); err != nil {
-		t.Fatal(err)
-	}
-	if d := tab.lookup(2); d.size != -1 || !slices.Equal(d.steps, []step{{op: opFixed, n: 7}, {op: opBlock, n: -1}}) {
-		t.Errorf("%+v", d)
-	}
-	if d := tab.lookup(3); d.size != 7 {
-		t.Errorf("%+v", d)
 	}
 }

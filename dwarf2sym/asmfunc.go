@@ -4,6 +4,7 @@ import (
 	"sort"
 	"unsafe"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -13,7 +14,7 @@ import (
 // what damage cost.
 func (w *worker) funcsFromSymbols() {
 	// Partial units have the line table of another.
-	if w.namesOnly || len(w.symbols) == 0 || w.u.stmtList.kind == vNone || w.u.partial {
+	if w.namesOnly || len(w.symbols) == 0 || w.u.StmtList.Kind == dwarf.None || w.u.Partial {
 		return
 	}
 	own := w.funcs[w.unitFuncs:]
@@ -24,37 +25,37 @@ func (w *worker) funcsFromSymbols() {
 	labels := len(own) == 0 || w.u.assembly()
 	covered := w.spans[:0]
 	for i := range own {
-		covered = append(covered, span{own[i].addr, own[i].addr + own[i].size})
+		covered = append(covered, dwarf.Span{Lo: own[i].addr, Hi: own[i].addr + own[i].size})
 	}
 	w.spans = covered
 	covered = tidy(covered)
-	for i := range w.lines.seqs {
+	for i := range w.lines.Seqs {
 		// Functions that were dropped have their sequences at 0, too.
-		if s := &w.lines.seqs[i]; s.lo > 0 || w.unitDead == 0 {
+		if s := &w.lines.Seqs[i]; s.Lo > 0 || w.unitDead == 0 {
 			w.fillSequence(s, covered, labels)
 		}
 	}
 }
 
 // fillSequence makes functions for the code of a sequence outside of covered.
-func (w *worker) fillSequence(s *sequence, covered []span, labels bool) {
-	code, ok := w.code.at(s.lo)
-	if !ok || w.exhausted {
+func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bool) {
+	code, ok := w.code.at(s.Lo)
+	if !ok || w.Exhausted {
 		return
 	}
-	lo, hi := s.lo, min(s.hi, code.End)
+	lo, hi := s.Lo, min(s.Hi, code.End)
 	if labels {
 		w.tailFunc(lo, hi)
 	}
-	first := sort.Search(len(covered), func(i int) bool { return covered[i].hi > lo })
+	first := sort.Search(len(covered), func(i int) bool { return covered[i].Hi > lo })
 	for _, c := range covered[first:] {
-		if c.lo >= hi {
+		if c.Lo >= hi {
 			break
 		}
-		if lo < c.lo {
-			w.symbolFuncs(lo, c.lo, labels)
+		if lo < c.Lo {
+			w.symbolFuncs(lo, c.Lo, labels)
 		}
-		lo = c.hi
+		lo = c.Hi
 	}
 	if lo < hi {
 		w.symbolFuncs(lo, hi, labels)
@@ -63,9 +64,9 @@ func (w *worker) fillSequence(s *sequence, covered []span, labels bool) {
 
 // symbolFuncs makes functions of the symbols in [lo, hi).
 func (w *worker) symbolFuncs(lo, hi uint64, labels bool) {
-	empty := openFunc{die: w.u.off}
+	empty := openFunc{die: w.u.Off}
 	for _, s := range w.symbolSpans(lo, hi, labels) {
-		if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			return
 		}
 		w.funcs = append(w.funcs, w.record(&empty, s, true))
@@ -82,10 +83,10 @@ func (w *worker) tailFunc(lo, hi uint64) {
 		hi = min(hi, w.code.addr(w.symbols[next].RVA))
 	}
 	s := openSymbol(w.symbols[:next])
-	if lo >= hi || s == nil || !w.code.together(w.code.addr(s.RVA), lo) || !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+	if lo >= hi || s == nil || !w.code.together(w.code.addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 		return
 	}
-	f := w.record(&openFunc{die: w.u.off}, span{lo, hi}, true)
+	f := w.record(&openFunc{die: w.u.Off}, dwarf.Span{Lo: lo, Hi: hi}, true)
 	f.tail = true
 	w.funcs = append(w.funcs, f)
 }
@@ -106,7 +107,7 @@ func openSymbol(symbols []elfPub) *elfPub {
 // ones with a size (parts of functions that clang puts into sections of their own),
 // and with labels of all. A symbol without a size reaches up to the next one; labels
 // within code of known size have none.
-func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []span) {
+func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 	to := w.code.rva(hi)
 	first := searchSymbols(w.symbols, w.code.rva(lo))
 	i := first
@@ -127,10 +128,10 @@ func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []span) {
 			}
 		}
 		if s.RVA < end {
-			out = append(out, span{w.code.addr(s.RVA), w.code.addr(end)})
+			out = append(out, dwarf.Span{Lo: w.code.addr(s.RVA), Hi: w.code.addr(end)})
 		}
 	}
-	w.spend(uint64(i-first) * spanCost)
+	w.Spend(uint64(i-first) * dwarf.SpanCost)
 	return out
 }
 

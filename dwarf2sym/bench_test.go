@@ -103,13 +103,13 @@ func BenchmarkLines(b *testing.B) {
 		w := newWorker(d, r.code, r.opts)
 		for i := range d.units {
 			h := &d.units[i]
-			data, err := d.info.Bytes(int64(h.off), int64(h.size), w.info)
+			data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), w.info)
 			if err != nil {
 				b.Fatal(err)
 			}
 			w.info = data[:0]
-			t, _, err := w.tables.get(d.abbrev, &h.header)
-			if err != nil || w.u.open(d, &h.header, data, t, w.meter) != nil {
+			t, _, err := w.tables.Get(d.Abbrev, &h.Header)
+			if err != nil || w.u.open(d, &h.Header, data, t, w.Meter) != nil {
 				continue
 			}
 			w.haveLines = false

@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"sort"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -123,11 +124,11 @@ func (m *codeMap) together(lo, hi uint64) bool {
 
 // keep leaves of spans, in place, those that start in code, cut to where that
 // code ends.
-func (m *codeMap) keep(spans []span) []span {
+func (m *codeMap) keep(spans []dwarf.Span) []dwarf.Span {
 	n := 0
 	for _, s := range spans {
-		if r, ok := m.at(s.lo); ok {
-			spans[n] = span{s.lo, min(s.hi, r.End)}
+		if r, ok := m.at(s.Lo); ok {
+			spans[n] = dwarf.Span{Lo: s.Lo, Hi: min(s.Hi, r.End)}
 			n++
 		}
 	}

@@ -66,8 +66,8 @@ func TestCompanionMap(t *testing.T) {
 		if len(m.exec) != 1 || m.rva(m.exec[0].Start) != c.lo || m.rva(m.exec[0].End) != c.hi || m.addr(c.lo) != m.exec[0].Start {
 			t.Errorf("%s: base %#x, code %x, want RVA %x to %x", c.name, m.base, m.exec, c.lo, c.hi)
 		}
-		spans := m.keep([]span{{c.addr - 1, c.addr + 1}, {c.addr + c.size - 1, c.addr + c.size + 5}})
-		if len(spans) != 1 || m.rva(spans[0].hi) != c.hi {
+		spans := m.keep(spansOf(c.addr-1, c.addr+1, c.addr+c.size-1, c.addr+c.size+5))
+		if len(spans) != 1 || m.rva(spans[0].Hi) != c.hi {
 			t.Errorf("%s: kept %x", c.name, spans)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -226,8 +227,8 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		h := &d.units[i].header
-		if h.isType() {
+		h := &d.units[i].Header
+		if h.IsType() {
 			continue
 		}
 		s.Total++
@@ -237,14 +238,14 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 			s.Unread++
 			continue
 		}
-		s.add(&unit.unit)
+		s.add(&unit.Unit)
 	}
 	return s.units(), nil
 }
 
-func versionName(h *header) string {
-	name := fmt.Sprintf("DWARF %d", h.version)
-	if h.dwarf64 {
+func versionName(h *dwarf.Header) string {
+	name := fmt.Sprintf("DWARF %d", h.Version)
+	if h.DWARF64 {
 		name += ", 64-bit"
 	}
 	return name
@@ -256,22 +257,22 @@ type unitSurvey struct {
 	versions, languages, producers map[string]int
 }
 
-func (s *unitSurvey) add(u *unit) {
-	if u.dwoName != "" {
+func (s *unitSurvey) add(u *dwarf.Unit) {
+	if u.DwoName != "" {
 		s.Skeletons++
 		if len(s.DwoNames) < maxKinds {
-			s.DwoNames = append(s.DwoNames, u.dwoName)
+			s.DwoNames = append(s.DwoNames, u.DwoName)
 		}
 		return // its other half has the rest
 	}
-	if u.partial {
+	if u.Partial {
 		s.Partial++
 		return
 	}
-	if u.lang != 0 {
-		s.count(s.languages, languageName(u.lang))
+	if u.Lang != 0 {
+		s.count(s.languages, dwarf.LanguageName(u.Lang))
 	}
-	if producer := u.str(u.producer); producer != "" {
+	if producer := u.Str(u.Producer); producer != "" {
 		s.count(s.producers, producer)
 	}
 }

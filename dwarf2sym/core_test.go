@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
@@ -66,12 +67,12 @@ func coreOf(t testing.TB, text string) *core {
 }
 
 func (c *core) debugData(copying bool) *debugData {
-	d := &debugData{sections: sections{
-		file: "test", order: c.order == binary.ByteOrder(binary.BigEndian),
-		abbrev: c.sections[".debug_abbrev"], str: wholeStrings(c.sections[".debug_str"]),
-		lineStr: wholeStrings(c.sections[".debug_line_str"]), strOffsets: c.sections[".debug_str_offsets"],
-		addr: c.sections[".debug_addr"], rnglists: c.sections[".debug_rnglists"], ranges: c.sections[".debug_ranges"],
-		info: &memSource{c.sections[".debug_info"], copying},
+	d := &debugData{Sections: dwarf.Sections{
+		File: "test", Order: c.order == binary.ByteOrder(binary.BigEndian),
+		Abbrev: c.sections[".debug_abbrev"], Str: wholeStrings(c.sections[".debug_str"]),
+		LineStr: wholeStrings(c.sections[".debug_line_str"]), StrOffsets: c.sections[".debug_str_offsets"],
+		Addr: c.sections[".debug_addr"], Rnglists: c.sections[".debug_rnglists"], Ranges: c.sections[".debug_ranges"],
+		Info: &memSource{c.sections[".debug_info"], copying},
 	}}
 	if line, ok := c.sections[".debug_line"]; ok {
 		d.line = &memSource{line, copying}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/object"
 )
 
@@ -11,9 +12,9 @@ import (
 // .debug_line are read piece by piece, each piece once; the sections that are
 // read at random places are held whole.
 type debugData struct {
-	sections
-	tag  uint64 // supTag in the supplementary file
-	line source // nil without .debug_line
+	dwarf.Sections
+	tag  uint64       // supTag in the supplementary file
+	line dwarf.Source // nil without .debug_line
 
 	units []unitHeader // in order of their offset
 	batch uint64       // bytes of .debug_info that a worker reads at once; 0: batchSize
@@ -23,8 +24,8 @@ type debugData struct {
 
 	packed *packedTypes // of a unit in a package; else nil
 
-	effort *effort // of all files together
-	half   *half   // of what is in a .dwo file or a package; nil in the file with the code
+	effort *dwarf.Effort // of all files together
+	half   *half         // of what is in a .dwo file or a package; nil in the file with the code
 
 	random []*object.Section // those that are held or mapped whole
 	done   int64             // atomic: bytes of .debug_info that were read
@@ -36,50 +37,50 @@ const supTag = 1 << 63
 
 // unitHeader is the header of a unit.
 type unitHeader struct {
-	header
+	dwarf.Header
 	split bool // a skeleton whose other half is read in its place
 }
 
 // readUnitHeaders walks .debug_info from header to header. A header that cannot
 // be read costs its unit; a length that leaves the section ends the walk.
 func (d *debugData) readUnitHeaders() (problems problemList) {
-	return d.walkUnits(0, uint64(d.info.Size()))
+	return d.walkUnits(0, uint64(d.Info.Size()))
 }
 
 // walkUnits is like readUnitHeaders, for the bytes from off up to total.
 func (d *debugData) walkUnits(off, total uint64) (problems problemList) {
 	var buf []byte
 	for off < total {
-		n := min(maxUnitHeader, total-off)
-		b, err := d.info.Bytes(int64(off), int64(n), buf)
+		n := min(dwarf.MaxHeader, total-off)
+		b, err := d.Info.Bytes(int64(off), int64(n), buf)
 		if err != nil {
 			problems.add(off, fmt.Sprintf("units from %#x on", off), err)
 			return problems
 		}
 		buf = b
 		problems.next()
-		h, _, err := d.parseHeader(b, off, total, problems.full)
+		h, _, err := d.ParseHeader(b, off, total, problems.full)
 		switch {
-		case err == errBadHeader:
+		case err == dwarf.ErrBadHeader:
 			problems.add(off, "", nil) // counts it
 		case err != nil:
 			problems.add(off, fmt.Sprintf("unit at %#x", off), err)
 		}
-		if h.size == 0 {
+		if h.Size == 0 {
 			return problems
 		}
 		if err == nil {
-			d.units = append(d.units, unitHeader{header: h})
+			d.units = append(d.units, unitHeader{Header: h})
 		}
-		off += h.size
+		off += h.Size
 	}
 	return problems
 }
 
 // unitAt returns the index of the unit that holds offset off of .debug_info.
 func (d *debugData) unitAt(off uint64) (int, bool) {
-	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].off > off }) - 1
-	if i < 0 || off >= d.units[i].off+d.units[i].size {
+	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].Off > off }) - 1
+	if i < 0 || off >= d.units[i].Off+d.units[i].Size {
 		return 0, false
 	}
 	return i, true
@@ -87,21 +88,21 @@ func (d *debugData) unitAt(off uint64) (int, bool) {
 
 // fileUnit is a unit, and the debug information that it is in.
 type fileUnit struct {
-	unit
+	dwarf.Unit
 	d     *debugData
 	owner *foreign // of a unit that is opened for references only
 }
 
 // open prepares u for a unit of d whose bytes are data.
-func (u *fileUnit) open(d *debugData, h *header, data []byte, t *abbrevs, m *meter) error {
+func (u *fileUnit) open(d *debugData, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, m *dwarf.Meter) error {
 	u.d = d
-	return u.begin(&d.sections, h, data, t, m)
+	return u.Begin(&d.Sections, h, data, t, m)
 }
 
 // ownName returns the name of the unit in messages.
 func (u *fileUnit) ownName() string {
-	if u.name == "" {
-		return fmt.Sprintf("unit at %#x", u.off)
+	if u.Name == "" {
+		return fmt.Sprintf("unit at %#x", u.Off)
 	}
-	return fmt.Sprintf("unit at %#x, %s", u.off, u.name)
+	return fmt.Sprintf("unit at %#x, %s", u.Off, u.Name)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	ours "github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -215,19 +216,19 @@ func (g *goReader) pieces() (all []goFunc) {
 				g.t.Errorf("DIE at %#x: %v", e.Offset, err)
 				continue
 			}
-			var spans []span
+			var spans []ours.Span
 			for _, r := range ranges {
 				if g.arm && r[0]&1 != 0 {
 					r[0], r[1] = r[0]-1, r[1]-1
 					g.rules["address with the Thumb bit"]++
 				}
 				if r[0] < r[1] {
-					spans = append(spans, span{r[0], r[1]})
+					spans = append(spans, ours.Span{Lo: r[0], Hi: r[1]})
 				}
 			}
 			lang, _ := unit.Val(dwarf.AttrLanguage).(int64)
 			for _, s := range tidy(g.code.keep(spans)) {
-				all = append(all, goFunc{s.lo, s.hi, g.nameOf(e), unit.Offset, lang == 0x8001})
+				all = append(all, goFunc{s.Lo, s.Hi, g.nameOf(e), unit.Offset, lang == 0x8001})
 			}
 		}
 	}

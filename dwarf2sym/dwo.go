@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
@@ -82,12 +83,12 @@ func clip(name string) string {
 
 // notFound returns the message for a missing .dwo file of u, with the places searched.
 func (s *splitter) notFound(u *fileUnit) string {
-	paths := s.places.of(dwoKey{u.compDir, u.dwoName})
+	paths := s.places.of(dwoKey{u.CompDir, u.DwoName})
 	if len(paths) == 0 && s.places.only && len(s.packages) == 0 {
 		return "is not found: no folder with .dwo files is named"
 	}
 	if len(paths) == 0 && !s.places.only {
-		return fmt.Sprintf("is no name of a file (%d bytes)", len(u.dwoName)+len(u.compDir))
+		return fmt.Sprintf("is no name of a file (%d bytes)", len(u.DwoName)+len(u.CompDir))
 	}
 	for i := range paths {
 		paths[i] = clip(paths[i])
@@ -112,7 +113,7 @@ func (w *worker) halvesInFiles(j *splitJob) {
 	left := j.skeletons
 	var refused []string
 	for _, path := range j.paths {
-		if len(left) == 0 || w.exhausted {
+		if len(left) == 0 || w.Exhausted {
 			return
 		}
 		f, err := w.opts.open(path)
@@ -136,12 +137,12 @@ func (w *worker) halvesInFiles(j *splitJob) {
 		}
 	}
 	for i := range left {
-		if w.exhausted {
+		if w.Exhausted {
 			return
 		}
 		h := &w.d.units[left[i].unit]
 		w.damage().next()
-		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), &bin.Error{File: w.d.file, Section: ".debug_info", Offset: h.off,
+		w.problem(h.Off, fmt.Sprintf("unit at %#x", h.Off), &bin.Error{File: w.d.File, Section: ".debug_info", Offset: h.Off,
 			Msg: fmt.Sprintf("the unit's functions are in %s with the dwo id %#x: %s", clip(j.name), left[i].id, strings.Join(refused, "; "))})
 		w.skeletonAlone(&left[i])
 	}
@@ -171,7 +172,7 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 	places := make(map[uint64]nameID) // all of f share one .debug_str.dwo
 	left = want
 	for i, d := range all {
-		if i == 0 && !w.spend(uint64(len(d.str)+len(d.abbrev)+len(d.strOffsets)+len(d.rnglists))) {
+		if i == 0 && !w.Spend(uint64(len(d.Str)+len(d.Abbrev)+len(d.StrOffsets)+len(d.Rnglists))) {
 			return left, ids, nil
 		}
 		s := newFileState(d)
@@ -204,13 +205,13 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 }
 
 // splitUnits returns the compilation units of the current .dwo file by id.
-func (w *worker) splitUnits() (map[uint64]*header, []placedProblem) {
+func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []placedProblem) {
 	d := w.d
 	problems := d.readUnitHeaders()
-	units := make(map[uint64]*header)
+	units := make(map[uint64]*dwarf.Header)
 	for i := range d.units {
-		h := &d.units[i].header
-		if h.isType() || !w.spend(maxUnitHeader) {
+		h := &d.units[i].Header
+		if h.IsType() || !w.Spend(dwarf.MaxHeader) {
 			continue
 		}
 		if id, ok := w.splitIDOf(h); ok && units[id] == nil {
@@ -248,13 +249,13 @@ func openDwo(f *object.File, main *debugData) (all []*debugData, err error) {
 		if err != nil {
 			return nil, err
 		}
-		d := &debugData{half: &half{file: main.file}, sections: sections{
-			file: f.Path, order: main.order, info: info,
-			abbrev: abbrev, str: wholeStrings(str), strOffsets: strOffsets, rnglists: rnglists,
-			addr: main.addr, ranges: main.ranges, oldTypes: name == ".debug_types.dwo",
+		d := &debugData{half: &half{file: main.File}, Sections: dwarf.Sections{
+			File: f.Path, Order: main.Order, Info: info,
+			Abbrev: abbrev, Str: wholeStrings(str), StrOffsets: strOffsets, Rnglists: rnglists,
+			Addr: main.Addr, Ranges: main.Ranges, OldTypes: name == ".debug_types.dwo",
 		}}
 		types = append(types, d)
-		if !d.oldTypes {
+		if !d.OldTypes {
 			all = append(all, d)
 		}
 	}

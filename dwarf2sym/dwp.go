@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
@@ -13,11 +14,11 @@ import (
 // by piece, but for the strings, which all units share.
 type dwp struct {
 	file  *object.File
-	order order
-	sects [sectCount]object.Source // nil: no such section
+	order dwarf.Order
+	sects [dwarf.SectCount]object.Source // nil: no such section
 	str   []byte
 
-	units packIndex
+	units dwarf.PackIndex
 	types packTypes // what .debug_tu_index says
 
 	job int // being filled, an index in splitter.jobs; -1: none
@@ -81,8 +82,8 @@ func newPackage(f *object.File, main *debugData) (*dwp, error) {
 	if err := main.checkOrder(f); err != nil {
 		return nil, err
 	}
-	p := &dwp{file: f, order: main.order, job: -1}
-	for i, name := range sectNames {
+	p := &dwp{file: f, order: main.Order, job: -1}
+	for i, name := range dwarf.SectNames {
 		s := f.Section(name)
 		if s == nil || !s.HasData() {
 			continue
@@ -93,7 +94,7 @@ func newPackage(f *object.File, main *debugData) (*dwp, error) {
 		}
 		p.sects[i] = src
 	}
-	if p.sects[sectInfo] == nil || p.sects[sectAbbrev] == nil {
+	if p.sects[dwarf.SectInfo] == nil || p.sects[dwarf.SectAbbrev] == nil {
 		return nil, &bin.Error{File: f.Path, Msg: "no package: there is no .debug_info.dwo, or no .debug_abbrev.dwo"}
 	}
 	str, err := wholeSection(f, ".debug_str.dwo")
@@ -101,7 +102,7 @@ func newPackage(f *object.File, main *debugData) (*dwp, error) {
 		return nil, err
 	}
 	p.str = wholeStrings(str)
-	p.units, err = readIndex(f, cuIndex)
+	p.units, err = readIndex(f, dwarf.CUIndex)
 	return p, err
 }
 
@@ -118,7 +119,7 @@ func (p *dwp) size() int64 {
 
 // piece is what was read last of a section of a package.
 type piece struct {
-	part
+	dwarf.Part
 	data []byte
 	buf  []byte
 }
@@ -132,11 +133,11 @@ func (w *worker) packedHalves(j *splitJob) {
 	if w.pools[p] == nil {
 		w.pools[p] = make(map[uint64]nameID)
 	}
-	var pieces [sectCount]piece
+	var pieces [dwarf.SectCount]piece
 	var buf []byte // for .debug_info.dwo
 	for i := range j.skeletons {
 		sk := &j.skeletons[i]
-		if w.exhausted {
+		if w.Exhausted {
 			return
 		}
 		s := newFileState(nil)
@@ -146,53 +147,53 @@ func (w *worker) packedHalves(j *splitJob) {
 		if err == nil {
 			ok = w.halfOf(sk, h, &s)
 			buf = s.info
-		} else if !w.exhausted {
+		} else if !w.Exhausted {
 			skel := &w.d.units[sk.unit]
 			w.damage().next()
-			w.problem(skel.off, fmt.Sprintf("unit at %#x", skel.off), err)
+			w.problem(skel.Off, fmt.Sprintf("unit at %#x", skel.Off), err)
 		}
-		if !ok && !w.exhausted {
+		if !ok && !w.Exhausted {
 			w.skeletonAlone(sk)
 		}
 	}
 }
 
 // unpack finds the parts of a skeleton's other half, and its header.
-func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[sectCount]piece, s *fileState) (*header, error) {
-	d := &debugData{half: &half{file: w.d.file}, packed: newPackedTypes(p), sections: sections{
-		file: p.file.Path, order: p.order,
-		addr: w.d.addr, ranges: w.d.ranges, str: p.str, info: p.sects[sectInfo],
+func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[dwarf.SectCount]piece, s *fileState) (*dwarf.Header, error) {
+	d := &debugData{half: &half{file: w.d.File}, packed: newPackedTypes(p), Sections: dwarf.Sections{
+		File: p.file.Path, Order: p.order,
+		Addr: w.d.Addr, Ranges: w.d.Ranges, Str: p.str, Info: p.sects[dwarf.SectInfo],
 	}}
 	for _, t := range []struct {
 		sect int
 		data *[]byte
 		off  *uint64
 	}{
-		{sectAbbrev, &d.abbrev, &d.half.abbrev},
-		{sectStrOffsets, &d.strOffsets, &d.half.strOffsets},
-		{sectRnglists, &d.rnglists, &d.half.rnglists},
+		{dwarf.SectAbbrev, &d.Abbrev, &d.half.abbrev},
+		{dwarf.SectStrOffsets, &d.StrOffsets, &d.half.strOffsets},
+		{dwarf.SectRnglists, &d.Rnglists, &d.half.rnglists},
 	} {
 		got, err := w.piece(p, sk.row, t.sect, &pieces[t.sect])
 		if err != nil {
 			return nil, err
 		}
-		*t.data, *t.off = got.data, got.off
+		*t.data, *t.off = got.data, got.Off
 	}
-	info := p.units.part(sk.row, sectInfo)
-	if err := p.inside(&p.units, info, sectInfo); err != nil {
+	info := p.units.Part(sk.row, dwarf.SectInfo)
+	if err := p.inside(&p.units, info, dwarf.SectInfo); err != nil {
 		return nil, err
 	}
-	problems := d.walkUnits(info.off, info.off+info.size)
-	if !w.spend(maxUnitHeader * uint64(1+len(d.units))) {
-		return nil, errExhausted
+	problems := d.walkUnits(info.Off, info.Off+info.Size)
+	if !w.Spend(dwarf.MaxHeader * uint64(1+len(d.units))) {
+		return nil, dwarf.ErrExhausted
 	}
 	s.d = d
 	main := w.turnTo(*s)
 	defer func() { *s = w.turnTo(main) }()
 	var other uint64
 	for i := range d.units {
-		h := &d.units[i].header
-		if h.isType() {
+		h := &d.units[i].Header
+		if h.IsType() {
 			continue
 		}
 		id, ok := w.splitIDOf(h)
@@ -206,27 +207,27 @@ func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[sectCount]piece, s *fileS
 	if len(problems.kept) > 0 {
 		return nil, problems.kept[0].Err
 	}
-	return nil, &bin.Error{File: p.file.Path, Section: sectNames[sectInfo], Offset: info.off,
-		Msg: fmt.Sprintf("the unit that %s gives the dwo id %#x has the id %#x", cuIndex, sk.id, other)}
+	return nil, &bin.Error{File: p.file.Path, Section: dwarf.SectNames[dwarf.SectInfo], Offset: info.Off,
+		Msg: fmt.Sprintf("the unit that %s gives the dwo id %#x has the id %#x", dwarf.CUIndex, sk.id, other)}
 }
 
 // piece reads a unit's part of a section, unless it is the last one that was
 // read: the units of one .dwo file share theirs.
 func (w *worker) piece(p *dwp, row, sect int, last *piece) (*piece, error) {
-	want := p.units.part(row, sect)
-	if want.size == 0 || last.data != nil && want == last.part {
-		if want.size == 0 {
-			last.part, last.data = part{}, nil
+	want := p.units.Part(row, sect)
+	if want.Size == 0 || last.data != nil && want == last.Part {
+		if want.Size == 0 {
+			last.Part, last.data = dwarf.Part{}, nil
 		}
 		return last, nil
 	}
 	if err := p.inside(&p.units, want, sect); err != nil {
 		return nil, err
 	}
-	if !w.spend(want.size) {
-		return nil, errExhausted
+	if !w.Spend(want.Size) {
+		return nil, dwarf.ErrExhausted
 	}
-	data, err := p.sects[sect].Bytes(int64(want.off), int64(want.size), last.buf)
+	data, err := p.sects[sect].Bytes(int64(want.Off), int64(want.Size), last.buf)
 	if err != nil {
 		last.data = nil
 		return nil, err
@@ -234,28 +235,28 @@ func (w *worker) piece(p *dwp, row, sect int, last *piece) (*piece, error) {
 	if cap(data) > cap(last.buf) {
 		last.buf = data[:0]
 	}
-	last.part, last.data = want, data
+	last.Part, last.data = want, data
 	return last, nil
 }
 
 // inside returns an error unless part t lies in its section.
-func (p *dwp) inside(x *packIndex, t part, sect int) error {
+func (p *dwp) inside(x *dwarf.PackIndex, t dwarf.Part, sect int) error {
 	total := uint64(0)
 	if p.sects[sect] != nil {
 		total = uint64(p.sects[sect].Size())
 	}
-	if t.off > total || t.size > total-t.off {
-		return x.errorf(0, "%d bytes at %#x do not fit into the %d bytes of %s", t.size, t.off, total, sectNames[sect])
+	if t.Off > total || t.Size > total-t.Off {
+		return x.Errorf(0, "%d bytes at %#x do not fit into the %d bytes of %s", t.Size, t.Off, total, dwarf.SectNames[sect])
 	}
 	return nil
 }
 
 // readIndex reads the index called name of the package f, if present.
-func readIndex(f *object.File, name string) (x packIndex, err error) {
-	x = packIndex{name: name, file: f.Path, order: orderOf(f)}
+func readIndex(f *object.File, name string) (x dwarf.PackIndex, err error) {
+	x = dwarf.PackIndex{Name: name, File: f.Path, Order: orderOf(f)}
 	data, err := wholeSection(f, name)
 	if err == nil {
-		err = x.read(data)
+		err = x.Read(data)
 	}
 	return x, err
 }

@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"fmt"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 )
 
@@ -27,7 +28,7 @@ const (
 // allow sets the limit for d and the files that it refers to: base, and what
 // their size allows.
 func (d *debugData) allow(base uint64) {
-	e := &effort{}
+	e := &dwarf.Effort{}
 	var total int64
 	for _, d := range []*debugData{d, d.sup, d.types.old} {
 		if d != nil {
@@ -35,16 +36,16 @@ func (d *debugData) allow(base uint64) {
 			d.effort = e
 		}
 	}
-	e.limit = base + effortRatio*uint64(total)
+	e.Limit = base + effortRatio*uint64(total)
 }
 
 // size returns the size of all sections.
 func (d *debugData) size() int64 {
-	total := d.info.Size()
+	total := d.Info.Size()
 	if d.line != nil {
 		total += d.line.Size()
 	}
-	for _, s := range [][]byte{d.abbrev, d.str, d.lineStr, d.strOffsets, d.addr, d.rnglists, d.ranges} {
+	for _, s := range [][]byte{d.Abbrev, d.Str, d.LineStr, d.StrOffsets, d.Addr, d.Rnglists, d.Ranges} {
 		total += int64(len(s))
 	}
 	return total
@@ -53,6 +54,6 @@ func (d *debugData) size() int64 {
 // giveUp drops what the workers found when there was too much work.
 func (r *reader) giveUp(d *debugData) {
 	r.workers = nil
-	r.problem(problemUnits, "all functions", &bin.Error{File: d.file, Section: ".debug_info", Msg: fmt.Sprintf(
-		"its units share tables, lists, strings and attributes so often that they stand for over %d bytes", d.effort.limit)})
+	r.problem(problemUnits, "all functions", &bin.Error{File: d.File, Section: ".debug_info", Msg: fmt.Sprintf(
+		"its units share tables, lists, strings and attributes so often that they stand for over %d bytes", d.effort.Limit)})
 }

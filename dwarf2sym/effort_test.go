@@ -39,12 +39,12 @@ func TestEffortOfRealFiles(t *testing.T) {
 		if err := r.readUnits(context.Background(), d); err != nil {
 			t.Fatal(name, err)
 		}
-		spent, size := d.effort.spent.Load(), (d.effort.limit-effortBase)/effortRatio
+		spent, size := d.effort.Spent.Load(), (d.effort.Limit-effortBase)/effortRatio
 		if share := float64(spent) / float64(size); share > most && size > large {
 			most, where = share, name
 		}
-		if spent > d.effort.limit/4 {
-			t.Errorf("%s: %d of %d", name, spent, d.effort.limit)
+		if spent > d.effort.Limit/4 {
+			t.Errorf("%s: %d of %d", name, spent, d.effort.Limit)
 		}
 	}
 	t.Logf("%s: at most %.2f bytes of work for each byte of debug sections", where, most)

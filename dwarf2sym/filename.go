@@ -15,7 +15,7 @@ func (w *worker) mapFile(path string, file uint64) string {
 	if w.opts.Mapping == nil {
 		return srcmap.ReplacePrefix(w.opts.PrefixMap, path)
 	}
-	f := w.opts.Mapping.Map(w.opts.PrefixMap, path, w.lines.md5(file))
+	f := w.opts.Mapping.Map(w.opts.PrefixMap, path, w.lines.MD5(file))
 	if f.File != "" || f.Err != nil {
 		if w.mapped == nil {
 			w.mapped = map[*srcmap.File]bool{}

@@ -1,6 +1,10 @@
 package dwarf2sym
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+)
 
 // Names may be in other units: after LTO and dwz most are, else hardly any.
 // A unit that others refer to is opened once a batch: its header, bases and
@@ -35,11 +39,11 @@ type foreignKey struct {
 type tableKey struct {
 	section *byte // the first of its bytes, which are kept as long as the key
 	offset  uint64
-	sizes   formSizes
+	sizes   dwarf.FormSizes
 }
 
-func newTableKey(section []byte, h *header) tableKey {
-	key := tableKey{offset: h.abbrev, sizes: h.sizes()}
+func newTableKey(section []byte, h *dwarf.Header) tableKey {
+	key := tableKey{offset: h.Abbrev, sizes: h.Sizes()}
 	if len(section) > 0 {
 		key.section = &section[0]
 	}
@@ -47,49 +51,49 @@ func newTableKey(section []byte, h *header) tableKey {
 }
 
 // locate returns the debugData and the offset there of the DIE that u refers to.
-func (w *worker) locate(u *fileUnit, ref value) (*debugData, uint64, bool) {
-	switch ref.kind {
-	case vRef:
-		return u.d, ref.u, true
-	case vRefSup:
-		return u.d.sup, ref.u, u.d.sup != nil
-	case vRefSig:
-		if d, off, ok := u.d.typeOf(ref.u); ok || u.d.packed == nil {
+func (w *worker) locate(u *fileUnit, ref dwarf.Value) (*debugData, uint64, bool) {
+	switch ref.Kind {
+	case dwarf.Ref:
+		return u.d, ref.U, true
+	case dwarf.RefSup:
+		return u.d.sup, ref.U, u.d.sup != nil
+	case dwarf.RefSig:
+		if d, off, ok := u.d.typeOf(ref.U); ok || u.d.packed == nil {
 			return d, off, ok
 		}
-		return w.packedType(u.d, ref.u)
+		return w.packedType(u.d, ref.U)
 	}
 	return nil, 0, false
 }
 
 // peek reads the attributes that name the DIE that u refers to into a. It returns its
 // unit and its offset there; the unit's strings are good until the next peek.
-func (w *worker) peek(u *fileUnit, ref value, a *nameAttrs) (*fileUnit, uint64, bool) {
+func (w *worker) peek(u *fileUnit, ref dwarf.Value, a *dwarf.NameAttrs) (*fileUnit, uint64, bool) {
 	d, off, ok := w.locate(u, ref)
 	if !ok {
 		return nil, 0, false
 	}
-	if u := &w.u; d == u.d && off >= u.off+uint64(u.headSize) && off < u.off+u.size {
-		pos := int(off - u.off)
-		n := u.takeAt(pos, a) - pos
-		return u, off, n > 0 && w.spend(uint64(n))
+	if u := &w.u; d == u.d && off >= u.Off+uint64(u.HeadSize) && off < u.Off+u.Size {
+		pos := int(off - u.Off)
+		n := u.TakeAt(pos, a) - pos
+		return u, off, n > 0 && w.Spend(uint64(n))
 	}
 	f := w.openForeign(d, off)
 	if f == nil {
 		return nil, 0, false
 	}
-	rest := f.off + f.size - off
+	rest := f.Off + f.Size - off
 	for _, size := range []uint64{peekSize, peekMost} {
 		size = min(size, rest)
-		b, err := d.info.Bytes(int64(off), int64(size), f.buf)
-		if err != nil || !w.spend(size) {
+		b, err := d.Info.Bytes(int64(off), int64(size), f.buf)
+		if err != nil || !w.Spend(size) {
 			return nil, 0, false
 		}
 		if cap(b) > cap(f.buf) {
 			f.buf = b[:0]
 		}
-		next := f.takeFrom(b, a)
-		if w.exhausted {
+		next := f.TakeFrom(b, a)
+		if w.Exhausted {
 			return nil, 0, false
 		}
 		if next >= 0 {
@@ -104,11 +108,11 @@ func (w *worker) peek(u *fileUnit, ref value, a *nameAttrs) (*fileUnit, uint64, 
 
 // openForeign returns the unit of d that holds off, or nil.
 func (w *worker) openForeign(d *debugData, off uint64) *foreign {
-	if w.exhausted {
+	if w.Exhausted {
 		return nil
 	}
 	i, ok := d.unitAt(off)
-	if !ok || off < d.units[i].off+uint64(d.units[i].headSize) {
+	if !ok || off < d.units[i].Off+uint64(d.units[i].HeadSize) {
 		return nil
 	}
 	key := foreignKey{d, i}
@@ -119,7 +123,7 @@ func (w *worker) openForeign(d *debugData, off uint64) *foreign {
 		w.closeForeign()
 	}
 	f := &foreign{}
-	if w.beginForeign(f, d, &d.units[i].header) != nil {
+	if w.beginForeign(f, d, &d.units[i].Header) != nil {
 		f = nil
 	}
 	w.foreign[key] = f
@@ -133,38 +137,38 @@ func (w *worker) closeForeign() {
 }
 
 // sharedTable returns a foreign unit's abbreviations, or nil.
-func (w *worker) sharedTable(d *debugData, h *header) (*abbrevs, error) {
-	key := newTableKey(d.abbrev, h)
+func (w *worker) sharedTable(d *debugData, h *dwarf.Header) (*dwarf.Abbrevs, error) {
+	key := newTableKey(d.Abbrev, h)
 	if t, ok := w.shared[key]; ok {
 		return t, nil
 	}
-	if w.exhausted {
-		return nil, errExhausted
+	if w.Exhausted {
+		return nil, dwarf.ErrExhausted
 	}
-	t := &abbrevs{}
-	err := t.parse(d.abbrev, key.offset, key.sizes)
-	if !w.spend(t.cost()) || err != nil {
-		return nil, cmp.Or(err, errExhausted)
+	t := &dwarf.Abbrevs{}
+	err := t.Parse(d.Abbrev, key.offset, key.sizes)
+	if !w.Spend(t.Cost()) || err != nil {
+		return nil, cmp.Or(err, dwarf.ErrExhausted)
 	}
 	w.shared[key] = t
 	return t, nil
 }
 
 // beginForeign reads the unit's own DIE, from as few bytes as hold it.
-func (w *worker) beginForeign(f *foreign, d *debugData, h *header) error {
+func (w *worker) beginForeign(f *foreign, d *debugData, h *dwarf.Header) error {
 	t, err := w.sharedTable(d, h)
 	if err != nil {
 		return err
 	}
 	for size := uint64(peekSize); ; size *= 16 {
-		size = min(size, h.size)
-		b, err := d.info.Bytes(int64(h.off), int64(size), nil)
-		if err != nil || !w.spend(size) {
-			return cmp.Or(err, errExhausted)
+		size = min(size, h.Size)
+		b, err := d.Info.Bytes(int64(h.Off), int64(size), nil)
+		if err != nil || !w.Spend(size) {
+			return cmp.Or(err, dwarf.ErrExhausted)
 		}
-		err = f.open(d, h, b, t, w.meter)
+		err = f.open(d, h, b, t, w.Meter)
 		f.owner = f
-		if err == nil || size == h.size {
+		if err == nil || size == h.Size {
 			return err
 		}
 	}
@@ -177,18 +181,18 @@ func (w *worker) foreignScopes(u *fileUnit) []scope {
 		return f.scopes
 	}
 	f.scanned = true
-	data, err := f.d.info.Bytes(int64(f.off), int64(f.size), nil)
-	if err != nil || !w.spend(f.size) {
+	data, err := f.d.Info.Bytes(int64(f.Off), int64(f.Size), nil)
+	if err != nil || !w.Spend(f.Size) {
 		return nil
 	}
 	// A second worker, for the scopes only: without code there is nothing else
 	// that it could produce.
-	scan := worker{d: f.d, namesOnly: true, meter: w.meter}
-	if scan.u.open(f.d, &f.header, data, f.abbrevs, w.meter) == nil {
+	scan := worker{d: f.d, namesOnly: true, Meter: w.Meter}
+	if scan.u.open(f.d, &f.Header, data, f.Abbrevs, w.Meter) == nil {
 		scan.scan() // what it found before any damage is what can be had
 		for i := range scan.scopes {
-			if s := &scan.scopes[i]; s.name.kind == vInline {
-				s.text, s.name = scan.u.str(s.name), value{}
+			if s := &scan.scopes[i]; s.name.Kind == dwarf.Inline {
+				s.text, s.name = scan.u.Str(s.name), dwarf.Value{}
 			}
 		}
 		f.scopes = scan.scopes

@@ -1,22 +1,24 @@
 package dwarf2sym
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"unsafe"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // openFunc is a function whose DIE was entered and not yet left.
 type openFunc struct {
 	die   uint64 // offset of the DIE
-	attrs nameAttrs
-	spans []span
+	attrs dwarf.NameAttrs
+	spans []dwarf.Span
 
 	inlines     []inlineDIE
-	inlineSpans []span
+	inlineSpans []dwarf.Span
 }
 
 // inlineDIE is an inlined subroutine of an openFunc.
@@ -33,22 +35,22 @@ type inlineDIE struct {
 // inline origin, or of functions.
 type pendingName struct {
 	die   uint64
-	attrs nameAttrs
+	attrs dwarf.NameAttrs
 	fn    int32 // first funcRecord that wants it, or -1
 	count int32
 	id    uint32 // OriginID, when fn < 0
 }
 
 // enterFunc opens a function if it has code.
-func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) {
+func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	f.fn, f.inl = -1, -1
 	if start <= math.MaxInt32 {
 		f.outer = int32(start)
 	}
-	if w.namesOnly || a.low.kind == vNone && a.ranges.kind == vNone {
+	if w.namesOnly || a.Low.Kind == dwarf.None && a.Ranges.Kind == dwarf.None {
 		return
 	}
-	die := w.u.off + uint64(start)
+	die := w.u.Off + uint64(start)
 	spans := w.spansOf(a, "function", die)
 	n := len(spans)
 	spans = w.code.keep(spans)
@@ -57,7 +59,7 @@ func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) {
 		return
 	}
 	fn := w.newOpenFunc()
-	fn.die, fn.attrs = die, a.nameAttrs
+	fn.die, fn.attrs = die, a.NameAttrs
 	fn.spans = append(fn.spans[:0], tidy(spans)...)
 	w.open = append(w.open, fn)
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
@@ -65,9 +67,9 @@ func (w *worker) enterFunc(a *dieAttrs, start int, f *scanFrame) {
 
 // spansOf returns the code of the DIE at die, which what names in a problem; it
 // is valid until the next call.
-func (w *worker) spansOf(a *dieAttrs, what string, die uint64) []span {
+func (w *worker) spansOf(a *dwarf.Attrs, what string, die uint64) []dwarf.Span {
 	u := &w.u
-	spans, err := u.spans(a.low, a.high, a.ranges, w.spans[:0])
+	spans, err := u.Spans(a.Low, a.High, a.Ranges, w.spans[:0])
 	w.spans = spans
 	if err != nil {
 		w.problem(die, fmt.Sprintf("code of the %s at %#x", what, die), err)
@@ -93,20 +95,20 @@ func (w *worker) newOpenFunc() *openFunc {
 }
 
 // enterInline records an inlined subroutine of the open function.
-func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) {
+func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	if f.fn < 0 || w.opts.NoInlines {
 		return
 	}
-	fn, die := w.open[f.fn], w.u.off+uint64(start)
+	fn, die := w.open[f.fn], w.u.Off+uint64(start)
 	spans := w.spansOf(a, "inlined function", die)
-	in := inlineDIE{parent: f.inl, callFile: a.callFile.u, first: int32(len(fn.inlineSpans))}
-	if a.callLine.kind == vConst && a.callLine.u <= 1<<32-1 {
-		in.callLine = uint32(a.callLine.u)
+	in := inlineDIE{parent: f.inl, callFile: a.CallFile.U, first: int32(len(fn.inlineSpans))}
+	if a.CallLine.Kind == dwarf.Const && a.CallLine.U <= 1<<32-1 {
+		in.callLine = uint32(a.CallLine.U)
 	}
-	if a.callFile.kind != vConst {
+	if a.CallFile.Kind != dwarf.Const {
 		in.callFile = ^uint64(0)
 	}
-	in.origin = w.originOf(&a.nameAttrs, die)
+	in.origin = w.originOf(&a.NameAttrs, die)
 	spans = tidy(spans)
 	if n := len(fn.inlineSpans); n+len(spans) > cap(fn.inlineSpans) {
 		// At least doubled: append's smaller steps leave more garbage in all.
@@ -120,13 +122,13 @@ func (w *worker) enterInline(a *dieAttrs, start int, f *scanFrame) {
 
 // originOf returns the number of the inlined function. If its name needs the unit's
 // scopes, it is looked for at the end of the unit.
-func (w *worker) originOf(a *nameAttrs, die uint64) uint32 {
+func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	key := die
-	switch ref, _ := a.next(); ref.kind {
-	case vRef:
-		key = ref.u
-	case vRefSup:
-		key = supTag | ref.u
+	switch ref, _ := a.Next(); ref.Kind {
+	case dwarf.Ref:
+		key = ref.U
+	case dwarf.RefSup:
+		key = supTag | ref.U
 	}
 	if id, ok := w.seen[key]; ok {
 		return id
@@ -151,7 +153,7 @@ func (w *worker) closeFunc() {
 	first := len(w.funcs)
 	name, ok := w.placedName(&w.u, &fn.attrs)
 	for _, s := range fn.spans {
-		if !w.spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			break
 		}
 		f := w.record(fn, s, w.u.assembly())
@@ -167,18 +169,18 @@ func (w *worker) closeFunc() {
 }
 
 // record returns the FUNC of one piece of a function.
-func (w *worker) record(fn *openFunc, s span, label bool) funcRecord {
-	f := funcRecord{addr: s.lo, size: s.hi - s.lo, key: fn.die, label: label, body: w.body(fn, s)}
+func (w *worker) record(fn *openFunc, s dwarf.Span, label bool) funcRecord {
+	f := funcRecord{addr: s.Lo, size: s.Hi - s.Lo, key: fn.die, label: label, body: w.body(fn, s)}
 	if w.skeleton != nil {
-		f.key, f.sub = w.skeleton.off, fn.die
+		f.key, f.sub = w.skeleton.Off, fn.die
 	}
 	return f
 }
 
 // body packs the inlines and lines of one piece of a function.
-func (w *worker) body(fn *openFunc, s span) symfmt.Body {
+func (w *worker) body(fn *openFunc, s dwarf.Span) symfmt.Body {
 	b := &w.builder
-	b.Reset(w.code.rva(s.lo))
+	b.Reset(w.code.rva(s.Lo))
 	if len(fn.inlines) > 0 {
 		w.addInlines(fn, s)
 	}
@@ -188,25 +190,25 @@ func (w *worker) body(fn *openFunc, s span) symfmt.Body {
 
 // addLines adds the line records of s. Neighbours of the same line are one;
 // line 0 stays, and says that the compiler gave no line.
-func (w *worker) addLines(s span) {
+func (w *worker) addLines(s dwarf.Span) {
 	var open symfmt.Line
 	rows := 0
-	looked := w.lines.rowsIn(s.lo, s.hi, func(lo, hi uint64, r *row) {
+	looked := w.lines.rowsIn(s.Lo, s.Hi, func(lo, hi uint64, r *dwarf.Row) {
 		rows++
-		rva, file := w.code.rva(lo), symfmt.FileID(w.fileID(uint64(r.file)))
+		rva, file := w.code.rva(lo), symfmt.FileID(w.fileID(uint64(r.File)))
 		if open.Size > 0 {
-			if open.RVA+symfmt.RVA(open.Size) == rva && open.Num == r.num && open.File == file {
+			if open.RVA+symfmt.RVA(open.Size) == rva && open.Num == r.Line && open.File == file {
 				open.Size += hi - lo
 				return
 			}
 			w.builder.AddLine(open)
 		}
-		open = symfmt.Line{RVA: rva, Size: hi - lo, Num: r.num, File: file}
+		open = symfmt.Line{RVA: rva, Size: hi - lo, Num: r.Line, File: file}
 	})
 	if open.Size > 0 {
 		w.builder.AddLine(open)
 	}
-	w.spend(uint64(rows)*lineCost + uint64(looked)*spanCost)
+	w.Spend(uint64(rows)*lineCost + uint64(looked)*dwarf.SpanCost)
 }
 
 // lineCost is the work that a line record counts for: about the memory of it.
@@ -215,12 +217,12 @@ const lineCost = 4
 // resolveNames finds the names that had to wait for the end of the unit.
 func (w *worker) resolveNames() {
 	for i := range w.pending {
-		if w.exhausted {
+		if w.Exhausted {
 			break
 		}
 		p := &w.pending[i]
 		name, how := w.nameOf(&w.u, p.die, &p.attrs)
-		if how != nameless && !w.spend(uint64(len(w.names.at(uint32(name))))) {
+		if how != nameless && !w.Spend(uint64(len(w.names.at(uint32(name))))) {
 			break
 		}
 		if p.fn < 0 {
@@ -246,4 +248,32 @@ func (w *worker) forgetOrigins() {
 		return
 	}
 	clear(w.seen)
+}
+
+// tidy sorts spans and joins those that touch or overlap.
+func tidy(s []dwarf.Span) []dwarf.Span {
+	if len(s) < 2 {
+		return s
+	}
+	sorted := true
+	for i := 1; i < len(s); i++ {
+		if s[i].Lo <= s[i-1].Hi {
+			sorted = false
+			break
+		}
+	}
+	if sorted {
+		return s
+	}
+	slices.SortFunc(s, func(a, b dwarf.Span) int { return cmp.Compare(a.Lo, b.Lo) })
+	n := 0
+	for _, r := range s[1:] {
+		if r.Lo <= s[n].Hi {
+			s[n].Hi = max(s[n].Hi, r.Hi)
+		} else {
+			n++
+			s[n] = r
+		}
+	}
+	return s[:n+1]
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -15,7 +16,7 @@ import (
 // DWARFUnit::updateAddressDieMap, and what owns a piece of code
 // extends all those around it.
 type inlineTree struct {
-	spans  []span // clipped, node by node
+	spans  []dwarf.Span // clipped, node by node
 	nodes  []node
 	ends   []uint64 // by depth: end of the last span, while they come in order
 	starts []uint64
@@ -33,7 +34,7 @@ type node struct {
 
 // clip fills the tree with what of fn's inlines lies in s. It reports false
 // when nothing does.
-func (t *inlineTree) clip(fn *openFunc, s span) bool {
+func (t *inlineTree) clip(fn *openFunc, s dwarf.Span) bool {
 	t.spans, t.nodes = t.spans[:0], t.nodes[:0]
 	for i := range fn.inlines {
 		in := &fn.inlines[i]
@@ -42,7 +43,7 @@ func (t *inlineTree) clip(fn *openFunc, s span) bool {
 			n.depth = t.nodes[in.parent].depth + 1
 		}
 		for _, r := range fn.inlineSpans[in.first:in.last] {
-			if r.lo, r.hi = max(r.lo, s.lo), min(r.hi, s.hi); r.lo < r.hi {
+			if r.Lo, r.Hi = max(r.Lo, s.Lo), min(r.Hi, s.Hi); r.Lo < r.Hi {
 				t.spans = append(t.spans, r)
 			}
 		}
@@ -52,7 +53,7 @@ func (t *inlineTree) clip(fn *openFunc, s span) bool {
 	return len(t.spans) > 0
 }
 
-func (t *inlineTree) of(n *node) []span { return t.spans[n.first:n.last] }
+func (t *inlineTree) of(n *node) []dwarf.Span { return t.spans[n.first:n.last] }
 
 // nested reports whether each node lies inside its parent and apart from others
 // of its depth.
@@ -68,18 +69,18 @@ func (t *inlineTree) nested() bool {
 			t.ends = append(t.ends, 0)
 		}
 		for _, r := range t.of(n) {
-			inOrder = inOrder && r.lo >= t.ends[n.depth]
-			t.ends[n.depth] = r.hi
+			inOrder = inOrder && r.Lo >= t.ends[n.depth]
+			t.ends[n.depth] = r.Hi
 		}
 	}
 	return inOrder || t.apart()
 }
 
 // inside reports whether each of the sorted spans in lies within one of out.
-func inside(in, out []span) bool {
+func inside(in, out []dwarf.Span) bool {
 	for _, r := range in {
-		k := sort.Search(len(out), func(i int) bool { return out[i].hi >= r.hi })
-		if k == len(out) || r.lo < out[k].lo {
+		k := sort.Search(len(out), func(i int) bool { return out[i].Hi >= r.Hi })
+		if k == len(out) || r.Lo < out[k].Lo {
 			return false
 		}
 		out = out[k:]
@@ -94,18 +95,18 @@ func inside(in, out []span) bool {
 // that takes more than 2^48 bytes is said to have overlaps.
 func (t *inlineTree) apart() bool {
 	const depthShift = 48
-	starts, ends, base := t.starts[:0], t.lasts[:0], t.spans[0].lo
+	starts, ends, base := t.starts[:0], t.lasts[:0], t.spans[0].Lo
 	for _, r := range t.spans {
-		base = min(base, r.lo)
+		base = min(base, r.Lo)
 	}
 	for i := range t.nodes {
 		depth := uint64(t.nodes[i].depth) << depthShift
 		for _, r := range t.of(&t.nodes[i]) {
-			if r.hi-base >= 1<<depthShift {
+			if r.Hi-base >= 1<<depthShift {
 				return false
 			}
-			starts = append(starts, depth|(r.lo-base))
-			ends = append(ends, depth|(r.hi-base))
+			starts = append(starts, depth|(r.Lo-base))
+			ends = append(ends, depth|(r.Hi-base))
 		}
 	}
 	t.starts, t.lasts = starts, ends
@@ -126,14 +127,14 @@ func (t *inlineTree) paint(limit uint64) (work uint64) {
 	t.sweep.reset(len(t.nodes))
 	for i := range t.nodes {
 		for _, r := range t.of(&t.nodes[i]) {
-			t.sweep.claim(i, r.lo, r.hi)
+			t.sweep.claim(i, r.Lo, r.Hi)
 		}
 	}
-	owned := make([][]span, len(t.nodes))
+	owned := make([][]dwarf.Span, len(t.nodes))
 	t.sweep.each(func(owner int32, lo, hi uint64) bool {
 		for n := owner; n >= 0; n = t.nodes[n].parent {
-			owned[n] = appendSpan(owned[n], span{lo, hi})
-			work += spanCost
+			owned[n] = appendSpan(owned[n], dwarf.Span{Lo: lo, Hi: hi})
+			work += dwarf.SpanCost
 		}
 		return work <= limit
 	})
@@ -147,9 +148,9 @@ func (t *inlineTree) paint(limit uint64) (work uint64) {
 }
 
 // appendSpan appends s, joined with the last span where they touch.
-func appendSpan(spans []span, s span) []span {
-	if n := len(spans) - 1; n >= 0 && spans[n].hi == s.lo {
-		spans[n].hi = s.hi
+func appendSpan(spans []dwarf.Span, s dwarf.Span) []dwarf.Span {
+	if n := len(spans) - 1; n >= 0 && spans[n].Hi == s.Lo {
+		spans[n].Hi = s.Hi
 		return spans
 	}
 	return append(spans, s)
@@ -157,13 +158,13 @@ func appendSpan(spans []span, s span) []span {
 
 // addInlines adds the INLINE records of fn in s, in the order of their DIEs:
 // each behind the one that it is nested in.
-func (w *worker) addInlines(fn *openFunc, s span) {
+func (w *worker) addInlines(fn *openFunc, s dwarf.Span) {
 	t := &w.inlines
-	if !w.spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*spanCost) || !t.clip(fn, s) {
+	if !w.Spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*dwarf.SpanCost) || !t.clip(fn, s) {
 		return
 	}
 	if !t.nested() {
-		if !w.spend(t.paint(w.effort.limit)) {
+		if !w.Spend(t.paint(w.Effort.Limit)) {
 			return
 		}
 		w.stats.RepairedInlines++
@@ -175,7 +176,7 @@ func (w *worker) addInlines(fn *openFunc, s span) {
 		}
 		t.ranges = t.ranges[:0]
 		for _, r := range t.of(n) {
-			t.ranges = append(t.ranges, symfmt.Range{RVA: w.code.rva(r.lo), Size: r.hi - r.lo})
+			t.ranges = append(t.ranges, symfmt.Range{RVA: w.code.rva(r.Lo), Size: r.Hi - r.Lo})
 		}
 		in := &fn.inlines[i]
 		w.builder.AddInline(&symfmt.Inline{

@@ -1,6 +1,10 @@
 package dwarf2sym
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+)
 
 func TestInlines(t *testing.T) {
 	const head = `
@@ -177,16 +181,16 @@ func TestPaintModel(t *testing.T) {
 		n := 1 + rng(12)
 		for i := range n {
 			in := inlineDIE{parent: int32(rng(i+1)) - 1, first: int32(len(fn.inlineSpans))}
-			var spans []span
+			var spans []dwarf.Span
 			for range 1 + rng(3) {
 				lo := uint64(rng(40))
-				spans = append(spans, span{lo, lo + 1 + uint64(rng(20))})
+				spans = append(spans, dwarf.Span{Lo: lo, Hi: lo + 1 + uint64(rng(20))})
 			}
 			fn.inlineSpans = append(fn.inlineSpans, tidy(spans)...)
 			in.last = int32(len(fn.inlineSpans))
 			fn.inlines = append(fn.inlines, in)
 		}
-		piece := span{uint64(rng(10)), uint64(20 + rng(40))}
+		piece := dwarf.Span{Lo: uint64(rng(10)), Hi: uint64(20 + rng(40))}
 		var tree inlineTree
 		if !tree.clip(fn, piece) {
 			continue
@@ -203,17 +207,17 @@ func TestPaintModel(t *testing.T) {
 
 // checkPainted compares, at each address, the chain of inlines with that of the
 // last DIE that claims it.
-func checkPainted(t *testing.T, tree *inlineTree, fn *openFunc, piece span) {
+func checkPainted(t *testing.T, tree *inlineTree, fn *openFunc, piece dwarf.Span) {
 	t.Helper()
-	holds := func(spans []span, a uint64) bool {
+	holds := func(spans []dwarf.Span, a uint64) bool {
 		for _, s := range spans {
-			if s.lo <= a && a < s.hi {
+			if s.Lo <= a && a < s.Hi {
 				return true
 			}
 		}
 		return false
 	}
-	for a := piece.lo; a < piece.hi; a++ {
+	for a := piece.Lo; a < piece.Hi; a++ {
 		want := make([]bool, len(fn.inlines))
 		last := -1
 		for i, in := range fn.inlines {

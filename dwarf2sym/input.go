@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
@@ -167,16 +168,16 @@ func (r *reader) openSupplement(f *object.File, d *debugData) {
 		return
 	}
 	if d.sup = r.openDWARF(r.supplement, "names in it"); d.sup != nil {
-		d.sup.tag, d.supStr = supTag, d.sup.str
+		d.sup.tag, d.SupStr = supTag, d.sup.Str
 	}
 }
 
 // openDWARF opens the debug sections of one file except .debug_line; lost names the
 // loss to report if they cannot be opened.
 func (r *reader) openDWARF(f *object.File, lost string) *debugData {
-	d := &debugData{sections: sections{file: f.Path, order: orderOf(f)}}
+	d := &debugData{Sections: dwarf.Sections{File: f.Path, Order: orderOf(f)}}
 	if cpu := r.file.Arch; cpu != nil {
-		d.isa = cpu.ISABit
+		d.ISA = cpu.ISABit
 	}
 	info := f.Section(".debug_info")
 	if info == nil || !info.HasData() {
@@ -188,30 +189,30 @@ func (r *reader) openDWARF(f *object.File, lost string) *debugData {
 		r.problem(problemFile, lost, err)
 		return nil
 	}
-	d.info = src
+	d.Info = src
 	for _, s := range []struct {
 		name string
 		data *[]byte
 	}{
-		{".debug_abbrev", &d.abbrev}, {".debug_str", &d.str}, {".debug_line_str", &d.lineStr},
-		{".debug_str_offsets", &d.strOffsets}, {".debug_addr", &d.addr},
-		{".debug_rnglists", &d.rnglists}, {".debug_ranges", &d.ranges},
+		{".debug_abbrev", &d.Abbrev}, {".debug_str", &d.Str}, {".debug_line_str", &d.LineStr},
+		{".debug_str_offsets", &d.StrOffsets}, {".debug_addr", &d.Addr},
+		{".debug_rnglists", &d.Rnglists}, {".debug_ranges", &d.Ranges},
 	} {
 		*s.data = r.sectionData(f, s.name)
 		if section := f.Section(s.name); section != nil {
 			d.random = append(d.random, section)
 		}
 	}
-	d.str, d.lineStr = wholeStrings(d.str), wholeStrings(d.lineStr)
+	d.Str, d.LineStr = wholeStrings(d.Str), wholeStrings(d.LineStr)
 	return d
 }
 
-func orderOf(f *object.File) order { return f.Order == binary.ByteOrder(binary.BigEndian) }
+func orderOf(f *object.File) dwarf.Order { return f.Order == binary.ByteOrder(binary.BigEndian) }
 
 // checkOrder refuses a file with the other halves of d's units that cannot
 // belong to it.
 func (d *debugData) checkOrder(f *object.File) error {
-	if orderOf(f) != d.order {
+	if orderOf(f) != d.Order {
 		return &bin.Error{File: f.Path, Msg: "has another byte order than the file with its skeletons"}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
 
 // lineUnit returns a unit with one function f at 0x1000 and the given line program.
@@ -498,7 +500,7 @@ func TestLineHeaders(t *testing.T) {
 }
 
 func TestLineSizes(t *testing.T) {
-	if n := unsafe.Sizeof(row{}); n != 16 {
+	if n := unsafe.Sizeof(dwarf.Row{}); n != 16 {
 		t.Errorf("row has %d bytes", n)
 	}
 }

@@ -1,6 +1,10 @@
 package dwarf2sym
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+)
 
 // noName stands for a function that the debug information does not name; the
 // same words as the peers use, so that users find it with the same search.
@@ -30,9 +34,9 @@ type scope struct {
 	parent     int32  // index of the scope around it, or -1
 	outer      int32  // position of the function around it, inside of parent; 0: none
 	tag        uint16
-	name       value
-	text       string // the name, where the unit's bytes do not hold it
-	next       value  // the DIE that it completes, or that completes it; or nothing
+	name       dwarf.Value
+	text       string      // the name, where the unit's bytes do not hold it
+	next       dwarf.Value // the DIE that it completes, or that completes it; or nothing
 }
 
 // foundName is what a chain of DIEs says about a function's name.
@@ -56,7 +60,7 @@ const (
 // nameOf returns the name of the DIE at off with attributes a: its linkage
 // name, else its plain name with its scopes. In C it is the other way round: a
 // linkage name is what an asm label made of it (__GI_abort for abort).
-func (w *worker) nameOf(u *fileUnit, off uint64, a *nameAttrs) (nameID, naming) {
+func (w *worker) nameOf(u *fileUnit, off uint64, a *dwarf.NameAttrs) (nameID, naming) {
 	if id, ok := w.placedName(u, a); ok {
 		return id, named
 	}
@@ -78,22 +82,22 @@ func (w *worker) nameOf(u *fileUnit, off uint64, a *nameAttrs) (nameID, naming) 
 
 // placedName is like nameOf, for names that need no scopes and lie in .debug_str, as
 // nearly all do: their bytes are looked at once.
-func (w *worker) placedName(u *fileUnit, a *nameAttrs) (nameID, bool) {
+func (w *worker) placedName(u *fileUnit, a *dwarf.NameAttrs) (nameID, bool) {
 	attrs := *a
 	flat := false
 	for range maxChain {
-		first := attrs.linkage
+		first := attrs.Linkage
 		if flat = u.flatBehind(flat); flat {
-			first = attrs.name
+			first = attrs.Name
 		}
-		switch first.kind {
-		case vStrp:
-			return w.internPlace(u.d, first.u)
-		case vStrpSup:
-			return w.internPlace(u.d.sup, first.u)
+		switch first.Kind {
+		case dwarf.Strp:
+			return w.internPlace(u.d, first.U)
+		case dwarf.StrpSup:
+			return w.internPlace(u.d.sup, first.U)
 		}
-		next, ok := attrs.next()
-		if !ok || first.kind != vNone {
+		next, ok := attrs.Next()
+		if !ok || first.Kind != dwarf.None {
 			return 0, false
 		}
 		if u, _, ok = w.peek(u, next, &attrs); !ok {
@@ -112,7 +116,7 @@ func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
 	if id, ok := w.names.places[place]; ok {
 		return id, true
 	}
-	name, ok := cstring(d.str, off)
+	name, ok := dwarf.CString(d.Str, off)
 	if !ok || len(name) == 0 {
 		return 0, false
 	}
@@ -122,12 +126,12 @@ func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
 }
 
 // chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
-func (w *worker) chase(u *fileUnit, off uint64, a *nameAttrs) (found foundName) {
+func (w *worker) chase(u *fileUnit, off uint64, a *dwarf.NameAttrs) (found foundName) {
 	attrs := *a
 	for range maxChain {
 		found.die, found.u, found.flat = off, u, u.flatBehind(found.flat)
-		if name, ok := u.text(attrs.linkage); ok && len(name) > 0 {
-			w.spend(uint64(len(name)))
+		if name, ok := u.Text(attrs.Linkage); ok && len(name) > 0 {
+			w.Spend(uint64(len(name)))
 			if found.linkage = name; !found.flat {
 				return found
 			}
@@ -135,8 +139,8 @@ func (w *worker) chase(u *fileUnit, off uint64, a *nameAttrs) (found foundName) 
 		}
 		if len(found.plain) == 0 {
 			// A copy: the next peek may reuse the bytes.
-			name, _ := u.text(attrs.name)
-			w.spend(uint64(len(name)))
+			name, _ := u.Text(attrs.Name)
+			w.Spend(uint64(len(name)))
 			w.plainBuf = append(w.plainBuf[:0], name...)
 			found.plain = w.plainBuf[:len(name):len(name)]
 		}
@@ -144,7 +148,7 @@ func (w *worker) chase(u *fileUnit, off uint64, a *nameAttrs) (found foundName) 
 			found.linkage = nil
 			return found
 		}
-		next, ok := attrs.next()
+		next, ok := attrs.Next()
 		if !ok {
 			return found
 		}
@@ -166,7 +170,7 @@ func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 	i := int32(searchScopes(scopes, off))
 	for i >= 0 && off >= scopes[i].end {
 		i = scopes[i].parent
-		w.spend(1)
+		w.Spend(1)
 	}
 	var chain [64]int32
 	n := 0
@@ -180,7 +184,7 @@ func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 	for n--; n >= 0; n-- {
 		s := &scopes[chain[n]]
 		if s.outer != 0 {
-			b = w.appendOuter(b, u, u.off+uint64(s.outer))
+			b = w.appendOuter(b, u, u.Off+uint64(s.outer))
 		}
 		b = w.appendScope(b, u, s)
 		b = append(b, "::"...)
@@ -190,8 +194,8 @@ func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 
 // appendOuter appends "f(int)::" for the function at off, around a local type.
 func (w *worker) appendOuter(b []byte, u *fileUnit, off uint64) []byte {
-	var a nameAttrs
-	if u, off, ok := w.peek(u, value{vRef, off}, &a); ok {
+	var a dwarf.NameAttrs
+	if u, off, ok := w.peek(u, dwarf.Value{Kind: dwarf.Ref, U: off}, &a); ok {
 		found := w.chase(u, off, &a)
 		switch {
 		case len(found.linkage) > 0:
@@ -250,30 +254,30 @@ func searchScopes(scopes []scope, off uint64) int {
 func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
 	name := []byte(s.text)
 	if len(name) == 0 {
-		name, _ = u.text(s.name)
+		name, _ = u.Text(s.name)
 	}
-	next, more := s.next, s.next.isRef()
+	next, more := s.next, s.next.IsRef()
 	for hops := 0; len(name) == 0 && more && hops < maxChain; hops++ {
-		var a nameAttrs
+		var a dwarf.NameAttrs
 		if u, _, more = w.peek(u, next, &a); more {
-			name, _ = u.text(a.name)
-			next, more = a.next()
+			name, _ = u.Text(a.Name)
+			next, more = a.Next()
 		}
 	}
 	if len(name) > 0 {
-		if !w.spend(uint64(len(name))) {
+		if !w.Spend(uint64(len(name))) {
 			return b
 		}
 		return append(b, name...)
 	}
 	switch s.tag {
-	case tagNamespace:
+	case dwarf.TagNamespace:
 		return append(b, "(anonymous namespace)"...)
-	case tagUnionType:
+	case dwarf.TagUnionType:
 		return append(b, "(anonymous union)"...)
-	case tagEnumerationType:
+	case dwarf.TagEnumerationType:
 		return append(b, "(anonymous enum)"...)
-	case tagClassType:
+	case dwarf.TagClassType:
 		return append(b, "(anonymous class)"...)
 	}
 	return append(b, "(anonymous struct)"...)
@@ -285,15 +289,15 @@ func (w *worker) fileID(file uint64) uint32 {
 	if file < uint64(len(w.fileIDs)) && w.fileIDs[file] != 0 {
 		return w.fileIDs[file] - 1
 	}
-	if w.exhausted {
+	if w.Exhausted {
 		return w.files.internString(unknownFile)
 	}
-	name, ok := w.lines.path(w.lineUnit(), file)
-	if !ok || !w.spend(uint64(len(name))) {
+	name, ok := w.lines.Path(w.lineUnit(), file)
+	if !ok || !w.Spend(uint64(len(name))) {
 		return w.files.internString(unknownFile)
 	}
 	id := w.files.internString(w.mapFile(name, file))
-	for uint64(len(w.fileIDs)) < uint64(len(w.lines.files)) {
+	for uint64(len(w.fileIDs)) < uint64(w.lines.NumFiles()) {
 		w.fileIDs = append(w.fileIDs, 0)
 	}
 	w.fileIDs[file] = id + 1

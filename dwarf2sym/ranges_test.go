@@ -3,6 +3,8 @@ package dwarf2sym
 import (
 	"fmt"
 	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
 
 func TestRangeLists(t *testing.T) {
@@ -151,18 +153,26 @@ func TestHighPC(t *testing.T) {
 }
 
 func TestTidy(t *testing.T) {
-	for _, c := range []struct{ in, want []span }{
+	for _, c := range []struct{ in, want []dwarf.Span }{
 		{nil, nil},
-		{[]span{{5, 6}}, []span{{5, 6}}},
-		{[]span{{1, 2}, {3, 4}}, []span{{1, 2}, {3, 4}}},
-		{[]span{{3, 4}, {1, 2}}, []span{{1, 2}, {3, 4}}},
-		{[]span{{1, 2}, {2, 3}}, []span{{1, 3}}},
-		{[]span{{1, 9}, {2, 3}, {8, 10}}, []span{{1, 10}}},
-		{[]span{{4, 5}, {1, 2}, {1, 5}}, []span{{1, 5}}},
+		{spansOf(5, 6), spansOf(5, 6)},
+		{spansOf(1, 2, 3, 4), spansOf(1, 2, 3, 4)},
+		{spansOf(3, 4, 1, 2), spansOf(1, 2, 3, 4)},
+		{spansOf(1, 2, 2, 3), spansOf(1, 3)},
+		{spansOf(1, 9, 2, 3, 8, 10), spansOf(1, 10)},
+		{spansOf(4, 5, 1, 2, 1, 5), spansOf(1, 5)},
 	} {
-		got := tidy(append([]span(nil), c.in...))
+		got := tidy(append([]dwarf.Span(nil), c.in...))
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%v: %v, want %v", c.in, got, c.want)
 		}
 	}
+}
+
+// spansOf returns spans of pairs of bounds.
+func spansOf(bounds ...uint64) (all []dwarf.Span) {
+	for ; len(bounds) >= 2; bounds = bounds[2:] {
+		all = append(all, dwarf.Span{Lo: bounds[0], Hi: bounds[1]})
+	}
+	return all
 }

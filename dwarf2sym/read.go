@@ -374,8 +374,8 @@ type batch struct{ first, last int }
 func (d *debugData) batches() (out []batch) {
 	most := cmp.Or(d.batch, batchSize)
 	for i := 0; i < len(d.units); {
-		k, start := i+1, d.units[i].off
-		for k < len(d.units) && d.units[k].off+d.units[k].size-start <= most {
+		k, start := i+1, d.units[i].Off
+		for k < len(d.units) && d.units[k].Off+d.units[k].Size-start <= most {
 			k++
 		}
 		out = append(out, batch{i, k})
@@ -397,7 +397,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	defer split.close()
 	batches := d.batches()
 	items := len(batches) + len(split.jobs)
-	total := d.info.Size() + split.size
+	total := d.Info.Size() + split.size
 	large := total > cmp.Or(r.largeInfo, largeInfo)
 	if large {
 		r.scratch = r.report.spill
@@ -424,10 +424,10 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	r.addProblems(&d.types.problems)
 	split.reportTypeIndexes(r)
 	if d.sup != nil {
-		r.report.Others = append(r.report.Others, d.sup.file)
+		r.report.Others = append(r.report.Others, d.sup.File)
 	}
 	r.report.Others = append(r.report.Others, split.files()...)
-	if d.effort.over() {
+	if d.effort.Over() {
 		r.giveUp(d)
 	}
 	d.release()
@@ -446,13 +446,13 @@ func (w *worker) batch(b batch) int64 {
 	// that of a unit does.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	units := w.d.units[b.first:b.last]
-	start := units[0].off
-	size := units[len(units)-1].off + units[len(units)-1].size - start
+	start := units[0].Off
+	size := units[len(units)-1].Off + units[len(units)-1].Size - start
 	// What is kept from unit to unit must not depend on which worker reads them.
-	w.tables.reset()
+	w.tables.Reset()
 	w.closeForeign()
-	defer w.flush()
-	data, err := w.d.info.Bytes(int64(start), int64(size), w.info)
+	defer w.Flush()
+	data, err := w.d.Info.Bytes(int64(start), int64(size), w.info)
 	if err != nil {
 		w.problems.next()
 		w.problem(start, fmt.Sprintf("%d units from %#x on", len(units), start), err)
@@ -462,15 +462,15 @@ func (w *worker) batch(b batch) int64 {
 		w.info = data[:0]
 	}
 	for i := range units {
-		if w.exhausted {
+		if w.Exhausted {
 			break
 		}
 		h := &units[i]
 		if h.split {
 			continue // otherHalves
 		}
-		from := h.off - start
-		w.unit(&h.header, data[from:from+h.size:from+h.size])
+		from := h.Off - start
+		w.unit(&h.Header, data[from:from+h.Size:from+h.Size])
 	}
 	return int64(size)
 }

@@ -299,7 +299,7 @@ func TestReadErrors(t *testing.T) {
 			r := &reader{opts: &Options{}, jobs: 2, code: &codeMap{exec: c.code}, file: &object.File{Path: "test"}}
 			d := c.debugData(true)
 			d.batch = 1
-			d.info, d.line = failSource{d.info, x.info}, failSource{d.line, x.line}
+			d.Info, d.line = failSource{d.Info, x.info}, failSource{d.line, x.line}
 			if err := r.readUnits(context.Background(), d); err != nil {
 				t.Fatal(err)
 			}

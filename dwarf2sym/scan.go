@@ -1,6 +1,10 @@
 package dwarf2sym
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+)
 
 // scanFrame is an entry whose children are being read: what a DIE below it belongs to.
 type scanFrame struct {
@@ -20,39 +24,39 @@ const (
 // what an error cuts short is closed with what it has.
 func (w *worker) scan() error {
 	s := &w.scanner
-	s.reset(&w.u.unit, w.u.scoped(), w.u.flat())
+	s.Reset(&w.u.Unit, w.u.scoped(), w.u.flat())
 	w.stack = append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
 	for {
-		e, done, err := s.next()
+		e, done, err := s.Next()
 		top := len(w.stack) - 1
 		switch {
 		case done:
 			for ; top >= 0; top-- {
-				w.leave(&w.stack[top], int(w.u.size))
+				w.leave(&w.stack[top], int(w.u.Size))
 			}
 			return err
 		case e == nil:
-			w.leave(&w.stack[top], s.at())
+			w.leave(&w.stack[top], s.At())
 			w.stack = w.stack[:top]
-		case e.children:
+		case e.Children:
 			w.stack = append(w.stack, w.enter(e, w.stack[top]))
 		default:
 			f := w.enter(e, w.stack[top])
-			w.leave(&f, s.at())
+			w.leave(&f, s.At())
 		}
 	}
 }
 
 // enter handles an entry, in the frame f, and returns the frame of its children.
-func (w *worker) enter(e *entry, f scanFrame) scanFrame {
+func (w *worker) enter(e *dwarf.Entry, f scanFrame) scanFrame {
 	f.opens = 0
-	switch e.class {
-	case classInline:
-		w.enterInline(&e.attrs, e.start, &f)
-	case classFunc:
-		w.noteLambda(&e.attrs, &f)
-		w.enterFunc(&e.attrs, e.start, &f)
-	case classScope:
+	switch e.Class {
+	case dwarf.ClassInline:
+		w.enterInline(&e.Attrs, e.Start, &f)
+	case dwarf.ClassFunc:
+		w.noteLambda(&e.Attrs, &f)
+		w.enterFunc(&e.Attrs, e.Start, &f)
+	case dwarf.ClassScope:
 		w.enterScope(e, &f)
 	}
 	return f
@@ -64,7 +68,7 @@ func (w *worker) leave(f *scanFrame, end int) {
 		w.closeFunc()
 	}
 	if f.opens&opensScope != 0 {
-		w.scopes[f.scope].end = w.u.off + uint64(end)
+		w.scopes[f.scope].end = w.u.Off + uint64(end)
 	}
 	f.opens = 0
 }
@@ -75,24 +79,24 @@ const lambdaName = "{lambda}"
 
 // noteLambda names the structure that a function with attributes a is a member of, if it
 // is that of a lambda: GCC gives it no name, and its constructors and destructor are called <lambda> and ~<lambda>.
-func (w *worker) noteLambda(a *dieAttrs, f *scanFrame) {
+func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 	if f.scope < 0 || f.outer != 0 {
 		return
 	}
 	s := &w.scopes[f.scope]
-	if s.tag != tagStructureType || s.name.kind != vNone || s.text != "" {
+	if s.tag != dwarf.TagStructureType || s.name.Kind != dwarf.None || s.text != "" {
 		return
 	}
-	if name, ok := w.u.text(a.name); ok && string(bytes.TrimPrefix(name, []byte("~"))) == "<lambda>" {
+	if name, ok := w.u.Text(a.Name); ok && string(bytes.TrimPrefix(name, []byte("~"))) == "<lambda>" {
 		s.text = lambdaName
 	}
 }
 
 // enterScope records a namespace or type whose name functions below it carry.
-func (w *worker) enterScope(e *entry, f *scanFrame) {
+func (w *worker) enterScope(e *dwarf.Entry, f *scanFrame) {
 	u := &w.u
-	s := scope{start: u.off + uint64(e.start), end: u.off + u.size, parent: f.scope, outer: f.outer, name: e.attrs.name, tag: e.tag}
-	s.next, _ = e.attrs.next()
+	s := scope{start: u.Off + uint64(e.Start), end: u.Off + u.Size, parent: f.scope, outer: f.outer, name: e.Attrs.Name, tag: e.Tag}
+	s.next, _ = e.Attrs.Next()
 	w.scopes = append(w.scopes, s)
 	f.scope, f.outer, f.opens = int32(len(w.scopes)-1), 0, opensScope
 }

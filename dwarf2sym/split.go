@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 )
 
@@ -94,27 +95,27 @@ func (r *reader) findSplit(d *debugData) *splitter {
 	w := newWorker(d, r.code, r.opts)
 	for i := range d.units {
 		h := &d.units[i]
-		if h.version >= 5 && h.typ != utSkeleton {
+		if h.Version >= 5 && !h.IsSkeleton() {
 			continue
 		}
-		f, ok := w.skeletonAt(&h.header)
-		if ok && !w.spend(uint64(len(f.dwoName)+len(f.compDir))) {
+		f, ok := w.skeletonAt(&h.Header)
+		if ok && !w.Spend(uint64(len(f.DwoName)+len(f.CompDir))) {
 			break
 		}
-		if ok && f.dwoName != "" {
+		if ok && f.DwoName != "" {
 			r.report.PackageUnused = false
-			h.split = s.add(i, &f.unit)
+			h.split = s.add(i, &f.Unit)
 		}
 	}
-	w.flush()
+	w.Flush()
 	for _, n := range s.sizes {
 		allow += n
 	}
 	for i := range s.jobs {
 		s.size += s.jobs[i].size
 	}
-	if !w.exhausted {
-		d.effort.limit += effortRatio * uint64(allow)
+	if !w.Exhausted {
+		d.effort.Limit += effortRatio * uint64(allow)
 	}
 	return s
 }
@@ -122,9 +123,9 @@ func (r *reader) findSplit(d *debugData) *splitter {
 // hasSkeletons reports whether a unit may be a skeleton. In version 4 only an
 // attribute shows it: DW_AT_GNU_dwo_name, in the abbreviations.
 func (d *debugData) hasSkeletons() bool {
-	old := bytes.Contains(d.abbrev, []byte{0xb0, 0x42})
+	old := bytes.Contains(d.Abbrev, []byte{0xb0, 0x42})
 	for i := range d.units {
-		if h := &d.units[i]; h.typ == utSkeleton || h.version < 5 && old {
+		if h := &d.units[i]; h.IsSkeleton() || h.Version < 5 && old {
 			return true
 		}
 	}
@@ -132,7 +133,7 @@ func (d *debugData) hasSkeletons() bool {
 }
 
 // skeletonAt reads the first DIE of a unit.
-func (w *worker) skeletonAt(h *header) (*foreign, bool) {
+func (w *worker) skeletonAt(h *dwarf.Header) (*foreign, bool) {
 	f := &foreign{}
 	if err := w.beginForeign(f, w.d, h); err != nil {
 		return nil, false
@@ -144,32 +145,32 @@ func (w *worker) skeletonAt(h *header) (*foreign, bool) {
 }
 
 // splitIDOf is like splitID, for a unit of which only the header was read.
-func (w *worker) splitIDOf(h *header) (id uint64, ok bool) {
-	if h.version >= 5 {
-		return h.id, true
+func (w *worker) splitIDOf(h *dwarf.Header) (id uint64, ok bool) {
+	if h.Version >= 5 {
+		return h.ID, true
 	}
 	f, ok := w.skeletonAt(h)
 	if !ok {
 		return 0, false
 	}
-	return f.splitID(), true
+	return f.SplitID(), true
 }
 
 // add makes the skeleton u part of a job. It reports false when there is no
 // file that could have its other half.
-func (s *splitter) add(index int, u *unit) bool {
-	sk := skeleton{unit: index, id: u.splitID()}
+func (s *splitter) add(index int, u *dwarf.Unit) bool {
+	sk := skeleton{unit: index, id: u.SplitID()}
 	for _, p := range s.packages {
-		if row, ok := p.units.rows[sk.id]; ok {
+		if row, ok := p.units.Rows[sk.id]; ok {
 			sk.row = row
 			s.addPacked(p, sk, u)
 			return true
 		}
 	}
-	key := dwoKey{u.compDir, u.dwoName}
+	key := dwoKey{u.CompDir, u.DwoName}
 	i, ok := s.byName[key]
 	if !ok {
-		i = s.addFile(key, u.off)
+		i = s.addFile(key, u.Off)
 		s.byName[key] = i
 	}
 	if i < 0 {
@@ -180,17 +181,17 @@ func (s *splitter) add(index int, u *unit) bool {
 }
 
 // addPacked adds a skeleton to the last job of its package, or to a new one.
-func (s *splitter) addPacked(p *dwp, sk skeleton, u *unit) {
-	info := p.units.part(sk.row, sectInfo)
+func (s *splitter) addPacked(p *dwp, sk skeleton, u *dwarf.Unit) {
+	info := p.units.Part(sk.row, dwarf.SectInfo)
 	if p.job >= 0 {
-		if j := &s.jobs[p.job]; j.size+int64(info.size) <= batchSize {
+		if j := &s.jobs[p.job]; j.size+int64(info.Size) <= batchSize {
 			j.skeletons = append(j.skeletons, sk)
-			j.size += int64(info.size)
+			j.size += int64(info.Size)
 			return
 		}
 	}
 	p.job = len(s.jobs)
-	s.jobs = append(s.jobs, splitJob{place: u.off, pkg: p, skeletons: []skeleton{sk}, size: int64(info.size)})
+	s.jobs = append(s.jobs, splitJob{place: u.Off, pkg: p, skeletons: []skeleton{sk}, size: int64(info.Size)})
 }
 
 // addFile makes a job of a .dwo file, if there is one where it may be. It
@@ -229,9 +230,9 @@ func (s *splitter) close() {
 type fileState struct {
 	d       *debugData
 	places  map[uint64]nameID
-	tables  abbrevCache
+	tables  dwarf.AbbrevCache
 	foreign map[foreignKey]*foreign
-	shared  map[tableKey]*abbrevs
+	shared  map[tableKey]*dwarf.Abbrevs
 	info    []byte
 }
 
@@ -249,13 +250,13 @@ func (w *worker) turnTo(s fileState) (before fileState) {
 }
 
 func newFileState(d *debugData) fileState {
-	return fileState{d: d, places: make(map[uint64]nameID), foreign: make(map[foreignKey]*foreign), shared: make(map[tableKey]*abbrevs)}
+	return fileState{d: d, places: make(map[uint64]nameID), foreign: make(map[foreignKey]*foreign), shared: make(map[tableKey]*dwarf.Abbrevs)}
 }
 
 // otherHalves reads a job; it returns how much of the progress it stands for.
 func (w *worker) otherHalves(j *splitJob) int64 {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in batch
-	w.tables.reset()
+	w.tables.Reset()
 	w.closeForeign()
 	w.job = j
 	main := w.fileState()
@@ -263,10 +264,10 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 		if p := recover(); p != nil {
 			w.turnTo(main)
 			w.skeleton = nil
-			w.problem(j.place, "the functions of its units", &bin.Error{File: w.d.file, Msg: fmt.Sprintf("internal error: %v", p)})
+			w.problem(j.place, "the functions of its units", &bin.Error{File: w.d.File, Msg: fmt.Sprintf("internal error: %v", p)})
 		}
 		w.job = nil
-		w.flush()
+		w.Flush()
 	}()
 	if j.pkg != nil {
 		w.packedHalves(j)
@@ -278,31 +279,31 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 
 // halfOf reads the unit h in the file of s, the other half of a skeleton. It
 // reports false when nothing of it could be read.
-func (w *worker) halfOf(sk *skeleton, h *header, s *fileState) (ok bool) {
-	skel, ok := w.skeletonAt(&w.d.units[sk.unit].header)
+func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
+	skel, ok := w.skeletonAt(&w.d.units[sk.unit].Header)
 	if !ok {
 		return false
 	}
 	main := w.turnTo(*s)
 	defer func() { *s = w.turnTo(main) }()
-	data, err := w.d.info.Bytes(int64(h.off), int64(h.size), w.info)
+	data, err := w.d.Info.Bytes(int64(h.Off), int64(h.Size), w.info)
 	if err != nil {
 		w.damage().next()
-		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), err)
+		w.problem(h.Off, fmt.Sprintf("unit at %#x", h.Off), err)
 		return false
 	}
 	if cap(data) > cap(w.info) {
 		w.info = data[:0]
 	}
-	if !w.spend(h.size) {
+	if !w.Spend(h.Size) {
 		return true
 	}
-	w.skeleton = &skel.unit
+	w.skeleton = &skel.Unit
 	defer func() { w.skeleton = nil }()
 	if ok = w.unit(h, data); ok {
 		w.stats.Units++
 		w.stats.SplitUnits++
-		w.job.readFrom(w.d.file)
+		w.job.readFrom(w.d.File)
 	}
 	return ok
 }
@@ -334,19 +335,19 @@ func (w *worker) skeletonAlone(sk *skeleton) {
 	h := &w.d.units[sk.unit]
 	w.reported = true
 	defer func() { w.reported = false }()
-	data, err := w.d.info.Bytes(int64(h.off), int64(h.size), nil)
-	if err != nil || !w.spend(h.size) {
+	data, err := w.d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
+	if err != nil || !w.Spend(h.Size) {
 		return
 	}
-	w.unit(&h.header, data)
+	w.unit(&h.Header, data)
 }
 
 // lineUnit returns the unit that the line table belongs to.
-func (w *worker) lineUnit() *unit {
+func (w *worker) lineUnit() *dwarf.Unit {
 	if w.skeleton != nil {
 		return w.skeleton
 	}
-	return &w.u.unit
+	return &w.u.Unit
 }
 
 // reportMissingHalf reports that the other half of the current unit was not found.
@@ -356,5 +357,5 @@ func (w *worker) reportMissingHalf() {
 	if w.split != nil {
 		why = w.split.notFound(u)
 	}
-	w.problem(u.off, u.ownName(), u.errorf(u.firstDIE, "the unit's functions are in %s, which %s", clip(u.dwoName), why))
+	w.problem(u.Off, u.ownName(), u.Errorf(u.FirstDIE, "the unit's functions are in %s, which %s", clip(u.DwoName), why))
 }

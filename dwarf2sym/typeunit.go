@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
@@ -29,9 +30,9 @@ type typePlace struct {
 // oldTypesData returns the debug information of .debug_types, which shares all other
 // sections with .debug_info.
 func (d *debugData) oldTypesData(info object.Source) *debugData {
-	return &debugData{sup: d.sup, sections: sections{
-		file: d.file, order: d.order, oldTypes: true, info: info, supStr: d.supStr,
-		abbrev: d.abbrev, str: d.str, lineStr: d.lineStr, strOffsets: d.strOffsets,
+	return &debugData{sup: d.sup, Sections: dwarf.Sections{
+		File: d.File, Order: d.Order, OldTypes: true, Info: info, SupStr: d.SupStr,
+		Abbrev: d.Abbrev, Str: d.Str, LineStr: d.LineStr, StrOffsets: d.StrOffsets,
 	}}
 }
 
@@ -62,19 +63,19 @@ func (t *typeUnits) add(d *debugData) {
 	var buf []byte
 	for i := range d.units {
 		h := &d.units[i]
-		if !h.isType() {
+		if !h.IsType() {
 			continue
 		}
-		b, err := d.info.Bytes(int64(h.off), int64(h.headSize), buf)
+		b, err := d.Info.Bytes(int64(h.Off), int64(h.HeadSize), buf)
 		if err != nil {
 			t.problems.next()
-			t.problems.add(h.off, fmt.Sprintf("type unit at %#x", h.off), err)
+			t.problems.add(h.Off, fmt.Sprintf("type unit at %#x", h.Off), err)
 			continue
 		}
 		buf = b
-		_, th, err := d.parseHeader(b, h.off, h.off+h.size, false)
-		if _, known := t.places[th.signature]; err == nil && !known {
-			t.places[th.signature] = typePlace{d, h.off + th.offset}
+		_, th, err := d.ParseHeader(b, h.Off, h.Off+h.Size, false)
+		if _, known := t.places[th.Signature]; err == nil && !known {
+			t.places[th.Signature] = typePlace{d, h.Off + th.Offset}
 		}
 	}
 }
@@ -87,21 +88,21 @@ func (t *typeUnits) add(d *debugData) {
 // packTypes is the index of a package's type units.
 type packTypes struct {
 	once  sync.Once
-	index packIndex
+	index dwarf.PackIndex
 	err   error
 }
 
 // typeIndex returns the index of type units. It has no rows if the section is
 // missing or cannot be read.
-func (p *dwp) typeIndex() *packIndex {
+func (p *dwp) typeIndex() *dwarf.PackIndex {
 	t := &p.types
 	t.once.Do(func() {
 		// GNU's dwp leaves a header that says nothing where there are no types.
-		if s := p.file.Section(tuIndex); s != nil && s.Size() != 16 {
-			t.index, t.err = readIndex(p.file, tuIndex)
+		if s := p.file.Section(dwarf.TUIndex); s != nil && s.Size() != 16 {
+			t.index, t.err = readIndex(p.file, dwarf.TUIndex)
 		}
 		if t.err != nil {
-			t.index.rows = nil
+			t.index.Rows = nil
 		}
 	})
 	return &t.index
@@ -117,7 +118,7 @@ type packedTypes struct {
 }
 
 type packedPart struct {
-	part
+	dwarf.Part
 	sect int
 }
 
@@ -136,7 +137,7 @@ func (w *worker) packedType(from *debugData, signature uint64) (*debugData, uint
 	d, known := x.units[signature]
 	if !known {
 		var err error
-		if d, err = w.openPackedType(from, signature); err != nil && !w.exhausted {
+		if d, err = w.openPackedType(from, signature); err != nil && !w.Exhausted {
 			w.problem(0, fmt.Sprintf("names in the type %#x", signature), err)
 		}
 		x.units[signature] = d
@@ -151,7 +152,7 @@ func (w *worker) packedType(from *debugData, signature uint64) (*debugData, uint
 func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, error) {
 	x := from.packed
 	p, index := x.p, x.p.typeIndex()
-	row, ok := index.rows[signature]
+	row, ok := index.Rows[signature]
 	if !ok {
 		return nil, nil
 	}
@@ -162,54 +163,54 @@ func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, 
 		clear(x.parts)
 		x.size = 0
 	}
-	d := &debugData{half: from.half, packed: x, sections: sections{
-		file: from.file, order: from.order,
-		str: p.str, info: p.sects[index.holds], oldTypes: index.holds == sectTypes,
+	d := &debugData{half: from.half, packed: x, Sections: dwarf.Sections{
+		File: from.File, Order: from.Order,
+		Str: p.str, Info: p.sects[index.Holds], OldTypes: index.Holds == dwarf.SectTypes,
 	}}
 	var err error
-	if d.abbrev, err = w.packedPart(x, row, sectAbbrev); err != nil {
+	if d.Abbrev, err = w.packedPart(x, row, dwarf.SectAbbrev); err != nil {
 		return nil, err
 	}
-	if d.strOffsets, err = w.packedPart(x, row, sectStrOffsets); err != nil {
+	if d.StrOffsets, err = w.packedPart(x, row, dwarf.SectStrOffsets); err != nil {
 		return nil, err
 	}
-	info := index.part(row, index.holds)
-	if err := p.inside(index, info, index.holds); err != nil {
+	info := index.Part(row, index.Holds)
+	if err := p.inside(index, info, index.Holds); err != nil {
 		return nil, err
 	}
-	if d.info == nil {
+	if d.Info == nil {
 		return nil, nil
 	}
-	problems := d.walkUnits(info.off, info.off+info.size)
-	w.spend(maxUnitHeader * uint64(1+len(d.units)))
+	problems := d.walkUnits(info.Off, info.Off+info.Size)
+	w.Spend(dwarf.MaxHeader * uint64(1+len(d.units)))
 	if _, _, ok := d.typeOf(signature); ok {
 		return d, nil
 	}
 	if len(problems.kept) > 0 {
 		return nil, problems.kept[0].Err
 	}
-	return nil, &bin.Error{File: p.file.Path, Section: sectNames[index.holds], Offset: info.off,
-		Msg: fmt.Sprintf("no type unit has the signature %#x, as %s says", signature, tuIndex)}
+	return nil, &bin.Error{File: p.file.Path, Section: dwarf.SectNames[index.Holds], Offset: info.Off,
+		Msg: fmt.Sprintf("no type unit has the signature %#x, as %s says", signature, dwarf.TUIndex)}
 }
 
 // packedPart reads a type unit's part of a section.
 func (w *worker) packedPart(x *packedTypes, row, sect int) ([]byte, error) {
 	p, index := x.p, x.p.typeIndex()
-	key := packedPart{index.part(row, sect), sect}
-	if data, ok := x.parts[key]; ok || key.size == 0 {
+	key := packedPart{index.Part(row, sect), sect}
+	if data, ok := x.parts[key]; ok || key.Size == 0 {
 		return data, nil
 	}
-	if err := p.inside(index, key.part, sect); err != nil {
+	if err := p.inside(index, key.Part, sect); err != nil {
 		return nil, err
 	}
-	if !w.spend(key.size) {
-		return nil, errExhausted
+	if !w.Spend(key.Size) {
+		return nil, dwarf.ErrExhausted
 	}
-	data, err := p.sects[sect].Bytes(int64(key.off), int64(key.size), nil)
+	data, err := p.sects[sect].Bytes(int64(key.Off), int64(key.Size), nil)
 	if err != nil {
 		return nil, err
 	}
 	x.parts[key] = data
-	x.size += key.size
+	x.size += key.Size
 	return data, nil
 }

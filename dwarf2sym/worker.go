@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"fmt"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
@@ -22,7 +23,7 @@ type worker struct {
 	unitState
 	otherHalf
 
-	*meter
+	*dwarf.Meter
 }
 
 // records are what a worker leaves behind.
@@ -42,18 +43,18 @@ type records struct {
 // unitState is the current unit, and storage that is reused from unit to unit.
 type unitState struct {
 	u         fileUnit
-	tables    abbrevCache
+	tables    dwarf.AbbrevCache
 	info      []byte
-	lineWin   *window
+	lineWin   *dwarf.Window
 	lines     lineRows
 	haveLines bool // lines was read for this unit
 	fileIDs   []uint32
 	scopes    []scope
 	stack     []scanFrame
-	scanner   scanner
+	scanner   dwarf.Scanner
 	open      []*openFunc
 	spare     []*openFunc
-	spans     []span
+	spans     []dwarf.Span
 	pending   []pendingName
 	seen      map[uint64]uint32 // origin DIE -> OriginID
 	unitFuncs int               // index in funcs of the unit's first
@@ -65,12 +66,12 @@ type unitState struct {
 	outers    int               // functions around functions, while a name is put together
 	outerText map[string]string // their names, by linkage name
 	foreign   map[foreignKey]*foreign
-	shared    map[tableKey]*abbrevs // tables of foreign units
+	shared    map[tableKey]*dwarf.Abbrevs // tables of foreign units
 }
 
 // otherHalf is what is known of the current unit when it is the other half of another.
 type otherHalf struct {
-	skeleton *unit
+	skeleton *dwarf.Unit
 	job      *splitJob // nil in the file with the code
 	reported bool      // that the current skeleton has no other half, with the reason
 	pools    map[*dwp]map[uint64]nameID
@@ -92,13 +93,13 @@ type funcRecord struct {
 
 func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 	return &worker{
-		d: d, code: code, opts: opts, meter: &meter{effort: d.effort},
+		d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.effort},
 		records: records{names: newNameTable(), elsewhere: problemList{split: true}},
 		unitState: unitState{
-			lineWin: newWindow(d.line),
+			lineWin: dwarf.NewWindow(d.line),
 			seen:    make(map[uint64]uint32),
 			foreign: make(map[foreignKey]*foreign),
-			shared:  make(map[tableKey]*abbrevs),
+			shared:  make(map[tableKey]*dwarf.Abbrevs),
 		},
 	}
 }
@@ -112,7 +113,7 @@ func (w *worker) finish() {
 // problem records damage at off of .debug_info.
 func (w *worker) problem(off uint64, lost string, err error) {
 	if e, ok := err.(*bin.Error); ok && e.File == "" {
-		e.File = w.d.file
+		e.File = w.d.File
 	}
 	if w.job == nil {
 		w.problems.add(off, lost, err)
@@ -135,15 +136,15 @@ func (w *worker) damage() *problemList {
 // unit reads one unit, whose bytes are data. Whatever is wrong with it becomes
 // a problem; the records that were complete are kept. It reports false when
 // the unit could not even be begun.
-func (w *worker) unit(h *header, data []byte) (begun bool) {
+func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.abandon()
-			w.problem(h.off, fmt.Sprintf("unit at %#x", h.off),
-				&bin.Error{File: w.d.file, Section: ".debug_info", Offset: h.off, Msg: fmt.Sprintf("internal error: %v", p)})
+			w.problem(h.Off, fmt.Sprintf("unit at %#x", h.Off),
+				&bin.Error{File: w.d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
 		}
 	}()
-	if h.isType() {
+	if h.IsType() {
 		return false // types have no code, and share another unit's line table
 	}
 	if w.skeleton == nil {
@@ -152,23 +153,23 @@ func (w *worker) unit(h *header, data []byte) (begun bool) {
 	w.damage().next()
 	w.unitFuncs, w.unitDead, w.haveLines = len(w.funcs), 0, false
 	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
-	t, cost, err := w.tables.get(w.d.abbrev, h)
-	w.spend(cost)
+	t, cost, err := w.tables.Get(w.d.Abbrev, h)
+	w.Spend(cost)
 	if err == nil {
-		err = w.u.open(w.d, h, data, t, w.meter)
+		err = w.u.open(w.d, h, data, t, w.Meter)
 	}
 	if err != nil {
-		w.problem(h.off, fmt.Sprintf("unit at %#x", h.off), err)
+		w.problem(h.Off, fmt.Sprintf("unit at %#x", h.Off), err)
 		return false
 	}
 	switch {
 	case w.skeleton != nil:
-		w.u.join(w.skeleton)
-	case w.u.dwoName != "" && !w.reported:
+		w.u.Join(w.skeleton)
+	case w.u.DwoName != "" && !w.reported:
 		w.reportMissingHalf()
 	}
 	if err := w.scan(); err != nil {
-		w.problem(h.off, w.u.ownName()+" from there on", err)
+		w.problem(h.Off, w.u.ownName()+" from there on", err)
 	}
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()
@@ -190,12 +191,12 @@ func (w *worker) needLines() {
 	}
 	w.haveLines = true
 	w.lines.clear()
-	if w.exhausted || w.u.stmtList.kind != vSecOff && w.u.stmtList.kind != vConst {
+	if w.Exhausted || w.u.StmtList.Kind != dwarf.SecOff && w.u.StmtList.Kind != dwarf.Const {
 		return
 	}
 	if err := w.lines.read(w.lineUnit(), w.lineWin); err != nil {
-		w.problem(w.u.off, "lines of "+w.u.ownName(), err)
+		w.problem(w.u.Off, "lines of "+w.u.ownName(), err)
 	}
-	w.spend(uint64(len(w.lines.data)))
-	w.stats.LineRows += len(w.lines.rows)
+	w.Spend(uint64(w.lines.Size()))
+	w.stats.LineRows += len(w.lines.Rows)
 }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package dwarf
 
 import (
 	"fmt"
@@ -8,49 +8,49 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// class is what the scan of a unit does with a DIE.
-type class uint8
+// Class is what the scan of a unit does with a DIE.
+type Class uint8
 
 const (
-	classOther  class = iota // go over it, look at its children
-	classPrune               // has nothing below it: jump to the sibling where one is given
-	classScope               // a namespace or type, whose name becomes part of names below it
-	classFunc                // DW_TAG_subprogram
-	classInline              // DW_TAG_inlined_subroutine
-	classUnit                // the first DIE of a unit
+	ClassOther  Class = iota // go over it, look at its children
+	ClassPrune               // has nothing below it: jump to the sibling where one is given
+	ClassScope               // a namespace or type, whose name becomes part of names below it
+	ClassFunc                // DW_TAG_subprogram
+	ClassInline              // DW_TAG_inlined_subroutine
+	ClassUnit                // the first DIE of a unit
 )
 
-func classOf(tag uint64) class {
+func classOf(tag uint64) Class {
 	switch tag {
-	case tagSubprogram:
-		return classFunc
-	case tagInlinedSubroutine:
-		return classInline
-	case tagClassType, tagStructureType, tagUnionType, tagInterfaceType, tagNamespace, tagModule, tagEnumerationType:
-		return classScope
-	case tagArrayType, tagSubroutineType, tagCallSite, tagGNUCallSite, tagGNUFormalParamPack:
-		return classPrune
-	case tagCompileUnit, tagPartialUnit, tagSkeletonUnit, tagTypeUnit:
-		return classUnit
+	case TagSubprogram:
+		return ClassFunc
+	case TagInlinedSubroutine:
+		return ClassInline
+	case TagClassType, TagStructureType, TagUnionType, TagInterfaceType, TagNamespace, TagModule, TagEnumerationType:
+		return ClassScope
+	case TagArrayType, TagSubroutineType, TagCallSite, TagGNUCallSite, TagGNUFormalParamPack:
+		return ClassPrune
+	case TagCompileUnit, TagPartialUnit, TagSkeletonUnit, TagTypeUnit:
+		return ClassUnit
 	}
-	return classOther
+	return ClassOther
 }
 
 // wanted reports whether the scan needs the value of attribute at in a DIE of class c.
-func wanted(c class, at uint64) bool {
+func wanted(c Class, at uint64) bool {
 	switch c {
-	case classFunc, classInline:
+	case ClassFunc, ClassInline:
 		switch at {
 		case atName, atLinkageName, atMIPSLinkageName, atLowPC, atHighPC, atRanges,
 			atSpecification, atAbstractOrigin, atCallFile, atCallLine:
 			return true
 		}
-	case classScope:
+	case ClassScope:
 		switch at {
 		case atName, atSpecification, atAbstractOrigin, atExtension, atSignature:
 			return true
 		}
-	case classUnit:
+	case ClassUnit:
 		switch at {
 		case atName, atProducer, atCompDir, atLanguage, atStmtList, atLowPC, atHighPC, atRanges,
 			atStrOffsetsBase, atAddrBase, atRnglistsBase, atGNUAddrBase, atDwoName, atGNUDwoName, atGNUDwoID, atGNURangesBase:
@@ -85,7 +85,7 @@ type step struct {
 
 // decl is one abbreviation declaration, compiled for the sizes of its unit.
 type decl struct {
-	class    class
+	class    Class
 	tag      uint16
 	children bool
 	known    bool  // the code is declared
@@ -97,15 +97,15 @@ type decl struct {
 	steps    []step
 }
 
-// formSizes are the sizes on which the lengths of attribute values depend.
-type formSizes struct {
+// FormSizes are the sizes on which the lengths of attribute values depend.
+type FormSizes struct {
 	addr    uint8 // DW_FORM_addr
 	offset  uint8 // DW_FORM_sec_offset, strp, ...: 4 or 8 (32- or 64-bit DWARF)
 	refAddr uint8 // DW_FORM_ref_addr: like addr in DWARF 2, else like offset
 }
 
 // fixedSize returns the size of a form's value, or -1 if it depends on the value.
-func (s formSizes) fixedSize(form uint64) int {
+func (s FormSizes) fixedSize(form uint64) int {
 	switch form {
 	case formFlagPresent, formImplicitConst:
 		return 0
@@ -155,24 +155,24 @@ func skipOp(form uint64) (op uint8, ok bool) {
 	return 0, false
 }
 
-// abbrevs is one table of .debug_abbrev, compiled. Codes are dense in practice:
+// Abbrevs is one table of .debug_abbrev, compiled. Codes are dense in practice:
 // low ones index a slice.
-type abbrevs struct {
+type Abbrevs struct {
 	offset uint64
-	sizes  formSizes
+	sizes  FormSizes
 	dense  []decl
 	sparse map[uint64]*decl
 	steps  []step // storage of all skip programs
 	length int    // of the table in the section
 }
 
-// cost estimates the work to make the table, and the memory that it takes.
-func (t *abbrevs) cost() uint64 {
+// Cost estimates the work to make the table, and the memory that it takes.
+func (t *Abbrevs) Cost() uint64 {
 	return uint64(t.length) + uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(len(t.steps))*uint64(unsafe.Sizeof(step{}))
 }
 
 // lookup returns the declaration of code, which is not zero.
-func (t *abbrevs) lookup(code uint64) *decl {
+func (t *Abbrevs) lookup(code uint64) *decl {
 	if code < uint64(len(t.dense)) {
 		return &t.dense[code]
 	}
@@ -189,9 +189,9 @@ var undeclared = decl{size: -1}
 // larger code in a damaged file must not size an allocation.
 const maxDense = 1 << 14
 
-// parse compiles the table at offset of .debug_abbrev (DWARF 5, 7.5.3), reusing
+// Parse compiles the table at offset of .debug_abbrev (DWARF 5, 7.5.3), reusing
 // the storage of t.
-func (t *abbrevs) parse(section []byte, offset uint64, sizes formSizes) error {
+func (t *Abbrevs) Parse(section []byte, offset uint64, sizes FormSizes) error {
 	t.offset, t.sizes, t.length = offset, sizes, 0
 	t.dense, t.steps = t.dense[:0], t.steps[:0]
 	clear(t.sparse)
@@ -217,7 +217,7 @@ func (t *abbrevs) parse(section []byte, offset uint64, sizes formSizes) error {
 	}
 }
 
-func (t *abbrevs) add(code uint64, d decl) {
+func (t *Abbrevs) add(code uint64, d decl) {
 	if code >= maxDense {
 		if t.sparse == nil {
 			t.sparse = make(map[uint64]*decl)
@@ -233,7 +233,7 @@ func (t *abbrevs) add(code uint64, d decl) {
 }
 
 // parseDecl reads one declaration behind its code.
-func (t *abbrevs) parseDecl(c *bin.Cursor) decl {
+func (t *Abbrevs) parseDecl(c *bin.Cursor) decl {
 	d := decl{known: true, sibOff: -1}
 	tag := c.ULEB()
 	d.class, d.tag = classOf(tag), uint16(tag)
@@ -272,7 +272,7 @@ func (t *abbrevs) parseDecl(c *bin.Cursor) decl {
 
 // addStep appends what goes over (or takes) one attribute to the program that
 // starts at first. It reports false for a form that it does not know.
-func (t *abbrevs) addStep(first int, c class, at, form uint64, constant int64) bool {
+func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64) bool {
 	n := t.sizes.fixedSize(form)
 	op, ok := uint8(opFixed), n >= 0
 	if !ok {
@@ -290,40 +290,40 @@ func (t *abbrevs) addStep(first int, c class, at, form uint64, constant int64) b
 	return ok
 }
 
-// abbrevCache keeps the last tables: units of one producer often share one.
-type abbrevCache struct {
-	recent []*abbrevs
+// AbbrevCache keeps the last tables: units of one producer often share one.
+type AbbrevCache struct {
+	recent []*Abbrevs
 	next   int
 }
 
 const recentTables = 4
 
-// reset forgets the tables, but not their storage.
-func (c *abbrevCache) reset() {
+// Reset forgets the tables, but not their storage.
+func (c *AbbrevCache) Reset() {
 	for _, t := range c.recent {
-		t.sizes = formSizes{} // matches no unit
+		t.sizes = FormSizes{} // matches no unit
 	}
 	c.next = 0
 }
 
-// get returns the unit's table, and what it cost to make it.
-func (c *abbrevCache) get(section []byte, h *header) (*abbrevs, uint64, error) {
-	sizes := h.sizes()
+// Get returns the unit's table, and what it cost to make it.
+func (c *AbbrevCache) Get(section []byte, h *Header) (*Abbrevs, uint64, error) {
+	sizes := h.Sizes()
 	for _, t := range c.recent {
-		if t.offset == h.abbrev && t.sizes == sizes {
+		if t.offset == h.Abbrev && t.sizes == sizes {
 			return t, 0, nil
 		}
 	}
 	if len(c.recent) < recentTables {
-		c.recent = append(c.recent, &abbrevs{})
+		c.recent = append(c.recent, &Abbrevs{})
 		c.next = len(c.recent) - 1
 	}
 	t := c.recent[c.next]
 	c.next = (c.next + 1) % recentTables
-	err := t.parse(section, h.abbrev, sizes)
+	err := t.Parse(section, h.Abbrev, sizes)
 	if err != nil {
-		t.sizes = formSizes{}
-		return nil, t.cost(), err
+		t.sizes = FormSizes{}
+		return nil, t.Cost(), err
 	}
-	return t, t.cost(), nil
+	return t, t.Cost(), nil
 }

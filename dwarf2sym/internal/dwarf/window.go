@@ -1,29 +1,29 @@
-package dwarf2sym
+package dwarf
 
 // windowSize is how much of a section a window reads at once: enough to make
 // system calls rare, little enough to stay in the cache.
 const windowSize = 256 << 10
 
-// window reads pieces of a section that mostly follow each other. What it
+// Window reads pieces of a section that mostly follow each other. What it
 // returns is valid until the next call.
-type window struct {
-	src source
+type Window struct {
+	src Source
 	off uint64 // of data in the section
 	buf []byte // storage, where the source needs it
 	got []byte // the bytes from off on
 }
 
-func newWindow(src source) *window {
+func NewWindow(src Source) *Window {
 	if src == nil {
 		return nil
 	}
-	return &window{src: src}
+	return &Window{src: src}
 }
 
-func (w *window) size() int64 { return w.src.Size() }
+func (w *Window) size() int64 { return w.src.Size() }
 
 // bytes returns n bytes at off, which the section must have.
-func (w *window) bytes(off, n uint64) ([]byte, error) {
+func (w *Window) bytes(off, n uint64) ([]byte, error) {
 	if off < w.off || off+n > w.off+uint64(len(w.got)) {
 		size := min(max(n, windowSize), uint64(w.size())-off)
 		b, err := w.src.Bytes(int64(off), int64(size), w.buf)

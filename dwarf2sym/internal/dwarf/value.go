@@ -1,4 +1,4 @@
-package dwarf2sym
+package dwarf
 
 import (
 	"bytes"
@@ -9,54 +9,54 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// valueKind says how a value's number is to be read.
-type valueKind uint8
+// Kind says how a value's number is to be read.
+type Kind uint8
 
 const (
-	vNone      valueKind = iota
-	vConst               // a constant, or a flag
-	vAddr                // an address
-	vAddrx               // an index into .debug_addr
-	vAddrxOff            // the same in the upper 32 bits, below them an offset to add
-	vSecOff              // an offset into another section
-	vRnglistx            // an index into the unit's range list offsets
-	vRef                 // a DIE, by its offset in .debug_info
-	vRefSup              // a DIE of the supplementary file, likewise
-	vRefSig              // a DIE of a type unit, by the type's signature
-	vStrp                // an offset into .debug_str
-	vStrpSup             // an offset into the supplementary file's .debug_str
-	vLineStrp            // an offset into .debug_line_str
-	vStrx                // an index into .debug_str_offsets
-	vInline              // a string in the unit itself, by its offset there
-	vElsewhere           // a block, or what only debuggers follow
+	None      Kind = iota
+	Const          // a constant, or a flag
+	Addr           // an address
+	Addrx          // an index into .debug_addr
+	AddrxOff       // the same in the upper 32 bits, below them an offset to add
+	SecOff         // an offset into another section
+	Rnglistx       // an index into the unit's range list offsets
+	Ref            // a DIE, by its offset in .debug_info
+	RefSup         // a DIE of the supplementary file, likewise
+	RefSig         // a DIE of a type unit, by the type's signature
+	Strp           // an offset into .debug_str
+	StrpSup        // an offset into the supplementary file's .debug_str
+	LineStrp       // an offset into .debug_line_str
+	Strx           // an index into .debug_str_offsets
+	Inline         // a string in the unit itself, by its offset there
+	Elsewhere      // a block, or what only debuggers follow
 )
 
-// value is an attribute's value as encoded in the DIE: what it needs from other
+// Value is an attribute's value as encoded in the DIE: what it needs from other
 // sections is looked up only when it is used.
-type value struct {
-	kind valueKind
-	u    uint64
+type Value struct {
+	Kind Kind
+	U    uint64
 }
 
-// order reads fixed-size numbers; a bool costs less in the hot loops than the
+// Order reads fixed-size numbers; a bool costs less in the hot loops than the
 // calls through binary.ByteOrder.
-type order bool // true: big-endian
+type Order bool // true: big-endian
 
-func (o order) u16(b []byte) uint16 {
+func (o Order) u16(b []byte) uint16 {
 	if o {
 		return binary.BigEndian.Uint16(b)
 	}
 	return binary.LittleEndian.Uint16(b)
 }
 
-func (o order) u32(b []byte) uint32 {
+func (o Order) u32(b []byte) uint32 {
 	if o {
 		return binary.BigEndian.Uint32(b)
 	}
 	return binary.LittleEndian.Uint32(b)
 }
 
-func (o order) u64(b []byte) uint64 {
+func (o Order) u64(b []byte) uint64 {
 	if o {
 		return binary.BigEndian.Uint64(b)
 	}
@@ -64,7 +64,7 @@ func (o order) u64(b []byte) uint64 {
 }
 
 // uint reads a number of as many bytes as b has: 1, 2, 3, 4 or 8.
-func (o order) uint(b []byte) uint64 {
+func (o Order) uint(b []byte) uint64 {
 	switch len(b) {
 	case 1:
 		return uint64(b[0])
@@ -86,7 +86,7 @@ func (o order) uint(b []byte) uint64 {
 	return v
 }
 
-func (o order) byteOrder() binary.ByteOrder {
+func (o Order) byteOrder() binary.ByteOrder {
 	if o {
 		return binary.BigEndian
 	}
@@ -128,7 +128,7 @@ func sleb(data []byte, pos int) (v int64, next int) {
 
 // skip goes over the bytes that one step of a skip program stands for, from pos;
 // it returns -1 when the unit ends within them.
-func (u *unit) skip(s *step, pos int) int {
+func (u *Unit) skip(s *step, pos int) int {
 	n := uint64(s.n)
 	data := u.data
 	switch s.op {
@@ -155,7 +155,7 @@ func (u *unit) skip(s *step, pos int) int {
 		if len(data)-pos < size {
 			return -1
 		}
-		n = u.order.uint(data[pos : pos+size])
+		n = u.Order.uint(data[pos : pos+size])
 		pos += size
 	case opBlock:
 		if n, pos = uleb(data, pos); pos < 0 {
@@ -176,50 +176,50 @@ func (u *unit) skip(s *step, pos int) int {
 
 // value reads a value of the given form at pos; next is -1 when the unit ends
 // within it or the form is unknown.
-func (u *unit) value(form uint64, constant int64, pos int) (v value, next int) {
-	n := u.sizes().fixedSize(form)
+func (u *Unit) value(form uint64, constant int64, pos int) (v Value, next int) {
+	n := u.Sizes().fixedSize(form)
 	var num uint64
 	if n >= 0 && n <= 8 {
 		if len(u.data)-pos < n {
 			return v, -1
 		}
-		num, next = u.order.uint(u.data[pos:pos+n]), pos+n
+		num, next = u.Order.uint(u.data[pos:pos+n]), pos+n
 	}
 	switch form {
 	case formData1, formData2, formData4, formData8, formFlag:
 		// DWARF 2 and 3 have no sec_offset: data4 and data8 serve (DWARF 3, 7.5.4).
-		return value{vConst, num}, next
+		return Value{Const, num}, next
 	case formFlagPresent:
-		return value{vConst, 1}, next
+		return Value{Const, 1}, next
 	case formImplicitConst:
-		return value{vConst, uint64(constant)}, next
+		return Value{Const, uint64(constant)}, next
 	case formAddr:
-		return value{vAddr, num}, next
+		return Value{Addr, num}, next
 	case formSecOffset:
-		return value{vSecOff, num}, next
+		return Value{SecOff, num}, next
 	case formRef1, formRef2, formRef4, formRef8:
-		return value{vRef, u.off + num}, next
+		return Value{Ref, u.Off + num}, next
 	case formRefAddr:
-		return value{vRef, num}, next
+		return Value{Ref, num}, next
 	case formStrp:
-		return value{vStrp, num}, next
+		return Value{Strp, num}, next
 	case formLineStrp:
-		return value{vLineStrp, num}, next
+		return Value{LineStrp, num}, next
 	case formStrx1, formStrx2, formStrx3, formStrx4:
-		return value{vStrx, num}, next
+		return Value{Strx, num}, next
 	case formAddrx1, formAddrx2, formAddrx3, formAddrx4:
-		return value{vAddrx, num}, next
+		return Value{Addrx, num}, next
 	case formRefSup4, formRefSup8, formGNURefAlt:
-		return value{vRefSup, num}, next
+		return Value{RefSup, num}, next
 	case formStrpSup, formGNUStrpAlt:
-		return value{vStrpSup, num}, next
+		return Value{StrpSup, num}, next
 	case formRefSig8:
-		return value{vRefSig, num}, next
+		return Value{RefSig, num}, next
 	case formData16:
 		if len(u.data)-pos < n {
 			return v, -1
 		}
-		return value{vElsewhere, num}, pos + n
+		return Value{Elsewhere, num}, pos + n
 	}
 	return u.variableValue(form, pos)
 }
@@ -228,17 +228,17 @@ func (u *unit) value(form uint64, constant int64, pos int) (v value, next int) {
 const maxIndirect = 8
 
 // variableValue is like value, for the forms whose size depends on the value.
-func (u *unit) variableValue(form uint64, pos int) (v value, next int) {
+func (u *Unit) variableValue(form uint64, pos int) (v Value, next int) {
 	switch form {
 	case formSdata:
 		s, next := sleb(u.data, pos)
-		return value{vConst, uint64(s)}, next
+		return Value{Const, uint64(s)}, next
 	case formString:
 		i := bytes.IndexByte(u.data[pos:], 0)
 		if i < 0 {
 			return v, -1
 		}
-		return value{vInline, uint64(pos)}, pos + i + 1
+		return Value{Inline, uint64(pos)}, pos + i + 1
 	case formIndirect:
 		real := uint64(formIndirect)
 		for steps := 0; real == formIndirect; steps++ {
@@ -258,62 +258,62 @@ func (u *unit) variableValue(form uint64, pos int) (v value, next int) {
 		return v, -1
 	}
 	if op != opLEB {
-		return value{vElsewhere, 0}, u.skip(&step{op: op}, pos)
+		return Value{Elsewhere, 0}, u.skip(&step{op: op}, pos)
 	}
 	num, next := uleb(u.data, pos)
 	switch form {
 	case formUdata:
-		v = value{vConst, num}
+		v = Value{Const, num}
 	case formRefUdata:
-		v = value{vRef, u.off + num}
+		v = Value{Ref, u.Off + num}
 	case formStrx, formGNUStrIndex:
-		v = value{vStrx, num}
+		v = Value{Strx, num}
 	case formAddrx, formGNUAddrIndex:
-		v = value{vAddrx, num}
+		v = Value{Addrx, num}
 	case formRnglistx:
-		v = value{vRnglistx, num}
+		v = Value{Rnglistx, num}
 	default:
-		v = value{vElsewhere, num}
+		v = Value{Elsewhere, num}
 	}
 	return v, next
 }
 
 // addrxOffset reads a DW_FORM_LLVM_addrx_offset (LLVM, "-minimize-addr-in-v5"):
 // an index into .debug_addr and what to add, so that few entries do for a unit.
-func (u *unit) addrxOffset(pos int) (v value, next int) {
+func (u *Unit) addrxOffset(pos int) (v Value, next int) {
 	index, pos := uleb(u.data, pos)
 	if pos < 0 || len(u.data)-pos < 4 {
 		return v, -1
 	}
-	off := u.order.u32(u.data[pos:])
+	off := u.Order.u32(u.data[pos:])
 	if index > math.MaxUint32 {
-		return value{vAddrx, index}, pos + 4 // outside of any table
+		return Value{Addrx, index}, pos + 4 // outside of any table
 	}
-	return value{vAddrxOff, index<<32 | uint64(off)}, pos + 4
+	return Value{AddrxOff, index<<32 | uint64(off)}, pos + 4
 }
 
 // address resolves a value of class address.
-func (u *unit) address(v value) (uint64, bool) {
-	switch v.kind {
-	case vAddrxOff:
-		a, ok := u.addrx(v.u >> 32)
-		return a + v.u&math.MaxUint32, ok
-	case vAddr:
-		return v.u, true
-	case vAddrx:
-		return u.addrx(v.u)
+func (u *Unit) address(v Value) (uint64, bool) {
+	switch v.Kind {
+	case AddrxOff:
+		a, ok := u.addrx(v.U >> 32)
+		return a + v.U&math.MaxUint32, ok
+	case Addr:
+		return v.U, true
+	case Addrx:
+		return u.addrx(v.U)
 	}
 	return 0, false
 }
 
 // addrx reads entry i of the unit's part of .debug_addr (DWARF 5, 7.27).
-func (u *unit) addrx(i uint64) (uint64, bool) {
-	size := uint64(u.addrSize)
-	off, ok := tableEntry(u.addrBase, i, size, uint64(len(u.sect.addr)))
+func (u *Unit) addrx(i uint64) (uint64, bool) {
+	size := uint64(u.AddrSize)
+	off, ok := tableEntry(u.addrBase, i, size, uint64(len(u.sect.Addr)))
 	if !ok {
 		return 0, false
 	}
-	return u.order.uint(u.sect.addr[off : off+size]), true
+	return u.Order.uint(u.sect.Addr[off : off+size]), true
 }
 
 // tableEntry returns the offset of entry i of a table of equal entries at base,
@@ -325,20 +325,20 @@ func tableEntry(base, i, size, limit uint64) (uint64, bool) {
 	return base + i*size, true
 }
 
-// text returns the bytes of a value of class string.
-func (u *unit) text(v value) ([]byte, bool) {
-	switch v.kind {
-	case vStrp:
-		return cstring(u.sect.str, v.u)
-	case vStrpSup:
-		return cstring(u.sect.supStr, v.u)
-	case vLineStrp:
-		return cstring(u.sect.lineStr, v.u)
-	case vInline:
-		return cstring(u.data, v.u)
-	case vStrx:
-		if off, ok := u.strx(v.u); ok {
-			return cstring(u.sect.str, off)
+// Text returns the bytes of a value of class string.
+func (u *Unit) Text(v Value) ([]byte, bool) {
+	switch v.Kind {
+	case Strp:
+		return CString(u.sect.Str, v.U)
+	case StrpSup:
+		return CString(u.sect.SupStr, v.U)
+	case LineStrp:
+		return CString(u.sect.LineStr, v.U)
+	case Inline:
+		return CString(u.data, v.U)
+	case Strx:
+		if off, ok := u.strx(v.U); ok {
+			return CString(u.sect.Str, off)
 		}
 	}
 	return nil, false
@@ -346,27 +346,27 @@ func (u *unit) text(v value) ([]byte, bool) {
 
 // inString reports whether a value of class string lies in the section that it
 // names; without following indices.
-func (u *unit) inString(v value) bool {
-	switch v.kind {
-	case vStrp:
-		return v.u < uint64(len(u.sect.str))
-	case vLineStrp:
-		return v.u < uint64(len(u.sect.lineStr))
+func (u *Unit) inString(v Value) bool {
+	switch v.Kind {
+	case Strp:
+		return v.U < uint64(len(u.sect.Str))
+	case LineStrp:
+		return v.U < uint64(len(u.sect.LineStr))
 	}
 	return true
 }
 
 // strx reads entry i of the unit's part of .debug_str_offsets (DWARF 5, 7.26).
-func (u *unit) strx(i uint64) (uint64, bool) {
+func (u *Unit) strx(i uint64) (uint64, bool) {
 	size := u.offsetSize()
-	off, ok := tableEntry(u.strOffsetsBase, i, size, uint64(len(u.sect.strOffsets)))
+	off, ok := tableEntry(u.strOffsetsBase, i, size, uint64(len(u.sect.StrOffsets)))
 	if !ok {
 		return 0, false
 	}
-	return u.order.uint(u.sect.strOffsets[off : off+size]), true
+	return u.Order.uint(u.sect.StrOffsets[off : off+size]), true
 }
 
-func cstring(section []byte, off uint64) ([]byte, bool) {
+func CString(section []byte, off uint64) ([]byte, bool) {
 	if off >= uint64(len(section)) {
 		return nil, false
 	}
@@ -377,7 +377,7 @@ func cstring(section []byte, off uint64) ([]byte, bool) {
 	return section[off : off+uint64(n)], true
 }
 
-// errorf returns an error at pos of the unit.
-func (u *unit) errorf(pos int, format string, args ...any) *bin.Error {
-	return &bin.Error{File: u.sect.file, Section: ".debug_info", Offset: u.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
+// Errorf returns an error at pos of the unit.
+func (u *Unit) Errorf(pos int, format string, args ...any) *bin.Error {
+	return &bin.Error{File: u.sect.File, Section: ".debug_info", Offset: u.Off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
 }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package dwarf
 
 import (
 	"fmt"
@@ -19,26 +19,26 @@ const (
 
 // Tags (7.5.3).
 const (
-	tagArrayType          = 0x01
-	tagClassType          = 0x02
-	tagEnumerationType    = 0x04
-	tagCompileUnit        = 0x11
-	tagStructureType      = 0x13
-	tagSubroutineType     = 0x15
-	tagUnionType          = 0x17
-	tagInlinedSubroutine  = 0x1d
-	tagModule             = 0x1e
-	tagSubprogram         = 0x2e
-	tagInterfaceType      = 0x38
-	tagNamespace          = 0x39
-	tagPartialUnit        = 0x3c
-	tagTypeUnit           = 0x41
-	tagCallSite           = 0x48
-	tagSkeletonUnit       = 0x4a
-	tagMIPSLoop           = 0x4081
-	tagGNUCallSite        = 0x4109
-	tagGNUCallSiteParam   = 0x410a
-	tagGNUFormalParamPack = 0x4108
+	TagArrayType          = 0x01
+	TagClassType          = 0x02
+	TagEnumerationType    = 0x04
+	TagCompileUnit        = 0x11
+	TagStructureType      = 0x13
+	TagSubroutineType     = 0x15
+	TagUnionType          = 0x17
+	TagInlinedSubroutine  = 0x1d
+	TagModule             = 0x1e
+	TagSubprogram         = 0x2e
+	TagInterfaceType      = 0x38
+	TagNamespace          = 0x39
+	TagPartialUnit        = 0x3c
+	TagTypeUnit           = 0x41
+	TagCallSite           = 0x48
+	TagSkeletonUnit       = 0x4a
+	TagMIPSLoop           = 0x4081
+	TagGNUCallSite        = 0x4109
+	TagGNUCallSiteParam   = 0x410a
+	TagGNUFormalParamPack = 0x4108
 )
 
 // Attributes (7.5.4).
@@ -160,29 +160,29 @@ const (
 
 // Languages (7.12) that decide how names are built and what can be skipped.
 const (
-	langC89      = 0x01
-	langC        = 0x02
-	langAda83    = 0x03
-	langCPlus    = 0x04
-	langPascal83 = 0x09
-	langC99      = 0x0c
-	langGo       = 0x16
-	langDLang    = 0x13
-	langCPP03    = 0x19
-	langCPP11    = 0x1a
-	langRust     = 0x1c
-	langC11      = 0x1d
-	langSwift    = 0x1e
-	langCPP14    = 0x21
-	langZig      = 0x27
-	langCPP17    = 0x2a
-	langCPP20    = 0x2b
-	langC17      = 0x2c
-	langCPP23    = 0x3a
-	langC23      = 0x3e
-	langMipsAsm  = 0x8001
-	langAssembly = 0x31
-	langObjCPP   = 0x11
+	LangC89      = 0x01
+	LangC        = 0x02
+	LangAda83    = 0x03
+	LangCPlus    = 0x04
+	LangPascal83 = 0x09
+	LangC99      = 0x0c
+	LangGo       = 0x16
+	LangDLang    = 0x13
+	LangCPP03    = 0x19
+	LangCPP11    = 0x1a
+	LangRust     = 0x1c
+	LangC11      = 0x1d
+	LangSwift    = 0x1e
+	LangCPP14    = 0x21
+	LangZig      = 0x27
+	LangCPP17    = 0x2a
+	LangCPP20    = 0x2b
+	LangC17      = 0x2c
+	LangCPP23    = 0x3a
+	LangC23      = 0x3e
+	LangMipsAsm  = 0x8001
+	LangAssembly = 0x31
+	LangObjCPP   = 0x11
 )
 
 // languageNames are the languages of DWARF 5, table 7.17, and those that were
@@ -198,8 +198,8 @@ var languageNames = map[uint64]string{
 	0x32: "C_sharp", 0x33: "Mojo", 0x3a: "C_plus_plus_23", 0x3e: "C23", 0x3f: "Fortran23", 0x8001: "Mips_Assembler",
 }
 
-// languageName returns the DWARF name of a DW_AT_language, without DW_LANG_.
-func languageName(code uint64) string {
+// LanguageName returns the DWARF name of a DW_AT_language, without DW_LANG_.
+func LanguageName(code uint64) string {
 	if name := languageNames[code]; name != "" {
 		return name
 	}

@@ -1,4 +1,4 @@
-package dwarf2sym
+package dwarf
 
 import (
 	"cmp"
@@ -9,22 +9,22 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// row is a row of a line table, valid up to the next row of its sequence.
-type row struct {
-	addr uint64
-	file uint32 // as the line program numbers it
-	num  uint32 // line; 0: none
+// Row is a row of a line table, valid up to the next row of its sequence.
+type Row struct {
+	Addr uint64
+	File uint32 // as the line program numbers it
+	Line uint32 // line; 0: none
 }
 
-// sequence is rows[first:last] of increasing address; the code ends at hi.
-type sequence struct {
-	lo, hi      uint64
-	first, last int
+// Sequence is rows[first:last] of increasing address; the code ends at hi.
+type Sequence struct {
+	Lo, Hi      uint64
+	First, Last int
 }
 
-// lineTable is a line number program (DWARF 5, 6.2) and the rows that it makes.
+// LineTable is a line number program (DWARF 5, 6.2) and the rows that it makes.
 // One is reused from unit to unit.
-type lineTable struct {
+type LineTable struct {
 	data    []byte // the program with its header
 	off     uint64 // in .debug_line
 	version uint16
@@ -38,24 +38,24 @@ type lineTable struct {
 	lengths   []byte
 	addrSize  uint8
 
-	dirs  []value // names; of those in the program itself (vInline) the offset in data
+	dirs  []Value // names; of those in the program itself (vInline) the offset in data
 	files []fileEntry
-	rows  []row
-	seqs  []sequence
+	Rows  []Row
+	Seqs  []Sequence
 }
 
 // fileEntry is an entry of the program's file table. Its name is looked up when
 // a record uses it: most are there for types only.
 type fileEntry struct {
-	name value
+	name Value
 	dir  uint64
 	md5  int // offset of its digest in the program, of version 5; 0: no digest
 }
 
-// read decodes the line program of u and sorts its sequences. A damaged
+// Read decodes the line program of u and sorts its sequences. A damaged
 // program keeps the sequences that were whole.
-func (t *lineTable) read(u *unit, w *window) error {
-	t.clear()
+func (t *LineTable) Read(u *Unit, w *Window) error {
+	t.Clear()
 	if err := t.load(u, w); err != nil {
 		return err
 	}
@@ -63,24 +63,30 @@ func (t *lineTable) read(u *unit, w *window) error {
 		return err
 	}
 	err := t.run(u)
-	slices.SortStableFunc(t.seqs, func(a, b sequence) int { return cmp.Compare(a.lo, b.lo) })
+	slices.SortStableFunc(t.Seqs, func(a, b Sequence) int { return cmp.Compare(a.Lo, b.Lo) })
 	return err
 }
 
-// clear makes the table empty.
-func (t *lineTable) clear() {
+// Clear makes the table empty.
+func (t *LineTable) Clear() {
 	t.data, t.version = nil, 0
 	t.dirs, t.files = t.dirs[:0], t.files[:0]
-	t.rows, t.seqs = t.rows[:0], t.seqs[:0]
+	t.Rows, t.Seqs = t.Rows[:0], t.Seqs[:0]
 }
 
-func (t *lineTable) errorf(u *unit, pos int, format string, args ...any) error {
-	return &bin.Error{File: u.sect.file, Section: ".debug_line", Offset: t.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
+// Size returns the size of the program in bytes.
+func (t *LineTable) Size() int { return len(t.data) }
+
+// NumFiles returns the number of entries of the file table.
+func (t *LineTable) NumFiles() int { return len(t.files) }
+
+func (t *LineTable) errorf(u *Unit, pos int, format string, args ...any) error {
+	return &bin.Error{File: u.sect.File, Section: ".debug_line", Offset: t.off + uint64(pos), Msg: fmt.Sprintf(format, args...)}
 }
 
 // load finds the bytes of the unit's program.
-func (t *lineTable) load(u *unit, w *window) error {
-	t.off = u.stmtList.u
+func (t *LineTable) load(u *Unit, w *Window) error {
+	t.off = u.StmtList.U
 	if w == nil || t.off >= uint64(w.size()) {
 		return t.errorf(u, 0, "line program starts outside of the section")
 	}
@@ -92,12 +98,12 @@ func (t *lineTable) load(u *unit, w *window) error {
 	if len(head) < 4 {
 		return t.errorf(u, 0, "line program of %d bytes", len(head))
 	}
-	length, size := uint64(u.order.u32(head)), uint64(4)
+	length, size := uint64(u.Order.u32(head)), uint64(4)
 	if length == 0xffffffff {
 		if len(head) < 12 {
 			return t.errorf(u, 0, "line program of %d bytes", len(head))
 		}
-		length, size = u.order.u64(head[4:]), 12
+		length, size = u.Order.u64(head[4:]), 12
 	}
 	if length > total-t.off-size {
 		return t.errorf(u, 0, "line program of %d bytes, %d left in the section", length, total-t.off-size)
@@ -107,8 +113,8 @@ func (t *lineTable) load(u *unit, w *window) error {
 }
 
 // header reads the program's header (DWARF 5, 6.2.4).
-func (t *lineTable) header(u *unit) error {
-	c := bin.NewAt(".debug_line", t.data, t.off, u.order.byteOrder())
+func (t *LineTable) header(u *Unit) error {
+	c := bin.NewAt(".debug_line", t.data, t.off, u.Order.byteOrder())
 	offsetSize := 4
 	if c.U32() == 0xffffffff {
 		c.Skip(8)
@@ -118,7 +124,7 @@ func (t *lineTable) header(u *unit) error {
 	if t.version < 2 || t.version > 5 {
 		return t.errorf(u, 0, "line program version %d, want 2 to 5", t.version)
 	}
-	t.addrSize = u.addrSize
+	t.addrSize = u.AddrSize
 	if t.version >= 5 {
 		t.addrSize = c.U8()
 		c.U8() // segment selector size
@@ -149,14 +155,14 @@ func (t *lineTable) header(u *unit) error {
 // oldTables reads the directory and file tables of versions 2 to 4. Numbers
 // start at 1; entry 0 stands for the compilation directory and, for files, for
 // nothing.
-func (t *lineTable) oldTables(c *bin.Cursor) {
-	t.dirs = append(t.dirs, value{})
+func (t *LineTable) oldTables(c *bin.Cursor) {
+	t.dirs = append(t.dirs, Value{})
 	for c.Err() == nil {
 		at := c.Pos()
 		if len(c.CStr()) == 0 {
 			break
 		}
-		t.dirs = append(t.dirs, value{vInline, uint64(at)})
+		t.dirs = append(t.dirs, Value{Inline, uint64(at)})
 	}
 	t.files = append(t.files, fileEntry{})
 	for c.Err() == nil {
@@ -164,14 +170,14 @@ func (t *lineTable) oldTables(c *bin.Cursor) {
 		if len(c.CStr()) == 0 {
 			break
 		}
-		t.files = append(t.files, fileEntry{name: value{vInline, uint64(at)}, dir: c.ULEB()})
+		t.files = append(t.files, fileEntry{name: Value{Inline, uint64(at)}, dir: c.ULEB()})
 		c.ULEB() // time
 		c.ULEB() // length
 	}
 }
 
 // entryTables reads the tables of version 5, which give the form of each field.
-func (t *lineTable) entryTables(u *unit, c *bin.Cursor, offsetSize int) {
+func (t *LineTable) entryTables(u *Unit, c *bin.Cursor, offsetSize int) {
 	for _, files := range []bool{false, true} {
 		var formats [255][2]uint64
 		n := int(c.U8())
@@ -202,29 +208,29 @@ func (t *lineTable) entryTables(u *unit, c *bin.Cursor, offsetSize int) {
 
 // entryField reads one field, of a form that 6.2.4.1 allows or any other whose
 // size is known.
-func (t *lineTable) entryField(u *unit, c *bin.Cursor, offsetSize int, format [2]uint64, e *fileEntry) {
+func (t *LineTable) entryField(u *Unit, c *bin.Cursor, offsetSize int, format [2]uint64, e *fileEntry) {
 	kind, form := format[0], format[1]
 	at := c.Pos()
 	var num uint64
-	var text value
+	var text Value
 	switch form {
 	case formString:
-		text = value{vInline, uint64(c.Pos())}
+		text = Value{Inline, uint64(c.Pos())}
 		c.CStr()
 	case formStrp:
-		text = value{vStrp, c.Uint(offsetSize)}
+		text = Value{Strp, c.Uint(offsetSize)}
 	case formLineStrp:
-		text = value{vLineStrp, c.Uint(offsetSize)}
+		text = Value{LineStrp, c.Uint(offsetSize)}
 	case formStrpSup:
-		text = value{vStrpSup, c.Uint(offsetSize)}
+		text = Value{StrpSup, c.Uint(offsetSize)}
 	case formStrx:
-		text = value{vStrx, c.ULEB()}
+		text = Value{Strx, c.ULEB()}
 	case formStrx1, formStrx2, formStrx3, formStrx4:
-		text = value{vStrx, c.Uint(int(form-formStrx1) + 1)}
+		text = Value{Strx, c.Uint(int(form-formStrx1) + 1)}
 	case formUdata:
 		num = c.ULEB()
 	case formData1, formData2, formData4, formData8:
-		num = c.Uint(u.sizes().fixedSize(form))
+		num = c.Uint(u.Sizes().fixedSize(form))
 	case formData16:
 		c.Skip(16)
 	case formBlock:
@@ -243,7 +249,7 @@ func (t *lineTable) entryField(u *unit, c *bin.Cursor, offsetSize int, format [2
 	switch kind {
 	case lnctPath:
 		if e.name = text; !u.inString(text) {
-			c.Fail("name outside of its string section, at %#x", text.u)
+			c.Fail("name outside of its string section, at %#x", text.U)
 		}
 	case lnctDirectoryIndex:
 		e.dir = num
@@ -265,7 +271,7 @@ type lineState struct {
 
 // run executes the program. Rows that only repeat the line of the row before
 // are not kept, and of several rows at one address the last one counts.
-func (t *lineTable) run(u *unit) error {
+func (t *LineTable) run(u *Unit) error {
 	special := t.specials()
 	s := lineState{file: 1, num: 1}
 	data, pos := t.data, t.prog
@@ -294,8 +300,8 @@ func (t *lineTable) run(u *unit) error {
 		}
 		pos = next
 	}
-	if len(t.rows) > s.first {
-		t.rows = t.rows[:s.first]
+	if len(t.Rows) > s.first {
+		t.Rows = t.Rows[:s.first]
 		return t.errorf(u, len(data), "line program ends within a sequence")
 	}
 	return nil
@@ -308,7 +314,7 @@ type specialOp struct {
 	num  int32
 }
 
-func (t *lineTable) specials() (ops [256]specialOp) {
+func (t *LineTable) specials() (ops [256]specialOp) {
 	if t.lineRange == 0 {
 		return ops
 	}
@@ -324,7 +330,7 @@ func (t *lineTable) specials() (ops [256]specialOp) {
 }
 
 // advance moves by n operations (6.2.5.1).
-func (t *lineTable) advance(s *lineState, n uint64) {
+func (t *LineTable) advance(s *lineState, n uint64) {
 	if t.maxOps == 1 {
 		s.addr += t.minInst * n
 		return
@@ -334,24 +340,24 @@ func (t *lineTable) advance(s *lineState, n uint64) {
 }
 
 // emit appends the row that the state describes.
-func (t *lineTable) emit(s *lineState) {
-	r := row{addr: s.addr, file: uint32(s.file), num: uint32(s.num)}
-	if n := len(t.rows); n > s.first {
-		last := &t.rows[n-1]
-		if last.addr == r.addr {
+func (t *LineTable) emit(s *lineState) {
+	r := Row{Addr: s.addr, File: uint32(s.file), Line: uint32(s.num)}
+	if n := len(t.Rows); n > s.first {
+		last := &t.Rows[n-1]
+		if last.Addr == r.Addr {
 			*last = r
 			return
 		}
-		if last.num == r.num && last.file == r.file && last.addr < r.addr {
+		if last.Line == r.Line && last.File == r.File && last.Addr < r.Addr {
 			return
 		}
 	}
-	t.rows = append(t.rows, r)
+	t.Rows = append(t.Rows, r)
 }
 
 // endSequence closes the open sequence at the state's address.
-func (t *lineTable) endSequence(s *lineState) {
-	rows := t.rows[s.first:]
+func (t *LineTable) endSequence(s *lineState) {
+	rows := t.Rows[s.first:]
 	switch {
 	case len(rows) == 0:
 	case !slices.IsSortedFunc(rows, byAddr):
@@ -359,19 +365,19 @@ func (t *lineTable) endSequence(s *lineState) {
 		slices.SortStableFunc(rows, byAddr)
 		fallthrough
 	default:
-		if lo := rows[0].addr; lo < s.addr {
-			t.seqs = append(t.seqs, sequence{lo: lo, hi: s.addr, first: s.first, last: len(t.rows)})
+		if lo := rows[0].Addr; lo < s.addr {
+			t.Seqs = append(t.Seqs, Sequence{Lo: lo, Hi: s.addr, First: s.first, Last: len(t.Rows)})
 		}
 	}
-	*s = lineState{file: 1, num: 1, first: len(t.rows)}
+	*s = lineState{file: 1, num: 1, first: len(t.Rows)}
 }
 
-func byAddr(a, b row) int { return cmp.Compare(a.addr, b.addr) }
+func byAddr(a, b Row) int { return cmp.Compare(a.Addr, b.Addr) }
 
 // frequent executes the opcodes that compilers write most, with operands of one
 // byte: a fourth of the time for line programs. It returns -1 for all others,
 // which standard executes.
-func (t *lineTable) frequent(s *lineState, op byte, pos int) int {
+func (t *LineTable) frequent(s *lineState, op byte, pos int) int {
 	if op == lnsCopy {
 		t.emit(s)
 		return pos
@@ -398,7 +404,7 @@ func (t *lineTable) frequent(s *lineState, op byte, pos int) int {
 
 // standard executes a standard or extended opcode whose operands are at pos; it
 // returns -1 when the program ends within them.
-func (t *lineTable) standard(u *unit, s *lineState, op byte, pos int) int {
+func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 	var n uint64
 	switch op {
 	case 0:
@@ -424,7 +430,7 @@ func (t *lineTable) standard(u *unit, s *lineState, op byte, pos int) int {
 		if len(t.data)-pos < 2 {
 			return -1
 		}
-		s.addr += uint64(u.order.u16(t.data[pos:]))
+		s.addr += uint64(u.Order.u16(t.data[pos:]))
 		s.op = 0
 		pos += 2
 	case lnsNegateStmt, lnsSetBasicBlock, lnsSetPrologueEnd, lnsSetEpilogueBegin:
@@ -439,7 +445,7 @@ func (t *lineTable) standard(u *unit, s *lineState, op byte, pos int) int {
 }
 
 // extended executes an extended opcode, whose length comes first.
-func (t *lineTable) extended(u *unit, s *lineState, pos int) int {
+func (t *LineTable) extended(u *Unit, s *lineState, pos int) int {
 	size, pos := uleb(t.data, pos)
 	if pos < 0 || size == 0 || size > uint64(len(t.data)-pos) {
 		return -1
@@ -451,14 +457,14 @@ func (t *lineTable) extended(u *unit, s *lineState, pos int) int {
 	case lneSetAddress:
 		switch len(arg) {
 		case 1, 2, 4, 8:
-			s.addr, s.op = u.order.uint(arg), 0
+			s.addr, s.op = u.Order.uint(arg), 0
 		default:
 			return -1
 		}
 	case lneDefineFile:
 		c := bin.New(".debug_line", arg, nil)
 		c.CStr()
-		e := fileEntry{name: value{vInline, uint64(pos + 1)}, dir: c.ULEB()}
+		e := fileEntry{name: Value{Inline, uint64(pos + 1)}, dir: c.ULEB()}
 		if c.Err() == nil {
 			t.files = append(t.files, e)
 		}

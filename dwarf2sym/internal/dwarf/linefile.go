@@ -1,4 +1,4 @@
-package dwarf2sym
+package dwarf
 
 import (
 	"crypto/md5"
@@ -7,12 +7,12 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// path returns the name of a file of the line table: the entry's name joined
+// Path returns the name of a file of the line table: the entry's name joined
 // with its directory, and with the unit's where that is relative too, and
 // otherwise unchanged ("." and ".." stay, nothing is looked up). DWARF 5
 // (6.2.4) makes directory 0 the compilation directory, which is then not
 // joined once more: GCC's relative ones would double.
-func (t *lineTable) path(u *unit, file uint64) (string, bool) {
+func (t *LineTable) Path(u *Unit, file uint64) (string, bool) {
 	if file >= uint64(len(t.files)) {
 		return "", false
 	}
@@ -26,24 +26,24 @@ func (t *lineTable) path(u *unit, file uint64) (string, bool) {
 		dir = t.text(u, t.dirs[e.dir])
 	}
 	if (t.version < 5 || e.dir != 0) && !srcmap.IsAbs(dir) {
-		dir = srcmap.Join(u.compDir, dir)
+		dir = srcmap.Join(u.CompDir, dir)
 	}
 	return srcmap.Join(dir, name), true
 }
 
 // text returns a name of the file tables.
-func (t *lineTable) text(u *unit, v value) string {
+func (t *LineTable) text(u *Unit, v Value) string {
 	var b []byte
-	if v.kind == vInline {
-		b, _ = cstring(t.data, v.u)
+	if v.Kind == Inline {
+		b, _ = CString(t.data, v.U)
 	} else {
-		b, _ = u.text(v)
+		b, _ = u.Text(v)
 	}
 	return string(b)
 }
 
-// md5 returns the digest of a file of the line table, hexadecimal; "" for none.
-func (t *lineTable) md5(file uint64) string {
+// MD5 returns the digest of a file of the line table, hexadecimal; "" for none.
+func (t *LineTable) MD5(file uint64) string {
 	at := t.files[file].md5
 	if at == 0 || len(t.data)-at < md5.Size {
 		return ""

@@ -1,26 +1,26 @@
-package dwarf2sym
+package dwarf
 
-// unit is a unit whose bytes are in memory, with the attributes of its first DIE.
-type unit struct {
-	header
-	order
-	sect    *sections
+// Unit is a unit whose bytes are in memory, with the attributes of its first DIE.
+type Unit struct {
+	Header
+	Order
+	sect    *Sections
 	data    []byte // from the header on; maybe only a part of the unit (peek)
-	abbrevs *abbrevs
+	Abbrevs *Abbrevs
 
-	firstDIE int // of the unit's own DIE, in data
+	FirstDIE int // of the unit's own DIE, in data
 	children int // of what follows it; len(data) when it has no children
 
-	partial  bool // a partial unit: what several units share
-	lang     uint64
-	name     string
-	compDir  string
-	dwoName  string
-	producer value // the compiler, for surveys
-	stmtList value
-	low      value
-	high     value
-	ranges   value
+	Partial  bool // a partial unit: what several units share
+	Lang     uint64
+	Name     string
+	CompDir  string
+	DwoName  string
+	Producer Value // the compiler, for surveys
+	StmtList Value
+	low      Value
+	high     Value
+	ranges   Value
 
 	dwoID uint64 // DWARF 4: as a unit's id
 
@@ -31,36 +31,36 @@ type unit struct {
 	gnuRangesBase  uint64 // of a skeleton: what the other half's DW_AT_ranges count from
 	rangesBase     uint64 // what DW_AT_ranges count from in .debug_ranges
 
-	meter *meter // of who reads the unit
+	meter *Meter // of who reads the unit
 }
 
-// begin prepares u for a unit whose bytes are data.
-func (u *unit) begin(s *sections, h *header, data []byte, t *abbrevs, m *meter) error {
-	*u = unit{header: *h, order: s.order, sect: s, data: data, abbrevs: t, meter: m, firstDIE: int(h.headSize)}
+// Begin prepares u for a unit whose bytes are data.
+func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) error {
+	*u = Unit{Header: *h, Order: s.Order, sect: s, data: data, Abbrevs: t, meter: m, FirstDIE: int(h.HeadSize)}
 	u.children = len(data)
-	if h.version >= 5 {
+	if h.Version >= 5 {
 		// Without the attribute, the table behind the header of the first contribution.
 		u.strOffsetsBase, u.addrBase = 2*u.offsetSize(), 2*u.offsetSize()
 		u.rnglistsBase = 12
-		if h.dwarf64 {
+		if h.DWARF64 {
 			u.rnglistsBase = 20
 		}
 	}
-	pos := u.firstDIE
+	pos := u.FirstDIE
 	code, pos := uleb(data, pos)
 	if pos < 0 || code == 0 {
-		return u.errorf(u.firstDIE, "unit without a DIE")
+		return u.Errorf(u.FirstDIE, "unit without a DIE")
 	}
 	dc := t.lookup(code)
-	if !dc.known || dc.class != classUnit {
-		return u.errorf(u.firstDIE, "first DIE is no unit (abbreviation %d)", code)
+	if !dc.known || dc.class != ClassUnit {
+		return u.Errorf(u.FirstDIE, "first DIE is no unit (abbreviation %d)", code)
 	}
 	var attrs [24]unitAttr
 	taken, pos, err := u.takeUnit(dc, pos, attrs[:0])
 	if err != nil {
 		return err
 	}
-	u.partial = dc.tag == tagPartialUnit
+	u.Partial = dc.tag == TagPartialUnit
 	// Bases first: an attribute may come before the base that it needs.
 	for _, a := range taken {
 		u.setBase(a.at, a.value)
@@ -79,26 +79,26 @@ func (u *unit) begin(s *sections, h *header, data []byte, t *abbrevs, m *meter) 
 
 type unitAttr struct {
 	at    uint16
-	value value
+	value Value
 }
 
 // takeUnit reads the wanted attributes of the unit's DIE.
-func (u *unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, error) {
+func (u *Unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, error) {
 	if dc.bad {
-		return nil, 0, u.errorf(pos, "unknown form %#x", dc.badForm)
+		return nil, 0, u.Errorf(pos, "unknown form %#x", dc.badForm)
 	}
-	u.meter.spend(uint64(len(dc.steps)))
+	u.meter.Spend(uint64(len(dc.steps)))
 	for i := range dc.steps {
 		s := &dc.steps[i]
 		if s.op != opTake {
 			if pos = u.skip(s, pos); pos < 0 {
-				return nil, 0, u.errorf(u.firstDIE, "unit ends within its first DIE")
+				return nil, 0, u.Errorf(u.FirstDIE, "unit ends within its first DIE")
 			}
 			continue
 		}
 		v, next := u.value(uint64(s.form), s.n, pos)
 		if next < 0 {
-			return nil, 0, u.errorf(pos, "unit ends within attribute %#x of its first DIE", s.at)
+			return nil, 0, u.Errorf(pos, "unit ends within attribute %#x of its first DIE", s.at)
 		}
 		attrs = setUnitAttr(attrs, unitAttr{s.at, v})
 		pos = next
@@ -117,35 +117,35 @@ func setUnitAttr(attrs []unitAttr, a unitAttr) []unitAttr {
 	return append(attrs, a)
 }
 
-func (u *unit) setBase(at uint16, v value) {
+func (u *Unit) setBase(at uint16, v Value) {
 	switch at {
 	case atStrOffsetsBase:
-		u.strOffsetsBase = v.u
+		u.strOffsetsBase = v.U
 	case atAddrBase, atGNUAddrBase:
-		u.addrBase = v.u
+		u.addrBase = v.U
 	case atRnglistsBase:
-		u.rnglistsBase = v.u
+		u.rnglistsBase = v.U
 	case atGNURangesBase:
-		u.gnuRangesBase = v.u
+		u.gnuRangesBase = v.U
 	}
 }
 
-func (u *unit) setAttr(at uint16, v value) {
+func (u *Unit) setAttr(at uint16, v Value) {
 	switch at {
 	case atName:
-		u.name = u.str(v)
+		u.Name = u.Str(v)
 	case atCompDir:
-		u.compDir = u.str(v)
+		u.CompDir = u.Str(v)
 	case atProducer:
-		u.producer = v
+		u.Producer = v
 	case atDwoName, atGNUDwoName:
-		u.dwoName = u.str(v)
+		u.DwoName = u.Str(v)
 	case atGNUDwoID:
-		u.dwoID = v.u
+		u.dwoID = v.U
 	case atLanguage:
-		u.lang = v.u
+		u.Lang = v.U
 	case atStmtList:
-		u.stmtList = v
+		u.StmtList = v
 	case atLowPC:
 		u.low = v
 	case atHighPC:
@@ -155,26 +155,26 @@ func (u *unit) setAttr(at uint16, v value) {
 	}
 }
 
-func (u *unit) str(v value) string {
-	b, _ := u.text(v)
+func (u *Unit) Str(v Value) string {
+	b, _ := u.Text(v)
 	return string(b)
 }
 
-// splitID returns the id that both halves have.
-func (u *unit) splitID() uint64 {
-	if u.version >= 5 {
-		return u.id
+// SplitID returns the id that both halves have.
+func (u *Unit) SplitID() uint64 {
+	if u.Version >= 5 {
+		return u.ID
 	}
 	return u.dwoID
 }
 
-// join copies to u, the other half, the attributes that only its skeleton has.
-func (u *unit) join(skel *unit) {
+// Join copies to u, the other half, the attributes that only its skeleton has.
+func (u *Unit) Join(skel *Unit) {
 	u.addrBase, u.rangesBase = skel.addrBase, skel.gnuRangesBase
-	u.stmtList, u.compDir = skel.stmtList, skel.compDir
+	u.StmtList, u.CompDir = skel.StmtList, skel.CompDir
 	u.lowPC = skel.lowPC
 	if v, ok := u.address(u.low); ok {
 		u.lowPC = v
 	}
-	u.dwoName = ""
+	u.DwoName = ""
 }

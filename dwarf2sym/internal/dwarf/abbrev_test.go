@@ -1,0 +1,40 @@
+package dwarf
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+)
+
+// Sizes that memory depends on: a table has thousands of these.
+func TestAbbrevSizes(t *testing.T) {
+	if n := unsafe.Sizeof(decl{}); n > 56 {
+		t.Errorf("decl has %d bytes", n)
+	}
+	if n := unsafe.Sizeof(step{}); n > 16 {
+		t.Errorf("step has %d bytes", n)
+	}
+}
+
+// A DIE of fixed-size attributes is one addition.
+func TestStepsAreMerged(t *testing.T) {
+	const (
+		variable                                  = 0x34
+		declFile, declLine, typ, external, locate = 0x3a, 0x3b, 0x49, 0x3f, 0x02
+	)
+	section := []byte{
+		1, variable, 0, declFile, formData1, declLine, formData2, typ, formRef4, locate, formExprloc, external, formFlagPresent, 0, 0,
+		2, variable, 0, declFile, formData1, declLine, formData2, typ, formRef4, external, formFlagPresent, 0x1c, formImplicitConst, 5, 0, 0,
+		0,
+	}
+	var tab Abbrevs
+	if err := tab.Parse(section, 0, FormSizes{8, 4, 4}); err != nil {
+		t.Fatal(err)
+	}
+	if d := tab.lookup(1); d.size != -1 || !slices.Equal(d.steps, []step{{op: opFixed, n: 7}, {op: opBlock, n: -1}}) {
+		t.Errorf("%+v", d)
+	}
+	if d := tab.lookup(2); d.size != 7 {
+		t.Errorf("%+v", d)
+	}
+}

@@ -1,0 +1,256 @@
+package dwarf
+
+// Scanner goes over the DIEs of a unit once. It stops at those that describe functions,
+// inlined subroutines and scopes.
+type Scanner struct {
+	u      *Unit
+	pos    int
+	depth  int   // of the DIEs whose children are being read; 1 for those below the unit's
+	open   []int // the depths of the children of entries, innermost last
+	scopes bool  // stop at scopes
+	flat   bool  // nothing that is wanted is below a scope
+	entry  Entry
+}
+
+// Entry is a DIE at which a scanner stops.
+type Entry struct {
+	Class    Class
+	Tag      uint16
+	Children bool // an end follows
+	Start    int  // position in the unit
+	Attrs    Attrs
+}
+
+// MaxDepth bounds the nesting of DIEs. Compilers stay below 200; beyond it the
+// unit is taken for damaged.
+const MaxDepth = 4096
+
+// Reset begins with the children of a unit's own DIE.
+func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
+	s.u, s.pos, s.depth, s.open = u, u.children, 1, s.open[:0]
+	s.scopes, s.flat = scopes, flat
+}
+
+// At returns the position in the unit that was reached.
+func (s *Scanner) At() int { return s.pos }
+
+// Next goes on to the next entry, which is valid until the next call, or to the
+// end of the children of one: then e is nil. done reports that there is nothing more.
+func (s *Scanner) Next() (e *Entry, done bool, err error) {
+	u := s.u
+	data, dense, pos, depth := u.data, u.Abbrevs.dense, s.pos, s.depth
+	for pos < len(data) {
+		start := pos
+		code := uint64(data[pos])
+		pos++
+		if code >= 0x80 {
+			if code, pos = uleb(data, start); pos < 0 {
+				return nil, true, u.Errorf(start, "unit ends within an abbreviation code")
+			}
+		}
+		if code == 0 {
+			if depth--; depth == 0 {
+				s.pos = start + 1
+				return nil, true, nil
+			}
+			if n := len(s.open); n > 0 && s.open[n-1] > depth {
+				s.open = s.open[:n-1]
+				s.pos, s.depth = start+1, depth
+				return nil, false, nil
+			}
+			continue
+		}
+		var d *decl
+		if code < uint64(len(dense)) {
+			d = &dense[code]
+		} else {
+			d = u.Abbrevs.lookup(code)
+		}
+		// Most DIEs end here: parameters, variables, types, members.
+		if d.class == ClassOther && d.size >= 0 {
+			pos += int(d.size)
+			if d.children {
+				if depth++; depth > MaxDepth {
+					return nil, true, u.Errorf(start, "DIEs nested over %d deep", MaxDepth)
+				}
+			}
+			continue
+		}
+		stop, enter, next, err := s.die(d, start, pos)
+		if err != nil {
+			return nil, true, err
+		}
+		pos = next
+		if enter {
+			if depth++; depth > MaxDepth {
+				return nil, true, u.Errorf(start, "DIEs nested over %d deep", MaxDepth)
+			}
+		}
+		if stop {
+			if enter {
+				s.open = append(s.open, depth)
+			}
+			s.pos, s.depth = pos, depth
+			return &s.entry, false, nil
+		}
+	}
+	if pos > len(data) {
+		return nil, true, u.Errorf(len(data), "unit ends within a DIE")
+	}
+	// Some producers leave out the closing zeros of the last DIEs.
+	s.pos = pos
+	return nil, true, nil
+}
+
+// die reads a DIE that is more than passed over: whether the scanner stops at it,
+// whether what follows is its children, and where that is.
+func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err error) {
+	u := s.u
+	switch {
+	case !d.known:
+		return false, false, 0, u.Errorf(start, "abbreviation is not declared at .debug_abbrev+%#x", u.Abbrevs.offset)
+	case d.bad:
+		return false, false, 0, u.Errorf(start, "attribute with unknown form %#x", d.badForm)
+	case u.meter.Exhausted:
+		return false, false, 0, ErrExhausted
+	}
+	if d.children && d.sibForm != 0 && (d.class == ClassPrune || d.class == ClassScope && s.flat) {
+		if to := u.sibling(d, pos); to > 0 {
+			return false, false, to, nil
+		}
+	}
+	stop = d.class == ClassFunc || d.class == ClassInline || d.class == ClassScope && s.scopes && d.children
+	if stop {
+		s.entry.Class, s.entry.Tag, s.entry.Children, s.entry.Start = d.class, d.tag, d.children, start
+		next = u.take(d, pos, &s.entry.Attrs)
+	} else {
+		next = u.over(d, pos)
+	}
+	if next < 0 {
+		return false, false, 0, u.Errorf(start, "unit ends within a DIE")
+	}
+	return stop, d.children, next, nil
+}
+
+// sibling returns the position of the DIE's next sibling, or -1 when the reference
+// is not plausible.
+func (u *Unit) sibling(d *decl, pos int) int {
+	at := pos + int(d.sibOff)
+	size := int(d.sibForm)
+	if at < 0 || at+size > len(u.data) {
+		return -1
+	}
+	to := u.Order.uint(u.data[at : at+size])
+	if to <= uint64(at) || to > uint64(len(u.data)) {
+		return -1
+	}
+	return int(to)
+}
+
+// over goes over all attributes of a DIE.
+func (u *Unit) over(d *decl, pos int) int {
+	if d.size >= 0 {
+		return pos + int(d.size)
+	}
+	u.meter.Spend(uint64(len(d.steps)))
+	for i := range d.steps {
+		if pos = u.skip(&d.steps[i], pos); pos < 0 {
+			return -1
+		}
+	}
+	return pos
+}
+
+// TakeAt reads the attributes that name the DIE at pos of the unit's data, if its tag is one
+// that has a name to look for. It returns where they end, or -1.
+func (u *Unit) TakeAt(pos int, a *NameAttrs) int {
+	code, pos := uleb(u.data, pos)
+	if pos < 0 || code == 0 {
+		return -1
+	}
+	d := u.Abbrevs.lookup(code)
+	if !d.known || d.bad {
+		return -1
+	}
+	var all Attrs
+	next := u.take(d, pos, &all)
+	*a = all.NameAttrs
+	return next
+}
+
+// Attrs are the attributes of functions and inlined subroutines.
+type Attrs struct {
+	NameAttrs
+	Low, High, Ranges Value
+	CallFile          Value
+	CallLine          Value
+}
+
+// NameAttrs are those that name a DIE, or refer to the DIE that does.
+type NameAttrs struct {
+	Name, Linkage Value
+	spec, origin  Value
+}
+
+// take reads the wanted attributes of a DIE; it returns where they end, or -1.
+func (u *Unit) take(d *decl, pos int, a *Attrs) int {
+	*a = Attrs{}
+	u.meter.Spend(uint64(len(d.steps)))
+	for i := range d.steps {
+		s := &d.steps[i]
+		if s.op == opFixed {
+			if pos += int(s.n); pos > len(u.data) {
+				return -1
+			}
+			continue
+		}
+		if s.op != opTake {
+			if pos = u.skip(s, pos); pos < 0 {
+				return -1
+			}
+			continue
+		}
+		v, next := u.value(uint64(s.form), s.n, pos)
+		if next < 0 {
+			return -1
+		}
+		pos = next
+		switch s.at {
+		case atName:
+			a.Name = v
+		case atLinkageName, atMIPSLinkageName:
+			a.Linkage = v
+		case atLowPC:
+			a.Low = v
+		case atHighPC:
+			a.High = v
+		case atRanges:
+			a.Ranges = v
+		case atSpecification, atExtension, atSignature:
+			a.spec = v
+		case atAbstractOrigin:
+			a.origin = v
+		case atCallFile:
+			a.CallFile = v
+		case atCallLine:
+			a.CallLine = v
+		}
+	}
+	return pos
+}
+
+// TakeFrom is takeAt for the DIE at the beginning of data, which is a piece of the unit.
+func (u *Unit) TakeFrom(data []byte, a *NameAttrs) int {
+	u.data = data
+	return u.TakeAt(0, a)
+}
+
+// Next returns the DIE that completes this one: where its name may be.
+func (a *NameAttrs) Next() (Value, bool) {
+	if a.origin.IsRef() {
+		return a.origin, true
+	}
+	return a.spec, a.spec.IsRef()
+}
+
+func (v Value) IsRef() bool { return v.Kind == Ref || v.Kind == RefSup || v.Kind == RefSig }

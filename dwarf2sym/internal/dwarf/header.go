@@ -1,0 +1,153 @@
+package dwarf
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Sections are the debug sections of one file. .debug_info is read piece by piece;
+// those that are read at random places are held whole.
+type Sections struct {
+	File     string
+	Order    Order
+	ISA      uint64 // the bit of a function's address that selects its instruction set (arch.ISABit)
+	OldTypes bool   // the units are those of .debug_types (DWARF 4)
+
+	Info       Source
+	Abbrev     []byte
+	Str        []byte
+	SupStr     []byte // .debug_str of the supplementary file
+	LineStr    []byte
+	StrOffsets []byte
+	Addr       []byte
+	Rnglists   []byte
+	Ranges     []byte
+}
+
+// Source is a section that is read piece by piece.
+type Source interface {
+	Size() int64
+
+	// Bytes returns n bytes at off. They may be in buf, if it has room, and are valid until the next
+	// call with that buf.
+	Bytes(off, n int64, buf []byte) ([]byte, error)
+}
+
+// Header is what a unit's header says (DWARF 5, 7.5.1).
+type Header struct {
+	Off      uint64 // of the header in .debug_info
+	Size     uint64 // of the whole unit, the header and its length field included
+	Abbrev   uint64 // offset of its table in .debug_abbrev
+	ID       uint64 // of a skeleton and its other half (DWARF 5)
+	HeadSize uint8
+	Version  uint8
+	Type     uint8
+	AddrSize uint8
+	DWARF64  bool
+}
+
+// TypeHeader is what follows in the header of a type unit.
+type TypeHeader struct {
+	Signature uint64
+	Offset    uint64 // of the type's DIE in the unit
+}
+
+// IsType reports whether the unit has a type, and no code.
+func (h *Header) IsType() bool { return h.Type == utType || h.Type == utSplitType }
+
+// IsSkeleton reports whether the unit's header says that its other half is elsewhere. In
+// version 4 an attribute says it.
+func (h *Header) IsSkeleton() bool { return h.Type == utSkeleton }
+
+func (h *Header) offsetSize() uint64 {
+	if h.DWARF64 {
+		return 8
+	}
+	return 4
+}
+
+func (h *Header) Sizes() FormSizes {
+	s := FormSizes{addr: h.AddrSize, offset: uint8(h.offsetSize())}
+	s.refAddr = s.offset
+	if h.Version <= 2 {
+		s.refAddr = s.addr
+	}
+	return s
+}
+
+// ErrBadHeader stands for damage of a header that is only counted.
+var ErrBadHeader = errors.New("bad unit header")
+
+// MaxHeader is the size of the longest header: a DWARF 5 type unit in
+// 64-bit DWARF.
+const MaxHeader = 40
+
+// ParseHeader decodes the header at off, of which b holds the first bytes.
+// With an error, size is set when the next header can still be found. If quiet is set,
+// the error is errBadHeader: megabytes of zeros are millions of bad headers.
+func (d *Sections) ParseHeader(b []byte, off, total uint64, quiet bool) (h Header, t TypeHeader, err error) {
+	c := bin.NewAt(d.Section(), b, off, d.Order.byteOrder())
+	h = Header{Off: off, Type: utCompile}
+	length := uint64(c.U32())
+	if length == 0xffffffff {
+		h.DWARF64 = true
+		length = c.U64()
+	}
+	fail := func(format string, numbers ...uint64) (Header, TypeHeader, error) {
+		if quiet {
+			return h, t, ErrBadHeader
+		}
+		args := make([]any, len(numbers))
+		for i, n := range numbers {
+			args[i] = n
+		}
+		return h, t, &bin.Error{File: d.File, Section: d.Section(), Offset: off, Msg: fmt.Sprintf(format, args...)}
+	}
+	if c.Err() != nil || !h.DWARF64 && length >= 0xfffffff0 {
+		return fail("unit length %#x is none", length)
+	}
+	if rest := total - off - uint64(c.Pos()); length > rest {
+		return fail("unit of %d bytes, %d left in the section", length, rest)
+	}
+	h.Size = length + uint64(c.Pos())
+	version := c.U16()
+	if version < 2 || version > 5 {
+		return fail("DWARF version %d, want 2 to 5", uint64(version))
+	}
+	h.Version = uint8(version)
+	if version >= 5 {
+		h.Type, h.AddrSize = c.U8(), c.U8()
+		h.Abbrev = c.Uint(int(h.offsetSize()))
+	} else {
+		h.Abbrev = c.Uint(int(h.offsetSize()))
+		h.AddrSize = c.U8()
+		if d.OldTypes {
+			h.Type = utType
+		}
+	}
+	switch h.Type {
+	case utSkeleton, utSplitCompile:
+		h.ID = c.U64()
+	case utType, utSplitType:
+		t = TypeHeader{c.U64(), c.Uint(int(h.offsetSize()))}
+	}
+	h.HeadSize = uint8(c.Pos())
+	if c.Err() != nil || uint64(c.Pos()) > h.Size {
+		return fail("unit of %d bytes ends within its header", h.Size)
+	}
+	switch h.AddrSize {
+	case 2, 4, 8:
+		return h, t, nil
+	}
+	return fail("addresses of %d bytes, want 2, 4 or 8", uint64(h.AddrSize))
+}
+
+// Section returns the name of the section with the units.
+func (d *Sections) Section() string {
+	if d.OldTypes {
+		return ".debug_types"
+	}
+	return ".debug_info"
+}

@@ -1,0 +1,45 @@
+package dwarf
+
+import (
+	"errors"
+	"sync/atomic"
+)
+
+// Effort is the work on the units of one file, and of those that belong to it.
+type Effort struct {
+	Limit uint64
+	Spent atomic.Uint64
+}
+
+// Over reports whether the limit was passed.
+func (e *Effort) Over() bool { return e.Spent.Load() > e.Limit }
+
+// ErrExhausted ends work whose result is thrown away.
+var ErrExhausted = errors.New("too much work")
+
+// effortStep is how much work a worker does before it charges the shared budget.
+const effortStep = 1 << 20
+
+// Meter counts the work of one goroutine.
+type Meter struct {
+	Effort    *Effort
+	spent     uint64 // since the last flush
+	Exhausted bool   // the shared budget is used up
+}
+
+// Spend counts work. It reports false when there was too much of it: whatever
+// the caller makes from then on is thrown away.
+func (m *Meter) Spend(n uint64) bool {
+	if m.spent += n; m.spent >= effortStep {
+		m.Flush()
+	}
+	return !m.Exhausted
+}
+
+// Flush adds the work since the last flush to the shared budget.
+func (m *Meter) Flush() {
+	if m.Effort.Spent.Add(m.spent) > m.Effort.Limit {
+		m.Exhausted = true
+	}
+	m.spent = 0
+}
