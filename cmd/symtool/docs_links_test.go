@@ -126,7 +126,7 @@ func TestDocCommands(t *testing.T) {
 				}
 				continue
 			}
-			if b.lang == "" || (b.lang == "sh" || b.lang == "go") && b.file == "" {
+			if b.lang == "" || (b.lang == "sh" || b.lang == "go") && b.file == "" && b.example == "" {
 				t.Errorf("%s:%d: a block of what? console is run, text is not", d.name, b.line)
 			}
 			for _, c := range b.commands {

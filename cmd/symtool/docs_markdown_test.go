@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -21,17 +22,19 @@ type document struct {
 
 // docBlock is a fenced block. The words behind the three backquotes are
 //
-//	LANGUAGE [oracle] [file=NAME] [norun: REASON]
+//	LANGUAGE [oracle] [file=NAME] [example=PACKAGE.NAME] [norun: REASON]
 //
 // Blocks of the language console are run: "$ " begins a command, "> " continues it,
 // and what follows is what it prints, where a line ... stands for any lines, and ...
 // in a line for any text. Blocks with oracle are run only beside other tools. A block
-// with file= becomes that file. One with norun: is an exception, for a reason.
+// with file= becomes that file. One with example= shows what is in an Example function. One with
+// norun: is an exception, for a reason.
 type docBlock struct {
 	line     int // of the first line in it, counted from 0
 	lang     string
 	oracle   bool
 	file     string
+	example  string
 	norun    string
 	text     []string
 	commands []*docCommand
@@ -44,7 +47,7 @@ type docCommand struct {
 	output   []string
 }
 
-var docInfo = regexp.MustCompile(`^(?:norun: (.+)|file=(\S+)|(oracle))(?: |$)`)
+var docInfo = regexp.MustCompile(`^(?:norun: (.+)|file=(\S+)|example=(\S+)|(oracle))(?: |$)`)
 
 // readDocument reads a Markdown file.
 func readDocument(t *testing.T, name string) *document {
@@ -77,13 +80,8 @@ func newDocBlock(t *testing.T, d *document, line int, info string) *docBlock {
 		if m == nil {
 			t.Fatalf("%s:%d: %q is not what a block can have", d.name, line+1, info)
 		}
-		if info = info[len(m[0]):]; m[3] != "" {
-			b.oracle = true
-		} else if m[2] != "" {
-			b.file = m[2]
-		} else {
-			b.norun = m[1]
-		}
+		info = info[len(m[0]):]
+		b.norun, b.file, b.example, b.oracle = cmp.Or(m[1], b.norun), cmp.Or(m[2], b.file), cmp.Or(m[3], b.example), m[4] != "" || b.oracle
 	}
 	return b
 }

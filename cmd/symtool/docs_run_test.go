@@ -92,7 +92,7 @@ func runDocument(t *testing.T, d *document, wanted func(*docBlock) bool) {
 			commands, blocks = append(commands, c), append(blocks, b)
 		}
 	}
-	if slices.ContainsFunc(d.blocks, func(b *docBlock) bool { return b.lang == "go" }) {
+	if slices.ContainsFunc(d.blocks, func(b *docBlock) bool { return b.lang == "go" && b.file != "" }) {
 		if testing.Short() {
 			t.Skip("builds programs: runs without -short")
 		}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// TestDocExamples compares the examples in documents with the functions that go test runs.
+// GOLDIE_UPDATE=1 writes them.
+func TestDocExamples(t *testing.T) {
+	n := 0
+	for _, d := range documents(t) {
+		changed := false
+		for _, b := range slices.Backward(d.blocks) {
+			if b.example == "" {
+				continue
+			}
+			n++
+			pkg, name, _ := strings.Cut(b.example, ".")
+			body, ok := examples(t, pkg)[name]
+			if !ok {
+				t.Errorf("%s:%d: there is no %s in %s/example_test.go", d.name, b.line, name, pkg)
+			} else if slices.Equal(b.text, body) {
+				continue
+			} else if testenv.Updating() {
+				d.lines, changed = slices.Replace(d.lines, b.line, b.line+len(b.text), body...), true
+			} else {
+				t.Errorf("%s:%d: the code differs from that of %s in %s/example_test.go", d.name, b.line, name, pkg)
+			}
+		}
+		if changed {
+			d.write(t)
+		}
+	}
+	if n < 6 {
+		t.Errorf("%d examples in documents, want 6 and more", n)
+	}
+}
+
+// TestPackagesHaveExamples wants an Example with output for each package that docs/library.md lists.
+func TestPackagesHaveExamples(t *testing.T) {
+	quoted := regexp.MustCompile("`([^`]+)`")
+	n := 0
+	readDocument(t, "docs/library.md").prose(func(line int, text string) {
+		cell, ok := strings.CutPrefix(text, "| `")
+		if !ok {
+			return
+		}
+		cell, _, _ = strings.Cut("`"+cell, " |")
+		folder := ""
+		for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
+			pkg := m[1]
+			if folder == "" {
+				folder = path.Dir(pkg)
+			} else {
+				pkg = path.Join(folder, pkg)
+			}
+			n++
+			if len(examples(t, pkg)) == 0 {
+				t.Errorf("docs/library.md:%d: %s has no Example", line, pkg)
+			}
+		}
+	})
+	if n < 15 {
+		t.Errorf("%d packages, want 15 and more", n)
+	}
+}
+
+// examples returns the lines of the Example functions of a package without their output. One without
+// output is not run, and left out.
+func examples(t *testing.T, pkg string) map[string][]string {
+	t.Helper()
+	file := filepath.Join(testenv.Root(t), pkg, "example_test.go")
+	fset := token.NewFileSet()
+	text := readFile(t, pkg+"/example_test.go")
+	f, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for _, decl := range f.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || !strings.HasPrefix(fn.Name.Name, "Example") {
+			continue
+		}
+		body := text[fset.Position(fn.Body.Lbrace).Offset+2 : fset.Position(fn.Body.Rbrace).Offset]
+		code, _, printed := strings.Cut(body, "\t// Output:\n")
+		if !printed {
+			continue
+		}
+		lines := strings.Split(strings.TrimSuffix(code, "\n"), "\n")
+		for i := range lines {
+			lines[i] = strings.TrimPrefix(lines[i], "\t")
+		}
+		all[fn.Name.Name] = lines
+	}
+	return all
+}

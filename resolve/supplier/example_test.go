@@ -1,0 +1,35 @@
+package supplier_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
+)
+
+// Symbols of a module that is known by name and id, from a symbol file or else from binaries.
+func ExampleNewChain() {
+	files, err := supplier.NewSymbols("../../golden/input/crashes/win.sym", resolve.Open)
+	if err != nil {
+		log.Fatal(err)
+	}
+	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	chain := supplier.NewChain(files, binaries)
+	symbols, tried, err := chain.Symbols(context.Background(), resolve.Module{Name: "app", DebugID: "17F473446FAE06D27ECE5A270227EC290"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, t := range tried { // where they were not
+		fmt.Println(t)
+	}
+	defer symbols.Close()
+	fmt.Println(symbols.Identity().Name, symbols.Detail() == resolve.LineDetail)
+	// Output:
+	// ../../golden/input/crashes/win.sym: has the symbols of "app.pdb" 000000000000000000000000004000001
+	// walk-sources.elf true
+}

@@ -1,0 +1,33 @@
+package gsym_test
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/gsym"
+)
+
+// A GSYM file, written and read again.
+func Example() {
+	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "17F473446FAE06D27ECE5A270227EC290", Name: "app"}
+	m.Funcs = append(m.Funcs, symfmt.Func{RVA: 0x1000, Size: 0x24, Name: "main"})
+	m.Infos = append(m.Infos, symfmt.Info{Key: "GENERATOR", Value: "example"})
+	for _, loss := range gsym.Losses(m, gsym.Options{}) { // what the format has no place for
+		fmt.Println(loss)
+	}
+	var file bytes.Buffer
+	if err := gsym.Write(&file, m, gsym.Options{}); err != nil {
+		log.Fatal(err)
+	}
+	back, problems, err := gsym.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), gsym.ReadOptions{File: "app.gsym"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(back.Funcs[0].Name, len(problems))
+	// Output:
+	// 1 MODULE record (GSYM has the id only)
+	// 1 INFO record (GSYM has no place for them)
+	// main 0
+}

@@ -1,0 +1,33 @@
+package symcache_test
+
+import (
+	"bytes"
+	"fmt"
+	"log"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symcache"
+)
+
+// A symcache, written and read again.
+func Example() {
+	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "17F473446FAE06D27ECE5A270227EC290", Name: "app"}
+	m.Funcs = append(m.Funcs, symfmt.Func{RVA: 0x1000, Size: 0x24, Name: "main"})
+	m.Infos = append(m.Infos, symfmt.Info{Key: "GENERATOR", Value: "example"})
+	for _, loss := range symcache.Losses(m, symcache.Options{}) { // what the format has no place for
+		fmt.Println(loss)
+	}
+	var file bytes.Buffer
+	if err := symcache.Write(&file, m, symcache.Options{}); err != nil {
+		log.Fatal(err)
+	}
+	back, problems, err := symcache.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), symcache.ReadOptions{File: "app.symcache"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(back.Funcs[0].Name, len(problems))
+	// Output:
+	// 1 MODULE record (a symcache has the id and the CPU only)
+	// 1 INFO record (a symcache has no place for them)
+	// main 0
+}
