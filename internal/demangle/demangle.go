@@ -30,11 +30,11 @@ const (
 // which ties the work on all names of a file to their bytes.
 //
 // The C++ names of libLLVM, libclang-cpp, libstdc++ and Ceph take a step a byte, the worst
-// of them 8, and become 3 times as long, at most 40 times.
+// of them 8, and become 3 times as long, at most 55 times.
 const (
 	StepsPerByte = 128
 	leastSteps   = 16 << 10
-	growth       = 32 // bytes of a demangled name for a byte of the mangled one
+	growth       = 64 // bytes of a demangled name for a byte of the mangled one
 	leastGrown   = 2 << 10
 )
 

@@ -43,10 +43,14 @@ var costlyNames = map[string]func(n int) string{
 var longNames = map[string]func(n int) string{
 	"references":        func(n int) string { return "_Z1f1AI" + strings.Repeat("1b", n) + "E" + strings.Repeat("S0_", n) },
 	"references to all": func(n int) string { return "_Z1f1aPS_" + strings.Repeat("PKS0_", n) },
-	"parameters":        func(n int) string { return "_Z1f" + strings.Repeat("i", n) },
-	"arguments":         func(n int) string { return "_Z1fI" + strings.Repeat("i", n) + "EvT_" },
-	"pack":              func(n int) string { return "_Z1fIJ" + strings.Repeat("i", n) + "EEvDpT_" },
-	"clones":            func(n int) string { return "_Z1fv" + strings.Repeat(".a", n) },
+	// As iterators of nested containers: the worst of Ceph's names becomes 55 times as long.
+	"references to a long one": func(n int) string {
+		return fmt.Sprintf("_Z1f%d%s%s", n/10, strings.Repeat("a", n/10), strings.Repeat("S_", n/14))
+	},
+	"parameters": func(n int) string { return "_Z1f" + strings.Repeat("i", n) },
+	"arguments":  func(n int) string { return "_Z1fI" + strings.Repeat("i", n) + "EvT_" },
+	"pack":       func(n int) string { return "_Z1fIJ" + strings.Repeat("i", n) + "EEvDpT_" },
+	"clones":     func(n int) string { return "_Z1fv" + strings.Repeat(".a", n) },
 }
 
 func TestLongNames(t *testing.T) {
