@@ -18,8 +18,6 @@ import (
 //go:embed page.tmpl
 var pageText string
 
-var pageTemplate = page.New(pageText, template.FuncMap{"printable": text.Printable}, "mapdata.js", "map.js", "mapview.js", "findings.js")
-
 // WriteHTML writes the results as one page. A file in maps gets its map drawn.
 func WriteHTML(w io.Writer, r *Results, maps map[*lint.Report]*lint.Map) error {
 	all := r.all()
@@ -34,7 +32,8 @@ func WriteHTML(w io.Writer, r *Results, maps map[*lint.Report]*lint.Map) error {
 	if len(p.Files) > 0 {
 		head.Title = text.Printable(p.Files[0].File)
 	}
-	return pageTemplate.Write(w, head, &p)
+	scripts := []string{"mapdata.js", "map.js", "mapview.js", "findings.js"}
+	return page.New(pageText, template.FuncMap{"printable": text.Printable}, scripts...).Write(w, head, &p)
 }
 
 type htmlPage struct {

@@ -105,11 +105,10 @@ type Arch struct {
 	Alt *Numbering
 
 	// For look-ups in Regs and OtherNames.
-	names   []string // by DWARF number
-	numbers map[string]uint64
-	index   map[string]int // places in Regs
-	others  map[string]int // places in OtherNames
-	labels  map[string]string
+	names  []string       // by DWARF number
+	index  map[string]int // places in Regs
+	others map[string]int // places in OtherNames
+	labels map[string]string
 }
 
 // Reg is a register. Names are unique within an Arch.
@@ -228,8 +227,11 @@ func lookup(names []string, n uint64) (string, bool) {
 
 // RegNumber returns the DWARF number of a register, if it has one.
 func (a *Arch) RegNumber(name string) (uint64, bool) {
-	n, ok := a.numbers[name]
-	return n, ok
+	i, ok := a.index[name]
+	if !ok || a.Regs[i].DWARF == NoDWARF {
+		return 0, false
+	}
+	return a.Regs[i].DWARF, true
 }
 
 // RegIndex returns a register's place in Regs.
@@ -247,13 +249,9 @@ func (a *Arch) OtherIndex(name string) (int, bool) {
 // finish makes the look-up tables.
 func finish(a *Arch) *Arch {
 	a.names = byNumber(a.Regs)
-	a.numbers = make(map[string]uint64, len(a.Regs))
 	a.index = make(map[string]int, len(a.Regs))
 	for i, r := range a.Regs {
 		a.index[r.Name] = i
-		if r.DWARF != NoDWARF {
-			a.numbers[r.Name] = r.DWARF
-		}
 	}
 	if a.Shown.Digits == 0 {
 		a.Shown.Digits = 2 * a.PtrSize

@@ -36,8 +36,15 @@ type bucket struct {
 // defaultRegion is where AWS looks for what has no region.
 const defaultRegion = "us-east-1"
 
-// bucketName is what S3 allows, and what is safe in the name of a host.
-var bucketName = regexp.MustCompile(`^[a-z0-9A-Z][a-zA-Z0-9._-]{1,253}[a-zA-Z0-9]$`)
+// Names are what S3 allows, and what is safe in the name of a host. Their lengths are not in the
+// patterns: a counted repetition is compiled as often as it may occur.
+var (
+	bucketName = regexp.MustCompile(`^[a-z0-9A-Z][a-zA-Z0-9._-]+[a-zA-Z0-9]$`)
+	regionName = regexp.MustCompile(`^[a-zA-Z0-9-]+$`)
+)
+
+func isBucket(name string) bool { return len(name) <= 255 && bucketName.MatchString(name) }
+func isRegion(name string) bool { return len(name) <= 64 && regionName.MatchString(name) }
 
 // openBucket makes ready for S3.
 func (u *Uploader) openBucket() error {
@@ -45,7 +52,7 @@ func (u *Uploader) openBucket() error {
 	if err != nil || at.Scheme != "s3" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
 		return fmt.Errorf("want s3://BUCKET or s3://BUCKET/PREFIX")
 	}
-	if !bucketName.MatchString(at.Host) || strings.Contains(at.Host, "..") {
+	if !isBucket(at.Host) || strings.Contains(at.Host, "..") {
 		return fmt.Errorf("%q is no name of a bucket", at.Host)
 	}
 	b := &bucket{u: u, name: at.Host, region: u.Region, prefix: strings.Trim(at.Path, "/")}
@@ -53,7 +60,7 @@ func (u *Uploader) openBucket() error {
 	if b.region == "" {
 		b.region = defaultRegion
 	}
-	if !regionName.MatchString(b.region) {
+	if !isRegion(b.region) {
 		return fmt.Errorf("%q is no name of a region", b.region)
 	}
 	if b.prefix != "" {
@@ -73,8 +80,6 @@ func (u *Uploader) openBucket() error {
 	u.target = b
 	return nil
 }
-
-var regionName = regexp.MustCompile(`^[a-zA-Z0-9-]{1,64}$`)
 
 // host returns the server's address, with the bucket where it belongs into the host's
 // name.
@@ -145,7 +150,7 @@ func (b *bucket) moved(err error, asked string) bool {
 	if region == "" {
 		region = status.xml.Region
 	}
-	if region == "" || region == asked || !regionName.MatchString(region) {
+	if region == "" || region == asked || !isRegion(region) {
 		return false
 	}
 	b.mu.Lock()
@@ -234,7 +239,7 @@ func (b *bucket) locate(ctx context.Context, before string) bool {
 		var doc struct {
 			Region string `xml:",chardata"`
 		}
-		if xml.Unmarshal(a.text, &doc) == nil && regionName.MatchString(doc.Region) {
+		if xml.Unmarshal(a.text, &doc) == nil && isRegion(doc.Region) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			b.region = doc.Region

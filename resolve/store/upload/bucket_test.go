@@ -323,3 +323,12 @@ func TestHalves(t *testing.T) {
 		t.Errorf("a file that is gone: %s", got)
 	}
 }
+
+// The longest names, and longer ones.
+func TestLengthsOfNames(t *testing.T) {
+	for n, is := range map[int]func(string) bool{255: isBucket, 64: isRegion} {
+		if name := strings.Repeat("a", n); !is(name) || is(name+"a") {
+			t.Errorf("of names of %d and %d bytes, want the first one only", n, n+1)
+		}
+	}
+}

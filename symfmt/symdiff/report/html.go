@@ -13,8 +13,6 @@ import (
 //go:embed page.tmpl
 var pageText string
 
-var pageTemplate = page.New(pageText, template.FuncMap{"printable": text.Printable}, "changes.js")
-
 // maxPage is how many bytes of changes a page has, about: browsers show a few
 // megabytes without delay. What is beyond is counted.
 const maxPage = 4 << 20
@@ -107,7 +105,7 @@ func (t *htmlWriter) End() error {
 		head.Title = text.Printable(p.Modules[0].Old.File + " and " + p.Modules[0].New.File)
 	}
 	t.choices()
-	return pageTemplate.Write(t.w, head, p)
+	return page.New(pageText, template.FuncMap{"printable": text.Printable}, "changes.js").Write(t.w, head, p)
 }
 
 // choices are the kinds and aspects of the changes on the page.
