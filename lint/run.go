@@ -117,10 +117,10 @@ func read(ctx context.Context, p *check.Pass, in io.Reader) (unreadable bool, er
 	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
 	for {
 		r, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
 		if err != nil {
+			if errors.Is(err, io.EOF) {
+				break
+			}
 			if !encoding(p, err) {
 				return false, err
 			}

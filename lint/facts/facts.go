@@ -209,8 +209,10 @@ func (f *Facts) See(r *symfmt.Record) {
 // own notes whether a record belongs to Func. Other readers want nothing but INLINE_ORIGINs
 // between a FUNC and its records.
 func (f *Facts) own(r *symfmt.Record) {
-	owned := (r.Kind == symfmt.KindLine || r.Kind == symfmt.KindInline) && !r.Apart
-	f.InFunc, f.FuncLost = owned && r.Owner == symfmt.OwnerRead, owned && r.Owner == symfmt.OwnerLost
+	f.InFunc, f.FuncLost = false, false
+	if (r.Kind == symfmt.KindLine || r.Kind == symfmt.KindInline) && !r.Apart {
+		f.InFunc, f.FuncLost = r.Owner == symfmt.OwnerRead, r.Owner == symfmt.OwnerLost
+	}
 }
 
 func (f *Facts) openFunc(r *symfmt.Record) {
