@@ -1,6 +1,7 @@
 package bin
 
 import (
+	"context"
 	"fmt"
 	"io"
 )
@@ -62,4 +63,19 @@ func ReadUpTo(r io.Reader, most int64) ([]byte, error) {
 		}
 	}
 	return data, nil
+}
+
+// ContextReader returns a reader of r that ends with ctx: Read's error is the cause.
+func ContextReader(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
+
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if c.ctx.Err() != nil {
+		return 0, context.Cause(c.ctx)
+	}
+	return c.r.Read(p)
 }

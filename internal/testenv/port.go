@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"syscall"
 	"testing"
 )
@@ -53,4 +55,12 @@ func FreePort(t testing.TB) int {
 	}
 	t.Fatal("no free port")
 	return 0
+}
+
+// Serve answers requests by h until the test ends, and returns the server's URL.
+func Serve(t testing.TB, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
 }

@@ -64,3 +64,18 @@ func Invisible(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == '\u3164' || r == '\uffa0' ||
 		0x115f <= r && r <= 0x1160 || 0xfe00 <= r && r <= 0xfe0f || 0xe0000 <= r && r <= 0xe0fff
 }
+
+// Count returns a number, which is not negative, with its noun: "1 file", "2 files", "3 addresses".
+func Count[N int | int64 | uint64 | uint32](n N, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "s"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return strconv.FormatUint(uint64(n), 10) + " " + noun
+}
+
+// Base returns the last part of a path of any system: what follows its last slash or backslash.
+func Base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

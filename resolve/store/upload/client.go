@@ -3,11 +3,13 @@ package upload
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 
@@ -282,3 +284,27 @@ func (c *client) ended(ctx context.Context, err error) {
 }
 
 func (c *client) redacted(err error) error { return c.hidden.hide(err) }
+
+func asStatus(err error, status **statusError) bool { return errors.As(err, status) }
+
+// contentLength returns what a header says of the size, in bytes.
+func contentLength(h http.Header) (int64, bool) {
+	n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
+	return n, err == nil && n >= 0
+}
+
+// maxJSON is the size of the largest answer that is read as JSON, in bytes: the list of
+// files in an answer to a zip may have hundred thousands of names.
+const maxJSON = 32 << 20
+
+// parse reads an answer as JSON.
+func (a *answer) parse(into any) error {
+	if err := json.Unmarshal(a.text, into); err != nil {
+		says := a.readable()
+		if says == "" {
+			says = fmt.Sprintf("%d bytes", len(a.text))
+		}
+		return &refusal{fmt.Errorf("the answer is not the JSON that is due: %s", says)}
+	}
+	return nil
+}

@@ -2,12 +2,14 @@ package walktest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
@@ -104,3 +106,26 @@ func AsMinidump(t testing.TB, path string) string {
 
 // CallsCPUs are the CPUs that calls.c has a crash on.
 var CallsCPUs = []string{"aarch64", "arm", "i386", "mips64", "mipsel", "ppc64le", "riscv64", "s390x", "x86_64"}
+
+// SomeRegisters are those with which the instructions of tests were made.
+func SomeRegisters(a *arch.Arch) *dump.Context {
+	c := dump.NewContext(a)
+	values := map[string]uint64{
+		"$rax": 0x1000, "$rcx": 3, "$rdx": 0, "$rbx": 9, "$rsp": 0x7000, "$rbp": 0x8000, "$rsi": 0x4000, "$rdi": 0x5000, "$rip": 0x400000,
+		"$eax": 0x1000, "$ecx": 3, "$edx": 0, "$ebx": 9, "$esp": 0x7000, "$ebp": 0x8000, "$eip": 0x400000,
+		"x0": 0x1000, "x1": 3, "x2": 0, "x3": 0x2000, "x4": 0xffffffff, "x30": 0x5555, "sp": 0x7000, "pc": 0x400000,
+	}
+	for name, v := range values {
+		c.Set(name, v)
+	}
+	return c
+}
+
+// SomeMemory is 16 bytes at the stack pointer of someRegisters.
+func SomeMemory() dump.Memory {
+	b := make([]byte, 16)
+	for i := range b {
+		b[i] = byte(0x11 * (1 + i/8))
+	}
+	return dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: 0x7000, Data: b}})
+}

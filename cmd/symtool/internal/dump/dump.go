@@ -2,6 +2,7 @@
 package dump
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/version"
 )
@@ -265,4 +267,21 @@ func (cfg *dumpConfig) operands(args []string) error {
 		return err
 	}
 	return cli.NotInput(cfg.output, append(inputs, cfg.maps.Inputs()...)...)
+}
+
+// checkBuildID checks --build-id, which replaces FILE.
+func (cfg *dumpConfig) checkBuildID(text string, args []string) error {
+	id, err := debuginfod.ParseBuildID(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--build-id: %w", err)
+	case len(args) > 0:
+		return fmt.Errorf("--build-id is in place of FILE, unexpected operand %q", args[0])
+	case cfg.Client == nil:
+		return errors.New("--build-id needs a server: --debuginfod or DEBUGINFOD_URLS")
+	}
+	cfg.BuildID = id
+	cfg.files = []string{fmt.Sprintf("%x", id)}
+	cfg.Options.FileName = cfg.files[0]
+	return nil
 }
