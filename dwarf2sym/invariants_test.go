@@ -125,10 +125,11 @@ func strictText(m *symfmt.Module) ([]byte, error) {
 	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
 		return nil, err
 	}
-	again, _, err := symfmt.Read(bytes.NewReader(b.Bytes()), symfmt.ReadOptions{File: "written"})
+	result, err := symfmt.Read(context.Background(), bytes.NewReader(b.Bytes()), symfmt.ReadOptions{File: "written"})
 	if err != nil {
 		return b.Bytes(), err
 	}
+	again := result.Module
 	var second bytes.Buffer
 	if err := symfmt.Write(&second, again, symfmt.WriteOptions{}); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package dwarf2sym_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -204,7 +205,7 @@ func accepted(t *testing.T, text []byte) {
 	if err := checkGrammar(bytes.NewReader(text)); err != nil {
 		t.Errorf("the grammar: %v", err)
 	}
-	if _, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{}); err != nil {
+	if _, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{}); err != nil {
 		t.Errorf("symfmt: %v", err)
 	}
 }

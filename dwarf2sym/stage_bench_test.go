@@ -186,7 +186,7 @@ func stageWrite(b *testing.B, m *symfmt.Module, size int) {
 
 func stageText(b *testing.B, text []byte) {
 	stageLoop(b, len(text), func() error {
-		_, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{})
+		_, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{})
 		return err
 	})
 }

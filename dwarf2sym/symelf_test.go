@@ -65,10 +65,11 @@ func TestSymelfExpressions(t *testing.T) {
 			rule, mustLose := strings.CutPrefix(rule, "!")
 			text := fmt.Sprintf("MODULE Linux %s 0102030405060708090A0B0C0D0E0F100 x\nSTACK CFI INIT 1000 20 .cfa: %s 0 + .ra: .cfa -8 + ^\nSTACK CFI 1008 %s\n",
 				c.cpu, a.SP, rule)
-			m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{})
+			result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
+			m := result.Module
 			back := throughELF(t, m, symelf.Options{})
 			names := cfi.NewNames(a)
 			got, want := effectSpans(t, names, back), effectSpans(t, names, m)
@@ -115,10 +116,11 @@ func readSymbols(t testing.TB, path string) *symfmt.Module {
 	if i := bytes.Index(text, []byte("\n# ")); i >= 0 {
 		text = text[:i+1]
 	}
-	m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{})
+	result, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	return m
 }
 

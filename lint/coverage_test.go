@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -306,10 +307,11 @@ func TestCoverageOfGoldens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, _, err := symfmt.Read(strings.NewReader(string(text)), symfmt.ReadOptions{Tolerant: true})
+		result, err := symfmt.Read(context.Background(), strings.NewReader(string(text)), symfmt.ReadOptions{Tolerant: true})
 		if err != nil {
 			t.Fatal(err)
 		}
+		m := result.Module
 		covered := map[symfmt.RVA]bool{}
 		for i := range m.CFI.Blocks {
 			b := &m.CFI.Blocks[i]

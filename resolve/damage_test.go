@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -27,10 +28,11 @@ func TestOrphans(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text = damageHead + text
-			_, report, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{File: "test.sym", Tolerant: true})
+			result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{File: "test.sym", Tolerant: true})
 			if err != nil {
 				t.Fatal(err)
 			}
+			report := result.Report
 			r, err := openBytes([]byte(text))
 			if err != nil {
 				t.Fatal(err)

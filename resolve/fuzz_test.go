@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"testing"
 
 	"github.com/symtool/symtool/symfmt"
@@ -17,20 +18,20 @@ func FuzzFind(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbf" + head + " FUNC 0 ffffffffffffffff 0 f\r\n0 0 0 0\r\n\tSTACK CFI INIT 0 1 a: b\nSTACK  CFI 0 x: y"))
 	f.Add([]byte(head + "STACK CFI INIT 0 8 .cfa: $rsp 8 +\nSTACK CFI 1 .cfa: $rsp\r16 +\nSTACK b\nSTACK CFI 4 .cfa: $rsp 8 +\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, report, err := symfmt.Read(bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
+		result, err := symfmt.Read(context.Background(), bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
 		if err != nil || bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || bytes.HasPrefix(data, []byte{0x28, 0xb5, 0x2f, 0xfd}) {
 			openBytes(data) // must not panic
 			return
 		}
 		r, err := openBytes(data)
 		if err != nil {
-			if m.OS != "" || len(m.Funcs)+len(m.Publics)+len(m.Wins)+len(m.CFI.Blocks) > 0 {
+			if m := result.Module; m.OS != "" || len(m.Funcs)+len(m.Publics)+len(m.Wins)+len(m.CFI.Blocks) > 0 {
 				t.Fatal(err)
 			}
 			return
 		}
-		n := newNaive(m)
-		n.damaged = len(report.Problems) > 0
+		n := newNaive(result.Module)
+		n.damaged = len(result.Problems) > 0
 		compareNaive(t, r, n)
 		compareWritten(t, n)
 	})

@@ -3,6 +3,7 @@ package resolve
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -254,11 +255,11 @@ func TestOracleGSYMOfTexts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
-			if err != nil || len(m.Funcs)+len(m.Publics) == 0 {
+			result, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+			if err != nil || len(result.Module.Funcs)+len(result.Module.Publics) == 0 {
 				t.Skip("no functions")
 			}
-			checkGSYM(t, m, file)
+			checkGSYM(t, result.Module, file)
 		})
 	}
 }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -67,10 +68,11 @@ func TestOracleGSYMOfOddModules(t *testing.T) {
 	for round := range rounds {
 		old := round%2 == 1
 		text := oddText(rand.New(rand.NewPCG(uint64(round), 9)), old)
-		m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+		result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 		if err != nil {
 			t.Fatal(err)
 		}
+		m := result.Module
 		var canonical bytes.Buffer
 		if err := symfmt.Write(&canonical, m, symfmt.WriteOptions{}); err != nil {
 			t.Fatal(err)

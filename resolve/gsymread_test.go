@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -68,11 +69,11 @@ func readGSYM(t *testing.T, file string) *symfmt.Module {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, problems, err := gsym.Read(f, info.Size(), gsym.ReadOptions{File: file})
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
+	result, err := gsym.Read(context.Background(), f, info.Size(), gsym.ReadOptions{File: file})
+	if err != nil || len(result.Problems) > 0 {
+		t.Fatal(err, result)
 	}
-	return m
+	return result.Module
 }
 
 // imageBase is the base address in a header of version 1.

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -26,10 +27,11 @@ func newNaive(m *symfmt.Module) *naive {
 
 func readNaive(t testing.TB, text string) *naive {
 	t.Helper()
-	m, report, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m, report := result.Module, result.Report
 	n := newNaive(m)
 	n.damaged = len(report.Problems) > 0
 	return n

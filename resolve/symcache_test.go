@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -87,10 +88,11 @@ func symcacheModule(t *testing.T, path string) *symfmt.Module {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	m, _, err := symfmt.Read(f, symfmt.ReadOptions{Tolerant: true})
+	result, err := symfmt.Read(context.Background(), f, symfmt.ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	return m
 }
 
@@ -120,11 +122,11 @@ func compareSymcache(t *testing.T, path string, o symcache.Options) {
 
 func readSymcache(t *testing.T, data []byte, o symcache.Options) *symfmt.Module {
 	t.Helper()
-	m, problems, err := symcache.Read(bytes.NewReader(data), int64(len(data)), symcache.ReadOptions{File: "x.symcache", Base: o.Base})
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
+	result, err := symcache.Read(context.Background(), bytes.NewReader(data), int64(len(data)), symcache.ReadOptions{File: "x.symcache", Base: o.Base})
+	if err != nil || len(result.Problems) > 0 {
+		t.Fatal(err, result)
 	}
-	return m
+	return result.Module
 }
 
 func writeSymcache(t *testing.T, m *symfmt.Module, o symcache.Options) []byte {

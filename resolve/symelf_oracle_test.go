@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -128,10 +129,11 @@ func TestOracleSymelf(t *testing.T) {
 	for _, tool := range elfTools {
 		total, frames, counts := 0, 0, map[string]int{}
 		for name, text := range inputs {
-			m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{})
+			result, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
+			m := result.Module
 			elfFile := writeSymelf(t, m)
 			addrs := edgesOf(m)
 			every := 1
@@ -192,10 +194,11 @@ func TestOracleSymelfNM(t *testing.T) {
 	testenv.Oracle(t)
 	lines := 0
 	for name, text := range symelfInputs(t) {
-		m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{})
+		result, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
+		m := result.Module
 		var list bytes.Buffer
 		if err := symlist.Write(&list, m, symlist.Options{Format: symlist.NM}); err != nil {
 			t.Fatal(err)

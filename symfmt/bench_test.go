@@ -119,7 +119,7 @@ func BenchmarkRead(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := Read(bytes.NewReader(text), ReadOptions{}); err != nil {
+			if _, _, err := read(bytes.NewReader(text), ReadOptions{}); err != nil {
 				b.Fatal(err)
 			}
 		}

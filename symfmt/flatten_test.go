@@ -18,7 +18,7 @@ func flattened(t *testing.T, text string) *Flat {
 	if !strings.Contains(text, "INLINE_ORIGIN") {
 		b.WriteString("INLINE_ORIGIN 0 f\nINLINE_ORIGIN 3 g\nINLINE_ORIGIN 5 h\nINLINE_ORIGIN 7 i\n")
 	}
-	m, _, err := Read(strings.NewReader(b.String()+text), ReadOptions{})
+	m, _, err := read(strings.NewReader(b.String()+text), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		checkReader(t, text)
-		strict, _, strictErr := Read(bytes.NewReader(text), ReadOptions{})
-		m, report, err := Read(bytes.NewReader(text), ReadOptions{Tolerant: true})
+		strict, _, strictErr := read(bytes.NewReader(text), ReadOptions{})
+		m, report, err := read(bytes.NewReader(text), ReadOptions{Tolerant: true})
 		good := err == nil && len(report.Problems) == 0
 		if good != (strictErr == nil) {
 			t.Fatalf("strict: %v; tolerant: %v, %v", strictErr, err, report.Problems)
@@ -82,7 +82,7 @@ func checkPlace(t *testing.T, err error) {
 
 func checkWrite(t *testing.T, m *Module) {
 	loose := mustWrite(t, m, 2)
-	again, _, err := Read(bytes.NewReader(loose), ReadOptions{Tolerant: true})
+	again, _, err := read(bytes.NewReader(loose), ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatalf("read(write(m)): %v in\n%s", err, loose)
 	}

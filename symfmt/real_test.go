@@ -35,7 +35,7 @@ func symbolFiles(t testing.TB) map[string][]byte {
 
 func mustRead(t testing.TB, text []byte) *Module {
 	t.Helper()
-	m, report, err := Read(bytes.NewReader(text), ReadOptions{File: "t.sym"})
+	m, report, err := read(bytes.NewReader(text), ReadOptions{File: "t.sym"})
 	if err != nil {
 		t.Fatalf("read: %v", err)
 	}

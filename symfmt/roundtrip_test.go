@@ -42,7 +42,7 @@ func TestWriteLeavesModule(t *testing.T) {
 		if !reflect.DeepEqual(m, copied) {
 			t.Fatalf("seed %d: Write changed the module", seed)
 		}
-		read, report, err := Read(bytes.NewReader(text), ReadOptions{Tolerant: true})
+		read, report, err := read(bytes.NewReader(text), ReadOptions{Tolerant: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func TestCompressedInput(t *testing.T) {
 	want := mustRead(t, text)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m, report, err := Read(iotest.OneByteReader(bytes.NewReader(tt.data)), ReadOptions{})
+			m, report, err := read(iotest.OneByteReader(bytes.NewReader(tt.data)), ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,14 +77,14 @@ func TestDamagedCompression(t *testing.T) {
 	for name, data := range map[string][]byte{"gzip": gzipped(t, text), "zstd": zstded(t, text)} {
 		t.Run(name, func(t *testing.T) {
 			cut := data[:len(data)*2/3]
-			_, _, err := Read(bytes.NewReader(cut), ReadOptions{File: "a.sym.z"})
+			_, _, err := read(bytes.NewReader(cut), ReadOptions{File: "a.sym.z"})
 			if err == nil || !strings.HasPrefix(err.Error(), "a.sym.z: ") || !strings.Contains(err.Error(), name+" data: ") {
 				t.Errorf("strict: error %v", err)
 			}
 			if name == "gzip" && !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Errorf("strict: error %v, want an unexpected end", err)
 			}
-			m, report, err := Read(bytes.NewReader(cut), ReadOptions{Tolerant: true})
+			m, report, err := read(bytes.NewReader(cut), ReadOptions{Tolerant: true})
 			if name == "zstd" && err != nil {
 				return // one block: nothing came out of it
 			}
@@ -99,7 +99,7 @@ func TestDamagedCompression(t *testing.T) {
 	t.Run("head", func(t *testing.T) {
 		for _, data := range []string{"\x1f\x8b", "\x1f\x8b\x08", "\x28\xb5\x2f\xfd", "\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff\xff"} {
 			for _, tolerant := range []bool{false, true} {
-				if _, _, err := Read(strings.NewReader(data), ReadOptions{Tolerant: tolerant}); err == nil {
+				if _, _, err := read(strings.NewReader(data), ReadOptions{Tolerant: tolerant}); err == nil {
 					t.Errorf("%q, tolerant %v: no error", data, tolerant)
 				}
 			}
@@ -113,16 +113,16 @@ func TestFailingFile(t *testing.T) {
 	broken := errors.New("device is gone")
 	for name, data := range map[string][]byte{"plain": []byte(plainText), "gzip": gzipped(t, []byte(plainText))[:40]} {
 		in := io.MultiReader(bytes.NewReader(data), iotest.ErrReader(broken))
-		_, _, err := Read(in, ReadOptions{File: "a.sym", Tolerant: true})
+		_, _, err := read(in, ReadOptions{File: "a.sym", Tolerant: true})
 		if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "a.sym: ") {
 			t.Errorf("%s: error %v, want %v", name, err, broken)
 		}
 	}
-	_, _, err := Read(iotest.ErrReader(broken), ReadOptions{Tolerant: true})
+	_, _, err := read(iotest.ErrReader(broken), ReadOptions{Tolerant: true})
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
-	_, _, err = Read(stuck{}, ReadOptions{Tolerant: true})
+	_, _, err = read(stuck{}, ReadOptions{Tolerant: true})
 	if !errors.Is(err, io.ErrNoProgress) {
 		t.Errorf("error %v, want %v", err, io.ErrNoProgress)
 	}
@@ -156,7 +156,7 @@ func TestUTF16(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, tolerant := range []bool{false, true} {
-				_, _, err := Read(bytes.NewReader(tt.data), ReadOptions{File: "a.sym", Tolerant: tolerant})
+				_, _, err := read(bytes.NewReader(tt.data), ReadOptions{File: "a.sym", Tolerant: tolerant})
 				want := "a.sym:1:1: text in UTF-16" + tt.want + ", want UTF-8: convert it, for example with iconv -f UTF-16" + tt.want + " -t UTF-8"
 				if err == nil || err.Error() != want {
 					t.Errorf("tolerant %v: error %v, want %s", tolerant, err, want)
@@ -188,7 +188,7 @@ func TestBombs(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			m, report, err := Read(bytes.NewReader(data), ReadOptions{Tolerant: true})
+			m, report, err := read(bytes.NewReader(data), ReadOptions{Tolerant: true})
 			limit := int64(freeText + maxTextRatio*(len(data)+1))
 			if err != nil || len(m.Funcs) != 1 || report.Bytes > limit || report.Bytes < freeText || report.Damage == nil || !strings.Contains(report.Damage.Error(), "the limit is 50 times as many and 1 MB") {
 				t.Fatalf("error %v, %d bytes, want at most %d, damage %v", err, report.Bytes, limit, report.Damage)
@@ -214,7 +214,7 @@ func TestZstdWindow(t *testing.T) {
 		data = append(data, byte(n), byte(n>>8), byte(n>>16))
 		data = append(data, plainText...)
 		before := residentBytes(t)
-		m, _, err := Read(bytes.NewReader(data), ReadOptions{})
+		m, _, err := read(bytes.NewReader(data), ReadOptions{})
 		grown := residentBytes(t) - before
 		if windowLog <= 27 && (err != nil || len(m.Funcs) != 1) {
 			t.Errorf("window 2^%d: %v", windowLog, err)

@@ -244,10 +244,11 @@ func TestAnswersAreResolves(t *testing.T) {
 // edges are the addresses in a symbol file, those before and those in the middle.
 func edges(t testing.TB, text []byte) (all []uint64) {
 	t.Helper()
-	m, _, err := symfmt.Read(strings.NewReader(string(text)), symfmt.ReadOptions{Tolerant: true})
-	if m == nil {
+	result, err := symfmt.Read(context.Background(), strings.NewReader(string(text)), symfmt.ReadOptions{Tolerant: true})
+	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	add := func(rva symfmt.RVA, size uint64) {
 		all = append(all, uint64(rva)-1, uint64(rva), uint64(rva)+size/2, uint64(rva)+size)
 	}

@@ -2,6 +2,7 @@ package gsym_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log"
 
@@ -21,11 +22,11 @@ func Example() {
 	if err := gsym.Write(&file, m, gsym.Options{}); err != nil {
 		log.Fatal(err)
 	}
-	back, problems, err := gsym.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), gsym.ReadOptions{File: "app.gsym"})
+	back, err := gsym.Read(context.Background(), bytes.NewReader(file.Bytes()), int64(file.Len()), gsym.ReadOptions{File: "app.gsym"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(back.Funcs[0].Name, len(problems))
+	fmt.Println(back.Module.Funcs[0].Name, len(back.Problems))
 	// Output:
 	// 1 MODULE record (GSYM has the id only)
 	// 1 INFO record (GSYM has no place for them)

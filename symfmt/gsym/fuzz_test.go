@@ -21,7 +21,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(write(f, m, o))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, problems, err := Read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
+		m, problems, err := readAll(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
 		for _, p := range problems {
 			if p.String() == "" {
 				t.Error("empty problem")
@@ -122,7 +122,7 @@ func TestHostile(t *testing.T) {
 		{"offset outside", file1(1, nil), "in a file of 0x54 bytes (lost: function at 0x0)", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, problems, err := Read(bytes.NewReader(c.data), int64(len(c.data)), ReadOptions{File: "x"})
+			m, problems, err := readAll(bytes.NewReader(c.data), int64(len(c.data)), ReadOptions{File: "x"})
 			var got string
 			for _, p := range problems {
 				got += p.String() + "\n"
@@ -147,7 +147,7 @@ func TestHostileSize(t *testing.T) {
 	info := put(nil, uint32(16), uint32(5), uint32(infoInlines), uint32(len(deep)), deep, uint64(0))
 	watch := testenv.StartWatch()
 	for name, data := range map[string][]byte{"deep": file1(1, info), "shared": file1(100_000, info)} {
-		m, problems, err := Read(bytes.NewReader(data), int64(len(data)), ReadOptions{})
+		m, problems, err := readAll(bytes.NewReader(data), int64(len(data)), ReadOptions{})
 		if err != nil || len(problems) == 0 || len(m.Funcs) == 0 || len(m.Funcs) > 3 {
 			t.Errorf("%s: %v, %v", name, err, problems)
 			continue
@@ -210,7 +210,7 @@ func TestLongNames(t *testing.T) {
 	if err := Write(&b, m, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	read, problems, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()), ReadOptions{})
+	read, problems, err := readAll(bytes.NewReader(b.Bytes()), int64(b.Len()), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

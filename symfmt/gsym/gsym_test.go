@@ -2,6 +2,7 @@ package gsym
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -20,10 +21,11 @@ import (
 
 func parse(t testing.TB, text string) *symfmt.Module {
 	t.Helper()
-	m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	return m
 }
 
@@ -38,7 +40,7 @@ func write(t testing.TB, m *symfmt.Module, o Options) []byte {
 
 func read(t testing.TB, data []byte, o ReadOptions) *symfmt.Module {
 	t.Helper()
-	m, problems, err := Read(bytes.NewReader(data), int64(len(data)), o)
+	m, problems, err := readAll(bytes.NewReader(data), int64(len(data)), o)
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
@@ -107,7 +109,7 @@ const version2 = `
 
 func TestVersion2ByHand(t *testing.T) {
 	data := hexBytes(t, version2)
-	m, problems, err := Read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "dir/x.gsym", OS: "Linux", Arch: "ppc"})
+	m, problems, err := readAll(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "dir/x.gsym", OS: "Linux", Arch: "ppc"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +340,7 @@ func TestBase(t *testing.T) {
 			t.Errorf("%#x, want %#x", m.Funcs[0].RVA, c.want)
 		}
 	}
-	_, problems, err := Read(bytes.NewReader(data), int64(len(data)), ReadOptions{Base: &high})
+	_, problems, err := readAll(bytes.NewReader(data), int64(len(data)), ReadOptions{Base: &high})
 	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].String(), "address 0x400000+0x10, want 0x400011 or more") {
 		t.Error(err, problems)
 	}
@@ -417,5 +419,35 @@ func TestManyInlinesInManyRanges(t *testing.T) {
 	}
 	if took := watch.Took(); depths != [2]int{1, n} || took > 20*time.Second {
 		t.Errorf("%v inlined functions by depth in %v, want 1 and %d in a second or so", depths, took, n)
+	}
+}
+
+// readAll is Read of a test.
+func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
+	result, err := Read(context.Background(), r, size, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return result.Module, result.Problems, nil
+}
+
+// lateCancel cancels a context when the file is read.
+type lateCancel struct {
+	io.ReaderAt
+	cancel func()
+}
+
+func (c lateCancel) ReadAt(p []byte, off int64) (int, error) {
+	c.cancel()
+	return c.ReaderAt.ReadAt(p, off)
+}
+
+// The context also ends what comes after the file was read.
+func TestReadCancelled(t *testing.T) {
+	data := write(t, parse(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	in := lateCancel{bytes.NewReader(data), cancel}
+	if _, err := Read(ctx, in, int64(len(data)), ReadOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
 	}
 }

@@ -3,6 +3,7 @@ package gsym
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -18,24 +19,26 @@ import (
 // be used.
 //
 // Memory: the file, and what is in it once more.
-func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
-	data, err := bin.ReadUpTo(io.NewSectionReader(r, 0, size), size)
+func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
+	data, err := bin.ReadUpTo(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), size)
 	if err != nil {
-		return nil, nil, &bin.Error{File: o.File, Offset: uint64(len(data)), Err: err}
+		return nil, &bin.Error{File: o.File, Offset: uint64(len(data)), Err: err}
 	}
 	var p problems
 	g := image{path: o.File, data: data}
 	if err := g.open(&p); err != nil {
-		return nil, p.all(), err
+		return nil, err
 	}
 	d := newReader(&g, &p)
 	d.findEnds()
 	d.files()
-	d.functions(imageBase(&g, o))
+	if err := d.functions(ctx, imageBase(&g, o)); err != nil {
+		return nil, err
+	}
 	d.dropPieces()
 	d.module(o)
 	d.reportDropped(o)
-	return d.m, p.all(), nil
+	return &symfmt.Result{Module: d.m, Report: symfmt.Report{Problems: p.all()}}, nil
 }
 
 // imageBase returns the absolute address of RVA 0.
@@ -155,10 +158,13 @@ func (d *reader) files() {
 }
 
 // functions reads all FunctionInfos, in the order of the address table.
-func (d *reader) functions(base uint64) {
+func (d *reader) functions(ctx context.Context, base uint64) error {
 	g := d.g
 	before, unsorted := uint64(0), false
 	for i := range g.count {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		diff := g.addr(i)
 		if diff < before && !unsorted {
 			unsorted = true
@@ -172,10 +178,14 @@ func (d *reader) functions(base uint64) {
 		}
 		if !d.entry(i, symfmt.RVA(addr-base)) {
 			d.problems.add(fmt.Sprintf("functions from %d on", i), g.fail(g.offsets.offset+i*uint64(g.strSize), "FunctionInfos take more bytes than the file has: entries share them"))
-			return
+			break
 		}
 	}
+	return nil
 }
+
+// checkEvery is after how many functions the context is looked at.
+const checkEvery = 1 << 10
 
 // entry reads the FunctionInfo of entry i. It is false when the bytes of all that
 // were read are more than the file has: each has its own in a file that is sound,

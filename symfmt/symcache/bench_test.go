@@ -2,6 +2,7 @@ package symcache
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,10 +26,11 @@ func benchModule(b *testing.B) (*symfmt.Module, symfmt.RVA) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	m, _, err := symfmt.Read(f, symfmt.ReadOptions{Tolerant: true})
+	result, err := symfmt.Read(context.Background(), f, symfmt.ReadOptions{Tolerant: true})
 	if err != nil {
 		b.Fatal(err)
 	}
+	m := result.Module
 	return m, symfmt.RVA(base)
 }
 
@@ -61,7 +63,7 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(data.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, problems, err := Read(bytes.NewReader(data.Bytes()), int64(data.Len()), ReadOptions{Base: base}); err != nil || len(problems) > 0 {
+		if _, problems, err := readAll(bytes.NewReader(data.Bytes()), int64(data.Len()), ReadOptions{Base: base}); err != nil || len(problems) > 0 {
 			b.Fatal(err, problems)
 		}
 	}

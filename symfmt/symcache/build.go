@@ -1,6 +1,7 @@
 package symcache
 
 import (
+	"context"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -48,11 +49,14 @@ func newBuilder(c *cache, m *symfmt.Module, base symfmt.RVA) *builder {
 }
 
 // build adds all FUNCs and PUBLICs.
-func (b *builder) build() {
+func (b *builder) build(ctx context.Context) error {
 	n := uint32(b.c.ranges.len())
 	first := b.c.locations.want - b.c.ranges.want // of the locations of ranges
 	start, l, at := uint32(0), unknown, uint32(none)
 	for i := range n {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		next := b.c.order.Uint32(b.c.ranges.entry(i))
 		if b.any && next <= b.last {
 			b.c.damaged(&b.damages.order, func() error {
@@ -73,7 +77,11 @@ func (b *builder) build() {
 	}
 	b.closeTo(0)
 	b.names.finish()
+	return nil
 }
+
+// checkEvery is after how many ranges the context is looked at.
+const checkEvery = 1 << 12
 
 // locationOf returns the source location of a range, unknown if it is not there.
 func (b *builder) locationOf(i uint32) location {

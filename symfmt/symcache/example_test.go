@@ -2,6 +2,7 @@ package symcache_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log"
 
@@ -21,11 +22,11 @@ func Example() {
 	if err := symcache.Write(&file, m, symcache.Options{}); err != nil {
 		log.Fatal(err)
 	}
-	back, problems, err := symcache.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), symcache.ReadOptions{File: "app.symcache"})
+	back, err := symcache.Read(context.Background(), bytes.NewReader(file.Bytes()), int64(file.Len()), symcache.ReadOptions{File: "app.symcache"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(back.Funcs[0].Name, len(problems))
+	fmt.Println(back.Module.Funcs[0].Name, len(back.Problems))
 	// Output:
 	// 1 MODULE record (a symcache has the id and the CPU only)
 	// 1 INFO record (a symcache has no place for them)

@@ -2,6 +2,7 @@ package symcache
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -32,24 +33,26 @@ type ReadOptions struct {
 // could be read: the file is not a symcache, or of another version, or ends before its
 // ranges. The module is in canonical order, but for the numbers of its files and
 // origins, which are those of the symcache.
-func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
-	data, err := bin.ReadUpTo(io.NewSectionReader(r, 0, size), size)
+func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
+	data, err := bin.ReadUpTo(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), size)
 	if err != nil {
-		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
+		return nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
 	}
 	c, err := open(data, o.File)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m := &symfmt.Module{OS: o.OS, Arch: archName(c.arch), ID: decodeDebugID(c.id, c.order), Name: o.Name}
 	m.OS, m.Arch = cmp.Or(m.OS, "unknown"), cmp.Or(m.Arch, o.Arch, "unknown")
 	m.Name = cmp.Or(m.Name, baseName(o.File))
 	b := newBuilder(c, m, o.Base)
-	b.build()
+	if err := b.build(ctx); err != nil {
+		return nil, err
+	}
 	if o.Dropped != nil {
 		b.dropped(o.Dropped)
 	}
-	return m, c.found(), nil
+	return &symfmt.Result{Module: m, Report: symfmt.Report{Problems: c.found()}}, nil
 }
 
 // baseName returns the name of a module of a symcache's path.

@@ -66,7 +66,7 @@ func TestReadNothing(t *testing.T) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
-	_, _, err := Read(failing{}, 100, ReadOptions{File: "x.symcache"})
+	_, _, err := readAll(failing{}, 100, ReadOptions{File: "x.symcache"})
 	if err == nil || err.Error() != "x.symcache: read error: disk on fire" {
 		t.Error(err)
 	}
@@ -197,7 +197,7 @@ func TestReadOfSymbolic(t *testing.T) {
 	words(0) // padding
 	b = append(append(b, s.data...), "anything about variables"...)
 	var dropped []string
-	m, problems, err := Read(bytes.NewReader(b), int64(len(b)), ReadOptions{
+	m, problems, err := readAll(bytes.NewReader(b), int64(len(b)), ReadOptions{
 		Dropped: func(l symfmt.Loss) { dropped = append(dropped, fmt.Sprintf("%d %s", l.Count, l.What)) },
 	})
 	if err != nil || len(problems) > 0 {
@@ -231,11 +231,11 @@ func TestCallWithoutFile(t *testing.T) {
 
 func TestNamesOfModule(t *testing.T) {
 	data := write(t, parse(t, "MODULE Linux riscv64 0 x\n"), 8)
-	m, _, err := Read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "a/libx.so.symcache"})
+	m, _, err := readAll(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "a/libx.so.symcache"})
 	if err != nil || m.OS != "unknown" || m.Arch != "unknown" || m.Name != "libx.so" {
 		t.Errorf("%+v, %v", m, err)
 	}
-	m, _, err = Read(bytes.NewReader(data), int64(len(data)), ReadOptions{Arch: "riscv64"})
+	m, _, err = readAll(bytes.NewReader(data), int64(len(data)), ReadOptions{Arch: "riscv64"})
 	if err != nil || m.Name != "unknown" || m.Arch != "riscv64" {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -253,7 +253,7 @@ func TestLongNames(t *testing.T) {
 	if err := Write(&b, m, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	read, problems, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()), ReadOptions{})
+	read, problems, err := readAll(bytes.NewReader(b.Bytes()), int64(b.Len()), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package symcache
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -35,8 +36,11 @@ func parse(t testing.TB, text string) *symfmt.Module {
 }
 
 func symfmtRead(text string) (*symfmt.Module, error) {
-	m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
-	return m, err
+	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+	if err != nil {
+		return nil, err
+	}
+	return result.Module, nil
 }
 
 func write(t testing.TB, m *symfmt.Module, version uint32) []byte {
@@ -49,7 +53,7 @@ func write(t testing.TB, m *symfmt.Module, version uint32) []byte {
 }
 
 func read(data []byte) (*symfmt.Module, []symfmt.Problem, error) {
-	return Read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x.symcache", OS: "Linux", Name: "prog"})
+	return readAll(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x.symcache", OS: "Linux", Name: "prog"})
 }
 
 // text returns a module as Breakpad's text without its MODULE line.
@@ -302,7 +306,7 @@ PUBLIC ffffffff81000050 0 p
 	if err := Write(&b, m, Options{Base: base}); err != nil {
 		t.Fatal(err)
 	}
-	got, problems, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()), ReadOptions{Base: base})
+	got, problems, err := readAll(bytes.NewReader(b.Bytes()), int64(b.Len()), ReadOptions{Base: base})
 	if err != nil || len(problems) > 0 {
 		t.Fatal(err, problems)
 	}
@@ -352,3 +356,33 @@ func TestWriteOrder(t *testing.T) {
 type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// readAll is Read of a test.
+func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
+	result, err := Read(context.Background(), r, size, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return result.Module, result.Problems, nil
+}
+
+// lateCancel cancels a context when the file is read.
+type lateCancel struct {
+	io.ReaderAt
+	cancel func()
+}
+
+func (c lateCancel) ReadAt(p []byte, off int64) (int, error) {
+	c.cancel()
+	return c.ReaderAt.ReadAt(p, off)
+}
+
+// The context also ends what comes after the file was read.
+func TestReadCancelled(t *testing.T) {
+	data := write(t, parse(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), 8)
+	ctx, cancel := context.WithCancel(context.Background())
+	in := lateCancel{bytes.NewReader(data), cancel}
+	if _, err := Read(ctx, in, int64(len(data)), ReadOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+}

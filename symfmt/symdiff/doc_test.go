@@ -43,10 +43,11 @@ type docRow struct {
 }
 
 func newDoc(t testing.TB, text []byte) *doc {
-	m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+	result, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	m.Canonicalize()
 	d := &doc{m: m}
 	for i := range m.Funcs {

@@ -2,6 +2,7 @@ package symelf
 
 import (
 	"bytes"
+	"context"
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/hex"
@@ -23,10 +24,11 @@ import (
 
 func symbolFile(t testing.TB, text string) *symfmt.Module {
 	t.Helper()
-	m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{})
+	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	return m
 }
 
@@ -500,10 +502,11 @@ func FuzzWrite(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte, base uint64) {
-		m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+		result, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 		if err != nil {
 			return
 		}
+		m := result.Module
 		o := Options{Base: base &^ (pageSize - 1)}
 		Losses(m, o)
 		var out, again bytes.Buffer

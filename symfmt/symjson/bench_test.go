@@ -49,7 +49,7 @@ func BenchmarkRead(b *testing.B) {
 			b.ReportAllocs()
 			b.ReportMetric(float64(len(data))/float64(size), "x")
 			for range b.N {
-				if _, _, err := Read(bytes.NewReader(data), int64(len(data)), ReadOptions{}); err != nil {
+				if _, _, err := read(bytes.NewReader(data), int64(len(data)), ReadOptions{}); err != nil {
 					b.Fatal(err)
 				}
 			}

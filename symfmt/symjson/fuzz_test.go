@@ -20,7 +20,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, problems, err := Read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
+		m, problems, err := read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
 		if err != nil {
 			if m != nil || len(problems) > 0 || err.Error() == "" {
 				t.Fatal("an error and a module")

@@ -2,6 +2,7 @@ package symjson
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -153,7 +154,7 @@ func write(t testing.TB, m *symfmt.Module, o Options) []byte {
 // mustRead reads what has no problem.
 func mustRead(t testing.TB, data []byte) *symfmt.Module {
 	t.Helper()
-	m, problems, err := Read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x.json"})
+	m, problems, err := read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x.json"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,9 +177,10 @@ func breakpad(t testing.TB, m *symfmt.Module) []byte {
 // parse reads a symbol file, with what damage it may have.
 func parse(t testing.TB, data []byte) *symfmt.Module {
 	t.Helper()
-	m, _, err := symfmt.Read(bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
+	result, err := symfmt.Read(context.Background(), bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	return m
 }

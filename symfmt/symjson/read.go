@@ -3,6 +3,7 @@ package symjson
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 
@@ -25,10 +26,10 @@ type ReadOptions struct {
 //
 // Memory: the module, and the longest line of JSON Lines or the longest value
 // without lists of a document.
-func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
-	text, _, err := symfmt.Decompress(io.NewSectionReader(r, 0, size))
+func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
+	text, _, err := symfmt.Decompress(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)))
 	if err != nil {
-		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
+		return nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
 	}
 	d := &decoder{file: o.File, maxProblems: o.MaxProblems, m: &symfmt.Module{}}
 	if d.maxProblems <= 0 {
@@ -37,7 +38,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Pr
 	in := bufio.NewReaderSize(text, headSize)
 	head, err := in.Peek(headSize)
 	if err != nil && err != io.EOF {
-		return nil, nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
+		return nil, &bin.Error{File: o.File, Msg: "read error", Err: err}
 	}
 	form := formOf(head)
 	if bytes.HasPrefix(head, bom) {
@@ -49,18 +50,18 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Pr
 	case formDocument:
 		err = d.readDocument(in)
 	default:
-		return nil, nil, d.unknown(head)
+		return nil, d.unknown(head)
 	}
 	if err != nil {
-		return nil, nil, d.place(err)
+		return nil, d.place(err)
 	}
 	if d.records == 0 {
 		if len(d.problems) > 0 {
-			return nil, nil, d.problems[0].Err
+			return nil, d.problems[0].Err
 		}
-		return nil, nil, &Error{File: o.File, Line: 1, Col: 1, Msg: "no record of " + formatName}
+		return nil, &Error{File: o.File, Line: 1, Col: 1, Msg: "no record of " + formatName}
 	}
-	return d.m, d.found(), nil
+	return &symfmt.Result{Module: d.m, Report: symfmt.Report{Problems: d.found()}}, nil
 }
 
 // headSize is how much is looked at to find the form, and read at once.

@@ -2,6 +2,7 @@ package symjson
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -104,7 +105,7 @@ func TestReadDamage(t *testing.T) {
 		{"no JSON behind a document", document + "}\nx", "M", []string{"x:2:1: .: not JSON: invalid character 'x' at start of value (lost: what stands behind it)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, problems, err := Read(strings.NewReader(c.data), int64(len(c.data)), ReadOptions{File: "x"})
+			m, problems, err := read(strings.NewReader(c.data), int64(len(c.data)), ReadOptions{File: "x"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +140,7 @@ func TestReadErrors(t *testing.T) {
 		{"nothing usable", `{"kind":"file"}`, `x:1:16: .: "number" is missing`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, problems, err := Read(strings.NewReader(c.data), int64(len(c.data)), ReadOptions{File: "x"})
+			m, problems, err := read(strings.NewReader(c.data), int64(len(c.data)), ReadOptions{File: "x"})
 			if m != nil || problems != nil || err == nil || err.Error() != c.want {
 				t.Errorf("%v, %v, %v\nwant %s", m, problems, err, c.want)
 			}
@@ -150,7 +151,7 @@ func TestReadErrors(t *testing.T) {
 // Problems are kept up to a number, and the others counted.
 func TestReadManyProblems(t *testing.T) {
 	data := module + strings.Repeat("{\"kind\":\"file\"}\n", 50)
-	_, problems, err := Read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x", MaxProblems: 5})
+	_, problems, err := read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x", MaxProblems: 5})
 	if err != nil || len(problems) != 6 || problems[5].String() != "x:6:1: 45 problems more" {
 		t.Error(problems, err)
 	}
@@ -159,7 +160,7 @@ func TestReadManyProblems(t *testing.T) {
 		fmt.Fprintf(&fields, `,"f%d":0`, i)
 	}
 	data = module + `{"kind":"file","number":0,"name":"a"` + fields.String() + "}\n"
-	_, problems, err = Read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
+	_, problems, err = read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
 	if err != nil || len(problems) != maxNotes+1 || problems[maxNotes].String() != "x:2:1: 100 problems more" {
 		t.Error(problems, err)
 	}
@@ -185,7 +186,7 @@ func TestReadFailing(t *testing.T) {
 	doc := append([]byte(document+`,"infos":[`), bytes.Repeat([]byte(`{"key":"a","value":"b"},`+"\n"), 50000)...)
 	for _, data := range [][]byte{big, doc} {
 		for _, at := range []int64{0, 10, headSize - 1, headSize + 5, int64(len(data)) - 1} {
-			_, _, err := Read(failing{data, at}, int64(len(data)), ReadOptions{File: "x"})
+			_, _, err := read(failing{data, at}, int64(len(data)), ReadOptions{File: "x"})
 			if !errors.Is(err, errDisk) || !strings.HasPrefix(err.Error(), "x:") || !strings.Contains(err.Error(), "read error") {
 				t.Errorf("at %d: %v", at, err)
 			}
@@ -193,7 +194,7 @@ func TestReadFailing(t *testing.T) {
 	}
 	var packed bytes.Buffer
 	packed.WriteString("\x1f\x8b broken")
-	if _, _, err := Read(bytes.NewReader(packed.Bytes()), int64(packed.Len()), ReadOptions{File: "x"}); err == nil {
+	if _, _, err := read(bytes.NewReader(packed.Bytes()), int64(packed.Len()), ReadOptions{File: "x"}); err == nil {
 		t.Error("damaged gzip is read")
 	}
 }
@@ -206,7 +207,7 @@ func TestReadLongLine(t *testing.T) {
 	long := int64(MaxRecord + 1000)
 	r := &stretched{head: module + `{"kind":"file","number":7,"name":"`, tail: "\"}\n" + fileA, size: long}
 	size := int64(len(r.head)+len(r.tail)) + long
-	m, problems, err := Read(r, size, ReadOptions{File: "x"})
+	m, problems, err := read(r, size, ReadOptions{File: "x"})
 	if err != nil || show(m) != "M a" || len(problems) != 1 || problems[0].String() != "x:2:1: 268436493 bytes, want at most 268435456 (lost: record)" {
 		t.Error(problems, err)
 	}
@@ -264,5 +265,23 @@ func TestWriteFailing(t *testing.T) {
 		if err := Write(short{}, m, f.o); !errors.Is(err, io.ErrShortWrite) {
 			t.Error(err)
 		}
+	}
+}
+
+// read is Read of a test.
+func read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
+	result, err := Read(context.Background(), r, size, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return result.Module, result.Problems, nil
+}
+
+func TestReadCancelled(t *testing.T) {
+	const text = `{"kind":"module"}`
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Read(ctx, strings.NewReader(text), int64(len(text)), ReadOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
 	}
 }

@@ -2,6 +2,7 @@ package symjson
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -145,11 +146,12 @@ func symbolFiles(t *testing.T, fn func(name string, data []byte)) {
 func TestRoundTripFiles(t *testing.T) {
 	n, size := 0, 0
 	symbolFiles(t, func(name string, data []byte) {
-		m, _, err := symfmt.Read(bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
+		result, err := symfmt.Read(context.Background(), bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
 		if err != nil {
 			t.Logf("%s: not read: %v", name, err)
 			return
 		}
+		m := result.Module
 		n, size = n+1, size+len(data)
 		want := breakpad(t, m)
 		for _, f := range forms {

@@ -166,7 +166,7 @@ func lostText(lost string) string {
 // column before it.
 func wantProblems(t *testing.T, data, prefix string, want []string) *symfmt.Module {
 	t.Helper()
-	m, problems, err := Read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
+	m, problems, err := read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

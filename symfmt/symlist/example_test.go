@@ -1,6 +1,7 @@
 package symlist_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -13,16 +14,16 @@ import (
 // From what nm prints to a symbol file.
 func ExampleRead() {
 	const list = "0000000000001000 0000000000000024 T main\n0000000000001030 T recurse\n"
-	m, problems, err := symlist.Read(strings.NewReader(list), int64(len(list)), symlist.ReadOptions{
+	result, err := symlist.Read(context.Background(), strings.NewReader(list), int64(len(list)), symlist.ReadOptions{
 		Format: symlist.NM, Module: symfmt.Module{OS: "Linux", Arch: "x86_64", Name: "app"},
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, p := range problems {
+	for _, p := range result.Problems {
 		fmt.Println(p)
 	}
-	if err := symfmt.Write(os.Stdout, m, symfmt.WriteOptions{}); err != nil {
+	if err := symfmt.Write(os.Stdout, result.Module, symfmt.WriteOptions{}); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

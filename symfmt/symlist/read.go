@@ -3,6 +3,7 @@ package symlist
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,9 +28,9 @@ const maxProblems = 100
 
 // Read reads a list. A malformed line costs only itself. The error is non-nil if there
 // was no symbol, or if r failed.
-func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
+func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	d := reader{o: o, m: &symfmt.Module{OS: o.Module.OS, Arch: o.Module.Arch, ID: o.Module.ID, Name: o.Module.Name}}
-	in := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 1<<16)
+	in := bufio.NewReaderSize(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), 1<<16)
 	for {
 		line, read, err := d.next(in)
 		if read > 0 {
@@ -41,7 +42,7 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Pr
 			break
 		}
 		if err != nil {
-			return nil, d.problems, fmt.Errorf("%s: after line %d: %w", o.File, d.number, err)
+			return nil, fmt.Errorf("%s: after line %d: %w", o.File, d.number, err)
 		}
 	}
 	if d.more > 0 {
@@ -49,9 +50,9 @@ func Read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Pr
 			Err: &bin.Error{File: o.File, Msg: fmt.Sprintf("more than %d bad lines", maxProblems)}})
 	}
 	if len(d.m.Funcs)+len(d.m.Publics) == 0 {
-		return nil, d.problems, &bin.Error{File: o.File, Msg: fmt.Sprintf("no symbol in %d lines: not %s", d.number, o.Format)}
+		return nil, &bin.Error{File: o.File, Msg: fmt.Sprintf("no symbol in %d lines: not %s", d.number, o.Format)}
 	}
-	return d.m, d.problems, nil
+	return &symfmt.Result{Module: d.m, Report: symfmt.Report{Problems: d.problems}}, nil
 }
 
 // String returns the name of the format in messages.

@@ -2,6 +2,8 @@ package symlist
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,10 +20,11 @@ import (
 
 func symbolFile(t testing.TB, text string) *symfmt.Module {
 	t.Helper()
-	m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{})
+	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	return m
 }
 
@@ -81,7 +84,7 @@ func TestWriteNames(t *testing.T) {
 	}
 	for _, f := range []Format{PerfMap, NM} {
 		text := written(t, m, Options{Format: f})
-		back, problems, err := Read(strings.NewReader(text), int64(len(text)), ReadOptions{Format: f})
+		back, problems, err := read(strings.NewReader(text), int64(len(text)), ReadOptions{Format: f})
 		if err != nil || len(problems) > 0 || len(back.Funcs) != 5 || back.Funcs[4].Name != "10 T x" {
 			t.Errorf("%v: %v %v %v", f, back, problems, err)
 		}
@@ -130,7 +133,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 		for _, o := range []Options{{PerfMap, 0x10000}, {NM, 0}, {NM, 0x400000}} {
 			list := written(t, m, o)
-			back, problems, err := Read(strings.NewReader(list), int64(len(list)),
+			back, problems, err := read(strings.NewReader(list), int64(len(list)),
 				ReadOptions{Format: o.Format, Base: o.Base, Module: symfmt.Module{Arch: m.Arch}})
 			if err != nil || len(problems) > 0 {
 				t.Fatalf("%s: %v %v", path, problems, err)
@@ -173,7 +176,7 @@ func TestReadDamage(t *testing.T) {
 				`x+offset 0x9f: found "0000000000001050 T", wanted ADDRESS [SIZE] TYPE name`}},
 	} {
 		c.o.File = "x"
-		m, problems, err := Read(strings.NewReader(c.text), int64(len(c.text)), c.o)
+		m, problems, err := read(strings.NewReader(c.text), int64(len(c.text)), c.o)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -198,12 +201,12 @@ func TestReadDamage(t *testing.T) {
 }
 
 func TestReadNothing(t *testing.T) {
-	_, _, err := Read(strings.NewReader("hello\n"), 6, ReadOptions{File: "x"})
+	_, _, err := read(strings.NewReader("hello\n"), 6, ReadOptions{File: "x"})
 	if want := "x: no symbol in 1 lines: not a perf map (START SIZE name)"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 	text := strings.Repeat("bad\n", 1000) + "1 1 a\n"
-	_, problems, err := Read(strings.NewReader(text), int64(len(text)), ReadOptions{})
+	_, problems, err := read(strings.NewReader(text), int64(len(text)), ReadOptions{})
 	if err != nil || len(problems) != maxProblems+1 || problems[maxProblems].Lost != "900 more lines" {
 		t.Errorf("%d problems, %v, %v", len(problems), problems[len(problems)-1], err)
 	}
@@ -245,7 +248,7 @@ func TestOracleNM(t *testing.T) {
 		if err != nil || len(out) == 0 {
 			continue // formats that this nm does not read, and files without symbols
 		}
-		m, problems, err := Read(bytes.NewReader(out), int64(len(out)), ReadOptions{Format: NM})
+		m, problems, err := read(bytes.NewReader(out), int64(len(out)), ReadOptions{Format: NM})
 		if err != nil || len(problems) > 0 {
 			if !bytes.Contains(out, []byte(" T ")) && !bytes.Contains(out, []byte(" t ")) {
 				continue
@@ -303,15 +306,33 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("                 U puts\n0000000000002000 D data\n"), uint8(1), uint64(1))
 	f.Fuzz(func(t *testing.T, data []byte, format uint8, base uint64) {
 		o := ReadOptions{Format: Format(format % 2), Base: base}
-		back, _, err := Read(bytes.NewReader(data), int64(len(data)), o)
+		back, _, err := read(bytes.NewReader(data), int64(len(data)), o)
 		if err != nil {
 			return
 		}
 		w := Options{Format: o.Format, Base: base}
 		list := written(t, back, w)
-		again, problems, err := Read(strings.NewReader(list), int64(len(list)), o)
+		again, problems, err := read(strings.NewReader(list), int64(len(list)), o)
 		if err != nil || len(problems) > 0 || written(t, again, w) != list {
 			t.Fatalf("%q: %v %v", list, problems, err)
 		}
 	})
+}
+
+// read is Read of a test.
+func read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
+	result, err := Read(context.Background(), r, size, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return result.Module, result.Problems, nil
+}
+
+func TestReadCancelled(t *testing.T) {
+	const text = "0000000000001000 0000000000000024 T main\n"
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Read(ctx, strings.NewReader(text), int64(len(text)), ReadOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
 }

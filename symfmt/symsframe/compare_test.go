@@ -1,6 +1,7 @@
 package symsframe
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -101,10 +102,11 @@ func TestCompare(t *testing.T) {
 		sframe.Func{Start: 0x1000, Size: 0x24, Rows: []sframe.Row{amd64(0, val(7, 8), none), amd64(12, val(7, 16), none)}},
 		sframe.Func{Start: 0x2000, Size: 0x10, Rows: []sframe.Row{{RA: sframe.Rule{Kind: sframe.Undefined}}}},
 		simple(0x3000, 0x10, 8))
-	m, _, err := symfmt.Read(strings.NewReader(compareCFI), symfmt.ReadOptions{})
+	result, err := symfmt.Read(context.Background(), strings.NewReader(compareCFI), symfmt.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	c := Compare(s, &m.CFI, arch.X86_64, ToOptions{})
 	var text, json strings.Builder
 	if err := c.WriteText(&text); err != nil || text.String() != compareText {
@@ -117,13 +119,14 @@ func TestCompare(t *testing.T) {
 
 // Blocks of a symbol file may overlap: the one that starts last wins.
 func TestCompareOverlaps(t *testing.T) {
-	m, _, err := symfmt.Read(strings.NewReader(`MODULE Linux x86_64 0 x
+	result, err := symfmt.Read(context.Background(), strings.NewReader(`MODULE Linux x86_64 0 x
 STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI INIT 1010 10 .cfa: $rsp 16 + .ra: .cfa -8 + ^
 `), symfmt.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	c := Compare(encode(t, sframe.AMD64, 3, simple(0x1000, 0x10, 8), simple(0x1010, 0x10, 16)), &m.CFI, arch.X86_64, ToOptions{})
 	if c.Equal != 0x20 || c.Different+c.OnlySFrame+c.OnlyCFI != 0 {
 		t.Errorf("%+v", c)

@@ -1,6 +1,7 @@
 package symsframe_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"strings"
@@ -16,11 +17,11 @@ func ExampleFromCFI() {
 STACK CFI INIT 1000 24 .cfa: $rsp 8 + .ra: .cfa 8 - ^
 STACK CFI 1001 .cfa: $rsp 16 + $rbp: .cfa 16 - ^
 `
-	m, _, err := symfmt.Read(strings.NewReader(text), symfmt.ReadOptions{})
+	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	funcs, problems := symsframe.FromCFI(&m.CFI, sframe.AMD64, 0)
+	funcs, problems := symsframe.FromCFI(&result.Module.CFI, sframe.AMD64, 0)
 	for _, p := range problems {
 		fmt.Println(p)
 	}

@@ -49,10 +49,11 @@ func FuzzVerify(f *testing.F) {
 	was := bytes.Clone(stack.Data)
 	at := d.Threads[0].Context.SP() - stack.Addr
 	f.Fuzz(func(t *testing.T, text, words []byte, off uint16) {
-		m, _, err := symfmt.Read(bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
+		result, err := symfmt.Read(context.Background(), bytes.NewReader(text), symfmt.ReadOptions{Tolerant: true})
 		if err != nil {
 			return
 		}
+		m := result.Module
 		r := resolve.FromModule(m, resolve.ModuleOptions{Path: "x.sym"})
 		stack.Data = bytes.Clone(was)
 		copy(stack.Data[min(int(at)+int(off), len(was)):], words)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -15,11 +14,11 @@ func readBreakpad(ctx context.Context, _ *Job, in *Input, use func(*Symbols) err
 	if err != nil {
 		return err
 	}
-	m, report, err := symfmt.Read(bin.ContextReader(ctx, r), symfmt.ReadOptions{File: in.Name, Tolerant: true})
+	result, err := symfmt.Read(ctx, r, symfmt.ReadOptions{File: in.Name, Tolerant: true})
 	if err != nil {
 		return err
 	}
-	return use(&Symbols{Module: m, Problems: report.Problems, Dropped: report.Dropped})
+	return use(&Symbols{Module: result.Module, Problems: result.Problems, Dropped: result.Dropped})
 }
 
 // breakpadLosses are the call files that INLINE records of the old form cannot hold.

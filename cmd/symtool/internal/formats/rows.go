@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/gsym"
 	"github.com/symtool/symtool/symfmt/symcache"
@@ -24,24 +23,24 @@ import (
 
 // parse is a package's Read. dropped is called with what the file has and symbols have no place
 // for.
-type parse func(c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error)
+type parse func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Result, error)
 
 // readWith is a row's read of a package's Read.
 func readWith(parse parse) func(context.Context, *Job, *Input, func(*Symbols) error) error {
-	return func(_ context.Context, c *Job, in *Input, use func(*Symbols) error) error {
+	return func(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 		r, size, err := in.random()
 		if err != nil {
 			return err
 		}
 		var losses []symfmt.Loss
-		m, problems, err := parse(c, in, r, size, func(l symfmt.Loss) { losses = append(losses, l) })
+		result, err := parse(ctx, c, in, r, size, func(l symfmt.Loss) { losses = append(losses, l) })
 		if err != nil {
 			return err
 		}
 		if err := c.Lose(in.Name, losses); err != nil {
 			return err
 		}
-		return use(&Symbols{Module: m, Problems: problems})
+		return use(&Symbols{Module: result.Module, Problems: result.Problems})
 	}
 }
 
@@ -55,8 +54,8 @@ func gsymFormat() Format {
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return gsym.Losses(m, options(c)) }
 	return Format{
 		Name: "gsym", Title: "a GSYM file", Exts: []string{".gsym"}, match: gsym.Match, piped: true,
-		Read: readWith(func(c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
-			return gsym.Read(r, size, gsym.ReadOptions{File: in.Name, Base: c.Base, Dropped: dropped})
+		Read: readWith(func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Result, error) {
+			return gsym.Read(ctx, r, size, gsym.ReadOptions{File: in.Name, Base: c.Base, Dropped: dropped})
 		}),
 		Losses: losses,
 		Holds:  nameRecords,
@@ -74,8 +73,8 @@ func symcacheFormat() Format {
 	}
 	return Format{
 		Name: "symcache", Title: "a symcache", Exts: []string{".symcache"}, match: symcache.Match, piped: true,
-		Read: readWith(func(c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
-			return symcache.Read(r, size, symcache.ReadOptions{File: in.Name, Base: symfmt.RVA(c.baseOr0()), Dropped: dropped})
+		Read: readWith(func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Result, error) {
+			return symcache.Read(ctx, r, size, symcache.ReadOptions{File: in.Name, Base: symfmt.RVA(c.baseOr0()), Dropped: dropped})
 		}),
 		Losses: func(c *Job, m *symfmt.Module) []symfmt.Loss { return symcache.Losses(m, options(c)) },
 		Holds:  nameRecords,
@@ -98,9 +97,9 @@ func listFormat(name, title, ext string, of symlist.Format, match func([]byte) b
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) }
 	return Format{
 		Name: name, Title: title, Exts: []string{ext}, match: match, Text: true, Packed: true,
-		Read: readWith(func(c *Job, in *Input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
+		Read: readWith(func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Result, error) {
 			module := symfmt.Module{Name: strings.TrimSuffix(filepath.Base(in.Name), ext)}
-			return symlist.Read(r, size, symlist.ReadOptions{Format: of, File: in.Name, Base: c.baseOr0(), Module: module})
+			return symlist.Read(ctx, r, size, symlist.ReadOptions{Format: of, File: in.Name, Base: c.baseOr0(), Module: module})
 		}),
 		Losses: losses,
 		Holds:  nameRecords,
@@ -143,8 +142,8 @@ func elfFormat() Format {
 func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags ...string) Format {
 	return Format{
 		Name: name, Title: title, Exts: []string{"." + name}, match: match, Text: true, Packed: true,
-		Read: readWith(func(_ *Job, in *Input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Module, []bin.Problem, error) {
-			return symjson.Read(r, size, symjson.ReadOptions{File: in.Name})
+		Read: readWith(func(ctx context.Context, _ *Job, in *Input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Result, error) {
+			return symjson.Read(ctx, r, size, symjson.ReadOptions{File: in.Name})
 		}),
 		Write: func(_ context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
 			return symjson.Write(out, m, symjson.Options{Lines: lines, Indent: c.JSONIndent, Names: c.JSONNames})
