@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/sweep"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -21,7 +22,7 @@ type inlineTree struct {
 	ends   []uint64 // by depth: end of the last span, while they come in order
 	starts []uint64
 	lasts  []uint64
-	sweep  sweep
+	sweep  sweep.Sweep
 	ranges []symfmt.Range
 }
 
@@ -124,14 +125,14 @@ func (t *inlineTree) apart() bool {
 // nodes around that one. It returns how much work that was, and gives up over
 // limit.
 func (t *inlineTree) paint(limit uint64) (work uint64) {
-	t.sweep.reset(len(t.nodes))
+	t.sweep.Reset(len(t.nodes))
 	for i := range t.nodes {
 		for _, r := range t.of(&t.nodes[i]) {
-			t.sweep.claim(i, r.Lo, r.Hi)
+			t.sweep.Claim(i, r.Lo, r.Hi)
 		}
 	}
 	owned := make([][]dwarf.Span, len(t.nodes))
-	t.sweep.each(func(owner int32, lo, hi uint64) bool {
+	t.sweep.Each(func(owner int32, lo, hi uint64) bool {
 		for n := owner; n >= 0; n = t.nodes[n].parent {
 			owned[n] = appendSpan(owned[n], dwarf.Span{Lo: lo, Hi: hi})
 			work += dwarf.SpanCost

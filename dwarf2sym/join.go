@@ -5,13 +5,14 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // nameJoin numbers the names of all workers once, and demangles each once.
 type nameJoin struct {
-	names stringTable
+	names intern.Table
 	local [][]nameID // worker -> its nameID -> number; those of the first worker stay
 	full  bool
 
@@ -27,32 +28,32 @@ func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bo
 	for i, w := range workers {
 		var local []nameID
 		if i == 0 {
-			j.names = w.names.stringTable
+			j.names = w.names.Table
 		} else {
-			local = j.add(&w.names.stringTable)
+			local = j.add(&w.names.Table)
 		}
 		j.local = append(j.local, local)
 		w.names = nameTable{}
 	}
 	for i := range symbols {
 		s := &symbols[i]
-		s.id = nameID(j.names.internString(s.Name))
+		s.id = nameID(j.names.InternString(s.Name))
 		s.linkage, s.mangled = s.id, isMangledName(s.Name) || isDName(s.Name)
 		// Linkage names do not have these suffixes either.
 		if s.mangled && strings.IndexByte(s.Name, '.') >= 0 {
-			s.linkage = nameID(j.names.internString(symfmt.CutClone(s.Name)))
+			s.linkage = nameID(j.names.InternString(symfmt.CutClone(s.Name)))
 		}
 		s.Name = ""
 	}
-	j.names.hashIndex = hashIndex{}
+	j.names.Freeze()
 	return j, j.demangle(ctx, jobs)
 }
 
 // add adds the names of a worker, and returns their numbers.
-func (j *nameJoin) add(t *stringTable) []nameID {
-	local := make([]nameID, len(t.places))
+func (j *nameJoin) add(t *intern.Table) []nameID {
+	local := make([]nameID, t.Len())
 	for n := range local {
-		local[n] = nameID(j.names.internHashed(t.at(uint32(n)), t.hashes[n]))
+		local[n] = nameID(j.names.InternFrom(t, uint32(n)))
 	}
 	return local
 }
@@ -60,8 +61,8 @@ func (j *nameJoin) add(t *stringTable) []nameID {
 // demangle demangles chunk by chunk, each of which gets new memory.
 func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	buffers := make([][]byte, par.Jobs(jobs))
-	return par.Each(ctx, jobs, len(j.names.chunks), func(_ context.Context, worker, chunk int) error {
-		buffers[worker] = j.names.rewrite(chunk, buffers[worker], func(dst []byte, raw string) []byte {
+	return par.Each(ctx, jobs, j.names.Chunks(), func(_ context.Context, worker, chunk int) error {
+		buffers[worker] = j.names.Rewrite(chunk, buffers[worker], func(dst []byte, raw string) []byte {
 			name, costly := appendSource(dst, raw, j.full)
 			if costly {
 				j.costly.Store(true)
@@ -73,7 +74,7 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 }
 
 // final returns a name as it is written.
-func (j *nameJoin) final(id nameID) string { return j.names.at(uint32(id)) }
+func (j *nameJoin) final(id nameID) string { return j.names.At(uint32(id)) }
 
 func (j *nameJoin) global(worker int, id nameID) nameID {
 	local := j.local[worker]
@@ -95,16 +96,16 @@ type numbering struct {
 	names   *nameJoin
 	workers []*worker
 
-	files   [][]uint32 // worker -> its number -> common number + 1; 0: not used yet
-	origins []uint32   // by nameID, likewise
-	paths   hashIndex  // of m.Files
-	finals  hashIndex  // of m.Origins
+	files   [][]uint32   // worker -> its number -> common number + 1; 0: not used yet
+	origins []uint32     // by nameID, likewise
+	paths   intern.Index // of m.Files
+	finals  intern.Index // of m.Origins
 }
 
 func newNumbering(m *symfmt.Module, names *nameJoin, workers []*worker) *numbering {
-	n := &numbering{m: m, names: names, workers: workers, origins: make([]uint32, len(names.names.places))}
+	n := &numbering{m: m, names: names, workers: workers, origins: make([]uint32, names.names.Len())}
 	for _, w := range workers {
-		n.files = append(n.files, make([]uint32, len(w.files.places)))
+		n.files = append(n.files, make([]uint32, w.files.Len()))
 	}
 	return n
 }
@@ -117,7 +118,7 @@ func (n *numbering) number(f *funcRecord) {
 	f.body.Renumber(
 		func(id symfmt.FileID) symfmt.FileID {
 			if files[id] == 0 {
-				files[id] = n.file(w.files.at(uint32(id))) + 1
+				files[id] = n.file(w.files.At(uint32(id))) + 1
 			}
 			return symfmt.FileID(files[id] - 1)
 		},
@@ -132,10 +133,10 @@ func (n *numbering) number(f *funcRecord) {
 
 // file returns the number of a path, which several workers may have met.
 func (n *numbering) file(path string) uint32 {
-	hash := hashOf(path)
-	id, ok := n.paths.find(hash, func(id uint32) bool { return n.m.Files[id].Name == path })
+	hash := intern.Hash(path)
+	id, ok := n.paths.Find(hash, func(id uint32) bool { return n.m.Files[id].Name == path })
 	if !ok {
-		id = n.paths.add(hash)
+		id = n.paths.Add(hash)
 		n.m.Files = append(n.m.Files, symfmt.File{ID: symfmt.FileID(id), Name: path})
 	}
 	return id
@@ -143,10 +144,10 @@ func (n *numbering) file(path string) uint32 {
 
 // origin returns the number of a name: several mangled ones may be demangled to it.
 func (n *numbering) origin(name string) uint32 {
-	hash := hashOf(name)
-	id, ok := n.finals.find(hash, func(id uint32) bool { return n.m.Origins[id].Name == name })
+	hash := intern.Hash(name)
+	id, ok := n.finals.Find(hash, func(id uint32) bool { return n.m.Origins[id].Name == name })
 	if !ok {
-		id = n.finals.add(hash)
+		id = n.finals.Add(hash)
 		n.m.Origins = append(n.m.Origins, symfmt.InlineOrigin{ID: symfmt.OriginID(id), Name: name})
 	}
 	return id

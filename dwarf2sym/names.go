@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 )
 
 // noName stands for a function that the debug information does not name; the
@@ -20,13 +21,13 @@ type nameID uint32
 // nameTable interns names as they are in the debug information. Names at one
 // place of .debug_str are found without looking at their bytes.
 type nameTable struct {
-	stringTable
+	intern.Table
 	places map[uint64]nameID // by offset in .debug_str, with the tag of its debugData
 }
 
 func newNameTable() nameTable { return nameTable{places: make(map[uint64]nameID)} }
 
-func (t *nameTable) intern(name []byte) nameID { return nameID(t.stringTable.intern(name)) }
+func (t *nameTable) intern(name []byte) nameID { return nameID(t.Table.Intern(name)) }
 
 // scope is a namespace or type with DIEs below it.
 type scope struct {
@@ -290,13 +291,13 @@ func (w *worker) fileID(file uint64) uint32 {
 		return w.fileIDs[file] - 1
 	}
 	if w.Exhausted {
-		return w.files.internString(unknownFile)
+		return w.files.InternString(unknownFile)
 	}
 	name, ok := w.lines.Path(w.lineUnit(), file)
 	if !ok || !w.Spend(uint64(len(name))) {
-		return w.files.internString(unknownFile)
+		return w.files.InternString(unknownFile)
 	}
-	id := w.files.internString(w.mapFile(name, file))
+	id := w.files.InternString(w.mapFile(name, file))
 	for uint64(len(w.fileIDs)) < uint64(w.lines.NumFiles()) {
 		w.fileIDs = append(w.fileIDs, 0)
 	}

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/sweep"
 )
 
 // lineRows is the line table of a unit, in which the rows of a piece of code are found.
@@ -18,7 +19,7 @@ type lineRows struct {
 	// Where sequences overlap:
 	reach []uint64 // the highest end of the sequences up to each
 	byFit []*dwarf.Sequence
-	sweep sweep
+	sweep sweep.Sweep
 }
 
 // read decodes the line program of u.
@@ -131,11 +132,11 @@ func (t *lineRows) paintRows(seqs []dwarf.Sequence, lo, hi uint64, emit func(lo,
 	}
 	t.byFit = byFit
 	slices.SortFunc(byFit, func(a, b *dwarf.Sequence) int { return -betterFit(a, b, lo, hi) })
-	t.sweep.reset(len(byFit))
+	t.sweep.Reset(len(byFit))
 	for i, s := range byFit {
-		t.sweep.claim(i, max(s.Lo, lo), min(s.Hi, hi))
+		t.sweep.Claim(i, max(s.Lo, lo), min(s.Hi, hi))
 	}
-	t.sweep.each(func(owner int32, lo, hi uint64) bool {
+	t.sweep.Each(func(owner int32, lo, hi uint64) bool {
 		t.rowsOf(byFit[owner], lo, hi, emit)
 		return true
 	})

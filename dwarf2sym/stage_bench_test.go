@@ -151,7 +151,7 @@ func mangledNames(b *testing.B, f *object.File) (mangled []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for id := range names.names.places {
+	for id := range names.names.Len() {
 		name := names.final(nameID(id))
 		if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") {
 			mangled = append(mangled, name)

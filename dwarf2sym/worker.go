@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
@@ -29,7 +30,7 @@ type worker struct {
 // records are what a worker leaves behind.
 type records struct {
 	names       nameTable
-	files       stringTable
+	files       intern.Table
 	origins     []nameID // by the OriginID in this worker's bodies
 	funcs       []funcRecord
 	arena       symfmt.Arena

@@ -1,4 +1,5 @@
-package dwarf2sym
+// Package sweep finds out which of several things that claim pieces of code owns each piece.
+package sweep
 
 import (
 	"cmp"
@@ -6,9 +7,9 @@ import (
 	"slices"
 )
 
-// sweep finds out which of several things that claim pieces of code owns each
-// piece: the one with the highest number.
-type sweep struct {
+// Sweep gives each piece of code to the owner with the highest number of those that claim it. The
+// zero value has no claims.
+type Sweep struct {
 	edges  []edge
 	live   []bool
 	active activeHeap
@@ -35,23 +36,31 @@ func (a *activeHeap) Pop() any {
 	return last
 }
 
-// reset prepares for owners below n.
-func (w *sweep) reset(n int) {
+// Reset prepares for owners below n.
+func (w *Sweep) Reset(n int) {
 	w.edges, w.active = w.edges[:0], w.active[:0]
 	w.live = slices.Grow(w.live[:0], n)[:n]
 	clear(w.live)
 }
 
-// claim adds [lo, hi), which is not empty. The claims of one owner do not touch.
-func (w *sweep) claim(owner int, lo, hi uint64) {
+// Claim adds [lo, hi), which is not empty. The claims of one owner do not touch.
+func (w *Sweep) Claim(owner int, lo, hi uint64) {
 	w.edges = append(w.edges, edge{lo, int32(owner), true}, edge{hi, int32(owner), false})
 }
 
-// each calls piece for the pieces of code, in order of address, until it
+// Each calls piece for the pieces of code, in order of address, until it
 // returns false.
-func (w *sweep) each(piece func(owner int32, lo, hi uint64) bool) {
+func (w *Sweep) Each(piece func(owner int32, lo, hi uint64) bool) {
 	slices.SortFunc(w.edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), btoi(a.start)-btoi(b.start))
+		switch {
+		case a.addr != b.addr:
+			return cmp.Compare(a.addr, b.addr)
+		case a.start == b.start:
+			return 0
+		case a.start:
+			return 1 // what ends here comes first
+		}
+		return -1
 	})
 	for i := 0; i < len(w.edges); {
 		at := w.edges[i].addr

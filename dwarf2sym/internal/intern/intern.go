@@ -1,4 +1,5 @@
-package dwarf2sym
+// Package intern numbers strings.
+package intern
 
 import (
 	"bytes"
@@ -6,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// hashIndex finds the numbers of what is kept elsewhere by hash. Growing it moves
+// Index finds the numbers of what is kept elsewhere by hash. Growing it moves
 // numbers and looks at nothing else. The zero value is empty.
-type hashIndex struct {
+type Index struct {
 	hashes []uint32 // by number
 	slots  []uint32 // number + 1, at hash or behind; 0: free. A power of two of them
 }
@@ -19,13 +20,14 @@ const minSlots = 64
 // only where a number is kept.
 var hashSeed = maphash.MakeSeed()
 
-func hashOf(s string) uint32 {
+// Hash returns the hash by which an Index finds a string.
+func Hash(s string) uint32 {
 	h := maphash.String(hashSeed, s)
 	return uint32(h) ^ uint32(h>>32)
 }
 
-// find returns the number that has the hash and is the same.
-func (x *hashIndex) find(hash uint32, same func(n uint32) bool) (uint32, bool) {
+// Find returns the number that has the hash and is the same.
+func (x *Index) Find(hash uint32, same func(n uint32) bool) (uint32, bool) {
 	if len(x.slots) == 0 {
 		return 0, false
 	}
@@ -37,8 +39,8 @@ func (x *hashIndex) find(hash uint32, same func(n uint32) bool) (uint32, bool) {
 	return 0, false
 }
 
-// add gives what has the hash, and was not found, the next number.
-func (x *hashIndex) add(hash uint32) uint32 {
+// Add gives what has the hash, and was not found, the next number.
+func (x *Index) Add(hash uint32) uint32 {
 	n := uint32(len(x.hashes))
 	if 2*len(x.hashes) >= len(x.slots) {
 		x.grow(2 * len(x.slots))
@@ -49,7 +51,7 @@ func (x *hashIndex) add(hash uint32) uint32 {
 }
 
 // place takes a free slot for n.
-func (x *hashIndex) place(n uint32) {
+func (x *Index) place(n uint32) {
 	i := int(x.hashes[n]) & (len(x.slots) - 1)
 	for x.slots[i] != 0 {
 		i = (i + 1) & (len(x.slots) - 1)
@@ -57,21 +59,21 @@ func (x *hashIndex) place(n uint32) {
 	x.slots[i] = n + 1
 }
 
-func (x *hashIndex) grow(slots int) {
+func (x *Index) grow(slots int) {
 	x.slots = make([]uint32, max(slots, minSlots))
 	for n := range x.hashes {
 		x.place(uint32(n))
 	}
 }
 
-// stringTable numbers strings in order of first use, from 0. It does what a
+// Table numbers strings in order of first use, from 0. It does what a
 // map[string]uint32 and a list do, in a third of the time on the names of a
 // kernel: growing it looks at no string, and the strings themselves lie in
 // large chunks, of which it has no pointers but one each: a program has
 // hundreds of thousands of names, and each collection of garbage would look at
 // all of them. The zero value is empty.
-type stringTable struct {
-	hashIndex
+type Table struct {
+	index  Index
 	places []stringPlace // by number
 	chunks [][]byte
 	firsts []uint32 // by chunk: the number of its first string
@@ -88,36 +90,50 @@ const (
 	maxText = 1 << 30
 )
 
-// at returns the string with number n.
-func (t *stringTable) at(n uint32) string {
+// At returns the string with number n.
+func (t *Table) At(n uint32) string {
 	p := &t.places[n]
 	b := t.chunks[p.chunk][p.off:][:p.size]
 	return unsafe.String(unsafe.SliceData(b), len(b)) // what was written to a chunk stays
 }
 
-// intern returns the number of s, of which it keeps a copy.
-func (t *stringTable) intern(s []byte) uint32 {
+// Intern returns the number of s, of which it keeps a copy.
+func (t *Table) Intern(s []byte) uint32 {
 	// Not kept: a string that shares the bytes of s only to look for it.
-	return t.internString(unsafe.String(unsafe.SliceData(s), len(s)))
+	return t.InternString(unsafe.String(unsafe.SliceData(s), len(s)))
 }
 
-// internString is like intern, for a string.
-func (t *stringTable) internString(s string) uint32 {
+// InternString is like Intern, for a string.
+func (t *Table) InternString(s string) uint32 {
 	s = s[:min(len(s), maxText)]
-	return t.internHashed(s, hashOf(s))
+	return t.internHashed(s, Hash(s))
 }
 
-func (t *stringTable) internHashed(s string, hash uint32) uint32 {
-	if n, ok := t.find(hash, func(n uint32) bool { return t.at(n) == s }); ok {
+func (t *Table) internHashed(s string, hash uint32) uint32 {
+	if n, ok := t.index.Find(hash, func(n uint32) bool { return t.At(n) == s }); ok {
 		return n
 	}
 	t.keep(s)
-	return t.add(hash)
+	return t.index.Add(hash)
 }
+
+// InternFrom is InternString for the string with number n of o.
+func (t *Table) InternFrom(o *Table, n uint32) uint32 {
+	return t.internHashed(o.At(n), o.index.hashes[n])
+}
+
+// Len returns the number of strings.
+func (t *Table) Len() int { return len(t.places) }
+
+// Chunks returns the number of chunks, for Rewrite.
+func (t *Table) Chunks() int { return len(t.chunks) }
+
+// Freeze gives back the memory that finds strings: nothing more may be interned.
+func (t *Table) Freeze() { t.index = Index{} }
 
 // keep copies s to the last chunk, or to a new one: what was written there
 // stays, whatever comes behind it.
-func (t *stringTable) keep(s string) {
+func (t *Table) keep(s string) {
 	last := len(t.chunks) - 1
 	if last < 0 || cap(t.chunks[last])-len(t.chunks[last]) < len(s) {
 		last++
@@ -129,16 +145,16 @@ func (t *stringTable) keep(s string) {
 	*c = append(*c, s...)
 }
 
-// rewrite replaces the strings of a chunk by what name appends for them to buf, which
+// Rewrite replaces the strings of a chunk by what name appends for them to buf, which
 // it returns to be used again. The table cannot be searched afterwards.
-func (t *stringTable) rewrite(chunk int, buf []byte, name func(dst []byte, old string) []byte) []byte {
+func (t *Table) Rewrite(chunk int, buf []byte, name func(dst []byte, old string) []byte) []byte {
 	first, last := t.firsts[chunk], uint32(len(t.places))
 	if chunk+1 < len(t.firsts) {
 		last = t.firsts[chunk+1]
 	}
 	buf, changed := buf[:0], false
 	for n := first; n < last; n++ {
-		old, from := t.at(n), len(buf)
+		old, from := t.At(n), len(buf)
 		buf = name(buf, old)
 		changed = changed || string(buf[from:]) != old
 		t.places[n] = stringPlace{uint32(chunk), uint32(from), uint32(len(buf) - from)}

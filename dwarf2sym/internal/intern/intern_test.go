@@ -1,4 +1,4 @@
-package dwarf2sym
+package intern
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // strings come, and keeps nothing of the bytes that it is given.
 func TestStringTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var table stringTable
+	var table Table
 	want := map[string]uint32{}
 	var list []string
 	buf := make([]byte, 0, 64<<10)
@@ -28,25 +28,25 @@ func TestStringTable(t *testing.T) {
 		var got uint32
 		if i%2 == 0 {
 			buf = append(buf[:0], s...)
-			got = table.intern(buf)
+			got = table.Intern(buf)
 			clear(buf)
 		} else {
-			got = table.internString(s)
+			got = table.InternString(s)
 		}
 		if got != id {
 			t.Fatalf("number of %.20q is %d, want %d", s, got, id)
 		}
 	}
 	for i, s := range list {
-		if table.at(uint32(i)) != s {
-			t.Fatalf("string %d is %.20q, want %.20q", i, table.at(uint32(i)), s)
+		if table.At(uint32(i)) != s {
+			t.Fatalf("string %d is %.20q, want %.20q", i, table.At(uint32(i)), s)
 		}
 	}
 }
 
 func TestStringTableEmptyString(t *testing.T) {
-	var table stringTable
-	if a, b := table.intern(nil), table.internString(""); a != 0 || b != 0 || len(table.places) != 1 {
+	var table Table
+	if a, b := table.Intern(nil), table.InternString(""); a != 0 || b != 0 || len(table.places) != 1 {
 		t.Errorf("the empty string is %d and %d of %d", a, b, len(table.places))
 	}
 }
@@ -54,20 +54,20 @@ func TestStringTableEmptyString(t *testing.T) {
 // rewrite changes the strings of one chunk alone, and keeps the memory of one
 // where nothing changes.
 func TestStringTableRewrite(t *testing.T) {
-	var table stringTable
+	var table Table
 	var want []string
 	for i := range 5000 {
 		s := fmt.Sprintf("_Zname%d", i)
-		table.internString(s)
+		table.InternString(s)
 		want = append(want, s)
 	}
 	if len(table.chunks) < 3 {
 		t.Fatalf("%d chunks", len(table.chunks))
 	}
 	before := &table.chunks[0][0]
-	buf := table.rewrite(0, nil, func(dst []byte, s string) []byte { return append(dst, s...) })
-	buf = table.rewrite(1, buf, func(dst []byte, s string) []byte { return append(append(dst, s[2:]...), "()"...) })
-	table.rewrite(len(table.chunks)-1, buf, func(dst []byte, _ string) []byte { return dst })
+	buf := table.Rewrite(0, nil, func(dst []byte, s string) []byte { return append(dst, s...) })
+	buf = table.Rewrite(1, buf, func(dst []byte, s string) []byte { return append(append(dst, s[2:]...), "()"...) })
+	table.Rewrite(len(table.chunks)-1, buf, func(dst []byte, _ string) []byte { return dst })
 	if &table.chunks[0][0] != before {
 		t.Error("a chunk without changes has new memory")
 	}
@@ -80,7 +80,7 @@ func TestStringTableRewrite(t *testing.T) {
 		case n >= table.firsts[1] && n < table.firsts[2]:
 			s = s[2:] + "()"
 		}
-		if got := table.at(n); got != s {
+		if got := table.At(n); got != s {
 			t.Fatalf("string %d is %q, want %q", i, got, s)
 		}
 	}
