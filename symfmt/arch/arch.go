@@ -268,15 +268,17 @@ func finish(a *Arch) *Arch {
 }
 
 func byNumber(regs []Reg) []string {
-	var names []string
+	last := uint64(0)
 	for _, r := range regs {
-		if r.DWARF == NoDWARF {
-			continue
+		if r.DWARF != NoDWARF {
+			last = max(last, r.DWARF)
 		}
-		for uint64(len(names)) <= r.DWARF {
-			names = append(names, "")
+	}
+	names := make([]string, last+1)
+	for _, r := range regs {
+		if r.DWARF != NoDWARF {
+			names[r.DWARF] = r.Name
 		}
-		names[r.DWARF] = r.Name
 	}
 	return names
 }
