@@ -44,22 +44,31 @@ type Options struct {
 }
 
 // Run checks a symbol file. The error is that of reading, or the context's; damage is a finding.
-func Run(ctx context.Context, in io.Reader, o Options) (*check.Report, error) {
+func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if o.Rules == nil {
 		o.Rules = Rules()
 	}
-	var filter *filter.File
-	var sieve check.Sieve
-	if o.Filter != nil {
-		filter = o.Filter.File(o.File)
-		sieve = filter
+	if o.Filter == nil {
+		return run(ctx, in, o, nil)
 	}
+	file := o.Filter.File(o.File)
+	r, err := run(ctx, in, o, file)
+	if err != nil {
+		return nil, err
+	}
+	file.Close()
+	r.Suppressed, r.Known = file.Suppressed, file.Known
+	return r, nil
+}
+
+// run checks a symbol file; its findings go through file, if it is not nil.
+func run(ctx context.Context, in io.Reader, o Options, file *filter.File) (*Report, error) {
 	p := check.New(check.Options{
 		File: o.File, Rules: o.Rules, MaxPerRule: o.MaxPerRule, MinCFI: o.MinCFI, MinLines: o.MinLines,
 		StorePath: o.StorePath, Stored: o.Stored,
-	}, sieve)
-	if filter != nil {
-		filter.Watch(p)
+	})
+	if file != nil {
+		file.Attach(p)
 	}
 	if binary, err := object.Of(o.Binary); err != nil {
 		return nil, err
@@ -79,10 +88,6 @@ func Run(ctx context.Context, in io.Reader, o Options) (*check.Report, error) {
 		p.EndRules()
 	}
 	doubts(p, o.MinCFI)
-	if filter != nil {
-		filter.Close()
-		p.Result.Suppressed, p.Result.Known = filter.Suppressed, filter.Known
-	}
 	p.Result.Sort()
 	return p.Result, nil
 }
@@ -151,25 +156,21 @@ func encoding(p *check.Pass, err error) bool {
 	return true
 }
 
-// syntax reports the lines that are not records.
+// syntax reports the lines that are not records. A record without a name is SYM601's where that rule
+// is checked.
 func syntax(p *check.Pass, rep symfmt.Report) {
-	empty := names.Empty(p)
-	dropped := rep.Dropped - empty
+	nameless := check.State[names.Nameless](p)
+	dropped := rep.Dropped - nameless.Count
 	for _, problem := range rep.Problems {
 		var se *symfmt.SyntaxError
-		if !errors.As(problem.Err, &se) {
+		switch {
+		case !errors.As(problem.Err, &se):
 			p.ReportLine(0, "%s", bin.Bare(problem.Err, p.Options.File))
-			continue
-		}
-		if empty > 0 && se.Msg == emptyNameMsg && se.Record != symfmt.KindModule.String() {
+		case nameless.Lines[se.Line]:
 			dropped++
-			continue
+		default:
+			p.ReportPos(symfmt.Pos{Line: se.Line, Col: se.Col}, "%s: %s", cmp.Or(se.Record, "line"), se.Msg)
 		}
-		p.ReportPos(symfmt.Pos{Line: se.Line, Col: se.Col}, "%s: %s", cmp.Or(se.Record, "line"), se.Msg)
 	}
 	p.Count(dropped)
 }
-
-// emptyNameMsg is the reader's complaint of a record without a name, which is of
-// SYM601 where that is checked.
-const emptyNameMsg = "name is empty"

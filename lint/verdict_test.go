@@ -128,7 +128,7 @@ func TestVerdictContradicted(t *testing.T) {
 		{100, 1, 0, 99.5, coverage.SymbolicationOnly, "1 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551"},
 		{1, 3, 0, 0, coverage.SymbolicationOnly, "3 of 1 STACK CFI INIT are contradicted by the code, and lead walks astray: see SYM551"},
 	} {
-		p := check.New(check.Options{Rules: Rules()}, nil)
+		p := check.New(check.Options{Rules: Rules()})
 		cov := &coverage.Coverage{Blocks: c.blocks, Verdict: coverage.GoodForUnwinding}
 		p.Result.Counts, p.Result.Coverage = map[string]int{"SYM551": c.wrong, "SYM554": c.saved}, cov
 		doubts(p, c.limit)

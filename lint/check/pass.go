@@ -13,8 +13,8 @@ type Pass struct {
 	*facts.Facts
 	Options Options
 	Result  *Report
+	Sieve   Sieve // nil if all findings count
 
-	sieve  Sieve // nil if all findings count
 	rule   *Rule // whose function runs
 	owners owners
 	states map[reflect.Type]any
@@ -65,14 +65,14 @@ type listener struct {
 	record func(*symfmt.Record)
 }
 
-// New begins the check of a file. sieve is nil if all findings count.
-func New(o Options, sieve Sieve) *Pass {
+// New begins the check of a file.
+func New(o Options) *Pass {
 	if o.MaxPerRule <= 0 {
 		o.MaxPerRule = DefaultMaxPerRule
 	}
 	known := &facts.Facts{}
 	return &Pass{
-		Facts: known, Options: o, sieve: sieve, owners: owners{facts: known},
+		Facts: known, Options: o, owners: owners{facts: known},
 		Result: &Report{File: o.File, Counts: map[string]int{}, Facts: known, rules: o.Rules},
 		states: map[reflect.Type]any{}, looks: map[*sharedLook]bool{},
 	}

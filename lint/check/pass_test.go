@@ -54,7 +54,7 @@ func TestState(t *testing.T) {
 	add := PerRecord(func(p *Pass, _ *symfmt.Record) { State[counter](p).n++ })
 	rules := []*Rule{public("SYM101", add), public("SYM102", add)}
 	for range 2 {
-		p := New(Options{Rules: rules}, nil)
+		p := New(Options{Rules: rules})
 		checked(t, p, publics)
 		if n := State[counter](p).n; n != 6 {
 			t.Errorf("two rules counted %d, want 6", n)
@@ -70,7 +70,7 @@ func TestAs(t *testing.T) {
 		p.As("SYM103", func() { t.Error("SYM103 is not checked") })
 		p.Report(r, -1, "b")
 	}))
-	r := checked(t, New(Options{Rules: []*Rule{rule, {ID: "SYM102"}}}, nil), Head+"PUBLIC 1000 0 f\n")
+	r := checked(t, New(Options{Rules: []*Rule{rule, {ID: "SYM102"}}}), Head+"PUBLIC 1000 0 f\n")
 	if got, want := messages(r), "SYM101:2:1 b; SYM102:2:8 a"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -90,7 +90,7 @@ func TestSharedAtEnd(t *testing.T) {
 		"SYM101:1:0 found; SYM102:1:0 found": {first, second}, "SYM101:1:0 found": {first}, "SYM102:1:0 found": {second},
 	} {
 		looks = 0
-		if got := messages(checked(t, New(Options{Rules: rules}, nil), publics)); got != want || looks != 1 {
+		if got := messages(checked(t, New(Options{Rules: rules}), publics)); got != want || looks != 1 {
 			t.Errorf("%s in %d looks, want %s in 1", got, looks, want)
 		}
 	}
@@ -99,7 +99,7 @@ func TestSharedAtEnd(t *testing.T) {
 // What watches records sees each before the rules do, and only those of its kinds.
 func TestWatch(t *testing.T) {
 	var order []string
-	p := New(Options{Rules: []*Rule{public("SYM101", PerRecord(func(_ *Pass, r *symfmt.Record) { order = append(order, "rule "+string(r.Name)) }))}}, nil)
+	p := New(Options{Rules: []*Rule{public("SYM101", PerRecord(func(_ *Pass, r *symfmt.Record) { order = append(order, "rule "+string(r.Name)) }))}})
 	p.Watch(func(r *symfmt.Record) { order = append(order, "watch "+string(r.Name)) }, symfmt.KindPublic)
 	checked(t, p, Head+"FUNC 500 10 0 e\nPUBLIC 1000 0 f\nPUBLIC 2000 0 g\n")
 	if got, want := strings.Join(order, ", "), "watch f, rule f, watch g, rule g"; got != want {
@@ -135,7 +135,9 @@ func TestLimit(t *testing.T) {
 		{"of those not in words none counts", 1, dropper{}, "SYM101:2:1 name g", 1, Error},
 		{"of those not in words one counts each time", 1, dropper{unseen: 1}, "SYM101:2:1 name g", 3, Error},
 	} {
-		r := checked(t, New(Options{Rules: []*Rule{rule}, MaxPerRule: c.max}, c.sieve), publics)
+		p := New(Options{Rules: []*Rule{rule}, MaxPerRule: c.max})
+		p.Sieve = c.sieve
+		r := checked(t, p, publics)
 		if got := messages(r); got != c.want || r.Counts["SYM101"] != c.count || r.Totals[c.severity] != c.count || r.Found() != c.count {
 			t.Errorf("%s: %s, counts %v and %v, want %s, %d", c.name, got, r.Counts, r.Totals, c.want, c.count)
 		}
@@ -157,7 +159,7 @@ func TestReportAt(t *testing.T) {
 			}
 		}
 	})}
-	r := checked(t, New(Options{Rules: []*Rule{rule}, MaxPerRule: 2}, nil), publics)
+	r := checked(t, New(Options{Rules: []*Rule{rule}, MaxPerRule: 2}), publics)
 	if !slices.Equal(kept, []bool{true, true, false}) || len(r.Findings) != 2 || r.Findings[1].Function != "known" || !r.Findings[0].Late() {
 		t.Errorf("kept %v: %v", kept, r.Findings)
 	}
@@ -168,7 +170,7 @@ func TestReportAt(t *testing.T) {
 
 // The order of addresses is reported once.
 func TestAscending(t *testing.T) {
-	r := checked(t, New(Options{Rules: []*Rule{public("SYM101", Ascending)}}, nil), publics)
+	r := checked(t, New(Options{Rules: []*Rule{public("SYM101", Ascending)}}), publics)
 	if got, want := messages(r), "SYM101:3:0 PUBLIC 1000 after 2000; 1 address below the one before"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

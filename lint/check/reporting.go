@@ -94,7 +94,7 @@ func (p *Pass) full() bool { return p.Result.Counts[p.rule.ID] >= p.Options.MaxP
 // skip counts a finding that is not kept. For most sieves every finding must be put in words: the
 // words decide whether it counts.
 func (p *Pass) skip() bool {
-	if !p.full() || p.sieve != nil && p.sieve.NeedsWords() {
+	if !p.full() || p.Sieve != nil && p.Sieve.NeedsWords() {
 		return false
 	}
 	p.Count(1)
@@ -107,9 +107,9 @@ func (p *Pass) Count(n int) {
 		return
 	}
 	severity := p.rule.Severity
-	if p.sieve != nil {
-		n = p.sieve.KeepUnseen(p.rule, n)
-		severity = p.sieve.Severity(p.rule)
+	if p.Sieve != nil {
+		n = p.Sieve.KeepUnseen(p.rule, n)
+		severity = p.Sieve.Severity(p.rule)
 	}
 	p.Result.Counts[p.rule.ID] += n
 	p.Result.Totals[severity] += n
@@ -123,9 +123,9 @@ func (p *Pass) add(f Finding) *Finding {
 			f.ownerLine = p.owners.line(f.owner)
 		}
 	}
-	if p.sieve != nil {
-		f.Severity = p.sieve.Severity(p.rule)
-		if !p.sieve.Keep(&f) {
+	if p.Sieve != nil {
+		f.Severity = p.Sieve.Severity(p.rule)
+		if !p.Sieve.Keep(&f) {
 			return nil
 		}
 	}

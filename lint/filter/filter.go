@@ -212,8 +212,9 @@ func (m *matched) has(own check.Owner) bool {
 	return m.funcs.Has(uint32(own.Index))
 }
 
-// Watch makes a pass show the names of functions to suppressions that ask for them.
-func (ff *File) Watch(p *check.Pass) {
+// Attach makes the findings of a pass go through the filter. Call it before the pass begins.
+func (ff *File) Attach(p *check.Pass) {
+	p.Sieve = ff
 	if len(ff.matched) > 0 {
 		p.Watch(func(r *symfmt.Record) { ff.see(p.Facts, r) }, symfmt.KindFunc, symfmt.KindPublic)
 	}

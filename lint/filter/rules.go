@@ -48,7 +48,8 @@ func (f *Filter) Report(rules []*check.Rule) *check.Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := &Filter{config: f.config} // nothing is suppressed
-	p := check.New(check.Options{File: f.config.File, Rules: rules}, own.File(""))
+	p := check.New(check.Options{File: f.config.File, Rules: rules})
+	own.File("").Attach(p)
 	checked := func(prefix string) bool {
 		return slices.ContainsFunc(rules, func(r *check.Rule) bool { return strings.HasPrefix(r.ID, prefix) })
 	}

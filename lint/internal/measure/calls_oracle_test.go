@@ -36,7 +36,7 @@ func openELF(t *testing.T, path string) *object.File {
 // callsOf are the last bytes of the calls that lint sees in a binary.
 func callsOf(t *testing.T, text []byte, f *object.File) (p *check.Pass, sites map[uint64]bool, took time.Duration) {
 	t.Helper()
-	p = check.New(check.Options{}, nil)
+	p = check.New(check.Options{})
 	image.Open(p, f, false)
 	p.Begin()
 	for rd := symfmt.NewReader(bytes.NewReader(text), symfmt.ReadOptions{}); ; {

@@ -24,7 +24,7 @@ func TestMinCFICalls(t *testing.T) {
 	} {
 		cov := &coverage.Coverage{Functions: 1, All: coverage.CodeShare{Share: coverage.Share{Covered: 99, Total: 100}}, Entries: coverage.Share{Covered: 1, Total: 1}, Calls: &coverage.Share{Covered: 74, Total: 76}, Known: extent.Ranges{{RVA: 0, Size: 99}}}
 		cov.Judge(&facts.Facts{HasModule: true}, c.limit, 0)
-		p := check.New(check.Options{Rules: Rules, MinCFI: c.limit, MaxPerRule: 1}, nil)
+		p := check.New(check.Options{Rules: Rules, MinCFI: c.limit, MaxPerRule: 1})
 		p.As("SYM702", func() { checkMinCFI(p, cov) })
 		if n := p.Result.Counts["SYM702"]; cov.Verdict != c.verdict || n != c.found || !slices.Contains(cov.Reasons, c.reason) {
 			t.Errorf("%v: %s, %d findings, want %s, %d: %q", c.limit, cov.Verdict, n, c.verdict, c.found, cov.Reasons)

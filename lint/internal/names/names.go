@@ -170,22 +170,25 @@ signatures, which some want and some do not.`,
 	},
 }
 
-// emptyNames is how many records SYM601 has reported that the reader complains of, too.
-type emptyNames int
-
-// Empty returns the number of records without a name that were reported and that the reader complains
-// of, too.
-func Empty(p *check.Pass) int { return int(*check.State[emptyNames](p)) }
+// Nameless are the records without a name that SYM601 has reported and the reader complains of, too.
+type Nameless struct {
+	Count int
+	Lines map[int]bool // of the first ones, as many as findings of a rule are kept
+}
 
 func emptyName(p *check.Pass) (func(*symfmt.Record), func()) {
-	empty := check.State[emptyNames](p)
+	nameless := check.State[Nameless](p)
+	nameless.Lines = map[int]bool{}
 	return func(r *symfmt.Record) {
-		if len(r.Name) == 0 {
-			if r.Kind != symfmt.KindModule { // the reader may complain of its id instead
-				*empty++
-			}
-			p.Report(r, facts.NameField(r), "%v without a name", r.Kind)
+		if len(r.Name) > 0 {
+			return
 		}
+		if r.Kind != symfmt.KindModule { // the reader may complain of its id instead
+			if nameless.Count++; nameless.Count <= p.Options.MaxPerRule {
+				nameless.Lines[r.Pos().Line] = true
+			}
+		}
+		p.Report(r, facts.NameField(r), "%v without a name", r.Kind)
 	}, func() { namelessOrigins(p) }
 }
 
