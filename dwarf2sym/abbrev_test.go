@@ -170,7 +170,7 @@ func TestAbbrevTables(t *testing.T) {
 					u8 16`,
 			want: "FUNC 1000 10 0 f\nFUNC 1100 10 0 g"},
 		{name: "the table ends with its section", in: table + unit,
-			want: `! test: .debug_abbrev+0x14: ULEB128 without its last byte (lost: unit at 0x0)`},
+			want: `! test: .debug_abbrev+0x14: unterminated ULEB128 (lost: unit at 0x0)`},
 		{name: "the table ends within a declaration", in: table + "\nuleb 3 0x34" + unit,
 			want: `! test: .debug_abbrev+0x16: need 1 bytes, 0 left (lost: unit at 0x0)`},
 		{name: "a code over 64 bits", in: table + "\n<ff ff ff ff ff ff ff ff ff 7f>" + unit,

@@ -88,7 +88,7 @@ func (s *splitter) notFound(u *fileUnit) string {
 		return "is not found: no folder with .dwo files is named"
 	}
 	if len(paths) == 0 && !s.places.only {
-		return fmt.Sprintf("is no name of a file (%d bytes)", len(u.DwoName)+len(u.CompDir))
+		return fmt.Sprintf("is not the name of a file (%d bytes)", len(u.DwoName)+len(u.CompDir))
 	}
 	for i := range paths {
 		paths[i] = clip(paths[i])

@@ -95,7 +95,7 @@ func newPackage(f *object.File, main *debugData) (*dwp, error) {
 		p.sects[i] = src
 	}
 	if p.sects[dwarf.SectInfo] == nil || p.sects[dwarf.SectAbbrev] == nil {
-		return nil, &bin.Error{File: f.Path, Msg: "no package: there is no .debug_info.dwo, or no .debug_abbrev.dwo"}
+		return nil, &bin.Error{File: f.Path, Msg: "not a package: .debug_info.dwo or .debug_abbrev.dwo is missing"}
 	}
 	str, err := wholeSection(f, ".debug_str.dwo")
 	if err != nil {

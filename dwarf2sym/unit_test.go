@@ -96,7 +96,7 @@ func TestUnitHeaders(t *testing.T) {
 				! test: .debug_info+0xe: addresses of 3 bytes, want 2, 4 or 8 (lost: unit at 0xe)
 				! test: .debug_info+0x19: unit of 6 bytes ends within its header (lost: unit at 0x19)
 				! test: .debug_info+0x2a: unit without a DIE (lost: unit at 0x1f)
-				! test: .debug_info+0x44: unit length 0xfffffff1 is none (lost: unit at 0x44)`},
+				! test: .debug_info+0x44: reserved unit length 0xfffffff1 (lost: unit at 0x44)`},
 		{name: "a length that leaves the section ends the walk",
 			in: `
 			.debug_info
@@ -121,7 +121,7 @@ func TestUnitHeaders(t *testing.T) {
 			.debug_info
 				unit 4
 					subprogram name/string="f" low_pc/addr=0x2000 high_pc/data1=9`,
-			want: `! test: .debug_info+0xb: first DIE is no unit (abbreviation 1) (lost: unit at 0x0)`},
+			want: `! test: .debug_info+0xb: first DIE is not a unit (abbreviation 1) (lost: unit at 0x0)`},
 		{name: "abbreviations outside of their section",
 			in: `
 			.debug_info

@@ -4,7 +4,7 @@ package sframe
 var fdeRules = []*rule{
 	{id: "order", in: "EEE", ref: refSpec + "2.1.3", fde: func(c *checker, v *visit) {
 		if before := v.before(c); before != nil && v.f.Start < before.Start {
-			c.report(v.at(c, fieldStart), "function at %#x behind one at %#x, and the section says that they are sorted", v.f.Start, before.Start)
+			c.report(v.at(c, fieldStart), "function at %#x after one at %#x, and the section says that they are sorted", v.f.Start, before.Start)
 		}
 	}},
 	{id: "same-start", in: "--E", ref: refKernel, fde: func(c *checker, v *visit) {
@@ -29,7 +29,7 @@ var fdeRules = []*rule{
 	}},
 	{id: "size-0", in: "WWW", ref: refSpec + "2.3; as writes it for an empty function", fde: func(c *checker, v *visit) {
 		if v.f.Size == 0 {
-			c.report(v.at(c, fieldSize), "function at %#x of size 0: it covers no address", v.f.Start)
+			c.report(v.at(c, fieldSize), "function at %#x of size 0: it covers no code", v.f.Start)
 		}
 	}},
 	{id: "row-type", in: "EEE", ref: refSpec + "2.3.3", fde: func(c *checker, v *visit) {

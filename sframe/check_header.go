@@ -32,7 +32,7 @@ func checkEmpty(c *checker) {
 
 func checkHeaders(c *checker) {
 	for i := 1; i < len(c.s.Headers); i++ {
-		c.report(c.s.Headers[i].Offset, "another section behind the first: lld and others put inputs one after another, readers see the first one's %d of %d functions",
+		c.report(c.s.Headers[i].Offset, "another section after the first: lld and others put inputs one after another, readers see the first one's %d of %d functions",
 			c.s.Headers[0].Count, len(c.s.FDEs))
 	}
 }
@@ -121,14 +121,14 @@ var headerRules = []*rule{
 	{id: "parts", in: "EEE", ref: refSpec + "2.2", header: checkParts},
 	{id: "fdeoff", in: "-E-", ref: refBinutils + "libsframe 2.47", header: func(c *checker, h *Header) {
 		if h.FDEOff != 0 && h.Flags&PCRelative != 0 {
-			c.report(h.Offset+20, "FDEs start %d bytes behind the header, which libsframe forgets when it adds places to starts", h.FDEOff)
+			c.report(h.Offset+20, "FDEs start %d bytes after the header, which libsframe forgets when it adds places to starts", h.FDEOff)
 		}
 	}},
 	{id: "rows-overlap", in: "WWW", ref: refSpec + "2.4", parts: checkRowsOverlap},
 	{id: "rows-unused", in: "NNN", ref: refSpec + "2.4", parts: checkRowsUnused},
 	{id: "rows-unchecked", in: "WWW", ref: refSpec + "2.4", parts: func(c *checker, h *Header) {
 		if c.left {
-			c.report(h.fres, "functions share so many rows that not all were checked")
+			c.report(h.fres, "functions share too many rows: not all were checked")
 		}
 	}},
 }
@@ -151,7 +151,7 @@ func checkNumFREs(c *checker, h *Header) {
 func checkParts(c *checker, h *Header) {
 	switch end := h.fdes + uint64(h.NumFDEs)*h.format().fdeSize; {
 	case h.FDEOff > h.FREOff:
-		c.report(h.Offset+20, "FDEs at %#x, behind the rows at %#x", h.fdes, h.fres)
+		c.report(h.Offset+20, "FDEs at %#x, after the rows at %#x", h.fdes, h.fres)
 	case h.NumFDEs != 0 && end > h.fres:
 		c.report(h.Offset+24, "rows at %#x, inside of the FDEs, which end at %#x", h.fres, end)
 	}

@@ -9,7 +9,7 @@ var rowRules = []*rule{
 	}},
 	{id: "row-order", in: "EWE", ref: refSpec + "2.4", row: func(c *checker, v *visit) {
 		if v.n != 0 && v.rows.Row.Start < v.prev.Start {
-			c.report(v.rows.Form.Offset, "row at %d behind one at %d", v.rows.Row.Start, v.prev.Start)
+			c.report(v.rows.Form.Offset, "row at %d after one at %d", v.rows.Row.Start, v.prev.Start)
 		}
 	}},
 	{id: "row-twice", in: "WWE", ref: refBinutils + "PR libsframe/33131", row: func(c *checker, v *visit) {
@@ -129,7 +129,7 @@ var flexRules = []*rule{
 	}},
 	{id: "flex-padding", in: "NNE", ref: refKernel, row: func(c *checker, v *visit) {
 		if n := v.rows.Form.Words; v.f.Flex && n != 0 && v.rows.Form.Surplus == 0 && v.padded() {
-			c.report(v.rows.Form.Offset, "the last of %d data words is padding, behind which there is nothing", n)
+			c.report(v.rows.Form.Offset, "the last of %d data words is padding, and nothing follows it", n)
 		}
 	}},
 	{id: "flex-top", in: "NNN", ref: refV3 + "flexible FDEs", row: func(c *checker, v *visit) {

@@ -98,7 +98,7 @@ func (s *Section) loseRows(i int, err error) {
 	case len(s.Problems) < maxProblems-1:
 		s.lose(fmt.Sprintf("rows of FDE %d", i), err)
 	case len(s.Problems) == maxProblems-1:
-		s.lose(fmt.Sprintf("rows of FDE %d and others behind it", i), err)
+		s.lose(fmt.Sprintf("rows of FDE %d and the following ones", i), err)
 	}
 }
 
@@ -192,7 +192,7 @@ func (s *Section) nextHeader(end uint64, o *Options) uint64 {
 			case Magic(rest[i:]) != nil:
 				return at
 			case !o.Segment:
-				s.lose(fmt.Sprintf("%d bytes", len(rest)-i), s.fail(at, "behind the rows: neither zeros nor a header"))
+				s.lose(fmt.Sprintf("%d bytes", len(rest)-i), s.fail(at, "after the rows: neither zeros nor a header"))
 			}
 			return 0
 		}

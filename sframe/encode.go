@@ -184,7 +184,7 @@ func (e *encoder) choose(f *Func) error {
 	for i := range f.Rows {
 		r := plain(f.Rows[i])
 		if i > 0 && r.Start < f.Rows[i-1].Start {
-			return fmt.Errorf("row at +%#x behind one at +%#x", r.Start, f.Rows[i-1].Start)
+			return fmt.Errorf("row at +%#x after one at +%#x", r.Start, f.Rows[i-1].Start)
 		}
 		// As writes rows at the very end, and two at one place: nothing is lost.
 		if r.Start < end {

@@ -168,7 +168,7 @@ func TestEncodeLosses(t *testing.T) {
 			"row at +0x11 outside of 16 bytes (lost: rows of the function at 0x80)", "=", 1},
 		{"all rows at the end", Func{Start: 0x80, Size: 8, Rows: []Row{at(8, entry)}}, "it has no rows (lost: function at 0x80)", "=", 0},
 		{"descending", Func{Start: 0x80, Size: 8, Rows: []Row{at(4, entry), at(3, r10)}},
-			"row at +0x3 behind one at +0x4 (lost: function at 0x80)", "=", 0},
+			"row at +0x3 after one at +0x4 (lost: function at 0x80)", "=", 0},
 		{"the same twice", Func{Start: 0x80, Size: 8, Rows: []Row{entry, at(4, entry)}}, "", "", 1},
 		{"two at one place", Func{Start: 0x80, Size: 8, Rows: []Row{entry, r10, at(4, entry)}}, "", "", 1},
 		{"FLEX", Func{Start: 0x80, Size: 8, Rows: []Row{entry, r10}},

@@ -171,7 +171,7 @@ func TestProblemsBounded(t *testing.T) {
 	if n := len(s.Problems); n > 1000 {
 		t.Errorf("%d problems", n)
 	}
-	if last := s.Problems[len(s.Problems)-1].String(); !strings.Contains(last, "and others behind it") {
+	if last := s.Problems[len(s.Problems)-1].String(); !strings.Contains(last, "and the following ones") {
 		t.Errorf("the last problem is %s", last)
 	}
 }

@@ -149,7 +149,7 @@ func (o *orphans) end(rd *Reader) {
 	if o.open && o.n > 0 && o.problem >= 0 {
 		lost := count(o.n, "record")
 		if o.head != "" {
-			lost = o.head + " and " + lost + " behind it"
+			lost = o.head + " and " + lost + " after it"
 		}
 		rd.report.Problems[o.problem].Lost = lost
 	}

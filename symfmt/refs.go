@@ -120,9 +120,9 @@ func (x *inlineForms) inline(b *builder, rec *Record) error {
 	if mixed || !(x.old && x.new) {
 		return nil
 	}
-	form := "new form (with a call file) behind records of the old"
+	form := "new form (with a call file) after records of the old"
 	if rec.OldForm {
-		form = "old form (without a call file) behind records of the new"
+		form = "old form (without a call file) after records of the new"
 	}
 	return b.bad(rec, 0, "", "%s", form)
 }

@@ -137,7 +137,7 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	if row.link && !u.frame.Interrupted {
 		// The frame has called: what was in the register is the address where its
 		// own call ends.
-		u.note("%v: %s is not the caller's behind a call", by, u.cpu.arch.RA)
+		u.note("%v: %s is not the caller's after a call", by, u.cpu.arch.RA)
 		return nothing
 	}
 	if row.row.RA.EndsStack() {

@@ -234,7 +234,7 @@ func TestWalkHostile(t *testing.T) {
 		w := callWalk(append(args, dumpPath)...)
 		os.Remove(elfPath)
 		// A malformed symbol file is reported before any dump is walked.
-		refused := w.status == cli.StatusInput && strings.Contains(w.stderr, symPath+": no symbol file")
+		refused := w.status == cli.StatusInput && strings.Contains(w.stderr, symPath+": not a symbol file")
 		if why := w.wrong(!refused); why != "" {
 			t.Errorf("variant %d, %s: %s\n%.2000s", i, strings.Join(args, " "), why, w.stderr)
 		}

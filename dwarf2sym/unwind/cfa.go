@@ -366,7 +366,7 @@ func (vm *cfiVM) defCFA(column uint64, offset int64) {
 // that GNU as writes for MIPS and RISC-V begin with it.
 func (vm *cfiVM) defCFARegister(column uint64) {
 	if k := vm.cur.cfa.kind; k != cfiReg && k != cfiNone {
-		vm.c.Fail("DW_CFA_def_cfa_register where the CFA is no register and offset")
+		vm.c.Fail("DW_CFA_def_cfa_register where the CFA is not a register and an offset")
 		return
 	}
 	vm.defCFA(column, vm.cur.cfa.val)
@@ -374,7 +374,7 @@ func (vm *cfiVM) defCFARegister(column uint64) {
 
 func (vm *cfiVM) defCFAOffset(offset int64) {
 	if vm.cur.cfa.kind != cfiReg {
-		vm.c.Fail("DW_CFA_def_cfa_offset where the CFA is no register and offset")
+		vm.c.Fail("DW_CFA_def_cfa_offset where the CFA is not a register and an offset")
 		return
 	}
 	if vm.c.Err() == nil {

@@ -132,12 +132,12 @@ func TestCFIInstructions(t *testing.T) {
 			STACK CFI 1001 .cfa: $rsp 8 +`},
 		{"def_cfa_offset behind an expression", "def_cfa_expression breg6:-8 deref\n advance_loc 1\n def_cfa_offset 16", `
 			STACK CFI INIT 1000 1 .cfa: $rbp -8 + ^ .ra: .cfa -8 + ^
-			problem: .debug_frame+0x34: DW_CFA_def_cfa_offset where the CFA is no register and offset (lost: FDE at 0x14 for 0x1000, from 0x1001 on)`},
+			problem: .debug_frame+0x34: DW_CFA_def_cfa_offset where the CFA is not a register and an offset (lost: FDE at 0x14 for 0x1000, from 0x1001 on)`},
 		{"expression, val_expression", "expression 3 breg6:-8\n val_expression 12 breg6:-8\n expression 13 lit8 plus\n val_expression 14 lit8 minus", `
 			STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $rbx: $rbp -8 + ^ $r12: $rbp -8 + $r13: .cfa 8 + ^ $r14: .cfa -8 +`},
 		{"def_cfa_register behind an expression", "def_cfa_expression breg6:-8 deref\n advance_loc 1\n def_cfa_register 6", `
 			STACK CFI INIT 1000 1 .cfa: $rbp -8 + ^ .ra: .cfa -8 + ^
-			problem: .debug_frame+0x34: DW_CFA_def_cfa_register where the CFA is no register and offset (lost: FDE at 0x14 for 0x1000, from 0x1001 on)`},
+			problem: .debug_frame+0x34: DW_CFA_def_cfa_register where the CFA is not a register and an offset (lost: FDE at 0x14 for 0x1000, from 0x1001 on)`},
 		{"return address without postfix", "expression 16 reg7\n advance_loc 1\n restore 16", `
 			STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .undef
 			STACK CFI 1001 .ra: .cfa -8 + ^
@@ -161,7 +161,7 @@ func TestCFIInstructions(t *testing.T) {
 			problem: .debug_frame+0x30: unknown call frame instruction 0x3f (lost: FDE at 0x14 for 0x1000, from 0x1005 on)`},
 		{"operand cut short", "advance_loc 1\n bytes 0e808080808080", `
 			STACK CFI INIT 1000 1 .cfa: $rsp 8 + .ra: .cfa -8 + ^
-			problem: .debug_frame+0x2e: ULEB128 without its last byte (lost: FDE at 0x14 for 0x1000, from 0x1001 on)`},
+			problem: .debug_frame+0x2e: unterminated ULEB128 (lost: FDE at 0x14 for 0x1000, from 0x1001 on)`},
 		{"expression cut short", "bytes 0f097708", `
 			problem: .debug_frame+0x2e: need 9 bytes, 2 left (lost: FDE at 0x14 for 0x1000)`},
 		{"equal rows are one", `advance_loc 1

@@ -170,7 +170,7 @@ func (c *Cursor) uleb() uint64 {
 		}
 	}
 	c.pos = start
-	c.Fail("ULEB128 without its last byte")
+	c.Fail("unterminated ULEB128")
 	return 0
 }
 
@@ -195,7 +195,7 @@ func (c *Cursor) SLEB() int64 {
 		}
 	}
 	c.pos = start
-	c.Fail("SLEB128 without its last byte")
+	c.Fail("unterminated SLEB128")
 	return 0
 }
 

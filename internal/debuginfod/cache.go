@@ -59,11 +59,11 @@ func (e *entry) check(path string) error {
 		if errors.Is(err, elfobj.ErrNotELF) {
 			why = errors.Unwrap(err).Error()
 		}
-		return errors.New("what came is no ELF file: " + why)
+		return errors.New("the answer is not an ELF file: " + why)
 	}
 	defer f.Close()
 	if got := f.BuildID(); !bytes.Equal(got, e.buildID) {
-		return fmt.Errorf("what came has build-id %x", got)
+		return fmt.Errorf("the answer has build-id %x", got)
 	}
 	return nil
 }

@@ -118,7 +118,7 @@ func notFound(kind string, id []byte) error {
 func ParseBuildID(text string) ([]byte, error) {
 	id, err := hex.DecodeString(text)
 	if err != nil || len(id) == 0 || len(id) > maxBuildID {
-		return nil, fmt.Errorf("%q is no build-id: want 2 to %d hexadecimal digits, an even number", text, 2*maxBuildID)
+		return nil, fmt.Errorf("%q is not a build-id: want 2 to %d hexadecimal digits, an even number", text, 2*maxBuildID)
 	}
 	return id, nil
 }

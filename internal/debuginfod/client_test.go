@@ -133,11 +133,11 @@ func TestFaults(t *testing.T) {
 		"unavailable":     {handler: status(503), want: "503 Service Unavailable"},
 		"too large there": {handler: status(406), want: "406 Not Acceptable"},
 		"no contents":     {handler: status(204), want: "204 No Content"},
-		"nothing":         {handler: func(http.ResponseWriter, *http.Request) {}, want: `what came is no ELF file: it begins with ""`},
-		"a page":          {handler: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>log in</html>") }, want: `what came is no ELF file: it begins with "<htm"`},
-		"a stub":          {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(data[:10]) }, want: "what came is no ELF file: "},
-		"cut":             {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(data[:1000]) }, want: "what came "},
-		"other file":      {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(other) }, want: "what came has build-id "},
+		"nothing":         {handler: func(http.ResponseWriter, *http.Request) {}, want: `the answer is not an ELF file: it begins with ""`},
+		"a page":          {handler: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>log in</html>") }, want: `the answer is not an ELF file: it begins with "<htm"`},
+		"a stub":          {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(data[:10]) }, want: "the answer is not an ELF file: "},
+		"cut":             {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(data[:1000]) }, want: "the answer "},
+		"other file":      {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(other) }, want: "the answer has build-id "},
 		"ends early": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 			w.Write(data[:5000])
@@ -375,11 +375,11 @@ func TestFetchRefuses(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"ftp://host/":           `"ftp://host/" is no http: or https: URL`,
+		"ftp://host/":           `"ftp://host/" is not an http: or https: URL`,
 		"http:///x":             `"http:///x" names no server`,
-		"host":                  `"host" is no http: or https: URL`,
-		"http://a:b@%zz":        `"http://a:b@%zz" is no URL`,
-		"gopher://me:word@host": `"gopher://me:xxxxx@host" is no http: or https: URL`,
+		"host":                  `"host" is not an http: or https: URL`,
+		"http://a:b@%zz":        `"http://a:b@%zz" is not a URL`,
+		"gopher://me:word@host": `"gopher://me:xxxxx@host" is not an http: or https: URL`,
 	} {
 		if _, err := New(Config{URLs: []string{text}}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -33,7 +33,7 @@ func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where str
 func copyELF(w io.Writer, r io.Reader) error {
 	var head [len(elfobj.Magic)]byte
 	if n, _ := io.ReadFull(r, head[:]); string(head[:n]) != elfobj.Magic {
-		return fmt.Errorf("what came is no ELF file: it begins with %q", head[:n])
+		return fmt.Errorf("the answer is not an ELF file: it begins with %q", head[:n])
 	}
 	_, err := io.Copy(w, io.MultiReader(strings.NewReader(elfobj.Magic), r))
 	return err

@@ -128,11 +128,11 @@ func NewServers(urls []string) (servers []*Server, err error) {
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no URL", text)
+		return nil, fmt.Errorf("%q is not a URL", text)
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("%q is no http: or https: URL", u.Redacted())
+		return nil, fmt.Errorf("%q is not an http: or https: URL", u.Redacted())
 	case u.Host == "":
 		return nil, fmt.Errorf("%q names no server", u.Redacted())
 	}

@@ -185,11 +185,11 @@ func TestGiveUp(t *testing.T) {
 
 func TestNewServers(t *testing.T) {
 	for text, want := range map[string]string{
-		"ftp://host/":           `"ftp://host/" is no http: or https: URL`,
+		"ftp://host/":           `"ftp://host/" is not an http: or https: URL`,
 		"http:///x":             `"http:///x" names no server`,
-		"host":                  `"host" is no http: or https: URL`,
-		"http://a:b@%zz":        `"http://a:b@%zz" is no URL`,
-		"gopher://me:word@host": `"gopher://me:xxxxx@host" is no http: or https: URL`,
+		"host":                  `"host" is not an http: or https: URL`,
+		"http://a:b@%zz":        `"http://a:b@%zz" is not a URL`,
+		"gopher://me:word@host": `"gopher://me:xxxxx@host" is not an http: or https: URL`,
 	} {
 		if _, err := NewServers([]string{text}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)

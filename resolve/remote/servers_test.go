@@ -155,10 +155,10 @@ func TestServerFaults(t *testing.T) {
 		"broken":       {handler: status(500), want: "500 Internal Server Error"},
 		"unavailable":  {handler: status(503), want: "503 Service Unavailable"},
 		"partial":      {handler: status(206), want: "206 Partial Content"},
-		"empty":        {handler: text(""), want: `no symbol file: it begins with ""`},
-		"a page":       {handler: text("<!DOCTYPE html>\n<title>log in</title>"), want: `no symbol file: it begins with "<!DOCTYPE html>"`},
-		"binary":       {handler: text("\x7fELF\x02\x01\x00\x1b[2J"), want: `no symbol file: it begins with "\x7fELF\x02\x01\x00\x1b[2J"`},
-		"no MODULE":    {handler: text("FUNC 1000 10 0 f\n" + sym), want: `no symbol file: it begins with "FUNC 1000 10 0 f"`},
+		"empty":        {handler: text(""), want: `not a symbol file: it begins with ""`},
+		"a page":       {handler: text("<!DOCTYPE html>\n<title>log in</title>"), want: `not a symbol file: it begins with "<!DOCTYPE html>"`},
+		"binary":       {handler: text("\x7fELF\x02\x01\x00\x1b[2J"), want: `not a symbol file: it begins with "\x7fELF\x02\x01\x00\x1b[2J"`},
+		"no MODULE":    {handler: text("FUNC 1000 10 0 f\n" + sym), want: `not a symbol file: it begins with "FUNC 1000 10 0 f"`},
 		"other id":     {handler: text(testSym("my app", otherOf, "other")), want: `not used: what came has the symbols of "my app" ` + otherOf + ", want my app " + testID},
 		"other id, without end": {handler: func(w http.ResponseWriter, r *http.Request) {
 			io.WriteString(w, testSym("my app", otherOf, "other"))
@@ -177,7 +177,7 @@ func TestServerFaults(t *testing.T) {
 			io.WriteString(w, big[:1<<20])
 		}, want: "bytes: unexpected EOF"},
 		"ends in a chunk":     {handler: hijack("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n" + sym), want: "unexpected EOF"},
-		"more than announced": {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + sym), want: `no symbol file: it begins with "MODUL"`},
+		"more than announced": {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + sym), want: `not a symbol file: it begins with "MODUL"`},
 		"negative size":       {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n" + sym), want: "bad Content-Length"},
 		"hangs up":            {handler: hijack(""), want: "EOF"},
 		"no HTTP":             {handler: hijack("SSH-2.0-x\r\n"), want: "malformed HTTP response"},
@@ -386,7 +386,7 @@ func TestServerFails(t *testing.T) {
 	if _, err := NewServers(Servers{URLs: []string{url}}); err == nil {
 		t.Error("no cache, no error")
 	}
-	if _, err := NewServers(Servers{URLs: []string{"ftp://x"}, Cache: file}); err == nil || err.Error() != `"ftp://x" is no http: or https: URL` {
+	if _, err := NewServers(Servers{URLs: []string{"ftp://x"}, Cache: file}); err == nil || err.Error() != `"ftp://x" is not an http: or https: URL` {
 		t.Error(err)
 	}
 }

@@ -276,7 +276,7 @@ func (b *Binaries) indexed(ctx context.Context, s *search) (*binaryIndex, error)
 		s.refuse(fmt.Errorf("%w; %d folders were left out", x.firstErr, x.unread))
 	}
 	if x.looked == maxFiles {
-		s.refuse(fmt.Errorf("%q: %d files were looked at, and no more", b.roots, maxFiles))
+		s.refuse(fmt.Errorf("%q: only the first %d files were searched", b.roots, maxFiles))
 	}
 	return x, nil
 }

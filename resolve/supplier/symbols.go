@@ -89,7 +89,7 @@ func FileModule(path string) (name, id string, err error) {
 type NotSymbolsError struct{ Line string } // the first one, which may be long
 
 func (e *NotSymbolsError) Error() string {
-	return fmt.Sprintf("no symbol file: it begins with %.20q", e.Line)
+	return fmt.Sprintf("not a symbol file: it begins with %.20q", e.Line)
 }
 
 // ReadModule reads the beginning of a symbol file, at least up to the end of its MODULE record, and

@@ -286,10 +286,10 @@ func TestFile(t *testing.T) {
 		askFor(t, newSymbols(t, path), c.m).check(t, name, c.want)
 	}
 	for text, want := range map[string]string{
-		"":                               `no symbol file: it begins with ""`,
-		"\x7fELF\x02\x01\x01":            `no symbol file: it begins with "\x7fELF`,
-		strings.Repeat("x", 1<<20):       `no symbol file: it begins with "xxxxxxxxxxxxxxxxxxxx"`,
-		"FUNC 1000 10 0 f\n":             `no symbol file: it begins with "FUNC 1000 10 0 f"`,
+		"":                               `not a symbol file: it begins with ""`,
+		"\x7fELF\x02\x01\x01":            `not a symbol file: it begins with "\x7fELF`,
+		strings.Repeat("x", 1<<20):       `not a symbol file: it begins with "xxxxxxxxxxxxxxxxxxxx"`,
+		"FUNC 1000 10 0 f\n":             `not a symbol file: it begins with "FUNC 1000 10 0 f"`,
 		"M\x00O\x00D\x00U\x00L\x00E\x00": "UTF-16",
 	} {
 		path := filepath.Join(writeFiles(t, "a.sym", text), "a.sym")

@@ -102,7 +102,7 @@ func (in *jobReader) end() error {
 		return nil
 	}
 	if err == nil {
-		err = bad("Payload is not valid JSON: offset %d: there is more behind it", in.d.InputOffset())
+		err = bad("Payload is not valid JSON: offset %d: there is more after it", in.d.InputOffset())
 	}
 	return err
 }

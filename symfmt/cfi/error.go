@@ -55,7 +55,7 @@ const (
 
 var kindText = [...]string{
 	Empty:          "no expression",
-	NoRegister:     "no register in front of the expression",
+	NoRegister:     "no register before the expression",
 	NoName:         "colon without a register",
 	Colon:          "colon within an expression",
 	TooLong:        "more than " + strconv.Itoa(MaxTokens) + " tokens",

@@ -46,7 +46,7 @@ func TestRulesErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                     "no expression",
 		" \t ":                 "no expression",
-		"$rsp 8 +":             `token 1 "$rsp": no register in front of the expression`,
+		"$rsp 8 +":             `token 1 "$rsp": no register before the expression`,
 		".cfa:":                ".cfa: no expression",
 		".cfa: .ra: 1":         ".cfa: no expression",
 		".cfa: 1 $rbx:":        "$rbx: no expression",

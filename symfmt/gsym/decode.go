@@ -21,7 +21,7 @@ func (d *reader) function(c *bin.Cursor, rva symfmt.RVA, merged bool) {
 	}
 	name, ok := d.str(nameAt)
 	if !ok || nameAt == 0 {
-		d.lost(rva, "function", d.g.fail(at+4, "name at %#x in strings of %#x bytes, want one behind 0", nameAt, len(d.strings)))
+		d.lost(rva, "function", d.g.fail(at+4, "name at %#x in strings of %#x bytes, want one after 0", nameAt, len(d.strings)))
 		return
 	}
 	if uint64(size) > math.MaxUint64-uint64(rva) {
@@ -263,7 +263,7 @@ func (d *reader) inlineRanges(c *bin.Cursor, f *info, base symfmt.RVA) bool {
 		}
 		start := base + symfmt.RVA(off)
 		if start < base || uint64(start)+size < size || start+symfmt.RVA(size) > f.end() {
-			c.Fail("range of %#x bytes at %#x+%#x behind the function's end at %#x", size, uint64(base), off, uint64(f.end()))
+			c.Fail("range of %#x bytes at %#x+%#x past the function's end at %#x", size, uint64(base), off, uint64(f.end()))
 			return false
 		}
 		if size > 0 {

@@ -146,7 +146,7 @@ func (g *image) directory(c *bin.Cursor, problems *problems) (found [sectionKind
 		s := section{offset: c.U64()}
 		s.size = c.U64()
 		if c.Err() != nil {
-			return found, g.fail(at, "directory without its end: %d bytes left, want %d", len(g.data)-int(at), directory)
+			return found, g.fail(at, "unterminated directory: %d bytes left, want %d", len(g.data)-int(at), directory)
 		}
 		switch {
 		case kind == sectionEnd:

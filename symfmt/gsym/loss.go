@@ -49,7 +49,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	addRecordLosses(m, add)
 	losses.AddWhole(symfmt.KindFunc, "of size 0", c.emptyFuncs, "a function of size 0 stands for a symbol whose end is not known: they are left out")
 	add("FUNC records over 4294967295 bytes", countFuncs(m, func(f *symfmt.Func) bool { return f.Size > maxSize }), "a size has 32 bits: they are cut")
-	add("ends of FUNC records inside other FUNC records", c.lostPieces, "what is behind them is not found: at most 32 are looked after in one FUNC")
+	add("ends of FUNC records inside other FUNC records", c.lostPieces, "what follows them is not found: at most 32 are tracked in one FUNC")
 	losses.AddWhole(symfmt.KindFunc, "", c.farFuncs, "beyond the last address, counted from the base")
 	losses.AddWhole(symfmt.KindPublic, "", c.farPublics, "beyond the last address, counted from the base")
 	losses.AddWhole(symfmt.KindPublic, "inside a FUNC", c.insidePublics, "readers would take them for the end of the FUNC")

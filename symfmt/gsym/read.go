@@ -168,7 +168,7 @@ func (d *reader) functions(ctx context.Context, base uint64) error {
 		diff := g.addr(i)
 		if diff < before && !unsorted {
 			unsorted = true
-			d.problems.add("", g.fail(g.addrs.offset+i*uint64(g.addrSize), "address %#x behind %#x: readers search the table", diff, before))
+			d.problems.add("", g.fail(g.addrs.offset+i*uint64(g.addrSize), "address %#x after %#x: readers search the table", diff, before))
 		}
 		before = diff
 		addr := g.base + diff

@@ -60,7 +60,7 @@ func (b *builder) build(ctx context.Context) error {
 		next := b.c.order.Uint32(b.c.ranges.entry(i))
 		if b.any && next <= b.last {
 			b.c.damaged(&b.damages.order, func() error {
-				return b.c.errorf(b.c.ranges.place(i), "a range at %#x behind one at %#x: they ascend", next, b.last)
+				return b.c.errorf(b.c.ranges.place(i), "a range at %#x after one at %#x: want ascending ranges", next, b.last)
 			})
 			continue
 		}
@@ -89,7 +89,7 @@ func (b *builder) locationOf(i uint32) location {
 		return b.c.location(i)
 	}
 	b.c.damaged(&b.damages.location, func() error {
-		return b.c.errorf(b.c.locations.place(i), "source location %d of a range is behind the end of the file", i)
+		return b.c.errorf(b.c.locations.place(i), "source location %d of a range is past the end of the file", i)
 	})
 	return unknown
 }

@@ -20,7 +20,7 @@ func moduleLosses(m *symfmt.Module) (losses symfmt.LossList) {
 		losses.Add("MODULE records", 1, "a symcache has the id and the CPU only")
 	}
 	if m.Arch != "" && m.Arch != "unknown" && archNumber(m.Arch) == 0 {
-		losses.Add("CPUs of the MODULE", 1, "symbolic has no number for "+m.Arch)
+		losses.Add("CPUs of the MODULE", 1, "symbolic has no code for "+m.Arch)
 	}
 	if _, ok := encodeDebugID(m.ID, byteOrder); !ok && m.ID != "" {
 		losses.Add("ids of the MODULE", 1, "neither a UUID nor a time stamp with an age")
@@ -56,12 +56,12 @@ func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses symfmt.LossList) {
 	farWhy := fmt.Sprintf("addresses have 32 bits, from the base %#x on", uint64(base))
 	losses.AddWhole(symfmt.KindFunc, "outside of 4 GB", n.far, farWhy)
 	losses.AddWhole(symfmt.KindPublic, "outside of 4 GB", n.farPublics, farWhy)
-	losses.AddWhole(symfmt.KindPublic, "at address 0", n.zero, "they speak for no address")
+	losses.AddWhole(symfmt.KindPublic, "at address 0", n.zero, "they belong to no address")
 	losses.AddWhole(symfmt.KindFunc, "that others hide", hiddenFuncs, "an address is in one function")
 	losses.AddWhole(symfmt.KindPublic, "that others hide", hiddenPublics, "an address has one symbol")
-	losses.Add("line records outside of their FUNC", n.lines, "they speak for no address")
+	losses.Add("line records outside of their FUNC", n.lines, "they belong to no address")
 	losses.Add("INLINE records nested deeper than 1024", n.deep, "such chains are not followed")
-	losses.Add("ranges of INLINE records outside of their FUNC", n.ranges, "they speak for no address")
+	losses.Add("ranges of INLINE records outside of their FUNC", n.ranges, "they belong to no address")
 	return losses
 }
 

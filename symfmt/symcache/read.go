@@ -134,7 +134,7 @@ func (c *cache) checkSections(strs *section) error {
 		if n := s.missing(); n > 0 {
 			c.damages = append(c.damages, &damage{
 				count: int(n), lost: s.name,
-				first: c.errorf(s.at+uint64(len(s.data)), "the file ends here, behind %d of %d %s", s.len(), s.want, s.name),
+				first: c.errorf(s.at+uint64(len(s.data)), "the file ends here, after %d of %d %s", s.len(), s.want, s.name),
 			})
 		}
 	}
@@ -168,12 +168,12 @@ func (c *cache) stringAt(at uint32) (string, error) {
 		return "", nil
 	}
 	if uint64(at) >= uint64(len(c.strings)) {
-		return "", c.errorf(c.stringsAt+uint64(at), "a string behind the %d bytes of strings", len(c.strings))
+		return "", c.errorf(c.stringsAt+uint64(at), "a string past the %d bytes of strings", len(c.strings))
 	}
 	rest := c.strings[at:]
 	n, used := c.stringLength(rest)
 	if used <= 0 || n > uint64(len(rest)-used) {
-		return "", c.errorf(c.stringsAt+uint64(at), "a string that ends behind the %d bytes of strings", len(c.strings))
+		return "", c.errorf(c.stringsAt+uint64(at), "a string that ends past the %d bytes of strings", len(c.strings))
 	}
 	return rest[used:][:n], nil
 }

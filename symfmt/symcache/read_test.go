@@ -84,8 +84,8 @@ func TestReadCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantProblems(t, problems,
-		`x.symcache: offset 0xfd: the file ends here, behind 5 of 38 bytes of strings (lost: 33 bytes of strings)`,
-		`x.symcache: offset 0xfd: a string behind the 5 bytes of strings (lost: 6 names)`)
+		`x.symcache: offset 0xfd: the file ends here, after 5 of 38 bytes of strings (lost: 33 bytes of strings)`,
+		`x.symcache: offset 0xfd: a string past the 5 bytes of strings (lost: 6 names)`)
 	wantText(t, got, "FILE 0 <unknown>\nFILE 1 <unknown>\nINLINE_ORIGIN 1 ?\nFUNC 1 49 0 main\nINLINE 0 10 1 1 1 49\n1 2e 12 0\n2f 1b 13 0\nPUBLIC 60 0 ?\n")
 
 	got, problems, err = read(data[:0xf0]) // two ranges are there
@@ -93,9 +93,9 @@ func TestReadCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantProblems(t, problems,
-		`x.symcache: offset 0xf0: the file ends here, behind 2 of 4 ranges (lost: 2 ranges)`,
-		`x.symcache: offset 0xf8: the file ends here, behind 0 of 38 bytes of strings (lost: 38 bytes of strings)`,
-		`x.symcache: offset 0xf8: a string behind the 0 bytes of strings (lost: 6 names)`)
+		`x.symcache: offset 0xf0: the file ends here, after 2 of 4 ranges (lost: 2 ranges)`,
+		`x.symcache: offset 0xf8: the file ends here, after 0 of 38 bytes of strings (lost: 38 bytes of strings)`,
+		`x.symcache: offset 0xf8: a string past the 0 bytes of strings (lost: 6 names)`)
 	if len(got.Funcs) != 1 || got.Funcs[0].Size != addressEnd-1 {
 		t.Errorf("%+v", got.Funcs)
 	}
@@ -138,9 +138,9 @@ func TestReadDamage(t *testing.T) {
 		"file": {location + 16, 9,
 			"x.symcache: offset 0x50: a source location names file 9 of 2 (lost: 1 names of files)", ""},
 		"order": {ranges + 4, 0,
-			"x.symcache: offset 0xec: a range at 0x0 behind one at 0x1: they ascend (lost: 1 ranges)", ""},
+			"x.symcache: offset 0xec: a range at 0x0 after one at 0x1: want ascending ranges (lost: 1 ranges)", ""},
 		"string": {function, 35,
-			"x.symcache: offset 0x11b: a string that ends behind the 38 bytes of strings (lost: 1 names)", ""},
+			"x.symcache: offset 0x11b: a string that ends past the 38 bytes of strings (lost: 1 names)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := write(t, parse(t, example), 8)

@@ -254,7 +254,7 @@ STACK CFI 12 .cfa: fp
 		got = append(got, fmt.Sprintf("%d %s: %s", l.Count, l.What, l.Why))
 	}
 	want := strings.Split(`1 MODULE records: a symcache has the id and the CPU only
-1 CPUs of the MODULE: symbolic has no number for riscv64
+1 CPUs of the MODULE: symbolic has no code for riscv64
 1 ids of the MODULE: neither a UUID nor a time stamp with an age
 1 INFO records: a symcache has no place for them
 1 STACK CFI INIT records: a symcache has no call frame information
@@ -265,12 +265,12 @@ STACK CFI 12 .cfa: fp
 1 FUNC records of size 0: a function is there by its code
 1 FUNC records outside of 4 GB: addresses have 32 bits, from the base 0x0 on
 1 PUBLIC records outside of 4 GB: addresses have 32 bits, from the base 0x0 on
-1 PUBLIC records at address 0: they speak for no address
+1 PUBLIC records at address 0: they belong to no address
 1 FUNC records that others hide: an address is in one function
 1 PUBLIC records that others hide: an address has one symbol
-1 line records outside of their FUNC: they speak for no address
+1 line records outside of their FUNC: they belong to no address
 3 INLINE records nested deeper than 1024: such chains are not followed
-1 ranges of INLINE records outside of their FUNC: they speak for no address`, "\n")
+1 ranges of INLINE records outside of their FUNC: they belong to no address`, "\n")
 	if !slices.Equal(got, want) {
 		t.Errorf("losses\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

@@ -240,7 +240,7 @@ func (b *outliner) finish() (*Outline, error) {
 	slices.SortStableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
 	o.dropCopies()
 	if o.Rows.full {
-		o.Problems = append(o.Problems, symfmt.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: those behind are not compared", o.Source.Name, o.Rows.most)})
+		o.Problems = append(o.Problems, symfmt.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: the rest is not compared", o.Source.Name, o.Rows.most)})
 	}
 	return o, nil
 }

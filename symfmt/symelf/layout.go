@@ -129,5 +129,5 @@ func (s space) roomFor(code []region, size uint64) (uint64, error) {
 		}
 		from = max(from, r.end)
 	}
-	return 0, fmt.Errorf("no %d addresses for .eh_frame beside the code, of which the last is %#x", size, s.base+end-1)
+	return 0, fmt.Errorf("no room for %d bytes of .eh_frame next to the code, which ends at %#x", size, s.base+end-1)
 }

@@ -87,12 +87,12 @@ func (d *decoder) document() error {
 	}
 	d.missing()
 	if d.dec.PeekKind() != 0 {
-		d.problem(d.fault(-1, "something stands behind the document"), "what stands behind it")
+		d.problem(d.fault(-1, "unexpected data after the document"), "what follows it")
 		return nil
 	}
 	if _, err := d.dec.ReadToken(); err != nil && err != io.EOF {
 		if _, ok := syntaxError(err); ok {
-			d.problem(err, "what stands behind it")
+			d.problem(err, "what follows it")
 			return nil
 		}
 		return err

@@ -145,7 +145,7 @@ func (d *decoder) unknown(head []byte) error {
 	case head[0] == '{':
 		e.Msg = `no object with a "kind" (JSON Lines) or a "module" (document): not symbols of symtool`
 	case head[0] == '[':
-		e.Msg = "found a list, want an object: one document, or records one behind the other, as jq -c writes them"
+		e.Msg = "found a list, want an object: one document, or one record after another, as jq -c writes them"
 	default:
 		e.Msg = "not JSON: the file begins with " + quoted(head)
 	}

@@ -78,7 +78,7 @@ func TestReadDamage(t *testing.T) {
 		{"a value with control characters", module + `{"kind":"file","number":"` + "\u202e" + `","name":"x"}` + "\n", "M",
 			[]string{`x:2:30: .number: found "\u202e", want a number from 0 on (lost: record of the kind file)`}},
 		{"bytes of another string", module + `{"kind":"file","number":1,"name":"x","name_base64":"eQ=="}` + "\n", "M y",
-			[]string{`x:2:59: .: the bytes "y" are not those of the string "x" beside them: the bytes are taken`}},
+			[]string{`x:2:59: .: the bytes "y" differ from the string "x" next to them: the bytes count`}},
 		{"a record over lines", module + "{\n  \"kind\": \"file\",\n  \"number\": 1.5,\n  \"name\": \"x\"\n}\n" + fileA, "M a",
 			[]string{`x:4:16: .number: found 1.5, want a number from 0 on, or "0x" and hexadecimal digits (lost: record of the kind file)`}},
 		{"rows of a lost block", module + `{"kind":"stack_cfi","rva":1,"size":9,"rows":[[1,"a"],[2,"b"]]}` + "\n" + `{"kind":"stack_cfi","rva":16,"size":9,"init":"i","rows":[[17,"c"]]}` + "\n", "M 10:1",
@@ -101,8 +101,8 @@ func TestReadDamage(t *testing.T) {
 		{"unknown list", document + `,"checksums":[{"a":[1]}]}`, "M",
 			[]string{`x:1:115: .checksums: unknown field, which version 1 of the format does not have (lost: the field)`}},
 		{"no module in a document", `{"format":"symtool-symbols","version":1,"files":[{"number":0,"name":"a"}]}`, " a", []string{"x:1:75: .: no module in the file"}},
-		{"something behind a document", document + "}\n7", "M", []string{"x:1:92: .: something stands behind the document (lost: what stands behind it)"}},
-		{"no JSON behind a document", document + "}\nx", "M", []string{"x:2:1: .: not JSON: invalid character 'x' at start of value (lost: what stands behind it)"}},
+		{"something behind a document", document + "}\n7", "M", []string{"x:1:92: .: unexpected data after the document (lost: what follows it)"}},
+		{"no JSON behind a document", document + "}\nx", "M", []string{"x:2:1: .: not JSON: invalid character 'x' at start of value (lost: what follows it)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, problems, err := read(strings.NewReader(c.data), int64(len(c.data)), ReadOptions{File: "x"})
@@ -129,7 +129,7 @@ func TestReadErrors(t *testing.T) {
 		{"blank", " \n\t\n", "x:1:1: the file is empty"},
 		{"a symbol file", "MODULE Linux x86_64 0 x\n", `x:1:1: not JSON: the file begins with "MODULE Linux x86_64 0 x\n"`},
 		{"control characters", "\x1b[31m\xff\u202e", `x:1:1: not JSON: the file begins with "\x1b[31m\xff\u202e"`},
-		{"a list", "[{}]", "x:1:1: found a list, want an object: one document, or records one behind the other, as jq -c writes them"},
+		{"a list", "[{}]", "x:1:1: found a list, want an object: one document, or one record after another, as jq -c writes them"},
 		{"other JSON", `{"a":1}`, `x:1:1: no object with a "kind" (JSON Lines) or a "module" (document): not symbols of symtool`},
 		{"other kinds", `{"kind":"Pod","metadata":{}}`, `x:1:2: .: unknown kind "Pod": want one of [module info file inline_origin func public stack_win stack_cfi]`},
 		{"another format", `{"format":"sarif","files":[]}`, `x:1:18: .format: found "sarif", want "symtool-symbols"`},

@@ -187,7 +187,7 @@ func (d *decoder) unbase64(i int, coded, like []byte) ([]byte, error) {
 	}
 	if like != nil && lossy(raw) != string(like) {
 		d.note("bytes", "", func() error {
-			return d.fault(i, "the bytes %s are not those of the string %s beside them: the bytes are taken",
+			return d.fault(i, "the bytes %s differ from the string %s next to them: the bytes count",
 				text.Printable(strconv.Quote(shorten(string(raw)))), quoted(like))
 		})
 	}

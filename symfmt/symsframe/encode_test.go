@@ -69,7 +69,7 @@ var losses = map[string]struct{ both, v2 []string }{
 	"amd64-v1-unrep.o": {both: []string{"its size is 0 (lost: function"}},
 	"amd64-v2-unrep.o": {both: []string{"its size is 0 (lost: function"}},
 	// ld -r of binutils before 2.45 wrote garbage.
-	"aarch64-v1-reloc.o": {both: []string{"size code 3 (lost", "size code 3 (lost", "size code 3 (lost", "size code 3 (lost", "row at +0x48 behind one at +0xff (lost"}},
+	"aarch64-v1-reloc.o": {both: []string{"size code 3 (lost", "size code 3 (lost", "size code 3 (lost", "size code 3 (lost", "row at +0x48 after one at +0xff (lost"}},
 	"aarch64-v2-reloc.o": {both: []string{"size code 3 (lost", "size code 3 (lost", "size code 3 (lost", "size code 3 (lost"}},
 	"amd64-v2-reloc.o":   {both: []string{"size code 3 (lost", "size code 3 (lost", "size code 3 (lost"}},
 	// FLEX and signal frames came with version 3.

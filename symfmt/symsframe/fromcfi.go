@@ -113,7 +113,7 @@ func (r *cfiReader) apply(f *sframe.Func, start uint32, record symfmt.CFIRow) er
 	row.Signed = record.Marks&symfmt.MarkSigned != 0 && !row.Outermost()
 	n := len(f.Rows)
 	if n > 0 && f.Rows[n-1].Start > start {
-		return fmt.Errorf("a row at %#x behind a later one", record.RVA)
+		return fmt.Errorf("a row at %#x after a later one", record.RVA)
 	}
 	if row.Start = start; n > 0 && f.Rows[n-1].Start == start {
 		f.Rows[n-1] = row

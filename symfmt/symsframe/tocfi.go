@@ -188,7 +188,7 @@ func (w *cfiWriter) read(i int) (end uint64) {
 		}
 		w.reads--
 		if n := len(w.rows); n > 0 && rows.Row.Start < w.rows[n-1].Start {
-			return w.damaged(i, w.errorf(rows.Form.Offset, "row for %#x behind one for %#x", rows.Row.Start, w.rows[n-1].Start))
+			return w.damaged(i, w.errorf(rows.Form.Offset, "row for %#x after one for %#x", rows.Row.Start, w.rows[n-1].Start))
 		}
 		w.rows = append(w.rows, rows.Row)
 	}

@@ -232,8 +232,8 @@ func TestAppendCFIDamage(t *testing.T) {
 		{"size of words", func(b []byte) { b[v3Row0+2*3+1] |= 0x60 }, "INIT 1000 4 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", "size code 3 (lost: FDE 0 for 0x1000, from 0x1004 on)"},
 		{"first row", func(b []byte) { b[v3Row0+1] |= 0x60 }, "", "size code 3 (lost: FDE 0 for 0x1000)"},
 		{"rows past the end", func(b []byte) { b[v3Attr] = 4 }, "INIT 1000 8 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n1004 .cfa: $rsp 16 +\n", "from 0x1008 on)"},
-		{"order", func(b []byte) { b[v3Row0+2*3] = 2 }, "INIT 1000 4 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", "row for 0x2 behind one for 0x4 (lost: FDE 0 for 0x1000, from 0x1004 on)"},
-		{"order of blocks", func(b []byte) { b[v3Row0+2*3] = 2; b[v3Attr+2] |= 0x10; b[v3Attr+4] = 16 }, "", "row for 0x2 behind one for 0x4 (lost: FDE 0 for 0x1000)"},
+		{"order", func(b []byte) { b[v3Row0+2*3] = 2 }, "INIT 1000 4 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n", "row for 0x2 after one for 0x4 (lost: FDE 0 for 0x1000, from 0x1004 on)"},
+		{"order of blocks", func(b []byte) { b[v3Row0+2*3] = 2; b[v3Attr+2] |= 0x10; b[v3Attr+4] = 16 }, "", "row for 0x2 after one for 0x4 (lost: FDE 0 for 0x1000)"},
 		{"block of nothing", func(b []byte) { b[v3Attr+2] |= 0x10 }, "", "PCMASK with a block of size 0 (lost: FDE 0 for 0x1000)"},
 		{"address space", func(b []byte) { binary.LittleEndian.PutUint64(b[28:], ^uint64(0x400+28)-4) }, "", "pass the end of the address space"},
 	} {

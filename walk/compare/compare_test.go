@@ -290,7 +290,7 @@ func TestCompareDocuments(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
-	if _, err := Documents(lines(), lines("x=f"), nil); err == nil || err.Error() != "x.json:0x0: there is no document" {
+	if _, err := Documents(lines(), lines("x=f"), nil); err == nil || err.Error() != "x.json:0x0: the file is empty" {
 		t.Error(err)
 	}
 }

@@ -100,7 +100,7 @@ func (m *matcher) next(k int) error {
 	o, err := side.from.Next()
 	if err == io.EOF {
 		if side.ended = true; side.read == 0 {
-			return &Error{side.from.path, 0, errors.New("there is no document")}
+			return &Error{side.from.path, 0, errors.New("the file is empty")}
 		}
 		return nil
 	}

@@ -82,7 +82,7 @@ func (r *reader) onlyOne(dir string, m *dump.Module, isMain bool) (found *binary
 		return nil // a file, or reported elsewhere
 	}
 	if len(entries) > maxCandidates {
-		r.tried(dir, fmt.Sprintf("%d files: which one has the program is not told, and that is too many to compare", len(entries)))
+		r.tried(dir, fmt.Sprintf("%d files: nothing says which one is the program, and they are too many to compare", len(entries)))
 		return nil
 	}
 	var of dump.Module
@@ -97,7 +97,7 @@ func (r *reader) onlyOne(dir string, m *dump.Module, isMain bool) (found *binary
 		}
 		switch agreed, _ := r.disagrees(b.f, b.data, m); {
 		case agreed < minAgreed:
-			r.tried(file, fmt.Sprintf("only %d bytes of it are in memory: too few to tell whether it is the one", agreed))
+			r.tried(file, fmt.Sprintf("only %d bytes of it are in memory: too few to decide whether it is the program", agreed))
 		case found == nil:
 			found, of = b, like
 		case !bytes.Equal(of.BuildID, like.BuildID) || of.DebugID != like.DebugID:

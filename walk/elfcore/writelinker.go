@@ -20,7 +20,7 @@ func (w *writer) addLinker() {
 	debug, ok := w.debugAddr(l)
 	if !ok {
 		if len(l.Section) > 0 {
-			w.problem("list of libraries", "the program's dynamic section does not tell where the dynamic linker has it")
+			w.problem("list of libraries", "the program's dynamic section does not say where the dynamic linker keeps it")
 		}
 		return
 	}

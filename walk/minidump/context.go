@@ -21,7 +21,7 @@ func (r *reader) context(l location, what label) *dump.Context {
 	layout, flags := r.layoutOf(data)
 	switch {
 	case len(data) == 0:
-		r.problemf(what.String(), l.off, "a context behind the end of the file of %d bytes", len(r.data))
+		r.problemf(what.String(), l.off, "a context past the end of the file of %d bytes", len(r.data))
 		return nil
 	case layout == nil:
 		r.problemf(what.String(), l.off, "a context of %d bytes with flags %#x, which %s has not", len(data), flags, r.cpuText())

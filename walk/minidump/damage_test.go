@@ -66,7 +66,7 @@ func TestProblems(t *testing.T) {
 		{"memory behind the end", func(m *builder) { m.stream(5, func() { m.u32(1).u64(0x1000).u32(0xf0000000, 40) }) },
 			"a.dmp: offset 0x28: 4026531840 bytes of memory, of which the file has 24 (lost: the rest of memory 0 at 0x1000)"},
 		{"name", func(m *builder) { m.stream(4, func() { m.u32(1); m.module(1, 1, 1<<31, 0, 0) }) },
-			"a.dmp: offset 0x80000000: a string behind the end of the file of 156 bytes (lost: the name of module 0)"},
+			"a.dmp: offset 0x80000000: a string past the end of the file of 156 bytes (lost: the name of module 0)"},
 		{"CodeView", func(m *builder) { m.stream(4, func() { m.u32(1); m.module(1, 1, 0, 4, 32) }) },
 			"a.dmp: offset 0x20: a CodeView record with signature 0x00000001, want RSDS, NB10 or a build-id (lost: the id of module 0)"},
 		{"short CodeView", func(m *builder) {

@@ -47,7 +47,7 @@ func (r *reader) cached(off uint64, what label, decode func([]byte) string) stri
 	}
 	head, whole := r.at(location{off, 4})
 	if !whole {
-		r.problemf(what.String(), off, "a string behind the end of the file of %d bytes", len(r.data))
+		r.problemf(what.String(), off, "a string past the end of the file of %d bytes", len(r.data))
 		return ""
 	}
 	size := uint64(r.order.Uint32(head))

@@ -54,10 +54,10 @@ func TestVerifyBlame(t *testing.T) {
 		{"cleared", walked.BothSources(t, x.Store, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,
 			"walk-sources.elf+0x28d (many): the return address is 0x0, but a return address 0x4002e4 is 72 bytes above sp, and all rules agree"},
 		{"cleared, no binary", walked.SymbolSources(t, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, NoBlame, "is wrong, or the stack was overwritten"},
-		{"no rules", walked.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), nil, BlameSymbols, "12 behind walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
+		{"no rules", walked.SymbolSources(t, x.ChangedStore("bare", walktest.NoRules)), nil, BlameSymbols, "12 after walk-sources.elf, whose symbol file has no rules for crash, variable and others"},
 		{"no rules anywhere", walked.BothSources(t, x.ChangedStore("bare", walktest.NoRules), x.BareBinary()), nil, BlameBinary,
-			"12 behind walk-sources.elf, for which neither the symbol file nor the binary has rules for crash, variable and others"},
-		{"no rules in the binary", walked.BinarySources(t, x.BareBinary()), nil, BlameBinary, "12 behind walk-sources.elf, whose binary has no rules for crash, variable and others"},
+			"12 after walk-sources.elf, for which neither the symbol file nor the binary has rules for crash, variable and others"},
+		{"no rules in the binary", walked.BinarySources(t, x.BareBinary()), nil, BlameBinary, "12 after walk-sources.elf, whose binary has no rules for crash, variable and others"},
 		{"no id", walked.SymbolSources(t, t.TempDir()), noID, BlameDump, "walk-sources.elf has no symbols, as the dump does not hold its id"},
 		{"no id, no stack", walked.SymbolSources(t, t.TempDir()), func(d *dump.Dump) {
 			noID(d)

@@ -25,10 +25,10 @@ func (v *verifier) conclude() {
 	}
 	lost := ""
 	if n := v.lostBehindAllowed(); n > 0 {
-		lost = "; " + count(n, "stack is", "stacks are") + " lost behind modules that may be missing"
+		lost = "; " + count(n, "stack is", "stacks are") + " lost after modules that may be missing"
 	}
 	if c.Counted == 0 {
-		c.Conclusion = "nothing speaks against the symbols: no stack has a caller behind a module with symbols" + lost
+		c.Conclusion = "nothing contradicts the symbols: no stack has a caller after a module with symbols" + lost
 		return
 	}
 	c.Conclusion = fmt.Sprintf("the symbols hold: %d of %s by CFI", c.CountedCFI, count(c.Counted, "caller frame", "caller frames")) + lost

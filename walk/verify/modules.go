@@ -146,7 +146,7 @@ func (v *verifier) behind(i int) string {
 	}
 	var list []string
 	if n := len(d.broken); n > 0 {
-		list = append(list, count(n, "stack is", "stacks are")+" broken behind it")
+		list = append(list, count(n, "stack is", "stacks are")+" broken after it")
 	}
 	if d.weak > 0 {
 		list = append(list, count(d.weak, "caller is", "callers are")+" a guess")
@@ -227,18 +227,18 @@ func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	})
 	for n, i := range list {
 		if n == maxCulprits {
-			text += fmt.Sprintf("; and behind %s", count(len(list)-n, "other module", "other modules"))
+			text += fmt.Sprintf("; and after %s", count(len(list)-n, "other module", "other modules"))
 			break
 		}
 		who, why := v.lacks(i)
 		if n == 0 {
 			blame = who
 		}
-		text += fmt.Sprintf("%s %d behind %s%s", [...]string{":", ";"}[min(n, 1)], v.broken[i].weak, v.module(i).short(), why)
+		text += fmt.Sprintf("%s %d after %s%s", [...]string{":", ";"}[min(n, 1)], v.broken[i].weak, v.module(i).short(), why)
 	}
 	if v.outside > 0 {
 		rest += v.outside
-		text += fmt.Sprintf("%s %d behind code in no module", [...]string{":", ";"}[min(len(list), 1)], v.outside)
+		text += fmt.Sprintf("%s %d after code in no module", [...]string{":", ";"}[min(len(list), 1)], v.outside)
 		blame = cmp.Or(blame, BlameDump)
 	}
 	return cmp.Or(blame, v.mostly(), BlameSymbols), text, rest

@@ -160,7 +160,7 @@ type verifier struct {
 	current int                // the current frame
 	after   *cause             // the cause by which the stack was lost; nil while it is not
 	omitted int                // errors
-	outside int                // callers by scanning behind code in no module
+	outside int                // callers by scanning after code in no module
 	found   map[findingKey]int // place in Findings
 	at      map[findingKey]int // the first of a kind at an address
 }

@@ -83,5 +83,5 @@ func integrationText(name string) (string, error) {
 			return string(text), err
 		}
 	}
-	return "", cli.Usagef("integration", "no rules for %q: symtool integration lists what there is", name)
+	return "", cli.Usagef("integration", "no rules for %q: symtool integration lists them", name)
 }

@@ -106,7 +106,7 @@ func (d *Sections) ParseHeader(b []byte, off, total uint64, quiet bool) (h Heade
 		return h, t, &bin.Error{File: d.File, Section: d.Section(), Offset: off, Msg: fmt.Sprintf(format, args...)}
 	}
 	if c.Err() != nil || !h.DWARF64 && length >= 0xfffffff0 {
-		return fail("unit length %#x is none", length)
+		return fail("reserved unit length %#x", length)
 	}
 	if rest := total - off - uint64(c.Pos()); length > rest {
 		return fail("unit of %d bytes, %d left in the section", length, rest)

@@ -53,7 +53,7 @@ func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) 
 	}
 	dc := t.lookup(code)
 	if !dc.known || dc.class != ClassUnit {
-		return u.Errorf(u.FirstDIE, "first DIE is no unit (abbreviation %d)", code)
+		return u.Errorf(u.FirstDIE, "first DIE is not a unit (abbreviation %d)", code)
 	}
 	var attrs [24]unitAttr
 	taken, pos, err := u.takeUnit(dc, pos, attrs[:0])

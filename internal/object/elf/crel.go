@@ -85,7 +85,7 @@ func (x *crelTable) findBlocks(t *relocTable) error {
 		}
 	}
 	if n := c.Len(); n > 0 {
-		t.of.problem(t.s.errorf(uint64(s.pos), "%d bytes behind the last of %d relocations", n, t.n))
+		t.of.problem(t.s.errorf(uint64(s.pos), "%d bytes after the last of %d relocations", n, t.n))
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func TestBadCREL(t *testing.T) {
 		{"addend", "\x14\x07\x02\x0a\x00\x04", one, "x.o: .crel.debug_x+0x5: relocation 1 of 2 has no end", ""},
 		{"offset", "\x14\x07\x02\x0a\x00\xa0\x80", one, "x.o: .crel.debug_x+0x5: relocation 1 of 2 has no end", ""},
 		{"offset of too many bits", "\x14\x07\x02\x0a\x00\xa0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", one, "x.o: .crel.debug_x+0x5: relocation 1 of 2 has no end", ""},
-		{"rest", "\x0c\x07\x02\x0a\x00\x01\x02", one, "x.o: .crel.debug_x+0x5: 2 bytes behind the last of 1 relocations", ""},
+		{"rest", "\x0c\x07\x02\x0a\x00\x01\x02", one, "x.o: .crel.debug_x+0x5: 2 bytes after the last of 1 relocations", ""},
 		{"type", "\x0c\x07\x02\xe3\x00\x00", "", "x.o: .debug_x+0x0: relocation of type 99 of EM_X86_64, which is not known", ""},
 		{"place", "\x14\x07\x02\x0a\x00\x38", one, "x.o: .crel.debug_x+0x5: relocation at 0x7, .debug_x has 8 bytes", ""},
 		{"place far away", "\x17\x07\x02\x0a\x00\xf8\xff\xff\xff\xff\xff\xff\xff\xff\x1f", one, "x.o: .crel.debug_x+0x5: relocation at 0xfffffffffffffff8, .debug_x has 8 bytes", ""},

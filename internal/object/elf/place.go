@@ -89,7 +89,7 @@ func (p *placer) put(s *Section) {
 
 func (p *placer) refuse(s *Section) {
 	s.Addr, s.Unplaced = 0, true
-	p.f.placeProblem("what lies in "+s.label(), s.errorf(0, "%d bytes with alignment %#x do not fit behind the %d bytes of sections before it",
+	p.f.placeProblem("what lies in "+s.label(), s.errorf(0, "%d bytes with alignment %#x do not fit after the %d bytes of sections before it",
 		s.FileSize, s.Align, p.at))
 }
 

@@ -205,7 +205,7 @@ of the line record that follows.`,
 		Good: check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
 		At:   5,
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
-			reportPlaces(p, l.Split, "record of a FUNC behind a blank line", "such record")
+			reportPlaces(p, l.Split, "record of a FUNC after a blank line", "such record")
 		}),
 	},
 	{

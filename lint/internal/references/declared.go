@@ -136,9 +136,9 @@ number or lack one. Only the first that differs is reported.`,
 			return func(r *symfmt.Record) {
 				if !reported && p.Forms.Old > 0 && p.Forms.New > 0 {
 					reported = true
-					form := "with a call file behind records without"
+					form := "with a call file after records without"
 					if r.OldForm {
-						form = "without a call file behind records with one"
+						form = "without a call file after records with one"
 					}
 					p.Report(r, -1, "INLINE %s", form)
 				}

@@ -53,7 +53,7 @@ func (u *Uploader) openBucket() error {
 		return fmt.Errorf("want s3://BUCKET or s3://BUCKET/PREFIX")
 	}
 	if !isBucket(at.Host) || strings.Contains(at.Host, "..") {
-		return fmt.Errorf("%q is no name of a bucket", at.Host)
+		return fmt.Errorf("%q is not the name of a bucket", at.Host)
 	}
 	b := &bucket{u: u, name: at.Host, region: u.Region, prefix: strings.Trim(at.Path, "/")}
 	b.creds.noRole = u.NoRole
@@ -61,12 +61,12 @@ func (u *Uploader) openBucket() error {
 		b.region = defaultRegion
 	}
 	if !isRegion(b.region) {
-		return fmt.Errorf("%q is no name of a region", b.region)
+		return fmt.Errorf("%q is not the name of a region", b.region)
 	}
 	if b.prefix != "" {
 		for _, part := range strings.Split(b.prefix, "/") {
 			if part == "" || part == "." || part == ".." {
-				return fmt.Errorf("%q in s3://BUCKET/PREFIX is no name of a folder", part)
+				return fmt.Errorf("%q in s3://BUCKET/PREFIX is not the name of a folder", part)
 			}
 		}
 		b.prefix += "/"

@@ -59,9 +59,9 @@ func TestBucketAddresses(t *testing.T) {
 	for _, c := range []struct{ url, region, endpoint, want string }{
 		{"s3:/symbols", "", "", "want s3://BUCKET or s3://BUCKET/PREFIX"}, {"s3://", "", "", "want s3://BUCKET or s3://BUCKET/PREFIX"}, {"http://symbols", "", "", "want s3://BUCKET or s3://BUCKET/PREFIX"},
 		{"s3://u:p@symbols", "", "", "want s3://BUCKET or s3://BUCKET/PREFIX"}, {"s3://symbols?a", "", "", "want s3://BUCKET or s3://BUCKET/PREFIX"}, {"s3://symbols#a", "", "", "want s3://BUCKET or s3://BUCKET/PREFIX"},
-		{"s3://s", "", "", `"s" is no name of a bucket`}, {"s3://sym..bols", "", "", `"sym..bols" is no name of a bucket`}, {"s3://sym_%2f", "", "", "want s3://BUCKET or s3://BUCKET/PREFIX"},
-		{"s3://symbols/a/../b", "", "", `".." in s3://BUCKET/PREFIX is no name of a folder`}, {"s3://symbols/a//b", "", "", `"" in s3://BUCKET/PREFIX is no name of a folder`}, {"s3://symbols/.", "", "", `"." in s3://BUCKET/PREFIX is no name of a folder`},
-		{"s3://symbols", "eu/x", "", `"eu/x" is no name of a region`}, {"s3://symbols", "", "ftp://h", `endpoint: "ftp://h" is no http: or https: URL`},
+		{"s3://s", "", "", `"s" is not the name of a bucket`}, {"s3://sym..bols", "", "", `"sym..bols" is not the name of a bucket`}, {"s3://sym_%2f", "", "", "want s3://BUCKET or s3://BUCKET/PREFIX"},
+		{"s3://symbols/a/../b", "", "", `".." in s3://BUCKET/PREFIX is not the name of a folder`}, {"s3://symbols/a//b", "", "", `"" in s3://BUCKET/PREFIX is not the name of a folder`}, {"s3://symbols/.", "", "", `"." in s3://BUCKET/PREFIX is not the name of a folder`},
+		{"s3://symbols", "eu/x", "", `"eu/x" is not the name of a region`}, {"s3://symbols", "", "ftp://h", `endpoint: "ftp://h" is not an http: or https: URL`},
 	} {
 		if _, err := New(Options{Protocol: S3, URL: c.url, Region: c.region, Endpoint: c.endpoint}); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.url, err, c.want)

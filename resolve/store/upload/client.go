@@ -304,7 +304,7 @@ func (a *answer) parse(into any) error {
 		if says == "" {
 			says = fmt.Sprintf("%d bytes", len(a.text))
 		}
-		return &refusal{fmt.Errorf("the answer is not the JSON that is due: %s", says)}
+		return &refusal{fmt.Errorf("the answer is not the expected JSON: %s", says)}
 	}
 	return nil
 }

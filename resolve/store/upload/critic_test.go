@@ -120,7 +120,7 @@ func TestPipe(t *testing.T) {
 	go func() { result <- outcomes(send(t, Options{Protocol: Put, URL: "http://127.0.0.1:1/"}, pipe)) }()
 	select {
 	case got := <-result:
-		if !strings.HasPrefix(got, "rejected: is no regular file") {
+		if !strings.HasPrefix(got, "rejected: is not a regular file") {
 			t.Error(got)
 		}
 	case <-time.After(time.Minute):
@@ -171,10 +171,10 @@ func TestPartsAnswer(t *testing.T) {
 		{"<CompleteMultipartUploadResult><ETag>\"x-1\"</ETag></CompleteMultipartUploadResult>", "uploaded"},
 		{"<?xml version=\"1.0\"?>\n\n <CompleteMultipartUploadResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"/>", "uploaded"},
 		{" \n<Error><Code>InternalError</Code><Message>try</Message></Error>", "failed: InternalError: try"},
-		{"", "failed: the answer to the list of parts is no CompleteMultipartUploadResult"},
-		{"   ", "failed: the answer to the list of parts is no CompleteMultipartUploadResult"},
-		{"<html>log in</html>", "failed: the answer to the list of parts is no CompleteMultipartUploadResult"},
-		{"<CompleteMultipartUploadResult><ETag>", "failed: the answer to the list of parts is no CompleteMultipartUploadResult"},
+		{"", "failed: the answer to the list of parts is not a CompleteMultipartUploadResult"},
+		{"   ", "failed: the answer to the list of parts is not a CompleteMultipartUploadResult"},
+		{"<html>log in</html>", "failed: the answer to the list of parts is not a CompleteMultipartUploadResult"},
+		{"<CompleteMultipartUploadResult><ETag>", "failed: the answer to the list of parts is not a CompleteMultipartUploadResult"},
 	} {
 		aborted := false
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -192,24 +192,24 @@ func TestRefusals(t *testing.T) {
 		"501":          {Put, text(501, "text/plain", ""), "501 Not Implemented"},
 		"long":         {V1, text(400, "text/plain", strings.Repeat("é", 1000)), "400 Bad Request: " + strings.Repeat("é", 150) + "..."},
 		"Google's":     {V2, text(403, "application/json", `{"error": {"code": 403, "message": "API key not valid"}}`), "checkStatus: 403 Forbidden: API key not valid"},
-		"garbage":      {V2, text(200, "text/html", "<html>log in</html>"), "checkStatus: the answer is not the JSON that is due: 19 bytes"},
-		"other JSON":   {V2, text(200, "", `[]`), "checkStatus: the answer is not the JSON that is due: []"},
+		"garbage":      {V2, text(200, "text/html", "<html>log in</html>"), "checkStatus: the answer is not the expected JSON: 19 bytes"},
+		"other JSON":   {V2, text(200, "", `[]`), "checkStatus: the answer is not the expected JSON: []"},
 		"other status": {V2, text(200, "", `{"status": "PERHAPS"}`), `checkStatus: status "PERHAPS", want FOUND or MISSING`},
 		"no uploadUrl": {V2, text(200, "", `{"status": "MISSING"}`), "create: the answer has no uploadUrl and uploadKey"},
-		"a file":       {V2, text(200, "", `{"status": "MISSING", "uploadUrl": "file:///etc/passwd", "uploadKey": "k"}`), `create: uploadUrl leads to "file:///etc/passwd", which is no http: or https: URL`},
+		"a file":       {V2, text(200, "", `{"status": "MISSING", "uploadUrl": "file:///etc/passwd", "uploadKey": "k"}`), `create: uploadUrl leads to "file:///etc/passwd", which is not an http: or https: URL`},
 		"endless":      {V2, text(200, "", strings.Repeat(" ", maxJSON+1)), "checkStatus: the answer has over 33554432 bytes"},
 		"302": {V1, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/login?next=secret", http.StatusFound)
-		}, "302 Found, to SERVER/login: with this status a POST becomes a GET, which uploads nothing; if it is no log-in page, give that address"},
+		}, "302 Found, to SERVER/login: with this status a POST becomes a GET, which uploads nothing; unless it is a login page, use that address"},
 		"301": {Put, onlyPut(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/new/", http.StatusMovedPermanently)
-		}), "301 Moved Permanently, to SERVER/new/: with this status a PUT becomes a GET, which uploads nothing; if it is no log-in page, give that address"},
+		}), "301 Moved Permanently, to SERVER/new/: with this status a PUT becomes a GET, which uploads nothing; unless it is a login page, use that address"},
 		"307 to itself": {V1, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusTemporaryRedirect)
 		}, "more than 5 redirections"},
 		"307 to a file": {V1, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusTemporaryRedirect)
-		}, `307 Temporary Redirect, to "file:///etc/passwd", which is no http: or https: URL`},
+		}, `307 Temporary Redirect, to "file:///etc/passwd", which is not an http: or https: URL`},
 		"307 to nowhere": {V1, text(307, "", ""), "307 Temporary Redirect, and not where to"},
 		"later": {V1, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "86400")

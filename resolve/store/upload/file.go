@@ -60,7 +60,7 @@ func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
 	}
 	defer in.Close()
 	if st, err := in.Stat(); err == nil && !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("is no regular file: it is to be read several times")
+		return nil, fmt.Errorf("is not a regular file, which can be read several times")
 	}
 	f := &file{path: path, forget: u.Temporary}
 	text := newDigest()

@@ -116,7 +116,7 @@ func (b *bucket) completeParts(ctx context.Context, f *file, key, upload string,
 		return &refusal{fmt.Errorf("%s: %s", a.say(failed.Code), a.say(failed.Message))}
 	}
 	if xml.Unmarshal(a.text, &made) != nil {
-		return &refusal{errors.New("the answer to the list of parts is no CompleteMultipartUploadResult")}
+		return &refusal{errors.New("the answer to the list of parts is not a CompleteMultipartUploadResult")}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func redirected(method string, at *url.URL, resp *http.Response) (*url.URL, erro
 	}
 	keeps := code == http.StatusTemporaryRedirect || code == http.StatusPermanentRedirect
 	if !keeps && method != http.MethodGet && method != http.MethodHead {
-		return nil, &refusal{fmt.Errorf("%s, to %s: with this status a %s becomes a GET, which uploads nothing; if it is no log-in page, give that address",
+		return nil, &refusal{fmt.Errorf("%s, to %s: with this status a %s becomes a GET, which uploads nothing; unless it is a login page, use that address",
 			resp.Status, shown(next), method)}
 	}
 	return next, nil
@@ -42,7 +42,7 @@ func redirected(method string, at *url.URL, resp *http.Response) (*url.URL, erro
 func mayGo(from, to *url.URL) error {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https":
-		return fmt.Errorf("to %q, which is no http: or https: URL", shown(to))
+		return fmt.Errorf("to %q, which is not an http: or https: URL", shown(to))
 	case to.Hostname() == "":
 		return errors.New("to an address that names no server")
 	case from.Scheme == "https" && to.Scheme != "https":

@@ -45,7 +45,7 @@ func (r *Resume) read() error {
 		return err
 	}
 	if !st.Mode().IsRegular() {
-		return errors.New("is no regular file")
+		return errors.New("is not a regular file")
 	}
 	in := bufio.NewReaderSize(r.f, 64<<10)
 	for n := 1; ; n++ {
@@ -73,7 +73,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		part, err := in.ReadSlice('\n')
 		line = append(line, part...)
 		if len(line) > longestLine {
-			return nil, fmt.Errorf("over %d bytes: this is no list of what was uploaded", longestLine)
+			return nil, fmt.Errorf("over %d bytes: not a list of uploaded files", longestLine)
 		}
 		if err != bufio.ErrBufferFull {
 			return line, err
@@ -86,7 +86,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 func (r *Resume) take(line []byte) error {
 	words := strings.Split(strings.TrimSuffix(string(line), "\n"), "\t")
 	if words[0] != Uploaded.String() && words[0] != Present.String() && !strings.HasPrefix(Uploaded.String(), words[0]) && !strings.HasPrefix(Present.String(), words[0]) {
-		return errors.New("want uploaded or present, an address and a SHA-256, with tabs: this is no list of what was uploaded")
+		return errors.New("want uploaded or present, an address and a SHA-256, with tabs: not a list of uploaded files")
 	}
 	if len(words) != 3 || len(words[2]) != 64 {
 		return nil

@@ -177,7 +177,7 @@ func parseURL(text string) (*url.URL, error) {
 	}
 	switch {
 	case base.Scheme != "http" && base.Scheme != "https":
-		return nil, fmt.Errorf("%q is no http: or https: URL", shown(base))
+		return nil, fmt.Errorf("%q is not an http: or https: URL", shown(base))
 	case base.Hostname() == "":
 		return nil, fmt.Errorf("%q names no server", shown(base))
 	}

@@ -232,7 +232,7 @@ func TestRejected(t *testing.T) {
 			if r := results[0]; r.Outcome != Rejected || !strings.Contains(r.Err.Error(), c.want) {
 				t.Errorf("%s, %s: %v %v, want %s", name, p, r.Outcome, r.Err, c.want)
 			}
-			if got := outcomes(results[1:]); !strings.HasPrefix(got, "uploaded\nrejected: open ") || !strings.HasSuffix(got, "\nrejected: is no regular file: it is to be read several times") {
+			if got := outcomes(results[1:]); !strings.HasPrefix(got, "uploaded\nrejected: open ") || !strings.HasSuffix(got, "\nrejected: is not a regular file, which can be read several times") {
 				t.Errorf("%s, %s: %s", name, p, got)
 			}
 			if len(s.files) != 1 {

@@ -135,7 +135,7 @@ func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what
 		return nil
 	}
 	if len(buildID) == 0 {
-		r.Tried = append(r.Tried, "debuginfod: there is no build-id to ask for")
+		r.Tried = append(r.Tried, "debuginfod: there is not a build-id to ask for")
 		return nil
 	}
 	path, tried, err := d.Client.Fetch(ctx, debuginfod.Debuginfo, buildID)

@@ -196,4 +196,4 @@ func ParseSize(text string) (int64, error) {
 }
 
 // ErrUnit is the error for a number without a known unit.
-var ErrUnit = errors.New("no number with a unit")
+var ErrUnit = errors.New("not a number with a unit")

@@ -98,7 +98,7 @@ func NewMapConfig(c *cli.Context, debugInfo bool) (MapConfig, error) {
 func hintMapVar(err error) error {
 	var unknown *srcmap.NameError
 	if errors.As(err, &unknown) && srcmap.CheckVar(unknown.Name, "") == nil {
-		return fmt.Errorf("%w; --map-var %s=VALUE makes it one", err, unknown.Name)
+		return fmt.Errorf("%w; define it with --map-var %s=VALUE", err, unknown.Name)
 	}
 	return err
 }

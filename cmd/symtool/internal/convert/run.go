@@ -76,9 +76,9 @@ func (c *converter) checkPair(inputs []*formats.Input) error {
 	case len(inputs) > 1 && c.to.Dump:
 		return fmt.Errorf("%d operands, want one dump", len(inputs))
 	case c.compression != nil && !c.to.Packed:
-		return fmt.Errorf("--%s is for text, and --to %s is none", c.compression.Name, c.to.Name)
+		return fmt.Errorf("--%s is for text, but --to %s writes binary data", c.compression.Name, c.to.Name)
 	case c.output == "-" && cli.IsTerminal(c.stdout) && (!c.to.Text || c.compression != nil):
-		return errors.New("no binary data is written to a terminal: name a file with --output")
+		return errors.New("not writing binary data to a terminal: name a file with --output")
 	}
 	return c.checkGiven(inputs)
 }
@@ -166,7 +166,7 @@ func (c *converter) readOne(ctx context.Context, in *formats.Input, use func(*fo
 			}
 		}
 		if s.Module.Kept(nil, codeRecords...) == 0 && len(s.Problems) > 0 {
-			return errors.New("nothing is written: no record of it can be used")
+			return errors.New("nothing is written: none of its records can be used")
 		}
 		return use(s)
 	})

@@ -117,7 +117,7 @@ func (c *converter) storedFiles() (items []*stored, err error) {
 			return nil, cli.InputError(operand, err)
 		}
 		if len(items) == before {
-			c.report(cli.InputError(operand, errors.New("no symbol file and no ELF file below it")))
+			c.report(cli.InputError(operand, errors.New("no symbol file or ELF file in this folder")))
 		}
 		if others > 0 && !c.Quiet {
 			c.Msgs.Warnf("symtool: %s: %s left alone: neither symbols nor ELF", operand, text.Count(others, "file"))

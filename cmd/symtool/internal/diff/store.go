@@ -176,7 +176,7 @@ func (d *differ) files(folder string) ([]*storeFile, error) {
 		return nil
 	})
 	if err == nil && len(all) == 0 && d.status == cli.StatusOK {
-		err = errors.New("no symbol files below: want .sym, .sym.gz, .sym.zst")
+		err = errors.New("no symbol files in this folder: want .sym, .sym.gz, .sym.zst")
 	}
 	if err != nil {
 		return nil, cli.InputError(folder, err)

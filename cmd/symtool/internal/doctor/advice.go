@@ -17,12 +17,12 @@ import (
 func (d *doctor) adviseBinary(g *diagnosis) {
 	b := g.Binary
 	if u := b.Units; u.Total > 0 && u.Partial == u.Total {
-		g.missing("binaries", "this is what dwz moved out of several debug files: there is no code of its own in it",
-			"dump the binaries whose debug files refer to it; they find it by its id, or by its name")
+		g.missing("binaries", "dwz moved this out of several debug files: it contains no code",
+			"dump the binaries whose debug files refer to it: they find it by id or by name")
 		return
 	}
 	if how := b.splitOff(g.File); how != "" {
-		g.missing("the binary", "this is what -gsplit-dwarf put beside the objects of a binary: it has functions, and not where they are", how)
+		g.missing("the binary", "-gsplit-dwarf put this next to the objects of a binary: it has functions, but not their addresses", how)
 		return
 	}
 	if !b.Code && b.DebugFile == nil {

@@ -63,5 +63,5 @@ func (g *diagnosis) adviseNames() {
 	}
 	g.missing("symbols of "+text.Count(n, "module")+" under the name in the dump",
 		"the store has the id under another name: Breakpad's and rust-minidump's walkers, which ask by name and id, do not find it",
-		append(do, "dump libraries again: dump --store names them by DT_SONAME, as crash reports do, and with --both-names by the file's name, too")...)
+		append(do, "dump libraries again: dump --store names them by DT_SONAME, as crash reports do, and with --both-names also by the file's name")...)
 }

@@ -95,9 +95,9 @@ func (t *doctorText) name(g *diagnosis) {
 	switch b := g.Binary; {
 	case g.Symbols.Module == nil:
 	case b.FileName != "":
-		t.entry("name", "%s, DT_SONAME, by which crash reports ask; --both-names writes %s, too", g.Symbols.Module.Name, b.FileName)
+		t.entry("name", "%s, DT_SONAME, which crash reports ask for; --both-names also writes %s", g.Symbols.Module.Name, b.FileName)
 	case b.Guessed:
-		t.entry("name", "%s, after the debug file, which does not have the binary's DT_SONAME: dump the binary, too, or give --name", g.Symbols.Module.Name)
+		t.entry("name", "%s, after the debug file, which does not have the binary's DT_SONAME: dump the binary as well, or use --name", g.Symbols.Module.Name)
 	}
 }
 

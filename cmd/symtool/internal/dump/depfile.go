@@ -43,7 +43,7 @@ func (cfg *dumpConfig) buildFlags(c *cli.Context) error {
 		return fmt.Errorf("-MD needs -MT TARGET for standard output")
 	}
 	if d.path == "-" || sameName(d.path, cfg.output) {
-		return fmt.Errorf("-MF is %s, want a file of its own", d.path)
+		return fmt.Errorf("-MF is %s, want another file", d.path)
 	}
 	cfg.depfile = d
 	return notDepfile(d.path, append(append(slices.Clone(cfg.files), cfg.DebugFile, cfg.Options.Package), cfg.maps.Inputs()...)...)

@@ -276,7 +276,7 @@ func (cfg *dumpConfig) checkBuildID(text string, args []string) error {
 	case err != nil:
 		return fmt.Errorf("--build-id: %w", err)
 	case len(args) > 0:
-		return fmt.Errorf("--build-id is in place of FILE, unexpected operand %q", args[0])
+		return fmt.Errorf("--build-id replaces FILE: unexpected operand %q", args[0])
 	case cfg.Client == nil:
 		return errors.New("--build-id needs a server: --debuginfod or DEBUGINFOD_URLS")
 	}

@@ -190,7 +190,7 @@ func ConvertibleText(in io.Reader) *Format {
 // Convert says how to proceed with a file of the format where a symbol file is wanted.
 func (f *Format) Convert() string {
 	if f.Read == nil {
-		return "no symbol file, but " + f.Title
+		return "not a symbol file but " + f.Title
 	}
-	return fmt.Sprintf("no symbol file, but %s: symtool convert --to breakpad makes one of it", f.Title)
+	return fmt.Sprintf("not a symbol file but %s: convert it with symtool convert --to breakpad", f.Title)
 }

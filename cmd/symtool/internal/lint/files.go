@@ -69,7 +69,7 @@ func lintInputs(operands []string) (inputs []lintInput) {
 			return nil
 		})
 		if err == nil && len(inputs) == n {
-			err = fmt.Errorf("no symbol files below: want %s", strings.Join(cli.SymbolSuffixes, ", "))
+			err = fmt.Errorf("no symbol files in this folder: want %s", strings.Join(cli.SymbolSuffixes, ", "))
 		}
 		if err != nil {
 			inputs = append(inputs, lintInput{arg, err})
@@ -131,7 +131,7 @@ func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt
 		return nil, nil
 	}
 	if m.Id == "" {
-		return nil, errors.New("no binary: the file has no MODULE record at its beginning")
+		return nil, errors.New("no binary: the file does not begin with a MODULE record")
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,12 +154,12 @@ func headModule(head []byte) (m suppliers.ModuleName) {
 // notSymbols is the error for a file of another kind that is used as a symbol file.
 func notSymbols(head []byte) error {
 	for _, f := range []struct{ magic, what string }{
-		{"\x7fELF", "an ELF file, no symbol file: symtool dump makes one"},
-		{"Microsoft C/C++ MSF 7.00", "a PDB file, no symbol file"},
-		{"MZ", "a Windows program, no symbol file"},
-		{"\xcf\xfa\xed\xfe", "a Mach-O file, no symbol file"},
-		{"\xca\xfe\xba\xbe", "a Mach-O file, no symbol file"},
-		{"MDMP", "a minidump, no symbol file"},
+		{"\x7fELF", "an ELF file, not a symbol file: symtool dump makes one"},
+		{"Microsoft C/C++ MSF 7.00", "a PDB file, not a symbol file"},
+		{"MZ", "a Windows program, not a symbol file"},
+		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file"},
+		{"\xca\xfe\xba\xbe", "a Mach-O file, not a symbol file"},
+		{"MDMP", "a minidump, not a symbol file"},
 	} {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
 			return errors.New("is " + f.what)

@@ -146,7 +146,7 @@ func (l *linter) checkOperands(c *cli.Context) error {
 // checkStamp refuses a stamp that would overwrite an input or another output.
 func (l *linter) checkStamp(others []string) error {
 	if cli.NotInput(l.stamp, others...) != nil || l.stamp == "-" || l.stamp != "" && slices.Contains(others, l.stamp) {
-		return fmt.Errorf("--stamp is %s, want a file of its own", l.stamp)
+		return fmt.Errorf("--stamp is %s, want another file", l.stamp)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func lintPage(c *cli.Context, asked string) (string, error) {
 	if asked == "explain" {
 		text, ok := lint.ExplainAll(c.String("explain"))
 		if !ok {
-			return "", fmt.Errorf("there is no rule %q: --list prints all", c.String("explain"))
+			return "", fmt.Errorf("unknown rule %q: --list prints all rules", c.String("explain"))
 		}
 		return text, nil
 	}

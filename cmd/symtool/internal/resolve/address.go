@@ -54,7 +54,7 @@ func (r *addressResolver) hintOutside(symbols resolve.Symbols, text string) {
 		r.hint(symbols, "%s is not in its code: for addresses of a process, --base says where the module begins there", text)
 		return
 	}
-	r.hint(symbols, "%s is behind its code, whose records end at %x: for addresses of a process or of the linker, --base says where the module begins", text, uint64(symbols.Last()))
+	r.hint(symbols, "%s is past its code, whose records end at %x: for addresses of a process or of the linker, --base says where the module begins", text, uint64(symbols.Last()))
 }
 
 // findPlace finds a place of a log.
@@ -81,7 +81,7 @@ func (r *addressResolver) rvaOfPlace(symbols resolve.Symbols, p *place) (rva uin
 	case p.form == absolute:
 		return 0, false
 	case !fromStart && !baseKnown:
-		r.hint(symbols, "%s+0x%x is behind its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds out where", p.name, p.addr, uint64(symbols.Last()))
+		r.hint(symbols, "%s+0x%x is past its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds out where", p.name, p.addr, uint64(symbols.Last()))
 	}
 	return p.addr, true
 }

@@ -53,7 +53,7 @@ func (p *plainAnswers) end() error { return nil }
 //	0x1044: g at t.c:2
 //	  inlined by main at t.c:3
 //	0x2010: _fini+0x10
-//	0x3010: ?? (0x1000 behind _fini, which may have ended)
+//	0x3010: ?? (0x1000 after _fini, which may have ended)
 func appendText(b []byte, a *answer) []byte {
 	b = append(b, a.text...)
 	b = append(b, ": "...)
@@ -74,7 +74,7 @@ func appendNearest(b []byte, a *answer) []byte {
 	if !a.hasNearest() {
 		return b
 	}
-	return fmt.Appendf(b, " (0x%x behind %s, which may have ended)", a.rva-uint64(a.at.Start), a.at.Frames[0].Function)
+	return fmt.Appendf(b, " (0x%x after %s, which may have ended)", a.rva-uint64(a.at.Start), a.at.Frames[0].Function)
 }
 
 // hasNearest reports whether the address is not known, but a PUBLIC in front of it.

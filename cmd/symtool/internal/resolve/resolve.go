@@ -110,7 +110,7 @@ func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, e
 func checkAddresses(args []string) error {
 	for _, arg := range args {
 		if _, ok := parseQuestion(arg); !ok {
-			return fmt.Errorf("%q is no address, want hexadecimal digits, or NAME+ADDR", arg)
+			return fmt.Errorf("%q is not an address, want hexadecimal digits, or NAME+ADDR", arg)
 		}
 	}
 	return nil
@@ -170,7 +170,7 @@ func (r *addressResolver) answerLines(ctx context.Context, in io.Reader, out *cl
 				a = r.find(q)
 			} else {
 				r.status = max(r.status, cli.StatusInput)
-				r.msgs.Printf("symtool: standard input:%d: %s is no address", n, strconv.Quote(shorten(text)))
+				r.msgs.Printf("symtool: standard input:%d: %s is not an address", n, strconv.Quote(shorten(text)))
 			}
 			if err := w.answer(a); err != nil {
 				return cli.OutputError(out.Name(), err)

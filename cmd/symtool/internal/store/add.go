@@ -83,7 +83,7 @@ func (r *storeRun) addFiles() (files []string) {
 			return nil
 		})
 		if err == nil && len(files) == before {
-			err = fmt.Errorf("no symbol files below: want %s", strings.Join(cli.SymbolSuffixes, ", "))
+			err = fmt.Errorf("no symbol files in this folder: want %s", strings.Join(cli.SymbolSuffixes, ", "))
 		}
 		if err != nil {
 			r.fail(cli.FileError(operand, err))

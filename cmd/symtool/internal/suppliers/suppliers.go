@@ -75,7 +75,7 @@ func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err er
 		s, err := supplier.NewSymbols(path, open)
 		var not *supplier.NotSymbolsError
 		if errors.As(err, &not) && objfile.Begins([]byte(not.Line)) {
-			err = fmt.Errorf("%s: no symbol file, but ELF, which --binaries takes", path)
+			err = fmt.Errorf("%s: not a symbol file but ELF, which --binaries takes", path)
 		} else if err != nil {
 			if f := formats.Convertible(path); f != nil {
 				err = fmt.Errorf("%s: %s", path, f.Convert())

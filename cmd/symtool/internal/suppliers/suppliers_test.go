@@ -114,10 +114,10 @@ func TestSupplierFlags(t *testing.T) {
 		{[]string{"--symbol-url="}, cli.StatusUsage, "--symbol-url is empty"},
 		{[]string{"--binaries", dir, "--binaries", ""}, cli.StatusUsage, "--binaries is empty"},
 		{[]string{"--symbols", dir + "/none"}, cli.StatusInput, dir + "/none: no such file or directory"},
-		{[]string{"--symbols", bad}, cli.StatusInput, bad + `: no symbol file: it begins with "\x1b[2J"`},
+		{[]string{"--symbols", bad}, cli.StatusInput, bad + `: not a symbol file: it begins with "\x1b[2J"`},
 		{[]string{"--binaries", dir + "/none"}, cli.StatusInput, dir + "/none: no such file or directory"},
 		{[]string{"--symbol-url", "ftp://host"}, cli.StatusUsage, `--symbol-url: no folder for its cache: set --symbol-cache, XDG_CACHE_HOME or HOME`},
-		{[]string{"--symbol-url", "ftp://host", "--symbol-cache", dir}, cli.StatusUsage, `--symbol-url: "ftp://host" is no http: or https: URL`},
+		{[]string{"--symbol-url", "ftp://host", "--symbol-cache", dir}, cli.StatusUsage, `--symbol-url: "ftp://host" is not an http: or https: URL`},
 		{[]string{"--symbol-cache", dir}, cli.StatusUsage, "--symbol-cache is for --symbol-url; --symbols takes what is in such a folder"},
 		{[]string{"--symbol-cache", ""}, cli.StatusUsage, "--symbol-cache is empty"},
 	} {

@@ -128,7 +128,7 @@ func (r *uploadRun) inStore(dir string) (paths []string, err error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, errors.New("is no store: no symbol files NAME/ID/NAME.sym")
+		return nil, errors.New("is not a store: it has no symbol files NAME/ID/NAME.sym")
 	}
 	return paths, nil
 }

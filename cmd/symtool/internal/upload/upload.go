@@ -177,7 +177,7 @@ func (r *uploadRun) operands(c *cli.Context) error {
 			return errors.New("--protocol is not for buckets (s3:)")
 		}
 	case !ok || scheme != "http" && scheme != "https":
-		return errors.New("the first operand is no http:, https: or s3: URL")
+		return errors.New("the first operand is not an http:, https: or s3: URL")
 	case !c.IsSet("protocol"):
 		return fmt.Errorf("no --protocol, want %s", strings.Join(protocolNames(), ", "))
 	default:
