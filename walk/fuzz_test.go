@@ -44,7 +44,7 @@ func fuzzDumps(f *testing.F) (list [][]byte) {
 	for _, cpu := range arch.All {
 		for _, os := range []dump.OS{dump.Linux, dump.Windows, dump.MacOS} {
 			for _, format := range dumpfile.Formats() {
-				if data := fuzzDump(f, cpu, os, format); data != nil {
+				if data := fuzzDump(f, cpu, os, format.Name); data != nil {
 					list = append(list, data)
 				}
 			}

@@ -17,10 +17,16 @@ import (
 	"github.com/symtool/symtool/walk/minidump"
 )
 
-// format is a format of dumps.
+// Format is a format of dumps.
+type Format struct {
+	Name  string   // as Write takes it
+	Title string   // for people: "a minidump"
+	Exts  []string // of names of files, with their dots
+}
+
+// format is a row of the table of formats.
 type format struct {
-	name  string // as Write takes it
-	title string
+	Format
 	sniff func(head []byte) bool // sniffSize bytes, or the whole file if it is shorter
 	read  func(data []byte, path string, o Options) (*dump.Dump, error)
 	write func(io.Writer, *dump.Dump) ([]dump.Problem, error)
@@ -34,18 +40,18 @@ const (
 
 // formats are all formats of dumps.
 var formats = []format{
-	{Minidump, "a minidump", minidump.Sniff,
+	{Format{Minidump, "a minidump", []string{".dmp", ".mdmp"}}, minidump.Sniff,
 		func(data []byte, path string, _ Options) (*dump.Dump, error) { return minidump.Read(data, path) }, minidump.Write},
-	{Core, "an ELF core", elfcore.Sniff,
+	{Format{Core, "an ELF core", []string{".core"}}, elfcore.Sniff,
 		func(data []byte, path string, o Options) (*dump.Dump, error) { return elfcore.Read(data, path, o.Core) }, elfcore.Write},
 }
 
-// Formats returns the names of the formats that Write writes.
-func Formats() (names []string) {
+// Formats returns the formats that Open reads and Write writes.
+func Formats() (all []Format) {
 	for i := range formats {
-		names = append(names, formats[i].name)
+		all = append(all, formats[i].Format)
 	}
-	return names
+	return all
 }
 
 // FormatOf is the name of a file's format, also of a compressed file. It is "" if the file is not a
@@ -66,7 +72,7 @@ func FormatOf(path string) string {
 	n, _ := io.ReadFull(in, head) // a missing file has no format
 	for i := range formats {
 		if formats[i].sniff(head[:n]) {
-			return formats[i].name
+			return formats[i].Name
 		}
 	}
 	return ""
@@ -75,8 +81,8 @@ func FormatOf(path string) string {
 // OtherFormat returns the format that a dump is converted to by default; "" for an unknown format.
 func OtherFormat(format string) string {
 	for i := range formats {
-		if formats[i].name == format {
-			return formats[(i+1)%len(formats)].name
+		if formats[i].Name == format {
+			return formats[(i+1)%len(formats)].Name
 		}
 	}
 	return ""
@@ -85,7 +91,7 @@ func OtherFormat(format string) string {
 // Write writes a dump in a format. The problems list what the format has no place for.
 func Write(w io.Writer, format string, d *dump.Dump) ([]dump.Problem, error) {
 	for i := range formats {
-		if formats[i].name == format {
+		if formats[i].Name == format {
 			return formats[i].write(w, d)
 		}
 	}
@@ -170,7 +176,7 @@ func FaultError(path string, p any) error {
 func formatNames() string {
 	var text string
 	for i := range formats {
-		text += formats[i].title + ", "
+		text += formats[i].Title + ", "
 	}
 	return text + "any of them as it is or in gzip"
 }

@@ -57,7 +57,7 @@ var EditFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rena
 // All are all formats of convert, in the order in which contents are looked at.
 // It is a function, because rows refer to functions that look at the list.
 func All() []Format {
-	return []Format{
+	all := []Format{
 		{
 			Name: "breakpad", Title: "a symbol file", Exts: []string{".sym"}, match: symfmt.Match, Text: true, Packed: true,
 			Read: readBreakpad, Losses: breakpadLosses, Write: writeBreakpad,
@@ -76,9 +76,15 @@ func All() []Format {
 		elfFormat(),
 		listFormat("perfmap", "a perf map", ".map", symlist.PerfMap, symlist.MatchPerfMap),
 		listFormat("nm", "a list of nm", ".nm", symlist.NM, symlist.MatchNM),
-		{Name: dumpfile.Minidump, Title: "a minidump", Exts: []string{".dmp", ".mdmp"}, Dump: true},
-		{Name: dumpfile.Core, Title: "an ELF core", Exts: []string{".core"}, Dump: true, ReadFlags: []string{"binaries"}},
 	}
+	for _, f := range dumpfile.Formats() {
+		row := Format{Name: f.Name, Title: f.Title, Exts: f.Exts, Dump: true}
+		if f.Name == dumpfile.Core {
+			row.ReadFlags = []string{"binaries"}
+		}
+		all = append(all, row)
+	}
+	return all
 }
 
 // Reads reports whether convert reads the format.
