@@ -1,6 +1,8 @@
 // Package dwarf2sym turns ELF files into symfmt modules: functions, inlines and
 // lines from DWARF 2 to 5, STACK CFI from .eh_frame and .debug_frame, or from
-// .sframe, PUBLIC records from the ELF symbols.
+// .sframe, PUBLIC records from the ELF symbols. ReadFile reads a file with the debug
+// files that belong to it; Open, or NewBinary, and Read leave the choice of these files
+// to the caller.
 //
 // References such as "6.2.4" are to sections of the DWARF 5 standard.
 //

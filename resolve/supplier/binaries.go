@@ -25,7 +25,7 @@ import (
 
 // NewBinaries returns a Supplier of the ELF files below folders, or at the paths of files. A
 // module's file is found by its path below a folder, or by its id anywhere; its symbols are read as
-// by symtool dump. Separate debug files are found there, too, and, as objfile.FindDebug does it,
+// by symtool dump. Separate debug files are found there, too, and, as dwarf2sym.ReadFile finds them,
 // beside the file and in debugDirs.
 //
 // A module of which nothing is known gets the only binary, if the roots are files. PE files are not
