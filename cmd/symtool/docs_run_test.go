@@ -21,7 +21,7 @@ import (
 const docExceptions = 5
 
 // guideLines is how long a guide may be, without programs and what commands print.
-const guideLines = 250
+const guideLines = 270
 
 // readmeLines is how long the README may be, with everything in it.
 const readmeLines = 200
