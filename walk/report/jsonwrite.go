@@ -12,7 +12,8 @@ import (
 
 // Write writes the document: on one line with its end, so that several documents are JSON Lines, or
 // indented by two spaces. Control characters are written as \u escapes. Otherwise the bytes are
-// those of encoding/json, but frames are made and written one by one: a stack may have a million.
+// those of encoding/json, but frames are made and written one by one, and modules written so: a stack
+// may have a million frames, a dump thousands of modules.
 func (d *Document) Write(w io.Writer, indent bool) error {
 	s := documentWriter{w: bufio.NewWriter(w), indent: indent}
 	s.enc = json.NewEncoder(&s.buf)
@@ -52,6 +53,10 @@ func (s *documentWriter) value(v reflect.Value, depth int) {
 		s.object(v, depth)
 	case []DocThread:
 		s.list(len(x), depth, func(i int) { s.value(v.Index(i), depth+1) })
+	case []DocModule:
+		s.list(len(x), depth, func(i int) { s.piece(x[i], depth+1) })
+	case []DocUnloadedModule:
+		s.list(len(x), depth, func(i int) { s.piece(x[i], depth+1) })
 	case DocFrames:
 		s.list(x.Len(), depth, func(i int) { s.piece(x.At(i), depth+1) })
 	default:
