@@ -25,41 +25,44 @@ const (
 func (w *worker) scan() error {
 	s := &w.scanner
 	s.Reset(&w.u.Unit, w.u.scoped(), w.u.flat())
-	w.stack = append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
+	stack := append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
 	for {
 		e, done, err := s.Next()
-		top := len(w.stack) - 1
+		top := len(stack) - 1
 		switch {
 		case done:
 			for ; top >= 0; top-- {
-				w.leave(&w.stack[top], int(w.u.Size))
+				w.leave(&stack[top], int(w.u.Size))
 			}
+			w.stack = stack
 			return err
 		case e == nil:
-			w.leave(&w.stack[top], s.At())
-			w.stack = w.stack[:top]
-		case e.Children:
-			w.stack = append(w.stack, w.enter(e, w.stack[top]))
+			w.leave(&stack[top], s.At())
+			stack = stack[:top]
 		default:
-			f := w.enter(e, w.stack[top])
-			w.leave(&f, s.At())
+			stack = append(stack, stack[top])
+			f := &stack[top+1]
+			f.opens = 0
+			w.enter(e, f)
+			if !e.Children {
+				w.leave(f, s.At())
+				stack = stack[:top+1]
+			}
 		}
 	}
 }
 
-// enter handles an entry, in the frame f, and returns the frame of its children.
-func (w *worker) enter(e *dwarf.Entry, f scanFrame) scanFrame {
-	f.opens = 0
+// enter handles an entry. f is the frame around it, and becomes that of its children.
+func (w *worker) enter(e *dwarf.Entry, f *scanFrame) {
 	switch e.Class {
 	case dwarf.ClassInline:
-		w.enterInline(&e.Attrs, e.Start, &f)
+		w.enterInline(&e.Attrs, e.Start, f)
 	case dwarf.ClassFunc:
-		w.noteLambda(&e.Attrs, &f)
-		w.enterFunc(&e.Attrs, e.Start, &f)
+		w.noteLambda(&e.Attrs, f)
+		w.enterFunc(&e.Attrs, e.Start, f)
 	case dwarf.ClassScope:
-		w.enterScope(e, &f)
+		w.enterScope(e, f)
 	}
-	return f
 }
 
 // leave ends what a DIE opened; end is where its children end.
