@@ -371,7 +371,9 @@ func cfiAsmSLEB(b []byte, v int64) []byte {
 // read assembles a section and reads it: blocks, rows and problems as text.
 func (c cfiAsmCase) read(t testing.TB, text string) (string, Stats) {
 	t.Helper()
-	table, stats, problems := cfiRead(c.input(t, text))
+	in := c.input(t, text)
+	table, stats, problems := cfiRead(in)
+	compareIndex(t, in, &table, problems)
 	out := cfiTableText(&table)
 	for _, p := range problems {
 		out += fmt.Sprintf("problem: %s\n", p)

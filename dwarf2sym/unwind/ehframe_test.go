@@ -222,7 +222,8 @@ func TestCFIMerge(t *testing.T) {
 				x := cfiAsmCase{arch: arch.X86_64, order: binary.LittleEndian, eh: k == 0}
 				in.Sections = append(in.Sections, Section{Name: "s", Data: x.assemble(t, text), EH: k == 0})
 			}
-			table, _, _ := Read(context.Background(), in)
+			table, _, problems := Read(context.Background(), in)
+			compareIndex(t, in, &table, problems)
 			got := ""
 			for _, b := range table.Blocks {
 				var off int

@@ -4,7 +4,7 @@
 // ehframe.go reads CIEs and FDEs, cfa.go runs their instructions, expr.go turns
 // DWARF expressions into postfix, merge.go decides which FDE applies to an
 // address, write.go makes blocks and rows, exidx.go reads what ARM has in
-// place of .eh_frame. Formats: DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's
+// place of .eh_frame, index.go reads what single addresses need. Formats: DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's
 // symbol files, "STACK CFI records".
 //
 // # Rules that the formats leave open
@@ -150,11 +150,7 @@ type reader struct {
 // result is incomplete.
 func Read(ctx context.Context, in *Input) (symfmt.CFITable, Stats, []symfmt.Problem) {
 	r := newReader(ctx, in)
-	for i := range in.Sections {
-		r.walk(i)
-	}
-	r.resolveLater()
-	r.reportBroken()
+	r.entries()
 	r.merge()
 	r.readIndex()
 	table := r.w.table
@@ -163,6 +159,15 @@ func Read(ctx context.Context, in *Input) (symfmt.CFITable, Stats, []symfmt.Prob
 	}
 	r.stats.Blocks, r.stats.Rows = len(table.Blocks), table.TextRows()
 	return table, r.stats, r.problems.sorted(slices.Concat(in.Sections, in.Index))
+}
+
+// entries reads all CIEs and FDEs.
+func (r *reader) entries() {
+	for i := range r.in.Sections {
+		r.walk(i)
+	}
+	r.resolveLater()
+	r.reportBroken()
 }
 
 func newReader(ctx context.Context, in *Input) *reader {

@@ -1,0 +1,179 @@
+package unwind
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// Index answers questions about single addresses with the blocks that Read would make. Every entry
+// is read when the Index is made: only then is known which FDE applies to an address. The
+// instructions of an FDE are run when one of its addresses is first asked for, and its blocks are
+// kept, so that an Index never holds more than the table of Read.
+//
+// A block of .debug_frame depends on what .eh_frame gives for the same code. So all FDEs of
+// .eh_frame in that code are run before one of .debug_frame. ARM's index tables apply wherever both
+// leave code without rules: where a file has them, everything is run at once.
+//
+// Its methods may be called concurrently.
+type Index struct {
+	mu   sync.Mutex
+	r    *reader
+	from [2][]cfiPiece // of .eh_frame and of .debug_frame, by address
+	runs []cfiRun      // by FDE
+	full bool          // everything was run: the blocks of r are in order
+}
+
+// cfiRun says where the blocks of an FDE are.
+type cfiRun struct {
+	first, count uint32
+	done         bool
+}
+
+// NewIndex returns the Index of the sections of in, which it keeps.
+func NewIndex(in *Input) *Index {
+	r := newReader(context.Background(), in)
+	r.w.table.Rows = nil // its size is that of all rows
+	r.entries()
+	x := &Index{r: r, full: len(in.Index) > 0}
+	if x.full {
+		r.merge()
+		r.readIndex()
+		return x
+	}
+	eh := r.sortFDEs()
+	x.from = [2][]cfiPiece{r.pieces(0, eh), r.pieces(eh, len(r.fdes))}
+	for _, pieces := range x.from {
+		slices.SortFunc(pieces, func(a, b cfiPiece) int { return cmp.Compare(a.lo, b.lo) })
+	}
+	x.runs = make([]cfiRun, len(r.fdes))
+	return x
+}
+
+// Block is a block of STACK CFI: the rules at its beginning, and those that its rows change.
+type Block struct {
+	RVA  symfmt.RVA
+	Size uint64
+	Rows []BlockRow // the first is STACK CFI INIT
+}
+
+// BlockRow is a row of a Block.
+type BlockRow struct {
+	RVA   symfmt.RVA
+	Rules cfi.Rules
+}
+
+// Block returns the block around an address, or nil.
+func (x *Index) Block(rva symfmt.RVA) *Block {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	found := x.blocks(len(x.from), rva, rva)
+	if len(found) == 0 {
+		return nil
+	}
+	b, t := &found[0], &x.r.w.table
+	row := func(rva symfmt.RVA, id symfmt.RuleID) BlockRow {
+		rules, _ := t.Rules.Rules(id) // values have no errors
+		return BlockRow{rva, rules}
+	}
+	out := &Block{RVA: b.RVA, Size: b.Size, Rows: make([]BlockRow, 0, 1+b.Count)}
+	out.Rows = append(out.Rows, row(b.RVA, b.Init))
+	for _, r := range t.Rows[b.First : b.First+b.Count] {
+		out.Rows = append(out.Rows, row(r.RVA, r.Rules))
+	}
+	return out
+}
+
+// Begins reports whether a block begins behind first, and at or before last.
+func (x *Index) Begins(first, last symfmt.RVA) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	found := x.blocks(len(x.from), first, last)
+	return len(found) > 0 && found[len(found)-1].RVA > first
+}
+
+// HasBlocks reports whether there is any block.
+func (x *Index) HasBlocks() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.full {
+		return len(x.r.w.table.Blocks) > 0
+	}
+	for from, pieces := range x.from {
+		for i := range pieces {
+			if len(x.blocksOf(from, pieces[i].fde)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Problems returns the damage that was found so far, as Read does.
+func (x *Index) Problems() []bin.Problem {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.r.problems.sorted(slices.Concat(x.r.in.Sections, x.r.in.Index))
+}
+
+// blocks returns the blocks with code in [first, last], in order of address, of as many kinds of
+// sections.
+func (x *Index) blocks(kinds int, first, last symfmt.RVA) (found []symfmt.CFIBlock) {
+	if x.full {
+		all := x.r.w.table.Blocks
+		i := sort.Search(len(all), func(i int) bool { return reaches(&all[i], first) })
+		n := sort.Search(len(all), func(i int) bool { return all[i].RVA > last })
+		return all[i:max(i, n)]
+	}
+	base := x.r.in.Base
+	lo, hi := uint64(first)+base, uint64(last)+base
+	for from, pieces := range x.from[:kinds] {
+		i := sort.Search(len(pieces), func(i int) bool { return pieces[i].hi > lo })
+		for ; i < len(pieces) && pieces[i].lo <= hi; i++ {
+			for _, b := range x.blocksOf(from, pieces[i].fde) {
+				if start := uint64(b.RVA) + base; pieces[i].lo <= start && start < pieces[i].hi && b.RVA <= last && reaches(&b, first) {
+					found = append(found, b)
+				}
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b symfmt.CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) })
+	return found
+}
+
+// reaches reports whether b has code at or behind rva.
+func reaches(b *symfmt.CFIBlock, rva symfmt.RVA) bool { return uint64(b.RVA)+b.Size > uint64(rva) }
+
+// blocksOf returns the blocks of an FDE, which is run before the first time.
+func (x *Index) blocksOf(from int, fde int32) []symfmt.CFIBlock {
+	run, t := &x.runs[fde], &x.r.w.table
+	if !run.done {
+		pieces := x.piecesOf(from, fde)
+		if n := len(pieces); from > 0 && n > 0 {
+			base := x.r.in.Base
+			pieces = x.r.uncovered(pieces, x.blocks(from, symfmt.RVA(pieces[0].lo-base), symfmt.RVA(pieces[n-1].hi-1-base)))
+		}
+		first := len(t.Blocks)
+		x.r.write(pieces)
+		*run = cfiRun{uint32(first), uint32(len(t.Blocks) - first), true}
+	}
+	return t.Blocks[run.first:][:run.count]
+}
+
+// piecesOf returns the code to which an FDE applies.
+func (x *Index) piecesOf(from int, fde int32) (own []cfiPiece) {
+	all, f := x.from[from], &x.r.fdes[fde]
+	i := sort.Search(len(all), func(i int) bool { return all[i].lo >= f.lo })
+	for ; i < len(all) && all[i].lo < f.hi; i++ {
+		if all[i].fde == fde {
+			own = append(own, all[i])
+		}
+	}
+	return own
+}
