@@ -135,6 +135,23 @@ func (m *codeMap) keep(spans []dwarf.Span) []dwarf.Span {
 	return spans[:n]
 }
 
+// within returns what of spans is code.
+func (m *codeMap) within(spans []dwarf.Span) (in []dwarf.Span) {
+	for _, s := range spans {
+		i := sort.Search(len(m.exec), func(i int) bool { return m.exec[i].End > s.Lo })
+		for ; i < len(m.exec) && m.exec[i].Start < s.Hi; i++ {
+			in = append(in, dwarf.Span{Lo: max(s.Lo, m.exec[i].Start), Hi: min(s.Hi, m.exec[i].End)})
+		}
+	}
+	return in
+}
+
+// touches reports whether there is code in [lo, hi].
+func (m *codeMap) touches(lo, hi uint64) bool {
+	i := sort.Search(len(m.exec), func(i int) bool { return m.exec[i].End > lo })
+	return i < len(m.exec) && m.exec[i].Start <= hi
+}
+
 // size returns the number of bytes of code.
 func (m *codeMap) size() (n uint64) {
 	for _, r := range m.exec {

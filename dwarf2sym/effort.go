@@ -54,6 +54,12 @@ func (d *debugData) size() int64 {
 // giveUp drops what the workers found when there was too much work.
 func (r *reader) giveUp(d *debugData) {
 	r.workers = nil
-	r.problem(problemUnits, "all functions", &bin.Error{File: d.File, Section: ".debug_info", Msg: fmt.Sprintf(
-		"its units share tables, lists, strings and attributes so often that they stand for over %d bytes", d.effort.Limit)})
+	p := d.tooMuchWork()
+	r.problem(problemUnits, p.Lost, p.Err)
+}
+
+// tooMuchWork is the problem of a file whose limit was passed.
+func (d *debugData) tooMuchWork() bin.Problem {
+	return bin.Problem{Lost: "all functions", Err: &bin.Error{File: d.File, Section: ".debug_info", Msg: fmt.Sprintf(
+		"its units share tables, lists, strings and attributes so often that they stand for over %d bytes", d.effort.Limit)}}
 }

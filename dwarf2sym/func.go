@@ -149,9 +149,13 @@ func (w *worker) closeFunc() {
 	n := len(w.open) - 1
 	fn := w.open[n]
 	w.open = w.open[:n]
-	w.needLines()
+	var name nameID
+	ok := w.extentsOnly // then there is no name to wait for
+	if !ok {
+		w.needLines()
+		name, ok = w.placedName(&w.u, &fn.attrs)
+	}
 	first := len(w.funcs)
-	name, ok := w.placedName(&w.u, &fn.attrs)
 	for _, s := range fn.spans {
 		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			break
@@ -170,7 +174,10 @@ func (w *worker) closeFunc() {
 
 // record returns the FUNC of one piece of a function.
 func (w *worker) record(fn *openFunc, s dwarf.Span, label bool) funcRecord {
-	f := funcRecord{addr: s.Lo, size: s.Hi - s.Lo, key: fn.die, label: label, body: w.body(fn, s)}
+	f := funcRecord{addr: s.Lo, size: s.Hi - s.Lo, key: fn.die, label: label}
+	if !w.extentsOnly {
+		f.body = w.body(fn, s)
+	}
 	if w.skeleton != nil {
 		f.key, f.sub = w.skeleton.Off, fn.die
 	}

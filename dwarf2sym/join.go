@@ -14,17 +14,26 @@ import (
 type nameJoin struct {
 	names intern.Table
 	local [][]nameID // worker -> its nameID -> number; those of the first worker stay
-	full  bool
+	form  nameForm
 
 	costly atomic.Bool // a name stays mangled, as it would take too much
 }
+
+// nameForm says which names records get.
+type nameForm uint8
+
+const (
+	rawNames    nameForm = iota // as in the file, without control characters
+	sourceNames                 // demangled
+	lateNames                   // as in the file: few of them are going to be asked for, and demangled then
+)
 
 // joinNames collects the workers' names and those of the ELF symbols, and
 // demangles them with jobs workers. Only names that are in use reach this
 // point, each one once: demangling one costs more than reading a unit of C. The
 // symbols get the numbers of their names in place of the names.
-func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bool, jobs int) (*nameJoin, error) {
-	j := &nameJoin{full: full}
+func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, form nameForm, jobs int) (*nameJoin, error) {
+	j := &nameJoin{form: form}
 	for i, w := range workers {
 		var local []nameID
 		if i == 0 {
@@ -46,6 +55,9 @@ func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, full bo
 		s.Name = ""
 	}
 	j.names.Freeze()
+	if form == lateNames {
+		return j, nil
+	}
 	return j, j.demangle(ctx, jobs)
 }
 
@@ -63,7 +75,7 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	buffers := make([][]byte, par.Jobs(jobs))
 	return par.Each(ctx, jobs, j.names.Chunks(), func(_ context.Context, worker, chunk int) error {
 		buffers[worker] = j.names.Rewrite(chunk, buffers[worker], func(dst []byte, raw string) []byte {
-			name, costly := appendSource(dst, raw, j.full)
+			name, costly := appendSource(dst, raw, j.form == sourceNames)
 			if costly {
 				j.costly.Store(true)
 			}
@@ -73,8 +85,17 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	})
 }
 
-// final returns a name as it is written.
+// final returns a name as it is written; with lateNames, as it is in the file.
 func (j *nameJoin) final(id nameID) string { return j.names.At(uint32(id)) }
+
+// source returns a name as it is written.
+func (j *nameJoin) source(id nameID) string {
+	if j.form != lateNames {
+		return j.final(id)
+	}
+	name, _ := appendSource(nil, j.final(id), true)
+	return string(name)
+}
 
 func (j *nameJoin) global(worker int, id nameID) nameID {
 	local := j.local[worker]

@@ -2,10 +2,12 @@ package dwarf2sym
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -38,6 +40,22 @@ func compareFuncs(a, b funcRecord) int {
 		return cmp.Compare(a.sub, b.sub)
 	}
 	return cmp.Compare(a.size, b.size)
+}
+
+// module makes the FUNCs of m, and the files and origins that they use.
+func (m *merger) module(ctx context.Context, to *symfmt.Module, form nameForm, jobs int) (names *nameJoin, err error) {
+	err = par.Each(ctx, jobs, 2, func(ctx context.Context, _, item int) (err error) {
+		if item == 0 {
+			names, err = joinNames(ctx, m.workers, m.symbols, form, jobs)
+		} else {
+			m.gather()
+		}
+		return err
+	})
+	if err == nil {
+		to.Funcs = m.join(names, newNumbering(to, names, m.workers))
+	}
+	return names, err
 }
 
 // gather collects the workers' records and sorts them. Those of the worker with the most
@@ -194,7 +212,7 @@ func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
 	case named:
 		return f.name == sym.id
 	case scoped:
-		rest, ok := strings.CutPrefix(m.names.final(sym.linkage), m.names.final(f.name))
+		rest, ok := strings.CutPrefix(m.names.source(sym.linkage), m.names.source(f.name))
 		return ok && (rest == "" || rest[0] == '(')
 	}
 	return false

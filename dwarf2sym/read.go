@@ -52,6 +52,33 @@
 //     of the debug file are moved by as much. Relocatable files (.o, .ko) have no
 //     addresses: internal/object/elf gives each section one, code first, .text at
 //     RVA 0 (place.go there has the rule and the reason).
+//
+// # Single addresses
+//
+// A Lookup reads only the units that the addresses need that it is asked for. Its answers
+// are those of Read, whatever was asked before:
+//
+//   - What a function gets depends on all that overlap with it, of any unit: identical
+//     code is folded, and where functions overlap the one that starts last has the code.
+//     An outline has the code of each unit. Code of several units that overlaps is one
+//     area, whose functions are read together and joined as those of a file are; nothing
+//     outside of an area has an effect in it. The workers are those of Read.
+//   - Functions made of ELF symbols belong to the unit that has the lines. They depend on
+//     its own functions and on the symbols. Where a function goes on in another unit
+//     (crti.S and crtn.S), the area reaches from its symbol to its last part.
+//   - A PUBLIC counts if no FUNC starts between its symbol and the address, and no block of
+//     call frame information ends it. Lookup gives symbols, areas and blocks for that.
+//   - Blocks of call frame information: see unwind.Index.
+//
+// The first outline is what units declare: DW_AT_ranges, or DW_AT_low_pc and DW_AT_high_pc.
+// .debug_aranges, .debug_names and .gdb_index are not read: they have the same or less.
+// Units are not believed. When one turns out to have code that it does not declare, or when
+// an address is in code that no unit declares, the outline is made again from all
+// functions and line sequences, by a pass of the workers without inlines, lines and names.
+// Only what a unit has, undeclared, in the declared code of another one is missed before.
+//
+// Limits on work (effort.go) hold for each set of units that is read, those of Read for all
+// together. Damage is reported when what has it is read.
 package dwarf2sym
 
 import (
@@ -309,15 +336,11 @@ func (r *reader) readFunctions(ctx context.Context) error {
 func (r *reader) join(ctx context.Context) error {
 	m, stats := &r.module, &r.report.Stats
 	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch}
-	var names *nameJoin
-	err := par.Each(ctx, r.jobs, 2, func(ctx context.Context, _, item int) (err error) {
-		if item == 0 {
-			names, err = joinNames(ctx, r.workers, r.symbols, r.opts.Demangle, r.jobs)
-		} else {
-			join.gather()
-		}
-		return err
-	})
+	form := rawNames
+	if r.opts.Demangle {
+		form = sourceNames
+	}
+	names, err := join.module(ctx, m, form, r.jobs)
 	if err != nil {
 		return err
 	}
@@ -329,10 +352,9 @@ func (r *reader) join(ctx context.Context) error {
 		r.addProblems(&w.elsewhere)
 	}
 	if costly {
-		r.problem(problemNames, "names in source form", &bin.Error{File: r.file.Path, Msg: fmt.Sprintf(
-			"mangled names that refer to themselves or nest so deeply that they would take over %d steps a byte: they stay mangled", demangle.StepsPerByte)})
+		p := costlyNames(r.file.Path)
+		r.problem(problemNames, p.Lost, p.Err)
 	}
-	m.Funcs = join.join(names, newNumbering(m, names, r.workers))
 	if n := stats.LostBodies; n > 0 {
 		r.problem(problemUnits, fmt.Sprintf("lines and inlines of %d parts of functions", n), &bin.Error{
 			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that their parts are too many"})
@@ -342,6 +364,12 @@ func (r *reader) join(ctx context.Context) error {
 	r.addPublics(names)
 	stats.count(m)
 	return nil
+}
+
+// costlyNames is the problem of names that would take too much work.
+func costlyNames(path string) bin.Problem {
+	return bin.Problem{Lost: "names in source form", Err: &bin.Error{File: path, Msg: fmt.Sprintf(
+		"mangled names that refer to themselves or nest so deeply that they would take over %d steps a byte: they stay mangled", demangle.StepsPerByte)}}
 }
 
 // addPublics adds the ELF symbols where no FUNC starts.

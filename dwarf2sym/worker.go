@@ -20,6 +20,8 @@ type worker struct {
 	split     *splitter // nil where nothing is split
 	namesOnly bool      // of a unit that others refer to
 
+	extentsOnly bool // its functions have no names, inlines and lines
+
 	records
 	unitState
 	otherHalf
@@ -45,6 +47,7 @@ type records struct {
 type unitState struct {
 	u         fileUnit
 	tables    dwarf.AbbrevCache
+	first     dwarf.Abbrevs // the declaration of one unit's own DIE
 	info      []byte
 	lineWin   *dwarf.Window
 	lines     lineRows
@@ -95,7 +98,7 @@ type funcRecord struct {
 func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 	return &worker{
 		d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.effort},
-		records: records{names: newNameTable(), elsewhere: problemList{split: true}},
+		records: newRecords(),
 		unitState: unitState{
 			lineWin: dwarf.NewWindow(d.line),
 			seen:    make(map[uint64]uint32),
@@ -103,6 +106,10 @@ func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 			shared:  make(map[tableKey]*dwarf.Abbrevs),
 		},
 	}
+}
+
+func newRecords() records {
+	return records{names: newNameTable(), elsewhere: problemList{split: true}}
 }
 
 // finish gives back what was needed for units only.

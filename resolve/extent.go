@@ -62,29 +62,57 @@ const (
 	covered
 )
 
+// surroundings are the records around a PUBLIC.
+type surroundings interface {
+	// inFunc reports whether a FUNC covers an address.
+	inFunc(rva symfmt.RVA) bool
+	// blockBegins reports whether a block of call frame information begins behind first, and at or
+	// before last, and blockAt returns the one around an address.
+	blockBegins(first, last symfmt.RVA) bool
+	blockAt(rva symfmt.RVA) (span, bool)
+}
+
 // public returns the verdict on the PUBLIC at start and an address behind it, with no
-// other PUBLIC or FUNC in between.
-func (e *extent) public(x *index, start, rva symfmt.RVA) verdict {
+// other PUBLIC or FUNC in between. size is that of the ELF symbol, 0 if it is not known.
+func (e *extent) public(x surroundings, start symfmt.RVA, size uint64, rva symfmt.RVA) verdict {
 	switch {
 	case e.Extents == nil && uint64(rva) >= e.end:
 		return unsure
-	case e.Extents != nil:
-		if size := sizeAt(e.Publics, start); size > 0 {
-			return asCovered(uint64(rva-start) < size, outside)
-		}
-		if !sameRange(e.Code, start, rva) {
-			return outside
-		}
+	case size > 0:
+		return asCovered(uint64(rva-start) < size, outside)
+	case e.Extents != nil && !sameRange(e.Code, start, rva):
+		return outside
 	}
-	last := x.blocks.below(rva) - 1
-	switch block := x.blocks.find(start); {
-	case x.funcs.find(start) >= 0, last >= 0 && x.blocks.start(last) > start:
+	if x.inFunc(start) || x.blockBegins(start, rva) {
 		return unsure
-	case block >= 0:
-		b := x.blocks.span(block)
+	}
+	if b, ok := x.blockAt(start); ok {
 		return asCovered(b.holds(rva), unsure)
 	}
 	return asCovered(e.Extents != nil || rva-start < maxPublic, unsure)
+}
+
+func (x *index) inFunc(rva symfmt.RVA) bool { return x.funcs.find(rva) >= 0 }
+
+func (x *index) blockBegins(first, last symfmt.RVA) bool {
+	i := x.blocks.below(last) - 1
+	return i >= 0 && x.blocks.start(i) > first
+}
+
+func (x *index) blockAt(rva symfmt.RVA) (span, bool) {
+	i := x.blocks.find(rva)
+	if i < 0 {
+		return span{}, false
+	}
+	return x.blocks.span(i), true
+}
+
+// sizeOf returns the size of the PUBLIC at start, or 0.
+func (e *extent) sizeOf(start symfmt.RVA) uint64 {
+	if e.Extents == nil {
+		return 0
+	}
+	return sizeAt(e.Publics, start)
 }
 
 func asCovered(ok bool, otherwise verdict) verdict {

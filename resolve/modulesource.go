@@ -5,8 +5,19 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// moduleSource is the source in a Module in memory. Names are as they are written.
-type moduleSource struct{ m *symfmt.Module }
+// moduleSource is the source in a Module in memory.
+type moduleSource struct {
+	m      *symfmt.Module
+	source func(name string) string // of a function, as it is written; nil: it is so already
+}
+
+// name returns the name of a function as it is written.
+func (s moduleSource) name(name string) string {
+	if s.source != nil {
+		name = s.source(name)
+	}
+	return symfmt.CleanName(name, symfmt.NoName)
+}
 
 func (moduleSource) place(uint64) string { return "" }
 
@@ -18,7 +29,7 @@ func (s moduleSource) function(p *functionParser, v span) (function, error) {
 	for l := range f.Lines() {
 		p.flattener.AddLine(&l)
 	}
-	return function{name: symfmt.CleanName(f.Name, symfmt.NoName), multiple: f.Multiple, paramSize: f.ParamSize}, nil
+	return function{name: s.name(f.Name), multiple: f.Multiple, paramSize: f.ParamSize}, nil
 }
 
 func (s moduleSource) lines(v span, add func(*symfmt.Line)) error {
@@ -43,7 +54,7 @@ func (s moduleSource) origin(place uint64, _ symfmt.OriginID, old bool) (string,
 	if o.HasFile && old {
 		file = o.File
 	}
-	return symfmt.CleanName(o.Name, symfmt.NoName), file, nil
+	return s.name(o.Name), file, nil
 }
 
 func (s moduleSource) rules(v span, rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
@@ -105,7 +116,7 @@ type ModuleOptions struct {
 // FromModule returns a Resolver of a Module. The Resolver refers to m, which must not change.
 func FromModule(m *symfmt.Module, o ModuleOptions) *Resolver {
 	m = m.Ordered()
-	return newResolver(o.Path, indexModule(m), moduleSource{m}, o.Problems, o.Extents)
+	return newResolver(o.Path, indexModule(m), moduleSource{m: m}, o.Problems, o.Extents)
 }
 
 // indexModule makes the index of a Module, whose records are in canonical order.

@@ -152,11 +152,16 @@ func (r *Resolver) Identity() Identity {
 // Find implements Symbols. It does not allocate for functions that were asked for before.
 func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	found, err := r.Nearest(rva, at)
+	return found && at.sure(), err
+}
+
+// sure makes a guess empty, and reports whether it was none.
+func (at *Location) sure() bool {
 	if at.Guess {
 		*at = Location{Frames: at.Frames[:0]}
-		found = false
+		return false
 	}
-	return found, err
+	return true
 }
 
 // Nearest implements Symbols. The nearest PUBLIC is what Breakpad and rust-minidump give. How far one
@@ -180,7 +185,7 @@ func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	if base >= 0 && start <= r.x.funcs.start(base) {
 		return false, nil
 	}
-	verdict := r.extent.public(r.x, start, rva)
+	verdict := r.extent.public(r.x, start, r.extent.sizeOf(start), rva)
 	if verdict == outside {
 		return false, nil
 	}

@@ -7,9 +7,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 // Index answers questions about single addresses with the blocks that Read would make. Every entry
@@ -23,11 +21,12 @@ import (
 //
 // Its methods may be called concurrently.
 type Index struct {
-	mu   sync.Mutex
-	r    *reader
-	from [2][]cfiPiece // of .eh_frame and of .debug_frame, by address
-	runs []cfiRun      // by FDE
-	full bool          // everything was run: the blocks of r are in order
+	mu    sync.Mutex
+	r     *reader          // nil if all there is is in table
+	table *symfmt.CFITable // its blocks are in the order in which FDEs were run
+	from  [2][]cfiPiece    // of .eh_frame and of .debug_frame, by address
+	runs  []cfiRun         // by FDE
+	full  bool             // everything was run: the blocks are in order of address
 }
 
 // cfiRun says where the blocks of an FDE are.
@@ -41,7 +40,7 @@ func NewIndex(in *Input) *Index {
 	r := newReader(context.Background(), in)
 	r.w.table.Rows = nil // its size is that of all rows
 	r.entries()
-	x := &Index{r: r, full: len(in.Index) > 0}
+	x := &Index{r: r, table: &r.w.table, full: len(in.Index) > 0}
 	if x.full {
 		r.merge()
 		r.readIndex()
@@ -56,38 +55,26 @@ func NewIndex(in *Input) *Index {
 	return x
 }
 
-// Block is a block of STACK CFI: the rules at its beginning, and those that its rows change.
-type Block struct {
-	RVA  symfmt.RVA
-	Size uint64
-	Rows []BlockRow // the first is STACK CFI INIT
+// NewTableIndex returns an Index of a table whose blocks do not overlap.
+func NewTableIndex(table *symfmt.CFITable) *Index {
+	t := *table
+	t.Blocks = slices.Clone(t.Blocks)
+	slices.SortFunc(t.Blocks, func(a, b symfmt.CFIBlock) int { return cmp.Compare(a.RVA, b.RVA) })
+	return &Index{table: &t, full: true}
 }
 
-// BlockRow is a row of a Block.
-type BlockRow struct {
-	RVA   symfmt.RVA
-	Rules cfi.Rules
-}
-
-// Block returns the block around an address, or nil.
-func (x *Index) Block(rva symfmt.RVA) *Block {
+// Block returns a table with the block around an address and no other, which must not be changed.
+// It reports false if there is none.
+func (x *Index) Block(rva symfmt.RVA) (table symfmt.CFITable, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	found := x.blocks(len(x.from), rva, rva)
 	if len(found) == 0 {
-		return nil
+		return table, false
 	}
-	b, t := &found[0], &x.r.w.table
-	row := func(rva symfmt.RVA, id symfmt.RuleID) BlockRow {
-		rules, _ := t.Rules.Rules(id) // values have no errors
-		return BlockRow{rva, rules}
-	}
-	out := &Block{RVA: b.RVA, Size: b.Size, Rows: make([]BlockRow, 0, 1+b.Count)}
-	out.Rows = append(out.Rows, row(b.RVA, b.Init))
-	for _, r := range t.Rows[b.First : b.First+b.Count] {
-		out.Rows = append(out.Rows, row(r.RVA, r.Rules))
-	}
-	return out
+	table = *x.table // what is added to it later is behind the ends of its slices
+	table.Blocks = slices.Clone(found[:1])
+	return table, true
 }
 
 // Begins reports whether a block begins behind first, and at or before last.
@@ -103,7 +90,7 @@ func (x *Index) HasBlocks() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.full {
-		return len(x.r.w.table.Blocks) > 0
+		return len(x.table.Blocks) > 0
 	}
 	for from, pieces := range x.from {
 		for i := range pieces {
@@ -115,18 +102,46 @@ func (x *Index) HasBlocks() bool {
 	return false
 }
 
-// Problems returns the damage that was found so far, as Read does.
-func (x *Index) Problems() []bin.Problem {
+// Last returns the last address that a block has; false without blocks.
+func (x *Index) Last() (last symfmt.RVA, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.r.problems.sorted(slices.Concat(x.r.in.Sections, x.r.in.Index))
+	end := func(blocks []symfmt.CFIBlock) {
+		for _, b := range blocks {
+			last, ok = max(last, b.RVA+symfmt.RVA(b.Size)-1), true
+		}
+	}
+	if x.full {
+		end(x.table.Blocks)
+	}
+	for from, pieces := range x.from {
+		found := false
+		for i := len(pieces) - 1; i >= 0 && !found; i-- {
+			blocks := x.blocksOf(from, pieces[i].fde)
+			found = len(blocks) > 0
+			end(blocks)
+		}
+	}
+	return last, ok
+}
+
+// Problems returns the damage that was found since the last call, in order of sections and offsets.
+func (x *Index) Problems() []symfmt.Problem {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.r == nil || len(x.r.problems.list) == 0 {
+		return nil
+	}
+	found := x.r.problems.sorted(slices.Concat(x.r.in.Sections, x.r.in.Index))
+	x.r.problems = cfiProblems{}
+	return found
 }
 
 // blocks returns the blocks with code in [first, last], in order of address, of as many kinds of
 // sections.
 func (x *Index) blocks(kinds int, first, last symfmt.RVA) (found []symfmt.CFIBlock) {
 	if x.full {
-		all := x.r.w.table.Blocks
+		all := x.table.Blocks
 		i := sort.Search(len(all), func(i int) bool { return reaches(&all[i], first) })
 		n := sort.Search(len(all), func(i int) bool { return all[i].RVA > last })
 		return all[i:max(i, n)]
@@ -152,7 +167,7 @@ func reaches(b *symfmt.CFIBlock, rva symfmt.RVA) bool { return uint64(b.RVA)+b.S
 
 // blocksOf returns the blocks of an FDE, which is run before the first time.
 func (x *Index) blocksOf(from int, fde int32) []symfmt.CFIBlock {
-	run, t := &x.runs[fde], &x.r.w.table
+	run, t := &x.runs[fde], x.table
 	if !run.done {
 		pieces := x.piecesOf(from, fde)
 		if n := len(pieces); from > 0 && n > 0 {

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -48,7 +47,8 @@ func compareIndex(t testing.TB, in *Input, want *symfmt.CFITable, problems []sym
 		t.Errorf("the index has blocks: %v; Read has %d", x.HasBlocks(), len(want.Blocks))
 	}
 	for i, rva := range indexedAddresses(in, want) {
-		if got, want := indexText(x.Block(rva)), blockText(want, rva); got != want {
+		block, _ := x.Block(rva)
+		if got, want := cfiTableText(&block), blockText(want, rva); got != want {
 			t.Fatalf("at %#x the index has\n%s\nRead has\n%s", uint64(rva), got, want)
 		}
 		to := rva + symfmt.RVA(i%256)
@@ -59,6 +59,9 @@ func compareIndex(t testing.TB, in *Input, want *symfmt.CFITable, problems []sym
 	}
 	if got := x.Problems(); fmt.Sprint(got) != fmt.Sprint(problems) {
 		t.Errorf("problems %v, want %v", got, problems)
+	}
+	if again := x.Problems(); again != nil {
+		t.Errorf("problems are reported again: %v", again)
 	}
 }
 
@@ -82,7 +85,7 @@ func indexedAddresses(in *Input, want *symfmt.CFITable) (all []symfmt.RVA) {
 	return all
 }
 
-// blockText returns the block around an address as text, and indexText one of an Index.
+// blockText returns the block around an address as text.
 func blockText(table *symfmt.CFITable, rva symfmt.RVA) string {
 	i, found := slices.BinarySearchFunc(table.Blocks, rva, func(b symfmt.CFIBlock, rva symfmt.RVA) int {
 		switch {
@@ -100,19 +103,4 @@ func blockText(table *symfmt.CFITable, rva symfmt.RVA) string {
 	rows := slices.Clone(table.Rows[b.First : b.First+b.Count])
 	b.First, b.Count = 0, uint32(len(rows))
 	return cfiTableText(&symfmt.CFITable{Blocks: []symfmt.CFIBlock{b}, Rows: rows, Rules: table.Rules})
-}
-
-func indexText(b *Block) string {
-	if b == nil {
-		return ""
-	}
-	var text strings.Builder
-	for i, row := range b.Rows {
-		if rules := row.Rules.String(); i == 0 {
-			fmt.Fprintf(&text, "STACK CFI INIT %x %x %s\n", uint64(b.RVA), b.Size, rules)
-		} else if rules != "" {
-			fmt.Fprintf(&text, "STACK CFI %x %s\n", uint64(row.RVA), rules)
-		}
-	}
-	return text.String()
 }

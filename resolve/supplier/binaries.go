@@ -119,11 +119,8 @@ func (b *Binaries) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbo
 		return nil, s.tried, errors.Join(append(s.errs, err)...)
 	}
 	var r resolve.Symbols
-	err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error {
-		read, err := b.read(ctx, &s, f)
-		if err == nil {
-			r = resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: read.Problems})
-		}
+	err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
+		r, err = b.read(ctx, &s, f)
 		return err
 	})
 	if ctx.Err() != nil {
@@ -403,22 +400,41 @@ func hasCode(f *object.File) bool {
 	return len(f.Sections) == 0 && len(f.ExecRanges()) > 0
 }
 
-// read reads the symbols of a binary, and closes it.
-func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (*dwarf2sym.Result, error) {
-	defer f.Close()
-	debug, err := b.findDebug(ctx, s, f)
+// read opens the symbols of a binary. They close it, and so does an error.
+func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve.Symbols, error) {
+	options, err := b.companions(ctx, s, f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	p, err := openParts(ctx, f, options)
 	if err != nil {
 		return nil, err
 	}
+	if len(p.Extents().Code) > 0 {
+		return p.symbols(), nil
+	}
+	defer p.Close() // damaged: where its code is must be guessed from all records
+	whole, err := p.Whole()
+	if err != nil {
+		return nil, err
+	}
+	return whole, nil
+}
+
+// companions opens the files that belong to a binary.
+func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (dwarf2sym.Options, error) {
+	o := dwarf2sym.Options{Demangle: true}
+	debug, err := b.findDebug(ctx, s, f)
+	if err != nil {
+		return o, err
+	}
 	if debug != nil {
-		defer debug.Close()
+		o.Debug = debug
 	}
-	options := dwarf2sym.Options{Demangle: true, Debug: debug}
 	if sup := b.findSupplement(ctx, s, f, debug); sup != nil {
-		options.Supplement = sup
-		defer sup.Close()
+		o.Supplement = sup
 	}
-	return dwarf2sym.Read(ctx, f, options)
+	return o, nil
 }
 
 // Binary opens a module's ELF file, or returns nil. The caller must close it. It may be the

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
 )
 
 func newBinaries(t testing.TB, roots ...string) *Binaries {
@@ -63,7 +65,11 @@ func wholeText(t testing.TB, b *Binaries, m resolve.Module) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := b.read(t.Context(), &s, f)
+	options, err := b.companions(t.Context(), &s, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := dwarf2sym.Read(t.Context(), f, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +119,7 @@ func TestBinaryIsAsDumped(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := wholeText(t, b, m)
+		askAll(t, r, got)
 		for _, p := range r.Damage() {
 			got += "# " + strings.ReplaceAll(p.String(), filepath.Dir(binary)+"/", "") + "\n"
 		}
@@ -125,6 +132,34 @@ func TestBinaryIsAsDumped(t *testing.T) {
 	t.Logf("%d of %d", same, len(goldens))
 	if same < 150 {
 		t.Errorf("%d files are as dumped: too few", same)
+	}
+}
+
+// askAll asks for an address of each record with an address in a symbol file: what is damaged is
+// found when it is read.
+func askAll(t *testing.T, r resolve.Symbols, file string) {
+	t.Helper()
+	r.Last() // where no unit declares to have code
+	for _, ask := range []struct {
+		record string
+		ask    func(rva symfmt.RVA) error
+	}{
+		{"FUNC ", func(rva symfmt.RVA) error { _, err := r.Find(rva, new(resolve.Location)); return err }},
+		{"STACK CFI ", func(rva symfmt.RVA) error { _, err := r.Rules(rva, cfi.NewNames(nil)); return err }},
+	} {
+		for line := range strings.Lines(file) {
+			words, ok := strings.CutPrefix(line, ask.record)
+			if !ok {
+				continue
+			}
+			rva, err := strconv.ParseUint(strings.Fields(strings.TrimLeft(words, "mINIT "))[0], 16, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := ask.ask(symfmt.RVA(rva)); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

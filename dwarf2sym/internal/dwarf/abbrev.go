@@ -192,6 +192,18 @@ const maxDense = 1 << 14
 // Parse compiles the table at offset of .debug_abbrev (DWARF 5, 7.5.3), reusing
 // the storage of t.
 func (t *Abbrevs) Parse(section []byte, offset uint64, sizes FormSizes) error {
+	return t.parseUpTo(section, offset, sizes, 0)
+}
+
+// ParseFirst compiles as much of the table of a unit as its own DIE needs, which begins in data behind
+// the header.
+func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) error {
+	code, _ := uleb(data, int(h.HeadSize))
+	return t.parseUpTo(section, h.Abbrev, h.Sizes(), code)
+}
+
+// parseUpTo is Parse up to the declaration of a code; 0 is no code.
+func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last uint64) error {
 	t.offset, t.sizes, t.length = offset, sizes, 0
 	t.dense, t.steps = t.dense[:0], t.steps[:0]
 	clear(t.sparse)
@@ -214,6 +226,9 @@ func (t *Abbrevs) Parse(section []byte, offset uint64, sizes FormSizes) error {
 			return err
 		}
 		t.add(code, d)
+		if code == last {
+			return nil
+		}
 	}
 }
 

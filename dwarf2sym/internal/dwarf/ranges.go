@@ -52,6 +52,9 @@ func (u *Unit) Spans(low, high, ranges Value, out []Span) ([]Span, error) {
 	return out, nil
 }
 
+// Declared appends the code that the unit's own DIE has.
+func (u *Unit) Declared(out []Span) ([]Span, error) { return u.Spans(u.low, u.high, u.ranges, out) }
+
 // withoutISA returns [lo, hi) without the bit that selects the instruction set. GNU
 // as describes assembly with it: low_pc is the value of the symbol.
 func (u *Unit) withoutISA(lo, hi uint64) (uint64, uint64) {

@@ -1,0 +1,477 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"context"
+	"runtime/debug"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/unwind"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Lookup reads of a binary what single addresses need. What it gives for an address is what the
+// Module of Read has there: "Single addresses" above says how.
+//
+// Its methods but Close may be called concurrently.
+type Lookup struct {
+	r       *reader
+	opts    Options
+	d       *debugData // nil without DWARF
+	split   *splitter
+	extents symfmt.Extents
+
+	outline atomic.Pointer[outline]
+
+	done atomic.Int64 // bytes of .debug_info that were read, again and again
+
+	mu       sync.Mutex // of what follows: one group is read at a time
+	portions []portion
+	w        *worker
+	gaveUp   bool // that there was too much work was reported
+
+	frames func() *unwind.Index // made at the first call
+	costly sync.Once            // reports names that stay mangled
+
+	damageMu sync.Mutex
+	damage   []symfmt.Problem
+	damaged  atomic.Int64
+}
+
+// OpenLookup opens a Lookup of an opened file, and of the files in Options that belong to it, which
+// must stay open until its Close. Options that say what to write have no effect.
+func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	l := &Lookup{opts: o}
+	r, err := newReader(binary, &l.opts)
+	if err != nil {
+		return nil, err
+	}
+	l.r, l.frames = r, sync.OnceValue(l.readFrames)
+	if err := r.checkTypes(); err != nil {
+		return nil, err
+	}
+	if err := r.findCompanions(); err != nil {
+		return nil, err
+	}
+	r.identify()
+	r.code = newCompanionMap(r.described(), r.file.Base)
+	r.readSymbols()
+	addCode(&l.extents, r.file)
+	first := &outline{exact: true}
+	if l.d = r.openDebugData(); l.d != nil {
+		l.openUnits()
+		first = newOutline(l.declared(), false)
+	}
+	l.outline.Store(first)
+	r.reportRelocations()
+	l.note(r.sortedProblems())
+	r.problems = nil
+	return l, ctx.Err()
+}
+
+// openUnits reads the headers of all units, and finds the other halves of those that are split.
+func (l *Lookup) openUnits() {
+	for _, d := range []*debugData{l.d.sup, l.d} {
+		if d != nil {
+			problems := d.readUnitHeaders()
+			l.r.addProblems(&problems)
+		}
+	}
+	l.d.allow(cmp.Or(l.r.effortBase, effortBase))
+	l.split = l.r.findSplit(l.d)
+	for i := range l.d.units {
+		if h := &l.d.units[i]; !h.split && !h.IsType() {
+			l.portions = append(l.portions, portion{unit: i})
+		}
+	}
+	for i := range l.split.jobs {
+		l.portions = append(l.portions, portion{unit: -1, job: i})
+	}
+	l.w = l.newWorker(&l.opts)
+}
+
+func (l *Lookup) newWorker(o *Options) *worker {
+	w := newWorker(l.d, l.r.code, o)
+	w.symbols, w.split = l.r.symbols, l.split
+	return w
+}
+
+// Close gives back what the Lookup holds. It does not close its files.
+func (l *Lookup) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.d != nil {
+		l.split.close()
+		l.d.release()
+	}
+}
+
+// Module returns a Module without other records than MODULE and INFO.
+func (l *Lookup) Module() *symfmt.Module { return &l.r.module }
+
+// Extents says where the code is. It has no PUBLICs: Public has their sizes.
+func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }
+
+// declared returns the code that units declare to have.
+func (l *Lookup) declared() (all []extent) {
+	var spans []dwarf.Span
+	for p := range l.portions {
+		units := []int{l.portions[p].unit}
+		if units[0] < 0 {
+			units = units[:0]
+			for _, s := range l.split.jobs[l.portions[p].job].skeletons {
+				units = append(units, s.unit)
+			}
+		}
+		for _, i := range units {
+			spans = l.w.declaredBy(&l.d.units[i].Header, spans[:0])
+			for _, s := range spans {
+				all = append(all, extent{l.withOpenSymbol(s), int32(p)})
+			}
+		}
+	}
+	return all
+}
+
+// withOpenSymbol returns code that begins with the symbol whose function may go on in it: see
+// worker.tailFunc.
+func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
+	next := searchSymbols(l.r.symbols, l.r.code.rva(s.Lo))
+	if next < len(l.r.symbols) && l.r.symbols[next].RVA == l.r.code.rva(s.Lo) {
+		return s
+	}
+	if sym := openSymbol(l.r.symbols[:next]); sym != nil {
+		if lo := l.r.code.addr(sym.RVA); l.r.code.together(lo, s.Lo) {
+			s.Lo = min(s.Lo, lo)
+		}
+	}
+	return s
+}
+
+// Area is a piece of code. What Read of its Group gives there is what is in the file.
+type Area struct {
+	First, Last symfmt.RVA
+	Group       *Group
+}
+
+// Areas returns the code in [first, last] that may have functions, in order of address.
+func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
+	lo, hi := l.r.code.addr(first), l.r.code.addr(last)
+	o := l.outline.Load()
+	if !o.exact && !o.covers(lo, hi) && l.r.code.touches(lo, hi) {
+		o = l.makeExact()
+	}
+	for i := max(o.before(lo), 0); i < len(o.areas) && o.areas[i].Lo <= hi; i++ {
+		if a := &o.areas[i]; a.Hi > lo {
+			out = append(out, Area{l.r.code.rva(a.Lo), l.r.code.rva(a.Hi - 1), a.group})
+		}
+	}
+	return out
+}
+
+// Detail reports whether there are functions, and whether any of them has a source file: what Read
+// has. Units are read until one has.
+func (l *Lookup) Detail() (functions, files bool) {
+	for {
+		o := l.outline.Load()
+		for _, g := range l.bySize(o.groups) {
+			m, ok := l.Read(g)
+			if !ok {
+				break
+			}
+			functions = functions || len(m.Funcs) > 0
+			if len(m.Files) > 0 {
+				return true, true
+			}
+		}
+		if o.exact {
+			return functions, false
+		}
+		l.makeExact()
+	}
+}
+
+// bySize sorts groups by the size of their units, so that one that costs little comes first.
+func (l *Lookup) bySize(groups []*Group) []*Group {
+	size := func(g *Group) (n uint64) {
+		for _, p := range g.portions {
+			if unit := l.portions[p].unit; unit >= 0 {
+				n += l.d.units[unit].Size
+			} else {
+				n += uint64(l.split.jobs[l.portions[p].job].size)
+			}
+		}
+		return n
+	}
+	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int { return cmp.Compare(size(a), size(b)) })
+}
+
+// Last returns the last address that a record of Read has.
+func (l *Lookup) Last() (last symfmt.RVA) {
+	if o := l.makeExact(); len(o.areas) > 0 {
+		last = l.r.code.rva(o.areas[len(o.areas)-1].Hi - 1)
+	}
+	if end, ok := l.frames().Last(); ok {
+		last = max(last, end)
+	}
+	if n := len(l.r.symbols); n > 0 {
+		last = max(last, l.r.symbols[n-1].RVA)
+	}
+	return last
+}
+
+// Read returns the FUNCs of the areas of a group, with the files and origins that they use. It
+// reports false if the areas turned out to be others than those that Areas returned, which must be
+// asked for again.
+func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.outline.Load()
+	if !slices.Contains(o.groups, g) {
+		return nil, false
+	}
+	w := l.w
+	w.records = newRecords()
+	l.d.effort.Spent.Store(0)
+	*w.Meter = dwarf.Meter{Effort: l.d.effort}
+	for _, p := range g.portions {
+		first := len(w.funcs)
+		l.read(w, p)
+		l.noteUnit(&w.problems, &w.elsewhere, p)
+		for i := first; i < len(w.funcs) && !o.exact; i++ {
+			if !o.has(l.extentOf(&w.funcs[i], p)) {
+				l.replace()
+				return nil, false
+			}
+		}
+	}
+	if l.d.effort.Over() {
+		l.noteGivenUp()
+		w.funcs = nil
+	}
+	w.funcs = slices.DeleteFunc(w.funcs, func(f funcRecord) bool { a := o.at(f.addr); return a == nil || a.group != g })
+	return l.join(w), true
+}
+
+// read lets w read a portion.
+func (l *Lookup) read(w *worker, p int32) {
+	var n int64
+	if at := &l.portions[p]; at.unit >= 0 {
+		n = w.batch(batch{at.unit, at.unit + 1})
+	} else {
+		n = w.otherHalves(&l.split.jobs[at.job])
+	}
+	l.d.passed(n, nil)
+	l.done.Add(n)
+}
+
+// Costly reports whether as much was read as Read reads at once. Units with code that other units
+// have, too, are read again for each set of units that share some.
+func (l *Lookup) Costly() bool {
+	return l.d != nil && l.done.Load() > l.d.Info.Size()+l.split.size
+}
+
+// extentOf returns the code that a function of a portion depends on.
+func (l *Lookup) extentOf(f *funcRecord, p int32) extent {
+	code := dwarf.Span{Lo: f.addr, Hi: f.addr + f.size}
+	if f.tail {
+		code = l.withOpenSymbol(code)
+	}
+	return extent{code, p}
+}
+
+// join makes a Module of the functions of w.
+func (l *Lookup) join(w *worker) *symfmt.Module {
+	m := &symfmt.Module{}
+	join := merger{code: l.r.code, symbols: l.symbolsOf(w.funcs), workers: []*worker{w}, stats: &Stats{}}
+	join.module(context.Background(), m, lateNames, 1) // nothing ends the context, so that there is no error
+	if w.costlyOuter {
+		l.costly.Do(func() { l.note([]symfmt.Problem{costlyNames(l.r.file.Path)}) })
+	}
+	return m
+}
+
+// symbolsOf returns the symbols that the functions of an area depend on: those where they start,
+// and those whose functions go on in them.
+func (l *Lookup) symbolsOf(funcs []funcRecord) []elfPub {
+	all := l.r.symbols
+	var places []int
+	for i := range funcs {
+		k := searchSymbols(all, l.r.code.rva(funcs[i].addr))
+		if k < len(all) && all[k].RVA == l.r.code.rva(funcs[i].addr) {
+			places = append(places, k)
+		} else if funcs[i].tail && k > 0 {
+			places = append(places, k-1)
+		}
+	}
+	slices.Sort(places)
+	var out []elfPub
+	for _, k := range slices.Compact(places) {
+		out = append(out, all[k])
+	}
+	return out
+}
+
+// Public is an ELF symbol that names code: a PUBLIC record of Read, if no FUNC starts there.
+type Public struct {
+	symfmt.Public
+	Size uint64 // of the ELF symbol; 0 without
+}
+
+// Public returns the last symbol at or before an address.
+func (l *Lookup) Public(rva symfmt.RVA) (p Public, ok bool) {
+	all := l.r.symbols
+	i := sort.Search(len(all), func(i int) bool { return all[i].RVA > rva }) - 1
+	if i < 0 {
+		return p, false
+	}
+	s := &all[i]
+	return Public{symfmt.Public{RVA: s.RVA, Name: s.Name, Multiple: s.Multiple}, s.Size}, true
+}
+
+// Name returns what Read makes of a name in a Module of a Group or in a Public, which are as they
+// are in the file: to demangle all takes longer than to read the units.
+func (l *Lookup) Name(raw string) string {
+	name, costly := appendSource(nil, raw, l.opts.Demangle)
+	if costly {
+		l.costly.Do(func() { l.note([]symfmt.Problem{costlyNames(l.r.file.Path)}) })
+	}
+	return string(name)
+}
+
+// Block returns a table whose only block of STACK CFI is the one around an address, and Begins
+// reports whether a block begins behind first, and at or before last.
+func (l *Lookup) Block(rva symfmt.RVA) (symfmt.CFITable, bool) {
+	x := l.frames()
+	defer func() { l.note(x.Problems()) }()
+	return x.Block(rva)
+}
+
+func (l *Lookup) Begins(first, last symfmt.RVA) bool {
+	x := l.frames()
+	defer func() { l.note(x.Problems()) }()
+	return x.Begins(first, last)
+}
+
+// readFrames makes the index of call frame information. SFrame, which stands in where DWARF has no
+// rules, is read as a whole.
+func (l *Lookup) readFrames() *unwind.Index {
+	r := l.r
+	cpu := r.file.Arch
+	if cpu == nil {
+		l.note([]symfmt.Problem{{Lost: "STACK CFI", Err: &bin.Error{File: r.file.Path, Msg: unknownCPU(r.file)}}})
+		return unwind.NewTableIndex(&symfmt.CFITable{})
+	}
+	in, problems := companionCFI(cpu, r.companions)
+	if x := unwind.NewIndex(in); x.HasBlocks() {
+		l.note(problems)
+		return x
+	}
+	c := companionsCFI(context.Background(), cpu, r.companions, CFIAuto)
+	l.note(c.problems)
+	return unwind.NewTableIndex(&c.table)
+}
+
+// makeExact returns the outline of all functions, which is made once.
+func (l *Lookup) makeExact() *outline {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.replace()
+}
+
+// replace is makeExact; l.mu is held.
+func (l *Lookup) replace() *outline {
+	if o := l.outline.Load(); o.exact {
+		return o
+	}
+	options := l.opts
+	options.NoInlines = true
+	l.d.effort.Spent.Store(0)
+	workers := make([]*worker, l.r.jobs)
+	found, err := par.Map(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (all outlined, _ error) {
+		w := workers[worker]
+		if w == nil {
+			w = l.newWorker(&options)
+			w.extentsOnly = true
+			workers[worker] = w
+		}
+		l.read(w, int32(p))
+		for i := range w.funcs {
+			all.extents = append(all.extents, l.extentOf(&w.funcs[i], int32(p)))
+		}
+		all.problems, all.elsewhere = w.problems, w.elsewhere
+		w.records = newRecords()
+		return all, nil
+	})
+	var all []extent
+	for p := range found {
+		if len(found[p].extents) == 0 { // the portion is read no more
+			l.noteUnit(&found[p].problems, &found[p].elsewhere, int32(p))
+		}
+		all = append(all, found[p].extents...)
+	}
+	if l.d.effort.Over() {
+		l.noteGivenUp()
+		all = nil // as Read gives up
+	}
+	if err != nil {
+		l.note([]symfmt.Problem{{Lost: "all functions", Err: err}})
+	}
+	o := newOutline(all, true)
+	l.outline.Store(o)
+	return o
+}
+
+// outlined is what a portion has for an outline.
+type outlined struct {
+	extents             []extent
+	problems, elsewhere problemList
+}
+
+// noteUnit keeps the damage that was found in a portion, the first time.
+func (l *Lookup) noteUnit(problems, elsewhere *problemList, p int32) {
+	if at := &l.portions[p]; !at.read {
+		at.read = true
+		l.r.addProblems(problems)
+		l.r.addProblems(elsewhere)
+		l.note(l.r.sortedProblems())
+		l.r.problems = nil
+	}
+	*problems, *elsewhere = problemList{}, problemList{split: true}
+}
+
+// noteGivenUp keeps, once, that there was too much work.
+func (l *Lookup) noteGivenUp() {
+	if !l.gaveUp {
+		l.gaveUp = true
+		l.note([]symfmt.Problem{l.d.tooMuchWork()})
+	}
+}
+
+// note keeps problems.
+func (l *Lookup) note(problems []symfmt.Problem) {
+	if len(problems) == 0 {
+		return
+	}
+	l.damageMu.Lock()
+	defer l.damageMu.Unlock()
+	l.damage = append(l.damage, problems...)
+	l.damaged.Store(int64(len(l.damage)))
+}
+
+// Damage returns what is damaged, in the order in which it was found, and Damaged its number.
+func (l *Lookup) Damage() []symfmt.Problem {
+	l.damageMu.Lock()
+	defer l.damageMu.Unlock()
+	return slices.Clip(l.damage)
+}
+
+// Damaged is the length of Damage.
+func (l *Lookup) Damaged() int { return int(l.damaged.Load()) }

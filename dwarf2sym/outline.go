@@ -1,0 +1,128 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+)
+
+// portion is what is read at once: a unit, or other halves of units.
+type portion struct {
+	unit int  // index in debugData.units, or -1
+	job  int  // index in splitter.jobs, where it is not a unit
+	read bool // its problems were reported
+}
+
+// extent is code that a portion may have functions in, in addresses of the file.
+type extent struct {
+	dwarf.Span
+	portion int32
+}
+
+// area is a piece of code whose functions depend on no code outside of it: functions of several
+// portions overlap within areas only.
+type area struct {
+	dwarf.Span
+	group *Group
+}
+
+// Group is the portions that have the code of an area. All areas of the same portions share one.
+type Group struct{ portions []int32 }
+
+// outline knows which portions have functions at an address.
+type outline struct {
+	areas  []area // in order of address, without overlaps
+	groups []*Group
+	exact  bool // extents are those of functions; otherwise what units declare
+}
+
+// newOutline joins extents that overlap to areas.
+func newOutline(extents []extent, exact bool) *outline {
+	slices.SortFunc(extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi)) })
+	o := &outline{exact: exact}
+	groups := make(map[string]*Group)
+	var members []int32
+	var key []byte
+	for i := 0; i < len(extents); {
+		code := extents[i].Span
+		members, key = members[:0], key[:0]
+		for ; i < len(extents) && (len(members) == 0 || extents[i].Lo < code.Hi); i++ {
+			code.Hi = max(code.Hi, extents[i].Hi)
+			members = append(members, extents[i].portion)
+		}
+		slices.Sort(members)
+		members = slices.Compact(members)
+		for _, p := range members {
+			key = binary.LittleEndian.AppendUint32(key, uint32(p))
+		}
+		g := groups[string(key)]
+		if g == nil {
+			g = &Group{slices.Clone(members)}
+			groups[string(key)] = g
+			o.groups = append(o.groups, g)
+		}
+		if n := len(o.areas); n > 0 && o.areas[n-1].Hi == code.Lo && o.areas[n-1].group == g {
+			o.areas[n-1].Hi = code.Hi
+			continue
+		}
+		o.areas = append(o.areas, area{code, g})
+	}
+	o.areas = slices.Clip(o.areas)
+	return o
+}
+
+// before returns the place of the last area that starts at or before addr, or -1.
+func (o *outline) before(addr uint64) int {
+	return sort.Search(len(o.areas), func(i int) bool { return o.areas[i].Lo > addr }) - 1
+}
+
+// at returns the area around addr, or nil.
+func (o *outline) at(addr uint64) *area {
+	if i := o.before(addr); i >= 0 && addr < o.areas[i].Hi {
+		return &o.areas[i]
+	}
+	return nil
+}
+
+// has reports whether the outline says that a portion has code.
+func (o *outline) has(e extent) bool {
+	a := o.at(e.Lo)
+	return a != nil && e.Hi <= a.Hi && slices.Contains(a.group.portions, e.portion)
+}
+
+// covers reports whether one area has [lo, hi].
+func (o *outline) covers(lo, hi uint64) bool {
+	a := o.at(lo)
+	return a != nil && hi < a.Hi
+}
+
+// declaredBy appends the code that a unit declares to have.
+func (w *worker) declaredBy(h *dwarf.Header, out []dwarf.Span) []dwarf.Span {
+	var u fileUnit
+	for size := uint64(peekSize); ; size *= 16 {
+		size = min(size, h.Size)
+		data, err := w.d.Info.Bytes(int64(h.Off), int64(size), w.info)
+		if err != nil {
+			return out // reading the unit reports it
+		}
+		if cap(data) > cap(w.info) {
+			w.info = data[:0]
+		}
+		t := &w.first
+		if err = t.ParseFirst(w.d.Abbrev, h, data); err == nil {
+			err = u.open(w.d, h, data, t, w.Meter)
+		}
+		if err == nil {
+			break
+		}
+		if size == h.Size {
+			return out
+		}
+	}
+	first := len(out)
+	out, _ = u.Declared(out)
+	return append(out[:first], w.code.within(out[first:])...)
+}

@@ -1,0 +1,276 @@
+package resolve
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// Parts reads a module part by part. Its methods but Close may be called concurrently.
+type Parts interface {
+	// Areas returns the code in [first, last] that may have functions, in order of address. Areas
+	// do not overlap; those of one part have the same Part.
+	Areas(first, last symfmt.RVA) []Area
+
+	// Read returns a Module with the functions of all areas of a part, and without other records
+	// with addresses. It reports false if the areas are others than those that Areas returned
+	// before: they must be asked for again.
+	Read(part any) (*symfmt.Module, bool)
+
+	// Name returns the name of a function of a part, or of a PUBLIC, as it is written: to make these
+	// names may be more work than to read the part.
+	Name(name string) string
+
+	// Costly reports whether the parts that were read took as much work as all at once, and Whole
+	// reads all at once.
+	Costly() bool
+	Whole() (*Resolver, error)
+
+	// Detail ranks the module as Symbols does.
+	Detail() Detail
+
+	// Public returns the last symbol at or before an address, which is a PUBLIC if no function
+	// starts there. size is how much code it has, 0 if that is not known.
+	Public(rva symfmt.RVA) (p symfmt.Public, size uint64, ok bool)
+
+	// Block returns a table whose only block of STACK CFI is that around an address, and Begins
+	// reports whether a block begins behind first, and at or before last.
+	Block(rva symfmt.RVA) (symfmt.CFITable, bool)
+	Begins(first, last symfmt.RVA) bool
+
+	// Last returns the last address that a record has.
+	Last() symfmt.RVA
+
+	// Damage returns what was left out so far, in the order in which it was found, and Damaged its
+	// number.
+	Damage() []symfmt.Problem
+	Damaged() int
+
+	Close() error
+}
+
+// Area is a piece of code, and the part of the module to read for it: a value that == compares.
+type Area struct {
+	First, Last symfmt.RVA
+	Part        any
+}
+
+// lazy is Symbols of which a part is read when one of its addresses is asked for, and kept. When that
+// has become as much work as to read the whole module, the whole is read: so all questions together
+// never cost twice as much, and what is kept never takes more memory than the whole.
+type lazy struct {
+	parts    Parts
+	identity Identity
+	extents  extent
+
+	whole atomic.Pointer[Resolver] // nil: the module is read part by part
+
+	mu    sync.Mutex
+	kept  map[any]*Resolver
+	tried bool // to read the whole
+}
+
+// FromParts returns the Symbols of a module that is read part by part. The Resolver of all of it
+// would give the same answers. m has its MODULE record, o.Extents must be those of its binary.
+func FromParts(m *symfmt.Module, parts Parts, o ModuleOptions) Symbols {
+	return &lazy{
+		parts: parts, kept: make(map[any]*Resolver),
+		identity: Identity{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: symfmt.CleanName(m.Name, ""), Path: o.Path},
+		extents:  extent{Extents: o.Extents},
+	}
+}
+
+// Identity implements Symbols.
+func (l *lazy) Identity() Identity { return l.identity }
+
+// Detail implements Symbols.
+func (l *lazy) Detail() Detail { return l.parts.Detail() }
+
+// all returns the Resolver of the whole module if it was or is now read, else nil.
+func (l *lazy) all() *Resolver {
+	if r := l.whole.Load(); r != nil || !l.parts.Costly() {
+		return r
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.tried {
+		l.tried = true
+		if r, err := l.parts.Whole(); err == nil { // else the parts go on
+			l.whole.Store(r)
+			clear(l.kept)
+		}
+	}
+	return l.whole.Load()
+}
+
+// around returns the functions around an address, or nil if there can be none.
+func (l *lazy) around(rva symfmt.RVA) *Resolver {
+	for {
+		areas := l.parts.Areas(rva, rva)
+		if len(areas) == 0 {
+			return nil
+		}
+		if r := l.part(areas[0].Part); r != nil {
+			return r
+		}
+	}
+}
+
+// part returns a part, which is read if it is not kept; nil if the areas have changed.
+func (l *lazy) part(key any) *Resolver {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.kept[key]; r != nil {
+		return r
+	}
+	m, ok := l.parts.Read(key)
+	if !ok {
+		clear(l.kept) // nothing asks for these any more
+		return nil
+	}
+	m = m.Ordered()
+	r := newResolver(l.identity.Path, indexModule(m), moduleSource{m: m, source: l.parts.Name}, nil, nil)
+	l.kept[key] = r
+	return r
+}
+
+// Find implements Symbols.
+func (l *lazy) Find(rva symfmt.RVA, at *Location) (bool, error) {
+	found, err := l.Nearest(rva, at)
+	return found && at.sure(), err
+}
+
+// Nearest implements Symbols.
+func (l *lazy) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
+	if r := l.all(); r != nil {
+		return r.Nearest(rva, at)
+	}
+	*at = Location{Frames: at.Frames[:0]}
+	if p := l.around(rva); p != nil {
+		if found, err := p.Nearest(rva, at); found || err != nil {
+			return found, err
+		}
+	}
+	s, size, ok := l.parts.Public(rva)
+	if !ok || s.RVA == 0 || l.starts(s.RVA, rva) {
+		return false, nil // as Resolver.Nearest
+	}
+	verdict := l.extents.public(l, s.RVA, size, rva)
+	if verdict == outside {
+		return false, nil
+	}
+	at.Source, at.Start, at.Offset, at.Guess, at.Multiple = Public, s.RVA, uint64(rva-s.RVA), verdict == unsure, s.Multiple
+	at.Frames = append(at.Frames, Frame{Function: symfmt.CleanName(l.parts.Name(s.Name), symfmt.NoName)})
+	return true, nil
+}
+
+// starts reports whether a function starts in [first, last].
+func (l *lazy) starts(first, last symfmt.RVA) bool {
+	for {
+		areas := l.parts.Areas(first, last)
+		for i := len(areas) - 1; ; i-- {
+			if i < 0 {
+				return false
+			}
+			p := l.part(areas[i].Part)
+			if p == nil {
+				break
+			}
+			to := min(last, areas[i].Last)
+			if k := p.x.funcs.below(to) - 1; k >= 0 && p.x.funcs.start(k) >= max(first, areas[i].First) {
+				return true
+			}
+		}
+	}
+}
+
+// inFunc implements surroundings.
+func (l *lazy) inFunc(rva symfmt.RVA) bool {
+	p := l.around(rva)
+	return p != nil && p.x.inFunc(rva)
+}
+
+// blockBegins implements surroundings.
+func (l *lazy) blockBegins(first, last symfmt.RVA) bool { return l.parts.Begins(first, last) }
+
+// blockAt implements surroundings.
+func (l *lazy) blockAt(rva symfmt.RVA) (span, bool) {
+	t, ok := l.parts.Block(rva)
+	if !ok {
+		return span{}, false
+	}
+	return span{rva: t.Blocks[0].RVA, size: t.Blocks[0].Size}, true
+}
+
+// LineStart implements Symbols.
+func (l *lazy) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
+	if r := l.all(); r != nil {
+		return r.LineStart(rva)
+	}
+	if p := l.around(rva); p != nil {
+		return p.LineStart(rva)
+	}
+	return 0, false, nil
+}
+
+// Rules implements Symbols.
+func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
+	if r := l.all(); r != nil {
+		return r.Rules(rva, names)
+	}
+	t, ok := l.parts.Block(rva)
+	if !ok {
+		return nil, nil
+	}
+	block := span{rva: t.Blocks[0].RVA, size: t.Blocks[0].Size}
+	rules, err := moduleSource{m: &symfmt.Module{CFI: t}}.rules(block, rva, names)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", l.identity.Path, err)
+	}
+	return rules, nil
+}
+
+// Win implements Symbols: binaries that are read so have none.
+func (l *lazy) Win(symfmt.RVA) (*symfmt.StackWin, error) { return nil, nil }
+
+// InCode implements Symbols.
+func (l *lazy) InCode(rva symfmt.RVA) bool { return sameRange(l.extents.Code, rva, rva) }
+
+// Last implements Symbols.
+func (l *lazy) Last() symfmt.RVA { return l.parts.Last() }
+
+// Base implements Symbols.
+func (l *lazy) Base() (base uint64, known bool) { return l.extents.Base, true }
+
+// Damage implements Symbols. What the whole module has more is behind what parts had.
+func (l *lazy) Damage() []symfmt.Problem {
+	all := l.parts.Damage()
+	r := l.whole.Load()
+	if r == nil {
+		return all
+	}
+	known := make(map[string]bool)
+	for _, p := range all {
+		known[p.String()] = true
+	}
+	for _, p := range r.Damage() {
+		if !known[p.String()] {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Damaged implements Symbols.
+func (l *lazy) Damaged() int {
+	if l.whole.Load() != nil {
+		return len(l.Damage())
+	}
+	return l.parts.Damaged()
+}
+
+// Close implements Symbols.
+func (l *lazy) Close() error { return l.parts.Close() }

@@ -1,0 +1,130 @@
+package supplier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// parts makes the units of a binary the parts of a module.
+type parts struct {
+	*dwarf2sym.Lookup
+	options dwarf2sym.Options
+	file    *object.File
+	files   []symfmt.Binary // closed with it
+}
+
+// openParts opens a binary for Symbols, whose Close closes it and the files in the options. So does
+// an error.
+func openParts(ctx context.Context, f *object.File, o dwarf2sym.Options) (*parts, error) {
+	p := &parts{file: f, options: o, files: []symfmt.Binary{f}}
+	for _, file := range []symfmt.Binary{o.Debug, o.Supplement} {
+		if file != nil {
+			p.files = append(p.files, file)
+		}
+	}
+	var err error
+	if p.Lookup, err = dwarf2sym.OpenLookup(ctx, f, o); err != nil {
+		return nil, errors.Join(err, p.closeFiles())
+	}
+	return p, nil
+}
+
+// symbols returns the symbols of the binary.
+func (p *parts) symbols() resolve.Symbols {
+	return resolve.FromParts(p.Module(), p, resolve.ModuleOptions{Path: p.file.Path, Extents: p.Extents()})
+}
+
+// Areas implements resolve.Parts.
+func (p *parts) Areas(first, last symfmt.RVA) []resolve.Area {
+	found := p.Lookup.Areas(first, last)
+	out := make([]resolve.Area, len(found))
+	for i, a := range found {
+		out[i] = resolve.Area{First: a.First, Last: a.Last, Part: a.Group}
+	}
+	return out
+}
+
+// Read implements resolve.Parts.
+func (p *parts) Read(part any) (*symfmt.Module, bool) {
+	g, _ := part.(*dwarf2sym.Group)
+	return p.Lookup.Read(g)
+}
+
+// Whole implements resolve.Parts. The files are opened again: what the Lookup has of them must stay.
+func (p *parts) Whole() (*resolve.Resolver, error) {
+	o := p.options
+	var opened []symfmt.Binary
+	defer func() {
+		for _, f := range opened {
+			f.Close()
+		}
+	}()
+	again := func(file symfmt.Binary) (symfmt.Binary, error) {
+		old, ok := file.(*object.File)
+		if !ok {
+			return nil, nil
+		}
+		f, err := objfile.Open(old.Path, object.DefaultLimits())
+		if err != nil {
+			return nil, err
+		}
+		opened = append(opened, f)
+		if f.ID() != old.ID() {
+			return nil, fmt.Errorf("%s: id %s; it was %s", f.Path, f.ID(), old.ID())
+		}
+		return f, nil
+	}
+	f, err := again(p.file)
+	if err == nil {
+		o.Debug, err = again(o.Debug)
+	}
+	if err == nil {
+		o.Supplement, err = again(o.Supplement)
+	}
+	if err != nil {
+		return nil, err
+	}
+	read, err := dwarf2sym.Read(context.Background(), f, o)
+	if err != nil {
+		return nil, err
+	}
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: p.file.Path, Extents: &read.Extents, Problems: read.Problems}), nil
+}
+
+// Detail implements resolve.Parts.
+func (p *parts) Detail() resolve.Detail {
+	switch functions, files := p.Lookup.Detail(); {
+	case files:
+		return resolve.LineDetail
+	case functions:
+		return resolve.FuncDetail
+	}
+	return resolve.PublicDetail
+}
+
+// Public implements resolve.Parts.
+func (p *parts) Public(rva symfmt.RVA) (symfmt.Public, uint64, bool) {
+	s, ok := p.Lookup.Public(rva)
+	return s.Public, s.Size, ok
+}
+
+// Close implements resolve.Parts.
+func (p *parts) Close() error {
+	p.Lookup.Close()
+	return p.closeFiles()
+}
+
+func (p *parts) closeFiles() error {
+	var errs []error
+	for _, f := range p.files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}

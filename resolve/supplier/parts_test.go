@@ -1,0 +1,240 @@
+package supplier
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/cfi"
+)
+
+// openPair opens a binary, and returns the files that belong to it as options.
+func openPair(t *testing.T, path, debugPath string) (*object.File, dwarf2sym.Options) {
+	t.Helper()
+	open := func(path string) *object.File {
+		f, err := objfile.Open(path, object.DefaultLimits())
+		if err != nil {
+			t.Skip(err)
+		}
+		return f
+	}
+	o := dwarf2sym.Options{Demangle: true}
+	f := open(path)
+	described := f
+	if debugPath != "" {
+		described = open(debugPath)
+		o.Debug = described
+	}
+	if link, err := described.Supplement(); link != nil && err == nil {
+		if sup, _, _ := objfile.FindSupplement(described, link, nil, object.DefaultLimits()); sup != nil {
+			o.Supplement = sup
+		}
+	}
+	return f, o
+}
+
+// onlyParts are never read as a whole.
+type onlyParts struct{ *parts }
+
+func (onlyParts) Costly() bool { return false }
+
+// comparison asks the symbols of a binary that is read part by part and those of all of it.
+type comparison struct {
+	path        string
+	lazy, whole resolve.Symbols
+	names       *cfi.Names
+	funcs       []symfmt.Func // of the whole
+	found       map[resolve.Source]int
+}
+
+func newComparison(t *testing.T, path, debugPath string) *comparison {
+	t.Helper()
+	f, o := openPair(t, path, debugPath)
+	read, err := dwarf2sym.Read(t.Context(), f, o)
+	if err != nil {
+		t.Skip(err)
+	}
+	c := &comparison{path: path, names: cfi.NewNames(f.Arch), funcs: read.Module.Funcs, found: make(map[resolve.Source]int)}
+	c.whole = resolve.FromModule(read.Module, resolve.ModuleOptions{Path: path, Extents: &read.Extents, Problems: read.Problems})
+	f, o = openPair(t, path, debugPath)
+	p, err := openParts(t.Context(), f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.lazy = resolve.FromParts(p.Module(), onlyParts{p}, resolve.ModuleOptions{Path: path, Extents: p.Extents()})
+	t.Cleanup(func() { c.lazy.Close() })
+	return c
+}
+
+// at compares all answers for an address.
+func (c *comparison) at(t *testing.T, rva symfmt.RVA) {
+	t.Helper()
+	if lazy, whole := c.answers(c.lazy, rva), c.answers(c.whole, rva); lazy != whole {
+		t.Fatalf("%s at %#x: part by part\n%s\nof the whole\n%s", c.path, uint64(rva), lazy, whole)
+	}
+}
+
+func (c *comparison) answers(s resolve.Symbols, rva symfmt.RVA) string {
+	var text strings.Builder
+	var at resolve.Location
+	found, err := s.Find(rva, &at)
+	fmt.Fprintf(&text, "Find: %v %+v %v\n", found, at, err)
+	if s == c.lazy && found {
+		c.found[at.Source]++
+	}
+	found, err = s.Nearest(rva, &at)
+	fmt.Fprintf(&text, "Nearest: %v %+v %v\n", found, at, err)
+	start, ok, err := s.LineStart(rva)
+	fmt.Fprintf(&text, "LineStart: %v %v %v\n", start, ok, err)
+	rules, err := s.Rules(rva, c.names)
+	if rules != nil {
+		fmt.Fprintf(&text, "Rules: %x %x %d %s\n", rules.Start, rules.Size, rules.Records, rules.Row.String())
+	}
+	fmt.Fprintf(&text, "%v %v", err, s.InCode(rva))
+	return text.String()
+}
+
+// The answers for every address of every fixture are those of the whole file, whatever was asked
+// before.
+func TestPartsOfFixtures(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	all := map[resolve.Source]int{}
+	for _, path := range append(files, testenv.SharedGlob(t, "crashes", "*", "prog")...) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".elf"), func(t *testing.T) {
+			debug := strings.TrimSuffix(path, ".elf") + ".debug"
+			if regular(debug) != nil {
+				debug = ""
+			}
+			c := newComparison(t, path, debug)
+			compareAddresses(t, c, 3000)
+			compareRest(t, c)
+			for source, n := range c.found {
+				all[source] += n
+			}
+		})
+	}
+	if all[resolve.Func] < 10_000 || all[resolve.Public] < 1000 {
+		t.Errorf("found %v", all)
+	}
+}
+
+// compareAddresses asks for up to about n addresses in and around the code, in random order. Those in
+// functions come first: while there is no other, units are believed.
+func compareAddresses(t *testing.T, c *comparison, n uint64) {
+	random := rand.New(rand.NewPCG(uint64(len(c.path)), 1))
+	var asked []symfmt.RVA
+	ask := func() {
+		random.Shuffle(len(asked), func(i, k int) { asked[i], asked[k] = asked[k], asked[i] })
+		for _, rva := range asked {
+			c.at(t, rva)
+		}
+		asked = asked[:0]
+	}
+	step := 1 + len(c.funcs)/int(n)
+	for i := random.IntN(step); i < len(c.funcs); i += 1 + random.IntN(step) {
+		f := &c.funcs[i]
+		asked = append(asked, f.RVA, f.RVA+symfmt.RVA(random.Uint64N(f.Size)))
+	}
+	ask()
+	for i := random.IntN(step); i < len(c.funcs); i += 1 + random.IntN(step) {
+		f := &c.funcs[i]
+		end := f.RVA + symfmt.RVA(f.Size)
+		asked = append(asked, f.RVA-min(f.RVA, 1), end-1, end, end+1)
+	}
+	f, err := objfile.Open(c.path, object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	total := uint64(0)
+	for _, r := range f.CodeRanges() {
+		total += r.End - r.Start
+	}
+	for _, r := range f.CodeRanges() {
+		from := r.Start - min(r.Start-min(f.Base, r.Start), 4)
+		for at := from; at < r.End+4; at += 1 + random.Uint64N(max(1, 2*total/n)) {
+			asked = append(asked, symfmt.RVA(at-f.Base))
+		}
+	}
+	ask()
+}
+
+// compareRest compares what does not depend on an address.
+func compareRest(t *testing.T, c *comparison) {
+	if lazy, whole := c.lazy.Identity(), c.whole.Identity(); lazy != whole {
+		t.Errorf("identity %v, of the whole %v", lazy, whole)
+	}
+	if lazy, whole := c.lazy.Detail(), c.whole.Detail(); lazy != whole {
+		t.Errorf("detail %v, of the whole %v", lazy, whole)
+	}
+	if lazy, whole := c.lazy.Last(), c.whole.Last(); lazy != whole {
+		t.Errorf("last address %x, of the whole %x", uint64(lazy), uint64(whole))
+	}
+	lazy, whole := problemTexts(c.lazy), problemTexts(c.whole)
+	for p := range lazy {
+		if !whole[p] {
+			t.Errorf("a problem that the whole does not have: %s", p)
+		}
+	}
+	for p := range whole {
+		if !lazy[p] {
+			t.Logf("not met: %s", p)
+		}
+	}
+	if len(c.lazy.Damage()) != c.lazy.Damaged() {
+		t.Errorf("%d problems, %d said", len(c.lazy.Damage()), c.lazy.Damaged())
+	}
+}
+
+func problemTexts(s resolve.Symbols) map[string]bool {
+	all := map[string]bool{}
+	for _, p := range s.Damage() {
+		all[p.String()] = true
+	}
+	return all
+}
+
+// When parts become as much work as the whole, the whole is read, and the answers stay.
+func TestPartsBecomeWhole(t *testing.T) {
+	c := newComparison(t, testenv.Input(t, "icf-gold.elf"), "")
+	f, o := openPair(t, c.path, "")
+	p, err := openParts(t.Context(), f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := &countedParts{parts: p}
+	c.lazy = resolve.FromParts(p.Module(), counted, resolve.ModuleOptions{Path: c.path, Extents: p.Extents()})
+	defer c.lazy.Close()
+	compareAddresses(t, c, 3000)
+	if !p.Costly() || counted.whole != 1 || counted.read == 0 {
+		t.Errorf("costly: %v; read %d parts, and the whole %d times", p.Costly(), counted.read, counted.whole)
+	}
+	compareRest(t, c)
+}
+
+// countedParts counts what is read.
+type countedParts struct {
+	*parts
+	read, whole int
+}
+
+func (p *countedParts) Read(part any) (*symfmt.Module, bool) {
+	p.read++
+	return p.parts.Read(part)
+}
+
+func (p *countedParts) Whole() (*resolve.Resolver, error) {
+	p.whole++
+	return p.parts.Whole()
+}
