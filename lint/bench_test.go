@@ -88,7 +88,7 @@ func cpuTime() int64 {
 // difference to none is what a family costs.
 func BenchmarkRun(b *testing.B) {
 	text := bigText(b, filepath.Join(testenv.Root(b), "golden", "dwarf2sym", "clang-dwarf5.sym"), 32<<20)
-	run := func(name string, rules []*check.Rule) {
+	run := func(name string, rules []*Rule) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			records := 0
@@ -105,9 +105,9 @@ func BenchmarkRun(b *testing.B) {
 			b.ReportMetric(float64(len(text))/cpu*1e3, "MB/cpu-s")
 		})
 	}
-	run("none", []*check.Rule{})
+	run("none", []*Rule{})
 	for _, family := range check.Families {
-		var rules []*check.Rule
+		var rules []*Rule
 		for _, r := range Rules() {
 			if r.Family() == family {
 				rules = append(rules, r)

@@ -7,12 +7,11 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/internal/agree"
 )
 
 // lintBinary checks a text against a binary with the rules of the family.
-func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *check.Report {
+func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *Report {
 	t.Helper()
 	o.Binary = f
 	if o.File == "" {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/check"
 )
 
 // A rule finds the same when it is the only one that is checked: those that share a look
@@ -29,7 +28,7 @@ func TestBinaryRulesAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		damaged := []byte(swap(c.old, c.new)(string(text)))
-		of := func(rules []*check.Rule) (list []string) {
+		of := func(rules []*Rule) (list []string) {
 			r := lintBinary(t, damaged, openELF(t, filepath.Join(root, "golden", "input", c.pair+".elf")), Options{Rules: rules})
 			for i := range r.Findings {
 				f := &r.Findings[i]
@@ -39,7 +38,7 @@ func TestBinaryRulesAlone(t *testing.T) {
 			}
 			return list
 		}
-		all, alone := strings.Join(of(nil), "\n"), strings.Join(of([]*check.Rule{RuleByID(c.id)}), "\n")
+		all, alone := strings.Join(of(nil), "\n"), strings.Join(of([]*Rule{RuleByID(c.id)}), "\n")
 		if all != alone || !strings.Contains(alone, c.id) {
 			t.Errorf("%s alone: %q, with all others: %q", c.id, alone, all)
 		}

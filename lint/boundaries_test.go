@@ -132,7 +132,7 @@ func TestMessages(t *testing.T) {
 		{"SYM703", check.Head + "PUBLIC 1000 0 f\n", 1, "there are no functions with lines, want 1 %"},
 	} {
 		r := lintWith(t, c.text, func(o *Options) {
-			o.Rules, o.MinCFI, o.MinLines = []*check.Rule{RuleByID(c.rule)}, c.min, c.min
+			o.Rules, o.MinCFI, o.MinLines = []*Rule{RuleByID(c.rule)}, c.min, c.min
 		})
 		var got []string
 		for _, f := range r.Findings {

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/symtool/symtool/lint/check"
 )
 
 // family lists the findings of one family as "line:col ID: message".
-func family(r *check.Report, name string) (list []string) {
+func family(r *Report, name string) (list []string) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Rule.Family().Name == name {
 			list = append(list, fmt.Sprintf("%d:%d %s: %s", f.Line, f.Col, f.Rule.ID, f.Message))
@@ -146,7 +144,7 @@ func TestRulesAlone(t *testing.T) {
 	for _, rule := range rules {
 		r := lintWith(t, rule.Bad, func(o *Options) {
 			limitsOf(rule)(o)
-			o.Rules = []*check.Rule{rule}
+			o.Rules = []*Rule{rule}
 		})
 		if len(r.Findings) != 1 || r.Findings[0].Line != rule.At {
 			t.Errorf("%s: %v", rule.ID, r.Findings)

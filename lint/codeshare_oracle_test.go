@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
 )
 
@@ -104,7 +103,7 @@ func TestOracleCodeShare(t *testing.T) {
 		if head, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(head, []byte("\x7fELF")) {
 			continue
 		}
-		r := lintBinary(t, testenv.Dump(t, path), openELF(t, path), Options{Rules: []*check.Rule{}})
+		r := lintBinary(t, testenv.Dump(t, path), openELF(t, path), Options{Rules: []*Rule{}})
 		m := readByteMap(t, readelf, path)
 		var covered, code uint64
 		for at, is := range m.code {

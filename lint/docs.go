@@ -9,12 +9,12 @@ import (
 )
 
 // List returns a line for each rule, under its family.
-func List() string { return list(func(*check.Rule) bool { return true }) }
+func List() string { return list(func(*Rule) bool { return true }) }
 
-func list(wanted func(*check.Rule) bool) string {
+func list(wanted func(*Rule) bool) string {
 	var b strings.Builder
 	for _, family := range check.Families {
-		rules := slices.DeleteFunc(rulesOf(family), func(r *check.Rule) bool { return !wanted(r) })
+		rules := slices.DeleteFunc(rulesOf(family), func(r *Rule) bool { return !wanted(r) })
 		if len(rules) == 0 {
 			continue
 		}
@@ -26,7 +26,7 @@ func list(wanted func(*check.Rule) bool) string {
 	return b.String()
 }
 
-func rulesOf(family check.Family) (rules []*check.Rule) {
+func rulesOf(family check.Family) (rules []*Rule) {
 	for _, r := range Rules() {
 		if r.Family() == family {
 			rules = append(rules, r)
@@ -45,11 +45,11 @@ func ExplainAll(word string) (text string, ok bool) {
 	if rule := RuleByID(prefix); rule != nil {
 		return Explain(rule), true
 	}
-	return list(func(r *check.Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain ID describes one of them.\n", true
+	return list(func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain ID describes one of them.\n", true
 }
 
 // Explain returns the documentation of a rule as text.
-func Explain(r *check.Rule) string {
+func Explain(r *Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n%s\n\n", r.ID, r.Title, strings.TrimSpace(r.Doc))
 	fmt.Fprintf(&b, "Severity       %v\nFamily         %s: %s\nSpecification  %s\n", r.Severity, r.Family().Name, r.Family().Title, r.Spec)
@@ -66,7 +66,7 @@ func Explain(r *check.Rule) string {
 // example formats a symbol file with or without a finding of the rule.
 type example struct{ title, text string }
 
-func examplesOf(r *check.Rule) (list []example) {
+func examplesOf(r *Rule) (list []example) {
 	if r.Bad != "" {
 		where := "about the file as a whole"
 		if r.At > 0 {
@@ -121,7 +121,7 @@ func Page() string {
 }
 
 // section writes a rule's part of the page.
-func section(b *strings.Builder, r *check.Rule) {
+func section(b *strings.Builder, r *Rule) {
 	fmt.Fprintf(b, "\n### %s\n\n**%s** (%v, since %s)\n\n%s\n\nSpecification: %s.", r.ID, r.Title, r.Severity, r.Since, strings.TrimSpace(r.Doc), r.Spec)
 	if len(r.Cites) > 0 {
 		fmt.Fprintf(b, " Seen in %s.", strings.Join(r.Cites, ", "))

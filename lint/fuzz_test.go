@@ -44,7 +44,7 @@ func FuzzLint(f *testing.F) {
 				t.Errorf("%s: control characters or bytes that are no text in %q", x.Rule.ID, x.Message)
 			}
 		}
-		if !slices.IsSortedFunc(r.Findings, func(a, b check.Finding) int {
+		if !slices.IsSortedFunc(r.Findings, func(a, b Finding) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
 		}) {
 			t.Error("findings are not in order")

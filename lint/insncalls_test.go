@@ -29,15 +29,15 @@ func TestCallsGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := openELF(t, elfPath)
-		if c := lintBinary(t, text, f, Options{Rules: []*check.Rule{}}).Coverage; c.Calls == nil || *c.Calls != want {
+		if c := lintBinary(t, text, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != want {
 			t.Errorf("%v, want %v", c.Calls, want)
 		}
 		// Without STACK CFI there is none, and another CPU's file is of another binary.
 		bare := bytes.Join(slices.DeleteFunc(bytes.SplitAfter(text, []byte("\n")), func(l []byte) bool { return bytes.HasPrefix(l, []byte("STACK")) }), nil)
-		if c := lintBinary(t, bare, f, Options{Rules: []*check.Rule{}}).Coverage; c.Calls == nil || *c.Calls != (coverage.Share{Covered: 0, Total: want.Total}) {
+		if c := lintBinary(t, bare, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != (coverage.Share{Covered: 0, Total: want.Total}) {
 			t.Errorf("without STACK CFI: %v, want 0 of %d", c.Calls, want.Total)
 		}
-		if c := lintBinary(t, []byte(check.Head+"PUBLIC 1000 0 f\n"), f, Options{Rules: []*check.Rule{}}).Coverage; c.Calls != nil {
+		if c := lintBinary(t, []byte(check.Head+"PUBLIC 1000 0 f\n"), f, Options{Rules: []*Rule{}}).Coverage; c.Calls != nil {
 			t.Errorf("of another binary: %v", c.Calls)
 		}
 	})

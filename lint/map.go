@@ -42,8 +42,8 @@ const maxMapName = 200
 const maxMapNames = 1 << 30
 
 // Rule returns a rule that fills the map and reports nothing.
-func (m *Map) Rule() *check.Rule {
-	return &check.Rule{
+func (m *Map) Rule() *Rule {
+	return &Rule{
 		On: []symfmt.Kind{symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic},
 		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			return m.see, func() { m.finish(p) }

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/check"
 )
 
 // damage is one way to break a file. do returns the index of the line at which the rule must
@@ -167,7 +166,7 @@ func readSym(t testing.TB, path string) string {
 	return text
 }
 
-func lintAll(t testing.TB, text string) *check.Report {
+func lintAll(t testing.TB, text string) *Report {
 	r, err := Run(context.Background(), strings.NewReader(text), Options{File: "a.sym", MaxPerRule: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +228,7 @@ func (m *mutationTest) damage(t *testing.T, name, text string, rounds int) {
 			}
 			m.tried[d.name]++
 			r := lintAll(t, s.text())
-			if slices.ContainsFunc(r.Findings, func(f check.Finding) bool { return f.Rule.ID == d.id && f.Line == at+1 }) {
+			if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Rule.ID == d.id && f.Line == at+1 }) {
 				m.found[d.name]++
 			} else {
 				t.Errorf("%s: %s: no %s at line %d: %.200s: %v", name, d.name, d.id, at+1, s.lines[at], r.Counts)

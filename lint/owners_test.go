@@ -32,7 +32,7 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 		{"^inside$", "SYM321:10"},
 		{"^none$", ""},
 	} {
-		run := func(suppressions ...filter.Suppression) map[string]check.Finding {
+		run := func(suppressions ...filter.Suppression) map[string]Finding {
 			filter := filter.New(&filter.Config{Suppressions: suppressions}, nil)
 			rep, err := Run(context.Background(), strings.NewReader(ownedText), Options{File: "a.sym", Filter: filter})
 			if err != nil {
@@ -41,7 +41,7 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 			if err := rep.ReadNames(strings.NewReader(ownedText)); err != nil {
 				t.Fatal(err)
 			}
-			found := map[string]check.Finding{}
+			found := map[string]Finding{}
 			for _, f := range rep.Findings {
 				found[fmt.Sprintf("%s:%d", f.Rule.ID, f.Line)] = f
 			}

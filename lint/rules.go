@@ -17,14 +17,14 @@ import (
 )
 
 // Rules returns all rules, by ID.
-func Rules() []*check.Rule {
+func Rules() []*Rule {
 	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, stack.Rules, agree.Rules, names.Rules, measure.Rules, filter.Rules)
 }
 
 // RuleByID returns a rule, or nil if the ID is unknown.
-func RuleByID(id string) *check.Rule {
+func RuleByID(id string) *Rule {
 	rules := Rules()
-	if i := slices.IndexFunc(rules, func(r *check.Rule) bool { return r.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(rules, func(r *Rule) bool { return r.ID == id }); i >= 0 {
 		return rules[i]
 	}
 	return nil
@@ -49,7 +49,7 @@ func RulePrefix(word string) (prefix string, err error) {
 			return fmt.Sprintf("SYM%d", f.Hundred), nil
 		}
 	}
-	if strings.HasPrefix(word, "SYM") && slices.ContainsFunc(Rules(), func(r *check.Rule) bool { return strings.HasPrefix(r.ID, word) }) {
+	if strings.HasPrefix(word, "SYM") && slices.ContainsFunc(Rules(), func(r *Rule) bool { return strings.HasPrefix(r.ID, word) }) {
 		return word, nil
 	}
 	names := make([]string, len(check.Families))
@@ -63,7 +63,7 @@ func RulePrefix(word string) (prefix string, err error) {
 // not. If selected is empty, it stands for all. If both have a word for a rule, the longer prefix
 // of its ID decides, and ignored at the same length: to select SYM401 and ignore cfi leaves one
 // rule of the family.
-func SelectRules(selected, ignored []string) ([]*check.Rule, error) {
+func SelectRules(selected, ignored []string) ([]*Rule, error) {
 	if len(selected) == 0 {
 		selected = []string{selectAll}
 	}
@@ -75,7 +75,7 @@ func SelectRules(selected, ignored []string) ([]*check.Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := []*check.Rule{}
+	rules := []*Rule{}
 	for _, r := range Rules() {
 		if closest(wanted, r.ID) > closest(unwanted, r.ID) {
 			rules = append(rules, r)

@@ -12,13 +12,13 @@ import (
 )
 
 // lintText checks a text with all rules.
-func lintText(t testing.TB, text string) *check.Report {
+func lintText(t testing.TB, text string) *Report {
 	t.Helper()
 	return lintWith(t, text, nil)
 }
 
 // lintWith is lintText with other options.
-func lintWith(t testing.TB, text string, with func(*Options)) *check.Report {
+func lintWith(t testing.TB, text string, with func(*Options)) *Report {
 	t.Helper()
 	o := Options{File: "a.sym"}
 	if with != nil {
@@ -32,7 +32,7 @@ func lintWith(t testing.TB, text string, with func(*Options)) *check.Report {
 }
 
 // limitsOf returns the options that a rule's examples are checked with.
-func limitsOf(rule *check.Rule) func(*Options) {
+func limitsOf(rule *Rule) func(*Options) {
 	return func(o *Options) {
 		if rule.With != nil {
 			var with check.Options
@@ -47,7 +47,7 @@ func limitsOf(rule *check.Rule) func(*Options) {
 // in which column, is in a golden file.
 func TestRules(t *testing.T) {
 	rules := Rules()
-	if !slices.IsSortedFunc(rules, func(a, b *check.Rule) int { return strings.Compare(a.ID, b.ID) }) {
+	if !slices.IsSortedFunc(rules, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Error("the rules are not in order of their IDs")
 	}
 	seen := map[string]bool{}

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	File string // name for messages
 	// Rules are those that are checked; nil for all.
-	Rules []*check.Rule
+	Rules []*Rule
 	// MaxPerRule is how many findings of a rule are kept, 100 if it is 0; the others are counted.
 	MaxPerRule int
 	// MinCFI and MinLines are the shares of functions' bytes, in percent, that must

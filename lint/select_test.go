@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/symtool/symtool/lint/check"
 )
 
 func TestSelectRules(t *testing.T) {
@@ -39,7 +37,7 @@ func TestSelectRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		has := func(id string) bool {
-			return slices.ContainsFunc(rules, func(r *check.Rule) bool { return r.ID == id })
+			return slices.ContainsFunc(rules, func(r *Rule) bool { return r.ID == id })
 		}
 		if len(rules) != c.want || c.has != "" && !has(c.has) || c.lacks != "" && has(c.lacks) || rules == nil {
 			t.Errorf("select %q, ignore %q: %d rules, want %d", c.selected, c.ignored, len(rules), c.want)
