@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/lint/check"
 )
 
@@ -58,6 +59,9 @@ func TestRules(t *testing.T) {
 				t.Error("there are two rules with this ID")
 			}
 			seen[rule.ID] = true
+			if rule.Since > strings.TrimSuffix(version.Version, "-dev") {
+				t.Errorf("since %s, which is after %s", rule.Since, version.Version)
+			}
 			if rule.Title == "" || rule.Doc == "" || rule.Spec == "" || rule.Since == "" {
 				t.Error("title, doc, spec or since are missing")
 			}

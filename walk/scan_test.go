@@ -13,6 +13,10 @@ import (
 // A scan goes on for as many words as the peers' do, on each CPU.
 func TestScanLimits(t *testing.T) {
 	for _, cpu := range arch.All {
+		if cpus[cpu] == nil {
+			t.Errorf("%s is not in cpus", cpu.Name)
+			continue
+		}
 		first, later, skipped := 161, 41, 0 // words
 		switch cpu {
 		case arch.MIPS:

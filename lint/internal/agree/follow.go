@@ -12,7 +12,7 @@ import (
 )
 
 var followRule = &check.Rule{
-	ID: "SYM551", Title: "CFA that the instructions of a function contradict", Severity: check.Error, Since: "0.3", Misleads: true,
+	ID: "SYM551", Title: "CFA that the instructions of a function contradict", Severity: check.Error, Since: "0.1", Misleads: true,
 	Spec: binarySpec + "STACK CFI records",
 	Doc: `The stack pointer was followed from the function's first instruction through pushes,
 pops and additions, and at this address the CFA is not where the rule says: a walker

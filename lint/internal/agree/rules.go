@@ -13,7 +13,7 @@ const binarySpec = "symbol_files: "
 // Rules are the rules of the family, by ID.
 var Rules = []*check.Rule{
 	{
-		ID: "SYM501", Title: "MODULE id differs from the binary's", Severity: check.Error, Since: "0.3",
+		ID: "SYM501", Title: "MODULE id differs from the binary's", Severity: check.Error, Since: "0.1",
 		Spec: binarySpec + "MODULE records",
 		Doc: `A crash report names a module by its id: the build-id, or without one a hash of the
 first page of .text. Under another id the file is never found, or found for another
@@ -22,7 +22,7 @@ binary. Nothing else is compared then; --ignore SYM501 compares all the same.`,
 		Check: checkModuleID,
 	},
 	{
-		ID: "SYM502", Title: "MODULE names another CPU or system", Severity: check.Error, Since: "0.3",
+		ID: "SYM502", Title: "MODULE names another CPU or system", Severity: check.Error, Since: "0.1",
 		Spec: binarySpec + "MODULE records",
 		Doc: `Readers choose the registers of STACK CFI by the CPU of MODULE. If it differs from
 the binary's, every rule is meaningless.`,
@@ -30,7 +30,7 @@ the binary's, every rule is meaningless.`,
 		Check: checkModuleCPU,
 	},
 	{
-		ID: "SYM503", Title: "stored under a name or id that MODULE does not have", Severity: check.Error, Since: "0.3",
+		ID: "SYM503", Title: "stored under a name or id that MODULE does not have", Severity: check.Error, Since: "0.1",
 		Spec: "Breakpad's SimpleSymbolSupplier: NAME/ID/NAME.sym",
 		Doc: `A supplier looks for NAME/ID/NAME.sym, and some readers refuse a file whose MODULE
 says something else. The check needs a path of that form, but no binary.`,
@@ -38,7 +38,7 @@ says something else. The check needs a path of that form, but no binary.`,
 		Check: check.AtEnd(checkStorePath),
 	},
 	{
-		ID: "SYM504", Title: "function symbol without FUNC or PUBLIC", Severity: check.Warning, Since: "0.3",
+		ID: "SYM504", Title: "function symbol without FUNC or PUBLIC", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "PUBLIC records",
 		Doc: `The binary's symbol tables (.symtab, .dynsym, .gnu_debugdata) name a function at an
 address where neither a FUNC nor a PUBLIC begins: frames in it get no name, or the
@@ -46,7 +46,7 @@ name of the function before it.`,
 		Check: withBinary(checkSymbols),
 	},
 	{
-		ID: "SYM505", Title: "code without FUNC or PUBLIC", Severity: check.Warning, Since: "0.3",
+		ID: "SYM505", Title: "code without FUNC or PUBLIC", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "FUNC records",
 		Doc: `Executable bytes inside no FUNC and after no PUBLIC have no name. Padding and the
 procedure linkage table do not count. There is one finding a section, with the number
@@ -55,7 +55,7 @@ of these bytes and the places of the largest pieces.`,
 		Check: withBinary(checkCodeNamed),
 	},
 	{
-		ID: "SYM506", Title: "FUNC or PUBLIC outside of executable code", Severity: check.Warning, Since: "0.3",
+		ID: "SYM506", Title: "FUNC or PUBLIC outside of executable code", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "FUNC records",
 		Doc: `The binary has no instruction at the address. If there are many such records,
 addresses count from another base than the lowest loaded segment: the binary was
@@ -63,7 +63,7 @@ prelinked or rebased after it was dumped, or it is a different one.`,
 		On: []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic}, Check: checkExecutable,
 	},
 	{
-		ID: "SYM507", Title: "FDE without STACK CFI INIT", Severity: check.Warning, Since: "0.3",
+		ID: "SYM507", Title: "FDE without STACK CFI INIT", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "STACK CFI records",
 		Doc: `The table of .eh_frame_hdr says where the binary has unwinding rules. Where it names
 a function and the symbol file has no STACK CFI INIT, the dumper lost the rules, and
@@ -71,21 +71,21 @@ a walker has to guess.`,
 		Check: checkFDEs,
 	},
 	{
-		ID: "SYM508", Title: "STACK CFI INIT whose size differs from its FDE", Severity: check.Warning, Since: "0.3",
+		ID: "SYM508", Title: "STACK CFI INIT whose size differs from its FDE", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "STACK CFI records",
 		Doc: `An FDE's rules end where its range ends. A STACK CFI INIT that is shorter loses rows,
 and one that is longer has rules for code that they do not belong to.`,
 		Check: checkFDEs, // as SYM507
 	},
 	{
-		ID: "SYM509", Title: "row that disagrees with .sframe", Severity: check.Warning, Since: "0.3",
+		ID: "SYM509", Title: "row that disagrees with .sframe", Severity: check.Warning, Since: "0.1",
 		Spec: "SFrame; " + binarySpec + "STACK CFI records",
 		Doc: `The assembler makes .sframe and .eh_frame from the same directives, so both have the
 same rules. Where they differ, one of them is wrong.`,
 		Check: withBinary(checkSFrame),
 	},
 	{
-		ID: "SYM510", Title: "part of the binary that cannot be compared", Severity: check.Note, Since: "0.3",
+		ID: "SYM510", Title: "part of the binary that cannot be compared", Severity: check.Note, Since: "0.1",
 		Spec: "ELF",
 		Doc: `A part of the binary is damaged or missing: a separate debug file has no code and no
 .eh_frame_hdr. Rules that need the part found nothing because they saw nothing: give
@@ -93,7 +93,7 @@ the binary that runs.`,
 		Check: withBinary(checkBinary),
 	},
 	{
-		ID: "SYM511", Title: "MODULE name differs from the binary's DT_SONAME", Severity: check.Warning, Since: "0.3",
+		ID: "SYM511", Title: "MODULE name differs from the binary's DT_SONAME", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "MODULE records",
 		Doc: `Crash reporters (Breakpad's client, minidump-writer) name a library by its DT_SONAME,
 and walkers ask for symbols by that name: libsqlite3.so.0, not libsqlite3.so.0.8.6.
@@ -106,14 +106,14 @@ which has lost it.`,
 	},
 	followRule,
 	{
-		ID: "SYM552", Title: "STACK CFI that was not compared with instructions", Severity: check.Note, Since: "0.3",
+		ID: "SYM552", Title: "STACK CFI that was not compared with instructions", Severity: check.Note, Since: "0.1",
 		Spec: binarySpec + "STACK CFI records",
 		Doc: `SYM551 follows the stack pointer through the code and abstains where it cannot. This
 finding says how many STACK CFI INITs were followed, and why others were not.`,
 		Check: checkFollow, // as SYM551
 	},
 	{
-		ID: "SYM553", Title: "CFA that a few instructions contradict", Severity: check.Warning, Since: "0.3",
+		ID: "SYM553", Title: "CFA that a few instructions contradict", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "STACK CFI records",
 		Doc: `As SYM551, but only at a few instructions, and at no call: a walk goes wrong only if
 it begins there, at a crash or in a sampling profiler. Compilers make the mistake in
@@ -123,7 +123,7 @@ restored before the stack pointer.`,
 		Check: checkFollow, // as SYM551
 	},
 	{
-		ID: "SYM554", Title: "return address that the instructions of a function contradict", Severity: check.Error, Since: "0.3", Misleads: true,
+		ID: "SYM554", Title: "return address that the instructions of a function contradict", Severity: check.Error, Since: "0.1", Misleads: true,
 		Spec: binarySpec + "STACK CFI records",
 		Doc: `The CFA is right at this address, and the return address is not where the rule of .ra
 says: on x86-64 it is always just below the CFA; on arm64 the code has saved x30
@@ -132,7 +132,7 @@ with a call at which this holds are reported: each walk through them goes wrong.
 		Check: checkFollow, // as SYM551
 	},
 	{
-		ID: "SYM555", Title: "saved register that the instructions of a function contradict", Severity: check.Warning, Since: "0.3",
+		ID: "SYM555", Title: "saved register that the instructions of a function contradict", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "STACK CFI records",
 		Doc: `The function was followed from its first instruction. It saves a register that its
 caller needs (rbx, rbp, r12 to r15; x19 to x29) at another place on the stack than
@@ -143,7 +143,7 @@ here.`,
 		Check: checkFollow, // as SYM551
 	},
 	{
-		ID: "SYM556", Title: "overwritten register without a rule", Severity: check.Warning, Since: "0.3",
+		ID: "SYM556", Title: "overwritten register without a rule", Severity: check.Warning, Since: "0.1",
 		Spec: binarySpec + "STACK CFI records",
 		Doc: `The instructions save a register of the caller on the stack and then overwrite it,
 and STACK CFI has no rule for it: a walker takes the new value for the caller's.

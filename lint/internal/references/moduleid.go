@@ -1,6 +1,7 @@
 package references
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -66,15 +67,10 @@ func debugIDs(f *facts.Facts, code string) []string {
 	case "mac", "ios":
 		return []string{text(same)}
 	case "linux", "android", "fuchsia":
-		if f.Arch == nil || maybeBig[f.Arch.Name] {
+		if f.Arch == nil || f.Arch.BothOrders || f.Arch.Order == binary.BigEndian {
 			return []string{text(same), text(turned)}
 		}
 		return []string{text(turned)}
 	}
 	return nil
-}
-
-// maybeBig are the CPUs that may be big-endian: MODULE leaves the byte order open.
-var maybeBig = map[string]bool{
-	"arm": true, "arm64": true, "mips": true, "mips64": true, "ppc": true, "ppc64": true, "s390x": true,
 }
