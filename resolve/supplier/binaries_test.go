@@ -152,7 +152,7 @@ func askAll(t *testing.T, r resolve.Symbols, file string) {
 			if !ok {
 				continue
 			}
-			rva, err := strconv.ParseUint(strings.Fields(strings.TrimLeft(words, "mINIT "))[0], 16, 64)
+			rva, err := strconv.ParseUint(strings.Fields(strings.TrimLeft(words, "mINT "))[0], 16, 64)
 			if err != nil {
 				t.Fatal(err)
 			}
