@@ -16,6 +16,7 @@ type openFunc struct {
 	die   uint64 // offset of the DIE
 	attrs dwarf.NameAttrs
 	spans []dwarf.Span
+	extra bool // not wanted: only its code is
 
 	inlines     []inlineDIE
 	inlineSpans []dwarf.Span
@@ -61,6 +62,7 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	fn := w.newOpenFunc()
 	fn.die, fn.attrs = die, a.NameAttrs
 	fn.spans = append(fn.spans[:0], tidy(spans)...)
+	fn.extra = w.wants != nil && !slices.ContainsFunc(fn.spans, w.wants)
 	w.open = append(w.open, fn)
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
 }
@@ -100,6 +102,9 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 		return
 	}
 	fn, die := w.open[f.fn], w.u.Off+uint64(start)
+	if fn.extra {
+		return
+	}
 	spans := w.spansOf(a, "inlined function", die)
 	in := inlineDIE{parent: f.inl, callFile: a.CallFile.U, first: int32(len(fn.inlineSpans))}
 	if a.CallLine.Kind == dwarf.Const && a.CallLine.U <= 1<<32-1 {
@@ -150,7 +155,7 @@ func (w *worker) closeFunc() {
 	fn := w.open[n]
 	w.open = w.open[:n]
 	var name nameID
-	ok := w.extentsOnly // then there is no name to wait for
+	ok := fn.extra // then there is no name to wait for
 	if !ok {
 		w.needLines()
 		name, ok = w.placedName(&w.u, &fn.attrs)
@@ -175,7 +180,7 @@ func (w *worker) closeFunc() {
 // record returns the FUNC of one piece of a function.
 func (w *worker) record(fn *openFunc, s dwarf.Span, label bool) funcRecord {
 	f := funcRecord{addr: s.Lo, size: s.Hi - s.Lo, key: fn.die, label: label}
-	if !w.extentsOnly {
+	if w.wants == nil || w.wants(s) {
 		f.body = w.body(fn, s)
 	}
 	if w.skeleton != nil {

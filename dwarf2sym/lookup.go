@@ -41,6 +41,7 @@ type Lookup struct {
 
 	damageMu sync.Mutex
 	damage   []symfmt.Problem
+	noted    map[string]bool // by their text
 	damaged  atomic.Int64
 }
 
@@ -200,17 +201,17 @@ func (l *Lookup) Detail() (functions, files bool) {
 
 // bySize sorts groups by the size of their units, so that one that costs little comes first.
 func (l *Lookup) bySize(groups []*Group) []*Group {
-	size := func(g *Group) (n uint64) {
+	sizes := make(map[*Group]uint64, len(groups))
+	for _, g := range groups {
 		for _, p := range g.portions {
 			if unit := l.portions[p].unit; unit >= 0 {
-				n += l.d.units[unit].Size
+				sizes[g] += l.d.units[unit].Size
 			} else {
-				n += uint64(l.split.jobs[l.portions[p].job].size)
+				sizes[g] += uint64(l.split.jobs[l.portions[p].job].size)
 			}
 		}
-		return n
 	}
-	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int { return cmp.Compare(size(a), size(b)) })
+	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int { return cmp.Compare(sizes[a], sizes[b]) })
 }
 
 // Last returns the last address that a record of Read has.
@@ -234,17 +235,18 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.outline.Load()
-	if !slices.Contains(o.groups, g) {
+	if g.of != o {
 		return nil, false
 	}
 	w := l.w
 	w.records = newRecords()
+	w.wants = func(s dwarf.Span) bool { return o.in(s, g) }
 	l.d.effort.Spent.Store(0)
 	*w.Meter = dwarf.Meter{Effort: l.d.effort}
 	for _, p := range g.portions {
 		first := len(w.funcs)
 		l.done.Add(l.read(w, p))
-		l.noteUnit(&w.problems, &w.elsewhere, p)
+		l.noteUnit(&w.problems, &w.elsewhere)
 		for i := first; i < len(w.funcs) && !o.exact; i++ {
 			if !o.has(l.extentOf(&w.funcs[i], p)) {
 				l.replace()
@@ -256,7 +258,7 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 		l.noteGivenUp()
 		w.funcs = nil
 	}
-	w.funcs = slices.DeleteFunc(w.funcs, func(f funcRecord) bool { a := o.at(f.addr); return a == nil || a.group != g })
+	w.funcs = slices.DeleteFunc(w.funcs, func(f funcRecord) bool { return !o.in(dwarf.Span{Lo: f.addr, Hi: f.addr}, g) })
 	return l.join(w), true
 }
 
@@ -272,7 +274,7 @@ func (l *Lookup) read(w *worker, p int32) (n int64) {
 }
 
 // Costly reports whether so much was read that Read, which reads all at once, is the cheaper way to go
-// on: units with code that other units have, too, are read again for each set of units that share some.
+// on: units with code that other units have, too, are read again for each piece of it.
 // Of Ceph's OSD, a quarter is what some thousand addresses all over the file need.
 func (l *Lookup) Costly() bool {
 	return l.d != nil && l.done.Load() > (l.d.Info.Size()+l.split.size)/4
@@ -391,15 +393,13 @@ func (l *Lookup) replace() *outline {
 	if o := l.outline.Load(); o.exact {
 		return o
 	}
-	options := l.opts
-	options.NoInlines = true
 	l.d.effort.Spent.Store(0)
 	workers := make([]*worker, l.r.jobs)
 	found, err := par.Map(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (all outlined, _ error) {
 		w := workers[worker]
 		if w == nil {
-			w = l.newWorker(&options)
-			w.extentsOnly = true
+			w = l.newWorker(&l.opts)
+			w.wants = func(dwarf.Span) bool { return false }
 			workers[worker] = w
 		}
 		l.read(w, int32(p))
@@ -413,7 +413,7 @@ func (l *Lookup) replace() *outline {
 	var all []extent
 	for p := range found {
 		if len(found[p].extents) == 0 { // the portion is read no more
-			l.noteUnit(&found[p].problems, &found[p].elsewhere, int32(p))
+			l.noteUnit(&found[p].problems, &found[p].elsewhere)
 		}
 		all = append(all, found[p].extents...)
 	}
@@ -435,15 +435,12 @@ type outlined struct {
 	problems, elsewhere problemList
 }
 
-// noteUnit keeps the damage that was found in a portion, the first time.
-func (l *Lookup) noteUnit(problems, elsewhere *problemList, p int32) {
-	if at := &l.portions[p]; !at.read {
-		at.read = true
-		l.r.addProblems(problems)
-		l.r.addProblems(elsewhere)
-		l.note(l.r.sortedProblems())
-		l.r.problems = nil
-	}
+// noteUnit keeps the damage that was found in a portion.
+func (l *Lookup) noteUnit(problems, elsewhere *problemList) {
+	l.r.addProblems(problems)
+	l.r.addProblems(elsewhere)
+	l.note(l.r.sortedProblems())
+	l.r.problems = nil
 	*problems, *elsewhere = problemList{}, problemList{split: true}
 }
 
@@ -455,14 +452,22 @@ func (l *Lookup) noteGivenUp() {
 	}
 }
 
-// note keeps problems.
+// note keeps problems that were not noted before: units are read again for other functions.
 func (l *Lookup) note(problems []symfmt.Problem) {
 	if len(problems) == 0 {
 		return
 	}
 	l.damageMu.Lock()
 	defer l.damageMu.Unlock()
-	l.damage = append(l.damage, problems...)
+	if l.noted == nil {
+		l.noted = make(map[string]bool)
+	}
+	for _, p := range problems {
+		if text := p.String(); !l.noted[text] {
+			l.noted[text] = true
+			l.damage = append(l.damage, p)
+		}
+	}
 	l.damaged.Store(int64(len(l.damage)))
 }
 

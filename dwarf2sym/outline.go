@@ -11,9 +11,8 @@ import (
 
 // portion is what is read at once: a unit, or other halves of units.
 type portion struct {
-	unit int  // index in debugData.units, or -1
-	job  int  // index in splitter.jobs, where it is not a unit
-	read bool // its problems were reported
+	unit int // index in debugData.units, or -1
+	job  int // index in splitter.jobs, where it is not a unit
 }
 
 // extent is code that a portion may have functions in, in addresses of the file.
@@ -29,8 +28,13 @@ type area struct {
 	group *Group
 }
 
-// Group is the portions that have the code of an area. All areas of the same portions share one.
-type Group struct{ portions []int32 }
+// Group is the portions that have the code of an area. All areas of one portion alone share one; an
+// area of several, such as the copies of an inline function in C++, has its own, so that of all these
+// portions its functions alone are read.
+type Group struct {
+	of       *outline
+	portions []int32
+}
 
 // outline knows which portions have functions at an address.
 type outline struct {
@@ -59,9 +63,13 @@ func newOutline(extents []extent, exact bool) *outline {
 			key = binary.LittleEndian.AppendUint32(key, uint32(p))
 		}
 		g := groups[string(key)]
-		if g == nil {
-			g = &Group{slices.Clone(members)}
+		switch {
+		case g == nil:
+			g = &Group{o, slices.Clone(members)}
 			groups[string(key)] = g
+			o.groups = append(o.groups, g)
+		case len(members) > 1:
+			g = &Group{o, g.portions}
 			o.groups = append(o.groups, g)
 		}
 		if n := len(o.areas); n > 0 && o.areas[n-1].Hi == code.Lo && o.areas[n-1].group == g {
@@ -85,6 +93,12 @@ func (o *outline) at(addr uint64) *area {
 		return &o.areas[i]
 	}
 	return nil
+}
+
+// in reports whether code begins in an area of a group.
+func (o *outline) in(s dwarf.Span, g *Group) bool {
+	a := o.at(s.Lo)
+	return a != nil && a.group == g
 }
 
 // has reports whether the outline says that a portion has code.

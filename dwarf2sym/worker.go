@@ -20,7 +20,9 @@ type worker struct {
 	split     *splitter // nil where nothing is split
 	namesOnly bool      // of a unit that others refer to
 
-	extentsOnly bool // its functions have no names, inlines and lines
+	// wants reports whether a function with code is wanted; nil: all are. The others get no name,
+	// inlines and lines.
+	wants func(dwarf.Span) bool
 
 	records
 	unitState
