@@ -275,7 +275,7 @@ func (l *Lookup) read(w *worker, p int32) (n int64) {
 
 // Costly reports whether so much was read that Read, which reads all at once, is the cheaper way to go
 // on: units with code that other units have, too, are read again for each piece of it.
-// Of Ceph's OSD, a quarter is what some thousand addresses all over the file need.
+// Of Ceph's OSD, a quarter is what 30 addresses all over the file need.
 func (l *Lookup) Costly() bool {
 	return l.d != nil && l.done.Load() > (l.d.Info.Size()+l.split.size)/4
 }

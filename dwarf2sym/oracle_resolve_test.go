@@ -160,7 +160,8 @@ func answersFrom(t *testing.T, symtool string, s source, questions []byte, n int
 	if errors.As(err, &status) && (status.ExitCode() == 1 || s.damaged && status.ExitCode() == 3) {
 		err = nil // some addresses are in nothing
 	}
-	if said := outside.ReplaceAll(stderr.Bytes(), nil); s.damaged != (len(said) > 0) {
+	// Damage is reported when what has it is read: rules, for example, are not.
+	if said := outside.ReplaceAll(stderr.Bytes(), nil); !s.damaged && len(said) > 0 {
 		t.Errorf("%s: damaged is %v, but it says %q", s.name, s.damaged, said)
 	}
 	if err != nil || in.Err() != nil || got != n {
@@ -170,7 +171,7 @@ func answersFrom(t *testing.T, symtool string, s source, questions []byte, n int
 
 // outside is the hint for addresses outside of the code, such as the ends of functions
 // that are asked for.
-var outside = regexp.MustCompile(`(?m)^symtool: .*: [0-9a-f]+ is (?:not in its code|behind its code, whose records end at [0-9a-f]+): for addresses of a process.*--base says where the module begins.*\n`)
+var outside = regexp.MustCompile(`(?m)^symtool: .*: [0-9a-f]+ is (?:not in its code|past its code, whose records end at [0-9a-f]+): for addresses of a process.*--base says where the module begins.*\n`)
 
 var nearest = regexp.MustCompile(`"found":false,"record":"PUBLIC","start":"[^"]*",(?:"multiple":true,)?"nearest":".*?",`)
 
