@@ -136,6 +136,9 @@ func (l *Lookup) declared() (all []extent) {
 			for _, s := range spans {
 				all = append(all, extent{l.withOpenSymbol(s), int32(p)})
 			}
+			if l.w.Exhausted {
+				return nil // the exact outline, which is made then, reports that
+			}
 		}
 	}
 	return all
@@ -406,6 +409,7 @@ func (l *Lookup) replace() *outline {
 		for i := range w.funcs {
 			all.extents = append(all.extents, l.extentOf(&w.funcs[i], int32(p)))
 		}
+		all.extents = slices.Clone(joinOverlaps(all.extents))
 		all.problems, all.elsewhere = w.problems, w.elsewhere
 		w.records = newRecords()
 		return all, nil
@@ -416,6 +420,7 @@ func (l *Lookup) replace() *outline {
 			l.noteUnit(&found[p].problems, &found[p].elsewhere)
 		}
 		all = append(all, found[p].extents...)
+		found[p].extents = nil
 	}
 	if l.d.effort.Over() {
 		l.noteGivenUp()

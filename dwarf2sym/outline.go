@@ -82,6 +82,21 @@ func newOutline(extents []extent, exact bool) *outline {
 	return o
 }
 
+// joinOverlaps joins the extents of one portion that overlap, as newOutline does with all.
+func joinOverlaps(all []extent) []extent {
+	slices.SortFunc(all, func(a, b extent) int { return cmp.Compare(a.Lo, b.Lo) })
+	n := 0
+	for _, e := range all {
+		if n > 0 && e.Lo < all[n-1].Hi {
+			all[n-1].Hi = max(all[n-1].Hi, e.Hi)
+			continue
+		}
+		all[n] = e
+		n++
+	}
+	return all[:n]
+}
+
 // before returns the place of the last area that starts at or before addr, or -1.
 func (o *outline) before(addr uint64) int {
 	return sort.Search(len(o.areas), func(i int) bool { return o.areas[i].Lo > addr }) - 1
@@ -126,7 +141,11 @@ func (w *worker) declaredBy(h *dwarf.Header, out []dwarf.Span) []dwarf.Span {
 			w.info = data[:0]
 		}
 		t := &w.first
-		if err = t.ParseFirst(w.d.Abbrev, h, data); err == nil {
+		cost, err := t.ParseFirst(w.d.Abbrev, h, data)
+		if !w.Spend(cost) {
+			return out
+		}
+		if err == nil {
 			err = u.open(w.d, h, data, t, w.Meter)
 		}
 		if err == nil {

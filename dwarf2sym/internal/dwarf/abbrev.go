@@ -195,11 +195,12 @@ func (t *Abbrevs) Parse(section []byte, offset uint64, sizes FormSizes) error {
 	return t.parseUpTo(section, offset, sizes, 0)
 }
 
-// ParseFirst compiles as much of the table of a unit as its own DIE needs, which begins in data behind
-// the header.
-func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) error {
+// ParseFirst compiles as much of the table of a unit as its own DIE needs, which begins in data after
+// the header. It returns how much work that was.
+func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) (cost uint64, err error) {
 	code, _ := uleb(data, int(h.HeadSize))
-	return t.parseUpTo(section, h.Abbrev, h.Sizes(), code)
+	err = t.parseUpTo(section, h.Abbrev, h.Sizes(), code)
+	return uint64(t.length), err
 }
 
 // parseUpTo is Parse up to the declaration of a code; 0 is no code.
