@@ -29,12 +29,12 @@ type Lookup struct {
 
 	outline atomic.Pointer[outline]
 
-	done atomic.Int64 // bytes of .debug_info that were read, again and again
+	done   atomic.Int64 // bytes of .debug_info that were read, again and again
+	gaveUp atomic.Bool  // reading is too much work: there are no functions
 
 	mu       sync.Mutex // of what follows: one group is read at a time
 	portions []portion
 	w        *worker
-	gaveUp   bool // that there was too much work was reported
 
 	frames func() *unwind.Index // made at the first call
 	costly sync.Once            // reports names that stay mangled
@@ -249,6 +249,10 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	for _, p := range g.portions {
 		first := len(w.funcs)
 		l.done.Add(l.read(w, p))
+		if l.d.effort.Over() {
+			l.giveUp()
+			return nil, false
+		}
 		l.noteUnit(&w.problems, &w.elsewhere)
 		for i := first; i < len(w.funcs) && !o.exact; i++ {
 			if !o.has(l.extentOf(&w.funcs[i], p)) {
@@ -257,12 +261,10 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 			}
 		}
 	}
-	if l.d.effort.Over() {
-		l.noteGivenUp()
-		w.funcs = nil
-	}
 	w.funcs = slices.DeleteFunc(w.funcs, func(f funcRecord) bool { return !o.in(dwarf.Span{Lo: f.addr, Hi: f.addr}, g) })
-	return l.join(w), true
+	m := l.join(w)
+	w.records = newRecords()
+	return m, true
 }
 
 // read lets w read a portion, and returns its size.
@@ -276,11 +278,22 @@ func (l *Lookup) read(w *worker, p int32) (n int64) {
 	return n
 }
 
+// giveUp reports that reading is too much work, and leaves all functions out, as Read does.
+func (l *Lookup) giveUp() *outline {
+	if !l.gaveUp.Swap(true) {
+		l.note([]symfmt.Problem{l.d.tooMuchWork()})
+	}
+	l.w.records = newRecords()
+	o := &outline{exact: true}
+	l.outline.Store(o)
+	return o
+}
+
 // Costly reports whether so much was read that Read, which reads all at once, is the cheaper way to go
 // on: units with code that other units have, too, are read again for each piece of it.
 // Of Ceph's OSD, a quarter is what 30 addresses all over the file need.
 func (l *Lookup) Costly() bool {
-	return l.d != nil && l.done.Load() > (l.d.Info.Size()+l.split.size)/4
+	return l.d != nil && !l.gaveUp.Load() && l.done.Load() > (l.d.Info.Size()+l.split.size)/4
 }
 
 // extentOf returns the code that a function of a portion depends on.
@@ -414,6 +427,9 @@ func (l *Lookup) replace() *outline {
 		w.records = newRecords()
 		return all, nil
 	})
+	if l.d.effort.Over() {
+		return l.giveUp()
+	}
 	var all []extent
 	for p := range found {
 		if len(found[p].extents) == 0 { // the portion is read no more
@@ -421,10 +437,6 @@ func (l *Lookup) replace() *outline {
 		}
 		all = append(all, found[p].extents...)
 		found[p].extents = nil
-	}
-	if l.d.effort.Over() {
-		l.noteGivenUp()
-		all = nil // as Read gives up
 	}
 	if err != nil {
 		l.note([]symfmt.Problem{{Lost: "all functions", Err: err}})
@@ -447,14 +459,6 @@ func (l *Lookup) noteUnit(problems, elsewhere *problemList) {
 	l.note(l.r.sortedProblems())
 	l.r.problems = nil
 	*problems, *elsewhere = problemList{}, problemList{split: true}
-}
-
-// noteGivenUp keeps, once, that there was too much work.
-func (l *Lookup) noteGivenUp() {
-	if !l.gaveUp {
-		l.gaveUp = true
-		l.note([]symfmt.Problem{l.d.tooMuchWork()})
-	}
 }
 
 // note keeps problems that were not noted before: units are read again for other functions.
