@@ -69,7 +69,7 @@ race: ## the short tests of packages that share something between goroutines, un
 	.ci/packages gcc libc6-dev
 	packages=$$($(GO) list -f '{{range .GoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
 		xargs grep -lE 'internal/par"|"sync/atomic"|go func|sync\.(Mutex|RWMutex|WaitGroup)' | \
-		grep -v /internal/object/elf/ | xargs -n 1 dirname | sort -u) && \
+		grep -v /internal/object/elfobj/ | xargs -n 1 dirname | sort -u) && \
 		GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 30m $$packages
 
 shared: ## the tests that read the shared test data, which SYMTOOL_SHARED names (../shared)

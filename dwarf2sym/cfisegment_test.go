@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )

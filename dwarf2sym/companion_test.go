@@ -3,7 +3,7 @@ package dwarf2sym
 import (
 	"debug/elf"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 
 	"testing"
 

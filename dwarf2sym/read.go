@@ -50,7 +50,7 @@
 //   - Addresses are relative to the page of the lowest PT_LOAD of the binary.
 //     Where it was moved after its debug file was made (prelink), the addresses
 //     of the debug file are moved by as much. Relocatable files (.o, .ko) have no
-//     addresses: internal/object/elf gives each section one, code first, .text at
+//     addresses: internal/object/elfobj gives each section one, code first, .text at
 //     RVA 0 (place.go there has the rule and the reason).
 //
 // # Single addresses

@@ -1,7 +1,7 @@
 package dwarf2sym
 
 import (
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 
 	"context"
 	"fmt"

@@ -9,7 +9,7 @@ import (
 )
 
 // elfSample reads the section of an ELF file, if it has one. The package knows
-// no ELF, and internal/object/elf is not below it: this is enough for tests.
+// no ELF, and internal/object/elfobj is not below it: this is enough for tests.
 func elfSample(t testing.TB, path string) (sample, bool) {
 	t.Helper()
 	f, err := elf.Open(path)

@@ -1,7 +1,7 @@
 package walk
 
 import (
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 
 	"bytes"
 	"context"

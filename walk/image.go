@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/object"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/walk/dump"
 )

@@ -26,7 +26,7 @@ const inSymtool = "cmd/symtool/internal/"
 var layers = [][]string{
 	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
 	2:  {"internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "walk/dump", "internal/object"},
-	3:  {"symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "internal/object/elf", "walk/minidump"},
+	3:  {"symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "internal/object/elfobj", "walk/minidump"},
 	4:  {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
 	5:  {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload", "walk/dumpfile", "lint/follow"},
 	6:  {"resolve", "lint/facts"},
@@ -100,8 +100,8 @@ var importRules = []rule{
 	{"golang.org/x/arch/...", except("walk", "walk/crash", "lint/follow"), "instructions are decoded in walk and lint/follow"},
 	{"github.com/urfave/cli/v2/...", except(inSymtool + "cli"), "commands take their flags from cmd/symtool/internal/cli; below it is the library"},
 	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle"), "names are demangled in internal/demangle"},
-	{"debug/elf", productExcept("internal/object/elf", "symfmt/symelf", "walk/elfcore", "symfmt/arch"), "what a container calls things stays in its package: ask internal/object"},
-	{module + "/internal/object/elf", productExcept("internal/object/objfile", "internal/debuginfod", "resolve/symserver", "walk", "walk/elfcore"), "a binary is opened by internal/object/objfile, and known as an object.File"},
+	{"debug/elf", productExcept("internal/object/elfobj", "symfmt/symelf", "walk/elfcore", "symfmt/arch"), "what a container calls things stays in its package: ask internal/object"},
+	{module + "/internal/object/elfobj", productExcept("internal/object/objfile", "internal/debuginfod", "resolve/symserver", "walk", "walk/elfcore"), "a binary is opened by internal/object/objfile, and known as an object.File"},
 	{delve + "frame", productExcept(), "delve's CFI reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "line", productExcept(), "delve's line reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "reader", productExcept(), "delve's DIE reader is a second opinion for tests"},
@@ -290,8 +290,8 @@ func TestImportRules(t *testing.T) {
 		{"dwarf2sym", delve + "regnum", false, ""},
 		{"symfmt", "debug/elf", false, "stays in its package"},
 		{"symfmt/symelf", "debug/elf", false, ""},
-		{"dwarf2sym", module + "/internal/object/elf", false, "opened by internal/object/objfile"},
-		{"dwarf2sym", module + "/internal/object/elf", true, ""},
+		{"dwarf2sym", module + "/internal/object/elfobj", false, "opened by internal/object/objfile"},
+		{"dwarf2sym", module + "/internal/object/elfobj", true, ""},
 	} {
 		got := checkImport(c.pkg, c.imported, c.isTest)
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/fetch"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 )
 
 // from fetches e from one server; where is the URL.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/internal/testenv"
 )
 

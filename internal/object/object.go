@@ -1,6 +1,6 @@
 // Package object says what a binary is to symtool, whatever container it is in: a CPU,
 // sections with bytes at addresses, symbols, ids. A File is made by the container's
-// package (internal/object/elf) when it opens a file, and is all that readers of debug
+// package (internal/object/elfobj) when it opens a file, and is all that readers of debug
 // information, checks and walkers know of it.
 //
 // # A container

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/object"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 )
 
 // place is one of Options.Binaries.

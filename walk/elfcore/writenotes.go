@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
 )
 

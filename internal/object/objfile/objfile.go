@@ -1,5 +1,5 @@
 // Package objfile opens binaries of any container, and finds the files that belong to
-// them. A new container is a package beside internal/object/elf, and a case in each
+// them. A new container is a package beside internal/object/elfobj, and a case in each
 // function here.
 package objfile
 
@@ -9,7 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	elfobj "github.com/symtool/symtool/internal/object/elf"
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 )
 
 // HeadSize is how many bytes of a file Begins looks at.

@@ -1,6 +1,7 @@
 // Package elfobj opens ELF files of unknown quality: every count, offset and
 // size is checked against the file before anything is allocated for it, and a
-// section that is damaged costs that section only.
+// section that is damaged costs that section only. It is not named elf, as its
+// files and their callers import debug/elf beside it.
 //
 // debug/elf reads the sections and the segments where it can. It is not hardened:
 // it refuses a whole file for one bad section name, offset or compression header,
