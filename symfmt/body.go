@@ -5,9 +5,9 @@ import (
 	"iter"
 )
 
-// Body holds the INLINE and line records of one Func in packed form: two to
-// four bytes a line record instead of the 24 of a Line. A module has millions
-// of them, and every user reads them in order, function by function.
+// Body holds the INLINE and line records of one Func in packed form: a line
+// record takes two to four bytes instead of the 24 of a Line. A module has
+// millions, and every user reads them in order, function by function.
 //
 //	uvarint  flags; number of files, number of origins
 //	4 bytes  each file's FileID, in order of first use, little-endian
@@ -18,18 +18,19 @@ import (
 //	...      line records
 //
 // Records name files and origins by their index in these two tables, so that
-// Renumber touches the tables only. Addresses are differences: an inline's
-// ranges from the end of the range before, a line's from the end of the line
-// before, the first from the Func's RVA. The zero Body has no records. Each Func
-// has a Body of its own: Renumber changes it in place.
+// Renumber touches the tables only. Addresses are stored as differences: those
+// of an inline's ranges from the end of the previous range, that of a line from
+// the end of the previous line, and the first from the Func's RVA. The zero Body
+// has no records. Funcs do not share a Body, because Renumber modifies it in
+// place.
 type Body struct{ data []byte }
 
-// Size returns how much memory the records take, in bytes.
+// Size returns the size of the packed records in bytes.
 func (b Body) Size() int { return len(b.data) }
 
-// Arena keeps the bytes of many bodies in large chunks.
+// Arena allocates the bytes of many bodies in large chunks.
 type Arena struct {
-	Alloc func(n int) []byte // where chunks come from; nil for Go's memory
+	Alloc func(n int) []byte // allocates a chunk; nil means make
 
 	free []byte
 }
@@ -59,9 +60,9 @@ func (a *Arena) alloc(n int) []byte {
 	return a.Alloc(n)
 }
 
-// BodyBuilder packs the records of one Func after another. Its buffers are
-// reused. Inlines are kept in the order in which they come, and so are lines;
-// the two may be mixed.
+// BodyBuilder packs the records of Funcs, one Func at a time, and reuses its
+// buffers. Inlines and lines each keep the order in which they are added; they
+// may be interleaved.
 type BodyBuilder struct {
 	start   RVA
 	files   idTable
@@ -76,17 +77,17 @@ type BodyBuilder struct {
 	lastNum   uint32
 	lastFile  uint32
 	flags     uint64
-	mixed     bool // an inline behind a line names a file
+	mixed     bool // an inline that was added after a line names a file
 	out       []byte
 }
 
-// Flags of a body: which forms of INLINE records it has.
+// Flags of a body: the forms of INLINE records in it.
 const (
 	bodyOldInlines = 1 << iota // without a call file
 	bodyNewInlines
 )
 
-// Reset starts the body of a Func at rva.
+// Reset starts the body of a Func at rva, discarding any unfinished one.
 func (b *BodyBuilder) Reset(rva RVA) {
 	b.start, b.inlineEnd, b.lineEnd = rva, rva, rva
 	b.files.reset()
@@ -96,8 +97,8 @@ func (b *BodyBuilder) Reset(rva RVA) {
 	b.flags, b.mixed = 0, false
 }
 
-// AddInline appends an INLINE record, unless it has no ranges: that one says
-// nothing, and the text has no form for it. It keeps nothing of in.Ranges.
+// AddInline appends an INLINE record unless it has no ranges, for which the
+// text has no form. It does not retain in.Ranges.
 func (b *BodyBuilder) AddInline(in *Inline) {
 	if len(in.Ranges) == 0 {
 		return
@@ -123,15 +124,15 @@ func (b *BodyBuilder) AddInline(in *Inline) {
 	b.mixed = b.mixed || b.nLine > 0 && !in.NoFile
 }
 
-// Flags in the low bits of a line record's first number, above them its size.
+// Flags in the low bits of a line record's first number; the size is above them.
 const (
 	lineMoved    = 1 << iota // an address difference follows
 	lineNewFile              // a file index follows
 	lineFlagBits = iota
 )
 
-// sizeOverflow is written in place of a size that does not fit above the
-// flags; the size itself follows.
+// sizeOverflow stands for a size that does not fit above the flags; the size
+// follows.
 const sizeOverflow = 1<<(64-lineFlagBits) - 1
 
 // AddLine appends a line record.
@@ -173,7 +174,7 @@ func (b *BodyBuilder) AddLine(l Line) {
 	b.lineEnd, b.lastNum, b.lastFile = l.RVA+RVA(l.Size), l.Num, file
 }
 
-// Finish returns the body, whose bytes live in a.
+// Finish returns the body, which is allocated in a.
 func (b *BodyBuilder) Finish(a *Arena) Body {
 	if b.nInline == 0 && b.nLine == 0 {
 		return Body{}
@@ -204,8 +205,8 @@ func (b *BodyBuilder) pack() []byte {
 	return p
 }
 
-// reorder adds all records again, so that the table of files is in order of
-// first use, inlines before lines, whatever order they came in.
+// reorder adds all records again, inlines before lines, so that the table of
+// files is in order of first use, whatever order they were added in.
 func (b *BodyBuilder) reorder() {
 	f := Func{RVA: b.start, Body: Body{append([]byte(nil), b.pack()...)}}
 	b.Reset(b.start)
@@ -217,8 +218,8 @@ func (b *BodyBuilder) reorder() {
 	}
 }
 
-// idTable numbers the ids of one body in order of first use. Most bodies name
-// a handful, so a scan beats a map until there are more.
+// idTable numbers the ids of one body in order of first use. Most bodies name a
+// handful, for which a scan beats a map.
 type idTable struct {
 	ids  []uint32
 	many map[uint32]uint32
@@ -226,8 +227,8 @@ type idTable struct {
 
 const scanIDs = 24
 
-// keepIDs is how large a map is cleared for the next body; a larger one, which
-// clear would walk over for each of them, is dropped.
+// keepIDs is the largest map that is cleared and reused for the next body. A
+// larger one is dropped, as clear would have to walk all of it each time.
 const keepIDs = 4096
 
 func (t *idTable) reset() {
@@ -256,7 +257,7 @@ func (t *idTable) index(id uint32) uint32 {
 	return i
 }
 
-// remember puts the ids that the map lacks into it.
+// remember adds to the map the ids that it lacks.
 func (t *idTable) remember() {
 	if t.many == nil {
 		t.many = make(map[uint32]uint32)
@@ -266,8 +267,8 @@ func (t *idTable) remember() {
 	}
 }
 
-// packed is a reader of a Body's bytes. They were packed in this process by a
-// BodyBuilder, so that no check is needed.
+// packed reads a Body's bytes. A BodyBuilder in this process packed them, so
+// they need no checks.
 type packed struct{ data []byte }
 
 func (p *packed) uvarint() uint64 {
@@ -285,7 +286,7 @@ func (p *packed) varint() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// tables splits off the two id tables, and skips the flags.
+// tables skips the flags and splits off the two id tables.
 func (p *packed) tables() (files, origins []byte) {
 	p.uvarint()
 	nf, no := p.uvarint(), p.uvarint()
@@ -296,7 +297,7 @@ func (p *packed) tables() (files, origins []byte) {
 
 func idAt(table []byte, i uint64) uint32 { return binary.LittleEndian.Uint32(table[4*i:]) }
 
-// Renumber replaces the FileIDs and OriginIDs in place.
+// Renumber replaces the FileIDs and OriginIDs in place with the results of file and origin.
 func (b Body) Renumber(file func(FileID) FileID, origin func(OriginID) OriginID) {
 	if len(b.data) == 0 {
 		return
@@ -311,7 +312,7 @@ func (b Body) Renumber(file func(FileID) FileID, origin func(OriginID) OriginID)
 	}
 }
 
-// Refs calls file and origin for each file and origin that the body names, in
+// Refs calls file and origin for each file and origin used by the body, in
 // order of first use: inlines before lines.
 func (b Body) Refs(file func(FileID), origin func(OriginID)) {
 	if len(b.data) == 0 {
@@ -347,8 +348,8 @@ func (b Body) Counts() (inlines, lines int) {
 	return int(ni), int(p.uvarint())
 }
 
-// InlineReader reads the INLINE records of a Func. A copy of it goes on from
-// where it was copied, but shares Inline.Ranges.
+// InlineReader reads the INLINE records of a Func. A copy continues
+// independently from the same record, but shares Inline.Ranges.
 type InlineReader struct {
 	p       packed
 	files   []byte
@@ -356,10 +357,10 @@ type InlineReader struct {
 	left    uint64
 	end     RVA
 
-	Inline Inline // the record that Next read; its Ranges are valid until the next
+	Inline Inline // the current record; its Ranges are valid until the next call of Next
 }
 
-// InlineReader returns a reader before the first INLINE record.
+// InlineReader returns a reader positioned before the first INLINE record.
 func (f *Func) InlineReader() InlineReader {
 	if len(f.Body.data) == 0 {
 		return InlineReader{}
@@ -371,7 +372,7 @@ func (f *Func) InlineReader() InlineReader {
 	return r
 }
 
-// Next goes to the next INLINE record, if there is one.
+// Next advances to the next INLINE record and reports whether there is one.
 func (r *InlineReader) Next() bool {
 	if r.left == 0 {
 		return false
@@ -395,7 +396,7 @@ func (r *InlineReader) Next() bool {
 }
 
 // Inlines yields the INLINE records in order. The Inline and its Ranges are
-// valid until the next one.
+// valid until the next iteration.
 func (f *Func) Inlines() iter.Seq[*Inline] {
 	return func(yield func(*Inline) bool) {
 		for r := f.InlineReader(); r.Next(); {
@@ -406,18 +407,18 @@ func (f *Func) Inlines() iter.Seq[*Inline] {
 	}
 }
 
-// LineReader reads the line records of a Func; for loops where an iterator's
-// calls would show. A copy of it goes on from where it was copied.
+// LineReader reads the line records of a Func, for loops in which an iterator's
+// calls would show up. A copy continues independently from the same record.
 type LineReader struct {
 	p     packed
 	files []byte
 	left  uint64
 	end   RVA
 
-	Line Line // the record that Next read
+	Line Line // the current record
 }
 
-// LineReader returns a reader before the first line record.
+// LineReader returns a reader positioned before the first line record.
 func (f *Func) LineReader() LineReader {
 	if len(f.Body.data) == 0 {
 		return LineReader{}
@@ -434,8 +435,9 @@ func (f *Func) LineReader() LineReader {
 	return r
 }
 
-// Next goes to the next line record, if there is one. It decodes in place what
-// packed.uvarint does for others: this is the loop that runs millions of times.
+// Next advances to the next line record and reports whether there is one. It
+// decodes in place what packed.uvarint decodes elsewhere, because this loop
+// runs millions of times.
 func (r *LineReader) Next() bool {
 	if r.left == 0 {
 		return false
@@ -473,9 +475,9 @@ func (r *LineReader) Next() bool {
 	return true
 }
 
-// moved reads what is between the head of an unusual line record and its file:
-// a size that does not fit into head, the distance from the record before. It
-// returns the size, and the number of bytes read.
+// moved reads the numbers between the head and the file of an unusual line
+// record: a size that does not fit into head, and the distance from the
+// previous record. It returns the size and the number of bytes read.
 func (r *LineReader) moved(head uint64, d []byte) (size uint64, n int) {
 	if size = head >> lineFlagBits; size == sizeOverflow {
 		size, n = binary.Uvarint(d)

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// canonicalize sorts blocks and rows, and makes the rows of a block follow
-// those of the block before it. A row at the address of the record before it
-// is joined with it: the specification wants addresses that grow.
+// canonicalize sorts blocks and rows, and makes each block's rows follow those
+// of the previous block. A row at the same address as the record before it is
+// joined with that record, because the specification requires ascending
+// addresses.
 func (t *CFITable) canonicalize() {
 	t.cleanRules()
 	if t.inOrder() {
@@ -39,9 +40,8 @@ func (t *CFITable) canonicalize() {
 	t.Blocks, t.Rows = blocks, rows
 }
 
-// join interns the rules that hold after a and then b: b's replace those that a
-// has for the same registers. A rule runs up to the next word that ends in a
-// colon.
+// join interns the rules in force after a and then b: b's rules replace a's for
+// the same registers. A rule extends to the next word that ends in a colon.
 func (t *CFITable) join(a, b RuleID) RuleID {
 	var names []string
 	rules := make(map[string][]string)
@@ -66,8 +66,8 @@ func (t *CFITable) join(a, b RuleID) RuleID {
 	return t.Rules.Parse([]byte(strings.Join(words, " ")))
 }
 
-// cleanRules makes the texts that were read as they are written. A block without
-// rules gets noRules; rows may have none.
+// cleanRules brings the texts that were read into the form in which they are
+// written. A block without rules gets noRules; rows may have none.
 func (t *CFITable) cleanRules() {
 	for id := range RuleID(t.Rules.Len()) {
 		if text := t.Rules.sets[id].text; text != "" {

@@ -1,20 +1,20 @@
 package symfmt
 
-// cloneWords follow the name of a function in the symbols of its parts and copies,
-// often with a number: f.part.0, f.cold, f.llvm.123.
+// cloneWords are the words appended to a function's name, often with a number, in
+// the symbols of its parts and copies: f.part.0, f.cold, f.llvm.123.
 //
 //   - GCC: isra, constprop, part, cold, localalias, lto_priv (clone_function_name
 //     and its callers: ipa-sra, ipa-cp, ipa-split, final, ipa-visibility, lto-partition).
-//   - LLVM: llvm (names that ThinLTO makes global; rustc's too), cold (hot-cold
+//   - LLVM: llvm (names that ThinLTO makes global, also in rustc), cold (hot-cold
 //     splitting), __part and eh (basic block sections), specialized, memprof,
 //     argprom, argelim, retelim.
 //   - BOLT: cold, warm.
 //
-// A suffix that is not here makes another function of it, with code that the
-// source has elsewhere or nowhere: the frames of a coroutine (actor, destroy,
-// resume, cleanup), the bodies of OpenMP's regions (_omp_fn, omp_outlined),
-// resolvers, thunks, and the versions of a function for several processors. Nor
-// does __uniq, which linkage names have.
+// Other suffixes name different functions, with code that the source has
+// elsewhere or nowhere: a coroutine's frames (actor, destroy, resume, cleanup),
+// the bodies of OpenMP regions (_omp_fn, omp_outlined), resolvers, thunks, and
+// versions for particular processors. __uniq is not here either, as it is part
+// of linkage names.
 var cloneWords = map[string]bool{
 	"isra": true, "constprop": true, "part": true, "cold": true, "localalias": true, "lto_priv": true,
 	"llvm": true, "__part": true, "eh": true, "specialized": true, "memprof": true,
@@ -22,10 +22,10 @@ var cloneWords = map[string]bool{
 	"warm": true, "hot": true,
 }
 
-// CutClone returns a symbol's name without the suffixes of parts and copies of a
-// function: f for f.isra.0.cold. Suffixes are cut from the end only, as mangled
-// names may have dots of their own. A bare number, as in f.5, stays: it sets
-// functions of one name apart.
+// CutClone returns a symbol's name without the suffixes that mark parts and
+// copies of a function: f for f.isra.0.cold. It cuts suffixes from the end only,
+// since mangled names may contain dots. A bare number, as in f.5, stays: it
+// distinguishes functions of the same name.
 func CutClone[T ~string | ~[]byte](name T) T {
 	for {
 		end := len(name)

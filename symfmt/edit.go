@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// DropInlines removes the INLINE and INLINE_ORIGIN records, and returns how many.
+// DropInlines removes all INLINE and INLINE_ORIGIN records and returns the number removed.
 func (m *Module) DropInlines() int {
 	n := len(m.Origins)
 	m.Origins = nil
@@ -27,15 +27,15 @@ func (m *Module) DropInlines() int {
 	return n
 }
 
-// DropCFI removes the STACK CFI and STACK WIN records, and returns how many.
+// DropCFI removes all STACK CFI and STACK WIN records and returns the number removed.
 func (m *Module) DropCFI() int {
 	n := len(m.CFI.Blocks) + m.CFI.TextRows() + len(m.Wins)
 	m.CFI, m.Wins = CFITable{}, nil
 	return n
 }
 
-// KeepCFI removes all but MODULE, INFO, STACK CFI and STACK WIN, and returns how
-// many records.
+// KeepCFI removes all records except MODULE, INFO, STACK CFI and STACK WIN, and
+// returns the number removed.
 func (m *Module) KeepCFI() int {
 	n := 0
 	for kind, count := range m.Counts() {
@@ -48,16 +48,16 @@ func (m *Module) KeepCFI() int {
 	return n
 }
 
-// MapFiles gives files the names that f makes of theirs.
+// MapFiles replaces each file's name with the result of f.
 func (m *Module) MapFiles(f func(string) string) {
 	for i := range m.Files {
 		m.Files[i].Name = f(m.Files[i].Name)
 	}
 }
 
-// Deduplicate removes records that say what another one says: equal FUNCs with
-// equal bodies, PUBLICs, STACK WINs and INFOs, and STACK CFI INITs with equal
-// rows. It returns how many. m must be as Canonicalize makes it.
+// Deduplicate removes records that repeat another one: equal FUNCs with equal
+// bodies, PUBLICs, STACK WINs and INFOs, and STACK CFI INITs with equal rows.
+// It returns the number removed. m must be canonical (see Canonicalize).
 func (m *Module) Deduplicate() int {
 	before := m.deduplicated()
 	m.Infos = uniqueInfos(m.Infos)
@@ -82,8 +82,8 @@ func uniqueInfos(infos []Info) []Info {
 	})
 }
 
-// unique removes, of records that compare as equal and so are beside each other,
-// all but the first with a key.
+// unique removes all but the first record with each key among adjacent records
+// that compare as equal.
 func unique[T any, K comparable](s []T, compare func(a, b *T) int, key func(*T) K) []T {
 	out := s[:0]
 	for i := 0; i < len(s); {
@@ -108,7 +108,7 @@ func unique[T any, K comparable](s []T, compare func(a, b *T) int, key func(*T) 
 	return out
 }
 
-// blockKey returns the rules of a block, by number, and where they are.
+// blockKey returns a key of a block: its rules, by number, and their addresses.
 func (t *CFITable) blockKey(b *CFIBlock) string {
 	key := binary.AppendUvarint([]byte{byte(b.Marks)}, uint64(b.Init))
 	for _, row := range t.Rows[b.First : b.First+b.Count] {
@@ -117,7 +117,7 @@ func (t *CFITable) blockKey(b *CFIBlock) string {
 	return string(key)
 }
 
-// dropLooseRows removes the rows that no block has.
+// dropLooseRows removes the rows that belong to no block.
 func (t *CFITable) dropLooseRows() {
 	n := 0
 	for i := range t.Blocks {
@@ -136,7 +136,7 @@ func (t *CFITable) dropLooseRows() {
 	t.Rows = rows
 }
 
-// sameBlock reports whether a, of t, says what b, of o, says.
+// sameBlock reports whether a, a block of t, and b, a block of o, are equal.
 func (t *CFITable) sameBlock(a *CFIBlock, o *CFITable, b *CFIBlock) bool {
 	return a.RVA == b.RVA && a.Size == b.Size && t.Rules.Text(a.Init) == o.Rules.Text(b.Init) &&
 		slices.EqualFunc(t.Rows[a.First:a.First+a.Count], o.Rows[b.First:b.First+b.Count], func(x, y CFIRow) bool {

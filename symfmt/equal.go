@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Equal reports whether m and o have the same records in the same order. How
-// bodies are packed and rules are numbered does not count.
+// Equal reports whether m and o have the same records in the same order,
+// however bodies are packed and rules numbered.
 func (m *Module) Equal(o *Module) bool {
 	return m.OS == o.OS && m.Arch == o.Arch && m.ID == o.ID && m.Name == o.Name &&
 		slices.Equal(m.Infos, o.Infos) &&

@@ -8,21 +8,21 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Problem is damage that cost one record or unit of an input while the rest was kept. It
-// is what readers of all formats report; Err has the place, mostly as a *SyntaxError.
+// Problem is damage that cost one record or unit of an input while the rest was kept.
+// Readers of all formats report it; Err holds the place, usually as a *SyntaxError.
 type Problem = bin.Problem
 
 // SyntaxError is a bad record of a symbol file, or a record that does not fit
-// the ones before it.
+// those before it.
 type SyntaxError struct {
-	File   string // path as the user gave it; may be empty
+	File   string // path as given by the user; may be empty
 	Line   int    // from 1
 	Col    int    // in bytes, from 1; of the field that is wrong
 	Record string // "FUNC", "STACK CFI INIT", "line record"; "" for an unrecognised line
 	Msg    string // what was found and what was expected, lower case
 }
 
-// Error prints "a.sym:812:6: INLINE: origin 40 is not declared".
+// Error returns a message such as "a.sym:812:6: INLINE: origin 40 is not declared".
 func (e *SyntaxError) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -41,11 +41,11 @@ func (e *SyntaxError) Error() string {
 	return b.String()
 }
 
-// maxQuoted is how much of a bad field a message repeats: enough to find it,
-// and no megabytes of damage on a terminal.
+// maxQuoted is the length at which a message cuts a bad field: enough to find
+// it, without megabytes of damage on a terminal.
 const maxQuoted = 40
 
-// quoted prints text as a message shows it: shortened, control characters
+// quoted prints as messages show text: shortened, with control characters
 // escaped.
 type quoted []byte
 

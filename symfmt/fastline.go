@@ -3,13 +3,13 @@ package symfmt
 import "slices"
 
 // Most lines of a large file are line records and INLINEs. fastLine and fastInline
-// read those of the common form in one pass; whatever is unusual is left to parse,
-// which reads the same line again and words its faults. A digit at a time is not
-// slow: runs of lines have numbers of the same length, so that branches are
-// predicted; eight at a time in a register was measured, and took longer.
+// read the common form in one pass, and leave anything unusual to parse, which
+// reads the same line again and words its faults. Reading one digit at a time is
+// not slow: runs of lines have numbers of the same length, so branches are
+// predicted. Eight at a time in a register measured slower.
 
-// fastLine reads the next line if it is a plain line record, all of it in the
-// buffer.
+// fastLine reads the next line if it is a plain line record that is entirely in
+// the buffer.
 func (r *Reader) fastLine() bool {
 	b := r.buf[r.pos : r.end+1]
 	rva, i := fastHex(b, 0)
@@ -30,7 +30,7 @@ func (r *Reader) fastLine() bool {
 	}
 	stop := i
 	if b[i] == '\r' {
-		i++ // not the last byte, which is '\n'
+		i++ // never past the final '\n'
 	}
 	if b[i] != '\n' || i == len(b)-1 || size != 0 && rva+(size-1) < rva {
 		return false
@@ -47,8 +47,8 @@ func (r *Reader) fastLine() bool {
 	return true
 }
 
-// fastHex reads a hexadecimal number and the space behind it. next is negative
-// if there is none at i. b ends in '\n', which stops the scan.
+// fastHex reads a hexadecimal number and the space after it. next is negative
+// if there is none at i. b must end in '\n', which stops the scan.
 func fastHex(b []byte, i int) (v uint64, next int) {
 	start := i
 	for {
@@ -65,8 +65,8 @@ func fastHex(b []byte, i int) (v uint64, next int) {
 	return v, i + 1
 }
 
-// fastDec reads a decimal number. next is negative if there is none at i, else
-// the place of the first byte behind it. b ends in '\n'.
+// fastDec reads a decimal number. next is the index of the byte after it, or
+// negative if there is none at i. b must end in '\n'.
 func fastDec(b []byte, i int) (v uint32, next int) {
 	start := i
 	var n uint64
@@ -84,8 +84,8 @@ func fastDec(b []byte, i int) (v uint32, next int) {
 	return uint32(n), i
 }
 
-// fastInline reads the next line if it is a plain INLINE record of the new form, all
-// of it in the buffer. One of the old form has an odd number of fields.
+// fastInline reads the next line if it is a plain INLINE record of the new form that
+// is entirely in the buffer. An odd number of fields means the old form.
 func (r *Reader) fastInline() bool {
 	const word = "INLINE "
 	b := r.buf[r.pos : r.end+1]
@@ -115,8 +115,8 @@ func (r *Reader) fastInline() bool {
 	return true
 }
 
-// fastRanges reads the ranges of an INLINE up to the end of the line, the place of
-// which is next; it is negative if there is anything else.
+// fastRanges reads the ranges of an INLINE up to the end of the line. next is the
+// index of that end, or negative if there is anything else.
 func fastRanges(to []Range, b []byte, i int) (ranges []Range, next int) {
 	for {
 		rva, at := fastHex(b, i)
@@ -131,7 +131,7 @@ func fastRanges(to []Range, b []byte, i int) (ranges []Range, next int) {
 			return to, -1
 		}
 		if n := len(to); n == cap(to) {
-			// At least doubled: append's smaller steps leave more garbage in all.
+			// Double at least: append's smaller steps leave more garbage in total.
 			to = slices.Grow(to, max(n, 1))
 		}
 		to = append(to, Range{RVA: RVA(rva), Size: size})

@@ -6,55 +6,55 @@ import (
 	"slices"
 )
 
-// Flat is the code of a FUNC cut where a line or an inlined function begins or
-// ends, so that one segment has all that is known of an address. Of lines that
-// overlap, or of INLINEs of one depth, the one that starts last counts, up to its
-// end; a depth without an INLINE ends the chain.
+// Flat is the code of a FUNC, cut wherever a line or an inlined function begins
+// or ends, so that each segment holds all that is known about its addresses. Of
+// overlapping lines, or INLINEs of the same depth, the one that starts last
+// counts, up to its end; a depth without an INLINE ends the chain.
 type Flat struct {
-	Segments []Segment // ascending, the first at offset 0, each up to the next
+	Segments []Segment // ascending, the first at offset 0; each extends to the next
 	Calls    []Call
 }
 
-// Segment is code with the same function, inlined calls and line.
+// Segment is a piece of code with one function, chain of inlined calls, and line.
 type Segment struct {
 	Off    uint32 // in bytes from the FUNC's start
 	Line   uint32
 	File   FileID
-	NoLine bool  // no line record covers it
-	Call   int32 // the innermost inlined function, an index of Calls, or NoCall
+	NoLine bool  // no line record covers the segment
+	Call   int32 // innermost inlined call, an index into Calls, or NoCall
 }
 
-// Call is an inlined function and where it is called.
+// Call is a call of an inlined function.
 type Call struct {
 	Origin OriginID
 	File   FileID
-	NoFile bool // the INLINE has the old form: see Outer
+	NoFile bool // the INLINE has the old form; see Outer
 	Line   uint32
 
-	// Outer is the call that this one is in, an index of Calls, or NoCall for one in
-	// the FUNC itself. Where NoFile is set, the file is that of Outer's INLINE_ORIGIN;
-	// none is known without an Outer.
+	// Outer is the call that contains this one, an index into Calls, or NoCall for a
+	// call in the FUNC itself. If NoFile is set, the file is that of Outer's
+	// INLINE_ORIGIN, and unknown without an Outer.
 	Outer int32
 }
 
-// NoCall stands for no inlined function.
+// NoCall means that there is no inlined function.
 const NoCall = -1
 
-// MaxInlineDepth is how many functions are inlined into each other at most where
-// chains of them are followed: each piece of code costs a walk through all depths,
-// so that without a limit a FUNC would take time in the square of its INLINEs.
-// Sentry's symbolic reads 512 from Breakpad's text; compilers stay below 100.
+// MaxInlineDepth limits the depth of inlining where chains of inlined functions
+// are followed. Each piece of code costs a walk through all depths, so without a
+// limit a FUNC would take time quadratic in its INLINEs. Sentry's symbolic reads
+// 512 levels from Breakpad's text; compilers stay below 100.
 const MaxInlineDepth = 1024
 
-// Flattener makes Flats, one after another: Reset, the records of a FUNC in any
-// order, Flatten. Its buffers are used again.
+// Flattener makes Flats: for each FUNC, call Reset, add its records in any
+// order, and call Flatten. It reuses its buffers.
 type Flattener struct {
 	start   RVA
 	lines   []lineRow
 	inlines []inlineRow
 	records []inlineRecord
-	depths  []int // where each depth's rows begin, and where the last end
-	next    []int // by depth: the next row
+	depths  []int // start of each depth's rows, and the end of the last
+	next    []int // next row of each depth
 	cuts    []uint32
 	own     FileID // see ownFile
 	hasOwn  bool
@@ -74,7 +74,7 @@ type inlineRow struct {
 	record   int32
 }
 
-// inlineRecord is an INLINE with the call that was made of it last.
+// inlineRecord is an INLINE and the last call made from it.
 type inlineRecord struct {
 	callLine uint32
 	callFile FileID
@@ -83,21 +83,21 @@ type inlineRecord struct {
 	call     int32
 }
 
-// Reset begins a FUNC that starts at an address.
+// Reset begins a FUNC at start.
 func (p *Flattener) Reset(start RVA) {
 	p.start = start
 	p.lines, p.inlines, p.records = p.lines[:0], p.inlines[:0], p.records[:0]
 }
 
-// AddLine takes a line record, if it lies behind the FUNC's start and within 4 GB.
+// AddLine adds a line record, unless it lies before the FUNC's start or over 4 GB after it.
 func (p *Flattener) AddLine(l *Line) {
 	if off, end, ok := offsetsFrom(p.start, l.RVA, l.Size); ok {
 		p.lines = append(p.lines, lineRow{off, end, l.Num, l.File})
 	}
 }
 
-// AddInline takes the ranges of an INLINE that AddLine would take, unless it is
-// MaxInlineDepth deep.
+// AddInline adds those ranges of an INLINE that AddLine would accept, unless
+// its depth is MaxInlineDepth or more.
 func (p *Flattener) AddInline(in *Inline) {
 	if in.Depth >= MaxInlineDepth {
 		return
@@ -111,7 +111,7 @@ func (p *Flattener) AddInline(in *Inline) {
 	p.records = append(p.records, inlineRecord{in.CallLine, in.CallFile, in.NoFile, in.Origin, NoCall})
 }
 
-// Fits reports whether code may belong to an address of a FUNC.
+// Fits reports whether code at rva may belong to a FUNC that starts at f.RVA.
 func (f *Func) Fits(rva RVA, size uint64) bool {
 	_, _, ok := offsetsFrom(f.RVA, rva, size)
 	return ok
@@ -125,7 +125,7 @@ func offsetsFrom(start, rva RVA, size uint64) (off, end uint32, ok bool) {
 	return uint32(d), uint32(d + size), true
 }
 
-// Flatten fills out, whose buffers are used again.
+// Flatten fills out, reusing its buffers.
 func (p *Flattener) Flatten(out *Flat) {
 	p.sort()
 	p.cut()
@@ -153,8 +153,8 @@ func (s Segment) same(o Segment) bool {
 	return s == o
 }
 
-// sort orders lines by address, and inlines by depth and address. A depth that
-// is missing ends all chains.
+// sort orders lines by address, and inlines by depth and address. A missing
+// depth ends all chains.
 func (p *Flattener) sort() {
 	byOffset := func(a, b lineRow) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(p.lines, byOffset) {
@@ -191,9 +191,9 @@ func (p *Flattener) cut() {
 	p.cuts = slices.Compact(p.cuts)
 }
 
-// findOwnFile finds the file of the first line that is not in an inlined function:
-// in the old form of INLINE, where calls have no file, it stands for that of the
-// calls in the FUNC itself.
+// findOwnFile finds the file of the first line that is not in an inlined function.
+// It serves as the file of calls in the FUNC itself in the old form of INLINE,
+// whose calls have none.
 func (p *Flattener) findOwnFile() {
 	p.hasOwn = false
 	var outermost []inlineRow
@@ -234,7 +234,7 @@ func (p *Flattener) chain(off uint32, out *Flat) int32 {
 	return innermost
 }
 
-// call makes a call of an INLINE.
+// call returns the call that an INLINE describes.
 func (p *Flattener) call(r *inlineRecord, outer int32) Call {
 	c := Call{Origin: r.origin, File: r.callFile, NoFile: r.noFile, Line: r.callLine, Outer: outer}
 	if r.noFile && outer == NoCall && p.hasOwn {

@@ -1,21 +1,21 @@
 package symfmt
 
-// idIndex finds the position of a record by its number. Numbers are mostly
-// dense, but may be anything.
+// idIndex finds the position of a record by its number. Numbers are usually
+// dense, but may be arbitrary.
 type idIndex struct {
 	dense []uint32 // position + 1 by number
 	far   map[uint32]uint32
-	n     uint32 // positions given
+	n     uint32 // number of positions assigned
 }
 
-// Numbers below 4 per record go into the slice, so that its size follows the
-// records that are there and not the numbers they bear.
+// Numbers below 4 per record are kept in the slice, so that its size depends on
+// the number of records and not on their numbers.
 const (
 	densePerRecord = 4
 	denseAlways    = 1024
 )
 
-// add gives id the next position, unless it has one.
+// add gives id the next position unless it already has one, and reports whether it did.
 func (x *idIndex) add(id uint32) bool {
 	pos := x.n
 	x.n++
@@ -61,14 +61,14 @@ func (m *Module) originIndex() (x idIndex) {
 	return x
 }
 
-// FileNames finds the names of FILE records by number. Of two with one number,
-// it finds the first.
+// FileNames finds the names of FILE records by number. If two have the same
+// number, it finds the first.
 type FileNames struct {
 	files []File
 	index idIndex
 }
 
-// FileNames returns the names of the files as they are now.
+// FileNames returns an index of the current names of the files.
 func (m *Module) FileNames() *FileNames { return &FileNames{m.Files, m.fileIndex()} }
 
 // Name returns the name of file id, if it is declared.
@@ -80,14 +80,14 @@ func (n *FileNames) Name(id FileID) (string, bool) {
 	return n.files[pos].Name, true
 }
 
-// OriginNames finds the names of INLINE_ORIGIN records by number. Of two with
-// one number, it finds the first.
+// OriginNames finds the names of INLINE_ORIGIN records by number. If two have
+// the same number, it finds the first.
 type OriginNames struct {
 	origins []InlineOrigin
 	index   idIndex
 }
 
-// OriginNames returns the names of the origins as they are now.
+// OriginNames returns an index of the current names of the origins.
 func (m *Module) OriginNames() *OriginNames { return &OriginNames{m.Origins, m.originIndex()} }
 
 // Name returns the name of origin id, if it is declared.

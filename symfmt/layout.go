@@ -2,24 +2,24 @@ package symfmt
 
 import "bytes"
 
-// Layout is the form of a text, apart from its records.
+// Layout describes the form of a text apart from its records.
 type Layout struct {
 	BOM   bool // a byte order mark was skipped
-	NoEnd bool // the last line has no end
+	NoEnd bool // the last line is not terminated
 
-	CR        Places // lines that end in CR LF, or in more than one CR and LF
-	ManyCR    Places // lines that end in more than one CR and LF
+	CR        Places // lines that end in CR LF, or in several CRs and LF
+	ManyCR    Places // lines that end in several CRs and LF
 	Blank     Places // blank lines
-	Split     Places // line records and INLINEs behind a blank line
-	OddBlanks Places // records whose fields are separated by tabs, or with blanks in front; line records and INLINEs with blanks behind
+	Split     Places // line records and INLINEs after a blank line
+	OddBlanks Places // records with fields separated by tabs or with leading blanks; line records and INLINEs with trailing blanks
 
-	crPrefix int // this many lines at the start of the text end in CR
+	crPrefix int // number of lines at the start of the text that end in CR
 }
 
-// Places are lines that have something in common.
+// Places are the lines that share a property.
 type Places struct {
 	Count int
-	First int // line number, 0 if Count is
+	First int // line number, 0 if Count is 0
 }
 
 func (p *Places) add(line int) {
@@ -29,7 +29,7 @@ func (p *Places) add(line int) {
 	p.Count++
 }
 
-// endsInCR notes a line that ends in n CR and LF.
+// endsInCR notes a line that ends in n CRs and LF.
 func (l *Layout) endsInCR(line, n int) {
 	if l.CR.Count == line-1 {
 		l.crPrefix = line
@@ -40,8 +40,8 @@ func (l *Layout) endsInCR(line, n int) {
 	}
 }
 
-// Mixed returns the first line that ends otherwise than the first line of the text, 0
-// if there is none. lines is the number of lines.
+// Mixed returns the first line with an ending other than the first line's, or 0 if
+// there is none. lines is the number of lines.
 func (l *Layout) Mixed(lines int) int {
 	if l.NoEnd {
 		lines--
@@ -62,8 +62,8 @@ func trimCR(text []byte) []byte {
 	return text
 }
 
-// oddBlanks reports whether the record has blanks where other readers want none, or
-// one space.
+// oddBlanks reports whether the record has blanks where other readers expect none,
+// or only one space.
 func (rec *Record) oddBlanks() bool {
 	text := rec.text
 	if isBlank(text[0]) {

@@ -6,18 +6,20 @@ import (
 	"strings"
 )
 
-// Loss is something of a module that a format has no place for. A writer of such a
-// format has a function Losses that reports them before anything is written.
+// Loss is a kind of information in a module that a format cannot hold. A writer of
+// such a format has a function Losses that returns them before anything is
+// written.
 type Loss struct {
 	What  string // in the plural: "STACK CFI records", "line numbers over 65535"
 	Count int
 	Why   string // "GSYM has no call frame information"; "" where What says it all
 
-	// Whole is the kind of records that What stands for, if nothing of them is written.
+	// Whole is the kind of record that What refers to, if none of them is written.
 	Whole Kind
 }
 
-// String is "3 FUNC records of size 0 (why)", or "1 FUNC record of size 0 (why)".
+// String returns a text such as "3 FUNC records of size 0 (why)" or "1 FUNC record of size 0
+// (why)".
 func (l Loss) String() string {
 	what := l.What
 	if l.Count == 1 {
@@ -29,7 +31,7 @@ func (l Loss) String() string {
 	return fmt.Sprintf("%d %s (%s)", l.Count, what, l.Why)
 }
 
-// singular takes the s from the first word of a Loss's What that ends in one.
+// singular removes the s of the first word in What that ends in one.
 func singular(what string) string {
 	words := strings.Split(what, " ")
 	for i, w := range words {
@@ -44,22 +46,22 @@ func singular(what string) string {
 // LossList collects the losses of a module.
 type LossList []Loss
 
-// Add adds a loss, if there is one at all.
+// Add adds a loss unless count is 0.
 func (l *LossList) Add(what string, count int, why string) {
 	if count > 0 {
 		*l = append(*l, Loss{What: what, Count: count, Why: why})
 	}
 }
 
-// AddWhole adds records of a kind of which nothing is written. Behind the kind's name
-// what says which they are: "FUNC records of size 0".
+// AddWhole adds records that are not written at all. which, after the name of the
+// kind, says which records they are: "FUNC records of size 0".
 func (l *LossList) AddWhole(k Kind, which string, count int, why string) {
 	if count > 0 {
 		*l = append(*l, Loss{What: strings.TrimSpace(k.plural() + " " + which), Count: count, Why: why, Whole: k})
 	}
 }
 
-// Kept returns how many records of some kinds a writer with such losses writes.
+// Kept returns how many records of the given kinds a writer with these losses writes.
 func (m *Module) Kept(losses []Loss, kinds ...Kind) int {
 	counts, kept := m.Counts(), 0
 	for _, k := range kinds {
@@ -73,7 +75,7 @@ func (m *Module) Kept(losses []Loss, kinds ...Kind) int {
 	return kept
 }
 
-// Counts returns how many records of each kind a module has, by Kind.
+// Counts returns the number of records of each kind, indexed by Kind.
 func (m *Module) Counts() (n [KindCFI + 1]int) {
 	n[KindModule], n[KindInfo] = 1, len(m.Infos)
 	n[KindFile], n[KindInlineOrigin] = len(m.Files), len(m.Origins)
@@ -87,8 +89,7 @@ func (m *Module) Counts() (n [KindCFI + 1]int) {
 	return n
 }
 
-// LossOf returns the loss of all records of some kinds. Kinds without records are left
-// out.
+// LossOf returns the loss of all records of the given kinds that the module has.
 func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	counts := m.Counts()
 	for _, k := range kinds {
@@ -99,7 +100,7 @@ func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	return losses
 }
 
-// plural returns the words for several records of a kind.
+// plural returns the name for several records of a kind.
 func (k Kind) plural() string {
 	if k == KindLine {
 		return "line records"

@@ -6,48 +6,47 @@ import (
 	"slices"
 )
 
-// Merged counts what Merge left out of a module because something else was in its
+// Merged counts what Merge left out of a module because something else took its
 // place. Exact copies of other records are not counted.
 type Merged struct {
-	Funcs       int // over code for which m has a FUNC
-	Publics     int // with another name at the address of a FUNC of the other module
-	Blocks      int // STACK CFI INITs over code for which m has rules
-	OriginFiles int // files of origins, when one module has INLINEs of the old form
+	Funcs       int // over code for which m already has a FUNC
+	Publics     int // with a different name at the address of a FUNC of the other module
+	Blocks      int // STACK CFI INITs over code for which m already has rules
+	OriginFiles int // files of origins, if one module has INLINEs of the old form
 }
 
-// Losses returns the counts that are not 0, all for one reason.
+// Losses returns the non-zero counts, all with the same reason.
 func (l Merged) Losses(why string) []Loss {
 	var losses LossList
 	losses.Add("FUNC records", l.Funcs, why)
 	losses.Add("PUBLIC records", l.Publics, why)
 	losses.Add("STACK CFI INIT records", l.Blocks, why)
-	losses.Add("files of INLINE_ORIGIN records", l.OriginFiles, "the other has INLINE records with files of calls, and origins have none then")
+	losses.Add("files of INLINE_ORIGIN records", l.OriginFiles, "the other module's INLINE records have call files, and origins then have none")
 	return losses
 }
 
-// Merge adds the records of o to m: the symbols and the call frame information of
-// one binary that were dumped from two files. The two must be of one binary: the
-// error says in what they differ. Where both say something of the same code, m
-// counts; only, a FUNC takes the place of a PUBLIC. Both are canonicalized, and the
-// bodies of o are taken over and must not be used any more; m is to be canonicalized
-// again.
+// Merge adds the records of o to m: the symbols and call frame information of one
+// binary, dumped from two files. If the two are not of the same binary, the error
+// says how they differ. Where both describe the same code, m wins, except that a
+// FUNC replaces a PUBLIC. Merge canonicalizes both and takes over the bodies of o,
+// which must not be used afterwards; m must be canonicalized again.
 func (m *Module) Merge(o *Module) (Merged, error) {
 	var out Merged
 	for _, f := range [...]struct{ what, a, b string }{
 		{"id", m.ID, o.ID}, {"architecture", m.Arch, o.Arch}, {"operating system", m.OS, o.OS},
 	} {
 		if f.a != f.b && (f.what == "id" || f.a != noModule && f.b != noModule) {
-			return out, fmt.Errorf("not of one binary: the %s is %s here, and %s before", f.what, f.b, f.a)
+			return out, fmt.Errorf("not of the same binary: %s %s, and %s before", f.what, f.b, f.a)
 		}
 	}
-	// GSYM and lists of symbols do not say these two.
+	// GSYM files and symbol lists do not record these two.
 	if m.Arch == noModule {
 		m.Arch = o.Arch
 	}
 	if m.OS == noModule {
 		m.OS = o.OS
 	}
-	// Numbers are then the places of files and origins, and all are declared.
+	// Afterwards numbers are indices of files and origins, and all are declared.
 	m.Canonicalize()
 	o.Canonicalize()
 	if m.inlineForms(func() {})|o.inlineForms(func() {}) == bodyOldInlines|bodyNewInlines {
@@ -71,7 +70,8 @@ func (m *Module) originFiles() (n int) {
 	return n
 }
 
-// mergeFuncs adds FUNCs with the FILEs and INLINE_ORIGINs that they use.
+// mergeFuncs adds the FUNCs of o, with the FILEs and INLINE_ORIGINs that they use, and returns the
+// number left out.
 func (m *Module) mergeFuncs(o *Module) (left int) {
 	own := m.Funcs
 	taken := newCovered(len(own), func(i int) (RVA, uint64) { return own[i].RVA, own[i].Size })
@@ -90,7 +90,7 @@ func (m *Module) mergeFuncs(o *Module) (left int) {
 	return left
 }
 
-// hasFunc reports whether a FUNC is among those of a canonical module.
+// hasFunc reports whether f is among funcs, which are in canonical order.
 func hasFunc(funcs []Func, f *Func) bool {
 	i, _ := slices.BinarySearchFunc(funcs, f, func(a Func, b *Func) int { return compareFuncs(&a, b) })
 	for ; i < len(funcs) && compareFuncs(&funcs[i], f) == 0; i++ {
@@ -101,7 +101,7 @@ func hasFunc(funcs []Func, f *Func) bool {
 	return false
 }
 
-// adoptFiles adds the FILEs of o under new numbers, and returns which.
+// adoptFiles adds the FILEs of o under new numbers, and returns a function from old to new numbers.
 func (m *Module) adoptFiles(o *Module) func(FileID) FileID {
 	byName := make(map[string]FileID, len(m.Files))
 	for _, f := range m.Files {
@@ -122,7 +122,7 @@ func (m *Module) adoptFiles(o *Module) func(FileID) FileID {
 
 // adoptOrigins is like adoptFiles, for the INLINE_ORIGINs.
 func (m *Module) adoptOrigins(o *Module, files func(FileID) FileID) func(OriginID) OriginID {
-	bySaid := make(map[InlineOrigin]OriginID, len(m.Origins)) // without the number
+	bySaid := make(map[InlineOrigin]OriginID, len(m.Origins)) // without the numbers
 	for _, x := range m.Origins {
 		id := x.ID
 		x.ID = 0
@@ -146,8 +146,9 @@ func (m *Module) adoptOrigins(o *Module, files func(FileID) FileID) func(OriginI
 	return func(id OriginID) OriginID { return to[id] }
 }
 
-// mergePublics adds PUBLICs where the other module has no FUNC. Of m.Funcs, the
-// first have are of m, the others of o.
+// mergePublics adds the PUBLICs for which the other module has no FUNC, and
+// returns the number left out. The first have entries of m.Funcs are m's, the
+// others o's.
 func (m *Module) mergePublics(o *Module, have int) (left int) {
 	own := make(map[Public]bool, len(m.Publics))
 	for _, p := range m.Publics {
@@ -172,7 +173,7 @@ func (m *Module) mergePublics(o *Module, have int) (left int) {
 	return left
 }
 
-// merge adds the blocks of o over code that t has no block for.
+// merge adds the blocks of o over code for which t has none, and returns the number left out.
 func (t *CFITable) merge(o *CFITable) (left int) {
 	own := t.Blocks
 	taken := newCovered(len(own), func(i int) (RVA, uint64) { return own[i].RVA, own[i].Size })
@@ -195,8 +196,8 @@ func (t *CFITable) merge(o *CFITable) (left int) {
 	return left
 }
 
-// hasBlock reports whether b, of o, is among the blocks of t, which are in canonical
-// order.
+// hasBlock reports whether b, a block of o, is among the blocks of t, which are in
+// canonical order.
 func (t *CFITable) hasBlock(blocks []CFIBlock, o *CFITable, b *CFIBlock) bool {
 	i, _ := slices.BinarySearchFunc(blocks, b, func(a CFIBlock, b *CFIBlock) int { return compareBlocks(&a, b) })
 	for ; i < len(blocks) && compareBlocks(&blocks[i], b) == 0; i++ {
@@ -207,14 +208,14 @@ func (t *CFITable) hasBlock(blocks []CFIBlock, o *CFITable, b *CFIBlock) bool {
 	return false
 }
 
-// covered is code that records are of.
+// covered is the code that records cover.
 type covered struct {
 	starts []RVA // sorted
-	lasts  []RVA // the highest last address of those up to here
+	lasts  []RVA // the highest last address of the records up to this one
 }
 
-// newCovered returns the code of n records in order of address. One of no size has its
-// address.
+// newCovered returns the code covered by n records in order of address. A record of
+// size 0 covers its address.
 func newCovered(n int, at func(i int) (RVA, uint64)) covered {
 	c := covered{make([]RVA, n), make([]RVA, n)}
 	for i := range n {
@@ -238,7 +239,7 @@ func (c *covered) overlaps(rva RVA, size uint64) bool {
 	return n > 0 && c.lasts[n-1] >= rva
 }
 
-// lastOf returns the last address of code, as far as there are addresses.
+// lastOf returns the last address of code, capped at the last address there is.
 func lastOf(rva RVA, size uint64) RVA {
 	return rva + RVA(min(max(size, 1)-1, math.MaxUint64-uint64(rva)))
 }

@@ -74,9 +74,9 @@ func TestMerge(t *testing.T) {
 
 func TestMergeOthers(t *testing.T) {
 	for module, want := range map[string]string{
-		"MODULE Linux x86_64 AC0 a\n": "not of one binary: the id is AC0 here, and AB0 before",
-		"MODULE Linux x86 AB0 a\n":    "not of one binary: the architecture is x86 here, and x86_64 before",
-		"MODULE mac x86_64 AB0 a\n":   "not of one binary: the operating system is mac here, and Linux before",
+		"MODULE Linux x86_64 AC0 a\n": "not of the same binary: id AC0, and AB0 before",
+		"MODULE Linux x86 AB0 a\n":    "not of the same binary: architecture x86, and x86_64 before",
+		"MODULE mac x86_64 AB0 a\n":   "not of the same binary: operating system mac, and Linux before",
 	} {
 		a, b := mustRead(t, []byte(mergeHead)), mustRead(t, []byte(module))
 		if _, err := a.Merge(b); err == nil || err.Error() != want {
@@ -102,7 +102,7 @@ func TestMergeOthers(t *testing.T) {
 func TestMergedLosses(t *testing.T) {
 	got := fmt.Sprint(Merged{1, 2, 3, 4}.Losses("why"))
 	want := "[1 FUNC record (why) 2 PUBLIC records (why) 3 STACK CFI INIT records (why) " +
-		"4 files of INLINE_ORIGIN records (the other has INLINE records with files of calls, and origins have none then)]"
+		"4 files of INLINE_ORIGIN records (the other module's INLINE records have call files, and origins then have none)]"
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

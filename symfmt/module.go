@@ -9,8 +9,8 @@ import (
 // RVA is an address relative to the module's load base, in bytes.
 type RVA = arch.RVA
 
-// FileID is the number of a FILE record, OriginID of an INLINE_ORIGIN record,
-// as in the text: any value, not an index.
+// FileID is the number of a FILE record, and OriginID of an INLINE_ORIGIN
+// record, as in the text: any value, not an index.
 type (
 	FileID   uint32
 	OriginID uint32
@@ -34,11 +34,11 @@ type Module struct {
 	CFI     CFITable
 }
 
-// Info is an INFO record, known or not. Value is the rest of the line.
+// Info is an INFO record, known or unknown. Value is the rest of the line.
 type Info struct{ Key, Value string }
 
-// CodeID returns the id in an INFO CODE_ID record, which may have the file's name behind
-// it; "" for another record.
+// CodeID returns the id in an INFO CODE_ID record, without the file's name that may
+// follow; "" for another record.
 func (in *Info) CodeID() string {
 	if in.Key != "CODE_ID" {
 		return ""
@@ -47,8 +47,8 @@ func (in *Info) CodeID() string {
 	return id
 }
 
-// CodeFile returns the name of the binary, which INFO CODE_ID has behind the id in symbol
-// files of Windows programs; "" without.
+// CodeFile returns the name of the binary, which follows the id of INFO CODE_ID in symbol
+// files of Windows programs; "" if there is none.
 func (in *Info) CodeFile() string {
 	if in.Key != "CODE_ID" {
 		return ""
@@ -64,7 +64,7 @@ type File struct { // 24 bytes
 }
 
 // InlineOrigin is an INLINE_ORIGIN record. HasFile is set for the old form,
-// which has a file number between number and name (-1 for none).
+// which has a file number, or -1 for none, between number and name.
 type InlineOrigin struct { // 32 bytes
 	ID      OriginID
 	HasFile bool
@@ -77,7 +77,7 @@ type Func struct { // 72 bytes
 	RVA       RVA
 	Size      uint64 // in bytes
 	ParamSize uint64 // bytes of arguments on the stack
-	Name      string // source-language form
+	Name      string // in source form
 	Multiple  bool   // "m": several symbols share this code
 	Body      Body   // INLINE and line records, packed (body.go)
 }
@@ -96,18 +96,18 @@ type Range struct { // 16 bytes
 	Size uint64
 }
 
-// Extents says where the code of a binary is and where its PUBLICs end, for which
-// symbol files have no place.
+// Extents are the places of a binary's code and the ends of its PUBLICs, neither
+// of which a symbol file records.
 type Extents struct {
-	// Base is the address that RVAs count from, in the addresses that the linker
-	// gave. It is 0 for position-independent code and for relocatable files.
+	// Base is the address from which RVAs count, as the linker assigned it. It
+	// is 0 for position-independent code and relocatable files.
 	Base uint64
 
-	// Code has the sections with code or, in a file without sections, the segments,
-	// sorted by address.
+	// Code holds the sections with code or, in a file without sections, the
+	// segments, sorted by address.
 	Code []Range
 
-	// Publics has the PUBLICs whose ELF symbols have a size, sorted by address.
+	// Publics holds the PUBLICs whose ELF symbols have a size, sorted by address.
 	Publics []Range
 }
 
@@ -117,12 +117,12 @@ type Inline struct { // 48 bytes
 	CallLine uint32 // line of the call
 	CallFile FileID // file of the call; 0 if NoFile
 	Origin   OriginID
-	NoFile   bool    // the file of the call is not known, as in the old form
+	NoFile   bool    // the call's file is unknown, as in the old form
 	Ranges   []Range // never empty in a valid file
 }
 
 // Line is a line record: [RVA, RVA+Size) comes from line Num of File. Num 0
-// says that the compiler gave no line for this code.
+// means that the compiler gave no line for the code.
 type Line struct { // 24 bytes
 	RVA  RVA
 	Size uint64
@@ -130,13 +130,13 @@ type Line struct { // 24 bytes
 	File FileID
 }
 
-// Binary is an opened binary, or a separate debug file: what the symbols of a Module are read from.
-// Package dwarf2sym opens binaries; it, lint and symsframe take from them what they need. No other
-// type may implement the interface. All methods but Close may be called concurrently.
+// Binary is an open binary, or a separate debug file: the source of a Module's symbols. Package
+// dwarf2sym opens binaries; it, lint and symsframe take from them what they need. No type outside
+// this module may implement the interface. All methods but Close may be called concurrently.
 type Binary interface {
-	// ID returns the id of the MODULE record, "" if nothing in the file makes one.
+	// ID returns the id for the MODULE record, or "" if nothing in the file provides one.
 	ID() string
-	// BuildID returns the id that the linker gave the file, nil without one.
+	// BuildID returns the id that the linker gave the file, or nil.
 	BuildID() []byte
 	// HasCode reports whether the file holds code. A separate debug file does not.
 	HasCode() bool

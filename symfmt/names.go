@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Names that stand for one that cannot be written.
+// Names written in place of missing ones.
 const (
 	NoName   = "<name omitted>" // of a FUNC, PUBLIC or INLINE_ORIGIN: what Breakpad's dumper writes for a nameless function
 	NoFile   = "<unknown>"      // of a FILE
@@ -15,14 +15,14 @@ const (
 	noRules  = ".cfa: .undef"
 )
 
-// maxName keeps a line with a name, and the numbers before it, below MaxLine.
+// maxName keeps a line, with the numbers before the name, below MaxLine.
 const maxName = MaxLine - 1024
 
-// CleanName returns name as it is written, where a record is a line and its
-// name ends it: each run of control characters (C0, DEL, C1) and of Unicode's
-// line and paragraph separators is one space, each run of bytes that are not
-// UTF-8 is one U+FFFD (rust-minidump rejects a file for one such byte), and
-// blanks at either end are removed. For an empty name it returns instead.
+// CleanName returns name as it is written: a name extends to the end of its
+// record's line. Each run of control characters (C0, DEL, C1) and of Unicode
+// line and paragraph separators becomes one space, each run of invalid UTF-8
+// becomes one U+FFFD (rust-minidump rejects a file for a single such byte), and
+// blanks at both ends are removed. It returns instead for an empty name.
 func CleanName(name, instead string) string {
 	if clean(name) {
 		return name
@@ -73,14 +73,14 @@ func replaceControls(s string) string {
 	}, s)
 }
 
-// cleanWord is like CleanName, for a field that something follows: a blank in it
-// becomes '_'.
+// cleanWord is like CleanName, for a field that is not the last: blanks in it
+// become '_'.
 func cleanWord(word, instead string) string {
 	return strings.ReplaceAll(CleanName(word, instead), " ", "_")
 }
 
-// cleanID is like cleanWord, for the id of a MODULE, of which only hexadecimal digits
-// stay.
+// cleanID is like cleanWord, for the id of a MODULE; it keeps hexadecimal digits
+// only.
 func cleanID(id string) string {
 	id = strings.Map(func(r rune) rune {
 		if r < 0x80 && hexDigit[r] != notHex {
@@ -94,7 +94,7 @@ func cleanID(id string) string {
 	return id
 }
 
-// cleanRules is like CleanName, for rules, whose words are separated by one space.
+// cleanRules is like CleanName, for rules; it separates words by one space.
 func cleanRules(rules string) string {
 	if clean(rules) && !strings.Contains(rules, "  ") {
 		return rules
@@ -102,8 +102,8 @@ func cleanRules(rules string) string {
 	return strings.Join(strings.Fields(CleanName(rules, "")), " ")
 }
 
-// texts makes strings in large pieces: a module has hundreds of thousands of
-// names, and they live as long as each other.
+// texts allocates strings in large pieces: a module has hundreds of thousands
+// of names with the same lifetime.
 type texts struct{ chunk strings.Builder }
 
 const textChunk = 64 << 10

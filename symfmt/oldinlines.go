@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// OldInlines gives the INLINE and INLINE_ORIGIN records the form that Breakpad's
-// dump_syms wrote in 2021: an INLINE has no file of the call, and an INLINE_ORIGIN
-// the file of the code that was inlined. Readers of that form take the file of an
-// inlined frame from its origin, and have none for calls. An origin whose code is in
-// different files, such as that of a template, becomes one for each.
+// OldInlines converts the INLINE and INLINE_ORIGIN records to the form that
+// Breakpad's dump_syms wrote in 2021: an INLINE has no call file, and an
+// INLINE_ORIGIN has the file of the inlined code. Readers of that form take an
+// inlined frame's file from its origin, and have none for calls. An origin whose
+// code is in several files, such as a template's, becomes one for each.
 //
-// It returns how many INLINEs had a file of the call that does not follow from the
-// origin of the INLINE around it.
+// It returns how many INLINEs had a call file that does not follow from the origin
+// of the enclosing INLINE.
 func (m *Module) OldInlines() (lost int) {
 	o := oldInlines{m: m, ids: make(map[InlineOrigin]OriginID), names: make(map[OriginID]*InlineOrigin, len(m.Origins))}
 	for i := range m.Origins {
@@ -29,20 +29,20 @@ func (m *Module) OldInlines() (lost int) {
 	return o.lost
 }
 
-// oldInlines is one call of OldInlines.
+// oldInlines is the state of one call of OldInlines.
 type oldInlines struct {
 	m     *Module
-	names map[OriginID]*InlineOrigin // of the module
-	ids   map[InlineOrigin]OriginID  // of out, by what they say; ID is 0 in the key
+	names map[OriginID]*InlineOrigin // the module's
+	ids   map[InlineOrigin]OriginID  // origins in out by content; the key's ID is 0
 	out   []InlineOrigin
 	lost  int
 
 	inlines []Inline
 	ranges  []Range
 	lines   []Line
-	files   []int64 // of the code of each inline, -1 if it is not known
-	callers []int   // the INLINE around each, -1 for the FUNC
-	open    []int   // by depth, the last INLINE
+	files   []int64 // file of each inline's code, -1 if unknown
+	callers []int   // the INLINE around each, -1 if that is the FUNC
+	open    []int   // last INLINE of each depth
 	body    BodyBuilder
 	arena   Arena
 }
@@ -66,7 +66,7 @@ func (o *oldInlines) function(f *Func) {
 	f.Body = o.body.Finish(&o.arena)
 }
 
-// load reads the records of a FUNC; lines are sorted.
+// load reads the records of a FUNC and sorts its lines.
 func (o *oldInlines) load(f *Func) {
 	o.inlines, o.ranges, o.lines = o.inlines[:0], o.ranges[:0], o.lines[:0]
 	for in := range f.Inlines() {
@@ -84,8 +84,8 @@ func (o *oldInlines) load(f *Func) {
 	}
 }
 
-// place finds the caller of each INLINE, and the file of its code: that of the first
-// call in it, else that of its first line.
+// place finds the caller of each INLINE and the file of its code: the file of the
+// first call in it or, without one, of its first line.
 func (o *oldInlines) place() {
 	o.files, o.callers, o.open = o.files[:0], o.callers[:0], o.open[:0]
 	for i := range o.inlines {
@@ -121,8 +121,8 @@ func (o *oldInlines) lineFile(rva RVA) int64 {
 	return int64(o.lines[i].File)
 }
 
-// origin returns the number of the origin of an INLINE with a file. One that is not
-// declared stays so: all of them get the name NoName.
+// origin returns the number of the origin of an INLINE whose code is in file.
+// Undeclared origins stay undeclared: they all get the name NoName.
 func (o *oldInlines) origin(in *Inline, file int64) OriginID {
 	x := InlineOrigin{HasFile: true, Name: NoName, File: file}
 	if known := o.names[in.Origin]; known != nil {

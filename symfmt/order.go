@@ -7,9 +7,9 @@ import (
 
 // The canonical order. FUNCs are sorted by RVA, then size, name, parameter size
 // and "m", which comes last; PUBLICs likewise; STACK WIN by RVA, type and code
-// size; STACK CFI INIT by RVA and size; the rows of one by RVA. What is equal in
-// all that stays in its order, as do a FUNC's INLINEs, which mean a tree, and
-// its lines. FILE and INLINE_ORIGIN are sorted by number.
+// size; STACK CFI INIT by RVA and size; the rows of one by RVA. Records that are
+// equal in all of these keep their order, as do a FUNC's lines and its INLINEs,
+// which form a tree. FILE and INLINE_ORIGIN are sorted by number.
 
 func compareFuncs(a, b *Func) int {
 	if a.RVA != b.RVA {
@@ -27,8 +27,8 @@ func comparePublics(a, b *Public) int {
 		compareBools(a.Multiple, b.Multiple))
 }
 
-// compareNames compares names as they are written, so that the order of a text
-// does not change when it is read and written again.
+// compareNames compares names in their written form, so that the order does not
+// change when a text is read and written again.
 func compareNames(a, b string) int {
 	if a == b {
 		return 0
@@ -58,11 +58,10 @@ func compareRows(a, b *CFIRow) int          { return cmp.Compare(a.RVA, b.RVA) }
 func compareFiles(a, b *File) int           { return cmp.Compare(a.ID, b.ID) }
 func compareOrigins(a, b *InlineOrigin) int { return cmp.Compare(a.ID, b.ID) }
 
-// order is the order in which records are written: nil for the order in which
-// they are.
+// order is a permutation of records for writing; nil keeps their order.
 type order []uint32
 
-// at returns the index of the record that comes at place i.
+// at returns the index of the i-th record.
 func (o order) at(i int) int {
 	if o == nil {
 		return i
@@ -70,7 +69,7 @@ func (o order) at(i int) int {
 	return int(o[i])
 }
 
-// orderOf sorts without moving anything.
+// orderOf returns the order that sorts s, without moving anything.
 func orderOf[T any](s []T, compare func(a, b *T) int) order {
 	sorted := true
 	for i := 1; i < len(s) && sorted; i++ {
@@ -92,7 +91,7 @@ func orderOf[T any](s []T, compare func(a, b *T) int) order {
 	return o
 }
 
-// sorted returns s in canonical order: s itself if it is.
+// sorted returns s in canonical order, without copying if it is sorted already.
 func sorted[T any](s []T, compare func(a, b *T) int) []T {
 	o := orderOf(s, compare)
 	if o == nil {
@@ -105,20 +104,19 @@ func sorted[T any](s []T, compare func(a, b *T) int) []T {
 	return t
 }
 
-// Canonicalize makes m what Write writes and Read reads again:
+// Canonicalize brings m into the form that Write writes and Read reads again:
 //
 //   - records are in canonical order;
 //   - FILE and INLINE_ORIGIN are numbered from 0 in order of first use over the
-//     sorted FUNCs, a FUNC's INLINEs before its lines; those of equal name are
-//     one, unused ones are gone, and a number that is used but not declared
-//     gets the name NoFile or NoName;
-//   - either all INLINE records are without a call file, and the origins have
-//     the old form, or the file NoFile stands for those that are not known;
-//   - names are as CleanName makes them, and records that have no text (a STACK
-//     WIN without its program, a STACK CFI without rules) are gone.
+//     sorted FUNCs, a FUNC's INLINEs before its lines; those with equal names
+//     are joined, unused ones removed, and undeclared numbers in use get the
+//     name NoFile or NoName;
+//   - either no INLINE record has a call file, and the origins have the old
+//     form, or the file NoFile stands for unknown call files;
+//   - names are cleaned by CleanName, and records without a text form (a STACK
+//     WIN without its program, a STACK CFI without rules) are removed.
 //
-// Of the bodies, it changes the tables only, in place, unless call files are
-// missing.
+// It changes bodies in place: only their tables, unless call files are missing.
 func (m *Module) Canonicalize() {
 	m.cleanNames()
 	m.Funcs = sorted(m.Funcs, compareFuncs)
@@ -157,7 +155,7 @@ func (m *Module) cleanNames() {
 }
 
 // Ordered returns a copy of m with its records in canonical order. The copy shares what
-// the order does not change, which includes the rules of STACK CFI: those of m are
+// the order leaves unchanged, which includes the rules of STACK CFI: those of m are
 // cleaned, too.
 func (m *Module) Ordered() *Module {
 	o := *m
@@ -167,11 +165,11 @@ func (m *Module) Ordered() *Module {
 	return &o
 }
 
-// HasOldInlines reports whether the module has INLINE records, and all of them are of
+// HasOldInlines reports whether the module has INLINE records and all of them are of
 // the old form, without a call file.
 func (m *Module) HasOldInlines() bool { return m.inlineForms(func() {}) == bodyOldInlines }
 
-// inlineForms returns the forms of INLINE records that m has; passed is WriteOptions.Passed.
+// inlineForms returns the forms of the INLINE records in m; passed is WriteOptions.Passed.
 func (m *Module) inlineForms(passed func()) (forms uint64) {
 	for i := range m.Funcs {
 		if i%passedBodies == 0 {
@@ -199,7 +197,7 @@ func (m *Module) freeFileID() FileID {
 	}
 }
 
-// nameCallFiles gives the file NoFile to INLINEs whose call file is not known.
+// nameCallFiles sets unknown call files of INLINEs to the file NoFile.
 func (m *Module) nameCallFiles() {
 	unknown := m.freeFileID()
 	m.Files = append(m.Files, File{ID: unknown, Name: NoFile})
@@ -240,7 +238,7 @@ func (m *Module) renumber(old bool) {
 	m.Files, m.Origins = files.out, origins.out
 }
 
-// fileNumbers gives new numbers to files.
+// fileNumbers assigns new numbers to files.
 type fileNumbers struct {
 	files  []File
 	index  idIndex
@@ -270,7 +268,7 @@ func (n *fileNumbers) named(name string) uint32 {
 	return id
 }
 
-// originNumbers gives new numbers to origins.
+// originNumbers assigns new numbers to origins.
 type originNumbers struct {
 	origins []InlineOrigin
 	index   idIndex
@@ -306,7 +304,7 @@ func (n *originNumbers) file(id int64) int64 {
 	return int64(n.files.use(FileID(id)))
 }
 
-// equal returns the number of the origin that equals o but for its number, 0 in o.
+// equal returns the number of the origin that equals o except for its number, which is 0 in o.
 func (n *originNumbers) equal(o InlineOrigin) uint32 {
 	id, ok := n.byName[o]
 	if !ok {

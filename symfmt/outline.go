@@ -2,8 +2,8 @@ package symfmt
 
 import "bytes"
 
-// skipOwned passes over the lines that belong to a FUNC or STACK CFI INIT, as far as
-// their first bytes say so: nine in ten lines of a large file.
+// skipOwned skips the lines that belong to a FUNC or STACK CFI INIT, as far as their
+// first bytes show it: nine in ten lines of a large file.
 func (r *Reader) skipOwned() {
 	for r.err == nil {
 		n := bytes.IndexByte(r.buf[r.pos:r.end], '\n')
@@ -12,7 +12,7 @@ func (r *Reader) skipOwned() {
 				r.fill()
 				continue
 			}
-			n = r.end - r.pos // the last line, without an end, or one that is too long
+			n = r.end - r.pos // the last line, unterminated, or a line that is too long
 		}
 		line := r.buf[r.pos : r.pos+n]
 		g := r.ownerOf(line)
@@ -25,8 +25,8 @@ func (r *Reader) skipOwned() {
 	}
 }
 
-// ownerOf returns the group that a line is passed over with, nil for one that must be
-// parsed.
+// ownerOf returns the group that owns a line to be skipped, or nil if the line must
+// be parsed.
 func (r *Reader) ownerOf(line []byte) *group {
 	g := &r.groups.fn
 	switch {
@@ -45,8 +45,7 @@ func (r *Reader) ownerOf(line []byte) *group {
 	return g
 }
 
-// isWord reports whether a line, which is not empty, may be another record than a line
-// record.
+// isWord reports whether a non-empty line may be something other than a line record.
 func isWord(line []byte) bool {
 	switch c := line[0]; {
 	case c == 'F':
@@ -68,8 +67,8 @@ func isRow(line []byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f'
 }
 
-// isKnownInline recognises a plain INLINE record in the form that others had: in the old
-// one, without a call file, the number of fields is odd.
+// isKnownInline recognises a plain INLINE record of a form already seen: in the old
+// form, without a call file, the number of fields is odd.
 func (r *Reader) isKnownInline(line []byte) bool {
 	const word = "INLINE "
 	if len(line) < len(word) || string(line[:len(word)]) != word {

@@ -1,38 +1,37 @@
 package symfmt
 
-// Owner says whether the FUNC that a line record or INLINE belongs to, or the STACK
-// CFI INIT that a STACK CFI belongs to, was read. A line record or INLINE belongs to
-// the FUNC before it, and a STACK CFI to the STACK CFI INIT before it, whatever is in
-// between. No other place decides this.
+// Owner describes whether the owner of a record was read. A line record or INLINE
+// belongs to the FUNC before it, and a STACK CFI to the STACK CFI INIT before it,
+// regardless of what is between them. This is decided nowhere else.
 type Owner uint8
 
 const (
-	OwnerRead    Owner = iota // it was, or the record is of another kind
-	OwnerLost                 // it is bad
-	OwnerMissing              // there is none before the record
+	OwnerRead    Owner = iota // the owner was read, or the record has none
+	OwnerLost                 // the owner is a bad record
+	OwnerMissing              // there is no owner before the record
 )
 
 // A group is a FUNC or a STACK CFI INIT with the records that belong to it.
 type group struct {
 	owner      Owner
-	start, end int64  // of its text, up to its last record so far
-	was        Extent // of the last group that ended
-	what       string // the record that begins it
+	start, end int64  // offsets of its text, up to its last record so far
+	was        Extent // extent of the last group that ended
+	what       string // the record that starts it
 	lost       orphans
 }
 
-// Extent is a part of a text, by offsets in bytes.
+// Extent is a part of a text, in byte offsets.
 type Extent struct{ Start, End int64 }
 
-// begin opens the group of the next FUNC or STACK CFI INIT.
+// begin opens the group of the current FUNC or STACK CFI INIT.
 func (g *group) begin(rd *Reader) {
 	g.close(rd)
 	g.owner = OwnerRead
 	g.start, g.end = rd.used+int64(rd.at), rd.Offset()
 }
 
-// lose is like begin, for one that is bad: what belongs to it must not go to the one
-// before.
+// lose is like begin, for a bad record, so that what belongs to it does not go to
+// the group before it.
 func (g *group) lose(rd *Reader, bad *SyntaxError) error {
 	g.close(rd)
 	g.owner = OwnerLost
@@ -47,10 +46,10 @@ func (g *group) close(rd *Reader) {
 	}
 }
 
-// groups are those that the next record may belong to.
+// groups are the groups that the next record may belong to.
 type groups struct {
 	fn, block group
-	apart     bool // other records than those that usually are there stand behind the FUNC
+	apart     bool // records other than the usual ones follow the FUNC
 }
 
 func newGroups() groups {
@@ -120,11 +119,11 @@ func (g *groups) end(rd *Reader) {
 type orphans struct {
 	open    bool
 	problem int    // its index in Report.Problems; negative if it was not kept
-	head    string // the record that was lost with them, if any
+	head    string // the lost record that starts them, if any
 	n       int
 }
 
-// start opens a run of orphans with the record that was lost.
+// start opens a run of orphans whose owner was lost.
 func (o *orphans) start(rd *Reader, err *SyntaxError, head string) error {
 	*o = orphans{open: true, problem: len(rd.report.Problems), head: head}
 	if rd.full() {
@@ -133,7 +132,7 @@ func (o *orphans) start(rd *Reader, err *SyntaxError, head string) error {
 	return rd.problem(err, head)
 }
 
-// add counts rec, which may be the first. what is the record that it lacks.
+// add counts rec, which may be the first of a run. what is the record that it lacks.
 func (o *orphans) add(rd *Reader, rec *Record, what string) error {
 	if !o.open {
 		if err := o.start(rd, rec.Errorf(0, "no %s before it", what), ""); err != nil {
@@ -144,7 +143,7 @@ func (o *orphans) add(rd *Reader, rec *Record, what string) error {
 	return nil
 }
 
-// end closes the run and says how much was lost.
+// end closes the run and reports how much was lost.
 func (o *orphans) end(rd *Reader) {
 	if o.open && o.n > 0 && o.problem >= 0 {
 		lost := count(o.n, "record")

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// parse reads the record in text, a line that is not blank. A record that is
-// returned beside an error lacks only its name.
+// parse parses the record in text, a line that is not blank. A record returned
+// together with an error lacks only its name.
 func (r *Reader) parse(text []byte) (*Record, *SyntaxError) {
 	rec := &r.rec
 	rec.text = text
@@ -50,7 +50,7 @@ func (r *Reader) parse(text []byte) (*Record, *SyntaxError) {
 	return nil, err
 }
 
-// syntaxError returns the failure of f.
+// syntaxError returns the failure of f as an error.
 func (r *Reader) syntaxError(f *fields) *SyntaxError {
 	return &SyntaxError{
 		File: r.opts.File, Line: r.rec.line, Col: f.at + 1,
@@ -214,8 +214,9 @@ func (rec *Record) parseCFI(f *fields) {
 	}
 }
 
-// controlAt finds a control character other than a tab in text, which is a fault in
-// rules: it is not a blank to this reader, but may be one to others.
+// controlAt returns the index of a control character other than a tab in text,
+// which is a fault in rules: this reader does not take it for a blank, but others
+// may.
 func controlAt(text []byte) int {
 	for i, c := range text {
 		if c < 0x20 && c != '\t' {
@@ -248,7 +249,7 @@ func (rec *Record) parseWin(f *fields) {
 		ParameterSize:     f.hex("parameter size"),
 		SavedRegisterSize: f.hex("saved register size"),
 		LocalSize:         f.hex("local size"),
-		MaxStackSize:      f.hex("maximal stack size"),
+		MaxStackSize:      f.hex("maximum stack size"),
 		HasProgram:        f.hex("program flag") != 0,
 	}
 	rec.Name = nil

@@ -8,11 +8,11 @@ import (
 
 // Pos is a place in a symbol file.
 type Pos struct {
-	Line int // from 1
+	Line int // from 1; in bytes, after a byte order mark
 	Col  int // in bytes, from 1; after a byte order mark
 }
 
-// String prints "812:6".
+// String returns a text such as "812:6".
 func (p Pos) String() string { return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Col) }
 
 func comparePos(a, b Pos) int {
@@ -22,14 +22,14 @@ func comparePos(a, b Pos) int {
 // Pos returns the place of the record's first byte.
 func (r *Record) Pos() Pos { return Pos{r.line, r.field(0) + 1} }
 
-// FieldPos returns the place of the record's field number i, counted as in the text:
-// 0 is the record's word (of a line record: its address), and the words of
-// STACK CFI INIT are three fields. For a field that is not there, it is the
-// end of the line. Finding a field costs a scan of the line.
+// FieldPos returns the place of field i, counted as in the text: field 0 is the
+// record's word (in a line record, its address), and the words of STACK CFI INIT are
+// three fields. For a missing field, it returns the end of the line. Finding a field
+// costs a scan of the line.
 func (r *Record) FieldPos(i int) Pos { return Pos{r.line, r.field(i) + 1} }
 
-// Field returns field number i as it stands in the text, nil if it is not
-// there. It is valid until the next record is read.
+// Field returns field i as it stands in the text, or nil if it is missing. It
+// is valid until the next record is read.
 func (r *Record) Field(i int) []byte {
 	start := r.field(i)
 	end := start
@@ -46,7 +46,7 @@ func (r *Record) Field(i int) []byte {
 // the next record is read.
 func (r *Record) Text() []byte { return r.text }
 
-// Errorf makes an error at field number i.
+// Errorf returns an error at field i.
 func (r *Record) Errorf(i int, format string, args ...any) *SyntaxError {
 	p := r.FieldPos(i)
 	return &SyntaxError{
@@ -55,7 +55,7 @@ func (r *Record) Errorf(i int, format string, args ...any) *SyntaxError {
 	}
 }
 
-// field finds the start of field number i.
+// field returns the start of field i.
 func (r *Record) field(i int) int {
 	at := skipBlanks(r.text, 0)
 	for ; i > 0; i-- {

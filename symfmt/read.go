@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Result is what was read from a file. Of the Report, formats other than Breakpad's text have
-// the Problems.
+// Result is the result of reading a file. Formats other than Breakpad's text set only
+// Problems in the Report.
 type Result struct {
 	Module *Module
 	Report
@@ -22,13 +22,14 @@ type Result struct {
 // Read reads the symbol file r, which may be compressed with gzip or zstd. The
 // slices of the Module are in the order of the file.
 //
-// Without opts.Tolerant, the first bad record ends the reading with a
-// *SyntaxError. With it, a bad record costs itself (and a bad FUNC or STACK CFI
-// INIT the records that belong to it) and is a problem of the Report; the error
-// then says that nothing was usable, or that r failed. A file that the strict
-// reader takes has no problems in the tolerant one, and the other way round.
+// Unless opts.Tolerant is set, the first bad record ends the reading with a
+// *SyntaxError. If it is set, a bad record costs only itself (a bad FUNC or
+// STACK CFI INIT also the records that belong to it) and is a problem in the
+// Report; the error then means that nothing was usable, or that r failed. The
+// tolerant reader reports no problems if and only if the strict one accepts the
+// file.
 //
-// Memory is bounded by the bytes of text read: no number in the text, whether a
+// Memory is bounded by the bytes of text read: no number in the text, be it a
 // count or an id, determines the size of anything.
 func Read(ctx context.Context, r io.Reader, opts ReadOptions) (*Result, error) {
 	opts.Grouped, opts.Outline = false, false
@@ -43,16 +44,16 @@ func Read(ctx context.Context, r io.Reader, opts ReadOptions) (*Result, error) {
 	return &Result{b.m, b.rd.Report()}, nil
 }
 
-// builder puts records together to a Module.
+// builder assembles records into a Module.
 type builder struct {
 	rd    *Reader
 	m     *Module
 	names texts
 
-	records  int  // good ones
-	noModule bool // the absence of a MODULE is reported
+	records  int  // number of good ones
+	noModule bool // the lack of a MODULE was reported
 
-	inFunc bool // a FUNC is open: the last of m.Funcs
+	inFunc bool // the last of m.Funcs is open
 	body   BodyBuilder
 	arena  Arena
 
@@ -62,7 +63,7 @@ type builder struct {
 	origins references
 	forms   inlineForms
 
-	programs map[string]string // of STACK WIN: few different ones
+	programs map[string]string // programs of STACK WIN, of which few differ
 	rules    []byte
 }
 
@@ -82,7 +83,7 @@ func (b *builder) run() error {
 	}
 }
 
-// add puts one record into the module. The error is that of a strict reader.
+// add adds one record to the module. The error is the one that a strict reader returns.
 func (b *builder) add(rec *Record) error {
 	if rec.Kind != KindLine {
 		if err := b.wantModule(rec); err != nil {
@@ -121,7 +122,7 @@ func (b *builder) add(rec *Record) error {
 	return nil
 }
 
-// wantModule reports once that there is no MODULE.
+// wantModule reports, once, that there is no MODULE.
 func (b *builder) wantModule(rec *Record) error {
 	if rec.Kind == KindModule || b.m.OS != "" || b.noModule || b.rd.lost[KindModule] > 0 {
 		return nil
@@ -142,7 +143,7 @@ func (b *builder) addModule(rec *Record) error {
 
 func (b *builder) addFile(rec *Record) error {
 	if !b.files.declared.add(rec.ID) {
-		return b.bad(rec, 1, "FILE", "number %d is taken by a FILE before", rec.ID)
+		return b.bad(rec, 1, "FILE", "number %d is already used by an earlier FILE", rec.ID)
 	}
 	b.m.Files = append(b.m.Files, File{ID: FileID(rec.ID), Name: b.names.keep(rec.Name)})
 	return nil
@@ -150,7 +151,7 @@ func (b *builder) addFile(rec *Record) error {
 
 func (b *builder) addOrigin(rec *Record) error {
 	if !b.origins.declared.add(rec.ID) {
-		return b.bad(rec, 1, "INLINE_ORIGIN", "number %d is taken by an INLINE_ORIGIN before", rec.ID)
+		return b.bad(rec, 1, "INLINE_ORIGIN", "number %d is already used by an earlier INLINE_ORIGIN", rec.ID)
 	}
 	b.forms.origin(rec, len(b.m.Origins))
 	b.m.Origins = append(b.m.Origins, InlineOrigin{ID: OriginID(rec.ID), Name: b.names.keep(rec.Name)})
@@ -167,7 +168,7 @@ func (b *builder) addFunc(rec *Record) {
 	})
 }
 
-// endFunc closes the FUNC that is open.
+// endFunc closes the open FUNC.
 func (b *builder) endFunc() {
 	if b.inFunc {
 		b.m.Funcs[len(b.m.Funcs)-1].Body = b.body.Finish(&b.arena)
@@ -202,8 +203,8 @@ func (b *builder) addInline(rec *Record) error {
 	return nil
 }
 
-// undeclaredFile ends a strict reader at the first use of a file that no "prior
-// FILE record" (specification, "Line records") declares.
+// undeclaredFile makes a strict reader stop at the first use of a file that no
+// "prior FILE record" (specification, "Line records") declares.
 func (b *builder) undeclaredFile(rec *Record, id uint32, field int) error {
 	if !b.rd.opts.Tolerant {
 		return b.bad(rec, field, "", "file %d is not declared", id)
@@ -244,7 +245,7 @@ func (b *builder) addRow(rec *Record) error {
 	cfi := &b.m.CFI
 	block := &cfi.Blocks[len(cfi.Blocks)-1]
 	if rec.RVA < block.RVA || uint64(rec.RVA-block.RVA) >= block.Size {
-		return b.bad(rec, 2, "STACK CFI", "address %x is outside of its STACK CFI INIT, %x bytes from %x",
+		return b.bad(rec, 2, "STACK CFI", "address %x is outside its STACK CFI INIT, %x bytes from %x",
 			rec.RVA, block.Size, block.RVA)
 	}
 	if len(cfi.Rows) >= math.MaxUint32 {
@@ -255,7 +256,7 @@ func (b *builder) addRow(rec *Record) error {
 	cfi.Rows = append(cfi.Rows, CFIRow{RVA: rec.RVA, Rules: b.intern(rec.Name)})
 	block.Count++
 	if rec.RVA <= last {
-		return b.bad(rec, 2, "", "address %x is not above that of the record before, %x", rec.RVA, last)
+		return b.bad(rec, 2, "", "address %x is not above the previous record's, %x", rec.RVA, last)
 	}
 	return nil
 }
@@ -274,7 +275,7 @@ func (b *builder) intern(rules []byte) RuleID {
 	return b.m.CFI.Rules.Parse(b.rules)
 }
 
-// finish closes what is open and checks what can be known only at the end of the file.
+// finish closes what is open and does the checks that need the whole file.
 func (b *builder) finish() error {
 	b.endFunc()
 	if b.records == 0 {
@@ -296,7 +297,7 @@ func (b *builder) finish() error {
 	return nil
 }
 
-// sortProblems puts what was found at the end of the file to its place.
+// sortProblems puts the problems found at the end of the file in order of line.
 func (b *builder) sortProblems() {
 	place := func(p Problem) Pos {
 		var syntax *SyntaxError
@@ -310,7 +311,7 @@ func (b *builder) sortProblems() {
 	})
 }
 
-// bad is a fault of rec at field number field.
+// bad reports a fault of rec at field number field.
 func (b *builder) bad(rec *Record, field int, lost, format string, args ...any) error {
 	if b.rd.quiet() {
 		b.rd.report.Dropped++

@@ -10,64 +10,66 @@ import (
 )
 
 // MaxLine is the longest line that is read, in bytes. The longest known lines
-// are demangled names of some hundred kilobytes and INLINE records of some
-// thousand ranges. A longer line is damage; it is skipped without being held.
+// are demangled names of some hundred kilobytes and INLINE records with some
+// thousand ranges. A longer line is damage; it is skipped without being kept in
+// memory.
 const MaxLine = 16 << 20
 
-// DefaultMaxProblems is how many problems a tolerant reader keeps: more than anyone
-// reads, in little memory. The others are counted.
+// DefaultMaxProblems is the number of problems that a tolerant reader keeps: more
+// than anyone reads, in little memory. Further ones are only counted.
 const DefaultMaxProblems = 1000
 
-// bufferSize is what a Reader asks for at once.
+// bufferSize is how much a Reader reads at once.
 const bufferSize = 256 << 10
 
-// ReadOptions say how a symbol file is read.
+// ReadOptions control how a symbol file is read.
 type ReadOptions struct {
-	File        string // name for messages
-	Tolerant    bool   // go on after bad records, and report them
-	MaxProblems int    // problems kept; 0 is DefaultMaxProblems
+	File        string // name used in messages
+	Tolerant    bool   // continue after bad records, and report them
+	MaxProblems int    // number of problems kept; 0 means DefaultMaxProblems
 	Plain       bool   // the text is a piece of a file: not compressed, without a byte order mark
 
-	// Grouped makes a Reader report records whose owner was not read, and leave them out.
+	// Grouped makes a Reader report and leave out records whose owner was not read.
 	Grouped bool
-	// Outline makes a Reader pass over the records that FUNCs and STACK CFI INITs own without
-	// parsing them: their extents are known, and Reset reads them. It returns the first INLINE of
-	// each form, and records of unusual form. Report.Layout does not include what is passed over.
+	// Outline makes a Reader skip the records that belong to FUNCs and STACK CFI INITs without
+	// parsing them: their extents are known, and Reset allows them to be read later. It does
+	// return the first INLINE of each form, and records of unusual form. Report.Layout does not
+	// cover what is skipped.
 	Outline bool
 }
 
-// Report describes what was met while reading.
+// Report describes what a Reader came across.
 type Report struct {
-	Problems    []Problem // each holds a *SyntaxError, or the end of damaged compressed data
-	Dropped     int       // problems that are not in Problems
+	Problems    []Problem // each holds a *SyntaxError, or the error that ended damaged compressed data
+	Dropped     int       // number of problems not in Problems
 	Compression string    // "gzip", "zstd" or ""
 	Lines       int       // lines read
 	Bytes       int64     // bytes of text read, after decompression
-	Layout      Layout    // of the text
-	Damage      error     // of compressed data, which ended the reading; nil without. It is among Problems, or dropped
+	Layout      Layout    // layout of the text
+	Damage      error     // damage of compressed data, which ended the reading; also in Problems, or dropped
 }
 
-// Reader reads one record after another, with the place and the owner of each.
+// Reader reads records one after another, with the place and the owner of each.
 type Reader struct {
 	opts ReadOptions
 	in   io.Reader
 	src  *source // nil before the first read
 
-	// buf[pos:end] is read but not used. buf[end] is '\n', so that fastLine
-	// needs no look at end.
+	// buf[pos:end] is unread. buf[end] is '\n', so that fastLine need not
+	// check for the end.
 	buf      []byte
 	pos, end int
 	eof      bool
-	err      error // what ended the text; io.EOF after its last line
+	err      error // why the text ended; io.EOF after its last line
 
 	rec    Record
-	at     int // in buf: where the line of rec begins
+	at     int // start of rec's line in buf
 	report Report
 	used   int64 // bytes of text before buf[0]
 	lost   [KindCFI + 1]int
 	groups groups
 
-	oldForm, newForm bool // Outline: INLINEs that were read
+	oldForm, newForm bool // with Outline: forms of INLINE returned so far
 }
 
 // NewReader returns a Reader of the symbol file r, which may be compressed with
@@ -81,7 +83,7 @@ func NewReader(r io.Reader, opts ReadOptions) *Reader {
 	return rd
 }
 
-// Reset makes the Reader read another text, as a new one would. It keeps its
+// Reset makes the Reader read another text, as a new Reader would. It keeps its
 // buffer.
 func (r *Reader) Reset(in io.Reader) {
 	r.reset(r.buf)
@@ -89,8 +91,8 @@ func (r *Reader) Reset(in io.Reader) {
 	r.in = in
 }
 
-// ResetText is Reset for text in memory, which is not copied, as with Plain. The Reader may
-// write behind its end.
+// ResetText is like Reset, for text in memory, which it does not copy, and with Plain set.
+// The Reader may write past the end of text.
 func (r *Reader) ResetText(text []byte) {
 	r.reset(append(text, '\n'))
 	r.end, r.eof = len(text), true
@@ -100,12 +102,12 @@ func (r *Reader) reset(buf []byte) {
 	*r = Reader{opts: r.opts, buf: buf, rec: Record{file: r.opts.File}, groups: newGroups()}
 }
 
-// Next reads the next record, which is valid until the call after this. At the
-// end it returns io.EOF. A strict reader ends with a *SyntaxError at the first
-// bad record; a tolerant one reports it as a problem and goes on. Of a record
-// whose only fault is an empty name, it returns what there is.
+// Next reads the next record, which is valid until the following call. At the
+// end it returns io.EOF. A strict reader returns a *SyntaxError for the first
+// bad record; a tolerant one reports it as a problem and continues. If a
+// record's only fault is an empty name, the tolerant reader still returns it.
 //
-// With Grouped, records whose owner was not read are reported and left out.
+// With Grouped, Next reports and leaves out records whose owner was not read.
 func (r *Reader) Next() (*Record, error) {
 	for {
 		rec, bad, err := r.next()
@@ -121,7 +123,7 @@ func (r *Reader) Next() (*Record, error) {
 		if rec == nil {
 			continue
 		}
-		if g := &r.groups; rec.Kind == KindLine { // assign, for most records
+		if g := &r.groups; rec.Kind == KindLine { // assign, inlined for most records
 			rec.Owner, rec.Apart = g.fn.owner, g.apart
 			g.fn.end = r.Offset()
 		} else {
@@ -145,20 +147,19 @@ func (r *Reader) lose(usable bool, bad *SyntaxError) error {
 	return r.groups.lose(r, r.rec.Kind, bad)
 }
 
-// Lost returns how many records of a kind Next passed over because they were bad.
+// Lost returns the number of bad records of kind k that Next skipped.
 func (r *Reader) Lost(k Kind) int { return r.lost[k] }
 
-// Offset returns how many bytes of the text, after decompression, the records read so
-// far take with all that stands before and between them: the next record begins
-// there or behind.
+// Offset returns the offset in the text, after decompression, of the end of the last
+// record read. The next record begins there or later.
 func (r *Reader) Offset() int64 { return r.used + int64(r.pos) }
 
-// Extent returns the text of the record that was read last, with the end of its line.
+// Extent returns the extent of the last record read, including the end of its line.
 func (r *Reader) Extent() Extent { return Extent{r.used + int64(r.at), r.Offset()} }
 
-// Ended returns the text of the last FUNC or STACK CFI INIT, as kind says, that has ended:
-// from its line to the end of the last record that it owns. The next one ends it, good or
-// bad, and the end of the text does.
+// Ended returns the extent of the last FUNC or STACK CFI INIT (as kind says) that has
+// ended, from its line to the end of the last record that belongs to it. The next such
+// record, good or bad, ends it, and so does the end of the text.
 func (r *Reader) Ended(kind Kind) Extent {
 	if kind == KindCFIInit {
 		return r.groups.block.was
@@ -166,14 +167,14 @@ func (r *Reader) Ended(kind Kind) Extent {
 	return r.groups.fn.was
 }
 
-// Report returns what was met so far.
+// Report returns what the Reader has come across so far.
 func (r *Reader) Report() Report {
 	r.report.Bytes = r.Offset()
 	return r.report
 }
 
-// problem ends a strict reader with err, and adds it to the problems of a
-// tolerant one.
+// problem makes err the result of a strict reader, or adds it to a tolerant
+// one's problems.
 func (r *Reader) problem(err error, lost string) error {
 	if !r.opts.Tolerant {
 		r.err = err
@@ -187,14 +188,14 @@ func (r *Reader) problem(err error, lost string) error {
 	return nil
 }
 
-// full says that no further problem will be kept.
+// full reports whether no further problem will be kept.
 func (r *Reader) full() bool { return len(r.report.Problems) >= r.opts.MaxProblems }
 
-// quiet says that a problem would only be counted: it need not be worded.
+// quiet reports whether a problem would only be counted, and need not be worded.
 func (r *Reader) quiet() bool { return r.opts.Tolerant && r.full() }
 
-// next reads a record, a *SyntaxError, or both when the record can be used all
-// the same. r.rec.Kind is set even if no record is returned.
+// next reads a record and returns it, a *SyntaxError, or both if the record is
+// usable all the same. r.rec.Kind is set even if no record is returned.
 func (r *Reader) next() (*Record, *SyntaxError, error) {
 	layout := &r.report.Layout
 	blank := false
@@ -275,7 +276,7 @@ func (r *Reader) line() ([]byte, error) {
 	return nil, r.err
 }
 
-// skipLine drops the rest of a line.
+// skipLine skips the rest of a line.
 func (r *Reader) skipLine() error {
 	for {
 		if n := bytes.IndexByte(r.buf[r.pos:r.end], '\n'); n >= 0 {
@@ -293,7 +294,7 @@ func (r *Reader) skipLine() error {
 	}
 }
 
-// fill reads more text behind what is in the buffer.
+// fill reads more text into the buffer.
 func (r *Reader) fill() {
 	if r.src == nil && !r.start() {
 		return
@@ -319,7 +320,7 @@ func (r *Reader) fill() {
 	}
 }
 
-// maxEmptyReads is how often a file may give nothing before it counts as broken.
+// maxEmptyReads is the number of reads without data after which a file counts as broken.
 const maxEmptyReads = 100
 
 func readSome(r io.Reader, p []byte) (int, error) {
@@ -331,8 +332,8 @@ func readSome(r io.Reader, p []byte) (int, error) {
 	return 0, io.ErrNoProgress
 }
 
-// fail ends the text. Damage of compressed data costs a tolerant reader what
-// is behind it; a failing file ends any reader.
+// fail ends the text. Damaged compressed data costs a tolerant reader the rest
+// of the text; a failing file ends any reader.
 func (r *Reader) fail(err error) {
 	var damaged *errDamaged
 	tolerable := errors.As(err, &damaged)
@@ -349,7 +350,7 @@ func (r *Reader) fail(err error) {
 	r.err = err
 }
 
-// start opens the file and looks at its encoding.
+// start opens the file and determines its encoding.
 func (r *Reader) start() bool {
 	if len(r.buf) < bufferSize {
 		r.buf = make([]byte, bufferSize)
@@ -388,7 +389,7 @@ func (r *Reader) start() bool {
 	return false // the records in the bytes read so far come first
 }
 
-// kindOf returns the kind of a record by its first words alone.
+// kindOf returns the kind of a record from its first words alone.
 func kindOf(text []byte) Kind {
 	for k, word := range kindNames {
 		if len(word) > 0 && len(word) < len(text) && string(text[:len(word)]) == word && isBlank(text[len(word)]) {

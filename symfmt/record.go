@@ -1,10 +1,10 @@
 package symfmt
 
-// Kind says which record a Record is.
+// Kind is the kind of a Record.
 type Kind uint8
 
-// The records of a symbol file, in canonical order. KindNone is an unrecognised
-// line.
+// The kinds of record in a symbol file, in canonical order. KindNone is an
+// unrecognised line.
 const (
 	KindNone Kind = iota
 	KindModule
@@ -25,10 +25,10 @@ var kindNames = [...]string{
 	"PUBLIC", "STACK WIN", "STACK CFI INIT", "STACK CFI",
 }
 
-// String returns the record's word in the text, or "line record", which has none.
+// String returns the record's keyword in the text, or "line record", as those have none.
 func (k Kind) String() string { return kindNames[k] }
 
-// lost says what a bad record of this kind costs.
+// lost returns what a bad record of this kind costs, in words.
 func (k Kind) lost() string {
 	if k == KindNone {
 		return "line"
@@ -36,14 +36,14 @@ func (k Kind) lost() string {
 	return k.String()
 }
 
-// Record is one record as a Reader reads it. Its slices point into the Reader's
+// Record is a record read by a Reader. Its slices point into the Reader's
 // buffer: they, and the Record, are valid until the next record is read. Only
-// the fields of its Kind have a meaning; the others hold leftovers.
+// the fields that apply to its Kind are meaningful; the others hold leftovers.
 type Record struct {
 	Kind Kind
 
-	Owner Owner // line record, INLINE, STACK CFI
-	Apart bool  // line record, INLINE: records of other kinds than these and INLINE_ORIGIN are behind the FUNC
+	Owner Owner // of a line record, INLINE or STACK CFI
+	Apart bool  // line record, INLINE: records other than these and INLINE_ORIGIN stand between it and the FUNC
 
 	Multiple  bool   // FUNC, PUBLIC: "m"
 	OldForm   bool   // INLINE: without a call file
@@ -54,8 +54,8 @@ type Record struct {
 
 	// Name is the rest of the line, without blanks around it: the name of a
 	// MODULE, FILE, FUNC or PUBLIC, the value of an INFO, the program of a
-	// STACK WIN, the rules of a STACK CFI. For INLINE_ORIGIN it is all that
-	// follows the number: see OldOrigin.
+	// STACK WIN, the rules of a STACK CFI. For INLINE_ORIGIN it is
+	// everything after the number: see OldOrigin.
 	Name []byte
 
 	OS, Arch, DebugID []byte   // MODULE
@@ -69,10 +69,10 @@ type Record struct {
 	text []byte
 }
 
-// OldOrigin reads an INLINE_ORIGIN in the old form, where the number of a FILE,
-// or -1, stands between the number and the name. Only the INLINE records of the
-// file show which form it has: the rest "7 of 9" is a name in a new file, and
-// file 7 and the name "of 9" in an old one.
+// OldOrigin parses an INLINE_ORIGIN in the old form, in which the number of a
+// FILE, or -1, stands between the number and the name. Only the file's INLINE
+// records show which form it has: the rest "7 of 9" is a name in a new file,
+// and file 7 and the name "of 9" in an old one.
 func (r *Record) OldOrigin() (file int64, name []byte, ok bool) {
 	return oldOrigin(r.Name)
 }
@@ -99,6 +99,6 @@ func oldOrigin[T []byte | string](rest T) (file int64, name T, ok bool) {
 }
 
 // maxID is the highest number of a FILE or INLINE_ORIGIN, and the highest line
-// number. The specification sets none; compilers and Breakpad's own dumpers
-// keep them in 32 bits.
+// number. The specification sets no limit; compilers and Breakpad's own dumpers
+// use 32 bits.
 const maxID = 1<<32 - 1

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// references checks the numbers by which records name a FILE or INLINE_ORIGIN.
+// references checks the numbers with which records refer to a FILE or INLINE_ORIGIN.
 type references struct {
 	declared idIndex
-	last     uint32 // found last: runs of records name one file
+	last     uint32 // last number found: runs of records use the same file
 	any      bool
-	pending  map[uint32]*pendingUse // used before they were declared
+	pending  map[uint32]*pendingUse // uses before the declaration
 }
 
-// pendingUse is the first use of a number that was not declared then.
+// pendingUse is the first use of a number that was not yet declared.
 type pendingUse struct {
 	err     *SyntaxError
-	records int // that name it
+	records int // number of uses
 }
 
-// known reports whether id is declared by now.
+// known reports whether id has been declared.
 func (u *references) known(id uint32) bool {
 	if u.any && id == u.last {
 		return true
@@ -31,7 +31,7 @@ func (u *references) known(id uint32) bool {
 	return true
 }
 
-// note keeps the use of id, which is not declared yet.
+// note records the use of an id that is not yet declared.
 func (u *references) note(rec *Record, field int, id uint32, format string) {
 	use := u.pending[id]
 	if use == nil {
@@ -44,8 +44,8 @@ func (u *references) note(rec *Record, field int, id uint32, format string) {
 	use.records++
 }
 
-// report reports the uses that were not declared, one for each number. When
-// later is true, a declaration behind the use is as good as one before it.
+// report reports undeclared numbers, each once. If later is true, a declaration
+// after the use is as good as one before it.
 func (u *references) report(rd *Reader, later bool) error {
 	var uses []*pendingUse
 	for id, use := range u.pending {
@@ -81,9 +81,9 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// inlineForms finds out whether a file has the old form of INLINE, without a
-// call file. Only then its INLINE_ORIGINs have a file number before the name:
-// their own text is ambiguous, for a name may begin with a number.
+// inlineForms finds out whether a file uses the old form of INLINE, without a
+// call file. Only then do its INLINE_ORIGINs have a file number before the
+// name: their own text is ambiguous, as a name may begin with a number.
 type inlineForms struct {
 	old, new bool
 	maybeOld []oldOriginAt
@@ -97,7 +97,7 @@ type oldOriginAt struct {
 	line   int
 }
 
-// origin notes an INLINE_ORIGIN, which will be number i of the module.
+// origin notes an INLINE_ORIGIN, which will be number i in the module.
 func (x *inlineForms) origin(rec *Record, i int) {
 	if x.new || len(rec.Name) == 0 {
 		return
@@ -108,7 +108,7 @@ func (x *inlineForms) origin(rec *Record, i int) {
 		return
 	}
 	if x.notOld == nil {
-		x.notOld = rec.Errorf(2, "no file number before the name, which the old form of INLINE records asks for")
+		x.notOld = rec.Errorf(2, "no file number before the name, which the old form of INLINE records requires")
 	}
 }
 
@@ -120,14 +120,14 @@ func (x *inlineForms) inline(b *builder, rec *Record) error {
 	if mixed || !(x.old && x.new) {
 		return nil
 	}
-	form := "new form (with a call file) after records of the old"
+	form := "new form (with a call file) after records of the old form"
 	if rec.OldForm {
-		form = "old form (without a call file) after records of the new"
+		form = "old form (without a call file) after records of the new form"
 	}
 	return b.bad(rec, 0, "", "%s", form)
 }
 
-// resolve splits the origins of an old file.
+// resolve splits the origins of a file in the old form.
 func (x *inlineForms) resolve(b *builder) error {
 	if !x.old || x.new {
 		return nil

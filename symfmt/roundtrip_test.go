@@ -47,7 +47,7 @@ func TestWriteLeavesModule(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range report.Problems {
-			if msg := p.Err.Error(); !strings.Contains(msg, "is not declared") && !strings.Contains(msg, "is not above that") {
+			if msg := p.Err.Error(); !strings.Contains(msg, "is not declared") && !strings.Contains(msg, "is not above the previous") {
 				t.Fatalf("seed %d: %v in\n%s", seed, p, text)
 			}
 		}

@@ -8,26 +8,25 @@ import (
 // RuleID is an index into a RuleTable.
 type RuleID uint32
 
-// RuleTable interns the rule sets of STACK CFI records: as values, and where they
-// come from text, with the text as it was read. The zero RuleTable is empty, of an
-// unknown CPU.
+// RuleTable interns the rule sets of STACK CFI records as values, with the text as
+// read where they come from text. The zero RuleTable is empty, for an unknown CPU.
 type RuleTable struct {
 	names *cfi.Names
 	sets  []ruleSet
-	texts map[string]RuleID // sets that were read
-	codes map[string]RuleID // sets without errors, by cfi.Rules.AppendCode; nil before the first Add
-	errs  map[RuleID]error  // of rules that do not parse
+	texts map[string]RuleID // sets read from text
+	codes map[string]RuleID // sets without errors by cfi.Rules.AppendCode; nil before the first Add
+	errs  map[RuleID]error  // sets that do not parse
 	key   []byte
 }
 
 // ruleSet is one set.
 type ruleSet struct {
-	packed []uint32 // by cfi.Rules.Pack
-	text   string   // as it was read; "" of values, which print theirs
+	packed []uint32 // from cfi.Rules.Pack
+	text   string   // as read; "" for values, which are printed instead
 }
 
-// SetArch sets the CPU of the rules; nil means an unknown one. Rules that were
-// interned before are parsed again.
+// SetArch sets the CPU of the rules; nil means an unknown one. Rules that are
+// already interned are parsed again.
 func (t *RuleTable) SetArch(a *arch.Arch) {
 	if t.names != nil && t.names.Arch() == a {
 		return
@@ -43,7 +42,7 @@ func (t *RuleTable) SetArch(a *arch.Arch) {
 	}
 }
 
-// Names returns the registers that the rules of the table name.
+// Names returns the registers that the rules of the table refer to.
 func (t *RuleTable) Names() *cfi.Names {
 	if t.names == nil {
 		t.names = cfi.NewNames(nil)
@@ -51,8 +50,8 @@ func (t *RuleTable) Names() *cfi.Names {
 	return t.names
 }
 
-// Parse returns the number of the rules that a text says, such as
-// ".cfa: $rsp 8 + .ra: .cfa -8 + ^". It copies a text that is new.
+// Parse returns the number of the rules in text, such as ".cfa: $rsp 8 + .ra:
+// .cfa -8 + ^". It copies the text if it is new.
 func (t *RuleTable) Parse(text []byte) RuleID {
 	if id, ok := t.texts[string(text)]; ok {
 		return id
@@ -89,7 +88,7 @@ func (t *RuleTable) read(id RuleID) {
 	s.packed = rules.Pack()
 }
 
-// Add returns the number of rules, which must be of Names.
+// Add returns the number of rules, which must be of the table's Names.
 func (t *RuleTable) Add(rules cfi.Rules) RuleID {
 	if t.codes == nil {
 		t.codes = make(map[string]RuleID)
@@ -107,8 +106,8 @@ func (t *RuleTable) Add(rules cfi.Rules) RuleID {
 	return id
 }
 
-// code lets Add find a set. One whose text is written in another form stays a set
-// of its own.
+// code makes a set findable for Add. A set whose text has another form remains
+// separate.
 func (t *RuleTable) code(id RuleID) {
 	rules, err := t.Rules(id)
 	if text := t.sets[id].text; err != nil || text != "" && text != rules.String() {
@@ -120,7 +119,7 @@ func (t *RuleTable) code(id RuleID) {
 	}
 }
 
-// adopt returns the number that a set of o has in t.
+// adopt returns the number in t of a set of o.
 func (t *RuleTable) adopt(o *RuleTable, id RuleID) RuleID {
 	if s := &o.sets[id]; s.text != "" {
 		return t.Parse([]byte(s.text))
@@ -135,7 +134,7 @@ func (t *RuleTable) Rules(id RuleID) (cfi.Rules, error) {
 	return t.names.Unpack(t.sets[id].packed), t.errs[id]
 }
 
-// Text returns the rule set with number id as it was read, or prints it.
+// Text returns the rule set with number id as it was read or, if it was added as a value, printed.
 func (t *RuleTable) Text(id RuleID) string {
 	if s := &t.sets[id]; s.text != "" {
 		return s.text
@@ -146,13 +145,13 @@ func (t *RuleTable) Text(id RuleID) string {
 // Len returns the number of different rule sets.
 func (t *RuleTable) Len() int { return len(t.sets) }
 
-// isEmpty reports whether set id says nothing.
+// isEmpty reports whether set id has no rules.
 func (t *RuleTable) isEmpty(id RuleID) bool {
 	s := &t.sets[id]
 	return s.text == "" && len(s.packed) == 0
 }
 
-// replaceText gives a set another text.
+// replaceText changes the text of a set.
 func (t *RuleTable) replaceText(id RuleID, text string) {
 	s := &t.sets[id]
 	delete(t.texts, s.text)

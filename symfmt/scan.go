@@ -2,8 +2,8 @@ package symfmt
 
 import "fmt"
 
-// hexDigit is the value of a hexadecimal digit of either case, notHex for any
-// other byte.
+// hexDigit maps hexadecimal digits of either case to their values, and any
+// other byte to notHex.
 var hexDigit = func() (t [256]uint8) {
 	for i := range t {
 		t[i] = notHex
@@ -17,20 +17,20 @@ var hexDigit = func() (t [256]uint8) {
 
 const notHex = 0xff
 
-// fields cuts the text of a record into fields. The first failure sticks, as
-// with bin.Cursor: later fields are zero.
+// fields splits the text of a record into fields. The first failure sticks, as
+// in bin.Cursor: later fields are zero.
 type fields struct {
 	text []byte
-	next int    // start of what is not read yet
-	at   int    // start of the field that was read last
-	msg  string // the first failure, found at at
+	next int    // start of the unread text
+	at   int    // start of the last field read
+	msg  string // first failure, found at at
 
-	quiet bool // msg is not needed: do not format it
+	quiet bool // do not format msg, which is not needed
 }
 
 func (f *fields) failed() bool { return f.msg != "" }
 
-// fail records a failure at the field that was read last.
+// fail records a failure at the last field read.
 func (f *fields) fail(format string, args ...any) {
 	switch {
 	case f.msg != "":
@@ -41,7 +41,7 @@ func (f *fields) fail(format string, args ...any) {
 	}
 }
 
-// start goes to the next field.
+// start advances to the next field.
 func (f *fields) start() {
 	f.next = skipBlanks(f.text, f.next)
 	f.at = f.next
@@ -53,7 +53,7 @@ func (f *fields) more() bool {
 	return f.next < len(f.text)
 }
 
-// peek goes to the next field and returns it, empty if there is none.
+// peek advances to the next field and returns it; it is empty if there is none.
 func (f *fields) peek() []byte {
 	f.start()
 	end := f.at
@@ -63,7 +63,7 @@ func (f *fields) peek() []byte {
 	return f.text[f.at:end]
 }
 
-// word reads a field of any bytes.
+// word reads any field.
 func (f *fields) word(what string) []byte {
 	if f.failed() {
 		return nil
@@ -76,7 +76,7 @@ func (f *fields) word(what string) []byte {
 	return w
 }
 
-// flag reads a field if it is flag.
+// flag reads a field if it equals flag, and reports whether it did.
 func (f *fields) flag(flag string) bool {
 	if f.failed() || string(f.peek()) != flag {
 		return false
@@ -85,7 +85,7 @@ func (f *fields) flag(flag string) bool {
 	return true
 }
 
-// rest reads up to the end of the line, without the blanks around it.
+// rest reads to the end of the line, without the blanks around the text.
 func (f *fields) rest() []byte {
 	if f.failed() {
 		return nil
@@ -99,7 +99,7 @@ func (f *fields) rest() []byte {
 	return f.text[f.at:end]
 }
 
-// end checks that nothing is left.
+// end checks that there are no more fields.
 func (f *fields) end(last string) {
 	if !f.failed() && f.more() {
 		f.start()
@@ -153,10 +153,10 @@ func (f *fields) dec(what string) uint32 {
 	return uint32(v)
 }
 
-// badNumber fails for the number that starts at f.at.
+// badNumber fails because of the number that starts at f.at.
 func (f *fields) badNumber(what, base string, bits int, over bool) {
 	at := f.at
-	word := f.word(what) // fails if there is none
+	word := f.word(what) // fails if there is no field
 	f.at = at
 	if over {
 		f.fail("%s %s is over %d bits", what, quoted(word), bits)
@@ -168,6 +168,6 @@ func (f *fields) badNumber(what, base string, bits int, over bool) {
 // within checks that [rva, rva+size) ends at or below 2^64.
 func (f *fields) within(rva, size uint64) {
 	if size > 0 && rva+(size-1) < rva {
-		f.fail("size %x from %x on passes the end of the 64-bit address space", size, rva)
+		f.fail("size %x from %x passes the end of the 64-bit address space", size, rva)
 	}
 }

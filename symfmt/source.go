@@ -11,44 +11,44 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxZstdWindow bounds what the zstd decoder may hold, which a frame's header
-// asks for (RFC 8878, 3.1.1.1.2): 128 MiB is what zstd -22 and --long write, and
-// the most that zstd reads without being asked. A larger window is refused.
+// maxZstdWindow bounds the memory that a frame's header can ask of the zstd
+// decoder (RFC 8878, 3.1.1.1.2). 128 MiB is what zstd -22 and --long write, and
+// the most that zstd reads by default. A larger window is refused.
 const maxZstdWindow = 128 << 20
 
-// Compressed text may have maxTextRatio times the bytes that it was read from, and
-// freeText more. Symbol files compress 4 to 15 times, which makes this a limit for
-// files that are made to cost memory: zstd packs a gigabyte of one record into 100 KB.
+// Compressed text may be maxTextRatio times as long as the bytes it was read from,
+// plus freeText. Symbol files compress 4 to 15 times, so this limits only files made
+// to exhaust memory: zstd packs a gigabyte of one record into 100 KB.
 const (
 	maxTextRatio = 50
 	freeText     = 1 << 20
 )
 
-// MaxText is how much text is copied to memory or a temporary file, where a symbol
-// file cannot be read at random: the largest have 1 or 2 GB, and what a few KB are
-// unpacked to, or a pipe gives, may have any length.
+// MaxText is the most text that is copied to memory or a temporary file where a
+// symbol file does not allow random access: the largest have 1 or 2 GB, but a few
+// KB may decompress to any length, and a pipe may deliver any.
 const MaxText = 4 << 30
 
-// How compressed data begins.
+// The first bytes of compressed data.
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// source is the text of a symbol file: decompressed, without a byte order mark.
+// source is the text of a symbol file, decompressed and without a byte order mark.
 type source struct {
 	in          *input
-	head        *bufio.Reader // of in
+	head        *bufio.Reader // buffers in
 	text        io.Reader
 	compression string // "gzip", "zstd" or ""
-	n           int64  // bytes of text that were read
+	n           int64  // bytes of text read so far
 }
 
-// input remembers a failure of the file itself, to distinguish it from damage of the
+// input remembers a failure of the file itself, to distinguish it from damaged
 // compressed data.
 type input struct {
 	r   io.Reader
-	n   int64 // bytes that were read
+	n   int64 // bytes read so far
 	err error
 }
 
@@ -70,7 +70,7 @@ type errDamaged struct {
 func (e *errDamaged) Error() string { return e.format + " data: " + e.err.Error() }
 func (e *errDamaged) Unwrap() error { return e.err }
 
-// open looks at the first bytes of r.
+// open examines the first bytes of r.
 func open(r io.Reader) (*source, error) {
 	in := &input{r: r}
 	head := bufio.NewReaderSize(in, 64<<10)
@@ -89,8 +89,8 @@ func open(r io.Reader) (*source, error) {
 		s.text = z
 	case bytes.HasPrefix(magic, zstdMagic):
 		s.compression = "zstd"
-		// One decoder at a time: it then runs in the caller's goroutine, and
-		// nothing is left behind when the text is not read to its end.
+		// Without concurrency the decoder runs in the caller's goroutine,
+		// and nothing is left behind if the text is not read to its end.
 		z, err := zstd.NewReader(head, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderMaxMemory(1<<63))
 		if err != nil {
@@ -108,15 +108,15 @@ func Match(head []byte) bool {
 	return bytes.HasPrefix(bytes.TrimPrefix(head, []byte(utf8BOM)), []byte(kindNames[KindModule]+" "))
 }
 
-// IsCompressed reports whether a file with these first four bytes is one that
-// Decompress decompresses.
+// IsCompressed reports whether Decompress would decompress a file with these
+// first four bytes.
 func IsCompressed(magic []byte) bool {
 	return bytes.HasPrefix(magic, gzipMagic) || bytes.HasPrefix(magic, zstdMagic)
 }
 
-// Decompress returns the text of a symbol file that may be compressed, and how it
-// is: "gzip", "zstd" or "". Damage of the compressed data is an error of the
-// text's Read.
+// Decompress returns the text of a symbol file that may be compressed, and its
+// compression: "gzip", "zstd" or "". Damaged compressed data makes the text's
+// Read return an error.
 func Decompress(r io.Reader) (text io.Reader, compression string, err error) {
 	s, err := open(r)
 	if err != nil {
@@ -125,13 +125,13 @@ func Decompress(r io.Reader) (text io.Reader, compression string, err error) {
 	return s, s.compression, nil
 }
 
-// Read reads text.
+// Read implements io.Reader.
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.text.Read(p)
 	s.n += int64(n)
 	if s.compression != "" {
 		if packed := s.packed(); s.n > freeText+maxTextRatio*packed {
-			return 0, &errDamaged{s.compression, fmt.Errorf("%d bytes become more than %d: the limit is %d times as many and %d MB", packed, s.n-int64(n), maxTextRatio, freeText>>20)}
+			return 0, &errDamaged{s.compression, fmt.Errorf("%d bytes decompress to more than %d: the limit is %d times as many plus %d MB", packed, s.n-int64(n), maxTextRatio, freeText>>20)}
 		}
 	}
 	if err != nil && err != io.EOF {
@@ -140,8 +140,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packed is how many bytes were unpacked. What was read ahead of the decoder does not count: it
-// would be room for megabytes of text.
+// packed returns the number of bytes decompressed. What was read ahead of the decoder does not
+// count: it would allow megabytes of text.
 func (s *source) packed() int64 { return s.in.n - int64(s.head.Buffered()) }
 
 // failure distinguishes a failing file from damaged data.
@@ -158,14 +158,15 @@ func (s *source) failure(err error) error {
 	return &errDamaged{s.compression, err}
 }
 
-// utf16Probe is how many bytes the look at the encoding takes.
+// utf16Probe is how many bytes are examined to detect UTF-16.
 const utf16Probe = 64
 
 const utf8BOM = "\xef\xbb\xbf"
 
 // bomLength returns the length of a UTF-8 byte order mark at the start of text,
-// and rejects UTF-16: by its mark, or by every second byte being NUL, which no
-// symbol file has. Windows shells write both when output is redirected.
+// and rejects UTF-16, recognised by its mark or by a NUL in every second byte,
+// which no symbol file has. Windows shells write both kinds when output is
+// redirected.
 func bomLength(head []byte) (int, error) {
 	if bytes.HasPrefix(head, []byte(utf8BOM)) {
 		return len(utf8BOM), nil

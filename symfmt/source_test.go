@@ -190,7 +190,7 @@ func TestBombs(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			m, report, err := read(bytes.NewReader(data), ReadOptions{Tolerant: true})
 			limit := int64(freeText + maxTextRatio*(len(data)+1))
-			if err != nil || len(m.Funcs) != 1 || report.Bytes > limit || report.Bytes < freeText || report.Damage == nil || !strings.Contains(report.Damage.Error(), "the limit is 50 times as many and 1 MB") {
+			if err != nil || len(m.Funcs) != 1 || report.Bytes > limit || report.Bytes < freeText || report.Damage == nil || !strings.Contains(report.Damage.Error(), "the limit is 50 times as many plus 1 MB") {
 				t.Fatalf("error %v, %d bytes, want at most %d, damage %v", err, report.Bytes, limit, report.Damage)
 			}
 			runtime.GC()

@@ -1,10 +1,11 @@
 package symfmt
 
-// CFITable holds the STACK CFI records. Rule sets are interned: a large module
-// has hundreds of thousands of rows and a few thousand different sets.
+// CFITable holds the STACK CFI records. Rule sets are interned, as a large
+// module has hundreds of thousands of rows but only a few thousand different
+// sets.
 type CFITable struct {
 	Blocks []CFIBlock
-	Rows   []CFIRow // the rows of all blocks; a block names its part
+	Rows   []CFIRow // rows of all blocks, each of which refers to its part
 	Rules  RuleTable
 }
 
@@ -16,20 +17,20 @@ type CFIBlock struct { // 32 bytes
 	Init  RuleID
 	First uint32
 	Count uint32
-	Marks CFIMarks // that hold from RVA on
+	Marks CFIMarks // in force from RVA
 }
 
-// CFIRow is a STACK CFI record: from RVA on, these rules replace those of the
-// same registers. A row that changes nothing but marks has no rules, and is not
+// CFIRow is a STACK CFI record: from RVA on, its rules replace those of the
+// same registers. A row that changes only marks has no rules, and is not
 // written as a record.
 type CFIRow struct { // 16 bytes
 	RVA   RVA
 	Rules RuleID
-	Marks CFIMarks // that hold from RVA on, in place of those before
+	Marks CFIMarks // in force from RVA, in place of earlier marks
 }
 
-// CFIMarks are what DWARF and SFrame say of code besides its rules. Breakpad's text
-// has no place for them.
+// CFIMarks are properties of code that DWARF and SFrame record besides its rules.
+// Breakpad's text has no place for them.
 type CFIMarks uint8
 
 // TextRows returns how many of Rows are STACK CFI records: those that have rules.
@@ -43,9 +44,9 @@ func (t *CFITable) TextRows() int {
 	return n
 }
 
-// The marks.
+// The marks of a block or row.
 const (
-	MarkSignal CFIMarks = 1 << iota // a signal frame: a return address into it does not follow a call
+	MarkSignal CFIMarks = 1 << iota // signal frame: a return address into it does not follow a call
 	MarkKeyB                        // AArch64: return addresses are signed with key B
 	MarkSigned                      // AArch64: the return address is signed here
 )
@@ -62,6 +63,6 @@ type StackWin struct {
 	LocalSize         uint64
 	MaxStackSize      uint64
 	HasProgram        bool
-	Program           string // when HasProgram
-	AllocatesBasePtr  bool   // when !HasProgram
+	Program           string // if HasProgram is set
+	AllocatesBasePtr  bool   // if HasProgram is not set
 }

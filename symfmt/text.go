@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// maxLineText is room for the longest line record (two numbers of 64 bits, two
-// of 32, three spaces and the end: 56 bytes) and for what putHex writes behind
-// a number.
+// maxLineText is the size of the longest line record (two numbers of 64 bits,
+// two of 32, three spaces and the end: 56 bytes) and for what putHex writes
+// past a number.
 const maxLineText = 72
 
-// lineText is where a line record is put together: an array, so that the
-// compiler knows its size.
+// lineText is the buffer for a line record: an array, so that the compiler
+// knows its size.
 type lineText [maxLineText]byte
 
 // appendLine appends a line record: address size line filenum.
@@ -31,7 +31,7 @@ func appendLine(dst []byte, l *Line) []byte {
 	return dst[:n+i]
 }
 
-// putHex puts v in hexadecimal, and a space, at i, and returns what is behind.
+// putHex writes v in hexadecimal and a space at i, and returns the index after them.
 func (p *lineText) putHex(i int, v uint64) int {
 	if v >= 1<<32 {
 		i = p.putHex(i, v>>32) - 1
@@ -57,7 +57,7 @@ func hexDigits(v uint32) uint64 {
 	return x + '0'*ones + letters*('a'-'9'-1)
 }
 
-// decPairs are the digits of the numbers below 100.
+// decPairs are the digits of the numbers below 100, in pairs.
 var decPairs = func() (t [100]uint16) {
 	for i := range t {
 		t[i] = uint16('0'+i/10) | uint16('0'+i%10)<<8
@@ -65,7 +65,7 @@ var decPairs = func() (t [100]uint16) {
 	return t
 }()
 
-// putDec puts v in decimal, and a space, at i, and returns what is behind.
+// putDec writes v in decimal and a space at i, and returns the index after them.
 func (p *lineText) putDec(i int, v uint32) int {
 	switch {
 	case v < 10:
@@ -96,7 +96,7 @@ func (p *lineText) putPair(i int, v uint32) {
 	binary.LittleEndian.PutUint16(p[i:], decPairs[v])
 }
 
-// appendHex is strconv.AppendUint of base 16, in half the time.
+// appendHex is strconv.AppendUint with base 16, in half the time.
 func appendHex(dst []byte, v uint64) []byte {
 	if v >= 1<<32 {
 		dst = appendHex(dst, v>>32)
@@ -112,7 +112,7 @@ func appendDec(dst []byte, v uint32) []byte { return strconv.AppendUint(dst, uin
 func spaceHex(dst []byte, v uint64) []byte { return appendHex(append(dst, ' '), v) }
 func spaceDec(dst []byte, v uint32) []byte { return appendDec(append(dst, ' '), v) }
 
-// appendName ends a record with its name.
+// appendName appends the name at the end of a record.
 func appendName(dst []byte, name, instead string) []byte {
 	dst = append(dst, ' ')
 	dst = append(dst, CleanName(name, instead)...)
@@ -144,7 +144,7 @@ func appendFile(dst []byte, f *File) []byte {
 	return appendName(dst, f.Name, NoFile)
 }
 
-// appendOrigin writes the form of INLINE_ORIGIN that the module's INLINE records ask for.
+// appendOrigin appends an INLINE_ORIGIN in the form that the module's INLINE records require.
 func appendOrigin(dst []byte, o *InlineOrigin, old bool) []byte {
 	dst = spaceDec(append(dst, "INLINE_ORIGIN"...), uint32(o.ID))
 	if old {
@@ -153,7 +153,7 @@ func appendOrigin(dst []byte, o *InlineOrigin, old bool) []byte {
 	return appendName(dst, o.Name, NoName)
 }
 
-// originFile returns the file of an origin in the old form, -1 if there is none.
+// originFile returns the file of an origin of the old form, or -1 if there is none.
 func originFile(o *InlineOrigin) int64 {
 	if !o.HasFile || o.File < 0 || o.File > maxID {
 		return -1
@@ -183,8 +183,8 @@ func appendPublic(dst []byte, p *Public) []byte {
 	return appendName(dst, p.Name, NoName)
 }
 
-// appendInline writes an INLINE. In a module of the new form, file stands for a
-// call file that is not known.
+// appendInline appends an INLINE. In a module of the new form, file stands for
+// an unknown call file.
 func appendInline(dst []byte, in *Inline, old bool, file FileID) []byte {
 	dst = spaceDec(append(dst, "INLINE"...), in.Depth)
 	dst = spaceDec(dst, in.CallLine)
@@ -219,8 +219,8 @@ func appendWin(dst []byte, w *StackWin) []byte {
 	return append(dst, " 0 0\n"...)
 }
 
-// SaysNothing reports a record without the program that it announces: there is
-// no text for it.
+// SaysNothing reports whether w lacks the program that it announces: there is
+// no text form for such a record.
 func (w *StackWin) SaysNothing() bool { return w.HasProgram && CleanName(w.Program, "") == "" }
 
 func appendBlock(dst []byte, b *CFIBlock, rules string) []byte {

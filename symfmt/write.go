@@ -10,28 +10,28 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// WriteOptions say how a module is written.
+// WriteOptions control how a module is written.
 type WriteOptions struct {
-	Jobs int // goroutines that format; GOMAXPROCS if not positive. The text is the same for any number
+	Jobs int // number of goroutines that format; GOMAXPROCS if not positive. The text does not depend on it
 
-	// Passed, if non-nil, is called each time the bodies of some megabytes have been
-	// looked at: the memory that they are mapped to may be given back.
+	// Passed, if non-nil, is called after each few megabytes of bodies have been
+	// processed: the memory that they are mapped to may be released.
 	Passed func()
 }
 
-// Bodies and pieces of text after which Passed is called.
+// Amounts of bodies and text after which Passed is called.
 const (
 	passedBodies = 16 << 10
 	passedPieces = 64
 )
 
 // Write writes m as Breakpad text in canonical form and order (order.go). It
-// does not change m: what is out of order is written in order. Numbers are
-// written as they are (Canonicalize makes new ones); of two FILEs or
-// INLINE_ORIGINs with one number, the first is written. Names are written as
-// CleanName makes them, so that every text can be read again.
+// does not modify m: records that are out of order are written in order.
+// Numbers are written as they are (Canonicalize makes new ones); of two FILEs
+// or INLINE_ORIGINs with the same number, the first is written. Names are
+// cleaned by CleanName, so that every text can be read again.
 //
-// Memory: a few pieces of text of about chunkText bytes for each job.
+// It holds a few pieces of text of about chunkText bytes for each job in memory.
 func Write(w io.Writer, m *Module, opts WriteOptions) error {
 	if opts.Passed == nil {
 		opts.Passed = func() {}
@@ -62,8 +62,8 @@ func Write(w io.Writer, m *Module, opts WriteOptions) error {
 	return nil
 }
 
-// chunkText is roughly how much text is formatted at once: enough to amortize handing
-// it over, and little enough to stay in a processor's cache.
+// chunkText is roughly how much text is formatted at once: enough to amortize the
+// hand-over, and little enough to stay in a processor's cache.
 const chunkText = 256 << 10
 
 var buffers = sync.Pool{New: func() any {
@@ -71,24 +71,24 @@ var buffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-// writer is one call of Write. It is not changed once the pieces are known.
+// writer is the state of one call of Write. It is not modified once the pieces are known.
 type writer struct {
 	m       *Module
 	old     bool   // INLINE and INLINE_ORIGIN have the old form
-	noFile  FileID // stands for call files that are not known
+	noFile  FileID // stands for unknown call files
 	funcs   order
 	files   order
 	origins order
 	publics order
 	wins    order
 	blocks  order
-	rules   []string // cleaned, by RuleID
+	rules   []string // cleaned, indexed by RuleID
 	pieces  []piece
 }
 
 // piece is a part of the text that is formatted at once: records [from, to) of
-// one kind, in the order of the text. A huge FUNC is cut into its head, INLINEs
-// and lines, n of each.
+// one kind, in written order. A huge FUNC is cut into its head and pieces of n
+// INLINEs or lines.
 type piece struct {
 	kind     Kind
 	from, to int
@@ -114,14 +114,14 @@ func newWriter(m *Module, passed func()) *writer {
 	return t
 }
 
-// Guesses of the length of a record without its name, to make pieces of about
+// Estimated lengths of records without their names, to make pieces of about
 // chunkText.
 const (
 	numberedText = 20
 	funcText     = 30
 	winText      = 100
 	rowText      = 60
-	packedText   = 7 // for a byte of a packed body
+	packedText   = 7 // per byte of a packed body
 )
 
 // plan cuts the text into pieces.
@@ -137,8 +137,8 @@ func (t *writer) plan(passed func()) {
 	t.cut(KindCFIInit, len(m.CFI.Blocks), func(i int) int { return rowText * (1 + int(m.CFI.Blocks[i].Count)) })
 }
 
-// planForms picks the form of INLINE records, and declares the file that stands
-// for unknown call files if the new form needs one.
+// planForms chooses the form of INLINE records, and declares the file that
+// stands for unknown call files if the new form needs one.
 func (t *writer) planForms(passed func()) {
 	forms := t.m.inlineForms(passed)
 	t.old = forms == bodyOldInlines
@@ -148,7 +148,7 @@ func (t *writer) planForms(passed func()) {
 	}
 }
 
-// cut makes pieces of n records; size guesses the length of one's text.
+// cut makes pieces of n records; size estimates the length of record i's text.
 func (t *writer) cut(kind Kind, n int, size func(i int) int) {
 	from, text := 0, 0
 	for i := range n {
@@ -162,7 +162,7 @@ func (t *writer) cut(kind Kind, n int, size func(i int) int) {
 	}
 }
 
-// hugeBody is the packed size from which a FUNC is cut: some megabytes of text.
+// hugeBody is the packed size above which a FUNC is cut: some megabytes of text.
 const hugeBody = 4 * chunkText / packedText
 
 func (t *writer) planFuncs() {
@@ -188,20 +188,20 @@ func (t *writer) planFuncs() {
 	flush(len(t.m.Funcs))
 }
 
-// Records in a piece of a huge FUNC. An INLINE may have many ranges.
+// Numbers of records in a piece of a huge FUNC. An INLINE may have many ranges.
 const (
 	hugeInlines = 1024
 	hugeLines   = 16 << 10
 )
 
-// planHuge cuts the FUNC at place i of the order.
+// planHuge cuts the FUNC at index i of the order.
 func (t *writer) planHuge(f *Func, i int) {
 	t.pieces = append(t.pieces, piece{kind: KindFunc, from: i, n: -1})
 	inlines, lines := f.Body.Counts()
 	ins := f.InlineReader()
 	for ; inlines > 0; inlines -= hugeInlines {
 		at := ins
-		at.Inline.Ranges = nil // a piece is read by another goroutine
+		at.Inline.Ranges = nil // another goroutine reads the piece
 		t.pieces = append(t.pieces, piece{kind: KindInline, inlines: &at, n: min(inlines, hugeInlines)})
 		for range min(inlines, hugeInlines) {
 			ins.Next()
@@ -217,7 +217,7 @@ func (t *writer) planHuge(f *Func, i int) {
 	}
 }
 
-// append formats a piece.
+// append formats a piece and appends its text.
 func (t *writer) append(dst []byte, p *piece) []byte {
 	m := t.m
 	switch p.kind {

@@ -211,7 +211,7 @@ func TestServerFaults(t *testing.T) {
 		"size is announced":   {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n" + sym), want: "5000000000 bytes or more, over the limit of 4294967296"},
 		"bomb":                {handler: encoded("gzip", testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
 		"bomb in a file":      {handler: text(testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
-		"bomb of zstd":        {handler: text(testZstd(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes become more than 1048576"},
+		"bomb of zstd":        {handler: text(testZstd(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes decompress to more than 1048576"},
 		"bomb in a bomb":      {handler: encoded("gzip", testGzip(t, testGzip(t, big))), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
 		"damaged gzip":        {handler: encoded("gzip", testGzip(t, big)[:500]), want: "unexpected EOF"},
 		"damaged gzip file":   {handler: text(testGzip(t, big)[:500]), want: "gzip data: unexpected EOF"},

@@ -1,16 +1,16 @@
-// Package arch describes CPUs as values: the name that a MODULE record has, the
-// registers as Breakpad's STACK CFI rules name them, their DWARF numbers, and
-// what the calling convention says. One file holds one family of CPUs. Code
-// asks the value; it never switches over the ELF machine.
+// Package arch describes CPUs as values: their names in MODULE records, their
+// registers as Breakpad's STACK CFI rules name them, DWARF register numbers,
+// and calling conventions. Each file describes one family of CPUs. Code
+// consults the value; it never switches on the ELF machine.
 //
-// Names of registers and MODULE names are Breakpad's where it has them:
+// Register and MODULE names are Breakpad's where it has them:
 // src/common/dwarf_cfi_to_module.cc (RegisterNames), src/common/linux/
-// dump_symbols.cc (ElfArchitecture) and src/processor/stackwalker_*.cc.
-// DWARF numbers are those of each processor supplement (psABI), named in the
-// CPU's file, which GNU as, readelf and LLVM share. On ELF, .eh_frame and
-// .debug_frame use the same numbers on all these CPUs but PowerPC, where a
-// second numbering is in use (Arch.Alt). The exchange of esp and ebp in
-// .eh_frame is Darwin's, not ELF's.
+// dump_symbols.cc (ElfArchitecture) and src/processor/stackwalker_*.cc. DWARF
+// numbers are those of each processor supplement (psABI, cited in the CPU's
+// file), which GNU as, readelf and LLVM share. On ELF, .eh_frame and
+// .debug_frame use the same numbers on all these CPUs except PowerPC, which has
+// a second numbering (Arch.Alt). Only Darwin, not ELF, exchanges esp and ebp in
+// .eh_frame.
 //
 // # Where we differ
 //
@@ -35,83 +35,84 @@ import (
 	"strings"
 )
 
-// Arch is a CPU. The values are in All, and must not be changed.
+// Arch is a CPU. The values are listed in All and must not be modified.
 type Arch struct {
-	Name    string   // MODULE record's name
-	Aliases []string // other names of MODULE records for this CPU
-	PtrSize int      // bytes of an address and of a stack word
+	Name    string   // name in MODULE records
+	Aliases []string // other names in MODULE records
+	PtrSize int      // size in bytes of an address and of a stack word
 
 	Machine elf.Machine
 	Class   elf.Class
 
 	Order      binary.ByteOrder // the usual one
-	BothOrders bool             // the other one is in use, too
+	BothOrders bool             // the other order is in use, too
 	ELFFlags   uint32           // e_flags of the usual calling convention in the usual order
 
-	// Narrow says that files of ELFCLASS32 hold code of this CPU too, with addresses of
-	// 4 bytes in data and debug information: x32, and AArch64's ILP32. Registers, stack
-	// words and return addresses have 8 bytes in them.
+	// Narrow reports whether ELFCLASS32 files can hold code of this CPU, with 4-byte
+	// addresses in data and debug information: x32, and AArch64's ILP32. Registers,
+	// stack words and return addresses still have 8 bytes.
 	Narrow bool
 
 	PC string // program counter
 	SP string // stack pointer
 	FP string // frame pointer by convention
-	RA string // register that holds the return address at a function's entry; "" if it is on the stack
+	RA string // holds the return address at a function's entry; "" if that is on the stack
 
-	// ReturnAddress is the return address column of the usual CIE: RA's DWARF
-	// number, or that of PC where the return address is on the stack.
+	// ReturnAddress is the return address column of the usual CIE: the DWARF
+	// number of RA or, where the return address is on the stack, of PC.
 	ReturnAddress uint64
 
-	// CalleeSaved are the general registers that a function restores before it
-	// returns, without SP: a frame without a rule for one has the caller's
-	// value in it.
+	// CalleeSaved are the general registers, other than SP, that a function
+	// restores before it returns: in a frame without a rule for one, it holds
+	// the caller's value.
 	CalleeSaved []string
 
-	// CalleeSavedFloat are the floating-point, vector and condition registers that
-	// a function restores, in part on some CPUs. Rules name them; walkers do not need
-	// their values.
+	// CalleeSavedFloat are the floating-point, vector and condition registers that a
+	// function restores, on some CPUs only in part. Rules may name them; walkers do
+	// not need their values.
 	CalleeSavedFloat []string
 
 	// ISABit is the bit of a function symbol's value that selects the
-	// instruction set and is not part of the address; 0 if there is none.
+	// instruction set and is not part of the address; 0 if none.
 	ISABit uint64
 
-	// Nops are the instructions that do nothing, as numbers in the byte order of code. They are
-	// none where a table does not do: x86 and x86-64 have too many, arm64's padding traps as well.
+	// Nops are the instructions that do nothing, as numbers in the byte order of code. The list is
+	// empty where a table does not suffice: x86 and x86-64 have too many, and arm64 also pads with
+	// trapping instructions.
 	Nops []Nop
 
-	// Regs are the registers, ordered by DWARF number, those without one last.
+	// Regs are the registers in order of DWARF number; those without a number come last.
 	Regs []Reg
 
-	// OtherNames are further names of registers that symbol files have. The text of a
-	// rule keeps them; its value is that of the register.
+	// OtherNames are additional register names used in symbol files. The text of a
+	// rule keeps such a name; its value is the register's.
 	OtherNames []OtherName
 
-	// General are the registers that a walk keeps of each frame, and reports name: the general ones,
-	// with PC.
+	// General are the registers that a walk keeps for each frame and that reports name: the
+	// general-purpose ones and PC.
 	General []string
 
-	// Shown says how reports for people show registers.
+	// Shown describes how reports for people show registers.
 	Shown Shown
 
-	// CanonicalBits is how many bits of an address are used: all above have the value of the highest
-	// of them, and other addresses fault. 0 if no address does for that reason.
+	// CanonicalBits is the number of significant bits of an address: all higher bits must equal the
+	// highest of them, or an access faults. It is 0 if the CPU has no such rule.
 	CanonicalBits int
 
-	// AddressTag has the bits of an address that an access of data ignores.
+	// AddressTag is the mask of address bits that a data access ignores.
 	AddressTag uint64
 
 	// Alt is a second numbering that some CIEs use; nil on most CPUs.
 	Alt *Numbering
 
-	// For look-ups in Regs and OtherNames.
-	names  []string       // by DWARF number
-	index  map[string]int // places in Regs
-	others map[string]int // places in OtherNames
+	// Tables for look-ups in Regs and OtherNames.
+	names  []string       // indexed by DWARF number
+	index  map[string]int // indices in Regs
+	others map[string]int // indices in OtherNames
 	labels map[string]string
 }
 
-// Reg is a register. Names are unique within an Arch.
+// Reg is a register. Its name is unique within an Arch.
 type Reg struct {
 	Name  string
 	DWARF uint64 // NoDWARF if it has no number
@@ -129,7 +130,7 @@ type Nop struct {
 	Size int
 }
 
-// Bytes returns the instruction as it is in memory.
+// Bytes returns the instruction as it is laid out in memory.
 func (n Nop) Bytes(order binary.ByteOrder) []byte {
 	var b [8]byte
 	order.PutUint64(b[:], n.Code)
@@ -139,29 +140,29 @@ func (n Nop) Bytes(order binary.ByteOrder) []byte {
 	return b[:n.Size]
 }
 
-// Shown is how Breakpad prints the registers of a frame.
+// Shown describes how Breakpad prints the registers of a frame.
 type Shown struct {
-	Regs   []ShownReg // the known ones of these, in order
-	Whole  []ShownReg // further ones, if all of these are known
-	Digits int        // of a value
+	Regs   []ShownReg // shown, in this order, if known
+	Whole  []ShownReg // shown after Regs, if all of these are known
+	Digits int        // digits in a value
 }
 
-// ShownReg is the register Reg, shown as Label.
+// ShownReg is a register and its label.
 type ShownReg struct{ Label, Reg string }
 
 // Numbering is a set of register numbers for CIEs whose return address column
 // is ReturnAddress.
 type Numbering struct {
 	ReturnAddress uint64
-	names         []string // by number
+	names         []string // indexed by number
 }
 
-// All are the CPUs, ordered by name.
+// All lists the CPUs in order of name.
 var All = []*Arch{ARM, ARM64, MIPS, MIPS64, PPC, PPC64, RISCV, RISCV64, S390X, X86, X86_64}
 
-// ByName returns the CPU with MODULE name name, or nil. A module of an old
-// Breakpad for a 64-bit MIPS or RISC-V gives the 32-bit CPU: the file has nothing
-// but the name.
+// ByName returns the CPU with the given MODULE name, or nil. For a 64-bit MIPS or
+// RISC-V module from an old Breakpad, it returns the 32-bit CPU: the name is all
+// that the file says.
 func ByName(name string) *Arch {
 	for _, a := range All {
 		if a.Name == name {
@@ -178,8 +179,8 @@ func ByName(name string) *Arch {
 	return nil
 }
 
-// ByELF returns the CPU of an ELF file with this header, or nil. Its Class is another
-// one where the file is of an ABI with narrow addresses.
+// ByELF returns the CPU of an ELF file with the given header fields, or nil. The
+// result's Class differs from class if the file's ABI has narrow addresses.
 func ByELF(machine elf.Machine, class elf.Class) *Arch {
 	for _, a := range All {
 		if a.Machine == machine && (a.Class == class || a.Narrow && class == elf.ELFCLASS32) {
@@ -189,7 +190,7 @@ func ByELF(machine elf.Machine, class elf.Class) *Arch {
 	return nil
 }
 
-// Label returns the name by which reports show a register.
+// Label returns the name that reports show for a register.
 func (a *Arch) Label(reg string) string {
 	if label, ok := a.labels[reg]; ok {
 		return label
@@ -197,7 +198,7 @@ func (a *Arch) Label(reg string) string {
 	return strings.TrimPrefix(reg, "$")
 }
 
-// IsCanonical reports whether the unused bits of an address are as the CPU demands.
+// IsCanonical reports whether the unused bits of an address have the value that the CPU requires.
 func (a *Arch) IsCanonical(addr uint64) bool {
 	if a.CanonicalBits == 0 {
 		return true
@@ -206,11 +207,11 @@ func (a *Arch) IsCanonical(addr uint64) bool {
 	return uint64(int64(addr<<unused)>>unused) == addr
 }
 
-// RegName returns the name of the register with a DWARF number.
+// RegName returns the name of the register with the given DWARF number.
 func (a *Arch) RegName(dwarf uint64) (string, bool) { return lookup(a.names, dwarf) }
 
-// CIERegName is RegName within a CIE whose return address column is ra: that
-// decides between Alt and the usual numbers.
+// CIERegName is like RegName, for a CIE whose return address column is ra,
+// which selects between Alt and the usual numbering.
 func (a *Arch) CIERegName(ra, dwarf uint64) (string, bool) {
 	if a.Alt != nil && ra == a.Alt.ReturnAddress {
 		return lookup(a.Alt.names, dwarf)
@@ -234,19 +235,19 @@ func (a *Arch) RegNumber(name string) (uint64, bool) {
 	return a.Regs[i].DWARF, true
 }
 
-// RegIndex returns a register's place in Regs.
+// RegIndex returns a register's index in Regs.
 func (a *Arch) RegIndex(name string) (int, bool) {
 	i, ok := a.index[name]
 	return i, ok
 }
 
-// OtherIndex returns the place in OtherNames of a register's other name.
+// OtherIndex returns the index of name in OtherNames.
 func (a *Arch) OtherIndex(name string) (int, bool) {
 	i, ok := a.others[name]
 	return i, ok
 }
 
-// finish makes the look-up tables.
+// finish builds the look-up tables.
 func finish(a *Arch) *Arch {
 	a.names = byNumber(a.Regs)
 	a.index = make(map[string]int, len(a.Regs))
@@ -283,7 +284,7 @@ func byNumber(regs []Reg) []string {
 	return names
 }
 
-// alsoCalled pairs other names with registers.
+// alsoCalled pairs additional names with their registers.
 func alsoCalled(names, regs []string) []OtherName {
 	out := make([]OtherName, len(names))
 	for i := range names {
@@ -292,7 +293,7 @@ func alsoCalled(names, regs []string) []OtherName {
 	return out
 }
 
-// run numbers names from first on.
+// run numbers names consecutively from first.
 func run(first uint64, names ...string) []Reg {
 	regs := make([]Reg, len(names))
 	for i, name := range names {
@@ -301,7 +302,7 @@ func run(first uint64, names ...string) []Reg {
 	return regs
 }
 
-// series numbers prefix0, prefix1, ... from first on.
+// series numbers prefix0, prefix1, ... consecutively from first.
 func series(first uint64, prefix string, n int) []Reg {
 	return run(first, indexed(prefix, 0, n)...)
 }
@@ -315,7 +316,7 @@ func indexed(prefix string, from, to int) []string {
 	return names
 }
 
-// shown labels registers with their names, without the dollar that some CPUs have there.
+// shown labels each register with its name, without the dollar sign that some CPUs' names have.
 func shown(names ...string) []ShownReg {
 	out := make([]ShownReg, len(names))
 	for i, name := range names {
@@ -341,7 +342,7 @@ func join(parts ...[]Reg) []Reg {
 	return regs
 }
 
-// RVA is an address in bytes, relative to the module's load base: the page of
-// its lowest PT_LOAD segment. Breakpad calls it "relative to the module's load
-// address". symfmt and symfmt/cfi alias it.
+// RVA is an address in bytes, relative to the module's load base, which is the
+// page of its lowest PT_LOAD segment. Breakpad calls it "relative to the
+// module's load address". symfmt and symfmt/cfi alias it.
 type RVA uint64

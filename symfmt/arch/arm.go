@@ -28,7 +28,7 @@ var ARM = finish(&Arch{
 	General:          append(indexed("r", 0, 13), "sp", "lr", "pc"),
 	Shown:            Shown{Regs: append(shown(append(indexed("r", 0, 11), "r12")...), ShownReg{"fp", "r11"}, ShownReg{"sp", "sp"}, ShownReg{"lr", "lr"}, ShownReg{"pc", "pc"})},
 	ISABit:           1, // Thumb
-	// Of Thumb's nop of 4 bytes, two units of 2 bytes, the first unit is the lower half.
+	// The first of the two 2-byte units of Thumb's 4-byte nop is in the lower half.
 	Nops: []Nop{{0xe320f000, 4}, {0xe1a00000, 4}, {0x8000f3af, 4}, {0xbf00, 2}, {0x46c0, 2}},
 	Regs: join(
 		series(0, "r", 13),

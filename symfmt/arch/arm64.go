@@ -7,9 +7,9 @@ import (
 
 // ARM64 is AArch64. DWARF numbers: DWARF for the Arm 64-bit Architecture
 // (AADWARF64), section 4.1. RA_SIGN_STATE (34) is not a register and has no name;
-// z0 to z31 (96 to 127) are longer than any rule's value. A function restores the
-// lower halves of v8 to v15 (AAPCS64, section 6.1.2), d8 to d15; rules made from
-// Apple's compact unwind information have them by that name.
+// z0 to z31 (96 to 127) are wider than any rule's value. A function restores the
+// lower halves of v8 to v15 (AAPCS64, section 6.1.2), d8 to d15, the names used
+// by rules made from Apple's compact unwind information.
 var ARM64 = finish(&Arch{
 	Name:             "arm64",
 	Aliases:          []string{"aarch64", "arm64e"},
@@ -33,8 +33,8 @@ var ARM64 = finish(&Arch{
 	Regs: join(
 		series(0, "x", 31),
 		run(31, "sp", "pc"),
-		run(46, "vg"), // 8-byte granules in an SVE vector; frames of SVE code have it in their CFA
+		run(46, "vg"), // 8-byte granules in an SVE vector; SVE frames use it in their CFA
 		series(64, "v", 32),
-		unnumbered("cpsr"), // what PSTATE is called in contexts of dumps
+		unnumbered("cpsr"), // PSTATE, as contexts in dumps call it
 	),
 })

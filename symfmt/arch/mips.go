@@ -7,8 +7,8 @@ import (
 
 // mipsRegs are numbered as GCC (gcc/config/mips/mips.h, GP_DBX_FIRST,
 // FP_DBX_FIRST, MD_DBX_FIRST), GNU as and LLVM number them; the MIPS
-// supplements give no table. The names are those of the o32 ABI, also on
-// mips64: Breakpad has one table for both.
+// supplements have no table. The names are those of the o32 ABI, also on
+// mips64: Breakpad uses one table for both.
 var mipsRegs = join(
 	run(0, "$zero", "$at", "$v0", "$v1", "$a0", "$a1", "$a2", "$a3"),
 	series(8, "$t", 8),
@@ -26,7 +26,7 @@ var mipsGeneral = []string{
 
 var mipsNops = []Nop{{0, 4}}
 
-// mipsShown has 16 digits on the 32-bit CPU too, as Breakpad has one context for both.
+// mipsShown shows 16 digits for the 32-bit CPU, too, because Breakpad has one context for both.
 var mipsShown = Shown{
 	Regs:   shown("$gp", "$sp", "$fp", "$ra", "$pc", "$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7"),
 	Digits: 16,
@@ -47,7 +47,7 @@ var MIPS = finish(&Arch{
 	RA:               "$ra",
 	ReturnAddress:    31,
 	CalleeSaved:      []string{"$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$fp"},
-	CalleeSavedFloat: indexed("$f", 20, 32), // with the odd ones, upper halves of the even ones
+	CalleeSavedFloat: indexed("$f", 20, 32), // the odd ones are the upper halves of the even ones
 	General:          mipsGeneral,
 	Nops:             mipsNops,
 	Shown:            mipsShown,

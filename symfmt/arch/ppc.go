@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 )
 
-// PowerPC has two numberings. That of GCC, GNU as and LLVM on Linux, in
-// .eh_frame and .debug_frame alike, is the one that the 64-bit ELF V2 ABI,
-// section 2.4, took over: lr is 65. The older supplements (System V PowerPC,
-// table 3-48; 64-bit ELF 1.9, section 3.6), which other compilers follow in
-// .debug_frame, have lr at 108, which is v31 in the first. The return address
-// column of a CIE shows which numbering it uses.
+// PowerPC has two numberings. On Linux, GCC, GNU as and LLVM use one for
+// .eh_frame and .debug_frame alike, which the 64-bit ELF V2 ABI (section 2.4)
+// adopted: lr is 65. The older supplements (System V PowerPC, table 3-48;
+// 64-bit ELF 1.9, section 3.6), which other compilers follow in .debug_frame,
+// number lr 108, which is v31 in the first numbering. The return address column
+// of a CIE identifies the numbering.
 //
 // Breakpad's PowerPC walker uses no CFI. The names are those of rust-minidump's
 // context (minidump/src/context.rs: srr0, r0, cr, xer, lr, ctr, vrsave) and the
@@ -40,7 +40,7 @@ var ppcAlt = &Numbering{
 
 var ppcGeneral = append(indexed("r", 0, 32), "lr", "srr0")
 
-// The conventions of the 32-bit and both 64-bit ABIs agree in these.
+// The 32-bit ABI and both 64-bit ABIs agree on these.
 var (
 	ppcSaved      = indexed("r", 14, 32)
 	ppcSavedFloat = append(append(indexed("f", 14, 32), indexed("v", 20, 32)...), "cr2", "cr3", "cr4")

@@ -7,8 +7,8 @@ import (
 
 // S390X is the 64-bit z/Architecture. DWARF numbers: zSeries ELF ABI
 // supplement, table "DWARF register number mapping", and for v16 to v31 the
-// s390x supplement 1.6. Breakpad walks no s390x; the names are those that
-// binutils and elfutils print, which are the ABI's.
+// s390x supplement 1.6. Breakpad does not walk s390x stacks; the names are the
+// ABI's, which binutils and elfutils print.
 var S390X = finish(&Arch{
 	Name:             "s390x",
 	Aliases:          []string{"s390"},

@@ -8,9 +8,9 @@ import (
 // X86 is the 32-bit x86. DWARF numbers: System V ABI, Intel386 supplement,
 // table 2.14.
 //
-// Programs of STACK WIN records that Microsoft's linker writes have the general
-// registers by CodeView's numbers too, $17 (CV_REG_EAX) to $24 (CV_REG_EDI), most
-// often those that functions save: $20, $22, $23 and $24.
+// STACK WIN programs written by Microsoft's linker also refer to the general
+// registers by CodeView number, $17 (CV_REG_EAX) to $24 (CV_REG_EDI), most often
+// to those that functions save: $20, $22, $23 and $24.
 var X86 = finish(&Arch{
 	Name:          "x86",
 	Aliases:       []string{"i386", "i686"},

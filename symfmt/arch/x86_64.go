@@ -8,8 +8,8 @@ import (
 var x86_64General = append([]string{"$rax", "$rdx", "$rcx", "$rbx", "$rsi", "$rdi", "$rbp", "$rsp"},
 	append(indexed("$r", 8, 16), "$rip")...)
 
-// X86_64 is the 64-bit x86, x32 included: Breakpad calls both x86_64. DWARF numbers:
-// System V ABI, AMD64 supplement, figure 3.36.
+// X86_64 is the 64-bit x86, including x32: Breakpad calls both x86_64. DWARF
+// numbers: System V ABI, AMD64 supplement, figure 3.36.
 var X86_64 = finish(&Arch{
 	Name:             "x86_64",
 	Aliases:          []string{"amd64", "x86_64h"},

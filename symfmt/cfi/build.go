@@ -7,46 +7,46 @@ import (
 	"strings"
 )
 
-// Builder makes expressions from their operations, in postfix order.
+// Builder builds expressions from operations in postfix order.
 type Builder struct {
 	names *Names
 	code  []uint32
 }
 
-// Builder returns a Builder of expressions of n.
+// Builder returns a Builder for expressions of n.
 func (n *Names) Builder() Builder { return Builder{names: n} }
 
-// Value adds the value of a register, or of .cfa.
+// Value appends the value of a register or of .cfa.
 func (b *Builder) Value(r Reg) { b.code = appendReg(b.code, r) }
 
-// Const adds a constant, which is cut to the word of the CPU.
+// Const appends a constant, truncated to the CPU's word size.
 func (b *Builder) Const(v uint64) { b.code = appendConst(b.code, b.names.wrap(v)) }
 
-// Apply adds one of the operators + - * / % @ ^.
+// Apply appends one of the operators + - * / % @ ^.
 func (b *Builder) Apply(operator byte) {
 	b.code = append(b.code, opAdd+uint32(strings.IndexByte(opText, operator)))
 }
 
-// Sum adds base's value and an offset, which is written even if it is 0.
+// Sum appends base's value plus an offset, which is written even if it is 0.
 func (b *Builder) Sum(base Reg, offset int64) {
 	b.Value(base)
 	b.Const(uint64(offset))
 	b.Apply('+')
 }
 
-// Expr returns what was added since the last call.
+// Expr returns the expression built since its last call.
 func (b *Builder) Expr() Expr {
 	e := Expr{slices.Clone(b.code), b.names}
 	b.code = b.code[:0]
 	return e
 }
 
-// An Op is one operation of an expression.
+// Op is one operation of an expression.
 type Op struct {
 	Kind  OpKind
-	Reg   Reg    // of OpValue
-	Const uint64 // of OpConst
-	Apply byte   // of OpApply: one of + - * / % @ ^ =
+	Reg   Reg    // for OpValue
+	Const uint64 // for OpConst
+	Apply byte   // for OpApply: one of + - * / % @ ^ =
 }
 
 // OpKind is what an Op does.
@@ -102,9 +102,10 @@ func opOf(code []uint32) Op {
 	}
 }
 
-// Translate returns rules of another Names, which may be of another CPU, as rules
-// of n. It adds names, as parsing does; rules of a register for which there is no
-// room are left out, and expressions that use one are .undef.
+// Translate returns rules, which belong to another Names and perhaps to another
+// CPU, as rules of n. Like parsing, it may add names; it leaves out the rules of
+// registers for which there is no room, and replaces expressions that use such
+// registers with .undef.
 func (n *Names) Translate(rules Rules) Rules {
 	out := make(Rules, 0, len(rules))
 	for _, rule := range rules {
@@ -120,7 +121,7 @@ func (n *Names) Translate(rules Rules) Rules {
 	return out
 }
 
-// TranslateRow returns a row of another Names as Translate does its rules.
+// TranslateRow translates a row as Translate translates rules.
 func (n *Names) TranslateRow(r *Row) Row {
 	out := Row{RVA: r.RVA}
 	if len(r.Regs) > 0 {
@@ -150,7 +151,7 @@ func (n *Names) translate(e Expr) Expr {
 	return Expr{to, n}
 }
 
-// adopt returns the register of n that has the name of one of from.
+// adopt returns the register of n with the same name as r in from.
 func (n *Names) adopt(from *Names, r Reg) Reg {
 	if r < 0 || n.arch == from.arch && int(r) < from.known+len(from.homes) {
 		return r
@@ -161,8 +162,8 @@ func (n *Names) adopt(from *Names, r Reg) Reg {
 	return n.internOther(".ra")
 }
 
-// Pack returns rules in a fifth of the memory: for each its register, the number of
-// words of its expression, and these.
+// Pack returns rules in a fifth of the memory: for each rule its register, the
+// number of words of its expression, and the words.
 func (r Rules) Pack() []uint32 {
 	n := 0
 	for _, rule := range r {
@@ -176,7 +177,7 @@ func (r Rules) Pack() []uint32 {
 	return packed
 }
 
-// Unpack returns the rules of n that Pack has packed. They refer to packed.
+// Unpack returns the rules that Pack packed. They refer to packed.
 func (n *Names) Unpack(packed []uint32) Rules {
 	count := 0
 	for p := packed; len(p) > 0; p = p[2+p[1]:] {
@@ -190,8 +191,9 @@ func (n *Names) Unpack(packed []uint32) Rules {
 	return rules
 }
 
-// AppendCode appends bytes that are those of other rules of the same Names if and
-// only if the two have the same operations for the same registers in one order.
+// AppendCode appends an encoding of r: two rule sets of the same Names have equal
+// encodings if and only if they have the same operations for the same registers
+// in the same order.
 func (r Rules) AppendCode(dst []byte) []byte {
 	for _, rule := range r {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(rule.Reg))
@@ -200,8 +202,8 @@ func (r Rules) AppendCode(dst []byte) []byte {
 	return dst
 }
 
-// AppendCode appends bytes that are those of another expression of the same Names
-// if and only if the two have the same operations.
+// AppendCode appends an encoding of e: two expressions of the same Names have
+// equal encodings if and only if they have the same operations.
 func (e Expr) AppendCode(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.code)))
 	for _, w := range e.code {

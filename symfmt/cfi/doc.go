@@ -16,47 +16,46 @@
 //	.undef     the register cannot be recovered
 //	=          in program strings only: name value =
 //
-// A register's name in front of an expression ends with a colon; .cfa and .ra,
-// the return address, are required. An error in one register's expression costs
-// that register only, so ParseRules finds fault only with the form of the set, and
-// everything else shows when an expression is evaluated; Expr.Check reports it
-// beforehand.
+// A name before an expression ends with a colon; .cfa and .ra, the return address,
+// are required. Because an error in one register's expression affects only that
+// register, ParseRules reports only faults in the form of the set. All others are
+// reported when an expression is evaluated, or beforehand by Expr.Check.
 //
 // # Where we differ
 //
 // From Breakpad (processor/postfix_evaluator-inl.h, cfi_frame_info.cc,
 // stackwalker_*.cc):
 //
-//   - Division by zero is an error; there it is undefined behaviour (TestEval).
+//   - Division by zero is an error; in Breakpad it is undefined behaviour (TestEval).
 //   - @ with anything but a power of two is an error, as in rust-minidump;
-//     there it masks with nonsense, and gives 0 for 0 (TestEval).
+//     Breakpad masks with nonsense, and gives 0 for 0 (TestEval).
 //   - = in a STACK CFI rule is an error, as in rust-minidump (TestEval).
 //   - A callee-saved register whose rule is .undef, or fails, is unknown in the
-//     caller, as in rust-minidump; there it keeps the callee's value
+//     caller, as in rust-minidump; Breakpad keeps the callee's value
 //     (TestCallerLosesFailedRegisters).
 //   - On MIPS the program counter is .ra, as in rust-minidump, and $ra and $sp
-//     follow their rules; there .ra goes to $ra, less two words to the program
-//     counter, and $sp is .cfa always (TestCaller).
+//     follow their rules; Breakpad copies .ra to $ra and, less two words, to
+//     the program counter, and $sp is always .cfa (TestCaller).
 //   - The stack of an expression has at most MaxDepth entries and a rule set at
-//     most MaxTokens tokens; there nothing is limited (TestLimits).
+//     most MaxTokens tokens; Breakpad has no limits (TestLimits).
 //
 // From rust-minidump (breakpad-symbols/src/sym_file/walker.rs,
 // minidump-unwind/src/lib.rs):
 //
-//   - STACK CFI of a 32-bit CPU is computed in 32 bits, as in Breakpad; there in
-//     64, so that / and % differ and what does not fit is lost (TestEval,
-//     TestCaller).
-//   - A name is written as the CPU has it, as in Breakpad; there "rax" is "$rax"
+//   - STACK CFI of a 32-bit CPU is computed in 32 bits, as in Breakpad;
+//     rust-minidump uses 64, so / and % differ, and a result that does not fit
+//     is lost (TestEval, TestCaller).
+//   - Names are exact, as in Breakpad; rust-minidump accepts "rax" for "$rax"
 //     (TestNamesAreExact).
 //   - Constants are any that fit the word as unsigned, with or without a
-//     minus, as in Breakpad; there those of i64, in programs of i32 (TestEval).
+//     minus, as in Breakpad; rust-minidump takes those of i64, in programs i32 (TestEval).
 //   - Rules for the stack pointer and program counter that fail leave .cfa and
-//     .ra in force, as in Breakpad; there the register is lost (TestCaller).
+//     .ra in force, as in Breakpad; rust-minidump loses the register (TestCaller).
 //   - A program that leaves values on the stack fails, as in Breakpad, and so
-//     does one that uses .undef; there the first is accepted, and .undef deletes a
-//     variable (TestProgramErrors).
-//   - Only variables with a dollar sign can be assigned, as in Breakpad; there
-//     also those with a dot (TestProgramErrors).
+//     does one that uses .undef; rust-minidump accepts the first, and .undef
+//     deletes a variable (TestProgramErrors).
+//   - Only variables with a dollar sign can be assigned, as in
+//     Breakpad; rust-minidump also allows a dot (TestProgramErrors).
 package cfi
 
 import "github.com/symtool/symtool/symfmt/arch"
@@ -64,17 +63,17 @@ import "github.com/symtool/symtool/symfmt/arch"
 // RVA is an address relative to the module's load base, in bytes.
 type RVA = arch.RVA
 
-// MaxTokens is the most tokens that a rule set or program string may have.
-// Expressions have no loops, so that it also bounds the steps of an evaluation.
-// A rule set that recovers all registers of a signal frame has under 300, the
-// longest program strings of compilers about 60. Parsing more is an error.
+// MaxTokens is the maximum number of tokens in a rule set or program string.
+// Because expressions have no loops, it also bounds the steps of an evaluation.
+// A rule set that recovers all registers of a signal frame has fewer than 300
+// tokens, and compilers' longest program strings about 60.
 const MaxTokens = 4096
 
-// MaxDepth is the most values that an evaluation holds at a time; they are in
-// an array, so that evaluation allocates nothing. Rules of compilers need 3,
-// translated DWARF expressions (the PLT's) 4. One more value is an error.
+// MaxDepth is the maximum number of values on the evaluation stack, which is an
+// array so that evaluation does not allocate. Compilers' rules need 3, and
+// translated DWARF expressions (the PLT's) 4.
 const MaxDepth = 32
 
-// MaxNames is the most names that a Names may hold beyond those of its CPU: a
-// module has a handful. Parsing yet another is an error.
+// MaxNames is the maximum number of names in a Names beyond its CPU's. A module
+// has a handful.
 const MaxNames = 1 << 20

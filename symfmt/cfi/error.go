@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Kind is the kind of fault in a rule set or an evaluation. errors.Is finds it in
-// an *Error.
+// Kind is the kind of fault in a rule set or an evaluation. errors.Is matches an
+// *Error with its Kind.
 type Kind uint8
 
-// Faults of form: ParseRules, ParseExpr and ParseProgram return them.
+// Faults of form, returned by ParseRules, ParseExpr and ParseProgram.
 const (
 	_ Kind = iota
 	// Empty: a rule set without a rule, or a rule without an expression.
 	Empty
-	// NoRegister: an expression in front of the first register.
+	// NoRegister: an expression before the first register.
 	NoRegister
-	// NoName: a colon without a name in front of it.
+	// NoName: a colon without a name before it.
 	NoName
-	// Colon: a name with a colon within an expression.
+	// Colon: a name with a colon inside an expression.
 	Colon
 	// TooLong: more than MaxTokens tokens.
 	TooLong
 	// TooManyNames: more than MaxNames names.
 	TooManyNames
 
-	// Faults of evaluation.
+	// Faults of evaluation, returned by Eval, Caller and Run.
 
 	// NoCFARule, NoRARule: the row lacks the rule.
 	NoCFARule
@@ -39,17 +39,18 @@ const (
 	Undefined
 	// Underflow: an operator without enough operands.
 	Underflow
-	// Overflow: more than MaxDepth values at a time.
+	// Overflow: more than MaxDepth values on the stack.
 	Overflow
-	// Leftover: more than one value at the end, or in a program any.
+	// Leftover: more than one value at the end of an expression, or any at the end of a
+	// program.
 	Leftover
-	// DivisionByZero: / or % with 0.
+	// DivisionByZero: / or % by 0.
 	DivisionByZero
-	// BadAlignment: @ with something else than a power of two.
+	// BadAlignment: @ with something other than a power of two.
 	BadAlignment
-	// Unreadable: ^ where there is no memory.
+	// Unreadable: ^ at an address without memory.
 	Unreadable
-	// Assignment: = in a rule, or to something that is not a variable with "$".
+	// Assignment: = in a rule, or to something other than a variable with "$".
 	Assignment
 )
 
@@ -74,7 +75,7 @@ var kindText = [...]string{
 	Assignment:     "cannot be assigned",
 }
 
-// Error makes Kind a target of errors.Is.
+// Error makes Kind a target for errors.Is.
 func (k Kind) Error() string {
 	if int(k) < len(kindText) && kindText[k] != "" {
 		return kindText[k]
@@ -82,16 +83,16 @@ func (k Kind) Error() string {
 	return "fault " + strconv.Itoa(int(k))
 }
 
-// Error is a fault at a place of a rule set, expression or program.
+// Error is a fault at a position in a rule set, expression or program.
 type Error struct {
 	Kind  Kind
-	Rule  string // register whose rule it is; empty for an expression alone
-	Token int    // number of the token in the set, or when evaluating in the expression; from 1, 0 for the whole
+	Rule  string // register of the rule; empty for an expression by itself
+	Token int    // position of the token in the set or, when evaluating, in the expression; from 1, or 0 for the whole
 	Text  string // the token
 	Value uint64 // the operand of DivisionByZero, BadAlignment and Unreadable
 }
 
-// Error returns rule, token, and fault.
+// Error returns the rule, the token and the fault.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Rule != "" {
@@ -114,14 +115,14 @@ func (e *Error) Error() string {
 // Unwrap returns the Kind.
 func (e *Error) Unwrap() error { return e.Kind }
 
-// fault is an Error without the texts, to be made without allocation.
+// fault is an Error without its texts, so that it can be made without allocation.
 type fault struct {
 	kind  Kind
 	token int
 	value uint64
 }
 
-// error gives f its texts. The expression starts at code.
+// error returns f as an Error. The expression starts at code.
 func (f fault) error(n *Names, rule Reg, code []uint32) error {
 	if f.kind == 0 {
 		return nil

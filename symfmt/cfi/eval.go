@@ -2,14 +2,14 @@ package cfi
 
 import "math/bits"
 
-// Memory is the memory of the process, as far as it is known.
+// Memory is the known part of a process's memory.
 type Memory interface {
-	// ReadWord returns the word of the CPU's size at an address.
+	// ReadWord returns the word, of the CPU's size, at an address.
 	ReadWord(addr uint64) (value uint64, ok bool)
 }
 
-// Eval evaluates e with the callee's registers. Rules other than that of .cfa
-// are evaluated with EvalCFA.
+// Eval evaluates e with the callee's registers. All rules but .cfa's are
+// evaluated with EvalCFA.
 func (e Expr) Eval(regs *Regs, mem Memory) (uint64, error) {
 	v, f := e.eval(regs, mem, 0, false)
 	return v, f.error(e.names, NoReg, e.code)
@@ -35,9 +35,9 @@ func (e Expr) eval(regs *Regs, mem Memory, cfa uint64, hasCFA bool) (uint64, fau
 	return m.value[0], fault{}
 }
 
-// machine evaluates code. An entry of its stack is a value, or in a program a
-// variable that has not been looked at yet: "=" needs the name, and the other
-// operators take the value that the variable has by then.
+// machine evaluates code. An entry of its stack is a value or, in a program, a
+// variable that has not been read yet: "=" needs its name, and the other
+// operators the value that it has by then.
 type machine struct {
 	regs   *Regs
 	mem    Memory
@@ -98,7 +98,7 @@ func (m *machine) push(v uint64, ref uint32) Kind {
 	return 0
 }
 
-// pop takes a value from the stack.
+// pop removes a value from the stack and returns it.
 func (m *machine) pop() (uint64, Kind) {
 	if m.depth == 0 {
 		return 0, Underflow
@@ -115,7 +115,7 @@ func (m *machine) pop() (uint64, Kind) {
 	return v, 0
 }
 
-// load is "^".
+// load executes "^".
 func (m *machine) load() fault {
 	addr, k := m.pop()
 	if k != 0 {
@@ -131,7 +131,7 @@ func (m *machine) load() fault {
 	return fault{kind: m.push(v&m.mask, 0)}
 }
 
-// assign is "=". Rules never get here with a variable on the stack.
+// assign executes "=". Rules never get here with a variable on the stack.
 func (m *machine) assign() Kind {
 	v, k := m.pop()
 	if k != 0 {
@@ -166,8 +166,8 @@ func (m *machine) binary(op uint32) fault {
 	return fault{kind: m.push(v&m.mask, 0)}
 }
 
-// calc computes a op b. For opDiv, opMod and opAlign the operands have to be
-// within the word, without sign.
+// calc computes a op b. The operands of opDiv, opMod and opAlign must be
+// unsigned and fit the word.
 func calc(op uint32, a, b uint64) (uint64, Kind) {
 	switch op {
 	case opAdd:

@@ -5,23 +5,24 @@ import (
 	"strconv"
 )
 
-// Expr is an expression. The zero Expr is the absence of one.
+// Expr is an expression. The zero Expr means that there is none.
 type Expr struct {
 	code  []uint32
 	names *Names
 }
 
-// An expression's code is one word for each token: the operation in the low
-// byte, its argument above. opConst has two more words, the constant.
+// An expression's code has one word for each token: the operation in the low
+// byte, its argument above. The constant of an opConst follows in two more
+// words.
 const (
 	opReg    = iota // argument: Reg; its value
 	opVar           // argument: Reg; the variable, whose value is taken when it is used
-	opBad           // argument: Reg whose name is the token; a malformed constant
+	opBad           // argument: Reg whose name is the malformed constant
 	opSmall         // argument: constant
 	opConst         // constant in the next two words, low one first
 	opCFA           // .cfa
 	opUndef         // .undef
-	opAdd           // from here on operators, spelled by opText
+	opAdd           // from here on operators, in the order of opText
 	opSub           //
 	opMul           //
 	opDiv           //
@@ -42,7 +43,7 @@ func opSize(w uint32) int {
 	return 1
 }
 
-// appendConst appends an operation for a constant, which is wrapped.
+// appendConst appends an operation for v, which is already wrapped.
 func appendConst(code []uint32, v uint64) []uint32 {
 	if s := int64(v); int64(int32(s<<opBits)>>opBits) == s {
 		return append(code, uint32(s)<<opBits|opSmall)
@@ -75,18 +76,18 @@ func (e Expr) Size() int { return 4 * len(e.code) }
 // IsUndef reports whether e is .undef alone.
 func (e Expr) IsUndef() bool { return len(e.code) == 1 && e.code[0] == opUndef }
 
-// EndOfStack is the rule for .ra that every walker takes for the end of a stack, on
-// every CPU. Breakpad, rust-minidump and LLDB do not accept a return address below
-// 4096; but Breakpad's walker for x86-64 takes 0 for rules that failed, and goes on by
-// scanning the stack (TestOracleBreakpadStore).
+// EndOfStack is the .ra rule that every walker takes for the end of a stack, on every
+// CPU. Breakpad, rust-minidump and LLDB accept no return address below 4096, but
+// Breakpad's x86-64 walker takes 0 for failed rules and goes on to scan the stack
+// (TestOracleBreakpadStore).
 const EndOfStack = 1
 
-// firstPage is where no code is on any system.
+// firstPage is the size of the first page, which no system uses for code.
 const firstPage = 4096
 
-// EndsStack reports whether e, as the rule for .ra, says that there is no caller: it
-// is a number below 4096, such as 0, which other dumpers and older versions write,
-// and EndOfStack.
+// EndsStack reports whether e, as the rule for .ra, means that there is no caller:
+// EndOfStack, or any other number below 4096. Other dumpers and older versions write
+// 0.
 func (e Expr) EndsStack() bool {
 	if len(e.code) == 0 || len(e.code) != opSize(e.code[0]) {
 		return false
@@ -118,14 +119,14 @@ func (n *Names) Load(base Reg, offset int64) Expr {
 // Undef returns the expression .undef.
 func (n *Names) Undef() Expr { return Expr{[]uint32{opUndef}, n} }
 
-// AsOffset returns base and offset of an expression that Offset could have
-// made, up to its form.
+// AsOffset returns the base and offset of an expression that Offset could have
+// made, whatever its form.
 func (e Expr) AsOffset() (base Reg, offset int64, ok bool) {
 	return baseOffset(e.normal())
 }
 
-// AsLoad returns base and offset of an expression that Load could have made, up
-// to its form.
+// AsLoad returns the base and offset of an expression that Load could have
+// made, whatever its form.
 func (e Expr) AsLoad() (base Reg, offset int64, ok bool) {
 	code := e.normal()
 	if len(code) < 2 || code[len(code)-1] != opLoad {
@@ -159,8 +160,7 @@ func baseOffset(code []uint32) (Reg, int64, bool) {
 	return NoReg, 0, false
 }
 
-// Uses calls f for each register that e names, CFA among them, in order and as
-// often as it does.
+// Uses calls f for each use of a register in e, including CFA, in order.
 func (e Expr) Uses(f func(Reg)) {
 	for code := e.code; len(code) > 0; code = code[opSize(code[0]):] {
 		switch code[0] & (1<<opBits - 1) {
@@ -172,9 +172,9 @@ func (e Expr) Uses(f func(Reg)) {
 	}
 }
 
-// String returns the text of e: tokens as they were parsed, with one space
-// between them, constants without a plus sign or leading zeros, and those in
-// the upper half of the word's range as negative numbers.
+// String returns the text of e: its tokens as parsed, separated by one space,
+// constants without a plus sign or leading zeros, and constants in the upper
+// half of the word's range as negative numbers.
 func (e Expr) String() string { return string(e.Append(nil)) }
 
 // Append appends the text of e.
@@ -206,14 +206,14 @@ func appendOp(dst []byte, n *Names, code []uint32) []byte {
 	return append(dst, opText[op-opAdd])
 }
 
-// Equal reports whether e and o, of the same Names, have the same effect as far
-// as a normal form shows it: sums in any order and grouping, constants folded.
+// Equal reports whether e and o, of the same Names, have the same effect, as
+// far as a normal form shows: sums in any order and grouping, constants folded.
 func (e Expr) Equal(o Expr) bool {
 	return slices.Equal(e.code, o.code) || slices.Equal(e.normal(), o.normal())
 }
 
 // Check returns the fault, if any, that makes every evaluation of e fail. It does not
-// report registers without a value, nor .undef.
+// report registers without a value or .undef.
 func (e Expr) Check() error {
 	depth, token := 0, 0
 	fail := func(k Kind) error { return fault{kind: k, token: token}.error(e.names, NoReg, e.code) }

@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Reg is a register or variable of a Names: for those of the CPU the index in
-// arch.Arch.Regs, then their other names in order of arch.Arch.OtherNames, then
+// Reg is a register or variable of a Names. The CPU's registers come first, as
+// in arch.Arch.Regs, then their other names, as in arch.Arch.OtherNames, then
 // further names in order of first use.
 type Reg int32
 
@@ -18,21 +18,21 @@ const (
 	NoReg Reg = -3
 )
 
-// Names numbers the registers and variables that rules name. Expressions of
-// one module share a Names; only those can be compared. Parsing adds names, so
-// that it must not run at the same time as anything else that uses the Names;
-// what only evaluates, compares and prints may run in parallel.
+// Names numbers the registers and variables used in rules. The expressions of
+// one module share a Names; only those can be compared. Because parsing adds
+// names, it must not run concurrently with any other use of the Names.
+// Evaluating, comparing and printing may run concurrently.
 type Names struct {
 	arch   *arch.Arch
 	wide   bool // words of 64 bits
 	mask   uint64
 	sp, pc Reg
 	saved  []Reg // the callee-saved registers
-	known  int   // registers of arch
-	homes  []Reg // of their other names
+	known  int   // number of registers in arch
+	homes  []Reg // registers that the other names stand for
 	others []string
 	index  map[string]Reg
-	words  []uint32 // scratch of the parser
+	words  []uint32 // scratch space of the parser
 }
 
 // NewNames returns the names of a CPU's registers. For a module of an unknown
@@ -60,13 +60,13 @@ func NewNames(a *arch.Arch) *Names {
 // Arch returns the CPU; it may be nil.
 func (n *Names) Arch() *arch.Arch { return n.arch }
 
-// Len returns the number of registers and variables; each Reg is below it.
+// Len returns the number of registers and variables; every Reg is below it.
 func (n *Names) Len() int { return n.known + len(n.others) }
 
-// Known reports whether r is a register of the CPU, by any of its names, .cfa or .ra.
+// Known reports whether r is .cfa, .ra, or a register of the CPU under any of its names.
 func (n *Names) Known(r Reg) bool { return r > NoReg && int(r) < n.known+len(n.homes) }
 
-// Home returns the register in arch.Arch.Regs that r is another name of, or r.
+// Home returns the register in arch.Arch.Regs that r is another name for, or r itself.
 func (n *Names) Home(r Reg) Reg {
 	if i := int(r) - n.known; i >= 0 && i < len(n.homes) {
 		return n.homes[i]
@@ -96,8 +96,8 @@ func (n *Names) Lookup(name string) Reg {
 	return NoReg
 }
 
-// intern is Lookup that adds a name which is new, or returns NoReg when there
-// are MaxNames.
+// intern is like Lookup but adds a new name. It returns NoReg if there are
+// already MaxNames.
 func (n *Names) intern(name string) Reg {
 	if r := n.Lookup(name); r != NoReg {
 		return r
@@ -116,7 +116,7 @@ func (n *Names) internOther(name string) Reg {
 	if n.index == nil {
 		n.index = make(map[string]Reg)
 	}
-	name = strings.Clone(name) // or it would keep the whole input in memory
+	name = strings.Clone(name) // so as not to keep the whole input in memory
 	r := Reg(n.known + len(n.others))
 	n.others = append(n.others, name)
 	n.index[name] = r
@@ -138,7 +138,7 @@ func (n *Names) Name(r Reg) string {
 	return n.others[int(r)-n.known]
 }
 
-// wrap cuts v to the word and extends its sign: the form of constants.
+// wrap truncates v to the word size and sign-extends it: the form of constants.
 func (n *Names) wrap(v uint64) uint64 {
 	if n.wide {
 		return v

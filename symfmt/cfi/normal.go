@@ -2,10 +2,10 @@ package cfi
 
 import "slices"
 
-// normal returns code with the same effect as e's, equal for expressions that
-// differ only in the order and grouping of sums, the order of factors, and
-// constants to be folded. What fails by its form stays as it is, and all that
-// has .undef is .undef.
+// normal returns code with the same effect as e's that is equal for expressions
+// that differ only in the order and grouping of sums, the order of factors, or
+// unfolded constants. Malformed code stays as it is, and any code with .undef
+// becomes .undef.
 func (e Expr) normal() []uint32 {
 	if e.isNormal() || e.Check() != nil {
 		return e.code
@@ -31,8 +31,8 @@ func (e Expr) normal() []uint32 {
 	return stack[0].code(e.names)
 }
 
-// isNormal knows the commonest forms: "base", "base offset +" and "base offset
-// + ^". It may say no to others that are normal.
+// isNormal recognises the commonest normal forms: "base", "base offset +" and
+// "base offset + ^". It may return false for others.
 func (e Expr) isNormal() bool {
 	code := e.code
 	if n := len(code); n > 0 && code[n-1] == opLoad {
@@ -42,7 +42,7 @@ func (e Expr) isNormal() bool {
 	return ok && (offset != 0 || len(code) == 1)
 }
 
-// sum is terms plus offset.
+// sum is a sum of terms and an offset.
 type sum struct {
 	terms  []term
 	offset uint64
@@ -88,7 +88,7 @@ func (s sum) code(n *Names) []uint32 {
 	return code
 }
 
-// combine returns a op b. It takes their memory over.
+// combine returns a op b. It takes over their memory.
 func (n *Names) combine(op uint32, a, b sum) sum {
 	switch op {
 	case opAdd:

@@ -7,14 +7,14 @@ import (
 
 // Rule is how to recover one register.
 type Rule struct {
-	Reg  Reg // CFA and RA among them
+	Reg  Reg // may be CFA or RA
 	Expr Expr
 }
 
-// Rules are those of one STACK CFI record, in its order.
+// Rules are the rules of one STACK CFI record, in its order.
 type Rules []Rule
 
-// ParseExpr parses an expression. It returns faults of form only (Kind).
+// ParseExpr parses an expression. Its errors are faults of form only (see Kind).
 func (n *Names) ParseExpr(text string) (Expr, error) {
 	p := parser{names: n, text: text, code: n.words[:0]}
 	if err := p.expression(false); err != nil {
@@ -30,9 +30,9 @@ func (n *Names) ParseExpr(text string) (Expr, error) {
 	return Expr{slices.Clone(p.code), n}, nil
 }
 
-// ParseRules parses the rules of a STACK CFI record, such as
-// ".cfa: $rsp 8 + .ra: .cfa -8 + ^". It returns faults of form only; for
-// these, Breakpad ignores the whole function's CFI.
+// ParseRules parses the rules of a STACK CFI record, such as ".cfa: $rsp 8 +
+// .ra: .cfa -8 + ^". Its errors are faults of form only; Breakpad ignores all
+// CFI of a function with such a fault.
 func (n *Names) ParseRules(text string) (Rules, error) {
 	p := parser{names: n, text: text, code: n.words[:0]}
 	rules := make(Rules, 0, min(strings.Count(text, ":"), 16))
@@ -76,16 +76,16 @@ func (n *Names) ParseRules(text string) (Rules, error) {
 // parser turns tokens into code.
 type parser struct {
 	names *Names
-	text  string // what is left
+	text  string // unread rest
 	token string // the current one
 	name  bool   // the current token ends with a colon
-	count int    // tokens so far
+	count int    // tokens read
 	code  []uint32
 }
 
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// next goes to the next token.
+// next advances to the next token and reports whether there is one.
 func (p *parser) next() bool {
 	i := 0
 	for i < len(p.text) && isBlank(p.text[i]) {
@@ -107,8 +107,8 @@ func (p *parser) fail(k Kind) error {
 	return &Error{Kind: k, Token: p.count, Text: p.token}
 }
 
-// expression compiles tokens up to the end or to a register's name, which is
-// then the current token.
+// expression compiles tokens up to the end or to a register's name, which
+// becomes the current token.
 func (p *parser) expression(program bool) error {
 	for p.next() {
 		if p.count > MaxTokens {
@@ -160,7 +160,7 @@ func (p *parser) compile(t string, program bool) error {
 		op = opBad
 	}
 	reg := p.names.intern(t)
-	if reg == RA { // a value only outside of expressions; here a name like any other
+	if reg == RA { // RA is a value only outside expressions; here it is a name like any other
 		reg = p.names.internOther(t)
 	}
 	if reg == NoReg {
@@ -179,8 +179,8 @@ func isNumeric(t string) bool {
 	return '0' <= c && c <= '9'
 }
 
-// parseConst returns a decimal constant, wrapped. Its digits have to fit the
-// word; a minus negates modulo the word, as in Breakpad.
+// parseConst returns a decimal constant, wrapped. Its digits must fit the word;
+// a minus negates modulo the word size, as in Breakpad.
 func (n *Names) parseConst(t string) (uint64, bool) {
 	negative := t[0] == '-'
 	if negative || t[0] == '+' {

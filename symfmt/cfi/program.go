@@ -4,11 +4,11 @@ import "slices"
 
 // Program is the program string of a STACK WIN record: a sequence of
 // assignments, "$eip $esp ^ = $esp $esp 4 + =". Its variables are registers of
-// the same Names: those of x86, and $T0, .cbParams and whatever else it names
+// the same Names: x86's, and $T0, .cbParams and whatever else it uses
 // (specification: "Interpreting a STACK WIN record").
 type Program struct{ expr Expr }
 
-// ParseProgram parses a program string. It returns faults of form only.
+// ParseProgram parses a program string. Its errors are faults of form only.
 func (n *Names) ParseProgram(text string) (Program, error) {
 	p := parser{names: n, text: text, code: n.words[:0]}
 	if err := p.expression(true); err != nil {
@@ -30,11 +30,11 @@ func (p Program) String() string { return p.expr.String() }
 // Append appends the text of the program.
 func (p Program) Append(dst []byte) []byte { return p.expr.Append(dst) }
 
-// Uses calls f for each variable that the program names, in order.
+// Uses calls f for each use of a variable in the program, in order.
 func (p Program) Uses(f func(Reg)) { p.expr.Uses(f) }
 
-// Run executes the program on the variables, which it changes; Regs.Assigned
-// reports which it assigned. At a fault the earlier assignments stay.
+// Run executes the program, which changes vars; Regs.Assigned reports which
+// variables it assigned. After a fault, earlier assignments stay.
 func (p Program) Run(vars *Regs, mem Memory) error {
 	e := p.expr
 	if e.IsZero() {

@@ -2,13 +2,13 @@ package cfi
 
 import "slices"
 
-// Regs are the values of registers or variables, each known or not. A register's
-// other names stand for it.
+// Regs holds the values of registers or variables, each known or unknown. Any of
+// a register's names refers to it.
 type Regs struct {
 	names    *Names
 	values   []uint64
-	known    []uint64 // bit set by Reg
-	assigned []uint64 // bit set: assigned by a Program since Reset
+	known    []uint64 // bit set indexed by Reg
+	assigned []uint64 // bit set indexed by Reg: assigned by a Program since Reset
 }
 
 // NewRegs returns a set of registers that are all unknown.
@@ -18,7 +18,7 @@ func (n *Names) NewRegs() *Regs {
 	return r
 }
 
-// fit makes place for all names that there are by now.
+// fit makes room for all names added by now.
 func (r *Regs) fit() {
 	if n := r.names.Len(); n > len(r.values) {
 		r.values = append(r.values, make([]uint64, n-len(r.values))...)
@@ -40,7 +40,7 @@ func (r *Regs) Get(reg Reg) (uint64, bool) {
 	return r.values[reg], true
 }
 
-// Set gives a register a value, which is cut to the CPU's word.
+// Set sets a register to value, truncated to the CPU's word size.
 func (r *Regs) Set(reg Reg, value uint64) {
 	if reg = r.names.Home(reg); reg < 0 || int(reg) >= r.names.Len() {
 		return
@@ -77,7 +77,7 @@ func (r *Regs) Reset() {
 	clear(r.assigned)
 }
 
-// Clone returns a copy.
+// Clone returns a copy of r.
 func (r *Regs) Clone() *Regs {
 	return &Regs{r.names, slices.Clone(r.values), slices.Clone(r.known), slices.Clone(r.assigned)}
 }

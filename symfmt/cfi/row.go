@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// Row is the rules in force from RVA up to the next row.
+// Row is the set of rules in force from RVA up to the next row.
 type Row struct {
 	RVA  RVA    // first instruction, relative to the module's load base
 	CFA  Expr   // the zero Expr if there is no rule
-	RA   Expr   // likewise
+	RA   Expr   // the zero Expr if there is no rule
 	Regs []Rule // the other registers' rules, ordered by Reg
 }
 
-// Reset empties the row and keeps its memory.
+// Reset empties the row but keeps its memory.
 func (r *Row) Reset() { *r = Row{Regs: r.Regs[:0]} }
 
-// Apply lets rules replace those of the same registers: a STACK CFI record on
-// top of STACK CFI INIT and earlier ones. Of two rules for a register the later
-// one counts. Rules of a register's other names become rules of the register.
+// Apply replaces rules of the same registers: a STACK CFI record applied on top
+// of STACK CFI INIT and earlier records. If rules has two for a register, the
+// later one counts. A rule for another name of a register becomes a rule for
+// the register.
 func (r *Row) Apply(rules Rules) {
 	for _, rule := range rules {
 		if rule.Expr.names != nil {
@@ -39,7 +40,7 @@ func (r *Row) Apply(rules Rules) {
 	}
 }
 
-// find returns the place of reg's rule in Regs, or where it would be.
+// find returns the index of reg's rule in Regs, or where it would be inserted.
 func (r *Row) find(reg Reg) (int, bool) {
 	return slices.BinarySearchFunc(r.Regs, reg, func(rule Rule, reg Reg) int { return int(rule.Reg) - int(reg) })
 }
@@ -61,7 +62,7 @@ func (r *Row) Rule(reg Reg) Expr {
 // String returns the row's rules: .cfa, .ra, the others ordered by Reg.
 func (r *Row) String() string { return string(r.Append(nil)) }
 
-// Append appends the text of the row's rules in the order of String.
+// Append appends the text of the row, as String returns it.
 func (r *Row) Append(dst []byte) []byte {
 	start := len(dst)
 	for _, rule := range [...]Rule{{CFA, r.CFA}, {RA, r.RA}} {
@@ -76,7 +77,7 @@ func (r *Row) Append(dst []byte) []byte {
 	return Rules(r.Regs).Append(dst)
 }
 
-// Caller computes the caller's registers from the callee's, and puts them into
+// Caller computes the caller's registers from the callee's and stores them in
 // caller, which must be another Regs of the same Names:
 //
 //   - PC is what its rule gives; without one, or when it fails, .ra;
@@ -84,8 +85,8 @@ func (r *Row) Append(dst []byte) []byte {
 //   - any other register is what its rule gives; without a rule a callee-saved
 //     one is as in the callee, and others are unknown.
 //
-// Any other register whose rule fails is unknown. When .cfa or .ra fails, or has no
-// rule, that is the error, an *Error; Undefined for .ra marks the outermost
+// Any other register whose rule fails is unknown. If .cfa or .ra fails or has no
+// rule, the error is an *Error saying so; Undefined for .ra marks the outermost
 // frame.
 func (r *Row) Caller(callee *Regs, mem Memory, caller *Regs) error {
 	n := callee.names
@@ -124,11 +125,11 @@ func (r *Row) Caller(callee *Regs, mem Memory, caller *Regs) error {
 	return nil
 }
 
-// Equal reports whether two rows of one Names have the same rules by effect, as
-// far as Expr.Equal knows it and the calling convention implies it: "$rbx:
-// $rbx" is what a callee-saved register does without a rule, "$rsp: .cfa" what
-// the stack pointer does, and .undef what any other does; numbers that end a stack
-// are one rule (EndsStack). The RVAs do not count.
+// Equal reports whether two rows of the same Names have the same effect, as far as
+// Expr.Equal can see and the calling convention implies: "$rbx: $rbx" is what a
+// callee-saved register does without a rule, "$rsp: .cfa" what the stack pointer
+// does, and .undef what any other does. All numbers that end a stack are equal
+// (EndsStack). The RVAs are not compared.
 func (r *Row) Equal(o *Row) bool {
 	if !r.CFA.Equal(o.CFA) || !r.RA.Equal(o.RA) && !(r.RA.EndsStack() && o.RA.EndsStack()) {
 		return false
@@ -153,8 +154,8 @@ func (r *Row) Equal(o *Row) bool {
 	return true
 }
 
-// explicit returns e, the rule of reg, or, if that is the zero Expr, a rule with the
-// same effect. One of e and other is not the zero Expr.
+// explicit returns e, the rule of reg, or a rule with the same effect if e is the
+// zero Expr. At least one of e and other is not zero.
 func (r *Row) explicit(reg Reg, e, other Expr) Expr {
 	n := e.names
 	if n == nil {
@@ -173,8 +174,8 @@ func (r *Row) explicit(reg Reg, e, other Expr) Expr {
 	return n.Undef()
 }
 
-// AppendKey appends bytes that are those of another row of the same Names if and
-// only if the two are Equal.
+// AppendKey appends a key of the row: two rows of the same Names have equal keys
+// if and only if they are Equal.
 func (r *Row) AppendKey(dst []byte) []byte {
 	dst = appendKey(dst, CFA, r.CFA)
 	ra := r.RA
