@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"runtime/debug"
+	"sync"
 
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/walk"
@@ -36,10 +37,11 @@ type Walked struct {
 	Compared *compare.Comparison // of Result with the walk by Runner.Other; nil without
 	Err      error               // of the dump; Result is nil then
 
-	// Rendered is what Runner.Render wrote; nil without Render, if it failed, or if it is longer
-	// than what can be kept until the dumps before this one are done.
+	// Rendered is what Runner.Render wrote, until the dump is closed; nil without Render, if it
+	// failed, or if it is longer than what can be kept until the dumps before this one are done.
 	Rendered []byte
 
+	text  *limitedText // that Rendered is of
 	close func() error
 }
 
@@ -63,7 +65,6 @@ func (b *Runner) Run(ctx context.Context, paths []string, done func(*Walked) err
 type Worker struct {
 	batch         *Runner
 	walker, other *walk.Walker
-	rendered      int // bytes of the last dump's: the next one's may be as many
 }
 
 // NewWorker returns a Worker, for callers with an order of their own.
@@ -117,7 +118,7 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 		walked.Compared = compare.Walks(compare.OutlineOf(walked.Result, walked.Path), compare.OutlineOf(other, walked.Path))
 	}
 	if b.Render != nil {
-		walked.Rendered = w.render(b, walked)
+		b.render(walked)
 	}
 	return nil
 }
@@ -126,21 +127,31 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 // as JSON.
 const maxRendered = 4 << 20
 
-// render returns the output of Runner.Render, nil if that is too long.
-func (w *Worker) render(b *Runner, walked *Walked) []byte {
-	text := limitedText{data: make([]byte, 0, w.rendered+w.rendered/8), limit: maxRendered}
-	if err := b.Render(&text, walked); err != nil || text.full {
-		return nil
+// render sets Rendered.
+func (b *Runner) render(walked *Walked) {
+	text := texts.Get().(*limitedText)
+	if err := b.Render(text, walked); err != nil || text.full {
+		text.free()
+		return
 	}
-	w.rendered = len(text.data)
-	return text.data
+	walked.text, walked.Rendered = text, text.data
 }
+
+// texts has the memory of dumps that are closed, for the next ones: what several workers allocate,
+// they collect together.
+var texts = sync.Pool{New: func() any { return &limitedText{limit: maxRendered} }}
 
 // limitedText keeps what is written to it, up to a limit.
 type limitedText struct {
 	data  []byte
 	limit int
 	full  bool
+}
+
+// free gives the memory to another dump.
+func (t *limitedText) free() {
+	t.data, t.full = t.data[:0], false
+	texts.Put(t)
 }
 
 var errTextFull = errors.New("too long to be kept")
@@ -156,6 +167,10 @@ func (t *limitedText) Write(p []byte) (int, error) {
 
 // Close closes the dump.
 func (w *Walked) Close() error {
+	if w.text != nil {
+		w.text.free()
+		w.text, w.Rendered = nil, nil
+	}
 	if w.close == nil {
 		return nil
 	}

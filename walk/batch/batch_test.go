@@ -55,3 +55,35 @@ func TestBatchRender(t *testing.T) {
 		b.Sources.Close()
 	}
 }
+
+// What was rendered of a dump stays until it is closed, whatever is walked in between.
+func TestRenderedStays(t *testing.T) {
+	core := testenv.Input(t, "walk-sources.core.gz")
+	b := &Runner{Sources: &walk.Sources{}, Render: func(w io.Writer, walked *Walked) error {
+		_, err := io.WriteString(w, walked.Path)
+		return err
+	}}
+	defer b.Sources.Close()
+	worker := b.NewWorker()
+	var open []*Walked
+	for i := range 20 {
+		w, err := worker.Walk(context.Background(), core, fmt.Sprint("dump", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, w)
+		if i%3 == 0 {
+			w.Close()
+		}
+	}
+	for i, w := range open {
+		want := fmt.Sprint("dump", i)
+		if i%3 == 0 {
+			want = ""
+		}
+		if string(w.Rendered) != want {
+			t.Errorf("%q, want %q", w.Rendered, want)
+		}
+		w.Close()
+	}
+}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
+	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/walk/dump"
@@ -195,7 +197,8 @@ type contents struct {
 	data   []byte
 	size   int64 // as dump.Dump.Size
 	mapped bool
-	broken error // compressed data that ended too soon
+	buffer *[]byte // of buffers, which data is in; nil for other data
+	broken error   // compressed data that ended too soon
 	more   []*contents
 }
 
@@ -222,7 +225,10 @@ func (c *contents) Close() error {
 	if c.mapped {
 		bin.UnmapFile(c.data)
 	}
-	c.data, c.mapped = nil, false
+	if c.buffer != nil {
+		buffers.Put(c.buffer)
+	}
+	c.data, c.mapped, c.buffer = nil, false, nil
 	return nil
 }
 
@@ -261,10 +267,24 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, st.Size(), err
 }
 
-// hold maps an open file. A mapping outlives the file's handle and its name.
+// smallDump is the size in bytes up to which a file is read and not mapped. To map and unmap memory
+// takes locks of the process and interrupts its other processors; a minidump is rarely larger.
+const smallDump = 256 << 10
+
+// buffers has the memory of small dumps that are closed.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// hold reads or maps an open file. A mapping outlives the file's handle and its name.
 func hold(f *os.File, size int64) (*contents, error) {
-	if size == 0 {
-		return &contents{}, nil
+	if size <= smallDump {
+		c := &contents{size: size, buffer: buffers.Get().(*[]byte)}
+		*c.buffer = slices.Grow((*c.buffer)[:0], int(size))
+		c.data = (*c.buffer)[:size]
+		if _, err := f.ReadAt(c.data, 0); err != nil && size > 0 {
+			c.Close()
+			return nil, err
+		}
+		return c, nil
 	}
 	if data, err := bin.MapFile(f, 0, size); err == nil {
 		return &contents{data: data, size: size, mapped: true}, nil

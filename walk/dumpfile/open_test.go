@@ -61,6 +61,39 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// The memory of a dump that was closed is another dump's; that of an open one is not.
+func TestOpenSideBySide(t *testing.T) {
+	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(data []byte) (*dump.Dump, func()) {
+		d, closer, err := Open(writeFile(t, "dump", data), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d, func() { closer.Close() }
+	}
+	for range 3 {
+		_, close := open(data)
+		close()
+		first, close := open(data)
+		want := bytes.Clone(first.Memory.Bytes(0x10000, 32))
+		other := bytes.Clone(data)
+		place := bytes.Index(other, want)
+		clear(other[place : place+len(want)])
+		second, closeSecond := open(other)
+		if got := first.Memory.Bytes(0x10000, 32); !bytes.Equal(got, want) {
+			t.Errorf("after another dump was opened: %x, want %x", got, want)
+		}
+		if got := second.Memory.Bytes(0x10000, 32); !bytes.Equal(got, make([]byte, 32)) {
+			t.Errorf("the other dump has %x", got)
+		}
+		close()
+		closeSecond()
+	}
+}
+
 func TestOpenErrors(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
 	if err != nil {

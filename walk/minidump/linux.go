@@ -3,6 +3,7 @@ package minidump
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,16 +22,19 @@ func (r *reader) procStatus(s span) {
 	p := &r.d.Process
 	numbers := map[string]*uint32{"Pid": &p.ID, "PPid": &p.Parent, "Uid": &p.UID, "Gid": &p.GID}
 	for line := range bytes.Lines(s.data) {
-		key, value, _ := strings.Cut(string(line), ":")
-		if key == "Name" {
-			p.Name = strings.TrimSpace(value)
+		key, value, _ := bytes.Cut(line, []byte(":"))
+		if string(key) == "Name" {
+			p.Name = string(bytes.TrimSpace(value))
 		}
-		fields := strings.Fields(value)
-		if to := numbers[key]; to != nil && len(fields) > 0 {
+		to := numbers[string(key)]
+		if to == nil {
+			continue
+		}
+		if fields := strings.Fields(string(value)); len(fields) > 0 {
 			n, err := strconv.ParseUint(fields[0], 10, 32)
 			if err == nil {
 				*to = uint32(n)
-				p.HasID = p.HasID || key == "Pid"
+				p.HasID = p.HasID || to == &p.ID
 			}
 		}
 	}
@@ -67,11 +71,13 @@ func (r *reader) wordSize() int {
 }
 
 func (r *reader) linuxMaps(s span) {
+	const shortest = len("0-0 r--p 0 0:0 0") // a line
+	r.d.Maps = slices.Grow(r.d.Maps, min(bytes.Count(s.data, []byte("\n"))+1, len(s.data)/shortest))
 	off := s.off
-	for line := range bytes.Lines(s.data) {
-		if m, ok := parseMapping(string(bytes.TrimRight(line, "\n\x00"))); ok {
+	for line := range strings.Lines(string(s.data)) {
+		if m, ok := parseMapping(strings.TrimRight(line, "\n\x00")); ok {
 			r.d.Maps = append(r.d.Maps, m)
-		} else if len(bytes.TrimRight(line, "\n\x00")) > 0 {
+		} else if len(strings.TrimRight(line, "\n\x00")) > 0 {
 			r.problemf("a mapping", off, "%.60q is no line of /proc/self/maps", line)
 		}
 		off += uint64(len(line))

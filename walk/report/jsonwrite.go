@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"sync"
 )
 
 // Write writes the document: on one line with its end, so that several documents are JSON Lines, or
@@ -15,15 +16,31 @@ import (
 // those of encoding/json, but frames are made and written one by one, and modules written so: a stack
 // may have a million frames, a dump thousands of modules.
 func (d *Document) Write(w io.Writer, indent bool) error {
-	s := documentWriter{w: bufio.NewWriter(w), indent: indent}
-	s.enc = json.NewEncoder(&s.buf)
-	s.enc.SetEscapeHTML(false)
-	s.value(reflect.ValueOf(d), 0)
+	s := documentWriters.Get().(*documentWriter)
+	s.w.Reset(w)
+	defer s.release()
+	s.indent, s.err = indent, nil
+	s.value(reflect.ValueOf(d).Elem(), 0)
 	s.w.WriteByte('\n')
 	if s.err != nil {
 		return s.err
 	}
 	return s.w.Flush()
+}
+
+// documentWriters keeps the buffers of documents that were written, for the next ones.
+var documentWriters = sync.Pool{New: func() any {
+	s := &documentWriter{w: bufio.NewWriter(nil)}
+	s.enc = json.NewEncoder(&s.buf)
+	s.enc.SetEscapeHTML(false)
+	return s
+}}
+
+// release keeps the buffers, and nothing of the document.
+func (s *documentWriter) release() {
+	s.w.Reset(nil)
+	s.frame = DocFrame{}
+	documentWriters.Put(s)
 }
 
 // documentWriter writes a document piece by piece. The encoder of
@@ -35,48 +52,69 @@ type documentWriter struct {
 	enc    *json.Encoder // to buf
 	buf    bytes.Buffer
 	pretty bytes.Buffer
-	err    error // of enc or w
+	frame  DocFrame // the one that is written
+	err    error    // of enc or w
 }
 
-// value writes the parts that frames are in piece by piece, and the rest at once.
-func (s *documentWriter) value(v reflect.Value, depth int) {
-	switch x := v.Interface().(type) {
-	case *Document:
-		s.object(v.Elem(), depth)
-	case *DocCrashingThread:
-		if x == nil {
-			s.piece(nil, depth)
-			return
+// jsonField is a field of a struct that is written field by field.
+type jsonField struct {
+	key   string // with its quotes and the colon
+	index []int
+}
+
+// byField are the structs that are written field by field: frames are in them.
+var byField = map[reflect.Type][]jsonField{}
+
+func init() {
+	for _, t := range []reflect.Type{reflect.TypeFor[Document](), reflect.TypeFor[DocCrashingThread](), reflect.TypeFor[DocThread]()} {
+		for _, f := range reflect.VisibleFields(t) {
+			if !f.Anonymous { // its fields come as ours
+				byField[t] = append(byField[t], jsonField{fmt.Sprintf("%q:", f.Tag.Get("json")), f.Index})
+			}
 		}
-		s.object(v.Elem(), depth)
-	case DocThread:
-		s.object(v, depth)
-	case []DocThread:
-		s.list(len(x), depth, func(i int) { s.value(v.Index(i), depth+1) })
-	case []DocModule:
-		s.list(len(x), depth, func(i int) { s.piece(x[i], depth+1) })
-	case []DocUnloadedModule:
-		s.list(len(x), depth, func(i int) { s.piece(x[i], depth+1) })
-	case DocFrames:
-		s.list(x.Len(), depth, func(i int) { s.piece(x.At(i), depth+1) })
+	}
+}
+
+// value writes the parts that frames are in piece by piece, and the rest at once. Most fields of a
+// document are null: they are written without the encoder.
+func (s *documentWriter) value(v reflect.Value, depth int) {
+	if fields := byField[v.Type()]; fields != nil {
+		s.object(v, fields, depth)
+		return
+	}
+	if v.Kind() == reflect.Pointer && v.IsNil() || v.Type() == reflect.TypeFor[null]() {
+		s.w.WriteString("null")
+		return
+	}
+	switch x := v.Addr().Interface().(type) {
+	case **DocCrashingThread:
+		s.value(v.Elem(), depth)
+	case *[]DocThread:
+		s.list(len(*x), depth, func(i int) { s.value(v.Index(i), depth+1) })
+	case *[]DocModule:
+		s.list(len(*x), depth, func(i int) { s.piece(&(*x)[i], depth+1) })
+	case *[]DocUnloadedModule:
+		s.list(len(*x), depth, func(i int) { s.piece(&(*x)[i], depth+1) })
+	case *DocFrames:
+		s.list(x.Len(), depth, func(i int) {
+			s.frame = x.At(i)
+			s.piece(&s.frame, depth+1)
+		})
 	default:
 		s.piece(x, depth)
 	}
 }
 
-func (s *documentWriter) object(v reflect.Value, depth int) {
+func (s *documentWriter) object(v reflect.Value, fields []jsonField, depth int) {
 	s.w.WriteByte('{')
 	first := true
-	for _, f := range reflect.VisibleFields(v.Type()) {
-		if f.Anonymous {
-			continue // its fields come as ours
-		}
+	for i := range fields {
 		s.separate(&first, depth+1)
-		fmt.Fprintf(s.w, "%q:", f.Tag.Get("json"))
+		s.w.WriteString(fields[i].key)
 		if s.indent {
 			s.w.WriteByte(' ')
 		}
-		s.value(v.FieldByIndex(f.Index), depth+1)
+		s.value(v.FieldByIndex(fields[i].index), depth+1)
 	}
 	s.line(depth)
 	s.w.WriteByte('}')
@@ -129,6 +167,9 @@ func (s *documentWriter) piece(v any, depth int) {
 // escapeControls escapes the control characters that encoding/json does not: DEL and those from
 // U+0080 to U+009F. In JSON they occur in texts only.
 func escapeControls(b []byte) []byte {
+	if bytes.IndexByte(b, 0x7f) < 0 && bytes.IndexByte(b, 0xc2) < 0 {
+		return b
+	}
 	var out []byte
 	done := 0
 	for i := 0; i < len(b); i++ {
