@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // RVA is an address relative to the module's load base, in bytes.
@@ -32,6 +33,8 @@ type Module struct {
 	Publics []Public
 	Wins    []StackWin
 	CFI     CFITable
+
+	Vars *vars.Info // parameters and local variables; nil if the file has none
 }
 
 // Info is an INFO record, known or unknown. Value is the rest of the line.

@@ -1,0 +1,114 @@
+package vars
+
+import "iter"
+
+// Location says where a variable is, while the code of its scope runs.
+type Location struct {
+	Whole ExprID  // the same in all of the scope; else 0
+	List  []Entry // by address; nothing holds elsewhere
+}
+
+// Entry is where a variable is in a range of addresses, which count from the start of its scope.
+type Entry struct {
+	Range
+	Expr ExprID
+}
+
+// at returns the expression that holds at an offset from the start of the scope. Of several entries
+// the first one counts.
+func (l *Location) at(off int64) ExprID {
+	for i := range l.List {
+		if l.List[i].Lo <= off && off < l.List[i].Hi {
+			return l.List[i].Expr
+		}
+	}
+	return l.Whole
+}
+
+// Block is a scope with all that is in it, for code that looks at everything. Evaluation does not
+// need it.
+type Block struct {
+	Kind   ScopeKind
+	Inline int     // InlineScope: the number of the INLINE record in its FUNC; else -1
+	Ranges []Range // BlockScope: sorted; from the start of the scope around it
+	Group  GroupID
+	Vars   []Location // of the variables of the group
+	Blocks []Block
+}
+
+// Tree returns the scopes of a function of in; nil if there are none.
+func (f *Func) Tree(in *Info) *Block {
+	if f.Body.scopes == "" {
+		return nil
+	}
+	u := unpacker{data: f.Body.scopes, lastInline: -1}
+	root := u.block(in)
+	return &root
+}
+
+func (u *unpacker) block(in *Info) Block {
+	b := Block{Kind: ScopeKind(u.byte() - 1), Inline: -1}
+	switch b.Kind {
+	case InlineScope:
+		b.Inline = u.inline()
+	case BlockScope:
+		b.Ranges = u.ranges(nil)
+	}
+	b.Group = GroupID(u.uvarint())
+	group := in.Groups[b.Group]
+	b.Vars = make([]Location, len(group))
+	for i := range group {
+		b.Vars[i] = u.location(nil)
+	}
+	for u.data[0] != 0 {
+		b.Blocks = append(b.Blocks, u.block(in))
+	}
+	u.byte()
+	return b
+}
+
+// Add packs a tree.
+func (b *Builder) Add(t *Block) {
+	switch t.Kind {
+	case FuncScope:
+		b.Func(t.Group)
+	case InlineScope:
+		b.Inline(t.Inline, t.Group)
+	case BlockScope:
+		b.Block(t.Ranges, t.Group)
+	}
+	for i := range t.Vars {
+		b.Location(&t.Vars[i])
+	}
+	for i := range t.Blocks {
+		b.Add(&t.Blocks[i])
+	}
+	b.End()
+}
+
+// CallSites yields the call sites of a function, in order of their return addresses.
+func (f *Func) CallSites() iter.Seq[CallSite] {
+	return func(yield func(CallSite) bool) {
+		if f.Body.sites == "" {
+			return
+		}
+		u := unpacker{data: f.Body.sites}
+		ret := f.RVA
+		for n := u.uvarint(); n > 0; n-- {
+			ret += RVA(u.uvarint())
+			s := CallSite{Return: ret}
+			flags := u.uvarint()
+			s.Tail, s.HasTarget = flags&siteTail != 0, flags&siteTarget != 0
+			if s.HasTarget {
+				s.Target = f.RVA + RVA(u.varint())
+			}
+			for k := u.uvarint(); k > 0; k-- {
+				loc := ExprID(u.uvarint())
+				s.Params = append(s.Params, SiteParam{loc, ExprID(u.uvarint())})
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package vars
+
+import (
+	"reflect"
+	"testing"
+)
+
+// sample is a function at 0x1000 with a parameter, an inlined call at 0x1010 to 0x1020, and a block
+// at 0x1014 to 0x1018 in it.
+func sample() *Info {
+	in := &Info{
+		Types:  []Type{{}, {Kind: Base, Name: "int", Size: 4, HasSize: true, Encoding: Signed}},
+		Vars:   []Variable{{}, {Name: "a", Type: 1, Param: true}, {Name: "b", Type: 1}, {Name: "c", Type: 1}},
+		Exprs:  []Expr{{}, NewExpr([]Op{{Code: OpReg, Reg: 5}}), NewExpr([]Op{{Code: OpFbreg, S: -20}}), NewExpr([]Op{{Code: OpCFA}})},
+		Groups: [][]VarID{nil, {1}, {2, 3}, {3}},
+	}
+	tree := &Block{Group: 1, Inline: -1, Vars: []Location{{List: []Entry{{Range{0, 8}, 1}, {Range{8, 0x30}, 2}}}}, Blocks: []Block{
+		{Kind: InlineScope, Inline: 2, Group: 2, Vars: []Location{{Whole: 1}, {}}, Blocks: []Block{
+			{Kind: BlockScope, Inline: -1, Ranges: []Range{{4, 8}}, Group: 3, Vars: []Location{{List: []Entry{{Range{-4, 2}, 2}}}}},
+		}},
+	}}
+	var b Builder
+	b.Reset(0x1000)
+	b.Add(tree)
+	b.Site(&CallSite{Return: 0x1008, Target: 0x900, HasTarget: true, Params: []SiteParam{{1, 2}}})
+	b.Site(&CallSite{Return: 0x1012, Tail: true, Params: []SiteParam{{1, 0}, {2, 1}}})
+	in.Funcs = []Func{{RVA: 0x1000, Size: 0x30, FrameBase: 3, Body: b.Finish()}}
+	if got := in.Funcs[0].Tree(in); !reflect.DeepEqual(got, tree) {
+		panic("tree")
+	}
+	return in
+}
+
+func TestAt(t *testing.T) {
+	in := sample()
+	for _, tt := range []struct {
+		rva     RVA
+		inlines []Inlined
+		want    []Scope
+	}{
+		{0xfff, nil, nil},
+		{0x1030, nil, nil},
+		{0x1007, nil, []Scope{{FuncScope, -1, 0, []Instance{{1, 1}}}}},
+		{0x1010, []Inlined{{2, 0x1010}}, []Scope{
+			{InlineScope, 2, 1, []Instance{{2, 1}, {3, 0}}}, {FuncScope, -1, 0, []Instance{{1, 2}}}}},
+		{0x1014, []Inlined{{2, 0x1010}}, []Scope{
+			{BlockScope, -1, 1, []Instance{{3, 2}}}, {InlineScope, 2, 1, []Instance{{2, 1}, {3, 0}}}, {FuncScope, -1, 0, []Instance{{1, 2}}}}},
+		{0x1014, []Inlined{{1, 0x1010}}, []Scope{{FuncScope, -1, 0, []Instance{{1, 2}}}}},
+	} {
+		if got := in.At(tt.rva, tt.inlines); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%#x: got %v, want %v", tt.rva, got, tt.want)
+		}
+	}
+}
+
+func TestCallSite(t *testing.T) {
+	in := sample()
+	if s, ok := in.CallSite(0x1008); !ok || s.Target != 0x900 || len(s.Params) != 1 {
+		t.Errorf("got %v, %v", s, ok)
+	}
+	if s, ok := in.CallSite(0x1012); !ok || !s.Tail || s.HasTarget || s.Params[1] != (SiteParam{2, 1}) {
+		t.Errorf("got %v, %v", s, ok)
+	}
+	if _, ok := in.CallSite(0x1010); ok {
+		t.Error("a call site at 0x1010")
+	}
+}
+
+func TestExprPacks(t *testing.T) {
+	ops := []Op{
+		{Code: OpBreg, Reg: 7, S: -8}, {Code: OpDeref, U: 8}, {Code: OpBranch, To: 4}, {Code: OpConstType, Type: 3, Data: []byte{1, 2}},
+		{Code: OpEntryValue, Sub: []Op{{Code: OpReg, Reg: 5}}}, {Code: OpImplicitPointer, Label: 9, S: 4}, {Code: OpPiece, U: 1 << 40},
+	}
+	if got := NewExpr(ops).Ops(); !reflect.DeepEqual(got, ops) {
+		t.Errorf("got %v, want %v", got, ops)
+	}
+}
