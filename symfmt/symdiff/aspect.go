@@ -2,10 +2,10 @@ package symdiff
 
 import "strings"
 
-// Aspect is a set of what differs.
+// Aspect is a set of differences.
 type Aspect uint32
 
-// What may differ. From LostLines on, something is worse than before.
+// The aspects. From LostLines on, something is worse than before.
 const (
 	Added Aspect = 1 << iota
 	Removed
@@ -14,7 +14,7 @@ const (
 	Resized
 	PathsChanged // folders of source files only
 	LinesChanged
-	LinesShifted // the line numbers only, all by one distance in each file
+	LinesShifted // line numbers only, all by the same distance in each file
 	InlinesChanged
 	InlinesShifted
 	CFIChanged
@@ -26,18 +26,18 @@ const (
 	BecamePublic    // a FUNC before, a PUBLIC now
 	BecameFunc      // a PUBLIC before, a FUNC now
 	LostLines       // more bytes without lines, and a smaller share with
-	LostInlines     // no inlined calls any more, in code of the same size
-	LostCFI         // more bytes without call frame information, and a smaller share with
-	LostName        // no name, or a mangled one
-	Lost            // removed, and not found under another name
+	LostInlines     // more bytes without lines, and a smaller share with lines
+	LostCFI         // inlined calls are gone, in code of the same size
+	LostName        // more bytes without call frame information, and a smaller share with it
+	Lost            // the name is gone, or is mangled now
 
 	lost = LostLines | LostInlines | LostCFI | LostName | Lost | BecamePublic
 )
 
-// Regression reports whether the change makes symbolication or unwinding worse.
+// removed, and not found under another name
 func (a Aspect) Regression() bool { return a&lost != 0 }
 
-// aspectNames are in the order in which aspects are listed.
+// aspectNames lists the names in output order.
 var aspectNames = [...]struct {
 	what Aspect
 	name string
@@ -67,7 +67,7 @@ var aspectNames = [...]struct {
 	{MultipleChanged, "multiple"},
 }
 
-// Names returns the names of the aspects in a set, as they are in outputs.
+// Names returns the names of the aspects in a set, as outputs show them.
 func (a Aspect) Names() (names []string) {
 	for _, x := range aspectNames {
 		if a&x.what != 0 {
@@ -77,5 +77,5 @@ func (a Aspect) Names() (names []string) {
 	return names
 }
 
-// String returns the names with blanks between them.
+// String returns the names, separated by spaces.
 func (a Aspect) String() string { return strings.Join(a.Names(), " ") }

@@ -8,15 +8,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// body makes the hashes of one FUNC's lines and inlined calls after another's. Its
-// buffers are reused.
+// body computes the hashes of the lines and inlined calls of one FUNC after
+// another. Its buffers are reused.
 type body struct {
 	start   symfmt.RVA
 	size    uint64
 	lines   []lineItem
 	inlines []inlineItem
 	ranges  []symfmt.Range
-	first   firsts // line numbers that others of their files are counted from
+	first   firsts // line numbers from which others in their files are counted
 
 	paths hash // of the folders of lines and calls, in any order
 }
@@ -40,14 +40,14 @@ func (b *body) begin(start symfmt.RVA, size uint64) {
 	b.paths = 0
 }
 
-// line adds a line record. One that goes on where the last ended, with the same
-// line, is a part of that.
+// line adds a line record. A record that continues the last one with the same
+// line becomes part of it.
 func (b *body) line(l *symfmt.Line, names fileHash) {
 	if l.Size == 0 {
 		return
 	}
 	file := names.base
-	b.paths += names.full * hash(l.Size) // whatever records the line is cut into
+	b.paths += names.full * hash(l.Size) // however the line is cut into records
 	start := uint64(l.RVA - b.start)
 	if n := len(b.lines); n > 0 {
 		if last := &b.lines[n-1]; last.end == start && last.num == l.Num && last.file == file {
@@ -86,12 +86,12 @@ func joinRanges(rs []symfmt.Range) []symfmt.Range {
 	return out
 }
 
-// end puts what is known into f.
+// end stores the results in f.
 func (b *body) end(f *Func) {
 	b.sortLines()
 	f.NumLines, f.NumInline = uint16(min(len(b.lines), math.MaxUint16)), narrow(uint64(len(b.inlines)))
 	f.Covered = b.covered()
-	f.Paths = uint32(b.paths >> 32) // in the low bits sizes leave less
+	f.Paths = uint32(b.paths >> 32) // sizes leave less in the low bits
 	b.firstLines()
 	if len(b.lines) > 0 {
 		first := &b.lines[0]
@@ -109,7 +109,7 @@ func (b *body) end(f *Func) {
 	}
 }
 
-// sortLines sorts line records by address and joins those of one line that touch.
+// sortLines sorts line records by address and joins adjacent ones of the same line.
 func (b *body) sortLines() {
 	byStart := func(x, y lineItem) int {
 		if x.start != y.start {
@@ -134,7 +134,7 @@ func (b *body) sortLines() {
 	b.lines = out
 }
 
-// covered returns how many bytes of the function have lines.
+// covered returns the number of bytes of the function that have lines.
 func (b *body) covered() (n uint64) {
 	at := uint64(0)
 	for _, l := range b.lines {
@@ -147,8 +147,8 @@ func (b *body) covered() (n uint64) {
 	return n
 }
 
-// firstLines finds the line number that others of its file are counted from: that
-// of the first line record, or else the least of the calls.
+// firstLines finds for each file the line number from which others are counted:
+// the first line record's or, without one, the least of the calls'.
 func (b *body) firstLines() {
 	b.first.reset()
 	for i := range b.lines {
@@ -171,7 +171,7 @@ func (b *body) firstLines() {
 	}
 }
 
-// number returns a line number as it counts from the first of its file.
+// number returns a line number relative to the first of its file.
 func (b *body) number(file hash, num uint32) uint64 {
 	if num == 0 {
 		return 0
@@ -179,7 +179,7 @@ func (b *body) number(file hash, num uint32) uint64 {
 	return 1<<40 + uint64(num) - uint64(b.first.get(file).num)
 }
 
-// hashLines hashes the lines, the lines with numbers as they count, and the lines
+// hashLines hashes the lines, the lines with relative numbers, and the lines
 // without numbers.
 func (b *body) hashLines() (absolute, relative, shape hash) {
 	x, y, z := hash(1), hash(1), hash(1)
@@ -192,7 +192,7 @@ func (b *body) hashLines() (absolute, relative, shape hash) {
 	return x | 1, y | 1, z | 1
 }
 
-// hashInlines does likewise, and does not mind the order of records.
+// hashInlines does the same for inlined calls, in any order of records.
 func (b *body) hashInlines() (absolute, relative hash) {
 	for i := range b.inlines {
 		in := &b.inlines[i]

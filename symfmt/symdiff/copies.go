@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// dropCopies drops exact copies of records in front of them, which add nothing for
-// readers. Records counts them.
+// dropCopies drops exact copies of earlier records, which mean nothing to readers.
+// Records still counts them.
 func (o *Outline) dropCopies() {
 	o.Infos = uniqueInfos(o.Infos)
 	o.Funcs = unique(o.Funcs, func(f *Func) symfmt.RVA { return f.RVA }, func(f *Func) hash {
@@ -33,8 +33,8 @@ func uniqueInfos(infos []symfmt.Info) []symfmt.Info {
 	})
 }
 
-// unique leaves, of what has one key, the first. What is at addresses that only grow
-// is looked at no further.
+// unique keeps only the first of the entries at one address with equal keys. s is
+// sorted by address; entries without neighbours there are not examined.
 func unique[T any](s []T, rva func(*T) symfmt.RVA, key func(*T) hash) []T {
 	grows := true
 	for i := 1; i < len(s) && grows; i++ {

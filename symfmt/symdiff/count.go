@@ -2,10 +2,10 @@ package symdiff
 
 import "fmt"
 
-// Count is how many there are of a kind.
+// Count counts the records of a kind.
 type Count struct {
 	Before, After int
-	Same          int // of After: in all that is compared
+	Same          int // of After: equal in all that is compared
 	By            map[Aspect]int
 	Regressions   int
 }
@@ -35,18 +35,18 @@ func (r *Result) count() {
 	}
 }
 
-// Coverage is how much of the code has call frame information and lines.
+// Coverage counts the code that has call frame information and lines.
 type Coverage struct {
-	Bytes   uint64 // of functions; those of two that overlap count twice
-	CFI     uint64 // of them with call frame information
-	Lines   uint64 // of them with lines
-	AllCFI  uint64 // bytes with call frame information, in functions or not
+	Bytes   uint64 // size of all functions; overlapping bytes count twice
+	CFI     uint64 // of Bytes, those with call frame information
+	Lines   uint64 // of Bytes, those with lines
+	AllCFI  uint64 // bytes with call frame information, inside functions or not
 	Entries int    // functions whose first byte has call frame information
 	Named   int    // functions with a name
 }
 
-// WorseCoverage says in what respect less of the whole code is covered than before,
-// by more than Options.Tolerance: it may come from new functions alone.
+// WorseCoverage describes how a smaller share of the whole code is covered than
+// before, by more than Options.Tolerance. New functions alone may cause this.
 func (r *Result) WorseCoverage() (out []string) {
 	t := r.Options.Topics
 	b, a := r.Before, r.After
@@ -71,7 +71,7 @@ func (r *Result) fell(old, oldSize, new, newSize uint64) bool {
 	return 100*(float64(old)/float64(oldSize)-float64(new)/float64(newSize)) > max(tolerance, 0)
 }
 
-// percent returns a share in percent; what is not all is never called 100 %.
+// percent returns a share in percent; less than all is never shown as 100 %.
 func percent(n, of uint64) string {
 	switch {
 	case of == 0:
@@ -84,8 +84,8 @@ func percent(n, of uint64) string {
 	return fmt.Sprintf("%.2f %%", min(99.99, 100*float64(n)/float64(of)))
 }
 
-// CFIShare returns the share of functions with call frame information or, in a file
-// without functions, the number of bytes with it.
+// CFIShare returns the share of the functions' code with call frame information or,
+// in a file without functions, the number of bytes with it.
 func (c *Coverage) CFIShare() string {
 	if c.Bytes == 0 && c.AllCFI > 0 {
 		return fmt.Sprintf("%d bytes", c.AllCFI)
@@ -93,7 +93,7 @@ func (c *Coverage) CFIShare() string {
 	return percent(c.CFI, c.Bytes)
 }
 
-// LineShare returns the share of functions with lines.
+// LineShare returns the share of the functions' code with lines.
 func (c *Coverage) LineShare() string { return percent(c.Lines, c.Bytes) }
 
 func (o *Outline) coverage() (c Coverage) {

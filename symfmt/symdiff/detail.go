@@ -12,37 +12,37 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Detail is a change in full, read from the texts.
+// Detail is a change in full, as read from the texts.
 type Detail struct {
-	Old, New *Subject // nil where it is not
-	Part     *Subject // of Change.Part: what it is a part of
+	Old, New *Subject // nil if absent
+	Part     *Subject // for Change.Part: the function that it is a part of
 	Sections []Section
 }
 
-// Subject is the code that a change affects, on one side.
+// Subject is the code affected by a change, on one side.
 type Subject struct {
 	Name string
 	RVA  symfmt.RVA
 	Size uint64
-	Line uint32 // of the symbol file
-	At   string // file:line of its first line, "" without
+	Line uint32 // in the symbol file
+	At   string // file:line of the first line, or ""
 }
 
 // Section is a part of a function that differs.
 type Section struct {
 	Name string // "lines", "inlines", "STACK CFI", "STACK WIN"
 	Ops  []Op
-	// Cut is how many more operations there are.
+	// Cut is the number of operations left out.
 	Cut int
 }
 
-// Op is a line of a listing that stays (' '), is gone ('-') or is new ('+').
+// Op is a line of a listing that stays (' '), goes ('-') or comes ('+').
 type Op struct {
 	Sign byte
 	Text string
 }
 
-// maxOps is how many operations of a section are kept.
+// maxOps is the number of operations kept for a section.
 const maxOps = 1000
 
 // Detailer reads details. It is not safe for concurrent use.
@@ -51,7 +51,7 @@ type Detailer struct {
 	sides [2]*side
 }
 
-// Details returns a reader of the changes' details.
+// Details returns a reader of the details of the changes.
 func (r *Result) Details() *Detailer {
 	return &Detailer{r, [2]*side{newSide(r.Old), newSide(r.New)}}
 }
@@ -120,7 +120,7 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 		return out, d.sources(c, out)
 	}
 	var lists [2]*listing
-	// Folders that are others everywhere would hide what differs here.
+	// Folders that changed everywhere would hide what differs here.
 	d.folders(c.What&PathsChanged != 0 || len(d.r.Paths) == 0 && !d.r.Options.IgnorePaths)
 	places := out.Old != nil && out.New != nil && out.Old.Size == out.New.Size
 	for i, sub := range [...]*Subject{out.Old, out.New} {
@@ -140,8 +140,8 @@ func (d *Detailer) Detail(c Change) (*Detail, error) {
 	return out, nil
 }
 
-// sources reads where the source of a function is: of most changes, which are moves,
-// there is nothing else to read.
+// sources reads where a function is in the source. For most changes, which are
+// moves, nothing else is needed.
 func (d *Detailer) sources(c Change, out *Detail) error {
 	for i, sub := range [...]*Subject{out.Old, out.New} {
 		f := &d.sides[i].o.Funcs[[...]int32{c.Old, c.New}[i]]
@@ -153,38 +153,39 @@ func (d *Detailer) sources(c Change, out *Detail) error {
 	return nil
 }
 
-// folders sets whether listings have source files with their folders.
+// folders sets whether listings show source files with their folders.
 func (d *Detailer) folders(on bool) {
 	for _, s := range d.sides {
 		s.base = !on
 	}
 }
 
-// listing is a function in text, without addresses of the module.
+// listing is a function as text, without addresses of the module.
 type listing struct {
 	lines, inlines, cfi, wins []item
 }
 
-// item is a line of a listing. Functions of different size are compared by the order
-// of what is in them: then text has no places, and size is that of the piece.
+// item is a line of a listing. Functions of different sizes are compared by the
+// order of their contents: text then has no offsets, and size is the piece's.
 type item struct {
 	text string
 	size uint64
 }
 
-// Listings repeat the names of files and the rules of rows, and functions over each
-// other the rows of each. All of a side together may take listingBase bytes and this
-// many times its text. The largest share of real files is 5: of long paths.
+// Listings repeat the names of files and the rules of rows, and overlapping
+// functions repeat each other's rows. All listings of a side together may take
+// listingBase bytes plus listingShare times the text. Real files need at most 5
+// times, for long paths.
 const (
 	listingBase  = 8 << 20
 	listingShare = 16
-	itemCost     = 16 // of an item without its text
+	itemCost     = 16 // for an item without its text
 )
 
-// ErrListings says that the listings of a file in full would be many times its size.
-var ErrListings = errors.New("its functions overlap, or repeat long names, so often that their records in full take too much")
+// ErrListings means that full listings of a file would be many times its size.
+var ErrListings = errors.New("its functions overlap, or repeat long names, so often that listing their records in full would take too much memory")
 
-// listingRoom returns what the listings of a side may take, in bytes.
+// listingRoom returns how many bytes the listings of a side may take.
 func listingRoom(o *Outline) int64 { return listingBase + listingShare*o.Source.size }
 
 // keep appends an item to a listing, if there is room.
@@ -319,7 +320,7 @@ func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, p
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return compareInlines(&inlines[i], &inlines[j]) })
-	var text []byte // an INLINE may have as many ranges as the file has room for
+	var text []byte // an INLINE may have as many ranges as fit the file
 	for _, i := range order {
 		in := &inlines[i]
 		name, err := s.origin(in.Origin, old[i])
@@ -352,7 +353,7 @@ func compareInlines(a, b *symfmt.Inline) int {
 	return cmp.Or(cmp.Compare(a.Ranges[0].RVA, b.Ranges[0].RVA), cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.CallLine, b.CallLine))
 }
 
-// shown returns a source file's name as it is in listings.
+// shown returns a source file's name as listings show it.
 func (s *side) shown(name string) string {
 	if s.base {
 		return text.Base(name)

@@ -1,10 +1,10 @@
 package symdiff
 
-// firsts are the first line numbers of the source files of one function. Most have a
-// handful: a scan beats a map until there are more.
+// firsts are the first line numbers of the source files of one function. Most
+// functions have a handful of files, for which a scan beats a map.
 type firsts struct {
 	list  []firstLine
-	index map[hash]int32 // of those behind maxScanned
+	index map[hash]int32 // files after the first maxScanned
 	last  int
 }
 
@@ -25,7 +25,7 @@ func (f *firsts) reset() {
 
 func (f *firsts) len() int { return len(f.list) }
 
-// get finds a file, nil if it is not there.
+// get finds a file, or returns nil.
 func (f *firsts) get(file hash) *firstLine {
 	if f.last < len(f.list) && f.list[f.last].file == file {
 		return &f.list[f.last]
@@ -47,7 +47,7 @@ func (f *firsts) get(file hash) *firstLine {
 	return &f.list[i]
 }
 
-// add puts in a file that is not there.
+// add adds a file, which must be new.
 func (f *firsts) add(file hash, num uint32) {
 	i := int32(len(f.list))
 	f.list = append(f.list, firstLine{file, num, i})

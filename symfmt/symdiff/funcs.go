@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// compareFuncs finds what differs between matched functions, and which have no
-// match. The error is of reading the texts.
+// compareFuncs finds the differences between matched functions, and the
+// functions without a match. The error is from reading the texts.
 func (r *Result) compareFuncs() error {
 	first := len(r.Changes)
 	for j := range r.New.Funcs {
@@ -32,7 +32,7 @@ func (r *Result) compareFuncs() error {
 	return nil
 }
 
-// sortChanges sorts by address in the new file.
+// sortChanges sorts changes by address in the new file.
 func (r *Result) sortChanges(changes []Change) {
 	slices.SortStableFunc(changes, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(r.place(x), r.place(y)), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))

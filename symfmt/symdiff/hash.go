@@ -9,8 +9,8 @@ import (
 )
 
 // hash stands for a name or for contents. Its seed is new in each process, so that
-// collisions cannot be prepared; between a million functions of
-// two files two equal ones are expected once in 40 million runs.
+// nobody can prepare collisions. Among a million functions of two files, two equal
+// hashes are expected once in 40 million runs.
 type hash uint64
 
 var seed = maphash.MakeSeed()
@@ -39,7 +39,7 @@ var (
 	salts      = [2]uint64{maphash.String(seed, "odd") | 1, maphash.String(seed, "even") | 1}
 )
 
-// mix adds a number to a hash; the order counts.
+// mix adds a number to a hash; order matters.
 func mix(h hash, n uint64) hash {
 	hi, lo := bits.Mul64(uint64(h)^salts[0], n^salts[1])
 	return hash(hi ^ lo)
@@ -56,15 +56,15 @@ func kindOfName(name []byte) nameKind {
 	return nameGood
 }
 
-// suffixes are what compilers append to the names of parts and copies of
-// functions.
+// suffixes are what compilers append to the names of a function's parts and
+// copies.
 var suffixes = [][]byte{[]byte(".cold"), []byte(".part."), []byte(".isra."), []byte(".constprop."), []byte(".lto_priv."), []byte(".llvm."), []byte(" [clone"), []byte(" (.")}
 
-// cold is in the names of parts that are seldom run.
+// cold marks the names of parts that rarely run.
 var cold = []byte(".cold")
 
-// wholeNames returns the names of the functions that one may be a part of: the name
-// without its last suffix, and without any.
+// wholeNames returns the names of the functions that name may be a part of: the
+// name without its last suffix, and without any.
 func wholeNames(name []byte) (names [][]byte) {
 	last, first := 0, len(name)
 	for _, s := range suffixes {
@@ -84,8 +84,7 @@ func wholeNames(name []byte) (names [][]byte) {
 	return names
 }
 
-// baseName returns a name without the arguments of a function and what compilers append
-// to it.
+// baseName returns a function's name without its arguments and what compilers append.
 func baseName(name []byte) []byte {
 	for _, s := range suffixes {
 		if i := bytes.Index(name, s); i > 0 {
@@ -98,8 +97,7 @@ func baseName(name []byte) []byte {
 	return name
 }
 
-// argumentsOf returns where the list of arguments at the end of a name begins, -1
-// without.
+// argumentsOf returns the index of the argument list at the end of a name, or -1.
 func argumentsOf(name []byte) int {
 	end := bytes.LastIndexByte(name, ')')
 	if end < 0 || !onlyQualifiers(name[end+1:]) {
@@ -119,8 +117,8 @@ func argumentsOf(name []byte) int {
 	return -1
 }
 
-// onlyQualifiers reports whether nothing but the qualifiers of a member function
-// follows its arguments.
+// onlyQualifiers reports whether only a member function's qualifiers follow its
+// arguments.
 func onlyQualifiers(rest []byte) bool {
 	for word := range bytes.FieldsSeq(rest) {
 		switch string(word) {

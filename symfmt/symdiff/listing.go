@@ -7,7 +7,7 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-// What belongs to the sections of a listing.
+// The aspects that each section of a listing shows.
 const (
 	inLines    = LinesChanged | LinesShifted | PathsChanged
 	inInlines  = InlinesChanged | InlinesShifted | PathsChanged
@@ -15,7 +15,7 @@ const (
 	inSections = inLines | inInlines | inCFI | WinChanged
 )
 
-// compareListings compares the parts of two listings that a change says differ.
+// compareListings compares the parts of two listings that differ according to a change.
 func compareListings(c Change, a, b *listing) (out []Section) {
 	for _, s := range [...]struct {
 		name     string
@@ -39,8 +39,9 @@ func compareListings(c Change, a, b *listing) (out []Section) {
 	return out
 }
 
-// differ returns how a becomes b. The library looks for the shortest way as long as
-// that is not far. Where the two differ in sizes alone, these are compared too.
+// differ returns the operations that turn a into b. The library searches for the
+// shortest edit as long as that is cheap. If the two differ in sizes alone, sizes
+// are compared, too.
 func differ(a, b []item) (ops []Op) {
 	x, y := texts(a, false), texts(b, false)
 	if slices.Equal(x, y) {
@@ -49,7 +50,7 @@ func differ(a, b []item) (ops []Op) {
 	return DiffLines(x, y)
 }
 
-// DiffLines returns how the lines x become y.
+// DiffLines returns the operations that turn the lines x into y.
 func DiffLines(x, y []string) (ops []Op) {
 	emit := func(sign byte, lines []string) {
 		for _, l := range lines {
@@ -67,7 +68,7 @@ func DiffLines(x, y []string) (ops []Op) {
 	return ops
 }
 
-// texts returns the lines of a listing, with sizes or without.
+// texts returns the lines of a listing, with or without sizes.
 func texts(items []item, sizes bool) []string {
 	out := make([]string, len(items))
 	for i, x := range items {

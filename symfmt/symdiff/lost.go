@@ -8,13 +8,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// padding is how many bytes behind the code of a function may count as its own or
-// not: compilers fill up to the next multiple of 16, and some dumpers have that in
-// their sizes.
+// padding is how many bytes after a function's code may or may not count as part
+// of it: compilers pad to the next multiple of 16, and some dumpers include the
+// padding in sizes.
 const padding = 15
 
-// worse reports whether more bytes are left out than before, and a greater share.
-// Where the sizes differ, padding does not count.
+// worse reports whether more bytes are uncovered than before, and a greater
+// share. If the sizes differ, padding is ignored.
 func worse(old, oldSize, new, newSize uint64) bool {
 	if old >= oldSize && new >= newSize || old > oldSize || new > newSize {
 		return false
@@ -26,9 +26,9 @@ func worse(old, oldSize, new, newSize uint64) bool {
 	return now > before && float64(new)*float64(oldSize) < float64(old)*float64(newSize)
 }
 
-// findLost marks those of the removed functions that are lost: their code seems to be
-// still there, and is in no FUNC. The code of the others is gone too, because the code
-// behind it moved to the front, or belongs to other functions.
+// findLost marks the removed functions that are lost: their code seems to still exist,
+// and no FUNC covers it. The code of the others is gone as well, since later code has
+// moved forward or other functions cover it.
 func (r *Result) findLost(changes []Change) {
 	var taken []symfmt.Range
 	for i := range changes {
@@ -45,7 +45,7 @@ func (r *Result) findLost(changes []Change) {
 	}
 }
 
-// left reports whether code of the old file is in the new one outside of functions.
+// left reports whether code of the old file is in the new one outside functions.
 func (r *Result) left(taken []symfmt.Range, rva symfmt.RVA, size uint64) bool {
 	size = max(size, 1)
 	if closed := r.where.closed(rva); closed > 0 && closed >= size/2 {
@@ -54,7 +54,7 @@ func (r *Result) left(taken []symfmt.Range, rva symfmt.RVA, size uint64) bool {
 	return within(taken, r.where.of(rva), size) < (size+1)/2
 }
 
-// code returns what is in functions, by address, without overlaps.
+// code returns the code in functions, by address, without overlaps.
 func (o *Outline) code() []symfmt.Range {
 	out := make([]symfmt.Range, 0, len(o.Funcs))
 	for i := range o.Funcs {

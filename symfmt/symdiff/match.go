@@ -6,56 +6,55 @@ import (
 	"slices"
 )
 
-// pairing says which function of the other file one is; none for no function.
+// pairing maps each function to its match in the other file, or none.
 type pairing struct {
-	old, new []int32 // by index in Funcs
-	how      []Match // by index in the new Funcs
+	old, new []int32 // indexed like Funcs
+	how      []Match // indexed like the new Funcs
 }
 
-// None is the index, in an Outline, of what is not there.
+// None is the index in an Outline of something that does not exist.
 const None = int32(-1)
 
-// Match says why two functions are one.
+// Match is the reason why two functions were matched.
 type Match uint8
 
 const (
 	byNothing   Match = iota
-	byName            // one name
-	byContents        // other names, the same lines
-	byShifted         // other names, the same lines but for their numbers
-	byShape           // other names and line numbers, the same places of lines
-	byBase            // other arguments, or another suffix
-	byNeighbour       // the same size between functions that are matched
+	byName            // same name
+	byContents        // different names, same lines
+	byShifted         // different names, same lines but for their numbers
+	byShape           // different names and line numbers, same places of lines
+	byBase            // different arguments, or another suffix
+	byNeighbour       // same size, between matched functions
 )
 
 var matchNames = [...]string{
 	byName: "name", byContents: "contents", byShifted: "shifted-contents", byShape: "", byBase: "base-name", byNeighbour: "place",
 }
 
-// String returns the reason in a word, "" for none and for the places of lines.
+// String returns the reason in a word, or "" for none and for the places of lines.
 func (m Match) String() string { return matchNames[m] }
 
-// Functions are matched in steps; each looks at those that the steps before left.
+// Functions are matched in steps; each considers those left over by the previous steps.
 //
-//  1. One name, which no other function of either file has. These show where code
-//     of the old file is in the new one (shifts).
-//  2. One name, of several functions (static functions, parts of one that was
-//     split): those of the same contents are matched, of several alike the one
-//     that is where it should be; then those of which only line numbers differ,
-//     those of the same size where they should be, those whose first line is in
-//     the same file, those of one size, the others by address.
+//  1. The same name, unique in both files. These show where the old file's code is
+//     in the new one (shifts).
+//  2. The same name, of several functions (static functions, parts of a split
+//     one): those with the same contents are matched, among several the one at
+//     the expected address; then those that differ in line numbers only, those
+//     of the same size at the expected address, those whose first line is in the
+//     same file, those of the same size, and the others by address.
 //  3. The same lines, inlined calls and size: renamed. Lines name a file, so that
-//     two different functions have that in common only if they are instances of
-//     one template.
-//  4. The same with line numbers that are shifted.
+//     only instances of one template can agree in this and be different functions.
+//  4. The same, with shifted line numbers.
 //  5. The same places of lines in the code, and the same source files, whatever the
-//     numbers: those of code inlined from the same file do not shift with it.
+//     numbers: code inlined from the same file does not shift with it.
 //  6. The same name without arguments and suffixes like ".isra.0".
-//  7. No name and the same size, where it should be.
-//  8. The same sizes and distances in a row of functions between two that are
-//     matched: renamed without lines.
+//  7. No name and the same size, at the expected address.
+//  8. The same sizes and distances in a run of functions between two matched
+//     ones: renamed, without lines.
 //
-// The error is of reading names from the texts.
+// The error is from reading names in the texts.
 func matchFuncs(a, b *Outline) (*pairing, error) {
 	p := &pairing{old: filled(len(a.Funcs)), new: filled(len(b.Funcs)), how: make([]Match, len(b.Funcs))}
 	m := matcher{p: p, a: a.Funcs, b: b.Funcs}
@@ -82,7 +81,7 @@ func filled(n int) []int32 {
 	return s
 }
 
-// named returns a hash of the name, 0 for functions without one.
+// named returns a hash of the name, or 0 for a function without one.
 func (f *Func) named(h hash) hash {
 	if f.Nameless == nameNone {
 		return 0
@@ -90,7 +89,7 @@ func (f *Func) named(h hash) hash {
 	return h
 }
 
-// contents returns a hash of what distinguishes a function besides its name, or 0.
+// contents returns a hash of what identifies a function besides its name, or 0.
 func contents(f *Func) hash {
 	if f.Lines == 0 || f.FirstLine == 0 {
 		return 0
@@ -112,11 +111,11 @@ func shape(f *Func) hash {
 	return mix(f.Shape, f.Size)
 }
 
-// minShape is how many lines a function must have to be known by their places.
+// minShape is how many lines a function must have to be recognised by their places.
 const minShape = 6
 
-// minShifted is how many lines a function must have to be known by the distances of
-// their numbers: many short ones are alike.
+// minShifted is how many lines a function must have to be recognised by the
+// distances of their numbers: many short functions are alike.
 const minShifted = 4
 
 type matcher struct {
@@ -130,8 +129,8 @@ func (m *matcher) pair(i, j int32) {
 	m.p.old[i], m.p.new[j], m.p.how[j] = j, i, m.how
 }
 
-// alike matches functions that do not differ: those that are where they should be,
-// then the others by address.
+// alike matches functions that do not differ: first those at their expected
+// addresses, then the others by address.
 func (m *matcher) alike(a, b []keyed) {
 	if len(a) > 1 || len(b) > 1 {
 		a, b = m.within(a, b, func(*Func) hash { return 1 }, true)
@@ -139,7 +138,7 @@ func (m *matcher) alike(a, b []keyed) {
 	m.inOrder(a, b)
 }
 
-// sameName matches functions of one name.
+// sameName matches functions of the same name.
 func (m *matcher) sameName(a, b []keyed) {
 	if len(a) == 1 && len(b) == 1 {
 		m.pair(a[0].i, b[0].i)
@@ -149,14 +148,14 @@ func (m *matcher) sameName(a, b []keyed) {
 	first := func(f *Func) hash { return hash(f.First) }
 	for _, step := range [...]struct {
 		key   func(*Func) hash
-		place bool // it must be where it should be
+		place bool // it must be at the expected address
 	}{{contents, true}, {contents, false}, {shifted, true}, {shifted, false}, {size, true}, {first, false}, {size, false}} {
 		a, b = m.within(a, b, step.key, step.place)
 	}
 	m.inOrder(a, b)
 }
 
-// within matches those of a group that have another key in common, and returns the
+// within matches the functions of a group that share another key, and returns the
 // others.
 func (m *matcher) within(a, b []keyed, key func(*Func) hash, place bool) (restA, restB []keyed) {
 	if len(a) == 0 || len(b) == 0 {
@@ -192,8 +191,8 @@ func (m *matcher) within(a, b []keyed, key func(*Func) hash, place bool) (restA,
 	return left(a, m.p.old), left(b, m.p.new)
 }
 
-// likeNames matches functions by names that differ in arguments or suffixes. Few
-// are left for it: their names are read again.
+// likeNames matches functions whose names differ in arguments or suffixes. Few
+// functions are left by then, so their names are read again.
 func (m *matcher) likeNames(a, b *Outline) error {
 	m.how = byBase
 	as, err := baseKeys(a, m.p.old)
@@ -208,7 +207,7 @@ func (m *matcher) likeNames(a, b *Outline) error {
 	return nil
 }
 
-// baseKeys returns the functions without a match by the base of their names.
+// baseKeys returns the unmatched functions by the base of their names.
 func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 	s := newSide(o)
 	for i := range o.Funcs {
@@ -220,7 +219,7 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 		if err != nil {
 			return nil, &ReadError{err}
 		}
-		// What is seldom run has a part of its own: no part of another kind is that.
+		// Cold code is in a part of its own, which must not match another kind of part.
 		k := hashBytes(baseName(rec.Name))
 		if bytes.Contains(rec.Name, cold) {
 			k = mix(k, 1)
@@ -231,7 +230,7 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 	return out, nil
 }
 
-// nameless matches functions without a name, or lines that distinguish them.
+// nameless matches functions that have neither a name nor distinctive lines.
 func (m *matcher) nameless() {
 	m.how = byNeighbour
 	key := func(where shifts) func(f *Func) hash {
@@ -245,12 +244,12 @@ func (m *matcher) nameless() {
 	groups(keys(m.a, m.p.old, key(m.where)), keys(m.b, m.p.new, key(nil)), m.inOrder)
 }
 
-// neighbours matches rows of functions between matched ones, where the functions of
-// a row have the same sizes and distances.
+// neighbours matches runs of functions between matched ones if the functions of a
+// run have the same sizes and distances.
 func (m *matcher) neighbours() {
 	m.how = byNeighbour
 	as, bs := byAddress(m.a), byAddress(m.b)
-	place := make([]int32, len(m.b)) // in bs
+	place := make([]int32, len(m.b)) // index in bs
 	for at, j := range bs {
 		place[j] = int32(at)
 	}
@@ -275,8 +274,8 @@ func (m *matcher) neighbours() {
 	}
 }
 
-// sameRow reports whether n functions from two places on are alike, with the same
-// function behind them, or none.
+// sameRow reports whether n functions starting at at and at2 are alike and
+// followed by the same function, or by none.
 func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
 	if at2+n > len(bs) || (at+n == len(as)) != (at2+n == len(bs)) {
 		return false
@@ -285,7 +284,7 @@ func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
 		return false
 	}
 	if at == 0 && at+n == len(as) && n == 1 {
-		return false // the only functions
+		return false // there are no other functions
 	}
 	for k := range n {
 		f, g := &m.a[as[at+k]], &m.b[bs[at2+k]]
@@ -299,7 +298,7 @@ func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
 	return true
 }
 
-// byAddress returns the indexes of functions by address.
+// byAddress returns the indices of functions in order of address.
 func byAddress(funcs []Func) []int32 {
 	order := make([]int32, len(funcs))
 	for i := range order {

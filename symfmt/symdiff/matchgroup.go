@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// keyed is a function and what it is matched by.
+// keyed is a function and the key it is matched by.
 type keyed struct {
 	key hash
 	i   int32
 }
 
-// keys returns the functions that are not matched yet, in order.
+// keys returns the unmatched functions in order.
 func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
 	n := 0
 	for _, j := range other {
@@ -40,14 +40,14 @@ func sortKeys(s []keyed, funcs []Func) {
 	})
 }
 
-// step matches functions with equal keys: group gets those of one key on each
-// side, by address.
+// step matches functions with equal keys: group is called with those of each
+// key on either side, by address.
 func (m *matcher) step(how Match, key func(*Func) hash, group func(a, b []keyed)) {
 	m.how = how
 	groups(keys(m.a, m.p.old, key), keys(m.b, m.p.new, key), group)
 }
 
-// groups calls group for each key that is on both sides.
+// groups calls group for each key that occurs on both sides.
 func groups(as, bs []keyed, group func(a, b []keyed)) {
 	for len(as) > 0 && len(bs) > 0 {
 		switch c := cmp.Compare(as[0].key, bs[0].key); {
@@ -63,7 +63,7 @@ func groups(as, bs []keyed, group func(a, b []keyed)) {
 	}
 }
 
-// run returns how many at the beginning have one key.
+// run returns how many entries at the start of s have the same key.
 func run(s []keyed) int {
 	n := 1
 	for n < len(s) && s[n].key == s[0].key {
@@ -72,14 +72,14 @@ func run(s []keyed) int {
 	return n
 }
 
-// single matches what has no like.
+// single matches entries that are the only ones of their key.
 func (m *matcher) single(a, b []keyed) {
 	if len(a) == 1 && len(b) == 1 {
 		m.pair(a[0].i, b[0].i)
 	}
 }
 
-// inOrder matches the first with the first.
+// inOrder matches entries pairwise in order.
 func (m *matcher) inOrder(a, b []keyed) {
 	for i := range min(len(a), len(b)) {
 		m.pair(a[i].i, b[i].i)

@@ -39,7 +39,7 @@ func (r *Result) compareModule() {
 	}
 }
 
-// infoKeys returns the keys of both, in order.
+// infoKeys returns the keys of both files, in order.
 func infoKeys(a, b []symfmt.Info) (keys []string) {
 	seen := map[string]bool{}
 	for _, in := range slices.Concat(a, b) {
@@ -51,7 +51,7 @@ func infoKeys(a, b []symfmt.Info) (keys []string) {
 	return keys
 }
 
-// infoValues returns what a file says of each key, more than one value apart by "; ".
+// infoValues returns a file's value of each key; several values are separated by "; ".
 func infoValues(infos []symfmt.Info) map[string]string {
 	values := map[string][]string{}
 	for _, in := range infos {
@@ -64,8 +64,8 @@ func infoValues(infos []symfmt.Info) map[string]string {
 	return out
 }
 
-// comparePaths finds folders that were renamed: files that are only in one of the
-// two, and have all but the first folders in common with one file of the other.
+// comparePaths finds renamed folders: those of files that are in only one of the
+// two outlines, and share all but the first folders with a file of the other.
 func (r *Result) comparePaths() {
 	only := func(o, other *Outline) (names []string) {
 		has := map[string]bool{}
@@ -82,7 +82,7 @@ func (r *Result) comparePaths() {
 	slices.SortFunc(news, fromEnd)
 	count := map[[2]string]int{}
 	for _, name := range olds {
-		// The name with the longest end in common is next to the place of this one.
+		// The name with the longest common end is next to where this one would be.
 		k, _ := slices.BinarySearchFunc(news, name, fromEnd)
 		best, length := "", 0
 		for _, other := range news[max(k-1, 0):min(k+1, len(news))] {
@@ -102,7 +102,7 @@ func (r *Result) comparePaths() {
 	})
 }
 
-// fromEnd compares names from their ends on.
+// fromEnd compares names from their ends.
 func fromEnd(a, b string) int {
 	for i := 1; i <= min(len(a), len(b)); i++ {
 		if x, y := a[len(a)-i], b[len(b)-i]; x != y {
@@ -112,8 +112,8 @@ func fromEnd(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// commonEnd returns the length of the folders and the base name at the end of two names
-// that are equal.
+// commonEnd returns the length of the longest run of folders and the base name that two
+// names share at their ends.
 func commonEnd(a, b string) int {
 	n := 0
 	for i := 1; i <= min(len(a), len(b)); i++ {

@@ -1,14 +1,14 @@
 package symdiff
 
 // byNumber holds values by the numbers of FILE or INLINE_ORIGIN records. Writers
-// count from 0; any other number costs a place in a map.
+// count from 0; other numbers go into a map.
 type byNumber[T any] struct {
 	dense []T
 	have  []bool
 	far   map[uint32]T
 }
 
-// add keeps a value unless the number has one: of two records the first counts.
+// add adds a value unless the number already has one: of two records the first counts.
 func (b *byNumber[T]) add(id uint32, value func() T) {
 	if _, ok := b.get(id); ok {
 		return
@@ -35,7 +35,7 @@ func (b *byNumber[T]) get(id uint32) (value T, ok bool) {
 	return value, ok
 }
 
-// each calls f with all values, those of low numbers first.
+// each calls f for all values, those with low numbers first.
 func (b *byNumber[T]) each(f func(id uint32, value T)) {
 	for i, ok := range b.have {
 		if ok {

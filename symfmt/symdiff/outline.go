@@ -13,54 +13,55 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Outline is what is kept of a symbol file.
+// Outline is the information kept about a symbol file.
 type Outline struct {
 	Source *Source
 
-	OS, CPU, ID, Name string // of MODULE
+	OS, CPU, ID, Name string // from MODULE
 	Arch              *arch.Arch
 	Infos             []symfmt.Info
-	Files             *byNumber[string]       // names of FILE
-	Records           [symfmt.KindCFI + 1]int // by kind
-	Bytes             int64                   // of text
+	Files             *byNumber[string]       // names from FILE
+	Records           [symfmt.KindCFI + 1]int // number by kind
+	Bytes             int64                   // length of the text
 
-	Funcs   []Func   // in order of the file
-	Publics []Public // likewise
+	Funcs   []Func   // in file order
+	Publics []Public // in file order
 	Wins    []Win    // by address
 	CFI     []Span   // by address; they do not overlap
 	Rows    *Rows    // of CFI
 
-	Problems []symfmt.Problem // damage of the text
-	Dropped  int              // problems that are not in Problems
+	Problems []symfmt.Problem // damage to the text
+	Dropped  int              // number of problems not in Problems
 
 	pieces   []Piece
-	effort   effort          // for CFI
-	winLooks effort          // for Wins
-	originAt byNumber[int64] // offset of an INLINE_ORIGIN in the text
+	effort   effort          // spent on CFI
+	winLooks effort          // spent on Wins
+	originAt byNumber[int64] // offsets of INLINE_ORIGINs in the text
 	old      bool            // INLINE records have the old form
 }
 
-// Options say what differences do not count.
+// Options choose what is compared.
 type Options struct {
-	IgnoreAddresses bool // functions that only moved
-	IgnorePaths     bool // folders of source files
-	IgnoreGenerator bool // INFO GENERATOR
+	IgnoreAddresses bool // ignore functions that only moved
+	IgnorePaths     bool // ignore folders of source files
+	IgnoreGenerator bool // ignore INFO GENERATOR
 
-	Topics Topic // what is compared; 0 for all
-	Jobs   int   // files that are read at a time; GOMAXPROCS if not positive
+	Topics Topic // what to compare; 0 means everything
+	Jobs   int   // number of files read at a time; GOMAXPROCS if not positive
 
-	// Tolerance is by how many percentage points the share of all code that has
-	// lines, or call frame information, may fall: code that was added may have less
-	// than the rest. 0 is DefaultTolerance, a negative number is 0.
+	// Tolerance is the number of percentage points by which the share of all code
+	// with lines, or with call frame information, may fall, since added code may
+	// have less than the rest. 0 means DefaultTolerance, and a negative number
+	// means 0.
 	Tolerance float64
 }
 
 // DefaultTolerance is in percentage points.
 const DefaultTolerance = 0.1
 
-// read makes the outline of a text. The error is of reading it, that nothing in it
-// was usable, or the context's; damage is among Problems. The files of calls may be
-// left out.
+// read returns the outline of a text. The error is from reading it, from ctx, or
+// says that nothing was usable; damage is among Problems. If callFiles is false,
+// the files of calls are left out.
 func read(ctx context.Context, s *Source, callFiles bool) (*Outline, error) {
 	rd := symfmt.NewReader(s.reader(0, s.size), symfmt.ReadOptions{File: s.Name, Tolerant: true, Grouped: true})
 	b := outliner{
@@ -83,12 +84,12 @@ func read(ctx context.Context, s *Source, callFiles bool) (*Outline, error) {
 	return b.finish()
 }
 
-// outliner makes an Outline.
+// outliner builds an Outline.
 type outliner struct {
 	o  *Outline
 	rd *symfmt.Reader
 
-	noCallFiles bool // the files of calls do not count
+	noCallFiles bool // ignore the files of calls
 
 	files   byNumber[fileHash]
 	origins byNumber[originHash]
@@ -135,9 +136,9 @@ func (b *outliner) add(rec *symfmt.Record, at symfmt.Extent) {
 	}
 }
 
-// roomFor makes room for one more record of a kind, when there is none: for as many
-// as there will be if the rest of the text, of size bytes, is like the text up to at.
-// What append does leaves a fifth unused, and copies more often.
+// roomFor makes room for one more record, if there is none, by allocating as much as
+// will be needed if the rest of the text, size bytes in all, is like the text up to
+// at. append's growth leaves a fifth unused, and copies more often.
 func roomFor[T any](s []T, at, size int64) []T {
 	n := len(s)
 	if n < cap(s) || n < 1024 || at <= 0 || size <= at {
@@ -158,7 +159,7 @@ func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
 	b.body.begin(rec.RVA, rec.Size)
 }
 
-// endFunc closes the FUNC that is open.
+// endFunc closes the open FUNC.
 func (b *outliner) endFunc() {
 	if b.inFunc {
 		f := &b.o.Funcs[len(b.o.Funcs)-1]
@@ -169,10 +170,10 @@ func (b *outliner) endFunc() {
 	b.inFunc = false
 }
 
-// fileHash hashes the name of a source file: without its folders, and with them.
+// fileHash holds two hashes of a source file's name: without its folders, and with them.
 type fileHash struct{ base, full hash }
 
-// file returns the hash of a file's name, or of its number when it is not declared.
+// file returns the hash of a file's name, or of its number if it is not declared.
 func (b *outliner) file(id symfmt.FileID) fileHash {
 	if h, ok := b.files.get(uint32(id)); ok {
 		return h
@@ -204,8 +205,8 @@ func (b *outliner) inline(rec *symfmt.Record) {
 	b.body.inline(in, file, name)
 }
 
-// originHash hashes the name of an INLINE_ORIGIN in the new form and in the old one:
-// the first INLINE shows which form the file has.
+// originHash holds hashes of an INLINE_ORIGIN's name in the new and in the old form:
+// only the first INLINE shows which form the file has.
 type originHash struct{ name, old hash }
 
 func (b *outliner) origin(rec *symfmt.Record, at int64) {
@@ -240,7 +241,7 @@ func (b *outliner) finish() (*Outline, error) {
 	slices.SortStableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
 	o.dropCopies()
 	if o.Rows.full {
-		o.Problems = append(o.Problems, symfmt.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d rules that differ: the rest is not compared", o.Source.Name, o.Rows.most)})
+		o.Problems = append(o.Problems, symfmt.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d different rules: the rest is not compared", o.Source.Name, o.Rows.most)})
 	}
 	return o, nil
 }

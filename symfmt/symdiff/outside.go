@@ -8,12 +8,12 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Piece is code with call frame information that no FUNC has: up to the next FUNC, or
-// the next PUBLIC that is in both files.
+// Piece is code with call frame information outside functions. It extends to the next
+// FUNC, or the next PUBLIC that is in both files.
 type Piece struct {
 	RVA  symfmt.RVA
 	Size uint64
-	pair int32 // number of the matched PUBLIC at its start, 0 without one
+	pair int32 // number of the matched PUBLIC at its start, or 0
 }
 
 // Pieces returns the pieces of a file, by address.
@@ -22,11 +22,11 @@ func (o *Outline) Pieces() []Piece { return o.pieces }
 // cut is where a piece begins or ends.
 type cut struct {
 	rva  symfmt.RVA
-	end  symfmt.RVA // of functions; 0 for a PUBLIC
+	end  symfmt.RVA // end of a function; 0 for a PUBLIC
 	pair int32
 }
 
-// cuts returns the places where pieces of a file end. pairs are the PUBLICs that are in
+// cuts returns the addresses where pieces end. pairs yields the PUBLICs that are in
 // both files.
 func (o *Outline) cuts(pairs func(yield func(i, pair int32) bool)) []cut {
 	code := o.code()
@@ -47,12 +47,12 @@ func (o *Outline) cuts(pairs func(yield func(i, pair int32) bool)) []cut {
 
 func (o *Outline) cutPieces(cuts []cut) []Piece {
 	var out []Piece
-	at := symfmt.RVA(0) // up to here code belongs to a FUNC, or is in a piece
+	at := symfmt.RVA(0) // up to here, code belongs to a FUNC or a piece
 	pair := int32(0)
 	for _, s := range o.CFI {
 		at = max(at, s.RVA)
 		for at < s.Stop() {
-			// What begins at or before at.
+			// Skip what begins at or before at.
 			for len(cuts) > 0 && cuts[0].rva <= at {
 				if cuts[0].end > 0 {
 					at = max(at, cuts[0].end)
@@ -80,7 +80,7 @@ func (o *Outline) cutPieces(cuts []cut) []Piece {
 	return out
 }
 
-// compareOutside compares STACK CFI and STACK WIN outside of functions.
+// compareOutside compares STACK CFI and STACK WIN outside functions.
 func (r *Result) compareOutside() {
 	r.Old.pieces = r.Old.cutPieces(r.Old.cuts(func(yield func(i, pair int32) bool) {
 		for j, i := range r.publics {
@@ -103,8 +103,9 @@ func (r *Result) compareOutside() {
 	r.compareWins()
 }
 
-// comparePieces finds what differs between matched pieces, and which have no match.
-// What is in a function of the other file, with the same rules, does not differ.
+// comparePieces finds the differences between matched pieces, and the pieces
+// without a match. Code that is in a function of the other file, with the same
+// rules, does not differ.
 func (r *Result) comparePieces() {
 	a, b := r.Old.pieces, r.New.pieces
 	old, new := filled(len(a)), filled(len(b))
@@ -133,8 +134,8 @@ func (r *Result) comparePieces() {
 	}
 }
 
-// thereToo reports whether the code of a piece of o has the same rules in the other
-// file.
+// thereToo reports whether the other file has the same rules for the code of a
+// piece of o.
 func (r *Result) thereToo(o, other *Outline, where shifts, p Piece) bool {
 	rva := where.of(p.RVA)
 	return sameRows(o.in(p.RVA, p.Size), other.in(rva, p.Size), p.RVA, rva, true)
@@ -161,7 +162,7 @@ func (r *Result) piecePlace(c Change) uint64 {
 }
 
 // matchPieces matches pieces by the PUBLIC at their start, then by address, then
-// those with the same rules in order.
+// in order those with the same rules.
 func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
 	left := func(pieces []Piece, other []int32, key func(Piece) hash) (out []keyed) {
 		for i, p := range pieces {
@@ -189,7 +190,7 @@ func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
 	step(func(p Piece) hash { return rulesOf(r.Old, p) }, func(p Piece) hash { return rulesOf(r.New, p) })
 }
 
-// rulesOf returns the hash of a piece's rules by their place in it.
+// rulesOf returns a hash of a piece's rules and their offsets.
 func rulesOf(o *Outline, p Piece) hash {
 	h := hash(p.Size)
 	for _, s := range o.in(p.RVA, p.Size) {
@@ -198,7 +199,7 @@ func rulesOf(o *Outline, p Piece) hash {
 	return h
 }
 
-// winsIn returns the STACK WINs of a piece of code.
+// winsIn returns the STACK WINs in a piece of code.
 func (o *Outline) winsIn(rva symfmt.RVA, size uint64) []Win {
 	stop := rva + symfmt.RVA(size)
 	if stop < rva {
@@ -222,9 +223,9 @@ func (r *Result) sameWins(f, g *Func) bool {
 	return sum(r.Old, f) == sum(r.New, g)
 }
 
-// compareWins compares the STACK WINs that lie in no function: one that is in the
-// other file too, there in a function or not, does not differ. Those of functions
-// without a match are a part of that.
+// compareWins compares the STACK WINs outside functions. One that is also in the
+// other file, inside a function or not, does not differ. Those of unmatched
+// functions belong to those functions' changes.
 func (r *Result) compareWins() {
 	if len(r.Old.Wins) == 0 && len(r.New.Wins) == 0 {
 		return
@@ -242,8 +243,7 @@ func (r *Result) compareWins() {
 	}
 }
 
-// onlyHere returns the STACK WINs of o outside of functions that the other file does not
-// have.
+// onlyHere returns the STACK WINs of o outside functions that the other file lacks.
 func onlyHere(o, other *Outline, where shifts) (out []int32) {
 	in := inFuncs(o)
 	there := map[hash]int{}

@@ -10,13 +10,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// findParts finds the functions without a match that are parts of others: what was
-// added was split off a function of the old file, what was removed is in one of the
-// new file.
+// findParts finds the unmatched functions that are parts of others: an added one
+// was split off a function of the old file, a removed one is now in a function of
+// the new file.
 func (r *Result) findParts(changes []Change) error {
 	sides := [...]*side{newSide(r.Old), newSide(r.New)}
 	var added, removed []*Change
-	var changed []int // in changes: lines differ
+	var changed []int // indices in changes: lines differ
 	for i := range changes {
 		switch c := &changes[i]; {
 		case c.What&Added != 0:
@@ -45,18 +45,18 @@ func (r *Result) findParts(changes []Change) error {
 	return merged.run()
 }
 
-// partFinder looks for the functions of one file that functions of the other one
-// are parts of.
+// partFinder finds the functions of one file that unmatched functions of the
+// other are parts of.
 type partFinder struct {
 	whole, part *side
-	other       []int32 // the match of the whole ones
-	mine        []int32 // and of those on the side of the parts
+	other       []int32 // matches of the whole functions
+	mine        []int32 // matches on the side of the parts
 	parts       []partOf
-	candidates  []int32 // whole functions whose lines differ
+	candidates  []int32 // whole functions with different lines
 	find        Aspect
 }
 
-// partOf is a function that may be a part.
+// partOf is a function that may be a part of another.
 type partOf struct {
 	c *Change
 	i int32
@@ -78,10 +78,10 @@ func (p *partFinder) run() error {
 	return nil
 }
 
-// byName finds parts by a suffix: ".cold" and its like behind the name of a
-// function that is in both files.
+// byName finds parts by a suffix such as ".cold" after the name of a function
+// that is in both files.
 func (p *partFinder) byName() error {
-	wanted := make([][]hash, len(p.parts)) // names of wholes
+	wanted := make([][]hash, len(p.parts)) // names of possible wholes
 	found := map[hash]int32{}
 	for k, x := range p.parts {
 		f := &p.part.o.Funcs[x.i]
@@ -116,11 +116,11 @@ func (p *partFinder) byName() error {
 	return nil
 }
 
-// bySameName finds parts that have the name of their function, as those of debug
-// information with several ranges do: in their file there is one more of the name,
-// which is in both files, and they have code of the source file in which that begins,
-// but begin at another line. A copy of the function in another object begins where it
-// does, another function of the name is in another file.
+// bySameName finds parts that bear the name of their function, as debug information
+// with several ranges has them. Their file has one more function of a name that is in
+// both files, and it has code from the source file in which that function begins, but
+// begins at another line. A copy of the function in another object would begin at the
+// same line, and another function of the same name is in another file.
 func (p *partFinder) bySameName() error {
 	funcs := p.part.o.Funcs
 	wholes := map[hash]int32{}
@@ -154,8 +154,8 @@ func (p *partFinder) bySameName() error {
 	return nil
 }
 
-// hasFile reports whether a function has code of a source file, including inlined
-// calls.
+// hasFile reports whether a function has code from a source file, including
+// inlined calls.
 func (s *side) hasFile(f *Func, file uint32) (bool, error) {
 	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
 	for {
@@ -174,7 +174,7 @@ func (s *side) hasFile(f *Func, file uint32) (bool, error) {
 	}
 }
 
-// isFile reports whether a FILE has the base name that a Func's First stands for.
+// isFile reports whether a FILE has the base name that file, a Func's First, stands for.
 func (s *side) isFile(id symfmt.FileID, file uint32) bool {
 	name, ok := s.o.Files.get(uint32(id))
 	if !ok {
@@ -183,7 +183,7 @@ func (s *side) isFile(id symfmt.FileID, file uint32) bool {
 	return uint32(hashString(text.Base(name))) == file
 }
 
-// lookUp finds the functions that are in both files and have certain names.
+// lookUp finds the functions with the given names that are in both files.
 func (p *partFinder) lookUp(names map[hash]int32) {
 	for i := range p.whole.o.Funcs {
 		if p.other[i] == None {
@@ -196,20 +196,20 @@ func (p *partFinder) lookUp(names map[hash]int32) {
 	}
 }
 
-// minShare is the share of the lines of a part that its whole must have.
+// minShare is the share of a part's lines that its whole must have.
 const minShare = 0.8
 
-// minPart is how many different lines a part must have.
+// minPart is the least number of different lines in a part.
 const minPart = 3
 
-// byLines finds parts whose lines were those of a function that has changed, the
-// one that begins in front of them in the same source file.
+// byLines finds parts whose lines belonged to a function that has changed: the
+// one that begins before them in the same source file.
 func (p *partFinder) byLines() error {
 	funcs := p.whole.o.Funcs
 	slices.SortFunc(p.candidates, func(i, j int32) int {
 		return cmp.Or(cmp.Compare(funcs[i].First, funcs[j].First), cmp.Compare(funcs[i].FirstLine, funcs[j].FirstLine), cmp.Compare(funcs[i].RVA, funcs[j].RVA))
 	})
-	// One after another in order of the source, so that each whole is read once.
+	// In order of the source, so that each whole is read only once.
 	mine := p.part.o.Funcs
 	slices.SortStableFunc(p.parts, func(x, y partOf) int {
 		f, g := &mine[x.i], &mine[y.i]
@@ -252,7 +252,7 @@ func (p *partFinder) byLines() error {
 	return nil
 }
 
-// place is a line of a source file.
+// place is a line in a source file.
 type place struct {
 	file hash
 	num  uint32

@@ -9,9 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// matchPublics matches PUBLICs by name: first names that occur once, as they show where
-// code is, then of one name those that are where they should be, then the others by
-// address.
+// matchPublics matches PUBLICs by name: first unique names, which show where code is,
+// then among equal names those at their expected addresses, then the others by address.
 func (r *Result) matchPublics() {
 	a, b := r.Old.Publics, r.New.Publics
 	old := filled(len(a))
@@ -37,7 +36,7 @@ func (r *Result) matchPublics() {
 	r.where = shiftsOf(r.Old, r.New, r.funcs, r.publics)
 }
 
-// renamedPublics matches those without a match that are alone at an address with
+// renamedPublics matches each unmatched PUBLIC that is alone at its address with
 // the one that is alone there in the new file.
 func (r *Result) renamedPublics(old []int32) {
 	at := map[symfmt.RVA]int32{}
@@ -62,7 +61,7 @@ func (r *Result) renamedPublics(old []int32) {
 	}
 }
 
-// alone notes what is at an address; none if there is more than one.
+// alone records i as the PUBLIC at an address, or none if there is more than one.
 func alone(at map[symfmt.RVA]int32, rva symfmt.RVA, i int32) {
 	if _, ok := at[rva]; ok {
 		i = None
@@ -70,8 +69,9 @@ func alone(at map[symfmt.RVA]int32, rva symfmt.RVA, i int32) {
 	at[rva] = i
 }
 
-// comparePublics finds what differs between matched PUBLICs, and which have no
-// match. One whose name a FUNC of the other file has became that.
+// comparePublics finds the differences between matched PUBLICs, and the PUBLICs
+// without a match. One whose name now belongs to a FUNC of the other file
+// became that FUNC.
 func (r *Result) comparePublics() {
 	a, b := r.Old.Publics, r.New.Publics
 	first := len(r.Changes)
@@ -115,13 +115,13 @@ func (r *Result) comparePublics() {
 		r.Changes = append(r.Changes, c)
 	}
 	r.becamePublic()
-	changes := r.Changes[first:] // becamePublic takes out PUBLICs only
+	changes := r.Changes[first:] // becamePublic removes PUBLICs only
 	slices.SortStableFunc(changes, func(x, y Change) int {
 		return cmp.Or(cmp.Compare(r.publicPlace(x), r.publicPlace(y)), cmp.Compare(x.Old, y.Old), cmp.Compare(x.New, y.New))
 	})
 }
 
-// symbols returns what is in functions, and the addresses of PUBLICs.
+// symbols returns the code in functions and the addresses of PUBLICs.
 func (o *Outline) symbols() []symfmt.Range {
 	out := o.code()
 	for i := range o.Publics {
@@ -132,7 +132,7 @@ func (o *Outline) symbols() []symfmt.Range {
 	return union(out)
 }
 
-// publicKeys are PUBLICs without a match, by key and address.
+// publicKeys returns the unmatched PUBLICs by key and address.
 func publicKeys(publics []Public, other []int32, key func(*Public) hash) []keyed {
 	var out []keyed
 	for i := range publics {
@@ -172,10 +172,10 @@ func (r *Result) publicPlace(c Change) uint64 {
 	return uint64(r.where.of(r.Old.Publics[c.Old].RVA))
 }
 
-// namedFuncs are functions by name, and by name and address in the new file.
+// namedFuncs holds functions by name, and by name and address in the new file.
 type namedFuncs map[hash]int32
 
-// unmatchedNames returns the functions without a match.
+// unmatchedNames returns the unmatched functions.
 func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
 	m := namedFuncs{}
 	for i := range funcs {
@@ -192,7 +192,7 @@ func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
 	return m
 }
 
-// find returns the function with a PUBLIC's name: the one at its address before others.
+// find returns the function with a PUBLIC's name, preferably the one at its address.
 func (m namedFuncs) find(p *Public, where shifts) (i int32, ok bool) {
 	if p.Nameless == nameNone {
 		return None, false
@@ -203,8 +203,8 @@ func (m namedFuncs) find(p *Public, where shifts) (i int32, ok bool) {
 	return i, ok
 }
 
-// becamePublic marks the functions that are gone and are a PUBLIC now, or were one
-// before: they are reported once, with the function.
+// becamePublic finds removed functions that are PUBLICs now, and added ones that
+// were PUBLICs before. They are reported once, with the function.
 func (r *Result) becamePublic() {
 	public, function := map[int32]bool{}, map[int32]bool{}
 	kept := r.Changes[:0]
@@ -232,7 +232,7 @@ func (r *Result) becamePublic() {
 	}
 }
 
-// publicsByAddress returns the indexes of PUBLICs.
+// publicsByAddress returns the indices of PUBLICs in order of address.
 func (o *Outline) publicsByAddress() []int32 {
 	order := make([]int32, len(o.Publics))
 	for i := range order {
@@ -244,8 +244,8 @@ func (o *Outline) publicsByAddress() []int32 {
 	return order
 }
 
-// isPublic reports whether a function that is gone is a PUBLIC now, one that was there
-// before, too: at its address or in its code, as far as there are not too many.
+// isPublic reports whether a removed function has become a PUBLIC, perhaps one that
+// existed before: at its address or, unless there are too many, inside its code.
 func (r *Result) isPublic(byAddress []int32, f *Func) bool {
 	if f.Nameless == nameNone {
 		return false

@@ -2,41 +2,41 @@ package symdiff
 
 import "github.com/symtool/symtool/symfmt"
 
-// Func is what is kept of a FUNC and the records behind it.
+// Func is the information kept about a FUNC and its records.
 type Func struct { // 112 bytes
 	RVA  symfmt.RVA
-	Size uint64 // bytes
-	At   int64  // its text, with INLINE and line records
-	Len  uint32 // of that
-	Line uint32 // of the text
+	Size uint64 // in bytes
+	At   int64  // offset of its text, with INLINE and line records
+	Len  uint32 // length of that text
+	Line uint32 // line in the text
 
 	Name hash
 
-	// Lines is a hash of the line records, LinesRel likewise with line numbers less
-	// the first of the file; and so for the INLINE records. 0 without any. Files are
-	// identified by their base names; Paths is a hash of all their names with folders.
-	// It and First have 32 bits, for they only count for two functions that are
-	// matched, or together with others.
+	// Lines is a hash of the line records, and LinesRel one with line numbers relative
+	// to the first of their file; Inlines and InlinesRel are the same for INLINE
+	// records. They are 0 if there are none. Files are identified by their base names;
+	// Paths is a hash of all full names. Paths and First have only 32 bits, because
+	// they are compared only between two matched functions, or together with others.
 	Lines, LinesRel     hash
 	Shape               hash // of the lines without their numbers
 	Inlines, InlinesRel hash
 
-	Covered   uint64 // bytes that lines cover
+	Covered   uint64 // number of bytes covered by lines
 	Paths     uint32
-	First     uint32 // hash of the first line's file
-	FirstLine uint32 // and its number
+	First     uint32 // hash of the file of the first line
+	FirstLine uint32 // number of the first line
 	NumInline uint32
 	ParamSize uint32
-	NumLines  uint16 // 65535 for more
+	NumLines  uint16 // 65535 if there are more
 	Multiple  bool
 	Nameless  nameKind
 }
 
-// Stop returns the address behind the last byte; it may wrap around.
+// Stop returns the address after the last byte; it may wrap around.
 func (f *Func) Stop() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
-// End returns where the text of the function ends. Of one with more than 4 GB of it,
-// which no function has, details are of what is in front of that.
+// End returns the offset at which the function's text ends. If the text has more
+// than 4 GB, which no real function has, details cover only the start.
 func (f *Func) End() int64 { return f.At + int64(f.Len) }
 
 // Public is a PUBLIC.
@@ -56,14 +56,14 @@ type Win struct {
 	Size     uint64
 	At, End  int64
 	Line     uint32
-	Contents hash // of all but RVA
+	Contents hash // hash of everything but RVA
 }
 
-// nameKind says how well a name identifies a function.
+// nameKind classifies a name by how well it identifies a function.
 type nameKind uint8
 
 const (
 	nameGood    nameKind = iota
 	nameMangled          // a linkage name
-	nameNone             // "<name omitted>" and its like
+	nameNone             // "<name omitted>" and the like
 )

@@ -2,14 +2,14 @@ package symdiff
 
 import "fmt"
 
-// Records are the records that a change affects, in Breakpad's words but with names in
-// place of numbers, and addresses relative to the function's first byte.
+// Records are the records affected by a change, in Breakpad's format but with names in
+// place of numbers and addresses relative to the function's first byte.
 type Records struct {
-	Old, New               *Subject // nil where it is not
+	Old, New               *Subject // nil if absent
 	OldRecords, NewRecords []string
 }
 
-// Records reads the records of a change, as far as they are compared.
+// Records reads those records of a change that are compared.
 func (d *Detailer) Records(c Change) (*Records, error) {
 	d.folders(!d.r.Options.IgnorePaths)
 	names, err := d.Names(c)
@@ -32,7 +32,7 @@ func (d *Detailer) Records(c Change) (*Records, error) {
 	return out, nil
 }
 
-// Header returns MODULE and INFO, as far as they are compared.
+// Header returns MODULE and INFO records, as far as they are compared.
 func (o *Outline) Header(opts Options) []string {
 	if !opts.On(OnModule) {
 		return nil
@@ -46,8 +46,7 @@ func (o *Outline) Header(opts Options) []string {
 	return out
 }
 
-// records returns the records of something: its first one and those that belong to it,
-// as far as they are compared.
+// records returns a record and those that belong to it, as far as they are compared.
 func (s *side) records(o Options, kind Kind, i int32, sub *Subject) ([]string, error) {
 	if kind == Publics {
 		p := &s.o.Publics[i]

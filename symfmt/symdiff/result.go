@@ -14,18 +14,18 @@ type Result struct {
 	Old, New *Outline
 	Options  Options
 
-	// Changes are the differences: of the module, of functions by the address in
-	// the new file (removed ones by the address at which they would be), of
-	// PUBLICs, of STACK CFI and STACK WIN outside of functions.
+	// Changes are the differences in the module; in functions, by address in the
+	// new file (removed ones by the address at which they would be); in PUBLICs;
+	// and in STACK CFI and STACK WIN outside functions.
 	Changes []Change
-	Module  []Field    // of MODULE and INFO that differ
+	Module  []Field    // fields of MODULE and INFO that differ
 	Paths   []PathMove // folders of source files that differ
 	Before  Coverage
 	After   Coverage
 	Counts  map[Kind]*Count
 
 	funcs   *pairing
-	publics []int32 // the old PUBLIC of a new one, -1 for none
+	publics []int32 // index of the old PUBLIC of each new one, or -1
 	where   shifts
 }
 
@@ -36,27 +36,27 @@ type Kind uint8
 const (
 	Functions Kind = iota
 	Publics
-	CFI  // code outside of functions
-	Wins // likewise
+	CFI  // code outside functions
+	Wins // outside functions
 )
 
 var kindNames = [...]string{"function", "PUBLIC", "STACK CFI", "STACK WIN"}
 
-// String returns the kind's name in outputs.
+// String returns the kind's name, as outputs show it.
 func (k Kind) String() string { return kindNames[k] }
 
-// Change is one thing that differs. Old and New are its indexes in the outlines'
-// slices of its kind (of CFI: in Pieces), -1 where it is not.
+// Change is a single difference. Old and New are indices in the outlines' slices
+// of its kind (for CFI, in Pieces), or -1 if absent.
 type Change struct { // 20 bytes
 	Kind     Kind
 	By       Match
 	What     Aspect
 	Old, New int32
-	Part     int32 // Split: of this function of the old file; Merged: in this one of the new
+	Part     int32 // for Split, a function of the old file; for Merged, one of the new
 }
 
-// Compare compares two symbol files. The error is of reading one, or the
-// context's; damage is among the outlines' problems.
+// Compare compares two symbol files. The error is from reading one of them or
+// from ctx; damage is among the outlines' problems.
 func Compare(ctx context.Context, before, after *Source, opts Options) (*Result, error) {
 	sources := [...]*Source{before, after}
 	outlines, err := par.Map(ctx, opts.Jobs, len(sources), func(ctx context.Context, _, item int) (*Outline, error) {
@@ -88,20 +88,20 @@ func Compare(ctx context.Context, before, after *Source, opts Options) (*Result,
 	return r, nil
 }
 
-// reportEffort adds a problem if not all was compared.
+// reportEffort adds a problem if not everything was compared.
 func (o *Outline) reportEffort() {
 	for _, e := range [...]struct {
 		lost string
 		over bool
 	}{{"STACK CFI", o.effort.exceeded(len(o.CFI))}, {"STACK WIN", o.winLooks.exceeded(len(o.Wins))}} {
 		if e.over {
-			o.Problems = append(o.Problems, symfmt.Problem{Lost: e.lost, Err: fmt.Errorf("%s: more functions lie over each other than can be compared: of some, only the first %d %ss are", o.Source.Name, leastLooks, e.lost)})
+			o.Problems = append(o.Problems, symfmt.Problem{Lost: e.lost, Err: fmt.Errorf("%s: more functions overlap than can be compared: for some, only the first %d %ss are", o.Source.Name, leastLooks, e.lost)})
 		}
 	}
 }
 
-// sameForm reads the file whose INLINE records give the files of calls again, if those
-// of the other file have the old form, which does not.
+// sameForm reads a file of the new form of INLINE again without the files of calls if
+// the other file has the old form, which lacks them.
 func sameForm(ctx context.Context, outlines []*Outline) (err error) {
 	if outlines[0].inlineForm() == outlines[1].inlineForm() || outlines[0].inlineForm() == noInlines || outlines[1].inlineForm() == noInlines {
 		return nil
@@ -114,11 +114,11 @@ func sameForm(ctx context.Context, outlines []*Outline) (err error) {
 	return err
 }
 
-// The forms of a file's INLINE records, as differences show them.
+// The forms of a file's INLINE records, as outputs show them.
 const (
 	noInlines  = "none"
-	oldInlines = "without the file of the call"
-	newInlines = "with the file of the call"
+	oldInlines = "without call files"
+	newInlines = "with call files"
 )
 
 func (o *Outline) inlineForm() string {
@@ -131,7 +131,7 @@ func (o *Outline) inlineForm() string {
 	return newInlines
 }
 
-// shareRows gives equal rows of STACK CFI one number.
+// shareRows gives equal rows of STACK CFI the same number.
 func (r *Result) shareRows() {
 	to := r.Old.Rows.translate(r.New.Rows)
 	for i := range r.New.CFI {
@@ -142,7 +142,7 @@ func (r *Result) shareRows() {
 	r.New.CFI = joinSpans(r.New.CFI)
 }
 
-// Regressions returns how many changes make something worse, those of MODULE included.
+// Regressions returns the number of changes that make something worse, including those of MODULE.
 func (r *Result) Regressions() (n int) {
 	for _, c := range r.Counts {
 		n += c.Regressions
@@ -155,17 +155,17 @@ func (r *Result) Regressions() (n int) {
 	return n + len(r.WorseCoverage())
 }
 
-// Same reports whether nothing differs that counts.
+// Same reports whether there are no differences that count.
 func (r *Result) Same() bool { return len(r.Changes) == 0 && len(r.Module) == 0 && len(r.Paths) == 0 }
 
-// Field is something of MODULE or INFO, "" where it is not.
+// Field is a field of MODULE or INFO that differs; its values are "" where it is absent.
 type Field struct {
 	Name       string // "MODULE id", "INFO GENERATOR"
 	Old, New   string
 	Regression bool
 }
 
-// PathMove is folders of source files: Files names have Old before, and New now.
+// PathMove is a renamed folder of source files: in Files names, Old became New.
 type PathMove struct {
 	Old, New string
 	Files    int
@@ -174,8 +174,8 @@ type PathMove struct {
 // Close closes both sources.
 func (r *Result) Close() error { return cmp.Or(r.Old.Source.Close(), r.New.Source.Close()) }
 
-// ReadError is a failure to read the details of a change: the file was there when
-// it was read first.
+// ReadError is a failure to read the details of a change, although the file could
+// be read before.
 type ReadError struct{ Err error }
 
 func (e *ReadError) Error() string { return e.Err.Error() }

@@ -11,34 +11,34 @@ import (
 )
 
 // RowID is the number of a set of rules in force. Sets with the same effect have the
-// same number. 0 means no rules.
+// same number; 0 means no rules.
 type RowID uint32
 
-// Span is code with one set of rules in force, up to the next span or its own end.
+// Span is code with one set of rules in force.
 type Span struct { // 16 bytes
 	RVA  symfmt.RVA
 	Size uint32 // bytes
 	Row  RowID
 }
 
-// Stop returns the address behind the last byte.
+// Stop returns the address after the last byte.
 func (s Span) Stop() symfmt.RVA { return s.RVA + symfmt.RVA(s.Size) }
 
-// Rows are the rules of an outline by number.
+// Rows holds the rules of an outline by number.
 type Rows struct {
-	rows  []rowFacts // by RowID
+	rows  []rowFacts // indexed by RowID
 	keys  map[hash]RowID
-	next  map[transition]RowID // rules on top of a row
+	next  map[transition]RowID // rules applied to a row
 	rules symfmt.RuleTable
 	key   []byte
-	kept  int  // rules in rows
-	most  int  // that are kept
-	full  bool // rows were not kept
+	kept  int  // number of rules in rows
+	most  int  // limit of kept
+	full  bool // not all rows were kept
 }
 
-// The rules that are kept: leastKept, as real modules have some ten thousand, and one
-// for as many bytes of a large text. The rows above it count as ones that do not
-// parse.
+// Limits of the rules that are kept: leastKept, since real modules have some ten
+// thousand, plus one for every few bytes of a large text. Rows beyond the limit are
+// treated like rows that do not parse.
 const (
 	leastKept    = 1 << 17
 	bytesPerKept = 16
@@ -47,8 +47,8 @@ const (
 // rowFacts is what is known of a row.
 type rowFacts struct {
 	row    cfi.Row
-	broken bool // a record does not parse: readers drop the row
-	covers bool // .cfa and .ra are there and can be computed
+	broken bool // a record does not parse, so readers drop the row
+	covers bool // .cfa and .ra are present and can be computed
 }
 
 type transition struct {
@@ -63,7 +63,7 @@ func newRows(a *arch.Arch, size int64) *Rows {
 	return r
 }
 
-// Text returns the rules of a row: "" for those of code without any.
+// Text returns the rules of a row, or "" for code without any.
 func (r *Rows) Text(id RowID) string {
 	f := &r.rows[id]
 	switch {
@@ -75,10 +75,10 @@ func (r *Rows) Text(id RowID) string {
 	return f.row.String()
 }
 
-// Covers reports whether a reader can unwind with a row.
+// Covers reports whether a reader can unwind with the row.
 func (r *Rows) Covers(id RowID) bool { return r.rows[id].covers }
 
-// apply puts a record's rules on top of those of a row.
+// apply returns the row that results from applying a record's rules to another row.
 func (r *Rows) apply(row RowID, text []byte) RowID {
 	t := transition{row, r.rules.Parse(text)}
 	if id, ok := r.next[t]; ok {
@@ -99,7 +99,7 @@ func (r *Rows) apply(row RowID, text []byte) RowID {
 	return id
 }
 
-// number finds a row of the same effect, or keeps this one.
+// number returns the number of a row with the same effect, or adds this one.
 func (r *Rows) number(f rowFacts) RowID {
 	r.key = append(r.key[:0], byte(flag(f.broken)))
 	r.key = f.row.AppendKey(r.key)
@@ -116,30 +116,29 @@ func (r *Rows) number(f rowFacts) RowID {
 
 func computes(e cfi.Expr) bool { return !e.IsZero() && e.Check() == nil }
 
-// translate gives the rows of o the numbers that they have in r, adding those that
-// r does not have.
+// translate returns the numbers in r of o's rows, adding those that r lacks.
 func (r *Rows) translate(o *Rows) []RowID {
 	to := make([]RowID, len(o.rows))
 	for i := 1; i < len(o.rows); i++ {
-		// Names are numbered in each Rows by itself.
+		// Each Rows numbers names separately.
 		to[i] = r.number(rowFacts{broken: o.rows[i].broken, row: r.rules.Names().TranslateRow(&o.rows[i].row)})
 	}
 	return to
 }
 
-// cfiReader makes spans of STACK CFI records.
+// cfiReader turns STACK CFI records into spans.
 type cfiReader struct {
 	rows   *Rows
 	blocks []block
 	spans  []Span
 
 	row  RowID
-	from symfmt.RVA // of the row
+	from symfmt.RVA // start of the row
 
-	at, start, end int64 // in the text: the INIT, the first INIT, the end of all
+	at, start, end int64 // offsets in the text: of the INIT, of the first INIT, and of the end
 }
 
-// block is a STACK CFI INIT, and its part of the spans.
+// block is a STACK CFI INIT and its part of the spans.
 type block struct {
 	rva   symfmt.RVA
 	size  uint64
@@ -147,7 +146,7 @@ type block struct {
 	count uint32
 }
 
-// fresh makes the tables at the first record of a text of size bytes.
+// fresh makes the tables at the first record; size is the length of the text in bytes.
 func (c *cfiReader) fresh(a *arch.Arch, size int64) {
 	if c.rows == nil {
 		c.rows = newRows(a, size)
@@ -167,8 +166,8 @@ func (c *cfiReader) init(rec *symfmt.Record) {
 	c.row, c.from = c.rows.apply(0, rec.Name), rec.RVA
 }
 
-// next is a row. One that is outside of its block is passed over, as readers do;
-// one at or before the address of the row before is put on top of it.
+// next reads a row. A row outside its block is skipped, as readers do; one at or
+// before the previous row's address is applied on top of that row.
 func (c *cfiReader) next(rec *symfmt.Record) {
 	if len(c.blocks) == 0 {
 		return
@@ -188,8 +187,8 @@ func (c *cfiReader) next(rec *symfmt.Record) {
 	c.row = row
 }
 
-// span closes the row in force at an address. Of one row over more code than any
-// module has, the first 4 GB count.
+// span closes the row in force at end. Only the first 4 GB of a row count, which
+// is more code than any module has.
 func (c *cfiReader) span(end symfmt.RVA) {
 	if size := min(uint64(end-c.from), math.MaxUint32); size > 0 {
 		c.spans = roomFor(c.spans, c.at-c.start, c.end-c.start)
@@ -197,7 +196,7 @@ func (c *cfiReader) span(end symfmt.RVA) {
 	}
 }
 
-// close ends the block that is open.
+// close closes the open block.
 func (c *cfiReader) close() {
 	if len(c.blocks) == 0 {
 		return
@@ -214,7 +213,7 @@ func (c *cfiReader) close() {
 	b.count = uint32(len(c.spans)) - b.first
 }
 
-// finish puts the spans in order and cuts overlaps.
+// finish sorts the spans and cuts overlaps.
 func (c *cfiReader) finish() ([]Span, *Rows) {
 	c.close()
 	byRVA := func(a, b block) int { return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.size, b.size)) }
@@ -249,7 +248,7 @@ func disjoint(blocks []block) bool {
 	return true
 }
 
-// joinSpans joins spans of one row that touch.
+// joinSpans joins adjacent spans of the same row.
 func joinSpans(spans []Span) []Span {
 	out := spans[:0]
 	for _, s := range spans {

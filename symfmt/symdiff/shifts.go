@@ -7,18 +7,18 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// shifts map code of one file to the other one: it moved as far as the nearest
-// matched function or PUBLIC in front of it.
+// shifts map code of one file to the other: it moved as far as the nearest
+// matched function or PUBLIC before it.
 type shifts []shift
 
-// shift is the distance from an address on.
+// shift is the distance of code from an address on.
 type shift struct { // 16 bytes
 	from symfmt.RVA
-	by   symfmt.RVA // there less here; it wraps around
+	by   symfmt.RVA // new address minus old; it wraps around
 }
 
-// shiftsOf returns the shifts from a to b; other says which old PUBLIC a new one is,
-// and may be nil.
+// shiftsOf returns the shifts from a to b; other maps new PUBLICs to old ones and
+// may be nil.
 func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
 	s := make(shifts, 0, len(p.old)+len(other))
 	for i, j := range p.old {
@@ -34,8 +34,8 @@ func shiftsOf(a, b *Outline, p *pairing, other []int32) shifts {
 	return s.sorted()
 }
 
-// sorted puts shifts in order. One between two of another distance is of something
-// that moved by itself, and says nothing of what is behind it.
+// sorted sorts shifts. One that differs from equal shifts on both sides belongs to
+// something that moved by itself, and is dropped.
 func (s shifts) sorted() shifts {
 	slices.SortFunc(s, func(x, y shift) int { return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.by, y.by)) })
 	s = slices.Compact(s)
@@ -49,7 +49,7 @@ func (s shifts) sorted() shifts {
 	return out
 }
 
-// back returns the shifts in the other direction.
+// back returns the shifts in the opposite direction.
 func (s shifts) back() shifts {
 	t := make(shifts, len(s))
 	for i, x := range s {
@@ -66,7 +66,7 @@ func (s shifts) of(rva symfmt.RVA) symfmt.RVA {
 	return rva + s[max(s.before(rva), 0)].by
 }
 
-// before returns the last shift at or in front of an address, -1 without.
+// before returns the index of the last shift at or before an address, or -1.
 func (s shifts) before(rva symfmt.RVA) int {
 	i, _ := slices.BinarySearchFunc(s, rva, func(x shift, rva symfmt.RVA) int {
 		if x.from <= rva {
@@ -77,8 +77,8 @@ func (s shifts) before(rva symfmt.RVA) int {
 	return i - 1
 }
 
-// closed returns how many bytes of the code from an address up to the next function that
-// is in both files are not there any more.
+// closed returns how many bytes of the code from rva up to the next matched function no
+// longer exist.
 func (s shifts) closed(rva symfmt.RVA) uint64 {
 	i := s.before(rva)
 	if i+1 >= len(s) || i < 0 {
@@ -98,8 +98,8 @@ func (r *Result) Distance(c Change) symfmt.RVA {
 	return r.New.Funcs[c.New].RVA - r.Old.Funcs[c.Old].RVA
 }
 
-// Together returns how many changes from i on are of functions that moved by one
-// distance, and differ in nothing else: at least 1.
+// Together returns how many changes from i on are of functions that moved by the
+// same distance and do not differ otherwise; at least 1.
 func (r *Result) Together(i int) int {
 	first := r.Changes[i]
 	n := 1

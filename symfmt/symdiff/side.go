@@ -8,14 +8,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// side reads pieces of one text.
+// side reads parts of one text.
 type side struct {
 	o       *Outline
-	rd      *symfmt.Reader // of bodies
-	one     *symfmt.Reader // of single records
+	rd      *symfmt.Reader // for bodies
+	one     *symfmt.Reader // for single records
 	origins map[symfmt.OriginID]string
 	room    int64 // bytes that listings may still take
-	base    bool  // source files are listed without their folders
+	base    bool  // list source files without their folders
 }
 
 func newSide(o *Outline) *side {
@@ -34,14 +34,14 @@ func (s *side) first(at, end int64) (*symfmt.Record, error) {
 		rec, err := s.one.Next()
 		if to == end || err == nil && s.one.Offset() < to-at {
 			if errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%s: no record at offset %d, where there was one: the file has changed", s.o.Source.Name, at)
+				err = fmt.Errorf("%s: no record at offset %d, where there was one before: the file has changed", s.o.Source.Name, at)
 			}
 			return rec, err
 		}
 	}
 }
 
-// source is file:line of a function's first line, "" without.
+// source returns file:line of a function's first line, or "".
 func (s *side) source(f *Func) (string, error) {
 	if f.FirstLine == 0 {
 		return "", nil
@@ -98,5 +98,5 @@ func (s *side) origin(id symfmt.OriginID, old bool) (string, error) {
 	return s.origins[id], nil
 }
 
-// maxOrigins is how many names of origins are remembered.
+// maxOrigins is the number of origin names that are cached.
 const maxOrigins = 1 << 14

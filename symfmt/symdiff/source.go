@@ -11,26 +11,26 @@ import (
 )
 
 // Source is a symbol file that can be read more than once: first to its end, then
-// here and there for details.
+// in places for details.
 type Source struct {
-	Name string // for messages
+	Name string // used in messages
 	text io.ReaderAt
 	size int64
-	file *os.File // to be closed
+	file *os.File // closed by Close
 
-	// Compression is what the text was found in: "gzip", "zstd" or "".
+	// Compression is the compression of the file: "gzip", "zstd" or "".
 	Compression string
-	// damage ended compressed data.
+	// damage is the error that ended compressed data.
 	damage error
 }
 
-// NewSource returns a text of size bytes that is not compressed.
+// NewSource returns a source for an uncompressed text of size bytes.
 func NewSource(name string, text io.ReaderAt, size int64) *Source {
 	return &Source{Name: name, text: text, size: size}
 }
 
-// OpenSource opens a symbol file. One that is compressed, or no regular file, is
-// copied into a temporary file, which has no name.
+// OpenSource opens a symbol file. If it is compressed or not a regular file, it
+// is copied to a temporary file, which has no name.
 func OpenSource(path string) (*Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -55,12 +55,12 @@ func OpenSource(path string) (*Source, error) {
 	return Spool(path, f)
 }
 
-// Spool copies a symbol file that cannot be read twice into a temporary file,
-// without compression. Text beyond symfmt.MaxText is dropped if it is compressed,
-// and an error otherwise.
+// Spool copies a symbol file that cannot be read twice to a temporary file and
+// decompresses it. Text beyond symfmt.MaxText is dropped if the file is
+// compressed, and an error otherwise.
 func Spool(name string, r io.Reader) (*Source, error) { return spool(name, r, symfmt.MaxText) }
 
-// spool is like Spool, with a limit of its own.
+// spool is like Spool, with another limit.
 func spool(name string, r io.Reader, most int64) (*Source, error) {
 	s := &Source{Name: name}
 	text, compression, err := symfmt.Decompress(r)
@@ -82,7 +82,7 @@ func spool(name string, r io.Reader, most int64) (*Source, error) {
 	return s, nil
 }
 
-// SpoolModule writes a module into a temporary file.
+// SpoolModule writes a module to a temporary file.
 func SpoolModule(name string, m *symfmt.Module, opts symfmt.WriteOptions) (*Source, error) {
 	s := &Source{Name: name}
 	if err := s.fill(func(w io.Writer) error { return symfmt.Write(w, m, opts) }); err != nil {
@@ -91,7 +91,7 @@ func SpoolModule(name string, m *symfmt.Module, opts symfmt.WriteOptions) (*Sour
 	return s, nil
 }
 
-// fill makes the temporary file.
+// fill creates the temporary file.
 func (s *Source) fill(write func(io.Writer) error) error {
 	f, err := os.CreateTemp("", "symtool-diff-*.sym")
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Source) fill(write func(io.Writer) error) error {
 	return nil
 }
 
-// Close gives back what OpenSource and its like took.
+// Close closes and releases the source's files.
 func (s *Source) Close() error {
 	if s.file == nil {
 		return nil
@@ -119,5 +119,5 @@ func (s *Source) Close() error {
 	return s.file.Close()
 }
 
-// reader reads the text from offset from up to to.
+// reader reads the text in [from, to).
 func (s *Source) reader(from, to int64) io.Reader { return io.NewSectionReader(s.text, from, to-from) }

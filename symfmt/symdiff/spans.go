@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Covered returns how many bytes of [rva, rva+size) can be unwound.
+// Covered returns the number of bytes in [rva, rva+size) that can be unwound.
 func (o *Outline) Covered(rva symfmt.RVA, size uint64) (n uint64) {
 	for _, s := range o.in(rva, size) {
 		if o.Rows.Covers(s.Row) {
@@ -18,16 +18,16 @@ func (o *Outline) Covered(rva symfmt.RVA, size uint64) (n uint64) {
 	return n
 }
 
-// effort bounds what is looked at, when functions lie over each other: each piece of
-// code is in one function, but for few, or the file is not a real one.
+// effort bounds how many spans are examined when functions overlap. In real files
+// nearly all code is in just one function.
 type effort struct{ spent int }
 
 const (
-	maxLooks   = 64 // looks at each thing, on average
-	leastLooks = 64 // things that each function may have in any case
+	maxLooks   = 64 // examinations of each span, on average
+	leastLooks = 64 // spans that each function may examine in any case
 )
 
-// allowed returns how many of n things may be looked at, of all that there are.
+// allowed returns how many of n spans may be examined; all is the number of all.
 func (e *effort) allowed(n, all int) int {
 	if n <= leastLooks {
 		return n
@@ -38,10 +38,10 @@ func (e *effort) allowed(n, all int) int {
 	return n
 }
 
-// exceeded reports whether not all was looked at.
+// exceeded reports whether some were not examined.
 func (e *effort) exceeded(all int) bool { return e.spent > maxLooks*all+1<<20 }
 
-// in returns the spans of a piece of code, cut at its ends.
+// in returns the spans of a piece of code, cut at the piece's ends.
 func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
 	if size == 0 {
 		return nil
@@ -56,7 +56,7 @@ func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
 		}
 		return 1
 	})
-	j := i // most functions have a few
+	j := i // most functions have only a few
 	for j < len(o.CFI) && j < i+leastLooks && o.CFI[j].RVA < stop {
 		j++
 	}
@@ -81,16 +81,16 @@ func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
 	return cut
 }
 
-// sameRows reports whether two pieces of code are unwound alike. Where they differ in
-// size, code was put in or taken out: then the rules must only come in the same
-// order.
+// sameRows reports whether two pieces of code are unwound alike. If their sizes
+// differ, code was inserted or removed, and only the order of the rules must be
+// equal.
 func sameRows(a, b []Span, startA, startB symfmt.RVA, places bool) bool {
 	i, _ := firstRow(a, b, startA, startB, places)
 	return i < 0
 }
 
-// firstRow returns the first span of a that has no equal in b, or behind the last one
-// where b goes on; -1 if there is none. j is where it should be in b.
+// firstRow returns the first span of a that has no equal in b, or the index after the
+// last one if b continues, or -1 if there is none. j is where it should be in b.
 func firstRow(a, b []Span, startA, startB symfmt.RVA, places bool) (i, j int) {
 	if !places {
 		a, b = orders(a), orders(b)
@@ -106,7 +106,7 @@ func firstRow(a, b []Span, startA, startB symfmt.RVA, places bool) (i, j int) {
 	return -1, -1
 }
 
-// orders leaves out spans with the row of the span before.
+// orders drops spans with the same row as the span before.
 func orders(s []Span) []Span {
 	out := make([]Span, 0, len(s))
 	for _, x := range s {

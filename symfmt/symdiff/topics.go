@@ -2,12 +2,12 @@ package symdiff
 
 import "slices"
 
-// Topic is a part of the differences that can be asked for by itself.
+// Topic is a part of the differences that can be selected.
 type Topic uint8
 
 // The topics.
 const (
-	OnFunctions Topic = 1 << iota // which there are, their names, addresses and sizes
+	OnFunctions Topic = 1 << iota // functions that exist, their names, addresses and sizes
 	OnLines
 	OnInlines
 	OnCFI // STACK CFI and STACK WIN
@@ -17,10 +17,10 @@ const (
 	AllTopics = OnFunctions | OnLines | OnInlines | OnCFI | OnPublics | OnModule
 )
 
-// Topics are the names of topics, in order of their bits.
+// Topics are the names of the topics in order of their bits.
 var Topics = []string{"functions", "lines", "inlines", "cfi", "public", "module"}
 
-// TopicOf returns the topic of a name, 0 if there is none.
+// TopicOf returns the topic with the given name, or 0.
 func TopicOf(name string) Topic {
 	if i := slices.Index(Topics, name); i >= 0 {
 		return 1 << i
@@ -28,7 +28,7 @@ func TopicOf(name string) Topic {
 	return 0
 }
 
-// aspects returns what belongs to topics in a change of a kind.
+// aspects returns the aspects of a change of kind k that belong to t.
 func (t Topic) aspects(k Kind) (a Aspect) {
 	switch k {
 	case Publics:
@@ -63,7 +63,7 @@ func (t Topic) aspects(k Kind) (a Aspect) {
 	return a
 }
 
-// choose leaves out what belongs to other topics.
+// choose drops the differences of topics that are not selected.
 func (r *Result) choose() {
 	t := r.Options.Topics
 	if t == 0 || t == AllTopics {
@@ -109,7 +109,7 @@ func (o Options) TopicNames() []string {
 	return names
 }
 
-// Ignored returns the names of differences that do not count.
+// Ignored returns the names of the differences that are ignored.
 func (o Options) Ignored() []string {
 	names := []string{}
 	for _, x := range []struct {

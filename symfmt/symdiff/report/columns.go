@@ -2,16 +2,16 @@ package report
 
 import "strings"
 
-// columns are the rows of a table in text. The first row are the titles.
+// columns are the rows of a text table. The first row holds the titles.
 type columns struct {
 	rows [][]string
-	left int // how many columns in front are aligned to the left; the last one always is if tail
+	left int // number of left-aligned columns at the start; the last column is left-aligned if tail is set
 	tail bool
 }
 
 func (c *columns) add(cells ...string) { c.rows = append(c.rows, cells) }
 
-// lines returns the table's lines, without blanks at their ends.
+// lines returns the table's lines without trailing blanks.
 func (c *columns) lines() []string {
 	var widths []int
 	for _, row := range c.rows {
@@ -42,7 +42,7 @@ func (c *columns) lines() []string {
 	return out
 }
 
-// width returns how many characters a terminal shows.
+// width returns the number of columns that s takes on a terminal.
 func width(s string) int {
 	n := 0
 	for range s {

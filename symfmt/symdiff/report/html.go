@@ -13,17 +13,17 @@ import (
 //go:embed page.tmpl
 var pageText string
 
-// maxPage is how many bytes of changes a page has, about: browsers show a few
-// megabytes without delay. What is beyond is counted.
+// maxPage is the approximate number of bytes of changes on a page: browsers
+// show a few megabytes without delay. Changes beyond that are only counted.
 const maxPage = 4 << 20
 
-// htmlWriter keeps what the page shows, of which there is a limit, and writes it at
-// the end.
+// htmlWriter collects the contents of the page, which are limited, and writes them
+// at the end.
 type htmlWriter struct {
 	w       io.Writer
 	o       Options
 	folders *Folders
-	left    int // bytes
+	left    int // bytes of room left
 	page    htmlPage
 	totals  totals
 }
@@ -36,11 +36,11 @@ type htmlPage struct {
 	Folders *Folders
 	Totals  string
 	Modules []*htmlModule
-	Kinds   []string // of changes on the page
+	Kinds   []string // kinds of the changes on the page
 	Aspects []htmlAspect
 }
 
-// htmlAspect is an aspect to choose.
+// htmlAspect is an aspect that the reader can select.
 type htmlAspect struct{ Name, Words string }
 
 // htmlModule is a comparison on the page.
@@ -54,7 +54,7 @@ type htmlModule struct {
 	Coverage [][]string
 	Fields   []symdiff.Field
 	Paths    []symdiff.PathMove
-	More     int // folders that are left out
+	More     int // number of folders left out
 	Problems []htmlProblem
 	Reasons  []string
 	Lists    []htmlList
@@ -64,16 +64,16 @@ type htmlModule struct {
 // htmlProblem is damage of a file.
 type htmlProblem struct{ File, Text string }
 
-// htmlList are the changes of a kind that make nothing worse, or first those that do.
+// htmlList is a list of changes of one kind that make nothing worse or, first, of those that do.
 type htmlList struct {
 	Title   string
 	Changes []htmlChange
 }
 
-// htmlLeft is what the page had no room for.
+// htmlLeft counts what did not fit on the page.
 type htmlLeft struct {
-	Changes, Worse int // without any mention
-	Details        int // without their lines
+	Changes, Worse int // not mentioned at all
+	Details        int // mentioned without their lines
 }
 
 // Any reports whether something was left out.
@@ -108,7 +108,7 @@ func (t *htmlWriter) End() error {
 	return page.New(pageText, template.FuncMap{"printable": text.Printable}, "changes.js").Write(t.w, head, p)
 }
 
-// choices are the kinds and aspects of the changes on the page.
+// choices sets the kinds and aspects of the changes on the page.
 func (t *htmlWriter) choices() {
 	kinds, what := map[string]bool{}, symdiff.Aspect(0)
 	for _, m := range t.page.Modules {

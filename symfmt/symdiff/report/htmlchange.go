@@ -10,36 +10,36 @@ import (
 // htmlChange is a change on the page.
 type htmlChange struct {
 	Kind     string
-	Aspects  string // their names, with blanks between them
+	Aspects  string // names, separated by blanks
 	Sign     string
-	Class    string // of the sign
+	Class    string // CSS class of the sign
 	Worse    bool
 	Address  string
 	Size     string
 	Name     string
 	Text     string
-	Together int // functions that moved together, more than one
+	Together int // number of functions that moved together, if more than one
 	Sections []htmlSection
-	Unlisted bool // it has lines, and the page has no room for them
+	Unlisted bool // it has lines for which the page has no room
 
 	what symdiff.Aspect
 }
 
-// htmlSection are the lines of a part of a function, before and now.
+// htmlSection holds the lines of a part of a function, before and now.
 type htmlSection struct {
 	Name string
 	Rows []htmlRow
 	Cut  int
 }
 
-// htmlRow is a line of each side. Skipped lines are a row of their own.
+// htmlRow is a pair of lines, one of each side. Skipped lines are a row of their own.
 type htmlRow struct {
 	Class    string // "same", "gone", "new", "other", "skipped"
 	Old, New htmlText
 	Skipped  int
 }
 
-// htmlText is a line: what is not in the other side's is between head and tail.
+// htmlText is a line: Mid is the part that differs from the other side's line.
 type htmlText struct{ Head, Mid, Tail string }
 
 func newHTMLChange(r *symdiff.Result, c symdiff.Change, d *symdiff.Detail) htmlChange {
@@ -50,7 +50,7 @@ func newHTMLChange(r *symdiff.Result, c symdiff.Change, d *symdiff.Detail) htmlC
 	}
 	x.Class = map[string]string{"-": "gone", "+": "new", "~": "other"}[sign]
 	if sign == "-" {
-		x.Sign = "\u2212" // as wide as the others
+		x.Sign = "\u2212" // as wide as the other signs
 	}
 	if s.Size > 0 {
 		x.Size = hex(s.Size)
@@ -62,7 +62,7 @@ func (x *htmlChange) cost() int {
 	return changeCost + len(x.Name) + len(x.Text) + len(x.Aspects)
 }
 
-// sideBySide puts removed lines next to added ones. cost is that of the page, in bytes.
+// sideBySide puts removed lines next to added ones. cost is their size on the page in bytes.
 func sideBySide(sections []symdiff.Section) (out []htmlSection, cost int) {
 	for _, s := range sections {
 		x := htmlSection{Name: s.Name, Cut: s.Cut}
@@ -90,8 +90,8 @@ func sideBySide(sections []symdiff.Section) (out []htmlSection, cost int) {
 func (r *htmlRow) length() int { return r.Old.length() + r.New.length() }
 func (t htmlText) length() int { return len(t.Head) + len(t.Mid) + len(t.Tail) }
 
-// same adds the unchanged lines from i on: those next to a difference, and the number
-// of the others. It returns how many there are.
+// same adds the unchanged lines starting at i: those next to a difference, and the
+// number of the others. It returns how many there are.
 func (x *htmlSection) same(ops []symdiff.Op, i int) (n int) {
 	const context = 2
 	skipped := 0
@@ -114,14 +114,14 @@ func (x *htmlSection) same(ops []symdiff.Op, i int) (n int) {
 	return n
 }
 
-// differ adds the lines in front that do not stay, and returns how many they are.
+// differ adds the changed lines at the start of ops and returns their number.
 func (x *htmlSection) differ(ops []symdiff.Op) int {
 	n := 0
 	var old, new []string
 	for ; n < len(ops) && ops[n].Sign != ' '; n++ {
 		if ops[n].Sign == '-' {
 			if new != nil {
-				break // the lines that are gone come first
+				break // removed lines come first
 			}
 			old = append(old, text.Printable(ops[n].Text))
 		} else {
@@ -142,7 +142,7 @@ func (x *htmlSection) differ(ops []symdiff.Op) int {
 	return n
 }
 
-// unlike finds what two lines have in common at their beginnings and ends.
+// unlike splits two lines into what they share at their starts and ends and what differs.
 func unlike(a, b string) (x, y htmlText) {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {

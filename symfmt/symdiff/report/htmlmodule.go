@@ -6,13 +6,13 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// Limits of what a page has of one module besides its changes.
+// Limits of what a page shows of one module besides its changes.
 const (
 	maxPagePaths    = 100
 	maxPageProblems = 20
 )
 
-// newHTMLModule makes a module's part of the page with about room bytes of changes.
+// newHTMLModule builds a module's part of the page, with about room bytes of changes.
 func newHTMLModule(m *Module, index, room int) (x *htmlModule, used int, err error) {
 	x = &htmlModule{ID: fmt.Sprintf("module%d", index), Tally: newTally(m), Old: m.Old, New: m.New}
 	r := m.Result
@@ -37,7 +37,7 @@ func newHTMLModule(m *Module, index, room int) (x *htmlModule, used int, err err
 	return x, room - f.room, f.err
 }
 
-// Approximate cost in bytes of markup, without the texts.
+// Approximate sizes in bytes of markup, without the texts.
 const (
 	changeCost = 300
 	rowCost    = 110
@@ -45,12 +45,12 @@ const (
 
 // Limits of one change.
 const (
-	maxPageName = 600 // bytes
+	maxPageName = 600 // in bytes
 	maxPageRows = 200
 )
 
-// htmlFiller chooses the changes of a page: those that make something worse first,
-// which get at most half of the room.
+// htmlFiller chooses the changes for a page: first those that make something
+// worse, which may take at most half of the room.
 type htmlFiller struct {
 	r    *symdiff.Result
 	d    *symdiff.Detailer
@@ -89,14 +89,14 @@ func (f *htmlFiller) worse(i int) {
 	f.x.Left.Worse++
 }
 
-// other adds changes i to i+n-1, which moved together if there is more than one.
+// other adds changes i to i+n-1, which moved together if n is more than one.
 func (f *htmlFiller) other(i, n int) {
 	if c, ok := f.change(i, n); ok {
 		f.list(kindTitles[f.r.Changes[i].Kind], c)
 	}
 }
 
-// list adds a change to the last list, or begins another.
+// list adds a change to the last list, or starts another.
 func (f *htmlFiller) list(title string, c htmlChange) {
 	lists := f.x.Lists
 	if len(lists) == 0 || lists[len(lists)-1].Title != title {
@@ -106,8 +106,8 @@ func (f *htmlFiller) list(title string, c htmlChange) {
 	list.Changes = append(list.Changes, c)
 }
 
-// change makes the entry of a change, or of n that moved together, if there is room
-// for it. Without room for its lines it has none.
+// change returns the entry of a change, or of n that moved together, if there is
+// room for it. If there is no room for its lines, the entry has none.
 func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 	c := f.r.Changes[i]
 	if f.room < changeCost {
@@ -148,10 +148,10 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 	return x, true
 }
 
-// reserve is room that is kept for changes without their lines.
+// reserve is the room kept for changes without their lines.
 func (f *htmlFiller) reserve() int { return maxPage / 4 }
 
-// hasLines reports whether there are lines to show of a change.
+// hasLines reports whether a change has lines to show.
 func hasLines(c symdiff.Change) bool {
 	return c.Old != symdiff.None && c.New != symdiff.None && c.Kind != symdiff.Publics &&
 		c.What&(symdiff.LinesChanged|symdiff.LinesShifted|symdiff.PathsChanged|symdiff.InlinesChanged|symdiff.InlinesShifted|symdiff.CFIChanged|symdiff.WinChanged|symdiff.LostCFI|symdiff.LostLines|symdiff.LostInlines) != 0

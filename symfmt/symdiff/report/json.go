@@ -11,12 +11,12 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// documentVersion is the number of the JSON document's form. Fields may be added
-// to it; none is renamed, or gets another unit.
+// documentVersion is the version of the JSON document. Fields may be added; none
+// is renamed or gets another unit.
 const documentVersion = 1
 
-// The JSON document; golden/symfmt/symdiff/schema.json describes it. What is short comes
-// first, the list of changes last: a reader can stop in front of it.
+// The JSON document; golden/symfmt/symdiff/schema.json describes it. Short fields come
+// first and the list of changes last, so that a reader can stop before it.
 type (
 	jsonHead struct {
 		File    string `json:"file"`
@@ -91,8 +91,8 @@ type (
 	}
 )
 
-// jsonWriter writes one document, as it gets to know it. Texts are printable: what
-// is not is written as Go's escapes.
+// jsonWriter writes one document as the results come in. Unprintable text is
+// written with Go's escapes.
 type jsonWriter struct {
 	w      *bufio.Writer
 	o      Options
@@ -270,7 +270,7 @@ func printables(texts []string) []string {
 
 func (e *jsonWriter) raw(s string) { e.w.WriteString(s) }
 
-// field writes a field that is not the first.
+// field writes a field other than the first.
 func (e *jsonWriter) field(name string, v any) {
 	e.raw(",\n\"" + name + "\": ")
 	e.value(v)

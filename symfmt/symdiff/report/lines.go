@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// lineWriter writes lines of text, coloured for a terminal if that is wanted. What
-// would act on a terminal is escaped. The first error stays.
+// lineWriter writes lines of text, in colour if the terminal wants it. It escapes
+// what would act on a terminal, and keeps the first error.
 type lineWriter struct {
 	w     *bufio.Writer
 	color bool
@@ -46,13 +46,13 @@ func (t *lineWriter) line(color, line string) {
 	t.w.WriteByte('\n')
 }
 
-// fail keeps an error, and reports whether there is one.
+// fail records an error, and reports whether there is one.
 func (t *lineWriter) fail(err error) bool {
 	t.err = cmp.Or(t.err, err)
 	return t.err != nil
 }
 
-// flush hands over what was written, and returns the first error.
+// flush writes what is buffered, and returns the first error.
 func (t *lineWriter) flush() error {
 	if t.err == nil {
 		t.err = t.w.Flush()

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// tally is what is kept of a module for a table.
+// tally is a module's row in the table.
 type tally struct {
 	Status                 Status
 	Module, CPU            string
@@ -33,10 +33,10 @@ func newTally(m *Module) tally {
 	return t
 }
 
-// totals are the modules of two folders by status.
+// totals counts the modules of two folders by status.
 type totals map[Status]int
 
-// String lists them: "12 modules: 10 same, 2 changed".
+// String returns a text such as "12 modules: 10 same, 2 changed".
 func (t totals) String() string {
 	all := 0
 	var parts []string
@@ -112,7 +112,7 @@ func (t *tally) cells() []string {
 	return append(cells, t.Lines[0], t.Lines[1], t.CFI[0], t.CFI[1], name)
 }
 
-// differing returns how many functions of both files differ in more than their address.
+// differing returns the number of matched functions that differ in more than their address.
 func differing(r *symdiff.Result) (n int) {
 	for _, c := range r.Changes {
 		if c.Kind == symdiff.Functions && c.Old != symdiff.None && c.New != symdiff.None && c.What != symdiff.Moved {

@@ -10,34 +10,34 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// Options say how differences are written.
+// Options control how differences are written.
 type Options struct {
-	Detail   bool            // every change in text, the lines of each in JSON
-	Color    bool            // text for a terminal
-	Version  string          // of the program, for documents
+	Detail   bool            // include every change in text, and the lines of each in JSON
+	Color    bool            // colour text for a terminal
+	Version  string          // version of the program, for documents
 	Compared symdiff.Options // what was compared, for documents
 }
 
-// Folders are two folders with symbol files.
+// Folders are two folders of symbol files.
 type Folders struct {
 	Old, New string
-	Modules  int // that will be added to the Writer
+	Modules  int // number that will be added to the Writer
 }
 
-// Module is what a Writer writes about: a file of each side, or of one side alone.
+// Module is a module to write about: a file on each side, or on one side only.
 type Module struct {
 	Old, New *Head
-	Result   *symdiff.Result // nil unless there are two files that could be read
-	Failed   string          // why there is no Result of two
+	Result   *symdiff.Result // nil unless there are two readable files
+	Failed   string          // why there is no Result for two files
 }
 
 // Head identifies a file.
 type Head struct {
 	File              string
-	OS, CPU, ID, Name string // of MODULE
+	OS, CPU, ID, Name string // from MODULE
 }
 
-// Two returns the Module of two files.
+// Two returns the Module for two files.
 func Two(r *symdiff.Result) *Module {
 	return &Module{Old: headOf(r.Old), New: headOf(r.New), Result: r}
 }
@@ -46,7 +46,7 @@ func headOf(o *symdiff.Outline) *Head {
 	return &Head{File: o.Source.Name, OS: o.OS, CPU: o.CPU, ID: o.ID, Name: o.Name}
 }
 
-// Status is what became of a module, in a word.
+// Status is the outcome for a module, in a word.
 type Status string
 
 // The statuses.
@@ -55,13 +55,13 @@ const (
 	StatusChanged Status = "changed"
 	StatusWorse   Status = "worse" // changed, with regressions
 	StatusAdded   Status = "added"
-	StatusRemoved Status = "removed" // a regression, too
-	StatusFailed  Status = "failed"  // one of the two could not be read
+	StatusRemoved Status = "removed" // also a regression
+	StatusFailed  Status = "failed"  // one of the two files could not be read
 )
 
 var statuses = [...]Status{StatusSame, StatusChanged, StatusWorse, StatusAdded, StatusRemoved, StatusFailed}
 
-// Status returns what became of the module.
+// Status returns the outcome for the module.
 func (m *Module) Status() Status {
 	switch {
 	case m.Failed != "":
@@ -80,7 +80,7 @@ func (m *Module) Status() Status {
 	return StatusChanged
 }
 
-// name returns the module's name, of the new file if there is one.
+// name returns the module's name, from the new file if there is one.
 func (m *Module) name() string {
 	for _, h := range []*Head{m.New, m.Old} {
 		if h != nil && h.Name != "" {
@@ -95,7 +95,7 @@ func (m *Module) name() string {
 	return ""
 }
 
-// cpu returns its architecture.
+// cpu returns the module's architecture.
 func (m *Module) cpu() string {
 	for _, h := range []*Head{m.New, m.Old} {
 		if h != nil && h.CPU != "" {
@@ -105,14 +105,15 @@ func (m *Module) cpu() string {
 	return ""
 }
 
-// Writer writes differences in a form. Modules are written as they are added, as far
-// as the form allows it: a Result may be closed when Add returns.
+// Writer writes differences in some format. Where the format allows it, modules are
+// written as they are added: a Result may be closed once Add returns.
 type Writer interface {
 	Add(m *Module) error
 	End() error
 }
 
-// Forms make a Writer of a form; folders is nil for two files.
+// Forms maps the name of each format to a function that returns a Writer of it; folders is nil for
+// two files.
 var Forms = map[string]func(w io.Writer, folders *Folders, o Options) Writer{
 	"text": newTextWriter,
 	"json": newJSONWriter,
@@ -121,11 +122,11 @@ var Forms = map[string]func(w io.Writer, folders *Folders, o Options) Writer{
 	"stat": newStatWriter,
 }
 
-// Write writes the difference of two files in a form of Forms.
+// Write writes the difference of two files in the named format.
 func Write(w io.Writer, form string, r *symdiff.Result, o Options) error {
 	make, ok := Forms[form]
 	if !ok {
-		return fmt.Errorf("no form %q", form)
+		return fmt.Errorf("unknown format %q", form)
 	}
 	o.Compared = r.Options
 	out := make(w, nil, o)

@@ -9,16 +9,16 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// rawContext is how many lines that stay are around those that do not.
+// rawContext is the number of unchanged lines around changed ones.
 const rawContext = 3
 
-// rawWriter writes a unified diff: a file in it is a function, with names in place
-// of numbers, and addresses relative to its first byte. One function at a time is
-// held in memory.
+// rawWriter writes a unified diff in which each file is a function, with names in
+// place of numbers and addresses relative to its first byte. It holds one function
+// at a time in memory.
 type rawWriter struct {
 	*lineWriter
 	folders *Folders
-	prefix  string // of names: the module
+	prefix  string // prefix of names: the module
 }
 
 func newRawWriter(w io.Writer, folders *Folders, o Options) Writer {
@@ -46,7 +46,7 @@ func (t *rawWriter) Add(m *Module) error {
 
 func (t *rawWriter) End() error { return t.flush() }
 
-// alone writes a module that one folder has alone: its MODULE record.
+// alone writes a module that only one folder has, as its MODULE record.
 func (t *rawWriter) alone(m *Module) {
 	lines := func(h *Head) []string {
 		if h == nil {
@@ -59,7 +59,7 @@ func (t *rawWriter) alone(m *Module) {
 	}
 }
 
-// change writes what differs in a change.
+// change writes the differences of a change.
 func (t *rawWriter) change(c symdiff.Change, d *symdiff.Detailer) {
 	x, err := d.Records(c)
 	if t.fail(err) {
@@ -81,8 +81,8 @@ func (t *rawWriter) change(c symdiff.Change, d *symdiff.Detailer) {
 	t.file(names[0], names[1], x.OldRecords, x.NewRecords, notes[0], notes[1])
 }
 
-// file writes the difference of one file of the diff, if there is one. The notes
-// stand where dates do in others.
+// file writes one file of the diff, if it differs. The notes are where other
+// diffs have dates.
 func (t *rawWriter) file(oldName, newName string, old, new []string, oldNote, newNote string) {
 	ops := symdiff.DiffLines(printables(old), printables(new))
 	hunks := hunksOf(ops)
@@ -99,7 +99,7 @@ func (t *rawWriter) file(oldName, newName string, old, new []string, oldNote, ne
 	}
 }
 
-// label writes a line with a name. Readers end the name at a tab.
+// label writes a line with a name, which ends at a tab for readers.
 func (t *rawWriter) label(sign, folder, name, note string, lines int) {
 	label := sign + "/dev/null"
 	if lines > 0 {
@@ -117,18 +117,18 @@ func (t *rawWriter) label(sign, folder, name, note string, lines int) {
 
 // hunk is a piece of a listing with differences.
 type hunk struct {
-	from, to         int // operations
-	old, new         int // first line, from 1
+	from, to         int // indices of operations
+	old, new         int // number of the first line, from 1
 	oldLines, nLines int
 }
 
-// String returns the hunk's head.
+// String returns the header of the hunk.
 func (h *hunk) String() string {
 	return "@@ -" + span(h.old, h.oldLines) + " +" + span(h.new, h.nLines) + " @@"
 }
 
-// span returns a range of lines in the form of unified diffs: an empty one is named by
-// the line in front of it.
+// span returns a range of lines in the form of unified diffs: an empty range is named
+// by the line before it.
 func span(first, n int) string {
 	switch n {
 	case 0:
@@ -139,7 +139,7 @@ func span(first, n int) string {
 	return fmt.Sprintf("%d,%d", first, n)
 }
 
-// hunksOf finds the pieces with differences, with the lines around them.
+// hunksOf returns the pieces with differences, including the lines around them.
 func hunksOf(ops []symdiff.Op) (out []hunk) {
 	old, new := 1, 1
 	lastChange := -2*rawContext - 2
@@ -173,7 +173,7 @@ func hunksOf(ops []symdiff.Op) (out []hunk) {
 	return out
 }
 
-// oneLine keeps a text in one line of a few characters.
+// oneLine shortens a text to one line of at most most characters.
 func oneLine(line string, most int) string {
 	line = text.Printable(line)
 	if len(line) <= most {

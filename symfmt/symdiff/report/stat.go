@@ -94,7 +94,7 @@ func movedFiles(r *symdiff.Result) (n int) {
 	return n
 }
 
-// statLine returns what happened to a kind: "functions: 120 (+3): 4 added, 1 removed".
+// statLine returns a line about a kind: "functions: 120 (+3): 4 added, 1 removed".
 func statLine(k symdiff.Kind, n *symdiff.Count) string {
 	text := fmt.Sprintf("%s: %d", kindTitles[k], n.After)
 	if n.After != n.Before {
@@ -110,24 +110,24 @@ func statLine(k symdiff.Kind, n *symdiff.Count) string {
 	add(n.By[symdiff.Removed], "removed")
 	add(n.By[symdiff.Renamed], "renamed")
 	add(n.By[symdiff.Resized], "resized")
-	add(n.By[symdiff.LinesChanged], "with other lines")
+	add(n.By[symdiff.LinesChanged], "with different lines")
 	add(n.By[symdiff.LinesShifted], "with shifted line numbers")
-	add(n.By[symdiff.InlinesChanged], "with other inlined calls")
-	add(n.By[symdiff.CFIChanged]+n.By[symdiff.WinChanged], "with other call frame information")
+	add(n.By[symdiff.InlinesChanged], "with different inlined calls")
+	add(n.By[symdiff.CFIChanged]+n.By[symdiff.WinChanged], "with different call frame information")
 	add(n.By[symdiff.Moved], "moved")
 	if parts == nil {
-		return text + ", as before"
+		return text + ", unchanged"
 	}
 	return text + ": " + strings.Join(parts, ", ")
 }
 
-// share returns how much is covered, and was before.
+// share returns how much is covered now and was covered before.
 func share(was, now string) string {
 	if strings.HasSuffix(now, "%") {
 		now += " of the code"
 	}
 	if strings.TrimSuffix(now, " of the code") == was {
-		return now + ", as before"
+		return now + ", unchanged"
 	}
 	return now + ", was " + was
 }

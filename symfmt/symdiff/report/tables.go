@@ -8,11 +8,11 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// kindTitles are the kinds in text. STACK CFI and STACK WIN are those outside of
-// functions.
+// kindTitles are the titles of the kinds in text. STACK CFI and STACK WIN are
+// those outside functions.
 var kindTitles = [...]string{"functions", "PUBLIC", "other STACK CFI", "other STACK WIN"}
 
-// countColumns are the columns of the table of kinds.
+// countColumns are the columns of the table of record counts.
 var countColumns = []struct {
 	title string
 	of    func(*symdiff.Count) int
@@ -28,7 +28,7 @@ var countColumns = []struct {
 	{"worse", func(c *symdiff.Count) int { return c.Regressions }},
 }
 
-// countRows returns the rows of the table of kinds; the first are the titles.
+// countRows returns the rows of the table of record counts, with titles first.
 func countRows(r *symdiff.Result) [][]string {
 	title := []string{""}
 	for _, c := range countColumns {
@@ -49,7 +49,7 @@ func countRows(r *symdiff.Result) [][]string {
 	return rows
 }
 
-// coverageRows returns the rows of the table of what functions have.
+// coverageRows returns the rows of the table about functions.
 func coverageRows(r *symdiff.Result) [][]string {
 	n, o := r.Counts[symdiff.Functions].By, r.Options
 	b, a := r.Before, r.After
@@ -69,7 +69,8 @@ func coverageRows(r *symdiff.Result) [][]string {
 	return rows
 }
 
-// shiftedToo returns the functions that differ, and those whose line numbers only do.
+// shiftedToo returns the number of functions that differ, and of those with only shifted line
+// numbers.
 func shiftedToo(changed, shifted int) string {
 	if shifted == 0 {
 		return strconv.Itoa(changed)
@@ -77,11 +78,11 @@ func shiftedToo(changed, shifted int) string {
 	return fmt.Sprintf("%d, and %d with shifted line numbers", changed, shifted)
 }
 
-// reasons say in what respect the new file is worse, without naming functions.
+// reasons describes why the new file is worse, without naming functions.
 func reasons(r *symdiff.Result) (out []string) {
 	for _, f := range r.Module {
 		if f.Regression {
-			out = append(out, f.Name+" is another")
+			out = append(out, f.Name+" differs")
 		}
 	}
 	out = append(out, r.WorseCoverage()...)
@@ -93,7 +94,7 @@ func reasons(r *symdiff.Result) (out []string) {
 			}
 			text := fmt.Sprintf("%d of %d %s %s", n, r.Counts[k].Before, kindTitles[k], w.lost)
 			if w.what == symdiff.Lost && k == symdiff.Functions {
-				text += ", and their code seems to be there"
+				text += ", although their code seems to be there"
 			}
 			out = append(out, text)
 		}
@@ -101,7 +102,7 @@ func reasons(r *symdiff.Result) (out []string) {
 	return out
 }
 
-// damage says of files that are damaged that they are.
+// damage describes the damaged files.
 func damage(r *symdiff.Result) (out []string) {
 	for _, o := range [...]*symdiff.Outline{r.Old, r.New} {
 		if n := len(o.Problems) + o.Dropped; n > 0 {

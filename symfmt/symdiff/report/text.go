@@ -7,17 +7,17 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// maxShown is how many regressions, folders and modules the summary lists by name.
+// maxShown is the number of regressions, folders and modules that the summary names.
 const maxShown = 10
 
-// textWriter writes a summary of what differs, and with Detail every change.
+// textWriter writes a summary of the differences and, with Detail, every change.
 type textWriter struct {
 	*lineWriter
 	o       Options
 	folders *Folders
-	table   *moduleTable // of folders
+	table   *moduleTable // for folders
 
-	r *symdiff.Result // of the module that is written
+	r *symdiff.Result // module being written
 	d *symdiff.Detailer
 }
 
@@ -58,7 +58,7 @@ func (t *textWriter) End() error {
 	return t.flush()
 }
 
-// sides writes what is compared.
+// sides writes the names of the two files.
 func (t *textWriter) sides(m *Module) {
 	for i, h := range []*Head{m.Old, m.New} {
 		t.linef(bold, "%s %s  (%s %s %s %s)", [...]string{"---", "+++"}[i], h.File, orNone(h.OS), orNone(h.CPU), orNone(h.ID), orNone(h.Name))
@@ -71,7 +71,7 @@ func (t *textWriter) sides(m *Module) {
 	}
 }
 
-// tables writes counts by kind, and what functions have.
+// tables writes the table of record counts and that about functions.
 func (t *textWriter) tables() {
 	for _, table := range []columns{{rows: countRows(t.r), left: 1}, {rows: coverageRows(t.r), left: 1, tail: true}} {
 		if len(table.rows) > 1 {
@@ -80,7 +80,7 @@ func (t *textWriter) tables() {
 	}
 }
 
-// columns writes a table, its titles bold.
+// columns writes a table with its titles in bold.
 func (t *lineWriter) columns(table *columns) {
 	for i, line := range table.lines() {
 		color := noColor
@@ -91,7 +91,7 @@ func (t *lineWriter) columns(table *columns) {
 	}
 }
 
-// module writes what differs in MODULE and INFO, and the folders.
+// module writes the differences in MODULE, INFO and folders.
 func (t *textWriter) module() {
 	for _, f := range t.r.Module {
 		color := yellow
@@ -109,7 +109,7 @@ func (t *textWriter) module() {
 	}
 }
 
-// regressions writes what is worse, and the first changes that are.
+// regressions writes what is worse, with the first changes that make it so.
 func (t *textWriter) regressions() {
 	if t.r.Regressions() == 0 {
 		return
@@ -143,7 +143,7 @@ func (t *textWriter) regressions() {
 	}
 }
 
-// row returns the cells of a change: sign, address, size, name and what differs.
+// row returns the cells of a change: sign, address, size, name and description.
 func (t *textWriter) row(c symdiff.Change) (cells []string, color string, err error) {
 	d, err := t.d.Names(c)
 	if err != nil {
@@ -164,7 +164,7 @@ func (t *textWriter) row(c symdiff.Change) (cells []string, color string, err er
 	return []string{sign, hex(uint64(s.RVA)), size, text}, color, nil
 }
 
-// signOf returns the mark of a change, its colour, and the side to describe.
+// signOf returns the sign of a change, its colour, and the side to describe.
 func signOf(c symdiff.Change, d *symdiff.Detail) (sign, color string, s *symdiff.Subject) {
 	switch {
 	case c.New == symdiff.None:
@@ -198,7 +198,7 @@ func (t *textWriter) changes() {
 	}
 }
 
-// movedRun writes a run of changes as one line.
+// movedRun writes a run of functions that moved together as one line.
 func (t *textWriter) movedRun(i, n int) {
 	first, err := t.d.Names(t.r.Changes[i])
 	last, err2 := t.d.Names(t.r.Changes[i+n-1])
@@ -209,7 +209,7 @@ func (t *textWriter) movedRun(i, n int) {
 		distance(first.Old.RVA, first.New.RVA), nameOf(first.New), nameOf(last.New))
 }
 
-// sections writes what of a function differs.
+// sections writes the differing sections of a function.
 func (t *textWriter) sections(c symdiff.Change) {
 	if c.Old == symdiff.None || c.New == symdiff.None || c.What&^(symdiff.Moved|symdiff.Renamed|symdiff.Resized|symdiff.ParamsChanged|symdiff.MultipleChanged) == 0 {
 		return
@@ -238,7 +238,7 @@ func (t *textWriter) sections(c symdiff.Change) {
 	}
 }
 
-// near reports whether one of the n lines on each side of a line does not stay.
+// near reports whether one of the n lines before or after line i is changed.
 func near(ops []symdiff.Op, i, n int) bool {
 	for j := max(0, i-n); j <= min(len(ops)-1, i+n); j++ {
 		if ops[j].Sign != ' ' {

@@ -8,18 +8,18 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// aspectWords are the words for aspects, in the order in which they are written.
+// aspectWords are the words for aspects, in output order.
 var aspectWords = [...]struct {
 	what  symdiff.Aspect
-	one   string // of one function
-	lost  string // "functions ...": of a regression
-	plain bool   // described by its words alone
+	one   string // for one function
+	lost  string // "functions ...": for a regression
+	plain bool   // the words are all there is to write
 }{
 	{symdiff.Added, "added", "", false},
 	{symdiff.Removed, "removed", "", false},
 	{symdiff.Lost, "gone", "are gone", true},
 	{symdiff.Split, "split off another function", "", false},
-	{symdiff.Merged, "now a part of another", "", false},
+	{symdiff.Merged, "now part of another function", "", false},
 	{symdiff.BecamePublic, "a PUBLIC now, without size and lines", "are PUBLIC now, without size and lines", true},
 	{symdiff.BecameFunc, "a PUBLIC before", "", true},
 	{symdiff.Renamed, "renamed", "", false},
@@ -28,19 +28,19 @@ var aspectWords = [...]struct {
 	{symdiff.Resized, "resized", "", false},
 	{symdiff.LinesChanged, "lines differ", "", true},
 	{symdiff.LinesShifted, "line numbers shifted", "", true},
-	{symdiff.PathsChanged, "other folders of source files", "", true},
+	{symdiff.PathsChanged, "different folders of source files", "", true},
 	{symdiff.LostLines, "more code without lines", "have more code without lines", false},
 	{symdiff.InlinesChanged, "inlined calls differ", "", true},
 	{symdiff.InlinesShifted, "lines of inlined calls shifted", "", true},
-	{symdiff.LostInlines, "no inlined calls any more", "have no inlined calls any more", false},
+	{symdiff.LostInlines, "inlined calls are gone", "have lost their inlined calls", false},
 	{symdiff.CFIChanged, "STACK CFI differs", "", true},
 	{symdiff.LostCFI, "more code without call frame information", "have more code without call frame information", false},
 	{symdiff.WinChanged, "STACK WIN differs", "", true},
-	{symdiff.ParamsChanged, "other size of parameters", "", true},
+	{symdiff.ParamsChanged, "different size of parameters", "", true},
 	{symdiff.MultipleChanged, "the mark m differs", "", true},
 }
 
-// sentence returns what differs in a change, in words.
+// sentence describes the differences of a change in words.
 func sentence(r *symdiff.Result, c symdiff.Change, d *symdiff.Detail) string {
 	var parts []string
 	for _, w := range aspectWords {
@@ -57,12 +57,12 @@ func sentence(r *symdiff.Result, c symdiff.Change, d *symdiff.Detail) string {
 	return strings.Join(parts, "; ")
 }
 
-// describe returns the text for one aspect of a change, with its numbers, or "" if the
-// aspect's words, or nothing, are to be written.
+// describe returns the text for one aspect of a change, with its numbers, or "" if
+// only the aspect's words, or nothing, are to be written.
 func describe(r *symdiff.Result, a symdiff.Aspect, c symdiff.Change, d *symdiff.Detail) string {
 	switch {
 	case a == symdiff.Lost && c.Kind == symdiff.Functions:
-		return "gone, its code seems to be there"
+		return "gone, although its code seems to be there"
 	case a == symdiff.Split && d.Part != nil:
 		return "split off " + nameOf(d.Part)
 	case a == symdiff.Merged && d.Part != nil:
@@ -87,12 +87,12 @@ func describe(r *symdiff.Result, a symdiff.Aspect, c symdiff.Change, d *symdiff.
 	return ""
 }
 
-// lessThan says how many bytes are covered now, and were before.
+// lessThan describes how many bytes are covered now, and were before.
 func lessThan(old, oldSize, new, newSize uint64) string {
 	return fmt.Sprintf("%#x of %#x bytes, was %#x of %#x", new, newSize, old, oldSize)
 }
 
-// nameOf returns the name of a subject in messages.
+// nameOf returns a subject's name for messages.
 func nameOf(s *symdiff.Subject) string {
 	if s.Name == "" {
 		return "code without a symbol"
@@ -104,7 +104,7 @@ func hex(n uint64) string { return fmt.Sprintf("%#x", n) }
 
 func byteCount(n uint64) string { return fmt.Sprintf("%#x bytes", n) }
 
-// distance returns how far something moved: "by +0x40".
+// distance returns how far something moved, as in "by +0x40".
 func distance(from, to symfmt.RVA) string {
 	if to < from {
 		return "by -" + hex(uint64(from-to))
