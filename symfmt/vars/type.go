@@ -66,36 +66,39 @@ const (
 
 // Type is a type. Which fields have a meaning depends on its kind.
 type Type struct {
-	Kind TypeKind
+	Kind       TypeKind
+	Encoding   Encoding // Base
+	Order      Order    // Base
+	HasSize    bool     // otherwise the size is that of Elem, or depends on Dims, or is not known
+	Incomplete bool     // only declared: no member is known
+
+	Elem  TypeID
+	Class TypeID // MemberPtr
 
 	// Name is that of the source, behind its namespaces and classes: ns::Class<int>. Types that
 	// are made of another one (pointers, arrays, qualifiers) mostly have none.
 	Name string
-
-	Size       uint64 // in bytes
-	HasSize    bool   // otherwise it is that of Elem, or depends on Dims, or is not known
-	Incomplete bool   // only declared: no member is known
-	Order      Order  // Base
-
-	Encoding  Encoding
-	BitSize   uint64 // Base: bits that count, if they are fewer than Size says
-	BitOffset uint64 // Base: of the lowest of these, from the least significant bit
-
-	Elem  TypeID
-	Class TypeID // MemberPtr
+	Size uint64 // in bytes
 
 	Members     []Member
 	Variants    []VariantPart
 	Enumerators []Enumerator
 	Params      []TypeID
 	Dims        []Dim
+	Extra       *Extra // what few types have; else nil
+}
+
+// Extra is what few types have.
+type Extra struct {
+	BitSize   uint64 // Base: bits that count, if they are fewer than Size says
+	BitOffset uint64 // Base: of the lowest of these, from the least significant bit
 
 	// Arrays and strings that have a descriptor (Fortran), else 0. The address of the variable is
 	// on the stack first, and is OpObjectAt.
 	Data       ExprID // where the data are
 	Allocated  ExprID // 0 if it is not allocated
 	Associated ExprID // 0 if the pointer points nowhere
-	Stride     Bound  // Array: bytes from one element to the next; Const 0 if it is the size of Elem
+	Stride     Bound  // Array: bytes from one element to the next, if it is not the size of Elem
 	Length     Bound  // String: bytes
 }
 
@@ -103,10 +106,10 @@ type Type struct {
 type Member struct {
 	Name       string
 	Type       TypeID
-	Offset     uint64 // in bytes, from the start of the structure
 	At         ExprID // in place of Offset: leaves its address; that of the structure is on the stack first
-	BitSize    uint64 // of a bit field; else 0
-	BitOffset  uint64 // of a bit field: from the start of the structure, in bits, as DW_AT_data_bit_offset counts
+	Offset     uint64 // in bytes, from the start of the structure
+	BitSize    uint32 // of a bit field; else 0
+	BitOffset  uint8  // of a bit field: the bits from Offset on, as DW_AT_data_bit_offset counts them
 	Base       bool   // a base class
 	Artificial bool   // made by the compiler: the pointer to a table of functions
 }
@@ -140,7 +143,7 @@ type Dim struct {
 	Lower Bound
 	Upper Bound // the last index; without it, Count
 	Count Bound
-	Step  Bound // bytes from one index to the next (Fortran); Const 0 if it follows from the element
+	Step  Bound // bytes from one index to the next (Fortran), if it does not follow from the element
 }
 
 // BoundKind says how a number is known.
