@@ -1,14 +1,14 @@
 package elfobj
 
 import (
-	"bufio"
 	"debug/elf"
 	"encoding/binary"
 	"io"
 	"math"
 
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/symtool/symtool/internal/inflate"
 )
 
 type compression uint8
@@ -94,81 +94,88 @@ const (
 	maxWindow = 128 << 20
 )
 
+// decoder decompresses into out from pos on, behind the last inflate.Window bytes that it gave, and
+// returns the end of what it filled: before len(out) only with an error, io.EOF at the end.
+type decoder interface {
+	Decode(out []byte, pos int) (int, error)
+}
+
 // inflate hands the contents to emit, piece by piece. No more than the declared
 // size comes out, and exactly that without an error. It charges nothing.
 func (s *Section) inflate(emit func([]byte) error) error {
-	return s.file.guard(s.label(), func() error {
-		in := bufio.NewReaderSize(io.NewSectionReader(s.file.r, int64(s.Offset)+s.skip, int64(s.FileSize)-s.skip), 64<<10)
-		r, err := s.decoder(in)
-		if err != nil {
-			return s.wrap(0, err, "compressed data")
+	return s.decompress(func(d decoder) error {
+		buf := make([]byte, inflate.Window+min(inflateChunk, s.size+1))
+		pos := 0 // up to which buf was handed on
+		for done := int64(0); ; {
+			end, err := d.Decode(buf, pos)
+			done += int64(end - pos)
+			if done <= s.size && end > pos {
+				if err := emit(buf[pos:end]); err != nil {
+					return err
+				}
+			}
+			if err != nil || done > s.size {
+				return s.checkEnd(done, err)
+			}
+			pos = copy(buf, buf[end-inflate.Window:])
 		}
-		defer r.Close()
-		return s.copyExactly(r, emit)
 	})
 }
 
-func (s *Section) copyExactly(r io.Reader, emit func([]byte) error) error {
-	buf := make([]byte, min(inflateChunk, s.size+1))
-	for done := int64(0); ; {
-		n, err := r.Read(buf)
-		if int64(n) > s.size-done {
-			return s.errorf(uint64(s.size), "compressed data holds more than the declared %d bytes", s.size)
-		}
-		if n > 0 {
-			if err := emit(buf[:n]); err != nil {
-				return err
-			}
-			done += int64(n)
-		}
-		switch {
-		case err == io.EOF && done == s.size:
-			return nil
-		case err == io.EOF:
-			return s.errorf(uint64(done), "compressed data ends after %d of the declared %d bytes", done, s.size)
-		case err != nil:
-			return s.wrap(uint64(done), bareError(err), "compressed data")
-		}
+// inflateAll returns the contents.
+func (s *Section) inflateAll() (data []byte, err error) {
+	err = s.decompress(func(d decoder) error {
+		data = make([]byte, s.size+1) // one more, which shows that too much is there
+		n, err := d.Decode(data, 0)
+		return s.checkEnd(int64(n), err)
+	})
+	if err != nil {
+		return nil, err
 	}
+	return data[:s.size:s.size], nil
 }
 
-func (s *Section) decoder(in *bufio.Reader) (io.ReadCloser, error) {
-	if s.comp == zstandard {
+// checkEnd returns the error of contents that ended with err after done bytes, or had too many.
+func (s *Section) checkEnd(done int64, err error) error {
+	switch {
+	case done > s.size:
+		return s.errorf(uint64(s.size), "compressed data holds more than the declared %d bytes", s.size)
+	case err == io.EOF && done < s.size:
+		return s.errorf(uint64(done), "compressed data ends after %d of the declared %d bytes", done, s.size)
+	case err != io.EOF:
+		return s.wrap(uint64(done), bareError(err), "compressed data")
+	}
+	return nil
+}
+
+// decompress calls use with what decompresses the section.
+func (s *Section) decompress(use func(decoder) error) error {
+	return s.file.guard(s.label(), func() error {
+		in := io.NewSectionReader(s.file.r, int64(s.Offset)+s.skip, int64(s.FileSize)-s.skip)
+		if s.comp != zstandard {
+			return use(inflate.NewReader(in))
+		}
 		window := uint64(min(max(s.size, minWindow), maxWindow))
 		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 		if err != nil {
-			return nil, err
+			return s.wrap(0, err, "compressed data")
 		}
-		return d.IOReadCloser(), nil
-	}
-	r, err := zlib.NewReader(in)
-	if err != nil {
-		return nil, err
-	}
-	return &zlibStreams{r, in}, nil
+		defer d.Close()
+		return use(zstdDecoder{d})
+	})
 }
 
-// zlibStreams reads zlib streams one after the other: "ld -r" of old joins
-// ".zdebug" sections without inflating them.
-type zlibStreams struct {
-	io.ReadCloser
-	in *bufio.Reader
-}
+// zstdDecoder keeps its window itself.
+type zstdDecoder struct{ r *zstd.Decoder }
 
-func (z *zlibStreams) Read(p []byte) (int, error) {
-	n, err := z.ReadCloser.Read(p)
-	if err != io.EOF || n > 0 {
-		if err == io.EOF {
-			err = nil
+func (z zstdDecoder) Decode(out []byte, pos int) (int, error) {
+	for pos < len(out) {
+		n, err := z.r.Read(out[pos:])
+		pos += n
+		if err != nil {
+			return pos, err
 		}
-		return n, err
 	}
-	if _, err := z.in.Peek(1); err != nil {
-		return 0, io.EOF
-	}
-	if z.ReadCloser.(zlib.Resetter).Reset(z.in, nil) != nil {
-		return 0, io.EOF // padding; the size shows whether something is missing
-	}
-	return 0, nil
+	return pos, nil
 }

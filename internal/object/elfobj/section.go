@@ -164,9 +164,7 @@ func (s *Section) load() ([]byte, error) {
 			return nil, err
 		}
 	}
-	data := make([]byte, 0, s.size)
-	err := s.inflate(func(b []byte) error { data = append(data, b...); return nil })
-	return data, err
+	return s.inflateAll()
 }
 
 // memory is a file in memory, whose sections need not be copied.
