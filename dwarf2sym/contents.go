@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -270,7 +271,7 @@ func (s *unitSurvey) add(u *dwarf.Unit) {
 		return
 	}
 	if u.Lang != 0 {
-		s.count(s.languages, dwarf.LanguageName(u.Lang))
+		s.count(s.languages, dw.LanguageName(u.Lang))
 	}
 	if producer := u.Str(u.Producer); producer != "" {
 		s.count(s.producers, producer)

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/internal/object"
 )
 
@@ -114,8 +115,8 @@ func (u *fileUnit) scoped() bool {
 	switch u.Lang {
 	case 0:
 		return u.Partial
-	case dwarf.LangCPlus, dwarf.LangCPP03, dwarf.LangCPP11, dwarf.LangCPP14, dwarf.LangCPP17, dwarf.LangCPP20, dwarf.LangCPP23, dwarf.LangObjCPP,
-		dwarf.LangRust, dwarf.LangDLang, dwarf.LangSwift, dwarf.LangZig, dwarf.LangPascal83:
+	case dw.LangCPlus, dw.LangCPP03, dw.LangCPP11, dw.LangCPP14, dw.LangCPP17, dw.LangCPP20, dw.LangCPP23, dw.LangObjCPP,
+		dw.LangRust, dw.LangDLang, dw.LangSwift, dw.LangZig, dw.LangPascal83:
 		return true
 	}
 	return false
@@ -126,7 +127,7 @@ func (u *fileUnit) scoped() bool {
 // function that was inlined everywhere has code of its own.
 func (u *fileUnit) flat() bool {
 	switch u.Lang {
-	case dwarf.LangC89, dwarf.LangC, dwarf.LangC99, dwarf.LangC11, dwarf.LangC17, dwarf.LangC23:
+	case dw.LangC89, dw.LangC, dw.LangC99, dw.LangC11, dw.LangC17, dw.LangC23:
 		return true
 	}
 	return false
@@ -139,5 +140,5 @@ func (u *fileUnit) flatBehind(from bool) bool { return u.flat() || from && u.Lan
 // assembly reports whether the unit was written in assembly: several labels at
 // one address are then one function's, not functions that were folded.
 func (u *fileUnit) assembly() bool {
-	return u.Lang == dwarf.LangMipsAsm || u.Lang == dwarf.LangAssembly
+	return u.Lang == dw.LangMipsAsm || u.Lang == dw.LangAssembly
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // noName stands for a function that the debug information does not name; the
@@ -272,13 +273,13 @@ func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
 		return append(b, name...)
 	}
 	switch s.tag {
-	case dwarf.TagNamespace:
+	case dw.TagNamespace:
 		return append(b, "(anonymous namespace)"...)
-	case dwarf.TagUnionType:
+	case dw.TagUnionType:
 		return append(b, "(anonymous union)"...)
-	case dwarf.TagEnumerationType:
+	case dw.TagEnumerationType:
 		return append(b, "(anonymous enum)"...)
-	case dwarf.TagClassType:
+	case dw.TagClassType:
 		return append(b, "(anonymous class)"...)
 	}
 	return append(b, "(anonymous struct)"...)

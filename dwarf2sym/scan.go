@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // scanFrame is an entry whose children are being read: what a DIE below it belongs to.
@@ -87,7 +88,7 @@ func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 		return
 	}
 	s := &w.scopes[f.scope]
-	if s.tag != dwarf.TagStructureType || s.name.Kind != dwarf.None || s.text != "" {
+	if s.tag != dw.TagStructureType || s.name.Kind != dwarf.None || s.text != "" {
 		return
 	}
 	if name, ok := w.u.Text(a.Name); ok && string(bytes.TrimPrefix(name, []byte("~"))) == "<lambda>" {

@@ -4,46 +4,8 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt/arch"
-)
-
-// Call frame instructions (DWARF 5, 6.4.2 and 7.24).
-const (
-	dwCFAAdvanceLoc = 0x40 // delta in the low six bits
-	dwCFAOffset     = 0x80 // register in the low six bits
-	dwCFARestore    = 0xc0 // register in the low six bits
-
-	dwCFANop              = 0x00
-	dwCFASetLoc           = 0x01
-	dwCFAAdvanceLoc1      = 0x02
-	dwCFAAdvanceLoc2      = 0x03
-	dwCFAAdvanceLoc4      = 0x04
-	dwCFAOffsetExtended   = 0x05
-	dwCFARestoreExtended  = 0x06
-	dwCFAUndefined        = 0x07
-	dwCFASameValue        = 0x08
-	dwCFARegister         = 0x09
-	dwCFARememberState    = 0x0a
-	dwCFARestoreState     = 0x0b
-	dwCFADefCFA           = 0x0c
-	dwCFADefCFARegister   = 0x0d
-	dwCFADefCFAOffset     = 0x0e
-	dwCFADefCFAExpression = 0x0f
-	dwCFAExpression       = 0x10
-	dwCFAOffsetExtendedSF = 0x11
-	dwCFADefCFASF         = 0x12
-	dwCFADefCFAOffsetSF   = 0x13
-	dwCFAValOffset        = 0x14
-	dwCFAValOffsetSF      = 0x15
-	dwCFAValExpression    = 0x16
-
-	// Extensions: GNU as, gcc/libgcc; AADWARF64 2025Q4, "Call frame instructions".
-	dwCFAMIPSAdvanceLoc8            = 0x1d
-	dwCFAAArch64SetRAState          = 0x2b
-	dwCFAAArch64NegateRAStateWithPC = 0x2c
-	dwCFAAArch64NegateRAState       = 0x2d // SPARC's GNU_window_save; refused there
-	dwCFAGNUArgsSize                = 0x2e
-	dwCFAGNUNegativeOffsetExtended  = 0x2f
 )
 
 // cfiMaxRemember bounds DW_CFA_remember_state: compilers nest two or three.
@@ -102,11 +64,11 @@ func (vm *cfiVM) run() {
 		start := c.Pos()
 		op := c.U8()
 		switch op & 0xc0 {
-		case dwCFAAdvanceLoc:
+		case dw.CFAAdvanceLoc:
 			vm.advance(uint64(op & 0x3f))
-		case dwCFAOffset:
+		case dw.CFAOffset:
 			vm.setAt(uint64(op&0x3f), c.ULEB(), 1)
-		case dwCFARestore:
+		case dw.CFARestore:
 			vm.restore(uint64(op & 0x3f))
 		default:
 			vm.extended(op, start)
@@ -121,69 +83,69 @@ func (vm *cfiVM) run() {
 func (vm *cfiVM) extended(op uint8, start int) {
 	c := &vm.c
 	switch op {
-	case dwCFANop:
-	case dwCFASetLoc:
+	case dw.CFANop:
+	case dw.CFASetLoc:
 		vm.setLoc(vm.r.address(c, vm.s, vm.cie, vm.functionStart()))
-	case dwCFAAdvanceLoc1:
+	case dw.CFAAdvanceLoc1:
 		vm.advance(uint64(c.U8()))
-	case dwCFAAdvanceLoc2:
+	case dw.CFAAdvanceLoc2:
 		vm.advance(uint64(c.U16()))
-	case dwCFAAdvanceLoc4:
+	case dw.CFAAdvanceLoc4:
 		vm.advance(uint64(c.U32()))
-	case dwCFAOffsetExtended:
+	case dw.CFAOffsetExtended:
 		vm.setAt(c.ULEB(), c.ULEB(), 1)
-	case dwCFARestoreExtended:
+	case dw.CFARestoreExtended:
 		vm.restore(c.ULEB())
-	case dwCFAUndefined:
+	case dw.CFAUndefined:
 		vm.set(c.ULEB(), cfiRule{kind: cfiUndef})
-	case dwCFASameValue:
+	case dw.CFASameValue:
 		vm.set(c.ULEB(), cfiRule{kind: cfiSame})
-	case dwCFARegister:
+	case dw.CFARegister:
 		vm.setRegister(c.ULEB(), c.ULEB())
-	case dwCFARememberState:
+	case dw.CFARememberState:
 		vm.remember()
-	case dwCFARestoreState:
+	case dw.CFARestoreState:
 		vm.restoreState()
-	case dwCFADefCFA:
+	case dw.CFADefCFA:
 		vm.defCFA(c.ULEB(), int64(c.ULEB()))
-	case dwCFADefCFARegister:
+	case dw.CFADefCFARegister:
 		vm.defCFARegister(c.ULEB())
-	case dwCFADefCFAOffset:
+	case dw.CFADefCFAOffset:
 		vm.defCFAOffset(int64(c.ULEB()))
-	case dwCFADefCFAExpression:
+	case dw.CFADefCFAExpression:
 		vm.defCFAExpression(c.Bytes(c.ULEB()))
-	case dwCFAExpression:
+	case dw.CFAExpression:
 		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), cfiExprAt)
-	case dwCFAOffsetExtendedSF:
+	case dw.CFAOffsetExtendedSF:
 		vm.setAt(c.ULEB(), uint64(c.SLEB()), 1)
-	case dwCFADefCFASF:
+	case dw.CFADefCFASF:
 		vm.defCFA(c.ULEB(), c.SLEB()*vm.cie.dataAlign)
-	case dwCFADefCFAOffsetSF:
+	case dw.CFADefCFAOffsetSF:
 		vm.defCFAOffset(c.SLEB() * vm.cie.dataAlign)
-	case dwCFAValOffset:
+	case dw.CFAValOffset:
 		vm.setIs(c.ULEB(), int64(c.ULEB()))
-	case dwCFAValOffsetSF:
+	case dw.CFAValOffsetSF:
 		vm.setIs(c.ULEB(), c.SLEB())
-	case dwCFAValExpression:
+	case dw.CFAValExpression:
 		vm.setExpression(c.ULEB(), c.Bytes(c.ULEB()), cfiExprIs)
-	case dwCFAMIPSAdvanceLoc8:
+	case dw.CFAMIPSAdvanceLoc8:
 		vm.advance(c.U64())
-	case dwCFAAArch64SetRAState:
+	case dw.CFAAArch64SetRAState:
 		if vm.r.in.Arch != arch.ARM64 {
 			vm.unknown(op, start)
 			return
 		}
 		vm.cur.signed = c.ULEB() != 0
 		c.SLEB() // where it was signed
-	case dwCFAAArch64NegateRAState, dwCFAAArch64NegateRAStateWithPC:
+	case dw.CFAAArch64NegateRAState, dw.CFAAArch64NegateRAStateWithPC:
 		if vm.r.in.Arch != arch.ARM64 {
 			vm.unknown(op, start)
 			return
 		}
 		vm.cur.signed = !vm.cur.signed
-	case dwCFAGNUArgsSize:
+	case dw.CFAGNUArgsSize:
 		c.ULEB()
-	case dwCFAGNUNegativeOffsetExtended:
+	case dw.CFAGNUNegativeOffsetExtended:
 		vm.setAt(c.ULEB(), c.ULEB(), -1)
 	default:
 		vm.unknown(op, start)

@@ -4,28 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
-)
-
-// Pointer encodings (LSB 5.0 core, 10.5.1).
-const (
-	ehAbsPtr  = 0x00
-	ehULEB    = 0x01
-	ehUData2  = 0x02
-	ehUData4  = 0x03
-	ehUData8  = 0x04
-	ehSLEB    = 0x09
-	ehSData2  = 0x0a
-	ehSData4  = 0x0b
-	ehSData8  = 0x0c
-	ehFormat  = 0x0f
-	ehPCRel   = 0x10
-	ehTextRel = 0x20
-	ehDataRel = 0x30
-	ehFuncRel = 0x40
-	ehAligned = 0x50
-	ehBase    = 0x70
-	ehInd     = 0x80
-	ehOmit    = 0xff
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // cfiCIE is a common information entry (DWARF 5, 6.4.1).
@@ -291,10 +270,10 @@ func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *Input) {
 // skipPersonality passes over the address of the personality routine.
 func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *Input) {
 	enc := c.U8()
-	if enc == ehOmit {
+	if enc == dw.EHOmit {
 		return
 	}
-	if enc&ehBase == ehAligned {
+	if enc&dw.EHBase == dw.EHAligned {
 		// The section is aligned to a pointer, so offsets do as addresses.
 		if over := c.Offset() % uint64(in.PtrSize); over != 0 {
 			c.Skip(uint64(in.PtrSize) - over)
@@ -305,22 +284,22 @@ func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *Input) {
 
 // cfiEncoded reads a value of a DW_EH_PE format, sign-extended where it says so.
 func cfiEncoded(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
-	switch enc & ehFormat {
-	case ehAbsPtr:
+	switch enc & dw.EHFormat {
+	case dw.EHAbsPtr:
 		return c.Uint(ptrSize)
-	case ehULEB:
+	case dw.EHULEB:
 		return c.ULEB()
-	case ehUData2:
+	case dw.EHUData2:
 		return uint64(c.U16())
-	case ehUData4:
+	case dw.EHUData4:
 		return uint64(c.U32())
-	case ehUData8, ehSData8:
+	case dw.EHUData8, dw.EHSData8:
 		return c.U64()
-	case ehSLEB:
+	case dw.EHSLEB:
 		return uint64(c.SLEB())
-	case ehSData2:
+	case dw.EHSData2:
 		return uint64(int16(c.U16()))
-	case ehSData4:
+	case dw.EHSData4:
 		return uint64(int32(c.U32()))
 	}
 	c.Fail("pointer encoding %#x has an unknown format", enc)
@@ -331,12 +310,12 @@ func cfiEncoded(c *bin.Cursor, enc uint8, ptrSize int) uint64 {
 // pcrel, textrel or datarel zero is the null pointer.
 func (r *reader) address(c *bin.Cursor, s *Section, cie *cfiCIE, fn uint64) uint64 {
 	enc := cie.encoding
-	if enc == ehOmit || enc&ehInd != 0 {
+	if enc == dw.EHOmit || enc&dw.EHInd != 0 {
 		c.Fail("code address with encoding %#x", enc)
 		return 0
 	}
 	place := s.Addr + c.Offset()
-	if enc&ehBase == ehAligned {
+	if enc&dw.EHBase == dw.EHAligned {
 		size := uint64(r.in.PtrSize)
 		c.Skip((size - place%size) % size)
 		return c.Uint(r.in.PtrSize)
@@ -345,16 +324,16 @@ func (r *reader) address(c *bin.Cursor, s *Section, cie *cfiCIE, fn uint64) uint
 	if v == 0 || c.Err() != nil {
 		return 0
 	}
-	switch enc & ehBase {
+	switch enc & dw.EHBase {
 	case 0:
 		v = r.moved(v, cie.section)
-	case ehPCRel:
+	case dw.EHPCRel:
 		v += place
-	case ehTextRel:
+	case dw.EHTextRel:
 		v += r.in.TextAddr
-	case ehDataRel:
+	case dw.EHDataRel:
 		v += r.in.DataAddr
-	case ehFuncRel:
+	case dw.EHFuncRel:
 		v += fn
 	default:
 		c.Fail("pointer encoding %#x has an unknown base", enc)
@@ -376,7 +355,7 @@ func (r *reader) addFDE(p cfiPending, index int32) {
 	s, cie := &r.in.Sections[p.section], &r.cies[index]
 	c := bin.NewAt(s.Name, s.Data[p.pos:p.end], p.pos, r.in.Order)
 	c.Skip(uint64(cie.segSize))
-	if cie.encoding&ehBase == ehFuncRel {
+	if cie.encoding&dw.EHBase == dw.EHFuncRel {
 		c.Fail("start of a function, relative to itself")
 	}
 	lo := r.address(&c, s, cie, 0)

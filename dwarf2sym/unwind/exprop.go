@@ -6,69 +6,18 @@ import (
 	"math/bits"
 
 	"github.com/symtool/symtool/internal/bin"
-)
-
-// Operations of DWARF expressions (DWARF 5, 2.5.1 and 7.7.1).
-const (
-	dwOpAddr         = 0x03
-	dwOpDeref        = 0x06
-	dwOpConst1u      = 0x08
-	dwOpConst1s      = 0x09
-	dwOpConst2u      = 0x0a
-	dwOpConst2s      = 0x0b
-	dwOpConst4u      = 0x0c
-	dwOpConst4s      = 0x0d
-	dwOpConst8u      = 0x0e
-	dwOpConst8s      = 0x0f
-	dwOpConstu       = 0x10
-	dwOpConsts       = 0x11
-	dwOpDup          = 0x12
-	dwOpDrop         = 0x13
-	dwOpOver         = 0x14
-	dwOpPick         = 0x15
-	dwOpSwap         = 0x16
-	dwOpRot          = 0x17
-	dwOpAbs          = 0x19
-	dwOpAnd          = 0x1a
-	dwOpDiv          = 0x1b
-	dwOpMinus        = 0x1c
-	dwOpMod          = 0x1d
-	dwOpMul          = 0x1e
-	dwOpNeg          = 0x1f
-	dwOpNot          = 0x20
-	dwOpOr           = 0x21
-	dwOpPlus         = 0x22
-	dwOpPlusUconst   = 0x23
-	dwOpShl          = 0x24
-	dwOpShr          = 0x25
-	dwOpShra         = 0x26
-	dwOpXor          = 0x27
-	dwOpBra          = 0x28
-	dwOpEq           = 0x29
-	dwOpGe           = 0x2a
-	dwOpGt           = 0x2b
-	dwOpLe           = 0x2c
-	dwOpLt           = 0x2d
-	dwOpNe           = 0x2e
-	dwOpSkip         = 0x2f
-	dwOpLit0         = 0x30
-	dwOpReg0         = 0x50
-	dwOpBreg0        = 0x70
-	dwOpBregx        = 0x92
-	dwOpDerefSize    = 0x94
-	dwOpNop          = 0x96
-	dwOpCallFrameCFA = 0x9c
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // cfiOperands returns the number of stack entries that an operation needs.
 func cfiOperands(op uint8) int {
 	switch op {
-	case dwOpDeref, dwOpDerefSize, dwOpDup, dwOpDrop, dwOpAbs, dwOpNeg, dwOpNot, dwOpPlusUconst, dwOpBra:
+	case dw.OpDeref, dw.OpDerefSize, dw.OpDup, dw.OpDrop, dw.OpAbs, dw.OpNeg, dw.OpNot, dw.OpPlusUconst, dw.OpBra:
 		return 1
-	case dwOpOver, dwOpSwap, dwOpAnd, dwOpDiv, dwOpMinus, dwOpMod, dwOpMul, dwOpOr, dwOpPlus,
-		dwOpShl, dwOpShr, dwOpShra, dwOpXor, dwOpEq, dwOpGe, dwOpGt, dwOpLe, dwOpLt, dwOpNe:
+	case dw.OpOver, dw.OpSwap, dw.OpAnd, dw.OpDiv, dw.OpMinus, dw.OpMod, dw.OpMul, dw.OpOr, dw.OpPlus,
+		dw.OpShl, dw.OpShr, dw.OpShra, dw.OpXor, dw.OpEq, dw.OpGe, dw.OpGt, dw.OpLe, dw.OpLt, dw.OpNe:
 		return 2
-	case dwOpRot:
+	case dw.OpRot:
 		return 3
 	}
 	return 0
@@ -77,76 +26,76 @@ func cfiOperands(op uint8) int {
 // step executes one operation; the stack has its operands.
 func (e *cfiEval) step(op uint8, c *bin.Cursor) error {
 	switch {
-	case op >= dwOpLit0 && op < dwOpReg0:
-		e.push(e.constant(uint64(op - dwOpLit0)))
+	case op >= dw.OpLit0 && op < dw.OpReg0:
+		e.push(e.constant(uint64(op - dw.OpLit0)))
 		return nil
-	case op >= dwOpBreg0 && op < dwOpBreg0+32:
-		return e.pushed(e.register(uint64(op-dwOpBreg0), c.SLEB()))
-	case cfiOperands(op) == 2 && op != dwOpOver && op != dwOpSwap:
+	case op >= dw.OpBreg0 && op < dw.OpBreg0+32:
+		return e.pushed(e.register(uint64(op-dw.OpBreg0), c.SLEB()))
+	case cfiOperands(op) == 2 && op != dw.OpOver && op != dw.OpSwap:
 		b, a := e.pop(), e.pop()
 		return e.pushed(e.arithmetic(op, a, b))
 	}
 	switch op {
-	case dwOpAddr:
+	case dw.OpAddr:
 		if v := c.Uint(int(e.regs.bits / 8)); e.fixed {
 			e.push(e.constant(v))
 			return nil
 		}
 		return errors.New("an address that moves when the module is loaded")
-	case dwOpConst1u:
+	case dw.OpConst1u:
 		e.push(e.constant(uint64(c.U8())))
-	case dwOpConst1s:
+	case dw.OpConst1s:
 		e.push(e.constant(uint64(int8(c.U8()))))
-	case dwOpConst2u:
+	case dw.OpConst2u:
 		e.push(e.constant(uint64(c.U16())))
-	case dwOpConst2s:
+	case dw.OpConst2s:
 		e.push(e.constant(uint64(int16(c.U16()))))
-	case dwOpConst4u:
+	case dw.OpConst4u:
 		e.push(e.constant(uint64(c.U32())))
-	case dwOpConst4s:
+	case dw.OpConst4s:
 		e.push(e.constant(uint64(int32(c.U32()))))
-	case dwOpConst8u, dwOpConst8s:
+	case dw.OpConst8u, dw.OpConst8s:
 		e.push(e.constant(c.U64()))
-	case dwOpConstu:
+	case dw.OpConstu:
 		e.push(e.constant(c.ULEB()))
-	case dwOpConsts:
+	case dw.OpConsts:
 		e.push(e.constant(uint64(c.SLEB())))
-	case dwOpDeref:
+	case dw.OpDeref:
 		return e.pushed(e.load(e.pop(), uint64(e.regs.bits/8)))
-	case dwOpDerefSize:
+	case dw.OpDerefSize:
 		return e.pushed(e.load(e.pop(), uint64(c.U8())))
-	case dwOpDup:
+	case dw.OpDup:
 		return e.pick(0)
-	case dwOpOver:
+	case dw.OpOver:
 		return e.pick(1)
-	case dwOpPick:
+	case dw.OpPick:
 		return e.pick(int(c.U8()))
-	case dwOpDrop:
+	case dw.OpDrop:
 		e.pop()
-	case dwOpSwap:
+	case dw.OpSwap:
 		n := len(e.stack)
 		e.stack[n-1], e.stack[n-2] = e.stack[n-2], e.stack[n-1]
-	case dwOpRot:
+	case dw.OpRot:
 		n := len(e.stack)
 		e.stack[n-1], e.stack[n-2], e.stack[n-3] = e.stack[n-2], e.stack[n-3], e.stack[n-1]
-	case dwOpAbs:
+	case dw.OpAbs:
 		a := e.pop()
 		if !e.nonnegative(a) {
 			return e.no("DW_OP_abs", a)
 		}
 		e.push(a)
-	case dwOpNeg:
+	case dw.OpNeg:
 		e.push(e.sub(e.constant(0), e.pop()))
-	case dwOpNot:
+	case dw.OpNot:
 		e.push(e.sub(e.constant(^uint64(0)), e.pop()))
-	case dwOpPlusUconst:
+	case dw.OpPlusUconst:
 		e.push(e.add(e.pop(), e.constant(c.ULEB())))
-	case dwOpSkip, dwOpBra:
+	case dw.OpSkip, dw.OpBra:
 		return e.jump(op, int(int16(c.U16())), c)
-	case dwOpBregx:
+	case dw.OpBregx:
 		return e.pushed(e.register(c.ULEB(), c.SLEB()))
-	case dwOpNop:
-	case dwOpCallFrameCFA:
+	case dw.OpNop:
+	case dw.OpCallFrameCFA:
 		if e.form == cfiExprCFA {
 			return errCFICFA
 		}
@@ -174,7 +123,7 @@ func (e *cfiEval) pick(depth int) error {
 
 // jump goes on elsewhere; a condition must be known.
 func (e *cfiEval) jump(op uint8, by int, c *bin.Cursor) error {
-	if op == dwOpBra {
+	if op == dw.OpBra {
 		i := e.pop()
 		v, ok := e.isConst(i)
 		if !ok {
@@ -194,17 +143,17 @@ func (e *cfiEval) nonnegative(i int32) bool { return e.terms[i].max <= e.mask()>
 // arithmetic returns the term of an operation with two operands; b was on top.
 func (e *cfiEval) arithmetic(op uint8, a, b int32) (int32, error) {
 	switch op {
-	case dwOpPlus:
+	case dw.OpPlus:
 		return e.add(a, b), nil
-	case dwOpMinus:
+	case dw.OpMinus:
 		return e.sub(a, b), nil
-	case dwOpMul:
+	case dw.OpMul:
 		return e.mul(a, b), nil
-	case dwOpAnd:
+	case dw.OpAnd:
 		return e.and(a, b)
-	case dwOpDiv:
+	case dw.OpDiv:
 		return e.signedDiv(a, b)
-	case dwOpMod:
+	case dw.OpMod:
 		k, ok := e.isConst(b)
 		if !ok && !e.terms[a].pc && !e.terms[b].pc {
 			return e.binary('%', a, b, cfiTerm{}), nil
@@ -213,9 +162,9 @@ func (e *cfiEval) arithmetic(op uint8, a, b int32) (int32, error) {
 			return 0, e.no("DW_OP_mod", a, b)
 		}
 		return e.modulo(a, k), nil
-	case dwOpShl, dwOpShr, dwOpShra:
+	case dw.OpShl, dw.OpShr, dw.OpShra:
 		return e.shift(op, a, b)
-	case dwOpOr, dwOpXor:
+	case dw.OpOr, dw.OpXor:
 		return e.orXor(op, a, b)
 	}
 	return e.compare(op, a, b)
@@ -248,14 +197,14 @@ func (e *cfiEval) shift(op uint8, a, b int32) (int32, error) {
 	switch {
 	case !ok:
 		return 0, e.no(cfiOpName(op), a, b)
-	case op == dwOpShra && isConst:
+	case op == dw.OpShra && isConst:
 		n := e.regs.wrap(int64(v)) >> min(k, 63)
 		return e.term(cfiTerm{op: 'k', val: uint64(n), pc: e.terms[a].pc || e.terms[b].pc}), nil
-	case op == dwOpShra && !e.nonnegative(a):
+	case op == dw.OpShra && !e.nonnegative(a):
 		return 0, e.no(cfiOpName(op), a, b)
 	case k >= uint64(e.regs.bits):
 		return e.constant(0), nil
-	case op == dwOpShl:
+	case op == dw.OpShl:
 		return e.mul(a, e.constant(1<<k)), nil
 	}
 	return e.divide(a, 1<<k), nil
@@ -271,13 +220,13 @@ func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
 	switch {
 	case y.op == 'k' && x.op == 'k':
 		v := x.val | y.val
-		if op == dwOpXor {
+		if op == dw.OpXor {
 			v = x.val ^ y.val
 		}
 		return e.term(cfiTerm{op: 'k', val: v, pc: x.pc || y.pc}), nil
 	case y.op == 'k' && y.val == 0:
 		return a, nil
-	case y.op == 'k' && y.val == e.mask() && op == dwOpXor:
+	case y.op == 'k' && y.val == e.mask() && op == dw.OpXor:
 		return e.sub(b, a), nil
 	case y.op == 'k' && y.val == e.mask():
 		return b, nil
@@ -307,17 +256,17 @@ func (e *cfiEval) compare(op uint8, a, b int32) (int32, error) {
 	x, y := e.regs.wrap(int64(v)), e.regs.wrap(int64(w))
 	holds := false
 	switch op {
-	case dwOpEq:
+	case dw.OpEq:
 		holds = x == y
-	case dwOpGe:
+	case dw.OpGe:
 		holds = x >= y
-	case dwOpGt:
+	case dw.OpGt:
 		holds = x > y
-	case dwOpLe:
+	case dw.OpLe:
 		holds = x <= y
-	case dwOpLt:
+	case dw.OpLt:
 		holds = x < y
-	case dwOpNe:
+	case dw.OpNe:
 		holds = x != y
 	}
 	var bit uint64

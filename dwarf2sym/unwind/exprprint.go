@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // cfiMaxPrinted bounds the operations that a message shows.
@@ -35,12 +36,12 @@ var cfiOps = map[uint8]string{
 func cfiOpName(op uint8) string {
 	form := cfiOps[op]
 	switch {
-	case op >= dwOpLit0 && op < dwOpReg0:
-		return fmt.Sprintf("DW_OP_lit%d", op-dwOpLit0)
-	case op >= dwOpReg0 && op < dwOpBreg0:
-		return fmt.Sprintf("DW_OP_reg%d", op-dwOpReg0)
-	case op >= dwOpBreg0 && op < dwOpBreg0+32:
-		return fmt.Sprintf("DW_OP_breg%d", op-dwOpBreg0)
+	case op >= dw.OpLit0 && op < dw.OpReg0:
+		return fmt.Sprintf("DW_OP_lit%d", op-dw.OpLit0)
+	case op >= dw.OpReg0 && op < dw.OpBreg0:
+		return fmt.Sprintf("DW_OP_reg%d", op-dw.OpReg0)
+	case op >= dw.OpBreg0 && op < dw.OpBreg0+32:
+		return fmt.Sprintf("DW_OP_breg%d", op-dw.OpBreg0)
 	case form == "":
 		return fmt.Sprintf("unknown operation %#x", op)
 	}
@@ -75,10 +76,10 @@ func cfiPrintOp(b *strings.Builder, c *bin.Cursor, regs *cfiRegs) bool {
 	op := c.U8()
 	b.WriteString(cfiOpName(op))
 	switch {
-	case op >= dwOpLit0 && op < dwOpBreg0:
+	case op >= dw.OpLit0 && op < dw.OpBreg0:
 		return true
-	case op >= dwOpBreg0 && op < dwOpBreg0+32:
-		fmt.Fprintf(b, " (%s): %d", regs.describe(uint64(op-dwOpBreg0)), c.SLEB())
+	case op >= dw.OpBreg0 && op < dw.OpBreg0+32:
+		fmt.Fprintf(b, " (%s): %d", regs.describe(uint64(op-dw.OpBreg0)), c.SLEB())
 	default:
 		form, ok := cfiOps[op]
 		if !ok {

@@ -1,36 +1,6 @@
 package symelf
 
-// Tags, attributes and forms (DWARF 5, tables 7.3, 7.5 and 7.6).
-const (
-	tagCompileUnit       = 0x11
-	tagInlinedSubroutine = 0x1d
-	tagSubprogram        = 0x2e
-
-	atName           = 0x03
-	atStmtList       = 0x10
-	atLowPC          = 0x11
-	atHighPC         = 0x12
-	atLanguage       = 0x13
-	atInline         = 0x20
-	atProducer       = 0x25
-	atAbstractOrigin = 0x31
-	atRanges         = 0x55
-	atCallFile       = 0x58
-	atCallLine       = 0x59
-
-	formAddr      = 0x01
-	formData1     = 0x0b
-	formData2     = 0x05
-	formStrp      = 0x0e
-	formUdata     = 0x0f
-	formRef4      = 0x13
-	formSecOffset = 0x17
-	formLineStrp  = 0x1f
-
-	unitCompile = 0x01 // DW_UT_compile
-	inlInlined  = 0x01 // DW_INL_inlined
-	langC11     = 0x1d
-)
+import "github.com/symtool/symtool/internal/dw"
 
 // Numbers of abbreviations. An inlined subroutine's is abbrevInline plus bits.
 const (
@@ -60,24 +30,24 @@ func abbreviations() []byte {
 		w.bytes(attributes)
 		w.u8(0, 0)
 	}
-	entry(abbrevUnit, tagCompileUnit, true, atProducer, formStrp, atLanguage, formData1, atName, formLineStrp,
-		atStmtList, formSecOffset, atLowPC, formAddr, atRanges, formSecOffset)
-	entry(abbrevBareUnit, tagCompileUnit, true, atProducer, formStrp, atLanguage, formData1, atName, formLineStrp,
-		atLowPC, formAddr, atRanges, formSecOffset)
-	entry(abbrevLeaf, tagSubprogram, false, atName, formStrp, atLowPC, formAddr, atHighPC, formUdata)
-	entry(abbrevFunc, tagSubprogram, true, atName, formStrp, atLowPC, formAddr, atHighPC, formUdata)
-	entry(abbrevOrigin, tagSubprogram, false, atName, formStrp, atInline, formData1)
+	entry(abbrevUnit, dw.TagCompileUnit, true, dw.AtProducer, dw.FormStrp, dw.AtLanguage, dw.FormData1, dw.AtName, dw.FormLineStrp,
+		dw.AtStmtList, dw.FormSecOffset, dw.AtLowPC, dw.FormAddr, dw.AtRanges, dw.FormSecOffset)
+	entry(abbrevBareUnit, dw.TagCompileUnit, true, dw.AtProducer, dw.FormStrp, dw.AtLanguage, dw.FormData1, dw.AtName, dw.FormLineStrp,
+		dw.AtLowPC, dw.FormAddr, dw.AtRanges, dw.FormSecOffset)
+	entry(abbrevLeaf, dw.TagSubprogram, false, dw.AtName, dw.FormStrp, dw.AtLowPC, dw.FormAddr, dw.AtHighPC, dw.FormUdata)
+	entry(abbrevFunc, dw.TagSubprogram, true, dw.AtName, dw.FormStrp, dw.AtLowPC, dw.FormAddr, dw.AtHighPC, dw.FormUdata)
+	entry(abbrevOrigin, dw.TagSubprogram, false, dw.AtName, dw.FormStrp, dw.AtInline, dw.FormData1)
 	for bits := range abbrevInlineEnd - abbrevInline {
-		attributes := []byte{atAbstractOrigin, formRef4}
+		attributes := []byte{dw.AtAbstractOrigin, dw.FormRef4}
 		if bits&inlineRanges != 0 {
-			attributes = append(attributes, atRanges, formSecOffset)
+			attributes = append(attributes, dw.AtRanges, dw.FormSecOffset)
 		} else {
-			attributes = append(attributes, atLowPC, formAddr, atHighPC, formUdata)
+			attributes = append(attributes, dw.AtLowPC, dw.FormAddr, dw.AtHighPC, dw.FormUdata)
 		}
 		if bits&inlineNoFile == 0 {
-			attributes = append(attributes, atCallFile, formUdata)
+			attributes = append(attributes, dw.AtCallFile, dw.FormUdata)
 		}
-		entry(abbrevInline+bits, tagInlinedSubroutine, bits&inlineChildren != 0, append(attributes, atCallLine, formUdata)...)
+		entry(abbrevInline+bits, dw.TagInlinedSubroutine, bits&inlineChildren != 0, append(attributes, dw.AtCallLine, dw.FormUdata)...)
 	}
 	w.u8(0)
 	return w.b

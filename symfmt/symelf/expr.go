@@ -5,28 +5,8 @@ import (
 	"math/bits"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt/cfi"
-)
-
-// DWARF operations (DWARF 5, table 7.9).
-const (
-	opDeref   = 0x06
-	opConst1u = 0x08
-	opConst2u = 0x0a
-	opConstu  = 0x10
-	opConsts  = 0x11
-	opPick    = 0x15
-	opAnd     = 0x1a
-	opMinus   = 0x1c
-	opMod     = 0x1d
-	opMul     = 0x1e
-	opNeg     = 0x1f
-	opPlus    = 0x22
-	opPlusU   = 0x23
-	opShr     = 0x25
-	opLit0    = 0x30
-	opBreg0   = 0x70
-	opBregx   = 0x92
 )
 
 // Why a rule is left out.
@@ -100,9 +80,9 @@ func (p *postfix) op(op cfi.Op) (why string) {
 		return whyRegister
 	}
 	if n < 32 {
-		p.out = append(p.out, opBreg0+byte(n), 0)
+		p.out = append(p.out, dw.OpBreg0+byte(n), 0)
 	} else {
-		p.out = append(binary.AppendUvarint(append(p.out, opBregx), n), 0)
+		p.out = append(binary.AppendUvarint(append(p.out, dw.OpBregx), n), 0)
 	}
 	p.depth++
 	return ""
@@ -111,15 +91,15 @@ func (p *postfix) op(op cfi.Op) (why string) {
 func (p *postfix) constant(v uint64) {
 	switch s := int64(v); {
 	case v < 32:
-		p.out = append(p.out, opLit0+byte(v))
+		p.out = append(p.out, dw.OpLit0+byte(v))
 	case v < 1<<8:
-		p.out = append(p.out, opConst1u, byte(v))
+		p.out = append(p.out, dw.OpConst1u, byte(v))
 	case v < 1<<16:
-		p.out = p.order.AppendUint16(append(p.out, opConst2u), uint16(v))
+		p.out = p.order.AppendUint16(append(p.out, dw.OpConst2u), uint16(v))
 	case s < 0:
-		p.out = bin.AppendSLEB(append(p.out, opConsts), s)
+		p.out = bin.AppendSLEB(append(p.out, dw.OpConsts), s)
 	default:
-		p.out = binary.AppendUvarint(append(p.out, opConstu), v)
+		p.out = binary.AppendUvarint(append(p.out, dw.OpConstu), v)
 	}
 }
 
@@ -131,7 +111,7 @@ func (p *postfix) pickCFA() string {
 	case p.depth > 255:
 		return whyDeep
 	}
-	p.out = append(p.out, opPick, byte(p.depth))
+	p.out = append(p.out, dw.OpPick, byte(p.depth))
 	p.depth++
 	return ""
 }
@@ -142,7 +122,7 @@ func (p *postfix) operator(c byte) (why string) {
 		if p.depth < 1 {
 			return whyFails
 		}
-		p.out = append(p.out, opDeref)
+		p.out = append(p.out, dw.OpDeref)
 		p.forget(p.depth)
 		return ""
 	}
@@ -153,33 +133,33 @@ func (p *postfix) operator(c byte) (why string) {
 	switch c {
 	case '+':
 		if isConst && int64(top.value) >= 0 {
-			p.out = binary.AppendUvarint(append(p.out[:top.start], opPlusU), top.value)
+			p.out = binary.AppendUvarint(append(p.out[:top.start], dw.OpPlusUconst), top.value)
 		} else {
-			p.out = append(p.out, opPlus)
+			p.out = append(p.out, dw.OpPlus)
 		}
 	case '-':
-		p.out = append(p.out, opMinus)
+		p.out = append(p.out, dw.OpMinus)
 	case '*':
-		p.out = append(p.out, opMul)
+		p.out = append(p.out, dw.OpMul)
 	case '%':
 		if !isConst || bits.OnesCount64(top.value) != 1 {
 			return whyDivision
 		}
 		p.out = p.out[:top.start]
 		p.constant(top.value - 1)
-		p.out = append(p.out, opAnd)
+		p.out = append(p.out, dw.OpAnd)
 	case '/':
 		if !isConst || bits.OnesCount64(top.value) != 1 {
 			return whyDivision
 		}
 		p.out = p.out[:top.start]
 		p.constant(uint64(bits.TrailingZeros64(top.value)))
-		p.out = append(p.out, opShr)
+		p.out = append(p.out, dw.OpShr)
 	case '@':
 		if isConst && bits.OnesCount64(top.value) != 1 {
 			return whyFails
 		}
-		p.out = append(p.out, opNeg, opAnd) // -b has the bits that stay
+		p.out = append(p.out, dw.OpNeg, dw.OpAnd) // -b has the bits that stay
 	}
 	p.depth--
 	p.forget(p.depth)

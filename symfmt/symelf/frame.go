@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -150,9 +151,9 @@ func (f *frameBuilder) cie(k cieKey) int {
 	f.w.u8(byte(f.c.ra[k.column])) // version 1 has one byte for it; all CPUs' fit
 	f.w.uleb(1)
 	if f.wide {
-		f.w.u8(ehPCRel | ehData8)
+		f.w.u8(dw.EHPCRel | dw.EHSData8)
 	} else {
-		f.w.u8(ehPCRel | ehData4)
+		f.w.u8(dw.EHPCRel | dw.EHSData4)
 	}
 	if k.init != noInit {
 		f.init(k)
@@ -161,15 +162,6 @@ func (f *frameBuilder) cie(k cieKey) int {
 	return at
 }
 
-// Pointer encodings (LSB, "DWARF Exception Header Encoding").
-const (
-	ehPCRel   = 0x10
-	ehDataRel = 0x30
-	ehUData4  = 0x03
-	ehData4   = 0x0b
-	ehData8   = 0x0c
-)
-
 // init writes the rules of a STACK CFI INIT.
 func (f *frameBuilder) init(k cieKey) {
 	set := f.c.set(k.init)
@@ -177,7 +169,7 @@ func (f *frameBuilder) init(k cieKey) {
 	if f.c.arch == arch.S390X && !set.hasSP {
 		// .cfa is the stack pointer then; by this CPU's convention it is 160 less.
 		n, _ := f.c.arch.RegNumber(f.c.arch.SP)
-		f.w.u8(cfaValOffset)
+		f.w.u8(dw.CFAValOffset)
 		f.w.uleb(n)
 		f.w.uleb(0)
 	}
@@ -192,7 +184,7 @@ func (f *frameBuilder) open() int {
 
 func (f *frameBuilder) close(at int) {
 	for (len(f.w.b)-at)%f.c.arch.PtrSize != 0 {
-		f.w.u8(cfaNop)
+		f.w.u8(dw.CFANop)
 	}
 	f.w.put32(at, len(f.w.b)-at-4)
 }
@@ -295,7 +287,7 @@ func (f *frameBuilder) headerSize() uint64 {
 // header makes .eh_frame_hdr at address hdr for .eh_frame at address at.
 func (f *frameBuilder) header(hdr, at, base uint64) []byte {
 	w := buffer{order: f.w.order, ptr: f.w.ptr}
-	w.u8(1, ehPCRel|ehData4, ehUData4, ehDataRel|ehData4)
+	w.u8(1, dw.EHPCRel|dw.EHSData4, dw.EHUData4, dw.EHDataRel|dw.EHSData4)
 	w.u32(uint32(at - (hdr + 4)))
 	w.u32(uint32(len(f.fdes)))
 	for _, d := range f.fdes {

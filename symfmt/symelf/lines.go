@@ -1,15 +1,9 @@
 package symelf
 
-// Line number program opcodes (DWARF 5, tables 7.25 and 7.26).
-const (
-	lnsCopy        = 0x01
-	lnsAdvancePC   = 0x02
-	lnsAdvanceLine = 0x03
-	lnsSetFile     = 0x04
-	lnsConstAddPC  = 0x08
-	lneEnd         = 0x01
-	lneSetAddress  = 0x02
+import "github.com/symtool/symtool/internal/dw"
 
+// The parameters of special opcodes (DWARF 5, 6.2.5.1).
+const (
 	lineBase   = -5
 	lineRange  = 14
 	opcodeBase = 13
@@ -18,12 +12,6 @@ const (
 
 // standardLengths are the numbers of operands of opcodes 1 to 12.
 var standardLengths = [opcodeBase - 1]byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
-
-// Content types and forms of the file tables (DWARF 5, 7.22 and 7.5.6).
-const (
-	lnctPath      = 0x1
-	lnctDirectory = 0x2
-)
 
 // noFileYet does not number any file: each sequence names its first one. The initial
 // one has number 1, which readers do not agree on since DWARF 5 counts from 0 (binutils
@@ -55,10 +43,10 @@ func (p *lineProgram) begin(files []uint32) {
 	base := int8(lineBase)
 	w.u8(byte(base), lineRange, opcodeBase)
 	w.bytes(standardLengths[:])
-	w.u8(1, lnctPath, formLineStrp)
+	w.u8(1, dw.LNCTPath, dw.FormLineStrp)
 	w.uleb(1)
 	w.u32(0) // directory 0: ""
-	w.u8(2, lnctPath, formLineStrp, lnctDirectory, formUdata)
+	w.u8(2, dw.LNCTPath, dw.FormLineStrp, dw.LNCTDirectoryIndex, dw.FormUdata)
 	w.uleb(uint64(len(files)))
 	for _, f := range files {
 		w.u32(f)
@@ -71,28 +59,28 @@ func (p *lineProgram) begin(files []uint32) {
 func (p *lineProgram) row(addr uint64, file, line uint32) {
 	w := p.w
 	if !p.open {
-		w.u8(0, byte(1+w.ptr), lneSetAddress)
+		w.u8(0, byte(1+w.ptr), dw.LNESetAddress)
 		w.addr(addr)
 		p.open, p.addr, p.file, p.line = true, addr, noFileYet, 1
 	}
 	if file != p.file {
-		w.u8(lnsSetFile)
+		w.u8(dw.LNSSetFile)
 		w.uleb(uint64(file))
 		p.file = file
 	}
 	step := int64(line) - int64(p.line)
 	if step < lineBase || step >= lineBase+lineRange {
-		w.u8(lnsAdvanceLine)
+		w.u8(dw.LNSAdvanceLine)
 		w.sleb(step)
 		step = 0
 	}
 	ahead := addr - p.addr
 	if ahead > 2*constAdd || opcode(step, ahead-min(ahead, constAdd)) > 255 {
-		w.u8(lnsAdvancePC)
+		w.u8(dw.LNSAdvancePC)
 		w.uleb(ahead)
 		ahead = 0
 	} else if opcode(step, ahead) > 255 {
-		w.u8(lnsConstAddPC)
+		w.u8(dw.LNSConstAddPC)
 		ahead -= constAdd
 	}
 	w.u8(byte(opcode(step, ahead)))
@@ -111,10 +99,10 @@ func (p *lineProgram) end(addr uint64) {
 	}
 	w := p.w
 	if addr != p.addr {
-		w.u8(lnsAdvancePC)
+		w.u8(dw.LNSAdvancePC)
 		w.uleb(addr - p.addr)
 	}
-	w.u8(0, 1, lneEnd)
+	w.u8(0, 1, dw.LNEEndSequence)
 	p.open = false
 }
 

@@ -6,31 +6,10 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
-)
-
-// Call frame instructions (DWARF 5, table 7.29).
-const (
-	cfaNop           = 0x00
-	cfaAdvance1      = 0x02
-	cfaAdvance2      = 0x03
-	cfaAdvance4      = 0x04
-	cfaOffsetExt     = 0x05
-	cfaUndefined     = 0x07
-	cfaSameValue     = 0x08
-	cfaRegister      = 0x09
-	cfaDefCFA        = 0x0c
-	cfaDefExpression = 0x0f
-	cfaExpression    = 0x10
-	cfaOffsetExtSF   = 0x11
-	cfaDefCFASF      = 0x12
-	cfaValOffset     = 0x14
-	cfaValOffsetSF   = 0x15
-	cfaValExpression = 0x16
-	cfaAdvance       = 0x40
-	cfaOffset        = 0x80
 )
 
 // ruleSet is what a set of rules becomes: instructions and what is lost, for each way to
@@ -235,7 +214,7 @@ func (c *compiler) register(s *ruleSet, r cfi.Rule, ra cfi.Expr) {
 	code, why := c.rule(n, r.Expr, false)
 	if why != "" {
 		d.lose(why)
-		code = binary.AppendUvarint([]byte{cfaUndefined}, n) // or an earlier rule would stay
+		code = binary.AppendUvarint([]byte{dw.CFAUndefined}, n) // or an earlier rule would stay
 	}
 	if r.Reg == c.link {
 		d.code[pcColumn] = append(d.code[pcColumn], code...)
@@ -259,9 +238,9 @@ func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 		case !numbered:
 			return nil, whyRegister
 		case off >= 0:
-			return binary.AppendUvarint(binary.AppendUvarint([]byte{cfaDefCFA}, n), uint64(off)), ""
+			return binary.AppendUvarint(binary.AppendUvarint([]byte{dw.CFADefCFA}, n), uint64(off)), ""
 		case off%align == 0:
-			return bin.AppendSLEB(binary.AppendUvarint([]byte{cfaDefCFASF}, n), off/align), ""
+			return bin.AppendSLEB(binary.AppendUvarint([]byte{dw.CFADefCFASF}, n), off/align), ""
 		}
 	}
 	c.expr.cfa = false
@@ -269,14 +248,14 @@ func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 	if why != "" {
 		return nil, why
 	}
-	return append(binary.AppendUvarint([]byte{cfaDefExpression}, uint64(len(ops))), ops...), ""
+	return append(binary.AppendUvarint([]byte{dw.CFADefCFAExpression}, uint64(len(ops))), ops...), ""
 }
 
 // rule returns the instruction for the rule of register n; ra says that it is the
 // return address, of which a small number marks the outermost frame.
 func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string) {
 	if e.IsUndef() || ra && e.EndsStack() {
-		return binary.AppendUvarint([]byte{cfaUndefined}, n), ""
+		return binary.AppendUvarint([]byte{dw.CFAUndefined}, n), ""
 	}
 	if e.Check() != nil {
 		return nil, whyFails
@@ -290,18 +269,18 @@ func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string)
 		k, aligned := c.factored(off)
 		switch {
 		case base == cfi.CFA && aligned && k >= 0:
-			return binary.AppendUvarint(binary.AppendUvarint([]byte{cfaValOffset}, n), uint64(k)), ""
+			return binary.AppendUvarint(binary.AppendUvarint([]byte{dw.CFAValOffset}, n), uint64(k)), ""
 		case base == cfi.CFA && aligned:
-			return bin.AppendSLEB(binary.AppendUvarint([]byte{cfaValOffsetSF}, n), k), ""
+			return bin.AppendSLEB(binary.AppendUvarint([]byte{dw.CFAValOffsetSF}, n), k), ""
 		case base != cfi.CFA && off == 0:
 			from, numbered := c.arch.RegNumber(c.names.Name(base))
 			if !numbered {
 				return nil, whyRegister
 			}
 			if from == n {
-				return binary.AppendUvarint([]byte{cfaSameValue}, n), ""
+				return binary.AppendUvarint([]byte{dw.CFASameValue}, n), ""
 			}
-			return binary.AppendUvarint(binary.AppendUvarint([]byte{cfaRegister}, n), from), ""
+			return binary.AppendUvarint(binary.AppendUvarint([]byte{dw.CFARegister}, n), from), ""
 		}
 	}
 	return c.expression(n, e)
@@ -316,19 +295,19 @@ func (c *compiler) factored(off int64) (int64, bool) {
 func savedAt(n uint64, k int64) []byte {
 	switch {
 	case k < 0:
-		return bin.AppendSLEB(binary.AppendUvarint([]byte{cfaOffsetExtSF}, n), k)
+		return bin.AppendSLEB(binary.AppendUvarint([]byte{dw.CFAOffsetExtendedSF}, n), k)
 	case n < 64:
-		return binary.AppendUvarint([]byte{cfaOffset | byte(n)}, uint64(k))
+		return binary.AppendUvarint([]byte{dw.CFAOffset | byte(n)}, uint64(k))
 	}
-	return binary.AppendUvarint(binary.AppendUvarint([]byte{cfaOffsetExt}, n), uint64(k))
+	return binary.AppendUvarint(binary.AppendUvarint([]byte{dw.CFAOffsetExtended}, n), uint64(k))
 }
 
 // expression returns the rule as operations.
 func (c *compiler) expression(n uint64, e cfi.Expr) (code []byte, why string) {
-	op := byte(cfaValExpression)
+	op := byte(dw.CFAValExpression)
 	address, load := e.CutLoad()
 	if load {
-		op = cfaExpression
+		op = dw.CFAExpression
 	}
 	c.expr.cfa = true
 	ops, why := c.expr.translate(address)
@@ -341,20 +320,20 @@ func (c *compiler) expression(n uint64, e cfi.Expr) (code []byte, why string) {
 // advance goes delta bytes of code ahead.
 func (w *buffer) advance(delta uint64) {
 	for ; delta > 1<<32-1; delta -= 1<<32 - 1 {
-		w.u8(cfaAdvance4)
+		w.u8(dw.CFAAdvanceLoc4)
 		w.u32(1<<32 - 1)
 	}
 	switch {
 	case delta == 0:
 	case bits.Len64(delta) <= 6:
-		w.u8(cfaAdvance | byte(delta))
+		w.u8(dw.CFAAdvanceLoc | byte(delta))
 	case delta < 1<<8:
-		w.u8(cfaAdvance1, byte(delta))
+		w.u8(dw.CFAAdvanceLoc1, byte(delta))
 	case delta < 1<<16:
-		w.u8(cfaAdvance2)
+		w.u8(dw.CFAAdvanceLoc2)
 		w.u16(uint16(delta))
 	default:
-		w.u8(cfaAdvance4)
+		w.u8(dw.CFAAdvanceLoc4)
 		w.u32(uint32(delta))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -135,7 +136,7 @@ func (d *debugInfo) unit(order []uint32) {
 	w := &d.info
 	w.u32(0)
 	w.u16(5)
-	w.u8(unitCompile, byte(w.ptr))
+	w.u8(dw.UTCompile, byte(w.ptr))
 	w.u32(0) // .debug_abbrev
 	lines := len(d.nameOf) > 0
 	if lines {
@@ -144,7 +145,7 @@ func (d *debugInfo) unit(order []uint32) {
 		w.uleb(abbrevBareUnit)
 	}
 	w.u32(d.producer)
-	w.u8(langC11)
+	w.u8(dw.LangC11)
 	if lines {
 		w.u32(d.nameOf[0])
 		w.u32(uint32(len(d.line.b)))
@@ -260,7 +261,7 @@ func (d *debugInfo) originDIEs(order []uint32) {
 			d.origins[id] = uint32(len(w.b) - d.start)
 			w.uleb(abbrevOrigin)
 			w.u32(name)
-			w.u8(inlInlined)
+			w.u8(dw.InlInlined)
 		})
 	}
 }

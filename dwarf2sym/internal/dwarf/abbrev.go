@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // Class is what the scan of a unit does with a DIE.
@@ -22,15 +23,15 @@ const (
 
 func classOf(tag uint64) Class {
 	switch tag {
-	case TagSubprogram:
+	case dw.TagSubprogram:
 		return ClassFunc
-	case TagInlinedSubroutine:
+	case dw.TagInlinedSubroutine:
 		return ClassInline
-	case TagClassType, TagStructureType, TagUnionType, TagInterfaceType, TagNamespace, TagModule, TagEnumerationType:
+	case dw.TagClassType, dw.TagStructureType, dw.TagUnionType, dw.TagInterfaceType, dw.TagNamespace, dw.TagModule, dw.TagEnumerationType:
 		return ClassScope
-	case TagArrayType, TagSubroutineType, TagCallSite, TagGNUCallSite, TagGNUFormalParamPack:
+	case dw.TagArrayType, dw.TagSubroutineType, dw.TagCallSite, dw.TagGNUCallSite, dw.TagGNUFormalParamPack:
 		return ClassPrune
-	case TagCompileUnit, TagPartialUnit, TagSkeletonUnit, TagTypeUnit:
+	case dw.TagCompileUnit, dw.TagPartialUnit, dw.TagSkeletonUnit, dw.TagTypeUnit:
 		return ClassUnit
 	}
 	return ClassOther
@@ -41,19 +42,19 @@ func wanted(c Class, at uint64) bool {
 	switch c {
 	case ClassFunc, ClassInline:
 		switch at {
-		case atName, atLinkageName, atMIPSLinkageName, atLowPC, atHighPC, atRanges,
-			atSpecification, atAbstractOrigin, atCallFile, atCallLine:
+		case dw.AtName, dw.AtLinkageName, dw.AtMIPSLinkageName, dw.AtLowPC, dw.AtHighPC, dw.AtRanges,
+			dw.AtSpecification, dw.AtAbstractOrigin, dw.AtCallFile, dw.AtCallLine:
 			return true
 		}
 	case ClassScope:
 		switch at {
-		case atName, atSpecification, atAbstractOrigin, atExtension, atSignature:
+		case dw.AtName, dw.AtSpecification, dw.AtAbstractOrigin, dw.AtExtension, dw.AtSignature:
 			return true
 		}
 	case ClassUnit:
 		switch at {
-		case atName, atProducer, atCompDir, atLanguage, atStmtList, atLowPC, atHighPC, atRanges,
-			atStrOffsetsBase, atAddrBase, atRnglistsBase, atGNUAddrBase, atDwoName, atGNUDwoName, atGNUDwoID, atGNURangesBase:
+		case dw.AtName, dw.AtProducer, dw.AtCompDir, dw.AtLanguage, dw.AtStmtList, dw.AtLowPC, dw.AtHighPC, dw.AtRanges,
+			dw.AtStrOffsetsBase, dw.AtAddrBase, dw.AtRnglistsBase, dw.AtGNUAddrBase, dw.AtDwoName, dw.AtGNUDwoName, dw.AtGNUDwoID, dw.AtGNURangesBase:
 			return true
 		}
 	}
@@ -107,25 +108,25 @@ type FormSizes struct {
 // fixedSize returns the size of a form's value, or -1 if it depends on the value.
 func (s FormSizes) fixedSize(form uint64) int {
 	switch form {
-	case formFlagPresent, formImplicitConst:
+	case dw.FormFlagPresent, dw.FormImplicitConst:
 		return 0
-	case formData1, formRef1, formFlag, formStrx1, formAddrx1:
+	case dw.FormData1, dw.FormRef1, dw.FormFlag, dw.FormStrx1, dw.FormAddrx1:
 		return 1
-	case formData2, formRef2, formStrx2, formAddrx2:
+	case dw.FormData2, dw.FormRef2, dw.FormStrx2, dw.FormAddrx2:
 		return 2
-	case formStrx3, formAddrx3:
+	case dw.FormStrx3, dw.FormAddrx3:
 		return 3
-	case formData4, formRef4, formStrx4, formAddrx4, formRefSup4:
+	case dw.FormData4, dw.FormRef4, dw.FormStrx4, dw.FormAddrx4, dw.FormRefSup4:
 		return 4
-	case formData8, formRef8, formRefSig8, formRefSup8:
+	case dw.FormData8, dw.FormRef8, dw.FormRefSig8, dw.FormRefSup8:
 		return 8
-	case formData16:
+	case dw.FormData16:
 		return 16
-	case formAddr:
+	case dw.FormAddr:
 		return int(s.addr)
-	case formRefAddr:
+	case dw.FormRefAddr:
 		return int(s.refAddr)
-	case formSecOffset, formStrp, formLineStrp, formStrpSup, formGNURefAlt, formGNUStrpAlt:
+	case dw.FormSecOffset, dw.FormStrp, dw.FormLineStrp, dw.FormStrpSup, dw.FormGNURefAlt, dw.FormGNUStrpAlt:
 		return int(s.offset)
 	}
 	return -1
@@ -134,22 +135,22 @@ func (s FormSizes) fixedSize(form uint64) int {
 // skipOp returns the step that goes over a form of variable size.
 func skipOp(form uint64) (op uint8, ok bool) {
 	switch form {
-	case formUdata, formSdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx,
-		formGNUAddrIndex, formGNUStrIndex:
+	case dw.FormUdata, dw.FormSdata, dw.FormRefUdata, dw.FormStrx, dw.FormAddrx, dw.FormLoclistx, dw.FormRnglistx,
+		dw.FormGNUAddrIndex, dw.FormGNUStrIndex:
 		return opLEB, true
-	case formString:
+	case dw.FormString:
 		return opString, true
-	case formBlock1:
+	case dw.FormBlock1:
 		return opBlock1, true
-	case formBlock2:
+	case dw.FormBlock2:
 		return opBlock2, true
-	case formBlock4:
+	case dw.FormBlock4:
 		return opBlock4, true
-	case formBlock, formExprloc:
+	case dw.FormBlock, dw.FormExprloc:
 		return opBlock, true
-	case formIndirect:
+	case dw.FormIndirect:
 		return opIndirect, true
-	case formLLVMAddrxOff:
+	case dw.FormLLVMAddrxOff:
 		return opLEB4, true
 	}
 	return 0, false
@@ -259,14 +260,14 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor) decl {
 	for c.Err() == nil {
 		at, form := c.ULEB(), c.ULEB()
 		var constant int64
-		if form == formImplicitConst {
+		if form == dw.FormImplicitConst {
 			constant = c.SLEB()
 		}
 		if at == 0 && form == 0 {
 			break
 		}
 		n := t.sizes.fixedSize(form)
-		if at == atSibling && fixed && size <= math.MaxInt32 && (form == formRef4 || form == formRef8) {
+		if at == dw.AtSibling && fixed && size <= math.MaxInt32 && (form == dw.FormRef4 || form == dw.FormRef8) {
 			d.sibForm, d.sibOff = uint8(n), int32(size)
 		}
 		if !t.addStep(first, d.class, at, form, constant) {

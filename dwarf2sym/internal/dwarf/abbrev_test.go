@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // Sizes that memory depends on: a table has thousands of these.
@@ -23,8 +25,8 @@ func TestStepsAreMerged(t *testing.T) {
 		declFile, declLine, typ, external, locate = 0x3a, 0x3b, 0x49, 0x3f, 0x02
 	)
 	section := []byte{
-		1, variable, 0, declFile, formData1, declLine, formData2, typ, formRef4, locate, formExprloc, external, formFlagPresent, 0, 0,
-		2, variable, 0, declFile, formData1, declLine, formData2, typ, formRef4, external, formFlagPresent, 0x1c, formImplicitConst, 5, 0, 0,
+		1, variable, 0, declFile, dw.FormData1, declLine, dw.FormData2, typ, dw.FormRef4, locate, dw.FormExprloc, external, dw.FormFlagPresent, 0, 0,
+		2, variable, 0, declFile, dw.FormData1, declLine, dw.FormData2, typ, dw.FormRef4, external, dw.FormFlagPresent, 0x1c, dw.FormImplicitConst, 5, 0, 0,
 		0,
 	}
 	var tab Abbrevs

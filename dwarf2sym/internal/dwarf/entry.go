@@ -1,5 +1,7 @@
 package dwarf
 
+import "github.com/symtool/symtool/internal/dw"
+
 // Scanner goes over the DIEs of a unit once. It stops at those that describe functions,
 // inlined subroutines and scopes.
 type Scanner struct {
@@ -216,23 +218,23 @@ func (u *Unit) take(d *decl, pos int, a *Attrs) int {
 		}
 		pos = next
 		switch s.at {
-		case atName:
+		case dw.AtName:
 			a.Name = v
-		case atLinkageName, atMIPSLinkageName:
+		case dw.AtLinkageName, dw.AtMIPSLinkageName:
 			a.Linkage = v
-		case atLowPC:
+		case dw.AtLowPC:
 			a.Low = v
-		case atHighPC:
+		case dw.AtHighPC:
 			a.High = v
-		case atRanges:
+		case dw.AtRanges:
 			a.Ranges = v
-		case atSpecification, atExtension, atSignature:
+		case dw.AtSpecification, dw.AtExtension, dw.AtSignature:
 			a.spec = v
-		case atAbstractOrigin:
+		case dw.AtAbstractOrigin:
 			a.origin = v
-		case atCallFile:
+		case dw.AtCallFile:
 			a.CallFile = v
-		case atCallLine:
+		case dw.AtCallLine:
 			a.CallLine = v
 		}
 	}

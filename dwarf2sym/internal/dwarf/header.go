@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // Sections are the debug sections of one file. .debug_info is read piece by piece;
@@ -55,11 +56,11 @@ type TypeHeader struct {
 }
 
 // IsType reports whether the unit has a type, and no code.
-func (h *Header) IsType() bool { return h.Type == utType || h.Type == utSplitType }
+func (h *Header) IsType() bool { return h.Type == dw.UTType || h.Type == dw.UTSplitType }
 
 // IsSkeleton reports whether the unit's header says that its other half is elsewhere. In
 // version 4 an attribute says it.
-func (h *Header) IsSkeleton() bool { return h.Type == utSkeleton }
+func (h *Header) IsSkeleton() bool { return h.Type == dw.UTSkeleton }
 
 func (h *Header) offsetSize() uint64 {
 	if h.DWARF64 {
@@ -89,7 +90,7 @@ const MaxHeader = 40
 // the error is errBadHeader: megabytes of zeros are millions of bad headers.
 func (d *Sections) ParseHeader(b []byte, off, total uint64, quiet bool) (h Header, t TypeHeader, err error) {
 	c := bin.NewAt(d.Section(), b, off, d.Order.byteOrder())
-	h = Header{Off: off, Type: utCompile}
+	h = Header{Off: off, Type: dw.UTCompile}
 	length := uint64(c.U32())
 	if length == 0xffffffff {
 		h.DWARF64 = true
@@ -124,13 +125,13 @@ func (d *Sections) ParseHeader(b []byte, off, total uint64, quiet bool) (h Heade
 		h.Abbrev = c.Uint(int(h.offsetSize()))
 		h.AddrSize = c.U8()
 		if d.OldTypes {
-			h.Type = utType
+			h.Type = dw.UTType
 		}
 	}
 	switch h.Type {
-	case utSkeleton, utSplitCompile:
+	case dw.UTSkeleton, dw.UTSplitCompile:
 		h.ID = c.U64()
-	case utType, utSplitType:
+	case dw.UTType, dw.UTSplitType:
 		t = TypeHeader{c.U64(), c.Uint(int(h.offsetSize()))}
 	}
 	h.HeadSize = uint8(c.Pos())

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // Row is a row of a line table, valid up to the next row of its sequence.
@@ -214,47 +215,47 @@ func (t *LineTable) entryField(u *Unit, c *bin.Cursor, offsetSize int, format [2
 	var num uint64
 	var text Value
 	switch form {
-	case formString:
+	case dw.FormString:
 		text = Value{Inline, uint64(c.Pos())}
 		c.CStr()
-	case formStrp:
+	case dw.FormStrp:
 		text = Value{Strp, c.Uint(offsetSize)}
-	case formLineStrp:
+	case dw.FormLineStrp:
 		text = Value{LineStrp, c.Uint(offsetSize)}
-	case formStrpSup:
+	case dw.FormStrpSup:
 		text = Value{StrpSup, c.Uint(offsetSize)}
-	case formStrx:
+	case dw.FormStrx:
 		text = Value{Strx, c.ULEB()}
-	case formStrx1, formStrx2, formStrx3, formStrx4:
-		text = Value{Strx, c.Uint(int(form-formStrx1) + 1)}
-	case formUdata:
+	case dw.FormStrx1, dw.FormStrx2, dw.FormStrx3, dw.FormStrx4:
+		text = Value{Strx, c.Uint(int(form-dw.FormStrx1) + 1)}
+	case dw.FormUdata:
 		num = c.ULEB()
-	case formData1, formData2, formData4, formData8:
+	case dw.FormData1, dw.FormData2, dw.FormData4, dw.FormData8:
 		num = c.Uint(u.Sizes().fixedSize(form))
-	case formData16:
+	case dw.FormData16:
 		c.Skip(16)
-	case formBlock:
+	case dw.FormBlock:
 		c.Skip(c.ULEB())
-	case formBlock1:
+	case dw.FormBlock1:
 		c.Skip(uint64(c.U8()))
-	case formBlock2:
+	case dw.FormBlock2:
 		c.Skip(uint64(c.U16()))
-	case formBlock4:
+	case dw.FormBlock4:
 		c.Skip(uint64(c.U32()))
-	case formSdata:
+	case dw.FormSdata:
 		c.SLEB()
 	default:
 		c.Fail("entry with unknown form %#x", form)
 	}
 	switch kind {
-	case lnctPath:
+	case dw.LNCTPath:
 		if e.name = text; !u.inString(text) {
 			c.Fail("name outside of its string section, at %#x", text.U)
 		}
-	case lnctDirectoryIndex:
+	case dw.LNCTDirectoryIndex:
 		e.dir = num
-	case lnctMD5:
-		if form == formData16 {
+	case dw.LNCTMD5:
+		if form == dw.FormData16 {
 			e.md5 = at
 		}
 	}
@@ -378,23 +379,23 @@ func byAddr(a, b Row) int { return cmp.Compare(a.Addr, b.Addr) }
 // byte: a fourth of the time for line programs. It returns -1 for all others,
 // which standard executes.
 func (t *LineTable) frequent(s *lineState, op byte, pos int) int {
-	if op == lnsCopy {
+	if op == dw.LNSCopy {
 		t.emit(s)
 		return pos
 	}
-	if op == lnsNegateStmt {
+	if op == dw.LNSNegateStmt {
 		return pos
 	}
 	if pos >= len(t.data) || t.data[pos] >= 0x80 {
 		return -1
 	}
 	switch n := t.data[pos]; op {
-	case lnsSetColumn:
-	case lnsAdvanceLine:
+	case dw.LNSSetColumn:
+	case dw.LNSAdvanceLine:
 		s.num += int64(int8(n<<1) >> 1)
-	case lnsAdvancePC:
+	case dw.LNSAdvancePC:
 		t.advance(s, uint64(n))
-	case lnsSetFile:
+	case dw.LNSSetFile:
 		s.file = uint64(n)
 	default:
 		return -1
@@ -409,32 +410,32 @@ func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 	switch op {
 	case 0:
 		return t.extended(u, s, pos)
-	case lnsCopy:
+	case dw.LNSCopy:
 		t.emit(s)
-	case lnsAdvancePC:
+	case dw.LNSAdvancePC:
 		if n, pos = uleb(t.data, pos); pos >= 0 {
 			t.advance(s, n)
 		}
-	case lnsAdvanceLine:
+	case dw.LNSAdvanceLine:
 		var d int64
 		d, pos = sleb(t.data, pos)
 		s.num += d
-	case lnsSetFile:
+	case dw.LNSSetFile:
 		n, pos = uleb(t.data, pos)
 		s.file = min(n, math.MaxUint32)
-	case lnsConstAddPC:
+	case dw.LNSConstAddPC:
 		if t.lineRange != 0 {
 			t.advance(s, (255-uint64(t.opBase))/t.lineRange)
 		}
-	case lnsFixedAdvancePC:
+	case dw.LNSFixedAdvancePC:
 		if len(t.data)-pos < 2 {
 			return -1
 		}
 		s.addr += uint64(u.Order.u16(t.data[pos:]))
 		s.op = 0
 		pos += 2
-	case lnsNegateStmt, lnsSetBasicBlock, lnsSetPrologueEnd, lnsSetEpilogueBegin:
-	case lnsSetColumn, lnsSetISA:
+	case dw.LNSNegateStmt, dw.LNSSetBasicBlock, dw.LNSSetPrologueEnd, dw.LNSSetEpilogueBegin:
+	case dw.LNSSetColumn, dw.LNSSetISA:
 		_, pos = uleb(t.data, pos)
 	default:
 		for k := t.lengths[op-1]; k > 0 && pos >= 0; k-- {
@@ -452,16 +453,16 @@ func (t *LineTable) extended(u *Unit, s *lineState, pos int) int {
 	}
 	arg := t.data[pos+1 : pos+int(size)]
 	switch t.data[pos] {
-	case lneEndSequence:
+	case dw.LNEEndSequence:
 		t.endSequence(s)
-	case lneSetAddress:
+	case dw.LNESetAddress:
 		switch len(arg) {
 		case 1, 2, 4, 8:
 			s.addr, s.op = u.Order.uint(arg), 0
 		default:
 			return -1
 		}
-	case lneDefineFile:
+	case dw.LNEDefineFile:
 		c := bin.New(".debug_line", arg, nil)
 		c.CStr()
 		e := fileEntry{name: Value{Inline, uint64(pos + 1)}, dir: c.ULEB()}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // Span is a piece of code, [lo, hi), in addresses of the file.
@@ -140,7 +141,7 @@ func (u *Unit) rngList(off uint64, out []Span) ([]Span, error) {
 			return out, u.listError(".debug_rnglists", off, false)
 		}
 		kind := data[pos]
-		if kind == rleEndOfList {
+		if kind == dw.RLEEndOfList {
 			return out, nil
 		}
 		a, b, next, err := u.rngEntry(kind, pos+1)
@@ -152,15 +153,15 @@ func (u *Unit) rngList(off uint64, out []Span) ([]Span, error) {
 		}
 		pos = next
 		switch kind {
-		case rleBaseAddressx, rleBaseAddress:
+		case dw.RLEBaseAddressx, dw.RLEBaseAddress:
 			base = a
 			continue
-		case rleOffsetPair:
+		case dw.RLEOffsetPair:
 			if a >= b {
 				continue
 			}
 			a, b = (a+base)&most, (b+base)&most
-		case rleStartxLength, rleStartLength:
+		case dw.RLEStartxLength, dw.RLEStartLength:
 			b += a
 		}
 		out = u.addSpan(out, a, b)
@@ -170,27 +171,27 @@ func (u *Unit) rngList(off uint64, out []Span) ([]Span, error) {
 // rngEntry reads the one or two operands of an entry.
 func (u *Unit) rngEntry(kind uint8, pos int) (a, b uint64, next int, err error) {
 	switch kind {
-	case rleBaseAddressx:
+	case dw.RLEBaseAddressx:
 		a, pos, err = u.rngAddrx(pos)
-	case rleStartxEndx:
+	case dw.RLEStartxEndx:
 		if a, pos, err = u.rngAddrx(pos); err == nil {
 			b, pos, err = u.rngAddrx(pos)
 		}
-	case rleStartxLength:
+	case dw.RLEStartxLength:
 		if a, pos, err = u.rngAddrx(pos); err == nil {
 			b, pos = uleb(u.sect.Rnglists, pos)
 		}
-	case rleOffsetPair:
+	case dw.RLEOffsetPair:
 		if a, pos = uleb(u.sect.Rnglists, pos); pos >= 0 {
 			b, pos = uleb(u.sect.Rnglists, pos)
 		}
-	case rleBaseAddress:
+	case dw.RLEBaseAddress:
 		a, pos = u.rngAddr(pos)
-	case rleStartEnd:
+	case dw.RLEStartEnd:
 		if a, pos = u.rngAddr(pos); pos >= 0 {
 			b, pos = u.rngAddr(pos)
 		}
-	case rleStartLength:
+	case dw.RLEStartLength:
 		if a, pos = u.rngAddr(pos); pos >= 0 {
 			b, pos = uleb(u.sect.Rnglists, pos)
 		}

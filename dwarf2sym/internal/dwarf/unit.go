@@ -1,5 +1,7 @@
 package dwarf
 
+import "github.com/symtool/symtool/internal/dw"
+
 // Unit is a unit whose bytes are in memory, with the attributes of its first DIE.
 type Unit struct {
 	Header
@@ -60,7 +62,7 @@ func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) 
 	if err != nil {
 		return err
 	}
-	u.Partial = dc.tag == TagPartialUnit
+	u.Partial = dc.tag == dw.TagPartialUnit
 	// Bases first: an attribute may come before the base that it needs.
 	for _, a := range taken {
 		u.setBase(a.at, a.value)
@@ -119,38 +121,38 @@ func setUnitAttr(attrs []unitAttr, a unitAttr) []unitAttr {
 
 func (u *Unit) setBase(at uint16, v Value) {
 	switch at {
-	case atStrOffsetsBase:
+	case dw.AtStrOffsetsBase:
 		u.strOffsetsBase = v.U
-	case atAddrBase, atGNUAddrBase:
+	case dw.AtAddrBase, dw.AtGNUAddrBase:
 		u.addrBase = v.U
-	case atRnglistsBase:
+	case dw.AtRnglistsBase:
 		u.rnglistsBase = v.U
-	case atGNURangesBase:
+	case dw.AtGNURangesBase:
 		u.gnuRangesBase = v.U
 	}
 }
 
 func (u *Unit) setAttr(at uint16, v Value) {
 	switch at {
-	case atName:
+	case dw.AtName:
 		u.Name = u.Str(v)
-	case atCompDir:
+	case dw.AtCompDir:
 		u.CompDir = u.Str(v)
-	case atProducer:
+	case dw.AtProducer:
 		u.Producer = v
-	case atDwoName, atGNUDwoName:
+	case dw.AtDwoName, dw.AtGNUDwoName:
 		u.DwoName = u.Str(v)
-	case atGNUDwoID:
+	case dw.AtGNUDwoID:
 		u.dwoID = v.U
-	case atLanguage:
+	case dw.AtLanguage:
 		u.Lang = v.U
-	case atStmtList:
+	case dw.AtStmtList:
 		u.StmtList = v
-	case atLowPC:
+	case dw.AtLowPC:
 		u.low = v
-	case atHighPC:
+	case dw.AtHighPC:
 		u.high = v
-	case atRanges:
+	case dw.AtRanges:
 		u.ranges = v
 	}
 }

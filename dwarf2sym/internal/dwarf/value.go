@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
 )
 
 // Kind says how a value's number is to be read.
@@ -165,7 +166,7 @@ func (u *Unit) skip(s *step, pos int) int {
 		_, next := u.value(uint64(s.form), s.n, pos)
 		return next
 	case opIndirect:
-		_, next := u.value(formIndirect, 0, pos)
+		_, next := u.value(dw.FormIndirect, 0, pos)
 		return next
 	}
 	if n > uint64(len(data)-pos) {
@@ -186,36 +187,36 @@ func (u *Unit) value(form uint64, constant int64, pos int) (v Value, next int) {
 		num, next = u.Order.uint(u.data[pos:pos+n]), pos+n
 	}
 	switch form {
-	case formData1, formData2, formData4, formData8, formFlag:
+	case dw.FormData1, dw.FormData2, dw.FormData4, dw.FormData8, dw.FormFlag:
 		// DWARF 2 and 3 have no sec_offset: data4 and data8 serve (DWARF 3, 7.5.4).
 		return Value{Const, num}, next
-	case formFlagPresent:
+	case dw.FormFlagPresent:
 		return Value{Const, 1}, next
-	case formImplicitConst:
+	case dw.FormImplicitConst:
 		return Value{Const, uint64(constant)}, next
-	case formAddr:
+	case dw.FormAddr:
 		return Value{Addr, num}, next
-	case formSecOffset:
+	case dw.FormSecOffset:
 		return Value{SecOff, num}, next
-	case formRef1, formRef2, formRef4, formRef8:
+	case dw.FormRef1, dw.FormRef2, dw.FormRef4, dw.FormRef8:
 		return Value{Ref, u.Off + num}, next
-	case formRefAddr:
+	case dw.FormRefAddr:
 		return Value{Ref, num}, next
-	case formStrp:
+	case dw.FormStrp:
 		return Value{Strp, num}, next
-	case formLineStrp:
+	case dw.FormLineStrp:
 		return Value{LineStrp, num}, next
-	case formStrx1, formStrx2, formStrx3, formStrx4:
+	case dw.FormStrx1, dw.FormStrx2, dw.FormStrx3, dw.FormStrx4:
 		return Value{Strx, num}, next
-	case formAddrx1, formAddrx2, formAddrx3, formAddrx4:
+	case dw.FormAddrx1, dw.FormAddrx2, dw.FormAddrx3, dw.FormAddrx4:
 		return Value{Addrx, num}, next
-	case formRefSup4, formRefSup8, formGNURefAlt:
+	case dw.FormRefSup4, dw.FormRefSup8, dw.FormGNURefAlt:
 		return Value{RefSup, num}, next
-	case formStrpSup, formGNUStrpAlt:
+	case dw.FormStrpSup, dw.FormGNUStrpAlt:
 		return Value{StrpSup, num}, next
-	case formRefSig8:
+	case dw.FormRefSig8:
 		return Value{RefSig, num}, next
-	case formData16:
+	case dw.FormData16:
 		if len(u.data)-pos < n {
 			return v, -1
 		}
@@ -230,27 +231,27 @@ const maxIndirect = 8
 // variableValue is like value, for the forms whose size depends on the value.
 func (u *Unit) variableValue(form uint64, pos int) (v Value, next int) {
 	switch form {
-	case formSdata:
+	case dw.FormSdata:
 		s, next := sleb(u.data, pos)
 		return Value{Const, uint64(s)}, next
-	case formString:
+	case dw.FormString:
 		i := bytes.IndexByte(u.data[pos:], 0)
 		if i < 0 {
 			return v, -1
 		}
 		return Value{Inline, uint64(pos)}, pos + i + 1
-	case formIndirect:
-		real := uint64(formIndirect)
-		for steps := 0; real == formIndirect; steps++ {
+	case dw.FormIndirect:
+		real := uint64(dw.FormIndirect)
+		for steps := 0; real == dw.FormIndirect; steps++ {
 			if real, pos = uleb(u.data, pos); pos < 0 || steps == maxIndirect {
 				return v, -1
 			}
 		}
-		if real == formImplicitConst {
+		if real == dw.FormImplicitConst {
 			return v, -1 // its constant would be in the abbreviation
 		}
 		return u.value(real, 0, pos)
-	case formLLVMAddrxOff:
+	case dw.FormLLVMAddrxOff:
 		return u.addrxOffset(pos)
 	}
 	op, ok := skipOp(form)
@@ -262,15 +263,15 @@ func (u *Unit) variableValue(form uint64, pos int) (v Value, next int) {
 	}
 	num, next := uleb(u.data, pos)
 	switch form {
-	case formUdata:
+	case dw.FormUdata:
 		v = Value{Const, num}
-	case formRefUdata:
+	case dw.FormRefUdata:
 		v = Value{Ref, u.Off + num}
-	case formStrx, formGNUStrIndex:
+	case dw.FormStrx, dw.FormGNUStrIndex:
 		v = Value{Strx, num}
-	case formAddrx, formGNUAddrIndex:
+	case dw.FormAddrx, dw.FormGNUAddrIndex:
 		v = Value{Addrx, num}
-	case formRnglistx:
+	case dw.FormRnglistx:
 		v = Value{Rnglistx, num}
 	default:
 		v = Value{Elsewhere, num}
