@@ -124,6 +124,7 @@ func FuzzDecoder(f *testing.F) {
 	for _, name := range goldenNames(f) {
 		f.Add(name.raw)
 	}
+	f.Add("_Z1AIXtlatlA_cLa-1EEEEE")
 	for _, name := range costlyNames {
 		f.Add(name(5))
 		f.Add(name(40))

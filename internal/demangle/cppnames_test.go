@@ -159,6 +159,8 @@ func difference(d *decoder, raw, got, want string, err error) string {
 		return "the library replaces a pack once where an expansion has it several times"
 	case ampersands.ReplaceAllString(got, "&") == ampersands.ReplaceAllString(want, "&"):
 		return "the library leaves a reference to a reference as it is where it occurs again"
+	case negativeChar.MatchString(raw) && strings.Contains(want, `{"`):
+		return "the library makes a character of a literal that is negative by '-', which no compiler writes"
 	}
 	return ""
 }
@@ -171,6 +173,8 @@ func withoutEmpty(name string) string {
 var (
 	emptyPacks = regexp.MustCompile(`([<({\[])(?:, )+|(?:, )+([>)}\]]|, )`)
 	ampersands = regexp.MustCompile(`&+`)
+
+	negativeChar = regexp.MustCompile(`L[a-z]-[0-9]+E`)
 )
 
 func TestDecoderAllocates(t *testing.T) {
