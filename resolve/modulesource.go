@@ -3,6 +3,7 @@ package resolve
 import (
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // moduleSource is the source in a Module in memory.
@@ -38,6 +39,15 @@ func (s moduleSource) lines(v span, add func(*symfmt.Line)) error {
 	}
 	return nil
 }
+
+func (s moduleSource) inlines(v span, add func(*symfmt.Inline)) error {
+	for in := range s.m.Funcs[v.offset].Inlines() {
+		add(in)
+	}
+	return nil
+}
+
+func (s moduleSource) variables() (*vars.Info, error) { return s.m.Vars, nil }
 
 func (s moduleSource) public(place uint64, _ symfmt.RVA) (*publicSymbol, error) {
 	p := &s.m.Publics[place]

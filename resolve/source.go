@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // A source has the records to which the tables of an index lead: a text, in which
@@ -17,6 +18,11 @@ type source interface {
 
 	// lines calls add for each line record of a FUNC that can be read.
 	lines(v span, add func(*symfmt.Line)) error
+	// inlines calls add for each INLINE record of a FUNC that can be read, in their order.
+	inlines(v span, add func(*symfmt.Inline)) error
+
+	// variables returns the variables of the module, or nil.
+	variables() (*vars.Info, error)
 
 	public(offset uint64, rva symfmt.RVA) (*publicSymbol, error)
 	file(offset uint64, id symfmt.FileID) (name string, err error)

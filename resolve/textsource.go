@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // errChanged says that the text is not that of the index.
@@ -124,18 +125,35 @@ func lineOffset(text []byte, n int) (at int) {
 }
 
 func (t *textSource) lines(v span, add func(*symfmt.Line)) error {
+	return t.records(v, func(rec *symfmt.Record) {
+		if rec.Kind == symfmt.KindLine {
+			add(&rec.Line)
+		}
+	})
+}
+
+func (t *textSource) inlines(v span, add func(*symfmt.Inline)) error {
+	return t.records(v, func(rec *symfmt.Record) {
+		if rec.Kind == symfmt.KindInline {
+			add(&rec.Inline)
+		}
+	})
+}
+
+// records calls add for each record of a FUNC that can be read.
+func (t *textSource) records(v span, add func(*symfmt.Record)) error {
 	text, err := t.funcText(v)
 	if err != nil {
 		return err
 	}
 	rd := newPiece(text)
 	for rec, err := rd.Next(); err == nil; rec, err = rd.Next() {
-		if rec.Kind == symfmt.KindLine {
-			add(&rec.Line)
-		}
+		add(rec)
 	}
 	return nil
 }
+
+func (t *textSource) variables() (*vars.Info, error) { return nil, nil }
 
 func (t *textSource) public(offset uint64, rva symfmt.RVA) (*publicSymbol, error) {
 	rec, err := t.record(offset, symfmt.KindPublic, uint64(rva))

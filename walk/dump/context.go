@@ -2,6 +2,8 @@ package dump
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -65,3 +67,33 @@ func (c *Context) PC() uint64 { v, _ := c.Get(c.Arch.PC); return v }
 
 // SP is the stack pointer, 0 if it is not known.
 func (c *Context) SP() uint64 { v, _ := c.Get(c.Arch.SP); return v }
+
+// vectorReg is where Context.Vector has the registers of a series: prefix0, prefix1, ...
+type vectorReg struct {
+	prefix   string
+	number   int
+	at, step int
+	size     int
+}
+
+// vectorRegs are those registers: of FXSAVE (Intel's manual, volume 1, table 10-2) and of arm64.
+var vectorRegs = map[*arch.Arch][]vectorReg{
+	arch.X86:    {{"$st", 8, 32, 16, 10}, {"$mm", 8, 32, 16, 8}, {"$xmm", 8, 160, 16, 16}},
+	arch.X86_64: {{"$st", 8, 32, 16, 10}, {"$mm", 8, 32, 16, 8}, {"$xmm", 16, 160, 16, 16}},
+	arch.ARM64:  {{"v", 32, 0, 16, 16}},
+}
+
+// VectorAt returns the part of Vector that is register i of Arch.Regs, nil if it has none.
+func (c *Context) VectorAt(i int) []byte {
+	if c.Vector == nil {
+		return nil
+	}
+	for _, v := range vectorRegs[c.Arch] {
+		number, ok := strings.CutPrefix(c.Arch.Regs[i].Name, v.prefix)
+		n, err := strconv.Atoi(number)
+		if at := v.at + n*v.step; ok && err == nil && n < v.number && at+v.size <= len(c.Vector) {
+			return c.Vector[at : at+v.size]
+		}
+	}
+	return nil
+}

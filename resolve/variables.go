@@ -1,0 +1,58 @@
+package resolve
+
+import (
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// VariableSymbols is implemented by Symbols that may have variables. Its methods may be called
+// concurrently.
+type VariableSymbols interface {
+	// Variables returns the variables of the module, or nil.
+	Variables() (*vars.Info, error)
+
+	// Inlines returns the INLINE records around an address, as vars.Info.At takes them.
+	Inlines(rva symfmt.RVA) ([]vars.Inlined, error)
+}
+
+var _ VariableSymbols = (*Resolver)(nil)
+
+// Variables implements VariableSymbols.
+func (r *Resolver) Variables() (*vars.Info, error) {
+	info, err := r.source.variables()
+	if err != nil {
+		return nil, r.errorf(0, err)
+	}
+	return info, nil
+}
+
+// Inlines implements VariableSymbols.
+func (r *Resolver) Inlines(rva symfmt.RVA) (covering []vars.Inlined, err error) {
+	i := r.x.funcs.find(rva)
+	if i < 0 {
+		return nil, nil
+	}
+	v, n := r.x.funcs.span(i), 0
+	err = r.source.inlines(v, func(in *symfmt.Inline) {
+		for _, rg := range in.Ranges {
+			if uint64(rva-rg.RVA) < rg.Size {
+				covering = append(covering, vars.Inlined{Index: n, Start: lowest(in.Ranges)})
+				break
+			}
+		}
+		n++
+	})
+	if err != nil {
+		return nil, r.errorf(v.offset, err)
+	}
+	return covering, nil
+}
+
+// lowest returns where the lowest of some ranges starts.
+func lowest(ranges []symfmt.Range) symfmt.RVA {
+	start := ranges[0].RVA
+	for _, r := range ranges[1:] {
+		start = min(start, r.RVA)
+	}
+	return start
+}

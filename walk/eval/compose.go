@@ -1,0 +1,221 @@
+package eval
+
+import (
+	"fmt"
+)
+
+// maxValue limits the bytes of one value.
+const maxValue = 1 << 20
+
+// compose returns the size bytes that pieces describe. A scalar that is a number has the size of
+// its type, cut or extended.
+func (m *machine) compose(pieces []piece, size int, as class) Value {
+	if len(pieces) == 1 && pieces[0].bits == 0 && pieces[0].offset == 0 {
+		return m.single(&pieces[0].place, size, as)
+	}
+	v := missing(size, Absent, "")
+	bit := uint64(0)
+	for i := range pieces {
+		p := &pieces[i]
+		if bit >= 8*uint64(size) {
+			break
+		}
+		m.put(&v, bit, p)
+		bit += p.bits
+	}
+	return v.settled()
+}
+
+// settled drops the states of a value whose bytes are all known.
+func (v Value) settled() Value {
+	if v.Whole() {
+		v.States, v.Why = nil, ""
+	}
+	return v
+}
+
+// single returns a value that is in one place.
+func (m *machine) single(p *place, size int, as class) Value {
+	switch p.kind {
+	case inMemory:
+		return m.f.read(p.addr, size)
+	case inRegister:
+		return m.fromRegister(p.reg, size)
+	case asNumber:
+		return m.fromNumber(p.number, size, as)
+	case asBytes:
+		if len(p.bytes) < size {
+			return missing(size, Absent, fmt.Sprintf("a constant of %d bytes for a value of %d", len(p.bytes), size))
+		}
+		return Value{Bytes: p.bytes[:size:size]}
+	case asConstant:
+		return m.fromConstant(p.bytes, size, as)
+	case asPointer:
+		return m.pointer(p, size)
+	case unknown:
+		return missing(size, p.failure.state, p.failure.why)
+	}
+	return missing(size, Absent, "")
+}
+
+// fromRegister returns the size bytes of a register that a value is in: its least significant ones.
+func (m *machine) fromRegister(reg uint64, size int) Value {
+	b, fault := m.f.register(reg)
+	if fault != nil {
+		return missing(size, fault.state, fault.why)
+	}
+	if len(b) < size {
+		v := missing(size, Unavailable, fmt.Sprintf("%s has %d bytes of %d", m.f.registerName(reg), len(b), size))
+		copy(v.Bytes, b)
+		for i := range b {
+			v.States[i] = Known
+		}
+		return v
+	}
+	if m.f.bigEndian() {
+		return Value{Bytes: b[len(b)-size:]}
+	}
+	return Value{Bytes: b[:size:size]}
+}
+
+// fromNumber returns the bytes of a computed value.
+func (m *machine) fromNumber(n number, size int, as class) Value {
+	switch {
+	case as == opaque && n.size < size:
+		// A number stands for a whole struct: which part of it is meant is not known.
+		return missing(size, Absent, fmt.Sprintf("a value of %d bytes stands for all %d", n.size, size))
+	case n.class == float && n.size != size:
+		return missing(size, Absent, fmt.Sprintf("a floating-point number of %d bytes for a value of %d", n.size, size))
+	case n.size != size:
+		n = n.extend(size, as == signed || n.class == signed)
+	}
+	return Value{Bytes: n.bytes(m.f.bigEndian())}
+}
+
+// fromConstant returns the bytes of DW_AT_const_value. A shorter one is the value of a scalar, whose
+// sign or zeros are left out; clang has one for a struct of which it is a part, any part.
+func (m *machine) fromConstant(b []byte, size int, as class) Value {
+	switch {
+	case len(b) >= size && !m.f.bigEndian():
+		return Value{Bytes: b[:size:size]}
+	case len(b) >= size:
+		return Value{Bytes: b[len(b)-size:]}
+	case as == opaque || len(b) > 16 || len(b) == 0:
+		return missing(size, Absent, fmt.Sprintf("a constant of %d bytes for a value of %d", len(b), size))
+	}
+	return m.fromNumber(numberOf(as, b, m.f.bigEndian()), size, as)
+}
+
+// pointer returns a pointer that exists nowhere, to a variable of the same frame.
+func (m *machine) pointer(p *place, size int) Value {
+	v := missing(size, Absent, "the pointer is in no register and in no memory")
+	if fault := m.budget.enter(); fault != nil {
+		return v
+	}
+	defer m.budget.leave()
+	if p.target.label != 0 {
+		if target, scope, ok := m.instance(p.target.label); ok {
+			v.Pointee = &Pointee{Var: target.Var, Value: m.f.variable(target, scope, m.budget), Offset: p.offset}
+		}
+	} else if p.target.expr != 0 {
+		to := machine{f: m.f, budget: m.budget, scope: m.scope}
+		v.Pointee = &Pointee{Value: to.whole(to.evaluate(m.f.Info.Exprs[p.target.expr].Ops())), Offset: p.offset}
+	}
+	return v
+}
+
+// whole returns a value whose size only its description says.
+func (m *machine) whole(pieces []piece) Value {
+	size := m.f.ptrSize()
+	if len(pieces) == 1 && len(pieces[0].bytes) > 0 {
+		size = len(pieces[0].bytes)
+	}
+	return m.compose(pieces, size, opaque)
+}
+
+// put copies a piece to a bit of the value.
+func (m *machine) put(v *Value, bit uint64, p *piece) {
+	count := min(p.bits, 8*uint64(len(v.Bytes))-bit)
+	if p.kind == inMemory && bit%8 == 0 && p.offset%8 == 0 && bit == 0 && count == 8*uint64(len(v.Bytes)) {
+		*v = m.f.read(p.addr+p.offset/8, len(v.Bytes))
+		return
+	}
+	part := m.pieceBytes(p, int((p.offset+count+7)/8))
+	if part.Why != "" && v.Why == "" {
+		v.Why = part.Why
+	}
+	copyBits(v, bit, &part, p.offset, count, m.f.bigEndian())
+}
+
+// pieceBytes returns the first size bytes of a piece's place.
+func (m *machine) pieceBytes(p *piece, size int) Value {
+	switch p.kind {
+	case inRegister:
+		b, fault := m.f.register(p.reg)
+		if fault != nil {
+			return missing(size, fault.state, fault.why)
+		}
+		if m.f.bigEndian() && p.offset == 0 { // a piece is at the least significant end
+			b = b[max(0, len(b)-size):]
+		}
+		return padded(b, size, m.f.registerName(p.reg))
+	case asNumber:
+		n := p.number
+		if n.class != float {
+			n = n.extend(max(size, 1), n.class == signed)
+		}
+		return padded(n.bytes(m.f.bigEndian()), size, "the number")
+	case asBytes:
+		return padded(p.bytes, size, "the constant")
+	}
+	return m.single(&p.place, size, opaque)
+}
+
+// padded returns the first size bytes of b, of which those that it does not have are not known.
+func padded(b []byte, size int, what string) Value {
+	if len(b) >= size {
+		return Value{Bytes: b[:size:size]}
+	}
+	v := missing(size, Absent, fmt.Sprintf("%s has %d bytes of %d", what, len(b), size))
+	copy(v.Bytes, b)
+	for i := range b {
+		v.States[i] = Known
+	}
+	return v
+}
+
+// copyBits copies count bits. A byte of which a bit is not known is not known.
+func copyBits(v *Value, to uint64, from *Value, at, count uint64, bigEndian bool) {
+	if to%8 == 0 && at%8 == 0 && count%8 == 0 {
+		for i := range count / 8 {
+			d, s := to/8+i, at/8+i
+			v.Bytes[d], v.States[d] = from.Bytes[s], Known
+			if from.States != nil {
+				v.States[d] = from.States[s]
+			}
+		}
+		return
+	}
+	for i := range count {
+		d, s := to+i, at+i
+		if !from.Known(int(s / 8)) {
+			v.States[d/8] = from.States[s/8]
+			v.Bytes[d/8] = 0
+			continue
+		}
+		if d%8 == 0 || i == 0 && v.States[d/8] != Known && d%8 == 0 {
+			v.States[d/8] = Known
+		}
+		bit := from.Bytes[s/8] >> shiftOf(s, bigEndian) & 1
+		v.Bytes[d/8] &^= 1 << shiftOf(d, bigEndian)
+		v.Bytes[d/8] |= bit << shiftOf(d, bigEndian)
+	}
+}
+
+// shiftOf is the place of a bit in its byte.
+func shiftOf(bit uint64, bigEndian bool) uint64 {
+	if bigEndian {
+		return 7 - bit%8
+	}
+	return bit % 8
+}

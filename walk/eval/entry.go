@@ -1,0 +1,109 @@
+package eval
+
+import (
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// frameBase returns what Fbreg counts from.
+func (f *Frame) frameBase(b *budget) (uint64, *failure) {
+	if f.frameAt == nil {
+		f.frameAt = &knownBase{}
+		f.frameAt.value, f.frameAt.failure = f.findBase(b)
+	}
+	return f.frameAt.value, f.frameAt.failure
+}
+
+// knownBase is a frame base that was looked for.
+type knownBase struct {
+	value   uint64
+	failure *failure
+}
+
+func (f *Frame) findBase(b *budget) (uint64, *failure) {
+	if f.Func == nil || f.Func.FrameBase == 0 {
+		return 0, absent("the function has no frame base")
+	}
+	if fault := b.enter(); fault != nil {
+		return 0, fault
+	}
+	defer b.leave()
+	// No scope: a frame base that needs a variable would need itself.
+	m := machine{f: f, budget: b, scope: len(f.Scopes)}
+	n, fault := m.value(f.Info.Exprs[f.Func.FrameBase].Ops())
+	return n.lo, fault
+}
+
+// entryValue returns what a register had when the function was called: what the caller's call site
+// says about it (section 2.5.1.7).
+func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
+	if len(sub) != 1 || sub[0].Code != vars.OpReg {
+		return number{}, absent("the value at entry of what is no register")
+	}
+	if fault := b.enter(); fault != nil {
+		return number{}, fault
+	}
+	defer b.leave()
+	caller, site, ok := f.Caller()
+	if !ok {
+		return number{}, absent("no call site says what the value was when the function was called")
+	}
+	for _, p := range site.Params {
+		at := caller.Info.Exprs[p.Location].Ops()
+		if len(at) != 1 || at[0].Code != vars.OpReg || at[0].Reg != sub[0].Reg || p.Value == 0 {
+			continue
+		}
+		m := machine{f: caller, budget: b}
+		return m.value(caller.Info.Exprs[p.Value].Ops())
+	}
+	return number{}, absent("the caller does not say what %s was when the function was called", f.registerName(uint64(sub[0].Reg)))
+}
+
+// call goes through the location of a variable, whose expression leaves what it leaves on the stack.
+func (m *machine) call(label uint32) *failure {
+	v, scope, ok := m.instance(label)
+	if !ok || v.Expr == 0 {
+		return absent("a variable without a location is needed")
+	}
+	if fault := m.budget.enter(); fault != nil {
+		return fault
+	}
+	defer m.budget.leave()
+	ops, outer := m.f.Info.Exprs[v.Expr].Ops(), m.scope
+	m.scope = scope
+	defer func() { m.scope = outer }()
+	for pc := 0; pc < len(ops); {
+		next, fault := m.step(ops, pc)
+		if fault != nil {
+			return fault
+		}
+		pc = next
+	}
+	return nil
+}
+
+// variableValue returns the value of a variable.
+func (m *machine) variableValue(label uint32) (number, *failure) {
+	v, scope, ok := m.instance(label)
+	if !ok {
+		return number{}, absent("a variable that is needed is not in scope")
+	}
+	if fault := m.budget.enter(); fault != nil {
+		return number{}, fault
+	}
+	defer m.budget.leave()
+	id := m.f.Info.Vars[v.Var].Type
+	value, c := m.f.variable(v, scope, m.budget), m.f.classOf(id)
+	if c == opaque || c == float || len(value.Bytes) > 16 || len(value.Bytes) == 0 {
+		return number{}, absent("a variable that is needed is no integer")
+	}
+	if !value.Whole() {
+		state := Absent
+		if value.Status() != OptimizedOut {
+			state = Unavailable
+		}
+		return number{}, &failure{state, value.Why}
+	}
+	n := numberOf(c, value.Bytes, m.f.bigEndian()).extend(m.f.ptrSize(), c == signed)
+	n.class = generic
+	return n, nil
+}

@@ -1,0 +1,95 @@
+package eval
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// Frame is what is known of a frame of a stack: what its variables are computed from. Functions
+// report false for what is not known; all of them must be set.
+type Frame struct {
+	Arch   *arch.Arch
+	Memory *dump.Memory
+	Info   *vars.Info // of the module
+	Base   uint64     // where the module is in memory
+
+	// Func and Scopes are what Info has for the frame's place: that of the next instruction or, in
+	// a frame that has called another, of the call. Func may be nil.
+	Func   *vars.Func
+	Scopes []vars.Scope
+
+	// Register returns a register by its place in Arch.Regs, in the byte order of memory.
+	Register func(i int) ([]byte, bool)
+	// CFA returns the canonical frame address.
+	CFA func() (uint64, bool)
+	// TLS returns the address of a thread-local variable from its offset.
+	TLS func(offset uint64) (uint64, bool)
+	// Caller returns the frame that called this one, and the call.
+	Caller func() (*Frame, vars.CallSite, bool)
+
+	frameAt *knownBase // nil until it is needed
+}
+
+func (f *Frame) ptrSize() int { return f.Arch.PtrSize }
+
+// hasX87 reports whether long double has the format of the x87.
+func (f *Frame) hasX87() bool { return f.Arch == arch.X86 || f.Arch == arch.X86_64 }
+
+func (f *Frame) bigEndian() bool { return f.Memory.Order == binary.ByteOrder(binary.BigEndian) }
+
+// registerName names a register in messages.
+func (f *Frame) registerName(dwarf uint64) string {
+	if name, ok := f.Arch.RegName(dwarf); ok {
+		return f.Arch.Label(name)
+	}
+	return fmt.Sprintf("register %d", dwarf)
+}
+
+// register returns the bytes of a register by its DWARF number.
+func (f *Frame) register(dwarf uint64) ([]byte, *failure) {
+	if name, ok := f.Arch.RegName(dwarf); ok {
+		if i, ok := f.Arch.RegIndex(name); ok {
+			if b, ok := f.Register(i); ok {
+				return b, nil
+			}
+		}
+	}
+	return nil, unavailable("the value of %s in this frame is not known", f.registerName(dwarf))
+}
+
+// read returns bytes of memory.
+func (f *Frame) read(addr uint64, size int) Value {
+	v := Value{Bytes: f.Memory.Bytes(addr, size), Address: addr, InMemory: true}
+	if len(v.Bytes) < size || f.hasMark(addr, size) {
+		f.readBytes(&v, size)
+	}
+	return v
+}
+
+// readBytes reads memory of which a part is missing.
+func (f *Frame) readBytes(v *Value, size int) {
+	v.Bytes, v.States = make([]byte, size), make([]State, size)
+	for i := 0; i < size; {
+		addr := v.Address + uint64(i)
+		b := f.Memory.Bytes(addr, size-i)
+		if len(b) == 0 {
+			if v.Why == "" {
+				v.Why = fmt.Sprintf("the dump does not have the memory at %#x", addr)
+			}
+			end := size
+			if next := f.Memory.Above(addr); next != nil && next.Addr-addr < uint64(size-i) {
+				end = i + int(next.Addr-addr)
+			}
+			for ; i < end; i++ {
+				v.States[i] = Unavailable
+			}
+			continue
+		}
+		i += copy(v.Bytes[i:], b)
+	}
+	f.dropMarks(v)
+}

@@ -1,0 +1,131 @@
+package eval
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// State says what is known of a byte of a value.
+type State uint8
+
+const (
+	Known       State = iota
+	Absent            // optimized out: the program does not have it at this place
+	Unavailable       // the program has it, in memory or in a register that the dump does not have
+)
+
+// Status sums up the states of a value's bytes.
+type Status uint8
+
+const (
+	HasValue     Status = iota // at least one byte is known
+	OptimizedOut               // none is, and none could be
+	NotInDump                  // none is; with another dump some could be
+)
+
+var statusNames = [...]string{"value", "optimized_out", "unavailable"}
+
+// String is the name in machine-readable output.
+func (s Status) String() string { return statusNames[s] }
+
+// Value is the bytes of a variable, or of a part of one.
+type Value struct {
+	Bytes  []byte  // in memory order; 0 where they are not known
+	States []State // of each byte; nil: all are known
+
+	// Address is where the value is if InMemory is set.
+	Address  uint64
+	InMemory bool
+
+	// Pointee is set for a pointer that is in no register and in no memory although its target is
+	// known.
+	Pointee *Pointee
+
+	// Why says what is missing: of an unavailable value the register or the address, of an absent
+	// one the reason if there is more to say than that it is optimized out.
+	Why string
+}
+
+// Pointee is what a pointer that exists nowhere points to: byte Offset of the value of a variable, or
+// of a constant if Var is 0.
+type Pointee struct {
+	Var    vars.VarID
+	Value  Value
+	Offset int64
+}
+
+// Known reports whether the byte at i is known.
+func (v *Value) Known(i int) bool { return v.States == nil || v.States[i] == Known }
+
+// Whole reports whether all bytes are known.
+func (v *Value) Whole() bool {
+	for _, s := range v.States {
+		if s != Known {
+			return false
+		}
+	}
+	return true
+}
+
+// Status sums up the states of the bytes.
+func (v *Value) Status() Status {
+	if v.Pointee != nil || v.States == nil {
+		return HasValue
+	}
+	status := OptimizedOut
+	for _, s := range v.States {
+		switch s {
+		case Known:
+			return HasValue
+		case Unavailable:
+			status = NotInDump
+		}
+	}
+	return status
+}
+
+// Part returns the size bytes at offset, as far as the value has them.
+func (v *Value) Part(offset, size int) Value {
+	part := Value{Why: v.Why}
+	if offset < 0 || size < 0 || offset > len(v.Bytes) || size > len(v.Bytes)-offset {
+		return missing(max(size, 0), Absent, "beyond the end of the value")
+	}
+	part.Bytes = v.Bytes[offset : offset+size : offset+size]
+	if v.States != nil {
+		part.States = v.States[offset : offset+size : offset+size]
+	}
+	if v.InMemory {
+		part.InMemory, part.Address = true, v.Address+uint64(offset)
+	}
+	if offset == 0 && size == len(v.Bytes) {
+		part.Pointee = v.Pointee
+	}
+	return part
+}
+
+// Hex returns the bytes in hexadecimal, with ".." for each that is not known.
+func (v *Value) Hex() string {
+	if v.States == nil {
+		return hex.EncodeToString(v.Bytes)
+	}
+	var b strings.Builder
+	for i, c := range v.Bytes {
+		if v.States[i] != Known {
+			b.WriteString("..")
+		} else {
+			b.WriteString(hex.EncodeToString([]byte{c}))
+		}
+	}
+	return b.String()
+}
+
+// missing returns a value of which no byte is known.
+func missing(size int, s State, why string) Value {
+	v := Value{Bytes: make([]byte, size), States: make([]State, size), Why: why}
+	for i := range v.States {
+		v.States[i] = s
+	}
+	return v
+}

@@ -1,0 +1,164 @@
+package eval
+
+import (
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// Variable is a variable of a scope, with its value.
+type Variable struct {
+	*vars.Variable // its name and its type
+	ID             vars.VarID
+	Value
+	// Block counts the scopes of the same call that are further in: 0 is the innermost.
+	Block int
+	// Hidden counts the variables of scopes further in, of the same call, that have its name.
+	Hidden int
+}
+
+// Depth returns the variables of the scopes of one call: 0 is the function itself, and n a call
+// inlined into that of depth n-1. The variables of the innermost scope come first.
+func (f *Frame) Depth(depth int) (all []Variable) {
+	block := 0
+	for i := range f.Scopes {
+		s := &f.Scopes[i]
+		if s.Depth != depth {
+			continue
+		}
+		for _, v := range s.Vars {
+			all = append(all, Variable{
+				Variable: &f.Info.Vars[v.Var], ID: v.Var, Value: f.variable(v, i, newBudget()), Block: block, Hidden: f.hidden(v.Var, i),
+			})
+		}
+		block++
+	}
+	return all
+}
+
+// hidden counts the variables that hide one of Scopes[i].
+func (f *Frame) hidden(v vars.VarID, i int) (n int) {
+	name := f.Info.Vars[v].Name
+	if name == "" {
+		return 0
+	}
+	for k := range i {
+		if f.Scopes[k].Depth != f.Scopes[i].Depth {
+			continue
+		}
+		for _, other := range f.Scopes[k].Vars {
+			if f.Info.Vars[other.Var].Name == name {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// variable evaluates a variable of Scopes[scope].
+func (f *Frame) variable(v vars.Instance, scope int, b *budget) Value {
+	t := f.Info.Vars[v.Var].Type
+	if plain, id := Plain(f.Info, t); plain != nil && plain.Extra != nil && plain.Extra.Data != 0 {
+		return f.described(v, plain.Extra, id, scope, b)
+	}
+	size, fault := f.sizeOf(t, scope, nil, b)
+	switch {
+	case fault != nil:
+		return missing(0, fault.state, fault.why)
+	case v.Expr == 0:
+		return missing(size, Absent, "")
+	}
+	return f.location(v.Expr, scope, f.classOf(t), size, b)
+}
+
+// described evaluates an array that has a descriptor, which says where the elements are, and how
+// many. The variable is the descriptor.
+func (f *Frame) described(v vars.Instance, t *vars.Extra, id vars.TypeID, scope int, b *budget) Value {
+	if v.Expr == 0 {
+		return missing(0, Absent, "")
+	}
+	m := machine{f: f, budget: b, scope: scope}
+	pieces := m.evaluate(f.Info.Exprs[v.Expr].Ops())
+	if len(pieces) != 1 || pieces[0].kind != inMemory {
+		at := m.compose(pieces, 1, opaque)
+		return Value{States: at.States[:0], Why: at.Why}
+	}
+	return f.elements(t, id, scope, pieces[0].addr, b)
+}
+
+// elements reads the elements of the array whose descriptor is at an address.
+func (f *Frame) elements(t *vars.Extra, id vars.TypeID, scope int, at uint64, b *budget) Value {
+	for _, e := range []vars.ExprID{t.Allocated, t.Associated} {
+		if e == 0 {
+			continue
+		}
+		if n, fault := f.expression(e, scope, &at, b); fault != nil {
+			return missing(0, fault.state, fault.why)
+		} else if n.isZero() {
+			return missing(0, Absent, "not allocated")
+		}
+	}
+	data, fault := f.expression(t.Data, scope, &at, b)
+	if fault != nil {
+		return missing(0, fault.state, fault.why)
+	}
+	size, fault := f.sizeOf(id, scope, &at, b)
+	if fault != nil {
+		return missing(0, fault.state, fault.why)
+	}
+	return f.read(data.lo, size)
+}
+
+// expression returns the number that an expression of a type leaves. object is the address of the
+// variable, which is on the stack first; nil if it has none.
+func (f *Frame) expression(e vars.ExprID, scope int, object *uint64, b *budget) (number, *failure) {
+	if fault := b.enter(); fault != nil {
+		return number{}, fault
+	}
+	defer b.leave()
+	m := machine{f: f, budget: b, scope: scope, object: object}
+	if object != nil {
+		m.pushGeneric(*object)
+	}
+	return m.value(f.Info.Exprs[e].Ops())
+}
+
+// sizeOf returns the size of a type in bytes, of which a scope's variables or an object's
+// descriptor may decide.
+func (f *Frame) sizeOf(id vars.TypeID, scope int, object *uint64, b *budget) (int, *failure) {
+	var because *failure
+	s := sizer{in: f.Info, ptr: uint64(f.ptrSize()), bound: func(x vars.Bound) (int64, bool) {
+		n, fault := f.expression(x.Expr, scope, object, b)
+		if fault != nil {
+			because = fault
+		}
+		return n.int64(), fault == nil
+	}}
+	size, ok := s.size(id, maxChain)
+	switch {
+	case because != nil:
+		return 0, because
+	case !ok:
+		return 0, absent("the size of the type is not known")
+	case size > maxValue:
+		return 0, absent("a value of %d bytes is too long", size)
+	}
+	return int(size), nil
+}
+
+// location evaluates an expression that says where size bytes are.
+func (f *Frame) location(e vars.ExprID, scope int, as class, size int, b *budget) Value {
+	m := machine{f: f, budget: b, scope: scope}
+	return m.compose(m.evaluate(f.Info.Exprs[e].Ops()), size, as)
+}
+
+// instance finds the variable with a label in the innermost scope around the expression, and that
+// scope.
+func (m *machine) instance(label uint32) (vars.Instance, int, bool) {
+	for i := m.scope; i < len(m.f.Scopes); i++ {
+		for _, v := range m.f.Scopes[i].Vars {
+			if m.f.Info.Vars[v.Var].Label == label {
+				return v, i, true
+			}
+		}
+	}
+	return vars.Instance{}, 0, false
+}

@@ -1,0 +1,193 @@
+package walk
+
+import (
+	"context"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/eval"
+)
+
+// Variables evaluates the parameters and local variables of the frames of a Result, each when it is
+// asked for. Nothing is evaluated, and no variable is read from symbols, before. The dump and the
+// Sources must stay open. It must not be used concurrently.
+type Variables struct {
+	ctx    context.Context
+	result *Result
+	names  map[*arch.Arch]*cfi.Names
+
+	stack  int
+	frames map[int]*eval.Frame // of the stack that was asked for last; nil: it has no variables
+}
+
+// Variables returns the variables of the result. ctx ends the reading of symbols.
+func (r *Result) Variables(ctx context.Context) *Variables {
+	return &Variables{ctx: ctx, result: r, names: map[*arch.Arch]*cfi.Names{}, stack: -1}
+}
+
+// Of returns the variables of frame i of Result.Stacks[stack], and what they were computed from: by
+// place in Frame.Names, those of the innermost scope first. Both are nil if the symbols have none.
+func (v *Variables) Of(stack, i int) (*eval.Frame, [][]eval.Variable) {
+	if stack != v.stack {
+		v.stack, v.frames = stack, map[int]*eval.Frame{}
+	}
+	f := v.frame(i)
+	if f == nil {
+		return nil, nil
+	}
+	n := len(v.result.Stacks[stack].Frames[i].Names)
+	all := make([][]eval.Variable, n)
+	for k := range all {
+		all[k] = f.Depth(n - 1 - k)
+	}
+	return f, all
+}
+
+// frame returns what the variables of a frame are computed from; nil without variables.
+func (v *Variables) frame(i int) *eval.Frame {
+	f, ok := v.frames[i]
+	if !ok {
+		f = v.newFrame(i)
+		v.frames[i] = f
+	}
+	return f
+}
+
+func (v *Variables) newFrame(i int) *eval.Frame {
+	f := &v.result.Stacks[v.stack].Frames[i]
+	if f.Module < 0 || f.Source != resolve.Func {
+		return nil
+	}
+	module := &v.result.Modules[f.Module]
+	found := module.state.variables(v.ctx)
+	if found.err != nil {
+		module.damaged(found.err)
+	}
+	info := found.info
+	if info == nil {
+		return nil
+	}
+	base := v.result.Dump.Modules[f.Module].Addr
+	at := symfmt.RVA(f.Inst - base)
+	e := &eval.Frame{
+		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Memory: &v.result.Dump.Memory,
+		Info: info, Base: base, Func: info.Func(at),
+		Register: func(reg int) ([]byte, bool) { return v.register(i, reg) },
+		CFA:      func() (uint64, bool) { return v.cfa(i) },
+		TLS: func(offset uint64) (uint64, bool) {
+			return tlsAddress(v.result.Dump, v.result.Stacks[v.stack].Thread, f.Module, offset)
+		},
+		Caller: func() (*eval.Frame, vars.CallSite, bool) { return v.caller(i) },
+	}
+	inlines, err := found.symbols.Inlines(at)
+	if err != nil {
+		module.damaged(err)
+		return nil
+	}
+	e.Scopes = info.At(at, inlines)
+	return e
+}
+
+// known reports whether the registers of a frame are. Those of a frame that was found by scanning the
+// stack are a guess: it may be no frame at all.
+func (f *Frame) known() bool { return f.Trust != TrustScan && f.Trust != TrustCFIScan }
+
+// register returns a register of a frame, in the byte order of memory.
+func (v *Variables) register(i, reg int) ([]byte, bool) {
+	s := &v.result.Stacks[v.stack]
+	f := &s.Frames[i]
+	if !f.known() {
+		return nil, false
+	}
+	c := v.result.Dump.Registers(s.Thread)
+	value, ok := f.Register(reg)
+	if !ok && i == 0 {
+		if b := c.VectorAt(reg); b != nil {
+			return b, true
+		}
+		value, ok = c.At(reg)
+	}
+	if !ok {
+		return nil, false
+	}
+	b := make([]byte, 8)
+	order := v.result.Dump.Memory.Order
+	if c.Arch.PtrSize == 4 {
+		order.PutUint32(b, uint32(value))
+		return b[:4], true
+	}
+	order.PutUint64(b, value)
+	return b, true
+}
+
+// cfa returns the canonical frame address of a frame, by the rules of its function.
+func (v *Variables) cfa(i int) (uint64, bool) {
+	f := &v.result.Stacks[v.stack].Frames[i]
+	if !f.known() {
+		return 0, false
+	}
+	a := v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch
+	names := v.names[a]
+	if names == nil {
+		names = cfi.NewNames(a)
+		v.names[a] = names
+	}
+	row := v.row(f, names)
+	if row == nil || row.CFA.IsZero() {
+		return 0, false
+	}
+	regs := names.NewRegs()
+	for _, r := range f.Registers {
+		regs.Set(cfi.Reg(r.Index), r.Value)
+	}
+	cfa, err := row.CFA.Eval(regs, words{&v.result.Dump.Memory, a.PtrSize})
+	return cfa, err == nil
+}
+
+// row returns the rules of a frame, nil without: those of its symbols or else of its binary.
+func (v *Variables) row(f *Frame, names *cfi.Names) *cfi.Row {
+	state := v.result.Modules[f.Module].state
+	at := symfmt.RVA(f.Inst - v.result.Dump.Modules[f.Module].Addr)
+	for _, from := range []func() resolve.Symbols{
+		func() resolve.Symbols { return state.resolver(v.ctx) },
+		func() resolve.Symbols { return state.rules(v.ctx, tableEHFrame).resolver },
+		func() resolve.Symbols { return state.rules(v.ctx, tableSFrame).resolver },
+	} {
+		r := from()
+		if r == nil {
+			continue
+		}
+		if rules, err := r.Rules(at, names); rules != nil && err == nil {
+			return &rules.Row
+		}
+	}
+	return nil
+}
+
+// words is the memory of a dump as rules read it.
+type words struct {
+	memory *dump.Memory
+	size   int
+}
+
+// ReadWord implements cfi.Memory.
+func (w words) ReadWord(addr uint64) (uint64, bool) { return w.memory.Word(addr, w.size) }
+
+// caller returns the frame that called another, and the call.
+func (v *Variables) caller(i int) (*eval.Frame, vars.CallSite, bool) {
+	frames := v.result.Stacks[v.stack].Frames
+	if frames[i].Interrupted || frames[i].Handler || i+1 >= len(frames) || frames[i+1].Interrupted || !frames[i+1].known() {
+		return nil, vars.CallSite{}, false
+	}
+	next := &frames[i+1]
+	e := v.frame(i + 1)
+	if e == nil {
+		return nil, vars.CallSite{}, false
+	}
+	site, ok := e.Info.CallSite(symfmt.RVA(next.PC - e.Base))
+	return e, site, ok
+}
