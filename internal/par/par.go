@@ -41,20 +41,43 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// waiting is how many items per worker may be done, or under way, ahead of the
-// first that is not handed over yet. It bounds the memory held by results that
-// wait behind a slow item.
-const waiting = 4
+// How many items may be done, or under way, ahead of the first that is not handed over yet. The
+// fewer there are, the sooner a slow item stops all other workers.
+const (
+	waiting      = 4   // items per worker, whose results may be large
+	waitingLight = 64  // items per worker, whose results take little memory
+	maxWaiting   = 256 // items with light results of all workers: each may hold a file open
+)
 
 // Ordered calls work for the items 0 to n-1 from up to jobs goroutines (see
 // Jobs), and done with each result, in order, one at a time, in the caller's
-// goroutine; with one job, that is where work is called, too. worker is below the number of workers and belongs to one
-// goroutine at a time: it selects scratch space.
+// goroutine; with one job, that is where work is called, too. worker is below
+// the number of workers and belongs to one goroutine at a time: it selects
+// scratch space. Few results wait behind a slow item: they may be large.
 //
 // After a failure of work or done, or when ctx ends, no further item is
 // started; those under way are waited for, with a ctx that has ended. done is
 // not called for an item that failed, nor for those after it.
 func Ordered[T any](ctx context.Context, jobs, n int,
+	work func(ctx context.Context, worker, item int) (T, error),
+	done func(item int, result T) error,
+) error {
+	return ordered(ctx, jobs, n, waiting*Jobs(jobs), work, done)
+}
+
+// OrderedLight is Ordered for results that take little memory: many wait behind
+// an item that is slower than the others.
+func OrderedLight[T any](ctx context.Context, jobs, n int,
+	work func(ctx context.Context, worker, item int) (T, error),
+	done func(item int, result T) error,
+) error {
+	window := max(waiting*Jobs(jobs), min(waitingLight*Jobs(jobs), maxWaiting))
+	return ordered(ctx, jobs, n, window, work, done)
+}
+
+// ordered is Ordered with up to window items ahead of the first that is not
+// handed over.
+func ordered[T any](ctx context.Context, jobs, n, window int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,
 ) error {
@@ -64,7 +87,7 @@ func Ordered[T any](ctx context.Context, jobs, n int,
 	if Jobs(jobs) == 1 {
 		return inline(ctx, n, work, done)
 	}
-	p := newPool(ctx, min(Jobs(jobs), n), n, work)
+	p := newPool(ctx, min(Jobs(jobs), n), n, min(window, n), work)
 	defer p.close()
 	for item := range n {
 		r, err := p.result(ctx, item)
@@ -102,7 +125,7 @@ func inline[T any](ctx context.Context, n int,
 // Map returns the results of work for the items 0 to n-1, as Ordered.
 func Map[T any](ctx context.Context, jobs, n int, work func(ctx context.Context, worker, item int) (T, error)) ([]T, error) {
 	all := make([]T, 0, max(n, 0))
-	err := Ordered(ctx, jobs, n, work, func(_ int, r T) error {
+	err := OrderedLight(ctx, jobs, n, work, func(_ int, r T) error { // all are kept in any case
 		all = append(all, r)
 		return nil
 	})
@@ -115,7 +138,7 @@ func Map[T any](ctx context.Context, jobs, n int, work func(ctx context.Context,
 // Each calls work for the items 0 to n-1, as Ordered.
 func Each(ctx context.Context, jobs, n int, work func(ctx context.Context, worker, item int) error) error {
 	type none struct{}
-	return Ordered(ctx, jobs, n,
+	return OrderedLight(ctx, jobs, n,
 		func(ctx context.Context, worker, item int) (none, error) { return none{}, work(ctx, worker, item) },
 		func(int, none) error { return nil })
 }
@@ -140,8 +163,7 @@ type pool[T any] struct {
 	wg     sync.WaitGroup
 }
 
-func newPool[T any](ctx context.Context, jobs, n int, work func(context.Context, int, int) (T, error)) *pool[T] {
-	window := min(jobs*waiting, n)
+func newPool[T any](ctx context.Context, jobs, n, window int, work func(context.Context, int, int) (T, error)) *pool[T] {
 	p := &pool[T]{
 		n:      n,
 		work:   work,

@@ -222,31 +222,39 @@ func TestPanicBecomesError(t *testing.T) {
 	}
 }
 
-// Results behind a slow item are bounded.
+// Results behind a slow item are bounded: large ones to few.
 func TestWindow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const jobs = 4
-		var ahead atomic.Int64
-		release := make(chan struct{})
-		err := Each(t.Context(), jobs, 1000, func(_ context.Context, _, item int) error {
-			if item == 0 {
-				<-release
-				return nil
-			}
-			if n := ahead.Add(1); n == jobs*waiting-1 {
-				time.AfterFunc(20*time.Millisecond, func() {
-					if n := ahead.Load(); n != jobs*waiting-1 {
-						t.Errorf("%d items went ahead of the first, want %d", n, jobs*waiting-1)
+	none := func(int, struct{}) error { return nil }
+	for _, c := range []struct {
+		name    string
+		jobs    int
+		want    int64
+		ordered func(context.Context, int, int, func(context.Context, int, int) (struct{}, error), func(int, struct{}) error) error
+	}{
+		{"large results", 4, 4 * waiting, Ordered[struct{}]},
+		{"light results", 2, 2 * waitingLight, OrderedLight[struct{}]},
+		{"light results of many workers", 20, maxWaiting, OrderedLight[struct{}]},
+		{"light results of very many workers", 100, 100 * waiting, OrderedLight[struct{}]},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var ahead atomic.Int64
+			release := make(chan struct{})
+			time.AfterFunc(20*time.Millisecond, func() { close(release) }) // when all others wait
+			err := c.ordered(t.Context(), c.jobs, 1000, func(_ context.Context, _, item int) (struct{}, error) {
+				if item == 0 {
+					<-release
+					if n := ahead.Load(); n != c.want-1 {
+						t.Errorf("%s: %d items went ahead of the first, want %d", c.name, n, c.want-1)
 					}
-					close(release)
-				})
+				}
+				ahead.Add(1)
+				return struct{}{}, nil
+			}, none)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
+	}
 }
 
 func TestMap(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -28,6 +29,9 @@ func (o Outcome) String() string { return outcomeNames[o] }
 
 // writeBuffer is the size of the writes to the system, in bytes.
 const writeBuffer = 256 << 10
+
+// writers has buffered writers of files that are written, for the next ones.
+var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeBuffer) }}
 
 // The name of a temporary file. Its writer holds a lock on it.
 const (
@@ -88,7 +92,8 @@ func (s *Store) Begin() (*Pending, error) {
 			return nil, err
 		}
 		s.opts.Temporary(s.Path(p.name), true)
-		p.f, p.Writer = f, bufio.NewWriterSize(sticky{p}, writeBuffer)
+		p.f, p.Writer = f, writers.Get().(*bufio.Writer)
+		p.Writer.Reset(sticky{p})
 		s.step("create")
 		held, err := p.hold()
 		if held {
@@ -129,7 +134,19 @@ func (p *Pending) Finish() error {
 		p.synced = err == nil
 		p.s.step("sync")
 	}
+	if err == nil {
+		p.dropBuffer()
+	}
 	return err
+}
+
+// dropBuffer gives the buffer to another file: one that is finished may wait for its name.
+func (p *Pending) dropBuffer() {
+	if p.Writer.Size() == writeBuffer {
+		p.Writer.Reset(nil)
+		writers.Put(p.Writer)
+		p.Writer = bufio.NewWriterSize(sticky{p}, 16)
+	}
 }
 
 // Abort removes what was written. After Publish or Replace it does nothing.
@@ -145,6 +162,7 @@ func (p *Pending) gone() {
 	p.s.opts.Temporary(p.s.Path(p.name), false)
 	p.f.Close()
 	p.f = nil
+	p.dropBuffer()
 }
 
 // Publish gives the file its place in the store, unless there is one already: with

@@ -285,6 +285,27 @@ func TestNoLinks(t *testing.T) {
 }
 
 // A file replaces one that is there, and takes its permissions.
+// A finished file waits for its name with little memory, and can still be written to.
+func TestFinished(t *testing.T) {
+	s := open(t)
+	text := symbols("a", "A0", 100)
+	p, err := s.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Write(text[:50])
+	if err := p.Finish(); err != nil || p.Size() >= writeBuffer {
+		t.Errorf("a buffer of %d bytes, error %v", p.Size(), err)
+	}
+	p.Write(text[50:])
+	if err := p.Replace("a/A0/a.sym"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(s.Path("a/A0/a.sym")); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%q, error %v", got, err)
+	}
+}
+
 func TestReplace(t *testing.T) {
 	s := open(t)
 	place := filepath.Join("a", "A0", "a.sym")

@@ -47,7 +47,7 @@ func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, e
 	if err := s.verifyNames(r, l); err != nil {
 		return nil, err
 	}
-	err = par.Ordered(ctx, jobs, len(l.Versions),
+	err = par.OrderedLight(ctx, jobs, len(l.Versions),
 		func(ctx context.Context, _, i int) (*Report, error) { return s.verifyVersion(ctx, l.Versions[i]) },
 		func(_ int, one *Report) error {
 			r.Files += one.Files

@@ -72,7 +72,7 @@ func (d *dumper) run(ctx context.Context) error {
 	defer d.abort()
 	stop := d.startProgress()
 	workers := min(d.jobs, len(d.files))
-	err := par.Ordered(ctx, workers, len(d.files),
+	err := par.OrderedLight(ctx, workers, len(d.files),
 		func(ctx context.Context, worker, i int) (*dumpResult, error) {
 			defer d.progress.Finish(i)
 			return d.guarded(ctx, i, share(d.jobs, workers, worker)), context.Cause(ctx)

@@ -32,7 +32,7 @@ type addedFile struct {
 func (r *storeRun) add(ctx context.Context) error {
 	files := r.addFiles()
 	var done []*store.Addition
-	err := par.Ordered(ctx, r.jobs, len(files),
+	err := par.OrderedLight(ctx, r.jobs, len(files),
 		func(ctx context.Context, _, i int) (addedFile, error) {
 			a, err := r.addOne(ctx, files[i])
 			return addedFile{a, err}, context.Cause(ctx)
