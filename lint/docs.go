@@ -43,13 +43,13 @@ func ExplainAll(word string) (text string, ok bool) {
 		return "", false
 	}
 	if rule := RuleByID(prefix); rule != nil {
-		return Explain(rule), true
+		return explain(rule), true
 	}
 	return list(func(r *Rule) bool { return strings.HasPrefix(r.ID, prefix) }) + "\n--explain ID describes one of them.\n", true
 }
 
-// Explain returns the documentation of a rule as text.
-func Explain(r *Rule) string {
+// explain returns the documentation of a rule as text.
+func explain(r *Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\n%s\n\n", r.ID, r.Title, strings.TrimSpace(r.Doc))
 	fmt.Fprintf(&b, "Severity       %v\nFamily         %s: %s\nSpecification  %s\n", r.Severity, r.Family().Name, r.Family().Title, r.Spec)

@@ -136,7 +136,7 @@ func TestPeerFiles(t *testing.T) {
 func TestPage(t *testing.T) {
 	testenv.Golden(t).Assert(t, "rules.md", []byte(Page()))
 	for _, rule := range Rules() {
-		text := Explain(rule)
+		text := explain(rule)
 		for _, want := range []string{rule.ID, rule.Title, rule.Spec, rule.Family().Name} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s is explained without %q", rule.ID, want)

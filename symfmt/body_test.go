@@ -38,7 +38,7 @@ func (r *records) check(t *testing.T, f *Func) {
 	}
 	i := 0
 	for in := range f.Inlines() {
-		if !in.Equal(&r.inlines[i]) {
+		if !in.equal(&r.inlines[i]) {
 			t.Fatalf("inline %d is %+v, want %+v", i, *in, r.inlines[i])
 		}
 		i++
@@ -192,7 +192,7 @@ func TestReadersCanBeCopied(t *testing.T) {
 		rest := ins
 		rest.Inline.Ranges = nil
 		for j := i; rest.Next(); j++ {
-			if !rest.Inline.Equal(&r.inlines[j]) {
+			if !rest.Inline.equal(&r.inlines[j]) {
 				t.Fatalf("copy at %d: inline %d is %v, want %v", i, j, rest.Inline, r.inlines[j])
 			}
 		}

@@ -38,7 +38,7 @@ func (m *Module) DropCFI() int {
 // returns the number removed.
 func (m *Module) KeepCFI() int {
 	n := 0
-	for kind, count := range m.Counts() {
+	for kind, count := range m.counts() {
 		switch Kind(kind) {
 		case KindFile, KindInlineOrigin, KindFunc, KindInline, KindLine, KindPublic:
 			n += count

@@ -63,7 +63,7 @@ func without(text string, starts ...string) string {
 func TestDeduplicate(t *testing.T) {
 	m := mustRead(t, []byte(editText))
 	m.Canonicalize()
-	// Equal records need not be neighbours: another one of the same place may be
+	// equal records need not be neighbours: another one of the same place may be
 	// between them.
 	if n := m.Deduplicate(); n != 5 {
 		t.Errorf("%d removed, want 5: an INFO, a FUNC, a PUBLIC, a STACK WIN, a STACK CFI INIT", n)

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Equal reports whether m and o have the same records in the same order,
+// equal reports whether m and o have the same records in the same order,
 // however bodies are packed and rules numbered.
 func (m *Module) Equal(o *Module) bool {
 	return m.OS == o.OS && m.Arch == o.Arch && m.ID == o.ID && m.Name == o.Name &&
 		slices.Equal(m.Infos, o.Infos) &&
 		slices.Equal(m.Files, o.Files) &&
 		slices.Equal(m.Origins, o.Origins) &&
-		slices.EqualFunc(m.Funcs, o.Funcs, func(a, b Func) bool { return a.Equal(&b) }) &&
+		slices.EqualFunc(m.Funcs, o.Funcs, func(a, b Func) bool { return a.equal(&b) }) &&
 		slices.Equal(m.Publics, o.Publics) &&
 		slices.Equal(m.Wins, o.Wins) &&
 		m.CFI.equal(&o.CFI)
 }
 
-// Equal reports whether f and o are the same record with the same INLINE and
+// equal reports whether f and o are the same record with the same INLINE and
 // line records.
-func (f *Func) Equal(o *Func) bool {
+func (f *Func) equal(o *Func) bool {
 	if f.RVA != o.RVA || f.Size != o.Size || f.ParamSize != o.ParamSize || f.Name != o.Name || f.Multiple != o.Multiple {
 		return false
 	}
@@ -30,7 +30,7 @@ func (f *Func) Equal(o *Func) bool {
 func (f *Func) equalInlines(o *Func) bool {
 	a, b := f.InlineReader(), o.InlineReader()
 	for a.Next() {
-		if !b.Next() || !a.Inline.Equal(&b.Inline) {
+		if !b.Next() || !a.Inline.equal(&b.Inline) {
 			return false
 		}
 	}
@@ -47,8 +47,8 @@ func (f *Func) equalLines(o *Func) bool {
 	return !b.Next()
 }
 
-// Equal reports whether in and o are the same record.
-func (in *Inline) Equal(o *Inline) bool {
+// equal reports whether in and o are the same record.
+func (in *Inline) equal(o *Inline) bool {
 	return in.Depth == o.Depth && in.CallLine == o.CallLine && in.NoFile == o.NoFile &&
 		(in.NoFile || in.CallFile == o.CallFile) && in.Origin == o.Origin && slices.Equal(in.Ranges, o.Ranges)
 }

@@ -63,7 +63,7 @@ func (l *LossList) AddWhole(k Kind, which string, count int, why string) {
 
 // Kept returns how many records of the given kinds a writer with these losses writes.
 func (m *Module) Kept(losses []Loss, kinds ...Kind) int {
-	counts, kept := m.Counts(), 0
+	counts, kept := m.counts(), 0
 	for _, k := range kinds {
 		kept += counts[k]
 	}
@@ -75,8 +75,8 @@ func (m *Module) Kept(losses []Loss, kinds ...Kind) int {
 	return kept
 }
 
-// Counts returns the number of records of each kind, indexed by Kind.
-func (m *Module) Counts() (n [KindCFI + 1]int) {
+// counts returns the number of records of each kind, indexed by Kind.
+func (m *Module) counts() (n [KindCFI + 1]int) {
 	n[KindModule], n[KindInfo] = 1, len(m.Infos)
 	n[KindFile], n[KindInlineOrigin] = len(m.Files), len(m.Origins)
 	n[KindFunc], n[KindPublic] = len(m.Funcs), len(m.Publics)
@@ -91,7 +91,7 @@ func (m *Module) Counts() (n [KindCFI + 1]int) {
 
 // LossOf returns the loss of all records of the given kinds that the module has.
 func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
-	counts := m.Counts()
+	counts := m.counts()
 	for _, k := range kinds {
 		if n := counts[k]; n > 0 {
 			losses = append(losses, Loss{What: k.plural(), Count: n, Why: why, Whole: k})

@@ -94,7 +94,7 @@ func (m *Module) mergeFuncs(o *Module) (left int) {
 func hasFunc(funcs []Func, f *Func) bool {
 	i, _ := slices.BinarySearchFunc(funcs, f, func(a Func, b *Func) int { return compareFuncs(&a, b) })
 	for ; i < len(funcs) && compareFuncs(&funcs[i], f) == 0; i++ {
-		if funcs[i].Equal(f) {
+		if funcs[i].equal(f) {
 			return true
 		}
 	}

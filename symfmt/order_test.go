@@ -54,7 +54,7 @@ func TestFuncOrder(t *testing.T) {
 	given := slices.Clone(want)
 	slices.Reverse(given)
 	given[0], given[3] = given[3], given[0]
-	if got := sorted(given, compareFuncs); !slices.EqualFunc(got, want, func(a, b Func) bool { return a.Equal(&b) }) {
+	if got := sorted(given, compareFuncs); !slices.EqualFunc(got, want, func(a, b Func) bool { return a.equal(&b) }) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

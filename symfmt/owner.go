@@ -135,7 +135,7 @@ func (o *orphans) start(rd *Reader, err *SyntaxError, head string) error {
 // add counts rec, which may be the first of a run. what is the record that it lacks.
 func (o *orphans) add(rd *Reader, rec *Record, what string) error {
 	if !o.open {
-		if err := o.start(rd, rec.Errorf(0, "no %s before it", what), ""); err != nil {
+		if err := o.start(rd, rec.errorf(0, "no %s before it", what), ""); err != nil {
 			return err
 		}
 	}

@@ -46,8 +46,8 @@ func (r *Record) Field(i int) []byte {
 // the next record is read.
 func (r *Record) Text() []byte { return r.text }
 
-// Errorf returns an error at field i.
-func (r *Record) Errorf(i int, format string, args ...any) *SyntaxError {
+// errorf returns an error at field i.
+func (r *Record) errorf(i int, format string, args ...any) *SyntaxError {
 	p := r.FieldPos(i)
 	return &SyntaxError{
 		File: r.file, Line: p.Line, Col: p.Col,

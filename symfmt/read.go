@@ -233,7 +233,7 @@ func (b *builder) addBlock(rec *Record) error {
 	b.lastRow = rec.RVA
 	cfi := &b.m.CFI
 	if len(cfi.Rows) >= math.MaxUint32 {
-		return rec.Errorf(0, "more than %d STACK CFI records before it", uint32(math.MaxUint32))
+		return rec.errorf(0, "more than %d STACK CFI records before it", uint32(math.MaxUint32))
 	}
 	cfi.Blocks = append(cfi.Blocks, CFIBlock{
 		RVA: rec.RVA, Size: rec.Size, Init: b.intern(rec.Name), First: uint32(len(cfi.Rows)),
@@ -249,7 +249,7 @@ func (b *builder) addRow(rec *Record) error {
 			rec.RVA, block.Size, block.RVA)
 	}
 	if len(cfi.Rows) >= math.MaxUint32 {
-		return rec.Errorf(0, "more than %d of them before it", uint32(math.MaxUint32))
+		return rec.errorf(0, "more than %d of them before it", uint32(math.MaxUint32))
 	}
 	last := b.lastRow
 	b.lastRow = rec.RVA
@@ -317,5 +317,5 @@ func (b *builder) bad(rec *Record, field int, lost, format string, args ...any) 
 		b.rd.report.Dropped++
 		return nil
 	}
-	return b.rd.problem(rec.Errorf(field, format, args...), lost)
+	return b.rd.problem(rec.errorf(field, format, args...), lost)
 }

@@ -15,9 +15,9 @@ import (
 // memory.
 const MaxLine = 16 << 20
 
-// DefaultMaxProblems is the number of problems that a tolerant reader keeps: more
+// defaultMaxProblems is the number of problems that a tolerant reader keeps: more
 // than anyone reads, in little memory. Further ones are only counted.
-const DefaultMaxProblems = 1000
+const defaultMaxProblems = 1000
 
 // bufferSize is how much a Reader reads at once.
 const bufferSize = 256 << 10
@@ -26,7 +26,7 @@ const bufferSize = 256 << 10
 type ReadOptions struct {
 	File        string // name used in messages
 	Tolerant    bool   // continue after bad records, and report them
-	MaxProblems int    // number of problems kept; 0 means DefaultMaxProblems
+	MaxProblems int    // number of problems kept; 0 means 1000
 	Plain       bool   // the text is a piece of a file: not compressed, without a byte order mark
 
 	// Grouped makes a Reader report and leave out records whose owner was not read.
@@ -76,7 +76,7 @@ type Reader struct {
 // gzip or zstd.
 func NewReader(r io.Reader, opts ReadOptions) *Reader {
 	if opts.MaxProblems <= 0 {
-		opts.MaxProblems = DefaultMaxProblems
+		opts.MaxProblems = defaultMaxProblems
 	}
 	rd := &Reader{opts: opts, in: r, buf: []byte{'\n'}, groups: newGroups()}
 	rd.rec.file = opts.File

@@ -216,7 +216,7 @@ func TestFieldPositions(t *testing.T) {
 			}
 		}
 		if rec.Kind == KindInline {
-			err := rec.Errorf(4, "origin %d is not declared", rec.Inline.Origin)
+			err := rec.errorf(4, "origin %d is not declared", rec.Inline.Origin)
 			if want := "a.sym:3:18: INLINE: origin 40 is not declared"; err.Error() != want {
 				t.Errorf("error %q, want %q", err, want)
 			}
@@ -351,7 +351,7 @@ func TestReaderProblemsAreBounded(t *testing.T) {
 	if _, err := readAll(r); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Report(); len(got.Problems) != DefaultMaxProblems || got.Dropped != 5000-DefaultMaxProblems {
+	if got := r.Report(); len(got.Problems) != defaultMaxProblems || got.Dropped != 5000-defaultMaxProblems {
 		t.Errorf("%d problems, %d dropped", len(got.Problems), got.Dropped)
 	}
 	r = NewReader(strings.NewReader(text), ReadOptions{Tolerant: true, MaxProblems: 2})

@@ -35,7 +35,7 @@ func (u *references) known(id uint32) bool {
 func (u *references) note(rec *Record, field int, id uint32, format string) {
 	use := u.pending[id]
 	if use == nil {
-		use = &pendingUse{err: rec.Errorf(field, format, id)}
+		use = &pendingUse{err: rec.errorf(field, format, id)}
 		if u.pending == nil {
 			u.pending = make(map[uint32]*pendingUse)
 		}
@@ -108,7 +108,7 @@ func (x *inlineForms) origin(rec *Record, i int) {
 		return
 	}
 	if x.notOld == nil {
-		x.notOld = rec.Errorf(2, "no file number before the name, which the old form of INLINE records requires")
+		x.notOld = rec.errorf(2, "no file number before the name, which the old form of INLINE records requires")
 	}
 }
 

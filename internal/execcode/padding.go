@@ -91,7 +91,7 @@ func X86(code []byte) int {
 	case code[0] == 0 && code[1] == 0:
 		return 2
 	}
-	return NopX86(code)
+	return nopX86(code)
 }
 
 // leaX86 are the forms of "lea 0(%esi),%esi", with which gas fills gaps of i386.
@@ -99,9 +99,9 @@ var leaX86 = [][]byte{
 	{0x8d, 0x76, 0}, {0x8d, 0x74, 0x26, 0}, {0x8d, 0xb6, 0, 0, 0, 0}, {0x8d, 0xb4, 0x26, 0, 0, 0, 0},
 }
 
-// NopX86 returns the length of a nop of several bytes, 0 for anything else: prefixes
+// nopX86 returns the length of a nop of several bytes, 0 for anything else: prefixes
 // and 90, prefixes and 0F 1F, or a lea or xchg that changes nothing.
-func NopX86(code []byte) int {
+func nopX86(code []byte) int {
 	i := 0
 	for i < len(code) && i < 12 && (code[i] == 0x66 || code[i] == 0x2e) {
 		i++

@@ -22,7 +22,7 @@ const (
 	Unusable          Verdict = "unusable"
 )
 
-// GoodShare is the share of the code, of functions' first bytes, and of return
+// goodShare is the share of the code, of functions' first bytes, and of return
 // addresses where they are known, with call frame information, in percent, from which on
 // a file is good for unwinding when no other limit is given.
 //
@@ -33,7 +33,7 @@ const (
 // directives. Of glibc's and GCC's libraries for other CPUs those of arm64, i386, ppc,
 // ppc64, ppc64le and s390x, 36, have 99.6 % or more; Debian builds those of ARM, MIPS
 // and RISC-V without rules for C, and the 24 have 76.07 % or less.
-const GoodShare = 95
+const goodShare = 95
 
 // Contradict takes n STACK CFI blocks that the binary's instructions contradict at a call from those
 // that a walker can use: they lead it astray. see is where to read more.
@@ -41,7 +41,7 @@ func (c *Coverage) Contradict(n int, limit float64, see string) {
 	good := Share{uint64(max(0, c.Blocks-n)), uint64(c.Blocks)}
 	c.Reasons = append(c.Reasons, fmt.Sprintf("%d of %s are contradicted by the code, and lead walks astray: %s",
 		n, text.Count(c.Blocks, "STACK CFI INIT"), see))
-	if good.Below(cmp.Or(limit, GoodShare)) && c.Verdict == GoodForUnwinding {
+	if good.Below(cmp.Or(limit, goodShare)) && c.Verdict == GoodForUnwinding {
 		c.Verdict = SymbolicationOnly
 	}
 }
@@ -52,7 +52,7 @@ func (c *Coverage) Judge(f *facts.Facts, minCFI, minLines float64) {
 	why := func(format string, args ...any) { c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...)) }
 	limit := minCFI
 	if limit <= 0 {
-		limit = GoodShare
+		limit = goodShare
 	}
 	names := c.Functions+c.Publics > 0
 	switch {

@@ -49,7 +49,7 @@ func (f *Facts) Covered() extent.Ranges {
 		}
 		all = append(all, symfmt.Range{RVA: at, Size: left})
 	}
-	if f.UsesWin() {
+	if f.usesWin() {
 		for _, w := range f.Wins.All {
 			if w.Usable {
 				all = append(all, symfmt.Range{RVA: w.RVA, Size: w.Size})
@@ -59,5 +59,5 @@ func (f *Facts) Covered() extent.Ranges {
 	return extent.Merge(all)
 }
 
-// UsesWin reports whether readers use STACK WIN records for the CPU.
-func (f *Facts) UsesWin() bool { return f.Arch == nil || f.Arch.Name == "x86" }
+// usesWin reports whether readers use STACK WIN records for the CPU.
+func (f *Facts) usesWin() bool { return f.Arch == nil || f.Arch.Name == "x86" }

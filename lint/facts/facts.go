@@ -35,16 +35,16 @@ type Facts struct {
 	Blocks    Table[Block] // STACK CFI INIT, in order of the file
 	Files     IDs
 	Origins   IDs
-	Wins      Table[Win] // STACK WIN, in order of the file
-	Again     bool       // the record is a FILE or INLINE_ORIGIN whose number was declared before
-	Forms     InlineForms
+	Wins      Table[winBlock] // STACK WIN, in order of the file
+	Again     bool            // the record is a FILE or INLINE_ORIGIN whose number was declared before
+	Forms     inlineForms
 
 	Nest     Nesting      // of the INLINEs of Func
 	spans    extent.Spans // covered by line records of Func
 	lineFrom symfmt.RVA   // start of the last of them
 	lastFile uint32       // file of the last line record, plus 1
 	CFI      Rows
-	Programs Programs
+	Programs programTable
 	cover    lineCover
 	Params   []FuncParam    // FUNC records with a parameter size
 	Startup  []symfmt.Range // FUNCs and PUBLICs with the name of start-up code; PUBLICs have no size
@@ -87,7 +87,7 @@ type Block struct {
 
 // IDs is a set of declared numbers, with those that are used.
 type IDs struct {
-	Early []EarlyUse // first uses of numbers that were not declared then; at most maxEarly
+	Early []earlyUse // first uses of numbers that were not declared then; at most maxEarly
 	early map[uint32]bool
 
 	declared, used Bitset
@@ -98,8 +98,8 @@ type IDs struct {
 // maxDense is the greatest number in the bitsets: 8 MB of them.
 const maxDense = 1 << 26
 
-// Declare adds a number, and reports whether it was there already.
-func (s *IDs) Declare(id uint32) (again bool) {
+// declare adds a number, and reports whether it was there already.
+func (s *IDs) declare(id uint32) (again bool) {
 	if s.Has(id) {
 		return true
 	}
@@ -175,7 +175,7 @@ func (f *Facts) See(r *symfmt.Record) {
 		f.seeInline(r)
 		return
 	case symfmt.KindInlineOrigin:
-		f.Again = f.Origins.Declare(r.ID)
+		f.Again = f.Origins.declare(r.ID)
 		f.Forms.origin(r)
 		return
 	}
@@ -187,7 +187,7 @@ func (f *Facts) See(r *symfmt.Record) {
 			f.Arch = arch.ByName(f.CPU)
 		}
 	case symfmt.KindFile:
-		f.Again = f.Files.Declare(r.ID)
+		f.Again = f.Files.declare(r.ID)
 	case symfmt.KindFunc:
 		f.openFunc(r)
 	case symfmt.KindPublic:

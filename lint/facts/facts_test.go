@@ -27,7 +27,7 @@ func TestIDs(t *testing.T) {
 		if s.Use(id); s.Has(id) || s.Count != 0 {
 			t.Errorf("%d is declared by a use", id)
 		}
-		if s.Declare(id) || !s.Has(id) || s.Has(id^1) || !s.Declare(id) || s.Count != 1 {
+		if s.declare(id) || !s.Has(id) || s.Has(id^1) || !s.declare(id) || s.Count != 1 {
 			t.Errorf("%d is not declared once", id)
 		}
 		if s.Use(id); !s.Used(id) || s.Used(id^1) {
@@ -41,7 +41,7 @@ func TestIDs(t *testing.T) {
 
 // The table of rule sets has a bound, whatever the texts are.
 func TestRuleSetsBound(t *testing.T) {
-	var s RuleSets
+	var s ruleSets
 	for i := range 3 * maxSets / 2 {
 		s.fresh(arch.X86_64)
 		s.of(fmt.Appendf(nil, ".cfa: $rsp %d +", i))

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Win is a STACK WIN record: 32 bytes.
-type Win struct {
+// winBlock is a STACK WIN record: 32 bytes.
+type winBlock struct {
 	RVA    symfmt.RVA
 	Size   uint64
 	Params uint64
@@ -35,8 +35,8 @@ const (
 	WinFrameData = 4
 )
 
-// Programs are what is known of program strings, by text.
-type Programs struct {
+// programTable are what is known of program strings, by text.
+type programTable struct {
 	names    *cfi.Names
 	programs map[string]*Program
 	bytes    int
@@ -52,12 +52,12 @@ type Program struct {
 }
 
 // see takes in a record, and keeps it among f.Wins.
-func (w *Programs) see(f *Facts, r *symfmt.Record) {
+func (w *programTable) see(f *Facts, r *symfmt.Record) {
 	w.Program = nil
 	if r.Win.HasProgram {
 		w.Program = w.of(r.Name)
 	}
-	f.Wins.Add(Win{
+	f.Wins.Add(winBlock{
 		RVA: r.Win.RVA, Size: r.Win.CodeSize, Params: r.Win.ParameterSize,
 		Line: uint32(r.Pos().Line), Type: uint8(min(r.Win.Type, 255)),
 		Usable: (r.Win.Type == WinFPO || r.Win.Type == WinFrameData) && (w.Program == nil || w.Program.Fault == "" && w.Program.Missing == ""),
@@ -65,7 +65,7 @@ func (w *Programs) see(f *Facts, r *symfmt.Record) {
 }
 
 // of returns what is known of a program string.
-func (w *Programs) of(text []byte) *Program {
+func (w *programTable) of(text []byte) *Program {
 	if p, ok := w.programs[string(text)]; ok {
 		return p
 	}
@@ -90,7 +90,7 @@ var winVariables = []string{
 }
 
 // run runs a program where the stack is at 1<<20 and every size 16 bytes.
-func (w *Programs) run(text string) *Program {
+func (w *programTable) run(text string) *Program {
 	program, err := w.names.ParseProgram(text)
 	if err != nil {
 		return winFault(err)
@@ -119,7 +119,7 @@ func (w *Programs) run(text string) *Program {
 }
 
 // numbered lists the registers that a program has by another name than readers know.
-func (w *Programs) numbered(program cfi.Program) string {
+func (w *programTable) numbered(program cfi.Program) string {
 	var found []string
 	program.Uses(func(reg cfi.Reg) {
 		home := w.names.Home(reg)

@@ -10,14 +10,14 @@ import (
 // Rows track the STACK CFI records: the rules in force, and the parts of a block where they
 // cannot be used. They are updated before rules see a record.
 type Rows struct {
-	Sets RuleSets
+	Sets ruleSets
 
 	Set   *RuleSet // of the record
 	Odd   Oddity   // what is wrong with the record
 	Block int      // its INIT in Facts.Blocks
 	At    symfmt.RVA
 
-	Row      []SetRule // in force, ordered by register
+	Row      []setRule // in force, ordered by register
 	broken   bool      // a record of the block does not parse: readers drop all from here on
 	useless  bool      // .cfa and .ra cannot both be computed
 	since    symfmt.RVA
@@ -132,7 +132,7 @@ const maxRow = 512
 // apply puts the record's rules in force, and returns how many differ from those before.
 func (c *Rows) apply() (changed int) {
 	for _, rule := range c.Set.rules {
-		i, found := slices.BinarySearchFunc(c.Row, rule.reg, func(r SetRule, reg cfi.Reg) int { return int(r.reg) - int(reg) })
+		i, found := slices.BinarySearchFunc(c.Row, rule.reg, func(r setRule, reg cfi.Reg) int { return int(r.reg) - int(reg) })
 		switch {
 		case !found && len(c.Row) >= maxRow && rule.reg >= 0:
 			changed++
@@ -171,7 +171,7 @@ func (c *Rows) judge() {
 }
 
 // InForce returns the rule of a register in force.
-func InForce(row []SetRule, reg cfi.Reg) *SetRule {
+func InForce(row []setRule, reg cfi.Reg) *setRule {
 	for i := range row {
 		if row[i].reg >= reg {
 			if row[i].reg == reg {

@@ -10,9 +10,9 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// RuleSets cache what is known about the texts of STACK CFI rules. A module has hundreds of
+// ruleSets cache what is known about the texts of STACK CFI rules. A module has hundreds of
 // thousands of records and a few thousand different texts.
-type RuleSets struct {
+type ruleSets struct {
 	Rules symfmt.RuleTable
 	Names *cfi.Names
 	kinds []regKind         // by cfi.Reg
@@ -32,7 +32,7 @@ const (
 // RuleSet is the analysis of a text.
 type RuleSet struct {
 	ID    symfmt.RuleID
-	rules []SetRule
+	rules []setRule
 	Fault *RuleFault // it does not parse: readers drop it all
 	// Each is found by a rule of its own.
 	Failing  []RuleFault // expressions that no reader can compute
@@ -44,8 +44,8 @@ type RuleSet struct {
 	Changes *follow.Changes // to the rows that are compared with a binary; nil until they are needed
 }
 
-// SetRule is a rule of a set: 20 bytes.
-type SetRule struct {
+// setRule is a rule of a set: 20 bytes.
+type setRule struct {
 	reg     cfi.Reg
 	expr    uint32  // number of the expression
 	Saved   cfi.Reg // .cfa: a callee-saved register in it
@@ -64,11 +64,11 @@ const (
 )
 
 // fresh makes room, clearing full tables.
-func (s *RuleSets) fresh(a *arch.Arch) {
+func (s *ruleSets) fresh(a *arch.Arch) {
 	if s.Names != nil && len(s.known) < maxSets && len(s.exprs) < maxSets && s.bytes <= maxSetsBytes {
 		return
 	}
-	*s = RuleSets{exprs: map[string]uint32{}, next: s.next}
+	*s = ruleSets{exprs: map[string]uint32{}, next: s.next}
 	s.Rules.SetArch(a)
 	s.Names = s.Rules.Names()
 	if a == nil {
@@ -86,7 +86,7 @@ func (s *RuleSets) fresh(a *arch.Arch) {
 }
 
 // of returns what is known of a text.
-func (s *RuleSets) of(text []byte) *RuleSet {
+func (s *ruleSets) of(text []byte) *RuleSet {
 	id := s.Rules.Parse(text)
 	if int(id) == len(s.known) {
 		s.known = append(s.known, s.analyse(id))
@@ -95,7 +95,7 @@ func (s *RuleSets) of(text []byte) *RuleSet {
 	return s.known[id]
 }
 
-func (s *RuleSets) analyse(id symfmt.RuleID) *RuleSet {
+func (s *ruleSets) analyse(id symfmt.RuleID) *RuleSet {
 	rules, err := s.Rules.Rules(id)
 	set, text := &RuleSet{ID: id}, s.Rules.Text(id)
 	if err != nil {
@@ -125,8 +125,8 @@ func (s *RuleSets) analyse(id symfmt.RuleID) *RuleSet {
 const maxRepeated = 256
 
 // rule analyses one rule.
-func (s *RuleSets) rule(set *RuleSet, rule cfi.Rule, field int) SetRule {
-	out := SetRule{reg: rule.Reg, Saved: cfi.NoReg, Scratch: cfi.NoReg, undef: rule.Expr.IsUndef()}
+func (s *ruleSets) rule(set *RuleSet, rule cfi.Rule, field int) setRule {
+	out := setRule{reg: rule.Reg, Saved: cfi.NoReg, Scratch: cfi.NoReg, undef: rule.Expr.IsUndef()}
 	name := s.Names.Name(rule.Reg)
 	if f := checkExpr(rule.Expr); f != nil {
 		set.Failing = append(set.Failing, RuleFault{field + f.Field, quote(name) + ": " + f.Text})
@@ -162,7 +162,7 @@ func (s *RuleSets) rule(set *RuleSet, rule cfi.Rule, field int) SetRule {
 }
 
 // number numbers an expression. Sums and loads of sums with the same effect have the same number.
-func (s *RuleSets) number(e cfi.Expr) uint32 {
+func (s *ruleSets) number(e cfi.Expr) uint32 {
 	if base, offset, ok := e.AsOffset(); ok {
 		e = s.Names.Offset(base, offset)
 	} else if base, offset, ok := e.AsLoad(); ok {
@@ -180,7 +180,7 @@ func (s *RuleSets) number(e cfi.Expr) uint32 {
 
 // stranger names a register that the CPU does not have, with a suggestion: the dollar sign is part
 // of a name.
-func (s *RuleSets) stranger(name string) string {
+func (s *ruleSets) stranger(name string) string {
 	msg := fmt.Sprintf("%s has no register %s", s.Names.Arch().Name, quote(name))
 	other := "$" + name
 	if bare, ok := strings.CutPrefix(name, "$"); ok {

@@ -2,9 +2,9 @@ package facts
 
 import "github.com/symtool/symtool/symfmt"
 
-// EarlyUse is the first use of a FILE's or INLINE_ORIGIN's number that was not
+// earlyUse is the first use of a FILE's or INLINE_ORIGIN's number that was not
 // declared before it.
-type EarlyUse struct {
+type earlyUse struct {
 	ID   uint32
 	Kind symfmt.Kind // of the record that uses it
 	Pos  symfmt.Pos
@@ -27,7 +27,7 @@ func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
 		s.early = map[uint32]bool{}
 	}
 	s.early[id] = true
-	s.Early = append(s.Early, EarlyUse{id, r.Kind, r.FieldPos(i)})
+	s.Early = append(s.Early, earlyUse{id, r.Kind, r.FieldPos(i)})
 }
 
 // UsedEarly reports whether a number was used before it was declared.
@@ -57,17 +57,17 @@ func (s *IDs) Unused(used func(id uint32) bool) (n int, least uint32) {
 	return n, least
 }
 
-// InlineForms are the forms of a file's INLINE records. The old one has no call file, and its
+// inlineForms are the forms of a file's INLINE records. The old one has no call file, and its
 // INLINE_ORIGINs have the number of a FILE in front of the name. The form of an INLINE_ORIGIN is
 // ambiguous by itself: a name may begin with a number.
-type InlineForms struct {
+type inlineForms struct {
 	Old, New int // INLINE records
 
 	Origins  IDs          // numbers of files that INLINE_ORIGINs name, if their form is the old one
 	Nameless []symfmt.Pos // of the names that are empty then; at most maxEarly
 }
 
-func (x *InlineForms) inline(r *symfmt.Record) {
+func (x *inlineForms) inline(r *symfmt.Record) {
 	if r.OldForm {
 		x.Old++
 	} else {
@@ -75,7 +75,7 @@ func (x *InlineForms) inline(r *symfmt.Record) {
 	}
 }
 
-func (x *InlineForms) origin(r *symfmt.Record) {
+func (x *inlineForms) origin(r *symfmt.Record) {
 	if x.New > 0 {
 		return
 	}
@@ -92,4 +92,4 @@ func (x *InlineForms) origin(r *symfmt.Record) {
 }
 
 // OldOrigins reports whether the file's INLINE_ORIGINs have the old form.
-func (x *InlineForms) OldOrigins() bool { return x.Old > 0 && x.New == 0 }
+func (x *inlineForms) OldOrigins() bool { return x.Old > 0 && x.New == 0 }

@@ -45,8 +45,8 @@ func (r *Results) all() []*lint.Report {
 	return list
 }
 
-// WriteText writes the findings, one a line, and a summary.
-func WriteText(w io.Writer, r *Results) error {
+// writeText writes the findings, one a line, and a summary.
+func writeText(w io.Writer, r *Results) error {
 	all := r.all()
 	for _, rep := range all {
 		if err := WriteFindings(w, rep); err != nil {
@@ -57,7 +57,7 @@ func WriteText(w io.Writer, r *Results) error {
 }
 
 // WriteFindings writes the findings of a file, one a line, and the number of those that were only
-// counted: the part of WriteText that can be written file by file.
+// counted: the part of writeText that can be written file by file.
 func WriteFindings(w io.Writer, rep *lint.Report) error {
 	bw := bufio.NewWriter(w)
 	for i := range rep.Findings {
@@ -69,7 +69,7 @@ func WriteFindings(w io.Writer, rep *lint.Report) error {
 	return bw.Flush()
 }
 
-// WriteSummary writes the end of WriteText: what comes after the findings.
+// WriteSummary writes the end of writeText: what comes after the findings.
 func WriteSummary(w io.Writer, r *Results) error {
 	all := r.all()
 	if own := all[len(r.Reports):]; len(own) > 0 {

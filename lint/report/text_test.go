@@ -26,7 +26,7 @@ import (
 
 // outputs are the forms of the results.
 var outputs = map[string]func(io.Writer, *Results) error{
-	"findings.txt": WriteText, "findings.json": WriteJSON, "findings.sarif": WriteSARIF,
+	"findings.txt": writeText, "findings.json": WriteJSON, "findings.sarif": WriteSARIF,
 	"findings.github": WriteGitHub, "findings.junit.xml": WriteJUnit, "findings.codequality.json": WriteCodeQuality,
 }
 
@@ -275,7 +275,7 @@ func TestTextInParts(t *testing.T) {
 	if err := WriteSummary(&b, r); err != nil {
 		t.Fatal(err)
 	}
-	if want := written(t, WriteText, r); !bytes.Equal(b.Bytes(), want) {
+	if want := written(t, writeText, r); !bytes.Equal(b.Bytes(), want) {
 		t.Errorf("%s\nwant\n%s", b.Bytes(), want)
 	}
 }

@@ -30,7 +30,7 @@ func TestOutputsReportUnreadFiles(t *testing.T) {
 		"codequality": {`"description":"not read: no such file"`, `"path":"cut.sym"},"severity":"blocker"}`},
 		"html":        {`not read: no such file</p>`, `not read to its end: gzip data: unexpected EOF</p>`},
 	} {
-		write := map[string]func(io.Writer, *Results) error{"text": WriteText, "json": WriteJSON, "sarif": WriteSARIF, "junit": WriteJUnit, "github": WriteGitHub, "codequality": WriteCodeQuality, "html": html}[name]
+		write := map[string]func(io.Writer, *Results) error{"text": writeText, "json": WriteJSON, "sarif": WriteSARIF, "junit": WriteJUnit, "github": WriteGitHub, "codequality": WriteCodeQuality, "html": html}[name]
 		out := string(written(t, write, r))
 		for _, w := range want {
 			if !strings.Contains(out, w) {

@@ -57,9 +57,9 @@ func TakesELF(layout string) bool { return layout != "breakpad" }
 // TakesSymbols reports whether a layout has places for symbol files.
 func TakesSymbols(layout string) bool { return layout == "breakpad" || layout == "unified" }
 
-// LayoutOf returns the layout, other than breakpad, that a path below the root of a store
+// layoutOf returns the layout, other than breakpad, that a path below the root of a store
 // is of, by its form; "" if it is of none.
-func LayoutOf(path string) string {
+func layoutOf(path string) string {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	if len(parts) != 3 {
 		return ""

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// LeftoverAge is the age at which a temporary file whose writer cannot be asked
+// leftoverAge is the age at which a temporary file whose writer cannot be asked
 // through a lock counts as left over, in place of one that is being written.
-const LeftoverAge = time.Hour
+const leftoverAge = time.Hour
 
 // lockName is the file that is locked where the folder cannot be.
 const lockName = ".symtool-lock"
@@ -47,7 +47,7 @@ func (s *Store) ifDead(path string, now time.Time, do func() error) error {
 	if err != nil {
 		return err
 	}
-	old := now.Sub(st.ModTime()) >= LeftoverAge
+	old := now.Sub(st.ModTime()) >= leftoverAge
 	if !isLocked(path) {
 		return doIf(old, do)
 	}

@@ -481,13 +481,13 @@ func TestLayoutOf(t *testing.T) {
 			if layout == "breakpad" {
 				want = ""
 			}
-			if got := LayoutOf(path); got != want {
+			if got := layoutOf(path); got != want {
 				t.Errorf("%s: %q, want %q", path, got, want)
 			}
 		}
 	}
 	for _, path := range []string{"a", ".build-id/0/aa", ".build-id/00/x.debug", ".build-id/00/aa/b", "buildid/xy/executable", "buildid/ab/source", "zz/aabb/breakpad", "aa/bb/other", "abc/dd/breakpad", ""} {
-		if got := LayoutOf(filepath.FromSlash(path)); got != "" {
+		if got := layoutOf(filepath.FromSlash(path)); got != "" {
 			t.Errorf("%s: %q", path, got)
 		}
 	}

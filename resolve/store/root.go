@@ -35,7 +35,7 @@ type Options struct {
 // Linux has had flock on NFS for all clients since 2.6.12, unless it is mounted with
 // local_lock=flock or nolock; link(2) is one step there also then. Because of such
 // mounts a temporary file on a network file system counts as left over after
-// LeftoverAge only. Collect should run on one machine, and not on the server while
+// an hour only. Collect should run on one machine, and not on the server while
 // clients write.
 type Store struct {
 	Dir     string

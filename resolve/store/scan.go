@@ -64,7 +64,7 @@ type Listing struct {
 func (l *Listing) Layouts() map[string]int {
 	n := map[string]int{}
 	for _, e := range l.Others {
-		if layout := LayoutOf(e.Path); layout != "" {
+		if layout := layoutOf(e.Path); layout != "" {
 			n[layout]++
 		}
 	}

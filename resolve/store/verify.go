@@ -80,8 +80,8 @@ func (s *Store) verifyNames(r *Report, l *Listing) error {
 			r.add(e.Path, "other", "is a symbolic link")
 		case !e.mode.IsRegular():
 			r.add(e.Path, "other", "is not a regular file")
-		case LayoutOf(e.Path) != "":
-			r.add(e.Path, "other", "is of layout %s, which is not verified: want NAME/ID/NAME.sym, .sym.gz or .sym.zst", LayoutOf(e.Path))
+		case layoutOf(e.Path) != "":
+			r.add(e.Path, "other", "is of layout %s, which is not verified: want NAME/ID/NAME.sym, .sym.gz or .sym.zst", layoutOf(e.Path))
 		default:
 			r.add(e.Path, "other", "want NAME/ID/NAME.sym, .sym.gz or .sym.zst")
 		}

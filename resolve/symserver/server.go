@@ -39,9 +39,9 @@ type Config struct {
 
 // The defaults of Config.
 const (
-	DefaultCacheSize   = 1 << 30
+	defaultCacheSize   = 1 << 30
 	DefaultMaxRequests = 256
-	DefaultMaxBody     = 4 << 20
+	defaultMaxBody     = 4 << 20
 	DefaultMaxFrames   = 100_000
 	DefaultStall       = time.Minute
 )
@@ -64,9 +64,9 @@ type Server struct {
 
 // New opens the folders. The error names the one that cannot be read.
 func New(cfg Config) (*Server, error) {
-	cfg.CacheSize = cmp.Or(cfg.CacheSize, DefaultCacheSize)
+	cfg.CacheSize = cmp.Or(cfg.CacheSize, defaultCacheSize)
 	cfg.MaxRequests = cmp.Or(cfg.MaxRequests, DefaultMaxRequests)
-	cfg.MaxBody = cmp.Or(cfg.MaxBody, DefaultMaxBody)
+	cfg.MaxBody = cmp.Or(cfg.MaxBody, defaultMaxBody)
 	cfg.MaxFrames = cmp.Or(cfg.MaxFrames, DefaultMaxFrames)
 	cfg.Stall = cmp.Or(cfg.Stall, DefaultStall)
 	cfg.Prefix = (&url.URL{Path: "/" + strings.Trim(cfg.Prefix, "/")}).EscapedPath() // in the form of requests

@@ -110,6 +110,6 @@ func BenchmarkPrint(b *testing.B) {
 	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		buf = rules.Append(buf[:0])
+		buf = rules.appendTo(buf[:0])
 	}
 }

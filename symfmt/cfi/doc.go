@@ -37,7 +37,7 @@
 //     follow their rules; Breakpad copies .ra to $ra and, less two words, to
 //     the program counter, and $sp is always .cfa (TestCaller).
 //   - The stack of an expression has at most MaxDepth entries and a rule set at
-//     most MaxTokens tokens; Breakpad has no limits (TestLimits).
+//     most 4096 tokens; Breakpad has no limits (TestLimits).
 //
 // From rust-minidump (breakpad-symbols/src/sym_file/walker.rs,
 // minidump-unwind/src/lib.rs):
@@ -63,17 +63,17 @@ import "github.com/symtool/symtool/symfmt/arch"
 // RVA is an address relative to the module's load base, in bytes.
 type RVA = arch.RVA
 
-// MaxTokens is the maximum number of tokens in a rule set or program string.
+// maxTokens is the maximum number of tokens in a rule set or program string.
 // Because expressions have no loops, it also bounds the steps of an evaluation.
 // A rule set that recovers all registers of a signal frame has fewer than 300
 // tokens, and compilers' longest program strings about 60.
-const MaxTokens = 4096
+const maxTokens = 4096
 
 // MaxDepth is the maximum number of values on the evaluation stack, which is an
 // array so that evaluation does not allocate. Compilers' rules need 3, and
 // translated DWARF expressions (the PLT's) 4.
 const MaxDepth = 32
 
-// MaxNames is the maximum number of names in a Names beyond its CPU's. A module
+// maxNames is the maximum number of names in a Names beyond its CPU's. A module
 // has a handful.
-const MaxNames = 1 << 20
+const maxNames = 1 << 20

@@ -21,9 +21,9 @@ const (
 	NoName
 	// Colon: a name with a colon inside an expression.
 	Colon
-	// TooLong: more than MaxTokens tokens.
+	// TooLong: more than 4096 tokens.
 	TooLong
-	// TooManyNames: more than MaxNames names.
+	// TooManyNames: more than 1048576 names.
 	TooManyNames
 
 	// Faults of evaluation, returned by Eval, Caller and Run.
@@ -59,8 +59,8 @@ var kindText = [...]string{
 	NoRegister:     "no register before the expression",
 	NoName:         "colon without a register",
 	Colon:          "colon within an expression",
-	TooLong:        "more than " + strconv.Itoa(MaxTokens) + " tokens",
-	TooManyNames:   "more than " + strconv.Itoa(MaxNames) + " names",
+	TooLong:        "more than " + strconv.Itoa(maxTokens) + " tokens",
+	TooManyNames:   "more than " + strconv.Itoa(maxNames) + " names",
 	NoCFARule:      "no rule for .cfa",
 	NoRARule:       "no rule for .ra",
 	BadConstant:    "not a decimal constant of the CPU's word",

@@ -175,10 +175,10 @@ func (e Expr) Uses(f func(Reg)) {
 // String returns the text of e: its tokens as parsed, separated by one space,
 // constants without a plus sign or leading zeros, and constants in the upper
 // half of the word's range as negative numbers.
-func (e Expr) String() string { return string(e.Append(nil)) }
+func (e Expr) String() string { return string(e.appendTo(nil)) }
 
-// Append appends the text of e.
-func (e Expr) Append(dst []byte) []byte { return appendCode(dst, e.names, e.code) }
+// appendTo appends the text of e.
+func (e Expr) appendTo(dst []byte) []byte { return appendCode(dst, e.names, e.code) }
 
 func appendCode(dst []byte, n *Names, code []uint32) []byte {
 	for i := 0; i < len(code); i += opSize(code[i]) {

@@ -76,7 +76,7 @@ func FuzzEval(f *testing.F) {
 		}
 		mem := sparse(b)
 		if perr == nil {
-			vars := regs.Clone()
+			vars := regs.clone()
 			if err := p.Run(vars, mem); err != nil && err.Error() == "" {
 				t.Fatal("error without text")
 			}

@@ -97,7 +97,7 @@ func (n *Names) Lookup(name string) Reg {
 }
 
 // intern is like Lookup but adds a new name. It returns NoReg if there are
-// already MaxNames.
+// already maxNames.
 func (n *Names) intern(name string) Reg {
 	if r := n.Lookup(name); r != NoReg {
 		return r
@@ -110,7 +110,7 @@ func (n *Names) internOther(name string) Reg {
 	if r, ok := n.index[name]; ok {
 		return r
 	}
-	if len(n.others)-len(n.homes) >= MaxNames {
+	if len(n.others)-len(n.homes) >= maxNames {
 		return NoReg
 	}
 	if n.index == nil {

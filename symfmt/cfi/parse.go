@@ -111,7 +111,7 @@ func (p *parser) fail(k Kind) error {
 // becomes the current token.
 func (p *parser) expression(program bool) error {
 	for p.next() {
-		if p.count > MaxTokens {
+		if p.count > maxTokens {
 			return p.fail(TooLong)
 		}
 		if p.name {
@@ -121,7 +121,7 @@ func (p *parser) expression(program bool) error {
 		for len(t) > 1 && t[0] == '=' { // "=$eip" is "= $eip"
 			p.code = append(p.code, opAssign)
 			t = t[1:]
-			if p.count++; p.count > MaxTokens {
+			if p.count++; p.count > maxTokens {
 				return p.fail(TooLong)
 			}
 		}
@@ -201,10 +201,10 @@ func (n *Names) parseConst(t string) (uint64, bool) {
 }
 
 // String returns the text of the rules in their order.
-func (r Rules) String() string { return string(r.Append(nil)) }
+func (r Rules) String() string { return string(r.appendTo(nil)) }
 
-// Append appends the text of the rules in their order.
-func (r Rules) Append(dst []byte) []byte {
+// appendTo appends the text of the rules in their order.
+func (r Rules) appendTo(dst []byte) []byte {
 	for i, rule := range r {
 		if i > 0 {
 			dst = append(dst, ' ')
@@ -219,5 +219,5 @@ func appendRule(dst []byte, r Rule) []byte {
 		return dst
 	}
 	dst = append(dst, r.Expr.names.Name(r.Reg)...)
-	return r.Expr.Append(append(dst, ": "...))
+	return r.Expr.appendTo(append(dst, ": "...))
 }

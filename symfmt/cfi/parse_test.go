@@ -100,17 +100,17 @@ func TestEvaluationErrorText(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	n := NewNames(arch.X86_64)
-	long := "a:" + strings.Repeat(" 1", MaxTokens-1)
+	long := "a:" + strings.Repeat(" 1", maxTokens-1)
 	if _, err := n.ParseRules(long); err != nil {
-		t.Errorf("%d tokens: %v", MaxTokens, err)
+		t.Errorf("%d tokens: %v", maxTokens, err)
 	}
 	if _, err := n.ParseRules(long + " 1"); !errors.Is(err, TooLong) {
-		t.Errorf("%d tokens: %v, want %v", MaxTokens+1, err, TooLong)
+		t.Errorf("%d tokens: %v, want %v", maxTokens+1, err, TooLong)
 	}
-	if _, err := n.ParseProgram(strings.Repeat("$a 1 = ", MaxTokens)); !errors.Is(err, TooLong) {
+	if _, err := n.ParseProgram(strings.Repeat("$a 1 = ", maxTokens)); !errors.Is(err, TooLong) {
 		t.Errorf("program: %v, want %v", err, TooLong)
 	}
-	if _, err := n.ParseProgram(strings.Repeat("=", MaxTokens+1)); !errors.Is(err, TooLong) {
+	if _, err := n.ParseProgram(strings.Repeat("=", maxTokens+1)); !errors.Is(err, TooLong) {
 		t.Errorf("program of one word: %v, want %v", err, TooLong)
 	}
 	deep := strings.Repeat("1 ", MaxDepth) + strings.Repeat("+ ", MaxDepth-1)
@@ -155,7 +155,7 @@ func TestNames(t *testing.T) {
 	regs := n.NewRegs()
 	regs.Set(Reg(n.Len()), 1)
 	regs.Set(NoReg, 1)
-	regs.Forget(NoReg)
+	regs.forget(NoReg)
 	for _, r := range []Reg{NoReg, CFA, Reg(n.Len()), 1 << 30} {
 		if _, ok := regs.Get(r); ok || regs.Assigned(r) {
 			t.Errorf("register %d has a value", r)

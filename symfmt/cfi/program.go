@@ -27,8 +27,8 @@ func (n *Names) ParseProgram(text string) (Program, error) {
 // String returns the text of the program, in the form of Expr.String.
 func (p Program) String() string { return p.expr.String() }
 
-// Append appends the text of the program.
-func (p Program) Append(dst []byte) []byte { return p.expr.Append(dst) }
+// appendTo appends the text of the program.
+func (p Program) Append(dst []byte) []byte { return p.expr.appendTo(dst) }
 
 // Uses calls f for each use of a variable in the program, in order.
 func (p Program) Uses(f func(Reg)) { p.expr.Uses(f) }

@@ -52,8 +52,8 @@ func (r *Regs) Set(reg Reg, value uint64) {
 	r.known[reg>>6] |= 1 << (reg & 63)
 }
 
-// Forget makes a register unknown.
-func (r *Regs) Forget(reg Reg) {
+// forget makes a register unknown.
+func (r *Regs) forget(reg Reg) {
 	if reg = r.names.Home(reg); uint(reg) < uint(len(r.values)) {
 		r.known[reg>>6] &^= 1 << (reg & 63)
 	}
@@ -77,7 +77,7 @@ func (r *Regs) Reset() {
 	clear(r.assigned)
 }
 
-// Clone returns a copy of r.
-func (r *Regs) Clone() *Regs {
+// clone returns a copy of r.
+func (r *Regs) clone() *Regs {
 	return &Regs{r.names, slices.Clone(r.values), slices.Clone(r.known), slices.Clone(r.assigned)}
 }

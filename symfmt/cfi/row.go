@@ -60,10 +60,10 @@ func (r *Row) Rule(reg Reg) Expr {
 }
 
 // String returns the row's rules: .cfa, .ra, the others ordered by Reg.
-func (r *Row) String() string { return string(r.Append(nil)) }
+func (r *Row) String() string { return string(r.appendTo(nil)) }
 
-// Append appends the text of the row, as String returns it.
-func (r *Row) Append(dst []byte) []byte {
+// appendTo appends the text of the row, as String returns it.
+func (r *Row) appendTo(dst []byte) []byte {
 	start := len(dst)
 	for _, rule := range [...]Rule{{CFA, r.CFA}, {RA, r.RA}} {
 		if len(dst) > start && !rule.Expr.IsZero() {
@@ -74,7 +74,7 @@ func (r *Row) Append(dst []byte) []byte {
 	if len(dst) > start && len(r.Regs) > 0 {
 		dst = append(dst, ' ')
 	}
-	return Rules(r.Regs).Append(dst)
+	return Rules(r.Regs).appendTo(dst)
 }
 
 // Caller computes the caller's registers from the callee's and stores them in
@@ -119,7 +119,7 @@ func (r *Row) Caller(callee *Regs, mem Memory, caller *Regs) error {
 		case f.kind == 0:
 			caller.Set(rule.Reg, v)
 		case rule.Reg != n.pc && rule.Reg != n.sp:
-			caller.Forget(rule.Reg)
+			caller.forget(rule.Reg)
 		}
 	}
 	return nil

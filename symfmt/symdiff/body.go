@@ -87,7 +87,7 @@ func joinRanges(rs []symfmt.Range) []symfmt.Range {
 }
 
 // end stores the results in f.
-func (b *body) end(f *Func) {
+func (b *body) end(f *funcEntry) {
 	b.sortLines()
 	f.NumLines, f.NumInline = uint16(min(len(b.lines), math.MaxUint16)), narrow(uint64(len(b.inlines)))
 	f.Covered = b.covered()

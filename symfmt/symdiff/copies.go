@@ -11,15 +11,15 @@ import (
 // Records still counts them.
 func (o *Outline) dropCopies() {
 	o.Infos = uniqueInfos(o.Infos)
-	o.Funcs = unique(o.Funcs, func(f *Func) symfmt.RVA { return f.RVA }, func(f *Func) hash {
+	o.Funcs = unique(o.Funcs, func(f *funcEntry) symfmt.RVA { return f.RVA }, func(f *funcEntry) hash {
 		h := mix(mix(hashNumber(uint64(f.RVA)), f.Size), uint64(f.Name))
 		h = mix(mix(h, uint64(f.Lines)), uint64(f.Inlines))
 		return mix(mix(h, uint64(f.Paths)), uint64(f.ParamSize)<<1|flag(f.Multiple))
 	})
-	o.Publics = unique(o.Publics, func(p *Public) symfmt.RVA { return p.RVA }, func(p *Public) hash {
+	o.Publics = unique(o.Publics, func(p *publicEntry) symfmt.RVA { return p.RVA }, func(p *publicEntry) hash {
 		return mix(mix(hashNumber(uint64(p.RVA)), uint64(p.Name)), uint64(p.ParamSize)<<1|flag(p.Multiple))
 	})
-	o.Wins = unique(o.Wins, func(w *Win) symfmt.RVA { return w.RVA }, func(w *Win) hash {
+	o.Wins = unique(o.Wins, func(w *winEntry) symfmt.RVA { return w.RVA }, func(w *winEntry) hash {
 		return mix(hashNumber(uint64(w.RVA)), uint64(w.Contents))
 	})
 }

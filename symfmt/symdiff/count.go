@@ -108,7 +108,7 @@ func (o *Outline) coverage() (c Coverage) {
 		}
 	}
 	for _, s := range o.CFI {
-		if o.Rows.Covers(s.Row) {
+		if o.Rows.covers(s.Row) {
 			c.AllCFI += uint64(s.Size)
 		}
 	}

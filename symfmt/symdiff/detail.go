@@ -90,7 +90,7 @@ func (d *Detailer) subject(s *side, kind Kind, i int32) (*Subject, error) {
 	switch kind {
 	case Functions:
 		f := &s.o.Funcs[i]
-		rec, err := s.first(f.At, f.End())
+		rec, err := s.first(f.At, f.end())
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +243,7 @@ func (s *side) rows(sub *Subject, places bool) (out []item) {
 	}
 	at := sub.RVA
 	for _, x := range spans {
-		text := s.o.Rows.Text(x.Row)
+		text := s.o.Rows.text(x.Row)
 		if places {
 			if x.RVA > at {
 				out = s.keep(out, item{text: fmt.Sprintf("+%x none", at-sub.RVA)})
@@ -253,7 +253,7 @@ func (s *side) rows(sub *Subject, places bool) (out []item) {
 		if out = s.keep(out, item{text: text}); s.room < 0 {
 			return nil
 		}
-		at = x.Stop()
+		at = x.stop()
 	}
 	if end := sub.RVA + symfmt.RVA(sub.Size); places && len(spans) > 0 && at < end {
 		out = s.keep(out, item{text: fmt.Sprintf("+%x none", at-sub.RVA)})
@@ -262,8 +262,8 @@ func (s *side) rows(sub *Subject, places bool) (out []item) {
 }
 
 // body lists lines and inlined calls.
-func (s *side) body(f *Func, sub *Subject, l *listing, places bool) error {
-	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
+func (s *side) body(f *funcEntry, sub *Subject, l *listing, places bool) error {
+	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
 	var b body
 	b.begin(f.RVA, f.Size)
 	names := map[hash]string{}
@@ -314,7 +314,7 @@ func (s *side) body(f *Func, sub *Subject, l *listing, places bool) error {
 }
 
 // calls lists inlined calls by address, callers first.
-func (s *side) calls(f *Func, inlines []symfmt.Inline, old []bool, l *listing, places bool) error {
+func (s *side) calls(f *funcEntry, inlines []symfmt.Inline, old []bool, l *listing, places bool) error {
 	order := make([]int, len(inlines))
 	for i := range order {
 		order[i] = i

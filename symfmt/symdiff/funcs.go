@@ -47,7 +47,7 @@ func (r *Result) place(c Change) uint64 {
 }
 
 // pair returns what differs between two matched functions.
-func (r *Result) pair(f, g *Func) (what Aspect) {
+func (r *Result) pair(f, g *funcEntry) (what Aspect) {
 	set := func(a Aspect, differs bool) {
 		if differs {
 			what |= a

@@ -60,7 +60,7 @@ func (o *Outline) code() []symfmt.Range {
 	for i := range o.Funcs {
 		f := &o.Funcs[i]
 		size := f.Size
-		if f.Stop() < f.RVA {
+		if f.stop() < f.RVA {
 			size = uint64(math.MaxUint64 - f.RVA)
 		}
 		out = append(out, symfmt.Range{RVA: f.RVA, Size: size})

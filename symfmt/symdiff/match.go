@@ -8,24 +8,24 @@ import (
 
 // pairing maps each function to its match in the other file, or none.
 type pairing struct {
-	old, new []int32 // indexed like Funcs
-	how      []Match // indexed like the new Funcs
+	old, new []int32     // indexed like Funcs
+	how      []matchKind // indexed like the new Funcs
 }
 
 // None is the index in an Outline of something that does not exist.
 const None = int32(-1)
 
-// Match is the reason why two functions were matched.
-type Match uint8
+// matchKind is the reason why two functions were matched.
+type matchKind uint8
 
 const (
-	byNothing   Match = iota
-	byName            // same name
-	byContents        // different names, same lines
-	byShifted         // different names, same lines but for their numbers
-	byShape           // different names and line numbers, same places of lines
-	byBase            // different arguments, or another suffix
-	byNeighbour       // same size, between matched functions
+	byNothing   matchKind = iota
+	byName                // same name
+	byContents            // different names, same lines
+	byShifted             // different names, same lines but for their numbers
+	byShape               // different names and line numbers, same places of lines
+	byBase                // different arguments, or another suffix
+	byNeighbour           // same size, between matched functions
 )
 
 var matchNames = [...]string{
@@ -33,7 +33,7 @@ var matchNames = [...]string{
 }
 
 // String returns the reason in a word, or "" for none and for the places of lines.
-func (m Match) String() string { return matchNames[m] }
+func (m matchKind) String() string { return matchNames[m] }
 
 // Functions are matched in steps; each considers those left over by the previous steps.
 //
@@ -56,9 +56,9 @@ func (m Match) String() string { return matchNames[m] }
 //
 // The error is from reading names in the texts.
 func matchFuncs(a, b *Outline) (*pairing, error) {
-	p := &pairing{old: filled(len(a.Funcs)), new: filled(len(b.Funcs)), how: make([]Match, len(b.Funcs))}
+	p := &pairing{old: filled(len(a.Funcs)), new: filled(len(b.Funcs)), how: make([]matchKind, len(b.Funcs))}
 	m := matcher{p: p, a: a.Funcs, b: b.Funcs}
-	name := func(f *Func) hash { return f.named(f.Name) }
+	name := func(f *funcEntry) hash { return f.named(f.Name) }
 	m.step(byName, name, m.single)
 	m.where = shiftsOf(a, b, p, nil)
 	m.step(byName, name, m.sameName)
@@ -82,7 +82,7 @@ func filled(n int) []int32 {
 }
 
 // named returns a hash of the name, or 0 for a function without one.
-func (f *Func) named(h hash) hash {
+func (f *funcEntry) named(h hash) hash {
 	if f.Nameless == nameNone {
 		return 0
 	}
@@ -90,21 +90,21 @@ func (f *Func) named(h hash) hash {
 }
 
 // contents returns a hash of what identifies a function besides its name, or 0.
-func contents(f *Func) hash {
+func contents(f *funcEntry) hash {
 	if f.Lines == 0 || f.FirstLine == 0 {
 		return 0
 	}
 	return mix(mix(f.Lines, uint64(f.Inlines)), f.Size)
 }
 
-func shifted(f *Func) hash {
+func shifted(f *funcEntry) hash {
 	if f.LinesRel == 0 || f.FirstLine == 0 || f.NumLines < minShifted {
 		return 0
 	}
 	return mix(mix(f.LinesRel, uint64(f.InlinesRel)), f.Size)
 }
 
-func shape(f *Func) hash {
+func shape(f *funcEntry) hash {
 	if f.Shape == 0 || f.FirstLine == 0 || f.NumLines < minShape {
 		return 0
 	}
@@ -120,8 +120,8 @@ const minShifted = 4
 
 type matcher struct {
 	p     *pairing
-	a, b  []Func
-	how   Match
+	a, b  []funcEntry
+	how   matchKind
 	where shifts
 }
 
@@ -133,7 +133,7 @@ func (m *matcher) pair(i, j int32) {
 // addresses, then the others by address.
 func (m *matcher) alike(a, b []keyed) {
 	if len(a) > 1 || len(b) > 1 {
-		a, b = m.within(a, b, func(*Func) hash { return 1 }, true)
+		a, b = m.within(a, b, func(*funcEntry) hash { return 1 }, true)
 	}
 	m.inOrder(a, b)
 }
@@ -144,10 +144,10 @@ func (m *matcher) sameName(a, b []keyed) {
 		m.pair(a[0].i, b[0].i)
 		return
 	}
-	size := func(f *Func) hash { return hashNumber(f.Size) }
-	first := func(f *Func) hash { return hash(f.First) }
+	size := func(f *funcEntry) hash { return hashNumber(f.Size) }
+	first := func(f *funcEntry) hash { return hash(f.First) }
 	for _, step := range [...]struct {
-		key   func(*Func) hash
+		key   func(*funcEntry) hash
 		place bool // it must be at the expected address
 	}{{contents, true}, {contents, false}, {shifted, true}, {shifted, false}, {size, true}, {first, false}, {size, false}} {
 		a, b = m.within(a, b, step.key, step.place)
@@ -157,11 +157,11 @@ func (m *matcher) sameName(a, b []keyed) {
 
 // within matches the functions of a group that share another key, and returns the
 // others.
-func (m *matcher) within(a, b []keyed, key func(*Func) hash, place bool) (restA, restB []keyed) {
+func (m *matcher) within(a, b []keyed, key func(*funcEntry) hash, place bool) (restA, restB []keyed) {
 	if len(a) == 0 || len(b) == 0 {
 		return a, b
 	}
-	rekey := func(group []keyed, funcs []Func, where shifts) (keys, rest []keyed) {
+	rekey := func(group []keyed, funcs []funcEntry, where shifts) (keys, rest []keyed) {
 		for _, x := range group {
 			f := &funcs[x.i]
 			k := key(f)
@@ -215,7 +215,7 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 		if other[i] != None || f.Nameless == nameNone {
 			continue
 		}
-		rec, err := s.first(f.At, f.End())
+		rec, err := s.first(f.At, f.end())
 		if err != nil {
 			return nil, &ReadError{err}
 		}
@@ -233,8 +233,8 @@ func baseKeys(o *Outline, other []int32) (out []keyed, err error) {
 // nameless matches functions that have neither a name nor distinctive lines.
 func (m *matcher) nameless() {
 	m.how = byNeighbour
-	key := func(where shifts) func(f *Func) hash {
-		return func(f *Func) hash {
+	key := func(where shifts) func(f *funcEntry) hash {
+		return func(f *funcEntry) hash {
 			if f.Nameless != nameNone {
 				return 0
 			}
@@ -299,7 +299,7 @@ func (m *matcher) sameRow(as []int32, at int, bs []int32, at2, n int) bool {
 }
 
 // byAddress returns the indices of functions in order of address.
-func byAddress(funcs []Func) []int32 {
+func byAddress(funcs []funcEntry) []int32 {
 	order := make([]int32, len(funcs))
 	for i := range order {
 		order[i] = int32(i)

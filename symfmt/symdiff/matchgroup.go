@@ -12,7 +12,7 @@ type keyed struct {
 }
 
 // keys returns the unmatched functions in order.
-func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
+func keys(funcs []funcEntry, other []int32, key func(*funcEntry) hash) []keyed {
 	n := 0
 	for _, j := range other {
 		n += int(flag(j == None))
@@ -31,7 +31,7 @@ func keys(funcs []Func, other []int32, key func(*Func) hash) []keyed {
 }
 
 // sortKeys sorts by key and then by address.
-func sortKeys(s []keyed, funcs []Func) {
+func sortKeys(s []keyed, funcs []funcEntry) {
 	slices.SortFunc(s, func(x, y keyed) int {
 		if x.key != y.key {
 			return cmp.Compare(x.key, y.key)
@@ -42,7 +42,7 @@ func sortKeys(s []keyed, funcs []Func) {
 
 // step matches functions with equal keys: group is called with those of each
 // key on either side, by address.
-func (m *matcher) step(how Match, key func(*Func) hash, group func(a, b []keyed)) {
+func (m *matcher) step(how matchKind, key func(*funcEntry) hash, group func(a, b []keyed)) {
 	m.how = how
 	groups(keys(m.a, m.p.old, key), keys(m.b, m.p.new, key), group)
 }

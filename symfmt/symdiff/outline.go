@@ -24,16 +24,16 @@ type Outline struct {
 	Records           [symfmt.KindCFI + 1]int // number by kind
 	Bytes             int64                   // length of the text
 
-	Funcs   []Func   // in file order
-	Publics []Public // in file order
-	Wins    []Win    // by address
-	CFI     []Span   // by address; they do not overlap
-	Rows    *Rows    // of CFI
+	Funcs   []funcEntry   // in file order
+	Publics []publicEntry // in file order
+	Wins    []winEntry    // by address
+	CFI     []cfiSpan     // by address; they do not overlap
+	Rows    *rowTable     // of CFI
 
 	Problems []symfmt.Problem // damage to the text
 	Dropped  int              // number of problems not in Problems
 
-	pieces   []Piece
+	pieces   []codePiece
 	effort   effort          // spent on CFI
 	winLooks effort          // spent on Wins
 	originAt byNumber[int64] // offsets of INLINE_ORIGINs in the text
@@ -121,12 +121,12 @@ func (b *outliner) add(rec *symfmt.Record, at symfmt.Extent) {
 		b.openFunc(rec, at.Start)
 	case symfmt.KindPublic:
 		o.Publics = roomFor(o.Publics, at.Start, o.Source.size)
-		o.Publics = append(o.Publics, Public{
+		o.Publics = append(o.Publics, publicEntry{
 			RVA: rec.RVA, At: at.Start, End: at.End, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
 			ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),
 		})
 	case symfmt.KindStackWin:
-		o.Wins = append(o.Wins, Win{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at.Start, End: at.End, Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
+		o.Wins = append(o.Wins, winEntry{RVA: rec.Win.RVA, Size: rec.Win.CodeSize, At: at.Start, End: at.End, Line: uint32(rec.Pos().Line), Contents: hashWin(rec)})
 	case symfmt.KindCFIInit:
 		b.cfi.fresh(o.Arch, o.Source.size)
 		b.cfi.at, b.cfi.end = at.Start, o.Source.size
@@ -152,7 +152,7 @@ func (b *outliner) openFunc(rec *symfmt.Record, at int64) {
 	b.endFunc()
 	b.inFunc = true
 	b.o.Funcs = roomFor(b.o.Funcs, at, b.o.Source.size)
-	b.o.Funcs = append(b.o.Funcs, Func{
+	b.o.Funcs = append(b.o.Funcs, funcEntry{
 		RVA: rec.RVA, Size: rec.Size, At: at, Line: uint32(rec.Pos().Line), Name: hashBytes(rec.Name),
 		ParamSize: narrow(rec.ParamSize), Multiple: rec.Multiple, Nameless: kindOfName(rec.Name),
 	})
@@ -238,7 +238,7 @@ func (b *outliner) finish() (*Outline, error) {
 	}
 	b.cfi.fresh(o.Arch, o.Source.size)
 	o.CFI, o.Rows = b.cfi.finish()
-	slices.SortStableFunc(o.Wins, func(x, y Win) int { return cmp.Compare(x.RVA, y.RVA) })
+	slices.SortStableFunc(o.Wins, func(x, y winEntry) int { return cmp.Compare(x.RVA, y.RVA) })
 	o.dropCopies()
 	if o.Rows.full {
 		o.Problems = append(o.Problems, symfmt.Problem{Lost: "STACK CFI", Err: fmt.Errorf("%s: more than %d different rules: the rest is not compared", o.Source.Name, o.Rows.most)})

@@ -8,16 +8,16 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Piece is code with call frame information outside functions. It extends to the next
+// codePiece is code with call frame information outside functions. It extends to the next
 // FUNC, or the next PUBLIC that is in both files.
-type Piece struct {
+type codePiece struct {
 	RVA  symfmt.RVA
 	Size uint64
 	pair int32 // number of the matched PUBLIC at its start, or 0
 }
 
 // Pieces returns the pieces of a file, by address.
-func (o *Outline) Pieces() []Piece { return o.pieces }
+func (o *Outline) Pieces() []codePiece { return o.pieces }
 
 // cut is where a piece begins or ends.
 type cut struct {
@@ -45,13 +45,13 @@ func (o *Outline) cuts(pairs func(yield func(i, pair int32) bool)) []cut {
 	return cuts
 }
 
-func (o *Outline) cutPieces(cuts []cut) []Piece {
-	var out []Piece
+func (o *Outline) cutPieces(cuts []cut) []codePiece {
+	var out []codePiece
 	at := symfmt.RVA(0) // up to here, code belongs to a FUNC or a piece
 	pair := int32(0)
 	for _, s := range o.CFI {
 		at = max(at, s.RVA)
-		for at < s.Stop() {
+		for at < s.stop() {
 			// Skip what begins at or before at.
 			for len(cuts) > 0 && cuts[0].rva <= at {
 				if cuts[0].end > 0 {
@@ -61,10 +61,10 @@ func (o *Outline) cutPieces(cuts []cut) []Piece {
 				}
 				cuts = cuts[1:]
 			}
-			if at >= s.Stop() {
+			if at >= s.stop() {
 				break
 			}
-			end := s.Stop()
+			end := s.stop()
 			if len(cuts) > 0 {
 				end = min(end, cuts[0].rva)
 			}
@@ -72,7 +72,7 @@ func (o *Outline) cutPieces(cuts []cut) []Piece {
 			if n > 0 && pair == 0 && out[n-1].RVA+symfmt.RVA(out[n-1].Size) == at {
 				out[n-1].Size += uint64(end - at)
 			} else {
-				out = append(out, Piece{RVA: at, Size: uint64(end - at), pair: pair})
+				out = append(out, codePiece{RVA: at, Size: uint64(end - at), pair: pair})
 			}
 			at, pair = end, 0
 		}
@@ -136,12 +136,12 @@ func (r *Result) comparePieces() {
 
 // thereToo reports whether the other file has the same rules for the code of a
 // piece of o.
-func (r *Result) thereToo(o, other *Outline, where shifts, p Piece) bool {
+func (r *Result) thereToo(o, other *Outline, where shifts, p codePiece) bool {
 	rva := where.of(p.RVA)
 	return sameRows(o.in(p.RVA, p.Size), other.in(rva, p.Size), p.RVA, rva, true)
 }
 
-func (r *Result) piecePair(p, q Piece) (what Aspect) {
+func (r *Result) piecePair(p, q codePiece) (what Aspect) {
 	if !sameRows(r.Old.in(p.RVA, p.Size), r.New.in(q.RVA, q.Size), p.RVA, q.RVA, p.Size == q.Size) {
 		what |= CFIChanged
 	}
@@ -163,8 +163,8 @@ func (r *Result) piecePlace(c Change) uint64 {
 
 // matchPieces matches pieces by the PUBLIC at their start, then by address, then
 // in order those with the same rules.
-func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
-	left := func(pieces []Piece, other []int32, key func(Piece) hash) (out []keyed) {
+func (r *Result) matchPieces(a, b []codePiece, old, new []int32) {
+	left := func(pieces []codePiece, other []int32, key func(codePiece) hash) (out []keyed) {
 		for i, p := range pieces {
 			if other[i] == None {
 				if k := key(p); k != 0 {
@@ -175,23 +175,23 @@ func (r *Result) matchPieces(a, b []Piece, old, new []int32) {
 		slices.SortFunc(out, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.i, y.i)) })
 		return out
 	}
-	step := func(keyA, keyB func(Piece) hash) {
+	step := func(keyA, keyB func(codePiece) hash) {
 		groups(left(a, old, keyA), left(b, new, keyB), func(as, bs []keyed) {
 			for i := range min(len(as), len(bs)) {
 				old[as[i].i], new[bs[i].i] = bs[i].i, as[i].i
 			}
 		})
 	}
-	pair := func(p Piece) hash { return hash(p.pair) }
+	pair := func(p codePiece) hash { return hash(p.pair) }
 	step(pair, pair)
-	place := func(p Piece) hash { return hashNumber(uint64(p.RVA)) }
-	step(func(p Piece) hash { return hashNumber(uint64(r.where.of(p.RVA))) }, place)
+	place := func(p codePiece) hash { return hashNumber(uint64(p.RVA)) }
+	step(func(p codePiece) hash { return hashNumber(uint64(r.where.of(p.RVA))) }, place)
 	step(place, place)
-	step(func(p Piece) hash { return rulesOf(r.Old, p) }, func(p Piece) hash { return rulesOf(r.New, p) })
+	step(func(p codePiece) hash { return rulesOf(r.Old, p) }, func(p codePiece) hash { return rulesOf(r.New, p) })
 }
 
 // rulesOf returns a hash of a piece's rules and their offsets.
-func rulesOf(o *Outline, p Piece) hash {
+func rulesOf(o *Outline, p codePiece) hash {
 	h := hash(p.Size)
 	for _, s := range o.in(p.RVA, p.Size) {
 		h = mix(mix(h, uint64(s.RVA-p.RVA)), uint64(s.Row))
@@ -200,12 +200,12 @@ func rulesOf(o *Outline, p Piece) hash {
 }
 
 // winsIn returns the STACK WINs in a piece of code.
-func (o *Outline) winsIn(rva symfmt.RVA, size uint64) []Win {
+func (o *Outline) winsIn(rva symfmt.RVA, size uint64) []winEntry {
 	stop := rva + symfmt.RVA(size)
 	if stop < rva {
 		stop = math.MaxUint64
 	}
-	byRVA := func(w Win, rva symfmt.RVA) int { return cmp.Compare(w.RVA, rva) }
+	byRVA := func(w winEntry, rva symfmt.RVA) int { return cmp.Compare(w.RVA, rva) }
 	i, _ := slices.BinarySearchFunc(o.Wins, rva, byRVA)
 	j, _ := slices.BinarySearchFunc(o.Wins, stop, byRVA)
 	j = i + o.winLooks.allowed(max(j-i, 0), len(o.Wins))
@@ -213,8 +213,8 @@ func (o *Outline) winsIn(rva symfmt.RVA, size uint64) []Win {
 }
 
 // sameWins reports whether two functions have the same STACK WINs, in any order.
-func (r *Result) sameWins(f, g *Func) bool {
-	sum := func(o *Outline, f *Func) (h hash) {
+func (r *Result) sameWins(f, g *funcEntry) bool {
+	sum := func(o *Outline, f *funcEntry) (h hash) {
 		for _, w := range o.winsIn(f.RVA, f.Size) {
 			h += mix(w.Contents, uint64(w.RVA-f.RVA))
 		}

@@ -88,7 +88,7 @@ func (p *partFinder) byName() error {
 		if f.Nameless == nameNone {
 			continue
 		}
-		rec, err := p.part.first(f.At, f.End())
+		rec, err := p.part.first(f.At, f.end())
 		if err != nil {
 			return err
 		}
@@ -156,8 +156,8 @@ func (p *partFinder) bySameName() error {
 
 // hasFile reports whether a function has code from a source file, including
 // inlined calls.
-func (s *side) hasFile(f *Func, file uint32) (bool, error) {
-	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
+func (s *side) hasFile(f *funcEntry, file uint32) (bool, error) {
+	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
 	for {
 		rec, err := s.rd.Next()
 		if errors.Is(err, io.EOF) {
@@ -174,7 +174,7 @@ func (s *side) hasFile(f *Func, file uint32) (bool, error) {
 	}
 }
 
-// isFile reports whether a FILE has the base name that file, a Func's First, stands for.
+// isFile reports whether a FILE has the base name that file, a funcEntry's First, stands for.
 func (s *side) isFile(id symfmt.FileID, file uint32) bool {
 	name, ok := s.o.Files.get(uint32(id))
 	if !ok {
@@ -221,7 +221,7 @@ func (p *partFinder) byLines() error {
 		if f.FirstLine == 0 || f.NumLines < minPart {
 			continue
 		}
-		k, _ := slices.BinarySearchFunc(p.candidates, f, func(i int32, f *Func) int {
+		k, _ := slices.BinarySearchFunc(p.candidates, f, func(i int32, f *funcEntry) int {
 			if c := cmp.Or(cmp.Compare(funcs[i].First, f.First), cmp.Compare(funcs[i].FirstLine, f.FirstLine)); c != 0 {
 				return c
 			}
@@ -259,8 +259,8 @@ type place struct {
 }
 
 // places are the lines of a function.
-func (s *side) places(f *Func, out map[place]bool) error {
-	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
+func (s *side) places(f *funcEntry, out map[place]bool) error {
+	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
 	names := map[symfmt.FileID]hash{}
 	for {
 		rec, err := s.rd.Next()

@@ -16,7 +16,7 @@ func (r *Result) matchPublics() {
 	old := filled(len(a))
 	r.publics = filled(len(b))
 	pair := func(x, y keyed) { old[x.i], r.publics[y.i] = y.i, x.i }
-	name := func(p *Public) hash { return p.Name }
+	name := func(p *publicEntry) hash { return p.Name }
 	groups(publicKeys(a, old, name), publicKeys(b, r.publics, name), func(as, bs []keyed) {
 		if len(as) == 1 && len(bs) == 1 {
 			pair(as[0], bs[0])
@@ -29,8 +29,8 @@ func (r *Result) matchPublics() {
 		}
 	}
 	groups(
-		publicKeys(a, old, func(p *Public) hash { return mix(p.Name, uint64(r.where.of(p.RVA))) }),
-		publicKeys(b, r.publics, func(p *Public) hash { return mix(p.Name, uint64(p.RVA)) }), inOrder)
+		publicKeys(a, old, func(p *publicEntry) hash { return mix(p.Name, uint64(r.where.of(p.RVA))) }),
+		publicKeys(b, r.publics, func(p *publicEntry) hash { return mix(p.Name, uint64(p.RVA)) }), inOrder)
 	groups(publicKeys(a, old, name), publicKeys(b, r.publics, name), inOrder)
 	r.renamedPublics(old)
 	r.where = shiftsOf(r.Old, r.New, r.funcs, r.publics)
@@ -133,7 +133,7 @@ func (o *Outline) symbols() []symfmt.Range {
 }
 
 // publicKeys returns the unmatched PUBLICs by key and address.
-func publicKeys(publics []Public, other []int32, key func(*Public) hash) []keyed {
+func publicKeys(publics []publicEntry, other []int32, key func(*publicEntry) hash) []keyed {
 	var out []keyed
 	for i := range publics {
 		if other[i] == None {
@@ -146,7 +146,7 @@ func publicKeys(publics []Public, other []int32, key func(*Public) hash) []keyed
 	return out
 }
 
-func (r *Result) publicPair(p, q *Public) (what Aspect) {
+func (r *Result) publicPair(p, q *publicEntry) (what Aspect) {
 	if p.Name != q.Name {
 		what |= Renamed
 		if q.Nameless > p.Nameless {
@@ -176,7 +176,7 @@ func (r *Result) publicPlace(c Change) uint64 {
 type namedFuncs map[hash]int32
 
 // unmatchedNames returns the unmatched functions.
-func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
+func unmatchedNames(funcs []funcEntry, other []int32, where shifts) namedFuncs {
 	m := namedFuncs{}
 	for i := range funcs {
 		f := &funcs[i]
@@ -193,7 +193,7 @@ func unmatchedNames(funcs []Func, other []int32, where shifts) namedFuncs {
 }
 
 // find returns the function with a PUBLIC's name, preferably the one at its address.
-func (m namedFuncs) find(p *Public, where shifts) (i int32, ok bool) {
+func (m namedFuncs) find(p *publicEntry, where shifts) (i int32, ok bool) {
 	if p.Nameless == nameNone {
 		return None, false
 	}
@@ -246,7 +246,7 @@ func (o *Outline) publicsByAddress() []int32 {
 
 // isPublic reports whether a removed function has become a PUBLIC, perhaps one that
 // existed before: at its address or, unless there are too many, inside its code.
-func (r *Result) isPublic(byAddress []int32, f *Func) bool {
+func (r *Result) isPublic(byAddress []int32, f *funcEntry) bool {
 	if f.Nameless == nameNone {
 		return false
 	}

@@ -2,8 +2,8 @@ package symdiff
 
 import "github.com/symtool/symtool/symfmt"
 
-// Func is the information kept about a FUNC and its records.
-type Func struct { // 112 bytes
+// funcEntry is the information kept about a FUNC and its records.
+type funcEntry struct { // 112 bytes
 	RVA  symfmt.RVA
 	Size uint64 // in bytes
 	At   int64  // offset of its text, with INLINE and line records
@@ -32,15 +32,15 @@ type Func struct { // 112 bytes
 	Nameless  nameKind
 }
 
-// Stop returns the address after the last byte; it may wrap around.
-func (f *Func) Stop() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
+// stop returns the address after the last byte; it may wrap around.
+func (f *funcEntry) stop() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
-// End returns the offset at which the function's text ends. If the text has more
+// end returns the offset at which the function's text ends. If the text has more
 // than 4 GB, which no real function has, details cover only the start.
-func (f *Func) End() int64 { return f.At + int64(f.Len) }
+func (f *funcEntry) end() int64 { return f.At + int64(f.Len) }
 
-// Public is a PUBLIC.
-type Public struct {
+// publicEntry is a PUBLIC.
+type publicEntry struct {
 	RVA       symfmt.RVA
 	At, End   int64
 	Line      uint32
@@ -50,8 +50,8 @@ type Public struct {
 	Nameless  nameKind
 }
 
-// Win is a STACK WIN.
-type Win struct {
+// winEntry is a STACK WIN.
+type winEntry struct {
 	RVA      symfmt.RVA
 	Size     uint64
 	At, End  int64

@@ -49,7 +49,7 @@ func (k Kind) String() string { return kindNames[k] }
 // of its kind (for CFI, in Pieces), or -1 if absent.
 type Change struct { // 20 bytes
 	Kind     Kind
-	By       Match
+	By       matchKind
 	What     Aspect
 	Old, New int32
 	Part     int32 // for Split, a function of the old file; for Merged, one of the new

@@ -10,25 +10,25 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// RowID is the number of a set of rules in force. Sets with the same effect have the
+// rowID is the number of a set of rules in force. Sets with the same effect have the
 // same number; 0 means no rules.
-type RowID uint32
+type rowID uint32
 
-// Span is code with one set of rules in force.
-type Span struct { // 16 bytes
+// cfiSpan is code with one set of rules in force.
+type cfiSpan struct { // 16 bytes
 	RVA  symfmt.RVA
 	Size uint32 // bytes
-	Row  RowID
+	Row  rowID
 }
 
-// Stop returns the address after the last byte.
-func (s Span) Stop() symfmt.RVA { return s.RVA + symfmt.RVA(s.Size) }
+// stop returns the address after the last byte.
+func (s cfiSpan) stop() symfmt.RVA { return s.RVA + symfmt.RVA(s.Size) }
 
-// Rows holds the rules of an outline by number.
-type Rows struct {
-	rows  []rowFacts // indexed by RowID
-	keys  map[hash]RowID
-	next  map[transition]RowID // rules applied to a row
+// rowTable holds the rules of an outline by number.
+type rowTable struct {
+	rows  []rowFacts // indexed by rowID
+	keys  map[hash]rowID
+	next  map[transition]rowID // rules applied to a row
 	rules symfmt.RuleTable
 	key   []byte
 	kept  int  // number of rules in rows
@@ -52,19 +52,19 @@ type rowFacts struct {
 }
 
 type transition struct {
-	row   RowID
+	row   rowID
 	rules symfmt.RuleID
 }
 
-func newRows(a *arch.Arch, size int64) *Rows {
-	r := &Rows{most: leastKept + int(size/bytesPerKept), keys: map[hash]RowID{}, next: map[transition]RowID{}}
+func newRows(a *arch.Arch, size int64) *rowTable {
+	r := &rowTable{most: leastKept + int(size/bytesPerKept), keys: map[hash]rowID{}, next: map[transition]rowID{}}
 	r.rules.SetArch(a)
 	r.rows = []rowFacts{{}}
 	return r
 }
 
-// Text returns the rules of a row, or "" for code without any.
-func (r *Rows) Text(id RowID) string {
+// text returns the rules of a row, or "" for code without any.
+func (r *rowTable) text(id rowID) string {
 	f := &r.rows[id]
 	switch {
 	case id == 0:
@@ -75,11 +75,11 @@ func (r *Rows) Text(id RowID) string {
 	return f.row.String()
 }
 
-// Covers reports whether a reader can unwind with the row.
-func (r *Rows) Covers(id RowID) bool { return r.rows[id].covers }
+// covers reports whether a reader can unwind with the row.
+func (r *rowTable) covers(id rowID) bool { return r.rows[id].covers }
 
 // apply returns the row that results from applying a record's rules to another row.
-func (r *Rows) apply(row RowID, text []byte) RowID {
+func (r *rowTable) apply(row rowID, text []byte) rowID {
 	t := transition{row, r.rules.Parse(text)}
 	if id, ok := r.next[t]; ok {
 		return id
@@ -100,7 +100,7 @@ func (r *Rows) apply(row RowID, text []byte) RowID {
 }
 
 // number returns the number of a row with the same effect, or adds this one.
-func (r *Rows) number(f rowFacts) RowID {
+func (r *rowTable) number(f rowFacts) rowID {
 	r.key = append(r.key[:0], byte(flag(f.broken)))
 	r.key = f.row.AppendKey(r.key)
 	key := hashBytes(r.key)
@@ -108,7 +108,7 @@ func (r *Rows) number(f rowFacts) RowID {
 		return id
 	}
 	f.covers = !f.broken && computes(f.row.CFA) && !f.row.CFA.IsUndef() && computes(f.row.RA)
-	id := RowID(len(r.rows))
+	id := rowID(len(r.rows))
 	r.rows = append(r.rows, f)
 	r.keys[key] = id
 	return id
@@ -117,10 +117,10 @@ func (r *Rows) number(f rowFacts) RowID {
 func computes(e cfi.Expr) bool { return !e.IsZero() && e.Check() == nil }
 
 // translate returns the numbers in r of o's rows, adding those that r lacks.
-func (r *Rows) translate(o *Rows) []RowID {
-	to := make([]RowID, len(o.rows))
+func (r *rowTable) translate(o *rowTable) []rowID {
+	to := make([]rowID, len(o.rows))
 	for i := 1; i < len(o.rows); i++ {
-		// Each Rows numbers names separately.
+		// Each rowTable numbers names separately.
 		to[i] = r.number(rowFacts{broken: o.rows[i].broken, row: r.rules.Names().TranslateRow(&o.rows[i].row)})
 	}
 	return to
@@ -128,11 +128,11 @@ func (r *Rows) translate(o *Rows) []RowID {
 
 // cfiReader turns STACK CFI records into spans.
 type cfiReader struct {
-	rows   *Rows
+	rows   *rowTable
 	blocks []block
-	spans  []Span
+	spans  []cfiSpan
 
-	row  RowID
+	row  rowID
 	from symfmt.RVA // start of the row
 
 	at, start, end int64 // offsets in the text: of the INIT, of the first INIT, and of the end
@@ -192,7 +192,7 @@ func (c *cfiReader) next(rec *symfmt.Record) {
 func (c *cfiReader) span(end symfmt.RVA) {
 	if size := min(uint64(end-c.from), math.MaxUint32); size > 0 {
 		c.spans = roomFor(c.spans, c.at-c.start, c.end-c.start)
-		c.spans = append(c.spans, Span{RVA: c.from, Size: uint32(size), Row: c.row})
+		c.spans = append(c.spans, cfiSpan{RVA: c.from, Size: uint32(size), Row: c.row})
 	}
 }
 
@@ -214,18 +214,18 @@ func (c *cfiReader) close() {
 }
 
 // finish sorts the spans and cuts overlaps.
-func (c *cfiReader) finish() ([]Span, *Rows) {
+func (c *cfiReader) finish() ([]cfiSpan, *rowTable) {
 	c.close()
 	byRVA := func(a, b block) int { return cmp.Or(cmp.Compare(a.rva, b.rva), cmp.Compare(a.size, b.size)) }
 	if slices.IsSortedFunc(c.blocks, byRVA) && disjoint(c.blocks) {
 		return joinSpans(c.spans), c.rows
 	}
 	slices.SortStableFunc(c.blocks, byRVA)
-	out := make([]Span, 0, len(c.spans))
+	out := make([]cfiSpan, 0, len(c.spans))
 	at := symfmt.RVA(0)
 	for _, b := range c.blocks {
 		for _, s := range c.spans[b.first : b.first+b.count] {
-			end := s.Stop()
+			end := s.stop()
 			if end <= at {
 				continue
 			}
@@ -249,11 +249,11 @@ func disjoint(blocks []block) bool {
 }
 
 // joinSpans joins adjacent spans of the same row.
-func joinSpans(spans []Span) []Span {
+func joinSpans(spans []cfiSpan) []cfiSpan {
 	out := spans[:0]
 	for _, s := range spans {
 		if n := len(out); n > 0 {
-			if last := &out[n-1]; last.Stop() == s.RVA && last.Row == s.Row && uint64(last.Size)+uint64(s.Size) <= math.MaxUint32 {
+			if last := &out[n-1]; last.stop() == s.RVA && last.Row == s.Row && uint64(last.Size)+uint64(s.Size) <= math.MaxUint32 {
 				last.Size += s.Size
 				continue
 			}

@@ -90,8 +90,8 @@ func (s shifts) closed(rva symfmt.RVA) uint64 {
 	return 0
 }
 
-// Distance returns how far a change's function or PUBLIC moved; it wraps around.
-func (r *Result) Distance(c Change) symfmt.RVA {
+// distance returns how far a change's function or PUBLIC moved; it wraps around.
+func (r *Result) distance(c Change) symfmt.RVA {
 	if c.Kind == Publics {
 		return r.New.Publics[c.New].RVA - r.Old.Publics[c.Old].RVA
 	}
@@ -108,7 +108,7 @@ func (r *Result) Together(i int) int {
 	}
 	for i+n < len(r.Changes) {
 		c := r.Changes[i+n]
-		if c.What != Moved || c.Kind != first.Kind || r.Distance(c) != r.Distance(first) {
+		if c.What != Moved || c.Kind != first.Kind || r.distance(c) != r.distance(first) {
 			break
 		}
 		n++

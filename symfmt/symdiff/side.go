@@ -42,11 +42,11 @@ func (s *side) first(at, end int64) (*symfmt.Record, error) {
 }
 
 // source returns file:line of a function's first line, or "".
-func (s *side) source(f *Func) (string, error) {
+func (s *side) source(f *funcEntry) (string, error) {
 	if f.FirstLine == 0 {
 		return "", nil
 	}
-	s.rd.Reset(s.o.Source.reader(f.At, f.End()))
+	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
 	for {
 		rec, err := s.rd.Next()
 		if errors.Is(err, io.EOF) {

@@ -11,7 +11,7 @@ import (
 // Covered returns the number of bytes in [rva, rva+size) that can be unwound.
 func (o *Outline) Covered(rva symfmt.RVA, size uint64) (n uint64) {
 	for _, s := range o.in(rva, size) {
-		if o.Rows.Covers(s.Row) {
+		if o.Rows.covers(s.Row) {
 			n += uint64(s.Size)
 		}
 	}
@@ -42,7 +42,7 @@ func (e *effort) allowed(n, all int) int {
 func (e *effort) exceeded(all int) bool { return e.spent > maxLooks*all+1<<20 }
 
 // in returns the spans of a piece of code, cut at the piece's ends.
-func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
+func (o *Outline) in(rva symfmt.RVA, size uint64) []cfiSpan {
 	if size == 0 {
 		return nil
 	}
@@ -50,8 +50,8 @@ func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
 	if stop < rva {
 		stop = math.MaxUint64
 	}
-	i, _ := slices.BinarySearchFunc(o.CFI, rva, func(s Span, rva symfmt.RVA) int {
-		if s.Stop() <= rva {
+	i, _ := slices.BinarySearchFunc(o.CFI, rva, func(s cfiSpan, rva symfmt.RVA) int {
+		if s.stop() <= rva {
 			return -1
 		}
 		return 1
@@ -61,13 +61,13 @@ func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
 		j++
 	}
 	if j == i+leastLooks {
-		n, _ := slices.BinarySearchFunc(o.CFI[j:], stop, func(s Span, rva symfmt.RVA) int { return cmp.Compare(s.RVA, rva) })
+		n, _ := slices.BinarySearchFunc(o.CFI[j:], stop, func(s cfiSpan, rva symfmt.RVA) int { return cmp.Compare(s.RVA, rva) })
 		j += n
 	}
 	if i == j {
 		return nil
 	}
-	if j = i + o.effort.allowed(j-i, len(o.CFI)); o.CFI[i].RVA >= rva && o.CFI[j-1].Stop() <= stop {
+	if j = i + o.effort.allowed(j-i, len(o.CFI)); o.CFI[i].RVA >= rva && o.CFI[j-1].stop() <= stop {
 		return o.CFI[i:j]
 	}
 	cut := slices.Clone(o.CFI[i:j])
@@ -75,7 +75,7 @@ func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
 		cut[0].Size -= uint32(rva - cut[0].RVA)
 		cut[0].RVA = rva
 	}
-	if last := &cut[len(cut)-1]; last.Stop() > stop {
+	if last := &cut[len(cut)-1]; last.stop() > stop {
 		last.Size = uint32(stop - last.RVA)
 	}
 	return cut
@@ -84,14 +84,14 @@ func (o *Outline) in(rva symfmt.RVA, size uint64) []Span {
 // sameRows reports whether two pieces of code are unwound alike. If their sizes
 // differ, code was inserted or removed, and only the order of the rules must be
 // equal.
-func sameRows(a, b []Span, startA, startB symfmt.RVA, places bool) bool {
+func sameRows(a, b []cfiSpan, startA, startB symfmt.RVA, places bool) bool {
 	i, _ := firstRow(a, b, startA, startB, places)
 	return i < 0
 }
 
 // firstRow returns the first span of a that has no equal in b, or the index after the
 // last one if b continues, or -1 if there is none. j is where it should be in b.
-func firstRow(a, b []Span, startA, startB symfmt.RVA, places bool) (i, j int) {
+func firstRow(a, b []cfiSpan, startA, startB symfmt.RVA, places bool) (i, j int) {
 	if !places {
 		a, b = orders(a), orders(b)
 	}
@@ -107,8 +107,8 @@ func firstRow(a, b []Span, startA, startB symfmt.RVA, places bool) (i, j int) {
 }
 
 // orders drops spans with the same row as the span before.
-func orders(s []Span) []Span {
-	out := make([]Span, 0, len(s))
+func orders(s []cfiSpan) []cfiSpan {
+	out := make([]cfiSpan, 0, len(s))
 	for _, x := range s {
 		if len(out) == 0 || out[len(out)-1].Row != x.Row {
 			out = append(out, x)

@@ -152,9 +152,9 @@ func describe(value []byte) string {
 	return shorten(string(value))
 }
 
-// DefaultMaxProblems is how many problems Read keeps; the last then says how
+// defaultMaxProblems is how many problems Read keeps; the last then says how
 // many there are beside them.
-const DefaultMaxProblems = 1000
+const defaultMaxProblems = 1000
 
 // problem reports what err costs.
 func (d *decoder) problem(err error, lost string) {

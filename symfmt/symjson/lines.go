@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxRecord is the longest record of JSON Lines that is read, in bytes: that of a
+// maxRecord is the longest record of JSON Lines that is read, in bytes: that of a
 // FUNC with ten million line records. A longer one is damage; it is passed over
 // without being held.
-const MaxRecord = 256 << 20
+const maxRecord = 256 << 20
 
 // frames cuts JSON Lines into records. A record begins with a line that begins
 // with '{', and goes on with the lines that do not: so those that jq writes
@@ -35,7 +35,7 @@ func (f *frames) next() error {
 	f.buf, f.lines, f.skipped = f.buf[:0], 0, 0
 	for {
 		part, err := f.in.ReadSlice('\n')
-		if len(f.buf)+len(part) > MaxRecord {
+		if len(f.buf)+len(part) > maxRecord {
 			f.skipped += int64(len(part))
 		} else {
 			f.buf = append(f.buf, part...)

@@ -16,7 +16,7 @@ import (
 // ReadOptions are those of Read.
 type ReadOptions struct {
 	File        string // path, for errors
-	MaxProblems int    // problems kept; 0 is DefaultMaxProblems
+	MaxProblems int    // problems kept; 0 is 1000
 }
 
 // Read reads either form, which may be compressed with gzip or zstd. Lists are in
@@ -33,7 +33,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfm
 	}
 	d := &decoder{file: o.File, maxProblems: o.MaxProblems, m: &symfmt.Module{}}
 	if d.maxProblems <= 0 {
-		d.maxProblems = DefaultMaxProblems
+		d.maxProblems = defaultMaxProblems
 	}
 	in := bufio.NewReaderSize(text, headSize)
 	head, err := in.Peek(headSize)

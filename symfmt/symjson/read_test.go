@@ -204,7 +204,7 @@ func TestReadLongLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 256 MB")
 	}
-	long := int64(MaxRecord + 1000)
+	long := int64(maxRecord + 1000)
 	r := &stretched{head: module + `{"kind":"file","number":7,"name":"`, tail: "\"}\n" + fileA, size: long}
 	size := int64(len(r.head)+len(r.tail)) + long
 	m, problems, err := read(r, size, ReadOptions{File: "x"})

@@ -22,7 +22,7 @@ func syntaxError(err error) (*jsontext.SyntacticError, bool) {
 
 func quoted(b []byte) string { return strconv.Quote(shorten(string(b[:min(len(b), maxQuoted+1)]))) }
 
-func tooLong(n int64) string { return fmt.Sprintf("%d bytes, want at most %d", n, MaxRecord) }
+func tooLong(n int64) string { return fmt.Sprintf("%d bytes, want at most %d", n, maxRecord) }
 
 // wrong reads a value that is not what is wanted, and returns its fault.
 func (d *decoder) wrong(want string) error {

@@ -56,8 +56,8 @@ func (c *Counts) count(result string) {
 	}
 }
 
-// Differs reports whether anything is not the same.
-func (c *Counts) Differs() bool {
+// differs reports whether anything is not the same.
+func (c *Counts) differs() bool {
 	return c.Better+c.Worse+c.Changed+c.Lost+c.New > 0
 }
 
@@ -117,14 +117,14 @@ type Shown struct {
 
 // Walks compares two walks of a dump. Threads are paired by their ids, or by their places where
 // one of the walks has no ids.
-func Walks(a, b *Outline) *Comparison {
+func Walks(a, b *outline) *Comparison {
 	c := &Comparison{Dump: a.Dump, Threads: []Thread{}}
 	if c.Dump == "" {
 		c.Dump = b.Dump
 	}
 	partners := threadPartners(a, b)
 	used := make([]bool, len(b.Threads))
-	none := &OutlineThread{}
+	none := &outlineThread{}
 	for i := range a.Threads {
 		t, other := &a.Threads[i], none
 		only := "a"
@@ -138,7 +138,7 @@ func Walks(a, b *Outline) *Comparison {
 			c.thread(none, &b.Threads[k], "b", k == b.Crashing, &b.Threads[k])
 		}
 	}
-	c.Differs = c.Frames.Differs()
+	c.Differs = c.Frames.differs()
 	for i := range c.Threads {
 		c.Differs = c.Differs || c.Threads[i].Only != ""
 	}
@@ -146,7 +146,7 @@ func Walks(a, b *Outline) *Comparison {
 }
 
 // threadPartners returns the places of a's threads in b, or -1.
-func threadPartners(a, b *Outline) []int {
+func threadPartners(a, b *outline) []int {
 	partners := make([]int, len(a.Threads))
 	byID := map[uint32]int{}
 	for k := len(b.Threads) - 1; k >= 0; k-- { // the first thread with an id counts
@@ -169,7 +169,7 @@ func threadPartners(a, b *Outline) []int {
 	return partners
 }
 
-func (c *Comparison) thread(a, b *OutlineThread, only string, crashed bool, named *OutlineThread) {
+func (c *Comparison) thread(a, b *outlineThread, only string, crashed bool, named *outlineThread) {
 	t := Thread{ID: named.ID, Name: named.Name, Crashed: crashed, Only: only, Frames: []Frame{}}
 	i, k := 0, 0
 	flush := func(toI, toK int) {
@@ -238,7 +238,7 @@ func compareFrames(a, b *OutlineFrame) (result string, what []string) {
 	return Same, nil
 }
 
-func sameInlines(a, b []OutlineInline) bool {
+func sameInlines(a, b []outlineInline) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -21,7 +21,7 @@ import (
 
 // peerOutline reads a document that rust-minidump wrote, behind the head that its
 // test snapshots have.
-func peerOutline(t *testing.T, name string) *Outline {
+func peerOutline(t *testing.T, name string) *outline {
 	t.Helper()
 	data, err := os.ReadFile(testenv.Shared(t, "data", "minidumps", "rust-minidump", "expected", name))
 	if err != nil {
@@ -30,14 +30,14 @@ func peerOutline(t *testing.T, name string) *Outline {
 	return outlineOf(t, string(data[bytes.IndexByte(data, '{'):]))
 }
 
-func outlineOf(t *testing.T, text string) *Outline {
+func outlineOf(t *testing.T, text string) *outline {
 	t.Helper()
 	d := NewReader(strings.NewReader(text), "x.json")
-	o, err := d.Next()
+	o, err := d.next()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Next(); err != io.EOF {
+	if _, err := d.next(); err != io.EOF {
 		t.Fatal(err)
 	}
 	return o
@@ -133,7 +133,7 @@ func assertComparison(t *testing.T, name string, c *Comparison) {
 // frame pointers, and without names.
 func TestCompareWalks(t *testing.T) {
 	x := walktest.NewProgram(t)
-	outline := func(s *walk.Sources) *Outline {
+	outline := func(s *walk.Sources) *outline {
 		r, err := walk.NewWalker(s, walk.Config{}).Walk(context.Background(), walktest.Opened(t, x.Core))
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestCompareWalks(t *testing.T) {
 }
 
 // documentOf writes an outline in the schema.
-func documentOf(o *Outline) string {
+func documentOf(o *outline) string {
 	type object = map[string]any
 	var threads []any
 	for _, t := range o.Threads {
@@ -223,7 +223,7 @@ func TestOutlineErrors(t *testing.T) {
 		{`{"a": ` + strings.Repeat("[", 20000), `x.json:0x2715: exceeded max depth`},
 		{`{"a": "` + strings.Repeat("x", maxToken+1<<20), `x.json:0x4: a value of over 16777216 bytes`},
 	} {
-		_, err := NewReader(strings.NewReader(c.text), "x.json").Next()
+		_, err := NewReader(strings.NewReader(c.text), "x.json").next()
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%.60s: %v, want %s", c.text, err, c.want)
 		}
@@ -240,7 +240,7 @@ func lines(names ...string) *Reader {
 	for _, name := range names {
 		name, function, _ := strings.Cut(name, "=")
 		f := OutlineFrame{Addr: 0x1000, Trust: walk.TrustCFI, Function: function}
-		text += documentOf(&Outline{Dump: name, Crashing: -1, Threads: []OutlineThread{{ID: 1, Frames: []OutlineFrame{f}}}})
+		text += documentOf(&outline{Dump: name, Crashing: -1, Threads: []outlineThread{{ID: 1, Frames: []OutlineFrame{f}}}})
 	}
 	return NewReader(strings.NewReader(text), "x.json")
 }
@@ -371,14 +371,14 @@ func FuzzOutline(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := NewReader(bytes.NewReader(data), "x")
 		for {
-			o, err := d.Next()
+			o, err := d.next()
 			if err != nil {
 				return
 			}
 			if c := Walks(o, o); c.Differs && !repeatsIDs(o) {
 				t.Fatalf("%s differs from itself: %+v", data, c)
 			}
-			for _, c := range []*Comparison{Walks(o, &Outline{}), Walks(&Outline{}, o)} {
+			for _, c := range []*Comparison{Walks(o, &outline{}), Walks(&outline{}, o)} {
 				var b bytes.Buffer
 				if err := Write(&b, c); err != nil || strings.ContainsAny(b.String(), "\x1b\x07\x00") {
 					t.Fatalf("%v %q", err, b.String())
@@ -391,7 +391,7 @@ func FuzzOutline(f *testing.F) {
 	})
 }
 
-func repeatsIDs(o *Outline) bool {
+func repeatsIDs(o *outline) bool {
 	seen := map[uint32]bool{}
 	for _, t := range o.Threads {
 		if seen[t.ID] {
@@ -404,7 +404,7 @@ func repeatsIDs(o *Outline) bool {
 
 // What a document of a deep stack costs to read and to compare.
 func BenchmarkOutline(b *testing.B) {
-	o := &Outline{Crashing: 0, Threads: []OutlineThread{{ID: 1, HasID: true}}}
+	o := &outline{Crashing: 0, Threads: []outlineThread{{ID: 1, HasID: true}}}
 	for i := range 100_000 {
 		o.Threads[0].Frames = append(o.Threads[0].Frames, OutlineFrame{Addr: uint64(0x1000 + i%7), SP: uint64(i) * 48, Trust: walk.TrustCFI,
 			Module: "prog", Function: fmt.Sprint("f", i%7), File: "prog.c", Line: uint32(i % 7)})
@@ -414,7 +414,7 @@ func BenchmarkOutline(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := NewReader(strings.NewReader(text), "x").Next(); err != nil {
+			if _, err := NewReader(strings.NewReader(text), "x").next(); err != nil {
 				b.Fatal(err)
 			}
 		}

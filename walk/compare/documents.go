@@ -86,7 +86,7 @@ type matchSide struct {
 
 // waiting is a walk whose partner was not read yet.
 type waiting struct {
-	o     *Outline // nil once it has a partner
+	o     *outline // nil once it has a partner
 	place int
 	title string
 }
@@ -97,7 +97,7 @@ func (m *matcher) next(k int) error {
 	if side.ended {
 		return nil
 	}
-	o, err := side.from.Next()
+	o, err := side.from.next()
 	if err == io.EOF {
 		if side.ended = true; side.read == 0 {
 			return &Error{side.from.path, 0, errors.New("the file is empty")}
@@ -115,7 +115,7 @@ func (m *matcher) next(k int) error {
 }
 
 // partner is the walk of the same dump, if it waits.
-func (s *matchSide) partner(o *Outline, place int) *waiting {
+func (s *matchSide) partner(o *outline, place int) *waiting {
 	if o.Dump != "" {
 		for len(s.names[o.Dump]) > 0 {
 			w := s.names[o.Dump][0]
@@ -131,7 +131,7 @@ func (s *matchSide) partner(o *Outline, place int) *waiting {
 }
 
 // pair compares the walk o of side k with one that was waiting.
-func (m *matcher) pair(k int, o *Outline, w *waiting) error {
+func (m *matcher) pair(k int, o *outline, w *waiting) error {
 	a, b := w.o, o
 	if k == 0 {
 		a, b = o, w.o
@@ -143,7 +143,7 @@ func (m *matcher) pair(k int, o *Outline, w *waiting) error {
 	return m.done(c)
 }
 
-func (m *matcher) wait(side *matchSide, o *Outline) error {
+func (m *matcher) wait(side *matchSide, o *outline) error {
 	if m.frames += size(o); m.frames > maxWaiting {
 		return side.from.fail(fmt.Errorf("over %d frames of walks without a partner in the other file", maxWaiting))
 	}
@@ -159,7 +159,7 @@ func (m *matcher) wait(side *matchSide, o *Outline) error {
 }
 
 // size is the number of frames that take as much memory as a walk, about.
-func size(o *Outline) (n int) {
+func size(o *outline) (n int) {
 	n = 16
 	for i := range o.Threads {
 		n += 1 + len(o.Threads[i].Frames)

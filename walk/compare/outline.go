@@ -2,16 +2,16 @@ package compare
 
 import "github.com/symtool/symtool/walk"
 
-// Outline is the part of a walk that is compared. It is made of a walk.Result, or of the JSON of a walk,
+// outline is the part of a walk that is compared. It is made of a walk.Result, or of the JSON of a walk,
 // also rust-minidump's.
-type Outline struct {
+type outline struct {
 	Dump     string // name of the dump; "" if it is not known
 	Crashing int    // place in Threads, -1 without
-	Threads  []OutlineThread
+	Threads  []outlineThread
 }
 
-// OutlineThread is a stack, the topmost frame first.
-type OutlineThread struct {
+// outlineThread is a stack, the topmost frame first.
+type outlineThread struct {
 	ID     uint32
 	HasID  bool
 	Name   string
@@ -28,18 +28,18 @@ type OutlineFrame struct {
 	Module   string // without folders
 	Function string
 	File     string
-	Inlines  []OutlineInline // innermost first
+	Inlines  []outlineInline // innermost first
 }
 
-// OutlineInline is a function inlined into a frame's function.
-type OutlineInline struct {
+// outlineInline is a function inlined into a frame's function.
+type outlineInline struct {
 	Function, File string
 	Line           uint32
 }
 
 // OutlineOf returns the outline of a walk. The name is the dump's.
-func OutlineOf(r *walk.Result, name string) *Outline {
-	o := &Outline{Dump: name, Crashing: -1}
+func OutlineOf(r *walk.Result, name string) *outline {
+	o := &outline{Dump: name, Crashing: -1}
 	crashed := r.Dump.CrashedThread()
 	for i := range r.Stacks {
 		s := &r.Stacks[i]
@@ -47,7 +47,7 @@ func OutlineOf(r *walk.Result, name string) *Outline {
 			o.Crashing = i
 		}
 		t := &r.Dump.Threads[s.Thread]
-		x := OutlineThread{ID: t.ID, HasID: true, Name: t.Name, Frames: make([]OutlineFrame, len(s.Frames))}
+		x := outlineThread{ID: t.ID, HasID: true, Name: t.Name, Frames: make([]OutlineFrame, len(s.Frames))}
 		for k := range s.Frames {
 			x.Frames[k] = outlineFrame(r, &s.Frames[k])
 		}
@@ -66,7 +66,7 @@ func outlineFrame(r *walk.Result, f *walk.Frame) OutlineFrame {
 		own := &f.Names[n-1]
 		x.Function, x.File, x.Line = own.Function, own.File, own.Line
 		for _, name := range f.Names[:n-1] {
-			x.Inlines = append(x.Inlines, OutlineInline{name.Function, name.File, name.Line})
+			x.Inlines = append(x.Inlines, outlineInline{name.Function, name.File, name.Line})
 		}
 	}
 	return x

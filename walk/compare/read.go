@@ -85,7 +85,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // jsonDocument is what is read of a document; the decoder passes over the rest.
 type jsonDocument struct {
-	Threads  *[]OutlineThread `json:"threads"`
+	Threads  *[]outlineThread `json:"threads"`
 	Crashing struct {
 		Index *uint32 `json:"threads_index"`
 	} `json:"crashing_thread"` // whose frames are among those of threads
@@ -94,9 +94,9 @@ type jsonDocument struct {
 	} `json:"symtool"`
 }
 
-// Next returns the next document's outline. After the last one the error is io.EOF. Any other error
+// next returns the next document's outline. After the last one the error is io.EOF. Any other error
 // is an *Error, and ends the input.
-func (d *Reader) Next() (*Outline, error) {
+func (d *Reader) next() (*outline, error) {
 	d.names, d.bytes, d.kept = map[string]string{}, 0, 0
 	var doc jsonDocument
 	err := json.UnmarshalDecode(d.dec, &doc, d.options)
@@ -108,7 +108,7 @@ func (d *Reader) Next() (*Outline, error) {
 	case doc.Threads == nil:
 		return nil, d.fail(errors.New("the document has no threads: it is not that of a walk"))
 	}
-	o := &Outline{Dump: doc.Symtool.Dump, Crashing: -1, Threads: *doc.Threads}
+	o := &outline{Dump: doc.Symtool.Dump, Crashing: -1, Threads: *doc.Threads}
 	if i := doc.Crashing.Index; i != nil && int(*i) < len(o.Threads) {
 		o.Crashing = int(*i)
 	}

@@ -26,7 +26,7 @@ type jsonFrame struct {
 	File         string          `json:"file"`
 	Line         uint32          `json:"line"`
 	Trust        string          `json:"trust"`
-	Inlines      []OutlineInline `json:"inlines"`
+	Inlines      []outlineInline `json:"inlines"`
 	Symtool      struct {
 		SP jsonAddress `json:"sp"`
 	} `json:"symtool"`
@@ -51,12 +51,12 @@ func (a *jsonAddress) UnmarshalText(text []byte) error {
 	return err
 }
 
-func (d *Reader) thread(dec *jsontext.Decoder, to *OutlineThread) error {
+func (d *Reader) thread(dec *jsontext.Decoder, to *outlineThread) error {
 	var t jsonThread
 	if err := d.keep(dec, &t); err != nil {
 		return err
 	}
-	*to = OutlineThread{Name: t.Name, Frames: t.Frames}
+	*to = outlineThread{Name: t.Name, Frames: t.Frames}
 	if t.ID != nil {
 		to.ID, to.HasID = *t.ID, true
 	}
@@ -73,12 +73,12 @@ func (d *Reader) frame(dec *jsontext.Decoder, to *OutlineFrame) error {
 	return nil
 }
 
-func (d *Reader) inline(dec *jsontext.Decoder, to *OutlineInline) error {
+func (d *Reader) inline(dec *jsontext.Decoder, to *outlineInline) error {
 	var in jsonInline
 	if err := d.keep(dec, &in); err != nil {
 		return err
 	}
-	*to = OutlineInline{d.once(in.Function), d.once(in.File), in.Line}
+	*to = outlineInline{d.once(in.Function), d.once(in.File), in.Line}
 	return nil
 }
 

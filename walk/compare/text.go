@@ -26,7 +26,7 @@ func Write(w io.Writer, c *Comparison) error {
 }
 
 func writeThreadCompared(b *bufio.Writer, t *Thread) {
-	if !t.Counts.Differs() && t.Only == "" {
+	if !t.Counts.differs() && t.Only == "" {
 		return
 	}
 	fmt.Fprintf(b, "  thread %d", t.ID)

@@ -62,9 +62,9 @@ func senders(timer, mesgq, asyncio int32) map[uint32]string {
 	return table
 }
 
-// SignalName returns the name of a Linux signal: "SIGSEGV", or "signal 34" for one without a name.
+// signalName returns the name of a Linux signal: "SIGSEGV", or "signal 34" for one without a name.
 // The CPU may be nil.
-func SignalName(a *arch.Arch, signal int) string {
+func signalName(a *arch.Arch, signal int) string {
 	names := linuxSignals
 	if isMIPS(a) {
 		names = mipsSignals
@@ -78,7 +78,7 @@ func SignalName(a *arch.Arch, signal int) string {
 // Stopped reports whether the process was stopped to be dumped, as gcore and debuggers do, and did
 // not end: nothing ends by SIGSTOP.
 func (d *Dump) Stopped() bool {
-	return d.Crash != nil && (d.System.OS == Linux || d.System.OS == Android) && SignalName(d.Arch, int(d.Crash.Code)) == "SIGSTOP"
+	return d.Crash != nil && (d.System.OS == Linux || d.System.OS == Android) && signalName(d.Arch, int(d.Crash.Code)) == "SIGSTOP"
 }
 
 func isMIPS(a *arch.Arch) bool { return a == arch.MIPS || a == arch.MIPS64 }
@@ -88,7 +88,7 @@ func (d *Dump) linuxReason() string {
 	if c.Code == dumpRequested {
 		return "DUMP_REQUESTED"
 	}
-	signal := SignalName(d.Arch, int(c.Code))
+	signal := signalName(d.Arch, int(c.Code))
 	common := linuxSenders
 	if isMIPS(d.Arch) {
 		common = mipsSenders

@@ -108,16 +108,16 @@ type Options struct {
 	// for temporary files.
 	TempDir string
 	// MaxUnpacked limits the bytes that a compressed dump may have; 0 is
-	// DefaultMaxUnpacked.
+	// 64 GiB.
 	MaxUnpacked int64
 	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and
 	// released with it.
 	Core elfcore.Options
 }
 
-// DefaultMaxUnpacked is the default of Options.MaxUnpacked: the memory of a large server process,
+// defaultMaxUnpacked is the default of Options.MaxUnpacked: the memory of a large server process,
 // and less than disks hold.
-const DefaultMaxUnpacked = 64 << 30
+const defaultMaxUnpacked = 64 << 30
 
 // Open opens a dump, which may be compressed with gzip. The dump refers to the file, which is
 // mapped into memory if the system supports it: until the Closer is closed, the file must not
@@ -301,7 +301,7 @@ func hold(f *os.File, size int64) (*contents, error) {
 func unpack(f *os.File, size int64, o Options) (*contents, error) {
 	limit := o.MaxUnpacked
 	if limit == 0 {
-		limit = DefaultMaxUnpacked
+		limit = defaultMaxUnpacked
 	}
 	z, err := gzip.NewReader(bufio.NewReaderSize(f, 256<<10))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // DocumentSchema is the version of the fields that a Document has beside rust-minidump's schema.
 // New fields do not change it.
-const Schema = 1
+const schema = 1
 
 // Document is the walk of a dump in the schema that rust-minidump publishes
 // (minidump-processor/json-schema.md), with the keys and their order of its output: consumers of
@@ -36,16 +36,16 @@ const Schema = 1
 // Null in every document, since none of our readers keeps their values: cert_subject, handles,
 // mac_boot_args, mac_crash_info, proc_limits, soft_errors, symbol_url.
 type Document struct {
-	CrashInfo      DocCrash           `json:"crash_info"`
-	CrashingThread *DocCrashingThread `json:"crashing_thread"` // null without a crash and without a thread that asked for the dump
+	CrashInfo      docCrash           `json:"crash_info"`
+	CrashingThread *docCrashingThread `json:"crashing_thread"` // null without a crash and without a thread that asked for the dump
 	Handles        null               `json:"handles"`
 	// LinuxMemoryMapCount is the number of the process's mappings, on Linux.
 	LinuxMemoryMapCount *int        `json:"linux_memory_map_count"`
-	LSBRelease          *DocLSB     `json:"lsb_release"`
+	LSBRelease          *docLSB     `json:"lsb_release"`
 	MacBootArgs         null        `json:"mac_boot_args"`
 	MacCrashInfo        null        `json:"mac_crash_info"`
 	MainModule          *int        `json:"main_module"` // place in modules
-	Modules             []DocModule `json:"modules"`
+	Modules             []docModule `json:"modules"`
 	// ModulesContainsCertInfo is false: certificates are in Mozilla's crash reports, not in dumps.
 	ModulesContainsCertInfo bool                `json:"modules_contains_cert_info"`
 	PID                     *uint32             `json:"pid"`
@@ -53,11 +53,11 @@ type Document struct {
 	ProcessUptime           *int64              `json:"process_uptime"` // seconds
 	SoftErrors              null                `json:"soft_errors"`
 	Status                  string              `json:"status"` // "OK"
-	Symtool                 DocExtra            `json:"symtool"`
-	SystemInfo              DocSystem           `json:"system_info"`
+	Symtool                 docExtra            `json:"symtool"`
+	SystemInfo              docSystem           `json:"system_info"`
 	ThreadCount             int                 `json:"thread_count"`
-	Threads                 []DocThread         `json:"threads"` // those that were walked
-	UnloadedModules         []DocUnloadedModule `json:"unloaded_modules"`
+	Threads                 []docThread         `json:"threads"` // those that were walked
+	UnloadedModules         []docUnloadedModule `json:"unloaded_modules"`
 }
 
 // null is a field that is null in every document.
@@ -65,9 +65,9 @@ type null struct{}
 
 func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
-// DocExtra is what we add to the schema about a dump.
-type DocExtra struct {
-	Crash    *DocCrashExtra `json:"crash"`    // null where the instruction could not be read
+// docExtra is what we add to the schema about a dump.
+type docExtra struct {
+	Crash    *docCrashExtra `json:"crash"`    // null where the instruction could not be read
 	Dump     string         `json:"dump"`     // where it was
 	Format   string         `json:"format"`   // "minidump", "ELF core"
 	Handles  int            `json:"handles"`  // how many the dump lists, of Windows
@@ -97,9 +97,9 @@ func NewDocument(r *walk.Result, o DocumentOptions) *Document {
 	doc := &Document{
 		LSBRelease: lsbRelease(m.d), Modules: m.modules(), ProcessUptime: processUptime(m.d), Status: "OK",
 		SystemInfo: systemInfo(m.d), ThreadCount: len(r.Stacks), Threads: m.threads(), UnloadedModules: m.unloaded(),
-		Symtool: DocExtra{
+		Symtool: docExtra{
 			Dump: o.Dump, Format: m.d.Format, Handles: m.d.Handles, Problems: []string{},
-			Schema: Schema, Verdict: o.Verdict, Version: o.Version,
+			Schema: schema, Verdict: o.Verdict, Version: o.Version,
 		},
 	}
 	for _, p := range m.d.Problems {
@@ -164,7 +164,7 @@ func textOrNull(s string) *string {
 type docFailure struct {
 	Status  string         `json:"status"` // "ERROR"
 	Symtool docFailureCase `json:"symtool"`
-	Threads []DocThread    `json:"threads"` // none
+	Threads []docThread    `json:"threads"` // none
 }
 
 type docFailureCase struct {
@@ -178,7 +178,7 @@ func WriteFailure(w io.Writer, dump string, err error) error {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
-	doc := docFailure{Status: "ERROR", Symtool: docFailureCase{Dump: dump, Error: err.Error()}, Threads: []DocThread{}}
+	doc := docFailure{Status: "ERROR", Symtool: docFailureCase{Dump: dump, Error: err.Error()}, Threads: []docThread{}}
 	if err := enc.Encode(doc); err != nil {
 		return err
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// DocCrash is why the process ended, and what the instruction would have done at which it did.
+// docCrash is why the process ended, and what the instruction would have done at which it did.
 // Fields about the instruction are null if its code is missing, for other CPUs than x86, amd64 and
 // arm64, and if the dump lacks a register that it needs.
-type DocCrash struct {
+type docCrash struct {
 	Address         *string      `json:"address"` // null where the dump has none
-	AdjustedAddress *DocAdjusted `json:"adjusted_address"`
+	AdjustedAddress *docAdjusted `json:"adjusted_address"`
 	// Assertion is the failed assertion of Microsoft's C library.
 	Assertion *string `json:"assertion"`
 	// CrashInconsistencies are findings that contradict each other.
@@ -22,26 +22,26 @@ type DocCrash struct {
 	CrashingThread       *int     `json:"crashing_thread"` // place in threads
 	Instruction          *string  `json:"instruction"`
 	// InstructionPointerUpdate is where an indirect branch or a return goes.
-	InstructionPointerUpdate *DocTarget   `json:"instruction_pointer_update"`
-	MemoryAccesses           []DocAccess  `json:"memory_accesses"` // empty for none
-	PossibleBitFlips         []DocBitFlip `json:"possible_bit_flips"`
+	InstructionPointerUpdate *docTarget   `json:"instruction_pointer_update"`
+	MemoryAccesses           []docAccess  `json:"memory_accesses"` // empty for none
+	PossibleBitFlips         []docBitFlip `json:"possible_bit_flips"`
 	Type                     *string      `json:"type"`
 }
 
-// DocAdjusted is an address that explains more than that of the crash.
-type DocAdjusted struct {
+// docAdjusted is an address that explains more than that of the crash.
+type docAdjusted struct {
 	Address string `json:"address,omitempty"` // non-canonical: that was accessed
 	Kind    string `json:"kind"`              // "non-canonical" or "null-pointer"
 	Offset  string `json:"offset,omitempty"`  // null-pointer: of the pointer
 }
 
-// DocTarget is where an instruction goes.
-type DocTarget struct {
+// docTarget is where an instruction goes.
+type docTarget struct {
 	Address string `json:"address"`
 }
 
-// DocAccess is a memory access of the instruction.
-type DocAccess struct {
+// docAccess is a memory access of the instruction.
+type docAccess struct {
 	AccessType *string `json:"access_type"` // "read", "write", "read_write"
 	Address    string  `json:"address"`
 	// IsLikelyGuardPage is left out if false.
@@ -49,24 +49,24 @@ type DocAccess struct {
 	Size              *uint64 `json:"size"` // bytes
 }
 
-// DocBitFlip is an address that differs by one bit from that of the crash, or from a register's
+// docBitFlip is an address that differs by one bit from that of the crash, or from a register's
 // that took part in it, and that the process could access: see crash.BitFlip.
-type DocBitFlip struct {
+type docBitFlip struct {
 	Address        string         `json:"address"`
 	Confidence     float32        `json:"confidence"` // 0 to 1
 	Details        crash.Evidence `json:"details"`
 	SourceRegister *string        `json:"source_register"` // null for the address of the crash
 }
 
-// DocCrashExtra is what we add to the schema about the instruction.
-type DocCrashExtra struct {
+// docCrashExtra is what we add to the schema about the instruction.
+type docCrashExtra struct {
 	Code   string `json:"code"`   // its bytes, in hexadecimal
 	Source string `json:"source"` // where they are from: "dump" or "binary"
 }
 
 // crash describes the crash. stack is the place of its thread in Result.Stacks, or -1.
-func (m *documentMaker) crash(stack int) (DocCrash, *DocCrashExtra) {
-	doc := DocCrash{Assertion: assertion(m.d.Assertion), CrashInconsistencies: []string{}}
+func (m *documentMaker) crash(stack int) (docCrash, *docCrashExtra) {
+	doc := docCrash{Assertion: assertion(m.d.Assertion), CrashInconsistencies: []string{}}
 	if stack >= 0 {
 		doc.CrashingThread = &stack
 	}
@@ -92,23 +92,23 @@ func (m *documentMaker) crash(stack int) (DocCrash, *DocCrashExtra) {
 	}
 	doc.Instruction, doc.MemoryAccesses = textOrNull(in.Text), m.accesses(a)
 	if in.HasTarget {
-		doc.InstructionPointerUpdate = &DocTarget{m.hex(in.Target)}
+		doc.InstructionPointerUpdate = &docTarget{m.hex(in.Target)}
 	}
-	extra := &DocCrashExtra{Code: hex.EncodeToString(in.Code), Source: "dump"}
+	extra := &docCrashExtra{Code: hex.EncodeToString(in.Code), Source: "dump"}
 	if in.Binary {
 		extra.Source = "binary"
 	}
 	return doc, extra
 }
 
-func (m *documentMaker) accesses(a *crash.Analysis) []DocAccess {
+func (m *documentMaker) accesses(a *crash.Analysis) []docAccess {
 	if !a.Instruction.Known {
 		return nil
 	}
-	all := []DocAccess{}
+	all := []docAccess{}
 	for i := range a.Instruction.Accesses {
 		access := &a.Instruction.Accesses[i]
-		doc := DocAccess{
+		doc := docAccess{
 			AccessType: textOrNull(access.Kind.String()), Address: m.hex(access.Addr), IsLikelyGuardPage: a.IsGuardPage(access.Addr),
 		}
 		if access.Size != 0 {
@@ -119,19 +119,19 @@ func (m *documentMaker) accesses(a *crash.Analysis) []DocAccess {
 	return all
 }
 
-func (m *documentMaker) adjusted(a *crash.Analysis) *DocAdjusted {
+func (m *documentMaker) adjusted(a *crash.Analysis) *docAdjusted {
 	if addr, ok := a.NonCanonical(); ok {
-		return &DocAdjusted{Kind: "non-canonical", Address: m.hex(addr)}
+		return &docAdjusted{Kind: "non-canonical", Address: m.hex(addr)}
 	}
 	if offset, ok := a.NullOffset(); ok {
-		return &DocAdjusted{Kind: "null-pointer", Offset: m.hex(offset)}
+		return &docAdjusted{Kind: "null-pointer", Offset: m.hex(offset)}
 	}
 	return nil
 }
 
-func (m *documentMaker) bitFlips(a *crash.Analysis) (all []DocBitFlip) {
+func (m *documentMaker) bitFlips(a *crash.Analysis) (all []docBitFlip) {
 	for _, f := range a.BitFlips() {
-		doc := DocBitFlip{Address: m.hex(f.Address), Confidence: f.Confidence, Details: f.Evidence}
+		doc := docBitFlip{Address: m.hex(f.Address), Confidence: f.Confidence, Details: f.Evidence}
 		if f.Register >= 0 {
 			name := m.d.Arch.Label(m.d.Arch.Regs[f.Register].Name)
 			doc.SourceRegister = &name

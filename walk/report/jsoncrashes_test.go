@@ -27,7 +27,7 @@ func TestCrashesByBothDumps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var infos []DocCrash
+		var infos []docCrash
 		var sources []string
 		for _, name := range []string{"dump.dmp", "core"} {
 			all := &walk.Sources{Binaries: s}

@@ -68,11 +68,11 @@ func parseHuman(text string) humanText {
 }
 
 // humanFrames are the frames of a thread as rust-minidump would print them.
-func humanFrames(t *testing.T, doc *Document, s *walk.Stack, frames DocFrames) (all []humanFrame) {
+func humanFrames(t *testing.T, doc *Document, s *walk.Stack, frames docFrames) (all []humanFrame) {
 	t.Helper()
 	base := func(path *string) string { return (*path)[strings.LastIndexAny(*path, `/\`)+1:] }
-	for i := range frames.Len() {
-		f, module := frames.At(i), ""
+	for i := range frames.size() {
+		f, module := frames.at(i), ""
 		if f.Module != nil {
 			module = *f.Module + "!"
 		}

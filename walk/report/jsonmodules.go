@@ -2,8 +2,8 @@ package report
 
 import "github.com/symtool/symtool/resolve"
 
-// DocModule is a module. End is the address behind its last byte.
-type DocModule struct {
+// docModule is a module. End is the address behind its last byte.
+type docModule struct {
 	BaseAddr       string         `json:"base_addr"`
 	CertSubject    null           `json:"cert_subject"`
 	CodeID         *string        `json:"code_id"`
@@ -15,12 +15,12 @@ type DocModule struct {
 	LoadedSymbols  bool           `json:"loaded_symbols"`
 	MissingSymbols bool           `json:"missing_symbols"` // they were looked for, and not found
 	SymbolURL      null           `json:"symbol_url"`
-	Symtool        DocModuleExtra `json:"symtool"`
+	Symtool        docModuleExtra `json:"symtool"`
 	Version        *string        `json:"version"`
 }
 
-// DocModuleExtra is what we add to the schema about a module.
-type DocModuleExtra struct {
+// docModuleExtra is what we add to the schema about a module.
+type docModuleExtra struct {
 	Binary bool     `json:"binary"` // the symbols are those of the binary
 	Error  *string  `json:"error"`  // why symbols that are there are not used
 	File   *string  `json:"file"`   // where the symbols are from; null without
@@ -28,8 +28,8 @@ type DocModuleExtra struct {
 	Tried  []string `json:"tried"`  // where symbols were looked for and are not
 }
 
-// DocUnloadedModule is a module that was unloaded before the dump.
-type DocUnloadedModule struct {
+// docUnloadedModule is a module that was unloaded before the dump.
+type docUnloadedModule struct {
 	BaseAddr    string  `json:"base_addr"`
 	CertSubject null    `json:"cert_subject"`
 	CodeID      *string `json:"code_id"`
@@ -37,23 +37,23 @@ type DocUnloadedModule struct {
 	Filename    *string `json:"filename"`
 }
 
-func (m *documentMaker) modules() []DocModule {
-	all := make([]DocModule, len(m.d.Modules))
+func (m *documentMaker) modules() []docModule {
+	all := make([]docModule, len(m.d.Modules))
 	for i := range m.d.Modules {
 		all[i] = m.module(i)
 	}
 	return all
 }
 
-func (m *documentMaker) module(i int) DocModule {
+func (m *documentMaker) module(i int) docModule {
 	module, symbols := &m.d.Modules[i], &m.r.Modules[i]
-	doc := DocModule{
+	doc := docModule{
 		BaseAddr: m.hex(module.Addr), EndAddr: m.hex(module.Addr + module.Size),
 		CodeID: textOrNull(module.CodeID), DebugFile: textOrNull(module.DebugFile), DebugID: textOrNull(module.DebugID),
 		Filename: textOrNull(m.d.System.OS.Base(module.Path)), Version: textOrNull(module.Version),
 		LoadedSymbols: symbols.Resolver != nil, MissingSymbols: symbols.Looked() && symbols.Resolver == nil,
 		CorruptSymbols: symbols.Resolver == nil && symbols.Err != nil,
-		Symtool:        DocModuleExtra{Path: module.Path, Tried: append([]string{}, resolve.Lines(symbols.Tried)...)},
+		Symtool:        docModuleExtra{Path: module.Path, Tried: append([]string{}, resolve.Lines(symbols.Tried)...)},
 	}
 	if symbols.Err != nil {
 		text := symbols.Err.Error()
@@ -66,11 +66,11 @@ func (m *documentMaker) module(i int) DocModule {
 	return doc
 }
 
-func (m *documentMaker) unloaded() []DocUnloadedModule {
-	all := make([]DocUnloadedModule, len(m.d.Unloaded))
+func (m *documentMaker) unloaded() []docUnloadedModule {
+	all := make([]docUnloadedModule, len(m.d.Unloaded))
 	for i := range m.d.Unloaded {
 		u := &m.d.Unloaded[i]
-		all[i] = DocUnloadedModule{
+		all[i] = docUnloadedModule{
 			BaseAddr: m.hex(u.Addr), EndAddr: m.hex(u.Addr + u.Size), CodeID: textOrNull(u.CodeID),
 			Filename: textOrNull(m.d.System.OS.Base(u.Path)),
 		}

@@ -75,7 +75,7 @@ func TestDocumentModules(t *testing.T) {
 				t.Errorf("%s, asked %v: tried %q", name, asked, m.Symtool.Tried)
 			}
 		}
-		if f := doc.Threads[0].Frames.At(0); (f.Function != nil) != asked || asked && (*f.Function != "f" || *f.File != "f.c" || *f.Line != 3) {
+		if f := doc.Threads[0].Frames.at(0); (f.Function != nil) != asked || asked && (*f.Function != "f" || *f.File != "f.c" || *f.Line != 3) {
 			t.Errorf("asked %v: %v %v %v", asked, f.Function, f.File, f.Line)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// DocSystem is the machine and its system.
-type DocSystem struct {
+// docSystem is the machine and its system.
+type docSystem struct {
 	CPUArch *string `json:"cpu_arch"`
 	// CPUCount is the dump's count, null for 0.
 	CPUCount            *int    `json:"cpu_count"`
@@ -21,8 +21,8 @@ type DocSystem struct {
 	OSVer               *string `json:"os_ver"`
 }
 
-// DocLSB is what /etc/lsb-release or /etc/os-release says.
-type DocLSB struct {
+// docLSB is what /etc/lsb-release or /etc/os-release says.
+type docLSB struct {
 	Codename    *string `json:"codename"`
 	Description *string `json:"description"`
 	ID          *string `json:"id"`
@@ -35,7 +35,7 @@ var peerSystems = map[dump.OS]string{dump.Windows: "Windows NT", dump.MacOS: "Ma
 // peerCPUs are rust-minidump's names of CPUs, where they differ from ours.
 var peerCPUs = map[*arch.Arch]string{arch.X86_64: "amd64"}
 
-func systemInfo(d *dump.Dump) DocSystem {
+func systemInfo(d *dump.Dump) docSystem {
 	sys := &d.System
 	name, renamed := peerSystems[sys.OS]
 	if !renamed {
@@ -47,7 +47,7 @@ func systemInfo(d *dump.Dump) DocSystem {
 			cpu = a.Name
 		}
 	}
-	doc := DocSystem{
+	doc := docSystem{
 		CPUArch: textOrNull(cpu), CPUInfo: textOrNull(sys.Model), OS: textOrNull(name),
 		OSVer: textOrNull(strings.TrimSpace(sys.Version + " " + sys.Build)), CPUMicrocodeVersion: microcode(d),
 	}
@@ -78,12 +78,12 @@ func copiedFile(d *dump.Dump, name string) []byte {
 
 // lsbRelease reads the name of the distribution. The keys are those of both files, either of which
 // the dump's writer may have copied; the first of a value counts.
-func lsbRelease(d *dump.Dump) *DocLSB {
+func lsbRelease(d *dump.Dump) *docLSB {
 	data := copiedFile(d, "/etc/lsb-release")
 	if data == nil {
 		return nil
 	}
-	doc := &DocLSB{}
+	doc := &docLSB{}
 	fields := map[string]**string{
 		"DISTRIB_ID": &doc.ID, "ID": &doc.ID, "DISTRIB_RELEASE": &doc.Release, "VERSION_ID": &doc.Release,
 		"DISTRIB_CODENAME": &doc.Codename, "VERSION_CODENAME": &doc.Codename,

@@ -13,27 +13,27 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// DocThread is a thread.
-type DocThread struct {
+// docThread is a thread.
+type docThread struct {
 	FrameCount int       `json:"frame_count"`
-	Frames     DocFrames `json:"frames"`
+	Frames     docFrames `json:"frames"`
 	// LastErrorValue is what GetLastError would return on Windows: the number in hexadecimal. Null
 	// if the dump lacks the thread's block.
 	LastErrorValue *string        `json:"last_error_value"`
-	Symtool        DocThreadExtra `json:"symtool"`
+	Symtool        docThreadExtra `json:"symtool"`
 	ThreadID       uint32         `json:"thread_id"`
 	ThreadName     *string        `json:"thread_name"`
 }
 
-// DocCrashingThread is the thread that crashed, or asked for the dump, again,
+// docCrashingThread is the thread that crashed, or asked for the dump, again,
 // with the registers of its topmost frame.
-type DocCrashingThread struct {
-	DocThread
+type docCrashingThread struct {
+	docThread
 	ThreadsIndex int `json:"threads_index"`
 }
 
-// DocThreadExtra is what we add to the schema about a thread.
-type DocThreadExtra struct {
+// docThreadExtra is what we add to the schema about a thread.
+type docThreadExtra struct {
 	Clean bool     `json:"clean"` // the walk came to the end of the stack
 	End   string   `json:"end"`   // why it ended: a name of End
 	Index int      `json:"index"` // of the thread in the dump
@@ -42,19 +42,19 @@ type DocThreadExtra struct {
 	Why   string   `json:"why"`             // more about the end, for people
 }
 
-// DocFrames are the frames of a thread, the topmost first. Each is made when it is asked for: a
+// docFrames are the frames of a thread, the topmost first. Each is made when it is asked for: a
 // stack may have a million.
-type DocFrames struct {
+type docFrames struct {
 	m      *documentMaker
 	frames []walk.Frame
 	top    bool // the topmost has registers
 }
 
-// Len returns the number of frames.
-func (f DocFrames) Len() int { return len(f.frames) }
+// size returns the number of frames.
+func (f docFrames) size() int { return len(f.frames) }
 
-// At returns frame i.
-func (f DocFrames) At(i int) DocFrame {
+// at returns frame i.
+func (f docFrames) at(i int) docFrame {
 	doc := f.m.frame(i, &f.frames[i])
 	if f.top && i == 0 {
 		doc.Registers = f.m.registers(&f.frames[i])
@@ -63,10 +63,10 @@ func (f DocFrames) At(i int) DocFrame {
 }
 
 // MarshalJSON makes all frames at once; Document.Write does not.
-func (f DocFrames) MarshalJSON() ([]byte, error) {
-	all := make([]DocFrame, f.Len())
+func (f docFrames) MarshalJSON() ([]byte, error) {
+	all := make([]docFrame, f.size())
 	for i := range all {
-		all[i] = f.At(i)
+		all[i] = f.at(i)
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -75,14 +75,14 @@ func (f DocFrames) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// DocFrame is a frame. Offsets and names are those of the instruction that the frame executes,
+// docFrame is a frame. Offsets and names are those of the instruction that the frame executes,
 // which in a caller is the call.
-type DocFrame struct {
+type docFrame struct {
 	File           *string     `json:"file"`
 	Frame          int         `json:"frame"`
 	Function       *string     `json:"function"`
 	FunctionOffset *string     `json:"function_offset"`
-	Inlines        []DocInline `json:"inlines"` // innermost first
+	Inlines        []docInline `json:"inlines"` // innermost first
 	Line           *uint32     `json:"line"`
 	MissingSymbols bool        `json:"missing_symbols"` // function is null
 	Module         *string     `json:"module"`
@@ -91,15 +91,15 @@ type DocFrame struct {
 	// Registers are the known registers of crashing_thread's topmost frame, or of all frames with
 	// DocumentOptions.Registers.
 	Registers map[string]string `json:"registers,omitempty"`
-	Symtool   DocFrameExtra     `json:"symtool"`
+	Symtool   docFrameExtra     `json:"symtool"`
 	Trust     string            `json:"trust"`
 	// UnloadedModules are the unloaded modules that were around the instruction of a frame without
 	// a module.
-	UnloadedModules []DocUnloadedAt `json:"unloaded_modules"`
+	UnloadedModules []docUnloadedAt `json:"unloaded_modules"`
 }
 
-// DocFrameExtra is what we add to the schema about a frame.
-type DocFrameExtra struct {
+// docFrameExtra is what we add to the schema about a frame.
+type docFrameExtra struct {
 	// FunctionGuessed says that the function is the nearest PUBLIC in front of the
 	// instruction, and may have ended before it: see resolve.Symbols.Nearest.
 	FunctionGuessed bool `json:"function_guessed"`
@@ -115,44 +115,44 @@ type DocFrameExtra struct {
 	Technique           string `json:"technique"` // a name of Technique
 }
 
-// DocInline is a function inlined into a frame's function.
-type DocInline struct {
+// docInline is a function inlined into a frame's function.
+type docInline struct {
 	File     *string `json:"file"`
 	Function string  `json:"function"`
 	Line     *uint32 `json:"line"`
 }
 
-// DocUnloadedAt is an unloaded module that was around an instruction.
-type DocUnloadedAt struct {
+// docUnloadedAt is an unloaded module that was around an instruction.
+type docUnloadedAt struct {
 	Module  string   `json:"module"`
 	Offsets []string `json:"offsets"`
 }
 
-func (m *documentMaker) threads() []DocThread {
-	all := make([]DocThread, len(m.r.Stacks))
+func (m *documentMaker) threads() []docThread {
+	all := make([]docThread, len(m.r.Stacks))
 	for i := range m.r.Stacks {
 		all[i] = m.thread(&m.r.Stacks[i])
 	}
 	return all
 }
 
-func (m *documentMaker) thread(s *walk.Stack) DocThread {
+func (m *documentMaker) thread(s *walk.Stack) docThread {
 	t := &m.d.Threads[s.Thread]
 	notes := s.Notes
 	if notes == nil {
 		notes = []string{}
 	}
-	return DocThread{
-		FrameCount: len(s.Frames), Frames: DocFrames{m: m, frames: s.Frames}, LastErrorValue: lastError(m.d, t),
+	return docThread{
+		FrameCount: len(s.Frames), Frames: docFrames{m: m, frames: s.Frames}, LastErrorValue: lastError(m.d, t),
 		ThreadID: t.ID, ThreadName: textOrNull(t.Name),
-		Symtool: DocThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
+		Symtool: docThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
 	}
 }
 
-func (m *documentMaker) frame(i int, f *walk.Frame) DocFrame {
-	doc := DocFrame{
+func (m *documentMaker) frame(i int, f *walk.Frame) docFrame {
+	doc := docFrame{
 		Frame: i, MissingSymbols: len(f.Names) == 0, Offset: m.hex(f.Inst), Trust: f.Trust.String(),
-		Symtool: DocFrameExtra{
+		Symtool: docFrameExtra{
 			FunctionGuessed: f.Guess, Interrupted: f.Interrupted, PC: m.hex(f.PC), SP: m.hex(f.SP), SignalHandlerReturn: f.Handler, Technique: f.By.String(),
 		},
 	}
@@ -169,7 +169,7 @@ func (m *documentMaker) frame(i int, f *walk.Frame) DocFrame {
 		doc.File, doc.Line = sourceLine(own)
 		doc.Symtool.LinkageName = own.Linkage()
 		for k := range n - 1 {
-			in := DocInline{Function: f.Names[k].Function}
+			in := docInline{Function: f.Names[k].Function}
 			in.File, in.Line = sourceLine(&f.Names[k])
 			doc.Inlines = append(doc.Inlines, in)
 		}
@@ -212,13 +212,13 @@ func (m *documentMaker) crashedStack() int {
 	return slices.IndexFunc(m.r.Stacks, func(s walk.Stack) bool { return s.Thread == thread })
 }
 
-func (m *documentMaker) crashingThread(i int, t DocThread) *DocCrashingThread {
+func (m *documentMaker) crashingThread(i int, t docThread) *docCrashingThread {
 	t.Frames.top = true
-	return &DocCrashingThread{DocThread: t, ThreadsIndex: i}
+	return &docCrashingThread{docThread: t, ThreadsIndex: i}
 }
 
 // unloadedAt lists the unloaded modules that were around an address, by name.
-func (m *documentMaker) unloadedAt(addr uint64) []DocUnloadedAt {
+func (m *documentMaker) unloadedAt(addr uint64) []docUnloadedAt {
 	offsets := map[string][]uint64{}
 	for i := range m.d.Unloaded {
 		if u := &m.d.Unloaded[i]; u.Contains(addr) {
@@ -226,16 +226,16 @@ func (m *documentMaker) unloadedAt(addr uint64) []DocUnloadedAt {
 			offsets[name] = append(offsets[name], addr-u.Addr)
 		}
 	}
-	var all []DocUnloadedAt
+	var all []docUnloadedAt
 	for name, list := range offsets {
 		slices.Sort(list)
-		at := DocUnloadedAt{Module: name}
+		at := docUnloadedAt{Module: name}
 		for _, off := range slices.Compact(list) {
 			at.Offsets = append(at.Offsets, m.hex(off))
 		}
 		all = append(all, at)
 	}
-	slices.SortFunc(all, func(a, b DocUnloadedAt) int { return cmp.Compare(a.Module, b.Module) })
+	slices.SortFunc(all, func(a, b docUnloadedAt) int { return cmp.Compare(a.Module, b.Module) })
 	return all
 }
 

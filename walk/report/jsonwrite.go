@@ -39,12 +39,12 @@ var documentWriters = sync.Pool{New: func() any {
 // release keeps the buffers, and nothing of the document.
 func (s *documentWriter) release() {
 	s.w.Reset(nil)
-	s.frame = DocFrame{}
+	s.frame = docFrame{}
 	documentWriters.Put(s)
 }
 
 // documentWriter writes a document piece by piece. The encoder of
-// github.com/go-json-experiment/json, to which DocFrames would give one frame after
+// github.com/go-json-experiment/json, to which docFrames would give one frame after
 // the other, took 14 % more processor time for a walk whose output is 14 MB.
 type documentWriter struct {
 	w      *bufio.Writer // keeps its first error
@@ -52,7 +52,7 @@ type documentWriter struct {
 	enc    *json.Encoder // to buf
 	buf    bytes.Buffer
 	pretty bytes.Buffer
-	frame  DocFrame // the one that is written
+	frame  docFrame // the one that is written
 	err    error    // of enc or w
 }
 
@@ -66,7 +66,7 @@ type jsonField struct {
 var byField = map[reflect.Type][]jsonField{}
 
 func init() {
-	for _, t := range []reflect.Type{reflect.TypeFor[Document](), reflect.TypeFor[DocCrashingThread](), reflect.TypeFor[DocThread]()} {
+	for _, t := range []reflect.Type{reflect.TypeFor[Document](), reflect.TypeFor[docCrashingThread](), reflect.TypeFor[docThread]()} {
 		for _, f := range reflect.VisibleFields(t) {
 			if !f.Anonymous { // its fields come as ours
 				byField[t] = append(byField[t], jsonField{fmt.Sprintf("%q:", f.Tag.Get("json")), f.Index})
@@ -87,17 +87,17 @@ func (s *documentWriter) value(v reflect.Value, depth int) {
 		return
 	}
 	switch x := v.Addr().Interface().(type) {
-	case **DocCrashingThread:
+	case **docCrashingThread:
 		s.value(v.Elem(), depth)
-	case *[]DocThread:
+	case *[]docThread:
 		s.list(len(*x), depth, func(i int) { s.value(v.Index(i), depth+1) })
-	case *[]DocModule:
+	case *[]docModule:
 		s.list(len(*x), depth, func(i int) { s.piece(&(*x)[i], depth+1) })
-	case *[]DocUnloadedModule:
+	case *[]docUnloadedModule:
 		s.list(len(*x), depth, func(i int) { s.piece(&(*x)[i], depth+1) })
-	case *DocFrames:
-		s.list(x.Len(), depth, func(i int) {
-			s.frame = x.At(i)
+	case *docFrames:
+		s.list(x.size(), depth, func(i int) {
+			s.frame = x.at(i)
 			s.piece(&s.frame, depth+1)
 		})
 	default:

@@ -192,7 +192,7 @@ func (b *bucket) send(ctx context.Context, f *file, r *Result) (Outcome, error) 
 	if f.gzip {
 		header.Set("Content-Encoding", "gzip")
 	}
-	if f.body.size > cmp.Or(b.u.partThreshold, PartThreshold) {
+	if f.body.size > cmp.Or(b.u.partThreshold, partThreshold) {
 		return Uploaded, b.sendParts(ctx, f, header, r)
 	}
 	a, err := b.call(ctx, http.MethodPut, b.key(f), "", header, &f.body, 0, f, r)

@@ -24,7 +24,7 @@
 // zip (Mozilla's Tecken): POST of a form with a zip, whose field is named as the file,
 // with the header Auth-Token. The answer's upload.skipped_keys were there already.
 //
-// s3: HEAD and PUT of objects, above PartThreshold bytes in parts, signed with AWS's
+// s3: HEAD and PUT of objects, above 64 MiB in parts, signed with AWS's
 // Signature Version 4 by minio-go.
 //
 // # What holds

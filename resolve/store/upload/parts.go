@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// PartThreshold is the size of an object from which on it goes in parts, each of which
-// is sent again by itself; in bytes. PartSize is the size of a part, which is in memory
+// partThreshold is the size of an object from which on it goes in parts, each of which
+// is sent again by itself; in bytes. partSize is the size of a part, which is in memory
 // for each of Jobs; S3 takes 10,000 of them.
 const (
-	PartThreshold = 64 << 20
-	PartSize      = 16 << 20
+	partThreshold = 64 << 20
+	partSize      = 16 << 20
 	maxParts      = 10_000
 )
 
 // sendParts sends an object in parts. What is begun and not completed is aborted: parts
 // cost money until then.
 func (b *bucket) sendParts(ctx context.Context, f *file, header http.Header, r *Result) error {
-	size := cmp.Or(b.u.partSize, PartSize)
+	size := cmp.Or(b.u.partSize, partSize)
 	for (f.body.size+size-1)/size > maxParts {
 		size *= 2
 	}

@@ -228,13 +228,13 @@ func (u *Uploader) removeTemporaries() {
 	}
 }
 
-// Compare orders results by where they go, then by where they are from.
-func Compare(a, b *Result) int {
+// compareResults orders results by where they go, then by where they are from.
+func compareResults(a, b *Result) int {
 	return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Item, b.Item))
 }
 
 // Sort puts results into an order that does not depend on the network.
-func Sort(results []*Result) { slices.SortFunc(results, Compare) }
+func Sort(results []*Result) { slices.SortFunc(results, compareResults) }
 
 // Shown returns where files go, without secrets.
 func (u *Uploader) Shown() string {
