@@ -125,6 +125,7 @@ func FuzzDecoder(f *testing.F) {
 		f.Add(name.raw)
 	}
 	f.Add("_Z1AIXtlatlA_cLa-1EEEEE")
+	f.Add("_Z1AIJ1AJEEET_1A")
 	for _, name := range costlyNames {
 		f.Add(name(5))
 		f.Add(name(40))
