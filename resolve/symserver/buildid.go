@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/object"
@@ -29,12 +30,12 @@ func (s *Server) findELF(k kind, id string) (*file, error) {
 	if k == executable {
 		contents = store.Executable
 	}
-	f, err := s.first(false, elfPaths(contents, id))
+	f, err := s.first(false, slices.Values(elfPaths(contents, id)))
 	if f != nil || k == executable {
 		return f, err
 	}
 	// A program that was not stripped is its own debug file.
-	whole, wholeErr := s.first(false, elfPaths(store.Executable, id))
+	whole, wholeErr := s.first(false, slices.Values(elfPaths(store.Executable, id)))
 	if whole == nil {
 		if err == nil {
 			err = wholeErr
@@ -63,7 +64,7 @@ func (s *Server) serveBuildID(w *recorder, r *http.Request, to target) {
 	var f *file
 	var err error
 	if to.kind == source {
-		f, err = s.first(false, []string{filepath.Join("buildid", to.id, "source", filepath.FromSlash(to.name))})
+		f, err = s.first(false, slices.Values([]string{filepath.Join("buildid", to.id, "source", filepath.FromSlash(to.name))}))
 	} else {
 		f, err = s.findELF(to.kind, to.id)
 	}

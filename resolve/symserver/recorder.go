@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -71,6 +72,11 @@ func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
+	if limited.N <= small {
+		buf := smallBuffers.Get().(*[small]byte)
+		defer smallBuffers.Put(buf)
+		return io.CopyBuffer(onlyWriter{w}, limited, buf[:])
+	}
 	sum := int64(0)
 	for limited.N > 0 {
 		w.extend()
@@ -85,6 +91,12 @@ func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 	}
 	return sum, nil
 }
+
+// small is up to how many bytes of a file are sent together with the header: the system would send
+// the header by itself before it copies the file.
+const small = 8 << 10
+
+var smallBuffers = sync.Pool{New: func() any { return new([small]byte) }}
 
 // onlyWriter hides ReadFrom.
 type onlyWriter struct{ io.Writer }

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -128,13 +131,19 @@ func refusedPath(err error) bool {
 
 // first opens the first of several files that is there, in the first root that has
 // one. An error is of one that is there and cannot be read.
-func (s *Server) first(needsSymbols bool, paths []string) (*file, error) {
+func (s *Server) first(needsSymbols bool, paths iter.Seq[string]) (*file, error) {
 	var failure error
 	for _, r := range s.roots {
 		if needsSymbols && !r.symbols {
 			continue
 		}
-		for _, path := range paths {
+		folders := folders{root: r}
+		tried := false
+		for path := range paths {
+			if tried && folders.lack(path) {
+				continue
+			}
+			tried = true
 			f, err := r.openRegular(path)
 			switch {
 			case err == nil:
@@ -149,4 +158,33 @@ func (s *Server) first(needsSymbols bool, paths []string) (*file, error) {
 		}
 	}
 	return nil, failure
+}
+
+// folders knows which folders a root has, as long as one request takes: a module has several
+// names of files, and most that are asked for have not even a folder.
+type folders struct {
+	root           *root
+	there, missing string // the last that was found, and that was not, with its separator
+}
+
+// lack reports whether a folder on the way to a file is missing.
+func (f *folders) lack(path string) bool {
+	dir, _ := filepath.Split(path)
+	switch {
+	case f.missing != "" && strings.HasPrefix(dir, f.missing):
+		return true
+	case dir == f.there:
+		return false
+	}
+	for end := range dir {
+		if !os.IsPathSeparator(dir[end]) || strings.HasPrefix(f.there, dir[:end+1]) {
+			continue
+		}
+		if _, err := f.root.Stat(dir[:end]); errors.Is(err, fs.ErrNotExist) {
+			f.missing = dir[:end+1]
+			return true
+		}
+	}
+	f.there = dir
+	return false
 }

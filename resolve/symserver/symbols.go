@@ -54,13 +54,15 @@ func places(p store.Place) (all []store.Place) {
 // findSymbols opens the symbol file of a module; of several the one whose extension
 // comes first. nil without any.
 func (s *Server) findSymbols(p store.Place, exts []string) (*file, error) {
-	var paths []string
-	for _, q := range places(p) {
-		for _, ext := range exts {
-			paths = append(paths, q.Path(ext))
+	return s.first(true, func(yield func(string) bool) {
+		for _, q := range places(p) {
+			for _, ext := range exts {
+				if !yield(q.Path(ext)) {
+					return
+				}
+			}
 		}
-	}
-	return s.first(true, paths)
+	})
 }
 
 // wanted are the extensions in the order in which a client should get them: what it
