@@ -45,7 +45,7 @@ func (d *debugData) size() int64 {
 	if d.line != nil {
 		total += d.line.Size()
 	}
-	for _, s := range [][]byte{d.Abbrev, d.Str, d.LineStr, d.StrOffsets, d.Addr, d.Rnglists, d.Ranges} {
+	for _, s := range [][]byte{d.Abbrev, d.Str, d.LineStr, d.StrOffsets, d.Addr, d.Rnglists, d.Ranges, d.Loclists, d.Loc} {
 		total += int64(len(s))
 	}
 	return total

@@ -190,6 +190,14 @@ func (r *reader) openDWARF(f *object.File, lost string) *debugData {
 		return nil
 	}
 	d.Info = src
+	if r.opts.Vars.wanted() {
+		d.Loclists, d.Loc = r.sectionData(f, ".debug_loclists"), r.sectionData(f, ".debug_loc")
+		for _, name := range []string{".debug_loclists", ".debug_loc"} {
+			if section := f.Section(name); section != nil {
+				d.random = append(d.random, section)
+			}
+		}
+	}
 	for _, s := range []struct {
 		name string
 		data *[]byte

@@ -22,11 +22,13 @@ type merger struct {
 	stats   *Stats
 	scratch *object.Scratch // where bodies are; nil for Go's memory
 
-	funcs   []funcRecord
-	multi   []bool // funcs[i] stands for several functions of the same code
-	arena   symfmt.Arena
-	builder symfmt.BodyBuilder
-	clips   int // records that clipBody may still look at
+	funcs      []funcRecord
+	multi      []bool // funcs[i] stands for several functions of the same code
+	arena      symfmt.Arena
+	builder    symfmt.BodyBuilder
+	places     []funcPlace // which functions the FUNCs are made of, if wantPlaces
+	wantPlaces bool
+	clips      int // records that clipBody may still look at
 }
 
 // compareFuncs orders by address, then by the DIE's place, then by size.
@@ -106,6 +108,9 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 		rva := m.code.rva(f.addr)
 		// The linker may have dropped the DIEs of functions that it folded.
 		sym := findSymbol(m.symbols, rva)
+		if m.wantPlaces {
+			m.places = append(m.places, funcPlace{rva, f.key, f.sub})
+		}
 		out = append(out, symfmt.Func{
 			RVA: rva, Size: f.size, Name: m.funcName(f, sym, m.multi[i]),
 			Multiple: m.multi[i] || sym != nil && sym.Multiple, Body: f.body,

@@ -90,6 +90,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/object"
@@ -147,6 +148,9 @@ type Options struct {
 	// Opened, if non-nil, is called with the path of each additional file opened
 	// here, including rejected ones. It may be called concurrently, in any order.
 	Opened func(path string)
+
+	// Vars says what Module.Vars has of parameters and local variables. The zero value leaves it nil.
+	Vars VarOptions
 
 	Demangle  bool   // false: names as they are in the file
 	Generator string // value of INFO GENERATOR; empty: no record
@@ -335,7 +339,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 // join makes the module's records from those of the workers.
 func (r *reader) join(ctx context.Context) error {
 	m, stats := &r.module, &r.report.Stats
-	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch}
+	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch, wantPlaces: r.opts.Vars.wanted()}
 	form := rawNames
 	if r.opts.Demangle {
 		form = sourceNames
@@ -360,6 +364,7 @@ func (r *reader) join(ctx context.Context) error {
 			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that their parts are too many"})
 	}
 	r.reportMapped()
+	r.joinVars(join.places)
 	r.workers = nil
 	r.addPublics(names)
 	stats.count(m)
@@ -432,8 +437,15 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	if large {
 		r.scratch = r.report.spill
 	}
+	var effort *dwarf.Effort
+	if r.opts.Vars.wanted() {
+		effort = &dwarf.Effort{Limit: d.effort.Limit}
+	}
 	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
+		if effort != nil {
+			w.vars = newVarReader(w, &r.opts.Vars, effort)
+		}
 		w.arena = newArena(r.scratch)
 		w.symbols, w.split = r.symbols, split
 		r.workers = append(r.workers, w)
@@ -481,6 +493,9 @@ func (w *worker) batch(b batch) int64 {
 	// What is kept from unit to unit must not depend on which worker reads them.
 	w.tables.Reset()
 	w.closeForeign()
+	if w.vars != nil {
+		w.vars.reset()
+	}
 	defer w.Flush()
 	data, err := w.d.Info.Bytes(int64(start), int64(size), w.info)
 	if err != nil {

@@ -24,6 +24,8 @@ type worker struct {
 	// inlines and lines.
 	wants func(dwarf.Span) bool
 
+	vars *varReader // nil: variables are not wanted
+
 	records
 	unitState
 	otherHalf
@@ -118,6 +120,9 @@ func newRecords() records {
 func (w *worker) finish() {
 	w.names.places = nil
 	w.unitState = unitState{}
+	if w.vars != nil {
+		w.vars.finish()
+	}
 }
 
 // problem records damage at off of .debug_info.
@@ -180,6 +185,9 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	}
 	if err := w.scan(); err != nil {
 		w.problem(h.Off, w.u.ownName()+" from there on", err)
+	}
+	if w.vars != nil && !w.Exhausted {
+		w.vars.unit(h, data)
 	}
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()

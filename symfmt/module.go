@@ -37,6 +37,17 @@ type Module struct {
 	Vars *vars.Info // parameters and local variables; nil if the file has none
 }
 
+// SplitVars returns the module without its variables, and a module that has the variables alone;
+// nil if there are none. The two share their contents with m.
+func (m *Module) SplitVars() (symbols, variables *Module) {
+	if m.Vars == nil {
+		return m, nil
+	}
+	apart := *m
+	apart.Vars = nil
+	return &apart, &Module{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: m.Name, Vars: m.Vars}
+}
+
 // Info is an INFO record, known or unknown. Value is the rest of the line.
 type Info struct{ Key, Value string }
 
@@ -122,6 +133,20 @@ type Inline struct { // 48 bytes
 	Origin   OriginID
 	NoFile   bool    // the call's file is unknown, as in the old form
 	Ranges   []Range // never empty in a valid file
+}
+
+// Hull returns the code from the lowest to the highest address of an INLINE.
+func (in *Inline) Hull() Range {
+	var lo, hi RVA
+	for i, r := range in.Ranges {
+		if end := r.RVA + RVA(r.Size); i == 0 || end > hi {
+			hi = end
+		}
+		if i == 0 || r.RVA < lo {
+			lo = r.RVA
+		}
+	}
+	return Range{lo, uint64(hi - lo)}
 }
 
 // Line is a line record: [RVA, RVA+Size) comes from line Num of File. Num 0

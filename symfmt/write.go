@@ -135,6 +135,9 @@ func (t *writer) plan(passed func()) {
 	t.cut(KindPublic, len(m.Publics), func(i int) int { return funcText + len(m.Publics[i].Name) })
 	t.cut(KindStackWin, len(m.Wins), func(i int) int { return winText })
 	t.cut(KindCFIInit, len(m.CFI.Blocks), func(i int) int { return rowText * (1 + int(m.CFI.Blocks[i].Count)) })
+	for i := range m.Vars.Pieces() {
+		t.pieces = append(t.pieces, piece{kind: KindInfo, from: i})
+	}
 }
 
 // planForms chooses the form of INLINE records, and declares the file that
@@ -252,6 +255,8 @@ func (t *writer) append(dst []byte, p *piece) []byte {
 		}
 	case KindCFIInit:
 		dst = t.appendBlocks(dst, p)
+	case KindInfo:
+		dst = m.Vars.Append(dst, p.from)
 	}
 	return dst
 }

@@ -159,6 +159,8 @@ func skipOp(form uint64) (op uint8, ok bool) {
 // Abbrevs is one table of .debug_abbrev, compiled. Codes are dense in practice:
 // low ones index a slice.
 type Abbrevs struct {
+	All bool // the programs take every attribute: for Unit.DIE
+
 	offset uint64
 	sizes  FormSizes
 	dense  []decl
@@ -297,7 +299,7 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64) b
 	}
 	switch last := len(t.steps) - 1; {
 	case !ok:
-	case wanted(c, at):
+	case t.All || wanted(c, at):
 		t.steps = append(t.steps, step{op: opTake, at: uint16(at), form: uint16(form), n: constant})
 	case op == opFixed && last >= first && t.steps[last].op == opFixed:
 		t.steps[last].n += int64(n)
@@ -309,6 +311,8 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64) b
 
 // AbbrevCache keeps the last tables: units of one producer often share one.
 type AbbrevCache struct {
+	All bool // as in Abbrevs
+
 	recent []*Abbrevs
 	next   int
 }
@@ -332,7 +336,7 @@ func (c *AbbrevCache) Get(section []byte, h *Header) (*Abbrevs, uint64, error) {
 		}
 	}
 	if len(c.recent) < recentTables {
-		c.recent = append(c.recent, &Abbrevs{})
+		c.recent = append(c.recent, &Abbrevs{All: c.All})
 		c.next = len(c.recent) - 1
 	}
 	t := c.recent[c.next]

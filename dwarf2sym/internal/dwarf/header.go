@@ -25,6 +25,11 @@ type Sections struct {
 	Addr       []byte
 	Rnglists   []byte
 	Ranges     []byte
+
+	// Lists of locations, where variables are read: of DWARF 5, and of the versions before. OldSplit
+	// says that Loc has the entries of GNU's split DWARF 4.
+	Loclists, Loc []byte
+	OldSplit      bool
 }
 
 // Source is a section that is read piece by piece.

@@ -30,6 +30,7 @@ type Unit struct {
 	strOffsetsBase uint64
 	addrBase       uint64
 	rnglistsBase   uint64
+	loclistsBase   uint64
 	gnuRangesBase  uint64 // of a skeleton: what the other half's DW_AT_ranges count from
 	rangesBase     uint64 // what DW_AT_ranges count from in .debug_ranges
 
@@ -47,6 +48,7 @@ func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) 
 		if h.DWARF64 {
 			u.rnglistsBase = 20
 		}
+		u.loclistsBase = u.rnglistsBase
 	}
 	pos := u.FirstDIE
 	code, pos := uleb(data, pos)
@@ -127,6 +129,8 @@ func (u *Unit) setBase(at uint16, v Value) {
 		u.addrBase = v.U
 	case dw.AtRnglistsBase:
 		u.rnglistsBase = v.U
+	case dw.AtLoclistsBase:
+		u.loclistsBase = v.U
 	case dw.AtGNURangesBase:
 		u.gnuRangesBase = v.U
 	}

@@ -63,6 +63,8 @@ func dumpFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-cfi", Usage: "omit STACK CFI records"},
 		cli.CFIFlag("take STACK CFI from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe if dwarf has none"),
 		&cli.BoolFlag{Name: "cfi-only", Usage: "write only MODULE, INFO and STACK CFI records"},
+		cli.Words(&cli.StringFlag{Name: "vars", Usage: "also describe variables in INFO VAR records: `WHICH` is none (default),\nparams for parameters, or all for local variables as well; with\n--store they go to NAME.vars next to the symbol file", Value: varsNone}, varsNone, varsParams, varsAll),
+		cli.Words(&cli.StringFlag{Name: "vars-types", Usage: "with --vars: describe types in `FORM`: full (default), or names for\nnames and sizes without members", Value: typesFull}, typesFull, typesNames),
 		&cli.StringFlag{Name: "name", Usage: "use `NAME` as MODULE's name instead of DT_SONAME or FILE's name"},
 		&cli.StringFlag{Name: "id", Usage: "use `ID`, 33 to 40 hexadecimal digits, as MODULE's id instead of the\none from the build-id or the code"},
 		&cli.StringFlag{Name: "os", Usage: "use `SYSTEM` as MODULE's operating system"},
@@ -110,6 +112,16 @@ type dumpConfig struct {
 	json           bool
 }
 
+// Values of --vars and --vars-types.
+const (
+	varsNone   = "none"
+	varsParams = "params"
+	varsAll    = "all"
+
+	typesFull  = "full"
+	typesNames = "names"
+)
+
 // noValue lists the flags whose value may not be empty.
 var noValue = []string{"output", "store", "name", "id", "os", "build-id", "dwp", "MF"}
 
@@ -118,6 +130,7 @@ var excluded = [][2]string{
 	{"output", "store"},
 	{"name", "both-names"},
 	{"cfi-only", "no-cfi"},
+	{"cfi-only", "vars"},
 	{"check-cfi", "no-cfi"},
 	{"cfi", "no-cfi"},
 	{"verbose", "quiet"},
@@ -163,6 +176,8 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		quiet:     c.Bool("quiet"),
 		json:      c.String("format") == cli.FormatJSON,
 	}
+	which := c.String("vars")
+	cfg.Options.Vars = dwarf2sym.VarOptions{Params: which != varsNone, Locals: which == varsAll, FullTypes: c.String("vars-types") == typesFull}
 	if c.Bool("no-generator") {
 		cfg.Options.Generator = ""
 	}
@@ -220,6 +235,9 @@ func checkFlags(c *cli.Context) error {
 	}
 	if c.IsSet("min-cfi") && !c.Bool("check-cfi") {
 		return fmt.Errorf("--min-cfi is for --check-cfi")
+	}
+	if c.IsSet("vars-types") && c.String("vars") == varsNone {
+		return fmt.Errorf("--vars-types is for --vars params or --vars all")
 	}
 	if err := cli.Percentage(c, "min-cfi"); err != nil {
 		return err

@@ -212,9 +212,21 @@ func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, how
 	return err
 }
 
-// writeToStore writes a symbol file that place will give its name.
+// writeToStore writes a symbol file that place will give its name, and the variables beside it.
 func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) (path string, err error) {
-	place, err := store.Path(m, d.extension())
+	symbols, vars := m.SplitVars()
+	if path, err = d.writeFile(ctx, r, symbols, ".sym", how, also); err == nil && vars != nil {
+		_, err = d.writeFile(ctx, r, vars, ".vars", how, nil)
+	}
+	return path, err
+}
+
+// writeFile writes a file of the store.
+func (d *dumper) writeFile(ctx context.Context, r *dumpResult, m *symfmt.Module, extension string, how symfmt.WriteOptions, also io.Writer) (path string, err error) {
+	if d.gzip {
+		extension += ".gz"
+	}
+	place, err := store.Path(m, extension)
 	if err != nil {
 		return "", &cli.StatusError{Status: cli.StatusOutput, Err: fmt.Errorf("%s: %w", r.File, err)}
 	}
@@ -229,13 +241,6 @@ func (d *dumper) writeToStore(ctx context.Context, r *dumpResult, m *symfmt.Modu
 		err = out.Finish()
 	}
 	return path, cli.OutputError(path, err)
-}
-
-func (d *dumper) extension() string {
-	if d.gzip {
-		return ".sym.gz"
-	}
-	return ".sym"
 }
 
 func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {

@@ -1,0 +1,329 @@
+package dwarf2sym
+
+import (
+	"bytes"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// maxReferences bounds how far expressions lead to each other, and types to their elements.
+const maxReferences = 64
+
+// exprDecoder turns an expression of DWARF into operations of the model.
+type exprDecoder struct {
+	v       *varReader
+	u       *fileUnit
+	c       bin.Cursor
+	ops     []vars.Op
+	starts  []int32 // by operation: where it begins in the expression
+	jumps   []jump
+	shared  bool // it means the same in every unit: no reference into debug information
+	unknown bool // there is an operation that has no form
+}
+
+// jump is an operation whose target is still a place in the bytes.
+type jump struct{ op, to int }
+
+// expr returns the number of an expression.
+func (v *varReader) expr(u *fileUnit, code []byte) vars.ExprID {
+	if id, ok := v.raw[string(code)]; ok {
+		return id
+	}
+	if v.depth++; v.depth > maxReferences {
+		v.depth--
+		return v.addExpr(unsupported)
+	}
+	ops, shared := v.decode(u, code)
+	v.depth--
+	id := v.addExpr(ops)
+	if shared {
+		v.raw[string(code)] = id
+	}
+	return id
+}
+
+var unsupported = []vars.Op{{Code: vars.OpUnsupported}}
+
+// addExpr interns operations. An expression without any says that there is no value.
+func (v *varReader) addExpr(ops []vars.Op) vars.ExprID {
+	if len(ops) == 0 {
+		return 0
+	}
+	e := vars.NewExpr(ops)
+	if id, ok := v.exprIndex[e]; ok {
+		return id
+	}
+	id := vars.ExprID(len(v.exprs))
+	v.exprs = append(v.exprs, e)
+	v.exprIndex[e] = id
+	v.meter.Spend(exprCost)
+	return id
+}
+
+const exprCost = 64
+
+// decode returns the operations of an expression, and whether they mean the same in every unit.
+func (v *varReader) decode(u *fileUnit, code []byte) (ops []vars.Op, shared bool) {
+	v.meter.Spend(uint64(len(code)))
+	d := exprDecoder{v: v, u: u, c: u.Cursor(code), shared: true}
+	for d.c.Len() > 0 && d.c.Err() == nil && !d.unknown {
+		d.starts = append(d.starts, int32(d.c.Pos()))
+		n := len(d.ops)
+		d.op(d.c.U8())
+		if len(d.ops) == n { // nothing to do
+			d.starts = d.starts[:n]
+		}
+	}
+	if d.unknown || d.c.Err() != nil || !d.land() {
+		return unsupported, d.shared
+	}
+	return d.ops, d.shared
+}
+
+// land resolves the targets of jumps.
+func (d *exprDecoder) land() bool {
+	for _, j := range d.jumps {
+		to := -1
+		if j.to == d.c.Pos() {
+			to = len(d.ops)
+		}
+		for i, start := range d.starts {
+			if int(start) == j.to {
+				to = i
+			}
+		}
+		if to < 0 {
+			return false
+		}
+		d.ops[j.op].To = to
+	}
+	return true
+}
+
+func (d *exprDecoder) add(op vars.Op) { d.ops = append(d.ops, op) }
+
+// plainOps are operations without operands.
+var plainOps = map[byte]vars.OpCode{
+	dw.OpDup: vars.OpDup, dw.OpDrop: vars.OpDrop, dw.OpSwap: vars.OpSwap, dw.OpRot: vars.OpRot, dw.OpOver: vars.OpOver,
+	dw.OpAbs: vars.OpAbs, dw.OpAnd: vars.OpAnd, dw.OpDiv: vars.OpDiv, dw.OpMinus: vars.OpMinus, dw.OpMod: vars.OpMod,
+	dw.OpMul: vars.OpMul, dw.OpNeg: vars.OpNeg, dw.OpNot: vars.OpNot, dw.OpOr: vars.OpOr, dw.OpPlus: vars.OpPlus,
+	dw.OpShl: vars.OpShl, dw.OpShr: vars.OpShr, dw.OpShra: vars.OpShra, dw.OpXor: vars.OpXor, dw.OpEq: vars.OpEq,
+	dw.OpGe: vars.OpGe, dw.OpGt: vars.OpGt, dw.OpLe: vars.OpLe, dw.OpLt: vars.OpLt, dw.OpNe: vars.OpNe,
+	dw.OpPushObjectAddress: vars.OpObjectAt, dw.OpCallFrameCFA: vars.OpCFA, dw.OpStackValue: vars.OpStackValue,
+}
+
+func (d *exprDecoder) op(code byte) {
+	c := &d.c
+	if plain, ok := plainOps[code]; ok {
+		d.add(vars.Op{Code: plain})
+		return
+	}
+	switch {
+	case code >= dw.OpLit0 && code < dw.OpReg0:
+		d.constant(uint64(code - dw.OpLit0))
+		return
+	case code >= dw.OpReg0 && code < dw.OpBreg0:
+		d.add(vars.Op{Code: vars.OpReg, Reg: uint32(code - dw.OpReg0)})
+		return
+	case code >= dw.OpBreg0 && code < dw.OpRegx:
+		d.add(vars.Op{Code: vars.OpBreg, Reg: uint32(code - dw.OpBreg0), S: c.SLEB()})
+		return
+	}
+	switch code {
+	case dw.OpNop, dw.OpGNUUninit:
+	case dw.OpAddr:
+		d.address(c.Uint(int(d.u.AddrSize)))
+	case dw.OpAddrx, dw.OpGNUAddrIndex, dw.OpConstx, dw.OpGNUConstIndex:
+		d.shared = false
+		addr, ok := d.u.Addrx(c.ULEB())
+		d.unknown = d.unknown || !ok
+		if code == dw.OpAddrx || code == dw.OpGNUAddrIndex {
+			d.address(addr)
+		} else {
+			d.constant(addr)
+		}
+	case dw.OpConst1u:
+		d.constant(uint64(c.U8()))
+	case dw.OpConst1s:
+		d.constant(uint64(int8(c.U8())))
+	case dw.OpConst2u:
+		d.constant(uint64(c.U16()))
+	case dw.OpConst2s:
+		d.constant(uint64(int16(c.U16())))
+	case dw.OpConst4u:
+		d.constant(uint64(c.U32()))
+	case dw.OpConst4s:
+		d.constant(uint64(int32(c.U32())))
+	case dw.OpConst8u, dw.OpConst8s:
+		d.constant(c.U64())
+	case dw.OpConstu:
+		d.constant(c.ULEB())
+	case dw.OpConsts:
+		d.constant(uint64(c.SLEB()))
+	case dw.OpPick:
+		d.add(vars.Op{Code: vars.OpPick, U: uint64(c.U8())})
+	case dw.OpPlusUconst:
+		d.add(vars.Op{Code: vars.OpPlusConst, U: c.ULEB()})
+	case dw.OpDeref:
+		d.add(vars.Op{Code: vars.OpDeref, U: uint64(d.u.AddrSize)})
+	case dw.OpDerefSize:
+		d.add(vars.Op{Code: vars.OpDeref, U: uint64(c.U8())})
+	case dw.OpSkip, dw.OpBra:
+		by := int(int16(c.U16()))
+		op := vars.OpSkip
+		if code == dw.OpBra {
+			op = vars.OpBranch
+		}
+		d.jumps = append(d.jumps, jump{len(d.ops), c.Pos() + by})
+		d.add(vars.Op{Code: op})
+	case dw.OpRegx:
+		d.add(vars.Op{Code: vars.OpReg, Reg: uint32(c.ULEB())})
+	case dw.OpBregx:
+		d.add(vars.Op{Code: vars.OpBreg, Reg: uint32(c.ULEB()), S: c.SLEB()})
+	case dw.OpFbreg:
+		d.add(vars.Op{Code: vars.OpFbreg, S: c.SLEB()})
+	case dw.OpPiece:
+		d.add(vars.Op{Code: vars.OpPiece, U: c.ULEB()})
+	case dw.OpBitPiece:
+		d.add(vars.Op{Code: vars.OpBitPiece, U: c.ULEB(), S: int64(c.ULEB())})
+	case dw.OpFormTLSAddress, dw.OpGNUPushTLSAddress:
+		// Before DWARF 5 had const8u here, an address stood for the offset.
+		if n := len(d.ops); n > 0 && d.ops[n-1].Code == vars.OpAddr {
+			d.ops[n-1] = vars.Op{Code: vars.OpConst, U: d.v.w.code.addr(vars.RVA(d.ops[n-1].U))}
+		}
+		d.add(vars.Op{Code: vars.OpTLS})
+	case dw.OpImplicitValue:
+		d.add(vars.Op{Code: vars.OpImplicitValue, Data: bytes.Clone(c.Bytes(c.ULEB()))})
+	case dw.OpEntryValue, dw.OpGNUEntryValue:
+		sub, shared := d.v.decode(d.u, c.Bytes(c.ULEB()))
+		d.shared = d.shared && shared
+		d.add(vars.Op{Code: vars.OpEntryValue, Sub: sub})
+	default:
+		d.refersTo(code)
+	}
+}
+
+// refersTo reads an operation that refers to the debug information.
+func (d *exprDecoder) refersTo(code byte) {
+	c := &d.c
+	d.shared = false
+	switch code {
+	case dw.OpCall2:
+		d.call(d.u.Off + uint64(c.U16()))
+	case dw.OpCall4:
+		d.call(d.u.Off + uint64(c.U32()))
+	case dw.OpCallRef:
+		d.call(d.u.RefOffset(c))
+	case dw.OpImplicitPointer, dw.OpGNUImplicitPointer:
+		at := d.u.RefOffset(c)
+		op := vars.Op{Code: vars.OpImplicitPointer, S: c.SLEB()}
+		op.Label, op.Expr = d.v.reference(d.u, at)
+		d.add(op)
+	case dw.OpGNUVariableValue:
+		label, expr := d.v.reference(d.u, d.u.RefOffset(c))
+		d.unknown = d.unknown || expr != 0
+		d.add(vars.Op{Code: vars.OpVariableValue, Label: label})
+	case dw.OpConstType, dw.OpGNUConstType:
+		t := d.baseType()
+		d.add(vars.Op{Code: vars.OpConstType, Type: t, Data: bytes.Clone(c.Bytes(uint64(c.U8())))})
+	case dw.OpRegvalType, dw.OpGNURegvalType:
+		reg := uint32(c.ULEB())
+		d.add(vars.Op{Code: vars.OpRegType, Reg: reg, Type: d.baseType()})
+	case dw.OpDerefType, dw.OpGNUDerefType:
+		size := uint64(c.U8())
+		d.add(vars.Op{Code: vars.OpDerefType, U: size, Type: d.baseType()})
+	case dw.OpConvert, dw.OpGNUConvert:
+		d.add(vars.Op{Code: vars.OpConvert, Type: d.baseType()})
+	case dw.OpReinterpret, dw.OpGNUReinterpret:
+		d.add(vars.Op{Code: vars.OpReinterpret, Type: d.baseType()})
+	default:
+		d.unknown = true
+	}
+}
+
+func (d *exprDecoder) constant(n uint64) { d.add(vars.Op{Code: vars.OpConst, U: n}) }
+
+func (d *exprDecoder) address(addr uint64) {
+	d.add(vars.Op{Code: vars.OpAddr, U: uint64(d.v.w.code.rva(addr))})
+}
+
+// baseType reads a reference to a base type; 0 is the generic type.
+func (d *exprDecoder) baseType() vars.TypeID {
+	off := d.c.ULEB()
+	if off == 0 {
+		return 0
+	}
+	id := d.v.typeAt(d.u, dwarf.Value{Kind: dwarf.Ref, U: d.u.Off + off})
+	d.unknown = d.unknown || d.v.types[id].Kind != vars.Base
+	return id
+}
+
+// call adds what a DIE's location does: its operations, if they are the same everywhere.
+func (d *exprDecoder) call(off uint64) {
+	label, expr := d.v.reference(d.u, off)
+	if expr == 0 {
+		d.add(vars.Op{Code: vars.OpCall, Label: label})
+		return
+	}
+	at := len(d.ops)
+	for _, op := range d.v.exprs[expr].Ops() {
+		if op.Code == vars.OpSkip || op.Code == vars.OpBranch {
+			op.To += at
+		}
+		d.starts = append(d.starts, -1)
+		d.add(op)
+	}
+	if n := len(d.ops) - at; n > 0 { // op removes the start of what added nothing
+		d.starts = append(d.starts[:at+1], d.starts[at+2:]...)
+	}
+}
+
+// dieKey is the place of a DIE.
+type dieKey struct {
+	d   *debugData
+	off uint64
+}
+
+// reference returns how operations name the variable or procedure at off: by its label, or by
+// what its location says where that is the same everywhere.
+func (v *varReader) reference(u *fileUnit, off uint64) (label uint32, expr vars.ExprID) {
+	du, die, ok := v.dieAt(u, dwarf.Value{Kind: dwarf.Ref, U: off})
+	if !ok {
+		return 0, v.addExpr(unsupported)
+	}
+	if a := die.Attr(dw.AtConstValue); a != nil {
+		return 0, v.constValue(du, a)
+	}
+	if a := die.Attr(dw.AtLocation); a != nil && a.IsBlock() {
+		code, _ := du.Block(a)
+		if die.Tag == dw.TagDwarfProcedure || len(code) > 0 && (code[0] == dw.OpAddr || code[0] == dw.OpAddrx || code[0] == dw.OpGNUAddrIndex) {
+			return 0, v.expr(du, code)
+		}
+	}
+	key := v.originOf(du, &die)
+	if v.labels[key] == 0 {
+		v.labels[key] = uint32(len(v.labels) + 1)
+	}
+	return v.labels[key], 0
+}
+
+// constValue returns the expression of a DW_AT_const_value.
+func (v *varReader) constValue(u *fileUnit, a *dwarf.Attr) vars.ExprID {
+	if b, ok := u.Block(a); ok {
+		return v.addExpr([]vars.Op{{Code: vars.OpConstValue, Data: bytes.Clone(b)}})
+	}
+	switch {
+	case a.IsString():
+		text, _ := u.Text(a.Value)
+		return v.addExpr([]vars.Op{{Code: vars.OpConstValue, Data: append(bytes.Clone(text), 0)}})
+	case a.Kind == dwarf.Const:
+		return v.addExpr([]vars.Op{{Code: vars.OpConstNumber, U: a.U}})
+	}
+	if addr, ok := u.Address(a.Value); ok {
+		return v.addExpr([]vars.Op{{Code: vars.OpAddr, U: uint64(v.w.code.rva(addr))}, {Code: vars.OpStackValue}})
+	}
+	return v.addExpr(unsupported)
+}

@@ -1,0 +1,366 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// funcPlace says which function a FUNC is made of.
+type funcPlace struct {
+	rva      symfmt.RVA
+	key, sub uint64
+}
+
+// varJoiner makes the Info of a module from what the workers read, once the FUNCs are known.
+type varJoiner struct {
+	code      *codeMap
+	readers   []*varReader
+	info      *vars.Info
+	funcs     map[[2]uint64]joinedFunc
+	targets   map[targetKey]uint64 // the address of a function; ambiguous: several
+	exprs     [][]vars.ExprID      // by reader
+	types     [][]vars.TypeID
+	baseTypes []uint32 // those of expressions: their places among all types
+	vars      [][]vars.VarID
+	groups    map[string]vars.GroupID
+
+	builder vars.Builder
+	scopes  []joinedScope
+	inlines map[inlineKey]int
+	starts  []symfmt.Range // hulls of the function's INLINEs
+	key     []byte
+	list    []vars.Entry
+}
+
+// joinedFunc is a function of a reader.
+type joinedFunc struct {
+	reader int
+	fn     *varFunc
+}
+
+// inlineKey identifies an INLINE in its FUNC: those of one depth do not overlap.
+type inlineKey struct {
+	depth uint32
+	start symfmt.RVA
+}
+
+const ambiguous = ^uint64(0)
+
+// joinVars returns the variables of a module whose FUNCs are known; places are those of its
+// functions.
+func joinVars(m *symfmt.Module, code *codeMap, readers []*varReader, places []funcPlace, o *VarOptions) *vars.Info {
+	j := &varJoiner{code: code, readers: readers, groups: map[string]vars.GroupID{}, inlines: map[inlineKey]int{},
+		info: &vars.Info{Locals: o.Locals, FullTypes: o.FullTypes, Groups: [][]vars.VarID{nil}}}
+	j.joinTypes()
+	j.joinVariables()
+	j.indexFuncs()
+	k := 0
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		for k < len(places) && places[k].rva < f.RVA {
+			k++
+		}
+		if k < len(places) && places[k].rva == f.RVA {
+			if fn, ok := j.funcs[[2]uint64{places[k].key, places[k].sub}]; ok {
+				j.add(f, fn)
+			}
+		}
+	}
+	j.info.Canonicalize()
+	return j.info
+}
+
+// joinVars fills in the module's variables.
+func (r *reader) joinVars(places []funcPlace) {
+	var readers []*varReader
+	for _, w := range r.workers {
+		if w.vars != nil {
+			readers = append(readers, w.vars)
+		}
+	}
+	if len(readers) == 0 {
+		return
+	}
+	if effort := readers[0].meter.Effort; effort.Over() {
+		r.problem(problemUnits, "all variables", &bin.Error{File: r.file.Path, Section: ".debug_info", Msg: fmt.Sprintf(
+			"its variables share lists and types so often that they stand for over %d bytes", effort.Limit)})
+		return
+	}
+	r.module.Vars = joinVars(&r.module, r.code, readers, places, &r.opts.Vars)
+}
+
+func (j *varJoiner) indexFuncs() {
+	j.funcs = map[[2]uint64]joinedFunc{}
+	j.targets = map[targetKey]uint64{}
+	for r, v := range j.readers {
+		for i := range v.funcs {
+			fn := &v.funcs[i]
+			j.funcs[[2]uint64{fn.key, fn.sub}] = joinedFunc{r, fn}
+		}
+		for _, t := range v.targets {
+			if addr, ok := j.targets[t.die]; ok && addr != t.addr {
+				t.addr = ambiguous
+			}
+			j.targets[t.die] = t.addr
+		}
+	}
+}
+
+func (j *varJoiner) joinVariables() {
+	index := map[vars.Variable]vars.VarID{}
+	j.info.Vars = []vars.Variable{{}}
+	texts := map[string]string{} // equal names are kept once
+	for r, v := range j.readers {
+		ids := make([]vars.VarID, len(v.variables))
+		for i, rec := range v.variables {
+			name, ok := texts[v.names.At(rec.name)]
+			if !ok {
+				name = v.names.At(rec.name)
+				texts[name] = name
+			}
+			va := vars.Variable{Name: name, Type: j.types[r][rec.typ], Label: rec.label,
+				Param: rec.flags&varParam != 0, Artificial: rec.flags&varArtificial != 0}
+			id, ok := index[va]
+			if !ok {
+				id = vars.VarID(len(j.info.Vars))
+				j.info.Vars = append(j.info.Vars, va)
+				index[va] = id
+			}
+			ids[i] = id
+		}
+		j.vars = append(j.vars, ids)
+	}
+}
+
+// unpackVars reads what varReader.pack has written.
+type unpackVars struct {
+	data []byte
+	end  uint64
+}
+
+func (u *unpackVars) number() uint64 {
+	n, size := binary.Uvarint(u.data)
+	u.data = u.data[size:]
+	return n
+}
+
+func (u *unpackVars) signed() int64 {
+	n, size := binary.Varint(u.data)
+	u.data = u.data[size:]
+	return n
+}
+
+func (u *unpackVars) byte() byte {
+	b := u.data[0]
+	u.data = u.data[1:]
+	return b
+}
+
+func (u *unpackVars) span() (lo, hi uint64) {
+	lo = u.end + uint64(u.signed())
+	u.end = lo + u.number()
+	return lo, u.end
+}
+
+// joinedScope is a scope that is open in the Builder, or one that is left out.
+type joinedScope struct {
+	level  uint64
+	depth  uint32 // inlined calls around its variables
+	start  uint64
+	end    uint64
+	absent bool
+}
+
+// add packs the variables of a FUNC.
+func (j *varJoiner) add(f *symfmt.Func, from joinedFunc) {
+	u := unpackVars{data: from.fn.data, end: from.fn.base}
+	lo := j.code.addr(f.RVA)
+	hi := lo + f.Size
+	frame := j.exprs[from.reader][u.number()]
+	j.indexInlines(f)
+	j.builder.Reset(f.RVA)
+	j.scopes = j.scopes[:0]
+	for n := u.number(); n > 0; n-- {
+		j.scope(&u, from, lo, hi)
+	}
+	j.leave(0)
+	sites := j.sites(&u, from, f, lo, hi)
+	body := j.builder.Finish()
+	if body.HasVariables(j.info) || sites {
+		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: frame, Body: body})
+	}
+}
+
+// indexInlines notes where the INLINEs of a FUNC start.
+func (j *varJoiner) indexInlines(f *symfmt.Func) {
+	clear(j.inlines)
+	j.starts = j.starts[:0]
+	n := 0
+	for in := range f.Inlines() {
+		hull := in.Hull()
+		key := inlineKey{in.Depth, hull.RVA}
+		if _, ok := j.inlines[key]; !ok {
+			j.inlines[key] = n
+		}
+		j.starts = append(j.starts, hull)
+		n++
+	}
+}
+
+// leave ends the scopes down to a level.
+func (j *varJoiner) leave(level uint64) {
+	for n := len(j.scopes); n > 0 && j.scopes[n-1].level >= level; n-- {
+		if !j.scopes[n-1].absent {
+			j.builder.End()
+		}
+		j.scopes = j.scopes[:n-1]
+	}
+}
+
+// scope packs the next scope of a function, of which the FUNC has the code from lo to hi.
+func (j *varJoiner) scope(u *unpackVars, from joinedFunc, lo, hi uint64) {
+	kind := vars.ScopeKind(u.byte())
+	s := joinedScope{level: u.number(), start: lo, end: hi}
+	j.leave(s.level)
+	var around joinedScope
+	if n := len(j.scopes); n > 0 {
+		around = j.scopes[n-1]
+		s.depth, s.absent = around.depth, around.absent
+	}
+	var ranges []vars.Range
+	for n := u.number(); n > 0; n-- {
+		a, b := u.span()
+		if a, b = max(a, lo), min(b, hi); a < b {
+			if ranges == nil {
+				s.start = a
+			}
+			s.end = b
+			ranges = append(ranges, vars.Range{Lo: int64(a - around.start), Hi: int64(b - around.start)})
+		}
+	}
+	if kind != vars.FuncScope && ranges == nil {
+		s.absent = true
+	}
+	inline := 0
+	if kind == vars.InlineScope && !s.absent {
+		var ok bool
+		if inline, ok = j.inlines[inlineKey{s.depth, j.code.rva(s.start)}]; !ok {
+			s.absent = true
+		} else {
+			s.end = s.start + j.starts[inline].Size
+		}
+		s.depth++
+	}
+	j.scopes = append(j.scopes, s)
+	locs := j.variables(u, from, &s)
+	if s.absent {
+		return
+	}
+	group := j.group()
+	switch kind {
+	case vars.FuncScope:
+		j.builder.Func(group)
+	case vars.InlineScope:
+		j.builder.Inline(inline, group)
+	case vars.BlockScope:
+		j.builder.Block(ranges, group)
+	}
+	for i := range locs {
+		j.builder.Location(&locs[i])
+	}
+}
+
+// variables reads those of a scope. j.key names them.
+func (j *varJoiner) variables(u *unpackVars, from joinedFunc, s *joinedScope) (locs []vars.Location) {
+	v := j.readers[from.reader]
+	remap := v.remaps[from.fn.unit]
+	exprs := j.exprs[from.reader]
+	j.key = j.key[:0]
+	list := j.list[:0]
+	for n := u.number(); n > 0; n-- {
+		j.key = binary.LittleEndian.AppendUint32(j.key, uint32(j.vars[from.reader][remap[u.number()]]))
+		var l vars.Location
+		switch n := u.number(); n {
+		case 0:
+		case 1:
+			l.Whole = exprs[u.number()]
+		default:
+			first := len(list)
+			for ; n > 1; n-- {
+				lo, hi := u.span()
+				expr := exprs[u.number()]
+				if s.absent {
+					continue
+				}
+				if lo, hi = max(lo, s.start), min(hi, s.end); lo >= hi {
+					continue
+				}
+				r := vars.Range{Lo: int64(lo - s.start), Hi: int64(hi - s.start)}
+				if k := len(list); k > first && list[k-1].Expr == expr && list[k-1].Hi == r.Lo {
+					list[k-1].Hi = r.Hi
+					continue
+				}
+				list = append(list, vars.Entry{Range: r, Expr: expr})
+			}
+			l.List = list[first:len(list):len(list)]
+			if len(l.List) == 1 && l.List[0].Lo == 0 && l.List[0].Hi == int64(s.end-s.start) {
+				l = vars.Location{Whole: l.List[0].Expr}
+			}
+		}
+		locs = append(locs, l)
+	}
+	j.list = list
+	return locs
+}
+
+// group returns the number of the group that j.key names.
+func (j *varJoiner) group() vars.GroupID {
+	if len(j.key) == 0 {
+		return 0
+	}
+	if id, ok := j.groups[string(j.key)]; ok {
+		return id
+	}
+	id := vars.GroupID(len(j.info.Groups))
+	group := make([]vars.VarID, len(j.key)/4)
+	for i := range group {
+		group[i] = vars.VarID(binary.LittleEndian.Uint32(j.key[4*i:]))
+	}
+	j.info.Groups = append(j.info.Groups, group)
+	j.groups[string(j.key)] = id
+	return id
+}
+
+// sites packs the calls in the code from lo to hi. It reports whether there are any.
+func (j *varJoiner) sites(u *unpackVars, from joinedFunc, f *symfmt.Func, lo, hi uint64) bool {
+	exprs := j.exprs[from.reader]
+	var all []vars.CallSite
+	for n := u.number(); n > 0; n-- {
+		ret := from.fn.base + uint64(u.signed())
+		s := vars.CallSite{Return: j.code.rva(ret), Tail: u.byte() != 0}
+		key := targetKey{u.number(), u.number()}
+		if addr, ok := j.targets[key]; ok && addr != ambiguous {
+			s.Target, s.HasTarget = j.code.rva(addr), true
+		}
+		for k := u.number(); k > 0; k-- {
+			loc := exprs[u.number()]
+			s.Params = append(s.Params, vars.SiteParam{Location: loc, Value: exprs[u.number()]})
+		}
+		if lo < ret && ret <= hi {
+			all = append(all, s)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b vars.CallSite) int { return cmp.Compare(a.Return, b.Return) })
+	for i := range all {
+		if i == 0 || all[i].Return != all[i-1].Return {
+			j.builder.Site(&all[i])
+		}
+	}
+	return len(all) > 0
+}

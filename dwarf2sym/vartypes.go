@@ -1,0 +1,251 @@
+package dwarf2sym
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// joinTypes finds out which types of the readers are equal: those whose names, sizes and members
+// agree, and whose members' types are equal in turn. Types refer to each other in cycles, so that
+// all are taken for equal first as far as they agree themselves, and set apart as long as those that
+// they refer to are: as the states of an automaton are when it is minimized. A structure that is only declared
+// stands for the one of its name, if there is only one.
+func (j *varJoiner) joinTypes() {
+	j.joinExprs()
+	g := &typeGraph{seed: maphash.MakeSeed()}
+	for r, v := range j.readers {
+		g.first = append(g.first, uint32(len(g.types)))
+		for i := range v.types {
+			t := v.types[i].Clone()
+			t.Exprs(func(e vars.ExprID) vars.ExprID { return j.exprs[r][e] })
+			t.Renumber(func(id vars.TypeID) vars.TypeID { return vars.TypeID(g.first[r]) + id })
+			g.types = append(g.types, t)
+		}
+		v.types, v.typeIndex = nil, nil
+	}
+	g.to = make([]uint32, len(g.types))
+	for i := range g.to {
+		g.to[i] = uint32(i)
+	}
+	g.refine()
+	if g.define() {
+		g.refine()
+	}
+	j.numberTypes(g)
+}
+
+// typeGraph is the types of all readers.
+type typeGraph struct {
+	seed  maphash.Seed
+	first []uint32 // by reader: its type 0
+	types []vars.Type
+	own   []uint64 // by type: what it is, without what it refers to
+	hash  []uint64 // with what it refers to, so far
+	to    []uint32 // by type: the one that stands for it
+}
+
+// maxRounds bounds how far types are compared. In real programs 12 rounds set apart all that differ.
+const maxRounds = 64
+
+// refine sets types apart until nothing changes.
+func (g *typeGraph) refine() {
+	if g.own == nil {
+		var k []byte
+		for i := range g.types {
+			k = appendWhole(k[:0], &g.types[i])
+			g.own = append(g.own, maphash.Bytes(g.seed, k))
+		}
+	}
+	g.hash = append(g.hash[:0], g.own...)
+	next := make([]uint64, len(g.hash))
+	classes := 0
+	for range maxRounds {
+		seen := make(map[uint64]struct{}, classes)
+		for _, h := range g.hash {
+			seen[h] = struct{}{}
+		}
+		if len(seen) == classes {
+			return
+		}
+		classes = len(seen)
+		for i := range g.types {
+			h := mix(0, g.own[i])
+			g.types[i].Refs(func(id vars.TypeID) { h = mix(h, g.hash[g.to[id]]) })
+			next[i] = h
+		}
+		g.hash, next = next, g.hash
+	}
+}
+
+// mix joins hashes: the finalizer of MurmurHash3 over their sum.
+func mix(h, x uint64) uint64 {
+	h = (h*31 + x) ^ math.MaxUint32
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+// define lets structures that are only declared stand for those that are defined. It reports whether there are any.
+func (g *typeGraph) define() bool {
+	const several = math.MaxUint32
+	defined := map[string]uint32{}
+	for i := range g.types {
+		t := &g.types[i]
+		if !isAggregate(t) || t.Incomplete || t.Name == "" {
+			continue
+		}
+		if other, ok := defined[t.Name]; ok && (other == several || g.hash[other] != g.hash[i]) {
+			defined[t.Name] = several
+		} else if !ok {
+			defined[t.Name] = uint32(i)
+		}
+	}
+	any := false
+	for i := range g.types {
+		t := &g.types[i]
+		if !t.Incomplete {
+			continue
+		}
+		if d, ok := defined[t.Name]; ok && d != several && sameSort(t, &g.types[d]) {
+			g.to[i] = d
+			any = true
+		}
+	}
+	return any
+}
+
+func isAggregate(t *vars.Type) bool {
+	switch t.Kind {
+	case vars.Struct, vars.Class, vars.Union, vars.Enum:
+		return true
+	}
+	return false
+}
+
+// sameSort reports whether a declaration may be one of a definition.
+func sameSort(a, b *vars.Type) bool {
+	sort := func(t *vars.Type) vars.TypeKind {
+		if t.Kind == vars.Class {
+			return vars.Struct
+		}
+		return t.Kind
+	}
+	return sort(a) == sort(b)
+}
+
+// numberTypes makes the types of the Info, one for each class.
+func (j *varJoiner) numberTypes(g *typeGraph) {
+	class := map[uint64]vars.TypeID{g.hash[0]: 0}
+	j.info.Types = []vars.Type{{}}
+	ids := make([]vars.TypeID, len(g.types))
+	var reps []uint32
+	for i := range g.types {
+		h := g.hash[g.to[i]]
+		id, ok := class[h]
+		if !ok {
+			id = vars.TypeID(len(j.info.Types))
+			class[h] = id
+			j.info.Types = append(j.info.Types, g.types[g.to[i]])
+			reps = append(reps, g.to[i])
+		}
+		ids[i] = id
+	}
+	for k := range reps {
+		j.info.Types[k+1].Renumber(func(id vars.TypeID) vars.TypeID { return ids[id] })
+	}
+	for r := range j.readers {
+		end := len(ids)
+		if r+1 < len(g.first) {
+			end = int(g.first[r+1])
+		}
+		j.types = append(j.types, ids[g.first[r]:end])
+	}
+	// Until here expressions have the numbers that base types got first.
+	for i, e := range j.info.Exprs {
+		j.info.Exprs[i] = e.Renumber(func(id vars.TypeID) vars.TypeID { return ids[j.baseTypes[id]] }, nil)
+	}
+}
+
+// joinExprs gives the expressions of all readers common numbers. The base types that they refer to
+// have those of j.baseTypes.
+func (j *varJoiner) joinExprs() {
+	bases := map[string]vars.TypeID{}
+	index := map[vars.Expr]vars.ExprID{}
+	j.info.Exprs = []vars.Expr{{}}
+	j.baseTypes = []uint32{0}
+	var k []byte
+	at := uint32(0)
+	for _, v := range j.readers {
+		ids := make([]vars.ExprID, len(v.exprs))
+		for i, e := range v.exprs {
+			if i == 0 {
+				continue
+			}
+			e = e.Renumber(func(id vars.TypeID) vars.TypeID {
+				if id == 0 {
+					return 0
+				}
+				k = appendType(k[:0], &v.types[id])
+				base, ok := bases[string(k)]
+				if !ok {
+					base = vars.TypeID(len(j.baseTypes))
+					j.baseTypes = append(j.baseTypes, at+uint32(id))
+					bases[string(k)] = base
+				}
+				return base
+			}, func(e vars.ExprID) vars.ExprID { return ids[e] })
+			id, ok := index[e]
+			if !ok {
+				id = vars.ExprID(len(j.info.Exprs))
+				j.info.Exprs = append(j.info.Exprs, e)
+				index[e] = id
+			}
+			ids[i] = id
+		}
+		j.exprs = append(j.exprs, ids)
+		at += uint32(len(v.types))
+	}
+}
+
+// appendWhole appends all that a type is itself.
+func appendWhole(k []byte, t *vars.Type) []byte {
+	apart := *t
+	apart.Elem, apart.Class, apart.Params = 0, 0, nil
+	k = append(appendType(k, &apart), 0, btob(t.Incomplete))
+	k = binary.AppendUvarint(k, uint64(len(t.Params)))
+	k = appendMembers(k, t.Members)
+	for i := range t.Variants {
+		p := &t.Variants[i]
+		k = appendMembers(append(k, 1), []vars.Member{p.Discr})
+		for n := range p.Variants {
+			k = append(k, 2)
+			for _, r := range p.Variants[n].Ranges {
+				k = binary.AppendUvarint(append(k, 3), r.Low)
+				k = binary.AppendUvarint(k, r.High)
+			}
+			k = appendMembers(k, p.Variants[n].Members)
+		}
+	}
+	for i := range t.Enumerators {
+		k = append(append(k, t.Enumerators[i].Name...), 0)
+		k = binary.AppendVarint(k, t.Enumerators[i].Value)
+	}
+	return k
+}
+
+func appendMembers(k []byte, members []vars.Member) []byte {
+	k = binary.AppendUvarint(k, uint64(len(members)))
+	for i := range members {
+		m := &members[i]
+		k = append(append(k, m.Name...), 0, m.BitOffset, btob(m.Base), btob(m.Artificial))
+		k = binary.AppendUvarint(k, m.Offset)
+		k = binary.AppendUvarint(k, uint64(m.At))
+		k = binary.AppendUvarint(k, uint64(m.BitSize))
+	}
+	return k
+}

@@ -1,0 +1,466 @@
+package vars
+
+import (
+	"strconv"
+)
+
+// The records. Each is a line "INFO VAR word ..." of a symbol file, behind its last other record, or of
+// a file of its own with the same MODULE record. Numbers are hexadecimal. The words come in this order:
+//
+//	1 [all] [full]    the version, and what there is: locals too, types in full
+//	T type            a type; the n-th one has number n, as in the other tables
+//	E expr ...        expressions
+//	V variable ...    variables
+//	G group ...       groups
+//	F rva size frame scopes [site ...]    the variables of a function
+//	+ text            goes on with the F before it
+//
+// A reader passes over words that it does not know. docs/format.md has the grammar.
+
+// Version is that of the records that are written.
+const Version = 1
+
+// Words of the records.
+const (
+	wordType  = 'T'
+	wordExpr  = 'E'
+	wordVar   = 'V'
+	wordGroup = 'G'
+	wordFunc  = 'F'
+	wordMore  = '+'
+)
+
+// lineSize is about how long a line becomes at most: some readers hold a line in a buffer of fixed size.
+const lineSize = 4 << 10
+
+// prefix is how each record begins.
+const prefix = "INFO VAR "
+
+// typeLetters are the letters of the kinds of types, by TypeKind.
+const typeLetters = "?bprRMaAscueftkvxogSn"
+
+func appendHex(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 16) }
+
+func appendSigned(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 16) }
+
+// appendName appends a name without blanks: ~ stands for a space, and % begins the two digits of
+// any other byte that may not stand for itself.
+func appendName(dst []byte, name string) []byte {
+	const digits = "0123456789abcdef"
+	for i := 0; i < len(name); i++ {
+		switch c := name[i]; {
+		case c == ' ':
+			dst = append(dst, '~')
+		case c < ' ' || c == 0x7f || c == '%' || c == '~':
+			dst = append(dst, '%', digits[c>>4], digits[c&15])
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+// Pieces returns in how many pieces Append makes the text: any of them may be made at any time.
+func (in *Info) Pieces() int {
+	if in == nil {
+		return 0
+	}
+	return 5 + (len(in.Funcs)+funcsInPiece-1)/funcsInPiece
+}
+
+const funcsInPiece = 256
+
+// Append appends a piece of the text of in.
+func (in *Info) Append(dst []byte, piece int) []byte {
+	switch piece {
+	case 0:
+		dst = strconv.AppendInt(append(dst, prefix...), Version, 16)
+		if in.Locals {
+			dst = append(dst, " all"...)
+		}
+		if in.FullTypes {
+			dst = append(dst, " full"...)
+		}
+		return append(dst, '\n')
+	case 1:
+		for i := 1; i < len(in.Types); i++ {
+			dst = append(append(dst, prefix...), wordType, ' ')
+			dst = append(appendTypeText(dst, &in.Types[i]), '\n')
+		}
+		return dst
+	case 2:
+		return appendTokens(dst, wordExpr, len(in.Exprs), func(dst []byte, i int) []byte { return appendOpsText(dst, in.Exprs[i].Ops()) })
+	case 3:
+		return appendTokens(dst, wordVar, len(in.Vars), func(dst []byte, i int) []byte { return appendVarText(dst, &in.Vars[i]) })
+	case 4:
+		return appendTokens(dst, wordGroup, len(in.Groups), func(dst []byte, i int) []byte { return appendGroupText(dst, in.Groups[i]) })
+	}
+	from := (piece - 5) * funcsInPiece
+	for i := from; i < min(from+funcsInPiece, len(in.Funcs)); i++ {
+		dst = in.appendFunc(dst, &in.Funcs[i])
+	}
+	return dst
+}
+
+// appendTokens appends entries 1 to n-1 of a table, several in a line.
+func appendTokens(dst []byte, word byte, n int, add func([]byte, int) []byte) []byte {
+	start := 0
+	for i := 1; i < n; i++ {
+		if i == 1 || len(dst)-start > lineSize {
+			if i > 1 {
+				dst = append(dst, '\n')
+			}
+			start = len(dst)
+			dst = append(append(dst, prefix...), word)
+		}
+		dst = add(append(dst, ' '), i)
+	}
+	if n > 1 {
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// appendVarText appends p or l (P, L: made by the compiler), the type, "+" and the label if there is
+// one, ":" and the name.
+func appendVarText(dst []byte, v *Variable) []byte {
+	letter := byte('l')
+	if v.Param {
+		letter = 'p'
+	}
+	if v.Artificial {
+		letter &^= 'a' - 'A'
+	}
+	dst = appendHex(append(dst, letter), uint64(v.Type))
+	if v.Label != 0 {
+		dst = appendHex(append(dst, '+'), uint64(v.Label))
+	}
+	return appendName(append(dst, ':'), v.Name)
+}
+
+// appendGroupText appends the variables with commas between them; nothing stands for the one behind the last one.
+func appendGroupText(dst []byte, group []VarID) []byte {
+	last := VarID(0)
+	for i, v := range group {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if i == 0 || v != last+1 {
+			dst = appendHex(dst, uint64(v))
+		}
+		last = v
+	}
+	return dst
+}
+
+// opNames are the words of the operations.
+var opNames = [...]string{
+	OpUnsupported: "unsupported", OpConst: "c", OpAddr: "a", OpBreg: "b", OpFbreg: "f", OpCFA: "cfa", OpObjectAt: "object", OpTLS: "tls",
+	OpDeref: "d", OpDup: "dup", OpDrop: "drop", OpOver: "over", OpPick: "pick", OpSwap: "swap", OpRot: "rot", OpAbs: "abs", OpAnd: "and",
+	OpDiv: "div", OpMinus: "minus", OpMod: "mod", OpMul: "mul", OpNeg: "neg", OpNot: "not", OpOr: "or", OpPlus: "plus", OpPlusConst: "p",
+	OpShl: "shl", OpShr: "shr", OpShra: "shra", OpXor: "xor", OpEq: "eq", OpGe: "ge", OpGt: "gt", OpLe: "le", OpLt: "lt", OpNe: "ne",
+	OpSkip: "skip", OpBranch: "branch", OpReg: "r", OpStackValue: "v", OpImplicitValue: "value", OpConstValue: "const", OpConstNumber: "number",
+	OpPiece: "piece", OpBitPiece: "bits", OpImplicitPointer: "pointer", OpEntryValue: "entry", OpCall: "call", OpVariableValue: "variable",
+	OpConstType: "tc", OpRegType: "tr", OpDerefType: "td", OpConvert: "convert", OpReinterpret: "reinterpret",
+}
+
+// String returns the word of an operation.
+func (c OpCode) String() string {
+	if int(c) < len(opNames) {
+		return opNames[c]
+	}
+	return "op" + strconv.Itoa(int(c))
+}
+
+// String returns the expression as the records have it.
+func (e Expr) String() string { return string(appendOpsText(nil, e.Ops())) }
+
+// appendOpsText appends operations with commas between them: the word, and each operand behind ":".
+func appendOpsText(dst []byte, ops []Op) []byte {
+	for i := range ops {
+		op := &ops[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, opNames[op.Code]...)
+		has := parts[op.Code]
+		if op.Code == OpEntryValue {
+			dst = append(appendOpsText(append(dst, '('), op.Sub), ')')
+			continue
+		}
+		if has&hasReg != 0 {
+			dst = appendHex(append(dst, ':'), uint64(op.Reg))
+		}
+		if has&hasU != 0 {
+			dst = appendHex(append(dst, ':'), op.U)
+		}
+		if has&hasS != 0 {
+			dst = appendSigned(append(dst, ':'), op.S)
+		}
+		if has&hasTo != 0 {
+			dst = appendHex(append(dst, ':'), uint64(op.To))
+		}
+		if has&hasType != 0 {
+			dst = appendHex(append(dst, ':'), uint64(op.Type))
+		}
+		if has&hasLabel != 0 {
+			dst = appendHex(append(dst, ':'), uint64(op.Label))
+		}
+		if has&hasExpr != 0 {
+			dst = appendHex(append(dst, ':'), uint64(op.Expr))
+		}
+		if has&hasData != 0 {
+			dst = append(dst, ':')
+			for _, b := range op.Data {
+				dst = append(dst, "0123456789abcdef"[b>>4], "0123456789abcdef"[b&15])
+			}
+		}
+	}
+	return dst
+}
+
+// appendFunc appends the record of a function, in several lines if it is long.
+func (in *Info) appendFunc(dst []byte, f *Func) []byte {
+	dst = append(append(dst, prefix...), wordFunc, ' ')
+	dst = append(appendHex(dst, uint64(f.RVA)), ' ')
+	dst = append(appendHex(dst, f.Size), ' ')
+	dst = append(appendHex(dst, uint64(f.FrameBase)), ' ')
+	l := lineWriter{dst: dst, start: len(dst)}
+	if f.Body.scopes == "" {
+		l.dst = append(l.dst, '-')
+	} else {
+		u := unpacker{data: f.Body.scopes, lastInline: -1}
+		l.scope(in, &u)
+	}
+	last := f.RVA
+	for s := range f.CallSites() {
+		l.site(f, &s, last)
+		last = s.Return
+	}
+	return append(l.dst, '\n')
+}
+
+// lineWriter writes the scopes and sites of a function.
+type lineWriter struct {
+	dst   []byte
+	start int
+}
+
+// wrap begins another line if this one is long.
+func (l *lineWriter) wrap() {
+	if len(l.dst)-l.start > lineSize {
+		l.dst = append(append(append(l.dst, '\n'), prefix...), wordMore, ' ')
+		l.start = len(l.dst)
+	}
+}
+
+// scope appends a scope: what it is, its group, a location for each variable, the scopes in it.
+// An inline scope is "(" and, if it is not the INLINE behind that of the inline scope before it, how much further it is,
+// and ":"; a block is "{", ranges and ":".
+func (l *lineWriter) scope(in *Info, u *unpacker) {
+	end := byte(0)
+	switch ScopeKind(u.byte() - 1) {
+	case InlineScope:
+		end = ')'
+		before := u.lastInline
+		l.dst = append(l.dst, '(')
+		if by := u.inline() - before; by != 1 {
+			l.dst = append(appendSigned(l.dst, int64(by)), ':')
+		}
+	case BlockScope:
+		end = '}'
+		l.dst = append(l.dst, '{')
+		u.end = 0
+		for n := u.uvarint(); n > 0; n-- {
+			l.span(u)
+		}
+		l.dst = append(l.dst, ':')
+	}
+	group := GroupID(u.uvarint())
+	l.dst = appendHex(l.dst, uint64(group))
+	for range in.Groups[group] {
+		l.location(u)
+	}
+	for u.data[0] != 0 {
+		l.wrap()
+		l.scope(in, u)
+	}
+	u.byte()
+	if end != 0 {
+		l.dst = append(l.dst, end)
+	}
+}
+
+// span appends the distance of a range from the one before as "@distance", if there is one, and "+size".
+func (l *lineWriter) span(u *unpacker) {
+	before := u.end
+	r := u.span()
+	if by := r.Lo - before; by != 0 {
+		l.dst = appendSigned(append(l.dst, '@'), by)
+	}
+	l.dst = appendHex(append(l.dst, '+'), uint64(r.Hi-r.Lo))
+}
+
+// location appends "-" for none, "=" and an expression, or "*" and for each entry its range, ":" and the expression.
+func (l *lineWriter) location(u *unpacker) {
+	n := u.uvarint()
+	switch n {
+	case 0:
+		l.dst = append(l.dst, '-')
+		return
+	case 1:
+		l.dst = appendHex(append(l.dst, '='), u.uvarint())
+		return
+	}
+	l.dst = append(l.dst, '*')
+	u.end = 0
+	for ; n > 1; n-- {
+		l.wrap()
+		l.span(u)
+		l.dst = appendHex(append(l.dst, ':'), u.uvarint())
+	}
+}
+
+// site appends a call: the distance of the return address from the one before it (or the start of the
+// function), "t" for a tail call, ">" and the target, from the start of the function, and for each argument ":",
+// where it is, "=" and its value.
+func (l *lineWriter) site(f *Func, s *CallSite, last RVA) {
+	l.wrap()
+	l.dst = appendHex(append(l.dst, ' '), uint64(s.Return-last))
+	if s.Tail {
+		l.dst = append(l.dst, 't')
+	}
+	if s.HasTarget {
+		l.dst = appendSigned(append(l.dst, '>'), int64(s.Target-f.RVA))
+	}
+	for _, p := range s.Params {
+		l.dst = appendHex(append(l.dst, ':'), uint64(p.Location))
+		l.dst = appendHex(append(l.dst, '='), uint64(p.Value))
+	}
+}
+
+// appendTypeText appends the letter of the kind, the element and "#" with the size, and then what the type has,
+// in tokens that their first character tells apart.
+func appendTypeText(dst []byte, t *Type) []byte {
+	dst = append(dst, typeLetters[t.Kind])
+	if t.Elem != 0 {
+		dst = appendHex(dst, uint64(t.Elem))
+	}
+	if t.HasSize {
+		dst = appendHex(append(dst, '#'), t.Size)
+	}
+	if t.Name != "" {
+		dst = appendName(append(dst, ' ', '"'), t.Name)
+	}
+	if t.Incomplete {
+		dst = append(dst, " !"...)
+	}
+	if t.Encoding != 0 {
+		dst = appendHex(append(dst, ' ', '%'), uint64(t.Encoding))
+	}
+	if t.Order != 0 {
+		dst = append(dst, ' ', " ><"[t.Order])
+	}
+	if t.Class != 0 {
+		dst = appendHex(append(dst, ' ', '&'), uint64(t.Class))
+	}
+	for i := range t.Dims {
+		d := &t.Dims[i]
+		dst = appendBound(append(dst, ' ', '['), &d.Lower)
+		dst = appendBound(append(dst, ';'), &d.Upper)
+		dst = appendBound(append(dst, ';'), &d.Count)
+		dst = appendBound(append(dst, ';'), &d.Step)
+	}
+	if x := t.Extra; x != nil {
+		dst = appendExtra(dst, x)
+	}
+	for _, p := range t.Params {
+		dst = appendHex(append(dst, ' ', ','), uint64(p))
+	}
+	for i := range t.Enumerators {
+		e := &t.Enumerators[i]
+		dst = appendName(append(appendSigned(append(dst, ' ', '='), e.Value), ':'), e.Name)
+	}
+	for i := range t.Members {
+		dst = appendMember(dst, '.', &t.Members[i])
+	}
+	for i := range t.Variants {
+		p := &t.Variants[i]
+		dst = appendMember(dst, '|', &p.Discr)
+		for k := range p.Variants {
+			v := &p.Variants[k]
+			dst = append(dst, ' ', '?')
+			for n, r := range v.Ranges {
+				if n > 0 {
+					dst = append(dst, ',')
+				}
+				dst = appendHex(dst, r.Low)
+				if r.High != r.Low {
+					dst = appendHex(append(dst, '-'), r.High)
+				}
+			}
+			for n := range v.Members {
+				dst = appendMember(dst, '.', &v.Members[n])
+			}
+		}
+	}
+	return dst
+}
+
+// appendMember appends its type, "@" and its offset, "/" and the place of a bit field and "+" and its bits, "*" and
+// the expression that finds it, "^" for a base class and "'" for what the compiler made, ":" and the name.
+func appendMember(dst []byte, mark byte, m *Member) []byte {
+	dst = appendHex(append(dst, ' ', mark), uint64(m.Type))
+	if m.Offset != 0 {
+		dst = appendHex(append(dst, '@'), m.Offset)
+	}
+	if m.BitSize != 0 {
+		dst = appendHex(append(dst, '/'), uint64(m.BitOffset))
+		dst = appendHex(append(dst, '+'), uint64(m.BitSize))
+	}
+	if m.At != 0 {
+		dst = appendHex(append(dst, '*'), uint64(m.At))
+	}
+	if m.Base {
+		dst = append(dst, '^')
+	}
+	if m.Artificial {
+		dst = append(dst, '\'')
+	}
+	return appendName(append(dst, ':'), m.Name)
+}
+
+// appendBound appends nothing, a number, or "e" and an expression.
+func appendBound(dst []byte, b *Bound) []byte {
+	switch b.Kind {
+	case ConstBound:
+		return appendSigned(dst, b.Value)
+	case ExprBound:
+		return appendHex(append(dst, 'e', ':'), uint64(b.Expr))
+	}
+	return dst
+}
+
+func appendExtra(dst []byte, x *Extra) []byte {
+	if x.BitSize != 0 || x.BitOffset != 0 {
+		dst = appendHex(append(dst, " bits="...), x.BitSize)
+		dst = appendHex(append(dst, '+'), x.BitOffset)
+	}
+	for _, e := range []struct {
+		word string
+		id   ExprID
+	}{{" data=", x.Data}, {" allocated=", x.Allocated}, {" associated=", x.Associated}} {
+		if e.id != 0 {
+			dst = appendHex(append(dst, e.word...), uint64(e.id))
+		}
+	}
+	for _, b := range []struct {
+		word  string
+		bound *Bound
+	}{{" stride=", &x.Stride}, {" length=", &x.Length}} {
+		if b.bound.Kind != NoBound {
+			dst = appendBound(append(dst, b.word...), b.bound)
+		}
+	}
+	return dst
+}
