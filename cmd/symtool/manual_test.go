@@ -103,6 +103,8 @@ func TestEnumerations(t *testing.T) {
 			args = append(args, "--to-store", t.TempDir())
 		case "lint explain", "version format":
 			args = args[:4]
+		case "dump vars-types":
+			args = append([]string{"symtool", "dump", "--vars", "all"}, args[2:]...)
 		case "resolve log-level":
 			args = append(args[:4], "--symbols", testenv.Input(t), "0")
 		case "walk techniques", "resolve format":
