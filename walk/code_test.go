@@ -75,7 +75,7 @@ func TestCode(t *testing.T) {
 	err = f.Symbols(object.Symtab, func(s *object.Symbol) {
 		if kind := map[string]string{"__restore": "old", "__restore_rt": "rt"}[string(s.Name)]; kind != "" {
 			found++
-			if l, pushed := u.signalFrameByCode(s.Addr + moved); l == nil || l.name != kind || pushed != 0 {
+			if l, pushed := u.signalFrameByCode(s.Addr + moved); l == nil || l.Name != kind || pushed != 0 {
 				t.Errorf("%s: %v", s.Name, l)
 			}
 		}

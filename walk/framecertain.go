@@ -18,19 +18,19 @@ func (u *unwinder) frameChain(f *Frame) (Step, bool) {
 	if f.Interrupted || f.Handler || f.Source != resolve.Func || !u.setsFrame(f) {
 		return Step{}, false
 	}
-	reg, word := u.cpu.reg(u.cpu.arch.FP), uint64(u.cpu.arch.PtrSize)
+	reg, word := u.cpu.Reg(u.cpu.Arch.FP), uint64(u.cpu.Arch.PtrSize)
 	fp, ok := u.in.Get(reg)
 	if !ok || fp%word != 0 || fp < f.SP {
 		return Step{}, false
 	}
 	pc, ok1 := u.ReadWord(fp + word)
 	saved, ok2 := u.ReadWord(fp)
-	if pc = u.cpu.clean(u, pc); !ok1 || !ok2 || u.call(pc) != CallYes {
+	if pc = u.clean(pc); !ok1 || !ok2 || u.call(pc) != CallYes {
 		return Step{}, false
 	}
 	s := Step{By: ByFramePointer, PC: pc, SP: fp + 2*word, Regs: u.stepRegs(ByFramePointer), FPOnly: true}
 	s.CFA, s.HasCFA = s.SP, true
-	s.NoSP = u.cpu.freeRecord
+	s.NoSP = u.cpu.FreeRecord
 	s.Regs.Reset()
 	s.Regs.Set(reg, saved)
 	return s, true
@@ -42,9 +42,9 @@ const prologue = 48
 // setsFrame reports whether the function begins by making a frame, and the frame's address is
 // behind that.
 func (u *unwinder) setsFrame(f *Frame) bool {
-	if u.cpu.makesFrame == nil {
+	if u.cpu.MakesFrame == nil {
 		return false
 	}
-	n := u.cpu.makesFrame(u.code(f.Start, prologue))
+	n := u.cpu.MakesFrame(u.code(f.Start, prologue))
 	return n > 0 && f.Inst >= f.Start+uint64(n)
 }

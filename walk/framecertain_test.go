@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/internal/cpu"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -49,13 +50,7 @@ func TestFramePrologues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := 0
-		if c.a == arch.ARM64 {
-			got = arm64Frame(code)
-		} else {
-			got = x86Frame(code, 8*c.a.PtrSize)
-		}
-		if got != c.want {
+		if got := cpu.All[c.a].MakesFrame(code); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -132,16 +127,10 @@ func (o *framePointerOracle) open(path string) {
 	}
 	o.t.Cleanup(func() { o.f.Close() })
 	o.names, o.sets = cfi.NewNames(o.a), map[uint64]int{}
-	o.rows = newRowCache(o.names, cpus[o.a])
+	o.rows = newRowCache(o.names, cpu.All[o.a])
 	for _, start := range o.starts {
 		code := fileCode(o.f, start+o.f.Base, prologue)
-		n := 0
-		if o.a == arch.ARM64 {
-			n = arm64Frame(code)
-		} else {
-			n = x86Frame(code, 8*o.a.PtrSize)
-		}
-		if n > 0 {
+		if n := cpu.All[o.a].MakesFrame(code); n > 0 {
 			o.sets[start] = n
 		}
 	}

@@ -3,49 +3,22 @@ package walk
 import (
 	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// layout says where a function with a frame pointer keeps what its caller needs, in words from the
-// address in that register.
-type layout struct {
-	reg     string // the frame pointer
-	fp, ra  int    // where the caller's frame pointer and the return address are
-	sp      int    // the caller's stack pointer, or where it is saved
-	spSaved bool
-	// leaf is where a function that calls no other has the caller's frame pointer, while its return
-	// address is still in the link register; sp counts. Only if hasLeaf.
-	leaf, leafSP int
-	hasLeaf      bool
-	// often says that compilers use the register for other values unless an option keeps the frame
-	// pointer: it takes both signs to believe a record.
-	often bool
-
-	base cfi.Reg // reg
-}
-
-// withRegisters resolves the names in layouts.
-func (c *cpu) withRegisters(list []layout) []layout {
-	out := make([]layout, len(list))
-	for i, l := range list {
-		l.base = c.reg(l.reg)
-		out[i] = l
-	}
-	return out
-}
-
 // layoutsOf returns the layouts of the process.
-func (u *unwinder) layoutsOf() []layout {
+func (u *unwinder) layoutsOf() []cpu.Layout {
 	switch u.d.System.OS {
 	case dump.IOS, dump.MacOS:
-		if len(u.cpu.apple) > 0 {
-			return u.cpu.apple
+		if len(u.cpu.Apple) > 0 {
+			return u.cpu.Apple
 		}
 	case dump.Windows:
-		if u.cpu.noWindowsFP {
+		if u.cpu.NoWindowsFP {
 			return nil
 		}
 	}
-	return u.cpu.layouts
+	return u.cpu.Layouts
 }
 
 // record is the frame that a frame pointer leads to.
@@ -85,10 +58,10 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 
 // chainEnds reports whether the frame pointer is 0, as the code with which programs and threads
 // begin leaves it.
-func (u *unwinder) chainEnds(list []layout) bool {
+func (u *unwinder) chainEnds(list []cpu.Layout) bool {
 	known := false
 	for i := range list {
-		fp, ok := u.in.Get(list[i].base)
+		fp, ok := u.in.Get(list[i].Base)
 		if known = known || ok; ok && fp != 0 {
 			return false
 		}
@@ -97,10 +70,10 @@ func (u *unwinder) chainEnds(list []layout) bool {
 }
 
 // bestRecord returns the record with the most signs of being one.
-func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
+func (u *unwinder) bestRecord(list []cpu.Layout) (best record, ok bool) {
 	for i := range list {
 		r, valid := u.readRecord(&list[i])
-		if !valid || list[i].often && !(r.call && r.chain) {
+		if !valid || list[i].Often && !(r.call && r.chain) {
 			continue
 		}
 		if !ok || r.chain && !best.chain {
@@ -113,29 +86,29 @@ func (u *unwinder) bestRecord(list []layout) (best record, ok bool) {
 // readRecord reads a record and reports whether it may be one. One sign is enough at first: that
 // the next frame pointer leads on, or that the return address is one. Code that was made at run
 // time is in no module, and the program's first function leaves anything in the frame pointer.
-func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
-	fp, ok := u.in.Get(l.base)
+func (u *unwinder) readRecord(l *cpu.Layout) (r record, ok bool) {
+	fp, ok := u.in.Get(l.Base)
 	if !ok {
 		return r, false
 	}
-	word := uint64(u.cpu.arch.PtrSize)
-	low := u.words(fp, min(l.fp, l.ra))
-	r = record{base: l.base, sp: u.words(fp, l.sp)}
+	word := uint64(u.cpu.Arch.PtrSize)
+	low := u.words(fp, min(l.FP, l.RA))
+	r = record{base: l.Base, sp: u.words(fp, l.SP)}
 	if fp%word != 0 || low < u.frame.SP || low > fp || fp+2*word < fp {
-		u.note("%v: %s is %#x, no frame", ByFramePointer, l.reg, fp)
+		u.note("%v: %s is %#x, no frame", ByFramePointer, l.Reg, fp)
 		return r, false
 	}
 	var ok1, ok2, ok3 bool
-	r.pc, ok1 = u.ReadWord(u.words(fp, l.ra))
-	r.next, ok2 = u.ReadWord(u.words(fp, l.fp))
-	if ok3 = true; l.spSaved {
+	r.pc, ok1 = u.ReadWord(u.words(fp, l.RA))
+	r.next, ok2 = u.ReadWord(u.words(fp, l.FP))
+	if ok3 = true; l.SPSaved {
 		r.sp, ok3 = u.ReadWord(r.sp)
 	}
 	if !ok1 || !ok2 || !ok3 {
-		u.note("%v: no memory at %s, %#x", ByFramePointer, l.reg, fp)
+		u.note("%v: no memory at %s, %#x", ByFramePointer, l.Reg, fp)
 		return r, false
 	}
-	r.pc = u.cpu.clean(u, r.pc)
+	r.pc = u.clean(r.pc)
 	if r.pc < FirstPage && r.next == 0 && !u.frame.Interrupted {
 		return r, true // the end of the chain
 	}
@@ -151,7 +124,7 @@ func (u *unwinder) readRecord(l *layout) (r record, ok bool) {
 // isFramePointer reports whether a value may be the frame pointer of a function whose stack pointer
 // is sp.
 func (u *unwinder) isFramePointer(fp, sp uint64) bool {
-	if fp < sp || fp%uint64(u.cpu.arch.PtrSize) != 0 {
+	if fp < sp || fp%uint64(u.cpu.Arch.PtrSize) != 0 {
 		return false
 	}
 	_, ok := u.ReadWord(fp)
@@ -160,11 +133,11 @@ func (u *unwinder) isFramePointer(fp, sp uint64) bool {
 
 // isAddress reports whether a value may be an address of code at all.
 func (u *unwinder) isAddress(pc uint64) bool {
-	return pc >= FirstPage && pc%u.cpu.align == 0 && u.isCanonical(pc)
+	return pc >= FirstPage && pc%u.cpu.Align == 0 && u.isCanonical(pc)
 }
 
 // isCanonical reports whether the unused bits of an address are as the CPU demands.
-func (u *unwinder) isCanonical(pc uint64) bool { return u.cpu.arch.IsCanonical(pc) }
+func (u *unwinder) isCanonical(pc uint64) bool { return u.cpu.Arch.IsCanonical(pc) }
 
 // isNowhere reports whether there is certainly no code at an address: it is not
 // canonical, or the dump shows memory there that cannot be executed. On Windows
@@ -183,21 +156,21 @@ func (u *unwinder) isNowhere(pc uint64) bool {
 // chainWords returns where return addresses are, in words from the end of a link of the back chain;
 // false on CPUs without back chains.
 func (u *unwinder) chainWords() (int, bool) {
-	if u.cpu.appleChain > 0 && u.d.System.OS == dump.MacOS {
-		return u.cpu.appleChain, true
+	if u.cpu.AppleChain > 0 && u.d.System.OS == dump.MacOS {
+		return u.cpu.AppleChain, true
 	}
-	return u.cpu.backChain, u.cpu.backChain > 0
+	return u.cpu.BackChain, u.cpu.BackChain > 0
 }
 
 // words is the address n words from another.
 func (u *unwinder) words(addr uint64, n int) uint64 {
-	return addr + uint64(n)*uint64(u.cpu.arch.PtrSize)
+	return addr + uint64(n)*uint64(u.cpu.Arch.PtrSize)
 }
 
 // byBackChain takes the caller from the word at the stack pointer. A function
 // saves its return address in its caller's frame.
 func (u *unwinder) byBackChain(f *Frame, words int) outcome {
-	word := uint64(u.cpu.arch.PtrSize)
+	word := uint64(u.cpu.Arch.PtrSize)
 	sp, ok := u.ReadWord(u.frame.SP)
 	if !ok || u.frame.SP%word != 0 {
 		u.note("%v: no memory at %#x", ByFramePointer, u.frame.SP)
@@ -223,7 +196,7 @@ func (u *unwinder) byBackChain(f *Frame, words int) outcome {
 
 // leave sets the caller's program counter and stack pointer.
 func (u *unwinder) leave(f *Frame, pc, sp uint64) {
-	u.out.Set(u.cpu.pc, pc)
-	u.out.Set(u.cpu.sp, sp)
+	u.out.Set(u.cpu.PC, pc)
+	u.out.Set(u.cpu.SP, sp)
 	f.PC, f.SP = pc, sp
 }

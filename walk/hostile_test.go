@@ -14,6 +14,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -89,15 +90,15 @@ func TestHostileNothing(t *testing.T) {
 	if res := walkDump(t, &Sources{}, &dump.Dump{Main: -1}, Config{}); len(res.Stacks) != 0 {
 		t.Errorf("%d stacks", len(res.Stacks))
 	}
-	for _, cpu := range arch.All {
-		if cpus[cpu] == nil {
-			t.Fatalf("%s is not walked", cpu.Name)
+	for _, a := range arch.All {
+		if cpu.All[a] == nil {
+			t.Fatalf("%s is not walked", a.Name)
 		}
-		bare := dump.NewContext(cpu)
-		lone := dump.NewContext(cpu)
-		lone.Set(cpu.PC, 0x1234)
-		all := dump.NewContext(cpu)
-		for i := range cpu.Regs {
+		bare := dump.NewContext(a)
+		lone := dump.NewContext(a)
+		lone.Set(a.PC, 0x1234)
+		all := dump.NewContext(a)
+		for i := range a.Regs {
 			all.SetAt(i, 1<<64-1)
 		}
 		d := &dump.Dump{Main: -1, Threads: []dump.Thread{
@@ -106,7 +107,7 @@ func TestHostileNothing(t *testing.T) {
 		for i, want := range []End{EndNoContext, EndNoContext, EndNoContext, EndNoMemory, EndNoMemory} {
 			s := walkDump(t, &Sources{}, d, Config{}).Stacks[i]
 			if s.End != want || s.Why == "" || len(s.Frames) != map[bool]int{true: 1}[want == EndNoMemory] {
-				t.Errorf("%s: thread %d: %v (%s), %d frames", cpu.Name, i, s.End, s.Why, len(s.Frames))
+				t.Errorf("%s: thread %d: %v (%s), %d frames", a.Name, i, s.End, s.Why, len(s.Frames))
 			}
 		}
 	}

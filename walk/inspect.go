@@ -7,6 +7,17 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/internal/cpu"
+)
+
+// CallAnswer says whether the instruction in front of an address is a call.
+type CallAnswer = cpu.CallAnswer
+
+// The answers. CallUnknown means that the code is not in the dump, or of a CPU or form that is not known.
+const (
+	CallUnknown CallAnswer = cpu.CallUnknown
+	CallNo      CallAnswer = cpu.CallNo
+	CallYes     CallAnswer = cpu.CallYes
 )
 
 // Inspector looks at the frames of a stack again after the walk, with each source of rules alone. It
@@ -28,7 +39,7 @@ func (w *Walker) Inspect(ctx context.Context, r *Result, s *Stack) *Inspector {
 }
 
 // Arch is the CPU of the stack, Names the numbers of its registers in Step.Regs.
-func (x *Inspector) Arch() *arch.Arch { return x.u.cpu.arch }
+func (x *Inspector) Arch() *arch.Arch { return x.u.cpu.Arch }
 
 // Names are the registers that Steps compute.
 func (x *Inspector) Names() *cfi.Names { return x.u.names }
@@ -100,8 +111,8 @@ func (u *unwinder) enter(f *Frame) {
 	for _, r := range f.Registers {
 		u.in.Set(cfi.Reg(r.Index), r.Value)
 	}
-	u.in.Set(u.cpu.pc, f.PC)
-	u.in.Set(u.cpu.sp, f.SP)
+	u.in.Set(u.cpu.PC, f.PC)
+	u.in.Set(u.cpu.SP, f.SP)
 	u.module = nil
 	if f.Module >= 0 {
 		u.module = u.stateOf(f.Module)
@@ -139,9 +150,9 @@ func (u *unwinder) step(r resolve.Symbols, by Technique, rva rva) Step {
 	if s.Err = err; err != nil {
 		return s
 	}
-	s.PC, _ = s.Regs.Get(u.cpu.pc)
-	s.SP, _ = s.Regs.Get(u.cpu.sp)
-	s.PC = u.cpu.clean(u, s.PC)
+	s.PC, _ = s.Regs.Get(u.cpu.PC)
+	s.SP, _ = s.Regs.Get(u.cpu.SP)
+	s.PC = u.clean(s.PC)
 	return s
 }
 
@@ -149,7 +160,7 @@ func (u *unwinder) step(r resolve.Symbols, by Technique, rva rva) Step {
 // one, the answer is CallUnknown if there may be one in code that is missing.
 func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer CallAnswer) {
 	u := x.u
-	word := uint64(u.cpu.arch.PtrSize)
+	word := uint64(u.cpu.Arch.PtrSize)
 	answer = CallNo
 	own, hasOwn := u.chainWords() // where the frame's callee has saved the address in the frame itself
 	for i := range words {
@@ -160,7 +171,7 @@ func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer 
 		if !ok {
 			break
 		}
-		if pc = u.cpu.clean(u, pc); !u.isCode(pc) {
+		if pc = u.clean(pc); !u.isCode(pc) {
 			continue
 		}
 		switch u.call(pc) {
@@ -176,8 +187,8 @@ func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer 
 // call says whether an address of the process follows a call. On ARM its lowest bit, which may give
 // the instruction set, is ignored. microMIPS is not known.
 func (u *unwinder) call(pc uint64) CallAnswer {
-	if bit := u.cpu.arch.ISABit; pc&bit != 0 {
-		if !u.cpu.bothSets {
+	if bit := u.cpu.Arch.ISABit; pc&bit != 0 {
+		if !u.cpu.BothSets {
 			return CallUnknown
 		}
 		pc &^= bit
@@ -186,8 +197,8 @@ func (u *unwinder) call(pc uint64) CallAnswer {
 		return CallNo
 	}
 	var code []byte
-	for n := maxCall; n > 1 && code == nil; n-- { // less where code begins nearby
+	for n := cpu.MaxCall; n > 1 && code == nil; n-- { // less where code begins nearby
 		code = u.code(pc-uint64(n), n)
 	}
-	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode)
+	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCode)
 }

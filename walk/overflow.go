@@ -147,7 +147,7 @@ func (u *unwinder) windowsStack() (r dump.Range, ok bool) {
 	if u.d.System.OS != dump.Windows || teb == 0 {
 		return r, false
 	}
-	word := uint64(u.cpu.arch.PtrSize)
+	word := uint64(u.cpu.Arch.PtrSize)
 	start := uint64(0x1478)
 	if word == 4 {
 		start = 0xe0c
@@ -171,7 +171,7 @@ func (u *unwinder) nextMemory(sp uint64) uint64 {
 	if !ok || r == nil || r.Addr-sp > maxOver || !stack.Contains(r.Addr) {
 		return sp
 	}
-	word := uint64(u.cpu.arch.PtrSize)
+	word := uint64(u.cpu.Arch.PtrSize)
 	return (r.Addr + word - 1) &^ (word - 1)
 }
 

@@ -62,11 +62,11 @@ func (u *unwinder) registers(f *Frame) {
 	if len(u.stack.Frames) >= maxWithRegisters {
 		return
 	}
-	if cap(u.slab)-len(u.slab) < len(u.cpu.kept) {
+	if cap(u.slab)-len(u.slab) < len(u.cpu.Kept) {
 		u.slab = make([]Register, 0, slabSize)
 	}
 	first := len(u.slab)
-	for _, r := range u.cpu.kept {
+	for _, r := range u.cpu.Kept {
 		if v, ok := u.in.Get(r); ok {
 			u.slab = append(u.slab, Register{int16(r), v})
 		}

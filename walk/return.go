@@ -1,6 +1,9 @@
 package walk
 
-import "github.com/symtool/symtool/walk/dump"
+import (
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
+)
 
 // byReturn is for a function without rules whose return address is where the call has left it: one
 // that was just entered, one at an address outside of code, as after a call of a null pointer, and
@@ -10,7 +13,7 @@ func byReturn(u *unwinder, f *Frame) outcome {
 	if !u.may[ByReturn] || !u.frame.Interrupted {
 		return nothing
 	}
-	if u.cpu.arch.RA != "" {
+	if u.cpu.Arch.RA != "" {
 		return u.byLinkRegister(f)
 	}
 	if u.isCode(u.frame.PC) && u.frame.PC != u.frame.Start || u.isExecutable(u.frame.PC) && u.frame.Module < 0 {
@@ -22,7 +25,7 @@ func byReturn(u *unwinder, f *Frame) outcome {
 		return nothing
 	}
 	u.keepSaved()
-	u.leave(f, pc, u.frame.SP+uint64(u.cpu.arch.PtrSize))
+	u.leave(f, pc, u.frame.SP+uint64(u.cpu.Arch.PtrSize))
 	f.Trust, f.By = TrustScan, ByReturn
 	return found
 }
@@ -30,10 +33,10 @@ func byReturn(u *unwinder, f *Frame) outcome {
 // byLinkRegister takes the return address from the link register. Breakpad does so on arm64, and
 // reports the trust of a frame pointer.
 func (u *unwinder) byLinkRegister(f *Frame) outcome {
-	lr, _ := u.in.Get(u.cpu.ra)
-	pc := u.cpu.clean(u, lr)
+	lr, _ := u.in.Get(u.cpu.RA)
+	pc := u.clean(lr)
 	if !u.isReturn(pc) || !u.isFresh(pc) {
-		u.note("%v: %s is %#x, which does not lead to the caller", ByReturn, u.cpu.arch.RA, lr)
+		u.note("%v: %s is %#x, which does not lead to the caller", ByReturn, u.cpu.Arch.RA, lr)
 		return nothing
 	}
 	u.keepSaved()
@@ -53,21 +56,21 @@ func (u *unwinder) isFresh(pc uint64) bool {
 	if !u.isCode(u.frame.PC) || u.frame.PC == u.frame.Start {
 		return true
 	}
-	if u.cpu.loadsPC {
-		return u.isLeafRecord(&u.cpu.layouts[0])
+	if u.cpu.LoadsPC {
+		return u.isLeafRecord(&u.cpu.Layouts[0])
 	}
 	r, hasRecord := u.bestRecord(u.layoutsOf())
 	if hasRecord && r.pc == pc {
 		return false // the frame pointer is set up, and shows more
 	}
-	module := u.d.ModuleAt(pc - u.cpu.call)
+	module := u.d.ModuleAt(pc - u.cpu.Call)
 	if module != u.frame.Module {
 		return true
 	}
 	if u.frame.Start == 0 {
 		return !hasRecord // no symbols show where functions begin
 	}
-	return u.startOf(module, pc-u.cpu.call) != u.frame.Start
+	return u.startOf(module, pc-u.cpu.Call) != u.frame.Start
 }
 
 // startOf is the address of the function around an address of a module, 0 if it
@@ -91,10 +94,10 @@ func (u *unwinder) leafRecord(sp uint64) uint64 {
 	list := u.layoutsOf()
 	for i := range list {
 		if l := &list[i]; u.isLeafRecord(l) {
-			fp, _ := u.in.Get(l.base)
-			next, _ := u.ReadWord(u.words(fp, l.leaf))
-			u.out.Set(l.base, next)
-			return max(sp, u.words(fp, l.leafSP))
+			fp, _ := u.in.Get(l.Base)
+			next, _ := u.ReadWord(u.words(fp, l.Leaf))
+			u.out.Set(l.Base, next)
+			return max(sp, u.words(fp, l.LeafSP))
 		}
 	}
 	return sp
@@ -103,17 +106,17 @@ func (u *unwinder) leafRecord(sp uint64) uint64 {
 // isLeafRecord reports whether the frame pointer leads to the record of a function that calls no
 // other: where others have the return address, it has the caller's frame pointer, which leads to a
 // whole record.
-func (u *unwinder) isLeafRecord(l *layout) bool {
-	fp, ok := u.in.Get(l.base)
-	if !l.hasLeaf || !ok || fp%uint64(u.cpu.arch.PtrSize) != 0 || fp < u.frame.SP {
+func (u *unwinder) isLeafRecord(l *cpu.Layout) bool {
+	fp, ok := u.in.Get(l.Base)
+	if !l.HasLeaf || !ok || fp%uint64(u.cpu.Arch.PtrSize) != 0 || fp < u.frame.SP {
 		return false
 	}
-	next, ok := u.ReadWord(u.words(fp, l.leaf))
-	if !ok || !u.isFramePointer(next, u.words(fp, l.leafSP)) {
+	next, ok := u.ReadWord(u.words(fp, l.Leaf))
+	if !ok || !u.isFramePointer(next, u.words(fp, l.LeafSP)) {
 		return false
 	}
-	pc, ok := u.ReadWord(u.words(next, l.ra))
-	return ok && u.isReturn(u.cpu.clean(u, pc))
+	pc, ok := u.ReadWord(u.words(next, l.RA))
+	return ok && u.isReturn(u.clean(pc))
 }
 
 // leafChain is the stack pointer of the caller of a function that calls no other, on CPUs with back
@@ -137,7 +140,7 @@ func (u *unwinder) leafChain(sp, pc uint64) uint64 {
 
 // keepSaved copies the frame's callee-saved registers to the caller.
 func (u *unwinder) keepSaved() {
-	for _, r := range u.cpu.saved {
+	for _, r := range u.cpu.Saved {
 		if v, ok := u.in.Get(r); ok {
 			u.out.Set(r, v)
 		}
@@ -173,7 +176,7 @@ func byLeaf(u *unwinder, f *Frame) outcome {
 
 // keepAll copies all registers of the frame to the caller.
 func (u *unwinder) keepAll() {
-	for _, r := range u.cpu.kept {
+	for _, r := range u.cpu.Kept {
 		if v, ok := u.in.Get(r); ok {
 			u.out.Set(r, v)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -139,11 +140,11 @@ func TestReturnOfMappedCode(t *testing.T) {
 // With back chains, a function that calls no other may or may not have a frame, and may have saved
 // its return address all the same. Its caller's stack pointer is found through the chain.
 func TestLeafChain(t *testing.T) {
-	for cpu, c := range cpus {
-		if c.backChain == 0 {
+	for cpu, c := range cpu.All {
+		if c.BackChain == 0 {
 			continue
 		}
-		pad := c.backChain - 1
+		pad := c.BackChain - 1
 		for _, c := range []struct {
 			name string
 			fill func(a *walktest.Assembler)

@@ -7,6 +7,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
 // rowCache holds the rows of STACK CFI that were asked for.
@@ -40,8 +41,8 @@ const (
 	maxRowRegisters = 1 << 16
 )
 
-func newRowCache(names *cfi.Names, c *cpu) rowCache {
-	return rowCache{names: names, ra: c.ra, rows: map[rowKey]*cachedRow{}}
+func newRowCache(names *cfi.Names, c *cpu.CPU) rowCache {
+	return rowCache{names: names, ra: c.RA, rows: map[rowKey]*cachedRow{}}
 }
 
 // at returns the rules in force at an address of a module.
@@ -137,7 +138,7 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	if row.link && !u.frame.Interrupted {
 		// The frame has called: what was in the register is the address where its
 		// own call ends.
-		u.note("%v: %s is not the caller's after a call", by, u.cpu.arch.RA)
+		u.note("%v: %s is not the caller's after a call", by, u.cpu.Arch.RA)
 		return nothing
 	}
 	if row.row.RA.EndsStack() {
@@ -151,11 +152,11 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 		u.note("%v: %v", by, err)
 		return nothing
 	}
-	f.PC, _ = u.out.Get(u.cpu.pc)
-	f.SP, _ = u.out.Get(u.cpu.sp)
+	f.PC, _ = u.out.Get(u.cpu.PC)
+	f.SP, _ = u.out.Get(u.cpu.SP)
 	f.Trust, f.By = TrustCFI, by
 	if !row.checked {
-		_, _, load := row.row.Rule(u.cpu.sp).AsLoad()
+		_, _, load := row.row.Rule(u.cpu.SP).AsLoad()
 		row.signal, row.checked = load && u.restoresVolatile(row.row), true
 	}
 	switch {
@@ -174,10 +175,10 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 // stack pointer such a value, too; functions of s390x have the stack pointer and
 // floating-point registers in memory.
 func (u *unwinder) restoresVolatile(row *cfi.Row) bool {
-	a := u.cpu.arch
+	a := u.cpu.Arch
 	for i, r := range a.Regs {
 		reg := cfi.Reg(i)
-		if reg == u.cpu.sp || reg == u.cpu.pc || r.Name == a.RA ||
+		if reg == u.cpu.SP || reg == u.cpu.PC || r.Name == a.RA ||
 			slices.Contains(a.CalleeSaved, r.Name) || slices.Contains(a.CalleeSavedFloat, r.Name) {
 			continue
 		}

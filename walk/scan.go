@@ -2,6 +2,7 @@ package walk
 
 import (
 	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
 // Words of the stack in which a return address is looked for, as in Breakpad, whose loop includes
@@ -10,13 +11,6 @@ import (
 const (
 	scanWords        = 41
 	scanWordsContext = 161
-)
-
-// On MIPS they are 1024 bytes, without the words that a caller keeps for the
-// arguments of the function it calls, of which there are 4 in the 32-bit ABI.
-const (
-	scanBytesMIPS = 1024
-	argWordsMIPS  = 4
 )
 
 // maxGap is the largest distance in bytes from a saved frame pointer to the frame that it points to
@@ -29,17 +23,17 @@ func byScan(u *unwinder, f *Frame) outcome {
 		return nothing
 	}
 	start, words := u.scanRange()
-	word := uint64(u.cpu.arch.PtrSize)
+	word := uint64(u.cpu.Arch.PtrSize)
 	for i := range words {
 		addr := start + uint64(i)*word
 		pc, ok := u.ReadWord(addr)
 		if !ok || addr < start {
 			break
 		}
-		if pc = u.cpu.clean(u, pc); !u.isReturn(pc) {
+		if pc = u.clean(pc); !u.isReturn(pc) {
 			continue
 		}
-		if u.cpu.scanFP != noFP {
+		if u.cpu.ScanFP != cpu.NoFP {
 			u.scanFramePointer(addr)
 		}
 		u.leave(f, pc, addr+word)
@@ -52,16 +46,16 @@ func byScan(u *unwinder, f *Frame) outcome {
 
 // scanRange returns where a scan starts, and its length in words.
 func (u *unwinder) scanRange() (start uint64, words int) {
-	word := uint64(u.cpu.arch.PtrSize)
+	word := uint64(u.cpu.Arch.PtrSize)
 	start, words = u.frame.SP, scanWords
 	if u.frame.Interrupted || u.frame.Module < 0 && u.frame.Trust == TrustCFI {
 		words = scanWordsContext
 	}
-	if u.cpu.scanBytes > 0 {
-		words = u.cpu.scanBytes / int(word)
+	if u.cpu.ScanBytes > 0 {
+		words = u.cpu.ScanBytes / int(word)
 	}
 	if !u.frame.Interrupted {
-		start, words = start+u.cpu.argWords*word, words-int(u.cpu.argWords)
+		start, words = start+u.cpu.ArgWords*word, words-int(u.cpu.ArgWords)
 	}
 	if _, ok := u.ReadWord(start); !ok {
 		start = u.nextMemory(start)
@@ -69,25 +63,16 @@ func (u *unwinder) scanRange() (start uint64, words int) {
 	return start, words
 }
 
-// scanFP says what a scan finds of the caller's frame pointer.
-type scanFP uint8
-
-const (
-	noFP         scanFP = iota
-	fpBelow             // in the word below a return address
-	fpBelowKnown        // there, only if the frame pointer leads there
-)
-
 // scanFramePointer finds the caller's frame pointer on x86 and x86-64 for a
 // return address that a scan found. It is in the word below, if the function
 // has saved it first of all, which on x86-64 counts only where the frame pointer
 // leads there; or the function has left it as it was.
 func (u *unwinder) scanFramePointer(addr uint64) {
-	word := uint64(u.cpu.arch.PtrSize)
-	fp := u.cpu.layouts[0].base
+	word := uint64(u.cpu.Arch.PtrSize)
+	fp := u.cpu.Layouts[0].Base
 	last, known := u.in.Get(fp)
 	saved, _ := u.ReadWord(addr - word)
-	if below := addr > u.frame.SP; below && (u.cpu.scanFP == fpBelow || known && last == addr-word) {
+	if below := addr > u.frame.SP; below && (u.cpu.ScanFP == cpu.FPBelow || known && last == addr-word) {
 		if saved > addr && saved-addr <= maxGap && u.isFramePointer(saved, addr+word) {
 			u.out.Set(fp, saved)
 			return
@@ -106,16 +91,16 @@ func (u *unwinder) isCode(pc uint64) bool { return pc >= FirstPage && u.d.Module
 // handler returns to. The program's entry is excluded, which is on the stack for the program's own
 // use.
 func (u *unwinder) isReturn(pc uint64) bool {
-	if pc < FirstPage || pc%u.cpu.align != 0 || pc == u.entry {
+	if pc < FirstPage || pc%u.cpu.Align != 0 || pc == u.entry {
 		return false
 	}
-	i := u.d.ModuleAt(pc - u.cpu.call)
+	i := u.d.ModuleAt(pc - u.cpu.Call)
 	if i < 0 {
 		return false
 	}
 	base := u.d.Modules[i].Addr
 	if r := u.stateOf(i).resolver(u.ctx); r != nil {
-		if ok, err := r.Nearest(rva(pc-u.cpu.call-base), &u.at); !ok && err == nil {
+		if ok, err := r.Nearest(rva(pc-u.cpu.Call-base), &u.at); !ok && err == nil {
 			return false
 		}
 	}
@@ -124,8 +109,8 @@ func (u *unwinder) isReturn(pc uint64) bool {
 
 // noCall reports whether the code in front of an address is known, and is not a call.
 func (u *unwinder) noCall(pc uint64) bool {
-	code := u.code(pc-maxCall, maxCall)
-	return callBefore(u.cpu.arch, u.d.Memory.Order, code, pc, u.isCode) == CallNo
+	code := u.code(pc-cpu.MaxCall, cpu.MaxCall)
+	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCode) == CallNo
 }
 
 var _ cfi.Memory = (*unwinder)(nil)

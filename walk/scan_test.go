@@ -7,18 +7,19 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
 // A scan goes on for as many words as the peers' do, on each CPU.
 func TestScanLimits(t *testing.T) {
-	for _, cpu := range arch.All {
-		if cpus[cpu] == nil {
-			t.Errorf("%s is not in cpus", cpu.Name)
+	for _, on := range arch.All {
+		if cpu.All[on] == nil {
+			t.Errorf("%s is not walked", on.Name)
 			continue
 		}
 		first, later, skipped := 161, 41, 0 // words
-		switch cpu {
+		switch on {
 		case arch.MIPS:
 			first, later, skipped = 256, 256, 4
 		case arch.MIPS64:
@@ -41,8 +42,8 @@ func TestScanLimits(t *testing.T) {
 			if c.zeros < 0 {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/%s", cpu.Name, c.description), func(t *testing.T) {
-				a := process(t, cpu, dump.Linux)
+			t.Run(fmt.Sprintf("%s/%s", on.Name, c.description), func(t *testing.T) {
+				a := process(t, on, dump.Linux)
 				want := []string{"400120 context context f"}
 				if c.frames == 1 {
 					a.Word(inF)
@@ -50,9 +51,9 @@ func TestScanLimits(t *testing.T) {
 				}
 				a.Zeros(c.zeros).Word(inG).Mark("sp1").Zeros(400)
 				if c.found {
-					want = append(want, "400250 scan scan g; "+cpu.SP+"=sp1")
+					want = append(want, "400250 scan scan g; "+on.SP+"=sp1")
 				}
-				wantStack(a, walkFirst(a.Regs(cpu.PC, 0x400120, cpu.SP, "sp"), Config{}), EndNothing, want...)
+				wantStack(a, walkFirst(a.Regs(on.PC, 0x400120, on.SP, "sp"), Config{}), EndNothing, want...)
 			})
 		}
 	}

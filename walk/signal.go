@@ -2,6 +2,7 @@ package walk
 
 import (
 	"bytes"
+	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
 // bySignalFrame reads the registers that the system saved before it called a signal handler. It
@@ -23,7 +24,7 @@ func bySignalFrame(u *unwinder, f *Frame) outcome {
 	default:
 		return nothing
 	}
-	u.note("%v: the registers are in the %s frame", BySignal, l.name)
+	u.note("%v: the registers are in the %s frame", BySignal, l.Name)
 	f.Trust, f.By, f.Interrupted, u.frame.Handler = trust, BySignal, true, true
 	return found
 }
@@ -33,25 +34,25 @@ func (u *unwinder) isLinux() bool { return u.d.System.OS.IsLinux() }
 
 // restore takes the registers out of a frame, and reports whether there were a program counter and
 // a stack pointer.
-func (u *unwinder) restore(l *signalFrame, sp uint64, f *Frame) bool {
-	if l.via >= 0 {
-		at, ok := u.ReadWord(sp + uint64(l.via))
+func (u *unwinder) restore(l *cpu.SignalFrame, sp uint64, f *Frame) bool {
+	if l.Via >= 0 {
+		at, ok := u.ReadWord(sp + uint64(l.Via))
 		if !ok {
 			return false
 		}
 		sp = at
 	}
 	u.out.Reset()
-	for _, s := range l.slots {
-		if v, ok := u.d.Memory.Word(sp+uint64(s.off), s.size); ok {
-			u.out.Set(u.cpu.reg(s.reg), v)
+	for _, s := range l.Slots {
+		if v, ok := u.d.Memory.Word(sp+uint64(s.Off), s.Size); ok {
+			u.out.Set(u.cpu.Reg(s.Reg), v)
 		}
 	}
 	var ok1, ok2 bool
-	f.PC, ok1 = u.out.Get(u.cpu.pc)
-	f.SP, ok2 = u.out.Get(u.cpu.sp)
+	f.PC, ok1 = u.out.Get(u.cpu.PC)
+	f.SP, ok2 = u.out.Get(u.cpu.SP)
 	if !ok1 || !ok2 {
-		u.note("%v: the %s frame is not in the dump", BySignal, l.name)
+		u.note("%v: the %s frame is not in the dump", BySignal, l.Name)
 	}
 	return ok1 && ok2
 }
@@ -70,7 +71,7 @@ func (u *unwinder) isHandlerReturn(f *Frame) bool {
 // call, or nil for other code; pushed is how much higher the stack pointer is there than where the
 // code begins. The code decides, if the dump has it, else the name of the function. The binary is
 // asked last, because it has to be found.
-func (u *unwinder) signalFrameAt(pc uint64) (l *signalFrame, pushed int) {
+func (u *unwinder) signalFrameAt(pc uint64) (l *cpu.SignalFrame, pushed int) {
 	if last := &u.trampoline; last.pc != pc || !last.asked {
 		last.frame, last.pushed = u.findSignalFrame(pc)
 		last.pc, last.asked = pc, true
@@ -82,11 +83,11 @@ func (u *unwinder) signalFrameAt(pc uint64) (l *signalFrame, pushed int) {
 type askedFor struct {
 	asked  bool
 	pc     uint64
-	frame  *signalFrame
+	frame  *cpu.SignalFrame
 	pushed int
 }
 
-func (u *unwinder) findSignalFrame(pc uint64) (l *signalFrame, pushed int) {
+func (u *unwinder) findSignalFrame(pc uint64) (l *cpu.SignalFrame, pushed int) {
 	if b := u.d.Memory.Bytes(pc, minTrampoline); len(b) == minTrampoline {
 		return u.signalFrameByCode(pc)
 	}
@@ -100,19 +101,19 @@ func (u *unwinder) findSignalFrame(pc uint64) (l *signalFrame, pushed int) {
 const minTrampoline = 2
 
 // signalFrameByCode compares the code at an address with the trampolines.
-func (u *unwinder) signalFrameByCode(pc uint64) (l *signalFrame, pushed int) {
-	pc &^= u.cpu.arch.ISABit
+func (u *unwinder) signalFrameByCode(pc uint64) (l *cpu.SignalFrame, pushed int) {
+	pc &^= u.cpu.Arch.ISABit
 	head := u.code(pc, minTrampoline)
 	if head == nil {
 		return nil, 0
 	}
-	frames := u.cpu.frames
+	frames := u.cpu.Frames
 	for i := range frames {
-		for k := range frames[i].code {
-			t := &frames[i].code[k]
-			for _, s := range t.steps {
-				if u.isCodeOf(head, t, s.off) && u.isCodeOf(u.code(pc-uint64(s.off), len(t.big)), t, 0) {
-					return &frames[i], s.sp
+		for k := range frames[i].Code {
+			t := &frames[i].Code[k]
+			for _, s := range t.Steps {
+				if u.isCodeOf(head, t, s.Off) && u.isCodeOf(u.code(pc-uint64(s.Off), len(t.Big)), t, 0) {
+					return &frames[i], s.SP
 				}
 			}
 		}
@@ -121,14 +122,14 @@ func (u *unwinder) signalFrameByCode(pc uint64) (l *signalFrame, pushed int) {
 }
 
 // isCodeOf reports whether bytes are those of a trampoline from an offset on.
-func (u *unwinder) isCodeOf(b []byte, t *trampoline, off int) bool {
-	big, little := u.cpu.order(u.d.Order)
-	return len(b) > 0 && (big && bytes.HasPrefix(t.big[off:], b) || little && bytes.HasPrefix(t.little[off:], b))
+func (u *unwinder) isCodeOf(b []byte, t *cpu.Trampoline, off int) bool {
+	big, little := u.cpu.Order(u.d.Order)
+	return len(b) > 0 && (big && bytes.HasPrefix(t.Big[off:], b) || little && bytes.HasPrefix(t.Little[off:], b))
 }
 
 // signalFrameByName looks at the name of the function that begins at an address. known reports
 // whether there are symbols for it.
-func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
+func (u *unwinder) signalFrameByName(pc uint64) (l *cpu.SignalFrame, known bool) {
 	i := u.d.ModuleAt(pc)
 	if i < 0 {
 		return nil, false
@@ -142,12 +143,12 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *signalFrame, known bool) {
 		return nil, false
 	}
 	kind := trampolines[u.at.Frames[len(u.at.Frames)-1].Function]
-	if kind == "" || base+uint64(u.at.Start) != pc&^u.cpu.arch.ISABit {
+	if kind == "" || base+uint64(u.at.Start) != pc&^u.cpu.Arch.ISABit {
 		return nil, true
 	}
-	frames := u.cpu.frames
+	frames := u.cpu.Frames
 	for i := range frames {
-		if frames[i].name == kind {
+		if frames[i].Name == kind {
 			return &frames[i], true
 		}
 	}
@@ -170,8 +171,8 @@ func (u *unwinder) isForeign() bool {
 
 // guessFrame returns the layout of a signal frame at the stack pointer, if the contents look like
 // one.
-func (u *unwinder) guessFrame(f *Frame) *signalFrame {
-	frames := u.cpu.frames
+func (u *unwinder) guessFrame(f *Frame) *cpu.SignalFrame {
+	frames := u.cpu.Frames
 	for i := range frames {
 		if l := &frames[i]; u.isSignalFrame(l) && u.restore(l, u.frame.SP, f) && u.isPlausible(f) {
 			return l
@@ -192,23 +193,23 @@ const (
 // isSignalFrame reports whether at the stack pointer there is a signal's number,
 // and a context as the kernel makes it: with few flags, and no other behind it; or,
 // in frames without them, a pointer to the registers in the frame itself.
-func (u *unwinder) isSignalFrame(l *signalFrame) bool {
+func (u *unwinder) isSignalFrame(l *cpu.SignalFrame) bool {
 	sp := u.frame.SP
-	if l.info < 0 || l.uc < 0 {
-		at, ok := u.ReadWord(sp + uint64(max(l.via, 0)))
-		return l.via >= 0 && ok && at > sp && at-sp < maxSignalFrame && at%uint64(u.cpu.arch.PtrSize) == 0
+	if l.Info < 0 || l.UC < 0 {
+		at, ok := u.ReadWord(sp + uint64(max(l.Via, 0)))
+		return l.Via >= 0 && ok && at > sp && at-sp < maxSignalFrame && at%uint64(u.cpu.Arch.PtrSize) == 0
 	}
-	signo, ok := u.d.Memory.Word(sp+uint64(l.info), 4)
+	signo, ok := u.d.Memory.Word(sp+uint64(l.Info), 4)
 	if !ok || signo == 0 || signo > maxSignal {
 		return false
 	}
-	flags, ok1 := u.ReadWord(sp + uint64(l.uc))
-	link, ok2 := u.ReadWord(sp + uint64(l.uc+u.cpu.arch.PtrSize))
+	flags, ok1 := u.ReadWord(sp + uint64(l.UC))
+	link, ok2 := u.ReadWord(sp + uint64(l.UC+u.cpu.Arch.PtrSize))
 	return ok1 && ok2 && flags <= maxUCFlags && link == 0
 }
 
 // isPlausible reports whether registers may be those of a running thread.
 func (u *unwinder) isPlausible(f *Frame) bool {
-	return u.isCode(u.cpu.clean(u, f.PC)) && f.SP%uint64(u.cpu.arch.PtrSize) == 0 &&
+	return u.isCode(u.clean(f.PC)) && f.SP%uint64(u.cpu.Arch.PtrSize) == 0 &&
 		(u.d.Memory.Find(f.SP) != nil || u.nextMemory(f.SP) != f.SP) // a stack that has overflown
 }

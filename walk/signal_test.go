@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -39,7 +40,13 @@ const (
 	uc32    = " +8" + stack32
 )
 
-func list(prefix string, n int) string { return strings.Join(names(prefix, n), " ") }
+func list(prefix string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " %s%d", prefix, i)
+	}
+	return b.String()[1:]
+}
 
 const x86Context = " $gs:4 $fs:4 $es:4 $ds:4 $edi $esi $ebp $esp $ebx $edx $ecx $eax +8 $eip $cs $eflags"
 
@@ -179,7 +186,7 @@ func (c *signalCase) check(t *testing.T, s *Stack, trust Trust, tramp uint64) {
 			continue
 		}
 		kept := false
-		for _, r := range cpus[c.arch].kept {
+		for _, r := range cpu.All[c.arch].Kept {
 			kept = kept || int(r) == i
 		}
 		if v, ok := f.Register(i); kept && (!ok || v != values[name]) {
@@ -326,15 +333,15 @@ func TestSignalInNullCall(t *testing.T) {
 
 // Every layout's registers are the CPU's.
 func TestSignalTables(t *testing.T) {
-	for a, c := range cpus {
-		for _, l := range c.frames {
+	for a, c := range cpu.All {
+		for _, l := range c.Frames {
 			pc, sp := false, false
-			for _, s := range l.slots {
-				c.reg(s.reg)
-				pc, sp = pc || s.reg == a.PC, sp || s.reg == a.SP
+			for _, s := range l.Slots {
+				c.Reg(s.Reg)
+				pc, sp = pc || s.Reg == a.PC, sp || s.Reg == a.SP
 			}
-			if !pc || !sp || len(l.code) == 0 {
-				t.Errorf("%s %s: pc %v, sp %v, %d trampolines", a.Name, l.name, pc, sp, len(l.code))
+			if !pc || !sp || len(l.Code) == 0 {
+				t.Errorf("%s %s: pc %v, sp %v, %d trampolines", a.Name, l.Name, pc, sp, len(l.Code))
 			}
 		}
 	}

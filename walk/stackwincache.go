@@ -47,7 +47,7 @@ func (m *machine) winRecord(r resolve.Symbols, at symfmt.RVA) *winRecord {
 	c := &m.win
 	if c.records == nil {
 		c.records, c.programs, c.vars = map[rowKey]*winRecord{}, map[string]*winProgram{}, m.names.NewRegs()
-		c.regs = winRegs{m.cpu.pc, m.cpu.sp, m.cpu.reg("$ebp"), m.cpu.reg("$ebx"), m.cpu.reg("$esi"), m.cpu.reg("$edi")}
+		c.regs = winRegs{m.cpu.PC, m.cpu.SP, m.cpu.Reg("$ebp"), m.cpu.Reg("$ebx"), m.cpu.Reg("$esi"), m.cpu.Reg("$edi")}
 	}
 	key := rowKey{r, at}
 	if w, ok := c.records[key]; ok {

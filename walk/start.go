@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
 // starts are the functions in which programs and threads of Linux begin. Their call frame
@@ -60,7 +61,7 @@ func (u *unwinder) rulesReturn() bool {
 	for _, rules := range []technique{bySymbols, byEHFrame} {
 		u.out.Reset()
 		if rules(u, &f) == found {
-			return u.isReturn(u.cpu.clean(u, f.PC))
+			return u.isReturn(u.clean(f.PC))
 		}
 	}
 	return false
@@ -70,11 +71,11 @@ func (u *unwinder) rulesReturn() bool {
 // the new one: the system call has returned 0, and the function has no rules there. On CPUs with
 // the return address on the stack it is always false.
 func (u *unwinder) isNewThread() bool {
-	result, ok := u.in.Get(u.cpu.reg(u.cpu.result))
+	result, ok := u.in.Get(u.cpu.Reg(u.cpu.Result))
 	if !ok || result != 0 || u.hasRules() {
 		return false
 	}
-	if u.cpu.arch.RA != "" {
+	if u.cpu.Arch.RA != "" {
 		return true
 	}
 	pc, _ := u.ReadWord(u.frame.SP)
@@ -97,7 +98,7 @@ func (u *unwinder) hasRules() bool {
 // isForeignStart reports whether the symbols of the program have _start elsewhere than where the
 // process began: they are another build's, and what they say about the frame is wrong.
 func (u *unwinder) isForeignStart(f *Frame) bool {
-	return u.entry != 0 && f.Function() == "_start" && f.Start != u.entry&^u.cpu.arch.ISABit && f.Module == u.d.ModuleAt(u.entry)
+	return u.entry != 0 && f.Function() == "_start" && f.Start != u.entry&^u.cpu.Arch.ISABit && f.Module == u.d.ModuleAt(u.entry)
 }
 
 // atEntry is the key of the program's first instruction among Dump.Auxv.
@@ -125,7 +126,7 @@ func entryOf(d *dump.Dump) uint64 {
 // that is the address of a descriptor in .opd, which begins with the code's. Without that memory
 // the code is not known: the second ABI, which some systems use, has no descriptors.
 func codeOf(d *dump.Dump, addr uint64) uint64 {
-	if c := cpus[d.Arch]; c == nil || !c.descriptors || d.Memory.Order != binary.BigEndian {
+	if c := cpu.All[d.Arch]; c == nil || !c.Descriptors || d.Memory.Order != binary.BigEndian {
 		return addr
 	}
 	code, ok := d.Memory.Word(addr, 8)

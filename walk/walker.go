@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
 // MaxFrames is the default of Config.MaxFrames.
@@ -55,7 +56,8 @@ func NewWalker(sources *Sources, config Config) *Walker {
 
 // machine is a CPU with the rules that were parsed for it.
 type machine struct {
-	cpu   *cpu
+	cpu   *cpu.CPU
+	steps []technique // of cpu.techniques
 	names *cfi.Names
 	rows  rowCache
 	win   winCache
@@ -72,8 +74,8 @@ func (w *Walker) machine(a *arch.Arch) *machine {
 	m := w.cpus[a]
 	if m == nil {
 		names := cfi.NewNames(a)
-		c := cpus[a]
-		m = &machine{cpu: c, names: names, rows: newRowCache(names, c)}
+		c := cpu.All[a]
+		m = &machine{cpu: c, steps: stepsOf(c), names: names, rows: newRowCache(names, c)}
 		m.regs = [2]*cfi.Regs{names.NewRegs(), names.NewRegs()}
 		w.cpus[a] = m
 	}
@@ -162,7 +164,7 @@ type unwinder struct {
 	at      resolve.Location
 	region  *dump.Region // where the last word was
 	entry   uint64       // the program's first instruction, 0 if it is not known
-	pac     uint64       // the bits of addresses on arm64; 0 until it is needed
+	mask    uint64       // of cpu.mask; 0 until it is needed
 	jumps   int          // to other stacks
 	reads   int          // of words, by the technique at work
 
@@ -193,7 +195,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 		}
 	}
 	pc := c.PC()
-	if clean := u.cpu.clean(&u, pc); u.isCode(clean) {
+	if clean := u.clean(pc); u.isCode(clean) {
 		pc = clean // else it is the program's own choice
 	}
 	u.push(&Frame{PC: pc, SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
@@ -208,13 +210,13 @@ func (u *unwinder) push(f *Frame) {
 	f.Inst = f.PC
 	f.Interrupted = f.Interrupted || len(u.stack.Frames) > 0 && injected[u.frame.Function()]
 	if !f.Interrupted {
-		f.Inst -= u.cpu.call
+		f.Inst -= u.cpu.Call
 	}
 	if !f.Interrupted && u.isHandlerReturn(f) {
 		// It was not called: what is in front of it is another function.
 		f.Handler, f.Inst = true, f.PC
 	}
-	u.in.Set(u.cpu.pc, f.PC)
+	u.in.Set(u.cpu.PC, f.PC)
 	u.registers(f)
 	u.locate(f)
 	u.budget.Charge(f)
@@ -278,6 +280,27 @@ const (
 // it sets PC, SP, Trust, By and, behind a signal, Interrupted.
 type technique func(u *unwinder, f *Frame) outcome
 
+// stepsOf returns the functions of a CPU's techniques.
+func stepsOf(c *cpu.CPU) []technique {
+	functions := [...]technique{
+		cpu.BySignalFrame: bySignalFrame, cpu.BySymbols: bySymbols, cpu.ByEHFrame: byEHFrame, cpu.BySFrame: bySFrame, cpu.ByWin: byWin,
+		cpu.ByLeaf: byLeaf, cpu.ByReturn: byReturn, cpu.ByFramePointer: byFramePointer, cpu.ByScan: byScan,
+	}
+	steps := make([]technique, len(c.Techniques))
+	for i, t := range c.Techniques {
+		steps[i] = functions[t]
+	}
+	return steps
+}
+
+// clean removes the bits of a program counter that do not belong to the address.
+func (u *unwinder) clean(pc uint64) uint64 {
+	if u.mask == 0 && u.cpu.Mask != nil {
+		u.mask = u.cpu.Mask(u.d)
+	}
+	return u.cpu.Clean(pc, u.mask)
+}
+
 // walk walks to the end of the stack.
 func (u *unwinder) walk() {
 	for {
@@ -307,7 +330,7 @@ func (u *unwinder) walk() {
 // caller tries the techniques in the CPU's order.
 func (u *unwinder) caller() bool {
 	refused := ""
-	for _, try := range u.cpu.techniques {
+	for _, try := range u.steps {
 		f := &u.next
 		*f = Frame{}
 		u.out.Reset()
@@ -317,7 +340,7 @@ func (u *unwinder) caller() bool {
 			u.end(EndOutermost, "%s has no caller, as its rules or its frame pointer say", u.where())
 			return false
 		case found:
-			f.PC = u.cpu.clean(u, f.PC)
+			f.PC = u.clean(f.PC)
 			if !f.Interrupted && u.isNowhere(f.PC) {
 				refused = fmt.Sprintf(": by %v the return address is %#x, where no code is", f.By, f.PC)
 				u.note("%v: %#x is not an address of code", f.By, f.PC)
@@ -368,13 +391,13 @@ func (u *unwinder) invents(f *Frame) bool {
 // stack. Behind a signal it may be anywhere.
 func (u *unwinder) moves(f *Frame) bool {
 	switch {
-	case f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.arch.PtrSize):
+	case f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.Arch.PtrSize):
 		return true
 	case f.Interrupted:
 		u.jumps++
 		return u.jumps <= maxJumps
 	}
-	return f.SP == u.frame.SP && u.frame.Interrupted && u.cpu.arch.RA != "" && f.PC != u.frame.PC
+	return f.SP == u.frame.SP && u.frame.Interrupted && u.cpu.Arch.RA != "" && f.PC != u.frame.PC
 }
 
 // where names the frame in messages.
@@ -412,7 +435,7 @@ func (u *unwinder) note(format string, args ...any) {
 // ReadWord implements cfi.Memory with the words of the stack.
 func (u *unwinder) ReadWord(addr uint64) (uint64, bool) {
 	u.reads++
-	size := uint64(u.cpu.arch.PtrSize)
+	size := uint64(u.cpu.Arch.PtrSize)
 	if r := u.region; r == nil || addr-r.Addr >= uint64(len(r.Data)) || uint64(len(r.Data))-(addr-r.Addr) < size {
 		v, ok := u.d.Memory.Word(addr, int(size))
 		u.region = u.d.Memory.Find(addr)

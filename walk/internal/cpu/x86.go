@@ -1,4 +1,4 @@
-package walk
+package cpu
 
 import (
 	"golang.org/x/arch/x86/x86asm"
@@ -6,45 +6,45 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-var cpuX86 = newCPU(cpu{
-	arch:       arch.X86,
-	call:       1,
-	align:      1,
-	result:     "$eax",
-	techniques: []technique{byWin, bySymbols, byEHFrame, bySFrame, bySignalFrame, byReturn, byFramePointer, byScan},
+var cpuX86 = newCPU(CPU{
+	Arch:       arch.X86,
+	Call:       1,
+	Align:      1,
+	Result:     "$eax",
+	Techniques: []Technique{ByWin, BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      func(c callCode) CallAnswer { return c.x86(32) },
-	layouts:    []layout{{reg: "$ebp", fp: 0, ra: 1, sp: 2}},
-	scanFP:     fpBelow,
-	makesFrame: func(code []byte) int { return x86Frame(code, 32) },
-	order:      asWritten,
-	frames: []signalFrame{
-		{name: "rt", info: 12, uc: 140, via: -1,
-			code:  []trampoline{{code: "b8ad000000cd80", steps: starts0(0, 5)}}, // mov $173,%eax; int $0x80
-			slots: slots(140+20, 4, x86Sigcontext)},
-		{name: "old", info: -1, uc: -1, via: -1,
-			code:  []trampoline{{code: "58b877000000cd80", steps: []step{{0, 0}, {1, 4}, {6, 4}}}}, // pop %eax; mov $119,%eax; int $0x80
-			slots: slots(4, 4, x86Sigcontext)},
+	Layouts:    []Layout{{Reg: "$ebp", FP: 0, RA: 1, SP: 2}},
+	ScanFP:     FPBelow,
+	MakesFrame: func(code []byte) int { return x86Frame(code, 32) },
+	Order:      asWritten,
+	Frames: []SignalFrame{
+		{Name: "rt", Info: 12, UC: 140, Via: -1,
+			Code:  []Trampoline{{code: "b8ad000000cd80", Steps: starts0(0, 5)}}, // mov $173,%eax; int $0x80
+			Slots: slots(140+20, 4, x86Sigcontext)},
+		{Name: "old", Info: -1, UC: -1, Via: -1,
+			Code:  []Trampoline{{code: "58b877000000cd80", Steps: []step{{0, 0}, {1, 4}, {6, 4}}}}, // pop %eax; mov $119,%eax; int $0x80
+			Slots: slots(4, 4, x86Sigcontext)},
 	},
 })
 
-var cpuX86_64 = newCPU(cpu{
-	arch:        arch.X86_64,
-	call:        1,
-	align:       1,
-	result:      "$rax",
-	techniques:  []technique{bySymbols, byEHFrame, bySFrame, bySignalFrame, byLeaf, byReturn, byFramePointer, byScan},
+var cpuX86_64 = newCPU(CPU{
+	Arch:        arch.X86_64,
+	Call:        1,
+	Align:       1,
+	Result:      "$rax",
+	Techniques:  []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByLeaf, ByReturn, ByFramePointer, ByScan},
 	calls:       func(c callCode) CallAnswer { return c.x86(64) },
-	layouts:     []layout{{reg: "$rbp", fp: 0, ra: 1, sp: 2}},
-	noWindowsFP: true, // the frame register points anywhere into the frame there
-	scanFP:      fpBelowKnown,
-	makesFrame:  func(code []byte) int { return x86Frame(code, 64) },
-	order:       asWritten,
-	frames: []signalFrame{{name: "rt", info: 304, uc: 0, via: -1,
-		code: []trampoline{
-			{code: "48c7c00f0000000f05", steps: starts0(0, 7)}, // mov $15,%rax; syscall
-			{code: "b80f0000000f05", steps: starts0(0, 5)},     // mov $15,%eax; syscall
+	Layouts:     []Layout{{Reg: "$rbp", FP: 0, RA: 1, SP: 2}},
+	NoWindowsFP: true, // the frame register points anywhere into the frame there
+	ScanFP:      FPBelowKnown,
+	MakesFrame:  func(code []byte) int { return x86Frame(code, 64) },
+	Order:       asWritten,
+	Frames: []SignalFrame{{Name: "rt", Info: 304, UC: 0, Via: -1,
+		Code: []Trampoline{
+			{code: "48c7c00f0000000f05", Steps: starts0(0, 7)}, // mov $15,%rax; syscall
+			{code: "b80f0000000f05", Steps: starts0(0, 5)},     // mov $15,%eax; syscall
 		},
-		slots: slots(40, 8, "$r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15 $rdi $rsi $rbp $rbx $rdx $rax $rcx $rsp $rip $rflags"),
+		Slots: slots(40, 8, "$r8 $r9 $r10 $r11 $r12 $r13 $r14 $r15 $rdi $rsi $rbp $rbx $rdx $rax $rcx $rsp $rip $rflags"),
 	}},
 })
 
@@ -55,7 +55,7 @@ const x86Sigcontext = "$gs $fs $es $ds $edi $esi $ebp $esp $ebx $edx $ecx $eax -
 // make none in a frame.
 func (c callCode) x86(mode int) CallAnswer {
 	answer := CallNo
-	for n := 2; n <= min(maxCall, len(c.code)); n++ {
+	for n := 2; n <= min(MaxCall, len(c.code)); n++ {
 		code := c.code[len(c.code)-n:]
 		if code[0] != 0xe8 && code[0] != 0xff && code[0] != 0x9a {
 			continue

@@ -1,4 +1,4 @@
-package walk
+package cpu
 
 import (
 	"encoding/hex"
@@ -6,44 +6,44 @@ import (
 	"strings"
 )
 
-// signalFrame is Linux's layout of the stack when a signal handler runs: the registers of the
+// SignalFrame is Linux's layout of the stack when a signal handler runs: the registers of the
 // interrupted code, and the handler's arguments. Offsets are from the stack pointer of the code to
 // which the handler returns.
 //
 // The layouts are ABI: arch/*/kernel/signal*.c (struct sigframe, struct rt_sigframe) and
 // arch/*/include/uapi/asm/{ucontext,sigcontext}.h of Linux.
-type signalFrame struct {
-	name string // suffix of the function that handlers return to: "rt", or "old" of before 1998
-	code []trampoline
+type SignalFrame struct {
+	Name string // suffix of the function that handlers return to: "rt", or "old" of before 1998
+	Code []Trampoline
 
-	info int // offset of siginfo_t; -1 without
-	uc   int // offset of struct ucontext; -1 without
+	Info int // offset of siginfo_t; -1 without
+	UC   int // offset of struct ucontext; -1 without
 
-	// via is the offset of a pointer to the registers, and slots count from where
+	// Via is the offset of a pointer to the registers, and Slots count from where
 	// that points; -1 without.
-	via   int
-	slots []slot
+	Via   int
+	Slots []slot
 }
 
 // slot is a register in memory.
 type slot struct {
-	off, size int
-	reg       string
+	Off, Size int
+	Reg       string
 }
 
-// trampoline is code that makes the system call by which a handler ends.
-type trampoline struct {
+// Trampoline is code that makes the system call by which a handler ends.
+type Trampoline struct {
 	// code is in hexadecimal digits. Groups are units of memory, of which the
 	// CPU's byte order is that of instructions.
 	code string
-	// big and little are its bytes for CPUs whose instructions are in that order.
-	big, little []byte
-	// steps are the instructions, and how much higher the stack pointer is there
+	// Big and Little are its bytes for CPUs whose instructions are in that order.
+	Big, Little []byte
+	// Steps are the instructions, and how much higher the stack pointer is there
 	// than at the first.
-	steps []step
+	Steps []step
 }
 
-type step struct{ off, sp int }
+type step struct{ Off, SP int }
 
 // starts0 are the steps of a trampoline that leaves the stack alone.
 func starts0(offs ...int) (s []step) {
@@ -54,9 +54,9 @@ func starts0(offs ...int) (s []step) {
 }
 
 // twoWords are trampolines of two instructions of a size.
-func twoWords(size int, codes ...string) (t []trampoline) {
+func twoWords(size int, codes ...string) (t []Trampoline) {
 	for _, c := range codes {
-		t = append(t, trampoline{code: c, steps: starts0(0, size)})
+		t = append(t, Trampoline{code: c, Steps: starts0(0, size)})
 	}
 	return t
 }
@@ -75,14 +75,14 @@ func slots(off, size int, regs string) (all []slot) {
 	return all
 }
 
-func (t *trampoline) parse() {
+func (t *Trampoline) parse() {
 	for _, unit := range strings.Fields(t.code) {
 		b, err := hex.DecodeString(unit)
 		if err != nil {
-			panic("walk: code " + t.code)
+			panic("cpu: code " + t.code)
 		}
-		t.big = append(t.big, b...)
+		t.Big = append(t.Big, b...)
 		slices.Reverse(b)
-		t.little = append(t.little, b...)
+		t.Little = append(t.Little, b...)
 	}
 }

@@ -1,4 +1,4 @@
-package walk
+package cpu
 
 import (
 	"encoding/binary"
@@ -8,38 +8,38 @@ import (
 
 // riscvLayouts are those of the RISC-V ELF psABI, "frame pointer convention". Breakpad and
 // rust-minidump read it like arm64's.
-var riscvLayouts = []layout{{reg: "s0", fp: -2, ra: -1, sp: 0, leaf: -1, leafSP: 0, hasLeaf: true, often: true}}
+var riscvLayouts = []Layout{{Reg: "s0", FP: -2, RA: -1, SP: 0, Leaf: -1, LeafSP: 0, HasLeaf: true, Often: true}}
 
-var cpuRISCV = newCPU(cpu{
-	arch:       arch.RISCV,
-	call:       2,
-	align:      2,
-	clean:      withoutISABit, // jalr ignores it
-	result:     "a0",
-	techniques: []technique{bySymbols, byEHFrame, bySFrame, bySignalFrame, byReturn, byFramePointer, byScan},
+var cpuRISCV = newCPU(CPU{
+	Arch:       arch.RISCV,
+	Call:       2,
+	Align:      2,
+	Clean:      withoutISABit, // jalr ignores it
+	Result:     "a0",
+	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      func(c callCode) CallAnswer { return c.riscv(true) },
-	layouts:    riscvLayouts,
-	order:      littleEndian,
+	Layouts:    riscvLayouts,
+	Order:      littleEndian,
 	// The mask has room for 1024 signals, and what follows is aligned to 16.
-	frames: []signalFrame{{name: "rt", info: 0, uc: 128, via: -1,
-		code:  twoWords(4, "08b00893 00000073"), // li a7,139; ecall
-		slots: slots(128+160, 4, riscvSigcontext)}},
+	Frames: []SignalFrame{{Name: "rt", Info: 0, UC: 128, Via: -1,
+		Code:  twoWords(4, "08b00893 00000073"), // li a7,139; ecall
+		Slots: slots(128+160, 4, riscvSigcontext)}},
 })
 
-var cpuRISCV64 = newCPU(cpu{
-	arch:       arch.RISCV64,
-	call:       2,
-	align:      2,
-	clean:      withoutISABit,
-	result:     "a0",
-	techniques: []technique{bySymbols, byEHFrame, bySFrame, bySignalFrame, byReturn, byFramePointer, byScan},
+var cpuRISCV64 = newCPU(CPU{
+	Arch:       arch.RISCV64,
+	Call:       2,
+	Align:      2,
+	Clean:      withoutISABit,
+	Result:     "a0",
+	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      func(c callCode) CallAnswer { return c.riscv(false) },
-	layouts:    riscvLayouts,
-	order:      littleEndian,
+	Layouts:    riscvLayouts,
+	Order:      littleEndian,
 	// The mask has room for 1024 signals, and what follows is aligned to 16.
-	frames: []signalFrame{{name: "rt", info: 0, uc: 128, via: -1,
-		code:  twoWords(4, "08b00893 00000073"),
-		slots: slots(128+176, 8, riscvSigcontext)}},
+	Frames: []SignalFrame{{Name: "rt", Info: 0, UC: 128, Via: -1,
+		Code:  twoWords(4, "08b00893 00000073"),
+		Slots: slots(128+176, 8, riscvSigcontext)}},
 })
 
 // riscvSigcontext are the registers in struct sigcontext, in order.

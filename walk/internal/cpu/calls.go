@@ -1,4 +1,4 @@
-package walk
+package cpu
 
 import (
 	"encoding/binary"
@@ -6,10 +6,10 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// maxCall is the length in bytes of the longest call that is recognised, with the delay slot of
+// MaxCall is the length in bytes of the longest call that is recognised, with the delay slot of
 // MIPS: on x86 that of an indirect call with a displacement of 4 bytes. Prefixes make it longer,
 // but the bytes after them are a call, too.
-const maxCall = 8
+const MaxCall = 8
 
 // CallAnswer says whether the instruction in front of an address is a call.
 type CallAnswer uint8
@@ -20,17 +20,17 @@ const (
 	CallYes
 )
 
-// callBefore reports whether code, whose last byte is the one in front of the address ret, ends
+// CallBefore reports whether code, whose last byte is the one in front of the address ret, ends
 // with a call.
 //
 // It reads backwards. On CPUs whose instructions differ in length, the bytes of another instruction
 // may look like a call: those of x86 about once in 1,000 instructions (TestCallsOracle). It never
 // misses a call. inCode reports whether a direct call may go to an address; nil allows all.
-func callBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, inCode func(uint64) bool) CallAnswer {
+func CallBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, inCode func(uint64) bool) CallAnswer {
 	if a == nil || len(code) < 2 {
 		return CallUnknown
 	}
-	return cpus[a].calls(callCode{code, order, ret, inCode})
+	return All[a].calls(callCode{code, order, ret, inCode})
 }
 
 // callCode is the code in front of a return address.

@@ -1,4 +1,4 @@
-package walk
+package cpu
 
 import (
 	"strings"
@@ -6,22 +6,22 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-var cpuS390X = newCPU(cpu{
-	arch:       arch.S390X,
-	call:       2,
-	align:      2,
-	result:     "r2",
-	techniques: []technique{bySymbols, byEHFrame, bySFrame, bySignalFrame, byReturn, byFramePointer, byScan},
+var cpuS390X = newCPU(CPU{
+	Arch:       arch.S390X,
+	Call:       2,
+	Align:      2,
+	Result:     "r2",
+	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      callCode.s390x,
-	backChain:  14, // in programs that are compiled with -mbackchain
-	order:      asWritten,
-	frames: []signalFrame{
-		{name: "rt", info: 168, uc: 296, via: -1,
-			code:  []trampoline{{code: "0aad", steps: starts0(0)}}, // svc 173
-			slots: slots(296+40, 8, s390xSigcontext)},
-		{name: "old", info: -1, uc: -1, via: 168,
-			code:  []trampoline{{code: "0a77", steps: starts0(0)}}, // svc 119
-			slots: slots(0, 8, s390xSigcontext)},
+	BackChain:  14, // in programs that are compiled with -mbackchain
+	Order:      asWritten,
+	Frames: []SignalFrame{
+		{Name: "rt", Info: 168, UC: 296, Via: -1,
+			Code:  []Trampoline{{code: "0aad", Steps: starts0(0)}}, // svc 173
+			Slots: slots(296+40, 8, s390xSigcontext)},
+		{Name: "old", Info: -1, UC: -1, Via: 168,
+			Code:  []Trampoline{{code: "0a77", Steps: starts0(0)}}, // svc 119
+			Slots: slots(0, 8, s390xSigcontext)},
 	},
 })
 

@@ -1,4 +1,4 @@
-package walk
+package cpu
 
 import (
 	"encoding/binary"
@@ -9,23 +9,24 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-var cpuARM64 = newCPU(cpu{
-	arch:       arch.ARM64,
-	call:       4,
-	align:      4,
-	clean:      stripPAC,
-	result:     "x0",
-	techniques: []technique{bySignalFrame, bySymbols, byEHFrame, bySFrame, byReturn, byFramePointer, byScan},
+var cpuARM64 = newCPU(CPU{
+	Arch:       arch.ARM64,
+	Call:       4,
+	Align:      4,
+	Clean:      stripPAC,
+	Mask:       addressMask,
+	Result:     "x0",
+	Techniques: []Technique{BySignalFrame, BySymbols, ByEHFrame, BySFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      callCode.arm64,
-	layouts:    []layout{{reg: "x29", fp: 0, ra: 1, sp: 2}},
-	makesFrame: arm64Frame,
-	freeRecord: true,
-	order:      littleEndian,
-	frames: []signalFrame{{name: "rt", info: 0, uc: 128, via: -1,
-		code: twoWords(4, "d2801168 d4000001"), // mov x8,#139; svc #0
+	Layouts:    []Layout{{Reg: "x29", FP: 0, RA: 1, SP: 2}},
+	MakesFrame: arm64Frame,
+	FreeRecord: true,
+	Order:      littleEndian,
+	Frames: []SignalFrame{{Name: "rt", Info: 0, UC: 128, Via: -1,
+		Code: twoWords(4, "d2801168 d4000001"), // mov x8,#139; svc #0
 		// The mask has room for 1024 signals, and sigcontext, which begins with
 		// the fault's address, is aligned to 16.
-		slots: slots(128+176+8, 8, strings.Join(names("x", 31, "sp", "pc", "cpsr"), " ")),
+		Slots: slots(128+176+8, 8, strings.Join(names("x", 31, "sp", "pc", "cpsr"), " ")),
 	}},
 })
 
@@ -67,14 +68,11 @@ func arm64Frame(code []byte) int {
 // below, down to the size of the address space, and in 63 to 56 where the top byte is not ignored.
 // Bit 55 separates the user's half of the address space, in which all others are 0, from the
 // kernel's (Arm Architecture Reference Manual, D8.10).
-func stripPAC(u *unwinder, pc uint64) uint64 {
-	if u.pac == 0 {
-		u.pac = addressMask(u.d)
-	}
+func stripPAC(pc, mask uint64) uint64 {
 	if pc>>55&1 != 0 {
 		return pc
 	}
-	return pc & u.pac
+	return pc & mask
 }
 
 // The least bits of an address of a program: Apple's is fixed, Linux has 39, 42,

@@ -1,0 +1,176 @@
+// Package cpu has what the walker needs to know of each CPU beside arch.Arch: a value each.
+package cpu
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/cfi"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// CPU is what the walker needs to know of a CPU. Each family of CPUs has a file with its values.
+type CPU struct {
+	Arch *arch.Arch
+
+	// Call is how far before a return address the call is, at least in part: symbols and rules are
+	// looked up at that address.
+	Call  uint64
+	Align uint64 // of instructions, in bytes
+
+	// Clean removes the bits of a program counter that do not belong to the address, given what Mask
+	// returns; nil for a CPU without such.
+	Clean func(pc, mask uint64) uint64
+	// Mask returns what Clean asks about the process; nil if it asks nothing.
+	Mask func(*dump.Dump) uint64
+
+	Result      string // the register with the result of a system call, which is 0 in a new thread
+	Descriptors bool   // big-endian code has function descriptors in place of addresses
+
+	Techniques []Technique               // in the order in which they are tried
+	calls      func(callCode) CallAnswer // whether code ends with a call
+	BothSets   bool                      // calls knows both instruction sets that ISABit chooses from
+
+	// Layouts are those of frames with a frame pointer, the likeliest of the systems' compilers first;
+	// none if a reader could not follow it. Apple replaces them on Apple's systems.
+	Layouts, Apple []Layout
+	NoWindowsFP    bool                  // there are none on Windows
+	MakesFrame     func(code []byte) int // the length of the instructions at the start of a function that make a frame
+	FreeRecord     bool                  // the record of a frame may be anywhere in it
+	LoadsPC        bool                  // functions return by loading pc, so that the link register leads anywhere
+
+	// BackChain is where return addresses are, in words from the end of a link, if the word at the stack
+	// pointer is the caller's stack pointer; 0 without. AppleChain replaces it on macOS.
+	BackChain, AppleChain int
+
+	ScanFP    ScanFP // what a scan finds of the frame pointer
+	ScanBytes int    // of the stack that are scanned; 0 for the usual number of words
+	ArgWords  uint64 // of a frame that are for arguments, which a scan leaves out
+
+	// Order returns the byte orders that instructions may have.
+	Order  func(data binary.ByteOrder) (big, little bool)
+	Frames []SignalFrame // of Linux; the first that fits counts
+
+	PC, SP cfi.Reg
+	RA     cfi.Reg   // the link register, NoReg without
+	Saved  []cfi.Reg // callee-saved
+	Kept   []cfi.Reg // the registers that frames keep: the general ones
+}
+
+// Technique is a way to find the caller of a frame.
+type Technique uint8
+
+// The techniques.
+const (
+	BySignalFrame Technique = iota // the layout of the system's signal frame
+	BySymbols                      // STACK CFI
+	ByEHFrame                      // .eh_frame and .debug_frame of binaries
+	BySFrame                       // .sframe of binaries
+	ByWin                          // STACK WIN
+	ByLeaf                         // a function of Windows without unwind information
+	ByReturn                       // the return address where the call has left it
+	ByFramePointer
+	ByScan
+)
+
+// All are the CPUs whose stacks are walked.
+var All = table(cpuARM, cpuARM64, cpuMIPS, cpuMIPS64, cpuPPC, cpuPPC64, cpuRISCV, cpuRISCV64, cpuS390X, cpuX86, cpuX86_64)
+
+func table(list ...*CPU) map[*arch.Arch]*CPU {
+	m := map[*arch.Arch]*CPU{}
+	for _, c := range list {
+		m[c.Arch] = c
+	}
+	return m
+}
+
+// Layout says where a function with a frame pointer keeps what its caller needs, in words from the
+// address in that register.
+type Layout struct {
+	Reg     string // the frame pointer
+	FP, RA  int    // where the caller's frame pointer and the return address are
+	SP      int    // the caller's stack pointer, or where it is saved
+	SPSaved bool
+	// Leaf is where a function that calls no other has the caller's frame pointer, while its return
+	// address is still in the link register; LeafSP counts. Only if HasLeaf.
+	Leaf, LeafSP int
+	HasLeaf      bool
+	// Often says that compilers use the register for other values unless an option keeps the frame
+	// pointer: it takes both signs to believe a record.
+	Often bool
+
+	Base cfi.Reg // Reg
+}
+
+// withRegisters resolves the names in layouts.
+func (c *CPU) withRegisters(list []Layout) []Layout {
+	out := make([]Layout, len(list))
+	for i, l := range list {
+		l.Base = c.Reg(l.Reg)
+		out[i] = l
+	}
+	return out
+}
+
+// ScanFP says what a scan finds of the caller's frame pointer.
+type ScanFP uint8
+
+const (
+	NoFP         ScanFP = iota
+	FPBelow             // in the word below a return address
+	FPBelowKnown        // there, only if the frame pointer leads there
+)
+
+// newCPU fills in the registers of a CPU, and the bytes of trampolines.
+func newCPU(c CPU) *CPU {
+	a := c.Arch
+	if c.Clean == nil {
+		c.Clean = func(pc, _ uint64) uint64 { return pc }
+	}
+	c.PC, c.SP, c.RA = c.Reg(a.PC), c.Reg(a.SP), cfi.NoReg
+	if a.RA != "" {
+		c.RA = c.Reg(a.RA)
+	}
+	for _, name := range a.CalleeSaved {
+		c.Saved = append(c.Saved, c.Reg(name))
+	}
+	for _, name := range a.General {
+		c.Kept = append(c.Kept, c.Reg(name))
+	}
+	c.Layouts, c.Apple = c.withRegisters(c.Layouts), c.withRegisters(c.Apple)
+	for _, l := range c.Frames {
+		for i := range l.Code {
+			l.Code[i].parse()
+		}
+	}
+	return &c
+}
+
+// Reg returns the register with a name, which must be one of the CPU's.
+func (c *CPU) Reg(name string) cfi.Reg {
+	i, ok := c.Arch.RegIndex(name)
+	if !ok {
+		panic("cpu: no register " + name + " of " + c.Arch.Name)
+	}
+	return cfi.Reg(i)
+}
+
+func withoutISABit(pc, _ uint64) uint64 { return pc &^ 1 }
+
+// The byte orders of instructions beside that of data. Trampolines of CPUs with asWritten are in
+// bytes as they are in memory.
+func asWritten(binary.ByteOrder) (big, little bool)    { return true, false }
+func littleEndian(binary.ByteOrder) (big, little bool) { return false, true }
+func dataEndian(data binary.ByteOrder) (big, little bool) {
+	return data == binary.BigEndian, data != binary.BigEndian
+}
+func eitherEndian(data binary.ByteOrder) (big, little bool) { return data == binary.BigEndian, true }
+
+// names are prefix0 to prefix(n-1), and more.
+func names(prefix string, n int, more ...string) (all []string) {
+	for i := range n {
+		all = append(all, prefix+strconv.Itoa(i))
+	}
+	return append(all, more...)
+}

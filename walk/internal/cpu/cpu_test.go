@@ -1,0 +1,44 @@
+package cpu
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// noPart are the parts that a CPU does not have, with the reason.
+var noPart = map[string]string{
+	"mips: frame pointers":   "they are at the low end of a frame of any size",
+	"mips64: frame pointers": "they are at the low end of a frame of any size",
+}
+
+// Every CPU is walked, and has all that the walker asks for.
+func TestCPUsComplete(t *testing.T) {
+	for _, a := range arch.All {
+		c := All[a]
+		if c == nil {
+			t.Errorf("%s: add its value to All: it is not walked", a.Name)
+			continue
+		}
+		for part, has := range map[string]bool{
+			"alignment of instructions": c.Align > 0 && c.Align <= 4,
+			"where calls are":           c.Call > 0,
+			"forms of calls":            c.calls != nil,
+			"signal frames":             len(c.Frames) > 0,
+			"order of instructions":     c.Order != nil,
+			"result of system calls":    c.Result != "",
+			"techniques":                len(c.Techniques) > 0,
+			"frame pointers":            slices.Contains(a.General, a.FP) && (len(c.Layouts) > 0 || c.BackChain > 0),
+			"general registers":         slices.Contains(a.General, a.PC) && slices.Contains(a.General, a.SP),
+			"registers that are shown":  len(a.Shown.Regs) > 0,
+		} {
+			if why, none := noPart[a.Name+": "+part]; has == none {
+				t.Errorf("%s: %s: there %v, but none for a reason: %q", a.Name, part, has, why)
+			}
+		}
+		if (c.RA >= 0) != (a.RA != "") || len(c.Saved) != len(a.CalleeSaved) || len(c.Kept) != len(a.General) {
+			t.Errorf("%s: link register %d, %d saved, %d kept", a.Name, c.RA, len(c.Saved), len(c.Kept))
+		}
+	}
+}
