@@ -15,7 +15,7 @@ func (m *Module) Equal(o *Module) bool {
 		slices.EqualFunc(m.Funcs, o.Funcs, func(a, b Func) bool { return a.equal(&b) }) &&
 		slices.Equal(m.Publics, o.Publics) &&
 		slices.Equal(m.Wins, o.Wins) &&
-		m.CFI.equal(&o.CFI)
+		m.CFI.equal(&o.CFI) && m.Vars.Equal(o.Vars)
 }
 
 // equal reports whether f and o are the same record with the same INLINE and

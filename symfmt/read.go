@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // Result is the result of reading a file. Formats other than Breakpad's text set only
@@ -63,6 +64,9 @@ type builder struct {
 	origins references
 	forms   inlineForms
 
+	vars    *vars.Parser // of INFO VAR; nil before the record with the version
+	varLine int          // the line of the last one
+
 	programs map[string]string // programs of STACK WIN, of which few differ
 	rules    []byte
 }
@@ -99,6 +103,9 @@ func (b *builder) add(rec *Record) error {
 	case KindModule:
 		return b.addModule(rec)
 	case KindInfo:
+		if string(rec.Key) == "VAR" && (b.vars != nil || vars.IsStart(rec.Name)) {
+			return b.addVars(rec)
+		}
 		b.m.Infos = append(b.m.Infos, Info{b.names.keep(rec.Key), b.names.keep(rec.Name)})
 	case KindFile:
 		return b.addFile(rec)
@@ -120,6 +127,27 @@ func (b *builder) add(rec *Record) error {
 		return b.addRow(rec)
 	}
 	return nil
+}
+
+// addVars adds a record of variables.
+func (b *builder) addVars(rec *Record) error {
+	if b.vars == nil {
+		b.vars = &vars.Parser{}
+	}
+	b.varLine = rec.line
+	if bad := b.vars.Add(rec.Name, rec.line); bad != nil {
+		return b.badVars(bad)
+	}
+	return nil
+}
+
+// badVars reports a record of variables that cannot be used.
+func (b *builder) badVars(bad *vars.Error) error {
+	e := &SyntaxError{File: b.rd.opts.File, Line: bad.Line, Col: len("INFO VAR ") + bad.Off + 1, Record: "INFO VAR", Msg: bad.Msg}
+	if e.Line == 0 {
+		e.Line, e.Col = b.varLine, 1
+	}
+	return b.rd.problem(e, "variables")
 }
 
 // wantModule reports, once, that there is no MODULE.
@@ -283,6 +311,13 @@ func (b *builder) finish() error {
 			File: b.rd.opts.File, Line: 1, Col: 1,
 			Msg: fmt.Sprintf("not a symbol file: no record in %d lines, want MODULE first", b.rd.report.Lines),
 		}
+	}
+	if b.vars != nil {
+		variables, err := b.vars.Finish(b.badVars)
+		if err != nil {
+			return err
+		}
+		b.m.Vars = variables
 	}
 	if err := b.forms.resolve(b); err != nil {
 		return err

@@ -101,6 +101,16 @@ type Inlined struct {
 	Start RVA // where the lowest of its ranges starts
 }
 
+// Equal reports whether in and o say the same with the same numbers.
+func (in *Info) Equal(o *Info) bool {
+	if in == nil || o == nil {
+		return in == o
+	}
+	return in.Locals == o.Locals && in.FullTypes == o.FullTypes && slices.Equal(in.Vars, o.Vars) && slices.Equal(in.Exprs, o.Exprs) &&
+		slices.EqualFunc(in.Groups, o.Groups, slices.Equal) && slices.Equal(in.Funcs, o.Funcs) &&
+		slices.EqualFunc(in.Types, o.Types, func(a, b Type) bool { return a.equal(&b) })
+}
+
 // Func returns the variables of the code at an address, or nil.
 func (in *Info) Func(rva RVA) *Func {
 	i, ok := slices.BinarySearchFunc(in.Funcs, rva, func(f Func, rva RVA) int { return cmp.Compare(f.RVA, rva) })
@@ -138,7 +148,7 @@ type CallSite struct {
 // SiteParam is an argument of a call: what OpEntryValue of Location has in the function that is called.
 type SiteParam struct {
 	Location ExprID // in the called function, at its first instruction: nearly always a register
-	Value    ExprID // in the frame of the caller; 0 if it is not known
+	Value    ExprID // in the frame of the caller
 }
 
 // CallSite returns the call that returns to an address.

@@ -141,6 +141,9 @@ func appendVarText(dst []byte, v *Variable) []byte {
 // appendGroupText appends the variables with commas between them; nothing stands for the one behind the last one.
 func appendGroupText(dst []byte, group []VarID) []byte {
 	last := VarID(0)
+	if len(group) == 0 { // one that could not be read, and that nothing refers to
+		return append(dst, '0')
+	}
 	for i, v := range group {
 		if i > 0 {
 			dst = append(dst, ',')

@@ -1,5 +1,10 @@
 package vars
 
+import (
+	"reflect"
+	"slices"
+)
+
 // TypeKind says what a type is.
 type TypeKind uint8
 
@@ -112,6 +117,22 @@ type Member struct {
 	BitOffset  uint8  // of a bit field: the bits from Offset on, as DW_AT_data_bit_offset counts them
 	Base       bool   // a base class
 	Artificial bool   // made by the compiler: the pointer to a table of functions
+}
+
+// equal reports whether t and o have the same contents.
+func (t *Type) equal(o *Type) bool {
+	x, y := *t, *o
+	x.Members, x.Variants, x.Enumerators, x.Params, x.Dims, x.Extra = nil, nil, nil, nil, nil, nil
+	y.Members, y.Variants, y.Enumerators, y.Params, y.Dims, y.Extra = nil, nil, nil, nil, nil, nil
+	sameVariants := func(a, b Variant) bool {
+		return slices.Equal(a.Ranges, b.Ranges) && slices.Equal(a.Members, b.Members)
+	}
+	return reflect.DeepEqual(x, y) && slices.Equal(t.Members, o.Members) && slices.Equal(t.Enumerators, o.Enumerators) &&
+		slices.Equal(t.Params, o.Params) && slices.Equal(t.Dims, o.Dims) && (t.Extra == nil) == (o.Extra == nil) &&
+		(t.Extra == nil || *t.Extra == *o.Extra) &&
+		slices.EqualFunc(t.Variants, o.Variants, func(a, b VariantPart) bool {
+			return a.Discr == b.Discr && slices.EqualFunc(a.Variants, b.Variants, sameVariants)
+		})
 }
 
 // VariantPart is the part of a structure whose members depend on a value: Rust's enums.

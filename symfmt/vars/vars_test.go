@@ -23,7 +23,7 @@ func sample() *Info {
 	b.Reset(0x1000)
 	b.Add(tree)
 	b.Site(&CallSite{Return: 0x1008, Target: 0x900, HasTarget: true, Params: []SiteParam{{1, 2}}})
-	b.Site(&CallSite{Return: 0x1012, Tail: true, Params: []SiteParam{{1, 0}, {2, 1}}})
+	b.Site(&CallSite{Return: 0x1012, Tail: true, Params: []SiteParam{{1, 2}, {2, 1}}})
 	in.Funcs = []Func{{RVA: 0x1000, Size: 0x30, FrameBase: 3, Body: b.Finish()}}
 	if got := in.Funcs[0].Tree(in); !reflect.DeepEqual(got, tree) {
 		panic("tree")

@@ -1,0 +1,433 @@
+package vars
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is a record that cannot be used.
+type Error struct {
+	Line int // as given to Parser.Add
+	Off  int // of the part that is wrong, in the text given to Parser.Add
+	Msg  string
+}
+
+// Error returns the message without the place.
+func (e *Error) Error() string { return e.Msg }
+
+// MaxDepth bounds the nesting of scopes, as that of DIEs is bounded where they are read.
+const MaxDepth = 4096
+
+// maxSub bounds the nesting of operations.
+const maxSub = 8
+
+// Parser reads the records back, one after another.
+type Parser struct {
+	info *Info // nil before the record with the version
+
+	fn     []byte    // the F record that may go on
+	fnAt   []segment // its lines
+	types  []int     // the lines of the types
+	exprs  []int
+	vars   []int
+	groups []int
+	b      Builder
+}
+
+// segment is a line of an F record.
+type segment struct{ start, line, off int }
+
+// IsStart reports whether text, what follows "INFO VAR", is the first record of a version that this
+// package reads. What comes before it is not for a Parser.
+func IsStart(text []byte) bool {
+	word, _, _ := strings.Cut(string(text[:min(len(text), 8)]), " ")
+	return word == "1"
+}
+
+// Add reads a record: what follows "INFO VAR". line is for errors. Of a record that cannot be used, the
+// entry of a table is left empty, and a function is left out. The error may be that of a record before it.
+func (p *Parser) Add(text []byte, line int) *Error {
+	switch {
+	case IsStart(text):
+		return p.start(text, line)
+	case p.info == nil || len(text) == 0:
+		return nil
+	}
+	s := scanner{text: text, line: line}
+	word := text[:min(len(text), 2)]
+	if len(word) == 2 && word[1] == ' ' || len(text) == 1 {
+		s.pos = len(word)
+		switch word[0] {
+		case wordMore:
+			if p.fn == nil {
+				return s.fail("no F record to go on with")
+			}
+			p.fnAt = append(p.fnAt, segment{len(p.fn), line, s.pos})
+			p.fn = append(p.fn, text[s.pos:]...)
+			return nil
+		case wordFunc:
+			err := p.endFunc()
+			p.fn = append(p.fn[:0], text[s.pos:]...)
+			p.fnAt = append(p.fnAt[:0], segment{0, line, s.pos})
+			return err
+		}
+	}
+	if err := p.endFunc(); err != nil {
+		return err
+	}
+	switch word[0] {
+	case wordType:
+		t, err := s.typ()
+		p.info.Types = append(p.info.Types, t)
+		p.types = append(p.types, line)
+		return err
+	case wordExpr:
+		return s.each(func() *Error {
+			ops, err := s.ops(0)
+			if err != nil {
+				ops = []Op{{Code: OpUnsupported}}
+			}
+			p.info.Exprs = append(p.info.Exprs, NewExpr(ops))
+			p.exprs = append(p.exprs, line)
+			return err
+		})
+	case wordVar:
+		return s.each(func() *Error {
+			v, err := s.variable()
+			p.info.Vars = append(p.info.Vars, v)
+			p.vars = append(p.vars, line)
+			return err
+		})
+	case wordGroup:
+		return s.each(func() *Error {
+			g, err := s.group()
+			p.info.Groups = append(p.info.Groups, g)
+			p.groups = append(p.groups, line)
+			return err
+		})
+	}
+	return nil
+}
+
+// start reads the record with the version.
+func (p *Parser) start(text []byte, line int) *Error {
+	if p.info != nil {
+		return &Error{line, 0, "second record with a version"}
+	}
+	p.info = &Info{Types: []Type{{}}, Exprs: []Expr{{}}, Vars: []Variable{{}}, Groups: [][]VarID{nil}}
+	p.types, p.exprs, p.vars, p.groups = []int{0}, []int{0}, []int{0}, []int{0}
+	for _, word := range strings.Fields(string(text))[1:] {
+		switch word {
+		case "all":
+			p.info.Locals = true
+		case "full":
+			p.info.FullTypes = true
+		}
+	}
+	return nil
+}
+
+// Finish returns what was read, nil if there was no record with a version. It calls bad with each
+// reference to an entry that does not exist, which becomes
+// 0, and with each function that overlaps with the one before it, which is left out. If bad returns an error, Finish ends with it.
+func (p *Parser) Finish(bad func(*Error) error) (*Info, error) {
+	in := p.info
+	if in == nil {
+		return nil, nil
+	}
+	if err := p.endFunc(); err != nil {
+		if err := bad(err); err != nil {
+			return nil, err
+		}
+	}
+	c := checker{p: p, in: in, bad: bad}
+	c.types()
+	c.exprs()
+	c.rest()
+	return in, c.err
+}
+
+// checker finds references to entries that do not exist.
+type checker struct {
+	p   *Parser
+	in  *Info
+	bad func(*Error) error
+	err error
+}
+
+func (c *checker) fail(line int, format string, args ...any) {
+	if c.err == nil {
+		c.err = c.bad(&Error{line, 0, fmt.Sprintf(format, args...)})
+	}
+}
+
+func (c *checker) typeID(line int, id TypeID) TypeID {
+	if int(id) >= len(c.in.Types) {
+		c.fail(line, "type %x is not declared", id)
+		return 0
+	}
+	return id
+}
+
+func (c *checker) exprID(line int, id ExprID) ExprID {
+	if int(id) >= len(c.in.Exprs) {
+		c.fail(line, "expression %x is not declared", id)
+		return 0
+	}
+	return id
+}
+
+func (c *checker) types() {
+	for i := range c.in.Types {
+		t, line := &c.in.Types[i], c.p.types[i]
+		t.Renumber(func(id TypeID) TypeID { return c.typeID(line, id) })
+		t.exprs(func(id ExprID) ExprID { return c.exprID(line, id) })
+	}
+}
+
+func (c *checker) exprs() {
+	for i, e := range c.in.Exprs {
+		line := c.p.exprs[i]
+		if e.refers() {
+			c.in.Exprs[i] = e.Renumber(func(id TypeID) TypeID { return c.typeID(line, id) }, func(id ExprID) ExprID { return c.exprID(line, id) })
+		}
+	}
+}
+
+func (c *checker) rest() {
+	for i := range c.in.Vars {
+		c.in.Vars[i].Type = c.typeID(c.p.vars[i], c.in.Vars[i].Type)
+	}
+	for i, g := range c.in.Groups {
+		for k, v := range g {
+			if int(v) >= len(c.in.Vars) {
+				c.fail(c.p.groups[i], "variable %x is not declared", v)
+				g[k] = 0
+			}
+		}
+	}
+	slices.SortStableFunc(c.in.Funcs, func(a, b Func) int {
+		switch {
+		case a.RVA < b.RVA:
+			return -1
+		case a.RVA > b.RVA:
+			return 1
+		}
+		return 0
+	})
+	n := 0
+	for i := range c.in.Funcs {
+		f := &c.in.Funcs[i]
+		if n > 0 {
+			if last := &c.in.Funcs[n-1]; uint64(f.RVA-last.RVA) < last.Size {
+				c.fail(0, "variables of the function at %x: it overlaps with the one at %x", f.RVA, last.RVA)
+				continue
+			}
+		}
+		c.in.Funcs[n] = *f
+		n++
+	}
+	c.in.Funcs = c.in.Funcs[:n]
+}
+
+// endFunc reads the F record that is complete.
+func (p *Parser) endFunc() *Error {
+	if p.fn == nil {
+		return nil
+	}
+	s := scanner{text: p.fn}
+	err := p.function(&s)
+	if err != nil {
+		at := p.fnAt[0]
+		for _, seg := range p.fnAt {
+			if seg.start <= err.Off {
+				at = seg
+			}
+		}
+		err.Line, err.Off = at.line, at.off+err.Off-at.start
+	}
+	p.fn = nil
+	return err
+}
+
+// function reads: rva size frame scopes [site ...].
+func (p *Parser) function(s *scanner) *Error {
+	rva, ok1 := s.hex()
+	ok2 := s.skip(' ')
+	size, ok3 := s.hex()
+	ok4 := s.skip(' ')
+	frame, ok5 := s.hex()
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !s.skip(' ') {
+		return s.fail("want an address, a size, a frame base and scopes")
+	}
+	if size == 0 || rva+size < rva {
+		return s.fail("%x bytes from %x do not fit into the address space", size, rva)
+	}
+	if frame >= uint64(len(p.info.Exprs)) {
+		return s.fail("expression %x is not declared", frame)
+	}
+	p.b.Reset(RVA(rva))
+	if !s.skip('-') {
+		if err := p.scope(s, FuncScope, 0); err != nil {
+			return err
+		}
+	}
+	last := RVA(rva)
+	for s.pos < len(s.text) {
+		if !s.skip(' ') {
+			return s.fail("want a call site")
+		}
+		site, err := p.site(s, RVA(rva), last)
+		if err != nil {
+			return err
+		}
+		p.b.Site(&site)
+		last = site.Return
+	}
+	p.info.Funcs = append(p.info.Funcs, Func{RVA: RVA(rva), Size: size, FrameBase: ExprID(frame), Body: p.b.Finish()})
+	return nil
+}
+
+// scope reads a scope behind its "(" or "{".
+func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *Error {
+	if depth > MaxDepth {
+		return s.fail("scopes are nested over %d deep", MaxDepth)
+	}
+	inline := int64(1)
+	var ranges []Range
+	switch kind {
+	case InlineScope:
+		from := s.pos
+		by, ok := s.signed()
+		if ok && s.skip(':') {
+			inline = by
+		} else {
+			s.pos = from
+		}
+		if at := int64(p.b.lastInline) + inline; at < 0 || at > 1<<31-1 {
+			return s.fail("no INLINE has the number %d", at)
+		}
+	case BlockScope:
+		var end int64
+		for !s.skip(':') {
+			r, err := s.span(&end)
+			if err != nil {
+				return err
+			}
+			ranges = append(ranges, r)
+		}
+	}
+	at := s.pos
+	group, ok := s.hex()
+	if !ok || group >= uint64(len(p.info.Groups)) || group > 0 && p.info.Groups[group] == nil {
+		s.pos = at
+		return s.fail("want the number of a group")
+	}
+	switch kind {
+	case FuncScope:
+		p.b.Func(GroupID(group))
+	case InlineScope:
+		p.b.Inline(p.b.lastInline+int(inline), GroupID(group))
+	case BlockScope:
+		p.b.Block(ranges, GroupID(group))
+	}
+	for range p.info.Groups[group] {
+		l, err := p.location(s)
+		if err != nil {
+			return err
+		}
+		p.b.Location(&l)
+	}
+	for s.pos < len(s.text) {
+		inner, end := InlineScope, byte(')')
+		switch s.text[s.pos] {
+		case '(':
+		case '{':
+			inner, end = BlockScope, '}'
+		default:
+			p.b.End()
+			return nil
+		}
+		s.pos++
+		if err := p.scope(s, inner, depth+1); err != nil {
+			return err
+		}
+		if !s.skip(end) {
+			return s.fail("want %q", end)
+		}
+	}
+	p.b.End()
+	return nil
+}
+
+func (p *Parser) expr(s *scanner) (ExprID, *Error) {
+	at := s.pos
+	e, ok := s.hex()
+	if !ok || e == 0 || e >= uint64(len(p.info.Exprs)) {
+		s.pos = at
+		return 0, s.fail("want the number of an expression")
+	}
+	return ExprID(e), nil
+}
+
+func (p *Parser) location(s *scanner) (l Location, err *Error) {
+	switch {
+	case s.skip('-'):
+		return l, nil
+	case s.skip('='):
+		l.Whole, err = p.expr(s)
+		return l, err
+	case !s.skip('*'):
+		return l, s.fail("want the location of a variable")
+	}
+	var end int64
+	for s.pos < len(s.text) && (s.text[s.pos] == '@' || s.text[s.pos] == '+') {
+		r, err := s.span(&end)
+		if err != nil {
+			return l, err
+		}
+		if !s.skip(':') {
+			return l, s.fail("want ':' and an expression")
+		}
+		e, err := p.expr(s)
+		if err != nil {
+			return l, err
+		}
+		l.List = append(l.List, Entry{r, e})
+	}
+	if l.List == nil {
+		return l, s.fail("location list without entries")
+	}
+	return l, nil
+}
+
+func (p *Parser) site(s *scanner, start, last RVA) (c CallSite, err *Error) {
+	by, ok := s.hex()
+	if !ok || last+RVA(by) < last {
+		return c, s.fail("want the distance of a return address")
+	}
+	c.Return = last + RVA(by)
+	c.Tail = s.skip('t')
+	if c.HasTarget = s.skip('>'); c.HasTarget {
+		to, ok := s.signed()
+		if !ok {
+			return c, s.fail("want the distance of a function")
+		}
+		c.Target = start + RVA(to)
+	}
+	for s.skip(':') {
+		var q SiteParam
+		if q.Location, err = p.expr(s); err != nil {
+			return c, err
+		}
+		if !s.skip('=') {
+			return c, s.fail("want '=' and an expression")
+		}
+		if q.Value, err = p.expr(s); err != nil {
+			return c, err
+		}
+		c.Params = append(c.Params, q)
+	}
+	return c, nil
+}

@@ -1,0 +1,492 @@
+package vars
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// scanner reads the text of a record.
+type scanner struct {
+	text []byte
+	pos  int
+	line int
+}
+
+func (s *scanner) fail(format string, args ...any) *Error {
+	return &Error{s.line, s.pos, fmt.Sprintf(format, args...)}
+}
+
+// skip goes over a byte, if it comes next.
+func (s *scanner) skip(c byte) bool {
+	if s.pos < len(s.text) && s.text[s.pos] == c {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+// end reports whether a token ends here.
+func (s *scanner) end() bool { return s.pos == len(s.text) || s.text[s.pos] == ' ' }
+
+// hex reads a number of up to 64 bits.
+func (s *scanner) hex() (n uint64, ok bool) {
+	start := s.pos
+	for s.pos < len(s.text) {
+		c := s.text[s.pos]
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return n, s.pos > start
+		}
+		if n>>60 != 0 {
+			return 0, false
+		}
+		n = n<<4 | uint64(c)
+		s.pos++
+	}
+	return n, s.pos > start
+}
+
+// hex32 reads a number of up to 32 bits.
+func (s *scanner) hex32() (uint32, bool) {
+	n, ok := s.hex()
+	return uint32(n), ok && n>>32 == 0
+}
+
+// signed reads a number of 64 bits with a sign.
+func (s *scanner) signed() (int64, bool) {
+	minus := s.skip('-')
+	n, ok := s.hex()
+	if minus {
+		return -int64(n), ok && n <= 1<<63
+	}
+	return int64(n), ok && n < 1<<63
+}
+
+// span reads a range, which counts from the end of the one before it.
+func (s *scanner) span(end *int64) (r Range, err *Error) {
+	const most = 1 << 56
+	at := s.pos
+	if s.skip('@') {
+		by, ok := s.signed()
+		if !ok || by < -most || by > most {
+			s.pos = at
+			return r, s.fail("want the distance of a range")
+		}
+		*end += by
+	}
+	r.Lo = *end
+	plus := s.skip('+')
+	size, ok := s.hex()
+	if !plus || !ok || size == 0 || size > most || r.Lo < -most || r.Lo > most {
+		s.pos = at
+		return r, s.fail("want a range")
+	}
+	r.Hi = r.Lo + int64(size)
+	*end = r.Hi
+	return r, nil
+}
+
+// each calls fn at each token. After an error it goes on with the next one; the first error is returned.
+func (s *scanner) each(fn func() *Error) (first *Error) {
+	for s.pos < len(s.text) {
+		if s.skip(' ') {
+			continue
+		}
+		err := fn()
+		if err == nil && !s.end() {
+			err = s.fail("want a space")
+		}
+		if first == nil {
+			first = err
+		}
+		s.token()
+	}
+	return first
+}
+
+// token goes to the end of a token, and returns what it went over.
+func (s *scanner) token() []byte {
+	start := s.pos
+	if n := bytes.IndexByte(s.text[s.pos:], ' '); n >= 0 {
+		s.pos += n
+	} else {
+		s.pos = len(s.text)
+	}
+	return s.text[start:s.pos]
+}
+
+// name reads a name up to the end of the token.
+func (s *scanner) name() string {
+	raw := s.token()
+	if bytes.IndexByte(raw, '%') < 0 && bytes.IndexByte(raw, '~') < 0 {
+		return string(raw)
+	}
+	name := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		c := raw[i]
+		if c == '~' {
+			c = ' '
+		}
+		if c == '%' && i+2 < len(raw) {
+			e := scanner{text: raw[i+1 : i+3]}
+			if n, ok := e.hex(); ok && e.pos == 2 {
+				c = byte(n)
+				i += 2
+			}
+		}
+		name = append(name, c)
+	}
+	return string(name)
+}
+
+// variable reads: p or l, type, [+ label], ":", name.
+func (s *scanner) variable() (v Variable, err *Error) {
+	letter := byte(0)
+	if !s.end() {
+		letter = s.text[s.pos]
+		s.pos++
+	}
+	v.Param = letter|0x20 == 'p'
+	v.Artificial = letter < 'a'
+	typ, ok := s.hex32()
+	if letter|0x20 != 'p' && letter|0x20 != 'l' || !ok {
+		return Variable{}, s.fail("want p or l and the type of a variable")
+	}
+	v.Type = TypeID(typ)
+	if s.skip('+') {
+		if v.Label, ok = s.hex32(); !ok {
+			return Variable{}, s.fail("want a label")
+		}
+	}
+	if !s.skip(':') {
+		return Variable{}, s.fail("want ':' and the name of a variable")
+	}
+	v.Name = s.name()
+	return v, nil
+}
+
+// group reads numbers of variables with commas between them.
+func (s *scanner) group() (g []VarID, err *Error) {
+	last := uint32(0)
+	for {
+		if s.end() || s.text[s.pos] == ',' {
+			last++
+		} else {
+			var ok bool
+			if last, ok = s.hex32(); !ok {
+				return nil, s.fail("want the number of a variable")
+			}
+		}
+		g = append(g, VarID(last))
+		if !s.skip(',') {
+			return g, nil
+		}
+	}
+}
+
+var opCodes = func() map[string]OpCode {
+	codes := make(map[string]OpCode, len(opNames))
+	for code, name := range opNames {
+		codes[name] = OpCode(code)
+	}
+	return codes
+}()
+
+// ops reads operations with commas between them. An operation that is not known makes the expression one without a value.
+func (s *scanner) ops(depth int) (ops []Op, err *Error) {
+	if depth > maxSub {
+		return nil, s.fail("operations are nested over %d deep", maxSub)
+	}
+	for {
+		op, err := s.op(depth)
+		if err != nil {
+			return nil, err
+		}
+		ops = append(ops, op)
+		if !s.skip(',') {
+			break
+		}
+	}
+	for i := range ops {
+		if op := &ops[i]; (op.Code == OpSkip || op.Code == OpBranch) && op.To > len(ops) {
+			return nil, s.fail("operation %x goes to operation %x of %x", i, op.To, len(ops))
+		}
+	}
+	return ops, nil
+}
+
+func (s *scanner) op(depth int) (op Op, err *Error) {
+	start := s.pos
+	for s.pos < len(s.text) && ('a' <= s.text[s.pos] && s.text[s.pos] <= 'z') {
+		s.pos++
+	}
+	code, ok := opCodes[string(s.text[start:s.pos])]
+	if !ok {
+		s.pos = start
+		return op, s.fail("want an operation")
+	}
+	op.Code = code
+	if code == OpEntryValue {
+		if !s.skip('(') {
+			return op, s.fail("want '(' and operations")
+		}
+		if op.Sub, err = s.ops(depth + 1); err == nil && !s.skip(')') {
+			err = s.fail("want ')'")
+		}
+		return op, err
+	}
+	has := parts[code]
+	number := func(part uint8) (n uint64) {
+		if has&part != 0 && ok {
+			if ok = s.skip(':'); ok {
+				n, ok = s.hex()
+			}
+		}
+		return n
+	}
+	number32 := func(part uint8) uint32 {
+		n := number(part)
+		ok = ok && n>>32 == 0
+		return uint32(n)
+	}
+	op.Reg = number32(hasReg)
+	op.U = number(hasU)
+	if has&hasS != 0 && ok {
+		if ok = s.skip(':'); ok {
+			op.S, ok = s.signed()
+		}
+	}
+	op.To = int(number32(hasTo))
+	op.Type = TypeID(number32(hasType))
+	op.Label = number32(hasLabel)
+	op.Expr = ExprID(number32(hasExpr))
+	if has&hasData != 0 && ok {
+		if ok = s.skip(':'); ok {
+			op.Data, ok = s.data()
+		}
+	}
+	if !ok {
+		return Op{}, s.fail("operand of %s cannot be read", code)
+	}
+	return op, nil
+}
+
+// data reads pairs of digits.
+func (s *scanner) data() (data []byte, ok bool) {
+	data = []byte{}
+	for s.pos+1 < len(s.text) {
+		e := scanner{text: s.text[s.pos : s.pos+2]}
+		n, ok := e.hex()
+		if !ok || e.pos != 2 {
+			return data, e.pos == 0
+		}
+		data = append(data, byte(n))
+		s.pos += 2
+	}
+	return data, s.end() || s.text[s.pos] == ',' || s.text[s.pos] == ')'
+}
+
+// typ reads a type.
+func (s *scanner) typ() (t Type, err *Error) {
+	s.skip(' ')
+	kind := -1
+	if s.pos < len(s.text) {
+		kind = bytes.IndexByte([]byte(typeLetters), s.text[s.pos])
+	}
+	if kind < 0 {
+		return t, nil // of a later version: nothing is known
+	}
+	s.pos++
+	t.Kind = TypeKind(kind)
+	if !s.end() && s.text[s.pos] != '#' {
+		elem, ok := s.hex32()
+		if !ok {
+			return Type{}, s.fail("want the number of a type")
+		}
+		t.Elem = TypeID(elem)
+	}
+	if s.skip('#') {
+		if t.Size, t.HasSize = s.hex(); !t.HasSize {
+			return Type{}, s.fail("want a size")
+		}
+	}
+	members := &t.Members
+	err = s.each(func() *Error { return s.typePart(&t, &members) })
+	if err != nil {
+		t = Type{}
+	}
+	return t, err
+}
+
+// typePart reads a token of a type. Those that are not known are passed over.
+func (s *scanner) typePart(t *Type, members **[]Member) *Error {
+	mark := s.text[s.pos]
+	s.pos++
+	ok := true
+	switch mark {
+	case '"':
+		t.Name = s.name()
+	case '!':
+		t.Incomplete = true
+	case '%':
+		var n uint32
+		n, ok = s.hex32()
+		t.Encoding = Encoding(n)
+	case '>':
+		t.Order = BigEndian
+	case '<':
+		t.Order = LittleEndian
+	case '&':
+		var n uint32
+		n, ok = s.hex32()
+		t.Class = TypeID(n)
+	case '[':
+		var d Dim
+		ok = s.bound(&d.Lower) && s.skip(';') && s.bound(&d.Upper) && s.skip(';') && s.bound(&d.Count) && s.skip(';') && s.bound(&d.Step)
+		t.Dims = append(t.Dims, d)
+	case ',':
+		var n uint32
+		n, ok = s.hex32()
+		t.Params = append(t.Params, TypeID(n))
+	case '=':
+		var e Enumerator
+		e.Value, ok = s.signed()
+		ok = ok && s.skip(':')
+		e.Name = s.name()
+		t.Enumerators = append(t.Enumerators, e)
+	case '.', '|':
+		m, err := s.member()
+		if err != nil {
+			return err
+		}
+		if mark == '.' {
+			**members = append(**members, m)
+			break
+		}
+		t.Variants = append(t.Variants, VariantPart{Discr: m})
+	case '?':
+		if len(t.Variants) == 0 {
+			return s.fail("variant without a variant part")
+		}
+		p := &t.Variants[len(t.Variants)-1]
+		v := Variant{}
+		for ok && !s.end() {
+			var r DiscrRange
+			r.Low, ok = s.hex()
+			if r.High = r.Low; s.skip('-') {
+				r.High, ok = s.hex()
+			}
+			v.Ranges = append(v.Ranges, r)
+			if !s.skip(',') {
+				break
+			}
+		}
+		p.Variants = append(p.Variants, v)
+		*members = &p.Variants[len(p.Variants)-1].Members
+	default:
+		s.pos--
+		return s.extra(t)
+	}
+	if !ok {
+		return s.fail("part %q of a type cannot be read", mark)
+	}
+	return nil
+}
+
+// member reads a member behind its mark.
+func (s *scanner) member() (m Member, err *Error) {
+	typ, ok := s.hex32()
+	m.Type = TypeID(typ)
+	if ok && s.skip('@') {
+		m.Offset, ok = s.hex()
+	}
+	if ok && s.skip('/') {
+		var bit uint32
+		bit, ok = s.hex32()
+		m.BitOffset = uint8(bit)
+		ok = ok && bit < 256 && s.skip('+')
+		if ok {
+			m.BitSize, ok = s.hex32()
+		}
+	}
+	if ok && s.skip('*') {
+		var e uint32
+		e, ok = s.hex32()
+		m.At = ExprID(e)
+	}
+	m.Base = s.skip('^')
+	m.Artificial = s.skip('\'')
+	if !ok || !s.skip(':') {
+		return m, s.fail("want a type, a place, ':' and the name of a member")
+	}
+	m.Name = s.name()
+	return m, nil
+}
+
+// bound reads nothing, a number, or "e:" and an expression.
+func (s *scanner) bound(b *Bound) (ok bool) {
+	if s.end() || s.text[s.pos] == ';' {
+		return true
+	}
+	if s.pos+1 < len(s.text) && s.text[s.pos] == 'e' && s.text[s.pos+1] == ':' {
+		s.pos += 2
+		e, ok := s.hex32()
+		*b = Bound{Kind: ExprBound, Expr: ExprID(e)}
+		return ok
+	}
+	n, ok := s.signed()
+	*b = Bound{Kind: ConstBound, Value: n}
+	return ok
+}
+
+// extra reads word=value.
+func (s *scanner) extra(t *Type) *Error {
+	start := s.pos
+	for !s.end() && s.text[s.pos] != '=' {
+		s.pos++
+	}
+	word := string(s.text[start:s.pos])
+	s.skip('=')
+	x := t.Extra
+	if x == nil {
+		x = &Extra{}
+	}
+	ok, known := true, true
+	id := func(e *ExprID) {
+		n, good := s.hex32()
+		*e, ok = ExprID(n), good
+	}
+	switch word {
+	case "bits":
+		x.BitSize, ok = s.hex()
+		if ok = ok && s.skip('+'); ok {
+			x.BitOffset, ok = s.hex()
+		}
+	case "data":
+		id(&x.Data)
+	case "allocated":
+		id(&x.Allocated)
+	case "associated":
+		id(&x.Associated)
+	case "stride":
+		ok = s.bound(&x.Stride)
+	case "length":
+		ok = s.bound(&x.Length)
+	default:
+		known = false
+		s.token()
+	}
+	if !ok {
+		return s.fail("value of %s cannot be read", word)
+	}
+	if known {
+		t.Extra = x
+	}
+	return nil
+}
