@@ -348,6 +348,7 @@ func (j *varJoiner) sites(u *unpackVars, from joinedFunc, f *symfmt.Func, lo, hi
 		if addr, ok := j.targets[key]; ok && addr != ambiguous {
 			s.Target, s.HasTarget = j.code.rva(addr), true
 		}
+		s.TargetAt = exprs[u.number()]
 		for k := u.number(); k > 0; k-- {
 			loc := exprs[u.number()]
 			s.Params = append(s.Params, vars.SiteParam{Location: loc, Value: exprs[u.number()]})

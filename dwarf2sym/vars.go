@@ -280,7 +280,8 @@ type openSite struct {
 	ret         uint64
 	tail        bool
 	target      targetKey // 0: not known
-	first, last int32     // of its params
+	targetAt    vars.ExprID
+	first, last int32 // of its params
 }
 
 // function reads the variables of the function at pos, if it has code.
@@ -562,15 +563,43 @@ func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
 	}
 	s := openSite{tail: tail, first: int32(len(f.params))}
 	var ok bool
-	s.ret, ok = u.Address(ret)
+	if s.ret, ok = u.Address(ret); !ok && tail {
+		// clang names the jump. What is behind it is not executed.
+		if s.ret, ok = u.Address(d.Value(dw.AtCallPC)); ok {
+			s.ret++
+		}
+	}
 	if origin.IsRef() {
 		if od, off, ok := v.w.locate(u, origin); ok {
 			s.target = v.targetKey(od, off)
 		}
 	}
+	at := d.Attr(dw.AtCallTarget)
+	if gnu {
+		at = d.Attr(dw.AtGNUCallSiteTarget)
+	}
+	if at != nil && !origin.IsRef() {
+		if code, ok := u.Block(at); ok {
+			s.targetAt = v.expr(u, code)
+		}
+	}
 	end, err := u.SkipTree(d, pos)
-	if err != nil || !ok || !d.Children {
+	if err != nil || !ok {
 		return end, err
+	}
+	v.arguments(d, pos)
+	s.last = int32(len(f.params))
+	if s.last > s.first || tail { // values at entry depend on which functions tail calls may lead to
+		f.sites = append(f.sites, s)
+	}
+	return end, nil
+}
+
+// arguments reads those of a call.
+func (v *varReader) arguments(d *dwarf.DIE, pos int) {
+	u, f := &v.main, &v.fn
+	if !d.Children {
+		return
 	}
 	v.childrenAt(u, pos, func(c *dwarf.DIE) {
 		if c.Tag != dw.TagCallSiteParameter && c.Tag != dw.TagGNUCallSiteParam {
@@ -589,11 +618,6 @@ func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
 			f.params = append(f.params, p)
 		}
 	})
-	s.last = int32(len(f.params))
-	if s.last > s.first {
-		f.sites = append(f.sites, s)
-	}
-	return end, nil
 }
 
 // pack keeps the function that was read. The scopes come in order, each with its level, its spans and its variables.
@@ -669,6 +693,7 @@ func (v *varReader) pack(off uint64) {
 		p = append(p, btob(s.tail))
 		number(s.target.skeleton)
 		number(s.target.off)
+		number(uint64(s.targetAt))
 		number(uint64(s.last - s.first))
 		for _, q := range f.params[s.first:s.last] {
 			number(uint64(q.Location))

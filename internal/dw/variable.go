@@ -78,7 +78,9 @@ const (
 	AtCallOrigin           = 0x7f
 	AtCallTailCall         = 0x82
 	AtCallPC               = 0x81
+	AtCallTarget           = 0x83
 	AtGNUCallSiteValue     = 0x2111
+	AtGNUCallSiteTarget    = 0x2113
 	AtGNUTailCall          = 0x2115
 	AtGNUVector            = 0x2107
 )

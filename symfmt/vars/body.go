@@ -13,7 +13,7 @@ import "encoding/binary"
 //	          n+1, n times a range, from the start of the scope, and uvarint expression
 //	range:    varint distance from the end of the range before it, uvarint size
 //	sites:    uvarint number; each: uvarint distance of the return address from that before it, uvarint
-//	          flags, varint target minus the function's RVA if there is one, uvarint number of
+//	          flags, varint target minus the function's RVA or uvarint expression of the target, if there is one, uvarint number of
 //	          parameters, and for each two uvarints: location, value
 //
 // The start of a scope is that of the lowest of its ranges, which for an inline scope are those of
@@ -33,6 +33,7 @@ type Range struct{ Lo, Hi int64 }
 const (
 	siteTail = 1 << iota
 	siteTarget
+	siteTargetAt
 )
 
 // Builder packs the scopes and call sites of one Func after another.
@@ -115,9 +116,15 @@ func (b *Builder) Site(s *CallSite) {
 	if s.HasTarget {
 		flags |= siteTarget
 	}
+	if s.TargetAt != 0 {
+		flags |= siteTargetAt
+	}
 	b.sites = binary.AppendUvarint(b.sites, flags)
 	if s.HasTarget {
 		b.sites = binary.AppendVarint(b.sites, int64(s.Target-b.rva))
+	}
+	if s.TargetAt != 0 {
+		b.sites = binary.AppendUvarint(b.sites, uint64(s.TargetAt))
 	}
 	b.sites = binary.AppendUvarint(b.sites, uint64(len(s.Params)))
 	for _, p := range s.Params {

@@ -331,6 +331,7 @@ func (b Body) each(in *Info, group func(GroupID) GroupID, expr func(ExprID) Expr
 	}
 	f := Func{Body: Body{sites: b.sites}}
 	for s := range f.CallSites() {
+		s.TargetAt = expr(s.TargetAt)
 		for i := range s.Params {
 			s.Params[i].Location, s.Params[i].Value = expr(s.Params[i].Location), expr(s.Params[i].Value)
 		}

@@ -140,6 +140,9 @@ type CallSite struct {
 	// Target is the function that is called, if the debug information names one of this module.
 	Target    RVA
 	HasTarget bool
+	// TargetAt finds the address of the function in the frame of the caller, of a call by pointer; 0 if
+	// it is not known.
+	TargetAt ExprID
 
 	Tail   bool // a tail call: the function ends with it
 	Params []SiteParam

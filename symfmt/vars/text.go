@@ -325,8 +325,8 @@ func (l *lineWriter) location(u *unpacker) {
 }
 
 // site appends a call: the distance of the return address from the one before it (or the start of the
-// function), "t" for a tail call, ">" and the target, from the start of the function, and for each argument ":",
-// where it is, "=" and its value.
+// function), "t" for a tail call, ">" and the target, from the start of the function, or "*" and the expression
+// that finds it, and for each argument ":", where it is, "=" and its value.
 func (l *lineWriter) site(f *Func, s *CallSite, last RVA) {
 	l.wrap()
 	l.dst = appendHex(append(l.dst, ' '), uint64(s.Return-last))
@@ -335,6 +335,9 @@ func (l *lineWriter) site(f *Func, s *CallSite, last RVA) {
 	}
 	if s.HasTarget {
 		l.dst = appendSigned(append(l.dst, '>'), int64(s.Target-f.RVA))
+	}
+	if s.TargetAt != 0 {
+		l.dst = appendHex(append(l.dst, '*'), uint64(s.TargetAt))
 	}
 	for _, p := range s.Params {
 		l.dst = appendHex(append(l.dst, ':'), uint64(p.Location))

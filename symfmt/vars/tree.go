@@ -102,6 +102,9 @@ func (f *Func) CallSites() iter.Seq[CallSite] {
 			if s.HasTarget {
 				s.Target = f.RVA + RVA(u.varint())
 			}
+			if flags&siteTargetAt != 0 {
+				s.TargetAt = ExprID(u.uvarint())
+			}
 			for k := u.uvarint(); k > 0; k-- {
 				loc := ExprID(u.uvarint())
 				s.Params = append(s.Params, SiteParam{loc, ExprID(u.uvarint())})
