@@ -416,6 +416,11 @@ func (p *Parser) site(s *scanner, start, last RVA) (c CallSite, err *Error) {
 		}
 		c.Target = start + RVA(to)
 	}
+	if s.skip('*') {
+		if c.TargetAt, err = p.expr(s); err != nil {
+			return c, err
+		}
+	}
 	for s.skip(':') {
 		var q SiteParam
 		if q.Location, err = p.expr(s); err != nil {
