@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// scratch holds the records of one FUNC, as they are written. Its slices are
-// reused.
+// scratch holds the records of one FUNC in the form in which they are written.
+// Its slices are reused.
 type scratch struct {
 	start symfmt.RVA
 	size  uint32
@@ -18,7 +18,7 @@ type scratch struct {
 	rows   []row
 	nodes  []node
 	ranges []codeRange // of the nodes
-	counts counts      // of all FUNCs that were collected
+	counts counts      // of all FUNCs collected so far
 
 	sorted []depthRange
 	starts []uint32
@@ -33,8 +33,8 @@ type line struct {
 	file     symfmt.FileID
 }
 
-// row is a row of a line table: from off on, this is the line. A row without a
-// line ends the one before it.
+// row is a row of a line table: the line in force from off on. A row without a
+// line ends the previous row's.
 type row struct {
 	off  uint32
 	num  uint32
@@ -42,8 +42,8 @@ type row struct {
 	none bool
 }
 
-// node is an inlined function. Nodes are in the order of a tree: each follows its
-// parent, and depth is its level.
+// node is an inlined function. Nodes are in tree order: each follows its parent,
+// and depth is its level.
 type node struct {
 	depth    uint32
 	callLine uint32
@@ -56,17 +56,17 @@ type node struct {
 // codeRange is [off, end) from the FUNC's start; never empty.
 type codeRange struct{ off, end uint32 }
 
-// collect takes the records of f.
+// collect collects the records of f.
 func (s *scratch) collect(f *symfmt.Func) {
 	s.start, s.size = f.RVA, uint32(endOf(f)-f.RVA)
 	s.collectLines(f)
 	s.collectInlines(f)
 	if len(s.rows) == 0 && len(s.nodes) > 0 {
-		s.rows = append(s.rows, row{none: true}) // without a row, readers do not look at the inlined functions
+		s.rows = append(s.rows, row{none: true}) // without a row, readers ignore the inlined functions
 	}
 }
 
-// collectLines makes rows. Of lines that overlap, the one that starts last counts,
+// collectLines makes rows. Of overlapping lines, the one that starts last counts,
 // up to its end.
 func (s *scratch) collectLines(f *symfmt.Func) {
 	s.lines, s.rows = s.lines[:0], s.rows[:0]
@@ -84,7 +84,7 @@ func (s *scratch) collectLines(f *symfmt.Func) {
 	if !ascending {
 		slices.SortStableFunc(s.lines, func(a, b line) int { return cmp.Compare(a.off, b.off) })
 	}
-	end := uint32(0) // of the row before
+	end := uint32(0) // of the previous row
 	for i, l := range s.lines {
 		if i+1 < len(s.lines) {
 			if next := s.lines[i+1].off; next == l.off {
@@ -106,7 +106,7 @@ func (s *scratch) collectLines(f *symfmt.Func) {
 	}
 }
 
-// clip cuts a piece of code to the FUNC.
+// clip clips a piece of code to the FUNC.
 func (s *scratch) clip(rva symfmt.RVA, size uint64, empty, outside, cut *int) (off, end uint32, ok bool) {
 	d := uint64(rva - s.start)
 	switch {
@@ -158,12 +158,12 @@ func (s *scratch) rangesOf(n *node) []codeRange {
 	return s.ranges[n.ranges.first : n.ranges.first+n.ranges.count]
 }
 
-// isTree reports whether each node lies inside of the last one before it that is a
+// isTree reports whether each node lies inside the last node before it that is one
 // level less deep, and no two of a level overlap.
 func (s *scratch) isTree() bool {
 	ascending := true
-	s.starts = s.starts[:0] // by depth: the node that is open
-	ends := s.tree.ends[:0] // by depth: the end of the last range
+	s.starts = s.starts[:0] // the open node of each depth
+	ends := s.tree.ends[:0] // end of the last range of each depth
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if int(n.depth) > len(s.starts) {
@@ -185,18 +185,18 @@ func (s *scratch) isTree() bool {
 	return ascending || s.disjoint()
 }
 
-// inside reports whether each range of n lies in the ranges of outer; those of both
-// are in order. If ranges of outer overlap, the result has no
-// meaning: isTree finds that there is no tree.
+// inside reports whether each range of n lies in the ranges of outer; both are in
+// order. If ranges of outer overlap, the result is meaningless, but then isTree
+// reports that there is no tree.
 func (s *scratch) inside(n, outer *node) bool {
 	around := s.rangesOf(outer)
 	k, end := 0, uint32(0)
 	for _, r := range s.rangesOf(n) {
 		if r.off < end {
-			return false // and each look at what is around would begin anew
+			return false // else each look at around would start from scratch
 		}
 		end = r.end
-		// A search, as each of many nodes may lie in one of many ranges.
+		// A binary search, since each of many nodes may lie in one of many ranges.
 		k += sort.Search(len(around)-k, func(i int) bool { return around[k+i].end > r.off })
 		for j := k; ; j++ {
 			if j == len(around) || r.off < around[j].off {
@@ -206,7 +206,7 @@ func (s *scratch) inside(n, outer *node) bool {
 				break
 			}
 			if j+1 < len(around) && around[j+1].off == around[j].end {
-				r.off = around[j+1].off // ranges that touch
+				r.off = around[j+1].off // adjacent ranges
 				continue
 			}
 			return false
@@ -226,7 +226,7 @@ func compareDepthRanges(a, b depthRange) int {
 	return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.off, b.off))
 }
 
-// sortRanges puts all ranges in order of depth and offset; those of one offset
+// sortRanges sorts all ranges by depth and offset; those at the same offset
 // stay in the order of the records.
 func (s *scratch) sortRanges() []depthRange {
 	s.sorted = s.sorted[:0]

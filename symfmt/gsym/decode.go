@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// function reads a FunctionInfo. What it has in front of damage is kept, if its
-// name is.
+// function reads a FunctionInfo. What precedes any damage is kept, provided the
+// name is readable.
 func (d *reader) function(c *bin.Cursor, rva symfmt.RVA, merged bool) {
 	at := c.Offset()
 	size := c.U32()
@@ -21,7 +21,7 @@ func (d *reader) function(c *bin.Cursor, rva symfmt.RVA, merged bool) {
 	}
 	name, ok := d.str(nameAt)
 	if !ok || nameAt == 0 {
-		d.lost(rva, "function", d.g.fail(at+4, "name at %#x in strings of %#x bytes, want one after 0", nameAt, len(d.strings)))
+		d.lost(rva, "function", d.g.fail(at+4, "name at %#x in strings of %#x bytes, want one after offset 0", nameAt, len(d.strings)))
 		return
 	}
 	if uint64(size) > math.MaxUint64-uint64(rva) {
@@ -29,7 +29,7 @@ func (d *reader) function(c *bin.Cursor, rva symfmt.RVA, merged bool) {
 		return
 	}
 	if len(name) > d.namesLeft {
-		d.lost(rva, "function", d.g.fail(at+4, "names of more than %d bytes in a file of %d bytes", d.textLimit(), len(d.g.data)))
+		d.lost(rva, "function", d.g.fail(at+4, "names with more than %d bytes in a file of %d bytes", d.textLimit(), len(d.g.data)))
 		return
 	}
 	d.namesLeft -= len(name)
@@ -55,9 +55,9 @@ type info struct {
 
 func (f *info) end() symfmt.RVA { return f.rva + symfmt.RVA(f.size) }
 
-// infos reads the list of information behind size and name.
+// infos reads the list of information after size and name.
 func (d *reader) infos(c *bin.Cursor, f info) {
-	var lines, mergedInfo *bin.Cursor // of these the first counts
+	var lines, mergedInfo *bin.Cursor // the first of each counts
 	dropped := false
 	for {
 		kind, size := c.U32(), c.U32()
@@ -87,7 +87,7 @@ func (d *reader) infos(c *bin.Cursor, f info) {
 		}
 	}
 	if lines != nil {
-		d.lines(lines, &f) // behind the inlined functions: a body has them in this order
+		d.lines(lines, &f) // after the inlined functions, the order in a body
 	}
 	if dropped {
 		d.symbolInfos++
@@ -100,7 +100,7 @@ func (d *reader) infos(c *bin.Cursor, f info) {
 	}
 }
 
-// mergedFunctions reads the functions at the address of another.
+// mergedFunctions reads the functions that share the address of another.
 func (d *reader) mergedFunctions(c *bin.Cursor, f *info) {
 	if f.merged {
 		d.lost(f.rva, "merged functions", d.g.fail(c.Offset(), "merged functions in a merged function"))
@@ -110,7 +110,7 @@ func (d *reader) mergedFunctions(c *bin.Cursor, f *info) {
 	for i := range n {
 		payload := c.Bytes(uint64(c.U32()))
 		if c.Err() != nil {
-			d.lost(f.rva, fmt.Sprintf("merged functions from %d of %d on", i, n), c.Err())
+			d.lost(f.rva, fmt.Sprintf("merged functions from number %d of %d", i, n), c.Err())
 			return
 		}
 		p := bin.NewAt("", payload, c.Offset()-uint64(len(payload)), d.g.order)
@@ -118,8 +118,8 @@ func (d *reader) mergedFunctions(c *bin.Cursor, f *info) {
 	}
 }
 
-// lines reads a line table: rows, of which each holds up to the next, the last up
-// to the function's end. A row without a file has no line.
+// lines reads a line table: rows, each in force up to the next, the last up to
+// the function's end. A row without a file has no line.
 func (d *reader) lines(c *bin.Cursor, f *info) {
 	low, high := c.SLEB(), c.SLEB()
 	num := uint32(c.ULEB())
@@ -169,7 +169,7 @@ func (d *reader) isFile(file uint64) bool {
 	return file < uint64(len(d.hasName)) && d.hasName[file]
 }
 
-// addRow adds a row. Of rows at one address, the last counts.
+// addRow adds a row. Of several rows at one address, the last counts.
 func (d *reader) addRow(r row) {
 	if n := len(d.rows); n > 0 && d.rows[n-1].off == r.off {
 		d.rows[n-1] = r
@@ -190,15 +190,15 @@ func (d *reader) addLines(f *info) {
 	}
 }
 
-// inlineList is a list of inlined functions in one another that is being read.
+// inlineList is a list of nested inlined functions that is being read.
 type inlineList struct {
-	base  symfmt.RVA // what their ranges count from
-	depth uint32     // of its members
+	base  symfmt.RVA // base of their ranges
+	depth uint32     // depth of its members
 }
 
 // inlines reads the tree of inlined functions. Its root is the function itself;
-// one that is called from somewhere is an inlined function, too. The lists that
-// are open are kept in a slice, so that depth costs memory as the file has bytes.
+// if the root has a call, it is an inlined function, too. The open lists are kept
+// in a slice, so that depth costs no more memory than the file has bytes.
 func (d *reader) inlines(c *bin.Cursor, f *info) {
 	d.lists = d.lists[:0]
 	if _, ok := d.inline(c, f, inlineList{base: f.rva}, true); ok {
@@ -214,7 +214,7 @@ func (d *reader) inlines(c *bin.Cursor, f *info) {
 	}
 }
 
-// inline reads one inlined function, and opens the list of those in it. more is
+// inline reads one inlined function and opens the list of its children. more is
 // false at the end of a list.
 func (d *reader) inline(c *bin.Cursor, f *info, list inlineList, root bool) (more, ok bool) {
 	if !d.inlineRanges(c, f, list.base) {
@@ -248,7 +248,7 @@ func (d *reader) inline(c *bin.Cursor, f *info, list inlineList, root bool) (mor
 	return true, true
 }
 
-// inlineRanges reads ranges into d.ranges, in order; false if there are none.
+// inlineRanges reads ranges into d.ranges in order, and reports whether there are any.
 func (d *reader) inlineRanges(c *bin.Cursor, f *info, base symfmt.RVA) bool {
 	d.ranges = d.ranges[:0]
 	n := c.ULEB()
@@ -277,7 +277,7 @@ func (d *reader) inlineRanges(c *bin.Cursor, f *info, base symfmt.RVA) bool {
 	return len(d.ranges) > 0
 }
 
-// origin returns the number of the INLINE_ORIGIN with a name.
+// origin returns the number of the INLINE_ORIGIN with the given name.
 func (d *reader) origin(at uint64, name string) symfmt.OriginID {
 	id, ok := d.origins[at]
 	if !ok {

@@ -12,19 +12,20 @@ import (
 type encoder struct {
 	w     *writer
 	chunk chunk
-	buf   []byte // the chunk's last part
+	buf   []byte // last part of the chunk
 	s     scratch
 	own   symfmt.FileID // see ownFile
 	have  bool
 
-	outer []symfmt.OriginID // by depth: the nodes that the one which is written is in
+	outer []symfmt.OriginID // enclosing nodes of the one being written, by depth
 }
 
-// partSize is the size of the buffer, in bytes, from which on it becomes a part of the chunk when
-// the next FunctionInfo begins: one buffer for a FUNC of many pieces would be copied as it grows.
+// partSize is the buffer size in bytes above which the buffer becomes a part of the chunk when
+// the next FunctionInfo begins. A single buffer would be copied as it grows for a FUNC of many
+// pieces.
 const partSize = 1 << 20
 
-// begin begins a FunctionInfo, and returns its offset in the chunk.
+// begin begins a FunctionInfo and returns its offset in the chunk.
 func (e *encoder) begin() uint32 {
 	e.align()
 	if len(e.buf) >= partSize {
@@ -34,7 +35,7 @@ func (e *encoder) begin() uint32 {
 	return uint32(e.chunk.size + uint64(len(e.buf)))
 }
 
-// take returns the chunk that was encoded.
+// take returns the encoded chunk.
 func (e *encoder) take() chunk {
 	e.align()
 	e.chunk.add(slices.Clone(e.buf))
@@ -45,7 +46,7 @@ func (e *encoder) take() chunk {
 
 func (e *encoder) u32(v uint32) { e.buf = e.w.order.AppendUint32(e.buf, v) }
 
-// str appends the place of a string.
+// str appends the offset of a string.
 func (e *encoder) str(v uint64) {
 	if e.w.strSize == 8 {
 		e.buf = e.w.order.AppendUint64(e.buf, v)
@@ -58,8 +59,7 @@ func (e *encoder) uleb(v uint64) { e.buf = binary.AppendUvarint(e.buf, v) }
 
 func (e *encoder) sleb(v int64) { e.buf = bin.AppendSLEB(e.buf, v) }
 
-// align makes the buffer's length a multiple of 4, as that of what is in front of
-// it is.
+// align pads the buffer to a multiple of 4; what precedes it has such a length.
 func (e *encoder) align() {
 	for len(e.buf)%4 != 0 {
 		e.buf = append(e.buf, 0)
@@ -79,7 +79,7 @@ func (e *encoder) item(it *item) {
 	e.function(funcs[0], func() { e.merged(funcs[1:], publics) })
 	for _, pc := range p.pieces[it.pieces.first:][:it.pieces.count] {
 		if it.funcs.count > 1 {
-			e.s.collect(&p.m.Funcs[funcs[0]]) // the others were collected behind it
+			e.s.collect(&p.m.Funcs[funcs[0]]) // the others were collected after it
 			e.findOwnFile()
 		}
 		off := uint32(pc.start - it.rva)
@@ -89,7 +89,7 @@ func (e *encoder) item(it *item) {
 	}
 }
 
-// function appends a FUNC, with more information before its end.
+// function appends a FUNC; more appends further information before its end.
 func (e *encoder) function(i uint32, more func()) {
 	e.s.collect(&e.w.plan.m.Funcs[i])
 	e.findOwnFile()
@@ -106,7 +106,7 @@ func (e *encoder) symbol(i uint32, more func()) {
 	e.end()
 }
 
-// info appends what is known of the collected FUNC from an offset on.
+// info appends the collected FUNC's information from an offset on.
 func (e *encoder) info(i, from uint32) {
 	s := &e.s
 	e.u32(s.size - from)
@@ -119,7 +119,7 @@ func (e *encoder) info(i, from uint32) {
 	}
 }
 
-// merged appends the functions that have the range or the address of another.
+// merged appends the functions that share another's range or address.
 func (e *encoder) merged(funcs, publics []uint32) {
 	if len(funcs)+len(publics) == 0 {
 		return
@@ -141,7 +141,7 @@ func (e *encoder) sized(kind uint32, payload func()) {
 	e.prefixed(payload)
 }
 
-// prefixed appends something with its length in front.
+// prefixed appends a payload after its length.
 func (e *encoder) prefixed(payload func()) {
 	at := len(e.buf)
 	e.u32(0)

@@ -17,10 +17,10 @@ func (s *scratch) covers(from uint32) bool {
 	return false
 }
 
-// endOf returns where the last range of a node ends.
+// endOf returns the end of a node's last range.
 func (s *scratch) endOf(n *node) uint32 { return s.ranges[n.ranges.first+n.ranges.count-1].end }
 
-// inlineTree appends the tree for the code from an offset on. Its root is the
+// inlineTree appends the tree for code from an offset on. Its root is the
 // function itself.
 func (e *encoder) inlineTree(name uint64, from uint32) {
 	s := &e.s
@@ -31,13 +31,13 @@ func (e *encoder) inlineTree(name uint64, from uint32) {
 	e.str(name)
 	e.uleb(0)
 	e.uleb(0)
-	bases := append(s.starts[:0], from) // by depth: what ranges count from
+	bases := append(s.starts[:0], from) // base of the ranges at each depth
 	e.outer = e.outer[:0]
-	level := uint32(0) // of the list that is open
+	level := uint32(0) // of the open list
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		if s.endOf(n) <= from {
-			continue // so are those in it
+			continue // and the nodes in it as well
 		}
 		for ; level > n.depth; level-- {
 			e.uleb(0)
@@ -57,7 +57,7 @@ func (e *encoder) inlineTree(name uint64, from uint32) {
 	s.starts = bases
 }
 
-// hasChildren reports whether a node in node i has code from an offset on.
+// hasChildren reports whether a child of node i has code from an offset on.
 func (s *scratch) hasChildren(i int, from uint32) bool {
 	depth := s.nodes[i].depth
 	for i++; i < len(s.nodes) && s.nodes[i].depth > depth; i++ {
@@ -85,7 +85,7 @@ func (e *encoder) nodeRanges(n *node, base, from uint32) (first uint32) {
 	return first
 }
 
-// nodeCall appends name and call of a node.
+// nodeCall appends a node's name and call.
 func (e *encoder) nodeCall(n *node, children bool) {
 	flag := byte(0)
 	if children {
@@ -97,9 +97,9 @@ func (e *encoder) nodeCall(n *node, children bool) {
 	e.uleb(uint64(n.callLine))
 }
 
-// callFile returns the file of a call. Where it is not known, as in the old form of
-// INLINE, it is the file of the function that the call is in: of the INLINE_ORIGIN,
-// or of the FUNC's own lines.
+// callFile returns the file of a call. If it is unknown, as in the old form of
+// INLINE, it is the file of the calling function: that of the INLINE_ORIGIN or of
+// the FUNC's own lines.
 func (e *encoder) callFile(n *node) uint32 {
 	if !n.noFile {
 		return e.w.file(n.callFile)

@@ -1,7 +1,7 @@
 package gsym
 
-// window is how many line differences the special opcodes of a table are made
-// for: with 15, they reach up to 16 bytes of code, which is what most rows need.
+// window is the number of line differences that a table's special opcodes cover:
+// with 15, they reach up to 16 bytes of code, which is what most rows need.
 const window = 15
 
 // deltaCounts counts small line differences.
@@ -11,8 +11,8 @@ type deltaCounts struct {
 
 const maxDelta = 64
 
-// rowsFrom cuts rows to what is known from an offset on: the row there, and those
-// behind it.
+// rowsFrom returns the rows in force from an offset on: the row there, and those
+// after it.
 func rowsFrom(rows []row, from uint32) []row {
 	i := 0
 	for i+1 < len(rows) && rows[i+1].off <= from {
@@ -21,7 +21,7 @@ func rowsFrom(rows []row, from uint32) []row {
 	return rows[i:]
 }
 
-// lineTable appends the table for the code from an offset on.
+// lineTable appends the line table for code from an offset on.
 func (e *encoder) lineTable(from uint32) {
 	rows := rowsFrom(e.s.rows, from)
 	low, high := e.s.deltas.best(rows)
@@ -60,7 +60,7 @@ func (e *encoder) rowFile(r *row) uint32 {
 	return e.w.file(r.file)
 }
 
-// specialOp returns the opcode for a step, or 0.
+// specialOp returns the special opcode for a step, or 0.
 func specialOp(low, high, delta int64, advance uint32) byte {
 	if delta < low || delta > high || advance > 255 {
 		return 0
@@ -72,8 +72,8 @@ func specialOp(low, high, delta int64, advance uint32) byte {
 	return byte(op)
 }
 
-// best finds the differences that special opcodes serve best: of all windows over
-// them, the one with the most rows.
+// best returns the line differences that special opcodes serve best: of all
+// windows over them, the one with the most rows.
 func (d *deltaCounts) best(rows []row) (low, high int64) {
 	if len(rows) == 1 {
 		return 0, 0
@@ -96,7 +96,7 @@ func (d *deltaCounts) best(rows []row) (low, high int64) {
 	return int64(first), int64(last)
 }
 
-// bestWindow finds the window, and cuts what it has of no use at its ends.
+// bestWindow finds that window and trims unused differences at its ends.
 func (d *deltaCounts) bestWindow(least, most int) (first, last int) {
 	sum, best := uint32(0), uint32(0)
 	for end := least; end <= most; end++ {

@@ -28,7 +28,7 @@ func Example() {
 	}
 	fmt.Println(back.Module.Funcs[0].Name, len(back.Problems))
 	// Output:
-	// 1 MODULE record (GSYM has the id only)
+	// 1 MODULE record (GSYM records only the id)
 	// 1 INFO record (GSYM has no place for them)
 	// main 0
 }

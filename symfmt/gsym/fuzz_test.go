@@ -93,8 +93,8 @@ func TestHostile(t *testing.T) {
 		funcs int
 	}{
 		{"sound", file1(1, function(infoLines, "\x00\x00\x01\x04\x00")), "", 1},
-		{"empty", nil, "no GSYM: , want 4753594d or 4d595347", 0},
-		{"text", []byte("MODULE Linux"), "no GSYM: 4d4f4455", 0},
+		{"empty", nil, "not a GSYM file: it begins with , want 4753594d or 4d595347", 0},
+		{"text", []byte("MODULE Linux"), "not a GSYM file: it begins with 4d4f4455", 0},
 		{"version", put(nil, uint32(magic), uint16(7)), "offset 0x4: GSYM version 7, want 1 or 2", 0},
 		{"short header", file1(1, nil)[:40], "GSYM header of 40 bytes, want 48", 0},
 		{"address size", append(put(nil, uint32(magic), uint16(1), 3), make([]byte, 60)...), "offset 0x6: addresses of 3 bytes, want 1, 2, 4 or 8", 0},
@@ -103,9 +103,9 @@ func TestHostile(t *testing.T) {
 		{"no strings", append(put(nil, uint32(magic), uint16(1), 4, 0, uint64(0), uint32(0), uint32(9999), uint32(9)), make([]byte, 60)...), "offset 0x270f: no strings", 0},
 		{"short directory", put(nil, uint32(magic), uint16(2), 4, 0, uint64(0), uint32(1), uint32(1)), "offset 0x14: unterminated directory: 4 bytes left", 0},
 		{"empty directory", append(put(nil, uint32(magic), uint16(2), 4, 0, uint64(0), uint32(1)), make([]byte, 20)...), "the directory has no", 0},
-		{"encoding", append(put(nil, uint32(magic), uint16(2), 4, 1, uint64(0), uint32(1)), make([]byte, 20)...), "encoding 1 of the strings, want 0", 0},
+		{"encoding", append(put(nil, uint32(magic), uint16(2), 4, 1, uint64(0), uint32(1)), make([]byte, 20)...), "string encoding 1, want 0", 0},
 		{"name", file1(1, put(nil, uint32(16), uint32(99), end)), "name at 0x63 in strings of 0x7 bytes", 0},
-		{"no name", file1(1, put(nil, uint32(16), uint32(0), end)), "want one after 0", 0},
+		{"no name", file1(1, put(nil, uint32(16), uint32(0), end)), "want one after offset 0", 0},
 		{"no end", file1(1, put(nil, uint32(16), uint32(5))), "need 4 bytes, 0 left (lost: end of the function at 0x0)", 1},
 		{"long payload", file1(1, put(nil, uint32(16), uint32(5), uint32(1), ^uint32(0))), "need 4294967295 bytes, 0 left", 1},
 		{"LEB", file1(1, function(infoLines, "\x00\x00"+strings.Repeat("\xff", 11)+"\x00")), "ULEB128 over 64 bits (lost: rest of the lines", 1},
@@ -117,7 +117,7 @@ func TestHostile(t *testing.T) {
 		{"empty range", file1(1, function(infoInlines, "\x01\x00\x00\x00")), "inlined function without code", 1},
 		{"inline name", file1(1, function(infoInlines, "\x01\x00\x10\x00\xff\x00\x00\x00\x01\x01")), "name at 0xff in strings of 0x7 bytes", 1},
 		{"list without its end", file1(1, function(infoInlines, node)), "unterminated ULEB128", 1},
-		{"merged count", file1(1, function(infoMerged, "\xff\xff\xff\xff")), "(lost: merged functions from 0 of 4294967295 on at 0x0)", 1},
+		{"merged count", file1(1, function(infoMerged, "\xff\xff\xff\xff")), "(lost: merged functions from number 0 of 4294967295 at 0x0)", 1},
 		{"merged in merged", file1(1, function(infoMerged, "\x01\x00\x00\x00\x1c\x00\x00\x00\x10\x00\x00\x00\x05\x00\x00\x00\x03\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00"+end)), "merged functions in a merged function", 2},
 		{"offset outside", file1(1, nil), "in a file of 0x54 bytes (lost: function at 0x0)", 0},
 	} {
@@ -221,7 +221,7 @@ func TestLongNames(t *testing.T) {
 	if limit := freeText + 8*b.Len(); names < limit/2 || names > limit+len(m.Funcs) {
 		t.Errorf("names of %d bytes in a file of %d, want up to %d", names, b.Len(), limit)
 	}
-	if len(problems) == 0 || !strings.Contains(problems[0].Err.Error(), "names of") {
+	if len(problems) == 0 || !strings.Contains(problems[0].Err.Error(), "names with") {
 		t.Errorf("problems %v", problems)
 	}
 }

@@ -256,9 +256,9 @@ func TestLosses(t *testing.T) {
 	want := []string{
 		"1 MODULE records", "1 ages in MODULE's id", "1 INFO records", "1 STACK WIN records",
 		"1 STACK CFI INIT records", "1 STACK CFI records", "2 sizes of parameters", `1 "m" marks`, "1 files of INLINE_ORIGIN records",
-		"1 FUNC records of size 0", "1 FUNC records over 4294967295 bytes", "1 PUBLIC records inside a FUNC", "1 line records of size 0",
-		"1 line records outside of their FUNC", "1 line records at the address of another", "2 line records cut short",
-		"1 ranges of INLINE records outside of their FUNC", "1 INLINE records without a call file",
+		"1 FUNC records of size 0", "1 FUNC records larger than 4294967295 bytes", "1 PUBLIC records inside a FUNC", "1 line records of size 0",
+		"1 line records outside their FUNC", "1 line records at the address of another", "2 line records cut short",
+		"1 ranges of INLINE records outside their FUNC", "1 INLINE records without a call file",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)

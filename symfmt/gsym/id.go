@@ -15,15 +15,15 @@ const codeID = "CODE_ID"
 
 const guidSize = bin.GUIDSize
 
-// identity is what a module says of its id.
+// identity is what a module's records say about its id.
 type identity struct {
-	uuid  []byte           // build id, or what is known of it; nil if there is none
-	order binary.ByteOrder // that of the GUID in it; nil if it is not known
-	age   string           // of MODULE's id, behind the GUID
+	uuid  []byte           // build id, or the known part of it; or nil
+	order binary.ByteOrder // byte order of the GUID in uuid; nil if unknown
+	age   string           // the part of MODULE's id after the GUID
 }
 
-// identify finds the build id: all of it in INFO CODE_ID, where that agrees with
-// MODULE's id, else the 16 bytes that are in MODULE's id. Those are a GUID, whose
+// identify finds the build id: all of it in INFO CODE_ID if that agrees with
+// MODULE's id, otherwise the 16 bytes in MODULE's id. Those are a GUID, whose
 // first three fields are numbers in the module's byte order, big-endian on Apple's
 // systems, where the id is a UUID (Breakpad, src/common/linux/file_id.cc and
 // src/common/mac/file_id.cc).
@@ -56,9 +56,9 @@ func identify(m *symfmt.Module) identity {
 
 func apple(os string) bool { return os == "mac" || os == "ios" }
 
-// setID gives a module that was read its id. The GUID's byte order is that of the
-// CPU, not necessarily that of the file, which its writer chose; but the file's is
-// used when the CPU is not known, or comes in both orders.
+// setID sets the id of a module that was read. The GUID is in the CPU's byte
+// order, which need not be the file's, as its writer chose that; but the file's is
+// used if the CPU is unknown or has both orders.
 func setID(m *symfmt.Module, uuid []byte, order binary.ByteOrder) {
 	if len(uuid) == 0 {
 		m.ID = strings.Repeat("0", 2*guidSize+1)

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// image is a file's header and sections, whatever the version.
+// image is a file's header and sections, for either version.
 type image struct {
 	path    string
 	data    []byte // the whole file
@@ -20,30 +20,30 @@ type image struct {
 	uuid    []byte
 
 	addrSize int
-	count    uint64 // entries of the address table; both tables are at least that long
+	count    uint64 // entries of the address table; both tables have at least as many
 	addrs    section
 	offsets  section
 	files    section
 	strings  section
-	funcs    section // what the offsets count from
+	funcs    section // base of the offsets
 }
 
 func (g *image) fail(offset uint64, format string, args ...any) *bin.Error {
 	return &bin.Error{File: g.path, Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
-// part returns the bytes of a section, as far as the file has them.
+// part returns the bytes of a section that are in the file.
 func (g *image) part(s section) []byte {
 	size := uint64(len(g.data))
 	start := min(s.offset, size)
 	return g.data[start : start+min(s.size, size-start)]
 }
 
-// open reads the header, and finds the sections.
+// open reads the header and finds the sections.
 func (g *image) open(problems *problems) error {
 	g.order = orderOf(g.data)
 	if g.order == nil {
-		return g.fail(0, "no GSYM: %x, want 4753594d or 4d595347", g.data[:min(4, len(g.data))])
+		return g.fail(0, "not a GSYM file: it begins with %x, want 4753594d or 4d595347", g.data[:min(4, len(g.data))])
 	}
 	c := bin.New("", g.data, g.order)
 	c.Skip(4)
@@ -76,8 +76,8 @@ func (g *image) checkHeader(c *bin.Cursor, want int) error {
 	return nil
 }
 
-// header1 reads version 1's header (Header.h). The sections are one behind the
-// other, each at a multiple of what its entries are large.
+// header1 reads version 1's header (Header.h). The sections follow each other,
+// each at a multiple of its entries' size.
 func (g *image) header1(c *bin.Cursor) error {
 	g.strSize = 4
 	g.addrSize = int(c.U8())
@@ -112,7 +112,7 @@ func (g *image) header2(c *bin.Cursor, problems *problems) error {
 		return err
 	}
 	if encoding != 0 {
-		return g.fail(7, "encoding %d of the strings, want 0", encoding)
+		return g.fail(7, "string encoding %d, want 0", encoding)
 	}
 	found, err := g.directory(c, problems)
 	if err != nil {
@@ -138,7 +138,7 @@ func (g *image) header2(c *bin.Cursor, problems *problems) error {
 }
 
 // directory reads version 2's directory. Of two sections of a kind, the first
-// counts; kinds that are not known are passed over.
+// counts; unknown kinds are skipped.
 func (g *image) directory(c *bin.Cursor, problems *problems) (found [sectionKinds]*section, err error) {
 	for {
 		at := c.Offset()
@@ -163,7 +163,7 @@ func (g *image) directory(c *bin.Cursor, problems *problems) (found [sectionKind
 	}
 }
 
-// tables checks the sections that all others hang on.
+// tables checks the sections that all others depend on.
 func (g *image) tables(problems *problems) error {
 	n := min(uint64(len(g.part(g.addrs)))/uint64(g.addrSize), uint64(len(g.part(g.offsets)))/uint64(g.strSize))
 	if n < g.count {
@@ -184,20 +184,20 @@ func (g *image) tables(problems *problems) error {
 	return nil
 }
 
-// addr returns the difference to the base of entry i.
+// addr returns entry i's difference from the base.
 func (g *image) addr(i uint64) uint64 {
 	c := bin.New("", g.data[g.addrs.offset+i*uint64(g.addrSize):], g.order)
 	return c.Uint(g.addrSize)
 }
 
-// info returns where the FunctionInfo of entry i is, from the file's start.
+// info returns the offset of entry i's FunctionInfo in the file.
 func (g *image) info(i uint64) (offset uint64, ok bool) {
 	c := bin.New("", g.data[g.offsets.offset+i*uint64(g.strSize):], g.order)
 	offset = c.Uint(g.strSize)
 	return g.funcs.offset + offset, offset < uint64(len(g.part(g.funcs)))
 }
 
-// maxProblems is how many problems are reported one by one.
+// maxProblems is the number of problems reported individually.
 const maxProblems = 1000
 
 // problems collects damage.
@@ -216,7 +216,7 @@ func (p *problems) add(lost string, err error) {
 	p.list = append(p.list, symfmt.Problem{Lost: lost, Err: err})
 }
 
-// all returns the problems, with one for those that are too many.
+// all returns the problems, with one standing for those above the limit.
 func (p *problems) all() []symfmt.Problem {
 	if p.more > 0 {
 		return append(p.list, symfmt.Problem{Lost: fmt.Sprintf("%d more parts", p.more), Err: p.last})

@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// section is where a part of the file is.
+// section is the extent of a part of the file.
 type section struct{ offset, size uint64 }
 
 func (s section) end() uint64 { return s.offset + s.size }
 
-// layout is where everything is. Both versions have the sections in one order:
-// addresses, offsets of FunctionInfos, files, strings, FunctionInfos.
+// layout holds the extents of all parts. Both versions have the sections in the
+// same order: addresses, offsets of FunctionInfos, files, strings,
+// FunctionInfos.
 type layout struct {
-	head     section // header; of version 2 with the directory and the UUID
+	head     section // header; in version 2 including the directory and the UUID
 	addrSize int
 	addrs    section
 	offsets  section
@@ -56,7 +57,7 @@ func (w *writer) layout(chunks []chunk) (l layout) {
 	return l
 }
 
-// after returns a section of some size behind another.
+// after returns a section of the given size after another.
 func after(s section, align, size uint64) section {
 	return section{(s.end() + align - 1) / align * align, size}
 }
@@ -92,7 +93,7 @@ func (w *writer) head(l *layout) []byte {
 		b = o.AppendUint32(b, uint32(l.strings.size))
 		return append(append(b, w.uuid...), make([]byte, maxUUID1-len(w.uuid))...)
 	}
-	b = append(b, byte(l.addrSize), 0) // strings as in version 1
+	b = append(b, byte(l.addrSize), 0) // string encoding as in version 1
 	b = o.AppendUint64(b, w.base)
 	b = o.AppendUint32(b, uint32(len(w.plan.entries)))
 	for _, e := range append(w.sections(l), dirEntry{kind: sectionEnd}) {
@@ -120,8 +121,9 @@ func (w *writer) addresses(l *layout) []byte {
 	return b
 }
 
-// offsets returns the places of the FunctionInfos, by entry of the address table:
-// from the file's start in version 1, from that of the FunctionInfos in version 2.
+// offsets returns the offsets of the FunctionInfos, in order of the address table:
+// from the start of the file in version 1, from the start of the FunctionInfos in
+// version 2.
 func (w *writer) offsets(l *layout, chunks []chunk) []byte {
 	infos := make([]uint64, 0, w.plan.infos)
 	start := uint64(0)
@@ -141,7 +143,7 @@ func (w *writer) offsets(l *layout, chunks []chunk) []byte {
 	return b
 }
 
-// append appends a number of the size that offsets have.
+// append appends a number in the size of offsets.
 func (w *writer) append(b []byte, v uint64) []byte {
 	if w.strSize == 8 {
 		return w.order.AppendUint64(b, v)
@@ -157,7 +159,7 @@ func (w *writer) fileEntries() []byte {
 	return b
 }
 
-// write writes the sections, of which the last may be in several parts.
+// write writes the sections; the last may be in several parts.
 func (l *layout) write(out io.Writer, parts [][]byte) error {
 	var zeros [8]byte
 	at := uint64(0)

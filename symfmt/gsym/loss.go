@@ -2,15 +2,15 @@ package gsym
 
 import "github.com/symtool/symtool/symfmt"
 
-// counts are what GSYM cannot hold, and what is written otherwise than it was.
+// counts counts what GSYM cannot hold, and what is written differently.
 type counts struct {
 	emptyFuncs    int
 	farFuncs      int
 	farPublics    int
 	insidePublics int
 	lostPieces    int
-	merged        int // FUNCs in the FunctionInfo of another; not lost
-	pieces        int // of FUNCs that others begin in; not lost
+	merged        int // FUNCs in another's FunctionInfo; not lost
+	pieces        int // extra pieces of FUNCs in which others begin; not lost
 
 	emptyLines    int
 	outsideLines  int
@@ -35,7 +35,7 @@ func (c *counts) addBody(o *counts) {
 	c.noFile += o.noFile
 }
 
-// Losses reports what Write leaves out of m, or changes, before it is written.
+// Losses returns what Write would leave out of m or change.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	p := newPlan(m, o.Base)
 	c := &p.counts
@@ -47,21 +47,21 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	losses := moduleLosses(m, o)
 	add := losses.Add
 	addRecordLosses(m, add)
-	losses.AddWhole(symfmt.KindFunc, "of size 0", c.emptyFuncs, "a function of size 0 stands for a symbol whose end is not known: they are left out")
-	add("FUNC records over 4294967295 bytes", countFuncs(m, func(f *symfmt.Func) bool { return f.Size > maxSize }), "a size has 32 bits: they are cut")
+	losses.AddWhole(symfmt.KindFunc, "of size 0", c.emptyFuncs, "GSYM takes a function of size 0 for a symbol with an unknown end: they are left out")
+	add("FUNC records larger than 4294967295 bytes", countFuncs(m, func(f *symfmt.Func) bool { return f.Size > maxSize }), "sizes have 32 bits: they are cut")
 	add("ends of FUNC records inside other FUNC records", c.lostPieces, "what follows them is not found: at most 32 are tracked in one FUNC")
 	losses.AddWhole(symfmt.KindFunc, "", c.farFuncs, "beyond the last address, counted from the base")
 	losses.AddWhole(symfmt.KindPublic, "", c.farPublics, "beyond the last address, counted from the base")
 	losses.AddWhole(symfmt.KindPublic, "inside a FUNC", c.insidePublics, "readers would take them for the end of the FUNC")
 	add("line records of size 0", c.emptyLines, "")
-	add("line records outside of their FUNC", c.outsideLines, "")
-	add("line records at the address of another", c.overlapLines, "the last of the file is kept")
+	add("line records outside their FUNC", c.outsideLines, "")
+	add("line records at the address of another", c.overlapLines, "the last one in the file is kept")
 	add("line records cut short", c.cutLines, "GSYM's lines end where the next begins, or the FUNC ends")
-	add("ranges of INLINE records outside of their FUNC", c.outsideRanges, "")
+	add("ranges of INLINE records outside their FUNC", c.outsideRanges, "")
 	add("ranges of INLINE records of size 0", c.emptyRanges, "")
 	add("ranges of INLINE records cut short", c.cutRanges, "they end where the FUNC does")
-	add("FUNC records whose INLINE records are no tree", c.treeless, "the part of them that answers addresses is written")
-	add("INLINE records without a call file", c.noFile, "they get the file of the function that they are in, or "+symfmt.NoFile)
+	add("FUNC records whose INLINE records do not form a tree", c.treeless, "only the part of them that answers for addresses is written")
+	add("INLINE records without a call file", c.noFile, "they get the file of the calling function, or "+symfmt.NoFile)
 	return losses
 }
 
@@ -69,14 +69,14 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 func moduleLosses(m *symfmt.Module, o Options) (losses symfmt.LossList) {
 	one := func(what, why string) { losses.Add(what, 1, why) }
 	if m.OS != "" || m.Arch != "" || m.Name != "" {
-		one("MODULE records", "GSYM has the id only")
+		one("MODULE records", "GSYM records only the id")
 	}
 	id := identify(m)
 	switch version, _ := o.version(); {
 	case m.ID != "" && id.uuid == nil:
-		one("ids of MODULE", "no GUID, and GSYM has bytes for one")
+		one("ids of MODULE", "not a GUID, and GSYM holds bytes")
 	case version == 1 && len(id.uuid) > maxUUID1:
-		one("build ids of more than 20 bytes", "version 1 has 20 bytes for it: they are cut")
+		one("build ids of more than 20 bytes", "version 1 has 20 bytes for them: they are cut")
 	}
 	if id.age != "" && id.age != "0" {
 		one("ages in MODULE's id", "GSYM has no place for it")

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// stringTable puts each string into the table once. The first is the empty one.
+// stringTable holds each string once. The first is the empty string.
 type stringTable struct {
 	data    []byte
 	offsets map[string]uint64
@@ -16,7 +16,7 @@ func newStringTable() stringTable {
 	return stringTable{data: []byte{0}, offsets: map[string]uint64{"": 0}}
 }
 
-// add returns where s is.
+// add returns the offset of s.
 func (t *stringTable) add(s string) uint64 {
 	if at, ok := t.offsets[s]; ok {
 		return at
@@ -27,8 +27,8 @@ func (t *stringTable) add(s string) uint64 {
 	return at
 }
 
-// splitPath cuts a path into directory and base name such that joinPath gives
-// the path again; where there is no such cut, all of it is the base name.
+// splitPath splits a path into directory and base name such that joinPath
+// restores it; if there is no such split, the whole path is the base name.
 func splitPath(path string) (dir, base string) {
 	for _, separators := range []string{"/", `\`} {
 		if i := strings.LastIndexAny(path, separators); i > 0 && i+1 < len(path) && joinPath(path[:i], path[i+1:]) == path {
@@ -38,8 +38,8 @@ func splitPath(path string) (dir, base string) {
 	return "", path
 }
 
-// joinPath returns a path as llvm-gsymutil prints it (LookupResult.cpp), but for a
-// directory that ends in its separator, as that of "/x.c" does.
+// joinPath joins a path as llvm-gsymutil prints it (LookupResult.cpp), except that
+// a directory may end in its separator, as in "/x.c".
 func joinPath(dir, base string) string {
 	switch {
 	case dir == "":
@@ -54,8 +54,8 @@ func joinPath(dir, base string) string {
 	return dir + "/" + base
 }
 
-// numbers gives, for the numbers of FILEs or INLINE_ORIGINs, others. Those of
-// most modules are dense.
+// numbers maps the numbers of FILEs or INLINE_ORIGINs to others. Most modules
+// have dense numbers.
 type numbers struct {
 	dense []uint32 // value + 1; 0: no value
 	other map[uint32]uint32
@@ -85,12 +85,12 @@ func (n *numbers) set(id, value uint32) {
 	n.other[id] = value
 }
 
-// fileTable is GSYM's table of files, behind entry 0, which is unused.
+// fileTable is GSYM's table of files after the unused entry 0.
 type fileTable struct {
 	entries []fileEntry
 	index   map[fileEntry]uint32
-	number  numbers // by FileID
-	empty   uint32  // an entry without a name that readers take for a file; 0 if there is none yet
+	number  numbers // indexed by FileID
+	empty   uint32  // nameless entry that readers take for a file; 0 if there is none yet
 }
 
 // fileEntry is a directory and a base name in the string table.
@@ -102,14 +102,14 @@ func newFileTable(m *symfmt.Module, strings *stringTable) *fileTable {
 	}
 	for i := range m.Files {
 		id := uint32(m.Files[i].ID)
-		if _, known := t.number.find(id); !known { // of two with one number the first counts
+		if _, known := t.number.find(id); !known { // of two with the same number the first counts
 			t.number.set(id, t.add(m.Files[i].Name, strings))
 		}
 	}
 	return t
 }
 
-// add returns the place of a file in the table.
+// add returns the index of a file in the table.
 func (t *fileTable) add(name string, strings *stringTable) uint32 {
 	dir, base := splitPath(symfmt.CleanName(name, symfmt.NoFile))
 	e := fileEntry{strings.add(dir), strings.add(base)}
@@ -122,7 +122,7 @@ func (t *fileTable) add(name string, strings *stringTable) uint32 {
 	return at
 }
 
-// addUnknown gives a place to a number that no FILE has.
+// addUnknown adds an entry for a number that no FILE has.
 func (t *fileTable) addUnknown(id symfmt.FileID, strings *stringTable) {
 	if _, known := t.number.find(uint32(id)); !known {
 		t.number.set(uint32(id), t.add(symfmt.NoFile, strings))

@@ -7,19 +7,20 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Options are what Write is free to choose.
+// Options control how a module is written.
 type Options struct {
 	Version int // 1 or 2; 0 is 1, which every reader knows
 
-	// ByteOrder is that of the file. nil means that of the module's CPU, as shown by
-	// INFO CODE_ID together with MODULE's id, or else by the CPU's name.
+	// ByteOrder is the file's byte order. nil means that of the module's CPU, as
+	// shown by INFO CODE_ID together with MODULE's id, or otherwise by the CPU's
+	// name.
 	ByteOrder binary.ByteOrder
 
-	// Base is the absolute address of RVA 0, in bytes: what ELF's lowest PT_LOAD
-	// says. Readers are asked for absolute addresses.
+	// Base is the absolute address of RVA 0, in bytes: in ELF, that of the
+	// lowest PT_LOAD. Readers look up absolute addresses.
 	Base uint64
 
-	Jobs int // workers; 0 for as many as there are processors
+	Jobs int // number of workers; 0 means one for each processor
 }
 
 func (o Options) version() (int, error) {
@@ -42,7 +43,7 @@ func (o Options) order(m *symfmt.Module) binary.ByteOrder {
 	return orderByName(m)
 }
 
-// orderByName returns the byte order of the module's CPU, little-endian where the name
+// orderByName returns the byte order of the module's CPU; little-endian if its name
 // does not show it.
 func orderByName(m *symfmt.Module) binary.ByteOrder {
 	if bigEndian(m.Arch) {
@@ -51,8 +52,8 @@ func orderByName(m *symfmt.Module) binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// bigEndian reports whether a CPU with this name in a MODULE record keeps the high
-// byte first. Names that do not show it count as little-endian.
+// bigEndian reports whether the CPU with this MODULE name is big-endian. Names
+// that do not show it count as little-endian.
 func bigEndian(cpu string) bool {
 	switch cpu {
 	case "mips", "mips64", "ppc", "ppc64", "s390", "s390x", "sparc", "sparcv9", "m68k":
@@ -61,19 +62,21 @@ func bigEndian(cpu string) bool {
 	return false
 }
 
-// ReadOptions are what Read cannot know from the file.
+// ReadOptions provide what the file does not record.
 type ReadOptions struct {
 	File string // path for messages, and for the module's name if Name is empty
 
-	// OS, Arch and Name are for MODULE: GSYM has no place for them. Empty ones
-	// become "unknown", Name the base name of File without ".gsym".
+	// OS, Arch and Name go into MODULE: GSYM has no place for them. If empty,
+	// OS and Arch become "unknown", and Name the base name of File without
+	// ".gsym".
 	OS, Arch, Name string
 
-	// Base is the absolute address of RVA 0, in bytes. nil is the base address in
-	// the file's header, which llvm-gsymutil sets to the image's base.
+	// Base is the absolute address of RVA 0, in bytes. nil means the base address
+	// in the file's header, which llvm-gsymutil sets to the image's base.
 	Base *uint64
 
-	// Dropped, if non-nil, is called with what the file has and a module has no place for.
+	// Dropped, if non-nil, is called with each kind of information that a module has no place
+	// for.
 	Dropped func(symfmt.Loss)
 }
 
@@ -128,7 +131,7 @@ func Match(head []byte) bool {
 	return order != nil && order.Uint16(head[4:]) != 0 && order.Uint16(head[4:]) < 1<<8
 }
 
-// orderOf returns the byte order that the magic shows, or nil.
+// orderOf returns the byte order of a file with these first bytes, or nil.
 func orderOf(head []byte) binary.ByteOrder {
 	switch {
 	case len(head) < 4:

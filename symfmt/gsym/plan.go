@@ -8,44 +8,44 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// An item is what has one FunctionInfo of its own: the FUNCs of one range, or the
-// PUBLICs of one address, the first with the others as merged functions in it.
+// item is what gets one FunctionInfo: the FUNCs of one range or the PUBLICs at
+// one address. All but the first are merged functions in it.
 type item struct {
 	rva     symfmt.RVA
-	end     symfmt.RVA // behind the last address; rva for PUBLICs
+	end     symfmt.RVA // after the last address; equal to rva for PUBLICs
 	funcs   span       // in plan.funcs
 	publics span       // in plan.publics
 	pieces  span       // in plan.pieces
-	infos   uint32     // number of its first FunctionInfo
-	last    symfmt.RVA // its last entry in the address table
+	infos   uint32     // index of its first FunctionInfo
+	last    symfmt.RVA // index of its last entry in the address table
 }
 
 // span is a part of a slice.
 type span struct{ first, count uint32 }
 
-// A piece is the rest of a FUNC behind another that begins inside of it: readers
-// look at the last function that begins before an address, and at no other.
+// piece is the rest of a FUNC after another that begins inside it: readers
+// consider only the last function that begins before an address.
 type piece struct {
 	item  uint32
-	start symfmt.RVA // its end is that of the item
+	start symfmt.RVA // the end is the item's
 }
 
 // entry is a row of the address table.
 type entry struct {
 	rva  symfmt.RVA
 	item uint32
-	part uint32 // 0 for the item, else the number of the piece + 1
+	part uint32 // 0 for the item, otherwise the index of the piece + 1
 }
 
-// maxPieces is how many pieces a FUNC gets at most. Each has the FUNC's records
-// from there on, so that without a limit a file of FUNCs in one another would take
-// time and space in the square of its size. Compilers make none.
+// maxPieces is the maximum number of pieces of a FUNC. Each repeats the FUNC's
+// records from its start on, so without a limit a file of nested FUNCs would take
+// quadratic time and space. Compilers produce none.
 const maxPieces = 32
 
-// plan is what is written, in order.
+// plan is what will be written, in order.
 type plan struct {
 	m       *symfmt.Module
-	last    symfmt.RVA // the last one that has an address
+	last    symfmt.RVA // last RVA that has an address
 	funcs   []uint32   // FUNCs in canonical order, without empty ones
 	publics []uint32
 	items   []item
@@ -53,24 +53,25 @@ type plan struct {
 	entries []entry
 	infos   uint32 // number of FunctionInfos
 
-	open    []uint32 // items around the place where the plan is made, the innermost last
+	open    []uint32 // items around the current address, the innermost last
 	pending []piece
 	counts  counts
 }
 
-// newPlan sorts out which FUNC or PUBLIC answers where, as package resolve does:
-// the FUNC that begins last of those around an address, of several that begin
-// there the shortest, else the last PUBLIC behind the last FUNC.
+// newPlan decides which FUNC or PUBLIC answers for which addresses, as package
+// resolve does: among the FUNCs around an address the one that begins last,
+// among several of those the shortest; otherwise the last PUBLIC after the last
+// FUNC.
 //
-// base is the address of RVA 0: what has no address from there on is left out.
+// base is the address of RVA 0. RVAs beyond the address space are left out.
 func newPlan(m *symfmt.Module, base uint64) *plan {
 	p := &plan{m: m, last: symfmt.RVA(math.MaxUint64 - base)}
 	p.sortFuncs()
 	p.sortPublics()
-	// Most have an item: without room for all, growing leaves as much behind again.
+	// Most become an item. Growing the slice instead would leave as much garbage.
 	room := len(p.funcs) + p.publicAddresses()
 	p.items, p.entries = make([]item, 0, room), make([]entry, 0, room)
-	next := uint32(0) // PUBLIC
+	next := uint32(0) // index of the next PUBLIC
 	for first := uint32(0); int(first) < len(p.funcs); {
 		rva := m.Funcs[p.funcs[first]].RVA
 		next = p.addPublics(next, rva)
@@ -119,7 +120,7 @@ func (p *plan) sortPublics() {
 	})
 }
 
-// publicAddresses returns how many addresses the PUBLICs have.
+// publicAddresses returns the number of distinct addresses of PUBLICs.
 func (p *plan) publicAddresses() (n int) {
 	publics := p.m.Publics
 	for i, k := range p.publics {
@@ -130,7 +131,7 @@ func (p *plan) publicAddresses() (n int) {
 	return n
 }
 
-// sortBy sorts what is mostly sorted; what compares equal stays in its order.
+// sortBy sorts a slice that is mostly sorted; the sort is stable.
 func sortBy(s []uint32, compare func(i, j uint32) int) {
 	full := func(i, j uint32) int { return cmp.Or(compare(i, j), cmp.Compare(i, j)) }
 	if !slices.IsSortedFunc(s, full) {
@@ -141,13 +142,13 @@ func sortBy(s []uint32, compare func(i, j uint32) int) {
 // maxSize is the largest size of a function: it has 32 bits, in version 2 as well.
 const maxSize = math.MaxUint32
 
-// endOf returns where a FUNC ends that is written.
+// endOf returns the end of a FUNC as written.
 func endOf(f *symfmt.Func) symfmt.RVA {
 	return f.RVA + symfmt.RVA(min(f.Size, maxSize, math.MaxUint64-uint64(f.RVA)))
 }
 
-// addFuncs adds an item for each range of the FUNCs that begin where first does,
-// the PUBLICs of the address going into the first of them.
+// addFuncs adds an item for each range of the FUNCs that begin where first does;
+// PUBLICs at that address go into the first of them.
 func (p *plan) addFuncs(first, next uint32) (afterFuncs, afterPublics uint32) {
 	m := p.m
 	rva := m.Funcs[p.funcs[first]].RVA
@@ -172,7 +173,7 @@ func (p *plan) addFuncs(first, next uint32) (afterFuncs, afterPublics uint32) {
 	return first, same
 }
 
-// addPublics adds the PUBLICs from place next on that are before an address.
+// addPublics adds the PUBLICs from index next that lie before an address.
 func (p *plan) addPublics(next uint32, before symfmt.RVA) uint32 {
 	for int(next) < len(p.publics) {
 		rva := p.m.Publics[p.publics[next]].RVA
@@ -200,14 +201,14 @@ func (p *plan) addItem(it item) {
 	p.items = append(p.items, it)
 }
 
-// closeBefore ends the FUNCs that end before an address; closeThrough those that
-// end there, too.
+// closeBefore closes the FUNCs that end before an address, and closeThrough also
+// those that end there.
 func (p *plan) closeBefore(rva symfmt.RVA) { p.close(func(end symfmt.RVA) bool { return end < rva }) }
 
 func (p *plan) closeThrough(rva symfmt.RVA) { p.close(func(end symfmt.RVA) bool { return end <= rva }) }
 
-// close ends the innermost FUNCs for which ended is true. A FUNC around that has
-// no entry where readers look for it gets a piece.
+// close closes the innermost FUNCs for which ended returns true. An enclosing
+// FUNC gets a piece if readers would otherwise find no entry for it.
 func (p *plan) close(ended func(end symfmt.RVA) bool) {
 	for len(p.open) > 0 {
 		end := p.items[p.open[len(p.open)-1]].end
@@ -237,7 +238,7 @@ func (p *plan) close(ended func(end symfmt.RVA) bool) {
 	}
 }
 
-// finish numbers the FunctionInfos: those of an item are one behind the other.
+// finish numbers the FunctionInfos: those of an item are consecutive.
 func (p *plan) finish() {
 	slices.SortStableFunc(p.pending, func(a, b piece) int { return cmp.Compare(a.item, b.item) })
 	p.pieces, p.pending = p.pending, nil

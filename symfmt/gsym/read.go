@@ -14,11 +14,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Read reads a GSYM file of size bytes. A FunctionInfo that is damaged is reported as
-// a problem, and the others are kept; the error is non-nil if nothing of the file can
-// be used.
+// Read reads a GSYM file of size bytes. A damaged FunctionInfo is reported as a
+// problem and the others are kept; the error is non-nil if nothing in the file is
+// usable.
 //
-// Memory: the file, and what is in it once more.
+// Memory is that of the file plus its contents.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	data, err := bin.ReadUpTo(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), size)
 	if err != nil {
@@ -56,12 +56,12 @@ type reader struct {
 	m        *symfmt.Module
 
 	strings   string   // the table
-	ends      []uint64 // where its strings end
-	left      uint64   // bytes of FunctionInfos that may still be read; see function
-	namesLeft int      // bytes that names of functions may still have
+	ends      []uint64 // where its strings end, as offsets
+	left      uint64   // bytes of FunctionInfos that may still be read; see entry
+	namesLeft int      // bytes that function names may still take
 	fileCount uint32
-	hasName   []bool // by file: its entry is not empty
-	unknown   []bool // by file: it is called symfmt.NoFile
+	hasName   []bool // by file: the entry has a name
+	unknown   []bool // by file: it is named symfmt.NoFile
 	origins   map[uint64]symfmt.OriginID
 	body      symfmt.BodyBuilder
 	arena     symfmt.Arena
@@ -69,7 +69,7 @@ type reader struct {
 	lists     []inlineList
 	ranges    []symfmt.Range
 
-	callSites, otherInfos, symbolInfos int // FunctionInfos with something that is dropped
+	callSites, otherInfos, symbolInfos int // FunctionInfos with contents that are dropped
 }
 
 func newReader(g *image, p *problems) *reader {
@@ -81,9 +81,9 @@ func newReader(g *image, p *problems) *reader {
 	return d
 }
 
-// maxString is how long a name can be: what is longer is cut. C++ compilers write
-// names of some 100 kB; many offsets into a table that is one long string would
-// otherwise become names of the square of the file's size.
+// maxString is the length at which names are cut. C++ compilers write names of
+// some 100 kB; without a limit, many offsets into one long string would become
+// names with the square of the file's size.
 const maxString = 1 << 20
 
 // str returns the string at an offset.
@@ -98,8 +98,8 @@ func (d *reader) str(at uint64) (s string, ok bool) {
 	return d.strings[at:min(end, at+maxString)], true
 }
 
-// findEnds finds where strings end: to look for the end of each would take long
-// where many offsets are in one long string.
+// findEnds finds the ends of all strings: searching for each would take long
+// where many offsets point into one long string.
 func (d *reader) findEnds() {
 	d.ends = make([]uint64, 0, strings.Count(d.strings, "\x00"))
 	for at := 0; ; {
@@ -112,14 +112,14 @@ func (d *reader) findEnds() {
 	}
 }
 
-// freeText is how many bytes the files' paths have at most, beside eight times the
-// file's size, and the functions' names: an entry is an offset or two, and the
-// strings that they name may be any length.
+// freeText is how many bytes of paths, and of function names, there may be in
+// addition to eight times the file's size. An entry is only an offset or two, but
+// may refer to a string of any length.
 const freeText = 16 << 20
 
 func (d *reader) textLimit() int { return 8*len(d.g.data) + freeText }
 
-// files reads the table of files: FILE has the number of the entry.
+// files reads the table of files: a FILE has the number of its entry.
 func (d *reader) files() {
 	g := d.g
 	c := bin.NewAt("", g.part(g.files), g.files.offset, g.order)
@@ -140,7 +140,7 @@ func (d *reader) files() {
 			d.problems.add(fmt.Sprintf("file %d", i), g.fail(at, "strings %#x and %#x in a table of %#x bytes", dirAt, baseAt, len(d.strings)))
 			path = symfmt.NoFile
 		case len(path) > left:
-			d.problems.add(fmt.Sprintf("files from %d on", i), g.fail(at, "paths of more than %d bytes in a file of %d bytes", d.textLimit(), len(g.data)))
+			d.problems.add(fmt.Sprintf("files from number %d", i), g.fail(at, "paths of more than %d bytes in a file of %d bytes", d.textLimit(), len(g.data)))
 			d.fileCount = i
 			return
 		}
@@ -153,11 +153,11 @@ func (d *reader) files() {
 		}
 	}
 	if err := c.Err(); err != nil && g.files.size > 0 {
-		d.problems.add(fmt.Sprintf("files from %d on", d.fileCount), g.fail(g.files.offset, "table of %d files: %d bytes left for them", n, max(len(g.part(g.files))-4, 0)))
+		d.problems.add(fmt.Sprintf("files from number %d", d.fileCount), g.fail(g.files.offset, "table of %d files: only %d bytes left", n, max(len(g.part(g.files))-4, 0)))
 	}
 }
 
-// functions reads all FunctionInfos, in the order of the address table.
+// functions reads all FunctionInfos in the order of the address table.
 func (d *reader) functions(ctx context.Context, base uint64) error {
 	g := d.g
 	before, unsorted := uint64(0), false
@@ -168,7 +168,7 @@ func (d *reader) functions(ctx context.Context, base uint64) error {
 		diff := g.addr(i)
 		if diff < before && !unsorted {
 			unsorted = true
-			d.problems.add("", g.fail(g.addrs.offset+i*uint64(g.addrSize), "address %#x after %#x: readers search the table", diff, before))
+			d.problems.add("", g.fail(g.addrs.offset+i*uint64(g.addrSize), "address %#x after %#x: want ascending addresses", diff, before))
 		}
 		before = diff
 		addr := g.base + diff
@@ -177,19 +177,19 @@ func (d *reader) functions(ctx context.Context, base uint64) error {
 			continue
 		}
 		if !d.entry(i, symfmt.RVA(addr-base)) {
-			d.problems.add(fmt.Sprintf("functions from %d on", i), g.fail(g.offsets.offset+i*uint64(g.strSize), "FunctionInfos take more bytes than the file has: entries share them"))
+			d.problems.add(fmt.Sprintf("functions from number %d", i), g.fail(g.offsets.offset+i*uint64(g.strSize), "FunctionInfos take more bytes than the file has: entries share them"))
 			break
 		}
 	}
 	return nil
 }
 
-// checkEvery is after how many functions the context is looked at.
+// checkEvery is the number of functions after which the context is checked.
 const checkEvery = 1 << 10
 
-// entry reads the FunctionInfo of entry i. It is false when the bytes of all that
-// were read are more than the file has: each has its own in a file that is sound,
-// so that reading takes time and memory of the file's size.
+// entry reads the FunctionInfo of entry i. It returns false if all of those read
+// have more bytes than the file: in a sound file entries do not share bytes, so
+// reading takes time and memory in proportion to the file.
 func (d *reader) entry(i uint64, rva symfmt.RVA) bool {
 	g := d.g
 	at, ok := g.info(i)
@@ -215,9 +215,9 @@ func (d *reader) lost(rva symfmt.RVA, what string, err error) {
 	d.problems.add(fmt.Sprintf("%s at %#x", what, uint64(rva)), err)
 }
 
-// dropPieces leaves out what is the rest of a function behind another inside of
-// it (writer's plan.close): the same name, the same end and the same lines as one
-// that begins before it.
+// dropPieces removes the rests of functions after others inside them (the
+// writer's plan.close): functions with the name, the end and the lines of one
+// that begins before.
 func (d *reader) dropPieces() {
 	funcs := d.m.Funcs
 	type key struct {
@@ -252,7 +252,7 @@ func (d *reader) dropPieces() {
 	d.m.Funcs = funcs[:kept]
 }
 
-// isPiece reports whether the lines of f are those of outer from f on.
+// isPiece reports whether f's lines are those of outer from f's start on.
 func isPiece(outer, f *symfmt.Func) bool {
 	a, b := outer.LineReader(), f.LineReader()
 	for b.Next() {
@@ -271,7 +271,7 @@ func isPiece(outer, f *symfmt.Func) bool {
 	return !a.Next() || a.Line.RVA+symfmt.RVA(a.Line.Size) <= f.RVA
 }
 
-// module fills in what the header gives.
+// module sets what the header records.
 func (d *reader) module(o ReadOptions) {
 	m := d.m
 	m.OS, m.Arch = cmp.Or(o.OS, "unknown"), cmp.Or(o.Arch, "unknown")
@@ -292,7 +292,7 @@ func (d *reader) reportDropped(o ReadOptions) {
 	for _, l := range []symfmt.Loss{
 		{What: "functions with call sites", Count: d.callSites, Why: "symbol files have no place for them"},
 		{What: "FunctionInfos with information of a kind over 4", Count: d.otherInfos},
-		{What: "functions of size 0 with lines or inlined functions", Count: d.symbolInfos, Why: "where they end is not known"},
+		{What: "functions of size 0 with lines or inlined functions", Count: d.symbolInfos, Why: "their ends are not known"},
 	} {
 		if l.Count > 0 {
 			o.Dropped(l)

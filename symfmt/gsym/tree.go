@@ -6,32 +6,32 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// treeMaker makes a tree of INLINEs that do not form one: of those that answer an
-// address, as package resolve finds them. At each level that is the range that
+// treeMaker makes a tree of INLINEs that do not form one, from those that package
+// resolve would find for each address. At each level that is the range that
 // starts last, up to its end; a level without one ends the chain.
 type treeMaker struct {
 	ends   []uint32 // see isTree
-	levels []int    // where each level's ranges begin, and where the last end
-	next   []int    // by level: the next range
+	levels []int    // start of each level's ranges, and the end of the last
+	next   []int    // next range of each level
 	cuts   []uint32
-	chain  []uint32 // made nodes, by level
+	chain  []uint32 // nodes made, by level
 	made   []madeNode
-	limit  int // of made nodes
+	limit  int // maximum number of nodes
 	order  []uint32
 }
 
-// madePerRange is how many nodes are made for a range at most: what is in a node
-// that changes is made anew for each, so that without a limit there could be as
-// many as the product of two levels' ranges.
+// madePerRange is the maximum number of nodes made per range. The children of a
+// node that changes are made anew each time, so without a limit their number
+// could be the product of two levels' ranges.
 const madePerRange = 16
 
 // madeNode is a node of the new tree.
 type madeNode struct {
-	from        uint32 // node that it is made of
-	outer       uint32 // made node + 1
+	from        uint32 // node it is made from
+	outer       uint32 // made parent + 1
 	depth       uint32
-	first, last uint32 // children + 1
-	next        uint32 // sibling + 1
+	first, last uint32 // first and last child + 1
+	next        uint32 // next sibling + 1
 	ranges      []codeRange
 }
 
@@ -52,8 +52,8 @@ func (t *treeMaker) make(s *scratch) {
 	t.flatten(s)
 }
 
-// findLevels finds the levels, up to the first that is missing, and where
-// something begins or ends.
+// findLevels finds the levels, up to the first missing one, and the offsets
+// where something begins or ends.
 func (t *treeMaker) findLevels(sorted []depthRange) {
 	t.levels, t.cuts = t.levels[:0], t.cuts[:0]
 	end := len(sorted)
@@ -73,7 +73,7 @@ func (t *treeMaker) findLevels(sorted []depthRange) {
 	t.cuts = slices.Compact(t.cuts)
 }
 
-// cover finds the chain at [off, end), in which nothing begins or ends.
+// cover finds the chain at [off, end), inside which nothing begins or ends.
 func (t *treeMaker) cover(s *scratch, sorted []depthRange, off, end uint32) {
 	outer := uint32(0) // made node
 	for level := 0; level+1 < len(t.levels); level++ {
@@ -95,8 +95,8 @@ func (t *treeMaker) cover(s *scratch, sorted []depthRange, off, end uint32) {
 	}
 }
 
-// extend adds code to the made node of a level, or makes one. The nodes of a
-// chain that goes on from the code before are the same.
+// extend adds code to the made node of a level, or makes a node. A chain that
+// continues from the code before keeps its nodes.
 func (t *treeMaker) extend(level int, outer, from uint32, r codeRange) (made uint32, ok bool) {
 	if level < len(t.chain) {
 		if m := &t.made[t.chain[level]]; m.from == from && m.outer == outer+1 {
@@ -133,11 +133,11 @@ func (t *treeMaker) extend(level int, outer, from uint32, r codeRange) (made uin
 	return i, true
 }
 
-// recent is how many of the last children of a node are looked at for one that
-// goes on: a node that is not found there becomes two of the same name.
+// recent is how many of a node's last children are searched for one to
+// continue. If it is not among them, there will be two of the same name.
 const recent = 16
 
-// child finds the made node of a node in another; 0 if there is none.
+// child finds the node made from from in outer; 0 if there is none.
 func (t *treeMaker) child(outer, from uint32) uint32 {
 	for i, n := len(t.made)-1, 0; i > 0 && n < recent; i, n = i-1, n+1 {
 		if m := &t.made[i]; m.from == from && m.outer == outer+1 {
@@ -147,7 +147,7 @@ func (t *treeMaker) child(outer, from uint32) uint32 {
 	return 0
 }
 
-// flatten puts the made nodes into s, each in front of those in it.
+// flatten stores the made nodes in s, each before its children.
 func (t *treeMaker) flatten(s *scratch) {
 	old := append([]node(nil), s.nodes...)
 	s.nodes, s.ranges = s.nodes[:0], s.ranges[:0]

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// byteOrder is what both of encoding/binary's orders are.
+// byteOrder combines the interfaces of encoding/binary's orders.
 type byteOrder interface {
 	binary.ByteOrder
 	binary.AppendByteOrder
@@ -26,7 +26,7 @@ func orderFor(o binary.ByteOrder) byteOrder {
 	return binary.LittleEndian
 }
 
-// writer has the tables that FunctionInfos refer to.
+// writer holds the tables that FunctionInfos refer to.
 type writer struct {
 	plan    *plan
 	version int
@@ -37,27 +37,27 @@ type writer struct {
 
 	strings     stringTable
 	files       *fileTable
-	funcNames   []uint64 // by place in Module.Funcs; 0 for those that are not written
+	funcNames   []uint64 // indexed like Module.Funcs; 0 for those not written
 	publicNames []uint64
 	originNames []uint64
-	origins     numbers // places in originNames by OriginID
+	origins     numbers // indices in originNames by OriginID
 	originFiles []uint32
-	noName      uint64 // of an origin that is not declared
-	noFile      uint32 // a file that is not known
+	noName      uint64 // name of undeclared origins
+	noFile      uint32 // file for unknown files
 	tooLong     atomic.Bool
 }
 
 // Errors of a module that GSYM cannot hold at all.
 var (
-	errNothing = errors.New("no FUNC with a size and no PUBLIC: GSYM has no form for that")
-	errLarge   = errors.New("strings or functions of more than 4 GB, which GSYM version 1 cannot point into: version 2 can")
+	errNothing = errors.New("no FUNC with a size and no PUBLIC: GSYM cannot represent that")
+	errLarge   = errors.New("strings or functions larger than 4 GB, which is the limit of GSYM version 1: use version 2")
 	errTooLong = errors.New("lines or inlined functions of one FUNC need more than 4 GB")
 )
 
-// Write writes m as GSYM. It does not change m, and does not depend on the order of
-// its records. Losses reports what is left out.
+// Write writes m as GSYM. It does not modify m, and the output does not depend on
+// the order of its records. Losses reports what is left out.
 //
-// Memory: the file's size, and that of its names once more.
+// Memory is the file's size plus that of its names.
 func Write(out io.Writer, m *symfmt.Module, o Options) error {
 	w, err := newWriter(m, o)
 	if err == nil {
@@ -88,8 +88,8 @@ func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 	return w, nil
 }
 
-// addNames puts all strings and files into their tables, so that workers need not
-// share more than these: files, then functions by address, then the rest.
+// addNames adds all strings and files to their tables, which are then all that
+// workers share: files, then functions by address, then the rest.
 func (w *writer) addNames(m *symfmt.Module) {
 	w.files = newFileTable(m, &w.strings)
 	w.funcNames, w.publicNames = make([]uint64, len(m.Funcs)), make([]uint64, len(m.Publics))
@@ -107,7 +107,7 @@ func (w *writer) addNames(m *symfmt.Module) {
 	for _, k := range w.plan.funcs {
 		m.Funcs[k].Body.Refs(undeclared, func(symfmt.OriginID) {})
 	}
-	// The file of rows that end a line, and that of calls that are not known.
+	// The file for rows that end a line, and for unknown calls.
 	w.files.empty = uint32(len(w.files.entries))
 	w.files.entries = append(w.files.entries, fileEntry{})
 	w.noFile = w.files.add(symfmt.NoFile, &w.strings)
@@ -147,7 +147,7 @@ func (w *writer) originFile(id symfmt.OriginID) uint32 {
 	return w.noFile
 }
 
-// file returns the place of a file in GSYM's table.
+// file returns the index of a file in GSYM's table.
 func (w *writer) file(id symfmt.FileID) uint32 {
 	at, _ := w.files.number.find(uint32(id))
 	return at
@@ -156,11 +156,11 @@ func (w *writer) file(id symfmt.FileID) uint32 {
 // chunkItems is how many items one worker encodes at a time.
 const chunkItems = 512
 
-// chunk is the FunctionInfos of some items.
+// chunk holds the FunctionInfos of some items.
 type chunk struct {
 	parts   [][]byte
 	size    uint64   // of all parts, in bytes
-	offsets []uint32 // of the FunctionInfos in the parts
+	offsets []uint32 // offsets of the FunctionInfos in parts
 }
 
 func (c *chunk) add(part []byte) {
@@ -168,7 +168,7 @@ func (c *chunk) add(part []byte) {
 	c.size += uint64(len(part))
 }
 
-// encode makes all FunctionInfos.
+// encode encodes all FunctionInfos.
 func (w *writer) encode(jobs int) ([]chunk, error) {
 	items := w.plan.items
 	encoders := make([]encoder, par.Jobs(jobs))
@@ -190,8 +190,8 @@ func (w *writer) encode(jobs int) ([]chunk, error) {
 	return chunks, err
 }
 
-// write writes the file: the FunctionInfos are made first, as the tables in front
-// of them have their places.
+// write writes the file. The FunctionInfos are encoded first, since the tables
+// before them hold their offsets.
 func (w *writer) write(out io.Writer, jobs int) error {
 	chunks, err := w.encode(jobs)
 	if err != nil {

@@ -12,18 +12,19 @@ import (
 )
 
 // Manifest is an install manifest of Mozilla's build system
-// (python/mozbuild/mozpack/manifests.py), versions 1 to 5: which files the build
-// put into a folder, and where they are from. The first line is the version, any
-// other one a record of fields with U+001F between them, of which these matter:
+// (python/mozbuild/mozpack/manifests.py), versions 1 to 5: a list of the files
+// that the build put into a folder and of their origins. The first line is the
+// version; each other line is a record with fields separated by U+001F. These
+// records matter:
 //
 //	1 or 2 (link, copy)            place, origin
 //	5 or 6 (links, copies)         key, base, pattern, folder
 //	7 (preprocessed)               place, origin, ...
 //
-// Records of files that are there anyway (3, 4) or that have no origin (8) say
-// nothing about origins; records below 0 do not describe files.
+// Records of files that exist anyway (3, 4) or have no origin (8) do not
+// contain origins; records below 0 do not describe files.
 type Manifest struct {
-	dirs     []string // where the places are; with a slash behind each, but for ""
+	dirs     []string // where the places are; each but "" ends in a slash
 	files    map[string]string
 	patterns []manifestPattern
 }
@@ -39,8 +40,8 @@ const (
 	newestManifest    = 5
 )
 
-// ReadManifest reads the manifest of what is in a folder, which may have several
-// names: a relative one is for relative paths. file is for errors.
+// ReadManifest reads the manifest of a folder, which may have several names: a
+// relative name applies to relative paths. file is for errors.
 func ReadManifest(r io.Reader, file string, dirs ...string) (*Manifest, error) {
 	m := &Manifest{files: map[string]string{}}
 	for _, dir := range dirs {
@@ -82,7 +83,7 @@ func checkManifestVersion(line string) error {
 	return fmt.Errorf("version of an install manifest is %.20q, want 1 to %d", line, newestManifest)
 }
 
-// record takes one line.
+// record reads one line.
 func (m *Manifest) record(line string) error {
 	f := strings.Split(line, manifestSeparator)
 	want := map[string]int{"1": 3, "2": 3, "3": 2, "4": 2, "5": 5, "6": 5, "7": 4, "8": 3}[f[0]]
@@ -98,7 +99,7 @@ func (m *Manifest) record(line string) error {
 	case "1", "2", "7":
 		place := slashes(cleanPath(f[1]))
 		if _, again := m.files[place]; again {
-			return fmt.Errorf("%s is there twice", text.Printable(f[1]))
+			return fmt.Errorf("%s is listed twice", text.Printable(f[1]))
 		}
 		m.files[place] = f[2]
 	case "5", "6":
@@ -115,8 +116,9 @@ func (m *Manifest) record(line string) error {
 	return nil
 }
 
-// patternExpr returns a pattern of mozpack.path as a regular expression: * is within
-// a folder, ** any number of folders, and a folder stands for all below it.
+// patternExpr returns a mozpack.path pattern as a regular expression: * matches
+// inside a folder, ** any number of folders, and a folder matches everything below
+// it.
 func patternExpr(pattern string) string {
 	var b strings.Builder
 	b.WriteByte('^')
@@ -143,13 +145,13 @@ func patternExpr(pattern string) string {
 	return b.String()
 }
 
-// Origin returns the path of the file that the build put at a path.
+// Origin returns the path of the file that the build copied to the given path.
 func (m *Manifest) Origin(path string) (string, bool) {
 	path = slashes(cleanPath(path))
 	for _, dir := range m.dirs {
 		place, ok := strings.CutPrefix(path, dir)
 		if !ok || IsAbs(place) || strings.HasPrefix(place, "../") {
-			continue // a folder, the current one too, has only what is below it
+			continue // a folder, even the current one, contains only what is below it
 		}
 		if from, ok := m.origin(place); ok {
 			return from, true
@@ -158,7 +160,7 @@ func (m *Manifest) Origin(path string) (string, bool) {
 	return "", false
 }
 
-// origin is like Origin, for a path below the folder.
+// origin is like Origin, for a path relative to the folder.
 func (m *Manifest) origin(place string) (string, bool) {
 	if from, ok := m.files[place]; ok {
 		return from, true

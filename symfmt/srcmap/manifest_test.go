@@ -111,8 +111,8 @@ func TestManifestErrors(t *testing.T) {
 		manifestText("5", "8|a"):              "m:2: record of type 8 has 2 fields, want 3",
 		manifestText("5", "9|a"):              `m:2: record of type "9", want 1 to 8`,
 		manifestText("5", ""):                 `m:2: record of type "", want 1 to 8`,
-		manifestText("5", "1|a|b", "2|./a|c"): "m:3: ./a is there twice",
-		manifestText("5", "5|k|b|"+strings.Repeat("a", 20000)+"|d"): "m:2: the regular expression has 20008 instructions, want at most 10000: it counts too far",
+		manifestText("5", "1|a|b", "2|./a|c"): "m:3: ./a is listed twice",
+		manifestText("5", "5|k|b|"+strings.Repeat("a", 20000)+"|d"): "m:2: the regular expression has 20008 instructions, want at most 10000: use smaller repetition counts",
 		"5\n" + strings.Repeat("x", maxManifestLine+1):              "m:2: line of more than 1048576 bytes",
 	} {
 		if _, err := ReadManifest(strings.NewReader(text), "m", "/d"); err == nil || err.Error() != want {

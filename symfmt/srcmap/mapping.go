@@ -1,4 +1,4 @@
-// Package srcmap says where source files are: it replaces the paths of FILE records by
+// Package srcmap locates source files: a Mapping replaces the paths of FILE records by
 // places in a repository or a bucket. Rules and prefixes come from the caller, install
 // manifests from a build.
 package srcmap
@@ -13,49 +13,49 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Mapping says where the source files are that FILE names: in a repository, in a
-// bucket. A path becomes a name in these steps:
+// Mapping maps the paths of FILE records to places in a repository or a bucket,
+// in these steps:
 //
-//  1. Where Manifests or Links know that the file was put there by the build, its
-//     path is that of the file that it came from.
+//  1. If Manifests or Links show that the build put the file there, its path
+//     becomes that of the original.
 //  2. The prefix map is applied (see ReplacePrefix).
-//  3. "." and ".." go away, by name alone.
-//  4. The first of the Rules whose expression matches any part of the path, all
-//     groups of its template included, gives the whole name.
+//  3. "." and ".." are removed, lexically.
+//  4. The first of the Rules whose expression matches any part of the path,
+//     with all groups of its template, yields the whole name.
 //
-// Where no rule matches, the name is the result of the prefix map alone. The same
-// holds where a rule matches but its template cannot be filled in, because the
-// source file is missing or differs: that is reported, and later rules are not
-// tried, since they would lead to some other file.
+// If no rule matches, the name is the result of the prefix map alone. The same
+// holds if a rule matches but its template cannot be filled in because the source
+// file is missing or differs: this is reported, and later rules are not tried,
+// since they would lead to another file.
 //
-// Rules and order are those of mozilla/dump_syms' --mapping-src and -dest; what
-// is ours are names of groups, {md5}, {{ and }}, and that a missing file costs
-// the mapping of this file and not the whole dump.
+// Rules and their order are those of mozilla/dump_syms' --mapping-src and
+// -dest. Named groups, {md5}, {{ and }} are additions, and a missing file costs
+// only that file's mapping, not the whole dump.
 //
-// A Mapping may be used concurrently and for several modules, with the same prefix
-// map; each file is looked at once.
+// A Mapping may be used concurrently and for several modules with the same prefix
+// map; each file is read once.
 type Mapping struct {
 	Rules     []Rule
-	Links     bool // follow symbolic links of paths that are on this machine
+	Links     bool // follow symbolic links of paths that exist on this machine
 	Manifests []*Manifest
 
 	once  sync.Once
-	sums  bool     // a rule wants digests
+	sums  bool     // a rule uses digests
 	paths sync.Map // key -> *entry
 	files sync.Map // path -> *sourceFile
 }
 
-// File is what became of a path.
+// File is the result of mapping a path.
 type File struct {
 	Path   string // as in the debug information or the symbol file
 	Name   string // of the FILE record
-	File   string // whose content is in Name; "" if none is
+	File   string // file whose content Name refers to; "" if none
 	SHA512 string // of File, in lower case
-	Err    error  // why Path is not mapped though a rule matches; nil
+	Err    error  // why Path is not mapped although a rule matches; or nil
 }
 
-// maxPath is PATH_MAX of Linux: no file has a longer one. Longer names stay
-// as they are, so that the time for a name has a bound.
+// maxPath is Linux's PATH_MAX: no file has a longer path. Longer names are left
+// alone, which bounds the time for a name.
 const maxPath = 4096
 
 type key struct{ path, md5 string }
@@ -65,8 +65,8 @@ type entry struct {
 	file File
 }
 
-// Map returns what becomes of a path. md5 is the digest that the debug
-// information has of the file, in lower case; "" for none.
+// Map returns the result for a path. md5 is the file's digest in the debug
+// information, in lower case, or "".
 func (m *Mapping) Map(prefixes []Prefix, path, md5 string) *File {
 	if len(path) > maxPath {
 		return &File{Path: path, Name: ReplacePrefix(prefixes, path),
@@ -85,13 +85,13 @@ func (m *Mapping) Map(prefixes []Prefix, path, md5 string) *File {
 	return &e.file
 }
 
-// Lost returns what is lost by Err, for messages.
+// Lost describes what is lost because of Err, for messages.
 func (f *File) Lost() string { return "mapping of " + text.Printable(f.Path) }
 
 // ReadsFiles reports whether a rule reads source files.
 func (m *Mapping) ReadsFiles() bool { return m.has(partDigest) || m.has(partDIGEST) }
 
-// ReadsMD5 reports whether a rule wants what only debug information has.
+// ReadsMD5 reports whether a rule uses digests that only debug information has.
 func (m *Mapping) ReadsMD5() bool { return m.has(partMD5) }
 
 func (m *Mapping) has(kind partKind) bool {
@@ -103,7 +103,7 @@ func (m *Mapping) has(kind partKind) bool {
 	return false
 }
 
-// apply finds the rule for a path, and fills its template in.
+// apply finds the rule for a path and fills in its template.
 func (m *Mapping) apply(prefixes []Prefix, path, md5 string) File {
 	f := File{Path: path, Name: ReplacePrefix(prefixes, path)}
 	places := []string{path}
@@ -126,9 +126,9 @@ func (m *Mapping) apply(prefixes []Prefix, path, md5 string) File {
 			name := r.name(subject, match, file, md5)
 			switch {
 			case name == "":
-				err = errors.New("the name that its rule gives is empty")
+				err = errors.New("the name that its rule yields is empty")
 			case file != nil && strings.ContainsAny(name, tabsAndEnds):
-				err = errors.New("{digest}: the name that its rule gives has tabs or ends of lines")
+				err = errors.New("{digest}: the name that its rule yields has tabs or line ends")
 			default:
 				f.Name = name
 			}
@@ -141,8 +141,8 @@ func (m *Mapping) apply(prefixes []Prefix, path, md5 string) File {
 	return f
 }
 
-// source reads what the rule's template wants to know of the source file; nil if
-// that is nothing. What is not what the compiler read is an error.
+// source returns what the rule's template needs of the source file, or nil if
+// that is nothing. A file that differs from the compiled one is an error.
 func (m *Mapping) source(r *Rule, places []string, sum string) (*sourceFile, error) {
 	if r.has(partMD5) && sum == "" {
 		return nil, errors.New("{md5}: the debug information has none for this file")
@@ -155,9 +155,9 @@ func (m *Mapping) source(r *Rule, places []string, sum string) (*sourceFile, err
 	case f.err != nil:
 		return nil, fmt.Errorf("{digest}: %w", f.err)
 	case strings.ContainsAny(f.path, tabsAndEnds):
-		return nil, fmt.Errorf("{digest}: %s: a name with tabs or ends of lines", text.Printable(f.path))
+		return nil, fmt.Errorf("{digest}: %s: the name has tabs or line ends", text.Printable(f.path))
 	case len(sum) == 2*md5.Size && f.md5 != sum:
-		return nil, fmt.Errorf("{digest}: %s is not what was compiled: its MD5 is %s, that in the debug information %s",
+		return nil, fmt.Errorf("{digest}: %s is not the file that was compiled: its MD5 is %s, the debug information has %s",
 			text.Printable(f.path), f.md5, sum)
 	}
 	return f, nil

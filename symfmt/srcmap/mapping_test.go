@@ -103,17 +103,17 @@ func TestMapRuleErrors(t *testing.T) {
 		`(a)\1=x`:               "error parsing regexp: invalid escape sequence: `\\1`",
 		"a{1001}=x":             "error parsing regexp: invalid repeat count: `{1001}`",
 		"(?:(?:a{100}){100})=x": "error parsing regexp: invalid repeat count: `{100}`",
-		"(?:[a-z]?){900}b{900}" + "(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}=x": "the regular expression has 11702 instructions, want at most 10000: it counts too far",
+		"(?:[a-z]?){900}b{900}" + "(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}(?:[a-z]?){900}=x": "the regular expression has 11702 instructions, want at most 10000: use smaller repetition counts",
 		"(a)(b)={3}":               "{3}: the regular expression has groups up to {2}",
 		"a={99999999999999999999}": "{99999999999999999999}: the regular expression has groups up to {0}",
 		"a={-1}":                   "{-1} is neither a group of the regular expression nor a variable",
 		"a={}":                     "{} is neither a group of the regular expression nor a variable",
 		"a={Rev}":                  "{Rev} is neither a group of the regular expression nor a variable",
-		"(?P<name>a)={name}":       "{name} is a group of the regular expression and a variable",
-		"a={rev":                   "{ without } in the template; {{ is a brace itself",
-		"a=rev}":                   "} without { in the template; }} is a brace itself",
+		"(?P<name>a)={name}":       "{name} is both a group of the regular expression and a variable",
+		"a={rev":                   "{ without } in the template: write {{ for a brace",
+		"a=rev}":                   "} without { in the template: write }} for a brace",
 		"a={1}}":                   "{1}: the regular expression has groups up to {0}",
-		"a=b\nc":                   "the template has control characters",
+		"a=b\nc":                   "the template contains control characters",
 	} {
 		if _, err := ParseRule(rule, vars); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", rule, err, want)
@@ -121,13 +121,13 @@ func TestMapRuleErrors(t *testing.T) {
 	}
 	for _, c := range []struct{ name, value, want string }{
 		{"rev", "", ""}, {"_a1", "é", ""},
-		{"", "x", `the name is "", want letters, digits and _`},
-		{"1", "x", `the name is "1", want letters, digits and _`},
-		{"a-b", "x", `the name is "a-b", want letters, digits and _`},
-		{"digest", "x", "{digest} is of the source file"},
-		{"md5", "x", "{md5} is of the source file"},
-		{"rev", "\t", `the value is "\t", which has control characters`},
-		{"rev", "a\nb", `the value is "a\nb", which has control characters`},
+		{"", "x", `the name "" has other characters than letters, digits and _`},
+		{"1", "x", `the name "1" has other characters than letters, digits and _`},
+		{"a-b", "x", `the name "a-b" has other characters than letters, digits and _`},
+		{"digest", "x", "{digest} is reserved for the source file"},
+		{"md5", "x", "{md5} is reserved for the source file"},
+		{"rev", "\t", `the value "\t" contains control characters`},
+		{"rev", "a\nb", `the value "a\nb" contains control characters`},
 	} {
 		err := CheckVar(c.name, c.value)
 		if got := ""; err != nil {
@@ -173,13 +173,13 @@ func TestMapWithoutFile(t *testing.T) {
 		{name: "device", rules: digest, path: "/dev/zero", want: "{digest}: /dev/zero: not a regular file"},
 		{name: "NUL", rules: digest, path: "/a\x00b", want: `{digest}: /a\x00b: invalid argument`},
 		{name: "below a file", rules: digest, path: good + "/x", want: "{digest}: " + good + "/x: not a directory"},
-		{name: "too large", rules: digest, path: huge, want: "{digest}: " + huge + ": more than 1073741824 bytes: no source file"},
-		{name: "tab", rules: digest, path: tab, want: "{digest}: " + filepath.Join(dir, `a\tb.c`) + ": a name with tabs or ends of lines"},
+		{name: "too large", rules: digest, path: huge, want: "{digest}: " + huge + ": more than 1073741824 bytes: not a source file"},
+		{name: "tab", rules: digest, path: tab, want: "{digest}: " + filepath.Join(dir, `a\tb.c`) + ": the name has tabs or line ends"},
 		{name: "another file", rules: digest, path: good, md5: goodMD5,
-			want: "{digest}: " + good + " is not what was compiled: its MD5 is 1ccb9ebc08e51c65b99fa5f74657100a, that in the debug information " + goodMD5},
+			want: "{digest}: " + good + " is not the file that was compiled: its MD5 is 1ccb9ebc08e51c65b99fa5f74657100a, the debug information has " + goodMD5},
 		{name: "no MD5", rules: []string{`^(.*)$={md5}`}, path: good, want: "{md5}: the debug information has none for this file"},
-		{name: "tab from the prefix map", rules: digest, path: good, prefixes: []Prefix{{dir, "/\t"}}, want: "{digest}: the name that its rule gives has tabs or ends of lines"},
-		{name: "empty name", rules: []string{`^/([a-z]*)={1}`}, path: "/1", want: "the name that its rule gives is empty"},
+		{name: "tab from the prefix map", rules: digest, path: good, prefixes: []Prefix{{dir, "/\t"}}, want: "{digest}: the name that its rule yields has tabs or line ends"},
+		{name: "empty name", rules: []string{`^/([a-z]*)={1}`}, path: "/1", want: "the name that its rule yields is empty"},
 		{name: "long", rules: []string{`.=x`}, path: "/" + strings.Repeat("a", maxPath), want: "path of 4097 bytes, want at most 4096"},
 	} {
 		f := mapping(t, nil, c.rules...).Map(c.prefixes, c.path, c.md5)

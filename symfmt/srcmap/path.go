@@ -2,10 +2,10 @@ package srcmap
 
 import "strings"
 
-// Prefix is a replacement for the beginning of a path.
+// Prefix is a replacement for the start of a path.
 type Prefix struct{ Old, New string }
 
-// ReplacePrefix replaces the beginning of a path: the last entry that matches counts.
+// ReplacePrefix replaces the start of a path; the last matching entry counts.
 func ReplacePrefix(prefixes []Prefix, path string) string {
 	for i := len(prefixes) - 1; i >= 0; i-- {
 		if p := prefixes[i]; strings.HasPrefix(path, p.Old) {
@@ -15,7 +15,7 @@ func ReplacePrefix(prefixes []Prefix, path string) string {
 	return path
 }
 
-// IsAbs reports whether a path is absolute on the system it was made on.
+// IsAbs reports whether a path is absolute on the system where it was made.
 func IsAbs(p string) bool {
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`) || isDrive(p)
 }
@@ -24,7 +24,7 @@ func isDrive(p string) bool {
 	return len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/') && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
 }
 
-// Join puts a separator between dir and name: the one that dir uses.
+// Join joins dir and name with the separator that dir uses.
 func Join(dir, name string) string {
 	switch {
 	case dir == "":
@@ -39,8 +39,8 @@ func Join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// cleanPath takes "." and ".." and doubled separators out of a path, without a
-// look at any file. The separators that stay are as they were.
+// cleanPath removes ".", ".." and doubled separators from a path without
+// accessing any file. The remaining separators are kept.
 func cleanPath(p string) string {
 	root := 0
 	if isDrive(p) {
@@ -49,7 +49,7 @@ func cleanPath(p string) string {
 	for root < len(p) && isSeparator(p[root]) {
 		root++
 	}
-	var parts []string // each with the separator behind it
+	var parts []string // each with the separator after it
 	for rest := p[root:]; rest != ""; {
 		n := strings.IndexAny(rest, `/\`) + 1
 		if n == 0 {

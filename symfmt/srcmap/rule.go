@@ -16,13 +16,13 @@ import (
 // Rule is one rule of a Mapping.
 type Rule struct {
 	expr   *regexp.Regexp
-	prefix string // that expr has behind ^; "" for none. Most rules fail there
+	prefix string // text after ^ in expr, or "". Most paths fail to match it
 	parts  []part
-	files  map[string]bool // the only paths that it is for; nil: all
+	files  map[string]bool // the only paths that it applies to; nil means all
 }
 
-// subject returns what the rule's expression is for: the path that it lists, as it lists
-// it, or any origin if it lists none.
+// subject returns the path that the rule's expression is matched with: a listed path as
+// it is listed, or any origin if no paths are listed.
 func (r *Rule) subject(path, origin string) (s string, ok bool) {
 	switch {
 	case r.files == nil || r.files[origin]:
@@ -33,7 +33,7 @@ func (r *Rule) subject(path, origin string) (s string, ok bool) {
 	return "", false
 }
 
-// match is FindStringSubmatchIndex of the expression.
+// match is expr.FindStringSubmatchIndex.
 func (r *Rule) match(path string) []int {
 	if !strings.HasPrefix(path, r.prefix) {
 		return nil
@@ -41,8 +41,8 @@ func (r *Rule) match(path string) []int {
 	return r.expr.FindStringSubmatchIndex(path)
 }
 
-// anchoredPrefix returns the text that every match of an expression begins with, and
-// that is at the beginning of the path.
+// anchoredPrefix returns the text that every match of an expression begins with, if
+// it is anchored at the start of the path.
 func anchoredPrefix(re *regexp.Regexp) string {
 	parsed, err := syntax.Parse(re.String(), syntax.Perl)
 	if err != nil {
@@ -54,7 +54,7 @@ func anchoredPrefix(re *regexp.Regexp) string {
 	}
 	text := s.Sub[1]
 	if text.Op != syntax.OpLiteral || text.Flags&syntax.FoldCase != 0 || slices.Contains(text.Rune, utf8.RuneError) {
-		return "" // U+FFFD stands for any byte that is not UTF-8
+		return "" // U+FFFD matches any invalid byte
 	}
 	return string(text.Rune)
 }
@@ -62,8 +62,8 @@ func anchoredPrefix(re *regexp.Regexp) string {
 // part is a piece of a template.
 type part struct {
 	kind  partKind
-	text  string // of partText
-	group int    // of partGroup
+	text  string // for partText
+	group int    // for partGroup
 }
 
 type partKind uint8
@@ -76,17 +76,17 @@ const (
 	partMD5    // as in the debug information
 )
 
-// reserved are the names in templates that cannot be variables.
+// reserved are the names that cannot be variables in templates.
 var reserved = map[string]partKind{"digest": partDigest, "DIGEST": partDIGEST, "md5": partMD5}
 
-// presets are rules that have names.
+// presets are the named rules.
 var presets = map[string]string{
 	// rustc's own build replaces its folder by /rustc/ and the revision; on
-	// Windows what is behind has backslashes.
+	// Windows the rest has backslashes.
 	"rust": `^/rustc/([0-9a-f]{40}(?:[0-9a-f]{24})?)[/\\](.+)$=git:github.com/rust-lang/rust:{2}:{1}`,
 }
 
-// Presets returns the names of the rules that have one.
+// Presets returns the names of the preset rules.
 func Presets() (names []string) {
 	for name := range presets {
 		names = append(names, name)
@@ -95,20 +95,20 @@ func Presets() (names []string) {
 	return names
 }
 
-// maxProgram is how many instructions an expression may have, of which each
-// byte of a path may cost every one. "^/home/worker/(.*)$" has 20; what has more
-// was written by a program, or counts with {1000}.
+// maxProgram is the maximum number of instructions in an expression; each byte
+// of a path may cost all of them. "^/home/worker/(.*)$" has 20; larger ones are
+// machine-made, or count with {1000}.
 const maxProgram = 10_000
 
 // ParseRule reads "REGEX=TEMPLATE", or the name of a preset. REGEX is in the
 // syntax of package regexp (RE2), and ends at the first "=" (\x3d is one in it).
 // It matches any part of the path unless it has ^ and $. TEMPLATE is the whole
-// name, in which stand for
+// name, in which these are replaced:
 //
-//	{0} {1} {name}     the match, and groups of it
+//	{0} {1} {name}     the match, and its groups
 //	{var}              a variable
 //	{digest} {DIGEST}  SHA-512 of the source file's content, hexadecimal
-//	{md5}              MD5 of it, as in the debug information
+//	{md5}              its MD5, as in the debug information
 //	{{ }}              braces
 func ParseRule(text string, vars map[string]string) (Rule, error) {
 	if preset, ok := presets[text]; ok {
@@ -123,7 +123,7 @@ func ParseRule(text string, vars map[string]string) (Rule, error) {
 
 func newRule(expr, template string, vars map[string]string) (Rule, error) {
 	if hasControls(template) {
-		return Rule{}, errors.New("the template has control characters")
+		return Rule{}, errors.New("the template contains control characters")
 	}
 	r := Rule{}
 	var err error
@@ -150,12 +150,12 @@ func compileExpr(expr string) (*regexp.Regexp, error) {
 		return nil, err
 	}
 	if n := len(prog.Inst); n > maxProgram {
-		return nil, fmt.Errorf("the regular expression has %d instructions, want at most %d: it counts too far", n, maxProgram)
+		return nil, fmt.Errorf("the regular expression has %d instructions, want at most %d: use smaller repetition counts", n, maxProgram)
 	}
 	return re, nil
 }
 
-// parseTemplate cuts a template at its braces.
+// parseTemplate splits a template at its braces.
 func parseTemplate(s string, expr *regexp.Regexp, vars map[string]string) (parts []part, err error) {
 	text := ""
 	for s != "" {
@@ -173,10 +173,10 @@ func parseTemplate(s string, expr *regexp.Regexp, vars map[string]string) (parts
 		}
 		name, rest, ok := strings.Cut(s[1:], "}")
 		if s[0] == '}' {
-			return nil, errors.New("} without { in the template; }} is a brace itself")
+			return nil, errors.New("} without { in the template: write }} for a brace")
 		}
 		if !ok {
-			return nil, errors.New("{ without } in the template; {{ is a brace itself")
+			return nil, errors.New("{ without } in the template: write {{ for a brace")
 		}
 		p, err := parseName(name, expr, vars)
 		if err != nil {
@@ -193,7 +193,7 @@ func parseTemplate(s string, expr *regexp.Regexp, vars map[string]string) (parts
 	return append(parts, part{kind: partText, text: text}), nil
 }
 
-// parseName finds what a name in braces stands for.
+// parseName returns the meaning of a name in braces.
 func parseName(name string, expr *regexp.Regexp, vars map[string]string) (part, error) {
 	if kind, ok := reserved[name]; ok {
 		return part{kind: kind}, nil
@@ -212,7 +212,7 @@ func parseName(name string, expr *regexp.Regexp, vars map[string]string) (part, 
 	value, isVar := vars[name]
 	switch {
 	case group >= 0 && isVar:
-		return part{}, fmt.Errorf("{%s} is a group of the regular expression and a variable", name)
+		return part{}, fmt.Errorf("{%s} is both a group of the regular expression and a variable", name)
 	case group >= 0:
 		return part{kind: partGroup, group: group}, nil
 	case isVar:
@@ -221,19 +221,19 @@ func parseName(name string, expr *regexp.Regexp, vars map[string]string) (part, 
 	return part{}, &NameError{name}
 }
 
-// NameError says that a template has a name that stands for nothing.
+// NameError reports a name in a template that is neither a group nor a variable.
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
 	return fmt.Sprintf("{%s} is neither a group of the regular expression nor a variable", e.Name)
 }
 
-// hasControls reports whether a text has characters that end fields or lines, or
-// that a terminal would interpret.
+// hasControls reports whether a text contains characters that end fields or
+// lines, or that a terminal would interpret.
 func hasControls(s string) bool { return !text.IsPrintable(s) || strings.ContainsAny(s, tabsAndEnds) }
 
-// tabsAndEnds are what a list with a line for each file and tabs between its
-// fields has no place for.
+// tabsAndEnds are the characters that cannot occur in a list with one line per
+// file and tab-separated fields.
 const tabsAndEnds = "\t\n\r\x00"
 
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
@@ -245,11 +245,11 @@ func CheckVar(name, value string) error {
 	_, taken := reserved[name]
 	switch {
 	case !varName.MatchString(name):
-		return fmt.Errorf("the name is %q, want letters, digits and _", name)
+		return fmt.Errorf("the name %q has other characters than letters, digits and _", name)
 	case taken:
-		return fmt.Errorf("{%s} is of the source file", name)
+		return fmt.Errorf("{%s} is reserved for the source file", name)
 	case hasControls(value):
-		return fmt.Errorf("the value is %q, which has control characters", value)
+		return fmt.Errorf("the value %q contains control characters", value)
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func (r *Rule) filled(match []int) bool {
 	return !slices.ContainsFunc(r.parts, func(p part) bool { return p.kind == partGroup && match[2*p.group] < 0 })
 }
 
-// name fills the template in.
+// name fills in the template.
 func (r *Rule) name(path string, match []int, file *sourceFile, md5 string) string {
 	var b strings.Builder
 	for _, p := range r.parts {

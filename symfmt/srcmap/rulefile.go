@@ -13,28 +13,28 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// maxRuleFile bounds a file of rules, in bytes. Mozilla's list generated files by
-// name: some thousands.
+// maxRuleFile is the maximum size of a file of rules in bytes. Mozilla's list
+// some thousand generated files by name.
 const maxRuleFile = 64 << 20
 
-// ReadRules reads a file of rules, in one of two forms:
+// ReadRules reads a file of rules in one of two forms:
 //
-//   - a rule on each line, as ParseRule reads it; empty lines and those that begin
-//     with # are nothing;
+//   - a rule on each line, as read by ParseRule; empty lines and those that begin
+//     with # are ignored;
 //   - JSON as mozilla/dump_syms reads it with --mapping-file: "variables", and
 //     "mappings" with "source" (the expression), "destination" (the template) and
-//     "files" (if there are any: the paths that the rule is for). As there, rules with
-//     files come before those without, and variables of vars before those of the file.
+//     "files" (optional: the paths that the rule applies to). As in dump_syms, rules
+//     with files precede those without, and vars precede the file's variables.
 //
-// What differs from Mozilla's is that a brace in a destination is always one of a
-// name, or doubled. file is for errors.
+// Unlike Mozilla's, a brace in a destination always encloses a name or is
+// doubled. file is for errors.
 func ReadRules(r io.Reader, file string, vars map[string]string) ([]Rule, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxRuleFile+1))
 	switch {
 	case err != nil:
 		return nil, err
 	case len(data) > maxRuleFile:
-		return nil, &bin.Error{File: file, Msg: fmt.Sprintf("more than %d bytes: no list of rules", maxRuleFile)}
+		return nil, &bin.Error{File: file, Msg: fmt.Sprintf("more than %d bytes: not a list of rules", maxRuleFile)}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var rules []Rule
@@ -111,13 +111,13 @@ func mozillaRules(data []byte, file string, vars map[string]string) ([]Rule, err
 	return append(listed, others...), nil
 }
 
-// jsonError gives an error of encoding/json about data its place.
+// jsonError adds the place to an error of encoding/json about data.
 func jsonError(file string, data []byte, err error) error {
 	var syntax *json.SyntaxError
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		at := uint64(syntax.Offset) // bytes that were read, the wrong one too, unless it is the end that is
+		at := uint64(syntax.Offset) // bytes read, including the wrong one, unless it is the end that is wrong
 		if at > 0 && !cutShort(data) {
 			at--
 		}
@@ -129,7 +129,7 @@ func jsonError(file string, data []byte, err error) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// cutShort reports whether JSON ends in the middle of a value.
+// cutShort reports whether JSON ends inside a value.
 func cutShort(data []byte) bool {
 	return errors.Is(json.NewDecoder(bytes.NewReader(data)).Decode(new(json.RawMessage)), io.ErrUnexpectedEOF)
 }

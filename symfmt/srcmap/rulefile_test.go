@@ -77,9 +77,9 @@ func TestReadRulesErrors(t *testing.T) {
 		`{"mappings":[{"source":"a","destination":"b"},{}]}`:          "f: mappings[1]: want a source and a destination",
 		`{"mappings":[{"source":"(","destination":"b"}]}`:             "f: mappings[0]: error parsing regexp: missing closing ): `(`",
 		`{"mappings":[{"source":"a","destination":"{1}"}]}`:           "f: mappings[0]: {1}: the regular expression has groups up to {0}",
-		`{"mappings":[{"source":"a","destination":"\u001b"}]}`:        "f: mappings[0]: the template has control characters",
-		`{"variables":{"a-b":"c"}}`:                                   `f: variables: the name is "a-b", want letters, digits and _`,
-		`{"variables":{"a":"\n"}}`:                                    `f: variables: the value is "\n", which has control characters`,
+		`{"mappings":[{"source":"a","destination":"\u001b"}]}`:        "f: mappings[0]: the template contains control characters",
+		`{"variables":{"a-b":"c"}}`:                                   `f: variables: the name "a-b" has other characters than letters, digits and _`,
+		`{"variables":{"a":"\n"}}`:                                    `f: variables: the value "\n" contains control characters`,
 		`{"variables":{"a":1}}`:                                       "f: offset 0x13: variables is a number, want what Mozilla's --mapping-file has",
 		`{"mappings":[{"source":"a","destination":"b","files":"x"}]}`: "f: offset 0x38: mappings.files is a string, want what Mozilla's --mapping-file has",
 	} {
@@ -88,7 +88,7 @@ func TestReadRulesErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := ReadRules(endless{}, "f", nil); err == nil || err.Error() != "f: offset 0x0: more than 67108864 bytes: no list of rules" && err.Error() != "f: more than 67108864 bytes: no list of rules" {
+	if _, err := ReadRules(endless{}, "f", nil); err == nil || err.Error() != "f: offset 0x0: more than 67108864 bytes: not a list of rules" && err.Error() != "f: more than 67108864 bytes: not a list of rules" {
 		t.Errorf("endless: %v", err)
 	}
 	if _, err := ReadRules(io.MultiReader(strings.NewReader("a=b\n"), iotest.ErrReader(errors.New("gone"))), "f", nil); err == nil || err.Error() != "gone" {

@@ -5,7 +5,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// builder makes a module of a symcache's ranges.
+// builder builds a module from a symcache's ranges.
 type builder struct {
 	c     *cache
 	m     *symfmt.Module
@@ -14,26 +14,26 @@ type builder struct {
 	body  symfmt.BodyBuilder
 
 	names   nameTable
-	named   []bool      // functions that a source location names
-	open    []*openFunc // FUNCs around each other, of which the last wins
+	named   []bool      // functions that a source location refers to
+	open    []*openFunc // nested open FUNCs, of which the last wins
 	openAt  map[uint32]int
-	spare   []*openFunc // closed ones, for their buffers
-	chain   []uint32    // source locations of the place, outermost first
-	last    uint32      // where the last range begins, if any is set
+	spare   []*openFunc // closed ones, kept for their buffers
+	chain   []uint32    // current source locations, outermost first
+	last    uint32      // start of the last range, if any is set
 	any     bool
-	budget  int // of ranges of INLINEs
-	steps   int // that may be made along chains
+	budget  int // ranges of INLINEs left
+	steps   int // steps along chains left
 	damages struct {
 		order, location, function, chain, into, budget damage
 	}
 }
 
-// nodesPerRange is how many ranges of INLINEs a symcache may have for each of its
-// ranges, on average: a bound for memory, as each level of a chain is a range of
-// its own in a module. Compilers stay below 4.
+// nodesPerRange is the average number of ranges of INLINEs that a symcache may
+// have per range. It bounds memory, as each level of a chain is a range of its
+// own in a module. Compilers stay below 4.
 const nodesPerRange = 16
 
-// stepsPerRange is the same for the steps along chains: a bound for time.
+// stepsPerRange likewise bounds the steps along chains, and so the time.
 const stepsPerRange = 64
 
 func newBuilder(c *cache, m *symfmt.Module, base symfmt.RVA) *builder {
@@ -51,7 +51,7 @@ func newBuilder(c *cache, m *symfmt.Module, base symfmt.RVA) *builder {
 // build adds all FUNCs and PUBLICs.
 func (b *builder) build(ctx context.Context) error {
 	n := uint32(b.c.ranges.len())
-	first := b.c.locations.want - b.c.ranges.want // of the locations of ranges
+	first := b.c.locations.want - b.c.ranges.want // index of the first range's location
 	start, l, at := uint32(0), unknown, uint32(none)
 	for i := range n {
 		if i%checkEvery == 0 && ctx.Err() != nil {
@@ -80,10 +80,10 @@ func (b *builder) build(ctx context.Context) error {
 	return nil
 }
 
-// checkEvery is after how many ranges the context is looked at.
+// checkEvery is the number of ranges after which the context is checked.
 const checkEvery = 1 << 12
 
-// locationOf returns the source location of a range, unknown if it is not there.
+// locationOf returns the source location of a range, unknown if it is missing.
 func (b *builder) locationOf(i uint32) location {
 	if b.c.locations.has(i) {
 		return b.c.location(i)
@@ -94,8 +94,8 @@ func (b *builder) locationOf(i uint32) location {
 	return unknown
 }
 
-// add adds a range, from start to end, with a source location of the number at;
-// next is that of the range behind it.
+// add adds the range from start to end with source location l, number at; next
+// is the following range's.
 func (b *builder) add(start uint32, end uint64, l location, at uint32, next location) {
 	if l == unknown || !b.follow(l, at) {
 		b.closeTo(0)
@@ -119,14 +119,14 @@ func (b *builder) add(start uint32, end uint64, l location, at uint32, next loca
 	b.addInlines(f, code)
 }
 
-// isSymbol reports whether a source location is what is written of a PUBLIC.
+// isSymbol reports whether a source location has the form that is written for a PUBLIC.
 func (b *builder) isSymbol(l location) bool {
 	return l.file == none && l.line == 0 && l.into == none && b.c.functions.has(l.function) &&
 		b.c.order.Uint32(b.c.functions.entry(l.function)[12:]) == noLanguage
 }
 
-// follow fills the chain of source locations that l, with the number at, is
-// inlined into. It is false if that has no end.
+// follow fills the chain of source locations that l, number at, is inlined
+// into. It reports whether the chain has an end.
 func (b *builder) follow(l location, at uint32) bool {
 	b.chain = append(b.chain[:0], at)
 	for l.into != none {
@@ -154,16 +154,16 @@ func (b *builder) follow(l location, at uint32) bool {
 func (b *builder) tooLong(at uint32) error {
 	place := b.c.locations.place(at)
 	if b.steps < 0 {
-		return b.c.errorf(place, "more than %d source locations for each range", stepsPerRange)
+		return b.c.errorf(place, "more than %d source locations per range", stepsPerRange)
 	}
 	return b.c.errorf(place, "source location %d is inlined more than %d times", at, symfmt.MaxInlineDepth)
 }
 
-// function returns the name of a function, "?" for one that is not there.
+// function returns the name of a function, or "?" if it does not exist.
 func (b *builder) function(i uint32) string {
 	if !b.c.functions.has(i) {
 		b.c.damaged(&b.damages.function, func() error {
-			return b.c.errorf(b.c.functions.at, "a source location names function %d of %d", i, b.c.functions.len())
+			return b.c.errorf(b.c.functions.at, "a source location refers to function %d of %d", i, b.c.functions.len())
 		})
 		return "?"
 	}
@@ -171,8 +171,8 @@ func (b *builder) function(i uint32) string {
 	return b.names.function(i)
 }
 
-// funcOf returns the FUNC of a function whose code starts at start: one of those
-// that are open, or a new one inside of them.
+// funcOf returns the FUNC of a function whose code starts at start: one that is
+// open, or a new one inside them.
 func (b *builder) funcOf(function, start uint32) *openFunc {
 	if at, ok := b.openAt[function]; ok {
 		b.closeTo(at + 1)
@@ -189,7 +189,7 @@ func (b *builder) funcOf(function, start uint32) *openFunc {
 	return f
 }
 
-// closeTo ends FUNCs until n are open.
+// closeTo closes FUNCs until n are open.
 func (b *builder) closeTo(n int) {
 	for len(b.open) > n {
 		f := b.open[len(b.open)-1]
@@ -208,7 +208,7 @@ func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
 	for depth := 0; depth+1 < len(b.chain); depth++ {
 		if b.budget == 0 {
 			b.c.damaged(&b.damages.budget, func() error {
-				return b.c.errorf(b.c.locations.at, "more than %d inlined functions for each range", nodesPerRange)
+				return b.c.errorf(b.c.locations.at, "more than %d inlined functions per range", nodesPerRange)
 			})
 			f.current = f.current[:depth]
 			return
@@ -228,9 +228,9 @@ func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
 	f.current = f.current[:len(b.chain)-1]
 }
 
-// describe makes an INLINE of the source location of a call. A call whose file is
-// not known names the FILE of that: without one, as in the old form, readers would
-// take the FUNC's.
+// describe fills in an INLINE from the source location of a call. A call with an
+// unknown file refers to the FILE for that: without a file, as in the old form,
+// readers would take the FUNC's.
 func (b *builder) describe(in *symfmt.Inline, depth int, at location, callee uint32) {
 	in.Depth, in.CallLine, in.CallFile = uint32(depth), at.line, b.names.file(at.file)
 	in.Origin = b.names.origin(callee, b.function)

@@ -7,14 +7,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A piece is code that belongs to one FUNC or PUBLIC, or to nothing. It ends where
-// the next begins.
+// piece is code that belongs to one FUNC or PUBLIC, or to nothing. It extends to
+// the next piece.
 type piece struct {
 	start uint64
 	owner owner
 }
 
-// owner is the index of a FUNC, -2 minus that of a PUBLIC, or nobody.
+// owner is the index of a FUNC, or -2 minus the index of a PUBLIC, or nobody.
 type owner int32
 
 const nobody owner = -1
@@ -22,20 +22,20 @@ const nobody owner = -1
 func publicOwner(i int) owner { return owner(-2 - i) }
 func (o owner) public() int   { return int(-2 - o) }
 
-// cover cuts the 2^32 addresses from base on, from which all here count, into pieces.
-// Of the FUNCs around an address the one that starts last wins, of those the first of
-// the file. Where there is none, the code belongs to the nearest PUBLIC below, the first
-// at its address, unless a FUNC starts behind it, and never to one at address 0
-// (resolve.Resolver.Find).
+// cover divides the 2^32 addresses from base, from which all addresses here count, into
+// pieces. Among the FUNCs around an address the one that starts last wins, among several
+// of those the first in the file. Where there is no FUNC, code belongs to the nearest
+// PUBLIC below, the first at its address, unless a FUNC starts after it, and never to a
+// PUBLIC at address 0 (resolve.Resolver.Find).
 type cover struct {
 	m      *symfmt.Module
 	base   symfmt.RVA
 	funcs  []int32 // in the order of funcsByStart
 	pieces []piece
-	open   []int32 // FUNCs around the place, of which the last wins
+	open   []int32 // FUNCs around the current address, of which the last wins
 }
 
-// coverOf returns the pieces of a module, ascending, none like the one before it.
+// coverOf returns the pieces of a module in ascending order, with no two equal neighbours.
 func coverOf(m *symfmt.Module, base symfmt.RVA) []piece {
 	c := cover{m: m, base: base, funcs: funcsByStart(m, base)}
 	c.take(0, nobody)
@@ -52,7 +52,7 @@ func coverOf(m *symfmt.Module, base symfmt.RVA) []piece {
 // hasCode reports whether a FUNC is in the cover at all.
 func hasCode(f *symfmt.Func, base symfmt.RVA) bool { return f.Size > 0 && inReach(f.RVA, base) }
 
-// inReach reports whether an address can be written: the last of the 2^32 says
+// inReach reports whether an address can be written: the last of the 2^32 means
 // "none".
 func inReach(rva, base symfmt.RVA) bool { return rva >= base && rva-base < none }
 
@@ -90,13 +90,13 @@ func publicsByStart(m *symfmt.Module, base symfmt.RVA) []int32 {
 	return slices.CompactFunc(order, func(a, b int32) bool { return at(a) == at(b) })
 }
 
-// end returns where a FUNC ends, 2^32 at most.
+// end returns the end of a FUNC, at most 2^32.
 func (c *cover) end(i int32) uint64 {
 	start, size := c.start(i), c.m.Funcs[i].Size
 	return start + min(size, addressEnd-start)
 }
 
-// advance goes to an address, over the ends of FUNCs.
+// advance advances to an address, past the ends of FUNCs.
 func (c *cover) advance(to uint64) {
 	for len(c.open) > 0 {
 		end := c.end(c.open[len(c.open)-1])
@@ -114,7 +114,7 @@ func (c *cover) advance(to uint64) {
 	}
 }
 
-// take starts a piece, in place of one that starts at the same address.
+// take starts a piece, replacing one that starts at the same address.
 func (c *cover) take(start uint64, o owner) {
 	if n := len(c.pieces); n > 0 && c.pieces[n-1].start == start {
 		c.pieces = c.pieces[:n-1]
@@ -124,7 +124,7 @@ func (c *cover) take(start uint64, o owner) {
 	}
 }
 
-// withPublics puts PUBLICs where there is no FUNC.
+// withPublics assigns code without a FUNC to PUBLICs.
 func (c *cover) withPublics(publics []int32) []piece {
 	funcs := c.pieces
 	c.pieces = make([]piece, 0, len(funcs)+len(publics))

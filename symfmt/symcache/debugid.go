@@ -16,8 +16,8 @@ const (
 	isPDB20     = 1
 )
 
-// encodeDebugID puts a MODULE's id, digits of a UUID or of a PDB 2.0's time stamp
-// and then the age, into its form in a header. It is false for another id.
+// encodeDebugID encodes a MODULE's id, which is a UUID or a PDB 2.0 time stamp
+// followed by the age, for a header. It reports whether the id has this form.
 func encodeDebugID(id string, order binary.ByteOrder) (b [debugIDSize]byte, ok bool) {
 	digits := uuidDigits
 	if len(id) > pdb20Digits && len(id) <= 2*pdb20Digits {
@@ -36,7 +36,7 @@ func encodeDebugID(id string, order binary.ByteOrder) (b [debugIDSize]byte, ok b
 	return b, true
 }
 
-// decodeDebugID returns the id of MODULE for the id in a header.
+// decodeDebugID returns the MODULE id for the id in a header.
 func decodeDebugID(b []byte, order binary.ByteOrder) string {
 	digits := uuidDigits
 	if b[debugIDType] == isPDB20 {

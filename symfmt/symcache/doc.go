@@ -1,16 +1,16 @@
-// Package symcache reads and writes symcaches, the files from which Sentry's
+// Package symcache reads and writes symcaches, the files in which Sentry's
 // symbolic (https://github.com/getsentry/symbolic, crate symbolic-symcache)
-// answers addresses, and which Symbolicator keeps.
+// looks up addresses and which Symbolicator stores. Use Read and Write.
 //
 // # The format as we read it
 //
-// From that crate's documentation and its definitions of the structures (lib.rs,
-// raw/v7.rs, v9/raw.rs), and from the crates debugid and symbolic-common. All
-// numbers have 32 bits unless said otherwise, in the byte order of the machine
-// that wrote the file. Each section begins at a multiple of 8 bytes from the
-// start of the file; between two are zeros. Addresses are relative to the
-// module's load base, in bytes, and below 2^32. Of all numbers 2^32-1 says
-// "none", but for lines, where it is 0.
+// It follows that crate's documentation and structure definitions (lib.rs,
+// raw/v7.rs, v9/raw.rs), and the crates debugid and symbolic-common. All numbers
+// have 32 bits unless said otherwise, in the byte order of the machine that
+// wrote the file. Each section begins at a multiple of 8 bytes from the start of
+// the file, padded with zeros. Addresses are relative to the module's load base,
+// in bytes, and below 2^32. The number 2^32-1 means "none", except for lines,
+// where it is 0.
 //
 //	Preamble (8 bytes)
 //	  magic                "SYMC" of a little-endian writer, "CMYS" of a big-endian one
@@ -39,50 +39,50 @@
 //	(version 9) a header, variables of functions, locations, types
 //
 // The last source locations, as many as there are ranges, belong to the ranges,
-// in their order; those before them are only inlined into. A range ends where
-// the next begins, the last never. A source location whose four fields are all
-// empty says that nothing is known of the range.
+// in the same order; the earlier ones are only inlined into. A range extends to
+// the next, and the last one has no end. A source location with four empty
+// fields means that nothing is known about the range.
 //
-// A file's path is its compilation directory, directory and name, each joined to
-// the one before unless it is absolute.
+// A file's path consists of its compilation directory, directory and name, each
+// joined to the previous part unless it is absolute.
 //
-// # What becomes of it
+// # How it maps to a module
 //
-// A file that is not known is one of the name symfmt.NoFile, and the other way
-// round. Ranges, one behind the other, whose outermost function is the same are a FUNC;
-// one that goes on behind others is a FUNC around those. The source locations
-// that others are inlined into become INLINEs, of one function those with equal
-// calls being one; the innermost become line records. A range with nothing but a
-// function that has no language (as symbolic writes the symbols of a symbol
-// table) is a PUBLIC, unless its end is known: a PUBLIC has none, so that it is a
-// FUNC then. A function that no source location names has no code and is left
-// out, as are languages, and what version 9 knows of source servers and variables:
+// An unknown file corresponds to one named symfmt.NoFile, in both directions.
+// Consecutive ranges with the same outermost function form a FUNC; one that continues
+// after others encloses those. Source locations that others are inlined into become
+// INLINEs, joined if they have equal calls and the same function; the innermost ones
+// become line records. A range that has only a function without a language (as symbolic
+// writes the symbols of a symbol table) is a PUBLIC, but a FUNC if its end is known, as
+// a PUBLIC has no end. Functions without source locations have no code and are left
+// out, as are languages, and version 9's source servers and variables:
 // ReadOptions.Dropped counts them.
 //
 // # The format as we write it
 //
-// Version 8, which symbolic reads since 2022 (its pull request 670) and still does
-// next to 9, or another that the Options name; little-endian; in version 9 without
-// variables. Which FUNC or PUBLIC an address belongs to, with which line and calls,
-// is as in package resolve. Ranges with equal locations one behind the other are
-// one. Files, functions and strings are in order of first use by address, and each
-// is there once. A path is cut into directory and name where joining them gives it
-// back. FUNCs and inlined functions have the language 0 (unknown), PUBLICs none.
+// Version 8, which symbolic has read since 2022 (its pull request 670) and still
+// reads alongside 9, or another version named in Options; little-endian; version 9
+// without variables. Which FUNC or PUBLIC an address belongs to, with which line
+// and calls, is decided as in package resolve. Consecutive ranges with equal
+// locations are joined. Files, functions and strings are in order of first use by
+// address, each once. A path is split into directory and name if joining them
+// restores it. FUNCs and inlined functions have the language 0 (unknown), PUBLICs
+// none.
 //
 // # Where we differ
 //
 // From symbolic:
 //
-//   - It rejects a truncated file. Here the ranges that are still there are read, the
+//   - It rejects a truncated file. Here the remaining ranges are read, and the
 //     rest is a problem: TestReadCut.
-//   - It reads files of its own byte order only. Here both: TestReadBigEndian.
-//   - It follows source locations that are inlined into each other in a circle
-//     for ever. Here the range is a problem: TestReadDamage.
-//   - It simplifies paths ("a/../b") when they are asked for. Here they stay as
+//   - It reads only files of its own byte order. Here both are read: TestReadBigEndian.
+//   - It follows cycles of source locations inlined into each other for ever.
+//     Here the range is a problem: TestReadDamage.
+//   - It simplifies paths ("a/../b") when they are looked up. Here they stay as
 //     they are: TestOracleSymcache counts them.
 //   - A range whose end is known is a FUNC here, even one from a symbol table:
 //     TestReadOfSymbolic.
-//   - Its converter of Breakpad's text and ELF files has rules of its own for
-//     records that overlap, and begins a range at a PUBLIC inside of a FUNC. Here
+//   - Its converter of Breakpad's text and ELF files has its own rules for
+//     overlapping records, and begins a range at a PUBLIC inside a FUNC. Here
 //     answers are those of package resolve: TestSymcacheAnswers.
 package symcache

@@ -2,8 +2,8 @@ package symcache
 
 import "github.com/symtool/symtool/symfmt"
 
-// flat is a FUNC cut into segments, with what is written of its calls: the function
-// of each and its source location, or none, and where one with its fields is.
+// flat is a FUNC cut into segments, with what has been written for its calls: each
+// call's function and source location, or none, and the index of equal calls.
 type flat struct {
 	symfmt.Flat
 	callees []uint32
@@ -11,7 +11,7 @@ type flat struct {
 	known   map[location]uint32
 }
 
-// flatten fills out, whose buffers are reused.
+// flatten fills out, reusing its buffers.
 func (t *tables) flatten(f *symfmt.Func, out *flat) {
 	p := &t.flattener
 	p.Reset(f.RVA)
@@ -25,11 +25,11 @@ func (t *tables) flatten(f *symfmt.Func, out *flat) {
 	out.forget()
 }
 
-// maxKnown is how large a map is cleared for the next FUNC; a larger one is
-// dropped, as clear would walk over it for each of them.
+// maxKnown is the largest map that is cleared for the next FUNC. A larger one
+// is dropped, as clear would have to walk all of it each time.
 const maxKnown = 4096
 
-// forget says that no call is written yet.
+// forget marks all calls as not yet written.
 func (c *flat) forget() {
 	c.written, c.callees = c.written[:0], c.callees[:0]
 	for range c.Calls {

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Versions that are read and written. The first six were another format.
+// Versions that are read and written. Versions 1 to 6 were another format.
 const (
-	version7 = 7 // strings with a u32 before them
-	version8 = 8 // strings with a ULEB128 before them
+	version7 = 7 // strings prefixed with a u32 length
+	version8 = 8 // strings prefixed with a ULEB128 length
 	version9 = 9 // files with source server and revision
 
 	firstVersion, lastVersion = version7, version9
@@ -23,14 +23,14 @@ const (
 	alignment    = 8
 )
 
-// none stands for a string, file, function or source location that is not there.
+// none stands for a missing string, file, function or source location.
 const none = math.MaxUint32
 
 // noLanguage is the language that symbolic gives to the symbols of a symbol
-// table; functions have 0 if theirs is not known.
+// table; functions have 0 if theirs is unknown.
 const noLanguage = math.MaxUint32
 
-// addresses are below this.
+// addressEnd is the first address that does not fit.
 const addressEnd = 1 << 32
 
 var magic = [4]byte{'S', 'Y', 'M', 'C'}
@@ -42,7 +42,7 @@ func Match(head []byte) bool {
 	return len(head) >= 8 && orderOf(head) != nil
 }
 
-// orderOf returns the byte order that the magic shows, or nil.
+// orderOf returns the byte order of a file with these first bytes, or nil.
 func orderOf(head []byte) binary.ByteOrder {
 	switch [4]byte(head) {
 	case magic:
@@ -60,7 +60,7 @@ func fileSize(version uint32) int {
 	return 12
 }
 
-// A location is a source location.
+// location is a source location.
 type location struct {
 	file     uint32
 	line     uint32
@@ -68,13 +68,13 @@ type location struct {
 	into     uint32 // the source location that it is inlined into
 }
 
-// unknown is the location of a range of which nothing is known.
+// unknown is the location of a range about which nothing is known.
 var unknown = location{none, none, none, none}
 
 func padding(n int) int { return -n & (alignment - 1) }
 
-// arches are the CPUs with the numbers of symbolic_common::Arch, by their names
-// in MODULE. symbolic has none for RISC-V and S/390.
+// arches lists the CPUs with their symbolic_common::Arch numbers by MODULE
+// name. symbolic has no RISC-V and S/390.
 var arches = []struct {
 	name   string
 	number uint32
@@ -91,7 +91,7 @@ var arches = []struct {
 	{"x86", 199}, {"x86_64", 299}, {"arm", 399}, {"arm64", 499}, {"arm64_32", 999},
 }
 
-// archNumber returns the number of a CPU, 0 if it has none.
+// archNumber returns the number of a CPU, or 0.
 func archNumber(name string) uint32 {
 	for _, a := range arches {
 		if a.name == name {
@@ -101,7 +101,7 @@ func archNumber(name string) uint32 {
 	return 0
 }
 
-// archName returns the name of a CPU, "" for an unknown number.
+// archName returns the name of a CPU, or "" for an unknown number.
 func archName(number uint32) string {
 	for _, a := range arches {
 		if a.number == number {

@@ -124,8 +124,8 @@ func TestReadManyInlines(t *testing.T) {
 		t.Errorf("%+v", m.Funcs)
 	}
 	wantProblems(t, problems,
-		"x.symcache: offset 0x60: more than 16 inlined functions for each range (lost: 142 ranges of INLINE records)",
-		"x.symcache: offset 0x8c30: more than 64 source locations for each range (lost: 1811 ranges)")
+		"x.symcache: offset 0x60: more than 16 inlined functions per range (lost: 142 ranges of INLINE records)",
+		"x.symcache: offset 0x8c30: more than 64 source locations per range (lost: 1811 ranges)")
 }
 
 // Many files that have one long directory are not many long paths.

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Losses reports what Write leaves out.
+// Losses returns what Write would leave out of m.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	losses := moduleLosses(m)
 	losses = append(losses, m.LossOf("a symcache has no place for them", symfmt.KindInfo)...)
@@ -20,10 +20,10 @@ func moduleLosses(m *symfmt.Module) (losses symfmt.LossList) {
 		losses.Add("MODULE records", 1, "a symcache has the id and the CPU only")
 	}
 	if m.Arch != "" && m.Arch != "unknown" && archNumber(m.Arch) == 0 {
-		losses.Add("CPUs of the MODULE", 1, "symbolic has no code for "+m.Arch)
+		losses.Add("CPUs of the MODULE", 1, "symbolic has no number for "+m.Arch)
 	}
 	if _, ok := encodeDebugID(m.ID, byteOrder); !ok && m.ID != "" {
-		losses.Add("ids of the MODULE", 1, "neither a UUID nor a time stamp with an age")
+		losses.Add("ids of the MODULE", 1, "neither a UUID nor a time stamp, with an age")
 	}
 	return losses
 }
@@ -52,21 +52,21 @@ func codeLosses(m *symfmt.Module, base symfmt.RVA) (losses symfmt.LossList) {
 	hiddenFuncs, hiddenPublics := hidden(m, base)
 	losses.Add("sizes of parameters", n.params, "a symcache has none")
 	losses.Add(`"m" marks`, n.multiple, "a symcache has none")
-	losses.AddWhole(symfmt.KindFunc, "of size 0", n.empty, "a function is there by its code")
-	farWhy := fmt.Sprintf("addresses have 32 bits, from the base %#x on", uint64(base))
-	losses.AddWhole(symfmt.KindFunc, "outside of 4 GB", n.far, farWhy)
-	losses.AddWhole(symfmt.KindPublic, "outside of 4 GB", n.farPublics, farWhy)
+	losses.AddWhole(symfmt.KindFunc, "of size 0", n.empty, "functions exist only through their code")
+	farWhy := fmt.Sprintf("addresses have 32 bits, from the base %#x", uint64(base))
+	losses.AddWhole(symfmt.KindFunc, "outside 4 GB", n.far, farWhy)
+	losses.AddWhole(symfmt.KindPublic, "outside 4 GB", n.farPublics, farWhy)
 	losses.AddWhole(symfmt.KindPublic, "at address 0", n.zero, "they belong to no address")
 	losses.AddWhole(symfmt.KindFunc, "that others hide", hiddenFuncs, "an address is in one function")
 	losses.AddWhole(symfmt.KindPublic, "that others hide", hiddenPublics, "an address has one symbol")
-	losses.Add("line records outside of their FUNC", n.lines, "they belong to no address")
+	losses.Add("line records outside their FUNC", n.lines, "they belong to no address")
 	losses.Add("INLINE records nested deeper than 1024", n.deep, "such chains are not followed")
-	losses.Add("ranges of INLINE records outside of their FUNC", n.ranges, "they belong to no address")
+	losses.Add("ranges of INLINE records outside their FUNC", n.ranges, "they belong to no address")
 	return losses
 }
 
-// FirstFar returns the lowest address of a FUNC or PUBLIC that is too far behind the
-// base to be written: a base near to it would keep that.
+// FirstFar returns the lowest address of a FUNC or PUBLIC that is too far above the
+// base to be written; a base close to it would keep it.
 func FirstFar(m *symfmt.Module, o Options) (first symfmt.RVA, ok bool) {
 	see := func(rva symfmt.RVA) {
 		if rva >= o.Base && !inReach(rva, o.Base) && (!ok || rva < first) {
@@ -91,8 +91,8 @@ func count(yes bool) int {
 	return 0
 }
 
-// strays counts the lines and ranges of INLINEs of a FUNC that have no code in
-// it, and INLINEs that are too deep.
+// strays counts a FUNC's lines and INLINE ranges that have no code in it, and
+// its INLINEs that are too deep.
 func strays(f *symfmt.Func, base symfmt.RVA) (lines, ranges, deep int) {
 	reach := min(f.Size, addressEnd-uint64(f.RVA-base))
 	outside := func(rva symfmt.RVA, size uint64) bool {
@@ -113,7 +113,7 @@ func strays(f *symfmt.Func, base symfmt.RVA) (lines, ranges, deep int) {
 	return lines, ranges, deep
 }
 
-// hidden counts the FUNCs and PUBLICs that no address belongs to because of others.
+// hidden counts the FUNCs and PUBLICs that lose all their addresses to others.
 func hidden(m *symfmt.Module, base symfmt.RVA) (funcs, publics int) {
 	speaksFunc, speaksPublic := make([]bool, len(m.Funcs)), make([]bool, len(m.Publics))
 	for _, p := range coverOf(m, base) {
@@ -133,7 +133,7 @@ func hidden(m *symfmt.Module, base symfmt.RVA) (funcs, publics int) {
 	return funcs, publics
 }
 
-// dropped calls report with what the module that was built has no place for.
+// dropped calls report with everything that the module has no place for.
 func (b *builder) dropped(report func(symfmt.Loss)) {
 	var languages, unnamed, servers int
 	for i, named := range b.named {
@@ -146,7 +146,7 @@ func (b *builder) dropped(report func(symfmt.Loss)) {
 	}
 	for _, l := range []symfmt.Loss{
 		{What: "languages of functions", Count: languages, Why: "a symbol file has none"},
-		{What: "functions without code", Count: unnamed, Why: "no source location names them"},
+		{What: "functions without code", Count: unnamed, Why: "no source location refers to them"},
 		{What: "places of files on source servers", Count: servers, Why: "a symbol file has none"},
 		{What: "sections about variables", Count: count(b.c.variables), Why: "a symbol file has none"},
 	} {

@@ -7,26 +7,25 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// nameTable makes FILEs and INLINE_ORIGINs of files and functions, when they are
-// asked for.
+// nameTable makes FILEs and INLINE_ORIGINs for files and functions on demand.
 type nameTable struct {
 	c *cache
 	m *symfmt.Module
 
-	files   []bool // by number: it is in the module
+	files   []bool // by number: in the module
 	origins []bool
 	paths   map[[3]uint32]string // by compilation directory, directory and name
 	joined  int                  // bytes that may still be joined
-	names   int                  // bytes that names of functions may still have
+	names   int                  // bytes that function names may still take
 
 	unknownFile, unknownOrigin                bool
 	stringDamage, fileDamage, long, longNames damage
 }
 
-// How many bytes of paths, and of names of functions, there may be for each byte of the
-// strings and of the entries that name them: a bound for memory and for what is written,
-// as many of them may name one long string. Most functions have a name of their own, but
-// a path repeats its directories. freeText is there for any file.
+// Limits of the bytes of paths, and of function names, per byte of the strings and of
+// the entries that refer to them. They bound memory and output, as many entries may
+// refer to one long string. Most functions have names of their own, but paths repeat
+// their directories. freeText is allowed for any file.
 const (
 	pathsPerByte = 16
 	namesPerByte = 4
@@ -54,13 +53,13 @@ func (t *nameTable) text(at uint32, instead string) string {
 	return s
 }
 
-// function returns the name of a function that is there; "?" is symbolic's for one
-// without.
+// function returns the name of an existing function, or "?", as symbolic does, if
+// it has none.
 func (t *nameTable) function(i uint32) string {
 	name := t.text(t.c.order.Uint32(t.c.functions.entry(i)), "?")
 	if len(name) > t.names {
 		t.c.damaged(&t.longNames, func() error {
-			return t.c.errorf(t.c.functions.place(i), "names of functions have more than %d times the bytes of the strings", namesPerByte)
+			return t.c.errorf(t.c.functions.place(i), "function names take more than %d times the bytes of the strings", namesPerByte)
 		})
 		return "?"
 	}
@@ -68,13 +67,13 @@ func (t *nameTable) function(i uint32) string {
 	return name
 }
 
-// file returns the number of a file's FILE. A number behind all files stands for
-// the unknown.
+// file returns the number of a file's FILE. A number above all files stands for
+// the unknown file.
 func (t *nameTable) file(i uint32) symfmt.FileID {
 	if !t.c.files.has(i) {
 		if i != none {
 			t.c.damaged(&t.fileDamage, func() error {
-				return t.c.errorf(t.c.files.at, "a source location names file %d of %d", i, t.c.files.len())
+				return t.c.errorf(t.c.files.at, "a source location refers to file %d of %d", i, t.c.files.len())
 			})
 		}
 		id := symfmt.FileID(len(t.files))
@@ -106,7 +105,7 @@ func (t *nameTable) path(i uint32) string {
 			path = joinPath(joinPath(comp, dir), name)
 		} else {
 			t.c.damaged(&t.long, func() error {
-				return t.c.errorf(t.c.files.place(i), "paths of files have more than %d times the bytes of the strings", pathsPerByte)
+				return t.c.errorf(t.c.files.place(i), "file paths take more than %d times the bytes of the strings", pathsPerByte)
 			})
 		}
 	}
@@ -117,7 +116,7 @@ func (t *nameTable) path(i uint32) string {
 	return path
 }
 
-// origin returns the number of a function's INLINE_ORIGIN, name giving its name.
+// origin returns the number of a function's INLINE_ORIGIN; name returns its name.
 func (t *nameTable) origin(i uint32, name func(uint32) string) symfmt.OriginID {
 	if !t.c.functions.has(i) {
 		id := symfmt.OriginID(len(t.origins))
@@ -134,7 +133,7 @@ func (t *nameTable) origin(i uint32, name func(uint32) string) symfmt.OriginID {
 	return symfmt.OriginID(i)
 }
 
-// finish puts what was asked for in order of its numbers.
+// finish sorts what was requested by number.
 func (t *nameTable) finish() {
 	slices.SortFunc(t.m.Files, func(a, b symfmt.File) int { return cmp.Compare(a.ID, b.ID) })
 	slices.SortFunc(t.m.Origins, func(a, b symfmt.InlineOrigin) int { return cmp.Compare(a.ID, b.ID) })

@@ -2,9 +2,9 @@ package symcache
 
 import "github.com/symtool/symtool/symfmt"
 
-// openFunc is a FUNC while its ranges come.
+// openFunc is a FUNC to which ranges are still added.
 type openFunc struct {
-	function uint32 // its number in the symcache
+	function uint32 // index in the symcache
 	index    int    // in the module
 	start    symfmt.RVA
 	end      symfmt.RVA
@@ -12,17 +12,17 @@ type openFunc struct {
 	lines   []symfmt.Line
 	nodes   []node
 	known   map[inlineKey]int32
-	current []int32 // the nodes of the range before, by depth
+	current []int32 // nodes of the previous range, by depth
 }
 
-// A node is an INLINE, in the tree of those of its FUNC.
+// node is an INLINE in the tree of its FUNC.
 type node struct {
 	inline            symfmt.Inline
 	key               inlineKey
-	child, last, next int32 // first and last below it, next beside it; symfmt.NoCall for none
+	child, last, next int32 // first and last child, and next sibling; symfmt.NoCall if none
 }
 
-// inlineKey identifies an INLINE: those of one FUNC with equal calls are one.
+// inlineKey identifies an INLINE: those of one FUNC with equal calls are joined.
 type inlineKey struct {
 	parent         int32
 	callee         uint32
@@ -38,7 +38,7 @@ func (f *openFunc) reset(function uint32, start symfmt.RVA, index int) {
 	clear(f.known)
 }
 
-// addLine adds a line record, or makes the last one longer.
+// addLine adds a line record or extends the last one.
 func (f *openFunc) addLine(code symfmt.Range, line uint32, file symfmt.FileID) {
 	if n := len(f.lines); n > 0 {
 		l := &f.lines[n-1]
@@ -65,7 +65,7 @@ func (f *openFunc) inline(depth int, key inlineKey) (n int32, isNew bool) {
 
 func (f *openFunc) newNode(key inlineKey) int32 {
 	n := int32(len(f.nodes))
-	if len(f.nodes) < cap(f.nodes) { // of a FUNC before, with its memory for ranges
+	if len(f.nodes) < cap(f.nodes) { // from an earlier FUNC, to reuse its memory for ranges
 		f.nodes = f.nodes[:n+1]
 	} else {
 		f.nodes = append(f.nodes, node{})
@@ -90,8 +90,7 @@ func (f *openFunc) newNode(key inlineKey) int32 {
 	return n
 }
 
-// extend adds a range, and reports whether it is a new one, as opposed to one that makes
-// the last one longer.
+// extend adds a range, and reports whether it is new or extends the last one.
 func (n *node) extend(code symfmt.Range) bool {
 	ranges := n.inline.Ranges
 	if k := len(ranges); k > 0 && ranges[k-1].RVA+symfmt.RVA(ranges[k-1].Size) == code.RVA {
@@ -102,7 +101,7 @@ func (n *node) extend(code symfmt.Range) bool {
 	return true
 }
 
-// body packs the records: INLINEs each before those in it.
+// body packs the records, each INLINE before its children.
 func (f *openFunc) body(b *symfmt.BodyBuilder, a *symfmt.Arena) symfmt.Body {
 	b.Reset(f.start)
 	for n := range f.nodes {
@@ -116,7 +115,7 @@ func (f *openFunc) body(b *symfmt.BodyBuilder, a *symfmt.Arena) symfmt.Body {
 	return b.Finish(a)
 }
 
-// addTree adds a node and all below it, symfmt.MaxInlineDepth levels at most.
+// addTree adds a node and its descendants, at most symfmt.MaxInlineDepth levels.
 func (f *openFunc) addTree(b *symfmt.BodyBuilder, n int32) {
 	b.AddInline(&f.nodes[n].inline)
 	for child := f.nodes[n].child; child != symfmt.NoCall; child = f.nodes[child].next {

@@ -2,9 +2,9 @@ package symcache
 
 import "strings"
 
-// joinPath puts a path behind a directory as symbolic does (symbolic_common's
-// join_path): an absolute path, and one in angle brackets, stands for itself; the
-// separator is that of Windows if either has one of its marks.
+// joinPath joins a path to a directory as symbolic does (symbolic_common's
+// join_path): absolute paths and those in angle brackets stand alone; the
+// separator is that of Windows if either part looks like a Windows path.
 func joinPath(dir, path string) string {
 	switch {
 	case dir == "" || isAbsolute(path) || inBrackets(path):

@@ -13,26 +13,27 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// ReadOptions are those of Read.
+// ReadOptions provide what the file does not record.
 type ReadOptions struct {
 	File string // path, for errors
 
-	// What a symcache does not say of its MODULE; Arch is for one whose CPU has no
-	// number. Empty ones become "unknown", Name the base name of File without
+	// OS, Arch and Name go into MODULE; Arch is used if the file's CPU number is
+	// unknown. Empty ones become "unknown", and Name the base name of File without
 	// ".symcache".
 	OS, Arch, Name string
 
-	Base symfmt.RVA // is added to all addresses, as Options.Base is taken from them
+	Base symfmt.RVA // added to all addresses, as Options.Base is subtracted from them
 
-	// Dropped, if non-nil, is called with what the file has and a module has no place for.
+	// Dropped, if non-nil, is called with each kind of information that a module has no place
+	// for.
 	Dropped func(symfmt.Loss)
 }
 
-// Read reads a symcache of version 7, 8 or 9 and either byte order. Damage is left
-// out and reported, in one problem for each kind. The error is non-nil if nothing
-// could be read: the file is not a symcache, or of another version, or ends before its
-// ranges. The module is in canonical order, but for the numbers of its files and
-// origins, which are those of the symcache.
+// Read reads a symcache of version 7, 8 or 9 and either byte order. Damage is left out
+// and reported as one problem for each kind. The error is non-nil if nothing could be
+// read: the file is not a symcache, has another version, or ends before its ranges.
+// The module is in canonical order, except that its files and origins are numbered as
+// in the symcache.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	data, err := bin.ReadUpTo(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), size)
 	if err != nil {
@@ -55,7 +56,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfm
 	return &symfmt.Result{Module: m, Report: symfmt.Report{Problems: c.found()}}, nil
 }
 
-// baseName returns the name of a module of a symcache's path.
+// baseName returns the name of a module from the path of its symcache.
 func baseName(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".symcache")
 	if path == "" || name == "" {
@@ -64,7 +65,7 @@ func baseName(path string) string {
 	return name
 }
 
-// cache is a symcache whose sections are known.
+// cache is a symcache with its sections located.
 type cache struct {
 	file    string
 	order   binary.ByteOrder
@@ -72,7 +73,7 @@ type cache struct {
 	arch    uint32
 	id      []byte
 
-	variables bool // sections about them follow
+	variables bool // sections about variables follow
 
 	files, functions, locations, ranges section
 	strings                             string
@@ -81,7 +82,7 @@ type cache struct {
 	damages []*damage
 }
 
-// section is a table of entries of one size, as many as are there.
+// section is a table of entries of equal size, as many as the file holds.
 type section struct {
 	name string
 	data []byte
@@ -100,15 +101,15 @@ func (s *section) missing() uint32       { return s.want - uint32(s.len()) }
 func open(data []byte, file string) (*cache, error) {
 	c := &cache{file: file}
 	if len(data) < len(magic) || orderOf(data) == nil {
-		return nil, c.errorf(0, `no symcache: the file begins with %q, not "SYMC"`, data[:min(len(data), len(magic))])
+		return nil, c.errorf(0, `not a symcache: the file begins with %q, want "SYMC"`, data[:min(len(data), len(magic))])
 	}
 	c.order = orderOf(data)
 	if len(data) < headSize {
-		return nil, c.errorf(uint64(len(data)), "the file ends in its header, which has %d bytes", headSize)
+		return nil, c.errorf(uint64(len(data)), "the file ends inside its header of %d bytes", headSize)
 	}
 	u32 := func(at int) uint32 { return c.order.Uint32(data[at:]) }
 	if c.version = u32(4); c.version < firstVersion || c.version > lastVersion {
-		return nil, c.errorf(4, "symcache version %d: %d to %d are read", c.version, firstVersion, lastVersion)
+		return nil, c.errorf(4, "symcache version %d, want %d to %d", c.version, firstVersion, lastVersion)
 	}
 	c.id, c.arch = data[8:][:debugIDSize], u32(40)
 	c.variables = c.version >= version9 && c.order.Uint16(data[64:]) != 0
@@ -125,7 +126,7 @@ func open(data []byte, file string) (*cache, error) {
 // checkSections reports truncated sections.
 func (c *cache) checkSections(strs *section) error {
 	if c.ranges.want > c.locations.want {
-		return c.errorf(56, "%d ranges, but %d source locations: each range has one", c.ranges.want, c.locations.want)
+		return c.errorf(56, "%d ranges, but only %d source locations: want one per range", c.ranges.want, c.locations.want)
 	}
 	if c.ranges.want > 0 && c.ranges.len() == 0 {
 		return c.errorf(c.ranges.at, "the file ends before its %d ranges", c.ranges.want)
@@ -162,24 +163,24 @@ func (c *cache) location(i uint32) location {
 	return location{c.order.Uint32(b), c.order.Uint32(b[4:]), c.order.Uint32(b[8:]), c.order.Uint32(b[12:])}
 }
 
-// stringAt returns the string at an offset, "" for none.
+// stringAt returns the string at an offset, or "" for none.
 func (c *cache) stringAt(at uint32) (string, error) {
 	if at == none {
 		return "", nil
 	}
 	if uint64(at) >= uint64(len(c.strings)) {
-		return "", c.errorf(c.stringsAt+uint64(at), "a string past the %d bytes of strings", len(c.strings))
+		return "", c.errorf(c.stringsAt+uint64(at), "a string beyond the %d bytes of strings", len(c.strings))
 	}
 	rest := c.strings[at:]
 	n, used := c.stringLength(rest)
 	if used <= 0 || n > uint64(len(rest)-used) {
-		return "", c.errorf(c.stringsAt+uint64(at), "a string that ends past the %d bytes of strings", len(c.strings))
+		return "", c.errorf(c.stringsAt+uint64(at), "a string that ends beyond the %d bytes of strings", len(c.strings))
 	}
 	return rest[used:][:n], nil
 }
 
-// stringLength reads the length before a string, and returns how many bytes it takes:
-// 0 or less if it is truncated or too large.
+// stringLength reads the length before a string and returns it with the number of
+// bytes that it takes, which is 0 or less if it is truncated or too large.
 func (c *cache) stringLength(s string) (n uint64, used int) {
 	head := []byte(s[:min(len(s), binary.MaxVarintLen64)])
 	if c.version != version7 {
@@ -195,14 +196,14 @@ func (c *cache) errorf(at uint64, format string, args ...any) error {
 	return &bin.Error{File: c.file, Offset: at, Msg: fmt.Sprintf(format, args...)}
 }
 
-// damage counts entries that are damaged in one way.
+// damage counts entries damaged in the same way.
 type damage struct {
 	count int
 	lost  string // in the plural
 	first error
 }
 
-// damaged counts damage of a kind, which one value of d stands for.
+// damaged counts damage of a kind; err describes one case of it.
 func (c *cache) damaged(d *damage, err func() error) {
 	if d.count == 0 {
 		d.first = err()

@@ -54,11 +54,11 @@ func TestReadNothing(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{nil, `x.symcache: no symcache: the file begins with "", not "SYMC"`},
-		{[]byte("MODULE Linux"), `x.symcache: no symcache: the file begins with "MODU", not "SYMC"`},
-		{data[:79], "x.symcache: offset 0x4f: the file ends in its header, which has 80 bytes"},
-		{old, "x.symcache: offset 0x4: symcache version 6: 7 to 9 are read"},
-		{many, "x.symcache: offset 0x38: 200 ranges, but 5 source locations: each range has one"},
+		{nil, `x.symcache: not a symcache: the file begins with "", want "SYMC"`},
+		{[]byte("MODULE Linux"), `x.symcache: not a symcache: the file begins with "MODU", want "SYMC"`},
+		{data[:79], "x.symcache: offset 0x4f: the file ends inside its header of 80 bytes"},
+		{old, "x.symcache: offset 0x4: symcache version 6, want 7 to 9"},
+		{many, "x.symcache: offset 0x38: 200 ranges, but only 5 source locations: want one per range"},
 		{data[:0xea], "x.symcache: offset 0xe8: the file ends before its 4 ranges"},
 	} {
 		m, _, err := read(c.data)
@@ -85,7 +85,7 @@ func TestReadCut(t *testing.T) {
 	}
 	wantProblems(t, problems,
 		`x.symcache: offset 0xfd: the file ends here, after 5 of 38 bytes of strings (lost: 33 bytes of strings)`,
-		`x.symcache: offset 0xfd: a string past the 5 bytes of strings (lost: 6 names)`)
+		`x.symcache: offset 0xfd: a string beyond the 5 bytes of strings (lost: 6 names)`)
 	wantText(t, got, "FILE 0 <unknown>\nFILE 1 <unknown>\nINLINE_ORIGIN 1 ?\nFUNC 1 49 0 main\nINLINE 0 10 1 1 1 49\n1 2e 12 0\n2f 1b 13 0\nPUBLIC 60 0 ?\n")
 
 	got, problems, err = read(data[:0xf0]) // two ranges are there
@@ -95,7 +95,7 @@ func TestReadCut(t *testing.T) {
 	wantProblems(t, problems,
 		`x.symcache: offset 0xf0: the file ends here, after 2 of 4 ranges (lost: 2 ranges)`,
 		`x.symcache: offset 0xf8: the file ends here, after 0 of 38 bytes of strings (lost: 38 bytes of strings)`,
-		`x.symcache: offset 0xf8: a string past the 0 bytes of strings (lost: 6 names)`)
+		`x.symcache: offset 0xf8: a string beyond the 0 bytes of strings (lost: 6 names)`)
 	if len(got.Funcs) != 1 || got.Funcs[0].Size != addressEnd-1 {
 		t.Errorf("%+v", got.Funcs)
 	}
@@ -134,13 +134,13 @@ func TestReadDamage(t *testing.T) {
 			"x.symcache: offset 0xb4: source location 1 is inlined into 77 of 5 (lost: 1 functions that others are inlined into)",
 			""},
 		"function": {location + 8, 9,
-			"x.symcache: offset 0x68: a source location names function 9 of 3 (lost: 1 names of functions)", ""},
+			"x.symcache: offset 0x68: a source location refers to function 9 of 3 (lost: 1 names of functions)", ""},
 		"file": {location + 16, 9,
-			"x.symcache: offset 0x50: a source location names file 9 of 2 (lost: 1 names of files)", ""},
+			"x.symcache: offset 0x50: a source location refers to file 9 of 2 (lost: 1 names of files)", ""},
 		"order": {ranges + 4, 0,
 			"x.symcache: offset 0xec: a range at 0x0 after one at 0x1: want ascending ranges (lost: 1 ranges)", ""},
 		"string": {function, 35,
-			"x.symcache: offset 0x11b: a string that ends past the 38 bytes of strings (lost: 1 names)", ""},
+			"x.symcache: offset 0x11b: a string that ends beyond the 38 bytes of strings (lost: 1 names)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := write(t, parse(t, example), 8)
@@ -264,7 +264,7 @@ func TestLongNames(t *testing.T) {
 	if limit := freeText + namesPerByte*b.Len(); names < limit/2 || names > limit+len(m.Funcs) {
 		t.Errorf("names of %d bytes in a file of %d, want up to %d", names, b.Len(), limit)
 	}
-	if len(problems) == 0 || !strings.Contains(problems[0].Err.Error(), "names of") {
+	if len(problems) == 0 || !strings.Contains(problems[0].Err.Error(), "names take") {
 		t.Errorf("problems %v", problems)
 	}
 }

@@ -126,7 +126,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for _, v := range []uint32{6, 10} {
-		if err := Write(io.Discard, m, Options{Version: v}); err == nil || !strings.Contains(err.Error(), "7 to 9 are written") {
+		if err := Write(io.Discard, m, Options{Version: v}); err == nil || !strings.Contains(err.Error(), "want 7 to 9") {
 			t.Errorf("version %d: %v", v, err)
 		}
 	}
@@ -254,23 +254,23 @@ STACK CFI 12 .cfa: fp
 		got = append(got, fmt.Sprintf("%d %s: %s", l.Count, l.What, l.Why))
 	}
 	want := strings.Split(`1 MODULE records: a symcache has the id and the CPU only
-1 CPUs of the MODULE: symbolic has no code for riscv64
-1 ids of the MODULE: neither a UUID nor a time stamp with an age
+1 CPUs of the MODULE: symbolic has no number for riscv64
+1 ids of the MODULE: neither a UUID nor a time stamp, with an age
 1 INFO records: a symcache has no place for them
 1 STACK CFI INIT records: a symcache has no call frame information
 1 STACK CFI records: a symcache has no call frame information
 1 STACK WIN records: a symcache has no call frame information
 2 sizes of parameters: a symcache has none
 1 "m" marks: a symcache has none
-1 FUNC records of size 0: a function is there by its code
-1 FUNC records outside of 4 GB: addresses have 32 bits, from the base 0x0 on
-1 PUBLIC records outside of 4 GB: addresses have 32 bits, from the base 0x0 on
+1 FUNC records of size 0: functions exist only through their code
+1 FUNC records outside 4 GB: addresses have 32 bits, from the base 0x0
+1 PUBLIC records outside 4 GB: addresses have 32 bits, from the base 0x0
 1 PUBLIC records at address 0: they belong to no address
 1 FUNC records that others hide: an address is in one function
 1 PUBLIC records that others hide: an address has one symbol
-1 line records outside of their FUNC: they belong to no address
+1 line records outside their FUNC: they belong to no address
 3 INLINE records nested deeper than 1024: such chains are not followed
-1 ranges of INLINE records outside of their FUNC: they belong to no address`, "\n")
+1 ranges of INLINE records outside their FUNC: they belong to no address`, "\n")
 	if !slices.Equal(got, want) {
 		t.Errorf("losses\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -316,12 +316,12 @@ PUBLIC ffffffff81000050 0 p
 		t.Errorf("read\n%swant\n%s", text(t, got), text(t, m))
 	}
 	for o, want := range map[Options]string{
-		{}:           "2 FUNC records outside of 4 GB",
+		{}:           "2 FUNC records outside 4 GB",
 		{Base: base}: "",
 	} {
 		var far string
 		for _, l := range Losses(m, o) {
-			if strings.Contains(l.What, "FUNC records outside of 4 GB") {
+			if strings.Contains(l.What, "FUNC records outside 4 GB") {
 				far = fmt.Sprintf("%d %s", l.Count, l.What)
 			}
 		}

@@ -2,7 +2,7 @@ package symcache
 
 import "github.com/symtool/symtool/symfmt"
 
-// tables are the sections of a symcache while they are made of a module.
+// tables are the sections of a symcache being made from a module.
 type tables struct {
 	m       *symfmt.Module
 	version uint32
@@ -11,26 +11,26 @@ type tables struct {
 	strings   stringTable
 	files     []file
 	functions []function
-	calls     []location // those that others are inlined into
-	locations []location // of the ranges
+	calls     []location // calls that others are inlined into
+	locations []location // locations of the ranges
 	ranges    []uint32
 
 	fileNames   *symfmt.FileNames
 	originNames *symfmt.OriginNames
 	fileOf      map[symfmt.FileID]uint32   // its index, or none
-	originOf    map[symfmt.OriginID]uint32 // the index of its function
+	originOf    map[symfmt.OriginID]uint32 // index of the function, or none
 	filePlace   map[file]uint32
 	functionAt  map[function]uint32
 
-	lastID   symfmt.FileID // found last: lines one behind the other name one file
+	lastID   symfmt.FileID // last one found: consecutive lines usually have the same file
 	lastFile uint32
 	hasLast  bool
 
 	flattener symfmt.Flattener
-	single    flat            // of a FUNC with one piece
-	around    map[owner]*flat // of FUNCs that go on behind others
+	single    flat            // for a FUNC with one piece
+	around    map[owner]*flat // for FUNCs that continue after others
 
-	originFile func(symfmt.OriginID) (symfmt.FileID, bool) // of the old form of INLINE
+	originFile func(symfmt.OriginID) (symfmt.FileID, bool) // for the old form of INLINE
 }
 
 type file struct{ dir, name uint32 }
@@ -49,10 +49,10 @@ func newTables(m *symfmt.Module, o Options) *tables {
 	return t
 }
 
-// originFiles finds the file that an INLINE_ORIGIN of the old form has.
+// originFiles returns a function that finds the file of an INLINE_ORIGIN of the old form.
 func originFiles(m *symfmt.Module) func(symfmt.OriginID) (symfmt.FileID, bool) {
 	files := make(map[symfmt.OriginID]symfmt.FileID)
-	for i := len(m.Origins) - 1; i >= 0; i-- { // the first of a number counts
+	for i := len(m.Origins) - 1; i >= 0; i-- { // the first with a number counts
 		if o := &m.Origins[i]; o.HasFile && o.File >= 0 {
 			files[o.ID] = symfmt.FileID(o.File)
 		} else {
@@ -68,13 +68,13 @@ func originFiles(m *symfmt.Module) func(symfmt.OriginID) (symfmt.FileID, bool) {
 // fill makes ranges of all pieces of code.
 func (t *tables) fill() error {
 	pieces := coverOf(t.m, t.base)
-	most := len(pieces) // about: lines are cut by inlined functions, and joined
+	most := len(pieces) // an estimate: inlined functions cut lines, and equal ranges are joined
 	for i := range t.m.Funcs {
 		_, lines := t.m.Funcs[i].Body.Counts()
 		most += lines
 	}
 	t.ranges, t.locations = make([]uint32, 0, most), make([]location, 0, most)
-	parts := make([]uint8, len(t.m.Funcs)) // pieces of each FUNC, 2 for more
+	parts := make([]uint8, len(t.m.Funcs)) // number of pieces of each FUNC; 2 means several
 	for _, p := range pieces {
 		if p.owner >= 0 {
 			parts[p.owner] = min(parts[p.owner]+1, 2)
@@ -100,7 +100,7 @@ func (t *tables) fill() error {
 	return nil
 }
 
-// addRange starts a range, unless the one before says the same.
+// addRange starts a range, unless the previous one has the same location.
 func (t *tables) addRange(start uint64, l location) {
 	if n := len(t.locations); n > 0 && t.locations[n-1] == l {
 		return
@@ -115,7 +115,7 @@ func (t *tables) addPublic(p piece) {
 	t.addRange(p.start, location{file: none, function: f, into: none})
 }
 
-// addFunc makes ranges of a piece of a FUNC, which has others if several is set.
+// addFunc makes ranges of a piece of a FUNC; several is set if it has others.
 func (t *tables) addFunc(p piece, end uint64, several bool) {
 	f := &t.m.Funcs[p.owner]
 	code := t.flatOf(p.owner, f, several)
@@ -174,7 +174,7 @@ func (t *tables) caller(code *flat, k int32, index uint32) uint32 {
 	return at
 }
 
-// callFile returns the file of a call, if it is known.
+// callFile returns the file of a call, if known.
 func (t *tables) callFile(code *flat, c *symfmt.Call) (symfmt.FileID, bool) {
 	switch {
 	case !c.NoFile:
@@ -216,7 +216,7 @@ func (t *tables) origin(id symfmt.OriginID) uint32 {
 	return index
 }
 
-// file returns the index of a file, none for one that is not known.
+// file returns the index of a file, or none if it is unknown.
 func (t *tables) file(id symfmt.FileID) uint32 {
 	if t.hasLast && t.lastID == id {
 		return t.lastFile

@@ -10,27 +10,28 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Options are those of Write and Losses.
+// Options control how Write and Losses treat a module.
 type Options struct {
-	Version uint32 // of the format: 7, 8 or 9; 0 for 8, which symbolic reads since 2022
+	Version uint32 // version of the format: 7, 8 or 9; 0 means 8, which symbolic has read since 2022
 
-	// Base is taken from all addresses: a symcache's have 32 bits, but those of a
-	// Linux kernel for x86-64, say, begin at 0xffffffff81000000. Symbolic counts
-	// from the address of an ELF file's first segment that is loaded.
+	// Base is subtracted from all addresses. Those in a symcache have 32 bits,
+	// but those of an x86-64 Linux kernel, for example, begin at
+	// 0xffffffff81000000. symbolic counts from the address of an ELF file's first
+	// loaded segment.
 	Base symfmt.RVA
 }
 
-// byteOrder is what is written: symbolic reads files of its machine's order only.
+// byteOrder is the order written: symbolic reads only files in its machine's order.
 var byteOrder = binary.LittleEndian
 
-// Write writes a module as a symcache. It is an error if it does not write that
-// version, or if the strings are longer than 4 GB.
+// Write writes a module as a symcache. It returns an error if it does not know
+// the version, or if the strings are longer than 4 GB.
 func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	if o.Version == 0 {
 		o.Version = defaultVersion
 	}
 	if o.Version < firstVersion || o.Version > lastVersion {
-		return fmt.Errorf("symcache version %d: %d to %d are written", o.Version, firstVersion, lastVersion)
+		return fmt.Errorf("symcache version %d, want %d to %d", o.Version, firstVersion, lastVersion)
 	}
 	t := newTables(m, o)
 	if err := t.fill(); err != nil {
@@ -42,10 +43,10 @@ func Write(w io.Writer, m *symfmt.Module, o Options) error {
 // check returns an error unless all numbers fit.
 func (t *tables) check() error {
 	if uint64(len(t.strings.data)) >= none {
-		return fmt.Errorf("symcache: %d bytes of strings, which is more than 4 GB", len(t.strings.data))
+		return fmt.Errorf("symcache: %d bytes of strings, more than 4 GB", len(t.strings.data))
 	}
 	if n := len(t.calls) + len(t.locations); uint64(n) >= none {
-		return fmt.Errorf("symcache: %d source locations, which is more than 32 bits count", n)
+		return fmt.Errorf("symcache: %d source locations, more than fit 32 bits", n)
 	}
 	return nil
 }
@@ -97,7 +98,7 @@ func (t *tables) header() []byte {
 	return b[:headSize]
 }
 
-// sectionWriter keeps the place for the alignment. Errors stay in w.
+// sectionWriter keeps track of the offset for alignment. Errors stay in w.
 type sectionWriter struct {
 	w   *bufio.Writer
 	pos int
@@ -125,7 +126,7 @@ type stringTable struct {
 	offsets map[string]uint32
 }
 
-// add returns the offset of a string, none for the empty one.
+// add returns the offset of a string, or none for the empty one.
 func (t *stringTable) add(s string) uint32 {
 	if s == "" {
 		return none

@@ -115,7 +115,7 @@ var cases = []struct {
 	{name: "a FUNC became a PUBLIC", old: "FUNC 1000 10 0 f\n" + bodyA, new: "PUBLIC 1000 0 f\n", want: []string{"function 1000>- removed became-public"}},
 	{name: "a FUNC is gone, its PUBLIC is there", old: "FUNC 1000 10 0 f\n" + bodyA + "PUBLIC 1004 0 f\n", new: "PUBLIC 1004 0 f\n",
 		want: []string{"function 1000>- removed became-public"}},
-	{name: "a FUNC is gone, the PUBLIC behind it differs's", old: "FUNC 1000 10 0 f\n" + bodyA + "PUBLIC 1010 0 f\nPUBLIC 1004 0 g\n", new: "PUBLIC 1010 0 f\nPUBLIC 1004 0 g\n",
+	{name: "a FUNC is gone, the PUBLIC after it is another's", old: "FUNC 1000 10 0 f\n" + bodyA + "PUBLIC 1010 0 f\nPUBLIC 1004 0 g\n", new: "PUBLIC 1010 0 f\nPUBLIC 1004 0 g\n",
 		want: []string{"function 1000>- removed lost"}},
 	{name: "of two FUNCs of a name the one at its place became a PUBLIC", old: "FUNC 1000 10 0 f\n" + bodyA + "FUNC 1010 10 0 f\n" + bodyB, new: "PUBLIC 1010 0 f\n",
 		want: []string{"function 1000>- removed lost", "function 1010>- removed became-public"}},

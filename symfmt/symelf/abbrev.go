@@ -2,13 +2,13 @@ package symelf
 
 import "github.com/symtool/symtool/internal/dw"
 
-// Numbers of abbreviations. An inlined subroutine's is abbrevInline plus bits.
+// Numbers of abbreviations. That of an inlined subroutine is abbrevInline plus bits.
 const (
 	abbrevUnit      = 1
 	abbrevBareUnit  = 2 // without lines
 	abbrevLeaf      = 3 // a function without inlined ones
 	abbrevFunc      = 4
-	abbrevOrigin    = 5 // a function that is inlined
+	abbrevOrigin    = 5 // a function inlined elsewhere
 	abbrevInline    = 8
 	inlineChildren  = 1
 	inlineRanges    = 2

@@ -12,11 +12,11 @@ type byteOrder interface {
 	binary.AppendByteOrder
 }
 
-// buffer is the contents of a section that is being made.
+// buffer holds the contents of a section being made.
 type buffer struct {
 	b     []byte
 	order byteOrder
-	ptr   int // bytes of an address
+	ptr   int // size of an address in bytes
 }
 
 func (w *buffer) u8(v ...byte)        { w.b = append(w.b, v...) }
@@ -27,7 +27,7 @@ func (w *buffer) uleb(v uint64)       { w.b = binary.AppendUvarint(w.b, v) }
 func (w *buffer) bytes(b []byte)      { w.b = append(w.b, b...) }
 func (w *buffer) put32(at int, v int) { w.order.PutUint32(w.b[at:], uint32(v)) }
 
-// addr writes an address of the class.
+// addr writes an address in the size of the ELF class.
 func (w *buffer) addr(v uint64) {
 	if w.ptr == 4 {
 		w.u32(uint32(v))
@@ -36,12 +36,12 @@ func (w *buffer) addr(v uint64) {
 	}
 }
 
-// word writes a number of the class, such as a size in an ELF header.
+// word writes a number in the size of the ELF class, such as a size in an ELF header.
 func (w *buffer) word(v uint64) { w.addr(v) }
 
 func (w *buffer) sleb(v int64) { w.b = bin.AppendSLEB(w.b, v) }
 
-// align fills up with zeros to a multiple of n.
+// align pads with zeros to a multiple of n.
 func (w *buffer) align(n int) {
 	for len(w.b)%n != 0 {
 		w.b = append(w.b, 0)
@@ -54,7 +54,7 @@ type stringTable struct {
 	at map[string]uint32
 }
 
-// add returns the offset of s. Strings have no NUL: symfmt.CleanName took them out.
+// add returns the offset of s. Strings contain no NUL: symfmt.CleanName removes it.
 func (t *stringTable) add(s string) uint32 {
 	if off, ok := t.at[s]; ok {
 		return off

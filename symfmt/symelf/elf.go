@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// section is a section of the file that is being made.
+// section is a section of the file being made.
 type section struct {
 	name   string
 	kind   elf.SectionType
@@ -38,7 +38,7 @@ type segment struct {
 	align          uint64
 }
 
-// file is an ELF file that is being made. Section 0 is not among sections.
+// file is the ELF file being made. Section 0 is not in sections.
 type file struct {
 	class    elf.Class
 	machine  elf.Machine
@@ -70,12 +70,12 @@ func (f *file) add(s *section) uint32 {
 	return uint32(len(f.sections))
 }
 
-// place gives sections their offsets, behind headers of size start.
+// place assigns sections their offsets, after headers of size start.
 func (f *file) place(start uint64) (end uint64) {
 	at := start
 	for _, s := range f.sections {
 		if s.kind == elf.SHT_NOBITS {
-			s.offset = s.addr % pageSize // that of its segment, which takes nothing from the file
+			s.offset = s.addr % pageSize // congruent to its segment, which takes no bytes of the file
 			continue
 		}
 		at = alignTo(at, s.align)
@@ -121,7 +121,7 @@ func errTooLarge(what string, size uint64) error {
 	return &sizeError{what, size}
 }
 
-// sizeError says that something does not fit its format.
+// sizeError reports that something does not fit the format.
 type sizeError struct {
 	what string
 	size uint64
@@ -131,7 +131,7 @@ func (e *sizeError) Error() string {
 	return e.what + " would have " + strconv.FormatUint(e.size, 10) + " bytes; its offsets have 32 bits"
 }
 
-// counter writes, and knows where it is; its first error stays.
+// counter counts the bytes written and keeps the first error.
 type counter struct {
 	w   io.Writer
 	n   uint64

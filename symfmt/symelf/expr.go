@@ -9,12 +9,12 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Why a rule is left out.
+// Reasons why a rule is left out.
 const (
-	whyRegister = "a rule names a register without a DWARF number"
+	whyRegister = "a rule uses a register without a DWARF number"
 	whyDivision = "DWARF divides signed numbers"
-	whyFails    = "a rule that no evaluation succeeds with"
-	whyDeep     = "DW_OP_pick reaches 255 values deep"
+	whyFails    = "a rule whose evaluation always fails"
+	whyDeep     = "DW_OP_pick reaches only 255 values deep"
 	whySelf     = "the CFA depends on itself"
 )
 
@@ -22,20 +22,20 @@ const (
 type postfix struct {
 	names *cfi.Names
 	order byteOrder
-	cfa   bool // DWARF puts the CFA onto the stack first
+	cfa   bool // DWARF pushes the CFA first
 
 	out    []byte
-	depth  int // values on the stack above that CFA
+	depth  int // number of values above that CFA
 	consts []constAt
 }
 
-// constAt is a constant that is the top of the stack, and where its code begins.
+// constAt is a constant on top of the stack and the start of its code.
 type constAt struct {
 	depth, start int
 	value        uint64
 }
 
-// translate returns the operations of an expression, or the reason why it has none.
+// translate returns the operations of an expression, or the reason why there are none.
 func (p *postfix) translate(e cfi.Expr) (ops []byte, why string) {
 	p.out, p.depth, p.consts = nil, 0, p.consts[:0]
 	uses, first := 0, true
@@ -46,7 +46,7 @@ func (p *postfix) translate(e cfi.Expr) (ops []byte, why string) {
 	})
 	for op := range e.Ops() {
 		if first && p.cfa && uses == 1 && op.Kind == cfi.OpValue && op.Reg == cfi.CFA {
-			p.depth, first = 1, false // it is there, and needed once only
+			p.depth, first = 1, false // it is already there, and needed only once
 			continue
 		}
 		first = false
@@ -159,7 +159,7 @@ func (p *postfix) operator(c byte) (why string) {
 		if isConst && bits.OnesCount64(top.value) != 1 {
 			return whyFails
 		}
-		p.out = append(p.out, dw.OpNeg, dw.OpAnd) // -b has the bits that stay
+		p.out = append(p.out, dw.OpNeg, dw.OpAnd) // -b has the bits to keep
 	}
 	p.depth--
 	p.forget(p.depth)
@@ -174,7 +174,7 @@ func (p *postfix) top() (constAt, bool) {
 	return constAt{}, false
 }
 
-// forget records that the value at a depth, and what was above, is not a constant.
+// forget records that the value at a depth and those above it are not constants.
 func (p *postfix) forget(depth int) {
 	for n := len(p.consts); n > 0 && p.consts[n-1].depth >= depth; n-- {
 		p.consts = p.consts[:n-1]

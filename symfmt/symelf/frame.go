@@ -10,25 +10,25 @@ import (
 )
 
 // frameBuilder makes .eh_frame. Its FDEs hold addresses relative to their own
-// place in the section; they are filled in when that is known.
+// place, which are filled in once the section has an address.
 type frameBuilder struct {
 	c     *compiler
 	w     buffer
 	table *symfmt.CFITable
 	space space
-	wide  bool // addresses of 8 bytes: code is further away than 2 GB
+	wide  bool // 8-byte addresses: code is more than 2 GB away
 
-	cies   map[cieKey]int  // offset in w
+	cies   map[cieKey]int  // offsets in w
 	shared map[cieKey]bool // CIEs with rules
 	fdes   []fde
 	rows   []symfmt.CFIRow
-	losses lostRules // STACK CFI INIT records
-	lost   lostRules // STACK CFI records
+	losses lostRules // in STACK CFI INIT records
+	lost   lostRules // in STACK CFI records
 	rules  lostRules
 }
 
-// cieKey says which CIE a block has: the rules of its STACK CFI INIT are those
-// of the CIE.
+// cieKey identifies the CIE of a block, which has the rules of its STACK CFI
+// INIT.
 type cieKey struct {
 	init   symfmt.RuleID
 	column column
@@ -37,14 +37,14 @@ type cieKey struct {
 // noInit is the init of the CIE without rules.
 const noInit = symfmt.RuleID(1<<32 - 1)
 
-// A CIE of its own costs more than it spares for less than fewBlocks FDEs, and
-// readelf looks through a list of them for each FDE.
+// A CIE of its own costs more than it saves for fewer than fewBlocks FDEs, and
+// readelf searches a list of them for each FDE.
 const (
 	fewBlocks = 4
 	mostCIEs  = 64
 )
 
-// fde is where an FDE is, for filling in its address and for .eh_frame_hdr.
+// fde is where an FDE is, to fill in its address and make .eh_frame_hdr.
 type fde struct {
 	rva   symfmt.RVA
 	entry int // offset of the FDE
@@ -74,7 +74,7 @@ func (f *frameBuilder) build() {
 	f.w.u32(0) // end of the list
 }
 
-// blocks returns the blocks that can be written, by address.
+// blocks returns the blocks that can be written, in order of address.
 func (f *frameBuilder) blocks() (kept []uint32) {
 	for i := range f.table.Blocks {
 		b := &f.table.Blocks[i]
@@ -100,7 +100,7 @@ func (f *frameBuilder) blocks() (kept []uint32) {
 	return kept
 }
 
-// column decides how a block numbers the return address.
+// column returns the numbering of the return address for a block.
 func (f *frameBuilder) column(b *symfmt.CFIBlock) column {
 	if !f.c.hasPC || f.c.link < 0 {
 		return linkColumn
@@ -116,9 +116,9 @@ func (f *frameBuilder) column(b *symfmt.CFIBlock) column {
 	return linkColumn
 }
 
-// chooseCIEs chooses the rules of blocks that get a CIE.
+// chooseCIEs chooses which sets of initial rules get a CIE.
 func (f *frameBuilder) chooseCIEs(blocks []uint32) {
-	count := make([][2]uint32, f.table.Rules.Len()) // of blocks, by RuleID and column
+	count := make([][2]uint32, f.table.Rules.Len()) // number of blocks, by RuleID and column
 	var keys []cieKey
 	for _, i := range blocks {
 		b := &f.table.Blocks[i]
@@ -136,7 +136,7 @@ func (f *frameBuilder) chooseCIEs(blocks []uint32) {
 	}
 }
 
-// cie returns the offset of a CIE, which it writes at its first use.
+// cie returns the offset of a CIE and writes it at its first use.
 func (f *frameBuilder) cie(k cieKey) int {
 	if at, ok := f.cies[k]; ok {
 		return at
@@ -148,7 +148,7 @@ func (f *frameBuilder) cie(k cieKey) int {
 	f.w.bytes([]byte("zR\x00"))
 	f.w.uleb(1)
 	f.w.sleb(-int64(f.c.arch.PtrSize))
-	f.w.u8(byte(f.c.ra[k.column])) // version 1 has one byte for it; all CPUs' fit
+	f.w.u8(byte(f.c.ra[k.column])) // one byte in version 1; enough for all CPUs
 	f.w.uleb(1)
 	if f.wide {
 		f.w.u8(dw.EHPCRel | dw.EHSData8)
@@ -167,7 +167,7 @@ func (f *frameBuilder) init(k cieKey) {
 	set := f.c.set(k.init)
 	f.w.bytes(f.c.instructions(set, k.column))
 	if f.c.arch == arch.S390X && !set.hasSP {
-		// .cfa is the stack pointer then; by this CPU's convention it is 160 less.
+		// There .cfa is the stack pointer; by this CPU's convention it is 160 lower.
 		n, _ := f.c.arch.RegNumber(f.c.arch.SP)
 		f.w.u8(dw.CFAValOffset)
 		f.w.uleb(n)
@@ -175,7 +175,7 @@ func (f *frameBuilder) init(k cieKey) {
 	}
 }
 
-// open starts an entry, close fills in its length.
+// open starts an entry, and close fills in its length.
 func (f *frameBuilder) open() int {
 	at := len(f.w.b)
 	f.w.u32(0)
@@ -229,8 +229,9 @@ func (f *frameBuilder) countRules(s *ruleSet, col column) {
 	}
 }
 
-// blockRows writes the rows of a block. It returns how much of the block has rules:
-// less than all where those of .cfa or .ra cannot be expressed from some row on.
+// blockRows writes the rows of a block. It returns the size of the code with rules,
+// which is smaller than the block if the rule of .cfa or .ra cannot be expressed
+// from some row on.
 func (f *frameBuilder) blockRows(b *symfmt.CFIBlock, col column) (size uint64) {
 	rows := f.table.Rows[b.First : b.First+b.Count]
 	byRVA := func(a, b symfmt.CFIRow) int { return cmp.Compare(a.RVA, b.RVA) }
@@ -276,7 +277,7 @@ func (f *frameBuilder) place(at, base uint64) {
 	}
 }
 
-// headerSize returns the size of .eh_frame_hdr; 0 where its offsets do not fit.
+// headerSize returns the size of .eh_frame_hdr, or 0 if its offsets do not fit.
 func (f *frameBuilder) headerSize() uint64 {
 	if f.wide || len(f.fdes) == 0 {
 		return 0

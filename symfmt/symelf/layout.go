@@ -10,34 +10,34 @@ import (
 
 const pageSize = 4096
 
-// space is the addresses that a module can have.
+// space is the range of addresses that a module can have.
 type space struct {
-	base uint64 // of RVA 0
-	last uint64 // last address of the class
-	far  bool   // .eh_frame and all code may be too far apart for numbers of 4 bytes
+	base uint64 // address of RVA 0
+	last uint64 // last address in the ELF class
+	far  bool   // .eh_frame and some code may be too far apart for 4-byte offsets
 }
 
-// isFar decides on far: .eh_frame is behind the code, if there is room.
+// isFar decides on far: .eh_frame comes after the code if there is room.
 func (s space) isFar(code []region) bool {
 	n := len(code)
 	if n == 0 {
 		return false
 	}
-	const most = 1 << 30 // for each of code and .eh_frame
+	const most = 1 << 30 // limit for each of code and .eh_frame
 	return code[n-1].end-code[0].start > most || s.last-s.base-code[n-1].end < most
 }
 
-// holds reports whether code has addresses.
+// holds reports whether code fits the address space.
 func (s space) holds(rva symfmt.RVA, size uint64) bool {
-	room := s.last - s.base // bytes behind the first
+	room := s.last - s.base // bytes after the first
 	return uint64(rva) <= room && (size == 0 || size-1 <= room-uint64(rva))
 }
 
-// region is a piece of the address space, [start, end), relative to the base.
+// region is a part of the address space, [start, end), relative to the base.
 type region struct{ start, end uint64 }
 
-// regions returns the regions of code: of FUNCs, PUBLICs and blocks of STACK CFI, with
-// what is between them where that is not much.
+// regions returns the regions of code, from FUNCs, PUBLICs and blocks of STACK CFI,
+// including small gaps between them.
 func regions(m *symfmt.Module, s space) []region {
 	var all []region
 	sorted := true
@@ -79,16 +79,16 @@ func regions(m *symfmt.Module, s space) []region {
 	}
 }
 
-// Regions that are no further apart than near are one; where there are more than
-// mostRegions, those that are no further apart than far. If they still are more, the
-// highest have no section, and their symbols are absolute.
+// Regions no further apart than near are joined; if more than mostRegions remain, so
+// are those no further apart than far. If there are still more, the highest get no
+// section, and their symbols are absolute.
 const (
 	near        = 1 << 20
 	far         = 1 << 40
 	mostRegions = 32
 )
 
-// joined makes one of neighbours that are no further apart than gap.
+// joined joins neighbours that are no further apart than gap.
 func joined(all []region, gap uint64) []region {
 	out := all[:0]
 	for _, r := range all {
@@ -108,8 +108,8 @@ func satAdd(a, b uint64) uint64 {
 	return a + b
 }
 
-// roomFor finds addresses, from the base, for size bytes that begin at a page:
-// behind the code, else before or between it.
+// roomFor finds addresses, relative to the base, for size bytes starting at a
+// page: after the code, or otherwise before or inside it.
 func (s space) roomFor(code []region, size uint64) (uint64, error) {
 	end := uint64(0)
 	if n := len(code); n > 0 {

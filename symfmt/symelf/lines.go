@@ -13,8 +13,8 @@ const (
 // standardLengths are the numbers of operands of opcodes 1 to 12.
 var standardLengths = [opcodeBase - 1]byte{0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1}
 
-// noFileYet does not number any file: each sequence names its first one. The initial
-// one has number 1, which readers do not agree on since DWARF 5 counts from 0 (binutils
+// noFileYet is no file's number, so that each sequence sets its first one. The initial
+// file has number 1, on which readers disagree since DWARF 5 counts from 0 (binutils
 // 2.40 takes the first).
 const noFileYet = 1<<32 - 1
 
@@ -22,14 +22,14 @@ const noFileYet = 1<<32 - 1
 type lineProgram struct {
 	w    *buffer
 	open bool
-	addr uint64 // of the last row, or the end of the last piece
+	addr uint64 // address of the last row, or end of the last piece
 	file uint32
 	line uint32
 
 	start int
 }
 
-// begin writes the header. files are offsets in .debug_line_str; number 0 is the
+// begin writes the header. files are offsets in .debug_line_str; file 0 is the
 // unit's own.
 func (p *lineProgram) begin(files []uint32) {
 	w := p.w
@@ -55,7 +55,7 @@ func (p *lineProgram) begin(files []uint32) {
 	w.put32(length, len(w.b)-length-4)
 }
 
-// row says that code from addr on comes from a line.
+// row records that code from addr on comes from a line.
 func (p *lineProgram) row(addr uint64, file, line uint32) {
 	w := p.w
 	if !p.open {
@@ -87,12 +87,12 @@ func (p *lineProgram) row(addr uint64, file, line uint32) {
 	p.addr, p.line = addr, line
 }
 
-// opcode returns the special opcode for a step of lines and addresses.
+// opcode returns the special opcode for a line and address step.
 func opcode(step int64, ahead uint64) uint64 {
 	return uint64(step-lineBase) + lineRange*ahead + opcodeBase
 }
 
-// end says that the code that the rows are about ends at addr.
+// end records that the code of the preceding rows ends at addr.
 func (p *lineProgram) end(addr uint64) {
 	if !p.open {
 		return

@@ -10,24 +10,24 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Losses reports what Write leaves out of m.
+// Losses returns what Write would leave out of m.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	b, err := newWriter(m, o)
 	if err != nil {
-		return nil // Write says why there is no file
+		return nil // Write returns the reason
 	}
 	var losses symfmt.LossList
 	add := losses.Add
 	b.moduleLosses(add)
 	b.recordLosses(&losses)
 	if o.NoDWARF {
-		losses = append(losses, m.LossOf("DWARF is not asked for", symfmt.KindInlineOrigin, symfmt.KindInline, symfmt.KindLine)...)
+		losses = append(losses, m.LossOf("DWARF is turned off", symfmt.KindInlineOrigin, symfmt.KindInline, symfmt.KindLine)...)
 	} else {
 		b.debugLosses(add)
 	}
 	losses = append(losses, m.LossOf("ELF has no place for them", symfmt.KindStackWin)...)
 	if o.NoCFI {
-		return append(losses, m.LossOf("call frame information is not asked for", symfmt.KindCFIInit, symfmt.KindCFI)...)
+		return append(losses, m.LossOf("call frame information is turned off", symfmt.KindCFIInit, symfmt.KindCFI)...)
 	}
 	b.frameLosses(&losses)
 	return losses
@@ -41,24 +41,24 @@ func (b *writer) moduleLosses(add addLoss) {
 	if carried {
 		infos--
 	}
-	add("INFO records", infos, "ELF has a place for CODE_ID only")
+	add("INFO records", infos, "ELF has a place only for CODE_ID")
 	if own := guidBytes(b.m.ID); carried && own != nil {
 		id := codeID(b.m)
 		var long [guidSize]byte
 		copy(long[:], id)
 		if g := [guidSize]byte(own); g != bin.SwapGUID(long[:], binary.LittleEndian) && g != long {
-			add("ids of MODULE", 1, "the build id is that of INFO CODE_ID, from which it does not follow")
+			add("ids of MODULE", 1, "the build id is taken from INFO CODE_ID, and does not yield this id")
 		}
 	}
 	if age := strings.TrimLeft(b.m.ID[min(len(b.m.ID), 2*guidSize):], "0"); age != "" {
 		add("ages in MODULE's id", 1, "a build id has none")
 	}
 	if b.m.ID != "" && buildID(b.m, b.order) == nil {
-		add("ids of MODULE", 1, "it has no GUID for a build id")
+		add("ids of MODULE", 1, "not a GUID, so there is no build id")
 	}
 }
 
-// recordLosses are those of FUNC and PUBLIC.
+// recordLosses adds the losses of FUNC and PUBLIC records.
 func (b *writer) recordLosses(losses *symfmt.LossList) {
 	var outside [symfmt.KindCFI]int
 	var params, multiple int
@@ -88,7 +88,7 @@ func (b *writer) recordLosses(losses *symfmt.LossList) {
 	losses.Add(`"m" marks`, multiple, "ELF symbols have none")
 }
 
-// debugLosses are those of lines and inlined functions.
+// debugLosses adds the losses of lines and inlined functions.
 func (b *writer) debugLosses(add addLoss) {
 	kept := described(b.m.Funcs, b.funcOrder(), b.space)
 	var lines, partly, inlines int
@@ -109,7 +109,7 @@ func (b *writer) debugLosses(add addLoss) {
 	}
 	add("line records", lines, "their FUNC has no code, or the same code as another")
 	add("INLINE records", inlines, "their FUNC has no code, or the same code as another")
-	add("parts of INLINE records", partly, "outside of what they are inlined into, covered by another of their depth, or more than 1024 deep")
+	add("parts of INLINE records", partly, "outside the function they are inlined into, covered by another one of the same depth, or more than 1024 deep")
 }
 
 func (b *writer) funcOrder() []uint32 {
@@ -119,7 +119,7 @@ func (b *writer) funcOrder() []uint32 {
 	return b.funcs
 }
 
-// frameLosses are those of STACK CFI.
+// frameLosses adds the losses of STACK CFI.
 func (b *writer) frameLosses(losses *symfmt.LossList) {
 	f := newFrameBuilder(b.m, b.arch, b.order, b.space)
 	f.build()

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// orderOf decides the byte order: the option's, else the one in which the build
-// id of INFO CODE_ID gives MODULE's id, else the CPU's usual one.
+// orderOf returns the byte order: the option's, otherwise the one in which the
+// build id of INFO CODE_ID yields MODULE's id, otherwise the CPU's usual one.
 func orderOf(m *symfmt.Module, a *arch.Arch, o Options) byteOrder {
 	switch {
 	case o.Order == Little:
@@ -33,8 +33,8 @@ func orderOf(m *symfmt.Module, a *arch.Arch, o Options) byteOrder {
 
 const guidSize = bin.GUIDSize
 
-// codeID returns the build id of INFO CODE_ID, or nil. That of a Windows module is not a
-// build id but a time and a size.
+// codeID returns the build id of INFO CODE_ID, or nil. A Windows module's is not a build
+// id but a time and a size.
 func codeID(m *symfmt.Module) []byte {
 	if m.OS == "windows" {
 		return nil
@@ -47,8 +47,8 @@ func codeID(m *symfmt.Module) []byte {
 	return nil
 }
 
-// guidBytes returns the 16 bytes of the GUID in a MODULE's id as they are written, or
-// nil where there are fewer digits.
+// guidBytes returns the 16 bytes of the GUID in a MODULE's id in the order written,
+// or nil if there are too few digits.
 func guidBytes(id string) []byte {
 	if len(id) < 2*guidSize {
 		return nil
@@ -60,8 +60,8 @@ func guidBytes(id string) []byte {
 	return b
 }
 
-// buildID returns what goes into the note: the CODE_ID, else the bytes of MODULE's
-// GUID; nil without either.
+// buildID returns the contents of the note: the CODE_ID, otherwise the bytes of
+// MODULE's GUID, or nil.
 func buildID(m *symfmt.Module, order byteOrder) []byte {
 	if id := codeID(m); id != nil {
 		return id

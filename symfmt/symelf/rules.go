@@ -12,34 +12,34 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// ruleSet is what a set of rules becomes: instructions and what is lost, for each way to
-// number the return address. A file may have a set for each of its rows, so the compiler
-// holds both.
+// ruleSet is a compiled set of rules: instructions and losses for each numbering of the
+// return address. A file may have a set for each row, so the compiler holds the bytes of
+// both.
 type ruleSet struct {
 	known          bool
 	hasCFA, hasRA  bool
-	hasSP, hasLink bool   // rules for the stack pointer, the link register
-	fatal          string // why what follows has no frames: the CFA or return address cannot be expressed
+	hasSP, hasLink bool   // has rules for the stack pointer, the link register
+	fatal          string // why the following code has no frames: the CFA or return address cannot be expressed
 
-	code [3]int // column c has compiler.code[code[c]:code[c+1]]
-	lost [2]int // column c has compiler.lost[lost[c]]
+	code [3]int // column c's code is compiler.code[code[c]:code[c+1]]
+	lost [2]int // column c's losses are compiler.lost[lost[c]]
 }
 
-// draft is what the set that is compiled has by column.
+// draft is the set being compiled, by column.
 type draft struct {
 	code [2][]byte
 	lost [2]lostRules
 }
 
-// column says which DWARF register holds the return address in a CIE.
+// column selects the DWARF register that holds the return address in a CIE.
 type column int
 
 const (
-	linkColumn column = iota // the usual one: the link register, where there is one
-	pcColumn                 // the program counter: for rules that also give the link register's value
+	linkColumn column = iota // the usual one: the link register, if any
+	pcColumn                 // the program counter, for rules that also restore the link register
 )
 
-// lostRules counts rules by the reason why they are left out. The reasons are few.
+// lostRules counts rules by the reason why they are left out. There are few reasons.
 type lostRules []lostRule
 
 type lostRule struct {
@@ -60,18 +60,18 @@ func (l *lostRules) add(why string, n int) {
 	*l = append(*l, lostRule{why, n})
 }
 
-// Why rules, or rows and blocks, are left out; others are in expr.go.
+// Reasons why rules, rows or blocks are left out; see also expr.go.
 const (
 	whyUnreadable = "their rules have no meaning"
 	whyNoCFA      = "no rule for .cfa or .ra"
 	whyNoCFARule  = "the rule for .cfa or .ra cannot be expressed in DWARF"
-	whyPC         = "the program counter has a rule beside .ra"
-	whyLink       = "the link register is the return address in .eh_frame"
-	whyOutside    = "outside of their STACK CFI INIT"
+	whyPC         = "the program counter has a rule besides .ra"
+	whyLink       = "in .eh_frame the link register is the return address"
+	whyOutside    = "outside their STACK CFI INIT"
 	whyNoCode     = "no code or no address"
 )
 
-// compiler makes instructions of rule sets, each once.
+// compiler compiles each rule set once.
 type compiler struct {
 	arch  *arch.Arch
 	names *cfi.Names
@@ -79,7 +79,7 @@ type compiler struct {
 	table *symfmt.RuleTable
 	sets  []ruleSet
 	code  []byte      // of all sets
-	lost  []lostRules // of all sets: the first is empty, and sets that lose the same mostly share a list
+	lost  []lostRules // of all sets: the first is empty, and most sets with equal losses share a list
 	draft draft
 
 	pc, sp, link cfi.Reg
@@ -105,7 +105,7 @@ func newCompiler(a *arch.Arch, order byteOrder, table *symfmt.RuleTable) *compil
 	return c
 }
 
-// set returns the instructions for a rule set.
+// set returns the instructions of a rule set.
 func (c *compiler) set(id symfmt.RuleID) *ruleSet {
 	s := &c.sets[id]
 	if !s.known {
@@ -123,7 +123,7 @@ func (c *compiler) instructions(s *ruleSet, col column) []byte {
 // losses returns what a set loses.
 func (c *compiler) losses(s *ruleSet, col column) lostRules { return c.lost[s.lost[col]] }
 
-// keepLosses returns where c.lost has l. To find it there it looks at the last lists only.
+// keepLosses returns the index of l in c.lost. It searches only the last lists before it adds one.
 func (c *compiler) keepLosses(l lostRules) int {
 	if len(l) == 0 {
 		return 0
@@ -214,7 +214,7 @@ func (c *compiler) register(s *ruleSet, r cfi.Rule, ra cfi.Expr) {
 	code, why := c.rule(n, r.Expr, false)
 	if why != "" {
 		d.lose(why)
-		code = binary.AppendUvarint([]byte{dw.CFAUndefined}, n) // or an earlier rule would stay
+		code = binary.AppendUvarint([]byte{dw.CFAUndefined}, n) // otherwise an earlier rule would stay
 	}
 	if r.Reg == c.link {
 		d.code[pcColumn] = append(d.code[pcColumn], code...)
@@ -251,8 +251,8 @@ func (c *compiler) defineCFA(e cfi.Expr) (code []byte, why string) {
 	return append(binary.AppendUvarint([]byte{dw.CFADefCFAExpression}, uint64(len(ops))), ops...), ""
 }
 
-// rule returns the instruction for the rule of register n; ra says that it is the
-// return address, of which a small number marks the outermost frame.
+// rule returns the instruction for the rule of register n; ra is set for the
+// return address, for which a small number marks the outermost frame.
 func (c *compiler) rule(n uint64, e cfi.Expr, ra bool) (code []byte, why string) {
 	if e.IsUndef() || ra && e.EndsStack() {
 		return binary.AppendUvarint([]byte{dw.CFAUndefined}, n), ""
@@ -317,7 +317,7 @@ func (c *compiler) expression(n uint64, e cfi.Expr) (code []byte, why string) {
 	return append(binary.AppendUvarint(binary.AppendUvarint([]byte{op}, n), uint64(len(ops))), ops...), ""
 }
 
-// advance goes delta bytes of code ahead.
+// advance advances by delta bytes of code.
 func (w *buffer) advance(delta uint64) {
 	for ; delta > 1<<32-1; delta -= 1<<32 - 1 {
 		w.u8(dw.CFAAdvanceLoc4)

@@ -6,14 +6,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// symbols makes .symtab: a null symbol, then the FUNCs and the PUBLICs in canonical
-// order. Names go into strings.
+// symbols makes .symtab: a null symbol, then FUNCs and PUBLICs in canonical order.
+// Names go into strings.
 type symbols struct {
 	w       buffer
 	strings *stringTable
 	space   space
 	code    []region
-	first   uint32 // number of the section of code[0]
+	first   uint32 // section number of code[0]
 }
 
 func (t *symbols) null(size int) { t.w.bytes(make([]byte, size)) }
@@ -36,7 +36,7 @@ func (t *symbols) add(rva symfmt.RVA, size uint64, name string) {
 	w.u64(size)
 }
 
-// section returns the number of the section that an address is in; SHN_ABS for none.
+// section returns the number of the section that contains an address, or SHN_ABS.
 func (t *symbols) section(rva symfmt.RVA) uint32 {
 	lo, hi := 0, len(t.code)
 	for hi-lo > 1 {

@@ -149,9 +149,9 @@ func TestErrors(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{"MODULE Linux vax 0 x\n", Options{}, `MODULE's CPU "vax" has no ELF machine that is known here`},
-		{head, Options{Base: 0x400001}, "base address 0x400001: not a page's of the CPU x86_64"},
-		{"MODULE Linux x86 0 x\n", Options{Base: 1 << 32}, "base address 0x100000000: not a page's of the CPU x86"},
+		{"MODULE Linux vax 0 x\n", Options{}, `MODULE's CPU "vax" has no known ELF machine`},
+		{head, Options{Base: 0x400001}, "base address 0x400001 is not at a page of the CPU x86_64"},
+		{"MODULE Linux x86 0 x\n", Options{Base: 1 << 32}, "base address 0x100000000 is not at a page of the CPU x86"},
 	} {
 		if err := Write(io.Discard, symbolFile(t, c.text), c.o); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
@@ -206,8 +206,8 @@ func TestLosses(t *testing.T) {
 			"line records 3", "parts of INLINE records 2", "STACK WIN records 1",
 			"STACK CFI INIT records 1: no code or no address", "STACK CFI INIT records 1: no rule for .cfa or .ra",
 			"STACK CFI records 1: no rule for .cfa or .ra", "STACK CFI records 2: the rule for .cfa or .ra cannot be expressed in DWARF",
-			"rules of STACK CFI 1: DWARF divides signed numbers", "rules of STACK CFI 1: a rule names a register without a DWARF number",
-			"rules of STACK CFI 1: the program counter has a rule beside .ra",
+			"rules of STACK CFI 1: DWARF divides signed numbers", "rules of STACK CFI 1: a rule uses a register without a DWARF number",
+			"rules of STACK CFI 1: the program counter has a rule besides .ra",
 		}},
 		{Options{NoDWARF: true, NoCFI: true, Base: 0x400000}, []string{
 			"INFO records 1", "ages in MODULE's id 1", "FUNC records 1", "sizes of parameters 2", "\"m\" marks 2",

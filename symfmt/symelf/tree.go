@@ -7,10 +7,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// inlineTree is the inlined functions of a FUNC as DWARF nests them. The answers
-// from it are those from the records (package resolve): of INLINEs of one depth
-// that overlap the one that starts last counts, up to its end, and one of a depth
-// counts only where there is one of the depth before.
+// inlineTree holds the inlined functions of a FUNC as DWARF nests them. It gives
+// the same answers as the records (package resolve): of overlapping INLINEs of
+// one depth the one that starts last counts, up to its end, and one of a depth
+// counts only inside one of the depth before.
 type inlineTree struct {
 	start symfmt.RVA
 	size  uint64
@@ -29,8 +29,8 @@ type record struct {
 	origin   symfmt.OriginID
 	noFile   bool
 	size     uint64 // of its ranges
-	kept     uint64 // of them, in nodes
-	node     int32  // the last one made of it, or -1
+	kept     uint64 // bytes of it that are in nodes
+	node     int32  // last node made of it, or -1
 }
 
 // inlineRow is a range of an INLINE, from the FUNC's start.
@@ -40,12 +40,12 @@ type inlineRow struct {
 	record     int32
 }
 
-// node is an inlined subroutine: what of a record lies in one other node.
+// node is an inlined subroutine: the part of a record that lies in one other node.
 type node struct {
 	record      int32
-	parent      int32 // or -1
-	first, last int32 // children: numbers of the first and last, or -1
-	next        int32 // the next child of the same parent, or -1
+	parent      int32 // -1 if none
+	first, last int32 // indices of the first and last child, or -1
+	next        int32 // next child of the same parent, or -1
 	pieces      []region
 }
 
@@ -55,7 +55,7 @@ type piece struct {
 	node       int32
 }
 
-// build makes the tree of a FUNC; it reports whether there is anything in it.
+// build makes the tree of a FUNC, and reports whether it has any nodes.
 func (t *inlineTree) build(f *symfmt.Func) bool {
 	t.start, t.size = f.RVA, f.Size
 	t.records, t.rows, t.nodes = t.records[:0], t.rows[:0], t.nodes[:0]
@@ -84,8 +84,8 @@ func (t *inlineTree) build(f *symfmt.Func) bool {
 	return len(t.nodes) > 0
 }
 
-// record takes an INLINE, as far as it lies in the FUNC. One that is deeper than
-// chains are followed is lost: writing a tree takes stack for each of its levels.
+// record adds an INLINE, clipped to the FUNC. It is lost if it is deeper than
+// chains are followed, as writing a tree takes stack space for each level.
 func (t *inlineTree) record(in *symfmt.Inline) {
 	n := int32(len(t.records))
 	rec := record{callLine: in.CallLine, callFile: in.CallFile, origin: in.Origin, noFile: in.NoFile, node: -1}
@@ -120,7 +120,7 @@ func (t *inlineTree) depth(rows []inlineRow) {
 	t.outer, t.level = t.level, t.outer
 }
 
-// add makes [start, end) of a record a part of its node in parent.
+// add adds [start, end) of a record to its node in parent.
 func (t *inlineTree) add(rec, parent int32, start, end uint64) {
 	r := &t.records[rec]
 	if r.node < 0 || t.nodes[r.node].parent != parent {
@@ -136,7 +136,7 @@ func (t *inlineTree) add(rec, parent int32, start, end uint64) {
 	n.pieces = append(n.pieces, region{start, end})
 }
 
-// node makes the last child of parent.
+// node adds a last child to parent.
 func (t *inlineTree) node(rec, parent int32) int32 {
 	i := int32(len(t.nodes))
 	n := node{record: rec, parent: parent, first: -1, last: -1, next: -1}
@@ -157,7 +157,7 @@ func (t *inlineTree) node(rec, parent int32) int32 {
 	return i
 }
 
-// lost returns the number of records of which some code is in no node.
+// lost returns the number of records with some code in no node.
 func (t *inlineTree) lost() (n int) {
 	for i := range t.records {
 		if t.records[i].kept != t.records[i].size {

@@ -8,9 +8,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A symbol file does not say which unit a function comes from. Functions one
-// behind the other are a unit until there are fewLines of them and another source
-// file begins, or mostLines: debuggers read units whole, and one at a time.
+// A symbol file does not record which unit a function comes from. Consecutive
+// functions form a unit until there are fewLines lines and another source file
+// begins, or mostLines lines: debuggers read one whole unit at a time.
 const (
 	fewLines  = 512
 	mostLines = 1 << 15
@@ -24,20 +24,20 @@ type debugInfo struct {
 
 	info, line, ranges, aranges buffer
 	lineStr                     stringTable
-	fileNames                   map[symfmt.FileID]uint32   // offset in lineStr
-	originNames                 map[symfmt.OriginID]uint32 // offset in strings
+	fileNames                   map[symfmt.FileID]uint32   // offsets in lineStr
+	originNames                 map[symfmt.OriginID]uint32 // offsets in strings
 	producer                    uint32
 
 	tree    inlineTree
 	lines   []symfmt.Line
 	program lineProgram
 
-	// Of the unit that is being made:
+	// State of the unit being made:
 	start    int // offset in info
 	base     uint64
 	files    map[symfmt.FileID]uint32   // number
-	nameOf   []uint32                   // by number: offset in lineStr
-	origins  map[symfmt.OriginID]uint32 // offset of the DIE in the unit
+	nameOf   []uint32                   // offsets in lineStr, by number
+	origins  map[symfmt.OriginID]uint32 // offsets of DIEs in the unit
 	lastFile symfmt.FileID
 	lastNum  uint32
 	hasLast  bool
@@ -46,7 +46,7 @@ type debugInfo struct {
 
 const producer = "symtool"
 
-// newDebugInfo looks up what the records of m name.
+// newDebugInfo looks up the names that the records of m refer to.
 func newDebugInfo(m *symfmt.Module, s space, strings *stringTable, w buffer) *debugInfo {
 	d := &debugInfo{
 		m: m, space: s, strings: strings, info: w, line: w, ranges: w, aranges: w,
@@ -74,8 +74,8 @@ func newDebugInfo(m *symfmt.Module, s space, strings *stringTable, w buffer) *de
 	return d
 }
 
-// described returns the FUNCs that have a DIE: those with code, of several with the
-// same code the first.
+// described returns the FUNCs that get a DIE: those with code; if several have the
+// same code, the first.
 func described(funcs []symfmt.Func, order []uint32, s space) (kept []uint32) {
 	for _, i := range order {
 		f := &funcs[i]
@@ -102,7 +102,7 @@ func (d *debugInfo) build(order []uint32) {
 	d.ranges.put32(0, len(d.ranges.b)-4)
 }
 
-// unitLength returns how many FUNCs the next unit has.
+// unitLength returns the number of FUNCs in the next unit.
 func (d *debugInfo) unitLength(order []uint32) int {
 	total := 0
 	var last symfmt.FileID
@@ -169,7 +169,7 @@ func (d *debugInfo) unit(order []uint32) {
 	}
 }
 
-// number gives the files of a unit their numbers, starting with that of its first line.
+// number numbers the files of a unit, starting with its first line's.
 func (d *debugInfo) number(order []uint32) {
 	clear(d.files)
 	clear(d.origins)
@@ -246,7 +246,7 @@ func (d *debugInfo) pair(start, end uint64) {
 	d.ranges.uleb(end - d.base)
 }
 
-// originDIEs writes the functions that are inlined in a unit.
+// originDIEs writes the functions inlined in a unit.
 func (d *debugInfo) originDIEs(order []uint32) {
 	w := &d.info
 	for _, i := range order {
@@ -290,8 +290,8 @@ func (d *debugInfo) function(f *symfmt.Func) {
 	d.functionLines(f, start)
 }
 
-// inlined writes a node of the tree and those below it, symfmt.MaxInlineDepth levels
-// at most.
+// inlined writes a node of the tree and its descendants, at most
+// symfmt.MaxInlineDepth levels.
 func (d *debugInfo) inlined(i int32, start uint64) {
 	w, n := &d.info, &d.tree.nodes[i]
 	rec := &d.tree.records[n.record]
@@ -337,8 +337,8 @@ func (d *debugInfo) fileNumber(id symfmt.FileID) uint32 {
 	return d.lastNum
 }
 
-// functionLines writes the lines of a FUNC: as far as they lie in it; of those
-// that overlap the one that starts last counts, as in package resolve.
+// functionLines writes the lines of a FUNC, clipped to it; of overlapping lines
+// the one that starts last counts, as in package resolve.
 func (d *debugInfo) functionLines(f *symfmt.Func, start uint64) {
 	d.lines = d.lines[:0]
 	for r := f.LineReader(); r.Next(); {

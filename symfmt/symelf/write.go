@@ -18,18 +18,18 @@ type Order uint8
 
 // The byte orders.
 const (
-	// Auto is the one in which MODULE's id is that of INFO CODE_ID, where the CPU
-	// has both; else its usual one: big-endian for ppc and s390x, little-endian for
-	// all others, mips and ppc64 among them.
+	// Auto selects the order in which MODULE's id matches INFO CODE_ID if the CPU
+	// has both orders, otherwise the CPU's usual one: big-endian for ppc and s390x,
+	// little-endian for all others, including mips and ppc64.
 	Auto Order = iota
 	Little
 	Big
 )
 
-// Options say what a file contains.
+// Options control what a file contains.
 type Options struct {
 	// Base is the address of RVA 0, a multiple of 4096. The file has type ET_DYN
-	// where it is 0, else ET_EXEC.
+	// if it is 0, otherwise ET_EXEC.
 	Base uint64
 
 	// NoDWARF leaves out lines and inlined functions: .debug_* sections.
@@ -41,8 +41,8 @@ type Options struct {
 	Order Order
 }
 
-// Write writes m as an ELF file. An error is that of w, or says why m has no ELF
-// file: its CPU is unknown, or a section is larger than 4 GB.
+// Write writes m as an ELF file. The error is from w, or says why m has no ELF
+// form: its CPU is unknown, or a section is larger than 4 GB.
 func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	b, err := newWriter(m, o)
 	if err != nil {
@@ -78,7 +78,7 @@ type writer struct {
 func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 	a := arch.ByName(m.Arch)
 	if a == nil {
-		return nil, fmt.Errorf("MODULE's CPU %q has no ELF machine that is known here", m.Arch)
+		return nil, fmt.Errorf("MODULE's CPU %q has no known ELF machine", m.Arch)
 	}
 	b := &writer{m: m, o: o, arch: a, order: orderOf(m, a, o)}
 	b.space = space{base: o.Base, last: math.MaxUint64}
@@ -86,9 +86,9 @@ func newWriter(m *symfmt.Module, o Options) (*writer, error) {
 		b.space.last = math.MaxUint32
 	}
 	if o.Base%pageSize != 0 || o.Base > b.space.last-(pageSize-1) {
-		return nil, fmt.Errorf("base address %#x: not a page's of the CPU %s", o.Base, a.Name)
+		return nil, fmt.Errorf("base address %#x is not at a page of the CPU %s", o.Base, a.Name)
 	}
-	b.space.last-- // that the end of all code is an address, too
+	b.space.last-- // so that the end of all code is an address, too
 	b.code = regions(m, b.space)
 	b.text = b.code[:min(len(b.code), mostRegions)]
 	b.space.far = b.space.isFar(b.code)
@@ -131,7 +131,7 @@ func (b *writer) sort() {
 	})
 }
 
-// orderBy sorts numbers below n; equal ones stay.
+// orderBy returns the numbers below n, sorted stably.
 func orderBy(n int, compare func(i, j uint32) int) []uint32 {
 	order := make([]uint32, n)
 	sorted := true
@@ -159,7 +159,7 @@ func (b *writer) codeSections() {
 	}
 }
 
-// allocated are the sections with an address beside those of code.
+// allocated are the sections with an address besides those of code.
 type allocated struct{ note, header, frame *section }
 
 func (b *writer) allocated() (a allocated) {
@@ -186,7 +186,7 @@ func (b *writer) allocated() (a allocated) {
 	return a
 }
 
-// symbolTable adds .symtab and .strtab and, in front of them, DWARF.
+// symbolTable adds .symtab and .strtab, preceded by DWARF.
 func (b *writer) symbolTable() error {
 	b.strings.add("")
 	_, _, _, size := b.file.sizes()
@@ -207,7 +207,7 @@ func (b *writer) symbolTable() error {
 	if !b.o.NoDWARF {
 		b.debugSections()
 	}
-	// The names of .symtab are the first of those of DWARF.
+	// The names in .symtab are the first of those in DWARF.
 	strtab := b.strings.b[:names:names]
 	n := b.file.add(&section{name: ".symtab", kind: elf.SHT_SYMTAB, align: uint64(b.arch.PtrSize), entry: uint64(size),
 		link: uint32(len(b.file.sections)) + 2, info: 1, data: [][]byte{t.w.b}})
@@ -248,10 +248,10 @@ func (b *writer) debugSections() {
 	add(".debug_rnglists", d.ranges.b, 0)
 }
 
-// placeAllocated finds addresses for what is not code, and makes the segments.
+// placeAllocated assigns addresses to all sections but code, and makes the segments.
 func (b *writer) placeAllocated(a allocated) error {
 	ehdr, phdr, _, _ := b.file.sizes()
-	own := len(b.code) == 0 || b.code[0].start >= pageSize // headers have a page of their own
+	own := len(b.code) == 0 || b.code[0].start >= pageSize // headers get a page of their own
 	n := len(b.text)
 	if own {
 		n++

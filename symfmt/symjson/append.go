@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// appendNumber appends a number of 64 bits: a string of 16 hexadecimal digits
-// where a double might not hold it. Such strings sort as their numbers do, and
-// behind all numbers in jq's order.
+// appendNumber appends a 64-bit number, as a string of 16 hexadecimal digits if
+// a double might not hold it. Such strings sort like their numbers, and after
+// all numbers in jq's order.
 func appendNumber(dst []byte, v uint64) []byte {
 	if v <= maxNumber {
 		return strconv.AppendUint(dst, v, 10)
@@ -23,9 +23,9 @@ func appendNumber(dst []byte, v uint64) []byte {
 
 const lowerHex = "0123456789abcdef"
 
-// appendString appends s as a JSON string. What could change a terminal or a
-// line is escaped, as text.Printable does: all that strconv.IsPrint does not take.
-// A byte that is not UTF-8 becomes U+FFFD, and valid is false.
+// appendString appends s as a JSON string. What could affect a terminal or break a
+// line is escaped, as in text.Printable: everything for which strconv.IsPrint is
+// false. An invalid byte becomes U+FFFD, and valid is false.
 func appendString(dst []byte, s string) (out []byte, valid bool) {
 	dst = append(dst, '"')
 	plain := 0 // s[plain:i] needs no escape

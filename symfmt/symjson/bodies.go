@@ -6,8 +6,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// The body of a FUNC is packed from its address on, which may stand behind the
-// records in the file: they are packed from 0 on, and again if it does.
+// The body of a FUNC is packed relative to its address, which may come after
+// the records in the file: they are then packed relative to 0, and packed again
+// once the address is known.
 
 func (d *decoder) funcField(i int) (err error) {
 	f := &d.rec.fn
@@ -61,7 +62,7 @@ func (d *decoder) funcDone(uint32) (err error) {
 	return nil
 }
 
-// moved returns the body of a FUNC at rva, whose records are packed from start on.
+// moved returns the body of a FUNC at rva whose records were packed relative to start.
 func (d *decoder) moved(start, rva symfmt.RVA) symfmt.Body {
 	var own symfmt.Arena
 	f := symfmt.Func{RVA: start, Body: d.body.Finish(&own)}
@@ -94,8 +95,8 @@ func (d *decoder) line() error {
 	return nil
 }
 
-// numbers reads a list of want numbers, at most four; from the third on they have
-// 32 bits.
+// numbers reads a list of want numbers, at most four, of which the third and
+// fourth have 32 bits.
 func (d *decoder) numbers(list []byte, want int, what string) (n [4]uint64, err error) {
 	e := elementsOf(list)
 	for i := range want {

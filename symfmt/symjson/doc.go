@@ -1,13 +1,13 @@
-// Package symjson writes a module's symbols as JSON, and reads them: as JSON
-// Lines, one record a line, or as one document. Both hold all that a
-// symfmt.Module holds, in its order.
+// Package symjson reads and writes a module's symbols as JSON: as JSON Lines,
+// one record a line, or as one document. Both hold everything that a
+// symfmt.Module holds, in its order. Use Read and Write.
 //
 // # The format
 //
-// JSON is that of RFC 8259, with the restrictions of RFC 7493 (I-JSON): UTF-8,
-// keys once in an object, numbers that a double holds. JSON Lines are RFC 8259
-// texts, each ended by a newline. golden/symfmt/symjson/schema.json, a JSON
-// Schema (draft 2020-12), is the format in full; #/$defs/line in it is a line.
+// JSON is that of RFC 8259 with the restrictions of RFC 7493 (I-JSON): UTF-8,
+// unique keys, numbers that fit a double. JSON Lines are RFC 8259 texts, each
+// terminated by a newline. golden/symfmt/symjson/schema.json, a JSON Schema
+// (draft 2020-12), defines the format in full; its #/$defs/line defines a line.
 //
 //	{"kind":"module","format":"symtool-symbols","version":1,"os":"Linux","arch":"x86_64","id":"D0BC...","name":"vmlinux"}
 //	{"kind":"info","key":"CODE_ID","value":"EB4F..."}
@@ -20,7 +20,7 @@
 //	{"kind":"stack_win","type":4,"rva":4096,"size":32,...,"program":"$T0 .raSearch =","allocates_base_pointer":false}
 //	{"kind":"stack_cfi","rva":4096,"size":32,"init":".cfa: $rsp 8 + .ra: .cfa -8 + ^","rows":[[4097,".cfa: $rsp 16 +"]]}
 //
-// A FUNC has its INLINE and line records in it, a STACK CFI INIT its STACK CFI
+// A FUNC contains its INLINE and line records, and a STACK CFI INIT its STACK CFI
 // records. Line records are [rva, size, line, file], ranges [rva, size], rows
 // [rva, rules]. The document is {"format", "version", "module", "infos", "files",
 // "inline_origins", "funcs", "publics", "stack_wins", "stack_cfis"}: lists of the
@@ -31,29 +31,30 @@
 // calculate with them; from 2^53 on, which their doubles would round, they are
 // strings of "0x" and 16 hexadecimal digits.
 //
-// A string that is not UTF-8 has U+FFFD for each byte that is not, and its bytes
-// in base64 beside it: "name" and "name_base64", or a third element of a row. Of
-// the two, the bytes count. Characters that are not printable are escaped.
+// A string that is not valid UTF-8 has U+FFFD in place of each invalid byte,
+// with its bytes in base64 beside it: "name" and "name_base64", or a third
+// element of a row. If the two differ, the bytes count. Unprintable characters
+// are escaped.
 //
 // "file" of an inline_origin is the FILE of the old form, -1 for none; without
 // it the record has the new form. "call_file" is null in the old form of INLINE.
-// "program" is there where a STACK WIN has one. With Options.Names a func has
-// "file_names" and "origin_names", objects from the numbers that its records use
-// to names; they are for people, and not read.
+// "program" is present if a STACK WIN has one. With Options.Names a func has
+// "file_names" and "origin_names", objects that map the numbers in its records
+// to names; they are for people, and are not read.
 //
 // # What is read
 //
-// Fields may be in any order, and those with a default (all but those that the
-// schema requires) may be missing. A record of JSON Lines goes from a line that
-// begins with '{' to the next: those that jq wrote without -c are read, too. What
-// is wrong costs the nearest of these around it, and is a problem with line,
-// column and path: an INLINE or line record, a range, a STACK CFI record, a
-// record. What is not JSON costs a record of JSON Lines, and the rest of a
-// document. Fields and kinds that are not known are problems, and passed over; a
-// version that is not known is an error. Beyond the schema, numbers may have a
-// fraction of zeros or an exponent, and a number of 2^53 or more without quotes
-// is taken as it is and reported: it may have been rounded.
+// Fields may be in any order, and those with a default (all that the schema does
+// not require) may be missing. A record of JSON Lines extends from a line that
+// begins with '{' to the next such line, so that output of jq without -c can be
+// read, too. An error costs the nearest enclosing INLINE or line record, range,
+// STACK CFI record, or record, and is a problem with line, column and path. What
+// is not JSON costs a record of JSON Lines, or the rest of a document. Unknown
+// fields and kinds are problems, and skipped; an unknown version is an error.
+// Beyond the schema, numbers may have a fraction of zeros or an exponent, and an
+// unquoted number of 2^53 or more is taken as it is and reported, as it may have
+// been rounded.
 //
-// References are not checked: numbers of FILEs that are not there, or are there
-// twice, are what the module has. lint looks at them.
+// References are not checked: the module may contain numbers of FILEs that are
+// missing or occur twice. Package lint checks them.
 package symjson

@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// newlines counts the lines of a text that a decoder reads ahead.
+// newlines counts the lines of a text as a decoder reads ahead.
 type newlines struct {
 	in       io.Reader
-	consumed func() int64 // what the decoder has read
-	ends     []int64      // offsets of newlines that it has not
+	consumed func() int64 // number of bytes that the decoder has consumed
+	ends     []int64      // offsets of newlines not yet consumed
 	read     int64
 	line     int   // lines before ends
-	last     int64 // offset behind the newline before ends
+	last     int64 // offset after the newline before ends
 }
 
 func (n *newlines) Read(p []byte) (int, error) {
@@ -46,7 +46,7 @@ func (n *newlines) drop(at int64) {
 	}
 }
 
-// lineOf returns the place of an offset, which is not before those asked for.
+// lineOf returns the place of an offset. Offsets must not decrease between calls.
 func (n *newlines) lineOf(at int64) (line, col int) {
 	n.drop(at)
 	return n.line + 1, int(max(at-n.last, 0)) + 1
@@ -100,7 +100,7 @@ func (d *decoder) document() error {
 	return nil
 }
 
-// lostPart returns what damage of the value of a key costs.
+// lostPart describes what damage to the value of a key costs.
 func (d *decoder) lostPart() string {
 	if d.kind == noKind {
 		return ""
@@ -108,7 +108,7 @@ func (d *decoder) lostPart() string {
 	return "the " + listNames[d.kind]
 }
 
-// missing reports which fields that identify the file are missing.
+// missing reports which identifying fields are missing.
 func (d *decoder) missing() {
 	switch {
 	case d.records == 0:
@@ -148,7 +148,7 @@ func (d *decoder) part(seen *[len(listNames)]bool) error {
 		if err := d.dec.SkipValue(); err != nil {
 			return err
 		}
-		return d.fault(-1, "%q is there twice: the second is not read", listNames[k])
+		return d.fault(-1, "%q occurs twice: the second is ignored", listNames[k])
 	}
 	seen[k] = true
 	if k == kindModule {
@@ -157,7 +157,7 @@ func (d *decoder) part(seen *[len(listNames)]bool) error {
 	return d.list(d.lost(), func() error { return d.object(k) })
 }
 
-// object reads a record of a known kind, from its brace on.
+// object reads a record of a known kind, starting after its brace.
 func (d *decoder) object(k kind) error {
 	if d.dec.PeekKind() != '{' {
 		return d.wrong("an object")

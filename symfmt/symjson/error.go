@@ -17,13 +17,13 @@ import (
 type Error struct {
 	File string // path as the user gave it; may be empty
 	Line int    // from 1
-	Col  int    // in bytes, from 1; behind the fault
-	Path string // in the syntax of jq: ".funcs[3].lines[0]"; in JSON Lines from the record on
-	Msg  string // what was found and what was wanted, lower case
+	Col  int    // in bytes, from 1; after the fault
+	Path string // in jq's syntax: ".funcs[3].lines[0]"; relative to the record in JSON Lines
+	Msg  string // what was found and what was expected, lower case
 	Err  error  // cause, if any
 }
 
-// Error prints "a.jsonl:12:80: .lines[3]: found a string, want a number".
+// Error returns a message such as "a.jsonl:12:80: .lines[3]: found a string, want a number".
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -46,21 +46,21 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// fault is a value that is JSON, but not what belongs there. It costs the
-// nearest element or record around it.
+// fault is a value that is valid JSON but not what belongs there. It costs the
+// nearest enclosing element or record.
 type fault struct {
-	at   int64 // offset behind it
+	at   int64 // offset after it
 	path string
 	msg  string
 }
 
 func (f *fault) Error() string { return f.msg }
 
-// fatal is an error that ends the reading: there is no use in what follows.
+// fatal is an error that ends the reading, as what follows is of no use.
 type fatal struct{ fault }
 
-// fault returns a fault of the value that was read last; of element i of it,
-// if i is not negative.
+// fault returns a fault of the last value read, or of its element i if i is not
+// negative.
 func (d *decoder) fault(i int, format string, args ...any) error {
 	path := jqPath(string(d.dec.StackPointer()))
 	if i >= 0 {
@@ -69,8 +69,8 @@ func (d *decoder) fault(i int, format string, args ...any) error {
 	return &fault{at: d.dec.InputOffset(), path: path, msg: fmt.Sprintf(format, args...)}
 }
 
-// place gives a fault its line. Errors that are neither a fault nor bad
-// JSON are those of the file.
+// place returns a fault with its line. Errors that are neither faults nor bad
+// JSON are read errors.
 func (d *decoder) place(err error) *Error {
 	e := &Error{File: d.file}
 	var f *fault
@@ -88,7 +88,7 @@ func (d *decoder) place(err error) *Error {
 		case errors.Is(syntax.Err, io.ErrUnexpectedEOF):
 			e.Msg = "the " + d.unit + " ends in the middle"
 		case errors.Is(syntax.Err, jsontext.ErrDuplicateName):
-			e.Msg = "not JSON: duplicate object member name"
+			e.Msg = "not JSON: duplicate key"
 		default:
 			e.Msg = "not JSON: " + text.Printable(syntax.Err.Error())
 		}
@@ -99,8 +99,8 @@ func (d *decoder) place(err error) *Error {
 	return e
 }
 
-// jqPath turns a JSON Pointer (RFC 6901) into a path of jq. A key that looks
-// like a number is taken for an index: the format has none but in file_names.
+// jqPath converts a JSON Pointer (RFC 6901) to a jq path. A key that looks like
+// a number is taken for an index: the format has such keys only in file_names.
 func jqPath(pointer string) string {
 	if pointer == "" {
 		return "."
@@ -126,7 +126,7 @@ func isWord(s string) bool {
 	return s != "" && len(s) <= maxQuoted && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == ""
 }
 
-// maxQuoted is how much of a bad value a message repeats.
+// maxQuoted is how much of a bad value a message quotes.
 const maxQuoted = 40
 
 func shorten(s string) string {
@@ -136,7 +136,7 @@ func shorten(s string) string {
 	return s
 }
 
-// describe says what a value is, for messages; scalars with their text.
+// describe describes a value for messages; scalars are quoted.
 func describe(value []byte) string {
 	if len(value) == 0 {
 		return "nothing"
@@ -167,13 +167,13 @@ func (d *decoder) problem(err error, lost string) {
 	d.problems = append(d.problems, symfmt.Problem{Lost: lost, Err: e})
 }
 
-// note is a problem that many records may have: it is reported once, with their number.
+// note is a problem that many records may share: it is reported once, with their number.
 type note struct{ problem, count int }
 
-// maxNotes bounds how many different things are noted: of names in the file.
+// maxNotes bounds the number of different notes, which depend on names in the file.
 const maxNotes = 100
 
-// note reports a problem that others of the same key may follow.
+// note reports a problem, or counts it if one with the same key was reported.
 func (d *decoder) note(key, lost string, err func() error) {
 	key = d.kind.String() + " " + key
 	n := d.notes[key]
@@ -202,7 +202,7 @@ func (d *decoder) found() []symfmt.Problem {
 	}
 	if d.dropped > 0 {
 		d.problems = append(d.problems, symfmt.Problem{Err: &Error{
-			File: d.file, Line: d.lastLine, Col: 1, Msg: fmt.Sprintf("%d problems more", d.dropped),
+			File: d.file, Line: d.lastLine, Col: 1, Msg: fmt.Sprintf("%d more problems", d.dropped),
 		}})
 	}
 	return d.problems

@@ -8,18 +8,18 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Name and version of the format, as in the head of each output. A change that old
-// readers would misread makes a new version.
+// Name and version of the format, as written at the start of each output. A change
+// that old readers would misread needs a new version.
 const (
 	formatName = "symtool-symbols"
 	version    = 1
 )
 
-// maxNumber is the largest number that is written as a JSON number: JavaScript
-// and jq keep numbers as doubles, which hold all integers up to here.
+// maxNumber is the largest number written as a JSON number: JavaScript and jq
+// use doubles, which hold all integers up to here.
 const maxNumber = 1<<53 - 1
 
-// kind is what a record is; its name is the value of "kind" in JSON Lines.
+// kind is the kind of a record; its name is the value of "kind" in JSON Lines.
 type kind uint8
 
 const (
@@ -38,15 +38,15 @@ var kindNames = [...]string{
 	"", "module", "info", "file", "inline_origin", "func", "public", "stack_win", "stack_cfi",
 }
 
-// listNames are the keys of a document, whose values are lists of records;
-// "module" is one record.
+// listNames are the keys of a document whose values are lists of records;
+// "module" is a single record.
 var listNames = [...]string{
 	"", "module", "infos", "files", "inline_origins", "funcs", "publics", "stack_wins", "stack_cfis",
 }
 
 func (k kind) String() string { return kindNames[k] }
 
-// nameIn returns the kind that has a name in the list; noKind if none has.
+// nameIn returns the kind with the given name in list, or noKind.
 func nameIn(list []string, name []byte) kind {
 	for i, n := range list {
 		if i > 0 && n == string(name) {
@@ -56,30 +56,31 @@ func nameIn(list []string, name []byte) kind {
 	return noKind
 }
 
-// Options say how a module is written.
+// Options control how a module is written.
 type Options struct {
-	// Lines asks for JSON Lines, one record a line, instead of one document.
+	// Lines selects JSON Lines, one record a line, instead of one document.
 	Lines bool
 
-	// Indent lays a document out for people: a record, an INLINE, a line record
-	// each on a line of its own. JSON Lines are as they are.
+	// Indent lays out a document for people: each record, INLINE and line
+	// record is on a line of its own. It does not affect JSON Lines.
 	Indent bool
 
-	// Names gives each FUNC the names of the files and origins that its records
-	// have the numbers of, as "file_names" and "origin_names": it then says all by
-	// itself. Readers pass over them.
+	// Names adds to each FUNC the names of the files and origins that its records
+	// refer to by number, as "file_names" and "origin_names", so that it is
+	// complete in itself. Readers ignore them.
 	Names bool
 }
 
-// MatchDocument reports by the first bytes of a file, 64 or more, whether it is a
-// document of this format: they begin with their "format".
+// MatchDocument reports whether a file with these first bytes, 64 or more, is a
+// document of this format: it begins with "format".
 func MatchDocument(head []byte) bool {
 	key, value := firstField(head)
 	return key == "format" && value == formatName
 }
 
-// MatchLines reports the same of JSON Lines: they begin with the "kind" of a record. It
-// returns false for kinds that other formats may have, too.
+// MatchLines reports whether a file with these first bytes is JSON Lines of this
+// format: it begins with the "kind" of a record. It returns false for kinds that other
+// formats may have, too.
 func MatchLines(head []byte) bool {
 	key, value := firstField(head)
 	if key != "kind" {
@@ -107,11 +108,11 @@ func firstField(head []byte) (key, value string) {
 	return key, value
 }
 
-// bom is the byte order mark, which some programs put before UTF-8.
+// bom is the byte order mark that some programs write before UTF-8.
 var bom = []byte("\xef\xbb\xbf")
 
-// fileNames and originNames are the names of numbers: the first record's, where
-// several have one number.
+// fileNames and originNames map numbers to names: the first record's if several
+// have the same number.
 func fileNames(m *symfmt.Module) map[symfmt.FileID]string {
 	names := make(map[symfmt.FileID]string, len(m.Files))
 	for _, f := range slices.Backward(m.Files) {

@@ -14,19 +14,19 @@ import (
 // without being held.
 const maxRecord = 256 << 20
 
-// frames cuts JSON Lines into records. A record begins with a line that begins
-// with '{', and goes on with the lines that do not: so those that jq writes
-// without -c are read, too, and damage ends at the next record.
+// frames splits JSON Lines into records. A record consists of a line that
+// begins with '{' and the following lines that do not, so that output of jq
+// without -c can be read, too, and damage ends at the next record.
 type frames struct {
 	in      *bufio.Reader
 	buf     []byte
-	line    int   // of the first byte of buf, from 1
+	line    int   // number of buf's first line, from 1
 	lines   int   // in buf
-	skipped int64 // bytes that were not held
+	skipped int64 // bytes not kept in memory
 }
 
-// next reads the next record. At the end it returns io.EOF, and the last record
-// stays.
+// next reads the next record. At the end it returns io.EOF, and keeps the last
+// record.
 func (f *frames) next() error {
 	if _, err := f.in.Peek(1); err != nil {
 		return err
@@ -53,8 +53,8 @@ func (f *frames) next() error {
 	}
 }
 
-// lineOf returns the place of an offset in buf; its end is that of the last line
-// with something in it.
+// lineOf returns the place of an offset in buf; the end counts as that of the
+// last non-empty line.
 func (f *frames) lineOf(at int64) (line, col int) {
 	text := bytes.TrimRight(f.buf, " \t\r\n")
 	before := text[:min(at, int64(len(text)))]
@@ -87,8 +87,8 @@ func (d *decoder) readLines(in *bufio.Reader) error {
 	return nil
 }
 
-// frame reads the records of a frame: one, unless something else than a '{'
-// stands before another.
+// frame reads the records of a frame: just one, unless one follows another on a
+// line.
 func (d *decoder) frame(frame []byte) error {
 	for {
 		d.kind = noKind
@@ -113,7 +113,7 @@ func (d *decoder) frame(frame []byte) error {
 	}
 }
 
-// lost returns what damage of the record costs.
+// lost describes what damage to the record costs.
 func (d *decoder) lost() string {
 	if d.kind == noKind {
 		return "record"
@@ -121,7 +121,7 @@ func (d *decoder) lost() string {
 	return "record of the kind " + d.kind.String()
 }
 
-// lineRecord reads a record, whose kind may stand anywhere in it.
+// lineRecord reads a record whose "kind" may be anywhere in it.
 func (d *decoder) lineRecord(frame []byte) error {
 	if d.dec.PeekKind() != '{' {
 		return d.wrong("an object")
@@ -134,7 +134,7 @@ func (d *decoder) lineRecord(frame []byte) error {
 	if err != nil {
 		return d.fault(-1, "%s", err)
 	}
-	if k == noKind { // bad JSON: found again here
+	if k == noKind { // bad JSON, which is found again here
 		if err := d.skipTo(0); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (d *decoder) lineRecord(frame []byte) error {
 
 var kindKey = []byte(`{"kind":"`)
 
-// findKind returns the kind of a record; noKind if there is none.
+// findKind returns the kind of a record, or noKind.
 func findKind(object []byte) (kind, error) {
 	if bytes.HasPrefix(object, kindKey) {
 		rest := object[len(kindKey):]

@@ -13,19 +13,19 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// ReadOptions are those of Read.
+// ReadOptions control how a file is read.
 type ReadOptions struct {
-	File        string // path, for errors
+	File        string // path for errors
 	MaxProblems int    // problems kept; 0 is 1000
 }
 
-// Read reads either form, which may be compressed with gzip or zstd. Lists are in
-// the order of the file. Damage is a problem and costs what the package comment says.
-// The error, mostly an *Error, means that nothing was usable: it is
-// another format, a later version, or the file could not be read.
+// Read reads either form, optionally compressed with gzip or zstd. Lists are in the
+// order of the file. Damage is a problem and costs what the package comment says. The
+// error, usually an *Error, means that nothing was usable: the file has another
+// format or a later version, or could not be read.
 //
-// Memory: the module, and the longest line of JSON Lines or the longest value
-// without lists of a document.
+// Memory is that of the module plus the longest record of JSON Lines, or the
+// longest value other than a list in a document.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	text, _, err := symfmt.Decompress(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)))
 	if err != nil {
@@ -64,7 +64,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfm
 	return &symfmt.Result{Module: d.m, Report: symfmt.Report{Problems: d.found()}}, nil
 }
 
-// headSize is how much is looked at to find the form, and read at once.
+// headSize is how much is read at first and examined to find the form.
 const headSize = 256 << 10
 
 type form int
@@ -75,8 +75,8 @@ const (
 	formDocument
 )
 
-// formOf finds the form by the keys of the first object that has keys of one form
-// only. An object begins a line.
+// formOf determines the form from the first object with keys that only one form
+// has. An object begins a line.
 func formOf(head []byte) form {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
 	for len(head) > 0 {
@@ -136,14 +136,14 @@ func isRecordKey(name string) bool {
 	return name == "kind"
 }
 
-// unknown is the error of what is neither form.
+// unknown returns the error for a file of neither form.
 func (d *decoder) unknown(head []byte) error {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, bom), " \t\r\n")
 	e := &Error{File: d.file, Line: 1, Col: 1, Msg: "the file is empty"}
 	switch {
 	case len(head) == 0:
 	case head[0] == '{':
-		e.Msg = `no object with a "kind" (JSON Lines) or a "module" (document): not symbols of symtool`
+		e.Msg = `no object with a "kind" (JSON Lines) or a "module" (document): not a symtool symbol file in JSON`
 	case head[0] == '[':
 		e.Msg = "found a list, want an object: one document, or one record after another, as jq -c writes them"
 	default:
@@ -152,40 +152,40 @@ func (d *decoder) unknown(head []byte) error {
 	return e
 }
 
-// decoder is one call of Read.
+// decoder is the state of one call of Read.
 type decoder struct {
 	file    string
-	unit    string // what may end in the middle: "line", "document"
+	unit    string // what may end early: "line", "document"
 	dec     *jsontext.Decoder
 	lineOf  func(at int64) (line, col int)
 	scratch []byte
 
 	m       *symfmt.Module
-	kind    kind // of the record that is read
+	kind    kind // of the current record
 	rec     record
 	body    symfmt.BodyBuilder
 	arena   symfmt.Arena
-	names   map[string]string // of STACK WIN's programs: few different ones
+	names   map[string]string // programs of STACK WIN, of which few differ
 	records int
-	module  bool // a module record was there, good or bad
+	module  bool // a module record was seen, good or bad
 
 	hasFormat, hasVersion bool
 
 	problems    []symfmt.Problem
 	maxProblems int
 	dropped     int
-	lastLine    int // of the last problem
+	lastLine    int // line of the last problem
 	notes       map[string]*note
 }
 
-// isFault reports whether err is damage that costs a part, not an error that ends the
-// reading.
+// isFault reports whether err is damage that costs only a part, as opposed to an
+// error that ends the reading.
 func isFault(err error) bool {
 	var f *fault
 	return errors.As(err, &f)
 }
 
-// skipTo passes over the rest of what is open, down to a depth.
+// skipTo skips the rest of the open values, down to a depth.
 func (d *decoder) skipTo(depth int) error {
 	for d.dec.StackDepth() > depth {
 		switch d.dec.PeekKind() {

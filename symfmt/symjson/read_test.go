@@ -67,20 +67,20 @@ func TestReadDamage(t *testing.T) {
 		{"no object", module + "[1]\n7\n" + fileA, "M a",
 			[]string{"x:2:4: .: found a list, want an object (lost: record)", "x:3:2: .: found 7, want an object (lost: record)"}},
 		{"a field twice", module + `{"kind":"file","number":1,"number":2,"name":"x"}` + "\n" + fileA, "M a",
-			[]string{`x:2:37: .number: the field is there twice (lost: record of the kind file)`}},
+			[]string{`x:2:37: .number: the field occurs twice (lost: record of the kind file)`}},
 		{"a kind twice", module + `{"kind":"file","kind":"file","number":2,"name":"x"}` + "\n" + fileA, "M a",
-			[]string{`x:2:29: .kind: the field is there twice (lost: record of the kind file)`}},
+			[]string{`x:2:29: .kind: the field occurs twice (lost: record of the kind file)`}},
 		{"unknown fields", module + strings.Repeat(`{"kind":"file","number":1,"name":"x","md5":"y"}`+"\n", 3) + `{"kind":"info","key":"k","value":"v","md5":""}`, "M x x x",
 			[]string{"x:2:47: .md5: unknown field, which version 1 of the format does not have (3 times) (lost: the field)",
 				"x:5:46: .md5: unknown field, which version 1 of the format does not have (lost: the field)"}},
 		{"an unknown field with control characters", module + `{"kind":"file","number":1,"name":"x","\u001b\u202e":"y"}` + "\n", "M x",
 			[]string{`x:2:56: .["\x1b\u202e"]: unknown field, which version 1 of the format does not have (lost: the field)`}},
 		{"a value with control characters", module + `{"kind":"file","number":"` + "\u202e" + `","name":"x"}` + "\n", "M",
-			[]string{`x:2:30: .number: found "\u202e", want a number from 0 on (lost: record of the kind file)`}},
+			[]string{`x:2:30: .number: found "\u202e", want a number of 0 or more (lost: record of the kind file)`}},
 		{"bytes of another string", module + `{"kind":"file","number":1,"name":"x","name_base64":"eQ=="}` + "\n", "M y",
-			[]string{`x:2:59: .: the bytes "y" differ from the string "x" next to them: the bytes count`}},
+			[]string{`x:2:59: .: the bytes "y" differ from the string "x" beside them: the bytes count`}},
 		{"a record over lines", module + "{\n  \"kind\": \"file\",\n  \"number\": 1.5,\n  \"name\": \"x\"\n}\n" + fileA, "M a",
-			[]string{`x:4:16: .number: found 1.5, want a number from 0 on, or "0x" and hexadecimal digits (lost: record of the kind file)`}},
+			[]string{`x:4:16: .number: found 1.5, want a number of 0 or more, or "0x" and hexadecimal digits (lost: record of the kind file)`}},
 		{"rows of a lost block", module + `{"kind":"stack_cfi","rva":1,"size":9,"rows":[[1,"a"],[2,"b"]]}` + "\n" + `{"kind":"stack_cfi","rva":16,"size":9,"init":"i","rows":[[17,"c"]]}` + "\n", "M 10:1",
 			[]string{`x:2:63: .: "init" is missing (lost: record of the kind stack_cfi)`}},
 		{"a FUNC behind a lost one", module + `{"kind":"func","rva":1,"lines":[[1,2,3,0]],"name":"g"}` + "\n" + `{"kind":"func","rva":1,"size":2,"name":"h"}` + "\n", "M h/0/0",
@@ -97,7 +97,7 @@ func TestReadDamage(t *testing.T) {
 		{"a bad list", document + `,"files":{"number":0},"funcs":[{"rva":1,"size":2,"name":"f"}]}`, "M f/0/0",
 			[]string{"x:1:112: .files: found an object, want a list (lost: the files)"}},
 		{"a list twice", document + `,"files":[],"files":[{"number":0,"name":"a"}]}`, "M",
-			[]string{`x:1:136: .files: "files" is there twice: the second is not read (lost: the files)`}},
+			[]string{`x:1:136: .files: "files" occurs twice: the second is ignored (lost: the files)`}},
 		{"unknown list", document + `,"checksums":[{"a":[1]}]}`, "M",
 			[]string{`x:1:115: .checksums: unknown field, which version 1 of the format does not have (lost: the field)`}},
 		{"no module in a document", `{"format":"symtool-symbols","version":1,"files":[{"number":0,"name":"a"}]}`, " a", []string{"x:1:75: .: no module in the file"}},
@@ -130,7 +130,7 @@ func TestReadErrors(t *testing.T) {
 		{"a symbol file", "MODULE Linux x86_64 0 x\n", `x:1:1: not JSON: the file begins with "MODULE Linux x86_64 0 x\n"`},
 		{"control characters", "\x1b[31m\xff\u202e", `x:1:1: not JSON: the file begins with "\x1b[31m\xff\u202e"`},
 		{"a list", "[{}]", "x:1:1: found a list, want an object: one document, or one record after another, as jq -c writes them"},
-		{"other JSON", `{"a":1}`, `x:1:1: no object with a "kind" (JSON Lines) or a "module" (document): not symbols of symtool`},
+		{"other JSON", `{"a":1}`, `x:1:1: no object with a "kind" (JSON Lines) or a "module" (document): not a symtool symbol file in JSON`},
 		{"other kinds", `{"kind":"Pod","metadata":{}}`, `x:1:2: .: unknown kind "Pod": want one of [module info file inline_origin func public stack_win stack_cfi]`},
 		{"another format", `{"format":"sarif","files":[]}`, `x:1:18: .format: found "sarif", want "symtool-symbols"`},
 		{"later lines", strings.Replace(module, `"version":1`, `"version":2`, 1) + fileA, "x:1:56: .version: version 2 of the format, want at most 1: a newer symtool wrote it"},
@@ -152,7 +152,7 @@ func TestReadErrors(t *testing.T) {
 func TestReadManyProblems(t *testing.T) {
 	data := module + strings.Repeat("{\"kind\":\"file\"}\n", 50)
 	_, problems, err := read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x", MaxProblems: 5})
-	if err != nil || len(problems) != 6 || problems[5].String() != "x:6:1: 45 problems more" {
+	if err != nil || len(problems) != 6 || problems[5].String() != "x:6:1: 45 more problems" {
 		t.Error(problems, err)
 	}
 	var fields strings.Builder
@@ -161,7 +161,7 @@ func TestReadManyProblems(t *testing.T) {
 	}
 	data = module + `{"kind":"file","number":0,"name":"a"` + fields.String() + "}\n"
 	_, problems, err = read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x"})
-	if err != nil || len(problems) != maxNotes+1 || problems[maxNotes].String() != "x:2:1: 100 problems more" {
+	if err != nil || len(problems) != maxNotes+1 || problems[maxNotes].String() != "x:2:1: 100 more problems" {
 		t.Error(problems, err)
 	}
 }

@@ -6,16 +6,16 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// shape is what the fields of an object are.
+// shape describes the fields of an object.
 type shape struct {
 	fields   []string
-	required uint32                           // bits of those that must be there
+	required uint32                           // bit set of required fields
 	read     func(d *decoder, i int) error    // reads the value of field i
-	done     func(d *decoder, n uint32) error // after the last; n are the fields that were there
+	done     func(d *decoder, n uint32) error // called after the last field; n is the set of fields seen
 }
 
-// index returns the field of a name, -1 if there is none. Fields mostly come in
-// their order: next is the one to look at first.
+// index returns the index of a field's name, or -1. Fields usually come in
+// order, so it tries next first.
 func (s *shape) index(name []byte, next int) int {
 	if next < len(s.fields) && s.fields[next] == string(name) {
 		return next
@@ -36,7 +36,7 @@ func bits(fields ...int) (set uint32) {
 	return set
 }
 
-// record is the record that is read. Its strings are copies.
+// record is the current record. Its strings are copies.
 type record struct {
 	texts  [maxTexts]textValue
 	number uint32
@@ -47,11 +47,11 @@ type record struct {
 	win    symfmt.StackWin
 	block  symfmt.CFIBlock
 	inline symfmt.Inline
-	inBody bool       // a list of the FUNC's body was there
-	start  symfmt.RVA // of the body
+	inBody bool       // a list of the FUNC's body was seen
+	start  symfmt.RVA // base of the body
 }
 
-// textValue is a string, and its bytes if they are not UTF-8.
+// textValue is a string, and its bytes if they are not valid UTF-8.
 type textValue struct {
 	s, base64 string
 	set, raw  bool
@@ -59,7 +59,7 @@ type textValue struct {
 
 const maxTexts = 4
 
-// record reads the fields of a record behind its brace, and adds it to the
+// record reads the fields of a record after its brace, and adds it to the
 // module. In JSON Lines it has a kind.
 func (d *decoder) record(k kind, lines bool) error {
 	d.kind = k
@@ -82,8 +82,8 @@ func (d *decoder) record(k kind, lines bool) error {
 	return nil
 }
 
-// fields reads the fields of an object behind its brace, and the brace that ends
-// it. The path of a fault names the field.
+// fields reads the fields of an object after its opening brace, and its closing
+// brace. The path of a fault names the field.
 func (d *decoder) fields(s *shape, lines bool) error {
 	var seen uint32
 	next := 0
@@ -100,7 +100,7 @@ func (d *decoder) fields(s *shape, lines bool) error {
 				return err
 			}
 			if kinds++; kinds > 1 {
-				return d.fault(-1, "the field is there twice")
+				return d.fault(-1, "the field occurs twice")
 			}
 			continue
 		case i < 0:
@@ -114,7 +114,7 @@ func (d *decoder) fields(s *shape, lines bool) error {
 			if err := d.dec.SkipValue(); err != nil {
 				return err
 			}
-			return d.fault(-1, "the field is there twice")
+			return d.fault(-1, "the field occurs twice")
 		}
 		if err := s.read(d, i); err != nil {
 			return err
@@ -135,14 +135,14 @@ func (d *decoder) fields(s *shape, lines bool) error {
 	return s.done(d, seen)
 }
 
-// unknownField reports a field that the format does not have. Its value was read.
+// unknownField reports a field that the format does not have. Its value has been read.
 func (d *decoder) unknownField(name []byte) {
 	d.note(string(name), "the field", func() error {
 		return d.fault(-1, "unknown field, which version %d of the format does not have", version)
 	})
 }
 
-// setText reads the string i of the record; setBytes what it is in base64.
+// setText reads string i of the record, and setBytes its form in base64.
 func (d *decoder) setText(i int) error {
 	s, err := d.text()
 	d.rec.texts[i].s, d.rec.texts[i].set = string(s), true
@@ -155,7 +155,7 @@ func (d *decoder) setBytes(i int) error {
 	return err
 }
 
-// string returns the string i of the record.
+// string returns string i of the record.
 func (d *decoder) string(i int) (string, error) {
 	t := &d.rec.texts[i]
 	if !t.raw {

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// shapes are the records, by kind. It is filled by init because what reads the
-// fields of a FUNC reads objects in it.
+// shapes describes the records by kind. init fills it because the functions
+// that read a FUNC's fields refer to shapes themselves.
 var shapes [len(kindNames)]shape
 
 func init() {
@@ -208,7 +208,7 @@ func (d *decoder) winDone(seen uint32) error {
 	return nil
 }
 
-// same returns s, or the equal string that was there before.
+// same returns s, or an equal string seen before.
 func (d *decoder) same(s string) string {
 	if before, ok := d.names[s]; ok {
 		return before

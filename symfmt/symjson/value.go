@@ -24,7 +24,7 @@ func quoted(b []byte) string { return strconv.Quote(shorten(string(b[:min(len(b)
 
 func tooLong(n int64) string { return fmt.Sprintf("%d bytes, want at most %d", n, maxRecord) }
 
-// wrong reads a value that is not what is wanted, and returns its fault.
+// wrong reads a value of the wrong kind and returns its fault.
 func (d *decoder) wrong(want string) error {
 	switch d.dec.PeekKind() {
 	case '{', '[':
@@ -50,7 +50,7 @@ func (d *decoder) key() ([]byte, error) {
 	return d.unquote(v), nil
 }
 
-// unquote returns what a JSON string, which was read, stands for.
+// unquote returns the value of a JSON string that has been read.
 func (d *decoder) unquote(v []byte) []byte {
 	if jsontext.Kind(v[0]) == '"' && bytes.IndexByte(v, '\\') < 0 {
 		return v[1 : len(v)-1]
@@ -99,7 +99,7 @@ func (d *decoder) number() (uint64, error) {
 // number32 reads a number of 32 bits.
 func (d *decoder) number32() (uint32, error) {
 	if d.dec.PeekKind() != '0' {
-		return 0, d.wrong("a number from 0 on")
+		return 0, d.wrong("a number of 0 or more")
 	}
 	v, err := d.number()
 	if err == nil && v > math.MaxUint32 {
@@ -108,10 +108,10 @@ func (d *decoder) number32() (uint32, error) {
 	return uint32(v), err
 }
 
-const wantNumber = `a number from 0 on, or "0x" and hexadecimal digits`
+const wantNumber = `a number of 0 or more, or "0x" and hexadecimal digits`
 
-// numberOf returns the number that a JSON value is; it is element i of the value
-// that was read last, or, if i is negative, that value.
+// numberOf returns the number in a JSON value: element i of the last value read
+// or, if i is negative, that value itself.
 func (d *decoder) numberOf(v []byte, i int) (uint64, error) {
 	if len(v) <= 15 { // below maxNumber
 		n := uint64(0)
@@ -134,14 +134,14 @@ func (d *decoder) numberOf(v []byte, i int) (uint64, error) {
 	}
 	if n > maxNumber && v[0] != '"' {
 		d.note("number", "", func() error {
-			return d.fault(i, "%s is over 2^53, and may have been rounded: want it as a string, %q", describe(v), fmt.Sprintf("%#x", n))
+			return d.fault(i, "%s is over 2^53 and may have been rounded: want a string, %q", describe(v), fmt.Sprintf("%#x", n))
 		})
 	}
 	return n, nil
 }
 
-// slowNumber reads hexadecimal digits of a string, and what programs that have
-// doubles only make of numbers: 4096.0, 1e3.
+// slowNumber parses strings of hexadecimal digits, and the forms in which
+// programs that have only doubles write numbers: 4096.0, 1e3.
 func slowNumber(v string, isString bool) (uint64, error) {
 	if isString {
 		hex, ok := strings.CutPrefix(v, "0x")
@@ -178,8 +178,8 @@ func (d *decoder) signed() (int64, error) {
 	return 0, d.fault(-1, "found %s, want an integer of 64 bits", describe(v))
 }
 
-// unbase64 returns the bytes of a string that is not UTF-8; like is how it was
-// written without them.
+// unbase64 returns the bytes of a string that is not valid UTF-8; like is its
+// form without them.
 func (d *decoder) unbase64(i int, coded, like []byte) ([]byte, error) {
 	raw, err := base64.StdEncoding.DecodeString(string(coded))
 	if err != nil {
@@ -187,26 +187,26 @@ func (d *decoder) unbase64(i int, coded, like []byte) ([]byte, error) {
 	}
 	if like != nil && lossy(raw) != string(like) {
 		d.note("bytes", "", func() error {
-			return d.fault(i, "the bytes %s differ from the string %s next to them: the bytes count",
+			return d.fault(i, "the bytes %s differ from the string %s beside them: the bytes count",
 				text.Printable(strconv.Quote(shorten(string(raw)))), quoted(like))
 		})
 	}
 	return raw, nil
 }
 
-// lossy returns the UTF-8 of bytes: each that is not becomes U+FFFD.
+// lossy returns bytes as UTF-8: each invalid one becomes U+FFFD.
 func lossy(raw []byte) string { return string([]rune(string(raw))) }
 
-// elements reads a list of scalars, which is known to be JSON.
+// elements reads a list of scalars that is known to be valid JSON.
 type elements struct {
 	rest []byte
-	n    int // elements read
+	n    int // number of elements read
 }
 
 func elementsOf(list []byte) elements { return elements{rest: list[1:]} }
 
-// next returns the next element: of a list or an object, the first byte only,
-// and nothing can be read behind it. At the end it returns nil.
+// next returns the next element, or nil at the end. For a list or an object it
+// returns the first byte only, and reading cannot continue.
 func (e *elements) next() []byte {
 	i := 0
 	for e.rest[i] == ' ' || e.rest[i] == ',' || e.rest[i] == '\n' || e.rest[i] == '\t' || e.rest[i] == '\r' {

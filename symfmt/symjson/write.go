@@ -9,11 +9,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Write writes m, with its records in their order in m. It does not
-// change m. The same module gives the same bytes.
+// Write writes m with its records in their order in m. It does not modify m.
+// Equal modules yield equal bytes.
 //
-// Memory: a buffer of bufferSize bytes, or the longest name; with Options.Names
-// a table of all names.
+// It needs a buffer of bufferSize bytes, or of the longest name; with
+// Options.Names also a table of all names.
 func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	t := &writer{w: w, m: m, o: o, buf: make([]byte, 0, bufferSize+bufferSlack)}
 	t.indent = o.Indent && !o.Lines
@@ -61,17 +61,17 @@ func Write(w io.Writer, m *symfmt.Module, o Options) error {
 }
 
 const (
-	bufferSize  = 256 << 10 // what is written at once
-	bufferSlack = 4 << 10   // room for the record that passes it
+	bufferSize  = 256 << 10 // flushed at once
+	bufferSlack = 4 << 10   // room for the record that exceeds it
 )
 
-// writer is one call of Write.
+// writer is the state of one call of Write.
 type writer struct {
 	w       io.Writer
 	m       *symfmt.Module
 	o       Options
 	indent  bool
-	files   map[symfmt.FileID]string // with Options.Names
+	files   map[symfmt.FileID]string // for Options.Names
 	origins map[symfmt.OriginID]string
 
 	buf     []byte
@@ -79,7 +79,7 @@ type writer struct {
 	err     error
 }
 
-// passed writes the buffer when it is full.
+// passed writes the buffer if it is full.
 func (t *writer) passed() {
 	if len(t.buf) >= bufferSize {
 		t.flush()
@@ -114,7 +114,7 @@ func (t *writer) newline(depth int) {
 	}
 }
 
-// key appends a key that another stands before.
+// key appends a key that is not an object's first.
 func (t *writer) key(name string) {
 	t.comma()
 	t.firstKey(name)
@@ -172,7 +172,7 @@ func (t *writer) beginList(k kind) {
 	t.buf = append(t.buf, '[')
 }
 
-// endList ends a document's list of n records, which begin began if there is one.
+// endList ends a document's list of n records, which begin began if n is not 0.
 func (t *writer) endList(k kind, n int) {
 	if t.o.Lines {
 		return
@@ -185,7 +185,7 @@ func (t *writer) endList(k kind, n int) {
 	t.buf = append(t.buf, ']')
 }
 
-// number, text and flag append a field that others stand before.
+// number, text and flag append a field that is not an object's first.
 func (t *writer) number(name string, v uint64) {
 	t.key(name)
 	t.buf = appendNumber(t.buf, v)
@@ -201,8 +201,8 @@ func (t *writer) text(name, s string) {
 	t.value(name, s)
 }
 
-// value appends the string of the key name, and its bytes as a second field if
-// they are not UTF-8.
+// value appends string s with key name and, if it is not valid UTF-8, its bytes
+// as a second field.
 func (t *writer) value(name, s string) {
 	var valid bool
 	if t.buf, valid = appendString(t.buf, s); !valid {
@@ -211,7 +211,7 @@ func (t *writer) value(name, s string) {
 	}
 }
 
-// bytesSuffix is what the key of a string has behind it where its bytes stand.
+// bytesSuffix is appended to a string's key for its bytes.
 const bytesSuffix = "_base64"
 
 // head begins the output, and writes the module's record.

@@ -1,36 +1,36 @@
-// Package symlist is the two lists of symbols that tools exchange as text: the map of
-// perf, and what nm prints.
+// Package symlist reads and writes two lists of symbols that tools exchange as text:
+// perf maps, and the output of nm.
 //
 // # The formats as we read them
 //
-// A perf map is that of the Linux kernel's tools/perf/Documentation/
-// jit-interface.txt: a line for each symbol,
+// A perf map is defined by the Linux kernel's
+// tools/perf/Documentation/jit-interface.txt: a line for each symbol,
 //
 //	START SIZE symbolname
 //
-// START and SIZE being hexadecimal numbers without 0x, the name the rest of the
-// line, blanks included. The list of nm is that of binutils' nm (its manual, "nm"),
-// in the BSD format, with sizes (-S) or without:
+// START and SIZE are hexadecimal numbers without 0x; the name is the rest of the
+// line, including blanks. nm's output is that of binutils (see its manual, "nm"),
+// in BSD format, with sizes (-S) or without:
 //
 //	ADDRESS [SIZE] TYPE name
 //
-// Of its types, T t W w and i are code; lines of other types, and those of undefined
-// symbols, which have no address, are not about functions, and passed over.
-// /proc/kallsyms has this form, too. Lines end in LF or CR LF; empty ones are nothing.
+// Of its types, T t W w and i are code. Lines of other types, and of undefined
+// symbols, which have no address, do not describe functions and are skipped.
+// /proc/kallsyms has this form, too. Lines end in LF or CR LF; empty ones are ignored.
 // A symbol with a size is a FUNC, one without is a PUBLIC; addresses count from
 // ReadOptions.Base.
 //
 // # The formats as we write them
 //
-// Sorted by address, what has a size before what has none; names as
-// symfmt.CleanName makes them, so that each is a line. nm's numbers have as many
-// digits as the CPU's addresses, 16 for an unknown CPU; its type is T. A PUBLIC has no
-// size there. A perf map has no symbol without one, so that a PUBLIC reaches up to the
-// next FUNC or PUBLIC, and the last one is of 1 byte.
+// Lines are sorted by address, symbols with a size before those without; names are
+// cleaned by symfmt.CleanName, so that each fits a line. nm's numbers have as many
+// digits as the CPU's addresses, 16 for an unknown CPU; the type is T. A PUBLIC has no
+// size there. A perf map needs sizes, so a PUBLIC extends to the next FUNC or PUBLIC,
+// and the last one has 1 byte.
 //
 // # Where we differ
 //
-//   - perf takes 0x in front of a number, and passes over bad lines silently. Here
-//     these are problems, with their line (TestReadDamage).
-//   - nm sorts by name unless it is asked otherwise (-n).
+//   - perf accepts 0x before a number, and skips bad lines silently. Here these are
+//     problems, with their line (TestReadDamage).
+//   - nm sorts by name unless told otherwise (-n).
 package symlist

@@ -18,7 +18,8 @@ func MatchNM(head []byte) bool {
 
 // MatchPerfMap reports whether a file that begins with head is a perf map: its first
 // line has two hexadecimal numbers and a name, and is neither a line of nm nor a line
-// record of a symbol file whose beginning is lost. Other texts may begin so.
+// record of a symbol file that lost its beginning. Other texts may begin like this,
+// too.
 func MatchPerfMap(head []byte) bool {
 	start, rest := word(firstLine(head))
 	size, name := word(rest)
@@ -27,8 +28,8 @@ func MatchPerfMap(head []byte) bool {
 	return ok && sized && len(name) > 0 && !MatchNM(head) && !isLineRecord(name)
 }
 
-// isLineRecord reports whether what is behind an address and a size is the numbers of a
-// line and of a file.
+// isLineRecord reports whether the text after an address and a size is a line number
+// and a file number.
 func isLineRecord(rest []byte) bool {
 	line, file := word(rest)
 	return isDecimal(line) && isDecimal(bytes.TrimRight(file, " \t"))

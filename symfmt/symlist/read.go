@@ -14,20 +14,20 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// ReadOptions say how a list is read. The list does not describe its module: MODULE
-// is what Module has, "unknown" where that is empty.
+// ReadOptions control how a list is read. A list does not describe its module:
+// MODULE is taken from Module, with "unknown" for empty fields.
 type ReadOptions struct {
 	Format Format
-	File   string // for messages
-	Base   uint64 // address of RVA 0; symbols before it are problems
+	File   string // used in messages
+	Base   uint64 // address of RVA 0; symbols below it are problems
 	Module symfmt.Module
 }
 
-// maxProblems is how many bad lines are reported one by one.
+// maxProblems is the number of bad lines reported individually.
 const maxProblems = 100
 
 // Read reads a list. A malformed line costs only itself. The error is non-nil if there
-// was no symbol, or if r failed.
+// is no symbol or r fails.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Result, error) {
 	d := reader{o: o, m: &symfmt.Module{OS: o.Module.OS, Arch: o.Module.Arch, ID: o.Module.ID, Name: o.Module.Name}}
 	in := bufio.NewReaderSize(bin.ContextReader(ctx, io.NewSectionReader(r, 0, size)), 1<<16)
@@ -55,21 +55,21 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfm
 	return &symfmt.Result{Module: d.m, Report: symfmt.Report{Problems: d.problems}}, nil
 }
 
-// String returns the name of the format in messages.
+// String returns the name of the format for messages.
 func (f Format) String() string {
 	if f == PerfMap {
 		return "a perf map (START SIZE name)"
 	}
-	return "a list of nm (ADDRESS [SIZE] TYPE name)"
+	return "output of nm (ADDRESS [SIZE] TYPE name)"
 }
 
 type reader struct {
 	o        ReadOptions
 	m        *symfmt.Module
 	problems []symfmt.Problem
-	more     int    // problems that are not reported
-	number   int    // of the line
-	long     []byte // a line that is longer than the buffer
+	more     int    // number of problems not reported
+	number   int    // number of the line
+	long     []byte // a line longer than the buffer
 	offset   uint64 // of its start
 }
 
@@ -82,8 +82,8 @@ func (d *reader) problem(format string, args ...any) {
 		Err: &bin.Error{File: d.o.File, Offset: d.offset, Msg: fmt.Sprintf(format, args...)}})
 }
 
-// next reads a line with its end, of which it keeps at most symfmt.MaxLine bytes. read
-// is its length.
+// next reads a line including its end, and keeps at most symfmt.MaxLine bytes of it.
+// read is its length.
 func (d *reader) next(in *bufio.Reader) (line []byte, read int, err error) {
 	line, err = in.ReadSlice('\n')
 	if read = len(line); !errors.Is(err, bufio.ErrBufferFull) {
@@ -98,7 +98,7 @@ func (d *reader) next(in *bufio.Reader) (line []byte, read int, err error) {
 	return d.long, read, err
 }
 
-// line takes a line with its end.
+// line parses a line including its end.
 func (d *reader) line(line []byte, long bool) {
 	line = bytes.TrimRight(line, "\r\n")
 	switch {
@@ -116,23 +116,23 @@ func (d *reader) perf(line []byte) {
 	start, rest := word(line)
 	size, name := word(rest)
 	if name = bytes.TrimRight(name, " \t"); len(name) == 0 {
-		d.problem("found %s, wanted START SIZE name", quote(line))
+		d.problem("found %s, want START SIZE name", quote(line))
 		return
 	}
 	addr, ok := hexNumber(start)
 	if !ok {
-		d.problem("START is %s, wanted a hexadecimal number of up to 64 bits", quote(start))
+		d.problem("START is %s, want a hexadecimal number of up to 64 bits", quote(start))
 		return
 	}
 	n, ok := hexNumber(size)
 	if !ok {
-		d.problem("SIZE is %s, wanted a hexadecimal number of up to 64 bits", quote(size))
+		d.problem("SIZE is %s, want a hexadecimal number of up to 64 bits", quote(size))
 		return
 	}
 	d.add(addr, n, true, name)
 }
 
-// codeTypes are the types of nm that are of functions.
+// codeTypes are nm's types for functions.
 const codeTypes = "TtWwi"
 
 func (d *reader) nm(line []byte) {
@@ -143,14 +143,14 @@ func (d *reader) nm(line []byte) {
 	second, rest := word(rest)
 	addr, ok := hexNumber(first)
 	if !ok {
-		d.problem("found %s, wanted ADDRESS [SIZE] TYPE name", quote(line))
+		d.problem("found %s, want ADDRESS [SIZE] TYPE name", quote(line))
 		return
 	}
 	var size uint64
 	sized := !isType(second)
 	if sized {
 		if size, ok = hexNumber(second); !ok {
-			d.problem("found %s, wanted a size or a type", quote(second))
+			d.problem("found %s, want a size or a type", quote(second))
 			return
 		}
 		second, rest = word(rest)
@@ -158,7 +158,7 @@ func (d *reader) nm(line []byte) {
 	name := bytes.TrimRight(rest, " \t")
 	switch {
 	case !isType(second) || len(name) == 0:
-		d.problem("found %s, wanted ADDRESS [SIZE] TYPE name", quote(line))
+		d.problem("found %s, want ADDRESS [SIZE] TYPE name", quote(line))
 	case strings.IndexByte(codeTypes, second[0]) >= 0:
 		d.add(addr, size, sized, name)
 	}
@@ -186,8 +186,8 @@ func (d *reader) add(addr, size uint64, sized bool, name []byte) {
 	}
 }
 
-// doubled makes room in a full list for as many again: append's smaller steps leave five times the
-// list behind.
+// doubled doubles the capacity of a full list: append's smaller steps would leave five times the
+// list as garbage.
 func doubled[T any](list []T) []T {
 	if len(list) < cap(list) {
 		return list
@@ -221,7 +221,7 @@ func hexNumber(w []byte) (v uint64, ok bool) {
 	return v, len(w) > 0
 }
 
-// quote shows the beginning of what an input has.
+// quote quotes the start of a piece of input.
 func quote(b []byte) string {
 	const most = 60
 	if len(b) > most {

@@ -159,21 +159,21 @@ func TestReadDamage(t *testing.T) {
 		problems   []string
 	}{
 		{"perf", "10 2 a\r\n\n0x20 2 b\n30 zz c\n40 2\n50 2 d e \n5 1 f\n", ReadOptions{Base: 0x10}, []string{"0 2 a", "40 2 d e"}, []string{
-			`x+offset 0x9: START is "0x20", wanted a hexadecimal number of up to 64 bits`,
-			`x+offset 0x12: SIZE is "zz", wanted a hexadecimal number of up to 64 bits`,
-			`x+offset 0x1a: found "40 2", wanted START SIZE name`,
+			`x+offset 0x9: START is "0x20", want a hexadecimal number of up to 64 bits`,
+			`x+offset 0x12: SIZE is "zz", want a hexadecimal number of up to 64 bits`,
+			`x+offset 0x1a: found "40 2", want START SIZE name`,
 			`x+offset 0x29: address 0x5 is before the base address 0x10`}},
 		{"perf of 64 bits", "ffffffffffffffff 2 a\n10000000000000000 1 b\n1 1 c\n", ReadOptions{}, []string{"1 1 c"}, []string{
 			`x+offset 0x0: code at 0xffffffffffffffff of 0x2 bytes ends beyond 64 bits`,
-			`x+offset 0x15: START is "10000000000000000", wanted a hexadecimal number of up to 64 bits`}},
+			`x+offset 0x15: START is "10000000000000000", want a hexadecimal number of up to 64 bits`}},
 		{"perf, long", "1 1 " + long + "\n2 1 b", ReadOptions{}, []string{"2 1 b"}, []string{
 			fmt.Sprintf(`x+offset 0x0: line is over %d bytes long`, symfmt.MaxLine)}},
 		{"nm", "0000000000001000 0000000000000010 T a b\n                 U puts\n0000000000002000 D data\n" +
 			"0000000000001020 t c\n0000000000001030 W d\nx.o:\n0000000000001040 zz T e\n0000000000001050 T\n", ReadOptions{Format: NM},
 			[]string{"1000 10 a b", "1020 c", "1030 d"}, []string{
-				`x+offset 0x82: found "x.o:", wanted ADDRESS [SIZE] TYPE name`,
-				`x+offset 0x87: found "zz", wanted a size or a type`,
-				`x+offset 0x9f: found "0000000000001050 T", wanted ADDRESS [SIZE] TYPE name`}},
+				`x+offset 0x82: found "x.o:", want ADDRESS [SIZE] TYPE name`,
+				`x+offset 0x87: found "zz", want a size or a type`,
+				`x+offset 0x9f: found "0000000000001050 T", want ADDRESS [SIZE] TYPE name`}},
 	} {
 		c.o.File = "x"
 		m, problems, err := read(strings.NewReader(c.text), int64(len(c.text)), c.o)

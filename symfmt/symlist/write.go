@@ -26,18 +26,18 @@ type Options struct {
 	Base   uint64 // address of RVA 0
 }
 
-// symbol is a line.
+// symbol is a line of the list.
 type symbol struct {
 	addr, size uint64
 	name       string
 	public     bool
-	bare       bool // without a size, when it is read again
+	bare       bool // has no size when it is read again
 }
 
-// strays is how many records have no address in the list.
+// strays counts the records that do not fit the list's addresses.
 type strays struct{ funcs, publics int }
 
-// symbols returns the lines in their order.
+// symbols returns the lines in order.
 func symbols(m *symfmt.Module, o Options) (list []symbol, outside strays) {
 	list = make([]symbol, 0, len(m.Funcs)+len(m.Publics))
 	add := func(rva symfmt.RVA, size uint64, name string, public bool) {
@@ -78,7 +78,7 @@ func symbols(m *symfmt.Module, o Options) (list []symbol, outside strays) {
 	return list, outside
 }
 
-// reach gives PUBLICs a size.
+// reach gives PUBLICs a size up to the next symbol.
 func reach(list []symbol) {
 	next := uint64(0) // address of the next symbol, if known
 	known := false
@@ -95,7 +95,7 @@ func reach(list []symbol) {
 	}
 }
 
-// Write writes the FUNCs and PUBLICs of m. The error is that of w.
+// Write writes the FUNCs and PUBLICs of m. The error is from w.
 func Write(w io.Writer, m *symfmt.Module, o Options) error {
 	list, _ := symbols(m, o)
 	out := bufio.NewWriterSize(w, 1<<16)
@@ -131,7 +131,7 @@ func appendNM(b []byte, s *symbol, digits int) []byte {
 	return append(append(append(b, "T "...), s.name...), '\n')
 }
 
-// appendPadded appends a hexadecimal number of at least so many digits.
+// appendPadded appends a hexadecimal number of at least the given number of digits.
 func appendPadded(b []byte, v uint64, digits int) []byte {
 	var buf [16]byte
 	n := strconv.AppendUint(buf[:0], v, 16)
@@ -141,11 +141,11 @@ func appendPadded(b []byte, v uint64, digits int) []byte {
 	return append(b, n...)
 }
 
-// Losses reports what Write leaves out of m.
+// Losses returns what Write would leave out of m.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	var losses symfmt.LossList
 	add := losses.Add
-	const only = "the list has names and addresses only"
+	const only = "the list records only names and addresses"
 	list, outside := symbols(m, o)
 	add("MODULE records", 1, only)
 	losses = append(losses, m.LossOf(only, symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindInline,
@@ -170,7 +170,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	if o.Format == PerfMap {
 		add("marks that a symbol is PUBLIC", sizes, "each symbol of a perf map has a size")
 	} else {
-		add("FUNC records of size 0", empty, "nm prints no size of 0: they become PUBLIC records")
+		add("FUNC records of size 0", empty, "nm does not print a size of 0: they become PUBLIC records")
 	}
 	return losses
 }

@@ -19,8 +19,8 @@ var cpus = [...]*arch.Arch{
 // CPU returns the CPU of a known ABI.
 func CPU(abi sframe.ABI) *arch.Arch { return cpus[abi] }
 
-// ABIOf returns the ABI of a CPU with a byte order; ok is false for those that
-// SFrame does not know.
+// ABIOf returns the ABI of a CPU with a byte order; ok is false if SFrame does
+// not support it.
 func ABIOf(cpu *arch.Arch, order binary.ByteOrder) (abi sframe.ABI, ok bool) {
 	for abi, a := range cpus {
 		if a != nil && a == cpu && sframe.ABI(abi).Order() == order {
@@ -30,14 +30,14 @@ func ABIOf(cpu *arch.Arch, order binary.ByteOrder) (abi sframe.ABI, ok bool) {
 	return 0, false
 }
 
-// ruleRegs are the registers that SFrame rows are about.
+// ruleRegs are the registers that SFrame rows describe.
 type ruleRegs struct {
 	abi    sframe.ABI
 	names  *cfi.Names
 	sp, fp cfi.Reg
-	ra     cfi.Reg // cfi.NoReg where the return address is never in a register
-	above  int64   // the CFA is so far above the caller's stack pointer
-	entry  int64   // the CFA at a function's entry is so far above the stack pointer
+	ra     cfi.Reg // cfi.NoReg if the return address is never in a register
+	above  int64   // offset of the CFA from the caller's stack pointer
+	entry  int64   // offset of the CFA from the stack pointer at a function's entry
 }
 
 func newRuleRegs(names *cfi.Names, abi sframe.ABI) ruleRegs {
@@ -50,7 +50,7 @@ func newRuleRegs(names *cfi.Names, abi sframe.ABI) ruleRegs {
 	return r
 }
 
-// reg returns a rule's base, cfi.NoReg if STACK CFI has no name for it.
+// reg returns a rule's base, or cfi.NoReg if STACK CFI has no name for it.
 func (r *ruleRegs) reg(reg sframe.Reg) cfi.Reg {
 	if reg == sframe.CFA {
 		return cfi.CFA

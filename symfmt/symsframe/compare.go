@@ -20,27 +20,27 @@ type Comparison struct {
 
 	Differences []Difference // ascending
 
-	// Functions of which the other side has nothing, ascending.
+	// Functions without any counterpart on the other side, ascending.
 	FuncsOnlySFrame, FuncsOnlyCFI []symfmt.Range
 }
 
-// Coverage is how much one side has.
+// Coverage counts what one side describes.
 type Coverage struct {
 	Funcs, Rows  int
 	Bytes        uint64
-	SectionBytes uint64 // of the section, or sections; Compare leaves that of CFI to the caller
+	SectionBytes uint64 // size of the section or sections; Compare leaves CFI's to the caller
 }
 
-// Difference is code for which both sides have rules, not the same.
+// Difference is code for which the two sides have different rules.
 type Difference struct {
 	symfmt.Range
 	SFrame, CFI string // the rules in force, as STACK CFI
 }
 
-// Compare compares a section with a table, at each address where either
-// changes. Rules are equal if they have the same effect, as far as cfi.Expr
-// knows it; in the outermost frame no CFA counts. The stack pointer is left
-// out: SFrame does not record it.
+// Compare compares a section with a table at each address where either changes.
+// Rules are equal if they have the same effect, as far as cfi.Expr can see; in
+// the outermost frame the CFA is not compared. The stack pointer is left out,
+// as SFrame does not record it.
 func Compare(s *sframe.Section, t *symfmt.CFITable, cpu *arch.Arch, o ToOptions) *Comparison {
 	var own symfmt.CFITable
 	AppendCFI(&own, s, o)
@@ -58,13 +58,13 @@ func Compare(s *sframe.Section, t *symfmt.CFITable, cpu *arch.Arch, o ToOptions)
 type span struct { // 24 bytes: PCMASK functions make half a million
 	lo, hi symfmt.RVA
 	block  int32
-	rules  int32 // in comparer.sets
+	rules  int32 // index in comparer.sets
 }
 
 // threeRules are the rules that SFrame can express.
 type threeRules struct{ cfa, ra, fp cfi.Expr }
 
-// side is one table as spans, which ascend and do not overlap.
+// side is one table as spans in ascending order, without overlaps.
 type side struct {
 	t     *symfmt.CFITable
 	spans []span
@@ -80,8 +80,8 @@ type comparer struct {
 	key    []byte
 }
 
-// side makes spans of a table. Blocks do not overlap in what we make; in
-// another's file the one that starts last wins, and ends the one before it.
+// side makes spans of a table. Blocks in our own tables do not overlap; in
+// others the one that starts last wins, and ends the one before.
 func (m *comparer) side(t *symfmt.CFITable) *side {
 	s := &side{t: t, met: make([]bool, len(t.Blocks))}
 	order := make([]int32, len(t.Blocks))
@@ -90,7 +90,7 @@ func (m *comparer) side(t *symfmt.CFITable) *side {
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(t.Blocks[a].RVA, t.Blocks[b].RVA) })
 	rules := make([]cfi.Rules, t.Rules.Len())
-	for id := range rules { // rules that cannot be read are as if not there
+	for id := range rules { // treat unreadable rules as missing
 		rules[id], _ = t.Rules.Rules(symfmt.RuleID(id))
 		rules[id] = m.names.Translate(rules[id])
 	}
@@ -124,8 +124,8 @@ func (s *side) add(m *comparer, block int32, rules []cfi.Rules) {
 	s.spans = append(s.spans, at)
 }
 
-// three returns the number of the rules in force; a frame pointer without one is
-// unchanged.
+// three returns the number of the rules in force; without a rule, the frame
+// pointer is unchanged.
 func (m *comparer) three(row *cfi.Row) int32 {
 	r := threeRules{row.CFA, row.RA, row.Rule(m.fp)}
 	if r.fp.IsZero() {
@@ -188,7 +188,7 @@ func (m *comparer) run(a, b *side) {
 	}
 }
 
-// edge returns where a span begins or ends next.
+// edge returns the next address at which a span begins or ends.
 func edge(s *span, at symfmt.RVA) symfmt.RVA {
 	if at < s.lo {
 		return s.lo
@@ -196,7 +196,7 @@ func edge(s *span, at symfmt.RVA) symfmt.RVA {
 	return s.hi
 }
 
-// holding is s if it is in force at an address, else nil.
+// holding returns s if it is in force at an address, otherwise nil.
 func holding(s *span, at symfmt.RVA) *span {
 	if s == nil || at < s.lo {
 		return nil
@@ -204,7 +204,7 @@ func holding(s *span, at symfmt.RVA) *span {
 	return s
 }
 
-// count takes a piece of code to which x and y apply; either may be nil.
+// count counts a piece of code to which x and y apply; either may be nil.
 func (m *comparer) count(a, b *side, x, y *span, code symfmt.Range) {
 	switch {
 	case x == nil && y == nil:
@@ -225,7 +225,7 @@ func (m *comparer) count(a, b *side, x, y *span, code symfmt.Range) {
 	m.differ(Difference{code, m.text(x.rules), m.text(y.rules)})
 }
 
-// differ adds a difference, to the last one if it goes on.
+// differ adds a difference, or extends the last one.
 func (m *comparer) differ(d Difference) {
 	if n := len(m.out.Differences); n > 0 {
 		last := &m.out.Differences[n-1]
@@ -245,7 +245,7 @@ func (s *side) coverage() Coverage {
 	return c
 }
 
-// alone lists the blocks of which the other side has nothing.
+// alone returns the blocks without any counterpart on the other side.
 func (s *side) alone() (out []symfmt.Range) {
 	for i := range s.t.Blocks {
 		if b := &s.t.Blocks[i]; !s.met[i] && b.Size > 0 {

@@ -53,7 +53,7 @@ func (p *printer) funcs(c *Comparison, name string, list []symfmt.Range) {
 	}
 }
 
-// The document of WriteJSON. Addresses are those of the file, in hexadecimal.
+// The document written by WriteJSON. Addresses are the file's, in hexadecimal.
 type (
 	jsonComparison struct {
 		SFrame      jsonCoverage     `json:"sframe"`

@@ -12,21 +12,22 @@ import (
 
 // STACK CFI -> SFrame. A block becomes a function, and its rules for the CFA,
 // the return address and the frame pointer become rows; rules for other
-// registers are left out, as SFrame has no place for them. A function of which a
-// row cannot be said is left out as a whole, as GNU as does: an unwinder that
-// finds no function looks elsewhere, one that finds a wrong row does not.
+// registers are left out, as SFrame has no place for them. A function is left
+// out completely if SFrame cannot express one of its rows, as in GNU as: an
+// unwinder that finds no function looks elsewhere, but one that finds a wrong
+// row does not.
 //
-//   - The CFA is a register and an offset, or the word in memory there.
+//   - The CFA is a register plus an offset, or the word in memory there.
 //   - So is the return address, or it is in the CFA's frame, or still in its
-//     register; ".ra: 1", with which dwarf2sym ends the stack, and ".ra: 0" are
-//     the outermost frame. ".ra: .undef" is not: it stands for rules that have
-//     no text, too.
-//   - So is the frame pointer. One that is .undef cannot be said.
-//   - The caller's stack pointer is the CFA; on s390x 160 bytes below it,
+//     register; ".ra: 1", with which dwarf2sym ends the stack, and ".ra: 0" mark
+//     the outermost frame. ".ra: .undef" does not: it also stands for rules
+//     without a text form.
+//   - So is the frame pointer. An .undef one cannot be expressed.
+//   - The caller's stack pointer is the CFA or, on s390x, 160 bytes below it,
 //     wherever it was saved.
 
-// FromCFI returns the functions of a table, with RVA 0 at the address base. A
-// problem costs its function. The rules must be of the ABI's CPU.
+// FromCFI returns the functions of a table, with RVA 0 at address base. A
+// problem costs its function. The rules must be for the ABI's CPU.
 func FromCFI(t *symfmt.CFITable, abi sframe.ABI, base uint64) ([]sframe.Func, []symfmt.Problem) {
 	r := cfiReader{t: t, regs: newRuleRegs(t.Rules.Names(), abi), base: base}
 	funcs := make([]sframe.Func, 0, len(t.Blocks))
@@ -43,7 +44,7 @@ func FromCFI(t *symfmt.CFITable, abi sframe.ABI, base uint64) ([]sframe.Func, []
 	return funcs, problems
 }
 
-// cfiReader is one FromCFI.
+// cfiReader is the state of one call of FromCFI.
 type cfiReader struct {
 	t    *symfmt.CFITable
 	regs ruleRegs
@@ -64,7 +65,7 @@ func (r *cfiReader) function(b *symfmt.CFIBlock) (sframe.Func, error) {
 	for i := range b.Count {
 		row := r.t.Rows[b.First+i]
 		if row.RVA < b.RVA || uint64(row.RVA-b.RVA) >= b.Size {
-			return f, fmt.Errorf("a row at %#x outside of its %#x bytes", row.RVA, b.Size)
+			return f, fmt.Errorf("a row at %#x outside its %#x bytes", row.RVA, b.Size)
 		}
 		if err := r.apply(&f, uint32(row.RVA-b.RVA), row); err != nil {
 			return f, err
@@ -74,8 +75,8 @@ func (r *cfiReader) function(b *symfmt.CFIBlock) (sframe.Func, error) {
 	return f, nil
 }
 
-// foldBlocks finds rows that repeat in whole blocks of one size, as those of a PLT do, and leaves
-// those of a block: AppendCFI repeats them.
+// foldBlocks finds rows that repeat in blocks of equal size, as in a PLT, and keeps those of one
+// block; AppendCFI repeats them.
 func foldBlocks(f *sframe.Func) {
 	n := 1 + slices.IndexFunc(f.Rows[1:], func(r sframe.Row) bool {
 		first := f.Rows[0]
@@ -98,8 +99,8 @@ func foldBlocks(f *sframe.Func) {
 	f.Block, f.Rows = block, f.Rows[:n]
 }
 
-// apply adds a record's rules to those in force, and a row at start, if that changes
-// one.
+// apply adds a record's rules to those in force, and a row at start if that changes
+// one of the three.
 func (r *cfiReader) apply(f *sframe.Func, start uint32, record symfmt.CFIRow) error {
 	rules, err := r.t.Rules.Rules(record.Rules)
 	if err != nil {
@@ -124,7 +125,7 @@ func (r *cfiReader) apply(f *sframe.Func, start uint32, record symfmt.CFIRow) er
 	return nil
 }
 
-// dropRepeated drops the last row if it says what the one before it does.
+// dropRepeated drops the last row if it equals the one before it.
 func dropRepeated(rows []sframe.Row) []sframe.Row {
 	if n := len(rows); n > 1 {
 		last := rows[n-1]
@@ -136,7 +137,7 @@ func dropRepeated(rows []sframe.Row) []sframe.Row {
 	return rows
 }
 
-// translate makes a row of the rules in force.
+// translate returns the rules in force as a row.
 func (r *cfiReader) translate() (row sframe.Row, err error) {
 	if err := r.checkSP(); err != nil {
 		return row, err
@@ -167,8 +168,8 @@ func (r *cfiReader) translate() (row sframe.Row, err error) {
 	return row, nil
 }
 
-// checkSP refuses a rule that makes the caller's stack pointer another than the
-// ABI says. On s390x those that say where it was saved do not.
+// checkSP rejects a rule for the caller's stack pointer that differs from the
+// ABI's. On s390x, rules that say where it was saved are fine.
 func (r *cfiReader) checkSP() error {
 	e := r.row.Rule(r.regs.sp)
 	if e.IsZero() || e.IsUndef() {

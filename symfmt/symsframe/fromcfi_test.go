@@ -118,7 +118,7 @@ func TestFromCFIRefuses(t *testing.T) {
 		{sframe.AMD64, table(ok, "5 $rsp: $rsp"), "no row for $rsp: $rsp"},
 		{sframe.S390X, table(".cfa: r15 160 + .ra: r14 r15: .cfa -152 +"), "no row for r15: .cfa -152 +"},
 		{sframe.AMD64, table(ok, "5 rubbish"), `token 1 "rubbish": no register before the expression`},
-		{sframe.AMD64, table(ok, "w .cfa: $rsp 16 +"), "a row at 0x1020 outside of its 0x20 bytes"},
+		{sframe.AMD64, table(ok, "w .cfa: $rsp 16 +"), "a row at 0x1020 outside its 0x20 bytes"},
 		{sframe.AMD64, large, "0x100000000 bytes of code, more than 32 bits"},
 		{sframe.AMD64, back, "a row at 0x1004 after a later one"},
 	} {

@@ -1,5 +1,6 @@
-// Package symsframe connects SFrame with ELF files and with symbol files: it
-// finds the section in a file, and turns its rows into STACK CFI and back.
+// Package symsframe connects SFrame with ELF files and symbol files: Open finds
+// and decodes the section of a file, AppendCFI turns its rows into STACK CFI,
+// and FromCFI does the reverse.
 package symsframe
 
 import (
@@ -12,13 +13,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// ErrNone is for a file without SFrame.
+// ErrNone means that a file has no SFrame.
 var ErrNone = errors.New("no .sframe section")
 
-// Open decodes the SFrame section of a file, or without section headers its
-// SFrame segment. Addresses are those of the file, not relative to its load base.
-// A section that is there but empty has no headers. The error is ErrNone, or an
-// *sframe.Error with the file's path.
+// Open decodes the SFrame section of a file or, without section headers, its
+// SFrame segment. Addresses are the file's, not relative to its load base. An
+// empty section has no headers. The error is ErrNone, or an *sframe.Error with
+// the file's path.
 func Open(file symfmt.Binary) (*sframe.Section, error) {
 	f, err := object.Of(file)
 	if err != nil {
@@ -39,14 +40,14 @@ func Open(file symfmt.Binary) (*sframe.Section, error) {
 	return section, err
 }
 
-// contents finds the bytes, their name and their address.
+// contents finds the section's bytes, name and address.
 func contents(f *object.File) (data []byte, o sframe.Options, err error) {
 	s := f.Section(".sframe")
 	if s == nil {
 		s, err = f.Located(".sframe")
 		o.Segment = true
 	}
-	if err != nil || s == nil || s.Stripped() { // of a separate debug file; it is in the binary
+	if err != nil || s == nil || s.Stripped() { // in a separate debug file; it is in the binary
 		return nil, o, cmp.Or(err, ErrNone)
 	}
 	o.Name, o.Addr = s.Name, s.Addr
@@ -54,7 +55,7 @@ func contents(f *object.File) (data []byte, o sframe.Options, err error) {
 	return data, o, err
 }
 
-// Context returns what sframe.Section.CheckIn can know of the file.
+// Context returns what the file can contribute to sframe.Section.CheckIn.
 func Context(file symfmt.Binary) (sframe.Context, error) {
 	f, err := object.Of(file)
 	if err != nil {

@@ -2,15 +2,15 @@ package symsframe
 
 import "github.com/symtool/symtool/sframe"
 
-// piece is code that belongs to one FDE.
+// piece is code that belongs to a single FDE.
 type piece struct {
 	lo, hi uint64
 	fde    int
-	first  bool // of the FDE's, although the FDE starts before it
+	first  bool // the FDE's first piece, although the FDE starts before it
 }
 
-// pieces cuts functions that overlap: the one that starts last wins, of equal
-// starts the last one, as in Section.FindFDE. They are in order of address.
+// pieces cuts functions that overlap: the one that starts last wins, and among
+// equal starts the last one, as in Section.FindFDE. They are sorted by address.
 func pieces(s *sframe.Section, wanted func(fde int) bool) []piece {
 	c := cutter{s: s, out: make([]piece, 0, len(s.FDEs))}
 	for k := range s.FDEs {
@@ -32,10 +32,10 @@ type cutter struct {
 
 type openFDE struct {
 	fde  int
-	said bool // it has a piece
+	said bool // has a piece already
 }
 
-// advance gives the code up to an address to the open FDEs.
+// advance assigns the code up to an address to the open FDEs.
 func (c *cutter) advance(limit uint64) {
 	for len(c.open) > 0 && c.at < limit {
 		top := &c.open[len(c.open)-1]

@@ -10,55 +10,56 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// SFrame -> STACK CFI. A function is a block, as an FDE of .eh_frame is one for
-// dwarf2sym, and the records have the same form, so that symbol files from
-// either can be compared line by line. Rules beside those of dwarf2sym/cfi.go:
+// SFrame -> STACK CFI. A function becomes a block, as an FDE of .eh_frame does
+// in dwarf2sym, and the records have the same form, so that symbol files from
+// either can be compared line by line. Rules in addition to those of
+// dwarf2sym/cfi.go:
 //
-//   - SFrame has rules for the CFA, the return address and the frame pointer
-//     only. Other registers have none: walkers take callee-saved ones for
-//     unchanged, whatever the function does with them.
+//   - SFrame has rules only for the CFA, the return address and the frame
+//     pointer. Walkers take other callee-saved registers for unchanged,
+//     whatever the function does with them.
 //   - A row of the outermost frame has no CFA. Its return address is 1, which
-//     ends the stack; the CFA is the last one of the block, or at its start the
-//     one at a function's entry, because walkers want a rule.
-//   - On s390x the stack pointer is the CFA less 160 in all rows.
-//   - Of a PCMASK function each block's rows are written, those that change
-//     nothing left out.
-//   - Signal frames and signed return addresses are marks of the rows.
+//     ends the stack; the CFA is the block's last one or, at its start, the one
+//     at a function's entry, because walkers need a rule.
+//   - On s390x the stack pointer is the CFA minus 160 in all rows.
+//   - For a PCMASK function the rows of each block are written, except those
+//     that change nothing.
+//   - Signal frames and signed return addresses become marks of the rows.
 //   - Where functions overlap the one that starts last wins, as in
-//     Section.Find; behind its end the one around it goes on.
-//   - Damage in rows costs the row before it, too, whose end is not known, and
-//     what follows in the function.
+//     Section.Find; after its end the enclosing one continues.
+//   - Damage in rows also costs the row before it, whose end is unknown, and
+//     the rest of the function.
 
-// ToOptions say what AppendCFI has to know of the file.
+// ToOptions provide what AppendCFI must know about the file.
 type ToOptions struct {
-	Base uint64                 // address that is RVA 0
-	Code func(addr uint64) bool // whether there can be code at an address; nil if unknown
+	Base uint64                 // address of RVA 0
+	Code func(addr uint64) bool // reports whether there can be code at an address; nil if unknown
 }
 
-// ToStats counts what AppendCFI met.
+// ToStats counts what AppendCFI came across.
 type ToStats struct {
-	Dead   int // functions whose code was dropped by the linker
-	Empty  int // functions of no code
-	Signal int // pieces of code of signal frames
+	Dead   int // functions whose code the linker dropped
+	Empty  int // functions without code
+	Signal int // pieces of code that are signal frames
 }
 
 const (
-	// maxRepeated bounds the rows that PCMASK functions give: two for each entry
-	// of a PLT of 262,144 entries.
+	// maxRepeated bounds the rows made from PCMASK functions: two per entry of a
+	// PLT with 262,144 entries.
 	maxRepeated = 1 << 19
 
-	// freeRows and one for each byte of the section's rows bound how many are read. A row
-	// takes two bytes at least, but FDEs may share rows, and in a damaged section each
-	// of many may refer to all of them.
+	// At most freeRows rows plus one per byte of the section's rows are read. A row takes
+	// at least two bytes, but FDEs may share rows, and in a damaged section each of many
+	// FDEs may refer to all of them.
 	freeRows = 1 << 12
 
-	// maxProblems bounds the list of problems; more are counted.
+	// maxProblems bounds the list of problems; the others are counted.
 	maxProblems = 1000
 )
 
-// AppendCFI appends the rows of a section to a table, in order of address. A
-// problem costs no more than a function; those of the section are not among
-// them.
+// AppendCFI appends the rows of a section to a table in order of address. A
+// problem costs at most a function; the section's own problems are not returned
+// again.
 func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []symfmt.Problem) {
 	if len(s.Headers) > 0 {
 		t.Rules.SetArch(CPU(s.Headers[0].ABI))
@@ -77,7 +78,7 @@ func AppendCFI(t *symfmt.CFITable, s *sframe.Section, o ToOptions) (ToStats, []s
 	return w.stats, w.problems
 }
 
-// cfiWriter is one AppendCFI.
+// cfiWriter is the state of one call of AppendCFI.
 type cfiWriter struct {
 	t        *symfmt.CFITable
 	s        *sframe.Section
@@ -85,26 +86,26 @@ type cfiWriter struct {
 	stats    ToStats
 	problems []symfmt.Problem
 	dropped  int             // problems beyond maxProblems
-	repeats  int             // rows that PCMASK functions may still give
-	reads    uint64          // rows that may still be read
+	repeats  int             // rows that PCMASK functions may still produce
+	reads    uint64          // number of rows that may still be read
 	known    map[uint64]bool // offsets of the problems in Section.Problems
 
 	regs   ruleRegs
-	header *sframe.Header // whose registers they are
+	header *sframe.Header // header that defines the registers
 	rows   []sframe.Row   // of an FDE
 	at     piece
 
 	open     bool       // a block can be continued
-	end      uint64     // of its last row
-	said     sframe.Row // rules in force in it, and whether return addresses are signed
-	reported bool       // that a register of this FDE has no name
+	end      uint64     // end of its last row
+	said     sframe.Row // rules in force in the block, and whether return addresses are signed
+	reported bool       // a nameless register in this FDE was reported
 
 	build cfi.Builder
 	set   cfi.Rules // of the record being made
 }
 
-// wanted reports whether an FDE describes code of this file, and counts it if
-// not.
+// wanted reports whether an FDE describes code of this file; it counts those
+// that do not.
 func (w *cfiWriter) wanted(i int) bool {
 	f := &w.s.FDEs[i]
 	switch {
@@ -138,7 +139,7 @@ func offsetOf(err error) uint64 {
 }
 
 // problem reports what is lost of the FDE, once for all its pieces, unless the
-// section reported it.
+// section already reported it.
 func (w *cfiWriter) problem(what string, err error) {
 	if w.at.first && !w.known[offsetOf(err)] {
 		if len(w.problems) == maxProblems {
@@ -150,7 +151,7 @@ func (w *cfiWriter) problem(what string, err error) {
 	}
 }
 
-// piece writes what an FDE says about a piece of its code.
+// piece writes an FDE's rules for a piece of its code.
 func (w *cfiWriter) piece(p piece) {
 	w.open, w.at, w.reported = false, p, false
 	f := &w.s.FDEs[p.fde]
@@ -172,7 +173,7 @@ func (w *cfiWriter) piece(p piece) {
 	w.close()
 }
 
-// read reads an FDE's rows. They hold up to end, an offset from the function's
+// read reads an FDE's rows. They apply up to end, an offset from the function's
 // start.
 func (w *cfiWriter) read(i int) (end uint64) {
 	f := &w.s.FDEs[i]
@@ -184,7 +185,7 @@ func (w *cfiWriter) read(i int) (end uint64) {
 	rows := w.s.Rows(i)
 	for rows.Next() {
 		if w.reads == 0 {
-			return w.damaged(i, w.errorf(rows.Form.Offset, "more rows than they have bytes: functions share them"))
+			return w.damaged(i, w.errorf(rows.Form.Offset, "more rows than there are bytes for: functions share them"))
 		}
 		w.reads--
 		if n := len(w.rows); n > 0 && rows.Row.Start < w.rows[n-1].Start {
@@ -198,7 +199,7 @@ func (w *cfiWriter) read(i int) (end uint64) {
 	return uint64(f.Size)
 }
 
-// damaged leaves the rows whose ends are known.
+// damaged keeps the rows whose ends are known.
 func (w *cfiWriter) damaged(i int, err error) (end uint64) {
 	f, what := &w.s.FDEs[i], ""
 	if n := len(w.rows); n > 0 && !f.Mask {
@@ -213,7 +214,7 @@ func (w *cfiWriter) damaged(i int, err error) (end uint64) {
 	return end
 }
 
-// block writes the rows for size bytes from start on. Rows may start behind them.
+// block writes the rows for size bytes from start on. Rows may start after them.
 func (w *cfiWriter) block(start, size uint64) {
 	for k := range w.rows {
 		lo, hi := uint64(w.rows[k].Start), size
@@ -243,7 +244,7 @@ func (w *cfiWriter) repeat(f *sframe.FDE) {
 	}
 }
 
-// cover writes what a row changes at its start.
+// cover writes the changes that a row makes at its start.
 func (w *cfiWriter) cover(lo, hi uint64, row *sframe.Row) {
 	lo, hi = max(lo, w.at.lo), min(hi, w.at.hi)
 	if lo >= hi {
@@ -275,8 +276,8 @@ func (w *cfiWriter) cover(lo, hi uint64, row *sframe.Row) {
 	w.end = hi
 }
 
-// rules returns what a row says, as far as text can; ok is false if there is
-// no CFA.
+// rules returns a row's rules as far as text can express them; ok is false
+// without a CFA.
 func (w *cfiWriter) rules(row *sframe.Row) (next sframe.Row, ok bool) {
 	if row.Outermost() {
 		next = w.said
@@ -290,7 +291,7 @@ func (w *cfiWriter) rules(row *sframe.Row) (next sframe.Row, ok bool) {
 	return next, w.named(row.CFA).Kind != sframe.Undefined
 }
 
-// named makes a rule with a register that has no name undefined, which is said.
+// named makes a rule undefined if its register has no name, and reports that.
 func (w *cfiWriter) named(r sframe.Rule) sframe.Rule {
 	if r.Kind < sframe.Value || w.regs.reg(r.Reg) != cfi.NoReg {
 		return r
@@ -302,7 +303,7 @@ func (w *cfiWriter) named(r sframe.Rule) sframe.Rule {
 	return sframe.Rule{Kind: sframe.Undefined, Reg: r.Reg}
 }
 
-// record adds a block or a row, if there is something to say.
+// record adds a block or a row, unless nothing has changed.
 func (w *cfiWriter) record(at uint64, marked bool, marks symfmt.CFIMarks) {
 	t, rva := w.t, symfmt.RVA(at-w.o.Base)
 	switch {
@@ -315,7 +316,7 @@ func (w *cfiWriter) record(at uint64, marked bool, marks symfmt.CFIMarks) {
 	}
 }
 
-// close ends the block, if there is one.
+// close closes the block, if one is open.
 func (w *cfiWriter) close() {
 	if w.open {
 		b := &w.t.Blocks[len(w.t.Blocks)-1]
@@ -339,7 +340,7 @@ func (w *cfiWriter) marks(signed bool) (m symfmt.CFIMarks) {
 	return m
 }
 
-// say adds a register's rule to the record, in dwarf2sym's form.
+// say adds a register's rule to the record in the form that dwarf2sym uses.
 func (w *cfiWriter) say(reg cfi.Reg, r sframe.Rule) {
 	w.set = append(w.set, cfi.Rule{Reg: reg, Expr: w.expr(reg, r)})
 }
@@ -363,8 +364,8 @@ func (w *cfiWriter) expr(reg cfi.Reg, r sframe.Rule) cfi.Expr {
 	return w.build.Expr()
 }
 
-// addRule adds the expression of a rule with a base. sum says that an offset of 0 is
-// written, too.
+// addRule adds the expression of a rule with a base. sum makes it write an offset of
+// 0, too.
 func (r *ruleRegs) addRule(b *cfi.Builder, rule sframe.Rule, sum bool) {
 	base := r.reg(rule.Reg)
 	if rule.Offset != 0 || rule.Reg == sframe.CFA || sum && rule.Kind == sframe.Value {
