@@ -21,7 +21,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/walk"
 )
 
-// commands returns the commands of the program, in the order of its help. msgs is the error stream.
+// commands returns the commands of the program in the order of its help. msgs is the error stream.
 func commands(msgs *cli.Messages) []*cli.Command {
 	return []*cli.Command{
 		dump.Command(msgs),

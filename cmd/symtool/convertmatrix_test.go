@@ -66,7 +66,7 @@ gsym -> json: loss-free
 gsym -> jsonl: loss-free
 gsym -> gsym: MODULE record
 gsym -> symcache: MODULE record, INFO record
-gsym -> elf: not written as elf: MODULE's CPU "unknown" has no ELF machine that is known here
+gsym -> elf: not written as elf: MODULE's CPU "unknown" has no known ELF machine
 gsym -> perfmap: MODULE record, INFO record, FILE records, INLINE_ORIGIN records, INLINE records, line records, mark that a symbol is PUBLIC
 gsym -> nm: MODULE record, INFO record, FILE records, INLINE_ORIGIN records, INLINE records, line records
 symcache -> breakpad: loss-free
@@ -90,7 +90,7 @@ perfmap -> json: loss-free
 perfmap -> jsonl: loss-free
 perfmap -> gsym: MODULE record
 perfmap -> symcache: MODULE record
-perfmap -> elf: not written as elf: MODULE's CPU "unknown" has no ELF machine that is known here
+perfmap -> elf: not written as elf: MODULE's CPU "unknown" has no known ELF machine
 perfmap -> perfmap: MODULE record
 perfmap -> nm: MODULE record
 nm -> breakpad: loss-free
@@ -98,7 +98,7 @@ nm -> json: loss-free
 nm -> jsonl: loss-free
 nm -> gsym: MODULE record
 nm -> symcache: MODULE record
-nm -> elf: not written as elf: MODULE's CPU "unknown" has no ELF machine that is known here
+nm -> elf: not written as elf: MODULE's CPU "unknown" has no known ELF machine
 nm -> perfmap: MODULE record, mark that a symbol is PUBLIC
 nm -> nm: MODULE record
 `

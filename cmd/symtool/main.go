@@ -1,4 +1,4 @@
-// Command symtool makes and checks symbol files for crash reports.
+// Command symtool makes, checks and uses symbol files for crash reports.
 package main
 
 import (
@@ -11,7 +11,8 @@ import (
 )
 
 func main() {
-	// net/http logs unsolicited responses of servers. Standard error is for our messages alone.
+	// net/http logs unsolicited responses of servers, but standard error is for our messages
+	// alone.
 	log.SetOutput(io.Discard)
 	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -67,11 +67,11 @@ func (r *Report) add(path, kind, format string, args ...any) {
 // verifyNames reports what names and permissions show.
 func (s *Store) verifyNames(r *Report, l *Listing) error {
 	for _, e := range l.Leftovers {
-		r.add(e.Path, "leftover", "of a write that was interrupted")
+		r.add(e.Path, "leftover", "from an interrupted write")
 	}
 	for _, path := range l.Empty {
 		if s.isEmpty(path) {
-			r.add(path, "empty", "a folder with nothing in it")
+			r.add(path, "empty", "an empty folder")
 		}
 	}
 	for _, e := range l.Others {

@@ -1,5 +1,5 @@
-// Package integration is symtool integration, with the files that it prints. The folder is not an
-// internal one, because its path is a name that others use: GitHub finds the action in it.
+// Package integration implements symtool integration, and holds the files that it prints. It is
+// not an internal package because its path is public: GitHub finds the action there.
 package integration
 
 import (
@@ -14,25 +14,25 @@ import (
 //go:embed symtool.* ci
 var integrationFiles embed.FS
 
-// integrations are the build systems, and the systems for CI, with rules, by name.
+// integrations lists the build systems and CI systems with rules, by name.
 var integrations = []integration{
 	{"bazel", "symtool.bzl", "Bazel 4: an aspect for all targets; breakpad_symbols(), _test, _split, _store"},
 	{"cmake", "symtool.cmake", "CMake 3.20: symtool_add_symbols(), symtool_add_all_symbols()"},
-	{"container", "ci/Containerfile", "podman, docker, buildah: an image of symtool alone, by Go or from a release"},
-	{"github", "ci/github/workflow.yml", "GitHub Actions: a workflow that dumps, and lints by the action"},
-	{"github-action", "ci/github/action.yml", "GitHub Actions: the action: lint, annotations, SARIF to code scanning"},
+	{"container", "ci/Containerfile", "podman, docker, buildah: an image with symtool alone, built with Go or from a release"},
+	{"github", "ci/github/workflow.yml", "GitHub Actions: a workflow that dumps, and lints with the action"},
+	{"github-action", "ci/github/action.yml", "GitHub Actions: the action: lint, annotations, SARIF for code scanning"},
 	{"gitlab", "ci/gitlab.yml", "GitLab CI: a job that lints, with reports"},
 	{"gn", "symtool.gni", "GN: symtool_symbols()"},
 	{"make", "symtool.mk", "GNU make: symbols, check-symbols, store-symbols, split-symbols"},
-	{"meson", "symtool.meson.build", "Meson 0.61: the same, of symtool_targets"},
+	{"meson", "symtool.meson.build", "Meson 0.61: the same, for symtool_targets"},
 	{"ninja", "symtool.ninja", "Ninja: rules symtool_dump, symtool_lint, symtool_store"},
-	{"pre-commit", "ci/pre-commit-config.yaml", "pre-commit 3: lint of symbol files that are committed"},
+	{"pre-commit", "ci/pre-commit-config.yaml", "pre-commit 3: lint of committed symbol files"},
 }
 
-// integration is a row of the list: path is that of its file.
+// integration is a row of the list; path is its file's.
 type integration struct{ name, path, text string }
 
-// file is the path that the file has for itself.
+// file returns the name under which the file is to be saved.
 func (i integration) file() string { return path.Base(i.path) }
 
 const integrationDescription = `
@@ -44,7 +44,7 @@ them and add them to a store; and separate debug files. For CI: lint of symbol
 files, with the reports that the system shows.
 `
 
-// Command is symtool integration.
+// Command returns the command symtool integration.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "integration",
@@ -67,7 +67,7 @@ func Command() *cli.Command {
 	}
 }
 
-// integrationList has a line for each system.
+// integrationList returns a line for each system.
 func integrationList() string {
 	var b strings.Builder
 	for _, it := range integrations {

@@ -13,18 +13,18 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// CFICheck is the share of the code without STACK CFI, as lint measures it in the symbol file that
-// is written.
+// CFICheck is the share of the code without STACK CFI, as lint measures it in the symbol file
+// being written.
 type CFICheck struct {
 	Of      string         `json:"of"`      // "code bytes"
-	Total   uint64         `json:"total"`   // how many there are
-	Without uint64         `json:"without"` // how many of them have no STACK CFI
+	Total   uint64         `json:"total"`   // number of them
+	Without uint64         `json:"without"` // number of them without STACK CFI
 	Worst   []coverage.Gap `json:"worst,omitempty"`
 
 	blocks int // STACK CFI INIT records
 }
 
-// maxNamedGaps is how many functions the finding names. JSON has more.
+// maxNamedGaps is how many functions the finding names. JSON lists more.
 const maxNamedGaps = 3
 
 // MeasureCFI measures the symbol file that write writes. binary is the file that it is made from.
@@ -50,7 +50,7 @@ func MeasureCFI(ctx context.Context, m *symfmt.Module, binary *object.File, writ
 	return c, nil
 }
 
-// NameGaps gives gaps the names of the functions that they are in.
+// NameGaps sets the names of the functions that the gaps are in.
 func NameGaps(m *symfmt.Module, gaps []coverage.Gap) {
 	for i := range gaps {
 		g := &gaps[i]
@@ -72,7 +72,7 @@ func NameGaps(m *symfmt.Module, gaps []coverage.Gap) {
 func (c *CFICheck) Finding(atLeast float64) string {
 	switch {
 	case c.Total == 0 && c.blocks > 0:
-		return "how much of the code has STACK CFI is not known: the file has no code and no names"
+		return "the share of the code with STACK CFI is unknown: the file has no code and no names"
 	case c.Total == 0:
 		return "no STACK CFI, and no code but padding"
 	case 100*float64(c.Total-c.Without) >= atLeast*float64(c.Total):
@@ -82,7 +82,7 @@ func (c *CFICheck) Finding(atLeast float64) string {
 	return fmt.Sprintf("%d of %d %s (%.2f %%) without STACK CFI: %s", c.Without, c.Total, c.Of, percent, LargestGaps(c.Worst))
 }
 
-// LargestGaps lists the functions that lack most, with their bytes.
+// LargestGaps lists the functions with the largest gaps, and their bytes.
 func LargestGaps(gaps []coverage.Gap) string {
 	var list []string
 	for _, g := range gaps[:min(len(gaps), maxNamedGaps)] {

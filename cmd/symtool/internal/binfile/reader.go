@@ -1,5 +1,5 @@
-// Package binfile reads binaries with the debug files that belong to them, and what there is to
-// report of it.
+// Package binfile reads binaries with their debug files, and formulates what there is to report
+// about them.
 package binfile
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 )
 
-// Reader reads binaries, with the debug files that belong to them.
+// Reader reads binaries with their debug files.
 type Reader struct {
 	Options   dwarf2sym.Options
-	DebugFile string // "" to look for one
+	DebugFile string // "" to search for one
 	DebugDirs []string
-	Client    *debuginfod.Client // nil: no servers
-	BuildID   []byte             // of a binary that is fetched, in place of a file
+	Client    *debuginfod.Client // nil for no servers
+	BuildID   []byte             // of a binary to fetch, in place of a file
 }
 
 // Binary is a binary that was read.
@@ -30,7 +30,7 @@ type Binary struct {
 	File *object.File
 }
 
-// openBinary opens FILE, or the file with --build-id.
+// openBinary opens FILE, or fetches the file named by --build-id.
 func (d *Reader) openBinary(ctx context.Context, r *Result) (*object.File, error) {
 	if d.BuildID != nil {
 		path, tried, err := d.Client.Fetch(ctx, debuginfod.Executable, d.BuildID)
@@ -104,14 +104,14 @@ func (d *Reader) findDebug(ctx context.Context, r *Result, binary *object.File) 
 }
 
 // findSupplement finds or fetches the supplementary file of the debug information, if it has one.
-// If it is missing, that is reported with what is lost.
+// It reports a missing one with what is lost.
 func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *object.File) *object.File {
 	if debug != nil && debug.HasDWARF() {
 		binary = debug
 	}
 	link, err := binary.Supplement()
 	if link == nil || err != nil || d.Options.CFIOnly {
-		return nil // the reader reports damage
+		return nil // the reader will report the damage
 	}
 	const what = "names in the supplementary file"
 	sup, tried, err := objfile.FindSupplement(binary, link, d.DebugDirs, d.search(r))
@@ -128,14 +128,14 @@ func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *o
 	return sup
 }
 
-// fetchDebug fetches the debug file, or the supplementary one, with the build-id; nil without one.
-// what is the loss to report when a server fails.
+// fetchDebug fetches the debug file or supplementary file with the build-id; it returns nil if
+// there is none. what is the loss to report if a server fails.
 func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what string) *object.File {
 	if d.Client == nil {
 		return nil
 	}
 	if len(buildID) == 0 {
-		r.Tried = append(r.Tried, "debuginfod: there is not a build-id to ask for")
+		r.Tried = append(r.Tried, "debuginfod: there is no build-id to ask for")
 		return nil
 	}
 	path, tried, err := d.Client.Fetch(ctx, debuginfod.Debuginfo, buildID)
@@ -183,7 +183,7 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	defer report.Close()
 	m := report.Module
 	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
-	stats := report.Stats // a copy: results of many files are kept, their reports are not
+	stats := report.Stats // a copy: results of many files are kept, but not their reports
 	r.Stats, r.Others, r.MappedFiles = &stats, report.Others, report.Mapped
 	r.Mapped = mappedSummaries(report.Mapped)
 	r.FileName, r.NameGuessed = report.FileName, report.NameGuessed
@@ -193,7 +193,7 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	return use(&Binary{report, binary})
 }
 
-// Judge reports what is unexpected in the result.
+// Judge reports whatever is unexpected in the result.
 func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 	if report.NoDebugInfo {
 		r.Note(cli.StatusInput, "%s: no debug information: no functions and lines; symtool doctor lists where to get them", r.File)
@@ -209,7 +209,7 @@ func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 		r.remark("%s: .orc_unwind is not read: %s", r.File, cfiSource(&report.Stats))
 	}
 	if report.Stats.CFISource == dwarf2sym.SourceSFrame {
-		r.remark("%s: STACK CFI is from .sframe, which has rules for the CFA, the return address and the frame pointer only", r.File)
+		r.remark("%s: STACK CFI is from .sframe, which has rules only for the CFA, the return address and the frame pointer", r.File)
 	}
 }
 
@@ -218,15 +218,15 @@ func Unloaded(s *dwarf2sym.Stats) bool {
 	return s.DeadFuncs+s.CFIDead > 0 && s.Funcs+s.Publics+s.CFIBlocks == 0
 }
 
-// UnloadedText says that everything in a file is outside of its segments.
-const UnloadedText = "no functions and no call frame information: all have addresses outside of the segments that are loaded; the program headers may be damaged"
+// UnloadedText describes a file in which everything is outside its segments.
+const UnloadedText = "no functions and no call frame information: all their addresses are outside the loaded segments; the program headers may be damaged"
 
-// NoteName notes that MODULE's name, which lookups depend on, is a guess. flag
-// names another.
+// NoteName notes that MODULE's name, on which look-ups depend, is a guess. flag
+// is the one that sets another name.
 func (r *Result) NoteName(flag string) {
 	if r.NameGuessed {
 		r.Note(cli.StatusFindings, "%s: MODULE is named %s after the debug file, which does not have the binary's own name: "+
-			"dump the binary with its debug file, or give --%s", r.File, r.Module.Name, flag)
+			"dump the binary with its debug file, or use --%s", r.File, r.Module.Name, flag)
 	}
 }
 
@@ -247,7 +247,7 @@ func (r *Result) Note(status int, format string, args ...any) {
 	r.Status = max(r.Status, status)
 }
 
-// remark is note for details that only --verbose prints.
+// remark adds a detail that only --verbose prints.
 func (r *Result) remark(format string, args ...any) {
 	r.Remarks = append(r.Remarks, fmt.Sprintf(format, args...))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// Result is the result for one file: a part of the summary of dump, and what is printed of it.
+// Result is the result for one file: a part of dump's summary, and what is printed about the file.
 type Result struct {
 	File      string               `json:"file"`
 	DebugFile string               `json:"debug_file,omitempty"`
@@ -23,9 +23,9 @@ type Result struct {
 	Module    *ModuleSummary       `json:"module,omitempty"`
 	Stats     *dwarf2sym.Stats     `json:"stats,omitempty"`
 	CFICheck  *CFICheck            `json:"cfi_check,omitempty"` // with --check-cfi
-	Mapped    []mappedSummary      `json:"mapped,omitempty"`    // files whose digests are in names
+	Mapped    []mappedSummary      `json:"mapped,omitempty"`    // files whose digests are in FILE names
 	Notes     []string             `json:"notes,omitempty"`
-	Looked    []string             `json:"looked,omitempty"` // for debug information, without success
+	Looked    []string             `json:"looked,omitempty"` // searched for debug information, without success
 	Problems  []cli.ProblemSummary `json:"problems,omitempty"`
 
 	Lines   []string `json:"-"` // Problems as text
@@ -41,9 +41,9 @@ type Result struct {
 
 // mappedSummary is a source file that was read for its digest.
 type mappedSummary struct {
-	Path   string `json:"path"` // as in the debug information
-	Name   string `json:"name"` // of the FILE record
-	File   string `json:"file"` // that was read
+	Path   string `json:"path"` // in the debug information
+	Name   string `json:"name"` // in the FILE record
+	File   string `json:"file"` // the file that was read
 	SHA512 string `json:"sha512"`
 }
 
@@ -97,14 +97,14 @@ func (l *FileList) Add(name string) {
 	l.Names = append(l.Names, name)
 }
 
-// limits applies to every file that is read for r, and notes the file.
+// limits returns the limits for every file read for r, and makes them record the file.
 func (r *Result) limits() object.Limits {
 	l := object.DefaultLimits()
 	l.Opened = r.Opened.Add
 	return l
 }
 
-// Report prints the problems and notes of a file that is read for a command other than dump.
+// Report prints the problems and notes of a file for commands other than dump.
 func (r *Result) Report(msgs *cli.Messages, verbose bool) {
 	cli.ReportLines(msgs, r.Lines, verbose)
 	for _, note := range r.Notes {

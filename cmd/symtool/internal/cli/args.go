@@ -7,9 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// permute puts a command's flags before its operands, as the flag package requires, so that users
-// may mix both; "--" ends the flags. It accepts a value attached to a short name (-j4) and finds
-// --help anywhere.
+// permute moves a command's flags before its operands, as the flag package requires, so that
+// users may mix both; "--" ends the flags. It accepts a value attached to a short name (-j4) and
+// finds --help anywhere.
 func permute(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
@@ -36,7 +36,7 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	return append(out, p.operands...), nil
 }
 
-// helpRequest ends the parsing of arguments: help was asked for.
+// helpRequest ends the parsing of arguments because help was requested.
 type helpRequest struct{ text string }
 
 func (*helpRequest) Error() string { return "help requested" }
@@ -74,7 +74,7 @@ func (p *permuter) scan(args []string) error {
 	return nil
 }
 
-// flag takes one flag with its value and returns the arguments after it.
+// flag parses one flag with its value and returns the remaining arguments.
 func (p *permuter) flag(arg string, rest []string) ([]string, error) {
 	name, _, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 	takes, known := p.values[name]
@@ -96,15 +96,15 @@ func (p *permuter) flag(arg string, rest []string) ([]string, error) {
 	return rest[1:], nil
 }
 
-// Spaced joins the non-empty texts.
+// Spaced joins the non-empty texts with spaces.
 func Spaced(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// Quoted is text as one word of a shell.
+// Quoted returns text as one word of a shell.
 func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// ShellWord is a name as a word of a command line.
+// ShellWord returns a name as a word of a command line, quoted if necessary.
 func ShellWord(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:@%,=", r)

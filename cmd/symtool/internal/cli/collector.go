@@ -8,38 +8,38 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// GOGC of commands for which another goal than Go's 100 was measured to be better.
+// GOGC of the commands for which a goal other than Go's 100 measured better.
 const (
-	// dump, resolve: most of what a binary's symbols allocate lives until the output is
-	// written, and a collection finds little. On a vmlinux 200 takes a tenth less
-	// time and a tenth more memory. What convert, inspect and
-	// walk read is smaller, and more of it dies.
+	// For dump and resolve: most of what a binary's symbols allocate lives until the
+	// output is written, so a collection finds little. For a vmlinux, 200 takes a tenth
+	// less time and a tenth more memory. convert, inspect and walk read smaller inputs,
+	// and more of their memory dies.
 	DumpCollectorPercent = 200
 
-	// diff: what it keeps lives to the end, and little dies. Of two files of 500 MB,
-	// 50 takes a quarter less memory (319 MB, 423), and no more time.
+	// For diff: nearly all it keeps lives to the end. For two files of 500 MB, 50
+	// takes a quarter less memory (319 MB instead of 423) and no more time.
 	DiffCollectorPercent = 50
 
-	// serve: most of its memory is indexes, which stay.
+	// For serve: most of its memory is indexes, which stay.
 	ServeCollectorPercent = 50
 )
 
-// TuneCollector sets the collector's goal, unless the user did.
+// TuneCollector sets the collector's goal unless the user did.
 func TuneCollector(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
 	}
 }
 
-// With a file of gigabytes, memory runs out first.
+// For a file of gigabytes, memory runs out first.
 const (
 	largeInfo = 512 << 20 // bytes of .debug_info
 
-	// The soft limit of memory for a large file, in percent of its .debug_info.
-	// Near it memory that is free goes back to the system, and collections come
-	// more often; the runtime lets them take no more than half of the time. What
-	// lives takes 18 at most (make scale). A smaller GOGC beside it made collections
-	// take half of all time.
+	// The soft memory limit for a large file, in percent of its .debug_info. Near
+	// it, free memory is returned to the system and collections are more frequent;
+	// the runtime lets them take at most half of the time. At most 18 percent are
+	// live (make scale). With a smaller GOGC as well, collections took half of all
+	// time.
 	limitPercent = 20
 )
 

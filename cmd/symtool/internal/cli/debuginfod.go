@@ -11,11 +11,11 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// progressVar is the variable with which elfutils' client reports its progress.
+// progressVar is the variable that makes elfutils' client report its progress.
 const progressVar = "DEBUGINFOD_PROGRESS"
 
-// NewDebuginfod returns the client for the servers that flags or environment
-// name; nil without any.
+// NewDebuginfod returns the client for the servers in the flags or the
+// environment, or nil without any.
 func NewDebuginfod(c *cli.Context, msgs *Messages) (*debuginfod.Client, error) {
 	if c.Bool("no-debuginfod") || c.Bool("hermetic") {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// exitStatus prints the error, once, and returns its status.
+// exitStatus prints the error, once, and returns the exit status.
 func exitStatus(ctx context.Context, app *cli.App, err error) int {
 	var ended *EndedError
 	if errors.As(err, &ended) {

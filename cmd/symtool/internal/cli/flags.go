@@ -26,7 +26,7 @@ type checker interface {
 	check(c *cli.Context) error
 }
 
-// checkFlags checks the flags of a command that were given.
+// checkFlags checks the flags that were given.
 func checkFlags(c *cli.Context, flags []cli.Flag) error {
 	for _, f := range flags {
 		if f, ok := f.(checker); ok && c.IsSet(f.(cli.Flag).Names()[0]) {
@@ -38,13 +38,13 @@ func checkFlags(c *cli.Context, flags []cli.Flag) error {
 	return nil
 }
 
-// wordFlag is a flag that takes one of a few words or, as a list, several of them with commas. Help,
-// manual pages and completions name them.
+// wordFlag is a flag whose value is one of a few words or a comma-separated list of them. Help,
+// manual pages and completions list the words.
 type wordFlag struct {
 	cli.DocGenerationFlag
 	values []string
 	list   bool
-	others bool // other values are possible, too, and the command checks them
+	others bool // the command accepts and checks other values, too
 }
 
 // Words returns a flag whose value is one of values.
@@ -57,7 +57,7 @@ func WordList(f cli.DocGenerationFlag, values ...string) cli.Flag {
 	return &wordFlag{f, values, true, true}
 }
 
-// Hints returns a flag of which completions offer values. The command checks its value.
+// Hints returns a flag for which completions offer values. The command checks its value.
 func Hints(f cli.DocGenerationFlag, values ...string) cli.Flag {
 	return &wordFlag{f, values, false, true}
 }
@@ -71,18 +71,18 @@ func (f *wordFlag) check(c *cli.Context) error {
 	return fmt.Errorf("--%s is %q, want %s", name, value, Choice(f.values))
 }
 
-// Choice lists words for a message: "a, b or c".
+// Choice formats words for a message: "a, b or c".
 func Choice(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// OutputFlag is --output.
+// OutputFlag returns --output.
 func OutputFlag() cli.Flag {
 	return &cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - for standard output"}
 }
 
-// maxJobs is far above any machine: a greater number is a typing error.
+// maxJobs is far more than any machine needs: a greater number is a typing error.
 const maxJobs = 1024
 
 // jobsFlag is --jobs.
@@ -95,17 +95,17 @@ func (jobsFlag) check(c *cli.Context) error {
 	return nil
 }
 
-// JobsFlag is --jobs with the help of most commands.
+// JobsFlag returns --jobs with the help of most commands.
 func JobsFlag() cli.Flag {
 	return JobsFlagOf("use `N` threads, 1 to 1024 (default: as many as processors)")
 }
 
-// JobsFlagOf is --jobs.
+// JobsFlagOf returns --jobs.
 func JobsFlagOf(usage string) cli.Flag {
 	return jobsFlag{&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: usage}}
 }
 
-// VerboseFlag is --verbose.
+// VerboseFlag returns --verbose.
 func VerboseFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "print all problems, and which files were read and written"}
 }
@@ -115,12 +115,12 @@ var CFISources = map[string]dwarf2sym.CFISource{
 	"auto": dwarf2sym.CFIAuto, "dwarf": dwarf2sym.CFIDWARF, "sframe": dwarf2sym.CFISFrame,
 }
 
-// CFIFlag is --cfi.
+// CFIFlag returns --cfi.
 func CFIFlag(usage string) cli.Flag {
 	return Words(&cli.StringFlag{Name: "cfi", Usage: usage, Value: "auto"}, "auto", "dwarf", "sframe")
 }
 
-// List returns the values of a flag that is a list with commas and may be repeated.
+// List returns the values of a flag that takes comma-separated values and may be repeated.
 func List(c *cli.Context, flag string) (list []string) {
 	for _, value := range c.StringSlice(flag) {
 		for name := range strings.SplitSeq(value, ",") {
@@ -130,7 +130,7 @@ func List(c *cli.Context, flag string) (list []string) {
 	return list
 }
 
-// Percentage checks that a flag is a percentage.
+// Percentage checks that a flag's value is a percentage.
 func Percentage(c *cli.Context, flag string) error {
 	if p := c.Float64(flag); !(p >= 0 && p <= 100) {
 		return fmt.Errorf("--%s is %v, want a percentage", flag, p)
@@ -138,7 +138,7 @@ func Percentage(c *cli.Context, flag string) error {
 	return nil
 }
 
-// Address reads a flag's value: hexadecimal digits, with or without 0x.
+// Address parses a flag's value: hexadecimal digits, with or without 0x.
 func Address(flag, text string) (uint64, error) {
 	v, err := strconv.ParseUint(strings.TrimPrefix(strings.ToLower(text), "0x"), 16, 64)
 	if err != nil {
@@ -160,7 +160,7 @@ func PrefixMap(args []string) ([]srcmap.Prefix, error) {
 	return all, nil
 }
 
-// CheckModuleName checks the name of a module, which a flag gives.
+// CheckModuleName checks a module's name from a flag.
 func CheckModuleName(flag, name string) error {
 	if strings.ContainsAny(name, `/\`) || !text.IsPrintable(name) || name != strings.TrimSpace(name) {
 		return fmt.Errorf("--%s is %q, want the name of a file without its folder", flag, name)
@@ -168,7 +168,7 @@ func CheckModuleName(flag, name string) error {
 	return nil
 }
 
-// NotInput keeps an input from being overwritten.
+// NotInput returns an error if the output would overwrite an input.
 func NotInput(output string, inputs ...string) error {
 	target, err := os.Stat(output)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// HelpCommand is symtool help.
+// HelpCommand returns the command symtool help.
 func HelpCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "help",
@@ -69,14 +69,14 @@ Flags:
 ` + ExitStatusHelp + `{{end}}`
 )
 
-// appHelp is the text of `symtool help`.
+// appHelp returns the text of `symtool help`.
 func appHelp(app *cli.App) string {
 	var b strings.Builder
 	cli.HelpPrinterCustom(&b, appTemplate, app, nil)
 	return b.String()
 }
 
-// commandHelp is the text of `symtool COMMAND --help`.
+// commandHelp returns the text of `symtool COMMAND --help`.
 func commandHelp(app *cli.App, command *cli.Command) string {
 	var b strings.Builder
 	cli.HelpPrinterCustom(&b, commandTemplate, NewModel(app, command), map[string]any{"columns": columns})
@@ -86,7 +86,7 @@ func commandHelp(app *cli.App, command *cli.Command) string {
 // helpColumn is where a flag's text begins.
 const helpColumn = 27
 
-// columns is a flag with its text beside it, or below it if its head is long.
+// columns formats a flag with its text beside it, or below it if the flag is long.
 func columns(f FlagModel) string {
 	head := "  " + f.Head()
 	if f.Short == "" {

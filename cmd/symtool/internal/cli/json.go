@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Absence is a module whose symbols are missing.
+// Absence is a module without symbols.
 type Absence struct {
 	Name string `json:"name"`
 	ID   string `json:"id"`
@@ -42,16 +42,16 @@ func NewProblemSummary(p bin.Problem) ProblemSummary {
 	return s
 }
 
-// EncodeJSON is v as indented JSON, with everything that printable would
-// change in \u form.
+// EncodeJSON returns v as indented JSON, with \u escapes for everything that
+// printable would change.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	err := PrintJSON(&b, v)
 	return b.Bytes(), err
 }
 
-// PrintJSON writes the output of EncodeJSON piece by piece: encoding/json holds a document twice
-// before it writes any of it.
+// PrintJSON writes v as EncodeJSON formats it, but piece by piece: encoding/json holds a whole
+// document twice before it writes any of it.
 func PrintJSON(w io.Writer, v any) error {
 	e := &escapingWriter{w: w}
 	err := json.MarshalWrite(e, v, jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.WithIndent("  "))
@@ -62,14 +62,14 @@ func PrintJSON(w io.Writer, v any) error {
 	return err
 }
 
-// escapingWriter escapes what does not print in JSON, which is written to it in whole
+// escapingWriter escapes what is unprintable in JSON. Writes must consist of whole
 // characters.
 type escapingWriter struct {
 	w   io.Writer
 	buf []byte
 }
 
-// escapedPiece is how much is written at once, about.
+// escapedPiece is roughly how much is written at once.
 const escapedPiece = 64 << 10
 
 func (e *escapingWriter) Write(text []byte) (int, error) {

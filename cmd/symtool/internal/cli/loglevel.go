@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// hasLogLevel reports whether a command has the flag. Only commands that do work do; the others
-// just print.
+// hasLogLevel reports whether a command has the flag, as all do except those that only print
+// text.
 func hasLogLevel(c *cli.Command) bool { return len(c.Flags) > 0 && c.Name != "version" }
 
 // addLogLevel gives a command the flag.
@@ -24,8 +24,8 @@ func addLogLevel(c *cli.Command, msgs *Messages) {
 	c.Before = func(c *cli.Context) error { return applyLogLevel(c, msgs) }
 }
 
-// applyLogLevel sets the level of the messages, and the flag that it stands for. What
-// goes to standard output does not depend on it.
+// applyLogLevel sets the level of the messages and the flag that it stands for. It
+// does not affect standard output.
 func applyLogLevel(c *cli.Context, msgs *Messages) error {
 	if !c.IsSet("log-level") {
 		return nil
@@ -53,30 +53,30 @@ func applyLogLevel(c *cli.Context, msgs *Messages) error {
 			return Usagef(name, "%v", err)
 		}
 	}
-	if level >= logDebug && !(name == "dump" && c.String("format") == FormatJSON) { // standard error may hold the document then
+	if level >= logDebug && !(name == "dump" && c.String("format") == FormatJSON) { // standard error may then hold the document
 		msgs.startDebug(name)
 	}
 	return nil
 }
 
-// logLevel is how much goes to standard error. The words are those that users of
-// Mozilla's dump_syms and of minidump-stackwalk know.
+// logLevel is how much goes to standard error. Users of Mozilla's dump_syms and
+// of minidump-stackwalk know the words.
 type logLevel uint8
 
 const (
 	logOff   logLevel = iota // nothing
-	logError                 // why something could not be done: --quiet
-	logWarn                  // and what is missing or damaged; without the flag
-	logInfo                  // and all problems, what was written and where: --verbose
-	logDebug                 // and the program, the machine, time and memory
-	LogTrace                 // and the steps of walk, as --trace has them in its output
+	logError                 // reasons for failures: --quiet
+	logWarn                  // also what is missing or damaged; the default
+	logInfo                  // also all problems, and what was written where: --verbose
+	logDebug                 // also the program, the machine, time and memory
+	LogTrace                 // also the steps of walk, which --trace writes to the output
 )
 
 var logLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
 // debugInfo is what the level debug logs at the end.
 type debugInfo struct {
-	command string // "" for nothing
+	command string // "" to log nothing
 	start   time.Time
 }
 
@@ -86,7 +86,7 @@ func (m *Messages) startDebug(command string) {
 	var set []string
 	for _, v := range Environment {
 		if _, ok := os.LookupEnv(v.Name); ok {
-			set = append(set, v.Name) // not its value, which may be a secret
+			set = append(set, v.Name) // without its value, which may be a secret
 		}
 	}
 	if set == nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// mapFlagNames are the flags that need --map or --map-file.
+// mapFlagNames lists the flags that need --map or --map-file.
 var mapFlagNames = []string{"map-var", "map-links", "map-manifest", "map-list"}
 
-// MapFlags are those of the commands that write FILE names.
+// MapFlags returns the flags of the commands that write FILE names.
 func MapFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "map", KeepSpace: true, Usage: "given `REGEX=TEMPLATE`, replace each FILE name that REGEX matches\nwith TEMPLATE, which may have {1} and {NAME} for groups, {VAR} and\n{digest}; applies after --prefix-map; may be repeated, the first\nmatch counts; rust is a ready-made rule for Rust's standard\nlibrary"},
@@ -39,7 +39,7 @@ type MapConfig struct {
 	list      string // of --map-list
 }
 
-// Inputs are the files that say how to map.
+// Inputs returns the files that define the mapping.
 func (cfg *MapConfig) Inputs() []string {
 	all := slices.Clone(cfg.Files)
 	for _, m := range cfg.Manifests {
@@ -48,14 +48,14 @@ func (cfg *MapConfig) Inputs() []string {
 	return all
 }
 
-// NewMapConfig reads the flags and the files with rules. debugInfo allows {md5}. An error about a
-// File has a status.
+// NewMapConfig reads the flags and the files of rules. debugInfo allows {md5}. An error about a
+// file has an exit status.
 func NewMapConfig(c *cli.Context, debugInfo bool) (MapConfig, error) {
 	cfg := MapConfig{list: c.String("map-list"), Files: c.StringSlice("map-file")}
 	if !c.IsSet("map") && !c.IsSet("map-file") {
 		for _, name := range mapFlagNames {
 			if c.IsSet(name) {
-				return cfg, fmt.Errorf("--%s is for --map and --map-file", name)
+				return cfg, fmt.Errorf("--%s needs --map or --map-file", name)
 			}
 		}
 		return cfg, nil
@@ -84,7 +84,7 @@ func NewMapConfig(c *cli.Context, debugInfo bool) (MapConfig, error) {
 	}
 	switch {
 	case m.ReadsMD5() && !debugInfo:
-		return cfg, errors.New("--map has {md5}, which is in debug information only: want symtool dump")
+		return cfg, errors.New("--map has {md5}, which only debug information has: want symtool dump")
 	case c.IsSet("map-list") && (cfg.list == "" || cfg.list == "-"):
 		return cfg, fmt.Errorf("--map-list is %q, want the name of a file", cfg.list)
 	case cfg.list != "" && !m.ReadsFiles():
@@ -94,7 +94,7 @@ func NewMapConfig(c *cli.Context, debugInfo bool) (MapConfig, error) {
 	return cfg, nil
 }
 
-// hintMapVar adds how to define a variable to the error of a name that stands for nothing.
+// hintMapVar adds to an error about an unknown name how to define a variable.
 func hintMapVar(err error) error {
 	var unknown *srcmap.NameError
 	if errors.As(err, &unknown) && srcmap.CheckVar(unknown.Name, "") == nil {
@@ -117,7 +117,7 @@ func readMapRules(file string, vars map[string]string) ([]srcmap.Rule, error) {
 	return rules, unopened(err)
 }
 
-// unopened formats an error of the system like others: the file, then the reason.
+// unopened formats an error of the system like others: file first, then the reason.
 func unopened(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -132,23 +132,23 @@ func mapVars(args []string) (map[string]string, error) {
 	for _, arg := range args {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			return nil, fmt.Errorf("--map-var is %q, want VAR=VALUE: the environment is not looked at", arg)
+			return nil, fmt.Errorf("--map-var is %q, want VAR=VALUE: the environment is not consulted", arg)
 		}
 		if err := srcmap.CheckVar(name, value); err != nil {
 			return nil, fmt.Errorf("--map-var is %q: %w", arg, err)
 		}
 		if _, again := vars[name]; again {
-			return nil, fmt.Errorf("--map-var %s is there twice", name)
+			return nil, fmt.Errorf("--map-var %s is given twice", name)
 		}
 		vars[name] = value
 	}
 	return vars, nil
 }
 
-// ManifestArg is FILE,DIR of --map-manifest.
+// ManifestArg is a value of --map-manifest, FILE,DIR.
 type ManifestArg struct{ File, dir string }
 
-// manifestArgs reads FILE,DIR; DIR is behind the last comma.
+// manifestArgs parses FILE,DIR; DIR follows the last comma.
 func manifestArgs(args []string) (all []ManifestArg, err error) {
 	for _, arg := range args {
 		n := strings.LastIndexByte(arg, ',')
@@ -185,7 +185,7 @@ func readManifest(arg ManifestArg) (*srcmap.Manifest, error) {
 	return srcmap.ReadManifest(f, arg.File, arg.dir, dir)
 }
 
-// CheckList refuses a --map-list that would overwrite an input or the output.
+// CheckList rejects a --map-list that would overwrite an input or the output.
 func (cfg *MapConfig) CheckList(output string, inputs ...string) error {
 	list, err := os.Stat(cfg.list)
 	if cfg.list == "" {
@@ -202,13 +202,13 @@ func (cfg *MapConfig) CheckList(output string, inputs ...string) error {
 	return nil
 }
 
-// WriteList writes --map-list, whole or not at all: a line for each name with the digest of a file
-// in it, sorted. Names and files have no tabs (Mapping).
+// WriteList writes --map-list, whole or not at all: a sorted line for each name that contains a
+// file's digest. Names and files contain no tabs (see Mapping).
 func (cfg *MapConfig) WriteList(mapped []srcmap.File) error {
 	if cfg.list == "" {
 		return nil
 	}
-	// One file for a name is enough: the name has its digest.
+	// One file per name is enough, since the name has its digest.
 	byName := func(a, b srcmap.File) int { return cmp.Compare(a.Name, b.Name) }
 	slices.SortFunc(mapped, func(a, b srcmap.File) int { return cmp.Or(byName(a, b), cmp.Compare(a.File, b.File)) })
 	mapped = slices.CompactFunc(mapped, func(a, b srcmap.File) bool { return byName(a, b) == 0 })

@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Messages is the error stream. Each message is one line; what would change
-// the terminal or the reading order is escaped, because names in messages come
-// from other people's files.
+// Messages is the error stream. Each message is one line. What would affect the
+// terminal or the reading order is escaped, because names in messages come from
+// other people's files.
 type Messages struct {
 	mu     sync.Mutex
 	W      io.Writer
-	before func() // clears the progress bar; nil without one
+	before func() // clears the progress bar; nil if there is none
 	Level  logLevel
 	debug  debugInfo
 }
@@ -23,7 +23,8 @@ type Messages struct {
 // NewMessages returns an error stream that writes to w.
 func NewMessages(w io.Writer) *Messages { return &Messages{W: w, Level: logWarn} }
 
-// Printf prints one line. A failure of the error stream cannot be reported anywhere.
+// Printf prints one line. It ignores failures of the error stream, which cannot be reported
+// anywhere.
 func (m *Messages) Printf(format string, args ...any) {
 	if m.Level == logOff {
 		return
@@ -31,17 +32,17 @@ func (m *Messages) Printf(format string, args ...any) {
 	_, _ = io.WriteString(m, text.Printable(fmt.Sprintf(format, args...))+"\n")
 }
 
-// Warnf is printf for messages that are not errors.
+// Warnf is like Printf, for messages that are not errors.
 func (m *Messages) Warnf(format string, args ...any) {
 	if m.Level >= logWarn {
 		m.Printf(format, args...)
 	}
 }
 
-// setLevel sets what is printed. It must be called before the work begins.
+// setLevel sets what is printed. It must be called before any work begins.
 func (m *Messages) setLevel(l logLevel) { m.Level = l }
 
-// Write passes bytes through unchanged.
+// Write writes bytes through unchanged.
 func (m *Messages) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,23 +66,23 @@ func (m *Messages) setBefore(f func()) {
 	m.before = f
 }
 
-// shownProblems is how many problems of one file are printed without --verbose. A damaged file can
-// have one for each of a million units.
+// shownProblems is the number of problems of one file that are printed without --verbose. A
+// damaged file can have one in each of a million units.
 const shownProblems = 10
 
-// ProblemLines prints the problems of one file: the first ones, and how many
-// more there are.
+// ProblemLines prints the first problems of one file, and the number of the
+// others.
 type ProblemLines struct {
 	Msgs *Messages
 	All  bool   // print all
-	Hint string // behind the number of those that were not printed
+	Hint string // follows the number of those not printed
 	N    int
 }
 
-// VerboseHint follows the number of problems that --verbose would print.
+// VerboseHint follows the number of problems not printed.
 const VerboseHint = ", which --verbose shows"
 
-// Add prints a problem, if there is room.
+// Add prints a problem, if the limit allows.
 func (l *ProblemLines) Add(line string) {
 	if l.N++; l.All || l.N <= shownProblems {
 		l.Msgs.Warnf("symtool: %s", line)
@@ -95,7 +96,7 @@ func (l *ProblemLines) End() {
 	}
 }
 
-// ProblemLine is a problem of a file, which is named once.
+// ProblemLine formats a problem of a file, naming the file once.
 func ProblemLine(file string, p bin.Problem) string {
 	switch {
 	case p.Lost == "":
@@ -106,7 +107,7 @@ func ProblemLine(file string, p bin.Problem) string {
 	return file + ": " + p.String()
 }
 
-// ReportLines prints the problems of one file, which are lines already.
+// ReportLines prints the problems of one file, already formatted as lines.
 func ReportLines(msgs *Messages, lines []string, verbose bool) {
 	out := ProblemLines{Msgs: msgs, All: verbose, Hint: VerboseHint}
 	for _, line := range lines {

@@ -7,34 +7,34 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// The model from which help, manual pages, the reference and the completions are written. It is
-// made of the command definitions alone.
+// The model from which help, manual pages, the reference and completions are generated. It is
+// derived from the command definitions alone.
 
 // CommandModel is a command.
 type CommandModel struct {
 	App      string // "symtool"
 	Name     string
 	Title    string   // one line
-	Synopsis []string // how it is called, a line each, "symtool" first
-	Text     string   // the description, laid out for 80 columns
+	Synopsis []string // ways to call it, one per line, starting with "symtool"
+	Text     string   // description, laid out for 80 columns
 	Flags    []FlagModel
 	Operands OperandsModel
 }
 
 // FlagModel is a flag of a command.
 type FlagModel struct {
-	Name   string // without --
-	Short  string // without -, "" for none
-	Value  string // what the help calls its value, "" for none
+	Name   string // without leading --
+	Short  string // without -, or ""
+	Value  string // what the help calls its value, or ""
 	Text   string // lines of the help, without the quotes around Value
 	Repeat bool
 
 	Takes  valueKind
-	Values []string // for TakesValues
-	List   bool     // of which several may be given, with commas
+	Values []string // if Kind is TakesValues
+	List   bool     // the value is a comma-separated list of Values
 }
 
-// Head is the flag as the help writes it.
+// Head returns the flag as the help shows it.
 func (f *FlagModel) Head() string {
 	head := "--" + f.Name
 	if f.Value != "" {
@@ -59,12 +59,12 @@ const (
 
 // OperandsModel are the operands of a command.
 type OperandsModel struct {
-	Kind  valueKind // TakesFile also if there are folders among them
-	First []string  // words for the first operand, as well
+	Kind  valueKind // TakesFile includes folders
+	First []string  // words that the first operand may also be
 }
 
 // placeKinds maps a word of the help to the kind of value that it stands for. A test fails for a
-// word that is missing: a new one is to be put here.
+// missing word: add new ones here.
 var placeKinds = map[string]valueKind{
 	"FILE": TakesFile, "PATH": TakesFile, "BINARY": TakesFile, "DEBUGFILE": TakesFile, "DUMP": TakesFile,
 	"IN": TakesFile, "OUT": TakesFile, "OLD": TakesFile, "NEW": TakesFile, "A.json": TakesFile, "B.json": TakesFile,
@@ -78,7 +78,7 @@ var placeKinds = map[string]valueKind{
 	"NAME=VALUE": TakesAnything, "REGION": TakesAnything,
 }
 
-// Models are the commands of the program, in the order of its help.
+// Models returns the commands of the program in the order of its help.
 func Models(app *cli.App) (all []CommandModel) {
 	for _, c := range app.Commands {
 		all = append(all, NewModel(app, c))
@@ -128,7 +128,7 @@ func newManualFlag(f cli.Flag) FlagModel {
 	return m
 }
 
-// valueName extracts the word in backquotes, which names the value, from a usage.
+// valueName extracts the word in backquotes, the name of the value, from a usage.
 func valueName(usage string) (value, text string) {
 	before, after, ok := strings.Cut(usage, "`")
 	if !ok {
@@ -149,7 +149,8 @@ func operandsOf(app *cli.App, synopsis []string) (o OperandsModel) {
 	return o
 }
 
-// take interprets a word of a line; the word before it may be a flag with this value.
+// take interprets a word of a synopsis line; the word before it may be a flag that takes it as a
+// value.
 func (o *OperandsModel) take(app *cli.App, word, before string) {
 	if flag := strings.Trim(before, "[]"); strings.HasPrefix(word, "-") || strings.HasPrefix(word, "[-") || word == "[flags]" ||
 		strings.HasPrefix(flag, "-") && before != "--compare" {
@@ -172,11 +173,11 @@ func (o *OperandsModel) take(app *cli.App, word, before string) {
 	}
 }
 
-// Environment lists the variables that the program reads, each with a flag: the commands with that
-// Flag read it, or all without a flag.
+// Environment lists the variables that the program reads. Those with a Flag are read by the
+// commands that have it, the others by all.
 var Environment = []struct{ Name, Flag, Text string }{
-	{"DEBUGINFOD_URLS", "debuginfod", "The debuginfod servers, separated by blanks. Of elfutils' other variables DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME, DEBUGINFOD_MAXSIZE and DEBUGINFOD_PROGRESS count, too."},
-	{"XDG_CACHE_HOME", "symbol-cache", "The folder of caches, of which symtool/symbols keeps what comes from symbol servers."},
-	{"NO_COLOR", "color", "If it is set and not empty, --color auto is never; so it is if TERM is dumb."},
-	{"TMPDIR", "", "The folder of temporary files, for large inputs."},
+	{"DEBUGINFOD_URLS", "debuginfod", "The debuginfod servers, separated by blanks. Of elfutils' other variables DEBUGINFOD_CACHE_PATH, DEBUGINFOD_TIMEOUT, DEBUGINFOD_MAXTIME, DEBUGINFOD_MAXSIZE and DEBUGINFOD_PROGRESS are honoured."},
+	{"XDG_CACHE_HOME", "symbol-cache", "The folder of caches. Files from symbol servers are kept in its subfolder symtool/symbols."},
+	{"NO_COLOR", "color", "If it is set and not empty, or if TERM is dumb, --color auto means never."},
+	{"TMPDIR", "", "The folder for temporary files, which large inputs need."},
 }

@@ -20,19 +20,19 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Output receives one result: whole, or not at all.
+// Output receives one result, whole or not at all.
 type Output interface {
 	io.Writer
 	Name() string  // as the user knows it
-	Commit() error // everything has been written
-	Abort()        // leaves things as they were; nothing after Commit
+	Commit() error // must be called once everything has been written
+	Abort()        // discards the output; does nothing after Commit
 }
 
 // OutputBuffer is the size of the writes to the system, in bytes.
 const OutputBuffer = 256 << 10
 
-// OutputError gives err, unless it is nil, the output's name and status 4. A reader of standard
-// Output that has gone away is not an error: it has what it wants.
+// OutputError returns err with the output's name and status 4, or nil. It is not an error that
+// the reader of standard output has gone away: it has what it wants.
 func OutputError(name string, err error) error {
 	if err == nil || errors.Is(err, ErrReaderGone) {
 		return nil
@@ -48,7 +48,7 @@ func OutputError(name string, err error) error {
 	return &StatusError{StatusOutput, fmt.Errorf("%s: %w", name, err)}
 }
 
-// ErrReaderGone says that standard output is a pipe without a reader.
+// ErrReaderGone means that standard output is a pipe without a reader.
 var ErrReaderGone = errors.New("the reader of standard output is gone")
 
 // Stdout is standard output.
@@ -57,7 +57,7 @@ type Stdout struct {
 	terminal *terminalWriter // nil if it is not a terminal
 }
 
-// NewStdout returns standard output, which is w.
+// NewStdout returns w as standard output.
 func NewStdout(w io.Writer) *Stdout {
 	gone := GoneWriter{w}
 	if !IsTerminal(w) {
@@ -97,7 +97,7 @@ func IsTerminal(w any) bool {
 // terminalWriter makes lines printable (see printable).
 type terminalWriter struct {
 	w    io.Writer
-	line []byte // without its end yet
+	line []byte // incomplete line
 }
 
 func (t *terminalWriter) Write(p []byte) (int, error) {
@@ -121,7 +121,7 @@ func (t *terminalWriter) flush() error {
 	return err
 }
 
-// CreateOutput opens path for writing: "-" is standard output; a device or named pipe is written in
+// CreateOutput opens path for writing. "-" is standard output; a device or named pipe is written in
 // place; anything else becomes a new file that replaces the old one at Commit.
 func CreateOutput(path string, standard io.Writer) (Output, error) {
 	if path == "-" || path == "/dev/stdout" {
@@ -141,8 +141,8 @@ func CreateOutput(path string, standard io.Writer) (Output, error) {
 	return newWholeFile(target, path)
 }
 
-// outputTarget follows symbolic links, so that a link stays one. special reports whether the file
-// is one that cannot be replaced.
+// outputTarget follows symbolic links, so that a link remains a link. special reports whether the
+// file cannot be replaced.
 func outputTarget(path string) (target string, special bool, err error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +164,7 @@ func outputTarget(path string) (target string, special bool, err error) {
 	return target, false, err
 }
 
-// specialFile is a device or a named pipe.
+// specialFile is a device or named pipe.
 type specialFile struct {
 	*bufio.Writer
 	f    *os.File
@@ -183,24 +183,24 @@ func (s *specialFile) Commit() error {
 }
 
 // WholeFile is a file that appears under its name at Commit. Until then it is a
-// temporary file in the same folder, because only there it can be renamed.
+// temporary file in the same folder, since it can be renamed only there.
 type WholeFile struct {
 	*bufio.Writer
 	F      *os.File // nil after Commit or Abort
 	target string
 	name   string
-	Restat bool // leave the old file alone if it has the same bytes
-	same   bool // that is what happened
+	Restat bool // leave the old file alone if it has the same contents
+	same   bool // the old file was left alone
 }
 
-// Unchanged reports whether an output was left alone because it had the bytes.
+// Unchanged reports whether an output was left alone because it already had the contents.
 func Unchanged(out Output) bool {
 	w, ok := out.(*WholeFile)
 	return ok && w.same
 }
 
 func newWholeFile(target, name string) (*WholeFile, error) {
-	mode := fs.FileMode(0o666) // less the umask
+	mode := fs.FileMode(0o666) // minus the umask
 	old, err := os.Stat(target)
 	if err == nil {
 		mode = old.Mode().Perm()
@@ -222,7 +222,7 @@ func newWholeFile(target, name string) (*WholeFile, error) {
 	return w, nil
 }
 
-// writable refuses to replace a file that its owner made read-only.
+// writable refuses to replace a file that its owner has made read-only.
 func writable(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -231,7 +231,7 @@ func writable(path string) error {
 	return f.Close()
 }
 
-// createTemp is os.CreateTemp with a mode that the umask applies to.
+// createTemp is like os.CreateTemp, with a mode to which the umask applies.
 func createTemp(dir string, mode fs.FileMode) (*os.File, error) {
 	const tries = 100
 	for try := 0; ; try++ {
@@ -246,8 +246,8 @@ func createTemp(dir string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// Temporaries are the temporary files that exist. There is one set for the
-// process, as there is for its signals.
+// Temporaries are the existing temporary files. There is one set per process,
+// since signals are per process.
 var Temporaries tempSet
 
 type tempSet struct {
@@ -255,7 +255,7 @@ type tempSet struct {
 	names map[string]bool
 }
 
-// Add adds a file that exists.
+// Add adds an existing file.
 func (s *tempSet) Add(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -319,8 +319,8 @@ func (w *WholeFile) rename() error {
 	return nil
 }
 
-// holdsSame reports whether the file that would be replaced has the bytes already. If in doubt, it
-// is replaced.
+// holdsSame reports whether the file to be replaced already has the contents. If in doubt, it
+// returns false.
 func (w *WholeFile) holdsSame() bool {
 	mine, err := os.Stat(w.F.Name())
 	if err != nil {
@@ -344,7 +344,7 @@ func (w *WholeFile) Abort() {
 	w.F = nil
 }
 
-// ContextWriter ends writing when ctx does.
+// ContextWriter stops writing when ctx is done.
 type ContextWriter struct {
 	Ctx context.Context
 	W   io.Writer
@@ -357,7 +357,7 @@ func (c ContextWriter) Write(p []byte) (int, error) {
 	return c.W.Write(p)
 }
 
-// PrintTo writes an answer, whole or not at all.
+// PrintTo writes an answer to output, whole or not at all.
 func PrintTo(output string, stdout io.Writer, write func(io.Writer) error) error {
 	out, err := CreateOutput(output, stdout)
 	if err != nil {
@@ -370,7 +370,7 @@ func PrintTo(output string, stdout io.Writer, write func(io.Writer) error) error
 	return OutputError(out.Name(), err)
 }
 
-// SameContents compares two files.
+// SameContents reports whether two files have equal contents.
 func SameContents(a, b string) (bool, error) {
 	fa, err := os.Open(a)
 	if err != nil {

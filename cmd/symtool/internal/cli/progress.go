@@ -8,24 +8,24 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// The bar appears when the work has taken this long, and moves at this rate.
+// The bar appears after work has taken this long, and is redrawn at this rate.
 const (
 	ProgressDelay = time.Second
 	progressRate  = 100 * time.Millisecond
 )
 
-// Progress is a bar on the error stream for work on several files. A file counts by its size in
-// bytes, whatever unit its reader counts in.
+// Progress is a bar on the error stream for work on several files. Each file counts by its size
+// in bytes, whatever unit its reader counts in.
 type Progress struct {
 	sizes []int64
-	done  []atomic.Uint64 // parts of progressWhole
+	done  []atomic.Uint64 // in units of 1/progressWhole
 	total int64
 }
 
-// progressWhole stands for a file that is done.
+// progressWhole is the value for a file that is done.
 const progressWhole = 1 << 16
 
-// StartProgress shows the bar on w when the work takes longer than delay. stop removes it and waits
+// StartProgress shows the bar on w if the work takes longer than delay. stop removes it and waits
 // until it is gone.
 func StartProgress(w io.Writer, msgs *Messages, sizes []int64, delay time.Duration) (p *Progress, stop func()) {
 	p = &Progress{sizes: sizes, done: make([]atomic.Uint64, len(sizes))}
@@ -44,8 +44,8 @@ func StartProgress(w io.Writer, msgs *Messages, sizes []int64, delay time.Durati
 	}
 }
 
-// draw shows the bar until quit is closed. It holds the lock of msgs when it
-// writes, and msgs clears the bar before it writes a line.
+// draw shows the bar until quit is closed. It writes while holding the lock of
+// msgs; msgs clears the bar before it prints a line.
 func (p *Progress) draw(w io.Writer, msgs *Messages, delay time.Duration, quit <-chan struct{}) {
 	bar := progressbar.NewOptions64(p.total,
 		progressbar.OptionSetWriter(w),
@@ -83,8 +83,8 @@ func (p *Progress) sum() int64 {
 	return int64(sum)
 }
 
-// File returns the function to call with the progress of the reader of file i. It may be called
-// from several goroutines.
+// File returns the function that the reader of file i calls with its progress, perhaps from
+// several goroutines.
 func (p *Progress) File(i int) func(done, total int64) {
 	if p == nil {
 		return nil

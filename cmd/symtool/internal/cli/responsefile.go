@@ -11,22 +11,21 @@ import (
 )
 
 const (
-	// maxResponseFiles is how many @FILEs a call may have, with those in them: it ends one that
-	// names itself. The number is libiberty's.
+	// maxResponseFiles is the maximum number of @FILEs in a call, including nested ones. It
+	// stops a file that names itself. The number is libiberty's.
 	maxResponseFiles = 2000
-	// maxResponseSize limits the size of one of them, in bytes.
+	// maxResponseSize is the maximum size of a response file in bytes.
 	maxResponseSize = 64 << 20
 )
 
-// expandArgs replaces each argument @FILE by the arguments that are in FILE, with those that begin
-// with @ replaced in their turn, as GNU programs do. If FILE does not exist the argument stays as
-// it is. The program's name is not expanded.
+// expandArgs replaces each argument @FILE by the arguments in FILE, recursively, as GNU programs
+// do. If FILE does not exist, the argument stays as it is. The program's name is not expanded.
 func expandArgs(args []string) ([]string, error) {
 	if len(args) == 0 {
 		return args, nil
 	}
 	out := args[:1:1]
-	todo := [][]string{args[1:]} // the last one is first: it stands where its @FILE did
+	todo := [][]string{args[1:]} // a stack: the last one continues where its @FILE was
 	for read := 0; len(todo) > 0; {
 		list := &todo[len(todo)-1]
 		if len(*list) == 0 {
@@ -44,15 +43,15 @@ func expandArgs(args []string) ([]string, error) {
 			continue
 		}
 		if read++; read > maxResponseFiles {
-			return nil, Usagef("", "%s: more than %d response files: does one name itself?", arg, maxResponseFiles)
+			return nil, Usagef("", "%s: more than %d response files: perhaps one names itself", arg, maxResponseFiles)
 		}
 		todo = append(todo, splitArgs(text))
 	}
 	return out, nil
 }
 
-// responseFile returns the text of an argument's file; ok is false if the argument does not name
-// one.
+// responseFile returns the text of the response file that an argument names; ok is false if it
+// does not name one.
 func responseFile(arg string) (text string, ok bool, err error) {
 	if len(arg) < 2 || arg[0] != '@' {
 		return "", false, nil
@@ -70,16 +69,16 @@ func responseFile(arg string) (text string, ok bool, err error) {
 		return "", false, pathless(err)
 	}
 	if len(data) > maxResponseSize {
-		return "", false, &bin.Error{Msg: "a response file of over 64 MiB"}
+		return "", false, &bin.Error{Msg: "a response file over 64 MiB"}
 	}
 	if at := strings.IndexByte(string(data), 0); at >= 0 {
-		return "", false, &bin.Error{Offset: uint64(at), Msg: "a zero byte, which no argument can have"}
+		return "", false, &bin.Error{Offset: uint64(at), Msg: "a NUL byte, which arguments cannot contain"}
 	}
-	// Some editors and shells on Windows put a byte order mark in front of UTF-8.
+	// Some editors and shells on Windows write a byte order mark before UTF-8.
 	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
 }
 
-// pathless drops the path of an error, where the message has it already.
+// pathless drops the path of an error if the message already has it.
 func pathless(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
@@ -88,15 +87,15 @@ func pathless(err error) error {
 	return err
 }
 
-// splitArgs splits the text of a response file (GCC's manual, "@file"): white space
-// separates arguments; within single or double quotes it does not, and a backslash
-// takes any character as it is, in quotes too. Quotes may begin and end within an
-// argument. What is open at the end ends there.
+// splitArgs splits the text of a response file (GCC's manual, "@file"). White space
+// separates arguments except within single or double quotes; a backslash escapes
+// any character, in quotes as well. Quotes may begin and end inside an argument. An
+// unterminated argument ends with the text.
 func splitArgs(text string) (args []string) {
 	var (
 		arg   []byte
 		open  bool // an argument has begun
-		quote byte // 0 outside of quotes
+		quote byte // 0 outside quotes
 	)
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -128,5 +127,5 @@ func splitArgs(text string) (args []string) {
 	return args
 }
 
-// isBlank is isspace of C.
+// isBlank is C's isspace.
 func isBlank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }

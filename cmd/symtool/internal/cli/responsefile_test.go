@@ -69,8 +69,8 @@ func TestExpandArgs(t *testing.T) {
 		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 	for arg, want := range map[string]string{
-		"@self": "@self: more than 2000 response files: does one name itself?",
-		"@zero": "@zero: offset 0x1: a zero byte, which no argument can have",
+		"@self": "@self: more than 2000 response files: perhaps one names itself",
+		"@zero": "@zero: offset 0x1: a NUL byte, which arguments cannot contain",
 		"@.":    "@.: is a directory",
 		"@bom/": "@bom/: not a directory",
 		"@loop": "@loop: too many levels of symbolic links",

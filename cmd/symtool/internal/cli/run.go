@@ -1,5 +1,6 @@
-// Package cli has what the commands of symtool share: flags, help, messages, outputs, progress and
-// exit statuses.
+// Package cli holds what the commands of symtool share: flags, help, messages, outputs, progress
+// and exit statuses. A command is a value of type Command; Run runs the one that the arguments
+// name.
 package cli
 
 import (
@@ -16,8 +17,8 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// Run runs the command that args name, until it ends or a signal ends it, and returns its
-// exit status.
+// Run runs the command named by args until it is done or a signal ends it, and returns
+// its exit status.
 func Run(ctx context.Context, commands func(*Messages) []*cli.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := withSignals(ctx)
 	defer stop()
@@ -73,7 +74,7 @@ func NewApp(stdin io.Reader, stdout io.Writer, msgs *Messages, commands ...*cli.
 	return app
 }
 
-// rootAction runs if no command has the name.
+// rootAction runs if no command matches.
 func rootAction(c *cli.Context) error {
 	switch {
 	case c.Bool("version"):
@@ -84,8 +85,8 @@ func rootAction(c *cli.Context) error {
 	return Usagef("", "no command")
 }
 
-// runApp runs the command that args name, or the program's own action. It takes the place
-// of cli.App's Run, which prints help and usage errors in a form of its own.
+// runApp runs the command named by args, or the program's own action. It replaces
+// cli.App's Run, which prints help and usage errors in its own form.
 func runApp(ctx context.Context, app *cli.App, args []string) error {
 	root := cli.NewContext(app, nil, nil)
 	root.Context = ctx
@@ -113,8 +114,8 @@ func runApp(ctx context.Context, app *cli.App, args []string) error {
 	return command.Action(c)
 }
 
-// parseFlags returns the context in which flags have the values that args give
-// them, and the rest of args are the operands.
+// parseFlags returns the context that results from args: flags have their
+// values, and the remaining args are operands.
 func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Context, error) {
 	values := flag.NewFlagSet("", flag.ContinueOnError)
 	parser := flag.NewFlagSet("", flag.ContinueOnError)
@@ -142,17 +143,17 @@ func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Cont
 	return cli.NewContext(parent.App, values, parent), err
 }
 
-// flagSetting sets a flag under all of its names. It is a flag.Value.
+// flagSetting sets a flag under all of its names. It implements flag.Value.
 type flagSetting struct {
 	flag  cli.Flag
 	set   *flag.FlagSet
 	value flag.Value
-	list  []string // of a flag that may be repeated
+	list  []string // for a flag that may be repeated
 }
 
 func (s *flagSetting) String() string { return "" }
 
-// IsBoolFlag reports to package flag that the flag takes no value.
+// IsBoolFlag reports to package flag whether the flag takes no value.
 func (s *flagSetting) IsBoolFlag() bool {
 	b, ok := s.value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
@@ -166,8 +167,8 @@ func (s *flagSetting) Set(value string) error {
 	return s.setAll(value)
 }
 
-// finish sets a flag that may be repeated, all at once: StringSlice splits each value at commas
-// otherwise, and a folder's name may have a comma.
+// finish sets a repeated flag all at once. Otherwise StringSlice would split each value at
+// commas, which folder names may contain.
 func (s *flagSetting) finish() error {
 	if s.list == nil {
 		return nil
@@ -184,7 +185,7 @@ func (s *flagSetting) setAll(value string) error {
 	return nil
 }
 
-// VersionLine is what symtool --version prints: the program, Go and the platform.
+// VersionLine returns what symtool --version prints: the program, Go and the platform.
 func VersionLine() string {
 	return fmt.Sprintf("%s (%s %s/%s)\n", version.Generator, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

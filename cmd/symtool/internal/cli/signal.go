@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// SignalError is the cause of a context that a signal ended.
+// SignalError is the cause of a context's end by a signal.
 type SignalError struct{ Signal syscall.Signal }
 
 func (e SignalError) Error() string { return e.Signal.String() }
 
 // withSignals ends ctx at the first SIGINT, SIGTERM or SIGHUP, so that
-// temporary files are removed; the second one has the usual effect. Signals
-// that the parent process has ignored stay ignored.
+// temporary files are removed; a second signal has its usual effect. Signals
+// that the parent process ignored remain ignored.
 func withSignals(ctx context.Context) (context.Context, func()) {
 	ignoreBrokenWrites()
 	ctx, cancel := context.WithCancelCause(ctx)
-	got := make(chan os.Signal, 4) // some of which may be nothing to end for
+	got := make(chan os.Signal, 4) // room for signals that do not end ctx
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
 			signal.Notify(got, s)
@@ -50,7 +50,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// hangupTaken is true where SIGHUP has another meaning in this process than to end.
+// hangupTaken reports whether SIGHUP has another meaning in this process than to end it.
 var hangupTaken atomic.Bool
 
 // AtHangup calls do at each SIGHUP, which then does not end ctx, until stop is called.
@@ -72,7 +72,8 @@ func AtHangup(do func()) (stop func()) {
 	}
 }
 
-// signalStatus is the exit status after ctx has ended: 128 and the signal's number, as in shells.
+// signalStatus returns the exit status after ctx has ended: 128 plus the signal's number, as in
+// shells.
 func signalStatus(ctx context.Context) int {
 	var s SignalError
 	if errors.As(context.Cause(ctx), &s) {
@@ -82,10 +83,10 @@ func signalStatus(ctx context.Context) int {
 }
 
 // SignalGrace is how long the work may take to end after a signal. It ends at
-// once, unless it waits for the reader of a pipe.
+// once unless it is blocked on the reader of a pipe.
 const SignalGrace = time.Second
 
-// Grace is SignalGrace for this process: a server waits for its clients.
+// Grace is SignalGrace for this process; a server, which waits for its clients, sets it.
 var Grace atomic.Int64
 
 func init() { Grace.Store(int64(SignalGrace)) }

@@ -2,5 +2,5 @@
 
 package cli
 
-// ignoreBrokenWrites does nothing: without these signals such a write is an error anyway.
+// ignoreBrokenWrites does nothing: without these signals such a write returns an error anyway.
 func ignoreBrokenWrites() {}

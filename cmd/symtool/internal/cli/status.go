@@ -19,7 +19,7 @@ const (
 	StatusOutput   = 4 // the output could not be written
 )
 
-// StatusError ends a command with a status. Without err, everything was reported before.
+// StatusError ends a command with a status. If err is nil, everything has been reported already.
 type StatusError struct {
 	Status int
 	Err    error
@@ -34,7 +34,8 @@ func (e *StatusError) Error() string {
 
 func (e *StatusError) Unwrap() error { return e.Err }
 
-// UsageError is an error in the arguments of a command, which is "" for the program itself.
+// UsageError is an error in the arguments of a command, or of the program itself if the command is
+// "".
 type UsageError struct {
 	command string
 	msg     string
@@ -47,7 +48,7 @@ type EndedError struct{ Status int }
 
 func (e *EndedError) Error() string { return fmt.Sprintf("ended with status %d", e.Status) }
 
-// Usagef returns an error in the arguments of a command, which is "" for the program itself.
+// Usagef returns an error in the arguments of a command, or of the program itself if command is "".
 func Usagef(command, format string, args ...any) error {
 	return &UsageError{command, fmt.Sprintf(format, args...)}
 }
@@ -61,7 +62,7 @@ func AsUsageError(command string, err error) error {
 	return Usagef(command, "%v", err)
 }
 
-// WriteText writes a whole answer to standard output.
+// WriteText writes an answer to standard output, whole.
 func WriteText(w io.Writer, text string) error {
 	out := NewStdout(w)
 	_, err := io.WriteString(out, text)
@@ -71,8 +72,8 @@ func WriteText(w io.Writer, text string) error {
 	return OutputError(out.Name(), err)
 }
 
-// InputError gives err the name of the file, unless it has one. An input error stays as it is: it
-// may name another file.
+// InputError adds the name of the file to err unless it has one. It returns an input error
+// unchanged, as that may name another file.
 func InputError(file string, err error) error {
 	if known, ok := err.(*StatusError); ok {
 		return known
@@ -80,10 +81,10 @@ func InputError(file string, err error) error {
 	return &StatusError{StatusInput, &namedError{err, Named(file, err)}}
 }
 
-// Named returns err's message with the file in front, unless err names one.
+// Named returns err's message prefixed with the file's name, unless err already names a file.
 func Named(file string, err error) string {
 	if path, ok := err.(*fs.PathError); ok && path.Op == "open" {
-		return path.Path + ": " + path.Err.Error() // without the system's call
+		return path.Path + ": " + path.Err.Error() // without the name of the system call
 	}
 	if namesFile(err) {
 		return err.Error()
@@ -101,7 +102,7 @@ func (e *namedError) Error() string { return e.text }
 
 func (e *namedError) Unwrap() error { return e.error }
 
-// namesFile reports whether the message of err has the path of a file.
+// namesFile reports whether err's message contains the path of a file.
 func namesFile(err error) bool {
 	var (
 		binErr  *bin.Error
@@ -111,7 +112,7 @@ func namesFile(err error) bool {
 	return errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != ""
 }
 
-// FileError is InputError for an error that has the name of another form.
+// FileError is like InputError, for an error that names the file in another form.
 func FileError(name string, err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

@@ -22,7 +22,7 @@ func IsFolder(path string) bool {
 // SymbolSuffixes are the names of symbol files in a store.
 var SymbolSuffixes = []string{".sym", ".sym.gz", ".sym.zst"}
 
-// HasSymbolSuffix reports whether a path ends as a symbol file of a store.
+// HasSymbolSuffix reports whether a path ends like a symbol file in a store.
 func HasSymbolSuffix(path string) bool {
 	return slices.ContainsFunc(SymbolSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
 }
@@ -35,10 +35,10 @@ func HasSymbols(dir string, p store.Place) bool {
 	})
 }
 
-// ModuleHead is how much of a symbol file is looked at for its MODULE record.
+// ModuleHead is how much of a symbol file is searched for its MODULE record.
 const ModuleHead = 4 << 10
 
-// StoreOptions are the options of a store that is written.
+// StoreOptions returns the options for writing to a store.
 func StoreOptions(noSync bool) store.Options {
 	return store.Options{NoSync: noSync, Temporary: func(path string, exists bool) {
 		if exists {
@@ -49,7 +49,7 @@ func StoreOptions(noSync bool) store.Options {
 	}}
 }
 
-// CreateStore opens a store, and makes it if it does not exist.
+// CreateStore opens a store, creating it if it does not exist.
 func CreateStore(dir string, noSync bool) (*store.Store, error) {
 	s, err := store.Create(dir, StoreOptions(noSync))
 	return s, OutputError(dir, err)
@@ -57,5 +57,5 @@ func CreateStore(dir string, noSync bool) (*store.Store, error) {
 
 // OtherContents is the error for a file in a store whose contents differ from those to be written.
 func OtherContents(path, name string) error {
-	return &StatusError{StatusOutput, fmt.Errorf("%s: is there with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
+	return &StatusError{StatusOutput, fmt.Errorf("%s: exists with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
 }

@@ -2,8 +2,8 @@ package cli
 
 import "github.com/urfave/cli/v2"
 
-// The types of urfave/cli that commands use, so that a command imports one package for its flags,
-// and only this one knows the library.
+// Aliases of urfave/cli's types, so that a command imports a single package for its flags, and
+// only this package knows the library.
 type (
 	App             = cli.App
 	Command         = cli.Command

@@ -7,11 +7,11 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// bashCompletion is the script for bash 4 and later. It needs no bash-completion.
+// bashCompletion returns the script for bash 4 and later. It does not need bash-completion.
 //
-// In bash, "=" divides words: --format=js are the words --format, = and js. Of
-// names of files and folders the script says nothing, and bash itself completes
-// them, as -o of complete says; compopt says otherwise where none are wanted.
+// Bash divides words at "=": --format=js becomes --format, = and js. The script
+// says nothing about names of files and folders, which bash completes itself
+// because of -o in complete; compopt turns this off where no names are wanted.
 func bashCompletion(app string, commands []cli.CommandModel) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# bash completion for %s, %s\n\n", app, generatedScript)
@@ -91,7 +91,7 @@ func bashCommand(b *strings.Builder, app string, c *cli.CommandModel) {
 	fmt.Fprintf(b, "        *)\n")
 	switch o := c.Operands; {
 	case len(o.First) > 0:
-		// Only where the first operand is: files, if any, follow it.
+		// Words are only for the first operand; any files follow it.
 		fmt.Fprintf(b, "            ((COMP_CWORD == 2)) && _%[1]s_words %[2]s && return\n", app, strings.Join(o.First, " "))
 		if o.Kind == cli.TakesNothing {
 			fmt.Fprintf(b, "            _%s_nothing ;;\n", app)
@@ -108,7 +108,7 @@ func bashCommand(b *strings.Builder, app string, c *cli.CommandModel) {
 	fmt.Fprintf(b, "        esac ;;\n")
 }
 
-// bashValue is the completion of a flag's value, "" without a value.
+// bashValue returns the completion of a flag's value, or "" if it takes none.
 func bashValue(app string, f *cli.FlagModel) string {
 	switch f.Takes {
 	case cli.TakesAnything:

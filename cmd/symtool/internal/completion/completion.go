@@ -1,4 +1,4 @@
-// Package completion is symtool completion.
+// Package completion implements symtool completion.
 package completion
 
 import (
@@ -20,7 +20,7 @@ To complete in the current shell only, use . <(symtool completion bash), in zsh 
 same after compinit, or symtool completion fish | source.
 `
 
-// shells write the script for a shell.
+// shells are the functions that return the script for each shell.
 var shells = []struct {
 	name  string
 	write func(app string, commands []cli.CommandModel) string
@@ -28,7 +28,7 @@ var shells = []struct {
 	{"bash", bashCompletion}, {"zsh", zshCompletion}, {"fish", fishCompletion},
 }
 
-// Command is symtool completion.
+// Command returns the command symtool completion.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:        "completion",
@@ -44,15 +44,15 @@ func Command() *cli.Command {
 					return cli.WriteText(c.App.Writer, s.write(c.App.Name, cli.Models(c.App)))
 				}
 			}
-			return cli.Usagef("completion", "no shell is %q: want bash, zsh or fish", c.Args().First())
+			return cli.Usagef("completion", "unknown shell %q, want bash, zsh or fish", c.Args().First())
 		},
 	}
 }
 
-// generatedScript is how each script begins.
+// generatedScript begins each script.
 const generatedScript = "made by symtool completion; do not edit"
 
-// oneLine is the text of a flag for a list of choices: to the first semicolon.
+// oneLine returns the text of a flag for a list of choices, up to the first semicolon.
 func oneLine(f *cli.FlagModel) string {
 	text := strings.Join(strings.Fields(f.Text), " ")
 	text, _, _ = strings.Cut(text, "; ")

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// fishCompletion is the script for fish 3 and later.
+// fishCompletion returns the script for fish 3 and later.
 func fishCompletion(app string, commands []cli.CommandModel) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# fish completion for %[1]s, %[2]s
@@ -73,7 +73,7 @@ func fishCommand(b *strings.Builder, app string, c *cli.CommandModel) {
 	}
 }
 
-// fishValue is the flag's value in a completion script of fish.
+// fishValue returns the flag's value in a completion script of fish.
 func fishValue(app string, f *cli.FlagModel) string {
 	switch f.Takes {
 	case cli.TakesAnything:

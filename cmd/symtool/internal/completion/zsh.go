@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// zshCompletion is the script for zsh, a function _symtool that may be in $fpath, or
-// sourced behind compinit.
+// zshCompletion returns the script for zsh: a function _symtool that may be in
+// $fpath, or be sourced after compinit.
 func zshCompletion(app string, commands []cli.CommandModel) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#compdef %[1]s\n# zsh completion for %[1]s, %[2]s\n\n_%[1]s_commands() {\n    local -a commands=(\n", app, generatedScript)
@@ -55,7 +55,7 @@ func zshCommand(b *strings.Builder, app string, c *cli.CommandModel) {
 	}
 }
 
-// zshFlag is the flag as _arguments takes it.
+// zshFlag returns the flag as _arguments takes it.
 func zshFlag(f *cli.FlagModel) string {
 	names, long := "--"+f.Name, "--"+f.Name
 	if f.Takes != cli.TakesNothing {

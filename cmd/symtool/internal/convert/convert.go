@@ -1,4 +1,4 @@
-// Package convert is symtool convert.
+// Package convert implements symtool convert.
 package convert
 
 import (
@@ -51,7 +51,7 @@ code: --binaries adds it to the minidump. gdb opens the core like one of the
 kernel, even if it comes from one of Breakpad's minidumps.
 `
 
-// Command is symtool convert.
+// Command returns the command symtool convert.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "convert",
@@ -105,15 +105,16 @@ func convertFlags() []cli.Flag {
 	})
 }
 
-// convertConfig is a call of convert, checked as far as possible without reading the files.
+// convertConfig is a call of convert, with its arguments checked as far as possible without reading
+// the files.
 type convertConfig struct {
 	files       []string
-	from        string // of --from, "" without
+	from        string // --from, or ""
 	output      string
 	to          *formats.Format // nil: the input's
-	store       string          // of --to-store, "" without
+	store       string          // --to-store, or ""
 	layout      string
-	compression *store.Compression // nil for none
+	compression *store.Compression // nil for no compression
 	given       []string           // flags that were given, in the order of the help
 	edit        edit
 
@@ -173,12 +174,12 @@ func (cfg *convertConfig) operands(*cli.Context) error {
 	case len(cfg.files) == 0:
 		return errors.New("no IN")
 	case stdin > 1:
-		return errors.New("standard input is there twice, and can be read once")
+		return errors.New("standard input is given twice, but can be read only once")
 	}
 	return nil
 }
 
-// checkFlags checks the flags, each by itself and pairs.
+// checkFlags checks the flags individually and in pairs.
 func (cfg *convertConfig) checkFlags(c *cli.Context) error {
 	for _, name := range []string{"output", "to-store", "rename-module", "add"} {
 		if c.IsSet(name) && c.String(name) == "" {
@@ -196,7 +197,7 @@ func (cfg *convertConfig) checkFlags(c *cli.Context) error {
 	return nil
 }
 
-// chooseOutput takes the output format of --to or of the name of the output.
+// chooseOutput determines the output format from --to or the name of the output.
 func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
 	packed := ""
 	switch {
@@ -225,7 +226,7 @@ func (cfg *convertConfig) chooseOutput(c *cli.Context) error {
 	return nil
 }
 
-// chooseEdit reads the flags that change the symbols.
+// chooseEdit reads the flags that modify the symbols.
 func (cfg *convertConfig) chooseEdit(c *cli.Context) (err error) {
 	cfg.edit = edit{
 		noInlines: c.Bool("no-inlines"), noCFI: c.Bool("no-cfi"), onlyCFI: c.Bool("only-cfi"), name: c.String("rename-module"),

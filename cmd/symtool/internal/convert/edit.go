@@ -11,17 +11,17 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// edit is a set of changes that convert makes in symbols.
+// edit is a set of changes that convert makes to symbols.
 type edit struct {
 	noInlines bool
 	noCFI     bool
 	onlyCFI   bool
 	prefixes  []srcmap.Prefix
 	maps      cli.MapConfig
-	name      string // of the module, "" for its own
+	name      string // new name of the module, or ""
 }
 
-// change makes the changes, and those that the output needs: canonical order, no duplicates.
+// change makes the changes, and those that the output requires: canonical order, no duplicates.
 func (c *converter) change(name string, m *symfmt.Module) {
 	e := &c.edit
 	dropped := 0
@@ -45,11 +45,11 @@ func (c *converter) change(name string, m *symfmt.Module) {
 	m.Canonicalize()
 	same := m.Deduplicate()
 	if c.Verbose {
-		c.Msgs.Printf("symtool: %s: %s left out as asked for, %s", name, text.Count(dropped, "record"), text.Count(same, "duplicate"))
+		c.Msgs.Printf("symtool: %s: %s left out as requested, %s", name, text.Count(dropped, "record"), text.Count(same, "duplicate"))
 	}
 }
 
-// mapFiles renames FILEs by the --map flags.
+// mapFiles renames FILEs according to the --map flags.
 func (c *converter) mapFiles(name string, m *symfmt.Module) {
 	e := &c.edit
 	if e.maps.Mapping == nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
-// converter is one call of convert.
+// converter is a call of convert.
 type converter struct {
 	*convertConfig
 	formats.Job
 	stdout io.Writer
 
 	mapped []srcmap.File // for --map-list
-	root   *store.Store  // of --to-store, once something goes there
+	root   *store.Store  // --to-store, once something is written to it
 }
 
 func (c *converter) run(ctx context.Context) error {
@@ -57,7 +57,7 @@ func (c *converter) run(ctx context.Context) error {
 	return c.end(c.runSymbols(ctx, inputs))
 }
 
-// end writes --map-list, and joins the status with err.
+// end writes --map-list and joins its status with err.
 func (c *converter) end(err error) error {
 	if err == nil {
 		err = c.edit.maps.WriteList(c.mapped)
@@ -83,7 +83,7 @@ func (c *converter) checkPair(inputs []*formats.Input) error {
 	return c.checkGiven(inputs)
 }
 
-// checkGiven refuses flags that apply to none of the formats in use.
+// checkGiven rejects flags that apply to none of the formats in use.
 func (c *converter) checkGiven(inputs []*formats.Input) error {
 	for _, flag := range c.given {
 		read, write := formats.OnlyFor(flag)
@@ -121,10 +121,10 @@ func (c *converter) runSymbols(ctx context.Context, inputs []*formats.Input) err
 	})
 }
 
-// changeSome is change with an error if nothing is left.
+// changeSome is like change, with an error if nothing is left.
 func (c *converter) changeSome(name string, m *symfmt.Module) error {
 	if c.to.OnlyRules() {
-		return nil // no flags change these
+		return nil // no flags affect these
 	}
 	before := m.Kept(nil, codeRecords...)
 	c.change(name, m)
@@ -141,8 +141,8 @@ func (c *converter) writeSymbols(ctx context.Context, to *formats.Format, name s
 	return w.Judge(name, to.Name, err)
 }
 
-// readAll reads the inputs after those that all has. A module is valid only within the call that
-// Passed it, so the calls nest.
+// readAll reads the inputs after those that are already in all. A module is valid only during
+// the call of use, so the calls nest.
 func (c *converter) readAll(ctx context.Context, inputs []*formats.Input, all []*formats.Symbols, use func([]*formats.Symbols) error) error {
 	if len(all) == len(inputs) {
 		return use(all)
@@ -177,7 +177,7 @@ func (c *converter) readOne(ctx context.Context, in *formats.Input, use func(*fo
 	return cli.InputError(in.Name, err)
 }
 
-// writeOut writes the output, whole or not at all. A copy of a binary has its mode.
+// writeOut writes the output, whole or not at all. A copy of a binary keeps its mode.
 func (c *converter) writeOut(write func(io.Writer) error) error {
 	out, err := cli.CreateOutput(c.output, c.stdout)
 	if err != nil {
@@ -203,8 +203,8 @@ func (c *converter) writeOut(write func(io.Writer) error) error {
 	return cli.OutputError(out.Name(), out.Commit())
 }
 
-// reportLosses reports what a format has no place for. With --strict it is an error, and
-// if nothing is left it is one, too.
+// reportLosses reports what the format cannot hold. That is an error with --strict, or
+// if nothing is left.
 func (c *converter) reportLosses(name string, to *formats.Format, m *symfmt.Module) error {
 	var losses []symfmt.Loss
 	if to.Losses != nil {
@@ -229,8 +229,8 @@ func (c *converter) reportLosses(name string, to *formats.Format, m *symfmt.Modu
 // codeRecords are the records about code.
 var codeRecords = []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit}
 
-// nothingLeft returns an error if the module has records and the format can hold none of the kinds
-// that it is for.
+// nothingLeft returns an error if the module has records, but the format can hold none of the
+// kinds that it exists for.
 func nothingLeft(to *formats.Format, m *symfmt.Module, losses []symfmt.Loss) error {
 	holds := to.Holds
 	if holds == nil {
@@ -257,7 +257,8 @@ func appended(err error, advice string) error {
 	return fmt.Errorf("%w: %s", err, advice)
 }
 
-// compressed calls write with a compressing writer, if the output is to be compressed.
+// compressed calls write with a compressing writer if the output is to be compressed, otherwise
+// with out.
 func (c *converter) compressed(out io.Writer, write func(io.Writer) error) error {
 	if c.compression == nil {
 		return write(out)

@@ -27,13 +27,13 @@ import (
 type stored struct {
 	in *formats.Input
 
-	// Of ELF files.
+	// For ELF files.
 	buildID   string
-	code, dbg bool   // it has code, debug information
-	debugFile string // to be dumped with it
+	code, dbg bool   // has code, has debug information
+	debugFile string // to be dumped with the file
 }
 
-// runStore writes a store. A file that cannot be written does not stop the others.
+// runStore writes to a store. A file that cannot be written does not stop the others.
 func (c *converter) runStore(ctx context.Context) error {
 	if err := c.checkStore(); err != nil {
 		return cli.Usagef("convert", "%v", err)
@@ -60,7 +60,7 @@ func (c *converter) runStore(ctx context.Context) error {
 	return nil
 }
 
-// checkStore refuses flags that apply to no file of a store.
+// checkStore rejects flags that apply to no file of a store.
 func (c *converter) checkStore() error {
 	for _, flag := range c.given {
 		read, write := formats.OnlyFor(flag)
@@ -87,8 +87,8 @@ func (c *converter) report(err error) {
 	c.Msgs.Printf("symtool: %v", status)
 }
 
-// storedFiles are the files of the operands; for a folder, those below it in the order of their
-// names. A folder may have files of other kinds.
+// storedFiles returns the files of the operands; for a folder, those below it in order of their
+// names. A folder may contain files of other kinds.
 func (c *converter) storedFiles() (items []*stored, err error) {
 	for _, operand := range c.files {
 		if !cli.IsFolder(operand) {
@@ -126,7 +126,7 @@ func (c *converter) storedFiles() (items []*stored, err error) {
 	return items, nil
 }
 
-// addStored adds a file, if a store has a place for it.
+// addStored adds a file if a store has a place for it.
 func (c *converter) addStored(items *[]*stored, path string) error {
 	in, err := formats.Open(path, c.from)
 	if err != nil {
@@ -159,8 +159,8 @@ func (it *stored) look() error {
 	return nil
 }
 
-// pair gives executables without debug information their debug files, which are not dumped by
-// themselves then.
+// pair assigns debug files to executables without debug information; they are then not dumped
+// by themselves.
 func pair(items []*stored) (left []*stored) {
 	debug := map[string]*stored{}
 	for _, it := range items {
@@ -213,7 +213,7 @@ func (c *converter) dumpAs(ctx context.Context, it *stored, use func(*formats.Sy
 func (c *converter) storeSymbols(ctx context.Context, name string, s *formats.Symbols) error {
 	m := s.Module
 	if m.Name == "" || slices.ContainsFunc(s.Problems, ofModule) {
-		return cli.InputError(name, errors.New("no MODULE record that is whole: its place in a store is not known"))
+		return cli.InputError(name, errors.New("no complete MODULE record: its place in a store is unknown"))
 	}
 	if err := c.changeSome(name, m); err != nil {
 		return err
@@ -235,7 +235,7 @@ func ofModule(p bin.Problem) bool {
 	return errors.As(p.Err, &syntax) && syntax.Record == symfmt.KindModule.String()
 }
 
-// codeID is the build-id of a module, "" if it is not known.
+// codeID returns the build-id of a module, or "" if it is unknown.
 func codeID(m *symfmt.Module) string {
 	for _, in := range m.Infos {
 		if id := in.CodeID(); id != "" {
@@ -245,7 +245,7 @@ func codeID(m *symfmt.Module) string {
 	return ""
 }
 
-// storeAsELF writes symbols as ELF, into a store that has nothing else for the module.
+// storeAsELF writes symbols as ELF to a store that has nothing else for the module.
 func (c *converter) storeAsELF(ctx context.Context, name string, s *formats.Symbols) error {
 	to := formats.Named("elf")
 	m := s.Module
@@ -259,7 +259,7 @@ func (c *converter) storeAsELF(ctx context.Context, name string, s *formats.Symb
 	return c.place(name, f, func(out io.Writer) error { return c.writeSymbols(ctx, to, name, m, out) })
 }
 
-// copyELF copies a file as it is: to both places if it has code and debug
+// copyELF copies a file unchanged: to both places if it has code and debug
 // information.
 func (c *converter) copyELF(ctx context.Context, it *stored) error {
 	var contents []store.Contents
@@ -280,7 +280,7 @@ func (c *converter) copyELF(ctx context.Context, it *stored) error {
 	return nil
 }
 
-// place writes a file to its place in the store, unless it is there already.
+// place writes a file to its place in the store, unless it is already there.
 func (c *converter) place(name string, f *store.File, write func(io.Writer) error) error {
 	place, err := store.PathIn(c.layout, f)
 	if err != nil {
@@ -310,14 +310,14 @@ func (c *converter) place(name string, f *store.File, write func(io.Writer) erro
 	case store.Differs:
 		return cli.OtherContents(filepath.Join(c.store, existing), name)
 	case store.Same:
-		c.placed(name, filepath.Join(c.store, existing), "is there already as")
+		c.placed(name, filepath.Join(c.store, existing), "already exists as")
 	default:
 		c.placed(name, path, "written to")
 	}
 	return nil
 }
 
-// openStore opens the store when the first file goes there.
+// openStore opens the store when the first file is written to it.
 func (c *converter) openStore() (err error) {
 	if c.root == nil {
 		c.root, err = cli.CreateStore(c.store, false)

@@ -1,4 +1,4 @@
-// Package diff is symtool diff.
+// Package diff implements symtool diff.
 package diff
 
 import (
@@ -32,7 +32,7 @@ call frame information, worse names. The status is 0 if nothing differs, and 1
 if something does, or as --fail-on says.
 `
 
-// Command is symtool diff.
+// Command returns the command symtool diff.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "diff",
@@ -64,7 +64,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// differ is a call of diff, checked.
+// differ is a call of diff, with its arguments checked.
 type differ struct {
 	old, new  string
 	output    string
@@ -110,7 +110,7 @@ func (d *differ) operands(c *cli.Context) error {
 		return errors.New("the name of a file is empty")
 	}
 	if d.old == "-" && d.new == "-" {
-		return errors.New("standard input is there twice, and can be read once")
+		return errors.New("standard input is given twice, but can be read only once")
 	}
 	if a, b := cli.IsFolder(d.old), cli.IsFolder(d.new); a != b {
 		folder, other := d.old, d.new
@@ -131,12 +131,12 @@ func (d *differ) checkValues(c *cli.Context) error {
 		return fmt.Errorf("--tolerance is %v, want 0 to 100 percentage points", points)
 	}
 	if d.options.Tolerance = points; points == 0 {
-		d.options.Tolerance = -1 // 0 stands for the default there
+		d.options.Tolerance = -1 // 0 would mean the default there
 	}
 	return nil
 }
 
-// chooseFormat takes the form of the output from --format, --raw and --stat.
+// chooseFormat determines the output format from --format, --raw and --stat.
 func (d *differ) chooseFormat(c *cli.Context) error {
 	d.form = c.String("format")
 	detail, raw, stat := c.Bool("detail"), c.Bool("raw"), c.Bool("stat")
@@ -215,7 +215,7 @@ func (d *differ) end() error {
 	return nil
 }
 
-// judge raises the status if a difference fails.
+// judge raises the status if a difference calls for it.
 func (d *differ) judge(r *symdiff.Result) {
 	if d.failOn == "any" && !r.Same() || d.failOn == "regression" && r.Regressions() > 0 {
 		d.status = max(d.status, cli.StatusFindings)
@@ -235,7 +235,8 @@ func (d *differ) print(r *symdiff.Result) error {
 	return cli.OutputError(out.Name(), out.Commit())
 }
 
-// create opens the output. It keeps escape sequences for colours: the text is safe by itself.
+// create opens the output. It lets escape sequences for colours through: the text is safe by
+// itself.
 func (d *differ) create() (cli.Output, error) {
 	if d.output == "-" && d.out.Color {
 		return newColored(d.stdout), nil
@@ -243,7 +244,7 @@ func (d *differ) create() (cli.Output, error) {
 	return cli.CreateOutput(d.output, d.stdout)
 }
 
-// failed separates a failure to read details from one to write.
+// failed distinguishes a failure to read details from a failure to write.
 func (d *differ) failed(out cli.Output, err error) error {
 	var reading *symdiff.ReadError
 	if errors.As(err, &reading) {
@@ -255,8 +256,8 @@ func (d *differ) failed(out cli.Output, err error) error {
 // diffFormat is an output format of diff: a key of diffreport.Forms.
 type diffFormat struct {
 	name   string
-	flag   bool // asked for by a flag of its own, not --format
-	detail bool // it has more with --detail
+	flag   bool // selected by a flag of its own, not by --format
+	detail bool // has more with --detail
 }
 
 var diffFormats = []diffFormat{
@@ -267,7 +268,7 @@ var diffFormats = []diffFormat{
 	{name: "stat", flag: true},
 }
 
-// diffFormatNames are the values of --format.
+// diffFormatNames returns the values of --format.
 func diffFormatNames() (names []string) {
 	for _, f := range diffFormats {
 		if !f.flag {
@@ -277,7 +278,7 @@ func diffFormatNames() (names []string) {
 	return names
 }
 
-// newColored is standard output for text with colours, which is safe by itself.
+// newColored returns standard output for text with colours, which is safe by itself.
 func newColored(w io.Writer) *cli.Stdout {
 	return &cli.Stdout{Writer: bufio.NewWriterSize(cli.GoneWriter{W: w}, cli.OutputBuffer)}
 }

@@ -19,13 +19,13 @@ import (
 	diffreport "github.com/symtool/symtool/symfmt/symdiff/report"
 )
 
-// storeFile is a symbol file of a folder.
+// storeFile is a symbol file in a folder.
 type storeFile struct {
-	path string // below the folder
+	path string // relative to the folder
 	head diffreport.Head
 }
 
-// filePair is a file of each folder, or of one alone.
+// filePair is a file of each folder, or of only one.
 type filePair struct{ old, new *storeFile }
 
 func (p filePair) name() string {
@@ -73,7 +73,7 @@ func (d *differ) runStores(ctx context.Context) error {
 // pairDone is a comparison of two files.
 type pairDone struct {
 	result *symdiff.Result
-	err    error // of reading one of them
+	err    error // from reading one of them
 }
 
 // comparePairs compares pairs concurrently, and passes them to w in order.
@@ -137,8 +137,8 @@ func (d *differ) addPair(p filePair, done pairDone, w diffreport.Writer) error {
 	return w.Add(m)
 }
 
-// judgeModule raises the status if a module's difference fails. A module that is gone counts as
-// worse.
+// judgeModule raises the status if a module's difference calls for it. A missing module counts
+// as worse.
 func (d *differ) judgeModule(m *diffreport.Module) {
 	status := m.Status()
 	bad := status == diffreport.StatusWorse || status == diffreport.StatusRemoved
@@ -150,7 +150,7 @@ func (d *differ) judgeModule(m *diffreport.Module) {
 	}
 }
 
-// files are the symbol files below a folder. One that cannot be read costs only itself.
+// files returns the symbol files below a folder. One that cannot be read costs only itself.
 func (d *differ) files(folder string) ([]*storeFile, error) {
 	var all []*storeFile
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -199,7 +199,7 @@ func readHead(path string) (h diffreport.Head, err error) {
 		return h, err
 	}
 	rd := symfmt.NewReader(io.LimitReader(text, cli.ModuleHead), symfmt.ReadOptions{File: path, Tolerant: true, MaxProblems: 1})
-	for range 10 { // lines in front of it that are damaged
+	for range 10 { // damaged lines may precede it
 		rec, err := rd.Next()
 		if err != nil {
 			break
@@ -211,14 +211,14 @@ func readHead(path string) (h diffreport.Head, err error) {
 	return h, fmt.Errorf("no MODULE record in its first %d bytes: its module is not known", cli.ModuleHead)
 }
 
-// pairKeys are what files of two folders are matched by, one after the other: equal
-// keys match, "" matches nothing. A library has another name where one folder has it by
-// DT_SONAME and the other by its file's name.
+// pairKeys are the keys by which the files of two folders are matched, one after the
+// other: equal keys match, "" matches nothing. A library may have different names if
+// one folder uses DT_SONAME and the other the file's name.
 var pairKeys = []func(h *diffreport.Head) string{
 	func(h *diffreport.Head) string { return pairKey(h.OS, h.CPU, h.Name, h.ID) },
 	func(h *diffreport.Head) string {
 		if strings.Trim(h.ID, "0") == "" {
-			return "" // not an id: many files have it
+			return "" // not a real id: many files have it
 		}
 		return pairKey(h.OS, h.CPU, h.ID)
 	},
@@ -247,7 +247,7 @@ func pairFiles(old, new []*storeFile) (pairs []filePair) {
 	return pairs
 }
 
-// place orders pairs of one name.
+// place is the sort key for pairs of the same name.
 func (p filePair) place() string {
 	if p.new != nil {
 		return p.new.path

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// adviseBinary lists what dump would not write of a binary, and what would change that.
+// adviseBinary lists what dump would not write for a binary, and how to change that.
 func (d *doctor) adviseBinary(g *diagnosis) {
 	b := g.Binary
 	if u := b.Units; u.Total > 0 && u.Partial == u.Total {
@@ -30,7 +30,7 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 			"symtool dump BINARY "+cli.ShellWord(g.File))
 	}
 	if b.BuildID == "" && b.Type != "object" {
-		g.missing("a build-id", "the module's id is made from its code: other programs, and stripped copies, may disagree",
+		g.missing("a build-id", "the module's id is computed from its code: other programs, and stripped copies, may disagree",
 			"link with -Wl,--build-id")
 	}
 	d.adviseDebugInfo(g)
@@ -39,8 +39,8 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 	b.adviseCFI(g)
 }
 
-// splitOff says how dump reads a .dwo file, or a package of them, with the binary; "" if the file
-// is neither.
+// splitOff returns how dump reads a .dwo file, or a package of them, with the binary, or "" if
+// the file is neither.
 func (b *binaryDiagnosis) splitOff(file string) string {
 	dwo := func(s dwarf2sym.SectionSize) bool { return strings.HasSuffix(s.Name, ".dwo") }
 	switch {
@@ -52,7 +52,7 @@ func (b *binaryDiagnosis) splitOff(file string) string {
 	return "symtool dump BINARY --dwo-dir " + cli.ShellWord(filepath.Dir(file))
 }
 
-// adviseDebugInfo is for binaries without functions and lines.
+// adviseDebugInfo advises on binaries without functions and lines.
 func (d *doctor) adviseDebugInfo(g *diagnosis) {
 	b := g.Binary
 	if !b.report.NoDebugInfo {
@@ -92,7 +92,8 @@ func (d *doctor) adviseDebugInfo(g *diagnosis) {
 	g.missing("functions and lines", "no debug information, here or in a separate file", do...)
 }
 
-// goFlags are for Go's linker, which writes functions, lines and .debug_frame, or none.
+// goFlags are about Go's linker, which writes functions, lines and .debug_frame together or not at
+// all.
 const goFlags = "build without -w and -s in go build's -ldflags"
 
 // hasDebug reports whether the binary or its debug file has one of the sections.
@@ -100,7 +101,7 @@ func (b *binaryDiagnosis) hasDebug(names ...string) bool {
 	return hasSection(b.Debug, names...) || b.DebugFile != nil && hasSection(b.DebugFile.Debug, names...)
 }
 
-// adviseSplit is for units whose other half is missing.
+// adviseSplit advises on units whose other half is missing.
 func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
 	lost := b.Units.Skeletons - b.Stats.SplitUnits
 	if lost <= 0 {
@@ -135,7 +136,7 @@ func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
 	}
 }
 
-// adviseCFI is for code without call frame information.
+// adviseCFI advises on code without call frame information.
 func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 	s := g.Symbols
 	flags := "compile with -fasynchronous-unwind-tables; in assembly, write .cfi directives"
@@ -177,11 +178,11 @@ func aboutCFI(reasons []string) string {
 	return strings.Join(about, "; ")
 }
 
-// unreadCFI returns advice if call frame information exists and could not be read.
+// unreadCFI returns advice if call frame information exists but could not be read.
 func (g *diagnosis) unreadCFI() []string {
 	for _, name := range []string{".eh_frame", ".debug_frame", ".ARM.exidx", ".sframe"} {
 		if g.hasProblem(name) {
-			return []string{"see the problems in " + name + " on standard error: what they cost is not missing in the binary"}
+			return []string{"see the problems in " + name + " on standard error: the binary may have what they lost"}
 		}
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 // dpkgLists is where dpkg keeps the list of files of each package.
 const dpkgLists = "/var/lib/dpkg/info"
 
-// debianPackage is the package that a file of this machine belongs to, as dpkg -S finds it; "" if
-// no package has it, or without dpkg.
+// debianPackage returns the package that a file on this machine belongs to, as dpkg -S finds it,
+// or "" if there is none or no dpkg.
 func (d *doctor) debianPackage(file string) string {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -33,7 +33,7 @@ func (d *doctor) debianPackage(file string) string {
 	return ""
 }
 
-// samePaths are the names that a path has where /bin and /lib are links into /usr.
+// samePaths returns the equivalent paths on systems where /bin and /lib are links into /usr.
 func samePaths(path string) []string {
 	if rest, ok := strings.CutPrefix(path, "/usr"); ok {
 		return []string{path, rest}
@@ -41,7 +41,7 @@ func samePaths(path string) []string {
 	return []string{path, "/usr" + path}
 }
 
-// listHas reports whether a list, with a path on each line, has one of the paths.
+// listHas reports whether a list, with a path on each line, contains one of the paths.
 func listHas(list string, paths []string) bool {
 	text, err := os.ReadFile(list)
 	return err == nil && slices.ContainsFunc(paths, func(path string) bool {
@@ -51,8 +51,9 @@ func listHas(list string, paths []string) bool {
 
 var soname = regexp.MustCompile(`^(lib[A-Za-z0-9_+.-]*?)\.so\.([0-9]+)(\.[0-9.]+)?$`)
 
-// sonamePackage is the name that Debian gives the package of a library, from the name of its file
-// (Debian Policy, 8.1); "" if the file is not a library. A package may be named otherwise.
+// sonamePackage returns the name that Debian gives a library's package, derived from the
+// library's file name (Debian Policy, 8.1), or "" if the file is not a library. The package may
+// have another name.
 func sonamePackage(file string) string {
 	m := soname.FindStringSubmatch(filepath.Base(file))
 	if m == nil {
@@ -65,11 +66,11 @@ func sonamePackage(file string) string {
 	return name + m[2]
 }
 
-// debugPackage is the package with the debug information of another one.
+// debugPackage returns the name of the package with another package's debug information.
 func debugPackage(name string) string {
 	switch name {
 	case "libc6", "libc6-i386", "libc6-x32":
-		return "libc6-dbg" // the only one that has them in the main archive
+		return "libc6-dbg" // the only one in the main archive
 	}
 	return name + "-dbgsym"
 }

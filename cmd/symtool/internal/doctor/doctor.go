@@ -1,4 +1,4 @@
-// Package doctor is symtool doctor.
+// Package doctor implements symtool doctor.
 package doctor
 
 import (
@@ -35,7 +35,7 @@ provides them. doctor writes only its answer, and asks only the servers that
 dump would ask. The status is 0 if nothing is missing, and 1 if something is.
 `
 
-// Command is symtool doctor.
+// Command returns the command symtool doctor.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
@@ -59,20 +59,20 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// doctor is a call of doctor, checked.
+// doctor is a call of doctor, with its arguments checked.
 type doctor struct {
 	files     []string
 	options   dwarf2sym.Options
 	debugDirs []string
-	client    *debuginfod.Client // nil: no servers
-	symbols   resolve.Supplier   // nil: none named
-	stores    []string           // the folders of --symbols
+	client    *debuginfod.Client // nil for no servers
+	symbols   resolve.Supplier   // nil if none are given
+	stores    []string           // folders given with --symbols
 	jobs      int
 	json      bool
 	verbose   bool
 	msgs      *cli.Messages
 	stdout    io.Writer
-	dpkg      string // the folder with Debian's lists of files
+	dpkg      string // folder with Debian's lists of files
 }
 
 func newDoctor(c *cli.Context, msgs *cli.Messages) (*doctor, error) {
@@ -121,7 +121,7 @@ func (d *doctor) check(c *cli.Context) error {
 	return nil
 }
 
-// findSymbols takes the places of symbols for dumps from the flags.
+// findSymbols sets the sources of symbols for dumps from the flags.
 func (d *doctor) findSymbols(c *cli.Context) error {
 	all, err := suppliers.Files(c.StringSlice("symbols"), resolve.Open)
 	if err != nil {
@@ -160,11 +160,11 @@ type doctorDocument struct {
 // diagnosis is the result for a file.
 type diagnosis struct {
 	File     string               `json:"file"`
-	Kind     string               `json:"kind,omitempty"` // "elf", "minidump", "core", or a format of convert
+	Kind     string               `json:"kind,omitempty"` // "elf", "minidump", "core", or one of convert's formats
 	Status   int                  `json:"status"`
-	Error    string               `json:"error,omitempty"` // nothing could be read
+	Error    string               `json:"error,omitempty"` // if nothing could be read
 	Binary   *binaryDiagnosis     `json:"binary,omitempty"`
-	Symbols  *symbolDiagnosis     `json:"symbols,omitempty"` // of a binary: those that dump would write
+	Symbols  *symbolDiagnosis     `json:"symbols,omitempty"` // for a binary: those that dump would write
 	Process  *dumpDiagnosis       `json:"process,omitempty"`
 	Missing  []advice             `json:"missing"`
 	Problems []cli.ProblemSummary `json:"problems,omitempty"`
@@ -176,7 +176,7 @@ type diagnosis struct {
 type advice struct {
 	What string   `json:"what"`
 	Why  string   `json:"why"`
-	Do   []string `json:"do"` // each would bring it, or is a step to it
+	Do   []string `json:"do"` // alternatives that provide it, or steps to it
 }
 
 func (g *diagnosis) missing(what, why string, do ...string) {
@@ -184,7 +184,7 @@ func (g *diagnosis) missing(what, why string, do ...string) {
 	g.Status = max(g.Status, cli.StatusFindings)
 }
 
-// problem adds something that could not be read.
+// problem adds a problem of the file.
 func (g *diagnosis) problem(p cli.ProblemSummary, line string) {
 	g.Problems = append(g.Problems, p)
 	g.lines = append(g.lines, line)
@@ -213,7 +213,7 @@ func (d *doctor) run(ctx context.Context) error {
 				_, _ = io.WriteString(out, "\n")
 			}
 			printed = true
-			_, _ = io.WriteString(out, g.text()) // Commit returns a failure
+			_, _ = io.WriteString(out, g.text()) // Commit will return a failure
 		}
 	}
 	if d.json {
@@ -232,7 +232,7 @@ func (d *doctor) run(ctx context.Context) error {
 	return nil
 }
 
-// failure returns the reason why nothing is known of a file, with the file's name once.
+// failure returns the reason why nothing is known about a file, naming the file once.
 func failure(file string, err error) string {
 	var status *cli.StatusError
 	var path *fs.PathError
@@ -265,7 +265,7 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 		if st.IsDir() {
 			return errors.New("is a folder: want files in it, such as binaries or .sym files")
 		}
-		return errors.New("no regular file")
+		return errors.New("not a regular file")
 	}
 	if g.Kind = dumpfile.FormatOf(g.File); g.Kind != "" {
 		return d.lookAtDump(ctx, g)

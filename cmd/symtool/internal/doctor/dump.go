@@ -34,11 +34,11 @@ type moduleDiagnosis struct {
 	Path    string   `json:"path"`
 	DebugID string   `json:"debug_id,omitempty"`
 	CodeID  string   `json:"code_id,omitempty"`
-	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump": the dump has its file
+	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump" if the dump contains its file
 	Tried   []string `json:"tried,omitempty"`
-	Stored  string   `json:"stored,omitempty"` // the symbol file of a store that only symtool finds, as it has another name
-	Asked   string   `json:"asked,omitempty"`  // with stored: the name by which other walkers ask
-	Here    bool     `json:"here"`             // its binary, with its id, is at its path on this machine
+	Stored  string   `json:"stored,omitempty"` // symbol file in a store that only symtool finds, as it has another name
+	Asked   string   `json:"asked,omitempty"`  // with stored: the name that other walkers ask for
+	Here    bool     `json:"here"`             // its binary, with the right id, is at its path on this machine
 }
 
 // lookAtDump reads a dump, and looks for the symbols of its modules.
@@ -115,10 +115,10 @@ func isHere(m *dump.Module) bool {
 	return f.ID() == m.DebugID
 }
 
-// maxListed is how many names an advice lists.
+// maxListed is the number of names that advice lists.
 const maxListed = 10
 
-// adviseDump says how to get the symbols that are missing.
+// adviseDump advises on missing symbols.
 func (d *doctor) adviseDump(g *diagnosis) {
 	var here, elsewhere []string
 	for _, m := range g.Process.Modules {
@@ -133,7 +133,7 @@ func (d *doctor) adviseDump(g *diagnosis) {
 	if n := len(here) + len(elsewhere); n > 0 {
 		why := fmt.Sprintf("%d of %s without", n, text.Count(len(g.Process.Modules), "module"))
 		if d.symbols == nil {
-			why = "no --symbols, --binaries or --symbol-url to look at"
+			why = "no --symbols, --binaries or --symbol-url to search"
 		}
 		var do []string
 		if len(here) > 0 {

@@ -16,11 +16,11 @@ import (
 type binaryDiagnosis struct {
 	*dwarf2sym.Contents
 	DebugFile *debugFileDiagnosis `json:"debug_file,omitempty"`
-	Units     *dwarf2sym.Units    `json:"units"`                  // of the file that has them
-	Read      []string            `json:"read,omitempty"`         // beside the two: the supplementary file, packages, .dwo files
-	Tried     []string            `json:"tried,omitempty"`        // for debug information, without success
-	FileName  string              `json:"file_name,omitempty"`    // the file's name, if dump names the module by DT_SONAME, which is another
-	Guessed   bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which does not have DT_SONAME
+	Units     *dwarf2sym.Units    `json:"units"`                  // in the file that has them
+	Read      []string            `json:"read,omitempty"`         // besides these two: the supplementary file, packages, .dwo files
+	Tried     []string            `json:"tried,omitempty"`        // searched for debug information, without success
+	FileName  string              `json:"file_name,omitempty"`    // name of the file, if dump names the module by a different DT_SONAME
+	Guessed   bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which has no DT_SONAME
 	Stats     *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
 
 	report *dwarf2sym.Result
@@ -78,7 +78,7 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	if err != nil {
 		return err
 	}
-	defer runtime.GC() // what was unpacked would add up with what the next reading unpacks
+	defer runtime.GC() // otherwise this file's decompressed data would add to the next one's
 	defer f.Close()
 	c, err := dwarf2sym.ReadContents(f)
 	if err != nil {
@@ -101,7 +101,7 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	return err
 }
 
-// hasSection reports whether one of the sections is there.
+// hasSection reports whether one of the sections exists.
 func hasSection(list []dwarf2sym.SectionSize, names ...string) bool {
 	for _, s := range list {
 		for _, name := range names {

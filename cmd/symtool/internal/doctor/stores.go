@@ -11,9 +11,9 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// storedElsewhere returns path, the symbol file that was found for a minidump's module,
-// and the name by which other walkers ask for it, if the stores have the module under
-// other names only: symtool finds it by the id, as no other walker does.
+// storedElsewhere returns path, the symbol file found for a minidump's module, and the
+// name that other walkers ask for, if the stores have the module only under other
+// names: symtool finds it by id, but other walkers do not.
 func (d *doctor) storedElsewhere(m *dump.Module, path string) (stored, asked string) {
 	place, err := store.NewPlace(m.DebugFile, strings.ToUpper(m.DebugID))
 	if err != nil {
@@ -30,7 +30,7 @@ func (d *doctor) storedElsewhere(m *dump.Module, path string) (stored, asked str
 	return stored, asked
 }
 
-// nameInStore returns the name under which a store has a file, "" if it does not have it.
+// nameInStore returns the name under which a store has a file, or "".
 func nameInStore(dir, path string) string {
 	place, err := filepath.Rel(dir, path)
 	if err != nil || !filepath.IsLocal(place) {
@@ -40,7 +40,7 @@ func nameInStore(dir, path string) string {
 	return name
 }
 
-// adviseNames is for symbols that only symtool finds.
+// adviseNames advises on symbols that only symtool finds.
 func (g *diagnosis) adviseNames() {
 	var do []string
 	n := 0

@@ -18,18 +18,18 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// symbolDiagnosis says what symbols are, and what they are good for.
+// symbolDiagnosis describes symbols and what they are good for.
 type symbolDiagnosis struct {
-	Module   *binfile.ModuleSummary `json:"module,omitempty"` // nil without a MODULE record
-	Errors   int                    `json:"errors"`           // findings of lint, by severity
+	Module   *binfile.ModuleSummary `json:"module,omitempty"` // nil if there is no MODULE record
+	Errors   int                    `json:"errors"`           // numbers of lint's findings, by severity
 	Warnings int                    `json:"warnings"`
 	*coverage.Coverage
-	CallFrames string `json:"cfi_share"`  // of the code: "99.5 %"; "" if that is not known
-	LineShare  string `json:"line_share"` // of functions' bytes
+	CallFrames string `json:"cfi_share"`  // share of the code, "99.5 %"; "" if unknown
+	LineShare  string `json:"line_share"` // share of the functions' bytes
 }
 
-// diagnoseSymbols runs lint on the symbol file that m makes. With the binary that m was read from,
-// code is measured by it; the two are not compared.
+// diagnoseSymbols runs lint on the symbol file that m makes. If binary, from which m was read, is
+// given, it is used to measure the code; the two are not compared.
 func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary *object.File, jobs int) (*symbolDiagnosis, error) {
 	r, w := io.Pipe()
 	defer r.Close()
@@ -104,7 +104,7 @@ func (d *doctor) lintSymbols(ctx context.Context, g *diagnosis, in *formats.Inpu
 	return nil
 }
 
-// recordWatch observes the text of a symbol file while it is read, and finds the records that
+// recordWatch observes the text of a symbol file as it is read, and finds the records that
 // readers skip.
 type recordWatch struct {
 	*io.PipeWriter
@@ -120,7 +120,7 @@ func watchRecords(file string) *recordWatch {
 		for err == nil {
 			_, err = rd.Next()
 		}
-		_, _ = io.Copy(io.Discard, in) // what follows another encoding
+		_, _ = io.Copy(io.Discard, in) // in case another encoding follows
 		w.problems <- rd.Report().Problems
 	}()
 	return w
@@ -132,7 +132,7 @@ func (w *recordWatch) close() []bin.Problem {
 	return <-w.problems
 }
 
-// adviseSymbols lists what is missing in symbols, for which there is no binary to ask.
+// adviseSymbols advises on symbols whose binary is not at hand.
 func (g *diagnosis) adviseSymbols() {
 	s := g.Symbols
 	if s.Errors > 0 {
@@ -148,7 +148,7 @@ func (g *diagnosis) adviseSymbols() {
 			"symtool doctor BINARY lists what is missing there")
 	}
 	if s.Functions == 0 || s.WithLines.Covered == 0 {
-		g.missing("functions and lines", "there are public symbols or functions without lines only",
+		g.missing("functions and lines", "there are only public symbols or functions without lines",
 			"dump with debug information: symtool doctor BINARY lists where it may be")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// doctorText is the answer for people.
+// doctorText is the answer as text.
 type doctorText struct{ b strings.Builder }
 
 // line writes a line; names in it come from files.
@@ -90,7 +90,7 @@ func (t *doctorText) binary(g *diagnosis) {
 	}
 }
 
-// name writes where MODULE's name comes from, if it is a guess or differs from the file's.
+// name writes the origin of MODULE's name if it is a guess or differs from the file's name.
 func (t *doctorText) name(g *diagnosis) {
 	switch b := g.Binary; {
 	case g.Symbols.Module == nil:
@@ -101,10 +101,10 @@ func (t *doctorText) name(g *diagnosis) {
 	}
 }
 
-// cfiOrigin names the sections that STACK CFI comes from.
+// cfiOrigin describes the sections that STACK CFI comes from.
 func cfiOrigin(b *binaryDiagnosis) string {
 	if b.Stats.CFISource == dwarf2sym.SourceSFrame {
-		return ".sframe: rules for the CFA, the return address and the frame pointer only"
+		return ".sframe: rules only for the CFA, the return address and the frame pointer"
 	}
 	var names []string
 	lists := [][]dwarf2sym.SectionSize{b.Unwind}
@@ -150,7 +150,7 @@ func (t *doctorText) contents(c *dwarf2sym.Contents) {
 	t.entry("symbols", "%s", strings.Join(tables, ", "))
 }
 
-// packedAs names the compression of a section.
+// packedAs describes the compression of a section.
 func packedAs(s dwarf2sym.SectionSize) string {
 	if s.Compression == "" {
 		return ""
@@ -181,8 +181,8 @@ func debugSizes(list []dwarf2sym.SectionSize) string {
 	return text.Count(len(list), "section") + ", " + text.Count(int(size), "byte")
 }
 
-// maxProducer is how much of a producer's options a line shows, maxProducers how many
-// producers are shown; JSON has all.
+// maxProducer is how much of a producer's options a line shows, and maxProducers how
+// many producers are shown; JSON has all.
 const (
 	maxProducer  = 90
 	maxProducers = 5

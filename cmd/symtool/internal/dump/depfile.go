@@ -10,18 +10,18 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// depfile is what --MD writes: a rule without commands, in make's syntax, that
-// says which files the output depends on.
+// depfile is the file that --MD writes: a rule without commands, in make's
+// syntax, that lists the files on which the output depends.
 type depfile struct {
 	path    string
-	targets []string // empty: the outputs
+	targets []string // if empty, the outputs
 	phony   bool
 }
 
 // buildFlags checks the flags for build systems.
 func (cfg *dumpConfig) buildFlags(c *cli.Context) error {
 	if cfg.restat && cfg.output == "-" {
-		return fmt.Errorf("--restat is for a file: name one with --output or --store")
+		return fmt.Errorf("--restat needs a file: name one with --output or --store")
 	}
 	if !c.Bool("MD") {
 		for _, name := range []string{"MF", "MT", "MP"} {
@@ -59,8 +59,8 @@ func notDepfile(path string, inputs ...string) error {
 	return nil
 }
 
-// writeDepfile writes the depfile, if one is wanted and the output depends on something: if an
-// input was lost altogether, none is written.
+// writeDepfile writes the depfile, if requested. If an input was lost completely, it writes
+// none.
 func (d *dumper) writeDepfile() error {
 	if d.depfile == nil || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Error != "" }) {
 		return nil
@@ -94,9 +94,9 @@ func (d *dumper) writeDepfile() error {
 	return cli.OutputError(d.depfile.path, err)
 }
 
-// dependencies are the files that were read: those of the operands as they were given, then those
-// that were found, by name. A debug file from debuginfod is left out: its name is its build-id, so
-// its content never changes.
+// dependencies returns the files that were read: first the operands as given, then the files that
+// were found, by name. Debug files from debuginfod are left out: their names are build-ids, so
+// their contents never change.
 func (d *dumper) dependencies() []string {
 	var all, found []string
 	if d.BuildID == nil {
@@ -131,8 +131,8 @@ func (d *dumper) dependencies() []string {
 	return append(all, found...)
 }
 
-// relative returns a path below the current folder relative to it: a build in a sandbox, or one
-// that is moved, must not depend on where it ran.
+// relative returns a path below the current folder relative to it, so that a build in a sandbox
+// or a moved one does not depend on where it ran.
 func relative(path string) string {
 	dir, err := os.Getwd()
 	if err != nil || !filepath.IsAbs(path) {
@@ -144,16 +144,16 @@ func relative(path string) string {
 	return path
 }
 
-// notInDepfiles are the characters that neither make nor ninja has an escape for. GCC writes ; and
-// | as they are: make then takes what is behind ; for a command and runs it, and what is behind |
-// for something else.
+// notInDepfiles are the characters that neither make nor ninja can escape. GCC writes ; and | as
+// they are: make then runs what follows ; as a command, and takes what follows | for something
+// else.
 const notInDepfiles = "\n\r;|"
 
 // text returns the depfile. The first of files is the operand.
 func (f *depfile) text(targets, files []string) (string, error) {
 	for _, name := range append(slices.Clone(targets), files...) {
 		if strings.ContainsAny(name, notInDepfiles) || strings.HasSuffix(name, `\`) {
-			return "", fmt.Errorf("depfiles have no way to name %q: make or ninja would read something else; rename it, or leave out -MD", name)
+			return "", fmt.Errorf("depfiles cannot express the name %q: make or ninja would read something else; rename it, or leave out -MD", name)
 		}
 	}
 	var b strings.Builder
@@ -176,8 +176,8 @@ func (f *depfile) text(targets, files []string) (string, error) {
 	return b.String(), nil
 }
 
-// makeName writes a name as GCC does, which make and ninja read: backslashes in
-// front of a blank are doubled, blanks and # get one, $ is doubled.
+// makeName writes a name as GCC does, for make and ninja: backslashes before a
+// blank are doubled, blanks and # are escaped with one, $ is doubled.
 func makeName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {

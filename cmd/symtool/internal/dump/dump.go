@@ -1,4 +1,4 @@
-// Package dump is symtool dump.
+// Package dump implements symtool dump.
 package dump
 
 import (
@@ -34,7 +34,7 @@ For build systems, --MD writes a depfile, and --restat leaves an unchanged
 output alone. symtool integration prints complete rules.
 `
 
-// Command is symtool dump.
+// Command returns the command symtool dump.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "dump",
@@ -93,9 +93,9 @@ func dumpFlags() []cli.Flag {
 	})
 }
 
-// dumpConfig is a call of dump, checked.
+// dumpConfig is a call of dump, with its arguments checked.
 type dumpConfig struct {
-	binfile.Reader // for every file; Jobs and Progress are set for each
+	binfile.Reader // used for every file; Jobs and Progress are set for each
 	files          []string
 	maps           cli.MapConfig
 	output         string
@@ -181,7 +181,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 	if c.Bool("no-generator") {
 		cfg.Options.Generator = ""
 	}
-	// Bazel makes an empty one where nothing is split.
+	// Bazel creates an empty one if nothing is split.
 	if st, err := os.Stat(cfg.Options.Package); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
 		cfg.Options.Package = ""
 	}
@@ -218,7 +218,7 @@ var (
 	osForm = regexp.MustCompile(`^[0-9A-Za-z_.-]+$`)
 )
 
-// checkFlags checks the flags, each by itself and pairs.
+// checkFlags checks the flags individually and in pairs.
 func checkFlags(c *cli.Context) error {
 	for _, name := range noValue {
 		if c.IsSet(name) && c.String(name) == "" {
@@ -245,7 +245,7 @@ func checkFlags(c *cli.Context) error {
 	return checkModuleFlags(c)
 }
 
-// checkModuleFlags checks what goes into the MODULE record: its fields are
+// checkModuleFlags checks the values for the MODULE record: its fields are
 // separated by blanks, and only the last may contain one.
 func checkModuleFlags(c *cli.Context) error {
 	if id := c.String("id"); id != "" && !idForm.MatchString(id) {
@@ -257,7 +257,7 @@ func checkModuleFlags(c *cli.Context) error {
 	return cli.CheckModuleName("name", c.String("name"))
 }
 
-// operands takes the names of the inputs.
+// operands sets the names of the inputs.
 func (cfg *dumpConfig) operands(args []string) error {
 	for _, arg := range args {
 		switch arg {

@@ -16,13 +16,13 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// dumper is one call of dump.
+// dumper is a call of dump.
 type dumper struct {
 	*dumpConfig
 	stdout io.Writer
 	msgs   *cli.Messages
 
-	progress *cli.Progress // nil without a bar
+	progress *cli.Progress // nil if there is no bar
 	single   cli.Output    // nil with --store
 	results  []*dumpResult
 	root     *store.Store           // of --store
@@ -33,17 +33,17 @@ type dumper struct {
 type dumpResult struct {
 	binfile.Result
 	pending []pendingFile // with --store
-	stack   []byte        // of a panic
+	stack   []byte        // from a panic
 }
 
-// pendingFile is complete, but not under its name yet.
+// pendingFile is complete but not yet renamed.
 type pendingFile struct {
 	*store.Pending
-	place string // below the store
-	path  string // with the store
+	place string // relative to the store
+	path  string // including the store
 }
 
-// fail ends the work on the file.
+// fail ends the work on the file with an error.
 func (r *dumpResult) fail(err error) {
 	status := &cli.StatusError{Status: cli.StatusInput, Err: err}
 	errors.As(err, &status)
@@ -98,8 +98,8 @@ func share(jobs, workers, worker int) int {
 	return n
 }
 
-// openSingle opens the output, or the store. It comes first, so that a mistake in the name is
-// reported before the work, not after it.
+// openSingle opens the output or the store. It runs first, so that a mistake in the name is
+// reported before the work and not after it.
 func (d *dumper) openSingle() error {
 	if d.store != "" {
 		root, err := cli.CreateStore(d.store, false)
@@ -107,7 +107,7 @@ func (d *dumper) openSingle() error {
 		return err
 	}
 	if d.gzip && d.toStdout() && cli.IsTerminal(d.stdout) {
-		return cli.Usagef("dump", "--gzip writes no compressed data to a terminal: name a file with --output")
+		return cli.Usagef("dump", "--gzip would write compressed data to a terminal: name a file with --output")
 	}
 	out, err := cli.CreateOutput(d.output, d.stdout)
 	if err != nil {
@@ -153,7 +153,7 @@ func (d *dumper) startProgress() (stop func()) {
 	return stop
 }
 
-// guarded dumps one file. Damage, and even a panic, is this file's alone.
+// guarded dumps one file. Damage, and even a panic, affects only this file.
 func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 	r := d.results[i]
 	reader := d.Reader
@@ -189,8 +189,8 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader
 	})
 }
 
-// write writes the symbol file, to the single output or into the store. also, if not
-// nil, gets its text, too.
+// write writes the symbol file to the single output or into the store, and also to
+// also unless it is nil.
 func (d *dumper) write(ctx context.Context, r *dumpResult, m *symfmt.Module, how symfmt.WriteOptions, also io.Writer) error {
 	if d.store == "" {
 		r.Output = d.output
@@ -258,7 +258,7 @@ func (d *dumper) writeTo(ctx context.Context, out io.Writer, m *symfmt.Module, h
 	return z.Close()
 }
 
-// both writes to two writers, of which the second may be nil.
+// both returns a writer to both writers, of which the second may be nil.
 func both(out, also io.Writer) io.Writer {
 	if also == nil {
 		return out
@@ -266,8 +266,8 @@ func both(out, also io.Writer) io.Writer {
 	return io.MultiWriter(out, also)
 }
 
-// place gives the files in the store their names. It is called in the order of the operands, so
-// that of two with one path always the first wins.
+// place renames the files in the store. It is called in the order of the operands, so that the
+// first of two with the same path always wins.
 func (d *dumper) place(r *dumpResult) {
 	if len(r.pending) == 0 {
 		return
@@ -279,7 +279,7 @@ func (d *dumper) place(r *dumpResult) {
 		}
 		p.Abort()
 	}
-	r.pending = nil // each has a buffer
+	r.pending = nil // each holds a buffer
 }
 
 func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
@@ -297,7 +297,7 @@ func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
 	case err != nil:
 		r.fail(cli.OutputError(p.path, err))
 	case outcome == store.Differs:
-		r.fail(&cli.StatusError{Status: cli.StatusOutput, Err: fmt.Errorf("%s: holds the symbols of %s, those of %s differ", p.path, first.File, r.File)})
+		r.fail(&cli.StatusError{Status: cli.StatusOutput, Err: fmt.Errorf("%s: holds the symbols of %s, which differ from those of %s", p.path, first.File, r.File)})
 	}
 }
 

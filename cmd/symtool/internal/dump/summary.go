@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// summarySchema is the version of the summary. Fields may be added; a renamed field or another unit
-// needs a new number.
+// summarySchema is the version of the summary. Fields may be added; renaming a field or changing
+// its unit requires a new version.
 const summarySchema = 1
 
 // dumpSummary is the document that dump --format json prints. docs/json.md
@@ -21,10 +21,10 @@ type dumpSummary struct {
 	Files     []*binfile.Result `json:"files"`
 }
 
-// report prints what there is to say about one file.
+// report prints the problems and notes of one file.
 func (d *dumper) report(r *dumpResult) {
 	if d.json && d.toStdout() {
-		return // standard error holds the document alone
+		return // standard error must hold nothing but the document
 	}
 	if !d.quiet {
 		cli.ReportLines(d.msgs, r.Lines, d.verbose)

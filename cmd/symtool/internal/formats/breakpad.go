@@ -21,7 +21,7 @@ func readBreakpad(ctx context.Context, _ *Job, in *Input, use func(*Symbols) err
 	return use(&Symbols{Module: result.Module, Problems: result.Problems, Dropped: result.Dropped})
 }
 
-// breakpadLosses are the call files that INLINE records of the old form cannot hold.
+// breakpadLosses returns the loss of call files, which INLINE records of the old form cannot hold.
 func breakpadLosses(c *Job, _ *symfmt.Module) []symfmt.Loss {
 	if c.LostCallFiles == 0 {
 		return nil
@@ -36,7 +36,7 @@ func writeBreakpad(_ context.Context, c *Job, m *symfmt.Module, out io.Writer) e
 	return symfmt.Write(out, m, symfmt.WriteOptions{Jobs: c.Jobs, Passed: c.Passed})
 }
 
-// crlfWriter ends lines as Windows does.
+// crlfWriter ends lines with CR LF.
 type crlfWriter struct{ w io.Writer }
 
 func (c crlfWriter) Write(p []byte) (int, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// readELFSymbols dumps a binary, with the debug files that symtool dump finds here. Where only its
-// rules are wanted, only these are read.
+// readELFSymbols dumps a binary with the debug files that symtool dump would find on this machine.
+// If only rules are wanted, it reads only these.
 func readELFSymbols(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	if c.To != nil && c.To.OnlyRules() {
 		return readELFRules(ctx, c, in, use)
@@ -17,7 +17,7 @@ func readELFSymbols(ctx context.Context, c *Job, in *Input, use func(*Symbols) e
 	return c.DumpPair(ctx, in.Path, "", "", use)
 }
 
-// DumpPair dumps a binary, with the debug file if given. fileName is the binary's name where its
+// DumpPair dumps a binary with its debug file, if given. fileName is the binary's name if its
 // Path does not contain it.
 func (c *Job) DumpPair(ctx context.Context, path, debugFile, fileName string, use func(*Symbols) error) error {
 	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: c.Jobs, CFI: c.Source, FileName: fileName}

@@ -1,4 +1,5 @@
-// Package formats has the table of the formats that symtool reads and writes.
+// Package formats defines the table of the formats that symtool reads and writes. All lists them;
+// Open detects that of a file.
 package formats
 
 import (
@@ -20,42 +21,43 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// Format is a format of convert. One with read or write holds symbols, which pass through a
-// symfmt.Module. The others hold dumps.
+// Format is one of convert's formats. One with Read or Write holds symbols, which pass
+// through a symfmt.Module. The others hold dumps.
 type Format struct {
 	Name  string                 // value of --from and --to
 	Title string                 // for messages: "a symbol file"
 	Exts  []string               // of file names
 	match func(head []byte) bool // by the first headSize bytes; nil if these do not identify it
 
-	// Read reads symbols, which are valid until use returns; nil if they are not read.
+	// Read reads symbols, which are valid until use returns; nil if symtool does not read the
+	// format.
 	Read func(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error
-	// Losses are what write leaves out; nil for nothing.
+	// Losses returns what Write would leave out; nil if nothing.
 	Losses func(c *Job, m *symfmt.Module) []symfmt.Loss
-	// Holds are the records that the format is for; nil for all.
+	// Holds lists the records that the format exists for; nil means all.
 	Holds []symfmt.Kind
-	// Advice is what may be done about losses, "" for nothing; may be nil.
+	// Advice returns what may be done about losses, or ""; may be nil.
 	Advice func(c *Job, m *symfmt.Module) string
-	// Write writes symbols; nil if they are not written.
+	// Write writes symbols; nil if symtool does not write the format.
 	Write func(ctx context.Context, c *Job, m *symfmt.Module, out io.Writer) error
 
-	Dump   bool // of crashed processes: package walk reads and writes it
-	Text   bool // what is written may go to a terminal
+	Dump   bool // holds a crashed process: package walk reads and writes it
+	Text   bool // the output may go to a terminal
 	Packed bool // may be compressed with gzip or zstd, which --gzip and --zstd do
-	piped  bool // not packed, but read from a pipe or out of gzip or zstd all the same
+	piped  bool // not packed, but can be read from a pipe or compressed all the same
 
-	ReadFlags  []string // flags that only some formats have: as input,
-	WriteFlags []string // and as output
+	ReadFlags  []string // flags that only some formats have for input,
+	WriteFlags []string // and for output
 }
 
-// headSize is how much of a file identifies its format.
+// headSize is the length of a file's start that identifies its format.
 const headSize = 64
 
-// EditFlags are the flags of all formats of symbols that are written.
+// EditFlags are the flags shared by all formats of symbols that can be written.
 var EditFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rename-module", "map", "map-file", "map-var", "map-links", "map-manifest", "map-list"}
 
-// All are all formats of convert, in the order in which contents are looked at.
-// It is a function, because rows refer to functions that look at the list.
+// All returns all of convert's formats in the order in which contents are
+// matched. It is a function because rows refer to functions that use the list.
 func All() []Format {
 	all := []Format{
 		{
@@ -75,7 +77,7 @@ func All() []Format {
 		symcacheFormat(),
 		elfFormat(),
 		listFormat("perfmap", "a perf map", ".map", symlist.PerfMap, symlist.MatchPerfMap),
-		listFormat("nm", "a list of nm", ".nm", symlist.NM, symlist.MatchNM),
+		listFormat("nm", "output of nm", ".nm", symlist.NM, symlist.MatchNM),
 	}
 	for _, f := range dumpfile.Formats() {
 		row := Format{Name: f.Name, Title: f.Title, Exts: f.Exts, Dump: true}
@@ -109,7 +111,7 @@ func Names(is func(*Format) bool) (names []string) {
 	return names
 }
 
-// Named returns the format with a name; nil if there is none.
+// Named returns the format with the given name, or nil.
 func Named(name string) *Format {
 	all := All()
 	if i := slices.IndexFunc(all, func(f Format) bool { return f.Name == name }); i >= 0 {
@@ -118,7 +120,7 @@ func Named(name string) *Format {
 	return nil
 }
 
-// OfContent is the format that the beginning of a file identifies; nil if none matches.
+// OfContent returns the format identified by the start of a file, or nil.
 func OfContent(head []byte) *Format {
 	all := All()
 	if i := slices.IndexFunc(all, func(f Format) bool { return f.match != nil && f.match(head) }); i >= 0 {
@@ -127,8 +129,8 @@ func OfContent(head []byte) *Format {
 	return nil
 }
 
-// OfName is the format that the extension of a file's name stands for, and its compression,
-// "" for none.
+// OfName returns the format that a file name's extension stands for, and its compression or
+// "".
 func OfName(path string) (f *Format, compression string) {
 	for _, c := range store.Compressions {
 		if rest, ok := strings.CutSuffix(path, c.Ext); ok {
@@ -149,20 +151,20 @@ func OfName(path string) (f *Format, compression string) {
 type Symbols struct {
 	Module   *symfmt.Module
 	Problems []bin.Problem
-	Dropped  int    // Problems that are not in problems
+	Dropped  int    // number of problems not in Problems
 	Passed   func() // for symfmt.WriteOptions; may be nil
 	Image    Image
 }
 
-// Image is what is known of the binary that symbols are of, besides a Module.
+// Image describes the binary of some symbols, as far as a Module does not.
 type Image struct {
 	Base    uint64           // link-time address of RVA 0
-	Order   binary.ByteOrder // nil if it is not known, as Base then is not
-	Section uint64           // address of .sframe; 0 without
+	Order   binary.ByteOrder // nil if unknown; Base is then unknown, too
+	Section uint64           // address of .sframe, or 0
 }
 
-// Convertible is the format of a file in another format of symbols than Breakpad's, or of a core;
-// nil if its content matches none.
+// Convertible returns the format of a file with symbols in a format other than Breakpad's, or of
+// a core; nil if its content matches none.
 func Convertible(path string) *Format {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return nil
@@ -175,7 +177,7 @@ func Convertible(path string) *Format {
 	return ConvertibleText(in)
 }
 
-// ConvertibleText is convertible for a text, which may be compressed, and cut.
+// ConvertibleText is like Convertible, for a text that may be compressed or truncated.
 func ConvertibleText(in io.Reader) *Format {
 	text, _, err := symfmt.NewText(in)
 	if err != nil {
@@ -185,7 +187,7 @@ func ConvertibleText(in io.Reader) *Format {
 	n, _ := io.ReadFull(text, head)
 	head = head[:n]
 	if elfcore.Sniff(head) {
-		return Named(dumpfile.Core) // which the contents of ELF files do not show
+		return Named(dumpfile.Core) // which the first bytes of an ELF file do not show
 	}
 	if f := OfContent(head); f != nil && f.Read != nil && !symfmt.Match(head) {
 		return f
@@ -193,7 +195,7 @@ func ConvertibleText(in io.Reader) *Format {
 	return nil
 }
 
-// Convert says how to proceed with a file of the format where a symbol file is wanted.
+// Convert describes how to proceed with a file of this format where a symbol file is expected.
 func (f *Format) Convert() string {
 	if f.Read == nil {
 		return "not a symbol file but " + f.Title

@@ -21,7 +21,7 @@ type Input struct {
 	Format *Format
 
 	stream *bufio.Reader // for input that can be read only once
-	packed string        // compression, "" for none
+	packed string        // compression, or ""
 	close  []io.Closer
 }
 
@@ -47,7 +47,7 @@ func (in *Input) Close() {
 	in.close = nil
 }
 
-// open opens a file that is not regular, whose beginning must not be lost.
+// open opens a file that is not a regular file, whose first bytes must not be lost.
 func (in *Input) open(path string) error {
 	if path == "-" {
 		in.Name, in.Path, in.stream = cli.StandardInput, "", bufio.NewReader(os.Stdin)
@@ -70,7 +70,7 @@ func (in *Input) open(path string) error {
 	return nil
 }
 
-// detect finds the format: by --from, else by the contents, else by the name.
+// detect determines the format from --from, otherwise from the contents, otherwise from the name.
 func (in *Input) detect(from string) error {
 	if from != "" {
 		in.Format = Named(from)
@@ -104,10 +104,10 @@ func (in *Input) detect(from string) error {
 type UnknownFormatError struct{ want []string }
 
 func (e *UnknownFormatError) Error() string {
-	return "not in a format that convert reads and knows by content or name: want " + strings.Join(e.want, ", ")
+	return "convert knows no such format, by content or by name: want " + strings.Join(e.want, ", ")
 }
 
-// once refuses formats that need random access.
+// once rejects formats that need random access.
 func (in *Input) once() error {
 	switch {
 	case in.Path == "" && !in.Format.Packed && !in.Format.piped:
@@ -118,12 +118,12 @@ func (in *Input) once() error {
 	return isOther(in)
 }
 
-// head is the beginning of the contents, which may be compressed.
+// head returns the start of the contents, which may be compressed.
 func (in *Input) head() ([]byte, error) {
 	if in.stream != nil {
 		head, err := in.stream.Peek(headSize)
 		if symfmt.IsCompressed(head) {
-			// The stream goes on from here, decompressed.
+			// The stream continues from here, decompressed.
 			text, packed, err := symfmt.Decompress(in.stream)
 			if err != nil {
 				return nil, err
@@ -150,7 +150,7 @@ func (in *Input) head() ([]byte, error) {
 	return headOf(text)
 }
 
-// Reader reads the contents from the front, compressed or not.
+// Reader returns a reader of the contents, which may be compressed.
 func (in *Input) Reader() (io.Reader, error) {
 	if in.stream != nil {
 		return in.stream, nil
@@ -194,7 +194,7 @@ func (in *Input) random() (io.ReaderAt, int64, error) {
 	return f, size, err
 }
 
-// OnlyFor returns the formats that have a flag, if only some do.
+// OnlyFor returns the formats that have a flag if only some have it.
 func OnlyFor(flag string) (read, write []string) {
 	for _, f := range All() {
 		if slices.Contains(f.ReadFlags, flag) {
@@ -207,7 +207,7 @@ func OnlyFor(flag string) (read, write []string) {
 	return read, write
 }
 
-// Head is the beginning of a regular file, nil for others: reading would consume it.
+// Head returns the start of a regular file, or nil for other files, as reading would consume it.
 func Head(path string) ([]byte, error) {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return nil, err
@@ -220,7 +220,7 @@ func Head(path string) ([]byte, error) {
 	return headOf(f)
 }
 
-// headOf reads the beginning of a file, which may be shorter than a head.
+// headOf reads the start of a file, which may be shorter than headSize.
 func headOf(r io.Reader) ([]byte, error) {
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(r, head)
@@ -230,7 +230,7 @@ func headOf(r io.Reader) ([]byte, error) {
 	return head[:n], err
 }
 
-// isOther returns an error if a dump has another format than the one that was named.
+// isOther returns an error if a dump has another format than the named one.
 func isOther(in *Input) error {
 	if in.Format.Dump && dumpfile.FormatOf(in.Path) != in.Format.Name {
 		return fmt.Errorf("is not %s", in.Format.Title)

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Options say how files are read and written. Those that only some formats have are listed
-// in their rows.
+// Options control how files are read and written. Those that apply only to some formats
+// are listed in their rows.
 type Options struct {
 	Jobs      int
 	DebugDirs []string // with separate debug files of binaries
@@ -19,38 +19,38 @@ type Options struct {
 	Strict    bool // write nothing if something would be lost
 	Verbose   bool
 	Quiet     bool
-	Renamed   bool // the module gets a name
+	Renamed   bool // the module is renamed
 
-	Base            *uint64          // Address of RVA 0; nil if it is not given
-	ByteOrder       binary.ByteOrder // nil for that of the CPU
+	Base            *uint64          // address of RVA 0; nil if not given
+	ByteOrder       binary.ByteOrder // nil for the CPU's
 	GsymVersion     int
 	SymcacheVersion int
 
 	JSONNames  bool
 	JSONIndent bool
 
-	Crlf bool // of a symbol file
+	Crlf bool // for a symbol file
 
-	// Of SFrame.
+	// For SFrame.
 	Version uint8
-	Address *uint64 // of the section; nil if it is not given
-	Binary  string  // that a copy is written of, with the section; "" for the section alone
+	Address *uint64 // of the section; nil if not given
+	Binary  string  // binary to copy with the section added; "" for the section alone
 }
 
-// Job is one use of formats: how to read and write, and what was lost on the way.
+// Job is one conversion: how to read and write, and what was lost on the way.
 type Job struct {
 	Options
 	Msgs   *cli.Messages
 	Status int
 
-	LostCallFiles int    // by the old form of INLINE
-	Passed        func() // of the symbols that are written; may be nil
-	Image         Image  // of the symbols that are written
-	Name          string // of the file that they come from, for messages
+	LostCallFiles int    // number lost by the old form of INLINE
+	Passed        func() // of the symbols being written; may be nil
+	Image         Image  // of the symbols being written
+	Name          string // name of their file, for messages
 	To            *Format
 }
 
-// ReportProblems prints problems of a file, and raises the status if there are any.
+// ReportProblems prints problems of a file and raises the status if there are any.
 func (c *Job) ReportProblems(name string, problems []bin.Problem, status int) {
 	if len(problems) == 0 {
 		return
@@ -66,7 +66,7 @@ func (c *Job) ReportProblems(name string, problems []bin.Problem, status int) {
 	out.End()
 }
 
-// Lose reports what is lost of a file. With --strict it is an error.
+// Lose reports losses of a file. With --strict they are an error.
 func (c *Job) Lose(name string, losses []symfmt.Loss) error {
 	for _, l := range losses {
 		if c.Quiet {
@@ -80,7 +80,7 @@ func (c *Job) Lose(name string, losses []symfmt.Loss) error {
 	return nil
 }
 
-// Strictly is StrictStatus for losses of a writer.
+// Strictly is StrictStatus for a writer's losses.
 func (c *Job) Strictly(lost []bin.Problem) error {
 	if len(lost) == 0 {
 		return nil
@@ -88,10 +88,10 @@ func (c *Job) Strictly(lost []bin.Problem) error {
 	return c.StrictStatus(cli.StatusFindings)
 }
 
-// StrictStatus ends the work with --strict, with a status other than success.
+// StrictStatus returns an error with the given status if --strict is set.
 func (c *Job) StrictStatus(status int) error {
 	if !c.Strict || status == cli.StatusOK {
 		return nil
 	}
-	return &cli.StatusError{Status: status, Err: errors.New("nothing is written: something would be lost, and there is --strict")}
+	return &cli.StatusError{Status: status, Err: errors.New("nothing is written: something would be lost, which --strict forbids")}
 }

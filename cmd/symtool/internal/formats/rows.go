@@ -19,13 +19,13 @@ import (
 	"github.com/symtool/symtool/symfmt/symlist"
 )
 
-// The rows of formats that have a package of their own: which of convert's flags go where.
+// The rows of formats that have packages of their own: how convert's flags map to their options.
 
-// parse is a package's Read. dropped is called with what the file has and symbols have no place
-// for.
+// parse is the form of these packages' Read. dropped is called with whatever in the file has no
+// place in symbols.
 type parse func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Result, error)
 
-// readWith is a row's read of a package's Read.
+// readWith makes a row's Read from a package's Read.
 func readWith(parse parse) func(context.Context, *Job, *Input, func(*Symbols) error) error {
 	return func(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 		r, size, err := in.random()
@@ -91,7 +91,7 @@ func symcacheFormat() Format {
 	}
 }
 
-// listFormat is one of the two lists of symbols.
+// listFormat returns the row of one of the two lists of symbols.
 func listFormat(name, title, ext string, of symlist.Format, match func([]byte) bool) Format {
 	options := func(c *Job) symlist.Options { return symlist.Options{Format: of, Base: c.baseOr0()} }
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) }
@@ -111,7 +111,7 @@ func listFormat(name, title, ext string, of symlist.Format, match func([]byte) b
 	}
 }
 
-// elfFormat is read by the dumper.
+// elfFormat returns the row of ELF files, which are dumped.
 func elfFormat() Format {
 	options := func(c *Job) symelf.Options {
 		o := symelf.Options{Base: c.baseOr0()}
@@ -138,7 +138,7 @@ func elfFormat() Format {
 	}
 }
 
-// jsonFormat is one of the two forms of JSON, which are loss-free.
+// jsonFormat returns the row of one of the two forms of JSON, which lose nothing.
 func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags ...string) Format {
 	return Format{
 		Name: name, Title: title, Exts: []string{"." + name}, match: match, Text: true, Packed: true,
@@ -152,8 +152,8 @@ func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags .
 	}
 }
 
-// adviseBase is the advice for records that --base would give an address. losses are those of a
-// format.
+// adviseBase returns advice on records for which another --base would have an address. losses
+// returns a format's losses.
 func (c *Job) adviseBase(m *symfmt.Module, losses func(*Job, *symfmt.Module) []symfmt.Loss) string {
 	without := Job{Options: c.Options}
 	without.Base = nil
@@ -163,7 +163,7 @@ func (c *Job) adviseBase(m *symfmt.Module, losses func(*Job, *symfmt.Module) []s
 	return fmt.Sprintf("--base %x is too high for them", *c.Base)
 }
 
-// baseOr0 is --base, or 0.
+// baseOr0 returns --base, or 0.
 func (c *Job) baseOr0() uint64 {
 	if c.Base == nil {
 		return 0
@@ -174,7 +174,7 @@ func (c *Job) baseOr0() uint64 {
 // ByteOrders are the values of --byte-order.
 var ByteOrders = map[string]binary.ByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian}
 
-// InputWriter separates a failure to write from a module that a format cannot hold.
+// InputWriter distinguishes a failure to write from a module that a format cannot hold.
 type InputWriter struct {
 	W   io.Writer
 	err error
@@ -188,7 +188,7 @@ func (t *InputWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// writeFailure is a failure to write that is not one of the writer below.
+// writeFailure is a failure of the underlying writer.
 type writeFailure struct{ error }
 
 // Judge classifies the error of a writer of symbols.

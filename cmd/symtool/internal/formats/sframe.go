@@ -24,7 +24,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// readELFRules reads the rules of .eh_frame, .debug_frame or .sframe alone.
+// readELFRules reads only the rules of .eh_frame, .debug_frame or .sframe.
 func readELFRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	f, err := openLinked(in.Path)
 	if err != nil {
@@ -37,7 +37,7 @@ func readELFRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) err
 		if cpu != nil {
 			name = cpu.Name
 		}
-		return fmt.Errorf("SFrame is not for %s", name)
+		return fmt.Errorf("SFrame does not support %s", name)
 	}
 	s := rulesOf(cpu, in, Image{Base: f.Base, Order: f.Order})
 	section, err := symsframe.Open(f)
@@ -66,7 +66,7 @@ func readELFRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) err
 	return s.addSection(section, use)
 }
 
-// rulesOf returns symbols of an input without records.
+// rulesOf returns symbols without records for an input.
 func rulesOf(cpu *arch.Arch, in *Input, image Image) *Symbols {
 	m := &symfmt.Module{OS: "Linux", Arch: cpu.Name, ID: noID, Name: filepath.Base(in.Name)}
 	return &Symbols{Module: m, Image: image}
@@ -87,17 +87,17 @@ func (s *Symbols) addSection(section *sframe.Section, use func(*Symbols) error) 
 	return use(s)
 }
 
-// openLinked refuses objects, whose functions have no addresses yet.
+// openLinked rejects object files, whose functions have no addresses yet.
 func openLinked(path string) (*object.File, error) {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err == nil && f.Kind == object.Relocatable {
 		f.Close()
-		err = errors.New("a relocatable file: its functions have no addresses before it is linked")
+		err = errors.New("a relocatable file: its functions have no addresses until it is linked")
 	}
 	return f, err
 }
 
-// readSFrame reads a section by itself as a module with STACK CFI only. Its addresses count from 0,
+// readSFrame reads a bare section as a module with only STACK CFI. Its addresses count from 0,
 // where shared libraries begin.
 func readSFrame(_ context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	data, err := os.ReadFile(in.Path)
@@ -115,16 +115,16 @@ func readSFrame(_ context.Context, c *Job, in *Input, use func(*Symbols) error) 
 	abi := section.Headers[0].ABI
 	cpu := symsframe.CPU(abi)
 	if cpu == nil {
-		return fmt.Errorf("%s: no CPU that symbol files have a name for", abi)
+		return fmt.Errorf("%s: symbol files have no name for its CPU", abi)
 	}
 	image.Order = abi.Order()
 	return rulesOf(cpu, in, image).addSection(section, use)
 }
 
-// sframeLosses are all records but STACK CFI. What SFrame has no form for of these is reported by
-// writeSFrame, function by function.
+// sframeLosses returns the loss of all records but STACK CFI. writeSFrame reports, function by
+// function, which of these SFrame cannot express.
 func sframeLosses(_ *Job, m *symfmt.Module) []symfmt.Loss {
-	return m.LossOf("an SFrame section has unwind information only", symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin,
+	return m.LossOf("an SFrame section holds only unwind information", symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin,
 		symfmt.KindFunc, symfmt.KindInline, symfmt.KindLine, symfmt.KindPublic, symfmt.KindStackWin)
 }
 
@@ -132,11 +132,11 @@ func sframeLosses(_ *Job, m *symfmt.Module) []symfmt.Loss {
 type sframeWriter struct {
 	*Job
 	abi   sframe.ABI
-	funcs []sframe.Func // at addresses of the binary
-	lost  []bin.Problem // what SFrame has no form for
+	funcs []sframe.Func // at the binary's addresses
+	lost  []bin.Problem // what SFrame cannot express
 }
 
-// writeSFrame writes the section, or with --add the binary with it.
+// writeSFrame writes the section or, with --add, the binary with the section.
 func writeSFrame(ctx context.Context, c *Job, m *symfmt.Module, out io.Writer) error {
 	w := sframeWriter{Job: c}
 	if err := w.take(m); err != nil {
@@ -156,8 +156,8 @@ func writeSFrame(ctx context.Context, c *Job, m *symfmt.Module, out io.Writer) e
 	return err
 }
 
-// take takes the STACK CFI of a module. Where nothing is known of the binary, addresses count from
-// the load base of that of --add; without one, from 0, where shared libraries begin.
+// take adds the STACK CFI of a module. If nothing is known about its binary, addresses count from
+// the load base of --add's, otherwise from 0, where shared libraries begin.
 func (w *sframeWriter) take(m *symfmt.Module) error {
 	if len(m.CFI.Blocks) == 0 {
 		return cli.InputError(w.Name, errors.New("no STACK CFI"))
@@ -182,10 +182,10 @@ func (w *sframeWriter) take(m *symfmt.Module) error {
 			return nil
 		}
 	}
-	return cli.InputError(w.Name, fmt.Errorf("SFrame is not for %s", m.Arch))
+	return cli.InputError(w.Name, fmt.Errorf("SFrame does not support %s", m.Arch))
 }
 
-// encode returns the section for an address, and reports what is not in it.
+// encode returns the section for an address, and reports what it lacks.
 func (w *sframeWriter) encode(addr uint64) ([]byte, error) {
 	data, problems, err := sframe.Encode(w.funcs, sframe.Target{Version: w.Version, ABI: w.abi, Addr: addr})
 	if err != nil {
@@ -198,7 +198,7 @@ func (w *sframeWriter) encode(addr uint64) ([]byte, error) {
 	}
 	w.ReportProblems(w.Name, w.lost, cli.StatusFindings)
 	if len(section.FDEs) == 0 {
-		return nil, &cli.StatusError{Status: cli.StatusInput, Err: errors.New("nothing is written: none of its functions has a place in an SFrame section")}
+		return nil, &cli.StatusError{Status: cli.StatusInput, Err: errors.New("nothing is written: none of its functions fits an SFrame section")}
 	}
 	if err := w.Strictly(w.lost); err != nil {
 		return nil, err
@@ -209,8 +209,8 @@ func (w *sframeWriter) encode(addr uint64) ([]byte, error) {
 	return data, nil
 }
 
-// add writes a copy of the binary with the section in it. The output of objcopy is read again: the
-// section has to be where it was written for.
+// add writes a copy of the binary with the section added. It reads objcopy's output again to check
+// that the section is at the address it was written for.
 func (w *sframeWriter) add(ctx context.Context, out io.Writer) error {
 	old, err := w.openBinary()
 	if err != nil {
@@ -225,7 +225,7 @@ func (w *sframeWriter) add(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if old != nil && uint64(len(data)) > uint64(old.Size()) {
-		return cli.InputError(w.Binary, fmt.Errorf("its .sframe has %d bytes, the new one %d: take the old one away first (objcopy --remove-section .sframe)",
+		return cli.InputError(w.Binary, fmt.Errorf("its .sframe has %d bytes, the new one %d: remove the old one first (objcopy --remove-section .sframe)",
 			old.Size(), len(data)))
 	}
 	if err := w.addTo(ctx, out, change, data, addr); err != nil {
@@ -274,7 +274,7 @@ func runObjcopy(ctx context.Context, dir, change string, section []byte, binary 
 	if err := os.WriteFile(content, section, 0o600); err != nil {
 		return "", err
 	}
-	failed := fmt.Errorf("neither %s is here: write the section with --output, then run objcopy %s .sframe=SECTION %s OUTPUT where it is",
+	failed := fmt.Errorf("neither %s was found: write the section with --output, then run objcopy %s .sframe=SECTION %s OUTPUT on a machine that has it",
 		strings.Join(objcopies, " nor "), change, binary)
 	for _, name := range objcopies {
 		path, err := exec.LookPath(name)
@@ -292,7 +292,7 @@ func runObjcopy(ctx context.Context, dir, change string, section []byte, binary 
 	return "", failed
 }
 
-// checkAdded reads the section of a binary again.
+// checkAdded reads a binary's section again.
 func checkAdded(path string, addr uint64, want []byte) error {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package inspect is symtool inspect.
+// Package inspect implements symtool inspect.
 package inspect
 
 import (
@@ -27,7 +27,7 @@ meaning; they have the names of minidump-stackwalk's fields if it has them.
 Addresses, ids and codes are hexadecimal strings.
 `
 
-// Command is symtool inspect.
+// Command returns the command symtool inspect.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "inspect",
@@ -109,7 +109,7 @@ type openedDump struct {
 	close func() error
 }
 
-// open reads a dump and reports what is wrong with it.
+// open reads a dump and reports its problems.
 func (in *inspector) open(file string) (*openedDump, error) {
 	d, closer, err := dumpfile.Open(file, dumpfile.Options{})
 	if err != nil {
@@ -124,7 +124,7 @@ func (in *inspector) open(file string) (*openedDump, error) {
 	return &openedDump{d, closer.Close}, nil
 }
 
-// text prints a dump for people.
+// text prints a dump as text.
 func (in *inspector) text(out cli.Output, more bool, file string, d *dump.Dump) {
 	t := &dumpText{d: d, out: out}
 	if more {
@@ -147,10 +147,10 @@ func (in *inspector) text(out cli.Output, more bool, file string, d *dump.Dump) 
 // dumpText is the text of one dump.
 type dumpText struct {
 	d   *dump.Dump
-	out io.Writer // buffered; its Commit returns a failure
+	out io.Writer // buffered; Commit will return a failure
 }
 
-// line writes a line; names in it come from the dump.
+// line writes a line, with names from the dump escaped.
 func (t *dumpText) line(format string, args ...any) {
 	t.write(strings.TrimRight(text.Printable(fmt.Sprintf(format, args...)), " ") + "\n")
 }
@@ -250,7 +250,7 @@ func (t *dumpText) crash() {
 	t.entry("code", "%#x, flags %#x%s", c.Code, c.Flags, params(c.Params))
 }
 
-// asked writes which threads asked for the dump and wrote it.
+// asked writes which threads requested and wrote the dump.
 func (t *dumpText) asked() {
 	if t.d.HasRequester {
 		t.entry("requested by", "thread %d", t.d.Requester)
@@ -267,11 +267,11 @@ func params(list []uint64) string {
 	return fmt.Sprintf(", parameters %#x", list)
 }
 
-// maxFileName is the length, in bytes, of a name without folders, from which on it cannot be the
-// name of a file: a thousand threads may be in that module.
+// maxFileName is the length in bytes above which a name without folders cannot be a file's: a
+// thousand threads may be in that module.
 const maxFileName = 255
 
-// place formats an address relative to its module, if any.
+// place formats an address, relative to its module if it has one.
 func (t *dumpText) place(a uint64) string {
 	if i := t.d.ModuleAt(a); i >= 0 {
 		m := &t.d.Modules[i]
@@ -318,7 +318,7 @@ func (t *dumpText) threads(registers bool) {
 	}
 }
 
-// registers prints the known registers, four in a line.
+// registers prints the known registers, four per line.
 func (t *dumpText) registers(c *dump.Context) {
 	if c == nil {
 		t.line("     no registers")
@@ -384,7 +384,7 @@ func (t *dumpText) annotations() {
 	}
 }
 
-// ranges prints the size of the memory, and with list each part of it.
+// ranges prints the size of the memory and, if list is set, each part.
 func (t *dumpText) ranges(list bool) {
 	d := t.d
 	total := uint64(0)
@@ -407,7 +407,7 @@ func (t *dumpText) ranges(list bool) {
 	}
 }
 
-// permissions are those of a mapping as /proc/PID/maps has them.
+// permissions formats a mapping's permissions as /proc/PID/maps does.
 func permissions(m *dump.Mapping) string {
 	text := []byte("---p")
 	for i, set := range []bool{m.Read, m.Write, m.Exec, m.Shared} {

@@ -12,8 +12,8 @@ import (
 )
 
 // inspectDocument is what inspect --format json prints. Fields may be added; none
-// changes its meaning, its unit or its name. Those that minidump-stackwalk has
-// too are named as there.
+// changes its meaning, its unit or its name. Fields that minidump-stackwalk also
+// has are named as there.
 type inspectDocument struct {
 	Schema    int             `json:"schema"`
 	Generator string          `json:"generator"`
@@ -21,10 +21,10 @@ type inspectDocument struct {
 	Dumps     []inspectedDump `json:"dumps"`  // one for each operand, in their order
 }
 
-// inspectedDump is a dump. Addresses are texts: "0x" and all digits of the CPU.
+// inspectedDump is a dump. Addresses are strings: "0x" and all digits of the CPU.
 type inspectedDump struct {
 	File        string               `json:"file"`
-	Error       string               `json:"error,omitempty"` // the file could not be read: the other fields are missing
+	Error       string               `json:"error,omitempty"` // if set, the file could not be read and the other fields are missing
 	Format      string               `json:"format,omitempty"`
 	Time        string               `json:"time,omitempty"` // RFC 3339
 	PID         *uint32              `json:"pid,omitempty"`
@@ -36,7 +36,7 @@ type inspectedDump struct {
 	Writer      *uint32              `json:"dump_thread_id,omitempty"`
 	ThreadCount int                  `json:"thread_count"`
 	Threads     []inspectedThread    `json:"threads,omitempty"`
-	MainModule  *int                 `json:"main_module,omitempty"` // place in modules
+	MainModule  *int                 `json:"main_module,omitempty"` // index in modules
 	Modules     []inspectedModule    `json:"modules,omitempty"`     // by address
 	Unloaded    []inspectedModule    `json:"unloaded_modules,omitempty"`
 	Memory      []inspectedRange     `json:"memory,omitempty"`
@@ -77,7 +77,7 @@ type inspectedSystem struct {
 type inspectedCrash struct {
 	Type      string            `json:"type"`
 	Address   string            `json:"address,omitempty"`
-	Thread    *int              `json:"crashing_thread,omitempty"` // place in threads
+	Thread    *int              `json:"crashing_thread,omitempty"` // index in threads
 	ThreadID  uint32            `json:"thread_id"`
 	Code      string            `json:"code"`
 	Flags     string            `json:"flags"`
@@ -107,7 +107,7 @@ type inspectedThread struct {
 
 type inspectedModule struct {
 	Base      string `json:"base_addr"`
-	End       string `json:"end_addr"` // behind the last byte
+	End       string `json:"end_addr"` // address after the last byte
 	File      string `json:"filename"` // without folders
 	Path      string `json:"path"`
 	DebugFile string `json:"debug_file,omitempty"` // without folders
@@ -124,13 +124,13 @@ type inspectedModule struct {
 
 type inspectedRange struct {
 	Base string `json:"base_addr"`
-	End  string `json:"end_addr"` // behind the last byte
+	End  string `json:"end_addr"` // address after the last byte
 	Size uint64 `json:"size"`
 }
 
 type inspectedMapping struct {
 	Base         string `json:"base_addr"`
-	End          string `json:"end_addr"` // behind the last byte
+	End          string `json:"end_addr"` // address after the last byte
 	Size         uint64 `json:"size"`
 	Permissions  string `json:"permissions"` // as in /proc/PID/maps
 	Offset       string `json:"offset,omitempty"`
@@ -216,7 +216,7 @@ func newInspectedDump(file string, dumped *dump.Dump) inspectedDump {
 	return out
 }
 
-// rest fills the simple lists.
+// rest fills in the simple lists.
 func (d jsonDump) rest(out *inspectedDump) {
 	for _, a := range d.Auxv {
 		out.Auxv = append(out.Auxv, inspectedAux{a.Key, d.addr(a.Value)})
@@ -238,7 +238,7 @@ func (d jsonDump) rest(out *inspectedDump) {
 
 func (d jsonDump) addr(v uint64) string { return addr(d.Dump, v) }
 
-// known formats an address, "" for 0.
+// known formats an address, or returns "" for 0.
 func (d jsonDump) known(v uint64) string {
 	if v == 0 {
 		return ""
@@ -252,7 +252,7 @@ func (d jsonDump) span(r dump.Range) inspectedRange {
 
 func hexText(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
-// hexKnown formats a number, "" for 0.
+// hexKnown formats a number, or returns "" for 0.
 func hexKnown(v uint64) string {
 	if v == 0 {
 		return ""
@@ -290,7 +290,7 @@ func (d jsonDump) crash() *inspectedCrash {
 	return out
 }
 
-// registers are those that are known, by name without "$".
+// registers returns the known registers by name, without "$".
 func (d jsonDump) registers(c *dump.Context) map[string]string {
 	if c == nil {
 		return nil

@@ -36,7 +36,7 @@ func (l *linter) configure(c *cli.Context) error {
 		return err
 	}
 	if len(l.options.Rules) == 0 {
-		return fmt.Errorf("--select and --ignore leave no rule")
+		return fmt.Errorf("--select and --ignore leave no rules")
 	}
 	l.options.MinCFI, l.options.MinLines = c.Float64("min-cfi"), c.Float64("min-lines")
 	if settings != nil && settings.MinCFI != nil && !c.IsSet("min-cfi") {
@@ -56,7 +56,8 @@ func (l *linter) configure(c *cli.Context) error {
 	return nil
 }
 
-// readLintFile reads a flag's file, a configuration or a baseline; nil without a name.
+// readLintFile reads the configuration or baseline that a flag names; it returns nil if the flag is
+// not given.
 func readLintFile[T any](c *cli.Context, flag string, read func(string, io.Reader) (*T, error)) (*T, error) {
 	name := c.String(flag)
 	if name == "" {

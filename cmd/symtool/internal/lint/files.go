@@ -26,7 +26,7 @@ import (
 // lintInput is a symbol file to check.
 type lintInput struct {
 	name string // "-" for standard input
-	err  error  // of looking for it
+	err  error  // from looking for it
 }
 
 func (in lintInput) String() string {
@@ -37,7 +37,7 @@ func (in lintInput) String() string {
 }
 
 // stored returns a function that reports whether the store that the file is in has symbols with its
-// Id under a name; nil if the file's folder is not NAME/ID of a store.
+// id under a given name. It returns nil if the file's folder is not NAME/ID in a store.
 func (in lintInput) stored(id string) func(name string) bool {
 	path, err := filepath.Abs(in.name)
 	folder := filepath.Dir(path)
@@ -51,7 +51,8 @@ func (in lintInput) stored(id string) func(name string) bool {
 	}
 }
 
-// lintInputs are the files that operands stand for: those below a folder by name.
+// lintInputs returns the files that operands stand for; those below a folder are in order of their
+// names.
 func lintInputs(operands []string) (inputs []lintInput) {
 	for _, arg := range operands {
 		if arg == "-" || !cli.IsFolder(arg) {
@@ -61,7 +62,7 @@ func lintInputs(operands []string) (inputs []lintInput) {
 		n := len(inputs)
 		err := filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case err != nil: // the folder alone is lost
+			case err != nil: // only this folder is lost
 				inputs = append(inputs, lintInput{path, err})
 			case !d.IsDir() && cli.HasSymbolSuffix(path):
 				inputs = append(inputs, lintInput{name: path})
@@ -86,7 +87,7 @@ func (in lintInput) text(stdin io.Reader) (text *bufio.Reader, close func() erro
 	}
 	raw := stdin
 	if in.name != "-" {
-		if cli.IsFolder(in.name) { // a folder named a.sym is in a store, too
+		if cli.IsFolder(in.name) { // a folder named a.sym may be in a store
 			return nil, close, errors.New("is a folder")
 		}
 		f, err := os.Open(in.name)
@@ -100,12 +101,12 @@ func (in lintInput) text(stdin io.Reader) (text *bufio.Reader, close func() erro
 
 // lintBinaries finds the binaries of symbol files.
 type lintBinaries struct {
-	path   string // of the only one; "" without
+	path   string // path of the only one, or ""
 	mu     sync.Mutex
-	folder *supplier.Binaries // nil without
+	folder *supplier.Binaries // or nil
 }
 
-// open looks at the value of --binary.
+// open interprets the value of --binary.
 func (b *lintBinaries) open(path string) error {
 	if path == "" {
 		return nil
@@ -122,7 +123,7 @@ func (b *lintBinaries) open(path string) error {
 	return nil
 }
 
-// find opens the binary of a module, which the caller must close; nil without --binary.
+// find opens a module's binary, which the caller must close; it returns nil without --binary.
 func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt.Binary, error) {
 	if b.path != "" {
 		return dwarf2sym.Open(b.path)
@@ -142,19 +143,19 @@ func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt
 	return f, err
 }
 
-// headModule is the module named in a text's first line, if any.
+// headModule returns the module named in a text's first line, if any.
 func headModule(head []byte) (m suppliers.ModuleName) {
-	rec, err := symfmt.NewReader(bytes.NewReader(head), symfmt.ReadOptions{}).Next() // compressed data ends within
+	rec, err := symfmt.NewReader(bytes.NewReader(head), symfmt.ReadOptions{}).Next() // compressed data ends early
 	if err == nil && rec.Kind == symfmt.KindModule {
 		m.Id, m.Name = strings.ToUpper(string(rec.DebugID)), string(rec.Name)
 	}
 	return m
 }
 
-// notSymbols is the error for a file of another kind that is used as a symbol file.
+// notSymbols returns the error for a file of another kind that is used as a symbol file.
 func notSymbols(head []byte) error {
 	for _, f := range []struct{ magic, what string }{
-		{"\x7fELF", "an ELF file, not a symbol file: symtool dump makes one"},
+		{"\x7fELF", "an ELF file, not a symbol file: symtool dump makes one from it"},
 		{"Microsoft C/C++ MSF 7.00", "a PDB file, not a symbol file"},
 		{"MZ", "a Windows program, not a symbol file"},
 		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file"},

@@ -1,4 +1,4 @@
-// Package lint is symtool lint.
+// Package lint implements symtool lint.
 package lint
 
 import (
@@ -25,7 +25,7 @@ both. A configuration is read only if --config names it, so that the same
 command gives the same findings in every folder.
 `
 
-// Command is symtool lint.
+// Command returns the command symtool lint.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "lint",
@@ -65,13 +65,13 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// linter is a call of lint, checked.
+// linter is a call of lint, with its arguments checked.
 type linter struct {
 	operands []string
 	format   lintFormat
 	output   string
 	failOn   lint.Severity
-	never    bool // no severity fails
+	never    bool // findings of no severity affect the status
 	options  lint.Options
 	recordTo string // --write-baseline
 	stamp    string // --stamp
@@ -85,7 +85,7 @@ type linter struct {
 	status int
 }
 
-// lintNoValue lists the flags whose value may not be empty.
+// lintNoValue lists the flags whose value must not be empty.
 var lintNoValue = []string{"output", "config", "baseline", "write-baseline", "stamp", "binary"}
 
 func newLinter(c *cli.Context, msgs *cli.Messages) (*linter, error) {
@@ -127,7 +127,7 @@ func (l *linter) checkOperands(c *cli.Context) error {
 		}
 	}
 	if standard > 1 {
-		return errors.New("standard input is there twice, and can be read once")
+		return errors.New("standard input is given twice, but can be read only once")
 	}
 	written := c.String("write-baseline")
 	if written != "" && written == l.output {
@@ -143,7 +143,7 @@ func (l *linter) checkOperands(c *cli.Context) error {
 	return l.checkStamp(append(inputs, written, l.output))
 }
 
-// checkStamp refuses a stamp that would overwrite an input or another output.
+// checkStamp rejects a stamp that would overwrite an input or another output.
 func (l *linter) checkStamp(others []string) error {
 	if cli.NotInput(l.stamp, others...) != nil || l.stamp == "-" || l.stamp != "" && slices.Contains(others, l.stamp) {
 		return fmt.Errorf("--stamp is %s, want another file", l.stamp)
@@ -178,13 +178,13 @@ func (l *linter) checkThresholds(c *cli.Context) error {
 		}
 	}
 	if n := c.Int("max-per-rule"); c.IsSet("max-per-rule") && n < 1 {
-		return fmt.Errorf("--max-per-rule is %d, want a number from 1 on", n)
+		return fmt.Errorf("--max-per-rule is %d, want 1 or more", n)
 	}
 	l.options.MaxPerRule = c.Int("max-per-rule")
 	return nil
 }
 
-// ruleNames are the families of lint's rules and their IDs.
+// ruleNames returns the families of lint's rules and their IDs.
 func ruleNames() (names []string) {
 	var ids []string
 	for _, r := range lint.Rules() {

@@ -11,12 +11,12 @@ import (
 	lintreport "github.com/symtool/symtool/lint/report"
 )
 
-// lintFormat is a value of --format. Text is printed file by file, the others are
+// lintFormat is a value of --format. Text is printed file by file; the others are
 // documents.
 type lintFormat struct {
 	document  func(w io.Writer, r *lintreport.Results) error // nil for text
-	page      bool                                           // it needs maps
-	functions bool                                           // it has the function of each finding
+	page      bool                                           // needs maps
+	functions bool                                           // shows the function of each finding
 }
 
 // lintFormatNames are the values of --format, in the order of the help.
@@ -46,8 +46,8 @@ func (l *linter) printFile(out io.Writer, r *lint.Report) error {
 	return lintreport.WriteVerdict(out, r)
 }
 
-// quiet reports whether the reports have nothing that a build would stop for: notes are in hundreds
-// of files.
+// quiet reports whether the reports contain nothing that should stop a build: hundreds of files
+// have notes.
 func (l *linter) quiet(reports []*lint.Report) bool {
 	if l.stamp == "" || l.status != cli.StatusOK {
 		return false
@@ -60,7 +60,7 @@ func (l *linter) quiet(reports []*lint.Report) bool {
 	return true
 }
 
-// printEnd prints the end of the output: for a document, all of it.
+// printEnd prints the end of the output; for a document, that is all of it.
 func (l *linter) printEnd(out io.Writer, done *lintDone) error {
 	results := &lintreport.Results{Version: version.Version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports}
 	switch {
@@ -80,7 +80,7 @@ type lintDone struct {
 	maps    map[*lint.Report]*lint.Map
 }
 
-// add keeps of a file what a document needs: its tables may be large, and the files many.
+// add keeps what a document needs of a file: its tables may be large, and the files many.
 func (d *lintDone) add(r *linted) {
 	f := r.report.Facts
 	r.report.Facts = &facts.Facts{HasModule: f.HasModule, OS: f.OS, CPU: f.CPU, DebugID: f.DebugID, Name: f.Name}
@@ -90,7 +90,7 @@ func (d *lintDone) add(r *linted) {
 	}
 }
 
-// writeStamp writes the file of --stamp, if nothing was found.
+// writeStamp writes the file of --stamp if nothing was found.
 func (l *linter) writeStamp() error {
 	if l.stamp == "" {
 		return nil

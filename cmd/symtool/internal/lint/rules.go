@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// lintPages prints documentation of rules; done is false if none was asked for.
+// lintPages prints documentation of rules; done is false if none was requested.
 func lintPages(c *cli.Context) (done bool, err error) {
 	asked := ""
 	for _, name := range []string{"explain", "list", "docs"} {
@@ -32,7 +32,7 @@ func lintPages(c *cli.Context) (done bool, err error) {
 	return true, cli.WriteText(c.App.Writer, text)
 }
 
-// aloneIn checks that a flag that needs no files stands alone.
+// aloneIn checks that a flag that needs no files is used alone.
 func aloneIn(c *cli.Context, asked string) error {
 	if c.Args().Present() {
 		return fmt.Errorf("--%s takes no FILE", asked)
@@ -54,7 +54,7 @@ func lintPage(c *cli.Context, asked string) (string, error) {
 		return text, nil
 	}
 	if !c.Bool(asked) {
-		return "", fmt.Errorf("--%s=false asks for nothing", asked)
+		return "", fmt.Errorf("--%s=false has no effect: leave it out", asked)
 	}
 	if asked == "list" {
 		return lint.List(), nil

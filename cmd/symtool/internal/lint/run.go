@@ -16,10 +16,10 @@ import (
 // linted is the result for one file.
 type linted struct {
 	input  lintInput
-	report *lint.Report // nil with err
+	report *lint.Report // nil if err is set
 	chart  *lint.Map    // for a page
 	err    error
-	stack  []byte // of a panic
+	stack  []byte // from a panic
 }
 
 // run checks all files and prints the findings in the order of the operands.
@@ -62,7 +62,7 @@ func (l *linter) end() error {
 	return l.writeStamp()
 }
 
-// guarded checks one file. Damage, and even a panic, is this file's alone.
+// guarded checks one file. Damage, and even a panic, affects only this file.
 func (l *linter) guarded(ctx context.Context, in lintInput) *linted {
 	r := &linted{input: in}
 	r.err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return l.check(ctx, r) })
@@ -83,7 +83,7 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	defer closeText()
 	options := l.options
 	options.File = r.input.String()
-	head, _ := text.Peek(cli.ModuleHead) // its error comes again
+	head, _ := text.Peek(cli.ModuleHead) // the error will recur
 	if err := notSymbols(head); err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	return l.readNames(r)
 }
 
-// readNames reads the names of functions with findings, or in the verdict, that are no longer known
-// at the end of a file. That takes a second pass: names from standard input stay unknown.
+// readNames reads those names of functions in findings or the verdict that are no longer known at
+// the end of a file. That takes a second pass, so names from standard input remain unknown.
 func (l *linter) readNames(r *linted) error {
 	named := l.format.functions && r.report.NamesWanted()
 	if !l.verdict && !named || r.input.name == "-" {
@@ -141,7 +141,7 @@ func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 	if damage := r.report.Damage; damage != nil {
 		l.unread(r.input)
 		if r.report.Counts["SYM101"] == 0 {
-			l.msgs.Warnf("symtool: %v", damage) // where no finding reports it
+			l.msgs.Warnf("symtool: %v", damage) // if no finding reports it
 		}
 	}
 	if l.format.text() {
@@ -153,14 +153,14 @@ func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 	return nil
 }
 
-// unread is for a file that was not read to its end.
+// unread handles a file that was not read to its end.
 func (l *linter) unread(in lintInput) {
 	if l.options.Filter != nil {
 		l.options.Filter.Unread(in.String())
 	}
 }
 
-// judge sets the status by a file's findings, unless they go into a baseline.
+// judge sets the status from a file's findings, unless they go into a baseline.
 func (l *linter) judge(r *lint.Report) {
 	if r.Damage != nil {
 		l.status = max(l.status, cli.StatusInput)

@@ -30,7 +30,7 @@ func (r *addressResolver) rvaOf(symbols resolve.Symbols, q question) (rva uint64
 	base, _ := symbols.Base()
 	switch {
 	case fromStart && linked:
-		r.hint(symbols, "%s is in the code as an address of the linker and as one from the start of the module: --base %x or --base 0 says which it is", q.text, base)
+		r.hint(symbols, "%s is in the code both as an address of the linker and as one from the start of the module: use --base %x or --base 0 to say which it is", q.text, base)
 		return 0, false
 	case linked:
 		return q.addr - base, true
@@ -48,13 +48,13 @@ func readings(symbols resolve.Symbols, addr uint64) (fromStart, linked bool) {
 	return symbols.InCode(symfmt.RVA(addr)), linked
 }
 
-// hintOutside suggests a meaning for an address outside of a module's code.
+// hintOutside suggests a meaning for an address outside a module's code.
 func (r *addressResolver) hintOutside(symbols resolve.Symbols, text string) {
 	if _, known := symbols.Base(); known {
-		r.hint(symbols, "%s is not in its code: for addresses of a process, --base says where the module begins there", text)
+		r.hint(symbols, "%s is not in its code: for addresses of a process, use --base to say where the module begins there", text)
 		return
 	}
-	r.hint(symbols, "%s is past its code, whose records end at %x: for addresses of a process or of the linker, --base says where the module begins", text, uint64(symbols.Last()))
+	r.hint(symbols, "%s is past its code, whose records end at %x: for addresses of a process or of the linker, use --base to say where the module begins", text, uint64(symbols.Last()))
 }
 
 // findPlace finds a place of a log.
@@ -81,7 +81,7 @@ func (r *addressResolver) rvaOfPlace(symbols resolve.Symbols, p *place) (rva uin
 	case p.form == absolute:
 		return 0, false
 	case !fromStart && !baseKnown:
-		r.hint(symbols, "%s+0x%x is past its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds out where", p.name, p.addr, uint64(symbols.Last()))
+		r.hint(symbols, "%s+0x%x is past its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds it out", p.name, p.addr, uint64(symbols.Last()))
 	}
 	return p.addr, true
 }

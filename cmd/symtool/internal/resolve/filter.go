@@ -32,33 +32,33 @@ import (
 // +0xADDR counts.
 type logFilter struct {
 	find     func(p *place, at *resolve.Location) (rva uint64, found bool)
-	names    func() []string // of the modules whose symbols are at hand
+	names    func() []string // names of the modules whose symbols are at hand
 	noInline bool
 
-	odd    []string // names with bytes that isNameByte refuses, the longest first
-	listed bool     // odd is there
+	odd    []string // names with bytes that isNameByte rejects, the longest first
+	listed bool     // odd has been filled in
 
 	at  resolve.Location
 	out []byte
 
-	replaced int      // places
-	missed   []string // the names of some that were not, without repetition
+	replaced int      // number of places
+	missed   []string // names of some places that were not replaced, without repetition
 }
 
 // longestName limits the length of a place in a log.
 const longestName = 4 << 10
 
-// longestPlace has room for the address and a build-id, too.
+// longestPlace is that plus room for the address and a build-id.
 const longestPlace = longestName + 256
 
 // filterBuffer is how much of a log is read at once.
 const filterBuffer = 64 << 10
 
-// run copies until the end of in. Whole lines go out when there is nothing more
-// to read for now.
+// run copies until the end of in. It writes whole lines whenever there is
+// nothing more to read for now.
 func (f *logFilter) run(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 	buf := make([]byte, filterBuffer)
-	have, from := 0, 0 // bytes in buf; of these, how many are out already
+	have, from := 0, 0 // bytes in buf, and how many of these have been written
 	for {
 		n, err := in.Read(buf[have:])
 		have += n
@@ -83,7 +83,7 @@ func (f *logFilter) run(ctx context.Context, in io.Reader, out *cli.Stdout) erro
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		// The bytes in front of the rest decide whether a name begins with it.
+		// The bytes before the rest determine whether a name begins with it.
 		context := max(cut-longestPlace, 0)
 		have, from = copy(buf, buf[context:have]), cut-context
 	}
@@ -96,8 +96,8 @@ func wholePart(text []byte) int {
 	return max(start, len(text)-longestPlace)
 }
 
-// nameStart returns where the run of bytes of names before end begins, but not
-// before from.
+// nameStart returns the start of the run of name bytes before end, but at least
+// from.
 func nameStart(text []byte, from, end int) int {
 	for end > from && isNameByte(text[end-1]) {
 		end--
@@ -142,18 +142,18 @@ func (f *logFilter) replace(dst, text []byte, from, cut int) (_ []byte, end int)
 	return append(dst, text[from:end]...), end
 }
 
-// place is one in a text; name is "" if there is no place.
+// place is a place in a text; name is "" if there is none.
 type place struct {
-	start, end int // what is replaced, or end behind what was looked at
+	start, end int // what is replaced; or end is how far was searched
 	name       string
 	addr       uint64
 	form       placeForm
-	build      string // build-id, in lower-case hexadecimal digits; "" if it is not there
+	build      string // build-id in lower-case hexadecimal digits, or ""
 
-	before, after string // what is put around the answer
+	before, after string // text around the answer
 }
 
-// placeForm says what an address counts from.
+// placeForm is what an address counts from.
 type placeForm uint8
 
 const (
@@ -193,8 +193,8 @@ func (f *logFilter) placeAt(text []byte, mark int) place {
 	return p
 }
 
-// inBrackets looks for the bracket around the place whose plus is at mark: a path behind the
-// bracket may have any bytes.
+// inBrackets finds the bracket around the place whose plus is at mark: a path after the
+// bracket may contain any bytes.
 func (p *place) inBrackets(text []byte, mark int) {
 	head, cut := tail(text[:mark], longestName)
 	line := bytes.LastIndexByte(head, '\n') + 1
@@ -225,7 +225,7 @@ func (f *logFilter) absoluteAt(text []byte, mark int) place {
 	return p
 }
 
-// readAddress reads 0x and the digits of an address; end is behind what was looked at.
+// readAddress reads 0x and the digits of an address; it sets end to how far it searched.
 func (p *place) readAddress(text []byte, digits int) bool {
 	if !bytes.HasPrefix(text[digits:], []byte("0x")) {
 		return false
@@ -240,7 +240,7 @@ func (p *place) readAddress(text []byte, digits int) bool {
 	return err == nil
 }
 
-// buildID reads the digits of (BuildId: DIGITS), which sanitizers put behind a place.
+// buildID reads the digits of (BuildId: DIGITS), which sanitizers write after a place.
 func buildID(text []byte) string {
 	digits, there := bytes.CutPrefix(text, []byte(" (BuildId: "))
 	if !there {
@@ -256,8 +256,8 @@ func buildID(text []byte) string {
 	return strings.ToLower(string(digits[:n]))
 }
 
-// nameBefore returns the name at the end of text, with the folders in front of it, and where it
-// starts; "" without a name.
+// nameBefore returns the name at the end of text, including folders, and its start, or "" if
+// there is none.
 func (f *logFilter) nameBefore(text []byte) (start int, name string) {
 	text, cut := tail(text, longestName+1)
 	for _, odd := range f.oddNames() {
@@ -279,8 +279,8 @@ func (f *logFilter) nameBefore(text []byte) (start int, name string) {
 	return cut + at, string(text[at:])
 }
 
-// endsWith returns where the name starts that text ends with, possibly followed by an id: NAME/ID.
-// It is -1 if text ends otherwise.
+// endsWith returns the start of name at the end of text, possibly followed by an id as in NAME/ID,
+// or -1.
 func endsWith(text []byte, name string) int {
 	last, cut := tail(text, longestID+1)
 	if i := bytes.LastIndexAny(last, `/\`); i >= 0 && suppliers.IsID(string(last[i+1:])) {
@@ -295,13 +295,13 @@ func endsWith(text []byte, name string) int {
 // longestID bounds the search for an id; those of MODULE records have 33 to 40 digits.
 const longestID = 64
 
-// tail returns the last bytes of text, and how many are in front of them.
+// tail returns the last bytes of text, and the number of bytes before them.
 func tail(text []byte, most int) ([]byte, int) {
 	cut := max(len(text)-most, 0)
 	return text[cut:], cut
 }
 
-// oddNames lists the names that have bytes other than isNameByte's.
+// oddNames returns the names that contain bytes that isNameByte rejects.
 func (f *logFilter) oddNames() []string {
 	if f.listed || f.names == nil {
 		return f.odd
@@ -321,7 +321,7 @@ func isHexDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// listedMisses is how many names the message has when nothing was replaced.
+// listedMisses is how many names the message lists if nothing was replaced.
 const listedMisses = 4
 
 func (f *logFilter) miss(name string) {
@@ -330,7 +330,7 @@ func (f *logFilter) miss(name string) {
 	}
 }
 
-// appendPlace writes "g at t.c:2, inlined by main at t.c:3".
+// appendPlace appends "g at t.c:2, inlined by main at t.c:3".
 func (f *logFilter) appendPlace(b []byte, rva uint64) []byte {
 	frames := f.at.Frames
 	if f.noInline {

@@ -17,10 +17,10 @@ type answerWriter interface {
 	end() error
 }
 
-// answerFormat makes an answerWriter; together says that the answers are one document.
+// answerFormat returns an answerWriter; together is set if the answers form one document.
 type answerFormat func(w io.Writer, together bool) answerWriter
 
-// The formats by the name that --format has for them.
+// answerFormats are the formats by their --format names.
 var answerFormats = map[string]answerFormat{
 	cli.FormatText: eachAnswer(appendText),
 	cli.FormatJSON: eachAnswer(appendJSON),
@@ -48,7 +48,7 @@ func (p *plainAnswers) answer(a *answer) error {
 
 func (p *plainAnswers) end() error { return nil }
 
-// appendText is for people:
+// appendText formats an answer for people:
 //
 //	0x1044: g at t.c:2
 //	  inlined by main at t.c:3
@@ -77,10 +77,10 @@ func appendNearest(b []byte, a *answer) []byte {
 	return fmt.Appendf(b, " (0x%x after %s, which may have ended)", a.rva-uint64(a.at.Start), a.at.Frames[0].Function)
 }
 
-// hasNearest reports whether the address is not known, but a PUBLIC in front of it.
+// hasNearest reports whether the address is unknown but has a PUBLIC before it.
 func (a *answer) hasNearest() bool { return !a.found && a.at.Guess && !a.outside }
 
-// appendBehind writes the distance of the address from a PUBLIC, which has no size.
+// appendBehind appends the distance of the address from a PUBLIC, which has no size.
 func appendBehind(b []byte, at *resolve.Location, rva uint64) []byte {
 	if at.Source != resolve.Public || rva == uint64(at.Start) {
 		return b
@@ -88,7 +88,7 @@ func appendBehind(b []byte, at *resolve.Location, rva uint64) []byte {
 	return strconv.AppendUint(append(b, "+0x"...), rva-uint64(at.Start), 16)
 }
 
-// appendFrame writes "function at file:line", as far as they are known.
+// appendFrame appends "function at file:line", as far as they are known.
 func appendFrame(b []byte, f *resolve.Frame) []byte {
 	b = append(b, orUnknown(f.Function)...)
 	if f.File == "" && f.Line == 0 {
@@ -109,7 +109,7 @@ func orUnknown(name string) string {
 	return name
 }
 
-// appendAddr2line writes the output of `addr2line -f -i` of the GNU binutils.
+// appendAddr2line formats an answer like `addr2line -f -i` of GNU binutils.
 func appendAddr2line(b []byte, a *answer) []byte {
 	if !a.found {
 		return append(b, "??\n??:0\n"...)
@@ -124,8 +124,8 @@ func appendAddr2line(b []byte, a *answer) []byte {
 	return b
 }
 
-// appendLLVM writes the output of `llvm-symbolizer`. Symbol files have no columns: they are 0,
-// LLVM's value for unknown columns.
+// appendLLVM formats an answer like `llvm-symbolizer`. Symbol files have no columns: they are
+// 0, LLVM's value for unknown columns.
 func appendLLVM(b []byte, a *answer) []byte {
 	if !a.found {
 		return append(b, "??\n??:0:0\n\n"...)
@@ -138,15 +138,15 @@ func appendLLVM(b []byte, a *answer) []byte {
 
 // answerJSON is an answer of --format json, on a line of its own. docs/json.md documents its fields.
 type answerJSON struct {
-	Address  string      `json:"address"` // as it was asked for
+	Address  string      `json:"address"` // as given
 	Symbols  string      `json:"symbols,omitempty"`
 	Found    bool        `json:"found"`
 	Record   string      `json:"record,omitempty"` // FUNC or PUBLIC
 	Start    string      `json:"start,omitempty"`
-	Offset   string      `json:"function_offset,omitempty"` // of the address from the start
+	Offset   string      `json:"function_offset,omitempty"` // distance of the address from the start
 	Size     string      `json:"size,omitempty"`
 	Multiple bool        `json:"multiple,omitempty"`
-	Nearest  string      `json:"nearest,omitempty"` // not found: the PUBLIC before it, which may have ended
+	Nearest  string      `json:"nearest,omitempty"` // if not found: the PUBLIC before it, which may have ended
 	Frames   []frameJSON `json:"frames"`
 }
 
@@ -180,19 +180,19 @@ func appendJSON(b []byte, a *answer) []byte {
 
 func hexString(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }
 
-// appendDocument writes v on a line; HTML characters are not escaped.
+// appendDocument appends v as one line of JSON; HTML characters are not escaped.
 func appendDocument(b []byte, v any) []byte {
 	var text strings.Builder
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic(err) // strings and numbers only
+		panic(err) // v has only strings and numbers
 	}
 	return append(b, text.String()...)
 }
 
 // llvmJSON writes the output of `llvm-symbolizer --output-style=JSON`: a list for addresses from
-// arguments, a line for each that is read.
+// arguments, or a line for each one read.
 type llvmJSON struct {
 	w        io.Writer
 	together bool
@@ -229,7 +229,7 @@ func (j *llvmJSON) answer(a *answer) error {
 	}
 	for _, f := range frames {
 		symbol := llvmSymbol{FileName: f.File, FunctionName: f.Function, Line: f.Line}
-		if !f.Inlined { // where those start is not known, and mostly in several places
+		if !f.Inlined { // the start of an inlined function is unknown, and usually in several places
 			symbol.StartAddress = hexString(uint64(a.at.Start) + a.base)
 		}
 		out.Symbol = append(out.Symbol, symbol)

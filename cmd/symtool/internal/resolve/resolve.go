@@ -1,4 +1,4 @@
-// Package resolve is symtool resolve.
+// Package resolve implements symtool resolve.
 package resolve
 
 import (
@@ -28,7 +28,7 @@ The first source that has lines for the module is used, or else the first with
 functions, or else the first that has the module.
 `
 
-// Command is symtool resolve.
+// Command returns the command symtool resolve.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "resolve",
@@ -55,7 +55,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// addressResolver is a call of resolve, checked.
+// addressResolver is a call of resolve, with its arguments checked.
 type addressResolver struct {
 	symbols  *suppliers.Sources
 	module   suppliers.ModuleName
@@ -68,7 +68,7 @@ type addressResolver struct {
 
 	ctx    context.Context // of the call
 	status int
-	hinted map[resolve.Symbols]bool // modules of which hint has spoken
+	hinted map[resolve.Symbols]bool // modules that hint has been called for
 }
 
 func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, error) {
@@ -154,7 +154,7 @@ func (r *addressResolver) answerArgs(out *cli.Stdout, args []string) error {
 	return cli.OutputError(out.Name(), w.end())
 }
 
-// answerLines answers each line at once: programs ask through pipes.
+// answerLines answers each line at once, because programs ask through pipes.
 func (r *addressResolver) answerLines(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 	w := r.format(out, false)
 	lines := bufio.NewReaderSize(in, cli.OutputBuffer)
@@ -190,7 +190,7 @@ func (r *addressResolver) answerLines(ctx context.Context, in io.Reader, out *cl
 	}
 }
 
-// shorten keeps a message readable.
+// shorten shortens s for a message.
 func shorten(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "..."
@@ -198,11 +198,11 @@ func shorten(s string) string {
 	return s
 }
 
-// question is an address that was asked for.
+// question is an address to look up.
 type question struct {
 	text   string
-	bad    bool                 // no address
-	module suppliers.ModuleName // "" for that of the command
+	bad    bool                 // not an address
+	module suppliers.ModuleName // "" for the command's module
 	addr   uint64
 }
 
@@ -231,13 +231,13 @@ func parseAddress(text string) (uint64, bool) {
 // answer is the symbol at an address.
 type answer struct {
 	question
-	rva   uint64 // from the start of the module
-	base  uint64 // of the linker's addresses, if addr is one of them
-	file  string // with the symbols; "" without
+	rva   uint64 // relative to the start of the module
+	base  uint64 // of the linker's addresses, if addr is one
+	file  string // with the symbols, or ""
 	found bool
 	at    resolve.Location
 
-	outside bool // the address is in no code of the module
+	outside bool // the address is in none of the module's code
 }
 
 // find answers a question, and reports what went wrong.
@@ -275,7 +275,7 @@ func (r *addressResolver) lookUp(symbols resolve.Symbols, rva uint64, at *resolv
 	return found && len(at.Frames) > 0
 }
 
-// withoutInlines leaves the FUNC, with the line of the innermost function.
+// withoutInlines keeps the FUNC's frame, with the line of the innermost function.
 func withoutInlines(frames []resolve.Frame) []resolve.Frame {
 	if len(frames) < 2 {
 		return frames

@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// connections limits how many connections are open. A new one beyond the limit closes the one that
-// has waited longest without a request that is being answered. Connections that send nothing, or a
-// request byte by byte, thus cannot lock others out.
+// connections limits the number of open connections. A new one beyond the limit closes the one
+// that has been idle longest, so that clients that send nothing, or a request byte by byte, cannot
+// lock others out.
 type connections struct {
 	limit int
 
 	mu      sync.Mutex
-	changed sync.Cond // a connection was closed or began to wait, or the listener ended
+	changed sync.Cond // a connection was closed or became idle, or the listener ended
 	open    int
-	waiting list.List // of *limitedConn, the longest first
+	waiting list.List // of *limitedConn, the longest idle first
 	ended   bool
 }
 
@@ -56,7 +56,7 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// add takes a connection, for which it may close another.
+// add adds a connection, and may close another for it.
 func (c *connections) add(tcp *net.TCPConn) (net.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *connections) add(tcp *net.TCPConn) (net.Conn, error) {
 		if longest := c.waiting.Front(); longest != nil {
 			longest.Value.(*limitedConn).forget()
 		} else {
-			c.changed.Wait() // every one is being answered
+			c.changed.Wait() // all are being answered
 		}
 	}
 	if c.ended {
@@ -83,7 +83,7 @@ type limitedConn struct {
 	*net.TCPConn
 	all      *connections
 	place    *list.Element // in all.waiting; nil while a request is being answered
-	requests int           // that are being answered: several at once in HTTP/2
+	requests int           // number being answered: several at once in HTTP/2
 	gone     bool
 }
 
@@ -98,7 +98,7 @@ func (c *limitedConn) forget() error {
 	return c.TCPConn.Close()
 }
 
-// wait records whether the connection waits for a request.
+// wait records whether the connection is idle.
 func (c *limitedConn) wait(waits bool) {
 	switch {
 	case waits && c.place == nil && !c.gone:

@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/resolve/symserver"
 )
 
-// maxMissing is the limit on the modules in a --missing list: clients may ask for anything.
+// maxMissing is the maximum number of modules in a --missing list: clients may ask for anything.
 const maxMissing = 100_000
 
 // serveLogs are the files that serve appends to.
@@ -29,7 +29,7 @@ func (l *serveLogs) close() {
 }
 
 // reopenAtHangup reopens the files at each SIGHUP, which follows a rotation of logs, until stop is
-// called. Without files SIGHUP has its usual effect.
+// called. Without files, SIGHUP has its usual effect.
 func (l *serveLogs) reopenAtHangup(failed func(name string, err error)) (stop func()) {
 	if len(l.files) == 0 {
 		return func() {}
@@ -43,7 +43,7 @@ func (l *serveLogs) reopenAtHangup(failed func(name string, err error)) (stop fu
 	})
 }
 
-// logFile is a file that is appended to, and may be renamed meanwhile.
+// logFile is a file that is appended to, and may be renamed in the meantime.
 type logFile struct {
 	name string
 	mu   sync.Mutex
@@ -64,7 +64,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 	return l.f.Write(p)
 }
 
-// reopen opens the file that has the name now. If that fails, writing goes on in the old one.
+// reopen opens the file that now has the name. If that fails, writing continues to the old one.
 func (l *logFile) reopen() error {
 	next, err := openLogFile(l.name)
 	if err != nil {
@@ -83,7 +83,7 @@ func (l *logFile) close() {
 	l.f.Close()
 }
 
-// openLogs opens what --access-log and --missing name.
+// openLogs opens the files named by --access-log and --missing.
 func (r *serveRun) openLogs() (*serveLogs, error) {
 	l := &serveLogs{}
 	if r.accessLog != "" {
@@ -109,7 +109,7 @@ func (r *serveRun) openLogs() (*serveLogs, error) {
 	return l, nil
 }
 
-// openMissing continues a list.
+// openMissing opens a list to continue it.
 func (r *serveRun) openMissing() (*logFile, error) {
 	old, err := os.ReadFile(r.missing)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +119,7 @@ func (r *serveRun) openMissing() (*logFile, error) {
 	if err != nil {
 		return nil, cli.OutputError(r.missing, err)
 	}
-	if len(old) > 0 && old[len(old)-1] != '\n' { // a writer was killed
+	if len(old) > 0 && old[len(old)-1] != '\n' { // its writer was killed
 		if _, err := f.Write([]byte("\n")); err != nil {
 			f.close()
 			return nil, cli.OutputError(r.missing, err)
@@ -162,8 +162,8 @@ func (l *accessLog) add(a *symserver.Access) {
 	}
 }
 
-// lately holds the lines that were logged within a minute: a client that asks again and again must
-// not fill a disk with messages.
+// lately holds the lines logged within the last minute: a client that repeats requests must not
+// fill a disk with messages.
 type lately struct {
 	mu    sync.Mutex
 	lines map[string]time.Time
@@ -174,7 +174,7 @@ const (
 	maxLately = 1000
 )
 
-// repeats reports whether a line was logged lately, and remembers it.
+// repeats reports whether a line was logged lately, and records it.
 func (l *lately) repeats(line string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package serve is symtool serve.
+// Package serve implements symtool serve.
 package serve
 
 import (
@@ -38,7 +38,7 @@ neither of them, it ends the server. Messages go to standard error, and whatever
 receives them, such as systemd's journal, rotates them.
 `
 
-// Command is symtool serve.
+// Command returns the command symtool serve.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "serve",
@@ -77,7 +77,7 @@ func serveFlags() []cli.Flag {
 	}
 }
 
-// serveRun is a call of serve, checked.
+// serveRun is a call of serve, with its arguments checked.
 type serveRun struct {
 	listen    string
 	cert, key string
@@ -179,7 +179,7 @@ func (r *serveRun) run(ctx context.Context) error {
 	conns := newConnections(connectionsPer * r.cfg.MaxRequests)
 	h := &http.Server{
 		Handler: conns.handler(s), ConnContext: conns.context, ReadHeaderTimeout: min(r.cfg.Stall, 10*time.Second), IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		ErrorLog: log.New(io.Discard, "", 0), // of clients that come and go
+		ErrorLog: log.New(io.Discard, "", 0), // errors of clients that come and go
 	}
 	scheme := "http"
 	if r.cert != "" {
@@ -202,11 +202,11 @@ func (r *serveRun) run(ctx context.Context) error {
 	return r.serve(ctx, h, s, conns.listen(l))
 }
 
-// connectionsPer is how many connections may be open for each request that may be answered: most
-// wait for their next one. Beyond that, the connection that has waited longest is closed.
+// connectionsPer is the number of connections allowed for each concurrent request: most wait for
+// their next one. Beyond that, the connection that has been idle longest is closed.
 const connectionsPer = 4
 
-// printURL prints where the server is: to standard output, unless that is the log.
+// printURL prints the server's URL: to standard output, unless that is the log.
 func (r *serveRun) printURL(url string) error {
 	if r.accessLog == "-" {
 		r.msgs.Printf("symtool: serving %s", url)
@@ -215,7 +215,7 @@ func (r *serveRun) printURL(url string) error {
 	return cli.WriteText(r.stdout, url+"\n")
 }
 
-// serve takes requests until ctx ends, and then waits for those that are under way.
+// serve answers requests until ctx ends, and then waits for those in progress.
 func (r *serveRun) serve(ctx context.Context, h *http.Server, s *symserver.Server, l net.Listener) error {
 	failed := make(chan error, 1)
 	go func() {
@@ -254,7 +254,7 @@ func (r *serveRun) log(line string) {
 	r.msgs.Printf("symtool: %s", line)
 }
 
-// bareListen drops the addresses of a network error.
+// bareListen removes the addresses from a network error.
 func bareListen(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

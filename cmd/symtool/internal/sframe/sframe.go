@@ -1,4 +1,4 @@
-// Package sframe is symtool sframe.
+// Package sframe implements symtool sframe.
 package sframe
 
 import (
@@ -30,7 +30,7 @@ that differ, and 3 if there is no SFrame or a part of it is damaged; what can be
 read is printed.
 `
 
-// Command is symtool sframe.
+// Command returns the command symtool sframe.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "sframe",
@@ -54,7 +54,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// sframeConfig is a call of sframe, checked.
+// sframeConfig is a call of sframe, with its arguments checked.
 type sframeConfig struct {
 	file    string
 	json    bool
@@ -95,7 +95,7 @@ func newSFrameConfig(c *cli.Context) (*sframeConfig, error) {
 	return cfg, nil
 }
 
-// sframer is one call of sframe.
+// sframer is a call of sframe.
 type sframer struct {
 	*sframeConfig
 	ctx    context.Context
@@ -103,7 +103,7 @@ type sframer struct {
 	msgs   *cli.Messages
 
 	section  *sframe.Section
-	context  sframe.Context // of the binary, for --check
+	context  sframe.Context // for --check
 	findings []sframe.Finding
 	status   int
 
@@ -142,10 +142,10 @@ func (s *sframer) open() error {
 	case data == nil:
 		err = s.openELF()
 		if err == nil && s.address != nil {
-			return cli.Usagef("sframe", "--address is for a section by itself, %s is ELF", s.file)
+			return cli.Usagef("sframe", "--address is for a bare section, but %s is ELF", s.file)
 		}
 	case s.compare:
-		return cli.Usagef("sframe", "--compare-cfi needs an ELF file, %s is a section by itself", s.file)
+		return cli.Usagef("sframe", "--compare-cfi needs an ELF file, but %s is a bare section", s.file)
 	default:
 		s.section, err = sframe.Decode(data, s.options())
 	}
@@ -163,11 +163,11 @@ func (s *sframer) options() (o sframe.Options) {
 	return o
 }
 
-// rawSection reads a file that begins as a section does; nil if it does not.
+// rawSection reads a file that begins like a section; it returns nil for others.
 func rawSection(path string) ([]byte, error) {
 	head, err := formats.Head(path)
 	if err != nil || sframe.Magic(head) == nil {
-		return nil, nil // elfobj says what it is
+		return nil, nil // opening it as ELF will say what it is
 	}
 	return os.ReadFile(path)
 }
@@ -205,7 +205,7 @@ func (s *sframer) compareCFI(f *object.File) error {
 	return nil
 }
 
-// damage reports what cannot be read.
+// damage reports what could not be read.
 func (s *sframer) damage() {
 	out := cli.ProblemLines{Msgs: s.msgs}
 	add := func(p bin.Problem) { out.Add(cli.ProblemLine(s.file, p)) }
@@ -235,7 +235,7 @@ func (s *sframer) examine() {
 	}
 }
 
-// write prints the answer, or in JSON why there is none.
+// write prints the answer or, in JSON, why there is none.
 func (s *sframer) write(w io.Writer, err error) error {
 	switch {
 	case s.json:

@@ -28,7 +28,7 @@ type addedFile struct {
 	err      error
 }
 
-// add adds files to the store. One that cannot be read costs only itself.
+// add adds files to the store. A file that cannot be read costs only itself.
 func (r *storeRun) add(ctx context.Context) error {
 	files := r.addFiles()
 	var done []*store.Addition
@@ -66,7 +66,7 @@ func (r *storeRun) add(ctx context.Context) error {
 	})
 }
 
-// addFiles are the operands, and the symbol files below those that are folders.
+// addFiles returns the operands, with folders replaced by the symbol files below them.
 func (r *storeRun) addFiles() (files []string) {
 	for _, operand := range r.files {
 		if !cli.IsFolder(operand) {
@@ -116,7 +116,7 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 	if magic, _ := text.Peek(objfile.HeadSize); objfile.Begins(magic) {
 		return nil, cli.InputError(name, errors.New("is an ELF file: symtool dump --store DIR FILE puts its symbols into a store"))
 	}
-	head, _ := text.Peek(cli.ModuleHead) // its error comes again
+	head, _ := text.Peek(cli.ModuleHead) // the error will recur
 	if f := formats.ConvertibleText(bytes.NewReader(head)); f != nil {
 		return nil, cli.InputError(name, errors.New(f.Convert()))
 	}
@@ -131,7 +131,7 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 	return a, nil
 }
 
-// reportAdded prints what became of a file.
+// reportAdded prints the outcome for a file.
 func (r *storeRun) reportAdded(file string, f addedFile) {
 	if file == "-" {
 		file = "standard input"
@@ -148,7 +148,7 @@ func (r *storeRun) reportAdded(file string, f addedFile) {
 	case how == store.Differs:
 		r.fail(cli.OtherContents(path, file))
 	case r.verbose && how == store.Same:
-		r.msgs.Printf("symtool: %s: is there already as %s", file, path)
+		r.msgs.Printf("symtool: %s: already exists as %s", file, path)
 	case r.verbose:
 		r.msgs.Printf("symtool: %s: written to %s", file, path)
 	}

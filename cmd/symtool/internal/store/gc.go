@@ -14,10 +14,10 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// removalWords say why something is removed.
+// removalWords are the reasons for a removal.
 var removalWords = map[string]string{
-	"leftover": "of a write that was interrupted",
-	"empty":    "a folder with nothing in it",
+	"leftover": "from an interrupted write",
+	"empty":    "an empty folder",
 	"age":      "too old",
 	"number":   "more versions than are kept",
 	"size":     "the store is too large",
@@ -57,7 +57,7 @@ func (r *storeRun) gc(ctx context.Context) error {
 	doc.Versions, doc.Files, doc.Bytes, doc.Left = c.Versions, c.Files, c.Bytes, c.Left
 	if over := c.Left - r.policy.MaxSize; r.policy.MaxSize >= 0 && over > 0 {
 		r.raise(cli.StatusFindings)
-		r.msgs.Warnf("symtool: %s: still %d bytes more than --max-size: what is left is kept by --keep-last", r.dir, over)
+		r.msgs.Warnf("symtool: %s: still %d bytes over --max-size: --keep-last keeps the rest", r.dir, over)
 	}
 	if r.json {
 		return r.printJSON(&doc)

@@ -33,7 +33,7 @@ type storeVersionJSON struct {
 	Files []string  `json:"files"`
 }
 
-// ls lists the store, or what it lacks.
+// ls lists the store, or the modules that it lacks.
 func (r *storeRun) ls(_ context.Context) error {
 	if r.missing != "" {
 		return r.lsMissing()

@@ -1,4 +1,4 @@
-// Package store is symtool store.
+// Package store implements symtool store.
 package store
 
 import (
@@ -69,7 +69,7 @@ func storeVerbNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Command is symtool store.
+// Command returns the command symtool store.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:  "store",
@@ -110,7 +110,7 @@ func storeFlags() []cli.Flag {
 	}
 }
 
-// storeRun is a call of store, checked.
+// storeRun is a call of store, with its arguments checked.
 type storeRun struct {
 	verb   storeVerb
 	dir    string
@@ -179,12 +179,12 @@ func (r *storeRun) operands(c *cli.Context) error {
 		}
 	}
 	if stdin > 1 {
-		return errors.New("standard input is there twice, and can be read once")
+		return errors.New("standard input is given twice, but can be read only once")
 	}
 	return nil
 }
 
-// checkFlags refuses flags of other verbs.
+// checkFlags rejects flags of other verbs.
 func (r *storeRun) checkFlags(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
@@ -221,7 +221,7 @@ func (r *storeRun) checkValues(c *cli.Context) error {
 	return cli.NotInput(r.output, r.missing)
 }
 
-// checkLimits reads the flags that say what to keep.
+// checkLimits reads the flags that limit what is kept.
 func (r *storeRun) checkLimits(c *cli.Context) (err error) {
 	for _, name := range []string{"keep", "keep-last"} {
 		if n := c.Int(name); c.IsSet(name) && n < 1 {
@@ -285,7 +285,7 @@ func (r *storeRun) reportProblems(problems []bin.Problem) {
 	}
 }
 
-// reportLayouts reports files that are there and that all verbs but verify ignore.
+// reportLayouts reports files that all verbs but verify ignore.
 func (r *storeRun) reportLayouts(files map[string]int, done string) {
 	if r.quiet {
 		return

@@ -17,7 +17,7 @@ type storeVerifyJSON struct {
 	Store    string             `json:"store"`
 	Files    int                `json:"files"`
 	Bytes    int64              `json:"bytes"`
-	Writing  int                `json:"writing"` // temporary files of writers that are at work
+	Writing  int                `json:"writing"` // temporary files of active writers
 	Findings []storeFindingJSON `json:"findings"`
 	Problems []string           `json:"problems"`
 }

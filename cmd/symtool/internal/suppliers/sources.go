@@ -17,18 +17,18 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// ModuleName names a module; id may be "".
+// ModuleName names a module; its id may be "".
 type ModuleName struct {
 	Name, Id string
-	file     string // the id as it was written, if it may be the name of a file instead: bin/ed
+	file     string // the id as written, if it may be a file's name instead: bin/ed
 	Build    string // build-id, in lower-case hexadecimal digits
 }
 
-// longID is the length of the shortest id that is not taken for the name of a file:
-// 32 digits and the age. Older ones have 9 and more; stores have any.
+// longID is the length of the shortest id that cannot be the name of a file: 32
+// digits and the age. Older ids have 9 or more; stores have any.
 const longID = 33
 
-// ParseModule reads NAME or NAME/ID; folders in front of NAME do not count.
+// ParseModule parses NAME or NAME/ID; folders before NAME are ignored.
 func ParseModule(text string) ModuleName {
 	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' })
 	n := len(parts)
@@ -63,20 +63,20 @@ func (m ModuleName) String() string {
 	return m.Name + "/" + cmp.Or(m.file, m.Id)
 }
 
-// Sources finds the symbols of modules as the flags say.
+// Sources finds the symbols of modules as specified by flags.
 type Sources struct {
 	supplier resolve.Supplier
-	one      bool // there is one place: it may answer addresses that name no module
+	one      bool // there is just one place: it may answer for addresses without a module
 	Index    bool
 	IndexDir string
 	verbose  bool
-	any      bool // Names come from a log: most are not of a module, which is not an error
+	any      bool // names come from a log: most are not modules, which is not an error
 	Msgs     *cli.Messages
 
-	known  map[ModuleName]resolve.Symbols // nil for what was not found
-	listed map[string]bool                // names; nil before they are asked for
+	known  map[ModuleName]resolve.Symbols // nil if not found
+	listed map[string]bool                // names; nil until requested
 	damage map[resolve.Symbols]*damageReport
-	opened []*damageReport // those of damage, in order
+	opened []*damageReport // damage reports in order
 	Status int
 }
 
@@ -101,7 +101,7 @@ func NewSources(c *cli.Context, msgs *cli.Messages) (*Sources, error) {
 	return s, err
 }
 
-// OpenFile opens a symbol file, through its index if that is wanted.
+// OpenFile opens a symbol file, through its index if requested.
 func (s *Sources) OpenFile(path string) (r resolve.Symbols, err error) {
 	var unwritten error
 	if s.Index {
@@ -122,7 +122,7 @@ func (s *Sources) OpenFile(path string) (r resolve.Symbols, err error) {
 	return r, nil
 }
 
-// reportFound reports symbols that were found, and their damage.
+// reportFound reports symbols that were found, with their damage.
 func (s *Sources) reportFound(r resolve.Symbols) {
 	if s.verbose {
 		s.Msgs.Printf("symtool: symbols of %s from %s", r.Identity().Name, r.Identity().Path)
@@ -130,14 +130,13 @@ func (s *Sources) reportFound(r resolve.Symbols) {
 	s.ReportDamage(r)
 }
 
-// damageReport tracks which damage of a symbol file was reported.
+// damageReport keeps track of which damage of a symbol file was reported.
 type damageReport struct {
 	lines cli.ProblemLines
-	done  int // problems
+	done  int // number of problems
 }
 
-// ReportDamage reports the damage found since the last call: functions are read when they are asked
-// for.
+// ReportDamage reports the damage found since the last call: functions are read on demand.
 func (s *Sources) ReportDamage(r resolve.Symbols) {
 	d := s.damage[r]
 	if d == nil {
@@ -163,14 +162,14 @@ func (s *Sources) End() {
 	}
 }
 
-// Find returns the symbols of a module, nil if there are none. That is reported once.
+// Find returns the symbols of a module, or nil if there are none, which it reports once.
 func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 	r, known := s.known[m]
 	if known {
 		return r
 	}
 	var tried []resolve.Tried
-	if m.file != "" { // it costs no question to a server, which wants an id
+	if m.file != "" { // does not bother a server, which needs an id
 		r, tried = s.look(ctx, resolve.Module{Name: m.file})
 	}
 	if r == nil && (m.Name != "" || s.one) {
@@ -195,13 +194,13 @@ func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 	return r
 }
 
-// modules returns the modules that the name may mean, in the order to try them.
+// modules returns the modules that the name may stand for, in the order to try them.
 func (m ModuleName) modules() []resolve.Module {
 	build, err := hex.DecodeString(m.Build)
 	if m.Build == "" || err != nil {
 		return []resolve.Module{{Name: m.Name, DebugID: m.Id}}
 	}
-	// The id of symbol files has the bytes of the build-id in the order of the file's
+	// The id in symbol files has the build-id's bytes in the order of the file's
 	// numbers.
 	var all []resolve.Module
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -210,7 +209,8 @@ func (m ModuleName) modules() []resolve.Module {
 	return all
 }
 
-// reportSkipped reports why a module of a log has no answers although symbols have its name.
+// reportSkipped reports why a module in a log has no answers although there are symbols of its
+// name.
 func (s *Sources) reportSkipped(ctx context.Context, m ModuleName, tried []resolve.Tried) {
 	if s.listed == nil {
 		s.listed = map[string]bool{}
@@ -236,8 +236,8 @@ func (s *Sources) look(ctx context.Context, m resolve.Module) (resolve.Symbols, 
 	return r, tried
 }
 
-// Names returns the names of the modules whose symbols are on this machine: those on servers are
-// not known.
+// Names returns the names of the modules whose symbols are on this machine; those on servers are
+// unknown.
 func (s *Sources) Names(ctx context.Context) []string {
 	if l, ok := s.supplier.(resolve.Lister); ok {
 		return l.Names(ctx)
@@ -262,7 +262,7 @@ func (s *Sources) reportError(err error) {
 
 func (s *Sources) reportTried(m ModuleName, found bool, tried []resolve.Tried) {
 	if !found && m.Name == "" {
-		s.Msgs.Warnf("symtool: no module: --module says which one addresses are of")
+		s.Msgs.Warnf("symtool: no module: use --module to say which one the addresses are in")
 	} else if !found {
 		s.Msgs.Warnf("symtool: no symbols of %s", m)
 	}

@@ -1,4 +1,5 @@
-// Package suppliers finds symbols for commands that look for them, from where flags say.
+// Package suppliers finds symbols for the commands that look them up, in the places that flags
+// name.
 package suppliers
 
 import (
@@ -44,7 +45,7 @@ func New(c *cli.Context, open supplier.Opener) (resolve.Supplier, error) {
 	return supplier.NewChain(append(files, servers...)...), nil
 }
 
-// NewSuppliers returns the suppliers for the flags, by kind.
+// NewSuppliers returns the suppliers for the flags by kind.
 func NewSuppliers(c *cli.Context, open supplier.Opener) (files []resolve.Supplier, binaries *supplier.Binaries, servers []resolve.Supplier, err error) {
 	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
 		for _, value := range c.StringSlice(name) {
@@ -69,20 +70,20 @@ func NewSuppliers(c *cli.Context, open supplier.Opener) (files []resolve.Supplie
 	return files, binaries, servers, nil
 }
 
-// Files are the suppliers of symbol files and folders.
+// Files returns the suppliers of symbol files and folders.
 func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err error) {
 	for _, path := range paths {
 		s, err := supplier.NewSymbols(path, open)
 		var not *supplier.NotSymbolsError
 		if errors.As(err, &not) && objfile.Begins([]byte(not.Line)) {
-			err = fmt.Errorf("%s: not a symbol file but ELF, which --binaries takes", path)
+			err = fmt.Errorf("%s: an ELF file, not a symbol file: use --binaries", path)
 		} else if err != nil {
 			if f := formats.Convertible(path); f != nil {
 				err = fmt.Errorf("%s: %s", path, f.Convert())
 			}
 		}
 		if u, bad := url.Parse(path); err != nil && bad == nil && (u.Scheme == "http" || u.Scheme == "https") {
-			err = fmt.Errorf("%s: no file or folder; --symbol-url takes the URL of a symbol server", u.Redacted())
+			err = fmt.Errorf("%s: no such file or folder; --symbol-url takes the URL of a symbol server", u.Redacted())
 		}
 		if err != nil {
 			return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
@@ -92,7 +93,7 @@ func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err er
 	return all, nil
 }
 
-// newBinaries returns the binaries, with a fetcher of their debug files; nil without any.
+// newBinaries returns the binaries, with a fetcher of their debug files, or nil if there are none.
 func newBinaries(c *cli.Context) (*supplier.Binaries, error) {
 	paths := c.StringSlice("binaries")
 	if len(paths) == 0 {
@@ -115,7 +116,7 @@ func newBinaries(c *cli.Context) (*supplier.Binaries, error) {
 	return s, nil
 }
 
-// Fetcher returns the client as a Fetcher; nil without one.
+// Fetcher returns the client as a Fetcher, or nil.
 func Fetcher(client *debuginfod.Client) supplier.Fetcher {
 	if client == nil {
 		return nil
@@ -123,14 +124,14 @@ func Fetcher(client *debuginfod.Client) supplier.Fetcher {
 	return client
 }
 
-// NewServers returns the symbol servers; nil without any.
+// NewServers returns the symbol servers, or nil if there are none.
 func NewServers(c *cli.Context) (resolve.Supplier, error) {
 	cfg := remote.Servers{URLs: c.StringSlice("symbol-url"), Cache: c.String("symbol-cache"), UserAgent: version.Generator}
 	switch named := c.IsSet("symbol-cache"); {
 	case named && cfg.Cache == "":
 		return nil, fmt.Errorf("--symbol-cache is empty")
 	case named && len(cfg.URLs) == 0:
-		return nil, fmt.Errorf("--symbol-cache is for --symbol-url; --symbols takes what is in such a folder")
+		return nil, fmt.Errorf("--symbol-cache is for --symbol-url; use --symbols for the files in such a folder")
 	case len(cfg.URLs) == 0:
 		return nil, nil
 	case !named:

@@ -118,7 +118,7 @@ func TestSupplierFlags(t *testing.T) {
 		{[]string{"--binaries", dir + "/none"}, cli.StatusInput, dir + "/none: no such file or directory"},
 		{[]string{"--symbol-url", "ftp://host"}, cli.StatusUsage, `--symbol-url: no folder for its cache: set --symbol-cache, XDG_CACHE_HOME or HOME`},
 		{[]string{"--symbol-url", "ftp://host", "--symbol-cache", dir}, cli.StatusUsage, `--symbol-url: "ftp://host" is not an http: or https: URL`},
-		{[]string{"--symbol-cache", dir}, cli.StatusUsage, "--symbol-cache is for --symbol-url; --symbols takes what is in such a folder"},
+		{[]string{"--symbol-cache", dir}, cli.StatusUsage, "--symbol-cache is for --symbol-url; use --symbols for the files in such a folder"},
 		{[]string{"--symbol-cache", ""}, cli.StatusUsage, "--symbol-cache is empty"},
 	} {
 		_, _, err := supplierOf(t, c.flags...)

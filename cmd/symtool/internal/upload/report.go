@@ -17,10 +17,10 @@ type uploadJSON struct {
 	URL      string           `json:"url"` // without user, password and query
 	Protocol string           `json:"protocol"`
 	DryRun   bool             `json:"dry_run"`
-	Counts   map[string]int   `json:"counts"` // by outcome, and absent
-	Bytes    int64            `json:"bytes"`  // of what was uploaded
+	Counts   map[string]int   `json:"counts"` // by outcome, including absent
+	Bytes    int64            `json:"bytes"`  // size of what was uploaded
 	Files    []uploadFileJSON `json:"files"`
-	Absent   []cli.Absence    `json:"absent"` // of --list
+	Absent   []cli.Absence    `json:"absent"` // those in --list without a file
 }
 
 type uploadFileJSON struct {
@@ -77,7 +77,7 @@ func (r *uploadRun) report(results []*upload.Result) error {
 	}
 	if r.verbose {
 		for _, a := range doc.Absent {
-			r.msgs.Printf("symtool: %s/%s: in the list, and no FILE has it", a.Name, a.ID)
+			r.msgs.Printf("symtool: %s/%s: in the list, but no FILE has it", a.Name, a.ID)
 		}
 	}
 	if !r.quiet {
@@ -114,8 +114,8 @@ func (d *uploadJSON) summary() string {
 		parts = append(parts, fmt.Sprintf("%s uploaded with %d bytes", text.Count(d.Counts["uploaded"], "file"), d.Bytes))
 	}
 	for _, c := range []struct{ outcome, words string }{
-		{"planned", "to be sent"}, {"present", "there already"}, {"resumed", "done before"}, {"unwanted", "not in the list"},
-		{"absent", "of the list absent"}, {"failed", "failed"}, {"rejected", "not readable"},
+		{"planned", "to be sent"}, {"present", "already there"}, {"resumed", "done before"}, {"unwanted", "not in the list"},
+		{"absent", "in the list but absent"}, {"failed", "failed"}, {"rejected", "not readable"},
 	} {
 		if n := d.Counts[c.outcome]; n > 0 || c.outcome == "planned" && d.DryRun {
 			parts = append(parts, fmt.Sprintf("%d %s", n, c.words))

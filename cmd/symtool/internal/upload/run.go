@@ -80,7 +80,7 @@ func (r *uploadRun) fail(err error) {
 	r.msgs.Printf("symtool: %v", err)
 }
 
-// paths are the operands, and the symbol files of those that are stores.
+// paths returns the operands, with stores replaced by their symbol files.
 func (r *uploadRun) paths() (paths []string) {
 	for _, operand := range r.files {
 		if !cli.IsFolder(operand) {
@@ -96,7 +96,7 @@ func (r *uploadRun) paths() (paths []string) {
 	return paths
 }
 
-// inStore are the symbol files of a store: of several of one version the first.
+// inStore returns the symbol files of a store: if a version has several, the first.
 func (r *uploadRun) inStore(dir string) (paths []string, err error) {
 	s, err := store.Open(dir, store.Options{})
 	if err != nil {
@@ -174,15 +174,15 @@ func (r *uploadRun) send(ctx context.Context, paths []string) ([]*upload.Result,
 	return results, err
 }
 
-// refusedAdvice is the advice for a server that accepts nothing by this protocol.
+// refusedAdvice returns advice on a server that accepts nothing by this protocol.
 func refusedAdvice(p upload.Protocol) string {
 	if p == upload.Put {
-		return "no PUT there: the server must take it (WebDAV), or have another --protocol; what symtool serve has, symtool store add puts there"
+		return "PUT is not accepted there: the server must support it (WebDAV), or another --protocol; to add files to what symtool serve serves, use symtool store add"
 	}
-	return "no " + string(p) + " there: is URL the address of the server's API, and --protocol the server's?"
+	return string(p) + " is not accepted there: is URL the address of the server's API, and --protocol the server's?"
 }
 
-// reportResult prints what became of a file.
+// reportResult prints the outcome for a file.
 func (r *uploadRun) reportResult(x *upload.Result, lines *cli.ProblemLines) {
 	for _, fault := range x.Faults {
 		r.raise(cli.StatusInput)
@@ -204,9 +204,9 @@ func (r *uploadRun) reportResult(x *upload.Result, lines *cli.ProblemLines) {
 	}
 }
 
-// outcomeWords say what became of a file.
+// outcomeWords are the words for outcomes.
 var outcomeWords = map[upload.Outcome]string{
-	upload.Uploaded: "uploaded", upload.Present: "there already", upload.Resumed: "done before", upload.Planned: "to be sent",
+	upload.Uploaded: "uploaded", upload.Present: "already there", upload.Resumed: "done before", upload.Planned: "to be sent",
 	upload.Unwanted: "not in the list", upload.Failed: "failed", upload.Rejected: "not readable",
 }
 

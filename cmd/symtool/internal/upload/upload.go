@@ -1,4 +1,4 @@
-// Package upload is symtool upload.
+// Package upload implements symtool upload.
 package upload
 
 import (
@@ -58,7 +58,7 @@ const (
 	maxRetries     = 100
 )
 
-// uploadFlagProtocols are the protocols of flags that only some have.
+// uploadFlagProtocols maps flags to the only protocols that have them.
 var uploadFlagProtocols = map[string][]upload.Protocol{
 	"field":      {upload.V1, upload.Zip},
 	"gzip":       {upload.Put, upload.S3},
@@ -78,7 +78,7 @@ func protocolNames() (names []string) {
 	return names
 }
 
-// Command is symtool upload.
+// Command returns the command symtool upload.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "upload",
@@ -122,14 +122,14 @@ func uploadFlags() []cli.Flag {
 	}
 }
 
-// uploadRun is a call of upload, checked.
+// uploadRun is a call of upload, with its arguments checked.
 type uploadRun struct {
 	options upload.Options
 	shown   string // URL, without secrets
 	files   []string
 	list    string
 	resume  string
-	output  string // "" for none
+	output  string // or ""
 	json    bool
 	verbose bool
 	quiet   bool
@@ -167,7 +167,7 @@ func (r *uploadRun) operands(c *cli.Context) error {
 	case slices.Contains(args, ""):
 		return errors.New("the name of a file is empty")
 	case slices.Contains(args, "-"):
-		return errors.New("standard input can be read once, and files are read several times")
+		return errors.New("standard input can be read only once, but files are read several times")
 	}
 	scheme, _, ok := strings.Cut(args[0], "://")
 	switch {
@@ -187,7 +187,7 @@ func (r *uploadRun) operands(c *cli.Context) error {
 	return nil
 }
 
-// checkFlags refuses flags of other protocols.
+// checkFlags rejects flags of other protocols.
 func (r *uploadRun) checkFlags(c *cli.Context) error {
 	for _, f := range c.Command.Flags {
 		name := f.Names()[0]
@@ -230,7 +230,7 @@ func (r *uploadRun) checkValues(c *cli.Context) (err error) {
 	return cli.NotInput(r.output, append([]string{r.list, r.resume}, r.files...)...)
 }
 
-// takeFields reads the form fields beside the file.
+// takeFields reads the form fields that accompany the file.
 func (r *uploadRun) takeFields(c *cli.Context) error {
 	for _, text := range c.StringSlice("field") {
 		name, value, ok := strings.Cut(text, "=")
@@ -269,7 +269,7 @@ func (r *uploadRun) takeSecrets(c *cli.Context) error {
 		}
 	}
 	if !isPrintableASCII(token) {
-		return fmt.Errorf("%s: the token has characters that no header can have", from)
+		return fmt.Errorf("%s: the token has characters that headers cannot contain", from)
 	}
 	r.options.Token = token
 	return nil
@@ -294,7 +294,7 @@ func (r *uploadRun) takeBucket(c *cli.Context) error {
 		r.options.NoRole = os.Getenv("AWS_EC2_METADATA_DISABLED") == "true" && os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") == "" &&
 			os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") == "" && os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI") == ""
 	}
-	// A first look at all options together, without what belongs to a run.
+	// Check all options together, without those that change per run.
 	u, err := upload.New(r.options)
 	if err != nil {
 		return err
@@ -303,7 +303,7 @@ func (r *uploadRun) takeBucket(c *cli.Context) error {
 	return nil
 }
 
-// maxSmall is the size of the largest file with a token or headers, in bytes.
+// maxSmall is the maximum size in bytes of a file with a token or headers.
 const maxSmall = 64 << 10
 
 func readSmall(name string) (string, error) {
@@ -322,7 +322,7 @@ func readSmall(name string) (string, error) {
 	return string(text), nil
 }
 
-// readHeaders reads a file with headers. A malformed line is not printed: it may be a secret.
+// readHeaders reads a file of headers. It does not print malformed lines, which may be secrets.
 func readHeaders(name string, into http.Header) error {
 	text, err := readSmall(name)
 	if err != nil {

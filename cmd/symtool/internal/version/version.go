@@ -1,4 +1,4 @@
-// Package version is symtool version.
+// Package version implements symtool version.
 package version
 
 import (
@@ -12,7 +12,7 @@ import (
 	releases "github.com/symtool/symtool/internal/version"
 )
 
-// Command is symtool version.
+// Command returns the command symtool version.
 func Command() *cli.Command {
 	return &cli.Command{
 		Name:      "version",
@@ -47,11 +47,11 @@ type build struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`                 // OS/CPU
 	Module   string `json:"module,omitempty"`         // path of the Go module
-	ModuleAt string `json:"module_version,omitempty"` // "(devel)" for a build of a folder
+	ModuleAt string `json:"module_version,omitempty"` // "(devel)" for a build from a folder
 	VCS      string `json:"vcs,omitempty"`            // "git"
 	Revision string `json:"revision,omitempty"`
 	Time     string `json:"revision_time,omitempty"` // RFC 3339
-	Modified bool   `json:"modified,omitempty"`      // the folder had changes
+	Modified bool   `json:"modified,omitempty"`      // the folder had uncommitted changes
 	Flags    string `json:"build_flags,omitempty"`
 }
 

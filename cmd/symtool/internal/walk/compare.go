@@ -71,8 +71,8 @@ func (p *walkPrinter) show(c *compare.Comparison) error {
 	return p.json(c, false)
 }
 
-// comparedDocument is what a comparison prints as JSON; as JSON Lines each
-// comparison is a line, and the last one has the summary.
+// comparedDocument is a comparison as JSON; in JSON Lines each comparison is a
+// line, and the last one contains the summary.
 type comparedDocument struct {
 	Comparisons []*compare.Comparison `json:"comparisons,omitempty"`
 	Summary     *compare.Summary      `json:"summary"`

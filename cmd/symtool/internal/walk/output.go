@@ -23,7 +23,7 @@ import (
 // walkFormat is a form of the output of walk.
 type walkFormat uint8
 
-// The forms.
+// The forms of the output of walk.
 const (
 	formatWalkText walkFormat = iota
 	formatMachine
@@ -70,8 +70,8 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 	return p.written(p.render(p.out, w))
 }
 
-// written is the error of writing: that of the output. A reader of standard output that has gone
-// away ends the walks too, but is not an error of the call.
+// written returns the error for a failed write: the output's. A reader of standard output that
+// has gone away also ends the walks, but is not an error.
 func (p *walkPrinter) written(err error) error {
 	if errors.Is(err, cli.ErrReaderGone) {
 		return err
@@ -79,8 +79,7 @@ func (p *walkPrinter) written(err error) error {
 	return cli.OutputError(p.out.Name(), err)
 }
 
-// title prints the name of a dump in front of text for people, if there are
-// several.
+// title prints the name of a dump before its text if there are several.
 func (p *walkPrinter) title(w *batch.Walked) {
 	if p.format == formatWalkText && len(p.files) > 1 {
 		if p.printed > 0 {
@@ -91,8 +90,8 @@ func (p *walkPrinter) title(w *batch.Walked) {
 	p.printed++
 }
 
-// render writes the stacks of a dump. It may be called for several dumps side by
-// side.
+// render writes the stacks of a dump. It may be called for several dumps at
+// once.
 func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 	switch w.format {
 	case formatWalkText:
@@ -135,7 +134,7 @@ func trace(out io.Writer, w *batch.Walked) {
 	}
 }
 
-// reportProblems reports what is wrong with a dump, its threads and the symbols.
+// reportProblems reports the problems of a dump, its threads and its symbols.
 func (p *walkPrinter) reportProblems(w *batch.Walked) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
 	for _, x := range w.Dump.Problems {
@@ -156,7 +155,7 @@ func (p *walkPrinter) reportProblems(w *batch.Walked) {
 	}
 }
 
-// reportCut reports how many stacks the budget of the dump has cut.
+// reportCut reports how many stacks the dump's budget has cut.
 func (p *walkPrinter) reportCut(w *batch.Walked) {
 	cut, why := 0, ""
 	for i := range w.Stacks {
@@ -209,7 +208,7 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 			continue
 		}
 		if w.Dump.Modules[i].DebugID == "" {
-			p.msgs.Warnf("symtool: %s: no symbols of %s: the dump does not hold its id; --symbols takes its symbol file itself, --binaries its binary", w.Path, name)
+			p.msgs.Warnf("symtool: %s: no symbols of %s: the dump does not hold its id; use --symbols with its symbol file or --binaries with its binary", w.Path, name)
 			continue
 		}
 		missing = append(missing, name)
@@ -267,7 +266,7 @@ func (p *walkPrinter) json(v any, indent bool) error {
 		e.SetIndent("", "  ")
 	}
 	if err := e.Encode(v); err != nil {
-		panic(err) // of our own types
+		panic(err) // v has only our own types
 	}
 	_, err := p.out.Write(b.Bytes())
 	return p.written(err)

@@ -23,7 +23,7 @@ func (w *walkCall) chooseThreads(c *cli.Context) error {
 	return nil
 }
 
-// threadChoice is the threads of a dump to walk; nil for all.
+// threadChoice returns a function that selects the threads of a dump to walk, or nil for all.
 func (w *walkCall) threadChoice() func(*dump.Dump) []int {
 	if len(w.threads) == 0 && !w.crashed {
 		return nil
@@ -38,7 +38,7 @@ func (w *walkCall) threadChoice() func(*dump.Dump) []int {
 	}
 }
 
-// reportThreads reports the threads that were asked for and a dump does not have.
+// reportThreads reports the requested threads that a dump lacks.
 func (p *walkPrinter) reportThreads(w *batch.Walked) {
 	for _, id := range p.threads {
 		if !slices.ContainsFunc(w.Dump.Threads, func(t dump.Thread) bool { return t.ID == id }) {

@@ -1,4 +1,4 @@
-// Package walk is symtool walk.
+// Package walk implements symtool walk.
 package walk
 
 import (
@@ -32,7 +32,7 @@ status is then 1. --compare compares two JSON outputs, and --symbols-b walks
 again with other symbols and compares.
 `
 
-// Command is symtool walk.
+// Command returns the command symtool walk.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "walk",
@@ -78,7 +78,7 @@ func techniqueNames() (names []string) {
 	return names
 }
 
-// walkCall is a call of walk, checked.
+// walkCall is a call of walk, with its arguments checked.
 type walkCall struct {
 	files      []string
 	format     walkFormat
@@ -158,14 +158,14 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 	return nil
 }
 
-// onlyWalking are flags that do not apply to the comparison of two outputs.
+// onlyWalking lists the flags that do not apply to the comparison of two outputs.
 var onlyWalking = []string{
 	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 }
 
-// onlyPrinting are flags about printed walks. They do not apply to comparisons, which print
-// differences.
+// onlyPrinting lists the flags about printed walks. They do not apply to comparisons, which
+// print differences.
 var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing"}
 
 func (w *walkCall) checkFormat(c *cli.Context) error {
@@ -200,7 +200,7 @@ func (w *walkCall) checkFormat(c *cli.Context) error {
 		return errors.New("--format machine has no place for --verify and --trace")
 	}
 	if c.Int("jobs") < 0 || c.Int("max-frames") < 0 {
-		return errors.New("--jobs and --max-frames are not negative")
+		return errors.New("--jobs and --max-frames must not be negative")
 	}
 	return nil
 }
@@ -218,13 +218,13 @@ func (w *walkCall) checkVerify(c *cli.Context) error {
 		return fmt.Errorf("--min-cfi is %v, want a percentage", p)
 	}
 	if c.Int("max-scan") < 0 {
-		return errors.New("--max-scan is negative")
+		return errors.New("--max-scan must not be negative")
 	}
 	w.verify = &verify.Thresholds{MinCFI: c.Float64("min-cfi"), MaxScan: c.Int("max-scan"), AllowMissing: c.StringSlice("allow-missing")}
 	return w.verify.Check()
 }
 
-// parseTechniques reads the list of --techniques; nil for all.
+// parseTechniques parses the list of --techniques; nil means all.
 func parseTechniques(list string) (techniques []walk.Technique, err error) {
 	if list == "" {
 		return nil, nil
@@ -249,7 +249,7 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 	w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
 	w.batch.Verify = w.verify
 	if len(w.files) > 1 && !w.comparing() {
-		w.batch.Render = w.render // a single dump's goes to the output as it is made
+		w.batch.Render = w.render // a single dump is written to the output as it is walked
 	}
 	if paths := c.StringSlice("symbols-b"); len(paths) > 0 {
 		other, err := suppliers.Files(paths, index.OpenFile)
