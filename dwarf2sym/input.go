@@ -25,10 +25,7 @@ func (r *reader) identify() {
 	if cpu != nil {
 		m.Arch = cpu.Name
 	}
-	m.OS, m.Name = o.OS, o.Name
-	if m.OS == "" {
-		m.OS = "Linux"
-	}
+	m.OS, m.Name = cmp.Or(o.OS, r.file.OS, "Linux"), o.Name
 	if m.Name == "" {
 		r.nameModule()
 	}
@@ -43,8 +40,8 @@ func (r *reader) identify() {
 	if m.ID = o.ID; m.ID == "" {
 		m.ID = r.file.ModuleID(id)
 	}
-	if code != nil {
-		m.Infos = append(m.Infos, symfmt.Info{Key: "CODE_ID", Value: fmt.Sprintf("%X", code)})
+	if value := r.file.CodeID(code); value != "" {
+		m.Infos = append(m.Infos, symfmt.Info{Key: "CODE_ID", Value: value})
 	}
 	if o.Generator != "" {
 		m.Infos = append(m.Infos, symfmt.Info{Key: "GENERATOR", Value: o.Generator})

@@ -26,7 +26,7 @@ const inSymtool = "cmd/symtool/internal/"
 var layers = [][]string{
 	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle", "internal/dw", "internal/inflate", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
 	2:  {"internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
-	3:  {"symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "walk/minidump", "walk/internal/cpu"},
+	3:  {"symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
 	4:  {"dwarf2sym/unwind", "symfmt/gsym", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
 	5:  {"dwarf2sym", "symfmt/symdiff/report", "resolve/store/upload", "walk/dumpfile", "lint/follow"},
 	6:  {"resolve", "lint/facts"},
@@ -97,7 +97,7 @@ var importRules = []rule{
 	{"github.com/pelletier/go-toml/v2/...", except("lint/config"), "TOML is the configuration of lint"},
 	{"github.com/minio/minio-go/v7/...", except("resolve/store/upload"), "buckets of S3's kind are a matter of resolve/store/upload"},
 	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
-	{"golang.org/x/arch/...", except("walk/internal/cpu", "walk/crash", "lint/follow"), "instructions are decoded in walk/internal/cpu, walk/crash and lint/follow"},
+	{"golang.org/x/arch/...", except("walk/internal/cpu", "walk/crash", "lint/follow", "dwarf2sym/unwind"), "instructions are decoded in walk/internal/cpu, walk/crash, lint/follow and dwarf2sym/unwind"},
 	{"github.com/urfave/cli/v2/...", except(inSymtool + "cli"), "commands take their flags from cmd/symtool/internal/cli; below it is the library"},
 	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle"), "names are demangled in internal/demangle"},
 	{"debug/elf", productExcept("internal/object/elfobj", "symfmt/symelf", "walk/elfcore", "symfmt/arch"), "what a container calls things stays in its package: ask internal/object"},

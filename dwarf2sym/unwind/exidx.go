@@ -91,7 +91,7 @@ const (
 
 // readIndex writes blocks where DWARF has left code without.
 func (r *reader) readIndex() {
-	if len(r.in.Index) == 0 {
+	if len(r.in.Index) == 0 || r.in.Pdata {
 		return
 	}
 	x := exidxReader{r: r, work: exidxMinWork, known: make(map[string]exidxRules)}

@@ -42,8 +42,7 @@ func NewIndex(in *Input) *Index {
 	r.entries()
 	x := &Index{r: r, table: &r.w.table, full: len(in.Index) > 0}
 	if x.full {
-		r.merge()
-		r.readIndex()
+		r.all()
 		return x
 	}
 	eh := r.sortFDEs()

@@ -17,12 +17,27 @@ import (
 //     one around it goes on.
 //   - of those with equal start, the first of the section; a longer one applies
 //     to what is left;
-//   - an entry of .ARM.exidx where nothing of these gave a rule.
+//   - an entry of .ARM.exidx where nothing of these gave a rule;
+//   - of a Windows binary, .pdata before all of them, or behind them (Input.PdataLast).
+
+// all writes the blocks of everything.
+func (r *reader) all() {
+	var p *pdataReader
+	if !r.in.PdataLast {
+		p = r.readPdata()
+	}
+	r.merge()
+	r.readIndex()
+	if r.in.PdataLast {
+		p = r.readPdata()
+	}
+	p.writeLeaves()
+}
 
 // merge writes the blocks of all FDEs.
 func (r *reader) merge() {
 	first := r.sortFDEs()
-	r.write(r.pieces(0, first))
+	r.write(r.uncovered(r.pieces(0, first), r.sortBlocks()))
 	r.write(r.uncovered(r.pieces(first, len(r.fdes)), r.sortBlocks()))
 	r.sortBlocks()
 }

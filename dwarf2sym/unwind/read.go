@@ -69,14 +69,26 @@ type Input struct {
 
 	// ARM's index tables. Tables returns the section with the data at an
 	// address, CodeEnd the end of the section with the code at one.
+	// Of a Windows binary (Pdata) Index is its .pdata, and Tables leads to its code, too.
 	Index   []Section
 	Tables  func(addr uint64) (Section, bool)
 	CodeEnd func(addr uint64) (uint64, bool)
+
+	// Pdata reports that Index is .pdata, PdataLast that DWARF is better where there is both.
+	Pdata, PdataLast bool
+
+	// Code are the pieces of executable code of a Windows binary, in order. Padding returns the
+	// length of the padding that code begins with.
+	Code    []Range
+	Padding func(code []byte) int
 
 	// Exec reports whether there is code at an address; an FDE that
 	// starts elsewhere is dead. If nil, one that starts at 0 is dead.
 	Exec func(addr uint64) bool
 }
+
+// Range is code from Lo up to Hi.
+type Range struct{ Lo, Hi uint64 }
 
 // Section is a section's contents, uncompressed and relocated.
 type Section struct {
@@ -95,7 +107,7 @@ type Stats struct {
 	Rows        int // STACK CFI records
 	Terminators int // zero lengths in .eh_frame
 
-	IndexEntries int // of .ARM.exidx
+	IndexEntries int // of .ARM.exidx or .pdata
 	CantUnwind   int // of these, ones that forbid it
 
 	Dead       int // FDEs and entries of code that the linker dropped
@@ -151,8 +163,7 @@ type reader struct {
 func Read(ctx context.Context, in *Input) (symfmt.CFITable, Stats, []symfmt.Problem) {
 	r := newReader(ctx, in)
 	r.entries()
-	r.merge()
-	r.readIndex()
+	r.all()
 	table := r.w.table
 	if len(table.Rows) < cap(table.Rows)/8*7 {
 		table.Rows = slices.Clone(table.Rows)

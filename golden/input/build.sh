@@ -492,8 +492,42 @@ core ppc64le powerpc64le-linux-gnu $threads
 core s390x s390x-linux-gnu $threads
 core mipsn32 mips64-linux-gnuabi64 -g0 -mabi=n32 -nostdlib -Wl,-m,elf32btsmipn32 n32.c
 
+# --- Windows: PE files, by clang and lld ----------------------------------
+# wantpe NAME: as want, for NAME.
+wantpe() {
+	want "$1" || return 1
+	out=$1
+}
+win="-fasynchronous-unwind-tables -ffreestanding -fno-builtin -fno-stack-protector -mno-stack-arg-probe -ffile-prefix-map=$work=/src"
+link="lld-link-22 /nologo /entry:start /subsystem:console /nodefaultlib /Brepro /opt:noref /noimplib"
+# Every unwind code, and what a compiler makes of functions, by CPU.
+if wantpe pe-unwind64.exe; then
+	clang-22 --target=x86_64-pc-windows-msvc -c pe_unwind64.s -o u64.obj
+	clang-22 --target=x86_64-pc-windows-msvc $win -O2 -c pe_program.c -o p64.obj
+	$link u64.obj p64.obj /export:leaf /export:other=leaf /export:away=kernel32.Sleep /out:$out
+fi
+if wantpe pe-unwind64v2.exe; then
+	clang-22 --target=x86_64-pc-windows-msvc $win -O2 -Xclang -fwinx64-eh-unwindv2=required -c pe_program.c -o p64v2.obj
+	$link p64v2.obj /out:$out
+fi
+if wantpe pe-unwindarm64.exe; then
+	clang-22 --target=aarch64-pc-windows-msvc -c pe_unwindarm64.s -o ua64.obj
+	clang-22 --target=aarch64-pc-windows-msvc $win -O2 -c pe_program.c -o pa64.obj
+	$link ua64.obj pa64.obj /out:$out
+fi
+# DWARF in PE: sections with long names, COFF symbols, .eh_frame of 32-bit x86.
+mingw() { # TARGET EMULATION ENTRY SOURCES...
+	target=$1 emulation=$2 entry=$3
+	shift 3
+	clang-22 --target=$target $win -g -gdwarf-5 -O2 -frandom-seed=0 -c "$@"
+	ld.lld-22 -m $emulation --no-insert-timestamp -e $entry --shared -o $out pe_program.o nest.o second.o
+	rm -f pe_program.o nest.o second.o
+}
+if wantpe pe-mingw64.dll; then mingw x86_64-w64-mingw32 i386pep start pe_program.c nest.c second.c; fi
+if wantpe pe-mingw32.dll; then mingw i686-w64-mingw32 i386pe _start pe_program.c nest.c second.c; fi
+
 # --- install --------------------------------------------------------------
-for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz; do
+for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz pe-*; do
 	case $f in plain.*) continue ;; esac
 	test -e "$f" || continue
 	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then

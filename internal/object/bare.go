@@ -38,6 +38,7 @@ func (*Bare) ReleaseSymbols()                    {}
 func (*Bare) BuildID() []byte                    { return nil }
 func (*Bare) ContentID() []byte                  { return nil }
 func (*Bare) ModuleID([]byte) string             { return "" }
+func (*Bare) CodeID([]byte) string               { return "" }
 func (*Bare) Name() (string, error)              { return "", nil }
 func (*Bare) NameLost() bool                     { return false }
 func (*Bare) Moved(*File) (uint64, error)        { return 0, nil }

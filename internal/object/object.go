@@ -55,6 +55,7 @@ type File struct {
 	Kind     Kind
 	KindName string // as the container calls it: ET_DYN
 
+	OS   string     // as MODULE has it: Linux, windows
 	Arch *arch.Arch // nil: one that symtool does not know
 	CPU  string     // as the container calls it: EM_X86_64
 
@@ -105,10 +106,13 @@ type Container interface {
 	ReleaseSymbols()
 
 	// BuildID returns the id that the file was given when it was built, nil without one;
-	// ContentID one made of its code. ModuleID writes either as MODULE has it.
+	// ContentID one made of its code. ModuleID writes either as MODULE has it. CodeID
+	// writes what INFO CODE_ID has, "" for nothing: the build-id, if it is not nil, or the
+	// id by which symbol servers have the file itself.
 	BuildID() []byte
 	ContentID() []byte
 	ModuleID(id []byte) string
+	CodeID(buildID []byte) string
 
 	// Name returns the name that a library has for itself, "" without one. NameLost
 	// reports that it has one, which is not in this file.

@@ -95,32 +95,41 @@ type Segment struct {
 // Open opens the ELF file at path. Errors are *bin.Error; for a file that is not
 // ELF the message says what it is.
 func Open(path string, lim object.Limits) (*File, error) {
+	file, size, err := OpenFile(path, lim)
+	if err != nil {
+		return nil, err
+	}
+	f, err := NewFile(file, size, path, lim)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	f.CloseWith(file)
+	return f, nil
+}
+
+// OpenFile opens a regular file, of whatever contents, and returns its size.
+func OpenFile(path string, lim object.Limits) (*os.File, int64, error) {
 	// A named pipe would block in open(2), so look first.
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, &bin.Error{File: path, Err: bareError(err)}
+		return nil, 0, &bin.Error{File: path, Err: object.BareError(err)}
 	}
 	if what := irregular(st.Mode()); what != "" {
-		return nil, notELFError(path, what)
+		return nil, 0, notELFError(path, what)
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &bin.Error{File: path, Err: bareError(err)}
+		return nil, 0, &bin.Error{File: path, Err: object.BareError(err)}
 	}
 	if lim.Opened != nil {
 		lim.Opened(path)
 	}
 	if st, err = file.Stat(); err != nil {
 		file.Close()
-		return nil, &bin.Error{File: path, Err: bareError(err)}
+		return nil, 0, &bin.Error{File: path, Err: object.BareError(err)}
 	}
-	f, err := NewFile(file, st.Size(), path, lim)
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	f.closer = file
-	return f, nil
+	return file, st.Size(), nil
 }
 
 // ErrNotELF is the kind of the error of a file that is not ELF; its cause says what the
@@ -129,16 +138,6 @@ var ErrNotELF = errors.New("not an ELF file")
 
 func notELFError(path, what string) error {
 	return &bin.Error{File: path, Msg: ErrNotELF.Error(), Err: errors.New(what), Kind: ErrNotELF}
-}
-
-// bareError drops the operation and the path of a file system error: the
-// bin.Error around it has the path.
-func bareError(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 func irregular(mode fs.FileMode) string {
@@ -163,6 +162,9 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 	}
 	return f, nil
 }
+
+// CloseWith has Close close c.
+func (f *File) CloseWith(c io.Closer) { f.closer = c }
 
 // Close gives back the file and all temporary files.
 func (f *File) Close() error {
@@ -245,5 +247,5 @@ func (f *File) readAt(buf []byte, off int64) error {
 	if err == nil || err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	return &bin.Error{File: f.Path, Offset: uint64(off) + uint64(n), Err: bareError(err)}
+	return &bin.Error{File: f.Path, Offset: uint64(off) + uint64(n), Err: object.BareError(err)}
 }

@@ -66,7 +66,6 @@ func TestNotELF(t *testing.T) {
 		"zstd":    {"\x28\xb5\x2f\xfdzzzz", "zstd data"},
 		"ar":      {"!<arch>\nfoo.o/", "an ar archive (a static library or a .deb): take its members out (ar x) and name those"},
 		"macho":   {"\xcf\xfa\xed\xfe\x07\x00\x00\x01", "a Mach-O file"},
-		"pe":      {"MZ\x90\x00", "a PE or DOS file"},
 		"text":    {"hello, wörld\n", "not an ELF file: text"},
 		"sym":     {"MODULE Linux x86_64 0 a\n", "a Breakpad symbol file"},
 		"binary":  {"\x00\x01\x02\x03\x04", "begins with 00 01 02 03, want 7f 45 4c 46"},

@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/symtool/symtool/internal/inflate"
+	"github.com/symtool/symtool/internal/object"
 )
 
 type compression uint8
@@ -143,7 +144,7 @@ func (s *Section) checkEnd(done int64, err error) error {
 	case err == io.EOF && done < s.size:
 		return s.errorf(uint64(done), "compressed data ends after %d of the declared %d bytes", done, s.size)
 	case err != io.EOF:
-		return s.wrap(uint64(done), bareError(err), "compressed data")
+		return s.wrap(uint64(done), object.BareError(err), "compressed data")
 	}
 	return nil
 }

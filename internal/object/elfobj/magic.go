@@ -27,7 +27,6 @@ var magics = []struct{ magic, what string }{
 	{"\xce\xfa\xed\xfe", "a Mach-O file"},
 	{"\xcf\xfa\xed\xfe", "a Mach-O file"},
 	{"\xca\xfe\xba\xbe", "a Mach-O universal file or a Java class"},
-	{"MZ", "a PE or DOS file"},
 	{"Microsoft C/C++ MSF", "a PDB file"},
 	{"BC\xc0\xde", "LLVM bitcode"},
 	{"\x00asm", "WebAssembly"},

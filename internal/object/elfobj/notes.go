@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 const (
@@ -106,18 +107,13 @@ func EachNote(data []byte, align uint64, order binary.ByteOrder, fn func(Note) b
 	return nil
 }
 
-// DebugLink returns the file name and CRC-32 in .gnu_debuglink (GDB manual,
-// "Separate Debug Files"): name, NUL, padding to 4 bytes, CRC.
+// DebugLink returns the file name and CRC-32 in .gnu_debuglink.
 func (f *File) DebugLink() (name string, crc uint32, ok bool) {
 	data, ok := f.linkData(".gnu_debuglink")
 	if !ok {
 		return "", 0, false
 	}
-	c := bin.New(".gnu_debuglink", data, f.Order)
-	file := c.CStr()
-	c.Skip(-uint64(c.Pos()) & 3)
-	crc = c.U32()
-	return string(file), crc, c.Err() == nil && len(file) > 0
+	return object.ParseDebugLink(data, f.Order)
 }
 
 func (f *File) linkData(section string) ([]byte, bool) {

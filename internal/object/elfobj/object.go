@@ -25,7 +25,7 @@ func (f *File) Object() *object.File {
 func (f *File) newObject() *object.File {
 	o := &object.File{
 		Path: f.Path, Size: f.Size, Kind: objectKinds[f.Type], KindName: f.Type.String(),
-		Arch: arch.ByELF(f.Machine, f.Class), CPU: f.Machine.String(), ISABit: f.isaBit(),
+		OS: "Linux", Arch: arch.ByELF(f.Machine, f.Class), CPU: f.Machine.String(), ISABit: f.isaBit(),
 		AddrSize: int(f.pick(4, 8)), Order: f.Order, CodeOrder: f.codeOrder(), Base: f.LoadBase(), Entry: f.Entry,
 		Container: container{f},
 	}
@@ -190,6 +190,9 @@ func (c container) HasSymbols(t object.Table) bool {
 	s := c.f.symbolTable(t)
 	return s != nil && s.HasData()
 }
+
+// CodeID implements object.Container.
+func (c container) CodeID(buildID []byte) string { return fmt.Sprintf("%X", buildID) }
 
 // Moved implements object.Container.
 func (c container) Moved(debug *object.File) (uint64, error) {

@@ -17,7 +17,7 @@ func CheckPair(f, debug *File) error {
 	want, got := f.BuildID(), debug.BuildID()
 	same := len(want) > 0 && bytes.Equal(want, got)
 	if len(want) > 0 && len(got) > 0 && !same {
-		return debug.otherBuild(got, want)
+		return object.OtherBuild(debug.Path, got, want)
 	}
 	for _, p := range codePairs(f, debug) {
 		if !same && p.f.FileSize != p.debug.FileSize {
@@ -25,12 +25,6 @@ func CheckPair(f, debug *File) error {
 		}
 	}
 	_, err := Moved(f, debug)
-	return err
-}
-
-func (f *File) otherBuild(got, want []byte) error {
-	err := f.errorf(0, "build-id %x, want %x", got, want)
-	err.Kind = object.ErrOtherBuild
 	return err
 }
 

@@ -112,7 +112,7 @@ func (p *readerSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 		if err == nil || err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return nil, p.s.wrap(uint64(off)+uint64(got), bareError(err), "reading %d bytes", n)
+		return nil, p.s.wrap(uint64(off)+uint64(got), object.BareError(err), "reading %d bytes", n)
 	}
 	return buf, nil
 }

@@ -71,45 +71,59 @@ func (f *File) checkLink(c *bin.Cursor, l *object.Link) (*object.Link, error) {
 //
 // What is returned is as for FindDebug.
 func FindSupplement(f *File, l *object.Link, dirs []string, lim object.Limits) (sup *File, tried []object.Tried, err error) {
-	s := debugSearch{f: f, dirs: dirs, lim: lim}
-	for _, path := range s.supplementPaths(l) {
-		if s.trySupplement(path, l) {
-			return s.found, s.tried, nil
+	s := object.Search{Finder: finder, File: f.Object(), Dirs: dirs, Limits: lim}
+	for _, path := range supplementPaths(&s, l) {
+		if sup = trySupplement(&s, path, l); sup != nil {
+			return sup, s.Tried, nil
 		}
 	}
-	return nil, s.tried, s.damage
+	return nil, s.Tried, s.Damage
 }
 
-func (s *debugSearch) supplementPaths(l *object.Link) (paths []string) {
+func supplementPaths(s *object.Search, l *object.Link) (paths []string) {
 	switch {
 	case l.Name == "" || strings.ContainsRune(l.Name, 0):
 	case filepath.IsAbs(l.Name):
-		if s.lim.Hermetic {
+		if s.Limits.Hermetic {
 			break
 		}
 		paths = append(paths, l.Name)
 	default:
-		for _, dir := range s.ownFolders() {
+		for _, dir := range s.OwnFolders() {
 			paths = append(paths, filepath.Join(dir, l.Name))
 		}
 	}
-	return append(paths, s.buildIDPaths(l.ID)...)
+	return append(paths, s.BuildIDPaths(l.ID)...)
 }
 
-func (s *debugSearch) trySupplement(path string, l *object.Link) bool {
-	sup := s.open(path)
+// trySupplement opens the file at path, nil if it is not the one.
+func trySupplement(s *object.Search, path string, l *object.Link) *File {
+	sup := Of(s.OpenOther(path))
 	if sup == nil {
-		return false
+		return nil
 	}
 	if id := sup.BuildID(); bytes.Equal(id, l.ID) {
-		s.found = sup
-		return true
+		return sup
 	}
 	own, supplementary, _ := sup.debugSup()
 	if own != nil && supplementary && bytes.Equal(own.ID, l.ID) {
-		s.found = sup
-		return true
+		return sup
 	}
 	sup.Close()
-	return s.refuse(path, "not the supplementary file with the id %x", l.ID)
+	s.Refuse(path, "not the supplementary file with the id %x", l.ID)
+	return nil
+}
+
+// FindDebug looks for the separate debug file of f, as object.Finder does.
+func FindDebug(f *File, dirs []string, lim object.Limits) (debug *File, tried []object.Tried, err error) {
+	found, tried, err := finder.FindDebug(f.Object(), dirs, lim)
+	return Of(found), tried, err
+}
+
+var finder = object.Finder{
+	Open: func(path string, lim object.Limits) (*object.File, error) {
+		f, err := Open(path, lim)
+		return f.Object(), err
+	},
+	CheckPair: func(f, debug *object.File) error { return CheckPair(Of(f), Of(debug)) },
 }

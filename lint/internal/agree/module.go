@@ -72,9 +72,15 @@ func checkModuleCPU(p *check.Pass) (func(*symfmt.Record), func()) {
 		if cpu := b.Arch; cpu != nil && p.Arch != cpu && !sameFamily(cpu, p.CPU) {
 			p.Report(r, 2, "MODULE is for CPU %q, the binary for %s", p.CPU, cpu.Name)
 		}
-		switch strings.ToLower(p.OS) {
+		switch own := strings.ToLower(p.OS); own {
 		case "windows", "mac", "ios":
-			p.Report(r, 1, "MODULE is for %s, whose binaries are not ELF", p.OS)
+			if b.OS != own {
+				p.Report(r, 1, "MODULE is for %s, whose binaries are not %s", p.OS, containerOf(b.OS))
+			}
+		default:
+			if b.OS == "windows" {
+				p.Report(r, 1, "MODULE is for %s, the binary for Windows", p.OS)
+			}
 		}
 	}, nil
 }
@@ -95,9 +101,21 @@ func checkModuleName(p *check.Pass) (func(*symfmt.Record), func()) {
 		if want == "" || want == text.Base(p.Name) || p.Options.Stored != nil && p.Options.Stored(want) {
 			return
 		}
-		p.Report(r, 4, "MODULE name %q is not the binary's DT_SONAME, %q, by which walkers of crash reports ask for symbols: dump again, or convert --rename-module",
-			p.Name, want)
+		what := "DT_SONAME"
+		if b.OS == "windows" {
+			what = "PDB"
+		}
+		p.Report(r, 4, "MODULE name %q is not the binary's %s, %q, by which walkers of crash reports ask for symbols: dump again, or convert --rename-module",
+			p.Name, what, want)
 	}, nil
+}
+
+// containerOf names the container of an operating system's binaries.
+func containerOf(os string) string {
+	if os == "windows" {
+		return "PE"
+	}
+	return "ELF"
 }
 
 // sameFamily is for Breakpad's names that leave the word size open.

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
@@ -70,7 +71,7 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 		}
 		return s, nil
 	}
-	if isELF(name) {
+	if isBinary(name) {
 		return d.dump(ctx, name)
 	}
 	if f := formats.Convertible(name); f != nil {
@@ -83,8 +84,8 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 	return s, nil
 }
 
-// isELF recognises an ELF file by its first bytes.
-func isELF(name string) bool {
+// isBinary recognises a binary by its first bytes.
+func isBinary(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
 		return false
@@ -93,9 +94,9 @@ func isELF(name string) bool {
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 		return false
 	}
-	var magic [4]byte
-	_, err = io.ReadFull(f, magic[:])
-	return err == nil && string(magic[:]) == "\x7fELF"
+	var head [objfile.HeadSize]byte
+	_, err = io.ReadFull(f, head[:])
+	return err == nil && objfile.Begins(head[:])
 }
 
 // dump makes the symbol file of a binary.

@@ -157,7 +157,7 @@ func notSymbols(head []byte) error {
 	for _, f := range []struct{ magic, what string }{
 		{"\x7fELF", "an ELF file, not a symbol file: symtool dump makes one from it"},
 		{"Microsoft C/C++ MSF 7.00", "a PDB file, not a symbol file"},
-		{"MZ", "a Windows program, not a symbol file"},
+		{"MZ", "a PE file, not a symbol file: symtool dump makes one"},
 		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file"},
 		{"\xca\xfe\xba\xbe", "a Mach-O file, not a symbol file"},
 		{"MDMP", "a minidump, not a symbol file"},

@@ -1,0 +1,37 @@
+package dwarf2sym
+
+import (
+	"github.com/symtool/symtool/dwarf2sym/unwind"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/execcode"
+)
+
+// windows is what MODULE calls the system of PE files.
+const windows = "windows"
+
+// goSymtab is a section that Go's linker alone writes. Its .pdata has one rule for a function.
+const goSymtab = ".symtab"
+
+// addPdata adds the exception directory of a Windows binary. Debug files do not have it.
+func addPdata(in *unwind.Input, f companion) []bin.Problem {
+	s, err := f.Located(".pdata")
+	if s == nil && err == nil {
+		return nil
+	}
+	var data []byte
+	if err == nil {
+		data, err = s.Data()
+	}
+	if err != nil {
+		return []bin.Problem{{Lost: "STACK CFI", Err: err}}
+	}
+	in.Pdata = true
+	in.PdataLast = f.Section(goSymtab) != nil
+	in.Index = []unwind.Section{{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}}
+	in.Tables = cfiDataOf(f.File)
+	for _, p := range execcode.Parts(f.File) {
+		in.Code = append(in.Code, unwind.Range{Lo: p.Start, Hi: p.End})
+	}
+	in.Padding = execcode.PaddingOf(f.File)
+	return nil
+}

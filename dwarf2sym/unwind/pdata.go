@@ -1,0 +1,276 @@
+package unwind
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// .pdata and .xdata of Windows -> STACK CFI (Microsoft, "x64 exception handling" and "ARM64
+// exception handling"). .pdata has an entry for each piece of code: where it begins, and how its
+// prologue is undone. pdatax64.go and pdataarm64.go run the codes, pdataepilog.go finds the
+// epilogues that version 1 of x64's codes does not describe.
+//
+// Rules that the formats leave open, or that differ from other readers:
+//
+//   - Rows are exact at every instruction: a code of x64 takes effect at its offset, one of arm64 is
+//     an instruction of 4 bytes. Breakpad and Mozilla write one rule for the whole of a function,
+//     which is wrong in its prologue and its epilogues.
+//   - .pdata comes first: it is what the process itself unwinds with. GCC writes .debug_frame beside
+//     it, which is wrong at the returns of functions whose frame has a register. DWARF fills the gaps. Only
+//     Go's linker has it the other way round: one rule for functions with a frame pointer in .pdata, and
+//     exact rows in .debug_frame.
+//   - Of nested entries the inner one counts: LLVM writes entries of which one covers those that are
+//     chained to it.
+//   - What no entry covers is a leaf, as the system takes it to be: the return address is where a call
+//     leaves it. Padding there has no rules, nor has code that changes the stack pointer or calls:
+//     compilers leave out the entries of functions through which no exception passes. A file without
+//     entries has no leaves, either.
+//   - A chained entry begins where all prologues that it is chained to are done. What it saves is at
+//     offsets from the stack pointer behind its own prologue.
+//   - The caller's frame is not known where it is a record of the system's (arm64's trap frames and
+//     contexts): such code has no rules. x64's machine frames are known.
+//   - Where frames have a register of their own, the CFA is an offset of that.
+
+// Codes of a damaged file may be shared by entries: pdataWork bounds the steps that are run for a
+// byte of .pdata, beyond pdataMinWork. Real files need 4.
+const (
+	pdataWork    = 64
+	pdataMinWork = 1 << 20
+)
+
+// pdataReader reads the exception directory of a file.
+type pdataReader struct {
+	r       *reader
+	section *Section // .pdata
+	entries []pdataEntry
+	cie     cfiCIE // stands for what FDEs have from theirs
+	fde     cfiFDE
+	work    int // steps that may still be run
+	scan    uint64
+	stopped bool
+
+	// Of the entry that is written:
+	lo    uint64 // where the row that is being built begins
+	frame pdataFrame
+	steps []pdataStep // of an epilogue
+	ops   []arm64Op
+	infos []x64Info
+}
+
+// pdataEntry is a piece of code, and what describes it.
+type pdataEntry struct {
+	lo, hi uint64
+	offset uint64 // in .pdata
+	info   uint32 // RVA of .xdata, or packed codes
+}
+
+// pdataFrame is a row: registers have their DWARF numbers, places count from the CFA.
+type pdataFrame struct {
+	base   uint8 // register that the CFA is at an offset of
+	off    int64 // of the CFA from it
+	sp     int64 // of the CFA from the stack pointer, as far as the codes know
+	ra     int64 // place of the return address; 0 if it is in its register
+	signed bool  // arm64: the return address is signed
+	saved  uint32
+	at     [32]int64 // of those in saved
+}
+
+// save notes that a register is at a place.
+func (f *pdataFrame) save(reg uint8, at int64) {
+	f.saved |= 1 << reg
+	f.at[reg] = at
+}
+
+// grow lowers the stack pointer.
+func (f *pdataFrame) grow(sp uint8, n int64) {
+	f.sp += n
+	if f.base == sp {
+		f.off = f.sp
+	}
+}
+
+// pdataStep is an instruction of an epilogue, and what holds in front of it.
+type pdataStep struct {
+	addr  uint64
+	frame pdataFrame
+}
+
+// readPdata writes the blocks of entries. It returns nil if there is no .pdata.
+func (r *reader) readPdata() *pdataReader {
+	if !r.in.Pdata {
+		return nil
+	}
+	p := &pdataReader{r: r, section: &r.in.Index[0], scan: 4*r.in.CodeBytes + pdataMinWork}
+	p.work = pdataMinWork + pdataWork*len(p.section.Data)
+	p.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
+	run := p.x64
+	switch r.in.Arch {
+	case arch.X86_64:
+		p.readEntries(12, p.entryX64)
+	case arch.ARM64:
+		p.readEntries(8, p.entryARM64)
+		run = p.arm64
+	default:
+		r.problems.add(p.place(0), "STACK CFI", errorf(p.section.Name, 0, "unwind codes of %s are not read", r.in.Arch.Name))
+		return nil
+	}
+	p.write(r.uncovered(p.pieces(), r.sortBlocks()), run)
+	r.sortBlocks()
+	return p
+}
+
+// place orders problems: behind those of the other sections.
+func (p *pdataReader) place(offset uint64) cfiPlace {
+	return cfiPlace{len(p.r.in.Sections), offset}
+}
+
+// readEntries reads the entries of a size. entry returns the end of the code, 0 for an entry without
+// code.
+func (p *pdataReader) readEntries(size int, entry func(e *pdataEntry, words []byte) error) {
+	data := p.section.Data
+	p.entries = make([]pdataEntry, 0, len(data)/size)
+	for off := 0; off+size <= len(data); off += size {
+		words := data[off : off+size]
+		begin := binary.LittleEndian.Uint32(words)
+		if begin == 0 && binary.LittleEndian.Uint32(words[4:]) == 0 {
+			continue // padding
+		}
+		p.r.stats.IndexEntries++
+		e := pdataEntry{lo: p.r.in.Base + uint64(begin), offset: uint64(off)}
+		err := entry(&e, words)
+		switch {
+		case err != nil:
+			p.problem(&e, err)
+		case p.r.in.Exec != nil && !p.r.in.Exec(e.lo):
+			p.r.stats.Dead++
+		case e.hi <= e.lo:
+			p.r.stats.Empty++
+		default:
+			p.entries = append(p.entries, e)
+		}
+	}
+	if n := len(data) % size; n > 0 {
+		p.r.problems.add(p.place(uint64(len(data)-n)), "", errorf(p.section.Name, uint64(len(data)-n), "%d bytes after the last entry", n))
+	}
+}
+
+func (p *pdataReader) problem(e *pdataEntry, err error) {
+	p.r.problems.add(p.place(e.offset), fmt.Sprintf("entry at %#x for %#x", e.offset, e.lo), err)
+}
+
+// pieces sorts the entries and returns the code of each that no inner one describes.
+func (p *pdataReader) pieces() []cfiPiece {
+	// Of those that begin together, the one that ends first is the inner one.
+	slices.SortStableFunc(p.entries, func(a, b pdataEntry) int {
+		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
+	})
+	r := p.r
+	own := r.fdes
+	r.fdes = make([]cfiFDE, len(p.entries))
+	for i, e := range p.entries {
+		r.fdes[i] = cfiFDE{cfiPlace: p.place(e.offset), lo: e.lo, hi: e.hi}
+	}
+	pieces := r.pieces(0, len(r.fdes))
+	r.fdes = own
+	return pieces
+}
+
+// write writes the blocks of entries; the pieces of one follow each other.
+func (p *pdataReader) write(pieces []cfiPiece, run func(e *pdataEntry) error) {
+	w := &p.r.w
+	for k := 0; k < len(pieces); {
+		end := k + 1
+		for end < len(pieces) && pieces[end].fde == pieces[k].fde {
+			end++
+		}
+		if k&1023 == 0 && p.r.ctx.Err() != nil {
+			return
+		}
+		e := &p.entries[pieces[k].fde]
+		p.start(e.lo, e.offset)
+		w.start(pieces[k:end])
+		if err := run(e); err != nil {
+			p.problem(e, err)
+		}
+		w.close()
+		k = end
+	}
+}
+
+// start makes the VM that of an entry.
+func (p *pdataReader) start(lo, offset uint64) {
+	vm := &p.r.vm
+	p.fde = cfiFDE{cfiPlace: p.place(offset), lo: lo}
+	vm.s, vm.cie, vm.fde, vm.what = p.section, &p.cie, &p.fde, "entry"
+	vm.cur.clear()
+	vm.dirty = cfiMask{}
+	p.lo = lo
+}
+
+// from ends the current row in front of addr, where f begins to hold.
+func (p *pdataReader) from(addr uint64, f *pdataFrame) {
+	if addr > p.lo {
+		p.flush(addr)
+	}
+	p.frame = *f
+}
+
+// flush writes the current row up to addr.
+func (p *pdataReader) flush(addr uint64) {
+	if addr <= p.lo {
+		return
+	}
+	p.set(&p.frame)
+	p.r.w.row(p.lo, addr)
+	p.lo = addr
+}
+
+// set makes a frame the rules of the VM.
+func (p *pdataReader) set(f *pdataFrame) {
+	vm := &p.r.vm
+	vm.cur.cfa = cfiRule{kind: cfiReg, ref: uint32(f.base), val: f.off}
+	vm.cur.signed = f.signed
+	put := func(slot int, rule cfiRule) {
+		if vm.cur.regs[slot] != rule {
+			vm.cur.put(slot, rule)
+			vm.dirty.add(slot)
+		}
+	}
+	for reg := range uint64(len(f.at)) {
+		slot := p.cie.regs.slot(reg)
+		switch {
+		case slot == cfiSlotRA || reg == p.cie.ra:
+		case f.saved>>reg&1 != 0:
+			put(slot, cfiRule{kind: cfiAt, val: f.at[reg]})
+		default:
+			put(slot, cfiRule{})
+		}
+	}
+	rule := cfiRule{}
+	if f.ra != 0 {
+		rule = cfiRule{kind: cfiAt, val: f.ra}
+	}
+	put(cfiSlotRA, rule)
+}
+
+// bytesAt returns what the file has in memory at an RVA, up to the end of its section.
+func (p *pdataReader) bytesAt(rva uint32) (Section, []byte, bool) {
+	addr := p.r.in.Base + uint64(rva)
+	t, ok := p.r.in.Tables(addr)
+	if !ok || addr < t.Addr || addr-t.Addr >= uint64(len(t.Data)) {
+		return Section{}, nil, false
+	}
+	return t, t.Data[addr-t.Addr:], true
+}
+
+// charge counts steps, and reports whether there may be so many.
+func (p *pdataReader) charge(n int) error {
+	if p.work -= n; p.work < 0 {
+		return errorf(p.section.Name, 0, "entries share their codes so often that they have too many")
+	}
+	return nil
+}

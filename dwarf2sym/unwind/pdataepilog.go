@@ -1,0 +1,315 @@
+package unwind
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/symtool/symtool/internal/insn"
+)
+
+// Epilogues of x64. Version 1 of the codes says nothing of them: the system decodes the instructions,
+// which have one of few forms (Microsoft, "x64 prolog and epilog"):
+//
+//	add rsp, N, or lea rsp, [fp + N]    if there is something to free
+//	pop reg ...                         in the reverse order of the prologue
+//	ret, or a jump to other code
+//
+// An epilogue is one only if the stack pointer is then where it was at the call. GCC's leave and
+// mov rsp, rbp, pops of registers that were only pushed to align the stack, and what Microsoft's
+// compiler writes behind restores through r11, mov rsp, r11, are accepted too.
+// Version 2 says where the pops begin.
+
+// epilogs writes the rows of a function's body, in which f holds.
+func (p *pdataReader) epilogs(e *pdataEntry, info *x64Info, f *pdataFrame) {
+	_, code, ok := p.bytesAt(uint32(e.lo - p.r.in.Base))
+	if !ok || info.prolog >= e.hi-e.lo || !p.scanned(e.hi-e.lo) {
+		return
+	}
+	code = code[:min(e.hi-e.lo, uint64(len(code)))]
+	for at := int(info.prolog); at < len(code); {
+		if n := p.epilog(e, code, at, f); n > 0 {
+			at += n
+			continue
+		}
+		n, _, _ := insn.AMD64(code[at:], e.lo+uint64(at))
+		if n == 0 {
+			break
+		}
+		at += n
+	}
+	p.declared(e, info, f)
+}
+
+// scanned charges the decoding of n bytes of code, which overlapping entries share.
+func (p *pdataReader) scanned(n uint64) bool {
+	if n > p.scan {
+		if !p.stopped {
+			p.stopped = true
+			p.r.problems.add(p.place(0), "epilogues of further functions", errorf(p.section.Name, 0, "entries overlap so often that their code is too long"))
+		}
+		return false
+	}
+	p.scan -= n
+	return true
+}
+
+// epilog writes the rows of the epilogue at an offset of the code, and returns its length; 0 if there
+// is none.
+func (p *pdataReader) epilog(e *pdataEntry, code []byte, at int, body *pdataFrame) int {
+	x := x64Epilogue{code: code, at: at, lo: e.lo, hi: e.hi, f: *body, steps: p.steps[:0]}
+	ok := x.read()
+	if p.steps = x.steps; !ok {
+		return 0
+	}
+	for i := range x.steps {
+		p.from(x.steps[i].addr, &x.steps[i].frame)
+	}
+	p.from(e.lo+uint64(x.at), body)
+	return x.at - at
+}
+
+// declared writes the epilogues that version 2 declares and whose instructions are not those that
+// were recognised: there, pops of all pushed registers begin.
+func (p *pdataReader) declared(e *pdataEntry, info *x64Info, f *pdataFrame) {
+	if len(info.epilogs) == 0 || p.lo > e.lo+info.prolog {
+		return
+	}
+	size := uint64(info.epilogs[0].off)
+	for i := len(info.epilogs) - 1; i >= 0; i-- { // the last one is the first in the code
+		c := info.epilogs[i]
+		distance := uint64(c.off) | uint64(c.arg)<<8
+		if i == 0 {
+			if distance = size; c.arg&1 == 0 {
+				continue
+			}
+		}
+		if distance == 0 || distance > e.hi-e.lo-min(info.prolog, e.hi-e.lo) {
+			continue
+		}
+		p.popAll(e.hi-distance, min(e.hi-distance+size, e.hi), f)
+	}
+}
+
+// popAll writes the rows of pops that begin at lo and of the return that ends at hi.
+func (p *pdataReader) popAll(lo, hi uint64, body *pdataFrame) {
+	f := *body
+	pushed := p.pushed()
+	f.base, f.sp = x64SP, 8+8*int64(len(pushed))
+	f.off = f.sp
+	f.free()
+	p.from(lo, &f)
+	for i := len(pushed) - 1; i >= 0 && lo < hi; i-- {
+		if lo++; pushed[i] >= 8 {
+			lo++ // REX
+		}
+		f.pop(x64DWARF[pushed[i]])
+		p.from(min(lo, hi), &f)
+	}
+	p.from(hi, body)
+}
+
+// pushed returns the registers that were pushed, in order, by their numbers in codes.
+func (p *pdataReader) pushed() (regs []byte) {
+	for i := len(p.infos) - 1; i >= 0; i-- {
+		for _, c := range p.infos[i].codes {
+			if c.op == x64Push {
+				regs = append(regs, c.arg)
+			}
+		}
+	}
+	return regs
+}
+
+// free forgets what was saved below the stack pointer: it was restored before.
+func (f *pdataFrame) free() {
+	for reg := range f.at {
+		if f.saved>>reg&1 != 0 && f.at[reg] < -f.sp {
+			f.saved &^= 1 << reg
+		}
+	}
+}
+
+// pop raises the stack pointer above a register, which has its value back.
+func (f *pdataFrame) pop(reg uint8) {
+	if f.saved>>reg&1 != 0 && f.at[reg] == -f.sp {
+		f.saved &^= 1 << reg
+	}
+	f.sp -= 8
+	f.base, f.off = x64SP, f.sp
+}
+
+// x64Epilogue is an epilogue being decoded.
+type x64Epilogue struct {
+	code   []byte
+	at     int
+	lo, hi uint64 // of the code
+	f      pdataFrame
+	steps  []pdataStep
+}
+
+// read decodes an epilogue. It reports false if there is none.
+func (x *x64Epilogue) read() bool {
+	entry := int64(8)
+	if x.f.saved>>x64SP&1 != 0 {
+		entry = 40 // it returns with iretq
+	}
+	x.release()
+	for x.pop() {
+	}
+	if len(x.steps) == 0 || x.f.sp != entry {
+		return false
+	}
+	return x.leaves()
+}
+
+// next notes an instruction of a size: behind it, the frame holds.
+func (x *x64Epilogue) next(size int) {
+	x.at += size
+	x.steps = append(x.steps, pdataStep{x.lo + uint64(x.at), x.f})
+}
+
+// release decodes the instruction that frees what is not popped, if there is one.
+func (x *x64Epilogue) release() {
+	c := x.code[x.at:]
+	switch {
+	case bytes.HasPrefix(c, []byte{0x48, 0x83, 0xc4}) && len(c) >= 4: // add rsp, imm8
+		x.freed(4, x.f.sp-int64(int8(c[3])))
+	case bytes.HasPrefix(c, []byte{0x48, 0x81, 0xc4}) && len(c) >= 7: // add rsp, imm32
+		x.freed(7, x.f.sp-int64(int32(binary.LittleEndian.Uint32(c[3:]))))
+	case bytes.HasPrefix(c, []byte{0xc9}) && x.f.base == x64DWARF[5]: // leave
+		x.f.sp = x.f.off
+		x.f.free()
+		x.f.pop(x.f.base)
+		x.next(1)
+	case bytes.HasPrefix(c, []byte{0x49, 0x8b, 0xe3}): // mov rsp, r11, which was computed before
+		x.freed(3, 8+8*int64(pops(c[3:])))
+	default:
+		if size, disp, ok := leaSP(c, x.f.base); ok {
+			x.freed(size, x.f.off-disp)
+		}
+	}
+}
+
+// pops counts the pops that code begins with.
+func pops(c []byte) (n int) {
+	for {
+		if len(c) > 1 && c[0] == 0x41 {
+			c = c[1:]
+		}
+		if len(c) == 0 || c[0]&0xf8 != 0x58 {
+			return n
+		}
+		n, c = n+1, c[1:]
+	}
+}
+
+// freed notes that the stack pointer was set.
+func (x *x64Epilogue) freed(size int, sp int64) {
+	x.f.base, x.f.sp, x.f.off = x64SP, sp, sp
+	x.f.free()
+	x.next(size)
+}
+
+// leaSP decodes lea rsp, [reg + disp] and mov rsp, reg, of the register with a DWARF number.
+func leaSP(c []byte, dwarf uint8) (size int, disp int64, ok bool) {
+	if len(c) < 3 || dwarf == x64SP || c[0]&0xfe != 0x48 && c[0]&0xfb != 0x48 {
+		return 0, 0, false
+	}
+	reg := byte(0)
+	for i, d := range x64DWARF {
+		if d == dwarf {
+			reg = byte(i)
+		}
+	}
+	mod, field, rm := c[2]>>6, c[2]>>3&7, c[2]&7
+	switch {
+	case c[1] == 0x89 && mod == 3 && rm == 4 && c[0] == 0x48|reg>>3<<2 && field == reg&7,
+		c[1] == 0x8b && mod == 3 && field == 4 && c[0] == 0x48|reg>>3 && rm == reg&7:
+		return 3, 0, true
+	case c[1] != 0x8d || field != 4 || c[0] != 0x48|reg>>3 || rm != reg&7:
+		return 0, 0, false
+	}
+	size = 3
+	if rm == 4 { // r12 needs a SIB byte
+		if len(c) < 4 || c[3] != 0x24 {
+			return 0, 0, false
+		}
+		size++
+	}
+	switch {
+	case mod == 0 && rm != 5:
+		return size, 0, true
+	case mod == 1 && len(c) > size:
+		return size + 1, int64(int8(c[size])), true
+	case mod == 2 && len(c) >= size+4:
+		return size + 4, int64(int32(binary.LittleEndian.Uint32(c[size:]))), true
+	}
+	return 0, 0, false
+}
+
+// pop decodes a pop.
+func (x *x64Epilogue) pop() bool {
+	c, reg, size := x.code[x.at:], byte(0), 1
+	if len(c) > 1 && c[0]&0xfe == 0x40 || len(c) > 1 && c[0] == 0x48 { // REX; 48 is without effect
+		reg, size, c = c[0]&1<<3, 2, c[1:]
+	}
+	if len(c) == 0 || c[0]&0xf8 != 0x58 || x.f.sp <= 8 {
+		return false
+	}
+	if reg |= c[0] & 7; reg == 4 {
+		return false
+	}
+	x.f.pop(x64DWARF[reg])
+	x.next(size)
+	return true
+}
+
+// leaves decodes the instruction that ends an epilogue.
+func (x *x64Epilogue) leaves() bool {
+	c := x.code[x.at:]
+	prefix := 0
+	for prefix < len(c) && (c[prefix] == 0xf3 || c[prefix] == 0xf2 || c[prefix]&0xf0 == 0x40) {
+		prefix++ // rep, bnd, REX
+	}
+	c = c[prefix:]
+	if len(c) == 0 {
+		return false
+	}
+	size := 1
+	switch c[0] {
+	case 0xc3, 0xcf: // ret, iret
+	case 0xc2:
+		size = 3
+	case 0xeb, 0xe9:
+		if size = 2; c[0] == 0xe9 {
+			size = 5
+		}
+		if len(c) < size || x.within(c[:size], prefix) {
+			return false
+		}
+	case 0xff:
+		if len(c) < 2 || c[1]>>3&7 != 4 {
+			return false
+		}
+		n, _, _ := insn.AMD64(x.code[x.at:], x.lo+uint64(x.at))
+		size = n - prefix
+	default:
+		return false
+	}
+	if size <= 0 || len(c) < size {
+		return false
+	}
+	x.at += prefix + size
+	return true
+}
+
+// within reports whether a direct jump stays in the code, behind its first byte: then it is not one to
+// another function.
+func (x *x64Epilogue) within(jump []byte, prefix int) bool {
+	by := int64(int8(jump[1]))
+	if len(jump) == 5 {
+		by = int64(int32(binary.LittleEndian.Uint32(jump[1:])))
+	}
+	target := x.lo + uint64(x.at+prefix+len(jump)) + uint64(by)
+	return target > x.lo && target < x.hi
+}

@@ -1,0 +1,157 @@
+package unwind
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
+
+	"github.com/symtool/symtool/internal/insn"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// leafFrame is what holds at a function's first instruction.
+func (p *pdataReader) leafFrame() pdataFrame {
+	if p.r.in.Arch == arch.ARM64 {
+		return pdataFrame{base: arm64SP}
+	}
+	return pdataFrame{base: x64SP, off: 8, sp: 8, ra: -8}
+}
+
+// writeLeaves writes blocks for the leaf functions between entries.
+func (p *pdataReader) writeLeaves() {
+	if p == nil || len(p.entries) == 0 || p.r.in.Padding == nil {
+		return
+	}
+	covered := p.covered(p.r.sortBlocks())
+	for _, code := range p.r.in.Code {
+		at := code.Lo
+		i, _ := slices.BinarySearchFunc(covered, at, func(c Range, at uint64) int { return cmp.Compare(c.Hi, at+1) })
+		for ; i < len(covered) && covered[i].Lo < code.Hi; i++ {
+			if at < covered[i].Lo {
+				p.leaves(at, covered[i].Lo)
+			}
+			at = max(at, covered[i].Hi)
+		}
+		if at < code.Hi {
+			p.leaves(at, code.Hi)
+		}
+	}
+	p.r.sortBlocks()
+}
+
+// covered returns the code that blocks or entries describe, in order: an entry may have no rules.
+func (p *pdataReader) covered(blocks []symfmt.CFIBlock) []Range {
+	all := make([]Range, 0, len(blocks)+len(p.entries))
+	for _, b := range blocks {
+		lo := p.r.in.Base + uint64(b.RVA)
+		all = append(all, Range{lo, lo + b.Size})
+	}
+	for _, e := range p.entries {
+		all = append(all, Range{e.lo, e.hi})
+	}
+	slices.SortFunc(all, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
+	n := 0
+	for _, r := range all {
+		if n > 0 && r.Lo <= all[n-1].Hi {
+			all[n-1].Hi = max(all[n-1].Hi, r.Hi)
+			continue
+		}
+		all[n] = r
+		n++
+	}
+	return all[:n]
+}
+
+// leaves writes blocks for the leaf functions in a gap. A function ends where padding follows on an
+// instruction that does not go on.
+func (p *pdataReader) leaves(lo, hi uint64) {
+	_, code, ok := p.bytesAt(uint32(lo - p.r.in.Base))
+	if !ok || !p.scanned(hi-lo) {
+		return
+	}
+	code = code[:min(hi-lo, uint64(len(code)))]
+	step := leafStepX64
+	if p.r.in.Arch == arch.ARM64 {
+		step = leafStepARM64
+	}
+	for at := 0; at < len(code); {
+		if n := p.r.in.Padding(code[at:]); n > 0 {
+			at += n
+			continue
+		}
+		end, leaf := p.function(code, at, step)
+		if leaf {
+			p.leaf(lo+uint64(at), lo+uint64(end))
+		}
+		at = end
+	}
+}
+
+// leafStep decodes an instruction: its size, 0 if the bytes do not decode; whether a leaf may have
+// it, and whether what is behind it may belong to another function.
+type leafStep func(code []byte) (size int, leaf, ends bool)
+
+// function returns the end of the function that begins at an offset, and whether it is a leaf.
+func (p *pdataReader) function(code []byte, at int, step leafStep) (end int, leaf bool) {
+	leaf = true
+	for ended := false; at < len(code); {
+		if ended && p.r.in.Padding(code[at:]) > 0 {
+			break
+		}
+		size, may, ends := step(code[at:])
+		if size == 0 {
+			size, may = 1, false
+		}
+		leaf, ended = leaf && may, ends
+		at += size
+	}
+	return min(at, len(code)), leaf
+}
+
+// leaf writes the block of a leaf function.
+func (p *pdataReader) leaf(lo, hi uint64) {
+	f := p.leafFrame()
+	p.start(lo, 0)
+	p.r.w.start([]cfiPiece{{lo, hi, 0}})
+	p.from(lo, &f)
+	p.flush(hi)
+	p.r.w.close()
+}
+
+// leafStepX64 is a leafStep.
+func leafStepX64(code []byte) (size int, leaf, ends bool) {
+	in, err := x86asm.Decode(code, 64)
+	if err != nil {
+		size, _, _ = insn.AMD64(code, 0) // vector instructions do not change the stack pointer
+		return size, true, false
+	}
+	leaf = in.Args[0] != x86asm.Arg(x86asm.RSP)
+	switch in.Op {
+	case x86asm.CMP, x86asm.TEST:
+		leaf = true
+	case x86asm.PUSH, x86asm.POP, x86asm.PUSHFQ, x86asm.POPFQ, x86asm.CALL, x86asm.ENTER, x86asm.LEAVE, x86asm.SYSCALL:
+		leaf = in.Op == x86asm.SYSCALL
+	case x86asm.RET, x86asm.JMP, x86asm.INT, x86asm.UD2:
+		ends = true
+	}
+	return in.Len, leaf, ends
+}
+
+// leafStepARM64 is a leafStep (Arm Architecture Reference Manual, C4.1).
+func leafStepARM64(code []byte) (size int, leaf, ends bool) {
+	size, kind, _ := insn.ARM64(code, 0)
+	if size == 0 {
+		return 0, false, false
+	}
+	in := binary.LittleEndian.Uint32(code)
+	rd, rn := in&31, in>>5&31
+	changes := in&0xbf800000 == 0x91000000 && rd == 31 || // add, sub of an immediate
+		in&0xbfe00000 == 0x8b200000 && rd == 31 || // of an extended register
+		in&0x3a800000 == 0x28800000 && rn == 31 || // pairs, with a new base
+		in&0x3b200400 == 0x38000400 && rn == 31 // single registers
+	ends = in&0xfc000000 == 0x14000000 || in&0xfe000000 == 0xd6000000 && kind == insn.None || in&0xffe0001f == 0xd4200000
+	return size, kind == insn.None && !changes, ends
+}

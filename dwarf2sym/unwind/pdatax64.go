@@ -1,0 +1,263 @@
+package unwind
+
+import "encoding/binary"
+
+// x64SP is the DWARF number of rsp.
+const x64SP = 7
+
+// x64DWARF has the DWARF numbers of the general registers by those of x64's codes.
+var x64DWARF = [16]uint8{0, 2, 1, 3, x64SP, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
+
+// Operations of unwind codes.
+const (
+	x64Push       = 0
+	x64AllocLarge = 1
+	x64AllocSmall = 2
+	x64SetFrame   = 3
+	x64Save       = 4
+	x64SaveFar    = 5
+	x64Epilog     = 6 // version 2
+	x64Spare      = 7
+	x64SaveXMM    = 8
+	x64SaveXMMFar = 9
+	x64Machine    = 10
+)
+
+// x64Info is a UNWIND_INFO.
+type x64Info struct {
+	version byte
+	prolog  uint64 // bytes
+	reg     uint8  // DWARF number of the frame's register
+	hasReg  bool
+	scaled  int64     // where that register is above the stack pointer
+	codes   []x64Code // in the order of execution
+	epilogs []x64Code // version 2
+	chained bool
+	parent  [3]uint32 // the entry that it is chained to
+}
+
+// x64Code is an unwind code.
+type x64Code struct {
+	off byte // end of its instruction, from the start of the code
+	op  byte
+	arg byte
+	val int64 // bytes
+}
+
+const (
+	x64FlagChained = 4
+	x64MaxChain    = 32 // as the system
+)
+
+// entryX64 reads an entry: begin, end, RVA of its codes. With bit 0 set in the last, it is the RVA of
+// another entry.
+func (p *pdataReader) entryX64(e *pdataEntry, words []byte) error {
+	e.hi = p.r.in.Base + uint64(binary.LittleEndian.Uint32(words[4:]))
+	e.info = binary.LittleEndian.Uint32(words[8:])
+	return nil
+}
+
+// x64 writes the rows of an entry.
+func (p *pdataReader) x64(e *pdataEntry) error {
+	if err := p.chain(e); err != nil {
+		return err
+	}
+	own := &p.infos[0]
+	f := p.leafFrame()
+	whole := f
+	p.runParents(&whole, 0)
+	for _, c := range own.codes {
+		p.step(&whole, own, c, 0)
+	}
+	// Saves count from the stack pointer behind the prologue, or from where the frame's register was
+	// set.
+	base := whole.sp
+	if whole.base != x64SP {
+		for i := range p.infos {
+			if p.infos[i].hasReg {
+				base = whole.off + p.infos[i].scaled
+				break
+			}
+		}
+	}
+	p.runParents(&f, base)
+	p.from(e.lo, &f)
+	for _, c := range own.codes {
+		p.step(&f, own, c, base)
+		p.from(min(e.lo+uint64(c.off), e.hi), &f)
+	}
+	p.epilogs(e, own, &f)
+	p.flush(e.hi)
+	return nil
+}
+
+// runParents runs the codes of the infos that the first is chained to, the outermost first.
+func (p *pdataReader) runParents(f *pdataFrame, base int64) {
+	for i := len(p.infos) - 1; i > 0; i-- {
+		for _, c := range p.infos[i].codes {
+			p.step(f, &p.infos[i], c, base)
+		}
+	}
+}
+
+// step does to a frame what the instruction of a code does.
+func (p *pdataReader) step(f *pdataFrame, info *x64Info, c x64Code, base int64) {
+	switch c.op {
+	case x64Push:
+		f.grow(x64SP, 8)
+		f.save(x64DWARF[c.arg], -f.sp)
+	case x64AllocLarge, x64AllocSmall:
+		f.grow(x64SP, c.val)
+	case x64SetFrame:
+		f.base, f.off = info.reg, f.sp-info.scaled
+	case x64Save, x64SaveFar:
+		f.save(x64DWARF[c.arg], c.val-base)
+	case x64Machine:
+		// [error code] rip, cs, eflags, rsp, ss
+		*f = pdataFrame{base: x64SP, off: 40 + 8*int64(c.arg), ra: -40}
+		f.sp = f.off
+		f.save(x64SP, -16)
+	}
+}
+
+// chain reads the codes of an entry, and of those that it is chained to.
+func (p *pdataReader) chain(e *pdataEntry) error {
+	p.infos = p.infos[:0]
+	rva := e.info
+	for range x64MaxChain {
+		if rva&1 != 0 { // another entry has them
+			_, data, ok := p.bytesAt(rva &^ 1)
+			if !ok || len(data) < 12 {
+				return errorf(p.section.Name, e.offset+8, "another entry at RVA %#x, where the file has no data", rva&^1)
+			}
+			rva = binary.LittleEndian.Uint32(data[8:])
+			if err := p.charge(1); err != nil {
+				return err
+			}
+			continue
+		}
+		info, err := p.info(rva, e)
+		if err != nil {
+			return err
+		}
+		p.infos = append(p.infos, info)
+		if !info.chained {
+			return nil
+		}
+		rva = info.parent[2]
+	}
+	return errorf(p.section.Name, e.offset+8, "chained to more than %d others", x64MaxChain)
+}
+
+// info reads the codes at an RVA.
+func (p *pdataReader) info(rva uint32, e *pdataEntry) (x64Info, error) {
+	var info x64Info
+	s, data, ok := p.bytesAt(rva)
+	if !ok || len(data) < 4 {
+		return info, errorf(p.section.Name, e.offset+8, "unwind codes at RVA %#x, where the file has no data", rva)
+	}
+	at := p.r.in.Base + uint64(rva) - s.Addr
+	info.version = data[0] & 7
+	if info.version != 1 && info.version != 2 {
+		return info, errorf(s.Name, at, "unwind codes of version %d, want 1 or 2", info.version)
+	}
+	count := int(data[2])
+	end := 4 + 2*((count+1)&^1)
+	info.prolog = uint64(data[1])
+	info.chained = data[0]>>3&x64FlagChained != 0
+	if info.hasReg = data[3]&15 != 0; info.hasReg {
+		info.reg, info.scaled = x64DWARF[data[3]&15], int64(data[3]>>4)*16
+	}
+	if len(data) < end || info.chained && len(data) < end+12 {
+		return info, errorf(s.Name, at, "%d unwind codes do not fit into the section", count)
+	}
+	if err := p.charge(1 + count); err != nil {
+		return info, err
+	}
+	if err := info.read(data[4:][:2*count]); err != nil {
+		return info, errorf(s.Name, at+4, "%s", err.Error())
+	}
+	if info.chained {
+		for i := range info.parent {
+			info.parent[i] = binary.LittleEndian.Uint32(data[end+4*i:])
+		}
+	}
+	return info, nil
+}
+
+// codeError is damage in unwind codes.
+type codeError string
+
+func (e codeError) Error() string { return string(e) }
+
+const (
+	errCodeEnd = codeError("the last unwind code is incomplete")
+	errCodeOp  = codeError("unwind code with a reserved operation")
+	errCodeReg = codeError("unwind code that sets a frame register, without one")
+)
+
+// read decodes the slots, which are in the reverse order of execution.
+func (info *x64Info) read(slots []byte) error {
+	for len(slots) > 0 {
+		c := x64Code{off: slots[0], op: slots[1] & 15, arg: slots[1] >> 4}
+		used := 1
+		operand := func(size int, unit int64) bool {
+			if len(slots) < 2+size {
+				return false
+			}
+			if used += size / 2; size == 2 {
+				c.val = int64(binary.LittleEndian.Uint16(slots[2:])) * unit
+			} else {
+				c.val = int64(binary.LittleEndian.Uint32(slots[2:]))
+			}
+			return true
+		}
+		ok := true
+		switch c.op {
+		case x64Push:
+		case x64AllocLarge:
+			switch c.arg {
+			case 0:
+				ok = operand(2, 8)
+			case 1:
+				ok = operand(4, 1)
+			default:
+				return errCodeOp
+			}
+		case x64AllocSmall:
+			c.val = int64(c.arg)*8 + 8
+		case x64SetFrame:
+			if !info.hasReg {
+				return errCodeReg
+			}
+		case x64Save:
+			ok = operand(2, 8)
+		case x64SaveFar, x64SaveXMMFar:
+			ok = operand(4, 1)
+		case x64SaveXMM:
+			ok = operand(2, 16)
+		case x64Epilog:
+			if info.version == 1 {
+				ok = operand(2, 1) // it was a form of SAVE_XMM
+			} else {
+				info.epilogs = append(info.epilogs, c)
+			}
+		case x64Spare:
+			ok = operand(4, 1)
+		case x64Machine:
+		default:
+			return errCodeOp
+		}
+		if !ok {
+			return errCodeEnd
+		}
+		slots = slots[2*used:]
+		if c.op != x64Epilog {
+			info.codes = append(info.codes, c)
+		}
+	}
+	for i, j := 0, len(info.codes)-1; i < j; i, j = i+1, j-1 {
+		info.codes[i], info.codes[j] = info.codes[j], info.codes[i]
+	}
+	return nil
+}

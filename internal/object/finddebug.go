@@ -1,0 +1,259 @@
+package object
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Finder is what a container does for the search of debug files.
+type Finder struct {
+	// Open opens a file of the container. Its error is a *bin.Error.
+	Open func(path string, lim Limits) (*File, error)
+	// CheckPair returns the reason why debug cannot be the separate debug file of f.
+	CheckPair func(f, debug *File) error
+}
+
+// FindDebug looks for the separate debug file of f (GDB manual, "Separate Debug
+// Files"): by build-id, at DIR/.build-id/xx/yyyy.debug for each DIR of dirs;
+// then by .gnu_debuglink, in the file's folder, in .debug below it, and at DIR
+// followed by the file's absolute folder; then as FILE.debug in the same places.
+// A file found by build-id or by name must have that id, one found by link the
+// CRC-32 in the link. Any must fit the file (Finder.CheckPair), and have debug information
+// or symbols.
+//
+// With Limits.Hermetic only the build-id and dirs count.
+//
+// tried has each place that was rejected, with the reason. If nothing is found the
+// File is nil; err is then nil too, unless the right file cannot be read.
+func (c Finder) FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []Tried, err error) {
+	s := Search{Finder: c, File: f, Dirs: dirs, Limits: lim}
+	if s.byBuildID() || s.byLink() || s.byName() {
+		return s.found, s.Tried, nil
+	}
+	return nil, s.Tried, s.Damage
+}
+
+// Search looks for a file that belongs to another.
+type Search struct {
+	Finder
+	File   *File
+	Dirs   []string
+	Limits Limits
+	Tried  []Tried
+	Damage error // of the first file that cannot be read
+
+	found *File
+}
+
+// Refuse notes that the file at path is not the one, and returns false.
+func (s *Search) Refuse(path, format string, args ...any) bool {
+	s.Tried = append(s.Tried, Tried{Path: path, Why: fmt.Sprintf(format, args...)})
+	return false
+}
+
+// refuseError rejects the file at path for err.
+func (s *Search) refuseError(path string, err error) bool {
+	s.Tried = append(s.Tried, Tried{Path: path, Why: bin.Bare(err, path), OtherBuild: errors.Is(err, ErrOtherBuild)})
+	return false
+}
+
+func (s *Search) byBuildID() bool {
+	id := s.File.BuildID()
+	for _, path := range s.BuildIDPaths(id) {
+		if s.tryID(path, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// BuildIDPaths lists where a file with the build-id may be.
+func (s *Search) BuildIDPaths(id []byte) (paths []string) {
+	if len(id) < 2 {
+		return nil
+	}
+	name := filepath.Join(".build-id", hex.EncodeToString(id[:1]), hex.EncodeToString(id[1:])+".debug")
+	for _, dir := range s.Dirs {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
+}
+
+func (s *Search) tryID(path string, id []byte) bool {
+	debug := s.OpenOther(path)
+	if debug == nil {
+		return false
+	}
+	if got := debug.BuildID(); !bytes.Equal(got, id) {
+		debug.Close()
+		return s.refuseError(path, OtherBuild(debug.Path, got, id))
+	}
+	return s.take(debug)
+}
+
+// take takes debug if it is good for something.
+func (s *Search) take(debug *File) bool {
+	err := s.CheckPair(s.File, debug)
+	if err == nil && !debug.HasDWARF() && !debug.HasSymbols(Symtab) {
+		err = &bin.Error{File: debug.Path, Msg: "has neither debug information nor symbols"}
+	}
+	if err != nil {
+		debug.Close()
+		return s.refuseError(debug.Path, err)
+	}
+	s.found = debug
+	return true
+}
+
+// OpenOther opens another file than the one of the search; nil, with the reason in Tried, if it
+// cannot.
+func (s *Search) OpenOther(path string) *File {
+	st, err := os.Stat(path)
+	if err != nil {
+		s.Refuse(path, "%v", BareError(err))
+		return nil
+	}
+	if self, err := os.Stat(s.File.Path); err == nil && os.SameFile(st, self) {
+		s.Refuse(path, "is the file itself")
+		return nil
+	}
+	debug, err := s.Open(path, s.Limits)
+	if err != nil {
+		if s.Damage == nil {
+			s.Damage = err
+		}
+		s.refuseError(path, err)
+		return nil
+	}
+	return debug
+}
+
+func (s *Search) byLink() bool {
+	name, crc, ok := s.File.DebugLink()
+	if !ok {
+		return false
+	}
+	if name != filepath.Base(name) || name == "." || name == ".." || name == string(filepath.Separator) {
+		return s.Refuse(name, "in .gnu_debuglink is not the name of a file without its folder")
+	}
+	for _, folder := range s.linkFolders() {
+		if s.tryCRC(filepath.Join(folder, name), crc) {
+			return true
+		}
+	}
+	return false
+}
+
+// OwnFolders returns the folder of the file as given and with symbolic links
+// resolved: packages install below either. With Limits.Hermetic it returns nil.
+func (s *Search) OwnFolders() []string {
+	if s.File.Path == "" || s.Limits.Hermetic {
+		return nil
+	}
+	own := []string{filepath.Dir(s.File.Path)}
+	if real, err := filepath.EvalSymlinks(s.File.Path); err == nil && filepath.Dir(real) != own[0] {
+		own = append(own, filepath.Dir(real))
+	}
+	return own
+}
+
+// linkFolders lists where a linked file may be.
+func (s *Search) linkFolders() []string {
+	own := s.OwnFolders()
+	var out []string
+	for _, dir := range own {
+		out = append(out, dir, filepath.Join(dir, ".debug"))
+	}
+	for _, root := range s.Dirs {
+		for _, dir := range own {
+			if abs, err := filepath.Abs(dir); err == nil {
+				out = append(out, filepath.Join(root, abs))
+			}
+		}
+	}
+	return out
+}
+
+func (s *Search) tryCRC(path string, want uint32) bool {
+	debug := s.OpenOther(path)
+	if debug == nil {
+		return false
+	}
+	got, err := crcOf(path)
+	if err != nil {
+		debug.Close()
+		return s.Refuse(path, "%v", err)
+	}
+	if got != want {
+		debug.Close()
+		return s.Refuse(path, "CRC-32 %08x, want %08x", got, want)
+	}
+	return s.take(debug)
+}
+
+// byName looks for FILE.debug. Nothing in FILE names it, so only the build-id can
+// confirm it.
+func (s *Search) byName() bool {
+	id := s.File.BuildID()
+	if len(id) == 0 || s.File.Path == "" {
+		return false
+	}
+	name := filepath.Base(s.File.Path) + ".debug"
+	if link, _, ok := s.File.DebugLink(); ok && link == name {
+		return false // looked for
+	}
+	for _, folder := range s.linkFolders() {
+		if s.tryID(filepath.Join(folder, name), id) {
+			return true
+		}
+	}
+	return false
+}
+
+// crcOf returns the checksum of a whole file that .gnu_debuglink holds.
+func crcOf(path string) (uint32, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, BareError(err)
+	}
+	defer file.Close()
+	sum := crc32.NewIEEE()
+	_, err = io.Copy(sum, file)
+	return sum.Sum32(), err
+}
+
+// ParseDebugLink decodes .gnu_debuglink (GDB manual, "Separate Debug Files"): name, NUL,
+// padding to 4 bytes, CRC-32.
+func ParseDebugLink(data []byte, order binary.ByteOrder) (name string, crc uint32, ok bool) {
+	c := bin.New(".gnu_debuglink", data, order)
+	file := c.CStr()
+	c.Skip(-uint64(c.Pos()) & 3)
+	crc = c.U32()
+	return string(file), crc, c.Err() == nil && len(file) > 0
+}
+
+// OtherBuild returns the error of the file at path, which has another build-id than the
+// one wanted.
+func OtherBuild(path string, got, want []byte) error {
+	return &bin.Error{File: path, Msg: fmt.Sprintf("build-id %x, want %x", got, want), Kind: ErrOtherBuild}
+}
+
+// BareError drops the operation and the path of a file system error: the bin.Error
+// around it has the path.
+func BareError(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,283 @@
+package peobj
+
+import (
+	"debug/pe"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// machine is a CPU by its number in the file header.
+type machine struct {
+	name string
+	arch *arch.Arch // nil: not known
+}
+
+var machines = map[uint16]machine{
+	pe.IMAGE_FILE_MACHINE_I386:  {"IMAGE_FILE_MACHINE_I386", arch.X86},
+	pe.IMAGE_FILE_MACHINE_AMD64: {"IMAGE_FILE_MACHINE_AMD64", arch.X86_64},
+	pe.IMAGE_FILE_MACHINE_ARM64: {"IMAGE_FILE_MACHINE_ARM64", arch.ARM64},
+	pe.IMAGE_FILE_MACHINE_ARMNT: {"IMAGE_FILE_MACHINE_ARMNT", arch.ARM},
+	0xa641:                      {"IMAGE_FILE_MACHINE_ARM64EC", arch.ARM64},
+	0xa64e:                      {"IMAGE_FILE_MACHINE_ARM64X", arch.ARM64},
+}
+
+func (f *File) arch() *arch.Arch { return machines[f.header.Machine].arch }
+
+// Object returns the file as what reads any container knows it; nil for nil.
+func (f *File) Object() *object.File {
+	if f == nil {
+		return nil
+	}
+	o := &object.File{
+		Path: f.path, Size: f.size, Kind: object.Shared, KindName: f.kindName(),
+		OS: "windows", Arch: f.arch(), CPU: f.cpuName(), AddrSize: 4, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian,
+		Base: f.imageBase, Container: f,
+	}
+	if f.header.Characteristics&pe.IMAGE_FILE_RELOCS_STRIPPED != 0 {
+		o.Kind = object.Executable
+	}
+	if f.plus {
+		o.AddrSize = 8
+	}
+	if o.Arch == arch.ARM {
+		o.ISABit = 1
+	}
+	if f.entry != 0 {
+		o.Entry = f.imageBase + uint64(f.entry)
+	}
+	for _, s := range f.sections {
+		o.Sections = append(o.Sections, &s.Section)
+	}
+	return o
+}
+
+func (f *File) kindName() string {
+	form, kind := "PE32", "program"
+	if f.plus {
+		form = "PE32+"
+	}
+	if f.dll {
+		kind = "DLL"
+	}
+	return form + " " + kind
+}
+
+func (f *File) cpuName() string {
+	if m, ok := machines[f.header.Machine]; ok {
+		return m.name
+	}
+	return fmt.Sprintf("machine %#x", f.header.Machine)
+}
+
+// Of returns the PE file behind an object, or nil.
+func Of(o *object.File) *File {
+	if o == nil {
+		return nil
+	}
+	f, _ := o.Container.(*File)
+	return f
+}
+
+// shortNames are names that do not fit into a section header, by what tools that write no long
+// names leave of them.
+var shortNames = map[string]string{".eh_frame": ".eh_fram"}
+
+// Section implements object.Container. ".debug_x" also finds ".zdebug_x", and ".eh_frame" what is
+// left of its name where there are no long names.
+func (f *File) Section(name string) *object.Section {
+	first := f.named(name)
+	if first != nil && first.HasData() {
+		return first
+	}
+	if rest, ok := cutDebug(name); ok {
+		if z := f.named(".zdebug_" + rest); z != nil {
+			return z
+		}
+	}
+	if short := f.named(shortNames[name]); short != nil {
+		return short
+	}
+	return first
+}
+
+func cutDebug(name string) (string, bool) {
+	const debug = ".debug_"
+	if len(name) <= len(debug) || name[:len(debug)] != debug {
+		return "", false
+	}
+	return name[len(debug):], true
+}
+
+// named returns the first section of a name that has bytes, else the first.
+func (f *File) named(name string) (first *object.Section) {
+	if name == "" {
+		return nil
+	}
+	for _, s := range f.sections {
+		switch {
+		case s.Name != name:
+		case s.HasData():
+			return &s.Section
+		case first == nil:
+			first = &s.Section
+		}
+	}
+	return first
+}
+
+// SectionsNamed implements object.Container.
+func (f *File) SectionsNamed(name string) []*object.Section {
+	if s := f.Section(name); s != nil && s.HasData() {
+		return []*object.Section{s}
+	}
+	return nil
+}
+
+const exceptionDirectory = 3 // in the data directories
+
+// Located implements object.Container: the exception directory leads to .pdata in a file whose
+// linker merged it with other sections.
+func (f *File) Located(name string) (*object.Section, error) {
+	dir := f.directory(exceptionDirectory)
+	if name != ".pdata" || dir.Size == 0 {
+		return nil, nil
+	}
+	data, err := f.at(dir.VirtualAddress, dir.Size)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range f.sections {
+		if off := dir.VirtualAddress - s.rva; off < s.raw && s.HasData() {
+			part := &section{rva: dir.VirtualAddress, offset: s.offset + off, raw: uint32(len(data)), flags: s.flags, file: f}
+			part.Section = object.Section{Name: name, Addr: f.imageBase + uint64(part.rva), FileSize: uint64(part.raw), MemSize: uint64(part.raw), Alloc: true}
+			part.Contents = part
+			part.inspect()
+			return &part.Section, nil
+		}
+	}
+	return nil, nil
+}
+
+// BuildID implements object.Container: it is the GUID of the PDB as printed, as GDB has it, too.
+func (f *File) BuildID() []byte {
+	if f.codeView == nil {
+		return nil
+	}
+	return f.codeView.id
+}
+
+// ContentID implements object.Container: as of an ELF file, the first 4096 bytes of .text XORed in
+// steps of 16 bytes.
+func (f *File) ContentID() []byte {
+	const hashed, idSize = 4096, 16
+	s := f.named(".text")
+	if s == nil || !s.HasData() {
+		return nil
+	}
+	src, err := s.Open()
+	if err != nil {
+		return nil
+	}
+	data, err := src.Bytes(0, min(src.Size(), hashed), nil)
+	if err != nil {
+		return nil
+	}
+	id := make([]byte, idSize)
+	for i, b := range data {
+		id[i%idSize] ^= b
+	}
+	return id
+}
+
+// ModuleID implements object.Container.
+func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }
+
+// CodeID implements object.Container.
+func (f *File) CodeID([]byte) string { return f.codeID() + " " + baseName(f.path) }
+
+// Name implements object.Container: the PDB's name is that by which dumps ask for symbols.
+func (f *File) Name() (string, error) {
+	if f.codeView == nil {
+		return "", nil
+	}
+	return baseName(f.codeView.path), nil
+}
+
+// NameLost implements object.Container.
+func (f *File) NameLost() bool { return false }
+
+// Moved implements object.Container.
+func (f *File) Moved(debug *object.File) (uint64, error) {
+	d := Of(debug)
+	if d == nil {
+		return 0, &bin.Error{File: debug.Path, Msg: "not a PE file, as " + f.path + " is"}
+	}
+	return f.imageBase - d.imageBase, nil
+}
+
+// Supplement implements object.Container.
+func (f *File) Supplement() (*object.Link, error) { return nil, nil }
+
+// DebugLink implements object.Container.
+func (f *File) DebugLink() (string, uint32, bool) {
+	s := f.named(".gnu_debuglink")
+	if s == nil {
+		s = f.named(".gnu_deb")
+	}
+	if s == nil || !s.HasData() {
+		return "", 0, false
+	}
+	data, err := s.Data()
+	if err != nil {
+		return "", 0, false
+	}
+	return object.ParseDebugLink(data, binary.LittleEndian)
+}
+
+// Embedded implements object.Container.
+func (f *File) Embedded() (*object.File, error) { return nil, nil }
+
+// Pointer implements object.Container.
+func (f *File) Pointer(uint64) uint64 { return 0 }
+
+// Problems implements object.Container.
+func (f *File) Problems() []bin.Problem { return f.problems }
+
+// CloseWith has Close close c.
+func (f *File) CloseWith(c io.Closer) { f.closer = c }
+
+// Close implements object.Container.
+func (f *File) Close() error {
+	for _, s := range f.sections {
+		s.Release()
+	}
+	f.ReleaseSymbols()
+	if f.closer == nil {
+		return nil
+	}
+	err := f.closer.Close()
+	f.closer = nil
+	return err
+}
+
+// CheckPair returns nil or a *bin.Error with the reason why debug cannot be the separate debug
+// file of f: it is for another CPU, or has another id.
+func CheckPair(f, debug *File) error {
+	if f.header.Machine != debug.header.Machine || f.plus != debug.plus {
+		return debug.errorf(0, "for %s, want %s", debug.cpuName(), f.cpuName())
+	}
+	if a, b := f.codeView, debug.codeView; a != nil && b != nil && (string(a.id) != string(b.id) || a.age != b.age) {
+		e := debug.errorf(0, "id %s, want %s", debug.moduleID(b.id), f.moduleID(a.id))
+		e.Kind = object.ErrOtherBuild
+		return e
+	}
+	if f.imageSize != debug.imageSize && f.header.TimeDateStamp != debug.header.TimeDateStamp {
+		return debug.errorf(0, "code id %s, want %s", debug.codeID(), f.codeID())
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+// Package peobj opens Windows binaries (PE32, PE32+) of unknown quality: every count,
+// offset and size is checked against the file before anything is allocated for it, and
+// a part that is damaged costs that part only.
+//
+// debug/pe gives the layouts. It does not open the files: it reads every COFF symbol and
+// copies each name at once, and refuses a whole file for one bad name (TestDebugPE
+// compares the two where it reads a file).
+//
+// Layouts: Microsoft's "PE Format"; long section names, .gnu_debuglink and COFF symbols
+// in executables are binutils'.
+//
+// # Rules
+//
+//   - RVAs count from ImageBase. An address in the file is ImageBase and the RVA.
+//   - A section has as many bytes as both the file and the memory have: the file's are
+//     padded to FileAlignment.
+//   - The module's id is the GUID and age of the first CodeView entry of the debug
+//     directory (RSDS, or NB10's signature), its name that of the PDB in it. MinGW leaves
+//     the name empty: then the file's name counts. Without an entry, the id is made of the
+//     code, as that of an ELF file.
+//   - What follows the last section (an installer's payload, a signature) is not read.
+package peobj
+
+import (
+	"debug/pe"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+)
+
+// Magic begins every PE file, as it does those of DOS.
+const Magic = "MZ"
+
+// ErrNotPE is the kind of the error of a file that is not PE; its message says what it is.
+var ErrNotPE = errors.New("not a PE file")
+
+// File is a PE file.
+type File struct {
+	path string
+	size int64
+
+	header      pe.FileHeader
+	plus        bool   // PE32+
+	imageBase   uint64 // preferred address of the image
+	imageSize   uint32 // in memory
+	entry       uint32 // RVA; 0 for none
+	dll         bool
+	directories []pe.DataDirectory
+	sections    []*section
+	problems    []bin.Problem
+
+	r        io.ReaderAt
+	closer   io.Closer
+	lim      object.Limits
+	held     object.Budget // bytes of sections in memory
+	codeView *codeView     // nil without one
+	symbols  symbolTables
+}
+
+// NewFile reads the headers of the PE file in the first size bytes of r. path is its path
+// in messages, and the name of a module whose PDB has no name. Closing the File does
+// not close r. Errors are *bin.Error.
+func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, error) {
+	f := &File{path: path, size: size, r: r, lim: lim}
+	f.held.Set(lim.HeldBytes(size))
+	if err := f.readHeaders(); err != nil {
+		return nil, err
+	}
+	f.codeView = f.readCodeView()
+	return f, nil
+}
+
+// Layout of what is in front of the section table. The number of directories is bounded by
+// the optional header.
+const (
+	newHeaderAt    = 0x3c // in the DOS header: where "PE\0\0" is
+	signatureSize  = 4
+	fileHeaderSize = 20
+	sectionSize    = 40
+	directorySize  = 8
+
+	magicPE32     = 0x10b
+	magicPE32Plus = 0x20b
+)
+
+func (f *File) readHeaders() error {
+	dos, err := f.read(0, newHeaderAt+4)
+	if err != nil {
+		return f.notPE("a DOS program")
+	}
+	at := int64(binary.LittleEndian.Uint32(dos[newHeaderAt:]))
+	head, err := f.read(at, signatureSize+fileHeaderSize)
+	if err != nil || string(head[:signatureSize]) != "PE\x00\x00" {
+		return f.notPE("a DOS program")
+	}
+	c := bin.New("", head[signatureSize:], binary.LittleEndian)
+	h := &f.header
+	h.Machine, h.NumberOfSections, h.TimeDateStamp = c.U16(), c.U16(), c.U32()
+	h.PointerToSymbolTable, h.NumberOfSymbols = c.U32(), c.U32()
+	h.SizeOfOptionalHeader, h.Characteristics = c.U16(), c.U16()
+	f.dll = h.Characteristics&pe.IMAGE_FILE_DLL != 0
+	at += int64(len(head))
+	if err := f.readOptional(at); err != nil {
+		return err
+	}
+	f.readSections(at + int64(h.SizeOfOptionalHeader))
+	return nil
+}
+
+// readOptional reads the optional header, which images need.
+func (f *File) readOptional(at int64) error {
+	data, err := f.read(at, int64(f.header.SizeOfOptionalHeader))
+	if err != nil {
+		return err
+	}
+	c := bin.NewAt("", data, uint64(at), binary.LittleEndian)
+	magic := c.U16()
+	if f.plus = magic == magicPE32Plus; !f.plus && magic != magicPE32 {
+		return f.errorf(uint64(at), "optional header with the magic number %#x, want %#x or %#x", magic, magicPE32, magicPE32Plus)
+	}
+	c.Seek(16)
+	f.entry = c.U32()
+	if f.plus {
+		c.Seek(24)
+		f.imageBase = c.U64()
+	} else {
+		c.Seek(28)
+		f.imageBase = uint64(c.U32())
+	}
+	c.Seek(56)
+	f.imageSize = c.U32()
+	c.Seek(92)
+	if f.plus {
+		c.Seek(108)
+	}
+	n := c.U32()
+	if err := c.Err(); err != nil {
+		return f.in(err)
+	}
+	for range min(int(n), c.Len()/directorySize) {
+		f.directories = append(f.directories, pe.DataDirectory{VirtualAddress: c.U32(), Size: c.U32()})
+	}
+	return nil
+}
+
+// readSections reads the section headers. Those that the file has lost are a problem.
+func (f *File) readSections(at int64) {
+	n := int64(f.header.NumberOfSections)
+	have := min(n, max(f.size-at, 0)/sectionSize)
+	data, err := f.read(at, have*sectionSize)
+	if err != nil || have < n {
+		if err == nil {
+			err = f.errorf(uint64(at), "%d section headers, want %d", have, n)
+		}
+		f.problems = append(f.problems, bin.Problem{Lost: "sections", Err: err})
+	}
+	for i := 0; len(data) >= sectionSize; i, data = i+1, data[sectionSize:] {
+		f.sections = append(f.sections, f.newSection(i, data[:sectionSize]))
+	}
+}
+
+// directory returns an entry of the data directories; empty without one.
+func (f *File) directory(i int) pe.DataDirectory {
+	if i >= len(f.directories) {
+		return pe.DataDirectory{}
+	}
+	return f.directories[i]
+}
+
+// at returns n bytes at an RVA, or fewer where the section of the address ends.
+func (f *File) at(rva, n uint32) ([]byte, error) {
+	for _, s := range f.sections {
+		if off := rva - s.rva; off < s.raw && s.HasData() {
+			return f.read(int64(s.offset)+int64(off), int64(min(n, s.raw-off)))
+		}
+	}
+	return nil, f.errorf(0, "RVA %#x is not in a section with bytes", rva)
+}
+
+// read returns n bytes at an offset of the file. They are within the file before memory is
+// allocated for them.
+func (f *File) read(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off > f.size || n > f.size-off {
+		return nil, f.errorf(uint64(max(off, 0)), "%d bytes wanted, the file has %d", n, f.size)
+	}
+	buf := make([]byte, n)
+	if got, err := f.r.ReadAt(buf, off); int64(got) != n {
+		if err == nil || err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, &bin.Error{File: f.path, Offset: uint64(off) + uint64(got), Err: object.BareError(err)}
+	}
+	return buf, nil
+}
+
+func (f *File) notPE(what string) error {
+	return &bin.Error{File: f.path, Msg: ErrNotPE.Error(), Err: errors.New(what), Kind: ErrNotPE}
+}
+
+// errorf makes an error about the file; offset counts from its start.
+func (f *File) errorf(offset uint64, format string, args ...any) *bin.Error {
+	return &bin.Error{File: f.path, Offset: offset, Msg: fmt.Sprintf(format, args...)}
+}
+
+// in adds the file's path to an error of a cursor.
+func (f *File) in(err error) error {
+	if e, ok := err.(*bin.Error); ok {
+		e.File = f.path
+	}
+	return err
+}
+
+// file returns the file on disk that holds the bytes, nil for others.
+func (f *File) file() *os.File {
+	file, _ := f.r.(*os.File)
+	return file
+}

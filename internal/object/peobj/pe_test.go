@@ -1,0 +1,219 @@
+package peobj
+
+import (
+	"bytes"
+	"debug/pe"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+func openBytes(t testing.TB, data []byte, path string) *object.File {
+	t.Helper()
+	f, err := NewFile(bytes.NewReader(data), int64(len(data)), path, object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f.Object()
+}
+
+func readInput(t testing.TB, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(testenv.Input(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// images are the PE files of the repository, and of the shared data.
+func images(t testing.TB) (paths []string) {
+	own, err := filepath.Glob(filepath.Join(testenv.Input(t), "pe-*"))
+	if err != nil || len(own) == 0 {
+		t.Fatal(own, err)
+	}
+	for _, path := range append(own, testenv.SharedGlob(t, "data", "pe", "*", "*", "*")...) {
+		switch filepath.Ext(path) {
+		case ".exe", ".dll", ".bin":
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// Headers, sections and COFF symbols are those that debug/pe reads.
+func TestDebugPE(t *testing.T) {
+	for _, path := range images(t) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := pe.NewFile(bytes.NewReader(data))
+		if err != nil {
+			t.Logf("%s: debug/pe: %v", path, err)
+			continue
+		}
+		o := openBytes(t, data, path)
+		f := Of(o)
+		if f.header != want.FileHeader {
+			t.Errorf("%s: header %+v, want %+v", path, f.header, want.FileHeader)
+		}
+		if len(o.Sections) != len(want.Sections) {
+			t.Fatalf("%s: %d sections, want %d", path, len(o.Sections), len(want.Sections))
+		}
+		for i, s := range want.Sections {
+			got := o.Sections[i]
+			if got.Name != s.Name || got.Addr != o.Base+uint64(s.VirtualAddress) {
+				t.Errorf("%s: section %s at %#x, want %s at %#x", path, got.Name, got.Addr, s.Name, s.VirtualAddress)
+			}
+			bytesOf, err := s.Data()
+			if err != nil || !got.HasData() || got.Compression() != "" {
+				continue
+			}
+			data, err := got.Data()
+			if err != nil || !bytes.Equal(data, bytesOf[:min(len(bytesOf), len(data))]) {
+				t.Errorf("%s: contents of %s: %v", path, s.Name, err)
+			}
+		}
+		compareSymbols(t, path, o, want)
+	}
+}
+
+func compareSymbols(t *testing.T, path string, o *object.File, want *pe.File) {
+	t.Helper()
+	var got, all []string
+	err := o.Symbols(object.Symtab, func(s *object.Symbol) { got = append(got, string(s.Name)) })
+	if err != nil {
+		t.Errorf("%s: %v", path, err)
+	}
+	for _, s := range want.Symbols {
+		name := s.Name
+		if s.SectionNumber <= 0 || int(s.SectionNumber) > len(want.Sections) {
+			continue
+		}
+		if want.Machine == pe.IMAGE_FILE_MACHINE_I386 && len(name) > 1 && strings.ContainsAny(name[:1], "_@") {
+			name = name[1:]
+		}
+		all = append(all, name)
+	}
+	if !slices.Equal(got, all) {
+		t.Errorf("%s: %d symbols, want %d", path, len(got), len(all))
+	}
+}
+
+func TestFacts(t *testing.T) {
+	o := openBytes(t, readInput(t, "pe-unwind64.exe"), "dir/pe-unwind64.exe")
+	if o.OS != "windows" || o.Arch.Name != "x86_64" || o.Base != 0x140000000 || o.KindName != "PE32+ program" {
+		t.Errorf("%s %s %#x %s", o.OS, o.Arch.Name, o.Base, o.KindName)
+	}
+	var names []string
+	if err := o.Symbols(object.Dynamic, func(s *object.Symbol) { names = append(names, string(s.Name)) }); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"exported", "leaf", "other", "tail", "variable"}; !slices.Equal(names, want) {
+		t.Errorf("exports %q, want %q: the forwarder has no code", names, want)
+	}
+	if id := o.CodeID(nil); !strings.HasSuffix(id, " pe-unwind64.exe") {
+		t.Errorf("code id %q", id)
+	}
+	if s, err := o.Located(".pdata"); s == nil || err != nil || s.Size()%12 != 0 {
+		t.Errorf(".pdata: %v, %v", s, err)
+	}
+	o = openBytes(t, readInput(t, "pe-mingw64.dll"), "x")
+	if !o.HasDWARF() || o.BuildID() == nil || o.ID() != "995D3282FF2182D34C4C44205044422E1" {
+		t.Errorf("DWARF %v, id %s", o.HasDWARF(), o.ID())
+	}
+	if name, err := o.Name(); name != "" || err != nil {
+		t.Errorf("name of a PDB without path: %q, %v", name, err)
+	}
+}
+
+func TestCodeView(t *testing.T) {
+	guid := "\x01\x02\x03\x04\x05\x06\x07\x08abcdefgh"
+	for _, c := range []struct{ record, id, name string }{
+		{"RSDS" + guid + "\x1b\x00\x00\x00C:\\a\\b.pdb\x00junk", "04030201060508076162636465666768" + "1B", "b.pdb"},
+		{"RSDS" + guid + "\x01\x00\x00\x00/a/b.pdb", "04030201060508076162636465666768" + "1", "b.pdb"},
+		{"NB10\x00\x00\x00\x00\x78\x56\x34\x12\x02\x00\x00\x00x.pdb\x00", "123456782", "x.pdb"},
+	} {
+		f := File{codeView: parseCodeView([]byte(c.record))}
+		if f.codeView == nil {
+			t.Fatalf("%q is not read", c.record)
+		}
+		if name, _ := f.Name(); f.moduleID(f.BuildID()) != c.id || name != c.name {
+			t.Errorf("%q: id %s, name %s", c.record, f.moduleID(f.BuildID()), name)
+		}
+	}
+	if parseCodeView([]byte("RSDS")) != nil || parseCodeView(nil) != nil {
+		t.Error("a record that is cut off is read")
+	}
+}
+
+func TestNotPE(t *testing.T) {
+	for _, data := range []string{"MZ", "MZ" + strings.Repeat("\x00", 100), "MZ" + strings.Repeat("\xff", 100)} {
+		_, err := NewFile(strings.NewReader(data), int64(len(data)), "x.exe", object.DefaultLimits())
+		if err == nil || err.Error() != "x.exe: not a PE file: a DOS program" {
+			t.Errorf("%q: %v", data[:2], err)
+		}
+	}
+}
+
+// Any prefix, and any changed byte of the headers, is read or refused.
+func TestDamage(t *testing.T) {
+	for _, name := range []string{"pe-unwind64.exe", "pe-mingw32.dll"} {
+		data := readInput(t, name)
+		for n := 0; n < len(data); n += 7 {
+			exercise(data[:n])
+		}
+		for at := range min(len(data), 0x600) {
+			bad := bytes.Clone(data)
+			bad[at] ^= 0xff
+			exercise(bad)
+		}
+	}
+}
+
+// exercise reads everything in a file.
+func exercise(data []byte) {
+	f, err := NewFile(bytes.NewReader(data), int64(len(data)), "x", object.DefaultLimits())
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	o := f.Object()
+	for _, s := range o.Sections {
+		if data, err := s.Data(); err == nil && int64(len(data)) != s.Size() {
+			panic("a section has another size than it says")
+		}
+		if src, err := s.Open(); err == nil {
+			src.Bytes(0, src.Size(), nil)
+		}
+		s.Map()
+		s.Release()
+	}
+	for _, table := range []object.Table{object.Symtab, object.Dynamic} {
+		o.Symbols(table, func(s *object.Symbol) {
+			names, _ := o.SymbolNames(table)
+			if string(names[s.NameOff:][:len(s.Name)]) != string(s.Name) {
+				panic("a name is not where it says")
+			}
+		})
+	}
+	o.Located(".pdata")
+	o.DebugLink()
+	o.ID()
+	o.Name()
+	o.CodeID(nil)
+}
+
+func FuzzPE(f *testing.F) {
+	for _, name := range []string{"pe-unwind64.exe", "pe-unwindarm64.exe", "pe-mingw32.dll"} {
+		f.Add(readInput(f, name))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { exercise(data) })
+}

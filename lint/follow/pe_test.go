@@ -1,0 +1,42 @@
+package follow
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// The rules of Windows binaries are what their instructions do, at each of them. What differs is
+// listed: the assembler's functions that are not what their unwind codes say.
+func TestPE(t *testing.T) {
+	known := map[string]string{
+		"pe-unwind64.exe 0x1095":    "push_frame: nothing was called, the system pushed a machine frame",
+		"pe-unwind64.exe 0x10a2":    "push_frame_err: likewise",
+		"pe-unwindarm64.exe 0x1068": "fp_regs: the code for x19, x20 stands on a store of x19, lr",
+	}
+	for _, name := range []string{"pe-unwind64.exe", "pe-unwind64v2.exe", "pe-unwindarm64.exe"} {
+		text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "pe", name+".sym"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, cpu := opened(t, testenv.Input(t, name))
+		found := 0
+		stats := Run(cpu, rowsOf(t, text, f.Arch), binaryOf(f), func(f2 Finding) {
+			found++
+			if place := fmt.Sprintf("%s %#x", name, f2.Addr-f.Base); known[place] == "" {
+				t.Errorf("%s: %s", place, f2.Text)
+			}
+			delete(known, fmt.Sprintf("%s %#x", name, f2.Addr-f.Base))
+		})
+		t.Logf("%s: %d instructions compared, %d findings", name, stats.Instructions, found)
+		if stats.Instructions < 200 {
+			t.Errorf("%s: only %d instructions were compared", name, stats.Instructions)
+		}
+	}
+	for place, why := range known {
+		t.Errorf("%s is not found any more: %s", place, why)
+	}
+}
