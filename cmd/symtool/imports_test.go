@@ -97,7 +97,7 @@ var importRules = []rule{
 	{"github.com/pelletier/go-toml/v2/...", except("lint/config"), "TOML is the configuration of lint"},
 	{"github.com/minio/minio-go/v7/...", except("resolve/store/upload"), "buckets of S3's kind are a matter of resolve/store/upload"},
 	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
-	{"golang.org/x/arch/...", except("walk/internal/cpu", "walk/crash", "lint/follow", "dwarf2sym/unwind"), "instructions are decoded in walk/internal/cpu, walk/crash, lint/follow and dwarf2sym/unwind"},
+	{"golang.org/x/arch/...", except("walk/internal/cpu", "walk/crash", "lint/follow"), "instructions are decoded in walk/internal/cpu, walk/crash and lint/follow"},
 	{"github.com/urfave/cli/v2/...", except(inSymtool + "cli"), "commands take their flags from cmd/symtool/internal/cli; below it is the library"},
 	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle"), "names are demangled in internal/demangle"},
 	{"debug/elf", productExcept("internal/object/elfobj", "symfmt/symelf", "walk/elfcore", "symfmt/arch"), "what a container calls things stays in its package: ask internal/object"},

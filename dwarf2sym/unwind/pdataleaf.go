@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"golang.org/x/arch/x86/x86asm"
-
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -121,23 +119,39 @@ func (p *pdataReader) leaf(lo, hi uint64) {
 	p.r.w.close()
 }
 
-// leafStepX64 is a leafStep.
+// leafStepX64 is a leafStep (Intel SDM volume 2, appendix A).
 func leafStepX64(code []byte) (size int, leaf, ends bool) {
-	in, err := x86asm.Decode(code, 64)
-	if err != nil {
-		size, _, _ = insn.AMD64(code, 0) // vector instructions do not change the stack pointer
+	size, kind, _ := insn.AMD64(code, 0)
+	if size == 0 || kind != insn.None {
+		return size, false, false
+	}
+	i, rex := 0, byte(0)
+	for i < size-1 && slices.Contains([]byte{0x66, 0x67, 0xf2, 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0}, code[i]) {
+		i++
+	}
+	if code[i]>>4 == 4 && i < size-1 {
+		rex = code[i]
+		i++
+	}
+	modRM := byte(0) // of opcodes without it, too, where it does not matter
+	if i+1 < size {
+		modRM = code[i+1]
+	}
+	field, isReg := modRM>>3&7, modRM>>6 == 3
+	toReg := field == 4 && rex&4 == 0           // rsp is the register that ModRM names first
+	toRM := isReg && modRM&7 == 4 && rex&1 == 0 // and second
+	switch op := code[i]; {
+	case op>>4 == 5, op == 0x68, op == 0x6a, op == 0x8f, op == 0x9c, op == 0x9d, op == 0xc8, op == 0xc9: // push, pop, enter, leave
+	case op == 0xff && field == 6: // push
+	case (op == 0x81 || op == 0x83) && toRM && field != 7: // arithmetic with a number
+	case rex&8 != 0 && toReg && slices.Contains([]byte{0x03, 0x0b, 0x23, 0x2b, 0x33, 0x8b, 0x8d}, op):
+	case rex&8 != 0 && toRM && slices.Contains([]byte{0x01, 0x09, 0x21, 0x29, 0x31, 0x89}, op):
+	case op == 0xc3, op == 0xc2, op == 0xcc, op == 0xcf, op == 0xe9, op == 0xeb, op == 0xff && field == 4, op == 0x0f && modRM == 0x0b:
+		return size, true, true
+	default:
 		return size, true, false
 	}
-	leaf = in.Args[0] != x86asm.Arg(x86asm.RSP)
-	switch in.Op {
-	case x86asm.CMP, x86asm.TEST:
-		leaf = true
-	case x86asm.PUSH, x86asm.POP, x86asm.PUSHFQ, x86asm.POPFQ, x86asm.CALL, x86asm.ENTER, x86asm.LEAVE, x86asm.SYSCALL:
-		leaf = in.Op == x86asm.SYSCALL
-	case x86asm.RET, x86asm.JMP, x86asm.INT, x86asm.UD2:
-		ends = true
-	}
-	return in.Len, leaf, ends
+	return size, false, false
 }
 
 // leafStepARM64 is a leafStep (Arm Architecture Reference Manual, C4.1).
