@@ -290,6 +290,7 @@ type dieKey struct {
 // reference returns how operations name the variable or procedure at off: by its label, or by
 // what its location says where that is the same everywhere.
 func (v *varReader) reference(u *fileUnit, off uint64) (label uint32, expr vars.ExprID) {
+	defer v.release(v.top)
 	du, die, ok := v.dieAt(u, dwarf.Value{Kind: dwarf.Ref, U: off})
 	if !ok {
 		return 0, v.addExpr(unsupported)
@@ -303,7 +304,7 @@ func (v *varReader) reference(u *fileUnit, off uint64) (label uint32, expr vars.
 			return 0, v.expr(du, code)
 		}
 	}
-	key := v.originOf(du, &die)
+	key := v.originOf(du, die)
 	if v.labels[key] == 0 {
 		v.labels[key] = uint32(len(v.labels) + 1)
 	}

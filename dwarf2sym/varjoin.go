@@ -36,6 +36,8 @@ type varJoiner struct {
 	starts  []symfmt.Range // hulls of the function's INLINEs
 	key     []byte
 	list    []vars.Entry
+	locs    []vars.Location
+	any     bool // the function has variables
 }
 
 // joinedFunc is a function of a reader.
@@ -185,15 +187,14 @@ func (j *varJoiner) add(f *symfmt.Func, from joinedFunc) {
 	frame := j.exprs[from.reader][u.number()]
 	j.indexInlines(f)
 	j.builder.Reset(f.RVA)
-	j.scopes = j.scopes[:0]
+	j.scopes, j.any = j.scopes[:0], false
 	for n := u.number(); n > 0; n-- {
 		j.scope(&u, from, lo, hi)
 	}
 	j.leave(0)
 	sites := j.sites(&u, from, f, lo, hi)
-	body := j.builder.Finish()
-	if body.HasVariables(j.info) || sites {
-		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: frame, Body: body})
+	if j.any || sites {
+		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: frame, Body: j.builder.Finish()})
 	}
 }
 
@@ -258,7 +259,7 @@ func (j *varJoiner) scope(u *unpackVars, from joinedFunc, lo, hi uint64) {
 		s.depth++
 	}
 	j.scopes = append(j.scopes, s)
-	locs := j.variables(u, from, &s)
+	j.variables(u, from, &s)
 	if s.absent {
 		return
 	}
@@ -271,17 +272,18 @@ func (j *varJoiner) scope(u *unpackVars, from joinedFunc, lo, hi uint64) {
 	case vars.BlockScope:
 		j.builder.Block(ranges, group)
 	}
-	for i := range locs {
-		j.builder.Location(&locs[i])
+	j.any = j.any || group != 0
+	for i := range j.locs {
+		j.builder.Location(&j.locs[i])
 	}
 }
 
-// variables reads those of a scope. j.key names them.
-func (j *varJoiner) variables(u *unpackVars, from joinedFunc, s *joinedScope) (locs []vars.Location) {
+// variables reads those of a scope: j.key names them, j.locs says where they are.
+func (j *varJoiner) variables(u *unpackVars, from joinedFunc, s *joinedScope) {
 	v := j.readers[from.reader]
 	remap := v.remaps[from.fn.unit]
 	exprs := j.exprs[from.reader]
-	j.key = j.key[:0]
+	j.key, j.locs = j.key[:0], j.locs[:0]
 	list := j.list[:0]
 	for n := u.number(); n > 0; n-- {
 		j.key = binary.LittleEndian.AppendUint32(j.key, uint32(j.vars[from.reader][remap[u.number()]]))
@@ -313,10 +315,9 @@ func (j *varJoiner) variables(u *unpackVars, from joinedFunc, s *joinedScope) (l
 				l = vars.Location{Whole: l.List[0].Expr}
 			}
 		}
-		locs = append(locs, l)
+		j.locs = append(j.locs, l)
 	}
 	j.list = list
-	return locs
 }
 
 // group returns the number of the group that j.key names.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
@@ -55,7 +56,22 @@ type varReader struct {
 	depth   int
 
 	fn openVars
+
+	dies []*dwarf.DIE // storage of those that are being looked at: dies[:top]
+	top  int
 }
+
+// die returns a DIE to read into. It belongs to the caller until top is what it was before.
+func (v *varReader) die() *dwarf.DIE {
+	if v.top == len(v.dies) {
+		v.dies = append(v.dies, &dwarf.DIE{})
+	}
+	v.top++
+	return v.dies[v.top-1]
+}
+
+// release gives back the DIEs from top on.
+func (v *varReader) release(top int) { v.top = top }
 
 // varRecords are what a varReader leaves behind.
 type varRecords struct {
@@ -65,7 +81,8 @@ type varRecords struct {
 	raw       map[string]vars.ExprID
 	rawSize   uint8 // the address size of raw
 	types     []vars.Type
-	typeIndex map[string]vars.TypeID
+	typeIndex map[typeHash]vars.TypeID
+	seeds     [2]maphash.Seed
 	variables []varRecord
 	varIndex  map[varRecord]uint32
 	remaps    [][]uint32 // by unit: the variables of its packed functions
@@ -121,7 +138,7 @@ func newVarReader(w *worker, o *VarOptions, effort *dwarf.Effort) *varReader {
 	v := &varReader{w: w, locals: o.Locals, fullTypes: o.FullTypes, meter: &dwarf.Meter{Effort: effort}}
 	v.tables.All = true
 	v.exprs, v.exprIndex, v.raw = []vars.Expr{{}}, map[vars.Expr]vars.ExprID{}, map[string]vars.ExprID{}
-	v.types, v.typeIndex = []vars.Type{{}}, map[string]vars.TypeID{}
+	v.types, v.typeIndex, v.seeds = []vars.Type{{}}, map[typeHash]vars.TypeID{}, [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	v.varIndex = map[varRecord]uint32{}
 	v.varOf, v.labels, v.typeOf = map[dieKey]uint32{}, map[dieKey]uint32{}, map[dieKey]vars.TypeID{}
 	v.foreign, v.shared = map[foreignKey]*fileUnit{}, map[tableKey]*dwarf.Abbrevs{}
@@ -160,6 +177,7 @@ func (v *varReader) unit(h *dwarf.Header, data []byte) {
 	}
 	v.firstFn = len(v.funcs)
 	defer func() {
+		v.top = 0
 		clear(v.varOf)
 		clear(v.labels)
 		v.vars, v.nested, v.unread, v.depth = v.vars[:0], v.nested[:0], v.unread[:0], 0
@@ -197,13 +215,14 @@ func (v *varReader) walk(pos, depth int) (next int, err error) {
 	if depth > dwarf.MaxDepth {
 		return 0, u.Errorf(pos, "DIEs nested over %d deep", dwarf.MaxDepth)
 	}
-	var d dwarf.DIE
+	defer v.release(v.top)
+	d := v.die()
 	for pos < u.Len() {
-		if err := u.Head(pos, &d); err != nil {
+		if err := u.Head(pos, d); err != nil {
 			return 0, err
 		}
 		start := pos
-		if pos, err = u.Over(&d); err != nil {
+		if pos, err = u.Over(d); err != nil {
 			return 0, err
 		}
 		switch d.Tag {
@@ -217,17 +236,17 @@ func (v *varReader) walk(pos, depth int) (next int, err error) {
 				}
 			}
 			v.nested = v.nested[:0]
-			if pos, err = u.SkipTree(&d, pos); err != nil {
+			if pos, err = u.SkipTree(d, pos); err != nil {
 				return 0, err
 			}
 			continue
 		case dw.TagArrayType, dw.TagSubroutineType, dw.TagEnumerationType:
-			if pos, err = u.SkipTree(&d, pos); err != nil {
+			if pos, err = u.SkipTree(d, pos); err != nil {
 				return 0, err
 			}
 			continue
 		case dw.TagStructureType, dw.TagClassType, dw.TagUnionType:
-			if to := u.Sibling(&d); to > 0 && u.flat() {
+			if to := u.Sibling(d); to > 0 && u.flat() {
 				pos = to
 				continue
 			}
@@ -287,22 +306,23 @@ type openSite struct {
 // function reads the variables of the function at pos, if it has code.
 func (v *varReader) function(pos int) error {
 	u, w := &v.main, v.w
-	var d dwarf.DIE
-	if err := u.Head(pos, &d); err != nil {
+	defer v.release(v.top)
+	d := v.die()
+	if err := u.Head(pos, d); err != nil {
 		return err
 	}
-	body, err := u.Take(&d)
+	body, err := u.Take(d)
 	if err != nil {
 		return err
 	}
 	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
 	if low.Kind == dwarf.None && ranges.Kind == dwarf.None {
-		return v.inner(&d, body)
+		return v.inner(d, body)
 	}
 	spans, _ := u.Spans(low, d.Value(dw.AtHighPC), ranges, nil)
 	spans = tidy(w.code.keep(spans))
 	if len(spans) == 0 {
-		return v.inner(&d, body)
+		return v.inner(d, body)
 	}
 	f := &v.fn
 	*f = openVars{base: spans[0].Lo, scopes: f.scopes[:0], vars: f.vars[:0], locs: f.locs[:0], spans: f.spans[:0], sites: f.sites[:0], params: f.params[:0]}
@@ -385,48 +405,49 @@ func (v *varReader) scope(pos int, scope int32) (next int, err error) {
 	if f.scopes[scope].level > dwarf.MaxDepth {
 		return 0, u.Errorf(pos, "scopes nested over %d deep", dwarf.MaxDepth)
 	}
-	var d dwarf.DIE
+	defer v.release(v.top)
+	d := v.die()
 	for pos < u.Len() {
-		if err := u.Head(pos, &d); err != nil {
+		if err := u.Head(pos, d); err != nil {
 			return 0, err
 		}
 		switch d.Tag {
 		case 0:
-			return u.Over(&d)
+			return u.Over(d)
 		case dw.TagFormalParameter, dw.TagVariable:
-			if pos, err = u.Take(&d); err != nil {
+			if pos, err = u.Take(d); err != nil {
 				return 0, err
 			}
 			if d.Tag == dw.TagFormalParameter || v.locals {
-				v.variable(&d, scope)
+				v.variable(d, scope)
 			}
-			pos, err = u.SkipTree(&d, pos)
+			pos, err = u.SkipTree(d, pos)
 		case dw.TagInlinedSubroutine, dw.TagLexicalBlock, dw.TagTryBlock, dw.TagCatchBlock, dw.TagWithStmt:
-			if pos, err = u.Take(&d); err != nil {
+			if pos, err = u.Take(d); err != nil {
 				return 0, err
 			}
 			if d.Children {
-				pos, err = v.scope(pos, v.openScope(&d, scope))
+				pos, err = v.scope(pos, v.openScope(d, scope))
 			}
 		case dw.TagGNUFormalParamPack:
-			if pos, err = u.Over(&d); err == nil && d.Children {
+			if pos, err = u.Over(d); err == nil && d.Children {
 				pos, err = v.scope(pos, scope)
 			}
 		case dw.TagCallSite, dw.TagGNUCallSite:
-			pos, err = v.callSite(&d)
+			pos, err = v.callSite(d)
 		case dw.TagSubprogram:
 			v.nested = append(v.nested, pos)
 			fallthrough
 		default:
-			if pos, err = u.Over(&d); err != nil {
+			if pos, err = u.Over(d); err != nil {
 				return 0, err
 			}
 			if d.Tag != dw.TagSubprogram { // methods of local classes
-				if err := v.inner(&d, pos); err != nil {
+				if err := v.inner(d, pos); err != nil {
 					return 0, err
 				}
 			}
-			pos, err = u.SkipTree(&d, pos)
+			pos, err = u.SkipTree(d, pos)
 		}
 		if err != nil {
 			return 0, err
@@ -455,6 +476,7 @@ func (v *varReader) openScope(d *dwarf.DIE, around int32) int32 {
 
 // originOf returns the place of the DIE that a variable is an instance of.
 func (v *varReader) originOf(u *fileUnit, d *dwarf.DIE) dieKey {
+	defer v.release(v.top)
 	key := dieKey{u.d, u.Off + uint64(d.Pos)}
 	ref := d.Value(dw.AtAbstractOrigin)
 	for hops := 0; ref.IsRef() && hops < maxChain; hops++ {
@@ -529,6 +551,7 @@ func (v *varReader) variable(d *dwarf.DIE, scope int32) {
 // abstractLocation returns where the DIE that a variable is an instance of says it is: static ones,
 // and constants, are described once.
 func (v *varReader) abstractLocation(d *dwarf.DIE) vars.ExprID {
+	defer v.release(v.top)
 	ref := d.Value(dw.AtAbstractOrigin)
 	if !ref.IsRef() {
 		return 0
@@ -723,7 +746,9 @@ func (r *varRecords) keep(p []byte) []byte {
 // endUnit finds the names and types of the unit's variables.
 func (v *varReader) endUnit() {
 	records := make([]varRecord, len(v.vars))
+	defer v.release(v.top)
 	for i, key := range v.vars {
+		v.release(0)
 		vu, d, ok := v.dieIn(key.d, key.off)
 		if !ok {
 			continue
@@ -766,28 +791,30 @@ func (v *varReader) endUnit() {
 	v.remaps = append(v.remaps, remap)
 }
 
-// dieAt reads the DIE that u refers to. What is read is valid until the units that others refer to
-// are forgotten: at the end of a batch.
-func (v *varReader) dieAt(u *fileUnit, ref dwarf.Value) (*fileUnit, dwarf.DIE, bool) {
+// dieAt reads the DIE that u refers to. It is given back by release; its unit is valid until the end of a batch.
+func (v *varReader) dieAt(u *fileUnit, ref dwarf.Value) (*fileUnit, *dwarf.DIE, bool) {
 	if !ref.IsRef() {
-		return nil, dwarf.DIE{}, false
+		return nil, nil, false
 	}
 	d, off, ok := v.w.locate(u, ref)
 	if !ok {
-		return nil, dwarf.DIE{}, false
+		return nil, nil, false
 	}
 	return v.dieIn(d, off)
 }
 
 // dieIn reads the DIE at an offset of d.
-func (v *varReader) dieIn(d *debugData, off uint64) (*fileUnit, dwarf.DIE, bool) {
-	var die dwarf.DIE
+func (v *varReader) dieIn(d *debugData, off uint64) (*fileUnit, *dwarf.DIE, bool) {
 	u := v.unitAt(d, off)
-	if u == nil || u.Head(int(off-u.Off), &die) != nil || die.Tag == 0 {
-		return nil, die, false
+	if u == nil {
+		return nil, nil, false
 	}
-	if _, err := u.Take(&die); err != nil {
-		return nil, die, false
+	die := v.die()
+	if u.Head(int(off-u.Off), die) != nil || die.Tag == 0 {
+		return nil, nil, false
+	}
+	if _, err := u.Take(die); err != nil {
+		return nil, nil, false
 	}
 	return u, die, true
 }
@@ -845,28 +872,27 @@ func (v *varReader) children(u *fileUnit, d *dwarf.DIE, fn func(c *dwarf.DIE)) {
 	if !d.Children {
 		return
 	}
-	var e dwarf.DIE
-	if u.Head(d.Pos, &e) != nil {
-		return
-	}
-	if pos, err := u.Over(&e); err == nil {
+	if pos, err := u.Over(d); err == nil {
 		v.childrenAt(u, pos, fn)
 	}
 }
 
 // childrenAt calls fn with each DIE from pos to the end of its siblings.
 func (v *varReader) childrenAt(u *fileUnit, pos int, fn func(c *dwarf.DIE)) {
-	var c dwarf.DIE
+	defer v.release(v.top)
+	c := v.die()
+	top := v.top
 	for pos < u.Len() {
-		if u.Head(pos, &c) != nil || c.Tag == 0 {
+		v.release(top)
+		if u.Head(pos, c) != nil || c.Tag == 0 {
 			return
 		}
-		next, err := u.Take(&c)
+		next, err := u.Take(c)
 		if err != nil {
 			return
 		}
-		fn(&c)
-		if next, err = u.SkipTree(&c, next); err != nil {
+		fn(c)
+		if next, err = u.SkipTree(c, next); err != nil {
 			return
 		}
 		pos = next

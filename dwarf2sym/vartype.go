@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/dw"
@@ -35,13 +36,14 @@ func (v *varReader) typeAt(u *fileUnit, ref dwarf.Value) vars.TypeID {
 	if v.depth >= maxReferences {
 		return 0
 	}
+	defer v.release(v.top)
 	du, die, ok := v.dieAt(u, ref)
 	if !ok {
 		return 0
 	}
 	v.depth++
 	v.typeOf[key] = typeOpen
-	id := v.readType(du, &die, key)
+	id := v.readType(du, die, key)
 	v.depth--
 	v.typeOf[key] = id
 	return id
@@ -110,14 +112,17 @@ func (v *varReader) readType(u *fileUnit, die *dwarf.DIE, key dieKey) vars.TypeI
 	return v.intern(t)
 }
 
+// typeHash stands for the contents of a type: names of types are long.
+type typeHash [2]uint64
+
 // intern returns the number of a type whose contents are v.typeKey.
 func (v *varReader) intern(t vars.Type) vars.TypeID {
-	if id, ok := v.typeIndex[string(v.typeKey)]; ok {
+	key := typeHash{maphash.Bytes(v.seeds[0], v.typeKey), maphash.Bytes(v.seeds[1], v.typeKey)}
+	if id, ok := v.typeIndex[key]; ok {
 		return id
 	}
 	id := v.newType(t)
-	v.meter.Spend(uint64(len(v.typeKey)))
-	v.typeIndex[string(v.typeKey)] = id
+	v.typeIndex[key] = id
 	return id
 }
 
@@ -148,7 +153,7 @@ func (v *varReader) typeName(u *fileUnit, die *dwarf.DIE, key dieKey) string {
 				if d, off, ok := v.w.locate(u, next); ok {
 					v.depth++
 					defer func() { v.depth-- }()
-					return v.typeName(nu, &nd, dieKey{d, off})
+					return v.typeName(nu, nd, dieKey{d, off})
 				}
 			}
 		}
@@ -251,7 +256,7 @@ func (v *varReader) shape(u *fileUnit, die *dwarf.DIE, k []byte) []byte {
 				break
 			}
 			name, _ := tu.Text(t.Value(dw.AtName))
-			n, _ := size(&t)
+			n, _ := size(t)
 			k = append(append(binary.AppendUvarint(append(k, byte(t.Tag)), n), name...), 0)
 			if ref = t.Value(dw.AtType); tu != u || len(name) > 0 {
 				break
@@ -277,15 +282,16 @@ func (v *varReader) readMembers() {
 	for len(v.unread) > 0 && !v.meter.Exhausted {
 		next := v.unread[len(v.unread)-1]
 		v.unread = v.unread[:len(v.unread)-1]
+		v.release(0)
 		u, die, ok := v.dieIn(next.key.d, next.key.off)
 		if !ok {
 			continue
 		}
 		t := v.types[next.id]
 		if t.Kind == vars.Enum {
-			v.enumerators(u, &die, &t)
+			v.enumerators(u, die, &t)
 		} else {
-			t.Members, t.Variants = v.members(u, &die)
+			t.Members, t.Variants = v.members(u, die)
 		}
 		v.types[next.id] = t
 	}
@@ -419,7 +425,7 @@ func (v *varReader) sizeOf(id vars.TypeID) uint64 {
 func (v *varReader) variantPart(u *fileUnit, die *dwarf.DIE) (p vars.VariantPart) {
 	if ref := die.Value(dw.AtDiscr); ref.IsRef() {
 		if du, d, ok := v.dieAt(u, ref); ok {
-			p.Discr, _ = v.member(du, &d)
+			p.Discr, _ = v.member(du, d)
 		}
 	}
 	signed := v.signed(p.Discr.Type)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math"
+	"slices"
 
 	"github.com/symtool/symtool/symfmt/vars"
 )
@@ -16,10 +17,15 @@ import (
 func (j *varJoiner) joinTypes() {
 	j.joinExprs()
 	g := &typeGraph{seed: maphash.MakeSeed()}
+	n := 0
+	for _, v := range j.readers {
+		n += len(v.types)
+	}
+	g.types = make([]vars.Type, 0, n)
 	for r, v := range j.readers {
 		g.first = append(g.first, uint32(len(g.types)))
 		for i := range v.types {
-			t := v.types[i].Clone()
+			t := v.types[i] // its contents are not needed elsewhere
 			t.Exprs(func(e vars.ExprID) vars.ExprID { return j.exprs[r][e] })
 			t.Renumber(func(id vars.TypeID) vars.TypeID { return vars.TypeID(g.first[r]) + id })
 			g.types = append(g.types, t)
@@ -63,14 +69,13 @@ func (g *typeGraph) refine() {
 	next := make([]uint64, len(g.hash))
 	classes := 0
 	for range maxRounds {
-		seen := make(map[uint64]struct{}, classes)
-		for _, h := range g.hash {
-			seen[h] = struct{}{}
-		}
-		if len(seen) == classes {
+		copy(next, g.hash)
+		slices.Sort(next)
+		n := len(slices.Compact(next))
+		if n == classes {
 			return
 		}
-		classes = len(seen)
+		classes = n
 		for i := range g.types {
 			h := mix(0, g.own[i])
 			g.types[i].Refs(func(id vars.TypeID) { h = mix(h, g.hash[g.to[id]]) })

@@ -16,8 +16,7 @@ func (in *Info) Canonicalize() {
 	for i := range in.Funcs {
 		f := &in.Funcs[i]
 		c.exprs.use(uint32(f.FrameBase))
-		f.Body.each(in, func(g GroupID) GroupID { c.groups.use(uint32(g)); return g },
-			func(e ExprID) ExprID { c.exprs.use(uint32(e)); return e })
+		c.count(f.Body)
 	}
 	groups := c.groups.number()
 	c.orderVars()
@@ -83,6 +82,44 @@ func (u *uses) number() []uint32 {
 	return u.seen
 }
 
+// count counts what a body uses.
+func (c *canonizer) count(b Body) {
+	u := unpacker{data: b.scopes}
+	for u.data != "" {
+		kind := u.byte()
+		if kind == 0 {
+			continue
+		}
+		switch ScopeKind(kind - 1) {
+		case InlineScope:
+			u.varint()
+		case BlockScope:
+			for n := u.uvarint(); n > 0; n-- {
+				u.span()
+			}
+		}
+		group := u.uvarint()
+		c.groups.use(uint32(group))
+		for range c.in.Groups[group] {
+			n := u.uvarint()
+			if n == 1 {
+				c.exprs.use(uint32(u.uvarint()))
+			}
+			for ; n > 1; n-- {
+				u.span()
+				c.exprs.use(uint32(u.uvarint()))
+			}
+		}
+	}
+	f := Func{Body: Body{sites: b.sites}}
+	for s := range f.CallSites() {
+		for _, p := range s.Params {
+			c.exprs.use(uint32(p.Location))
+			c.exprs.use(uint32(p.Value))
+		}
+	}
+}
+
 func (c *canonizer) expr(e ExprID) ExprID { return ExprID(c.exprs.to[e]) }
 
 func (c *canonizer) orderVars() {
@@ -134,7 +171,7 @@ func (c *canonizer) orderExprs() { c.order = c.exprs.number() }
 func (c *canonizer) rewriteTypes() {
 	types := make([]Type, 1, len(c.typeOrder)+1)
 	for _, old := range c.typeOrder {
-		t := c.in.Types[old].clone()
+		t := c.in.Types[old]
 		t.Renumber(func(t TypeID) TypeID { return c.types[t] })
 		t.exprs(c.expr)
 		types = append(types, t)
@@ -187,13 +224,6 @@ func (e Expr) Renumber(typ func(TypeID) TypeID, expr func(ExprID) ExprID) Expr {
 		}
 	})
 	return NewExpr(ops)
-}
-
-// HasVariables reports whether any scope has one.
-func (b Body) HasVariables(in *Info) bool {
-	any := false
-	b.each(in, func(g GroupID) GroupID { any = any || len(in.Groups[g]) > 0; return g }, func(e ExprID) ExprID { return e })
-	return any
 }
 
 // eachOp calls fn with all operations, those inside of others included.
@@ -298,28 +328,6 @@ func (t *Type) exprs(to func(ExprID) ExprID) {
 
 // Exprs replaces the numbers of the expressions of t, in place.
 func (t *Type) Exprs(to func(ExprID) ExprID) { t.exprs(to) }
-
-// clone copies what Renumber and exprs change.
-func (t *Type) clone() Type {
-	n := *t
-	n.Members, n.Params, n.Dims = slices.Clone(t.Members), slices.Clone(t.Params), slices.Clone(t.Dims)
-	n.Variants = slices.Clone(t.Variants)
-	for i := range n.Variants {
-		n.Variants[i].Variants = slices.Clone(n.Variants[i].Variants)
-		for k := range n.Variants[i].Variants {
-			v := &n.Variants[i].Variants[k]
-			v.Members = slices.Clone(v.Members)
-		}
-	}
-	if t.Extra != nil {
-		x := *t.Extra
-		n.Extra = &x
-	}
-	return n
-}
-
-// Clone returns a copy of t that shares nothing with it but strings.
-func (t *Type) Clone() Type { return t.clone() }
 
 // each returns the body with other numbers for its groups and expressions.
 func (b Body) each(in *Info, group func(GroupID) GroupID, expr func(ExprID) ExprID) Body {
