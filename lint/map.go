@@ -11,34 +11,34 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Map is where in a module there are functions, lines and call frame information. Unlike Facts it
-// keeps the names of functions and the ranges of lines, so it takes more memory: about a fifth of
-// the size of a usual file. A run fills it if its Rule is among the rules; it is complete when that
-// run ends.
+// Map records where in a module there are functions, lines and call frame information. Unlike
+// facts.Facts it keeps the names of functions and the ranges of lines, so it takes more memory:
+// about a fifth of the size of a usual file. A run fills it if its Rule is among the rules; it is
+// complete when that run ends.
 type Map struct {
-	Functions []MappedFunc    // by address, of those with a size
-	Publics   []MappedFunc    // by address; they have no size
+	Functions []MappedFunc    // by address; those with a size
+	Publics   []MappedFunc    // by address; without a size
 	Lines     []extent.Extent // by address, joined
-	CFI       []extent.Extent // what Coverage takes for call frame information, by address, joined
+	CFI       []extent.Extent // call frame information as Coverage counts it, by address, joined
 
 	names []byte
 }
 
-// MappedFunc is a function or a public symbol of a Map: 56 bytes.
+// MappedFunc is a function or a public symbol in a Map, in 56 bytes.
 type MappedFunc struct {
 	extent.Extent
-	Bytes   uint64 // as the file says; the extent ends at the last address
-	NoCFI   uint64 // of Bytes, those without call frame information: as in Coverage
-	NoLines uint64 // of Bytes, those without lines of the function's own: as in Coverage
-	Line    uint32 // of the file
-	name    uint32 // where it begins in names
-	long    uint32 // its length
+	Bytes   uint64 // as in the file; the extent ends at the last address
+	NoCFI   uint64 // of Bytes, those without call frame information, as in Coverage
+	NoLines uint64 // of Bytes, those without lines of the function itself, as in Coverage
+	Line    uint32 // in the file
+	name    uint32 // offset in names
+	long    uint32 // length in names
 }
 
-// maxMapName is how much of a function's name a map keeps, in bytes.
+// maxMapName is the length in bytes at which a map cuts a function's name.
 const maxMapName = 200
 
-// maxMapNames limits the names of a map: functions beyond it have none.
+// maxMapNames is the maximum size of a map's names: further functions have none.
 const maxMapNames = 1 << 30
 
 // Rule returns a rule that fills the map and reports nothing.
@@ -85,14 +85,14 @@ func (m *Map) named(r *symfmt.Record, size uint64) MappedFunc {
 // Name returns a function's name, shortened if it is long.
 func (m *Map) Name(f *MappedFunc) string { return string(m.names[f.name : f.name+f.long]) }
 
-// finish sorts the pieces, and takes from the facts what functions lack.
+// finish sorts the pieces, and copies what functions lack from the facts.
 func (m *Map) finish(p *check.Pass) {
 	known := p.Covered()
 	for _, r := range known {
 		m.CFI = append(m.CFI, extent.Of(r.RVA, r.Size))
 	}
 	next := 0
-	for _, fact := range p.Functions.All { // both are in order of the file
+	for _, fact := range p.Functions.All { // both are in file order
 		if fact.Size == 0 || next == len(m.Functions) || m.Functions[next].Line != fact.Line {
 			continue
 		}
@@ -108,7 +108,7 @@ func (m *Map) finish(p *check.Pass) {
 	m.Lines, m.CFI = extent.Join(m.Lines), extent.Join(m.CFI)
 }
 
-// lacks sets what a function lacks.
+// lacks records what a function lacks.
 func (m *Map) lacks(g *coverage.Gap) {
 	if g.Kind != coverage.GapFunc {
 		return

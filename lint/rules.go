@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/stack"
 )
 
-// Rules returns all rules, by ID.
+// Rules returns all rules in order of ID.
 func Rules() []*Rule {
 	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, stack.Rules, agree.Rules, names.Rules, measure.Rules, filter.Rules)
 }
@@ -33,9 +33,9 @@ func RuleByID(id string) *Rule {
 // selectAll names all rules.
 const selectAll = "all"
 
-// RulePrefix returns the beginning of the IDs that a word of --select, --ignore or a
-// configuration stands for: an ID (SYM401), a beginning of IDs (SYM4), the name
-// of a family (cfi), or all.
+// RulePrefix returns the prefix of IDs that a word of --select, --ignore or a
+// configuration stands for: an ID (SYM401), a prefix of IDs (SYM4), the name of a
+// family (cfi), or all.
 func RulePrefix(word string) (prefix string, err error) {
 	word = strings.TrimSpace(word)
 	if upper := strings.ToUpper(word); strings.HasPrefix(upper, "SYM") {
@@ -56,13 +56,13 @@ func RulePrefix(word string) (prefix string, err error) {
 	for i, f := range check.Families {
 		names[i] = f.Name
 	}
-	return "", fmt.Errorf("no rule is %q: want an ID (SYM101), its beginning (SYM1), all, or a family (%s)", word, strings.Join(names, ", "))
+	return "", fmt.Errorf("unknown rule %q: want an ID (SYM101), a prefix (SYM1), all, or a family (%s)", word, strings.Join(names, ", "))
 }
 
-// SelectRules returns the rules, by ID, that words of selected stand for and words of ignored do
-// not. If selected is empty, it stands for all. If both have a word for a rule, the longer prefix
-// of its ID decides, and ignored at the same length: to select SYM401 and ignore cfi leaves one
-// rule of the family.
+// SelectRules returns the rules, in order of ID, that words in selected stand for and words in
+// ignored do not. An empty selected stands for all. If both have a word for a rule, the longer
+// prefix of its ID decides, and ignored wins if both have the same length: selecting SYM401 and
+// ignoring cfi leaves one rule of the family.
 func SelectRules(selected, ignored []string) ([]*Rule, error) {
 	if len(selected) == 0 {
 		selected = []string{selectAll}
@@ -96,7 +96,7 @@ func selectors(words []string) ([]string, error) {
 	return prefixes, nil
 }
 
-// closest is the length of the longest of the prefixes that id has, 0 for none.
+// closest returns the length of the longest prefix of id among prefixes, or 0.
 func closest(prefixes []string, id string) int {
 	n := 0
 	for _, p := range prefixes {

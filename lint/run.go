@@ -20,30 +20,31 @@ import (
 
 // Options configures a check. The zero value checks all rules.
 type Options struct {
-	File string // name for messages
-	// Rules are those that are checked; nil for all.
+	File string // used in messages
+	// Rules are the rules to check; nil means all.
 	Rules []*Rule
-	// MaxPerRule is how many findings of a rule are kept, 100 if it is 0; the others are counted.
+	// MaxPerRule is the number of findings of a rule that are kept; 0 means 100. Further ones
+	// are only counted.
 	MaxPerRule int
-	// MinCFI and MinLines are the shares of functions' bytes, in percent, that must
-	// have call frame information and lines; 0 for no limit.
+	// MinCFI and MinLines are the required shares, in percent, of functions' bytes
+	// with call frame information and with lines; 0 means no requirement.
 	MinCFI, MinLines float64
-	// Binary is the file that the symbols are of, as dwarf2sym.Open returns it; nil for none.
+	// Binary is the binary of the symbols, as returned by dwarf2sym.Open, or nil.
 	Binary symfmt.Binary
-	// OwnBinary says that the symbols were made of Binary, whatever their id is.
+	// OwnBinary means that the symbols were made from Binary, whatever their id.
 	OwnBinary bool
-	// Filter changes severities and takes findings away; nil for none. One filter
-	// is for all files that are checked together.
+	// Filter changes severities and removes findings; may be nil. All files that
+	// are checked together share one filter.
 	Filter *filter.Filter
-	// StorePath is the path at which the file is found in a symbol store,
-	// NAME/ID/NAME.sym; if it is empty, File, when that has this form.
+	// StorePath is the path of the file in a symbol store,
+	// NAME/ID/NAME.sym. If it is empty, File is used if it has this form.
 	StorePath string
-	// Stored reports whether the store that the file is in also has its module's symbols under
-	// another name; nil without a store.
+	// Stored reports whether the store that contains the file also has its module's symbols
+	// under the given name; nil without a store.
 	Stored func(name string) bool
 }
 
-// Run checks a symbol file. The error is that of reading, or the context's; damage is a finding.
+// Run checks a symbol file. The error is from reading it or from ctx; damage is a finding.
 func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	if o.Rules == nil {
 		o.Rules = Rules()
@@ -61,7 +62,7 @@ func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
 	return r, nil
 }
 
-// run checks a symbol file; its findings go through file, if it is not nil.
+// run checks a symbol file; its findings pass through file unless it is nil.
 func run(ctx context.Context, in io.Reader, o Options, file *filter.File) (*Report, error) {
 	p := check.New(check.Options{
 		File: o.File, Rules: o.Rules, MaxPerRule: o.MaxPerRule, MinCFI: o.MinCFI, MinLines: o.MinLines,
@@ -113,11 +114,11 @@ func doubts(p *check.Pass, limit float64) {
 	}
 }
 
-// checkEvery is how many records are read between looks at the context.
+// checkEvery is the number of records after which the context is checked.
 const checkEvery = 1 << 14
 
-// read dispatches the records. unreadable says that the file has an encoding which no reader
-// accepts: nothing is known of it.
+// read dispatches the records. unreadable means that the file has an encoding that no reader
+// accepts, so nothing is known about it.
 func read(ctx context.Context, p *check.Pass, in io.Reader) (unreadable bool, err error) {
 	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
 	for {
@@ -146,7 +147,8 @@ func read(ctx context.Context, p *check.Pass, in io.Reader) (unreadable bool, er
 	return unreadable, nil
 }
 
-// encoding reports a file whose encoding no reader accepts, and returns whether err says so.
+// encoding reports a file in an encoding that no reader accepts, and returns whether err is about
+// that.
 func encoding(p *check.Pass, err error) bool {
 	var se *symfmt.SyntaxError
 	if !errors.As(err, &se) {
@@ -156,8 +158,8 @@ func encoding(p *check.Pass, err error) bool {
 	return true
 }
 
-// syntax reports the lines that are not records. A record without a name is SYM601's where that rule
-// is checked.
+// syntax reports the lines that are not records. A record without a name is left to SYM601 if that
+// rule is checked.
 func syntax(p *check.Pass, rep symfmt.Report) {
 	nameless := check.State[names.Nameless](p)
 	dropped := rep.Dropped - nameless.Count

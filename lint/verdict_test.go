@@ -31,10 +31,10 @@ func TestVerdict(t *testing.T) {
 		{"names alone", check.HeadFunc, nil, coverage.SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
 		{"public symbols", module + "PUBLIC 1000 0 f\n" + check.Init, nil, coverage.GoodForUnwinding,
 			"100 % of the code of FUNCs and PUBLICs has call frame information; " +
-				"there are only public symbols: a name may be that of the symbol before, and lines are unknown"},
+				"there are only public symbols: a name may be the previous symbol's, and lines are unknown"},
 		{"a public symbol without, up to the next", module + "PUBLIC 1000 0 f\nPUBLIC 2000 0 f\nPUBLIC 2010 0 _fini\n" + check.Init, nil, coverage.SymbolicationOnly,
 			"80.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
-				"there are only public symbols: a name may be that of the symbol before, and lines are unknown"},
+				"there are only public symbols: a name may be the previous symbol's, and lines are unknown"},
 		{"a large public symbol beside a small function", check.HeadFunc + "PUBLIC 2000 0 f\nPUBLIC 24c0 0 _fini\n" + check.Init, nil, coverage.SymbolicationOnly,
 			"5.00 % of the code of FUNCs and PUBLICs has call frame information, less than 95 %; " +
 				"100 % of functions have call frame information at their first byte"},

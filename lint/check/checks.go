@@ -8,14 +8,14 @@ import (
 // Func is the form of Rule.Check.
 type Func = func(p *Pass) (record func(*symfmt.Record), end func())
 
-// PerRecord makes a check of records one by one.
+// PerRecord returns a check of single records.
 func PerRecord(check func(p *Pass, r *symfmt.Record)) Func {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return func(r *symfmt.Record) { check(p, r) }, nil
 	}
 }
 
-// AtEnd makes a check that runs when the whole file was read.
+// AtEnd returns a check that runs once the whole file has been read.
 func AtEnd(check func(p *Pass)) Func {
 	return func(p *Pass) (func(*symfmt.Record), func()) {
 		return nil, func() { check(p) }
@@ -24,8 +24,8 @@ func AtEnd(check func(p *Pass)) Func {
 
 type sharedLook struct{ look func(p *Pass) }
 
-// SharedAtEnd makes a check for several rules, which is run once: at the end, for the first of them
-// that is checked. look assigns each finding to its rule by Pass.As.
+// SharedAtEnd returns a check for several rules that runs once, at the end, for the first of them
+// that is enabled. look assigns each finding to its rule with Pass.As.
 func SharedAtEnd(look func(p *Pass)) Func {
 	shared := &sharedLook{look}
 	return func(p *Pass) (func(*symfmt.Record), func()) {
@@ -37,8 +37,8 @@ func SharedAtEnd(look func(p *Pass)) Func {
 	}
 }
 
-// Ascending makes a check that reports the first record whose address is below that of the one
-// before, and how many there are.
+// Ascending is a check that reports the first record whose address is below the previous
+// record's, and how many there are.
 func Ascending(p *Pass) (record func(*symfmt.Record), end func()) {
 	var last, rva, above symfmt.RVA
 	line, n := 0, 0

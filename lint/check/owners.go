@@ -10,14 +10,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// lateness says how the function of a finding is found that is reported at the end
-// of a file, when names are gone.
+// lateness is the way to find the function of a finding that is reported at the
+// end of a file, when names are gone.
 type lateness uint8
 
 const (
 	notLate    lateness = iota
-	lateByRVA           // by the address, or the FUNC or PUBLIC at the line
-	lateByLine          // it is in a record that belongs to the FUNC before it
+	lateByRVA           // by address, or the FUNC or PUBLIC at the line
+	lateByLine          // by line: it is in a record that belongs to the FUNC before it
 )
 
 // Owner is a FUNC or PUBLIC record: an index into the facts.
@@ -30,11 +30,11 @@ type Owner struct {
 type owners struct {
 	facts  *facts.Facts
 	ended  bool                     // all functions are known
-	sorted int                      // the number of functions that are in order
-	byRVA  facts.Sorted[facts.Func] // these by address
+	sorted int                      // number of sorted functions
+	byRVA  facts.Sorted[facts.Func] // those, by address
 }
 
-// of returns the owner of a late finding; ok is false without one.
+// of returns the owner of a late finding; ok is false if there is none.
 func (o *owners) of(f *Finding) (own Owner, ok bool) {
 	switch f.late {
 	case lateByLine:
@@ -55,7 +55,7 @@ func (o *owners) of(f *Finding) (own Owner, ok bool) {
 	return Owner{}, false
 }
 
-// funcOfLine is the last FUNC at or above a line, -1 without.
+// funcOfLine returns the index of the last FUNC at or above a line, or -1.
 func funcOfLine(list *facts.Table[facts.Func], line int) (i int, exact bool) {
 	i, exact = sort.Find(list.Len(), func(i int) int { return cmp.Compare(line, int(list.At(i).Line)) })
 	if !exact {
@@ -68,10 +68,11 @@ func publicOfLine(list *facts.Table[facts.Public], line int) (i int, exact bool)
 	return sort.Find(list.Len(), func(i int) int { return cmp.Compare(line, int(list.At(i).Line)) })
 }
 
-// recent is how many functions behind those in order are looked at.
+// recent is how many functions after the sorted ones are examined.
 const recent = 16
 
-// at is a function at an address. Of those in order the one that begins last is taken; -1 without.
+// at returns the index of the function at an address, or -1. Of several sorted functions, the one
+// that begins last counts.
 func (o *owners) at(rva symfmt.RVA) int {
 	o.sort()
 	list := &o.facts.Functions
@@ -88,8 +89,8 @@ func (o *owners) at(rva symfmt.RVA) int {
 	return o.byRVA.Index(k)
 }
 
-// sort brings the functions in order. While they are read, a finding may come
-// after each of them: then it waits until they are an eighth more.
+// sort sorts the functions. As a finding may follow each of them while they are
+// read, it waits until there are an eighth more.
 func (o *owners) sort() {
 	n := o.facts.Functions.Len()
 	if n == o.sorted || !o.ended && n < o.sorted+o.sorted/8 {
@@ -98,7 +99,7 @@ func (o *owners) sort() {
 	o.byRVA, o.sorted = o.facts.FuncsByRVA(), n
 }
 
-// line is that of the owner's record.
+// line returns the line of the owner's record.
 func (o *owners) line(own Owner) int {
 	if own.Public {
 		return int(o.facts.Publics.At(own.Index).Line)
@@ -106,8 +107,8 @@ func (o *owners) line(own Owner) int {
 	return int(o.facts.Functions.At(own.Index).Line)
 }
 
-// ReadNames reads a symbol file a second time, for the names of the functions with findings whose
-// names were gone when the finding was made.
+// ReadNames reads a symbol file a second time, for the functions with findings whose names were
+// gone when the findings were made.
 func (r *Report) ReadNames(in io.Reader) error {
 	want := map[int][]*Finding{}
 	last := 0
@@ -142,7 +143,7 @@ func (r *Report) ReadNames(in io.Reader) error {
 	}
 }
 
-// NamesWanted reports whether ReadNames would find something.
+// NamesWanted reports whether ReadNames has anything to do.
 func (r *Report) NamesWanted() bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.ownerLine > 0 })
 }

@@ -8,43 +8,43 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Pass is a check of one file: what rules see, and what they report with.
+// Pass is a check of one file: it shows rules the file and takes their findings.
 type Pass struct {
 	*facts.Facts
 	Options Options
 	Result  *Report
 	Sieve   Sieve // nil if all findings count
 
-	rule   *Rule // whose function runs
+	rule   *Rule // rule whose function is running
 	owners owners
 	states map[reflect.Type]any
-	looks  map[*sharedLook]bool // that a rule takes
+	looks  map[*sharedLook]bool // those that a rule has taken
 
 	records [symfmt.KindCFI + 1][]listener // by kind of record
 	faults  []listener                     // for line records with a fault
 	ends    []listener
 }
 
-// Options are what rules may ask of a check.
+// Options configure a check.
 type Options struct {
-	File  string // name for messages
+	File  string // used in messages
 	Rules []*Rule
-	// MaxPerRule is how many findings of a rule are kept; the others are counted.
-	// 0 is DefaultMaxPerRule.
+	// MaxPerRule is the number of findings of a rule that are kept; further ones
+	// are only counted. 0 means DefaultMaxPerRule.
 	MaxPerRule int
-	// MinCFI and MinLines are the shares of functions' bytes, in percent, that must
-	// have call frame information and lines; 0 for no limit.
+	// MinCFI and MinLines are the required shares, in percent, of functions' bytes
+	// with call frame information and with lines; 0 means no requirement.
 	MinCFI, MinLines float64
-	// StorePath is the path at which the file is found in a symbol store,
-	// NAME/ID/NAME.sym; if it is empty, File, when that has this form.
+	// StorePath is the path of the file in a symbol store,
+	// NAME/ID/NAME.sym. If it is empty, File is used if it has this form.
 	StorePath string
-	// Stored reports whether the store that the file is in also has its module's symbols under
-	// another name; nil without a store.
+	// Stored reports whether the store that contains the file also has its module's symbols
+	// under the given name; nil without a store.
 	Stored func(name string) bool
 }
 
-// DefaultMaxPerRule is the default of Options.MaxPerRule. One mistake of a writer gives a finding
-// for each of a million records.
+// DefaultMaxPerRule is the default of Options.MaxPerRule. A single mistake in a writer may cause
+// a finding for each of a million records.
 const DefaultMaxPerRule = 100
 
 // Sieve decides which findings of a file count.
@@ -53,13 +53,13 @@ type Sieve interface {
 	Severity(*Rule) Severity
 	// Keep reports whether a finding counts.
 	Keep(*Finding) bool
-	// KeepUnseen returns how many count of n findings that were not put in words.
+	// KeepUnseen returns how many of n findings without a text count.
 	KeepUnseen(rule *Rule, n int) int
-	// NeedsWords reports whether every finding must be put in words, for Keep.
+	// NeedsWords reports whether Keep needs the text of every finding.
 	NeedsWords() bool
 }
 
-// listener is a function for records.
+// listener is a function called for records.
 type listener struct {
 	rule   *Rule
 	record func(*symfmt.Record)
@@ -78,15 +78,15 @@ func New(o Options) *Pass {
 	}
 }
 
-// Watch registers a function for records of some kinds. Call it before Begin: rules see a record
-// later.
+// Watch registers a function for records of some kinds. It must be called before Begin, so that
+// the function sees a record before rules do.
 func (p *Pass) Watch(record func(*symfmt.Record), kinds ...symfmt.Kind) {
 	for _, k := range kinds {
 		p.records[k] = append(p.records[k], listener{nil, record})
 	}
 }
 
-// Begin calls the rules' Check.
+// Begin calls the Check function of each rule.
 func (p *Pass) Begin() {
 	for _, rule := range p.Options.Rules {
 		if rule.Check == nil {
@@ -116,7 +116,7 @@ func (p *Pass) listen(rule *Rule, record func(*symfmt.Record)) {
 func (p *Pass) See(r *symfmt.Record) {
 	p.Facts.See(r)
 	records := p.records[r.Kind]
-	for i := range records { // by index, without a copy: a large file has millions of these calls
+	for i := range records { // by index, to avoid copies: a large file takes millions of these calls
 		l := &records[i]
 		p.rule = l.rule
 		l.record(r)
@@ -132,13 +132,13 @@ func (p *Pass) See(r *symfmt.Record) {
 	p.Last = r.Kind
 }
 
-// EndRecords completes the facts: all records were seen.
+// EndRecords completes the facts once all records have been seen.
 func (p *Pass) EndRecords() {
 	p.Facts.End()
 	p.owners.ended = true
 }
 
-// EndRules calls the rules' functions for the end.
+// EndRules calls the functions of the rules for the end.
 func (p *Pass) EndRules() {
 	for _, l := range p.ends {
 		p.rule = l.rule
@@ -146,7 +146,7 @@ func (p *Pass) EndRules() {
 	}
 }
 
-// As calls report with another rule as the current one, if the rule of this ID is checked.
+// As calls report with the rule of the given ID as the current one, if that rule is enabled.
 func (p *Pass) As(id string, report func()) {
 	i := slices.IndexFunc(p.Options.Rules, func(r *Rule) bool { return r.ID == id })
 	if i < 0 {
@@ -158,7 +158,7 @@ func (p *Pass) As(id string, report func()) {
 	p.rule = was
 }
 
-// State returns what rules share in a pass: one T for all that ask for it.
+// State returns state that rules of a pass share: one T for all that ask for it.
 func State[T any](p *Pass) *T {
 	key := reflect.TypeFor[T]()
 	if s, ok := p.states[key]; ok {

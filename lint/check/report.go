@@ -16,21 +16,21 @@ import (
 // Report holds the findings in a file.
 type Report struct {
 	File     string
-	Err      error          // of a file that could not be read: nothing is known of it; see Unreadable
-	Damage   error          // of compressed data, behind which nothing was read; nil without
-	Findings []Finding      // by place
-	Counts   map[string]int // findings by rule, those that were not kept too
-	Totals   [Error + 1]int // the same by severity
+	Err      error          // why the file could not be read at all; see Unreadable
+	Damage   error          // damage of compressed data, which ended the reading, or nil
+	Findings []Finding      // sorted by place
+	Counts   map[string]int // findings by rule, including those not kept
+	Totals   [Error + 1]int // findings by severity, including those not kept
 	Facts    *facts.Facts
 	Coverage *coverage.Coverage
-	Bytes    int64 // of text
+	Bytes    int64 // length of the text
 	Lines    int
 	Followed *follow.Stats // what STACK CFI was compared with; nil without a binary
 
-	Suppressed int // findings that the configuration took away
-	Known      int // findings that the baseline took away
+	Suppressed int // number of findings removed by the configuration
+	Known      int // number of findings removed by the baseline
 
-	rules []*Rule // that were checked
+	rules []*Rule // rules that were enabled
 }
 
 // Found returns the number of findings, including those that were only counted.
@@ -42,7 +42,7 @@ func (r *Report) Found() int {
 	return n
 }
 
-// Worst returns the greatest severity of the findings; ok is false without any.
+// Worst returns the highest severity among the findings; ok is false if there are none.
 func (r *Report) Worst() (worst Severity, ok bool) {
 	for i := range r.Findings {
 		worst, ok = max(worst, r.Findings[i].Severity), true
@@ -50,7 +50,7 @@ func (r *Report) Worst() (worst Severity, ok bool) {
 	return worst, ok
 }
 
-// RuleCount is a number of findings of a rule.
+// RuleCount is the number of a rule's findings.
 type RuleCount struct {
 	Rule     *Rule
 	Severity Severity
@@ -91,7 +91,7 @@ func (r *Report) ByRule() []RuleCount {
 	return list
 }
 
-// Sort puts the findings in order: by place.
+// Sort sorts the findings by place.
 func (r *Report) Sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Rule.ID, b.Rule.ID))
@@ -111,7 +111,8 @@ func (r *Report) Unread() error {
 	return r.Damage
 }
 
-// UnreadText returns Unread's message without the file's name; "" for a file that was read.
+// UnreadText returns the message of Unread without the file's name, or "" if the whole file was
+// read.
 func (r *Report) UnreadText() string {
 	err := r.Unread()
 	if err == nil {

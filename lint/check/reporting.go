@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Report adds a finding about field number i of a record, counted as in
-// symfmt.Record.FieldPos; -1 for the whole record.
+// Report adds a finding about field i of a record, counted as in
+// symfmt.Record.FieldPos, or about the whole record if i is -1.
 func (p *Pass) Report(r *symfmt.Record, i int, format string, args ...any) {
 	if p.skip() {
 		return
@@ -30,7 +30,7 @@ func (p *Pass) Report(r *symfmt.Record, i int, format string, args ...any) {
 	p.add(f)
 }
 
-// ReportLine adds a finding about a line of the file, 0 for the file as a whole.
+// ReportLine adds a finding about a line of the file, or about the whole file if line is 0.
 func (p *Pass) ReportLine(line int, format string, args ...any) {
 	if p.skip() {
 		return
@@ -38,8 +38,8 @@ func (p *Pass) ReportLine(line int, format string, args ...any) {
 	p.add(Finding{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-// ReportAt is ReportLine about an address, at the end of the file. It returns the finding, nil if it
-// is not kept; the pointer is valid until the next one.
+// ReportAt is like ReportLine, at the end of the file, about an address. It returns the finding,
+// valid until the next one, or nil if the finding is not kept.
 func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) *Finding {
 	if p.skip() {
 		return nil
@@ -47,10 +47,10 @@ func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) *F
 	return p.add(Finding{Line: line, RVA: rva, HasRVA: true, late: lateByRVA, Message: fmt.Sprintf(format, args...)})
 }
 
-// MaxFunction is how much of a function's name a finding repeats.
+// MaxFunction is the length at which findings cut a function's name.
 const MaxFunction = 1 << 10
 
-// function is the name of the function that a record is or belongs to.
+// function returns the name of the function that a record is or belongs to.
 func (p *Pass) function(r *symfmt.Record) string {
 	name := []byte(nil)
 	switch r.Kind {
@@ -64,7 +64,8 @@ func (p *Pass) function(r *symfmt.Record) string {
 	return string(name[:min(len(name), MaxFunction)])
 }
 
-// ReportFirst is ReportAt for a finding that stands for many: it is not assigned to a function.
+// ReportFirst is like ReportAt, for a finding that stands for many: it is not assigned to a
+// function.
 func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any) {
 	if p.skip() {
 		return
@@ -72,7 +73,7 @@ func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any)
 	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
 }
 
-// ReportPos is ReportLine for a place in a record that belongs to no FUNC.
+// ReportPos is like ReportLine, for a place in a record that belongs to no FUNC.
 func (p *Pass) ReportPos(pos symfmt.Pos, format string, args ...any) {
 	if p.skip() {
 		return
@@ -80,7 +81,7 @@ func (p *Pass) ReportPos(pos symfmt.Pos, format string, args ...any) {
 	p.add(Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)})
 }
 
-// ReportOwned is ReportPos for a record that belongs to the FUNC before it.
+// ReportOwned is like ReportPos, for a record that belongs to the FUNC before it.
 func (p *Pass) ReportOwned(pos symfmt.Pos, format string, args ...any) {
 	if p.skip() {
 		return
@@ -88,11 +89,11 @@ func (p *Pass) ReportOwned(pos symfmt.Pos, format string, args ...any) {
 	p.add(Finding{Line: pos.Line, Col: pos.Col, late: lateByLine, Message: fmt.Sprintf(format, args...)})
 }
 
-// full reports whether no more findings of the rule are kept.
+// full reports whether no more findings of the current rule are kept.
 func (p *Pass) full() bool { return p.Result.Counts[p.rule.ID] >= p.Options.MaxPerRule }
 
-// skip counts a finding that is not kept. For most sieves every finding must be put in words: the
-// words decide whether it counts.
+// skip counts a finding that is not kept, and reports whether its text is not needed either. Most
+// sieves need the text of every finding to decide whether it counts.
 func (p *Pass) skip() bool {
 	if !p.full() || p.Sieve != nil && p.Sieve.NeedsWords() {
 		return false
@@ -101,7 +102,7 @@ func (p *Pass) skip() bool {
 	return true
 }
 
-// Count counts n findings that are not kept.
+// Count adds n findings that are not kept.
 func (p *Pass) Count(n int) {
 	if n == 0 {
 		return
@@ -139,10 +140,10 @@ func (p *Pass) add(f Finding) *Finding {
 	return &p.Result.Findings[len(p.Result.Findings)-1]
 }
 
-// quotedMax is how much of a bad field a message repeats.
+// quotedMax is the length at which messages cut a bad field.
 const quotedMax = 40
 
-// Quoted formats a field for messages: shortened, control characters escaped.
+// Quoted quotes a field for a message: shortened, with control characters escaped.
 func Quoted[T string | []byte](text T) string {
 	s := string(text[:min(len(text), quotedMax)])
 	if len(text) > quotedMax {

@@ -15,7 +15,7 @@ import (
 // baselineVersion is the version of the baseline format.
 const baselineVersion = 1
 
-// WriteBaseline writes a baseline: JSON, an entry a line, in order.
+// WriteBaseline writes a baseline as JSON, one entry per line, sorted.
 func WriteBaseline(w io.Writer, b *filter.Baseline) error {
 	bw := bufio.NewWriter(w)
 	fmt.Fprintf(bw, "{\"symtool_lint_baseline\": %d, \"entries\": [", baselineVersion)
@@ -36,7 +36,7 @@ func WriteBaseline(w io.Writer, b *filter.Baseline) error {
 	return bw.Flush()
 }
 
-// maxBaseline is the limit on the size of a baseline, in bytes.
+// maxBaseline is the maximum size of a baseline in bytes.
 const maxBaseline = 256 << 20
 
 // ReadBaseline reads a baseline; file is its name for messages. A malformed baseline is a
@@ -59,7 +59,7 @@ func ReadBaseline(file string, in io.Reader) (*filter.Baseline, error) {
 		return nil, &Error{File: file, Msg: fmt.Sprintf("not a baseline: %v", err)}
 	}
 	if text.Version == nil {
-		return nil, &Error{File: file, Msg: "not a baseline: there is no symtool_lint_baseline"}
+		return nil, &Error{File: file, Msg: "not a baseline: symtool_lint_baseline is missing"}
 	}
 	if *text.Version != baselineVersion {
 		return nil, &Error{File: file, Msg: fmt.Sprintf("baseline of version %d, want %d", *text.Version, baselineVersion)}
@@ -68,9 +68,9 @@ func ReadBaseline(file string, in io.Reader) (*filter.Baseline, error) {
 	for i, e := range text.Entries {
 		switch {
 		case e == nil || e.File == "" || e.Rule == "" || e.Fingerprint == "" || e.Count < 1:
-			return nil, &Error{File: file, Msg: fmt.Sprintf("entry %d: file, rule, fingerprint or count are missing", i+1)}
+			return nil, &Error{File: file, Msg: fmt.Sprintf("entry %d: file, rule, fingerprint or count is missing", i+1)}
 		case !b.Add(e):
-			return nil, &Error{File: file, Msg: fmt.Sprintf("entry %d: there is one of the same file, rule and fingerprint before it", i+1)}
+			return nil, &Error{File: file, Msg: fmt.Sprintf("entry %d: has the same file, rule and fingerprint as an earlier one", i+1)}
 		}
 	}
 	return b, nil

@@ -1,5 +1,5 @@
-// Package config reads what a project wants of lint from files: its configuration, in TOML, and the
-// baseline of its known findings, in JSON.
+// Package config reads the files in which a project configures lint: its configuration, in TOML,
+// and the baseline of its known findings, in JSON.
 package config
 
 import (
@@ -16,17 +16,17 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// maxConfig is the limit on the size of a configuration, in bytes.
+// maxConfig is the maximum size of a configuration in bytes.
 const maxConfig = 1 << 20
 
 // Error is an error in a configuration or a baseline.
 type Error struct {
 	File      string
-	Line, Col int // from 1, 0 if not known
+	Line, Col int // from 1; 0 if unknown
 	Msg       string
 }
 
-// Error prints "a.toml:3:1: unknown key".
+// Error returns a message such as "a.toml:3:1: unknown key".
 func (e *Error) Error() string {
 	place := e.File
 	if e.Line > 0 {
@@ -41,13 +41,13 @@ func (e *Error) Error() string {
 // Read reads a configuration, in TOML; file is its name for messages. A malformed
 // configuration is a *ConfigError.
 //
-//	select = ["all"]             # IDs, beginnings of IDs, families
+//	select = ["all"]             # IDs, prefixes of IDs, families
 //	ignore = ["SYM606"]
 //	min-cfi = 99.0               # percent of the code
 //	min-lines = 90.0
 //
 //	[severity]
-//	SYM607 = "error"             # of an ID, a beginning or a family
+//	SYM607 = "error"             # for an ID, a prefix or a family
 //
 //	[[suppress]]
 //	rule = "SYM603"
@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 //	function = "^Legacy::"       # regular expression; without it, all
 //	message = "control"          # regular expression; without it, all
 //	reason = "names come from a vendor's object, see BUG-12"
-//	expires = 2027-01-31         # the last day; without it, for ever
+//	expires = 2027-01-31         # the last day; without it, never
 func Read(file string, in io.Reader) (*filter.Config, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
 	if err != nil {
@@ -80,7 +80,7 @@ func Read(file string, in io.Reader) (*filter.Config, error) {
 	return b.config, nil
 }
 
-// builder checks what TOML does not. It keeps the first error.
+// builder checks what TOML does not, and keeps the first error.
 type builder struct {
 	config *filter.Config
 	lines  map[string]int
@@ -93,7 +93,7 @@ func (b *builder) fail(key, format string, args ...any) {
 	}
 }
 
-// line returns the line of a key, or of the table that it is in.
+// line returns the line of a key, or that of its table.
 func (b *builder) line(key string) int {
 	line := b.lines[key]
 	for line == 0 && strings.Contains(key, ".") {
@@ -149,14 +149,14 @@ func (b *builder) suppressions(text *fileText) {
 			s.Expires = t.Expires.String()
 		}
 		if t.Rule == "" {
-			b.fail(key, "suppress: there is no rule: want an ID, or a family")
+			b.fail(key, "suppress: rule is missing: want an ID, or a family")
 		} else if prefix, err := lint.RulePrefix(t.Rule); err != nil {
 			b.fail(key+".rule", "suppress: %v", err)
 		} else {
 			s.Rule = prefix
 		}
 		if s.Reason == "" {
-			b.fail(key, "suppress: there is no reason: say why %s is suppressed", t.Rule)
+			b.fail(key, "suppress: reason is missing: say why %s is suppressed", t.Rule)
 		}
 		s.Function = b.regexp(key, "function", t.Function)
 		s.Message = b.regexp(key, "message", t.Message)

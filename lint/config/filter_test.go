@@ -351,16 +351,16 @@ func TestBaselineErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "b.json: not a baseline: EOF"},
 		{"[]", "b.json: not a baseline: json: cannot unmarshal"},
-		{"{}", "b.json: not a baseline: there is no symtool_lint_baseline"},
+		{"{}", "b.json: not a baseline: symtool_lint_baseline is missing"},
 		{`{"symtool_lint_baseline": 2}`, "b.json: baseline of version 2, want 1"},
 		{`{"symtool_lint_baseline": 1, "entries": [` + entry, "b.json: not a baseline: unexpected EOF"},
-		{`{"symtool_lint_baseline": 1, "entries": [null]}`, "b.json: entry 1: file, rule, fingerprint or count are missing"},
+		{`{"symtool_lint_baseline": 1, "entries": [null]}`, "b.json: entry 1: file, rule, fingerprint or count is missing"},
 		{`{"symtool_lint_baseline": 1, "entries": [` + entry + `, {"file": "a"}]}`, "b.json: entry 2: file, rule"},
 		{`{"symtool_lint_baseline": 1, "entries": [{"rule": "r", "fingerprint": "f", "count": 1}]}`, "b.json: entry 1: file, rule"},
 		{`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "fingerprint": "f", "count": 1}]}`, "b.json: entry 1: file, rule"},
 		{`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "rule": "r", "count": 1}]}`, "b.json: entry 1: file, rule"},
 		{`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "rule": "r", "fingerprint": "f", "count": 0}]}`, "b.json: entry 1: file, rule"},
-		{`{"symtool_lint_baseline": 1, "entries": [` + entry + "," + entry + "]}", "b.json: entry 2: there is one of the same"},
+		{`{"symtool_lint_baseline": 1, "entries": [` + entry + "," + entry + "]}", "b.json: entry 2: has the same file"},
 	} {
 		_, err := ReadBaseline("b.json", strings.NewReader(c.text))
 		var e *Error

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// fileText is a configuration as it is written; only types are checked.
+// fileText is a configuration as written; only types have been checked.
 type fileText struct {
 	Select   []string          `toml:"select"`
 	Ignore   []string          `toml:"ignore"`
@@ -35,15 +35,15 @@ const (
 	suppressKeys = "rule, file, function, message, reason or expires"
 )
 
-// wanted describes the values of a configuration. A key that is not there, as
-// severity.SYM601 or suppress.rule, has a text.
+// wanted describes the values of a configuration. Keys without an entry, such
+// as severity.SYM601 or suppress.rule, are strings.
 var wanted = map[string]string{
-	"select": "a list of texts", "ignore": "a list of texts", "min-cfi": "a number", "min-lines": "a number",
-	"severity": "a table, [severity], of texts", "suppress": "tables, [[suppress]], of texts",
+	"select": "a list of strings", "ignore": "a list of strings", "min-cfi": "a number", "min-lines": "a number",
+	"severity": "a table, [severity], of strings", "suppress": "tables, [[suppress]], of strings",
 	"suppress.expires": "a date without quotes, 2027-01-31",
 }
 
-// parse decodes a configuration. Its errors have no file.
+// parse decodes a configuration. Its errors do not name the file.
 func parse(data []byte) (*fileText, *Error) {
 	text := &fileText{}
 	err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(text)
@@ -59,8 +59,8 @@ func parse(data []byte) (*fileText, *Error) {
 		}
 		return nil, errorAt(e, fmt.Sprintf("unknown key %q: want %s", strings.Join(e.Key(), "."), keys))
 	}
-	// Malformed TOML is an error for any type. Otherwise a value has another type, and the
-	// decoder's message names the types of Go.
+	// Malformed TOML is an error of any type. Otherwise a value has the wrong type, and
+	// the decoder's message would name Go's types.
 	var wrong *toml.DecodeError
 	if err := toml.Unmarshal(data, new(map[string]any)); errors.As(err, &wrong) {
 		return nil, errorAt(wrong, wrong.Error())
@@ -71,7 +71,7 @@ func parse(data []byte) (*fileText, *Error) {
 	key := strings.Join(wrong.Key(), ".")
 	want, ok := wanted[key]
 	if !ok {
-		want = "a text in quotes"
+		want = "a string in quotes"
 	}
 	return nil, errorAt(wrong, fmt.Sprintf("%s: want %s", key, want))
 }
@@ -82,7 +82,7 @@ func errorAt(e *toml.DecodeError, msg string) *Error {
 }
 
 // keyLines returns the lines of keys: "select", "severity.SYM601", "suppress.0",
-// "suppress.0.rule". Keys in braces have none.
+// "suppress.0.rule". Keys in inline tables have none.
 func keyLines(data []byte) map[string]int {
 	lines, table, suppressions := map[string]int{}, "", 0
 	var p unstable.Parser

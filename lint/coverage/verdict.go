@@ -11,13 +11,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Verdict is what a symbol file is good for.
+// Verdict says what a symbol file is good for.
 type Verdict string
 
 // The verdicts.
 const (
 	GoodForUnwinding  Verdict = "good for unwinding"
-	NotMeasured       Verdict = "unwinding not measured" // there is call frame information, for an unknown share of the code
+	NotMeasured       Verdict = "unwinding not measured" // there is call frame information, but the share of the code is unknown
 	SymbolicationOnly Verdict = "symbolication only"
 	Unusable          Verdict = "unusable"
 )
@@ -26,17 +26,17 @@ const (
 // addresses where they are known, with call frame information, in percent, from which on
 // a file is good for unwinding when no other limit is given.
 //
-// Of 57 libraries of Debian 12 for x86-64, measured with their binaries, 49 have all of
-// their code, and 6 more 97.69 % or more: what they lack is assembly in libcrypto,
+// Of 57 x86-64 libraries of Debian 12, measured with their binaries, 49 have all of
+// their code, and 6 more have 97.69 % or more: they lack assembly in libcrypto,
 // libgcrypt, libhogweed, libffi and libzstd, and 20 bytes of libc. Two are below:
 // libgmp (93.77 %) and libnettle (76.05 %), which are largely assembly without .cfi
-// directives. Of glibc's and GCC's libraries for other CPUs those of arm64, i386, ppc,
-// ppc64, ppc64le and s390x, 36, have 99.6 % or more; Debian builds those of ARM, MIPS
-// and RISC-V without rules for C, and the 24 have 76.07 % or less.
+// directives. Of glibc's and GCC's libraries for other CPUs, the 36 for arm64, i386,
+// ppc, ppc64, ppc64le and s390x have 99.6 % or more; Debian builds those for ARM, MIPS
+// and RISC-V without rules for C, and these 24 have 76.07 % or less.
 const goodShare = 95
 
-// Contradict takes n STACK CFI blocks that the binary's instructions contradict at a call from those
-// that a walker can use: they lead it astray. see is where to read more.
+// Contradict subtracts n STACK CFI blocks that the binary's instructions contradict at a call from
+// those that a walker can use. see says where to read more.
 func (c *Coverage) Contradict(n int, limit float64, see string) {
 	good := Share{uint64(max(0, c.Blocks-n)), uint64(c.Blocks)}
 	c.Reasons = append(c.Reasons, fmt.Sprintf("%d of %s are contradicted by the code, and lead walks astray: %s",
@@ -46,7 +46,7 @@ func (c *Coverage) Contradict(n int, limit float64, see string) {
 	}
 }
 
-// Judge gives the verdict.
+// Judge sets the verdict.
 func (c *Coverage) Judge(f *facts.Facts, minCFI, minLines float64) {
 	c.Reasons = []string{}
 	why := func(format string, args ...any) { c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...)) }
@@ -76,7 +76,7 @@ func (c *Coverage) Judge(f *facts.Facts, minCFI, minLines float64) {
 	}
 	switch {
 	case c.Functions == 0 && names:
-		why("there are only public symbols: a name may be that of the symbol before, and lines are unknown")
+		why("there are only public symbols: a name may be the previous symbol's, and lines are unknown")
 	case c.Functions > 0 && c.WithLines.Covered == 0:
 		why("no function has lines: frames show functions without files and lines")
 	case minLines > 0 && c.Lines.Below(minLines):
@@ -84,8 +84,8 @@ func (c *Coverage) Judge(f *facts.Facts, minCFI, minLines float64) {
 	}
 }
 
-// Unmeasured is why the share of the code with call frame information is not known.
-const Unmeasured = "no record says how much code there is: what share of it has call frame information is not known without the binary (--binary)"
+// Unmeasured is the reason why the share of the code with call frame information is unknown.
+const Unmeasured = "no record says how much code there is: the share with call frame information is unknown without the binary (--binary)"
 
 // enough compares the shares with a limit.
 func (c *Coverage) enough(limit float64, why func(string, ...any)) {
@@ -104,13 +104,13 @@ func (c *Coverage) enough(limit float64, why func(string, ...any)) {
 	}
 }
 
-// DemandedShare is a share that the verdict and --min-cfi go by.
+// DemandedShare is a share to which the verdict and --min-cfi apply.
 type DemandedShare struct {
 	Share
 	Of string // what it is a share of
 }
 
-// Demanded are the shares that must reach the limit. A share of nothing is left out.
+// Demanded returns the shares that must reach the limit, except shares of nothing.
 func (c *Coverage) Demanded() (list []DemandedShare) {
 	add := func(s Share, of string) {
 		if s.Total > 0 {
@@ -125,7 +125,7 @@ func (c *Coverage) Demanded() (list []DemandedShare) {
 	return list
 }
 
-// CodeOf is what All is taken of.
+// CodeOf describes what All is a share of.
 func (c *Coverage) CodeOf() string {
 	if c.All.Of == CodeOfBinary {
 		return "the binary's code"
@@ -133,7 +133,7 @@ func (c *Coverage) CodeOf() string {
 	return "the code of FUNCs and PUBLICs"
 }
 
-// String prints the share in the form of messages: never 100 % if a part is missing.
+// String formats the share for messages: never as 100 % if a part is missing.
 func (s Share) String() string {
 	if s.Covered < s.Total {
 		return fmt.Sprintf("%.2f %%", min(s.Percent(), 99.99))
@@ -141,7 +141,7 @@ func (s Share) String() string {
 	return "100 %"
 }
 
-// Label is the record of a gap, and its name if that is known.
+// Label describes the record of a gap, with its name if that is known.
 func (g *Gap) Label() string {
 	switch {
 	case g.Line == 0:
@@ -152,8 +152,8 @@ func (g *Gap) Label() string {
 	return fmt.Sprintf(", line %d %s", g.Line, quoteName(g.Name))
 }
 
-// ReadNames reads the symbol file a second time, up to the last function that is listed, and sets
-// the names of those functions: a check does not keep names.
+// ReadNames reads the symbol file a second time, up to the last listed function, and sets the
+// names of the listed functions, which a check does not keep.
 func (c *Coverage) ReadNames(in io.Reader) error {
 	want := map[int][]*Gap{}
 	last := 0
@@ -190,7 +190,7 @@ func (c *Coverage) ReadNames(in io.Reader) error {
 	}
 }
 
-// quoteName returns a name of the file for people: escaped, and shortened.
+// quoteName formats a name in the file for people: escaped and shortened.
 func quoteName(name string) string {
 	if len(name) > 2*facts.MaxQuoted {
 		name = strings.ToValidUTF8(name[:2*facts.MaxQuoted], "") + "..."

@@ -1,4 +1,4 @@
-// Package extent computes with pieces of a module: their union, and what they leave out.
+// Package extent implements unions of, and gaps between, pieces of a module.
 package extent
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Extent is a piece of the module: [RVA, End). A piece that would go beyond the last
+// Extent is a piece of the module, [RVA, End). A piece that would pass the last
 // address ends there.
 type Extent struct {
 	RVA, End symfmt.RVA
@@ -29,7 +29,7 @@ func Between(from, to symfmt.RVA) Extent { return Extent{from, to} }
 // Size returns the size in bytes.
 func (e Extent) Size() uint64 { return uint64(e.End - e.RVA) }
 
-// Append adds e to list, joined with the last if they touch.
+// Append appends e to list, joining it with the last extent if they touch.
 func Append(list []Extent, e Extent) []Extent {
 	if n := len(list); n > 0 && e.RVA >= list[n-1].RVA && e.RVA <= list[n-1].End {
 		list[n-1].End = max(list[n-1].End, e.End)
@@ -41,7 +41,7 @@ func Append(list []Extent, e Extent) []Extent {
 	return append(list, e)
 }
 
-// Join sorts list, and joins the extents that touch or overlap. It uses the memory of list.
+// Join sorts list and joins extents that touch or overlap. It reuses the memory of list.
 func Join(list []Extent) []Extent {
 	slices.SortFunc(list, func(a, b Extent) int { return cmp.Compare(a.RVA, b.RVA) })
 	out := list[:0]
@@ -51,7 +51,7 @@ func Join(list []Extent) []Extent {
 	return out
 }
 
-// Missing calls fn for the pieces of e that list, which is sorted and joined, leaves out.
+// Missing calls fn for the pieces of e that are not in list, which is sorted and joined.
 func Missing(e Extent, list []Extent, fn func(Extent)) {
 	at := e.RVA
 	for i := EndsBehind(list, at); i < len(list) && list[i].RVA < e.End; i++ {
@@ -65,7 +65,8 @@ func Missing(e Extent, list []Extent, fn func(Extent)) {
 	}
 }
 
-// EndsBehind returns the index of the first extent of list, which ascends, that ends behind rva.
+// EndsBehind returns the index of the first extent in list, which is in ascending order, that ends
+// after rva.
 func EndsBehind(list []Extent, rva symfmt.RVA) int {
 	i, _ := slices.BinarySearchFunc(list, rva, func(e Extent, rva symfmt.RVA) int {
 		if e.End <= rva {

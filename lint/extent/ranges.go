@@ -9,10 +9,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Ranges are pieces of code, sorted, that do not overlap or touch.
+// Ranges are sorted pieces of code that neither overlap nor touch.
 type Ranges []symfmt.Range
 
-// Merge sorts ranges and joins those that overlap or touch. It uses the
+// Merge sorts ranges and joins those that overlap or touch. It reuses the
 // memory of all.
 func Merge(all []symfmt.Range) []symfmt.Range {
 	all = slices.DeleteFunc(all, func(r symfmt.Range) bool { return r.Size == 0 })
@@ -31,7 +31,7 @@ func Merge(all []symfmt.Range) []symfmt.Range {
 	return out
 }
 
-// In is the number of bytes of [rva, rva+size) that lie in the ranges.
+// In returns the number of bytes of [rva, rva+size) in the ranges.
 func (rs Ranges) In(rva symfmt.RVA, size uint64) (n uint64) {
 	i, found := slices.BinarySearchFunc(rs, rva, func(r symfmt.Range, rva symfmt.RVA) int { return cmp.Compare(r.RVA, rva) })
 	if !found && i > 0 {
@@ -45,7 +45,7 @@ func (rs Ranges) In(rva symfmt.RVA, size uint64) (n uint64) {
 	return n
 }
 
-// Sum adds two sizes, saturating: a damaged file has functions of 2^63 bytes.
+// Sum adds two sizes, saturating: damaged files contain functions of 2^63 bytes.
 func Sum(a, b uint64) uint64 {
 	n, carry := bits.Add64(a, b, 0)
 	if carry != 0 {

@@ -6,26 +6,27 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Spans are ranges of addresses that do not touch, by address. What comes in
-// order, each range at the end of the one before, is one span.
+// Spans are sorted ranges of addresses that do not touch. Consecutive ranges
+// added in order, each starting where the previous one ends, form one span.
 type Spans struct {
 	list   []span
-	Forgot bool // not all that was added is in the list
+	Forgot bool // part of what was added is no longer in the list
 }
 
-// span is [from, to], the last address inside it: an end behind 2^64-1 would not fit.
+// span is [from, to], where to is the last address: an end after 2^64-1 would not fit.
 type span struct{ from, to symfmt.RVA }
 
-// maxSpans is how many gaps are remembered. Above it the lowest span is forgotten:
-// an overlap with it will not be seen, and none is invented. Compilers write the
-// records of a function by address, so that only damage comes to it.
+// maxSpans is how many spans are remembered. Above it the lowest span is
+// forgotten: an overlap with it will be missed, but none is invented. Compilers
+// write the records of a function in order of address, so this affects only
+// damaged files.
 const maxSpans = 1024
 
 // Reset removes all spans.
 func (s *Spans) Reset() { s.list, s.Forgot = s.list[:0], false }
 
-// Add adds [rva, rva+size), of which size is not 0, and returns how many of its
-// bytes were there before.
+// Add adds [rva, rva+size), where size is not 0, and returns how many of its
+// bytes were there already.
 func (s *Spans) Add(rva symfmt.RVA, size uint64) (again uint64) {
 	last := rva + symfmt.RVA(size-1)
 	n := len(s.list)
@@ -52,9 +53,9 @@ func (s *Spans) append(x span) {
 	s.list = append(s.list, x)
 }
 
-// insert adds a span that is not behind all others.
+// insert adds a span that does not come after all others.
 func (s *Spans) insert(x span) (again uint64) {
-	// list[i:j] are those that x overlaps or touches.
+	// list[i:j] are the spans that x overlaps or touches.
 	i := s.search(max(x.from, 1) - 1)
 	j := i
 	joined := x
@@ -80,7 +81,7 @@ func (s *Spans) Holds(rva symfmt.RVA, size uint64) bool {
 	return i < len(s.list) && s.list[i].from <= rva && last <= s.list[i].to
 }
 
-// search is the place of the first span that ends at rva or above.
+// search returns the index of the first span that ends at or above rva.
 func (s *Spans) search(rva symfmt.RVA) int {
 	low, high := 0, len(s.list)
 	for low < high {

@@ -8,21 +8,21 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// FuncsByRVA returns the functions by address.
+// FuncsByRVA returns the functions sorted by address.
 func (f *Facts) FuncsByRVA() Sorted[Func] {
 	return SortTable(&f.Functions, func(a, b *Func) int { return cmp.Compare(a.RVA, b.RVA) })
 }
 
-// PublicsByRVA returns the PUBLICs by address.
+// PublicsByRVA returns the PUBLICs sorted by address.
 func (f *Facts) PublicsByRVA() Sorted[Public] {
 	return SortTable(&f.Publics, func(a, b *Public) int { return cmp.Compare(a.RVA, b.RVA) })
 }
 
-// MaxShared is how many functions before an address are looked at for one that reaches it: the first
-// does, but where functions overlap.
+// MaxShared is how many functions before an address are examined for one that contains it. Unless
+// functions overlap, the first does.
 const MaxShared = 8
 
-// Starts returns the addresses at which FUNCs and PUBLICs begin, ascending.
+// Starts returns the addresses where FUNCs and PUBLICs begin, in ascending order.
 func (f *Facts) Starts() []symfmt.RVA {
 	all := make([]symfmt.RVA, 0, f.Functions.Len()+f.Publics.Len())
 	for _, fn := range f.Functions.All {

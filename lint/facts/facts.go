@@ -1,5 +1,5 @@
-// Package facts keeps what rules about symbol files need to know of other records: tables of a few
-// bytes a record, and the state that the record being checked is seen in.
+// Package facts keeps what rules about symbol files need to know about other records: tables with
+// a few bytes per record, and the state in which the current record is seen.
 package facts
 
 import (
@@ -9,60 +9,60 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Facts is what is known of a file so far. It is updated with each record before rules see the
-// record.
+// Facts is what is known about a file so far. It is updated with each record before rules see
+// the record.
 type Facts struct {
 	HasModule bool
-	OS, CPU   string // of MODULE
+	OS, CPU   string // from MODULE
 	DebugID   string
 	Name      string
-	Arch      *arch.Arch // nil for one that is not known
+	Arch      *arch.Arch // nil if unknown
 
-	Records int         // that were read
-	Last    symfmt.Kind // of the record before; KindNone at first
+	Records int         // number of records read
+	Last    symfmt.Kind // kind of the previous record; KindNone at first
 
-	Lines  int           // of text; known at the end
-	Layout symfmt.Layout // of the text; known at the end
+	Lines  int           // lines of text; set at the end
+	Layout symfmt.Layout // layout of the text; set at the end
 
-	Func      Func        // the last FUNC, Size 0 without
+	Func      Func        // last FUNC; Size 0 if there is none
 	FuncName  []byte      // of Func; changes with it
 	InFunc    bool        // the record belongs to Func
-	FuncLost  bool        // the record belongs to a FUNC that was malformed
-	funcOpen  bool        // Func is not among Functions yet
-	Line      LineFaults  // of the record, if it is a line record
-	Functions Table[Func] // all, in order of the file
+	FuncLost  bool        // the record belongs to a malformed FUNC
+	funcOpen  bool        // Func is not in Functions yet
+	Line      LineFaults  // faults of the record, if it is a line record
+	Functions Table[Func] // all of them, in file order
 	Publics   Table[Public]
-	Blocks    Table[Block] // STACK CFI INIT, in order of the file
+	Blocks    Table[Block] // STACK CFI INITs in file order
 	Files     IDs
 	Origins   IDs
-	Wins      Table[winBlock] // STACK WIN, in order of the file
-	Again     bool            // the record is a FILE or INLINE_ORIGIN whose number was declared before
+	Wins      Table[winBlock] // STACK WINs in file order
+	Again     bool            // the record is a FILE or INLINE_ORIGIN with a number declared before
 	Forms     inlineForms
 
-	Nest     Nesting      // of the INLINEs of Func
-	spans    extent.Spans // covered by line records of Func
-	lineFrom symfmt.RVA   // start of the last of them
+	Nest     Nesting      // nesting of the INLINEs of Func
+	spans    extent.Spans // code covered by line records of Func
+	lineFrom symfmt.RVA   // start of the last one
 	lastFile uint32       // file of the last line record, plus 1
 	CFI      Rows
 	Programs programTable
 	cover    lineCover
-	Params   []FuncParam    // FUNC records with a parameter size
-	Startup  []symfmt.Range // FUNCs and PUBLICs with the name of start-up code; PUBLICs have no size
+	Params   []FuncParam    // FUNCs with a parameter size
+	Startup  []symfmt.Range // FUNCs and PUBLICs named like start-up code; PUBLICs have no size
 }
 
 // Func is a FUNC record: 32 bytes.
 type Func struct {
 	RVA     symfmt.RVA
 	Size    uint64
-	Covered uint64 // bytes that lines cover, not counting overlaps twice
-	Line    uint32 // of the file
+	Covered uint64 // bytes covered by lines, counting overlaps once
+	Line    uint32 // line in the file
 	Lines   uint32 // number of line records
 }
 
-// End returns the address behind the last byte; it may wrap around.
+// End returns the address after the last byte; it may wrap around.
 func (f *Func) End() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size) }
 
-// Last returns the address of the last byte of a function that has bytes.
+// Last returns the address of the last byte of a non-empty function.
 func (f *Func) Last() symfmt.RVA { return f.RVA + symfmt.RVA(f.Size-1) }
 
 // Holds reports whether the function contains a range.
@@ -85,17 +85,17 @@ type Block struct {
 	Rows uint32
 }
 
-// IDs is a set of declared numbers, with those that are used.
+// IDs is a set of declared numbers, and records which are used.
 type IDs struct {
-	Early []earlyUse // first uses of numbers that were not declared then; at most maxEarly
+	Early []earlyUse // first uses of numbers not declared before; at most maxEarly
 	early map[uint32]bool
 
 	declared, used Bitset
-	far            map[uint32]bool // numbers of a size that a bitset is not made for; true: used
-	Count          int             // of numbers that were declared
+	far            map[uint32]bool // numbers too large for the bitsets; true if used
+	Count          int             // number of declared numbers
 }
 
-// maxDense is the greatest number in the bitsets: 8 MB of them.
+// maxDense is the largest number in the bitsets, which then take 8 MB.
 const maxDense = 1 << 26
 
 // declare adds a number, and reports whether it was there already.
@@ -124,7 +124,7 @@ func (s *IDs) Has(id uint32) bool {
 	return ok
 }
 
-// Use notes that a number is used.
+// Use records that a number is used.
 func (s *IDs) Use(id uint32) {
 	if id < maxDense {
 		s.used.Set(id)
@@ -155,7 +155,7 @@ func (b *Bitset) Set(i uint32) {
 	(*b)[i>>6] |= 1 << (i & 63)
 }
 
-// See updates the facts.
+// See updates the facts with a record.
 func (f *Facts) See(r *symfmt.Record) {
 	f.Records++
 	f.own(r)
@@ -206,7 +206,7 @@ func (f *Facts) See(r *symfmt.Record) {
 	}
 }
 
-// own notes whether a record belongs to Func. Other readers want nothing but INLINE_ORIGINs
+// own determines whether a record belongs to Func. Other readers allow only INLINE_ORIGINs
 // between a FUNC and its records.
 func (f *Facts) own(r *symfmt.Record) {
 	f.InFunc, f.FuncLost = false, false
@@ -228,7 +228,7 @@ func (f *Facts) openFunc(r *symfmt.Record) {
 	}
 }
 
-// maxStartups limits the start-up functions that are kept: a module has a dozen.
+// maxStartups is the maximum number of start-up functions that are kept: a module has a dozen.
 const maxStartups = 64
 
 func (f *Facts) noteStartup(r *symfmt.Record, size uint64) {
@@ -270,8 +270,8 @@ func (f *Facts) End() {
 	f.CFI.finish(f, f.Blocks.Len()-1)
 }
 
-// AddressField returns the number of the field of a FUNC or PUBLIC with its address, counted as in
-// symfmt.Record.FieldPos. The word "m" moves it.
+// AddressField returns the number of the address field of a FUNC or PUBLIC, counted as in
+// symfmt.Record.FieldPos. It depends on the word "m".
 func AddressField(r *symfmt.Record) int {
 	if r.Multiple {
 		return 2
@@ -279,7 +279,7 @@ func AddressField(r *symfmt.Record) int {
 	return 1
 }
 
-// NameField returns the number of the field at which the name of a record begins, 0 for records
+// NameField returns the number of the field where a record's name begins, or 0 for records
 // without a name.
 func NameField(r *symfmt.Record) int {
 	switch r.Kind {

@@ -10,11 +10,11 @@ import (
 
 // RuleFault is a fault in a text.
 type RuleFault struct {
-	Field int // number of the token, from 0
+	Field int // index of the token, from 0
 	Text  string
 }
 
-// checkExpr returns why an expression has no value, whatever the registers are.
+// checkExpr returns the reason why an expression has no value, whatever the registers hold.
 func checkExpr(e cfi.Expr) *RuleFault {
 	if err := e.Check(); err != nil {
 		f := exprFault(err)
@@ -23,8 +23,8 @@ func checkExpr(e cfi.Expr) *RuleFault {
 	return checkTokens(e)
 }
 
-// exprFault is a fault that the parser or cfi.Expr.Check found. Its field is that of
-// the token, from 1.
+// exprFault returns a fault found by the parser or by cfi.Expr.Check. Its Field is
+// the number of the token, from 1.
 func exprFault(err error) RuleFault {
 	var ce *cfi.Error
 	if !errors.As(err, &ce) {
@@ -40,7 +40,7 @@ func exprFault(err error) RuleFault {
 	return RuleFault{ce.Token, text}
 }
 
-// checkTokens finds operands that an operator cannot take.
+// checkTokens finds operands that an operator does not accept.
 func checkTokens(e cfi.Expr) *RuleFault {
 	if e.IsUndef() {
 		return nil
@@ -64,14 +64,14 @@ func checkTokens(e cfi.Expr) *RuleFault {
 	return nil
 }
 
-// constToken reads a token of cfi.Expr.String.
+// constToken parses a token of cfi.Expr.String.
 func constToken(token string) (uint64, bool) {
 	var v int64
 	n, err := fmt.Sscan(token, &v)
 	return uint64(v), n == 1 && err == nil
 }
 
-// ruleStarts are the tokens that name registers.
+// ruleStarts returns the indices of the tokens that name registers.
 func ruleStarts(text string) (starts []int) {
 	n := 0
 	for token := range strings.FieldsSeq(text) {
@@ -83,8 +83,8 @@ func ruleStarts(text string) (starts []int) {
 	return starts
 }
 
-// faultField returns the token with a syntax fault. For a rule without an expression it is the
-// register that another one, or nothing, follows.
+// faultField returns the index of the token with a syntax fault. For a rule without an
+// expression, that is its register.
 func faultField(text string, err error) int {
 	if f := exprFault(err); f.Field > 0 {
 		return f.Field - 1
@@ -101,10 +101,10 @@ func faultField(text string, err error) int {
 	return starts[len(starts)-1]
 }
 
-// MaxQuoted is how much of a text a message repeats.
+// MaxQuoted is the length at which messages cut a text.
 const MaxQuoted = 40
 
-// quote formats a name for messages: unchanged if it is plain, else escaped and shortened.
+// quote formats a name for messages: unchanged if it is plain, otherwise escaped and shortened.
 func quote(name string) string {
 	plain := len(name) <= MaxQuoted
 	for i := range len(name) {

@@ -8,14 +8,14 @@ import (
 )
 
 // lineCover counts the bytes of a function that its line records cover. Lines in
-// order without gaps cost nothing; for others, ranges are kept up to the
-// function's end.
+// order and without gaps cost nothing; for others it keeps ranges until the
+// function ends.
 type lineCover struct {
 	start  symfmt.RVA
 	size   uint64
-	run    lineSpan   // offsets that the lines at last cover without a gap
+	run    lineSpan   // offsets that the latest lines cover without a gap
 	before []lineSpan // earlier runs
-	room   int        // how many runs are kept before they are joined
+	room   int        // number of runs kept before they are joined
 }
 
 // lineSpan is a range of offsets or RVAs, the end not included.
@@ -25,7 +25,7 @@ func (c *lineCover) begin(f *Func) {
 	*c = lineCover{start: f.RVA, size: f.Size, before: c.before[:0], room: minRoom}
 }
 
-// add adds a line record. Bytes outside of the function do not count.
+// add adds a line record. Bytes outside the function are ignored.
 func (c *lineCover) add(rva symfmt.RVA, size uint64) {
 	start, end := uint64(rva-c.start), uint64(0)
 	switch {
@@ -63,7 +63,7 @@ func (c *lineCover) keep() {
 // minRoom is the least number of runs that are kept.
 const minRoom = 1 << 12
 
-// end is the number of bytes that are covered.
+// end returns the number of bytes covered.
 func (c *lineCover) end() (n uint64) {
 	c.keep()
 	c.before = mergeSpans(c.before)

@@ -9,12 +9,12 @@ type LineFaults uint8
 // The faults. A line record is either before or past its FUNC, not both.
 const (
 	LineBefore   LineFaults = 1 << iota // starts before the FUNC
-	LinePast                            // ends behind the FUNC
-	LineOrder                           // starts before the line record in front of it
-	LineOverlap                         // some of its bytes belong to a line record in front of it
+	LinePast                            // ends after the FUNC
+	LineOrder                           // starts before the previous line record
+	LineOverlap                         // shares bytes with an earlier line record
 	LineEmpty                           // has no bytes
-	LineNoNumber                        // line number 0
-	LineBig                             // size over 32 bits
+	LineNoNumber                        // has line number 0
+	LineBig                             // has a size over 32 bits
 	LineOrphan                          // no FUNC precedes it
 )
 
@@ -45,7 +45,7 @@ func (f *Facts) seeLine(r *symfmt.Record) {
 	}
 	if at := uint64(l.RVA - fn.RVA); l.RVA < fn.RVA {
 		faults |= LineBefore
-	} else if fn.Size > 0 && (at > fn.Size || l.Size > fn.Size-at) { // no FUNC of size 0: that is SYM301
+	} else if fn.Size > 0 && (at > fn.Size || l.Size > fn.Size-at) { // a FUNC of size 0 is left to SYM301
 		faults |= LinePast
 	}
 	if l.Size > 0 && f.spans.Add(l.RVA, l.Size) > 0 {
@@ -54,7 +54,7 @@ func (f *Facts) seeLine(r *symfmt.Record) {
 	f.Line = faults
 }
 
-// orphanLine is for a line record without a FUNC.
+// orphanLine returns the faults of a line record without a FUNC.
 func orphanLine(l *symfmt.Line) LineFaults {
 	if l.Size>>32 != 0 {
 		return LineOrphan | LineBig

@@ -8,49 +8,49 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// MaxDepth bounds the nesting levels that are looked at, and so the memory for
-// them. Compilers nest inlined calls some dozen levels deep.
+// MaxDepth limits the nesting levels that are tracked, and so their memory.
+// Compilers nest inlined calls some dozen levels deep.
 const MaxDepth = 512
 
-// Nesting is how the INLINEs of a FUNC are inside each other. It is brought up to
-// date before rules see a record.
+// Nesting tracks how the INLINEs of a FUNC are nested. It is updated before rules
+// see a record.
 type Nesting struct {
 	levels []nestLevel
-	used   int // levels that have ranges of the FUNC
-	open   int // levels in which the next INLINE may be, and one more
+	used   int // number of levels with ranges of the FUNC
+	open   int // number of levels in which the next INLINE may be, plus one
 
-	Overlaps bool // the record has bytes of another of its level and parent
+	Overlaps bool // the record shares bytes with another of its level and parent
 
-	// The first range of each record that is inside the FUNC, and
-	Strays  NestedRanges // outside of the INLINE of the level above
-	Orphans NestedRanges // outside of all INLINEs of the level above
-	Skips   NestedRanges // of a level too high, but inside an INLINE of the level above
+	// The first range of each record that is inside the FUNC and
+	Strays  NestedRanges // outside the last INLINE of the level above
+	Orphans NestedRanges // outside all INLINEs of the level above
+	Skips   NestedRanges // at too high a level, but inside an INLINE of the level above
 }
 
-// NestedRanges are ranges that have no place. An INLINE of the level above that comes
-// later may hold them.
+// NestedRanges are ranges without a place. A later INLINE of the level above may
+// still contain them.
 type NestedRanges struct {
 	open []Nested // of the FUNC
 	Done []Nested // of the last FUNC that ended
 }
 
-// nestLevel are ranges of a level of nesting.
+// nestLevel holds the ranges of a nesting level.
 type nestLevel struct {
-	parent extent.Spans // of the last INLINE
-	taken  extent.Spans // of it and those before it inside the same parent
-	all    extent.Spans // of all INLINEs; of level 0, taken has them
+	parent extent.Spans // ranges of the last INLINE
+	taken  extent.Spans // ranges of it and of earlier ones inside the same parent
+	all    extent.Spans // ranges of all INLINEs; for level 0, they are in taken
 }
 
 // Nested is a range of an INLINE.
 type Nested struct {
 	symfmt.Range
 	Depth uint32
-	Most  uint32 // the greatest level that it may have
+	Most  uint32 // highest level that it may have
 	Pos   symfmt.Pos
 }
 
 // maxStrays is how many ranges of a FUNC may wait for their parent. A FUNC with more
-// is damage in another way, and the others are passed over.
+// is damaged in another way, and further ranges are ignored.
 const maxStrays = 1 << 12
 
 // begin begins a FUNC.
@@ -64,7 +64,7 @@ func (n *Nesting) end() {
 	n.Skips.end(notOrphan)
 }
 
-// end keeps the first range of each record for which ok is true.
+// end keeps the first range of each record for which ok returns true.
 func (l *NestedRanges) end(ok func(*Nested) bool) {
 	l.Done = l.Done[:0]
 	for i := range l.open {
@@ -92,7 +92,7 @@ func (n *Nesting) isOrphan(x *Nested) bool {
 	return !above.Forgot && !above.Holds(x.RVA, x.Size)
 }
 
-// all are the ranges of all INLINEs of a level.
+// all returns the ranges of all INLINEs of a level.
 func (n *Nesting) all(depth int) *extent.Spans {
 	if depth == 0 {
 		return &n.levels[0].taken
@@ -100,7 +100,7 @@ func (n *Nesting) all(depth int) *extent.Spans {
 	return &n.levels[depth].all
 }
 
-// see takes in an INLINE of the FUNC f. One that is too deep is nowhere.
+// see adds an INLINE of the FUNC f. One that is too deep is ignored.
 func (n *Nesting) see(r *symfmt.Record, f *Func) {
 	in := &r.Inline
 	d := int(in.Depth)
@@ -120,7 +120,7 @@ func (n *Nesting) see(r *symfmt.Record, f *Func) {
 	}
 }
 
-// make makes the levels up to d.
+// make creates the levels up to d.
 func (n *Nesting) make(d int) {
 	for d >= len(n.levels) {
 		n.levels = append(n.levels, nestLevel{})
@@ -145,7 +145,7 @@ func (n *Nesting) openLevel(d int, in *symfmt.Inline) {
 	}
 }
 
-// place looks for the record's ranges in the level above. Ranges outside of the FUNC are left to
+// place looks for the record's ranges in the level above. Ranges outside the FUNC are left to
 // another rule.
 func (n *Nesting) place(d int, r *symfmt.Record, f *Func, fits bool) {
 	if d == 0 {
@@ -170,7 +170,7 @@ func (n *Nesting) place(d int, r *symfmt.Record, f *Func, fits bool) {
 	}
 }
 
-// RangeField is the field of an INLINE in which range number i starts.
+// RangeField returns the number of the field of an INLINE where range i starts.
 func RangeField(r *symfmt.Record, i int) int {
 	if r.OldForm {
 		return 4 + 2*i

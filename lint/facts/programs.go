@@ -17,9 +17,9 @@ type winBlock struct {
 	Size   uint64
 	Params uint64
 	Line   uint32
-	Type   uint8 // 255 for greater ones
-	// Usable says that readers can use it: its type is known, and a program, if it
-	// has one, gives the caller's $eip and $esp.
+	Type   uint8 // 255 for larger types
+	// Usable reports whether readers can use the record: its type is known, and
+	// its program, if any, assigns the caller's $eip and $esp.
 	Usable bool
 }
 
@@ -40,18 +40,18 @@ type programTable struct {
 	names    *cfi.Names
 	programs map[string]*Program
 	bytes    int
-	Program  *Program // of the record; nil without one
+	Program  *Program // program of the current record, or nil
 }
 
-// Program is what is known of a program string.
+// Program is the analysis of a program string.
 type Program struct {
-	Fault   string // it cannot be parsed or run
+	Fault   string // why it cannot be parsed or run
 	Missing string // registers that it does not assign
-	Token   int    // at which the fault is, from 0
-	Numbers string // registers that it has by number: "$20 for $ebx"
+	Token   int    // index of the faulty token, from 0
+	Numbers string // registers that it names by number: "$20 for $ebx"
 }
 
-// see takes in a record, and keeps it among f.Wins.
+// see updates the state with a record, and adds the record to f.Wins.
 func (w *programTable) see(f *Facts, r *symfmt.Record) {
 	w.Program = nil
 	if r.Win.HasProgram {
@@ -64,7 +64,7 @@ func (w *programTable) see(f *Facts, r *symfmt.Record) {
 	})
 }
 
-// of returns what is known of a program string.
+// of returns the analysis of a program string.
 func (w *programTable) of(text []byte) *Program {
 	if p, ok := w.programs[string(text)]; ok {
 		return p
@@ -83,13 +83,13 @@ type everywhere struct{}
 
 func (everywhere) ReadWord(addr uint64) (uint64, bool) { return addr, true }
 
-// winVariables are what readers give a value before they run a program:
-// stackwalker_x86.cc, GetCallerByWindowsFrameInfo.
+// winVariables are the variables that readers set before they run a program
+// (stackwalker_x86.cc, GetCallerByWindowsFrameInfo).
 var winVariables = []string{
 	"$ebp", "$esp", "$ebx", ".cbParams", ".cbCalleeParams", ".cbSavedRegs", ".cbLocals", ".raSearch", ".raSearchStart",
 }
 
-// run runs a program where the stack is at 1<<20 and every size 16 bytes.
+// run runs a program with the stack at 1<<20 and every size 16 bytes.
 func (w *programTable) run(text string) *Program {
 	program, err := w.names.ParseProgram(text)
 	if err != nil {
@@ -118,7 +118,7 @@ func (w *programTable) run(text string) *Program {
 	return &Program{Missing: strings.Join(missing, " and "), Numbers: w.numbered(program)}
 }
 
-// numbered lists the registers that a program has by another name than readers know.
+// numbered lists the registers that a program refers to by a name that readers do not know.
 func (w *programTable) numbered(program cfi.Program) string {
 	var found []string
 	program.Uses(func(reg cfi.Reg) {
@@ -133,8 +133,8 @@ func (w *programTable) numbered(program cfi.Program) string {
 	return strings.Join(found, ", ")
 }
 
-// winFault is an error of a program. The reader splits "=$eip" into two tokens,
-// so that the place may be behind it.
+// winFault returns an error of a program. The parser splits "=$eip" into two
+// tokens, so the token's index may be too high.
 func winFault(err error) *Program {
 	var ce *cfi.Error
 	if !errors.As(err, &ce) {

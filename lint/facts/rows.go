@@ -7,22 +7,22 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Rows track the STACK CFI records: the rules in force, and the parts of a block where they
-// cannot be used. They are updated before rules see a record.
+// Rows tracks the STACK CFI records: the rules in force, and the parts of a block where
+// they cannot be used. It is updated before rules see a record.
 type Rows struct {
 	Sets ruleSets
 
 	Set   *RuleSet // of the record
 	Odd   Oddity   // what is wrong with the record
-	Block int      // its INIT in Facts.Blocks
+	Block int      // index of its INIT in Facts.Blocks
 	At    symfmt.RVA
 
-	Row      []setRule // in force, ordered by register
-	broken   bool      // a record of the block does not parse: readers drop all from here on
+	Row      []setRule // rules in force, sorted by register
+	broken   bool      // a record of the block does not parse: readers drop everything from there on
 	useless  bool      // .cfa and .ra cannot both be computed
 	since    symfmt.RVA
-	reported Oddity // what was found in the block, of the kinds that are reported once
-	NoCFA    bool   // the block began without
+	reported Oddity // oddities found in the block, of the kinds reported once per block
+	NoCFA    bool   // the block began without a rule for .cfa
 	NoRA     bool
 	holes    []hole
 }
@@ -36,20 +36,20 @@ const (
 	OddBackwards                    // row at a lower address than the record before
 	OddSame                         // row at the address of the row before
 	OddNothing                      // row that changes nothing
-	OddLostBase                     // .cfa by a callee-saved register that has no rule
-	OddScratch                      // .cfa by a register that calls do not keep
+	OddLostBase                     // .cfa depends on a callee-saved register without a rule
+	OddScratch                      // .cfa depends on a register that calls do not preserve
 )
 
-// onceABlock are found once in a block.
+// onceABlock are the oddities reported once per block.
 const onceABlock = OddLostBase | OddScratch
 
-// hole is a part of a block in which .cfa or .ra cannot be computed.
+// hole is a part of a block where .cfa or .ra cannot be computed.
 type hole struct {
 	block    int32
 	RVA, end symfmt.RVA
 }
 
-// see takes in a record. An INIT is already the last of f.Blocks.
+// see updates the state with a record. An INIT is already the last of f.Blocks.
 func (c *Rows) see(f *Facts, r *symfmt.Record) {
 	c.Odd, c.Set = 0, nil
 	switch r.Kind {
@@ -80,7 +80,7 @@ func (c *Rows) next(f *Facts, r *symfmt.Record) {
 	case symfmt.OwnerMissing:
 		c.Odd = OddOrphan
 		return
-	case symfmt.OwnerLost: // which is reported
+	case symfmt.OwnerLost: // the bad INIT is reported
 		return
 	}
 	b := f.Blocks.At(c.Block)
@@ -125,11 +125,11 @@ func (c *Rows) finish(f *Facts, block int) {
 	c.useless = false
 }
 
-// maxRow is how many registers with a rule are followed: no CPU has more. Rules of
-// others count as new in each record.
+// maxRow is how many registers with a rule are tracked: no CPU has more. Rules for
+// further ones count as new in each record.
 const maxRow = 512
 
-// apply puts the record's rules in force, and returns how many differ from those before.
+// apply puts the record's rules in force, and returns how many differ from the earlier ones.
 func (c *Rows) apply() (changed int) {
 	for _, rule := range c.Set.rules {
 		i, found := slices.BinarySearchFunc(c.Row, rule.reg, func(r setRule, reg cfi.Reg) int { return int(r.reg) - int(reg) })
@@ -147,8 +147,8 @@ func (c *Rows) apply() (changed int) {
 	return changed
 }
 
-// usable reports whether a reader gets .cfa and .ra from the rules in force, or the frame is the
-// outermost one.
+// usable reports whether a reader can compute .cfa and .ra from the rules in force, or the frame
+// is the outermost one.
 func (c *Rows) usable() bool {
 	cfa, ra := InForce(c.Row, cfi.CFA), InForce(c.Row, cfi.RA)
 	return cfa != nil && ra != nil && !cfa.fails && !cfa.undef && !ra.fails
@@ -170,7 +170,7 @@ func (c *Rows) judge() {
 	c.Odd |= odd
 }
 
-// InForce returns the rule of a register in force.
+// InForce returns the rule in force for a register.
 func InForce(row []setRule, reg cfi.Reg) *setRule {
 	for i := range row {
 		if row[i].reg >= reg {

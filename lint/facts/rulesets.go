@@ -18,8 +18,8 @@ type ruleSets struct {
 	kinds []regKind         // by cfi.Reg
 	known []*RuleSet        // by symfmt.RuleID
 	exprs map[string]uint32 // numbers of expressions, by code
-	next  uint32            // never used again, so that rows stay comparable
-	bytes int               // of texts in table
+	next  uint32            // never reused, so that rows stay comparable
+	bytes int               // size of the texts in table
 	keyed []byte
 }
 
@@ -33,23 +33,23 @@ const (
 type RuleSet struct {
 	ID    symfmt.RuleID
 	rules []setRule
-	Fault *RuleFault // it does not parse: readers drop it all
-	// Each is found by a rule of its own.
+	Fault *RuleFault // why it does not parse: readers drop it entirely
+	// Each of these is reported by a rule of its own.
 	Failing  []RuleFault // expressions that no reader can compute
 	Unknown  []RuleFault // registers that the CPU does not have, in expressions
 	Foreign  []RuleFault // registers that the CPU does not have, with a rule
 	Repeated []RuleFault // registers with a second rule
-	Ends     []RuleFault // marks of the end of the stack that peers do not take
+	Ends     []RuleFault // marks of the end of the stack that other readers do not recognise
 
-	Changes *follow.Changes // to the rows that are compared with a binary; nil until they are needed
+	Changes *follow.Changes // changes to the rows that are compared with a binary; nil until needed
 }
 
 // setRule is a rule of a set: 20 bytes.
 type setRule struct {
 	reg     cfi.Reg
 	expr    uint32  // number of the expression
-	Saved   cfi.Reg // .cfa: a callee-saved register in it
-	Scratch cfi.Reg // .cfa: a register in it that calls do not keep
+	Saved   cfi.Reg // for .cfa: a callee-saved register in it
+	Scratch cfi.Reg // for .cfa: a register in it that calls do not preserve
 	fails   bool    // no reader can compute it
 	undef   bool
 }
@@ -63,7 +63,7 @@ const (
 	regFrame // stack pointer, return address, program counter
 )
 
-// fresh makes room, clearing full tables.
+// fresh makes room by clearing full tables.
 func (s *ruleSets) fresh(a *arch.Arch) {
 	if s.Names != nil && len(s.known) < maxSets && len(s.exprs) < maxSets && s.bytes <= maxSetsBytes {
 		return
@@ -85,7 +85,7 @@ func (s *ruleSets) fresh(a *arch.Arch) {
 	}
 }
 
-// of returns what is known of a text.
+// of returns the analysis of a text.
 func (s *ruleSets) of(text []byte) *RuleSet {
 	id := s.Rules.Parse(text)
 	if int(id) == len(s.known) {
@@ -120,8 +120,8 @@ func (s *ruleSets) analyse(id symfmt.RuleID) *RuleSet {
 	return set
 }
 
-// maxRepeated is the number of rules of a record up to which duplicates are looked for: no CPU has
-// more registers.
+// maxRepeated is the number of rules in a record up to which duplicates are searched for: no CPU
+// has more registers.
 const maxRepeated = 256
 
 // rule analyses one rule.
@@ -136,7 +136,7 @@ func (s *ruleSets) rule(set *RuleSet, rule cfi.Rule, field int) setRule {
 		switch {
 		case reg == cfi.CFA:
 			if rule.Reg == cfi.CFA && !out.fails {
-				set.Failing = append(set.Failing, RuleFault{field, ".cfa: .cfa is not known in its own rule"})
+				set.Failing = append(set.Failing, RuleFault{field, ".cfa: .cfa has no value in its own rule"})
 				out.fails = true
 			}
 		case s.Names.Arch() == nil:
@@ -161,7 +161,8 @@ func (s *ruleSets) rule(set *RuleSet, rule cfi.Rule, field int) setRule {
 	return out
 }
 
-// number numbers an expression. Sums and loads of sums with the same effect have the same number.
+// number returns the number of an expression. Sums, and loads of sums, with the same effect have
+// the same number.
 func (s *ruleSets) number(e cfi.Expr) uint32 {
 	if base, offset, ok := e.AsOffset(); ok {
 		e = s.Names.Offset(base, offset)
@@ -178,8 +179,8 @@ func (s *ruleSets) number(e cfi.Expr) uint32 {
 	return n
 }
 
-// stranger names a register that the CPU does not have, with a suggestion: the dollar sign is part
-// of a name.
+// stranger describes a register that the CPU does not have, with a suggestion, as the dollar sign
+// is part of a name.
 func (s *ruleSets) stranger(name string) string {
 	msg := fmt.Sprintf("%s has no register %s", s.Names.Arch().Name, quote(name))
 	other := "$" + name

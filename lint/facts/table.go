@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// Table is a list that only grows. It grows by chunks, without copying: a slice of this length
-// would leave twice its size of garbage behind.
+// Table is a list that only grows. It grows in chunks, without copying: a growing slice would
+// leave twice its size as garbage.
 type Table[T any] struct {
 	pieces [][]T
 	n      int
 }
 
-// tablePiece is how many entries a piece has.
+// tablePiece is the number of entries in a chunk.
 const (
 	tableShift = 10
 	tablePiece = 1 << tableShift
 )
 
-// Add adds x at the end.
+// Add appends x.
 func (t *Table[T]) Add(x T) {
 	i := t.n >> tableShift
 	if i == len(t.pieces) {
@@ -28,10 +28,10 @@ func (t *Table[T]) Add(x T) {
 	t.n++
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (t *Table[T]) Len() int { return t.n }
 
-// At returns entry i, from 0 on. The pointer stays valid.
+// At returns entry i, from 0. The pointer remains valid.
 func (t *Table[T]) At(i int) *T { return &t.pieces[i>>tableShift][i&(tablePiece-1)] }
 
 // All yields the entries in order.
@@ -45,14 +45,13 @@ func (t *Table[T]) All(yield func(int, *T) bool) {
 	}
 }
 
-// Sorted is a table in another order.
+// Sorted is a table in a different order.
 type Sorted[T any] struct {
 	*Table[T]
-	order []uint32 // nil for the table's own: files are mostly sorted, and large
+	order []uint32 // nil for the table's own order: files are mostly sorted, and large
 }
 
-// SortTable puts a table in the order that compare says; entries that are equal stay
-// in theirs.
+// SortTable returns the table in the order given by compare; the sort is stable.
 func SortTable[T any](t *Table[T], compare func(a, b *T) int) Sorted[T] {
 	inOrder := true
 	for i := 1; i < t.n && inOrder; i++ {
@@ -69,7 +68,7 @@ func SortTable[T any](t *Table[T], compare func(a, b *T) int) Sorted[T] {
 	return Sorted[T]{t, order}
 }
 
-// Index is the place in the table of what is at place i of the order.
+// Index returns the index in the table of the i-th entry of the order.
 func (s Sorted[T]) Index(i int) int {
 	if s.order != nil {
 		return int(s.order[i])
@@ -77,10 +76,10 @@ func (s Sorted[T]) Index(i int) int {
 	return i
 }
 
-// At is the entry at place i of the order.
+// At returns the i-th entry of the order.
 func (s Sorted[T]) At(i int) *T { return s.Table.At(s.Index(i)) }
 
-// All yields the entries, and their places in the order.
+// All yields the entries with their positions in the order.
 func (s Sorted[T]) All(yield func(int, *T) bool) {
 	for i := range s.Len() {
 		if !yield(i, s.At(i)) {

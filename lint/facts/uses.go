@@ -6,15 +6,14 @@ import "github.com/symtool/symtool/symfmt"
 // declared before it.
 type earlyUse struct {
 	ID   uint32
-	Kind symfmt.Kind // of the record that uses it
+	Kind symfmt.Kind // kind of the record that uses it
 	Pos  symfmt.Pos
 }
 
-// maxEarly is how many early uses are kept: a number each, and only damaged files
-// have many.
+// maxEarly is how many early uses are kept. Only damaged files have many.
 const maxEarly = 1 << 14
 
-// use notes that field i of a record names id.
+// use records that field i of a record refers to id.
 func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
 	if s.Has(id) {
 		s.Use(id)
@@ -33,7 +32,7 @@ func (s *IDs) use(r *symfmt.Record, i int, id uint32) {
 // UsedEarly reports whether a number was used before it was declared.
 func (s *IDs) UsedEarly(id uint32) bool { return s.early[id] || len(s.Early) >= maxEarly }
 
-// Unused counts the numbers that were declared and never used, and finds the least.
+// Unused returns how many numbers were declared but never used, and the lowest of them.
 func (s *IDs) Unused(used func(id uint32) bool) (n int, least uint32) {
 	count := func(id uint32) {
 		if s.Used(id) || s.UsedEarly(id) || used(id) {
@@ -61,10 +60,10 @@ func (s *IDs) Unused(used func(id uint32) bool) (n int, least uint32) {
 // INLINE_ORIGINs have the number of a FILE in front of the name. The form of an INLINE_ORIGIN is
 // ambiguous by itself: a name may begin with a number.
 type inlineForms struct {
-	Old, New int // INLINE records
+	Old, New int // numbers of INLINE records
 
-	Origins  IDs          // numbers of files that INLINE_ORIGINs name, if their form is the old one
-	Nameless []symfmt.Pos // of the names that are empty then; at most maxEarly
+	Origins  IDs          // numbers of files that INLINE_ORIGINs refer to, if their form is the old one
+	Nameless []symfmt.Pos // places of names that are then empty; at most maxEarly
 }
 
 func (x *inlineForms) inline(r *symfmt.Record) {

@@ -12,25 +12,25 @@ import (
 	"github.com/symtool/symtool/lint/check"
 )
 
-// Baseline is a list of known findings, so that only new ones count. It is written by lint, and
-// kept beside the project, in the form of package lint/config. Two findings are the same if they have the same rule, in files of the
-// same base name, and their functions and messages differ in numbers only: lines and addresses move
-// with each build. If a finding occurs more often than in the baseline, the last ones are new.
-// Several files of one base name are compared with it each by itself.
+// Baseline is a list of known findings, so that only new ones count. lint writes it, and a project keeps it, in the
+// format of package lint/config. Two findings are the same if they have the same rule, are in files with the same base
+// name, and differ only in numbers in their functions and messages: lines and addresses change with each build. If a
+// finding occurs more often than in the baseline, the last ones are new. Several files with the same base name are each
+// compared with it separately.
 type Baseline struct {
-	File    string // its name, for messages
+	File    string // used in messages
 	entries map[baselineKey]*Entry
 	rules   map[[2]string]int // number of entries by file and rule
 }
 
-// Entry is a finding of a baseline.
+// Entry is a finding in a baseline.
 type Entry struct {
 	File        string `json:"file"` // base name
 	Rule        string `json:"rule"`
-	Fingerprint string `json:"fingerprint"`        // restFingerprint stands for any
+	Fingerprint string `json:"fingerprint"`        // restFingerprint matches any
 	Count       int    `json:"count"`              // at least 1
-	Function    string `json:"function,omitempty"` // of the first one, for readers
-	Message     string `json:"message,omitempty"`  // of the first one, for readers
+	Function    string `json:"function,omitempty"` // of the first finding, for people
+	Message     string `json:"message,omitempty"`  // of the first finding, for people
 }
 
 func (e *Entry) key() baselineKey { return baselineKey{e.File, e.Rule, e.Fingerprint} }
@@ -43,30 +43,30 @@ func (e *Entry) example() string { return cmp.Or(e.Message, "any message") }
 
 type baselineKey struct{ file, rule, fingerprint string }
 
-// restFingerprint is the fingerprint of an entry that stands for any finding: there were too many
-// to list.
+// restFingerprint is the fingerprint of an entry that stands for any finding, as there were too
+// many to list.
 const restFingerprint = "*"
 
-// maxBaselineEntries is how many different findings of a rule in a file are
-// listed in a baseline. The others are counted in one entry.
+// maxBaselineEntries is the number of different findings of a rule in a file
+// that a baseline lists. One more entry counts the others.
 const maxBaselineEntries = 1000
 
 func (k baselineKey) rest() baselineKey { return baselineKey{k.file, k.rule, restFingerprint} }
 
-// fingerprintOf is the key of a finding in a file with a base name.
+// fingerprintOf returns the key of a finding in a file with the given base name.
 func fingerprintOf(name string, f *check.Finding) baselineKey {
 	return baselineKey{name, f.Rule.ID, Fingerprint(f)}
 }
 
-// Fingerprint returns a hash that stays the same for a finding after another build: that of rule,
-// function and message without their numbers, as 16 hexadecimal digits. For a rule that reports a
-// file once, it is the hash of the rule.
+// Fingerprint returns a hash that identifies a finding across builds: of rule, function and
+// message without their numbers, as 16 hexadecimal digits. For a rule that reports a file once,
+// it is the hash of the rule.
 func Fingerprint(f *check.Finding) string {
 	text := f.Rule.ID
 	if !f.Rule.PerFile {
 		function := f.Function
 		if f.Late() {
-			function = "" // it was not known when the baseline was written
+			function = "" // it was unknown when the baseline was written
 		}
 		text += "\x00" + withoutNumbers(function, isDecimal, "") + "\x00" + withoutNumbers(f.Message, isNumber, "s")
 	}
@@ -74,8 +74,8 @@ func Fingerprint(f *check.Finding) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// withoutNumbers replaces words that are numbers by "#", and removes plural endings from the
-// others.
+// withoutNumbers replaces words that are numbers with "#", and removes plural endings from
+// the others.
 func withoutNumbers(s string, isNumber func(word string) bool, plural string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -102,22 +102,23 @@ func isWordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-// isDecimal is for names of functions, where compilers count: f.isra.0.
+// isDecimal reports whether a word is a number in names of functions, which compilers number:
+// f.isra.0.
 func isDecimal(word string) bool { return strings.Trim(word, "0123456789") == "" }
 
-// isNumber is for messages. Words such as "add" are numbers, too, which does no
-// harm.
+// isNumber reports whether a word is a number in messages. It is also true for
+// words such as "add", which does no harm.
 func isNumber(word string) bool {
 	word = strings.TrimPrefix(word, "0x")
 	return word != "" && strings.Trim(word, "0123456789abcdefABCDEF") == ""
 }
 
-// NewBaseline returns an empty baseline; file is its name for messages.
+// NewBaseline returns an empty baseline; file is used in messages.
 func NewBaseline(file string) *Baseline {
 	return &Baseline{File: file, entries: map[baselineKey]*Entry{}, rules: map[[2]string]int{}}
 }
 
-// add counts n findings. f is nil if their words are not known.
+// add counts n findings. f is nil if their text is unknown.
 func (b *Baseline) add(key baselineKey, f *check.Finding, n int) {
 	if n == 0 {
 		return
@@ -142,7 +143,7 @@ func (b *Baseline) put(e *Entry) {
 	b.rules[[2]string{e.File, e.Rule}]++
 }
 
-// Add adds an entry, and reports whether there was none of the same file, rule and fingerprint.
+// Add adds an entry, and reports whether there was none with the same file, rule and fingerprint.
 func (b *Baseline) Add(e *Entry) bool {
 	if b.entries[e.key()] != nil {
 		return false
@@ -151,7 +152,7 @@ func (b *Baseline) Add(e *Entry) bool {
 	return true
 }
 
-// maxExample is how much of a text is repeated in a baseline.
+// maxExample is the length at which a baseline cuts texts.
 const maxExample = 200
 
 func clipped(s string) string {
@@ -161,8 +162,8 @@ func clipped(s string) string {
 	return strings.ToValidUTF8(s[:maxExample], "") + "..."
 }
 
-// merge adds the baseline of another file, possibly of the same base name. The order of the calls
-// makes no difference.
+// merge adds the baseline of another file, perhaps with the same base name. The order of calls
+// does not matter.
 func (b *Baseline) merge(other *Baseline) {
 	for key, e := range other.entries {
 		have := b.entries[key]
@@ -177,7 +178,7 @@ func (b *Baseline) merge(other *Baseline) {
 	}
 }
 
-// Sorted returns the entries by file, rule and fingerprint.
+// Sorted returns the entries sorted by file, rule and fingerprint.
 func (b *Baseline) Sorted() []*Entry {
 	return slices.SortedFunc(maps.Values(b.entries), func(x, y *Entry) int {
 		return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Rule, y.Rule), cmp.Compare(x.Fingerprint, y.Fingerprint))

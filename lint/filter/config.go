@@ -9,29 +9,29 @@ import (
 
 // Config is a project's configuration of lint. Package lint/config reads it from a file.
 type Config struct {
-	File           string   // its name, for messages
+	File           string   // used in messages
 	Select, Ignore []string // see SelectRules
-	// MinCFI and MinLines are percentages, nil where none is demanded.
+	// MinCFI and MinLines are percentages, or nil for no limit.
 	MinCFI, MinLines *float64
 	Suppressions     []Suppression
 
-	Severities map[string]check.Severity // by beginning of an ID; the longest decides
+	Severities map[string]check.Severity // by prefix of an ID; the longest decides
 }
 
 // Suppression drops findings.
 type Suppression struct {
-	Rule     string         // beginning of the rules' IDs
-	File     string         // pattern: *, ** and ?; "" for all
+	Rule     string         // prefix of the rules' IDs
+	File     string         // pattern with *, ** and ?; "" for all files
 	Function *regexp.Regexp // nil for all
 	Message  *regexp.Regexp // nil for all
 	Reason   string
-	Expires  string // the last day, "2027-01-31"; "" for ever
-	Line     int    // in the configuration, 0 if not known
+	Expires  string // the last day, "2027-01-31"; "" for none
+	Line     int    // in the configuration, 0 if unknown
 
 	glob *regexp.Regexp
 }
 
-// Severity is a rule's severity: the entry with the longest prefix of its ID decides.
+// Severity returns a rule's severity: the entry with the longest prefix of its ID decides.
 func (c *Config) Severity(r *check.Rule) check.Severity {
 	severity, length := r.Severity, 0
 	for prefix, s := range c.Severities {
@@ -42,12 +42,12 @@ func (c *Config) Severity(r *check.Rule) check.Severity {
 	return severity
 }
 
-// matches reports whether a finding is suppressed in a file that the pattern matches.
+// matches reports whether a finding is suppressed, in a file that the pattern matches.
 func (s *Suppression) matches(f *check.Finding) bool {
 	return s.matchesBesides(f) && (s.Function == nil || s.Function.MatchString(f.Function))
 }
 
-// matchesBesides is matches but for the function.
+// matchesBesides is like matches but ignores the function.
 func (s *Suppression) matchesBesides(f *check.Finding) bool {
 	return strings.HasPrefix(f.Rule.ID, s.Rule) && (s.Message == nil || s.Message.MatchString(f.Message))
 }
@@ -57,9 +57,10 @@ func (s *Suppression) matchesFile(file string) bool {
 	return s.glob == nil || s.glob.MatchString(strings.ReplaceAll(file, `\`, "/"))
 }
 
-// globRegexp makes a regular expression of a pattern for paths: "*" and "?" do
-// not match "/", "**" does. The pattern is that of the path's end, from a folder
-// on: "a/*.sym" matches x/a/b.sym, too. One that ends in "/" is of all that is below.
+// globRegexp converts a path pattern to a regular expression: "*" and "?" do not
+// match "/", "**" does. The pattern matches the end of the path, starting at a
+// folder: "a/*.sym" matches x/a/b.sym, too. A pattern that ends in "/" matches
+// everything below.
 func globRegexp(glob string) *regexp.Regexp {
 	if glob == "" {
 		return nil

@@ -1,4 +1,4 @@
-// Package filter takes findings away that a project's configuration suppresses or its baseline knows,
+// Package filter removes findings that a project's configuration suppresses or its baseline contains,
 // and changes severities. Package lint/config reads both from files.
 package filter
 
@@ -15,8 +15,8 @@ import (
 )
 
 // Filter changes the severities of findings and drops those that a configuration suppresses or a
-// baseline knows. One Filter serves all files of a run, and may be used concurrently; its answer
-// for a file does not depend on the others.
+// baseline contains. One Filter serves all files of a run and may be used concurrently; its
+// results for a file do not depend on the others.
 type Filter struct {
 	config       *Config
 	suppressions []Suppression // of the configuration
@@ -25,15 +25,15 @@ type Filter struct {
 
 	mu         sync.Mutex
 	files      int
-	suppressed []int               // findings, by suppression
-	matched    []int               // files for which the pattern was right, by suppression
+	suppressed []int               // number of findings, by suppression
+	matched    []int               // number of files that the pattern matched, by suppression
 	names      map[string]bool     // base names of the files
 	unread     []string            // files that were not read to their end
-	seen       map[baselineKey]int // findings of the baseline; the most in one file
-	record     *Baseline           // nil if none is to be written
+	seen       map[baselineKey]int // findings in the baseline; the highest number in one file
+	record     *Baseline           // nil if none is recorded
 }
 
-// New makes a filter of a configuration and a baseline, which may be nil.
+// New returns a filter for a configuration and a baseline, either of which may be nil.
 func New(c *Config, b *Baseline) *Filter {
 	if c == nil {
 		c = &Config{}
@@ -46,28 +46,28 @@ func New(c *Config, b *Baseline) *Filter {
 	return f
 }
 
-// Today sets the day on which suppressions expire. Call it before files are checked; without it,
-// none expires.
+// Today sets the day by which suppressions expire. It must be called before files are checked;
+// otherwise none expires.
 func (f *Filter) Today(t time.Time) { f.today = t.Format(time.DateOnly) }
 
-// expired reports whether a suppression's last day is over.
+// expired reports whether a suppression's last day has passed.
 func (f *Filter) expired(s *Suppression) bool { return s.Expires != "" && s.Expires < f.today }
 
-// Record makes the filter keep all findings, known ones too, for Recorded. Call it before files are
-// checked.
+// Record makes the filter record all findings, including known ones, for Recorded. It must be
+// called before files are checked.
 func (f *Filter) Record() { f.record = NewBaseline("") }
 
 // Recorded returns a baseline of all findings since Record.
 func (f *Filter) Recorded() *Baseline { return f.record }
 
-// Applied is a suppression with its effect.
+// Applied is a suppression and its effect.
 type Applied struct {
 	*Suppression
-	Findings int // that it took away
-	Files    int // for which its pattern was right
+	Findings int // number of findings removed
+	Files    int // number of files that its pattern matched
 }
 
-// Applied returns what each suppression did, in order of the configuration.
+// Applied returns the effect of each suppression, in the order of the configuration.
 func (f *Filter) Applied() []Applied {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,15 +78,15 @@ func (f *Filter) Applied() []Applied {
 	return list
 }
 
-// File is the filter's state for one file: a check.Sieve.
+// File is the filter's state for one file. It implements check.Sieve.
 type File struct {
-	Suppressed int // findings that the configuration took away
-	Known      int // findings that the baseline took away
+	Suppressed int // number of findings removed by the configuration
+	Known      int // number of findings removed by the baseline
 
 	filter     *Filter
 	name       string // base name of the file
-	applies    []int  // suppressions whose pattern is right
-	suppressed []int  // findings, by suppression
+	applies    []int  // suppressions whose pattern matches
+	suppressed []int  // number of findings, by suppression
 	matched    map[int]*matched
 	seen       map[baselineKey]int
 	record     *Baseline
@@ -110,8 +110,8 @@ func (f *Filter) File(name string) *File {
 	return ff
 }
 
-// BaseName is the name by which a baseline knows a file. The folders of a symbol
-// store have the module's id in them, which changes with each build.
+// BaseName returns the name by which a baseline identifies a file. Folders in a
+// symbol store contain the module's id, which changes with each build.
 func BaseName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
 
 // Severity implements check.Sieve.
@@ -145,7 +145,7 @@ func (ff *File) Keep(f *check.Finding) bool {
 	return true
 }
 
-// known reports whether the baseline has a finding.
+// known reports whether the baseline contains a finding.
 func (ff *File) known(key baselineKey) bool {
 	if ff.filter.baseline == nil {
 		return false
@@ -193,7 +193,7 @@ func (ff *File) Close() {
 	}
 }
 
-// Unread records that a file was not read, or not to its end: filter entries for it may be needed
+// Unread records that a file was not read to its end: filter entries for it may be needed
 // although they matched nothing.
 func (f *Filter) Unread(file string) {
 	f.mu.Lock()
@@ -201,8 +201,8 @@ func (f *Filter) Unread(file string) {
 	f.unread = append(f.unread, file)
 }
 
-// matched are the functions whose name a suppression matches, by their index in
-// the facts: a bit for each, in place of their names.
+// matched holds the functions whose names a suppression matches, as a bit for
+// each index in the facts instead of their names.
 type matched struct{ funcs, publics facts.Bitset }
 
 func (m *matched) has(own check.Owner) bool {
@@ -212,7 +212,8 @@ func (m *matched) has(own check.Owner) bool {
 	return m.funcs.Has(uint32(own.Index))
 }
 
-// Attach makes the findings of a pass go through the filter. Call it before the pass begins.
+// Attach makes the findings of a pass go through the filter. It must be called before the pass
+// begins.
 func (ff *File) Attach(p *check.Pass) {
 	p.Sieve = ff
 	if len(ff.matched) > 0 {
@@ -220,21 +221,21 @@ func (ff *File) Attach(p *check.Pass) {
 	}
 }
 
-// see looks at the name of a FUNC or PUBLIC that the facts know.
+// see examines the name of a FUNC or PUBLIC that is in the facts.
 func (ff *File) see(facts *facts.Facts, r *symfmt.Record) {
 	name := r.Name[:min(len(r.Name), check.MaxFunction)]
 	for i, m := range ff.matched {
 		switch {
 		case !ff.filter.suppressions[i].Function.Match(name):
 		case r.Kind == symfmt.KindFunc:
-			m.funcs.Set(uint32(facts.Functions.Len())) // where it comes when it ends
+			m.funcs.Set(uint32(facts.Functions.Len())) // its index once it ends
 		default:
 			m.publics.Set(uint32(facts.Publics.Len() - 1))
 		}
 	}
 }
 
-// suppresses reports whether suppression number i removes a finding.
+// suppresses reports whether suppression i removes a finding.
 func (ff *File) suppresses(i int, f *check.Finding) bool {
 	s := &ff.filter.suppressions[i]
 	if s.matches(f) {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/lint/check"
 )
 
-// Rules are about lint itself. They are reported by Filter.Report.
+// Rules are the rules about lint itself, reported by Filter.Report.
 var Rules = []*check.Rule{
 	{
 		ID:       "SYM901",
@@ -42,8 +42,8 @@ Fix the defect, or enter another day and the reason.`,
 	},
 }
 
-// Report returns the findings about the filter itself when all files were checked with these rules:
-// suppressions that match nothing, and entries of the baseline that are gone.
+// Report returns the findings about the filter itself after all files have been checked with these
+// rules: suppressions that match nothing, and baseline entries that no longer occur.
 func (f *Filter) Report(rules []*check.Rule) *check.Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,7 +83,7 @@ func (f *Filter) Report(rules []*check.Rule) *check.Report {
 	return p.Result
 }
 
-// idle returns the reason why a suppression matches nothing.
+// idle returns the reason why a suppression matched nothing.
 func (f *Filter) idle(i int) string {
 	s := &f.suppressions[i]
 	if f.matched[i] == 0 {

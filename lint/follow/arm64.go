@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 )
 
-// frameARM64 has arm64's registers by their place in a frameState: the stack pointer, the frame
-// pointer, and the temporary ones that code keeps an old stack pointer in.
+// frameARM64 lists arm64's registers by their index in a frameState: the stack pointer, the
+// frame pointer, and the temporary registers in which code keeps an old stack pointer.
 var frameARM64 = &CPU{
 	regs:    [frameRegs]string{"x9", "x10", "x11", "x12", "sp", "x29", "x13", "x14", "x15", "x16", "x17", "x19", "x20", "x21", "x22", "x28"},
 	step:    stepARM64,
@@ -18,12 +18,11 @@ var frameARM64 = &CPU{
 	clobber: 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10,
 }
 
-// placeARM64 is where a register number is in a frameState, less 1; 31 is the
+// placeARM64 maps register numbers to indices in a frameState plus 1; 31 is the
 // stack pointer.
 var placeARM64 = [32]int8{31: frameSP + 1, 29: frameFP + 1, 9: 1, 10: 2, 11: 3, 12: 4, 13: 7, 14: 8, 15: 9, 16: 10, 17: 11, 19: 12, 20: 13, 21: 14, 22: 15, 28: 16}
 
-// generalARM64 returns the place of a register that is not the stack pointer: 31 is
-// the zero register.
+// generalARM64 returns the index of a register where 31 means the zero register.
 func generalARM64(n uint32) int {
 	if n &= 31; n == 31 {
 		return -1
@@ -31,11 +30,11 @@ func generalARM64(n uint32) int {
 	return int(placeARM64[n]) - 1
 }
 
-// orSPARM64 is generalARM64 where 31 is the stack pointer.
+// orSPARM64 is like generalARM64, where 31 means the stack pointer.
 func orSPARM64(n uint32) int { return int(placeARM64[n&31]) - 1 }
 
-// stepARM64 decodes one instruction by the classes of the Arm Architecture
-// Reference Manual, C4.1.
+// stepARM64 decodes one instruction according to the classes in the Arm
+// Architecture Reference Manual, C4.1.
 func stepARM64(code []byte, addr uint64, s *frameState) step {
 	if len(code) < 4 {
 		return step{kind: stepBad}
@@ -128,7 +127,7 @@ func branchARM64(in uint32, addr uint64) step {
 	return st
 }
 
-// memoryARM64: loads and stores. Writeback is what moves the stack pointer.
+// memoryARM64: loads and stores. Only writeback moves the stack pointer.
 func memoryARM64(in uint32, s *frameState) {
 	base := orSPARM64(in >> 5)
 	vector := in>>26&1 != 0
@@ -156,7 +155,7 @@ func memoryARM64(in uint32, s *frameState) {
 		if in>>10&1 != 0 {
 			s.move(base, int64(int32(in<<11)>>23))
 		}
-	case 0b011: // literals; of memory copies and tags all is forgotten
+	case 0b011: // literals; for memory copies and tags everything is forgotten
 		if !vector && in>>24&1 == 0 {
 			s.forget(generalARM64(in))
 			return
@@ -177,7 +176,7 @@ func memoryARM64(in uint32, s *frameState) {
 	}
 }
 
-// framePairARM64 is a pair of general registers: the frame pointer may be one.
+// framePairARM64 handles a pair of general registers, one of which may be the frame pointer.
 func framePairARM64(in uint32, s *frameState) {
 	base, by := orSPARM64(in>>5), pairARM64(in, false)
 	if in>>23&3 == 1 {
@@ -217,7 +216,7 @@ func tagARM64(in uint32, s *frameState) {
 	s.forget(generalARM64(in >> 16))
 }
 
-// pairARM64 is how far a pair's writeback moves its base.
+// pairARM64 returns how far a pair's writeback moves its base.
 func pairARM64(in uint32, vector bool) int64 {
 	scale := 2 + in>>31 // 4 or 8 bytes
 	if vector {
@@ -249,15 +248,15 @@ func registerARM64(in uint32, s *frameState) {
 	}
 }
 
-// floatARM64: of these only conversions and moves write a general register.
+// floatARM64: only conversions and moves write a general register.
 func floatARM64(in uint32, s *frameState) {
 	if in&0x5f20fc00 == 0x1e200000 || in&0xbfe0fc00&^0xa000 == 0x0e001c00&^0xa000 {
 		s.forget(generalARM64(in))
 	}
 }
 
-// scalableARM64: addvl and addpl move by a length that only the machine knows;
-// others write registers by their lower bits.
+// scalableARM64: addvl and addpl move by a length known only at run time;
+// others write the registers in their lower bits.
 func scalableARM64(in uint32, s *frameState) {
 	if in&0xffa0f000 == 0x04205000 {
 		s.forget(orSPARM64(in))

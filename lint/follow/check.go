@@ -9,11 +9,11 @@ type verdictOf struct {
 	anchored int
 	not      [reasonCount]int
 	save     *saveMismatch
-	saves    int // rules of the caller's registers that were compared
+	saves    int // number of compared rules of the caller's registers
 }
 
-// check follows a block, whose code begins at start, and compares. late is true where only a call
-// from elsewhere can show that the whole block is wrong.
+// check follows a block, whose code begins at start, and compares its rules. late is true if only
+// a call from elsewhere can show that the whole block is wrong.
 func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, late bool) {
 	f.b, f.code, f.start, f.save = b, code, start, nil
 	f.stats.Blocks++
@@ -37,7 +37,7 @@ func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, 
 	if odd && v.wrong == nil {
 		v.wrong, late = f.byExits(off)
 	} else if odd {
-		// The first rule itself may be the wrong one.
+		// The first rule itself may be wrong.
 		first := v
 		f.walk(f.cpu.entry, true)
 		if v = f.compare(); v.wrong == nil || v.wrong.count >= first.wrong.count {
@@ -46,12 +46,12 @@ func (f *follower) check(b *Block, code []byte, start uint64) (wrong *mismatch, 
 	}
 	f.count(&v)
 	if f.save = v.save; v.wrong != nil && !late {
-		f.save = nil // if the CFA is wrong, everything else is
+		f.save = nil // if the CFA is wrong, so is everything else
 	}
 	return v.wrong, late
 }
 
-// compare compares the rules with the state at each instruction that was followed.
+// compare compares the rules with the state at each instruction followed.
 func (f *follower) compare() (v verdictOf) {
 	v.not = f.bad
 	slices.Sort(f.order)
@@ -95,7 +95,7 @@ func (f *follower) compare() (v verdictOf) {
 	return v
 }
 
-// add counts a mismatch, which may be at a call; the first stays.
+// add counts a mismatch, which may be at a call, and keeps the first.
 func (v *verdictOf) add(call bool, m mismatch) {
 	if v.wrong == nil {
 		v.wrong = &m
@@ -106,9 +106,9 @@ func (v *verdictOf) add(call bool, m mismatch) {
 	}
 }
 
-// byExits checks a block whose rules agree with each other by what must hold where control leaves
-// it: a function returns with the stack pointer of its first instruction, and the target of a jump
-// has a rule of its own. late is true if no exit decides.
+// byExits checks a block with consistent rules against what must hold where control leaves it: a
+// function returns with the stack pointer of its first instruction, and the target of a jump has a
+// rule of its own. late is true if no exit decides.
 func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 	var by int64
 	seen := 0
@@ -132,14 +132,14 @@ func (f *follower) byExits(off int64) (wrong *mismatch, late bool) {
 	return m, false
 }
 
-// whole is the finding that all rules of a block are off by the same amount.
+// whole returns the finding that all rules of a block are off by the same amount.
 func (f *follower) whole(off, want int64) *mismatch {
 	row, _, _ := f.ruleAt(0)
 	return &mismatch{addr: f.start, reg: f.cpu.regs[frameSP], want: want, rule: off, line: row.Line, count: len(f.order), of: len(f.order), calls: len(f.sites)}
 }
 
-// entered returns how far the CFA is above the stack pointer for code that leaves a block: at a
-// return (target 0), or at the target of a jump. Code without rules is the procedure linkage table.
+// entered returns the CFA minus the stack pointer for code that leaves a block: at a return (target
+// 0), or at the target of a jump. Code without rules is the procedure linkage table.
 func (f *follower) entered(target uint64) (off int64, ok bool) {
 	rva := cfiRVA(target - f.base)
 	if target == 0 {

@@ -1,49 +1,49 @@
 // Package follow compares the rules of STACK CFI with the instructions of a binary.
 //
-// The follower walks through the instructions of a STACK CFI INIT and tracks, for each register,
-// how far the CFA is above it. It takes the rule at the first instruction, and from then on the
-// instructions alone. Where it cannot get from one instruction to the next (behind an indirect
-// jump, a call that does not return, a landing pad) it starts again with the rule there: such code
-// is anchored, and rules are compared with each other through it.
+// The follower walks through the instructions of a STACK CFI INIT and tracks the CFA's offset from
+// each register. It takes the rule at the first instruction, and from then on relies on the
+// instructions alone. Where it cannot get from one instruction to the next (after an indirect
+// jump, a call that does not return, or at a landing pad) it starts again with the rule there.
+// Such code is anchored: through it, rules are compared with each other.
 package follow
 
 import "github.com/symtool/symtool/symfmt/cfi"
 
-// stepKind is where control goes after an instruction.
+// stepKind says where control goes after an instruction.
 type stepKind uint8
 
 const (
 	stepNext     stepKind = iota
-	stepBad               // no instruction, or one that is not known
-	stepCall              // to target, or to where is not known (target 0)
-	stepJump              // to target only
-	stepBranch            // to target or on
-	stepIndirect          // to where is not known
+	stepBad               // not an instruction, or an unknown one
+	stepCall              // to target, or to an unknown address (target 0)
+	stepJump              // only to target
+	stepBranch            // to target or to the next instruction
+	stepIndirect          // to an unknown address
 	stepReturn
-	stepStop // never goes on
-	stepTrap // likewise, and is for kernels
+	stepStop // does not continue
+	stepTrap // like stepStop, in user code only
 )
 
-// step is the effect of an instruction beside the change of the state.
+// step is the effect of an instruction other than the change of state.
 type step struct {
 	size   int
 	kind   stepKind
 	target uint64
 }
 
-// CPU is what the follower needs about a CPU.
+// CPU describes a CPU for the follower.
 type CPU struct {
-	entry int64             // CFA less stack pointer at a function's first instruction, and at its return
-	regs  [frameRegs]string // names in rules
-	// step decodes the first instruction of code, which is at addr, and changes the state
-	// accordingly.
+	entry int64             // CFA minus stack pointer at a function's first instruction, and at its return
+	regs  [frameRegs]string // names used in rules
+	// step decodes the first instruction of code, which is at addr, and updates the
+	// state.
 	step func(code []byte, addr uint64, s *frameState) step
-	// nop is the length of the padding that code begins with, 0 for none.
+	// nop returns the length of the padding at the start of code, or 0.
 	nop func(code []byte) int
-	// clobber forgets what a call does not keep.
+	// clobber is the set of registers that a call does not preserve.
 	clobber uint16
-	// saves are the registers that a function keeps for its caller, .ra first. link reports whether
-	// .ra is in a register at the first instruction.
+	// saves are the registers that a function preserves for its caller, .ra first. link reports
+	// whether .ra is in a register at the first instruction.
 	saves []string
 	link  bool
 }
@@ -53,30 +53,30 @@ type follower struct {
 	cpu    *CPU
 	table  *Table
 	base   uint64     // address of RVA 0
-	numReg []int      // by cfi.Reg: number in a frameState, -1
-	rules  []saveRule // by stackRow.saves: made when it is needed
+	numReg []int      // by cfi.Reg: index in a frameState, or -1
+	rules  []saveRule // by stackRow.saves; made on demand
 
-	// Of the block that is followed:
+	// State of the current block:
 	b     *Block
 	code  []byte
 	start uint64 // address of code[0]
 	state []frameState
-	index []int32 // by offset in code: in state, plus 1
+	index []int32 // by offset in code: index in state, plus 1
 	order []uint32
-	sites map[uint32]bool // calls
+	sites map[uint32]bool // offsets of calls
 	now   []pathItem      // to follow first
 	later []pathItem      // returns of calls
-	ends  []uint32        // offsets behind instructions that do not go on
+	ends  []uint32        // offsets after instructions that do not continue
 	jumps []frameState
 	exits []exitFact
 	bad   [reasonCount]int
 	clash []clashFact
 	self  bool
-	long  bool          // it has more than maxInstructions
-	ruled uint16        // of the caller's registers, see ruledSaves
-	save  *saveMismatch // what check found of the caller's registers
+	long  bool          // the block has more than maxInstructions
+	ruled uint16        // caller's registers, see ruledSaves
+	save  *saveMismatch // what check found about the caller's registers
 
-	calls map[uint64]struct{} // targets of calls, of all blocks
+	calls map[uint64]struct{} // targets of calls in all blocks
 	stats Stats
 }
 
@@ -92,7 +92,7 @@ type exitFact struct {
 	target uint64 // 0 for a return
 }
 
-// clashFact is a place where code that was anchored at a rule meets other code.
+// clashFact is a place where code anchored at a rule meets other code.
 type clashFact struct {
 	at         uint32
 	have, came int32
@@ -113,8 +113,8 @@ func newFollower(cpu *CPU, table *Table, base uint64) *follower {
 	return f
 }
 
-// ruleAt returns the register and the offset of the rule at an offset of the code; reg is -1 if it
-// has another form.
+// ruleAt returns the register and offset of the rule at an offset of the code; reg is -1 if the
+// rule has another form.
 func (f *follower) ruleAt(at uint32) (row *Row, reg int, off int64) {
 	row = f.table.Row(f.b, f.b.RVA+cfiRVA(f.start-f.blockAddr()+uint64(at)))
 	if row == nil {
@@ -131,7 +131,7 @@ type cfiRVA = cfi.RVA
 
 func (f *follower) blockAddr() uint64 { return f.base + uint64(f.b.RVA) }
 
-// anchor makes the state that the rule at an offset implies; ok is false where it implies nothing.
+// anchor returns the state implied by the rule at an offset; ok is false if it implies none.
 func (f *follower) anchor(at uint32) (s frameState, ok bool) {
 	_, reg, off := f.ruleAt(at)
 	if reg < 0 {

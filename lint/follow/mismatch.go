@@ -11,54 +11,54 @@ const (
 	reasonStart            // the rule at the first instruction is not a register plus offset
 	reasonSelfCall         // a call into the same block
 	reasonLong             // the block is too long
-	reasonOverlap          // too many blocks share code
-	reasonDecode           // an instruction that is not known
+	reasonOverlap          // too many blocks share the code
+	reasonDecode           // an unknown instruction
 	reasonPaths            // paths disagree
 	reasonOutermost        // .ra is undefined: the CFA does not matter
 	reasonForm             // the rule is not a register plus offset
-	reasonRegister         // the register's value is not known (and -16, alloca, loads)
+	reasonRegister         // the register's value is unknown (and -16, alloca, loads)
 	reasonCount
 )
 
 var reasonText = [reasonCount]string{
-	"no instruction is reached", "the binary has no bytes there", "the first rule is not of the form register + offset", "calls into itself",
-	"too long to be followed", "shares its code with other STACK CFI INITs", "instruction that is not known", "paths with different stacks", "the frame has no caller",
-	"the rule is not of the form register + offset", "the rule's register has a value that is not followed",
+	"no instruction is reached", "the binary has no bytes there", "the first rule does not have the form register + offset", "calls into itself",
+	"too long to be followed", "shares its code with other STACK CFI INITs", "unknown instruction", "paths with different stacks", "the frame has no caller",
+	"the rule does not have the form register + offset", "the rule's register has a value that cannot be followed",
 }
 
 func (r reason) String() string { return reasonText[r] }
 
 // Stats counts the comparisons of rules with instructions.
 type Stats struct {
-	Blocks       int // STACK CFI INIT with code
-	Followed     int // all their instructions that are reached were compared
-	Partly       int // some were
-	Abstained    int // none was
+	Blocks       int // STACK CFI INITs with code
+	Followed     int // with all reached instructions compared
+	Partly       int // with some compared
+	Abstained    int // with none compared
 	Wrong        int // with findings
-	Instructions int // compared
-	Anchored     int // of these, in code that is known by a rule alone
-	Saves        int // rules of the return address and of saved registers that were compared, one for each instruction
-	WrongSaves   int // STACK CFI INITs with findings about these
-	// NotCompared counts instructions, AbstainedBy blocks, by reason.
+	Instructions int // compared instructions
+	Anchored     int // of these, in code known from a rule only
+	Saves        int // compared rules of the return address and of saved registers, one per instruction
+	WrongSaves   int // STACK CFI INITs with findings about those
+	// NotCompared counts instructions, and AbstainedBy blocks, by reason.
 	NotCompared map[string]int
 	AbstainedBy map[string]int
 }
 
 // mismatch is the finding in a block.
 type mismatch struct {
-	addr  uint64 // first
+	addr  uint64 // of the first wrong instruction
 	reg   string
 	want  int64
 	rule  int64
 	line  uint32
 	count int
-	why   string // the evidence, if not the instructions themselves
-	calls int    // how many of count are calls
-	of    int    // instructions of the block that were compared
-	// joined: want is the rule's, and rule is what other rules, followed through the
-	// instructions, come to.
+	why   string // the evidence, if it is not the instructions themselves
+	calls int    // number of calls among count
+	of    int    // compared instructions of the block
+	// joined means that want is the rule's, and rule follows from other rules
+	// through the instructions.
 	joined bool
-	lost   bool // the rule's register has its caller's value again, so that want is not known
+	lost   bool // the rule's register has its caller's value again, so want is unknown
 }
 
 func (m *mismatch) String() string {
@@ -78,8 +78,8 @@ func (m *mismatch) String() string {
 	return say
 }
 
-// broad reports whether a walk through the function goes wrong from most places, rather than from a
-// few of its instructions.
+// broad reports whether walks through the function go wrong from most places, rather than from a
+// few instructions.
 func (m *mismatch) broad() bool { return m.calls > 0 || 2*m.count >= m.of }
 
 func signedHex(v int64) string {

@@ -3,7 +3,7 @@ package follow
 import "slices"
 
 // walk follows a block from its first instruction, where the stack pointer is
-// first bytes below the CFA; with known false, from its rule.
+// first bytes below the CFA, or from its rule if known is false.
 func (f *follower) walk(entry int64, known bool) bool {
 	f.state, f.order, f.now, f.later = f.state[:0], f.order[:0], f.now[:0], f.later[:0]
 	f.ends, f.jumps, f.exits, f.clash, f.self = f.ends[:0], f.jumps[:0], f.exits[:0], f.clash[:0], false
@@ -32,7 +32,7 @@ func (f *follower) walk(entry int64, known bool) bool {
 		s.saves = f.enteredSaves()
 	}
 	if at := f.padded(0); !known && f.ruleChanges(0, at) {
-		// A cold part that begins with a landing pad: nothing leads there.
+		// A cold part that begins with a landing pad, which nothing leads to.
 		f.ends = append(f.ends, at)
 	} else {
 		f.now = append(f.now, pathItem{0, 0, s})
@@ -44,7 +44,7 @@ func (f *follower) walk(entry int64, known bool) bool {
 	return true
 }
 
-// padded is the end of the padding that begins at an offset.
+// padded returns the end of the padding at an offset.
 func (f *follower) padded(at uint32) uint32 {
 	for int(at) < len(f.code) {
 		n := f.cpu.nop(f.code[at:])
@@ -66,7 +66,7 @@ func (f *follower) ruleChanges(a, b uint32) bool {
 	return one != nil && two != nil && one.rules[0] != two.rules[0]
 }
 
-// seed starts again at code that nothing reached.
+// seed starts again at code that nothing has reached.
 func (f *follower) seed(at uint32) {
 	at = f.padded(at)
 	if int(at) >= len(f.code) || f.index[at] != 0 {
@@ -76,7 +76,7 @@ func (f *follower) seed(at uint32) {
 	if !ok {
 		return
 	}
-	// The cases of a switch know what its jump knew, if the rule says so.
+	// The cases of a switch start from what was known at its jump, if the rule agrees.
 	row, reg, off := f.ruleAt(at)
 	for i := range f.jumps {
 		if j := &f.jumps[i]; j.knows(reg) && int64(j.off[reg]) == off {
@@ -84,7 +84,7 @@ func (f *follower) seed(at uint32) {
 			s = *j
 			s.anchored = true
 			if f.wrongSaves(row.saves, j) != 0 {
-				s.saves = saves // it is not a case of this switch, or what leads there saves more
+				s.saves = saves // it is not a case of this switch, or another path saves more
 			}
 			break
 		}
@@ -93,7 +93,7 @@ func (f *follower) seed(at uint32) {
 	f.drain()
 }
 
-// drain follows all paths. Those after calls come last, since other paths to the same place show
+// drain follows all paths. Returns of calls come last, as other paths to the same place may show
 // that a call does not return.
 func (f *follower) drain() {
 	for {
@@ -115,7 +115,7 @@ func (f *follower) drain() {
 	}
 }
 
-// returns reports whether a call returns to the code after it. Where it does not, the rules change
+// returns reports whether a call returns to the code after it. If it does not, the rules change
 // after the call, or after padding, to what holds on another path to that place.
 func (f *follower) returns(item *pathItem) bool {
 	behind := f.padded(item.at)
@@ -139,7 +139,7 @@ func (f *follower) returns(item *pathItem) bool {
 		return false
 	}
 	if item.s.knows(reg) && int64(item.s.off[reg]) != off {
-		return true // the rule is wrong in front of the call already
+		return true // the rule is already wrong before the call
 	}
 	f.ends = append(f.ends, behind)
 	return false
@@ -191,7 +191,7 @@ func (f *follower) path(at uint32, s frameState) {
 			return
 		case stepTrap:
 			if s.anchored {
-				return // a program never runs it: these are data
+				return // programs never run it: these bytes are data
 			}
 			f.ends = append(f.ends, next)
 			return
@@ -227,7 +227,7 @@ func (f *follower) exit(at uint32, target uint64, s *frameState) {
 	}
 }
 
-// appendState appends what has a state. A list with many is not copied again.
+// appendState appends an item to a list that may be long, without frequent copies.
 func appendState[T frameState | pathItem](list []T, item T) []T {
 	if len(list) == manyInstructions {
 		list = slices.Grow(list, maxInstructions-manyInstructions)
@@ -235,8 +235,8 @@ func appendState[T frameState | pathItem](list []T, item T) []T {
 	return append(list, item)
 }
 
-// enter joins a state with what is known at an instruction, and reports whether the instruction has
-// to be followed, again or for the first time.
+// enter joins a state with what is known at an instruction, and reports whether the instruction
+// must be followed, again or for the first time.
 func (f *follower) enter(at uint32, s *frameState) bool {
 	i := f.index[at]
 	if i == 0 {

@@ -2,14 +2,13 @@ package follow
 
 import "github.com/symtool/symtool/symfmt/arch"
 
-// Binary is what the follower reads of a binary.
+// Binary is the follower's view of a binary.
 type Binary struct {
 	Base uint64 // address of RVA 0
-	Size uint64 // bytes of executable code
-	// Code returns the bytes of the code at an address up to the end of their section, nil outside
-	// of code.
+	Size uint64 // size of the executable code in bytes
+	// Code returns the code at an address up to the end of its section, or nil.
 	Code func(addr uint64) []byte
-	// Exported calls fn for the functions that other modules may call.
+	// Exported calls fn for each function that other modules may call.
 	Exported func(fn func(addr uint64))
 }
 
@@ -18,37 +17,37 @@ type Kind uint8
 
 // The kinds.
 const (
-	WrongCFA     Kind = iota // at a call, or at half of the instructions of a STACK CFI INIT
+	WrongCFA     Kind = iota // at a call, or at half of a STACK CFI INIT's instructions
 	WrongCFASome             // at fewer instructions
-	WrongReturn              // the place of the return address, at a call
-	WrongSaved               // the place of a saved register
-	MissingRule              // a register was saved and overwritten, and no rule says so
+	WrongReturn              // place of the return address, at a call
+	WrongSaved               // place of a saved register
+	MissingRule              // a register was saved and overwritten, but has no rule
 )
 
 // Finding is a rule that the instructions contradict.
 type Finding struct {
 	Kind Kind
-	Addr uint64 // of the first instruction
-	Line uint32 // of the record
+	Addr uint64 // of the first wrong instruction
+	Line uint32 // line of the record
 	Text string
 }
 
-// maxBlock limits the code of one STACK CFI INIT that is followed, in bytes.
+// maxBlock is the maximum size in bytes of a STACK CFI INIT that is followed.
 const maxBlock = 4 << 20
 
-// maxInstructions limits the instructions that are followed: the state at each takes memory. They
-// are 300 KB of code; one STACK CFI INIT of libLLVM is longer, with 345,643 bytes, the next has
-// 161,134.
+// maxInstructions is the maximum number of instructions followed in a block, as the state at each
+// takes memory. That is 300 KB of code; one STACK CFI INIT of libLLVM is longer, with 345,643
+// bytes, and the next has 161,134.
 const (
 	maxInstructions  = 1 << 16
 	manyInstructions = 1 << 14
 )
 
-// maxJumps limits the states at indirect jumps that are kept.
+// maxJumps is the maximum number of states kept at indirect jumps.
 const maxJumps = 1 << 10
 
-// CPUOf returns the CPU whose code is followed, with addresses of a size in bytes, or nil:
-// most are not.
+// CPUOf returns the follower's description of a CPU with addresses of a size in bytes, or
+// nil: most CPUs are not supported.
 func CPUOf(cpu *arch.Arch, addrSize int) *CPU {
 	switch {
 	case addrSize != 8:
@@ -61,14 +60,14 @@ func CPUOf(cpu *arch.Arch, addrSize int) *CPU {
 }
 
 // Run compares the rows of a table with the instructions of a binary, and calls report for each
-// mistake: at most two of a STACK CFI INIT, one of the CFA and one of the other rules.
+// mistake: at most two per STACK CFI INIT, one about the CFA and one about the other rules.
 func Run(cpu *CPU, rows *Table, b *Binary, report func(Finding)) *Stats {
 	f := newFollower(cpu, rows, b.Base)
 	f.all(b, report)
 	return &f.stats
 }
 
-// lateBlock is a block that calls from elsewhere may show to be wrong.
+// lateBlock is a block that calls from elsewhere may prove wrong.
 type lateBlock struct {
 	addr uint64
 	m    *mismatch
@@ -78,7 +77,7 @@ type lateBlock struct {
 func (f *follower) all(bin *Binary, report func(Finding)) {
 	var late []lateBlock
 	budget := 4 * bin.Size
-	var code []byte // of the section of the block before
+	var code []byte // section of the previous block
 	var start uint64
 	for i := range f.table.Blocks {
 		b := &f.table.Blocks[i]
@@ -117,7 +116,7 @@ func (f *follower) all(bin *Binary, report func(Finding)) {
 	f.checkLate(late, bin, report)
 }
 
-// checkLate reports the blocks that are called, and wrong if they are.
+// checkLate reports those late blocks that are called, and therefore wrong.
 func (f *follower) checkLate(late []lateBlock, bin *Binary, report func(Finding)) {
 	if len(late) > 0 {
 		bin.Exported(func(addr uint64) { f.calls[addr] = struct{}{} })

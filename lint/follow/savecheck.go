@@ -7,15 +7,15 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// saveRule is what the rules of a row say about CPU.saves, a bit each.
+// saveRule holds the rules of a row for CPU.saves, with a bit for each register.
 type saveRule struct {
 	made bool
 	none uint16          // the value is in the register
-	mem  uint16          // it is on the stack, slot words below the CFA
+	mem  uint16          // the value is on the stack, slot words below the CFA
 	slot [maxSaves]int16 // words below the CFA
 }
 
-// saveRule returns what a set of rules says.
+// saveRule returns the rules of a set for the saved registers.
 func (f *follower) saveRule(id uint32) *saveRule {
 	if f.rules == nil {
 		f.rules = make([]saveRule, len(f.table.sets))
@@ -34,7 +34,7 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 			reg = f.table.Names.Lookup(f.table.CPU.RA)
 		}
 		p := f.table.places[set[k]]
-		// Words above the CFA were pushed by code in front of the function: the procedure linkage
+		// Words above the CFA were pushed by code before the function: the procedure linkage
 		// table.
 		own := p.Off < 0 || k == 0 && !f.cpu.link
 		switch {
@@ -47,9 +47,9 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 	}
 }
 
-// ruledSaves are the registers that a block must have a rule for once they are overwritten. A block
-// with no rule but that of .ra may be of a language whose functions keep no registers for their
-// callers (Go, OCaml); what looks like a save is then a temporary value.
+// ruledSaves returns the registers for which a block must have a rule once they are overwritten. A
+// block with a rule for .ra only may be from a language whose functions do not preserve registers
+// (Go, OCaml); what looks like a save is then a temporary value.
 func (f *follower) ruledSaves(b *Block) uint16 {
 	for i := b.first; i < b.end; i++ {
 		if f.saveRule(f.table.rows[i].saves).mem > 1 {
@@ -59,22 +59,22 @@ func (f *follower) ruledSaves(b *Block) uint16 {
 	return 1
 }
 
-// enteredSaves are the facts at a function's first instruction.
+// enteredSaves returns the facts at a function's first instruction.
 func (f *follower) enteredSaves() saveFacts {
 	s := saveFacts{keep: 1<<len(f.cpu.saves) - 1}
 	f.pushedRA(&s)
 	return s
 }
 
-// anchoredSaves are the facts that rules imply.
+// anchoredSaves returns the facts implied by rules.
 func (f *follower) anchoredSaves(r *saveRule) saveFacts {
 	s := saveFacts{saved: r.mem, slot: r.slot}
 	f.pushedRA(&s)
 	return s
 }
 
-// pushedRA is for CPUs whose calls push the return address: it is where the CFA
-// is.
+// pushedRA sets the place of the return address on CPUs whose calls push it:
+// just below the CFA.
 func (f *follower) pushedRA(s *saveFacts) {
 	if !f.cpu.link {
 		s.keep &^= 1
@@ -84,7 +84,7 @@ func (f *follower) pushedRA(s *saveFacts) {
 }
 
 // wrongSaves returns the registers that rules put in the wrong place: on the stack where the code
-// never wrote them, or wrote them elsewhere; or nowhere, although the code wrote them to the stack
+// never wrote them or wrote them elsewhere, or nowhere although the code wrote them to the stack
 // and then overwrote them.
 func (f *follower) wrongSaves(id uint32, s *frameState) (wrong uint16) {
 	r, facts := f.saveRule(id), &s.saves
@@ -98,25 +98,25 @@ func (f *follower) wrongSaves(id uint32, s *frameState) (wrong uint16) {
 	return wrong
 }
 
-// comparable returns the registers whose place both the rules and the code give.
+// comparable returns the registers whose places are known from both the rules and the code.
 func (f *follower) comparable(id uint32, s *frameState) uint16 {
 	r, facts := f.saveRule(id), &s.saves
 	both := r.mem&(facts.saved|facts.keep) | r.none&(facts.keep|facts.lost&facts.saved&f.ruled)
 	return both &^ facts.many
 }
 
-// saveMismatch is the finding in a block about the registers of the caller.
+// saveMismatch is the finding in a block about the caller's registers.
 type saveMismatch struct {
 	addr   uint64 // first
 	line   uint32
 	reg    string
 	ra     bool
-	absent bool // without a rule, or with one that says that the register holds the value
-	kept   bool // by the code the register was not stored
+	absent bool // without a rule, or with one saying that the register holds the value
+	kept   bool // according to the code, the register was not stored
 	slot   int16
 	rule   int16
-	count  int // instructions
-	calls  int // how many of count are calls
+	count  int // number of instructions
+	calls  int // number of calls among count
 	of     int
 }
 

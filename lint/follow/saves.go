@@ -1,23 +1,23 @@
 package follow
 
-// maxSaves is how many registers of the caller are followed, the return address
-// with them.
+// maxSaves is the number of caller's registers that are tracked, including the
+// return address.
 const maxSaves = 12
 
 // saveWord is the size of a register, in bytes.
 const saveWord = 8
 
-// saveFacts say, with one bit for each register of CPU.saves, where the value is that it has
-// in the caller. A register in none of the sets is unknown.
+// saveFacts record, with one bit for each register of CPU.saves, where the caller's value of
+// the register is. A register in none of the sets is unknown.
 type saveFacts struct {
-	keep  uint16          // it is in the register
-	lost  uint16          // the register was overwritten for sure
-	saved uint16          // it is on the stack, slot words below the CFA
-	many  uint16          // it is elsewhere, too: in another register, in a second slot
+	keep  uint16          // in the register
+	lost  uint16          // the register was definitely overwritten
+	saved uint16          // on the stack, slot words below the CFA
+	many  uint16          // also elsewhere: in another register, in a second slot
 	slot  [maxSaves]int16 // words below the CFA
 }
 
-// noSave is the number of a register that is not in CPU.saves.
+// noSave is the index of a register that is not in CPU.saves.
 const noSave = -1
 
 // forget drops what is known about a register.
@@ -28,22 +28,23 @@ func (f *saveFacts) forget(k int) {
 	}
 }
 
-// write is for a register that is overwritten. One that was saved elsewhere may get its value back.
+// write handles a register that is overwritten. One that was saved elsewhere may get its value
+// back.
 func (f *saveFacts) write(k int) {
 	if f.forget(k); k >= 0 && f.many>>k&1 == 0 {
 		f.lost |= 1 << k
 	}
 }
 
-// elsewhere is for a register that is copied to a place that is not followed.
+// elsewhere handles a register that is copied to a place that is not tracked.
 func (f *saveFacts) elsewhere(k int) {
 	if k >= 0 && f.keep>>k&1 != 0 {
 		f.many |= 1 << k
 	}
 }
 
-// load is for a register that is read from memory, at bytes below the CFA if that
-// is known.
+// load handles a register that is read from memory, at bytes below the CFA if
+// that is known.
 func (f *saveFacts) load(k int, known bool, at int64) {
 	f.forget(k)
 	if k < 0 || !known || f.saved&^f.many>>k&1 == 0 {
@@ -56,8 +57,8 @@ func (f *saveFacts) load(k int, known bool, at int64) {
 	}
 }
 
-// store is for a register that is written to memory, at bytes below the CFA if that is known.
-// Memory that is known to be below the stack pointer does not count as a second place.
+// store handles a register that is written to memory, at bytes below the CFA if that is
+// known. Memory known to be below the stack pointer does not count as a second place.
 func (s *frameState) store(k int, known bool, at int64) {
 	if k < 0 {
 		return

@@ -1,6 +1,6 @@
 package follow
 
-// saveOfARM64 is the place of a register in frameARM64.saves, by number.
+// saveOfARM64 returns the index of a register in frameARM64.saves by number.
 func saveOfARM64(n uint32) int {
 	switch n &= 31; {
 	case n == 30:
@@ -11,8 +11,8 @@ func saveOfARM64(n uint32) int {
 	return noSave
 }
 
-// savesARM64 changes the facts about the caller's registers by the effect of an instruction. The
-// state is that in front of it.
+// savesARM64 updates the facts about the caller's registers with the effect of an instruction.
+// The state is the one before it.
 func savesARM64(in uint32, s *frameState) {
 	rd := saveOfARM64(in)
 	switch in >> 25 & 15 {
@@ -35,7 +35,7 @@ func savesARM64(in uint32, s *frameState) {
 		default:
 			s.saves.write(rd)
 		}
-	default: // vectors: as much as may have been moved to them is elsewhere
+	default: // vectors: count everything that may have been moved to them as elsewhere
 		s.saves.elsewhere(saveOfARM64(in >> 5))
 		s.saves.forget(rd)
 	}

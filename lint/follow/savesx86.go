@@ -2,7 +2,7 @@ package follow
 
 import "golang.org/x/arch/x86/x86asm"
 
-// saveOfAMD64 is the place of a register in frameAMD64.saves, by number.
+// saveOfAMD64 maps register numbers to indices in frameAMD64.saves.
 var saveOfAMD64 = [16]int{noSave, noSave, noSave, 1, noSave, 2, noSave, noSave, noSave, noSave, noSave, noSave, 3, 4, 5, 6}
 
 func saveNumAMD64(r gprAMD64) int {
@@ -12,8 +12,8 @@ func saveNumAMD64(r gprAMD64) int {
 	return saveOfAMD64[r.num]
 }
 
-// savesAMD64 changes the facts about the caller's registers by the effect of an instruction that
-// continues. The state is that in front of it.
+// savesAMD64 updates the facts about the caller's registers with the effect of an instruction
+// that continues. The state is the one before it.
 func savesAMD64(in *x86asm.Inst, dst gprAMD64, s *frameState) {
 	k := saveNumAMD64(dst)
 	switch in.Op {
@@ -48,7 +48,7 @@ func savesAMD64(in *x86asm.Inst, dst gprAMD64, s *frameState) {
 	}
 }
 
-// moveAMD64 is mov, of whatever to whatever.
+// moveAMD64 handles mov.
 func moveAMD64(in *x86asm.Inst, dst gprAMD64, s *frameState) {
 	src := regAMD64(in.Args[1])
 	to, from := saveNumAMD64(dst), saveNumAMD64(src)
@@ -70,7 +70,7 @@ func moveAMD64(in *x86asm.Inst, dst gprAMD64, s *frameState) {
 	s.saves.write(to)
 }
 
-// memAMD64 returns how far a memory operand is below the CFA.
+// memAMD64 returns how far below the CFA a memory operand is.
 func memAMD64(m x86asm.Mem, s *frameState) (known bool, at int64) {
 	base := regAMD64(m.Base)
 	if m.Index != 0 || m.Segment != 0 || !base.wide || !s.knows(base.num) {

@@ -1,20 +1,20 @@
 package follow
 
-// frameRegs is how many registers are followed.
+// frameRegs is the number of registers tracked.
 const frameRegs = 16
 
-// Places of a frameState that all CPUs have in common.
+// Indices in a frameState that all CPUs share.
 const (
 	frameSP = 4
 	frameFP = 5
 )
 
-// frameState holds the distance of the CFA above each register, where it is known.
+// frameState holds the CFA's offset from each register, where known.
 type frameState struct {
 	known    uint16
 	anchored bool
 	caller   bool // the frame pointer has the caller's value
-	saved    bool // which is on the stack, slot below the CFA
+	saved    bool // the caller's frame pointer is on the stack, slot below the CFA
 	slot     int32
 	off      [frameRegs]int32
 	saves    saveFacts
@@ -41,28 +41,28 @@ func (s *frameState) forget(r int) {
 	}
 }
 
-// save notes that the frame pointer is written to memory, which is at bytes below
-// the CFA.
+// save records that the frame pointer is written to memory, at bytes below the
+// CFA.
 func (s *frameState) save(at int32) {
 	if s.caller {
 		s.saved, s.slot = true, at
 	}
 }
 
-// restore is for a frame pointer that is read from memory at bytes below the CFA.
+// restore handles a frame pointer that is read from memory at bytes below the CFA.
 func (s *frameState) restore(known bool, at int32) {
 	s.forget(frameFP)
 	s.caller = known && s.saved && s.slot == at
 }
 
-// move adds to a register.
+// move adds by to a register.
 func (s *frameState) move(r int, by int64) {
 	if s.knows(r) {
 		s.set(r, int64(s.off[r])-by)
 	}
 }
 
-// copy is dst = src + by.
+// copy sets dst to src + by.
 func (s *frameState) copy(dst, src int, by int64) {
 	if !s.knows(src) {
 		s.forget(dst)
@@ -71,7 +71,7 @@ func (s *frameState) copy(dst, src int, by int64) {
 	s.set(dst, int64(s.off[src])-by)
 }
 
-// join keeps what both states agree on, and reports whether that is less.
+// join keeps what both states agree on, and reports whether that is less than before.
 func (s *frameState) join(o *frameState) (less bool) {
 	both := s.known & o.known
 	for r := range s.off {

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Table holds the STACK CFI rows of a file in the form for comparisons with a binary: 32 bytes a
-// row. Add is called for each record, then Finish.
+// Table holds the STACK CFI rows of a file in a form for comparisons with a binary, in 32 bytes
+// per row. Call Add for each record, then Finish.
 type Table struct {
 	Names  *cfi.Names
 	CPU    *arch.Arch
@@ -19,16 +19,16 @@ type Table struct {
 	places []Place
 	number map[Place]uint32
 	regs   [3]cfi.Reg // .cfa, .ra, the frame pointer
-	saves  []cfi.Reg  // registers whose rules are compared with instructions, the first .ra
+	saves  []cfi.Reg  // registers whose rules are compared with instructions, .ra first
 	sets   []saveSet
 	setNum map[saveSet]uint32
 }
 
-// saveSet holds the rules of Table.saves: numbers in places. Few differ.
+// saveSet holds the rules for Table.saves as indices in places. There are few different ones.
 type saveSet [maxSaves]uint32
 
-// Block is a STACK CFI INIT: rows[first:end] are its rows, the INIT itself
-// the first of them.
+// Block is a STACK CFI INIT: rows[first:end] are its rows, starting with the
+// INIT itself.
 type Block struct {
 	RVA        symfmt.RVA
 	Size       uint64
@@ -36,15 +36,15 @@ type Block struct {
 	first, end uint32
 }
 
-// Row is a record's place, and the rules that are in force from there on.
+// Row is the place of a record and the rules in force from there on.
 type Row struct {
 	RVA   symfmt.RVA
 	Line  uint32
-	rules [3]uint32 // of .cfa, .ra and the frame pointer: in places
-	saves uint32    // in sets
+	rules [3]uint32 // for .cfa, .ra and the frame pointer: indices in places
+	saves uint32    // index in sets
 }
 
-// Place is what a rule computes, as far as it has one of the simple forms.
+// Place is what a rule computes, if it has one of the simple forms.
 type Place struct {
 	Kind PlaceKind
 	Base cfi.Reg
@@ -63,13 +63,13 @@ const (
 	PlaceLoad // the word in memory at base + off
 )
 
-// placeRule is a rule for one of Table.regs, or of its saves; -1 for none.
+// placeRule is a rule for one of Table.regs or of Table.saves, or -1.
 type placeRule struct {
 	which, save int
 	id          uint32
 }
 
-// NewTable returns an empty table for a CPU, nil for one that is not known.
+// NewTable returns an empty table for a CPU, or nil for an unknown one.
 func NewTable(cpu *arch.Arch) *Table {
 	t := &Table{CPU: cpu, Names: cfi.NewNames(cpu), number: map[Place]uint32{}, setNum: map[saveSet]uint32{}}
 	t.placeID(Place{})
@@ -89,8 +89,8 @@ func NewTable(cpu *arch.Arch) *Table {
 	return t
 }
 
-// Add adds a STACK CFI INIT, or a STACK CFI of the last one, whose rules make these changes. A STACK CFI
-// whose STACK CFI INIT is missing or bad has no place.
+// Add adds a STACK CFI INIT, or a STACK CFI of the last one, with the changes its rules make. A STACK
+// CFI whose INIT is missing or bad is ignored.
 func (t *Table) Add(r *symfmt.Record, changes *Changes) {
 	row := Row{}
 	if r.Kind == symfmt.KindCFIInit {
@@ -104,8 +104,8 @@ func (t *Table) Add(r *symfmt.Record, changes *Changes) {
 	row.RVA, row.Line = r.RVA, uint32(r.Pos().Line)
 	t.change(&row, changes)
 	b := &t.Blocks[len(t.Blocks)-1]
-	// Of two rows at one address the later counts. One that goes back is damage, which the rules of
-	// family 4 report.
+	// Of two rows at the same address the later counts. One at a lower address is damage, which
+	// rules of family 4 report.
 	if last := &t.rows; b.end > b.first && (*last)[b.end-1].RVA == r.RVA {
 		(*last)[b.end-1] = row
 		return
@@ -143,8 +143,8 @@ func (t *Table) setID(set saveSet) uint32 {
 	return id
 }
 
-// Changes are the changes that a set of rules makes to a row. Records repeat sets: their changes
-// are found once.
+// Changes are the changes that a set of rules makes to a row. As records repeat sets, each set's
+// changes are computed once.
 type Changes struct{ rules []placeRule }
 
 // Changes returns the changes that rules make.
@@ -159,8 +159,8 @@ func (t *Table) Changes(rules cfi.Rules) *Changes {
 	return c
 }
 
-// placeOf returns the place that an expression computes. Each table numbers registers that the CPU
-// does not have by itself.
+// placeOf returns the place that an expression computes. Each table numbers registers unknown to
+// the CPU separately.
 func (t *Table) placeOf(e cfi.Expr) Place {
 	p := placeOf(e)
 	if (p.Kind == PlaceSum || p.Kind == PlaceLoad) && !t.Names.Known(p.Base) {
@@ -194,7 +194,7 @@ func (t *Table) placeID(p Place) uint32 {
 
 func (t *Table) cfa(row *Row) Place { return t.Place(row, 0) }
 
-// Finish puts the blocks in order.
+// Finish sorts the blocks.
 func (t *Table) Finish() {
 	t.number, t.setNum = nil, nil
 	slices.SortStableFunc(t.Blocks, func(a, b Block) int {
@@ -205,8 +205,7 @@ func (t *Table) Finish() {
 	})
 }
 
-// Block returns the block that covers an address; of several, the one that begins last. It returns
-// nil without one.
+// Block returns the block that covers an address, or nil; of several, the one that begins last.
 func (t *Table) Block(rva symfmt.RVA) *Block {
 	i, _ := slices.BinarySearchFunc(t.Blocks, rva+1, func(b Block, at symfmt.RVA) int { return cmp.Compare(b.RVA, at) })
 	if i == 0 || uint64(rva-t.Blocks[i-1].RVA) >= t.Blocks[i-1].Size {
@@ -215,7 +214,7 @@ func (t *Table) Block(rva symfmt.RVA) *Block {
 	return &t.Blocks[i-1]
 }
 
-// Row returns the row that is in force at an address of a block.
+// Row returns the row in force at an address in a block.
 func (t *Table) Row(b *Block, rva symfmt.RVA) *Row {
 	rows := t.RowsOf(b)
 	i, exact := slices.BinarySearchFunc(rows, rva, func(r Row, at symfmt.RVA) int { return cmp.Compare(r.RVA, at) })
@@ -231,8 +230,9 @@ func (t *Table) Row(b *Block, rva symfmt.RVA) *Row {
 // RowsOf returns the rows of a block.
 func (t *Table) RowsOf(b *Block) []Row { return t.rows[b.first:b.end] }
 
-// Place returns the place that a rule of a row computes: of .cfa (0), .ra (1) or the frame pointer (2).
+// Place returns the place that a rule of a row computes: for .cfa (0), .ra (1) or the frame pointer
+// (2).
 func (t *Table) Place(row *Row, rule int) Place { return t.places[row.rules[rule]] }
 
-// FramePointer returns the CPU's frame pointer, cfi.NoReg for none.
+// FramePointer returns the CPU's frame pointer, or cfi.NoReg.
 func (t *Table) FramePointer() cfi.Reg { return t.regs[2] }

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 )
 
-// frameAMD64 has x86's registers in the order of their numbers in instructions.
+// frameAMD64 lists x86's registers in the order of their numbers in instructions.
 var frameAMD64 = &CPU{
 	entry: 8,
 	regs: [frameRegs]string{"$rax", "$rcx", "$rdx", "$rbx", "$rsp", "$rbp", "$rsi", "$rdi",
@@ -26,7 +26,7 @@ const (
 // Developer's Manual, volume 2).
 func stepAMD64(code []byte, addr uint64, s *frameState) step {
 	if len(code) >= 3 && code[0] == 0xc5 && code[2] == 0x77 {
-		return step{size: 3} // vzeroupper, vzeroall: x86asm v0.32 looks for a ModRM byte
+		return step{size: 3} // vzeroupper, vzeroall: x86asm v0.32 expects a ModRM byte
 	}
 	in, err := x86asm.Decode(code[:min(len(code), 15)], 64)
 	if err != nil || in.Op == 0 {
@@ -60,7 +60,7 @@ func stepAMD64(code []byte, addr uint64, s *frameState) step {
 	return st
 }
 
-// targetAMD64 returns the target of a direct jump or call, else 0.
+// targetAMD64 returns the target of a direct jump or call, or 0.
 func targetAMD64(in *x86asm.Inst, addr uint64) uint64 {
 	if rel, ok := in.Args[0].(x86asm.Rel); ok {
 		return addr + uint64(in.Len) + uint64(int64(rel))
@@ -78,7 +78,7 @@ func branchesAMD64(op x86asm.Op) bool {
 	return false
 }
 
-// wordAMD64 is the number of bytes that a push moves.
+// wordAMD64 returns the number of bytes that a push moves.
 func wordAMD64(in *x86asm.Inst) int64 {
 	if in.DataSize == 16 {
 		return 2
@@ -86,7 +86,7 @@ func wordAMD64(in *x86asm.Inst) int64 {
 	return 8
 }
 
-// effectAMD64 changes the state by the effect of an instruction that continues.
+// effectAMD64 updates the state with the effect of an instruction that continues.
 func effectAMD64(in *x86asm.Inst, s *frameState) {
 	dst := regAMD64(in.Args[0])
 	savesAMD64(in, dst, s)
@@ -151,7 +151,7 @@ func effectAMD64(in *x86asm.Inst, s *frameState) {
 	forgetAMD64(in, s, dst.num)
 }
 
-// enterAMD64 is push rbp, rbp = rsp, rsp -= size, for a level of 0.
+// enterAMD64 handles enter: push rbp, rbp = rsp, rsp -= size, for a level of 0.
 func enterAMD64(in *x86asm.Inst, s *frameState) {
 	size, _ := in.Args[0].(x86asm.Imm)
 	level, _ := in.Args[1].(x86asm.Imm)
@@ -165,7 +165,7 @@ func enterAMD64(in *x86asm.Inst, s *frameState) {
 	s.move(rsp, -int64(uint16(size)))
 }
 
-// forgetAMD64 forgets the registers that an instruction changes otherwise.
+// forgetAMD64 forgets the registers that an instruction changes in other ways.
 func forgetAMD64(in *x86asm.Inst, s *frameState, dst int) {
 	s.forget(dst)
 	switch in.Op {
@@ -184,7 +184,7 @@ func forgetAMD64(in *x86asm.Inst, s *frameState, dst int) {
 	}
 }
 
-// gprAMD64 is a general register: its number, -1 for none, and whether it is
+// gprAMD64 is a general register: its number, or -1, and whether the operand is
 // the whole of it.
 type gprAMD64 struct {
 	num  int

@@ -1,7 +1,7 @@
 package follow
 
 // otherAMD64 returns the length of instructions that x86asm does not know: those of new extensions,
-// which all have a ModRM byte at a known place. None of them touches the stack pointer; a register
+// which all have a ModRM byte at a known place. None of them changes the stack pointer; a register
 // that one may write is forgotten. For any other encoding the size is 0 and the kind stepBad.
 func otherAMD64(code []byte, s *frameState) step {
 	x := x86Prefix{code: code}
@@ -15,7 +15,7 @@ func otherAMD64(code []byte, s *frameState) step {
 	if n += x.immediate(); n > 15 || n > len(code) {
 		return step{kind: stepBad}
 	}
-	// Bit manipulation writes the registers that ModRM or the prefix name.
+	// Bit manipulation writes the registers in ModRM or the prefix.
 	s.known &^= (1<<x.reg | 1<<x.rm | 1<<x.extra) &^ (1 << rsp)
 	for _, r := range [...]int{x.reg, x.rm, x.extra} {
 		s.saves.forget(saveOfAMD64[r&15])
@@ -23,16 +23,16 @@ func otherAMD64(code []byte, s *frameState) step {
 	return step{size: n}
 }
 
-// x86Prefix is the front of an instruction: prefixes and opcode.
+// x86Prefix is the start of an instruction: prefixes and opcode.
 type x86Prefix struct {
 	code  []byte
-	pos   int // of ModRM
-	table int // 1: 0F, 2: 0F 38, 3: 0F 3A; 4 to 7 of EVEX only
+	pos   int // offset of ModRM
+	table int // 1: 0F, 2: 0F 38, 3: 0F 3A; 4 to 7 for EVEX only
 	op    byte
 	vex   bool
 	bits  byte // REX.R in bit 2, REX.X in bit 1, REX.B in bit 0
 
-	reg, rm, extra int // registers that ModRM and VEX.vvvv name
+	reg, rm, extra int // registers in ModRM and VEX.vvvv
 }
 
 func (x *x86Prefix) at(i int) byte {
@@ -42,7 +42,7 @@ func (x *x86Prefix) at(i int) byte {
 	return 0
 }
 
-// read reads up to the opcode; false for one that x86asm would know.
+// read reads up to the opcode; it returns false for instructions that x86asm should know.
 func (x *x86Prefix) read() bool {
 	i := 0
 	for ; i < 14; i++ {
@@ -87,8 +87,8 @@ func (x *x86Prefix) read() bool {
 	return x.table >= 1 && x.table <= 6 && x.table != 4 && i < len(x.code)
 }
 
-// modRM is the length of ModRM, SIB and displacement; 0 without them, or if the opcode is not known
-// to have them.
+// modRM returns the length of ModRM, SIB and displacement; 0 if there are none, or if the opcode is
+// not known to have them.
 func (x *x86Prefix) modRM() int {
 	if x.table == 1 && !x.vex && (x.op > 0x01 && x.op < 0x0d || x.op >= 0x80 && x.op < 0x90 || x.op >= 0xc8 && x.op < 0xd0) || x.pos >= len(x.code) {
 		return 0
@@ -119,7 +119,7 @@ func (x *x86Prefix) modRM() int {
 	return n
 }
 
-// immediate is the length of what follows.
+// immediate returns the length of the immediate operand.
 func (x *x86Prefix) immediate() int {
 	if x.table == 3 {
 		return 1

@@ -8,18 +8,18 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// axis is the address axis of a chart: pieces of the module, one after the other. A position on it
-// is in bytes from its start.
+// axis is the address axis of a chart: the pieces of the module, concatenated. A position on it is
+// in bytes from its start.
 type axis struct {
 	pieces []extent.Extent
-	starts []uint64 // on the axis
+	starts []uint64 // positions on the axis
 	width  int      // columns
-	step   uint64   // bytes of a column
+	step   uint64   // bytes per column
 }
 
 func hexAddr(v uint64) string { return fmt.Sprintf("%x", v) }
 
-// newAxis makes the axis of the given pieces, which are joined, with at most width columns.
+// newAxis returns the axis of the given joined pieces, with at most the given number of columns.
 func newAxis(list []extent.Extent, columns int) *axis {
 	var code uint64
 	for _, e := range list {
@@ -45,7 +45,7 @@ func newAxis(list []extent.Extent, columns int) *axis {
 	return a
 }
 
-// bridged joins pieces across holes smaller than a size.
+// bridged joins pieces across holes smaller than hole.
 func bridged(list []extent.Extent, hole uint64) (out []extent.Extent) {
 	for _, e := range list {
 		if n := len(out); n > 0 && uint64(e.RVA-out[n-1].End) < hole {
@@ -76,7 +76,7 @@ func (a *axis) address(at uint64) symfmt.RVA {
 }
 
 // columns returns how much of each column a list covers, in thousandths; the list is sorted,
-// without overlap.
+// without overlaps.
 func (a *axis) columns(list []extent.Extent) []uint16 {
 	bytes := make([]uint64, a.width)
 	for _, e := range list {

@@ -12,23 +12,24 @@ import (
 )
 
 const (
-	// maxPieces limits the pieces of the axis; empty addresses between them are left out.
+	// maxPieces is the maximum number of pieces of the axis, which leaves out empty addresses
+	// between them.
 	maxPieces = 128
-	// A hole of less than this part of the code, one in so many, stays in the axis,
-	// and so does padding between functions, in bytes.
+	// A hole smaller than this fraction of the code stays in the axis, and so does
+	// padding between functions, up to a size in bytes.
 	holePart = 100
 	minHole  = 64
 )
 
-// chart is a Map for a page: a picture and tables for every reader, and data from
-// which a script draws each part of the map closely.
+// chart is a Map as shown on a page: a picture and tables for every reader, and
+// data from which a script draws details.
 type chart struct {
 	File    string // ID of the file on the page
 	Picture *picture
 	Gaps    []chartGap // the largest first
 	AllGaps int
 	Worst   []chartFunc
-	AllLack int // functions that lack something
+	AllLack int // number of functions that lack something
 	Data    *chartData
 }
 
@@ -37,7 +38,7 @@ type chartGap struct {
 	Place
 	What     string
 	Function string
-	Line     uint32 // of the file, of the function; 0 without
+	Line     uint32 // line of the function in the file, or 0
 }
 
 // chartFunc is a function with the bytes that it lacks.
@@ -49,13 +50,13 @@ type chartFunc struct {
 	Line    uint32
 }
 
-// Place is a piece of the module, in the page's form of addresses.
+// Place is a piece of the module, with addresses in the page's form.
 type Place struct{ extent.Extent }
 
-// From is the first address.
+// From returns the first address.
 func (p Place) From() string { return hexAddr(uint64(p.RVA)) }
 
-// To is the address behind the last.
+// To returns the address after the last.
 func (p Place) To() string { return hexAddr(uint64(p.End)) }
 
 // newChart draws a map.
@@ -73,7 +74,7 @@ func newChart(m *lint.Map, limits pageLimits) *chart {
 	return c
 }
 
-// without are the pieces of list that other does not have; both are joined.
+// without returns the pieces of list that are not in other; both are joined.
 func without(list, other []extent.Extent) (out []extent.Extent) {
 	for _, e := range list {
 		extent.Missing(e, other, func(gap extent.Extent) { out = append(out, gap) })
@@ -81,7 +82,7 @@ func without(list, other []extent.Extent) (out []extent.Extent) {
 	return out
 }
 
-// gaps lists the largest runs that lack something, of those of one size the first.
+// gaps lists the largest runs that lack something; among equal sizes the first come first.
 func (c *chart) gaps(m *lint.Map, runs []run, most int) {
 	var list []run
 	for _, r := range runs {
@@ -105,8 +106,8 @@ func (c *chart) gaps(m *lint.Map, runs []run, most int) {
 	}
 }
 
-// functionAt returns the function at an address, or the public symbol exactly there; of overlapping
-// functions the last one, among a few.
+// functionAt returns the function at an address, or the public symbol exactly there. Of a few
+// overlapping functions it returns the last.
 func functionAt(m *lint.Map, rva symfmt.RVA) *lint.MappedFunc {
 	after := func(f lint.MappedFunc, rva symfmt.RVA) int {
 		if f.RVA <= rva {
@@ -150,7 +151,7 @@ func (c *chart) worst(m *lint.Map, most int) {
 	}
 }
 
-// addCode adds to the functions that lack most the code outside of FUNCs.
+// addCode adds the code outside FUNCs to the functions that lack most.
 func (c *chart) addCode(cov *coverage.Coverage, m *lint.Map) {
 	c.AllLack += cov.Unnamed
 	for _, g := range cov.Worst {
@@ -166,8 +167,8 @@ func (c *chart) addCode(cov *coverage.Coverage, m *lint.Map) {
 	slices.SortStableFunc(c.Worst, func(a, b chartFunc) int { return cmp.Compare(b.NoCFI.Covered, a.NoCFI.Covered) })
 }
 
-// withoutRepeats are the functions of one list that lack call frame information,
-// and those of the other that are not among them.
+// withoutRepeats returns the functions of one list that lack call frame
+// information, and those of the other that are not among them.
 func withoutRepeats(noCFI, noLines []*lint.MappedFunc) (list []*lint.MappedFunc) {
 	seen := map[*lint.MappedFunc]bool{}
 	for _, f := range noCFI {

@@ -13,9 +13,10 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// The Code Quality report of GitLab: an array of issues, keys in order. GitLab
-// stops reading at the first one without description, fingerprint, severity or
-// location, and of those with one fingerprint it keeps the last.
+// The Code Quality report of GitLab: an array of issues, with their keys in
+// order. GitLab stops reading at the first one without description,
+// fingerprint, severity or location, and keeps the last one of those with the
+// same fingerprint.
 type (
 	qualityIssue struct {
 		Check       string          `json:"check_name"` // ID of the rule
@@ -26,15 +27,15 @@ type (
 	}
 	qualityLocation struct {
 		Lines qualityLines `json:"lines"`
-		Path  string       `json:"path"` // from the root of the repository, if lint was called there; no ./ in front
+		Path  string       `json:"path"` // relative to the root of the repository, if lint was called there; without leading ./
 	}
 	qualityLines struct {
 		Begin int `json:"begin"` // from 1
 	}
 )
 
-// qualitySeverities are GitLab's names of the severities, and of a file that could
-// not be read: whatever is in it was not found.
+// qualitySeverities are GitLab's names for the severities. A file that could not
+// be read counts as the worst, as its defects were not found.
 var qualitySeverities = [...]string{lint.Note: "info", lint.Warning: "minor", lint.Error: "major"}
 
 const (
@@ -42,10 +43,10 @@ const (
 	qualityUnreadCheck = "unreadable-file"
 )
 
-// WriteCodeQuality writes the results as a Code Quality report of GitLab, which
-// compares it with that of the target branch by fingerprints. Where findings are
-// many, those of one rule in one file become one issue, as in WriteSARIF. Files
-// that could not be read come first.
+// WriteCodeQuality writes the results as a Code Quality report for GitLab, which
+// compares it with the target branch's by fingerprint. If there are many
+// findings, those of one rule in one file become one issue, as in WriteSARIF.
+// Files that could not be read come first.
 func WriteCodeQuality(w io.Writer, r *Results) error {
 	q := qualityWriter{jsonEncoder: jsonEncoder{w: bufio.NewWriter(w)}, prints: map[string]int{}}
 	all := r.all()
@@ -69,7 +70,7 @@ func WriteCodeQuality(w io.Writer, r *Results) error {
 type qualityWriter struct {
 	jsonEncoder
 	n      int
-	prints map[string]int // how many issues have a fingerprint, but for their number
+	prints map[string]int // number of issues with a fingerprint, apart from the number in it
 }
 
 func (q *qualityWriter) issue(check, severity, description, file string, line int, print string) {
@@ -80,8 +81,8 @@ func (q *qualityWriter) issue(check, severity, description, file string, line in
 	q.n++
 }
 
-// fingerprint distinguishes a finding of a file from all others of the report. It has the base name
-// of the file only, as baselines do: the folders of a store are the ids of one build. Equal
+// fingerprint distinguishes a finding in a file from all others in the report. Like baselines, it
+// uses only the file's base name, as the folders of a store are the ids of one build. Equal
 // findings are numbered.
 func (q *qualityWriter) fingerprint(file, check, print string) string {
 	key := filter.BaseName(file) + "\x00" + check + "\x00" + print

@@ -12,16 +12,17 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// GitHub shows 10 annotations of each severity of a step.
+// githubShown is the number of annotations of each severity that GitHub shows for a step.
 const githubShown = 10
 
-// githubMessage is about how long a message may be; GitHub cuts those over 4 KB.
+// githubMessage is roughly how long a message may be; GitHub cuts those over 4 KB.
 const githubMessage = 3000
 
-// WriteGitHub writes the results as commands of GitHub Actions, which shows them as annotations. It
-// shows 10 of each severity, so one is written for each rule and file, with the number of findings.
-// If these are more than 10, one is written for each rule, with the number of files; and if these
-// still are, the last one sums up the others. Files that could not be read come first, as errors.
+// WriteGitHub writes the results as commands of GitHub Actions, which shows them as annotations. As
+// it shows only 10 of each severity, each rule and file gets one annotation with the number of
+// findings. If these are more than 10, each rule gets one with the number of files, and if that is
+// still too many, the last one summarises the rest. Files that could not be read come first, as
+// errors.
 func WriteGitHub(w io.Writer, r *Results) error {
 	bw := bufio.NewWriter(w)
 	all := r.all()
@@ -53,7 +54,7 @@ type annotation struct {
 	files   int
 }
 
-// annotationsOf makes an annotation for each rule and file.
+// annotationsOf returns an annotation for each rule and file.
 func annotationsOf(reports []*lint.Report, severity lint.Severity) (list []annotation) {
 	if severity == lint.Error {
 		list = unreadAnnotations(reports)
@@ -73,10 +74,10 @@ func annotationsOf(reports []*lint.Report, severity lint.Severity) (list []annot
 	return list
 }
 
-// unreadID is in place of a rule's for files that could not be read.
+// unreadID stands for the rule of files that could not be read.
 const unreadID = ""
 
-// unreadAnnotations makes an annotation for each file that could not be read.
+// unreadAnnotations returns an annotation for each file that could not be read.
 func unreadAnnotations(reports []*lint.Report) (list []annotation) {
 	for _, rep := range reports {
 		if text := rep.UnreadText(); text != "" {
@@ -86,8 +87,8 @@ func unreadAnnotations(reports []*lint.Report) (list []annotation) {
 	return list
 }
 
-// byRuleOnly joins the annotations of a rule in all files. Those of the most
-// findings come first, behind that of files that could not be read.
+// byRuleOnly joins the annotations of a rule in all files. Those with the most
+// findings come first, after that for files that could not be read.
 func byRuleOnly(list []annotation) (joined []annotation) {
 	for _, a := range list {
 		i := slices.IndexFunc(joined, func(j annotation) bool { return j.id == a.id })
@@ -107,7 +108,7 @@ func byRuleOnly(list []annotation) (joined []annotation) {
 	return joined
 }
 
-// shortened keeps as many annotations as are shown, the last for the others.
+// shortened keeps as many annotations as are shown; the last one stands for the rest.
 func shortened(list []annotation) []annotation {
 	rest := annotation{title: "other findings"}
 	var ids []string
@@ -147,8 +148,8 @@ func (a *annotation) command(severity lint.Severity) string {
 	return fmt.Sprintf("::%s %s::%s\n", githubLevels[severity], strings.Join(properties, ","), githubData.Replace(message))
 }
 
-// githubData escapes the data of a command, githubProperty a property of it:
-// printable text has no line breaks, but escapes of it do have percent signs.
+// githubData escapes the data of a command, and githubProperty a property:
+// printable text has no line breaks, but its escapes contain percent signs.
 var (
 	githubData       = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	githubProperties = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

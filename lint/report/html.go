@@ -18,7 +18,7 @@ import (
 //go:embed page.tmpl
 var pageText string
 
-// WriteHTML writes the results as one page. A file in maps gets its map drawn.
+// WriteHTML writes the results as one page, with drawings of the maps in maps.
 func WriteHTML(w io.Writer, r *Results, maps map[*lint.Report]*lint.Map) error {
 	all := r.all()
 	p := htmlPage{Generator: "symtool " + r.Version, Total: summarize(all)}
@@ -43,35 +43,35 @@ type htmlPage struct {
 	Suppressions []filter.Applied
 }
 
-// Severities are the numbers of findings in all files.
+// Severities describes the numbers of findings in all files.
 func (p *htmlPage) Severities() string { return p.Total.severities() }
 
 type htmlFile struct {
 	*lint.Report
 	ID      string
 	Module  string
-	Holds   string // what there is in the file
+	Holds   string // what the file contains
 	Verdict string
 	Reasons []string
 	Figures []htmlFigure
 	Chart   *chart // nil without a map
 }
 
-// htmlFigure is a share of something.
+// htmlFigure is a share shown on the page.
 type htmlFigure struct {
 	Name string
 	coverage.Share
 }
 
-// Errors is the number of findings of severity error; the others are like it.
+// Errors returns the number of findings of severity error; the others are similar.
 func (f *htmlFile) Errors() int   { return f.Totals[lint.Error] }
 func (f *htmlFile) Warnings() int { return f.Totals[lint.Warning] }
 func (f *htmlFile) Notes() int    { return f.Totals[lint.Note] }
 
-// Unkept is the number of findings that were counted only.
+// Unkept returns the number of findings that were only counted.
 func (f *htmlFile) Unkept() int { return f.Found() - len(f.Findings) }
 
-// Tone is the class of the verdict.
+// Tone returns the CSS class of the verdict.
 func (f *htmlFile) Tone() string {
 	switch coverage.Verdict(f.Verdict) {
 	case coverage.GoodForUnwinding:
@@ -82,8 +82,8 @@ func (f *htmlFile) Tone() string {
 	return "error"
 }
 
-// Row is the row of a finding. It is not a template like the rest of the page: with 18,000 rows of
-// eleven values, that took three times as long as everything else.
+// Row returns the row of a finding. It is not a template like the rest of the page, because 18,000
+// rows of eleven values took three times as long as everything else.
 func (f *htmlFile) Row(x *lint.Finding) template.HTML {
 	place, address := "", ""
 	if x.Line != 0 {
@@ -141,7 +141,7 @@ func holds(r *lint.Report) string {
 	return strings.Join(list, ", ")
 }
 
-// figures returns the shares of the coverage, without those of nothing.
+// figures returns the shares of the coverage, except shares of nothing.
 func figures(c *coverage.Coverage) (list []htmlFigure) {
 	add := func(name string, s coverage.Share) {
 		if s.Total > 0 {

@@ -14,15 +14,15 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// documentVersion is the number of the JSON document's form. Fields may be added
-// to it; none is renamed, or gets another unit.
+// documentVersion is the version of the JSON document. Fields may be added; none
+// is renamed or gets another unit.
 const documentVersion = 1
 
 // The JSON document; golden/lint/report/schema.json describes it. Keys are in order.
 type (
 	jsonFile struct {
 		Bytes      int64              `json:"bytes"`
-		Counts     map[string]int     `json:"counts"` // findings by rule, those that are not listed too
+		Counts     map[string]int     `json:"counts"` // findings by rule, including those not listed
 		Coverage   *coverage.Coverage `json:"coverage,omitempty"`
 		CPU        string             `json:"cpu,omitempty"`
 		DebugID    string             `json:"debug_id,omitempty"`
@@ -66,7 +66,7 @@ type (
 )
 
 // WriteJSON writes the results as one JSON document with an entry for each file.
-// Texts are printable: what is not is written as Go's escapes.
+// Unprintable text is written with Go's escapes.
 func WriteJSON(w io.Writer, r *Results) error {
 	e := jsonEncoder{w: bufio.NewWriter(w)}
 	all := r.all()
@@ -103,7 +103,7 @@ func WriteJSON(w io.Writer, r *Results) error {
 	return e.w.Flush()
 }
 
-// jsonEncoder writes a document in pieces. The first error stays.
+// jsonEncoder writes a document in pieces and keeps the first error.
 type jsonEncoder struct {
 	w   *bufio.Writer
 	err error
@@ -127,7 +127,7 @@ func (e *jsonEncoder) item(i int, v any) {
 	e.value(v)
 }
 
-// marshal is json.Marshal without escapes for HTML.
+// marshal is json.Marshal without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

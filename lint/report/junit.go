@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// JUnit's XML, as readers of test results take it.
+// JUnit's XML, as test report readers accept it.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -44,14 +44,14 @@ type (
 	}
 )
 
-// WriteJUnit writes the results as JUnit XML: a suite for each file with a test
+// WriteJUnit writes the results as JUnit XML: a suite for each file, with a test
 // for each rule. Errors and warnings are failures; notes are the output of tests
 // that pass. A file that could not be read is an error.
 func WriteJUnit(w io.Writer, r *Results) error {
 	doc := junitSuites{Name: "symtool lint"}
 	for i, rep := range r.all() {
 		rules := r.rules()
-		if i >= len(r.Reports) { // of the filter
+		if i >= len(r.Reports) { // the filter's report
 			rules = filter.Rules
 		}
 		s := newJUnitSuite(rep, rules)
@@ -88,7 +88,7 @@ func newJUnitSuite(rep *lint.Report, rules []*lint.Rule) junitSuite {
 	for _, rule := range rules {
 		c, broken := counts[rule.ID]
 		if rule.Family().Name == "lint" && !broken {
-			continue // it is not about the file
+			continue // not about the file
 		}
 		test := junitCase{Name: rule.ID + " " + rule.Title, Class: s.Name}
 		if broken && c.Severity == lint.Note {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// pageLimits bound what the page shows of a file, so that the page stays small whatever the file
+// pageLimits limit what the page shows of a file, so that the page stays small whatever the file
 // is.
 type pageLimits struct {
 	columns int // of the picture
@@ -21,14 +21,14 @@ type pageLimits struct {
 	data    int // bytes of data for the script
 }
 
-// maxPageData bounds the data of all files of a page, minFileData is what a file may
-// have in any case.
+// maxPageData limits the data of all files on a page; minFileData is what any file
+// may have.
 const (
 	maxPageData = 9 << 18
 	minFileData = 24 << 10
 )
 
-// limitsFor are the limits of each of so many files.
+// limitsFor returns the limits of each file, given the number of files.
 func limitsFor(files int) pageLimits {
 	l := pageLimits{columns: 1024, rows: 200, data: max(maxPageData/max(files, 1), minFileData)}
 	if files > 8 {
@@ -37,28 +37,29 @@ func limitsFor(files int) pageLimits {
 	return l
 }
 
-// chartData are parts for the script, each compressed by gzip and written in base64
-// of the alphabet for URLs, which is text wherever it stands. Numbers are unsigned
-// LEB128. A place on the axis is in bytes from its beginning.
+// chartData are the script's data, compressed with gzip and encoded in URL-safe
+// base64, which needs no escaping anywhere. Numbers are unsigned LEB128. A place on
+// the axis is in bytes from its start.
 type chartData struct {
 	// Runs: the number of pieces of the axis, their addresses, their sizes; the
-	// number of runs, their sizes, and a byte for each with what it has.
+	// number of runs, their sizes, and for each a byte for what it has.
 	Runs string
-	// Functions: the number of functions and public symbols by address; for each how
-	// far it begins behind the end of the one before (zigzag); the sizes, 0 of a
-	// public symbol; how far the line in the file is behind that of the one before
+	// Functions: the number of functions and public symbols, by address; for each,
+	// the distance of its start from the previous end (zigzag); the sizes, 0 for a
+	// public symbol; and the distance of its line in the file from the previous one
 	// (zigzag).
 	Functions string
 	// Names: a line for each function.
 	Names string
 
-	LeastRun  uint64 // runs under this many bytes are a part of the one before; 0 without such
-	LeastFunc uint64 // functions under this many bytes are left out; 0 without such
-	LongName  int    // names are cut to this many characters
+	LeastRun  uint64 // runs below this many bytes are joined to the previous one; 0 if there are none
+	LeastFunc uint64 // functions below this many bytes are left out; 0 if there are none
+	LongName  int    // length in characters at which names are cut
 }
 
-// newChartData fits the data into a limit: runs and functions may each have a
-// third, names what is left. Trials are compressed fast, which takes more room.
+// newChartData fits the data into a limit: runs and functions may each take a
+// third, and names take what is left. Trials use fast compression, which takes
+// more room.
 func newChartData(a *axis, m *lint.Map, runs []run, limit int) *chartData {
 	d := &chartData{}
 	raw := encodeRuns(a, runs)
@@ -86,8 +87,8 @@ func newChartData(a *axis, m *lint.Map, runs []run, limit int) *chartData {
 	return d
 }
 
-// mappedSymbols are the functions, and the public symbols outside them, by address.
-// Those for which the axis has no place are left out.
+// mappedSymbols returns the functions, and the public symbols outside them, by
+// address, leaving out those that have no place on the axis.
 func mappedSymbols(a *axis, m *lint.Map) []*lint.MappedFunc {
 	list := make([]*lint.MappedFunc, 0, len(m.Functions)+len(m.Publics))
 	for i := range m.Functions {
@@ -158,7 +159,7 @@ func encodeNames(m *lint.Map, funcs []*lint.MappedFunc, long int) []byte {
 	return b
 }
 
-// cutText is a text of at most so many characters.
+// cutText cuts a text to the given number of characters.
 func cutText(s string, most int) string {
 	if len(s) <= most || utf8.RuneCountInString(s) <= most {
 		return s
@@ -182,8 +183,8 @@ func packedSize(data []byte) int {
 
 func compressed(data []byte, level int) []byte {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, level) // levels are known
-	_, _ = z.Write(data)                   // a Buffer takes all
+	z, _ := gzip.NewWriterLevel(&b, level) // the levels are valid
+	_, _ = z.Write(data)                   // a Buffer takes everything
 	_ = z.Close()
 	return b.Bytes()
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/symtool/symtool/lint/extent"
 )
 
-// The picture has a band for functions, one for lines and one for call frame
-// information; in units, which the page's script and style know, too.
+// The picture has a band each for functions, lines and call frame information;
+// in units that the page's script and style know, too.
 const (
 	bandHeight = 40
 	bandPitch  = 44
-	// leastHas and leastLacks are the heights of what is there, or missing, for a
-	// few bytes of a column.
+	// leastHas and leastLacks are the minimum heights for what is there, or
+	// missing, in a column.
 	leastHas, leastLacks = 1, 9
 )
 
@@ -37,7 +37,7 @@ type pictureTick struct {
 	Address string
 }
 
-// pictureTicks is how many addresses there are.
+// pictureTicks is the number of addresses shown.
 const pictureTicks = 6
 
 func newPicture(a *axis, m *lint.Map, funcs []extent.Extent) *picture {
@@ -66,7 +66,7 @@ func newPicture(a *axis, m *lint.Map, funcs []extent.Extent) *picture {
 	return p
 }
 
-// bandPath is the outline of columns that stand on a line.
+// bandPath returns the outline of columns that stand on a line.
 func bandPath(shares []uint16, ground, least int) string {
 	var b strings.Builder
 	last := 0

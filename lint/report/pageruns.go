@@ -6,21 +6,21 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// run is a piece of the axis that has the same all over: 24 bytes.
+// run is a piece of the axis with uniform properties, in 24 bytes.
 type run struct {
 	extent.Extent
 	has uint8
 }
 
-// What a run has. The page's script knows the same numbers.
+// Properties of a run. The page's script uses the same numbers.
 const (
 	hasFunc = 1 << iota
 	hasLines
 	hasCFI
 )
 
-// lacks is what is missing, empty if nothing is. Padding between functions lacks
-// nothing.
+// lacks describes what is missing, or returns "". Padding between functions
+// lacks nothing.
 func (r run) lacks() string {
 	switch r.has {
 	case hasFunc:
@@ -36,7 +36,8 @@ func (r run) lacks() string {
 }
 
 // newRuns cuts the axis where something begins or ends. Runs that lack something
-// are cut where functions and public symbols begin, too: each is a gap of one.
+// are also cut where functions and public symbols begin: each is a gap of only
+// one.
 func newRuns(a *axis, m *lint.Map, funcs []extent.Extent) (runs []run) {
 	lists := [...]extentCursor{{list: funcs}, {list: m.Lines}, {list: m.CFI}}
 	functions, publics := mappedCursor{list: m.Functions}, mappedCursor{list: m.Publics}
@@ -64,7 +65,7 @@ func newRuns(a *axis, m *lint.Map, funcs []extent.Extent) (runs []run) {
 	return runs
 }
 
-// extentCursor goes through a list, sorted and joined, once.
+// extentCursor goes once through a sorted and joined list.
 type extentCursor struct{ list []extent.Extent }
 
 // at reports whether an address is in the list, and returns where that changes.
@@ -81,10 +82,10 @@ func (c *extentCursor) at(rva symfmt.RVA) (in bool, change symfmt.RVA) {
 	return true, c.list[0].End
 }
 
-// mappedCursor goes through functions, sorted, once.
+// mappedCursor goes once through sorted functions.
 type mappedCursor struct{ list []lint.MappedFunc }
 
-// after is where the next one begins.
+// after returns where the next function begins.
 func (c *mappedCursor) after(rva symfmt.RVA) symfmt.RVA {
 	for len(c.list) > 0 && c.list[0].RVA <= rva {
 		c.list = c.list[1:]
@@ -95,7 +96,7 @@ func (c *mappedCursor) after(rva symfmt.RVA) symfmt.RVA {
 	return c.list[0].RVA
 }
 
-// coarser makes runs under a size a part of the one before, if they touch.
+// coarser joins runs below a size to the previous run, if they touch.
 func coarser(runs []run, least uint64) (out []run) {
 	for _, r := range runs {
 		if n := len(out); n > 0 && out[n-1].End == r.RVA && (r.Size() < least || r.has == out[n-1].has) {

@@ -22,17 +22,17 @@ const (
 	rulesURL    = projectURL + "/blob/main/golden/lint/rules.md"
 )
 
-// sourceRoot is SARIF's custom name for the folder that relative paths begin at.
+// sourceRoot is a custom SARIF name for the folder that relative paths refer to.
 const sourceRoot = "%SRCROOT%"
 
-// WriteSARIF writes the results as SARIF 2.1.0. Where findings are many, those of
-// one rule in one file become one result with their number, the least severe
-// first, until the document is one that GitHub takes. A file that could not be read
-// is a notification of the invocation, which then was not successful.
+// WriteSARIF writes the results as SARIF 2.1.0. If there are many findings, those
+// of one rule in one file are joined to one result with their number, the least
+// severe first, until GitHub accepts the document. A file that could not be read is
+// a notification of the invocation, which was then not successful.
 func WriteSARIF(w io.Writer, r *Results) error {
 	all := r.all()
 	index := map[string]int{}
-	rules, results := []sarifObject{}, []sarifObject{} // never null: GitHub wants both
+	rules, results := []sarifObject{}, []sarifObject{} // not null, as GitHub requires both
 	for _, rule := range sarifRules(r, all) {
 		index[rule.ID] = len(index)
 		rules = append(rules, sarifRule(rule))
@@ -57,16 +57,16 @@ func WriteSARIF(w io.Writer, r *Results) error {
 	}}})
 }
 
-// sarifObject is an object of the document, with what is set in it only: -1 stands
-// for a number that is not set in the schema, but GitHub wants those of places to be
-// 0 or more.
+// sarifObject is an object of the document that contains only what is set. The
+// schema allows -1 for a number that is not set, but GitHub requires 0 or more in
+// places.
 type sarifObject map[string]any
 
 func sarifText(s string) sarifObject { return sarifObject{"text": s} }
 
-// sarifRules are the rules that were checked, whether they found something or not:
-// what GitHub knows of a tool's rules does not change with the files. Those about
-// lint itself are there where they found something.
+// sarifRules returns the rules that were checked, whether they found something or
+// not: what GitHub knows about a tool's rules must not change with the files.
+// Rules about lint itself are included if they found something.
 func sarifRules(r *Results, all []*lint.Report) (list []*lint.Rule) {
 	checked := r.rules()
 	for _, rule := range lint.Rules() {
@@ -78,7 +78,7 @@ func sarifRules(r *Results, all []*lint.Report) (list []*lint.Rule) {
 	return list
 }
 
-// sarifInvocation says whether all files were read to their end.
+// sarifInvocation describes whether all files were read to their ends.
 func sarifInvocation(all []*lint.Report) sarifObject {
 	call := sarifObject{"executionSuccessful": true}
 	var notes []sarifObject
@@ -98,7 +98,7 @@ func sarifInvocation(all []*lint.Report) sarifObject {
 	return call
 }
 
-// sarifDescription is how long GitHub takes a description to be, in characters.
+// sarifDescription is the maximum length of a description for GitHub, in characters.
 const sarifDescription = 1024
 
 func sarifRule(rule *lint.Rule) sarifObject {
@@ -119,7 +119,7 @@ func sarifRule(rule *lint.Rule) sarifObject {
 	}
 }
 
-// sarifProblems are GitHub's names of the severities of a rule.
+// sarifProblems are GitHub's names for the severities of a rule.
 var sarifProblems = [...]string{lint.Note: "recommendation", lint.Warning: "warning", lint.Error: "error"}
 
 // shortText cuts a text to n bytes.
@@ -134,11 +134,12 @@ func shortText(s string, n int) string {
 	return s[:n] + "..."
 }
 
-// sarifName is a title as the name of a rule: "line that is no FUNC" is LineThatIsNoFunc.
+// sarifName converts a title to the name of a rule: "line that is no FUNC" becomes
+// LineThatIsNoFunc.
 func sarifName(title string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(title, func(r rune) bool { return r < '0' || '9' < r && r < 'A' || 'Z' < r && r < 'a' || r > 'z' }) {
-		if word != "a" { // SARIF wants no name like AFile
+		if word != "a" { // avoid names like AFile
 			b.WriteString(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
 		}
 	}
@@ -147,7 +148,7 @@ func sarifName(title string) string {
 
 func (g *sarifGroup) result(index map[string]int) sarifObject {
 	f := g.first
-	// GitHub shows no result without a line.
+	// GitHub does not show results without a line.
 	region := sarifObject{"startLine": max(1, f.Line)}
 	if f.Line > 0 && f.Col > 0 {
 		region["startColumn"] = f.Col
@@ -156,9 +157,9 @@ func (g *sarifGroup) result(index map[string]int) sarifObject {
 	if f.Function != "" {
 		location["logicalLocations"] = []sarifObject{{"fullyQualifiedName": text.Printable(f.Function), "kind": "function"}}
 	}
-	// GitHub knows a result again by primaryLocationLineHash alone; where that is
-	// missing, its upload makes one of the text of the line, which changes with
-	// every address.
+	// GitHub recognises a result only by primaryLocationLineHash. Without it, the
+	// upload makes one from the text of the line, which changes with every
+	// address.
 	print := fmt.Sprintf("%s:%d", filter.Fingerprint(f), g.again+1)
 	res := sarifObject{
 		"ruleId": f.Rule.ID, "ruleIndex": index[f.Rule.ID], "level": f.Severity.String(), "message": sarifText(g.message()),
@@ -174,7 +175,7 @@ func (g *sarifGroup) result(index map[string]int) sarifObject {
 	return res
 }
 
-// sarifFile is the place of a file: relative paths are below the source root.
+// sarifFile returns the location of a file: relative paths are below the source root.
 func sarifFile(file string) sarifObject {
 	uri := fileURI(file)
 	place := sarifObject{"uri": uri}
@@ -184,7 +185,7 @@ func sarifFile(file string) sarifObject {
 	return place
 }
 
-// fileURI is a path as a reference: relative ones stay so, without "./" in front.
+// fileURI returns a path as a URI reference: relative paths remain relative, without leading "./".
 func fileURI(file string) string {
 	file = strings.ReplaceAll(file, `\`, "/")
 	switch {

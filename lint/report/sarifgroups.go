@@ -10,24 +10,24 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// GitHub's limits for code scanning: it refuses a file with more runs than 20,
-// more results in a run than 25,000 or more than 10 MB of gzip, and shows the first
-// 5,000 results by severity. The document has one run, and stays below what it
-// shows and, not compressed, below the size.
+// GitHub's limits for code scanning: it refuses a file with more runs than 20, more
+// results in a run than 25,000 or more than 10 MB of gzip, and shows the first
+// 5,000 results by severity. The document has one run, at most as many results as
+// are shown, and stays below the size even uncompressed.
 const (
 	sarifResults = 5000
 	sarifBytes   = 9 << 20
 )
 
-// sarifGroup is a result: a finding, or all of a rule in a file.
+// sarifGroup is a result: a finding, or all findings of a rule in a file.
 type sarifGroup struct {
 	first *lint.Finding
-	count int // of findings
-	again int // how many results before it have its fingerprint
+	count int // number of findings
+	again int // number of earlier results with its fingerprint
 }
 
-// sarifGroups makes results of the findings: one each. A rule whose findings are only counted, or
-// do not fit, gets one for a file. Notes lose their own results first, errors last.
+// sarifGroups turns findings into results, one each. A rule whose findings were only counted, or
+// do not fit, gets one result per file. Notes are joined first, errors last.
 func sarifGroups(reports []*lint.Report, maxResults, maxBytes int) []sarifGroup {
 	for merged := lint.Note; ; merged++ {
 		groups, size := sarifGroupsBelow(reports, merged)
@@ -40,7 +40,7 @@ func sarifGroups(reports []*lint.Report, maxResults, maxBytes int) []sarifGroup 
 	}
 }
 
-// sarifCut keeps the most severe results when there are too many files.
+// sarifCut keeps the most severe results if there are too many files.
 func sarifCut(groups []sarifGroup, maxResults, maxBytes int) []sarifGroup {
 	slices.SortStableFunc(groups, func(a, b sarifGroup) int { return cmp.Compare(b.first.Severity, a.first.Severity) })
 	size := 0
@@ -64,9 +64,9 @@ func sarifGroupsBelow(reports []*lint.Report, merged lint.Severity) (groups []sa
 }
 
 func fileGroups(rep *lint.Report, merged lint.Severity) (groups []sarifGroup) {
-	at := map[string]int{}   // result of a rule whose findings are joined
+	at := map[string]int{}   // result of a rule with joined findings
 	last := map[string]int{} // last result of a rule
-	seen := map[string]int{} // results with a fingerprint
+	seen := map[string]int{} // number of results with a fingerprint
 	for i := range rep.Findings {
 		f := &rep.Findings[i]
 		if g, joined := at[f.Rule.ID]; joined {
@@ -89,7 +89,7 @@ func fileGroups(rep *lint.Report, merged lint.Severity) (groups []sarifGroup) {
 	return groups
 }
 
-// sarifOverhead is about what a result takes besides its texts, in bytes.
+// sarifOverhead is roughly the size in bytes of a result without its texts.
 const sarifOverhead = 1100
 
 func (g *sarifGroup) size() int {

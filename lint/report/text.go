@@ -1,5 +1,5 @@
-// Package report writes the results of lint: text, JSON, SARIF, JUnit, HTML, and what GitHub and
-// GitLab show beside a change.
+// Package report writes the results of lint as text, JSON, SARIF, JUnit and HTML, and in the
+// forms that GitHub and GitLab show beside a change.
 package report
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/symtool/symtool/lint/filter"
 )
 
-// Results are the input of all outputs. The same results give the same output: files are in their
-// order, findings of a file by place.
+// Results are the input of all outputs. Equal results give equal outputs: files are in the given
+// order, and a file's findings by place.
 type Results struct {
 	Version string // of symtool
 	Reports []*lint.Report
-	Rules   []*lint.Rule // that were checked; nil for all
-	// Filter is the one that the files were checked with, nil without; its own report comes behind
-	// the files.
+	Rules   []*lint.Rule // rules that were checked; nil for all
+	// Filter is the filter that the files were checked with, or nil; its own report follows the
+	// files.
 	Filter *filter.Filter
 }
 
@@ -34,7 +34,7 @@ func (r *Results) rules() []*lint.Rule {
 	return r.Rules
 }
 
-// all returns the reports of the files and that of the filter.
+// all returns the reports of the files and of the filter.
 func (r *Results) all() []*lint.Report {
 	list := slices.Clone(r.Reports)
 	if r.Filter != nil {
@@ -109,7 +109,7 @@ type summary struct {
 	totals     [lint.Error + 1]int
 	rules      map[string]int
 	found      int
-	hidden     int // that are only counted
+	hidden     int // number that were only counted
 	suppressed int
 	known      int
 }
@@ -131,7 +131,7 @@ func summarize(reports []*lint.Report) *summary {
 	return s
 }
 
-// inFiles returns the number of findings of each severity, and in how many files.
+// inFiles describes the number of findings of each severity, and the number of files with findings.
 func (s *summary) inFiles(r *Results) string {
 	unread := unreadable(r.Reports)
 	line := fmt.Sprintf("%s in %s", s.severities(), text.Count(len(r.Reports)-unread, "file"))
@@ -159,7 +159,7 @@ func (s *summary) byRule() string {
 	return strings.Join(parts, ", ")
 }
 
-// unreadable counts the files of which nothing is known.
+// unreadable returns the number of files about which nothing is known.
 func unreadable(reports []*lint.Report) (n int) {
 	for _, rep := range reports {
 		if rep.Err != nil {

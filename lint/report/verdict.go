@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// WriteVerdict writes what the file is good for, and why, for people: at most a screenful.
+// WriteVerdict writes what the file is good for, and why, in at most a screenful of text.
 func WriteVerdict(w io.Writer, r *lint.Report) error {
 	c := r.Coverage
 	var b strings.Builder

@@ -12,10 +12,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// fdeEntry is an entry of .eh_frame_hdr's table, in addresses of the binary.
+// fdeEntry is an entry of .eh_frame_hdr's table; addresses are the binary's.
 type fdeEntry struct {
 	start, fde uint64
-	size       uint64 // 0 where it cannot be read
+	size       uint64 // 0 if it cannot be read
 }
 
 // Pointer encodings (LSB 5.0 core, 10.5).
@@ -49,7 +49,7 @@ var checkFDEs = sharedWithBinary(func(p *check.Pass, b *image.Image) {
 	}
 })
 
-// sameRange reports whether one of the blocks at the address of the first has the given size, or
+// sameRange reports whether one of the blocks at the first one's address has the given size, or
 // blocks without gaps fill it: an FDE that another overlaps may be cut.
 func sameRange(blocks []follow.Block, size uint64) bool {
 	start, end := uint64(blocks[0].RVA), uint64(blocks[0].RVA)
@@ -76,8 +76,8 @@ func reportLostFDE(p *check.Pass, rows *follow.Table, rva symfmt.RVA, e *fdeEntr
 	p.ReportAt(0, rva, "the FDE at 0x%x of .eh_frame begins at 0x%x (0x%x bytes): no STACK CFI INIT does", e.fde, uint64(rva), e.size)
 }
 
-// fdeTable reads the table of .eh_frame_hdr; nil without one, as in a separate
-// debug file.
+// fdeTable reads the table of .eh_frame_hdr; it returns nil if there is none,
+// as in a separate debug file.
 func fdeTable(b *image.Image) []fdeEntry {
 	header := b.Section(".eh_frame_hdr")
 	if header == nil {
@@ -100,7 +100,7 @@ func fdeTable(b *image.Image) []fdeEntry {
 	return table
 }
 
-// readTable reads .eh_frame_hdr, which is at an address.
+// readTable reads .eh_frame_hdr, which is at addr.
 func readTable(c *bin.Cursor, addr uint64) (table []fdeEntry) {
 	version, pointer, count, entries := c.U8(), c.U8(), c.U8(), c.U8()
 	if c.Err() != nil || version != 1 || count == encOmit || entries == encOmit {
@@ -126,7 +126,7 @@ func readTable(c *bin.Cursor, addr uint64) (table []fdeEntry) {
 	return table
 }
 
-// pointerSize is the size of a pointer of an encoding, 0 for one of LEB128 or of
+// pointerSize returns the size of a pointer with an encoding, or 0 for LEB128 or
 // the machine's size.
 func pointerSize(enc uint8) int {
 	switch enc & 7 {
@@ -148,13 +148,13 @@ func signedPointer(c *bin.Cursor, size int) uint64 {
 	return v
 }
 
-// fdeSizes reads the sizes of the ranges of FDEs, where pointers have a fixed size.
+// fdeSizes reads the sizes of the FDEs' ranges if pointers have a fixed size.
 func fdeSizes(b *image.Image, table []fdeEntry) {
 	if len(table) == 0 {
 		return
 	}
 	data, addr := ehFrame(b, table[0].fde)
-	sizes := map[uint64]int{} // of pointers, by CIE
+	sizes := map[uint64]int{} // sizes of pointers, by CIE
 	for i := range table {
 		e := &table[i]
 		if off := e.fde - addr; off+8 < uint64(len(data)) {
@@ -163,8 +163,8 @@ func fdeSizes(b *image.Image, table []fdeEntry) {
 	}
 }
 
-// ehFrame is .eh_frame and its address: the section, or without sections the
-// segment around an FDE.
+// ehFrame returns .eh_frame and its address: the section or, without sections,
+// the segment around an FDE.
 func ehFrame(b *image.Image, fde uint64) ([]byte, uint64) {
 	s := b.Section(".eh_frame")
 	if i := slices.IndexFunc(b.Segments, func(p *object.Section) bool { return p.Holds(fde) }); s == nil && !b.HasSections() && i >= 0 {
@@ -178,8 +178,8 @@ func ehFrame(b *image.Image, fde uint64) ([]byte, uint64) {
 	return data, s.Addr
 }
 
-// fdeSize reads an FDE's range (LSB 5.0 core, 10.6.1); 0 where it is not of the
-// usual form.
+// fdeSize reads the size of an FDE's range (LSB 5.0 core, 10.6.1), or returns 0
+// if the FDE has an unusual form.
 func fdeSize(data []byte, off uint64, b *image.Image, sizes map[uint64]int) uint64 {
 	c := bin.NewAt(".eh_frame", data[off:], off, b.Order)
 	if length := c.U32(); length < 8 || length == 0xffffffff {
@@ -205,7 +205,7 @@ func fdeSize(data []byte, off uint64, b *image.Image, sizes map[uint64]int) uint
 	return 0
 }
 
-// ciePointerSize is the size of the pointers in a CIE's FDEs, 0 if it is not known.
+// ciePointerSize returns the size of the pointers in a CIE's FDEs, or 0 if unknown.
 func ciePointerSize(cie []byte, b *image.Image) int {
 	c := bin.New(".eh_frame", cie, b.Order)
 	if length := c.U32(); length < 8 || length == 0xffffffff || c.U32() != 0 {

@@ -27,7 +27,7 @@ often has it. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
 	Check: checkFollow,
 }
 
-// followRules are the rules of the follower's findings.
+// followRules maps the follower's findings to rules.
 var followRules = map[follow.Kind]string{
 	follow.WrongCFA: "SYM551", follow.WrongCFASome: "SYM553", follow.WrongReturn: "SYM554", follow.WrongSaved: "SYM555", follow.MissingRule: "SYM556",
 }
@@ -56,7 +56,7 @@ func reportFollowed(p *check.Pass, b *image.Image, f follow.Finding) {
 	}
 }
 
-// reportSkipped reports what was not compared.
+// reportSkipped reports what could not be compared.
 func reportSkipped(p *check.Pass, s *follow.Stats) {
 	if s.Followed == s.Blocks {
 		return
@@ -72,7 +72,7 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// byReason lists counts, greatest first.
+// byReason lists counts, the largest first.
 func byReason(counts map[string]int) string {
 	keys := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(keys, func(a, b string) int { return counts[b] - counts[a] })

@@ -15,11 +15,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// minGap is the shortest piece of code, in bytes, that is reported as nameless where its bytes are
-// not there to show whether it is padding.
+// minGap is the size in bytes from which code is reported as nameless if its bytes are not
+// available to recognise padding.
 const minGap = 64
 
-// maxCodePieces is how many pieces a finding names.
+// maxCodePieces is the number of pieces that a finding lists.
 const maxCodePieces = 5
 
 func checkCodeNamed(p *check.Pass, b *image.Image) {
@@ -35,8 +35,8 @@ func checkCodeNamed(p *check.Pass, b *image.Image) {
 	}
 }
 
-// namedRanges returns the ranges with a name, in addresses of the binary, ascending and disjoint: those
-// of FUNCs, and from each PUBLIC up to the next record.
+// namedRanges returns the code with a name as ascending, disjoint ranges of the binary's addresses:
+// FUNCs, and from each PUBLIC up to the next record.
 func namedRanges(f *facts.Facts, b *image.Image) []object.Range {
 	all := make([]object.Range, 0, f.Functions.Len()+f.Publics.Len())
 	for _, fn := range f.Functions.All {
@@ -67,7 +67,7 @@ func namedRanges(f *facts.Facts, b *image.Image) []object.Range {
 	return all[:n]
 }
 
-// gaps returns the parts of a range outside of others, which ascend.
+// gaps returns the parts of a range outside others, which are in ascending order.
 func gaps(whole object.Range, others []object.Range) (left []object.Range) {
 	at := whole.Start
 	first, _ := slices.BinarySearchFunc(others, whole.Start, func(r object.Range, at uint64) int { return cmp.Compare(r.End, at) })
@@ -86,7 +86,7 @@ func gaps(whole object.Range, others []object.Range) (left []object.Range) {
 	return left
 }
 
-// reportUnnamed reports a part's code without a name, less its padding.
+// reportUnnamed reports a part's code without a name, excluding its padding.
 func reportUnnamed(p *check.Pass, b *image.Image, part *execcode.Part, left []object.Range, padding execcode.Padding) {
 	total, n := uint64(0), 0
 	for _, r := range left {
@@ -132,7 +132,7 @@ func checkExecutable(p *check.Pass) (func(*symfmt.Record), func()) {
 	}
 	return func(r *symfmt.Record) {
 		if !b.Other && !b.Executable(b.Addr(r.RVA)) && len(b.ExecRanges()) > 0 {
-			p.Report(r, facts.AddressField(r), "%v at 0x%x is outside of the binary's executable code", r.Kind, uint64(r.RVA))
+			p.Report(r, facts.AddressField(r), "%v at 0x%x is outside the binary's executable code", r.Kind, uint64(r.RVA))
 		}
 	}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// withBinary makes a check that runs at the end, if there is a binary and it is the file's.
+// withBinary returns a check that runs at the end if there is a binary and it is the file's.
 func withBinary(compare func(p *check.Pass, b *image.Image)) check.Func {
 	return check.AtEnd(func(p *check.Pass) {
 		if b := image.Of(p); b != nil && !b.Other {
@@ -20,7 +20,8 @@ func withBinary(compare func(p *check.Pass, b *image.Image)) check.Func {
 	})
 }
 
-// sharedWithBinary is withBinary for rules that share one look at the binary; see SharedAtEnd.
+// sharedWithBinary is like withBinary, for rules that share one look at the binary; see
+// check.SharedAtEnd.
 func sharedWithBinary(look func(p *check.Pass, b *image.Image)) check.Func {
 	return check.SharedAtEnd(func(p *check.Pass) {
 		if b := image.Of(p); b != nil && !b.Other {
@@ -56,7 +57,7 @@ type idError string
 
 func (e idError) Error() string { return string(e) }
 
-const errNoID = idError("there is neither a build-id nor a .text to make one of")
+const errNoID = idError("there is neither a build-id nor a .text section to make one from")
 
 func checkModuleCPU(p *check.Pass) (func(*symfmt.Record), func()) {
 	b := image.Of(p)

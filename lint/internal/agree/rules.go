@@ -1,6 +1,6 @@
-// Package agree has the rules of the family binary: they compare a symbol file with its binary. They
-// take the binary's headers, symbol tables, .eh_frame_hdr, .sframe and instructions, and never the
-// dumper's output.
+// Package agree implements the rules of the family binary, which compare a symbol file with its
+// binary. They use the binary's headers, symbol tables, .eh_frame_hdr, .sframe and instructions, but
+// never the dumper's output.
 package agree
 
 import (

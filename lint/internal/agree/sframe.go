@@ -61,7 +61,7 @@ func (c *sframeCheck) block(b *follow.Block) {
 	}
 }
 
-// at compares at an address; true for a difference.
+// at compares the rules at an address, and reports whether they differ.
 func (c *sframeCheck) at(b *follow.Block, rva symfmt.RVA) bool {
 	_, want, err := c.section.Find(c.image.Addr(rva))
 	row := c.rows.Row(b, rva)
@@ -80,14 +80,14 @@ func (c *sframeCheck) at(b *follow.Block, rva symfmt.RVA) bool {
 	return false
 }
 
-// same compares a rule of .cfa, .ra or the frame pointer (which: 0, 1, 2).
+// same compares a rule for .cfa, .ra or the frame pointer (which: 0, 1, 2).
 func (c *sframeCheck) same(which int, have follow.Place, rule sframe.Rule) bool {
 	want := c.place(rule)
 	if want.Kind == follow.PlaceOther || have == want {
 		return true
 	}
-	// An outermost frame has only that it is one, and before version 3 not even
-	// that.
+	// .sframe says nothing about an outermost frame but that it is one, and
+	// before version 3 not even that.
 	if have.Kind == follow.PlaceUndef || which == 0 && want.Kind == follow.PlaceNone {
 		return true
 	}
@@ -97,11 +97,11 @@ func (c *sframeCheck) same(which int, have follow.Place, rule sframe.Rule) bool 
 	if none(have) && none(want) {
 		return true
 	}
-	// .sframe says no more than that about an outermost frame.
+	// This is all that .sframe says about an outermost frame.
 	return want.Kind == follow.PlaceUndef && which != 1
 }
 
-// own returns the register that holds a value which no rule has moved.
+// own returns the register that holds a value not yet moved by a rule.
 func (c *sframeCheck) own(which int) cfi.Reg {
 	switch which {
 	case 1:
@@ -112,7 +112,7 @@ func (c *sframeCheck) own(which int) cfi.Reg {
 	return cfi.NoReg
 }
 
-// place is a rule of .sframe.
+// place returns the place that a rule of .sframe computes.
 func (c *sframeCheck) place(r sframe.Rule) follow.Place {
 	p := follow.Place{Base: cfi.CFA, Off: r.Offset}
 	switch r.Kind {
@@ -134,7 +134,7 @@ func (c *sframeCheck) place(r sframe.Rule) follow.Place {
 	return p
 }
 
-// register is the one with a DWARF number.
+// register returns the register with a DWARF number.
 func (c *sframeCheck) register(number uint64) cfi.Reg {
 	for i := range c.rows.CPU.Regs {
 		if c.rows.CPU.Regs[i].DWARF == number && number != arch.NoDWARF {

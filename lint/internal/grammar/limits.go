@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// longLine is the length up to which every reader takes a line, in bytes:
-// rust-minidump's buffer grows to 160 KiB, of which a line may fill half.
+// longLine is the length in bytes up to which every reader accepts a line:
+// rust-minidump's buffer grows to 160 KiB, half of which a line may fill.
 const longLine = 80 << 10
 
 // limitRules are about records that some readers do not accept.

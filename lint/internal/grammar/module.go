@@ -11,7 +11,7 @@ import (
 
 var onModule = []symfmt.Kind{symfmt.KindModule}
 
-// guidDigits are the digits of an id in front of the age.
+// guidDigits is the number of digits of an id before the age.
 const guidDigits = 32
 
 var moduleRules = []*check.Rule{
@@ -127,7 +127,7 @@ var knownOS = map[string]bool{
 	"fuchsia": true, "solaris": true, "nacl": true,
 }
 
-// otherCPUs are names that dumpers write for CPUs which package arch has not, or
+// otherCPUs are names that dumpers write for CPUs unknown to package arch, or
 // for none.
 var otherCPUs = map[string]bool{
 	"unknown": true, "sparc": true, "sparcv9": true, "ia64": true, "alpha": true, "arm64_32": true,

@@ -1,4 +1,5 @@
-// Package grammar has the rules of the family grammar: what records are, their order and encoding.
+// Package grammar implements the rules of the family grammar: the form of records, their order and
+// encoding.
 package grammar
 
 import (
@@ -11,15 +12,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// allKinds are the kinds of records; notModule all but MODULE; named those that
-// end in a name or in other free text which readers want to be UTF-8.
+// allKinds are all kinds of records, notModule all but MODULE, and named those
+// that end in a name or other free text that readers expect to be UTF-8.
 var (
 	allKinds = []symfmt.Kind{
 		symfmt.KindModule, symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc,
 		symfmt.KindInline, symfmt.KindLine, symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit, symfmt.KindCFI,
 	}
 	notModule = allKinds[1:]
-	ownPlace  = []symfmt.Kind{ // without those that belong to a record before them
+	ownPlace  = []symfmt.Kind{ // kinds that do not belong to a record before them
 		symfmt.KindInfo, symfmt.KindFile, symfmt.KindInlineOrigin, symfmt.KindFunc,
 		symfmt.KindPublic, symfmt.KindStackWin, symfmt.KindCFIInit,
 	}
@@ -29,7 +30,7 @@ var (
 	}
 )
 
-// BadRecord is what the reader itself finds: it is reported by whoever reads the file.
+// BadRecord is what the reader itself finds; it is reported by the code that reads the file.
 var BadRecord = &check.Rule{
 	ID:       "SYM101",
 	Title:    "unrecognised line",
@@ -160,7 +161,8 @@ Windows followed by the name of the binary.`,
 }
 
 // knownInfos are the keys that dumpers write and readers read: Breakpad's
-// (CODE_ID), dump_syms's with --extra-info, and rust-minidump's cache (URL).
+// (CODE_ID), those of dump_syms --extra-info, and rust-minidump's cache's
+// (URL).
 var knownInfos = []string{
 	"CODE_ID", "GENERATOR", "URL", "VERSION", "RELEASECHANNEL", "VENDOR", "PRODUCTNAME", "BUILDID",
 }
@@ -184,7 +186,7 @@ func moduleFirst(p *check.Pass) (func(*symfmt.Record), func()) {
 }
 
 func followsFunc(p *check.Pass) (func(*symfmt.Record), func()) {
-	before := symfmt.KindNone // the record in front of the run of them
+	before := symfmt.KindNone // the record before the run of them
 	return func(r *symfmt.Record) {
 		if p.InFunc || p.FuncLost {
 			return

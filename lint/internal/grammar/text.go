@@ -11,12 +11,12 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// layout makes a check of the text's layout, which is known at the end.
+// layout returns a check of the text's layout, which is known at the end.
 func layout(report func(p *check.Pass, l *symfmt.Layout)) check.Func {
 	return check.AtEnd(func(p *check.Pass) { report(p, &p.Layout) })
 }
 
-// reportPlaces reports lines that have something in common with one finding.
+// reportPlaces reports lines that share a property as one finding.
 func reportPlaces(p *check.Pass, at symfmt.Places, one, all string) {
 	switch at.Count {
 	case 0:
@@ -27,7 +27,7 @@ func reportPlaces(p *check.Pass, at symfmt.Places, one, all string) {
 	}
 }
 
-// UTF16Text is reported by whoever reads the file: no record of it is seen.
+// UTF16Text is reported by the code that reads the file, as no record of it is seen.
 var UTF16Text = &check.Rule{
 	ID:       "SYM113",
 	Title:    "text in UTF-16",
@@ -226,7 +226,7 @@ rust-minidump refuses the file for blanks before a record or after a line record
 	},
 }
 
-// withKinds is a slice with some more at its end.
+// withKinds returns a copy of kinds with more appended.
 func withKinds(kinds []symfmt.Kind, more ...symfmt.Kind) []symfmt.Kind {
 	return append(kinds[:len(kinds):len(kinds)], more...)
 }

@@ -1,5 +1,5 @@
-// Package image is the binary of a pass as rules see it: code, symbols, and the rows of STACK CFI to
-// compare with it.
+// Package image is the rules' view of a pass's binary: its code, its symbols, and the rows of STACK
+// CFI to compare with it.
 package image
 
 import (
@@ -15,35 +15,35 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Image is the binary that the symbols of a pass are of, with the rows of STACK CFI.
+// Image is the binary of a pass's symbols, with the rows of STACK CFI.
 type Image struct {
 	*object.File
-	Own   bool // the symbols were made of it, whatever their id is
-	Other bool // SYM501 says that it is not the file's
-	// Problems are parts that could not be read: one message each.
+	Own   bool // the symbols were made from it, whatever its id
+	Other bool // SYM501 reports that it is not the file's binary
+	// Problems are messages about parts that could not be read.
 	Problems []string
 
 	rows *follow.Table // nil until the first STACK CFI INIT
 	mini *object.File
 	all  []execcode.Part // nil until Parts
-	data []extent.Extent // in code, by symbols; nil until DataSymbols
+	data []extent.Extent // pieces of code that are data according to symbols; nil until DataSymbols
 	done bool
 }
 
 // attached is the state of a pass.
 type attached struct{ image *Image }
 
-// Open gives a pass its binary. Call it before the pass begins.
+// Open sets the binary of a pass. It must be called before the pass begins.
 func Open(p *check.Pass, f *object.File, own bool) {
 	b := &Image{File: f, Own: own}
 	check.State[attached](p).image = b
 	p.Watch(func(r *symfmt.Record) { b.see(r, &p.CFI, p.Arch) }, symfmt.KindCFIInit, symfmt.KindCFI)
 }
 
-// Of returns the binary of a pass, nil without one.
+// Of returns the binary of a pass, or nil.
 func Of(p *check.Pass) *Image { return check.State[attached](p).image }
 
-// Problem notes a part that could not be read.
+// Problem records a part that could not be read.
 func (b *Image) Problem(what string, err error) {
 	if err == nil {
 		return
@@ -53,7 +53,7 @@ func (b *Image) Problem(what string, err error) {
 	}
 }
 
-// Parts are the sections with code, or the segments of a file without sections.
+// Parts returns the sections with code or, in a file without sections, the segments.
 func (b *Image) Parts() []execcode.Part {
 	if b.all == nil {
 		b.all = execcode.Parts(b.File)
@@ -61,7 +61,7 @@ func (b *Image) Parts() []execcode.Part {
 	return b.all
 }
 
-// DataSymbols are the pieces of code that symbols declare to be data.
+// DataSymbols returns the pieces of code that symbols declare to be data.
 func (b *Image) DataSymbols() []extent.Extent {
 	if b.data == nil {
 		list, err := execcode.Data(b.File)
@@ -90,7 +90,7 @@ func (b *Image) see(r *symfmt.Record, facts *facts.Rows, cpu *arch.Arch) {
 	b.rows.Add(r, set.Changes)
 }
 
-// Rows returns the rows of STACK CFI at the end, in order.
+// Rows returns the rows of STACK CFI, once complete, in order.
 func (b *Image) Rows() *follow.Table {
 	if !b.done {
 		if b.rows == nil {
@@ -108,8 +108,7 @@ func (b *Image) RVA(addr uint64) symfmt.RVA { return symfmt.RVA(addr - b.Base) }
 // Addr converts an address of the symbol file to one of the binary.
 func (b *Image) Addr(rva symfmt.RVA) uint64 { return uint64(rva) + b.Base }
 
-// CodeAt returns the bytes of the binary's code at an address up to the end of their section, nil
-// outside of code.
+// CodeAt returns the binary's code at an address up to the end of its section, or nil.
 func (b *Image) CodeAt(addr uint64) []byte {
 	parts := b.Parts()
 	i, _ := slices.BinarySearchFunc(parts, addr, func(p execcode.Part, addr uint64) int {
@@ -126,11 +125,11 @@ func (b *Image) CodeAt(addr uint64) []byte {
 	return data[min(addr-parts[i].Start, uint64(len(data))):]
 }
 
-// HasCode reports whether the file has the bytes of its code.
+// HasCode reports whether the file contains the bytes of its code.
 func (b *Image) HasCode() bool { return len(b.Parts()) > 0 }
 
-// DebugID returns the id that MODULE has in a symbol file of the binary, and what it was made of;
-// "" without.
+// DebugID returns the id that MODULE has in a symbol file of the binary, and what it is made
+// from; "" if there is none.
 func (b *Image) DebugID() (id, what string) {
 	raw, what := b.BuildID(), "build-id"
 	if raw == nil {

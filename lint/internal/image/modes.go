@@ -10,14 +10,15 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// CodeMode is how to decode code from an address on.
+// CodeMode says how to decode code from an address on.
 type CodeMode struct {
 	Addr uint64
 	Step insn.Step // nil for data
 }
 
-// Modes are the places where instructions and data begin, ascending, by
-// mapping symbols; at least one for the CPU's instructions.
+// Modes returns the addresses where instructions and data begin according to
+// mapping symbols, ascending; there is at least one, for the CPU's
+// instructions.
 func (b *Image) Modes() []CodeMode {
 	var step insn.Step
 	switch {
@@ -39,8 +40,8 @@ func (b *Image) Modes() []CodeMode {
 	return modes
 }
 
-// mapping adds the places that mapping symbols mark (ELF for the Arm Architecture, section 5.5.5):
-// a name, and anything behind a dot.
+// mapping adds the places marked by mapping symbols (ELF for the Arm Architecture, section 5.5.5):
+// a name, optionally followed by a dot and anything else.
 func (b *Image) mapping(modes []CodeMode, known map[string]insn.Step) []CodeMode {
 	err := b.Symbols(object.Symtab, func(s *object.Symbol) {
 		if len(s.Name) < 2 || s.Name[0] != '$' || len(s.Name) > 2 && s.Name[2] != '.' {
@@ -55,8 +56,8 @@ func (b *Image) mapping(modes []CodeMode, known map[string]insn.Step) []CodeMode
 	return modes
 }
 
-// modesARM are the places where A32, T32 and data begin. Without mapping symbols the functions'
-// addresses decide, if all agree.
+// modesARM returns the places where A32, T32 and data begin. Without mapping symbols, the
+// functions' addresses decide if all agree.
 func (b *Image) modesARM() []CodeMode {
 	modes := b.mapping(nil, map[string]insn.Step{"$a": insn.ARM, "$t": insn.Thumb, "$d": nil})
 	if len(modes) > 0 {

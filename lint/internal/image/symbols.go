@@ -5,8 +5,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// EachFunction calls fn for the function symbols of all tables, in executable
-// code. The Symbol is reused.
+// EachFunction calls fn for the function symbols in executable code of all
+// tables. The Symbol is reused.
 func (b *Image) EachFunction(fn func(s *object.Symbol, addr uint64)) {
 	one := func(f *object.File, which object.Table) {
 		err := f.Symbols(which, func(s *object.Symbol) {
@@ -31,7 +31,7 @@ func (b *Image) EachFunction(fn func(s *object.Symbol, addr uint64)) {
 	}
 }
 
-// Exported calls fn for the functions that other modules may call. One without bytes is never
+// Exported calls fn for each function that other modules may call. An empty function is never
 // called: code that the compiler found to be unreachable has the address of whatever comes next.
 func (b *Image) Exported(fn func(addr uint64)) {
 	err := b.Symbols(object.Dynamic, func(s *object.Symbol) {
@@ -45,7 +45,7 @@ func (b *Image) Exported(fn func(addr uint64)) {
 // codeAddr clears the bit that marks another instruction set.
 func (b *Image) codeAddr(addr uint64) uint64 { return addr &^ b.ISABit }
 
-// NameAt is the name of the function that an address is in, "" for none.
+// NameAt returns the name of the function at an address, or "".
 func (b *Image) NameAt(addr uint64) (name string) {
 	var best uint64
 	b.EachFunction(func(s *object.Symbol, at uint64) {

@@ -14,11 +14,11 @@ import (
 )
 
 // Return addresses follow call instructions. They are counted in one sweep over the code that
-// begins anew at every function: an instruction gives the start of the next one, and data in
+// starts anew at every function: instructions give the start of the next one, but data in
 // between do not.
 
-// countCalls counts the return addresses in code, and those that have call frame
-// information; nil without a binary whose calls can be read.
+// countCalls counts the return addresses in code, and those with call frame
+// information. It returns nil without a binary whose calls can be decoded.
 func countCalls(p *check.Pass, code []object.Range, known extent.Ranges) *coverage.Share {
 	var s coverage.Share
 	b := image.Of(p)
@@ -38,12 +38,12 @@ func countCalls(p *check.Pass, code []object.Range, known extent.Ranges) *covera
 	return &s
 }
 
-// eachCall calls fn for the last byte of each call instruction of the code in ranges,
-// which ascend; false if the binary has no code that can be read.
+// eachCall calls fn for the last byte of each call instruction in ranges, which are
+// ascending; it returns false if the binary has no code that can be decoded.
 func eachCall(p *check.Pass, b *image.Image, ranges []object.Range, fn func(last uint64)) (read bool) {
 	sweep := callSweep{b: b, exec: b.ExecRanges(), loose: b.Kind == object.Relocatable}
 	modes := b.Modes()
-	var code []byte // of a section
+	var code []byte // of the current section
 	var start uint64
 	starts := codeStarts(p.Facts)
 	for _, r := range ranges {
@@ -70,7 +70,7 @@ func eachCall(p *check.Pass, b *image.Image, ranges []object.Range, fn func(last
 	return sweep.read
 }
 
-// codeStarts are the addresses where instructions are known to begin, ascending.
+// codeStarts returns the addresses where instructions are known to begin, in ascending order.
 func codeStarts(f *facts.Facts) []symfmt.RVA {
 	all := f.Starts()
 	for _, b := range f.Blocks.All {
@@ -80,16 +80,15 @@ func codeStarts(f *facts.Facts) []symfmt.RVA {
 	return slices.Compact(all)
 }
 
-// callSweep reads code.
+// callSweep finds calls in code.
 type callSweep struct {
 	b     *image.Image
 	exec  []object.Range
-	loose bool // an object file: what is called is not known
+	loose bool // an object file: the targets of calls are unknown
 	read  bool
 }
 
-// part reads code at addr up to its end, in the mode that is in force. It stops at bytes that do
-// not decode.
+// part decodes code at addr in the mode in force. It stops at bytes that do not decode.
 func (c *callSweep) part(code []byte, addr uint64, modes *[]image.CodeMode, fn func(uint64)) {
 	for len(code) > 0 {
 		for len(*modes) > 1 && (*modes)[1].Addr <= addr {
@@ -107,7 +106,7 @@ func (c *callSweep) part(code []byte, addr uint64, modes *[]image.CodeMode, fn f
 	}
 }
 
-// sweep decodes instructions. A call of the next instruction, within a function, only pushes its
+// sweep decodes instructions. A call of the next instruction, inside a function, only pushes its
 // address and does not return.
 func (c *callSweep) sweep(code []byte, addr uint64, step insn.Step, fn func(uint64)) {
 	for len(code) > 0 {
@@ -123,7 +122,7 @@ func (c *callSweep) sweep(code []byte, addr uint64, step insn.Step, fn func(uint
 	}
 }
 
-// calls reports whether a call may have this target. A target outside of code means that the bytes
+// calls reports whether a call may have this target. A target outside code means that the bytes
 // are data, or that a weak function is missing.
 func (c *callSweep) calls(target uint64) bool {
 	if len(c.exec) == 1 {

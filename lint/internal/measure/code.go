@@ -14,28 +14,28 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// codeMeasure goes through the code of a module, by address.
+// codeMeasure goes through the code of a module in order of address.
 type codeMeasure struct {
 	p       *check.Pass
-	image   *image.Image // nil without a binary whose code the records describe
+	image   *image.Image // nil without a binary that the records describe
 	share   coverage.CodeShare
-	known   []extent.Extent // has call frame information
-	skip    []extent.Extent // start-up code by its name
+	known   []extent.Extent // code with call frame information
+	skip    []extent.Extent // start-up code, known by name
 	data    []extent.Extent
 	anchors []execcode.Anchor
 	names   codeNames
-	found   func(*coverage.Gap) // called for each function without, by address
-	last    coverage.Gap        // not passed to found yet
+	found   func(*coverage.Gap) // called for each function that lacks some, by address
+	last    coverage.Gap        // not yet passed to found
 
 	part    *execcode.Part // nil without a binary
 	padding execcode.Padding
-	step    insn.Step      // nil where code and data cannot be separated
-	unit    int            // of step
-	counted []object.Range // code of the binary that counts, in its addresses
+	step    insn.Step      // nil if code and data cannot be told apart
+	unit    int            // alignment of instructions for step
+	counted []object.Range // counted code of the binary, in its addresses
 }
 
-// codeShare measures the code, and calls found for each FUNC, each PUBLIC, and each
-// piece of code with neither, that lacks call frame information.
+// codeShare measures the code, and calls found for each FUNC, PUBLIC, and piece of
+// code outside both that lacks call frame information.
 func codeShare(p *check.Pass, known extent.Ranges, found func(*coverage.Gap)) *codeMeasure {
 	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
 	if b := image.Of(p); sameBinary(p, b) && b.HasCode() {
@@ -54,7 +54,7 @@ func codeShare(p *check.Pass, known extent.Ranges, found func(*coverage.Gap)) *c
 	return m
 }
 
-// sameBinary reports whether there is a binary, and the symbols are of it.
+// sameBinary reports whether there is a binary and the symbols are made from it.
 func sameBinary(p *check.Pass, b *image.Image) bool {
 	switch {
 	case b == nil || !p.HasModule:
@@ -92,8 +92,8 @@ func (m *codeMeasure) binary() {
 }
 
 // mentioned returns the code of a part. A segment of a file without section headers may hold tables
-// and constants in front of its code and behind it: its code is what lies between the first and the
-// last address in a record.
+// and constants before and after its code; its code is what lies between the first and the last
+// address in a record.
 func (m *codeMeasure) mentioned(whole extent.Extent) extent.Extent {
 	if !m.part.Segment {
 		return whole
@@ -113,7 +113,7 @@ func (m *codeMeasure) mentioned(whole extent.Extent) extent.Extent {
 	return extent.Between(min(e.RVA, e.End), e.End)
 }
 
-// records measures the code that records name.
+// records measures the code that records cover.
 func (m *codeMeasure) records() {
 	m.share.Of = coverage.CodeOfRecords
 	all := make([]symfmt.Range, 0, m.p.Functions.Len()+m.p.Publics.Len())
@@ -129,11 +129,12 @@ func (m *codeMeasure) records() {
 	}
 }
 
-// codePage is the page size, in bytes, with which the code of the last PUBLIC is assumed to end.
+// codePage is the page size in bytes at which the code of the last PUBLIC is assumed to end.
 const codePage = 4096
 
-// public returns the code of a PUBLIC: with rules up to their end, else up to the next record. The
-// end of the last one is not known: it gets the rest of its page, unless it is start-up code.
+// public returns the code of a PUBLIC: up to the end of its rules, or without rules up to the next
+// record. The end of the last one is unknown: it gets the rest of its page unless it is start-up
+// code.
 func (m *codeMeasure) public(rva symfmt.RVA) extent.Extent {
 	end := rva | (codePage - 1)
 	if end++; end < rva {
@@ -155,8 +156,7 @@ func (m *codeMeasure) public(rva symfmt.RVA) extent.Extent {
 	return extent.Between(rva, end)
 }
 
-// startup is the code of the functions whose names say that it is start-up code, by
-// address.
+// startup returns the code of functions named like start-up code, by address.
 func (m *codeMeasure) startup() (all []extent.Extent) {
 	for _, s := range m.p.Startup {
 		e := extent.Of(s.RVA, s.Size)
@@ -171,7 +171,7 @@ func (m *codeMeasure) startup() (all []extent.Extent) {
 	return extent.Join(all)
 }
 
-// whole measures a piece of code, all of which counts except the excluded parts.
+// whole measures a piece of code, which counts except for the excluded parts.
 func (m *codeMeasure) whole(e extent.Extent) {
 	if e.RVA >= e.End {
 		return
@@ -193,7 +193,7 @@ func (m *codeMeasure) add(covered, without uint64) {
 	m.share.Add(covered, extent.Sum(covered, without))
 }
 
-// count adds code that counts, in which return addresses are looked for.
+// count adds code that counts, in which return addresses are then searched for.
 func (m *codeMeasure) count(e extent.Extent) {
 	if m.part == nil || e.RVA >= e.End {
 		return
@@ -206,7 +206,7 @@ func (m *codeMeasure) count(e extent.Extent) {
 	m.counted = append(m.counted, r)
 }
 
-// gap is for a piece without call frame information.
+// gap handles a piece without call frame information.
 func (m *codeMeasure) gap(e extent.Extent) {
 	for _, a := range m.anchors {
 		if at := m.image.RVA(a.Addr); at >= e.RVA && at < e.End {
@@ -226,8 +226,8 @@ func (m *codeMeasure) gap(e extent.Extent) {
 	without(m.skip, &m.share.Startup, without(m.data, &m.share.Data, m.split))(e)
 }
 
-// aroundAnchor is the start-up code in a gap with an anchor. Names, where there are
-// some, bound it.
+// aroundAnchor returns the start-up code in a gap with an anchor, bounded by names
+// where there are some.
 func (m *codeMeasure) aroundAnchor(gap extent.Extent, at symfmt.RVA, a execcode.Anchor) extent.Extent {
 	e := extent.Between(max(gap.RVA, at-min(at, symfmt.RVA(a.Before))), min(gap.End, at+symfmt.RVA(a.Behind)))
 	if from, ok := m.names.upTo(at); ok {
@@ -239,7 +239,7 @@ func (m *codeMeasure) aroundAnchor(gap extent.Extent, at symfmt.RVA, a execcode.
 	return e
 }
 
-// split gives each function what it lacks.
+// split assigns to each function what it lacks.
 func (m *codeMeasure) split(e extent.Extent) {
 	for e.RVA < e.End {
 		owner, next := m.names.at(e.RVA)
@@ -249,7 +249,7 @@ func (m *codeMeasure) split(e extent.Extent) {
 	}
 }
 
-// piece is for code of one function without call frame information.
+// piece handles code of one function without call frame information.
 func (m *codeMeasure) piece(e extent.Extent, owner coverage.Gap) {
 	if m.part == nil {
 		m.lack(e, owner)
@@ -257,7 +257,7 @@ func (m *codeMeasure) piece(e extent.Extent, owner coverage.Gap) {
 	}
 	whole := e
 	if e = m.trim(e, e.RVA == owner.RVA && owner.Line > 0); e.Size() == 0 && owner.Kind == coverage.GapFunc {
-		e = whole // says that it is code
+		e = whole // the PUBLIC shows that it is code
 	}
 	m.share.Padding += whole.Size() - e.Size()
 	if m.step == nil {
@@ -273,7 +273,7 @@ func (m *codeMeasure) piece(e extent.Extent, owner coverage.Gap) {
 	m.lack(extent.Between(at, e.End), owner)
 }
 
-// lack is for a piece that counts.
+// lack handles a piece that counts.
 func (m *codeMeasure) lack(e extent.Extent, owner coverage.Gap) {
 	if e.Size() == 0 {
 		return

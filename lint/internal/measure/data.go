@@ -8,19 +8,20 @@ import (
 )
 
 // Tables and constants in code have no name in a stripped file: OpenSSL's assembly has 150 KB in one
-// piece. They are recognised by bytes, on arm64 words, that decode to no instruction. In the code of
-// libc, libcrypto, libgmp, libnettle, libgcrypt, libzstd and libffi, with rules and without, there is
-// not one such byte; in libcrypto's tables one byte in 24 is.
+// piece. They are recognised by bytes, on arm64 words, that are not instructions. The code of libc,
+// libcrypto, libgmp, libnettle, libgcrypt, libzstd and libffi, with and without rules, contains not
+// one such byte; in libcrypto's tables, one byte in 24 is.
 const (
-	// Bytes that do not decode are data, with all that is between them, where there are so many ...
+	// Bytes that do not decode are data, together with everything between them, if there are at
+	// least this many ...
 	minNoInstruction = 4
-	// ... and each is at most so far behind the one before, in bytes. A function with a few unknown
+	// ... and each is at most this many bytes after the previous one. A function with a few unknown
 	// instructions is not enough.
 	maxNoInstructionGap = 256
 )
 
-// dataStep decodes instructions of a CPU whose data differs recognizably from its code; nil for
-// other CPUs. Instructions are at multiples of unit bytes.
+// dataStep returns the decoder for a CPU whose data can be distinguished from its code, or nil.
+// Instructions are at multiples of unit bytes.
 func dataStep(cpu *arch.Arch) (step insn.Step, unit int) {
 	switch cpu {
 	case arch.X86_64:
@@ -33,10 +34,10 @@ func dataStep(cpu *arch.Arch) (step insn.Step, unit int) {
 	return nil, 0
 }
 
-// allocatedARM64 knows instructions by bits 25 to 28 of a word: the encodings 1 and 3 are
-// unallocated, and 0 is SME's with bit 31, without it reserved (Arm ARM, C4.1). In the 2.7 million
-// words of code of 12 arm64 libraries of Debian only zeros, which are padding, are unallocated; in
-// libcrypto's tables one word in six is.
+// allocatedARM64 recognises instructions by bits 25 to 28 of a word: the encodings 1 and 3 are
+// unallocated, and 0 is SME with bit 31 and reserved without it (Arm ARM, C4.1). In the 2.7
+// million words of code of 12 arm64 libraries of Debian only zeros, which are padding, are
+// unallocated; in libcrypto's tables one word in six is.
 func allocatedARM64(code []byte, _ uint64) (size int, kind insn.Kind, target uint64) {
 	const unit = 4
 	if len(code) < unit {
@@ -50,7 +51,7 @@ func allocatedARM64(code []byte, _ uint64) (size int, kind insn.Kind, target uin
 	return unit, insn.None, 0
 }
 
-// dataIn calls found for the pieces [from, to) of code that are data, ascending.
+// dataIn calls found for the pieces [from, to) of code that are data, in ascending order.
 func dataIn(code []byte, step insn.Step, unit int, found func(from, to int)) {
 	first, last, n := 0, 0, 0
 	end := func() {

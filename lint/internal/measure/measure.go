@@ -1,5 +1,5 @@
-// Package measure measures how much of a module's code has call frame information and lines, and has
-// the rules of the family coverage.
+// Package measure measures how much of a module's code has call frame information and lines, and
+// implements the rules of the family coverage.
 package measure
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/symtool/symtool/lint/facts"
 )
 
-// maxGaps is how many functions are listed.
+// maxGaps is the number of functions listed.
 const maxGaps = 20
 
-// Measure measures what the symbol file covers, with the binary if there is one. unreadable says that
-// the file has an encoding which no reader accepts.
+// Measure measures what the symbol file covers, with the binary if there is one. unreadable means
+// that the file has an encoding that no reader accepts.
 func Measure(p *check.Pass, unreadable bool) *coverage.Coverage {
 	c := &coverage.Coverage{Functions: p.Functions.Len(), Publics: p.Publics.Len(), Blocks: p.Blocks.Len(), WinBlocks: p.Wins.Len()}
 	c.Known = p.Covered()
@@ -60,8 +60,8 @@ func measureCode(p *check.Pass, c *coverage.Coverage) {
 	}
 }
 
-// Gaps calls found for each FUNC, each PUBLIC, and each piece of code with neither, that lacks call
-// frame information; known is the code that has it.
+// Gaps calls found for each FUNC, PUBLIC, and piece of code outside both that lacks call frame
+// information; known is the code that has it.
 func Gaps(p *check.Pass, known extent.Ranges, found func(*coverage.Gap)) { codeShare(p, known, found) }
 
 // countFunction adds a FUNC to the counts.
@@ -84,7 +84,7 @@ func countFunction(c *coverage.Coverage, fn *facts.Func) {
 	c.WorstLines = addGap(c.WorstLines, coverage.Gap{RVA: fn.RVA, Kind: coverage.GapFunc, Line: int(fn.Line), Size: fn.Size, Missing: fn.Size - fn.Covered})
 }
 
-// addGap keeps the functions that lack most.
+// addGap adds g to the list of the functions that lack most.
 func addGap(gaps []coverage.Gap, g coverage.Gap) []coverage.Gap {
 	if g.Missing == 0 {
 		return gaps

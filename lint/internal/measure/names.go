@@ -14,16 +14,16 @@ type codeNames struct {
 	funcs   facts.Sorted[facts.Func]
 	publics facts.Sorted[facts.Public]
 	starts  []symfmt.RVA // of both
-	from    symfmt.RVA   // where the piece of code begins: names in front of it are of other code
+	from    symfmt.RVA   // start of the piece of code: names before it belong to other code
 
-	nextFunc, nextPublic int // the first that begin behind the last address
+	nextFunc, nextPublic int // first ones that begin after the last address
 }
 
 func newCodeNames(p *check.Pass) codeNames {
 	return codeNames{funcs: p.FuncsByRVA(), publics: p.PublicsByRVA(), starts: p.Starts()}
 }
 
-// next is where the next function behind rva begins.
+// next returns where the next function after rva begins.
 func (n *codeNames) next(rva symfmt.RVA) (symfmt.RVA, bool) {
 	i, found := slices.BinarySearch(n.starts, rva)
 	if found {
@@ -35,7 +35,7 @@ func (n *codeNames) next(rva symfmt.RVA) (symfmt.RVA, bool) {
 	return n.starts[i], true
 }
 
-// upTo is the last start that is not behind rva.
+// upTo returns the last start at or before rva.
 func (n *codeNames) upTo(rva symfmt.RVA) (symfmt.RVA, bool) {
 	i, found := slices.BinarySearch(n.starts, rva)
 	if !found {
@@ -47,8 +47,8 @@ func (n *codeNames) upTo(rva symfmt.RVA) (symfmt.RVA, bool) {
 	return n.starts[i], true
 }
 
-// at is the function at an address, and where what belongs to it there ends. Line 0 is
-// for none.
+// at returns the function at an address, and the end of the code there that belongs to
+// it. Line 0 means none.
 func (n *codeNames) at(rva symfmt.RVA) (owner coverage.Gap, end symfmt.RVA) {
 	for n.nextFunc < n.funcs.Len() && n.funcs.At(n.nextFunc).RVA <= rva {
 		n.nextFunc++

@@ -80,7 +80,7 @@ record. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
 	},
 }
 
-// withCoverage makes a check of the measured coverage.
+// withCoverage returns a check of the measured coverage.
 func withCoverage(judge func(*check.Pass, *coverage.Coverage)) check.Func {
 	return check.AtEnd(func(p *check.Pass) { judge(p, p.Result.Coverage) })
 }
@@ -119,7 +119,7 @@ func checkMinCFI(p *check.Pass, c *coverage.Coverage) {
 	}
 }
 
-// largest names the function with the most bytes without call frame information.
+// largest describes the function with the most bytes without call frame information.
 func largest(c *coverage.Coverage) string {
 	if len(c.Worst) == 0 {
 		return ""

@@ -92,7 +92,7 @@ the module: one that was stored under a name with a folder is not found, and one
 	},
 }
 
-// fileTally counts the FILE records whose name is of a kind.
+// fileTally returns a check that counts the FILE records with a kind of name.
 func fileTally(is func(name []byte) bool, one, many string) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		t := tally{}
@@ -117,7 +117,7 @@ func isRelative(name []byte) bool {
 	switch {
 	case len(name) == 0 || isSlash(name[0]) || hasDrive(name):
 		return false
-	case name[0] == '<' || string(name) == "??": // no file at all
+	case name[0] == '<' || string(name) == "??": // not a file
 		return false
 	}
 	slash := bytes.IndexAny(name, `/\`)
@@ -131,7 +131,7 @@ func isMixed(name []byte) bool {
 	return bytes.IndexByte(name, '/') >= 0 && bytes.IndexByte(name, '\\') >= 0
 }
 
-// machineFolders are the folders of users and build servers; they end in a slash.
+// machineFolders are the folders of users and build servers; each ends in a slash.
 var machineFolders = []string{
 	"/home/", "/Users/", "/root/", "/builds/", "/build/", "/tmp/", "/var/tmp/", "/private/tmp/", "/private/var/",
 	"/var/lib/jenkins/", "/__w/", "/github/workspace/", "/workspace/", "/worker/",
@@ -147,8 +147,8 @@ func isMachinePath(name []byte) bool {
 	return false
 }
 
-// underFolder reports whether a path begins with a folder. "?:" stands for any drive, and after it
-// the case of letters is ignored.
+// underFolder reports whether a path begins with a folder. "?:" matches any drive, and makes the
+// rest case-insensitive.
 func underFolder(name []byte, folder string) bool {
 	rest, drive := strings.CutPrefix(folder, "?:")
 	if !drive {
@@ -177,7 +177,7 @@ const maxFolders = 64
 
 // isDoubled reports whether a path repeats some of its folders in a row. The last part is the file.
 func isDoubled(name []byte) bool {
-	var starts [maxFolders + 1]int // of folders, and behind the last
+	var starts [maxFolders + 1]int // starts of folders, and the end of the last
 	n := 0
 	for i, c := range name {
 		if isSlash(c) && n < maxFolders {
@@ -196,7 +196,7 @@ func isDoubled(name []byte) bool {
 	return false
 }
 
-// isDots reports whether a folder consists of dots and slashes only: "../".
+// isDots reports whether a folder consists only of dots and slashes: "../".
 func isDots(folder []byte) bool { return len(bytes.Trim(folder, `./\`)) == 0 }
 
 func moduleName(p *check.Pass) (func(*symfmt.Record), func()) {

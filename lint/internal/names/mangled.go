@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// scheme is a way to mangle names.
+// scheme is a name mangling scheme.
 type scheme uint8
 
 const (
@@ -21,7 +21,7 @@ const (
 
 var schemeNames = [...]string{"", "C++", "Rust", "Microsoft's C++", "Swift"}
 
-// mangledNames looks for mangled names: those of Swift, or the others.
+// mangledNames returns a check for mangled names: Swift's, or the others.
 func mangledNames(ofSwift bool) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		var tallies [swift + 1]tally
@@ -42,7 +42,7 @@ func mangledNames(ofSwift bool) check.Func {
 	}
 }
 
-// schemeOf returns the mangling scheme of a name, by its prefix. Names of C that only look mangled
+// schemeOf returns the mangling scheme of a name by its prefix. C names that only look mangled
 // (_Zero, _RNG_init) have none.
 func schemeOf(name []byte) scheme {
 	if bytes.IndexByte(name, ' ') >= 0 {
@@ -61,7 +61,7 @@ func schemeOf(name []byte) scheme {
 	return notMangled
 }
 
-// isItanium reports whether a name follows the Itanium ABI: _Z and the beginning of an encoding
+// isItanium reports whether a name follows the Itanium ABI: _Z and the start of an encoding
 // that is not the rest of a word.
 func isItanium(name []byte) bool {
 	if len(name) < 4 || name[0] != '_' || name[1] != 'Z' {
@@ -79,7 +79,7 @@ func isItanium(name []byte) bool {
 		return isDigit(next) || next == 'N' || next == 'L'
 	case c == 'S':
 		return strings.IndexByte("abdiost", next) >= 0 && hasDigit(name)
-	case c == 'T' && (next == 'h' || next == 'v'): // thunks: an offset is next
+	case c == 'T' && (next == 'h' || next == 'v'): // thunks: an offset follows
 		return len(name) > 4 && (name[4] == 'n' || isDigit(name[4]))
 	case c == 'T':
 		return strings.IndexByte("VTISHWCc", next) >= 0 && len(name) > 4
@@ -99,7 +99,7 @@ func isNested(rest []byte) bool {
 		return false
 	}
 	switch c, next := rest[0], rest[1]; c {
-	case 'S': // std::string and its like, or what was there before
+	case 'S': // std::string and the like, or an earlier component
 		return strings.IndexByte("abdiost_", next) >= 0 || isDigit(next)
 	case 'L':
 		return isDigit(next)
@@ -112,8 +112,8 @@ func isNested(rest []byte) bool {
 	}
 }
 
-// isAllocation reports whether an encoding is of operator new or delete, which has no digits: the
-// size, or a pointer, follows.
+// isAllocation reports whether an encoding is that of operator new or delete, which has no
+// digits: the size or a pointer follows.
 func isAllocation(rest []byte) bool {
 	switch string(rest[:2]) {
 	case "nw", "na":
@@ -169,7 +169,7 @@ func hasDigit(name []byte) bool { return bytes.ContainsAny(name, "0123456789") }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// withoutSuffix returns the name without the suffixes of the compiler's parts and
+// withoutSuffix returns the name without the suffixes for compiler-made parts and
 // copies of a function, bare (.part.0) or as demanglers print them ([clone .part.0]).
 func withoutSuffix(name []byte) []byte {
 	for {

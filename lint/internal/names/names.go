@@ -1,4 +1,4 @@
-// Package names has the rules of the family names: names of functions, files and modules.
+// Package names implements the rules of the family names: names of functions, files and modules.
 package names
 
 import (
@@ -17,8 +17,8 @@ var withName = []symfmt.Kind{symfmt.KindModule, symfmt.KindFile, symfmt.KindInli
 // functionNames are the records with the name of a function.
 var functionNames = []symfmt.Kind{symfmt.KindInlineOrigin, symfmt.KindFunc, symfmt.KindPublic}
 
-// maxName is the length of names, in bytes, from which on they are absurd: what
-// C++ compilers write for templates of the standard library is seldom over 2,000.
+// maxName is the length in bytes above which names are absurd: C++ compilers
+// rarely write more than 2,000 for templates of the standard library.
 const maxName = 4096
 
 // Rules are the rules of the family, by ID.
@@ -71,7 +71,7 @@ of its own, which no reader recognises (SYM101).`,
 		Bad:   check.Head + "PUBLIC 10 0 a\x1b[31mb\n",
 		Good:  check.Head + "PUBLIC 10 0 a b\n",
 		At:    2,
-		On:    withName[1:], // of MODULE, see SYM614
+		On:    withName[1:], // for MODULE, see SYM614
 		Check: badBytes(nameControl, "control character"),
 	},
 	{
@@ -88,7 +88,7 @@ older encoding (Latin-1, Shift JIS): convert them, or replace them.`,
 		Good:  check.Head + "FILE 0 /src/caf\xc3\xa9.c\n",
 		At:    2,
 		On:    withName,
-		Check: badBytes(nameNotUTF8, "no UTF-8 at byte"),
+		Check: badBytes(nameNotUTF8, "invalid UTF-8 at byte"),
 	},
 	{
 		ID:       "SYM605",
@@ -170,10 +170,11 @@ signatures, which some want and some do not.`,
 	},
 }
 
-// Nameless are the records without a name that SYM601 has reported and the reader complains of, too.
+// Nameless are the records without a name that SYM601 has reported and about which the reader
+// complains, too.
 type Nameless struct {
 	Count int
-	Lines map[int]bool // of the first ones, as many as findings of a rule are kept
+	Lines map[int]bool // lines of the first ones, as many as findings of a rule are kept
 }
 
 func emptyName(p *check.Pass) (func(*symfmt.Record), func()) {
@@ -183,7 +184,7 @@ func emptyName(p *check.Pass) (func(*symfmt.Record), func()) {
 		if len(r.Name) > 0 {
 			return
 		}
-		if r.Kind != symfmt.KindModule { // the reader may complain of its id instead
+		if r.Kind != symfmt.KindModule { // the reader may be complaining about its id instead
 			if nameless.Count++; nameless.Count <= p.Options.MaxPerRule {
 				nameless.Lines[r.Pos().Line] = true
 			}
@@ -192,8 +193,8 @@ func emptyName(p *check.Pass) (func(*symfmt.Record), func()) {
 	}, func() { namelessOrigins(p) }
 }
 
-// namelessOrigins reports INLINE_ORIGINs that end behind the number of their FILE:
-// only when the forms of all INLINEs are known is that no name.
+// namelessOrigins reports INLINE_ORIGINs that end after the number of their FILE.
+// Whether they lack a name is known only once the forms of all INLINEs are.
 func namelessOrigins(p *check.Pass) {
 	if !p.Forms.OldOrigins() {
 		return
@@ -203,7 +204,7 @@ func namelessOrigins(p *check.Pass) {
 	}
 }
 
-// badBytes looks for names with a flag.
+// badBytes returns a check for names with a flag.
 func badBytes(want nameFlags, what string) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		flags := check.State[nameCache](p)
@@ -217,7 +218,7 @@ func badBytes(want nameFlags, what string) check.Func {
 	}
 }
 
-// codePoint names a character: "U+202E", or "0xe9" for a byte that is not UTF-8.
+// codePoint formats a character: "U+202E", or "0xe9" for an invalid byte.
 func codePoint(c []byte) string {
 	if len(c) == 1 {
 		return fmt.Sprintf("0x%02x", c[0])
@@ -225,10 +226,10 @@ func codePoint(c []byte) string {
 	return fmt.Sprintf("%U", bytes.Runes(c)[0])
 }
 
-// maxShown is how much of a name a message repeats.
+// maxShown is the length at which messages cut a name.
 const maxShown = 60
 
-// shortName is a name in a message: quoted, and not too long.
+// shortName quotes a name for a message, shortened.
 func shortName(name []byte) string {
 	if len(name) > maxShown {
 		return fmt.Sprintf("%+q...", bytes.ToValidUTF8(name[:maxShown], nil))

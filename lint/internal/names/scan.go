@@ -13,18 +13,18 @@ type nameFlags uint8
 
 const (
 	nameControl   nameFlags = 1 << iota // C0, DEL or C1
-	nameNotUTF8                         // bytes that are not UTF-8
-	nameInvisible                       // marks that are not seen, or change the direction of text
-	nameHigh                            // bytes over 0x7f: look closer
+	nameNotUTF8                         // invalid UTF-8
+	nameInvisible                       // marks that are invisible or change the direction of text
+	nameHigh                            // bytes above 0x7f, which need a closer look
 )
 
-// nameCache holds the flags of a record's name: several rules of a pass ask for them.
+// nameCache holds the flags of a record's name, which several rules of a pass ask for.
 type nameCache struct {
-	record int // the number of the record
+	record int // number of the record
 	flags  nameFlags
 }
 
-// of looks at the name of a record once.
+// of returns the flags of a record's name, computed once.
 func (c *nameCache) of(p *check.Pass, r *symfmt.Record) nameFlags {
 	if c.record != p.Records {
 		*c = nameCache{p.Records, scanName(r.Name)}
@@ -32,7 +32,7 @@ func (c *nameCache) of(p *check.Pass, r *symfmt.Record) nameFlags {
 	return c.flags
 }
 
-// byteFlags are the flags that a byte alone gives. A tab counts as a blank; SYM119 is about CRs.
+// byteFlags are the flags of single bytes. A tab counts as a blank; SYM119 is about CRs.
 var byteFlags = func() (t [256]nameFlags) {
 	for c := range t {
 		switch {
@@ -76,7 +76,7 @@ func runeFlags(r rune, n int) nameFlags {
 	return 0
 }
 
-// findInName returns the place of the first rune with one of the flags.
+// findInName returns the offset of the first rune with one of the flags.
 func findInName(name []byte, want nameFlags) (at int, bad []byte) {
 	for at < len(name) {
 		r, n := utf8.DecodeRune(name[at:])

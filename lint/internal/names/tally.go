@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// tally counts names of a kind, and keeps the first.
+// tally counts names of a kind and keeps the first.
 type tally struct {
 	count int
 	line  int
@@ -24,7 +24,7 @@ func (t *tally) add(r *symfmt.Record, name []byte) {
 	t.count++
 }
 
-// report reports the names at the first of them. one and many are the verb phrases for one name
+// report reports the names at the first one. one and many are the verb phrases for one name
 // ("is C++") and for several ("are C++").
 func (t *tally) report(p *check.Pass, one, many string) {
 	switch t.count {
@@ -36,8 +36,8 @@ func (t *tally) report(p *check.Pass, one, many string) {
 	}
 }
 
-// originName is the name of a record; of an INLINE_ORIGIN in the old form, what
-// follows the number of a file.
+// originName returns the name of a record; for an INLINE_ORIGIN of the old
+// form, what follows the number of the file.
 func originName(r *symfmt.Record) []byte {
 	if r.Kind == symfmt.KindInlineOrigin {
 		if _, name, ok := r.OldOrigin(); ok && len(name) > 0 {
@@ -47,7 +47,7 @@ func originName(r *symfmt.Record) []byte {
 	return r.Name
 }
 
-// placeholderNames are what writers put in the place of a name.
+// placeholderNames are what writers use in place of a name.
 var placeholderNames = []string{"<name omitted>", "<unknown>", "<unnamed>", "<no name>", "(unknown)", "??"}
 
 func placeholders(p *check.Pass) (func(*symfmt.Record), func()) {
@@ -62,17 +62,17 @@ func placeholders(p *check.Pass) (func(*symfmt.Record), func()) {
 		}
 }
 
-// suffixSeed is for hashes of names: 8 bytes of each are kept instead of it.
+// suffixSeed seeds hashes of names, of which 8 bytes are kept in place of the name.
 var suffixSeed = maphash.MakeSeed()
 
-// suffixed is a name with a suffix of the compiler: 16 bytes.
+// suffixed is a name with a compiler's suffix, in 16 bytes.
 type suffixed struct {
 	clean uint64 // hash of the name without it
 	line  uint32
-	there bool // the file has that name, too
+	there bool // the file also has that name
 }
 
-// maxSuffixed is how many names with suffixes are remembered.
+// maxSuffixed is the number of names with suffixes that are remembered.
 const maxSuffixed = 1 << 20
 
 func suffixedNames(p *check.Pass) (func(*symfmt.Record), func()) {
@@ -105,12 +105,12 @@ func suffixedNames(p *check.Pass) (func(*symfmt.Record), func()) {
 			if t.name == "" {
 				t.name = "not remembered"
 			}
-			t.report(p, "has a suffix of the compiler, and is there without it", "have a suffix of the compiler, and are there without it")
+			t.report(p, "has a compiler's suffix, and occurs without it, too", "have a compiler's suffix, and occur without it, too")
 		}
 }
 
-// findClean sets there of the names; hashes are those of all names. The names are few,
-// and are sorted in place.
+// findClean sets there in names; hashes are those of all names. The names are few, and
+// are sorted in place.
 func findClean(names []suffixed, hashes *facts.Table[uint64]) {
 	slices.SortFunc(names, func(a, b suffixed) int { return cmp.Compare(a.clean, b.clean) })
 	for _, h := range hashes.All {
@@ -121,6 +121,6 @@ func findClean(names []suffixed, hashes *facts.Table[uint64]) {
 	}
 }
 
-// maxSuffixTexts is how many names with suffixes are kept as texts, to name the
-// first of those that count.
+// maxSuffixTexts is the number of names with suffixes whose texts are kept, to
+// show the first one that counts.
 const maxSuffixTexts = 1000

@@ -1,4 +1,5 @@
-// Package ranges has the rules of the family ranges: where functions, lines and inlined calls are.
+// Package ranges implements the rules of the family ranges: where functions, lines and inlined
+// calls are.
 package ranges
 
 import (
@@ -30,7 +31,7 @@ dumper did not know the end: a PUBLIC says the same and is kept.`,
 		On:   onFunc,
 		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
-				if r.Size == 0 && r.RVA <= lastAddress(p.Arch) { // above, see SYM305
+				if r.Size == 0 && r.RVA <= lastAddress(p.Arch) { // otherwise see SYM305
 					p.Report(r, facts.AddressField(r)+1, "function at %x has size 0", r.RVA)
 				}
 			}, nil
@@ -52,7 +53,7 @@ reader. Where several symbols share code the format has "FUNC m", with one name.
 			return nil, func() {
 				funcOverlaps(p.Facts, func(f, g *facts.Func) {
 					if f.RVA == g.RVA && f.Size == g.Size {
-						p.ReportAt(int(g.Line), g.RVA, "function at %x of %#x bytes is in line %d, too", g.RVA, g.Size, f.Line)
+						p.ReportAt(int(g.Line), g.RVA, "function at %x of %#x bytes is also in line %d", g.RVA, g.Size, f.Line)
 					}
 				})
 			}
@@ -128,8 +129,8 @@ Breakpad's range maps overflow.`,
 // marks is how many of the last addresses are taken for marks: no module ends there.
 const marks = 1 << 12
 
-// lastAddress is the highest address at which code may be. Files of kernels have
-// absolute addresses, in the upper half.
+// lastAddress returns the highest address where code may be. Files of kernels
+// have absolute addresses, in the upper half.
 func lastAddress(a *arch.Arch) symfmt.RVA {
 	last := ^symfmt.RVA(0)
 	if a != nil && a.PtrSize == 4 {
@@ -138,9 +139,9 @@ func lastAddress(a *arch.Arch) symfmt.RVA {
 	return last - marks
 }
 
-// funcOverlaps calls found for functions that share bytes: f is, of those at lower
-// addresses, the one with the highest end. Of two at one address, f is the one that
-// comes first in the file.
+// funcOverlaps calls found for functions that share bytes: among those at lower
+// addresses, f is the one with the highest end. Of two at the same address, f is
+// the first in the file.
 func funcOverlaps(all *facts.Facts, found func(f, g *facts.Func)) {
 	var top *facts.Func
 	for _, g := range all.FuncsByRVA().All {

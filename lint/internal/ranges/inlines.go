@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// maxRanges is how many ranges Breakpad reads: 512 fields, of which four come first.
+// maxRanges is the number of ranges that Breakpad reads: 512 fields, minus the first four.
 const maxRanges = 254
 
 var inlineRules = []*check.Rule{
@@ -178,7 +178,7 @@ more: the call and those inlined into it are missing from stacks.`,
 	},
 }
 
-// manyRanges are ranges of an example.
+// manyRanges returns n ranges for an example.
 func manyRanges(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -187,8 +187,8 @@ func manyRanges(n int) string {
 	return b.String()
 }
 
-// atFuncEnd makes a check that calls report with each range of a list when the FUNC has ended: at
-// the next FUNC, or the end of the file.
+// atFuncEnd returns a check that calls report with each range of a list once the FUNC has ended:
+// at the next FUNC, or the end of the file.
 func atFuncEnd(list func(*facts.Nesting) *facts.NestedRanges, report func(p *check.Pass, x *facts.Nested)) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		end := func() {
@@ -201,8 +201,8 @@ func atFuncEnd(list func(*facts.Nesting) *facts.NestedRanges, report func(p *che
 	}
 }
 
-// orphanRule judges by levels alone, and at the end of a FUNC: an INLINE of the level above may
-// come later.
+// orphanRule judges by levels alone and at the end of a FUNC, because an INLINE of the level
+// above may come later.
 var orphanRule = &check.Rule{
 	ID:       "SYM325",
 	Title:    "INLINE range outside all INLINEs of the level above",

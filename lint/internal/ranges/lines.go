@@ -9,7 +9,7 @@ import (
 
 var onLine = []symfmt.Kind{symfmt.KindLine}
 
-// withLine is a function with one line record for all of it.
+// withLine is a function that one line record covers.
 const withLine = check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n"
 
 var lineRules = []*check.Rule{
@@ -130,8 +130,8 @@ those without any line do not count.`,
 	},
 }
 
-// countFault makes a check that reports the rule's fault once, at the first line record that has
-// it.
+// countFault returns a check that reports the rule's fault once, at the first line record that
+// has it.
 func countFault(what string) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		n, first := 0, 0

@@ -1,5 +1,5 @@
-// Package references has the rules of the family references: numbers of files and origins, and the id
-// of the module.
+// Package references implements the rules of the family references: numbers of files and origins, and
+// the id of the module.
 package references
 
 import (
@@ -92,7 +92,7 @@ leaves the frame out. Each number is reported once, where it is first used.`,
 	},
 }
 
-// again reports a number that was declared before.
+// again reports a number that was already declared.
 func again(p *check.Pass) (func(*symfmt.Record), func()) {
 	return func(r *symfmt.Record) {
 		if p.Again {
@@ -101,7 +101,7 @@ func again(p *check.Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
-// undeclared reports numbers that records of a kind name and nothing declares.
+// undeclared returns a check for numbers that records of a kind use but nothing declares.
 func undeclared(ids func(*facts.Facts) *facts.IDs, kind symfmt.Kind, what string) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {

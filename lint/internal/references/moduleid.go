@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// idDigits are the digits of an id in front of the age.
+// idDigits is the number of digits of an id before the age.
 const idDigits = 32
 
 // moduleIDRules are about the id of MODULE.
@@ -50,7 +50,7 @@ func sameID(p *check.Pass) (func(*symfmt.Record), func()) {
 }
 
 // debugIDs returns the debug ids, without age, that a module with this code id may have; none if
-// their relation is not known.
+// their relation is unknown.
 func debugIDs(f *facts.Facts, code string) []string {
 	id, err := hex.DecodeString(code)
 	if err != nil || len(id) < 4 {

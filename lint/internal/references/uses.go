@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// useRules are about the use of numbers: behind it, or never.
+// useRules are about numbers that are used before they are declared, or never.
 var useRules = []*check.Rule{
 	{
 		ID:       "SYM206",
@@ -78,7 +78,7 @@ from stacks. symtool convert writes those that are used. Reported once.`,
 	},
 }
 
-// late reports numbers that are declared behind their use.
+// late returns a check for numbers that are declared after their use.
 func late(ids func(*facts.Facts) *facts.IDs, what string) check.Func {
 	return func(p *check.Pass) (func(*symfmt.Record), func()) {
 		return nil, func() {

@@ -1,4 +1,4 @@
-// Package stack has the rules of the family cfi: STACK CFI and STACK WIN.
+// Package stack implements the rules of the family cfi: STACK CFI and STACK WIN.
 package stack
 
 import (
@@ -14,7 +14,7 @@ const armHead = "MODULE Linux arm 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000
 
 const cfiSpec = "symbol_files: STACK CFI records"
 
-// cfiKinds are the records of the family.
+// cfiKinds are the kinds of records of the family.
 var cfiKinds = []symfmt.Kind{symfmt.KindCFIInit, symfmt.KindCFI}
 
 // Rules are the rules of the family, by ID.
@@ -107,7 +107,7 @@ the rules of another function.`,
 		Check: check.PerRecord(func(p *check.Pass, r *symfmt.Record) {
 			if p.CFI.Odd&facts.OddOutside != 0 {
 				b := p.Blocks.At(p.CFI.Block)
-				p.Report(r, 2, "%x is outside of %x to %x, the range of STACK CFI INIT at line %d", r.RVA, b.RVA, uint64(b.RVA)+b.Size, b.Line)
+				p.Report(r, 2, "%x is outside %x to %x, the range of STACK CFI INIT at line %d", r.RVA, b.RVA, uint64(b.RVA)+b.Size, b.Line)
 			}
 		}),
 	},

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// rulesField is the number of the field at which rules begin.
+// rulesField returns the number of the field where rules begin.
 func rulesField(r *symfmt.Record) int {
 	if r.Kind == symfmt.KindCFIInit {
 		return 5
@@ -19,7 +19,7 @@ func rulesField(r *symfmt.Record) int {
 	return 3
 }
 
-// oddRow reports an oddity of a row's address, which the message may have.
+// oddRow returns a check that reports an oddity of a row's address, which the message may contain.
 func oddRow(o facts.Oddity, message string) check.Func {
 	withRVA := slices.Contains([]facts.Oddity{facts.OddBackwards, facts.OddSame, facts.OddNothing}, o)
 	return check.PerRecord(func(p *check.Pass, r *symfmt.Record) {
@@ -33,7 +33,7 @@ func oddRow(o facts.Oddity, message string) check.Func {
 	})
 }
 
-// faultRule reports faults of a record's text.
+// faultRule returns a check that reports faults of a record's text.
 func faultRule(of func(*facts.RuleSet) []facts.RuleFault) check.Func {
 	return check.PerRecord(func(p *check.Pass, r *symfmt.Record) {
 		for _, f := range of(p.CFI.Set) {
@@ -55,8 +55,8 @@ func checkSpace(p *check.Pass, r *symfmt.Record) {
 	}
 }
 
-// checkComplete reports blocks in which a rule is missing at first, at their
-// INIT: a row may give it later.
+// checkComplete reports, at their INIT, blocks in which a rule is missing at
+// first: a row may provide it later.
 func checkComplete(p *check.Pass) (func(*symfmt.Record), func()) {
 	var block facts.Block
 	var missing string
@@ -103,8 +103,8 @@ func checkScratch(p *check.Pass, r *symfmt.Record) {
 // blockOverlaps reports blocks that have the same range, or overlap.
 var blockOverlaps = checkClashes(blockClashes, "SYM402", "SYM403")
 
-// checkNameless reports blocks that begin where no name is known: outside of any
-// FUNC, and with no PUBLIC between the end of the last FUNC and them.
+// checkNameless reports blocks that begin where no name is known: outside any
+// FUNC, and with no PUBLIC between them and the end of the last FUNC.
 func checkNameless(p *check.Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
 		if p.Functions.Len()+p.Publics.Len() == 0 {
@@ -120,17 +120,17 @@ func checkNameless(p *check.Pass) (func(*symfmt.Record), func()) {
 	}
 }
 
-// namedCode goes through the code by address, and finds what has a name. A PUBLIC names what
-// follows up to the next FUNC.
+// namedCode goes through the code in order of address and determines what has a name. A
+// PUBLIC names everything up to the next FUNC.
 type namedCode struct {
 	funcs                facts.Sorted[facts.Func]
 	publics              facts.Sorted[facts.Public]
-	nextFunc, nextPublic int        // how many of them begin at the last address or below
-	last                 symfmt.RVA // the highest byte of those FUNCs
-	any                  bool       // there is one
+	nextFunc, nextPublic int        // number of them that begin at or below the last address
+	last                 symfmt.RVA // highest byte of those FUNCs
+	any                  bool       // there is at least one
 }
 
-// has reports whether an address, not below the last one, has a name.
+// has reports whether an address, which must not be below the last one, has a name.
 func (n *namedCode) has(rva symfmt.RVA) bool {
 	for ; n.nextFunc < n.funcs.Len() && n.funcs.At(n.nextFunc).RVA <= rva; n.nextFunc++ {
 		if f := n.funcs.At(n.nextFunc); f.Size > 0 {

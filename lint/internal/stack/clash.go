@@ -22,30 +22,30 @@ func (c *claim) end() uint64 { return uint64(c.rva) + c.size }
 // clash is a record that readers drop because of an earlier one.
 type clash struct {
 	dropped, kept claim
-	same          bool // they have the same range
+	same          bool // both have the same range
 }
 
 // maxKept is the number of earlier records in a heap of overlaps that a record is compared with. A
-// larger heap is damage, and not all of it is reported.
+// larger heap is damage, which is then reported only in part.
 const maxKept = 512
 
-// claims are records that may clash, by their numbers in order of the file: a number
-// costs four bytes, and there may be millions.
+// claims are records that may clash, by their numbers in file order: a number takes
+// four bytes, and there may be millions.
 type claims struct {
-	list   []uint32 // without those of no bytes; in another order when they were compared
+	list   []uint32 // without empty ones; the comparison reorders it
 	at     func(uint32) claim
-	nested bool // one may lie within another
+	nested bool // one may lie inside another
 }
 
-// clashes calls report with each record that Breakpad drops. Breakpad takes records in the order of
-// the file, and drops one that overlaps an earlier one (range_map-inl.h). If c.nested, one may lie
-// within another unless the two are equal (contained_range_map-inl.h).
+// clashes calls report with each record that Breakpad drops. Breakpad takes records in file order
+// and drops one that overlaps an earlier one (range_map-inl.h). If c.nested is set, one may lie
+// inside another unless the two are equal (contained_range_map-inl.h).
 func (c *claims) clashes(report func(clash)) {
 	rva := func(i int) symfmt.RVA { return c.at(c.list[i]).rva }
 	slices.SortFunc(c.list, func(a, b uint32) int { return cmp.Or(cmp.Compare(c.at(a).rva, c.at(b).rva), cmp.Compare(a, b)) })
 	var kept []claim
 	for start := 0; start < len(c.list); {
-		first, reach := rva(start), c.at(c.list[start]).size // of the heap, from first on
+		first, reach := rva(start), c.at(c.list[start]).size // of the heap that starts at first
 		end := start + 1
 		for end < len(c.list) && uint64(rva(end)-first) < reach {
 			reach = max(reach, extent.Sum(uint64(rva(end)-first), c.at(c.list[end]).size))
@@ -58,7 +58,7 @@ func (c *claims) clashes(report func(clash)) {
 	}
 }
 
-// settle finds the clashes of one heap. It returns kept for reuse.
+// settle finds the clashes in one heap. It returns kept for reuse.
 func (c *claims) settle(heap []uint32, kept []claim, report func(clash)) []claim {
 	slices.Sort(heap)
 next:
@@ -91,8 +91,8 @@ func (c *claim) within(o *claim) bool {
 	return c.rva >= o.rva && uint64(c.rva-o.rva) <= o.size && c.size <= o.size-uint64(c.rva-o.rva)
 }
 
-// checkClashes is the check of the two rules for clashes, which share one search: for records that
-// overlap, and for those with the same range.
+// checkClashes returns the check of the two rules about clashes, which share one search: for
+// records that overlap, and for those with the same range.
 func checkClashes(look func(*facts.Facts, func(clash)), overlap, same string) check.Func {
 	return check.SharedAtEnd(func(p *check.Pass) {
 		look(p.Facts, func(c clash) {

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Beginnings of the examples of STACK WIN.
+// Starts of the examples of STACK WIN.
 const (
 	winHead    = "MODULE windows x86 0123456789ABCDEF0123456789ABCDEF1 a.pdb\nFUNC 1000 40 0 f\n1000 40 1 0\n"
 	winProg    = "$T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + ="
@@ -172,7 +172,8 @@ func checkWinCPU(p *check.Pass) (func(*symfmt.Record), func()) {
 	}, nil
 }
 
-// checkParams compares the records that begin where a FUNC does.
+// checkParams compares parameter sizes with those of STACK WIN records that begin where a FUNC
+// does.
 func checkParams(p *check.Pass) (func(*symfmt.Record), func()) {
 	return nil, func() {
 		if p.Wins.Len() == 0 {
@@ -200,5 +201,5 @@ func checkParams(p *check.Pass) (func(*symfmt.Record), func()) {
 }
 
 // winOverlaps reports records of one type that have the same range, or overlap
-// without one being within the other.
+// without one containing the other.
 var winOverlaps = checkClashes(winClashes, "SYM433", "SYM434")
