@@ -41,11 +41,14 @@ func companionsCFI(ctx context.Context, cpu *arch.Arch, files []companion, from 
 	if from != CFISFrame {
 		in, problems := companionCFI(cpu, files)
 		c.source = SourceDWARF
-		c.table, c.stats, c.problems = unwind.Read(ctx, in)
-		c.problems = append(problems, c.problems...)
+		read, err := unwind.Read(ctx, in)
 		for _, f := range files {
 			releaseCFI(f.File)
 		}
+		if err != nil {
+			return c // the context has ended, which ends the reader, too
+		}
+		c.table, c.stats, c.problems = read.CFI, read.Stats, append(problems, read.Problems...)
 		if from == CFIDWARF || len(c.table.Blocks) > 0 {
 			return c
 		}

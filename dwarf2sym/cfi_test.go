@@ -111,5 +111,9 @@ func TestCFISeparateDebugFile(t *testing.T) {
 }
 
 func cfiRead(in *unwind.Input) (symfmt.CFITable, unwind.Stats, []bin.Problem) {
-	return unwind.Read(context.Background(), in)
+	r, err := unwind.Read(context.Background(), in)
+	if err != nil {
+		panic(err)
+	}
+	return r.CFI, r.Stats, r.Problems
 }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -32,7 +33,7 @@ func BenchmarkOpen(b *testing.B) {
 	b.SetBytes(st.Size())
 	b.ReportAllocs()
 	for range b.N {
-		r, err := openPath(path)
+		r, err := openPath(context.Background(), path)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -120,7 +121,7 @@ func writeLarge(path string, size int64) error {
 //	sorted   the same, ascending
 //	hot      1,000 of them, again and again
 func BenchmarkFind(b *testing.B) {
-	r, err := openPath(benchFile(b))
+	r, err := openPath(context.Background(), benchFile(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -171,14 +172,14 @@ func benchLookups(b *testing.B, n int, round func()) {
 // BenchmarkOpenIndexed opens a symbol file through its index file.
 func BenchmarkOpenIndexed(b *testing.B) {
 	path, folder := benchFile(b), b.TempDir()
-	r, unwritten, err := openIndexedPath(path, folder)
+	r, unwritten, err := openIndexedPath(context.Background(), path, folder)
 	if err != nil || unwritten != nil {
 		b.Fatal(err, unwritten)
 	}
 	r.Close()
 	b.ResetTimer()
 	for range b.N {
-		r, _, err := openIndexedPath(path, folder)
+		r, _, err := openIndexedPath(context.Background(), path, folder)
 		if err != nil || r.unmap == nil {
 			b.Fatal("the index was not used", err)
 		}
@@ -193,7 +194,7 @@ func BenchmarkFirst(b *testing.B) {
 	var at Location
 	for range b.N {
 		b.StopTimer()
-		r, err := openPath(path)
+		r, err := openPath(context.Background(), path)
 		if err != nil {
 			b.Fatal(err)
 		}

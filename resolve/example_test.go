@@ -12,7 +12,7 @@ import (
 
 // Addresses of a symbol file, which is mapped and indexed, and read where it is asked.
 func ExampleOpen() {
-	r, err := resolve.Open("../golden/input/crashes/win.sym") // OpenIndexed keeps the index in a file
+	r, err := resolve.Open(context.Background(), "../golden/input/crashes/win.sym", resolve.OpenOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -89,7 +90,7 @@ func TestOpenMemory(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r, err := openPath(path)
+	r, err := openPath(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -80,21 +81,45 @@ type Location struct {
 	Frames []Frame
 }
 
+// OpenOptions configures Open. The zero value keeps the index in memory.
+type OpenOptions struct {
+	// Index says that the index is kept in a file: it is used if it fits the symbol file, and otherwise
+	// written for the next time. That is the path with .idx behind it or, with IndexDir, a file there
+	// whose name is made from the path.
+	//
+	// The index file is mapped: it must not be cut while it is in use. It never is here, since a new one
+	// takes the place of the old by its name.
+	Index    bool
+	IndexDir string
+	// Unwritten, if non-nil, is called with the reason if the index file cannot be written, which is not
+	// an error.
+	Unwritten func(error)
+}
+
 // Open indexes the symbol file at path, which may be compressed.
-func Open(path string) (Symbols, error) {
-	r, err := openPath(path)
+func Open(ctx context.Context, path string, o OpenOptions) (Symbols, error) {
+	var r *Resolver
+	var unwritten, err error
+	if o.Index {
+		r, unwritten, err = openIndexedPath(ctx, path, o.IndexDir)
+	} else {
+		r, err = openPath(ctx, path)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if unwritten != nil && o.Unwritten != nil {
+		o.Unwritten(unwritten)
 	}
 	return r, nil
 }
 
-func openPath(path string) (*Resolver, error) {
+func openPath(ctx context.Context, path string) (*Resolver, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	x, t, problems, err := openText(f, path)
+	x, t, problems, err := openText(ctx, f, path)
 	if err != nil || t != text(f) {
 		f.Close()
 	}

@@ -3,6 +3,7 @@ package resolve
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -392,7 +393,7 @@ func compress(t testing.TB, format, text string) []byte {
 
 func openFile(t testing.TB, path string) *Resolver {
 	t.Helper()
-	r, err := openPath(path)
+	r, err := openPath(context.Background(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -426,13 +427,13 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOpenDamaged(t *testing.T) {
-	if _, err := Open(filepath.Join(t.TempDir(), "none.sym")); err == nil {
+	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none.sym"), OpenOptions{}); err == nil {
 		t.Error("opened what is not there")
 	}
-	if _, err := Open(t.TempDir()); err == nil {
+	if _, err := Open(t.Context(), t.TempDir(), OpenOptions{}); err == nil {
 		t.Error("opened a folder")
 	}
-	if _, err := Open(writeFile(t, "x.sym", []byte("\xff\xfeM\x00O\x00"))); err == nil || !strings.Contains(err.Error(), "UTF-16") {
+	if _, err := Open(t.Context(), writeFile(t, "x.sym", []byte("\xff\xfeM\x00O\x00")), OpenOptions{}); err == nil || !strings.Contains(err.Error(), "UTF-16") {
 		t.Errorf("UTF-16: %v", err)
 	}
 	// What was read of damaged data is used, and the damage reported.
@@ -444,7 +445,7 @@ func TestOpenDamaged(t *testing.T) {
 	if len(r.problems) != 1 || r.problems[0].Lost != "the rest of the file" {
 		t.Errorf("cut: problems %v", r.problems)
 	}
-	if _, err := Open(writeFile(t, "x.sym", data[:20])); err == nil {
+	if _, err := Open(t.Context(), writeFile(t, "x.sym", data[:20]), OpenOptions{}); err == nil {
 		t.Error("opened what has no text")
 	}
 }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -202,21 +203,9 @@ func (x *index) check() error {
 	return nil
 }
 
-// OpenIndexed is Open with an index file: it is used if it fits the symbol file, and otherwise
-// written for the next time. That is path with .idx behind it or, with a folder, a file there whose
-// name is made from the path. A failure to write is not an error; unwritten has the reason.
-//
-// The index file is mapped: it must not be cut while it is in use. It never is here, since a new
-// one takes the place of the old by its name.
-func OpenIndexed(path, folder string) (s Symbols, unwritten, err error) {
-	r, unwritten, err := openIndexedPath(path, folder)
-	if err != nil {
-		return nil, nil, err
-	}
-	return r, unwritten, nil
-}
-
-func openIndexedPath(path, folder string) (r *Resolver, unwritten, err error) {
+// openIndexedPath opens a symbol file through its index file, as OpenOptions.Index says. unwritten is
+// why a new index could not be written.
+func openIndexedPath(ctx context.Context, path, folder string) (r *Resolver, unwritten, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -237,7 +226,7 @@ func openIndexedPath(path, folder string) (r *Resolver, unwritten, err error) {
 	if r := openSide(path, side, f, id); r != nil {
 		return r, nil, nil
 	}
-	x, t, problems, err := openText(f, path)
+	x, t, problems, err := openText(ctx, f, path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // openIndexed opens a symbol file, and reports whether its index was used.
 func openIndexed(t testing.TB, path, folder string) (r *Resolver, used bool) {
 	t.Helper()
-	r, unwritten, err := openIndexedPath(path, folder)
+	r, unwritten, err := openIndexedPath(context.Background(), path, folder)
 	if err != nil || unwritten != nil {
 		t.Fatal(err, unwritten)
 	}
@@ -168,7 +169,7 @@ func TestNoSideIndex(t *testing.T) {
 		t.Error(got)
 	}
 	path = writeFile(t, "x.sym", []byte(small))
-	r, unwritten, err := openIndexedPath(path, filepath.Join(path, "none"))
+	r, unwritten, err := openIndexedPath(context.Background(), path, filepath.Join(path, "none"))
 	if err != nil || unwritten == nil {
 		t.Fatalf("a folder that cannot be: %v, %v", unwritten, err)
 	}
@@ -185,7 +186,7 @@ func TestSideIndexAtOnce(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 10 {
-				r, unwritten, err := openIndexedPath(path, "")
+				r, unwritten, err := openIndexedPath(context.Background(), path, "")
 				if err != nil || unwritten != nil {
 					t.Error(err, unwritten)
 					return

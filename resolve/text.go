@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -27,16 +28,12 @@ const heldText = 4 << 20
 
 // openText makes the index of the symbol file in f and returns its text. What is
 // not compressed is read from f itself, which the text then owns.
-func openText(f *os.File, name string) (*index, text, []symfmt.Problem, error) {
-	return openTextUpTo(f, name, symfmt.MaxText)
+func openText(ctx context.Context, f *os.File, name string) (*index, text, []symfmt.Problem, error) {
+	return openTextFrom(f, bin.ContextReader(ctx, f), name, symfmt.MaxText, 0)
 }
 
-func openTextUpTo(f *os.File, name string, most int64) (*index, text, []symfmt.Problem, error) {
-	return openTextFrom(f, f, name, most, 0)
-}
-
-// openTextFrom is openTextUpTo for a file whose bytes come through in. The index has up to
-// mostIndex bytes; 0 for no limit.
+// openTextFrom is openText for a file whose bytes come through in. A compressed text has up to most
+// bytes, and the index up to mostIndex; 0 for no limit.
 func openTextFrom(f *os.File, through io.Reader, name string, most, mostIndex int64) (*index, text, []symfmt.Problem, error) {
 	in, compression, err := symfmt.NewText(through)
 	if err != nil {

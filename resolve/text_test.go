@@ -38,7 +38,7 @@ func TestCompressedTooLong(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer f.Close()
-				x, text, problems, err := openTextUpTo(f, path, most)
+				x, text, problems, err := openTextFrom(f, f, path, most, 0)
 				if err != nil || x.funcs.len() != 1 || x.size > most {
 					t.Fatalf("%v, %v", x, err)
 				}

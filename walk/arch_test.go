@@ -37,12 +37,13 @@ func walkWith(t testing.TB, core string, binaries ...string) *Result {
 	t.Helper()
 	var tried []string
 	o := dumpfile.Options{Core: elfcore.Options{Binaries: binaries, Tried: func(path, why string) { tried = append(tried, path+": "+why) }}}
-	d, closer, err := dumpfile.Open(core, o)
+	file, err := dumpfile.Open(t.Context(), core, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d := file.Dump
 	t.Cleanup(func() {
-		closer.Close()
+		file.Close()
 		if t.Failed() {
 			t.Log("tried", tried)
 		}

@@ -18,11 +18,12 @@ import (
 func BenchmarkWalk(b *testing.B) {
 	for _, name := range []string{"deeprec", "threads", "inlines"} {
 		b.Run(name, func(b *testing.B) {
-			d, closer, err := dumpfile.Open(filepath.Join(testenv.Shared(b, "data", "crashes", name), "dump.dmp"), dumpfile.Options{})
+			file, err := dumpfile.Open(b.Context(), filepath.Join(testenv.Shared(b, "data", "crashes", name), "dump.dmp"), dumpfile.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
-			defer closer.Close()
+			d := file.Dump
+			defer file.Close()
 			w := NewWalker(symbolSources(b, walktest.CrashStore(b)), Config{})
 			frames := 0
 			walk := func() {

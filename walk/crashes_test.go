@@ -21,11 +21,12 @@ func TestMain(m *testing.M) { os.Exit(walktest.RunTests(m)) }
 // walkFile walks the dump at path.
 func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
 	t.Helper()
-	d, closer, err := dumpfile.Open(path, dumpfile.Options{Core: elfcore.Options{}})
+	file, err := dumpfile.Open(t.Context(), path, dumpfile.Options{Core: elfcore.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closer.Close() })
+	d := file.Dump
+	t.Cleanup(func() { file.Close() })
 	r, err := NewWalker(s, c).Walk(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)

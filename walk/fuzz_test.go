@@ -127,7 +127,7 @@ func FuzzWalk(f *testing.F) {
 			t.Fatal(err)
 		}
 		var symbols fuzzSupplier
-		if r, err := resolve.Open(path); err == nil {
+		if r, err := resolve.Open(context.Background(), path, resolve.OpenOptions{}); err == nil {
 			defer r.Close()
 			symbols.r = r
 		}

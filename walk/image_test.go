@@ -18,11 +18,12 @@ import (
 // openShared opens a core of the shared data.
 func openShared(t *testing.T, path ...string) *dump.Dump {
 	t.Helper()
-	d, closer, err := dumpfile.Open(testenv.Shared(t, append([]string{"data"}, path...)...), dumpfile.Options{})
+	file, err := dumpfile.Open(t.Context(), testenv.Shared(t, append([]string{"data"}, path...)...), dumpfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closer.Close() })
+	d := file.Dump
+	t.Cleanup(func() { file.Close() })
 	return d
 }
 

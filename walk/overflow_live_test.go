@@ -77,11 +77,12 @@ func TestOracleStackOverflow(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			program, core := overflowCore(t, c.options, c.args)
-			d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{AtPaths: true}})
+			file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{AtPaths: true}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer closer.Close()
+			d := file.Dump
+			defer file.Close()
 			res := walkDump(t, binarySources(t, program), d, Config{Techniques: []Technique{c.technique}, Threads: func(d *dump.Dump) []int { return []int{d.CrashedThread()} }})
 			s := &res.Stacks[0]
 			if len(s.Notes) != 1 || !strings.HasPrefix(s.Notes[0], "stack overflow: ") {

@@ -50,11 +50,12 @@ func TestEndedWalkIsForgotten(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	supplier := &endingSupplier{Supplier: symbolSources(t, dir).Symbols, end: cancel}
 	s := &Sources{Symbols: supplier, Binaries: binarySources(t, binary).Binaries}
-	d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{}})
+	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closer.Close()
+	d := file.Dump
+	defer file.Close()
 	if _, err := NewWalker(s, Config{}).Walk(ctx, d); !errors.Is(err, errEnded) || supplier.asked != 1 {
 		t.Errorf("error %v after %d questions", err, supplier.asked)
 	}

@@ -52,13 +52,13 @@ func newOriginal(t testing.TB, file string) original {
 		t.Fatal(err)
 	}
 	o := original{name: name, forms: [][]byte{data}}
-	d, closer, err := dumpfile.Open(file, dumpfile.Options{Core: elfcore.Options{Spare: true}})
+	open, err := dumpfile.Open(t.Context(), file, dumpfile.Options{Core: elfcore.Options{Spare: true}})
 	if err != nil {
 		return o
 	}
-	defer closer.Close()
+	defer open.Close()
 	var other bytes.Buffer
-	if _, err := dumpfile.Write(&other, dumpfile.OtherFormat(dumpfile.FormatOf(file)), d); err == nil {
+	if _, err := dumpfile.Write(&other, dumpfile.OtherFormat(dumpfile.FormatOf(file)), open.Dump); err == nil {
 		o.forms = append(o.forms, other.Bytes())
 	}
 	return o

@@ -91,8 +91,8 @@ func (c *Config) newSymbols() (*symbols, error) {
 }
 
 // openFile opens a symbol file, and remembers to close it.
-func (y *symbols) openFile(path string) (resolve.Symbols, error) {
-	r, err := resolve.Open(path)
+func (y *symbols) openFile(ctx context.Context, path string) (resolve.Symbols, error) {
+	r, err := resolve.Open(ctx, path, resolve.OpenOptions{})
 	if err == nil {
 		y.mu.Lock()
 		y.open = append(y.open, r)

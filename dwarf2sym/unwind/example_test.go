@@ -22,11 +22,15 @@ func ExampleRead() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	table, stats, problems := unwind.Read(context.Background(), &unwind.Input{
+	result, err := unwind.Read(context.Background(), &unwind.Input{
 		Arch: arch.ByELF(file.Machine, file.Class), Order: file.ByteOrder, PtrSize: 8,
 		Sections: []unwind.Section{{Name: section.Name, Addr: section.Addr, Data: data, EH: true}},
 	})
-	fmt.Println(stats.FDEs, len(problems))
+	if err != nil {
+		log.Fatal(err)
+	}
+	table := result.CFI
+	fmt.Println(result.Stats.FDEs, len(result.Problems))
 	block := table.Blocks[0]
 	fmt.Printf("%x %x %s\n", block.RVA, block.Size, table.Rules.Text(block.Init))
 	// Output:

@@ -157,10 +157,15 @@ type reader struct {
 	w    writer
 }
 
-// Read reads all sections. The table's blocks are sorted and do not overlap;
-// problems are in the order of sections and offsets. After a cancelled ctx the
-// result is incomplete.
-func Read(ctx context.Context, in *Input) (symfmt.CFITable, Stats, []symfmt.Problem) {
+// Result is what Read makes of the sections.
+type Result struct {
+	CFI      symfmt.CFITable // blocks are sorted and do not overlap
+	Stats    Stats
+	Problems []symfmt.Problem // in the order of sections and offsets
+}
+
+// Read reads all sections. The error is the context's.
+func Read(ctx context.Context, in *Input) (*Result, error) {
 	r := newReader(ctx, in)
 	r.entries()
 	r.all()
@@ -169,7 +174,10 @@ func Read(ctx context.Context, in *Input) (symfmt.CFITable, Stats, []symfmt.Prob
 		table.Rows = slices.Clone(table.Rows)
 	}
 	r.stats.Blocks, r.stats.Rows = len(table.Blocks), table.TextRows()
-	return table, r.stats, r.problems.sorted(slices.Concat(in.Sections, in.Index))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return &Result{table, r.stats, r.problems.sorted(slices.Concat(in.Sections, in.Index))}, nil
 }
 
 // entries reads all CIEs and FDEs.

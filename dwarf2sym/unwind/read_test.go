@@ -74,7 +74,11 @@ func cfiLibc(t testing.TB) string {
 func cfiLoader(t testing.TB) string { return testenv.File(t, "/lib64/ld-linux-x86-64.so.2", "libc6") }
 
 func cfiRead(in *Input) (symfmt.CFITable, Stats, []bin.Problem) {
-	return Read(context.Background(), in)
+	r, err := Read(context.Background(), in)
+	if err != nil {
+		panic(err)
+	}
+	return r.CFI, r.Stats, r.Problems
 }
 
 // cfiTableText returns the text of a table.

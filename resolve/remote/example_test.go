@@ -27,7 +27,7 @@ func ExampleNewServers() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(cache)
-	servers, err := remote.NewServers(remote.Servers{URLs: []string{server.URL}, Cache: cache, Open: resolve.Open})
+	servers, err := remote.NewServers(remote.Servers{URLs: []string{server.URL}, Cache: cache})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -115,13 +115,13 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 	}
 	for _, p := range places {
 		if path := c.path(p); c.place(nil, p, m).Known() {
-			return s.done(c.openFor(&s, path))
+			return s.done(c.openFor(ctx, &s, path))
 		}
 	}
 	for _, server := range c.servers {
 		for _, p := range places {
 			if c.fetch(ctx, &s, server, p) {
-				return s.done(c.openFor(&s, c.path(p)))
+				return s.done(c.openFor(ctx, &s, c.path(p)))
 			}
 			if ctx.Err() != nil {
 				return nil, s.tried, context.Cause(ctx)
@@ -132,8 +132,8 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 }
 
 // openFor opens a file of the cache, which was found to be the module's.
-func (c *serverSupplier) openFor(s *search, path string) resolve.Symbols {
-	r, err := supplier.OpenFor(path, s.m, c.open)
+func (c *serverSupplier) openFor(ctx context.Context, s *search, path string) resolve.Symbols {
+	r, err := supplier.OpenFor(ctx, path, s.m, c.open)
 	if err != nil {
 		s.refuse(err)
 		return nil

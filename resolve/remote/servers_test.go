@@ -520,7 +520,10 @@ func TestServerOpener(t *testing.T) {
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
 	cache := t.TempDir()
 	opened := ""
-	open := func(path string) (resolve.Symbols, error) { opened = path; return nil, errors.New("refused") }
+	open := func(_ context.Context, path string) (resolve.Symbols, error) {
+		opened = path
+		return nil, errors.New("refused")
+	}
 	if a := askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache, Open: open}), testModule); a.err != "refused" || opened != filepath.Join(cache, "my app", testID, "my app.sym") {
 		t.Errorf("opened %s: %+v", opened, a)
 	}

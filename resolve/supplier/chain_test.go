@@ -25,7 +25,7 @@ func (f supplierFunc) Symbols(ctx context.Context, m resolve.Module) (resolve.Sy
 func testSymbols(t testing.TB, text string) resolve.Symbols {
 	t.Helper()
 	path := filepath.Join(writeFiles(t, "a.sym", text), "a.sym")
-	r, err := resolve.Open(path)
+	r, err := resolve.Open(context.Background(), path, resolve.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Symbols of a module that is known by name and id, from a symbol file or else from binaries.
 func ExampleNewChain() {
-	files, err := supplier.NewSymbols("../../golden/input/crashes/win.sym", resolve.Open)
+	files, err := supplier.NewSymbols("../../golden/input/crashes/win.sym", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package supplier
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,13 +15,13 @@ import (
 )
 
 // Opener opens a symbol file for a Supplier; nil means Open. The error names the file.
-type Opener func(path string) (resolve.Symbols, error)
+type Opener func(ctx context.Context, path string) (resolve.Symbols, error)
 
-func (o Opener) open(path string) (resolve.Symbols, error) {
+func (o Opener) open(ctx context.Context, path string) (resolve.Symbols, error) {
 	if o != nil {
-		return o(path)
+		return o(ctx, path)
 	}
-	return resolve.Open(path)
+	return resolve.Open(ctx, path, resolve.OpenOptions{})
 }
 
 // unknown reports whether nothing is known of the module.
@@ -97,7 +98,7 @@ func (s *search) done(r resolve.Symbols) (resolve.Symbols, []resolve.Tried, erro
 }
 
 // open opens the symbol file at path, if it exists and is the module's.
-func (s *search) open(path string) resolve.Symbols {
+func (s *search) open(ctx context.Context, path string) resolve.Symbols {
 	if err := regular(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			s.miss(path, "%v", bare(err))
@@ -106,7 +107,7 @@ func (s *search) open(path string) resolve.Symbols {
 		}
 		return nil
 	}
-	r, err := OpenFor(path, s.m, s.with)
+	r, err := OpenFor(ctx, path, s.m, s.with)
 	if err != nil {
 		s.refuse(err)
 		return nil
@@ -116,8 +117,8 @@ func (s *search) open(path string) resolve.Symbols {
 
 // OpenFor opens the symbol file at path for a module. The error is an *OtherIDError if the file has
 // another id. open may be nil.
-func OpenFor(path string, m resolve.Module, open Opener) (resolve.Symbols, error) {
-	r, err := open.open(path)
+func OpenFor(ctx context.Context, path string, m resolve.Module, open Opener) (resolve.Symbols, error) {
+	r, err := open.open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func NewSymbols(path string, open Opener) (resolve.Supplier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
-	f := &fileSupplier{path: path, open: sync.OnceValues(func() (resolve.Symbols, error) { return open.open(path) })}
+	f := &fileSupplier{path: path, open: open}
 	if f.name, f.id, err = FileModule(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -42,10 +42,26 @@ func NewSymbols(path string, open Opener) (resolve.Supplier, error) {
 type fileSupplier struct {
 	path     string
 	name, id string // of its MODULE
-	open     func() (resolve.Symbols, error)
+	open     Opener
+
+	mu      sync.Mutex
+	known   bool // symbols and err are the answer
+	symbols resolve.Symbols
+	err     error
 }
 
-func (f *fileSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+// opened opens the file once. An answer of a context that has ended is not kept.
+func (f *fileSupplier) opened(ctx context.Context) (resolve.Symbols, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.known {
+		f.symbols, f.err = f.open.open(ctx, f.path)
+		f.known = f.err == nil || ctx.Err() == nil
+	}
+	return f.symbols, f.err
+}
+
+func (f *fileSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s := search{m: m}
 	named := called(&m, f.name)
 	switch {
@@ -54,7 +70,7 @@ func (f *fileSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Sym
 	case m.DebugID != "" && !m.Is(f.id), m.DebugID == "" && len(m.Names()) > 0 && !named:
 		s.miss(f.path, "has the symbols of %q %s", f.name, f.id)
 	default:
-		r, err := f.open()
+		r, err := f.opened(ctx)
 		if err != nil {
 			s.refuse(err)
 		}
@@ -119,14 +135,14 @@ type folderSupplier struct {
 // extensions are the extensions of symbol files.
 var extensions = []string{".sym", ".sym.gz", ".sym.zst"}
 
-func (f *folderSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+func (f *folderSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s := search{m: m, with: f.open}
 	places, err := Places(&m)
 	if err != nil {
 		s.refuse(err)
 	}
 	for _, p := range places {
-		if r := f.at(&s, p); r != nil {
+		if r := f.at(ctx, &s, p); r != nil {
 			return s.done(r)
 		}
 		// Names on Windows differ in case from one dump to the next.
@@ -134,12 +150,12 @@ func (f *folderSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.S
 		if p.Stem == p.Name || low == p {
 			continue
 		}
-		if r := f.at(&s, low); r != nil {
+		if r := f.at(ctx, &s, low); r != nil {
 			return s.done(r)
 		}
 	}
 	for _, p := range f.byID(&s, places) {
-		if r := f.at(&s, p); r != nil {
+		if r := f.at(ctx, &s, p); r != nil {
 			return s.done(r)
 		}
 	}
@@ -202,7 +218,7 @@ func (f *folderSupplier) Names(context.Context) (names []string) {
 }
 
 // at tries one place, where ids are in either case.
-func (f *folderSupplier) at(s *search, p store.Place) resolve.Symbols {
+func (f *folderSupplier) at(ctx context.Context, s *search, p store.Place) resolve.Symbols {
 	folder := filepath.Join(f.dir, p.Name)
 	if p.ID == "" {
 		if p.ID = onlyID(s, folder); p.ID == "" {
@@ -215,7 +231,7 @@ func (f *folderSupplier) at(s *search, p store.Place) resolve.Symbols {
 			continue
 		}
 		for _, ext := range extensions {
-			if r := s.open(filepath.Join(f.dir, p.Path(ext))); r != nil {
+			if r := s.open(ctx, filepath.Join(f.dir, p.Path(ext))); r != nil {
 				return r
 			}
 		}

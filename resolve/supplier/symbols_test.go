@@ -351,7 +351,7 @@ func TestOpener(t *testing.T) {
 	store := writeFiles(t, "a/"+testID+"/a.sym", sym)
 	file := filepath.Join(writeFiles(t, "a.sym", sym), "a.sym")
 	var opened []string
-	open := func(path string) (resolve.Symbols, error) {
+	open := func(_ context.Context, path string) (resolve.Symbols, error) {
 		opened = append(opened, path)
 		return nil, errors.New("damaged")
 	}

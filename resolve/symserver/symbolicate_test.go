@@ -219,7 +219,7 @@ func TestAnswersAreResolves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := resolve.Open(path)
+		r, err := resolve.Open(context.Background(), path, resolve.OpenOptions{})
 		if err != nil {
 			continue // such as a golden file of a dump that led to no output
 		}

@@ -90,19 +90,21 @@ func (w *Worker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 // walk implements Walk, and stores its results in walked.
 func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 	b := w.batch
-	d, closer, err := dumpfile.OpenAs(path, walked.Path, b.Open)
+	o := b.Open
+	o.Name = walked.Path
+	file, err := dumpfile.Open(ctx, path, o)
 	if err != nil {
 		walked.Err = err
-		return nil
+		return context.Cause(ctx)
 	}
-	walked.close = closer.Close
+	walked.close = file.Close
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := dumpfile.FaultError(walked.Path, recover()); fault != nil {
 			walked.Result, walked.Err = nil, fault
 		}
 	}()
-	if walked.Result, err = w.walker.Walk(ctx, d); err != nil {
+	if walked.Result, err = w.walker.Walk(ctx, file.Dump); err != nil {
 		return err
 	}
 	if b.Verify != nil {
@@ -111,7 +113,7 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 		}
 	}
 	if w.other != nil {
-		other, err := w.other.Walk(ctx, d)
+		other, err := w.other.Walk(ctx, file.Dump)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,9 @@ package dumpfile
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -104,6 +106,7 @@ const sniffSize = 64
 
 // Options configures Open. The zero value has no limit but the defaults.
 type Options struct {
+	Name string // what errors call the dump; "" is its path
 	// TempDir is where a compressed dump is unpacked; "" is the system's folder
 	// for temporary files.
 	TempDir string
@@ -119,16 +122,23 @@ type Options struct {
 // and less than disks hold.
 const defaultMaxUnpacked = 64 << 30
 
-// Open opens a dump, which may be compressed with gzip. The dump refers to the file, which is
-// mapped into memory if the system supports it: until the Closer is closed, the file must not
-// change. If it shrinks all the same, an access to the lost memory is a fault; see bin.MapFile.
-func Open(path string, o Options) (*dump.Dump, io.Closer, error) { return OpenAs(path, path, o) }
+// File is a dump that is open. It refers to the file, which is mapped into memory if the system
+// supports it: until it is closed, the file must not change. If it shrinks all the same, an access
+// to the lost memory is a fault; see FaultError.
+type File struct {
+	*dump.Dump
+	contents *contents
+}
 
-// OpenAs opens the dump at path as Open does; errors call it name.
-func OpenAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
-	c, err := load(path, o)
+// Close releases the memory that the dump refers to.
+func (f *File) Close() error { return f.contents.Close() }
+
+// Open opens the dump at path, which may be compressed with gzip.
+func Open(ctx context.Context, path string, o Options) (*File, error) {
+	name := cmp.Or(o.Name, path)
+	c, err := load(ctx, path, o)
 	if err != nil {
-		return nil, nil, withPath(name, err)
+		return nil, withPath(name, err)
 	}
 	if o.Core.ReadFile == nil {
 		o.Core.ReadFile = c.open
@@ -136,13 +146,13 @@ func OpenAs(path, name string, o Options) (*dump.Dump, io.Closer, error) {
 	d, err := Read(c.data, name, o)
 	if err != nil {
 		c.Close()
-		return nil, nil, err
+		return nil, err
 	}
 	d.Size = c.size
 	if c.broken != nil {
 		d.Problems = append(d.Problems, dump.Problem{Lost: "the rest of the dump", Err: withPath(name, c.broken)})
 	}
-	return d, c, nil
+	return &File{d, c}, nil
 }
 
 // Read reads a dump that is in memory with the reader of its format. The path is for messages.
@@ -233,14 +243,14 @@ func (c *contents) Close() error {
 }
 
 // load maps a file, or reads it.
-func load(path string, o Options) (*contents, error) {
+func load(ctx context.Context, path string, o Options) (*contents, error) {
 	f, size, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	if isGzip(f) {
-		return unpack(f, size, o)
+		return unpack(ctx, f, size, o)
 	}
 	return hold(f, size)
 }
@@ -298,7 +308,7 @@ func hold(f *os.File, size int64) (*contents, error) {
 
 // unpack inflates a file into a temporary one without a name, which the system removes however the
 // process ends.
-func unpack(f *os.File, size int64, o Options) (*contents, error) {
+func unpack(ctx context.Context, f *os.File, size int64, o Options) (*contents, error) {
 	limit := o.MaxUnpacked
 	if limit == 0 {
 		limit = defaultMaxUnpacked
@@ -315,7 +325,10 @@ func unpack(f *os.File, size int64, o Options) (*contents, error) {
 	if err := os.Remove(tmp.Name()); err != nil {
 		return nil, err
 	}
-	n, broken := io.Copy(tmp, io.LimitReader(z, limit+1))
+	n, broken := io.Copy(tmp, io.LimitReader(bin.ContextReader(ctx, z), limit+1))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	var writing *os.PathError
 	switch {
 	case errors.As(broken, &writing):

@@ -42,17 +42,17 @@ func TestOpen(t *testing.T) {
 	}
 	temp := t.TempDir()
 	for name, contents := range map[string][]byte{"plain": data, "gzip": packed(t, data)} {
-		d, closer, err := Open(writeFile(t, name, contents), Options{TempDir: temp})
+		d, err := Open(t.Context(), writeFile(t, name, contents), Options{TempDir: temp})
 		if err != nil || len(d.Problems) > 0 {
 			t.Fatal(name, err, d)
 		}
 		if d.Process.ID != 42 || len(d.Memory.Bytes(0x10000, 32)) != 32 {
 			t.Errorf("%s: process %d, %d bytes of stack", name, d.Process.ID, len(d.Memory.Bytes(0x10000, 32)))
 		}
-		if err := closer.Close(); err != nil {
+		if err := d.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := closer.Close(); err != nil {
+		if err := d.Close(); err != nil {
 			t.Errorf("the second time: %v", err)
 		}
 	}
@@ -68,11 +68,12 @@ func TestOpenSideBySide(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func(data []byte) (*dump.Dump, func()) {
-		d, closer, err := Open(writeFile(t, "dump", data), Options{})
+		file, err := Open(t.Context(), writeFile(t, "dump", data), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d, func() { closer.Close() }
+		d := file.Dump
+		return d, func() { file.Close() }
 	}
 	for range 3 {
 		_, close := open(data)
@@ -114,16 +115,16 @@ func TestOpenErrors(t *testing.T) {
 		{"no folder", packed(t, data), Options{TempDir: "/does/not/exist"}, "no such file or directory"},
 	} {
 		path := writeFile(t, "a.dmp", c.contents)
-		d, closer, err := Open(path, c.o)
-		if err == nil || d != nil || closer != nil || !strings.HasPrefix(err.Error(), path+": ") || strings.Count(err.Error(), path) != 1 || !strings.Contains(err.Error(), c.want) {
+		d, err := Open(t.Context(), path, c.o)
+		if err == nil || d != nil || !strings.HasPrefix(err.Error(), path+": ") || strings.Count(err.Error(), path) != 1 || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}
 	}
 	// At the limit it is read.
-	if _, closer, err := Open(writeFile(t, "b.dmp", packed(t, data)), Options{MaxUnpacked: int64(len(data))}); err != nil {
+	if d, err := Open(t.Context(), writeFile(t, "b.dmp", packed(t, data)), Options{MaxUnpacked: int64(len(data))}); err != nil {
 		t.Error(err)
 	} else {
-		closer.Close()
+		d.Close()
 	}
 }
 
@@ -137,7 +138,7 @@ func TestFileShrinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := writeFile(t, "a.dmp", append(data, make([]byte, 1<<20)...))
-	c, err := load(path, Options{})
+	c, err := load(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

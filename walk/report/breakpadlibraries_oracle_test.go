@@ -113,11 +113,12 @@ func loadedDump(t *testing.T) (d *dump.Dump, libraries []systemLibrary) {
 	if len(cores) != 1 {
 		t.Skipf("cores %q: kernel.core_pattern has to be core", cores)
 	}
-	d, closer, err := dumpfile.Open(cores[0], dumpfile.Options{Core: elfcore.Options{AtPaths: true}})
+	file, err := dumpfile.Open(t.Context(), cores[0], dumpfile.Options{Core: elfcore.Options{AtPaths: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closer.Close() })
+	d = file.Dump
+	t.Cleanup(func() { file.Close() })
 	for i := range d.Modules {
 		m := &d.Modules[i]
 		path, _ := filepath.EvalSymlinks(m.Path)

@@ -146,11 +146,12 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 // convertedCore is the minidump of a core, with the program's code, as others see it.
 func convertedCore(t *testing.T, core, program string) string {
 	t.Helper()
-	d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
+	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closer.Close()
+	d := file.Dump
+	defer file.Close()
 	data, _ := walktest.Written(t, "minidump", d)
 	path := filepath.Join(t.TempDir(), "dump.dmp")
 	if err := os.WriteFile(path, walktest.WithoutRest(t, data), 0o666); err != nil {

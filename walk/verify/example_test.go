@@ -17,15 +17,15 @@ func ExampleJudge() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	dump, closer, err := dumpfile.Open("../../golden/input/walk-sources.core.gz", dumpfile.Options{})
+	file, err := dumpfile.Open(context.Background(), "../../golden/input/walk-sources.core.gz", dumpfile.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer closer.Close()
+	defer file.Close()
 	sources := &walk.Sources{Symbols: binaries} // for any number of dumps and walkers
 	defer sources.Close()
 	walker := walk.NewWalker(sources, walk.Config{})
-	result, err := walker.Walk(context.Background(), dump)
+	result, err := walker.Walk(context.Background(), file.Dump)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -40,11 +40,12 @@ func FuzzVerify(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	d, closer, err := dumpfile.Open(testenv.Input(f, "walk-sources.core.gz"), dumpfile.Options{})
+	file, err := dumpfile.Open(f.Context(), testenv.Input(f, "walk-sources.core.gz"), dumpfile.Options{})
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Cleanup(func() { closer.Close() })
+	d := file.Dump
+	f.Cleanup(func() { file.Close() })
 	stack := d.Memory.Find(d.Threads[0].Context.SP())
 	was := bytes.Clone(stack.Data)
 	at := d.Threads[0].Context.SP() - stack.Addr

@@ -22,11 +22,12 @@ import (
 // the code that a core has left out, as in the command.
 func judged(t *testing.T, core string, s *walk.Sources, binaries []string, change func(*dump.Dump), limits Thresholds) (*walk.Result, *Verdict) {
 	t.Helper()
-	d, closer, err := dumpfile.Open(core, dumpfile.Options{Core: elfcore.Options{Binaries: binaries}})
+	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: binaries}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { closer.Close() })
+	d := file.Dump
+	t.Cleanup(func() { file.Close() })
 	if change != nil {
 		change(d)
 	}

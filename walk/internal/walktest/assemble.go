@@ -255,7 +255,7 @@ func (s *asmSupplier) Symbols(_ context.Context, m resolve.Module) (resolve.Symb
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return nil, nil, err
 	}
-	r, err := resolve.Open(path)
+	r, err := resolve.Open(context.Background(), path, resolve.OpenOptions{})
 	if err == nil {
 		s.open[m.DebugFile] = r
 		s.a.T.Cleanup(func() { r.Close() })

@@ -32,11 +32,12 @@ func SharedDumps(t *testing.T) (list []string) {
 
 func Opened(t testing.TB, path string) *dump.Dump {
 	t.Helper()
-	d, c, err := dumpfile.Open(path, dumpfile.Options{})
+	file, err := dumpfile.Open(t.Context(), path, dumpfile.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
+	d := file.Dump
+	t.Cleanup(func() { file.Close() })
 	return d
 }
 
@@ -88,11 +89,12 @@ func WriteFile(t *testing.T, name string, data []byte) string {
 // AsMinidump converts a core.
 func AsMinidump(t testing.TB, path string) string {
 	t.Helper()
-	d, closer, err := dumpfile.Open(path, dumpfile.Options{Core: elfcore.Options{}})
+	file, err := dumpfile.Open(t.Context(), path, dumpfile.Options{Core: elfcore.Options{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closer.Close()
+	d := file.Dump
+	defer file.Close()
 	var b bytes.Buffer
 	if _, err := dumpfile.Write(&b, "minidump", d); err != nil {
 		t.Fatal(err)

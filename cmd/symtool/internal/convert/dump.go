@@ -17,11 +17,12 @@ import (
 // runDump converts a dump of a process.
 func (c *converter) runDump(ctx context.Context, in *formats.Input) error {
 	o := dumpfile.Options{Core: elfcore.Options{Binaries: c.binaries, Tried: c.tried}}
-	d, closer, err := dumpfile.Open(in.Path, o)
+	file, err := dumpfile.Open(ctx, in.Path, o)
 	if err != nil {
 		return cli.InputError(in.Name, err)
 	}
-	defer closer.Close()
+	d := file.Dump
+	defer file.Close()
 	c.ReportProblems(in.Name, d.Problems, cli.StatusInput)
 	if c.Strict {
 		lost, err := c.writeDump(ctx, io.Discard, in, d)

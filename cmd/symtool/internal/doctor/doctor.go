@@ -123,7 +123,7 @@ func (d *doctor) check(c *cli.Context) error {
 
 // findSymbols sets the sources of symbols for dumps from the flags.
 func (d *doctor) findSymbols(c *cli.Context) error {
-	all, err := suppliers.Files(c.StringSlice("symbols"), resolve.Open)
+	all, err := suppliers.Files(c.StringSlice("symbols"), nil)
 	if err != nil {
 		return err
 	}

@@ -43,11 +43,12 @@ type moduleDiagnosis struct {
 
 // lookAtDump reads a dump, and looks for the symbols of its modules.
 func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
-	crash, closer, err := dumpfile.Open(g.File, dumpfile.Options{})
+	file, err := dumpfile.Open(ctx, g.File, dumpfile.Options{})
 	if err != nil {
 		return err
 	}
-	defer closer.Close()
+	crash := file.Dump
+	defer file.Close()
 	g.problems(crash.Problems)
 	p := &dumpDiagnosis{Format: crash.Format, CPU: crash.CPU(), Threads: len(crash.Threads), Modules: []moduleDiagnosis{},
 		System: cli.Spaced(crash.System.OS.String(), crash.System.Version, crash.System.Build)}

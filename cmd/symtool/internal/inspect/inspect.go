@@ -75,7 +75,7 @@ func (in *inspector) run(ctx context.Context, out cli.Output, files []string) er
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		d, err := in.open(file)
+		d, err := in.open(ctx, file)
 		if err != nil {
 			document.Dumps = append(document.Dumps, inspectedDump{File: file, Error: err.Error()})
 			continue
@@ -86,7 +86,7 @@ func (in *inspector) run(ctx context.Context, out cli.Output, files []string) er
 			in.text(out, printed, file, d.Dump)
 			printed = true
 		}
-		d.close()
+		d.Close()
 	}
 	if in.json {
 		document.Status = in.status
@@ -103,15 +103,9 @@ func (in *inspector) run(ctx context.Context, out cli.Output, files []string) er
 	return nil
 }
 
-// openedDump is a dump with the function that closes it.
-type openedDump struct {
-	*dump.Dump
-	close func() error
-}
-
 // open reads a dump and reports its problems.
-func (in *inspector) open(file string) (*openedDump, error) {
-	d, closer, err := dumpfile.Open(file, dumpfile.Options{})
+func (in *inspector) open(ctx context.Context, file string) (*dumpfile.File, error) {
+	d, err := dumpfile.Open(ctx, file, dumpfile.Options{})
 	if err != nil {
 		in.msgs.Printf("symtool: %v", err)
 		in.status = cli.StatusInput
@@ -121,7 +115,7 @@ func (in *inspector) open(file string) (*openedDump, error) {
 		in.msgs.Warnf("symtool: %v", p)
 		in.status = cli.StatusInput
 	}
-	return &openedDump{d, closer.Close}, nil
+	return d, nil
 }
 
 // text prints a dump as text.

@@ -102,22 +102,16 @@ func NewSources(c *cli.Context, msgs *cli.Messages) (*Sources, error) {
 }
 
 // OpenFile opens a symbol file, through its index if requested.
-func (s *Sources) OpenFile(path string) (r resolve.Symbols, err error) {
-	var unwritten error
-	if s.Index {
-		r, unwritten, err = resolve.OpenIndexed(path, s.IndexDir)
-	} else {
-		r, err = resolve.Open(path)
-	}
+func (s *Sources) OpenFile(ctx context.Context, path string) (resolve.Symbols, error) {
+	r, err := resolve.Open(ctx, path, resolve.OpenOptions{Index: s.Index, IndexDir: s.IndexDir, Unwritten: func(err error) {
+		s.Msgs.Warnf("symtool: %s: the index could not be written: %v", path, err)
+	}})
 	var notThere *fs.PathError
 	if errors.As(err, &notThere) && notThere.Path == path {
 		err = fmt.Errorf("%s: %w", path, notThere.Err)
 	}
 	if err != nil {
 		return nil, err
-	}
-	if unwritten != nil {
-		s.Msgs.Warnf("symtool: %s: the index could not be written: %v", path, unwritten)
 	}
 	return r, nil
 }

@@ -160,7 +160,7 @@ func TestBinariesAnswerAsDumped(t *testing.T) {
 		if out, err := exec.Command(testenv.Symtool(t), "dump", "--no-debuginfod", "-o", sym, file).CombinedOutput(); err != nil && !strings.Contains(string(out), "no debug information") {
 			t.Fatalf("%s: %v: %s", file, err, out)
 		}
-		want, err := resolve.Open(sym)
+		want, err := resolve.Open(context.Background(), sym, resolve.OpenOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
