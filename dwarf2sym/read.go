@@ -88,6 +88,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -416,6 +417,13 @@ func (d *debugData) batches() (out []batch) {
 		out = append(out, batch{i, k})
 		i = k
 	}
+	// Large units first: who reads one last is waited for. The others are small, and stay in the
+	// order in which the system reads ahead.
+	size := func(b batch) uint64 {
+		last := d.units[b.last-1]
+		return max(last.Off+last.Size-d.units[b.first].Off, most)
+	}
+	slices.SortStableFunc(out, func(a, b batch) int { return cmp.Compare(size(b), size(a)) })
 	return out
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -322,5 +323,22 @@ func TestReadErrors(t *testing.T) {
 				t.Errorf("got:\n%s\nwant:\n%s", got.String(), x.want)
 			}
 		})
+	}
+}
+
+// Large units are read first, the largest in front, and every unit once: the batches of the others
+// are in the file's order.
+func TestBatches(t *testing.T) {
+	d := &debugData{batch: 100}
+	off := uint64(0)
+	for _, size := range []uint64{40, 50, 60, 300, 10, 20, 101, 99, 500} {
+		u := unitHeader{}
+		u.Off, u.Size = off, size
+		d.units = append(d.units, u)
+		off += size
+	}
+	want := []batch{{8, 9}, {3, 4}, {6, 7}, {0, 2}, {2, 3}, {4, 6}, {7, 8}}
+	if got := d.batches(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
