@@ -81,6 +81,13 @@ type Arch struct {
 	// trapping instructions.
 	Nops []Nop
 
+	// Relocs are, by number, the types of relocations that assemblers use for data: debug information,
+	// call frame information, tables of addresses. Those of instructions are not here, since no code is
+	// read. Offsets in thread-local storage are not addresses, and entries of the GOT and the PLT are the
+	// linker's: what refers to them (personality routines) stays as it is. Numbers are those of each
+	// processor's ELF supplement.
+	Relocs map[uint32]Reloc
+
 	// Regs are the registers in order of DWARF number; those without a number come last.
 	Regs []Reg
 

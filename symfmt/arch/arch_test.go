@@ -277,3 +277,16 @@ func TestLookupAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations, want 0", n)
 	}
 }
+
+// TestRelocationsComplete names the CPUs whose relocations are missing.
+func TestRelocationsComplete(t *testing.T) {
+	for _, a := range All {
+		has := map[RelocOp]bool{}
+		for _, r := range a.Relocs {
+			has[r.Op] = true
+		}
+		if !has[RelocAbs] || !has[RelocPC] {
+			t.Errorf("%s: add its relocations for data: absolute %v, relative %v", a.Name, has[RelocAbs], has[RelocPC])
+		}
+	}
+}

@@ -13,6 +13,7 @@ var ARM = finish(&Arch{
 	Aliases:       []string{"armv6", "armv7", "armv7k", "armv7s"},
 	PtrSize:       4,
 	Machine:       elf.EM_ARM,
+	Relocs:        relocsARM,
 	Class:         elf.ELFCLASS32,
 	Order:         binary.LittleEndian,
 	BothOrders:    true,
@@ -39,3 +40,18 @@ var ARM = finish(&Arch{
 		unnumbered("cpsr"),
 	),
 })
+
+var relocsARM = map[uint32]Reloc{
+	uint32(elf.R_ARM_NONE):      {RelocIgnored, 0},
+	uint32(elf.R_ARM_ABS8):      {RelocAbs, 1},
+	uint32(elf.R_ARM_ABS16):     {RelocAbs, 2},
+	uint32(elf.R_ARM_ABS32):     {RelocAbs, 4},
+	uint32(elf.R_ARM_TARGET1):   {RelocAbs, 4},
+	uint32(elf.R_ARM_REL32):     {RelocPC, 4},
+	uint32(elf.R_ARM_PREL31):    {RelocPC31, 4},
+	uint32(elf.R_ARM_TARGET2):   {RelocIgnored, 0},
+	uint32(elf.R_ARM_GOT_PREL):  {RelocIgnored, 0},
+	uint32(elf.R_ARM_TLS_LDO32): {RelocIgnored, 0},
+	uint32(elf.R_ARM_TLS_LE32):  {RelocIgnored, 0},
+	uint32(elf.R_ARM_V4BX):      {RelocIgnored, 0},
+}

@@ -15,6 +15,7 @@ var ARM64 = finish(&Arch{
 	Aliases:          []string{"aarch64", "arm64e"},
 	PtrSize:          8,
 	Machine:          elf.EM_AARCH64,
+	Relocs:           relocsARM64,
 	Class:            elf.ELFCLASS64,
 	Order:            binary.LittleEndian,
 	BothOrders:       true,
@@ -38,3 +39,27 @@ var ARM64 = finish(&Arch{
 		unnumbered("cpsr"), // PSTATE, as contexts in dumps call it
 	),
 })
+
+// Types of relocations that LLVM writes and debug/elf does not name.
+const (
+	r_AARCH64_PLT32      = 314
+	r_AARCH64_GOTPCREL32 = 315
+)
+
+var relocsARM64 = map[uint32]Reloc{
+	uint32(elf.R_AARCH64_P32_ABS32):    {RelocAbs, 4}, // of ILP32
+	uint32(elf.R_AARCH64_P32_ABS16):    {RelocAbs, 2},
+	uint32(elf.R_AARCH64_P32_PREL32):   {RelocPC, 4},
+	uint32(elf.R_AARCH64_P32_PREL16):   {RelocPC, 2},
+	uint32(elf.R_AARCH64_NONE):         {RelocIgnored, 0},
+	uint32(elf.R_AARCH64_NULL):         {RelocIgnored, 0},
+	uint32(elf.R_AARCH64_ABS16):        {RelocAbs, 2},
+	uint32(elf.R_AARCH64_ABS32):        {RelocAbs, 4},
+	uint32(elf.R_AARCH64_ABS64):        {RelocAbs, 8},
+	uint32(elf.R_AARCH64_PREL16):       {RelocPC, 2},
+	uint32(elf.R_AARCH64_PREL32):       {RelocPC, 4},
+	uint32(elf.R_AARCH64_PREL64):       {RelocPC, 8},
+	r_AARCH64_PLT32:                    {RelocPC, 4},
+	r_AARCH64_GOTPCREL32:               {RelocIgnored, 0},
+	uint32(elf.R_AARCH64_TLS_DTPREL64): {RelocIgnored, 0},
+}

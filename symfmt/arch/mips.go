@@ -37,6 +37,7 @@ var MIPS = finish(&Arch{
 	Name:             "mips",
 	PtrSize:          4,
 	Machine:          elf.EM_MIPS,
+	Relocs:           relocsMIPS,
 	Class:            elf.ELFCLASS32,
 	Order:            binary.LittleEndian,
 	BothOrders:       true,
@@ -59,6 +60,7 @@ var MIPS64 = finish(&Arch{
 	Name:             "mips64",
 	PtrSize:          8,
 	Machine:          elf.EM_MIPS,
+	Relocs:           relocsMIPS,
 	Class:            elf.ELFCLASS64,
 	Order:            binary.LittleEndian,
 	BothOrders:       true,
@@ -75,3 +77,13 @@ var MIPS64 = finish(&Arch{
 	Shown:            mipsShown,
 	Regs:             mipsRegs,
 })
+
+var relocsMIPS = map[uint32]Reloc{
+	uint32(elf.R_MIPS_NONE):         {RelocIgnored, 0},
+	uint32(elf.R_MIPS_16):           {RelocAbs, 2},
+	uint32(elf.R_MIPS_32):           {RelocAbs, 4},
+	uint32(elf.R_MIPS_64):           {RelocAbs, 8},
+	uint32(elf.R_MIPS_PC32):         {RelocPC, 4},
+	uint32(elf.R_MIPS_TLS_DTPREL32): {RelocIgnored, 0},
+	uint32(elf.R_MIPS_TLS_DTPREL64): {RelocIgnored, 0},
+}

@@ -51,6 +51,7 @@ var PPC = finish(&Arch{
 	Name:             "ppc",
 	PtrSize:          4,
 	Machine:          elf.EM_PPC,
+	Relocs:           relocsPPC,
 	Class:            elf.ELFCLASS32,
 	Order:            binary.BigEndian,
 	BothOrders:       true,
@@ -74,6 +75,7 @@ var PPC64 = finish(&Arch{
 	Aliases:          []string{"ppc64le"},
 	PtrSize:          8,
 	Machine:          elf.EM_PPC64,
+	Relocs:           relocsPPC64,
 	Class:            elf.ELFCLASS64,
 	Order:            binary.LittleEndian,
 	BothOrders:       true,
@@ -91,3 +93,27 @@ var PPC64 = finish(&Arch{
 	Nops:             []Nop{{0x60000000, 4}, {0x60420000, 4}},
 	Alt:              ppcAlt,
 })
+
+var relocsPPC = map[uint32]Reloc{
+	uint32(elf.R_PPC_NONE):     {RelocIgnored, 0},
+	uint32(elf.R_PPC_ADDR16):   {RelocAbs, 2},
+	uint32(elf.R_PPC_UADDR16):  {RelocAbs, 2},
+	uint32(elf.R_PPC_ADDR32):   {RelocAbs, 4},
+	uint32(elf.R_PPC_UADDR32):  {RelocAbs, 4},
+	uint32(elf.R_PPC_REL32):    {RelocPC, 4},
+	uint32(elf.R_PPC_DTPREL32): {RelocIgnored, 0},
+}
+
+var relocsPPC64 = map[uint32]Reloc{
+	uint32(elf.R_PPC64_NONE):     {RelocIgnored, 0},
+	uint32(elf.R_PPC64_ADDR16):   {RelocAbs, 2},
+	uint32(elf.R_PPC64_UADDR16):  {RelocAbs, 2},
+	uint32(elf.R_PPC64_ADDR32):   {RelocAbs, 4},
+	uint32(elf.R_PPC64_UADDR32):  {RelocAbs, 4},
+	uint32(elf.R_PPC64_ADDR64):   {RelocAbs, 8},
+	uint32(elf.R_PPC64_UADDR64):  {RelocAbs, 8},
+	uint32(elf.R_PPC64_REL32):    {RelocPC, 4},
+	uint32(elf.R_PPC64_REL64):    {RelocPC, 8},
+	uint32(elf.R_PPC64_TOC):      {RelocIgnored, 0},
+	uint32(elf.R_PPC64_DTPREL64): {RelocIgnored, 0},
+}

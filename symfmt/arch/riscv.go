@@ -39,6 +39,7 @@ var RISCV = finish(&Arch{
 	Aliases:          []string{"riscv32"},
 	PtrSize:          4,
 	Machine:          elf.EM_RISCV,
+	Relocs:           relocsRISCV,
 	Class:            elf.ELFCLASS32,
 	Order:            binary.LittleEndian,
 	ELFFlags:         riscvFlags,
@@ -60,6 +61,7 @@ var RISCV64 = finish(&Arch{
 	Name:             "riscv64",
 	PtrSize:          8,
 	Machine:          elf.EM_RISCV,
+	Relocs:           relocsRISCV,
 	Class:            elf.ELFCLASS64,
 	Order:            binary.LittleEndian,
 	ELFFlags:         riscvFlags,
@@ -75,3 +77,37 @@ var RISCV64 = finish(&Arch{
 	Shown:            riscvShown,
 	Regs:             riscvRegs,
 })
+
+// Types of relocations that LLVM and binutils write and debug/elf does not name.
+const (
+	r_RISCV_PLT32      = 59
+	r_RISCV_SETULEB128 = 60
+	r_RISCV_SUBULEB128 = 61
+)
+
+var relocsRISCV = map[uint32]Reloc{
+	uint32(elf.R_RISCV_NONE):         {RelocIgnored, 0},
+	uint32(elf.R_RISCV_32):           {RelocAbs, 4},
+	uint32(elf.R_RISCV_64):           {RelocAbs, 8},
+	uint32(elf.R_RISCV_SET8):         {RelocAbs, 1},
+	uint32(elf.R_RISCV_SET16):        {RelocAbs, 2},
+	uint32(elf.R_RISCV_SET32):        {RelocAbs, 4},
+	uint32(elf.R_RISCV_32_PCREL):     {RelocPC, 4},
+	r_RISCV_PLT32:                    {RelocPC, 4},
+	uint32(elf.R_RISCV_ADD8):         {RelocAdd, 1},
+	uint32(elf.R_RISCV_ADD16):        {RelocAdd, 2},
+	uint32(elf.R_RISCV_ADD32):        {RelocAdd, 4},
+	uint32(elf.R_RISCV_ADD64):        {RelocAdd, 8},
+	uint32(elf.R_RISCV_SUB8):         {RelocSub, 1},
+	uint32(elf.R_RISCV_SUB16):        {RelocSub, 2},
+	uint32(elf.R_RISCV_SUB32):        {RelocSub, 4},
+	uint32(elf.R_RISCV_SUB64):        {RelocSub, 8},
+	uint32(elf.R_RISCV_SET6):         {RelocSet6, 1},
+	uint32(elf.R_RISCV_SUB6):         {RelocSub6, 1},
+	r_RISCV_SETULEB128:               {RelocSetULEB, 0},
+	r_RISCV_SUBULEB128:               {RelocSubULEB, 0},
+	uint32(elf.R_RISCV_RELAX):        {RelocIgnored, 0},
+	uint32(elf.R_RISCV_ALIGN):        {RelocIgnored, 0},
+	uint32(elf.R_RISCV_TLS_DTPREL32): {RelocIgnored, 0},
+	uint32(elf.R_RISCV_TLS_DTPREL64): {RelocIgnored, 0},
+}

@@ -14,6 +14,7 @@ var S390X = finish(&Arch{
 	Aliases:          []string{"s390"},
 	PtrSize:          8,
 	Machine:          elf.EM_S390,
+	Relocs:           relocsS390X,
 	Class:            elf.ELFCLASS64,
 	Order:            binary.BigEndian,
 	PC:               "pswa",
@@ -37,3 +38,18 @@ var S390X = finish(&Arch{
 		run(76, "v24", "v26", "v28", "v30", "v25", "v27", "v29", "v31"),
 	),
 })
+
+var relocsS390X = map[uint32]Reloc{
+	uint32(elf.R_390_NONE):      {RelocIgnored, 0},
+	uint32(elf.R_390_8):         {RelocAbs, 1},
+	uint32(elf.R_390_16):        {RelocAbs, 2},
+	uint32(elf.R_390_32):        {RelocAbs, 4},
+	uint32(elf.R_390_64):        {RelocAbs, 8},
+	uint32(elf.R_390_PC16):      {RelocPC, 2},
+	uint32(elf.R_390_PC32):      {RelocPC, 4},
+	uint32(elf.R_390_PC64):      {RelocPC, 8},
+	uint32(elf.R_390_PLT32):     {RelocPC, 4},
+	uint32(elf.R_390_PLT64):     {RelocPC, 8},
+	uint32(elf.R_390_TLS_LDO32): {RelocIgnored, 0},
+	uint32(elf.R_390_TLS_LDO64): {RelocIgnored, 0},
+}

@@ -16,6 +16,7 @@ var X86 = finish(&Arch{
 	Aliases:       []string{"i386", "i686"},
 	PtrSize:       4,
 	Machine:       elf.EM_386,
+	Relocs:        relocsX86,
 	Class:         elf.ELFCLASS32,
 	Order:         binary.LittleEndian,
 	PC:            "$eip",
@@ -42,3 +43,19 @@ var X86 = finish(&Arch{
 		series(93, "$k", 8),
 	),
 })
+
+var relocsX86 = map[uint32]Reloc{
+	uint32(elf.R_386_NONE):       {RelocIgnored, 0},
+	uint32(elf.R_386_8):          {RelocAbs, 1},
+	uint32(elf.R_386_16):         {RelocAbs, 2},
+	uint32(elf.R_386_32):         {RelocAbs, 4},
+	uint32(elf.R_386_PC8):        {RelocPC, 1},
+	uint32(elf.R_386_PC16):       {RelocPC, 2},
+	uint32(elf.R_386_PC32):       {RelocPC, 4},
+	uint32(elf.R_386_PLT32):      {RelocPC, 4},
+	uint32(elf.R_386_GOTOFF):     {RelocIgnored, 0},
+	uint32(elf.R_386_GOTPC):      {RelocIgnored, 0},
+	uint32(elf.R_386_TLS_LE):     {RelocIgnored, 0},
+	uint32(elf.R_386_TLS_LDO_32): {RelocIgnored, 0},
+	uint32(elf.R_386_SIZE32):     {RelocIgnored, 0},
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // In a relocatable file (ET_REL) the contents of a section are complete only
@@ -270,10 +271,10 @@ func (t *relocTable) judge(i int64, r *relocation) {
 	target := t.of.target
 	k := t.of.types.kind(r.typ)
 	switch {
-	case k.op == relocUnknown:
+	case k.Op == arch.RelocUnknown:
 		t.of.problem(target.errorf(r.off, "relocation of type %d of %v, which is not known", r.typ, t.s.file.Machine))
-	case k.op == relocIgnored:
-	case r.off >= uint64(target.size) || uint64(k.size) > uint64(target.size)-r.off:
+	case k.Op == arch.RelocIgnored:
+	case r.off >= uint64(target.size) || uint64(k.Size) > uint64(target.size)-r.off:
 		t.of.problem(t.s.errorf(t.place(i), "relocation at %#x, %s has %d bytes", r.off, target.label(), target.size))
 	case uint64(r.sym) >= uint64(max(len(t.of.values), 1)):
 		t.of.problem(target.errorf(r.off, "relocation with symbol %d of %d", r.sym, len(t.of.values)))
@@ -390,7 +391,7 @@ func (r *relocations) apply(data []byte, off uint64, raw object.Source) error {
 		var err error
 		scanErr := t.each(from, hi, func(x *relocation) bool {
 			k := r.types.kind(x.typ)
-			if k.op <= relocIgnored || x.off >= uint64(r.target.size) || uint64(x.sym) >= uint64(max(len(r.values), 1)) {
+			if k.Op <= arch.RelocIgnored || x.off >= uint64(r.target.size) || uint64(x.sym) >= uint64(max(len(r.values), 1)) {
 				return true
 			}
 			if x.off >= lo && hi-x.off >= maxField || raw == nil {
@@ -416,7 +417,7 @@ type fieldEdge struct {
 	buf   [maxField]byte
 }
 
-func (e *fieldEdge) change(r *relocations, k relocKind, x *relocation, rela bool, data []byte, lo uint64) error {
+func (e *fieldEdge) change(r *relocations, k arch.Reloc, x *relocation, rela bool, data []byte, lo uint64) error {
 	if e.field == nil || e.off != x.off {
 		b, err := e.raw.Bytes(int64(x.off), int64(min(maxField, uint64(r.target.size)-x.off)), e.buf[:])
 		if err != nil {
@@ -426,8 +427,8 @@ func (e *fieldEdge) change(r *relocations, k relocKind, x *relocation, rela bool
 	}
 	r.change(e.field, k, x, rela)
 	width := len(e.field)
-	if k.size > 0 {
-		width = min(width, int(k.size))
+	if k.Size > 0 {
+		width = min(width, int(k.Size))
 	}
 	field, to := e.field[:width], data
 	if x.off < lo {
@@ -440,36 +441,36 @@ func (e *fieldEdge) change(r *relocations, k relocKind, x *relocation, rela bool
 }
 
 // change applies one relocation to the field at the beginning of b.
-func (r *relocations) change(b []byte, k relocKind, x *relocation, rela bool) {
-	if len(b) < int(k.size) {
+func (r *relocations) change(b []byte, k arch.Reloc, x *relocation, rela bool) {
+	if len(b) < int(k.Size) {
 		return
 	}
-	order, size := r.target.file.Order, int(k.size)
+	order, size := r.target.file.Order, int(k.Size)
 	value := x.addend
 	if uint64(x.sym) < uint64(len(r.values)) {
 		value += r.values[x.sym]
 	}
-	switch k.op {
-	case relocSetULEB, relocSubULEB:
-		changeULEB(b, k.op == relocSubULEB, value)
+	switch k.Op {
+	case arch.RelocSetULEB, arch.RelocSubULEB:
+		changeULEB(b, k.Op == arch.RelocSubULEB, value)
 		return
 	}
 	old := getField(order, b, size)
-	if !rela && k.op != relocAdd && k.op != relocSub {
+	if !rela && k.Op != arch.RelocAdd && k.Op != arch.RelocSub {
 		value += old
 	}
-	switch k.op {
-	case relocPC:
+	switch k.Op {
+	case arch.RelocPC:
 		value -= r.target.Addr + x.off
-	case relocPC31:
+	case arch.RelocPC31:
 		value = (value-r.target.Addr-x.off)&0x7fffffff | old&0x80000000
-	case relocAdd:
+	case arch.RelocAdd:
 		value = old + value
-	case relocSub:
+	case arch.RelocSub:
 		value = old - value
-	case relocSet6:
+	case arch.RelocSet6:
 		value = old&^0x3f | value&0x3f
-	case relocSub6:
+	case arch.RelocSub6:
 		value = old&^0x3f | (old-value)&0x3f
 	}
 	putField(order, b, size, value)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // relocatable returns a relocatable file with .text (index 1, 0x30 bytes), .debug_x (2), its
@@ -332,18 +331,5 @@ func TestExecutableKeepsItsBytes(t *testing.T) {
 		}}
 		f := openImage(t, e.build())
 		comparePieces(t, f.Section(".debug_x"), []byte("unchanged"))
-	}
-}
-
-// TestRelocationsComplete names the CPUs whose relocations are missing.
-func TestRelocationsComplete(t *testing.T) {
-	for _, a := range arch.All {
-		has := map[relocOp]bool{}
-		for _, kind := range relocKinds[a.Machine] {
-			has[kind.op] = true
-		}
-		if !has[relocAbs] || !has[relocPC] {
-			t.Errorf("%s: add its relocations for data to relocKinds (reloctype.go): absolute %v, relative %v", a.Name, has[relocAbs], has[relocPC])
-		}
 	}
 }
