@@ -86,6 +86,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -283,6 +284,7 @@ type reader struct {
 	code       *codeMap
 	symbols    []elfPub
 	workers    []*worker
+	typeReader *varReader      // of the types of all units; nil where variables are not wanted
 	scratch    *object.Scratch // of a large file; may be nil
 }
 
@@ -446,13 +448,14 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		r.scratch = r.report.spill
 	}
 	var effort *dwarf.Effort
+	seeds := [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	if r.opts.Vars.wanted() {
 		effort = &dwarf.Effort{Limit: d.effort.Limit}
 	}
 	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
 		if effort != nil {
-			w.vars = newVarReader(w, &r.opts.Vars, effort)
+			w.vars = newVarReader(w, &r.opts.Vars, effort, seeds)
 		}
 		w.arena = newArena(r.scratch)
 		w.symbols, w.split = r.symbols, split
@@ -479,6 +482,9 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	r.report.Others = append(r.report.Others, split.files()...)
 	if d.effort.Over() {
 		r.giveUp(d)
+	}
+	if effort != nil && err == nil && len(r.workers) > 0 {
+		r.readTypes(ctx, d)
 	}
 	d.release()
 	for _, w := range r.workers {

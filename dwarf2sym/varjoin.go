@@ -86,10 +86,11 @@ func (r *reader) joinVars(places []funcPlace) {
 			readers = append(readers, w.vars)
 		}
 	}
-	if len(readers) == 0 {
+	if len(readers) == 0 || r.typeReader == nil {
 		return
 	}
-	if effort := readers[0].meter.Effort; effort.Over() {
+	readers = append(readers, r.typeReader)
+	if effort := r.typeReader.meter.Effort; effort.Over() {
 		r.problem(problemUnits, "all variables", &bin.Error{File: r.file.Path, Section: ".debug_info", Msg: fmt.Sprintf(
 			"its variables share lists and types so often that they stand for over %d bytes", effort.Limit)})
 		return

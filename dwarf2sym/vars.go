@@ -50,7 +50,7 @@ type varReader struct {
 	firstFn int   // index of the unit's first function
 
 	typeOf  map[dieKey]vars.TypeID
-	unread  []unreadType
+	unread  []unreadType // structures whose members are not read yet
 	typeKey []byte
 	nameBuf []byte
 	depth   int
@@ -82,13 +82,15 @@ type varRecords struct {
 	rawSize   uint8 // the address size of raw
 	types     []vars.Type
 	typeIndex map[typeHash]vars.TypeID
-	seeds     [2]maphash.Seed
 	variables []varRecord
 	varIndex  map[varRecord]uint32
-	remaps    [][]uint32 // by unit: the variables of its packed functions
+	seeds     [2]maphash.Seed // of typeIndex, the same for all readers
+	remaps    [][]uint32      // by unit: the variables of its packed functions
 	funcs     []varFunc
 	targets   []callTarget
-	chunk     []byte // where packed functions are
+	chunk     []byte                   // where packed functions are
+	pending   []unreadType             // structures whose members are read after all units
+	met       map[typeHash]vars.TypeID // of the reader that does: what they are
 }
 
 // varRecord is a variable: its name is in names.
@@ -134,11 +136,11 @@ func (v *varReader) targetKey(d *debugData, off uint64) targetKey {
 	return key
 }
 
-func newVarReader(w *worker, o *VarOptions, effort *dwarf.Effort) *varReader {
+func newVarReader(w *worker, o *VarOptions, effort *dwarf.Effort, seeds [2]maphash.Seed) *varReader {
 	v := &varReader{w: w, locals: o.Locals, fullTypes: o.FullTypes, meter: &dwarf.Meter{Effort: effort}}
 	v.tables.All = true
 	v.exprs, v.exprIndex, v.raw = []vars.Expr{{}}, map[vars.Expr]vars.ExprID{}, map[string]vars.ExprID{}
-	v.types, v.typeIndex, v.seeds = []vars.Type{{}}, map[typeHash]vars.TypeID{}, [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+	v.types, v.typeIndex, v.seeds = []vars.Type{{}}, map[typeHash]vars.TypeID{}, seeds
 	v.varIndex = map[varRecord]uint32{}
 	v.varOf, v.labels, v.typeOf = map[dieKey]uint32{}, map[dieKey]uint32{}, map[dieKey]vars.TypeID{}
 	v.foreign, v.shared = map[foreignKey]*fileUnit{}, map[tableKey]*dwarf.Abbrevs{}
@@ -180,7 +182,7 @@ func (v *varReader) unit(h *dwarf.Header, data []byte) {
 		v.top = 0
 		clear(v.varOf)
 		clear(v.labels)
-		v.vars, v.nested, v.unread, v.depth = v.vars[:0], v.nested[:0], v.unread[:0], 0
+		v.vars, v.nested, v.depth = v.vars[:0], v.nested[:0], 0
 		if p := recover(); p != nil {
 			v.funcs = v.funcs[:v.firstFn]
 			w.problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off),
@@ -775,7 +777,12 @@ func (v *varReader) endUnit() {
 		}
 		r.typ = v.typeAt(vu, typ)
 	}
-	v.readMembers()
+	if v.w.skeleton != nil {
+		v.readMembers()
+	} else {
+		v.pending = append(v.pending, v.unread...)
+		v.unread = v.unread[:0]
+	}
 	remap := make([]uint32, len(v.vars))
 	for i, key := range v.vars {
 		r := records[i]

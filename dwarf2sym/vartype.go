@@ -11,10 +11,11 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Types are read once: what a unit says of a structure that an earlier unit of the same worker
-// has described is not looked at. Structures are taken for the same if they have the same name,
-// size and place in the source; those without a name, or without a place, if they have the same
-// members as well. Whether types are equal, with all that they refer to, is decided when all are known.
+// The members of structures are read once: where the first unit has them, and after all units, so
+// that it does not matter which worker read which unit. Only those of split units, whose files are
+// closed by then, are read with their units. Structures are taken for the same if they have the same
+// name, size and place in the source; those without a name, or without a place, if they have the
+// same members as well. Whether types are equal, with all that they refer to, is decided when all are known.
 
 // typeAt returns the number of the type that an attribute of u refers to; void if there is none.
 func (v *varReader) typeAt(u *fileUnit, ref dwarf.Value) vars.TypeID {
@@ -109,21 +110,22 @@ func (v *varReader) readType(u *fileUnit, die *dwarf.DIE, key dieKey) vars.TypeI
 		return id
 	}
 	v.typeKey = appendType(v.typeKey[:0], &t)
-	return v.intern(t)
+	id, _ := v.intern(t)
+	return id
 }
 
 // typeHash stands for the contents of a type: names of types are long.
 type typeHash [2]uint64
 
 // intern returns the number of a type whose contents are v.typeKey.
-func (v *varReader) intern(t vars.Type) vars.TypeID {
+func (v *varReader) intern(t vars.Type) (vars.TypeID, typeHash) {
 	key := typeHash{maphash.Bytes(v.seeds[0], v.typeKey), maphash.Bytes(v.seeds[1], v.typeKey)}
 	if id, ok := v.typeIndex[key]; ok {
-		return id
+		return id, key
 	}
 	id := v.newType(t)
 	v.typeIndex[key] = id
-	return id
+	return id, key
 }
 
 var typeKinds = map[uint16]vars.TypeKind{
@@ -208,9 +210,9 @@ func (v *varReader) aggregate(u *fileUnit, die *dwarf.DIE, key dieKey) vars.Type
 	}
 	v.typeKey = k
 	known := len(v.types)
-	id := v.intern(t)
-	if int(id) == known && !t.Incomplete {
-		v.unread = append(v.unread, unreadType{key, id})
+	id, hash := v.intern(t)
+	if int(id) == known && !t.Incomplete && v.fullTypes {
+		v.unread = append(v.unread, unreadType{key, id, hash})
 	}
 	return id
 }
@@ -269,16 +271,13 @@ func (v *varReader) shape(u *fileUnit, die *dwarf.DIE, k []byte) []byte {
 
 // unreadType is a structure whose members are not read yet.
 type unreadType struct {
-	key dieKey
-	id  vars.TypeID
+	key  dieKey
+	id   vars.TypeID
+	hash typeHash
 }
 
 // readMembers reads the members of all structures that were met, and of those that they lead to.
 func (v *varReader) readMembers() {
-	if !v.fullTypes {
-		v.unread = v.unread[:0]
-		return
-	}
 	for len(v.unread) > 0 && !v.meter.Exhausted {
 		next := v.unread[len(v.unread)-1]
 		v.unread = v.unread[:len(v.unread)-1]

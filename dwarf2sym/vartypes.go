@@ -1,13 +1,94 @@
 package dwarf2sym
 
 import (
+	"cmp"
+	"context"
 	"encoding/binary"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"slices"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/vars"
 )
+
+// readTypes reads the members of the structures that the workers met, each where the first unit has
+// it, and of those that they lead to.
+func (r *reader) readTypes(ctx context.Context, d *debugData) {
+	first := r.workers[0].vars
+	w := newWorker(d, r.code, r.opts)
+	w.vars = newVarReader(w, &r.opts.Vars, first.meter.Effort, first.seeds)
+	w.vars.met = map[typeHash]vars.TypeID{}
+	r.typeReader = w.vars
+	var all []unreadType
+	for _, w := range r.workers {
+		w.vars.meter.Flush()
+		all = append(all, w.vars.pending...)
+	}
+	slices.SortFunc(all, func(a, b unreadType) int {
+		return cmp.Or(cmp.Compare(a.key.d.tag, b.key.d.tag), cmp.Compare(btob(a.key.d.OldTypes), btob(b.key.d.OldTypes)), cmp.Compare(a.key.off, b.key.off))
+	})
+	for i := 0; i < len(all) && !w.vars.meter.Exhausted && ctx.Err() == nil; {
+		unit, ok := all[i].key.d.unitAt(all[i].key.off)
+		k := i + 1
+		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < all[i].key.d.units[unit].Off+all[i].key.d.units[unit].Size {
+			k++
+		}
+		if ok {
+			w.vars.typesOf(all[i].key.d, &all[i].key.d.units[unit].Header, all[i:k])
+		}
+		i = k
+	}
+	r.addProblems(&w.problems)
+	w.vars.meter.Flush()
+	w.vars.finish()
+}
+
+// typesOf reads the structures that are wanted from a unit, and those that they lead to.
+func (v *varReader) typesOf(d *debugData, h *dwarf.Header, want []unreadType) {
+	want = slices.DeleteFunc(want, func(t unreadType) bool {
+		id, known := v.typeIndex[t.hash]
+		if known {
+			v.met[t.hash] = id
+		}
+		return known
+	})
+	if len(want) == 0 {
+		return // units before it had all
+	}
+	w := v.w
+	defer func() {
+		v.top, v.depth, v.unread = 0, 0, v.unread[:0]
+		if p := recover(); p != nil {
+			w.problem(h.Off, fmt.Sprintf("types of the unit at %#x", h.Off),
+				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
+		}
+	}()
+	v.reset()
+	w.closeForeign()
+	w.tables.Reset()
+	w.d, w.namesOnly = d, true
+	w.damage().next()
+	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
+	if err != nil || !v.meter.Spend(h.Size) {
+		return
+	}
+	t, _, err := w.tables.Get(d.Abbrev, h)
+	all, _, allErr := v.tables.Get(d.Abbrev, h)
+	if err != nil || allErr != nil || w.u.open(d, h, data, t, w.Meter) != nil || v.main.open(d, h, data, all, v.meter) != nil {
+		return
+	}
+	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false
+	w.scan() // for the names of scopes
+	for _, t := range want {
+		if _, ok := v.met[t.hash]; !ok {
+			v.met[t.hash] = v.typeAt(&v.main, dwarf.Value{Kind: dwarf.Ref, U: t.key.off})
+			v.readMembers()
+		}
+	}
+}
 
 // joinTypes finds out which types of the readers are equal: those whose names, sizes and members
 // agree, and whose members' types are equal in turn. Types refer to each other in cycles, so that
@@ -35,6 +116,15 @@ func (j *varJoiner) joinTypes() {
 	g.to = make([]uint32, len(g.types))
 	for i := range g.to {
 		g.to[i] = uint32(i)
+	}
+	last := len(j.readers) - 1
+	for r, v := range j.readers {
+		for _, t := range v.pending {
+			if id, ok := j.readers[last].met[t.hash]; ok {
+				g.to[g.first[r]+uint32(t.id)] = g.first[last] + uint32(id)
+			}
+		}
+		v.pending = nil
 	}
 	g.refine()
 	if g.define() {
@@ -101,7 +191,7 @@ func (g *typeGraph) define() bool {
 	defined := map[string]uint32{}
 	for i := range g.types {
 		t := &g.types[i]
-		if !isAggregate(t) || t.Incomplete || t.Name == "" {
+		if !isAggregate(t) || t.Incomplete || t.Name == "" || g.to[i] != uint32(i) {
 			continue
 		}
 		if other, ok := defined[t.Name]; ok && (other == several || g.hash[other] != g.hash[i]) {
@@ -116,7 +206,7 @@ func (g *typeGraph) define() bool {
 		if !t.Incomplete {
 			continue
 		}
-		if d, ok := defined[t.Name]; ok && d != several && sameSort(t, &g.types[d]) {
+		if d, ok := defined[t.Name]; ok && g.to[i] == uint32(i) && d != several && sameSort(t, &g.types[d]) {
 			g.to[i] = d
 			any = true
 		}
