@@ -45,7 +45,7 @@ func bigText(t testing.TB, path string, size int) []byte {
 	return b.Bytes()
 }
 
-// shifted is a record with its addresses moved up.
+// shifted returns a record with its addresses moved up.
 func shifted(line string, by uint64) string {
 	f := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 	add := func(i int) {
@@ -74,8 +74,8 @@ func shifted(line string, by uint64) string {
 	return strings.Join(f, " ") + "\n"
 }
 
-// cpuTime is what this process used, in nanoseconds: other work on the machine
-// counts less than in wall time.
+// cpuTime returns what this process used, in nanoseconds: other work on the
+// machine counts less than in wall time.
 func cpuTime() int64 {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

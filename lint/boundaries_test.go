@@ -14,7 +14,7 @@ const (
 	win     = "STACK WIN 4 1000 40 0 0 0 0 0 0 1 $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + =\n"
 )
 
-// inline is a file with one function and INLINEs of it.
+// inline returns a file with one function and INLINEs of it.
 func inline(records string) string {
 	return check.Head + "FILE 0 /a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n" + records + "1000 10 1 0\n"
 }

@@ -40,7 +40,7 @@ func (c cfiLine) String() string {
 	return fmt.Sprintf("STACK CFI %x %s", c.rva, rules)
 }
 
-// rule is where a register's name and the token behind its expression are.
+// rule returns where a register's name and the token after its expression are.
 func (c cfiLine) rule(reg string) (from, to int) {
 	from = slices.Index(c.rules, reg+":")
 	if from < 0 {
@@ -51,7 +51,7 @@ func (c cfiLine) rule(reg string) (from, to int) {
 	return from, to
 }
 
-// cfi is the STACK CFI record at line i, if there is one.
+// cfi returns the STACK CFI record at line i, if there is one.
 func (s *symLines) cfi(i int) (c cfiLine, ok bool) {
 	if i < 0 || i >= len(s.lines) {
 		return c, false
@@ -59,7 +59,7 @@ func (s *symLines) cfi(i int) (c cfiLine, ok bool) {
 	return parseCFI(s.lines[i])
 }
 
-// initOf is the line of the INIT that a row belongs to, -1 without one.
+// initOf returns the line of the INIT that a row belongs to, -1 without one.
 func (s *symLines) initOf(at int) (int, cfiLine) {
 	for ; at >= 0; at-- {
 		if c, ok := s.cfi(at); ok && c.init {
@@ -77,7 +77,7 @@ func (s *symLines) initWithin(low, high uint64) bool {
 	}) >= 0
 }
 
-// maxTries is how many records are looked at for one that lends itself to a damage.
+// maxTries is how many records are examined for one that lends itself to a damage.
 const maxTries = 100
 
 // atCFI makes the damage of a STACK CFI record. do returns the line at which the rule must report,

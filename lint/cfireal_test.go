@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// counts are the findings of the families cfi and coverage, by rule.
+// counts returns the findings of the families cfi and coverage, by rule.
 func counts(r *Report) map[string]int {
 	n := maps.Clone(r.Counts)
 	maps.DeleteFunc(n, func(id string, n int) bool { return n == 0 || id[3] != '4' && id[3] != '7' })

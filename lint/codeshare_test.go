@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// fixture is a symbol file and its binary.
+// fixture returns a symbol file and its binary.
 func fixture(t *testing.T, name string) (text, elf []byte) {
 	t.Helper()
 	root := testenv.Root(t)

@@ -138,7 +138,7 @@ func random(r *rand.Rand) *naive {
 			if n.block == nil {
 				continue
 			}
-			at := n.block.rva + r.IntN(n.block.size+2) // sometimes behind it
+			at := n.block.rva + r.IntN(n.block.size+2) // sometimes after it
 			rule := n.rule(r, naiveRules)
 			n.block.rows = append(n.block.rows, naiveRow{at, rule})
 			fmt.Fprintf(&n.text, "STACK CFI %x %s\n", at, rule.text)

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/lint/check"
 )
 
-// examples are the files of all rules' documentation.
+// examples returns the files of all rules' documentation.
 func examples() (texts []string) {
 	for _, rule := range Rules() {
 		if rule.Bad != "" {

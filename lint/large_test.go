@@ -130,7 +130,7 @@ func addressFields(fields [][]byte) (list []int) {
 	return []int{0}
 }
 
-// bounds are the lowest and the highest address at which something begins.
+// bounds returns the lowest and the highest address at which something begins.
 func bounds(text []byte) (low, high uint64) {
 	low = math.MaxUint64
 	for line := range bytes.Lines(text) {

@@ -40,7 +40,7 @@ func (s *symLines) text() string {
 	return text
 }
 
-// kind is the record's word, "line" for a line record.
+// kind returns the record's word, "line" for a line record.
 func (s *symLines) kind(i int) string {
 	if i < 0 || i >= len(s.lines) {
 		return ""
@@ -56,7 +56,7 @@ func (s *symLines) kind(i int) string {
 	return word
 }
 
-// fields are the fields of a record of which "m" is left out.
+// fields returns the fields of a record of which "m" is left out.
 func (s *symLines) fields(i int) []string {
 	return strings.Fields(strings.Replace(s.lines[i], " m ", " ", 1))
 }
@@ -79,7 +79,7 @@ func (s *symLines) set(i, field int, format string, args ...any) {
 func (s *symLines) insert(i int, line string) { s.lines = slices.Insert(s.lines, i, line) }
 func (s *symLines) remove(i int)              { s.lines = slices.Delete(s.lines, i, i+1) }
 
-// pick is a random record of a kind, -1 if the file has none; also may be nil.
+// pick returns a random record of a kind, -1 if the file has none; also may be nil.
 func (s *symLines) pick(kind string, also func(i int) bool) int {
 	all := s.all(kind, also)
 	if len(all) == 0 {
@@ -88,7 +88,7 @@ func (s *symLines) pick(kind string, also func(i int) bool) int {
 	return all[s.rng.IntN(len(all))]
 }
 
-// all are the records of a kind.
+// all returns the records of a kind.
 func (s *symLines) all(kind string, also func(i int) bool) (all []int) {
 	for i := range s.lines {
 		if s.kind(i) == kind && (also == nil || also(i)) {
@@ -98,7 +98,7 @@ func (s *symLines) all(kind string, also func(i int) bool) (all []int) {
 	return all
 }
 
-// find is the first record from i on for which ok is true, -1 without.
+// find returns the first record from i on for which ok is true, or -1.
 func (s *symLines) find(i int, ok func(i int) bool) int {
 	for ; i < len(s.lines); i++ {
 		if ok(i) {
@@ -126,7 +126,7 @@ func (s *symLines) inside(i, parent int) bool {
 	return s.fields(i)[1] == "1"
 }
 
-// function is the FUNC that line i belongs to.
+// function returns the FUNC that line i belongs to.
 func (s *symLines) function(i int) int {
 	for i > 0 && s.kind(i) != "FUNC" {
 		i--
@@ -134,7 +134,7 @@ func (s *symLines) function(i int) int {
 	return i
 }
 
-// realFiles are symbol files of this project and of others.
+// realFiles returns symbol files of this project and of others.
 func realFiles(t testing.TB) (paths []string) {
 	paths, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(paths) == 0 {
@@ -144,13 +144,13 @@ func realFiles(t testing.TB) (paths []string) {
 	return append(paths, sharedFiles(t)...)
 }
 
-// sharedFiles are those of the peers' minidumps, none where they are not there.
+// sharedFiles returns those of the peers' minidumps, none where they are not there.
 func sharedFiles(t testing.TB) []string {
 	return testenv.SharedGlob(t, "data", "minidumps", "*", "symbols", "*", "*", "*.sym")
 }
 
 // readSym reads a symbol file of the test data, of which a golden file has notes
-// behind it that begin with "# ".
+// after it that begin with "# ".
 func readSym(t testing.TB, path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -177,7 +177,7 @@ func lintAll(t testing.TB, text string) *Report {
 // reportedOnce are rules with one finding a file.
 var reportedOnce = []string{"SYM113", "SYM114", "SYM116", "SYM117", "SYM118", "SYM120", "SYM122", "SYM123", "SYM210", "SYM211", "SYM308", "SYM310"}
 
-// mutationSeed is of SYMTOOL_MUTATION_SEED: other places are damaged with another.
+// mutationSeed returns of SYMTOOL_MUTATION_SEED: other places are damaged with another.
 func mutationSeed(t testing.TB) uint64 {
 	text := os.Getenv("SYMTOOL_MUTATION_SEED")
 	if text == "" {

@@ -71,7 +71,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// publicSymbols are PUBLIC records of code without call frame information.
+// publicSymbols returns PUBLIC records of code without call frame information.
 func publicSymbols(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -76,7 +76,7 @@ func writeLarge(path string, size int64) error {
 	for i := range origins {
 		fmt.Fprintf(w, "INLINE_ORIGIN %d inlined_function_number_%d\n", i, i)
 	}
-	// The blocks, which come behind the functions, are a sixth of the file.
+	// The blocks, which come after the functions, are a sixth of the file.
 	var functions []int // sizes
 	for rva := 0x1000; ; {
 		n := 1 + rng.IntN(47)

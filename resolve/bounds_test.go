@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// nested is a FUNC with functions that are inlined into one another.
+// nested returns a FUNC with functions that are inlined into one another.
 func nested(depth int) string {
 	text := strings.Builder{}
 	text.WriteString("MODULE Linux x86_64 ABC0 a\nFILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\n")

@@ -110,7 +110,7 @@ func (a *arena) at(ref uint32) (chunk []byte, place int) {
 	return (*a.chunks.Load())[at>>chunkShift], int(at & (chunkSize - 1))
 }
 
-// paramSize is that of a function.
+// paramSize returns that of a function.
 func (c *cache) paramSize(s *slot) uint64 {
 	if s.shape&hasParams == 0 {
 		return 0

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// manyFunctions is a text with n functions of 16 bytes from 0x1000 on, each with
-// an inlined function, PUBLICs behind them, and blocks.
+// manyFunctions returns a text with n functions of 16 bytes from 0x1000 on, each
+// with an inlined function, PUBLICs after them, and blocks.
 func manyFunctions(n int) string {
 	var b strings.Builder
 	b.WriteString(head)

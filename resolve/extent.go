@@ -72,8 +72,8 @@ type surroundings interface {
 	blockAt(rva symfmt.RVA) (span, bool)
 }
 
-// public returns the verdict on the PUBLIC at start and an address behind it, with no
-// other PUBLIC or FUNC in between. size is that of the ELF symbol, 0 if it is not known.
+// public returns the verdict on the PUBLIC at start and an address after it, with no
+// other PUBLIC or FUNC in between. size is that of the ELF symbol, 0 if it is unknown.
 func (e *extent) public(x surroundings, start symfmt.RVA, size uint64, rva symfmt.RVA) verdict {
 	switch {
 	case e.Extents == nil && uint64(rva) >= e.end:
@@ -139,7 +139,7 @@ func sameRange(ranges []symfmt.Range, a, b symfmt.RVA) bool {
 func within(r symfmt.Range, rva symfmt.RVA) bool { return rva >= r.RVA && uint64(rva-r.RVA) < r.Size }
 
 // InCode reports whether there may be code at rva. With a binary, rva must be in a section with
-// code; with a symbol file, not behind the last record.
+// code; with a symbol file, not after the last record.
 func (r *Resolver) InCode(rva symfmt.RVA) bool {
 	if r.extent.Extents == nil {
 		return uint64(rva) < r.extent.end

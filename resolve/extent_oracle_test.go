@@ -26,7 +26,7 @@ __asm__(".text\n.globl sized\n.type sized,@function\nsized: nop\nnop\n.size size
 int main(int c, char **v) { return f(c) + atoi(v[0]); }
 `
 
-// TestOracleExtents asks for every address of small programs, and for some outside of
+// TestOracleExtents asks for every address of small programs, and for some outside
 // them: where LLVM has no function, neither has the Resolver, and otherwise the same.
 func TestOracleExtents(t *testing.T) {
 	testenv.Oracle(t)
@@ -175,7 +175,7 @@ func compareExtents(t *testing.T, path string) {
 }
 
 // compareAddr2line holds the Resolver to GNU's addr2line: where that knows nothing, or a
-// symbol behind the end of which the address is, nothing is found, and otherwise a
+// symbol after the end of which the address is, nothing is found, and otherwise a
 // function that GNU's names, too.
 func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64, questions []byte) {
 	if len(addrs) > 10_000 {

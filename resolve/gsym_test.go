@@ -105,8 +105,8 @@ func askGSYM(t *testing.T, file string, base uint64, addrs []symfmt.RVA, fn func
 	}
 }
 
-// gsymAddresses are the addresses where something begins or ends in m, the ones
-// before, and the ends of the FUNCs.
+// gsymAddresses returns the addresses where something begins or ends in m, the
+// ones before, and the ends of the FUNCs.
 func gsymAddresses(m *symfmt.Module) (all []symfmt.RVA) {
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
@@ -118,7 +118,7 @@ func gsymAddresses(m *symfmt.Module) (all []symfmt.RVA) {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	if n := len(all); n > 0 && all[n-1] == ^symfmt.RVA(0) {
-		all = all[:n-1] // in front of 0
+		all = all[:n-1] // before 0
 	}
 	if testenv.OracleFull() {
 		return all
@@ -185,7 +185,7 @@ func compareGSYM(t *testing.T, m *symfmt.Module, r *Resolver, o gsym.Options, ad
 func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) string {
 	switch {
 	case at.Source == Public && insideFunc(r, at.Start) && (len(frames) == 0 || len(frames) == 1 && frames[0].file == ""):
-		// Breakpad has a PUBLIC inside of a FUNC answer for what is behind the FUNC:
+		// Breakpad has a PUBLIC inside a FUNC answer for what is after the FUNC:
 		// GSYM would take it for the end of the FUNC, so that it is not written.
 		return "PUBLIC inside a FUNC"
 	case at.Source == None && len(frames) == 1 && frames[0].offset == uint64(rva):
@@ -195,7 +195,7 @@ func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) st
 	}
 	rule := ""
 	if behindInner(r, rva) {
-		// The rest of a FUNC behind another in it is a function of its own, whose start
+		// The rest of a FUNC after another in it is a function of its own, whose start
 		// is what offsets count from.
 		rule = "offset behind a FUNC inside of another"
 		frames[len(frames)-1].offset = uint64(rva - at.Start)
@@ -205,7 +205,7 @@ func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) st
 		if f := &frames[i+1]; f.file == symfmt.NoFile && at.Frames[i+1].File == "" {
 			rule, f.file = "call in a file that is not known", ""
 		} else if f.file == symfmt.NoFile && r.x.OldInlines && i+2 == len(frames) {
-			// Package resolve looks at lines behind the FUNC's end, too.
+			// Package resolve looks at lines after the FUNC's end, too.
 			rule, f.file = "call in a file that lines outside of the FUNC name", at.Frames[i+1].File
 		}
 	}

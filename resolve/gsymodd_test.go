@@ -12,8 +12,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// oddText is a symbol file such as no compiler makes: FUNCs in one another,
-// PUBLICs in them, lines and INLINEs that overlap, are out of order or outside.
+// oddText returns a symbol file such as no compiler makes: FUNCs in one
+// another, PUBLICs in them, lines and INLINEs that overlap, are out of order or
+// outside.
 func oddText(rng *rand.Rand, old bool) string {
 	var b strings.Builder
 	b.WriteString("MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 odd\n")

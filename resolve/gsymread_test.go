@@ -76,7 +76,7 @@ func readGSYM(t *testing.T, file string) *symfmt.Module {
 	return result.Module
 }
 
-// imageBase is the base address in a header of version 1.
+// imageBase returns the base address in a header of version 1.
 func imageBase(t *testing.T, file string) uint64 {
 	head, err := os.ReadFile(file)
 	if err != nil {

@@ -18,7 +18,7 @@ type index struct {
 	blocks  spans // STACK CFI INIT
 	wins    spans // STACK WIN of type 4
 	fpos    spans // and of type 0: a search of one goes past the other
-	publics table // by address; of one address, in reverse order of the file
+	publics table // by address; of the same address, in reverse order of the file
 	files   table // by number, then in order of the file
 	origins table
 }
@@ -38,7 +38,7 @@ func (t *table) len() int {
 
 func (t *table) at(i int) []byte { return t.data[i*t.size:][:t.size] }
 
-// u64 is field number n of record i, all fields before it being of 8 bytes.
+// u64 returns field number n of record i, all fields before it being of 8 bytes.
 func (t *table) u64(i, n int) uint64 {
 	return binary.LittleEndian.Uint64(t.data[i*t.size+8*n:])
 }
@@ -60,8 +60,8 @@ func (t *table) add32(v uint32) { t.data = binary.LittleEndian.AppendUint32(t.da
 //	publics:         address, offset
 //	files, origins:  number, offset
 //
-// The text of a function is its FUNC record and what is behind it up to its last
-// line or INLINE record, that of a block its STACK CFI INIT and what is behind it
+// The text of a function is its FUNC record and what is after it up to its last
+// line or INLINE record, that of a block its STACK CFI INIT and what is after it
 // up to its last STACK CFI.
 const (
 	startSize  = 8
@@ -80,7 +80,7 @@ func newIndex() *index {
 	return x
 }
 
-// tables are all tables, in the order of index files.
+// tables returns all tables, in the order of index files.
 func (x *index) tables() []*table {
 	return []*table{
 		&x.funcs.starts, &x.funcs.table, &x.funcs.buckets, &x.funcs.outer,
@@ -134,10 +134,10 @@ func (t *table) arrange(order []uint32) {
 	t.data = sorted
 }
 
-// below returns the place behind the last record whose first field is at most v.
+// below returns the place after the last record whose first field is at most v.
 func (t *table) below(v uint64) int { return t.belowIn(0, t.len(), v) }
 
-// belowIn is below for records lo to hi, all before them being at most v.
+// belowIn returns below for records lo to hi, all before them being at most v.
 func (t *table) belowIn(lo, hi int, v uint64) int {
 	for lo < hi {
 		if mid := int(uint(lo+hi) >> 1); t.u64(mid, 0) <= v {
@@ -166,5 +166,5 @@ func (t *table) numbered(id uint32) int {
 	return -1
 }
 
-// offsetOf is where the record of a FILE, an INLINE_ORIGIN or a PUBLIC is.
+// offsetOf returns where the record of a FILE, an INLINE_ORIGIN or a PUBLIC is.
 func (t *table) offsetOf(i int) uint64 { return t.u64(i, 1) }

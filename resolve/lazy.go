@@ -33,7 +33,7 @@ type Parts interface {
 	Detail() Detail
 
 	// Public returns the last symbol at or before an address, which is a PUBLIC if no function
-	// starts there. size is how much code it has, 0 if that is not known.
+	// starts there. size is how much code it has, 0 if that is unknown.
 	Public(rva symfmt.RVA) (p symfmt.Public, size uint64, ok bool)
 
 	// Block returns a table whose only block of STACK CFI is that around an address, and Begins
@@ -245,7 +245,7 @@ func (l *lazy) Last() symfmt.RVA { return l.parts.Last() }
 // Base implements Symbols.
 func (l *lazy) Base() (base uint64, known bool) { return l.extents.Base, true }
 
-// Damage implements Symbols. What the whole module has more is behind what parts had.
+// Damage implements Symbols. What the whole module has more is after what parts had.
 func (l *lazy) Damage() []symfmt.Problem {
 	all := l.parts.Damage()
 	r := l.whole.Load()

@@ -41,7 +41,7 @@ func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err err
 }
 
 // lineCodes returns the code of the line records of function i, from the cache or
-// read into it: ascending, of several that start at one address the last.
+// read into it: ascending, of several that start at the same address the last.
 func (r *Resolver) lineCodes(i int, v span) (lines []lineCode, err error) {
 	r.mu.Lock()
 	lines, ok := r.cache.Load().lines[i]

@@ -14,7 +14,7 @@ import (
 // naive answers addresses from a module that was read whole, looking at
 // everything for each: the rules of Find without its tables.
 type naive struct {
-	line    *symfmt.Line // around the address that was asked for last; nil without
+	line    *symfmt.Line // around the address that was asked for last, or nil
 	m       *symfmt.Module
 	files   *symfmt.FileNames
 	origins *symfmt.OriginNames
@@ -174,7 +174,7 @@ func (n *naive) inFunc(f *symfmt.Func, rva symfmt.RVA) Location {
 	return at
 }
 
-// ownFile is the file of the first line that is not in an inlined function.
+// ownFile returns the file of the first line that is not in an inlined function.
 func (n *naive) ownFile(f *symfmt.Func) (name string) {
 	var own *symfmt.Line
 	for l := range f.Lines() {
@@ -188,7 +188,7 @@ func (n *naive) ownFile(f *symfmt.Func) (name string) {
 	return name
 }
 
-// originFile is the file that an INLINE_ORIGIN of the old form has.
+// originFile returns the file that an INLINE_ORIGIN of the old form has.
 func (n *naive) originFile(id symfmt.OriginID) (name string) {
 	i := slices.IndexFunc(n.m.Origins, func(o symfmt.InlineOrigin) bool { return o.ID == id })
 	if i >= 0 && n.m.Origins[i].HasFile && n.m.Origins[i].File >= 0 {
@@ -197,7 +197,7 @@ func (n *naive) originFile(id symfmt.OriginID) (name string) {
 	return name
 }
 
-// inline is the INLINE of a depth around an address.
+// inline returns the INLINE of a depth around an address.
 func (n *naive) inline(f *symfmt.Func, depth uint32, rva symfmt.RVA) *symfmt.Inline {
 	var found symfmt.Inline
 	var at symfmt.Range
@@ -214,14 +214,14 @@ func (n *naive) inline(f *symfmt.Func, depth uint32, rva symfmt.RVA) *symfmt.Inl
 	return &found
 }
 
-// counts reports whether a piece of code of a function is not empty, and in the 4 GB behind the
+// counts reports whether a piece of code of a function is not empty, and in the 4 GB after the
 // function's start.
 func counts(f *symfmt.Func, rva symfmt.RVA, size uint64) bool {
 	d := uint64(rva - f.RVA)
 	return rva >= f.RVA && size > 0 && d <= math.MaxUint32 && size <= math.MaxUint32-d
 }
 
-// edges are the addresses where something begins or ends, and those beside them.
+// edges returns the addresses where something begins or ends, and those beside them.
 func (n *naive) edges() (all []symfmt.RVA) {
 	add := func(rva symfmt.RVA, size uint64) {
 		end := rva + symfmt.RVA(size)
@@ -253,7 +253,7 @@ func (n *naive) edges() (all []symfmt.RVA) {
 }
 
 // sameRules compares rules. The resolver refuses a block with a record that cannot be
-// read, as those behind it may hold from another address on; a module has lost that
+// read, as those after it may hold from another address on; a module has lost that
 // record, and no more.
 func (n *naive) sameRules(got *Rules, err error, rva symfmt.RVA) bool {
 	want, wantErr := n.rules(rva)

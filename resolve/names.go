@@ -8,7 +8,7 @@ import (
 )
 
 // nameTable holds the names of the FILE or INLINE_ORIGIN records of an index,
-// behind an empty one: place i + 1 has that of record i. A name is written once,
+// after an empty one: place i + 1 has that of record i. A name is written once,
 // under mu, before a function that refers to it can be seen: to read the names
 // of such a function takes no lock.
 type nameTable struct {

@@ -8,10 +8,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// OpenFile is Open for an open symbol file. The Resolver owns f, which is closed on an error. name
-// is for messages. The end of ctx ends the pass over the text. most is about the number of bytes
-// that the Resolver may hold: a file whose index takes more is an error, and a quarter is for the
-// functions that were read. 0 is no limit for the index, and as many functions as Open keeps.
+// OpenFile returns Open for an open symbol file. The Resolver owns f, which is closed on an error.
+// name is for messages. The end of ctx ends the pass over the text. most is about the number of
+// bytes that the Resolver may hold: a file whose index takes more is an error, and a quarter is
+// for the functions that were read. 0 is no limit for the index, and as many functions as Open
+// keeps.
 func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolver, error) {
 	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, symfmt.MaxText, most)
 	if err != nil || t != text(f) {
@@ -35,7 +36,7 @@ const (
 	publicCost = 8 + 64
 )
 
-// Memory is about the number of bytes that the Resolver holds: the tables of its index, the
+// Memory returns about the number of bytes that the Resolver holds: the tables of its index, the
 // functions and names that were read, and the text of a compressed file, which is in memory or in a
 // temporary file.
 func (r *Resolver) Memory() int64 {
@@ -57,6 +58,6 @@ func (r *Resolver) Memory() int64 {
 	return sum + c.held + int64(len(c.pages))*8 + int64(pages)*int64(len(slotPage{}))*32
 }
 
-// CodeFile is the name of the binary in INFO CODE_ID, which symbol files of Windows programs have
-// beside the name of their PDB file; "" without one.
+// CodeFile returns the name of the binary in INFO CODE_ID, which symbol files of Windows programs
+// have beside the name of their PDB file; "" without one.
 func (r *Resolver) CodeFile() string { return r.source.codeFile() }

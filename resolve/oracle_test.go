@@ -43,7 +43,7 @@ func ask(t *testing.T, stdin []byte, name string, args ...string) []byte {
 
 // TestOracleAnswers compares the answers from a symbol file with those that
 // other tools give from the binary, at every address where a line or an inlined
-// function begins, and behind it.
+// function begins, and after it.
 func TestOracleAnswers(t *testing.T) {
 	testenv.Oracle(t)
 	program, bare := cxxProgram(t)
@@ -250,7 +250,7 @@ func llvmAnswers(t *testing.T, out []byte) (all [][]Frame) {
 }
 
 // euAnswers reads an address, then two lines for each function: its name, with
-// " inlined at ..." behind that of the innermost, and FILE:LINE[:COLUMN].
+// " inlined at ..." after that of the innermost, and FILE:LINE[:COLUMN].
 func euAnswers(t *testing.T, out []byte) (all [][]Frame) {
 	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	for i := 0; i < len(lines); {

@@ -17,7 +17,7 @@ import (
 //	segments
 //	calls
 //
-// and in front of its place, backwards, the files of a narrow one: the places of
+// and before its place, backwards, the files of a narrow one: the places of
 // their names, of 4 bytes each, the first being 0 for no file.
 //
 //	narrow segment   line 2, file 1, call 1
@@ -194,7 +194,7 @@ func segmentAt(data []byte, n int, shift shape, off uint32) (k int) {
 	return k
 }
 
-// less is -1 if a < b, and 0 otherwise.
+// less returns -1 if a < b, and 0 otherwise.
 func less(a, b uint32) int { return int((int64(a) - int64(b)) >> 63) }
 
 // touch reads a byte of each of the places in a packed function that a look-up of
@@ -209,7 +209,7 @@ func (s *slot) touch(data []byte, place int, off uint32) byte {
 		size = wideSegment
 	}
 	about := segments + size*(rows*uint64(off)/max(uint64(s.size), 1))
-	// The last byte of the segments, for that behind them may be of a function that
+	// The last byte of the segments, for that after them may be of a function that
 	// is being added.
 	end := max(segments+size*rows, 1) - 1
 	return data[max(place, 4)-4] ^ data[min(about, end)] ^ data[end]

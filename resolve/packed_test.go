@@ -16,8 +16,8 @@ func TestSlotSize(t *testing.T) {
 	}
 }
 
-// shaped is a text with one function, of size bytes, with lines and inlined
-// functions of that many kinds, and the numbers of lines from first on.
+// shaped returns a text with one function, of size bytes, with lines and
+// inlined functions of that many kinds, and the numbers of lines from first on.
 func shaped(size, lines, files, inlines, firstLine int, param string) string {
 	rng := rand.New(rand.NewPCG(uint64(size), uint64(lines)))
 	var b strings.Builder
@@ -113,7 +113,7 @@ func TestArena(t *testing.T) {
 	}
 }
 
-// A function around others that were read is found behind them, with what is
+// A function around others that were read is found after them, with what is
 // theirs left to them.
 func TestKnownAndAround(t *testing.T) {
 	text := head + "FILE 0 a\nFUNC 1000 1000 4 outer\n1000 1000 1 0\nFUNC 1100 10 0 inner\n1100 10 2 0\nFUNC 8000 100001000 8 huge\n8000 1000 3 0\n"

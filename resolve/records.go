@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// records holds the records of a table while their number is not known: each as
+// records holds the records of a table while their number is unknown: each as
 // what its fields are more or less than those of the one before, in as few bytes
 // as that needs. That is a fifth of the table, which is made when all are there,
 // of the size that it needs: one that grows leaves as much again behind for the

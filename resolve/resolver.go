@@ -48,8 +48,8 @@ const (
 // Frame is a function at an address: one that was inlined, or the FUNC itself.
 type Frame struct {
 	Function string
-	File     string // "" if it is not known
-	Line     uint32 // 0 if it is not known
+	File     string // "" if it is unknown
+	Line     uint32 // 0 if it is unknown
 	Inlined  bool
 }
 
@@ -73,8 +73,8 @@ type Location struct {
 	ParamSize uint64     // bytes of arguments on the stack
 	Multiple  bool       // several symbols share the code
 
-	// Guess says that the PUBLIC may well have ended before the address: see
-	// Symbols.Nearest.
+	// Guess means that the PUBLIC may well have ended before the address:
+	// see Symbols.Nearest.
 	Guess bool
 
 	// Frames are the functions at the address, innermost first.
@@ -204,7 +204,7 @@ func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	if k < 0 {
 		return false, nil
 	}
-	// A PUBLIC in front of the nearest FUNC does not extend behind that FUNC (Breakpad's
+	// A PUBLIC before the nearest FUNC does not extend past that FUNC (Breakpad's
 	// basic_source_line_resolver.cc, LookupAddress).
 	start := symfmt.RVA(r.x.publics.u64(k, 0))
 	if base >= 0 && start <= r.x.funcs.start(base) {

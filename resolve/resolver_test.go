@@ -205,7 +205,7 @@ func compareWritten(t testing.TB, n *naive) {
 		wantRules, wantErr := written.Rules(rva, names)
 		rules, err := r.Rules(rva, names)
 		if rules != nil && wantRules != nil {
-			rules.Records = wantRules.Records // rows at one address are one in the module
+			rules.Records = wantRules.Records // rows at the same address are one in the module
 		}
 		if !sameRules(rules, wantRules) || (err == nil) != (wantErr == nil) {
 			t.Fatalf("%#x: rules of the module %+v, %v, of its text %+v, %v", uint64(rva), rules, err, wantRules, wantErr)

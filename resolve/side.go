@@ -51,7 +51,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // its last change, and a digest of parts of its text. The time alone is not enough: tools that copy
 // files keep it, and a file may be written twice within one tick of the clock. The parts are the
 // beginning, with MODULE, which has the id of the build, the end, and samples evenly spread, for
-// almost any difference between two files shifts the text behind it. To read all would take longer
+// almost any difference between two files shifts the text after it. To read all would take longer
 // than making the index; what the samples miss is found when a record is not where the index has
 // one.
 type sideID struct {

@@ -37,7 +37,7 @@ type source interface {
 	// place describes where a record is, for messages; "" if there is nothing to say.
 	place(offset uint64) string
 
-	// codeFile is the name of the binary in INFO CODE_ID, "" without.
+	// codeFile is the name of the binary in INFO CODE_ID, or "".
 	codeFile() string
 
 	// held is how much memory the records take, about, in bytes.

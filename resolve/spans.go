@@ -18,26 +18,26 @@ type span struct {
 
 func (s *span) holds(rva symfmt.RVA) bool { return uint64(rva-s.rva) < s.size }
 
-// last is the last address.
+// last returns the last address.
 func (s *span) last() uint64 { return uint64(s.rva) + (s.size - 1) }
 
-// spans is a table of pieces of code by address; of one address, in reverse
-// order of the file. So the last that starts at or before an address is the one
-// that a search wants first.
+// spans is a table of pieces of code by address; of the same address, in
+// reverse order of the file. So the last that starts at or before an address is
+// the one that a search wants first.
 type spans struct {
-	table // what is known of a span behind its address
+	table // what is known of a span after its address
 
 	// starts has the addresses: a search touches little else.
 	starts table
 
 	// buckets cuts the addresses from the first span to the last into equal parts,
-	// of about one span each. It has, for each part and for what is behind the
+	// of about one span each. It has, for each part and for what is after the
 	// last, how many spans start in the parts before it: a search looks at one
 	// part only.
 	buckets table
 
 	// outer has, by place, the place + 1 of the nearest span before this one that
-	// ends behind its end, 0 for none: of the spans that start before an address,
+	// ends after its end, 0 for none: of the spans that start before an address,
 	// the next that may hold it. It is empty if no span overlaps another.
 	outer table
 
@@ -51,7 +51,7 @@ func (s *spans) span(i int) span {
 	return span{s.start(i), le.Uint64(r), le.Uint64(r[8:]), le.Uint32(r[16:])}
 }
 
-// start is the address of span i.
+// start returns the address of span i.
 func (s *spans) start(i int) symfmt.RVA {
 	return symfmt.RVA(binary.LittleEndian.Uint64(s.starts.data[8*i:]))
 }
@@ -72,7 +72,7 @@ func (s *spans) measure() {
 	}
 }
 
-// bucketCount is how many numbers the table of buckets has.
+// bucketCount returns how many numbers the table of buckets has.
 func (s *spans) bucketCount() int {
 	n := s.len()
 	if n == 0 {
@@ -137,8 +137,8 @@ func (s *spans) last() uint64 {
 // it the one that starts last is taken, of those the first of the file.
 func (s *spans) find(rva symfmt.RVA) int { return s.around(rva, s.below(rva)-1) }
 
-// around is find, when the last span that starts at or before the address, or -1,
-// is known.
+// around returns find, when the last span that starts at or before the address,
+// or -1, is known.
 func (s *spans) around(rva symfmt.RVA, base int) int {
 	place := base
 	for place >= 0 {
@@ -158,7 +158,7 @@ func (s *spans) next(i int) int {
 	return int(s.outer.u32(i)) - 1
 }
 
-// below returns the place behind the last span that starts at or before rva.
+// below returns the place after the last span that starts at or before rva.
 func (s *spans) below(rva symfmt.RVA) int {
 	d := uint64(rva) - s.first
 	if len(s.data) == 0 || uint64(rva) < s.first {

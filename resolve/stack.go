@@ -20,7 +20,7 @@ type Rules struct {
 // several, the one that starts last counts. Register numbers are those of names, to which new ones
 // are added. Those of a symbol file are read each time.
 //
-// A record that cannot be read is an error: the address from which its rules hold is not known, so
+// A record that cannot be read is an error: the address from which its rules hold is unknown, so
 // none of its STACK CFI INIT can be trusted.
 func (r *Resolver) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	i := r.x.blocks.find(rva)

@@ -9,7 +9,7 @@ import (
 // Module is what is known of a module whose symbols are wanted; unknown fields are empty. All of it
 // may come from a dump that was forged.
 type Module struct {
-	Name      string // of its file; folders in front of it do not count, here and in DebugFile
+	Name      string // of its file; folders before it do not count, here and in DebugFile
 	DebugFile string // the name of its debug information, "test_app.pdb"; on other systems mostly as Name
 	DebugID   string // as in MODULE records
 	CodeID    string // build-id, or time and size, in hexadecimal
@@ -47,7 +47,7 @@ func (m *Module) Names() (names []string) {
 	return names
 }
 
-// Is reports whether id is the module's, or may be, since one of the two is not known.
+// Is reports whether id is the module's, or may be, since one of the two is unknown.
 func (m *Module) Is(id string) bool { return m.DebugID == "" || strings.EqualFold(m.DebugID, id) }
 
 // String returns the module's name and id for messages.

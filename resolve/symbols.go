@@ -31,7 +31,7 @@ type Symbols interface {
 	Detail() Detail
 
 	// Rules returns the rules of STACK CFI in force at an address, and Win the STACK WIN record
-	// around it; nil without.
+	// around it, or nil.
 	Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error)
 	Win(rva symfmt.RVA) (*symfmt.StackWin, error)
 

@@ -60,7 +60,7 @@ func symcacheInputs(t *testing.T) (paths []string) {
 	return paths
 }
 
-// Real files of other writers: old INLINEs, Windows paths, PUBLICs inside of FUNCs.
+// Real files of other writers: old INLINEs, Windows paths, PUBLICs inside FUNCs.
 func TestSymcacheAnswersReal(t *testing.T) {
 	for _, path := range symcacheReal(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) { compareSymcache(t, path, symcache.Options{}) })
@@ -154,7 +154,7 @@ func find(t *testing.T, r *Resolver, rva symfmt.RVA, at *Location) bool {
 	return known
 }
 
-// appendAnswer prints an answer. A file that is not known has no name.
+// appendAnswer prints an answer. A file that is unknown has no name.
 func appendAnswer(b []byte, known bool, at *Location) []byte {
 	if !known {
 		return append(b, "nothing"...)
@@ -179,8 +179,8 @@ func appendFrame(b, function, dir, file []byte, line uint32) []byte {
 	return append(strconv.AppendUint(b, uint64(line), 10), '\n')
 }
 
-// symcacheEdges are the addresses where something begins or ends, and those beside
-// them, as far as a symcache has them.
+// symcacheEdges returns the addresses where something begins or ends, and those
+// beside them, as far as a symcache has them.
 func symcacheEdges(m *symfmt.Module, base symfmt.RVA) []symfmt.RVA {
 	return slices.DeleteFunc(newNaive(m).edges(), func(rva symfmt.RVA) bool { return rva < base || rva-base >= 1<<32 })
 }

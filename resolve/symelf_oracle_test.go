@@ -27,8 +27,8 @@ var symelfGoldens = []string{
 	"scopes-clang5", "split-gcc5", "line0", "lto-gcc", "icf-lld",
 }
 
-// symelfInputs are symbol files as text: goldens, and those of a C++ program and,
-// where there is time, of a Go program.
+// symelfInputs returns symbol files as text: goldens, and those of a C++ program
+// and, where there is time, of a Go program.
 func symelfInputs(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -69,7 +69,7 @@ type elfRule struct {
 	is        func(got, want []Frame) bool // got is the tool's answer
 }
 
-// noLine is how tools answer where the compiler gave no line.
+// noLine returns how tools answer where the compiler gave no line.
 func noLine(frames []Frame) []Frame {
 	frames = slices.Clone(frames)
 	for i := range frames {
@@ -227,8 +227,8 @@ func writeSymelf(t *testing.T, m *symfmt.Module) string {
 	return writeFile(t, "x.elf", out.Bytes())
 }
 
-// edgesOf are the first and last addresses of FUNCs, lines and inlined functions,
-// and the addresses of PUBLICs.
+// edgesOf returns the first and last addresses of FUNCs, lines and inlined
+// functions, and the addresses of PUBLICs.
 func edgesOf(m *symfmt.Module) (all []symfmt.RVA) {
 	for i := range m.Funcs {
 		f := &m.Funcs[i]

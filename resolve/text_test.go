@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A small compressed file may hold any length: it is read up to a limit, and what is behind that is
+// A small compressed file may hold any length: it is read up to a limit, and what is after that is
 // reported as lost.
 func TestCompressedTooLong(t *testing.T) {
 	const most = 4 << 20

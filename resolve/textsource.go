@@ -64,7 +64,7 @@ func newPiece(text []byte) *symfmt.Reader {
 	return rd
 }
 
-// fault returns the first problem of a piece with a record of one of the kinds; nil without.
+// fault returns the first problem of a piece with a record of one of the kinds, or nil.
 func fault(rd *symfmt.Reader, kinds ...symfmt.Kind) (bad *symfmt.SyntaxError) {
 	for _, p := range rd.Report().Problems {
 		is := func(k symfmt.Kind) bool { return k.String() == bad.Record }
@@ -116,7 +116,7 @@ func changed(rd *symfmt.Reader) error {
 	return errChanged
 }
 
-// lineOffset is where line number n of a text begins.
+// lineOffset returns where line number n of a text begins.
 func lineOffset(text []byte, n int) (at int) {
 	for ; n > 1; n-- {
 		at += bytes.IndexByte(text[at:], '\n') + 1

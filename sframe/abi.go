@@ -37,11 +37,11 @@ type abi struct {
 	// is bias bytes below the CFA.
 	scale, bias int64
 
-	// slotRegs says that in version 2 a word for RA or FP with its lowest bit
-	// set names the register that holds it.
+	// slotRegs means that in version 2 a word for RA or FP with its lowest
+	// bit set names the register that holds it.
 	slotRegs bool
 
-	padRA bool // a word 0 for RA, in front of that for FP, says that RA is not saved
+	padRA bool // a word 0 for RA, before that for FP, says that RA is not saved
 	keys  bool // return addresses are signed, with one of two keys
 }
 

@@ -83,8 +83,8 @@ var fdeRules = []*rule{
 	}},
 }
 
-// before returns the FDE in front of the function's, if the header says that they
-// are sorted.
+// before returns the FDE before the function's, if the header says that they are
+// sorted.
 func (v *visit) before(c *checker) *FDE {
 	if v.h.Flags&Sorted == 0 || v.i == v.h.First {
 		return nil

@@ -131,13 +131,13 @@ var ruleTests = []struct {
 		good: one(3, rawFunc{size: 4, n: 1, info2: 1, rows: flex(6<<3|3, 0xf8)})},
 }
 
-// withAux has 8 bytes behind the header, by which starts that count from their
+// withAux has 8 bytes after the header, by which starts that count from their
 // fields are farther on.
 func withAux(b []byte) []byte {
 	return slices.Concat(patch(b, 7, 8)[:28], make([]byte, 8), b[28:])
 }
 
-// withGap has FDEs, and so rows, 8 bytes behind the header.
+// withGap has FDEs, and so rows, 8 bytes after the header.
 func withGap(b []byte) []byte {
 	return slices.Concat(patch(patch(b, 20, 8), 24, b[24]+8)[:28], make([]byte, 8), b[28:])
 }

@@ -61,7 +61,7 @@ func useRows(t testing.TB, data []byte, s *sframe.Section, i int, left *int) {
 	}
 }
 
-// inside demands an error with a place inside of the section, or at its end.
+// inside demands an error with a place inside the section, or at its end.
 func inside(t testing.TB, data []byte, err error) {
 	t.Helper()
 	at := new(sframe.Error)
@@ -70,7 +70,7 @@ func inside(t testing.TB, data []byte, err error) {
 	}
 }
 
-// damageSamples are of each version and ABI, with what is rare in them.
+// damageSamples returns of each version and ABI, with what is rare in them.
 func damageSamples(t testing.TB) (out []sample) {
 	t.Helper()
 	names := map[string]bool{
@@ -107,7 +107,7 @@ func TestTruncated(t *testing.T) {
 }
 
 // endsHere reports that the section could end there: between two of those that
-// lld put one behind the other.
+// lld put one after the other.
 func endsHere(s sample, size int) bool {
 	return s.name == "amd64-v2-lld.so" && size >= 0x1cc && size <= 0x1d0
 }

@@ -17,13 +17,13 @@ type Options struct {
 	Name string // of the section, in errors; ".sframe" if empty
 	Addr uint64 // address of the section's first byte
 
-	// Relocated says that the bytes are a relocatable object's, and its
+	// Relocated means that the bytes are a relocatable object's, and its
 	// relocations are applied: each start counts from its field, whatever the
 	// flags say, as relocations of all producers make it.
 	Relocated bool
 
-	// Segment says that the bytes are a program header's. Some of GNU ld reach
-	// behind the section that it made smaller afterwards, over what it had
+	// Segment means that the bytes are a program header's. Some of GNU ld
+	// reach past the section that it made smaller afterwards, over what it had
 	// written before: no damage.
 	Segment bool
 
@@ -156,7 +156,7 @@ func (s *Section) header(at uint64) (h Header, err error) {
 	return h, nil
 }
 
-// parts finds the FDEs and the rows behind the header's end, as far as they are
+// parts finds the FDEs and the rows after the header's end, as far as they are
 // in the section.
 func (s *Section) parts(h *Header, end uint64) {
 	size, fdeSize := uint64(len(s.data)), h.format().fdeSize
@@ -181,7 +181,7 @@ func (s *Section) parts(h *Header, end uint64) {
 	h.end = max(end, fdesEnd, fresEnd)
 }
 
-// nextHeader returns the offset of another section that a linker put behind the
+// nextHeader returns the offset of another section that a linker put after the
 // end of one, or 0. Linkers align sections to 8 bytes and fill with zeros.
 func (s *Section) nextHeader(end uint64, o *Options) uint64 {
 	rest := s.data[end:]

@@ -22,7 +22,7 @@ type layout struct {
 	signal  bool   // functions may be those of signal frames
 	maxRows uint32 // of a function
 
-	// appendFDE appends an FDE, appendAttr what stands in front of its rows.
+	// appendFDE appends an FDE, appendAttr what stands before its rows.
 	appendFDE  func(b []byte, order byteOrder, f *FDE, start int64) []byte
 	appendAttr func(b []byte, order byteOrder, f *FDE) []byte
 }
@@ -271,7 +271,7 @@ func (e *encoder) reportAttributes(f *Func) {
 	}
 }
 
-// appendFunc appends e.rows with what is in front of them.
+// appendFunc appends e.rows with what is before them.
 func (e *encoder) appendFunc(d *FDE) error {
 	e.fres = e.appendAttr(e.fres, e.abi.order, d)
 	at, none := e.appendRows(d.addrSize, false)

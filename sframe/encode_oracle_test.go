@@ -98,7 +98,7 @@ func distinct(funcs []Func) (out []Func) {
 	return out
 }
 
-// madeUp is functions at random.
+// madeUp returns functions at random.
 func madeUp(abi ABI, version uint8) (all [][]Func) {
 	r := rand.New(rand.NewPCG(uint64(abi), 7))
 	for range 20 {

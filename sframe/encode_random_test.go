@@ -16,7 +16,7 @@ func equivalent(a, b Func) bool {
 }
 
 // spans lists what is in force where it changes. Rows may repeat, and may lie
-// behind the end.
+// after the end.
 func spans(f Func) (out []Row) {
 	end := f.Size
 	if f.Block > 0 {

@@ -242,7 +242,7 @@ func TestEncodeLimits(t *testing.T) {
 		}
 		decodeClean(t, e.section(), 0)
 	}
-	// Rows of a large function are lost, those of a small one behind it fit.
+	// Rows of a large function are lost, those of a small one after it fit.
 	large := f(0x10)
 	for i := range 50 {
 		large.Rows = append(large.Rows, Row{Start: uint32(5), CFA: Rule{Value, 7, int64(i)}, RA: amd64RA})

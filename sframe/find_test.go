@@ -19,7 +19,7 @@ import (
 var errDamage = errors.New("damage")
 
 // linearFind is Section.Find the slow way: all functions, and all rows of the
-// one that is taken. sure is false where a row behind the one that counts is
+// one that is taken. sure is false where a row after the one that counts is
 // damaged, which look-ups need not notice.
 func linearFind(s *sframe.Section, pc uint64) (fde int, row sframe.Row, err error, sure bool) {
 	fde = linearFDE(s, pc)

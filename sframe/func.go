@@ -64,7 +64,7 @@ func (s *Section) Funcs() (funcs []Func, problems []Problem) {
 	return funcs, problems
 }
 
-// funcOf is Func, with errors for what rows do not give.
+// funcOf returns Func, with errors for what rows do not give.
 func (s *Section) funcOf(i int, maxRows uint64) (Func, error) {
 	d := &s.FDEs[i]
 	rows := s.Rows(i)

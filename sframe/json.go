@@ -8,11 +8,11 @@ import (
 	"strconv"
 )
 
-// WriteJSON writes the section as one JSON object, without a newline behind it,
-// so that it can be a member of another. Addresses and offsets in the
-// section are hexadecimal strings, sizes and offsets of rules numbers, in bytes.
-// What is false, 0 or empty of a row may be absent. Fields may be added; none is
-// renamed or gets another unit.
+// WriteJSON writes the section as one JSON object, without a newline after it,
+// so that it can be a member of another. Addresses and offsets in the section
+// are hexadecimal strings, sizes and offsets of rules numbers, in bytes. What is
+// false, 0 or empty of a row may be absent. Fields may be added; none is renamed
+// or gets another unit.
 //
 //	section, addr     name and address of the first byte
 //	headers           each with

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// What a program header has behind its section belongs to nothing, and is ignored.
+// What a program header has after its section belongs to nothing, and is ignored.
 func TestSegmentLeftovers(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
 	if err != nil {

@@ -136,7 +136,7 @@ func (r *Rows) head() (start uint32, info uint8, ok bool) {
 	return start, info, true
 }
 
-// skip goes behind the row whose head was read.
+// skip goes past the row whose head was read.
 func (r *Rows) skip() {
 	r.pos += uint32(r.f.addrSize) + 1 + uint32(len(r.data))
 	r.left--

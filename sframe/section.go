@@ -63,9 +63,9 @@ type Header struct {
 
 	First, Count int // Section.FDEs[First:First+Count] are this header's
 
-	// FieldRelative says that starts count from their fields although the flag
-	// PCRelative is not set: what is left when a linker copied an object's
-	// section that as of binutils 2.40 to 2.44 wrote.
+	// FieldRelative means that starts count from their fields although the
+	// flag PCRelative is not set: what is left when a linker copied an
+	// object's section that as of binutils 2.40 to 2.44 wrote.
 	FieldRelative bool
 
 	fdes uint64 // offset of the first FDE in the section

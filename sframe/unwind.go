@@ -6,14 +6,14 @@ import "errors"
 type Frame struct {
 	PC, SP, FP uint64
 
-	// Interrupted says that the frame did not get where it is by a call: it is
+	// Interrupted means that the frame did not get where it is by a call: it is
 	// the topmost one, or a signal's. Rules are then those for PC; in others PC
-	// is behind a call, which may be the last instruction of its function, and
+	// is after a call, which may be the last instruction of its function, and
 	// rules are those for PC-1.
 	Interrupted bool
 
-	// Signed says that PC has bits of pointer authentication. The caller, who knows
-	// which bits they are, must clear them before the next step.
+	// Signed means that PC has bits of pointer authentication. The caller, who
+	// knows which bits they are, must clear them before the next step.
 	Signed bool
 }
 
@@ -26,7 +26,7 @@ var (
 )
 
 // Step returns the frame's caller. regs gives registers but SP and FP and is
-// for the topmost frame: those of others are not known, so it is nil there. mem
+// for the topmost frame: those of others are unknown, so it is nil there. mem
 // gives the word of 8 bytes at an address. Step allocates nothing unless the
 // section is damaged.
 func (s *Section) Step(f Frame, regs func(Reg) (uint64, bool), mem func(addr uint64) (uint64, bool)) (Frame, error) {

@@ -6,10 +6,10 @@ import (
 )
 
 // v3 is version 3, of binutils 2.46: starts of 64 bits, and what describes a
-// function but its place stands in front of its rows.
+// function but its place stands before its rows.
 var v3 = format{name: "SFRAME_VERSION_3", flags: Sorted | PCRelative, fdeSize: 16, fde: fde3, write: &write3}
 
-// attrSize is the size of a function's attributes in front of its rows.
+// attrSize is the size of a function's attributes before its rows.
 const attrSize = 5
 
 func fde3(f *FDE, b, rows []byte, abi *abi) error {

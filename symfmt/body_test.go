@@ -222,7 +222,7 @@ func TestBodiesDoNotShare(t *testing.T) {
 }
 
 // TestManyFilesStayCheap pins that one body of many files does not slow down
-// the ones behind it.
+// the ones after it.
 func TestManyFilesStayCheap(t *testing.T) {
 	var b BodyBuilder
 	b.Reset(0)

@@ -84,7 +84,7 @@ func (g *generator) module() *Module {
 	return m
 }
 
-// fileID is mostly the number of a file.
+// fileID returns mostly the number of a file.
 func (g *generator) fileID(m *Module) FileID {
 	if len(m.Files) > 0 && g.IntN(20) > 0 {
 		return m.Files[g.IntN(len(m.Files))].ID
@@ -145,7 +145,7 @@ func (g *generator) win() StackWin {
 	return w
 }
 
-// cfi makes blocks whose rows lie in them, in any order, some at one address.
+// cfi makes blocks whose rows lie in them, in any order, some at the same address.
 func (g *generator) cfi(t *CFITable) {
 	rules := []string{".cfa: $rsp 8 + .ra: .cfa -8 + ^", ".cfa: $rsp 16 +", "$rbx: .cfa -16 + ^", ".cfa:  $rbp 16 + \n $rbx: .undef ", "", " \t"}
 	for range g.IntN(6) {

@@ -160,7 +160,7 @@ func (r *resolver2021) frames(f *func2021, line [4]uint64) (all []frame) {
 	}
 }
 
-// framesOf are the same frames by the records of the new form.
+// framesOf returns the same frames by the records of the new form.
 func framesOf(m *Module, f *Func, l Line) (all []frame) {
 	files, origins := m.FileNames(), m.OriginNames()
 	for depth := uint32(0); ; depth++ {

@@ -69,8 +69,8 @@ func TestOutline(t *testing.T) {
 	}
 }
 
-// outlineText is a text with all kinds of records in any order. Its INLINEs are of the old form
-// or the new one.
+// outlineText returns a text with all kinds of records in any order. Its INLINEs are of the old
+// form or the new one.
 func outlineText(rng *rand.Rand, old bool) string {
 	var b bytes.Buffer
 	b.WriteString(ownerHead + "FUNC 1000 10 0 f\nSTACK CFI INIT 1000 10 .cfa: $rsp 8 +\n")

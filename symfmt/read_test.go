@@ -232,7 +232,7 @@ func TestLoneCR(t *testing.T) {
 	}
 }
 
-// read is Read of a test.
+// read returns Read of a test.
 func read(r io.Reader, o ReadOptions) (*Module, Report, error) {
 	result, err := Read(context.Background(), r, o)
 	if err != nil {

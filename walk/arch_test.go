@@ -55,8 +55,8 @@ func walkWith(t testing.TB, core string, binaries ...string) *Result {
 	return r
 }
 
-// sameAddress are the names that a binary's symbol table has for the address of
-// each. gdb and we may choose another of them.
+// sameAddress returns the names that a binary's symbol table has for the
+// address of each. gdb and we may choose another of them.
 func sameAddress(t testing.TB, binary string) map[string][]string {
 	t.Helper()
 	f, err := objfile.Open(binary, object.DefaultLimits())
@@ -132,7 +132,7 @@ func (c *gdbTest) frame(got ourFrame, want walktest.GDBFrame, k int) {
 		c.Errorf("frame %d: a handler's return, gdb has %s", k, name)
 	}
 	if got.at.Function != name {
-		// gdb cuts what the compiler adds behind a dot and a digit.
+		// gdb cuts what the compiler adds after a dot and a digit.
 		if got.at.Inlined || !slices.ContainsFunc(c.names[got.at.Function], func(n string) bool { return n == name || strings.HasPrefix(n, name+".") }) {
 			c.Errorf("frame %d: function %q, gdb has %q", k, got.at.Function, name)
 		}

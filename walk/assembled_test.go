@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// assembledSources are the symbol files of the test's modules.
+// assembledSources returns the symbol files of the test's modules.
 func assembledSources(a *walktest.Assembler) *Sources { return &Sources{Symbols: a.Supplier()} }
 
 // walkAll makes the dump and walks it.
@@ -86,8 +86,8 @@ func frameText(a *walktest.Assembler, f *Frame, registers string) string {
 	return text
 }
 
-// The assembler itself: labels before and behind their place, both byte orders,
-// symbols, registers that are not known.
+// The assembler itself: labels before and after their place, both byte orders,
+// symbols, registers that are unknown.
 func TestAssembler(t *testing.T) {
 	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64, arch.PPC64} {
 		a := walktest.Assemble(t, cpu, dump.Linux)

@@ -10,26 +10,26 @@ import (
 // that share one stack, or rules that invent frames, make gigabytes of frames from a dump of
 // kilobytes.
 //
-// A frame takes at least two words of the stack, as a rule: the return address and a saved
-// register. So a genuine dump never has more frames than pairs of words in its memory, beside the
-// topmost of each thread, which costs nothing; baseBudget is for small dumps whose symbols have many
-// inlined functions. maxBudget keeps the frames of a dump within 500 MB.
+// A frame usually takes at least two words of the stack, the return address and a saved register. So
+// a genuine dump never has more frames than pairs of words in its memory, apart from the topmost
+// frame of each thread, which costs nothing. baseBudget is for small dumps whose symbols have many
+// inlined functions. maxBudget limits the frames of a dump to 500 MB.
 const (
 	baseBudget  = 1 << 14
 	wordsAFrame = 2
 	maxBudget   = 4 << 20
-	nameUnit    = 512 // bytes of a function's and its file's name that come with a frame
+	nameUnit    = 512 // bytes of the names of functions and files that come with a frame
 	linesAFrame = 4   // lines of a trace
-	lineUnit    = 128 // bytes of a line of a trace that come with it
-	ruleUnit    = 64  // rules that are parsed, or registers that have one, that cost as a frame does
+	lineUnit    = 128 // bytes of a trace line that come with it
+	ruleUnit    = 64  // parsed rules, or registers with a rule, that cost as much as a frame
 )
 
 // budget is the remaining budget of a dump's stacks.
 type Budget struct {
 	size  int64 // bytes of memory that count
-	limit int   // frames
-	left  int   // frames; negative once it is exhausted
-	lines int   // of traces
+	limit int   // number of frames
+	left  int   // number of frames; negative once it is exhausted
+	lines int   // number of lines in traces
 }
 
 func NewBudget(d *dump.Dump) *Budget {
@@ -46,7 +46,7 @@ func NewBudget(d *dump.Dump) *Budget {
 	return &Budget{size: size, limit: limit, left: limit, lines: linesAFrame * limit}
 }
 
-// charge charges a frame: one for each function that it is in, and one more for each nameUnit of
+// Charge charges a frame: one for each function that it is in, and one more for each nameUnit of
 // their names.
 func (b *Budget) Charge(f *Frame) {
 	cost := max(1, len(f.Names))
@@ -73,7 +73,7 @@ func (b *Budget) takeLine(line string) bool {
 
 func (b *Budget) Exhausted() bool { return b.left <= 0 }
 
-// why is the message for an exhausted budget.
+// why returns the message for an exhausted budget.
 func (b *Budget) why() string {
 	return fmt.Sprintf("the stacks of a dump with %d bytes of memory have at most %d frames in all, with inlined functions", b.size, b.limit)
 }

@@ -21,7 +21,7 @@ import (
 type callOracle struct {
 	path, pkg string
 	a         *arch.Arch
-	calls     string // expression for the mnemonic, with a blank behind it
+	calls     string // expression for the mnemonic, with a blank after it
 	wrong     int
 	longest   uint64 // bytes of an instruction; more is a gap of zeros
 	args      []string
@@ -109,7 +109,7 @@ func (o *callOracle) check(t *testing.T, objdump string) {
 }
 
 // disassemble lists instructions: where they are, whether they are calls, and
-// whether they are the first of a section. behind has the addresses behind the
+// whether they are the first of a section. behind has the addresses after the
 // delay slots of calls.
 func (o *callOracle) disassemble(t *testing.T, objdump, path string) (addrs []uint64, calls, starts []bool, behind map[uint64]bool) {
 	t.Helper()

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// code returns the n bytes of instructions at an address: from the dump's memory or else from the
-// module's binary; nil if neither has all of them. The caller must not modify them.
+// code returns the n bytes of instructions at an address, from the dump's memory or otherwise
+// from the module's binary; nil if neither has all of them. The caller must not modify them.
 func (u *unwinder) code(addr uint64, n int) []byte {
 	if b := u.d.Memory.Bytes(addr, n); len(b) == n {
 		return b
@@ -23,8 +23,8 @@ func (u *unwinder) code(addr uint64, n int) []byte {
 	return nil
 }
 
-// Code returns up to n bytes of code at an address of the process, from the dump or else, if binary,
-// from the module's binary; fewer where they end.
+// Code returns up to n bytes of code at an address of the process, from the dump or otherwise from
+// the module's binary, in which case binary is true. It returns fewer where the code ends.
 func (r *Result) Code(addr uint64, n int) (code []byte, binary bool) {
 	if b := r.Dump.Memory.Bytes(addr, n); len(b) > 0 {
 		return b, false
@@ -35,7 +35,7 @@ func (r *Result) Code(addr uint64, n int) (code []byte, binary bool) {
 	}
 	// Binaries are local files: reading them needs no context.
 	code = r.Modules[i].state.code(context.Background(), addr-r.Dump.Modules[i].Addr, n)
-	return slices.Clone(code), len(code) > 0 // they are the file's own
+	return slices.Clone(code), len(code) > 0 // they belong to the file
 }
 
 // code returns up to n bytes at an offset from the module's start, from its binary: fewer where the

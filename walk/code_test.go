@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// processWith is an unwinder of a process that has one module, and no memory.
+// processWith returns an unwinder of a process that has one module, and no memory.
 func processWith(t *testing.T, s *Sources, m dump.Module, a *arch.Arch) *unwinder {
 	w := NewWalker(s, Config{})
 	d := &dump.Dump{Order: binary.LittleEndian, System: dump.System{OS: dump.Linux}, Modules: []dump.Module{m}}

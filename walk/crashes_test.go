@@ -34,7 +34,7 @@ func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
 	return r
 }
 
-// symbolSources are those of a store.
+// symbolSources returns those of a store.
 func symbolSources(t testing.TB, dirs ...string) *Sources {
 	t.Helper()
 	return &Sources{Symbols: walktest.Folders(t, dirs...)}
@@ -141,7 +141,7 @@ func (c *crashTest) stack(s *Stack, want []walktest.GDBFrame, title string) {
 
 // isTailCall reports whether gdb made up a frame for a function that ended in a jump to another.
 // gdb knows it from DW_TAG_call_site; no symbol file has it, and it is not on the stack. Its
-// address is behind the jump.
+// address is after the jump.
 func (c *crashTest) isTailCall(pc uint64) bool {
 	i := c.r.Dump.ModuleAt(pc)
 	if i < 0 {

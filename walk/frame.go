@@ -9,27 +9,27 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Trust says how reliably a frame was found, from the least to the most. The names are those of
+// Trust says how reliably a frame was found, from least to most. The names are those in
 // rust-minidump's output.
 type Trust uint8
 
 // The trusts.
 const (
 	NoTrust        Trust = iota
-	TrustScan            // a word of the stack that looks like a return address
-	TrustCFIScan         // by call frame information, of which a scan gave a part
+	TrustScan            // by a word of the stack that looks like a return address
+	TrustCFIScan         // by call frame information, partly based on a scan
 	TrustFramePtr        // by the frame pointer
 	TrustCFI             // by call frame information
-	TrustPrewalked       // the dump's writer had walked the stack; no reader of ours gives it
+	TrustPrewalked       // by the dump's writer, which walked the stack; our readers do not produce it
 	TrustContext         // the registers of the thread
 )
 
 var trustNames = [...]string{"non", "scan", "cfi_scan", "frame_pointer", "cfi", "prewalked", "context"}
 
-// String is the name in machine-readable output.
+// String returns the name for machine-readable output.
 func (t Trust) String() string { return trustNames[t] }
 
-// TrustNamed returns the trust with a name; NoTrust if no trust has it.
+// TrustNamed returns the trust with the given name, or NoTrust.
 func TrustNamed(name string) Trust { return Trust(max(0, slices.Index(trustNames[:], name))) }
 
 var trustTexts = [...]string{
@@ -37,10 +37,10 @@ var trustTexts = [...]string{
 	"call frame info", "recovered by external stack walker", "given as instruction pointer in context",
 }
 
-// Text returns what Breakpad and rust-minidump print for people after "Found by: ".
+// Text returns the text that Breakpad and rust-minidump print after "Found by: ".
 func (t Trust) Text() string { return trustTexts[t] }
 
-// Technique is how a frame was found, in more detail than Trust.
+// Technique says how a frame was found, in more detail than Trust.
 type Technique uint8
 
 // The techniques.
@@ -69,7 +69,7 @@ func Techniques() (all []Technique) {
 	return all
 }
 
-// String is the name in machine-readable output, and in lists of techniques.
+// String returns the name for machine-readable output and lists of techniques.
 func (t Technique) String() string { return techniqueNames[t] }
 
 // Register is a register whose value is known.
@@ -78,38 +78,38 @@ type Register struct {
 	Value uint64
 }
 
-// Frame is a function that had not returned. Addresses are those of the process.
+// Frame is a call that has not returned. Addresses are those of the process.
 type Frame struct { // 112 bytes
-	// PC is the next instruction to be executed; in a caller, the return address, without bits of
-	// pointer authentication or of the instruction set.
+	// PC is the next instruction to be executed; in a caller, the return address without the bits
+	// for pointer authentication or the instruction set.
 	PC uint64
 	SP uint64
-	// Inst is the address that function, line and rules are looked up for: PC, or the call in front
-	// of it.
+	// Inst is the address for which function, line and rules are looked up: PC, or the call before
+	// it.
 	Inst uint64
 
-	Module int // place in Dump.Modules, -1 without
+	Module int // index in Dump.Modules, or -1
 	Trust  Trust
 	By     Technique
-	// Interrupted says that the frame was not entered by a call from the next: it is the topmost,
-	// or a signal interrupted it. Inst is PC then.
+	// Interrupted means that the frame was not entered by a call from the next one: it is the
+	// topmost, or a signal interrupted it. Inst is then equal to PC.
 	Interrupted bool
-	// Handler says that the frame is the code that a signal handler returns to.
+	// Handler means that the frame is the code to which a signal handler returns.
 	Handler bool
 
 	Multiple bool           // several symbols share the code
-	Source   resolve.Source // what symbols say of Inst, here and below
-	// Guess says that the function is the nearest PUBLIC in front of Inst, which may
+	Source   resolve.Source // source of the symbols at Inst; applies to the fields below
+	// Guess means that the function is the nearest PUBLIC before Inst, which may
 	// have ended before it: see resolve.Symbols.Nearest.
 	Guess bool
 
-	// Registers are the known registers, by place in arch.Arch.Regs. In a stack of more than
-	// 131,072 frames only so many frames have them.
+	// Registers are the known registers, as indices in arch.Arch.Regs. In a stack of more
+	// than 131,072 frames only that many frames have them.
 	Registers []Register
 
-	// Start is the address of the function, LineStart that of its line record, in
-	// both 0 without. Names are those of resolve.Frame: the last of them is the
-	// function itself, those before it were inlined, innermost first; none if
+	// Start is the address of the function, and LineStart that of its line
+	// record, or 0. Names are those of resolve.Frame: the last one is the
+	// function itself, the others were inlined, innermost first; it is empty if
 	// nothing is known.
 	Start     uint64
 	LineStart uint64
@@ -118,7 +118,7 @@ type Frame struct { // 112 bytes
 	paramSize uint64 // bytes of arguments, of STACK WIN, FUNC or PUBLIC
 }
 
-// Function returns the name of the function itself, "" if it is not known.
+// Function returns the name of the function itself, or "".
 func (f *Frame) Function() string {
 	if len(f.Names) == 0 {
 		return ""
@@ -126,11 +126,11 @@ func (f *Frame) Function() string {
 	return f.Names[len(f.Names)-1].Function
 }
 
-// maxShown is how many bytes of a function's name a message or a line of a trace shows: a name may
-// have megabytes, and each message that it is in as many again.
+// maxShown is the length in bytes at which messages and traces cut a function's name: a name may
+// have megabytes, and so would every message with it.
 const maxShown = 4 << 10
 
-// ShortFunction returns the name of the function itself as messages have it.
+// ShortFunction returns the name of the function itself, shortened for messages.
 func (f *Frame) ShortFunction() string {
 	name := f.Function()
 	if len(name) <= maxShown {
@@ -149,13 +149,13 @@ func (f *Frame) Register(i int) (uint64, bool) {
 	return 0, false
 }
 
-// End is why a walk ended.
+// End says why a walk ended.
 type End uint8
 
 // The reasons.
 const (
 	EndOutermost End = iota // the rules say that the frame has no caller
-	EndStart                // the function is where a thread begins
+	EndStart                // a thread begins in the function
 	EndZero                 // the return address is 0, or in the first page
 	EndNoContext            // the dump has no registers of the thread
 	EndNoMemory             // the stack is not in the dump
@@ -170,15 +170,15 @@ var endNames = [...]string{
 	"outermost", "start", "zero", "no-context", "no-memory", "not-found", "stuck", "limit", "budget", "writer",
 }
 
-// String is the name in machine-readable output.
+// String returns the name for machine-readable output.
 func (e End) String() string { return endNames[e] }
 
-// Clean reports whether the walk came to the end of the stack, or was not wanted.
+// Clean reports whether the walk reached the end of the stack, or was not wanted.
 func (e End) Clean() bool { return e <= EndZero || e == EndWriter }
 
-// Stack is the frames of a thread, the topmost first.
+// Stack holds the frames of a thread, the topmost first.
 type Stack struct {
-	Thread int // place in Dump.Threads
+	Thread int // index in Dump.Threads
 	Frames []Frame
 	End    End
 	Why    string   // more about the end, for people
@@ -186,14 +186,14 @@ type Stack struct {
 	Trace  []string // the attempts and their results, if Config.Trace
 }
 
-// Result is the walk of a dump.
+// Result is the result of walking a dump.
 type Result struct {
 	Dump    *dump.Dump
 	Stacks  []Stack   // of the threads to walk, in the order of the dump
-	Modules []Symbols // of Dump.Modules; those of modules that no stack goes through are not looked for
+	Modules []Symbols // for Dump.Modules; those of modules on no stack are not looked for
 }
 
-// OnStacks returns, for each of Modules, whether a frame is in it.
+// OnStacks reports, for each of Modules, whether a frame is in it.
 func (r *Result) OnStacks() []bool {
 	on := make([]bool, len(r.Modules))
 	for i := range r.Stacks {
@@ -206,10 +206,10 @@ func (r *Result) OnStacks() []bool {
 	return on
 }
 
-// Address is a word that machine-readable output has in hexadecimal.
+// Address is a number that machine-readable output shows in hexadecimal.
 type Address uint64
 
-// String is "0x1234".
+// String returns a text such as "0x1234".
 func (a Address) String() string { return "0x" + strconv.FormatUint(uint64(a), 16) }
 
 // MarshalText makes it a string in JSON.

@@ -40,7 +40,7 @@ func (u *unwinder) frameChain(f *Frame) (Step, bool) {
 const prologue = 48
 
 // setsFrame reports whether the function begins by making a frame, and the frame's address is
-// behind that.
+// after that.
 func (u *unwinder) setsFrame(f *Frame) bool {
 	if u.cpu.MakesFrame == nil {
 		return false

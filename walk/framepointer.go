@@ -162,7 +162,7 @@ func (u *unwinder) chainWords() (int, bool) {
 	return u.cpu.BackChain, u.cpu.BackChain > 0
 }
 
-// words is the address n words from another.
+// words returns the address n words from another.
 func (u *unwinder) words(addr uint64, n int) uint64 {
 	return addr + uint64(n)*uint64(u.cpu.Arch.PtrSize)
 }

@@ -39,7 +39,7 @@ STACK WIN 4 440 40 3 0 4 8 10 0 1 $T0 .raSearch = $eip $T0 ^ = $esp $T0 4 + = $e
 STACK WIN 0 480 40 3 0 4 8 10 0 0 1
 `
 
-// fuzzDumps are small dumps: of each CPU, in both formats, and fixtures.
+// fuzzDumps returns small dumps: of each CPU, in both formats, and fixtures.
 func fuzzDumps(f *testing.F) (list [][]byte) {
 	for _, cpu := range arch.All {
 		for _, os := range []dump.OS{dump.Linux, dump.Windows, dump.MacOS} {
@@ -72,8 +72,8 @@ func fuzzDumps(f *testing.F) (list [][]byte) {
 	return append(list, core)
 }
 
-// fuzzDump is a dump of a CPU with a stack for every technique, nil where the
-// format has no place for it.
+// fuzzDump returns a dump of a CPU with a stack for every technique, nil where
+// the format has no place for it.
 func fuzzDump(f *testing.F, cpu *arch.Arch, os dump.OS, format string) []byte {
 	a := walktest.Assemble(new(testing.T), cpu, os).Module("app", 0x400000, 0x1000, "").At(stackAt).Mark("sp")
 	for i := range 6 {

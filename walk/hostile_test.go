@@ -122,7 +122,7 @@ func TestHostileModules(t *testing.T) {
 	wantStack(a, s, EndNothing, "400120 context context f", "500150 scan scan g", "fffffffffffffff8 scan scan", "400150 scan scan f")
 }
 
-// stackOf is a stack of amd64 of n frames of 16 bytes, in a module with rules.
+// stackOf returns a stack of amd64 of n frames of 16 bytes, in a module with rules.
 func stackOf(t *testing.T, n int) (*walktest.Assembler, *dump.Dump) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("app", 0x400000, 0x1000, twoFunctions+"STACK CFI INIT 100 200 .cfa: $rsp 16 + .ra: .cfa 8 - ^ $rbx: .cfa 16 - ^\n").At(stackAt).Mark("sp").Word(walktest.Junk)

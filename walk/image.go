@@ -39,8 +39,8 @@ func imageOf(d *dump.Dump, m *dump.Module) []byte {
 	return slices.Clone(data)
 }
 
-// InDump reports whether a module's file is in the dump itself, as the vdso's mostly is, so that
-// nothing else is needed for its symbols.
+// InDump reports whether a module's file is in the dump itself, as the vdso's usually is, so
+// that its symbols need nothing else.
 func InDump(d *dump.Dump, m *dump.Module) bool { return imageOf(d, m) != nil }
 
 func openImage(data []byte, path string, lim object.Limits) *elfobj.File {

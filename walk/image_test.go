@@ -27,7 +27,7 @@ func openShared(t *testing.T, path ...string) *dump.Dump {
 	return d
 }
 
-// vdsoOf is the place of the vdso among a dump's modules.
+// vdsoOf returns the place of the vdso among a dump's modules.
 func vdsoOf(t *testing.T, d *dump.Dump) int {
 	t.Helper()
 	i := slices.IndexFunc(d.Modules, func(m dump.Module) bool { return m.Path == "linux-gate.so" })

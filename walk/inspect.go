@@ -10,25 +10,26 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// CallAnswer says whether the instruction in front of an address is a call.
+// CallAnswer says whether the instruction before an address is a call.
 type CallAnswer = cpu.CallAnswer
 
-// The answers. CallUnknown means that the code is not in the dump, or of a CPU or form that is not known.
+// The answers. CallUnknown means that the code is not in the dump, or of a CPU or form that is
+// unknown.
 const (
 	CallUnknown CallAnswer = cpu.CallUnknown
 	CallNo      CallAnswer = cpu.CallNo
 	CallYes     CallAnswer = cpu.CallYes
 )
 
-// Inspector looks at the frames of a stack again after the walk, with each source of rules alone. It
-// must not be used while its Walker walks, or beside another of it.
+// Inspector examines the frames of a stack after the walk, with each source of rules separately. It
+// must not be used while its Walker walks, or together with another of its Inspectors.
 type Inspector struct {
 	u     *unwinder
 	steps []Step
 }
 
-// Inspect returns an Inspector for a stack of a walk by this Walker; nil if the stack has no frames,
-// as without registers.
+// Inspect returns an Inspector for a stack walked by this Walker; nil if the stack has no frames, as
+// without registers.
 func (w *Walker) Inspect(ctx context.Context, r *Result, s *Stack) *Inspector {
 	c := r.Dump.Registers(s.Thread)
 	if c == nil || c.Arch == nil || len(s.Frames) == 0 {
@@ -38,10 +39,10 @@ func (w *Walker) Inspect(ctx context.Context, r *Result, s *Stack) *Inspector {
 	return &Inspector{u: &unwinder{Walker: w, machine: m, ctx: ctx, result: r, d: r.Dump, stack: &Stack{}, in: m.regs[0], out: m.regs[1], entry: entryOf(r.Dump)}}
 }
 
-// Arch is the CPU of the stack, Names the numbers of its registers in Step.Regs.
+// Arch returns the CPU of the stack.
 func (x *Inspector) Arch() *arch.Arch { return x.u.cpu.Arch }
 
-// Names are the registers that Steps compute.
+// Names returns the registers that Steps computes.
 func (x *Inspector) Names() *cfi.Names { return x.u.names }
 
 // IsCode reports whether an address is in a module.
@@ -53,32 +54,32 @@ func (x *Inspector) IsNowhere(pc uint64) bool { return x.u.isNowhere(pc) }
 // Call reports whether an address of the process follows a call.
 func (x *Inspector) Call(pc uint64) CallAnswer { return x.u.call(pc) }
 
-// ForeignStart reports whether a frame is that of _start by symbols which have it elsewhere than at
-// entry, where the process began: they are another build's.
+// ForeignStart reports whether a frame is in _start according to symbols that have _start elsewhere
+// than at entry, where the process began: they are from another build.
 func (x *Inspector) ForeignStart(f *Frame) (entry uint64, foreign bool) {
 	return x.u.entry, x.u.isForeignStart(f)
 }
 
-// Step is one source's step from a frame to its caller.
+// Step is a source's step from a frame to its caller.
 type Step struct {
 	By        Technique
 	Row       *cfi.Row // nil if the source has no rules there
-	Err       error    // why the caller is not known
+	Err       error    // why the caller is unknown
 	Outermost bool     // the rules say that there is no caller
 	CFA       uint64
 	HasCFA    bool
 	PC, SP    uint64
 	Regs      *cfi.Regs // the caller's
-	FPOnly    bool      // it gives no register but the frame pointer
-	NoSP      bool      // it does not give the stack pointer
+	FPOnly    bool      // only the frame pointer's register is restored
+	NoSP      bool      // the stack pointer is not restored
 }
 
-// IsLast reports whether the rule says, in one way or another, that the frame has no caller.
+// IsLast reports whether the rule says in some way that the frame has no caller.
 func (s *Step) IsLast() bool { return s.Outermost || s.Err == nil && s.PC < FirstPage }
 
-// Steps computes the step from a frame of the stack by each source that its module has, the symbol
-// file's first, and last that by the frame pointer, if the function certainly keeps one. They are
-// valid until the next call.
+// Steps computes the step from a frame of the stack by each source that its module has, starting
+// with the symbol file, and last by the frame pointer if the function certainly keeps one. They
+// are valid until the next call.
 func (x *Inspector) Steps(f *Frame) []Step {
 	u := x.u
 	u.enter(f)
@@ -184,8 +185,8 @@ func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer 
 	return 0, 0, answer
 }
 
-// call says whether an address of the process follows a call. On ARM its lowest bit, which may give
-// the instruction set, is ignored. microMIPS is not known.
+// call reports whether an address of the process follows a call. On ARM its lowest bit, which may
+// select the instruction set, is ignored. microMIPS is unknown.
 func (u *unwinder) call(pc uint64) CallAnswer {
 	if bit := u.cpu.Arch.ISABit; pc&bit != 0 {
 		if !u.cpu.BothSets {

@@ -50,7 +50,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// afterFormat is a walk's dump after it was written in a format and read again.
+// afterFormat returns a walk's dump after it was written in a format and read again.
 func afterFormat(t *testing.T, r *Result, format string) *dump.Dump {
 	t.Helper()
 	data, _ := walktest.Written(t, format, r.Dump)

@@ -23,7 +23,7 @@ type placeCache struct {
 }
 
 // maxPlaces and maxPlaceNames limit the cached places, and the functions in them: thousands may be
-// inlined at one address.
+// inlined at the same address.
 const (
 	maxPlaces     = 1 << 16
 	maxPlaceNames = 1 << 18

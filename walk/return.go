@@ -6,9 +6,9 @@ import (
 )
 
 // byReturn is for a function without rules whose return address is where the call has left it: one
-// that was just entered, one at an address outside of code, as after a call of a null pointer, and
-// on CPUs with a link register one that calls no other. Only the topmost frame, or one that a
-// signal interrupted, can be that.
+// that was just entered, one at an address outside code, as after a call of a null pointer, and on
+// CPUs with a link register one that calls no other. Only the topmost frame, or one that a signal
+// interrupted, can be that.
 func byReturn(u *unwinder, f *Frame) outcome {
 	if !u.may[ByReturn] || !u.frame.Interrupted {
 		return nothing
@@ -73,8 +73,8 @@ func (u *unwinder) isFresh(pc uint64) bool {
 	return u.startOf(module, pc-u.cpu.Call) != u.frame.Start
 }
 
-// startOf is the address of the function around an address of a module, 0 if it
-// is not known.
+// startOf returns the address of the function around an address of a module, 0
+// if it is unknown.
 func (u *unwinder) startOf(module int, addr uint64) uint64 {
 	base := u.d.Modules[module].Addr
 	r := u.stateOf(module).resolver(u.ctx)
@@ -119,9 +119,9 @@ func (u *unwinder) isLeafRecord(l *cpu.Layout) bool {
 	return ok && u.isReturn(u.clean(pc))
 }
 
-// leafChain is the stack pointer of the caller of a function that calls no other, on CPUs with back
-// chains. If the function has a frame of its own, the chain leads there, and the caller's frame may
-// have the function's own return address. Otherwise its stack pointer is its caller's.
+// leafChain returns the stack pointer of the caller of a function that calls no other, on CPUs with
+// back chains. If the function has a frame of its own, the chain leads there, and the caller's
+// frame may have the function's own return address. Otherwise its stack pointer is its caller's.
 func (u *unwinder) leafChain(sp, pc uint64) uint64 {
 	words, ok := u.chainWords()
 	if !ok {

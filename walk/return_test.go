@@ -91,7 +91,7 @@ func TestLinkRegisterOrFramePointer(t *testing.T) {
 }
 
 // A rule that says that the return address is in the link register counts for
-// the topmost frame; behind a call the register has another address.
+// the topmost frame; after a call the register has another address.
 func TestLinkRegisterRule(t *testing.T) {
 	for _, cpu := range linkCPUs {
 		t.Run(cpu.Name, func(t *testing.T) {

@@ -28,7 +28,7 @@ type rowKey struct {
 // cachedRow is the rules in force at an address, nil without rules.
 type cachedRow struct {
 	row *cfi.Row
-	// link says that the return address is still in the link register.
+	// link means that the return address is still in the link register.
 	link bool
 	// signal says that the rules are those of a signal frame, once that is known.
 	signal, checked bool
@@ -102,8 +102,8 @@ func bySFrame(u *unwinder, f *Frame) outcome {
 	return u.byRules(f, u.table(tableSFrame), BySFrame)
 }
 
-// table returns the rules of a section of the frame's binary, nil without, and
-// notes its damage.
+// table returns the rules of a section of the frame's binary, or nil, and notes
+// its damage.
 func (u *unwinder) table(table int) resolve.Symbols {
 	t, m := u.module.rules(u.ctx, table), &u.result.Modules[u.frame.Module]
 	if t.err != nil {

@@ -7,7 +7,7 @@ import (
 
 // Words of the stack in which a return address is looked for, as in Breakpad, whose loop includes
 // the end: more for a frame that did not call, which may have a large array, and, as in
-// rust-minidump, for one outside of modules, since code that was made at run time has no rules.
+// rust-minidump, for one outside modules, since code that was made at run time has no rules.
 const (
 	scanWords        = 41
 	scanWordsContext = 161
@@ -87,7 +87,7 @@ func (u *unwinder) scanFramePointer(addr uint64) {
 func (u *unwinder) isCode(pc uint64) bool { return pc >= FirstPage && u.d.ModuleAt(pc) >= 0 }
 
 // isReturn reports whether an address may be a return address: it is in a module, in a function
-// where the module has symbols, and behind a call where its code is known, or it is what a signal
+// where the module has symbols, and after a call where its code is known, or it is what a signal
 // handler returns to. The program's entry is excluded, which is on the stack for the program's own
 // use.
 func (u *unwinder) isReturn(pc uint64) bool {
@@ -107,7 +107,7 @@ func (u *unwinder) isReturn(pc uint64) bool {
 	return !u.noCall(pc) || u.isHandlerReturn(&Frame{PC: pc})
 }
 
-// noCall reports whether the code in front of an address is known, and is not a call.
+// noCall reports whether the code before an address is known, and is not a call.
 func (u *unwinder) noCall(pc uint64) bool {
 	code := u.code(pc-cpu.MaxCall, cpu.MaxCall)
 	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCode) == CallNo

@@ -7,7 +7,7 @@ import (
 
 // bySignalFrame reads the registers that the system saved before it called a signal handler. It
 // knows the frame by the code to which the handler returns. If a dump lacks that code and its
-// function is not known, the contents of the frame decide.
+// function is unknown, the contents of the frame decide.
 func bySignalFrame(u *unwinder, f *Frame) outcome {
 	if !u.may[BySignal] || !u.isLinux() {
 		return nothing
@@ -191,7 +191,7 @@ const (
 )
 
 // isSignalFrame reports whether at the stack pointer there is a signal's number,
-// and a context as the kernel makes it: with few flags, and no other behind it; or,
+// and a context as the kernel makes it: with few flags, and no other after it; or,
 // in frames without them, a pointer to the registers in the frame itself.
 func (u *unwinder) isSignalFrame(l *cpu.SignalFrame) bool {
 	sp := u.frame.SP

@@ -27,7 +27,7 @@ type signalCase struct {
 	// last is where the last instruction is, and how much higher the stack
 	// pointer is there.
 	last, pushed int
-	symbol       string // a name that such code has; "" without
+	symbol       string // a name that such code has, or ""
 	thumb        uint64 // a bit of addresses of the code
 }
 
@@ -36,7 +36,7 @@ const (
 	stack32 = " +12"           //
 	mask128 = " +128"          // as large as sigset_t of a C library
 	info128 = " signo +124"    // siginfo_t
-	uc64    = " +16" + stack64 // flags and link in front of it
+	uc64    = " +16" + stack64 // flags and link before it
 	uc32    = " +8" + stack32
 )
 
@@ -76,7 +76,7 @@ var signalCases = []signalCase{
 
 const riscv = " pc ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
 
-// mips are the registers in a sigcontext.
+// mips returns the registers in a sigcontext.
 func mips(size int) string {
 	var b strings.Builder
 	for _, r := range strings.Fields("+4 +4 $at $v0 $v1 $a0 $a1 $a2 $a3 $t0 $t1 $t2 $t3 $t4 $t5 $t6 $t7 $s0 $s1 $s2 $s3 $s4 $s5 $s6 $s7 $t8 $t9 +8 +8 $gp $sp $fp $ra") {
@@ -99,7 +99,7 @@ const (
 	sigOther   = 0x90000 // the stack that was interrupted
 )
 
-// values are those that the frame gives its registers.
+// values returns those that the frame gives its registers.
 func (c *signalCase) values() map[string]uint64 {
 	values := map[string]uint64{}
 	for i, r := range c.arch.Regs {
@@ -109,9 +109,9 @@ func (c *signalCase) values() map[string]uint64 {
 	return values
 }
 
-// assembled is the dump of a thread in a handler of the signal, to whose caller
-// it returns: the trampoline. The name, if it is not empty, is that of the
-// function there.
+// assembled returns the dump of a thread in a handler of the signal, to whose
+// caller it returns: the trampoline. The name, if it is not empty, is that of
+// the function there.
 func (c *signalCase) assembled(t *testing.T, tramp uint64, name string) *walktest.Assembler {
 	a := walktest.Assemble(t, c.arch, dump.Linux)
 	word := c.arch.PtrSize
@@ -261,7 +261,7 @@ func TestSignalRegistersElsewhere(t *testing.T) {
 	}
 }
 
-// musl has one name for both, and CPUs with one kind have that.
+// musl has one name for both, and CPUs with the same kind have that.
 func TestSignalFrameNames(t *testing.T) {
 	for _, c := range signalCases {
 		if c.name == "x86-64" || c.name == "arm64" || c.name == "x86 old" || c.name == "arm old" {

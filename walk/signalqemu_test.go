@@ -18,7 +18,7 @@ import (
 // emulated is a CPU of which QEMU writes cores. gdb is how many frames gdb 13
 // finds in one: it does not know QEMU's page of code to which handlers return,
 // nor how to go on from a handler that has a stack of its own, nor a core's
-// authentication of pointers. On arm64 it is to stop some frames in front of a
+// authentication of pointers. On arm64 it is to stop some frames before a
 // handler's return, from which it would not come back.
 type emulated struct {
 	name, qemu, compiler string
@@ -126,7 +126,7 @@ func TestOracleSignals(t *testing.T) {
 		walked, all.frames, all.signals, all.aliases, all.lines)
 }
 
-// ownFunctions are those of a source file, and the returns of signal handlers.
+// ownFunctions returns those of a source file, and the returns of signal handlers.
 func ownFunctions(s *Stack, file string) (names []string) {
 	for _, f := range flat(s) {
 		switch {

@@ -21,7 +21,7 @@ var sourcesFrames = []string{
 	"each+called 0x40032e", "main 0x400189", "_start 0x40019b",
 }
 
-// binarySources are binaries alone.
+// binarySources returns binaries alone.
 func binarySources(t testing.TB, paths ...string) *Sources {
 	t.Helper()
 	s := &Sources{Binaries: walktest.Binaries(t, paths...)}

@@ -77,7 +77,7 @@ type winStep struct {
 	esp     uint32 // of the frame
 	callee  uint32 // bytes of arguments of the function that the frame has called
 	raStart uint32 // where the return address should be
-	offset  uint32 // how far behind that it was found
+	offset  uint32 // how far after that it was found
 	keepEBX bool
 }
 
@@ -145,7 +145,7 @@ func (w *winStep) scan(start uint32, n int) (at, pc uint32, ok bool) {
 	return start, 0, false
 }
 
-// adjust corrects the place of the return address: words behind it may be there
+// adjust corrects the place of the return address: words after it may be there
 // to align the stack.
 func (w *winStep) adjust() {
 	at, pc, ok := w.scan(w.raStart, alignedWords)

@@ -17,7 +17,7 @@ var starts = map[string]bool{
 }
 
 // injected are functions whose calls a signal handler puts into the code that
-// was interrupted: their return address is where the signal came, not behind a
+// was interrupted: their return address is where the signal came, not after a
 // call. Go's runtime does that on a fault, and to preempt a goroutine.
 var injected = map[string]bool{
 	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.asyncPreempt.abi0": true, "runtime.debugCallV2": true,
@@ -104,7 +104,7 @@ func (u *unwinder) isForeignStart(f *Frame) bool {
 // atEntry is the key of the program's first instruction among Dump.Auxv.
 const atEntry = 9
 
-// maxEntry is how far behind the program's first instruction its only call may be: less than the
+// maxEntry is how far after the program's first instruction its only call may be: less than the
 // shortest such function and its neighbour's first call.
 const maxEntry = 0x30
 
@@ -112,7 +112,7 @@ const maxEntry = 0x30
 // for it are not required.
 func (u *unwinder) isEntry(addr uint64) bool { return u.entry != 0 && addr-u.entry < maxEntry }
 
-// entryOf is the program's first instruction, 0 if the dump does not have it.
+// entryOf returns the program's first instruction, 0 if the dump does not have it.
 func entryOf(d *dump.Dump) uint64 {
 	for _, a := range d.Auxv {
 		if a.Key == atEntry {
@@ -122,9 +122,9 @@ func entryOf(d *dump.Dump) uint64 {
 	return 0
 }
 
-// codeOf is the code of a function by its address. For big-endian 64-bit PowerPC with the first ABI
-// that is the address of a descriptor in .opd, which begins with the code's. Without that memory
-// the code is not known: the second ABI, which some systems use, has no descriptors.
+// codeOf returns the code of a function by its address. For big-endian 64-bit PowerPC with the
+// first ABI that is the address of a descriptor in .opd, which begins with the code's. Without that
+// memory the code is unknown: the second ABI, which some systems use, has no descriptors.
 func codeOf(d *dump.Dump, addr uint64) uint64 {
 	if c := cpu.All[d.Arch]; c == nil || !c.Descriptors || d.Memory.Order != binary.BigEndian {
 		return addr
@@ -140,7 +140,7 @@ func codeOf(d *dump.Dump, addr uint64) uint64 {
 }
 
 // trampolines are the functions that signal handlers return to, by name, and
-// the names of the frames that they expect; CPUs with one kind have that.
+// the names of the frames that they expect; CPUs with the same kind have that.
 var trampolines = map[string]string{
 	"__restore_rt": "rt", "__restore": "old", "__default_rt_sa_restorer": "rt", "__default_sa_restorer": "old",
 	"__kernel_rt_sigreturn": "rt", "__kernel_sigreturn": "old", "__vdso_rt_sigreturn": "rt", "__vdso_sigreturn": "old",

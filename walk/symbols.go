@@ -154,7 +154,7 @@ func (s *Sources) Close() error {
 	return nil
 }
 
-// resolver returns the module's symbols, nil without.
+// resolver returns the module's symbols, or nil.
 func (st *moduleState) resolver(ctx context.Context) resolve.Symbols {
 	return st.symbolsFrom(ctx).resolver
 }
@@ -232,7 +232,7 @@ func (st *moduleState) binaries() *supplier.Binaries {
 	return st.sources.Binaries
 }
 
-// file returns the module's binary, nil without.
+// file returns the module's binary, or nil.
 func (st *moduleState) file(ctx context.Context) *object.File {
 	return st.binary.get(ctx, func(b *elfFile) {
 		if s := st.binaries(); s != nil {
@@ -256,7 +256,7 @@ func (s *Sources) hold(f *object.File) {
 	}
 }
 
-// fileInMemory returns the binary that the dump itself has, nil without.
+// fileInMemory returns the binary that the dump itself has, or nil.
 func (st *moduleState) fileInMemory() *object.File {
 	if st.image == nil {
 		return nil

@@ -113,7 +113,7 @@ func sameStacks(got, want []string, byRule map[string]int) bool {
 
 var symelfParts = regexp.MustCompile(`^(#\d+) (.*?) (\S+)(?: (\d+))?$`)
 
-// symelfName is a function's name without result, template's arguments and parameters.
+// symelfName returns a function's name without result, template's arguments and parameters.
 func symelfName(name string) string {
 	name, _, _ = strings.Cut(name, "<")
 	return strings.TrimLeft(name[strings.LastIndexByte(name, ' ')+1:], "_")
@@ -162,8 +162,8 @@ var (
 	symelfArgs  = regexp.MustCompile(`\s*\(.*$`)
 )
 
-// symelfStacks are gdb's frames of all threads: number, function without parameters,
-// file without folders, line; up to main, behind which gdb stops or not.
+// symelfStacks returns gdb's frames of all threads: number, function without
+// parameters, file without folders, line; up to main, after which gdb stops or not.
 func symelfStacks(t *testing.T, core, program string, more ...string) (frames []string) {
 	t.Helper()
 	system := testenv.Shared(t, "data", "crashes", "system")

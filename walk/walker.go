@@ -155,7 +155,7 @@ type unwinder struct {
 	stack  *Stack
 
 	frame  *Frame // the last one, whose caller is wanted
-	callee *Frame // the one before, nil without
+	callee *Frame // the one before, or nil
 	next   Frame  // the caller, while it is computed
 
 	in, out *cfi.Regs // registers of frame, and of its caller while that is computed
@@ -163,7 +163,7 @@ type unwinder struct {
 	rva     rva // of Inst in the module
 	at      resolve.Location
 	region  *dump.Region // where the last word was
-	entry   uint64       // the program's first instruction, 0 if it is not known
+	entry   uint64       // the program's first instruction, 0 if it is unknown
 	mask    uint64       // of cpu.mask; 0 until it is needed
 	jumps   int          // to other stacks
 	reads   int          // of words, by the technique at work
@@ -213,7 +213,7 @@ func (u *unwinder) push(f *Frame) {
 		f.Inst -= u.cpu.Call
 	}
 	if !f.Interrupted && u.isHandlerReturn(f) {
-		// It was not called: what is in front of it is another function.
+		// It was not called: what is before it is another function.
 		f.Handler, f.Inst = true, f.PC
 	}
 	u.in.Set(u.cpu.PC, f.PC)
@@ -277,7 +277,7 @@ const (
 )
 
 // technique computes the caller's registers, in u.out, and its frame, of which
-// it sets PC, SP, Trust, By and, behind a signal, Interrupted.
+// it sets PC, SP, Trust, By and, after a signal, Interrupted.
 type technique func(u *unwinder, f *Frame) outcome
 
 // stepsOf returns the functions of a CPU's techniques.

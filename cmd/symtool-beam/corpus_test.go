@@ -21,7 +21,7 @@ type original struct {
 	forms [][]byte
 }
 
-// originals are the dumps of golden/input and of the shared data.
+// originals returns the dumps of golden/input and of the shared data.
 func originals(t testing.TB) (all []original) {
 	t.Helper()
 	root := rootDir(t)

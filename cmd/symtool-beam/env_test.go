@@ -10,7 +10,7 @@ import (
 // internal/testenv is not for these tests: goldie, which it has, and Beam's runner for
 // Dataflow both have a flag -update. The variables are the same.
 
-// rootDir is the folder of symtool's own module.
+// rootDir returns the folder of symtool's own module.
 func rootDir(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -20,7 +20,7 @@ func rootDir(t testing.TB) string {
 	return root
 }
 
-// sharedData is the folder of shared test data; without it the test is skipped.
+// sharedData returns the folder of shared test data; without it the test is skipped.
 func sharedData(t testing.TB) string {
 	t.Helper()
 	dir := os.Getenv("SYMTOOL_SHARED")

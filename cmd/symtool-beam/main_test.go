@@ -67,7 +67,7 @@ func command(t testing.TB, args ...string) []byte {
 	return out.Bytes()
 }
 
-// walkLines are the lines of symtool walk for dumps.
+// walkLines returns the lines of symtool walk for dumps.
 func walkLines(t *testing.T, flags, dumps []string) []byte {
 	t.Helper()
 	if len(dumps) > 1 {
@@ -102,7 +102,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// lines are those of an output folder, in order of names.
+// lines returns those of an output folder, in order of names.
 func lines(t *testing.T, dir string) []byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "lines-*.jsonl"))
@@ -116,7 +116,7 @@ func lines(t *testing.T, dir string) []byte {
 	return all
 }
 
-// results are all files of an output folder, by name.
+// results returns all files of an output folder, by name.
 func results(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -148,7 +148,7 @@ func beamWalk(t *testing.T, f flags, want int, operands ...string) (dir, text st
 	return f.output, stdout.String()
 }
 
-// inputs are the dumps of golden/input, and symbols of one.
+// inputs returns the dumps of golden/input, and symbols of one.
 func inputs(t *testing.T) (dumps []string, symbols string) {
 	t.Helper()
 	for _, pattern := range []string{"*.dmp", "*.core.gz"} {

@@ -31,7 +31,7 @@ func shell(t *testing.T, dir, line string) (status int, stdout, stderr string) {
 	return cmd.ProcessState.ExitCode(), out.String(), messages.String()
 }
 
-// field is a folder with dumps, a store, and a list.
+// field returns a folder with dumps, a store, and a list.
 func field(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

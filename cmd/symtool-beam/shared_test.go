@@ -20,13 +20,13 @@ import (
 	"github.com/symtool/symtool/walk/batch"
 )
 
-// all are the names of the flags.
+// all returns the names of the flags.
 func (f *flags) all() []string {
 	f.register(flag.NewFlagSet("", flag.ContinueOnError))
 	return f.names
 }
 
-// walkShard is what Beam does with a shard.
+// walkShard returns what Beam does with a shard.
 func walkShard(t *testing.T, ctx context.Context, f *walkFn, s Shard) (rows map[Module]Counts, all Totals, dead []Damage, err error) {
 	t.Helper()
 	rows = map[Module]Counts{}
@@ -118,7 +118,7 @@ func TestPanic(t *testing.T) {
 }
 
 // Bundles of a process have the symbols in common; when too much memory is live they
-// get fresh ones, and the old ones are closed behind their last user.
+// get fresh ones, and the old ones are closed after their last user.
 func TestSharedSymbols(t *testing.T) {
 	dumps, file := inputs(t)
 	c := Config{Symbols: []string{file}, Jobs: 2, Memory: 100}
@@ -143,7 +143,7 @@ func TestSharedSymbols(t *testing.T) {
 	if _, all, _, err := walkShard(t, context.Background(), a, shard); err != nil || all.Dumps != int64(len(dumps)) {
 		t.Fatalf("%+v: %v", all, err)
 	}
-	// Every other collection, since the one behind a drop does not count.
+	// Every other collection, since the one after a drop does not count.
 	if n := len(dumps) / 2; a.shared.dropped < n-1 || a.shared.dropped > n+1 {
 		t.Errorf("dropped %d times, want about %d", a.shared.dropped, n)
 	}

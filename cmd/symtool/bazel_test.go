@@ -77,7 +77,7 @@ func (b *bazelClone) build(t *testing.T, args ...string) (string, []spawn) {
 	return said, log
 }
 
-// bin is the folder of outputs, relative and absolute; execRoot is what it is in.
+// bin returns the folder of outputs, relative and absolute; execRoot is what it is in.
 func (b *bazelClone) bin(t *testing.T) (rel, execRoot string) {
 	t.Helper()
 	real, err := filepath.EvalSymlinks(filepath.Join(b.dir, "bazel-bin"))
@@ -122,7 +122,7 @@ func (b *bazelClone) spent(t *testing.T) map[string]time.Duration {
 	return sums
 }
 
-// outputs are the files below the folder of outputs that symtool wrote, by name.
+// outputs returns the files below the folder of outputs that symtool wrote, by name.
 func (b *bazelClone) outputs(t *testing.T) map[string][]byte {
 	t.Helper()
 	rel, execRoot := b.bin(t)
@@ -206,7 +206,7 @@ func TestOracleBazel(t *testing.T) {
 	}
 }
 
-// openFolder is a folder that other users can reach.
+// openFolder returns a folder that other users can reach.
 func openFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

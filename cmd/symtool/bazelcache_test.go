@@ -99,7 +99,7 @@ func (c *httpCache) requests(t *testing.T) map[string]int {
 	return counts
 }
 
-// size is how many entries the cache has, and their bytes.
+// size returns how many entries the cache has, and their bytes.
 func (c *httpCache) size(t *testing.T) (files int, bytes int64) {
 	t.Helper()
 	err := filepath.WalkDir(c.dir, func(_ string, d fs.DirEntry, err error) error {

@@ -17,7 +17,7 @@ type farmModule struct {
 	shipped bool   // of a cc_binary: it goes into the store
 }
 
-// farmModules are the binaries of all packages.
+// farmModules returns the binaries of all packages.
 func farmModules() (all []farmModule) {
 	for p := range farmPackages {
 		for _, lib := range []string{"liblib.so", "libclib.so"} {
@@ -30,8 +30,8 @@ func farmModules() (all []farmModule) {
 	return all
 }
 
-// farmWants are the inputs of the actions that symtool is to have, by mnemonic and
-// output. bin is the folder of outputs.
+// farmWants returns the inputs of the actions that symtool is to have, by mnemonic
+// and output. bin is the folder of outputs.
 func farmWants(bin string) map[string][]string {
 	const program = "tools/symtool"
 	wants := map[string][]string{}

@@ -33,7 +33,7 @@ type spawnFile struct {
 	Digest struct{ Hash, SizeBytes string }
 }
 
-// readSpawns reads an execution log: JSON objects, one behind the other.
+// readSpawns reads an execution log: JSON objects, one after the other.
 func readSpawns(t *testing.T, name string) (all []spawn) {
 	t.Helper()
 	f, err := os.Open(name)
@@ -61,7 +61,7 @@ func (s *spawn) ours() bool {
 
 func (s *spawn) name() string { return s.Mnemonic + " " + strings.Join(s.ListedOutputs, " ") }
 
-// paths are the names of files, in order.
+// paths returns the names of files, in order.
 func paths(files []spawnFile) (names []string) {
 	for _, f := range files {
 		names = append(names, f.Path)

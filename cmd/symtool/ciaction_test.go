@@ -158,8 +158,8 @@ var ciHostile = []string{
 	" two  blanks .sym", "x;touch pwned;.sym", "${HOME}.sym", "a\\nb.sym", "::error::x.sym", "é.sym", "#x.sym", "%41.sym", "~.sym",
 }
 
-// ciProject is a folder with symbol files: good.sym, poor.sym, bad.sym, and those
-// with hostile names, which are bad as well.
+// ciProject returns a folder with symbol files: good.sym, poor.sym, bad.sym, and
+// those with hostile names, which are bad as well.
 func ciProject(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "work space")
@@ -294,7 +294,7 @@ func checkUpload(t *testing.T, r *actionRun) {
 	}
 }
 
-// sarifNames are the files with errors or warnings.
+// sarifNames returns the files with errors or warnings.
 func sarifNames(t *testing.T, file string) []string {
 	t.Helper()
 	var log struct {

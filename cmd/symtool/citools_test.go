@@ -94,7 +94,7 @@ func TestPreCommitOracle(t *testing.T) {
 	}
 }
 
-// pathWithout is PATH without the folders that have a program.
+// pathWithout returns PATH without the folders that have a program.
 func pathWithout(t *testing.T, program string) string {
 	t.Helper()
 	return strings.Join(slices.DeleteFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {

@@ -51,7 +51,7 @@ func TestCompletionIsWhole(t *testing.T) {
 var completions = []struct {
 	typed string
 	tabs  int
-	want  []string // with X: what is typed behind the completion
+	want  []string // with X: what is typed after the completion
 }{
 	{"symtool du", 1, []string{"symtool dump X"}},
 	{"symtool dump --fo", 1, []string{"symtool dump --formatX", "symtool dump --format X", "symtool dump --format=X"}},

@@ -30,8 +30,8 @@ func mustConvert(t *testing.T, args ...string) {
 	}
 }
 
-// goldenSymbols are the symbol files of the repository that are whole: the others
-// have remarks of their tests in them.
+// goldenSymbols returns the symbol files of the repository that are whole: the
+// others have remarks of their tests in them.
 func goldenSymbols(t *testing.T) (names []string) {
 	all, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil {

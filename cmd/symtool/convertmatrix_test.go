@@ -152,8 +152,8 @@ func TestConvertMatrix(t *testing.T) {
 	}
 }
 
-// recordsOf are the lines of the symbol file that convert makes of a file, without those that are
-// made up where a format lacks them.
+// recordsOf returns the lines of the symbol file that convert makes of a file, without those that
+// are made up where a format lacks them.
 func recordsOf(t *testing.T, format, file, out string) []string {
 	t.Helper()
 	mustConvert(t, "--quiet", "--rename-module", "m", "--from", format, "--to", "breakpad", file, "-o", out)

@@ -25,7 +25,7 @@ func TestDiffJSONIsDocumented(t *testing.T) {
 	}
 }
 
-// schemaFields are the names of all properties in a schema.
+// schemaFields returns the names of all properties in a schema.
 func schemaFields(v any) (names []string) {
 	switch v := v.(type) {
 	case []any:

@@ -20,7 +20,7 @@ type document struct {
 	blocks []*docBlock
 }
 
-// docBlock is a fenced block. The words behind the three backquotes are
+// docBlock is a fenced block. The words after the three backquotes are
 //
 //	LANGUAGE [oracle] [file=NAME] [example=PACKAGE.NAME] [norun: REASON]
 //
@@ -110,7 +110,7 @@ func (b *docBlock) split(t *testing.T, d *document) {
 	}
 }
 
-// documents are the README, the guides and CONTRIBUTING; the reference is made from the flags.
+// documents returns the README, the guides and CONTRIBUTING; the reference is made from the flags.
 func documents(t *testing.T) (all []*document) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(testenv.Root(t), "docs", "*.md"))
@@ -195,7 +195,7 @@ func shortened(old, output []string) []string {
 	return append(append(short, "..."), output[len(output)-tail:]...)
 }
 
-// prose is the text outside of blocks, with the number of each line.
+// prose is the text outside blocks, with the number of each line.
 func (d *document) prose(f func(line int, text string)) {
 	fenced := false
 	for i, line := range d.lines {
@@ -221,8 +221,8 @@ func chapter(t *testing.T, d *document, title string) string {
 	return strings.Join(lines, "\n")
 }
 
-// anchors are the names by which links reach the headings of a document, as GitHub
-// makes them.
+// anchors returns the names by which links reach the headings of a document, as
+// GitHub makes them.
 func anchors(d *document) map[string]bool {
 	names := map[string]bool{}
 	d.prose(func(_ int, text string) {

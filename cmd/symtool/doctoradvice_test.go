@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// advised is the first advice of doctor that begins with a text.
+// advised returns the first advice of doctor that begins with a text.
 func advised(t *testing.T, begins string, args ...string) string {
 	t.Helper()
 	_, stdout, stderr := doctored(t, args...)

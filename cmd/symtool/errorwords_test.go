@@ -22,7 +22,7 @@ func readsWords(f *ast.File) (places []token.Pos) {
 	return places
 }
 
-// messagesIn are the variables that get the message of an error.
+// messagesIn returns the variables that get the message of an error.
 func messagesIn(d ast.Decl) (names []string) {
 	ast.Inspect(d, func(n ast.Node) bool {
 		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 && isMessage(a.Rhs[0], nil) {

@@ -252,7 +252,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// peakMemory is the largest resident size of an ended process, in bytes.
+// peakMemory returns the largest resident size of an ended process, in bytes.
 func peakMemory(p *os.ProcessState) int64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

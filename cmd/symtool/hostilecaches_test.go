@@ -51,7 +51,7 @@ func gsymOf(n int, each bool, names string, info func(i int) []byte) []byte {
 	return append(append(append(append(append(head, addresses...), pack(offsets)...), files...), names...), infos.Bytes()...)
 }
 
-// hostileCaches are symcaches and GSYM files that no writer makes.
+// hostileCaches returns symcaches and GSYM files that no writer makes.
 func hostileCaches() (kinds []hostileKind) {
 	add := func(from, name string, n int, data func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: from + "-" + name, n: n, more: hostileRows, files: hostileFiles{"m.x": data}, commands: hostileCacheCommands(from)})

@@ -17,7 +17,7 @@ var hostileCoreCommands = []string{
 	"doctor m.core",
 }
 
-// coreOf is a core for amd64: notes, and segments over one piece of memory.
+// coreOf returns a core for amd64: notes, and segments over one piece of memory.
 func coreOf(notes []byte, segments []elfSegment, memory []byte) []byte {
 	le := binary.LittleEndian
 	phnum := len(segments) + 1
@@ -55,14 +55,14 @@ func coreOf(notes []byte, segments []elfSegment, memory []byte) []byte {
 	return append(append(file, notes...), memory...)
 }
 
-// coreNote is a note of the kernel.
+// coreNote returns a note of the kernel.
 func coreNote(kind uint32, data []byte) []byte {
 	b := append(pack(uint32(5), uint32(len(data)), kind), "CORE\x00\x00\x00\x00"...)
 	b = append(b, data...)
 	return append(b, make([]byte, -len(b)&3)...)
 }
 
-// coreThread is NT_PRSTATUS of a thread.
+// coreThread returns NT_PRSTATUS of a thread.
 func coreThread(i int) []byte {
 	status := make([]byte, 336)
 	binary.LittleEndian.PutUint32(status[32:], uint32(i+1))
@@ -72,7 +72,7 @@ func coreThread(i int) []byte {
 	return coreNote(1, status)
 }
 
-// coreFiles is NT_FILE: n mappings.
+// coreFiles returns NT_FILE: n mappings.
 func coreFiles(n int, place func(i int) (from, to uint64), names []byte) []byte {
 	return coreNote(0x46494c45, append(append(pack(uint64(n), uint64(4096)), repeat(n, func(i int) []byte {
 		from, to := place(i)
@@ -80,7 +80,7 @@ func coreFiles(n int, place func(i int) (from, to uint64), names []byte) []byte 
 	})...), names...))
 }
 
-// hostileCores are cores of ELF.
+// hostileCores returns cores of ELF.
 func hostileCores() (kinds []hostileKind) {
 	add := func(name string, n int, data func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.core": data}, commands: hostileCoreCommands})

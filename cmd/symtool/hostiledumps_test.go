@@ -47,7 +47,7 @@ func newDump(streams int) *hostileDump {
 	return &hostileDump{data: make([]byte, 32+12*streams)}
 }
 
-// pack is values as bytes.
+// pack returns values as bytes.
 func pack(values ...any) []byte {
 	var b bytes.Buffer
 	for _, v := range values {
@@ -58,7 +58,7 @@ func pack(values ...any) []byte {
 	return b.Bytes()
 }
 
-// repeat is n packed records.
+// repeat returns n packed records.
 func repeat(n int, record func(i int) []byte) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -86,14 +86,14 @@ func (d *hostileDump) list(kind uint32, n int, record func(i int) []byte) {
 	d.stream(kind, append(pack(uint32(n)), repeat(n, record)...))
 }
 
-// bytes is the dump.
+// bytes returns the dump.
 func (d *hostileDump) bytes() []byte {
 	copy(d.data, pack([]byte("MDMP"), uint32(0xa793), uint32(len(d.streams)/3), uint32(32), uint32(0), uint32(0x5f000000), uint64(0)))
 	copy(d.data[32:], pack(d.streams...))
 	return d.data
 }
 
-// text is a string of the format.
+// text returns a string of the format.
 func (d *hostileDump) text(s string) uint32 {
 	b := pack(uint32(2 * len(s)))
 	for _, c := range []byte(s) {
@@ -106,7 +106,7 @@ func (d *hostileDump) system() {
 	d.stream(mdSystem, pack(uint16(9), uint16(6), uint16(0), uint8(1), uint8(1), uint32(5), uint32(10), uint32(0), uint32(0x8201), d.text(""), uint32(0), make([]byte, 24)))
 }
 
-// buildID is a CodeView record with a build-id.
+// buildID returns a CodeView record with a build-id.
 func (d *hostileDump) buildID() (at, size uint32) {
 	id := pack(uint32(0x4270454c), []byte("0123456789abcdef"))
 	return d.add(id), uint32(len(id))
@@ -124,7 +124,7 @@ func (d *hostileDump) modules(n int, name string, place func(i int) (base uint64
 
 func oneModule(int) (uint64, uint32) { return mdCode, 0x100000 }
 
-// context is the registers of a thread.
+// context returns the registers of a thread.
 func (d *hostileDump) context(pc, sp, fp uint64) uint32 {
 	c := make([]byte, 1232)
 	binary.LittleEndian.PutUint32(c[48:], 0x10001f)
@@ -143,12 +143,12 @@ func (d *hostileDump) threads(n int, stack []byte, context uint32) {
 	d.list(mdMemory, 1, func(int) []byte { return pack(uint64(mdStack), uint32(len(stack)), at) })
 }
 
-// framePointers is a stack of frames of 16 bytes.
+// framePointers returns a stack of frames of 16 bytes.
 func framePointers(frames int) []byte {
 	return repeat(frames, func(i int) []byte { return pack(uint64(mdStack+16*(i+1)), uint64(mdCode+0x1010)) })
 }
 
-// stackDump is a dump with threads that share one stack.
+// stackDump returns a dump with threads that share one stack.
 func stackDump(threads int, stack []byte, fp uint64) []byte {
 	d := newDump(4)
 	d.system()
@@ -160,7 +160,7 @@ func stackDump(threads int, stack []byte, fp uint64) []byte {
 // smallDumpID is the debug id of the module "m" of smallDump.
 const smallDumpID = "333231303534373638396162636465660"
 
-// smallDump is a dump to walk with hostile symbols.
+// smallDump returns a dump to walk with hostile symbols.
 func smallDump(int) []byte { return stackDump(1, framePointers(64), mdStack) }
 
 // dumpShape is a kind of minidump.
@@ -272,7 +272,7 @@ func crashpadDump(n int) []byte {
 	return d.bytes()
 }
 
-// hostileDumps are the dumps.
+// hostileDumps returns the dumps.
 func hostileDumps() (kinds []hostileKind) {
 	for _, s := range dumpShapes {
 		kinds = append(kinds, hostileKind{name: s.name, n: s.n, files: hostileFiles{"m.dmp": s.data}, commands: hostileDumpCommands})

@@ -65,7 +65,7 @@ func hostileFile(code []byte, sections []elfSec, segments []elfSegment) []byte {
 	if segments == nil {
 		segments = []elfSegment{{1, 5, textAt, hostileText, uint64(len(code)), uint64(len(code))}}
 	}
-	// Program headers are behind all sections.
+	// Program headers are after all sections.
 	file := make([]byte, textAt)
 	var headers []byte
 	for i, s := range sections {
@@ -117,7 +117,7 @@ func hostileFile(code []byte, sections []elfSec, segments []elfSegment) []byte {
 	return file
 }
 
-// elfOf is the file of some sections around 1 MB of NOPs.
+// elfOf returns the file of some sections around 1 MB of NOPs.
 func elfOf(sections ...elfSec) []byte {
 	return hostileFile(bytes.Repeat([]byte{0x90}, hostileCode), sections, nil)
 }
@@ -157,10 +157,10 @@ const (
 	outerAbbrev = "\x02\x2e\x01\x03\x08\x11\x01\x12\x07\x00\x00"                 // the same with children
 	nameAbbrev  = "\x04\x2e\x00\x03\x08\x00\x00"
 	inlineAttrs = "\x31\x13\x11\x01\x12\x07\x58\x0b\x59\x0b\x00\x00" // origin, low_pc, high_pc, call file and line
-	firstDIE    = 11 + 1 + 2 + 8 + 8 + 4 + 1                         // offset of what is behind a unit's own DIE
+	firstDIE    = 11 + 1 + 2 + 8 + 8 + 4 + 1                         // offset of what is after a unit's own DIE
 )
 
-// unitOf is a unit of DWARF 4 in C++ that covers the code.
+// unitOf returns a unit of DWARF 4 in C++ that covers the code.
 func unitOf(abbrev int, dies []byte) []byte {
 	var w, head die
 	w.u8(4, 0).u32(abbrev).u8(8).u8(1).str("m").u64(hostileText).u64(hostileCode).u32(0).u8(4)
@@ -170,7 +170,7 @@ func unitOf(abbrev int, dies []byte) []byte {
 	return append(head.Bytes(), w.Bytes()...)
 }
 
-// linesOf is a line table of one directory and some files.
+// linesOf returns a line table of one directory and some files.
 func linesOf(dir string, files []string, program []byte) []byte {
 	var h, body, w die
 	h.u8(1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)
@@ -191,7 +191,7 @@ func rowsOf(w *die, at int) *die { return w.u8(0, 9, 2).u64(hostileText + at) }
 
 func sequenceEnd(w *die) *die { return w.u8(0, 1, 1) }
 
-// dwarfOf is a file with debug information: of one unit if info is nil.
+// dwarfOf returns a file with debug information: of one unit if info is nil.
 func dwarfOf(abbrevs string, info, dies, lines []byte, more ...elfSec) []byte {
 	if info == nil {
 		info = unitOf(0, dies)
@@ -205,15 +205,15 @@ func dwarfOf(abbrevs string, info, dies, lines []byte, more ...elfSec) []byte {
 		{name: ".debug_line", typ: 1, data: lines}}, more...)...)
 }
 
-// rangesOf is a list of n pieces of one byte.
+// rangesOf returns a list of n pieces of one byte.
 func rangesOf(n int) elfSec {
 	var w die
 	w.times(n, func(i int) { w.u64(3 * i % hostileCode).u64(3*i%hostileCode + 1) }).u64(0).u64(0)
 	return elfSec{name: ".debug_ranges", typ: 1, data: w.Bytes()}
 }
 
-// framesOf is call frame information: what comes behind the rules of a CIE, and n
-// FDEs.
+// framesOf returns call frame information: what comes after the rules of a CIE,
+// and n FDEs.
 func framesOf(name string, initial []byte, n int, fde func(i int) (at, size int, code []byte)) elfSec {
 	var w die
 	debug := name == ".debug_frame"
@@ -249,7 +249,7 @@ func framesOf(name string, initial []byte, n int, fde func(i int) (at, size int,
 	return elfSec{name: name, typ: 1, flags: flags, addr: addr, data: w.Bytes()}
 }
 
-// symbolsOf is a symbol table over a string table.
+// symbolsOf returns a symbol table over a string table.
 func symbolsOf(names []byte, n int, symbol func(i int) (name, at, size int)) []elfSec {
 	var w die
 	w.u64(0).u64(0).u64(0).times(n, func(i int) {
@@ -259,7 +259,7 @@ func symbolsOf(names []byte, n int, symbol func(i int) (name, at, size int)) []e
 	return []elfSec{{name: ".symtab", typ: 2, link: 3, entsize: 24, data: w.Bytes()}, {name: ".strtab", typ: 3, data: names}}
 }
 
-// namedSymbols is a file with a symbol of each name.
+// namedSymbols returns a file with a symbol of each name.
 func namedSymbols(n int, name func(i int) string) []byte {
 	names := []byte{0}
 	places := make([]int, n)
@@ -270,7 +270,7 @@ func namedSymbols(n int, name func(i int) string) []byte {
 	return elfOf(symbolsOf(names, n, func(i int) (int, int, int) { return places[i], 16 * i % hostileCode, 16 })...)
 }
 
-// zlibSection is a section that inflates to zeros.
+// zlibSection returns a section that inflates to zeros.
 func zlibSection(name string, size int) elfSec {
 	var w die
 	w.u32(1).u32(0).u64(size).u64(1)
@@ -280,8 +280,8 @@ func zlibSection(name string, size int) elfSec {
 	return elfSec{name: name, typ: 1, flags: 0x800, data: w.Bytes()}
 }
 
-// hostileELF are programs whose headers, debug information, call frames or symbols
-// refer to each other far more often than their size.
+// hostileELF returns programs whose headers, debug information, call frames or
+// symbols refer to each other far more often than their size.
 func hostileELF() []hostileKind {
 	var kinds []hostileKind
 	add := func(name string, n int, file func(n int) []byte, more ...hostileFiles) {
@@ -543,7 +543,7 @@ func hostileELF() []hostileKind {
 	return kinds
 }
 
-// doubledName is a mangled name whose types refer to the last one twice each.
+// doubledName returns a mangled name whose types refer to the last one twice each.
 func doubledName(i, levels int) string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	name := fmt.Sprintf("_Z5f%04d1AIiiE", i%10000)

@@ -11,7 +11,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// zstdSection is a section that becomes zeros.
+// zstdSection returns a section that becomes zeros.
 func zstdSection(name string, size int) elfSec {
 	var w die
 	w.u32(int(elf.COMPRESS_ZSTD)).u32(0).u64(size).u64(1)
@@ -26,7 +26,7 @@ func zstdSection(name string, size int) elfSec {
 	return elfSec{name: name, typ: 1, flags: uint64(elf.SHF_COMPRESSED), data: w.Bytes()}
 }
 
-// xzSection is a section of compressed data.
+// xzSection returns a section of compressed data.
 func xzSection(name string, data []byte) elfSec {
 	var w bytes.Buffer
 	z, err := xz.NewWriter(&w)
@@ -40,8 +40,8 @@ func xzSection(name string, data []byte) elfSec {
 	return elfSec{name: name, typ: 1, data: w.Bytes()}
 }
 
-// armFile is an executable for 32-bit ARM: code at 0x8000, an index of the rules at
-// 0x100000 and their table at 0x200000.
+// armFile returns an executable for 32-bit ARM: code at 0x8000, an index of the
+// rules at 0x100000 and their table at 0x200000.
 func armFile(index, table []byte) []byte {
 	const names = "\x00.text\x00.ARM.exidx\x00.ARM.extab\x00.shstrtab\x00"
 	code := bytes.Repeat([]byte{0, 0, 0xa0, 0xe1}, hostileCode/4)
@@ -75,7 +75,7 @@ func armFile(index, table []byte) []byte {
 	return file
 }
 
-// prel31 is a reference from one place to another.
+// prel31 returns a reference from one place to another.
 func prel31(from, to int) uint32 { return uint32(to-from) & 0x7fffffff }
 
 // relocatable makes an object file of an executable: n relocations of 64 bits for
@@ -94,7 +94,7 @@ func relocatable(n int, target elfSec, place func(i int) int) []byte {
 	return file
 }
 
-// hostileHolders are files that hold others, or refer to them.
+// hostileHolders returns files that hold others, or refer to them.
 func hostileHolders() (kinds []hostileKind) {
 	add := func(name string, n int, file func(n int) []byte, commands []string, more ...hostileFiles) {
 		files := hostileFiles{"m.elf": file}

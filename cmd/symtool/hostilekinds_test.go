@@ -117,7 +117,7 @@ func (k *hostileKind) checkGrowth(t *testing.T, n int, small, large int64) {
 	}
 }
 
-// hostileKinds are the kinds of all families, named FAMILY/KIND.
+// hostileKinds returns the kinds of all families, named FAMILY/KIND.
 func hostileKinds(t *testing.T) (all []hostileKind) {
 	t.Helper()
 	for family, kinds := range hostileFamilies {
@@ -295,7 +295,7 @@ func limitProcess(t *testing.T, pid int) {
 	}
 }
 
-// hostileInput is the size of the files and folders that a command names.
+// hostileInput returns the size of the files and folders that a command names.
 func hostileInput(dir string, args []string) (sum int64) {
 	for _, arg := range args {
 		path := filepath.Join(dir, arg)
@@ -314,7 +314,7 @@ func hostileInput(dir string, args []string) (sum int64) {
 	return sum
 }
 
-// folderSize is the size of all files in a folder.
+// folderSize returns the size of all files in a folder.
 func folderSize(t *testing.T, dir string) int64 {
 	t.Helper()
 	return hostileInput(dir, []string{"."})

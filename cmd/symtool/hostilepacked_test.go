@@ -10,7 +10,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packedText compresses many copies of a piece of text behind a head: size bytes that
+// packedText compresses many copies of a piece of text after a head: size bytes that
 // become 1,000 to 10,000 times as many.
 func packedText(format, head, piece string, unpacked int) []byte {
 	var b bytes.Buffer
@@ -35,7 +35,7 @@ func packedText(format, head, piece string, unpacked int) []byte {
 	return b.Bytes()
 }
 
-// hostilePacked are files that a gigabyte is packed into, of n MB.
+// hostilePacked returns files that a gigabyte is packed into, of n MB.
 func hostilePacked() (kinds []hostileKind) {
 	const function = symInline + "FUNC 1000 10 0 f\n"
 	for name, text := range map[string][2]string{

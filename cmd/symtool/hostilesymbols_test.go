@@ -56,7 +56,7 @@ const (
 	winProgram = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + =\n"
 )
 
-// symbolShape is a kind of symbol file: what it begins with, and what is behind
+// symbolShape is a kind of symbol file: what it begins with, and what is after
 // that.
 type symbolShape struct {
 	name string
@@ -65,7 +65,7 @@ type symbolShape struct {
 	body func(w *symText, n int)
 }
 
-// each is a body of n records.
+// each returns a body of n records.
 func each(record func(w *symText, i, n int)) func(*symText, int) {
 	return func(w *symText, n int) {
 		for i := range n {
@@ -74,7 +74,7 @@ func each(record func(w *symText, i, n int)) func(*symText, int) {
 	}
 }
 
-// after is a body with a line in front.
+// after returns a body with a line in front.
 func after(line func(w *symText, n int), then func(*symText, int)) func(*symText, int) {
 	return func(w *symText, n int) {
 		line(w, n)
@@ -82,7 +82,7 @@ func after(line func(w *symText, n int), then func(*symText, int)) func(*symText
 	}
 }
 
-// function is a FUNC of factor*n bytes.
+// function returns a FUNC of factor*n bytes.
 func function(factor int) func(*symText, int) {
 	return func(w *symText, n int) { w.f("FUNC 1000 %x 0 f\n", factor*n+10) }
 }
@@ -172,7 +172,7 @@ func inlineRanges(w *symText, n int) {
 	w.f("\n")
 }
 
-// cfiRow is a body of rows behind an INIT, each with a rule of its own.
+// cfiRow returns a body of rows after an INIT, each with a rule of its own.
 func cfiRow(addr func(i, n int) int, rule func(i int) string) func(*symText, int) {
 	return after(cfiInit, each(func(w *symText, i, n int) { w.f("STACK CFI %x %s\n", addr(i, n), rule(i)) }))
 }
@@ -222,7 +222,7 @@ func manyRegisters(w *symText, n, size int) {
 	w.f("\n")
 }
 
-// hostileSymbols are the symbol files.
+// hostileSymbols returns the symbol files.
 func hostileSymbols() (kinds []hostileKind) {
 	for _, shapes := range [][]symbolShape{functionShapes, inlineShapes, ruleShapes} {
 		for _, s := range shapes {

@@ -14,14 +14,14 @@ var hostileWalkCommands = []string{
 	"walk -s m.sym --symbols-b m.sym m.dmp",
 }
 
-// rulesOf are symbols with one function of all of the code, and rules.
+// rulesOf returns symbols with one function of all of the code, and rules.
 func rulesOf(rules string) func(int) []byte {
 	return func(int) []byte {
 		return []byte(symLinux + "FUNC 0 100000 0 f\nSTACK CFI INIT 0 100000 " + rules + "\n")
 	}
 }
 
-// hostileWalks are dumps with symbols that are made for each other.
+// hostileWalks returns dumps with symbols that are made for each other.
 func hostileWalks() (kinds []hostileKind) {
 	add := func(name string, n int, symbols, dump func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.sym": symbols, "m.dmp": dump}, commands: hostileWalkCommands})
@@ -87,7 +87,7 @@ func hostileWalks() (kinds []hostileKind) {
 	return kinds
 }
 
-// hostileLists are lists of names and other formats that convert reads.
+// hostileLists returns lists of names and other formats that convert reads.
 func hostileLists() (kinds []hostileKind) {
 	line := func(format string, args func(i, n int) []any) func(n int) []byte {
 		return func(n int) []byte {

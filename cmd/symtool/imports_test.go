@@ -109,7 +109,7 @@ var importRules = []rule{
 	{delve + "dwarfbuilder", productExcept(), "dwarfbuilder makes input for tests"},
 }
 
-// useRules forbids names of imported packages outside of the tests.
+// useRules forbids names of imported packages outside the tests.
 var useRules = []struct {
 	pkg, name string
 	from      func(pkg string, isTest bool) bool

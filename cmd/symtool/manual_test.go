@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// manuals are the files of docs/ that are made from the flags.
+// manuals returns the files of docs/ that are made from the flags.
 func manuals() map[string]string {
 	app := newApp(nil, nil, cli.NewMessages(nil))
 	commands := cli.Models(app)

@@ -48,7 +48,7 @@ func commandMarkdown(b *strings.Builder, app string, c *cli.CommandModel) {
 // sentence begins with a capital.
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// markdown is text in one line, in which nothing is markup.
+// markdown returns text in one line, in which nothing is markup.
 func markdown(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[", `\[`, "$", `\$`).Replace(text)

@@ -14,7 +14,7 @@ import (
 // manualDate is the day of the version: pages have the same bytes whenever they are made.
 const manualDate = "2026-11-21"
 
-// manualPage is the page of a command.
+// manualPage returns the page of a command.
 func manualPage(app *cli.App, c *cli.CommandModel) string {
 	p := newPage(app.Name+"-"+c.Name, c.Title)
 	p.section("SYNOPSIS")
@@ -39,7 +39,7 @@ func manualPage(app *cli.App, c *cli.CommandModel) string {
 	return p.b.String()
 }
 
-// programPage is the page of the program.
+// programPage returns the page of the program.
 func programPage(app *cli.App, commands []cli.CommandModel) string {
 	p := newPage(app.Name, app.Usage)
 	p.section("SYNOPSIS")
@@ -181,9 +181,9 @@ func exitStatuses() (all []exitStatusEntry) {
 	return all
 }
 
-// roff is text as it stands in a page: a backslash, and a hyphen that is to be one
-// when it is copied, are written with a backslash; a dot or an apostrophe that would
-// begin a request is hidden behind nothing.
+// roff returns text as it stands in a page: a backslash, and a hyphen that is to be
+// one when it is copied, are written with a backslash; a dot or an apostrophe that
+// would begin a request is hidden behind nothing.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

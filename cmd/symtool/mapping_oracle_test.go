@@ -61,7 +61,7 @@ func buildMappedTree(t *testing.T, compiler ...string) mappedTree {
 	return mappedTree{root, filepath.Join(root, "obj/main.elf")}
 }
 
-// files are the names of the FILEs that dump gives.
+// files returns the names of the FILEs that dump gives.
 func files(t *testing.T, args ...string) (names []string) {
 	t.Helper()
 	var out, said bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// recordWords are the words by which a program would recognise a record of a symbol file.
+// recordWords returns the words by which a program would recognise a record of a symbol file.
 func recordWords() (words []string) {
 	for k := symfmt.KindModule; k <= symfmt.KindCFI; k++ {
 		if k != symfmt.KindLine {

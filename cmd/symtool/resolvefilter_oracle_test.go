@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// sanitizerFrame is a line of a stack: its number and what it says behind the address.
+// sanitizerFrame is a line of a stack: its number and what it says after the address.
 var sanitizerFrame = regexp.MustCompile(`(?m)^ *#(\d+) 0x[0-9a-f]+ +(.*)$`)
 
 // TestOracleSanitizers runs programs with sanitizers twice: their stacks without names go

@@ -70,8 +70,8 @@ const (
 	nameDigits = 10
 )
 
-// ownName is a function's name s in copy n: what was unnamed gets a name, and
-// a name of C a prefix. All copies' are equally long.
+// ownName returns a function's name s in copy n: what was unnamed gets a name,
+// and a name of C a prefix. All copies' are equally long.
 func ownName(s string, n int) string {
 	space := fmt.Sprintf("12in%0*d", nameDigits, n)
 	if ownNamespace(s) {
@@ -166,8 +166,8 @@ func (s *seed) addSection(i int, sec *elf.Section, functions map[string]bool) (e
 	return err
 }
 
-// group reads a group of sections, of which a linker keeps one by name. It is in
-// front of its members.
+// group reads a group of sections, of which a linker keeps one by name. It is
+// before its members.
 func (s *seed) group(sec *elf.Section) error {
 	data, err := sec.Data()
 	if err != nil {
@@ -254,7 +254,7 @@ func (l *link) layOut() {
 			l.shareStrings(&s.sections[i], s.strings[i])
 		}
 	}
-	// The own strings of all copies are behind the shared ones.
+	// The own strings of all copies are after the shared ones.
 	for name, t := range l.shared {
 		l.sizes[name] = uint64(len(t.text))
 	}

@@ -75,9 +75,9 @@ func TestScale(t *testing.T) {
 	compareCopies(t, large, small, out[1], filepath.Join(dir, "small.sym"))
 }
 
-// scaleMemory is what a dump may take: a quarter of .debug_info (21 to 23 % were
-// measured). Of a file that fits into memory more is taken, because collecting
-// less often is faster.
+// scaleMemory returns what a dump may take: a quarter of .debug_info (21 to 23 %
+// were measured). Of a file that fits into memory more is taken, because
+// collecting less often is faster.
 func scaleMemory(info uint64) int64 {
 	const largeInfo = 512 << 20 // from where dump limits its memory
 	if info < largeInfo {

@@ -114,7 +114,7 @@ func symtoolOutput(t *testing.T, status int, args ...string) string {
 	return string(out)
 }
 
-// serveStore is a store with the symbols of two programs, one compressed.
+// serveStore returns a store with the symbols of two programs, one compressed.
 func serveStore(t *testing.T) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")

@@ -12,8 +12,8 @@ import (
 )
 
 // TestOracleStoreSync watches the system calls of every command that writes a
-// store: before a file gets its name its contents are on the disk, and behind
-// that the folders that name it, so that after a power failure it is whole or not
+// store: before a file gets its name its contents are on the disk, and after that
+// the folders that name it, so that after a power failure it is whole or not
 // there.
 func TestOracleStoreSync(t *testing.T) {
 	strace := testenv.Tool(t, "strace")

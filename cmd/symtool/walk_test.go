@@ -32,7 +32,7 @@ var walkDumps = []string{
 	"qemu-mipsn32.core.gz", "qemu-ppc.core.gz", "qemu-ppc64.core.gz", "qemu-s390x.core.gz", "qemu-mips.core.gz",
 }
 
-// plainInput is a fixture, unpacked if it is compressed.
+// plainInput returns a fixture, unpacked if it is compressed.
 func plainInput(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(testenv.Input(t, name))
@@ -52,7 +52,7 @@ func plainInput(t *testing.T, name string) []byte {
 	return data
 }
 
-// walkSymbols is the symbol file of the program that crashed.
+// walkSymbols returns the symbol file of the program that crashed.
 func walkSymbols(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "walk-sources.sym"))
@@ -178,8 +178,8 @@ func (w *walked) wrong(output bool) string {
 	return ""
 }
 
-// hostileRuns is how many variants are wanted: 20 times SYMTOOL_HOSTILE_RUNS,
-// which is for whole processes, and 500 without.
+// hostileRuns returns how many variants are wanted: 20 times
+// SYMTOOL_HOSTILE_RUNS, which is for whole processes, and 500 without.
 func hostileRuns(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("SYMTOOL_HOSTILE_RUNS")

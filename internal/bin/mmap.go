@@ -26,6 +26,6 @@ func MapShared(f *os.File, off, n int64) ([]byte, error) {
 // UnmapFile ends a mapping.
 func UnmapFile(b []byte) { syscall.Munmap(b) }
 
-// DropPages has the system forget which pages of b were looked at. They stay in
+// DropPages has the system forget which pages of b were examined. They stay in
 // its cache of the file.
 func DropPages(b []byte) { syscall.Madvise(b, syscall.MADV_DONTNEED) }

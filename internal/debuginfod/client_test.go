@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		cfg     Config
-		want    string // of the error behind the URL; "" none
+		want    string // of the error after the URL; "" none
 	}{
 		"not found":       {handler: status(404), want: "404 Not Found"},
 		"refused":         {handler: status(403), want: "403 Forbidden"},

@@ -8,7 +8,7 @@ import (
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
 // appendCPP appends the source form of a name of the Itanium ABI. What the decoder does
-// not know is left to the library, but for unresolved names (sr): behind them it counts
+// not know is left to the library, but for unresolved names (sr): after them it counts
 // types that are none, so that it prints wrong ones.
 func appendCPP(dst []byte, raw string) ([]byte, error) {
 	d := decoders.Get().(*decoder)
@@ -45,7 +45,7 @@ type decoder struct {
 	templates []ref // those whose parameters are known here; 0 for that of a conversion operator
 
 	// 1 more than the number of templates around the lambda whose parameters are read, as
-	// its own are auto; 0 outside of lambdas.
+	// its own are auto; 0 outside lambdas.
 	lambdaLevel  int
 	inConstraint bool
 	declared     [3]ref // how many template parameters have been declared, by paramPrefixes

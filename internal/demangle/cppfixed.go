@@ -25,7 +25,7 @@ const (
 	boolLiteral                     // true
 	nullLiteral                     // decltype(nullptr)
 	floatLiteral                    // (float)[3f800000]
-	intLiteral                      // 1, and behind it the forms of literalSuffixes
+	intLiteral                      // 1, and after it the forms of literalSuffixes
 )
 
 var literalSuffixes = [...]string{"", "u", "l", "ul", "ll", "ull"}

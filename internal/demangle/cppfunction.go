@@ -185,14 +185,14 @@ func (d *decoder) discriminator() {
 	}
 }
 
-// unnamedType reads what is behind Ut.
+// unnamedType reads what is after Ut.
 func (d *decoder) unnamedType() ref {
 	r := d.add1(kUnnamedType, ref(d.index()))
 	d.subs = append(d.subs, r)
 	return r
 }
 
-// unnamedEnum reads what is behind Ue.
+// unnamedEnum reads what is after Ue.
 func (d *decoder) unnamedEnum() ref {
 	underlying := d.typ(false)
 	r := d.add2(kUnnamedEnum, underlying, d.sourceName())

@@ -140,7 +140,7 @@ func (d *decoder) prefix() ref {
 	return 0
 }
 
-// prefixArgs reads template arguments behind a prefix. clang writes J for I at times.
+// prefixArgs reads template arguments after a prefix. clang writes J for I at times.
 func (d *decoder) prefixArgs(name, cast ref) ref {
 	var args span
 	var constraint ref
@@ -222,7 +222,7 @@ func (d *decoder) lastName(r ref) ref {
 	}
 }
 
-// tags reads the ABI tags behind a name.
+// tags reads the ABI tags after a name.
 func (d *decoder) tags(r ref) ref {
 	for d.eat('B') {
 		r = d.add2(kTagged, r, d.sourceName())
@@ -320,7 +320,7 @@ func isAnonymous(id string) bool {
 	return (c == '.' || c == '_' || c == '$') && id[len(prefix)+1] == 'N'
 }
 
-// moduleName reads W [P] <source-name>, any number of them, behind the module around.
+// moduleName reads W [P] <source-name>, any number of them, after the module around.
 func (d *decoder) moduleName(around ref) ref {
 	for d.eat('W') {
 		n := node{kind: kModule}

@@ -44,11 +44,11 @@ const (
 	kName    // f[0:2]: place and length in the mangled name
 	kNumber  // f[0]
 	kParamText
-	kTemplateParam // f[0]: number; f[1]: template, or 0 while it is not known
+	kTemplateParam // f[0]: number; f[1]: template, or 0 while it is unknown
 	kLambdaAuto    // f[0]: number
 	kFunctionParam // f[0]: number; 0 is this
 	kUnnamedType   // f[0]: number
-	kBinaryFP      // f[0]: bits; op: a letter behind them, or 0
+	kBinaryFP      // f[0]: bits; op: a letter after them, or 0
 	kParamName     // f[0]: number; op: index into paramPrefixes
 	kOperator      // op
 	kSizeofPack    // f[0]: pack, which is counted
@@ -141,7 +141,7 @@ const (
 	unaryType               // the operand is a type
 )
 
-// A layout says which fields of a node are nodes, and whether there is a list behind them.
+// A layout says which fields of a node are nodes, and whether there is a list after them.
 type layout struct {
 	refs    int8 // how many
 	visited int8 // how many of them may hold the parameters of a conversion or a pack expansion

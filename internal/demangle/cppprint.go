@@ -19,7 +19,7 @@ type printer struct {
 
 	inner []ref
 	base  int   // where those of the present declarator begin in inner
-	saved []ref // what is to be written behind the parameters of a function
+	saved []ref // what is to be written after the parameters of a function
 
 	inTemplate bool // the parameters of a template template parameter, which have no names
 }

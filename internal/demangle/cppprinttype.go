@@ -12,7 +12,7 @@ func (d *decoder) popInner() bool {
 	return true
 }
 
-// printSuffixed prints a type that is another with something behind it.
+// printSuffixed prints a type that is another with something after it.
 func (d *decoder) printSuffixed(r, below ref) {
 	d.inner = append(d.inner, r)
 	d.print(below)
@@ -131,7 +131,7 @@ func (d *decoder) innerParens() (parens, space bool) {
 }
 
 // printAllInner prints what is left within a type, from the innermost. save leaves out the
-// qualifiers of functions, which are printed behind their parameters.
+// qualifiers of functions, which are printed after their parameters.
 func (d *decoder) printAllInner(save bool) {
 	for len(d.inner) > d.base && !d.failed {
 		d.printOneInner(save)
@@ -211,7 +211,7 @@ func (d *decoder) printArray(r ref, n *node) {
 	}
 }
 
-// printDimension prints the dimension of an array behind what is within the type, which is
+// printDimension prints the dimension of an array after what is within the type, which is
 // in parentheses unless it is another dimension.
 func (d *decoder) printDimension(n *node) {
 	space := " "

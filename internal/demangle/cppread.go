@@ -58,7 +58,7 @@ func (d *decoder) peek() byte {
 	return 0
 }
 
-// behind returns the byte behind the next one, or 0.
+// behind returns the byte after the next one, or 0.
 func (d *decoder) behind() byte {
 	if d.pos+1 < len(d.src) {
 		return d.src[d.pos+1]

@@ -41,7 +41,7 @@ func (d *decoder) templateArg(before span) ref {
 	return d.typ(false)
 }
 
-// qualifiedArg reads a template argument behind the declaration of its parameter, which
+// qualifiedArg reads a template argument after the declaration of its parameter, which
 // may speak of the arguments before it.
 func (d *decoder) qualifiedArg(before span) ref {
 	d.enter()
@@ -185,7 +185,7 @@ func (d *decoder) clearTemplates(args span) {
 	}
 }
 
-// castArgs reads what is behind a template parameter in the type of a conversion: its
+// castArgs reads what is after a template parameter in the type of a conversion: its
 // own template arguments, if others follow them, or else those of the conversion
 // function, which are left to it. candidate says that substitutions may speak of param.
 func (d *decoder) castArgs(param ref, candidate bool) ref {
@@ -248,7 +248,7 @@ func (d *decoder) findPack(r ref) (pack ref) {
 	return pack
 }
 
-// closure reads what is behind Ul: [<template-param-decl>*] [<constraint>] <types>
+// closure reads what is after Ul: [<template-param-decl>*] [<constraint>] <types>
 // [<constraint>] E [<number>] _.
 func (d *decoder) closure() ref {
 	level := d.lambdaLevel

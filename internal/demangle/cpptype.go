@@ -15,7 +15,7 @@ func (d *decoder) typ(inCast bool) ref {
 	if qualifiers != 0 && !function && d.kind(r) == kMethod {
 		return d.fail() // qualifiers of a function type that has some
 	}
-	// The qualifiers of a function type are those of this: it is no type without them.
+	// The qualifiers of a function type are those of this: it is not a type without them.
 	if candidate && !(qualifiers != 0 && function) {
 		d.subs = append(d.subs, r)
 	}
@@ -75,7 +75,7 @@ func (d *decoder) unqualifiedType(inCast bool) (r ref, candidate bool) {
 	return d.fail(), false
 }
 
-// typeSuffixes are the kinds of types that are others with something behind them.
+// typeSuffixes are the kinds of types that are others with something after them.
 var typeSuffixes = [256]kind{
 	'P': kPointer, 'R': kReference, 'O': kRvalueReference, 'C': kComplex, 'G': kImaginary,
 }
@@ -229,7 +229,7 @@ func (d *decoder) fixedPoint(form int) ref {
 	return r
 }
 
-// floatType reads what is behind DF: a binary float, or a fixed-point type of GCC's.
+// floatType reads what is after DF: a binary float, or a fixed-point type of GCC's.
 func (d *decoder) floatType(inCast bool) ref {
 	numbered := isDigit(d.peek())
 	bits := 0
@@ -280,7 +280,7 @@ func (d *decoder) bitInt(signed bool) ref {
 	return d.add(n)
 }
 
-// vectorType reads what is behind Dv.
+// vectorType reads what is after Dv.
 func (d *decoder) vectorType(inCast bool) ref {
 	var dimension ref
 	if d.eat('_') {

@@ -40,7 +40,7 @@ const (
 
 func stepsAllowed(name string) int { return leastSteps + StepsPerByte*len(name) }
 
-// lengthAllowed is below maxDemangled.
+// lengthAllowed returns below maxDemangled.
 func lengthAllowed(name string) int { return min(leastGrown+growth*len(name), maxDemangled-1) }
 
 // Append appends the source form of a mangled name to dst.

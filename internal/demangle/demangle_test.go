@@ -105,7 +105,7 @@ func source(name string) string {
 	return string(out)
 }
 
-// What is in front of the name stays, whatever the name is.
+// What is before the name stays, whatever the name is.
 func TestAppend(t *testing.T) {
 	for name, want := range map[string]error{
 		"_Z3foov": nil, "._Z3foov": nil, "_GLOBAL__I_foo": nil, "_RNvC6_123foo3bar": nil, "_ZN3foo3bar17h0123456789abcdefE": nil, "main": ErrNotMangled,

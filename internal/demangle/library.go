@@ -55,7 +55,7 @@ const fewReferences = 16
 // is printed, and the sum of how many nodes each is printed in.
 type printCost struct{ nodes, steps int }
 
-// printing is the cost of nodes. Those that several refer to are looked at once.
+// printing is the cost of nodes. Those that several refer to are examined once.
 type printing map[demangle.AST]printCost
 
 const mostSteps = 1 << 40 // more is as much

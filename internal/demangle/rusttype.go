@@ -37,7 +37,7 @@ func (r *rustName) lifetime(index uint64) {
 	r.print("'z" + strconv.FormatUint(depth-26+1, 10))
 }
 
-// bound reads an optional binder and calls fn inside of it.
+// bound reads an optional binder and calls fn inside it.
 func (r *rustName) bound(fn func()) {
 	n := r.optional('G')
 	if n > uint64(len(r.in)) {

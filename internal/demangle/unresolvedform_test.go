@@ -7,8 +7,8 @@ import (
 	"github.com/ianlancetaylor/demangle"
 )
 
-// The library counts some of the types and templates in unresolved names (sr) that the
-// ABI does not count, and leaves out some that it does, so that the wrong types come behind
+// The library counts some of the types and templates in unresolved names (sr) that the ABI
+// does not count, and leaves out some that it does, so that the wrong types come after
 // them. So that it can be a second opinion about such names, both of their forms, clang's
 // and GCC's, are put to it in other words, which it counts rightly, and what it has read is
 // changed back:

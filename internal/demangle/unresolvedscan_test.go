@@ -2,7 +2,7 @@ package demangle
 
 import "strings"
 
-// unresolvedPlaces returns where sr is in a mangled name, outside of identifiers.
+// unresolvedPlaces returns where sr is in a mangled name, outside identifiers.
 func unresolvedPlaces(raw string) (places []int) {
 	if !strings.Contains(raw, "sr") {
 		return nil
@@ -101,8 +101,8 @@ func pastLiteral(raw string, i int) int {
 	return at
 }
 
-// pastDiscriminator returns the end of the number that separates local entities of one
-// name, _0 or __10_.
+// pastDiscriminator returns the end of the number that separates local entities of the
+// same name, _0 or __10_.
 func pastDiscriminator(raw string, i int) int {
 	if raw[i+1] != '_' {
 		return min(i+2, len(raw))

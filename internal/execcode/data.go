@@ -39,8 +39,8 @@ type mark struct {
 	data bool
 }
 
-// isMark reports whether a name is $a, $t, $x or $d, with anything behind a dot or,
-// as in $xrv64i, behind the x.
+// isMark reports whether a name is $a, $t, $x or $d, with anything after a dot or,
+// as in $xrv64i, after the x.
 func isMark(name []byte) bool {
 	if len(name) < 2 || name[0] != '$' {
 		return false

@@ -16,7 +16,7 @@ type Padding func(code []byte) int
 // decoders are the Paddings of CPUs whose nops are not a table.
 var decoders = map[*arch.Arch]Padding{arch.X86: X86, arch.X86_64: X86, arch.ARM64: ARM64}
 
-// PaddingOf returns what fills gaps on the CPU of a file. Of a CPU that is not known, words of
+// PaddingOf returns what fills gaps on the CPU of a file. Of a CPU that is unknown, words of
 // zeros alone are padding. On ppc64 the call stubs of linkers are padding, too.
 func PaddingOf(f *object.File) Padding {
 	if p := decoders[f.Arch]; p != nil {
@@ -44,7 +44,7 @@ func PaddingOf(f *object.File) Padding {
 
 // stubPPC64 returns the length of a linker's call stub: it saves r2 in the caller's
 // frame, loads an address and jumps there (OpenPOWER ELFv2 ABI, 4.2.5.3). Linkers put
-// stubs in front of the code that calls, without a section of their own; in a file with
+// stubs before the code that calls, without a section of their own; in a file with
 // symbols they are called 00000037.plt_call.NAME.
 func stubPPC64(code []byte, order binary.ByteOrder) int {
 	const saveV1, saveV2, mtctr, bctr, bnectr = 0xf8410028, 0xf8410018, 0x7d8903a6, 0x4e800420, 0x4ce20420
@@ -71,7 +71,7 @@ func stubPPC64(code []byte, order binary.ByteOrder) int {
 	return 0
 }
 
-// ARM64 is the Padding of arm64: a nop, brk or zeros.
+// ARM64 returns the Padding of arm64: a nop, brk or zeros.
 func ARM64(code []byte) int {
 	if len(code) < 4 {
 		return 0
@@ -82,8 +82,8 @@ func ARM64(code []byte) int {
 	return 0
 }
 
-// X86 is the Padding of x86 and x86-64: an int3, a nop or zeros. One zero may
-// begin an addition, and is padding only at the end.
+// X86 returns the Padding of x86 and x86-64: an int3, a nop or zeros. One zero
+// may begin an addition, and is padding only at the end.
 func X86(code []byte) int {
 	switch {
 	case code[0] == 0xcc, code[0] == 0x90, code[0] == 0 && len(code) == 1:
@@ -146,12 +146,12 @@ func modRM(b []byte) int {
 }
 
 // longestNop is the size of the longest instruction that fills gaps, in bytes: x86
-// has prefixes in front of a nop up to the limit of an instruction.
+// has prefixes before a nop up to the limit of an instruction.
 const longestNop = 15
 
 // Trim returns r, a range of the part, without the padding at its start and at its
 // end. A range of padding alone is empty. An instruction that does nothing may reach
-// beyond the range: rules of a signal trampoline begin a byte in front of it. Where a
+// beyond the range: rules of a signal trampoline begin a byte before it. Where a
 // function begins at r.Start, what does nothing there belongs to it.
 func (p *Part) Trim(r object.Range, function bool, padding Padding) (object.Range, error) {
 	data, err := p.Bytes()

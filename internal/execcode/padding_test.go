@@ -16,7 +16,7 @@ var (
 )
 
 // What gas and lld fill gaps with, and instructions that are not padding. The bytes are
-// those that objdump shows for ".p2align 6" behind one instruction.
+// those that objdump shows for ".p2align 6" after one instruction.
 func TestPadding(t *testing.T) {
 	for _, c := range []struct {
 		cpu   *arch.Arch

@@ -36,12 +36,12 @@ var startupNames = map[string]bool{
 const MaxStartup = 192
 
 // maxBefore is how far the start-up code in a stripped file is believed to reach
-// before an anchor, in bytes: crtbegin.o puts functions of 264 bytes in front of
+// before an anchor, in bytes: crtbegin.o puts functions of 264 bytes before
 // frame_dummy on mips64, and of 320 on ppc64.
 const maxBefore = 384
 
 // maxBehind is how far the start-up code in a stripped file is believed to reach
-// behind an anchor, in bytes: frame_dummy, which is the last, jumps to
+// past an anchor, in bytes: frame_dummy, which is the last, jumps to
 // register_tm_clones.
 const maxBehind = 64
 
@@ -52,13 +52,13 @@ type Anchor struct {
 	Before, Behind uint64
 }
 
-// maxAnchors is how many entries of an array are looked at: frame_dummy follows what
+// maxAnchors is how many entries of an array are examined: frame_dummy follows what
 // has a priority.
 const maxAnchors = 8
 
 // Anchors returns the entry point of a file, and what .init_array and .fini_array call:
 // among it frame_dummy and __do_global_dtors_aux of crtbegin.o, which puts its other
-// functions in front of them.
+// functions before them.
 func Anchors(f *object.File) (all []Anchor) {
 	if f.Kind != object.Executable && f.Kind != object.Shared {
 		return nil

@@ -2,8 +2,8 @@ package inflate
 
 import "encoding/binary"
 
-// fast is codes while input and output have room for the most that two looks at them can take: it
-// checks neither in between, and copies matches by 8 bytes.
+// fast returns codes while input and output have room for the most that two looks at them can
+// take: it checks neither in between, and copies matches by 8 bytes.
 func (z *Reader) fast(out []byte, pos, first int) (int, error) {
 	in, p, b, n := z.buf, z.pos, z.bits, z.count
 	lits, dists := &z.lits, &z.dists

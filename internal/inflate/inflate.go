@@ -65,14 +65,14 @@ const (
 	afterLast              // nothing follows
 )
 
-// NewReader returns a Reader of the streams in src, which must not be empty. Bytes behind a stream that
+// NewReader returns a Reader of the streams in src, which must not be empty. Bytes after a stream that
 // begin no other one are ignored.
 func NewReader(src io.Reader) *Reader {
 	return &Reader{src: src, buf: make([]byte, 0, inputSize), sum: adler32.New()}
 }
 
 // Decode fills out from pos on, and returns the end of what it filled: before len(out) only with an
-// error, which is io.EOF behind the last stream. out[:pos] must end with the last Window bytes that were
+// error, which is io.EOF after the last stream. out[:pos] must end with the last Window bytes that were
 // given, or with all.
 func (z *Reader) Decode(out []byte, pos int) (end int, err error) {
 	from := pos // what has no part in the checksum yet
@@ -169,7 +169,7 @@ func (z *Reader) header() error {
 	return nil
 }
 
-// trailer checks the sum behind a stream, and looks for another one.
+// trailer checks the sum after a stream, and looks for another one.
 func (z *Reader) trailer() error {
 	z.align()
 	z.fill(6)
@@ -300,7 +300,7 @@ func (z *Reader) symbol(table []uint32, size uint) (uint32, error) {
 	}
 	if e&isSpecial != 0 && e&isEnd == 0 {
 		if z.count < maxCode {
-			return 0, z.short() // the zeros behind the end need not be a code
+			return 0, z.short() // the zeros after the end need not be a code
 		}
 		return 0, ErrData
 	}

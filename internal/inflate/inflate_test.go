@@ -24,7 +24,7 @@ func deflated(t testing.TB, data []byte, level int) []byte {
 	return out.Bytes()
 }
 
-// samples are data of several kinds: text, noise, runs, and matches of all distances.
+// samples returns data of several kinds: text, noise, runs, and matches of all distances.
 func samples() map[string][]byte {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 200_000)
@@ -60,7 +60,7 @@ func samples() map[string][]byte {
 	}
 }
 
-// all decompresses piece by piece, each of room bytes behind the Window.
+// all decompresses piece by piece, each of room bytes after the Window.
 func all(r io.Reader, room int) (got []byte, err error) {
 	z := NewReader(r)
 	buf := make([]byte, Window+room)
@@ -139,7 +139,7 @@ func TestDamage(t *testing.T) {
 }
 
 // FuzzDecode compares with the standard library: the same bytes, and an error where it has one. Only
-// what is behind a stream is our own.
+// what is after a stream is our own.
 func FuzzDecode(f *testing.F) {
 	for _, data := range samples() {
 		f.Add(deflated(f, data[:min(len(data), 3000)], 6), uint16(100))

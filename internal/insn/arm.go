@@ -79,7 +79,7 @@ func Thumb(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	return 4, Direct, (from + uint64(int64(off))) & 0xffffffff
 }
 
-// OffsetARM64 is a branch's distance: n bits at a place, in words.
+// OffsetARM64 returns a branch's distance: n bits at a place, in words.
 func OffsetARM64(in uint32, at, n uint) uint64 {
 	return uint64(int64(int32(in<<(32-at-n))>>(32-n)) * 4)
 }

@@ -142,7 +142,7 @@ func (x *x86Len) immediate() int {
 	return 4
 }
 
-// modRM is the length of ModRM, SIB and displacement.
+// modRM returns the length of ModRM, SIB and displacement.
 func (x *x86Len) modRM(i int) int {
 	if i >= len(x.code) {
 		return 0
@@ -178,7 +178,7 @@ func (x *x86Len) modRM(i int) int {
 	return n
 }
 
-// odd is the length of opcodes that no letter describes.
+// odd returns the length of opcodes that no letter describes.
 func (x *x86Len) odd(op byte, i int) int {
 	next := byte(0)
 	if i+1 < len(x.code) {

@@ -22,7 +22,7 @@ type Limits struct {
 	TempDir string
 	// Core accepts core dumps.
 	Core bool
-	// Image says that the file is the beginning of one in the memory of a
+	// Image means that the file is the beginning of one in the memory of a
 	// process: there are no section headers in it, whatever its header says.
 	Image bool
 	// Hermetic keeps FindDebug and FindSupplement in the folders that they are
@@ -35,13 +35,13 @@ type Limits struct {
 
 // DefaultLimits returns the limits for files from anywhere.
 //
-// A compressed debug section inflates 2 to 20 fold, but a whole file seldom
+// A compressed debug section inflates 2 to 20 fold, but a whole file rarely
 // over 4 fold, because code and the less compressible sections dilute it; and
 // sections over 32 MiB are read from a temporary file and are not held. So 4
 // times the file plus 16 MiB, which lets a file of 1 MB inflate 20 fold, never
 // stops an honest file, while 500 KB of zeros that would inflate to gigabytes
-// (zlib: 1032 fold, zstd: 30,000 fold) end in an error before the first byte
-// is inflated. Disk is cheaper: 32 fold.
+// (zlib: 1032 fold, zstd: 30,000 fold) end in an error before the first byte is
+// inflated. Disk is cheaper: 32 fold.
 func DefaultLimits() Limits {
 	return Limits{Base: 16 << 20, HeldRatio: 4, DiskRatio: 32, SpillOver: 32 << 20}
 }
@@ -52,7 +52,7 @@ func (l Limits) HeldBytes(size int64) int64 { return addMul(l.Base, l.HeldRatio,
 // DiskBytes returns how many bytes it may hold in temporary files.
 func (l Limits) DiskBytes(size int64) int64 { return addMul(l.Base, l.DiskRatio, size) }
 
-// addMul is base + ratio*size, at most MaxInt64. Nothing is negative.
+// addMul returns base + ratio*size, at most MaxInt64. Nothing is negative.
 func addMul(base, ratio, size int64) int64 {
 	base, ratio, size = max(base, 0), max(ratio, 0), max(size, 0)
 	if ratio > 0 && size > (math.MaxInt64-base)/ratio {

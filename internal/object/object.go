@@ -6,7 +6,7 @@
 // # A container
 //
 // Opening a file fills in the facts of File and its Sections; what is read later, or
-// may be damaged, is behind Container. A container that has no such thing embeds Bare
+// may be damaged, is after Container. A container that has no such thing embeds Bare
 // and writes the methods that differ:
 //
 //   - Section translates names: __DWARF,__debug_info is asked for as ".debug_info".
@@ -126,7 +126,7 @@ type Container interface {
 	// share, nil without one; DebugLink that to the debug file.
 	Supplement() (*Link, error)
 	DebugLink() (name string, crc uint32, ok bool)
-	// Embedded opens the file with further symbols that the file contains, nil without.
+	// Embedded opens the file with further symbols that the file contains, or nil.
 	Embedded() (*File, error)
 
 	// Pointer returns the value that the loader puts at an address where the file has

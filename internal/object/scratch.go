@@ -71,7 +71,7 @@ func (s *Scratch) another() ([]byte, error) {
 }
 
 // Drop gives back the memory of what was written and read. It stays in the file,
-// and is read from there when it is looked at again.
+// and is read from there when it is examined again.
 func (s *Scratch) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

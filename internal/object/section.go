@@ -39,7 +39,7 @@ type Contents interface {
 	// Data returns the contents, which are kept until Release and must not be changed.
 	Data() ([]byte, error)
 	// Map returns them mapped from the file, if they are many. Access must be under
-	// debug.SetPanicOnFault. Drop gives back the memory of what was looked at.
+	// debug.SetPanicOnFault. Drop gives back the memory of what was examined.
 	Map() ([]byte, error)
 	Drop()
 	// Open returns the contents for reading piece by piece.

@@ -14,7 +14,7 @@ type Symbol struct {
 	Name    []byte // as written, with a version after '@' if any; not a copy
 	NameOff uint32 // where Name begins in SymbolNames
 	Addr    uint64 // with the bit that selects an instruction set, if the CPU has one
-	Size    uint64 // in bytes; 0 if it is not known
+	Size    uint64 // in bytes; 0 if it is unknown
 	Kind    SymbolKind
 	Bind    Bind
 	Section *Section // where it is defined; nil for none

@@ -204,7 +204,7 @@ func (p *pool[T]) run(ctx context.Context, worker int) {
 	}
 }
 
-// attempt is the one place where a panic ends.
+// attempt returns the one place where a panic ends.
 func attempt[T any](ctx context.Context, work func(context.Context, int, int) (T, error), worker, item int) (o outcome[T]) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -222,7 +222,7 @@ func TestPanicBecomesError(t *testing.T) {
 	}
 }
 
-// Results behind a slow item are bounded: large ones to few.
+// Results after a slow item are bounded: large ones to few.
 func TestWindow(t *testing.T) {
 	none := func(int, struct{}) error { return nil }
 	for _, c := range []struct {

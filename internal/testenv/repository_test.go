@@ -112,7 +112,7 @@ func isFuzzTarget(f *ast.FuncDecl) bool {
 }
 
 // addsSeeds reports whether a function calls Add, itself or by a function of its package that
-// it hands its parameter to, outside of loops over the shared test data.
+// it hands its parameter to, outside loops over the shared test data.
 func addsSeeds(f testFunction, functions []testFunction) bool {
 	return seedsIn(f.decl.Body, functions, filepath.Dir(f.file), sharedNames(f.decl.Body))
 }

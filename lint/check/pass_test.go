@@ -37,7 +37,7 @@ func public(id string, check Func) *Rule {
 	return &Rule{ID: id, Severity: Warning, On: []symfmt.Kind{symfmt.KindPublic}, Check: check}
 }
 
-// messages are those of the findings, with rule and place.
+// messages returns those of the findings, with rule and place.
 func messages(r *Report) string {
 	var list []string
 	for _, f := range r.Findings {

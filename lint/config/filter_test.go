@@ -18,7 +18,7 @@ import (
 
 const moduleLine = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
 
-// config is a configuration that must be right.
+// config returns a configuration that must be right.
 func config(t testing.TB, text string) *filter.Config {
 	t.Helper()
 	c, err := Read("a.toml", strings.NewReader(text))
@@ -42,7 +42,7 @@ func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int
 	return r
 }
 
-// publics is a file with n bad names, the first at an address.
+// publics returns a file with n bad names, the first at an address.
 func publics(first, n int) string {
 	var b strings.Builder
 	b.WriteString(moduleLine)
@@ -172,7 +172,7 @@ func TestSeverities(t *testing.T) {
 	}
 }
 
-// recorded is a baseline of texts, read back.
+// recorded returns a baseline of texts, read back.
 func recorded(t testing.TB, texts map[string]string) *filter.Baseline {
 	t.Helper()
 	f := filter.New(nil, nil)

@@ -33,7 +33,7 @@ func FuzzFollow(f *testing.F) {
 	})
 }
 
-// rowsOf are the STACK CFI rows of a text.
+// rowsOf returns the STACK CFI rows of a text.
 func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *Table {
 	t.Helper()
 	var table symfmt.RuleTable
@@ -54,7 +54,7 @@ func rowsOf(t testing.TB, text []byte, cpu *arch.Arch) *Table {
 	return rows
 }
 
-// binaryOf is what the follower reads of a file.
+// binaryOf returns what the follower reads of a file.
 func binaryOf(f *object.File) *Binary {
 	b := &Binary{Base: f.Base}
 	for _, r := range f.ExecRanges() {
@@ -79,7 +79,7 @@ func binaryOf(f *object.File) *Binary {
 	return b
 }
 
-// opened is an ELF file and its CPU.
+// opened returns an ELF file and its CPU.
 func opened(t testing.TB, path string) (*object.File, *CPU) {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())

@@ -164,7 +164,7 @@ func mutationShares(t *testing.T, text []byte, path, kind string, misses *[]stri
 		}
 	})
 	number := newFollower(followed, after, b.Base).numReg
-	// A rule may be another one and right: "rsp + 16" and "rbp + 16" behind a mov.
+	// A rule may be another one and right: "rsp + 16" and "rbp + 16" after a mov.
 	wrongAt := func(i int, at []fact) bool {
 		for j := range at {
 			p := after.cfa(after.Row(&after.Blocks[i], at[j].rva))

@@ -21,8 +21,8 @@ type saveMutator struct {
 	names []string // of registers, .ra first
 }
 
-// saveRulesOf are the rules of a line that put registers on the stack: fields[at] are
-// their names.
+// saveRulesOf returns the rules of a line that put registers on the stack: fields[at]
+// are their names.
 func saveRulesOf(line string, names []string) (fields []string, at []int) {
 	fields = strings.Split(line, " ")
 	for i := range fields {

@@ -50,7 +50,7 @@ func TestChart(t *testing.T) {
 	for _, f := range c.Worst {
 		got = append(got, fmt.Sprintf("%s %s %x %x of %x, line %d", f.Name, f.From(), f.NoCFI.Covered, f.NoLines.Covered, f.NoCFI.Total, f.Line))
 	}
-	// Of two functions at one address the last has the code, which counts once.
+	// Of two functions at the same address the last has the code, which counts once.
 	want = []string{"same code 1000 80 100 of 100, line 9", "first 1000 0 40 of 100, line 5"}
 	if !slices.Equal(got, want) || c.AllLack != 2 {
 		t.Errorf("worst functions %q, want %q", got, want)
@@ -80,7 +80,7 @@ func TestChartBothMissing(t *testing.T) {
 }
 
 // Columns hold as many bytes as the list has, whatever the pieces of the axis; each
-// byte is looked at.
+// byte is examined.
 func TestAxisColumns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -64,7 +64,7 @@ func TestCodeQualityFingerprints(t *testing.T) {
 	}
 }
 
-// Issues of many files, of one name too, and of findings that are only counted.
+// Issues of many files, of the same name too, and of findings that are only counted.
 func TestCodeQualityCounts(t *testing.T) {
 	if list := qualityIssues(t, goldenResults(t)); len(list) < 10 {
 		t.Errorf("%d issues", len(list))

@@ -11,7 +11,7 @@ import (
 // hostileName would be markup, script or the end of either.
 const hostileName = "</script><script>window.hostile=1</script><img src=x onerror=\"window.hostile=1\">'\"&`\x00\x1b[31m\xff\u202e\u2028{{.}}"
 
-// hostilePage is the page about two files with such names everywhere.
+// hostilePage returns the page about two files with such names everywhere.
 func hostilePage(t testing.TB) string {
 	t.Helper()
 	text := "FILE 0 " + hostileName + "\nMODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 " + hostileName + "\n" +

@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/lint/coverage"
 )
 
-// pageTables are the rows of the tables of a class, cell by cell, as text.
+// pageTables returns the rows of the tables of a class, cell by cell, as text.
 func pageTables(page, class string) (rows [][]string) {
 	table := regexp.MustCompile(`(?s)<table class="` + class + `[" ].*?</table>`)
 	row := regexp.MustCompile(`(?s)<tr[^>]*>(.*?)</tr>`)
@@ -42,7 +42,7 @@ var pageTag = regexp.MustCompile(`<[^>]*>`)
 
 func textOf(markup string) string { return html.UnescapeString(pageTag.ReplaceAllString(markup, "")) }
 
-// pageTexts are the texts that a form finds.
+// pageTexts returns the texts that a form finds.
 func pageTexts(page, form string) (list []string) {
 	for _, m := range regexp.MustCompile(form).FindAllStringSubmatch(page, -1) {
 		list = append(list, textOf(m[1]))
@@ -50,7 +50,7 @@ func pageTexts(page, form string) (list []string) {
 	return list
 }
 
-// numberedFiles are files with findings of many kinds, and real ones.
+// numberedFiles returns files with findings of many kinds, and real ones.
 func numberedFiles(t *testing.T) []string {
 	list := []string{}
 	for _, pattern := range []string{"../golden/dwarf2sym/*.sym", "../golden/input/*.sym", "testdata/*.sym"} {
@@ -206,8 +206,8 @@ func joinRows(rows [][]string) (list []string) {
 	return list
 }
 
-// worstRows are the first rows of the table of functions, sorted by a column as a
-// click sorts it: those that are equal by address and line.
+// worstRows returns the first rows of the table of functions, sorted by a column
+// as a click sorts it: those that are equal by address and line.
 func worstRows(rows [][]string, column, n int) (list []string) {
 	number := func(s, form string) (v uint64) {
 		fmt.Sscanf(s, form, &v)

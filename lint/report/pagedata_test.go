@@ -128,7 +128,7 @@ func (n numbers) end() {
 	}
 }
 
-// randomMap is a file's with everything that may overlap, and its text.
+// randomMap returns a file's with everything that may overlap, and its text.
 func randomMap(t testing.TB, rnd *rand.Rand, functions int) *lint.Map {
 	var b strings.Builder
 	b.WriteString(mapModule)

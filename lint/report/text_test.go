@@ -65,7 +65,7 @@ func namesOnly(t testing.TB, file, text string, filter *filter.Filter, limit int
 	return r
 }
 
-// written is an output's bytes.
+// written returns an output's bytes.
 func written(t testing.TB, write func(io.Writer, *Results) error, r *Results) []byte {
 	t.Helper()
 	var b, again bytes.Buffer
@@ -78,7 +78,7 @@ func written(t testing.TB, write func(io.Writer, *Results) error, r *Results) []
 	return b.Bytes()
 }
 
-// goldenResults are three files with a configuration's work on them.
+// goldenResults returns three files with a configuration's work on them.
 func goldenResults(t testing.TB) *Results {
 	rules, err := lint.SelectRules([]string{"names", "lint"}, nil)
 	if err != nil {

@@ -31,7 +31,7 @@ type answered struct {
 	err      string
 }
 
-// testSym is a symbol file with one function, called function, at 0x1000.
+// testSym returns a symbol file with one function, called function, at 0x1000.
 func testSym(name, id, function string) string {
 	return "MODULE windows x86 " + id + " " + name + "\nFILE 0 a.c\nFUNC 1000 10 0 " + function + "\n1000 10 7 0\n"
 }
@@ -147,7 +147,7 @@ func binaryModule(t testing.TB, path string) resolve.Module {
 	return resolve.Module{Name: "any", DebugID: f.ID(), BuildID: f.BuildID()}
 }
 
-// answers are those to all addresses.
+// answers returns those to all addresses.
 func answers(t testing.TB, r resolve.Symbols) (all []string) {
 	t.Helper()
 	for rva := symfmt.RVA(0); rva <= r.Last(); rva++ {

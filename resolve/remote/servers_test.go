@@ -457,7 +457,7 @@ func TestFillCache(t *testing.T) {
 	wg.Wait()
 }
 
-// The stores of Breakpad and rust-minidump behind a server that compresses.
+// The stores of Breakpad and rust-minidump after a server that compresses.
 func TestServerOfOthers(t *testing.T) {
 	for dir, want := range map[string]int{"breakpad": 7, "rust-minidump": 2} {
 		root := testenv.Shared(t, "data", "minidumps", dir, "symbols")

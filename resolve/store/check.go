@@ -15,7 +15,7 @@ type checked struct {
 	code     string // of the first INFO CODE_ID
 	problems int    // records that cannot be read
 	first    error  // of them
-	damage   error  // that ended the text, such as of compressed data; nil without
+	damage   error  // that ended the text, such as of compressed data, or nil
 	cut      bool   // the last line has no end
 	empty    bool
 }

@@ -123,7 +123,7 @@ func split(id string) (folder, name string, err error) {
 	return id[:2], id[2:], nil
 }
 
-// buildIDPath is .build-id/xx/yyyy for executables, with .debug behind it for debug
+// buildIDPath is .build-id/xx/yyyy for executables, with .debug after it for debug
 // information: what gdb looks for below its debug-file-directory.
 func buildIDPath(f *File) (string, error) {
 	folder, name, err := split(f.BuildID)
@@ -144,8 +144,8 @@ func buildIDPath(f *File) (string, error) {
 // elfNames are the names of ELF files by what they hold.
 var elfNames = map[Contents]string{Executable: "executable", DebugInfo: "debuginfo"}
 
-// debuginfodPath is buildid/HEX/executable and buildid/HEX/debuginfo: the paths of
-// debuginfod's web interface.
+// debuginfodPath returns buildid/HEX/executable and buildid/HEX/debuginfo: the
+// paths of debuginfod's web interface.
 func debuginfodPath(f *File) (string, error) {
 	if f.Contents == Symbols {
 		return "", f.refused("debuginfod")
@@ -157,9 +157,9 @@ func debuginfodPath(f *File) (string, error) {
 	return filepath.Join("buildid", folder+name, elfNames[f.Contents]), nil
 }
 
-// unifiedPath is xx/yyyy/executable, debuginfo or breakpad. The id of a symbol file
-// is that of its binary: the build-id where INFO CODE_ID has one, else MODULE's;
-// on Apple's systems MODULE's without the age, on Windows MODULE's.
+// unifiedPath returns xx/yyyy/executable, debuginfo or breakpad. The id of a symbol
+// file is that of its binary: the build-id where INFO CODE_ID has one, else
+// MODULE's; on Apple's systems MODULE's without the age, on Windows MODULE's.
 func unifiedPath(f *File) (string, error) {
 	id, last := f.BuildID, elfNames[f.Contents]
 	if f.Contents == Symbols {

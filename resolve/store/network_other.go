@@ -3,5 +3,5 @@
 package store
 
 // onNetwork reports whether a folder is on a file system of another machine. Where it
-// is not known, it may be.
+// is unknown, it may be.
 func onNetwork(string) bool { return true }

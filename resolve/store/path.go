@@ -35,7 +35,7 @@ func Path(m *symfmt.Module, ext string) (string, error) {
 type Place struct{ Name, ID, Stem string }
 
 // NewPlace checks a module's name and id, which may come from anywhere. Folders
-// in front of the name, of Unix or Windows, do not count.
+// before the name, of Unix or Windows, do not count.
 func NewPlace(name, id string) (Place, error) {
 	p, err := NewFolder(name)
 	if err != nil {
@@ -48,7 +48,7 @@ func NewPlace(name, id string) (Place, error) {
 	return p, nil
 }
 
-// NewFolder is like NewPlace, for a module whose id is not known.
+// NewFolder is like NewPlace, for a module whose id is unknown.
 func NewFolder(name string) (Place, error) {
 	base := name[strings.LastIndexAny(name, `/\`)+1:]
 	p := Place{Name: base, Stem: base}

@@ -17,7 +17,7 @@ type Options struct {
 	Temporary func(path string, exists bool)
 }
 
-// Store is a folder with symbol files. Nothing outside of it is changed: a symbolic
+// Store is a folder with symbol files. Nothing outside it is changed: a symbolic
 // link in it that leads elsewhere is an error. It may be used concurrently, also by
 // several processes.
 //

@@ -38,7 +38,7 @@ func (v *Version) Bytes() (sum int64) {
 	return sum
 }
 
-// Time is when the newest symbol file was written.
+// Time returns when the newest symbol file was written.
 func (v *Version) Time() (last time.Time) {
 	for _, e := range v.Files {
 		if e.Time.After(last) {

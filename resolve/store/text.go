@@ -118,7 +118,7 @@ func readFull(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// unlessDamaged is an error of reading a file, and nil for one of what is in it.
+// unlessDamaged returns an error of reading a file, and nil for one of what is in it.
 func unlessDamaged(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -131,7 +131,7 @@ func unlessDamaged(err error) error {
 type Inspected struct {
 	Place            Place
 	OS, Arch         string   // of MODULE
-	CodeID, CodeFile string   // of INFO CODE_ID; "" without
+	CodeID, CodeFile string   // of INFO CODE_ID, or ""
 	Faults           []string // of a file that was taken all the same
 }
 

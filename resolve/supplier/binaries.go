@@ -89,13 +89,13 @@ type binaryIndex struct {
 // binaryFile is an ELF file.
 type binaryFile struct {
 	path    string
-	soname  string // DT_SONAME, by which others name it; "" without
+	soname  string // DT_SONAME, by which others name it, or ""
 	id      string // MODULE's
 	buildID string // in hexadecimal digits
 	code    bool   // has code; a separate debug file does not
 }
 
-// names are the names of the modules that the file may be.
+// names returns the names of the modules that the file may be.
 func (f *binaryFile) names() []string {
 	name := filepath.Base(f.path)
 	if f.soname == "" || f.soname == name {

@@ -46,7 +46,7 @@ func copyTo(t testing.TB, from string, to ...string) string {
 	return path
 }
 
-// binaryModule is a module as a dump describes it.
+// binaryModule returns a module as a dump describes it.
 func binaryModule(t testing.TB, path string) resolve.Module {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())
@@ -57,7 +57,7 @@ func binaryModule(t testing.TB, path string) resolve.Module {
 	return resolve.Module{Name: "any", DebugID: f.ID(), BuildID: f.BuildID()}
 }
 
-// wholeText is the symbol file of a module in its only binary.
+// wholeText returns the symbol file of a module in its only binary.
 func wholeText(t testing.TB, b *Binaries, m resolve.Module) string {
 	t.Helper()
 	s := search{m: m}
@@ -81,7 +81,7 @@ func wholeText(t testing.TB, b *Binaries, m resolve.Module) string {
 }
 
 // The symbols are those that dump writes: its golden files, which have what was
-// lost as comments behind them.
+// lost as comments after them.
 func TestBinaryIsAsDumped(t *testing.T) {
 	goldens, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil {

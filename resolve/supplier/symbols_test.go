@@ -25,7 +25,7 @@ const (
 	otherOf = "6A9832E5287241C1838ED98914E9B7FF1"
 )
 
-// testSym is a symbol file with one function, called function, at 0x1000.
+// testSym returns a symbol file with one function, called function, at 0x1000.
 func testSym(name, id, function string) string {
 	return "MODULE windows x86 " + id + " " + name + "\nFILE 0 a.c\nFUNC 1000 10 0 " + function + "\n1000 10 7 0\n"
 }
@@ -195,7 +195,7 @@ func TestFolderByID(t *testing.T) {
 	}
 }
 
-// nameAt is the function that testSym has, "" without symbols.
+// nameAt returns the function that testSym has, "" without symbols.
 func nameAt(t *testing.T, r resolve.Symbols) string {
 	t.Helper()
 	var at resolve.Location

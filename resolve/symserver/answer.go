@@ -128,8 +128,8 @@ func take(ctx context.Context, places chan struct{}) bool {
 	}
 }
 
-// compute is symbolicate, some requests at a time. The place is free again before a client
-// takes its answer, as slowly as it may.
+// compute returns symbolicate, some requests at a time. The place is free again before a
+// client takes its answer, as slowly as it may.
 func (s *Server) compute(ctx context.Context, jobs []*job) (*answers, error) {
 	if !take(ctx, s.answers) {
 		return nil, context.Cause(ctx)
@@ -242,7 +242,7 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 	return nil
 }
 
-// symbolsOf returns the symbols of a module, which are to be released; nil without.
+// symbolsOf returns the symbols of a module, which are to be released, or nil.
 func (s *Server) symbolsOf(ctx context.Context, m moduleName) (*entry, error) {
 	p, err := store.NewPlace(m.name, m.id)
 	if err != nil {

@@ -83,8 +83,8 @@ func (s *Server) debuginfodHeader(w *recorder, f *file, size int64) {
 	w.Header().Set("X-DEBUGINFOD-FILE", headerText(filepath.ToSlash(f.path)))
 }
 
-// headerText is a path in the form for a header: escaped as in URLs if it has characters other than
-// printable ASCII.
+// headerText returns a path in the form for a header: escaped as in URLs if it has characters other
+// than printable ASCII.
 func headerText(path string) string {
 	if !strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return path

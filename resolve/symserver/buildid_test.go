@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// buildIDOf is the build-id of an ELF file.
+// buildIDOf returns the build-id of an ELF file.
 func buildIDOf(t testing.TB, path string) string {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())
@@ -37,8 +37,8 @@ func read(t testing.TB, path string) []byte {
 	return data
 }
 
-// elfFolder is a folder with a program and its debug file in a layout; whole is a
-// program that was not stripped.
+// elfFolder returns a folder with a program and its debug file in a layout; whole
+// is a program that was not stripped.
 func elfFolder(t testing.TB, layout string) (dir, id, wholeID string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -106,7 +106,7 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-// sectionOf is a section as debug/elf reads it.
+// sectionOf returns a section as debug/elf reads it.
 func sectionOf(t testing.TB, data []byte, name string) []byte {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(data))

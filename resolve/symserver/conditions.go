@@ -24,8 +24,8 @@ func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool
 	return true
 }
 
-// decided is a request whose conditions net/http understands: of a field it looks at the
-// first line only, while several are one list (RFC 9110, section 5.3). What
+// decided returns a request whose conditions net/http understands: of a field it looks
+// at the first line only, while several are one list (RFC 9110, section 5.3). What
 // preconditionFailed has let pass it is not to look at again.
 func decided(r *http.Request) *http.Request {
 	tags := r.Header.Values("If-None-Match")
@@ -82,10 +82,10 @@ func sameWeakly(a, b string) bool {
 	return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/")
 }
 
-// withRanges is a request whose Range net/http understands as RFC 9110 defines it: a unit other
-// than bytes counts as no Range (14.2), the last 0 bytes cannot be satisfied (14.1.2). Of encoded
-// content at most one range is sent: several are a multipart body, which is not encoded as the
-// header would say.
+// withRanges returns a request whose Range net/http understands as RFC 9110 defines it: a unit
+// other than bytes counts as no Range (14.2), the last 0 bytes cannot be satisfied (14.1.2). Of
+// encoded content at most one range is sent: several are a multipart body, which is not encoded
+// as the header would say.
 func withRanges(r *http.Request, size int64, encoded bool) *http.Request {
 	field := r.Header.Get("Range")
 	if field == "" {

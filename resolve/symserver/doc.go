@@ -15,7 +15,7 @@
 //
 // # Files
 //
-// Nothing outside of the folders is ever opened: names are checked as those that are
+// Nothing outside the folders is ever opened: names are checked as those that are
 // written into a store are (resolve/store), and files are opened below an os.Root, so
 // that a symbolic link may lead to another place of its folder only. Of a store, only
 // symbol files in their places are served, which appear whole; no temporary file,

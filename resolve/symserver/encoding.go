@@ -21,7 +21,7 @@ func accepts(field, encoding string) bool {
 	return any
 }
 
-// weight is the q of an item; 0 if it is not a number.
+// weight returns the q of an item; 0 if it is not a number.
 func weight(parameters string) float64 {
 	for p := range strings.SplitSeq(parameters, ";") {
 		name, value, ok := strings.Cut(strings.TrimSpace(p), "=")

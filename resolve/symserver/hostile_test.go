@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// stacks is a request of n frames in a module that is not there.
+// stacks returns a request of n frames in a module that is not there.
 func stacks(name string, n int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"memoryMap": [[%q, "AB0"]], "stacks": [[[0, 0]`, name)

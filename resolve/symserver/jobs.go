@@ -42,7 +42,7 @@ type frame struct {
 	offset uint64 // from the start of the module
 }
 
-// text is the offset in the form of answers.
+// text returns the offset in the form of answers.
 func (f frame) text() string {
 	if f.none {
 		return "-0x1"
@@ -87,7 +87,7 @@ func readJobs(r io.Reader, single bool, maxFrames int) (jobs []*job, err error) 
 	return nil, err
 }
 
-// reason is what is wrong with JSON, without where.
+// reason returns what is wrong with JSON, without where.
 func reason(err error) string {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) && syntax.Err != nil {
@@ -127,7 +127,7 @@ func (in *jobReader) read(single bool) (jobs []*job, err error) {
 	return []*job{whole}, whole.check(0)
 }
 
-// wrong is an error of the next value, which may also be one of its syntax.
+// wrong returns an error of the next value, which may also be one of its syntax.
 func (in *jobReader) wrong(format string, args ...any) error {
 	if in.d.PeekKind() == 0 {
 		_, err := in.d.ReadToken()

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killedText is the symbol file with an id, of 1 MB and of as many bytes more as the id
-// says.
+// killedText returns the symbol file with an id, of 1 MB and of as many bytes more as
+// the id says.
 func killedText(id string) []byte {
 	n := 0
 	fmt.Sscanf(id, "A%x", &n)

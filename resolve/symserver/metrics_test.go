@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// metricsOf are the values on a page of metrics by name and labels, each of a family
-// that has its help and the type that its name says.
+// metricsOf returns the values on a page of metrics by name and labels, each of a
+// family that has its help and the type that its name says.
 func metricsOf(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	values := map[string]float64{}

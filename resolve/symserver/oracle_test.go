@@ -46,7 +46,7 @@ func mustRun(t testing.TB, env []string, stdin []byte, name string, args ...stri
 	return out
 }
 
-// get is a plain GET.
+// get returns a plain GET.
 func get(t testing.TB, url string) (status int, data []byte, h http.Header) {
 	t.Helper()
 	r, err := http.Get(url)

@@ -42,7 +42,7 @@ type target struct {
 	name  string      // of a section, a source file, a health page; version of the API
 }
 
-// maxPath is the longest path that is looked at, in bytes.
+// maxPath is the longest path that is examined, in bytes.
 const maxPath = 4 << 10
 
 // route takes a path apart, which is as in the request, with its escapes: a slash in a
@@ -102,7 +102,7 @@ const (
 	maxBuildID = 128
 )
 
-// routeBuildID is a path of debuginfod.
+// routeBuildID returns a path of debuginfod.
 func routeBuildID(id, what string, more []string) target {
 	if len(id) < minBuildID || len(id) > maxBuildID || len(id)%2 != 0 || strings.Trim(id, "0123456789abcdefABCDEF") != "" {
 		return target{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A folder that is not there is found out once; what is there, or cannot be looked at, is opened.
+// A folder that is not there is found out once; what is there, or cannot be examined, is opened.
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "a", "A0"), 0o755); err != nil {

@@ -15,7 +15,7 @@ import (
 // Config says what is served, and sets limits.
 type Config struct {
 	Dirs      []string // stores, searched in this order, also for debug files
-	DebugDirs []string // folders with executables and debug files, searched behind those
+	DebugDirs []string // folders with executables and debug files, searched after those
 	Prefix    string   // of the paths of files and symbolication: "" or "/v1"
 
 	CacheSize   int64         // bytes of symbol files that are indexed; 0: 1 GiB

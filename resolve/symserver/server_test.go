@@ -64,7 +64,7 @@ func write(t testing.TB, path string, data []byte) string {
 	return path
 }
 
-// symbolText is a symbol file of at least size bytes.
+// symbolText returns a symbol file of at least size bytes.
 func symbolText(name, id string, size int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "MODULE Linux x86_64 %s %s\nFILE 0 /src/%s.c\n", id, name, name)
@@ -273,7 +273,7 @@ func keep(t testing.TB, dir, name, id, ext string, text []byte) string {
 	return write(t, filepath.Join(dir, p.Path(ext)), text)
 }
 
-// unpacked is the body of an answer as the client understands it.
+// unpacked returns the body of an answer as the client understands it.
 func unpacked(t testing.TB, r *http.Response) string {
 	t.Helper()
 	var in io.Reader = r.Body

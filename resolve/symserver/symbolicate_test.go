@@ -241,7 +241,7 @@ func TestAnswersAreResolves(t *testing.T) {
 	t.Logf("%d frames of %d modules", frames, len(paths)/each)
 }
 
-// edges are the addresses in a symbol file, those before and those in the middle.
+// edges returns the addresses in a symbol file, those before and those in the middle.
 func edges(t testing.TB, text []byte) (all []uint64) {
 	t.Helper()
 	result, err := symfmt.Read(context.Background(), strings.NewReader(string(text)), symfmt.ReadOptions{Tolerant: true})

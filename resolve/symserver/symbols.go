@@ -24,7 +24,7 @@ type kept struct {
 // forms are the ways to keep a symbol file, the smallest first.
 var forms = []kept{{".sym.zst", "zstd"}, {".sym.gz", "gzip"}, {".sym", ""}}
 
-// formOf is the way in which a file is kept.
+// formOf returns the way in which a file is kept.
 func formOf(path string) kept {
 	for _, k := range forms {
 		if strings.HasSuffix(path, k.ext) {
@@ -65,8 +65,8 @@ func (s *Server) findSymbols(p store.Place, exts []string) (*file, error) {
 	})
 }
 
-// wanted are the extensions in the order in which a client should get them: what it
-// accepts as it is, and what must be unpacked for it last.
+// wanted returns the extensions in the order in which a client should get them:
+// what it accepts as it is, and what must be unpacked for it last.
 func wanted(accept string) (exts []string) {
 	var last []string
 	for _, k := range forms {
@@ -154,7 +154,7 @@ func (s *Server) notFound(w *recorder, text string) {
 	s.fail(w, http.StatusNotFound, text)
 }
 
-// etag is the entity tag of a file in an encoding.
+// etag returns the entity tag of a file in an encoding.
 func (f *file) etag(encoding string) string {
 	tag := `"` + hex(uint64(f.size)) + "-" + hex(uint64(f.time))
 	if encoding != "" {
@@ -229,7 +229,7 @@ func (s *Server) broken(w *recorder, r *http.Request, f *file, err error) {
 	s.fail(w, http.StatusInternalServerError, "the symbol file is damaged")
 }
 
-// gzipFrom is the length from which on text is worth compressing.
+// gzipFrom is the length from which text is worth compressing.
 const gzipFrom = 1 << 10
 
 var gzipWriters = sync.Pool{New: func() any {

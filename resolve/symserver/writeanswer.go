@@ -38,7 +38,7 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// moduleText is what a frame's module is called.
+// moduleText returns what a frame's module is called.
 func (a *answers) moduleText(j *job, n, k int) string {
 	f, known := j.frames[k], a.of[n][k]
 	switch {
@@ -111,7 +111,7 @@ func (a *answers) appendFound(b []byte, j *job) []byte {
 	return append(b, '}')
 }
 
-// cutText is the message for frames that have no answer because the names are too long.
+// cutText returns the message for frames that have no answer because the names are too long.
 func (a *answers) cutText() string {
 	return "frames without an answer: the names of the answer to this request have at most " + itoa(a.limit) + " bytes"
 }

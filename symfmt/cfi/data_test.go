@@ -145,7 +145,7 @@ func TestSharedPrograms(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			return
 		}
-		// Some assignments lack the blank behind their "=".
+		// Some assignments lack the blank after their "=".
 		if got := p.String(); got != strings.ReplaceAll(text, "=$", "= $") {
 			t.Errorf("%q is printed as %q", text, got)
 		}

@@ -31,7 +31,7 @@ func set(t testing.TB, r *Regs, values map[string]uint64) *Regs {
 
 func TestEval(t *testing.T) {
 	// Each expression on a CPU with 32-bit and one with 64-bit words, where
-	// bp=100, sp=200, bx is all ones, cx is not known and .cfa is 1000.
+	// bp=100, sp=200, bx is all ones, cx is unknown and .cfa is 1000.
 	for _, c := range []struct {
 		expr   string
 		v32    uint64

@@ -56,7 +56,7 @@ func text(t testing.TB, m *symfmt.Module) string {
 	return b.String()
 }
 
-// allOptions are both versions in both byte orders.
+// allOptions returns both versions in both byte orders.
 func allOptions() (all []Options) {
 	for _, version := range []int{1, 2} {
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -422,7 +422,7 @@ func TestManyInlinesInManyRanges(t *testing.T) {
 	}
 }
 
-// readAll is Read of a test.
+// readAll returns Read of a test.
 func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	result, err := Read(context.Background(), r, size, o)
 	if err != nil {

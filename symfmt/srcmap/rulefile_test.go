@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// mozillaJSON has what Mozilla's build writes: rules for lists of files behind those
+// mozillaJSON has what Mozilla's build writes: rules for lists of files after those
 // for all files, and variables.
 const mozillaJSON = `{
   "variables": {"rev": "abc", "host": "hg.example.org/tree"},

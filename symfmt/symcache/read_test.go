@@ -214,7 +214,7 @@ func TestReadOfSymbolic(t *testing.T) {
 	}
 }
 
-// A call whose file is not known has the FILE of that, and is written without one.
+// A call whose file is unknown has the FILE of that, and is written without one.
 func TestCallWithoutFile(t *testing.T) {
 	data := write(t, parse(t, example), 8)
 	binary.LittleEndian.PutUint32(data[0x98:], none) // of the first source location

@@ -357,7 +357,7 @@ type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-// readAll is Read of a test.
+// readAll returns Read of a test.
 func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	result, err := Read(context.Background(), r, size, o)
 	if err != nil {

@@ -123,7 +123,7 @@ func (d *doc) text(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// shift moves all that begins at or behind an address, and lengthens what goes
+// shift moves all that begins at or after an address, and lengthens what goes
 // over it, as bytes put in there do.
 func (d *doc) shift(from symfmt.RVA, by uint64) {
 	move := func(rva *symfmt.RVA) {
@@ -157,7 +157,7 @@ func (d *doc) shift(from symfmt.RVA, by uint64) {
 	}
 }
 
-// top returns an address behind all of a file's.
+// top returns an address after all of a file's.
 func (d *doc) top() (top symfmt.RVA) {
 	for i := range d.funcs {
 		top = max(top, d.funcs[i].stop())
@@ -223,7 +223,7 @@ func says(k Kind, old, new string, what Aspect) string {
 
 func at(rva symfmt.RVA) string { return fmt.Sprintf("%x", rva) }
 
-// realFiles are symbol files of this project and of others.
+// realFiles returns symbol files of this project and of others.
 func realFiles(t testing.TB) (paths []string) {
 	paths, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(paths) == 0 {
@@ -234,7 +234,7 @@ func realFiles(t testing.TB) (paths []string) {
 }
 
 // readSym reads a symbol file of the test data, of which a golden file has notes
-// behind it that begin with "# ".
+// after it that begin with "# ".
 func readSym(t testing.TB, path string) []byte {
 	text, err := os.ReadFile(path)
 	if err != nil {

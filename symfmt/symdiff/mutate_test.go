@@ -66,7 +66,7 @@ func (m *mutant) moveAlone(f *docFunc, by symfmt.RVA) {
 	}
 }
 
-// removeCode takes a function out, and its code: all behind it moves to the front.
+// removeCode takes a function out, and its code: all after it moves to the front.
 func removeCode(m *mutant) bool {
 	f := m.pick(func(i int, f *docFunc) bool {
 		return m.alone(i) && m.named(f) && i > 0 && i+1 < len(m.new.funcs) && m.framed(i, f) >= 0 && len(m.new.m.Wins) == 0 && m.border(f.RVA) && m.border(f.stop())
@@ -114,7 +114,7 @@ func publicToFunction(m *mutant) bool {
 }
 
 // splitFunction moves the end of a function to another place, as compilers do with
-// what is seldom run.
+// what is rarely run.
 func splitFunction(m *mutant) bool {
 	half := func(f *docFunc) symfmt.RVA { return f.lines[len(f.lines)/2].RVA }
 	f := m.pick(func(i int, f *docFunc) bool {
@@ -192,7 +192,7 @@ func effective(b *docBlock, i int) bool {
 // rowsRepeat reports whether taking the first row out may change nothing.
 func rowsRepeat(b *docBlock) bool { return len(b.rows) > 1 && b.rows[1].rva == b.rows[0].rva }
 
-// pickPublic returns a PUBLIC whose name no other has, alone at its address; -1 without.
+// pickPublic returns a PUBLIC whose name no other has, alone at its address, or -1.
 func (m *mutant) pickPublic() int {
 	var all []int
 	names, places := map[string]int{}, map[symfmt.RVA]int{}
@@ -215,7 +215,7 @@ func (m *mutant) pickPublic() int {
 }
 
 // quiet reports whether no function and no STACK CFI is at an address: the place of a
-// PUBLIC cuts those outside of functions in two.
+// PUBLIC cuts those outside functions in two.
 func (m *mutant) quiet(rva symfmt.RVA) bool {
 	for i := range m.new.funcs {
 		if f := &m.new.funcs[i]; f.RVA <= rva && rva < f.stop() {
@@ -241,7 +241,7 @@ func onPublic(name string, change func(m *mutant, i int)) mutation {
 	}}
 }
 
-// win returns the STACK WIN that begins where a function does, alone in it; -1 without.
+// win returns the STACK WIN that begins where a function does, alone in it, or -1.
 func (m *mutant) win(f *docFunc) int {
 	at := -1
 	for i, w := range m.new.m.Wins {

@@ -16,7 +16,7 @@ import (
 )
 
 // revisions of a program in C: between them a function is added, one removed, one
-// renamed, one changed, one gets lines in front of it.
+// renamed, one changed, one gets lines before it.
 var revisions = [2]string{`
 #include <stdio.h>
 #include <string.h>

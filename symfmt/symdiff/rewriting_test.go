@@ -182,7 +182,7 @@ func turnOperands(text string) string {
 	return joinRules(rules)
 }
 
-// repeatRows puts a row behind each other one that says the same once more.
+// repeatRows puts a row after each other one that says the same once more.
 func repeatRows(d *doc, _ *rand.Rand) {
 	for i := range d.blocks {
 		b := &d.blocks[i]

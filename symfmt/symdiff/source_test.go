@@ -9,7 +9,7 @@ import (
 )
 
 // TestSpoolLimit pins what of a text that is longer than the limit is compared:
-// what is in front of it, if the text is compressed; a pipe's is not read at all.
+// what is before it, if the text is compressed; a pipe's is not read at all.
 func TestSpoolLimit(t *testing.T) {
 	const most = 100
 	text := "MODULE Linux x86_64 0 m\n" + strings.Repeat("PUBLIC 1000 0 p\n", 10)

@@ -364,7 +364,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// Lines that overlap, or lie outside of their FUNC, are cut.
+// Lines that overlap, or lie outside their FUNC, are cut.
 func TestLines(t *testing.T) {
 	const text = head + "FILE 0 a.c\nFUNC 1000 20 0 a\n1018 10 4 0\n1000 10 1 0\n1008 4 2 0\n1010 4 0 0\nffe 8 9 0\n"
 	f := opened(t, symbolFile(t, text), Options{})

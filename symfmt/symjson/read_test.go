@@ -268,7 +268,7 @@ func TestWriteFailing(t *testing.T) {
 	}
 }
 
-// read is Read of a test.
+// read returns Read of a test.
 func read(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
 	result, err := Read(context.Background(), r, size, o)
 	if err != nil {

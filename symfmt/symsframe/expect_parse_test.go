@@ -83,7 +83,7 @@ func isFurniture(line string) bool {
 }
 
 // isMessage reports whether a line is what a tool prints when it cannot go on; an
-// assertion may stand behind the beginning of a heading.
+// assertion may stand after the beginning of a heading.
 func isMessage(line string) bool {
 	for _, m := range []string{"objdump: ", "No .sframe section", "No further information", "llvm-readobj: ", "exit 134", "Aborted"} {
 		if strings.Contains(line, m) {

@@ -28,7 +28,7 @@ func table(init string, rows ...string) *symfmt.CFITable {
 	return &t
 }
 
-// markLetters returns a bar and the letters of marks, "" without.
+// markLetters returns a bar and the letters of marks, or "".
 func markLetters(marks symfmt.CFIMarks) string {
 	out := ""
 	for i, mark := range []symfmt.CFIMarks{symfmt.MarkSignal, symfmt.MarkKeyB, symfmt.MarkSigned} {

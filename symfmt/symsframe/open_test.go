@@ -44,7 +44,7 @@ func TestOpenNone(t *testing.T) {
 }
 
 // What the linkers of the shared files put into PT_GNU_SFRAME is found without
-// section headers, too. Zeros behind the section, or what ld left there of sections
+// section headers, too. Zeros after the section, or what ld left there of sections
 // that it merged or rejected, do not count as damage.
 func TestOpenSegments(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "sframe", "elf"), "*"))

@@ -135,7 +135,7 @@ func rowText(m []string) string {
 	return strings.ReplaceAll(strings.Join(m[1:], " "), "+-", "-")
 }
 
-// shifted is our row at the tool's address.
+// shifted returns our row at the tool's address.
 func (p *linePair) shifted(m []string) string {
 	if !p.mask {
 		m[1] = fmt.Sprintf("%016x", number(m[1], 16)+p.shift)

@@ -219,7 +219,7 @@ const (
 	v3Row0 = v3Attr + 5
 )
 
-// Damage costs the rows whose extent is not known.
+// Damage costs the rows whose extent is unknown.
 func TestAppendCFIDamage(t *testing.T) {
 	three := sframe.Func{Start: 0x1000, Size: 0x20, Rows: []sframe.Row{
 		amd64(0, val(7, 8), sframe.Rule{}), amd64(4, val(7, 16), sframe.Rule{}), amd64(8, val(7, 24), sframe.Rule{})}}

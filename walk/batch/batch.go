@@ -1,4 +1,5 @@
-// Package batch walks many dumps side by side, and verifies and compares each walk.
+// Package batch walks many dumps concurrently, and verifies and compares each walk: set up a Runner
+// and call Run.
 package batch
 
 import (
@@ -20,12 +21,12 @@ type Runner struct {
 	Open    dumpfile.Options
 	Config  walk.Config
 	Sources *walk.Sources
-	Verify  *verify.Thresholds // what Walked.Verdict is by; nil for none
-	Other   *walk.Sources      // to walk again with and compare; nil for none
-	Jobs    int                // 0 or less: as many as GOMAXPROCS
+	Verify  *verify.Thresholds // thresholds for Walked.Verdict; nil for none
+	Other   *walk.Sources      // sources to walk again with and compare; nil for none
+	Jobs    int                // number of workers; GOMAXPROCS if not positive
 
-	// Render, if non-nil, is called with each dump that was walked, concurrently for several. What
-	// it writes becomes Rendered.
+	// Render, if non-nil, is called for each dump that was walked, possibly concurrently. What it
+	// writes becomes Rendered.
 	Render func(io.Writer, *Walked) error
 }
 
@@ -34,20 +35,21 @@ type Walked struct {
 	Path string
 	*walk.Result
 	Verdict  *verify.Verdict     // nil without Runner.Verify
-	Compared *compare.Comparison // of Result with the walk by Runner.Other; nil without
-	Err      error               // of the dump; Result is nil then
+	Compared *compare.Comparison // Result compared with the walk by Runner.Other; nil without that
+	Err      error               // why the dump could not be read; Result is then nil
 
-	// Rendered is what Runner.Render wrote, until the dump is closed; nil without Render, if it
-	// failed, or if it is longer than what can be kept until the dumps before this one are done.
+	// Rendered is what Runner.Render wrote, until the dump is closed. It is nil without Render,
+	// if Render failed, or if the output is too long to be kept until the preceding dumps are
+	// done.
 	Rendered []byte
 
-	text  *limitedText // that Rendered is of
+	text  *limitedText // holds Rendered
 	close func() error
 }
 
-// Run walks dumps concurrently and calls done with each, in the order of paths and one at a time;
-// it is closed when done returns. A dump that cannot be read does not end the run: its Walked has
-// the error. The error of Run is done's, or the context's.
+// Run walks dumps concurrently and calls done for each, in the order of paths and one at a time;
+// the dump is closed when done returns. A dump that cannot be read does not end the run: its
+// Walked has the error. Run's error is from done or ctx.
 func (b *Runner) Run(ctx context.Context, paths []string, done func(*Walked) error) error {
 	workers := make([]*Worker, par.Jobs(b.Jobs))
 	work := func(ctx context.Context, worker, i int) (*Walked, error) {
@@ -61,13 +63,13 @@ func (b *Runner) Run(ctx context.Context, paths []string, done func(*Walked) err
 	})
 }
 
-// Worker walks the dumps of a Runner in turn. It must not be used concurrently.
+// Worker walks dumps of a Runner one after another. It must not be used concurrently.
 type Worker struct {
 	batch         *Runner
 	walker, other *walk.Walker
 }
 
-// NewWorker returns a Worker, for callers with an order of their own.
+// NewWorker returns a Worker, for callers that choose their own order.
 func (b *Runner) NewWorker() *Worker {
 	w := &Worker{batch: b, walker: walk.NewWalker(b.Sources, b.Config)}
 	if b.Other != nil {
@@ -77,7 +79,7 @@ func (b *Runner) NewWorker() *Worker {
 }
 
 // Walk walks the dump at path, which messages call name. The caller closes the result. The error is
-// the context's; that of a dump that cannot be read is Walked.Err.
+// from ctx; that of a dump that cannot be read is in Walked.Err.
 func (w *Worker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 	walked := &Walked{Path: name}
 	if err := w.walk(ctx, path, walked); err != nil {
@@ -87,7 +89,7 @@ func (w *Worker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 	return walked, nil
 }
 
-// walk implements Walk, and stores its results in walked.
+// walk implements Walk and stores its results in walked.
 func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 	b := w.batch
 	o := b.Open
@@ -125,8 +127,8 @@ func (w *Worker) walk(ctx context.Context, path string, walked *Walked) error {
 	return nil
 }
 
-// maxRendered is how many bytes of Rendered a dump may have: some hundred threads
-// as JSON.
+// maxRendered is the maximum size in bytes of a dump's Rendered: some hundred
+// threads as JSON.
 const maxRendered = 4 << 20
 
 // render sets Rendered.
@@ -139,8 +141,8 @@ func (b *Runner) render(walked *Walked) {
 	walked.text, walked.Rendered = text, text.data
 }
 
-// texts has the memory of dumps that are closed, for the next ones: what several workers allocate,
-// they collect together.
+// texts keeps the memory of closed dumps for the next ones: what several workers allocate, they
+// also collect together.
 var texts = sync.Pool{New: func() any { return &limitedText{limit: maxRendered} }}
 
 // limitedText keeps what is written to it, up to a limit.
@@ -150,7 +152,7 @@ type limitedText struct {
 	full  bool
 }
 
-// free gives the memory to another dump.
+// free makes the memory available for another dump.
 func (t *limitedText) free() {
 	t.data, t.full = t.data[:0], false
 	texts.Put(t)

@@ -1,5 +1,6 @@
-// Package compare compares walks of the same dumps, frame by frame: with other symbols, by other
-// versions of a program, or by rust-minidump, whose JSON it reads.
+// Package compare compares walks of the same dumps frame by frame: with different symbols, by
+// different versions of a program, or by rust-minidump, whose JSON it reads. Walks compares two
+// outlines, Documents two files.
 package compare
 
 import (
@@ -10,12 +11,12 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// The results of comparing a frame of two walks.
+// The results of comparing a frame in two walks.
 const (
 	Same    = "same"
-	Better  = "better"  // more trust, or a name that was not known
-	Worse   = "worse"   // less of them
-	Changed = "changed" // another module, function, file, line, inlined functions or stack pointer, or both of the above
+	Better  = "better"  // more trust, or a name that was unknown before
+	Worse   = "worse"   // less trust, or a name that is unknown now
+	Changed = "changed" // different module, function, file, line, inlined functions or stack pointer, or both better and worse
 	Lost    = "lost"    // in the first walk only
 	New     = "new"     // in the second walk only
 )
@@ -77,10 +78,10 @@ func (c *Counts) String() string {
 
 // Comparison compares two walks of one dump.
 type Comparison struct {
-	Dump    string   `json:"dump"` // "" if it is not known
+	Dump    string   `json:"dump"` // "" if unknown
 	Differs bool     `json:"differs"`
 	Frames  Counts   `json:"frames"`
-	Threads []Thread `json:"threads"` // in the order of the first walk, then those of the second only
+	Threads []Thread `json:"threads"` // in the order of the first walk, then those only in the second
 }
 
 // Thread compares two stacks of a thread.
@@ -88,20 +89,20 @@ type Thread struct {
 	ID      uint32  `json:"thread_id"`
 	Name    string  `json:"thread_name,omitempty"`
 	Crashed bool    `json:"crashed,omitempty"`
-	Only    string  `json:"only,omitempty"` // "a" or "b" where one walk has the thread
+	Only    string  `json:"only,omitempty"` // "a" or "b" if only one walk has the thread
 	Counts  Counts  `json:"counts"`
-	Frames  []Frame `json:"frames"` // those that are not the same, from the top
+	Frames  []Frame `json:"frames"` // those that differ, from the top
 }
 
 // Frame is a frame that differs between two walks.
 type Frame struct {
 	Result string   `json:"result"`
-	What   []string `json:"what,omitempty"` // that differs: "trust", "function", ...
-	A      *Shown   `json:"a,omitempty"`    // of the first walk
-	B      *Shown   `json:"b,omitempty"`    // of the second
+	What   []string `json:"what,omitempty"` // what differs: "trust", "function", ...
+	A      *Shown   `json:"a,omitempty"`    // in the first walk
+	B      *Shown   `json:"b,omitempty"`    // in the second walk
 }
 
-// Shown is a frame of a Frame.
+// Shown describes a frame in one of the walks.
 type Shown struct {
 	Frame    int          `json:"frame"`
 	Addr     walk.Address `json:"offset"`
@@ -115,8 +116,8 @@ type Shown struct {
 	Trust    string       `json:"trust"`
 }
 
-// Walks compares two walks of a dump. Threads are paired by their ids, or by their places where
-// one of the walks has no ids.
+// Walks compares two walks of a dump. Threads are paired by id or, if one of the walks has no
+// ids, by position.
 func Walks(a, b *outline) *Comparison {
 	c := &Comparison{Dump: a.Dump, Threads: []Thread{}}
 	if c.Dump == "" {
@@ -145,7 +146,7 @@ func Walks(a, b *outline) *Comparison {
 	return c
 }
 
-// threadPartners returns the places of a's threads in b, or -1.
+// threadPartners returns the indices of a's threads in b, or -1.
 func threadPartners(a, b *outline) []int {
 	partners := make([]int, len(a.Threads))
 	byID := map[uint32]int{}
@@ -200,7 +201,7 @@ func (t *Thread) add(f Frame) {
 	t.Frames = append(t.Frames, f)
 }
 
-// compareFrames compares two frames at one address.
+// compareFrames compares two frames at the same address.
 func compareFrames(a, b *OutlineFrame) (result string, what []string) {
 	var better, worse, changed bool
 	// known compares what may be unknown.
@@ -260,7 +261,7 @@ func shown(frames []OutlineFrame, i int) *Shown {
 	return x
 }
 
-// withPlace is "function (file:line)".
+// withPlace returns "function (file:line)".
 func withPlace(function, file string, line uint32) string {
 	switch {
 	case file == "":

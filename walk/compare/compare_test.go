@@ -205,7 +205,7 @@ func TestOutlineErrors(t *testing.T) {
 		{``, "EOF"},
 		{`[]`, `x.json:0x0: want the document of a walk, an object, found a list`},
 		{`7`, `x.json:0x0: want the document of a walk, an object, found a number`},
-		{`{}`, `x.json:0x2: the document has no threads: it is not that of a walk`},
+		{`{}`, `x.json:0x2: the document has no threads: it is not the document of a walk`},
 		{`{"threads": 7}`, `x.json:0xc: want a list for "/threads", found a number`},
 		{`{"threads": [7]}`, `x.json:0xd: want an object for "/threads/0", found a number`},
 		{`{"threads": [{"frames": {}}]}`, `x.json:0x18: want a list for "/threads/0/frames", found an object`},

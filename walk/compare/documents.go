@@ -8,11 +8,11 @@ import (
 
 // Summary is the comparison of the walks of many dumps.
 type Summary struct {
-	Dumps   int      `json:"dumps"` // that both have
+	Dumps   int      `json:"dumps"` // in both files
 	Differs int      `json:"differ"`
 	Frames  Counts   `json:"frames"`
 	Changed []string `json:"changed"` // names of the dumps that differ, or "#1" for the first
-	OnlyA   []string `json:"only_a"`  // dumps that are in one only
+	OnlyA   []string `json:"only_a"`  // dumps in only one of the files
 	OnlyB   []string `json:"only_b"`
 }
 
@@ -38,14 +38,14 @@ func (s *Summary) Add(c *Comparison) {
 	}
 }
 
-// maxWaiting is how many frames of walks may wait for their partners, if two files have the walks
-// of dumps in different orders.
+// maxWaiting is how many frames of walks may wait for their partners if two files have the dumps
+// in different orders.
 const maxWaiting = maxOutlineFrames
 
-// Documents compares the walks of two readers. Dumps are paired by name where both have one,
-// or else by place; if each reader has only one walk, these are paired. It calls done for each
-// comparison, in the order in which both were read, and returns the summary. The error is done's,
-// or an *Error.
+// Documents compares the walks of two readers. Dumps are paired by name if both have one,
+// otherwise by position; if each reader has only one walk, these are paired. It calls done for
+// each comparison, in the order in which both walks were read, and returns the summary. The error
+// is from done, or an *Error.
 func Documents(a, b *Reader, done func(*Comparison) error) (*Summary, error) {
 	m := &matcher{summary: NewSummary(), done: done}
 	for k, from := range [...]*Reader{a, b} {
@@ -84,7 +84,7 @@ type matchSide struct {
 	order  []*waiting
 }
 
-// waiting is a walk whose partner was not read yet.
+// waiting is a walk whose partner has not been read yet.
 type waiting struct {
 	o     *outline // nil once it has a partner
 	place int
@@ -114,7 +114,7 @@ func (m *matcher) next(k int) error {
 	return m.wait(side, o)
 }
 
-// partner is the walk of the same dump, if it waits.
+// partner returns the walk of the same dump, if it is waiting.
 func (s *matchSide) partner(o *outline, place int) *waiting {
 	if o.Dump != "" {
 		for len(s.names[o.Dump]) > 0 {
@@ -158,7 +158,7 @@ func (m *matcher) wait(side *matchSide, o *outline) error {
 	return nil
 }
 
-// size is the number of frames that take as much memory as a walk, about.
+// size returns the approximate number of frames that take as much memory as a walk.
 func size(o *outline) (n int) {
 	n = 16
 	for i := range o.Threads {

@@ -5,8 +5,8 @@ import "github.com/symtool/symtool/walk"
 // outline is the part of a walk that is compared. It is made of a walk.Result, or of the JSON of a walk,
 // also rust-minidump's.
 type outline struct {
-	Dump     string // name of the dump; "" if it is not known
-	Crashing int    // place in Threads, -1 without
+	Dump     string // name of the dump; "" if unknown
+	Crashing int    // index in Threads, or -1
 	Threads  []outlineThread
 }
 
@@ -20,9 +20,9 @@ type outlineThread struct {
 
 // OutlineFrame is a frame. Unknown fields are empty or 0.
 type OutlineFrame struct {
-	Addr     uint64 // of the instruction: of a caller the call, as walk.Frame.Inst
-	SP       uint64 // 0 in documents of others
-	Offset   uint64 // of Addr in the module
+	Addr     uint64 // of the instruction; in a caller of the call, as walk.Frame.Inst
+	SP       uint64 // 0 in other programs' documents
+	Offset   uint64 // Addr relative to the module
 	Trust    walk.Trust
 	Line     uint32
 	Module   string // without folders

@@ -14,12 +14,12 @@ import (
 // Limits on the JSON of walks. A document beyond one of them ends in an error.
 const (
 	// maxOutlineFrames is how many frames, threads and inlines of a document are kept: those of a
-	// stack of walk.MaxFrames, and of more threads than dumps have. Each takes about 120 bytes of
-	// memory, whereas "{}" in a document takes 2.
+	// stack with walk.MaxFrames frames, and of more threads than dumps have. Each takes about 120
+	// bytes of memory, but "{}" in a document only 2.
 	maxOutlineFrames = 4 << 20
-	// maxToken is the limit on the length of a text in a document.
+	// maxToken is the maximum length of a string in a document.
 	maxToken = 16 << 20
-	// maxNames is the limit on the bytes of a document's distinct names.
+	// maxNames is the maximum size of a document's distinct names in bytes.
 	maxNames = 256 << 20
 )
 
@@ -29,12 +29,12 @@ type Reader struct {
 	path    string
 	dec     *jsontext.Decoder
 	options json.Options
-	names   map[string]string // texts, each once
+	names   map[string]string // strings, each once
 	bytes   int               // in names
 	kept    int               // frames, threads and inlines of the document
 }
 
-// NewReader returns a reader. The path is for messages.
+// NewReader returns a reader. path is used in messages.
 func NewReader(r io.Reader, path string) *Reader {
 	in := &tokenLimit{r: bufio.NewReader(r)}
 	d := &Reader{path: path, dec: jsontext.NewDecoder(in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
@@ -83,12 +83,12 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%#x: %v", e.Path, e.Offs
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// jsonDocument is what is read of a document; the decoder passes over the rest.
+// jsonDocument is the part of a document that is read; the decoder skips the rest.
 type jsonDocument struct {
 	Threads  *[]outlineThread `json:"threads"`
 	Crashing struct {
 		Index *uint32 `json:"threads_index"`
-	} `json:"crashing_thread"` // whose frames are among those of threads
+	} `json:"crashing_thread"` // its frames are among those of threads
 	Symtool struct {
 		Dump string `json:"dump"`
 	} `json:"symtool"`
@@ -106,7 +106,7 @@ func (d *Reader) next() (*outline, error) {
 	case err != nil:
 		return nil, d.wrap(err)
 	case doc.Threads == nil:
-		return nil, d.fail(errors.New("the document has no threads: it is not that of a walk"))
+		return nil, d.fail(errors.New("the document has no threads: it is not the document of a walk"))
 	}
 	o := &outline{Dump: doc.Symtool.Dump, Crashing: -1, Threads: *doc.Threads}
 	if i := doc.Crashing.Index; i != nil && int(*i) < len(o.Threads) {
@@ -115,7 +115,7 @@ func (d *Reader) next() (*outline, error) {
 	return o, nil
 }
 
-// fail adds the place behind what was read to an error.
+// fail adds the current offset to an error.
 func (d *Reader) fail(err error) error { return &Error{d.path, d.dec.InputOffset(), err} }
 
 // wrap adds the place to the decoder's error.
@@ -136,7 +136,7 @@ func (d *Reader) wrap(err error) error {
 	return d.fail(err)
 }
 
-// describe returns what was wanted in place of a value, and what was found.
+// describe returns an error saying which value was wanted, and what was found.
 func describe(e *json.SemanticError) error {
 	found := kindNames[e.JSONKind]
 	if e.JSONPointer == "" {

@@ -38,7 +38,7 @@ type jsonInline struct {
 	Line     uint32 `json:"line"`
 }
 
-// jsonAddress is a number in hexadecimal, which is a text.
+// jsonAddress is a number as a string of hexadecimal digits.
 type jsonAddress uint64
 
 func (a *jsonAddress) UnmarshalText(text []byte) error {

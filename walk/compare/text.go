@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// Write writes a comparison for people: each thread that differs, with
-// the frames that do.
+// Write writes a comparison as text: each thread that differs, with the frames
+// that do.
 func Write(w io.Writer, c *Comparison) error {
 	b := bufio.NewWriter(w)
 	name := c.Dump
@@ -45,7 +45,7 @@ func writeThreadCompared(b *bufio.Writer, t *Thread) {
 	}
 }
 
-// String describes the difference on a line.
+// String describes the difference on one line.
 func (f *Frame) String() string {
 	switch {
 	case f.A == nil:
@@ -69,7 +69,7 @@ func (f *Frame) String() string {
 	return line
 }
 
-// text names a frame, with its inlined functions if these differ.
+// text describes a frame, with its inlined functions if these differ.
 func (f *Shown) text(what []string) string {
 	place := f.Addr.String()
 	if f.Module != "" {
@@ -84,7 +84,7 @@ func (f *Shown) text(what []string) string {
 	return place
 }
 
-// WriteSummary writes the summary of many comparisons for people.
+// WriteSummary writes the summary of many comparisons as text.
 func WriteSummary(w io.Writer, s *Summary) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%s compared, %d differ; %s\n", text.Count(s.Dumps, "dump"), s.Differs, s.Frames.String())

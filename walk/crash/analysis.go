@@ -1,5 +1,5 @@
-// Package crash says what the instruction did at which a process crashed: the memory that it accesses,
-// and how that agrees with what the system says.
+// Package crash analyses the instruction at which a process crashed: what memory it accesses, and how
+// that agrees with what the system reports. Call Analyze.
 package crash
 
 import (
@@ -8,13 +8,13 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Analysis compares what the system says about a crash with what the instruction does.
+// Analysis compares what the system reports about a crash with what the instruction does.
 type Analysis struct {
-	// Instruction is the one at which the thread crashed; nil if it is not known.
+	// Instruction is the instruction at which the thread crashed, or nil if it is unknown.
 	Instruction *Instruction
 
 	d       *dump.Dump
-	context *dump.Context // registers; may be nil
+	context *dump.Context // Analyze analyses the crash of a dump; thread is the index of its thread in Threads.
 }
 
 // Analyze looks at the crash of a dump, whose thread is given by its place in Threads.
@@ -54,8 +54,8 @@ func (a *Analysis) linux() bool {
 	return a.d.System.OS.IsLinux()
 }
 
-// isGPFault reports whether the system names only a general protection fault, as for an address
-// that is not canonical. The system knows no address then.
+// isGPFault reports whether the system reports only a general protection fault, as for an
+// address that is not canonical. It then knows no address.
 func (a *Analysis) isGPFault() bool {
 	c := a.d.Crash
 	if a.d.Arch == nil || a.d.Arch.CanonicalBits == 0 {
@@ -73,7 +73,7 @@ func (a *Analysis) isGPFault() bool {
 	return false
 }
 
-// isAccessFault reports whether the system says which address could not be accessed.
+// isAccessFault reports whether the system reports which address could not be accessed.
 func (a *Analysis) isAccessFault() bool {
 	c := a.d.Crash
 	if !c.HasAddress || a.isGPFault() {
@@ -90,7 +90,7 @@ func (a *Analysis) isAccessFault() bool {
 	return false
 }
 
-// isIntDivide reports whether the system says that a division failed.
+// isIntDivide reports whether the system reports a failed division.
 func (a *Analysis) isIntDivide() bool {
 	c := a.d.Crash
 	switch {
@@ -102,7 +102,7 @@ func (a *Analysis) isIntDivide() bool {
 	return a.linux() && c.Code == sigFPE && c.Flags == fpeIntDivide
 }
 
-// isPrivileged reports whether the system says that the instruction is for the kernel.
+// isPrivileged reports whether the system reports that the instruction is for the kernel only.
 func (a *Analysis) isPrivileged() bool {
 	c := a.d.Crash
 	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == sigILL && c.Flags == illPrivileged
@@ -110,8 +110,8 @@ func (a *Analysis) isPrivileged() bool {
 
 func (a *Analysis) known() bool { return a.Instruction != nil && a.Instruction.Known }
 
-// NonCanonical returns the accessed address that is not canonical, for a crash whose address the
-// system does not know.
+// NonCanonical returns the accessed address that is not canonical, for a crash without an
+// address from the system.
 func (a *Analysis) NonCanonical() (uint64, bool) {
 	if !a.known() || !a.isGPFault() {
 		return 0, false
@@ -141,8 +141,8 @@ func (a *Analysis) NullOffset() (uint64, bool) {
 	return 0, false
 }
 
-// at reports whether the address of the crash, which systems give without a tag, is in what was
-// accessed.
+// at reports whether access covers the address of the crash, which systems report without its
+// tag.
 func (a *Analysis) at(access *Access) bool {
 	addr, b := a.d.Crash.Address, *access
 	if a.d.Arch != nil {
@@ -151,7 +151,7 @@ func (a *Analysis) at(access *Access) bool {
 	return b.contains(addr)
 }
 
-// mapping returns the place in Maps of the mapping around an address, or -1.
+// mapping returns the index in Maps of the mapping around an address, or -1.
 func (a *Analysis) mapping(addr uint64) int {
 	maps := a.d.Maps
 	i := sort.Search(len(maps), func(i int) bool { return maps[i].Addr > addr }) - 1
@@ -164,7 +164,8 @@ func (a *Analysis) mapping(addr uint64) int {
 // maxGuard is the size of the largest mapping that is taken for a guard of others.
 const maxGuard = 1 << 15
 
-// IsGuardPage reports whether an address is in a small mapping without access beside one with it.
+// IsGuardPage reports whether an address is in a small inaccessible mapping next to an accessible
+// one.
 func (a *Analysis) IsGuardPage(addr uint64) bool {
 	i := a.mapping(addr)
 	if i < 0 {
@@ -180,8 +181,8 @@ func (a *Analysis) IsGuardPage(addr uint64) bool {
 
 func accessible(m *dump.Mapping) bool { return m.Read || m.Write || m.Exec }
 
-// Inconsistencies returns the contradictions between findings, by rust-minidump's names: damage of
-// the dump, or of the machine.
+// Inconsistencies returns contradictions between the findings, by rust-minidump's names: damage to
+// the dump or the machine.
 func (a *Analysis) Inconsistencies() (all []string) {
 	add := func(is bool, name string) {
 		if is {
@@ -214,7 +215,7 @@ func (a *Analysis) falseGPFault() bool {
 }
 
 // allowed reports whether the mappings allow the access that failed. On Linux the system must have
-// said so: a mapping may have come since.
+// said so, as the mapping may be newer than the crash.
 func (a *Analysis) allowed() bool {
 	c := a.d.Crash
 	i := -1

@@ -33,8 +33,8 @@ func decodeARM64(s *state, code []byte) *Instruction {
 	return a.in
 }
 
-// arm64Text is the instruction in GNU's syntax, "" if the disassembler does not know it. The code
-// may be anything, and the disassembler is not ours: it may panic.
+// arm64Text returns the instruction in GNU's syntax, "" if the disassembler does not know it. The
+// code may be anything, and the disassembler is not ours: it may panic.
 func arm64Text(code []byte) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -48,18 +48,18 @@ func arm64Text(code []byte) (text string) {
 	return strings.TrimSpace(arm64asm.GNUSyntax(inst))
 }
 
-// bits are bits hi to lo of the instruction.
+// bits returns bits hi to lo of the instruction.
 func (a *a64) bits(hi, lo uint) uint32 { return a.w >> lo & (1<<(hi-lo+1) - 1) }
 
 func (a *a64) bit(n uint) bool { return a.w>>n&1 != 0 }
 
-// signed are bits hi to lo as a signed number.
+// signed returns bits hi to lo as a signed number.
 func (a *a64) signed(hi, lo uint) int64 {
 	shift := 63 - (hi - lo)
 	return int64(uint64(a.bits(hi, lo))<<shift) >> shift
 }
 
-// general is a general register's value; number 31 is the stack pointer or zero.
+// general returns a general register's value; number 31 is the stack pointer or zero.
 func (a *a64) general(n uint32, sp bool) (uint64, bool) {
 	switch {
 	case n < 31:

@@ -21,7 +21,7 @@ var (
 	armVector  = regexp.MustCompile(`v\d+\.(\d+)?([bhsd])`)
 )
 
-// armNumber is a register or a constant in llvm's syntax.
+// armNumber returns a register or a constant in llvm's syntax.
 func armNumber(t *testing.T, c *dump.Context, text string) uint64 {
 	t.Helper()
 	if n, ok := strings.CutPrefix(text, "#"); ok {
@@ -48,8 +48,8 @@ func armNumber(t *testing.T, c *dump.Context, text string) uint64 {
 	return v
 }
 
-// armAccess is the operand in memory of an instruction; ok is false for one
-// without.
+// armAccess returns the operand in memory of an instruction; ok is false for
+// one without.
 func armAccess(t *testing.T, c *dump.Context, d disassembled) (a Access, ok bool) {
 	t.Helper()
 	if !armMemOp.MatchString(d.name) {
@@ -87,8 +87,8 @@ func armAccess(t *testing.T, c *dump.Context, d disassembled) (a Access, ok bool
 	return a, true
 }
 
-// armSize is the number of bytes that an instruction names, by its mnemonic and
-// registers.
+// armSize returns the number of bytes that an instruction names, by its
+// mnemonic and registers.
 func armSize(d disassembled) uint64 {
 	registers, _, _ := strings.Cut(d.values, "[")
 	if list := armVector.FindAllStringSubmatch(registers, -1); list != nil {

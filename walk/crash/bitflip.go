@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// BitFlip is an address that differs by one bit from that of the crash, or from a register's that
-// took part in it, and that the process could access: an error of the machine's memory may have
-// changed it.
+// BitFlip is an accessible address that differs by one bit from that of the crash, or from a
+// register that took part in it: a memory error in the machine may have changed it.
 type BitFlip struct {
 	Address    uint64
-	Register   int     // in arch.Arch.Regs; -1 for the address of the crash
+	Register   int     // index in arch.Arch.Regs; -1 for the address of the crash
 	Confidence float32 // 0 to 1
 	Evidence   Evidence
 }
@@ -18,8 +17,8 @@ type BitFlip struct {
 // Evidence is what the confidence in a BitFlip comes from.
 type Evidence struct {
 	IsNull          bool `json:"is_null"`          // the address is 0
-	NearbyRegisters int  `json:"nearby_registers"` // how many are within a page of the address
-	PoisonRegisters bool `json:"poison_registers"` // one has a pattern of freed memory
+	NearbyRegisters int  `json:"nearby_registers"` // number of registers within a page of the address
+	PoisonRegisters bool `json:"poison_registers"` // a register has a pattern of freed memory
 	WasLow          bool `json:"was_low"`          // the address is 0, and was small
 	WasNonCanonical bool `json:"was_non_canonical"`
 }
@@ -34,8 +33,8 @@ var poison = []byte{
 	0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b, 0x9f, 0xa5, 0xbb, 0xcc, 0xcd, 0xce, 0xdb, 0xe5,
 }
 
-// BitFlips lists the addresses that may have been intended, the likeliest first. They are looked for
-// on 64-bit CPUs, and where the dump has the process's mappings.
+// BitFlips lists the addresses that may have been intended, the likeliest first. It needs a 64-bit
+// CPU and a dump with the process's mappings.
 func (a *Analysis) BitFlips() []BitFlip {
 	if a.d.Arch == nil || a.d.Arch.PtrSize != 8 || len(a.d.Maps) == 0 || a.context == nil {
 		return nil

@@ -18,20 +18,20 @@ const (
 
 var accessNames = [...]string{"", "read", "write", "read_write"}
 
-// String is the name in machine-readable output, "" for an unknown kind.
+// String returns the name in machine-readable output, "" for an unknown kind.
 func (k AccessKind) String() string { return accessNames[k] }
 
 // Access is a piece of memory that an instruction reads or writes.
 type Access struct {
 	Addr uint64
-	Size uint64 // bytes; 0 if it is not known
+	Size uint64 // in bytes; 0 if unknown
 	Kind AccessKind
-	// NullBase says that the base register of the address is 0.
+	// NullBase means that the base register of the address is 0.
 	NullBase bool
 }
 
-// contains reports whether an address is in what is accessed. Of an access of unknown size, the
-// cache line behind its start counts.
+// contains reports whether the access covers an address. An access of unknown size covers the
+// cache line after its start.
 func (a *Access) contains(addr uint64) bool {
 	size := a.Size
 	if size == 0 {
@@ -40,22 +40,23 @@ func (a *Access) contains(addr uint64) bool {
 	return addr-a.Addr < size
 }
 
-// Instruction is the instruction that a thread was at, with its effects, for x86, x86-64 and arm64.
+// Instruction is the instruction at which a thread was, with its effects, for x86, x86-64 and
+// arm64.
 type Instruction struct {
 	Code   []byte // the instruction's bytes
-	Binary bool   // they are of the binary, and not in the dump
-	Text   string // in Intel's syntax, or that of GNU for arm64; "" if it has no name here
+	Binary bool   // Code is from the binary, as the dump does not have it
+	Text   string // in Intel's syntax, or GNU's for arm64; "" if unknown
 
-	// Accesses is the memory that it accesses. It is complete only if Known: the decoder covers the
-	// instruction's accesses, and all registers for them are known.
+	// Accesses is the memory that the instruction accesses. It is complete only if Known is set:
+	// the decoder covers all accesses, and the registers for them are known.
 	Accesses []Access
 	Known    bool
 
-	// Target is where an indirect branch or a return goes, if HasTarget.
+	// Target is where an indirect branch or a return goes, if HasTarget is set.
 	Target    uint64
 	HasTarget bool
 
-	registers  []int // that addresses are made of, by place in arch.Arch.Regs
+	registers  []int // registers used in addresses, as indices in arch.Arch.Regs
 	divides    bool  // by an integer
 	privileged bool  // may fault for lack of privilege
 }
@@ -63,12 +64,12 @@ type Instruction struct {
 // maxInstruction is the length of the longest instruction, in bytes.
 const maxInstruction = 15
 
-// Code returns up to n bytes of code at an address of the process, and whether they are of the
-// binary, as the dump lacks them.
+// Code returns up to n bytes of code at an address of the process; binary is true if they are
+// from the binary, as the dump lacks them.
 type Code func(addr uint64, n int) (code []byte, binary bool)
 
-// instructionOf decodes the instruction at which a thread is. It is nil without its code, if it does
-// not decode, and for other CPUs.
+// instructionOf decodes the instruction at which a thread is. It returns nil if the code is missing
+// or does not decode, and for other CPUs.
 func instructionOf(d *dump.Dump, c *dump.Context, code Code) *Instruction {
 	if c == nil || c.Arch == nil || decoders[c.Arch] == nil {
 		return nil

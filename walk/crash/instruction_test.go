@@ -21,7 +21,7 @@ var instructions = []struct {
 	asm    string
 	code   string // in hexadecimal; llvm-mc gives it of asm
 	text   string
-	want   string // accesses, "unknown" if they are not known
+	want   string // accesses, "unknown" if they are unknown
 	target string
 }{
 	{arch.X86_64, "mov eax, dword ptr [rdx + 0x18]", "8b4218", "mov eax, dword [rdx+0x18]", "read 18+4 null", ""},

@@ -94,7 +94,7 @@ func (x *x86Inst) add(m x86asm.Mem, kind AccessKind) {
 	x.in.Accesses = append(x.in.Accesses, Access{Addr: addr, Size: x.size(), Kind: kind, NullBase: null})
 }
 
-// size is the size of the memory operand in bytes, 0 if it is not known.
+// size returns the size of the memory operand in bytes, 0 if it is unknown.
 func (x *x86Inst) size() uint64 {
 	if n := x86StringSize[x.Op]; n != 0 {
 		return n
@@ -105,7 +105,7 @@ func (x *x86Inst) size() uint64 {
 	return uint64(x.MemBytes)
 }
 
-// kind is what the instruction does with operand i, which is memory.
+// kind returns what the instruction does with operand i, which is memory.
 func (x *x86Inst) kind(i int) AccessKind {
 	switch {
 	case x.Op == x86asm.XCHG || x.Op == x86asm.XADD:
@@ -125,7 +125,7 @@ func (x *x86Inst) kind(i int) AccessKind {
 // isVEX reports whether the instruction belongs to AVX.
 func (x *x86Inst) isVEX() bool { return x.vexPlace() >= 0 }
 
-// vexPlace is the place of the prefix of AVX in the code, -1 without.
+// vexPlace returns the place of the prefix of AVX in the code, or -1.
 func (x *x86Inst) vexPlace() int {
 	for i, p := range x.Prefix {
 		if p != 0 && (p.IsVEX() || p.IsEVEX()) {
@@ -203,9 +203,9 @@ func (x *x86Inst) repair() {
 	}
 }
 
-// displacement is the constant of an address. The decoder does not extend the
-// sign of those of 32 bits, as the processor does; only a MOV whose address is
-// all constant has one of 64.
+// displacement returns the constant of an address. The decoder does not extend
+// the sign of those of 32 bits, as the processor does; only a MOV whose address
+// is all constant has one of 64.
 func (x *x86Inst) displacement(m x86asm.Mem) uint64 {
 	const movOffset = 0xa0 // to 0xa3: MOV of the accumulator
 	if m.Base == 0 && m.Index == 0 && x.Opcode>>26 == movOffset>>2 {
@@ -214,7 +214,7 @@ func (x *x86Inst) displacement(m x86asm.Mem) uint64 {
 	return uint64(int64(int32(m.Disp)))
 }
 
-// segment is the base of the segment, which is not 0 for FS and GS. Few dumps have it.
+// segment returns the base of the segment, which is not 0 for FS and GS. Few dumps have it.
 func (x *x86Inst) segment() (uint64, bool) {
 	for _, seg := range []struct {
 		prefix x86asm.Prefix
@@ -227,7 +227,7 @@ func (x *x86Inst) segment() (uint64, bool) {
 	return 0, true
 }
 
-// hasPrefix looks for a prefix before that of AVX: the bytes behind that are its own.
+// hasPrefix looks for a prefix before that of AVX: the bytes after that are its own.
 func (x *x86Inst) hasPrefix(want x86asm.Prefix) bool {
 	for _, p := range x.Prefix {
 		if p == 0 || p.IsVEX() || p.IsEVEX() {
@@ -240,7 +240,7 @@ func (x *x86Inst) hasPrefix(want x86asm.Prefix) bool {
 	return false
 }
 
-// value is that of a register of an address.
+// value returns that of a register of an address.
 func (x *x86Inst) value(r x86asm.Reg) (uint64, bool) {
 	switch {
 	case r == x86asm.RIP || r == x86asm.EIP:
@@ -257,7 +257,7 @@ func (x *x86Inst) value(r x86asm.Reg) (uint64, bool) {
 	return 0, false // a vector's register: a gather
 }
 
-// general is the value of a general register by its number.
+// general returns the value of a general register by its number.
 func (x *x86Inst) general(n int) (uint64, bool) {
 	switch {
 	case x.mode == 32:

@@ -87,7 +87,7 @@ var x86StringSize = map[x86asm.Op]uint64{
 // x86TenBytes have an operand of 10 bytes, for which the decoder gives no size.
 var x86TenBytes = set(x86asm.FLD, x86asm.FSTP, x86asm.FBLD, x86asm.FBSTP)
 
-// x86Privileged fault outside of the kernel, always or by their operands, or as
+// x86Privileged fault outside the kernel, always or by their operands, or as
 // the system is set up.
 var x86Privileged = set(x86asm.CLI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.INSB, x86asm.INSD, x86asm.INSW, x86asm.INT,
 	x86asm.INTO, x86asm.INVD, x86asm.INVLPG, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.LGDT, x86asm.LIDT,

@@ -64,7 +64,7 @@ func disassemble(t *testing.T, path string, fn func(disassembled), tool string, 
 	}
 }
 
-// anyContext is a context in which each register has a value of its own.
+// anyContext returns a context in which each register has a value of its own.
 func anyContext(a *arch.Arch) *dump.Context {
 	c := dump.NewContext(a)
 	for i, r := range a.Regs {
@@ -135,7 +135,7 @@ func intelValue(t *testing.T, c *dump.Context, d disassembled, expr string) (v u
 	return v, true
 }
 
-// intelAccesses are the operands in memory of an instruction.
+// intelAccesses returns the operands in memory of an instruction.
 func intelAccesses(t *testing.T, c *dump.Context, d disassembled) (all []Access, ok bool) {
 	t.Helper()
 	if strings.HasPrefix(d.name, "lea") && d.name != "leave" || strings.HasSuffix(d.name, "nop") || strings.HasPrefix(d.name, "prefetch") {
@@ -162,7 +162,7 @@ func intelAccesses(t *testing.T, c *dump.Context, d disassembled) (all []Access,
 	return append(all, intelStack(c, d)...), true
 }
 
-// intelStack is the word of the stack that an instruction accesses by its name.
+// intelStack returns the word of the stack that an instruction accesses by its name.
 func intelStack(c *dump.Context, d disassembled) []Access {
 	word, sp, bp := uint64(8), "$rsp", "$rbp"
 	if c.Arch == arch.X86 {

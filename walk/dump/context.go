@@ -8,16 +8,16 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Context holds the registers of a thread by place in arch.Arch.Regs, each known or unknown.
+// Context holds the registers of a thread, indexed as arch.Arch.Regs, each known or unknown.
 type Context struct {
 	Arch   *arch.Arch
 	values []uint64
-	known  []uint64 // bits
+	known  []uint64 // bit set
 
-	// Vector is the state of floating-point and vector registers as the CPU or the system's ABI
-	// lays it out, which minidumps and cores share: FXSAVE's 512 bytes on x86 and x86-64; on arm64
-	// the 32 registers of 16 bytes, then FPSR and FPCR. Nil if the dump lacks it, or has another
-	// form.
+	// Vector is the state of the floating-point and vector registers as laid out by the CPU or the
+	// system's ABI, which minidumps and cores share: FXSAVE's 512 bytes on x86 and x86-64; on
+	// arm64 the 32 registers of 16 bytes, then FPSR and FPCR. It is nil if the dump lacks it or
+	// has it in another form.
 	Vector []byte
 }
 
@@ -62,10 +62,10 @@ func (c *Context) Set(name string, v uint64) {
 	}
 }
 
-// PC is the program counter, 0 if it is not known.
+// PC returns the program counter, or 0 if it is unknown.
 func (c *Context) PC() uint64 { v, _ := c.Get(c.Arch.PC); return v }
 
-// SP is the stack pointer, 0 if it is not known.
+// SP returns the stack pointer, or 0 if it is unknown.
 func (c *Context) SP() uint64 { v, _ := c.Get(c.Arch.SP); return v }
 
 // vectorReg is where Context.Vector has the registers of a series: prefix0, prefix1, ...
@@ -83,7 +83,7 @@ var vectorRegs = map[*arch.Arch][]vectorReg{
 	arch.ARM64:  {{"v", 32, 0, 16, 16}},
 }
 
-// VectorAt returns the part of Vector that is register i of Arch.Regs, nil if it has none.
+// VectorAt returns the part of Vector that holds register i of Arch.Regs, or nil.
 func (c *Context) VectorAt(i int) []byte {
 	if c.Vector == nil {
 		return nil

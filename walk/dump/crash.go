@@ -4,20 +4,20 @@ import (
 	"fmt"
 )
 
-// Crash is why the process ended.
+// Crash describes why the process ended.
 type Crash struct {
 	Thread  uint32   // id of the thread; see Dump.CrashedThread
-	Context *Context // its registers at that moment, often the very Context of the thread; may be nil
+	Context *Context // registers at that moment, often identical to the thread's Context; may be nil
 
 	// Code and Flags are the system's: on Linux the signal and its si_code, on Windows the
 	// exception's code and flags, on macOS the Mach exception's type and code.
 	Code, Flags uint32
-	Address     uint64 // that was accessed, or of the instruction
+	Address     uint64 // accessed address, or address of the instruction
 	HasAddress  bool
-	Params      []uint64 // exception information, of Windows and macOS
+	Params      []uint64 // exception information on Windows and macOS
 }
 
-// CrashedThread returns the place in Threads of the one that crashed, or -1.
+// CrashedThread returns the index in Threads of the thread that crashed, or -1.
 func (d *Dump) CrashedThread() int {
 	if d.Crash == nil {
 		return -1
@@ -30,8 +30,8 @@ func (d *Dump) CrashedThread() int {
 	return -1
 }
 
-// RequestingThread returns the place in Threads of the one that crashed or, without a crash, asked
-// for the dump; -1 without either.
+// RequestingThread returns the index in Threads of the thread that crashed or, without a crash,
+// requested the dump; or -1.
 func (d *Dump) RequestingThread() int {
 	if d.Crash != nil || !d.HasRequester {
 		return d.CrashedThread()
@@ -44,9 +44,9 @@ func (d *Dump) RequestingThread() int {
 	return -1
 }
 
-// Registers returns the registers from which the stack of a thread, by its place in Threads, is
-// walked: those of the crash, since the thread's own are the crash reporter's at work. Nil if the
-// dump has none.
+// Registers returns the registers from which the stack of a thread, given by its index in
+// Threads, is walked: those of the crash, as the thread's own are from inside the crash reporter.
+// It returns nil if the dump has none.
 func (d *Dump) Registers(thread int) *Context {
 	t := &d.Threads[thread]
 	if d.Crash != nil && d.Crash.Thread == t.ID && d.Crash.Context != nil {
@@ -56,8 +56,8 @@ func (d *Dump) Registers(thread int) *Context {
 }
 
 // Reason returns why the process crashed, in the words of its operating system: "SIGSEGV /
-// SEGV_MAPERR", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; ""
-// without a crash. A code without a name is a number. The texts are those of rust-minidump.
+// SEGV_MAPERR", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; It
+// returns "" without a crash. Codes without names are numbers. The texts are rust-minidump's.
 func (d *Dump) Reason() string {
 	switch {
 	case d.Crash == nil:

@@ -1,9 +1,10 @@
-// Package dump is the model of a process that crashed, or of which a snapshot was taken: threads
-// with their registers, modules, memory, and the reason. Readers of minidumps and ELF cores produce
-// a Dump; the walker and the writers start from it. It knows no format and no symbols.
+// Package dump defines Dump, the model of a process that crashed or was captured in a snapshot:
+// threads with their registers, modules, memory, and the reason. Readers of minidumps and ELF cores
+// produce a Dump; the walker and the writers consume it. The package knows no formats and no
+// symbols.
 //
-// Addresses are those of the process. A number that a dump does not have is 0 and a text is empty,
-// unless documented otherwise.
+// Addresses are those of the process. Unless documented otherwise, numbers that a dump lacks are
+// 0, and texts are empty.
 package dump
 
 import (
@@ -23,27 +24,27 @@ type Problem = bin.Problem
 type Dump struct {
 	Format string           // "minidump", "ELF core"
 	Order  binary.ByteOrder // of words in memory
-	Arch   *arch.Arch       // nil for a CPU that is not known
+	Arch   *arch.Arch       // nil for an unknown CPU
 	System System
 	Time   time.Time // when the dump was written
 
-	// Size is the size of the file in bytes, 0 without a file: limits on what is made of the dump
-	// follow from it. For a compressed file it is less than the unpacked size if that is many times
-	// larger.
+	// Size is the size of the file in bytes, or 0 without a file. Limits on what is made from the
+	// dump depend on it. For a compressed file it is less than the unpacked size if that is many
+	// times larger.
 	Size int64
 
 	Process  Process
 	Threads  []Thread  // in the order of the dump
 	Modules  []Module  // by address; none overlaps another (see SetModules)
-	Unloaded []Module  // modules that were there before, by address
-	Memory   Memory    // what the dump holds of it
-	Maps     []Mapping // what the process had, by address
+	Unloaded []Module  // modules that were unloaded, by address
+	Memory   Memory    // memory that the dump holds
+	Maps     []Mapping // mappings of the process, by address
 	Crash    *Crash    // nil for a snapshot of a process that did not crash
 
-	// Main is the place in Modules of the program itself, or -1.
+	// Main is the index in Modules of the program itself, or -1.
 	Main int
-	// Requester is the id of the thread that asked for the dump, from Breakpad's writer;
-	// HasRequester says that there is one. Writer is the thread that wrote the dump, likewise.
+	// Requester is the id of the thread that requested the dump, as recorded by Breakpad's
+	// writer, if HasRequester is set. Writer is likewise the thread that wrote the dump.
 	Requester, Writer       uint32
 	HasRequester, HasWriter bool
 
@@ -55,10 +56,10 @@ type Dump struct {
 	Comment     string
 
 	// ReportID and ClientID are the GUIDs that Crashpad gave to the dump and to
-	// the installation of the program; "" without.
+	// the installation of the program, or "".
 	ReportID, ClientID string
 
-	Handles int // open handles that the dump lists, of Windows
+	Handles int // number of open handles in the dump, on Windows
 
 	Parts    []Part    // streams or notes, as they are in the file
 	Problems []Problem // damage, and what it cost
@@ -82,7 +83,7 @@ const (
 
 var osNames = [...]string{"unknown", "Linux", "Android", "Windows", "macOS", "iOS", "Solaris", "Fuchsia", "FreeBSD"}
 
-// String is the system's name.
+// String returns the system's name.
 func (o OS) String() string { return osNames[o] }
 
 // IsLinux reports whether the system has the Linux kernel.
@@ -98,7 +99,7 @@ func (o OS) Base(path string) string {
 }
 
 // CPU returns the name of the CPU in MODULE records (x86_64), or the dump's own name if its
-// registers are not known.
+// registers are unknown.
 func (d *Dump) CPU() string {
 	if d.Arch != nil {
 		return d.Arch.Name
@@ -111,9 +112,9 @@ type System struct {
 	OS      OS
 	Version string // "5.1.2600", "10.13.3"
 	Build   string // more of the version: "Service Pack 2", uname's text
-	CPU     string // as the dump's format calls it: amd64 in minidumps. Cores have numbers: it is Arch's name, or EM_...
+	CPU     string // as named in the dump's format: amd64 in minidumps. Cores have numbers: it is Arch's name, or EM_...
 	Model   string // vendor, family, model, stepping: "GenuineIntel family 6 model 13 stepping 8"
-	Detail  string // what else the dump's writer says about the system, as text
+	Detail  string // further information about the system from the dump's writer, as text
 	CPUs    int
 }
 
@@ -137,9 +138,9 @@ type Thread struct {
 	ID      uint32
 	Name    string
 	Context *Context // nil if the dump lacks it, or it cannot be read
-	Stack   Range    // the part of its stack that the dump holds; size 0 if none
+	Stack   Range    // part of its stack that is in the dump; size 0 if none
 	TEB     uint64   // Windows
-	Signal  int      // Linux: the signal that it was stopped by, of a core
+	Signal  int      // Linux: the signal that stopped it, in a core
 	Suspend uint32   // count
 	Prio    uint32   // priority, with Class
 	Class   uint32
@@ -155,16 +156,16 @@ func (r Range) Contains(addr uint64) bool { return addr-r.Addr < r.Size }
 type Module struct {
 	Range
 	Path      string // of the file, as the process had it
-	DebugFile string // name of its debug information, without folders: the PDB, DT_SONAME if it is known, or Path's last part
-	DebugPath string // the PDB with folders, as in the module's record; "" without
-	DebugID   string // Breakpad's id, as in MODULE records; "" if not known
-	CodeID    string // build-id or time and size in lower-case hexadecimal; "" if not known
+	DebugFile string // name of its debug information, without folders: the PDB, DT_SONAME if known, or Path's last part
+	DebugPath string // the PDB with folders, as in the module's record; or ""
+	DebugID   string // Breakpad's id, as in MODULE records; "" if unknown
+	CodeID    string // build-id, or time and size, in lower-case hexadecimal; "" if unknown
 	BuildID   []byte // ELF
 	Version   string // of the file: "5.1.2600.2180"
 	Product   string // version of the product that the file belongs to
 	Time      uint32 // PE: time stamp
 	Checksum  uint32
-	Bias      uint64 // what to subtract from an address to get that of the file; ELF cores
+	Bias      uint64 // subtracted from an address to get the file's; ELF cores
 }
 
 // Mapping is a part of the address space.
@@ -185,12 +186,12 @@ type Mapping struct {
 // Aux is an entry of the auxiliary vector.
 type Aux struct{ Key, Value uint64 }
 
-// Linker is what the dynamic linker of a Unix publishes for debuggers: its r_debug and the list of
-// link maps, in the linker's order.
+// Linker is what the dynamic linker of a Unix system publishes for debuggers: its r_debug and the
+// list of link maps, in the linker's order.
 type Linker struct {
 	Version uint32
-	Break   uint64 // r_brk: address of the function that is called at a change
-	Base    uint64 // r_ldbase: where the linker itself is
+	Break   uint64 // r_brk: address of the function called at a change
+	Base    uint64 // r_ldbase: address of the linker itself
 	Dynamic uint64 // address of the program's dynamic section
 	Section []byte // its contents
 	Maps    []LinkMap
@@ -209,7 +210,7 @@ type File struct {
 	Data []byte
 }
 
-// Annotation is a pair that the program's crash reporter set, or a value
+// Annotation is a key and value set by the program's crash reporter, or a value
 // without a key.
 type Annotation struct {
 	Module     string // path of the module that set it; "" for the process

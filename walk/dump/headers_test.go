@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// defines are the numbers that a C header gives names.
+// defines returns the numbers that a C header gives names.
 func defines(t *testing.T, pkg string, files ...string) map[string]uint32 {
 	t.Helper()
 	form := regexp.MustCompile(`(?m)^\s*#\s*define\s+(\w+)\s+\(*(?:\(NTSTATUS\)|\(DWORD\))?\s*(-?(?:0x[0-9a-fA-F]+|\d+))L?\)*`)

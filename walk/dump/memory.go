@@ -14,18 +14,18 @@ type Region struct {
 	Data []byte
 }
 
-// End is the address behind the last byte.
+// End returns the address after the last byte.
 func (r *Region) End() uint64 { return r.Addr + uint64(len(r.Data)) }
 
-// Memory is the known memory of a process: regions by address that do not overlap. Its methods may
-// be called concurrently.
+// Memory is the known memory of a process: regions sorted by address, without overlaps. Its
+// methods may be called concurrently.
 type Memory struct {
 	Regions []Region
 	Order   binary.ByteOrder
 }
 
-// NewMemory sorts regions. Of overlapping regions the first of the list counts, and the others are
-// cut; a region that would wrap around ends at the last address.
+// NewMemory returns a Memory with the given regions. Of overlapping regions the first in the list
+// counts, and the others are cut; a region that would wrap around ends at the last address.
 func NewMemory(order binary.ByteOrder, regions []Region) Memory {
 	m := Memory{Order: order, Regions: make([]Region, 0, len(regions))}
 	for _, r := range regions {
@@ -45,7 +45,7 @@ func NewMemory(order binary.ByteOrder, regions []Region) Memory {
 	return m
 }
 
-// last is the address of the last byte.
+// last returns the address of the last byte.
 func (r *Region) last() uint64 { return r.Addr + uint64(len(r.Data)-1) }
 
 func overlap(sorted []Region) bool {
@@ -142,7 +142,7 @@ func (h *indexHeap) Pop() any {
 	return x
 }
 
-// Find returns the region that holds an address, or nil.
+// Find returns the region that contains an address, or nil.
 func (m *Memory) Find(addr uint64) *Region {
 	lo, hi := 0, len(m.Regions)
 	for lo < hi {
@@ -167,8 +167,8 @@ func (m *Memory) Above(addr uint64) *Region {
 	return &m.Regions[i]
 }
 
-// Bytes returns up to n bytes from an address on, as far as one region or adjacent ones hold them.
-// The result may be part of the dump: the caller must not modify it.
+// Bytes returns up to n bytes at an address, as far as one region or adjacent ones hold them. The
+// result may be part of the dump: the caller must not modify it.
 func (m *Memory) Bytes(addr uint64, n int) []byte {
 	r := m.Find(addr)
 	if r == nil {

@@ -7,13 +7,13 @@ import (
 	"sort"
 )
 
-// SetModules sorts modules by address into d.Modules. main is the place of the program itself in
+// SetModules sorts modules by address into d.Modules. main is the index of the program itself in
 // the list, or -1.
 //
-// A size is only what the dump's writer knew. A module that reaches over the start of the next one
-// ends there, so that a wrong size costs nothing but itself. Of modules at the same address the
-// first of the list counts. A module without a size within another is left out, since it would hide
-// what is behind it. The result lists what was cut and dropped, in the order of addresses.
+// A size is only what the dump's writer knew. A module that overlaps the start of the next one is
+// cut there, so that a wrong size affects nothing else. Of modules at the same address the first in
+// the list counts. A module without a size inside another is left out, as it would hide the rest of
+// that one. The result lists what was cut and dropped, in order of address.
 func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 	order := make([]int, len(list))
 	for i := range order {
@@ -73,7 +73,7 @@ func SortMappings(list []Mapping) {
 	slices.SortStableFunc(list, func(a, b Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
-// ModuleAt returns the place in Modules of the one around an address, or -1.
+// ModuleAt returns the index in Modules of the module around an address, or -1.
 func (d *Dump) ModuleAt(addr uint64) int { return find(d.Modules, addr) }
 
 func find(modules []Module, addr uint64) int {
@@ -91,8 +91,8 @@ func find(modules []Module, addr uint64) int {
 	return lo - 1
 }
 
-// MappingAt returns the mapping around an address, or nil. If mappings overlap, it is the one that
-// starts last, if it reaches so far.
+// MappingAt returns the mapping around an address, or nil. If mappings overlap, it considers the
+// one that starts last.
 func (d *Dump) MappingAt(addr uint64) *Mapping {
 	i := d.mappingsTo(addr)
 	if i == 0 || !d.Maps[i-1].Contains(addr) {

@@ -75,8 +75,8 @@ func signalName(a *arch.Arch, signal int) string {
 	return fmt.Sprintf("signal %d", signal)
 }
 
-// Stopped reports whether the process was stopped to be dumped, as gcore and debuggers do, and did
-// not end: nothing ends by SIGSTOP.
+// Stopped reports whether the process was only stopped to be dumped, as gcore and debuggers do:
+// nothing ends by SIGSTOP.
 func (d *Dump) Stopped() bool {
 	return d.Crash != nil && (d.System.OS == Linux || d.System.OS == Android) && signalName(d.Arch, int(d.Crash.Code)) == "SIGSTOP"
 }

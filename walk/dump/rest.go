@@ -16,8 +16,8 @@ import (
 )
 
 // No format of dumps has a place for everything that the others hold. Writers put the rest, which
-// is small, into a note or a stream of symtool's own as JSON: other programs skip it, and readers
-// restore the dump that was written.
+// is small, into a note or stream of symtool's own, as JSON: other programs skip it, and readers
+// restore the original dump.
 
 // Owner and number of the note, and number of the stream.
 const (
@@ -73,9 +73,10 @@ type regs struct {
 	All     bool              // rather than changes
 }
 
-// Rest returns, as JSON, what a format cannot hold whose contexts hold the
-// registers for which holds is true, by place in Arch.Regs. perThread says that
-// the format has one context for a thread and its crash: that of the crash.
+// Rest returns, as JSON, what a format cannot hold; holds reports which
+// registers its contexts have, as indices in Arch.Regs. perThread means that
+// the format has a single context for a thread and its crash: that of the
+// crash.
 func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 	v := rest{
 		Version: restVersion, System: d.System, Time: d.Time, Process: d.Process, Modules: d.Modules, Main: d.Main, Unloaded: d.Unloaded,
@@ -231,7 +232,7 @@ func (r *regs) apply(c *Context, d *Dump) *Context {
 	return c
 }
 
-// ApplyRest replaces fields of the dump by what Rest returned.
+// ApplyRest replaces fields of the dump with what Rest returned.
 func (d *Dump) ApplyRest(data []byte) error {
 	var v rest
 	if err := json.Unmarshal(data, &v); err != nil {
@@ -308,7 +309,7 @@ func (d *Dump) applyCrash(v *restCrash, read *Crash) {
 	}
 }
 
-// keepMemory drops the memory outside of ranges.
+// keepMemory drops the memory outside ranges.
 func (d *Dump) keepMemory(ranges []Range) {
 	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	var kept []Region

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// two is a dump with a thread, another one that crashed, and memory.
+// two returns a dump with a thread, another one that crashed, and memory.
 func two() *Dump {
 	d := &Dump{Arch: arch.X86_64, Order: binary.LittleEndian, Main: -1}
 	for id := uint32(1); id < 3; id++ {

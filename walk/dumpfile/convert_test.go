@@ -119,8 +119,8 @@ func TestConvertAsOthersSee(t *testing.T) {
 	}
 }
 
-// backtrace is what gdb shows of the stacks of all threads, in the order of
-// their ids.
+// backtrace returns what gdb shows of the stacks of all threads, in the order
+// of their ids.
 func backtrace(t *testing.T, core, program, arguments string) string {
 	t.Helper()
 	shared := testenv.Shared(t, "data", "crashes", "system")

@@ -58,7 +58,7 @@ func tidyMIPS(facts map[string]int) {
 	}
 }
 
-// signals are the lines of $_siginfo.
+// signals returns the lines of $_siginfo.
 func signals(facts map[string]int) (lines []string) {
 	for line := range facts {
 		if strings.Contains(line, "\t$") {

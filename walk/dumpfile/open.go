@@ -1,5 +1,5 @@
-// Package dumpfile reads and writes the dumps of crashed processes, whatever their format, also
-// compressed ones.
+// Package dumpfile reads and writes dumps of crashed processes in any supported format,
+// including compressed ones. Use Open and Write.
 package dumpfile
 
 import (
@@ -23,9 +23,9 @@ import (
 
 // Format is a format of dumps.
 type Format struct {
-	Name  string   // as Write takes it
+	Name  string   // name that Write accepts
 	Title string   // for people: "a minidump"
-	Exts  []string // of names of files, with their dots
+	Exts  []string // extensions of file names, with dots
 }
 
 // format is a row of the table of formats.
@@ -58,8 +58,8 @@ func Formats() (all []Format) {
 	return all
 }
 
-// FormatOf is the name of a file's format, also of a compressed file. It is "" if the file is not a
-// dump or cannot be read; Open returns the reason.
+// FormatOf returns the name of a file's format, also of a compressed file. It returns "" if the
+// file is not a dump or cannot be read; Open returns the reason.
 func FormatOf(path string) string {
 	f, _, err := openRegular(path)
 	if err != nil {
@@ -92,19 +92,19 @@ func OtherFormat(format string) string {
 	return ""
 }
 
-// Write writes a dump in a format. The problems list what the format has no place for.
+// Write writes a dump in the named format. The problems list what the format cannot hold.
 func Write(w io.Writer, format string, d *dump.Dump) ([]dump.Problem, error) {
 	for i := range formats {
 		if formats[i].Name == format {
 			return formats[i].write(w, d)
 		}
 	}
-	return nil, fmt.Errorf("no format %q of dumps", format)
+	return nil, fmt.Errorf("unknown dump format %q", format)
 }
 
 const sniffSize = 64
 
-// Options configures Open. The zero value has no limit but the defaults.
+// Options configure Open. The zero value means default limits.
 type Options struct {
 	Name string // what errors call the dump; "" is its path
 	// TempDir is where a compressed dump is unpacked; "" is the system's folder
@@ -155,7 +155,7 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 	return &File{d, c}, nil
 }
 
-// Read reads a dump that is in memory with the reader of its format. The path is for messages.
+// Read reads a dump that is in memory. path is used in messages.
 func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -169,11 +169,12 @@ func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 			return formats[i].read(data, path, o)
 		}
 	}
-	return nil, &bin.Error{File: path, Msg: "not a dump that symtool reads: want " + formatNames()}
+	return nil, &bin.Error{File: path, Msg: "not a dump that symtool can read: want " + formatNames()}
 }
 
-// FaultError returns the error of a fault in the mapped memory of the file at path, which
-// debug.SetPanicOnFault turned into panic p; nil if p is nil. Other panics go on.
+// FaultError returns the error for a fault in the mapped memory of the file at path,
+// which debug.SetPanicOnFault turned into panic p; it returns nil if p is nil. It
+// propagates other panics.
 func FaultError(path string, p any) error {
 	if p == nil {
 		return nil
@@ -182,7 +183,7 @@ func FaultError(path string, p any) error {
 	if !ok {
 		panic(p)
 	}
-	return withPath(path, fmt.Errorf("the file became shorter, or cannot be read: fault at %#x", fault.Addr()))
+	return withPath(path, fmt.Errorf("the file was truncated, or cannot be read: fault at %#x", fault.Addr()))
 }
 
 func formatNames() string {

@@ -147,7 +147,7 @@ func TestFileShrinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := Read(c.data, path, Options{})
-	if err == nil || d != nil || !strings.Contains(err.Error(), "the file became shorter") {
+	if err == nil || d != nil || !strings.Contains(err.Error(), "the file was truncated") {
 		t.Errorf("%v, %v", d, err)
 	}
 }

@@ -48,7 +48,7 @@ type binaryFile struct {
 	data []byte
 }
 
-// missing is the part of a binary that is not in memory.
+// missing returns the part of a binary that is not in memory.
 func (r *reader) missing(m *dump.Module, b *binaryFile) (text []dump.Region) {
 	for _, p := range b.f.Segments {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 || p.Offset > uint64(len(b.data)) {

@@ -220,7 +220,7 @@ func TestManyModules(t *testing.T) {
 	}
 }
 
-// small is a core of some kilobytes.
+// small returns a core of some kilobytes.
 func small(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer

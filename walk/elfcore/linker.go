@@ -68,8 +68,8 @@ func (r *reader) eachDynamic(img *image, fn func(at uint64, tag elf.DynTag, valu
 	return 0, false
 }
 
-// programImage is the header of the program itself, behind which its program
-// headers are.
+// programImage returns the header of the program itself, after which its
+// program headers are.
 func (r *reader) programImage() *image {
 	phdr, ok := r.aux(atPHdr)
 	if !ok {

@@ -202,10 +202,10 @@ func nameMaps(maps []dump.Mapping, files []fileMap) []dump.Mapping {
 	return out
 }
 
-// last is the address of a range's last byte.
+// last returns the address of a range's last byte.
 func last(r dump.Range) uint64 { return r.Addr + r.Size - 1 }
 
-// behind is a range without its first n bytes.
+// behind returns a range without its first n bytes.
 func behind(r dump.Range, n uint64) dump.Range { return dump.Range{Addr: r.Addr + n, Size: r.Size - n} }
 
 func (f fileMap) behind(n uint64) fileMap {
@@ -213,8 +213,8 @@ func (f fileMap) behind(n uint64) fileMap {
 	return f
 }
 
-// mapping is the first size bytes of an entry that no segment covers. All that is known is that it
-// was mapped.
+// mapping returns the first size bytes of an entry that no segment covers. All that is known is
+// that it was mapped.
 func (f fileMap) mapping(size uint64) dump.Mapping {
 	return dump.Mapping{Range: dump.Range{Addr: f.Addr, Size: size}, Read: true, Offset: f.offset, Path: f.path}
 }

@@ -55,7 +55,7 @@ func (r *reader) imageAt(base uint64) *image {
 	return img
 }
 
-// end is the address behind the last segment.
+// end returns the address after the last segment.
 func (img *image) end() uint64 {
 	end := img.base
 	for _, p := range img.f.Segments {
@@ -187,8 +187,8 @@ func (r *reader) executable(start, end uint64) bool {
 	return false
 }
 
-// unnamedModules are found without NT_FILE: wherever there is an ELF header at
-// the start of a mapping. Names are the dynamic linker's, or else those that
+// unnamedModules returns found without NT_FILE: wherever there is an ELF header
+// at the start of a mapping. Names are the dynamic linker's, or else those that
 // libraries have for themselves.
 func (r *reader) unnamedModules() (list []dump.Module) {
 	heads := r.heads()
@@ -234,7 +234,7 @@ func (r *reader) heads() (list []uint64) {
 	return list
 }
 
-// mapFrom returns the place of the first mapping that ends behind an address.
+// mapFrom returns the place of the first mapping that ends after an address.
 func (r *reader) mapFrom(addr uint64) int {
 	lo, hi := 0, len(r.d.Maps)
 	for lo < hi {
@@ -247,8 +247,8 @@ func (r *reader) mapFrom(addr uint64) int {
 	return lo
 }
 
-// soname is the name that a library gives itself, without folders. known reports whether the core
-// shows that name, or that the library has none.
+// soname returns the name that a library gives itself, without folders. known reports whether the
+// core shows that name, or that the library has none.
 func (r *reader) soname(img *image) (own string, known bool) {
 	var name, table uint64
 	named, whole := false, false

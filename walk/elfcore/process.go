@@ -49,7 +49,7 @@ func (r *reader) readPSInfo(n note) {
 	r.problem("what the process is", n.offset, "NT_PRPSINFO of %d bytes, want 124, 128 or 136", len(n.desc))
 }
 
-// text is the bytes up to a NUL.
+// text returns the bytes up to a NUL.
 func text(b []byte) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]

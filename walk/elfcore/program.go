@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// programName is the path under which the program was started, or its short name.
+// programName returns the path under which the program was started, or its short name.
 func (r *reader) programName() string {
 	if at, ok := r.aux(atExecFn); ok {
 		if name, ok := r.cstring(at, maxPath); ok && name != "" {
@@ -70,7 +70,7 @@ func (r *reader) isCopy(img *image, program *dump.Module) bool {
 	return true
 }
 
-// headSize is that of an ELF header.
+// headSize returns that of an ELF header.
 func (r *reader) headSize() int {
 	if r.word == 4 {
 		return 52

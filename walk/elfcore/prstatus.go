@@ -69,7 +69,7 @@ const (
 // nip, msr, orig_gpr3, ctr, link, xer and ccr follow the general registers.
 var ppcGregs = numbered("r", 0, 32) + "srr0 - - ctr lr xer cr"
 
-// numbered is prefix0, prefix1, ... with a space behind each.
+// numbered returns prefix0, prefix1, ... with a space after each.
 func numbered(prefix string, from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -118,7 +118,7 @@ func layoutOf(a *arch.Arch, size int) *layout {
 
 const statusCurSig = 12 // offset of pr_cursig in struct elf_prstatus, a short
 
-// statusOffsets are those of pr_pid and pr_utime in struct elf_prstatus.
+// statusOffsets returns those of pr_pid and pr_utime in struct elf_prstatus.
 func statusOffsets(word int) (pid, utime int) {
 	if word == 4 {
 		return 24, 40

@@ -1,13 +1,14 @@
-// Package elfcore reads and writes the cores of Linux: ELF files of type ET_CORE whose PT_NOTE
-// segments describe threads and modules, and whose PT_LOAD segments are the memory.
+// Package elfcore reads and writes Linux cores: ELF files of type ET_CORE whose PT_NOTE
+// segments describe threads and modules, and whose PT_LOAD segments hold memory. Use Read and
+// Write.
 //
-// A core is written by the kernel (fs/binfmt_elf.c), by gdb's gcore, or by QEMU for the process
-// that it emulates. Notes are those of the kernel's include/uapi/linux/elf.h: NT_PRSTATUS, one for
-// each thread and followed by the thread's other notes, NT_PRPSINFO, NT_SIGINFO, NT_AUXV, NT_FILE.
-// The thread that crashed comes first.
+// Cores are written by the kernel (fs/binfmt_elf.c), by gdb's gcore, or by QEMU for the process it
+// emulates. Notes are defined in the kernel's include/uapi/linux/elf.h: NT_PRSTATUS, one for each
+// thread and followed by the thread's other notes, NT_PRPSINFO, NT_SIGINFO, NT_AUXV, NT_FILE. The
+// thread that crashed comes first.
 //
-// The kernel leaves out what is in files unchanged, which is all code: Read takes it from the
-// binaries that Options names.
+// The kernel leaves out unmodified file contents, which includes all code: Read takes them
+// from the binaries named in Options.
 //
 // # Where we differ
 //
@@ -36,20 +37,22 @@ import (
 // FormatError is damage at a place of a core.
 type FormatError = bin.Error
 
-// Options says where to find code that a core left out. The zero value reads the core alone.
+// Options say where to find code that a core left out. With the zero value, only the core is read.
 type Options struct {
-	// Binaries are files, or folders in which the binaries are found by build-id
-	// (.build-id/ab/cdef...), by their path in the process, by their name, or by the name under
-	// which the dynamic linker opened them. An entry that is not used is reported as a problem.
+	// Binaries are files, or folders in which binaries are found by build-id
+	// (.build-id/ab/cdef...), by their path in the process, by name, or by the name under which
+	// the dynamic linker opened them. An unused entry is reported as a problem.
 	Binaries []string
-	// Spare says that folders may serve other dumps, too: an unused one is not a problem.
+	// Spare means that folders may serve other dumps, too: an unused one is not a problem.
 	Spare bool
-	// AtPaths also looks for binaries whose build-id is in the core at their paths in the process.
+	// AtPaths also searches for binaries whose build-id is in the core at their paths in the
+	// process.
 	AtPaths bool
-	// ReadFile maps or reads a binary. The result becomes part of the Dump's memory and must stay
-	// valid as long. Nil for os.ReadFile.
+	// ReadFile maps or reads a binary. The result becomes part of the Dump's memory and must
+	// remain valid as long as that. nil means os.ReadFile.
 	ReadFile func(path string) ([]byte, error)
-	// Tried, if non-nil, is called with each file that was not the one looked for, and the reason.
+	// Tried, if non-nil, is called with each file that was examined and rejected, and the
+	// reason.
 	Tried func(path, why string)
 }
 
@@ -68,8 +71,8 @@ func Sniff(head []byte) bool {
 // Format is the name of the format in dump.Dump.
 const Format = "ELF core"
 
-// Read reads the core in data; path is for messages. The Dump's memory is part of data. The error
-// is a *FormatError if the file is not a core; lesser damage is reported in Dump.Problems.
+// Read reads the core in data; path is used in messages. The Dump's memory refers to data. The
+// error is a *FormatError if the file is not a core; lesser damage is reported in Dump.Problems.
 func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	lim := object.DefaultLimits()
 	lim.Core = true
@@ -135,7 +138,7 @@ func (r *reader) problem(lost string, offset uint64, format string, args ...any)
 		Err: &bin.Error{File: r.f.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}})
 }
 
-// aux is the value of an entry of the auxiliary vector.
+// aux returns the value of an entry of the auxiliary vector.
 func (r *reader) aux(key uint64) (uint64, bool) {
 	for _, a := range r.d.Auxv {
 		if a.Key == key {

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// stacksFile is a file that the process of stacksCore had mapped.
+// stacksFile returns a file that the process of stacksCore had mapped.
 func stacksFile(t testing.TB, path ...string) (name string, data []byte) {
 	t.Helper()
 	name = testenv.Input(t, append([]string{"crashes"}, path...)...)
@@ -26,7 +26,7 @@ func stacksFile(t testing.TB, path ...string) (name string, data []byte) {
 	return name, data
 }
 
-// firstPage is the header of a program with a build-id.
+// firstPage returns the header of a program with a build-id.
 func firstPage(t testing.TB) []byte {
 	_, data := stacksFile(t, "stacks")
 	return data[:4096]

@@ -17,9 +17,10 @@ import (
 // pageSize is the modulus by which the offsets of segments agree with their addresses.
 const pageSize = 4096
 
-// Write writes a core that gdb and Read open. Problems list what a core has no place for, or what a
-// debugger will miss. All but registers and memory is also in a note of our own, from which Read
-// restores it. The same Dump gives the same bytes. The error is that of an unknown d.Arch, or of w.
+// Write writes a core that gdb and Read can open. Problems list what a core cannot hold, or a
+// debugger will miss. Everything but registers and memory is also in a note of symtool's own, from
+// which Read restores it. Equal Dumps give equal bytes. The error is about an unknown d.Arch, or
+// from w.
 func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	if d.Arch == nil {
 		return nil, &bin.Error{Msg: fmt.Sprintf("the registers of CPU %q are not known: no core can be written", d.System.CPU)}
@@ -121,7 +122,7 @@ func (w *writer) empty(p piece, m *dump.Mapping) {
 	w.pieces = append(w.pieces, p)
 }
 
-// alone is memory that no mapping covers.
+// alone returns memory that no mapping covers.
 func alone(r dump.Region) piece {
 	return piece{Range: dump.Range{Addr: r.Addr, Size: uint64(len(r.Data))}, flags: elf.PF_R, data: r.Data}
 }

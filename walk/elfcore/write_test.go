@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// process is a dump of a process with two threads, of which the second crashed.
+// process returns a dump of a process with two threads, of which the second crashed.
 func process(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 	d := &dump.Dump{Arch: a, Order: order, Main: -1, System: dump.System{OS: dump.Linux}}
 	d.Process = dump.Process{ID: 70, HasID: true, Parent: 7, UID: 1000, GID: 1001, Name: "prog", Args: []string{"prog", "-x"},
@@ -184,7 +184,7 @@ func TestShortStatus(t *testing.T) {
 	}
 }
 
-// With 65,535 segments or more a section header has their number; without it the notes behind them
+// With 65,535 segments or more a section header has their number; without it the notes after them
 // give it.
 func TestManySegments(t *testing.T) {
 	d := process(arch.X86_64, binary.LittleEndian)

@@ -35,7 +35,7 @@ func (w *writer) addLinker() {
 	w.memory = dump.NewMemory(w.order, append(slices.Clone(w.memory), added...)).Regions
 }
 
-// debugAddr is the address of struct r_debug.
+// debugAddr returns the address of struct r_debug.
 func (w *writer) debugAddr(l *dump.Linker) (uint64, bool) {
 	for off := 0; off+2*w.word <= len(l.Section); off += 2 * w.word {
 		tag, _ := uintAt(l.Section, off, w.word, w.order)
@@ -47,7 +47,7 @@ func (w *writer) debugAddr(l *dump.Linker) (uint64, bool) {
 	return 0, false
 }
 
-// freePlace returns a page behind the first mapping with room behind it, where the process had
+// freePlace returns a page after the first mapping with room after it, where the process had
 // nothing.
 func (w *writer) freePlace() uint64 {
 	const room = 1 << 20 // more than any list of libraries takes
@@ -82,7 +82,7 @@ func (w *writer) rDebug(l *dump.Linker, list uint64) (b []byte) {
 	return b
 }
 
-// linkMaps writes the list of struct link_map, and behind it the names.
+// linkMaps writes the list of struct link_map, and after it the names.
 func (w *writer) linkMaps(l *dump.Linker, at uint64) (b []byte) {
 	size := uint64(5 * w.word)
 	name := at + size*uint64(len(l.Maps))

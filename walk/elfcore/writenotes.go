@@ -162,7 +162,7 @@ func (w *writer) putSlots(b []byte, slots []slot, ctx *dump.Context) {
 	}
 }
 
-// reportUnknown reports which registers are 0 in the core because their values are not known.
+// reportUnknown reports which registers are 0 in the core because their values are unknown.
 func (w *writer) reportUnknown(threads []dump.Thread) {
 	var names []string
 	count, none := 0, 0

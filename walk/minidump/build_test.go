@@ -59,7 +59,7 @@ func (m *builder) utf8(s string) uint32 {
 	return at
 }
 
-// put writes bytes outside of the streams and returns their size and place.
+// put writes bytes outside the streams and returns their size and place.
 func (m *builder) put(write func()) (size, at uint32) {
 	at = m.at()
 	write()

@@ -59,7 +59,7 @@ func (r *reader) layoutOf(data []byte) (found *layout, flags uint64) {
 	return nil, flags
 }
 
-// needed is where the registers of the groups in flags end. LLDB writes no more.
+// needed returns where the registers of the groups in flags end. LLDB writes no more.
 func (l *layout) needed(flags uint64) (end int) {
 	if flags&groupsMask == 0 || flags&l.vector != 0 {
 		return l.size

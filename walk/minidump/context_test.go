@@ -18,11 +18,11 @@ type contextCase struct {
 	arch  *arch.Arch
 	write func(m *builder)
 	want  string // "register=value ..."
-	none  string // a register that is not known
+	none  string // a register that is unknown
 	regs  int    // that are known
 }
 
-// series are the numbers from first on, n of them, of size bytes.
+// series returns the numbers from first on, n of them, of size bytes.
 func (m *builder) series(first, n, size int) *builder {
 	for i := range n {
 		if size == 4 {

@@ -303,7 +303,7 @@ func TestLLDBExceptions(t *testing.T) {
 	}
 }
 
-// damagedInputs are dumps to damage: ours, and the real ones if they are there.
+// damagedInputs returns dumps to damage: ours, and the real ones if they are there.
 func damagedInputs(t testing.TB) map[string][]byte {
 	inputs := map[string][]byte{
 		"windows.dmp": windowsDump(binary.LittleEndian), "windows-be.dmp": windowsDump(binary.BigEndian),

@@ -125,7 +125,7 @@ func amd64Layout() *layout {
 	return l
 }
 
-// armLayout is Breakpad's context and, for the registers that both have, that of Windows.
+// armLayout returns Breakpad's context and, for the registers that both have, that of Windows.
 func armLayout(cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM, flagsSize: 4, cpu: cpu, size: 336}
@@ -139,7 +139,7 @@ func armLayout(cpu uint64) *layout {
 	return l
 }
 
-// arm64Layout is that of Windows, which Breakpad adopted.
+// arm64Layout returns that of Windows, which Breakpad adopted.
 func arm64Layout() *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM64, flagsSize: 4, cpu: flagsARM64, size: 796, vector: float, vectorAt: 272, form: neonMS}

@@ -43,7 +43,7 @@ func (r *reader) procStatus(s span) {
 func (r *reader) cmdLine(s span) { r.d.Process.Args = nulTexts(s.data) }
 func (r *reader) environ(s span) { r.d.Process.Env = nulTexts(s.data) }
 
-// nulTexts are texts each of which ends at a NUL.
+// nulTexts returns texts each of which ends at a NUL.
 func nulTexts(b []byte) []string {
 	b = bytes.TrimSuffix(b, []byte{0})
 	if len(b) == 0 {
@@ -85,7 +85,7 @@ func (r *reader) linuxMaps(s span) {
 }
 
 // parseMapping reads a line of /proc/self/maps: "START-END rwxp OFFSET DEVICE
-// INODE PATH". The end is behind the last byte.
+// INODE PATH". The end is after the last byte.
 func parseMapping(line string) (m dump.Mapping, ok bool) {
 	var fields [5]string
 	for i := range fields {

@@ -68,7 +68,7 @@ func (r *reader) otherExceptions() {
 // kernel's the name that others use.
 func (r *reader) wholeModules() {
 	maps := r.d.Maps
-	ends := make([]uint64, len(maps)) // of the mappings of one file, one behind the other, from each on
+	ends := make([]uint64, len(maps)) // of the mappings of one file, one after the other, from each on
 	for i := len(maps) - 1; i >= 0; i-- {
 		ends[i] = maps[i].Addr + maps[i].Size
 		if i+1 < len(maps) && maps[i+1].Addr == ends[i] && maps[i+1].Path == maps[i].Path {

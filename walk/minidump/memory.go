@@ -40,7 +40,7 @@ func (r *reader) memory64List(s span) {
 			r.regions = append(r.regions, region)
 		}
 		if off+n < off {
-			off = uint64(len(r.data)) // nothing is behind this one
+			off = uint64(len(r.data)) // nothing is after this one
 		} else {
 			off += n
 		}

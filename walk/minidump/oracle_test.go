@@ -185,7 +185,7 @@ func reflectUint(v any) *uint64 {
 	return &n
 }
 
-// ours is the value of a field in the model.
+// ours returns the value of a field in the model.
 func (b *breakpad) ours(name string) (any, bool) {
 	d := b.d
 	var fields map[string]any
@@ -229,7 +229,7 @@ func (b *breakpad) ours(name string) (any, bool) {
 	return v, ok
 }
 
-// register is one of the current thread, or of the crash behind the last one.
+// register is one of the current thread, or of the crash after the last one.
 func (b *breakpad) register(name string) (any, bool) {
 	c := b.d.Threads[b.thread].Context
 	if b.region >= 0 {
@@ -749,7 +749,7 @@ func TestBreakpadMachineReadable(t *testing.T) {
 }
 
 // TestThreadNames looks for the names of threads without the reader: a string of
-// UTF-16 behind its length, and an entry of the list with its place behind the
+// UTF-16 after its length, and an entry of the list with its place after the
 // thread's id. Neither obj2yaml nor LLDB reads this stream.
 func TestThreadNames(t *testing.T) {
 	d := readDump(t, "minidumps", "breakpad", "thread_name_list.dmp")

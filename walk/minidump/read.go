@@ -42,7 +42,7 @@ func byteOrder(head []byte) (binary.ByteOrder, bool) {
 	return nil, false
 }
 
-// Read reads a minidump; data is the whole file, and the dump refers to it. The error is non-nil if
+// Read reads a minidump; data is the whole file, to which the dump refers. The error is non-nil if
 // nothing could be read; lesser damage is reported in Dump.Problems.
 func Read(data []byte, path string) (*dump.Dump, error) {
 	order, ok := byteOrder(data)
@@ -76,7 +76,7 @@ type reader struct {
 	contexts map[location]*dump.Context
 	// The number of bytes of the file that contexts, strings, and records and lists that streams refer to may still
 	// take: each byte of a file belongs to at most one of them. Writers may share a string, but within limits: a
-	// million modules with one name of a million bytes are an attack on whatever prints them.
+	// million modules with the same name of a million bytes are an attack on whatever prints them.
 	contextLeft, textLeft, restLeft, reuseLeft int
 
 	regions []dump.Region

@@ -12,7 +12,7 @@ import (
 // something to say.
 type label struct {
 	what string
-	i    int // number of an entry, -1 without
+	i    int // number of an entry, or -1
 }
 
 func (l label) String() string {
@@ -91,7 +91,7 @@ func (r *reader) fixed(b []byte) string {
 	return s
 }
 
-// cString is bytes up to a NUL.
+// cString returns bytes up to a NUL.
 func cString(b []byte) string {
 	b, _, _ = bytes.Cut(b, []byte{0})
 	return string(b)

@@ -13,12 +13,12 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Write writes a minidump as Breakpad's writer for Linux does, with the streams for which the dump
-// has something. Problems list what a minidump has no place for. The same Dump gives the same
-// bytes. The error is that of w, or of a dump whose lists alone take 4 GB.
+// Write writes a minidump like Breakpad's writer for Linux, with the streams for which the dump
+// has contents. Problems list what a minidump cannot hold. Equal Dumps give equal bytes. The error
+// is from w, or about a dump whose lists alone take 4 GB.
 //
-// Places in a minidump have 32 bits: memory comes before what refers to it, in MemoryList; of 4 GB
-// and more it comes last, in Memory64List.
+// Places in a minidump have 32 bits: memory comes before what refers to it, in MemoryList; memory
+// of 4 GB or more comes last, in Memory64List.
 func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	return newWriter(d).write(w)
 }
@@ -156,7 +156,7 @@ func (w *writer) placeMemory(headSize uint64) {
 	w.base = at + w.padding
 }
 
-// here is the current offset in the file.
+// here returns the current offset in the file.
 func (w *writer) here() uint64 { return w.base + w.size }
 
 // put writes bytes at a multiple of 8, and returns where they are.

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// full is a dump with something of all that a minidump has a place for.
+// full returns a dump with something of all that a minidump has a place for.
 func full(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 	d := &dump.Dump{Arch: a, Order: order, Main: 1, Time: time.Unix(1_700_000_000, 0).UTC()}
 	d.System = dump.System{OS: dump.Linux, Version: "6.1.2", Build: "Linux 6.1.2 x", CPUs: 8}

@@ -17,7 +17,7 @@ func hasStatus(d *dump.Dump) bool {
 	return fileOf(d, statusFile) != nil || isLinux(d) && (d.Process.HasID || d.Process.Name != "")
 }
 
-// procStatus is the file, or a substitute with the lines that identify the process.
+// procStatus returns the file, or a substitute with the lines that identify the process.
 func (w *writer) procStatus() []byte {
 	if f := fileOf(w.d, statusFile); f != nil {
 		return f.Data
@@ -83,7 +83,7 @@ func (w *writer) linuxMaps() []byte {
 }
 
 // dsoDebug writes Breakpad's MDRawDebug32 or 64: what the dynamic linker publishes for debuggers,
-// and behind it the program's dynamic section.
+// and after it the program's dynamic section.
 func (w *writer) dsoDebug() []byte {
 	l := w.d.Linker
 	pad := make([]byte, w.wordSize()-4)

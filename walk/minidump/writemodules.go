@@ -22,10 +22,10 @@ func (w *writer) moduleList() []byte {
 	return b
 }
 
-// modulePath is a module's path as Breakpad's client writes it on Linux, where
-// readers ask for symbols by its last part: with DT_SONAME in place of the file's
-// name, and behind it where the file is an archive, so that the module does not
-// begin with the file.
+// modulePath returns a module's path as Breakpad's client writes it on Linux,
+// where readers ask for symbols by its last part: with DT_SONAME in place of the
+// file's name, and after it where the file is an archive, so that the module does
+// not begin with the file.
 func (w *writer) modulePath(m *dump.Module) string {
 	if m.Path == "" && m.DebugFile == "" {
 		return unnamed(m.Addr)
@@ -40,7 +40,7 @@ func (w *writer) modulePath(m *dump.Module) string {
 	return m.Path[:len(m.Path)-len(base)] + m.DebugFile
 }
 
-// unnamed is the path of a module without a name, as in cores. Breakpad's and rust-minidump's
+// unnamed returns the path of a module without a name, as in cores. Breakpad's and rust-minidump's
 // writers leave such modules out; symbols could not be looked up for them. But Breakpad's walker
 // ends in an assertion at a frame in a module with an empty name, so that it gets one, of the form
 // in which Android names mappings without a file. The reader removes it again.

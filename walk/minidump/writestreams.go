@@ -82,7 +82,7 @@ func (w *writer) reportLost() {
 	}
 }
 
-// rest is the stream for what other streams have no place for.
+// rest returns the stream for what other streams have no place for.
 func (w *writer) rest() []byte {
 	var l *layout
 	if w.d.Arch != nil {

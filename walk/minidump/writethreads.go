@@ -20,8 +20,8 @@ func (w *writer) threadList() []byte {
 	return b
 }
 
-// stack is where a thread's stack is in the file: a part of the memory. In a dump with Memory64List
-// only its size is written.
+// stack returns where a thread's stack is in the file: a part of the memory. In a dump with
+// Memory64List only its size is written.
 func (w *writer) stack(r dump.Range) location {
 	for i, m := range w.d.Memory.Regions {
 		if skip := r.Addr - m.Addr; r.Addr >= m.Addr && skip < uint64(len(m.Data)) && r.Size > 0 {
@@ -156,8 +156,8 @@ func (l *layout) holds(reg int) bool {
 // inVector are registers that are parts of Context.Vector.
 var inVector = map[string]bool{"$fcw": true, "$fsw": true, "$mxcsr": true}
 
-// written is the size of the whole structure, of which l.size is what is read:
-// Breakpad takes no other.
+// written returns the size of the whole structure, of which l.size is what is
+// read: Breakpad takes no other.
 func (l *layout) written() int {
 	switch l.cpu {
 	case flagsARM:

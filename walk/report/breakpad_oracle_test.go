@@ -23,7 +23,7 @@ import (
 // recorded anew.
 const breakpadVar = "SYMTOOL_MINIDUMP_STACKWALK"
 
-// breakpadSays is what Breakpad prints of a dump, recorded as golden file name.
+// breakpadSays returns what Breakpad prints of a dump, recorded as golden file name.
 func breakpadSays(t *testing.T, name string, run func(tool string) string) string {
 	t.Helper()
 	path := filepath.Join(testenv.Root(t), "golden", "walk", "report", "breakpad", name)
@@ -83,14 +83,14 @@ func allKnown(a *walktest.Assembler) *walktest.Assembler {
 	return a
 }
 
-// breakpadFrames are the first two frames of Breakpad's walk of an assembled
-// process.
+// breakpadFrames returns the first two frames of Breakpad's walk of an
+// assembled process.
 func breakpadFrames(t *testing.T, tool string, a *walktest.Assembler) string {
 	t.Helper()
 	return twoFrames(breakpadText(t, tool, a))
 }
 
-// breakpadText is what Breakpad prints of an assembled process.
+// breakpadText returns what Breakpad prints of an assembled process.
 func breakpadText(t *testing.T, tool string, a *walktest.Assembler) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -196,7 +196,7 @@ func TestOracleBreakpadCrashes(t *testing.T) {
 }
 
 // withoutSignals drops the frames that signal handlers return to, and those that
-// were interrupted: Breakpad looks up the address in front of theirs.
+// were interrupted: Breakpad looks up the address before theirs.
 func withoutSignals(theirs, ours string) (string, string) {
 	for _, m := range regexp.MustCompile(`(?m)^(\d+)\|(\d+)\|[^|]*\|__restore_rt\|`).FindAllStringSubmatch(ours, -1) {
 		n, _ := strconv.Atoi(m[2])

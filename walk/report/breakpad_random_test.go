@@ -44,8 +44,8 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 	}
 }
 
-// randomWin is a process with a random stack. All functions have arguments of one
-// size, for there Breakpad differs (see stackwin.go).
+// randomWin returns a process with a random stack. All functions have arguments
+// of the same size, for there Breakpad differs (see stackwin.go).
 func randomWin(t *testing.T, rng *rand.Rand) *walktest.Assembler {
 	a := walktest.Assemble(t, arch.X86, dump.Windows)
 	programs := []string{

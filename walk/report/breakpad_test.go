@@ -60,7 +60,7 @@ func TestBreakpadOutput(t *testing.T) {
 	}
 }
 
-// stackLines are the frames of a stack: module, function or offset, and
+// stackLines returns the frames of a stack: module, function or offset, and
 // technique.
 func stackLines(d *dump.Dump, s *walk.Stack) (lines []string) {
 	for i := range s.Frames {
@@ -187,7 +187,7 @@ limit`, files[0], files[1], files[2], files[3])
 	}
 }
 
-// The registers of a 64-bit Windows process with a shadow stack are read behind
+// The registers of a 64-bit Windows process with a shadow stack are read after
 // what XSAVE added; the topmost function is a system call, a leaf.
 func TestBreakpadShadowStack(t *testing.T) {
 	r := breakpadWalk(t, "tiny-exe-with-cet-xsave.dmp")

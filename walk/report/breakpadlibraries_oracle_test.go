@@ -21,7 +21,7 @@ import (
 )
 
 // loaderSource is a program that loads libraries, as many as its first argument says of
-// those behind it, and crashes.
+// those after it, and crashes.
 const loaderSource = `
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -43,8 +43,8 @@ type systemLibrary struct {
 	function   uint64 // address of one that it exports
 }
 
-// openLibrary reads what dumps of a library need; ok is false for a file that is no
-// library with a name and a function.
+// openLibrary reads what dumps of a library need; ok is false for a file that is
+// not a library with a name and a function.
 func openLibrary(path string) (l systemLibrary, ok bool) {
 	if st, err := os.Lstat(path); err != nil || !st.Mode().IsRegular() || st.Size() > maxLibrary {
 		return l, false
@@ -68,8 +68,8 @@ func openLibrary(path string) (l systemLibrary, ok bool) {
 	return systemLibrary{path, names[0], symbols[i].Value}, true
 }
 
-// systemLibraries are the libraries of this system, those first whose files have other
-// names than they.
+// systemLibraries returns the libraries of this system, those first whose files have
+// other names than they.
 func systemLibraries(t *testing.T) (paths []string) {
 	t.Helper()
 	files, err := filepath.Glob("/usr/lib/*-linux-gnu/lib*.so.*")
@@ -90,10 +90,9 @@ func systemLibraries(t *testing.T) (paths []string) {
 	return append(paths, same...)
 }
 
-// loadedDump is the dump of a process with a hundred libraries of this system, and what
-// those need. A thread was
-// added for each of them, in a function of it: walkers look for the symbols of modules
-// on stacks only.
+// loadedDump returns the dump of a process with a hundred libraries of this system, and
+// what those need. A thread was added for each of them, in a function of it: walkers
+// look for the symbols of modules on stacks only.
 func loadedDump(t *testing.T) (d *dump.Dump, libraries []systemLibrary) {
 	t.Helper()
 	dir := t.TempDir()

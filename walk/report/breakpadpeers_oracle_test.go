@@ -40,7 +40,7 @@ type peerCrash struct {
 	truth               [][]peerFrame
 }
 
-// gdbFramesOf are the stacks of a file with gdb's backtraces.
+// gdbFramesOf returns the stacks of a file with gdb's backtraces.
 func gdbFramesOf(t *testing.T, path string) (stacks [][]peerFrame) {
 	t.Helper()
 	for _, stack := range gdbStacksOf(t, path) {
@@ -53,7 +53,7 @@ func gdbFramesOf(t *testing.T, path string) (stacks [][]peerFrame) {
 	return stacks
 }
 
-// truthFrames are the stacks of a truth.json, without the frames that are gdb's guess.
+// truthFrames returns the stacks of a truth.json, without the frames that are gdb's guess.
 func truthFrames(t *testing.T, path string) (stacks [][]peerFrame) {
 	t.Helper()
 	var doc struct {
@@ -110,8 +110,8 @@ func unpacked(t *testing.T, path string) string {
 	return to
 }
 
-// peerCrashes are the crashes: on x86-64 the dumps are Breakpad's own, of the other CPUs
-// what is made of the cores.
+// peerCrashes returns the crashes: on x86-64 the dumps are Breakpad's own, of the other
+// CPUs what is made of the cores.
 func peerCrashes(t *testing.T) (all []peerCrash) {
 	t.Helper()
 	for _, dump := range testenv.SharedGlob(t, "data", "crashes", "*", "dump.dmp") {
@@ -143,7 +143,7 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 	return all
 }
 
-// convertedCore is the minidump of a core, with the program's code, as others see it.
+// convertedCore returns the minidump of a core, with the program's code, as others see it.
 func convertedCore(t *testing.T, core, program string) string {
 	t.Helper()
 	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
@@ -160,7 +160,7 @@ func convertedCore(t *testing.T, core, program string) string {
 	return path
 }
 
-// peerStore is a store of what Breakpad's dump_syms writes.
+// peerStore returns a store of what Breakpad's dump_syms writes.
 func peerStore(t *testing.T, cases []peerCrash) string {
 	t.Helper()
 	store, debug := t.TempDir(), t.TempDir()
@@ -222,7 +222,7 @@ func linkDebug(t *testing.T, to, library string) {
 	}
 }
 
-// breakpadFramesOf are the stacks that Breakpad's walker finds with a store.
+// breakpadFramesOf returns the stacks that Breakpad's walker finds with a store.
 func breakpadFramesOf(t *testing.T, dump, symbols string) map[string][]peerFrame {
 	t.Helper()
 	stacks := map[string][]peerFrame{}
@@ -236,8 +236,8 @@ func breakpadFramesOf(t *testing.T, dump, symbols string) map[string][]peerFrame
 	return stacks
 }
 
-// lostOf are the frames of a stack that are not in that of others, in its order, which
-// has the most of them.
+// lostOf returns the frames of a stack that are not in that of others, in its order,
+// which has the most of them.
 func lostOf(want []peerFrame, stacks map[string][]peerFrame) []peerFrame {
 	best := want
 	for _, got := range stacks {
@@ -287,7 +287,7 @@ func TestOracleBreakpadPeers(t *testing.T) {
 	}
 	t.Logf("%d of %d frames, %d with dump_syms", found, all, peer)
 	// Full: 980 of 1,017, and 894. What is lost are names that gdb spells in another way,
-	// libc's inlined functions, and what is behind the signal handlers of x86 and mips64.
+	// libc's inlined functions, and what is after the signal handlers of x86 and mips64.
 	if share := 100 * found / all; share < 94 || found-peer < all/20 {
 		t.Errorf("%d of %d frames, %d with dump_syms; want 94 %%, and 5 %% more", found, all, peer)
 	}

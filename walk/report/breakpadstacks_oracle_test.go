@@ -35,7 +35,7 @@ func TestStacksBreakpad(t *testing.T) {
 	}
 }
 
-// frameLines are the lines of the pipe format that are frames.
+// frameLines returns the lines of the pipe format that are frames.
 func frameLines(machine string) (frames []string) {
 	for line := range strings.Lines(machine) {
 		if isFrame(line) {

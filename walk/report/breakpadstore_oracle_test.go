@@ -55,7 +55,7 @@ func storedAs(t *testing.T, dir, binary, debugFile, file string) {
 	}
 }
 
-// namedStore is a store of the programs and libraries of the crashes.
+// namedStore returns a store of the programs and libraries of the crashes.
 func namedStore(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -84,8 +84,8 @@ var (
 	gdbFrameOf  = regexp.MustCompile(`(?m)^#\d+ +(?:0x[0-9a-f]+ in )?(.*?) \(`)
 )
 
-// breakpadStacks are the functions of each thread's frames as Breakpad's walker finds
-// them, and the modules without symbols.
+// breakpadStacks returns the functions of each thread's frames as Breakpad's walker
+// finds them, and the modules without symbols.
 func breakpadStacks(t *testing.T, dump, symbols string) (stacks map[string][]string, missing []string) {
 	t.Helper()
 	cmd := exec.Command(testenv.BreakpadTool(t, "minidump_stackwalk"), "-m", dump, symbols)
@@ -106,14 +106,14 @@ func breakpadStacks(t *testing.T, dump, symbols string) (stacks map[string][]str
 	return stacks, slices.Compact(missing)
 }
 
-// plainFunction is a function's name without its parameters, and without what the C
-// library calls it within itself.
+// plainFunction returns a function's name without its parameters, and without what
+// the C library calls it within itself.
 func plainFunction(name string) string {
 	name, _, _ = strings.Cut(name, "(")
 	return strings.TrimPrefix(name, "__GI_")
 }
 
-// gdbStacksOf are those of gdb, which ends at main.
+// gdbStacksOf returns those of gdb, which ends at main.
 func gdbStacksOf(t *testing.T, path string) (stacks [][]string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -130,7 +130,7 @@ func gdbStacksOf(t *testing.T, path string) (stacks [][]string) {
 	return stacks
 }
 
-// lost are the elements of want that are not in got, in its order.
+// lost returns the elements of want that are not in got, in its order.
 func lost(want, got []string) (list []string) {
 	for _, name := range want {
 		if i := slices.Index(got, name); i >= 0 {
@@ -148,7 +148,7 @@ var threadStarts = []string{"_start", "clone3"}
 // Breakpad's own walker, over dumps whose modules Breakpad's client named, with a store
 // whose symbols were dumped from files of other names: it finds the symbols of every
 // module, and the frames that gdb finds but those that are named here, and nothing
-// behind the function in which a thread begins.
+// after the function in which a thread begins.
 func TestOracleBreakpadStore(t *testing.T) {
 	testenv.Oracle(t)
 	symbols := namedStore(t)

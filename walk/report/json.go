@@ -9,17 +9,17 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// DocumentSchema is the version of the fields that a Document has beside rust-minidump's schema.
+// Schema is the version of the fields that a Document has in addition to rust-minidump's schema.
 // New fields do not change it.
 const schema = 1
 
 // Document is the walk of a dump in the schema that rust-minidump publishes
-// (minidump-processor/json-schema.md), with the keys and their order of its output: consumers of
-// one read the other. Every key is always there, null where the value is not known. Addresses are
-// texts in hexadecimal, padded to the process's words. What the schema does not have is under keys
-// "symtool".
+// (minidump-processor/json-schema.md), with the keys and the order of its output, so that
+// consumers of one can read the other. Every key is always present, and null if the value is
+// unknown. Addresses are hexadecimal strings, padded to the process's word size. What the schema
+// lacks is under keys named "symtool".
 //
-// Where we differ:
+// Differences from rust-minidump:
 //   - modules and unloaded modules are in the order of their addresses, and
 //     main_module is the place of the program among them, null without;
 //   - an id, a version or a name that is not known is null, and not empty;
@@ -33,11 +33,11 @@ const schema = 1
 //   - function_offset and the like are of the same instruction, but behind a
 //     signal handler, where that is the one that was interrupted.
 //
-// Null in every document, since none of our readers keeps their values: cert_subject, handles,
-// mac_boot_args, mac_crash_info, proc_limits, soft_errors, symbol_url.
+// Always null, as our readers do not keep these values: cert_subject, handles, mac_boot_args,
+// mac_crash_info, proc_limits, soft_errors, symbol_url.
 type Document struct {
 	CrashInfo      docCrash           `json:"crash_info"`
-	CrashingThread *docCrashingThread `json:"crashing_thread"` // null without a crash and without a thread that asked for the dump
+	CrashingThread *docCrashingThread `json:"crashing_thread"` // null if no thread crashed or requested the dump
 	Handles        null               `json:"handles"`
 	// LinuxMemoryMapCount is the number of the process's mappings, on Linux.
 	LinuxMemoryMapCount *int        `json:"linux_memory_map_count"`
@@ -67,7 +67,7 @@ func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
 // docExtra is what we add to the schema about a dump.
 type docExtra struct {
-	Crash    *docCrashExtra `json:"crash"`    // null where the instruction could not be read
+	Crash    *docCrashExtra `json:"crash"`    // null if the instruction could not be read
 	Dump     string         `json:"dump"`     // where it was
 	Format   string         `json:"format"`   // "minidump", "ELF core"
 	Handles  int            `json:"handles"`  // how many the dump lists, of Windows
@@ -77,18 +77,18 @@ type docExtra struct {
 	Version  string         `json:"version"`  // of symtool
 }
 
-// DocumentOptions says what a Document contains.
+// DocumentOptions say what a Document contains.
 type DocumentOptions struct {
 	Dump    string // name of the dump
 	Version string // of symtool
-	Verdict any    // to be marshalled under symtool.verdict; nil without
-	// Registers gives all frames their registers, and not only the topmost of
+	Verdict any    // to be marshalled under symtool.verdict, or nil
+	// Registers gives registers to all frames, and not only to the topmost of
 	// crashing_thread.
 	Registers bool
 }
 
-// NewDocument makes the document of a walk. The dump and the Sources of the walk must stay open
-// until the last use of the document.
+// NewDocument returns the document of a walk. The dump and the Sources of the walk must remain
+// open until the last use of the document.
 func NewDocument(r *walk.Result, o DocumentOptions) *Document {
 	m := &documentMaker{r: r, d: r.Dump, o: o, digits: 16}
 	if a := m.d.Arch; a != nil && a.PtrSize == 4 {

@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// crashed is a dump of a process that crashed at 0x400000, at an instruction.
+// crashed returns a dump of a process that crashed at 0x400000, at an instruction.
 func crashed(t *testing.T, a *arch.Arch, os dump.OS, code string, crash dump.Crash, set map[string]uint64) *dump.Dump {
 	t.Helper()
 	b, err := hex.DecodeString(code)
@@ -282,7 +282,7 @@ func TestLastError(t *testing.T) {
 	}
 }
 
-// portions notes the largest part of what is written, and fails behind a limit.
+// portions notes the largest part of what is written, and fails after a limit.
 type portions struct {
 	largest, total, limit int
 }

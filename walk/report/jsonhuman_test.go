@@ -67,7 +67,7 @@ func parseHuman(text string) humanText {
 	return h
 }
 
-// humanFrames are the frames of a thread as rust-minidump would print them.
+// humanFrames returns the frames of a thread as rust-minidump would print them.
 func humanFrames(t *testing.T, doc *Document, s *walk.Stack, frames docFrames) (all []humanFrame) {
 	t.Helper()
 	base := func(path *string) string { return (*path)[strings.LastIndexAny(*path, `/\`)+1:] }
@@ -176,7 +176,7 @@ func TestPeerHuman(t *testing.T) {
 	}
 }
 
-// humanModules is the list of modules as rust-minidump prints it.
+// humanModules returns the list of modules as rust-minidump prints it.
 func humanModules(d *dump.Dump) (lines []string) {
 	for i := range d.Modules {
 		m := &d.Modules[i]

@@ -36,7 +36,7 @@ var peerCases = []peerCase{
 
 func (c *peerCase) name() string { return strings.TrimSuffix(c.json, ".txt") }
 
-// peerText is a file of rust-minidump's test suite without its header.
+// peerText returns a file of rust-minidump's test suite without its header.
 func peerText(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(testenv.Shared(t, "data", "minidumps", "rust-minidump", "expected", name))
@@ -71,7 +71,7 @@ func peerWalk(t *testing.T, c peerCase) *walk.Result {
 	return r
 }
 
-// decoded is a document as a consumer sees it.
+// decoded returns a document as a consumer sees it.
 func decoded(t *testing.T, doc *Document) map[string]any {
 	t.Helper()
 	var buf bytes.Buffer

@@ -18,7 +18,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// schemaPath is the schema of the documents.
+// schemaPath returns the schema of the documents.
 func schemaPath(t *testing.T) string {
 	return filepath.Join(testenv.Root(t), "golden", "walk", "report", "schema.json")
 }

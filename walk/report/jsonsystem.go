@@ -57,7 +57,7 @@ func systemInfo(d *dump.Dump) docSystem {
 	return doc
 }
 
-// processUptime is how long the process ran, in seconds.
+// processUptime returns how long the process ran, in seconds.
 func processUptime(d *dump.Dump) *int64 {
 	if d.Process.Started.IsZero() || d.Time.IsZero() {
 		return nil
@@ -98,7 +98,7 @@ func lsbRelease(d *dump.Dump) *docLSB {
 	return doc
 }
 
-// microcode is the version of the first processor's microcode, from /proc/cpuinfo.
+// microcode returns the version of the first processor's microcode, from /proc/cpuinfo.
 func microcode(d *dump.Dump) *string {
 	for line := range bytes.Lines(copiedFile(d, "/proc/cpuinfo")) {
 		key, value, _ := strings.Cut(string(line), ":")

@@ -100,7 +100,7 @@ type docFrame struct {
 
 // docFrameExtra is what we add to the schema about a frame.
 type docFrameExtra struct {
-	// FunctionGuessed says that the function is the nearest PUBLIC in front of the
+	// FunctionGuessed means that the function is the nearest PUBLIC before the
 	// instruction, and may have ended before it: see resolve.Symbols.Nearest.
 	FunctionGuessed bool `json:"function_guessed"`
 
@@ -108,8 +108,8 @@ type docFrameExtra struct {
 	// LinkageName is the name that the linker knows the function by, if the symbols have it.
 	LinkageName string `json:"linkage_name,omitempty"`
 	PC          string `json:"pc"` // of a caller the return address
-	// SignalHandlerReturn says that the frame is the code that a signal handler
-	// returns to.
+	// SignalHandlerReturn means that the frame is the code that a signal
+	// handler returns to.
 	SignalHandlerReturn bool   `json:"signal_handler_return"`
 	SP                  string `json:"sp"`
 	Technique           string `json:"technique"` // a name of Technique
@@ -180,7 +180,7 @@ func (m *documentMaker) frame(i int, f *walk.Frame) docFrame {
 	return doc
 }
 
-// sourceLine is the file and the line of a function.
+// sourceLine returns the file and the line of a function.
 func sourceLine(f *resolve.Frame) (file *string, line *uint32) {
 	if f.Line != 0 {
 		n := f.Line
@@ -189,7 +189,7 @@ func sourceLine(f *resolve.Frame) (file *string, line *uint32) {
 	return textOrNull(f.File), line
 }
 
-// registers are the registers of a frame by rust-minidump's names.
+// registers returns the registers of a frame by rust-minidump's names.
 func (m *documentMaker) registers(f *walk.Frame) map[string]string {
 	a := m.d.Arch
 	if a == nil {
@@ -203,7 +203,7 @@ func (m *documentMaker) registers(f *walk.Frame) map[string]string {
 }
 
 // crashedStack returns the place in Result.Stacks of the thread that crashed, or asked for the
-// dump; -1 without.
+// dump, or -1.
 func (m *documentMaker) crashedStack() int {
 	thread := m.d.RequestingThread()
 	if thread < 0 {

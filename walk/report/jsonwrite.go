@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// Write writes the document: on one line with its end, so that several documents are JSON Lines, or
-// indented by two spaces. Control characters are written as \u escapes. Otherwise the bytes are
-// those of encoding/json, but frames are made and written one by one, and modules written so: a stack
-// may have a million frames, a dump thousands of modules.
+// Write writes the document either on one line including its end, so that several documents form JSON
+// Lines, or indented by two spaces. Control characters are written as \u escapes. Otherwise the bytes
+// equal encoding/json's, but frames are made and written one by one, and so are modules: a stack may
+// have a million frames, and a dump thousands of modules.
 func (d *Document) Write(w io.Writer, indent bool) error {
 	s := documentWriters.Get().(*documentWriter)
 	s.w.Reset(w)

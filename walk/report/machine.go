@@ -11,7 +11,7 @@ import (
 )
 
 // WriteMachine writes a result in the form of Breakpad's minidump_stackwalk -m:
-// lines with fields between vertical bars,
+// lines of fields separated by vertical bars,
 //
 //	OS|name|version
 //	CPU|name|model|number
@@ -19,12 +19,12 @@ import (
 //	Crash|reason|address|thread
 //	Module|file|version|debug file|debug id|first address|last address|main
 //
-// and behind an empty line one for each frame, the thread that crashed first:
+// and after an empty line one for each frame, the thread that crashed first:
 //
 //	thread|frame|module|function|file|line|offset
 //
-// Bars and line breaks in a field are left out, as Breakpad does; what else a
-// terminal might act on is escaped.
+// Bars and line breaks in a field are left out, as in Breakpad; anything else
+// that could affect a terminal is escaped.
 func WriteMachine(w io.Writer, r *walk.Result) error {
 	p := &machineWriter{Writer: bufio.NewWriter(w), view: newView(r)}
 	p.head()

@@ -1,5 +1,5 @@
-// Package report writes walks: for people and for programs as Breakpad prints them, and as JSON in
-// rust-minidump's schema.
+// Package report writes walks as text and machine-readable lines in Breakpad's forms, and as JSON
+// in rust-minidump's schema.
 package report
 
 import (
@@ -12,20 +12,20 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// TextOptions configures WriteText. The zero value prints the frames of all threads without
-// registers.
+// TextOptions configure WriteText. With the zero value, the frames of all threads are
+// printed without registers.
 type TextOptions struct {
 	Registers bool // known registers of each frame
 	Stack     bool // bytes of the stack between a frame and its caller, and the functions that words there point to
-	Brief     bool // frames alone: of the thread that crashed or asked for the dump; of all if there is no such thread
+	Brief     bool // frames only, of the thread that crashed or requested the dump, or of all if there is no such thread
 
-	// Ends adds what Breakpad does not print: ids and names of threads, modules
-	// that are unloaded, notes, and why each walk ended.
+	// Ends adds what Breakpad does not print: ids and names of threads,
+	// unloaded modules, notes, and why each walk ended.
 	Ends bool
 }
 
-// WriteText writes a result for people, in the form of Breakpad's
-// minidump_stackwalk. Characters that a terminal might act on are escaped.
+// WriteText writes a result as text in the form of Breakpad's
+// minidump_stackwalk. Characters that could affect a terminal are escaped.
 //
 // Where we differ from Breakpad: crash reasons and unknown codes that it has no
 // name for have the names of dump.Dump.Reason; an inlined function's offset that
@@ -176,7 +176,7 @@ func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	p.put("\n")
 }
 
-// foundBy is the text behind "Found by: ".
+// foundBy returns the text behind "Found by: ".
 func (p *textWriter) foundBy(f *walk.Frame) string {
 	if f.By == walk.ByReturn && p.d.System.OS == dump.Windows {
 		return "simulating a return from leaf function"
@@ -222,7 +222,7 @@ func (p *textWriter) modules() {
 	}
 }
 
-// symbolIssue is a warning about a module on a stack whose symbols are missing or damaged.
+// symbolIssue returns a warning about a module on a stack whose symbols are missing or damaged.
 func (p *textWriter) symbolIssue(i int) string {
 	m, kind := &p.d.Modules[i], ""
 	switch p.issues[symbolKey(m)] {

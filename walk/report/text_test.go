@@ -34,9 +34,9 @@ func machineOf(t *testing.T, r *walk.Result) string {
 	return b.String()
 }
 
-// shownProcess is a process with all that the outputs show: inlined functions,
-// modules without symbols, with damaged ones and unloaded ones, three threads of
-// which one wrote the dump, and names that a terminal must not see.
+// shownProcess returns a process with all that the outputs show: inlined
+// functions, modules without symbols, with damaged ones and unloaded ones, three
+// threads of which one wrote the dump, and names that a terminal must not see.
 func shownProcess(t *testing.T) *walktest.Assembler {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("/usr/bin/app|\x1b[31m", 0x400000, 0x10000, `FILE 0 /src/main.c

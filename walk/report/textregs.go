@@ -54,7 +54,7 @@ func hasAll(a *arch.Arch, f *walk.Frame, list []arch.ShownReg) bool {
 	return true
 }
 
-// archOf is the CPU of a thread's registers: in a dump of several CPUs it is not the dump's.
+// archOf returns the CPU of a thread's registers: in a dump of several CPUs it is not the dump's.
 func (v *view) archOf(s *viewStack) *arch.Arch {
 	if c := v.d.Registers(s.Thread); c != nil {
 		return c.Arch

@@ -81,7 +81,7 @@ func (v *view) note(s *walk.Stack) {
 
 func symbolKey(m *dump.Module) string { return debugFile(m) + "\n" + m.DebugID }
 
-// module is that of a frame, loaded or not, or nil.
+// module returns that of a frame, loaded or not, or nil.
 func (v *view) module(f *walk.Frame) *dump.Module {
 	if f.Module >= 0 {
 		return &v.d.Modules[f.Module]
@@ -96,7 +96,7 @@ func (v *view) module(f *walk.Frame) *dump.Module {
 
 // place returns function, file and line of f.Names[k], as far as they are known, and the offset
 // from the line's code, the function or the module. That of an inlined function is the offset of
-// the call, not of the return address behind it.
+// the call, not of the return address after it.
 func (v *view) place(f *walk.Frame, k int) (name, file string, line uint32, off uint64) {
 	pc := f.PC
 	if k+1 < len(f.Names) {
@@ -117,7 +117,7 @@ func (v *view) place(f *walk.Frame, k int) (name, file string, line uint32, off 
 	return name, "", 0, pc - f.Start
 }
 
-// systemName is Breakpad's name of a system.
+// systemName returns Breakpad's name of a system.
 func systemName(os dump.OS) string {
 	switch os {
 	case dump.Windows:
@@ -128,8 +128,8 @@ func systemName(os dump.OS) string {
 	return os.String()
 }
 
-// systemVersion is the version with its details. A minidump without them has zeros and an empty
-// text.
+// systemVersion returns the version with its details. A minidump without them has zeros and an
+// empty text.
 func systemVersion(d *dump.Dump) string {
 	s := &d.System
 	switch {
@@ -149,8 +149,8 @@ func cpuModel(d *dump.Dump) string {
 	return d.System.Model
 }
 
-// debugFile is a module's debug file in the form of a minidump: "" without a name in its record,
-// except for ELF files, whose record has no name.
+// debugFile returns a module's debug file in the form of a minidump: "" without a name in its
+// record, except for ELF files, whose record has no name.
 func debugFile(m *dump.Module) string {
 	if len(m.BuildID) == 0 && m.DebugPath == "" {
 		return ""
@@ -158,10 +158,10 @@ func debugFile(m *dump.Module) string {
 	return text.Base(m.DebugFile)
 }
 
-// lastByte is the address of a module's last byte.
+// lastByte returns the address of a module's last byte.
 func lastByte(m *dump.Module) uint64 { return m.Addr + max(m.Size, 1) - 1 }
 
-// cpuName is Breakpad's name of a CPU.
+// cpuName returns Breakpad's name of a CPU.
 func cpuName(d *dump.Dump) string {
 	if d.Arch == arch.X86_64 {
 		return "amd64"
@@ -169,7 +169,7 @@ func cpuName(d *dump.Dump) string {
 	return d.CPU()
 }
 
-// breakpadReason is why the process crashed in Breakpad's words.
+// breakpadReason returns why the process crashed in Breakpad's words.
 func breakpadReason(d *dump.Dump) string {
 	reason := d.Reason()
 	first, second, _ := strings.Cut(reason, " / ")
@@ -216,7 +216,7 @@ const (
 	pureVirtualCall  = 2
 )
 
-// assertionText is the sentence about a failed check.
+// assertionText returns the sentence about a failed check.
 func assertionText(a *dump.Assertion) string {
 	var b strings.Builder
 	switch a.Type {
@@ -242,7 +242,7 @@ func assertionText(a *dump.Assertion) string {
 	return b.String()
 }
 
-// uptime is how many seconds the process ran.
+// uptime returns how many seconds the process ran.
 func uptime(d *dump.Dump) (seconds int64, ok bool) {
 	if d.Time.IsZero() || d.Process.Started.IsZero() || d.Time.Unix() < d.Process.Started.Unix() {
 		return 0, false

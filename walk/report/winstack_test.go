@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// winStack is a process of 32-bit Windows with a stack of five functions: by program strings with
-// and without a frame pointer, and by the sizes of FPO.
+// winStack returns a process of 32-bit Windows with a stack of five functions: by program strings
+// with and without a frame pointer, and by the sizes of FPO.
 func winStack(t *testing.T) *walktest.Assembler {
 	text, err := os.ReadFile(testenv.Input(t, "crashes", "win.sym"))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // cause is what a stack was lost by, until its findings are sorted. Findings further down follow
 // from it: registers there are guesses.
 type cause struct {
-	finding int // place in Findings, -1 without
-	module  int // place in Dump.Modules whose symbols are missing, -1 without
+	finding int // place in Findings, or -1
+	module  int // place in Dump.Modules whose symbols are missing, or -1
 }
 
 // noCause is the cause of a stack that was lost because rules are missing: the counts of guesses
@@ -18,7 +18,7 @@ type cause struct {
 var noCause = cause{-1, -1}
 
 // consequences are the kinds of findings that follow from a stack that is lost above. Two sources
-// that differ at one address do so whatever the stack is.
+// that differ at the same address do so whatever the stack is.
 var consequences = []string{KindFramePointer, KindRulesFail, KindNoCall, KindMemory, KindBroken}
 
 // lose notes the cause by which the current stack was lost, unless it was lost before: behind frame
@@ -130,7 +130,7 @@ func (v *verifier) countsFinding() int {
 	return slices.IndexFunc(v.verdict.Findings, func(x Finding) bool { return x.Kind == KindScan || x.Kind == KindShare })
 }
 
-// causeOf returns the place of the finding that x follows from, -1 without.
+// causeOf returns the place of the finding that x follows from, or -1.
 func (v *verifier) causeOf(x *Finding, modules map[int]int, counts int) int {
 	switch {
 	case x.after == nil:

@@ -34,8 +34,8 @@ func (v *verifier) conclude() {
 	c.Conclusion = fmt.Sprintf("the symbols hold: %d of %s by CFI", c.CountedCFI, count(c.Counted, "caller frame", "caller frames")) + lost
 }
 
-// lostBehindAllowed is the number of stacks that did not come to their end behind modules whose
-// symbols may be missing, which is not an error.
+// lostBehindAllowed returns the number of stacks that did not come to their end behind modules
+// whose symbols may be missing, which is not an error.
 func (v *verifier) lostBehindAllowed() int {
 	stacks := map[int]bool{}
 	for i, d := range v.broken {

@@ -69,7 +69,7 @@ func (v *verifier) unended(u *walk.Inspector, s *walk.Stack, f *walk.Frame, step
 // walk ended: as many as a large array takes.
 const wordsAbove = 4096
 
-// nothing describes a frame without a caller, outside of functions where threads begin.
+// nothing describes a frame without a caller, outside functions where threads begin.
 func (v *verifier) nothing(u *walk.Inspector, f *walk.Frame, steps []walk.Step, x *Finding) {
 	why := "its rules give no caller"
 	if !hasRules(steps) {
@@ -102,7 +102,7 @@ func (v *verifier) bareHere(i int) (Blame, string) {
 }
 
 // wordsNear is how near to a return address of 0 there must be another one, for the stack to go on:
-// behind the end of a thread's stack may be another thread's.
+// after the end of a thread's stack may be another thread's.
 const wordsNear = 128
 
 // zero adds a finding about a return address of 0 that is not where the stack begins: memory that

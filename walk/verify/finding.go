@@ -58,8 +58,8 @@ var kindOrder = []string{
 	KindBroken, KindScan, KindShare, KindUnused, KindExtraRules, KindSameEffect, KindNoFunction,
 }
 
-// Finding is one thing that is wrong or odd. Those at one address of a module are merged, with the
-// values of the first stack that goes through it.
+// Finding is one thing that is wrong or odd. Those at the same address of a module are merged,
+// with the values of the first stack that goes through it.
 type Finding struct {
 	Severity Severity `json:"severity"`
 	Kind     string   `json:"kind"`
@@ -84,7 +84,7 @@ type Finding struct {
 	weight   int    // the heavier one of a kind goes first
 	late     bool   // no stack is lost there first: other findings explain more
 	after    *cause // what the finding follows from; nil if from nothing
-	ofModule int    // 1 + the place in Dump.Modules of the module whose symbols are concerned; 0 without
+	ofModule int    // 1 + the place in Dump.Modules of the module whose symbols are concerned, or 0
 }
 
 // Side is one source's result for a step.
@@ -177,8 +177,8 @@ func (v *verifier) isFull(s Severity) bool {
 	return len(v.verdict.Findings) >= limit
 }
 
-// number is the place of a frame in the current stack: that of the current frame, or of the one
-// before.
+// number returns the place of a frame in the current stack: that of the current frame, or of
+// the one before.
 func (v *verifier) number(s *walk.Stack, f *walk.Frame) int {
 	if v.current > 0 && f == &s.Frames[v.current-1] {
 		return v.current - 1

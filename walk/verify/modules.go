@@ -56,7 +56,7 @@ func (v *verifier) describe(i int) Module {
 	return x
 }
 
-// symbolsOf returns a module's symbols, nil without.
+// symbolsOf returns a module's symbols, or nil.
 func (v *verifier) symbolsOf(i int) resolve.Symbols {
 	if i < 0 {
 		return nil
@@ -130,7 +130,7 @@ func (m *Module) named() string {
 	return strings.TrimSpace(m.Name + " " + m.DebugID)
 }
 
-// short is a module's name alone.
+// short returns a module's name alone.
 func (m *Module) short() string {
 	if m.Name == "" {
 		return m.named()
@@ -210,9 +210,9 @@ const (
 	maxFunctions = 2
 )
 
-// culprits names the modules behind which callers are guesses without a finding that explains them,
-// those first behind which stacks were lost, and the reason; rest is the number of such callers.
-// The heaviest error so far is to blame, or the source that lacks rules.
+// culprits names the modules after which callers are guesses without a finding that explains them,
+// those first after which stacks were lost, and the reason; rest is the number of such callers. The
+// heaviest error so far is to blame, or the source that lacks rules.
 func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	var list []int
 	for i, d := range v.broken {
@@ -244,7 +244,7 @@ func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	return cmp.Or(blame, v.mostly(), BlameSymbols), text, rest
 }
 
-// lacks returns whose fault it is that callers behind a module are a guess, and the reason.
+// lacks returns whose fault it is that callers after a module are a guess, and the reason.
 func (v *verifier) lacks(i int) (Blame, string) {
 	m := v.module(i)
 	switch {

@@ -83,7 +83,7 @@ func (b *cfiBlock) lines() (out []string) {
 	return out
 }
 
-// row is the rules in force at an address; nil without rules.
+// row returns the rules in force at an address; nil without rules.
 func (b *cfiBlock) row(t *testing.T, n *cfi.Names, rva uint64) *cfi.Row {
 	t.Helper()
 	if rva-b.start >= b.size {
@@ -174,7 +174,7 @@ func withoutLoad(tokens []string) []string {
 	return tokens[:len(tokens)-1]
 }
 
-// inForce is the number of the last record at or below an address.
+// inForce returns the number of the last record at or below an address.
 func (b *cfiBlock) inForce(rva uint64) (last int) {
 	for i, r := range b.records {
 		if r.at <= rva {

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// sourceName is how findings name a source.
+// sourceName returns how findings name a source.
 func sourceName(t walk.Technique) string {
 	switch t {
 	case walk.ByEHFrame:
@@ -67,7 +67,7 @@ func faultOf(a, b *walk.Step) cfi.Reg {
 	return cfi.RA
 }
 
-// compared are the registers by which two steps are compared, beside the
+// compared returns the registers by which two steps are compared, beside the
 // program counter and the stack pointer: those that functions save, and any
 // other of which both have a rule.
 func compared(u *walk.Inspector, a, b *walk.Step) (regs []cfi.Reg) {
@@ -90,7 +90,7 @@ func compared(u *walk.Inspector, a, b *walk.Step) (regs []cfi.Reg) {
 	return regs
 }
 
-// register is the number of one of the CPU's registers.
+// register returns the number of one of the CPU's registers.
 func register(u *walk.Inspector, name string) cfi.Reg {
 	i, _ := u.Arch().RegIndex(name)
 	return cfi.Reg(i)
@@ -179,7 +179,7 @@ func side(u *walk.Inspector, s *walk.Step, d difference) Side {
 	return x
 }
 
-// ruleText is the rule of a register, after that of .cfa, on which it depends.
+// ruleText returns the rule of a register, after that of .cfa, on which it depends.
 func ruleText(u *walk.Inspector, row *cfi.Row, reg cfi.Reg) string {
 	text := ".cfa: " + row.CFA.String()
 	name := ".ra"

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// damage is what is broken behind a module's frames, or was found without rules.
+// damage is what is broken after a module's frames, or was found without rules.
 type damage struct {
 	broken map[int]bool // places in Result.Stacks
 	weak   int          // callers by frame pointers and scanning
@@ -142,7 +142,7 @@ func (v *verifier) guess(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps 
 	v.lose(f)
 }
 
-// isThere reports whether a frame belongs to the stack, as far as can be known: behind a guess for
+// isThere reports whether a frame belongs to the stack, as far as can be known: after a guess for
 // another reason it may not.
 func (v *verifier) isThere(f *walk.Frame) bool {
 	return v.after == nil || *v.after == noCause && f.Trust >= walk.TrustFramePtr
@@ -155,7 +155,7 @@ func (d *damage) without(f *walk.Frame) {
 	}
 }
 
-// leadsNowhere adds a finding if rules lead to an address outside of code.
+// leadsNowhere adds a finding if rules lead to an address outside code.
 func (v *verifier) leadsNowhere(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) bool {
 	for i := range steps {
 		x := &steps[i]

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// place is where a finding about a frame is: "libfoo.so+0x1234".
+// place returns where a finding about a frame is: "libfoo.so+0x1234".
 func (x *Finding) place() string {
 	switch {
 	case x.PC == 0:
@@ -22,7 +22,7 @@ func (x *Finding) place() string {
 	return x.Module + "+" + x.RVA.String()
 }
 
-// sentence is the finding with its place.
+// sentence returns the finding with its place.
 func (x *Finding) sentence() string {
 	place := x.place()
 	if place == "" {

@@ -44,8 +44,8 @@ func judged(t *testing.T, core string, s *walk.Sources, binaries []string, chang
 	return r, v
 }
 
-// functionsOf are the functions of all stacks: those of one stack apart by spaces,
-// runs of one function once.
+// functionsOf returns the functions of all stacks: those of one stack apart by
+// spaces, runs of one function once.
 func functionsOf(r *walk.Result) string {
 	var stacks []string
 	for i := range r.Stacks {
@@ -210,7 +210,7 @@ func TestVerdictWithoutTrampoline(t *testing.T) {
 }
 
 // What is said of a crash with a library holds by all there is, and blames the
-// library where that is missing or another build's; a stack that is lost behind a
+// library where that is missing or another build's; a stack that is lost after a
 // library that may be missing is said to be.
 func TestVerdictLibrary(t *testing.T) {
 	dir := testenv.Input(t, "crashes")
@@ -340,7 +340,7 @@ func TestVerdictsModuleMissing(t *testing.T) {
 	}
 }
 
-// withoutModule is a store without a module's symbols.
+// withoutModule returns a store without a module's symbols.
 func withoutModule(t *testing.T, store, name string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -28,8 +28,8 @@ const (
 )
 
 // crelTable is the contents of such a section, which is held in memory: it is a
-// fraction of what SHT_RELA takes. An entry can be read only behind
-// those before it, so that it is kept where each blockRelocs-th one begins.
+// fraction of what SHT_RELA takes. An entry can be read only after those before
+// it, so that it is kept where each blockRelocs-th one begins.
 type crelTable struct {
 	c      bin.Cursor // at the first entry
 	bits   uint       // flags of an entry

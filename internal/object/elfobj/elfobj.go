@@ -52,7 +52,7 @@ type File struct {
 	Flags   uint32 // e_flags; processor specific
 	Entry   uint64 // e_entry
 
-	// TableEnd is the offset behind the section headers, of which most files have
+	// TableEnd is the offset after the section headers, of which most files have
 	// nothing; 0 if the ELF header does not give it. The file may be shorter.
 	TableEnd uint64
 
@@ -238,7 +238,7 @@ func (f *File) guard(section string, fn func() error) (err error) {
 	return fn()
 }
 
-// readAt fills buf from off, both known to be inside of the file.
+// readAt fills buf from off, both known to be inside the file.
 func (f *File) readAt(buf []byte, off int64) error {
 	n, err := f.r.ReadAt(buf, off)
 	if n == len(buf) {

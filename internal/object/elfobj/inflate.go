@@ -95,7 +95,7 @@ const (
 	maxWindow = 128 << 20
 )
 
-// decoder decompresses into out from pos on, behind the last inflate.Window bytes that it gave, and
+// decoder decompresses into out from pos on, after the last inflate.Window bytes that it gave, and
 // returns the end of what it filled: before len(out) only with an error, io.EOF at the end.
 type decoder interface {
 	Decode(out []byte, pos int) (int, error)

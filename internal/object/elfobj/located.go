@@ -9,7 +9,7 @@ import (
 // Call frame information of a file without section headers is found as
 // unwinders find it: PT_ARM_EXIDX is the index table, and PT_GNU_EH_FRAME is
 // .eh_frame_hdr, which says where .eh_frame is (LSB 5.0 core, 10.6.2). Where a
-// section ends is not known:
+// section ends is unknown:
 //
 //   - .eh_frame ends with the first terminator behind the last FDE that the
 //     table of .eh_frame_hdr names;

@@ -13,7 +13,7 @@ const mapOver = 4 << 20
 // Map returns the contents, uncompressed, as Data does; those of a large section
 // are not read but mapped into memory, from the file or from the temporary file
 // that they were inflated to, and valid until Release or Close. Drop gives back
-// the memory of the parts that were looked at; they may be looked at again.
+// the memory of the parts that were examined; they may be examined again.
 //
 // If the file shrinks while it is mapped, access to the missing part faults:
 // callers must read the bytes under debug.SetPanicOnFault, in a goroutine that

@@ -80,7 +80,7 @@ func (f *File) loadedSegments() (all []*object.Section) {
 // container is a File as object.Container.
 type container struct{ f *File }
 
-// Of returns the ELF file behind an object, or nil.
+// Of returns the ELF file after an object, or nil.
 func Of(o *object.File) *File {
 	if o == nil {
 		return nil

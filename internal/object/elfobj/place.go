@@ -11,7 +11,7 @@ import (
 
 // Sections of a relocatable file (ET_REL: .o, .ko) have no addresses yet, and a
 // link or the kernel's module loader gives them some. To say where a function
-// is, one rule places the allocated sections (SHF_ALLOC) one behind the other,
+// is, one rule places the allocated sections (SHF_ALLOC) one after the other,
 // each at the next multiple of its sh_addralign, from RVA 0 on:
 //
 //  1. those with instructions (SHF_EXECINSTR), in order of the section header
@@ -27,8 +27,8 @@ import (
 // section, and add the section's RVA (symtool's PUBLIC init_module, for one).
 //
 // Sections without SHF_ALLOC have offsets in place of addresses. Of several with
-// one name (the .debug_info of type units in groups) File.Section gives all, one
-// behind the other without a gap, as a link joins them.
+// the same name (the .debug_info of type units in groups) File.Section gives
+// all, one after the other without a gap, as a link joins them.
 //
 // # Addresses
 //
@@ -61,7 +61,7 @@ func (f *File) place() {
 	f.joinSections()
 }
 
-// placer puts sections one behind the other.
+// placer puts sections one after the other.
 type placer struct {
 	f       *File
 	at, end uint64 // RVAs
@@ -164,7 +164,7 @@ func (s *Section) openParts() (object.Source, error) {
 	return j, nil
 }
 
-// joinedSource is several sections one behind the other.
+// joinedSource is several sections one after the other.
 type joinedSource struct {
 	s     *Section
 	parts []object.Source

@@ -374,7 +374,7 @@ func (t *relocTable) each(lo, hi uint64, fn func(r *relocation) bool) error {
 		}
 		return nil
 	}
-	// The block before the first one that begins at lo or behind it.
+	// The block before the first one that begins at lo or after it.
 	first := sort.Search(len(t.firsts), func(i int) bool { return t.firsts[i] >= lo })
 	return t.scan(int64(max(first-1, 0))*blockRelocs, t.n, func(_ int64, r *relocation) bool {
 		return r.off < hi && (r.off < lo || fn(r))
@@ -408,7 +408,7 @@ func (r *relocations) apply(data []byte, off uint64, raw object.Source) error {
 	return nil
 }
 
-// fieldEdge applies relocations to fields that may begin before or end behind the
+// fieldEdge applies relocations to fields that may begin before or end after the
 // piece that is wanted. It keeps the field between several relocations for it.
 type fieldEdge struct {
 	raw   object.Source

@@ -298,7 +298,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// Sections of one name that are joined give their bytes one behind the other.
+// Sections of the same name that are joined give their bytes one after the other.
 func TestJoinedSections(t *testing.T) {
 	part := func(text string) testSec { return testSec{name: ".debug_info", typ: stProgbits, data: []byte(text)} }
 	e := testELF{bits: 64, order: le, typ: uint16(elf.ET_REL), mach: uint16(elf.EM_X86_64), secs: []testSec{

@@ -13,7 +13,7 @@ type relocTypes struct {
 	mips64 bool         // r_info holds three types
 }
 
-// newRelocTypes returns nil for a machine whose types are not known.
+// newRelocTypes returns nil for a machine whose types are unknown.
 func newRelocTypes(f *File) *relocTypes {
 	i := slices.IndexFunc(arch.All, func(a *arch.Arch) bool { return a.Machine == f.Machine })
 	if i < 0 {

@@ -68,7 +68,7 @@ func (s *Section) Size() int64 { return s.size }
 // Compressed reports whether the contents have to be inflated.
 func (s *Section) Compressed() bool { return s.comp != stored }
 
-// Compression is "zlib" or "zstd", "" for contents that are stored.
+// Compression returns "zlib" or "zstd", "" for contents that are stored.
 func (s *Section) Compression() string {
 	return map[compression]string{zlibbed: "zlib", zstandard: "zstd"}[s.comp]
 }

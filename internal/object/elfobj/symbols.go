@@ -56,7 +56,7 @@ func (f *File) StringTable(which object.Table) ([]byte, error) {
 	return w.names, nil
 }
 
-// maxSymbolName is the length of the longest name that is looked at. C++ reaches
+// maxSymbolName is the length of the longest name that is examined. C++ reaches
 // some 10 KiB.
 const maxSymbolName = 256 << 10
 

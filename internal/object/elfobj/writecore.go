@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// CoreHead makes the headers of a core: those in front of its contents, and,
-// with 65,535 segments or more, the section header behind them that holds their
+// CoreHead makes the headers of a core: those before its contents, and, with
+// 65,535 segments or more, the section header after them that holds their
 // number (gABI chapter 5, PN_XNUM).
 type CoreHead struct {
 	f        *File // for the class and the byte order
@@ -26,7 +26,7 @@ func (h CoreHead) Size() uint64 {
 
 func (h CoreHead) extended() bool { return h.segments >= pnXNum }
 
-// Bytes returns the headers in front of the contents, which end at offset end of the
+// Bytes returns the headers before the contents, which end at offset end of the
 // file. The number of segments must be the one that h was made for.
 func (h CoreHead) Bytes(segments []Segment, end uint64) []byte {
 	e := elf.Header64{

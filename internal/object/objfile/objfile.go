@@ -37,8 +37,8 @@ func Open(path string, lim object.Limits) (*object.File, error) {
 	return f, nil
 }
 
-// New is Open for the binary in the first size bytes of r, which Close does not close. name is
-// its path in messages.
+// New returns Open for the binary in the first size bytes of r, which Close does not close.
+// name is its path in messages.
 func New(r io.ReaderAt, size int64, name string, lim object.Limits) (*object.File, error) {
 	f, _, err := open(r, size, name, lim)
 	return f, err

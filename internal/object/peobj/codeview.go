@@ -95,7 +95,7 @@ func (f *File) moduleID(id []byte) string {
 	return fmt.Sprintf("%X%X", id, age)
 }
 
-// codeID is the id by which symbol servers have the file.
+// codeID returns the id by which symbol servers have the file.
 func (f *File) codeID() string {
 	return fmt.Sprintf("%08X%X", f.header.TimeDateStamp, f.imageSize)
 }

@@ -74,7 +74,7 @@ func (f *File) cpuName() string {
 	return fmt.Sprintf("machine %#x", f.header.Machine)
 }
 
-// Of returns the PE file behind an object, or nil.
+// Of returns the PE file after an object, or nil.
 func Of(o *object.File) *File {
 	if o == nil {
 		return nil

@@ -75,8 +75,8 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 	return f, nil
 }
 
-// Layout of what is in front of the section table. The number of directories is bounded by
-// the optional header.
+// Layout of what is before the section table. The number of directories is bounded by the
+// optional header.
 const (
 	newHeaderAt    = 0x3c // in the DOS header: where "PE\0\0" is
 	signatureSize  = 4

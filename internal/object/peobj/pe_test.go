@@ -32,7 +32,7 @@ func readInput(t testing.TB, name string) []byte {
 	return data
 }
 
-// images are the PE files of the repository, and of the shared data.
+// images returns the PE files of the repository, and of the shared data.
 func images(t testing.TB) (paths []string) {
 	own, err := filepath.Glob(filepath.Join(testenv.Input(t), "pe-*"))
 	if err != nil || len(own) == 0 {

@@ -66,7 +66,7 @@ func (f *File) newSection(index int, h []byte) *section {
 }
 
 // sectionName returns a section's name: of 8 bytes, or /N or //BASE64 for one at an offset of
-// the string table behind the COFF symbols.
+// the string table after the COFF symbols.
 func (f *File) sectionName(field []byte) (string, error) {
 	name := string(bytes.TrimRight(field, "\x00"))
 	if !strings.HasPrefix(name, "/") {
@@ -97,7 +97,7 @@ func (f *File) sectionName(field []byte) (string, error) {
 // maxSectionName is the length of the longest section name that is read.
 const maxSectionName = 256
 
-// stringAt returns a string of the table behind the COFF symbols.
+// stringAt returns a string of the table after the COFF symbols.
 func (f *File) stringAt(at uint64) (string, error) {
 	table := f.stringTable()
 	if table == 0 || at < 4 || at > uint64(f.size) || table > f.size-int64(at) {

@@ -13,7 +13,7 @@ import (
 // symbolTables are the bytes of the tables that were read.
 type symbolTables struct {
 	mu   sync.Mutex
-	coff []byte // COFF symbols, and the strings behind them
+	coff []byte // COFF symbols, and the strings after them
 	exp  []byte // the export directory's section
 }
 
@@ -198,8 +198,8 @@ func coffBind(class byte) object.Bind {
 	return object.Local
 }
 
-// undecorate leaves out what 32-bit x86 puts in front of C names: _f of cdecl, _f@8 of stdcall
-// and @f@8 of fastcall. What is behind an @ is cut off where versions of ELF symbols are. Export
+// undecorate leaves out what 32-bit x86 puts before C names: _f of cdecl, _f@8 of stdcall and
+// @f@8 of fastcall. What is after an @ is cut off where versions of ELF symbols are. Export
 // tables have the names of cdecl without it. start is moved with the name.
 func (f *File) undecorate(name []byte, start *int, coff bool) []byte {
 	if f.arch() != arch.X86 || len(name) < 2 || name[0] != '_' && name[0] != '@' {

@@ -33,7 +33,7 @@ func openELF(t *testing.T, path string) *object.File {
 	return f
 }
 
-// callsOf are the last bytes of the calls that lint sees in a binary.
+// callsOf returns the last bytes of the calls that lint sees in a binary.
 func callsOf(t *testing.T, text []byte, f *object.File) (p *check.Pass, sites map[uint64]bool, took time.Duration) {
 	t.Helper()
 	p = check.New(check.Options{})
@@ -152,9 +152,9 @@ func (o *callOracle) miss(addr uint64, code []byte, text string) {
 	target, err := strconv.ParseUint(fields[min(1, len(fields)-1)], 16, 64)
 	switch {
 	case err == nil && target == addr+uint64(len(code)):
-		o.own++ // of the instruction behind it, to push its address
+		o.own++ // of the instruction after it, to push its address
 	case err == nil && !o.image.Executable(target):
-		o.none++ // target outside of code
+		o.none++ // target outside code
 	case o.bad:
 		o.data++ // behind bytes that do not decode
 	default:

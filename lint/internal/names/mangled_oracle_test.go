@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// symbolsOf are the names of all dynamic symbols of libraries, without versions.
+// symbolsOf returns the names of all dynamic symbols of libraries, without versions.
 func symbolsOf(t *testing.T, nm string, libraries ...string) []string {
 	t.Helper()
 	seen := map[string]bool{}

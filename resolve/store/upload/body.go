@@ -35,7 +35,7 @@ func bytesBody(b []byte) *body {
 }
 
 // reader opens the body. What it gives has the size and the bytes that it had when it
-// was looked at, or ends with an error before the end: the server does not see a whole
+// was examined, or ends with an error before the end: the server does not see a whole
 // request then.
 func (b *body) reader(progress func(sent int64)) (*bodyReader, error) {
 	in, err := b.open()

@@ -149,8 +149,8 @@ func (c *client) once(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-// expectSize is the size of a body from which on a server is asked before it is sent:
-// it may refuse the token, or redirect.
+// expectSize is the size of a body from which a server is asked before it is sent: it
+// may refuse the token, or redirect.
 const expectSize = 1 << 20
 
 // hop sends a request to one address. next is where it is redirected to.

@@ -225,7 +225,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A list whose end is zeros, as after a power failure, goes on behind them.
+// A list whose end is zeros, as after a power failure, goes on after them.
 func TestResumeZeros(t *testing.T) {
 	s := newCrashServer(t)
 	paths := symbols(t, 2)

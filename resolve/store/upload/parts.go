@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// partThreshold is the size of an object from which on it goes in parts, each of which
-// is sent again by itself; in bytes. partSize is the size of a part, which is in memory
+// partThreshold is the size of an object from which it goes in parts, each of which is
+// sent again by itself; in bytes. partSize is the size of a part, which is in memory
 // for each of Jobs; S3 takes 10,000 of them.
 const (
 	partThreshold = 64 << 20

@@ -222,7 +222,7 @@ func (s *crashServer) api(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// symbols are symbol files for tests: n of them below a folder.
+// symbols returns symbol files for tests: n of them below a folder.
 func symbols(t testing.TB, n int) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()

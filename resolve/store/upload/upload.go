@@ -102,7 +102,7 @@ type Result struct {
 	Err     error    // of Failed and Rejected
 
 	file  *file
-	claim *claim // on its place; nil without
+	claim *claim // on its place, or nil
 	twin  bool   // the claim is another file's, which has the same text
 }
 

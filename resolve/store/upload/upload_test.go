@@ -100,7 +100,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// compressedSymbols are three symbol files: plain, gzip, zstd. want are their texts.
+// compressedSymbols returns three symbol files: plain, gzip, zstd. want are their texts.
 func compressedSymbols(t *testing.T, key func(name, id string) string) (paths []string, want map[string]string) {
 	dir, want := t.TempDir(), map[string]string{}
 	pack := map[string]func(io.Writer) io.WriteCloser{

@@ -14,7 +14,7 @@ type v1 struct {
 	base *url.URL
 }
 
-// url returns the address with the file's place behind it: all files go to one address.
+// url returns the address with the file's place after it: all files go to one address.
 func (p *v1) url(f *file) string { return shown(below(p.base, f.parts()...)) }
 
 func (p *v1) send(ctx context.Context, f *file, r *Result) (Outcome, error) {

@@ -50,7 +50,7 @@ func (g *guarded) Close() error {
 	return g.in.Close()
 }
 
-// failure is the body's own, and ends its use.
+// failure returns the body's own, and ends its use.
 func (g *guarded) failure() error {
 	g.Close()
 	g.mu.Lock()

@@ -146,7 +146,7 @@ func TestUnlike(t *testing.T) {
 
 var programHash = regexp.MustCompile(`&#39;sha256-[^ "]*&#39;`)
 
-// withScript lets a page run another script behind its own, which its policy forbids.
+// withScript lets a page run another script after its own, which its policy forbids.
 func withScript(t *testing.T, page, script string) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(script))

@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// SymbolSources are the symbol files of stores.
+// SymbolSources returns the symbol files of stores.
 func SymbolSources(t testing.TB, dirs ...string) *walk.Sources {
 	t.Helper()
 	return &walk.Sources{Symbols: walktest.Folders(t, dirs...)}
 }
 
-// BinarySources are binaries alone.
+// BinarySources returns binaries alone.
 func BinarySources(t testing.TB, paths ...string) *walk.Sources {
 	t.Helper()
 	s := &walk.Sources{Binaries: walktest.Binaries(t, paths...)}
@@ -23,7 +23,7 @@ func BinarySources(t testing.TB, paths ...string) *walk.Sources {
 	return s
 }
 
-// BothSources are a store's symbols and binaries beside it.
+// BothSources returns a store's symbols and binaries beside it.
 func BothSources(t testing.TB, store string, binaries ...string) *walk.Sources {
 	t.Helper()
 	s := BinarySources(t, binaries...)
@@ -41,7 +41,7 @@ func Dump(t testing.TB, path string, s *walk.Sources, c walk.Config) *walk.Resul
 	return r
 }
 
-// AssembledSources are the symbol files of an assembled dump's modules.
+// AssembledSources returns the symbol files of an assembled dump's modules.
 func AssembledSources(a *walktest.Assembler) *walk.Sources {
 	return &walk.Sources{Symbols: a.Supplier()}
 }

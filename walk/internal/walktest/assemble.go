@@ -139,7 +139,7 @@ func (a *Assembler) Add(p AsmPart) *Assembler {
 }
 
 // Regs adds a thread with these registers: names and values, in turn. Other
-// registers are not known.
+// registers are unknown.
 func (a *Assembler) Regs(namesAndValues ...any) *Assembler {
 	a.Threads = append(a.Threads, namesAndValues)
 	return a
@@ -152,7 +152,7 @@ func (a *Assembler) Crashed(c dump.Crash, namesAndValues ...any) *Assembler {
 	return a
 }
 
-// value is the number that a value of the test means.
+// value returns the number that a value of the test means.
 func (a *Assembler) value(v any) uint64 {
 	a.T.Helper()
 	switch v := v.(type) {

@@ -52,7 +52,7 @@ func GDBStacks(t testing.TB, path string) map[uint32][]GDBFrame {
 	return stacks
 }
 
-// GDBName is the function of gdb's text, which ends with its arguments.
+// GDBName returns the function of gdb's text, which ends with its arguments.
 func GDBName(text string) string {
 	if i := strings.LastIndex(text, " ("); i >= 0 && strings.HasSuffix(text, ")") {
 		text = text[:i]
@@ -60,9 +60,9 @@ func GDBName(text string) string {
 	return PlainName(text)
 }
 
-// PlainName is the part of a function's name that gdb and we agree on: without
-// parameters, template arguments, namespaces, and the marks of glibc's internal
-// names.
+// PlainName returns the part of a function's name that gdb and we agree on:
+// without parameters, template arguments, namespaces, and the marks of glibc's
+// internal names.
 func PlainName(name string) string {
 	name = strings.TrimSuffix(strings.ReplaceAll(name, "operator()", "operator"), " const")
 	depth, end := 0, len(name)
@@ -99,7 +99,7 @@ func PlainName(name string) string {
 	return strings.TrimPrefix(name, "__GI_")
 }
 
-// LastBacktrace is the last stack in a file with gdb's output of one thread.
+// LastBacktrace returns the last stack in a file with gdb's output of one thread.
 func LastBacktrace(t testing.TB, text string) (frames []GDBFrame) {
 	t.Helper()
 	for _, line := range strings.Split(text, "\n") {

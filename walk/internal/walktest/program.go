@@ -30,7 +30,7 @@ func NewProgram(t *testing.T) *Program {
 	return x
 }
 
-// ChangedStore is a store whose symbol file went through f.
+// ChangedStore returns a store whose symbol file went through f.
 func (x *Program) ChangedStore(name string, f func(*symfmt.Module)) string {
 	x.T.Helper()
 	m, err := SymbolsOf(x.Binary)
@@ -45,7 +45,7 @@ func (x *Program) ChangedStore(name string, f func(*symfmt.Module)) string {
 	return dir
 }
 
-// EditedStore is a store whose symbol file had a text replaced.
+// EditedStore returns a store whose symbol file had a text replaced.
 func (x *Program) EditedStore(name, old, with string) string {
 	x.T.Helper()
 	dir := x.ChangedStore(name, func(*symfmt.Module) {})
@@ -72,7 +72,7 @@ func NoRules(m *symfmt.Module) { m.CFI = symfmt.CFITable{} }
 // OtherModule gives a module another name and id.
 func OtherModule(m *symfmt.Module) { m.Name, m.ID = "other", strings.Repeat("1", 33) }
 
-// BareBinary is the program without the sections with rules.
+// BareBinary returns the program without the sections with rules.
 func (x *Program) BareBinary() string {
 	x.T.Helper()
 	data, err := os.ReadFile(x.Binary)

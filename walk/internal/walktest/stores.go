@@ -21,8 +21,8 @@ import (
 // CrashCases are the crashes among the shared test data.
 var CrashCases = []string{"coldsplit", "cxxtmpl", "deeprec", "inlines", "nullcall", "omitfp", "sharedlib", "sighandler", "threads"}
 
-// CrashStore is a folder with symbol files of all binaries of the crash cases, in
-// the layout of symbol stores. It is made once for all tests.
+// CrashStore returns a folder with symbol files of all binaries of the crash
+// cases, in the layout of symbol stores. It is made once for all tests.
 func CrashStore(t testing.TB) string {
 	t.Helper()
 	shared := testenv.Shared(t, "data", "crashes")

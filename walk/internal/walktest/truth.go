@@ -29,7 +29,7 @@ type TruthFrame struct {
 	Variables []TruthVariable `json:"variables"`
 }
 
-// Addr is the frame's program counter.
+// Addr returns the frame's program counter.
 func (f *TruthFrame) Addr() uint64 {
 	pc, _ := strconv.ParseUint(f.PC, 0, 64)
 	return pc
@@ -73,7 +73,7 @@ type TruthMember struct {
 	Synthetic bool   `json:"synthetic"`
 }
 
-// VarCases are the names of the cases of variables among the shared test data.
+// VarCases returns the names of the cases of variables among the shared test data.
 func VarCases(t testing.TB) (names []string) {
 	t.Helper()
 	testenv.Shared(t, "data", "vars")

@@ -15,21 +15,21 @@ const WinTraditional = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + = 
 // That of functions without.
 const WinNoPointer = "$T2 $esp .cbLocals + .cbSavedRegs + = $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + ="
 
-// Junk is a word that is no address.
+// Junk is a word that is not an address.
 const Junk = 0x12345
 
 // WinFuncs are functions whose frames have no STACK WIN: main at 0x401000, outer at 0x402000. The
 // function under test follows at 0x403000.
 const WinFuncs = "FUNC 1000 100 0 main\nFUNC 2000 100 0 outer\nFUNC 3000 100 0 f\n"
 
-// WinCase is a process of 32-bit Windows that has called f.
+// WinCase returns a process of 32-bit Windows that has called f.
 func WinCase(t *testing.T, records ...string) *Assembler {
 	a := Assemble(t, arch.X86, dump.Windows)
 	a.Module("app.exe", 0x400000, 0x10000, WinFuncs+strings.Join(records, "\n")+"\n")
 	return a.At(0x80000000).Mark("esp")
 }
 
-// Win is a STACK WIN record for f with sizes in bytes: of arguments, saved
+// Win returns a STACK WIN record for f with sizes in bytes: of arguments, saved
 // registers and locals. The last field is a program, or a flag.
 func Win(kind int, params, saved, locals int, last string) string {
 	has := 1

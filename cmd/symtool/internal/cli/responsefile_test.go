@@ -81,7 +81,7 @@ func TestExpandArgs(t *testing.T) {
 	}
 }
 
-// Many response files behind each other do not move what is behind them again and again.
+// Many response files after each other do not move what is after them again and again.
 func TestManyResponseFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	many := strings.Repeat("@empty\n", maxResponseFiles-1) + strings.Repeat("x\n", 200_000)
