@@ -152,7 +152,7 @@ func (sh *terminal) until(what string, is func(screen string) bool) {
 // there.
 func (sh *terminal) within(limit time.Duration, what string, is func(screen string) bool) (wrong string) {
 	sh.t.Helper()
-	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) { // tmux reports no changes
 		screen := sh.run("capture-pane", "-p")
 		if is(screen) {
 			return ""

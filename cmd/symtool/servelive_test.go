@@ -250,7 +250,7 @@ func TestServeEnds(t *testing.T) {
 		if err := s.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(wait) // the longer one is longer than other commands may take
+		time.Sleep(wait) // of another process, which has no event to wait for: the longer one is longer than other commands may take
 		s.takesNone(t)
 		n, err := io.Copy(io.Discard, c)
 		if err != nil || n < 39<<20 {

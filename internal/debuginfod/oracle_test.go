@@ -154,7 +154,7 @@ func startServer(t *testing.T, program, dir string) string {
 		cmd.Wait()
 	})
 	idle := 0 // between two files it is so for a moment
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) { // debuginfod reports no end of its scan
 		if !scanned(url) {
 			idle = 0
 		} else if idle++; idle == 3 {

@@ -21,7 +21,7 @@ func bubble(test func(t *testing.T)) func(t *testing.T) {
 	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
-// later makes items finish out of order.
+// later makes items finish out of order, by the clock of the bubble.
 func later(item int) { time.Sleep(time.Duration((item*7919)%5) * 200 * time.Microsecond) }
 
 func TestOrderedKeepsOrder(t *testing.T) {
@@ -83,7 +83,7 @@ func TestLowestFailureWins(t *testing.T) {
 			err := Ordered(t.Context(), jobs, 1000,
 				func(_ context.Context, _, item int) (int, error) {
 					if item == 30 {
-						time.Sleep(5 * time.Millisecond)
+						time.Sleep(5 * time.Millisecond) // by the clock of the bubble
 					}
 					if item >= 30 {
 						return 0, fmt.Errorf("item %d", item)
@@ -111,7 +111,7 @@ func TestFailureLeavesEarlierItemsAlone(t *testing.T) {
 				return errors.New("item 1")
 			}
 			<-fast
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // by the clock of the bubble
 			return ctx.Err()
 		})
 		if err == nil || err.Error() != "item 1" {

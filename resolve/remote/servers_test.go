@@ -196,7 +196,7 @@ func TestServerFaults(t *testing.T) {
 					return
 				}
 				w.(http.Flusher).Flush()
-				time.Sleep(5 * time.Millisecond)
+				time.Sleep(5 * time.Millisecond) // the pace of a real connection, which the client measures
 			}
 		}, cfg: Servers{Timeout: 100 * time.Millisecond}, want: "too slow: less than 102400 bytes in 100ms"},
 		"too long": {handler: func(w http.ResponseWriter, r *http.Request) {

@@ -130,7 +130,7 @@ func TestNetworkLock(t *testing.T) {
 	select {
 	case err := <-added:
 		t.Errorf("added while another has the lock: %v", err)
-	case <-time.After(50 * time.Millisecond):
+	case <-time.After(50 * time.Millisecond): // that nothing happens has no event; a slow machine misses a mistake, and reports none
 	}
 	unlock()
 	if err := <-added; err != nil {

@@ -158,7 +158,7 @@ func TestHeadOfWhatIsMadeOnTheWay(t *testing.T) {
 			if status := <-seen; status != 200 || r.StatusCode != 200 {
 				return fmt.Sprintf("HEAD %s: status %d, counted as %d", q.path, r.StatusCode, status)
 			}
-			time.Sleep(stall + stall/2)
+			time.Sleep(stall + stall/2) // the server's own timer is what is tested: Longer tries again with more
 		}
 		return ""
 	})

@@ -59,7 +59,7 @@ var faults = map[string]func(w http.ResponseWriter, r *http.Request){
 		for range 3 {
 			w.Write([]byte(" "))
 			w.(http.Flusher).Flush()
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // so that the bytes arrive one by one; the test waits for none
 		}
 		stop(r)
 	},

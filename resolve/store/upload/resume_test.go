@@ -64,7 +64,7 @@ func TestKilled(t *testing.T) {
 	var begun atomic.Int64
 	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		begun.Add(1)
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // so that a run is killed between its requests; any place is right
 		fields, err := readForm(r)
 		if err != nil {
 			return true
@@ -92,7 +92,7 @@ func TestKilled(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		testenv.Until(t, "the requests of a run", func() bool { return begun.Load() >= end || len(ended) > 0 })
-		time.Sleep(rand.N(10 * time.Millisecond))
+		time.Sleep(rand.N(10 * time.Millisecond)) // another place each time; any is right
 		cmd.Process.Kill()
 		return <-ended
 	}
