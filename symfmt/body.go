@@ -336,7 +336,7 @@ func (b Body) inlineForms() uint64 {
 	return uint64(b.data[0]) // flags are one byte
 }
 
-// counts returns the number of INLINE and of line records.
+// Counts returns the number of INLINE and of line records.
 func (b Body) Counts() (inlines, lines int) {
 	if len(b.data) == 0 {
 		return 0, 0

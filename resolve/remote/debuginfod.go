@@ -1,3 +1,7 @@
+// Package remote gets symbols over HTTP: NewServers from symbol servers, and NewDebuginfod, for
+// supplier.NewFetchingBinaries, from debuginfod servers.
+//
+// It is apart from
 package remote
 
 import (

@@ -1,3 +1,7 @@
+// Package supplier finds the symbols of modules: in symbol files and stores (NewSymbols), and in
+// binaries and their debug files (NewBinaries). NewChain asks several suppliers in turn.
+//
+// Suppliers that ask servers are in
 package supplier
 
 import (

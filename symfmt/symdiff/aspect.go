@@ -1,6 +1,9 @@
 package symdiff
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Aspect is a set of differences.
 type Aspect uint32
@@ -79,3 +82,124 @@ func (a Aspect) Names() (names []string) {
 
 // String returns the names, separated by spaces.
 func (a Aspect) String() string { return strings.Join(a.Names(), " ") }
+
+// Topic is a part of the differences that can be selected.
+type Topic uint8
+
+// The topics.
+const (
+	OnFunctions Topic = 1 << iota // functions that exist, their names, addresses and sizes
+	OnLines
+	OnInlines
+	OnCFI // STACK CFI and STACK WIN
+	OnPublics
+	OnModule // MODULE, INFO
+
+	AllTopics = OnFunctions | OnLines | OnInlines | OnCFI | OnPublics | OnModule
+)
+
+// Topics are the names of the topics in order of their bits.
+var Topics = []string{"functions", "lines", "inlines", "cfi", "public", "module"}
+
+// TopicOf returns the topic with the given name, or 0.
+func TopicOf(name string) Topic {
+	if i := slices.Index(Topics, name); i >= 0 {
+		return 1 << i
+	}
+	return 0
+}
+
+// aspects returns the aspects of a change of kind k that belong to t.
+func (t Topic) aspects(k Kind) (a Aspect) {
+	switch k {
+	case Publics:
+		if t&OnPublics != 0 {
+			return ^Aspect(0)
+		}
+		return 0
+	case CFI, Wins:
+		if t&OnCFI != 0 {
+			return ^Aspect(0)
+		}
+		return 0
+	}
+	const all = ^Aspect(0)
+	const (
+		lines   = LinesChanged | LinesShifted | PathsChanged | LostLines
+		inlines = InlinesChanged | InlinesShifted | LostInlines
+		rules   = CFIChanged | WinChanged | LostCFI
+	)
+	if t&OnFunctions != 0 {
+		a |= all &^ (lines | inlines | rules)
+	}
+	if t&OnLines != 0 {
+		a |= lines
+	}
+	if t&OnInlines != 0 {
+		a |= inlines
+	}
+	if t&OnCFI != 0 {
+		a |= rules
+	}
+	return a
+}
+
+// choose drops the differences of topics that are not selected.
+func (r *Result) choose() {
+	t := r.Options.Topics
+	if t == 0 || t == AllTopics {
+		return
+	}
+	kept := r.Changes[:0]
+	for _, c := range r.Changes {
+		if c.What &= t.aspects(c.Kind); c.What != 0 {
+			kept = append(kept, c)
+		}
+	}
+	r.Changes = kept
+	if t&OnModule == 0 {
+		r.Module = nil
+	}
+	if t&OnLines == 0 {
+		r.Paths = nil
+	}
+}
+
+// On reports whether a topic is compared.
+func (o Options) On(t Topic) bool { return o.Topics == 0 || o.Topics&t != 0 }
+
+// Kinds returns the kinds that are compared.
+func (o Options) Kinds() (kinds []Kind) {
+	for k := Functions; k <= Wins; k++ {
+		topic := [...]Topic{OnFunctions | OnLines | OnInlines | OnCFI, OnPublics, OnCFI, OnCFI}[k]
+		if o.On(topic) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// TopicNames returns the topics that are compared.
+func (o Options) TopicNames() []string {
+	names := []string{}
+	for i, name := range Topics {
+		if o.On(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Ignored returns the names of the differences that are ignored.
+func (o Options) Ignored() []string {
+	names := []string{}
+	for _, x := range []struct {
+		name string
+		on   bool
+	}{{"addresses", o.IgnoreAddresses}, {"generator", o.IgnoreGenerator}, {"paths", o.IgnorePaths}} {
+		if x.on {
+			names = append(names, x.name)
+		}
+	}
+	return names
+}
