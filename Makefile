@@ -13,7 +13,7 @@ BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 
 INSTALLED    = bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
 
-# Tests run make, which prints the folders it is in if it is told that another make runs it.
+# Tests run make, which prints the folders it enters if another make runs it.
 UNMADE       = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS
 
 # What the comparisons with other tools need, by Debian package. A test keeps
@@ -115,7 +115,7 @@ fuzz: ## every fuzz target for FUZZTIME (30s)
 hostile: ## every command over thousands of damaged files, and the program over inputs made to cost much, each within limits of memory and time
 	SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool ./symfmt/symdiff/report
 
-golden: ## write the golden files and scripts anew; read the difference
+golden: ## rewrite the golden files and scripts; review the difference
 	GOLDIE_UPDATE=1 $(GO) test -count=1 ./...
 
 lint: ## gofmt, vet, staticcheck

@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Contents is what of symbols, lines and call frame information is in one ELF file,
-// before anything of it is read. Sizes are in bytes. Its JSON fields may be added to,
+// Contents describes the symbols, lines and call frame information in an ELF file
+// before any of it is read. Sizes are in bytes. Its JSON fields may be added to, but
 // not changed.
 type Contents struct {
 	Type      string `json:"type"` // "executable", "shared library or PIE", "object", "core", or a number
@@ -38,14 +38,14 @@ type Contents struct {
 	Damage     []DamagedTable `json:"damaged_tables,omitempty"`
 }
 
-// SupplementLink is the link to what dwz moved into a file of its own.
+// SupplementLink is the link to the file into which dwz moved shared debug information.
 type SupplementLink struct {
 	Section string `json:"section"`
 	Name    string `json:"name"`
 	ID      string `json:"id"`
 }
 
-// SectionSize is a section, as it is and in the file.
+// SectionSize is a section's size, uncompressed and in the file.
 type SectionSize struct {
 	Name        string `json:"name"`
 	Size        int64  `json:"size"`
@@ -70,7 +70,7 @@ type DamagedTable struct {
 // unwindSections are the sections that describe how frames are unwound.
 var unwindSections = []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".orc_unwind"}
 
-// ReadContents looks at the headers of a file and counts its symbols.
+// ReadContents reads the headers of a file and counts its symbols.
 func ReadContents(file symfmt.Binary) (*Contents, error) {
 	f, err := object.Of(file)
 	if err != nil {
@@ -179,8 +179,8 @@ func (c *Contents) table(name string, f *object.File, which object.Table) {
 	}
 }
 
-// Units is what the units of .debug_info say of themselves, type units left out. Its
-// JSON fields may be added to, not changed.
+// Units summarises the units of .debug_info, except type units. Its JSON fields may
+// be added to, but not changed.
 type Units struct {
 	Total     int         `json:"total"`
 	Partial   int         `json:"partial"`    // made by dwz: what several units share
@@ -193,7 +193,7 @@ type Units struct {
 	MoreKinds int         `json:"more_kinds"` // units of producers that are not listed
 }
 
-// UnitCount is how many units say the same.
+// UnitCount is the number of units with equal properties.
 type UnitCount struct {
 	Name  string `json:"name"`
 	Units int    `json:"units"`

@@ -45,8 +45,8 @@ type Lookup struct {
 	damaged  atomic.Int64
 }
 
-// OpenLookup opens a Lookup of an opened file, and of the files in Options that belong to it, which
-// must stay open until its Close. Options that say what to write have no effect.
+// OpenLookup opens a Lookup for an open file and the files in Options that belong to it, all of
+// which must stay open until the Lookup is closed. Options about what to write are ignored.
 func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	l := &Lookup{opts: o}
@@ -104,7 +104,7 @@ func (l *Lookup) newWorker(o *Options) *worker {
 	return w
 }
 
-// Close gives back what the Lookup holds. It does not close its files.
+// Close releases the Lookup's memory. It does not close its files.
 func (l *Lookup) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *Lookup) Close() {
 // Module returns a Module without other records than MODULE and INFO.
 func (l *Lookup) Module() *symfmt.Module { return &l.r.module }
 
-// Extents says where the code is. It has no PUBLICs: Public has their sizes.
+// Extents returns the places of the code. It has no PUBLICs, whose sizes Public returns.
 func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }
 
 // declared returns the code that units declare to have.
@@ -337,7 +337,7 @@ func (l *Lookup) symbolsOf(funcs []funcRecord) []elfPub {
 	return out
 }
 
-// Public is an ELF symbol that names code: a PUBLIC record of Read, if no FUNC starts there.
+// Public is an ELF symbol that names code: a PUBLIC record of Read, unless a FUNC starts there.
 type Public struct {
 	symfmt.Public
 	Size uint64 // of the ELF symbol; 0 without
@@ -487,5 +487,5 @@ func (l *Lookup) Damage() []symfmt.Problem {
 	return slices.Clip(l.damage)
 }
 
-// Damaged is the length of Damage.
+// Damaged returns the length of Damage.
 func (l *Lookup) Damaged() int { return int(l.damaged.Load()) }

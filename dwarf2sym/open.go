@@ -10,15 +10,15 @@ import (
 )
 
 // Open opens the ELF file at path for Read, lint.Options.Binary or symsframe.Open. The
-// file may be damaged or hostile: what it takes of memory and disk is bounded by its size.
-// Errors have the path, and say what a file is that is not ELF.
+// file may be damaged or hostile: the memory and disk space it can use are bounded by its
+// size. Errors contain the path, and name the format of a file that is not ELF.
 func Open(path string) (symfmt.Binary, error) {
 	return asBinary(objfile.Open(path, object.DefaultLimits()))
 }
 
-// NewBinary is like Open for the ELF file in the first size bytes of r. name is its path
-// in messages, and what the module is called if nothing else names it. Closing the Binary
-// does not close r.
+// NewBinary is like Open, for an ELF file in the first size bytes of r. name is its path
+// in messages, and the module's name if nothing else names it. Closing the Binary does
+// not close r.
 func NewBinary(r io.ReaderAt, size int64, name string) (symfmt.Binary, error) {
 	return asBinary(objfile.New(r, size, name, object.DefaultLimits()))
 }

@@ -1,8 +1,8 @@
-// Package dwarf2sym turns ELF files into symfmt modules: functions, inlines and
-// lines from DWARF 2 to 5, STACK CFI from .eh_frame and .debug_frame, or from
-// .sframe, PUBLIC records from the ELF symbols. ReadFile reads a file with the debug
-// files that belong to it; Open, or NewBinary, and Read leave the choice of these files
-// to the caller.
+// Package dwarf2sym converts ELF files to symfmt modules: functions, inlines and lines
+// from DWARF 2 to 5, STACK CFI from .eh_frame and .debug_frame or from .sframe, and
+// PUBLIC records from ELF symbols. ReadFile reads a file with the debug files that
+// belong to it; Open (or NewBinary) and Read leave the choice of these files to the
+// caller.
 //
 // References such as "6.2.4" are to sections of the DWARF 5 standard.
 //
@@ -102,7 +102,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// Options say what a dump contains.
+// Options control what a dump contains.
 type Options struct {
 	Jobs      int  // workers; 0 or less: as many as GOMAXPROCS
 	NoInlines bool // leave out INLINE and INLINE_ORIGIN
@@ -110,37 +110,37 @@ type Options struct {
 	CFIOnly   bool // MODULE, INFO and STACK CFI alone
 	CFI       CFISource
 
-	// MODULE's fields, where they are not to come from the file. Its name is
-	// DT_SONAME, or the file's without one.
+	// Fields of MODULE that replace the file's own. Without Name, the name
+	// is DT_SONAME or the name of the file.
 	Name, ID, OS string
 
 	// FileName is the file's name if its path does not contain it, as in a store
 	// by build-id.
 	FileName string
 
-	// PrefixMap replaces the beginnings of FILE names; the last entry that
-	// matches counts, as with GCC's -ffile-prefix-map.
+	// PrefixMap replaces prefixes of FILE names; the last matching entry
+	// counts, as with GCC's -ffile-prefix-map.
 	PrefixMap []srcmap.Prefix
 	// Mapping, if non-nil, replaces whole FILE names, after PrefixMap.
 	Mapping *srcmap.Mapping
 
-	// Debug is the separate debug file that belongs to the file, if any, and
-	// Supplement the file that dwz made of what several debug files share (DWARF 5,
-	// 7.3.6), if the debug information has a link to one. ReadFile looks for those
-	// that are nil.
+	// Debug is the separate debug file, if any. Supplement is the file into which
+	// dwz moved what several debug files share (DWARF 5, 7.3.6), if the debug
+	// information links to one. ReadFile searches for those that are nil.
 	Debug, Supplement symfmt.Binary
 
-	// DebugDirs are where ReadFile looks for them; nil: DefaultDebugDir. What a link
-	// in a file names is also looked for beside it.
+	// DebugDirs are the folders where ReadFile searches for them; nil means
+	// DefaultDebugDir. Files named by a link are also searched for beside the
+	// linking file.
 	DebugDirs []string
 
 	// Spill keeps the inlines and lines of a large file in a temporary file until
 	// Result.Close.
 	Spill bool
 
-	// DwoDirs are folders with .dwo files, beside those that the file names.
+	// DwoDirs are folders with .dwo files, in addition to those recorded in the file.
 	DwoDirs []string
-	// Package is a .dwp file; empty: the file's name with .dwp behind it.
+	// Package is a .dwp file; empty means the file's name followed by .dwp.
 	Package string
 
 	// Hermetic reads no other file than Package and what is below DwoDirs and
@@ -151,7 +151,8 @@ type Options struct {
 	// here, including rejected ones. It may be called concurrently, in any order.
 	Opened func(path string)
 
-	// Vars says what Module.Vars has of parameters and local variables. The zero value leaves it nil.
+	// Vars selects the parameters and local variables to put into Module.Vars. The zero value
+	// leaves it nil.
 	Vars VarOptions
 
 	Demangle  bool   // false: names as they are in the file
@@ -172,20 +173,20 @@ func (o *Options) limits() object.Limits {
 // open opens a file with other halves of units.
 func (o *Options) open(path string) (*object.File, error) { return objfile.Open(path, o.limits()) }
 
-// CFISource is where STACK CFI comes from.
+// CFISource is the source of STACK CFI.
 type CFISource uint8
 
 // The sources.
 const (
-	// CFIAuto is DWARF, or SFrame where DWARF says nothing about any code.
+	// CFIAuto means DWARF, or SFrame if DWARF describes no code.
 	CFIAuto CFISource = iota
-	// CFIDWARF is .eh_frame, .debug_frame and .ARM.exidx.
+	// CFIDWARF means .eh_frame, .debug_frame and .ARM.exidx.
 	CFIDWARF
-	// CFISFrame is .sframe: rules for CFA, return address and frame pointer only.
+	// CFISFrame means .sframe: rules for CFA, return address and frame pointer only.
 	CFISFrame
 )
 
-// Result is the symbols of a file, and what was lost.
+// Result holds the symbols of a file, and what was lost.
 type Result struct {
 	Module *symfmt.Module
 
@@ -206,8 +207,8 @@ type Result struct {
 	spill *object.Scratch // nil without Options.Spill
 }
 
-// Close removes what Options.Spill put into a temporary file. The Module must not be used
-// any more.
+// Close removes the temporary file of Options.Spill. The Module must not be used
+// afterwards.
 func (r *Result) Close() error {
 	if r.spill == nil {
 		return nil
@@ -215,8 +216,8 @@ func (r *Result) Close() error {
 	return r.spill.Close()
 }
 
-// Drop gives back the memory of what Options.Spill put into a temporary file, from which it
-// is read again when it is needed. symfmt.WriteOptions.Passed may be Drop.
+// Drop releases the memory of what Options.Spill put into a temporary file, from which it
+// is read again on demand. It may be used as symfmt.WriteOptions.Passed.
 func (r *Result) Drop() {
 	if r.spill != nil {
 		r.spill.Drop()

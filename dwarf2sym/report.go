@@ -6,7 +6,7 @@ import (
 )
 
 // Stats counts what was read, written and lost. The names of the JSON fields
-// are part of the command's interface: they may be added to, not changed.
+// are part of the command's interface: they may be added to, but not changed.
 type Stats struct {
 	Units      int `json:"units"`       // units of .debug_info, type units left out
 	SplitUnits int `json:"split_units"` // of these, read from .dwo files and packages

@@ -18,7 +18,7 @@ import (
 // are in the unit, with addresses of the file; what their scopes are in the module (FUNCs, INLINEs)
 // is decided when all functions are joined (varjoin.go).
 
-// VarOptions say what of variables is read.
+// VarOptions select what is read about variables.
 type VarOptions struct {
 	Params    bool // parameters
 	Locals    bool // local variables, and parameters

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// maxProblems is how many bad records of a symbol file are reported.
+// maxProblems is the number of bad records of a symbol file that are reported.
 const maxProblems = 100
 
 // builder makes an index in one pass over a text. It needs no more than an outline: a function's
@@ -20,19 +20,18 @@ type builder struct {
 	file string
 	most int64 // bytes of the index; 0 for no limit
 
-	records bool // records with addresses were there
+	records bool // there were records with addresses
 
 	funcs, blocks, wins, fpos spanRecords // of the index
 	publics, files, origins   records
 
-	function, block bool // is the last record of its table, and open: its code is not empty
+	function, block bool // the last record of its table is open: its code is not empty
 
 	oldForm, newForm bool // INLINE records seen
 }
 
-// build reads text from offset base on. Compressed text that breaks off in the
-// middle is used up to there. An index of more than most bytes is an error; 0 is no
-// limit.
+// build reads text starting at offset base. Compressed text that breaks off is used
+// up to there. An index of more than most bytes is an error; 0 means no limit.
 func build(text io.Reader, base uint64, compressed bool, file string, most int64) (*index, []symfmt.Problem, error) {
 	b := &builder{x: newIndex(), file: file, base: int64(base), most: most}
 	b.rd = symfmt.NewReader(text, symfmt.ReadOptions{
@@ -58,14 +57,14 @@ func build(text io.Reader, base uint64, compressed bool, file string, most int64
 // errIndexSize is wrapped by errors about an index over its limit.
 var errIndexSize = errors.New("the index is too large")
 
-// size returns about the number of bytes that the index takes so far.
+// size returns the approximate size of the index so far in bytes.
 func (b *builder) size() int64 {
 	spans := b.funcs.count + b.blocks.count + b.wins.count + b.fpos.count
 	return int64(spans)*(startSize+spanSize+8) + int64(b.publics.count)*(publicSize+publicCost) +
 		int64(b.files.count+b.origins.count)*(numberSize+nameCost)
 }
 
-// checkSize is how many records are read between looks at the size of the index.
+// checkSize is the number of records between checks of the index's size.
 const checkSize = 1 << 10
 
 // read reads the records.
@@ -85,7 +84,7 @@ func (b *builder) read() error {
 	}
 }
 
-// winsOf returns the table of STACK WIN records of a type, nil for types that do not say how to
+// winsOf returns the table of STACK WIN records of a type, or nil for types that do not help a
 // walk.
 func (b *builder) winsOf(kind uint32) *spanRecords {
 	switch kind {
@@ -126,7 +125,8 @@ func (b *builder) add(rec *symfmt.Record) {
 			wins.setLength(at)
 		}
 	case symfmt.KindPublic:
-		// Some writers have several PUBLICs at 0 that are not in the code. Breakpad skips them.
+		// Some writers emit several PUBLICs at 0 that are not in the code. Breakpad skips
+		// them.
 		if rec.RVA != 0 {
 			b.publics.add(uint64(rec.RVA), offset)
 		}
@@ -137,7 +137,7 @@ func (b *builder) add(rec *symfmt.Record) {
 	}
 }
 
-// closeFunction sets the length of a function's text, when it has ended.
+// closeFunction sets the length of a function's text once the function has ended.
 func (b *builder) closeFunction() {
 	if b.function {
 		b.funcs.setLength(b.rd.Ended(symfmt.KindFunc))
@@ -152,7 +152,7 @@ func (b *builder) closeBlock() {
 	b.block = false
 }
 
-// finish makes the tables, when all records were read.
+// finish makes the tables once all records have been read.
 func (b *builder) finish() {
 	b.closeFunction()
 	b.closeBlock()
@@ -161,7 +161,7 @@ func (b *builder) finish() {
 	b.makeTables()
 }
 
-// makeTables makes the tables, one after the other, and sorts them.
+// makeTables makes and sorts the tables one after another.
 func (b *builder) makeTables() {
 	x := b.x
 	for _, s := range []struct {

@@ -7,33 +7,33 @@ import (
 	"sync/atomic"
 )
 
-// cache holds the functions that were read so far. When it is full, an empty one replaces it. That
-// costs look-ups nothing, unlike an order of last use, and functions are read again at over a
+// cache holds the functions read so far. When it is full, an empty one replaces it. That costs
+// look-ups nothing, unlike tracking the order of last use, and functions are read again at over a
 // million lines a second.
 type cache struct {
 	pages []atomic.Pointer[slotPage]
 	arena arena
 	lines map[int][]lineCode // by function, for LineStart; under the Resolver's mutex
-	held  int64              // bytes in functions, lines and errors, about
+	held  int64              // approximate size of functions, lines and errors in bytes
 
 	// Why functions cannot be used, by function; under the Resolver's mutex.
 	refused map[int]error
 }
 
-// heldFunctions is about the number of bytes of functions that a Resolver keeps: more than all of a
-// kernel.
+// heldFunctions is roughly the number of bytes of functions that a Resolver keeps: more than all of
+// a kernel.
 const heldFunctions = 256 << 20
 
-// slotPage has the functions from a multiple of its size on, by place in the
-// index: a large module is open before there is memory for all of them.
+// slotPage has the functions from a multiple of its size on, indexed as in the
+// index: a large module can be used before memory for all of them is allocated.
 type slotPage [256]slot
 
-// slot is a function that was read, once ref is set.
+// slot is a function that has been read if ref is set.
 type slot struct { // 32 bytes, two to a line of the processor's caches
 	name  string
-	ref   atomic.Uint32 // where it is in the arena
+	ref   atomic.Uint32 // place in the arena
 	rows  uint32        // number of its segments
-	size  uint32        // of its code in bytes; 0 for 4 GB and more
+	size  uint32        // size of its code in bytes; 0 for 4 GB and more
 	shape shape
 }
 
@@ -42,7 +42,7 @@ func newCache(functions int) *cache {
 	return &cache{pages: make([]atomic.Pointer[slotPage], (functions+n-1)/n), lines: map[int][]lineCode{}}
 }
 
-// slot returns the place of function i, nil if its page is not there.
+// slot returns the slot of function i, or nil if its page does not exist.
 func (c *cache) slot(i int) *slot {
 	page := c.pages[uint(i)/uint(len(slotPage{}))].Load()
 	if page == nil {
@@ -51,7 +51,7 @@ func (c *cache) slot(i int) *slot {
 	return &page[uint(i)%uint(len(slotPage{}))]
 }
 
-// newSlot returns the place of function i. Only one goroutine may be here.
+// newSlot returns the slot of function i. Only one goroutine may call it at a time.
 func (c *cache) newSlot(i int) *slot {
 	if s := c.slot(i); s != nil {
 		return s
@@ -60,14 +60,14 @@ func (c *cache) newSlot(i int) *slot {
 	return c.slot(i)
 }
 
-// held returns about the memory that a function takes.
+// held returns the approximate memory that a function takes.
 func held(name string, f packed) int64 { return int64(len(name) + len(f.data)) }
 
-// arena keeps packed functions, many in one piece of memory that has no pointers
-// for the garbage collector to follow. It grows, and what is in it stays.
+// arena keeps packed functions, many in one piece of memory without pointers for
+// the garbage collector to follow. It only grows.
 type arena struct {
 	chunks atomic.Pointer[[][]byte]
-	used   int // bytes of the last chunk
+	used   int // used bytes of the last chunk
 }
 
 const (
@@ -79,9 +79,9 @@ const (
 
 var errArenaFull = errors.New("too many functions of a million lines")
 
-// add puts a function into the arena and returns the reference to it, which is
-// not 0. Only one goroutine may be here. The length of the data and the place in
-// it are multiples of 4.
+// add adds a function to the arena and returns the reference to it, which is not
+// 0. Only one goroutine may call it at a time. Length and place of the data are
+// multiples of 4.
 func (a *arena) add(f packed) (ref uint32, err error) {
 	var chunks [][]byte
 	if p := a.chunks.Load(); p != nil {
@@ -103,14 +103,14 @@ func (a *arena) add(f packed) (ref uint32, err error) {
 	return uint32(place/4) + 1, nil
 }
 
-// at returns the chunk that a reference leads to, and the place in it. In a chunk
-// longer than chunkSize there is one function.
+// at returns the chunk for a reference, and the place in it. A chunk longer than
+// chunkSize holds one function.
 func (a *arena) at(ref uint32) (chunk []byte, place int) {
 	at := uint64(ref-1) * 4
 	return (*a.chunks.Load())[at>>chunkShift], int(at & (chunkSize - 1))
 }
 
-// paramSize returns that of a function.
+// paramSize returns a function's parameter size.
 func (c *cache) paramSize(s *slot) uint64 {
 	if s.shape&hasParams == 0 {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Damage implements Symbols: line and INLINE records of functions are read when an address in one is
-// asked for.
+// Damage implements Symbols. Line and INLINE records of functions are read only when an address in
+// the function is looked up.
 func (r *Resolver) Damage() []symfmt.Problem {
 	if r.damaged.Load() == 0 {
 		return r.problems
@@ -22,7 +22,7 @@ func (r *Resolver) Damage() []symfmt.Problem {
 // Damaged implements Symbols.
 func (r *Resolver) Damaged() int { return len(r.problems) + int(r.damaged.Load()) }
 
-// noteDamage keeps what is wrong with the records of a function, once for each.
+// noteDamage records what is wrong with a function's records, once for each function.
 func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	if p.bad == nil {
 		return
@@ -45,7 +45,7 @@ func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	r.damaged.Store(int32(len(r.damage)))
 }
 
-// bareSyntax drops the place of an error, which counts within the function.
+// bareSyntax removes the place of an error, which is relative to the function.
 func bareSyntax(err error) error {
 	var bad *symfmt.SyntaxError
 	if errors.As(err, &bad) {

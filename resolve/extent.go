@@ -7,16 +7,16 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A PUBLIC has no size. Breakpad's and rust-minidump's readers let it go on up to the
-// next PUBLIC or FUNC, and the last one to the end of the address space; they ask only
-// for addresses of a module that is in memory. Here an address may be anything, and a
-// name that is not the address's is worse than none:
+// A PUBLIC has no size. Breakpad's and rust-minidump's readers extend it to the next
+// PUBLIC or FUNC, and the last one to the end of the address space; they look up only
+// addresses in a loaded module. Here an address may be anything, and a wrong name is
+// worse than none:
 //
-//   - Where the symbols come from a binary, a PUBLIC ends where its ELF symbol has its
-//     end and, if that has no size, with its section.
-//   - Otherwise it is a guess that a PUBLIC has not ended before an address if the FUNC
-//     that it is in has, if a block of call frame information, which is one function's,
-//     begins or ends between the two, or if they are maxPublic apart.
+//   - If the symbols come from a binary, a PUBLIC ends where its ELF symbol ends or, if
+//     that has no size, where its section ends.
+//   - Otherwise it is only a guess that a PUBLIC extends to an address if the FUNC that
+//     contains it has ended before, if a block of call frame information, which belongs
+//     to one function, begins or ends between the two, or if they are maxPublic apart.
 //
 // Resolver.Find does not guess. Resolver.Nearest does, for callers that know that the
 // address is in the module.
@@ -26,19 +26,19 @@ import (
 // LLVM 22, five are larger; the largest has 175,341 bytes.
 const maxPublic = 64 << 10
 
-// extent says how far the PUBLIC records of a Resolver reach.
+// extent describes how far the PUBLIC records of a Resolver reach.
 type extent struct {
-	*symfmt.Extents // of the binary; nil if the symbols are a symbol file's
+	*symfmt.Extents // of the binary; nil if the symbols come from a symbol file
 
-	last uint64 // the last address that a record has
-	end  uint64 // the first one that no record may reach
+	last uint64 // last address in a record
+	end  uint64 // first address that no record may reach
 }
 
 // newExtent returns the extent from the records of an index; binary may be nil.
 func newExtent(x *index, binary *symfmt.Extents) extent {
 	e := extent{Extents: binary}
 	if binary != nil && len(binary.Code) == 0 {
-		e.Extents = nil // damaged: it would say that there is no code
+		e.Extents = nil // damaged: it would mean that there is no code
 	}
 	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		if s.len() > 0 {
@@ -53,7 +53,7 @@ func newExtent(x *index, binary *symfmt.Extents) extent {
 	return e
 }
 
-// A verdict says whether a PUBLIC covers an address.
+// verdict says whether a PUBLIC covers an address.
 type verdict uint8
 
 const (
@@ -66,8 +66,8 @@ const (
 type surroundings interface {
 	// inFunc reports whether a FUNC covers an address.
 	inFunc(rva symfmt.RVA) bool
-	// blockBegins reports whether a block of call frame information begins behind first, and at or
-	// before last, and blockAt returns the one around an address.
+	// blockBegins reports whether a block of call frame information begins after first, and at or
+	// before last; blockAt returns the block around an address.
 	blockBegins(first, last symfmt.RVA) bool
 	blockAt(rva symfmt.RVA) (span, bool)
 }

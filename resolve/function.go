@@ -8,7 +8,7 @@ import (
 )
 
 // function is a FUNC with its records. Its code is cut where a line or an inlined
-// function begins or ends: one search finds everything that is known of an
+// function begins or ends, so that one search finds everything known about an
 // address. It is kept packed (packed.go).
 type function struct {
 	name      string
@@ -28,17 +28,17 @@ const segmentWords = 3
 // inlined into, 0 for the FUNC itself.
 const callWords = 4
 
-// names gives the places of FILE and INLINE_ORIGIN records, whose names it has
-// read by then. Place 0 has no name.
+// names returns the indices of the names of FILE and INLINE_ORIGIN records,
+// which have been read by then. Index 0 is the empty name.
 type names interface {
 	file(symfmt.FileID) (uint32, error)
 
-	// origin returns, in a file of the old form, also the place of the origin's file.
+	// origin also returns, in a file of the old form, the index of the origin's file.
 	origin(symfmt.OriginID) (name, file uint32, err error)
 }
 
-// maxInlined limits the functions inlined at the same address. Compilers stop far below it; a file
-// that does not gives a line for each of them at every address.
+// maxInlined limits the functions inlined at one address. Compilers stay far below it; a damaged
+// file may have a line for each of them at every address.
 const maxInlined = 256
 
 var errTooDeep = fmt.Errorf("over %d functions are inlined into one another", maxInlined)
@@ -57,16 +57,16 @@ type functionParser struct {
 	depths    []uint16 // by call: how many functions it is inlined into, with the FUNC
 
 	lost  int   // records that cannot be read
-	bad   error // of the first of them
+	bad   error // the first error among them
 	badAt int   // its place in the text
 
-	last    symfmt.FileID // found last: runs of lines name one file
+	last    symfmt.FileID // last one found: runs of lines have the same file
 	place   uint32
 	hasLast bool
 }
 
 // parse reads a function from its source; the next call reuses the memory of the result. Damaged
-// records are left out, and counted.
+// records are left out and counted.
 func (p *functionParser) parse(from source, v span, n names) (function, error) {
 	p.flattener.Reset(v.rva)
 	p.names, p.hasLast = n, false
@@ -79,8 +79,8 @@ func (p *functionParser) parse(from source, v span, n names) (function, error) {
 	return f, p.fill(&f)
 }
 
-// fill replaces the numbers of FILE and INLINE_ORIGIN by the places of their names. Adjacent
-// segments that become equal are joined.
+// fill replaces the numbers of FILE and INLINE_ORIGIN with the indices of their names.
+// Adjacent segments that become equal are joined.
 func (p *functionParser) fill(f *function) error {
 	p.calls, p.origins, p.depths = p.calls[:0], p.origins[:0], p.depths[:0]
 	for i := range p.flat.Calls {

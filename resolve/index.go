@@ -11,13 +11,13 @@ import (
 type index struct {
 	Identity // without the Path
 
-	OldInlines bool // INLINE records have no call file, INLINE_ORIGINs have a number before the name
+	OldInlines bool // INLINE records have no call file, and INLINE_ORIGINs have a number before the name
 
 	size    uint64 // of the text in bytes
 	funcs   spans
 	blocks  spans // STACK CFI INIT
 	wins    spans // STACK WIN of type 4
-	fpos    spans // and of type 0: a search of one goes past the other
+	fpos    spans // and of type 0: a search in one skips the other
 	publics table // by address; of the same address, in reverse order of the file
 	files   table // by number, then in order of the file
 	origins table
@@ -38,7 +38,7 @@ func (t *table) len() int {
 
 func (t *table) at(i int) []byte { return t.data[i*t.size:][:t.size] }
 
-// u64 returns field number n of record i, all fields before it being of 8 bytes.
+// u64 returns field n of record i; all fields before it have 8 bytes.
 func (t *table) u64(i, n int) uint64 {
 	return binary.LittleEndian.Uint64(t.data[i*t.size+8*n:])
 }
@@ -60,9 +60,9 @@ func (t *table) add32(v uint32) { t.data = binary.LittleEndian.AppendUint32(t.da
 //	publics:         address, offset
 //	files, origins:  number, offset
 //
-// The text of a function is its FUNC record and what is after it up to its last
-// line or INLINE record, that of a block its STACK CFI INIT and what is after it
-// up to its last STACK CFI.
+// The text of a function is its FUNC record and everything up to its last line
+// or INLINE record; that of a block is its STACK CFI INIT and everything up to
+// its last STACK CFI.
 const (
 	startSize  = 8
 	spanSize   = 24
@@ -91,8 +91,8 @@ func (x *index) tables() []*table {
 	}
 }
 
-// sort orders records by their first fields. Those that are equal stay in order,
-// or are reversed. The records of others go with those of the same places.
+// sort sorts records by their first fields. Equal records keep their order, or
+// are reversed. The records of others are permuted in the same way.
 func (t *table) sort(reversed bool, others ...*table) {
 	if t.isSorted(reversed) {
 		return
@@ -134,10 +134,10 @@ func (t *table) arrange(order []uint32) {
 	t.data = sorted
 }
 
-// below returns the place after the last record whose first field is at most v.
+// below returns the index after the last record whose first field is at most v.
 func (t *table) below(v uint64) int { return t.belowIn(0, t.len(), v) }
 
-// belowIn returns below for records lo to hi, all before them being at most v.
+// belowIn is like below for records lo to hi; all before lo must be at most v.
 func (t *table) belowIn(lo, hi int, v uint64) int {
 	for lo < hi {
 		if mid := int(uint(lo+hi) >> 1); t.u64(mid, 0) <= v {
@@ -149,8 +149,8 @@ func (t *table) belowIn(lo, hi int, v uint64) int {
 	return lo
 }
 
-// numbered returns the place of the first record with a number, or -1. Numbers
-// are mostly those of the places.
+// numbered returns the index of the first record with a number, or -1. Numbers
+// are usually equal to indices.
 func (t *table) numbered(id uint32) int {
 	n := t.len()
 	if int(id) < n && t.u64(int(id), 0) == uint64(id) && (id == 0 || t.u64(int(id)-1, 0) != uint64(id)) {
@@ -166,5 +166,5 @@ func (t *table) numbered(id uint32) int {
 	return -1
 }
 
-// offsetOf returns where the record of a FILE, an INLINE_ORIGIN or a PUBLIC is.
+// offsetOf returns the offset of the record of a FILE, INLINE_ORIGIN or PUBLIC.
 func (t *table) offsetOf(i int) uint64 { return t.u64(i, 1) }

@@ -9,23 +9,23 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Parts reads a module part by part. Its methods but Close may be called concurrently.
+// Parts reads a module part by part. All methods but Close may be called concurrently.
 type Parts interface {
-	// Areas returns the code in [first, last] that may have functions, in order of address. Areas
-	// do not overlap; those of one part have the same Part.
+	// Areas returns the code in [first, last] that may contain functions, in order of address.
+	// Areas do not overlap; those of one part have the same Part.
 	Areas(first, last symfmt.RVA) []Area
 
-	// Read returns a Module with the functions of all areas of a part, and without other records
-	// with addresses. It reports false if the areas are others than those that Areas returned
-	// before: they must be asked for again.
+	// Read returns a Module with the functions in all areas of a part, and no other records with
+	// addresses. It returns false if the areas have changed since Areas returned them: the
+	// caller must ask for them again.
 	Read(part any) (*symfmt.Module, bool)
 
-	// Name returns the name of a function of a part, or of a PUBLIC, as it is written: to make these
-	// names may be more work than to read the part.
+	// Name returns the written form of the name of a function of a part, or of a PUBLIC: making
+	// these names may be more work than reading the part.
 	Name(name string) string
 
-	// Costly reports whether the parts that were read took as much work as all at once, and Whole
-	// reads all at once.
+	// Costly reports whether the parts read so far took as much work as the whole would. Whole
+	// reads the whole module.
 	Costly() bool
 	Whole() (*Resolver, error)
 
@@ -36,45 +36,46 @@ type Parts interface {
 	// starts there. size is how much code it has, 0 if that is unknown.
 	Public(rva symfmt.RVA) (p symfmt.Public, size uint64, ok bool)
 
-	// Block returns a table whose only block of STACK CFI is that around an address, and Begins
-	// reports whether a block begins behind first, and at or before last.
+	// Block returns a table whose only block of STACK CFI is the one around an address. Begins
+	// reports whether a block begins after first, and at or before last.
 	Block(rva symfmt.RVA) (symfmt.CFITable, bool)
 	Begins(first, last symfmt.RVA) bool
 
-	// Last returns the last address that a record has.
+	// Last returns the last address in a record.
 	Last() symfmt.RVA
 
-	// Damage returns what was left out so far, in the order in which it was found, and Damaged its
-	// number.
+	// Damage returns what was left out so far, in the order in which it was found. Damaged returns
+	// the number of problems.
 	Damage() []symfmt.Problem
 	Damaged() int
 
 	Close() error
 }
 
-// Area is a piece of code, and the part of the module to read for it: a value that == compares.
+// Area is a piece of code, with the part of the module to read for it: a comparable value.
 type Area struct {
 	First, Last symfmt.RVA
 	Part        any
 }
 
-// lazy is Symbols of which a part is read when one of its addresses is asked for, and kept. When that
-// has become as much work as to read the whole module, the whole is read: so all questions together
-// never cost twice as much, and what is kept never takes more memory than the whole.
+// lazy is Symbols whose parts are read, and kept, when one of their addresses is looked up. Once that
+// has taken as much work as reading the whole module, the whole is read: so all look-ups together
+// never cost more than twice as much, and what is kept never takes more memory than the whole.
 type lazy struct {
 	parts    Parts
 	identity Identity
 	extents  extent
 
-	whole atomic.Pointer[Resolver] // nil: the module is read part by part
+	whole atomic.Pointer[Resolver] // nil while the module is read part by part
 
 	mu    sync.Mutex
 	kept  map[any]*Resolver
-	tried bool // to read the whole
+	tried bool // reading the whole was tried
 }
 
-// FromParts returns the Symbols of a module that is read part by part. The Resolver of all of it
-// would give the same answers. m has its MODULE record, o.Extents must be those of its binary.
+// FromParts returns the Symbols of a module that is read part by part. They give the same
+// answers as a Resolver of the whole module. m holds the MODULE record; o.Extents must be the
+// binary's.
 func FromParts(m *symfmt.Module, parts Parts, o ModuleOptions) Symbols {
 	return &lazy{
 		parts: parts, kept: make(map[any]*Resolver),
@@ -89,7 +90,7 @@ func (l *lazy) Identity() Identity { return l.identity }
 // Detail implements Symbols.
 func (l *lazy) Detail() Detail { return l.parts.Detail() }
 
-// all returns the Resolver of the whole module if it was or is now read, else nil.
+// all returns the Resolver of the whole module, if it has been or is now read, or nil.
 func (l *lazy) all() *Resolver {
 	if r := l.whole.Load(); r != nil || !l.parts.Costly() {
 		return r
@@ -98,7 +99,7 @@ func (l *lazy) all() *Resolver {
 	defer l.mu.Unlock()
 	if !l.tried {
 		l.tried = true
-		if r, err := l.parts.Whole(); err == nil { // else the parts go on
+		if r, err := l.parts.Whole(); err == nil { // otherwise continue with parts
 			l.whole.Store(r)
 			clear(l.kept)
 		}
@@ -119,7 +120,7 @@ func (l *lazy) around(rva symfmt.RVA) *Resolver {
 	}
 }
 
-// part returns a part, which is read if it is not kept; nil if the areas have changed.
+// part returns a part, reading it unless it is kept; it returns nil if the areas have changed.
 func (l *lazy) part(key any) *Resolver {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,7 +129,7 @@ func (l *lazy) part(key any) *Resolver {
 	}
 	m, ok := l.parts.Read(key)
 	if !ok {
-		clear(l.kept) // nothing asks for these any more
+		clear(l.kept) // nobody asks for these any more
 		return nil
 	}
 	m = m.Ordered()
@@ -156,7 +157,7 @@ func (l *lazy) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	}
 	s, size, ok := l.parts.Public(rva)
 	if !ok || s.RVA == 0 || l.starts(s.RVA, rva) {
-		return false, nil // as Resolver.Nearest
+		return false, nil // like Resolver.Nearest
 	}
 	verdict := l.extents.public(l, s.RVA, size, rva)
 	if verdict == outside {
@@ -233,7 +234,7 @@ func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	return rules, nil
 }
 
-// Win implements Symbols: binaries that are read so have none.
+// Win implements Symbols: binaries that are read in parts have none.
 func (l *lazy) Win(symfmt.RVA) (*symfmt.StackWin, error) { return nil, nil }
 
 // InCode implements Symbols.
@@ -245,7 +246,7 @@ func (l *lazy) Last() symfmt.RVA { return l.parts.Last() }
 // Base implements Symbols.
 func (l *lazy) Base() (base uint64, known bool) { return l.extents.Base, true }
 
-// Damage implements Symbols. What the whole module has more is after what parts had.
+// Damage implements Symbols. Further damage of the whole module follows that of the parts.
 func (l *lazy) Damage() []symfmt.Problem {
 	all := l.parts.Damage()
 	r := l.whole.Load()

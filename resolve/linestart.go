@@ -12,15 +12,15 @@ import (
 // lineCode is the code of a line record, from the function's start.
 type lineCode struct{ off, end uint32 }
 
-// What the lines of a function take in the cache, about, in bytes.
+// Approximate size of a function's lines in the cache, in bytes.
 const (
 	lineCodeSize  = 8  // each
 	lineCodesSize = 64 // all, beside that
 )
 
-// LineStart returns where the line record around an address begins whose line Find returns, or
-// false without one. The line records of a function are read when one of its addresses is first
-// asked for: Find does not need their starts.
+// LineStart returns the start of the line record around an address whose line Find returns, or
+// false if there is none. A function's line records are read when one of its addresses is first
+// looked up here: Find does not need their starts.
 func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
 	i := r.x.funcs.find(rva)
 	if i < 0 || uint64(rva-r.x.funcs.span(i).rva) > math.MaxUint32 {

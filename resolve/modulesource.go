@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// moduleSource is the source in a Module in memory.
+// moduleSource is a source that reads from a Module in memory.
 type moduleSource struct {
 	m      *symfmt.Module
 	source func(name string) string // of a function, as it is written; nil: it is so already
@@ -116,11 +116,11 @@ func (s moduleSource) held() int64 {
 
 func (moduleSource) Close() error { return nil }
 
-// ModuleOptions say where a Module is from.
+// ModuleOptions describe where a Module comes from.
 type ModuleOptions struct {
-	Path     string           // of its file, for messages
+	Path     string           // path of its file, for messages
 	Extents  *symfmt.Extents  // of its binary; nil for a module from elsewhere
-	Problems []symfmt.Problem // what was left out of it, for Damage
+	Problems []symfmt.Problem // what was left out of it, returned by Damage
 }
 
 // FromModule returns a Resolver of a Module. The Resolver refers to m, which must not change.
@@ -129,7 +129,7 @@ func FromModule(m *symfmt.Module, o ModuleOptions) *Resolver {
 	return newResolver(o.Path, indexModule(m), moduleSource{m: m}, o.Problems, o.Extents)
 }
 
-// indexModule makes the index of a Module, whose records are in canonical order.
+// indexModule returns the index of a Module, whose records are in canonical order.
 func indexModule(m *symfmt.Module) *index {
 	x := newIndex()
 	x.OS, x.Arch, x.ID, x.Name = m.OS, m.Arch, m.ID, symfmt.CleanName(m.Name, "")

@@ -8,11 +8,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// OpenFile returns Open for an open symbol file. The Resolver owns f, which is closed on an error.
-// name is for messages. The end of ctx ends the pass over the text. most is about the number of
-// bytes that the Resolver may hold: a file whose index takes more is an error, and a quarter is
-// for the functions that were read. 0 is no limit for the index, and as many functions as Open
-// keeps.
+// OpenFile is like Open for an open symbol file. The Resolver owns f, which is closed on an error.
+// name is used in messages. When ctx is done, the pass over the text ends. most is roughly the
+// number of bytes that the Resolver may hold: it is an error if the index takes more, and a
+// quarter is for functions that have been read. 0 means no limit for the index, and as many
+// functions as Open keeps.
 func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolver, error) {
 	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, symfmt.MaxText, most)
 	if err != nil || t != text(f) {
@@ -30,14 +30,14 @@ func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolv
 	return r, nil
 }
 
-// What a record costs when its name is known, about, in bytes.
+// Approximate cost of a record whose name is known, in bytes.
 const (
 	nameCost   = 17 + 64
 	publicCost = 8 + 64
 )
 
-// Memory returns about the number of bytes that the Resolver holds: the tables of its index, the
-// functions and names that were read, and the text of a compressed file, which is in memory or in a
+// Memory returns roughly the number of bytes that the Resolver holds: the tables of its index, the
+// functions and names read so far, and the text of a compressed file, whether in memory or in a
 // temporary file.
 func (r *Resolver) Memory() int64 {
 	sum := int64(0)
@@ -59,5 +59,5 @@ func (r *Resolver) Memory() int64 {
 }
 
 // CodeFile returns the name of the binary in INFO CODE_ID, which symbol files of Windows programs
-// have beside the name of their PDB file; "" without one.
+// have in addition to the name of the PDB file; or "".
 func (r *Resolver) CodeFile() string { return r.source.codeFile() }

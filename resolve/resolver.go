@@ -42,7 +42,7 @@ type Resolver struct {
 	unmap func() // releases the index file; nil without one
 }
 
-// Source is the kind of record that an address was found in.
+// Source is the kind of record in which an address was found.
 type Source uint8
 
 // The sources.
@@ -52,7 +52,7 @@ const (
 	Public        // the nearest PUBLIC record below it
 )
 
-// Frame is a function at an address: one that was inlined, or the FUNC itself.
+// Frame is a function at an address: an inlined one, or the FUNC itself.
 type Frame struct {
 	Function string
 	File     string // "" if it is unknown
@@ -76,12 +76,12 @@ type Location struct {
 	Source    Source
 	Start     symfmt.RVA // of the FUNC or PUBLIC
 	Offset    uint64     // of the address from Start, in bytes; also for Frames that are inlined
-	Size      uint64     // of the FUNC in bytes
+	Size      uint64     // size of the FUNC in bytes
 	ParamSize uint64     // bytes of arguments on the stack
 	Multiple  bool       // several symbols share the code
 
-	// Guess means that the PUBLIC may well have ended before the address:
-	// see Symbols.Nearest.
+	// Guess means that the PUBLIC may have ended before the address: see
+	// Symbols.Nearest.
 	Guess bool
 
 	// Frames are the functions at the address, innermost first.
@@ -187,7 +187,7 @@ func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	return found && at.sure(), err
 }
 
-// sure makes a guess empty, and reports whether it was none.
+// sure clears a guess, and reports whether it was not one.
 func (at *Location) sure() bool {
 	if at.Guess {
 		*at = Location{Frames: at.Frames[:0]}
@@ -292,11 +292,11 @@ func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 	return c, s, nil
 }
 
-// refusalCost is about the number of bytes that a kept error takes.
+// refusalCost is the approximate size in bytes of a kept error.
 const refusalCost = 256
 
-// refuse keeps why function i cannot be used, so that its text is not parsed again
-// for every address. It returns the error.
+// refuse records why function i cannot be used, so that its text is not parsed
+// again for every address. It returns the error.
 func (r *Resolver) refuse(i int, why error) error {
 	if !errors.Is(why, errTooDeep) {
 		return why // a file that cannot be read now may be readable later

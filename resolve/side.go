@@ -19,24 +19,24 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// An index file holds an index, so that a large symbol file is open at once, and
-// by many processes with one copy of the tables in memory.
+// An index file holds an index, so that a large symbol file opens at once, and
+// many processes share one copy of the tables in memory.
 //
-// All numbers are little-endian, all parts begin at a multiple of 8:
+// All numbers are little-endian, and all parts begin at a multiple of 8:
 //
 //	offset 0   magic, 8 bytes
 //	       8   version, 4 bytes
-//	      12   CRC-32C of everything behind this, 4 bytes
+//	      12   CRC-32C of everything after this, 4 bytes
 //	      16   what the symbol file was, as in sideID: size 8, time 8, digest 32 bytes
 //	      64   size of the text 8, flags 4 (1: OldInlines), number of parts 4
 //	      80   for each part: offset 8, length 8
 //	           the parts: strings, then the tables in the order of Index.tables
 //
-// The strings end in NUL: the fields of MODULE, then problems, two for each.
+// Strings end in NUL: the fields of MODULE, then two for each problem.
 //
 // An index that is damaged, of another version, or of another symbol file is made
-// anew. Compressed symbol files have none: to read one its text is unpacked
-// anyway, which takes longer than the pass that makes the index.
+// again. Compressed symbol files have none: reading one decompresses its text
+// anyway, which takes longer than making the index.
 const (
 	sideMagic   = "symtoolX"
 	sideVersion = 4
@@ -50,16 +50,15 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // sideID distinguishes one symbol file, and one content of it, from others: its size, the time of
 // its last change, and a digest of parts of its text. The time alone is not enough: tools that copy
 // files keep it, and a file may be written twice within one tick of the clock. The parts are the
-// beginning, with MODULE, which has the id of the build, the end, and samples evenly spread, for
-// almost any difference between two files shifts the text after it. To read all would take longer
-// than making the index; what the samples miss is found when a record is not where the index has
-// one.
+// start, with MODULE, which contains the build's id, the end, and evenly spread samples, as almost
+// any difference between two files shifts the text after it. Reading everything would take longer
+// than making the index; what the samples miss is found when a record is not where the index says.
 type sideID struct {
 	size, time int64
 	digest     [sha256.Size]byte
 }
 
-// The parts that go into the digest.
+// The parts included in the digest.
 const (
 	sampleEnds = 16 << 10 // bytes at the beginning and at the end
 	samples    = 32
@@ -192,8 +191,8 @@ func (x *index) takeTexts(text []byte) (problems []symfmt.Problem, err error) {
 	return problems, nil
 }
 
-// check checks tables that were not made here. A wrong table with the right checksum does not come
-// about by accident, so it is enough that no search leaves the tables.
+// check checks tables that were read from a file. A wrong table with the right checksum does not
+// come about by accident, so it is enough that no search leaves the tables.
 func (x *index) check() error {
 	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		if err := s.check(); err != nil {
@@ -249,7 +248,7 @@ func sidePath(path, folder string) (string, error) {
 	return filepath.Join(folder, hex.EncodeToString(digest[:])+".idx"), nil
 }
 
-// openSide opens a symbol file through its index; nil if the index cannot be used.
+// openSide opens a symbol file through its index; it returns nil if the index cannot be used.
 func openSide(path, side string, f *os.File, id sideID) *Resolver {
 	data, unmap, err := readSide(side)
 	if err != nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// A source has the records to which the tables of an index lead: a text, in which
-// their offsets are, or a Module, of whose slices the offsets are places. Its methods
-// may be called by several goroutines. Errors have no place: the Resolver adds it.
+// source provides the records that the tables of an index refer to: a text, with
+// their offsets, or a Module, with indices in its slices. Its methods may be called
+// concurrently. Errors have no place; the Resolver adds it.
 type source interface {
 	// function sets p to the lines and INLINEs of a FUNC, and returns the FUNC itself. Damaged
 	// records are left out, and noted in p.
 	function(p *functionParser, v span) (function, error)
 
-	// lines calls add for each line record of a FUNC that can be read.
+	// lines calls add for each readable line record of a FUNC.
 	lines(v span, add func(*symfmt.Line)) error
-	// inlines calls add for each INLINE record of a FUNC that can be read, in their order.
+	// inlines calls add for each readable INLINE record of a FUNC, in order.
 	inlines(v span, add func(*symfmt.Inline)) error
 
 	// variables returns the variables of the module, or nil.
@@ -34,13 +34,13 @@ type source interface {
 	rules(v span, rva symfmt.RVA, names *cfi.Names) (*Rules, error)
 	win(v span) (*symfmt.StackWin, error)
 
-	// place describes where a record is, for messages; "" if there is nothing to say.
+	// place describes where a record is, for messages; or "".
 	place(offset uint64) string
 
-	// codeFile is the name of the binary in INFO CODE_ID, or "".
+	// codeFile returns the name of the binary in INFO CODE_ID, or "".
 	codeFile() string
 
-	// held is how much memory the records take, about, in bytes.
+	// held returns the approximate memory that the records take, in bytes.
 	held() int64
 
 	io.Closer

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// span is a function, a block or a STACK WIN as it is in a table.
+// span is a function, a block or a STACK WIN as stored in a table.
 type span struct {
 	rva    symfmt.RVA
 	size   uint64 // never 0: empty ranges are dropped

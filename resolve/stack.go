@@ -13,7 +13,7 @@ type Rules struct {
 	Start   symfmt.RVA // of the code of the STACK CFI INIT
 	Size    uint64     // of that code in bytes
 	Row     cfi.Row    // the rules in force
-	Records int        // that were read for them
+	Records int        // number of records read for them
 }
 
 // Rules returns the rules in force at an address, or nil without a STACK CFI INIT around it; of

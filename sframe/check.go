@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Profile is a reader whose demands a section is checked against.
+// Profile is a reader against whose requirements a section is checked.
 type Profile uint8
 
 // The profiles.
@@ -26,7 +26,7 @@ func ParseProfile(name string) (p Profile, ok bool) {
 	return Profile(max(i, 0)), i >= 0
 }
 
-// Severity is how bad a finding is.
+// Severity says how bad a finding is.
 type Severity uint8
 
 // The severities.
@@ -49,7 +49,7 @@ func (s Severity) String() string {
 	return "none"
 }
 
-// Finding is what a rule found.
+// Finding is a violation found by a rule.
 type Finding struct {
 	Offset   uint64 // in the section
 	Severity Severity
@@ -58,13 +58,13 @@ type Finding struct {
 	Ref      string // what says that it is wrong
 }
 
-// String prints offset, severity, message, rule and reference.
+// String returns offset, severity, message, rule and reference.
 func (f Finding) String() string {
 	return fmt.Sprintf("%#x: %s: %s [%s] (%s)", f.Offset, f.Severity, f.Msg, f.Rule, f.Ref)
 }
 
-// Context is what a check may use besides the section's bytes. Rules that need a nil
-// field report nothing.
+// Context is what a check may use in addition to the section's bytes. Rules that
+// need a nil field report nothing.
 type Context struct {
 	Section func(addr uint64) string // returns the name of the ELF section at an address, or ""
 	Code    func(lo, hi uint64) bool // whether [lo, hi) is in an executable section
@@ -115,7 +115,7 @@ var rules = slices.Concat(sectionRules, headerRules, fdeRules, rowRules, flexRul
 // producers are named.
 func (s *Section) Check(p Profile) []Finding { return s.CheckIn(p, Context{}) }
 
-// CheckIn is like Check, with what is known of the binary.
+// CheckIn is like Check, with information about the binary.
 func (s *Section) CheckIn(p Profile, ctx Context) []Finding {
 	c := checker{s: s, p: p, ctx: ctx, shared: s.shared()}
 	c.choose()

@@ -12,23 +12,23 @@ const (
 	headerSize = 28
 )
 
-// Options say what a section's bytes do not.
+// Options provide what a section's bytes do not contain.
 type Options struct {
 	Name string // of the section, in errors; ".sframe" if empty
 	Addr uint64 // address of the section's first byte
 
-	// Relocated means that the bytes are a relocatable object's, and its
-	// relocations are applied: each start counts from its field, whatever the
-	// flags say, as relocations of all producers make it.
+	// Relocated means that the bytes are from a relocatable object and its
+	// relocations have been applied: each start counts from its field,
+	// whatever the flags say, as all producers' relocations do.
 	Relocated bool
 
-	// Segment means that the bytes are a program header's. Some of GNU ld
-	// reach past the section that it made smaller afterwards, over what it had
-	// written before: no damage.
+	// Segment means that the bytes are from a program header. Some versions of
+	// GNU ld leave what they had written before after a section that they
+	// later shrank; that is not damage.
 	Segment bool
 
 	// Code, if non-nil, reports whether [lo, hi) is in an executable section. It
-	// decides what starts are relative to where the flags leave that open.
+	// decides what starts are relative to if the flags leave that open.
 	Code func(lo, hi uint64) bool
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Target says what Encode writes.
+// Target describes what Encode writes.
 type Target struct {
 	Version uint8 // 2, with both errata, or 3
 	ABI     ABI
@@ -47,7 +47,7 @@ type layout struct {
 // Binutils before 2.45 refuse sections of version 2 whose starts count from
 // their fields; without that, those of 2.45 and later find nothing.
 //
-// The error is non-nil if the target cannot be written at all.
+// The error is non-nil if nothing can be written for the target.
 func Encode(funcs []Func, t Target) ([]byte, []Problem, error) {
 	format := formatOf(t.Version)
 	if format == nil || format.write == nil {

@@ -2,8 +2,8 @@ package sframe
 
 import "fmt"
 
-// Func is a function with all its rows, apart from any section: what Encode
-// writes.
+// Func is a function with all its rows, independent of any section, as Encode
+// writes it.
 type Func struct {
 	Start  uint64 // address of the first byte
 	Size   uint32 // bytes

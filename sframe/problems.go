@@ -34,7 +34,7 @@ func (b *shared) next(s *Section, i int) Rows {
 // took takes what was read of rows.
 func (b *shared) took(rows *Rows) { *b -= min(*b, shared(rows.pos-rows.f.rows)) }
 
-// Damage calls report with all that cannot be read: Problems, and rows.
+// Damage calls report with everything that cannot be read: Problems, and rows.
 func (s *Section) Damage(report func(Problem)) {
 	known := map[string]bool{}
 	for _, p := range s.Problems {

@@ -55,7 +55,7 @@ const (
 	Given
 )
 
-// Rows goes through the rows of a function.
+// Rows iterates over the rows of a function.
 type Rows struct {
 	Row  Row
 	Form Form

@@ -47,7 +47,7 @@ func (f Flags) Names() (names []string) {
 // String returns the flags' names, separated by commas.
 func (f Flags) String() string { return strings.Join(f.Names(), ",") }
 
-// Header is the head of a section (2.2). All offsets are in bytes.
+// Header is the header of a section (2.2). All offsets are in bytes.
 type Header struct {
 	Offset  uint64 // of the header in the section
 	Version uint8
@@ -64,8 +64,8 @@ type Header struct {
 	First, Count int // Section.FDEs[First:First+Count] are this header's
 
 	// FieldRelative means that starts count from their fields although the
-	// flag PCRelative is not set: what is left when a linker copied an
-	// object's section that as of binutils 2.40 to 2.44 wrote.
+	// flag PCRelative is not set, as when a linker copied the section of an
+	// object written by GNU as 2.40 to 2.44.
 	FieldRelative bool
 
 	fdes uint64 // offset of the first FDE in the section
@@ -106,8 +106,8 @@ func (f *FDE) last() uint64 {
 	return math.MaxUint64
 }
 
-// Section is a decoded .sframe section. It refers to the bytes that it was
-// decoded from. Its methods may be called concurrently.
+// Section is a decoded .sframe section. It refers to the bytes from which it
+// was decoded. Its methods may be called concurrently.
 type Section struct {
 	Name     string
 	Addr     uint64    // address of the section's first byte

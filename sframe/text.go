@@ -31,8 +31,8 @@ const blanks = "          "
 // word in memory. Headers after the first, which objdump does not look for, say
 // their offset; functions are counted through.
 //
-// In place of rows that cannot be decoded is a line that says so. What else could
-// not be read is in Problems alone. The error is the writer's.
+// A line says so in place of rows that cannot be decoded. Everything else that
+// could not be read is only in Problems. The error is the writer's.
 func (s *Section) Print(w io.Writer) error {
 	p := s.printer(w)
 	p.lines("Contents of the SFrame section ", s.Name, ":\n")

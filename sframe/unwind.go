@@ -2,18 +2,19 @@ package sframe
 
 import "errors"
 
-// Frame is what unwinding needs of a frame, and gets of its caller (appendix A).
+// Frame is what unwinding needs to know about a frame, and finds out about its caller (appendix A).
 type Frame struct {
 	PC, SP, FP uint64
 
-	// Interrupted means that the frame did not get where it is by a call: it is
-	// the topmost one, or a signal's. Rules are then those for PC; in others PC
+	// Interrupted means that the frame did not make a call: it is the topmost
+	// one, or a signal interrupted it. The rules at PC then apply; otherwise PC
 	// is after a call, which may be the last instruction of its function, and
-	// rules are those for PC-1.
+	// the rules at PC-1 apply.
 	Interrupted bool
 
-	// Signed means that PC has bits of pointer authentication. The caller, who
-	// knows which bits they are, must clear them before the next step.
+	// Signed means that PC contains bits of pointer authentication. The
+	// caller, which knows which bits they are, must clear them before the next
+	// step.
 	Signed bool
 }
 

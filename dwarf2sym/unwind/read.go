@@ -1,5 +1,5 @@
-// Package unwind reads call frame information: .eh_frame, .debug_frame and .ARM.exidx,
-// given as bytes, become the blocks and rows of STACK CFI.
+// Package unwind converts call frame information to the blocks and rows of STACK CFI:
+// the bytes of .eh_frame, .debug_frame and .ARM.exidx.
 //
 // ehframe.go reads CIEs and FDEs, cfa.go runs their instructions, expr.go turns
 // DWARF expressions into postfix, merge.go decides which FDE applies to an
@@ -57,14 +57,14 @@ type Input struct {
 	TextAddr uint64 // .text, for DW_EH_PE_textrel
 	DataAddr uint64 // .got (or .got.plt), for DW_EH_PE_datarel
 
-	// Fixed says that link-time addresses are those of the process (ET_EXEC).
-	// Otherwise only the bits below a page are the same.
+	// Fixed means that link-time addresses are those of the process
+	// (ET_EXEC). Otherwise only the bits below a page are equal.
 	Fixed bool
 
 	Sections []Section // .eh_frame and .debug_frame
 
-	// CodeBytes is how much code the file has, or 0: expressions that depend on
-	// the pc are evaluated at no more addresses.
+	// CodeBytes is the amount of code in the file, or 0: expressions that
+	// depend on the pc are evaluated at no more addresses.
 	CodeBytes uint64
 
 	// ARM's index tables. Tables returns the section with the data at an

@@ -1,5 +1,5 @@
 // Package demangle prints mangled names as they are in the source: C++ (Itanium ABI,
-// section 5.1), and Rust, legacy and v0 (RFC 2603). Append is its one door.
+// section 5.1) and Rust, legacy and v0 (RFC 2603). Its only function is Append.
 //
 // A decoder (cpp.go) reads C++ into nodes (cppnode.go) and prints them (cppprint.go). What
 // it does not know, such as a vendor's operators, is left to a library: library.go decides

@@ -1,4 +1,4 @@
-// Package dw has the numbers of DWARF 2 to 5 (DWARF 5, section 7) and of the GNU and LLVM extensions
+// Package dw defines the numbers of DWARF 2 to 5 (DWARF 5, section 7) and of the GNU and LLVM extensions
 // that its readers and its writers share.
 package dw
 

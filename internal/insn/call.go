@@ -1,7 +1,7 @@
-// Package insn decodes instructions as far as calls go: how long they are, and what they call.
+// Package insn decodes instructions as far as calls require: their lengths, and what they call.
 package insn
 
-// Kind is where control goes, as far as return addresses depend on it.
+// Kind says where control goes, as far as return addresses depend on it.
 type Kind uint8
 
 // The kinds.

@@ -1,4 +1,4 @@
-// Package object says what a binary is to symtool, whatever container it is in: a CPU,
+// Package object defines what a binary is to symtool, whatever its container: a CPU,
 // sections with bytes at addresses, symbols, ids. A File is made by the container's
 // package (internal/object/elfobj) when it opens a file, and is all that readers of debug
 // information, checks and walkers know of it.

@@ -1,4 +1,4 @@
-// Package page has what the program's HTML pages share: the document around the
+// Package page implements what the program's HTML pages share: the document around the
 // body, the style sheet and the scripts. A page needs nothing else: no other file,
 // and no network. What a page shows is data for html/template, never markup.
 package page

@@ -1,4 +1,4 @@
-// Package text puts names and counts into messages: what would act on a terminal is escaped.
+// Package text formats names and counts for messages, and escapes what would affect a terminal.
 package text
 
 import (

@@ -1,4 +1,4 @@
-// Package version has the version of symtool, which programs of other modules
+// Package version defines the version of symtool, which programs of other modules
 // write, too.
 package version
 

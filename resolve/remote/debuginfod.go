@@ -9,10 +9,10 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// Debuginfod configures debuginfod servers. The variables of elfutils say where their files are
-// kept and what a server may cost (debuginfod-client-config(7)).
+// Debuginfod configures debuginfod servers. elfutils' environment variables say where their
+// files are kept and what a server may cost (debuginfod-client-config(7)).
 type Debuginfod struct {
-	URLs   []string            // asked in this order; without any, those of DEBUGINFOD_URLS
+	URLs   []string            // asked in this order; if empty, those in DEBUGINFOD_URLS
 	Getenv func(string) string // os.Getenv; nil for no variables, which name the cache
 
 	UserAgent string

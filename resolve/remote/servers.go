@@ -24,17 +24,17 @@ import (
 type Servers struct {
 	URLs []string // asked in this order, for NAME/ID/STEM.sym and STEM.sym.gz
 
-	// Cache is a folder of the same layout, with symbol files that are not compressed. In each of
-	// its folders, missing-HASH has the time when the server whose URL has that hash did not have
+	// Cache is a folder in the same layout, with uncompressed symbol files. In each of its
+	// folders, the file missing-HASH records when the server whose URL has that hash did not have
 	// the file.
 	Cache string
 
-	Timeout time.Duration // in which a server must give 100 KiB or the rest; 0: a minute
-	MaxTime time.Duration // of one file; 0: half an hour
-	MaxSize int64         // of one file, as it is sent and without its compression; 0: 4 GiB
-	Connect time.Duration // for the connection, and for its encryption; 0: 10 seconds
+	Timeout time.Duration // time in which a server must send 100 KiB or the rest; 0 means a minute
+	MaxTime time.Duration // for one file; 0 means half an hour
+	MaxSize int64         // of one file, as sent and decompressed; 0 means 4 GiB
+	Connect time.Duration // for connecting and for the TLS handshake; 0 means 10 seconds
 
-	Open      supplier.Opener // of the files in the cache
+	Open      supplier.Opener // opens the files in the cache
 	UserAgent string
 	// Log, if non-nil, is called before each request. It may be called concurrently.
 	Log func(url string)
@@ -48,7 +48,7 @@ const (
 )
 
 // missAge is how long a missing file is remembered: symbols of new programs are often uploaded
-// after the first crash.
+// only after the first crash.
 const missAge = 10 * time.Minute
 
 // NewServers returns a Supplier that asks symbol servers. The error names the first malformed URL.

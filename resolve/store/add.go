@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// AddOptions say how a symbol file is added.
+// AddOptions control how a symbol file is added.
 type AddOptions struct {
-	Compression *Compression // nil for none
-	Damaged     bool         // take files with records that cannot be read
+	Compression *Compression // nil for no compression
+	Damaged     bool         // accept files with unreadable records
 }
 
-// Addition is what became of a symbol file.
+// Addition is the outcome of adding a symbol file.
 type Addition struct {
 	Outcome Outcome
-	Path    string // below the store: of what was written, or is there already
+	Path    string // relative to the store: of what was written, or already exists
 	Place   Place
-	Faults  []string // of a file that was taken all the same
+	Faults  []string // of a file that was accepted all the same
 }
 
-// WriteError is a failure to write the store, not to read a file.
+// WriteError is a failure to write to the store, as opposed to reading a file.
 type WriteError struct{ Err error }
 
 func (e *WriteError) Error() string { return e.Err.Error() }
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Add puts a symbol file, which may be compressed, into its place by MODULE's name
-// and id. It is read to its end while it is written: a truncated file, or one whose
-// records cannot be read, gets no place.
+// Add adds a symbol file, which may be compressed, at the place given by MODULE's
+// name and id. The file is read to its end while it is written: a truncated file,
+// or one with unreadable records, is not added.
 func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 	p, err := s.Begin()
 	if err != nil {

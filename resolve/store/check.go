@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// checked is what a look at all records of a symbol file gives.
+// checked is the result of reading all records of a symbol file.
 type checked struct {
 	name, id string // of MODULE; name is "" if there is none
 	os, arch string // of MODULE

@@ -12,35 +12,35 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Policy says what Collect removes, beside leftovers and empty folders. The last
-// KeepLast versions of each module stay. Of the others go those that are older than
-// OlderThan, then the oldest of all until the store has MaxSize; with neither of
-// these two limits all of them go.
+// Policy says what Collect removes besides leftovers and empty folders. The last
+// KeepLast versions of each module stay. Of the others, those older than OlderThan
+// are removed, then the oldest until the store is no larger than MaxSize; without
+// these two limits, all of them are removed.
 type Policy struct {
-	KeepLast  int           // versions of each module that stay; 0: it does not count
-	OlderThan time.Duration // 0: it does not count
-	MaxSize   int64         // in bytes; negative: any
+	KeepLast  int           // versions of each module to keep; 0 for no such rule
+	OlderThan time.Duration // 0 for no limit
+	MaxSize   int64         // in bytes; negative for no limit
 	DryRun    bool
 
-	Modules map[string]bool     // if non-nil, versions of these only
-	Keep    func(*Version) bool // if non-nil, versions that stay
-	Removed func(Removal)       // if non-nil, called for each
+	Modules map[string]bool     // if non-nil, only versions of these modules are removed
+	Keep    func(*Version) bool // if non-nil, reports whether a version must stay
+	Removed func(Removal)       // if non-nil, called for each removal
 }
 
-// Removal is something that Collect removes.
+// Removal is a file or folder that Collect removes.
 type Removal struct {
-	Path  string // below the store: a file or a folder
+	Path  string // relative to the store
 	Bytes int64  // of a file
 	Why   string
 }
 
 // Collected is what Collect has done or, in a dry run, would do.
 type Collected struct {
-	Versions int            // removed
-	Files    int            // removed: theirs, and leftovers
-	Bytes    int64          // of these files
-	Left     int64          // bytes of the versions that are left
-	Layouts  map[string]int // files of other layouts, by its name, which all stay
+	Versions int            // number of versions removed
+	Files    int            // number of files removed, including leftovers
+	Bytes    int64          // size of these files
+	Left     int64          // size of the remaining versions
+	Layouts  map[string]int // number of files by other layout; all of them stay
 	Problems []symfmt.Problem
 }
 
@@ -51,10 +51,10 @@ type collector struct {
 	Collected
 }
 
-// Collect removes the leftovers of writers that have ended, empty folders, and
-// versions by a policy. A version is as old as its newest symbol file; versions of one
-// age go in the order of name and id. Nothing is removed of a version whose files were
-// rewritten, or added once more, after they were listed.
+// Collect removes the leftovers of ended writers, empty folders, and versions
+// according to a policy. A version is as old as its newest symbol file; versions of
+// the same age go in the order of name and id. A version whose files were rewritten,
+// or added again, after they were listed is not touched.
 func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collected, error) {
 	l, err := s.List(now)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collecte
 		}
 		c.problem(filepath.Join(v.version.Name, v.version.ID), c.version(v))
 	}
-	// The innermost first: a folder is empty when those in it are gone.
+	// Innermost first: a folder is empty once those in it are gone.
 	for _, path := range slices.Backward(l.Empty) {
 		c.problem(path, c.folder(path))
 	}
@@ -90,7 +90,7 @@ type condemned struct {
 	why     string
 }
 
-// choose takes the versions that go, oldest first, and adds up those that stay.
+// choose selects the versions to remove, oldest first, and adds up those that stay.
 func (c *collector) choose(versions []*Version, now time.Time) (out []condemned) {
 	newest := slices.Clone(versions)
 	slices.SortStableFunc(newest, func(a, b *Version) int {

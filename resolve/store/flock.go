@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// errBusy says that another has the lock.
+// errBusy means that another process has the lock.
 const errBusy = syscall.EWOULDBLOCK
 
 // lockFile locks a file until it is closed or its process ends.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Contents is what a file of a store is.
+// Contents says what a file of a store is.
 type Contents uint8
 
 const (
@@ -18,17 +18,17 @@ const (
 
 var contentNames = [...]string{"a symbol file", "an executable", "debug information"}
 
-// File is what the place of a file depends on.
+// File is what determines the place of a file.
 type File struct {
 	Contents Contents
-	OS       string // of MODULE, like Name and ID; of symbol files only
+	OS       string // from MODULE, like Name and ID; symbol files only
 	Name     string
 	ID       string
-	BuildID  string // hexadecimal; "" if it has none. INFO CODE_ID of symbol files
+	BuildID  string // hexadecimal, or ""; INFO CODE_ID for symbol files
 	Ext      string // of a symbol file: ".sym", or with what compression adds
 }
 
-// A layout is a way to name the files of a store. See getsentry's page "Symbol
+// layout is a way to name the files of a store. See getsentry's page "Symbol
 // Server Compatibility", GDB's manual ("Debugging Information in Separate Files")
 // and debuginfod(8).
 type layout struct {

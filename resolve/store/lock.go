@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// leftoverAge is the age at which a temporary file whose writer cannot be asked
-// through a lock counts as left over, in place of one that is being written.
+// leftoverAge is the age from which a temporary file counts as left over if a
+// lock cannot show whether its writer is alive.
 const leftoverAge = time.Hour
 
-// lockName is the file that is locked where the folder cannot be.
+// lockName is the file that is locked if the folder cannot be.
 const lockName = ".symtool-lock"
 
 // errNoLocks says that a file system or a system has no locks.
 var errNoLocks = errors.New("no locks here")
 
-// lock waits until the store is not locked or, if exclusive is false, until it is not
-// locked exclusively. If the system has no locks it does not wait: files are
-// written whole all the same.
+// lock waits until the store is not locked or, if exclusive is false, not locked
+// exclusively. Without locks it does not wait: files appear whole all the same.
 func (s *Store) lock(exclusive bool) (unlock func(), err error) {
 	var f *os.File
 	if s.network {
@@ -37,8 +36,8 @@ func (s *Store) lock(exclusive bool) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// ifDead calls do if a temporary file is not being written. Its writer, should it
-// be about to lock it, waits until do ends, and finds what do did.
+// ifDead calls do if a temporary file is not being written. If its writer is just
+// about to lock it, the writer waits until do returns, and finds out what do did.
 func (s *Store) ifDead(path string, now time.Time, do func() error) error {
 	st, err := s.root.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) { // it has its name now, or is given up

@@ -1,12 +1,13 @@
-// Package store knows the layout in which symbol servers and stack walkers
-// look for symbol files: NAME/ID/STEM.sym below a root, NAME and ID as in the
-// MODULE record, STEM being NAME, without .pdb where it ends so (Breakpad's
-// SimpleSymbolSupplier).
+// Package store implements the layout in which symbol servers and stack walkers
+// look for symbol files: NAME/ID/STEM.sym below a root. NAME and ID are as in
+// the MODULE record, and STEM is NAME without a .pdb at its end (Breakpad's
+// SimpleSymbolSupplier). Open opens a store, whose methods add, list, verify
+// and remove files.
 //
 // # Where we differ
 //
-//   - from Breakpad's suppliers, which take any name: one that would leave the
-//     root, hide a file or change a terminal is refused (TestRefused).
+//   - Breakpad's suppliers accept any name. Here one that would leave the root,
+//     hide a file or affect a terminal is refused (TestRefused).
 package store
 
 import (
@@ -20,8 +21,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// maxName is the longest name of a file on Linux and on most other systems, in
-// bytes (NAME_MAX). Longer ones are refused with a message that says why.
+// maxName is the maximum length in bytes of a file name on Linux and most other
+// systems (NAME_MAX). Longer ones are refused with a message that says so.
 const maxName = 255
 
 // Path returns the place of m's symbol file below the root of a store, with slashes
@@ -30,12 +31,12 @@ func Path(m *symfmt.Module, ext string) (string, error) {
 	return breakpadPath(&File{Contents: Symbols, Name: m.Name, ID: m.ID, Ext: ext})
 }
 
-// Place is where a module's symbol files are. Its parts are names of files,
-// which lead out of no folder.
+// Place is where a module's symbol files are. Its parts are valid file names,
+// which do not lead out of any folder.
 type Place struct{ Name, ID, Stem string }
 
 // NewPlace checks a module's name and id, which may come from anywhere. Folders
-// before the name, of Unix or Windows, do not count.
+// before the name, in the form of Unix or Windows, are ignored.
 func NewPlace(name, id string) (Place, error) {
 	p, err := NewFolder(name)
 	if err != nil {
@@ -76,7 +77,7 @@ func (p Place) checkExt(ext string) error {
 	return nil
 }
 
-// clipped shortens what a message repeats: enough to find it.
+// clipped shortens a text for a message.
 func clipped(text string) string {
 	const most = 300
 	if len(text) <= most {

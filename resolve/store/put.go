@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// Outcome is what became of a file that was to be put into a store.
+// Outcome is the result of putting a file into a store.
 type Outcome uint8
 
 const (
 	Added   Outcome = iota // it is new
-	Same                   // it was there already, with the same text
-	Differs                // another is there, and stays
+	Same                   // it already existed with the same text
+	Differs                // another one exists, and stays
 )
 
 var outcomeNames = [...]string{"added", "same", "differs"}
@@ -48,7 +48,7 @@ func isTemp(name string) bool {
 // isLocked reports whether a temporary file is of this package.
 func isLocked(path string) bool { return strings.HasSuffix(path, tempSuffix) }
 
-// Pending is a file of a store that has no name yet.
+// Pending is a file of a store that does not have its name yet.
 type Pending struct {
 	*bufio.Writer
 	s    *Store
@@ -58,12 +58,12 @@ type Pending struct {
 
 	synced bool
 
-	// Restat has Replace leave a file alone that has the same bytes. Replace sets
-	// Unchanged if it did so.
+	// Restat makes Replace leave an existing file with the same bytes alone.
+	// Replace then sets Unchanged.
 	Restat, Unchanged bool
 
-	// Renew has Publish make a file new that is there with the same text, so that
-	// Collect, which may be about to remove it, keeps it.
+	// Renew makes Publish update the time of an existing file with the same text,
+	// so that Collect, which may be about to remove it, keeps it.
 	Renew bool
 }
 
@@ -79,7 +79,7 @@ func (w sticky) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Begin begins to write a file. It is to end with Publish, Replace or Abort.
+// Begin starts a file. The caller must call Publish, Replace or Abort.
 func (s *Store) Begin() (*Pending, error) {
 	const tries = 100
 	for try := 0; ; try++ {
@@ -124,8 +124,8 @@ func (p *Pending) hold() (bool, error) {
 	return err == nil && os.SameFile(mine, there), err
 }
 
-// Finish has everything written, and on the disk unless Options say otherwise. It may be
-// left to Publish and Replace.
+// Finish completes the file and, unless Options say otherwise, waits until it is on the
+// disk. Publish and Replace call it if the caller has not.
 func (p *Pending) Finish() error {
 	err := p.Flush()
 	p.s.step("flush")
@@ -140,7 +140,8 @@ func (p *Pending) Finish() error {
 	return err
 }
 
-// dropBuffer gives the buffer to another file: one that is finished may wait for its name.
+// dropBuffer releases the buffer for another file, as a finished file may have to wait for its
+// name.
 func (p *Pending) dropBuffer() {
 	if p.Writer.Size() == writeBuffer {
 		p.Writer.Reset(nil)
@@ -149,7 +150,7 @@ func (p *Pending) dropBuffer() {
 	}
 }
 
-// Abort removes what was written. After Publish or Replace it does nothing.
+// Abort removes the file. After Publish or Replace it does nothing.
 func (p *Pending) Abort() {
 	if p.f != nil {
 		_ = p.s.root.Remove(p.name)
@@ -165,8 +166,9 @@ func (p *Pending) gone() {
 	p.dropBuffer()
 }
 
-// Publish gives the file its place in the store, unless there is one already: with
-// the same text, compressed or not, or with another. existing is its place then.
+// Publish gives the file its place in the store unless that is taken, by a file
+// with the same text, compressed or not, or with another. existing is then its
+// path.
 func (p *Pending) Publish(place string) (o Outcome, existing string, err error) {
 	defer p.Abort()
 	if err := p.Flush(); err != nil {
@@ -192,8 +194,8 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 	}
 }
 
-// freshAge is the age from which Renew changes the time of a file: what depends on a
-// newer one need not be built again.
+// freshAge is the age from which Renew updates the time of a file: files built from
+// a newer one need not be built again.
 const freshAge = time.Hour
 
 // compare compares the file with the one in its place. It waits for processes that
@@ -240,7 +242,7 @@ func (s *Store) there(place string) (string, error) {
 	return "", nil
 }
 
-// link gives the file its name, in one step: others see all of it, or nothing.
+// link gives the file its name in one step: others see all of it, or nothing.
 func (p *Pending) link(place string) error {
 	unlock, err := p.s.lock(true)
 	if err != nil {
@@ -280,8 +282,8 @@ func noLinks(err error) bool {
 	return false
 }
 
-// Replace gives the file its place in the store. It replaces an existing file, whose
-// permissions it takes, unless its owner made that read-only.
+// Replace gives the file its place in the store. It replaces an existing file, and
+// keeps its permissions, unless its owner made that read-only.
 func (p *Pending) Replace(place string) error {
 	defer p.Abort()
 	if err := p.Finish(); err != nil {
@@ -362,7 +364,7 @@ func (s *Store) makeFolders(dir string) (changed []string, err error) {
 	return changed, nil
 }
 
-// syncFolders has the names in folders on the disk.
+// syncFolders waits until the names in folders are on the disk.
 func (s *Store) syncFolders(dirs []string) error {
 	if s.opts.NoSync {
 		return nil

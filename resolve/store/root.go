@@ -5,48 +5,47 @@ import (
 	"path/filepath"
 )
 
-// Options say how a store is opened.
+// Options control how a store is opened.
 type Options struct {
-	// NoSync ends a write before the file and the folders that name it are on the
-	// disk. A power failure may then leave empty or short files, which Verify
-	// finds; a process that is killed leaves none either way.
+	// NoSync makes writes return before the file and its folders are on the disk.
+	// After a power failure files may be empty or short, which Verify finds;
+	// killing a process has no such effect.
 	NoSync bool
-	// Temporary, if non-nil, is called with the path of each file that is being
-	// written, and again when it has gone: a process that ends early may want to
-	// remove it.
+	// Temporary, if non-nil, is called with the path of each file when it begins
+	// to be written, and again when it has gone, so that a process that ends
+	// early can remove it.
 	Temporary func(path string, exists bool)
 }
 
 // Store is a folder with symbol files. Nothing outside it is changed: a symbolic
-// link in it that leads elsewhere is an error. It may be used concurrently, also by
-// several processes.
+// link that leads out of it is an error. A Store may be used concurrently, and its
+// folder by several processes.
 //
-// # What holds
+// # Guarantees
 //
 // A file is written under a temporary name and gets its own in one step (link(2)),
-// so readers see it whole or not at all, also after kill -9. A file that exists is
-// never replaced, except by Replace. The temporary file is locked (flock(2)) for as
-// long as its writer lives: that distinguishes a leftover from a file that is being
-// written.
+// so readers see all of it or nothing, even after kill -9. Existing files are never
+// replaced, except by Replace. The temporary file is locked (flock(2)) as long as
+// its writer lives, which distinguishes leftovers from files being written.
 //
-// A lock on the folder itself keeps apart the moments in which a file gets its
-// name and those in which Collect removes one. On a network file system, where
-// folders cannot be locked for other machines, it is on the file .symtool-lock.
-// Linux has had flock on NFS for all clients since 2.6.12, unless it is mounted with
-// local_lock=flock or nolock; link(2) is one step there also then. Because of such
-// mounts a temporary file on a network file system counts as left over after
-// an hour only. Collect should run on one machine, and not on the server while
-// clients write.
+// A lock on the folder itself separates the moments in which a file gets its name
+// from those in which Collect removes one. On a network file system, where folders
+// cannot be locked across machines, the file .symtool-lock is locked instead. Linux
+// has supported flock on NFS across clients since 2.6.12, unless it is mounted with
+// local_lock=flock or nolock; even then link(2) is a single step. Because of such
+// mounts, a temporary file on a network file system counts as left over only after
+// an hour. Run Collect on one machine only, and not on the server while clients
+// write.
 type Store struct {
 	Dir     string
 	opts    Options
 	root    *os.Root
-	network bool              // on a file system of another machine
+	network bool              // on another machine's file system
 	step    func(what string) // for tests: called between any two steps of a write
 	link    func(old, new string) error
 }
 
-// Open opens a store that exists.
+// Open opens an existing store.
 func Open(dir string, o Options) (*Store, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -59,7 +58,7 @@ func Open(dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Create opens a store, and makes it if there is none.
+// Create opens a store, creating it if necessary.
 func Create(dir string, o Options) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
@@ -67,7 +66,7 @@ func Create(dir string, o Options) (*Store, error) {
 	return Open(dir, o)
 }
 
-// Close closes the store. Files that are being written are to be finished before.
+// Close closes the store. Pending files must be finished before.
 func (s *Store) Close() error { return s.root.Close() }
 
 // Path returns where a file of the store is.

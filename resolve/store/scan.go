@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Entry is a file of a store.
+// Entry is a file in a store.
 type Entry struct {
 	Path  string // below the store
 	Bytes int64
@@ -23,10 +23,10 @@ type Entry struct {
 	mode  fs.FileMode
 }
 
-// Version is what a store has of a module with one id.
+// Version holds a store's files for a module with one id.
 type Version struct {
 	Name, ID string  // the folders' names
-	Files    []Entry // symbol files: mostly one, more if it is there in several compressions
+	Files    []Entry // symbol files: usually one, more if stored in several compressions
 	Indexes  []Entry // of symtool, beside them
 }
 
@@ -48,13 +48,13 @@ func (v *Version) Time() (last time.Time) {
 	return last
 }
 
-// Listing is what is in a store. All lists are in the order of names.
+// Listing is the contents of a store. All lists are sorted by name.
 type Listing struct {
 	Versions  []*Version
-	Leftovers []Entry  // of writers that have ended
-	Writing   []Entry  // temporary files of writers that are at work
-	Others    []Entry  // neither symbol files nor what belongs to them
-	Empty     []string // folders with nothing in them but such folders
+	Leftovers []Entry  // from writers that have ended
+	Writing   []Entry  // temporary files of active writers
+	Others    []Entry  // neither symbol files nor files that belong to them
+	Empty     []string // folders that are empty or contain only empty folders
 	Problems  []symfmt.Problem
 
 	folders []Entry
@@ -71,8 +71,8 @@ func (l *Listing) Layouts() map[string]int {
 	return n
 }
 
-// List looks at all names in the store, not into files. What cannot be read is a
-// Problem and costs itself.
+// List lists all names in the store without opening files. What cannot be read
+// is a Problem, and costs only itself.
 func (s *Store) List(now time.Time) (*Listing, error) {
 	l := &Listing{}
 	entries := map[string]int{} // of each folder

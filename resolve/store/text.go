@@ -15,10 +15,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Compression is a way to keep symbol files. The same text has the same bytes.
+// Compression is a way to compress symbol files. Equal texts give equal bytes.
 type Compression struct {
 	Name string // gzip or zstd
-	Ext  string // what it adds to the name of a file
+	Ext  string // what it appends to a file's name
 	// Writer compresses what is written to it, up to Close.
 	Writer func(io.Writer) (io.WriteCloser, error)
 }
@@ -127,7 +127,7 @@ func unlessDamaged(err error) error {
 	return nil
 }
 
-// Inspected is what a symbol file says of itself.
+// Inspected is what a symbol file says about itself.
 type Inspected struct {
 	Place            Place
 	OS, Arch         string   // of MODULE

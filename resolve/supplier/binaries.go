@@ -28,8 +28,8 @@ import (
 // by symtool dump. Separate debug files are found there, too, and, as dwarf2sym.ReadFile finds them,
 // beside the file and in debugDirs.
 //
-// A module of which nothing is known gets the only binary, if the roots are files. PE files are not
-// found: only ELF is read here.
+// A module about which nothing is known gets the only binary if the roots are files. Only ELF is
+// read; PE files are not found.
 func NewBinaries(roots, debugDirs []string) (*Binaries, error) {
 	return NewFetchingBinaries(roots, debugDirs, nil)
 }
@@ -49,8 +49,8 @@ const (
 	fetchExecutable = "executable"
 )
 
-// NewFetchingBinaries is NewBinaries with a Fetcher, if non-nil, that gets missing files by their
-// build-id.
+// NewFetchingBinaries is like NewBinaries, with a Fetcher that gets missing files by build-id
+// unless it is nil.
 func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries, error) {
 	b := &Binaries{roots: roots, fetcher: fetcher, onlyFiles: true}
 	for _, root := range roots {
@@ -67,7 +67,8 @@ func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries,
 	return b, nil
 }
 
-// Binaries is a Supplier that reads ELF files: see NewBinaries. It also finds the files themselves.
+// Binaries is a Supplier that reads ELF files: see NewBinaries. It can also find the files
+// themselves.
 type Binaries struct {
 	roots, debugDirs []string
 	onlyFiles        bool    // no root is a folder
@@ -438,7 +439,7 @@ func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (d
 }
 
 // Binary opens a module's ELF file, or returns nil. The caller must close it. It may be the
-// separate debug file, whose sections of code have no contents. tried and the error are those of
+// separate debug file, whose code sections have no contents. tried and the error are as for
 // Symbols.
 func (b *Binaries) Binary(ctx context.Context, m resolve.Module) (symfmt.Binary, []resolve.Tried, error) {
 	s := search{m: m}

@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// Chain is a Supplier that asks others in turn, once for each module. It takes the first symbols
-// with lines, else the first with functions, else the first of any kind, such as those of a binary
-// without debug information.
+// Chain is a Supplier that asks others in turn, once per module. It takes the first symbols with
+// lines, otherwise the first with functions, otherwise the first of any kind, such as those of a
+// binary without debug information.
 type Chain struct {
 	suppliers []resolve.Supplier
 	mu        sync.Mutex

@@ -120,7 +120,7 @@ func (s *search) open(ctx context.Context, path string) resolve.Symbols {
 }
 
 // OpenFor opens the symbol file at path for a module. The error is an *OtherIDError if the file has
-// another id. open may be nil.
+// a different id. open may be nil.
 func OpenFor(ctx context.Context, path string, m resolve.Module, open Opener) (resolve.Symbols, error) {
 	r, err := open.open(ctx, path)
 	if err != nil {

@@ -101,7 +101,7 @@ func FileModule(path string) (name, id string, err error) {
 	return name, id, err
 }
 
-// NotSymbolsError is the error for text other than a symbol file.
+// NotSymbolsError is the error for text that is not a symbol file.
 type NotSymbolsError struct{ Line string } // the first one, which may be long
 
 func (e *NotSymbolsError) Error() string {

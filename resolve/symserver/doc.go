@@ -1,5 +1,5 @@
-// Package symserver is a read-only server of symbol files and debug files over HTTP,
-// and of what is in them.
+// Package symserver implements a read-only HTTP server of symbol files and debug
+// files, and of answers from them. New returns the http.Handler.
 //
 //	GET  /NAME/ID/STEM.sym            a symbol file, as symbol suppliers ask for it;
 //	                                  also STEM.sym.gz and .sym.zst, if it is kept so

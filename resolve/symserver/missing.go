@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// MissingList is a list of modules whose symbols were asked for and are missing: NAME/ID, a line
-// each, as store.ReadWanted reads it. Each is listed once.
+// MissingList is a list of modules whose symbols were requested but missing: NAME/ID, one per
+// line, as read by store.ReadWanted. Each is listed once.
 type MissingList struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -32,7 +32,7 @@ func NewMissingList(old io.Reader, w io.Writer, max int) (*MissingList, error) {
 	return l, err
 }
 
-// Add adds a module. The error is that of the first write that failed, and is returned once.
+// Add adds a module. It returns the error of the first write that failed, once.
 func (l *MissingList) Add(name, id string) error {
 	line := name + "/" + strings.ToUpper(id)
 	l.mu.Lock()

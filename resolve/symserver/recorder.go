@@ -38,7 +38,7 @@ func (w *recorder) WriteHeader(status int) {
 // extend gives the client time to take some more.
 func (w *recorder) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) }
 
-// Write is io.Writer's. Pieces are small.
+// Write implements io.Writer. Pieces are small.
 func (w *recorder) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -58,8 +58,8 @@ func (w *recorder) Write(p []byte) (int, error) {
 // piece is how much a client must take before its time is over.
 const piece = 1 << 20
 
-// ReadFrom is io.ReaderFrom's: the system copies a file to the network by itself where
-// it can, a piece at a time.
+// ReadFrom implements io.ReaderFrom: the system copies a file to the network directly
+// where it can, a piece at a time.
 func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 	to, can := w.ResponseWriter.(io.ReaderFrom)
 	limited, _ := src.(*io.LimitedReader)

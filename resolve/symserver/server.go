@@ -26,10 +26,10 @@ type Config struct {
 	Gzip        bool          // compress plain text for clients that accept it
 	AllowOrigin string        // for Access-Control-Allow-Origin; "" for no such header
 
-	// Access is called with each request when it is over, Missing with each module whose symbols
-	// were asked for and are missing, Warn with what should not be, such as damaged files, and Note
-	// with what was asked for and is missing. All may be nil. They may be called concurrently, and
-	// must not call the Server.
+	// Access is called with each finished request, Missing with each module whose symbols were
+	// requested but missing, Warn with problems such as damaged files, and Note with what was
+	// requested but missing. All may be nil. They may be called concurrently, and must not call the
+	// Server.
 	Access  func(*Access)
 	Missing func(name, id string)
 	Warn    func(line string)
@@ -50,7 +50,7 @@ const (
 // to Config.MaxFrames frames each.
 const heldPer = 16
 
-// Server answers requests. It is an http.Handler.
+// Server answers requests. It implements http.Handler.
 type Server struct {
 	cfg      Config
 	roots    []*root
@@ -120,7 +120,7 @@ func (s *Server) Close() {
 	}
 }
 
-// Drain makes /readyz say that the server is about to end.
+// Drain makes /readyz report that the server is about to end.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // InFlight returns the number of requests that are being answered.

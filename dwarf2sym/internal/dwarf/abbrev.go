@@ -98,7 +98,7 @@ type decl struct {
 	steps    []step
 }
 
-// FormSizes are the sizes on which the lengths of attribute values depend.
+// FormSizes are the sizes that determine the lengths of attribute values.
 type FormSizes struct {
 	addr    uint8 // DW_FORM_addr
 	offset  uint8 // DW_FORM_sec_offset, strp, ...: 4 or 8 (32- or 64-bit DWARF)
@@ -169,7 +169,7 @@ type Abbrevs struct {
 	length int    // of the table in the section
 }
 
-// Cost estimates the work to make the table, and the memory that it takes.
+// Cost estimates the work to make the table and the memory that it takes.
 func (t *Abbrevs) Cost() uint64 {
 	return uint64(t.length) + uint64(len(t.dense)+2*len(t.sparse))*uint64(unsafe.Sizeof(decl{})) + uint64(len(t.steps))*uint64(unsafe.Sizeof(step{}))
 }
@@ -309,7 +309,7 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64) b
 	return ok
 }
 
-// AbbrevCache keeps the last tables: units of one producer often share one.
+// AbbrevCache keeps the last tables, as units of one producer often share one.
 type AbbrevCache struct {
 	All bool // as in Abbrevs
 
@@ -319,7 +319,7 @@ type AbbrevCache struct {
 
 const recentTables = 4
 
-// Reset forgets the tables, but not their storage.
+// Reset forgets the tables but keeps their storage.
 func (c *AbbrevCache) Reset() {
 	for _, t := range c.recent {
 		t.sizes = FormSizes{} // matches no unit

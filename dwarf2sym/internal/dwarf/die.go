@@ -89,7 +89,7 @@ func (u *Unit) Sibling(d *DIE) int {
 	return max(0, u.sibling(d.decl, d.body))
 }
 
-// SkipTree goes over the children of d, whose attributes end at pos.
+// SkipTree skips the children of d, whose attributes end at pos.
 func (u *Unit) SkipTree(d *DIE, pos int) (next int, err error) {
 	if !d.Children {
 		return pos, nil

@@ -2,7 +2,7 @@ package dwarf
 
 import "github.com/symtool/symtool/internal/dw"
 
-// Scanner goes over the DIEs of a unit once. It stops at those that describe functions,
+// Scanner goes once over the DIEs of a unit. It stops at those that describe functions,
 // inlined subroutines and scopes.
 type Scanner struct {
 	u      *Unit
@@ -27,7 +27,7 @@ type Entry struct {
 // unit is taken for damaged.
 const MaxDepth = 4096
 
-// Reset begins with the children of a unit's own DIE.
+// Reset starts at the children of a unit's own DIE.
 func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.u, s.pos, s.depth, s.open = u, u.children, 1, s.open[:0]
 	s.scopes, s.flat = scopes, flat
@@ -36,8 +36,9 @@ func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 // At returns the position in the unit that was reached.
 func (s *Scanner) At() int { return s.pos }
 
-// Next goes on to the next entry, which is valid until the next call, or to the
-// end of the children of one: then e is nil. done reports that there is nothing more.
+// Next advances to the next entry, which is valid until the following call, or to the
+// end of an entry's children, for which e is nil. done reports that there are no
+// more.
 func (s *Scanner) Next() (e *Entry, done bool, err error) {
 	u := s.u
 	data, dense, pos, depth := u.data, u.Abbrevs.dense, s.pos, s.depth

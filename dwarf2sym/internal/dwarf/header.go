@@ -41,7 +41,7 @@ type Source interface {
 	Bytes(off, n int64, buf []byte) ([]byte, error)
 }
 
-// Header is what a unit's header says (DWARF 5, 7.5.1).
+// Header is a unit's header (DWARF 5, 7.5.1).
 type Header struct {
 	Off      uint64 // of the header in .debug_info
 	Size     uint64 // of the whole unit, the header and its length field included

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// Row is a row of a line table, valid up to the next row of its sequence.
+// Row is a row of a line table, in force up to the next row of its sequence.
 type Row struct {
 	Addr uint64
 	File uint32 // as the line program numbers it

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Effort is the work on the units of one file, and of those that belong to it.
+// Effort is the work spent on the units of a file and of the files that belong to it.
 type Effort struct {
 	Limit uint64
 	Spent atomic.Uint64
@@ -27,8 +27,8 @@ type Meter struct {
 	Exhausted bool   // the shared budget is used up
 }
 
-// Spend counts work. It reports false when there was too much of it: whatever
-// the caller makes from then on is thrown away.
+// Spend charges work. It returns false once the budget is exhausted: the
+// caller's results will be discarded.
 func (m *Meter) Spend(n uint64) bool {
 	if m.spent += n; m.spent >= effortStep {
 		m.Flush()

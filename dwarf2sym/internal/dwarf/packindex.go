@@ -47,7 +47,7 @@ const (
 	TUIndex = ".debug_tu_index"
 )
 
-// PackIndex is an index of a package: where the parts of its units are.
+// PackIndex is an index of a package: the places of its units' parts.
 type PackIndex struct {
 	Name  string // of its section
 	File  string

@@ -53,7 +53,7 @@ func (u *Unit) Spans(low, high, ranges Value, out []Span) ([]Span, error) {
 	return out, nil
 }
 
-// Declared appends the code that the unit's own DIE has.
+// Declared appends the code covered by the unit's own DIE.
 func (u *Unit) Declared(out []Span) ([]Span, error) { return u.Spans(u.low, u.high, u.ranges, out) }
 
 // withoutISA returns [lo, hi) without the bit that selects the instruction set. GNU

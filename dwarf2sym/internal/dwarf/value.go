@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// Kind says how a value's number is to be read.
+// Kind says how to interpret a value's number.
 type Kind uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	Elsewhere      // a block, or what only debuggers follow
 )
 
-// Value is an attribute's value as encoded in the DIE: what it needs from other
+// Value is an attribute's value as encoded in the DIE; what it needs from other
 // sections is looked up only when it is used.
 type Value struct {
 	Kind Kind

@@ -1,4 +1,4 @@
-// Package intern numbers strings.
+// Package intern numbers strings: a Table interns them.
 package intern
 
 import (
@@ -128,7 +128,7 @@ func (t *Table) Len() int { return len(t.places) }
 // Chunks returns the number of chunks, for Rewrite.
 func (t *Table) Chunks() int { return len(t.chunks) }
 
-// Freeze gives back the memory that finds strings: nothing more may be interned.
+// Freeze releases the memory used to find strings: nothing more may be interned.
 func (t *Table) Freeze() { t.index = Index{} }
 
 // keep copies s to the last chunk, or to a new one: what was written there

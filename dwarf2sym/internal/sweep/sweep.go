@@ -1,4 +1,4 @@
-// Package sweep finds out which of several things that claim pieces of code owns each piece.
+// Package sweep determines the owner of each piece of code among several that claim it.
 package sweep
 
 import (
@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Sweep gives each piece of code to the owner with the highest number of those that claim it. The
-// zero value has no claims.
+// Sweep assigns each piece of code to the highest-numbered owner that claims it. The zero value
+// has no claims.
 type Sweep struct {
 	edges  []edge
 	live   []bool

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// body is what a request carries. It can be opened any number of times.
+// body is the content of a request. It can be opened any number of times.
 type body struct {
 	open    func() (io.ReadCloser, error)
 	size    int64 // in bytes
@@ -18,7 +18,7 @@ type body struct {
 	checked bool // sha and md5 are known
 }
 
-// bodyError is a failure of what is sent, not of the server.
+// bodyError is a failure of the content to be sent, not of the server.
 type bodyError struct{ err error }
 
 func (e *bodyError) Error() string { return e.err.Error() }

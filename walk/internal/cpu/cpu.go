@@ -1,4 +1,4 @@
-// Package cpu has what the walker needs to know of each CPU beside arch.Arch: a value each.
+// Package cpu describes each CPU to the walker, as far as arch.Arch does not, as a value.
 package cpu
 
 import (

@@ -1,4 +1,4 @@
-// Package walked walks dumps for the tests of the rooms above walk.
+// Package walked walks dumps for the tests of the packages above walk.
 package walked
 
 import (
