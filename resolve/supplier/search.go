@@ -1,7 +1,9 @@
-// Package supplier finds the symbols of modules: in symbol files and stores (NewSymbols), and in
-// binaries and their debug files (NewBinaries). NewChain asks several suppliers in turn.
+// Package supplier finds the symbols of modules: NewSymbols searches symbol files and stores,
+// NewBinaries searches binaries and their debug files, and NewChain asks several suppliers in
+// turn.
 //
-// Suppliers that ask servers are in
+// Suppliers that ask servers are in package remote, so that programs that answer from files link no
+// HTTP.
 package supplier
 
 import (
