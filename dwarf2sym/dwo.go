@@ -165,7 +165,7 @@ func idList(ids []uint64) string {
 // halvesInFile reads the other halves that f has. It returns the skeletons
 // whose halves are not there, and the ids that are.
 func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
-	all, err := openDwo(f, w.d)
+	all, err := openDwo(f, w.d, w.vars != nil)
 	if err != nil {
 		return want, nil, err
 	}
@@ -223,11 +223,11 @@ func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []placedProblem) {
 
 // openDwo returns the debug information of a .dwo file: several where type units
 // have a .debug_info.dwo each. What the skeletons have comes from main.
-func openDwo(f *object.File, main *debugData) (all []*debugData, err error) {
+func openDwo(f *object.File, main *debugData, locations bool) (all []*debugData, err error) {
 	if err := main.checkOrder(f); err != nil {
 		return nil, err
 	}
-	var abbrev, str, strOffsets, rnglists []byte
+	var abbrev, str, strOffsets, rnglists, loclists, locs []byte
 	for _, s := range []struct {
 		name string
 		data *[]byte
@@ -236,6 +236,14 @@ func openDwo(f *object.File, main *debugData) (all []*debugData, err error) {
 		{".debug_str_offsets.dwo", &strOffsets}, {".debug_rnglists.dwo", &rnglists},
 	} {
 		if *s.data, err = wholeSection(f, s.name); err != nil {
+			return nil, err
+		}
+	}
+	if locations {
+		if loclists, err = wholeSection(f, ".debug_loclists.dwo"); err == nil {
+			locs, err = wholeSection(f, ".debug_loc.dwo")
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -253,6 +261,7 @@ func openDwo(f *object.File, main *debugData) (all []*debugData, err error) {
 			File: f.Path, Order: main.Order, Info: info,
 			Abbrev: abbrev, Str: wholeStrings(str), StrOffsets: strOffsets, Rnglists: rnglists,
 			Addr: main.Addr, Ranges: main.Ranges, OldTypes: name == ".debug_types.dwo",
+			Loclists: loclists, Loc: locs, OldSplit: true,
 		}}
 		types = append(types, d)
 		if !d.OldTypes {

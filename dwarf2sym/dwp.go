@@ -18,6 +18,8 @@ type dwp struct {
 	sects [dwarf.SectCount]object.Source // nil: no such section
 	str   []byte
 
+	oldLocs bool // lists of locations are those of GNU's split DWARF 4
+
 	units dwarf.PackIndex
 	types packTypes // what .debug_tu_index says
 
@@ -85,6 +87,9 @@ func newPackage(f *object.File, main *debugData) (*dwp, error) {
 	p := &dwp{file: f, order: main.Order, job: -1}
 	for i, name := range dwarf.SectNames {
 		s := f.Section(name)
+		if s == nil && i == dwarf.SectLocs {
+			s, p.oldLocs = f.Section(".debug_loc.dwo"), true
+		}
 		if s == nil || !s.HasData() {
 			continue
 		}
@@ -178,6 +183,15 @@ func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[dwarf.SectCount]piece, s 
 			return nil, err
 		}
 		*t.data, *t.off = got.data, got.Off
+	}
+	if w.vars != nil {
+		locs, err := w.piece(p, sk.row, dwarf.SectLocs, &pieces[dwarf.SectLocs])
+		if err != nil {
+			return nil, err
+		}
+		if d.Loclists = locs.data; p.oldLocs {
+			d.Loc, d.Loclists, d.OldSplit = locs.data, nil, true
+		}
 	}
 	info := p.units.Part(sk.row, dwarf.SectInfo)
 	if err := p.inside(&p.units, info, dwarf.SectInfo); err != nil {

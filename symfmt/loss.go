@@ -89,6 +89,13 @@ func (m *Module) counts() (n [KindCFI + 1]int) {
 	return n
 }
 
+// AddVars adds the variables of m, for a format that has no place for them.
+func (l *LossList) AddVars(m *Module) {
+	if m.Vars != nil {
+		l.Add("variables", len(m.Vars.Vars)-1, "the format has no place for them")
+	}
+}
+
 // LossOf returns the loss of all records of the given kinds that the module has.
 func (m *Module) LossOf(why string, kinds ...Kind) (losses []Loss) {
 	counts := m.counts()

@@ -45,6 +45,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	}
 	c.addBody(&s.counts)
 	losses := moduleLosses(m, o)
+	losses.AddVars(m)
 	add := losses.Add
 	addRecordLosses(m, add)
 	losses.AddWhole(symfmt.KindFunc, "of size 0", c.emptyFuncs, "GSYM takes a function of size 0 for a symbol with an unknown end: they are left out")

@@ -9,6 +9,7 @@ import (
 // Losses returns what Write would leave out of m.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	losses := moduleLosses(m)
+	losses.AddVars(m)
 	losses = append(losses, m.LossOf("a symcache has no place for them", symfmt.KindInfo)...)
 	losses = append(losses, m.LossOf("a symcache has no call frame information", symfmt.KindCFIInit, symfmt.KindCFI, symfmt.KindStackWin)...)
 	return append(losses, codeLosses(m, o.Base)...)

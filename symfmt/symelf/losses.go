@@ -17,6 +17,7 @@ func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 		return nil // Write returns the reason
 	}
 	var losses symfmt.LossList
+	losses.AddVars(m)
 	add := losses.Add
 	b.moduleLosses(add)
 	b.recordLosses(&losses)

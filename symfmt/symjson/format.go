@@ -32,16 +32,17 @@ const (
 	kindPublic
 	kindWin
 	kindCFI
+	kindVar
 )
 
 var kindNames = [...]string{
-	"", "module", "info", "file", "inline_origin", "func", "public", "stack_win", "stack_cfi",
+	"", "module", "info", "file", "inline_origin", "func", "public", "stack_win", "stack_cfi", "var",
 }
 
 // listNames are the keys of a document whose values are lists of records;
 // "module" is a single record.
 var listNames = [...]string{
-	"", "module", "infos", "files", "inline_origins", "funcs", "publics", "stack_wins", "stack_cfis",
+	"", "module", "infos", "files", "inline_origins", "funcs", "publics", "stack_wins", "stack_cfis", "vars",
 }
 
 func (k kind) String() string { return kindNames[k] }
@@ -89,7 +90,7 @@ func MatchLines(head []byte) bool {
 	switch nameIn(kindNames[:], []byte(value)) {
 	case kindModule:
 		return bytes.Contains(head, []byte(formatName))
-	case kindOrigin, kindFunc, kindWin, kindCFI:
+	case kindOrigin, kindFunc, kindWin, kindCFI, kindVar:
 		return true
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // ReadOptions control how a file is read.
@@ -55,6 +56,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o ReadOptions) (*symfm
 	if err != nil {
 		return nil, d.place(err)
 	}
+	d.endVars()
 	if d.records == 0 {
 		if len(d.problems) > 0 {
 			return nil, d.problems[0].Err
@@ -161,6 +163,7 @@ type decoder struct {
 	scratch []byte
 
 	m       *symfmt.Module
+	vars    vars.Parser
 	kind    kind // of the current record
 	rec     record
 	body    symfmt.BodyBuilder

@@ -1,9 +1,11 @@
 package symjson
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 func (t *writer) info(in *symfmt.Info, i int) {
@@ -11,6 +13,23 @@ func (t *writer) info(in *symfmt.Info, i int) {
 	t.value("key", in.Key)
 	t.text("value", in.Value)
 	t.end()
+}
+
+// variables writes the records of variables, whose text is compact enough to stay what it is.
+func (t *writer) variables(in *vars.Info) {
+	n := 0
+	var text []byte
+	for piece := range in.Pieces() {
+		text = in.Append(text[:0], piece)
+		for line := range bytes.Lines(text) {
+			record := bytes.TrimSuffix(bytes.TrimPrefix(line, []byte(vars.Prefix)), []byte("\n"))
+			t.begin(kindVar, n, "record")
+			t.value("record", string(record))
+			t.end()
+			n++
+		}
+	}
+	t.endList(kindVar, n)
 }
 
 func (t *writer) file(f *symfmt.File, i int) {

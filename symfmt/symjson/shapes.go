@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // shapes describes the records by kind. init fills it because the functions
@@ -56,6 +57,11 @@ func init() {
 			required: bits(0, 1, 2),
 			read:     (*decoder).cfiField, done: (*decoder).cfiDone,
 		},
+		kindVar: {
+			fields:   []string{"record", "record_base64"},
+			required: bits(0),
+			read:     (*decoder).infoField, done: (*decoder).varDone,
+		},
 	}
 }
 
@@ -92,6 +98,26 @@ func (d *decoder) infoDone(uint32) error {
 		d.m.Infos = append(d.m.Infos, in)
 	}
 	return err
+}
+
+// varDone reads a record of variables, which has the grammar of the text.
+func (d *decoder) varDone(uint32) error {
+	var text string
+	if err := d.strings(&text); err != nil {
+		return err
+	}
+	if bad := d.vars.Add([]byte(text), d.records); bad != nil {
+		return d.fault(-1, "%s", bad.Msg)
+	}
+	return nil
+}
+
+// endVars completes the variables.
+func (d *decoder) endVars() {
+	d.m.Vars, _ = d.vars.Finish(func(bad *vars.Error) error {
+		d.problem(d.fault(-1, "record of variables: %s", bad.Msg), "variables")
+		return nil
+	})
 }
 
 func (d *decoder) numberedField(i int) (err error) {

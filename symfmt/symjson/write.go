@@ -49,6 +49,9 @@ func Write(w io.Writer, m *symfmt.Module, o Options) error {
 		t.block(&m.CFI.Blocks[i], i)
 	}
 	t.endList(kindCFI, len(m.CFI.Blocks))
+	if m.Vars != nil {
+		t.variables(m.Vars)
+	}
 	if !o.Lines {
 		t.newline(0)
 		t.buf = append(t.buf, "}\n"...)

@@ -144,6 +144,7 @@ func appendPadded(b []byte, v uint64, digits int) []byte {
 // Losses returns what Write would leave out of m.
 func Losses(m *symfmt.Module, o Options) []symfmt.Loss {
 	var losses symfmt.LossList
+	losses.AddVars(m)
 	add := losses.Add
 	const only = "the list records only names and addresses"
 	list, outside := symbols(m, o)

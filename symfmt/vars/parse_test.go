@@ -24,7 +24,7 @@ func parse(b []byte) (*Info, []string) {
 		return nil
 	}
 	for i, line := range bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n")) {
-		line, ok := bytes.CutPrefix(line, []byte(prefix))
+		line, ok := bytes.CutPrefix(line, []byte(Prefix))
 		if !ok {
 			continue
 		}

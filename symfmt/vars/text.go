@@ -33,8 +33,8 @@ const (
 // lineSize is about how long a line becomes at most: some readers hold a line in a buffer of fixed size.
 const lineSize = 4 << 10
 
-// prefix is how each record begins.
-const prefix = "INFO VAR "
+// Prefix is how each record begins.
+const Prefix = "INFO VAR "
 
 // typeLetters are the letters of the kinds of types, by TypeKind.
 const typeLetters = "?bprRMaAscueftkvxogSn"
@@ -74,7 +74,7 @@ const funcsInPiece = 256
 func (in *Info) Append(dst []byte, piece int) []byte {
 	switch piece {
 	case 0:
-		dst = strconv.AppendInt(append(dst, prefix...), Version, 16)
+		dst = strconv.AppendInt(append(dst, Prefix...), Version, 16)
 		if in.Locals {
 			dst = append(dst, " all"...)
 		}
@@ -84,7 +84,7 @@ func (in *Info) Append(dst []byte, piece int) []byte {
 		return append(dst, '\n')
 	case 1:
 		for i := 1; i < len(in.Types); i++ {
-			dst = append(append(dst, prefix...), wordType, ' ')
+			dst = append(append(dst, Prefix...), wordType, ' ')
 			dst = append(appendTypeText(dst, &in.Types[i]), '\n')
 		}
 		return dst
@@ -111,7 +111,7 @@ func appendTokens(dst []byte, word byte, n int, add func([]byte, int) []byte) []
 				dst = append(dst, '\n')
 			}
 			start = len(dst)
-			dst = append(append(dst, prefix...), word)
+			dst = append(append(dst, Prefix...), word)
 		}
 		dst = add(append(dst, ' '), i)
 	}
@@ -224,7 +224,7 @@ func appendOpsText(dst []byte, ops []Op) []byte {
 
 // appendFunc appends the record of a function, in several lines if it is long.
 func (in *Info) appendFunc(dst []byte, f *Func) []byte {
-	dst = append(append(dst, prefix...), wordFunc, ' ')
+	dst = append(append(dst, Prefix...), wordFunc, ' ')
 	dst = append(appendHex(dst, uint64(f.RVA)), ' ')
 	dst = append(appendHex(dst, f.Size), ' ')
 	dst = append(appendHex(dst, uint64(f.FrameBase)), ' ')
@@ -252,7 +252,7 @@ type lineWriter struct {
 // wrap begins another line if this one is long.
 func (l *lineWriter) wrap() {
 	if len(l.dst)-l.start > lineSize {
-		l.dst = append(append(append(l.dst, '\n'), prefix...), wordMore, ' ')
+		l.dst = append(append(append(l.dst, '\n'), Prefix...), wordMore, ' ')
 		l.start = len(l.dst)
 	}
 }

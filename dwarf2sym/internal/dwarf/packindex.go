@@ -13,6 +13,7 @@ const (
 	SectAbbrev
 	SectStrOffsets
 	SectRnglists
+	SectLocs // of version 2, .debug_loc.dwo
 	SectCount
 )
 
@@ -27,6 +28,8 @@ func column(version uint32, id uint32) (sect int, known bool) {
 		return SectTypes, version < 5 // version 5: reserved
 	case 3:
 		return SectAbbrev, true
+	case 5:
+		return SectLocs, true
 	case 6:
 		return SectStrOffsets, true
 	case 8:
@@ -36,7 +39,7 @@ func column(version uint32, id uint32) (sect int, known bool) {
 }
 
 // SectNames are the sections by column.
-var SectNames = [SectCount]string{".debug_info.dwo", ".debug_types.dwo", ".debug_abbrev.dwo", ".debug_str_offsets.dwo", ".debug_rnglists.dwo"}
+var SectNames = [SectCount]string{".debug_info.dwo", ".debug_types.dwo", ".debug_abbrev.dwo", ".debug_str_offsets.dwo", ".debug_rnglists.dwo", ".debug_loclists.dwo"}
 
 // Part is a unit's part of a section.
 type Part struct{ Off, Size uint64 }

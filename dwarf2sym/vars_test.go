@@ -1,0 +1,161 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// readVars reads a fixture with all of its variables.
+func readVars(t *testing.T, path string, o Options) *Result {
+	t.Helper()
+	o.Vars = VarOptions{Params: true, Locals: true, FullTypes: true}
+	o.NoCFI, o.DwoDirs, o.DebugDirs = true, []string{filepath.Dir(path)}, []string{filepath.Dir(path)}
+	result, err := ReadFile(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func symbolText(t *testing.T, m *symfmt.Module) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// What is read from any fixture does not depend on the number of workers, is read back from its text, and leaves the
+// other records as they are without variables.
+func TestVarsOfFixtures(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
+	n := 0
+	for _, path := range files {
+		if strings.HasPrefix(filepath.Base(path), "bad-") {
+			continue
+		}
+		result := readVars(t, path, Options{Jobs: 1})
+		text := symbolText(t, result.Module)
+		if many := symbolText(t, readVars(t, path, Options{Jobs: 4}).Module); !bytes.Equal(many, text) {
+			t.Errorf("%s: four workers read something else", path)
+		}
+		if result.Module.Vars == nil {
+			continue
+		}
+		n += len(result.Module.Vars.Funcs)
+		back, err := symfmt.Read(t.Context(), bytes.NewReader(text), symfmt.ReadOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		if !back.Module.Vars.Equal(result.Module.Vars) || !bytes.Equal(symbolText(t, back.Module), text) {
+			t.Errorf("%s: what is read back is not what was written", path)
+		}
+		plain, _ := result.Module.SplitVars()
+		without, err := ReadFile(t.Context(), path, Options{NoCFI: true, DwoDirs: []string{filepath.Dir(path)}, DebugDirs: []string{filepath.Dir(path)}})
+		if err != nil || !without.Module.Equal(plain) {
+			t.Errorf("%s: without variables the module is another one (%v)", path, err)
+		}
+		checkVars(t, path, result.Module)
+	}
+	if n < 500 {
+		t.Errorf("%d functions with variables only", n)
+	}
+}
+
+// checkVars checks that functions are FUNCs, and inline scopes their INLINEs.
+func checkVars(t *testing.T, path string, m *symfmt.Module) {
+	t.Helper()
+	for i := range m.Vars.Funcs {
+		f := &m.Vars.Funcs[i]
+		k, ok := slices.BinarySearchFunc(m.Funcs, f.RVA, func(f symfmt.Func, rva symfmt.RVA) int { return int(f.RVA) - int(rva) })
+		if !ok || m.Funcs[k].Size != f.Size {
+			t.Errorf("%s: no FUNC is that at %#x", path, f.RVA)
+			continue
+		}
+		inlines, _ := m.Funcs[k].Body.Counts()
+		var walk func(b *vars.Block)
+		walk = func(b *vars.Block) {
+			if b.Inline >= inlines {
+				t.Errorf("%s: scope of INLINE %d of %d at %#x", path, b.Inline, inlines, f.RVA)
+			}
+			for i := range b.Blocks {
+				walk(&b.Blocks[i])
+			}
+		}
+		if tree := f.Tree(m.Vars); tree != nil {
+			walk(tree)
+		}
+	}
+}
+
+// varsAt lists the variables around an address, innermost first, with their types' names and whether they have a
+// location there.
+func varsAt(m *symfmt.Module, rva symfmt.RVA) (list []string) {
+	in := m.Vars
+	for _, s := range in.At(rva, nil) {
+		for _, v := range s.Vars {
+			va := &in.Vars[v.Var]
+			list = append(list, va.Name+" "+in.Types[va.Type].Name+" "+in.Exprs[v.Expr].String())
+		}
+	}
+	return list
+}
+
+// Variables of split debug information are those of the same program that is not split: in .dwo files and in packages, in
+// both versions.
+func TestVarsOfSplitFiles(t *testing.T) {
+	for _, name := range []string{"split-clang4", "split-clang5", "split-gcc4", "split-gcc5", "split-dwp-clang4", "split-dwp-clang5", "split-dwp-gcc4"} {
+		m := readVars(t, testenv.Input(t, name+".elf"), Options{}).Module
+		if m.Vars == nil {
+			t.Errorf("%s: no variables", name)
+			continue
+		}
+		known, all := 0, 0
+		for i := range m.Vars.Funcs {
+			f := &m.Vars.Funcs[i]
+			for rva := f.RVA; rva < f.RVA+symfmt.RVA(f.Size); rva++ {
+				for _, v := range varsAt(m, rva) {
+					all++
+					if strings.Contains(v, "unsupported") {
+						t.Errorf("%s: %#x: %s", name, rva, v)
+					}
+					if !strings.HasSuffix(v, " ") {
+						known++
+					}
+				}
+			}
+		}
+		if all == 0 || known*3 < all {
+			t.Errorf("%s: of %d places of variables %d are known", name, all, known)
+		}
+	}
+}
+
+// Structures are read through type units and what dwz has moved: no name is without members that has some.
+func TestVarsTypes(t *testing.T) {
+	for _, name := range []string{"gcc-dwarf4-types", "gcc-dwarf5-types", "dwz4", "dwz5", "split-types-gcc5", "split-types-clang5", "split-types-dwp-clang5", "gcc-dwarf5", "clang-dwarf5"} {
+		in := readVars(t, testenv.Input(t, name+".elf"), Options{}).Module.Vars
+		if in == nil {
+			t.Errorf("%s: no variables", name)
+			continue
+		}
+		types := map[string]bool{}
+		for i := range in.Types {
+			if types[in.Types[i].Name] = true; in.Types[i].Kind == vars.Void && i > 0 {
+				t.Errorf("%s: type %d is void", name, i)
+			}
+		}
+		if !types["int"] {
+			t.Errorf("%s: no int among %d types", name, len(in.Types))
+		}
+	}
+}
