@@ -37,7 +37,7 @@ func (w *worker) funcsFromSymbols() {
 	}
 }
 
-// fillSequence makes functions for the code of a sequence outside of covered.
+// fillSequence makes functions for the code of a sequence outside covered.
 func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bool) {
 	code, ok := w.code.at(s.Lo)
 	if !ok || w.Exhausted {

@@ -67,7 +67,7 @@ func (x *cfiForeign) row(addr uint64, forms cfiForms) {
 	x.at.rows = append(x.at.rows, cfiForeignRow{addr, forms})
 }
 
-// done keeps the last of rows with one address, which is the one that holds.
+// done keeps the last of rows with the same address, which is the one that holds.
 func (x *cfiForeign) done() []*cfiForeignFDE {
 	for _, f := range x.fdes {
 		var out []cfiForeignRow
@@ -219,7 +219,7 @@ func (d *cfiDiffs) compare(in *unwind.Input, ours []cfiOurs, fdes []*cfiForeignF
 	}
 }
 
-// row compares the rules at one address. Rules:
+// row compares the rules at the same address. Rules:
 //
 //   - an expression is "expr" there and some rule here (TestCFIExpressions has
 //     their values);

@@ -226,7 +226,7 @@ func cfiLLVMForms(a *arch.Arch, ra, s string) cfiForms {
 	return forms
 }
 
-// cfiSplitLLVM splits at commas outside of brackets.
+// cfiSplitLLVM splits at commas outside brackets.
 func cfiSplitLLVM(s string) (out []string) {
 	depth, start := 0, 0
 	for i, c := range s {

@@ -113,7 +113,7 @@ func fileType(f *object.File) string {
 }
 
 // sections lists those with debug information and those for unwinding. Of several
-// with one name, as objects have, the sizes are added up.
+// with the same name, as objects have, the sizes are added up.
 func (c *Contents) sections(f *object.File) {
 	for _, s := range f.Sections {
 		switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // The debug sections of a file in one piece of bytes, so that a fuzzer's changes
-// reach what is behind the ELF headers: a byte that is 1 for big-endian, then
+// reach what is after the ELF headers: a byte that is 1 for big-endian, then
 // parts. A part is a byte, its index in packedParts, a length of 4 bytes,
 // little-endian, and as many bytes. ".code" has pairs of addresses of 8 bytes,
 // ".symbols" has address and size of 8 bytes, a byte for the name's length, the

@@ -138,7 +138,7 @@ func (u *fileUnit) flat() bool {
 func (u *fileUnit) flatBehind(from bool) bool { return u.flat() || from && u.Lang == 0 && u.Partial }
 
 // assembly reports whether the unit was written in assembly: several labels at
-// one address are then one function's, not functions that were folded.
+// the same address are then one function's, not functions that were folded.
 func (u *fileUnit) assembly() bool {
 	return u.Lang == dw.LangMipsAsm || u.Lang == dw.LangAssembly
 }

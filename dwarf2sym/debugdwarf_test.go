@@ -167,7 +167,7 @@ func (g *goReader) compareFuncs() {
 }
 
 // sameName reports whether a FUNC's name is what the debug information says: the
-// linkage name, demangled, or the plain name behind its scopes; behind a plain
+// linkage name, demangled, or the plain name after its scopes; after a plain
 // name's FUNC may be the mangled ELF symbol.
 func (g *goReader) sameName(name string, want goName) bool {
 	if want.linkage != "" && name == sourceName(want.linkage, true) {
@@ -308,7 +308,7 @@ func (g *goReader) compareUnit(unit *dwarf.Entry) {
 		rows = append(rows, goRow{e, 0})
 	}
 	for i := range rows {
-		// Of several rows at one address the last one counts.
+		// Of several rows at the same address the last one counts.
 		if r := &rows[i]; r.Address < r.end {
 			g.compareRow(unit.Offset, r, rows)
 		}

@@ -11,13 +11,13 @@ import (
 //			f: subprogram low_pc/addr=0x1000 high_pc/data4=16
 //
 // begins a unit: version, "64" for 64-bit DWARF, unit type, address size, offset
-// of its abbreviations (made from its DIEs, when not given). Each line behind it
+// of its abbreviations (made from its DIEs, when not given). Each line after it
 // is a DIE; the tabs give its depth. An attribute is name/form=value; the value
 // is a number, a "text", <bytes>, or &label: relative to the unit in ref1 to
-// ref8, else to the section. form "indirect:f" writes an indirect form.
-// "open" behind a tag says that the DIE has children even where none follow,
-// "unended" behind unit leaves out the zeros that end the DIEs. Plain data may
-// stand between DIEs; endunit ends the unit where more of it follows.
+// ref8, else to the section. form "indirect:f" writes an indirect form. "open"
+// after a tag says that the DIE has children even where none follow, "unended"
+// behind unit leaves out the zeros that end the DIEs. Plain data may stand
+// between DIEs; endunit ends the unit where more of it follows.
 
 type asmUnit struct {
 	start   int

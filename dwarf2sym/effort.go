@@ -58,7 +58,7 @@ func (r *reader) giveUp(d *debugData) {
 	r.problem(problemUnits, p.Lost, p.Err)
 }
 
-// tooMuchWork is the problem of a file whose limit was passed.
+// tooMuchWork returns the problem of a file whose limit was passed.
 func (d *debugData) tooMuchWork() bin.Problem {
 	return bin.Problem{Lost: "all functions", Err: &bin.Error{File: d.File, Section: ".debug_info", Msg: fmt.Sprintf(
 		"its units share tables, lists, strings and attributes so often that they stand for over %d bytes", d.effort.Limit)}}

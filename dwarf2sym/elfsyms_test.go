@@ -449,7 +449,8 @@ func TestElfPublicsOfDamagedTables(t *testing.T) {
 }
 
 // TestElfPublicsSharedNames: a file whose symbols share one long name must not
-// cost more time and memory than names of its size can, at one address or many.
+// cost more time and memory than names of its size can, at the same address or
+// many.
 func TestElfPublicsSharedNames(t *testing.T) {
 	for _, long := range []string{strings.Repeat("n", 60000), strings.Repeat("_", 60000)} {
 		source := ".text\n.globl " + long + "\n" + long + ":\nb: .fill 4096\n"

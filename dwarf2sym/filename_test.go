@@ -55,7 +55,8 @@ func TestMapMD5(t *testing.T) {
 				FUNC 1000 8 0 f
 				1000 4 1 0
 				1004 4 1 1`},
-		// Of two functions at one address the first stays, and the other's file with it goes.
+		// Of two functions at the same address the first stays, and the other's file with
+		// it goes.
 		{name: "a file that is not in the symbols", opts: Options{Mapping: mapping(t, nil, `^/(.*)$={md5}`)},
 			in: `
 			.debug_info

@@ -89,11 +89,11 @@ func inside(in, out []dwarf.Span) bool {
 	return true
 }
 
-// apart reports whether no two spans of one depth overlap: whether each that is
-// open ends before the next one starts, so that it does not matter which start
-// and which end belong together. Sorted as numbers, the two lists cost a third
-// of what the spans cost when they are sorted by depth and start. A function
-// that takes more than 2^48 bytes is said to have overlaps.
+// apart reports whether no two spans of the same depth overlap: whether each
+// that is open ends before the next one starts, so that it does not matter
+// which start and which end belong together. Sorted as numbers, the two lists
+// cost a third of what the spans cost when they are sorted by depth and start.
+// A function that takes more than 2^48 bytes is said to have overlaps.
 func (t *inlineTree) apart() bool {
 	const depthShift = 48
 	starts, ends, base := t.starts[:0], t.lasts[:0], t.spans[0].Lo
@@ -158,7 +158,7 @@ func appendSpan(spans []dwarf.Span, s dwarf.Span) []dwarf.Span {
 }
 
 // addInlines adds the INLINE records of fn in s, in the order of their DIEs:
-// each behind the one that it is nested in.
+// each after the one that it is nested in.
 func (w *worker) addInlines(fn *openFunc, s dwarf.Span) {
 	t := &w.inlines
 	if !w.Spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*dwarf.SpanCost) || !t.clip(fn, s) {

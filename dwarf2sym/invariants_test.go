@@ -53,7 +53,7 @@ func checkModule(m *symfmt.Module) error {
 	return nil
 }
 
-// checkLines: in order, apart, inside of f, and no two that should be one.
+// checkLines: in order, apart, inside f, and no two that should be one.
 func checkLines(f *symfmt.Func, files map[symfmt.FileID]bool) error {
 	at, last := f.RVA, symfmt.Line{}
 	for l := range f.Lines() {
@@ -68,7 +68,7 @@ func checkLines(f *symfmt.Func, files map[symfmt.FileID]bool) error {
 	return nil
 }
 
-// checkInlines: each inside of the one that it is nested in, and apart from the
+// checkInlines: each inside the one that it is nested in, and apart from the
 // others of its depth.
 func checkInlines(f *symfmt.Func, files map[symfmt.FileID]bool, origins map[symfmt.OriginID]bool) error {
 	var open [][]symfmt.Range // by depth

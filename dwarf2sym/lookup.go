@@ -340,7 +340,7 @@ func (l *Lookup) symbolsOf(funcs []funcRecord) []elfPub {
 // Public is an ELF symbol that names code: a PUBLIC record of Read, unless a FUNC starts there.
 type Public struct {
 	symfmt.Public
-	Size uint64 // of the ELF symbol; 0 without
+	Size uint64 // of the ELF symbol, or 0
 }
 
 // Public returns the last symbol at or before an address.

@@ -124,7 +124,7 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 // back: those of a large file have 200 bytes each.
 const dropFuncs = 16 << 10
 
-// passed records that function i and its body were looked at.
+// passed records that function i and its body were examined.
 func (m *merger) passed(i int) {
 	if m.scratch != nil && i%dropFuncs == 0 {
 		m.scratch.Drop()
@@ -171,12 +171,12 @@ func (m *merger) fold() {
 	m.funcs = m.funcs[:n]
 }
 
-// foldedFuncs reports whether a and b, at one address, are different functions.
+// foldedFuncs reports whether a and b, at the same address, are different functions.
 func foldedFuncs(a, b *funcRecord) bool {
 	return a.size == b.size && a.name != b.name && a.named != nameless && b.named != nameless && !a.label && !b.label
 }
 
-// best returns which of funcs[i:k], all at one address, is there.
+// best returns which of funcs[i:k], all at the same address, is there.
 func (m *merger) best(i, k int) int {
 	sym := findSymbol(m.symbols, m.code.rva(m.funcs[i].addr))
 	best, bestScore := i, -1

@@ -34,7 +34,7 @@ func (t *nameTable) intern(name []byte) nameID { return nameID(t.Table.Intern(na
 type scope struct {
 	start, end uint64 // offsets in .debug_info: of the DIE, and of the end of its children
 	parent     int32  // index of the scope around it, or -1
-	outer      int32  // position of the function around it, inside of parent; 0: none
+	outer      int32  // position of the function around it, inside parent; 0: none
 	tag        uint16
 	name       dwarf.Value
 	text       string      // the name, where the unit's bytes do not hold it
@@ -56,7 +56,7 @@ type naming uint8
 const (
 	nameless naming = iota
 	named           // a linkage name, or a name that is whole as it is
-	scoped          // a plain name behind its scopes, without parameters
+	scoped          // a plain name after its scopes, without parameters
 )
 
 // nameOf returns the name of the DIE at off with attributes a: its linkage
@@ -83,7 +83,7 @@ func (w *worker) nameOf(u *fileUnit, off uint64, a *dwarf.NameAttrs) (nameID, na
 }
 
 // placedName is like nameOf, for names that need no scopes and lie in .debug_str, as
-// nearly all do: their bytes are looked at once.
+// nearly all do: their bytes are examined once.
 func (w *worker) placedName(u *fileUnit, a *dwarf.NameAttrs) (nameID, bool) {
 	attrs := *a
 	flat := false
@@ -252,7 +252,7 @@ func searchScopes(scopes []scope, off uint64) int {
 }
 
 // appendScope appends the name of one scope. A type that is completed outside
-// of its scope is named by what it refers to.
+// its scope is named by what it refers to.
 func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
 	name := []byte(s.text)
 	if len(name) == 0 {
@@ -306,5 +306,5 @@ func (w *worker) fileID(file uint64) uint32 {
 	return id
 }
 
-// unknownFile is the name of a file that is not known, as addr2line prints it.
+// unknownFile is the name of a file that is unknown, as addr2line prints it.
 const unknownFile = "??"

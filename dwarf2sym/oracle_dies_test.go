@@ -12,7 +12,7 @@ import (
 type dieFacts struct {
 	edges []uint64 // where functions and inlined functions start and end
 
-	// A function's plain name -> the names that it has behind its scopes.
+	// A function's plain name -> the names that it has after its scopes.
 	scoped map[string][]string
 
 	// A function's linkage name -> its plain names, of DIEs that have both.
@@ -35,7 +35,7 @@ type scopeDIE struct {
 	fn   *dwarf.Entry // a function
 }
 
-// scopedName is a name behind its scopes, which begin with a function or with
+// scopedName is a name after its scopes, which begin with a function or with
 // nothing.
 type scopedName struct {
 	at      dwarf.Offset

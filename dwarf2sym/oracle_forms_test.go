@@ -99,7 +99,7 @@ func TestOracleForms(t *testing.T) {
 	})
 }
 
-// dumpNamed dumps a file under one name. Nothing may be fetched or found outside of
+// dumpNamed dumps a file under one name. Nothing may be fetched or found outside
 // the files of the form.
 func dumpNamed(t *testing.T, symtool, file string, args ...string) []byte {
 	t.Helper()

@@ -15,7 +15,7 @@ const (
 
 var sharedLibrary = []string{"-shared", "-nostdlib", "-fPIC", "-g"}
 
-// languages are builds in languages other than C, C++ and Rust, whose names
+// languages returns builds in languages other than C, C++ and Rust, whose names
 // llvm-symbolizer gives as they are in the file, as symtool does.
 func languages() []matrixBuild {
 	return []matrixBuild{

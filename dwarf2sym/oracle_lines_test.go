@@ -326,7 +326,7 @@ type difference struct {
 	raw    []frame // as llvm-symbolizer gave them
 }
 
-// kind is the same for differences that look alike.
+// kind returns the same for differences that look alike.
 func (d *difference) kind(err error) string {
 	if err != nil || len(d.ours) != len(d.theirs) {
 		return fmt.Sprint(err != nil, len(d.ours)-len(d.theirs), d.addr>>10)

@@ -69,7 +69,7 @@ var (
 
 func tight(name string) string { return strings.ReplaceAll(name, "> >", ">>") }
 
-// functionOf returns the identifiers behind "::" outside of all brackets: a
+// functionOf returns the identifiers behind "::" outside all brackets: a
 // function and its scopes, without arguments, types and parameters.
 func functionOf(skeleton string) string {
 	var b strings.Builder
@@ -105,8 +105,8 @@ func sameName(ours string, n *mangled) (rule string, same bool) {
 	return "", false
 }
 
-// The parts of names that demanglers write in ways of their own, behind which
-// a parenthesis opens.
+// The parts of names that demanglers write in ways of their own, after which a
+// parenthesis opens.
 var ownWays = []struct {
 	start *regexp.Regexp
 	is    string
@@ -149,7 +149,7 @@ next:
 	return strings.ReplaceAll(b.String(), "...", "")
 }
 
-// closing returns the index behind the parenthesis that closes the one at i.
+// closing returns the index after the parenthesis that closes the one at i.
 func closing(s string, i int) int {
 	for depth := 0; i < len(s); i++ {
 		switch s[i] {

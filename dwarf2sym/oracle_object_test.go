@@ -58,7 +58,7 @@ func objectBuilds() (all []objectBuild) {
 	return all
 }
 
-// What is written of a relocatable file is, byte for byte behind the MODULE
+// What is written of a relocatable file is, byte for byte after the MODULE
 // record, what is written of the same file after a linker gave its sections the
 // addresses that place.go documents. And llvm-symbolizer agrees with it on every
 // address of the linked file.

@@ -13,8 +13,8 @@ import (
 )
 
 // Where a binary has no debug information, symtool resolve answers with PUBLICs, as
-// llvm-symbolizer does with ELF symbols: at each symbol of code, and the last byte in
-// front of the next. Rules say where the two may differ.
+// llvm-symbolizer does with ELF symbols: at each symbol of code, and the last byte
+// before the next. Rules say where the two may differ.
 func TestOraclePublics(t *testing.T) {
 	testenv.Oracle(t)
 	symtool := symtoolBinary(t)

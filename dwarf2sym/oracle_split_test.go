@@ -232,7 +232,7 @@ func debugOf(file string) string {
 	return debug
 }
 
-// records returns the lines of a symbol file behind MODULE and INFO.
+// records returns the lines of a symbol file after MODULE and INFO.
 func records(text []byte) (all []string) {
 	for line := range strings.Lines(string(text)) {
 		if !strings.HasPrefix(line, "MODULE ") && !strings.HasPrefix(line, "INFO ") {

@@ -21,7 +21,7 @@ type extent struct {
 	portion int32
 }
 
-// area is a piece of code whose functions depend on no code outside of it: functions of several
+// area is a piece of code whose functions depend on no code outside it: functions of several
 // portions overlap within areas only.
 type area struct {
 	dwarf.Span

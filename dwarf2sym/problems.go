@@ -60,7 +60,7 @@ func (l *problemList) add(off uint64, lost string, err error) {
 	l.kept = append(l.kept, placedProblem{section: section, off: off, Problem: bin.Problem{Lost: lost, Err: err}})
 }
 
-// problem records damage outside of units. section orders it among the others.
+// problem records damage outside units. section orders it among the others.
 func (r *reader) problem(section int, lost string, err error) {
 	r.problems = append(r.problems, placedProblem{section: section, Problem: bin.Problem{Lost: lost, Err: err}})
 }

@@ -232,7 +232,7 @@ func (t *pubTable) winnerBytes() int {
 	return n
 }
 
-// compare sorts by address, and of one address the best name first.
+// compare sorts by address, and of the same address the best name first.
 func (t *pubTable) compare(a, b pubCandidate) int {
 	if a.rva != b.rva {
 		return cmp.Compare(a.rva, b.rva)
@@ -296,8 +296,8 @@ func (t *pubTable) join(group []pubCandidate) elfPub {
 	return p
 }
 
-// folded reports whether two names of one address are of different functions.
-// Suffixes of copies (.localalias, .part.0) do not make one.
+// folded reports whether two names of the same address are of different
+// functions. Suffixes of copies (.localalias, .part.0) do not make one.
 func folded(a, b []byte) bool {
 	a, b = symfmt.CutClone(a), symfmt.CutClone(b)
 	return isMangledName(a) && isMangledName(b) && !sameStructor(a, b)

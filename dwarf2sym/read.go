@@ -163,7 +163,7 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// limits are those of additional files.
+// limits returns those of additional files.
 func (o *Options) limits() object.Limits {
 	limits := object.DefaultLimits()
 	limits.Opened = o.Opened
@@ -375,7 +375,7 @@ func (r *reader) join(ctx context.Context) error {
 	return nil
 }
 
-// costlyNames is the problem of names that would take too much work.
+// costlyNames returns the problem of names that would take too much work.
 func costlyNames(path string) bin.Problem {
 	return bin.Problem{Lost: "names in source form", Err: &bin.Error{File: path, Msg: fmt.Sprintf(
 		"mangled names that refer to themselves or nest so deeply that they would take over %d steps a byte: they stay mangled", demangle.StepsPerByte)}}

@@ -54,7 +54,7 @@ func (t *lineRows) findReach() {
 	}
 }
 
-// from returns the index of the first sequence that may reach behind lo.
+// from returns the index of the first sequence that may reach past lo.
 func (t *lineRows) from(lo uint64) int {
 	if len(t.reach) > 0 {
 		return sort.Search(len(t.reach), func(i int) bool { return t.reach[i] > lo })

@@ -128,7 +128,7 @@ const (
 	ntPRStatus  = 1
 	ntAuxv      = 6
 	atEntry     = 9
-	prstatusReg = 112 // bytes in front of the registers
+	prstatusReg = 112 // bytes before the registers
 )
 
 func readCore(t *testing.T, path string, abi sframe.ABI) *coreFile {
@@ -186,7 +186,7 @@ func eachNote(b []byte, f func(kind uint32, desc []byte)) {
 
 var gdbFrame = regexp.MustCompile(`(?m)^#(\d+) +0x([0-9a-f]+) in `)
 
-// gdbFrames returns the addresses of the frames behind the topmost one. Inlined
+// gdbFrames returns the addresses of the frames after the topmost one. Inlined
 // functions have none.
 func gdbFrames(t *testing.T, path string, top uint64) (pcs []uint64) {
 	t.Helper()

@@ -106,7 +106,7 @@ func (c *tripCount) add(o tripCount) {
 	c.ids += o.ids
 }
 
-// readSymbols reads a golden file, without the problems behind it.
+// readSymbols reads a golden file, without the problems after it.
 func readSymbols(t testing.TB, path string) *symfmt.Module {
 	t.Helper()
 	text, err := os.ReadFile(path)

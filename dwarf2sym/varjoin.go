@@ -46,7 +46,7 @@ type joinedFunc struct {
 	fn     *varFunc
 }
 
-// inlineKey identifies an INLINE in its FUNC: those of one depth do not overlap.
+// inlineKey identifies an INLINE in its FUNC: those of the same depth do not overlap.
 type inlineKey struct {
 	depth uint32
 	start symfmt.RVA

@@ -389,7 +389,7 @@ func (v *varReader) inner(d *dwarf.DIE, pos int) error {
 }
 
 // frameBase returns the expression of DW_AT_frame_base. Of a list, which compilers no longer make, the
-// last entry is taken: it holds behind the prologue.
+// last entry is taken: it holds after the prologue.
 func (v *varReader) frameBase(a *dwarf.Attr) (id vars.ExprID) {
 	u := &v.main
 	if code, ok := u.Block(a); ok {
@@ -589,7 +589,7 @@ func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
 	s := openSite{tail: tail, first: int32(len(f.params))}
 	var ok bool
 	if s.ret, ok = u.Address(ret); !ok && tail {
-		// clang names the jump. What is behind it is not executed.
+		// clang names the jump. What is after it is not executed.
 		if s.ret, ok = u.Address(d.Value(dw.AtCallPC)); ok {
 			s.ret++
 		}

@@ -146,7 +146,7 @@ func size(die *dwarf.DIE) (uint64, bool) {
 	return v.U, v.Kind == dwarf.Const
 }
 
-// typeName returns the name of a type behind its namespaces, classes and functions.
+// typeName returns the name of a type after its namespaces, classes and functions.
 func (v *varReader) typeName(u *fileUnit, die *dwarf.DIE, key dieKey) string {
 	plain, ok := u.Text(die.Value(dw.AtName))
 	if !ok || len(plain) == 0 {
@@ -224,7 +224,7 @@ func btob(b bool) byte {
 	return 0
 }
 
-// fileOf returns the path of the file that declares a DIE, "" if it is not known.
+// fileOf returns the path of the file that declares a DIE, "" if it is unknown.
 func (v *varReader) fileOf(u *fileUnit, die *dwarf.DIE) string {
 	file := die.Value(dw.AtDeclFile)
 	if file.Kind != dwarf.Const {
@@ -232,7 +232,7 @@ func (v *varReader) fileOf(u *fileUnit, die *dwarf.DIE) string {
 	}
 	w := v.w
 	if u.d != w.u.d || u.Off != w.u.Off || w.skeleton != nil {
-		return fmt.Sprintf("\x00%d", file.U) // of another unit, whose files are not known: the number has to do
+		return fmt.Sprintf("\x00%d", file.U) // of another unit, whose files are unknown: the number has to do
 	}
 	w.needLines()
 	return w.files.At(w.fileID(file.U))
@@ -603,7 +603,7 @@ func (v *varReader) params(u *fileUnit, die *dwarf.DIE, t *vars.Type) {
 	}
 }
 
-// appendType appends the contents of a type that is no structure.
+// appendType appends the contents of a type that is not a structure.
 func appendType(k []byte, t *vars.Type) []byte {
 	k = append(k, 0x80|byte(t.Kind), byte(t.Encoding), byte(t.Order), btob(t.HasSize))
 	k = binary.AppendUvarint(k, t.Size)

@@ -37,8 +37,8 @@ type names interface {
 	origin(symfmt.OriginID) (name, file uint32, err error)
 }
 
-// maxInlined limits the functions inlined at one address. Compilers stay far below it; a damaged
-// file may have a line for each of them at every address.
+// maxInlined limits the functions inlined at the same address. Compilers stay far below it; a
+// damaged file may have a line for each of them at every address.
 const maxInlined = 256
 
 var errTooDeep = fmt.Errorf("over %d functions are inlined into one another", maxInlined)

@@ -92,7 +92,7 @@ type Location struct {
 // OpenOptions configures Open. The zero value keeps the index in memory.
 type OpenOptions struct {
 	// Index says that the index is kept in a file: it is used if it fits the symbol file, and otherwise
-	// written for the next time. That is the path with .idx behind it or, with IndexDir, a file there
+	// written for the next time. That is the path with .idx after it or, with IndexDir, a file there
 	// whose name is made from the path.
 	//
 	// The index file is mapped: it must not be cut while it is in use. It never is here, since a new one

@@ -38,10 +38,11 @@
 //
 // Records are in the order of the list above, each FUNC followed by its INLINEs
 // and its lines, and each STACK CFI INIT by its rows; order.go gives the order
-// among records of one kind. One space separates fields, numbers have no leading
-// zeros, digits are lower case (except in the id, which stays as it is), lines
-// end in LF, names are cleaned by CleanName. Where a module mixes INLINEs with
-// and without a call file, a FILE named NoFile stands for unknown call files.
+// among records of the same kind. One space separates fields, numbers have no
+// leading zeros, digits are lower case (except in the id, which stays as it is),
+// lines end in LF, names are cleaned by CleanName. Where a module mixes INLINEs
+// with and without a call file, a FILE named NoFile stands for unknown call
+// files.
 //
 // # Where we differ
 //

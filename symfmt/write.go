@@ -87,8 +87,8 @@ type writer struct {
 }
 
 // piece is a part of the text that is formatted at once: records [from, to) of
-// one kind, in written order. A huge FUNC is cut into its head and pieces of n
-// INLINEs or lines.
+// the same kind, in written order. A huge FUNC is cut into its head and pieces
+// of n INLINEs or lines.
 type piece struct {
 	kind     Kind
 	from, to int

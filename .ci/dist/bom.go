@@ -11,8 +11,9 @@ import (
 
 type object map[string]any
 
-// bom is what the program is made of, as CycloneDX 1.6: what Go wrote into the
-// program itself. There is no tree of dependencies in that: all are the program's.
+// bom returns what the program is made of, as CycloneDX 1.6: what Go wrote into
+// the program itself. There is no tree of dependencies in that: all are the
+// program's.
 func (r *release) bom(program []byte) ([]byte, error) {
 	sum := sha256.Sum256(program)
 	id := sha256.Sum256(append([]byte("symtool SBOM"), sum[:]...))
@@ -62,7 +63,7 @@ func purl(module, version string) string {
 	return "pkg:golang/" + module + "@" + strings.ReplaceAll(version, "+", "%2B")
 }
 
-// licenceWords tell licences by what only they say.
+// licenceWords identify licences by words that only they contain.
 var licenceWords = []struct{ id, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},
@@ -70,7 +71,7 @@ var licenceWords = []struct{ id, words string }{
 	{"BSD-2-Clause", "Redistributions in binary form must reproduce the above copyright notice"},
 }
 
-// licencesOf are the SPDX identifiers of a module's licences.
+// licencesOf returns the SPDX identifiers of a module's licences.
 func (r *release) licencesOf(module string) (ids []string) {
 	for _, l := range licenceWords {
 		for _, n := range r.notices {

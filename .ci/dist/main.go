@@ -143,7 +143,7 @@ func versionOf(program string) (string, error) {
 	return words[1], nil
 }
 
-// sourceDate is $SOURCE_DATE_EPOCH, or when the commit was made.
+// sourceDate returns $SOURCE_DATE_EPOCH, or when the commit was made.
 func sourceDate() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
@@ -160,7 +160,7 @@ func sourceDate() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// commonFiles are those of every archive. host is the program for this machine.
+// commonFiles returns those of every archive. host is the program for this machine.
 func commonFiles(host string) ([]file, error) {
 	files, err := documents("LICENSE", "README.md", "CHANGELOG.md")
 	if err != nil {

@@ -106,7 +106,7 @@ func licences(root, dir string) (list []notice, err error) {
 	return list, nil
 }
 
-// noticeText is THIRD-PARTY-LICENSES.
+// noticeText returns THIRD-PARTY-LICENSES.
 func noticeText(info *buildinfo.BuildInfo, list []notice) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "symtool is distributed under the licence in LICENSE. It contains Go's runtime and\nstandard library (%s) and %d modules, whose licences follow.\n", info.GoVersion, len(info.Deps))
@@ -118,7 +118,7 @@ func noticeText(info *buildinfo.BuildInfo, list []notice) []byte {
 	return b.Bytes()
 }
 
-// goProgram is the go command, as in the Makefile.
+// goProgram returns the go command, as in the Makefile.
 func goProgram() string {
 	if name := os.Getenv("GO"); name != "" {
 		return name

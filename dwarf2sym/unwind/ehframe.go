@@ -41,7 +41,7 @@ type cfiPending struct {
 }
 
 // walk reads the entries of a section. Each has its length in front, so damage
-// inside of one does not spread; a length that cannot be ends the section.
+// inside one does not spread; a length that cannot be ends the section.
 func (r *reader) walk(section int) {
 	s := &r.in.Sections[section]
 	c := bin.New(s.Name, s.Data, r.in.Order)
@@ -111,7 +111,7 @@ func (r *reader) entry(s *Section, place cfiPlace, pos, end uint64, wide bool) {
 }
 
 // countBack returns the place of the CIE that a pointer of 4 bytes at pos leads
-// to: it counts back from itself. A CIE behind it makes it wrap.
+// to: it counts back from itself. A CIE after it makes it wrap.
 func countBack(pos, pointer uint64) uint64 {
 	if pointer <= pos {
 		return pos - pointer
@@ -164,7 +164,7 @@ func (r *reader) reportBroken() {
 	}
 }
 
-// addCIE reads a CIE behind its id and runs its instructions.
+// addCIE reads a CIE after its id and runs its instructions.
 func (r *reader) addCIE(c *bin.Cursor, s *Section, place cfiPlace) {
 	r.stats.CIEs++
 	cie := cfiCIE{cfiPlace: place, ptrSize: r.in.PtrSize}

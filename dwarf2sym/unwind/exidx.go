@@ -103,7 +103,7 @@ func (r *reader) readIndex() {
 	r.sortBlocks()
 }
 
-// place orders problems: behind those of the other sections.
+// place orders problems: after those of the other sections.
 func (x *exidxReader) place(section int, offset uint64) cfiPlace {
 	return cfiPlace{len(x.r.in.Sections) + section, offset}
 }

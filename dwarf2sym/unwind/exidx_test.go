@@ -203,7 +203,7 @@ func TestExidxInstructions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := ops // a missing operand is missing behind the last word
+		b := ops // a missing operand is missing after the last word
 		for len(b)%4 != 2 {
 			if len(b)%2 == 0 {
 				b = append([]byte{0x00, 0x40}, b...) // vsp += 4, vsp -= 4

@@ -141,7 +141,7 @@ func TestCFIExpressionPC(t *testing.T) {
 	}
 }
 
-// cfiExprTest translates expressions outside of a section.
+// cfiExprTest translates expressions outside a section.
 type cfiExprTest struct {
 	t   testing.TB
 	r   *reader

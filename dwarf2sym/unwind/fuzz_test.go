@@ -17,8 +17,8 @@ import (
 )
 
 // cfiCheckTable checks what must hold for any input: blocks sorted and apart,
-// rows inside of their block and ascending, each rule set parses and has .cfa
-// and .ra in force.
+// rows inside their block and ascending, each rule set parses and has .cfa and
+// .ra in force.
 func cfiCheckTable(a *arch.Arch, table *symfmt.CFITable) error {
 	names := cfi.NewNames(a)
 	rules := make([]cfi.Rules, table.Rules.Len())

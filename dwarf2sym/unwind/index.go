@@ -71,7 +71,7 @@ func (x *Index) Block(rva symfmt.RVA) (table symfmt.CFITable, ok bool) {
 	if len(found) == 0 {
 		return table, false
 	}
-	table = *x.table // what is added to it later is behind the ends of its slices
+	table = *x.table // what is added to it later is after the ends of its slices
 	table.Blocks = slices.Clone(found[:1])
 	return table, true
 }

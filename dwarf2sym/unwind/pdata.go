@@ -93,7 +93,7 @@ func (f *pdataFrame) grow(sp uint8, n int64) {
 	}
 }
 
-// pdataStep is an instruction of an epilogue, and what holds in front of it.
+// pdataStep is an instruction of an epilogue, and what holds before it.
 type pdataStep struct {
 	addr  uint64
 	frame pdataFrame
@@ -123,7 +123,7 @@ func (r *reader) readPdata() *pdataReader {
 	return p
 }
 
-// place orders problems: behind those of the other sections.
+// place orders problems: after those of the other sections.
 func (p *pdataReader) place(offset uint64) cfiPlace {
 	return cfiPlace{len(p.r.in.Sections), offset}
 }
@@ -211,7 +211,7 @@ func (p *pdataReader) start(lo, offset uint64) {
 	p.lo = lo
 }
 
-// from ends the current row in front of addr, where f begins to hold.
+// from ends the current row before addr, where f begins to hold.
 func (p *pdataReader) from(addr uint64, f *pdataFrame) {
 	if addr > p.lo {
 		p.flush(addr)

@@ -9,7 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// pdataInput is a file whose .pdata is at RVA 0x1000, its .xdata at 0x2000 and its code at 0x3000.
+// pdataInput returns a file whose .pdata is at RVA 0x1000, its .xdata at 0x2000 and its code at
+// 0x3000.
 func pdataInput(pdata, xdata, code []byte, cpu *arch.Arch) *Input {
 	const base = 0x140000000
 	sections := []Section{{Name: ".pdata", Addr: base + 0x1000, Data: pdata}, {Name: ".xdata", Addr: base + 0x2000, Data: xdata}, {Name: ".text", Addr: base + 0x3000, Data: code}}

@@ -22,7 +22,7 @@ const (
 	arm64Save             // stores count registers, the first of them reg, at off
 	arm64SetFP            // x29 = sp + off
 	arm64Sign             // pacibsp
-	arm64Next             // stores the pair behind the last one
+	arm64Next             // stores the pair after the last one
 	arm64EndC             // the fragment's own codes end here
 	arm64Record           // the caller's state is a record on the stack
 )
@@ -147,8 +147,8 @@ func (p *pdataReader) prologue(e *pdataEntry, ops []arm64Op, own int) (pdataFram
 	return f, true
 }
 
-// epilogue writes the rows of an epilogue: in front of each instruction holds what the codes behind
-// it still have to undo.
+// epilogue writes the rows of an epilogue: before each instruction holds what the codes after it
+// still have to undo.
 func (p *pdataReader) epilogue(e *pdataEntry, at uint64, ops []arm64Op, body *pdataFrame) {
 	end := at + 4*uint64(len(ops)+1) // with the return
 	if at < p.lo || at < e.lo || at >= e.hi || slices.ContainsFunc(ops, func(o arm64Op) bool { return o.kind == arm64Record }) {
@@ -167,7 +167,7 @@ func (p *pdataReader) epilogue(e *pdataEntry, at uint64, ops []arm64Op, body *pd
 	p.from(min(end, e.hi), body)
 }
 
-// run does what the first instruction of ops does; those behind it were executed before.
+// run does what the first instruction of ops does; those after it were executed before.
 func (f *pdataFrame) run(ops []arm64Op) {
 	o := ops[0]
 	switch o.kind {
@@ -189,7 +189,7 @@ func (f *pdataFrame) run(ops []arm64Op) {
 	}
 }
 
-// pairBehind returns what save_next stands for: the pair behind the one that was saved before.
+// pairBehind returns what save_next stands for: the pair after the one that was saved before.
 func pairBehind(ops []arm64Op) arm64Op {
 	n := int64(0)
 	for _, o := range ops {

@@ -162,7 +162,7 @@ func (x *x64Epilogue) read() bool {
 	return x.leaves()
 }
 
-// next notes an instruction of a size: behind it, the frame holds.
+// next notes an instruction of a size: after it, the frame holds.
 func (x *x64Epilogue) next(size int) {
 	x.at += size
 	x.steps = append(x.steps, pdataStep{x.lo + uint64(x.at), x.f})
@@ -303,7 +303,7 @@ func (x *x64Epilogue) leaves() bool {
 	return true
 }
 
-// within reports whether a direct jump stays in the code, behind its first byte: then it is not one to
+// within reports whether a direct jump stays in the code, after its first byte: then it is not one to
 // another function.
 func (x *x64Epilogue) within(jump []byte, prefix int) bool {
 	by := int64(int8(jump[1]))

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// leafFrame is what holds at a function's first instruction.
+// leafFrame returns what holds at a function's first instruction.
 func (p *pdataReader) leafFrame() pdataFrame {
 	if p.r.in.Arch == arch.ARM64 {
 		return pdataFrame{base: arm64SP}
@@ -89,7 +89,7 @@ func (p *pdataReader) leaves(lo, hi uint64) {
 }
 
 // leafStep decodes an instruction: its size, 0 if the bytes do not decode; whether a leaf may have
-// it, and whether what is behind it may belong to another function.
+// it, and whether what is after it may belong to another function.
 type leafStep func(code []byte) (size int, leaf, ends bool)
 
 // function returns the end of the function that begins at an offset, and whether it is a leaf.

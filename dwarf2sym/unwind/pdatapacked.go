@@ -34,7 +34,7 @@ func (p *pdataReader) packed(e *pdataEntry) error {
 // packedWord is packed codes.
 type packedWord struct {
 	floats int64 // RegF: none, or one register more
-	ints   int64 // RegI: x19 and those behind it
+	ints   int64 // RegI: x19 and those after it
 	home   bool  // H: the registers of arguments are stored
 	chain  uint32
 	frame  int64 // bytes
@@ -49,7 +49,7 @@ const (
 	packedMaxAlloc = 4080
 )
 
-// intBytes are the bytes of x registers, with the link register.
+// intBytes returns the bytes of x registers, with the link register.
 func (w *packedWord) intBytes() int64 {
 	n := 8 * w.ints
 	if w.chain == packedLR {
@@ -58,7 +58,7 @@ func (w *packedWord) intBytes() int64 {
 	return n
 }
 
-// saved are the bytes of all that is saved below the caller's frame, as they are aligned.
+// saved returns the bytes of all that is saved below the caller's frame, as they are aligned.
 func (w *packedWord) saved() int64 {
 	n := w.intBytes()
 	if w.floats > 0 {
@@ -96,7 +96,7 @@ func (w *packedWord) prologue() (ops []arm64Op) {
 	return w.locals(ops)
 }
 
-// saveInts stores pairs of x registers; the link register is behind the last one.
+// saveInts stores pairs of x registers; the link register is after the last one.
 func (w *packedWord) saveInts(ops []arm64Op) []arm64Op {
 	for i := int64(0); i < w.ints; i += 2 {
 		o := pairOf(uint8(19+i), 8*i, 0)

@@ -69,7 +69,7 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 	for _, c := range own.codes {
 		p.step(&whole, own, c, 0)
 	}
-	// Saves count from the stack pointer behind the prologue, or from where the frame's register was
+	// Saves count from the stack pointer after the prologue, or from where the frame's register was
 	// set.
 	base := whole.sp
 	if whole.base != x64SP {

@@ -16,7 +16,7 @@ type writer struct {
 	r      *reader
 	table  symfmt.CFITable
 	sets   map[string]cfiInterned // by key
-	near   [1024]cfiInterned      // the last ones by hash, in front of sets
+	near   [1024]cfiInterned      // the last ones by hash, before sets
 	key    []byte                 // describes the record being made
 	hash   uint64                 // of key
 	room   int                    // bytes of rule sets that are left

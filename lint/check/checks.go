@@ -37,8 +37,8 @@ func SharedAtEnd(look func(p *Pass)) Func {
 	}
 }
 
-// Ascending is a check that reports the first record whose address is below the previous
-// record's, and how many there are.
+// Ascending is a check that reports the first record whose address is below the
+// previous record's, and how many there are.
 func Ascending(p *Pass) (record func(*symfmt.Record), end func()) {
 	var last, rva, above symfmt.RVA
 	line, n := 0, 0

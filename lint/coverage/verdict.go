@@ -22,9 +22,9 @@ const (
 	Unusable          Verdict = "unusable"
 )
 
-// goodShare is the share of the code, of functions' first bytes, and of return
-// addresses where they are known, with call frame information, in percent, from which on
-// a file is good for unwinding when no other limit is given.
+// goodShare is the share of the code, of functions' first bytes, and of return addresses
+// where they are known, with call frame information, in percent, from which a file is
+// good for unwinding when no other limit is given.
 //
 // Of 57 x86-64 libraries of Debian 12, measured with their binaries, 49 have all of
 // their code, and 6 more have 97.69 % or more: they lack assembly in libcrypto,

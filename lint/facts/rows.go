@@ -32,7 +32,7 @@ type Oddity uint8
 
 const (
 	OddOrphan    Oddity = 1 << iota // row before any INIT
-	OddOutside                      // row outside of its INIT
+	OddOutside                      // row outside its INIT
 	OddBackwards                    // row at a lower address than the record before
 	OddSame                         // row at the address of the row before
 	OddNothing                      // row that changes nothing

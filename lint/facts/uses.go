@@ -57,7 +57,7 @@ func (s *IDs) Unused(used func(id uint32) bool) (n int, least uint32) {
 }
 
 // inlineForms are the forms of a file's INLINE records. The old one has no call file, and its
-// INLINE_ORIGINs have the number of a FILE in front of the name. The form of an INLINE_ORIGIN is
+// INLINE_ORIGINs have the number of a FILE before the name. The form of an INLINE_ORIGIN is
 // ambiguous by itself: a name may begin with a number.
 type inlineForms struct {
 	Old, New int // numbers of INLINE records

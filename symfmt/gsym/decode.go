@@ -169,7 +169,7 @@ func (d *reader) isFile(file uint64) bool {
 	return file < uint64(len(d.hasName)) && d.hasName[file]
 }
 
-// addRow adds a row. Of several rows at one address, the last counts.
+// addRow adds a row. Of several rows at the same address, the last counts.
 func (d *reader) addRow(r row) {
 	if n := len(d.rows); n > 0 && d.rows[n-1].off == r.off {
 		d.rows[n-1] = r

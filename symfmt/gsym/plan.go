@@ -9,7 +9,7 @@ import (
 )
 
 // item is what gets one FunctionInfo: the FUNCs of one range or the PUBLICs at
-// one address. All but the first are merged functions in it.
+// the same address. All but the first are merged functions in it.
 type item struct {
 	rva     symfmt.RVA
 	end     symfmt.RVA // after the last address; equal to rva for PUBLICs

@@ -33,8 +33,8 @@ func uniqueInfos(infos []symfmt.Info) []symfmt.Info {
 	})
 }
 
-// unique keeps only the first of the entries at one address with equal keys. s is
-// sorted by address; entries without neighbours there are not examined.
+// unique keeps only the first of the entries at the same address with equal keys.
+// s is sorted by address; entries without neighbours there are not examined.
 func unique[T any](s []T, rva func(*T) symfmt.RVA, key func(*T) hash) []T {
 	grows := true
 	for i := 1; i < len(s) && grows; i++ {

@@ -258,7 +258,7 @@ type place struct {
 	num  uint32
 }
 
-// places are the lines of a function.
+// places returns the lines of a function.
 func (s *side) places(f *funcEntry, out map[place]bool) error {
 	s.rd.Reset(s.o.Source.reader(f.At, f.end()))
 	names := map[symfmt.FileID]hash{}

@@ -9,8 +9,8 @@ import (
 
 // inlineTree holds the inlined functions of a FUNC as DWARF nests them. It gives
 // the same answers as the records (package resolve): of overlapping INLINEs of
-// one depth the one that starts last counts, up to its end, and one of a depth
-// counts only inside one of the depth before.
+// the same depth the one that starts last counts, up to its end, and one of a
+// depth counts only inside one of the depth before.
 type inlineTree struct {
 	start symfmt.RVA
 	size  uint64
@@ -100,7 +100,7 @@ func (t *inlineTree) record(in *symfmt.Inline) {
 	t.records = append(t.records, rec)
 }
 
-// depth makes the nodes of one depth from its rows, which are sorted by start.
+// depth makes the nodes of the same depth from its rows, which are sorted by start.
 func (t *inlineTree) depth(rows []inlineRow) {
 	t.level = t.level[:0]
 	k := 0

@@ -226,7 +226,7 @@ func (e Expr) Renumber(typ func(TypeID) TypeID, expr func(ExprID) ExprID) Expr {
 	return NewExpr(ops)
 }
 
-// eachOp calls fn with all operations, those inside of others included.
+// eachOp calls fn with all operations, those inside others included.
 func eachOp(ops []Op, fn func(*Op)) {
 	for i := range ops {
 		fn(&ops[i])

@@ -141,7 +141,7 @@ type CallSite struct {
 	Target    RVA
 	HasTarget bool
 	// TargetAt finds the address of the function in the frame of the caller, of a call by pointer; 0 if
-	// it is not known.
+	// it is unknown.
 	TargetAt ExprID
 
 	Tail   bool // a tail call: the function ends with it

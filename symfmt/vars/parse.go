@@ -289,7 +289,7 @@ func (p *Parser) function(s *scanner) *Error {
 	return nil
 }
 
-// scope reads a scope behind its "(" or "{".
+// scope reads a scope after its "(" or "{".
 func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *Error {
 	if depth > MaxDepth {
 		return s.fail("scopes are nested over %d deep", MaxDepth)

@@ -198,7 +198,8 @@ var opCodes = func() map[string]OpCode {
 	return codes
 }()
 
-// ops reads operations with commas between them. An operation that is not known makes the expression one without a value.
+// ops reads operations with commas between them. An operation that is unknown makes the expression
+// one without a value.
 func (s *scanner) ops(depth int) (ops []Op, err *Error) {
 	if depth > maxSub {
 		return nil, s.fail("operations are nested over %d deep", maxSub)
@@ -324,7 +325,7 @@ func (s *scanner) typ() (t Type, err *Error) {
 	return t, err
 }
 
-// typePart reads a token of a type. Those that are not known are passed over.
+// typePart reads a token of a type. Those that are unknown are passed over.
 func (s *scanner) typePart(t *Type, members **[]Member) *Error {
 	mark := s.text[s.pos]
 	s.pos++
@@ -399,7 +400,7 @@ func (s *scanner) typePart(t *Type, members **[]Member) *Error {
 	return nil
 }
 
-// member reads a member behind its mark.
+// member reads a member after its mark.
 func (s *scanner) member() (m Member, err *Error) {
 	typ, ok := s.hex32()
 	m.Type = TypeID(typ)

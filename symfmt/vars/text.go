@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// The records. Each is a line "INFO VAR word ..." of a symbol file, behind its last other record, or of
+// The records. Each is a line "INFO VAR word ..." of a symbol file, after its last other record, or of
 // a file of its own with the same MODULE record. Numbers are hexadecimal. The words come in this order:
 //
 //	1 [all] [full]    the version, and what there is: locals too, types in full
@@ -138,7 +138,8 @@ func appendVarText(dst []byte, v *Variable) []byte {
 	return appendName(append(dst, ':'), v.Name)
 }
 
-// appendGroupText appends the variables with commas between them; nothing stands for the one behind the last one.
+// appendGroupText appends the variables with commas between them; nothing stands for the one after
+// the last one.
 func appendGroupText(dst []byte, group []VarID) []byte {
 	last := VarID(0)
 	if len(group) == 0 { // one that could not be read, and that nothing refers to
@@ -257,9 +258,9 @@ func (l *lineWriter) wrap() {
 	}
 }
 
-// scope appends a scope: what it is, its group, a location for each variable, the scopes in it.
-// An inline scope is "(" and, if it is not the INLINE behind that of the inline scope before it, how much further it is,
-// and ":"; a block is "{", ranges and ":".
+// scope appends a scope: what it is, its group, a location for each variable, the scopes in it. An inline scope is "("
+// and, if it is not the INLINE after that of the inline scope before it, how much further it is, and ":"; a block is
+// "{", ranges and ":".
 func (l *lineWriter) scope(in *Info, u *unpacker) {
 	end := byte(0)
 	switch ScopeKind(u.byte() - 1) {

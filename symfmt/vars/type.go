@@ -10,7 +10,7 @@ type TypeKind uint8
 
 // The kinds of types. Elem is the type that another is made of.
 const (
-	Void        TypeKind = iota // also a type that is not known
+	Void        TypeKind = iota // also a type that is unknown
 	Base                        // Name, Size, Encoding
 	Pointer                     // to Elem; Size
 	Reference                   // to Elem
@@ -74,13 +74,13 @@ type Type struct {
 	Kind       TypeKind
 	Encoding   Encoding // Base
 	Order      Order    // Base
-	HasSize    bool     // otherwise the size is that of Elem, or depends on Dims, or is not known
+	HasSize    bool     // otherwise the size is that of Elem, or depends on Dims, or is unknown
 	Incomplete bool     // only declared: no member is known
 
 	Elem  TypeID
 	Class TypeID // MemberPtr
 
-	// Name is that of the source, behind its namespaces and classes: ns::Class<int>. Types that
+	// Name is that of the source, after its namespaces and classes: ns::Class<int>. Types that
 	// are made of another one (pointers, arrays, qualifiers) mostly have none.
 	Name string
 	Size uint64 // in bytes

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// sample is a function at 0x1000 with a parameter, an inlined call at 0x1010 to 0x1020, and a block
-// at 0x1014 to 0x1018 in it.
+// sample returns a function at 0x1000 with a parameter, an inlined call at 0x1010 to 0x1020, and a
+// block at 0x1014 to 0x1018 in it.
 func sample() *Info {
 	in := &Info{
 		Types:  []Type{{}, {Kind: Base, Name: "int", Size: 4, HasSize: true, Encoding: Signed}},

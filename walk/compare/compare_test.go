@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// peerOutline reads a document that rust-minidump wrote, behind the head that its
+// peerOutline reads a document that rust-minidump wrote, after the head that its
 // test snapshots have.
 func peerOutline(t *testing.T, name string) *outline {
 	t.Helper()
@@ -234,7 +234,7 @@ func TestOutlineErrors(t *testing.T) {
 	}
 }
 
-// lines are documents one after another, each of a dump with one frame.
+// lines returns documents one after another, each of a dump with one frame.
 func lines(names ...string) *Reader {
 	text := ""
 	for _, name := range names {
@@ -317,7 +317,7 @@ func TestAlignFrames(t *testing.T) {
 		{"5@10 5@20 5@30", "5@20 5@30", "1:0 2:1"}, // recursion
 		{"5@10 5@20 5@30 6@40", "5@10 5@30 6@40", "0:0 2:1 3:2"},
 		{"1@10 2@20 3@30", "1@10 2@28 3@30", "0:0 1:1 2:2"}, // a wrong stack pointer
-		{"1@10 2@20 3@30", "1 2 3", "0:0 1:1 2:2"},          // one that is not known
+		{"1@10 2@20 3@30", "1 2 3", "0:0 1:1 2:2"},          // one that is unknown
 	} {
 		var got []string
 		for _, p := range alignFrames(framesAt(c.a), framesAt(c.b)) {
@@ -329,8 +329,8 @@ func TestAlignFrames(t *testing.T) {
 	}
 }
 
-// Pairs never cross and are at one address; where few frames were lost from a
-// long stack, all the others are pairs.
+// Pairs never cross and are at the same address; where few frames were lost
+// from a long stack, all the others are pairs.
 func TestAlignLong(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	a := make([]OutlineFrame, 20_000)

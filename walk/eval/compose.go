@@ -82,7 +82,7 @@ func (m *machine) fromRegister(reg uint64, size int) Value {
 func (m *machine) fromNumber(n number, size int, as class) Value {
 	switch {
 	case as == opaque && n.size < size:
-		// A number stands for a whole struct: which part of it is meant is not known.
+		// A number stands for a whole struct: which part of it is meant is unknown.
 		return missing(size, Absent, fmt.Sprintf("a value of %d bytes stands for all %d", n.size, size))
 	case n.class == float && n.size != size:
 		return missing(size, Absent, fmt.Sprintf("a floating-point number of %d bytes for a value of %d", n.size, size))
@@ -171,7 +171,7 @@ func (m *machine) pieceBytes(p *piece, size int) Value {
 	return m.single(&p.place, size, opaque)
 }
 
-// padded returns the first size bytes of b, of which those that it does not have are not known.
+// padded returns the first size bytes of b, of which those that it does not have are unknown.
 func padded(b []byte, size int, what string) Value {
 	if len(b) >= size {
 		return Value{Bytes: b[:size:size]}
@@ -184,7 +184,7 @@ func padded(b []byte, size int, what string) Value {
 	return v
 }
 
-// copyBits copies count bits. A byte of which a bit is not known is not known.
+// copyBits copies count bits. A byte of which a bit is unknown is unknown.
 func copyBits(v *Value, to uint64, from *Value, at, count uint64, bigEndian bool) {
 	if to%8 == 0 && at%8 == 0 && count%8 == 0 {
 		for i := range count / 8 {
@@ -212,7 +212,7 @@ func copyBits(v *Value, to uint64, from *Value, at, count uint64, bigEndian bool
 	}
 }
 
-// shiftOf is the place of a bit in its byte.
+// shiftOf returns the place of a bit in its byte.
 func shiftOf(bit uint64, bigEndian bool) uint64 {
 	if bigEndian {
 		return 7 - bit%8

@@ -10,7 +10,7 @@ import (
 )
 
 // Frame is what is known of a frame of a stack: what its variables are computed from. Functions
-// report false for what is not known; all of them must be set.
+// report false for what is unknown; all of them must be set.
 type Frame struct {
 	Arch   *arch.Arch
 	Memory *dump.Memory

@@ -13,7 +13,7 @@ const (
 	maxDepth = 32 // of entry values, frame bases and pointers that lead from one expression to another
 )
 
-// failure is why a value is not known.
+// failure is why a value is unknown.
 type failure struct {
 	state State
 	why   string
@@ -52,7 +52,7 @@ type machine struct {
 	f      *Frame
 	budget *budget
 	scope  int     // place in Frame.Scopes of the scope whose variables the expression can name
-	object *uint64 // the address that DW_OP_push_object_address pushes; nil without
+	object *uint64 // the address that DW_OP_push_object_address pushes, or nil
 
 	stack  []number
 	place  *place // what a location operation set; the top of the stack is the address without
@@ -132,7 +132,7 @@ func (m *machine) giveUp(ops []vars.Op, pc int, fault *failure) (int, *failure) 
 	return 0, fault
 }
 
-// current is the place that was described last.
+// current returns the place that was described last.
 func (m *machine) current() place {
 	switch {
 	case m.place != nil:

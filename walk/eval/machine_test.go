@@ -26,7 +26,7 @@ const (
 	tFortran
 )
 
-// testTypes are these types. The length of the VLA is what the variable with label 7 has.
+// testTypes returns these types. The length of the VLA is what the variable with label 7 has.
 func testTypes() *vars.Info {
 	return &vars.Info{
 		Types: []vars.Type{{},
@@ -53,8 +53,8 @@ func testTypes() *vars.Info {
 	}
 }
 
-// testFrame is a frame on x86-64: rbx, rcx and xmm1 are known, the CFA is 0x1040, and there is memory
-// from 0x1000 to 0x1080. Its byte at n has the value n.
+// testFrame returns a frame on x86-64: rbx, rcx and xmm1 are known, the CFA is 0x1040, and there is
+// memory from 0x1000 to 0x1080. Its byte at n has the value n.
 func testFrame(in *vars.Info) *Frame {
 	data := make([]byte, 0x80)
 	for i := range data {

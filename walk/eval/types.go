@@ -171,7 +171,7 @@ func (s *sizer) count(d *vars.Dim) (uint64, bool) {
 	return uint64(upper) - uint64(lower) + 1, true
 }
 
-// value returns a bound; false if it is not known.
+// value returns a bound; false if it is unknown.
 func (s *sizer) value(b vars.Bound) (int64, bool) {
 	switch {
 	case b.Kind == vars.ConstBound:

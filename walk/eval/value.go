@@ -27,12 +27,12 @@ const (
 
 var statusNames = [...]string{"value", "optimized_out", "unavailable"}
 
-// String is the name in machine-readable output.
+// String returns the name in machine-readable output.
 func (s Status) String() string { return statusNames[s] }
 
 // Value is the bytes of a variable, or of a part of one.
 type Value struct {
-	Bytes  []byte  // in memory order; 0 where they are not known
+	Bytes  []byte  // in memory order; 0 where they are unknown
 	States []State // of each byte; nil: all are known
 
 	// Address is where the value is if InMemory is set.
@@ -105,7 +105,7 @@ func (v *Value) Part(offset, size int) Value {
 	return part
 }
 
-// Hex returns the bytes in hexadecimal, with ".." for each that is not known.
+// Hex returns the bytes in hexadecimal, with ".." for each that is unknown.
 func (v *Value) Hex() string {
 	if v.States == nil {
 		return hex.EncodeToString(v.Bytes)

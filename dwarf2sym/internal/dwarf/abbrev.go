@@ -206,7 +206,7 @@ func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) (cost uint6
 	return uint64(t.length), err
 }
 
-// parseUpTo is Parse up to the declaration of a code; 0 is no code.
+// parseUpTo is like Parse, up to the declaration of a code; 0 is no code.
 func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last uint64) error {
 	t.offset, t.sizes, t.length = offset, sizes, 0
 	t.dense, t.steps = t.dense[:0], t.steps[:0]
@@ -251,7 +251,7 @@ func (t *Abbrevs) add(code uint64, d decl) {
 	t.dense[code] = d
 }
 
-// parseDecl reads one declaration behind its code.
+// parseDecl reads one declaration after its code.
 func (t *Abbrevs) parseDecl(c *bin.Cursor) decl {
 	d := decl{known: true, sibOff: -1}
 	tag := c.ULEB()

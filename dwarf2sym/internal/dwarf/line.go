@@ -271,7 +271,7 @@ type lineState struct {
 }
 
 // run executes the program. Rows that only repeat the line of the row before
-// are not kept, and of several rows at one address the last one counts.
+// are not kept, and of several rows at the same address the last one counts.
 func (t *LineTable) run(u *Unit) error {
 	special := t.specials()
 	s := lineState{file: 1, num: 1}

@@ -94,7 +94,7 @@ func (u *Unit) oldLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 	}
 }
 
-// shortExpr reads an expression behind a length of 2 bytes.
+// shortExpr reads an expression after a length of 2 bytes.
 func (u *Unit) shortExpr(data []byte, off uint64) (expr []byte, next uint64, ok bool) {
 	if off > uint64(len(data)) || uint64(len(data))-off < 2 {
 		return nil, 0, false

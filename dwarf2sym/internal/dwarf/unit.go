@@ -47,7 +47,7 @@ func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) 
 	*u = Unit{Header: *h, Order: s.Order, sect: s, data: data, Abbrevs: t, meter: m, FirstDIE: int(h.HeadSize)}
 	u.children = len(data)
 	if h.Version >= 5 {
-		// Without the attribute, the table behind the header of the first contribution.
+		// Without the attribute, the table after the header of the first contribution.
 		u.strOffsetsBase, u.addrBase = 2*u.offsetSize(), 2*u.offsetSize()
 		u.rnglistsBase = 12
 		if h.DWARF64 {

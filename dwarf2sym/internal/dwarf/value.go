@@ -288,7 +288,7 @@ func (u *Unit) addrxOffset(pos int) (v Value, next int) {
 	}
 	off := u.Order.u32(u.data[pos:])
 	if index > math.MaxUint32 {
-		return Value{Addrx, index}, pos + 4 // outside of any table
+		return Value{Addrx, index}, pos + 4 // outside any table
 	}
 	return Value{AddrxOff, index<<32 | uint64(off)}, pos + 4
 }

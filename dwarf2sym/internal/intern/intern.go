@@ -132,7 +132,7 @@ func (t *Table) Chunks() int { return len(t.chunks) }
 func (t *Table) Freeze() { t.index = Index{} }
 
 // keep copies s to the last chunk, or to a new one: what was written there
-// stays, whatever comes behind it.
+// stays, whatever comes after it.
 func (t *Table) keep(s string) {
 	last := len(t.chunks) - 1
 	if last < 0 || cap(t.chunks[last])-len(t.chunks[last]) < len(s) {

@@ -61,7 +61,7 @@ func scanName(name []byte) nameFlags {
 	return flags
 }
 
-// runeFlags are the flags of a rune that is n bytes long.
+// runeFlags returns the flags of a rune that is n bytes long.
 func runeFlags(r rune, n int) nameFlags {
 	switch {
 	case r < utf8.RuneSelf:

@@ -64,7 +64,8 @@ type htmlModule struct {
 // htmlProblem is damage of a file.
 type htmlProblem struct{ File, Text string }
 
-// htmlList is a list of changes of one kind that make nothing worse or, first, of those that do.
+// htmlList is a list of changes of the same kind that make nothing worse or, first, of those that
+// do.
 type htmlList struct {
 	Title   string
 	Changes []htmlChange

@@ -148,7 +148,7 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 	return x, true
 }
 
-// reserve is the room kept for changes without their lines.
+// reserve returns the room kept for changes without their lines.
 func (f *htmlFiller) reserve() int { return maxPage / 4 }
 
 // hasLines reports whether a change has lines to show.

@@ -34,9 +34,9 @@ var cpuARM = newCPU(CPU{
 // armSigcontext are the registers in struct sigcontext, in order.
 const armSigcontext = "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr pc cpsr"
 
-// armTrampolines are those for a number of a system call, in two hexadecimal
-// digits: the kernel's and the C libraries', of both instruction sets, and the
-// old ABI's, whose number is in the instruction.
+// armTrampolines returns those for a number of a system call, in two
+// hexadecimal digits: the kernel's and the C libraries', of both instruction
+// sets, and the old ABI's, whose number is in the instruction.
 func armTrampolines(nr string) []Trampoline {
 	return []Trampoline{
 		{code: "e3a070" + nr + " ef000000", Steps: starts0(0, 4)}, // mov r7,#nr; svc 0

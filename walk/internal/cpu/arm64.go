@@ -43,8 +43,8 @@ func (c callCode) arm64() CallAnswer {
 		w&0xffff_f800 == 0xd73f_0800) // BLRAA, BLRAB
 }
 
-// arm64Frame is the length of the instructions up to the one that sets x29 to where x29 and x30
-// were stored; 0 if they are missing.
+// arm64Frame returns the length of the instructions up to the one that sets x29 to where x29
+// and x30 were stored; 0 if they are missing.
 func arm64Frame(code []byte) int {
 	stored := -1
 	for i := 0; i+4 <= len(code); i += 4 {

@@ -11,17 +11,17 @@ import (
 // but the bytes after them are a call, too.
 const MaxCall = 8
 
-// CallAnswer says whether the instruction in front of an address is a call.
+// CallAnswer says whether the instruction before an address is a call.
 type CallAnswer uint8
 
 const (
-	CallUnknown CallAnswer = iota // the code is not there, or of a CPU or form that is not known
+	CallUnknown CallAnswer = iota // the code is not there, or of a CPU or form that is unknown
 	CallNo
 	CallYes
 )
 
-// CallBefore reports whether code, whose last byte is the one in front of the address ret, ends
-// with a call.
+// CallBefore reports whether code, whose last byte is the one before the address ret, ends with
+// a call.
 //
 // It reads backwards. On CPUs whose instructions differ in length, the bytes of another instruction
 // may look like a call: those of x86 about once in 1,000 instructions (TestCallsOracle). It never
@@ -33,7 +33,7 @@ func CallBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, i
 	return All[a].calls(callCode{code, order, ret, inCode})
 }
 
-// callCode is the code in front of a return address.
+// callCode is the code before a return address.
 type callCode struct {
 	code   []byte
 	order  binary.ByteOrder
@@ -41,7 +41,7 @@ type callCode struct {
 	inCode func(uint64) bool
 }
 
-// word is the word of 4 bytes that begins n bytes in front of the address.
+// word returns the word of 4 bytes that begins n bytes before the address.
 func (c callCode) word(order binary.ByteOrder, before int) (uint32, bool) {
 	if before > len(c.code) {
 		return 0, false

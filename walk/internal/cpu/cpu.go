@@ -41,7 +41,7 @@ type CPU struct {
 	LoadsPC        bool                  // functions return by loading pc, so that the link register leads anywhere
 
 	// BackChain is where return addresses are, in words from the end of a link, if the word at the stack
-	// pointer is the caller's stack pointer; 0 without. AppleChain replaces it on macOS.
+	// pointer is the caller's stack pointer, or 0. AppleChain replaces it on macOS.
 	BackChain, AppleChain int
 
 	ScanFP    ScanFP // what a scan finds of the frame pointer
@@ -53,7 +53,7 @@ type CPU struct {
 	Frames []SignalFrame // of Linux; the first that fits counts
 
 	PC, SP cfi.Reg
-	RA     cfi.Reg   // the link register, NoReg without
+	RA     cfi.Reg   // the link register, or NoReg
 	Saved  []cfi.Reg // callee-saved
 	Kept   []cfi.Reg // the registers that frames keep: the general ones
 }
@@ -96,8 +96,8 @@ type Layout struct {
 	// address is still in the link register; LeafSP counts. Only if HasLeaf.
 	Leaf, LeafSP int
 	HasLeaf      bool
-	// Often says that compilers use the register for other values unless an option keeps the frame
-	// pointer: it takes both signs to believe a record.
+	// Often means that compilers use the register for other values unless an option keeps the
+	// frame pointer: it takes both signs to believe a record.
 	Often bool
 
 	Base cfi.Reg // Reg
@@ -167,7 +167,7 @@ func dataEndian(data binary.ByteOrder) (big, little bool) {
 }
 func eitherEndian(data binary.ByteOrder) (big, little bool) { return data == binary.BigEndian, true }
 
-// names are prefix0 to prefix(n-1), and more.
+// names returns prefix0 to prefix(n-1), and more.
 func names(prefix string, n int, more ...string) (all []string) {
 	for i := range n {
 		all = append(all, prefix+strconv.Itoa(i))

@@ -48,7 +48,7 @@ var cpuPPC64 = newCPU(CPU{
 	},
 })
 
-// What is in front of a signal frame, for the callees of the handler.
+// What is before a signal frame, for the callees of the handler.
 const (
 	ppcLinkage   = 64
 	ppc64Linkage = 128

@@ -16,11 +16,11 @@ type SignalFrame struct {
 	Name string // suffix of the function that handlers return to: "rt", or "old" of before 1998
 	Code []Trampoline
 
-	Info int // offset of siginfo_t; -1 without
-	UC   int // offset of struct ucontext; -1 without
+	Info int // offset of siginfo_t, or -1
+	UC   int // offset of struct ucontext, or -1
 
 	// Via is the offset of a pointer to the registers, and Slots count from where
-	// that points; -1 without.
+	// that points, or -1.
 	Via   int
 	Slots []slot
 }
@@ -45,7 +45,7 @@ type Trampoline struct {
 
 type step struct{ Off, SP int }
 
-// starts0 are the steps of a trampoline that leaves the stack alone.
+// starts0 returns the steps of a trampoline that leaves the stack alone.
 func starts0(offs ...int) (s []step) {
 	for _, off := range offs {
 		s = append(s, step{off, 0})
@@ -53,7 +53,7 @@ func starts0(offs ...int) (s []step) {
 	return s
 }
 
-// twoWords are trampolines of two instructions of a size.
+// twoWords returns trampolines of two instructions of a size.
 func twoWords(size int, codes ...string) (t []Trampoline) {
 	for _, c := range codes {
 		t = append(t, Trampoline{code: c, Steps: starts0(0, size)})

@@ -76,9 +76,10 @@ func (c callCode) x86(mode int) CallAnswer {
 	return answer
 }
 
-// x86Frame is the length of the instructions at the start of a function up to
-// "mov %rsp, %rbp" behind "push %rbp"; 0 if they are not there. Compilers put
-// others in between, but none that jumps, or changes one of the two registers.
+// x86Frame returns the length of the instructions at the start of a function up
+// to "mov %rsp, %rbp" behind "push %rbp"; 0 if they are not there. Compilers
+// put others in between, but none that jumps, or changes one of the two
+// registers.
 func x86Frame(code []byte, mode int) int {
 	pushed := false
 	n := 0
@@ -104,7 +105,7 @@ func x86Frame(code []byte, mode int) int {
 	return 0
 }
 
-// x86Pointer is RSP or RBP for either of them of any size, else 0.
+// x86Pointer returns RSP or RBP for either of them of any size, else 0.
 func x86Pointer(arg x86asm.Arg) x86asm.Reg {
 	switch arg {
 	case x86asm.RSP, x86asm.ESP:
@@ -115,7 +116,7 @@ func x86Pointer(arg x86asm.Arg) x86asm.Reg {
 	return 0
 }
 
-// x86Straight reports whether an instruction may stand in front of where a function makes its
+// x86Straight reports whether an instruction may stand before where a function makes its
 // frame.
 func x86Straight(op x86asm.Op) bool {
 	switch op {

@@ -247,7 +247,7 @@ func pairFiles(old, new []*storeFile) (pairs []filePair) {
 	return pairs
 }
 
-// place is the sort key for pairs of the same name.
+// place returns the sort key for pairs of the same name.
 func (p filePair) place() string {
 	if p.new != nil {
 		return p.new.path

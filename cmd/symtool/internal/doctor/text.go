@@ -158,7 +158,7 @@ func packedAs(s dwarf2sym.SectionSize) string {
 	return fmt.Sprintf(" (%s, %d in the file)", s.Compression, s.FileSize)
 }
 
-// debugSizes is the total size of the debug sections, and their compression.
+// debugSizes returns the total size of the debug sections, and their compression.
 func debugSizes(list []dwarf2sym.SectionSize) string {
 	var size int64
 	var packed uint64

@@ -89,7 +89,7 @@ func (d *dumper) run(ctx context.Context) error {
 	return d.finish()
 }
 
-// share is the number of threads for one of several workers.
+// share returns the number of threads for one of several workers.
 func share(jobs, workers, worker int) int {
 	n := jobs / workers
 	if worker < jobs%workers {

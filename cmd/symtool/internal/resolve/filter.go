@@ -22,13 +22,13 @@ import (
 //	NAME(+0xADDR)                      of the C library's backtrace_symbols: what is in
 //	NAME() [0xADDR], NAME[0xADDR]      the brackets, or would be
 //
-// Everything else, and what is not known, stays as it is, byte for byte. What
-// sanitizers and the C library print counts from where the linker put the file, which
-// is the start of the module unless that is linked to a fixed address; other addresses
-// count from the start of the module.
+// Everything else, and what is unknown, stays as it is, byte for byte. What sanitizers
+// and the C library print counts from where the linker put the file, which is the
+// start of the module unless that is linked to a fixed address; other addresses count
+// from the start of the module.
 //
 // A NAME is a run of bytes that may be in names. One with others in it, such as
-// "Web Content", is found if it is one of names; the longest that is in front of
+// "Web Content", is found if it is one of names; the longest that is before
 // +0xADDR counts.
 type logFilter struct {
 	find     func(p *place, at *resolve.Location) (rva uint64, found bool)
@@ -89,8 +89,8 @@ func (f *logFilter) run(ctx context.Context, in io.Reader, out *cli.Stdout) erro
 	}
 }
 
-// wholePart is how much of text can be written without splitting a place: whole lines, or all but
-// the end of a long one.
+// wholePart returns how much of text can be written without splitting a place: whole lines, or
+// all but the end of a long one.
 func wholePart(text []byte) int {
 	start := bytes.LastIndexByte(text, '\n') + 1
 	return max(start, len(text)-longestPlace)

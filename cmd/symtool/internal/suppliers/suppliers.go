@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// Flags are the flags of commands that look for symbols.
+// Flags returns the flags of commands that look for symbols.
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "look for symbols in `PATH`, a symbol file or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated, the first\none that has them counts"},

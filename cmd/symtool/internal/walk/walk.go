@@ -70,7 +70,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	}
 }
 
-// techniqueNames are the values of --techniques.
+// techniqueNames returns the values of --techniques.
 func techniqueNames() (names []string) {
 	for _, t := range walk.Techniques() {
 		names = append(names, t.String())
