@@ -1,7 +1,6 @@
 package unwind
 
 import (
-	"context"
 	"encoding/binary"
 	"testing"
 
@@ -47,7 +46,7 @@ func FuzzPdata(f *testing.F) {
 		if isARM {
 			cpu = arch.ARM64
 		}
-		table, _, _ := Read(context.Background(), pdataInput(pdata, xdata, code, cpu))
+		table, _, _ := cfiRead(pdataInput(pdata, xdata, code, cpu))
 		var end uint64
 		for _, b := range table.Blocks {
 			if uint64(b.RVA) < end || b.Size == 0 {
@@ -78,7 +77,7 @@ func TestPdataDamage(t *testing.T) {
 		"reserved": {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x20\x00\x00"), []byte("\x01\x00\x02\x00\x01\x0f\x01\x0f"), ".xdata+0x4: unwind code with a reserved operation"},
 		"cut":      {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x20\x00\x00"), []byte("\x01\x00\xff\x00"), ".xdata+0x0: 255 unwind codes do not fit into the section"},
 	} {
-		table, _, problems := Read(context.Background(), pdataInput(c.pdata, c.xdata, make([]byte, 4), arch.X86_64))
+		table, _, problems := cfiRead(pdataInput(c.pdata, c.xdata, make([]byte, 4), arch.X86_64))
 		if len(problems) != 1 || len(table.Blocks) != 0 {
 			t.Errorf("%s: %d blocks, problems %v", name, len(table.Blocks), problems)
 			continue
