@@ -18,6 +18,8 @@ type openFunc struct {
 	spans []dwarf.Span
 	extra bool // not wanted: only its code is
 
+	inlined uint64 // where it is extra: the first 64 of spans in which something is inlined, by bit
+
 	inlines     []inlineDIE
 	inlineSpans []dwarf.Span
 }
@@ -63,6 +65,7 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	fn.die, fn.attrs = die, a.NameAttrs
 	fn.spans = append(fn.spans[:0], tidy(spans)...)
 	fn.extra = w.wants != nil && !slices.ContainsFunc(fn.spans, w.wants)
+	fn.inlined = 0
 	w.open = append(w.open, fn)
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
 }
@@ -103,6 +106,9 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	}
 	fn, die := w.open[f.fn], w.u.Off+uint64(start)
 	if fn.extra {
+		if w.outlining {
+			w.noteInlined(a, die, fn)
+		}
 		return
 	}
 	spans := w.spansOf(a, "inlined function", die)
@@ -170,6 +176,9 @@ func (w *worker) closeFunc() {
 			f.name, f.named = name, named
 		}
 		w.funcs = append(w.funcs, f)
+	}
+	if w.outlining {
+		w.identify(fn, first)
 	}
 	if !ok {
 		w.pending = append(w.pending, pendingName{die: fn.die, attrs: fn.attrs, fn: int32(first), count: int32(len(w.funcs) - first)})

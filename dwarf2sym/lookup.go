@@ -169,12 +169,12 @@ type Area struct {
 func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	lo, hi := l.r.code.addr(first), l.r.code.addr(last)
 	o := l.outline.Load()
-	if !o.exact && !o.covers(lo, hi) && l.r.code.touches(lo, hi) {
+	if !o.exact && (l.worthOutline(0) || !o.covers(lo, hi) && l.r.code.touches(lo, hi)) {
 		o = l.makeExact()
 	}
 	for i := max(o.before(lo), 0); i < len(o.areas) && o.areas[i].Lo <= hi; i++ {
 		if a := &o.areas[i]; a.Hi > lo {
-			out = append(out, Area{l.r.code.rva(a.Lo), l.r.code.rva(a.Hi - 1), a.group})
+			out = append(out, Area{l.r.code.rva(a.Lo), l.r.code.rva(a.Hi - 1), o.groupOf(i)})
 		}
 	}
 	return out
@@ -204,17 +204,56 @@ func (l *Lookup) Detail() (functions, files bool) {
 
 // bySize sorts groups by the size of their units, so that one that costs little comes first.
 func (l *Lookup) bySize(groups []*Group) []*Group {
-	sizes := make(map[*Group]uint64, len(groups))
-	for _, g := range groups {
-		for _, p := range g.portions {
-			if unit := l.portions[p].unit; unit >= 0 {
-				sizes[g] += l.d.units[unit].Size
-			} else {
-				sizes[g] += uint64(l.split.jobs[l.portions[p].job].size)
-			}
+	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int { return cmp.Compare(l.sizeOf(a), l.sizeOf(b)) })
+}
+
+// sizeOf returns how many bytes of .debug_info Read of a group reads.
+func (l *Lookup) sizeOf(g *Group) (n int64) {
+	for _, p := range g.portions {
+		if unit := l.portions[p].unit; unit >= 0 {
+			n += int64(l.d.units[unit].Size)
+		} else {
+			n += l.split.jobs[l.portions[p].job].size
 		}
 	}
-	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int { return cmp.Compare(sizes[a], sizes[b]) })
+	return n
+}
+
+// Order returns indexes of addresses in the order in which they should be asked for: those of one group
+// follow each other. Of groups of many addresses, only the areas of these are read.
+func (l *Lookup) Order(at []symfmt.RVA) []int {
+	o := l.outline.Load()
+	if !o.exact && l.worthOutline(l.sizeFor(o, at)) {
+		o = l.makeExact()
+	}
+	ranks, order, asked := make([]int, len(at)), make([]int, len(at)), make([]bool, len(o.areas))
+	for i, rva := range at {
+		order[i] = i
+		if k := o.before(l.r.code.addr(rva)); k >= 0 { // between areas, whether a function starts before matters
+			ranks[i], asked[k] = o.areas[k].group.rank, true
+		}
+	}
+	if len(at) >= announced {
+		o.announce(asked)
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]), a-b) })
+	return order
+}
+
+// announced is the number of addresses from which they are taken for all that is going to be asked. With
+// fewer, more of the same units are likely to follow.
+const announced = 1000
+
+// sizeFor returns how many bytes of .debug_info addresses need.
+func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
+	known := make(map[*Group]bool)
+	for _, rva := range at {
+		if a := o.at(l.r.code.addr(rva)); a != nil && !known[a.group] {
+			known[a.group] = true
+			n += l.sizeOf(a.group)
+		}
+	}
+	return n
 }
 
 // Last returns the last address that a record of Read has.
@@ -289,11 +328,11 @@ func (l *Lookup) giveUp() *outline {
 	return o
 }
 
-// Costly reports whether so much was read that Read, which reads all at once, is the cheaper way to go
-// on: units with code that other units have, too, are read again for each piece of it.
-// Of Ceph's OSD, a quarter is what 30 addresses all over the file need.
-func (l *Lookup) Costly() bool {
-	return l.d != nil && !l.gaveUp.Load() && l.done.Load() > (l.d.Info.Size()+l.split.size)/4
+// worthOutline reports whether so much was read, or is going to be, that the exact outline pays: units
+// with code that other units have, too, are read again for each piece of it. Of Ceph's OSD, a quarter is
+// what 30 addresses all over the file need.
+func (l *Lookup) worthOutline(more int64) bool {
+	return l.done.Load()+more > (l.d.Info.Size()+l.split.size)/4
 }
 
 // extentOf returns the code that a function of a portion depends on.
@@ -411,44 +450,45 @@ func (l *Lookup) replace() *outline {
 	}
 	l.d.effort.Spent.Store(0)
 	workers := make([]*worker, l.r.jobs)
-	found, err := par.Map(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (all outlined, _ error) {
+	all := newCopies()
+	err := par.Ordered(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (found outlined, _ error) {
 		w := workers[worker]
 		if w == nil {
 			w = l.newWorker(&l.opts)
-			w.wants = func(dwarf.Span) bool { return false }
+			w.wants, w.outlining = func(dwarf.Span) bool { return false }, true
 			workers[worker] = w
 		}
 		l.read(w, int32(p))
 		for i := range w.funcs {
-			all.extents = append(all.extents, l.extentOf(&w.funcs[i], int32(p)))
+			found.funcs = append(found.funcs, outlinedFunc{l.extentOf(&w.funcs[i], int32(p)), w.funcs[i].key, w.identityOf(i)})
 		}
-		all.extents = slices.Clone(joinOverlaps(all.extents))
-		all.problems, all.elsewhere = w.problems, w.elsewhere
+		found.funcs = withoutOverlaps(found.funcs)
+		found.problems, found.elsewhere = w.problems, w.elsewhere
 		w.records = newRecords()
-		return all, nil
+		return found, nil
+	}, func(_ int, found outlined) error {
+		if len(found.funcs) == 0 { // the portion is read no more
+			l.noteUnit(&found.problems, &found.elsewhere)
+		}
+		for _, f := range found.funcs {
+			all.add(f)
+		}
+		return nil
 	})
 	if l.d.effort.Over() {
 		return l.giveUp()
 	}
-	var all []extent
-	for p := range found {
-		if len(found[p].extents) == 0 { // the portion is read no more
-			l.noteUnit(&found[p].problems, &found[p].elsewhere)
-		}
-		all = append(all, found[p].extents...)
-		found[p].extents = nil
-	}
 	if err != nil {
 		l.note([]symfmt.Problem{{Lost: "all functions", Err: err}})
 	}
-	o := newOutline(all, true)
+	o := newOutline(all.extents(), true)
 	l.outline.Store(o)
 	return o
 }
 
 // outlined is what a portion has for an outline.
 type outlined struct {
-	extents             []extent
+	funcs               []outlinedFunc
 	problems, elsewhere problemList
 }
 

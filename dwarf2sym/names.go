@@ -85,6 +85,14 @@ func (w *worker) nameOf(u *fileUnit, off uint64, a *dwarf.NameAttrs) (nameID, na
 // placedName is like nameOf, for names that need no scopes and lie in .debug_str, as
 // nearly all do: their bytes are examined once.
 func (w *worker) placedName(u *fileUnit, a *dwarf.NameAttrs) (nameID, bool) {
+	if d, off, ok := w.namePlace(u, a); ok {
+		return w.internPlace(d, off)
+	}
+	return 0, false
+}
+
+// namePlace returns where in .debug_str such a name lies.
+func (w *worker) namePlace(u *fileUnit, a *dwarf.NameAttrs) (*debugData, uint64, bool) {
 	attrs := *a
 	flat := false
 	for range maxChain {
@@ -94,26 +102,23 @@ func (w *worker) placedName(u *fileUnit, a *dwarf.NameAttrs) (nameID, bool) {
 		}
 		switch first.Kind {
 		case dwarf.Strp:
-			return w.internPlace(u.d, first.U)
+			return u.d, first.U, true
 		case dwarf.StrpSup:
-			return w.internPlace(u.d.sup, first.U)
+			return u.d.sup, first.U, u.d.sup != nil
 		}
 		next, ok := attrs.Next()
 		if !ok || first.Kind != dwarf.None {
-			return 0, false
+			return nil, 0, false
 		}
 		if u, _, ok = w.peek(u, next, &attrs); !ok {
-			return 0, false
+			return nil, 0, false
 		}
 	}
-	return 0, false
+	return nil, 0, false
 }
 
 // internPlace interns the name at an offset of d's .debug_str.
 func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
-	if d == nil {
-		return 0, false
-	}
 	place := d.tag | off
 	if id, ok := w.names.places[place]; ok {
 		return id, true

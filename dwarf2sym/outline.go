@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
@@ -28,12 +29,14 @@ type area struct {
 	group *Group
 }
 
-// Group is the portions that have the code of an area. All areas of one portion alone share one; an
-// area of several, such as the copies of an inline function in C++, has its own, so that of all these
-// portions its functions alone are read.
+// Group is the portions that have the code of an area. All areas of the same portions share one. In the
+// first outline, where an inline function of C++ is in all portions that use it, an area of several has
+// its own, so that of all these portions its functions alone are read.
 type Group struct {
 	of       *outline
+	rank     int // in groups
 	portions []int32
+	asked    []bool // of the outline's areas; nil: all areas of these portions are of the group
 }
 
 // outline knows which portions have functions at an address.
@@ -41,6 +44,10 @@ type outline struct {
 	areas  []area // in order of address, without overlaps
 	groups []*Group
 	exact  bool // extents are those of functions; otherwise what units declare
+
+	// Where many addresses were announced, the part of each group, by rank, that has their areas; of
+	// the others, nothing needs to be read.
+	parts atomic.Pointer[[]*Group]
 }
 
 // newOutline joins extents that overlap to areas.
@@ -65,11 +72,11 @@ func newOutline(extents []extent, exact bool) *outline {
 		g := groups[string(key)]
 		switch {
 		case g == nil:
-			g = &Group{o, slices.Clone(members)}
+			g = &Group{of: o, rank: len(o.groups), portions: slices.Clone(members)}
 			groups[string(key)] = g
 			o.groups = append(o.groups, g)
-		case len(members) > 1:
-			g = &Group{o, g.portions}
+		case len(members) > 1 && !exact:
+			g = &Group{of: o, rank: len(o.groups), portions: g.portions}
 			o.groups = append(o.groups, g)
 		}
 		if n := len(o.areas); n > 0 && o.areas[n-1].Hi == code.Lo && o.areas[n-1].group == g {
@@ -80,21 +87,6 @@ func newOutline(extents []extent, exact bool) *outline {
 	}
 	o.areas = slices.Clip(o.areas)
 	return o
-}
-
-// joinOverlaps joins the extents of one portion that overlap, as newOutline does with all.
-func joinOverlaps(all []extent) []extent {
-	slices.SortFunc(all, func(a, b extent) int { return cmp.Compare(a.Lo, b.Lo) })
-	n := 0
-	for _, e := range all {
-		if n > 0 && e.Lo < all[n-1].Hi {
-			all[n-1].Hi = max(all[n-1].Hi, e.Hi)
-			continue
-		}
-		all[n] = e
-		n++
-	}
-	return all[:n]
 }
 
 // before returns the place of the last area that starts at or before addr, or -1.
@@ -112,8 +104,32 @@ func (o *outline) at(addr uint64) *area {
 
 // in reports whether code begins in an area of a group.
 func (o *outline) in(s dwarf.Span, g *Group) bool {
-	a := o.at(s.Lo)
-	return a != nil && a.group == g
+	i := o.before(s.Lo)
+	return i >= 0 && s.Lo < o.areas[i].Hi && o.areas[i].group.rank == g.rank && (g.asked == nil || g.asked[i])
+}
+
+// announce makes parts of groups with the areas that are asked for.
+func (o *outline) announce(asked []bool) {
+	parts := make([]*Group, len(o.groups))
+	for i, is := range asked {
+		if g := o.areas[i].group; is && parts[g.rank] == nil {
+			part := *g
+			part.asked = asked
+			parts[g.rank] = &part
+		}
+	}
+	o.parts.Store(&parts)
+}
+
+// groupOf returns the group to read for area i.
+func (o *outline) groupOf(i int) *Group {
+	g := o.areas[i].group
+	if parts := o.parts.Load(); parts != nil {
+		if part := (*parts)[g.rank]; part != nil && part.asked[i] {
+			return part
+		}
+	}
+	return g
 }
 
 // has reports whether the outline says that a portion has code.

@@ -72,10 +72,14 @@
 //
 // The first outline is what units declare: DW_AT_ranges, or DW_AT_low_pc and DW_AT_high_pc.
 // .debug_aranges, .debug_names and .gdb_index are not read: they have the same or less.
-// Units are not believed. When one turns out to have code that it does not declare, or when
-// an address is in code that no unit declares, the outline is made again from all
-// functions and line sequences, by a pass of the workers without inlines, lines and names.
+// Units are not believed. When one turns out to have code that it does not declare, when
+// an address is in code that no unit declares, or when a quarter of the file was or is going to
+// be read, the outline is made again from all functions and line sequences, by a pass of the
+// workers without inlines, lines and names. It has the copies of a function once (copies.go).
 // Only what a unit has, undeclared, in the declared code of another one is missed before.
+//
+// A Lookup keeps no functions: whoever asks keeps what is used last (resolve.FromParts), and asks
+// for many addresses in the order that Order returns, so that each unit is read once.
 //
 // Limits on work (effort.go) hold for each set of units that is read, those of Read for all
 // together. Damage is reported when what has it is read.

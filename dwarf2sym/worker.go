@@ -26,6 +26,8 @@ type worker struct {
 
 	vars *varReader // nil: variables are not wanted
 
+	outlining bool // identities are kept, of functions that are not wanted
+
 	records
 	unitState
 	otherHalf
@@ -39,6 +41,7 @@ type records struct {
 	files       intern.Table
 	origins     []nameID // by the OriginID in this worker's bodies
 	funcs       []funcRecord
+	identities  []identity // of funcs[i], as far as it goes
 	arena       symfmt.Arena
 	problems    problemList
 	elsewhere   problemList // in what skeletons stand for
@@ -199,6 +202,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 func (w *worker) abandon() {
 	w.open, w.pending = w.open[:0], w.pending[:0]
 	w.funcs = w.funcs[:min(w.unitFuncs, len(w.funcs))]
+	w.identities = w.identities[:min(w.unitFuncs, len(w.identities))]
 	w.forgetOrigins()
 }
 

@@ -3,7 +3,7 @@ package resolve
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
+	"unsafe"
 
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -24,10 +24,9 @@ type Parts interface {
 	// these names may be more work than reading the part.
 	Name(name string) string
 
-	// Costly reports whether the parts read so far took as much work as the whole would. Whole
-	// reads the whole module.
-	Costly() bool
-	Whole() (*Resolver, error)
+	// Order returns the indexes of addresses in the order in which to look them up: those of one
+	// part follow each other.
+	Order(at []symfmt.RVA) []int
 
 	// Detail ranks the module as Symbols does.
 	Detail() Detail
@@ -58,27 +57,65 @@ type Area struct {
 	Part        any
 }
 
-// lazy is Symbols whose parts are read, and kept, when one of their addresses is looked up. Once that
-// has taken as much work as reading the whole module, the whole is read: so all look-ups together
-// never cost more than twice as much, and what is kept never takes more memory than the whole.
+// lazy is Symbols whose parts are read when one of their addresses is looked up. The parts used last are
+// kept.
 type lazy struct {
 	parts    Parts
 	identity Identity
 	extents  extent
 
-	whole atomic.Pointer[Resolver] // nil while the module is read part by part
-
-	mu    sync.Mutex
-	kept  map[any]*Resolver
-	tried bool // reading the whole was tried
+	mu   sync.Mutex
+	kept lru[any, *part]
 }
+
+// part is a part that was read.
+type part struct {
+	*Resolver
+	size int64 // about, of its functions in bytes
+
+	mu     sync.Mutex
+	names  map[string]string // of functions as they are written, by those in the file: what was asked for
+	length int64             // of these in bytes
+}
+
+// held returns about the memory that a part takes.
+func (p *part) held() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.size + p.limit + p.length
+}
+
+// rename replaces names of functions by those that are written, which name makes: to make them all would
+// take longer than all else.
+func (p *part) rename(frames []Frame, name func(string) string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range frames {
+		raw := frames[i].Function
+		written, ok := p.names[raw]
+		if !ok {
+			written = symfmt.CleanName(name(raw), symfmt.NoName)
+			p.names[raw] = written
+			p.length += int64(len(written))
+		}
+		frames[i].Function = written
+	}
+}
+
+// How many bytes of parts a module keeps: the first as long as addresses come one by one. Where many
+// come at once, Order brings those of a part together.
+const (
+	heldParts   = heldFunctions
+	heldInOrder = 24 << 20
+	manyAtOnce  = 1000 // addresses
+)
 
 // FromParts returns the Symbols of a module that is read part by part. They give the same
 // answers as a Resolver of the whole module. m holds the MODULE record; o.Extents must be the
 // binary's.
 func FromParts(m *symfmt.Module, parts Parts, o ModuleOptions) Symbols {
 	return &lazy{
-		parts: parts, kept: make(map[any]*Resolver),
+		parts: parts, kept: lru[any, *part]{limit: heldParts},
 		identity: Identity{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: symfmt.CleanName(m.Name, ""), Path: o.Path},
 		extents:  extent{Extents: o.Extents},
 	}
@@ -90,25 +127,8 @@ func (l *lazy) Identity() Identity { return l.identity }
 // Detail implements Symbols.
 func (l *lazy) Detail() Detail { return l.parts.Detail() }
 
-// all returns the Resolver of the whole module, if it has been or is now read, or nil.
-func (l *lazy) all() *Resolver {
-	if r := l.whole.Load(); r != nil || !l.parts.Costly() {
-		return r
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.tried {
-		l.tried = true
-		if r, err := l.parts.Whole(); err == nil { // otherwise continue with parts
-			l.whole.Store(r)
-			clear(l.kept)
-		}
-	}
-	return l.whole.Load()
-}
-
 // around returns the functions around an address, or nil if there can be none.
-func (l *lazy) around(rva symfmt.RVA) *Resolver {
+func (l *lazy) around(rva symfmt.RVA) *part {
 	for {
 		areas := l.parts.Areas(rva, rva)
 		if len(areas) == 0 {
@@ -121,22 +141,52 @@ func (l *lazy) around(rva symfmt.RVA) *Resolver {
 }
 
 // part returns a part, reading it unless it is kept; it returns nil if the areas have changed.
-func (l *lazy) part(key any) *Resolver {
+func (l *lazy) part(key any) *part {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := l.kept[key]; r != nil {
-		return r
+	if p, ok := l.kept.get(key); ok {
+		l.kept.resize(key, p.held())
+		return p
 	}
 	m, ok := l.parts.Read(key)
 	if !ok {
-		clear(l.kept) // nobody asks for these any more
 		return nil
 	}
 	m = m.Ordered()
-	r := newResolver(l.identity.Path, indexModule(m), moduleSource{m: m, source: l.parts.Name}, nil, nil)
-	l.kept[key] = r
-	return r
+	p := &part{size: moduleSize(m), names: make(map[string]string)}
+	p.Resolver = newResolver(l.identity.Path, indexModule(m), moduleSource{m: m, raw: true}, nil, nil)
+	p.limit = min(p.limit, p.size)
+	l.kept.add(key, p, p.held())
+	return p
 }
+
+// order implements orderer.
+func (l *lazy) order(at []symfmt.RVA) []int {
+	if len(at) > manyAtOnce {
+		l.mu.Lock()
+		l.kept.limit = heldInOrder
+		l.mu.Unlock()
+	}
+	return l.parts.Order(at)
+}
+
+// moduleSize returns about the number of bytes that the functions of a module take.
+func moduleSize(m *symfmt.Module) (n int64) {
+	for i := range m.Funcs {
+		f := &m.Funcs[i]
+		n += int64(unsafe.Sizeof(*f)) + int64(len(f.Name)+f.Body.Size())
+	}
+	for i := range m.Files {
+		n += int64(unsafe.Sizeof(m.Files[i])) + int64(len(m.Files[i].Name))
+	}
+	for i := range m.Origins {
+		n += int64(unsafe.Sizeof(m.Origins[i])) + int64(len(m.Origins[i].Name))
+	}
+	return n + minPart
+}
+
+// minPart is what a part takes that has hardly any functions.
+const minPart = 32 << 10
 
 // Find implements Symbols.
 func (l *lazy) Find(rva symfmt.RVA, at *Location) (bool, error) {
@@ -146,12 +196,10 @@ func (l *lazy) Find(rva symfmt.RVA, at *Location) (bool, error) {
 
 // Nearest implements Symbols.
 func (l *lazy) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
-	if r := l.all(); r != nil {
-		return r.Nearest(rva, at)
-	}
 	*at = Location{Frames: at.Frames[:0]}
 	if p := l.around(rva); p != nil {
 		if found, err := p.Nearest(rva, at); found || err != nil {
+			p.rename(at.Frames, l.parts.Name)
 			return found, err
 		}
 	}
@@ -208,9 +256,6 @@ func (l *lazy) blockAt(rva symfmt.RVA) (span, bool) {
 
 // LineStart implements Symbols.
 func (l *lazy) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
-	if r := l.all(); r != nil {
-		return r.LineStart(rva)
-	}
 	if p := l.around(rva); p != nil {
 		return p.LineStart(rva)
 	}
@@ -219,9 +264,6 @@ func (l *lazy) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) 
 
 // Rules implements Symbols.
 func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
-	if r := l.all(); r != nil {
-		return r.Rules(rva, names)
-	}
 	t, ok := l.parts.Block(rva)
 	if !ok {
 		return nil, nil
@@ -246,32 +288,11 @@ func (l *lazy) Last() symfmt.RVA { return l.parts.Last() }
 // Base implements Symbols.
 func (l *lazy) Base() (base uint64, known bool) { return l.extents.Base, true }
 
-// Damage implements Symbols. Further damage of the whole module follows that of the parts.
-func (l *lazy) Damage() []symfmt.Problem {
-	all := l.parts.Damage()
-	r := l.whole.Load()
-	if r == nil {
-		return all
-	}
-	known := make(map[string]bool)
-	for _, p := range all {
-		known[p.String()] = true
-	}
-	for _, p := range r.Damage() {
-		if !known[p.String()] {
-			all = append(all, p)
-		}
-	}
-	return all
-}
+// Damage implements Symbols.
+func (l *lazy) Damage() []symfmt.Problem { return l.parts.Damage() }
 
 // Damaged implements Symbols.
-func (l *lazy) Damaged() int {
-	if l.whole.Load() != nil {
-		return len(l.Damage())
-	}
-	return l.parts.Damaged()
-}
+func (l *lazy) Damaged() int { return l.parts.Damaged() }
 
 // Close implements Symbols.
 func (l *lazy) Close() error { return l.parts.Close() }

@@ -8,14 +8,14 @@ import (
 
 // moduleSource is a source that reads from a Module in memory.
 type moduleSource struct {
-	m      *symfmt.Module
-	source func(name string) string // of a function, as it is written; nil: it is so already
+	m   *symfmt.Module
+	raw bool // names of functions stay as they are
 }
 
-// name returns the name of a function as it is written.
+// name returns the name of a function.
 func (s moduleSource) name(name string) string {
-	if s.source != nil {
-		name = s.source(name)
+	if s.raw {
+		return name
 	}
 	return symfmt.CleanName(name, symfmt.NoName)
 }

@@ -66,3 +66,21 @@ type Identity struct {
 	OS, Arch, ID, Name string // the MODULE record; empty without one
 	Path               string // of the file; may be empty
 }
+
+// orderer is implemented by Symbols that answer faster in some order.
+type orderer interface {
+	order(at []symfmt.RVA) []int
+}
+
+// Order returns indexes of addresses in the order in which s answers them fastest, and with least
+// memory: whoever has many at once should ask in that order.
+func Order(s Symbols, at []symfmt.RVA) []int {
+	if o, ok := s.(orderer); ok && len(at) > 1 {
+		return o.order(at)
+	}
+	order := make([]int, len(at))
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}

@@ -32,20 +32,26 @@ func (b Body) Size() int { return len(b.data) }
 type Arena struct {
 	Alloc func(n int) []byte // allocates a chunk; nil means make
 
-	free []byte
+	free  []byte
+	chunk int // size of the last
 }
 
-const arenaChunk = 256 << 10
+// The chunks of an arena become longer up to arenaChunk: those of few bodies waste little.
+const (
+	arenaChunk = 256 << 10
+	firstChunk = 4 << 10
+)
 
 // keep returns a copy of b that lives as long as the arena.
 func (a *Arena) keep(b []byte) []byte {
 	if len(b) > len(a.free) {
-		if len(b) > arenaChunk/8 {
+		a.chunk = min(max(2*a.chunk, firstChunk), arenaChunk)
+		if len(b) > a.chunk/8 {
 			own := a.alloc(len(b))
 			copy(own, b)
 			return own
 		}
-		a.free = a.alloc(arenaChunk)
+		a.free = a.alloc(a.chunk)
 	}
 	n := copy(a.free, b)
 	kept := a.free[:n:n]

@@ -414,12 +414,13 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 	if len(p.Extents().Code) > 0 {
 		return p.symbols(), nil
 	}
-	defer p.Close() // damaged: where its code is must be guessed from all records
-	whole, err := p.Whole()
+	p.Lookup.Close() // damaged: where its code is must be guessed from all records
+	defer p.closeFiles()
+	read, err := dwarf2sym.Read(ctx, f, options)
 	if err != nil {
 		return nil, err
 	}
-	return whole, nil
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: read.Problems}), nil
 }
 
 // companions opens the files that belong to a binary.

@@ -3,11 +3,9 @@ package supplier
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -15,15 +13,14 @@ import (
 // parts makes the units of a binary the parts of a module.
 type parts struct {
 	*dwarf2sym.Lookup
-	options dwarf2sym.Options
-	file    *object.File
-	files   []symfmt.Binary // closed with it
+	file  *object.File
+	files []symfmt.Binary // closed with it
 }
 
 // openParts opens a binary for Symbols, whose Close closes it and the files in the options. So does
 // an error.
 func openParts(ctx context.Context, f *object.File, o dwarf2sym.Options) (*parts, error) {
-	p := &parts{file: f, options: o, files: []symfmt.Binary{f}}
+	p := &parts{file: f, files: []symfmt.Binary{f}}
 	for _, file := range []symfmt.Binary{o.Debug, o.Supplement} {
 		if file != nil {
 			p.files = append(p.files, file)
@@ -55,47 +52,6 @@ func (p *parts) Areas(first, last symfmt.RVA) []resolve.Area {
 func (p *parts) Read(part any) (*symfmt.Module, bool) {
 	g, _ := part.(*dwarf2sym.Group)
 	return p.Lookup.Read(g)
-}
-
-// Whole implements resolve.Parts. The files are opened again: what the Lookup has of them must stay.
-func (p *parts) Whole() (*resolve.Resolver, error) {
-	o := p.options
-	var opened []symfmt.Binary
-	defer func() {
-		for _, f := range opened {
-			f.Close()
-		}
-	}()
-	again := func(file symfmt.Binary) (symfmt.Binary, error) {
-		old, ok := file.(*object.File)
-		if !ok {
-			return nil, nil
-		}
-		f, err := objfile.Open(old.Path, object.DefaultLimits())
-		if err != nil {
-			return nil, err
-		}
-		opened = append(opened, f)
-		if f.ID() != old.ID() {
-			return nil, fmt.Errorf("%s: id %s; it was %s", f.Path, f.ID(), old.ID())
-		}
-		return f, nil
-	}
-	f, err := again(p.file)
-	if err == nil {
-		o.Debug, err = again(o.Debug)
-	}
-	if err == nil {
-		o.Supplement, err = again(o.Supplement)
-	}
-	if err != nil {
-		return nil, err
-	}
-	read, err := dwarf2sym.Read(context.Background(), f, o)
-	if err != nil {
-		return nil, err
-	}
-	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: p.file.Path, Extents: &read.Extents, Problems: read.Problems}), nil
 }
 
 // Detail implements resolve.Parts.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,11 +42,6 @@ func openPair(t *testing.T, path, debugPath string) (*object.File, dwarf2sym.Opt
 	return f, o
 }
 
-// onlyParts are never read as a whole.
-type onlyParts struct{ *parts }
-
-func (onlyParts) Costly() bool { return false }
-
 // comparison asks the symbols of a binary that is read part by part and those of all of it.
 type comparison struct {
 	path        string
@@ -69,7 +65,7 @@ func newComparison(t *testing.T, path, debugPath string) *comparison {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.lazy = resolve.FromParts(p.Module(), onlyParts{p}, resolve.ModuleOptions{Path: path, Extents: p.Extents()})
+	c.lazy = resolve.FromParts(p.Module(), p, resolve.ModuleOptions{Path: path, Extents: p.Extents()})
 	t.Cleanup(func() { c.lazy.Close() })
 	return c
 }
@@ -147,6 +143,7 @@ func compareAddresses(t *testing.T, c *comparison, n uint64) {
 		asked = append(asked, f.RVA, f.RVA+symfmt.RVA(random.Uint64N(f.Size)))
 	}
 	ask()
+	inOrder(t, c)
 	for i := random.IntN(step); i < len(c.funcs); i += 1 + random.IntN(step) {
 		f := &c.funcs[i]
 		end := f.RVA + symfmt.RVA(f.Size)
@@ -168,6 +165,25 @@ func compareAddresses(t *testing.T, c *comparison, n uint64) {
 		}
 	}
 	ask()
+}
+
+// inOrder asks for the starts of functions in the order that costs least.
+func inOrder(t *testing.T, c *comparison) {
+	var at []symfmt.RVA
+	for i := range c.funcs[:min(len(c.funcs), 2000)] {
+		at = append(at, c.funcs[len(c.funcs)-1-i].RVA)
+	}
+	seen := make([]bool, len(at))
+	for _, i := range resolve.Order(c.lazy, at) {
+		if seen[i] {
+			t.Fatalf("%s: address %d comes twice in Order", c.path, i)
+		}
+		seen[i] = true
+		c.at(t, at[i])
+	}
+	if slices.Contains(seen, false) {
+		t.Errorf("%s: Order leaves an address out", c.path)
+	}
 }
 
 // compareRest compares what does not depend on an address.
@@ -203,38 +219,4 @@ func problemTexts(s resolve.Symbols) map[string]bool {
 		all[p.String()] = true
 	}
 	return all
-}
-
-// When parts become as much work as the whole, the whole is read, and the answers stay.
-func TestPartsBecomeWhole(t *testing.T) {
-	c := newComparison(t, testenv.Input(t, "icf-gold.elf"), "")
-	f, o := openPair(t, c.path, "")
-	p, err := openParts(t.Context(), f, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	counted := &countedParts{parts: p}
-	c.lazy = resolve.FromParts(p.Module(), counted, resolve.ModuleOptions{Path: c.path, Extents: p.Extents()})
-	defer c.lazy.Close()
-	compareAddresses(t, c, 3000)
-	if !p.Costly() || counted.whole != 1 || counted.read == 0 {
-		t.Errorf("costly: %v; read %d parts, and the whole %d times", p.Costly(), counted.read, counted.whole)
-	}
-	compareRest(t, c)
-}
-
-// countedParts counts what is read.
-type countedParts struct {
-	*parts
-	read, whole int
-}
-
-func (p *countedParts) Read(part any) (*symfmt.Module, bool) {
-	p.read++
-	return p.parts.Read(part)
-}
-
-func (p *countedParts) Whole() (*resolve.Resolver, error) {
-	p.whole++
-	return p.parts.Whole()
 }

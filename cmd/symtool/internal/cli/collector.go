@@ -10,9 +10,9 @@ import (
 
 // GOGC of the commands for which a goal other than Go's 100 measured better.
 const (
-	// For dump and resolve: most of what a binary's symbols allocate lives until the
+	// For dump: most of what a binary's symbols allocate lives until the
 	// output is written, so a collection finds little. For a vmlinux, 200 takes a tenth
-	// less time and a tenth more memory. convert, inspect and walk read smaller inputs,
+	// less time and a tenth more memory. convert, inspect, resolve and walk read smaller inputs,
 	// and more of their memory dies.
 	DumpCollectorPercent = 200
 

@@ -45,7 +45,6 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
 		),
 		Action: func(c *cli.Context) error {
-			cli.TuneCollector(cli.DumpCollectorPercent) // a binary is read as dump reads it
 			r, err := newAddressResolver(c, msgs)
 			if err != nil {
 				return cli.AsUsageError("resolve", err)
@@ -154,35 +153,31 @@ func (r *addressResolver) answerArgs(out *cli.Stdout, args []string) error {
 	return cli.OutputError(out.Name(), w.end())
 }
 
-// answerLines answers each line at once, because programs ask through pipes.
+// answerLines answers lines as they come: programs ask through pipes.
 func (r *addressResolver) answerLines(ctx context.Context, in io.Reader, out *cli.Stdout) error {
-	w := r.format(out, false)
 	lines := bufio.NewReaderSize(in, cli.OutputBuffer)
+	b := newBatch(r, out)
 	for n := 1; ; n++ {
 		line, err := lines.ReadString('\n')
 		if err != nil && err != io.EOF {
-			return fmt.Errorf("standard input: %w", err)
+			return cmp.Or(b.answer(ctx, out), fmt.Errorf("standard input: %w", err))
 		}
 		if text := strings.TrimSpace(line); text != "" {
-			q, ok := parseQuestion(text)
-			a := &answer{question: q}
-			if ok {
-				a = r.find(q)
-			} else {
-				r.status = max(r.status, cli.StatusInput)
-				r.msgs.Printf("symtool: standard input:%d: %s is not an address", n, strconv.Quote(shorten(text)))
-			}
-			if err := w.answer(a); err != nil {
-				return cli.OutputError(out.Name(), err)
+			b.add(text, n)
+		}
+		idle := lines.Buffered() == 0
+		if err == io.EOF || idle || b.full() {
+			if err := b.answer(ctx, out); err != nil {
+				return err
 			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err == io.EOF {
-			return cli.OutputError(out.Name(), w.end())
+			return cli.OutputError(out.Name(), b.write.end())
 		}
-		if lines.Buffered() == 0 {
+		if idle {
 			if err := out.Flush(); err != nil {
 				return cli.OutputError(out.Name(), err)
 			}
@@ -231,36 +226,56 @@ func parseAddress(text string) (uint64, bool) {
 // answer is the symbol at an address.
 type answer struct {
 	question
-	rva   uint64 // relative to the start of the module
-	base  uint64 // of the linker's addresses, if addr is one
-	file  string // with the symbols, or ""
-	found bool
-	at    resolve.Location
+	symbols resolve.Symbols // nil if the place is not known
+	rva     uint64          // relative to the start of the module
+	base    uint64          // of the linker's addresses, if addr is one
+	file    string          // with the symbols, or ""
+	found   bool
+	at      resolve.Location
 
 	outside bool // the address is in none of the module's code
 }
 
 // find answers a question, and reports what went wrong.
 func (r *addressResolver) find(q question) *answer {
+	a := r.locate(q)
+	r.complete(a)
+	return a
+}
+
+// locate returns the answer to a question with the place to look at.
+func (r *addressResolver) locate(q question) *answer {
 	a := &answer{question: q}
-	if symbols := r.symbols.Find(r.ctx, cmp.Or(q.module, r.module)); symbols != nil {
-		a.file = symbols.Identity().Path
-		var known bool
-		if a.rva, known = r.rvaOf(symbols, q); known {
-			a.found = r.lookUp(symbols, a.rva, &a.at) && !a.at.Guess
-			a.outside = !symbols.InCode(symfmt.RVA(a.rva))
-			if !r.hasBase {
-				a.base = q.addr - a.rva
-			}
+	if q.bad {
+		return a
+	}
+	symbols := r.symbols.Find(r.ctx, cmp.Or(q.module, r.module))
+	if symbols == nil {
+		return a
+	}
+	a.file = symbols.Identity().Path
+	var known bool
+	if a.rva, known = r.rvaOf(symbols, q); known {
+		a.symbols = symbols
+		if !r.hasBase {
+			a.base = q.addr - a.rva
 		}
 	}
-	if !a.found {
+	return a
+}
+
+// complete fills in what is at the place of an answer.
+func (r *addressResolver) complete(a *answer) {
+	if a.symbols != nil {
+		a.found = r.lookUp(a.symbols, a.rva, &a.at) && !a.at.Guess
+		a.outside = !a.symbols.InCode(symfmt.RVA(a.rva))
+	}
+	if !a.found && !a.bad {
 		r.status = max(r.status, cli.StatusFindings)
 	}
 	if r.noInline {
 		a.at.Frames = withoutInlines(a.at.Frames)
 	}
-	return a
 }
 
 // lookUp looks up an address of a module.

@@ -1,0 +1,113 @@
+package resolve
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// maxBatch is how many lines wait for their answers at most: what those of 20,000 addresses need of a
+// large binary is then read once.
+const maxBatch = 1 << 15
+
+// batch is lines that were read together. They are answered in the order that costs least, and
+// the answers written in the order of the lines.
+type batch struct {
+	r     *addressResolver
+	write answerWriter
+	lines []asked
+	names map[string]string // in answers, each once
+}
+
+// asked is a line with a question.
+type asked struct {
+	*answer
+	line int // its number
+}
+
+func newBatch(r *addressResolver, out *cli.Stdout) *batch {
+	return &batch{r: r, write: r.format(out, false), names: make(map[string]string)}
+}
+
+// add adds a line, which has no white space around it.
+func (b *batch) add(text string, line int) {
+	q, _ := parseQuestion(text)
+	b.lines = append(b.lines, asked{answer: b.r.locate(q), line: line})
+}
+
+func (b *batch) full() bool { return len(b.lines) >= maxBatch }
+
+// answer answers all lines, and forgets them.
+func (b *batch) answer(ctx context.Context, out *cli.Stdout) error {
+	for _, i := range b.order() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		b.r.complete(b.lines[i].answer)
+		b.detach(b.lines[i].at.Frames)
+	}
+	for _, a := range b.lines {
+		if a.bad {
+			b.r.status = max(b.r.status, cli.StatusInput)
+			b.r.msgs.Printf("symtool: standard input:%d: %s is not an address", a.line, strconv.Quote(shorten(a.text)))
+		}
+		if err := b.write.answer(a.answer); err != nil {
+			return cli.OutputError(out.Name(), err)
+		}
+	}
+	clear(b.lines)
+	b.lines = b.lines[:0]
+	clear(b.names)
+	return nil
+}
+
+// detach replaces names by copies that answers share: what an answer has keeps no unit in memory.
+func (b *batch) detach(frames []resolve.Frame) {
+	if len(b.lines) == 1 {
+		return
+	}
+	for i := range frames {
+		f := &frames[i]
+		for _, name := range []*string{&f.Function, &f.File} {
+			known, ok := b.names[*name]
+			if !ok {
+				known = strings.Clone(*name)
+				b.names[known] = known
+			}
+			*name = known
+		}
+	}
+}
+
+// order returns the order in which lines are answered, as indexes: module by module, and in each as
+// resolve.Order says.
+func (b *batch) order() []int {
+	var modules []resolve.Symbols
+	of := make(map[resolve.Symbols][]int)
+	for i := range b.lines {
+		s := b.lines[i].symbols
+		if of[s] == nil {
+			modules = append(modules, s)
+		}
+		of[s] = append(of[s], i)
+	}
+	all := make([]int, 0, len(b.lines))
+	for _, s := range modules {
+		if s == nil {
+			all = append(all, of[s]...)
+			continue
+		}
+		at := make([]symfmt.RVA, len(of[s]))
+		for k, i := range of[s] {
+			at[k] = symfmt.RVA(b.lines[i].rva)
+		}
+		for _, k := range resolve.Order(s, at) {
+			all = append(all, of[s][k])
+		}
+	}
+	return all
+}

@@ -1,0 +1,138 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+)
+
+// Each unit of C++ that uses an inline function has a copy of it. The linker keeps one; GNU's gives all
+// their DIEs its address. merger.fold takes one of those with one address: of two with one size, one
+// name, and something inlined into both or none, the one that comes first. The other changes nothing,
+// so that an outline has only the first: an address in it then needs one unit, not hundreds.
+
+// identity is what such copies have in common besides their code.
+type identity struct {
+	name    uint64 // offset in .debug_str, with the tag of its debugData
+	known   bool   // the rest is: the function may be a copy
+	inlined bool   // something is
+	label   bool   // funcRecord.label
+}
+
+// identified is how many pieces of a function have an identity: those that openFunc.inlined has bits for.
+const identified = 64
+
+// identify keeps the identities of the pieces of fn, which are funcs[first:].
+func (w *worker) identify(fn *openFunc, first int) {
+	for len(w.identities) < first {
+		w.identities = append(w.identities, identity{}) // functions of symbols
+	}
+	if w.job != nil {
+		return // offsets in another file
+	}
+	d, off, known := w.namePlace(&w.u, &fn.attrs)
+	known = known && off < uint64(len(d.Str)) && d.Str[off] != 0
+	for i := range min(len(w.funcs)-first, identified) {
+		id := identity{known: known, inlined: fn.inlined>>i&1 != 0, label: w.funcs[first+i].label}
+		if known {
+			id.name = d.tag | off
+		}
+		w.identities = append(w.identities, id)
+	}
+}
+
+// identityOf returns the identity of funcs[i].
+func (w *worker) identityOf(i int) (id identity) {
+	if i < len(w.identities) {
+		id = w.identities[i]
+	}
+	return id
+}
+
+// noteInlined notes which pieces of fn the inlined function with attributes a, at die, lies in.
+func (w *worker) noteInlined(a *dwarf.Attrs, die uint64, fn *openFunc) {
+	pieces := fn.spans[:min(len(fn.spans), identified)]
+	if fn.inlined == 1<<len(pieces)-1 {
+		return
+	}
+	spans := w.spansOf(a, "inlined function", die)
+	if !w.Spend(uint64(len(spans)*len(pieces)) * dwarf.SpanCost) {
+		return
+	}
+	for _, in := range spans {
+		for i, s := range pieces {
+			if max(in.Lo, s.Lo) < min(in.Hi, s.Hi) {
+				fn.inlined |= 1 << i
+			}
+		}
+	}
+}
+
+// outlinedFunc is what an outline keeps of a function.
+type outlinedFunc struct {
+	extent
+	key uint64 // funcRecord.key
+	id  identity
+}
+
+// copies collects functions without those that are copies of another one.
+type copies struct {
+	funcs  []outlinedFunc
+	index  intern.Index // of those that may have copies
+	places []int32      // by number there: in funcs
+	seed   maphash.Seed
+}
+
+func newCopies() *copies { return &copies{seed: maphash.MakeSeed()} }
+
+// add adds a function. Of copies, the one whose DIE comes first stays, as in merger.fold.
+func (c *copies) add(f outlinedFunc) {
+	if !f.id.known {
+		c.funcs = append(c.funcs, f)
+		return
+	}
+	type what struct {
+		dwarf.Span
+		identity
+	}
+	hash := uint32(maphash.Comparable(c.seed, what{f.Span, f.id}))
+	n, ok := c.index.Find(hash, func(n uint32) bool {
+		o := &c.funcs[c.places[n]]
+		return o.Span == f.Span && o.id == f.id
+	})
+	if !ok {
+		c.index.Add(hash)
+		c.places = append(c.places, int32(len(c.funcs)))
+		c.funcs = append(c.funcs, f)
+	} else if first := &c.funcs[c.places[n]]; f.key < first.key {
+		*first = f
+	}
+}
+
+// extents returns the code of the functions.
+func (c *copies) extents() []extent {
+	all := make([]extent, len(c.funcs))
+	for i := range c.funcs {
+		all[i] = c.funcs[i].extent
+	}
+	return all
+}
+
+// withoutOverlaps joins the functions of one portion that overlap: what is left is no copy of anything.
+func withoutOverlaps(all []outlinedFunc) []outlinedFunc {
+	slices.SortFunc(all, func(a, b outlinedFunc) int { return cmp.Compare(a.Lo, b.Lo) })
+	n := 0
+	for _, f := range all {
+		if n > 0 && f.Lo < all[n-1].Hi {
+			all[n-1].Hi = max(all[n-1].Hi, f.Hi)
+			all[n-1].id = identity{}
+			continue
+		}
+		all[n] = f
+		n++
+	}
+	return all[:n]
+}

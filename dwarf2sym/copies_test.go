@@ -1,0 +1,48 @@
+package dwarf2sym
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+)
+
+// Of copies, the one whose DIE comes first stays, in whatever order they are added; what differs in size,
+// name, or in whether something is inlined, is no copy.
+func TestCopies(t *testing.T) {
+	name := func(n uint64) identity { return identity{name: n, known: true} }
+	inlined := name(1)
+	inlined.inlined = true
+	f := func(lo, hi, key uint64, id identity) outlinedFunc {
+		return outlinedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, int32(key)}, key, id}
+	}
+	c := newCopies()
+	for _, f := range []outlinedFunc{
+		f(0x10, 0x20, 7, name(1)), f(0x10, 0x20, 3, name(1)), f(0x10, 0x20, 9, name(1)),
+		f(0x10, 0x18, 1, name(1)), f(0x10, 0x20, 2, name(2)), f(0x10, 0x20, 4, inlined),
+		f(0x10, 0x20, 5, identity{}), f(0x10, 0x20, 6, identity{}), f(0x30, 0x40, 8, name(1)),
+	} {
+		c.add(f)
+	}
+	var got []int32
+	for _, e := range c.extents() {
+		got = append(got, e.portion)
+	}
+	slices.Sort(got)
+	if want := []int32{1, 2, 3, 4, 5, 6, 8}; !slices.Equal(got, want) {
+		t.Errorf("portions %v, want %v", got, want)
+	}
+}
+
+func TestWithoutOverlaps(t *testing.T) {
+	known := identity{name: 1, known: true}
+	f := func(lo, hi uint64) outlinedFunc {
+		return outlinedFunc{extent: extent{dwarf.Span{Lo: lo, Hi: hi}, 0}, id: known}
+	}
+	got := withoutOverlaps([]outlinedFunc{f(0x50, 0x60), f(0x10, 0x20), f(0x18, 0x30), f(0x30, 0x40)})
+	want := []outlinedFunc{f(0x10, 0x30), f(0x30, 0x40), f(0x50, 0x60)}
+	want[0].id = identity{} // of two functions
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
