@@ -526,8 +526,29 @@ mingw() { # TARGET EMULATION ENTRY SOURCES...
 if wantpe pe-mingw64.dll; then mingw x86_64-w64-mingw32 i386pep start pe_program.c nest.c second.c; fi
 if wantpe pe-mingw32.dll; then mingw i686-w64-mingw32 i386pe _start pe_program.c nest.c second.c; fi
 
+# --- PDBs, by clang and lld-link; packed ------------------------------------
+# pdb TARGET FLAGS SOURCES: the program's PDB.
+pdb() {
+	target=$1 flags=$2
+	shift 2
+	objects=
+	for source; do
+		std=
+		case $source in *.cpp) std="-std=c++17 -fno-rtti" ;; esac
+		clang-22 --target=$target -w -ffreestanding -fno-stack-protector -fno-builtin -gcodeview -gno-codeview-command-line \
+			"-ffile-prefix-map=$work=C:\\src" '-fdebug-compilation-dir=C:\src' -fno-threadsafe-statics $std -g $flags -c "$source" -o "${source%.*}.pdbobj"
+		objects="$objects ${source%.*}.pdbobj"
+	done
+	lld-link-22 /nologo /debug /entry:start /subsystem:console /nodefaultlib '/pdbaltpath:%_PDB%' '/pdbsourcepath:C:\src' /Brepro /force:unresolved \
+		/safeseh:no /opt:noref /noimplib $objects "/out:$out.exe" "/pdb:$out"
+	gzip -9nf "$out"
+	rm -f "$out.exe"
+}
+if wantpe pdb-x64.pdb; then pdb x86_64-pc-windows-msvc -O2 pdb_shapes.cpp pdb_rt.c pdb_rtxx.cpp pdb_chkstk64.s; fi
+if wantpe pdb-x86.pdb; then pdb i686-pc-windows-msvc "-O2 -fomit-frame-pointer" pdb_fpo.c pdb_rt.c pdb_chkstk32.s; fi
+
 # --- install --------------------------------------------------------------
-for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz pe-*; do
+for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz pe-* pdb-*.gz; do
 	case $f in plain.*) continue ;; esac
 	test -e "$f" || continue
 	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then

@@ -156,14 +156,23 @@ func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what
 
 // Read reads one file and its debug files. What is passed to use is valid until use returns.
 func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) error {
+	if isPDB(r.File) {
+		return d.readAlone(ctx, r, use)
+	}
 	binary, err := d.openBinary(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer binary.Close()
-	debug, err := d.openDebug(ctx, r, binary)
+	database, err := d.findPDB(r, binary)
 	if err != nil {
 		return err
+	}
+	var debug *object.File
+	if database == "" {
+		if debug, err = d.openDebug(ctx, r, binary); err != nil {
+			return err
+		}
 	}
 	if debug != nil {
 		r.DebugFile = debug.Path
@@ -181,6 +190,11 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 		return cli.InputError(r.File, err)
 	}
 	defer report.Close()
+	if database != "" {
+		if err := d.addPDB(ctx, r, database, report); err != nil {
+			return err
+		}
+	}
 	m := report.Module
 	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
 	stats := report.Stats // a copy: results of many files are kept, but not their reports

@@ -1,0 +1,168 @@
+package binfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/pdb"
+	"github.com/symtool/symtool/symfmt/srcmap"
+)
+
+// isPDB reports whether the file at path begins as a PDB.
+func isPDB(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [32]byte
+	n, _ := f.ReadAt(head[:], 0)
+	return pdb.Match(head[:n])
+}
+
+// errOtherPDB is the error of a PDB that does not belong to a binary.
+var errOtherPDB = errors.New("of another build")
+
+// openPDB opens the PDB at path and returns its size.
+func (d *Reader) openPDB(r *Result, path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if opened := r.limits().Opened; opened != nil {
+		opened(path)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, st.Size(), nil
+}
+
+// readPDB reads the PDB at path, with the names that the options ask for.
+func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.Module, error) {
+	f, size, err := d.openPDB(r, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	result, err := pdb.Read(ctx, f, size, pdb.Options{File: path, Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range result.Problems {
+		r.problem(p)
+	}
+	m := result.Module
+	for i := range m.Files {
+		m.Files[i].Name = srcmap.ReplacePrefix(d.Options.PrefixMap, m.Files[i].Name)
+	}
+	return m, nil
+}
+
+// findPDB returns the path of the PDB of a Windows binary: the one that was named, or the one that lies
+// beside it and has its id; "" if there is none.
+func (d *Reader) findPDB(r *Result, binary *object.File) (string, error) {
+	name, err := binary.Name()
+	if binary.OS != "windows" || err != nil || d.Options.CFIOnly {
+		return "", nil
+	}
+	path := d.DebugFile
+	if path == "" {
+		if name == "" || binary.HasDWARF() || d.Options.Hermetic {
+			return "", nil
+		}
+		path = filepath.Join(filepath.Dir(binary.Path), name)
+	}
+	if !isPDB(path) {
+		if d.DebugFile == "" {
+			r.Tried = append(r.Tried, path+": no PDB")
+		}
+		return "", nil
+	}
+	f, size, err := d.openPDB(r, path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	id, err := pdb.ID(f, size, path)
+	if err == nil && id != binary.ID() {
+		err = fmt.Errorf("%w: id %s, want %s", errOtherPDB, id, binary.ID())
+	}
+	switch {
+	case err == nil:
+		return path, nil
+	case d.DebugFile != "":
+		return "", cli.InputError(path, err)
+	}
+	r.Tried = append(r.Tried, path+": "+strings.TrimPrefix(err.Error(), path+": "))
+	return "", nil
+}
+
+// addPDB puts what a PDB describes into the module of its binary, which has the rules for the stack
+// and, without a PDB, exported functions alone.
+func (d *Reader) addPDB(ctx context.Context, r *Result, path string, report *dwarf2sym.Result) error {
+	m, err := d.readPDB(ctx, r, path)
+	if err != nil {
+		return cli.InputError(path, err)
+	}
+	to := report.Module
+	to.Files, to.Origins, to.Funcs, to.Publics = m.Files, m.Origins, m.Funcs, m.Publics
+	if !d.Options.NoCFI {
+		to.Wins = m.Wins
+	}
+	report.NoDebugInfo = false
+	countPDB(report)
+	r.DebugFile = path
+	return nil
+}
+
+func countPDB(report *dwarf2sym.Result) {
+	report.Stats.Funcs, report.Stats.Publics = len(report.Module.Funcs), len(report.Module.Publics)
+}
+
+// readAlone reads a PDB without its binary: the rules for the stack of x86_64 and arm64 are in that.
+func (d *Reader) readAlone(ctx context.Context, r *Result, use func(*Binary) error) error {
+	m, err := d.readPDB(ctx, r, r.File)
+	if err != nil {
+		return cli.InputError(r.File, err)
+	}
+	o := &d.Options
+	if o.Name != "" {
+		m.Name = o.Name
+	}
+	if o.ID != "" {
+		m.ID = o.ID
+	}
+	if o.OS != "" {
+		m.OS = o.OS
+	}
+	if o.Generator != "" {
+		m.Infos = append(m.Infos, symfmt.Info{Key: "GENERATOR", Value: o.Generator})
+	}
+	if o.NoCFI {
+		m.Wins = nil
+	}
+	if o.CFIOnly {
+		m.Files, m.Origins, m.Funcs, m.Publics = nil, nil, nil, nil
+	}
+	report := &dwarf2sym.Result{Module: m}
+	countPDB(report)
+	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
+	stats := report.Stats
+	r.Stats = &stats
+	if cpu := arch.ByName(m.Arch); cpu != arch.X86 && !o.NoCFI {
+		r.Note(cli.StatusOK, "%s: no STACK CFI: it is in the program or DLL; dump that, with the PDB beside it", r.File)
+	}
+	return use(&Binary{report, &object.File{Path: r.File, OS: m.OS, Container: &object.Bare{}}})
+}

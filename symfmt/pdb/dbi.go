@@ -1,0 +1,208 @@
+package pdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Streams with a fixed number.
+const (
+	infoStream  = 1
+	typeStream  = 2
+	debugStream = 3
+	idStream    = 4
+)
+
+// Entries of the optional debug header.
+const (
+	optFPO      = 0
+	optOMAPFrom = 4
+	optSections = 5
+	optNewFPO   = 9
+	optHeaders  = 11
+)
+
+// database is what is read of a PDB before its modules.
+type database struct {
+	*container
+	guid    [bin.GUIDSize]byte
+	age     uint32
+	machine uint16
+	named   map[string]int // streams
+	names   []byte         // strings of /names
+	symbols int            // stream with the public symbols
+	modules []module
+	opt     [optHeaders]int // streams
+	parts   []section
+}
+
+// module is an object file.
+type module struct {
+	stream           int
+	symBytes         int64
+	c11Bytes, c13Len int64
+}
+
+// section is a section of the image.
+type section struct {
+	rva, size uint32
+	exec      bool
+}
+
+func (d *database) readInfo() error {
+	data, err := d.stream(infoStream).all()
+	if err != nil {
+		return err
+	}
+	c := bin.New(fmt.Sprintf("stream %d", infoStream), data, binary.LittleEndian)
+	c.Skip(8)
+	d.age = c.U32()
+	if guid := c.Bytes(bin.GUIDSize); len(guid) == bin.GUIDSize {
+		d.guid = bin.SwapGUID(guid, binary.LittleEndian)
+	}
+	names := c.Bytes(uint64(c.U32()))
+	entries := c.U32()
+	c.Skip(4)
+	c.Skip(4 * uint64(c.U32())) // bits of what is present
+	c.Skip(4 * uint64(c.U32())) // and deleted
+	d.named = map[string]int{}
+	for i := uint32(0); i < entries && c.Len() >= 8; i++ {
+		at, stream := c.U32(), c.U32()
+		if uint64(at) < uint64(len(names)) {
+			d.named[text(names[at:])] = int(stream)
+		}
+	}
+	return d.in(c.Err())
+}
+
+// text returns the string that ends at a NUL or the end.
+func text(b []byte) string {
+	if n := bytes.IndexByte(b, 0); n >= 0 {
+		b = b[:n]
+	}
+	return string(b)
+}
+
+// in adds the file's path to an error of a cursor.
+func (d *database) in(err error) error {
+	if e, ok := err.(*bin.Error); ok {
+		e.File = d.file
+	}
+	return err
+}
+
+// readNames reads the strings of files and programs.
+func (d *database) readNames() error {
+	i, ok := d.named["/names"]
+	if !ok {
+		return nil
+	}
+	data, err := d.stream(i).all()
+	if err != nil {
+		return err
+	}
+	c := bin.New("/names", data, binary.LittleEndian)
+	c.Skip(8)
+	d.names = c.Bytes(uint64(c.U32()))
+	return d.in(c.Err())
+}
+
+// name returns the string of /names at an offset.
+func (d *database) name(at uint32) string {
+	if uint64(at) >= uint64(len(d.names)) {
+		return ""
+	}
+	return text(d.names[at:])
+}
+
+// readDebug reads the DBI stream: its header, the list of modules and the optional debug header.
+func (d *database) readDebug() error {
+	data, err := d.stream(debugStream).all()
+	if err != nil {
+		return err
+	}
+	c := bin.New(fmt.Sprintf("stream %d", debugStream), data, binary.LittleEndian)
+	if len(data) == 0 {
+		return d.errorf("no debug information (stream %d is empty): a file with types alone", debugStream)
+	}
+	c.Skip(8)
+	d.age = c.U32()
+	c.Skip(8)
+	d.symbols = int(c.U16())
+	c.Skip(2)
+	var sizes [7]uint32 // modules, contributions, map, sources, servers, -, optional header
+	for i := range 5 {
+		sizes[i] = c.U32()
+	}
+	c.Skip(4)
+	sizes[6] = c.U32()
+	sizes[5] = c.U32() // edit and continue, which comes first
+	c.Skip(2)
+	d.machine = c.U16()
+	c.Skip(4)
+	modules := c.Bytes(uint64(sizes[0]))
+	for _, n := range sizes[1:6] {
+		c.Skip(uint64(n))
+	}
+	opt := c.Bytes(min(uint64(sizes[6]), uint64(c.Len())))
+	if err := c.Err(); err != nil {
+		return d.in(err)
+	}
+	for i := range d.opt {
+		d.opt[i] = noStream
+		if len(opt) >= 2*i+2 {
+			d.opt[i] = int(binary.LittleEndian.Uint16(opt[2*i:]))
+		}
+	}
+	return d.readModules(modules)
+}
+
+func (d *database) readModules(data []byte) error {
+	c := bin.New(fmt.Sprintf("stream %d", debugStream), data, binary.LittleEndian)
+	for c.Len() >= 64 {
+		c.Skip(34)
+		m := module{stream: int(c.U16())}
+		m.symBytes, m.c11Bytes, m.c13Len = int64(c.U32()), int64(c.U32()), int64(c.U32())
+		c.Skip(16)
+		c.CStr()
+		c.CStr()
+		c.Skip(min(-uint64(c.Pos())&3, uint64(c.Len())))
+		if c.Err() == nil {
+			d.modules = append(d.modules, m)
+		}
+	}
+	return d.in(c.Err())
+}
+
+// readSections reads the section headers of the image.
+func (d *database) readSections() error {
+	const size, executable = 40, 0x20000000
+	data, err := d.stream(d.opt[optSections]).all()
+	if err != nil {
+		return err
+	}
+	if len(data) < size {
+		return d.errorf("no section headers: addresses are not known")
+	}
+	for ; len(data) >= size; data = data[size:] {
+		u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
+		d.parts = append(d.parts, section{rva: u32(12), size: u32(8), exec: u32(36)&executable != 0})
+	}
+	return nil
+}
+
+// rva returns the address of an offset in a segment; false if it is not in code.
+func (d *database) rva(segment uint16, off uint32) (symfmt.RVA, bool) {
+	if segment == 0 || int(segment) > len(d.parts) {
+		return 0, false
+	}
+	s := d.parts[segment-1]
+	return symfmt.RVA(s.rva) + symfmt.RVA(off), s.exec && off < s.size
+}
+
+// machines are the CPUs, as MODULE has them.
+var machines = map[uint16]string{0x14c: "x86", 0x8664: "x86_64", 0xaa64: "arm64", 0x1c4: "arm"}

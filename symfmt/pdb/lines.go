@@ -1,0 +1,177 @@
+package pdb
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Subsections of C13.
+const (
+	c13Lines     = 0xf2
+	c13Checksums = 0xf4
+	c13Inlinees  = 0xf6
+	c13Ignore    = 1 << 31
+)
+
+// Lines of code that a debugger steps over or into: they say nothing.
+const (
+	lineStepOver = 0xfeefee
+	lineStepInto = 0xf00f00
+)
+
+// row is a piece of code of one line.
+type row struct {
+	lo, hi symfmt.RVA
+	line   uint32
+	file   uint32 // offset in /names
+}
+
+// inlinee is where the body of an inlined function begins.
+type inlinee struct{ file, line uint32 }
+
+// moduleLines are the lines of a module.
+type moduleLines struct {
+	blocks   map[symfmt.RVA][]row // by the address at which a subsection begins; ascending
+	starts   []symfmt.RVA
+	inlinees map[uint32]inlinee
+	files    []byte // checksums
+}
+
+// lines reads the C13 information of a module.
+func (d *database) lines(data []byte) *moduleLines {
+	m := &moduleLines{blocks: map[symfmt.RVA][]row{}, inlinees: map[uint32]inlinee{}}
+	each := func(fn func(kind uint32, b []byte)) {
+		for rest := data; len(rest) >= 8; {
+			kind, size := u32(rest), uint64(u32(rest[4:]))
+			if size > uint64(len(rest)-8) {
+				return
+			}
+			if kind&c13Ignore == 0 {
+				fn(kind, rest[8:8+size])
+			}
+			rest = rest[min(uint64(len(rest)), 8+(size+3)&^3):]
+		}
+	}
+	each(func(kind uint32, b []byte) {
+		if kind == c13Checksums && m.files == nil {
+			m.files = b
+		}
+	})
+	each(func(kind uint32, b []byte) {
+		switch kind {
+		case c13Lines:
+			d.readLines(m, b)
+		case c13Inlinees:
+			m.readInlinees(b)
+		}
+	})
+	for start := range m.blocks {
+		m.starts = append(m.starts, start)
+	}
+	slices.Sort(m.starts)
+	return m
+}
+
+// file returns the name's offset of the file whose checksum is at an offset.
+func (m *moduleLines) file(at uint32) uint32 {
+	if uint64(at)+4 > uint64(len(m.files)) {
+		return 0
+	}
+	return u32(m.files[at:])
+}
+
+// readLines reads a subsection: the lines of one function, in blocks of one file each. Of several for
+// one address, as folded functions have, the first counts.
+func (d *database) readLines(m *moduleLines, b []byte) {
+	if len(b) < 12 {
+		return
+	}
+	start, ok := d.rva(u16(b[4:]), u32(b))
+	columns, size := u16(b[6:])&1 != 0, u32(b[8:])
+	if !ok || m.blocks[start] != nil {
+		return
+	}
+	var rows []row
+	for b = b[12:]; len(b) >= 12; {
+		file, count, bytes := m.file(u32(b)), uint64(u32(b[4:])), uint64(u32(b[8:]))
+		need := 12 + 8*count
+		if columns {
+			need += 4 * count
+		}
+		if bytes < need || bytes > uint64(len(b)) {
+			break
+		}
+		for i := range count {
+			off, flags := u32(b[12+8*i:]), u32(b[16+8*i:])
+			if off < size {
+				rows = append(rows, row{lo: start + symfmt.RVA(off), line: flags & 0xffffff, file: file})
+			}
+		}
+		b = b[bytes:]
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.lo, b.lo) })
+	n := 0
+	for i, r := range rows { // of equal addresses the last counts
+		if i+1 < len(rows) && rows[i+1].lo == r.lo {
+			continue
+		}
+		r.hi = start + symfmt.RVA(size)
+		if i+1 < len(rows) {
+			r.hi = rows[i+1].lo
+		}
+		rows[n] = r
+		n++
+	}
+	m.blocks[start] = rows[:n]
+}
+
+func (m *moduleLines) readInlinees(b []byte) {
+	if len(b) < 4 {
+		return
+	}
+	extended := u32(b) == 1
+	for b = b[4:]; len(b) >= 12; {
+		id := u32(b)
+		if _, ok := m.inlinees[id]; !ok {
+			m.inlinees[id] = inlinee{m.file(u32(b[4:])), u32(b[8:])}
+		}
+		b = b[12:]
+		if extended {
+			if len(b) < 4 {
+				return
+			}
+			more := 4 + 4*uint64(u32(b))
+			b = b[min(more, uint64(len(b))):]
+		}
+	}
+}
+
+// of returns the rows of the code from lo to hi.
+func (m *moduleLines) of(lo, hi symfmt.RVA) (rows []row) {
+	add := func(block []row) {
+		for _, r := range block {
+			if r.lo, r.hi = max(r.lo, lo), min(r.hi, hi); r.lo < r.hi {
+				rows = append(rows, r)
+			}
+		}
+	}
+	if block := m.blocks[lo]; block != nil {
+		add(block)
+	}
+	i, _ := slices.BinarySearch(m.starts, lo+1)
+	if len(rows) == 0 && i > 0 {
+		add(m.blocks[m.starts[i-1]])
+	}
+	for ; i < len(m.starts) && m.starts[i] < hi; i++ {
+		end := lo
+		if len(rows) > 0 {
+			end = rows[len(rows)-1].hi
+		}
+		if m.starts[i] >= end {
+			add(m.blocks[m.starts[i]])
+		}
+	}
+	return rows
+}

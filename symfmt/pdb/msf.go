@@ -1,0 +1,205 @@
+package pdb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Magic begins the files of Visual C++ 7 and later.
+const Magic = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
+
+// Match reports whether a file that begins with head is a PDB that Read knows.
+func Match(head []byte) bool {
+	n := min(len(head), len(Magic))
+	return n >= 24 && string(head[:n]) == Magic[:n]
+}
+
+const (
+	superSize = 56
+	noStream  = 0xffff
+	noSize    = 0xffffffff // of a stream that was removed
+)
+
+// container is an MSF file: streams, whose bytes are in blocks anywhere in the file. Streams are
+// read when they are needed, and never more of them than the file has bytes.
+type container struct {
+	file    string
+	r       io.ReaderAt
+	size    int64
+	block   int64 // bytes
+	streams []stream
+}
+
+// stream is a list of blocks.
+type stream struct {
+	size   int64
+	blocks []uint32
+}
+
+func (c *container) errorf(format string, args ...any) error {
+	return &bin.Error{File: c.file, Msg: fmt.Sprintf(format, args...)}
+}
+
+func open(r io.ReaderAt, size int64, file string) (*container, error) {
+	c := &container{file: file, r: r, size: size}
+	head := make([]byte, min(size, superSize))
+	if err := c.read(head, 0); err != nil {
+		return nil, err
+	}
+	if len(head) < superSize || string(head[:len(Magic)]) != Magic {
+		return nil, c.errorf("%s", kindOf(head))
+	}
+	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }
+	c.block = int64(u32(32))
+	if c.block < 512 || c.block > 32768 || c.block&(c.block-1) != 0 {
+		return nil, c.errorf("blocks of %d bytes, want a power of two from 512 to 32768", c.block)
+	}
+	return c, c.readDirectory(int64(u32(44)), int64(u32(52)))
+}
+
+// kindOf says what a file is that is not an MSF file.
+func kindOf(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("BSJB")):
+		return "a portable PDB of .NET, which describes no native code"
+	case bytes.HasPrefix(head, []byte("Microsoft C/C++ program database 2.00")):
+		return "a PDB of Visual C++ 6 or before, which is not read"
+	case bytes.HasPrefix(head, []byte("MSCF")):
+		return "a cabinet: extract the PDB that is in it (cabextract)"
+	}
+	return "not a PDB file"
+}
+
+// readDirectory reads the sizes and the blocks of all streams. mapAt is the block that lists the
+// directory's blocks.
+func (c *container) readDirectory(size, mapAt int64) error {
+	if size > c.size {
+		return c.errorf("directory of %d bytes, the file has %d", size, c.size)
+	}
+	list, err := c.blockList(4*c.count(size), func(i int64) int64 { return mapAt + i })
+	if err != nil {
+		return err
+	}
+	at := func(i int64) int64 { return int64(binary.LittleEndian.Uint32(list[4*i:])) }
+	dir, err := c.blockList(size, at)
+	if err != nil {
+		return err
+	}
+	cur := bin.New("directory", dir, binary.LittleEndian)
+	n := int64(cur.U32())
+	if 4*n > int64(cur.Len()) {
+		return c.errorf("%d streams in a directory of %d bytes", n, size)
+	}
+	c.streams = make([]stream, n)
+	for i := range c.streams {
+		if s := cur.U32(); s != noSize {
+			c.streams[i].size = int64(s)
+		}
+	}
+	for i := range c.streams {
+		s := &c.streams[i]
+		blocks := c.count(s.size)
+		if s.size > c.size || 4*blocks > int64(cur.Len()) {
+			return c.errorf("stream %d of %d bytes does not fit into the file of %d bytes", i, s.size, c.size)
+		}
+		s.blocks = make([]uint32, blocks)
+		for k := range s.blocks {
+			s.blocks[k] = cur.U32()
+		}
+	}
+	return nil
+}
+
+// count returns the number of blocks that bytes take.
+func (c *container) count(size int64) int64 { return (size + c.block - 1) / c.block }
+
+// blockList reads size bytes of blocks, whose numbers at returns.
+func (c *container) blockList(size int64, at func(i int64) int64) ([]byte, error) {
+	if size > c.size {
+		return nil, c.errorf("%d bytes in blocks, the file has %d", size, c.size)
+	}
+	data := make([]byte, size)
+	for i := int64(0); i*c.block < size; i++ {
+		part := data[i*c.block : min((i+1)*c.block, size)]
+		if err := c.read(part, at(i)*c.block); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// read fills buf from an offset of the file.
+func (c *container) read(buf []byte, off int64) error {
+	if off < 0 || off > c.size || int64(len(buf)) > c.size-off {
+		return &bin.Error{File: c.file, Offset: uint64(max(off, 0)), Msg: fmt.Sprintf("%d bytes wanted, the file has %d", len(buf), c.size)}
+	}
+	if n, err := c.r.ReadAt(buf, off); n < len(buf) {
+		return &bin.Error{File: c.file, Offset: uint64(off), Err: err}
+	}
+	return nil
+}
+
+// stream returns a stream; an empty one if there is none of the number.
+func (c *container) stream(i int) *reader {
+	if i < 0 || i >= len(c.streams) || i == noStream {
+		return &reader{c: c, index: i, s: &stream{}}
+	}
+	return &reader{c: c, index: i, s: &c.streams[i]}
+}
+
+// reader gives the bytes of a stream.
+type reader struct {
+	c     *container
+	index int
+	s     *stream
+	pos   int64
+}
+
+// ReadAt implements io.ReaderAt.
+func (r *reader) ReadAt(buf []byte, off int64) (n int, err error) {
+	for n < len(buf) {
+		if off >= r.s.size {
+			return n, io.EOF
+		}
+		within := off % r.c.block
+		part := buf[n:min(int64(len(buf)), int64(n)+min(r.c.block-within, r.s.size-off))]
+		if err := r.c.read(part, int64(r.s.blocks[off/r.c.block])*r.c.block+within); err != nil {
+			return n, err
+		}
+		n, off = n+len(part), off+int64(len(part))
+	}
+	return n, nil
+}
+
+// Read implements io.Reader.
+func (r *reader) Read(buf []byte) (int, error) {
+	n, err := r.ReadAt(buf, r.pos)
+	r.pos += int64(n)
+	if n > 0 && err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+// all returns the whole stream.
+func (r *reader) all() ([]byte, error) { return r.part(0, r.s.size) }
+
+// part returns n bytes at an offset.
+func (r *reader) part(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off > r.s.size || n > r.s.size-off {
+		return nil, r.errorf(uint64(max(off, 0)), "%d bytes wanted, the stream has %d", n, r.s.size)
+	}
+	buf := make([]byte, n)
+	if _, err := r.ReadAt(buf, off); err != nil {
+		return nil, err
+	}
+	return buf, nil
+}
+
+func (r *reader) errorf(off uint64, format string, args ...any) error {
+	return &bin.Error{File: r.c.file, Section: fmt.Sprintf("stream %d", r.index), Offset: off, Msg: fmt.Sprintf(format, args...)}
+}

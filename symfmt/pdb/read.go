@@ -1,0 +1,328 @@
+// Package pdb reads program databases, the debug information of Microsoft's compilers and of
+// clang for Windows, into modules: functions, lines and inlined calls, public symbols, and the
+// frames of x86.
+//
+// A PDB is a container of streams (msf.go). One lists the object files (dbi.go), each of which has a
+// stream with its symbols (symbols.go) and its lines (lines.go, inline.go). They are read one by one,
+// by several workers; types (types.go) are read where names need them. So memory does not grow with
+// the size of the file.
+//
+// Structures: microsoft-pdb's cvinfo.h; LLVM's "The PDB File Format".
+//
+// # Rules
+//
+//   - A FUNC is a procedure, a thunk or a separated part of a procedure. At one address stands one
+//     FUNC; of several the first in order of the modules names it, and has the m if their names differ.
+//   - Names are those of the records, with the arguments of their types: ns::C::f(int, char const*).
+//   - Lines of inlined code are those of the innermost function. Lines that tell debuggers to step
+//     over code are left out.
+//   - What lies in an inlined call but outside of its caller's code is cut off.
+//   - PUBLIC is written where no FUNC covers the address, with the decorated name.
+//   - The id is the GUID and the age of the debug information, as CodeView entries have it: tools that
+//     add to the file later raise the other age.
+//   - Images that were reordered after the PDB was written (OMAP) are refused: their addresses are
+//     others.
+package pdb
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Options say what is read.
+type Options struct {
+	File      string // path, for messages and for MODULE's name
+	Jobs      int    // workers; 0 or less: as many as GOMAXPROCS
+	NoInlines bool
+}
+
+// ID returns the id that MODULE has for a PDB.
+func ID(r io.ReaderAt, size int64, file string) (string, error) {
+	d, err := openDatabase(r, size, file)
+	if err != nil {
+		return "", err
+	}
+	return d.id(), nil
+}
+
+func (d *database) id() string { return fmt.Sprintf("%X%X", d.guid, d.age) }
+
+func openDatabase(r io.ReaderAt, size int64, file string) (*database, error) {
+	c, err := open(r, size, file)
+	if err != nil {
+		return nil, err
+	}
+	d := &database{container: c}
+	return d, cmp.Or(d.readInfo(), d.readDebug())
+}
+
+// Read returns the symbols of the PDB in the first size bytes of r. An error means that nothing could
+// be read; damage that cost a part is among the problems.
+func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Result, error) {
+	d, err := openDatabase(r, size, o.File)
+	if err != nil {
+		return nil, err
+	}
+	if d.opt[optOMAPFrom] != noStream {
+		return nil, d.errorf("the image was reordered after the PDB was written (OMAP): such PDBs are not read")
+	}
+	if err := cmp.Or(d.readNames(), d.readSections()); err != nil {
+		return nil, err
+	}
+	m := &merger{d: d, o: &o, files: map[uint32]symfmt.FileID{}, origins: map[string]symfmt.OriginID{}}
+	m.out = symfmt.Module{OS: "windows", Arch: machines[d.machine], ID: d.id(), Name: filepath.Base(o.File)}
+	if m.out.Arch == "" {
+		m.out.Arch = "unknown"
+	}
+	for _, stream := range []struct {
+		number int
+		table  **typeTable
+	}{{typeStream, &m.types}, {idStream, &m.ids}} {
+		if *stream.table, err = d.readTypes(stream.number); err != nil {
+			m.problem("types", err)
+		}
+	}
+	if err := m.modules(ctx); err != nil {
+		return nil, err
+	}
+	m.sortFuncs()
+	if err := m.publics(); err != nil {
+		m.problem("public symbols", err)
+	}
+	if m.out.Wins, err = d.frames(); err != nil {
+		m.problem("STACK WIN", err)
+	}
+	result := &symfmt.Result{Module: &m.out}
+	result.Problems = m.problems
+	return result, nil
+}
+
+// merger makes a module of those of the object files.
+type merger struct {
+	d          *database
+	o          *Options
+	types, ids *typeTable
+	files      map[uint32]symfmt.FileID // by the name's offset
+	origins    map[string]symfmt.OriginID
+	body       symfmt.BodyBuilder
+	arena      symfmt.Arena
+	out        symfmt.Module
+	problems   []symfmt.Problem
+}
+
+func (m *merger) problem(lost string, err error) {
+	m.problems = append(m.problems, symfmt.Problem{Lost: lost, Err: err})
+}
+
+// function is a function of a module.
+type function struct {
+	rva   symfmt.RVA
+	size  uint32
+	name  string
+	calls []inlined
+	names []string // of calls
+	lines []row
+}
+
+// object is what a worker makes of a module.
+type object struct {
+	functions []function
+	err       error
+}
+
+// modules reads all modules.
+func (m *merger) modules(ctx context.Context) error {
+	jobs := par.Jobs(m.o.Jobs)
+	printers := make([]*names, jobs)
+	return par.Ordered(ctx, jobs, len(m.d.modules), func(_ context.Context, worker, i int) (object, error) {
+		if printers[worker] == nil {
+			printers[worker] = newNames(m.types, m.ids)
+		}
+		return m.d.module(i, printers[worker], m.o), nil
+	}, func(i int, o object) error {
+		if o.err != nil {
+			m.problem(fmt.Sprintf("functions of module %d", i), o.err)
+		}
+		for k := range o.functions {
+			m.add(&o.functions[k])
+		}
+		return nil
+	})
+}
+
+// module reads an object file's symbols and lines.
+func (d *database) module(i int, n *names, o *Options) (out object) {
+	m := &d.modules[i]
+	if m.stream == noStream || m.symBytes == 0 {
+		return out
+	}
+	s := d.stream(m.stream)
+	symbols, err := s.part(0, m.symBytes)
+	if err != nil {
+		return object{err: err}
+	}
+	c13, err := s.part(m.symBytes+m.c11Bytes, m.c13Len)
+	out.err = err
+	lines := d.lines(c13)
+	for _, p := range d.procs(symbols) {
+		f := function{rva: p.rva, size: p.size, name: n.nameOf(p)}
+		own := lines.of(p.rva, p.rva+symfmt.RVA(p.size))
+		if o.NoInlines {
+			p.sites = nil
+		}
+		f.calls, f.lines = lines.inlines(p, own)
+		for k := range f.calls {
+			f.calls[k].layerRows = nil
+			f.names = append(f.names, n.function(f.calls[k].inlinee))
+		}
+		out.functions = append(out.functions, f)
+	}
+	return out
+}
+
+// add appends a function.
+func (m *merger) add(f *function) {
+	m.body.Reset(f.rva)
+	for i, c := range f.calls {
+		in := symfmt.Inline{Depth: uint32(c.depth), CallLine: c.call.line, Origin: m.origin(f.names[i]), Ranges: c.ranges, CallFile: m.file(c.call.file)}
+		m.body.AddInline(&in)
+	}
+	for _, r := range f.lines {
+		if r.line != lineStepOver && r.line != lineStepInto {
+			m.body.AddLine(symfmt.Line{RVA: r.lo, Size: uint64(r.hi - r.lo), Num: r.line, File: m.file(r.file)})
+		}
+	}
+	m.out.Funcs = append(m.out.Funcs, symfmt.Func{RVA: f.rva, Size: uint64(f.size), Name: f.name, Body: m.body.Finish(&m.arena)})
+}
+
+func (m *merger) file(at uint32) symfmt.FileID {
+	id, ok := m.files[at]
+	if !ok {
+		id = symfmt.FileID(len(m.out.Files))
+		m.files[at] = id
+		name := m.d.name(at)
+		if name == "" {
+			name = "<unknown>"
+		}
+		m.out.Files = append(m.out.Files, symfmt.File{ID: id, Name: name})
+	}
+	return id
+}
+
+func (m *merger) origin(name string) symfmt.OriginID {
+	id, ok := m.origins[name]
+	if !ok {
+		id = symfmt.OriginID(len(m.out.Origins))
+		m.origins[name] = id
+		m.out.Origins = append(m.out.Origins, symfmt.InlineOrigin{ID: id, Name: name})
+	}
+	return id
+}
+
+// sortFuncs sorts the functions and leaves one at each address.
+func (m *merger) sortFuncs() {
+	funcs := m.out.Funcs
+	slices.SortStableFunc(funcs, func(a, b symfmt.Func) int { return cmp.Compare(a.RVA, b.RVA) })
+	n := 0
+	for i := range funcs {
+		if n > 0 && funcs[n-1].RVA == funcs[i].RVA {
+			funcs[n-1].Multiple = funcs[n-1].Multiple || funcs[n-1].Name != funcs[i].Name
+			continue
+		}
+		funcs[n] = funcs[i]
+		n++
+	}
+	m.out.Funcs = funcs[:n]
+}
+
+// publics adds the public symbols of code that no function covers, and takes from the others how many
+// bytes of arguments a function of x86 has.
+func (m *merger) publics() error {
+	const code, function = 1, 2
+	in := bufio.NewReaderSize(m.d.stream(m.d.symbols), 256<<10)
+	var head [4]byte
+	for {
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			return err
+		}
+		size := int(u16(head[:])) - 2
+		if size < 0 {
+			return m.d.errorf("public symbols: a record of %d bytes", size+2)
+		}
+		b := make([]byte, size)
+		if _, err := io.ReadFull(in, b); err != nil {
+			return err
+		}
+		if u16(head[2:]) != symPublic || size < 11 || binary.LittleEndian.Uint32(b)&(code|function) == 0 {
+			continue
+		}
+		if rva, ok := m.d.rva(u16(b[8:]), u32(b[4:])); ok {
+			m.public(rva, text(b[10:]))
+		}
+	}
+	publics := m.out.Publics
+	slices.SortStableFunc(publics, func(a, b symfmt.Public) int {
+		return cmp.Or(cmp.Compare(a.RVA, b.RVA), strings.Compare(a.Name, b.Name))
+	})
+	n := 0
+	for i := range publics {
+		if n > 0 && publics[n-1].RVA == publics[i].RVA {
+			publics[n-1].Multiple = publics[n-1].Multiple || publics[n-1].Name != publics[i].Name
+			continue
+		}
+		publics[n] = publics[i]
+		n++
+	}
+	m.out.Publics = publics[:n]
+	return nil
+}
+
+func (m *merger) public(rva symfmt.RVA, name string) {
+	name, params := undecorate(name, m.out.Arch == "x86")
+	i, found := slices.BinarySearchFunc(m.out.Funcs, rva, func(f symfmt.Func, rva symfmt.RVA) int { return cmp.Compare(f.RVA, rva) })
+	switch {
+	case found:
+		m.out.Funcs[i].ParamSize = max(m.out.Funcs[i].ParamSize, params)
+		return
+	case i > 0 && rva < m.out.Funcs[i-1].RVA+symfmt.RVA(m.out.Funcs[i-1].Size), name == "":
+		return
+	}
+	if plain, err := demangle.Append(nil, name); err == nil {
+		name = string(plain)
+	}
+	m.out.Publics = append(m.out.Publics, symfmt.Public{RVA: rva, Name: name, ParamSize: params})
+}
+
+// undecorate leaves out what 32-bit x86 puts around the names of C functions: _f of cdecl, _f@8 of
+// stdcall, with the bytes of arguments, and @f@8 of fastcall, whose first 8 are in registers.
+func undecorate(name string, x86 bool) (plain string, params uint64) {
+	if !x86 || len(name) < 2 || name[0] != '_' && name[0] != '@' {
+		return name, 0
+	}
+	plain = name[1:]
+	if i := strings.LastIndexByte(plain, '@'); i > 0 {
+		if n, err := strconv.ParseUint(plain[i+1:], 10, 16); err == nil {
+			if name[0] == '@' {
+				n -= min(n, 8)
+			}
+			return plain[:i], n
+		}
+	}
+	return plain, 0
+}

@@ -1,0 +1,320 @@
+package pdb
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Kinds of type records (cvinfo.h).
+const (
+	leafModifier  = 0x1001
+	leafPointer   = 0x1002
+	leafProcedure = 0x1008
+	leafMethod    = 0x1009
+	leafArgList   = 0x1201
+	leafArray     = 0x1503
+	leafClass     = 0x1504
+	leafStruct    = 0x1505
+	leafUnion     = 0x1506
+	leafEnum      = 0x1507
+	leafInterface = 0x1519
+	leafFuncID    = 0x1601
+	leafMethodID  = 0x1602
+	leafStringID  = 0x1605
+)
+
+const (
+	firstType   = 0x1000
+	maxTypeName = 16 << 10 // bytes: types of a damaged file may contain themselves often
+	maxTypeNest = 64
+)
+
+// typeTable finds the records of a stream of types.
+type typeTable struct {
+	r       *reader
+	offsets []uint32
+}
+
+// readTypes reads where the records of a stream are.
+func (d *database) readTypes(stream int) (*typeTable, error) {
+	t := &typeTable{r: d.stream(stream)}
+	if t.r.s.size == 0 {
+		return t, nil
+	}
+	head, err := t.r.part(0, 8)
+	if err != nil {
+		return t, err
+	}
+	at := int64(u32(head[4:]))
+	in := bufio.NewReaderSize(io.NewSectionReader(t.r, at, max(t.r.s.size-at, 0)), 256<<10)
+	var size [2]byte
+	for {
+		if _, err := io.ReadFull(in, size[:]); err != nil {
+			return t, nil
+		}
+		n := int64(u16(size[:]))
+		if n < 2 {
+			return t, t.r.errorf(uint64(at), "type record of %d bytes", n)
+		}
+		t.offsets = append(t.offsets, uint32(at))
+		if _, err := in.Discard(int(n)); err != nil {
+			return t, nil
+		}
+		at += 2 + n
+	}
+}
+
+// names prints types. It belongs to one goroutine.
+type names struct {
+	types, ids *typeTable
+	known      map[uint32]string // of types
+	functions  map[uint32]string // of ids
+	buf        []byte
+}
+
+func newNames(types, ids *typeTable) *names {
+	return &names{types: types, ids: ids, known: map[uint32]string{}, functions: map[uint32]string{}}
+}
+
+// record returns a record: its kind and what follows, valid until the next call.
+func (n *names) record(t *typeTable, i uint32) (uint16, []byte) {
+	if i < firstType || uint64(i-firstType) >= uint64(len(t.offsets)) {
+		return 0, nil
+	}
+	at := int64(t.offsets[i-firstType])
+	var head [4]byte
+	if _, err := t.r.ReadAt(head[:], at); err != nil {
+		return 0, nil
+	}
+	size := int(u16(head[:])) - 2
+	if cap(n.buf) < size {
+		n.buf = make([]byte, size)
+	}
+	b := n.buf[:size]
+	if _, err := t.r.ReadAt(b, at+4); err != nil {
+		return 0, nil
+	}
+	return u16(head[2:]), b
+}
+
+// primitives are the names of types below 0x1000, by their low byte.
+var primitives = map[byte]string{
+	0x03: "void", 0x08: "HRESULT", 0x10: "signed char", 0x20: "unsigned char", 0x68: "signed char", 0x69: "unsigned char",
+	0x70: "char", 0x71: "wchar_t", 0x7a: "char16_t", 0x7b: "char32_t", 0x7c: "char8_t", 0x11: "short", 0x21: "unsigned short",
+	0x72: "short", 0x73: "unsigned short", 0x12: "long", 0x22: "unsigned long", 0x74: "int", 0x75: "unsigned int",
+	0x13: "long long", 0x23: "unsigned long long", 0x76: "long long", 0x77: "unsigned long long",
+	0x14: "__int128", 0x24: "unsigned __int128", 0x78: "__int128", 0x79: "unsigned __int128",
+	0x30: "bool", 0x40: "float", 0x41: "double", 0x42: "long double", 0x46: "_Float16",
+}
+
+// typ returns the name of a type.
+func (n *names) typ(i uint32, nest int) string {
+	if i < firstType {
+		return primitive(i)
+	}
+	if name, ok := n.known[i]; ok {
+		return name
+	}
+	if nest > maxTypeNest {
+		return "..."
+	}
+	name := n.print(i, nest)
+	if len(name) > maxTypeName {
+		name = "..."
+	}
+	n.known[i] = name
+	return name
+}
+
+func primitive(i uint32) string {
+	if i == 0x103 {
+		return "std::nullptr_t"
+	}
+	name, ok := primitives[byte(i)]
+	if !ok {
+		return "..."
+	}
+	if i>>8&15 != 0 {
+		name += "*"
+	}
+	return name
+}
+
+func (n *names) print(i uint32, nest int) string {
+	kind, b := n.record(n.types, i)
+	switch {
+	case kind == leafModifier && len(b) >= 6:
+		inner, flags := u32(b), u16(b[4:])
+		name := n.typ(inner, nest+1)
+		for bit, word := range []string{" const", " volatile"} {
+			if flags>>bit&1 != 0 {
+				name += word
+			}
+		}
+		return name
+	case kind == leafPointer && len(b) >= 8:
+		return n.pointer(u32(b), u32(b[4:]), b[8:], nest)
+	case kind == leafProcedure, kind == leafMethod:
+		result, args, ok := procedure(kind, b)
+		if !ok {
+			return "..."
+		}
+		return n.typ(result, nest+1) + " (" + n.args(args, nest+1) + ")"
+	case kind == leafArray && len(b) >= 8:
+		return n.typ(u32(b), nest+1) + "[]"
+	case (kind == leafClass || kind == leafStruct || kind == leafInterface) && len(b) >= 16:
+		return named(b[16:])
+	case kind == leafUnion && len(b) >= 8:
+		return named(b[8:])
+	case kind == leafEnum && len(b) >= 12:
+		return text(b[12:])
+	}
+	return "..."
+}
+
+// named returns the name behind a number, which is the size of a type.
+func named(b []byte) string {
+	if len(b) < 2 {
+		return "..."
+	}
+	size := map[uint16]int{0x8000: 1, 0x8001: 2, 0x8002: 2, 0x8003: 4, 0x8004: 4, 0x8009: 8, 0x800a: 8}[u16(b)]
+	return text(b[min(2+size, len(b)):])
+}
+
+// pointer returns the name of a pointer, a reference or a pointer to a member.
+func (n *names) pointer(to, attrs uint32, more []byte, nest int) string {
+	mark := "*"
+	switch attrs >> 5 & 7 {
+	case 1:
+		mark = "&"
+	case 4:
+		mark = "&&"
+	case 2, 3:
+		if len(more) >= 4 {
+			mark = n.typ(u32(more), nest+1) + "::*"
+		}
+	}
+	if attrs>>10&1 != 0 {
+		mark += " const"
+	}
+	kind, b := n.record(n.types, to)
+	if kind == leafProcedure || kind == leafMethod {
+		if result, args, ok := procedure(kind, b); ok {
+			return n.typ(result, nest+1) + " (" + mark + ")(" + n.args(args, nest+1) + ")"
+		}
+	}
+	if strings.Contains(mark, "::") {
+		mark = " " + mark
+	}
+	return n.typ(to, nest+1) + mark
+}
+
+// procedure returns the result and the arguments of a function's type.
+func procedure(kind uint16, b []byte) (result, args uint32, ok bool) {
+	at := 8
+	if kind == leafMethod {
+		at = 16
+	}
+	if len(b) < at+4 {
+		return 0, 0, false
+	}
+	return u32(b), u32(b[at:]), true
+}
+
+// args returns the names of arguments.
+func (n *names) args(list uint32, nest int) string {
+	kind, b := n.record(n.types, list)
+	if kind != leafArgList || len(b) < 4 || nest > maxTypeNest {
+		return ""
+	}
+	count := min(uint64(u32(b)), uint64(len(b)-4)/4)
+	all := make([]uint32, count)
+	for i := range all {
+		all[i] = u32(b[4+4*i:])
+	}
+	var out strings.Builder
+	for i, a := range all {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		out.WriteString(n.typ(a, nest+1))
+		if out.Len() > maxTypeName {
+			return "..."
+		}
+	}
+	return out.String()
+}
+
+// signature returns the arguments of a function's type, in brackets, with const behind them for a
+// method that is; "" if it has no type.
+func (n *names) signature(typ uint32) string {
+	kind, b := n.record(n.types, typ)
+	if kind != leafProcedure && kind != leafMethod {
+		return ""
+	}
+	_, args, ok := procedure(kind, b)
+	if !ok {
+		return ""
+	}
+	this := uint32(0)
+	if kind == leafMethod {
+		this = u32(b[8:])
+	}
+	text := "(" + n.args(args, 0) + ")"
+	if kind, b := n.record(n.types, this); kind == leafPointer && len(b) >= 8 {
+		if kind, b := n.record(n.types, u32(b)); kind == leafModifier && len(b) >= 6 && u16(b[4:])&1 != 0 {
+			text += " const"
+		}
+	}
+	return text
+}
+
+// function returns the name of a function by its number among ids, as inlined calls have it.
+func (n *names) function(id uint32) string {
+	if name, ok := n.functions[id]; ok {
+		return name
+	}
+	name := unnamed.Replace(n.printFunction(id))
+	n.functions[id] = name
+	return name
+}
+
+func (n *names) printFunction(id uint32) string {
+	kind, b := n.record(n.ids, id)
+	if kind != leafFuncID && kind != leafMethodID || len(b) < 8 {
+		return fmt.Sprintf("<function %#x>", id)
+	}
+	scope, typ, name := u32(b), u32(b[4:]), text(b[8:])
+	switch {
+	case scope == 0:
+	case kind == leafMethodID:
+		name = n.typ(scope, 0) + "::" + name
+	default:
+		if kind, b := n.record(n.ids, scope); kind == leafStringID && len(b) >= 4 {
+			name = text(b[4:]) + "::" + name
+		}
+	}
+	return name + n.signature(typ)
+}
+
+// unnamed writes namespaces without a name as demanglers do.
+var unnamed = strings.NewReplacer("`anonymous namespace'", "(anonymous namespace)", "`anonymous-namespace'", "(anonymous namespace)")
+
+// nameOf returns a function's name with its arguments.
+func (n *names) nameOf(p *proc) string { return unnamed.Replace(n.rawName(p)) }
+
+func (n *names) rawName(p *proc) string {
+	switch {
+	case p.thunk:
+		return p.name
+	case p.isID:
+		kind, b := n.record(n.ids, p.typ)
+		if (kind == leafFuncID || kind == leafMethodID) && len(b) >= 8 {
+			return p.name + n.signature(u32(b[4:]))
+		}
+		return p.name
+	}
+	return p.name + n.signature(p.typ)
+}
