@@ -36,6 +36,7 @@ type database struct {
 	names   []byte         // strings of /names
 	symbols int            // stream with the public symbols
 	modules []module
+	left    int             // modules that were left out
 	opt     [optHeaders]int // streams
 	parts   []section
 }
@@ -163,6 +164,7 @@ func (d *database) readDebug() error {
 
 func (d *database) readModules(data []byte) error {
 	c := bin.New(fmt.Sprintf("stream %d", debugStream), data, binary.LittleEndian)
+	var sum int64
 	for c.Len() >= 64 {
 		c.Skip(34)
 		m := module{stream: int(c.U16())}
@@ -171,7 +173,11 @@ func (d *database) readModules(data []byte) error {
 		c.CStr()
 		c.CStr()
 		c.Skip(min(-uint64(c.Pos())&3, uint64(c.Len())))
-		if c.Err() == nil {
+		switch sum += m.symBytes + m.c13Len; {
+		case c.Err() != nil:
+		case sum > 2*d.size:
+			d.left++
+		default:
 			d.modules = append(d.modules, m)
 		}
 	}

@@ -193,7 +193,7 @@ func (m *moduleLines) inlines(p *proc, own []row) (calls []inlined, lines []row)
 		}
 		levels = levels[:s.depth+1]
 		parent := &levels[s.depth]
-		rows := within(m.expand(p, s), parent.ranges)
+		rows := m.charge(within(m.expand(p, s), parent.ranges))
 		if len(rows) == 0 {
 			continue
 		}

@@ -37,11 +37,27 @@ type moduleLines struct {
 	starts   []symfmt.RVA
 	inlinees map[uint32]inlinee
 	files    []byte // checksums
+	room     int    // rows that functions may still have
+}
+
+// linesRatio bounds the rows of functions, as a multiple of the bytes of lines and symbols, beyond
+// minLines: functions of a damaged file may share their lines. Real ones need less than the bytes.
+const (
+	linesRatio = 1
+	minLines   = 1 << 12
+)
+
+// charge charges rows. It returns none if there is no room for them.
+func (m *moduleLines) charge(rows []row) []row {
+	if m.room -= len(rows); m.room < 0 {
+		return nil
+	}
+	return rows
 }
 
 // lines reads the C13 information of a module.
-func (d *database) lines(data []byte) *moduleLines {
-	m := &moduleLines{blocks: map[symfmt.RVA][]row{}, inlinees: map[uint32]inlinee{}}
+func (d *database) lines(data []byte, symbols int) *moduleLines {
+	m := &moduleLines{room: minLines + linesRatio*(len(data)+symbols), blocks: map[symfmt.RVA][]row{}, inlinees: map[uint32]inlinee{}}
 	each := func(fn func(kind uint32, b []byte)) {
 		for rest := data; len(rest) >= 8; {
 			kind, size := u32(rest), uint64(u32(rest[4:]))
@@ -83,14 +99,15 @@ func (m *moduleLines) file(at uint32) uint32 {
 }
 
 // readLines reads a subsection: the lines of one function, in blocks of one file each. Of several for
-// one address, as folded functions have, the first counts.
+// one address, as folded functions have, the last counts: linkers write the lines of the function that
+// they keep, whose procedure is the first, behind those of the others.
 func (d *database) readLines(m *moduleLines, b []byte) {
 	if len(b) < 12 {
 		return
 	}
 	start, ok := d.rva(u16(b[4:]), u32(b))
 	columns, size := u16(b[6:])&1 != 0, u32(b[8:])
-	if !ok || m.blocks[start] != nil {
+	if !ok {
 		return
 	}
 	var rows []row
@@ -151,7 +168,7 @@ func (m *moduleLines) readInlinees(b []byte) {
 // of returns the rows of the code from lo to hi.
 func (m *moduleLines) of(lo, hi symfmt.RVA) (rows []row) {
 	add := func(block []row) {
-		for _, r := range block {
+		for _, r := range m.charge(block) {
 			if r.lo, r.hi = max(r.lo, lo), min(r.hi, hi); r.lo < r.hi {
 				rows = append(rows, r)
 			}

@@ -108,7 +108,12 @@ func framesAt(m *symfmt.Module, rva symfmt.RVA) []frame {
 }
 
 // Functions, inlined calls and lines are those that llvm-symbolizer finds, at each address where a row
-// or a call begins or ends.
+// or a call begins or ends, but for these, of which Mozilla's files say what is said here:
+//
+//   - Of several rows at one address the last counts here, the first there.
+//   - A row lasts to the next one of the function here, to the next of the same file there.
+//   - An inlined call of Microsoft's compiler reaches to the next row of the same call here; there, the
+//     first of its rows is left out.
 func TestSymbolizer(t *testing.T) {
 	oracles := testenv.SharedGlob(t, "data", "pe", "*", "*", "oracle", "*.pdb.symbolizer.json.gz")
 	for _, oracle := range oracles {
@@ -155,8 +160,81 @@ func TestSymbolizer(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d addresses", name, same, asked)
-		if same != asked {
-			t.Logf("%s", strings.Join(first, "\n"))
+		if 4*same < 3*asked {
+			t.Errorf("%s: %d of %d addresses agree:\n%s", name, same, asked, strings.Join(first, "\n"))
+		}
+	}
+}
+
+// exercise reads everything in a file.
+func exercise(data []byte) {
+	r, err := Read(context.Background(), bytes.NewReader(data), int64(len(data)), Options{File: "x.pdb", Jobs: 1})
+	if err != nil {
+		return
+	}
+	for i := range r.Module.Funcs {
+		for range r.Module.Funcs[i].Lines() {
+		}
+		for range r.Module.Funcs[i].Inlines() {
+		}
+	}
+}
+
+// Damage gives an error or fewer symbols: truncation, changed bytes, blocks that lead anywhere.
+func TestDamage(t *testing.T) {
+	for _, name := range fixtureNames {
+		data := unpack(t, testenv.Input(t, name))
+		for n := 0; n < len(data); n += 509 {
+			exercise(data[:n])
+		}
+		for at := 0; at < len(data); at += 31 {
+			bad := bytes.Clone(data)
+			bad[at] ^= byte(1 + at%255)
+			exercise(bad)
+		}
+		for at := len(Magic); at < superSize; at++ {
+			bad := bytes.Clone(data)
+			bad[at] = 0xff
+			exercise(bad)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for head, want := range map[string]string{
+		"BSJB\x01\x00": "x: a portable PDB of .NET, which describes no native code",
+		"Microsoft C/C++ program database 2.00\r\n\x1aJG\x00\x00": "x: a PDB of Visual C++ 6 or before, which is not read",
+		"MSCF":                             "x: a cabinet: extract the PDB that is in it (cabextract)",
+		"MODULE":                           "x: not a PDB file",
+		Magic:                              "x: not a PDB file",
+		Magic + strings.Repeat("\x03", 40): "x: blocks of 50529027 bytes, want a power of two from 512 to 32768",
+	} {
+		_, err := Read(context.Background(), strings.NewReader(head), int64(len(head)), Options{File: "x"})
+		if err == nil || err.Error() != want {
+			t.Errorf("%.20q: %v, want %s", head, err, want)
+		}
+	}
+}
+
+func FuzzPDB(f *testing.F) {
+	for _, name := range fixtureNames {
+		f.Add(unpack(f, testenv.Input(f, name)))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { exercise(data) })
+}
+
+// Names of types are as in C++, pointers to functions among them.
+func TestUndecorate(t *testing.T) {
+	for _, c := range []struct {
+		name, plain string
+		x86         bool
+		params      uint64
+	}{
+		{"_f", "f", true, 0}, {"_f@12", "f", true, 12}, {"@f@12", "f", true, 4}, {"@f@4", "f", true, 0}, {"?f@@YAXXZ", "?f@@YAXXZ", true, 0},
+		{"__chkstk", "_chkstk", true, 0}, {"__chkstk", "__chkstk", false, 0}, {"_f@12", "_f@12", false, 0},
+	} {
+		if plain, params := undecorate(c.name, c.x86); plain != c.plain || params != c.params {
+			t.Errorf("%s: %s, %d", c.name, plain, params)
 		}
 	}
 }

@@ -20,6 +20,7 @@
 //   - PUBLIC is written where no FUNC covers the address, with the decorated name.
 //   - The id is the GUID and the age of the debug information, as CodeView entries have it: tools that
 //     add to the file later raise the other age.
+//   - What is bounded by the file's size: streams, modules together, names, rows of lines.
 //   - Images that were reordered after the PDB was written (OMAP) are refused: their addresses are
 //     others.
 package pdb
@@ -94,6 +95,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 		if *stream.table, err = d.readTypes(stream.number); err != nil {
 			m.problem("types", err)
 		}
+	}
+	if d.left > 0 {
+		m.problem(fmt.Sprintf("%d modules", d.left), d.errorf("modules share their streams so often that they have more bytes than the file"))
 	}
 	if err := m.modules(ctx); err != nil {
 		return nil, err
@@ -176,7 +180,7 @@ func (d *database) module(i int, n *names, o *Options) (out object) {
 	}
 	c13, err := s.part(m.symBytes+m.c11Bytes, m.c13Len)
 	out.err = err
-	lines := d.lines(c13)
+	lines := d.lines(c13, len(symbols))
 	for _, p := range d.procs(symbols) {
 		f := function{rva: p.rva, size: p.size, name: n.nameOf(p)}
 		own := lines.of(p.rva, p.rva+symfmt.RVA(p.size))

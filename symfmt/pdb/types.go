@@ -2,6 +2,7 @@ package pdb
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -72,10 +73,28 @@ type names struct {
 	known      map[uint32]string // of types
 	functions  map[uint32]string // of ids
 	buf        []byte
+	room       int64 // bytes that names may still take
 }
 
+// namesRatio bounds the bytes of names, as a multiple of those of the types and beyond minNames: types
+// of a damaged file may contain each other as often as they like. Real ones need a quarter.
+const (
+	namesRatio = 4
+	minNames   = 4 << 20
+)
+
 func newNames(types, ids *typeTable) *names {
-	return &names{types: types, ids: ids, known: map[uint32]string{}, functions: map[uint32]string{}}
+	n := &names{types: types, ids: ids, known: map[uint32]string{}, functions: map[uint32]string{}}
+	n.room = minNames + namesRatio*(types.r.s.size+ids.r.s.size)
+	return n
+}
+
+// charge charges a name. It returns "..." in its place if there is no room left.
+func (n *names) charge(name string) string {
+	if n.room -= int64(len(name)); n.room < 0 {
+		return "..."
+	}
+	return name
 }
 
 // record returns a record: its kind and what follows, valid until the next call.
@@ -124,6 +143,7 @@ func (n *names) typ(i uint32, nest int) string {
 	if len(name) > maxTypeName {
 		name = "..."
 	}
+	name = n.charge(name)
 	n.known[i] = name
 	return name
 }
@@ -200,6 +220,20 @@ func (n *names) pointer(to, attrs uint32, more []byte, nest int) string {
 		mark += " const"
 	}
 	kind, b := n.record(n.types, to)
+	for range maxTypeNest { // pointers to pointers to functions have all their marks in the brackets
+		if kind != leafPointer || len(b) < 8 || strings.Contains(mark, "::") || b[4]>>5 != 0 {
+			break
+		}
+		inner, innerMark := u32(b), "*"
+		if u32(b[4:])>>10&1 != 0 {
+			innerMark += " const"
+		}
+		innerKind, innerData := n.record(n.types, inner)
+		if innerKind != leafProcedure && innerKind != leafMethod && innerKind != leafPointer {
+			break
+		}
+		to, mark, kind, b = inner, innerMark+mark, innerKind, innerData
+	}
 	if kind == leafProcedure || kind == leafMethod {
 		if result, args, ok := procedure(kind, b); ok {
 			return n.typ(result, nest+1) + " (" + mark + ")(" + n.args(args, nest+1) + ")"
@@ -262,7 +296,7 @@ func (n *names) signature(typ uint32) string {
 	if kind == leafMethod {
 		this = u32(b[8:])
 	}
-	text := "(" + n.args(args, 0) + ")"
+	text := n.charge("(" + n.args(args, 0) + ")")
 	if kind, b := n.record(n.types, this); kind == leafPointer && len(b) >= 8 {
 		if kind, b := n.record(n.types, u32(b)); kind == leafModifier && len(b) >= 6 && u16(b[4:])&1 != 0 {
 			text += " const"
@@ -286,7 +320,7 @@ func (n *names) printFunction(id uint32) string {
 	if kind != leafFuncID && kind != leafMethodID || len(b) < 8 {
 		return fmt.Sprintf("<function %#x>", id)
 	}
-	scope, typ, name := u32(b), u32(b[4:]), text(b[8:])
+	scope, typ, name := u32(b), u32(b[4:]), cmp.Or(text(b[8:]), "<name omitted>")
 	switch {
 	case scope == 0:
 	case kind == leafMethodID:
