@@ -15,7 +15,7 @@ import (
 //	F rva size frame scopes [site ...]    the variables of a function
 //	+ text            goes on with the F before it
 //
-// A reader passes over words that it does not know. docs/format.md has the grammar.
+// A reader passes over words that it does not know. docs/variables.md has the grammar.
 
 // Version is that of the records that are written.
 const Version = 1
