@@ -37,6 +37,10 @@ var hostileSubjects = []hostileSubject{
 		"convert --to gsym -o out.gsym IN && convert --to breakpad -o out2.sym out.gsym", "convert --to-store out --layout unified IN",
 		"walk --no-debuginfod --verify --binaries IN FILES/walk-sources.core",
 	}},
+	{"pe", []string{"pe-unwind64.exe", "pe-unwind64v2.exe", "pe-unwindarm64.exe", "pe-mingw64.dll", "pe-mingw32.dll"}, []string{
+		"dump -v --debug-dir . -o out.sym IN && lint --binary IN out.sym", "dump --check-cfi -o out.sym IN", "dump --store out --debug-dir . IN", "diff --debug-dir . IN WHOLE",
+		"resolve --no-debuginfod --binaries IN 1000 1100 0x10100", "doctor --no-debuginfod --debug-dir . --format json IN",
+	}},
 	{"sframe", []string{"sframe-text-v1.elf", "sframe-text-v2.elf", "sframe-text-v3.elf", "sframe-text-v3.sframe", "gcc.sframe"}, []string{
 		"sframe IN", "sframe --format json IN", "sframe --check spec IN", "sframe --check binutils IN", "sframe --check kernel IN", "sframe --pc 0x1010 IN",
 		"convert --to sframe -o out.sframe IN && sframe out.sframe", "convert --to breakpad -o out.sym IN && lint out.sym", "doctor --no-debuginfod IN",

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -105,7 +105,7 @@ func (d *Reader) findPDB(r *Result, binary *object.File) (string, error) {
 	case d.DebugFile != "":
 		return "", cli.InputError(path, err)
 	}
-	r.Tried = append(r.Tried, path+": "+strings.TrimPrefix(err.Error(), path+": "))
+	r.Tried = append(r.Tried, path+": "+bin.Bare(err, path))
 	return "", nil
 }
 

@@ -26,6 +26,12 @@ FILE says, next to FILE or in --dwo-dir; a package of them is FILE.dwp,
 DEBUGFILE.dwp or the file named by --dwp. MODULE has the name that crash reports
 use to ask for symbols: a library's DT_SONAME, or else FILE's name.
 
+FILE may also be a Windows program or DLL (PE). Its symbols come from DWARF, or
+from its PDB, which is DEBUGFILE or lies beside FILE under the name that FILE
+has for it; without either there are exports alone. Its STACK CFI comes from
+.pdata. A PDB alone may be FILE, too: then there is no STACK CFI for x86_64 and
+arm64, which only the program has. MODULE has the PDB's name and id.
+
 The symbol file goes to standard output, to --output, or to NAME/ID/NAME.sym
 below --store, which accepts many FILEs. It appears whole or not at all, and has
 the same bytes with any --jobs.
@@ -38,7 +44,7 @@ output alone. symtool integration prints complete rules.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "dump",
-		Usage:       "write the Breakpad symbol file of an ELF binary",
+		Usage:       "write the Breakpad symbol file of an ELF or Windows binary",
 		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE...\nsymtool dump [flags] --build-id HEX",
 		Description: dumpDescription,
 		Flags:       dumpFlags(),
