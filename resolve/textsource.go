@@ -153,7 +153,9 @@ func (t *textSource) records(v span, add func(*symfmt.Record)) error {
 	return nil
 }
 
-func (t *textSource) variables() (*vars.Info, error) { return nil, nil }
+func (t *textSource) variables() (*vars.Info, error) {
+	return symfmt.ReadVars(io.NewSectionReader(t.text, 0, int64(t.size)), "", "")
+}
 
 func (t *textSource) public(offset uint64, rva symfmt.RVA) (*publicSymbol, error) {
 	rec, err := t.record(offset, symfmt.KindPublic, uint64(rva))

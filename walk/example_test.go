@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/show"
 )
 
 // The stacks of a core, with symbols from its binary.
@@ -35,4 +36,32 @@ func ExampleWalker_Walk() {
 	// context crash
 	// cfi variable
 	// cfi aligned
+}
+
+// The variables of the topmost frame of a core, from the debug information of its binary.
+func ExampleResult_Variables() {
+	binaries, err := supplier.NewBinaries([]string{"../golden/input/walk-sources.elf"}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	file, err := dumpfile.Open(ctx, "../golden/input/walk-sources.core.gz", dumpfile.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	sources := &walk.Sources{Binaries: binaries}
+	defer sources.Close()
+	result, err := walk.NewWalker(sources, walk.Config{}).Walk(ctx, file.Dump)
+	if err != nil {
+		log.Fatal(err)
+	}
+	frame, functions := result.Variables(ctx).Of(0, 0)
+	printer := show.New(show.Options{})
+	for _, v := range functions[0] { // Names[0]: no function is inlined there
+		fmt.Println(show.TypeName(frame.Info, v.Type), v.Name, "=", printer.Text(frame, &v), v.Status(), v.Hex()[:16])
+	}
+	// Output:
+	// long int depth = 3 value 0300000000000000
+	// long int[4] local = {3, 1, 2, 3} value 0300000000000000
 }

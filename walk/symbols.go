@@ -13,7 +13,6 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/supplier"
-	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -89,13 +88,6 @@ type moduleState struct {
 	binary  settled[elfFile]
 	tables  [2]settled[cfiTable] // of the binary: .eh_frame, .sframe
 	vars    settled[moduleVars]
-}
-
-// moduleVars is the variables of a module, and the symbols that they belong to; both nil without.
-type moduleVars struct {
-	symbols resolve.VariableSymbols
-	info    *vars.Info
-	err     error
 }
 
 type moduleSymbols struct {
@@ -196,16 +188,6 @@ func (st *moduleState) binaryLines(ctx context.Context) resolve.Symbols {
 func (st *moduleState) names(ctx context.Context) resolve.Symbols {
 	y := st.symbolsFrom(ctx)
 	return cmp.Or(y.lines, y.resolver)
-}
-
-// variables returns the variables of the module: those of its symbols.
-func (st *moduleState) variables(ctx context.Context) *moduleVars {
-	return st.vars.get(ctx, func(v *moduleVars) {
-		if r, ok := st.names(ctx).(resolve.VariableSymbols); ok {
-			v.symbols = r
-			v.info, v.err = r.Variables()
-		}
-	})
 }
 
 func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.Module) {

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
@@ -19,6 +20,7 @@ type Variables struct {
 	ctx    context.Context
 	result *Result
 	names  map[*arch.Arch]*cfi.Names
+	tails  map[*vars.Info]*tailCalls
 
 	stack  int
 	frames map[int]*eval.Frame // of the stack that was asked for last; nil: it has no variables
@@ -26,7 +28,7 @@ type Variables struct {
 
 // Variables returns the variables of the result. ctx ends the reading of symbols.
 func (r *Result) Variables(ctx context.Context) *Variables {
-	return &Variables{ctx: ctx, result: r, names: map[*arch.Arch]*cfi.Names{}, stack: -1}
+	return &Variables{ctx: ctx, result: r, names: map[*arch.Arch]*cfi.Names{}, tails: map[*vars.Info]*tailCalls{}, stack: -1}
 }
 
 // Of returns the variables of frame i of Result.Stacks[stack], and what they were computed from: by
@@ -73,6 +75,9 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 	}
 	base := v.result.Dump.Modules[f.Module].Addr
 	at := symfmt.RVA(f.Inst - base)
+	if f.Inst != f.PC {
+		at = symfmt.RVA(f.PC - base - 1) // compilers end the ranges of what a call changes at its last byte
+	}
 	e := &eval.Frame{
 		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Memory: &v.result.Dump.Memory,
 		Info: info, Base: base, Func: info.Func(at),
@@ -177,17 +182,43 @@ type words struct {
 // ReadWord implements cfi.Memory.
 func (w words) ReadWord(addr uint64) (uint64, bool) { return w.memory.Word(addr, w.size) }
 
-// caller returns the frame that called another, and the call.
+// caller returns the frame that called frame i, and the call.
 func (v *Variables) caller(i int) (*eval.Frame, vars.CallSite, bool) {
 	frames := v.result.Stacks[v.stack].Frames
-	if frames[i].Interrupted || frames[i].Handler || i+1 >= len(frames) || frames[i+1].Interrupted || !frames[i+1].known() {
+	if frames[i].Handler || i+1 >= len(frames) || frames[i+1].Interrupted || !frames[i+1].known() {
 		return nil, vars.CallSite{}, false
 	}
-	next := &frames[i+1]
-	e := v.frame(i + 1)
-	if e == nil {
+	callee, caller := v.frame(i), v.frame(i+1)
+	if caller == nil {
 		return nil, vars.CallSite{}, false
 	}
-	site, ok := e.Info.CallSite(symfmt.RVA(next.PC - e.Base))
-	return e, site, ok
+	site, ok := caller.Info.CallSite(symfmt.RVA(frames[i+1].PC - caller.Base))
+	if !ok {
+		return nil, vars.CallSite{}, false
+	}
+	return v.through(i, callee, caller, site)
+}
+
+// Symbol returns the symbol that an address is in, with the offset from its start, or its module with
+// that from the module's: "prog!main + 0x10". It is "" outside of modules.
+func (v *Variables) Symbol(addr uint64) string {
+	i := v.result.Dump.ModuleAt(addr)
+	if i < 0 {
+		return ""
+	}
+	m := &v.result.Dump.Modules[i]
+	name := v.result.Dump.System.OS.Base(m.Path)
+	if state := v.result.Modules[i].state; state != nil {
+		if r := state.names(v.ctx); r != nil {
+			var at resolve.Location
+			if ok, err := r.Find(symfmt.RVA(addr-m.Addr), &at); ok && err == nil && len(at.Frames) > 0 {
+				name += "!" + at.Frames[len(at.Frames)-1].Function
+				addr, m = at.Offset, &dump.Module{}
+			}
+		}
+	}
+	if addr == m.Addr {
+		return name
+	}
+	return fmt.Sprintf("%s + %#x", name, addr-m.Addr)
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// maxValue limits the bytes of one value.
-const maxValue = 1 << 20
+// MaxValue limits the bytes of one value.
+const MaxValue = 1 << 20
 
 // compose returns the size bytes that pieces describe. A scalar that is a number has the size of
 // its type, cut or extended.
@@ -38,7 +38,7 @@ func (v Value) settled() Value {
 func (m *machine) single(p *place, size int, as class) Value {
 	switch p.kind {
 	case inMemory:
-		return m.f.read(p.addr, size)
+		return m.f.Read(p.addr, size)
 	case inRegister:
 		return m.fromRegister(p.reg, size)
 	case asNumber:
@@ -72,7 +72,7 @@ func (m *machine) fromRegister(reg uint64, size int) Value {
 		}
 		return v
 	}
-	if m.f.bigEndian() {
+	if m.f.BigEndian() {
 		return Value{Bytes: b[len(b)-size:]}
 	}
 	return Value{Bytes: b[:size:size]}
@@ -89,21 +89,21 @@ func (m *machine) fromNumber(n number, size int, as class) Value {
 	case n.size != size:
 		n = n.extend(size, as == signed || n.class == signed)
 	}
-	return Value{Bytes: n.bytes(m.f.bigEndian())}
+	return Value{Bytes: n.bytes(m.f.BigEndian())}
 }
 
 // fromConstant returns the bytes of DW_AT_const_value. A shorter one is the value of a scalar, whose
 // sign or zeros are left out; clang has one for a struct of which it is a part, any part.
 func (m *machine) fromConstant(b []byte, size int, as class) Value {
 	switch {
-	case len(b) >= size && !m.f.bigEndian():
+	case len(b) >= size && !m.f.BigEndian():
 		return Value{Bytes: b[:size:size]}
 	case len(b) >= size:
 		return Value{Bytes: b[len(b)-size:]}
 	case as == opaque || len(b) > 16 || len(b) == 0:
 		return missing(size, Absent, fmt.Sprintf("a constant of %d bytes for a value of %d", len(b), size))
 	}
-	return m.fromNumber(numberOf(as, b, m.f.bigEndian()), size, as)
+	return m.fromNumber(numberOf(as, b, m.f.BigEndian()), size, as)
 }
 
 // pointer returns a pointer that exists nowhere, to a variable of the same frame.
@@ -137,14 +137,14 @@ func (m *machine) whole(pieces []piece) Value {
 func (m *machine) put(v *Value, bit uint64, p *piece) {
 	count := min(p.bits, 8*uint64(len(v.Bytes))-bit)
 	if p.kind == inMemory && bit%8 == 0 && p.offset%8 == 0 && bit == 0 && count == 8*uint64(len(v.Bytes)) {
-		*v = m.f.read(p.addr+p.offset/8, len(v.Bytes))
+		*v = m.f.Read(p.addr+p.offset/8, len(v.Bytes))
 		return
 	}
 	part := m.pieceBytes(p, int((p.offset+count+7)/8))
 	if part.Why != "" && v.Why == "" {
 		v.Why = part.Why
 	}
-	copyBits(v, bit, &part, p.offset, count, m.f.bigEndian())
+	copyBits(v, bit, &part, p.offset, count, m.f.BigEndian())
 }
 
 // pieceBytes returns the first size bytes of a piece's place.
@@ -155,7 +155,7 @@ func (m *machine) pieceBytes(p *piece, size int) Value {
 		if fault != nil {
 			return missing(size, fault.state, fault.why)
 		}
-		if m.f.bigEndian() && p.offset == 0 { // a piece is at the least significant end
+		if m.f.BigEndian() && p.offset == 0 { // a piece is at the least significant end
 			b = b[max(0, len(b)-size):]
 		}
 		return padded(b, size, m.f.registerName(p.reg))
@@ -164,7 +164,7 @@ func (m *machine) pieceBytes(p *piece, size int) Value {
 		if n.class != float {
 			n = n.extend(max(size, 1), n.class == signed)
 		}
-		return padded(n.bytes(m.f.bigEndian()), size, "the number")
+		return padded(n.bytes(m.f.BigEndian()), size, "the number")
 	case asBytes:
 		return padded(p.bytes, size, "the constant")
 	}

@@ -36,7 +36,7 @@ func (f *Frame) findBase(b *budget) (uint64, *failure) {
 // entryValue returns what a register had when the function was called: what the caller's call site
 // says about it (section 2.5.1.7).
 func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
-	if len(sub) != 1 || sub[0].Code != vars.OpReg {
+	if len(sub) != 1 || sub[0].Code != vars.OpReg && sub[0].Code != vars.OpRegType {
 		return number{}, absent("the value at entry of what is no register")
 	}
 	if fault := b.enter(); fault != nil {
@@ -53,9 +53,40 @@ func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
 			continue
 		}
 		m := machine{f: caller, budget: b}
-		return m.value(caller.Info.Exprs[p.Value].Ops())
+		n, fault := m.value(caller.Info.Exprs[p.Value].Ops())
+		if fault != nil || sub[0].Code == vars.OpReg {
+			return n, fault
+		}
+		return f.asType(n, sub[0].Type)
 	}
 	return number{}, absent("the caller does not say what %s was when the function was called", f.registerName(uint64(sub[0].Reg)))
+}
+
+// Target returns the address of the function that a call of the frame leads to.
+func (f *Frame) Target(site *vars.CallSite) (uint64, bool) {
+	switch {
+	case site.HasTarget:
+		return f.Base + uint64(site.Target), true
+	case site.TargetAt == 0:
+		return 0, false
+	}
+	m := machine{f: f, budget: newBudget()}
+	n, fault := m.value(f.Info.Exprs[site.TargetAt].Ops())
+	return n.lo, fault == nil
+}
+
+// asType returns the bits of a register as a number of a type.
+func (f *Frame) asType(n number, id vars.TypeID) (number, *failure) {
+	c, size, fault := f.base(id)
+	switch {
+	case fault != nil:
+		return n, fault
+	case n.class == float && n.size != size:
+		return n, absent("a floating-point number of %d bytes at entry, want %d", n.size, size)
+	}
+	n = n.extend(size, false)
+	n.class = c
+	return n, nil
 }
 
 // call goes through the location of a variable, whose expression leaves what it leaves on the stack.
@@ -103,7 +134,7 @@ func (m *machine) variableValue(label uint32) (number, *failure) {
 		}
 		return number{}, &failure{state, value.Why}
 	}
-	n := numberOf(c, value.Bytes, m.f.bigEndian()).extend(m.f.ptrSize(), c == signed)
+	n := numberOf(c, value.Bytes, m.f.BigEndian()).extend(m.f.ptrSize(), c == signed)
 	n.class = generic
 	return n, nil
 }

@@ -39,7 +39,8 @@ func (f *Frame) ptrSize() int { return f.Arch.PtrSize }
 // hasX87 reports whether long double has the format of the x87.
 func (f *Frame) hasX87() bool { return f.Arch == arch.X86 || f.Arch == arch.X86_64 }
 
-func (f *Frame) bigEndian() bool { return f.Memory.Order == binary.ByteOrder(binary.BigEndian) }
+// BigEndian reports the byte order of memory.
+func (f *Frame) BigEndian() bool { return f.Memory.Order == binary.ByteOrder(binary.BigEndian) }
 
 // registerName names a register in messages.
 func (f *Frame) registerName(dwarf uint64) string {
@@ -61,8 +62,8 @@ func (f *Frame) register(dwarf uint64) ([]byte, *failure) {
 	return nil, unavailable("the value of %s in this frame is not known", f.registerName(dwarf))
 }
 
-// read returns bytes of memory.
-func (f *Frame) read(addr uint64, size int) Value {
+// Read returns the size bytes of memory at an address.
+func (f *Frame) Read(addr uint64, size int) Value {
 	v := Value{Bytes: f.Memory.Bytes(addr, size), Address: addr, InMemory: true}
 	if len(v.Bytes) < size || f.hasMark(addr, size) {
 		f.readBytes(&v, size)

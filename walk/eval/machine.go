@@ -159,7 +159,7 @@ func (m *machine) value(ops []vars.Op) (number, *failure) {
 		return m.word(p.reg)
 	case asBytes:
 		if len(p.bytes) <= 16 {
-			return numberOf(unsigned, p.bytes, m.f.bigEndian()), nil
+			return numberOf(unsigned, p.bytes, m.f.BigEndian()), nil
 		}
 	case unknown:
 		return number{}, p.failure

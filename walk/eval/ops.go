@@ -55,10 +55,10 @@ func (m *machine) endPiece(op *vars.Op) *failure {
 	m.place = nil
 	if op.Code == vars.OpBitPiece {
 		p.offset = uint64(op.S)
-	} else if p.bits = 8 * op.U; op.U > maxValue {
+	} else if p.bits = 8 * op.U; op.U > MaxValue {
 		return invalid("a piece of %d bytes", op.U)
 	}
-	if p.bits > 8*maxValue || p.offset > 8*maxValue {
+	if p.bits > 8*MaxValue || p.offset > 8*MaxValue {
 		return invalid("a piece of %d bits at bit %d", p.bits, p.offset)
 	}
 	if p.bits > 0 {
@@ -111,7 +111,7 @@ func (m *machine) typed(op *vars.Op) (done bool, fault *failure) {
 		if len(op.Data) != size {
 			return true, invalid("a constant of %d bytes for a type of %d", len(op.Data), size)
 		}
-		n = numberOf(c, op.Data, m.f.bigEndian())
+		n = numberOf(c, op.Data, m.f.BigEndian())
 	case vars.OpRegType:
 		n, fault = m.register(uint64(op.Reg), size)
 		n.class = c
@@ -155,7 +155,7 @@ func (m *machine) register(reg uint64, size int) (number, *failure) {
 	if size > 16 || size > len(b) && len(b) < m.f.ptrSize() {
 		return number{}, invalid("%d bytes of %s", size, m.f.registerName(reg))
 	}
-	n := numberOf(generic, b[:min(len(b), 16)], m.f.bigEndian())
+	n := numberOf(generic, b[:min(len(b), 16)], m.f.BigEndian())
 	return n.extend(size, false), nil
 }
 
@@ -167,11 +167,11 @@ func (m *machine) load(addr uint64, size int) (number, *failure) {
 	if size < 1 || size > 16 {
 		return number{}, invalid("a number of %d bytes in memory", size)
 	}
-	v := m.f.read(addr, size)
+	v := m.f.Read(addr, size)
 	if !v.Whole() {
 		return number{}, unavailable("%s", v.Why)
 	}
-	return numberOf(generic, v.Bytes, m.f.bigEndian()), nil
+	return numberOf(generic, v.Bytes, m.f.BigEndian()), nil
 }
 
 // compute executes the other operations, which leave a number on the stack.

@@ -11,7 +11,7 @@ var sanitizedWord = map[int]uint64{4: 0x0defaced, 8: 0x0defaced0defaced}
 
 // mark returns the bytes of that word.
 func (f *Frame) mark() []byte {
-	return number{size: f.ptrSize(), lo: sanitizedWord[f.ptrSize()]}.bytes(f.bigEndian())
+	return number{size: f.ptrSize(), lo: sanitizedWord[f.ptrSize()]}.bytes(f.BigEndian())
 }
 
 // hasMark reports whether words that size bytes at addr are a part of may be marks.

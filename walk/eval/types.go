@@ -103,6 +103,11 @@ func (s *sizer) size(id vars.TypeID, depth int) (uint64, bool) {
 		return s.size(t.Elem, depth-1)
 	case vars.Pointer, vars.Reference, vars.RValueRef:
 		return s.ptr, true
+	case vars.MemberPtr: // Itanium C++ ABI, section 2.3
+		if elem, _ := Plain(s.in, t.Elem); elem != nil && elem.Kind == vars.Function {
+			return 2 * s.ptr, true
+		}
+		return s.ptr, true
 	case vars.Array, vars.Vector:
 		return s.array(t, depth)
 	case vars.String:
@@ -180,4 +185,73 @@ func (s *sizer) value(b vars.Bound) (int64, bool) {
 		return s.bound(b)
 	}
 	return 0, false
+}
+
+// Counts returns how many elements an array has in each dimension; nil if that is not known. object
+// is where the array, or its descriptor, is.
+func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
+	s := sizer{in: f.Info, ptr: uint64(f.ptrSize()), bound: func(x vars.Bound) (int64, bool) {
+		n, fault := f.expression(x.Expr, 0, object, newBudget())
+		return n.int64(), fault == nil
+	}}
+	counts := make([]uint64, len(t.Dims))
+	for i := range t.Dims {
+		n, ok := s.count(&t.Dims[i])
+		if !ok {
+			return nil
+		}
+		counts[i] = n
+	}
+	return counts
+}
+
+// Member returns a member of a structure, and reports whether its place is known. The bits of a bit
+// field are moved to the lowest ones of a number as long as its type.
+func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
+	size, fault := f.sizeOf(m.Type, 0, nil, newBudget())
+	if fault != nil {
+		return missing(0, fault.state, fault.why), false
+	}
+	if m.At != 0 {
+		if !v.InMemory {
+			return missing(size, Absent, "its place depends on the address of the object, which has none"), false
+		}
+		at, fault := f.expression(m.At, 0, &v.Address, newBudget())
+		if fault != nil {
+			return missing(size, fault.state, fault.why), false
+		}
+		return f.Read(at.lo, size), true
+	}
+	if m.Offset > MaxValue {
+		return missing(size, Absent, "beyond the end of the value"), false
+	}
+	if m.BitSize == 0 {
+		return v.Part(int(m.Offset), size), true
+	}
+	return f.bitField(v, m, size), true
+}
+
+// bitField returns the value of a bit field, extended by its sign.
+func (f *Frame) bitField(v *Value, m *vars.Member, size int) Value {
+	last := m.Offset + (uint64(m.BitOffset)+uint64(m.BitSize)+7)/8
+	part := v.Part(int(m.Offset), int(last-m.Offset))
+	if !part.Whole() || m.BitSize > 64 || size > 16 || len(part.Bytes) > 16 {
+		return missing(size, Absent, part.Why)
+	}
+	n := numberOf(unsigned, part.Bytes, f.BigEndian())
+	shift := uint(m.BitOffset)
+	if f.BigEndian() {
+		shift = uint(8*len(part.Bytes)) - uint(m.BitOffset) - uint(m.BitSize)
+	}
+	word := n.lo>>shift | n.hi<<(64-shift)
+	if shift == 0 {
+		word = n.lo
+	}
+	out := number{size: 8, lo: word << (64 - m.BitSize)}
+	if f.classOf(m.Type) == signed {
+		out.lo = uint64(int64(out.lo) >> (64 - m.BitSize))
+	} else {
+		out.lo >>= 64 - m.BitSize
+	}
+	return Value{Bytes: out.extend(size, f.classOf(m.Type) == signed).bytes(f.BigEndian())}
 }

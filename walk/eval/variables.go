@@ -25,6 +25,9 @@ func (f *Frame) Depth(depth int) (all []Variable) {
 			continue
 		}
 		for _, v := range s.Vars {
+			if f.Info.Vars[v.Var].Name == "" {
+				continue // the compiler's: the length of an array
+			}
 			all = append(all, Variable{
 				Variable: &f.Info.Vars[v.Var], ID: v.Var, Value: f.variable(v, i, newBudget()), Block: block, Hidden: f.hidden(v.Var, i),
 			})
@@ -104,7 +107,7 @@ func (f *Frame) elements(t *vars.Extra, id vars.TypeID, scope int, at uint64, b 
 	if fault != nil {
 		return missing(0, fault.state, fault.why)
 	}
-	return f.read(data.lo, size)
+	return f.Read(data.lo, size)
 }
 
 // expression returns the number that an expression of a type leaves. object is the address of the
@@ -138,7 +141,7 @@ func (f *Frame) sizeOf(id vars.TypeID, scope int, object *uint64, b *budget) (in
 		return 0, because
 	case !ok:
 		return 0, absent("the size of the type is not known")
-	case size > maxValue:
+	case size > MaxValue:
 		return 0, absent("a value of %d bytes is too long", size)
 	}
 	return int(size), nil

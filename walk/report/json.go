@@ -85,6 +85,7 @@ type DocumentOptions struct {
 	// Registers gives registers to all frames, and not only to the topmost of
 	// crashing_thread.
 	Registers bool
+	Variables *Variables // of all frames; nil for none
 }
 
 // NewDocument returns the document of a walk. The dump and the Sources of the walk must remain

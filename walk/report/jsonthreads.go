@@ -47,6 +47,7 @@ type docThreadExtra struct {
 type docFrames struct {
 	m      *documentMaker
 	frames []walk.Frame
+	stack  int  // its place in Result.Stacks
 	top    bool // the topmost has registers
 }
 
@@ -55,7 +56,7 @@ func (f docFrames) size() int { return len(f.frames) }
 
 // at returns frame i.
 func (f docFrames) at(i int) docFrame {
-	doc := f.m.frame(i, &f.frames[i])
+	doc := f.m.frame(f.stack, i, &f.frames[i])
 	if f.top && i == 0 {
 		doc.Registers = f.m.registers(&f.frames[i])
 	}
@@ -113,6 +114,8 @@ type docFrameExtra struct {
 	SignalHandlerReturn bool   `json:"signal_handler_return"`
 	SP                  string `json:"sp"`
 	Technique           string `json:"technique"` // a name of Technique
+
+	Variables []docVariable `json:"variables,omitzero"` // with DocumentOptions.Variables: of the function itself, the innermost scope first
 }
 
 // docInline is a function inlined into a frame's function.
@@ -120,6 +123,13 @@ type docInline struct {
 	File     *string `json:"file"`
 	Function string  `json:"function"`
 	Line     *uint32 `json:"line"`
+
+	Symtool *docInlineExtra `json:"symtool,omitempty"` // with DocumentOptions.Variables
+}
+
+// docInlineExtra is what we add to the schema about an inlined function.
+type docInlineExtra struct {
+	Variables []docVariable `json:"variables"`
 }
 
 // docUnloadedAt is an unloaded module that was around an instruction.
@@ -131,25 +141,26 @@ type docUnloadedAt struct {
 func (m *documentMaker) threads() []docThread {
 	all := make([]docThread, len(m.r.Stacks))
 	for i := range m.r.Stacks {
-		all[i] = m.thread(&m.r.Stacks[i])
+		all[i] = m.thread(i)
 	}
 	return all
 }
 
-func (m *documentMaker) thread(s *walk.Stack) docThread {
+func (m *documentMaker) thread(stack int) docThread {
+	s := &m.r.Stacks[stack]
 	t := &m.d.Threads[s.Thread]
 	notes := s.Notes
 	if notes == nil {
 		notes = []string{}
 	}
 	return docThread{
-		FrameCount: len(s.Frames), Frames: docFrames{m: m, frames: s.Frames}, LastErrorValue: lastError(m.d, t),
+		FrameCount: len(s.Frames), Frames: docFrames{m: m, frames: s.Frames, stack: stack}, LastErrorValue: lastError(m.d, t),
 		ThreadID: t.ID, ThreadName: textOrNull(t.Name),
 		Symtool: docThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
 	}
 }
 
-func (m *documentMaker) frame(i int, f *walk.Frame) docFrame {
+func (m *documentMaker) frame(stack, i int, f *walk.Frame) docFrame {
 	doc := docFrame{
 		Frame: i, MissingSymbols: len(f.Names) == 0, Offset: m.hex(f.Inst), Trust: f.Trust.String(),
 		Symtool: docFrameExtra{
@@ -176,6 +187,9 @@ func (m *documentMaker) frame(i int, f *walk.Frame) docFrame {
 	}
 	if m.o.Registers {
 		doc.Registers = m.registers(f)
+	}
+	if m.o.Variables != nil {
+		m.variables(&doc, stack, i)
 	}
 	return doc
 }

@@ -22,6 +22,8 @@ type TextOptions struct {
 	// Ends adds what Breakpad does not print: ids and names of threads,
 	// unloaded modules, notes, and why each walk ended.
 	Ends bool
+
+	Variables *Variables // of each frame, behind it; nil for none
 }
 
 // WriteText writes a result as text in the form of Breakpad's
@@ -108,8 +110,9 @@ func (p *textWriter) stack(s *viewStack) {
 	n := 0
 	for i := range s.Frames {
 		f := &s.Frames[i]
-		n = p.frame(s, f, n)
+		n = p.frame(s, i, n)
 		p.put("    Found by: %s\n", p.foundBy(f))
+		p.variables(s, i, max(len(f.Names), 1)-1)
 		if p.o.Stack && i+1 < len(s.Frames) {
 			p.stackContents(f.SP, s.Frames[i+1].SP)
 		}
@@ -134,9 +137,10 @@ func (p *textWriter) threadLine(s *viewStack) {
 	p.put("\n")
 }
 
-// frame writes a frame and the functions that were inlined into it, the first of
+// frame writes frame i and the functions that were inlined into it, the first of
 // which has number n, and returns the number of the next.
-func (p *textWriter) frame(s *viewStack, f *walk.Frame, n int) int {
+func (p *textWriter) frame(s *viewStack, i, n int) int {
+	f := &s.Frames[i]
 	for k := range max(len(f.Names), 1) {
 		p.frameLine(f, k, n)
 		n++
@@ -145,6 +149,7 @@ func (p *textWriter) frame(s *viewStack, f *walk.Frame, n int) int {
 				p.put(" \n") // no name of its own
 			}
 			p.put("    Found by: inline record\n")
+			p.variables(s, i, k)
 		}
 	}
 	if p.o.Registers {
@@ -252,6 +257,7 @@ func (p *textWriter) brief() {
 			f := &stacks[i].Frames[k]
 			for name := range max(len(f.Names), 1) {
 				p.frameLine(f, name, n)
+				p.variables(&stacks[i], k, name)
 				n++
 			}
 		}

@@ -22,6 +22,7 @@ type view struct {
 
 type viewStack struct {
 	*walk.Stack
+	index     int  // in Result.Stacks
 	number    int  // of the thread, the writer of the dump not counted
 	requested bool // it crashed, or asked for the dump
 }
@@ -44,7 +45,7 @@ func newView(r *walk.Result) *view {
 		}
 	}
 	for i := range r.Stacks {
-		s := viewStack{Stack: &r.Stacks[i], number: r.Stacks[i].Thread}
+		s := viewStack{Stack: &r.Stacks[i], index: i, number: r.Stacks[i].Thread}
 		if s.Thread == writer {
 			continue
 		}

@@ -50,7 +50,7 @@ type TruthVariable struct {
 	Value          string        `json:"value"`
 	Target         string        `json:"target"`
 	Synthetic      bool          `json:"synthetic"`
-	Clobbered      bool          `json:"clobbered"`
+	Clobbered      []string      `json:"clobbered"` // registers
 	ConstAggregate bool          `json:"const_aggregate"`
 	Members        []TruthMember `json:"members"`
 	Loc            struct {

@@ -99,7 +99,7 @@ func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 	case formatMachine:
 		return report.WriteMachine(out, walked.Result)
 	}
-	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: w.registers}
+	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: w.registers, Variables: w.variables(walked.Result)}
 	if walked.Verdict != nil {
 		o.Verdict = walked.Verdict
 	}
@@ -110,7 +110,9 @@ func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 
 
 // textOf writes a dump for people.
 func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
-	if err := report.WriteText(out, walked.Result, w.text); err != nil {
+	o := w.text
+	o.Variables = w.variables(walked.Result)
+	if err := report.WriteText(out, walked.Result, o); err != nil {
 		return err
 	}
 	if w.trace {

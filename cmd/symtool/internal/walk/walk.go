@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/walk/dumpfile"
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/report"
+	"github.com/symtool/symtool/walk/show"
 	"github.com/symtool/symtool/walk/verify"
 )
 
@@ -49,6 +50,10 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.BoolFlag{Name: "brief", Usage: "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them"},
 			&cli.BoolFlag{Name: "registers", Usage: "print the registers of every frame: the default in text, unless\n--registers=false; by default, JSON has those of the topmost frame"},
 			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: print the bytes of the stack between frames"},
+			cli.Words(&cli.StringFlag{Name: "vars", Usage: "print the values of variables of every frame, as far as the symbols\nhave variables: `WHICH` is params or all"}, "params", varsAll),
+			&cli.StringSliceFlag{Name: "vars-redact", Usage: "with --vars: do not print values of variables, members and types\nwhose names match `PATTERN`; * matches any text; may be repeated"},
+			&cli.IntFlag{Name: "vars-depth", Usage: fmt.Sprintf("with --vars: print at most `N` structures in one another (default %d)", show.DefaultDepth)},
+			&cli.IntFlag{Name: "vars-length", Usage: fmt.Sprintf("with --vars: print at most `N` elements of an array, and 4 times as\nmany characters of a text (default %d)", show.DefaultLength)},
 			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"}, techniqueNames()...),
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
 			&cli.BoolFlag{Name: "trace", Usage: "print every step of every walk, and the reason for it"},
@@ -92,7 +97,10 @@ type walkCall struct {
 	threads    []uint32 // of --thread
 	crashed    bool     // --crashed-only
 	verbose    bool
-	trace      bool // --trace: the steps are in the output
+	trace      bool   // --trace: the steps are in the output
+	vars       string // --vars; "" without
+	show       show.Options
+	ctx        context.Context // of run
 	msgs       *cli.Messages
 	stdout     io.Writer
 
@@ -107,7 +115,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		},
 		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,
 	}
-	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkVerify} {
+	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkVerify, w.checkVars} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -162,11 +170,12 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 var onlyWalking = []string{
 	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
+	"vars", "vars-redact", "vars-depth", "vars-length",
 }
 
 // onlyPrinting lists the flags about printed walks. They do not apply to comparisons, which
 // print differences.
-var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing"}
+var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "vars", "vars-redact", "vars-depth", "vars-length"}
 
 func (w *walkCall) checkFormat(c *cli.Context) error {
 	w.format = walkFormats[c.String("format")]
@@ -224,6 +233,41 @@ func (w *walkCall) checkVerify(c *cli.Context) error {
 	return w.verify.Check()
 }
 
+// checkVars sets which variables are printed, and how.
+func (w *walkCall) checkVars(c *cli.Context) error {
+	if !c.IsSet("vars") {
+		for _, name := range []string{"vars-redact", "vars-depth", "vars-length"} {
+			if c.IsSet(name) {
+				return fmt.Errorf("--%s is for --vars", name)
+			}
+		}
+		return nil
+	}
+	if w.format == formatMachine {
+		return errors.New("--format machine has no place for --vars")
+	}
+	w.vars = c.String("vars")
+	w.show = show.Options{Depth: c.Int("vars-depth"), Length: c.Int("vars-length"), Redact: c.StringSlice("vars-redact")}
+	if c.IsSet("vars-depth") && w.show.Depth < 1 || c.IsSet("vars-length") && w.show.Length < 1 {
+		return errors.New("--vars-depth and --vars-length are at least 1")
+	}
+	if slices.Contains(w.show.Redact, "") {
+		return errors.New("--vars-redact is empty")
+	}
+	return nil
+}
+
+// variables returns the variables of a walk; nil without --vars.
+func (w *walkCall) variables(r *walk.Result) *report.Variables {
+	if w.vars == "" {
+		return nil
+	}
+	return report.NewVariables(r.Variables(w.ctx), w.vars == varsAll, w.show)
+}
+
+// varsAll is the value of --vars for parameters and local variables.
+const varsAll = "all"
+
 // parseTechniques parses the list of --techniques; nil means all.
 func parseTechniques(list string) (techniques []walk.Technique, err error) {
 	if list == "" {
@@ -263,6 +307,7 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 
 // run walks the dumps, or compares two outputs.
 func (w *walkCall) run(ctx context.Context) error {
+	w.ctx = ctx
 	out, err := cli.CreateOutput(w.output, w.stdout)
 	if err != nil {
 		return cli.OutputError(w.output, err)

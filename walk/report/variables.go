@@ -1,0 +1,147 @@
+package report
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/eval"
+	"github.com/symtool/symtool/walk/show"
+)
+
+// Variables are the variables of a walk's frames, and how they are written. They must not be used by
+// two outputs at once.
+type Variables struct {
+	of      *walk.Variables
+	printer *show.Printer
+	locals  bool
+}
+
+// NewVariables returns the variables of a walk: the parameters of functions, and the local variables
+// if locals is set. Addresses have the symbols of the walk.
+func NewVariables(of *walk.Variables, locals bool, o show.Options) *Variables {
+	o.Symbol = of.Symbol
+	return &Variables{of, show.New(o), locals}
+}
+
+// at returns the variables of a frame by place in Frame.Names, without those that are not written.
+func (v *Variables) at(stack, frame int) (*eval.Frame, [][]eval.Variable) {
+	f, all := v.of.Of(stack, frame)
+	for k := range all {
+		all[k] = slices.DeleteFunc(all[k], func(x eval.Variable) bool { return !v.locals && !x.Param })
+	}
+	return f, all
+}
+
+// maxTypeName limits the name of a type in text: those of C++ may have kilobytes.
+const maxTypeName = 100
+
+// variables writes the variables of the function at place k of a frame's names.
+func (p *textWriter) variables(s *viewStack, frame, k int) {
+	if p.o.Variables == nil {
+		return
+	}
+	f, all := p.o.Variables.at(s.index, frame)
+	if k >= len(all) || len(all[k]) == 0 {
+		return
+	}
+	p.put("    Variables:\n")
+	for i := range all[k] {
+		v := &all[k][i]
+		kind, hidden := "local", ""
+		if v.Param {
+			kind = "param"
+		}
+		if v.Hidden > 0 {
+			hidden = "  (hidden by another " + v.Name + ")"
+		}
+		name := v.Name
+		if name == "" {
+			name = "<anonymous>"
+		}
+		p.put("      %s (%s) %s = %s%s\n", kind, safe(shortened(show.TypeName(f.Info, v.Type))), safe(name), safe(p.o.Variables.printer.Text(f, v)), safe(hidden))
+	}
+}
+
+// shortened returns the first part of a long name.
+func shortened(name string) string {
+	if r := []rune(name); len(r) > maxTypeName {
+		return string(r[:maxTypeName-3]) + "..."
+	}
+	return name
+}
+
+// docVariable is a variable of a frame, or a member of one.
+type docVariable struct {
+	Name string `json:"name"` // of an element "[2]", of a base class "::Base", "<anonymous>" without one
+	Type string `json:"type"`
+	Kind string `json:"kind,omitempty"` // "param" or "local"; of variables
+	// Value is the value as text. A member that has members has none.
+	Value string `json:"value"`
+	// Bytes are in hexadecimal, in the order of memory, with ".." for each that is not known.
+	Bytes  string `json:"bytes"`
+	Status string `json:"status"` // "value", "optimized_out" or "unavailable"
+	Why    string `json:"why,omitempty"`
+	// Address is where the value is, if it is in memory.
+	Address *string `json:"address,omitempty"`
+
+	Depth  *int `json:"depth,omitempty"`  // of the block in its function, 0 is the innermost; of variables
+	Shadow int  `json:"shadow,omitempty"` // how many variables further in hide this one
+
+	Offset    *uint64 `json:"offset,omitempty"` // of a member, in what it is a member of
+	BitOffset *int    `json:"bit_offset,omitempty"`
+	BitSize   int     `json:"bit_size,omitempty"` // of a bit field
+
+	Members          []docVariable `json:"members,omitempty"`
+	MembersTruncated bool          `json:"members_truncated,omitempty"`
+}
+
+// variables adds the variables of a frame.
+func (m *documentMaker) variables(doc *docFrame, stack, frame int) {
+	f, all := m.o.Variables.at(stack, frame)
+	doc.Symtool.Variables = []docVariable{}
+	for k := range all {
+		list := make([]docVariable, len(all[k]))
+		for i := range all[k] {
+			list[i] = m.variable(f, &all[k][i])
+		}
+		if k == len(all)-1 {
+			doc.Symtool.Variables = list
+		} else {
+			doc.Inlines[k].Symtool = &docInlineExtra{list}
+		}
+	}
+	for k := range doc.Inlines {
+		if doc.Inlines[k].Symtool == nil {
+			doc.Inlines[k].Symtool = &docInlineExtra{[]docVariable{}}
+		}
+	}
+}
+
+func (m *documentMaker) variable(f *eval.Frame, v *eval.Variable) docVariable {
+	n := m.o.Variables.printer.Tree(f, v)
+	doc := m.node(&n)
+	doc.Kind, doc.Depth, doc.Shadow = "local", &v.Block, v.Hidden
+	if v.Param {
+		doc.Kind = "param"
+	}
+	return doc
+}
+
+// node is a variable or a member.
+func (m *documentMaker) node(n *show.Node) docVariable {
+	doc := docVariable{
+		Name: n.Name, Type: n.Type, Value: n.Value, Bytes: n.Bytes, Status: n.Status.String(), Why: n.Why, MembersTruncated: n.Cut,
+	}
+	if n.InMemory {
+		doc.Address = m.hexPtr(n.Address)
+	}
+	if n.BitSize > 0 {
+		doc.BitOffset, doc.BitSize = &n.BitOffset, n.BitSize
+	}
+	for i := range n.Members {
+		member := m.node(&n.Members[i])
+		member.Offset = &n.Members[i].Offset
+		doc.Members = append(doc.Members, member)
+	}
+	return doc
+}

@@ -1,0 +1,118 @@
+package show
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed rules.txt
+var ruleText string
+
+// rule is a line of rules.txt.
+type rule struct {
+	pattern string
+	shape   string
+	paths   map[string][]string // by part of the shape
+	element int                 // the argument of the type's name that is the type of elements; 0: what data points to
+}
+
+// shapes are the parts that each shape must have.
+var shapes = map[string][]string{
+	"string": {"data"}, "sequence": {"data"}, "array": {"data"}, "pointer": {"data"}, "optional": {"some", "data"},
+	"count": {"size"}, "one": {"data"}, "dynamic": {"type", "data"},
+}
+
+// rules returns those of rules.txt.
+var rules = sync.OnceValue(func() []rule {
+	all, err := parseRules(ruleText)
+	if err != nil {
+		panic("walk/show: " + err.Error())
+	}
+	return all
+})
+
+// parseRules reads rules. Patterns end where two spaces begin: names of types have single ones.
+func parseRules(text string) (all []rule, err error) {
+	for n, line := range strings.Split(text, "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		pattern, rest, _ := strings.Cut(line, "  ")
+		words := strings.Fields(rest)
+		if len(words) == 0 || shapes[words[0]] == nil {
+			return nil, fmt.Errorf("rules.txt:%d: no shape", n+1)
+		}
+		r := rule{pattern: pattern, shape: words[0], paths: map[string][]string{}}
+		for _, word := range words[1:] {
+			key, value, ok := strings.Cut(word, "=")
+			switch key {
+			case "element":
+				r.element, err = strconv.Atoi(value)
+			case "data", "size", "end", "some", "type":
+				r.paths[key] = strings.Split(value, ".")
+			default:
+				ok = false
+			}
+			if !ok || err != nil {
+				return nil, fmt.Errorf("rules.txt:%d: %q", n+1, word)
+			}
+		}
+		for _, part := range shapes[r.shape] {
+			if r.paths[part] == nil {
+				return nil, fmt.Errorf("rules.txt:%d: no %s", n+1, part)
+			}
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// matches reports whether a name is that of a pattern, in which * stands for any text.
+func matches(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	if !strings.HasPrefix(name, parts[0]) {
+		return false
+	}
+	name = name[len(parts[0]):]
+	for i, part := range parts[1:] {
+		if i == len(parts)-2 {
+			return strings.HasSuffix(name, part)
+		}
+		at := strings.Index(name, part)
+		if at < 0 {
+			return false
+		}
+		name = name[at+len(part):]
+	}
+	return name == ""
+}
+
+// argument returns argument n, from 1, of a name with arguments: "u8" of "Vec<u8, Global>".
+func argument(name string, n int) string {
+	_, rest, ok := strings.Cut(name, "<")
+	if !ok {
+		return ""
+	}
+	depth, from := 0, 0
+	for i, c := range rest {
+		switch c {
+		case '<', '(', '[':
+			depth++
+		case '>', ')', ']':
+			depth--
+		}
+		if depth < 0 || depth == 0 && c == ',' {
+			if n--; n == 0 {
+				return strings.TrimSpace(rest[from:i])
+			}
+			from = i + 1
+		}
+		if depth < 0 {
+			break
+		}
+	}
+	return ""
+}

@@ -1,0 +1,312 @@
+package show
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/eval"
+)
+
+// number returns the bytes of a scalar as numbers of a 64-bit half each, the lower one first.
+func (s *showing) number(b []byte, t *vars.Type) (lo, hi uint64) {
+	big := s.f.BigEndian()
+	switch t.Order {
+	case vars.BigEndian:
+		big = true
+	case vars.LittleEndian:
+		big = false
+	}
+	for i := range b {
+		c := uint64(b[i])
+		if big {
+			c = uint64(b[len(b)-1-i])
+		}
+		if i < 8 {
+			lo |= c << (8 * i)
+		} else if i < 16 {
+			hi |= c << (8 * (i - 8))
+		}
+	}
+	return lo, hi
+}
+
+// signed extends the sign of a number of size bytes.
+func signed(v uint64, size int) int64 {
+	if size <= 0 || size >= 8 {
+		return int64(v)
+	}
+	return int64(v<<(64-8*size)) >> (64 - 8*size)
+}
+
+// scalar shows a value that has no parts, and is known.
+func (s *showing) scalar(v eval.Value, t *vars.Type, depth int) string {
+	lo, hi := s.number(v.Bytes, t)
+	switch t.Kind {
+	case vars.Pointer, vars.Reference, vars.RValueRef:
+		return s.pointer(lo, t, depth)
+	case vars.Enum:
+		return s.enum(t, lo, len(v.Bytes))
+	case vars.MemberPtr:
+		return s.memberPointer(v, t, lo)
+	case vars.Base:
+		return s.base(t, v.Bytes, lo, hi)
+	}
+	return "0x" + strconv.FormatUint(lo, 16)
+}
+
+func (s *showing) base(t *vars.Type, b []byte, lo, hi uint64) string {
+	switch t.Encoding {
+	case vars.Boolean:
+		if lo < 2 {
+			return strconv.FormatBool(lo == 1)
+		}
+	case vars.Float:
+		return s.float(lo, hi, len(b))
+	case vars.ComplexFloat:
+		half := len(b) / 2
+		if half == 4 || half == 8 || half == 16 {
+			re, reHi := s.number(b[:half], t)
+			im, imHi := s.number(b[half:], t)
+			imaginary := s.float(im, imHi, half)
+			if !strings.HasPrefix(imaginary, "-") {
+				imaginary = "+" + imaginary
+			}
+			return s.float(re, reHi, half) + imaginary + "i"
+		}
+	case vars.Signed:
+		return integer(lo, hi, len(b), true)
+	case vars.SignedChar, vars.UnsignedChar:
+		n := integer(lo, hi, len(b), t.Encoding == vars.SignedChar)
+		if c := character(lo, len(b)); c != "" {
+			return n + " " + c
+		}
+		return n
+	case vars.UTF, vars.UCS, vars.ASCII:
+		if c := character(lo, len(b)); c != "" {
+			return c
+		}
+	case vars.Address:
+		return "0x" + strconv.FormatUint(lo, 16)
+	}
+	return integer(lo, hi, len(b), false)
+}
+
+// integer shows an integer of up to 16 bytes.
+func integer(lo, hi uint64, size int, withSign bool) string {
+	switch {
+	case size > 8:
+		n := new(big.Int).SetUint64(hi)
+		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(lo))
+		if withSign && hi>>63 != 0 {
+			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), 128))
+		}
+		return n.String()
+	case withSign:
+		return strconv.FormatInt(signed(lo, size), 10)
+	}
+	return strconv.FormatUint(lo, 10)
+}
+
+// float shows a floating-point number.
+func (s *showing) float(lo, hi uint64, size int) string {
+	switch {
+	case size == 4:
+		return strconv.FormatFloat(float64(math.Float32frombits(uint32(lo))), 'g', -1, 32)
+	case size == 8:
+		return strconv.FormatFloat(math.Float64frombits(lo), 'g', -1, 64)
+	case size >= 10 && (s.f.Arch == arch.X86 || s.f.Arch == arch.X86_64):
+		return x87(lo, hi)
+	}
+	return "0x" + strconv.FormatUint(hi, 16) + strings.Repeat("0", (bits.LeadingZeros64(lo|1))/4) + strconv.FormatUint(lo, 16)
+}
+
+// x87 shows a number of the x87.
+func x87(lo, hi uint64) string {
+	sign := ""
+	if hi>>15&1 != 0 {
+		sign = "-"
+	}
+	exponent := int(hi & 0x7fff)
+	switch {
+	case exponent == 0x7fff && lo<<1 == 0:
+		return sign + "Inf"
+	case exponent == 0x7fff:
+		return "NaN"
+	}
+	f := new(big.Float).SetPrec(64).SetUint64(lo)
+	return sign + f.SetMantExp(f, exponent-16383-63).Text('g', -1)
+}
+
+// enum shows a value by its name, or as a sum of those that have one bit.
+func (s *showing) enum(t *vars.Type, lo uint64, size int) string {
+	v := signed(lo, size)
+	for _, e := range t.Enumerators {
+		if e.Value == v || uint64(e.Value) == lo {
+			return s.enumerator(t, e.Name)
+		}
+	}
+	left, names := lo, []string{}
+	for _, e := range t.Enumerators {
+		if bit := uint64(e.Value); bits.OnesCount64(bit) == 1 && left&bit != 0 {
+			left &^= bit
+			names = append(names, s.enumerator(t, e.Name))
+		}
+	}
+	number := strconv.FormatInt(v, 10)
+	switch {
+	case len(names) == 0:
+		return "(" + t.Name + ") " + number
+	case left != 0:
+		names = append(names, "0x"+strconv.FormatUint(left, 16))
+	}
+	return strings.Join(names, " | ")
+}
+
+// enumerator returns a name in its scope, as C++ writes it. C and Fortran have no such scopes, but
+// enumerators of C++ without them are found by the same name.
+func (s *showing) enumerator(t *vars.Type, name string) string {
+	if at := strings.LastIndex(t.Name, "::"); at >= 0 && !strings.Contains(name, "::") {
+		return t.Name + "::" + name
+	}
+	return name
+}
+
+// pointer shows an address, its symbol, and the text that it points to.
+func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
+	out := "0x" + strconv.FormatUint(addr, 16)
+	refers := t.Kind != vars.Pointer || strings.HasPrefix(t.Name, "&")
+	if refers {
+		out = "@" + out
+	}
+	if addr == 0 {
+		return out
+	}
+	if s.o.Symbol != nil {
+		if name := s.o.Symbol(addr); name != "" {
+			out += " <" + name + ">"
+		}
+	}
+	elem, _ := eval.Plain(s.in, t.Elem)
+	switch {
+	case elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function:
+	case !refers && isCharacter(elem) && !strings.HasPrefix(t.Name, "*"): // Rust and Go end no text by zeros
+		if text := s.terminated(addr, elem); text != "" {
+			out += " " + text
+		}
+	case refers && !s.following:
+		out += ": " + s.target(addr, t.Elem, depth)
+	}
+	return out
+}
+
+// target shows what is at an address.
+func (s *showing) target(addr uint64, id vars.TypeID, depth int) string {
+	size, ok := eval.SizeOf(s.in, id, s.f.Arch.PtrSize)
+	if !ok || depth >= s.o.Depth {
+		return "..."
+	}
+	outer := s.following
+	s.following = true
+	text := s.text(s.f.Read(addr, int(min(size, eval.MaxValue))), id, depth+1)
+	s.following = outer
+	return text
+}
+
+// isCharacter reports whether a type is that of the characters of texts.
+func isCharacter(t *vars.Type) bool {
+	if t.Kind != vars.Base {
+		return false
+	}
+	switch t.Encoding {
+	case vars.SignedChar, vars.UnsignedChar:
+		return t.Size == 1
+	case vars.UTF:
+		return t.Size == 1 || t.Size == 2 || t.Size == 4
+	}
+	return t.Name == "wchar_t"
+}
+
+// terminated shows the text at an address, which ends with a zero; "" if the dump does not have it.
+func (s *showing) terminated(addr uint64, t *vars.Type) string {
+	size, most := int(t.Size), 4*s.o.Length
+	v := s.f.Read(addr, size*(most+1))
+	known := 0
+	for known < len(v.Bytes) && v.Known(known) {
+		known++
+	}
+	if known < size {
+		return ""
+	}
+	codes := s.codes(v.Bytes[:known/size*size], t)
+	if end := slices.Index(codes, 0); end >= 0 {
+		return s.characters(codes[:end], t, false)
+	}
+	return s.characters(codes[:min(len(codes), most)], t, true)
+}
+
+// codes returns the numbers of characters.
+func (s *showing) codes(b []byte, t *vars.Type) []uint64 {
+	size := int(t.Size)
+	codes := make([]uint64, 0, len(b)/size)
+	for ; len(b) >= size; b = b[size:] {
+		lo, _ := s.number(b[:size], t)
+		codes = append(codes, lo)
+	}
+	return codes
+}
+
+// characters shows characters as text; cut says that there are more.
+func (s *showing) characters(codes []uint64, t *vars.Type, cut bool) string {
+	var text []byte
+	if t.Size == 1 {
+		for _, c := range codes {
+			text = append(text, byte(c))
+		}
+	} else {
+		text = runes(codes)
+	}
+	if cut {
+		return quote(text) + "..."
+	}
+	return quote(text)
+}
+
+// limited shows the first characters of bytes that are text.
+func (s *showing) limited(b []byte, v *eval.Value) string {
+	if !v.Whole() {
+		return partly(v)
+	}
+	if most := 4 * s.o.Length; len(b) > most {
+		return quote(b[:most]) + "..."
+	}
+	return quote(b)
+}
+
+// memberPointer shows a pointer to a member: its offset, or a function with what is to be added to
+// the object's address (Itanium C++ ABI, section 2.3).
+func (s *showing) memberPointer(v eval.Value, t *vars.Type, lo uint64) string {
+	if len(v.Bytes) != 2*s.f.Arch.PtrSize {
+		if signed(lo, len(v.Bytes)) == -1 {
+			return "nullptr"
+		}
+		return "offset " + strconv.FormatUint(lo, 10)
+	}
+	word, _ := s.number(v.Bytes[:s.f.Arch.PtrSize], t)
+	adjust, _ := s.number(v.Bytes[s.f.Arch.PtrSize:], t)
+	out := "0x" + strconv.FormatUint(word, 16)
+	if s.o.Symbol != nil && word != 0 {
+		if name := s.o.Symbol(word); name != "" {
+			out += " <" + name + ">"
+		}
+	}
+	if adjust != 0 {
+		out += ", this adjustment " + strconv.FormatInt(signed(adjust, s.f.Arch.PtrSize), 10)
+	}
+	return out
+}

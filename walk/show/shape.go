@@ -1,0 +1,248 @@
+package show
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/eval"
+)
+
+// part is a part of a shape: the value of a member.
+type part struct {
+	value eval.Value
+	id    vars.TypeID
+	plain *vars.Type
+}
+
+// ruleOf returns the rule of a value, and its parts; nil without one.
+func (s *showing) ruleOf(v eval.Value, id, plain vars.TypeID) (*rule, map[string]part) {
+	t := &s.in.Types[plain]
+	if t.Kind != vars.Struct && t.Kind != vars.Class || !v.Whole() {
+		return nil, nil
+	}
+	all := rules()
+	for i := range all {
+		r := &all[i]
+		if !matches(r.pattern, t.Name) && !(s.in.Types[id].Name != "" && matches(r.pattern, s.in.Types[id].Name)) {
+			continue
+		}
+		if parts := s.parts(r, v, plain); parts != nil {
+			return r, parts
+		}
+	}
+	return nil, nil
+}
+
+// parts returns the values at the paths of a rule; nil if one does not exist, is not known or is not
+// of the kind that its shape needs.
+func (s *showing) parts(r *rule, v eval.Value, id vars.TypeID) map[string]part {
+	parts := make(map[string]part, len(r.paths))
+	for key, path := range r.paths {
+		p, ok := s.follow(part{value: v, id: id}, path)
+		if !ok || !p.value.Whole() || p.plain == nil || len(p.value.Bytes) == 0 && key != "data" {
+			return nil
+		}
+		needsPointer := key == "data" && r.shape != "array" && r.shape != "one" && r.shape != "optional" || key == "end" || key == "type"
+		if needsPointer && p.plain.Kind != vars.Pointer {
+			return nil
+		}
+		if (key == "size" || key == "some") && p.plain.Kind != vars.Base {
+			return nil
+		}
+		parts[key] = p
+	}
+	return parts
+}
+
+// follow returns the member at a path. A member is also looked for in base classes and in members
+// without a name.
+func (s *showing) follow(from part, path []string) (part, bool) {
+	for _, step := range path {
+		next, ok := s.step(from, step, maxSteps)
+		if !ok {
+			return part{}, false
+		}
+		from = next
+	}
+	from.plain, _ = eval.Plain(s.in, from.id)
+	return from, true
+}
+
+// maxSteps limits how deep a member is looked for in base classes.
+const maxSteps = 8
+
+func (s *showing) step(from part, name string, depth int) (part, bool) {
+	t, _ := eval.Plain(s.in, from.id)
+	if t == nil || depth == 0 || t.Kind != vars.Struct && t.Kind != vars.Class && t.Kind != vars.Union {
+		return part{}, false
+	}
+	for i := range t.Members {
+		m := &t.Members[i]
+		if m.Name == name && !m.Base {
+			v, ok := s.f.Member(&from.value, m)
+			return part{value: v, id: m.Type}, ok
+		}
+	}
+	for i := len(t.Members) - 1; i >= 0; i-- { // a tuple's first element is in its last base class
+		m := &t.Members[i]
+		if !m.Base && m.Name != "" {
+			continue
+		}
+		if v, ok := s.f.Member(&from.value, m); ok {
+			if p, ok := s.step(part{value: v, id: m.Type}, name, depth-1); ok {
+				return p, true
+			}
+		}
+	}
+	return part{}, false
+}
+
+// word returns a part as a number.
+func (s *showing) word(p part) uint64 {
+	lo, _ := s.number(p.value.Bytes, p.plain)
+	return lo
+}
+
+// shape shows a value by its rule.
+func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.TypeID, depth int) string {
+	data := parts["data"]
+	switch r.shape {
+	case "string":
+		return s.stringShape(parts)
+	case "sequence":
+		return s.sequence(r, parts, id, depth)
+	case "array", "one":
+		return s.text(data.value, data.id, depth+1)
+	case "optional":
+		if s.word(parts["some"]) == 0 {
+			return "none"
+		}
+		return s.text(data.value, data.id, depth+1)
+	case "pointer":
+		return s.smartPointer(data, depth)
+	case "count":
+		return "{" + count(s.word(parts["size"])) + "}"
+	}
+	if s.word(data) == 0 && s.word(parts["type"]) == 0 { // dynamic
+		return "nil"
+	}
+	t, _ := eval.Plain(s.in, id)
+	return s.structure(v, t, id, depth)
+}
+
+// count returns a number of elements for people.
+func count(n uint64) string {
+	if n == 1 {
+		return "1 element"
+	}
+	return strconv.FormatUint(n, 10) + " elements"
+}
+
+// stringShape shows the text of a string.
+func (s *showing) stringShape(parts map[string]part) string {
+	data := parts["data"]
+	elem, _ := eval.Plain(s.in, data.plain.Elem)
+	if elem == nil || elem.Kind != vars.Base || elem.Size < 1 || elem.Size > 4 {
+		return "<text of another type>"
+	}
+	addr := s.word(data)
+	size, ok := parts["size"]
+	if !ok {
+		return s.terminated(addr, elem)
+	}
+	n := s.word(size)
+	if n == 0 {
+		return quote(nil)
+	}
+	most := min(n, uint64(4*s.o.Length))
+	v := s.f.Read(addr, int(most*elem.Size))
+	known := 0
+	for known < len(v.Bytes) && v.Known(known) {
+		known++
+	}
+	if known < int(elem.Size) {
+		return missing(&v)
+	}
+	codes := s.codes(v.Bytes[:known/int(elem.Size)*int(elem.Size)], elem)
+	return s.characters(codes, elem, uint64(len(codes)) < n)
+}
+
+// sequence shows the elements that a pointer leads to.
+func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth int) string {
+	data := parts["data"]
+	elem := data.plain.Elem
+	if r.element > 0 {
+		t, _ := eval.Plain(s.in, id)
+		if elem = s.typeNamed(argument(t.Name, r.element)); elem == 0 {
+			return "{elements of a type that is not known}"
+		}
+	}
+	size, ok := eval.SizeOf(s.in, elem, s.f.Arch.PtrSize)
+	if !ok || size > eval.MaxValue {
+		return "{...}"
+	}
+	addr, n := s.word(data), uint64(0)
+	if end, ok := parts["end"]; ok {
+		if last := s.word(end); last < addr || size == 0 || (last-addr)%size != 0 {
+			return "<damaged: it ends before it begins>"
+		} else {
+			n = (last - addr) / size
+		}
+	} else {
+		n = s.word(parts["size"])
+	}
+	marks := [3]string{"{", ", ", "}"}
+	switch s.languageOf(s.in, id) {
+	case langRust:
+		marks = [3]string{"[", ", ", "]"}
+	case langGo:
+		marks = [3]string{"[", " ", "]"}
+	}
+	title := ""
+	if n > uint64(s.o.Length) {
+		title = count(n) + " "
+	}
+	if n == 0 || size == 0 {
+		return title + marks[0] + marks[2]
+	}
+	if depth >= s.o.Depth {
+		return title + marks[0] + "..." + marks[2]
+	}
+	// One more than is shown says that there are more.
+	read := min(n, uint64(s.o.Length)+1, eval.MaxValue/size)
+	v := s.f.Read(addr, int(read*size))
+	if v.Status() != eval.HasValue {
+		return title + missing(&v)
+	}
+	return title + s.elements(v, elem, int(size), nil, marks, depth+1)
+}
+
+// smartPointer shows a pointer, and what it points to.
+func (s *showing) smartPointer(data part, depth int) string {
+	addr := s.word(data)
+	if addr == 0 {
+		return "nullptr"
+	}
+	out := s.pointer(addr, data.plain, depth)
+	elem, _ := eval.Plain(s.in, data.plain.Elem)
+	if s.following || elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function || strings.HasPrefix(out, "@") {
+		return out
+	}
+	return out + ": " + s.target(addr, data.plain.Elem, depth)
+}
+
+// typeNamed returns the type with a name, 0 without one.
+func (s *showing) typeNamed(name string) vars.TypeID {
+	names := s.names[s.in]
+	if names == nil {
+		names = map[string]vars.TypeID{}
+		for i := range s.in.Types {
+			if t := &s.in.Types[i]; t.Name != "" && !t.Incomplete {
+				names[t.Name] = vars.TypeID(i)
+			}
+		}
+		s.names[s.in] = names
+	}
+	return names[name]
+}

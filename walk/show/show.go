@@ -1,0 +1,160 @@
+// Package show shows values of variables: as text in the manner of their language, and as a tree of
+// members. Well-known types of C++, Rust and Go are shown by what they stand for, by the rules in
+// rules.txt: a std::string by its text.
+//
+// Values come from the memory of a process that crashed. Whatever they are, the text has no
+// character that a terminal might act on, and its length and the work for it are limited.
+package show
+
+import (
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/eval"
+)
+
+// The defaults of Options.
+const (
+	DefaultDepth  = 8
+	DefaultLength = 32
+)
+
+// Options configures how values are shown. The zero value uses the defaults.
+type Options struct {
+	Depth  int // how many structures in one another are shown; 0 is DefaultDepth
+	Length int // how many elements of an array, and four times as many characters; 0 is DefaultLength
+	// Redact are patterns of names of variables, members and types whose values are not shown. In a
+	// pattern, * stands for any text; capital letters do not differ from small ones.
+	Redact []string
+	// Symbol returns the symbol that an address is in, "" without one. Nil: there are none.
+	Symbol func(addr uint64) string
+}
+
+// Printer shows the values of variables. It must not be used concurrently.
+type Printer struct {
+	o      Options
+	redact []string
+
+	names map[*vars.Info]map[string]vars.TypeID // types by name, of modules of which one was needed
+	langs map[langKey]language
+}
+
+// New returns a Printer.
+func New(o Options) *Printer {
+	if o.Depth <= 0 {
+		o.Depth = DefaultDepth
+	}
+	if o.Length <= 0 {
+		o.Length = DefaultLength
+	}
+	p := &Printer{o: o, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[langKey]language{}}
+	for _, pattern := range o.Redact {
+		p.redact = append(p.redact, strings.ToLower(pattern))
+	}
+	return p
+}
+
+// maxParts limits the members, elements and targets of pointers that are shown of one variable.
+const maxParts = 400
+
+// Redacted is the text of a value that Options.Redact names.
+const Redacted = "<redacted>"
+
+// Text returns the value of a variable of a frame as text.
+func (p *Printer) Text(f *eval.Frame, v *eval.Variable) string {
+	if p.isRedacted(f.Info, v.Name, v.Type) {
+		return Redacted
+	}
+	s := p.start(f)
+	return s.text(v.Value, v.Type, 0)
+}
+
+// start begins with a variable.
+func (p *Printer) start(f *eval.Frame) *showing {
+	return &showing{Printer: p, f: f, in: f.Info, left: maxParts}
+}
+
+// isRedacted reports whether a value is not to be shown.
+func (p *Printer) isRedacted(in *vars.Info, name string, id vars.TypeID) bool {
+	if len(p.redact) == 0 {
+		return false
+	}
+	name, of := strings.ToLower(name), strings.ToLower(TypeName(in, id))
+	for _, pattern := range p.redact {
+		if name != "" && matches(pattern, name) || matches(pattern, of) {
+			return true
+		}
+	}
+	return false
+}
+
+// showing is the work on one variable.
+type showing struct {
+	*Printer
+	f         *eval.Frame
+	in        *vars.Info
+	left      int  // of maxParts
+	following bool // what is shown is what a pointer leads to
+}
+
+// missing says why a value is not shown.
+func missing(v *eval.Value) string {
+	word := "<optimized out"
+	if v.Status() == eval.NotInDump {
+		word = "<unavailable"
+	}
+	if v.Why != "" {
+		word += ": " + v.Why
+	}
+	return word + ">"
+}
+
+// partly shows a scalar of which not all bytes are known.
+func partly(v *eval.Value) string { return "<partly known: " + v.Hex() + ">" }
+
+// text returns a value as text.
+func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
+	if s.left--; s.left < 0 {
+		return "..."
+	}
+	if len(s.redact) > 0 && s.isRedacted(s.in, "", id) {
+		return Redacted
+	}
+	t, plain := eval.Plain(s.in, id)
+	switch {
+	case t == nil || v.Status() != eval.HasValue || len(v.Bytes) == 0 && len(v.States) == 0 && v.Why != "":
+		return missing(&v)
+	case v.Pointee != nil:
+		return "<no address> -> " + s.pointee(v.Pointee, t, depth)
+	}
+	if r, parts := s.ruleOf(v, id, plain); r != nil {
+		return s.shape(r, parts, v, id, depth)
+	}
+	switch t.Kind {
+	case vars.Struct, vars.Class, vars.Union:
+		return s.structure(v, t, id, depth)
+	case vars.Array, vars.Vector:
+		return s.array(v, t, plain, depth)
+	case vars.String:
+		return s.limited(v.Bytes, &v)
+	}
+	if !v.Whole() {
+		return partly(&v)
+	}
+	return s.scalar(v, t, depth)
+}
+
+// pointee shows what a pointer that exists nowhere points to.
+func (s *showing) pointee(to *eval.Pointee, t *vars.Type, depth int) string {
+	if to.Var == 0 {
+		return s.limited(to.Value.Bytes, &to.Value)
+	}
+	id := s.in.Vars[to.Var].Type
+	if s.isRedacted(s.in, s.in.Vars[to.Var].Name, id) {
+		return Redacted
+	}
+	if size, ok := eval.SizeOf(s.in, t.Elem, s.f.Arch.PtrSize); ok && to.Offset != 0 && to.Offset > 0 {
+		return s.text(to.Value.Part(int(to.Offset), int(size)), t.Elem, depth+1)
+	}
+	return s.text(to.Value, id, depth+1)
+}

@@ -1,0 +1,136 @@
+package show
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/eval"
+)
+
+// Types of the tests.
+const (
+	tInt vars.TypeID = iota + 1
+	tChar
+	tCharPtr
+	tPoint
+	tString
+	tArray
+	tEnum
+	tText
+	tAccount
+	tBits
+)
+
+func testFrame() *eval.Frame {
+	in := &vars.Info{Types: []vars.Type{{},
+		tInt:     {Kind: vars.Base, Name: "int", Size: 4, HasSize: true, Encoding: vars.Signed},
+		tChar:    {Kind: vars.Base, Name: "char", Size: 1, HasSize: true, Encoding: vars.SignedChar},
+		tCharPtr: {Kind: vars.Pointer, Elem: tChar},
+		tPoint:   {Kind: vars.Struct, Name: "Point", Size: 8, HasSize: true, Members: []vars.Member{{Name: "x", Type: tInt}, {Name: "y", Type: tInt, Offset: 4}}},
+		tString: {Kind: vars.Class, Name: "std::string_view", Size: 16, HasSize: true,
+			Members: []vars.Member{{Name: "_M_len", Type: tInt}, {Name: "_M_str", Type: tCharPtr, Offset: 8}}},
+		tArray:   {Kind: vars.Array, Elem: tInt, Dims: []vars.Dim{{Count: vars.Bound{Kind: vars.ConstBound, Value: 6}}}},
+		tEnum:    {Kind: vars.Enum, Name: "Flags", Elem: tInt, Enumerators: []vars.Enumerator{{Name: "A", Value: 1}, {Name: "B", Value: 2}, {Name: "C", Value: 3}}},
+		tText:    {Kind: vars.Array, Elem: tChar, Dims: []vars.Dim{{Count: vars.Bound{Kind: vars.ConstBound, Value: 8}}}},
+		tAccount: {Kind: vars.Struct, Name: "Account", Size: 16, HasSize: true, Members: []vars.Member{{Name: "id", Type: tPoint}, {Name: "Password", Type: tText, Offset: 8}}},
+		tBits:    {Kind: vars.Struct, Name: "Bits", Size: 4, HasSize: true, Members: []vars.Member{{Name: "low", Type: tInt, BitSize: 3}, {Name: "high", Type: tInt, BitSize: 5, BitOffset: 3}}},
+	}}
+	m := dump.NewMemory(binary.LittleEndian, []dump.Region{{Addr: 0x1000, Data: []byte("a\x1b[31m\"z\x00")}})
+	return &eval.Frame{Arch: arch.X86_64, Memory: &m, Info: in}
+}
+
+func words(all ...uint64) (b []byte) {
+	for _, w := range all {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+func variable(t vars.TypeID, name string, b []byte) *eval.Variable {
+	return &eval.Variable{Variable: &vars.Variable{Name: name, Type: t}, Value: eval.Value{Bytes: b}}
+}
+
+func TestText(t *testing.T) {
+	for _, tt := range []struct {
+		t    vars.TypeID
+		b    []byte
+		want string
+	}{
+		{tInt, []byte{0xfe, 0xff, 0xff, 0xff}, "-2"},
+		{tChar, []byte{'A'}, "65 'A'"},
+		{tChar, []byte{0x1b}, `27 '\x1b'`},
+		{tCharPtr, words(0x1000), `0x1000 <sym> "a\x1b[31m\"z"`},
+		{tCharPtr, words(0), "0x0"},
+		{tPoint, words(7<<32 | 3), "{x = 3, y = 7}"},
+		{tString, words(2, 0x1000), `"a\x1b"`},
+		{tString, words(2, 0x9000), "<unavailable: the dump does not have the memory at 0x9000>"},
+		{tArray, words(1<<32, 5<<32|5, 5<<32|5), "{0, 1, 5 <4 times>}"},
+		{tEnum, []byte{3, 0, 0, 0}, "C"},
+		{tEnum, []byte{5, 0, 0, 0}, "A | 0x4"},
+		{tEnum, []byte{8, 0, 0, 0}, "(Flags) 8"},
+		{tText, []byte("ab\x00\x00\x00\x00\x00\x00"), `"ab"`},
+		{tBits, []byte{0b10111_101, 0, 0, 0}, "{low = -3, high = -9}"},
+	} {
+		p := New(Options{Symbol: func(uint64) string { return "sym" }})
+		if got := p.Text(testFrame(), variable(tt.t, "v", tt.b)); got != tt.want {
+			t.Errorf("%d: got %s, want %s", tt.t, got, tt.want)
+		}
+	}
+}
+
+// What a pattern names is in no text and in no bytes.
+func TestRedact(t *testing.T) {
+	b := append(words(1), "hunter2\x00"...)
+	p := New(Options{Redact: []string{"pass*"}})
+	v := variable(tAccount, "a", b)
+	if got := p.Text(testFrame(), v); got != `{id = {x = 1, y = 0}, Password = <redacted>}` {
+		t.Error(got)
+	}
+	n := p.Tree(testFrame(), v)
+	if n.Bytes != "0100000000000000"+strings.Repeat("..", 8) || n.Members[1].Bytes != strings.Repeat("..", 8) || n.Members[1].Value != Redacted || n.Members[1].Members != nil {
+		t.Errorf("%+v", n)
+	}
+	if got := p.Text(testFrame(), variable(tInt, "PassCode", []byte{1, 0, 0, 0})); got != Redacted {
+		t.Error(got)
+	}
+	if got := New(Options{Redact: []string{"point"}}).Text(testFrame(), v); !strings.HasPrefix(got, "{id = <redacted>") {
+		t.Error(got)
+	}
+}
+
+func TestRules(t *testing.T) {
+	if len(rules()) < 30 {
+		t.Errorf("%d rules", len(rules()))
+	}
+	for _, bad := range []string{"a", "a  other data=x", "a  string", "a  string data=x colour=y", "a  sequence data=x element=y"} {
+		if _, err := parseRules(bad); err == nil {
+			t.Errorf("no error for %q", bad)
+		}
+	}
+	if !matches("std::*map<*", "std::multimap<int>") || matches("std::*map<*", "std::set<int>") || matches("string", "string2") {
+		t.Error("matches")
+	}
+	if got := argument("Vec<(u8, A<B, C>), Global>", 1); got != "(u8, A<B, C>)" {
+		t.Error(got)
+	}
+	if got := lastPart("a::b<c::d>::E<f::g>"); got != "E<f::g>" {
+		t.Error(got)
+	}
+}
+
+func TestTypeName(t *testing.T) {
+	in := &vars.Info{Types: []vars.Type{{}, {Kind: vars.Base, Name: "char"}, {Kind: vars.Const, Elem: 1}, {Kind: vars.Pointer, Elem: 2},
+		{Kind: vars.Const, Elem: 3}, {Kind: vars.Function, Elem: 1, Params: []vars.TypeID{3}}, {Kind: vars.Pointer, Elem: 5}, {Kind: vars.Pointer, Elem: 7}}}
+	for id, want := range map[vars.TypeID]string{3: "const char *", 4: "const char * const", 6: "char (*)(const char *)"} {
+		if got := TypeName(in, id); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := TypeName(in, 7); !strings.HasPrefix(got, "...") {
+		t.Errorf("a pointer to itself: %s", got)
+	}
+}

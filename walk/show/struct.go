@@ -1,0 +1,274 @@
+package show
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/eval"
+)
+
+// structure shows members in the manner of the language: {x = 1}, Name {x: 1}, {X:1}.
+func (s *showing) structure(v eval.Value, t *vars.Type, id vars.TypeID, depth int) string {
+	lang := s.languageOf(s.in, id)
+	name := ""
+	if lang == langRust && !strings.HasPrefix(t.Name, "(") {
+		name = lastPart(t.Name)
+	}
+	if t.Incomplete {
+		return name + "{?}"
+	}
+	if depth >= s.o.Depth {
+		return name + "{...}"
+	}
+	members, variant, ok := s.membersOf(&v, t)
+	if !ok {
+		return name + "<its variant is not known>"
+	}
+	if variant != nil && len(members) == 1 { // an enum of Rust is the variant that it has
+		if text := s.member(&v, variant, depth); text != "{}" {
+			return text
+		}
+		return variant.Name
+	}
+	return name + s.body(&v, members, lang, depth, lang == langRust && strings.HasPrefix(t.Name, "("))
+}
+
+// member shows the value of a member.
+func (s *showing) member(v *eval.Value, m *vars.Member, depth int) string {
+	if s.isRedacted(s.in, m.Name, m.Type) {
+		return Redacted
+	}
+	part, _ := s.f.Member(v, m)
+	return s.text(part, m.Type, depth+1)
+}
+
+// body shows members in their brackets. Those of a tuple have no names.
+func (s *showing) body(v *eval.Value, members []vars.Member, lang language, depth int, tuple bool) string {
+	tuple = tuple || lang == langRust && len(members) > 0 && isTuple(members)
+	var parts []string
+	for i := range members {
+		m := &members[i]
+		if s.left <= 0 {
+			parts = append(parts, "...")
+			break
+		}
+		if m.Base && s.isEmpty(m.Type) {
+			continue
+		}
+		value := s.member(v, m, depth)
+		switch {
+		case tuple || m.Name == "" && !m.Base:
+		case m.Base:
+			value = "<" + TypeName(s.in, m.Type) + "> = " + value
+		case lang == langC:
+			value = m.Name + " = " + value
+		case lang == langGo:
+			value = m.Name + ":" + value
+		default:
+			value = m.Name + ": " + value
+		}
+		parts = append(parts, value)
+	}
+	switch {
+	case lang == langGo:
+		return "{" + strings.Join(parts, " ") + "}"
+	case tuple:
+		return "(" + strings.Join(parts, ", ") + ")"
+	case lang == langRust && len(parts) == 0:
+		return ""
+	case lang == langRust:
+		return " {" + strings.Join(parts, ", ") + "}"
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// isTuple reports whether members have numbers in place of names, as those of Rust's tuples.
+func isTuple(members []vars.Member) bool {
+	for i := range members {
+		if members[i].Name != "__"+strconv.Itoa(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// isEmpty reports whether a base class has no members.
+func (s *showing) isEmpty(id vars.TypeID) bool { return s.emptyTo(id, s.o.Depth) }
+
+func (s *showing) emptyTo(id vars.TypeID, depth int) bool {
+	t, _ := eval.Plain(s.in, id)
+	if t == nil || depth == 0 || t.Kind != vars.Struct && t.Kind != vars.Class || t.Incomplete {
+		return false
+	}
+	for i := range t.Members {
+		if !t.Members[i].Base || !s.emptyTo(t.Members[i].Type, depth-1) {
+			return false
+		}
+	}
+	return true
+}
+
+// membersOf returns the members that a value has: with those of the variant that its discriminant
+// selects. variant is the member that the variant consists of, if it is one; ok is false if the
+// discriminant is not known.
+func (s *showing) membersOf(v *eval.Value, t *vars.Type) (members []vars.Member, variant *vars.Member, ok bool) {
+	if len(t.Variants) == 0 {
+		return t.Members, nil, true
+	}
+	members = append(members, t.Members...)
+	for i := range t.Variants {
+		part := &t.Variants[i]
+		chosen, ok := s.variantOf(v, part)
+		if !ok {
+			return nil, nil, false
+		}
+		if chosen == nil {
+			continue
+		}
+		members = append(members, chosen.Members...)
+		if len(chosen.Members) == 1 {
+			variant = &chosen.Members[0]
+		}
+	}
+	return members, variant, true
+}
+
+// variantOf returns the variant of a value, nil without one.
+func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Variant, bool) {
+	if part.Discr.Type == 0 {
+		if len(part.Variants) == 0 {
+			return nil, true
+		}
+		return &part.Variants[0], len(part.Variants) == 1
+	}
+	d, ok := s.f.Member(v, &part.Discr)
+	t, _ := eval.Plain(s.in, part.Discr.Type)
+	if !ok || t == nil || !d.Whole() || len(d.Bytes) == 0 {
+		return nil, false
+	}
+	lo, _ := s.number(d.Bytes, t)
+	var other *vars.Variant
+	for i := range part.Variants {
+		variant := &part.Variants[i]
+		if len(variant.Ranges) == 0 {
+			other = variant
+		}
+		for _, r := range variant.Ranges {
+			// Discriminants may be extended by their sign or not.
+			for _, n := range [2]uint64{lo, uint64(signed(lo, len(d.Bytes)))} {
+				if r.Low <= n && n <= r.High || int64(r.Low) <= int64(n) && int64(n) <= int64(r.High) {
+					return variant, true
+				}
+			}
+		}
+	}
+	return other, true
+}
+
+// lastPart returns a name without namespaces in front of it: Point<a::B> of x::Point<a::B>.
+func lastPart(name string) string {
+	depth, from := 0, 0
+	for i := range len(name) {
+		switch name[i] {
+		case '<', '(', '[', '{':
+			depth++
+		case '>', ')', ']', '}':
+			depth--
+		case ':':
+			if depth == 0 {
+				from = i + 1
+			}
+		}
+	}
+	return name[from:]
+}
+
+// array shows the elements of an array, of which equal ones that follow each other are shown once.
+func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) string {
+	open, separator, end := "{", ", ", "}"
+	switch s.languageOf(s.in, id) {
+	case langRust:
+		open, end = "[", "]"
+	case langGo:
+		open, separator, end = "[", " ", "]"
+	}
+	if depth >= s.o.Depth {
+		return open + "..." + end
+	}
+	elem, _ := eval.Plain(s.in, t.Elem)
+	size, ok := eval.SizeOf(s.in, t.Elem, s.f.Arch.PtrSize)
+	if elem == nil || !ok || size == 0 {
+		return open + "..." + end
+	}
+	if isCharacter(elem) && v.Whole() && len(t.Dims) == 1 && s.languageOf(s.in, id) == langC {
+		return s.characterArray(v.Bytes, elem)
+	}
+	inner := []uint64(nil)
+	if len(t.Dims) > 1 && t.Extra == nil { // C's: the last dimension is the innermost
+		if counts := s.f.Counts(t, nil); counts != nil {
+			inner = counts[1:]
+		}
+	}
+	return s.elements(v, t.Elem, int(size), inner, [3]string{open, separator, end}, depth)
+}
+
+// characterArray shows characters up to the zeros at the end.
+func (s *showing) characterArray(b []byte, t *vars.Type) string {
+	codes := s.codes(b, t)
+	for len(codes) > 0 && codes[len(codes)-1] == 0 {
+		codes = codes[:len(codes)-1]
+	}
+	most := min(len(codes), 4*s.o.Length)
+	return s.characters(codes[:most], t, most < len(codes))
+}
+
+// elements shows elements of size bytes, or arrays of them with inner dimensions.
+func (s *showing) elements(v eval.Value, id vars.TypeID, size int, inner []uint64, marks [3]string, depth int) string {
+	step := size
+	for _, n := range inner {
+		if n == 0 || n > eval.MaxValue || uint64(step)*n > eval.MaxValue {
+			return marks[0] + marks[2]
+		}
+		step *= int(n)
+	}
+	count := len(v.Bytes) / step
+	var parts []string
+	shown := 0
+	for i := 0; i < count; {
+		if shown == s.o.Length || s.left <= 0 {
+			parts = append(parts, "...")
+			break
+		}
+		part := v.Part(i*step, step)
+		text := ""
+		if len(inner) > 0 {
+			text = s.elements(part, id, size, inner[1:], marks, depth+1)
+		} else {
+			text = s.text(part, id, depth+1)
+		}
+		n := 1
+		for i+n < count && same(&v, i*step, (i+n)*step, step) {
+			n++
+		}
+		if n > 3 {
+			text += " <" + strconv.Itoa(n) + " times>"
+		} else {
+			n = 1
+		}
+		parts = append(parts, text)
+		i += n
+		shown++
+	}
+	return marks[0] + strings.Join(parts, marks[1]) + marks[2]
+}
+
+// same reports whether the size bytes at two places are equal, and known.
+func same(v *eval.Value, a, b, size int) bool {
+	for i := range size {
+		if v.Bytes[a+i] != v.Bytes[b+i] || !v.Known(a+i) || !v.Known(b+i) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,224 @@
+package show
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/eval"
+)
+
+// Node is a value with its members, or a member.
+type Node struct {
+	Name  string // "[2]" of an element, "::Base" of a base class, "<anonymous>" without a name
+	Type  string
+	Value string // as text; "" of a member that has members
+	// Bytes are the bytes in hexadecimal, in memory order: ".." for one that is not known, or is
+	// redacted. Those of a bit field are a number of its type.
+	Bytes    string
+	Status   eval.Status
+	Why      string // what is missing; "" if nothing is
+	InMemory bool
+	Address  uint64
+	Offset   uint64 // of a member, from the start of the value that it is a member of
+
+	BitOffset, BitSize int // of a bit field: from Offset, in bits; BitSize is 0 of other members
+
+	Members []Node
+	Cut     bool // there are more members
+}
+
+// Tree returns the value of a variable of a frame with its members.
+func (p *Printer) Tree(f *eval.Frame, v *eval.Variable) Node {
+	s := p.start(f)
+	n := s.node(v.Name, v.Value, v.Type, 0)
+	if n.Value != Redacted {
+		n.Value = p.Text(f, v)
+	}
+	return n
+}
+
+// node returns a value with its members.
+func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Node {
+	s.left--
+	n := Node{Name: name, Type: TypeName(s.in, id), Status: v.Status(), Why: v.Why, InMemory: v.InMemory, Address: v.Address}
+	if s.isRedacted(s.in, name, id) {
+		n.Value, n.Why = Redacted, ""
+		for range v.Bytes {
+			n.Bytes += ".."
+		}
+		return n
+	}
+	masked := s.masked(v, id)
+	n.Bytes = masked.Hex()
+	t, plain := eval.Plain(s.in, id)
+	if t == nil || v.Status() != eval.HasValue {
+		return n
+	}
+	switch t.Kind {
+	case vars.Struct, vars.Class, vars.Union:
+		n.Members, n.Cut = s.memberNodes(&v, t, depth)
+	case vars.Array, vars.Vector:
+		n.Members, n.Cut = s.elementNodes(&v, t, plain, depth)
+	}
+	if depth > 0 && len(n.Members) == 0 {
+		leaf := s.start(s.f)
+		leaf.following = true
+		n.Value = leaf.text(v, id, depth)
+	}
+	return n
+}
+
+// memberNodes returns the members of a structure.
+func (s *showing) memberNodes(v *eval.Value, t *vars.Type, depth int) (nodes []Node, cut bool) {
+	members, _, ok := s.membersOf(v, t)
+	for i := range t.Variants {
+		if d := &t.Variants[i].Discr; d.Type != 0 && ok {
+			members = slices.Insert(slices.Clone(members), 0, *d)
+		}
+	}
+	for i := range members {
+		m := &members[i]
+		if depth >= s.o.Depth || s.left <= 0 {
+			return nodes, true
+		}
+		part, _ := s.f.Member(v, m)
+		name := m.Name
+		switch {
+		case m.Base:
+			name = "::" + TypeName(s.in, m.Type)
+		case name == "":
+			name = "<anonymous>"
+		}
+		n := s.node(name, part, m.Type, depth+1)
+		n.Offset = m.Offset
+		if m.At != 0 && part.InMemory && v.InMemory {
+			n.Offset = part.Address - v.Address
+		}
+		if m.BitSize != 0 {
+			n.BitOffset, n.BitSize = int(m.BitOffset), int(m.BitSize)
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, false
+}
+
+// elementNodes returns the elements of an array.
+func (s *showing) elementNodes(v *eval.Value, t *vars.Type, id vars.TypeID, depth int) (nodes []Node, cut bool) {
+	size, ok := eval.SizeOf(s.in, t.Elem, s.f.Arch.PtrSize)
+	if !ok || size == 0 || size > eval.MaxValue {
+		return nil, len(v.Bytes) > 0
+	}
+	var inner []uint64
+	if len(t.Dims) > 1 && t.Extra == nil {
+		if counts := s.f.Counts(t, nil); counts != nil {
+			inner = counts[1:]
+		}
+	}
+	return s.elementsOf(v, t.Elem, size, inner, depth)
+}
+
+func (s *showing) elementsOf(v *eval.Value, id vars.TypeID, size uint64, inner []uint64, depth int) (nodes []Node, cut bool) {
+	step := size
+	for _, n := range inner {
+		if n == 0 || n > eval.MaxValue || step*n > eval.MaxValue {
+			return nil, true
+		}
+		step *= n
+	}
+	for i := range uint64(len(v.Bytes)) / step {
+		if depth >= s.o.Depth || s.left <= 0 || len(nodes) == s.o.Length {
+			return nodes, true
+		}
+		part, name := v.Part(int(i*step), int(step)), "["+strconv.FormatUint(i, 10)+"]"
+		var n Node
+		if len(inner) == 0 {
+			n = s.node(name, part, id, depth+1)
+		} else {
+			s.left--
+			masked := s.masked(part, id)
+			n = Node{Name: name, Type: TypeName(s.in, id), Bytes: masked.Hex(), Status: part.Status(), Why: part.Why, InMemory: part.InMemory, Address: part.Address}
+			n.Members, n.Cut = s.elementsOf(&part, id, size, inner[1:], depth+1)
+		}
+		n.Offset = i * step
+		nodes = append(nodes, n)
+	}
+	return nodes, false
+}
+
+// masked returns a value without the bytes of members that are redacted.
+func (s *showing) masked(v eval.Value, id vars.TypeID) eval.Value {
+	if len(s.redact) == 0 || len(v.Bytes) == 0 {
+		return v
+	}
+	out := v
+	out.Bytes = slices.Clone(v.Bytes)
+	if out.States = slices.Clone(v.States); out.States == nil {
+		out.States = make([]eval.State, len(v.Bytes))
+	}
+	s.mask(&out, 0, id, maxMask)
+	return out
+}
+
+// maxMask limits how deep members are looked for that are redacted. What is deeper is masked.
+const maxMask = 16
+
+// mask makes the bytes of members that are redacted unknown.
+func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
+	size, ok := eval.SizeOf(s.in, id, s.f.Arch.PtrSize)
+	if !ok {
+		size = uint64(len(v.Bytes))
+	}
+	t, _ := eval.Plain(s.in, id)
+	if t == nil || depth == 0 || s.isRedacted(s.in, "", id) {
+		erase(v, at, size)
+		return
+	}
+	for _, members := range membersAndVariants(t) {
+		for i := range members {
+			m := &members[i]
+			switch {
+			case m.At != 0: // its place is only known from the object
+				erase(v, at, size)
+			case s.isRedacted(s.in, m.Name, m.Type):
+				n, ok := eval.SizeOf(s.in, m.Type, s.f.Arch.PtrSize)
+				if !ok {
+					n = size
+				}
+				erase(v, at+m.Offset, n)
+			default:
+				s.mask(v, at+m.Offset, m.Type, depth-1)
+			}
+		}
+	}
+	if t.Kind == vars.Array || t.Kind == vars.Vector {
+		n, ok := eval.SizeOf(s.in, t.Elem, s.f.Arch.PtrSize)
+		if !ok || n == 0 {
+			erase(v, at, uint64(len(v.Bytes)))
+			return
+		}
+		if elem, _ := eval.Plain(s.in, t.Elem); elem != nil && elem.Kind == vars.Base {
+			return
+		}
+		for from := at; from < uint64(len(v.Bytes)) && from < at+max(size, n); from += n {
+			s.mask(v, from, t.Elem, depth-1)
+		}
+	}
+}
+
+// membersAndVariants returns all members that a structure may have.
+func membersAndVariants(t *vars.Type) (all [][]vars.Member) {
+	all = append(all, t.Members)
+	for i := range t.Variants {
+		for k := range t.Variants[i].Variants {
+			all = append(all, t.Variants[i].Variants[k].Members)
+		}
+	}
+	return all
+}
+
+func erase(v *eval.Value, at, size uint64) {
+	for i := at; i < uint64(len(v.Bytes)) && i < at+size; i++ {
+		v.Bytes[i], v.States[i] = 0, eval.Absent
+	}
+}

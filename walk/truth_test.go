@@ -1,0 +1,352 @@
+package walk_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/eval"
+	"github.com/symtool/symtool/walk/internal/walktest"
+)
+
+// varSymbols are modules with variables, by id and by name: some have no id.
+type varSymbols map[string]resolve.Symbols
+
+func (s varSymbols) Symbols(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
+	if r := s[m.DebugID]; r != nil || m.DebugID != "" {
+		return r, nil, nil
+	}
+	return s[m.Name], nil, nil
+}
+
+// add reads a binary with the debug file beside it; text makes a symbol file of it.
+func (s varSymbols) add(t testing.TB, path string, text bool) {
+	t.Helper()
+	f, err := objfile.Open(path, object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	o := dwarf2sym.Options{Demangle: true, Vars: dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}}
+	if _, err := os.Stat(path + ".debug"); err == nil {
+		debug, err := objfile.Open(path+".debug", object.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer debug.Close()
+		o.Debug = debug
+	}
+	result, err := dwarf2sym.Read(context.Background(), f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r resolve.Symbols = resolve.FromModule(result.Module, resolve.ModuleOptions{Path: path, Extents: &result.Extents})
+	if text {
+		r = symbolFile(t, result.Module)
+	}
+	s[result.Module.ID], s[result.Module.Name] = r, r
+}
+
+// symbolFile writes a symbol file, with the variables beside it, and opens it.
+func symbolFile(t testing.TB, m *symfmt.Module) resolve.Symbols {
+	t.Helper()
+	symbols, variables := m.SplitVars()
+	base := filepath.Join(t.TempDir(), m.Name)
+	for ext, part := range map[string]*symfmt.Module{".sym": symbols, ".vars": variables} {
+		var b bytes.Buffer
+		if err := symfmt.Write(&b, part, symfmt.WriteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(base+ext, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.Open(base + ".sym")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := resolve.OpenFile(context.Background(), f, base+".sym", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// unpacked returns the path of a file, unpacked if it is compressed.
+func unpacked(t testing.TB, path string) string {
+	t.Helper()
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	in, err := os.Open(path + ".gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	zip, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), filepath.Base(path))
+	out, err := os.Create(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, zip); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// tally counts the outcomes of a comparison with gdb's truth.
+type tally map[string]int
+
+func (c tally) add(o tally) {
+	for k, n := range o {
+		c[k] += n
+	}
+}
+
+// truthWalk compares a walk of a case with gdb's truth.
+type truthWalk struct {
+	t      testing.TB
+	name   string
+	result *walk.Result
+	vars   *walk.Variables
+	count  tally
+}
+
+func (w *truthWalk) note(outcome, format string, args ...any) {
+	w.count[outcome]++
+	if outcome == "INVENTED" || strings.HasPrefix(outcome, "WRONG") || outcome == "functions differ" {
+		w.t.Logf("%s: %s: %s", w.name, outcome, fmt.Sprintf(format, args...))
+	}
+}
+
+// compare compares all threads.
+func (w *truthWalk) compare(truth *walktest.Truth) {
+	for _, thread := range truth.Threads {
+		stack := slices.IndexFunc(w.result.Stacks, func(s walk.Stack) bool { return w.result.Dump.Threads[s.Thread].ID == thread.ID })
+		if stack < 0 {
+			w.note("thread missing", "%d", thread.ID)
+			continue
+		}
+		w.stack(stack, thread.Frames)
+	}
+}
+
+// stack compares the frames of a thread: those of gdb with the same program counter are a frame and
+// what was inlined into it.
+func (w *truthWalk) stack(stack int, truth []walktest.TruthFrame) {
+	truth = slices.DeleteFunc(slices.Clone(truth), func(f walktest.TruthFrame) bool { return f.TailCall })
+	frames := w.result.Stacks[stack].Frames
+	i := 0
+	for k := 0; k < len(truth); i++ {
+		end := k
+		for end < len(truth) && truth[end].Inline && end+1 < len(truth) {
+			end++
+		}
+		end++
+		if i >= len(frames) || frames[i].PC != truth[k].Addr() {
+			for _, f := range truth[k:] {
+				if len(f.Variables) > 0 {
+					w.note("frame missing", "%s at %s", f.Function, f.PC)
+				}
+			}
+			return
+		}
+		f, all := w.vars.Of(stack, i)
+		for n, g := range truth[k:end] {
+			var ours []eval.Variable
+			if len(all) == end-k {
+				ours = all[n]
+			} else if len(g.Variables) > 0 {
+				w.note("functions differ", "%s: %d, gdb %d", g.Function, len(all), end-k)
+				continue
+			}
+			w.function(f, &g, ours)
+		}
+		k = end
+	}
+}
+
+// function compares the variables of a function: by name and by the count of those that hide one.
+func (w *truthWalk) function(f *eval.Frame, g *walktest.TruthFrame, ours []eval.Variable) {
+	used := make([]bool, len(ours))
+	for i := range g.Variables {
+		v := &g.Variables[i]
+		at := -1
+		for k := range ours {
+			if !used[k] && ours[k].Name == v.Name && (at < 0 || ours[k].Hidden == v.Shadow && ours[at].Hidden != v.Shadow) {
+				at = k
+			}
+		}
+		if at < 0 {
+			w.note("not listed", "%s: %s %s (%s, %s)", g.Function, v.Type, v.Name, v.Status, v.Loc.Form)
+			continue
+		}
+		used[at] = true
+		w.variable(f, g, v, &ours[at])
+	}
+	for k, u := range used {
+		if !u && len(g.Variables)+len(ours) > 0 {
+			w.note("only ours", "%s: %s (%v)", g.Function, ours[k].Name, ours[k].Status())
+		}
+	}
+}
+
+// variable compares a variable.
+func (w *truthWalk) variable(f *eval.Frame, g *walktest.TruthFrame, want *walktest.TruthVariable, got *eval.Variable) {
+	place := fmt.Sprintf("%s: %s %s [%s %v]", g.Function, want.Type, want.Name, want.Loc.Form, want.Loc.Ops)
+	if got.Hidden != want.Shadow {
+		w.note("shadow differs", "%s: %d, gdb %d", place, got.Hidden, want.Shadow)
+	}
+	if got.Param != (want.Kind == "param") {
+		w.note("kind differs", "%s", place)
+	}
+	ours := got.Hex()
+	switch {
+	case want.Synthetic:
+		if got.Pointee != nil {
+			w.note("synthetic equal", "%s", place)
+		} else {
+			w.note("synthetic lost", "%s: %s %s", place, ours, got.Why)
+		}
+	case want.Status == "gdb_error":
+		w.note("gdb fails", "%s: ours %v %s %s", place, got.Status(), ours, got.Why)
+	case want.Status != "value" && got.Status() == eval.HasValue && len(got.Bytes) > 0:
+		w.note("INVENTED", "%s: %s, gdb %s", place, ours, want.Status)
+	case want.Status != "value":
+		if got.Status().String() == want.Status {
+			w.note("no value equal", "%s", place)
+		} else {
+			w.note("no value differs", "%s: %v %s, gdb %s", place, got.Status(), got.Why, want.Status)
+		}
+	default:
+		w.value(place, want, got, ours)
+	}
+}
+
+// value compares the bytes of a variable that has some in gdb.
+func (w *truthWalk) value(place string, want *walktest.TruthVariable, got *eval.Variable, ours string) {
+	known, equal, wrong, lost := 0, 0, 0, 0
+	for i := 0; i+1 < len(want.Bytes); i += 2 {
+		b := want.Bytes[i : i+2]
+		if b == ".." || b == "__" {
+			continue
+		}
+		known++
+		switch {
+		case i+2 > len(ours) || ours[i:i+2] == "..":
+			lost++
+		case ours[i:i+2] == b:
+			equal++
+		default:
+			wrong++
+		}
+	}
+	why := ""
+	switch {
+	case len(want.Clobbered) > 0:
+		why = " clobbered"
+	case want.ConstAggregate:
+		why = " const_aggregate"
+	}
+	if len(ours) != len(want.Bytes) && why == "" {
+		w.note("size differs", "%s: %d, gdb %d", place, len(ours)/2, len(want.Bytes)/2)
+	}
+	switch {
+	case wrong > 0 && strings.HasPrefix(w.name, "c-gcc-Og") && strings.HasPrefix(place, "inner_inline: const struct node * n "):
+		w.note("gdb is wrong", "%s", place)
+	case wrong > 0:
+		w.note("WRONG"+why, "%s: %s, gdb %s", place, ours, want.Bytes)
+	case lost > 0:
+		w.note("lost"+why, "%s: %s (%s), gdb %s", place, ours, got.Why, want.Bytes)
+	default:
+		w.note("equal", "%s", place)
+	}
+	w.count["bytes"] += known
+	w.count["bytes equal"] += equal
+}
+
+// least is how many values, at least, are equal to gdb's.
+var least = map[string]int{"core": 2240, "dump.dmp": 2240, "core2md.dmp": 2070}
+
+// Every byte that we show of a variable is the one that gdb shows, whether the symbols are read from
+// binaries or from symbol files and files of variables: nothing is invented.
+//
+// Where we differ: gdb shows registers that a call may have changed ("clobbered"), and fills what no
+// piece of a location describes with zeros; the value at entry of n in inner_inline is wrong in gdb,
+// which has the right one a frame further out; __pthread_join is called through the PLT, so that the
+// tail calls behind it are not certain; constants in .rodata are in no dump.
+func TestVariables(t *testing.T) {
+	shared := testenv.Shared(t, "data")
+	for _, text := range []bool{false, true} {
+		system := varSymbols{}
+		for _, name := range []string{"libc.so.6", "ld-linux-x86-64.so.2"} {
+			system.add(t, filepath.Join(shared, "crashes", "system", name), text)
+		}
+		totals := map[string]tally{"core": {}, "dump.dmp": {}, "core2md.dmp": {}}
+		for _, name := range walktest.VarCases(t) {
+			dir := filepath.Join(shared, "vars", name)
+			symbols := maps.Clone(system)
+			symbols.add(t, unpacked(t, filepath.Join(dir, "prog")), text)
+			for file, total := range totals {
+				if path := filepath.Join(dir, file+".gz"); exists(path) {
+					total.add(compareTruth(t, name+"/"+file, walktest.Opened(t, path), symbols))
+				}
+			}
+		}
+		for file, total := range totals {
+			t.Logf("%s, text %v: %v", file, text, total)
+			if total["equal"] < least[file] {
+				t.Errorf("%s: %d values equal, want %d", file, total["equal"], least[file])
+			}
+			for _, bad := range []string{"INVENTED", "WRONG", "WRONG clobbered", "thread missing", "frame missing", "functions differ", "kind differs", "only ours"} {
+				if total[bad] > 0 {
+					t.Errorf("%s, text %v: %s: %d", file, text, bad, total[bad])
+				}
+			}
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// compareTruth walks a dump of a case, and compares the variables.
+func compareTruth(t testing.TB, name string, d *dump.Dump, symbols resolve.Supplier) tally {
+	t.Helper()
+	sources := &walk.Sources{Symbols: symbols}
+	defer sources.Close()
+	r, err := walk.NewWalker(sources, walk.Config{}).Walk(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := truthWalk{t: t, name: name, result: r, vars: r.Variables(context.Background()), count: tally{}}
+	caseName, _, _ := strings.Cut(name, "/")
+	w.compare(walktest.ReadTruth(t, caseName))
+	return w.count
+}

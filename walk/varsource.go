@@ -1,0 +1,85 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// moduleVars is the variables of a module, and the symbols that they belong to; both nil without.
+type moduleVars struct {
+	symbols resolve.VariableSymbols
+	info    *vars.Info
+	err     error
+}
+
+// variables returns the variables of the module: those of its symbol file, of the file that a store
+// has beside it, or of the binary whose debug information stands for a missing symbol file.
+func (st *moduleState) variables(ctx context.Context) *moduleVars {
+	return st.vars.get(ctx, func(v *moduleVars) {
+		names := st.names(ctx)
+		if st.symbols.known().binary {
+			v.fromBinary(ctx, st)
+			return
+		}
+		r, ok := names.(resolve.VariableSymbols)
+		if !ok {
+			return
+		}
+		v.symbols = r
+		if v.info, v.err = r.Variables(); v.info == nil && v.err == nil {
+			v.info, v.err = besideSymbols(names.Identity())
+		}
+	})
+}
+
+// fromBinary reads the variables of a binary. They belong to the symbols that are read with them: these
+// have the same records as those that were read part by part.
+func (v *moduleVars) fromBinary(ctx context.Context, st *moduleState) {
+	f := st.file(ctx)
+	if f == nil {
+		return
+	}
+	o := dwarf2sym.Options{Demangle: true, NoCFI: true, Vars: dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}}
+	result, err := dwarf2sym.Read(ctx, f, o)
+	if err != nil {
+		v.err = fmt.Errorf("%s: %w", f.Path, err)
+		return
+	}
+	v.symbols = resolve.FromModule(result.Module, resolve.ModuleOptions{Path: f.Path, Extents: &result.Extents})
+	v.info = result.Module.Vars
+}
+
+// besideSymbols reads the variables of a symbol file NAME.sym from NAME.vars. The file is passed over
+// if it is of another module.
+func besideSymbols(id resolve.Identity) (*vars.Info, error) {
+	base, zip := strings.CutSuffix(id.Path, ".gz")
+	base, ok := strings.CutSuffix(base, ".sym")
+	if !ok {
+		return nil, nil
+	}
+	paths := []string{base + ".vars", base + ".vars.gz"}
+	if zip {
+		paths[0], paths[1] = paths[1], paths[0]
+	}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return symfmt.ReadVars(f, path, id.ID)
+	}
+	return nil, nil
+}
