@@ -51,6 +51,12 @@ func (d *Reader) openPDB(r *Result, path string) (*os.File, int64, error) {
 
 // readPDB reads the PDB at path, with the names that the options ask for.
 func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.Module, error) {
+	switch {
+	case d.Options.Mapping != nil:
+		return nil, errors.New("a mapping does not apply to the source files of a PDB; --prefix-map does")
+	case d.Options.Vars.Params || d.Options.Vars.Locals:
+		return nil, errors.New("variables of a PDB are not read")
+	}
 	f, size, err := d.openPDB(r, path)
 	if err != nil {
 		return nil, err
