@@ -153,8 +153,9 @@ func startServer(t *testing.T, program, dir string) string {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	idle := 0 // between two files it is so for a moment
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) { // debuginfod reports no end of its scan
+	// debuginfod does not report the end of its scan, and is idle for a moment between two files.
+	idle := 0
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if !scanned(url) {
 			idle = 0
 		} else if idle++; idle == 3 {
