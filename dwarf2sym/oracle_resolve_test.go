@@ -171,7 +171,7 @@ func answersFrom(t *testing.T, symtool string, s source, questions []byte, n int
 
 // outside is the hint for addresses outside the code, such as the ends of functions
 // that are asked for.
-var outside = regexp.MustCompile(`(?m)^symtool: .*: [0-9a-f]+ is (?:not in its code|past its code, whose records end at [0-9a-f]+): for addresses of a process.*--base says where the module begins.*\n`)
+var outside = regexp.MustCompile(`(?m)^symtool: .*: [0-9a-f]+ is (?:not in its code|past its code, whose records end at [0-9a-f]+): for addresses of a process.*--base .*\n`)
 
 var nearest = regexp.MustCompile(`"found":false,"record":"PUBLIC","start":"[^"]*",(?:"multiple":true,)?"nearest":".*?",`)
 
