@@ -238,8 +238,8 @@ func (v *varReader) fileOf(u *fileUnit, die *dwarf.DIE) string {
 	return w.files.At(w.fileID(file.U))
 }
 
-// shape appends what tells types apart whose names and places do not: the names and offsets of the
-// members and the names of their types.
+// shape appends the names and offsets of the members and the names of their types: types may have
+// the same name and place but differ in these.
 func (v *varReader) shape(u *fileUnit, die *dwarf.DIE, k []byte) []byte {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {

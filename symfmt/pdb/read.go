@@ -14,8 +14,8 @@
 //   - A FUNC is a procedure, a thunk or a separated part of a procedure. At one address stands one
 //     FUNC; of several the first in order of the modules names it, and has the m if their names differ.
 //   - Names are those of the records, with the arguments of their types: ns::C::f(int, char const*).
-//   - Lines of inlined code are those of the innermost function. Lines that tell debuggers to step
-//     over code are left out.
+//   - Lines of inlined code are those of the innermost function. Line numbers that mean "step over
+//     this" to a debugger (0xf00f00, 0xfeefee) are left out.
 //   - What lies in an inlined call but outside of its caller's code is cut off.
 //   - PUBLIC is written where no FUNC covers the address, with the decorated name.
 //   - The id is the GUID and the age of the debug information, as CodeView entries have it: tools that

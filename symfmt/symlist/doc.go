@@ -32,5 +32,5 @@
 //
 //   - perf accepts 0x before a number, and skips bad lines silently. Here these are
 //     problems, with their line (TestReadDamage).
-//   - nm sorts by name unless told otherwise (-n).
+//   - nm sorts by name, and by address only with -n.
 package symlist

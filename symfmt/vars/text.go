@@ -346,8 +346,8 @@ func (l *lineWriter) site(f *Func, s *CallSite, last RVA) {
 	}
 }
 
-// appendTypeText appends the letter of the kind, the element and "#" with the size, and then what the type has,
-// in tokens that their first character tells apart.
+// appendTypeText appends the letter of the kind, the element, "#" with the size, and the other
+// properties as tokens, each of which begins with a character of its own.
 func appendTypeText(dst []byte, t *Type) []byte {
 	dst = append(dst, typeLetters[t.Kind])
 	if t.Elem != 0 {

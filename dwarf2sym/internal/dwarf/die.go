@@ -69,7 +69,7 @@ func (u *Unit) Take(d *DIE) (next int, err error) {
 	for i := range d.decl.steps {
 		s := &d.decl.steps[i]
 		if s.op != opTake {
-			return 0, u.Errorf(d.Pos, "attributes of the DIE cannot be told apart")
+			return 0, u.Errorf(d.Pos, "an attribute has an unknown form")
 		}
 		a := Attr{At: s.at, Form: s.form, pos: pos}
 		if a.Value, pos = u.value(uint64(s.form), s.n, pos); pos < 0 {

@@ -171,8 +171,8 @@ func stringIn(data []byte, at uint64) (span, bool) {
 	return span{int(at), int(at) + n}, n >= 0
 }
 
-// coffKind tells apart functions, which compilers mark as such, and what is only a name for
-// a place: a section's own symbol (static, with an auxiliary record) and labels.
+// coffKind returns object.Function for what a compiler marked as a function. A section's own
+// symbol (static, with an auxiliary record) and a label only name a place.
 func coffKind(e []byte) object.SymbolKind {
 	kind, class, aux := binary.LittleEndian.Uint16(e[14:]), e[16], e[17]
 	switch {

@@ -29,7 +29,7 @@ type codeMeasure struct {
 
 	part    *execcode.Part // nil without a binary
 	padding execcode.Padding
-	step    insn.Step      // nil if code and data cannot be told apart
+	step    insn.Step      // nil if code may hold data that nothing marks
 	unit    int            // alignment of instructions for step
 	counted []object.Range // counted code of the binary, in its addresses
 }
