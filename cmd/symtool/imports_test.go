@@ -24,7 +24,7 @@ const inSymtool = "cmd/symtool/internal/"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle", "internal/dw", "internal/inflate", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
+	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle", "internal/dw", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
 	2:  {"internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
 	3:  {"symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
 	4:  {"walk/show", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/extent", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},

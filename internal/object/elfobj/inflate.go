@@ -1,14 +1,15 @@
 package elfobj
 
 import (
+	"bufio"
 	"debug/elf"
 	"encoding/binary"
 	"io"
 	"math"
 
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/symtool/symtool/internal/inflate"
 	"github.com/symtool/symtool/internal/object"
 )
 
@@ -82,9 +83,6 @@ func (s *Section) setCompression(comp compression, skip int64, size uint64) erro
 	return nil
 }
 
-// inflateChunk is the piece in which inflated bytes are handed on.
-const inflateChunk = 256 << 10
-
 // A zstd frame asks for a window that the decoder has to hold. maxWindow is what
 // zstd itself accepts by default (RFC 8878, section 3.1.1.1.2, leaves
 // the limit to the decoder), but nothing needs more than the whole contents;
@@ -95,88 +93,111 @@ const (
 	maxWindow = 128 << 20
 )
 
-// decoder decompresses into out from pos on, after the last inflate.Window bytes that it gave, and
-// returns the end of what it filled: before len(out) only with an error, io.EOF at the end.
-type decoder interface {
-	Decode(out []byte, pos int) (int, error)
-}
-
-// inflate hands the contents to emit, piece by piece. No more than the declared
-// size comes out, and exactly that without an error. It charges nothing.
-func (s *Section) inflate(emit func([]byte) error) error {
-	return s.decompress(func(d decoder) error {
-		buf := make([]byte, inflate.Window+min(inflateChunk, s.size+1))
-		pos := 0 // up to which buf was handed on
+// inflate decompresses into buf again and again, and calls emit with what came. No more than
+// the declared size comes out, and exactly that without an error. It charges nothing.
+func (s *Section) inflate(buf []byte, emit func([]byte) error) error {
+	return s.decompress(func(r io.Reader) error {
 		for done := int64(0); ; {
-			end, err := d.Decode(buf, pos)
-			done += int64(end - pos)
-			if done <= s.size && end > pos {
-				if err := emit(buf[pos:end]); err != nil {
-					return err
-				}
+			n, err := fill(r, buf)
+			done += int64(n)
+			if done > s.size {
+				return s.errorf(uint64(s.size), "compressed data holds more than the declared %d bytes", s.size)
 			}
-			if err != nil || done > s.size {
+			if err := emit(buf[:n]); err != nil {
+				return err
+			}
+			if err != nil {
 				return s.checkEnd(done, err)
 			}
-			pos = copy(buf, buf[end-inflate.Window:])
 		}
 	})
 }
 
+// fill reads until buf is full. Before that it ends only with an error, io.EOF at the end.
+func fill(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var got int
+		got, err = r.Read(buf[n:])
+		n += got
+	}
+	return n, err
+}
+
+// checkEnd returns the error of contents that ended with err after done bytes.
+func (s *Section) checkEnd(done int64, err error) error {
+	switch {
+	case err != io.EOF:
+		return s.wrap(uint64(done), object.BareError(err), "compressed data")
+	case done < s.size:
+		return s.errorf(uint64(done), "compressed data ends after %d of the declared %d bytes", done, s.size)
+	}
+	return nil
+}
+
+// inflateChunk is the piece in which contents are inflated that are not kept in memory.
+const inflateChunk = 256 << 10
+
+// inflateTo calls emit with the contents, piece by piece.
+func (s *Section) inflateTo(emit func([]byte) error) error {
+	return s.inflate(make([]byte, min(inflateChunk, s.size+1)), emit)
+}
+
 // inflateAll returns the contents.
-func (s *Section) inflateAll() (data []byte, err error) {
-	err = s.decompress(func(d decoder) error {
-		data = make([]byte, s.size+1) // one more, which shows that too much is there
-		n, err := d.Decode(data, 0)
-		return s.checkEnd(int64(n), err)
-	})
-	if err != nil {
+func (s *Section) inflateAll() ([]byte, error) {
+	data := make([]byte, s.size+1) // one more, which shows that too much is there
+	if err := s.inflate(data, func([]byte) error { return nil }); err != nil {
 		return nil, err
 	}
 	return data[:s.size:s.size], nil
 }
 
-// checkEnd returns the error of contents that ended with err after done bytes, or had too many.
-func (s *Section) checkEnd(done int64, err error) error {
-	switch {
-	case done > s.size:
-		return s.errorf(uint64(s.size), "compressed data holds more than the declared %d bytes", s.size)
-	case err == io.EOF && done < s.size:
-		return s.errorf(uint64(done), "compressed data ends after %d of the declared %d bytes", done, s.size)
-	case err != io.EOF:
-		return s.wrap(uint64(done), object.BareError(err), "compressed data")
-	}
-	return nil
+// decompress calls use with a reader of the decompressed section.
+func (s *Section) decompress(use func(io.Reader) error) error {
+	return s.file.guard(s.label(), func() error {
+		in := bufio.NewReaderSize(io.NewSectionReader(s.file.r, int64(s.Offset)+s.skip, int64(s.FileSize)-s.skip), 64<<10)
+		r, err := s.decoder(in)
+		if err != nil {
+			return s.wrap(0, object.BareError(err), "compressed data")
+		}
+		defer r.Close()
+		return use(r)
+	})
 }
 
-// decompress calls use with what decompresses the section.
-func (s *Section) decompress(use func(decoder) error) error {
-	return s.file.guard(s.label(), func() error {
-		in := io.NewSectionReader(s.file.r, int64(s.Offset)+s.skip, int64(s.FileSize)-s.skip)
-		if s.comp != zstandard {
-			return use(inflate.NewReader(in))
-		}
+func (s *Section) decoder(in *bufio.Reader) (io.ReadCloser, error) {
+	if s.comp == zstandard {
 		window := uint64(min(max(s.size, minWindow), maxWindow))
 		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1),
 			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(window))
 		if err != nil {
-			return s.wrap(0, err, "compressed data")
+			return nil, err
 		}
-		defer d.Close()
-		return use(zstdDecoder{d})
-	})
+		return d.IOReadCloser(), nil
+	}
+	r, err := zlib.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	return &zlibStreams{r, in}, nil
 }
 
-// zstdDecoder keeps its window itself.
-type zstdDecoder struct{ r *zstd.Decoder }
+// zlibStreams reads zlib streams one after the other: "ld -r" of old joins
+// ".zdebug" sections without inflating them.
+type zlibStreams struct {
+	io.ReadCloser
+	in *bufio.Reader
+}
 
-func (z zstdDecoder) Decode(out []byte, pos int) (int, error) {
-	for pos < len(out) {
-		n, err := z.r.Read(out[pos:])
-		pos += n
-		if err != nil {
-			return pos, err
-		}
+func (z *zlibStreams) Read(p []byte) (int, error) {
+	n, err := z.ReadCloser.Read(p)
+	if err != io.EOF {
+		return n, err
 	}
-	return pos, nil
+	if _, err := z.in.Peek(1); err != nil {
+		return n, err
+	}
+	if z.ReadCloser.(zlib.Resetter).Reset(z.in, nil) != nil {
+		return n, io.EOF // padding; the size shows whether something is missing
+	}
+	return n, nil
 }

@@ -160,7 +160,7 @@ func (s *Section) load() ([]byte, error) {
 		return data, s.readAt(data, 0)
 	}
 	if s.size > inflateChunk && uint64(s.size)/plainRatio > s.FileSize {
-		if err := s.inflate(func([]byte) error { return nil }); err != nil {
+		if err := s.inflateTo(func([]byte) error { return nil }); err != nil {
 			return nil, err
 		}
 	}

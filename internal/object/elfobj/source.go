@@ -64,7 +64,7 @@ func (s *Section) spillTo(tmp *os.File) error {
 		return s.errorf(0, "%d bytes of contents would exceed the limit of %d bytes in temporary files for a file of %d bytes",
 			s.size, s.file.lim.DiskBytes(s.file.Size), s.file.Size)
 	}
-	err := s.inflate(func(b []byte) error {
+	err := s.inflateTo(func(b []byte) error {
 		if _, err := tmp.Write(b); err != nil {
 			return s.wrap(0, err, "temporary file for %d bytes", s.size)
 		}
