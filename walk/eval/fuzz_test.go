@@ -43,7 +43,7 @@ func FuzzExpression(f *testing.F) {
 			if v.States != nil && len(v.States) != len(v.Bytes) {
 				t.Fatalf("%d states of %d bytes", len(v.States), len(v.Bytes))
 			}
-			if size, ok := SizeOf(in, v.Type, 8); ok && v.Status() == HasValue && v.Pointee == nil && uint64(len(v.Bytes)) != size {
+			if size, ok := in.SizeOf(v.Type, 8); ok && v.Status() == HasValue && v.Pointee == nil && uint64(len(v.Bytes)) != size {
 				t.Fatalf("%d bytes of a type of %d", len(v.Bytes), size)
 			}
 			_ = v.Hex()

@@ -59,7 +59,7 @@ func (f *Frame) hidden(v vars.VarID, i int) (n int) {
 // variable evaluates a variable of Scopes[scope].
 func (f *Frame) variable(v vars.Instance, scope int, b *budget) Value {
 	t := f.Info.Vars[v.Var].Type
-	if plain, id := Plain(f.Info, t); plain != nil && plain.Extra != nil && plain.Extra.Data != 0 {
+	if plain, id := f.Info.Plain(t); plain != nil && plain.Extra != nil && plain.Extra.Data != 0 {
 		return f.described(v, plain.Extra, id, scope, b)
 	}
 	size, fault := f.sizeOf(t, scope, nil, b)
@@ -128,14 +128,14 @@ func (f *Frame) expression(e vars.ExprID, scope int, object *uint64, b *budget) 
 // descriptor may decide.
 func (f *Frame) sizeOf(id vars.TypeID, scope int, object *uint64, b *budget) (int, *failure) {
 	var because *failure
-	s := sizer{in: f.Info, ptr: uint64(f.ptrSize()), bound: func(x vars.Bound) (int64, bool) {
+	s := vars.Sizer{Info: f.Info, PtrSize: f.ptrSize(), Bound: func(x vars.Bound) (int64, bool) {
 		n, fault := f.expression(x.Expr, scope, object, b)
 		if fault != nil {
 			because = fault
 		}
 		return n.int64(), fault == nil
 	}}
-	size, ok := s.size(id, maxChain)
+	size, ok := s.Size(id)
 	switch {
 	case because != nil:
 		return 0, because

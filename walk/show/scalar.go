@@ -192,7 +192,7 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 			out += " <" + name + ">"
 		}
 	}
-	elem, _ := eval.Plain(s.in, t.Elem)
+	elem, _ := s.in.Plain(t.Elem)
 	switch {
 	case elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function:
 	case !refers && isCharacter(elem) && !strings.HasPrefix(t.Name, "*"): // Rust and Go end no text by zeros
@@ -207,7 +207,7 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 
 // target shows what is at an address.
 func (s *showing) target(addr uint64, id vars.TypeID, depth int) string {
-	size, ok := eval.SizeOf(s.in, id, s.f.Arch.PtrSize)
+	size, ok := s.in.SizeOf(id, s.f.Arch.PtrSize)
 	if !ok || depth >= s.o.Depth {
 		return "..."
 	}

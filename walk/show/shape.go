@@ -65,7 +65,7 @@ func (s *showing) follow(from part, path []string) (part, bool) {
 		}
 		from = next
 	}
-	from.plain, _ = eval.Plain(s.in, from.id)
+	from.plain, _ = s.in.Plain(from.id)
 	return from, true
 }
 
@@ -73,7 +73,7 @@ func (s *showing) follow(from part, path []string) (part, bool) {
 const maxSteps = 8
 
 func (s *showing) step(from part, name string, depth int) (part, bool) {
-	t, _ := eval.Plain(s.in, from.id)
+	t, _ := s.in.Plain(from.id)
 	if t == nil || depth == 0 || t.Kind != vars.Struct && t.Kind != vars.Class && t.Kind != vars.Union {
 		return part{}, false
 	}
@@ -127,7 +127,7 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 	if s.word(data) == 0 && s.word(parts["type"]) == 0 { // dynamic
 		return "nil"
 	}
-	t, _ := eval.Plain(s.in, id)
+	t, _ := s.in.Plain(id)
 	return s.structure(v, t, id, depth)
 }
 
@@ -142,7 +142,7 @@ func count(n uint64) string {
 // stringShape shows the text of a string.
 func (s *showing) stringShape(parts map[string]part) string {
 	data := parts["data"]
-	elem, _ := eval.Plain(s.in, data.plain.Elem)
+	elem, _ := s.in.Plain(data.plain.Elem)
 	if elem == nil || elem.Kind != vars.Base || elem.Size < 1 || elem.Size > 4 {
 		return "<text of another type>"
 	}
@@ -173,12 +173,12 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 	data := parts["data"]
 	elem := data.plain.Elem
 	if r.element > 0 {
-		t, _ := eval.Plain(s.in, id)
+		t, _ := s.in.Plain(id)
 		if elem = s.typeNamed(argument(t.Name, r.element)); elem == 0 {
 			return "{elements of a type that is not known}"
 		}
 	}
-	size, ok := eval.SizeOf(s.in, elem, s.f.Arch.PtrSize)
+	size, ok := s.in.SizeOf(elem, s.f.Arch.PtrSize)
 	if !ok || size > eval.MaxValue {
 		return "{...}"
 	}
@@ -225,7 +225,7 @@ func (s *showing) smartPointer(data part, depth int) string {
 		return "nullptr"
 	}
 	out := s.pointer(addr, data.plain, depth)
-	elem, _ := eval.Plain(s.in, data.plain.Elem)
+	elem, _ := s.in.Plain(data.plain.Elem)
 	if s.following || elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function || strings.HasPrefix(out, "@") {
 		return out
 	}

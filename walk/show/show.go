@@ -120,7 +120,7 @@ func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
 	if len(s.redact) > 0 && s.isRedacted(s.in, "", id) {
 		return Redacted
 	}
-	t, plain := eval.Plain(s.in, id)
+	t, plain := s.in.Plain(id)
 	switch {
 	case t == nil || v.Status() != eval.HasValue || len(v.Bytes) == 0 && len(v.States) == 0 && v.Why != "":
 		return missing(&v)
@@ -153,7 +153,7 @@ func (s *showing) pointee(to *eval.Pointee, t *vars.Type, depth int) string {
 	if s.isRedacted(s.in, s.in.Vars[to.Var].Name, id) {
 		return Redacted
 	}
-	if size, ok := eval.SizeOf(s.in, t.Elem, s.f.Arch.PtrSize); ok && to.Offset != 0 && to.Offset > 0 {
+	if size, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize); ok && to.Offset != 0 && to.Offset > 0 {
 		return s.text(to.Value.Part(int(to.Offset), int(size)), t.Elem, depth+1)
 	}
 	return s.text(to.Value, id, depth+1)

@@ -97,7 +97,7 @@ func isTuple(members []vars.Member) bool {
 func (s *showing) isEmpty(id vars.TypeID) bool { return s.emptyTo(id, s.o.Depth) }
 
 func (s *showing) emptyTo(id vars.TypeID, depth int) bool {
-	t, _ := eval.Plain(s.in, id)
+	t, _ := s.in.Plain(id)
 	if t == nil || depth == 0 || t.Kind != vars.Struct && t.Kind != vars.Class || t.Incomplete {
 		return false
 	}
@@ -143,7 +143,7 @@ func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Varian
 		return &part.Variants[0], len(part.Variants) == 1
 	}
 	d, ok := s.f.Member(v, &part.Discr)
-	t, _ := eval.Plain(s.in, part.Discr.Type)
+	t, _ := s.in.Plain(part.Discr.Type)
 	if !ok || t == nil || !d.Whole() || len(d.Bytes) == 0 {
 		return nil, false
 	}
@@ -196,8 +196,8 @@ func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) s
 	if depth >= s.o.Depth {
 		return open + "..." + end
 	}
-	elem, _ := eval.Plain(s.in, t.Elem)
-	size, ok := eval.SizeOf(s.in, t.Elem, s.f.Arch.PtrSize)
+	elem, _ := s.in.Plain(t.Elem)
+	size, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize)
 	if elem == nil || !ok || size == 0 {
 		return open + "..." + end
 	}

@@ -51,7 +51,7 @@ func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Nod
 	}
 	masked := s.masked(v, id)
 	n.Bytes = masked.Hex()
-	t, plain := eval.Plain(s.in, id)
+	t, plain := s.in.Plain(id)
 	if t == nil || v.Status() != eval.HasValue {
 		return n
 	}
@@ -105,7 +105,7 @@ func (s *showing) memberNodes(v *eval.Value, t *vars.Type, depth int) (nodes []N
 
 // elementNodes returns the elements of an array.
 func (s *showing) elementNodes(v *eval.Value, t *vars.Type, id vars.TypeID, depth int) (nodes []Node, cut bool) {
-	size, ok := eval.SizeOf(s.in, t.Elem, s.f.Arch.PtrSize)
+	size, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize)
 	if !ok || size == 0 || size > eval.MaxValue {
 		return nil, len(v.Bytes) > 0
 	}
@@ -165,11 +165,11 @@ const maxMask = 16
 
 // mask makes the bytes of members that are redacted unknown.
 func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
-	size, ok := eval.SizeOf(s.in, id, s.f.Arch.PtrSize)
+	size, ok := s.in.SizeOf(id, s.f.Arch.PtrSize)
 	if !ok {
 		size = uint64(len(v.Bytes))
 	}
-	t, _ := eval.Plain(s.in, id)
+	t, _ := s.in.Plain(id)
 	if t == nil || depth == 0 || s.isRedacted(s.in, "", id) {
 		erase(v, at, size)
 		return
@@ -181,7 +181,7 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 			case m.At != 0: // its place is only known from the object
 				erase(v, at, size)
 			case s.isRedacted(s.in, m.Name, m.Type):
-				n, ok := eval.SizeOf(s.in, m.Type, s.f.Arch.PtrSize)
+				n, ok := s.in.SizeOf(m.Type, s.f.Arch.PtrSize)
 				if !ok {
 					n = size
 				}
@@ -192,12 +192,12 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 		}
 	}
 	if t.Kind == vars.Array || t.Kind == vars.Vector {
-		n, ok := eval.SizeOf(s.in, t.Elem, s.f.Arch.PtrSize)
+		n, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize)
 		if !ok || n == 0 {
 			erase(v, at, uint64(len(v.Bytes)))
 			return
 		}
-		if elem, _ := eval.Plain(s.in, t.Elem); elem != nil && elem.Kind == vars.Base {
+		if elem, _ := s.in.Plain(t.Elem); elem != nil && elem.Kind == vars.Base {
 			return
 		}
 		for from := at; from < uint64(len(v.Bytes)) && from < at+max(size, n); from += n {
