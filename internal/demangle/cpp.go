@@ -31,16 +31,9 @@ func appendCPP(dst []byte, raw string) ([]byte, error) {
 // A decoder reads names of the Itanium C++ ABI (section 5.1) into nodes, and prints them
 // as c++filt does. Its memory is used again for the next name: a name costs no allocation.
 type decoder struct {
-	src    string // the mangled name
-	pos    int
-	failed bool // the name is not one, or is refused
-	costly bool // ... because it would take more than its length allows
-	steps  int  // how many are left: one for each node that is read, copied or printed
-	depth  int
+	scanner
 
 	nodes     []node
-	lists     []ref
-	stack     []ref // lists that are being read
 	subs      []ref // what substitutions speak of
 	templates []ref // those whose parameters are known here; 0 for that of a conversion operator
 

@@ -1,8 +1,5 @@
 package demangle
 
-// A ref is the index of a node. 0 is no node, and what is read of a name that is refused.
-type ref = int32
-
 // A node is a part of a name: a name, a type, an expression. Its parts are other nodes,
 // so that a part of which substitutions speak is there once. 40 bytes.
 type node struct {
@@ -251,9 +248,6 @@ func (d *decoder) addParam(index int, template ref) ref {
 	return d.add(node{kind: kTemplateParam, f: [4]ref{ref(index), template}, tmpl: tmpl})
 }
 
-// A span is a list of nodes: its place in decoder.lists.
-type span struct{ start, n ref }
-
 // list returns the list of a node whose kind has one.
 func (d *decoder) list(n *node) []ref {
 	at := layouts[n.kind].refs
@@ -263,20 +257,6 @@ func (d *decoder) list(n *node) []ref {
 func (d *decoder) spanOf(n *node) span {
 	at := layouts[n.kind].refs
 	return span{n.f[at], n.f[at+1]}
-}
-
-func (d *decoder) elements(s span) []ref { return d.lists[s.start:][:s.n] }
-
-// Lists are read onto a stack, as there are others in them.
-
-func (d *decoder) push(r ref) { d.stack = append(d.stack, r) }
-
-// pop makes a list of what is on the stack above mark.
-func (d *decoder) pop(mark int) span {
-	s := span{ref(len(d.lists)), ref(len(d.stack) - mark)}
-	d.lists = append(d.lists, d.stack[mark:]...)
-	d.stack = d.stack[:mark]
-	return s
 }
 
 // addList adds a node that is a list.
