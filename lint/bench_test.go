@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // bigText repeats the functions, lines and rules of a real symbol file until there
@@ -94,11 +94,11 @@ func BenchmarkRun(b *testing.B) {
 			records := 0
 			start := cpuTime()
 			for b.Loop() {
-				r, err := Run(context.Background(), bytes.NewReader(text), Options{Rules: rules})
-				if err != nil || r.Facts.Records == 0 {
+				p, err := run(context.Background(), bytes.NewReader(text), Options{Rules: rules}, nil)
+				if err != nil || p.Records == 0 {
 					b.Fatal(err)
 				}
-				records = r.Facts.Records
+				records = p.Records
 			}
 			cpu := float64(cpuTime()-start) / float64(b.N)
 			b.ReportMetric(cpu/float64(records), "cpu-ns/record")
@@ -106,7 +106,7 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 	run("none", []*Rule{})
-	for _, family := range check.Families {
+	for _, family := range finding.Families {
 		var rules []*Rule
 		for _, r := range Rules() {
 			if r.Family() == family {

@@ -8,23 +8,32 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/lint/internal/agree"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // lintBinary checks a text against a binary with the rules of the family.
 func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *Report {
+	t.Helper()
+	return passOfBinary(t, text, f, o).Result
+}
+
+// passOfBinary is lintBinary with what the rules left behind.
+func passOfBinary(t testing.TB, text []byte, f *object.File, o Options) *check.Pass {
 	t.Helper()
 	o.Binary = f
 	if o.File == "" {
 		o.File = "a.sym"
 	}
 	if o.Rules == nil {
-		o.Rules = agree.Rules
+		for _, r := range agree.Rules {
+			o.Rules = append(o.Rules, r.Rule)
+		}
 	}
-	r, err := Run(context.Background(), bytes.NewReader(text), o)
+	p, err := run(context.Background(), bytes.NewReader(text), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return p
 }
 
 func openELF(t testing.TB, path string) *object.File {

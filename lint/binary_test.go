@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // goldenPairs are the binaries of golden/input whose symbol files are in
@@ -62,7 +62,7 @@ func TestBinaryGoldens(t *testing.T) {
 		}
 		counts := map[string]int{}
 		for _, f := range lintBinary(t, text, openELF(t, elfPath), Options{}).Findings {
-			if f.Severity != check.Note {
+			if f.Severity != finding.Note {
 				counts[f.Rule.ID]++
 				t.Log(f.String())
 			}

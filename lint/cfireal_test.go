@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // counts returns the findings of the families cfi and coverage, by rule.
@@ -37,7 +37,7 @@ func TestGoldenFindings(t *testing.T) {
 		r := lintFile(t, path)
 		for id, n := range counts(r) {
 			got[id] += n
-			if RuleByID(id).Severity == check.Error {
+			if RuleByID(id).Severity == finding.Error {
 				t.Errorf("%s: %d of %s", filepath.Base(path), n, id)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/internal/facts"
 )
 
 // on makes the damage of one record: change alters it, and the rule reports it there.

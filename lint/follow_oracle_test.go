@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/follow"
+	"github.com/symtool/symtool/lint/internal/follow"
 )
 
 // Functions of hand-written assembly whose call frame information is wrong, by
@@ -26,8 +26,8 @@ var wrongByHand = map[string]string{
 // SYM553 and those of saved registers say about functions that are not known to be wrong.
 func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats follow.Stats) {
 	t.Helper()
-	r := lintBinary(t, testenv.Dump(t, path), openELF(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
-	for _, f := range r.Findings {
+	p := passOfBinary(t, testenv.Dump(t, path), openELF(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
+	for _, f := range p.Result.Findings {
 		name, _, _ := strings.Cut(f.Function, "@")
 		switch {
 		case wrongByHand[name] != "":
@@ -41,10 +41,10 @@ func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats fo
 			t.Error(f.String())
 		}
 	}
-	if r.Followed == nil {
+	if p.Followed == nil {
 		t.Fatalf("%s: nothing was followed", path)
 	}
-	return wrong, few, saves, *r.Followed
+	return wrong, few, saves, *p.Followed
 }
 
 func logFollowed(t *testing.T, name string, s *follow.Stats, wrong, few, saves int) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // examples returns the files of all rules' documentation.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // lintReal checks a file with all rules.
@@ -49,7 +49,7 @@ func TestDumpHasNoErrors(t *testing.T) {
 	noID := 0
 	for _, file := range files {
 		for _, f := range lintReal(t, file, filepath.Base(file)).Findings {
-			if f.Severity == check.Error || f.Severity == check.Warning && allowed[f.Rule.ID] == "" {
+			if f.Severity == finding.Error || f.Severity == finding.Warning && allowed[f.Rule.ID] == "" {
 				t.Error(f.String())
 			}
 			if f.Rule.ID == "SYM109" {

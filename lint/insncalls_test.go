@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // goldenCalls are return addresses of test binaries, those with call frame

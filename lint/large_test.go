@@ -179,13 +179,13 @@ func TestWriteRepeated(t *testing.T) {
 	if len(large) < 10*len(text) || !bytes.HasPrefix(large, text[:100]) {
 		t.Fatalf("%d bytes of %d", len(large), len(text))
 	}
-	one, many := lintText(t, string(text)), lintText(t, string(large))
-	for id, n := range many.Counts {
-		if n > 0 && one.Counts[id] == 0 {
+	one, many := passOfText(t, string(text)), passOfText(t, string(large))
+	for id, n := range many.Result.Counts {
+		if n > 0 && one.Result.Counts[id] == 0 {
 			t.Errorf("%s: %d findings in copies of a file with none", id, n)
 		}
 	}
-	if many.Facts.Functions.Len() < 10*one.Facts.Functions.Len() || many.Facts.Blocks.Len() < 10*one.Facts.Blocks.Len() {
-		t.Errorf("%d functions and %d blocks of %d and %d", many.Facts.Functions.Len(), many.Facts.Blocks.Len(), one.Facts.Functions.Len(), one.Facts.Blocks.Len())
+	if many.Functions.Len() < 10*one.Functions.Len() || many.Blocks.Len() < 10*one.Blocks.Len() {
+		t.Errorf("%d functions and %d blocks of %d and %d", many.Functions.Len(), many.Blocks.Len(), one.Functions.Len(), one.Blocks.Len())
 	}
 }

@@ -4,26 +4,23 @@
 // Run checks a file. Package lint/report writes the findings, lint/config reads the settings of a
 // project, and lint/filter applies them.
 //
-// A file is read once, record by record. Package lint/facts keeps what later checks need in tables
-// of a few bytes a record: functions, public symbols and blocks of STACK CFI, but not lines and
-// inlined calls. A rule sees each record together with these facts. Rules are data with one
-// function, written against package lint/check; each family has a package of its own, and the
-// examples in their documentation are run as tests.
+// A file is read once, record by record. What later rules need is kept in tables of a few bytes a
+// record: functions, public symbols and blocks of STACK CFI, but not lines and inlined calls.
 package lint
 
-import "github.com/symtool/symtool/lint/check"
+import "github.com/symtool/symtool/lint/finding"
 
-// The input and output of a run; see package lint/check.
+// The input and output of a run; see package lint/finding.
 type (
-	Rule     = check.Rule
-	Severity = check.Severity
-	Finding  = check.Finding
-	Report   = check.Report
+	Rule     = finding.Rule
+	Severity = finding.Severity
+	Finding  = finding.Finding
+	Report   = finding.Report
 )
 
 // The severities.
 const (
-	Note    = check.Note
-	Warning = check.Warning
-	Error   = check.Error
+	Note    = finding.Note
+	Warning = finding.Warning
+	Error   = finding.Error
 )

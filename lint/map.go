@@ -4,29 +4,28 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/lint/internal/measure"
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Map records where in a module there are functions, lines and call frame information. Unlike
-// facts.Facts it keeps the names of functions and the ranges of lines, so it takes more memory:
-// about a fifth of the size of a usual file. A run fills it if its Rule is among the rules; it is
-// complete when that run ends.
+// Map records where in a module there are functions, lines and call frame information. It has the names of
+// functions and the ranges of lines, so it takes memory: about a fifth of the size of a usual file.
+// Options.Map takes one, which is complete when the run ends.
 type Map struct {
-	Functions []MappedFunc    // by address; those with a size
-	Publics   []MappedFunc    // by address; without a size
-	Lines     []extent.Extent // by address, joined
-	CFI       []extent.Extent // call frame information as Coverage counts it, by address, joined
+	Functions []MappedFunc      // by address; those with a size
+	Publics   []MappedFunc      // by address; without a size
+	Lines     []coverage.Extent // by address, joined
+	CFI       []coverage.Extent // call frame information as Coverage counts it, by address, joined
 
 	names []byte
 }
 
 // MappedFunc is a function or a public symbol in a Map, in 56 bytes.
 type MappedFunc struct {
-	extent.Extent
+	coverage.Extent
 	Bytes   uint64 // as in the file; the extent ends at the last address
 	NoCFI   uint64 // of Bytes, those without call frame information, as in Coverage
 	NoLines uint64 // of Bytes, those without lines of the function itself, as in Coverage
@@ -40,16 +39,6 @@ const maxMapName = 200
 
 // maxMapNames is the maximum size of a map's names: further functions have none.
 const maxMapNames = 1 << 30
-
-// Rule returns a rule that fills the map and reports nothing.
-func (m *Map) Rule() *Rule {
-	return &Rule{
-		On: []symfmt.Kind{symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic},
-		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
-			return m.see, func() { m.finish(p) }
-		},
-	}
-}
 
 func (m *Map) see(r *symfmt.Record) {
 	switch r.Kind {

@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // The place of a finding is that of the name, also behind "m" and many blanks.
@@ -91,10 +92,10 @@ func TestNamesOfDump(t *testing.T) {
 		for i := range r.Findings {
 			f := &r.Findings[i]
 			got[f.Rule.ID]++
-			if f.Severity == check.Error {
+			if f.Severity == finding.Error {
 				t.Errorf("%v", f.String())
 			}
-			if f.Severity == check.Warning {
+			if f.Severity == finding.Warning {
 				t.Logf("%v", f.String())
 			}
 		}

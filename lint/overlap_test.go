@@ -4,7 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // One defect is one finding above a note, although several rules look at the place.
@@ -38,7 +39,7 @@ func TestOneFinding(t *testing.T) {
 	} {
 		var ids []string
 		for _, f := range lintText(t, c.text).Findings {
-			if f.Severity > check.Note {
+			if f.Severity > finding.Note {
 				ids = append(ids, f.Rule.ID)
 			}
 		}

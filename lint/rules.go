@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/agree"
+	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/grammar"
 	"github.com/symtool/symtool/lint/internal/measure"
 	"github.com/symtool/symtool/lint/internal/names"
@@ -16,9 +17,40 @@ import (
 	"github.com/symtool/symtool/lint/internal/stack"
 )
 
+// checks returns all rules that see a file, in order of ID.
+func checks() []*check.Rule {
+	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, stack.Rules, agree.Rules, names.Rules, measure.Rules)
+}
+
 // Rules returns all rules in order of ID.
 func Rules() []*Rule {
-	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, stack.Rules, agree.Rules, names.Rules, measure.Rules, filter.Rules)
+	list := checks()
+	rules := make([]*Rule, len(list), len(list)+len(filter.Rules))
+	for i, c := range list {
+		rules[i] = c.Rule
+	}
+	return append(rules, filter.Rules...) // they see what the filter did
+}
+
+// checksOf returns the checks of rules, or all if rules is nil.
+func checksOf(rules []*Rule) ([]*check.Rule, error) {
+	all := checks()
+	if rules == nil {
+		return all, nil
+	}
+	list := make([]*check.Rule, 0, len(rules))
+	for _, r := range rules {
+		i, found := slices.BinarySearchFunc(all, r.ID, func(c *check.Rule, id string) int { return strings.Compare(c.ID, id) })
+		switch {
+		case found:
+			c := *all[i]
+			c.Rule = r
+			list = append(list, &c)
+		case !slices.Contains(filter.Rules, r):
+			return nil, fmt.Errorf("unknown rule %q: want one of lint.Rules", r.ID)
+		}
+	}
+	return list, nil
 }
 
 // RuleByID returns a rule, or nil if the ID is unknown.
@@ -44,7 +76,7 @@ func RulePrefix(word string) (prefix string, err error) {
 	if word == selectAll {
 		return "SYM", nil
 	}
-	for _, f := range check.Families {
+	for _, f := range finding.Families {
 		if word == f.Name {
 			return fmt.Sprintf("SYM%d", f.Hundred), nil
 		}
@@ -52,8 +84,8 @@ func RulePrefix(word string) (prefix string, err error) {
 	if strings.HasPrefix(word, "SYM") && slices.ContainsFunc(Rules(), func(r *Rule) bool { return strings.HasPrefix(r.ID, word) }) {
 		return word, nil
 	}
-	names := make([]string, len(check.Families))
-	for i, f := range check.Families {
+	names := make([]string, len(finding.Families))
+	for i, f := range finding.Families {
 		names[i] = f.Name
 	}
 	return "", fmt.Errorf("unknown rule %q: want an ID (SYM101), a prefix (SYM1), all, or a family (%s)", word, strings.Join(names, ", "))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/internal/version"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // lintText checks a text with all rules.
@@ -32,12 +32,23 @@ func lintWith(t testing.TB, text string, with func(*Options)) *Report {
 	return r
 }
 
+// passOfText is lintText with what the rules left behind.
+func passOfText(t testing.TB, text string) *check.Pass {
+	t.Helper()
+	p, err := run(context.Background(), strings.NewReader(text), Options{File: "a.sym"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // limitsOf returns the options that a rule's examples are checked with.
 func limitsOf(rule *Rule) func(*Options) {
 	return func(o *Options) {
-		if rule.With != nil {
+		all := checks()
+		if i := slices.IndexFunc(all, func(c *check.Rule) bool { return c.Rule == rule && c.With != nil }); i >= 0 {
 			var with check.Options
-			rule.With(&with)
+			all[i].With(&with)
 			o.MinCFI, o.MinLines = with.MinCFI, with.MinLines
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/grammar"
 	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/lint/internal/measure"
@@ -21,10 +21,10 @@ import (
 // Options configures a check. The zero value checks all rules.
 type Options struct {
 	File string // used in messages
-	// Rules are the rules to check; nil means all.
+	// Rules are the rules to check, out of those that the function Rules returns; nil means all.
 	Rules []*Rule
-	// MaxPerRule is the number of findings of a rule that are kept; 0 means 100. Further ones
-	// are only counted.
+	// MaxPerRule is the number of findings of a rule that are kept; 0 means DefaultMaxPerRule.
+	// Further ones are only counted.
 	MaxPerRule int
 	// MinCFI and MinLines are the required shares, in percent, of functions' bytes
 	// with call frame information and with lines; 0 means no requirement.
@@ -39,37 +39,51 @@ type Options struct {
 	// StorePath is the path of the file in a symbol store,
 	// NAME/ID/NAME.sym. If it is empty, File is used if it has this form.
 	StorePath string
+	// Map is filled with what is where in the module; may be nil.
+	Map *Map
 	// Stored reports whether the store that contains the file also has its module's symbols
 	// under the given name; nil without a store.
 	Stored func(name string) bool
 }
 
+// DefaultMaxPerRule is the default of Options.MaxPerRule.
+const DefaultMaxPerRule = check.DefaultMaxPerRule
+
 // Run checks a symbol file. The error is from reading it or from ctx; damage is a finding.
 func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
-	if o.Rules == nil {
-		o.Rules = Rules()
-	}
 	if o.Filter == nil {
-		return run(ctx, in, o, nil)
+		p, err := run(ctx, in, o, nil)
+		if err != nil {
+			return nil, err
+		}
+		return p.Result, nil
 	}
 	file := o.Filter.File(o.File)
-	r, err := run(ctx, in, o, file)
+	p, err := run(ctx, in, o, file)
 	if err != nil {
 		return nil, err
 	}
 	file.Close()
-	r.Suppressed, r.Known = file.Suppressed, file.Known
-	return r, nil
+	p.Result.Suppressed, p.Result.Known = file.Suppressed, file.Known
+	return p.Result, nil
 }
 
 // run checks a symbol file; its findings pass through file unless it is nil.
-func run(ctx context.Context, in io.Reader, o Options, file *filter.File) (*Report, error) {
+func run(ctx context.Context, in io.Reader, o Options, file *filter.File) (*check.Pass, error) {
+	rules, err := checksOf(o.Rules)
+	if err != nil {
+		return nil, err
+	}
 	p := check.New(check.Options{
-		File: o.File, Rules: o.Rules, MaxPerRule: o.MaxPerRule, MinCFI: o.MinCFI, MinLines: o.MinLines,
+		File: o.File, Rules: rules, MaxPerRule: o.MaxPerRule, MinCFI: o.MinCFI, MinLines: o.MinLines,
 		StorePath: o.StorePath, Stored: o.Stored,
 	})
 	if file != nil {
-		file.Attach(p)
+		p.Sieve = file
+		p.Watch(func(r *symfmt.Record) { file.See(r, p.Index(r)) }, symfmt.KindFunc, symfmt.KindPublic)
+	}
+	if o.Map != nil {
+		p.Watch(o.Map.see, symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic)
 	}
 	if binary, err := object.Of(o.Binary); err != nil {
 		return nil, err
@@ -87,10 +101,13 @@ func run(ctx context.Context, in io.Reader, o Options, file *filter.File) (*Repo
 		c.Reasons = []string{"the text is in UTF-16: no reader accepts the file"}
 	} else {
 		p.EndRules()
+		if o.Map != nil {
+			o.Map.finish(p)
+		}
 	}
 	doubts(p, o.MinCFI)
 	p.Result.Sort()
-	return p.Result, nil
+	return p, nil
 }
 
 // doubts adds to the verdict what findings say against it.
@@ -107,7 +124,7 @@ func doubts(p *check.Pass, limit float64) {
 		}
 	}
 	if misled > 0 {
-		c.Contradict(misled, limit, "see "+strings.Join(misleading, ", "))
+		measure.Contradict(c, misled, limit, "see "+strings.Join(misleading, ", "))
 	}
 	if len(refused) > 0 && p.HasModule {
 		c.Reasons = append(c.Reasons, "rust-minidump may refuse the file: see "+strings.Join(refused, ", "))

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/extent"
+	"github.com/symtool/symtool/lint/internal/measure"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -26,8 +28,8 @@ func TestVerdict(t *testing.T) {
 		{"no MODULE", "FUNC 1000 40 0 f\n" + check.Init, nil, coverage.Unusable, "no MODULE record: no reader accepts the file"},
 		{"MODULE alone", module, nil, coverage.Unusable, "there are no names and no call frame information"},
 		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, coverage.Unusable, "there are no names and no call frame information"},
-		{"CFI alone", module + check.Init, nil, coverage.NotMeasured, coverage.Unmeasured + "; there are no names: frames show addresses only"},
-		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + check.Init, nil, coverage.NotMeasured, coverage.Unmeasured + "; no function has lines: frames show functions without files and lines"},
+		{"CFI alone", module + check.Init, nil, coverage.NotMeasured, measure.Unmeasured + "; there are no names: frames show addresses only"},
+		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + check.Init, nil, coverage.NotMeasured, measure.Unmeasured + "; no function has lines: frames show functions without files and lines"},
 		{"names alone", check.HeadFunc, nil, coverage.SymbolicationOnly, "there is no call frame information: stacks through this module are guessed"},
 		{"public symbols", module + "PUBLIC 1000 0 f\n" + check.Init, nil, coverage.GoodForUnwinding,
 			"100 % of the code of FUNCs and PUBLICs has call frame information; " +
@@ -102,10 +104,10 @@ func TestCoverageJSON(t *testing.T) {
 	}
 }
 
-func TestHasCFI(t *testing.T) {
+func TestKnown(t *testing.T) {
 	c := lintText(t, check.HeadFunc+"STACK CFI INIT 1000 40 .cfa: $rsp 8 +\nSTACK CFI 1010 .ra: .cfa -8 + ^\nSTACK CFI 1020 .cfa: .undef\nSTACK CFI 1030 .cfa: $rsp 8 +\n").Coverage
 	for rva, want := range map[uint64]bool{0xfff: false, 0x1000: false, 0x100f: false, 0x1010: true, 0x101f: true, 0x1020: false, 0x102f: false, 0x1030: true, 0x103f: true, 0x1040: false} {
-		if c.HasCFI(symfmt.RVA(rva)) != want {
+		if (extent.In(c.Known, symfmt.RVA(rva), 1) == 1) != want {
 			t.Errorf("%x: %v", rva, !want)
 		}
 	}
@@ -128,7 +130,7 @@ func TestVerdictContradicted(t *testing.T) {
 		{100, 1, 0, 99.5, coverage.SymbolicationOnly, "1 of 100 STACK CFI INITs are contradicted by the code, and lead walks astray: see SYM551"},
 		{1, 3, 0, 0, coverage.SymbolicationOnly, "3 of 1 STACK CFI INIT are contradicted by the code, and lead walks astray: see SYM551"},
 	} {
-		p := check.New(check.Options{Rules: Rules()})
+		p := check.New(check.Options{Rules: checks()})
 		cov := &coverage.Coverage{Blocks: c.blocks, Verdict: coverage.GoodForUnwinding}
 		p.Result.Counts, p.Result.Coverage = map[string]int{"SYM551": c.wrong, "SYM554": c.saved}, cov
 		doubts(p, c.limit)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // maxConfig is the maximum size of a configuration in bytes.
@@ -131,7 +131,7 @@ func (b *builder) severity(words map[string]string) {
 			b.fail("severity."+word, "severity: %v", err)
 			continue
 		}
-		severity, ok := check.SeverityByName(words[word])
+		severity, ok := finding.SeverityByName(words[word])
 		if !ok {
 			b.fail("severity."+word, "severity of %s is %q, want %v, %v, %v", word, words[word], lint.Note, lint.Warning, lint.Error)
 			continue

@@ -3,7 +3,11 @@
 package coverage
 
 import (
-	"github.com/symtool/symtool/lint/extent"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -47,15 +51,17 @@ type Coverage struct {
 	Verdict Verdict  `json:"verdict"`
 	Reasons []string `json:"reasons"`
 
-	Known   extent.Ranges `json:"-"` // code with call frame information, by address; pieces do not touch
-	Startup Share         `json:"-"` // first bytes of start-up code, which no limit covers
+	Known   []symfmt.Range `json:"-"` // code with call frame information, by address; pieces do not touch
+	Startup Share          `json:"-"` // first bytes of start-up code, which no limit covers
 }
 
-// HasCFI reports whether the code at an address has call frame information.
-func (c *Coverage) HasCFI(rva symfmt.RVA) bool { return c.Known.In(rva, 1) == 1 }
-
-// AnyCFI reports whether any code has call frame information.
-func (c *Coverage) AnyCFI() bool { return len(c.Known) > 0 }
+// CodeOf describes what All is a share of.
+func (c *Coverage) CodeOf() string {
+	if c.All.Of == CodeOfBinary {
+		return "the binary's code"
+	}
+	return "the code of FUNCs and PUBLICs"
+}
 
 // Share is a part of a whole.
 type Share struct {
@@ -71,12 +77,12 @@ func (s Share) Percent() float64 {
 	return 100 * float64(s.Covered) / float64(s.Total)
 }
 
-// Below reports whether the share is below a limit in percent.
-func (s Share) Below(percent float64) bool { return s.Total > 0 && s.Percent() < percent }
-
-// Add adds a part of the whole, of which some is covered.
-func (s *Share) Add(covered, total uint64) {
-	s.Covered, s.Total = extent.Sum(s.Covered, covered), extent.Sum(s.Total, total)
+// String formats the share for messages: never as 100 % if a part is missing.
+func (s Share) String() string {
+	if s.Covered < s.Total {
+		return fmt.Sprintf("%.2f %%", min(s.Percent(), 99.99))
+	}
+	return "100 %"
 }
 
 // CodeShare is the share of a module's code with call frame information, on which the
@@ -127,3 +133,82 @@ type Gap struct {
 	Size    uint64     `json:"size"`           // for a PUBLIC, up to what follows
 	Missing uint64     `json:"missing"`        // bytes that lack it
 }
+
+// Verdict says what a symbol file is good for.
+type Verdict string
+
+// The verdicts.
+const (
+	GoodForUnwinding  Verdict = "good for unwinding"
+	NotMeasured       Verdict = "unwinding not measured" // there is call frame information, but the share of the code is unknown
+	SymbolicationOnly Verdict = "symbolication only"
+	Unusable          Verdict = "unusable"
+)
+
+// Label describes the record of a gap, with its name if that is known.
+func (g *Gap) Label() string {
+	switch {
+	case g.Line == 0:
+		return ", neither FUNC nor PUBLIC"
+	case g.Name == "":
+		return fmt.Sprintf(", line %d", g.Line)
+	}
+	return fmt.Sprintf(", line %d %s", g.Line, quoteName(g.Name))
+}
+
+// ReadNames reads the symbol file a second time, up to the last listed function, and sets the
+// names of the listed functions, which a check does not keep.
+func (c *Coverage) ReadNames(in io.Reader) error {
+	want := map[int][]*Gap{}
+	last := 0
+	for _, gaps := range [][]Gap{c.Worst, c.WorstLines} {
+		for i := range gaps {
+			if gaps[i].Line > 0 {
+				want[gaps[i].Line] = append(want[gaps[i].Line], &gaps[i])
+				last = max(last, gaps[i].Line)
+			}
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	rd := symfmt.NewReader(in, symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
+	for {
+		r, err := rd.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.Kind != symfmt.KindFunc && r.Kind != symfmt.KindPublic {
+			continue
+		}
+		line := r.Pos().Line
+		for _, g := range want[line] {
+			g.Name = string(r.Name)
+		}
+		if line >= last {
+			return nil
+		}
+	}
+}
+
+// maxName is the length in bytes at which Label cuts a name.
+const maxName = 80
+
+// quoteName formats a name in the file for people: escaped and shortened.
+func quoteName(name string) string {
+	if len(name) > maxName {
+		name = strings.ToValidUTF8(name[:maxName], "") + "..."
+	}
+	return text.Printable(name)
+}
+
+// Extent is a piece of a module, [RVA, End).
+type Extent struct {
+	RVA, End symfmt.RVA
+}
+
+// Size returns the size in bytes.
+func (e Extent) Size() uint64 { return uint64(e.End - e.RVA) }

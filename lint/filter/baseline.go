@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // Baseline is a list of known findings, so that only new ones count. lint writes it, and a project keeps it, in the
@@ -54,18 +54,18 @@ const maxBaselineEntries = 1000
 func (k baselineKey) rest() baselineKey { return baselineKey{k.file, k.rule, restFingerprint} }
 
 // fingerprintOf returns the key of a finding in a file with the given base name.
-func fingerprintOf(name string, f *check.Finding) baselineKey {
+func fingerprintOf(name string, f *finding.Finding) baselineKey {
 	return baselineKey{name, f.Rule.ID, Fingerprint(f)}
 }
 
 // Fingerprint returns a hash that identifies a finding across builds: of rule, function and
 // message without their numbers, as 16 hexadecimal digits. For a rule that reports a file once,
 // it is the hash of the rule.
-func Fingerprint(f *check.Finding) string {
+func Fingerprint(f *finding.Finding) string {
 	text := f.Rule.ID
 	if !f.Rule.PerFile {
 		function := f.Function
-		if f.Late() {
+		if f.Late {
 			function = "" // it was unknown when the baseline was written
 		}
 		text += "\x00" + withoutNumbers(function, isDecimal, "") + "\x00" + withoutNumbers(f.Message, isNumber, "s")
@@ -119,7 +119,7 @@ func NewBaseline(file string) *Baseline {
 }
 
 // add counts n findings. f is nil if their text is unknown.
-func (b *Baseline) add(key baselineKey, f *check.Finding, n int) {
+func (b *Baseline) add(key baselineKey, f *finding.Finding, n int) {
 	if n == 0 {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // Config is a project's configuration of lint. Package lint/config reads it from a file.
@@ -15,7 +15,7 @@ type Config struct {
 	MinCFI, MinLines *float64
 	Suppressions     []Suppression
 
-	Severities map[string]check.Severity // by prefix of an ID; the longest decides
+	Severities map[string]finding.Severity // by prefix of an ID; the longest decides
 }
 
 // Suppression drops findings.
@@ -32,7 +32,7 @@ type Suppression struct {
 }
 
 // Severity returns a rule's severity: the entry with the longest prefix of its ID decides.
-func (c *Config) Severity(r *check.Rule) check.Severity {
+func (c *Config) Severity(r *finding.Rule) finding.Severity {
 	severity, length := r.Severity, 0
 	for prefix, s := range c.Severities {
 		if len(prefix) > length && strings.HasPrefix(r.ID, prefix) {
@@ -43,12 +43,12 @@ func (c *Config) Severity(r *check.Rule) check.Severity {
 }
 
 // matches reports whether a finding is suppressed, in a file that the pattern matches.
-func (s *Suppression) matches(f *check.Finding) bool {
+func (s *Suppression) matches(f *finding.Finding) bool {
 	return s.matchesBesides(f) && (s.Function == nil || s.Function.MatchString(f.Function))
 }
 
 // matchesBesides is like matches but ignores the function.
-func (s *Suppression) matchesBesides(f *check.Finding) bool {
+func (s *Suppression) matchesBesides(f *finding.Finding) bool {
 	return strings.HasPrefix(f.Rule.ID, s.Rule) && (s.Message == nil || s.Message.MatchString(f.Message))
 }
 

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -78,7 +78,7 @@ func (f *Filter) Applied() []Applied {
 	return list
 }
 
-// File is the filter's state for one file. It implements check.Sieve.
+// File is the filter's state for one file. It decides which findings of the file count.
 type File struct {
 	Suppressed int // number of findings removed by the configuration
 	Known      int // number of findings removed by the baseline
@@ -114,16 +114,16 @@ func (f *Filter) File(name string) *File {
 // symbol store contain the module's id, which changes with each build.
 func BaseName(file string) string { return path.Base(strings.ReplaceAll(file, `\`, "/")) }
 
-// Severity implements check.Sieve.
-func (ff *File) Severity(r *check.Rule) check.Severity { return ff.filter.config.Severity(r) }
+// Severity returns the severity of a rule's findings.
+func (ff *File) Severity(r *finding.Rule) finding.Severity { return ff.filter.config.Severity(r) }
 
-// NeedsWords implements check.Sieve.
+// NeedsWords reports whether Keep needs the text of every finding.
 func (ff *File) NeedsWords() bool {
 	return len(ff.applies) > 0 || ff.record != nil || ff.filter.baseline != nil
 }
 
-// Keep implements check.Sieve.
-func (ff *File) Keep(f *check.Finding) bool {
+// Keep reports whether a finding counts.
+func (ff *File) Keep(f *finding.Finding) bool {
 	for _, i := range ff.applies {
 		if ff.suppresses(i, f) {
 			ff.suppressed[i]++
@@ -159,8 +159,8 @@ func (ff *File) known(key baselineKey) bool {
 	return false
 }
 
-// KeepUnseen implements check.Sieve.
-func (ff *File) KeepUnseen(rule *check.Rule, n int) int {
+// KeepUnseen returns how many of n findings without a text count.
+func (ff *File) KeepUnseen(rule *finding.Rule, n int) int {
 	key := baselineKey{ff.name, rule.ID, ""}.rest()
 	if ff.record != nil {
 		ff.record.add(key, nil, n)
@@ -205,43 +205,34 @@ func (f *Filter) Unread(file string) {
 // each index in the facts instead of their names.
 type matched struct{ funcs, publics facts.Bitset }
 
-func (m *matched) has(own check.Owner) bool {
+func (m *matched) has(own finding.Owner) bool {
 	if own.Public {
 		return m.publics.Has(uint32(own.Index))
 	}
 	return m.funcs.Has(uint32(own.Index))
 }
 
-// Attach makes the findings of a pass go through the filter. It must be called before the pass
-// begins.
-func (ff *File) Attach(p *check.Pass) {
-	p.Sieve = ff
-	if len(ff.matched) > 0 {
-		p.Watch(func(r *symfmt.Record) { ff.see(p.Facts, r) }, symfmt.KindFunc, symfmt.KindPublic)
-	}
-}
-
-// see examines the name of a FUNC or PUBLIC that is in the facts.
-func (ff *File) see(facts *facts.Facts, r *symfmt.Record) {
-	name := r.Name[:min(len(r.Name), check.MaxFunction)]
+// See examines the name of a FUNC or PUBLIC record, before the file's findings about it are made.
+// index is the one that its findings' Owner has.
+func (ff *File) See(r *symfmt.Record, index int) {
+	name := r.Name[:min(len(r.Name), finding.MaxFunction)]
 	for i, m := range ff.matched {
 		switch {
 		case !ff.filter.suppressions[i].Function.Match(name):
 		case r.Kind == symfmt.KindFunc:
-			m.funcs.Set(uint32(facts.Functions.Len())) // its index once it ends
+			m.funcs.Set(uint32(index))
 		default:
-			m.publics.Set(uint32(facts.Publics.Len() - 1))
+			m.publics.Set(uint32(index))
 		}
 	}
 }
 
 // suppresses reports whether suppression i removes a finding.
-func (ff *File) suppresses(i int, f *check.Finding) bool {
+func (ff *File) suppresses(i int, f *finding.Finding) bool {
 	s := &ff.filter.suppressions[i]
 	if s.matches(f) {
 		return true
 	}
 	m := ff.matched[i]
-	own, owned := f.Owner()
-	return m != nil && owned && s.matchesBesides(f) && m.has(own)
+	return m != nil && f.Owner.Line > 0 && s.matchesBesides(f) && m.has(f.Owner)
 }

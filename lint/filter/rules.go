@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // Rules are the rules about lint itself, reported by Filter.Report.
-var Rules = []*check.Rule{
+var Rules = []*finding.Rule{
 	{
 		ID:       "SYM901",
 		Title:    "suppression that matches nothing",
-		Severity: check.Warning,
+		Severity: finding.Warning,
 		Since:    "0.1",
 		Spec:     "symtool lint --config",
 		Doc: `A suppression stays when the defect is gone, and hides the next one. Remove it, or
@@ -24,7 +25,7 @@ correct its pattern. Suppressions of rules that are not checked are left alone.`
 	{
 		ID:       "SYM902",
 		Title:    "baseline entry that no longer occurs",
-		Severity: check.Note,
+		Severity: finding.Note,
 		Since:    "0.1",
 		Spec:     "symtool lint --baseline",
 		Doc: `A finding of the baseline no longer occurs, or occurs less often. Write the baseline
@@ -34,7 +35,7 @@ Entries of files and rules that are not checked are left alone.`,
 	{
 		ID:       "SYM903",
 		Title:    "suppression that has expired",
-		Severity: check.Warning,
+		Severity: finding.Warning,
 		Since:    "0.1",
 		Spec:     "symtool lint --config",
 		Doc: `The last day of a suppression, expires, has passed: its findings are reported again.
@@ -44,14 +45,14 @@ Fix the defect, or enter another day and the reason.`,
 
 // Report returns the findings about the filter itself after all files have been checked with these
 // rules: suppressions that match nothing, and baseline entries that no longer occur.
-func (f *Filter) Report(rules []*check.Rule) *check.Report {
+func (f *Filter) Report(rules []*finding.Rule) *finding.Report {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := &Filter{config: f.config} // nothing is suppressed
-	p := check.New(check.Options{File: f.config.File, Rules: rules})
-	own.File("").Attach(p)
+	p := check.New(check.Options{File: f.config.File, Rules: described(rules)})
+	p.Sieve = own.File("")
 	checked := func(prefix string) bool {
-		return slices.ContainsFunc(rules, func(r *check.Rule) bool { return strings.HasPrefix(r.ID, prefix) })
+		return slices.ContainsFunc(rules, func(r *finding.Rule) bool { return strings.HasPrefix(r.ID, prefix) })
 	}
 	for i := range f.suppressions {
 		s := &f.suppressions[i]
@@ -81,6 +82,15 @@ func (f *Filter) Report(rules []*check.Rule) *check.Report {
 		}
 	}
 	return p.Result
+}
+
+// described returns the rules as those of a check.
+func described(rules []*finding.Rule) []*check.Rule {
+	list := make([]*check.Rule, len(rules))
+	for i, r := range rules {
+		list[i] = &check.Rule{Rule: r}
+	}
+	return list
 }
 
 // idle returns the reason why a suppression matched nothing.

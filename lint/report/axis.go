@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // axis is the address axis of a chart: the pieces of the module, concatenated. A position on it is
 // in bytes from its start.
 type axis struct {
-	pieces []extent.Extent
+	pieces []coverage.Extent
 	starts []uint64 // positions on the axis
 	width  int      // columns
 	step   uint64   // bytes per column
@@ -20,7 +21,7 @@ type axis struct {
 func hexAddr(v uint64) string { return fmt.Sprintf("%x", v) }
 
 // newAxis returns the axis of the given joined pieces, with at most the given number of columns.
-func newAxis(list []extent.Extent, columns int) *axis {
+func newAxis(list []coverage.Extent, columns int) *axis {
 	var code uint64
 	for _, e := range list {
 		code = extent.Sum(code, e.Size())
@@ -46,7 +47,7 @@ func newAxis(list []extent.Extent, columns int) *axis {
 }
 
 // bridged joins pieces across holes smaller than hole.
-func bridged(list []extent.Extent, hole uint64) (out []extent.Extent) {
+func bridged(list []coverage.Extent, hole uint64) (out []coverage.Extent) {
 	for _, e := range list {
 		if n := len(out); n > 0 && uint64(e.RVA-out[n-1].End) < hole {
 			out[n-1].End = e.End
@@ -77,7 +78,7 @@ func (a *axis) address(at uint64) symfmt.RVA {
 
 // columns returns how much of each column a list covers, in thousandths; the list is sorted,
 // without overlaps.
-func (a *axis) columns(list []extent.Extent) []uint16 {
+func (a *axis) columns(list []coverage.Extent) []uint16 {
 	bytes := make([]uint64, a.width)
 	for _, e := range list {
 		from := a.at(uint64(e.RVA))

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -51,7 +51,7 @@ type chartFunc struct {
 }
 
 // Place is a piece of the module, with addresses in the page's form.
-type Place struct{ extent.Extent }
+type Place struct{ coverage.Extent }
 
 // From returns the first address.
 func (p Place) From() string { return hexAddr(uint64(p.RVA)) }
@@ -61,7 +61,7 @@ func (p Place) To() string { return hexAddr(uint64(p.End)) }
 
 // newChart draws a map.
 func newChart(m *lint.Map, limits pageLimits) *chart {
-	funcs := make([]extent.Extent, 0, len(m.Functions))
+	funcs := make([]coverage.Extent, 0, len(m.Functions))
 	for i := range m.Functions {
 		funcs = append(funcs, m.Functions[i].Extent)
 	}
@@ -75,9 +75,9 @@ func newChart(m *lint.Map, limits pageLimits) *chart {
 }
 
 // without returns the pieces of list that are not in other; both are joined.
-func without(list, other []extent.Extent) (out []extent.Extent) {
+func without(list, other []coverage.Extent) (out []coverage.Extent) {
 	for _, e := range list {
-		extent.Missing(e, other, func(gap extent.Extent) { out = append(out, gap) })
+		extent.Missing(e, other, func(gap coverage.Extent) { out = append(out, gap) })
 	}
 	return out
 }

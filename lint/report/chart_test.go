@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -17,7 +18,7 @@ import (
 func mapText(t testing.TB, text string) (*lint.Map, *lint.Report) {
 	t.Helper()
 	m := &lint.Map{}
-	r, err := lint.Run(context.Background(), strings.NewReader(text), lint.Options{File: "a.sym", Rules: append(lint.Rules(), m.Rule())})
+	r, err := lint.Run(context.Background(), strings.NewReader(text), lint.Options{File: "a.sym", Map: m})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestChartBothMissing(t *testing.T) {
 func TestAxisColumns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var list []extent.Extent
+		var list []coverage.Extent
 		at := symfmt.RVA(rnd.Uint64N(1 << 40))
 		for range 1 + rnd.IntN(400) {
 			at += symfmt.RVA(rnd.Uint64N(1 << rnd.IntN(30)))

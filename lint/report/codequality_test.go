@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // qualityIssues are what GitLab sees: it demands these fields of each issue.
@@ -77,7 +77,7 @@ func TestCodeQualityCounts(t *testing.T) {
 		}
 	}
 	for range 2 {
-		reports = append(reports, check.Unreadable("./0/a.sym", errors.New("no")))
+		reports = append(reports, finding.Unreadable("./0/a.sym", errors.New("no")))
 	}
 	list := qualityIssues(t, &Results{Reports: reports})
 	if len(list) != 62 || list[0].Severity != qualityUnread || list[61].Severity != qualitySeverities[reports[19].Findings[2].Severity] {

@@ -107,8 +107,8 @@ func (f *htmlFile) Row(x *lint.Finding) template.HTML {
 
 func newHTMLFile(id string, r *lint.Report, m *lint.Map, limits pageLimits) *htmlFile {
 	f := &htmlFile{Report: r, ID: id}
-	if r.Facts != nil && r.Facts.HasModule {
-		f.Module = strings.Join([]string{r.Facts.Name, r.Facts.DebugID, r.Facts.OS, r.Facts.CPU}, " ")
+	if m := r.Module; m != nil {
+		f.Module = strings.Join([]string{m.Name, m.ID, m.OS, m.CPU}, " ")
 	}
 	if m != nil {
 		f.Chart = newChart(m, limits)

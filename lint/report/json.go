@@ -147,8 +147,8 @@ func newJSONFile(rep *lint.Report) jsonFile {
 		Bytes: rep.Bytes, Counts: rep.Counts, Error: rep.UnreadText(), File: text.Printable(rep.File), Findings: []jsonFinding{},
 		InBaseline: rep.Known, Lines: rep.Lines, Severities: severitiesOf(rep.Totals), Suppressed: rep.Suppressed,
 	}
-	if x := rep.Facts; x != nil {
-		f.CPU, f.DebugID, f.Module, f.OS = text.Printable(x.CPU), text.Printable(x.DebugID), text.Printable(x.Name), text.Printable(x.OS)
+	if x := rep.Module; x != nil {
+		f.CPU, f.DebugID, f.Module, f.OS = text.Printable(x.CPU), text.Printable(x.ID), text.Printable(x.Name), text.Printable(x.OS)
 	}
 	if rep.Coverage != nil {
 		f.Coverage = printableCoverage(rep.Coverage)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // JUnit's XML, as test report readers accept it.
@@ -81,7 +81,7 @@ func newJUnitSuite(rep *lint.Report, rules []*lint.Rule) junitSuite {
 	if rep.Err != nil {
 		return s
 	}
-	counts := map[string]check.RuleCount{}
+	counts := map[string]finding.RuleCount{}
 	for _, c := range rep.ByRule() {
 		counts[c.Rule.ID] = c
 	}

@@ -13,14 +13,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // decodedChart is what a script reads.
 type decodedChart struct {
 	runs  []run // by address
-	funcs []extent.Extent
+	funcs []coverage.Extent
 	lines []uint32
 	names []string
 }
@@ -29,7 +30,7 @@ type decodedChart struct {
 func decodeChart(t testing.TB, d *chartData) (out decodedChart) {
 	t.Helper()
 	r := unpackChart(t, d.Runs)
-	pieces := make([]extent.Extent, r.number())
+	pieces := make([]coverage.Extent, r.number())
 	for i := range pieces {
 		pieces[i].RVA = symfmt.RVA(r.number())
 	}
@@ -159,7 +160,7 @@ func randomMap(t testing.TB, rnd *rand.Rand, functions int) *lint.Map {
 	return m
 }
 
-func inside(list []extent.Extent, rva symfmt.RVA) bool {
+func inside(list []coverage.Extent, rva symfmt.RVA) bool {
 	for _, e := range list {
 		if rva >= e.RVA && rva < e.End {
 			return true
@@ -178,7 +179,7 @@ func TestChartData(t *testing.T) {
 	bytes, functions := 0, 0
 	for range 20 {
 		m := randomMap(t, rnd, 40)
-		var funcs []extent.Extent
+		var funcs []coverage.Extent
 		for i := range m.Functions {
 			funcs = append(funcs, m.Functions[i].Extent)
 		}
@@ -187,7 +188,7 @@ func TestChartData(t *testing.T) {
 		for _, r := range d.runs {
 			for rva := r.RVA; rva < r.End; rva++ {
 				want := uint8(0)
-				for i, list := range [][]extent.Extent{funcs, m.Lines, m.CFI} {
+				for i, list := range [][]coverage.Extent{funcs, m.Lines, m.CFI} {
 					if inside(list, rva) {
 						want |= 1 << i
 					}
@@ -202,7 +203,7 @@ func TestChartData(t *testing.T) {
 				t.Errorf("the gap at %x has no function", r.RVA)
 			}
 		}
-		for _, list := range [][]extent.Extent{funcs, m.Lines, m.CFI} {
+		for _, list := range [][]coverage.Extent{funcs, m.Lines, m.CFI} {
 			for _, e := range list {
 				for rva := e.RVA; rva < e.End; rva++ {
 					if !covered[rva] {

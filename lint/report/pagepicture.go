@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/coverage"
 )
 
 // The picture has a band each for functions, lines and call frame information;
@@ -40,9 +40,9 @@ type pictureTick struct {
 // pictureTicks is the number of addresses shown.
 const pictureTicks = 6
 
-func newPicture(a *axis, m *lint.Map, funcs []extent.Extent) *picture {
+func newPicture(a *axis, m *lint.Map, funcs []coverage.Extent) *picture {
 	p := &picture{Width: a.width, Height: 3 * bandPitch}
-	add := func(row int, class string, list []extent.Extent, least int) {
+	add := func(row int, class string, list []coverage.Extent, least int) {
 		p.Bands = append(p.Bands, pictureBand{class, bandPath(a.columns(list), row*bandPitch+bandHeight, least)})
 	}
 	add(0, "func", funcs, leastHas)

@@ -2,13 +2,14 @@ package report
 
 import (
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // run is a piece of the axis with uniform properties, in 24 bytes.
 type run struct {
-	extent.Extent
+	coverage.Extent
 	has uint8
 }
 
@@ -38,7 +39,7 @@ func (r run) lacks() string {
 // newRuns cuts the axis where something begins or ends. Runs that lack something
 // are also cut where functions and public symbols begin: each is a gap of only
 // one.
-func newRuns(a *axis, m *lint.Map, funcs []extent.Extent) (runs []run) {
+func newRuns(a *axis, m *lint.Map, funcs []coverage.Extent) (runs []run) {
 	lists := [...]extentCursor{{list: funcs}, {list: m.Lines}, {list: m.CFI}}
 	functions, publics := mappedCursor{list: m.Functions}, mappedCursor{list: m.Publics}
 	for _, p := range a.pieces {
@@ -66,7 +67,7 @@ func newRuns(a *axis, m *lint.Map, funcs []extent.Extent) (runs []run) {
 }
 
 // extentCursor goes once through a sorted and joined list.
-type extentCursor struct{ list []extent.Extent }
+type extentCursor struct{ list []coverage.Extent }
 
 // at reports whether an address is in the list, and returns where that changes.
 func (c *extentCursor) at(rva symfmt.RVA) (in bool, change symfmt.RVA) {

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // golden/lint/report/sarif-schema-2.1.0.json is the schema of OASIS (errata 01).
@@ -33,7 +33,7 @@ func sarifVarieties(t testing.TB) map[string]*Results {
 	damaged.Damage = &bin.Error{File: "cut.sym.gz", Err: errors.New("gzip data: unexpected EOF")} // in the form of a Reader
 	odd := []*lint.Report{}
 	for _, name := range []string{"<stdin>", "a:b.sym", "../x/./y%20.sym", `C:\syms\a b.sym`, "/abs/\xff\x01?#.sym", "\u202e.sym", "."} {
-		odd = append(odd, namesOnly(t, name, nameText, nil, 0), check.Unreadable(name, errors.New("no")))
+		odd = append(odd, namesOnly(t, name, nameText, nil, 0), finding.Unreadable(name, errors.New("no")))
 	}
 	return map[string]*Results{
 		"findings": goldenResults(t), "nothing": {}, "clean": {Reports: []*lint.Report{namesOnly(t, "a.sym", moduleLine, nil, 0)}},

@@ -10,7 +10,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // A file that was not read is in every output.
@@ -18,7 +18,7 @@ func TestOutputsReportUnreadFiles(t *testing.T) {
 	cut := namesOnly(t, "cut.sym", moduleLine, nil, 0)
 	cut.Damage = &bin.Error{File: "cut.sym", Err: errors.New("gzip data: unexpected EOF")} // in the form of a Reader
 	r := &Results{Reports: []*lint.Report{
-		check.Unreadable("none.sym", &os.PathError{Op: "open", Path: "none.sym", Err: errors.New("no such file")}), cut, namesOnly(t, "clean.sym", moduleLine, nil, 0),
+		finding.Unreadable("none.sym", &os.PathError{Op: "open", Path: "none.sym", Err: errors.New("no such file")}), cut, namesOnly(t, "clean.sym", moduleLine, nil, 0),
 	}}
 	html := func(w io.Writer, r *Results) error { return WriteHTML(w, r, nil) }
 	for name, want := range map[string][]string{
@@ -40,7 +40,7 @@ func TestOutputsReportUnreadFiles(t *testing.T) {
 	}
 	many := &Results{Reports: manyReports(11, 30, 10)}
 	for i := range 30 {
-		many.Reports = append(many.Reports, check.Unreadable(fmt.Sprintf("%d.none", i), errors.New("no")))
+		many.Reports = append(many.Reports, finding.Unreadable(fmt.Sprintf("%d.none", i), errors.New("no")))
 	}
 	out := string(written(t, WriteGitHub, many))
 	if !strings.HasPrefix(out, "::error file=0.none,title=symtool lint::not read: no (the first of 30 files that could not be read)\n") {

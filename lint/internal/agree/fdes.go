@@ -6,8 +6,8 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/follow"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/follow"
 	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 )

@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/follow"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/follow"
 	"github.com/symtool/symtool/lint/internal/image"
 )
 
 var followRule = &check.Rule{
-	ID: "SYM551", Title: "CFA that the instructions of a function contradict", Severity: check.Error, Since: "0.1", Misleads: true,
-	Spec: binarySpec + "STACK CFI records",
-	Doc: `The stack pointer was followed from the function's first instruction through pushes,
+	Rule: &finding.Rule{
+		ID: "SYM551", Title: "CFA that the instructions of a function contradict", Severity: finding.Error, Since: "0.1", Misleads: true,
+		Spec: binarySpec + "STACK CFI records",
+		Doc: `The stack pointer was followed from the function's first instruction through pushes,
 pops and additions, and at this address the CFA is not where the rule says: a walker
 reads the return address from a wrong place, or all frames below are lost. Where the
 stack pointer cannot be followed nothing is reported (SYM552). The function's rule is
@@ -23,7 +25,8 @@ instructions; other functions are reported as SYM553.
 
 The mistake may be in the binary's own call frame information: hand-written assembly
 often has it. Compare "readelf --debug-dump=frames-interp" with "objdump -d".`,
-	Cites: []string{"llvm-project#145443", "llvm-project#145633", "llvm-project#220720"},
+		Cites: []string{"llvm-project#145443", "llvm-project#145633", "llvm-project#220720"},
+	},
 	Check: checkFollow,
 }
 
@@ -43,10 +46,10 @@ var checkFollow = sharedWithBinary(func(p *check.Pass, b *image.Image) {
 		size += r.End - r.Start
 	}
 	code := &follow.Binary{Base: b.Base, Size: size, Code: b.CodeAt, Exported: b.Exported}
-	p.Result.Followed = follow.Run(cpu, rows, code, func(f follow.Finding) {
+	p.Followed = follow.Run(cpu, rows, code, func(f follow.Finding) {
 		p.As(followRules[f.Kind], func() { reportFollowed(p, b, f) })
 	})
-	p.As("SYM552", func() { reportSkipped(p, p.Result.Followed) })
+	p.As("SYM552", func() { reportSkipped(p, p.Followed) })
 })
 
 func reportFollowed(p *check.Pass, b *image.Image, f follow.Finding) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/lint/follow"
+	"github.com/symtool/symtool/lint/internal/follow"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )

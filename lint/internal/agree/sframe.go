@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/follow"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/follow"
 	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"

@@ -4,8 +4,9 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -16,17 +17,19 @@ const longLine = 80 << 10
 // limitRules are about records that some readers do not accept.
 var limitRules = []*check.Rule{
 	{
-		ID:       "SYM124",
-		Title:    "line that is too long for some readers",
-		Severity: check.Warning,
-		Since:    "0.1",
-		Spec:     "rust-minidump: sym_file/mod.rs",
-		Doc: `rust-minidump drops lines that do not fit into its buffer, 80 to 160 KiB. A name of
+		Rule: &finding.Rule{
+			ID:       "SYM124",
+			Title:    "line that is too long for some readers",
+			Severity: finding.Warning,
+			Since:    "0.1",
+			Spec:     "rust-minidump: sym_file/mod.rs",
+			Doc: `rust-minidump drops lines that do not fit into its buffer, 80 to 160 KiB. A name of
 this length helps nobody: shorten it.`,
-		Bad:  check.Head + "FUNC 1000 10 0 f" + strings.Repeat("g", longLine) + "\n",
-		Good: check.Head + "FUNC 1000 10 0 f\n",
-		At:   2,
-		On:   withKinds(named, symfmt.KindInfo, symfmt.KindInline),
+			Bad:  check.Head + "FUNC 1000 10 0 f" + strings.Repeat("g", longLine) + "\n",
+			Good: check.Head + "FUNC 1000 10 0 f\n",
+			At:   2,
+		},
+		On: withKinds(named, symfmt.KindInfo, symfmt.KindInline),
 		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if n := len(r.Text()); n > longLine {
@@ -36,36 +39,40 @@ this length helps nobody: shorten it.`,
 		},
 	},
 	{
-		ID:       "SYM125",
-		Title:    "size over 32 bits",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "rust-minidump: sym_file/parser.rs",
-		Doc: `rust-minidump refuses the file: it reads sizes of code and of parameters as 32 bits.
+		Rule: &finding.Rule{
+			ID:       "SYM125",
+			Title:    "size over 32 bits",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "rust-minidump: sym_file/parser.rs",
+			Doc: `rust-minidump refuses the file: it reads sizes of code and of parameters as 32 bits.
 No function is that large: the dumper subtracted addresses of two unrelated things,
 or used an end that was missing.`,
-		Bad:    check.Head + "FUNC 1000 123456789 0 f\n",
-		Good:   check.Head + "FUNC 1000 12345 0 f\n",
-		At:     2,
+			Bad:  check.Head + "FUNC 1000 123456789 0 f\n",
+			Good: check.Head + "FUNC 1000 12345 0 f\n",
+			At:   2,
+		},
 		On:     allKinds,
 		Faults: facts.LineBig,
 		Check:  sizes32,
 	},
 	{
-		ID:       "SYM126",
-		Title:    "INLINE of the old form, without a call file",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
-		Doc: `Breakpad distinguishes the two forms by the number of fields. rust-minidump, and
+		Rule: &finding.Rule{
+			ID:       "SYM126",
+			Title:    "INLINE of the old form, without a call file",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "symbol_files: INLINE records; Breakpad: ParseInline",
+			Doc: `Breakpad distinguishes the two forms by the number of fields. rust-minidump, and
 older versions of Breakpad, know only one of them: rust-minidump refuses the file.
 Only the first is reported. Dump the binary again.`,
-		Bad:  check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
-		Good: check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + check.Inlined,
-		At:   5,
-		On:   []symfmt.Kind{symfmt.KindInline},
+			Bad:  check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 0 1004 4\n1000 10 1 0\n",
+			Good: check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + check.Inlined,
+			At:   5,
+		},
+		On: []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			first := 0
 			return func(r *symfmt.Record) {
@@ -80,20 +87,22 @@ Only the first is reported. Dump the binary again.`,
 		},
 	},
 	{
-		ID:       "SYM127",
-		Title:    "INLINE at an absurdly deep level",
-		Severity: check.Warning,
-		Since:    "0.1",
-		Spec:     "symbol_files: INLINE records",
-		Doc: `Compilers nest inlined calls a few dozen levels deep. Readers that recurse level by
+		Rule: &finding.Rule{
+			ID:       "SYM127",
+			Title:    "INLINE at an absurdly deep level",
+			Severity: finding.Warning,
+			Since:    "0.1",
+			Spec:     "symbol_files: INLINE records",
+			Doc: `Compilers nest inlined calls a few dozen levels deep. Readers that recurse level by
 level have run out of stack on such files, and symbolic had a limit for some weeks.
 lint looks no deeper than this. The level is damaged, or the dumper followed a call
 that contains itself.`,
-		Cites: []string{"symbolic#1014"},
-		Bad:   check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 512 5 0 0 1004 4\n1000 10 1 0\n",
-		Good:  check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + check.Inlined,
-		At:    5,
-		On:    []symfmt.Kind{symfmt.KindInline},
+			Cites: []string{"symbolic#1014"},
+			Bad:   check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 1000 10 0 f\nINLINE 512 5 0 0 1004 4\n1000 10 1 0\n",
+			Good:  check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 g\n" + check.Inlined,
+			At:    5,
+		},
+		On: []symfmt.Kind{symfmt.KindInline},
 		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			return func(r *symfmt.Record) {
 				if r.Inline.Depth >= facts.MaxDepth {

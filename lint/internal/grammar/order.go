@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -32,18 +33,20 @@ var (
 
 // BadRecord is what the reader itself finds; it is reported by the code that reads the file.
 var BadRecord = &check.Rule{
-	ID:       "SYM101",
-	Title:    "unrecognised line",
-	Severity: check.Error,
-	Refused:  true,
-	Since:    "0.1",
-	Spec:     "symbol_files: Records",
-	Doc: `rust-minidump refuses a file for one such line. Breakpad drops the line, and gives up
+	Rule: &finding.Rule{
+		ID:       "SYM101",
+		Title:    "unrecognised line",
+		Severity: finding.Error,
+		Refused:  true,
+		Since:    "0.1",
+		Spec:     "symbol_files: Records",
+		Doc: `rust-minidump refuses a file for one such line. Breakpad drops the line, and gives up
 the rest of the file after 100 of them. Column and message say which field is wrong.`,
-	Cites: []string{"rust-minidump#903", "dump_syms#511"},
-	Bad:   check.Head + "FUNC 1000 zz 0 f\n",
-	Good:  check.Head + "FUNC 1000 10 0 f\n",
-	At:    2,
+		Cites: []string{"rust-minidump#903", "dump_syms#511"},
+		Bad:   check.Head + "FUNC 1000 zz 0 f\n",
+		Good:  check.Head + "FUNC 1000 10 0 f\n",
+		At:    2,
+	},
 }
 
 // Rules are the rules of the family, by ID.
@@ -52,34 +55,38 @@ var Rules = slices.Concat(orderRules, moduleRules, textRules, limitRules)
 var orderRules = []*check.Rule{
 	BadRecord,
 	{
-		ID:       "SYM102",
-		Title:    "MODULE is not the first record",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "symbol_files: MODULE records",
-		Doc: `Symbol servers and stores read only the first line to learn which module a file
+		Rule: &finding.Rule{
+			ID:       "SYM102",
+			Title:    "MODULE is not the first record",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "symbol_files: MODULE records",
+			Doc: `Symbol servers and stores read only the first line to learn which module a file
 belongs to. rust-minidump refuses a file whose MODULE is not on its first line.`,
-		Bad:    "FILE 0 a.c\n" + check.Head + "FUNC 1000 10 0 f\n1000 10 1 0\n",
-		Good:   check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-		At:     1,
+			Bad:  "FILE 0 a.c\n" + check.Head + "FUNC 1000 10 0 f\n1000 10 1 0\n",
+			Good: check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+			At:   1,
+		},
 		On:     notModule,
 		Faults: facts.LineOrphan,
 		Check:  moduleFirst,
 	},
 	{
-		ID:       "SYM103",
-		Title:    "second MODULE record",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "symbol_files: MODULE records",
-		Doc: `rust-minidump refuses the file; Breakpad attributes the functions of both modules to
+		Rule: &finding.Rule{
+			ID:       "SYM103",
+			Title:    "second MODULE record",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "symbol_files: MODULE records",
+			Doc: `rust-minidump refuses the file; Breakpad attributes the functions of both modules to
 one. Two files were probably concatenated: split them.`,
-		Bad:  check.Head + check.Head,
-		Good: check.Head,
-		At:   2,
-		On:   []symfmt.Kind{symfmt.KindModule},
+			Bad:  check.Head + check.Head,
+			Good: check.Head,
+			At:   2,
+		},
+		On: []symfmt.Kind{symfmt.KindModule},
 		Check: func(p *check.Pass) (func(*symfmt.Record), func()) {
 			seen := false
 			return func(r *symfmt.Record) {
@@ -91,52 +98,58 @@ one. Two files were probably concatenated: split them.`,
 		},
 	},
 	{
-		ID:       "SYM104",
-		Title:    "line record or INLINE that follows no FUNC",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "symbol_files: Line records; INLINE records",
-		Doc: `Line records and INLINEs belong to the FUNC before them, with nothing but
+		Rule: &finding.Rule{
+			ID:       "SYM104",
+			Title:    "line record or INLINE that follows no FUNC",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "symbol_files: Line records; INLINE records",
+			Doc: `Line records and INLINEs belong to the FUNC before them, with nothing but
 INLINE_ORIGINs in between. After any other record rust-minidump refuses the file, and
 after a PUBLIC Breakpad drops the line records and fails on an INLINE. Move them to
 their FUNC; symtool convert does so.`,
-		Bad:    check.Head + "FILE 0 a.c\n1000 10 1 0\nFUNC 1000 10 0 f\n",
-		Good:   check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
-		At:     3,
+			Bad:  check.Head + "FILE 0 a.c\n1000 10 1 0\nFUNC 1000 10 0 f\n",
+			Good: check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nPUBLIC 2000 0 g\n",
+			At:   3,
+		},
 		On:     []symfmt.Kind{symfmt.KindInline, symfmt.KindLine},
 		Faults: facts.LineOrphan,
 		Check:  followsFunc,
 	},
 	{
-		ID:       "SYM105",
-		Title:    "records are not in the usual order",
-		Severity: check.Note,
-		Since:    "0.1",
-		Spec:     "symtool: order of what it writes",
-		Doc: `Readers take any order, but two files of the same module are easier to compare,
+		Rule: &finding.Rule{
+			ID:       "SYM105",
+			Title:    "records are not in the usual order",
+			Severity: finding.Note,
+			Since:    "0.1",
+			Spec:     "symtool: order of what it writes",
+			Doc: `Readers take any order, but two files of the same module are easier to compare,
 and some tools look for INFO in the first lines only. The usual order is MODULE,
 INFO, FILE, INLINE_ORIGIN, FUNC with its INLINEs and lines, PUBLIC, STACK WIN, STACK
 CFI. symtool convert writes it.`,
-		Bad:   check.Head + "FUNC 1000 10 0 f\nFILE 0 a.c\n",
-		Good:  check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 2000 10 0 g\n2000 10 1 0\n",
-		At:    3,
+			Bad:  check.Head + "FUNC 1000 10 0 f\nFILE 0 a.c\n",
+			Good: check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 2000 10 0 g\n2000 10 1 0\n",
+			At:   3,
+		},
 		On:    ownPlace,
 		Check: usualOrder,
 	},
 	{
-		ID:       "SYM106",
-		Title:    "unknown INFO record",
-		Severity: check.Note,
-		Since:    "0.1",
-		Spec:     "FIELD: INFO lines",
-		Doc: `Readers skip INFO records that they do not know. This one may be a misspelling of
+		Rule: &finding.Rule{
+			ID:       "SYM106",
+			Title:    "unknown INFO record",
+			Severity: finding.Note,
+			Since:    "0.1",
+			Spec:     "FIELD: INFO lines",
+			Doc: `Readers skip INFO records that they do not know. This one may be a misspelling of
 CODE_ID, GENERATOR or URL.`,
-		Cites: []string{"dump_syms#638"},
-		Bad:   check.Head + "INFO CODE_IDENT 0123\n",
-		Good:  check.Head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\nINFO GENERATOR symtool 0.1\n",
-		At:    2,
-		On:    []symfmt.Kind{symfmt.KindInfo},
+			Cites: []string{"dump_syms#638"},
+			Bad:   check.Head + "INFO CODE_IDENT 0123\n",
+			Good:  check.Head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\nINFO GENERATOR symtool 0.1\n",
+			At:    2,
+		},
+		On: []symfmt.Kind{symfmt.KindInfo},
 		Check: check.PerRecord(func(p *check.Pass, r *symfmt.Record) {
 			if !slices.Contains(knownInfos, string(r.Key)) {
 				p.Report(r, 1, "unknown key %s, want one of %s", check.Quoted(r.Key), strings.Join(knownInfos, ", "))
@@ -144,17 +157,19 @@ CODE_ID, GENERATOR or URL.`,
 		}),
 	},
 	{
-		ID:       "SYM107",
-		Title:    "INFO CODE_ID without a usable id, or a second one",
-		Severity: check.Warning,
-		Since:    "0.1",
-		Spec:     "FIELD: INFO lines",
-		Doc: `Servers find a file by its code id where the debug id is not known: for Windows
+		Rule: &finding.Rule{
+			ID:       "SYM107",
+			Title:    "INFO CODE_ID without a usable id, or a second one",
+			Severity: finding.Warning,
+			Since:    "0.1",
+			Spec:     "FIELD: INFO lines",
+			Doc: `Servers find a file by its code id where the debug id is not known: for Windows
 binaries and for minidumps of some clients. The value is hexadecimal digits, on
 Windows followed by the name of the binary.`,
-		Bad:   check.Head + "INFO CODE_ID\n",
-		Good:  check.Head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
-		At:    2,
+			Bad:  check.Head + "INFO CODE_ID\n",
+			Good: check.Head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
+			At:   2,
+		},
 		On:    []symfmt.Kind{symfmt.KindInfo},
 		Check: codeID,
 	},

@@ -6,8 +6,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -29,17 +30,19 @@ func reportPlaces(p *check.Pass, at symfmt.Places, one, all string) {
 
 // UTF16Text is reported by the code that reads the file, as no record of it is seen.
 var UTF16Text = &check.Rule{
-	ID:       "SYM113",
-	Title:    "text in UTF-16",
-	Severity: check.Error,
-	Since:    "0.1",
-	Spec:     "symbol_files: Overview",
-	Doc: `No reader takes it. Windows shells write UTF-16 when output is redirected: use the
+	Rule: &finding.Rule{
+		ID:       "SYM113",
+		Title:    "text in UTF-16",
+		Severity: finding.Error,
+		Since:    "0.1",
+		Spec:     "symbol_files: Overview",
+		Doc: `No reader takes it. Windows shells write UTF-16 when output is redirected: use the
 dumper's own option for the output file, or convert it with iconv.`,
-	Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
-	Bad:   "\xff\xfe" + utf16LE(check.Head),
-	Good:  check.Head,
-	At:    1,
+		Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
+		Bad:   "\xff\xfe" + utf16LE(check.Head),
+		Good:  check.Head,
+		At:    1,
+	},
 }
 
 func utf16LE(s string) string {
@@ -53,19 +56,21 @@ func utf16LE(s string) string {
 var textRules = []*check.Rule{
 	UTF16Text,
 	{
-		ID:       "SYM114",
-		Title:    "byte order mark",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "symbol_files: Overview",
-		Doc: `To other readers the mark is part of the first word: rust-minidump refuses the file
+		Rule: &finding.Rule{
+			ID:       "SYM114",
+			Title:    "byte order mark",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "symbol_files: Overview",
+			Doc: `To other readers the mark is part of the first word: rust-minidump refuses the file
 ("failed to parse file at line 0"), and tools that look for MODULE do not find it.
 PowerShell writes it when output is redirected: use the dumper's own option.`,
-		Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
-		Bad:   "\xef\xbb\xbf" + check.Head,
-		Good:  check.Head,
-		At:    1,
+			Cites: []string{"rust-minidump#903", "sentry-docs#1067"},
+			Bad:   "\xef\xbb\xbf" + check.Head,
+			Good:  check.Head,
+			At:    1,
+		},
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
 			if l.BOM {
 				p.ReportLine(1, "byte order mark of UTF-8 at the start, want none")
@@ -73,32 +78,36 @@ PowerShell writes it when output is redirected: use the dumper's own option.`,
 		}),
 	},
 	{
-		ID:       "SYM115",
-		Title:    "text that is not UTF-8, outside of names",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "symbol_files: Overview",
-		Doc: `rust-minidump refuses a file for one such byte in a text field: the system and CPU of
+		Rule: &finding.Rule{
+			ID:       "SYM115",
+			Title:    "text that is not UTF-8, outside of names",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "symbol_files: Overview",
+			Doc: `rust-minidump refuses a file for one such byte in a text field: the system and CPU of
 MODULE, rules of STACK CFI, programs of STACK WIN. The line is damaged. For names see
 SYM604.`,
-		Bad:   check.Head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r\xb1: .cfa\n",
-		Good:  check.Head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
-		At:    2,
+			Bad:  check.Head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^ $r\xb1: .cfa\n",
+			Good: check.Head + "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n",
+			At:   2,
+		},
 		On:    named,
 		Check: check.PerRecord(validUTF8),
 	},
 	{
-		ID:       "SYM116",
-		Title:    "lines end in CR LF",
-		Severity: check.Note,
-		Since:    "0.1",
-		Spec:     "symbol_files: Overview",
-		Doc: `Breakpad and rust-minidump accept it; tools made for Linux may take the CR for part
+		Rule: &finding.Rule{
+			ID:       "SYM116",
+			Title:    "lines end in CR LF",
+			Severity: finding.Note,
+			Since:    "0.1",
+			Spec:     "symbol_files: Overview",
+			Doc: `Breakpad and rust-minidump accept it; tools made for Linux may take the CR for part
 of a name. It costs a byte a line.`,
-		Bad:  strings.ReplaceAll(check.Head, "\n", "\r\n"),
-		Good: check.Head,
-		At:   1,
+			Bad:  strings.ReplaceAll(check.Head, "\n", "\r\n"),
+			Good: check.Head,
+			At:   1,
+		},
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
 			if l.CR.Count > l.ManyCR.Count && l.Mixed(p.Lines) == 0 {
 				p.ReportLine(l.CR.First, "lines end in CR LF")
@@ -106,17 +115,19 @@ of a name. It costs a byte a line.`,
 		}),
 	},
 	{
-		ID:       "SYM117",
-		Title:    "lines end in different ways",
-		Severity: check.Warning,
-		Since:    "0.1",
-		Spec:     "symbol_files: Overview",
-		Doc: `Some lines end in LF and some in CR LF: the file was put together from parts or
+		Rule: &finding.Rule{
+			ID:       "SYM117",
+			Title:    "lines end in different ways",
+			Severity: finding.Warning,
+			Since:    "0.1",
+			Spec:     "symbol_files: Overview",
+			Doc: `Some lines end in LF and some in CR LF: the file was put together from parts or
 changed by an editor, and its checksum no longer matches what the dumper wrote.
 Readers accept it.`,
-		Bad:  check.Head + "FUNC 1000 10 0 f\r\n",
-		Good: check.Head + "FUNC 1000 10 0 f\n",
-		At:   2,
+			Bad:  check.Head + "FUNC 1000 10 0 f\r\n",
+			Good: check.Head + "FUNC 1000 10 0 f\n",
+			At:   2,
+		},
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
 			if at := l.Mixed(p.Lines); at > 0 {
 				p.ReportLine(at, "the line ending differs from the first; %d of %d lines end in CR LF", l.CR.Count, p.Lines)
@@ -124,34 +135,38 @@ Readers accept it.`,
 		}),
 	},
 	{
-		ID:       "SYM118",
-		Title:    "lines end in CR CR LF",
-		Severity: check.Warning,
-		Since:    "0.1",
-		Spec:     "rust-minidump: sym_file/parser.rs",
-		Doc: `Line endings were converted twice, as old dumpers do on Windows when they write to a
+		Rule: &finding.Rule{
+			ID:       "SYM118",
+			Title:    "lines end in CR CR LF",
+			Severity: finding.Warning,
+			Since:    "0.1",
+			Spec:     "rust-minidump: sym_file/parser.rs",
+			Doc: `Line endings were converted twice, as old dumpers do on Windows when they write to a
 pipe. Breakpad and rust-minidump accept it; others see a CR at the end of names.`,
-		Bad:  strings.ReplaceAll(check.Head, "\n", "\r\r\n"),
-		Good: check.Head,
-		At:   1,
+			Bad:  strings.ReplaceAll(check.Head, "\n", "\r\r\n"),
+			Good: check.Head,
+			At:   1,
+		},
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
 			reportPlaces(p, l.ManyCR, "line ends in more than one CR", "such line")
 		}),
 	},
 	{
-		ID:       "SYM119",
-		Title:    "CR inside a line",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "symbol_files: Overview",
-		Doc: `Breakpad ends the line there and takes the rest for another record, rust-minidump
+		Rule: &finding.Rule{
+			ID:       "SYM119",
+			Title:    "CR inside a line",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "symbol_files: Overview",
+			Doc: `Breakpad ends the line there and takes the rest for another record, rust-minidump
 refuses the file. The CR mostly comes from a line break inside a name.`,
-		Cites: []string{"dump_syms 2.1.1"},
-		Bad:   check.Head + "FUNC 1000 10 0 f<\r>\n",
-		Good:  check.Head + "FUNC 1000 10 0 f<>\n",
-		At:    2,
-		On:    withKinds(named, symfmt.KindInfo),
+			Cites: []string{"dump_syms 2.1.1"},
+			Bad:   check.Head + "FUNC 1000 10 0 f<\r>\n",
+			Good:  check.Head + "FUNC 1000 10 0 f<>\n",
+			At:    2,
+		},
+		On: withKinds(named, symfmt.KindInfo),
 		Check: check.PerRecord(func(p *check.Pass, r *symfmt.Record) {
 			if i := bytes.IndexByte(r.Text(), '\r'); i >= 0 {
 				p.Report(r, -1, "CR at byte %d of the line", i+1)
@@ -159,17 +174,19 @@ refuses the file. The CR mostly comes from a line break inside a name.`,
 		}),
 	},
 	{
-		ID:       "SYM120",
-		Title:    "last line without an end",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "symbol_files: Overview",
-		Doc: `rust-minidump refuses the file ("unexpected EOF"). The file may have been cut off:
+		Rule: &finding.Rule{
+			ID:       "SYM120",
+			Title:    "last line without an end",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "symbol_files: Overview",
+			Doc: `rust-minidump refuses the file ("unexpected EOF"). The file may have been cut off:
 compare its size with the original, and dump it again.`,
-		Bad:  strings.TrimSuffix(check.Head, "\n"),
-		Good: check.Head,
-		At:   1,
+			Bad:  strings.TrimSuffix(check.Head, "\n"),
+			Good: check.Head,
+			At:   1,
+		},
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
 			if l.NoEnd {
 				p.ReportLine(p.Lines, "the file ends inside this line, want a LF")
@@ -177,15 +194,17 @@ compare its size with the original, and dump it again.`,
 		}),
 	},
 	{
-		ID:       "SYM121",
-		Title:    "blank lines",
-		Severity: check.Note,
-		Since:    "0.1",
-		Spec:     "symbol_files: Overview",
-		Doc:      `Readers skip them, except between a FUNC and its lines: see SYM122.`,
-		Bad:      check.Head + "\nFUNC 1000 10 0 f\n",
-		Good:     check.Head + "FUNC 1000 10 0 f\n",
-		At:       2,
+		Rule: &finding.Rule{
+			ID:       "SYM121",
+			Title:    "blank lines",
+			Severity: finding.Note,
+			Since:    "0.1",
+			Spec:     "symbol_files: Overview",
+			Doc:      `Readers skip them, except between a FUNC and its lines: see SYM122.`,
+			Bad:      check.Head + "\nFUNC 1000 10 0 f\n",
+			Good:     check.Head + "FUNC 1000 10 0 f\n",
+			At:       2,
+		},
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
 			if l.Blank.Count > l.Split.Count {
 				reportPlaces(p, l.Blank, "blank line", "blank line")
@@ -193,33 +212,37 @@ compare its size with the original, and dump it again.`,
 		}),
 	},
 	{
-		ID:       "SYM122",
-		Title:    "blank line between a FUNC and its lines",
-		Severity: check.Error,
-		Refused:  true,
-		Since:    "0.1",
-		Spec:     "rust-minidump: sym_file/parser.rs",
-		Doc: `To rust-minidump the blank line ends the FUNC, and it then refuses the file because
+		Rule: &finding.Rule{
+			ID:       "SYM122",
+			Title:    "blank line between a FUNC and its lines",
+			Severity: finding.Error,
+			Refused:  true,
+			Since:    "0.1",
+			Spec:     "rust-minidump: sym_file/parser.rs",
+			Doc: `To rust-minidump the blank line ends the FUNC, and it then refuses the file because
 of the line record that follows.`,
-		Bad:  check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n\n1000 10 1 0\n",
-		Good: check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
-		At:   5,
+			Bad:  check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n\n1000 10 1 0\n",
+			Good: check.Head + "FILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n",
+			At:   5,
+		},
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
 			reportPlaces(p, l.Split, "record of a FUNC after a blank line", "such record")
 		}),
 	},
 	{
-		ID:       "SYM123",
-		Title:    "tabs between fields, or blanks around a record",
-		Severity: check.Error,
-		Since:    "0.1",
-		Spec:     "symbol_files: Overview",
-		Doc: `Fields are separated by spaces, and a record starts in the first column. Breakpad
+		Rule: &finding.Rule{
+			ID:       "SYM123",
+			Title:    "tabs between fields, or blanks around a record",
+			Severity: finding.Error,
+			Since:    "0.1",
+			Spec:     "symbol_files: Overview",
+			Doc: `Fields are separated by spaces, and a record starts in the first column. Breakpad
 takes a tab for part of the field and a record after a blank for a line record;
 rust-minidump refuses the file for blanks before a record or after a line record.`,
-		Bad:  check.Head + " FUNC 1000 10 0 f\n",
-		Good: check.Head + "FUNC 1000 10 0 f\n",
-		At:   2,
+			Bad:  check.Head + " FUNC 1000 10 0 f\n",
+			Good: check.Head + "FUNC 1000 10 0 f\n",
+			At:   2,
+		},
 		Check: layout(func(p *check.Pass, l *symfmt.Layout) {
 			reportPlaces(p, l.OddBlanks, "tab between fields, or blanks around the record", "such record")
 		}),

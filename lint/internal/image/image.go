@@ -7,10 +7,11 @@ import (
 
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/extent"
-	"github.com/symtool/symtool/lint/facts"
-	"github.com/symtool/symtool/lint/follow"
+	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/extent"
+	"github.com/symtool/symtool/lint/internal/facts"
+	"github.com/symtool/symtool/lint/internal/follow"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -25,8 +26,8 @@ type Image struct {
 
 	rows *follow.Table // nil until the first STACK CFI INIT
 	mini *object.File
-	all  []execcode.Part // nil until Parts
-	data []extent.Extent // pieces of code that are data according to symbols; nil until DataSymbols
+	all  []execcode.Part   // nil until Parts
+	data []coverage.Extent // pieces of code that are data according to symbols; nil until DataSymbols
 	done bool
 }
 
@@ -62,11 +63,11 @@ func (b *Image) Parts() []execcode.Part {
 }
 
 // DataSymbols returns the pieces of code that symbols declare to be data.
-func (b *Image) DataSymbols() []extent.Extent {
+func (b *Image) DataSymbols() []coverage.Extent {
 	if b.data == nil {
 		list, err := execcode.Data(b.File)
 		b.Problem("symbols", err)
-		b.data = make([]extent.Extent, 0, len(list))
+		b.data = make([]coverage.Extent, 0, len(list))
 		for _, r := range list {
 			b.data = append(b.data, extent.Between(b.RVA(r.Start), b.RVA(r.End)))
 		}

@@ -5,10 +5,9 @@ import (
 
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/extent"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -19,7 +18,7 @@ import (
 
 // countCalls counts the return addresses in code, and those with call frame
 // information. It returns nil without a binary whose calls can be decoded.
-func countCalls(p *check.Pass, code []object.Range, known extent.Ranges) *coverage.Share {
+func countCalls(p *check.Pass, code []object.Range, known []symfmt.Range) *coverage.Share {
 	var s coverage.Share
 	b := image.Of(p)
 	read := eachCall(p, b, code, func(site uint64) {

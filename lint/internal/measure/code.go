@@ -7,9 +7,9 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -19,9 +19,9 @@ type codeMeasure struct {
 	p       *check.Pass
 	image   *image.Image // nil without a binary that the records describe
 	share   coverage.CodeShare
-	known   []extent.Extent // code with call frame information
-	skip    []extent.Extent // start-up code, known by name
-	data    []extent.Extent
+	known   []coverage.Extent // code with call frame information
+	skip    []coverage.Extent // start-up code, known by name
+	data    []coverage.Extent
 	anchors []execcode.Anchor
 	names   codeNames
 	found   func(*coverage.Gap) // called for each function that lacks some, by address
@@ -36,7 +36,7 @@ type codeMeasure struct {
 
 // codeShare measures the code, and calls found for each FUNC, PUBLIC, and piece of
 // code outside both that lacks call frame information.
-func codeShare(p *check.Pass, known extent.Ranges, found func(*coverage.Gap)) *codeMeasure {
+func codeShare(p *check.Pass, known []symfmt.Range, found func(*coverage.Gap)) *codeMeasure {
 	m := &codeMeasure{p: p, found: found, names: newCodeNames(p)}
 	if b := image.Of(p); sameBinary(p, b) && b.HasCode() {
 		m.image = b
@@ -94,7 +94,7 @@ func (m *codeMeasure) binary() {
 // mentioned returns the code of a part. A segment of a file without section headers may hold tables
 // and constants before and after its code; its code is what lies between the first and the last
 // address in a record.
-func (m *codeMeasure) mentioned(whole extent.Extent) extent.Extent {
+func (m *codeMeasure) mentioned(whole coverage.Extent) coverage.Extent {
 	if !m.part.Segment {
 		return whole
 	}
@@ -135,7 +135,7 @@ const codePage = 4096
 // public returns the code of a PUBLIC: up to the end of its rules, or without rules up to the next
 // record. The end of the last one is unknown: it gets the rest of its page unless it is start-up
 // code.
-func (m *codeMeasure) public(rva symfmt.RVA) extent.Extent {
+func (m *codeMeasure) public(rva symfmt.RVA) coverage.Extent {
 	end := rva | (codePage - 1)
 	if end++; end < rva {
 		end = ^symfmt.RVA(0)
@@ -157,7 +157,7 @@ func (m *codeMeasure) public(rva symfmt.RVA) extent.Extent {
 }
 
 // startup returns the code of functions named like start-up code, by address.
-func (m *codeMeasure) startup() (all []extent.Extent) {
+func (m *codeMeasure) startup() (all []coverage.Extent) {
 	for _, s := range m.p.Startup {
 		e := extent.Of(s.RVA, s.Size)
 		if s.Size == 0 {
@@ -172,14 +172,14 @@ func (m *codeMeasure) startup() (all []extent.Extent) {
 }
 
 // whole measures a piece of code, which counts except for the excluded parts.
-func (m *codeMeasure) whole(e extent.Extent) {
+func (m *codeMeasure) whole(e coverage.Extent) {
 	if e.RVA >= e.End {
 		return
 	}
 	m.names.from = e.RVA
 	m.add(e.Size(), 0)
 	at := e.RVA
-	extent.Missing(e, m.known, func(gap extent.Extent) {
+	extent.Missing(e, m.known, func(gap coverage.Extent) {
 		m.share.Covered -= gap.Size()
 		m.share.Total -= gap.Size()
 		m.count(extent.Between(at, gap.RVA))
@@ -190,11 +190,11 @@ func (m *codeMeasure) whole(e extent.Extent) {
 }
 
 func (m *codeMeasure) add(covered, without uint64) {
-	m.share.Add(covered, extent.Sum(covered, without))
+	add(&m.share.Share, covered, extent.Sum(covered, without))
 }
 
 // count adds code that counts, in which return addresses are then searched for.
-func (m *codeMeasure) count(e extent.Extent) {
+func (m *codeMeasure) count(e coverage.Extent) {
 	if m.part == nil || e.RVA >= e.End {
 		return
 	}
@@ -207,16 +207,16 @@ func (m *codeMeasure) count(e extent.Extent) {
 }
 
 // gap handles a piece without call frame information.
-func (m *codeMeasure) gap(e extent.Extent) {
+func (m *codeMeasure) gap(e coverage.Extent) {
 	for _, a := range m.anchors {
 		if at := m.image.RVA(a.Addr); at >= e.RVA && at < e.End {
 			m.skip = extent.Join(append(m.skip, m.aroundAnchor(e, at, a)))
 		}
 	}
-	without := func(list []extent.Extent, excluded *uint64, rest func(extent.Extent)) func(extent.Extent) {
-		return func(e extent.Extent) {
+	without := func(list []coverage.Extent, excluded *uint64, rest func(coverage.Extent)) func(coverage.Extent) {
+		return func(e coverage.Extent) {
 			left := e.Size()
-			extent.Missing(e, list, func(e extent.Extent) {
+			extent.Missing(e, list, func(e coverage.Extent) {
 				left -= e.Size()
 				rest(e)
 			})
@@ -228,7 +228,7 @@ func (m *codeMeasure) gap(e extent.Extent) {
 
 // aroundAnchor returns the start-up code in a gap with an anchor, bounded by names
 // where there are some.
-func (m *codeMeasure) aroundAnchor(gap extent.Extent, at symfmt.RVA, a execcode.Anchor) extent.Extent {
+func (m *codeMeasure) aroundAnchor(gap coverage.Extent, at symfmt.RVA, a execcode.Anchor) coverage.Extent {
 	e := extent.Between(max(gap.RVA, at-min(at, symfmt.RVA(a.Before))), min(gap.End, at+symfmt.RVA(a.Behind)))
 	if from, ok := m.names.upTo(at); ok {
 		e.RVA = max(e.RVA, from)
@@ -240,7 +240,7 @@ func (m *codeMeasure) aroundAnchor(gap extent.Extent, at symfmt.RVA, a execcode.
 }
 
 // split assigns to each function what it lacks.
-func (m *codeMeasure) split(e extent.Extent) {
+func (m *codeMeasure) split(e coverage.Extent) {
 	for e.RVA < e.End {
 		owner, next := m.names.at(e.RVA)
 		piece := extent.Between(e.RVA, min(e.End, next))
@@ -250,7 +250,7 @@ func (m *codeMeasure) split(e extent.Extent) {
 }
 
 // piece handles code of one function without call frame information.
-func (m *codeMeasure) piece(e extent.Extent, owner coverage.Gap) {
+func (m *codeMeasure) piece(e coverage.Extent, owner coverage.Gap) {
 	if m.part == nil {
 		m.lack(e, owner)
 		return
@@ -274,7 +274,7 @@ func (m *codeMeasure) piece(e extent.Extent, owner coverage.Gap) {
 }
 
 // lack handles a piece that counts.
-func (m *codeMeasure) lack(e extent.Extent, owner coverage.Gap) {
+func (m *codeMeasure) lack(e coverage.Extent, owner coverage.Gap) {
 	if e.Size() == 0 {
 		return
 	}
@@ -293,7 +293,7 @@ func (m *codeMeasure) lack(e extent.Extent, owner coverage.Gap) {
 	m.last.Missing = extent.Sum(m.last.Missing, e.Size())
 }
 
-func (m *codeMeasure) trim(e extent.Extent, function bool) extent.Extent {
+func (m *codeMeasure) trim(e coverage.Extent, function bool) coverage.Extent {
 	b := m.image
 	r, err := m.part.Trim(object.Range{Start: b.Addr(e.RVA), End: b.Addr(e.End)}, function, m.padding)
 	b.Problem("section "+m.part.Name, err)

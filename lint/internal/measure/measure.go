@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/extent"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/extent"
+	"github.com/symtool/symtool/lint/internal/facts"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // maxGaps is the number of functions listed.
@@ -25,7 +26,7 @@ func Measure(p *check.Pass, unreadable bool) *coverage.Coverage {
 		countFunction(c, fn)
 	}
 	for _, pub := range p.Publics.All {
-		c.Public.Add(c.Known.In(pub.RVA, 1), 1)
+		add(&c.Public, extent.In(c.Known, pub.RVA, 1), 1)
 	}
 	if !unreadable {
 		measureCode(p, c)
@@ -37,7 +38,7 @@ func Measure(p *check.Pass, unreadable bool) *coverage.Coverage {
 		}
 	}
 	c.Worst, c.WorstLines = worstOf(c.Worst), worstOf(c.WorstLines)
-	c.Judge(p.Facts, p.Options.MinCFI, p.Options.MinLines)
+	judge(c, p.Facts, p.Options.MinCFI, p.Options.MinLines)
 	return c
 }
 
@@ -45,7 +46,7 @@ func Measure(p *check.Pass, unreadable bool) *coverage.Coverage {
 func measureCode(p *check.Pass, c *coverage.Coverage) {
 	for _, s := range p.Startup {
 		if s.Size > 0 {
-			c.Startup.Add(c.Known.In(s.RVA, 1), 1)
+			add(&c.Startup, extent.In(c.Known, s.RVA, 1), 1)
 		}
 	}
 	m := codeShare(p, c.Known, func(g *coverage.Gap) {
@@ -62,24 +63,24 @@ func measureCode(p *check.Pass, c *coverage.Coverage) {
 
 // Gaps calls found for each FUNC, PUBLIC, and piece of code outside both that lacks call frame
 // information; known is the code that has it.
-func Gaps(p *check.Pass, known extent.Ranges, found func(*coverage.Gap)) { codeShare(p, known, found) }
+func Gaps(p *check.Pass, known []symfmt.Range, found func(*coverage.Gap)) { codeShare(p, known, found) }
 
 // countFunction adds a FUNC to the counts.
 func countFunction(c *coverage.Coverage, fn *facts.Func) {
-	covered := c.Known.In(fn.RVA, fn.Size)
-	c.Code.Add(covered, fn.Size)
-	c.Entries.Add(c.Known.In(fn.RVA, 1), 1)
-	c.Lines.Add(fn.Covered, fn.Size)
-	c.WithLines.Add(min(uint64(fn.Lines), 1), 1)
+	covered := extent.In(c.Known, fn.RVA, fn.Size)
+	add(&c.Code, covered, fn.Size)
+	add(&c.Entries, extent.In(c.Known, fn.RVA, 1), 1)
+	add(&c.Lines, fn.Covered, fn.Size)
+	add(&c.WithLines, min(uint64(fn.Lines), 1), 1)
 	lines := uint64(fn.Lines)
 	switch {
 	case covered == fn.Size:
-		c.LineEnds.Add(lines, lines)
+		add(&c.LineEnds.Share, lines, lines)
 	case covered > 0:
 		c.LineEnds.Unsure += lines
 		fallthrough
 	default:
-		c.LineEnds.Add(0, lines)
+		add(&c.LineEnds.Share, 0, lines)
 	}
 	c.WorstLines = addGap(c.WorstLines, coverage.Gap{RVA: fn.RVA, Kind: coverage.GapFunc, Line: int(fn.Line), Size: fn.Size, Missing: fn.Size - fn.Covered})
 }

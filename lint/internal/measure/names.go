@@ -3,9 +3,9 @@ package measure
 import (
 	"slices"
 
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 

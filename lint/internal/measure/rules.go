@@ -4,8 +4,9 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/check"
 	"github.com/symtool/symtool/lint/coverage"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
 )
 
 // publicHead is a file without functions.
@@ -16,41 +17,49 @@ const coverageSpec = "symbol_files: STACK CFI records"
 // Rules are the rules of the family, by ID.
 var Rules = []*check.Rule{
 	{
-		ID: "SYM701", Title: "no call frame information", Severity: check.Warning, Since: "0.1", Spec: coverageSpec,
-		Doc: `There are functions, and neither STACK CFI nor STACK WIN that readers can use: stacks
+		Rule: &finding.Rule{
+			ID: "SYM701", Title: "no call frame information", Severity: finding.Warning, Since: "0.1", Spec: coverageSpec,
+			Doc: `There are functions, and neither STACK CFI nor STACK WIN that readers can use: stacks
 through this module are guessed. A debug file that was split off with objcopy
 --only-keep-debug has none: dump it together with the binary.`,
-		Cites: []string{"dump_syms#274", "Mozilla bug 1717909", "symbolic#783"},
-		Bad:   check.HeadFunc, At: 0,
-		Good:  check.HeadFunc + check.Init,
+			Cites: []string{"dump_syms#274", "Mozilla bug 1717909", "symbolic#783"},
+			Bad:   check.HeadFunc, At: 0,
+			Good: check.HeadFunc + check.Init,
+		},
 		Check: withCoverage(checkNoCFI),
 	},
 	{
-		ID: "SYM702", Title: "less call frame information than demanded", Severity: check.Error, Since: "0.1", Spec: "symtool: --min-cfi",
-		Doc: `The share of the code that has call frame information is under the limit: with
+		Rule: &finding.Rule{
+			ID: "SYM702", Title: "less call frame information than demanded", Severity: finding.Error, Since: "0.1", Spec: "symtool: --min-cfi",
+			Doc: `The share of the code that has call frame information is under the limit: with
 --binary of the binary's executable bytes, otherwise of the code that FUNC and PUBLIC
 records name. The limit also holds for the functions' first bytes and, with --binary,
 for return addresses: that is where a walker looks for rules, in each frame but the
 first.`,
-		With: func(o *check.Options) { o.MinCFI = 60 },
-		Bad:  publicHead + "PUBLIC 2000 0 g\n" + check.Init, At: 0,
-		Good:  publicHead + check.Init,
+			Bad: publicHead + "PUBLIC 2000 0 g\n" + check.Init, At: 0,
+			Good: publicHead + check.Init,
+		},
+		With:  func(o *check.Options) { o.MinCFI = 60 },
 		Check: withCoverage(checkMinCFI),
 	},
 	{
-		ID: "SYM703", Title: "fewer lines than demanded", Severity: check.Error, Since: "0.1", Spec: "symtool: --min-lines",
-		Doc:  "The share of the functions' bytes that have line records is under the limit.",
-		With: func(o *check.Options) { o.MinLines = 99 },
-		Bad:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 20 1 0\n" + check.Init, At: 0,
-		Good:  check.HeadFunc + check.Init,
+		Rule: &finding.Rule{
+			ID: "SYM703", Title: "fewer lines than demanded", Severity: finding.Error, Since: "0.1", Spec: "symtool: --min-lines",
+			Doc: "The share of the functions' bytes that have line records is under the limit.",
+			Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n1000 20 1 0\n" + check.Init, At: 0,
+			Good: check.HeadFunc + check.Init,
+		},
+		With:  func(o *check.Options) { o.MinLines = 99 },
 		Check: withCoverage(checkMinLines),
 	},
 	{
-		ID: "SYM704", Title: "no lines", Severity: check.Note, Since: "0.1", Spec: "symbol_files: Line records",
-		Doc: `No function has a line record: stacks show names of functions without files and
+		Rule: &finding.Rule{
+			ID: "SYM704", Title: "no lines", Severity: finding.Note, Since: "0.1", Spec: "symbol_files: Line records",
+			Doc: `No function has a line record: stacks show names of functions without files and
 lines. The binary was built or dumped without debug information.`,
-		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n" + check.Init, At: 0,
-		Good: check.HeadFunc + check.Init,
+			Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 40 0 f\n" + check.Init, At: 0,
+			Good: check.HeadFunc + check.Init,
+		},
 		Check: withCoverage(func(p *check.Pass, c *coverage.Coverage) {
 			if c.Functions > 0 && c.WithLines.Covered == 0 {
 				p.ReportLine(0, "none of %s has line records", text.Count(uint64(c.Functions), "function"))
@@ -58,10 +67,12 @@ lines. The binary was built or dumped without debug information.`,
 		}),
 	},
 	{
-		ID: "SYM705", Title: "no names", Severity: check.Warning, Since: "0.1", Spec: "symbol_files: FUNC records",
-		Doc: "There is neither a FUNC nor a PUBLIC record: stacks show addresses only.",
-		Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n" + check.Init, At: 0,
-		Good: publicHead + check.Init,
+		Rule: &finding.Rule{
+			ID: "SYM705", Title: "no names", Severity: finding.Warning, Since: "0.1", Spec: "symbol_files: FUNC records",
+			Doc: "There is neither a FUNC nor a PUBLIC record: stacks show addresses only.",
+			Bad: "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n" + check.Init, At: 0,
+			Good: publicHead + check.Init,
+		},
 		Check: withCoverage(func(p *check.Pass, c *coverage.Coverage) {
 			if c.Functions+c.Publics == 0 {
 				p.ReportLine(0, "no FUNC or PUBLIC record")
@@ -69,13 +80,15 @@ lines. The binary was built or dumped without debug information.`,
 		}),
 	},
 	{
-		ID: "SYM706", Title: "function without call frame information", Severity: check.Note, Since: "0.1", Spec: coverageSpec,
-		Doc: `Other functions of the module have call frame information, and this one has none, or
+		Rule: &finding.Rule{
+			ID: "SYM706", Title: "function without call frame information", Severity: finding.Note, Since: "0.1", Spec: coverageSpec,
+			Doc: `Other functions of the module have call frame information, and this one has none, or
 none for a part of it. Readers guess the caller of a frame there. Assembly without
 .cfi directives is like that. A PUBLIC has no size: it is counted up to the next
 record. With --binary, code with neither FUNC nor PUBLIC is found, too.`,
-		Bad: check.HeadFunc + check.Init + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
-		Good:  check.HeadFunc + check.Init,
+			Bad: check.HeadFunc + check.Init + "FUNC 2000 10 0 g\n2000 10 1 0\n", At: 5,
+			Good: check.HeadFunc + check.Init,
+		},
 		Check: withCoverage(checkFunctions),
 	},
 }
@@ -86,7 +99,7 @@ func withCoverage(judge func(*check.Pass, *coverage.Coverage)) check.Func {
 }
 
 func checkNoCFI(p *check.Pass, c *coverage.Coverage) {
-	if c.Functions+c.Publics == 0 || c.AnyCFI() {
+	if c.Functions+c.Publics == 0 || anyCFI(c) {
 		return
 	}
 	switch {
@@ -104,15 +117,15 @@ func checkMinCFI(p *check.Pass, c *coverage.Coverage) {
 	switch {
 	case limit <= 0:
 		return
-	case c.All.Total == 0 && !c.AnyCFI():
+	case c.All.Total == 0 && !anyCFI(c):
 		p.ReportLine(0, "there is no call frame information, want %v %%", limit)
 		return
 	case c.All.Total == 0:
-		p.ReportLine(0, "%s; want %v %%", coverage.Unmeasured, limit)
+		p.ReportLine(0, "%s; want %v %%", Unmeasured, limit)
 		return
 	}
-	for _, s := range c.Demanded() {
-		if s.Below(limit) {
+	for _, s := range demanded(c) {
+		if below(s.Share, limit) {
 			p.ReportLine(0, "%s of %s, want %v %%%s", s.Share, s.Of, limit, largest(c))
 			return
 		}
@@ -134,7 +147,7 @@ func checkMinLines(p *check.Pass, c *coverage.Coverage) {
 	case limit <= 0:
 	case c.Functions == 0:
 		p.ReportLine(0, "there are no functions with lines, want %v %%", limit)
-	case c.Lines.Below(limit):
+	case below(c.Lines, limit):
 		p.ReportLine(0, "%s of function bytes have lines, want %v %%", c.Lines, limit)
 	}
 }
@@ -142,7 +155,7 @@ func checkMinLines(p *check.Pass, c *coverage.Coverage) {
 // checkFunctions reports each function that lacks call frame information, unless
 // all do.
 func checkFunctions(p *check.Pass, c *coverage.Coverage) {
-	if !c.AnyCFI() {
+	if !anyCFI(c) {
 		return
 	}
 	codeShare(p, c.Known, func(g *coverage.Gap) {

@@ -4,89 +4,100 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
 var fileNameRules = []*check.Rule{
 	{
-		ID:       "SYM610",
-		Title:    "relative path of a source file",
-		Severity: check.Note,
-		Since:    "0.1",
-		Spec:     "symbol_files: FILE records",
-		Doc: `Tools that show the source cannot find it without knowing the folder that the
+		Rule: &finding.Rule{
+			ID:       "SYM610",
+			Title:    "relative path of a source file",
+			Severity: finding.Note,
+			Since:    "0.1",
+			Spec:     "symbol_files: FILE records",
+			Doc: `Tools that show the source cannot find it without knowing the folder that the
 compiler ran in; two files of the same relative path become one. Names of files in a
 repository (git:host/project:path:revision) and of generated code (<built-in>) are
 not reported.`,
-		PerFile: true,
-		Bad:     check.Head + "FILE 0 src/a.c\n",
-		Good:    check.Head + "FILE 0 /src/a.c\nFILE 1 C:\\src\\a.c\nFILE 2 <built-in>\nFILE 3 git:h/p:a.c:1\n",
-		At:      2,
-		On:      []symfmt.Kind{symfmt.KindFile},
-		Check:   fileTally(isRelative, "is a relative path", "are relative paths"),
+			PerFile: true,
+			Bad:     check.Head + "FILE 0 src/a.c\n",
+			Good:    check.Head + "FILE 0 /src/a.c\nFILE 1 C:\\src\\a.c\nFILE 2 <built-in>\nFILE 3 git:h/p:a.c:1\n",
+			At:      2,
+		},
+		On:    []symfmt.Kind{symfmt.KindFile},
+		Check: fileTally(isRelative, "is a relative path", "are relative paths"),
 	},
 	{
-		ID:       "SYM611",
-		Title:    "path with both slashes and backslashes",
-		Severity: check.Note,
-		Since:    "0.1",
-		Spec:     "symbol_files: FILE records",
-		Doc: `Tools that compare or shorten paths take one of the two for part of a name, and the
+		Rule: &finding.Rule{
+			ID:       "SYM611",
+			Title:    "path with both slashes and backslashes",
+			Severity: finding.Note,
+			Since:    "0.1",
+			Spec:     "symbol_files: FILE records",
+			Doc: `Tools that compare or shorten paths take one of the two for part of a name, and the
 same file appears under several names.`,
-		PerFile: true,
-		Bad:     check.Head + "FILE 0 C:\\src/a.c\n",
-		Good:    check.Head + "FILE 0 C:\\src\\a.c\nFILE 1 /src/a.c\n",
-		At:      2,
-		On:      []symfmt.Kind{symfmt.KindFile},
-		Check:   fileTally(isMixed, "has slashes and backslashes", "have slashes and backslashes"),
+			PerFile: true,
+			Bad:     check.Head + "FILE 0 C:\\src/a.c\n",
+			Good:    check.Head + "FILE 0 C:\\src\\a.c\nFILE 1 /src/a.c\n",
+			At:      2,
+		},
+		On:    []symfmt.Kind{symfmt.KindFile},
+		Check: fileTally(isMixed, "has slashes and backslashes", "have slashes and backslashes"),
 	},
 	{
-		ID:       "SYM612",
-		Title:    "path of the build machine",
-		Severity: check.Note,
-		Since:    "0.1",
-		Spec:     "symbol_files: FILE records",
-		Doc: `The path is below somebody's home or the folder of a build server: it reveals more
+		Rule: &finding.Rule{
+			ID:       "SYM612",
+			Title:    "path of the build machine",
+			Severity: finding.Note,
+			Since:    "0.1",
+			Spec:     "symbol_files: FILE records",
+			Doc: `The path is below somebody's home or the folder of a build server: it reveals more
 than it should, differs from build to build, and exists on no other machine. Compile
 with -ffile-prefix-map or --remap-path-prefix.`,
-		PerFile: true,
-		Bad:     check.Head + "FILE 0 /home/joe/a.c\n",
-		Good:    check.Head + "FILE 0 /usr/src/a.c\nFILE 1 /homes/a.c\n",
-		At:      2,
-		On:      []symfmt.Kind{symfmt.KindFile},
-		Check:   fileTally(isMachinePath, "is below a home or the folder of a build server", "are below a home or the folder of a build server"),
+			PerFile: true,
+			Bad:     check.Head + "FILE 0 /home/joe/a.c\n",
+			Good:    check.Head + "FILE 0 /usr/src/a.c\nFILE 1 /homes/a.c\n",
+			At:      2,
+		},
+		On:    []symfmt.Kind{symfmt.KindFile},
+		Check: fileTally(isMachinePath, "is below a home or the folder of a build server", "are below a home or the folder of a build server"),
 	},
 	{
-		ID:       "SYM613",
-		Title:    "folder twice in a path",
-		Severity: check.Note,
-		Since:    "0.1",
-		Spec:     "symbol_files: FILE records",
-		Doc: `The folders of a path occur twice in a row (nptl/nptl/a.c). Unless the source tree is
+		Rule: &finding.Rule{
+			ID:       "SYM613",
+			Title:    "folder twice in a path",
+			Severity: finding.Note,
+			Since:    "0.1",
+			Spec:     "symbol_files: FILE records",
+			Doc: `The folders of a path occur twice in a row (nptl/nptl/a.c). Unless the source tree is
 like that, the writer joined the compiler's folder and a name that already has it,
 and the source will not be found.`,
-		PerFile: true,
-		Bad:     check.Head + "FILE 0 /src/glibc/nptl/nptl/a.c\n",
-		Good:    check.Head + "FILE 0 /src/a/b/a/c/a.c\nFILE 1 /src/a/a\n",
-		At:      2,
-		On:      []symfmt.Kind{symfmt.KindFile},
-		Check:   fileTally(isDoubled, "has a folder twice in a row", "have a folder twice in a row"),
+			PerFile: true,
+			Bad:     check.Head + "FILE 0 /src/glibc/nptl/nptl/a.c\n",
+			Good:    check.Head + "FILE 0 /src/a/b/a/c/a.c\nFILE 1 /src/a/a\n",
+			At:      2,
+		},
+		On:    []symfmt.Kind{symfmt.KindFile},
+		Check: fileTally(isDoubled, "has a folder twice in a row", "have a folder twice in a row"),
 	},
 	{
-		ID:       "SYM614",
-		Title:    "MODULE name that is not a file name",
-		Severity: check.Error,
-		Since:    "0.1",
-		Spec:     "symbol_files: MODULE records: \"the base name (the final component of the file name)\"",
-		Doc: `Stores keep the file at NAME/ID/NAME.sym, and readers ask for it by the base name of
+		Rule: &finding.Rule{
+			ID:       "SYM614",
+			Title:    "MODULE name that is not a file name",
+			Severity: finding.Error,
+			Since:    "0.1",
+			Spec:     "symbol_files: MODULE records: \"the base name (the final component of the file name)\"",
+			Doc: `Stores keep the file at NAME/ID/NAME.sym, and readers ask for it by the base name of
 the module: one that was stored under a name with a folder is not found, and one with
 .. in it may be written outside of the store.`,
-		Cites: []string{"symbolicator#7"},
-		Bad:   "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 lib/a.so\n",
-		Good:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a b.so\n",
-		At:    1,
+			Cites: []string{"symbolicator#7"},
+			Bad:   "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 lib/a.so\n",
+			Good:  "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a b.so\n",
+			At:    1,
+		},
 		On:    []symfmt.Kind{symfmt.KindModule},
 		Check: moduleName,
 	},

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/symfmt"
 )
 

@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/text"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/symfmt"
 )
 

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -17,20 +18,22 @@ const idDigits = 32
 // moduleIDRules are about the id of MODULE.
 var moduleIDRules = []*check.Rule{
 	{
-		ID:       "SYM213",
-		Title:    "MODULE id that does not match INFO CODE_ID",
-		Severity: check.Error,
-		Since:    "0.1",
-		Spec:     "Breakpad: linux/file_id.cc",
-		Doc: `On Linux, the first 16 bytes of the build id (CODE_ID) are the debug id (MODULE),
+		Rule: &finding.Rule{
+			ID:       "SYM213",
+			Title:    "MODULE id that does not match INFO CODE_ID",
+			Severity: finding.Error,
+			Since:    "0.1",
+			Spec:     "Breakpad: linux/file_id.cc",
+			Doc: `On Linux, the first 16 bytes of the build id (CODE_ID) are the debug id (MODULE),
 with the bytes of its first three numbers swapped on little-endian CPUs, followed by
 a 0; on macOS, both are the same. Here they belong to two different binaries, or the
 dumper did not swap the bytes: the file is looked up, and stored, under an id that no
 module has.`,
-		Cites: []string{"dump_syms#629"},
-		Bad:   check.Head + "INFO CODE_ID 0123456789ABCDEF0123456789ABCDEF01234567\n",
-		Good:  check.Head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
-		At:    2,
+			Cites: []string{"dump_syms#629"},
+			Bad:   check.Head + "INFO CODE_ID 0123456789ABCDEF0123456789ABCDEF01234567\n",
+			Good:  check.Head + "INFO CODE_ID 67452301AB89EFCD0123456789ABCDEF01234567\n",
+			At:    2,
+		},
 		On:    []symfmt.Kind{symfmt.KindInfo},
 		Check: sameID,
 	},

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
 )

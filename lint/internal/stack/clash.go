@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/lint/check"
-	"github.com/symtool/symtool/lint/extent"
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/extent"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 

@@ -48,8 +48,8 @@ func diagnoseSymbols(ctx context.Context, name string, m *symfmt.Module, binary 
 
 func newSymbolDiagnosis(r *lint.Report) *symbolDiagnosis {
 	s := &symbolDiagnosis{Errors: r.Totals[lint.Error], Warnings: r.Totals[lint.Warning], Coverage: r.Coverage}
-	if f := r.Facts; f.HasModule {
-		s.Module = &binfile.ModuleSummary{OS: f.OS, Arch: f.CPU, ID: f.DebugID, Name: f.Name}
+	if m := r.Module; m != nil {
+		s.Module = &binfile.ModuleSummary{OS: m.OS, Arch: m.CPU, ID: m.ID, Name: m.Name}
 	}
 	s.LineShare = r.Coverage.Lines.String()
 	if all := r.Coverage.All; all.Total > 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/check"
 )
 
 const lintDescription = `
@@ -45,7 +44,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.StringFlag{Name: "binary", Usage: "compare with the ELF file `PATH`, or with those in a folder, found\nby id"},
 			&cli.Float64Flag{Name: "min-cfi", Usage: "report an error if less than `PERCENT` of the code has STACK CFI"},
 			&cli.Float64Flag{Name: "min-lines", Usage: "report an error if less than `PERCENT` of the code has lines"},
-			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print up to `N` findings of a rule in a file, and count the others\n(default %d)", check.DefaultMaxPerRule)},
+			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print up to `N` findings of a rule in a file, and count the others\n(default %d)", lint.DefaultMaxPerRule)},
 			&cli.BoolFlag{Name: "verdict", Usage: "in text: print the verdict of each file; by default of a single\nfile only, and with --verdict=false of none"},
 			cli.JobsFlag(),
 			cli.Hints(&cli.StringFlag{Name: "explain", Usage: "print the explanation of the rule `ID`, or the rules of a family or\nof a prefix of IDs"}, ruleNames()...),

@@ -7,7 +7,6 @@ import (
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/config"
-	"github.com/symtool/symtool/lint/facts"
 	lintreport "github.com/symtool/symtool/lint/report"
 )
 
@@ -80,10 +79,8 @@ type lintDone struct {
 	maps    map[*lint.Report]*lint.Map
 }
 
-// add keeps what a document needs of a file: its tables may be large, and the files many.
+// add keeps what a document needs of a file.
 func (d *lintDone) add(r *linted) {
-	f := r.report.Facts
-	r.report.Facts = &facts.Facts{HasModule: f.HasModule, OS: f.OS, CPU: f.CPU, DebugID: f.DebugID, Name: f.Name}
 	d.reports = append(d.reports, r.report)
 	if r.chart != nil {
 		d.maps[r.report] = r.chart

@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/lint"
-	"github.com/symtool/symtool/lint/check"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // linted is the result for one file.
@@ -99,7 +98,7 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	}
 	if l.format.page {
 		r.chart = &lint.Map{}
-		options.Rules = append(slices.Clone(options.Rules), r.chart.Rule())
+		options.Map = r.chart
 	}
 	if r.report, err = lint.Run(ctx, text, options); err != nil {
 		return err
@@ -134,7 +133,7 @@ func (l *linter) take(out io.Writer, done *lintDone, r *linted) error {
 			_, _ = l.msgs.Write(r.stack)
 		}
 		l.unread(r.input)
-		done.reports = append(done.reports, check.Unreadable(r.input.String(), r.err))
+		done.reports = append(done.reports, finding.Unreadable(r.input.String(), r.err))
 		return nil
 	}
 	l.judge(r.report)

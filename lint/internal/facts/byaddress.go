@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -36,7 +36,7 @@ func (f *Facts) Starts() []symfmt.RVA {
 }
 
 // Covered returns the code that has call frame information.
-func (f *Facts) Covered() extent.Ranges {
+func (f *Facts) Covered() []symfmt.Range {
 	all := make([]symfmt.Range, 0, f.Blocks.Len()+f.Wins.Len()+len(f.CFI.holes))
 	holes := f.CFI.holes
 	for i, b := range f.Blocks.All {

@@ -8,11 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // checked shows a symbol file to a pass.
-func checked(t *testing.T, p *Pass, in string) *Report {
+func checked(t *testing.T, p *Pass, in string) *finding.Report {
 	t.Helper()
 	p.Begin()
 	for rd := symfmt.NewReader(strings.NewReader(in), symfmt.ReadOptions{}); ; {
@@ -34,11 +35,11 @@ func checked(t *testing.T, p *Pass, in string) *Report {
 const publics = Head + "PUBLIC 2000 0 g\nPUBLIC 1000 0 f\nPUBLIC 3000 0 h\n"
 
 func public(id string, check Func) *Rule {
-	return &Rule{ID: id, Severity: Warning, On: []symfmt.Kind{symfmt.KindPublic}, Check: check}
+	return &Rule{Rule: &finding.Rule{ID: id, Severity: finding.Warning}, On: []symfmt.Kind{symfmt.KindPublic}, Check: check}
 }
 
 // messages returns those of the findings, with rule and place.
-func messages(r *Report) string {
+func messages(r *finding.Report) string {
 	var list []string
 	for _, f := range r.Findings {
 		list = append(list, fmt.Sprintf("%s:%d:%d %s", f.Rule.ID, f.Line, f.Col, f.Message))
@@ -70,7 +71,7 @@ func TestAs(t *testing.T) {
 		p.As("SYM103", func() { t.Error("SYM103 is not checked") })
 		p.Report(r, -1, "b")
 	}))
-	r := checked(t, New(Options{Rules: []*Rule{rule, {ID: "SYM102"}}}), Head+"PUBLIC 1000 0 f\n")
+	r := checked(t, New(Options{Rules: []*Rule{rule, {Rule: &finding.Rule{ID: "SYM102"}}}}), Head+"PUBLIC 1000 0 f\n")
 	if got, want := messages(r), "SYM101:2:1 b; SYM102:2:8 a"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -85,7 +86,7 @@ func TestSharedAtEnd(t *testing.T) {
 			p.As(id, func() { p.ReportLine(1, "found") })
 		}
 	})
-	first, second := &Rule{ID: "SYM101", Check: look}, &Rule{ID: "SYM102", Check: look}
+	first, second := &Rule{Rule: &finding.Rule{ID: "SYM101"}, Check: look}, &Rule{Rule: &finding.Rule{ID: "SYM102"}, Check: look}
 	for want, rules := range map[string][]*Rule{
 		"SYM101:1:0 found; SYM102:1:0 found": {first, second}, "SYM101:1:0 found": {first}, "SYM102:1:0 found": {second},
 	} {
@@ -113,10 +114,10 @@ type dropper struct {
 	unseen int
 }
 
-func (dropper) Severity(*Rule) Severity         { return Error }
-func (d dropper) Keep(f *Finding) bool          { return strings.Contains(f.Message, d.word) }
-func (d dropper) KeepUnseen(_ *Rule, n int) int { return min(n, d.unseen) }
-func (d dropper) NeedsWords() bool              { return d.word != "" }
+func (dropper) Severity(*finding.Rule) finding.Severity { return finding.Error }
+func (d dropper) Keep(f *finding.Finding) bool          { return strings.Contains(f.Message, d.word) }
+func (d dropper) KeepUnseen(_ *finding.Rule, n int) int { return min(n, d.unseen) }
+func (d dropper) NeedsWords() bool                      { return d.word != "" }
 
 // Findings beyond the limit of a rule are counted, by what the sieve says of them.
 func TestLimit(t *testing.T) {
@@ -127,13 +128,13 @@ func TestLimit(t *testing.T) {
 		sieve    Sieve
 		want     string
 		count    int
-		severity Severity
+		severity finding.Severity
 	}{
-		{"all", 0, nil, "SYM101:2:1 name g; SYM101:3:1 name f; SYM101:4:1 name h", 3, Warning},
-		{"two are kept", 2, nil, "SYM101:2:1 name g; SYM101:3:1 name f", 3, Warning},
-		{"one counts", 0, dropper{word: "f"}, "SYM101:3:1 name f", 1, Error},
-		{"of those not in words none counts", 1, dropper{}, "SYM101:2:1 name g", 1, Error},
-		{"of those not in words one counts each time", 1, dropper{unseen: 1}, "SYM101:2:1 name g", 3, Error},
+		{"all", 0, nil, "SYM101:2:1 name g; SYM101:3:1 name f; SYM101:4:1 name h", 3, finding.Warning},
+		{"two are kept", 2, nil, "SYM101:2:1 name g; SYM101:3:1 name f", 3, finding.Warning},
+		{"one counts", 0, dropper{word: "f"}, "SYM101:3:1 name f", 1, finding.Error},
+		{"of those not in words none counts", 1, dropper{}, "SYM101:2:1 name g", 1, finding.Error},
+		{"of those not in words one counts each time", 1, dropper{unseen: 1}, "SYM101:2:1 name g", 3, finding.Error},
 	} {
 		p := New(Options{Rules: []*Rule{rule}, MaxPerRule: c.max})
 		p.Sieve = c.sieve
@@ -141,7 +142,7 @@ func TestLimit(t *testing.T) {
 		if got := messages(r); got != c.want || r.Counts["SYM101"] != c.count || r.Totals[c.severity] != c.count || r.Found() != c.count {
 			t.Errorf("%s: %s, counts %v and %v, want %s, %d", c.name, got, r.Counts, r.Totals, c.want, c.count)
 		}
-		if all := r.ByRule(); len(all) != 1 || all[0] != (RuleCount{rule, c.severity, c.count}) {
+		if all := r.ByRule(); len(all) != 1 || all[0] != (finding.RuleCount{Rule: rule.Rule, Severity: c.severity, Count: c.count}) {
 			t.Errorf("%s: by rule %v", c.name, all)
 		}
 	}
@@ -150,7 +151,7 @@ func TestLimit(t *testing.T) {
 // ReportAt returns the finding if it is kept.
 func TestReportAt(t *testing.T) {
 	var kept []bool
-	rule := &Rule{ID: "SYM101", Check: AtEnd(func(p *Pass) {
+	rule := &Rule{Rule: &finding.Rule{ID: "SYM101"}, Check: AtEnd(func(p *Pass) {
 		for range 3 {
 			f := p.ReportAt(2, 0x2000, "m")
 			kept = append(kept, f != nil)
@@ -160,11 +161,11 @@ func TestReportAt(t *testing.T) {
 		}
 	})}
 	r := checked(t, New(Options{Rules: []*Rule{rule}, MaxPerRule: 2}), publics)
-	if !slices.Equal(kept, []bool{true, true, false}) || len(r.Findings) != 2 || r.Findings[1].Function != "known" || !r.Findings[0].Late() {
+	if !slices.Equal(kept, []bool{true, true, false}) || len(r.Findings) != 2 || r.Findings[1].Function != "known" || !r.Findings[0].Late {
 		t.Errorf("kept %v: %v", kept, r.Findings)
 	}
-	if own, ok := r.Findings[0].Owner(); !ok || own != (Owner{Index: 0, Public: true}) {
-		t.Errorf("owner %v %v, want the first PUBLIC", own, ok)
+	if own := r.Findings[0].Owner; own != (finding.Owner{Line: 2, Public: true}) {
+		t.Errorf("owner %v, want the first PUBLIC", own)
 	}
 }
 

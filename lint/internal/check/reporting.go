@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -17,7 +18,7 @@ func (p *Pass) Report(r *symfmt.Record, i int, format string, args ...any) {
 	if i >= 0 {
 		pos = r.FieldPos(i)
 	}
-	f := Finding{Line: pos.Line, Col: pos.Col, Function: p.function(r)}
+	f := finding.Finding{Line: pos.Line, Col: pos.Col, Function: p.function(r)}
 	switch r.Kind {
 	case symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit, symfmt.KindCFI:
 		f.RVA, f.HasRVA = r.RVA, true
@@ -27,7 +28,7 @@ func (p *Pass) Report(r *symfmt.Record, i int, format string, args ...any) {
 		f.RVA, f.HasRVA = r.Win.RVA, true
 	}
 	f.Message = fmt.Sprintf(format, args...)
-	p.add(f)
+	p.add(f, notLate)
 }
 
 // ReportLine adds a finding about a line of the file, or about the whole file if line is 0.
@@ -35,20 +36,17 @@ func (p *Pass) ReportLine(line int, format string, args ...any) {
 	if p.skip() {
 		return
 	}
-	p.add(Finding{Line: line, Message: fmt.Sprintf(format, args...)})
+	p.add(finding.Finding{Line: line, Message: fmt.Sprintf(format, args...)}, notLate)
 }
 
 // ReportAt is like ReportLine, at the end of the file, about an address. It returns the finding,
 // valid until the next one, or nil if the finding is not kept.
-func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) *Finding {
+func (p *Pass) ReportAt(line int, rva symfmt.RVA, format string, args ...any) *finding.Finding {
 	if p.skip() {
 		return nil
 	}
-	return p.add(Finding{Line: line, RVA: rva, HasRVA: true, late: lateByRVA, Message: fmt.Sprintf(format, args...)})
+	return p.add(finding.Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)}, lateByRVA)
 }
-
-// MaxFunction is the length at which findings cut a function's name.
-const MaxFunction = 1 << 10
 
 // function returns the name of the function that a record is or belongs to.
 func (p *Pass) function(r *symfmt.Record) string {
@@ -61,7 +59,7 @@ func (p *Pass) function(r *symfmt.Record) string {
 			name = p.FuncName
 		}
 	}
-	return string(name[:min(len(name), MaxFunction)])
+	return string(name[:min(len(name), finding.MaxFunction)])
 }
 
 // ReportFirst is like ReportAt, for a finding that stands for many: it is not assigned to a
@@ -70,7 +68,7 @@ func (p *Pass) ReportFirst(line int, rva symfmt.RVA, format string, args ...any)
 	if p.skip() {
 		return
 	}
-	p.add(Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)})
+	p.add(finding.Finding{Line: line, RVA: rva, HasRVA: true, Message: fmt.Sprintf(format, args...)}, notLate)
 }
 
 // ReportPos is like ReportLine, for a place in a record that belongs to no FUNC.
@@ -78,7 +76,7 @@ func (p *Pass) ReportPos(pos symfmt.Pos, format string, args ...any) {
 	if p.skip() {
 		return
 	}
-	p.add(Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)})
+	p.add(finding.Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)}, notLate)
 }
 
 // ReportOwned is like ReportPos, for a record that belongs to the FUNC before it.
@@ -86,7 +84,7 @@ func (p *Pass) ReportOwned(pos symfmt.Pos, format string, args ...any) {
 	if p.skip() {
 		return
 	}
-	p.add(Finding{Line: pos.Line, Col: pos.Col, late: lateByLine, Message: fmt.Sprintf(format, args...)})
+	p.add(finding.Finding{Line: pos.Line, Col: pos.Col, Message: fmt.Sprintf(format, args...)}, lateByLine)
 }
 
 // full reports whether no more findings of the current rule are kept.
@@ -109,23 +107,21 @@ func (p *Pass) Count(n int) {
 	}
 	severity := p.rule.Severity
 	if p.Sieve != nil {
-		n = p.Sieve.KeepUnseen(p.rule, n)
-		severity = p.Sieve.Severity(p.rule)
+		n = p.Sieve.KeepUnseen(p.rule.Rule, n)
+		severity = p.Sieve.Severity(p.rule.Rule)
 	}
 	p.Result.Counts[p.rule.ID] += n
 	p.Result.Totals[severity] += n
 }
 
 // add adds a finding. It returns nil if the finding is not kept.
-func (p *Pass) add(f Finding) *Finding {
-	f.Rule, f.Severity, f.File = p.rule, p.rule.Severity, p.Options.File
-	if f.late != notLate && !p.rule.PerFile {
-		if f.owner, f.owned = p.owners.of(&f); f.owned {
-			f.ownerLine = p.owners.line(f.owner)
-		}
+func (p *Pass) add(f finding.Finding, late lateness) *finding.Finding {
+	f.Rule, f.Severity, f.File, f.Late = p.rule.Rule, p.rule.Severity, p.Options.File, late != notLate
+	if f.Late && !p.rule.PerFile {
+		f.Owner = p.owners.of(&f, late)
 	}
 	if p.Sieve != nil {
-		f.Severity = p.Sieve.Severity(p.rule)
+		f.Severity = p.Sieve.Severity(p.rule.Rule)
 		if !p.Sieve.Keep(&f) {
 			return nil
 		}

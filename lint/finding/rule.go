@@ -1,13 +1,8 @@
-// Package check defines what lint's rules are made of: a Rule is a value with one function, which
-// sees the records of a file through a Pass and reports Findings. Package lint runs the rules.
-package check
+package finding
 
 import (
 	"fmt"
 	"slices"
-
-	"github.com/symtool/symtool/lint/facts"
-	"github.com/symtool/symtool/symfmt"
 )
 
 // Severity ranks findings.
@@ -31,7 +26,7 @@ func SeverityByName(name string) (s Severity, ok bool) {
 	return Severity(max(i, 0)), i >= 0
 }
 
-// Rule is one check of a symbol file.
+// Rule describes a check of a symbol file.
 type Rule struct {
 	ID       string // such as "SYM203": 2 is the family, see Families
 	Title    string // what is wrong, in a few words
@@ -55,18 +50,6 @@ type Rule struct {
 	// SYM706 names what is missing). Good is one without the finding. Rules that need a binary have neither.
 	Bad, Good string
 	At        int
-	// With sets the options for checking Bad and Good; may be nil.
-	With func(*Options)
-
-	// On lists the kinds of records for which Check's first function is called.
-	On []symfmt.Kind
-	// Faults restricts the line records among them to those with one of these
-	// faults; if empty, it is called for all. Nine in ten records are line
-	// records without a fault.
-	Faults facts.LineFaults
-	// Check begins a run. It returns the functions to call for each record in On and at the end;
-	// either may be nil.
-	Check func(p *Pass) (record func(*symfmt.Record), end func())
 }
 
 // Families are the families of rules, by the first digit of their numbers.
@@ -96,53 +79,3 @@ func (r *Rule) Family() Family {
 	}
 	return Families[i]
 }
-
-// Finding is a violation of a rule.
-type Finding struct {
-	Rule     *Rule
-	Severity Severity
-	File     string // as given
-	Line     int    // from 1; 0 for the file as a whole
-	Col      int    // in bytes, from 1; 0 for the whole line
-	Message  string // lower case, without the place
-	RVA      symfmt.RVA
-	HasRVA   bool
-	Function string // function that contains it, or ""; see Report.ReadNames
-
-	late      lateness
-	owned     bool // owner is known
-	owner     Owner
-	ownerLine int // line of the owner's record, or 0
-}
-
-// Late reports whether the finding was made at the end of the file, when names are gone.
-func (f *Finding) Late() bool { return f.late != notLate }
-
-// Owner returns the function of a late finding; ok is false for other findings, and if there is no
-// function.
-func (f *Finding) Owner() (own Owner, ok bool) { return f.owner, f.owned }
-
-// String formats the finding as one line: "a.sym:12:6: SYM203 error: ...".
-func (f *Finding) String() string {
-	place := f.File
-	if f.Line > 0 {
-		place += fmt.Sprintf(":%d", f.Line)
-	}
-	if f.Col > 0 {
-		place += fmt.Sprintf(":%d", f.Col)
-	}
-	return fmt.Sprintf("%s: %s %v: %s", place, f.Rule.ID, f.Severity, f.Message)
-}
-
-// Starts and parts of the rules' examples.
-const (
-	// Head is the first line of most examples.
-	Head = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
-	// HeadFunc is Head with a FUNC that has a line.
-	HeadFunc = Head + "FUNC 1000 40 0 f\n1000 40 1 0\n"
-	// Init is call frame information for the function of HeadFunc.
-	Init = "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
-	// Inlined is a FUNC with an INLINE and a line, without the FILE and INLINE_ORIGIN that
-	// these refer to.
-	Inlined = "FUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 0\n"
-)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 )
 

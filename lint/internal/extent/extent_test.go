@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -18,15 +19,15 @@ func TestOf(t *testing.T) {
 }
 
 func TestJoinAndMissing(t *testing.T) {
-	list := Join([]Extent{{8, 10}, {1, 3}, {9, 12}, {3, 4}, {20, 20}})
+	list := Join([]coverage.Extent{Between(8, 10), Between(1, 3), Between(9, 12), Between(3, 4), Between(20, 20)})
 	if got, want := fmt.Sprint(list), "[{1 4} {8 12}]"; got != want {
 		t.Fatalf("joined %s, want %s", got, want)
 	}
-	for in, want := range map[Extent]string{
-		{0, 20}: "[{0 1} {4 8} {12 20}]", {2, 9}: "[{4 8}]", {1, 4}: "[]", {5, 6}: "[{5 6}]", {12, 13}: "[{12 13}]",
+	for in, want := range map[coverage.Extent]string{
+		Between(0, 20): "[{0 1} {4 8} {12 20}]", Between(2, 9): "[{4 8}]", Between(1, 4): "[]", Between(5, 6): "[{5 6}]", Between(12, 13): "[{12 13}]",
 	} {
-		var got []Extent
-		Missing(in, list, func(e Extent) { got = append(got, e) })
+		var got []coverage.Extent
+		Missing(in, list, func(e coverage.Extent) { got = append(got, e) })
 		if fmt.Sprint(got) != want {
 			t.Errorf("%v lacks %v, want %s", in, got, want)
 		}

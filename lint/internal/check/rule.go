@@ -1,8 +1,42 @@
+// Package check defines what lint's rules are made of: a Rule is a value with one function, which
+// sees the records of a file through a Pass and reports findings. Package lint runs the rules.
 package check
 
 import (
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
+)
+
+// Rule is one check of a symbol file.
+type Rule struct {
+	*finding.Rule
+	// With sets the options for checking Bad and Good; may be nil.
+	With func(*Options)
+
+	// On lists the kinds of records for which Check's first function is called.
+	On []symfmt.Kind
+	// Faults restricts the line records among them to those with one of these
+	// faults; if empty, it is called for all. Nine in ten records are line
+	// records without a fault.
+	Faults facts.LineFaults
+	// Check begins a run. It returns the functions to call for each record in On and at the end;
+	// either may be nil. Check itself is nil for rules that others report.
+	Check func(p *Pass) (record func(*symfmt.Record), end func())
+}
+
+// Starts and parts of the rules' examples.
+const (
+	// Head is the first line of most examples.
+	Head = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
+	// HeadFunc is Head with a FUNC that has a line.
+	HeadFunc = Head + "FUNC 1000 40 0 f\n1000 40 1 0\n"
+	// Init is call frame information for the function of HeadFunc.
+	Init = "STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+	// Inlined is a FUNC with an INLINE and a line, without the FILE and INLINE_ORIGIN that
+	// these refer to.
+	Inlined = "FUNC 1000 10 0 f\nINLINE 0 5 0 0 1004 4\n1000 10 1 0\n"
 )
 
 // Func is the form of Rule.Check.

@@ -1,16 +1,16 @@
-package check
+package finding
 
 import (
 	"cmp"
 	"errors"
+	"io"
 	"io/fs"
 	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint/coverage"
-	"github.com/symtool/symtool/lint/facts"
-	"github.com/symtool/symtool/lint/follow"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Report holds the findings in a file.
@@ -21,17 +21,19 @@ type Report struct {
 	Findings []Finding      // sorted by place
 	Counts   map[string]int // findings by rule, including those not kept
 	Totals   [Error + 1]int // findings by severity, including those not kept
-	Facts    *facts.Facts
+	Module   *Module        // the MODULE record, or nil
 	Coverage *coverage.Coverage
 	Bytes    int64 // length of the text
 	Lines    int
-	Followed *follow.Stats // what STACK CFI was compared with; nil without a binary
 
 	Suppressed int // number of findings removed by the configuration
 	Known      int // number of findings removed by the baseline
 
-	rules []*Rule // rules that were enabled
+	Rules []*Rule // those that were checked
 }
+
+// Module is what a MODULE record says.
+type Module struct{ Name, ID, OS, CPU string }
 
 // Found returns the number of findings, including those that were only counted.
 func (r *Report) Found() int {
@@ -75,7 +77,7 @@ func (r *Report) NotKept() []RuleCount {
 // ByRule returns the number of findings of each rule that has any, by ID.
 func (r *Report) ByRule() []RuleCount {
 	severities := map[*Rule]Severity{}
-	for _, rule := range r.rules {
+	for _, rule := range r.Rules {
 		severities[rule] = rule.Severity
 	}
 	for i := range r.Findings {
@@ -128,4 +130,45 @@ func (r *Report) UnreadText() string {
 		what = "not read to its end: "
 	}
 	return what + text.Printable(why)
+}
+
+// ReadNames reads a symbol file a second time, for the functions with findings whose names were
+// gone when the findings were made.
+func (r *Report) ReadNames(in io.Reader) error {
+	want := map[int][]*Finding{}
+	last := 0
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Owner.Line > 0 {
+			want[f.Owner.Line] = append(want[f.Owner.Line], f)
+			last = max(last, f.Owner.Line)
+		}
+	}
+	if last == 0 {
+		return nil
+	}
+	rd := symfmt.NewReader(in, symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
+	for {
+		rec, err := rd.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if rec.Kind != symfmt.KindFunc && rec.Kind != symfmt.KindPublic {
+			continue
+		}
+		line := rec.Pos().Line
+		for _, f := range want[line] {
+			f.Function = string(rec.Name[:min(len(rec.Name), MaxFunction)])
+		}
+		if line >= last {
+			return nil
+		}
+	}
+}
+
+// NamesWanted reports whether ReadNames has anything to do.
+func (r *Report) NamesWanted() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Owner.Line > 0 })
 }

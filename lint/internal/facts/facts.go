@@ -4,7 +4,7 @@ package facts
 
 import (
 	"github.com/symtool/symtool/internal/execcode"
-	"github.com/symtool/symtool/lint/extent"
+	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -204,6 +204,15 @@ func (f *Facts) See(r *symfmt.Record) {
 	case symfmt.KindStackWin:
 		f.Programs.see(f, r)
 	}
+}
+
+// Index returns the index of a FUNC or PUBLIC record that has just been seen: a FUNC enters the
+// table when it ends.
+func (f *Facts) Index(r *symfmt.Record) int {
+	if r.Kind == symfmt.KindFunc {
+		return f.Functions.Len()
+	}
+	return f.Publics.Len() - 1
 }
 
 // own determines whether a record belongs to Func. Other readers allow only INLINE_ORIGINs

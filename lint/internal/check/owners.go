@@ -2,11 +2,10 @@ package check
 
 import (
 	"cmp"
-	"io"
-	"slices"
 	"sort"
 
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -20,12 +19,6 @@ const (
 	lateByLine          // by line: it is in a record that belongs to the FUNC before it
 )
 
-// Owner is a FUNC or PUBLIC record: an index into the facts.
-type Owner struct {
-	Index  int
-	Public bool
-}
-
 // owners finds the owners of late findings.
 type owners struct {
 	facts  *facts.Facts
@@ -34,25 +27,29 @@ type owners struct {
 	byRVA  facts.Sorted[facts.Func] // those, by address
 }
 
-// of returns the owner of a late finding; ok is false if there is none.
-func (o *owners) of(f *Finding) (own Owner, ok bool) {
-	switch f.late {
-	case lateByLine:
+// of returns the owner of a late finding.
+func (o *owners) of(f *finding.Finding, late lateness) finding.Owner {
+	if late == lateByLine {
 		i, _ := funcOfLine(&o.facts.Functions, f.Line)
-		return Owner{Index: i}, i >= 0
-	case lateByRVA:
-		if f.Line > 0 {
-			if i, exact := funcOfLine(&o.facts.Functions, f.Line); exact {
-				return Owner{Index: i}, true
-			}
-			if i, exact := publicOfLine(&o.facts.Publics, f.Line); exact {
-				return Owner{i, true}, true
-			}
-		}
-		i := o.at(f.RVA)
-		return Owner{Index: i}, i >= 0
+		return o.function(i)
 	}
-	return Owner{}, false
+	if f.Line > 0 {
+		if i, exact := funcOfLine(&o.facts.Functions, f.Line); exact {
+			return o.function(i)
+		}
+		if i, exact := publicOfLine(&o.facts.Publics, f.Line); exact {
+			return finding.Owner{Line: f.Line, Index: i, Public: true}
+		}
+	}
+	return o.function(o.at(f.RVA))
+}
+
+// function returns the owner that the FUNC with an index is, if that is not negative.
+func (o *owners) function(i int) finding.Owner {
+	if i < 0 {
+		return finding.Owner{}
+	}
+	return finding.Owner{Line: int(o.facts.Functions.At(i).Line), Index: i}
 }
 
 // funcOfLine returns the index of the last FUNC at or above a line, or -1.
@@ -97,53 +94,4 @@ func (o *owners) sort() {
 		return
 	}
 	o.byRVA, o.sorted = o.facts.FuncsByRVA(), n
-}
-
-// line returns the line of the owner's record.
-func (o *owners) line(own Owner) int {
-	if own.Public {
-		return int(o.facts.Publics.At(own.Index).Line)
-	}
-	return int(o.facts.Functions.At(own.Index).Line)
-}
-
-// ReadNames reads a symbol file a second time, for the functions with findings whose names were
-// gone when the findings were made.
-func (r *Report) ReadNames(in io.Reader) error {
-	want := map[int][]*Finding{}
-	last := 0
-	for i := range r.Findings {
-		if f := &r.Findings[i]; f.ownerLine > 0 {
-			want[f.ownerLine] = append(want[f.ownerLine], f)
-			last = max(last, f.ownerLine)
-		}
-	}
-	if last == 0 {
-		return nil
-	}
-	rd := symfmt.NewReader(in, symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
-	for {
-		rec, err := rd.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if rec.Kind != symfmt.KindFunc && rec.Kind != symfmt.KindPublic {
-			continue
-		}
-		line := rec.Pos().Line
-		for _, f := range want[line] {
-			f.Function = string(rec.Name[:min(len(rec.Name), MaxFunction)])
-		}
-		if line >= last {
-			return nil
-		}
-	}
-}
-
-// NamesWanted reports whether ReadNames has anything to do.
-func (r *Report) NamesWanted() bool {
-	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.ownerLine > 0 })
 }

@@ -4,16 +4,19 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/symtool/symtool/lint/facts"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/facts"
+	"github.com/symtool/symtool/lint/internal/follow"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // Pass is a check of one file: it shows rules the file and takes their findings.
 type Pass struct {
 	*facts.Facts
-	Options Options
-	Result  *Report
-	Sieve   Sieve // nil if all findings count
+	Options  Options
+	Result   *finding.Report
+	Sieve    Sieve         // nil if all findings count
+	Followed *follow.Stats // what STACK CFI was compared with; nil without a binary
 
 	rule   *Rule // rule whose function is running
 	owners owners
@@ -50,11 +53,11 @@ const DefaultMaxPerRule = 100
 // Sieve decides which findings of a file count.
 type Sieve interface {
 	// Severity returns the severity of a rule's findings.
-	Severity(*Rule) Severity
+	Severity(*finding.Rule) finding.Severity
 	// Keep reports whether a finding counts.
-	Keep(*Finding) bool
+	Keep(*finding.Finding) bool
 	// KeepUnseen returns how many of n findings without a text count.
-	KeepUnseen(rule *Rule, n int) int
+	KeepUnseen(rule *finding.Rule, n int) int
 	// NeedsWords reports whether Keep needs the text of every finding.
 	NeedsWords() bool
 }
@@ -73,9 +76,18 @@ func New(o Options) *Pass {
 	known := &facts.Facts{}
 	return &Pass{
 		Facts: known, Options: o, owners: owners{facts: known},
-		Result: &Report{File: o.File, Counts: map[string]int{}, Facts: known, rules: o.Rules},
+		Result: &finding.Report{File: o.File, Counts: map[string]int{}, Rules: described(o.Rules)},
 		states: map[reflect.Type]any{}, looks: map[*sharedLook]bool{},
 	}
+}
+
+// described returns what describes the rules.
+func described(rules []*Rule) []*finding.Rule {
+	list := make([]*finding.Rule, len(rules))
+	for i, r := range rules {
+		list[i] = r.Rule
+	}
+	return list
 }
 
 // Watch registers a function for records of some kinds. It must be called before Begin, so that
@@ -136,6 +148,9 @@ func (p *Pass) See(r *symfmt.Record) {
 func (p *Pass) EndRecords() {
 	p.Facts.End()
 	p.owners.ended = true
+	if p.HasModule {
+		p.Result.Module = &finding.Module{Name: p.Name, ID: p.DebugID, OS: p.OS, CPU: p.CPU}
+	}
 }
 
 // EndRules calls the functions of the rules for the end.

@@ -9,9 +9,6 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Ranges are sorted pieces of code that neither overlap nor touch.
-type Ranges []symfmt.Range
-
 // Merge sorts ranges and joins those that overlap or touch. It reuses the
 // memory of all.
 func Merge(all []symfmt.Range) []symfmt.Range {
@@ -31,8 +28,8 @@ func Merge(all []symfmt.Range) []symfmt.Range {
 	return out
 }
 
-// In returns the number of bytes of [rva, rva+size) in the ranges.
-func (rs Ranges) In(rva symfmt.RVA, size uint64) (n uint64) {
+// In returns the number of bytes of [rva, rva+size) in ranges that Merge returned.
+func In(rs []symfmt.Range, rva symfmt.RVA, size uint64) (n uint64) {
 	i, found := slices.BinarySearchFunc(rs, rva, func(r symfmt.Range, rva symfmt.RVA) int { return cmp.Compare(r.RVA, rva) })
 	if !found && i > 0 {
 		if before := uint64(rva - rs[i-1].RVA); before < rs[i-1].Size {
