@@ -1,10 +1,6 @@
 package dwarf2sym
 
 import (
-	"debug/elf"
-
-	elfobj "github.com/symtool/symtool/internal/object/elfobj"
-
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/unwind"
@@ -97,9 +93,19 @@ func TestMiniDebugPublics(t *testing.T) {
 			t.Errorf("%x is %q, want one of %q", p.RVA, p.Name, names[p.RVA])
 		}
 	}
-	symtab := (&elfobj.File{Sections: []*elfobj.Section{{Type: elf.SHT_SYMTAB, Section: object.Section{FileSize: 24}}}}).Object()
-	r = &reader{opts: &Options{}, file: f, debug: symtab}
+	whole := &object.File{Container: &withMini{mini: r.companions[1].File}}
+	r = &reader{opts: &Options{}, file: whole, debug: &object.File{Container: &withMini{symtab: true}}}
 	if err := r.findCompanions(); err != nil || len(r.companions) != 2 || r.companions[1].mini {
 		t.Errorf("beside a .symtab: %d files, %v", len(r.companions), err)
 	}
 }
+
+// withMini is a container that has a .symtab, or a .gnu_debugdata.
+type withMini struct {
+	object.Bare
+	symtab bool
+	mini   *object.File
+}
+
+func (c *withMini) HasSymbols(t object.Table) bool  { return t == object.Symtab && c.symtab }
+func (c *withMini) Embedded() (*object.File, error) { return c.mini, nil }

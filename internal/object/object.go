@@ -10,8 +10,9 @@
 // and writes the methods that differ:
 //
 //   - Section translates names: __DWARF,__debug_info is asked for as ".debug_info".
-//   - Contents gives bytes within Limits. Counts and offsets of the file are checked before
-//     memory is allocated for them.
+//   - Input reads the file, and Piece is the Contents of a section in it: mapped, inflated,
+//     within Limits. Counts and offsets of the file are checked before memory is allocated
+//     for them.
 //   - BuildID need not be a build-id: a PE has the GUID and age of its PDB, Mach-O a UUID.
 //     ModuleID writes it as MODULE has it.
 //   - A path with several binaries in it (a universal Mach-O file) gives a File each, with

@@ -73,7 +73,7 @@ func (x *crelTable) findBlocks(t *relocTable) error {
 	c, s := x.c, crelState{pos: x.c.Pos()}
 	for i := range t.n {
 		if i%blockRelocs == 0 {
-			if !t.s.file.held.Take(crelStateSize) {
+			if !t.s.file.in.Held.Take(crelStateSize) {
 				return t.s.errorf(uint64(s.pos), "%d relocations would exceed the limit of memory", t.n)
 			}
 			x.blocks = append(x.blocks, s)

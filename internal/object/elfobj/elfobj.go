@@ -28,7 +28,6 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -62,11 +61,8 @@ type File struct {
 	// Problems lists section headers that are damaged, in order of the table.
 	Problems []bin.Problem
 
-	r      io.ReaderAt
+	in     *object.Input
 	closer io.Closer
-	lim    object.Limits
-	held   object.Budget // bytes of sections in memory
-	disk   object.Budget // bytes of sections in temporary files
 	byName map[string]int32
 
 	// In relocatable files:
@@ -154,10 +150,8 @@ func irregular(mode fs.FileMode) string {
 // is for messages and for the search of debug files. Errors are *bin.Error.
 // Closing the File does not close r.
 func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, error) {
-	f := &File{Path: path, Size: size, r: r, lim: lim}
-	f.held.Set(lim.HeldBytes(size))
-	f.disk.Set(lim.DiskBytes(size))
-	if err := f.guard("", f.readHeaders); err != nil {
+	f := &File{Path: path, Size: size, in: object.NewInput(r, size, path, lim)}
+	if err := f.in.Guard("", f.readHeaders); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -224,28 +218,5 @@ func (f *File) sectionOfType(t elf.SectionType) *Section {
 
 // errorf makes an error about the file; offset counts from its start.
 func (f *File) errorf(offset uint64, format string, args ...any) *bin.Error {
-	return &bin.Error{File: f.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}
-}
-
-// guard runs fn and turns a panic, of a decoder that met bytes its author did
-// not think of, into an error. It is the only recover of this package.
-func (f *File) guard(section string, fn func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = &bin.Error{File: f.Path, Section: section, Msg: fmt.Sprintf("reader panicked: %v", r)}
-		}
-	}()
-	return fn()
-}
-
-// readAt fills buf from off, both known to be inside the file.
-func (f *File) readAt(buf []byte, off int64) error {
-	n, err := f.r.ReadAt(buf, off)
-	if n == len(buf) {
-		return nil
-	}
-	if err == nil || err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return &bin.Error{File: f.Path, Offset: uint64(off) + uint64(n), Err: object.BareError(err)}
+	return f.in.Errorf(offset, format, args...)
 }

@@ -27,7 +27,7 @@ const minNames = 1 << 20
 
 func (f *File) readHeaders() error {
 	ident := make([]byte, min(f.Size, sniffLen))
-	if err := f.readAt(ident, 0); err != nil {
+	if err := f.in.ReadAt(ident, 0); err != nil {
 		return err
 	}
 	if what := notELF(ident); what != "" {
@@ -37,16 +37,13 @@ func (f *File) readHeaders() error {
 	if err := t.readEhdr(ident); err != nil {
 		return err
 	}
-	if f.Type == elf.ET_CORE && !f.lim.Core {
+	if f.Type == elf.ET_CORE && !f.in.Limits.Core {
 		return f.errorf(16, "not a program or library: a core dump (ET_CORE)")
 	}
 	if file := t.standard(); file != nil {
 		t.take(file)
 	} else if err := t.decode(); err != nil {
 		return err
-	}
-	for _, s := range f.Sections {
-		s.inspect()
 	}
 	f.indexNames()
 	if f.Type == elf.ET_REL {
@@ -82,10 +79,10 @@ type tables struct {
 func (t *tables) standard() *elf.File {
 	f, h := t.f, &t.ehdr
 	extended := h.Shoff != 0 && h.Shnum == 0 || h.Phnum == pnXNum
-	if f.lim.Image || extended || h.Phoff == 0 && h.Phnum != 0 || !t.modestNames() {
+	if f.in.Limits.Image || extended || h.Phoff == 0 && h.Phnum != 0 || !t.modestNames() {
 		return nil
 	}
-	file, err := elf.NewFile(io.NewSectionReader(f.r, 0, f.Size))
+	file, err := elf.NewFile(io.NewSectionReader(f.in.Reader, 0, f.Size))
 	if err != nil {
 		return nil
 	}
@@ -194,12 +191,12 @@ func (f *File) readTable(what string, off, count, entsize, want uint64) ([]byte,
 			what, count, entsize, size)
 	}
 	data := make([]byte, count*entsize)
-	return data, f.readAt(data, int64(off))
+	return data, f.in.ReadAt(data, int64(off))
 }
 
 func (t *tables) readSections() (err error) {
 	h := &t.ehdr
-	if t.f.lim.Image {
+	if t.f.in.Limits.Image {
 		t.shnum = 0
 		return nil
 	}
@@ -288,7 +285,6 @@ func (t *tables) readNames() {
 		return
 	}
 	tab := newSection(f, int(ndx), asWritten(t.section(uint64(ndx)), ""))
-	tab.inspect()
 	data, err := tab.Data()
 	if err != nil {
 		f.problem("all section names", err)
@@ -333,8 +329,8 @@ func (f *File) problem(lost string, err error) {
 func (f *File) indexNames() {
 	f.byName = make(map[string]int32, len(f.Sections))
 	for i, s := range f.Sections {
-		if s.bad != nil && s.Type != elf.SHT_NULL {
-			f.problem("section "+s.label(), s.bad)
+		if err := s.piece.Damage(); err != nil {
+			f.problem("section "+s.label(), err)
 		}
 		old, ok := f.byName[s.Name]
 		if !ok || !f.Sections[old].HasData() && s.HasData() {

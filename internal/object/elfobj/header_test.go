@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/object"
 )
 
 // TestWhatDebugELFRefuses has one cause of refusal in each image. The sections
@@ -140,8 +142,7 @@ func TestBothReadings(t *testing.T) {
 	}
 	for name, image := range images {
 		f := openBytes(t, image)
-		own := &File{Path: f.Path, Size: f.Size, r: f.r, lim: f.lim}
-		own.held.Set(own.lim.HeldBytes(own.Size))
+		own := &File{Path: f.Path, Size: f.Size, in: object.NewInput(f.in.Reader, f.Size, f.Path, f.in.Limits)}
 		tab := tables{f: own}
 		if err := tab.readEhdr(image); err != nil {
 			t.Fatal(err)
@@ -159,7 +160,6 @@ func TestBothReadings(t *testing.T) {
 			t.Fatalf("%s: %d sections, with debug/elf %d", name, len(own.Sections), len(f.Sections))
 		}
 		for i, s := range own.Sections {
-			s.inspect()
 			if got, want := headerOf(s), headerOf(f.Sections[i]); got != want {
 				t.Errorf("%s: section %+v, with debug/elf %+v", name, got, want)
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/ulikunitz/xz/lzma"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
 )
 
 // miniDebugSection holds MiniDebugInfo: an ELF file compressed with xz, which
@@ -33,16 +34,16 @@ func (f *File) MiniDebug() (*File, error) {
 		return nil, err
 	}
 	var data []byte
-	err = f.guard(miniDebugSection, func() error {
+	err = f.in.Guard(miniDebugSection, func() error {
 		data, err = s.unpackXZ(packed)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	lim := f.lim
+	lim := f.in.Limits
 	lim.HeldRatio, lim.DiskRatio, lim.Core = 1, 1, false
-	inner, err := NewFile(memory(data), int64(len(data)), f.Path+"("+miniDebugSection+")", lim)
+	inner, err := NewFile(object.Memory(data), int64(len(data)), f.Path+"("+miniDebugSection+")", lim)
 	if err != nil {
 		return nil, err
 	}
@@ -59,17 +60,17 @@ func (s *Section) unpackXZ(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := s.file.lim.HeldBytes(s.file.Size)
+	limit := s.file.in.Limits.HeldBytes(s.file.Size)
 	if cost.dicts > uint64(limit)+maxDictionary {
 		return nil, s.errorf(0, "the dictionaries of %d xz blocks take %d bytes", cost.blocks, cost.dicts)
 	}
-	if cost.plain > uint64(limit) || !s.file.held.Take(int64(cost.plain)) {
+	if cost.plain > uint64(limit) || !s.file.in.Held.Take(int64(cost.plain)) {
 		return nil, s.errorf(0, "%d bytes of xz contents would exceed the limit of %d bytes in memory for a file of %d bytes",
 			cost.plain, limit, s.file.Size)
 	}
 	data, err := s.readXZ(packed, int64(cost.plain))
 	if err != nil {
-		s.file.held.Give(int64(cost.plain))
+		s.file.in.Held.Give(int64(cost.plain))
 		return nil, err
 	}
 	return data, nil
@@ -86,7 +87,7 @@ func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, s.wrap(uint64(len(packed)-in.Len()), err, "xz data")
+		return nil, s.piece.Wrap(uint64(len(packed)-in.Len()), err, "xz data")
 	case int64(len(data)) != size:
 		return nil, s.errorf(0, "xz data of %d bytes, its index says %d", len(data), size)
 	}

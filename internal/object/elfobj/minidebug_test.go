@@ -135,12 +135,12 @@ func TestMiniDebugDamage(t *testing.T) {
 		"sum overflows":    {withIndex(good, 1<<62+1), "damaged xz index"},
 	} {
 		f := mustOpen(t, outerELF(k.e, c.data))
-		left := f.held.Left()
+		left := f.in.Held.Left()
 		mini, err := f.MiniDebug()
 		if err == nil || mini != nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
-		if got := f.held.Left(); left-got > int64(len(c.data)+1<<12) {
+		if got := f.in.Held.Left(); left-got > int64(len(c.data)+1<<12) {
 			t.Errorf("%s: %d bytes are still charged", name, left-got)
 		}
 	}
@@ -194,7 +194,7 @@ func (f *File) tryMini(t *testing.T, what string, want []byte) {
 		return
 	}
 	got := make([]byte, mini.Size)
-	if err := mini.readAt(got, 0); err != nil || !bytes.Equal(got, want) {
+	if err := mini.in.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%s: other contents: %v", what, err)
 	}
 }
@@ -254,7 +254,7 @@ func FuzzMiniDebug(f *testing.F) {
 		if mini == nil {
 			return
 		}
-		if limit := file.lim.HeldBytes(file.Size); mini.Size > limit {
+		if limit := file.in.Limits.HeldBytes(file.Size); mini.Size > limit {
 			t.Fatalf("%d bytes, over the limit of %d", mini.Size, limit)
 		}
 		_ = mini.Symbols(object.Symtab, func(*Symbol) {})

@@ -23,7 +23,7 @@ const maxNotes = 1 << 20
 func (f *File) BuildID() []byte {
 	left := max(f.Size, maxNotes) // reached only when notes overlap
 	for _, s := range f.Sections {
-		if s.Type == elf.SHT_NOTE && s.HasData() && s.bad == nil && s.comp == stored {
+		if s.Type == elf.SHT_NOTE && s.HasData() && s.piece.Damage() == nil && s.Compression() == "" {
 			if id := f.noteAt(s.Offset, s.FileSize, s.Align, &left); id != nil {
 				return id
 			}
@@ -49,7 +49,7 @@ func (f *File) noteAt(off, size, align uint64, left *int64) []byte {
 		return nil
 	}
 	data := make([]byte, size)
-	if f.readAt(data, int64(off)) != nil {
+	if f.in.ReadAt(data, int64(off)) != nil {
 		return nil
 	}
 	// Notes are padded to 4 bytes, by some linkers to 8 where the alignment is
@@ -143,12 +143,12 @@ func (f *File) TextHash() []byte {
 		sections = append(sections, f.Sections...)
 	}
 	for i, s := range sections {
-		if s == nil || s.Type != elf.SHT_PROGBITS || !s.HasData() || s.bad != nil || i >= 2 && !s.IsCode() {
+		if s == nil || s.Type != elf.SHT_PROGBITS || !s.HasData() || s.piece.Damage() != nil || i >= 2 && !s.IsCode() {
 			continue
 		}
 		n := (min(s.FileSize, textHashed) + guidSize - 1) &^ (guidSize - 1)
 		data := make([]byte, min(n, uint64(f.Size)-s.Offset))
-		if f.readAt(data, int64(s.Offset)) != nil {
+		if f.in.ReadAt(data, int64(s.Offset)) != nil {
 			return nil
 		}
 		id := make([]byte, guidSize)

@@ -57,7 +57,7 @@ func TestCheckPair(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, debug := mustOpen(t, c.f.build()), mustOpen(t, c.debug.build())
-			debug.Path = "debug"
+			debug.Path, debug.in.Path = "debug", "debug"
 			err := CheckPair(f, debug)
 			if c.err != "" {
 				if err == nil || !strings.HasPrefix(err.Error(), c.err) {

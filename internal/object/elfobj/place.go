@@ -3,7 +3,6 @@ package elfobj
 import (
 	"debug/elf"
 	"math"
-	"sort"
 	"strings"
 
 	"github.com/symtool/symtool/internal/object"
@@ -104,7 +103,7 @@ func (f *File) placeProblem(lost string, err error) {
 func (f *File) joinSections() {
 	parts := map[string][]*Section{}
 	for _, s := range f.Sections {
-		if s.Flags&elf.SHF_ALLOC == 0 && s.HasData() && s.bad == nil && isDebugName(s.Name) {
+		if s.Flags&elf.SHF_ALLOC == 0 && s.HasData() && s.piece.Damage() == nil && isDebugName(s.Name) {
 			parts[s.Name] = append(parts[s.Name], s)
 		}
 	}
@@ -126,78 +125,19 @@ func (f *File) join(parts []*Section) *Section {
 	j := newSection(f, first.Index, elf.SectionHeader{
 		Name: first.Name, Type: first.Type, Flags: first.Flags &^ elf.SHF_COMPRESSED, Link: first.Link, Addralign: 1,
 	})
+	size := int64(0)
+	var pieces []*object.Piece
 	for _, s := range parts {
-		if j.FileSize += s.FileSize; j.FileSize > uint64(f.Size) || s.size > math.MaxInt64-j.size {
+		if j.FileSize += s.FileSize; j.FileSize > uint64(f.Size) || s.Size() > math.MaxInt64-size {
 			f.placeProblem("all sections of this name but the first", first.errorf(0, "%d sections of this name hold more bytes than the file", len(parts)))
 			return first
 		}
-		s.Addr = uint64(j.size)
-		j.size += s.size
+		s.Addr = uint64(size)
+		size += s.Size()
+		pieces = append(pieces, s.piece)
 	}
-	j.parts = parts
+	j.setPiece(object.JoinPieces(f.in, j.label(), pieces))
 	return j
-}
-
-// loadParts appends the contents of all parts to data.
-func (s *Section) loadParts(data []byte) ([]byte, error) {
-	for _, part := range s.parts {
-		b, err := part.Data()
-		if err != nil {
-			return nil, err
-		}
-		data = append(data, b...)
-		part.Release()
-	}
-	return data, nil
-}
-
-// openParts returns a Source over all parts.
-func (s *Section) openParts() (object.Source, error) {
-	j := &joinedSource{s: s}
-	for _, part := range s.parts {
-		src, err := part.Open()
-		if err != nil {
-			return nil, err
-		}
-		j.parts = append(j.parts, src)
-	}
-	return j, nil
-}
-
-// joinedSource is several sections one after the other.
-type joinedSource struct {
-	s     *Section
-	parts []object.Source
-}
-
-func (j *joinedSource) Size() int64 { return j.s.size }
-
-func (j *joinedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
-	if err := j.s.checkPiece(off, n); err != nil {
-		return nil, err
-	}
-	var out []byte
-	first := sort.Search(len(j.parts), func(i int) bool { return int64(j.s.parts[i].Addr)+j.parts[i].Size() > off })
-	for i := first; i < len(j.parts); i++ {
-		src, start := j.parts[i], int64(j.s.parts[i].Addr)
-		from, to := max(off, start), min(off+n, start+src.Size())
-		switch {
-		case from >= to:
-			return out, nil
-		case to-from == n:
-			return src.Bytes(from-start, n, buf)
-		default:
-			if out == nil {
-				out = make([]byte, 0, n)
-			}
-			b, err := src.Bytes(from-start, to-from, buf)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, b...)
-		}
-	}
-	return out, nil
 }
 
 // SectionsNamed returns all sections called name that are loaded and have bytes,
@@ -213,7 +153,7 @@ func (f *File) SectionsNamed(name string) (all []*Section) {
 	}
 	size := uint64(0)
 	for _, s := range f.Sections {
-		if s.Name == name && s.Flags&elf.SHF_ALLOC != 0 && s.HasData() && s.bad == nil && size+s.FileSize <= uint64(f.Size) {
+		if s.Name == name && s.Flags&elf.SHF_ALLOC != 0 && s.HasData() && s.piece.Damage() == nil && size+s.FileSize <= uint64(f.Size) {
 			size += s.FileSize
 			all = append(all, s)
 		}

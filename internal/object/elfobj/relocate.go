@@ -77,6 +77,7 @@ func (f *File) findRelocations() {
 		}
 		if t.reloc == nil {
 			t.reloc = &relocations{target: t}
+			t.piece.Fixer = t.reloc
 		}
 		t.reloc.from = append(t.reloc.from, r)
 	}
@@ -112,10 +113,10 @@ func (r *relocations) problem(err error) {
 	r.problems = append(r.problems, bin.Problem{Lost: "the value there", Err: err})
 }
 
-// prepare reads what apply needs. After an error the contents are of no use.
-func (r *relocations) prepare() error {
+// Prepare implements object.Fixer.
+func (r *relocations) Prepare() error {
 	r.once.Do(func() {
-		r.err = r.target.file.guard(r.target.label(), r.open)
+		r.err = r.target.file.in.Guard(r.target.label(), r.open)
 	})
 	return r.err
 }
@@ -155,7 +156,7 @@ func (f *File) readSymbolValues() ([]uint64, error) {
 		return nil, err
 	}
 	n := len(w.data) / w.entsize
-	if !f.held.Take(8 * int64(n)) {
+	if !f.in.Held.Take(8 * int64(n)) {
 		return nil, w.tab.errorf(0, "the values of %d symbols would exceed the limit of memory", n)
 	}
 	values := make([]uint64, n)
@@ -274,8 +275,8 @@ func (t *relocTable) judge(i int64, r *relocation) {
 	case k.Op == arch.RelocUnknown:
 		t.of.problem(target.errorf(r.off, "relocation of type %d of %v, which is not known", r.typ, t.s.file.Machine))
 	case k.Op == arch.RelocIgnored:
-	case r.off >= uint64(target.size) || uint64(k.Size) > uint64(target.size)-r.off:
-		t.of.problem(t.s.errorf(t.place(i), "relocation at %#x, %s has %d bytes", r.off, target.label(), target.size))
+	case r.off >= uint64(target.Size()) || uint64(k.Size) > uint64(target.Size())-r.off:
+		t.of.problem(t.s.errorf(t.place(i), "relocation at %#x, %s has %d bytes", r.off, target.label(), target.Size()))
 	case uint64(r.sym) >= uint64(max(len(t.of.values), 1)):
 		t.of.problem(target.errorf(r.off, "relocation with symbol %d of %d", r.sym, len(t.of.values)))
 	}
@@ -292,7 +293,7 @@ func (t *relocTable) place(i int64) uint64 {
 // sort takes all entries into memory.
 func (t *relocTable) sort() error {
 	const size = 24 // bytes of a relocation
-	if !t.s.file.held.Take(size * t.n) {
+	if !t.s.file.in.Held.Take(size * t.n) {
 		return t.s.errorf(0, "%d relocations that are not in order would exceed the limit of memory", t.n)
 	}
 	t.sorted = make([]relocation, 0, t.n)
@@ -381,9 +382,8 @@ func (t *relocTable) each(lo, hi uint64, fn func(r *relocation) bool) error {
 	})
 }
 
-// apply changes data, the contents from off on, as the relocations say. raw
-// gives the contents around data as they are in the file; nil when data is all.
-func (r *relocations) apply(data []byte, off uint64, raw object.Source) error {
+// Apply implements object.Fixer.
+func (r *relocations) Apply(data []byte, off uint64, raw object.Source) error {
 	lo, hi := off, off+uint64(len(data))
 	from := lo - min(lo, maxField)
 	for _, t := range r.tables {
@@ -391,7 +391,7 @@ func (r *relocations) apply(data []byte, off uint64, raw object.Source) error {
 		var err error
 		scanErr := t.each(from, hi, func(x *relocation) bool {
 			k := r.types.kind(x.typ)
-			if k.Op <= arch.RelocIgnored || x.off >= uint64(r.target.size) || uint64(x.sym) >= uint64(max(len(r.values), 1)) {
+			if k.Op <= arch.RelocIgnored || x.off >= uint64(r.target.Size()) || uint64(x.sym) >= uint64(max(len(r.values), 1)) {
 				return true
 			}
 			if x.off >= lo && hi-x.off >= maxField || raw == nil {
@@ -419,7 +419,7 @@ type fieldEdge struct {
 
 func (e *fieldEdge) change(r *relocations, k arch.Reloc, x *relocation, rela bool, data []byte, lo uint64) error {
 	if e.field == nil || e.off != x.off {
-		b, err := e.raw.Bytes(int64(x.off), int64(min(maxField, uint64(r.target.size)-x.off)), e.buf[:])
+		b, err := e.raw.Bytes(int64(x.off), int64(min(maxField, uint64(r.target.Size())-x.off)), e.buf[:])
 		if err != nil {
 			return err
 		}
@@ -522,26 +522,4 @@ func putField(order binary.ByteOrder, b []byte, size int, v uint64) {
 	default:
 		order.PutUint64(b, v)
 	}
-}
-
-// relocatedSource is a section whose relocations are applied to what is read.
-type relocatedSource struct{ readerSource }
-
-func (p *relocatedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
-	b, err := p.readerSource.Bytes(off, n, buf)
-	if err != nil {
-		return nil, err
-	}
-	return b, p.s.reloc.apply(b, uint64(off), &p.readerSource)
-}
-
-// reader returns a object.Source of the contents at base of r.
-func (s *Section) reader(p readerSource) (object.Source, error) {
-	if s.reloc == nil {
-		return &p, nil
-	}
-	if err := s.reloc.prepare(); err != nil {
-		return nil, err
-	}
-	return &relocatedSource{p}, nil
 }

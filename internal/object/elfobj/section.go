@@ -1,11 +1,8 @@
 package elfobj
 
 import (
-	"bytes"
 	"debug/elf"
 	"fmt"
-	"os"
-	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -25,19 +22,8 @@ type Section struct {
 	Entsize uint64
 
 	file  *File
-	reloc *relocations // to be applied; nil in other than relocatable files
-	parts []*Section   // which hold the contents, when several were joined
-
-	comp compression
-	skip int64 // length of the compression header
-	size int64 // of the contents, uncompressed, as declared
-	bad  error // why the contents cannot be had
-
-	mu     sync.Mutex
-	data   []byte // contents, when loaded
-	mapped []byte // contents, when mapped, behind before bytes of a page
-	before int64
-	spill  *os.File // contents, when inflated to a temporary file
+	piece *object.Piece // the Contents
+	reloc *relocations  // to be applied; nil in other than relocatable files
 }
 
 func newSection(f *File, index int, h elf.SectionHeader) *Section {
@@ -49,29 +35,19 @@ func newSection(f *File, index int, h elf.SectionHeader) *Section {
 		Index: index, Type: h.Type, Flags: h.Flags, Offset: h.Offset,
 		Link: h.Link, Info: h.Info, Align: h.Addralign, Entsize: h.Entsize, file: f,
 	}
-	s.Contents = s
+	switch h.Type {
+	case elf.SHT_NOBITS: // what debug files have in place of code
+		s.setPiece(object.AbsentPiece(f.in, s.label(), "has no bytes in this file (SHT_NOBITS)"))
+	case elf.SHT_NULL:
+		s.setPiece(object.NewPiece(f.in, s.label(), 0, 0))
+	default:
+		s.setPiece(object.NewPiece(f.in, s.label(), h.Offset, h.FileSize))
+		s.readCompression()
+	}
 	return s
 }
 
-// HasData reports whether the file claims to hold bytes for the section. It is
-// false for SHT_NOBITS, which is what debug files have in place of code.
-func (s *Section) HasData() bool {
-	return s.Type != elf.SHT_NOBITS && s.Type != elf.SHT_NULL && s.FileSize > 0
-}
-
-// Stripped reports whether the section has its bytes in another file (SHT_NOBITS).
-func (s *Section) Stripped() bool { return s.Type == elf.SHT_NOBITS }
-
-// Size returns the number of bytes that Data returns, uncompressed; 0 without data.
-func (s *Section) Size() int64 { return s.size }
-
-// Compressed reports whether the contents have to be inflated.
-func (s *Section) Compressed() bool { return s.comp != stored }
-
-// Compression returns "zlib" or "zstd", "" for contents that are stored.
-func (s *Section) Compression() string {
-	return map[compression]string{zlibbed: "zlib", zstandard: "zstd"}[s.comp]
-}
+func (s *Section) setPiece(p *object.Piece) { s.piece, s.Contents = p, p }
 
 // label names the section in messages.
 func (s *Section) label() string {
@@ -83,116 +59,44 @@ func (s *Section) label() string {
 
 // errorf makes an error at an offset of the uncompressed contents.
 func (s *Section) errorf(offset uint64, format string, args ...any) *bin.Error {
-	return s.wrap(offset, nil, format, args...)
+	return s.piece.Errorf(offset, format, args...)
 }
 
-func (s *Section) wrap(offset uint64, cause error, format string, args ...any) *bin.Error {
-	return &bin.Error{File: s.file.Path, Section: s.label(), Offset: offset,
-		Msg: fmt.Sprintf(format, args...), Err: cause}
-}
-
-// inspect checks the section's place in the file and reads its compression
-// header.
-func (s *Section) inspect() {
-	if s.size != 0 || s.bad != nil || !s.HasData() {
-		return
-	}
-	size := uint64(s.file.Size)
-	if s.Offset > size || s.FileSize > size-s.Offset {
-		s.bad = s.errorf(0, "%d bytes at offset %#x do not fit into the file of %d bytes", s.FileSize, s.Offset, size)
-		return
-	}
-	s.size = int64(s.FileSize)
-	if err := s.readCompression(); err != nil {
-		s.size, s.bad = 0, err
-	}
-}
-
-// Data returns the contents, uncompressed and relocated. They are kept until Release and must
-// not be changed. A section without bytes gives an error, one of size 0 does
-// not. Errors are *bin.Error.
-func (s *Section) Data() ([]byte, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.data != nil || s.Type == elf.SHT_NULL {
-		return s.data, nil
-	}
-	if s.Type == elf.SHT_NOBITS {
-		return nil, s.errorf(0, "has no bytes in this file (SHT_NOBITS)")
-	}
-	if s.bad != nil {
-		return nil, s.bad
-	}
-	if !s.file.held.Take(s.size) {
-		return nil, s.errorf(0, "%d bytes of contents would exceed the limit of %d bytes in memory for a file of %d bytes",
-			s.size, s.file.lim.HeldBytes(s.file.Size), s.file.Size)
-	}
-	data, err := s.load()
-	if err == nil && s.reloc != nil {
-		if err = s.reloc.prepare(); err == nil {
-			err = s.reloc.apply(data, 0, nil)
+// readCompression reads the header of compressed contents (gABI chapter 4, "Compression header").
+func (s *Section) readCompression() {
+	switch {
+	case !s.HasData() || s.piece.Damage() != nil:
+	case s.Flags&elf.SHF_COMPRESSED != 0:
+		if err := s.readChdr(); err != nil {
+			s.piece.Refuse(err)
 		}
+	case len(s.Name) > 7 && s.Name[:7] == ".zdebug":
+		s.piece.ReadGNUHeader()
 	}
-	if err != nil {
-		s.file.held.Give(s.size)
-		return nil, err
-	}
-	s.data = data
-	return data, nil
 }
 
-// plainRatio is the ratio up to which a declared size is believed, because
-// honest debug sections reach it.
-const plainRatio = 16
-
-// load reads or inflates the contents. The declared size is within the budget, but
-// may be false: a size that the output of compilers does not reach is inflated once
-// without storing it before memory is allocated.
-func (s *Section) load() ([]byte, error) {
-	if s.parts != nil {
-		return s.loadParts(make([]byte, 0, s.size))
+func (s *Section) readChdr() error {
+	if s.Flags&elf.SHF_ALLOC != 0 {
+		return s.errorf(0, "SHF_COMPRESSED together with SHF_ALLOC")
 	}
-	if s.comp == stored {
-		if m, ok := s.file.r.(memory); ok && s.reloc == nil && s.Offset <= uint64(len(m)) && uint64(s.size) <= uint64(len(m))-s.Offset {
-			return m[s.Offset:][:s.size:s.size], nil
-		}
-		data := make([]byte, s.size)
-		return data, s.readAt(data, 0)
+	skip := chdrForm.size(s.file)
+	if s.FileSize < skip {
+		return s.errorf(0, "compression header of %d bytes, want %d", s.FileSize, skip)
 	}
-	if s.size > inflateChunk && uint64(s.size)/plainRatio > s.FileSize {
-		if err := s.inflateTo(func([]byte) error { return nil }); err != nil {
-			return nil, err
-		}
+	head := make([]byte, skip)
+	if err := s.piece.ReadAt(head, 0); err != nil {
+		return err
 	}
-	return s.inflateAll()
-}
-
-// memory is a file in memory, whose sections need not be copied.
-type memory []byte
-
-func (m memory) ReadAt(p []byte, off int64) (int, error) { return bytes.NewReader(m).ReadAt(p, off) }
-
-// readAt fills buf from offset off of the bytes in the file.
-func (s *Section) readAt(buf []byte, off int64) error {
-	if err := s.file.readAt(buf, int64(s.Offset)+off); err != nil {
-		return s.wrap(uint64(off), err.(*bin.Error).Err, "reading %d bytes", len(buf))
+	var h elf.Chdr64
+	chdrForm.decode(s.file, head, &h)
+	s.Align = h.Addralign
+	switch elf.CompressionType(h.Type) {
+	case elf.COMPRESS_ZLIB:
+		s.piece.Compressed(object.Zlib, int64(skip), h.Size)
+	case elf.COMPRESS_ZSTD:
+		s.piece.Compressed(object.Zstd, int64(skip), h.Size)
+	default:
+		return s.errorf(0, "compression type %d, want 1 (zlib) or 2 (zstd)", h.Type)
 	}
 	return nil
-}
-
-// Release drops the contents that Data and Open keep. Slices that were handed
-// out by Data stay valid; a Source and what Map returned do not.
-func (s *Section) Release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.data != nil {
-		s.file.held.Give(s.size)
-		s.data = nil
-	}
-	s.unmap()
-	if s.spill != nil {
-		s.file.disk.Give(s.size)
-		s.spill.Close()
-		s.spill = nil
-	}
 }

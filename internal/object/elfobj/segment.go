@@ -37,7 +37,5 @@ func (f *File) SectionOf(p Segment, name string, t elf.SectionType) *Section {
 	if p.Flags&elf.PF_X != 0 {
 		h.Flags |= elf.SHF_EXECINSTR
 	}
-	s := newSection(f, 0, h)
-	s.inspect()
-	return s
+	return newSection(f, 0, h)
 }

@@ -100,15 +100,15 @@ func (f *File) dynamicNames(dynamic *Section, addr uint64) (*Section, error) {
 // string table may have megabytes.
 func (s *Section) cstring(off uint64, n int) (string, error) {
 	switch {
-	case s.bad != nil:
-		return "", s.bad
-	case s.Compressed():
+	case s.piece.Damage() != nil:
+		return "", s.piece.Damage()
+	case s.Compression() != "":
 		return "", s.errorf(off, "is compressed, which no loader reads")
-	case off >= uint64(s.size):
-		return "", s.errorf(off, "string outside of the section's %#x bytes", s.size)
+	case off >= uint64(s.Size()):
+		return "", s.errorf(off, "string outside of the section's %#x bytes", s.Size())
 	}
-	text := make([]byte, min(uint64(n)+1, uint64(s.size)-off))
-	if err := s.readAt(text, int64(off)); err != nil {
+	text := make([]byte, min(uint64(n)+1, uint64(s.Size())-off))
+	if err := s.piece.ReadAt(text, int64(off)); err != nil {
 		return "", err
 	}
 	end := bytes.IndexByte(text, 0)

@@ -44,7 +44,7 @@ func (f *File) readCodeView() *codeView {
 			continue
 		}
 		size, rva, off := min(u32(16), maxCodeView), u32(20), int64(u32(24))
-		record, err := f.read(off, min(int64(size), max(f.size-off, 0)))
+		record, err := f.in.Read(off, min(int64(size), max(f.in.Size-off, 0)))
 		if err != nil && rva != 0 { // of a file whose sections were moved
 			record, err = f.at(rva, size)
 		}

@@ -34,7 +34,7 @@ func (f *File) Object() *object.File {
 		return nil
 	}
 	o := &object.File{
-		Path: f.path, Size: f.size, Kind: object.Shared, KindName: f.kindName(),
+		Path: f.in.Path, Size: f.in.Size, Kind: object.Shared, KindName: f.kindName(),
 		OS: "windows", Arch: f.arch(), CPU: f.cpuName(), AddrSize: 4, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian,
 		Base: f.imageBase, Container: f,
 	}
@@ -153,10 +153,9 @@ func (f *File) Located(name string) (*object.Section, error) {
 	}
 	for _, s := range f.sections {
 		if off := dir.VirtualAddress - s.rva; off < s.raw && s.HasData() {
-			part := &section{rva: dir.VirtualAddress, offset: s.offset + off, raw: uint32(len(data)), flags: s.flags, file: f}
+			part := &section{rva: dir.VirtualAddress, offset: s.offset + off, raw: uint32(len(data)), flags: s.flags}
 			part.Section = object.Section{Name: name, Addr: f.imageBase + uint64(part.rva), FileSize: uint64(part.raw), MemSize: uint64(part.raw), Alloc: true}
-			part.Contents = part
-			part.inspect()
+			part.Contents = f.contents(part)
 			return &part.Section, nil
 		}
 	}
@@ -198,7 +197,7 @@ func (f *File) ContentID() []byte {
 func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }
 
 // CodeID implements object.Container.
-func (f *File) CodeID([]byte) string { return f.codeID() + " " + baseName(f.path) }
+func (f *File) CodeID([]byte) string { return f.codeID() + " " + baseName(f.in.Path) }
 
 // Name implements object.Container: the PDB's name is that by which dumps ask for symbols.
 func (f *File) Name() (string, error) {
@@ -215,7 +214,7 @@ func (f *File) NameLost() bool { return false }
 func (f *File) Moved(debug *object.File) (uint64, error) {
 	d := Of(debug)
 	if d == nil {
-		return 0, &bin.Error{File: debug.Path, Msg: "not a PE file, as " + f.path + " is"}
+		return 0, &bin.Error{File: debug.Path, Msg: "not a PE file, as " + f.in.Path + " is"}
 	}
 	return f.imageBase - d.imageBase, nil
 }
@@ -269,15 +268,15 @@ func (f *File) Close() error {
 // file of f: it is for another CPU, or has another id.
 func CheckPair(f, debug *File) error {
 	if f.header.Machine != debug.header.Machine || f.plus != debug.plus {
-		return debug.errorf(0, "for %s, want %s", debug.cpuName(), f.cpuName())
+		return debug.in.Errorf(0, "for %s, want %s", debug.cpuName(), f.cpuName())
 	}
 	if a, b := f.codeView, debug.codeView; a != nil && b != nil && (string(a.id) != string(b.id) || a.age != b.age) {
-		e := debug.errorf(0, "id %s, want %s", debug.moduleID(b.id), f.moduleID(a.id))
+		e := debug.in.Errorf(0, "id %s, want %s", debug.moduleID(b.id), f.moduleID(a.id))
 		e.Kind = object.ErrOtherBuild
 		return e
 	}
 	if f.imageSize != debug.imageSize && f.header.TimeDateStamp != debug.header.TimeDateStamp {
-		return debug.errorf(0, "code id %s, want %s", debug.codeID(), f.codeID())
+		return debug.in.Errorf(0, "code id %s, want %s", debug.codeID(), f.codeID())
 	}
 	return nil
 }

@@ -25,9 +25,7 @@ import (
 	"debug/pe"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -41,8 +39,7 @@ var ErrNotPE = errors.New("not a PE file")
 
 // File is a PE file.
 type File struct {
-	path string
-	size int64
+	in *object.Input
 
 	header      pe.FileHeader
 	plus        bool   // PE32+
@@ -54,11 +51,8 @@ type File struct {
 	sections    []*section
 	problems    []bin.Problem
 
-	r        io.ReaderAt
 	closer   io.Closer
-	lim      object.Limits
-	held     object.Budget // bytes of sections in memory
-	codeView *codeView     // nil without one
+	codeView *codeView // nil without one
 	symbols  symbolTables
 }
 
@@ -66,8 +60,7 @@ type File struct {
 // in messages, and the name of a module whose PDB has no name. Closing the File does
 // not close r. Errors are *bin.Error.
 func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, error) {
-	f := &File{path: path, size: size, r: r, lim: lim}
-	f.held.Set(lim.HeldBytes(size))
+	f := &File{in: object.NewInput(r, size, path, lim)}
 	if err := f.readHeaders(); err != nil {
 		return nil, err
 	}
@@ -89,12 +82,12 @@ const (
 )
 
 func (f *File) readHeaders() error {
-	dos, err := f.read(0, newHeaderAt+4)
+	dos, err := f.in.Read(0, newHeaderAt+4)
 	if err != nil {
 		return f.notPE("a DOS program")
 	}
 	at := int64(binary.LittleEndian.Uint32(dos[newHeaderAt:]))
-	head, err := f.read(at, signatureSize+fileHeaderSize)
+	head, err := f.in.Read(at, signatureSize+fileHeaderSize)
 	if err != nil || string(head[:signatureSize]) != "PE\x00\x00" {
 		return f.notPE("a DOS program")
 	}
@@ -114,14 +107,14 @@ func (f *File) readHeaders() error {
 
 // readOptional reads the optional header, which images need.
 func (f *File) readOptional(at int64) error {
-	data, err := f.read(at, int64(f.header.SizeOfOptionalHeader))
+	data, err := f.in.Read(at, int64(f.header.SizeOfOptionalHeader))
 	if err != nil {
 		return err
 	}
 	c := bin.NewAt("", data, uint64(at), binary.LittleEndian)
 	magic := c.U16()
 	if f.plus = magic == magicPE32Plus; !f.plus && magic != magicPE32 {
-		return f.errorf(uint64(at), "optional header with the magic number %#x, want %#x or %#x", magic, magicPE32, magicPE32Plus)
+		return f.in.Errorf(uint64(at), "optional header with the magic number %#x, want %#x or %#x", magic, magicPE32, magicPE32Plus)
 	}
 	c.Seek(16)
 	f.entry = c.U32()
@@ -140,7 +133,7 @@ func (f *File) readOptional(at int64) error {
 	}
 	n := c.U32()
 	if err := c.Err(); err != nil {
-		return f.in(err)
+		return f.inFile(err)
 	}
 	for range min(int(n), c.Len()/directorySize) {
 		f.directories = append(f.directories, pe.DataDirectory{VirtualAddress: c.U32(), Size: c.U32()})
@@ -151,11 +144,11 @@ func (f *File) readOptional(at int64) error {
 // readSections reads the section headers. Those that the file has lost are a problem.
 func (f *File) readSections(at int64) {
 	n := int64(f.header.NumberOfSections)
-	have := min(n, max(f.size-at, 0)/sectionSize)
-	data, err := f.read(at, have*sectionSize)
+	have := min(n, max(f.in.Size-at, 0)/sectionSize)
+	data, err := f.in.Read(at, have*sectionSize)
 	if err != nil || have < n {
 		if err == nil {
-			err = f.errorf(uint64(at), "%d section headers, want %d", have, n)
+			err = f.in.Errorf(uint64(at), "%d section headers, want %d", have, n)
 		}
 		f.problems = append(f.problems, bin.Problem{Lost: "sections", Err: err})
 	}
@@ -176,47 +169,20 @@ func (f *File) directory(i int) pe.DataDirectory {
 func (f *File) at(rva, n uint32) ([]byte, error) {
 	for _, s := range f.sections {
 		if off := rva - s.rva; off < s.raw && s.HasData() {
-			return f.read(int64(s.offset)+int64(off), int64(min(n, s.raw-off)))
+			return f.in.Read(int64(s.offset)+int64(off), int64(min(n, s.raw-off)))
 		}
 	}
-	return nil, f.errorf(0, "RVA %#x is not in a section with bytes", rva)
-}
-
-// read returns n bytes at an offset of the file. They are within the file before memory is
-// allocated for them.
-func (f *File) read(off, n int64) ([]byte, error) {
-	if off < 0 || n < 0 || off > f.size || n > f.size-off {
-		return nil, f.errorf(uint64(max(off, 0)), "%d bytes wanted, the file has %d", n, f.size)
-	}
-	buf := make([]byte, n)
-	if got, err := f.r.ReadAt(buf, off); int64(got) != n {
-		if err == nil || err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, &bin.Error{File: f.path, Offset: uint64(off) + uint64(got), Err: object.BareError(err)}
-	}
-	return buf, nil
+	return nil, f.in.Errorf(0, "RVA %#x is not in a section with bytes", rva)
 }
 
 func (f *File) notPE(what string) error {
-	return &bin.Error{File: f.path, Msg: ErrNotPE.Error(), Err: errors.New(what), Kind: ErrNotPE}
+	return &bin.Error{File: f.in.Path, Msg: ErrNotPE.Error(), Err: errors.New(what), Kind: ErrNotPE}
 }
 
-// errorf makes an error about the file; offset counts from its start.
-func (f *File) errorf(offset uint64, format string, args ...any) *bin.Error {
-	return &bin.Error{File: f.path, Offset: offset, Msg: fmt.Sprintf(format, args...)}
-}
-
-// in adds the file's path to an error of a cursor.
-func (f *File) in(err error) error {
+// inFile adds the file's path to an error of a cursor.
+func (f *File) inFile(err error) error {
 	if e, ok := err.(*bin.Error); ok {
-		e.File = f.path
+		e.File = f.in.Path
 	}
 	return err
-}
-
-// file returns the file on disk that holds the bytes, nil for others.
-func (f *File) file() *os.File {
-	file, _ := f.r.(*os.File)
-	return file
 }

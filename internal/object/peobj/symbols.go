@@ -55,7 +55,7 @@ func (f *File) ReleaseSymbols() {
 	t := &f.symbols
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f.held.Give(int64(len(t.coff)))
+	f.in.Held.Give(int64(len(t.coff)))
 	t.coff, t.exp = nil, nil
 }
 
@@ -78,18 +78,18 @@ func (f *File) coffBytes() ([]byte, error) {
 		return t.coff, nil
 	}
 	start, end := int64(f.header.PointerToSymbolTable), f.stringTable()
-	if start > f.size || end > f.size {
-		return nil, f.errorf(uint64(start), "%d COFF symbols do not fit into the file of %d bytes", f.header.NumberOfSymbols, f.size)
+	if start > f.in.Size || end > f.in.Size {
+		return nil, f.in.Errorf(uint64(start), "%d COFF symbols do not fit into the file of %d bytes", f.header.NumberOfSymbols, f.in.Size)
 	}
-	if head, err := f.read(end, 4); err == nil {
-		end = min(end+int64(binary.LittleEndian.Uint32(head)), f.size)
+	if head, err := f.in.Read(end, 4); err == nil {
+		end = min(end+int64(binary.LittleEndian.Uint32(head)), f.in.Size)
 	}
-	if !f.held.Take(end - start) {
-		return nil, f.errorf(uint64(start), "COFF symbols of %d bytes would exceed the limit of memory for a file of %d bytes", end-start, f.size)
+	if !f.in.Held.Take(end - start) {
+		return nil, f.in.Errorf(uint64(start), "COFF symbols of %d bytes would exceed the limit of memory for a file of %d bytes", end-start, f.in.Size)
 	}
-	data, err := f.read(start, end-start)
+	data, err := f.in.Read(start, end-start)
 	if err != nil {
-		f.held.Give(end - start)
+		f.in.Held.Give(end - start)
 		return nil, err
 	}
 	t.coff = data
@@ -125,7 +125,7 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 		off, ok := nameOf(data, at, strings)
 		if !ok {
 			if bad == nil {
-				bad = f.errorf(uint64(f.header.PointerToSymbolTable)+uint64(at), "symbol whose name is beyond the string table")
+				bad = f.in.Errorf(uint64(f.header.PointerToSymbolTable)+uint64(at), "symbol whose name is beyond the string table")
 			}
 			continue
 		}
@@ -135,7 +135,7 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 		o.Name = f.undecorate(off.bytes(data), &off.start, true)
 		o.NameOff = uint32(off.start)
 		if room -= len(o.Name); room < 0 {
-			return f.errorf(uint64(f.header.PointerToSymbolTable)+uint64(at), "symbols from here on are left out: the names before are too long")
+			return f.in.Errorf(uint64(f.header.PointerToSymbolTable)+uint64(at), "symbols from here on are left out: the names before are too long")
 		}
 		fn(&o)
 	}
@@ -231,7 +231,7 @@ const exportHeader = 40
 func (f *File) eachExport(data []byte, fn func(*object.Symbol)) error {
 	dir := f.directory(exportDirectory)
 	if len(data) < exportHeader {
-		return f.errorf(0, "export directory of %d bytes, want %d", len(data), exportHeader)
+		return f.in.Errorf(0, "export directory of %d bytes, want %d", len(data), exportHeader)
 	}
 	u32 := func(at uint64) uint32 {
 		if at > uint64(len(data)) || uint64(len(data))-at < 4 {
@@ -248,13 +248,13 @@ func (f *File) eachExport(data []byte, fn func(*object.Symbol)) error {
 	for i := range min(uint64(u32(24)), uint64(len(data))/4) {
 		at := ordinals + 2*i
 		if at > uint64(len(data)) || uint64(len(data))-at < 2 {
-			return f.errorf(0, "export %d of %d: its ordinal is beyond the section", i, u32(24))
+			return f.in.Errorf(0, "export %d of %d: its ordinal is beyond the section", i, u32(24))
 		}
 		ordinal := binary.LittleEndian.Uint16(data[at:])
 		name, ok := stringIn(data, uint64(u32(names+4*i))-base)
 		if !ok || uint32(ordinal) >= count {
 			if bad == nil {
-				bad = f.errorf(0, "export %d of %d: ordinal %d of %d, or no name", i, u32(24), ordinal, count)
+				bad = f.in.Errorf(0, "export %d of %d: ordinal %d of %d, or no name", i, u32(24), ordinal, count)
 			}
 			continue
 		}
@@ -269,7 +269,7 @@ func (f *File) eachExport(data []byte, fn func(*object.Symbol)) error {
 		o.Name = f.undecorate(name.bytes(data), &name.start, false)
 		o.NameOff = uint32(name.start)
 		if room -= len(o.Name); room < 0 {
-			return f.errorf(0, "export %d and those behind it are left out: the names before are too long", i)
+			return f.in.Errorf(0, "export %d and those behind it are left out: the names before are too long", i)
 		}
 		fn(&o)
 	}

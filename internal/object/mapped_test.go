@@ -1,20 +1,17 @@
-package elfobj
+package object
 
 import (
 	"bytes"
-	"debug/elf"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/object"
 )
 
-// mappedFile writes a file whose section 1 has size bytes of text from 0x1001 on,
-// and opens it.
-func mappedFile(t *testing.T, size int) (string, *Section, []byte) {
+// mappedFile writes a file that has size bytes of text from 0x1001 on, and opens it.
+func mappedFile(t *testing.T, size int) (string, *Piece, []byte) {
 	t.Helper()
 	if !bin.CanMap {
 		t.Skip("this system maps no files")
@@ -29,37 +26,34 @@ func mappedFile(t *testing.T, size int) (string, *Section, []byte) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { r.Close() })
-	f := &File{Path: path, Size: int64(0x1001 + len(text)), r: r, lim: object.DefaultLimits()}
-	f.held.Set(f.lim.HeldBytes(f.Size))
-	s := newSection(f, 1, elf.SectionHeader{Name: ".debug_str", Type: elf.SHT_PROGBITS, Offset: 0x1001, FileSize: uint64(len(text))})
-	s.size = int64(len(text))
-	return path, s, text
+	in := NewInput(r, int64(0x1001+len(text)), path, DefaultLimits())
+	return path, NewPiece(in, ".debug_str", 0x1001, uint64(len(text))), text
 }
 
-// A large section is mapped: it has the right bytes, before and after Drop, and
-// takes nothing of the limit on memory. A small one is read.
+// Large contents are mapped: they have the right bytes, before and after Drop, and
+// take nothing of the limit on memory. Small ones are read.
 func TestMap(t *testing.T) {
 	for _, c := range []struct {
 		size   int
 		mapped bool
 	}{{mapOver + 8, true}, {mapOver - 8, false}} {
-		_, s, text := mappedFile(t, c.size)
-		before := s.file.held.Left()
+		_, p, text := mappedFile(t, c.size)
+		before := p.in.Held.Left()
 		for range 2 {
-			got, err := s.Map()
+			got, err := p.Map()
 			if err != nil || !bytes.Equal(got, text) {
 				t.Fatalf("%d bytes: other bytes, or %v", c.size, err)
 			}
-			s.Drop()
+			p.Drop()
 		}
-		if mapped := s.mapped != nil; mapped != c.mapped {
+		if mapped := p.mapped != nil; mapped != c.mapped {
 			t.Errorf("%d bytes: mapped is %v", c.size, mapped)
 		}
-		if taken := before - s.file.held.Left(); (taken == 0) != c.mapped {
+		if taken := before - p.in.Held.Left(); (taken == 0) != c.mapped {
 			t.Errorf("%d bytes: %d of the limit taken", c.size, taken)
 		}
-		s.Release()
-		if s.mapped != nil {
+		p.Release()
+		if p.mapped != nil {
 			t.Errorf("%d bytes: mapped after Release", c.size)
 		}
 	}
@@ -67,12 +61,12 @@ func TestMap(t *testing.T) {
 
 // A file that shrinks gives a panic that can be recovered from, not a signal.
 func TestMapOfFileThatShrinks(t *testing.T) {
-	path, s, _ := mappedFile(t, 2*mapOver)
-	data, err := s.Map()
+	path, p, _ := mappedFile(t, 2*mapOver)
+	data, err := p.Map()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Release()
+	defer p.Release()
 	if err := os.Truncate(path, 0x2000); err != nil {
 		t.Fatal(err)
 	}

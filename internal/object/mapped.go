@@ -1,0 +1,76 @@
+package object
+
+import (
+	"os"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// mapOver is the size from which Map maps contents: below it reading costs less,
+// and the memory is negligible.
+const mapOver = 4 << 20
+
+// Map returns the contents, uncompressed, as Data does; large ones
+// are not read but mapped into memory, from the file or from the temporary file
+// that they were inflated to, and valid until Release. Drop gives back
+// the memory of the parts that were examined; they may be examined again.
+//
+// If the file shrinks while it is mapped, access to the missing part faults:
+// callers must read the bytes under debug.SetPanicOnFault, in a goroutine that
+// recovers.
+func (p *Piece) Map() ([]byte, error) {
+	if p.bad != nil || p.parts != nil || p.Fixer != nil || p.size < mapOver || !bin.CanMap {
+		return p.Data()
+	}
+	file, off := p.mapSource()
+	if file == nil {
+		return p.Data()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mapped == nil {
+		before := off % int64(os.Getpagesize())
+		m, err := bin.MapFile(file, off-before, p.size+before)
+		if err != nil {
+			p.mu.Unlock()
+			defer p.mu.Lock()
+			return p.Data()
+		}
+		p.mapped, p.before = m, before
+	}
+	return p.mapped[p.before:][:p.size:p.size], nil
+}
+
+// mapSource returns the file that has the contents as they are, and where.
+func (p *Piece) mapSource() (*os.File, int64) {
+	if p.compression == "" {
+		file, _ := p.in.Reader.(*os.File)
+		return file, p.off
+	}
+	if p.size <= p.in.Limits.SpillOver {
+		return nil, 0
+	}
+	if _, err := p.openSpilled(); err != nil {
+		return nil, 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.spill, 0
+}
+
+// Drop implements Contents.
+func (p *Piece) Drop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mapped != nil {
+		bin.DropPages(p.mapped)
+	}
+}
+
+// unmap ends the mapping; p.mu is held.
+func (p *Piece) unmap() {
+	if p.mapped != nil {
+		bin.UnmapFile(p.mapped)
+		p.mapped = nil
+	}
+}

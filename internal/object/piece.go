@@ -1,0 +1,176 @@
+package object
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"sync"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Piece is the bytes of a section in an Input, stored or compressed. It implements Contents.
+type Piece struct {
+	// Fixer completes the contents; nil if they are complete.
+	Fixer Fixer
+
+	in     *Input
+	name   string   // of the section
+	off    int64    // in the Input
+	packed int64    // bytes there, as the file claims
+	parts  []*Piece // of joined contents, which have no bytes of their own
+
+	compression string
+	skip        int64  // length of the compression header
+	size        int64  // of the contents, uncompressed, as declared
+	absent      string // why the Input has none, "" if it has
+	bad         error  // why the contents cannot be had
+
+	mu     sync.Mutex
+	data   []byte // contents, when loaded
+	mapped []byte // contents, when mapped, behind before bytes of a page
+	before int64
+	spill  *os.File // contents, when inflated to a temporary file
+}
+
+// Fixer changes contents as a linker would have.
+type Fixer interface {
+	// Prepare reads what Apply needs. After an error the contents are of no use.
+	Prepare() error
+	// Apply changes data, the contents from off on. raw gives the contents around data
+	// as they are in the file; nil when data is all.
+	Apply(data []byte, off uint64, raw Source) error
+}
+
+// NewPiece returns the n bytes at off as the contents of a section. name is that of the section in
+// messages. A place outside of the Input is an error of whoever wants the bytes.
+func NewPiece(in *Input, name string, off, n uint64) *Piece {
+	p := &Piece{in: in, name: name}
+	if n == 0 {
+		return p
+	}
+	p.packed = int64(min(n, math.MaxInt64))
+	if size := uint64(in.Size); off > size || n > size-off {
+		p.bad = p.Errorf(0, "%d bytes at offset %#x do not fit into the file of %d bytes", n, off, size)
+		return p
+	}
+	p.off, p.size = int64(off), int64(n)
+	return p
+}
+
+// AbsentPiece returns the contents of a section whose bytes are in another file. why is the error of
+// whoever wants them.
+func AbsentPiece(in *Input, name, why string) *Piece {
+	return &Piece{in: in, name: name, absent: why}
+}
+
+// HasData implements Contents.
+func (p *Piece) HasData() bool { return p.packed > 0 }
+
+// Stripped implements Contents.
+func (p *Piece) Stripped() bool { return p.absent != "" }
+
+// Size implements Contents.
+func (p *Piece) Size() int64 { return p.size }
+
+// Compression implements Contents.
+func (p *Piece) Compression() string { return p.compression }
+
+// Damage returns why the contents that the file claims to hold cannot be had; nil if nothing is known.
+func (p *Piece) Damage() error { return p.bad }
+
+// Refuse notes why the contents cannot be had.
+func (p *Piece) Refuse(err error) { p.size, p.bad = 0, err }
+
+// Errorf makes an error at an offset of the uncompressed contents.
+func (p *Piece) Errorf(offset uint64, format string, args ...any) *bin.Error {
+	return p.Wrap(offset, nil, format, args...)
+}
+
+// Wrap is Errorf with a cause.
+func (p *Piece) Wrap(offset uint64, cause error, format string, args ...any) *bin.Error {
+	return &bin.Error{File: p.in.Path, Section: p.name, Offset: offset, Msg: fmt.Sprintf(format, args...), Err: cause}
+}
+
+// check returns why there are no contents, nil if there are.
+func (p *Piece) check() error {
+	if p.absent != "" {
+		return p.Errorf(0, "%s", p.absent)
+	}
+	return p.bad
+}
+
+// ReadAt fills buf from offset off of the bytes in the file, which may be compressed.
+func (p *Piece) ReadAt(buf []byte, off int64) error {
+	if got, err := readFull(p.in.Reader, buf, p.off+off); err != nil {
+		return p.Wrap(uint64(off)+uint64(got), err, "reading %d bytes", len(buf))
+	}
+	return nil
+}
+
+// Data implements Contents.
+func (p *Piece) Data() ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.data != nil {
+		return p.data, nil
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	if !p.in.Held.Take(p.size) {
+		return nil, p.Errorf(0, "%d bytes of contents would exceed the limit of %d bytes in memory for a file of %d bytes",
+			p.size, p.in.Limits.HeldBytes(p.in.Size), p.in.Size)
+	}
+	data, err := p.load()
+	if err != nil {
+		p.in.Held.Give(p.size)
+		return nil, err
+	}
+	p.data = data
+	return data, nil
+}
+
+// load reads or inflates the contents, and completes them.
+func (p *Piece) load() (data []byte, err error) {
+	switch {
+	case p.parts != nil:
+		data, err = p.loadParts()
+	case p.compression != "":
+		data, err = p.inflateAll()
+	default:
+		data, err = p.read()
+	}
+	if err == nil && p.Fixer != nil {
+		if err = p.Fixer.Prepare(); err == nil {
+			err = p.Fixer.Apply(data, 0, nil)
+		}
+	}
+	return data, err
+}
+
+// read returns the stored contents.
+func (p *Piece) read() ([]byte, error) {
+	m, ok := p.in.Reader.(Memory)
+	if ok && p.Fixer == nil && p.off <= int64(len(m)) && p.size <= int64(len(m))-p.off {
+		return m[p.off:][:p.size:p.size], nil
+	}
+	data := make([]byte, p.size)
+	return data, p.ReadAt(data, 0)
+}
+
+// Release implements Contents. What Open and Map returned is invalid after it.
+func (p *Piece) Release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.data != nil {
+		p.in.Held.Give(p.size)
+		p.data = nil
+	}
+	p.unmap()
+	if p.spill != nil {
+		p.in.Disk.Give(p.size)
+		p.spill.Close()
+		p.spill = nil
+	}
+}
