@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
@@ -26,7 +27,7 @@ type merger struct {
 	multi      []bool // funcs[i] stands for several functions of the same code
 	arena      symfmt.Arena
 	builder    symfmt.BodyBuilder
-	places     []funcPlace // which functions the FUNCs are made of, if wantPlaces
+	places     []varjoin.Place // which functions the FUNCs are made of, if wantPlaces
 	wantPlaces bool
 	clips      int // records that clipBody may still look at
 }
@@ -109,7 +110,7 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 		// The linker may have dropped the DIEs of functions that it folded.
 		sym := findSymbol(m.symbols, rva)
 		if m.wantPlaces {
-			m.places = append(m.places, funcPlace{rva, f.key, f.sub})
+			m.places = append(m.places, varjoin.Place{RVA: rva, FuncID: varjoin.FuncID{Key: f.key, Sub: f.sub}})
 		}
 		out = append(out, symfmt.Func{
 			RVA: rva, Size: f.size, Name: m.funcName(f, sym, m.multi[i]),

@@ -90,13 +90,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"math"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/object"
@@ -453,7 +453,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		r.scratch = r.report.spill
 	}
 	var effort *dwarf.Effort
-	seeds := [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
+	seeds := varjoin.NewSeeds()
 	if r.opts.Vars.wanted() {
 		effort = &dwarf.Effort{Limit: d.effort.Limit}
 	}
@@ -489,7 +489,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		r.giveUp(d)
 	}
 	if effort != nil && err == nil && len(r.workers) > 0 {
-		r.readTypes(ctx, d)
+		r.readTypes(ctx, d, seeds)
 	}
 	d.release()
 	for _, w := range r.workers {

@@ -49,17 +49,10 @@ var unsupported = []vars.Op{{Code: vars.OpUnsupported}}
 
 // addExpr interns operations. An expression without any says that there is no value.
 func (v *varReader) addExpr(ops []vars.Op) vars.ExprID {
-	if len(ops) == 0 {
-		return 0
+	id, isNew := v.AddExpr(ops)
+	if isNew {
+		v.meter.Spend(exprCost)
 	}
-	e := vars.NewExpr(ops)
-	if id, ok := v.exprIndex[e]; ok {
-		return id
-	}
-	id := vars.ExprID(len(v.exprs))
-	v.exprs = append(v.exprs, e)
-	v.exprIndex[e] = id
-	v.meter.Spend(exprCost)
 	return id
 }
 
@@ -257,7 +250,7 @@ func (d *exprDecoder) baseType() vars.TypeID {
 		return 0
 	}
 	id := d.v.typeAt(d.u, dwarf.Value{Kind: dwarf.Ref, U: d.u.Off + off})
-	d.unknown = d.unknown || d.v.types[id].Kind != vars.Base
+	d.unknown = d.unknown || d.v.Type(id).Kind != vars.Base
 	return id
 }
 
@@ -269,7 +262,7 @@ func (d *exprDecoder) call(off uint64) {
 		return
 	}
 	at := len(d.ops)
-	for _, op := range d.v.exprs[expr].Ops() {
+	for _, op := range d.v.Expr(expr).Ops() {
 		if op.Code == vars.OpSkip || op.Code == vars.OpBranch {
 			op.To += at
 		}

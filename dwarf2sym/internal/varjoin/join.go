@@ -1,30 +1,28 @@
-package dwarf2sym
+package varjoin
 
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"slices"
 
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// funcPlace says which function a FUNC is made of.
-type funcPlace struct {
-	rva      symfmt.RVA
-	key, sub uint64
+// Place says which function a FUNC is made of.
+type Place struct {
+	RVA symfmt.RVA
+	FuncID
 }
 
-// varJoiner makes the Info of a module from what the workers read, once the FUNCs are known.
-type varJoiner struct {
-	code      *codeMap
-	readers   []*varReader
+// joiner makes the Info of a module from what the readers found, once the FUNCs are known.
+type joiner struct {
+	base      uint64 // address of RVA 0
+	readers   []*Records
 	info      *vars.Info
-	funcs     map[[2]uint64]joinedFunc
-	targets   map[targetKey]uint64 // the address of a function; ambiguous: several
-	exprs     [][]vars.ExprID      // by reader
+	funcs     map[FuncID]joinedFunc
+	targets   map[Target]uint64 // the address of a function; ambiguous: several
+	exprs     [][]vars.ExprID   // by reader
 	types     [][]vars.TypeID
 	baseTypes []uint32 // those of expressions: their places among all types
 	vars      [][]vars.VarID
@@ -43,7 +41,7 @@ type varJoiner struct {
 // joinedFunc is a function of a reader.
 type joinedFunc struct {
 	reader int
-	fn     *varFunc
+	fn     *packedFunc
 }
 
 // inlineKey identifies an INLINE in its FUNC: those of the same depth do not overlap.
@@ -54,57 +52,39 @@ type inlineKey struct {
 
 const ambiguous = ^uint64(0)
 
-// joinVars returns the variables of a module whose FUNCs are known; places are those of its
-// functions.
-func joinVars(m *symfmt.Module, code *codeMap, readers []*varReader, places []funcPlace, o *VarOptions) *vars.Info {
-	j := &varJoiner{code: code, readers: readers, groups: map[string]vars.GroupID{}, inlines: map[inlineKey]int{},
-		info: &vars.Info{Locals: o.Locals, FullTypes: o.FullTypes, Groups: [][]vars.VarID{nil}}}
+// Join fills in the variables of info, of a module with the FUNCs funcs; places are those of its
+// functions in order of address. base is the address of RVA 0 in the file. The readers are used up.
+func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, readers []*Records) {
+	j := &joiner{base: base, readers: readers, info: info, groups: map[string]vars.GroupID{}, inlines: map[inlineKey]int{}}
+	j.info.Groups = [][]vars.VarID{nil}
 	j.joinTypes()
 	j.joinVariables()
 	j.indexFuncs()
 	k := 0
-	for i := range m.Funcs {
-		f := &m.Funcs[i]
-		for k < len(places) && places[k].rva < f.RVA {
+	for i := range funcs {
+		f := &funcs[i]
+		for k < len(places) && places[k].RVA < f.RVA {
 			k++
 		}
-		if k < len(places) && places[k].rva == f.RVA {
-			if fn, ok := j.funcs[[2]uint64{places[k].key, places[k].sub}]; ok {
+		if k < len(places) && places[k].RVA == f.RVA {
+			if fn, ok := j.funcs[places[k].FuncID]; ok {
 				j.add(f, fn)
 			}
 		}
 	}
 	j.info.Canonicalize()
-	return j.info
 }
 
-// joinVars fills in the module's variables.
-func (r *reader) joinVars(places []funcPlace) {
-	var readers []*varReader
-	for _, w := range r.workers {
-		if w.vars != nil {
-			readers = append(readers, w.vars)
-		}
-	}
-	if len(readers) == 0 || r.typeReader == nil {
-		return
-	}
-	readers = append(readers, r.typeReader)
-	if effort := r.typeReader.meter.Effort; effort.Over() {
-		r.problem(problemUnits, "all variables", &bin.Error{File: r.file.Path, Section: ".debug_info", Msg: fmt.Sprintf(
-			"its variables share lists and types so often that they stand for over %d bytes", effort.Limit)})
-		return
-	}
-	r.module.Vars = joinVars(&r.module, r.code, readers, places, &r.opts.Vars)
-}
+// rva converts an address of the file.
+func (j *joiner) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - j.base) }
 
-func (j *varJoiner) indexFuncs() {
-	j.funcs = map[[2]uint64]joinedFunc{}
-	j.targets = map[targetKey]uint64{}
+func (j *joiner) indexFuncs() {
+	j.funcs = map[FuncID]joinedFunc{}
+	j.targets = map[Target]uint64{}
 	for r, v := range j.readers {
 		for i := range v.funcs {
 			fn := &v.funcs[i]
-			j.funcs[[2]uint64{fn.key, fn.sub}] = joinedFunc{r, fn}
+			j.funcs[fn.id] = joinedFunc{r, fn}
 		}
 		for _, t := range v.targets {
 			if addr, ok := j.targets[t.die]; ok && addr != t.addr {
@@ -115,7 +95,7 @@ func (j *varJoiner) indexFuncs() {
 	}
 }
 
-func (j *varJoiner) joinVariables() {
+func (j *joiner) joinVariables() {
 	index := map[vars.Variable]vars.VarID{}
 	j.info.Vars = []vars.Variable{{}}
 	texts := map[string]string{} // equal names are kept once
@@ -128,7 +108,7 @@ func (j *varJoiner) joinVariables() {
 				texts[name] = name
 			}
 			va := vars.Variable{Name: name, Type: j.types[r][rec.typ], Label: rec.label,
-				Param: rec.flags&varParam != 0, Artificial: rec.flags&varArtificial != 0}
+				Param: rec.flags&isParam != 0, Artificial: rec.flags&isArtificial != 0}
 			id, ok := index[va]
 			if !ok {
 				id = vars.VarID(len(j.info.Vars))
@@ -141,36 +121,6 @@ func (j *varJoiner) joinVariables() {
 	}
 }
 
-// unpackVars reads what varReader.pack has written.
-type unpackVars struct {
-	data []byte
-	end  uint64
-}
-
-func (u *unpackVars) number() uint64 {
-	n, size := binary.Uvarint(u.data)
-	u.data = u.data[size:]
-	return n
-}
-
-func (u *unpackVars) signed() int64 {
-	n, size := binary.Varint(u.data)
-	u.data = u.data[size:]
-	return n
-}
-
-func (u *unpackVars) byte() byte {
-	b := u.data[0]
-	u.data = u.data[1:]
-	return b
-}
-
-func (u *unpackVars) span() (lo, hi uint64) {
-	lo = u.end + uint64(u.signed())
-	u.end = lo + u.number()
-	return lo, u.end
-}
-
 // joinedScope is a scope that is open in the Builder, or one that is left out.
 type joinedScope struct {
 	level  uint64
@@ -181,9 +131,9 @@ type joinedScope struct {
 }
 
 // add packs the variables of a FUNC.
-func (j *varJoiner) add(f *symfmt.Func, from joinedFunc) {
-	u := unpackVars{data: from.fn.data, end: from.fn.base}
-	lo := j.code.addr(f.RVA)
+func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
+	u := unpacker{data: from.fn.data, end: from.fn.base}
+	lo := uint64(f.RVA) + j.base
 	hi := lo + f.Size
 	frame := j.exprs[from.reader][u.number()]
 	j.indexInlines(f)
@@ -200,7 +150,7 @@ func (j *varJoiner) add(f *symfmt.Func, from joinedFunc) {
 }
 
 // indexInlines notes where the INLINEs of a FUNC start.
-func (j *varJoiner) indexInlines(f *symfmt.Func) {
+func (j *joiner) indexInlines(f *symfmt.Func) {
 	clear(j.inlines)
 	j.starts = j.starts[:0]
 	n := 0
@@ -216,7 +166,7 @@ func (j *varJoiner) indexInlines(f *symfmt.Func) {
 }
 
 // leave ends the scopes down to a level.
-func (j *varJoiner) leave(level uint64) {
+func (j *joiner) leave(level uint64) {
 	for n := len(j.scopes); n > 0 && j.scopes[n-1].level >= level; n-- {
 		if !j.scopes[n-1].absent {
 			j.builder.End()
@@ -226,7 +176,7 @@ func (j *varJoiner) leave(level uint64) {
 }
 
 // scope packs the next scope of a function, of which the FUNC has the code from lo to hi.
-func (j *varJoiner) scope(u *unpackVars, from joinedFunc, lo, hi uint64) {
+func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	kind := vars.ScopeKind(u.byte())
 	s := joinedScope{level: u.number(), start: lo, end: hi}
 	j.leave(s.level)
@@ -252,7 +202,7 @@ func (j *varJoiner) scope(u *unpackVars, from joinedFunc, lo, hi uint64) {
 	inline := 0
 	if kind == vars.InlineScope && !s.absent {
 		var ok bool
-		if inline, ok = j.inlines[inlineKey{s.depth, j.code.rva(s.start)}]; !ok {
+		if inline, ok = j.inlines[inlineKey{s.depth, j.rva(s.start)}]; !ok {
 			s.absent = true
 		} else {
 			s.end = s.start + j.starts[inline].Size
@@ -280,9 +230,9 @@ func (j *varJoiner) scope(u *unpackVars, from joinedFunc, lo, hi uint64) {
 }
 
 // variables reads those of a scope: j.key names them, j.locs says where they are.
-func (j *varJoiner) variables(u *unpackVars, from joinedFunc, s *joinedScope) {
+func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope) {
 	v := j.readers[from.reader]
-	remap := v.remaps[from.fn.unit]
+	remap := v.units[from.fn.unit]
 	exprs := j.exprs[from.reader]
 	j.key, j.locs = j.key[:0], j.locs[:0]
 	list := j.list[:0]
@@ -322,7 +272,7 @@ func (j *varJoiner) variables(u *unpackVars, from joinedFunc, s *joinedScope) {
 }
 
 // group returns the number of the group that j.key names.
-func (j *varJoiner) group() vars.GroupID {
+func (j *joiner) group() vars.GroupID {
 	if len(j.key) == 0 {
 		return 0
 	}
@@ -340,15 +290,15 @@ func (j *varJoiner) group() vars.GroupID {
 }
 
 // sites packs the calls in the code from lo to hi. It reports whether there are any.
-func (j *varJoiner) sites(u *unpackVars, from joinedFunc, f *symfmt.Func, lo, hi uint64) bool {
+func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint64) bool {
 	exprs := j.exprs[from.reader]
 	var all []vars.CallSite
 	for n := u.number(); n > 0; n-- {
 		ret := from.fn.base + uint64(u.signed())
-		s := vars.CallSite{Return: j.code.rva(ret), Tail: u.byte() != 0}
-		key := targetKey{u.number(), u.number()}
+		s := vars.CallSite{Return: j.rva(ret), Tail: u.byte() != 0}
+		key := Target{u.number(), u.number()}
 		if addr, ok := j.targets[key]; ok && addr != ambiguous {
-			s.Target, s.HasTarget = j.code.rva(addr), true
+			s.Target, s.HasTarget = j.rva(addr), true
 		}
 		s.TargetAt = exprs[u.number()]
 		for k := u.number(); k > 0; k-- {

@@ -1,101 +1,19 @@
-package dwarf2sym
+package varjoin
 
 import (
-	"cmp"
-	"context"
-	"encoding/binary"
-	"fmt"
 	"hash/maphash"
 	"math"
 	"slices"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/vars"
 )
-
-// readTypes reads the members of the structures that the workers met, each where the first unit has
-// it, and of those that they lead to.
-func (r *reader) readTypes(ctx context.Context, d *debugData) {
-	first := r.workers[0].vars
-	w := newWorker(d, r.code, r.opts)
-	w.vars = newVarReader(w, &r.opts.Vars, first.meter.Effort, first.seeds)
-	w.vars.met = map[typeHash]vars.TypeID{}
-	r.typeReader = w.vars
-	var all []unreadType
-	for _, w := range r.workers {
-		w.vars.meter.Flush()
-		all = append(all, w.vars.pending...)
-	}
-	slices.SortFunc(all, func(a, b unreadType) int {
-		return cmp.Or(cmp.Compare(a.key.d.tag, b.key.d.tag), cmp.Compare(btob(a.key.d.OldTypes), btob(b.key.d.OldTypes)), cmp.Compare(a.key.off, b.key.off))
-	})
-	for i := 0; i < len(all) && !w.vars.meter.Exhausted && ctx.Err() == nil; {
-		unit, ok := all[i].key.d.unitAt(all[i].key.off)
-		k := i + 1
-		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < all[i].key.d.units[unit].Off+all[i].key.d.units[unit].Size {
-			k++
-		}
-		if ok {
-			w.vars.typesOf(all[i].key.d, &all[i].key.d.units[unit].Header, all[i:k])
-		}
-		i = k
-	}
-	r.addProblems(&w.problems)
-	w.vars.meter.Flush()
-	w.vars.finish()
-}
-
-// typesOf reads the structures that are wanted from a unit, and those that they lead to.
-func (v *varReader) typesOf(d *debugData, h *dwarf.Header, want []unreadType) {
-	want = slices.DeleteFunc(want, func(t unreadType) bool {
-		id, known := v.typeIndex[t.hash]
-		if known {
-			v.met[t.hash] = id
-		}
-		return known
-	})
-	if len(want) == 0 {
-		return // units before it had all
-	}
-	w := v.w
-	defer func() {
-		v.top, v.depth, v.unread = 0, 0, v.unread[:0]
-		if p := recover(); p != nil {
-			w.problem(h.Off, fmt.Sprintf("types of the unit at %#x", h.Off),
-				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
-		}
-	}()
-	v.reset()
-	w.closeForeign()
-	w.tables.Reset()
-	w.d, w.namesOnly = d, true
-	w.damage().next()
-	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
-	if err != nil || !v.meter.Spend(h.Size) {
-		return
-	}
-	t, _, err := w.tables.Get(d.Abbrev, h)
-	all, _, allErr := v.tables.Get(d.Abbrev, h)
-	if err != nil || allErr != nil || w.u.open(d, h, data, t, w.Meter) != nil || v.main.open(d, h, data, all, v.meter) != nil {
-		return
-	}
-	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false
-	w.scan() // for the names of scopes
-	for _, t := range want {
-		if _, ok := v.met[t.hash]; !ok {
-			v.met[t.hash] = v.typeAt(&v.main, dwarf.Value{Kind: dwarf.Ref, U: t.key.off})
-			v.readMembers()
-		}
-	}
-}
 
 // joinTypes finds out which types of the readers are equal: those whose names, sizes and members
 // agree, and whose members' types are equal in turn. Types refer to each other in cycles, so that
 // all are taken for equal first as far as they agree themselves, and set apart as long as those that
 // they refer to are: as the states of an automaton are when it is minimized. A structure that is only declared
 // stands for the one of its name, if there is only one.
-func (j *varJoiner) joinTypes() {
+func (j *joiner) joinTypes() {
 	j.joinExprs()
 	g := &typeGraph{seed: maphash.MakeSeed()}
 	n := 0
@@ -111,20 +29,25 @@ func (j *varJoiner) joinTypes() {
 			t.Renumber(func(id vars.TypeID) vars.TypeID { return vars.TypeID(g.first[r]) + id })
 			g.types = append(g.types, t)
 		}
-		v.types, v.typeIndex = nil, nil
+		v.types = nil
 	}
 	g.to = make([]uint32, len(g.types))
 	for i := range g.to {
 		g.to[i] = uint32(i)
 	}
-	last := len(j.readers) - 1
+	found := map[TypeHash]uint32{}
 	for r, v := range j.readers {
-		for _, t := range v.pending {
-			if id, ok := j.readers[last].met[t.hash]; ok {
-				g.to[g.first[r]+uint32(t.id)] = g.first[last] + uint32(id)
+		for hash, id := range v.found {
+			found[hash] = g.first[r] + uint32(id)
+		}
+	}
+	for r, v := range j.readers {
+		for _, t := range v.later {
+			if n, ok := found[t.hash]; ok {
+				g.to[g.first[r]+uint32(t.id)] = n
 			}
 		}
-		v.pending = nil
+		v.later, v.found = nil, nil
 	}
 	g.refine()
 	if g.define() {
@@ -234,7 +157,7 @@ func sameSort(a, b *vars.Type) bool {
 }
 
 // numberTypes makes the types of the Info, one for each class.
-func (j *varJoiner) numberTypes(g *typeGraph) {
+func (j *joiner) numberTypes(g *typeGraph) {
 	class := map[uint64]vars.TypeID{g.hash[0]: 0}
 	j.info.Types = []vars.Type{{}}
 	ids := make([]vars.TypeID, len(g.types))
@@ -268,7 +191,7 @@ func (j *varJoiner) numberTypes(g *typeGraph) {
 
 // joinExprs gives the expressions of all readers common numbers. The base types that they refer to
 // have those of j.baseTypes.
-func (j *varJoiner) joinExprs() {
+func (j *joiner) joinExprs() {
 	bases := map[string]vars.TypeID{}
 	index := map[vars.Expr]vars.ExprID{}
 	j.info.Exprs = []vars.Expr{{}}
@@ -305,42 +228,4 @@ func (j *varJoiner) joinExprs() {
 		j.exprs = append(j.exprs, ids)
 		at += uint32(len(v.types))
 	}
-}
-
-// appendWhole appends all that a type is itself.
-func appendWhole(k []byte, t *vars.Type) []byte {
-	apart := *t
-	apart.Elem, apart.Class, apart.Params = 0, 0, nil
-	k = append(appendType(k, &apart), 0, btob(t.Incomplete))
-	k = binary.AppendUvarint(k, uint64(len(t.Params)))
-	k = appendMembers(k, t.Members)
-	for i := range t.Variants {
-		p := &t.Variants[i]
-		k = appendMembers(append(k, 1), []vars.Member{p.Discr})
-		for n := range p.Variants {
-			k = append(k, 2)
-			for _, r := range p.Variants[n].Ranges {
-				k = binary.AppendUvarint(append(k, 3), r.Low)
-				k = binary.AppendUvarint(k, r.High)
-			}
-			k = appendMembers(k, p.Variants[n].Members)
-		}
-	}
-	for i := range t.Enumerators {
-		k = append(append(k, t.Enumerators[i].Name...), 0)
-		k = binary.AppendVarint(k, t.Enumerators[i].Value)
-	}
-	return k
-}
-
-func appendMembers(k []byte, members []vars.Member) []byte {
-	k = binary.AppendUvarint(k, uint64(len(members)))
-	for i := range members {
-		m := &members[i]
-		k = append(append(k, m.Name...), 0, m.BitOffset, btob(m.Base), btob(m.Artificial))
-		k = binary.AppendUvarint(k, m.Offset)
-		k = binary.AppendUvarint(k, uint64(m.At))
-		k = binary.AppendUvarint(k, uint64(m.BitSize))
-	}
-	return k
 }

@@ -1,0 +1,281 @@
+package varjoin
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// Function is a function with its variables while its DIE is read. Addresses are those of the file.
+type Function struct {
+	Frame vars.ExprID // DW_AT_frame_base
+
+	base   uint64
+	scopes []openScope // each before those in it
+	vars   []openVar
+	locs   []location
+	spans  []dwarf.Span
+	sites  []openSite
+	params []vars.SiteParam
+	order  []int32 // for packing: the variables by scope
+	firsts []int32
+}
+
+// openScope is a scope of the function.
+type openScope struct {
+	kind        vars.ScopeKind
+	level       int32 // how many scopes are around it
+	first, last int32 // of its spans
+	vars        int32 // how many variables it has itself
+	used        bool  // it or a scope in it has variables
+}
+
+// openVar is a variable of a scope.
+type openVar struct {
+	scope       int32
+	number      uint32
+	whole       vars.ExprID
+	first, last int32 // of its locs
+}
+
+// location is where a variable is in a range of addresses.
+type location struct {
+	lo, hi uint64
+	expr   vars.ExprID
+}
+
+// Site is a call.
+type Site struct {
+	Return   uint64
+	Tail     bool
+	Target   Target // the zero value: not known
+	TargetAt vars.ExprID
+}
+
+type openSite struct {
+	Site
+	first, last int32 // of its params
+}
+
+// packedFunc is a function with its variables, packed.
+type packedFunc struct {
+	id   FuncID
+	base uint64 // packed addresses count from it
+	unit int32  // of Records.units
+	data []byte
+}
+
+// FuncID identifies a function for all readers.
+type FuncID struct{ Key, Sub uint64 }
+
+// Reset begins a function whose lowest address is base. Its own scope has number 0.
+func (f *Function) Reset(base uint64) {
+	*f = Function{base: base, scopes: f.scopes[:0], vars: f.vars[:0], locs: f.locs[:0], spans: f.spans[:0],
+		sites: f.sites[:0], params: f.params[:0], order: f.order[:0], firsts: f.firsts[:0]}
+	f.scopes = append(f.scopes, openScope{kind: vars.FuncScope})
+}
+
+// Level returns how many scopes are around a scope.
+func (f *Function) Level(scope int32) int { return int(f.scopes[scope].level) }
+
+// Open returns the number of a new scope in another one. Its code is what spans appends to a list.
+func (f *Function) Open(kind vars.ScopeKind, around int32, spans func([]dwarf.Span) []dwarf.Span) int32 {
+	s := openScope{kind: kind, level: f.scopes[around].level + 1, first: int32(len(f.spans))}
+	f.spans = spans(f.spans)
+	s.last = int32(len(f.spans))
+	f.scopes = append(f.scopes, s)
+	return int32(len(f.scopes) - 1)
+}
+
+// Locate adds where the next variable is in a range of addresses.
+func (f *Function) Locate(lo, hi uint64, expr vars.ExprID) {
+	f.locs = append(f.locs, location{lo, hi, expr})
+}
+
+// Variable adds a variable of a scope, by its number in the unit. whole is where it is in all of the
+// scope, if it is not 0 and nothing was added with Locate.
+func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
+	va := openVar{scope: scope, number: number, whole: whole, last: int32(len(f.locs))}
+	if n := len(f.vars); n > 0 {
+		va.first = f.vars[n-1].last
+	}
+	f.vars = append(f.vars, va)
+	f.scopes[scope].vars++
+	for i := scope; !f.scopes[i].used; {
+		f.scopes[i].used = true
+		level := f.scopes[i].level
+		for level > 0 && f.scopes[i].level >= level { // to the scope around it
+			i--
+		}
+	}
+}
+
+// Param adds an argument of the next call.
+func (f *Function) Param(p vars.SiteParam) { f.params = append(f.params, p) }
+
+// Site adds a call with its arguments. Without any, only a tail call says something: values at entry
+// depend on which functions tail calls may lead to.
+func (f *Function) Site(s Site) {
+	o := openSite{Site: s, last: int32(len(f.params))}
+	if n := len(f.sites); n > 0 {
+		o.first = f.sites[n-1].last
+	}
+	if o.last > o.first || s.Tail {
+		f.sites = append(f.sites, o)
+	}
+}
+
+// AddFunc keeps f, if there is something in it. It returns how many bytes it takes.
+func (r *Records) AddFunc(id FuncID, f *Function) int {
+	if !f.scopes[0].used && len(f.sites) == 0 {
+		return 0
+	}
+	p := packer{data: r.packed[:0], end: f.base}
+	p.number(uint64(f.Frame))
+	p.scopes(f)
+	p.sites(f)
+	r.packed = p.data
+	r.funcs = append(r.funcs, packedFunc{id: id, base: f.base, unit: int32(len(r.units)), data: r.keep(p.data)})
+	return len(p.data)
+}
+
+const chunkSize = 256 << 10
+
+// keep returns a copy of p that stays.
+func (r *Records) keep(p []byte) []byte {
+	if len(p) > cap(r.chunk)-len(r.chunk) {
+		r.chunk = make([]byte, 0, max(chunkSize, len(p)))
+	}
+	n := len(r.chunk)
+	r.chunk = append(r.chunk, p...)
+	return r.chunk[n:len(r.chunk):len(r.chunk)]
+}
+
+// packer writes a function:
+//
+//	uvarint frame base, uvarint number of scopes; scopes; uvarint number of sites; sites
+//	scope:    kind, uvarint level, uvarint number of ranges, ranges, uvarint number of variables,
+//	          variables
+//	variable: uvarint number in the unit; 0: no location; 1, uvarint expression; n+1, n times a range and
+//	          uvarint expression
+//	range:    varint distance from the end of the range before it, at first the base; uvarint size
+//	site:     varint return address minus the base, 1 for a tail call, uvarints of the target, uvarint
+//	          expression of the target, uvarint number of arguments; for each two uvarints
+type packer struct {
+	data []byte
+	end  uint64
+}
+
+func (p *packer) number(n uint64) { p.data = binary.AppendUvarint(p.data, n) }
+
+func (p *packer) span(lo, hi uint64) {
+	p.data = binary.AppendVarint(p.data, int64(lo-p.end))
+	p.number(hi - lo)
+	p.end = hi
+}
+
+// scopes writes the scopes in order, each with its level, its spans and its variables.
+func (p *packer) scopes(f *Function) {
+	// The variables of one scope came together only if no scope is between them.
+	firsts := append(f.firsts[:0], 0)
+	used := 0
+	for i := range f.scopes {
+		firsts = append(firsts, firsts[i]+f.scopes[i].vars)
+		if f.scopes[i].used || i == 0 {
+			used++
+		}
+	}
+	order := slices.Grow(f.order[:0], len(f.vars))[:len(f.vars)]
+	for i := range f.vars {
+		s := f.vars[i].scope
+		order[firsts[s]] = int32(i)
+		firsts[s]++
+	}
+	f.firsts, f.order = firsts, order
+	p.number(uint64(used))
+	at := 0
+	for i := range f.scopes {
+		s := &f.scopes[i]
+		from := at
+		at += int(s.vars)
+		if !s.used && i > 0 {
+			continue
+		}
+		p.data = append(p.data, byte(s.kind))
+		p.number(uint64(s.level))
+		p.number(uint64(s.last - s.first))
+		for _, r := range f.spans[s.first:s.last] {
+			p.span(r.Lo, r.Hi)
+		}
+		p.number(uint64(s.vars))
+		for _, k := range order[from:at] {
+			p.variable(f, &f.vars[k])
+		}
+	}
+}
+
+func (p *packer) variable(f *Function, va *openVar) {
+	p.number(uint64(va.number))
+	switch n := va.last - va.first; {
+	case va.whole != 0:
+		p.number(1)
+		p.number(uint64(va.whole))
+	case n == 0:
+		p.number(0)
+	default:
+		p.number(uint64(n) + 1)
+		for _, l := range f.locs[va.first:va.last] {
+			p.span(l.lo, l.hi)
+			p.number(uint64(l.expr))
+		}
+	}
+}
+
+func (p *packer) sites(f *Function) {
+	p.number(uint64(len(f.sites)))
+	for i := range f.sites {
+		s := &f.sites[i]
+		p.data = binary.AppendVarint(p.data, int64(s.Return-f.base))
+		p.data = append(p.data, btob(s.Tail))
+		p.number(s.Target.Skeleton)
+		p.number(s.Target.Off)
+		p.number(uint64(s.TargetAt))
+		p.number(uint64(s.last - s.first))
+		for _, q := range f.params[s.first:s.last] {
+			p.number(uint64(q.Location))
+			p.number(uint64(q.Value))
+		}
+	}
+}
+
+// unpacker reads what a packer has written.
+type unpacker struct {
+	data []byte
+	end  uint64
+}
+
+func (u *unpacker) number() uint64 {
+	n, size := binary.Uvarint(u.data)
+	u.data = u.data[size:]
+	return n
+}
+
+func (u *unpacker) signed() int64 {
+	n, size := binary.Varint(u.data)
+	u.data = u.data[size:]
+	return n
+}
+
+func (u *unpacker) byte() byte {
+	b := u.data[0]
+	u.data = u.data[1:]
+	return b
+}
+
+func (u *unpacker) span() (lo, hi uint64) {
+	lo = u.end + uint64(u.signed())
+	u.end = lo + u.number()
+	return lo, u.end
+}

@@ -1,0 +1,204 @@
+// Package varjoin joins the variables that several readers of units found to those of a module.
+//
+// Each reader fills in its own Records, with numbers of its own and addresses as in the file. Join
+// numbers them together once the FUNCs are known, cuts what lies outside of them, and finds out
+// which types are equal. The result is the same whichever reader had which unit.
+package varjoin
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// Seeds are those of the hashes of types: the same for all readers of a file.
+type Seeds [2]maphash.Seed
+
+// NewSeeds returns seeds.
+func NewSeeds() *Seeds { return &Seeds{maphash.MakeSeed(), maphash.MakeSeed()} }
+
+// Records are the variables that one reader found.
+type Records struct {
+	seeds     *Seeds
+	names     intern.Table
+	exprs     []vars.Expr // [0]: none
+	exprIndex map[vars.Expr]vars.ExprID
+	types     []vars.Type // [0]: void
+	typeIndex map[TypeHash]vars.TypeID
+	later     []laterType
+	found     map[TypeHash]vars.TypeID // the types that Records of others stand for with later
+	typeKey   []byte
+	variables []variable
+	varIndex  map[variable]uint32
+	units     [][]uint32 // by unit: the variables of its packed functions
+	funcs     []packedFunc
+	targets   []target
+	packed    []byte // reused
+	chunk     []byte // where packed functions are
+}
+
+// TypeHash stands for the contents of a type: names of types are long.
+type TypeHash [2]uint64
+
+// laterType is a type whose members another reader has.
+type laterType struct {
+	hash TypeHash
+	id   vars.TypeID
+}
+
+// variable is a variable with its name in names.
+type variable struct {
+	name  uint32
+	typ   vars.TypeID
+	label uint32
+	flags uint8
+}
+
+// Flags of a variable.
+const (
+	isParam = 1 << iota
+	isArtificial
+)
+
+// Variable is a variable of a unit, as a reader found it.
+type Variable struct {
+	Name              []byte
+	Type              vars.TypeID
+	Label             uint32 // operations refer to it by this number; or 0
+	Param, Artificial bool
+}
+
+// Target is the place of a DIE for all readers.
+type Target struct {
+	Skeleton uint64 // of the other half of a unit: the skeleton's offset + 1; else 0
+	Off      uint64 // with the tag of its file
+}
+
+// target is a function that calls may name by the place of its DIE.
+type target struct {
+	die  Target
+	addr uint64
+}
+
+// New returns empty records.
+func New(seeds *Seeds) *Records {
+	return &Records{
+		seeds: seeds,
+		exprs: []vars.Expr{{}}, exprIndex: map[vars.Expr]vars.ExprID{},
+		types: []vars.Type{{}}, typeIndex: map[TypeHash]vars.TypeID{}, found: map[TypeHash]vars.TypeID{},
+		varIndex: map[variable]uint32{},
+	}
+}
+
+// Freeze drops what only adding needs.
+func (r *Records) Freeze() { r.exprIndex, r.typeIndex, r.varIndex, r.typeKey = nil, nil, nil, nil }
+
+// AddExpr returns the number of an expression, and whether it is new. One without operations says that there is no value.
+func (r *Records) AddExpr(ops []vars.Op) (id vars.ExprID, isNew bool) {
+	if len(ops) == 0 {
+		return 0, false
+	}
+	e := vars.NewExpr(ops)
+	if id, ok := r.exprIndex[e]; ok {
+		return id, false
+	}
+	id = vars.ExprID(len(r.exprs))
+	r.exprs = append(r.exprs, e)
+	r.exprIndex[e] = id
+	return id, true
+}
+
+// Expr returns an expression.
+func (r *Records) Expr(id vars.ExprID) vars.Expr { return r.exprs[id] }
+
+// Type returns a type, which may be filled in. It is valid until a type is added.
+func (r *Records) Type(id vars.TypeID) *vars.Type { return &r.types[id] }
+
+// NewType adds a type, whatever it is.
+func (r *Records) NewType(t vars.Type) vars.TypeID {
+	r.types = append(r.types, t)
+	return vars.TypeID(len(r.types) - 1)
+}
+
+// AddType returns the number of a type that is not a structure, and whether it is new.
+func (r *Records) AddType(t vars.Type) (id vars.TypeID, isNew bool) {
+	r.typeKey = appendType(r.typeKey[:0], &t)
+	id, _, isNew = r.intern(t, r.typeKey) // kinds have another first byte than those of structures
+	return id, isNew
+}
+
+// AddStructure returns the number of a structure, union or enumeration, its hash, and whether it is
+// new. Those of one kind, name and size are taken for the same if identity is.
+func (r *Records) AddStructure(t vars.Type, identity []byte) (id vars.TypeID, hash TypeHash, isNew bool) {
+	r.typeKey = append(r.typeKey[:0], byte(t.Kind), btob(t.Incomplete), btob(t.HasSize))
+	r.typeKey = binary.AppendUvarint(r.typeKey, t.Size)
+	r.typeKey = append(append(r.typeKey, t.Name...), 0)
+	return r.intern(t, append(r.typeKey, identity...))
+}
+
+// intern returns the number of a type whose contents are key.
+func (r *Records) intern(t vars.Type, key []byte) (id vars.TypeID, hash TypeHash, isNew bool) {
+	hash = TypeHash{maphash.Bytes(r.seeds[0], key), maphash.Bytes(r.seeds[1], key)}
+	if id, ok := r.typeIndex[hash]; ok {
+		return id, hash, false
+	}
+	id = r.NewType(t)
+	r.typeIndex[hash] = id
+	return id, hash, true
+}
+
+// Later notes that the members of a structure are going to be found by another reader.
+func (r *Records) Later(hash TypeHash, id vars.TypeID) {
+	r.later = append(r.later, laterType{hash, id})
+}
+
+// Find returns the type with a hash.
+func (r *Records) Find(hash TypeHash) (vars.TypeID, bool) {
+	id, ok := r.typeIndex[hash]
+	return id, ok
+}
+
+// Found reports whether a structure that another reader left for later was found here.
+func (r *Records) Found(hash TypeHash) bool {
+	_, ok := r.found[hash]
+	return ok
+}
+
+// SetFound says which type a structure is that another reader left for later.
+func (r *Records) SetFound(hash TypeHash, id vars.TypeID) { r.found[hash] = id }
+
+// AddTarget notes that the DIE at a place describes the function at addr.
+func (r *Records) AddTarget(die Target, addr uint64) {
+	r.targets = append(r.targets, target{die, addr})
+}
+
+// Funcs returns the number of functions.
+func (r *Records) Funcs() int { return len(r.funcs) }
+
+// DropFuncs drops the functions from n on.
+func (r *Records) DropFuncs(n int) { r.funcs = r.funcs[:n] }
+
+// EndUnit gives the variables of the functions that were added since the last unit their names and types.
+func (r *Records) EndUnit(all []Variable) {
+	ids := make([]uint32, len(all))
+	for i := range all {
+		va := &all[i]
+		rec := variable{name: r.names.Intern(va.Name), typ: va.Type, label: va.Label}
+		if va.Param {
+			rec.flags |= isParam
+		}
+		if va.Artificial {
+			rec.flags |= isArtificial
+		}
+		id, ok := r.varIndex[rec]
+		if !ok {
+			id = uint32(len(r.variables))
+			r.variables = append(r.variables, rec)
+			r.varIndex[rec] = id
+		}
+		ids[i] = id
+	}
+	r.units = append(r.units, ids)
+}

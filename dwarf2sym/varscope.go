@@ -1,0 +1,165 @@
+package dwarf2sym
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// scope reads what is in the scope of the given number, from pos on.
+func (v *varReader) scope(pos int, scope int32) (next int, err error) {
+	u, f := &v.main, &v.fn
+	if f.Level(scope) > dwarf.MaxDepth {
+		return 0, u.Errorf(pos, "scopes nested over %d deep", dwarf.MaxDepth)
+	}
+	defer v.release(v.top)
+	d := v.die()
+	for pos < u.Len() {
+		if err := u.Head(pos, d); err != nil {
+			return 0, err
+		}
+		switch d.Tag {
+		case 0:
+			return u.Over(d)
+		case dw.TagFormalParameter, dw.TagVariable:
+			if pos, err = u.Take(d); err != nil {
+				return 0, err
+			}
+			if d.Tag == dw.TagFormalParameter || v.locals {
+				v.variable(d, scope)
+			}
+			pos, err = u.SkipTree(d, pos)
+		case dw.TagInlinedSubroutine, dw.TagLexicalBlock, dw.TagTryBlock, dw.TagCatchBlock, dw.TagWithStmt:
+			if pos, err = u.Take(d); err != nil {
+				return 0, err
+			}
+			if d.Children {
+				pos, err = v.scope(pos, v.openScope(d, scope))
+			}
+		case dw.TagGNUFormalParamPack:
+			if pos, err = u.Over(d); err == nil && d.Children {
+				pos, err = v.scope(pos, scope)
+			}
+		case dw.TagCallSite, dw.TagGNUCallSite:
+			pos, err = v.callSite(d)
+		case dw.TagSubprogram:
+			v.nested = append(v.nested, pos)
+			fallthrough
+		default:
+			if pos, err = u.Over(d); err != nil {
+				return 0, err
+			}
+			if d.Tag != dw.TagSubprogram { // methods of local classes
+				if err := v.inner(d, pos); err != nil {
+					return 0, err
+				}
+			}
+			pos, err = u.SkipTree(d, pos)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return pos, nil
+}
+
+// openScope returns the number of the scope that a DIE is. A block without code is a part of the scope around it.
+func (v *varReader) openScope(d *dwarf.DIE, around int32) int32 {
+	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
+	kind := vars.BlockScope
+	if d.Tag == dw.TagInlinedSubroutine {
+		kind = vars.InlineScope
+	} else if low.Kind == dwarf.None && ranges.Kind == dwarf.None {
+		return around
+	}
+	return v.fn.Open(kind, around, func(to []dwarf.Span) []dwarf.Span {
+		from := len(to)
+		to, _ = v.main.Spans(low, d.Value(dw.AtHighPC), ranges, to)
+		return to[:from+len(tidy(to[from:]))]
+	})
+}
+
+// variable reads a variable or parameter of a scope.
+func (v *varReader) variable(d *dwarf.DIE, scope int32) {
+	u, f := &v.main, &v.fn
+	if d.Flag(dw.AtDeclaration) {
+		return
+	}
+	key := v.originOf(u, d)
+	number, ok := v.varOf[key]
+	if !ok {
+		number = uint32(len(v.vars))
+		v.vars = append(v.vars, key)
+		v.varOf[key] = number
+	}
+	var whole vars.ExprID
+	switch loc := d.Attr(dw.AtLocation); {
+	case loc == nil:
+		if c := d.Attr(dw.AtConstValue); c != nil {
+			whole = v.constValue(u, c)
+		} else {
+			whole = v.abstractLocation(d)
+		}
+	case loc.IsBlock():
+		code, _ := u.Block(loc)
+		whole = v.expr(u, code)
+	case loc.IsList():
+		err := u.Locations(loc, func(lo, hi uint64, code []byte) {
+			if id := v.expr(u, code); id != 0 {
+				f.Locate(lo, hi, id)
+			}
+		})
+		if err != nil && !v.meter.Exhausted {
+			v.w.problem(u.Off+uint64(d.Pos), fmt.Sprintf("where the variable at %#x is", u.Off+uint64(d.Pos)), err)
+		}
+	}
+	f.Variable(scope, number, whole)
+}
+
+// originOf returns the place of the DIE that a variable is an instance of.
+func (v *varReader) originOf(u *fileUnit, d *dwarf.DIE) dieKey {
+	defer v.release(v.top)
+	key := dieKey{u.d, u.Off + uint64(d.Pos)}
+	ref := d.Value(dw.AtAbstractOrigin)
+	for hops := 0; ref.IsRef() && hops < maxChain; hops++ {
+		od, off, ok := v.w.locate(u, ref)
+		if !ok {
+			break
+		}
+		key = dieKey{od, off}
+		if _, known := v.varOf[key]; known {
+			break
+		}
+		ou, die, ok := v.dieIn(od, off)
+		if !ok {
+			break
+		}
+		u, ref = ou, die.Value(dw.AtAbstractOrigin)
+	}
+	return key
+}
+
+// abstractLocation returns where the DIE that a variable is an instance of says it is: static ones,
+// and constants, are described once.
+func (v *varReader) abstractLocation(d *dwarf.DIE) vars.ExprID {
+	defer v.release(v.top)
+	ref := d.Value(dw.AtAbstractOrigin)
+	if !ref.IsRef() {
+		return 0
+	}
+	u, o, ok := v.dieAt(&v.main, ref)
+	if !ok {
+		return 0
+	}
+	if c := o.Attr(dw.AtConstValue); c != nil {
+		return v.constValue(u, c)
+	}
+	if loc := o.Attr(dw.AtLocation); loc != nil {
+		if code, ok := u.Block(loc); ok {
+			return v.expr(u, code)
+		}
+	}
+	return 0
+}

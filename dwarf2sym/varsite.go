@@ -1,0 +1,77 @@
+package dwarf2sym
+
+import (
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// callSite reads a call with its arguments.
+func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
+	u, f := &v.main, &v.fn
+	pos, err := u.Take(d)
+	if err != nil {
+		return 0, err
+	}
+	gnu := d.Tag == dw.TagGNUCallSite
+	ret, origin := d.Value(dw.AtCallReturnPC), d.Value(dw.AtCallOrigin)
+	tail := d.Flag(dw.AtCallTailCall)
+	if gnu {
+		ret, origin, tail = d.Value(dw.AtLowPC), d.Value(dw.AtAbstractOrigin), d.Flag(dw.AtGNUTailCall)
+	}
+	s := varjoin.Site{Tail: tail}
+	var ok bool
+	if s.Return, ok = u.Address(ret); !ok && tail {
+		// clang names the jump. What is after it is not executed.
+		if s.Return, ok = u.Address(d.Value(dw.AtCallPC)); ok {
+			s.Return++
+		}
+	}
+	if origin.IsRef() {
+		if od, off, ok := v.w.locate(u, origin); ok {
+			s.Target = v.target(od, off)
+		}
+	}
+	at := d.Attr(dw.AtCallTarget)
+	if gnu {
+		at = d.Attr(dw.AtGNUCallSiteTarget)
+	}
+	if at != nil && !origin.IsRef() {
+		if code, ok := u.Block(at); ok {
+			s.TargetAt = v.expr(u, code)
+		}
+	}
+	end, err := u.SkipTree(d, pos)
+	if err != nil || !ok {
+		return end, err
+	}
+	v.arguments(d, pos)
+	f.Site(s)
+	return end, nil
+}
+
+// arguments reads those of a call.
+func (v *varReader) arguments(d *dwarf.DIE, pos int) {
+	u := &v.main
+	if !d.Children {
+		return
+	}
+	v.childrenAt(u, pos, func(c *dwarf.DIE) {
+		if c.Tag != dw.TagCallSiteParameter && c.Tag != dw.TagGNUCallSiteParam {
+			return
+		}
+		loc, value := c.Attr(dw.AtLocation), c.Attr(dw.AtCallValue)
+		if value == nil {
+			value = c.Attr(dw.AtGNUCallSiteValue)
+		}
+		if loc == nil || value == nil {
+			return
+		}
+		where, _ := u.Block(loc)
+		what, _ := u.Block(value)
+		if p := (vars.SiteParam{Location: v.expr(u, where), Value: v.expr(u, what)}); p.Location != 0 && p.Value != 0 {
+			v.fn.Param(p)
+		}
+	})
+}

@@ -1,0 +1,209 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// The members of structures are read once: where the first unit has them, and after all units, so
+// that it does not matter which worker read which unit. Only those of split units, whose files are
+// closed by then, are read with their units. Structures are taken for the same if they have the same
+// name, size and place in the source; those without a name, or without a place, if they have the
+// same members as well. Whether types are equal, with all that they refer to, is decided when all are known.
+
+// aggregate returns the number of a structure, union or enumeration. Its members are read later.
+func (v *varReader) aggregate(u *fileUnit, die *dwarf.DIE, key dieKey) vars.TypeID {
+	if sig := die.Value(dw.AtSignature); sig.Kind == dwarf.RefSig {
+		if id := v.typeAt(u, sig); id != 0 {
+			return id
+		}
+	}
+	t := vars.Type{Kind: typeKinds[die.Tag], Name: v.typeName(u, die, key)}
+	t.Size, t.HasSize = size(die)
+	t.Incomplete = die.Flag(dw.AtDeclaration)
+	if t.Incomplete {
+		id, _, _ := v.addStructure(t, nil)
+		return id
+	}
+	line := die.Value(dw.AtDeclLine)
+	k := binary.AppendUvarint(v.typeKey[:0], line.U)
+	k = append(k, v.fileOf(u, die)...)
+	if t.Name == "" || line.Kind == dwarf.None || strings.Contains(t.Name, "<lambda") {
+		k = v.shape(u, die, k)
+	}
+	v.typeKey = k
+	id, hash, isNew := v.addStructure(t, k)
+	if isNew && v.fullTypes {
+		v.unread = append(v.unread, unreadType{key, id, hash})
+	}
+	return id
+}
+
+func (v *varReader) addStructure(t vars.Type, key []byte) (vars.TypeID, varjoin.TypeHash, bool) {
+	id, hash, isNew := v.AddStructure(t, key)
+	if isNew {
+		v.meter.Spend(typeCost)
+	}
+	return id, hash, isNew
+}
+
+// fileOf returns the path of the file that declares a DIE, "" if it is unknown.
+func (v *varReader) fileOf(u *fileUnit, die *dwarf.DIE) string {
+	file := die.Value(dw.AtDeclFile)
+	if file.Kind != dwarf.Const {
+		return ""
+	}
+	w := v.w
+	if u.d != w.u.d || u.Off != w.u.Off || w.skeleton != nil {
+		return fmt.Sprintf("\x00%d", file.U) // of another unit, whose files are unknown: the number has to do
+	}
+	w.needLines()
+	return w.files.At(w.fileID(file.U))
+}
+
+// shape appends the names and offsets of the members and the names of their types: types may have
+// the same name and place but differ in these.
+func (v *varReader) shape(u *fileUnit, die *dwarf.DIE, k []byte) []byte {
+	v.children(u, die, func(c *dwarf.DIE) {
+		switch c.Tag {
+		case dw.TagMember, dw.TagInheritance, dw.TagEnumerator, dw.TagVariantPart:
+		default:
+			return
+		}
+		name, _ := u.Text(c.Value(dw.AtName))
+		k = append(append(k, byte(c.Tag)), name...)
+		k = binary.AppendUvarint(k, c.Value(dw.AtDataMemberLocation).U)
+		k = binary.AppendUvarint(k, c.Value(dw.AtConstValue).U)
+		ref := c.Value(dw.AtType)
+		for range 4 { // through pointers
+			tu, t, ok := v.dieAt(u, ref)
+			if !ok {
+				break
+			}
+			name, _ := tu.Text(t.Value(dw.AtName))
+			n, _ := size(t)
+			k = append(append(binary.AppendUvarint(append(k, byte(t.Tag)), n), name...), 0)
+			if ref = t.Value(dw.AtType); tu != u || len(name) > 0 {
+				break
+			}
+		}
+	})
+	v.meter.Spend(uint64(len(k)))
+	return k
+}
+
+// unreadType is a structure whose members are not read yet.
+type unreadType struct {
+	key  dieKey
+	id   vars.TypeID
+	hash varjoin.TypeHash
+}
+
+// readMembers reads the members of all structures that were met, and of those that they lead to.
+func (v *varReader) readMembers() {
+	for len(v.unread) > 0 && !v.meter.Exhausted {
+		next := v.unread[len(v.unread)-1]
+		v.unread = v.unread[:len(v.unread)-1]
+		v.release(0)
+		u, die, ok := v.dieIn(next.key.d, next.key.off)
+		if !ok {
+			continue
+		}
+		t := *v.Type(next.id)
+		if t.Kind == vars.Enum {
+			v.enumerators(u, die, &t)
+		} else {
+			t.Members, t.Variants = v.members(u, die)
+		}
+		*v.Type(next.id) = t
+	}
+	v.unread = v.unread[:0]
+}
+
+// readTypes reads the members of the structures that the workers met, each where the first unit has
+// it, and of those that they lead to.
+func (r *reader) readTypes(ctx context.Context, d *debugData, seeds *varjoin.Seeds) {
+	first := r.workers[0].vars
+	w := newWorker(d, r.code, r.opts)
+	w.vars = newVarReader(w, &r.opts.Vars, first.meter.Effort, seeds)
+	r.typeReader = w.vars
+	var all []unreadType
+	for _, w := range r.workers {
+		w.vars.meter.Flush()
+		for _, t := range w.vars.pending {
+			w.vars.Later(t.hash, t.id)
+		}
+		all = append(all, w.vars.pending...)
+	}
+	slices.SortFunc(all, func(a, b unreadType) int {
+		return cmp.Or(cmp.Compare(a.key.d.tag, b.key.d.tag), cmp.Compare(btoi(a.key.d.OldTypes), btoi(b.key.d.OldTypes)), cmp.Compare(a.key.off, b.key.off))
+	})
+	for i := 0; i < len(all) && !w.vars.meter.Exhausted && ctx.Err() == nil; {
+		unit, ok := all[i].key.d.unitAt(all[i].key.off)
+		k := i + 1
+		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < all[i].key.d.units[unit].Off+all[i].key.d.units[unit].Size {
+			k++
+		}
+		if ok {
+			w.vars.typesOf(all[i].key.d, &all[i].key.d.units[unit].Header, all[i:k])
+		}
+		i = k
+	}
+	r.addProblems(&w.problems)
+	w.vars.meter.Flush()
+	w.vars.finish()
+}
+
+// typesOf reads the structures that are wanted from a unit, and those that they lead to.
+func (v *varReader) typesOf(d *debugData, h *dwarf.Header, want []unreadType) {
+	want = slices.DeleteFunc(want, func(t unreadType) bool {
+		id, known := v.Find(t.hash)
+		if known {
+			v.SetFound(t.hash, id)
+		}
+		return known
+	})
+	if len(want) == 0 {
+		return // units before it had all
+	}
+	w := v.w
+	defer func() {
+		v.top, v.depth, v.unread = 0, 0, v.unread[:0]
+		if p := recover(); p != nil {
+			w.problem(h.Off, fmt.Sprintf("types of the unit at %#x", h.Off),
+				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
+		}
+	}()
+	v.reset()
+	w.closeForeign()
+	w.tables.Reset()
+	w.d, w.namesOnly = d, true
+	w.damage().next()
+	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
+	if err != nil || !v.meter.Spend(h.Size) {
+		return
+	}
+	t, _, err := w.tables.Get(d.Abbrev, h)
+	all, _, allErr := v.tables.Get(d.Abbrev, h)
+	if err != nil || allErr != nil || w.u.open(d, h, data, t, w.Meter) != nil || v.main.open(d, h, data, all, v.meter) != nil {
+		return
+	}
+	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false
+	w.scan() // for the names of scopes
+	for _, t := range want {
+		if !v.Found(t.hash) {
+			v.SetFound(t.hash, v.typeAt(&v.main, dwarf.Value{Kind: dwarf.Ref, U: t.key.off}))
+			v.readMembers()
+		}
+	}
+}
