@@ -24,7 +24,7 @@ func validate(t *testing.T, document []byte, args ...string) error {
 // What is not as the schema says is refused.
 func TestValidate(t *testing.T) {
 	for document, want := range map[string]string{`{}`: "missing propert", `{`: "unexpected EOF", `[]`: "got array, want object"} {
-		if err := validate(t, []byte(document), "golden/resolve/store/upload/schema.json"); err == nil || !strings.Contains(err.Error(), want) {
+		if err := validate(t, []byte(document), "golden/upload/schema.json"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", document, err, want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/resolve/store/upload"
+	"github.com/symtool/symtool/internal/upload"
 )
 
 // uploadAnswer is what the document of upload says.
@@ -60,7 +60,7 @@ func TestUploadSchema(t *testing.T) {
 		if status := run(t.Context(), args, nil, &stdout, &stderr); status != wantStatus {
 			t.Fatalf("status %d, want %d: %s", status, wantStatus, stderr.String())
 		}
-		err := validate(t, stdout.Bytes(), "golden/resolve/store/upload/schema.json")
+		err := validate(t, stdout.Bytes(), "golden/upload/schema.json")
 		if err == nil {
 			err = json.Unmarshal(stdout.Bytes(), &doc)
 		}

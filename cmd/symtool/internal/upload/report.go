@@ -7,11 +7,11 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/internal/upload"
 	"github.com/symtool/symtool/resolve/store"
-	"github.com/symtool/symtool/resolve/store/upload"
 )
 
-// uploadJSON is what --format json prints; golden/resolve/store/upload/schema.json
+// uploadJSON is what --format json prints; golden/upload/schema.json
 // describes it.
 type uploadJSON struct {
 	URL      string           `json:"url"` // without user, password and query

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/upload"
 	"github.com/symtool/symtool/resolve/store"
-	"github.com/symtool/symtool/resolve/store/upload"
 )
 
 func (r *uploadRun) run(ctx context.Context) error {

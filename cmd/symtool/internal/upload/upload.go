@@ -14,9 +14,9 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/upload"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve/store"
-	"github.com/symtool/symtool/resolve/store/upload"
 )
 
 const uploadDescription = `

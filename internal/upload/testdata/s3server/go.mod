@@ -1,4 +1,4 @@
-module github.com/symtool/symtool/resolve/store/upload/testdata/s3server
+module github.com/symtool/symtool/internal/upload/testdata/s3server
 
 go 1.26.0
 
