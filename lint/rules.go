@@ -15,11 +15,12 @@ import (
 	"github.com/symtool/symtool/lint/internal/ranges"
 	"github.com/symtool/symtool/lint/internal/references"
 	"github.com/symtool/symtool/lint/internal/stack"
+	"github.com/symtool/symtool/lint/internal/variables"
 )
 
 // checks returns all rules that see a file, in order of ID.
 func checks() []*check.Rule {
-	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, stack.Rules, agree.Rules, names.Rules, measure.Rules)
+	return slices.Concat(grammar.Rules, references.Rules, ranges.Rules, stack.Rules, agree.Rules, names.Rules, measure.Rules, variables.Rules)
 }
 
 // Rules returns all rules in order of ID.

@@ -27,6 +27,7 @@ func TestVerdict(t *testing.T) {
 		{"nothing", "", nil, coverage.Unusable, "no MODULE record: no reader accepts the file"},
 		{"no MODULE", "FUNC 1000 40 0 f\n" + check.Init, nil, coverage.Unusable, "no MODULE record: no reader accepts the file"},
 		{"MODULE alone", module, nil, coverage.Unusable, "there are no names and no call frame information"},
+		{"variables alone", module + "INFO VAR 1 all full\n", nil, coverage.VariablesOnly, "names and call frame information are in the symbol file beside it"},
 		{"useless CFI alone", module + "STACK CFI INIT 0 1 .cfa: $rsp 8 +\n", nil, coverage.Unusable, "there are no names and no call frame information"},
 		{"CFI alone", module + check.Init, nil, coverage.NotMeasured, measure.Unmeasured + "; there are no names: frames show addresses only"},
 		{"CFI and a function without bytes", module + "FUNC 1000 0 0 f\n" + check.Init, nil, coverage.NotMeasured, measure.Unmeasured + "; no function has lines: frames show functions without files and lines"},

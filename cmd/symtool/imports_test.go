@@ -32,7 +32,7 @@ var layers = [][]string{
 	6:  {"resolve", "lint/internal/facts"},
 	7:  {"resolve/supplier", "lint/internal/check"},
 	8:  {"resolve/remote", "resolve/symserver", "walk", "walk/internal/walktest"},
-	9:  {"walk/compare", "walk/report", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/image", "lint/internal/grammar", "lint/internal/names", "lint/internal/ranges", "lint/internal/references", "lint/internal/stack"},
+	9:  {"walk/compare", "walk/report", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/image", "lint/internal/grammar", "lint/internal/names", "lint/internal/ranges", "lint/internal/references", "lint/internal/stack", "lint/internal/variables"},
 	10: {"walk/batch", "lint/internal/agree", "lint/internal/measure"},
 	11: {inSymtool + "cli", "lint"},
 	12: {inSymtool + "binfile", "lint/config", "lint/report"},

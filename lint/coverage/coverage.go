@@ -142,6 +142,7 @@ const (
 	GoodForUnwinding  Verdict = "good for unwinding"
 	NotMeasured       Verdict = "unwinding not measured" // there is call frame information, but the share of the code is unknown
 	SymbolicationOnly Verdict = "symbolication only"
+	VariablesOnly     Verdict = "variables only" // of a file that has them apart from the symbols
 	Unusable          Verdict = "unusable"
 )
 

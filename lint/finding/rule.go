@@ -61,6 +61,7 @@ var Families = []Family{
 	{5, "binary", "agreement with the binary"},
 	{6, "names", "names of functions, files and modules"},
 	{7, "coverage", "how much of the code has call frame information and lines"},
+	{8, "variables", "INFO VAR: types, places and scopes of variables"},
 	{9, "lint", "about lint itself: suppressions, baselines"},
 }
 

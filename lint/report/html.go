@@ -74,7 +74,7 @@ func (f *htmlFile) Unkept() int { return f.Found() - len(f.Findings) }
 // Tone returns the CSS class of the verdict.
 func (f *htmlFile) Tone() string {
 	switch coverage.Verdict(f.Verdict) {
-	case coverage.GoodForUnwinding:
+	case coverage.GoodForUnwinding, coverage.VariablesOnly:
 		return "good"
 	case coverage.NotMeasured, coverage.SymbolicationOnly:
 		return "warning"

@@ -1,6 +1,8 @@
 package vars
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +12,19 @@ import (
 type Error struct {
 	Line int // as given to Parser.Add
 	Off  int // of the part that is wrong, in the text given to Parser.Add
+	Kind ErrorKind
 	Msg  string
 }
+
+// ErrorKind says what is wrong with a record.
+type ErrorKind uint8
+
+// The kinds of errors.
+const (
+	Malformed   ErrorKind = iota // it cannot be read
+	Undeclared                   // it refers to an entry that does not exist
+	Overlapping                  // it has a function with code of the one before it
+)
 
 // Error returns the message without the place.
 func (e *Error) Error() string { return e.Msg }
@@ -32,7 +45,23 @@ type Parser struct {
 	exprs  []int
 	vars   []int
 	groups []int
+	funcs  []int
 	b      Builder
+}
+
+// Lines are the lines of the entries of an Info, as given to Parser.Add. Those of entries 0 are 0.
+type Lines struct{ Types, Exprs, Vars, Groups, Funcs []int }
+
+// Lines returns where what Finish returned was read.
+func (p *Parser) Lines() Lines { return Lines{p.types, p.exprs, p.vars, p.groups, p.funcs} }
+
+// Knows reports whether Add uses a record, given what was added before. Others are passed over.
+func (p *Parser) Knows(text []byte) bool {
+	if p.info == nil {
+		return IsStart(text)
+	}
+	word, _, _ := bytes.Cut(text, []byte(" "))
+	return IsStart(text) || len(word) == 1 && bytes.IndexByte(words, word[0]) >= 0
 }
 
 // segment is a line of an F record.
@@ -113,10 +142,10 @@ func (p *Parser) Add(text []byte, line int) *Error {
 // start reads the record with the version.
 func (p *Parser) start(text []byte, line int) *Error {
 	if p.info != nil {
-		return &Error{line, 0, "second record with a version"}
+		return &Error{line, 0, Malformed, "second record with a version"}
 	}
 	p.info = &Info{Types: []Type{{}}, Exprs: []Expr{{}}, Vars: []Variable{{}}, Groups: [][]VarID{nil}}
-	p.types, p.exprs, p.vars, p.groups = []int{0}, []int{0}, []int{0}, []int{0}
+	p.types, p.exprs, p.vars, p.groups, p.funcs = []int{0}, []int{0}, []int{0}, []int{0}, nil
 	for _, word := range strings.Fields(string(text))[1:] {
 		switch word {
 		case "all":
@@ -129,8 +158,8 @@ func (p *Parser) start(text []byte, line int) *Error {
 }
 
 // Finish returns what was read, nil if there was no record with a version. It calls bad with each
-// reference to an entry that does not exist, which becomes
-// 0, and with each function that overlaps with the one before it, which is left out. If bad returns an error, Finish ends with it.
+// reference to an entry that does not exist, which becomes 0, and with each function that overlaps with
+// the one before it, which is left out. If bad returns an error, Finish ends with it.
 func (p *Parser) Finish(bad func(*Error) error) (*Info, error) {
 	in := p.info
 	if in == nil {
@@ -156,15 +185,20 @@ type checker struct {
 	err error
 }
 
-func (c *checker) fail(line int, format string, args ...any) {
+func (c *checker) report(line int, kind ErrorKind, format string, args ...any) {
 	if c.err == nil {
-		c.err = c.bad(&Error{line, 0, fmt.Sprintf(format, args...)})
+		c.err = c.bad(&Error{line, 0, kind, fmt.Sprintf(format, args...)})
 	}
+}
+
+// undeclared reports a reference to an entry of a table that does not exist.
+func (c *checker) undeclared(line int, what string, id uint32) {
+	c.report(line, Undeclared, "%s %x is not declared", what, id)
 }
 
 func (c *checker) typeID(line int, id TypeID) TypeID {
 	if int(id) >= len(c.in.Types) {
-		c.fail(line, "type %x is not declared", id)
+		c.undeclared(line, "type", uint32(id))
 		return 0
 	}
 	return id
@@ -172,7 +206,7 @@ func (c *checker) typeID(line int, id TypeID) TypeID {
 
 func (c *checker) exprID(line int, id ExprID) ExprID {
 	if int(id) >= len(c.in.Exprs) {
-		c.fail(line, "expression %x is not declared", id)
+		c.undeclared(line, "expression", uint32(id))
 		return 0
 	}
 	return id
@@ -202,33 +236,43 @@ func (c *checker) rest() {
 	for i, g := range c.in.Groups {
 		for k, v := range g {
 			if int(v) >= len(c.in.Vars) {
-				c.fail(c.p.groups[i], "variable %x is not declared", v)
+				c.undeclared(c.p.groups[i], "variable", uint32(v))
 				g[k] = 0
 			}
 		}
 	}
-	slices.SortStableFunc(c.in.Funcs, func(a, b Func) int {
-		switch {
-		case a.RVA < b.RVA:
-			return -1
-		case a.RVA > b.RVA:
-			return 1
-		}
-		return 0
-	})
+	c.p.sortFuncs()
 	n := 0
 	for i := range c.in.Funcs {
 		f := &c.in.Funcs[i]
 		if n > 0 {
 			if last := &c.in.Funcs[n-1]; uint64(f.RVA-last.RVA) < last.Size {
-				c.fail(0, "variables of the function at %x: it overlaps with the one at %x", f.RVA, last.RVA)
+				c.report(c.p.funcs[i], Overlapping, "variables of the function at %x: it overlaps with the one at %x", f.RVA, last.RVA)
 				continue
 			}
 		}
-		c.in.Funcs[n] = *f
+		c.in.Funcs[n], c.p.funcs[n] = *f, c.p.funcs[i]
 		n++
 	}
-	c.in.Funcs = c.in.Funcs[:n]
+	c.in.Funcs, c.p.funcs = c.in.Funcs[:n], c.p.funcs[:n]
+}
+
+// sortFuncs sorts the functions, with their lines, by address.
+func (p *Parser) sortFuncs() {
+	byAddress := func(a, b Func) int { return cmp.Compare(a.RVA, b.RVA) }
+	if slices.IsSortedFunc(p.info.Funcs, byAddress) {
+		return
+	}
+	order := make([]int, len(p.info.Funcs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, k int) int { return byAddress(p.info.Funcs[i], p.info.Funcs[k]) })
+	funcs, lines := make([]Func, len(order)), make([]int, len(order))
+	for i, from := range order {
+		funcs[i], lines[i] = p.info.Funcs[from], p.funcs[from]
+	}
+	p.info.Funcs, p.funcs = funcs, lines
 }
 
 // endFunc reads the F record that is complete.
@@ -265,7 +309,7 @@ func (p *Parser) function(s *scanner) *Error {
 		return s.fail("%x bytes from %x do not fit into the address space", size, rva)
 	}
 	if frame >= uint64(len(p.info.Exprs)) {
-		return s.fail("expression %x is not declared", frame)
+		return s.undeclared("expression", frame)
 	}
 	p.b.Reset(RVA(rva))
 	if !s.skip('-') {
@@ -286,6 +330,7 @@ func (p *Parser) function(s *scanner) *Error {
 		last = site.Return
 	}
 	p.info.Funcs = append(p.info.Funcs, Func{RVA: RVA(rva), Size: size, FrameBase: ExprID(frame), Body: p.b.Finish()})
+	p.funcs = append(p.funcs, p.fnAt[0].line)
 	return nil
 }
 
@@ -320,9 +365,13 @@ func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *Error {
 	}
 	at := s.pos
 	group, ok := s.hex()
-	if !ok || group >= uint64(len(p.info.Groups)) || group > 0 && p.info.Groups[group] == nil {
+	switch {
+	case !ok:
 		s.pos = at
 		return s.fail("want the number of a group")
+	case group >= uint64(len(p.info.Groups)) || group > 0 && p.info.Groups[group] == nil:
+		s.pos = at
+		return s.undeclared("group", group)
 	}
 	switch kind {
 	case FuncScope:
@@ -364,9 +413,13 @@ func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *Error {
 func (p *Parser) expr(s *scanner) (ExprID, *Error) {
 	at := s.pos
 	e, ok := s.hex()
-	if !ok || e == 0 || e >= uint64(len(p.info.Exprs)) {
+	switch {
+	case !ok || e == 0:
 		s.pos = at
 		return 0, s.fail("want the number of an expression")
+	case e >= uint64(len(p.info.Exprs)):
+		s.pos = at
+		return 0, s.undeclared("expression", e)
 	}
 	return ExprID(e), nil
 }

@@ -13,7 +13,11 @@ type scanner struct {
 }
 
 func (s *scanner) fail(format string, args ...any) *Error {
-	return &Error{s.line, s.pos, fmt.Sprintf(format, args...)}
+	return &Error{s.line, s.pos, Malformed, fmt.Sprintf(format, args...)}
+}
+
+func (s *scanner) undeclared(what string, id uint64) *Error {
+	return &Error{s.line, s.pos, Undeclared, fmt.Sprintf("%s %x is not declared", what, id)}
 }
 
 // skip goes over a byte, if it comes next.

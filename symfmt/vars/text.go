@@ -30,6 +30,9 @@ const (
 	wordMore  = '+'
 )
 
+// words are all of them.
+var words = []byte{wordType, wordExpr, wordVar, wordGroup, wordFunc, wordMore}
+
 // lineSize is about how long a line becomes at most: some readers hold a line in a buffer of fixed size.
 const lineSize = 4 << 10
 

@@ -21,6 +21,8 @@ type Facts struct {
 	Records int         // number of records read
 	Last    symfmt.Kind // kind of the previous record; KindNone at first
 
+	Variables bool // there are records of variables
+
 	Lines  int           // lines of text; set at the end
 	Layout symfmt.Layout // layout of the text; set at the end
 
@@ -181,6 +183,8 @@ func (f *Facts) See(r *symfmt.Record) {
 	}
 	f.closeFunc()
 	switch r.Kind {
+	case symfmt.KindInfo:
+		f.Variables = f.Variables || IsVariable(r)
 	case symfmt.KindModule:
 		if !f.HasModule {
 			f.HasModule, f.OS, f.CPU, f.DebugID, f.Name = true, string(r.OS), string(r.Arch), string(r.DebugID), string(r.Name)
@@ -213,6 +217,11 @@ func (f *Facts) Index(r *symfmt.Record) int {
 		return f.Functions.Len()
 	}
 	return f.Publics.Len() - 1
+}
+
+// IsVariable reports whether a record is about variables.
+func IsVariable(r *symfmt.Record) bool {
+	return r.Kind == symfmt.KindInfo && string(r.Key) == "VAR"
 }
 
 // own determines whether a record belongs to Func. Other readers allow only INLINE_ORIGINs

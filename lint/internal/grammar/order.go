@@ -151,7 +151,7 @@ CODE_ID, GENERATOR or URL.`,
 		},
 		On: []symfmt.Kind{symfmt.KindInfo},
 		Check: check.PerRecord(func(p *check.Pass, r *symfmt.Record) {
-			if !slices.Contains(knownInfos, string(r.Key)) {
+			if !facts.IsVariable(r) && !slices.Contains(knownInfos, string(r.Key)) {
 				p.Report(r, 1, "unknown key %s, want one of %s", check.Quoted(r.Key), strings.Join(knownInfos, ", "))
 			}
 		}),
@@ -224,6 +224,9 @@ func usualOrder(p *check.Pass) (func(*symfmt.Record), func()) {
 			if r.Kind >= last {
 				last = r.Kind
 				return
+			}
+			if facts.IsVariable(r) {
+				return // after all others, where no reader minds them
 			}
 			if n++; n == 1 {
 				first, kind, behind = r.Pos().Line, r.Kind, last

@@ -74,7 +74,7 @@ lines. The binary was built or dumped without debug information.`,
 			Good: publicHead + check.Init,
 		},
 		Check: withCoverage(func(p *check.Pass, c *coverage.Coverage) {
-			if c.Functions+c.Publics == 0 {
+			if c.Functions+c.Publics == 0 && c.Verdict != coverage.VariablesOnly {
 				p.ReportLine(0, "no FUNC or PUBLIC record")
 			}
 		}),

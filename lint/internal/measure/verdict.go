@@ -48,6 +48,10 @@ func judge(c *coverage.Coverage, f *facts.Facts, minCFI, minLines float64) {
 		c.Verdict = coverage.Unusable
 		why("no MODULE record: no reader accepts the file")
 		return
+	case !names && !anyCFI(c) && f.Variables:
+		c.Verdict = coverage.VariablesOnly
+		why("names and call frame information are in the symbol file beside it")
+		return
 	case !names && !anyCFI(c):
 		c.Verdict = coverage.Unusable
 		why("there are no names and no call frame information")

@@ -27,6 +27,13 @@ func HasSymbolSuffix(path string) bool {
 	return slices.ContainsFunc(SymbolSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
 }
 
+// HasVariableSuffix reports whether a path ends like a file of variables in a store.
+func HasVariableSuffix(path string) bool {
+	return slices.ContainsFunc(SymbolSuffixes, func(s string) bool {
+		return strings.HasSuffix(path, strings.Replace(s, ".sym", ".vars", 1))
+	})
+}
+
 // HasSymbols reports whether a store has a symbol file at a place.
 func HasSymbols(dir string, p store.Place) bool {
 	return slices.ContainsFunc(SymbolSuffixes, func(ext string) bool {

@@ -64,7 +64,7 @@ func lintInputs(operands []string) (inputs []lintInput) {
 			switch {
 			case err != nil: // only this folder is lost
 				inputs = append(inputs, lintInput{path, err})
-			case !d.IsDir() && cli.HasSymbolSuffix(path):
+			case !d.IsDir() && (cli.HasSymbolSuffix(path) || cli.HasVariableSuffix(path)):
 				inputs = append(inputs, lintInput{name: path})
 			}
 			return nil

@@ -14,7 +14,8 @@ import (
 
 const lintDescription = `
 FILE is a symbol file, plain or compressed with gzip or zstd, - for standard
-input, or a folder, in which every *.sym, *.sym.gz and *.sym.zst is checked.
+input, or a folder, in which every *.sym and *.vars is checked, also as .gz
+or .zst.
 Findings go to standard output, by file and line. For a single file, a verdict
 follows: whether it is good for unwinding and for symbolication. The status is 1
 if there are errors, or as --fail-on says.
