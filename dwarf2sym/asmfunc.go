@@ -13,6 +13,10 @@ import (
 // (clang's -g1 describes no functions but those with inlines), a missing .dwo,
 // what damage cost.
 func (w *worker) funcsFromSymbols() {
+	if w.only != nil {
+		w.symbolFuncs(w.only.made)
+		return
+	}
 	// Partial units have the line table of another.
 	if w.namesOnly || len(w.symbols) == 0 || w.u.StmtList.Kind == dwarf.None || w.u.Partial {
 		return
@@ -53,19 +57,23 @@ func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bo
 			break
 		}
 		if lo < c.Lo {
-			w.symbolFuncs(lo, c.Lo, labels)
+			w.symbolFuncs(w.symbolSpans(lo, c.Lo, labels))
 		}
 		lo = c.Hi
 	}
 	if lo < hi {
-		w.symbolFuncs(lo, hi, labels)
+		w.symbolFuncs(w.symbolSpans(lo, hi, labels))
 	}
 }
 
-// symbolFuncs makes functions of the symbols in [lo, hi).
-func (w *worker) symbolFuncs(lo, hi uint64, labels bool) {
+// symbolFuncs makes functions of code that symbols name.
+func (w *worker) symbolFuncs(spans []dwarf.Span) {
 	empty := openFunc{die: w.u.Off}
-	for _, s := range w.symbolSpans(lo, hi, labels) {
+	for _, s := range spans {
+		if w.only != nil && !w.wants(s) {
+			continue
+		}
+		w.needLines()
 		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			return
 		}

@@ -71,11 +71,10 @@ func (w *worker) noteInlined(a *dwarf.Attrs, die uint64, fn *openFunc) {
 	}
 }
 
-// outlinedFunc is what an outline keeps of a function.
+// outlinedFunc is what an outline needs of a function.
 type outlinedFunc struct {
 	extent
-	key uint64 // funcRecord.key
-	id  identity
+	id identity
 }
 
 // copies collects functions without those that are copies of another one.
@@ -107,7 +106,7 @@ func (c *copies) add(f outlinedFunc) {
 		c.index.Add(hash)
 		c.places = append(c.places, int32(len(c.funcs)))
 		c.funcs = append(c.funcs, f)
-	} else if first := &c.funcs[c.places[n]]; f.key < first.key {
+	} else if first := &c.funcs[c.places[n]]; f.die < first.die {
 		*first = f
 	}
 }
@@ -121,18 +120,17 @@ func (c *copies) extents() []extent {
 	return all
 }
 
-// withoutOverlaps joins the functions of one portion that overlap: what is left is no copy of anything.
-func withoutOverlaps(all []outlinedFunc) []outlinedFunc {
+// markOverlaps takes the identities of functions of one portion that overlap: they are no copies of anything.
+func markOverlaps(all []outlinedFunc) {
 	slices.SortFunc(all, func(a, b outlinedFunc) int { return cmp.Compare(a.Lo, b.Lo) })
-	n := 0
-	for _, f := range all {
-		if n > 0 && f.Lo < all[n-1].Hi {
-			all[n-1].Hi = max(all[n-1].Hi, f.Hi)
-			all[n-1].id = identity{}
-			continue
+	first, end := 0, uint64(0) // of those that overlap with each other
+	for i := range all {
+		f := &all[i]
+		if i > first && f.Lo < end {
+			all[first].id, f.id = identity{}, identity{}
+		} else {
+			first, end = i, 0
 		}
-		all[n] = f
-		n++
+		end = max(end, f.Hi)
 	}
-	return all[:n]
 }

@@ -13,8 +13,8 @@ func TestCopies(t *testing.T) {
 	name := func(n uint64) identity { return identity{name: n, known: true} }
 	inlined := name(1)
 	inlined.inlined = true
-	f := func(lo, hi, key uint64, id identity) outlinedFunc {
-		return outlinedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, int32(key)}, key, id}
+	f := func(lo, hi, die uint64, id identity) outlinedFunc {
+		return outlinedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, place{int32(die), die}}, id}
 	}
 	c := newCopies()
 	for _, f := range []outlinedFunc{
@@ -34,14 +34,19 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-func TestWithoutOverlaps(t *testing.T) {
+// Functions of a portion that overlap have no identity.
+func TestMarkOverlaps(t *testing.T) {
 	known := identity{name: 1, known: true}
-	f := func(lo, hi uint64) outlinedFunc {
-		return outlinedFunc{extent: extent{dwarf.Span{Lo: lo, Hi: hi}, 0}, id: known}
+	f := func(lo, hi uint64, id identity) outlinedFunc {
+		return outlinedFunc{extent{dwarf.Span{Lo: lo, Hi: hi}, place{die: lo}}, id}
 	}
-	got := withoutOverlaps([]outlinedFunc{f(0x50, 0x60), f(0x10, 0x20), f(0x18, 0x30), f(0x30, 0x40)})
-	want := []outlinedFunc{f(0x10, 0x30), f(0x30, 0x40), f(0x50, 0x60)}
-	want[0].id = identity{} // of two functions
+	got := []outlinedFunc{
+		f(0x50, 0x60, known), f(0x10, 0x30, known), f(0x18, 0x20, known), f(0x28, 0x40, known), f(0x40, 0x50, known),
+	}
+	markOverlaps(got)
+	want := []outlinedFunc{
+		f(0x10, 0x30, identity{}), f(0x18, 0x20, identity{}), f(0x28, 0x40, identity{}), f(0x40, 0x50, known), f(0x50, 0x60, known),
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

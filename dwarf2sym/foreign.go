@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
@@ -182,20 +183,56 @@ func (w *worker) foreignScopes(u *fileUnit) []scope {
 	}
 	f.scanned = true
 	data, err := f.d.Info.Bytes(int64(f.Off), int64(f.Size), nil)
-	if err != nil || !w.Spend(f.Size) {
+	if err != nil {
+		return nil
+	}
+	f.scopes = w.scopesIn(f.d, &f.Header, data, f.Abbrevs, nil)
+	return f.scopes
+}
+
+// ownScopes returns the scopes of the current unit around the DIE at off. Where only some functions of the
+// unit were read, those around the names that wait are looked for at once.
+func (w *worker) ownScopes(off uint64) []scope {
+	u := &w.u
+	if w.scoped == allScopes {
+		return w.scopes
+	}
+	pos := int(off - u.Off)
+	if w.scoped == noScopes {
+		w.scoped, w.named = someScopes, append(w.named[:0], pos)
+		for i := range w.pending {
+			p := &w.pending[i]
+			if found := w.chase(u, p.die, &p.attrs); found.u == u && len(found.linkage) == 0 {
+				w.named = append(w.named, int(found.die-u.Off))
+			}
+		}
+		slices.Sort(w.named)
+		w.scopes = w.scopesIn(u.d, &u.Header, u.Data(), u.Abbrevs, w.named)
+	}
+	if _, ok := slices.BinarySearch(w.named, pos); !ok {
+		w.scoped = allScopes
+		w.scopes = w.scopesIn(u.d, &u.Header, u.Data(), u.Abbrevs, nil)
+	}
+	return w.scopes
+}
+
+// scopesIn returns the scopes of a unit whose bytes are data: all of them, or those around the DIEs at
+// positions.
+func (w *worker) scopesIn(d *debugData, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, positions []int) []scope {
+	if !w.Spend(h.Size) {
 		return nil
 	}
 	// A second worker, for the scopes only: without code there is nothing else
 	// that it could produce.
-	scan := worker{d: f.d, namesOnly: true, Meter: w.Meter}
-	if scan.u.open(f.d, &f.Header, data, f.Abbrevs, w.Meter) == nil {
-		scan.scan() // what it found before any damage is what can be had
-		for i := range scan.scopes {
-			if s := &scan.scopes[i]; s.name.Kind == dwarf.Inline {
-				s.text, s.name = scan.u.Str(s.name), dwarf.Value{}
-			}
-		}
-		f.scopes = scan.scopes
+	scan := worker{d: d, namesOnly: true, Meter: w.Meter}
+	if scan.u.open(d, h, data, t, w.Meter) != nil {
+		return nil
 	}
-	return f.scopes
+	scan.scanOnly(positions) // what it found before any damage is what can be had
+	for i := range scan.scopes {
+		if s := &scan.scopes[i]; s.name.Kind == dwarf.Inline {
+			s.text, s.name = scan.u.Str(s.name), dwarf.Value{}
+		}
+	}
+	return scan.scopes
 }

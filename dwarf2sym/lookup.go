@@ -134,7 +134,7 @@ func (l *Lookup) declared() (all []extent) {
 		for _, i := range units {
 			spans = l.w.declaredBy(&l.d.units[i].Header, spans[:0])
 			for _, s := range spans {
-				all = append(all, extent{l.withOpenSymbol(s), int32(p)})
+				all = append(all, extent{l.withOpenSymbol(s), place{portion: int32(p)}})
 			}
 			if l.w.Exhausted {
 				return nil // the exact outline, which is made then, reports that
@@ -285,8 +285,10 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	w.wants = func(s dwarf.Span) bool { return o.in(s, g) }
 	l.d.effort.Spent.Store(0)
 	*w.Meter = dwarf.Meter{Effort: l.d.effort}
+	places := o.placesIn(g)
 	for _, p := range g.portions {
 		first := len(w.funcs)
+		w.only = o.describedBy(p, places)
 		l.done.Add(l.read(w, p))
 		if l.d.effort.Over() {
 			l.giveUp()
@@ -294,7 +296,7 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 		}
 		l.noteUnit(&w.problems, &w.elsewhere)
 		for i := first; i < len(w.funcs) && !o.exact; i++ {
-			if !o.has(l.extentOf(&w.funcs[i], p)) {
+			if !o.has(l.codeOf(&w.funcs[i]), p) {
 				l.replace()
 				return nil, false
 			}
@@ -335,13 +337,28 @@ func (l *Lookup) worthOutline(more int64) bool {
 	return l.done.Load()+more > (l.d.Info.Size()+l.split.size)/4
 }
 
-// extentOf returns the code that a function of a portion depends on.
-func (l *Lookup) extentOf(f *funcRecord, p int32) extent {
+// codeOf returns the code that a function depends on.
+func (l *Lookup) codeOf(f *funcRecord) dwarf.Span {
 	code := dwarf.Span{Lo: f.addr, Hi: f.addr + f.size}
 	if f.tail {
 		code = l.withOpenSymbol(code)
 	}
-	return extent{code, p}
+	return code
+}
+
+// outlineOf returns what an outline needs of the functions that w has read of a portion. Where something is
+// damaged, the portion is read again as a whole, which reports that.
+func (l *Lookup) outlineOf(w *worker, p int32) (found []outlinedFunc) {
+	unit := l.portions[p].unit
+	for i := range w.funcs {
+		f := outlinedFunc{extent{l.codeOf(&w.funcs[i]), place{portion: p}}, identity{}}
+		if unit >= 0 && !w.funcs[i].tail && !w.problems.any() {
+			f.die, f.id = w.funcs[i].key, w.identityOf(i)
+		}
+		found = append(found, f)
+	}
+	markOverlaps(found)
+	return found
 }
 
 // join makes a Module of the functions of w.
@@ -450,7 +467,7 @@ func (l *Lookup) replace() *outline {
 	}
 	l.d.effort.Spent.Store(0)
 	workers := make([]*worker, l.r.jobs)
-	all := newCopies()
+	all, made := newCopies(), make(map[int32][]dwarf.Span)
 	err := par.Ordered(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (found outlined, _ error) {
 		w := workers[worker]
 		if w == nil {
@@ -459,10 +476,7 @@ func (l *Lookup) replace() *outline {
 			workers[worker] = w
 		}
 		l.read(w, int32(p))
-		for i := range w.funcs {
-			found.funcs = append(found.funcs, outlinedFunc{l.extentOf(&w.funcs[i], int32(p)), w.funcs[i].key, w.identityOf(i)})
-		}
-		found.funcs = withoutOverlaps(found.funcs)
+		found.funcs = l.outlineOf(w, int32(p))
 		found.problems, found.elsewhere = w.problems, w.elsewhere
 		w.records = newRecords()
 		return found, nil
@@ -471,6 +485,9 @@ func (l *Lookup) replace() *outline {
 			l.noteUnit(&found.problems, &found.elsewhere)
 		}
 		for _, f := range found.funcs {
+			if unit := l.portions[f.portion].unit; f.die != 0 && f.die == l.d.units[unit].Off {
+				made[f.portion] = append(made[f.portion], f.Span)
+			}
 			all.add(f)
 		}
 		return nil
@@ -482,6 +499,7 @@ func (l *Lookup) replace() *outline {
 		l.note([]symfmt.Problem{{Lost: "all functions", Err: err}})
 	}
 	o := newOutline(all.extents(), true)
+	o.made = made
 	l.outline.Store(o)
 	return o
 }

@@ -41,6 +41,15 @@ type scope struct {
 	next       dwarf.Value // the DIE that it completes, or that completes it; or nothing
 }
 
+// scoping says which scopes of the current unit are known.
+type scoping uint8
+
+const (
+	allScopes scoping = iota
+	noScopes
+	someScopes // those of worker.named
+)
+
 // foundName is what a chain of DIEs says about a function's name.
 type foundName struct {
 	linkage []byte
@@ -168,8 +177,10 @@ func (w *worker) chase(u *fileUnit, off uint64, a *dwarf.NameAttrs) (found found
 
 // appendScopes appends "ns::Class::" for the scopes around the DIE at off.
 func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
-	scopes := w.scopes
-	if u != &w.u {
+	var scopes []scope
+	if u == &w.u {
+		scopes = w.ownScopes(off)
+	} else {
 		scopes = w.foreignScopes(u)
 	}
 	// Scopes are in order of their start: the last one before off, or one

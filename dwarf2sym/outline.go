@@ -19,7 +19,13 @@ type portion struct {
 // extent is code that a portion may have functions in, in addresses of the file.
 type extent struct {
 	dwarf.Span
+	place
+}
+
+// place is where the functions of some code are described.
+type place struct {
 	portion int32
+	die     uint64 // the offset of the only DIE that describes them; 0: all of the portion may
 }
 
 // area is a piece of code whose functions depend on no code outside it: functions of several
@@ -27,6 +33,7 @@ type extent struct {
 type area struct {
 	dwarf.Span
 	group *Group
+	first int32 // of its places in those of the outline; they end where those of the next area begin
 }
 
 // Group is the portions that have the code of an area. All areas of the same portions share one. In the
@@ -36,14 +43,18 @@ type Group struct {
 	of       *outline
 	rank     int // in groups
 	portions []int32
-	asked    []bool // of the outline's areas; nil: all areas of these portions are of the group
+	areas    []int32 // indexes of its areas
+	asked    []bool  // of the outline's areas; nil: all areas of these portions are of the group
 }
 
 // outline knows which portions have functions at an address.
 type outline struct {
 	areas  []area // in order of address, without overlaps
+	places []place
 	groups []*Group
 	exact  bool // extents are those of functions; otherwise what units declare
+
+	made map[int32][]dwarf.Span // by portion: the code of functions that are made of symbols
 
 	// Where many addresses were announced, the part of each group, by rank, that has their areas; of
 	// the others, nothing needs to be read.
@@ -58,11 +69,12 @@ func newOutline(extents []extent, exact bool) *outline {
 	var members []int32
 	var key []byte
 	for i := 0; i < len(extents); {
-		code := extents[i].Span
+		code, first := extents[i].Span, len(o.places)
 		members, key = members[:0], key[:0]
 		for ; i < len(extents) && (len(members) == 0 || extents[i].Lo < code.Hi); i++ {
 			code.Hi = max(code.Hi, extents[i].Hi)
 			members = append(members, extents[i].portion)
+			o.places = append(o.places, extents[i].place)
 		}
 		slices.Sort(members)
 		members = slices.Compact(members)
@@ -79,13 +91,15 @@ func newOutline(extents []extent, exact bool) *outline {
 			g = &Group{of: o, rank: len(o.groups), portions: g.portions}
 			o.groups = append(o.groups, g)
 		}
-		if n := len(o.areas); n > 0 && o.areas[n-1].Hi == code.Lo && o.areas[n-1].group == g {
+		n := len(o.areas)
+		if n > 0 && o.areas[n-1].Hi == code.Lo && o.areas[n-1].group == g {
 			o.areas[n-1].Hi = code.Hi
 			continue
 		}
-		o.areas = append(o.areas, area{code, g})
+		g.areas = append(g.areas, int32(n))
+		o.areas = append(o.areas, area{code, g, int32(first)})
 	}
-	o.areas = slices.Clip(o.areas)
+	o.areas, o.places = slices.Clip(o.areas), slices.Clip(o.places)
 	return o
 }
 
@@ -132,10 +146,52 @@ func (o *outline) groupOf(i int) *Group {
 	return g
 }
 
+// placesOf returns the places of area i.
+func (o *outline) placesOf(i int32) []place {
+	if int(i)+1 < len(o.areas) {
+		return o.places[o.areas[i].first:o.areas[i+1].first]
+	}
+	return o.places[o.areas[i].first:]
+}
+
+// placesIn returns the places of the areas of a group that are asked for, in order.
+func (o *outline) placesIn(g *Group) (all []place) {
+	for _, i := range g.areas {
+		if g.asked == nil || g.asked[i] {
+			all = append(all, o.placesOf(i)...)
+		}
+	}
+	slices.SortFunc(all, func(a, b place) int { return cmp.Or(cmp.Compare(a.portion, b.portion), cmp.Compare(a.die, b.die)) })
+	return slices.Compact(all)
+}
+
+// described is where the functions of a unit are described.
+type described struct {
+	dies []uint64     // offsets of DIEs, in order
+	made []dwarf.Span // code of functions that are made of symbols
+}
+
+// describedBy returns what describes the functions of a portion at places, which are in order. It returns nil
+// if that can be anywhere in the portion.
+func (o *outline) describedBy(portion int32, places []place) *described {
+	first := sort.Search(len(places), func(i int) bool { return places[i].portion >= portion })
+	d := &described{made: o.made[portion]}
+	for _, p := range places[first:] {
+		if p.portion != portion {
+			break
+		}
+		if p.die == 0 {
+			return nil
+		}
+		d.dies = append(d.dies, p.die)
+	}
+	return d
+}
+
 // has reports whether the outline says that a portion has code.
-func (o *outline) has(e extent) bool {
-	a := o.at(e.Lo)
-	return a != nil && e.Hi <= a.Hi && slices.Contains(a.group.portions, e.portion)
+func (o *outline) has(code dwarf.Span, portion int32) bool {
+	a := o.at(code.Lo)
+	return a != nil && code.Hi <= a.Hi && slices.Contains(a.group.portions, portion)
 }
 
 // covers reports whether one area has [lo, hi].

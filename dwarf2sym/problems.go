@@ -60,6 +60,9 @@ func (l *problemList) add(off uint64, lost string, err error) {
 	l.kept = append(l.kept, placedProblem{section: section, off: off, Problem: bin.Problem{Lost: lost, Err: err}})
 }
 
+// any reports whether there was damage.
+func (l *problemList) any() bool { return len(l.kept)+l.dropped > 0 }
+
 // problem records damage outside units. section orders it among the others.
 func (r *reader) problem(section int, lost string, err error) {
 	r.problems = append(r.problems, placedProblem{section: section, Problem: bin.Problem{Lost: lost, Err: err}})

@@ -75,7 +75,9 @@
 // Units are not believed. When one turns out to have code that it does not declare, when
 // an address is in code that no unit declares, or when a quarter of the file was or is going to
 // be read, the outline is made again from all functions and line sequences, by a pass of the
-// workers without inlines, lines and names. It has the copies of a function once (copies.go).
+// workers without inlines, lines and names. It has the copies of a function once (copies.go), and where each is
+// described: of a unit that is read after that, only the DIEs of the functions that are asked for are read, and
+// the scopes around names that need them.
 // Only what a unit has, undeclared, in the declared code of another one is missed before.
 //
 // A Lookup keeps no functions: whoever asks keeps what is used last (resolve.FromParts), and asks

@@ -24,8 +24,30 @@ const (
 // scan goes over the DIEs of the unit once. Functions are closed at their end;
 // what an error cuts short is closed with what it has.
 func (w *worker) scan() error {
+	return w.scanOnly(nil)
+}
+
+// scanOnly is scan for the DIEs around positions; nil means all.
+func (w *worker) scanOnly(positions []int) error {
+	w.scanner.Reset(&w.u.Unit, w.u.scoped(), w.u.flat())
+	w.scanner.Only(positions)
+	return w.scanEntries(false)
+}
+
+// scanFunc goes over the function at pos in the unit, and what is below it. It does nothing if that is
+// before what the last call reached: a function in another one was read with it.
+func (w *worker) scanFunc(pos int) error {
+	if w.scanner.At() > pos {
+		return nil
+	}
+	w.scanner.Seek(pos)
+	return w.scanEntries(true)
+}
+
+// scanEntries goes over the entries from where the scanner is, or over the first of them and what is below
+// it.
+func (w *worker) scanEntries(one bool) error {
 	s := &w.scanner
-	s.Reset(&w.u.Unit, w.u.scoped(), w.u.flat())
 	stack := append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
 	for {
 		e, done, err := s.Next()
@@ -49,6 +71,10 @@ func (w *worker) scan() error {
 				w.leave(f, s.At())
 				stack = stack[:top+1]
 			}
+		}
+		if one && len(stack) == 1 {
+			w.stack = stack
+			return nil
 		}
 	}
 }

@@ -28,6 +28,8 @@ type worker struct {
 
 	outlining bool // identities are kept, of functions that are not wanted
 
+	only *described // where the functions of the unit are that are wanted; nil: anywhere
+
 	records
 	unitState
 	otherHalf
@@ -61,6 +63,8 @@ type unitState struct {
 	haveLines bool // lines was read for this unit
 	fileIDs   []uint32
 	scopes    []scope
+	scoped    scoping
+	named     []int // with someScopes: the positions of the DIEs whose scopes are known
 	stack     []scanFrame
 	scanner   dwarf.Scanner
 	open      []*openFunc
@@ -186,7 +190,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	case w.u.DwoName != "" && !w.reported:
 		w.reportMissingHalf()
 	}
-	if err := w.scan(); err != nil {
+	if err := w.readFuncs(); err != nil {
 		w.problem(h.Off, w.u.ownName()+" from there on", err)
 	}
 	if w.vars != nil && !w.Exhausted {
@@ -196,6 +200,25 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	w.resolveNames()
 	w.funcsFromSymbols()
 	return true
+}
+
+// readFuncs reads the functions of the unit that DIEs describe.
+func (w *worker) readFuncs() error {
+	if w.only == nil {
+		w.scoped = allScopes
+		return w.scan()
+	}
+	w.scoped = noScopes
+	w.scanner.Reset(&w.u.Unit, false, w.u.flat())
+	for _, die := range w.only.dies {
+		if die == w.u.Off {
+			continue // funcsFromSymbols
+		}
+		if err := w.scanFunc(int(die - w.u.Off)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // abandon drops what a unit left open.

@@ -11,6 +11,7 @@ type Scanner struct {
 	open   []int // the depths of the children of entries, innermost last
 	scopes bool  // stop at scopes
 	flat   bool  // nothing that is wanted is below a scope
+	only   []int // what is wanted: the DIEs around these positions, which are in order; nil: all
 	entry  Entry
 }
 
@@ -30,8 +31,23 @@ const MaxDepth = 4096
 // Reset starts at the children of a unit's own DIE.
 func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.u, s.pos, s.depth, s.open = u, u.children, 1, s.open[:0]
-	s.scopes, s.flat = scopes, flat
+	s.scopes, s.flat, s.only = scopes, flat, nil
 }
+
+// Only limits the scan to the DIEs around positions, which are in order, and their siblings, as far as the
+// unit says where DIEs end.
+func (s *Scanner) Only(positions []int) { s.only = positions }
+
+// misses reports whether no DIE that is wanted is in [start, end).
+func (s *Scanner) misses(start, end int) bool {
+	for len(s.only) > 0 && s.only[0] < start {
+		s.only = s.only[1:]
+	}
+	return len(s.only) == 0 || s.only[0] >= end
+}
+
+// Seek continues at the DIE at pos, as if it were a child of the unit's own.
+func (s *Scanner) Seek(pos int) { s.pos, s.depth, s.open = pos, 1, s.open[:0] }
 
 // At returns the position in the unit that was reached.
 func (s *Scanner) At() int { return s.pos }
@@ -117,14 +133,19 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 	case u.meter.Exhausted:
 		return false, false, 0, ErrExhausted
 	}
-	if d.children && d.sibForm != 0 && (d.class == ClassPrune || d.class == ClassScope && s.flat) {
-		if to := u.sibling(d, pos); to > 0 {
-			return false, false, to, nil
+	jump := 0 // over the children
+	if d.children && d.sibForm != 0 && (d.class == ClassPrune || d.class == ClassScope && s.flat || s.only != nil) {
+		if to := u.sibling(d, pos); to > 0 && (s.only == nil || s.misses(start, to)) {
+			jump = to
 		}
 	}
+	if jump > 0 && d.class != ClassFunc {
+		return false, false, jump, nil
+	}
 	stop = d.class == ClassFunc || d.class == ClassInline || d.class == ClassScope && s.scopes && d.children
+	enter = d.children && jump == 0
 	if stop {
-		s.entry.Class, s.entry.Tag, s.entry.Children, s.entry.Start = d.class, d.tag, d.children, start
+		s.entry.Class, s.entry.Tag, s.entry.Children, s.entry.Start = d.class, d.tag, enter, start
 		next = u.take(d, pos, &s.entry.Attrs)
 	} else {
 		next = u.over(d, pos)
@@ -132,7 +153,7 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 	if next < 0 {
 		return false, false, 0, u.Errorf(start, "unit ends within a DIE")
 	}
-	return stop, d.children, next, nil
+	return stop, enter, max(next, jump), nil
 }
 
 // sibling returns the position of the DIE's next sibling, or -1 when the reference
