@@ -59,7 +59,7 @@ func ExampleResult_Variables() {
 	frame, functions := result.Variables(ctx).Of(0, 0)
 	printer := show.New(show.Options{})
 	for _, v := range functions[0] { // Names[0]: no function is inlined there
-		fmt.Println(show.TypeName(frame.Info, v.Type), v.Name, "=", printer.Text(frame, &v), v.Status(), v.Hex()[:16])
+		fmt.Println(frame.Info.TypeName(v.Type), v.Name, "=", printer.Text(frame, &v), v.Status(), v.Hex()[:16])
 	}
 	// Output:
 	// long int depth = 3 value 0300000000000000

@@ -58,7 +58,7 @@ func (p *textWriter) variables(s *viewStack, frame, k int) {
 		if name == "" {
 			name = "<anonymous>"
 		}
-		p.put("      %s (%s) %s = %s%s\n", kind, safe(shortened(show.TypeName(f.Info, v.Type))), safe(name), safe(p.o.Variables.printer.Text(f, v)), safe(hidden))
+		p.put("      %s (%s) %s = %s%s\n", kind, safe(shortened(f.Info.TypeName(v.Type))), safe(name), safe(p.o.Variables.printer.Text(f, v)), safe(hidden))
 	}
 }
 

@@ -79,7 +79,7 @@ func (p *Printer) isRedacted(in *vars.Info, name string, id vars.TypeID) bool {
 	if len(p.redact) == 0 {
 		return false
 	}
-	name, of := strings.ToLower(name), strings.ToLower(TypeName(in, id))
+	name, of := strings.ToLower(name), strings.ToLower(in.TypeName(id))
 	for _, pattern := range p.redact {
 		if name != "" && matches(pattern, name) || matches(pattern, of) {
 			return true

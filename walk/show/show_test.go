@@ -121,16 +121,3 @@ func TestRules(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-func TestTypeName(t *testing.T) {
-	in := &vars.Info{Types: []vars.Type{{}, {Kind: vars.Base, Name: "char"}, {Kind: vars.Const, Elem: 1}, {Kind: vars.Pointer, Elem: 2},
-		{Kind: vars.Const, Elem: 3}, {Kind: vars.Function, Elem: 1, Params: []vars.TypeID{3}}, {Kind: vars.Pointer, Elem: 5}, {Kind: vars.Pointer, Elem: 7}}}
-	for id, want := range map[vars.TypeID]string{3: "const char *", 4: "const char * const", 6: "char (*)(const char *)"} {
-		if got := TypeName(in, id); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-	if got := TypeName(in, 7); !strings.HasPrefix(got, "...") {
-		t.Errorf("a pointer to itself: %s", got)
-	}
-}

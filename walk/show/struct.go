@@ -60,7 +60,7 @@ func (s *showing) body(v *eval.Value, members []vars.Member, lang language, dept
 		switch {
 		case tuple || m.Name == "" && !m.Base:
 		case m.Base:
-			value = "<" + TypeName(s.in, m.Type) + "> = " + value
+			value = "<" + s.in.TypeName(m.Type) + "> = " + value
 		case lang == langC:
 			value = m.Name + " = " + value
 		case lang == langGo:

@@ -41,7 +41,7 @@ func (p *Printer) Tree(f *eval.Frame, v *eval.Variable) Node {
 // node returns a value with its members.
 func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Node {
 	s.left--
-	n := Node{Name: name, Type: TypeName(s.in, id), Status: v.Status(), Why: v.Why, InMemory: v.InMemory, Address: v.Address}
+	n := Node{Name: name, Type: s.in.TypeName(id), Status: v.Status(), Why: v.Why, InMemory: v.InMemory, Address: v.Address}
 	if s.isRedacted(s.in, name, id) {
 		n.Value, n.Why = Redacted, ""
 		for range v.Bytes {
@@ -86,7 +86,7 @@ func (s *showing) memberNodes(v *eval.Value, t *vars.Type, depth int) (nodes []N
 		name := m.Name
 		switch {
 		case m.Base:
-			name = "::" + TypeName(s.in, m.Type)
+			name = "::" + s.in.TypeName(m.Type)
 		case name == "":
 			name = "<anonymous>"
 		}
@@ -137,7 +137,7 @@ func (s *showing) elementsOf(v *eval.Value, id vars.TypeID, size uint64, inner [
 		} else {
 			s.left--
 			masked := s.masked(part, id)
-			n = Node{Name: name, Type: TypeName(s.in, id), Bytes: masked.Hex(), Status: part.Status(), Why: part.Why, InMemory: part.InMemory, Address: part.Address}
+			n = Node{Name: name, Type: s.in.TypeName(id), Bytes: masked.Hex(), Status: part.Status(), Why: part.Why, InMemory: part.InMemory, Address: part.Address}
 			n.Members, n.Cut = s.elementsOf(&part, id, size, inner[1:], depth+1)
 		}
 		n.Offset = i * step
