@@ -74,7 +74,7 @@ func BenchmarkScan(b *testing.B) {
 		w := newWorker(d, r.code, r.opts)
 		w.namesOnly = true
 		for _, part := range d.batches() {
-			w.batch(part)
+			w.batch(d.units[part.first:part.last])
 		}
 	}
 }

@@ -217,10 +217,7 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 	if d == nil {
 		return &Units{}, ctx.Err()
 	}
-	d.readUnitHeaders()
-	if d.sup != nil {
-		d.sup.readUnitHeaders()
-	}
+	r.readUnitHeaders(d)
 	d.allow(effortBase)
 	s := &unitSurvey{versions: map[string]int{}, languages: map[string]int{}, producers: map[string]int{}}
 	w := newWorker(d, nil, r.opts)

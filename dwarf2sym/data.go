@@ -2,7 +2,6 @@ package dwarf2sym
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/dw"
@@ -17,8 +16,7 @@ type debugData struct {
 	tag  uint64       // supTag in the supplementary file
 	line dwarf.Source // nil without .debug_line
 
-	units []unitHeader // in order of their offset
-	batch uint64       // bytes of .debug_info that a worker reads at once; 0: batchSize
+	unitList
 
 	sup   *debugData // the supplementary file, which only references lead to
 	types typeUnits
@@ -35,57 +33,6 @@ type debugData struct {
 // supTag distinguishes offsets in the sections of a supplementary file from those
 // in the file's own: no section is that large.
 const supTag = 1 << 63
-
-// unitHeader is the header of a unit.
-type unitHeader struct {
-	dwarf.Header
-	split bool // a skeleton whose other half is read in its place
-}
-
-// readUnitHeaders walks .debug_info from header to header. A header that cannot
-// be read costs its unit; a length that leaves the section ends the walk.
-func (d *debugData) readUnitHeaders() (problems problemList) {
-	return d.walkUnits(0, uint64(d.Info.Size()))
-}
-
-// walkUnits is like readUnitHeaders, for the bytes from off up to total.
-func (d *debugData) walkUnits(off, total uint64) (problems problemList) {
-	var buf []byte
-	for off < total {
-		n := min(dwarf.MaxHeader, total-off)
-		b, err := d.Info.Bytes(int64(off), int64(n), buf)
-		if err != nil {
-			problems.add(off, fmt.Sprintf("units from %#x on", off), err)
-			return problems
-		}
-		buf = b
-		problems.next()
-		h, _, err := d.ParseHeader(b, off, total, problems.full)
-		switch {
-		case err == dwarf.ErrBadHeader:
-			problems.add(off, "", nil) // counts it
-		case err != nil:
-			problems.add(off, fmt.Sprintf("unit at %#x", off), err)
-		}
-		if h.Size == 0 {
-			return problems
-		}
-		if err == nil {
-			d.units = append(d.units, unitHeader{Header: h})
-		}
-		off += h.Size
-	}
-	return problems
-}
-
-// unitAt returns the index of the unit that holds offset off of .debug_info.
-func (d *debugData) unitAt(off uint64) (int, bool) {
-	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].Off > off }) - 1
-	if i < 0 || off >= d.units[i].Off+d.units[i].Size {
-		return 0, false
-	}
-	return i, true
-}
 
 // fileUnit is a unit, and the debug information that it is in.
 type fileUnit struct {

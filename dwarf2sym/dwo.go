@@ -253,7 +253,7 @@ func openDwo(f *object.File, main *debugData, locations bool) (all []*debugData,
 		if name != ".debug_info.dwo" && name != ".debug_types.dwo" || !s.HasData() {
 			continue
 		}
-		info, err := s.Open()
+		info, err := openWhole(s)
 		if err != nil {
 			return nil, err
 		}

@@ -93,7 +93,7 @@ func newPackage(f *object.File, main *debugData) (*dwp, error) {
 		if s == nil || !s.HasData() {
 			continue
 		}
-		src, err := s.Open()
+		src, err := openWhole(s)
 		if err != nil {
 			return nil, err
 		}

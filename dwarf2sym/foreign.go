@@ -112,8 +112,8 @@ func (w *worker) openForeign(d *debugData, off uint64) *foreign {
 	if w.Exhausted {
 		return nil
 	}
-	i, ok := d.unitAt(off)
-	if !ok || off < d.units[i].Off+uint64(d.units[i].HeadSize) {
+	i, h, ok := d.unitAt(off)
+	if !ok || off < h.Off+uint64(h.HeadSize) {
 		return nil
 	}
 	key := foreignKey{d, i}
@@ -124,7 +124,7 @@ func (w *worker) openForeign(d *debugData, off uint64) *foreign {
 		w.closeForeign()
 	}
 	f := &foreign{}
-	if w.beginForeign(f, d, &d.units[i].Header) != nil {
+	if w.beginForeign(f, d, h) != nil {
 		f = nil
 	}
 	w.foreign[key] = f

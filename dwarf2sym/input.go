@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -121,29 +122,26 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	}
 }
 
+// allFunctions is what damage of all of .debug_info costs.
+const allFunctions = "all functions"
+
 // openDebugData finds the debug sections. It returns nil if there are none.
 func (r *reader) openDebugData() *debugData {
 	f := r.described().File
 	if !f.HasDWARF() {
 		return nil
 	}
-	d := r.openDWARF(f, "all functions")
+	d := r.openDWARF(f, allFunctions)
 	if d == nil {
 		return nil
 	}
 	r.openSupplement(f, d)
 	if s := f.Section(".debug_types"); s != nil && s.HasData() {
-		info, err := s.Open()
+		info, err := openWhole(s)
 		if err != nil {
 			r.problem(problemFile, "names of types", err)
 		} else {
 			d.types.old = d.oldTypesData(info)
-		}
-	}
-	var err error
-	if s := f.Section(".debug_line"); s != nil && s.HasData() {
-		if d.line, err = s.Open(); err != nil {
-			r.problem(problemFile, "all lines", err)
 		}
 	}
 	return d
@@ -164,13 +162,20 @@ func (r *reader) openSupplement(f *object.File, d *debugData) {
 			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name)})
 		return
 	}
-	if d.sup = r.openDWARF(r.supplement, "names in it"); d.sup != nil {
+	const names = "names in it"
+	if d.sup = r.openDWARF(r.supplement, names); d.sup == nil {
+		return
+	}
+	if err := whole(d.sup.Info); err != nil {
+		r.problem(problemFile, names, err)
+		d.sup = nil
+	} else {
 		d.sup.tag, d.SupStr = supTag, d.sup.Str
 	}
 }
 
-// openDWARF opens the debug sections of one file except .debug_line; lost names the
-// loss to report if they cannot be opened.
+// openDWARF opens the debug sections of one file; lost names the loss to report if they cannot be
+// opened.
 func (r *reader) openDWARF(f *object.File, lost string) *debugData {
 	d := &debugData{Sections: dwarf.Sections{File: f.Path, Order: orderOf(f)}}
 	if cpu := r.file.Arch; cpu != nil {
@@ -187,29 +192,73 @@ func (r *reader) openDWARF(f *object.File, lost string) *debugData {
 		return nil
 	}
 	d.Info = src
-	if r.opts.Vars.wanted() {
-		d.Loclists, d.Loc = r.sectionData(f, ".debug_loclists"), r.sectionData(f, ".debug_loc")
-		for _, name := range []string{".debug_loclists", ".debug_loc"} {
-			if section := f.Section(name); section != nil {
-				d.random = append(d.random, section)
-			}
-		}
-	}
-	for _, s := range []struct {
+	r.openTables(f, d)
+	return d
+}
+
+// openTables opens the sections that units refer to. Those that are compressed are inflated side by
+// side.
+func (r *reader) openTables(f *object.File, d *debugData) {
+	type table struct {
 		name string
-		data *[]byte
-	}{
+		data *[]byte // nil: it is read piece by piece
+	}
+	tables := []table{
 		{".debug_abbrev", &d.Abbrev}, {".debug_str", &d.Str}, {".debug_line_str", &d.LineStr},
 		{".debug_str_offsets", &d.StrOffsets}, {".debug_addr", &d.Addr},
 		{".debug_rnglists", &d.Rnglists}, {".debug_ranges", &d.Ranges},
-	} {
-		*s.data = r.sectionData(f, s.name)
-		if section := f.Section(s.name); section != nil {
+	}
+	if r.opts.Vars.wanted() {
+		tables = append(tables, table{".debug_loclists", &d.Loclists}, table{".debug_loc", &d.Loc})
+	}
+	if f != r.supplement { // only references to names lead there
+		tables = append(tables, table{".debug_line", nil})
+	}
+	errs := make([]error, len(tables))
+	_ = par.Each(context.Background(), r.jobs, len(tables), func(_ context.Context, _, i int) error {
+		if s := f.Section(tables[i].name); s == nil || !s.HasData() {
+			return nil
+		} else if tables[i].data == nil {
+			d.line, errs[i] = openWhole(s)
+		} else {
+			*tables[i].data, errs[i] = s.Map()
+		}
+		return nil // damage costs what needs the section
+	})
+	for i, t := range tables {
+		if t.data == nil {
+			if errs[i] != nil {
+				r.problem(problemFile, "all lines", errs[i])
+			}
+			continue
+		}
+		if errs[i] != nil {
+			r.problem(problemFile, "what needs "+t.name, errs[i])
+		}
+		if section := f.Section(t.name); section != nil {
 			d.random = append(d.random, section)
 		}
 	}
 	d.Str, d.LineStr = wholeStrings(d.Str), wholeStrings(d.LineStr)
-	return d
+}
+
+// openWhole opens a section for reading piece by piece, after a look at all of it if it is compressed.
+func openWhole(s *object.Section) (object.Source, error) {
+	src, err := s.Open()
+	if err == nil {
+		err = whole(src)
+	}
+	return src, err
+}
+
+// whole reads what is missing of a section that is inflated as it is read. An error means that a part
+// of it is damaged.
+func whole(s object.Source) error {
+	if _, ok := s.(object.Gradual); !ok {
+		return nil
+	}
+	_, err := s.Bytes(s.Size(), 0, nil)
+	return err
 }
 
 func orderOf(f *object.File) dwarf.Order { return f.Order == binary.ByteOrder(binary.BigEndian) }
@@ -227,19 +276,6 @@ func (d *debugData) checkOrder(f *object.File) error {
 // into the section finds one without a search to the section's end.
 func wholeStrings(section []byte) []byte {
 	return section[:bytes.LastIndexByte(section, 0)+1]
-}
-
-// sectionData returns a section's contents; empty, with a problem, when it is damaged.
-func (r *reader) sectionData(f *object.File, name string) []byte {
-	s := f.Section(name)
-	if s == nil || !s.HasData() {
-		return nil
-	}
-	data, err := s.Map()
-	if err != nil {
-		r.problem(problemFile, "what needs "+name, err)
-	}
-	return data
 }
 
 // dropStep is after how many bytes of .debug_info the memory of mapped sections

@@ -79,12 +79,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 
 // openUnits reads the headers of all units, and finds the other halves of those that are split.
 func (l *Lookup) openUnits() {
-	for _, d := range []*debugData{l.d.sup, l.d} {
-		if d != nil {
-			problems := d.readUnitHeaders()
-			l.r.addProblems(&problems)
-		}
-	}
+	l.r.readUnitHeaders(l.d)
 	l.d.allow(cmp.Or(l.r.effortBase, effortBase))
 	l.split = l.r.findSplit(l.d)
 	for i := range l.d.units {
@@ -311,7 +306,7 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 // read lets w read a portion, and returns its size.
 func (l *Lookup) read(w *worker, p int32) (n int64) {
 	if at := &l.portions[p]; at.unit >= 0 {
-		n = w.batch(batch{at.unit, at.unit + 1})
+		n = w.batch(l.d.units[at.unit : at.unit+1])
 	} else {
 		n = w.otherHalves(&l.split.jobs[at.job])
 	}

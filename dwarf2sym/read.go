@@ -94,7 +94,6 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
-	"slices"
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -408,47 +407,16 @@ func (r *reader) addPublics(names *nameJoin) {
 // tenths of a second.
 const largeInfo = 512 << 20
 
-// batchSize is how much of .debug_info a worker reads at once: what a processor's
-// own cache holds (1 MB took a tenth longer on a kernel). A unit is never
-// divided, so that a larger one makes a larger batch.
-const batchSize = 512 << 10
-
-// batch is units[first:last] of debugData.
-type batch struct{ first, last int }
-
-func (d *debugData) batches() (out []batch) {
-	most := cmp.Or(d.batch, batchSize)
-	for i := 0; i < len(d.units); {
-		k, start := i+1, d.units[i].Off
-		for k < len(d.units) && d.units[k].Off+d.units[k].Size-start <= most {
-			k++
-		}
-		out = append(out, batch{i, k})
-		i = k
-	}
-	// Large units first: who reads one last is waited for. The others are small, and stay in the
-	// order in which the system reads ahead.
-	size := func(b batch) uint64 {
-		last := d.units[b.last-1]
-		return max(last.Off+last.Size-d.units[b.first].Off, most)
-	}
-	slices.SortStableFunc(out, func(a, b batch) int { return cmp.Compare(size(b), size(a)) })
-	return out
-}
-
 // readUnits lets the workers read all units.
 func (r *reader) readUnits(ctx context.Context, d *debugData) error {
-	for _, d := range []*debugData{d.sup, d} {
-		if d != nil {
-			problems := d.readUnitHeaders()
-			r.addProblems(&problems)
-		}
+	if r.readGradually(d); !d.gradual {
+		r.readUnitHeaders(d)
 	}
 	d.allow(cmp.Or(r.effortBase, effortBase))
 	split := r.findSplit(d)
 	defer split.close()
-	batches := d.batches()
-	items := len(batches) + len(split.jobs)
+	batches := d.newBatchQueue()
+	items := batches.most + len(split.jobs)
 	total := d.Info.Size() + split.size
 	large := total > cmp.Or(r.largeInfo, largeInfo)
 	if large {
@@ -470,10 +438,10 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	}
 	err := par.Each(ctx, len(r.workers), items, func(_ context.Context, worker, i int) error {
 		var n int64
-		if i < len(batches) {
-			n = r.workers[worker].batch(batches[i])
+		if i < batches.most {
+			n = r.workers[worker].batch(batches.item(i))
 		} else {
-			n = r.workers[worker].otherHalves(&split.jobs[i-len(batches)])
+			n = r.workers[worker].otherHalves(&split.jobs[i-batches.most])
 		}
 		d.passed(n, r.scratch)
 		if r.opts.Progress != nil {
@@ -490,6 +458,9 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	if d.effort.Over() {
 		r.giveUp(d)
 	}
+	if d.gradual && err == nil {
+		r.endGradually(d)
+	}
 	if effort != nil && err == nil && len(r.workers) > 0 {
 		r.readTypes(ctx, d, seeds)
 	}
@@ -504,11 +475,13 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 }
 
 // batch reads a batch of units; it returns their size in bytes.
-func (w *worker) batch(b batch) int64 {
+func (w *worker) batch(units []unitHeader) int64 {
+	if len(units) == 0 {
+		return 0
+	}
 	// A mapped section of a file that shrinks has a fault: a panic ends where
 	// that of a unit does.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	units := w.d.units[b.first:b.last]
 	start := units[0].Off
 	size := units[len(units)-1].Off + units[len(units)-1].Size - start
 	// What is kept from unit to unit must not depend on which worker reads them.

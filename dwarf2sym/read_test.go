@@ -329,7 +329,7 @@ func TestReadErrors(t *testing.T) {
 // Large units are read first, the largest in front, and every unit once: the batches of the others
 // are in the file's order.
 func TestBatches(t *testing.T) {
-	d := &debugData{batch: 100}
+	d := &debugData{unitList: unitList{batch: 100}}
 	off := uint64(0)
 	for _, size := range []uint64{40, 50, 60, 300, 10, 20, 101, 99, 500} {
 		u := unitHeader{}

@@ -61,8 +61,9 @@ func (d *debugData) typeOf(signature uint64) (*debugData, uint64, bool) {
 // same type, the first counts.
 func (t *typeUnits) add(d *debugData) {
 	var buf []byte
-	for i := range d.units {
-		h := &d.units[i]
+	units := d.allUnits()
+	for i := range units {
+		h := &units[i]
 		if !h.IsType() {
 			continue
 		}

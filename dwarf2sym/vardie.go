@@ -60,8 +60,8 @@ func (v *varReader) unitAt(d *debugData, off uint64) *fileUnit {
 	if u := &v.main; d == u.d && off >= u.Off+uint64(u.HeadSize) && off < u.Off+u.Size {
 		return u
 	}
-	i, ok := d.unitAt(off)
-	if !ok || v.meter.Exhausted || off < d.units[i].Off+uint64(d.units[i].HeadSize) {
+	i, h, ok := d.unitAt(off)
+	if !ok || v.meter.Exhausted || off < h.Off+uint64(h.HeadSize) {
 		return nil
 	}
 	key := foreignKey{d, i}
@@ -71,7 +71,6 @@ func (v *varReader) unitAt(d *debugData, off uint64) *fileUnit {
 	if v.held > maxHeld {
 		v.closeForeign()
 	}
-	h := &d.units[i].Header
 	u := &fileUnit{}
 	if v.openUnit(u, d, h) != nil {
 		u = nil

@@ -149,13 +149,13 @@ func (r *reader) readTypes(ctx context.Context, d *debugData, seeds *varjoin.See
 		return cmp.Or(cmp.Compare(a.key.d.tag, b.key.d.tag), cmp.Compare(btoi(a.key.d.OldTypes), btoi(b.key.d.OldTypes)), cmp.Compare(a.key.off, b.key.off))
 	})
 	for i := 0; i < len(all) && !w.vars.meter.Exhausted && ctx.Err() == nil; {
-		unit, ok := all[i].key.d.unitAt(all[i].key.off)
+		_, h, ok := all[i].key.d.unitAt(all[i].key.off)
 		k := i + 1
-		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < all[i].key.d.units[unit].Off+all[i].key.d.units[unit].Size {
+		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < h.Off+h.Size {
 			k++
 		}
 		if ok {
-			w.vars.typesOf(all[i].key.d, &all[i].key.d.units[unit].Header, all[i:k])
+			w.vars.typesOf(all[i].key.d, h, all[i:k])
 		}
 		i = k
 	}

@@ -70,42 +70,59 @@ const (
 // that the output of compilers does not reach is inflated once without storing it before memory is
 // allocated.
 func (p *Piece) inflateAll() ([]byte, error) {
-	drop := func([]byte) error { return nil }
 	if p.size > inflateChunk && p.size/plainRatio > p.packed {
-		if err := p.inflateTo(drop); err != nil {
+		if err := p.inflateInto(make([]byte, inflateChunk)); err != nil {
 			return nil, err
 		}
 	}
 	data := make([]byte, p.size+1) // one more, which shows that too much is there
-	if err := p.inflate(data, drop); err != nil {
+	if err := p.inflateInto(data); err != nil {
 		return nil, err
 	}
 	return data[:p.size:p.size], nil
 }
 
-// inflateTo calls emit with the contents, part by part.
-func (p *Piece) inflateTo(emit func([]byte) error) error {
-	return p.inflate(make([]byte, min(inflateChunk, p.size+1)), emit)
+// inflateInto inflates the contents into buf, again and again where they are longer.
+func (p *Piece) inflateInto(buf []byte) error {
+	z := inflater{p: p}
+	defer z.close()
+	for {
+		if _, err := z.next(buf); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
-// inflate decompresses into buf again and again, and calls emit with what came. No more than
-// the declared size comes out, and exactly that without an error. It charges nothing.
-func (p *Piece) inflate(buf []byte, emit func([]byte) error) error {
-	return p.decompress(func(r io.Reader) error {
-		for done := int64(0); ; {
-			n, err := fill(r, buf)
-			done += int64(n)
-			if done > p.size {
-				return p.Errorf(uint64(p.size), "compressed data holds more than the declared %d bytes", p.size)
-			}
-			if err := emit(buf[:n]); err != nil {
-				return err
-			}
-			if err != nil {
-				return p.checkEnd(done, err)
-			}
+// inflater decompresses contents. No more than the declared size comes out, and exactly that
+// without an error. It charges nothing.
+type inflater struct {
+	p    *Piece
+	r    io.ReadCloser // nil before the first part
+	done int64         // bytes that came out
+}
+
+// next fills buf. At the end it returns io.EOF with what is left; all other errors are *bin.Error.
+func (z *inflater) next(buf []byte) (n int, err error) {
+	err = z.p.in.Guard(z.p.name, func() error {
+		if err := z.open(); err != nil {
+			return err
 		}
+		var err error
+		n, err = fill(z.r, buf)
+		z.done += int64(n)
+		switch p := z.p; {
+		case z.done > p.size:
+			return p.Errorf(uint64(p.size), "compressed data holds more than the declared %d bytes", p.size)
+		case err != nil && err != io.EOF:
+			return p.Wrap(uint64(z.done), BareError(err), "compressed data")
+		case err != nil && z.done < p.size:
+			return p.Errorf(uint64(z.done), "compressed data ends after %d of the declared %d bytes", z.done, p.size)
+		}
+		return err
 	})
+	return n, err
 }
 
 // fill reads until buf is full. Before that it ends only with an error, io.EOF at the end.
@@ -118,28 +135,24 @@ func fill(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// checkEnd returns the error of contents that ended with err after done bytes.
-func (p *Piece) checkEnd(done int64, err error) error {
-	switch {
-	case err != io.EOF:
-		return p.Wrap(uint64(done), BareError(err), "compressed data")
-	case done < p.size:
-		return p.Errorf(uint64(done), "compressed data ends after %d of the declared %d bytes", done, p.size)
+func (z *inflater) open() error {
+	if z.r != nil {
+		return nil
 	}
+	p := z.p
+	in := bufio.NewReaderSize(io.NewSectionReader(p.in.Reader, p.off+p.skip, p.packed-p.skip), 64<<10)
+	r, err := p.decoder(in)
+	if err != nil {
+		return p.Wrap(0, BareError(err), "compressed data")
+	}
+	z.r = r
 	return nil
 }
 
-// decompress calls use with a reader of the decompressed contents.
-func (p *Piece) decompress(use func(io.Reader) error) error {
-	return p.in.Guard(p.name, func() error {
-		in := bufio.NewReaderSize(io.NewSectionReader(p.in.Reader, p.off+p.skip, p.packed-p.skip), 64<<10)
-		r, err := p.decoder(in)
-		if err != nil {
-			return p.Wrap(0, BareError(err), "compressed data")
-		}
-		defer r.Close()
-		return use(r)
-	})
+func (z *inflater) close() {
+	if z.r != nil {
+		z.r.Close()
+	}
 }
 
 func (p *Piece) decoder(in *bufio.Reader) (io.ReadCloser, error) {

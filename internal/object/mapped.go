@@ -50,12 +50,11 @@ func (p *Piece) mapSource() (*os.File, int64) {
 	if p.size <= p.in.Limits.SpillOver {
 		return nil, 0
 	}
-	if _, err := p.openSpilled(); err != nil {
+	spill, err := p.spilling()
+	if err != nil || spill == nil || spill.upTo(p.size) != nil {
 		return nil, 0
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.spill, 0
+	return spill.file, 0
 }
 
 // Drop implements Contents.

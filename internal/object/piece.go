@@ -3,7 +3,6 @@ package object
 import (
 	"fmt"
 	"math"
-	"os"
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -30,7 +29,7 @@ type Piece struct {
 	data   []byte // contents, when loaded
 	mapped []byte // contents, when mapped, behind before bytes of a page
 	before int64
-	spill  *os.File // contents, when inflated to a temporary file
+	spill  *spill // contents, when inflated to a temporary file
 }
 
 // Fixer changes contents as a linker would have.
@@ -170,7 +169,7 @@ func (p *Piece) Release() {
 	p.unmap()
 	if p.spill != nil {
 		p.in.Disk.Give(p.size)
-		p.spill.Close()
+		p.spill.close()
 		p.spill = nil
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -130,11 +131,66 @@ func TestSpillToFullDisk(t *testing.T) {
 	}
 	defer full.Close()
 	text := bytes.Repeat([]byte("symbols\n"), 1<<17)
-	p := pieceOf(gnuZlibOf(len(text), text), DefaultLimits())
-	if err := p.spillTo(full); err == nil || !strings.Contains(err.Error(), "no space left") {
-		t.Errorf("error %v", err)
+	s := newSpill(pieceOf(gnuZlibOf(len(text), text), DefaultLimits()), full)
+	for range 2 {
+		if err := s.upTo(1); err == nil || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("error %v", err)
+		}
 	}
-	if left, want := p.in.Disk.Left(), p.in.Limits.DiskBytes(p.in.Size); left != want {
-		t.Errorf("budget of %d after the error, want %d", left, want)
+}
+
+// TestSpillAsFarAsAsked: parts before damage can be read, in any order and by several at once. The
+// end is checked with the last byte, or with no bytes after it.
+func TestSpillAsFarAsAsked(t *testing.T) {
+	text := make([]byte, 3<<20)
+	for i := range text {
+		text[i] = byte(i * i >> 12)
+	}
+	good := gnuZlibOf(len(text), text)
+	wrongSum := bytes.Clone(good)
+	wrongSum[len(wrongSum)-1]++
+	lim := DefaultLimits()
+	lim.SpillOver, lim.TempDir = 1<<20, t.TempDir()
+	for _, c := range []struct {
+		name, err string
+		data      []byte
+	}{
+		{"good", "", good},
+		{"cut off", "unexpected EOF", good[:len(good)/2]},
+		{"checksum", "invalid checksum", wrongSum},
+		{"longer", "more than the declared", gnuZlibOf(len(text)-1, text)},
+		{"shorter", "ends after 3145728 of the declared 3145729 bytes", gnuZlibOf(len(text)+1, text)},
+	} {
+		p := pieceOf(c.data, lim)
+		src, err := p.Open()
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		var wg sync.WaitGroup
+		for i := range int64(8) {
+			off := 100_000 * (i * 5 % 8)
+			wg.Go(func() {
+				if b, err := src.Bytes(off, 1000, nil); err != nil || !bytes.Equal(b, text[off:off+1000]) {
+					t.Errorf("%s: part at %d: %v", c.name, off, err)
+				}
+			})
+		}
+		wg.Wait()
+		if ready := src.(Gradual).Ready(); ready > 1<<20 {
+			t.Errorf("%s: %d bytes were inflated, 701000 are needed", c.name, ready)
+		}
+		for range 2 {
+			_, err := src.Bytes(src.Size(), 0, nil)
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("%s: error %v, want %q", c.name, err, c.err)
+			}
+		}
+		if _, err := src.Bytes(0, 1000, nil); err != nil {
+			t.Errorf("%s: before the damage: %v", c.name, err)
+		}
+		p.Release()
+		if left, want := p.in.Disk.Left(), lim.DiskBytes(p.in.Size); left != want {
+			t.Errorf("%s: budget of %d after the release, want %d", c.name, left, want)
+		}
 	}
 }

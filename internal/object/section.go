@@ -59,3 +59,9 @@ type Source interface {
 	// changed. Errors are *bin.Error.
 	Bytes(off, n int64, buf []byte) ([]byte, error)
 }
+
+// Gradual is implemented by Sources whose contents are inflated as far as they are asked for. The
+// error of what is damaged is that of the piece that needs it; that of no bytes at the end needs all.
+type Gradual interface {
+	Ready() int64 // bytes that are inflated
+}

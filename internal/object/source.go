@@ -2,12 +2,11 @@ package object
 
 import (
 	"io"
-	"os"
 )
 
 // Open implements Contents. Stored contents are read from the file with pread, so that they never
 // count as memory; others are inflated, into memory, or, over Limits.SpillOver, into a temporary file
-// that has no name. The Source is valid until Release.
+// that has no name: there as far as they are asked for. The Source is valid until Release.
 func (p *Piece) Open() (Source, error) {
 	switch err := p.check(); {
 	case err != nil:
@@ -28,46 +27,6 @@ func (p *Piece) openHeld() (Source, error) {
 		return nil, err
 	}
 	return &heldSource{p, data}, nil
-}
-
-// openSpilled inflates into a temporary file, or into memory if none can be made.
-func (p *Piece) openSpilled() (Source, error) {
-	p.mu.Lock()
-	if p.spill == nil && p.data == nil {
-		tmp, err := TempFile(p.in.Limits.TempDir)
-		if err != nil {
-			p.mu.Unlock()
-			return p.openHeld()
-		}
-		if err := p.spillTo(tmp); err != nil {
-			tmp.Close()
-			p.mu.Unlock()
-			return nil, err
-		}
-		p.spill = tmp
-	}
-	defer p.mu.Unlock()
-	if p.data != nil {
-		return &heldSource{p, p.data}, nil
-	}
-	return p.fixed(readerSource{p, p.spill, 0})
-}
-
-func (p *Piece) spillTo(tmp *os.File) error {
-	if !p.in.Disk.Take(p.size) {
-		return p.Errorf(0, "%d bytes of contents would exceed the limit of %d bytes in temporary files for a file of %d bytes",
-			p.size, p.in.Limits.DiskBytes(p.in.Size), p.in.Size)
-	}
-	err := p.inflateTo(func(b []byte) error {
-		if _, err := tmp.Write(b); err != nil {
-			return p.Wrap(0, err, "temporary file for %d bytes", p.size)
-		}
-		return nil
-	})
-	if err != nil {
-		p.in.Disk.Give(p.size)
-	}
-	return err
 }
 
 // checkPart returns an error unless n bytes at off are in the contents.

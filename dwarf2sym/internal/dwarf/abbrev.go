@@ -309,6 +309,36 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64) b
 	return ok
 }
 
+// DeclaresSplit reports whether a table has the attribute of skeletons that names the file with their
+// other half, or cannot be read.
+func DeclaresSplit(section []byte) bool {
+	pos := 0
+	next := func() (v uint64) {
+		if pos >= 0 {
+			v, pos = uleb(section, pos)
+		}
+		return v
+	}
+	for pos >= 0 && pos < len(section) {
+		if next() == 0 {
+			continue // the end of a table
+		}
+		if next(); pos < 0 || pos == len(section) {
+			return true
+		}
+		pos++ // DW_CHILDREN_yes or no
+		for at, form := next(), next(); at != 0 || form != 0; at, form = next(), next() {
+			if form == dw.FormImplicitConst {
+				next()
+			}
+			if pos < 0 || at == dw.AtDwoName || at == dw.AtGNUDwoName {
+				return true
+			}
+		}
+	}
+	return pos < 0
+}
+
 // AbbrevCache keeps the last tables, as units of one producer often share one.
 type AbbrevCache struct {
 	All bool // as in Abbrevs

@@ -1,0 +1,226 @@
+package dwarf2sym
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/object"
+)
+
+// unitHeader is the header of a unit.
+type unitHeader struct {
+	dwarf.Header
+	split bool // a skeleton whose other half is read in its place
+}
+
+// unitList is the units of .debug_info in order of their offset, which are found from header to
+// header. A header that cannot be read costs its unit; a length that leaves the section ends
+// the list.
+type unitList struct {
+	units    []unitHeader
+	off, end uint64 // where the next header is, and where there are no more
+	buf      []byte
+	problems problemList
+
+	batched int    // units that are in batches
+	batch   uint64 // bytes of .debug_info that a worker reads at once; 0: batchSize
+
+	// While workers read units, those that follow are still unknown if gradual is set, and mu is
+	// for the fields before.
+	gradual bool
+	mu      sync.Mutex
+}
+
+// readUnitHeaders finds all units.
+func (d *debugData) readUnitHeaders() problemList { return d.walkUnits(0, uint64(d.Info.Size())) }
+
+// walkUnits is like readUnitHeaders, for the bytes from off up to end.
+func (d *debugData) walkUnits(off, end uint64) problemList {
+	d.startWalk(off, end)
+	for d.nextUnit() {
+	}
+	return d.unitList.problems
+}
+
+func (d *debugData) startWalk(off, end uint64) {
+	l := &d.unitList
+	l.units, l.off, l.end, l.problems = l.units[:0], off, end, problemList{}
+}
+
+// nextUnit finds another unit. It returns false if there is none.
+func (d *debugData) nextUnit() bool {
+	l := &d.unitList
+	for l.off < l.end {
+		at := l.off
+		b, err := d.Info.Bytes(int64(at), int64(min(dwarf.MaxHeader, l.end-at)), l.buf)
+		if err != nil {
+			l.problems.add(at, fmt.Sprintf("units from %#x on", at), err)
+			l.off = l.end
+			return false
+		}
+		l.buf = b
+		l.problems.next()
+		h, _, err := d.ParseHeader(b, at, l.end, l.problems.full)
+		switch {
+		case err == dwarf.ErrBadHeader:
+			l.problems.add(at, "", nil) // counts it
+		case err != nil:
+			l.problems.add(at, fmt.Sprintf("unit at %#x", at), err)
+		}
+		if l.off += h.Size; h.Size == 0 {
+			l.off = l.end
+		}
+		if err == nil {
+			l.units = append(l.units, unitHeader{Header: h})
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether there is a unit with an index.
+func (d *debugData) has(index int) bool {
+	for len(d.units) <= index {
+		if !d.nextUnit() {
+			return false
+		}
+	}
+	return true
+}
+
+// allUnits returns the units.
+func (d *debugData) allUnits() []unitHeader {
+	if d.gradual {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for d.nextUnit() {
+		}
+	}
+	return d.units
+}
+
+// unitAt returns the index and the header of the unit that holds offset off of .debug_info.
+func (d *debugData) unitAt(off uint64) (int, *dwarf.Header, bool) {
+	if d.gradual {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for d.off <= off && d.nextUnit() {
+		}
+	}
+	i := sort.Search(len(d.units), func(i int) bool { return d.units[i].Off > off }) - 1
+	if i < 0 || off >= d.units[i].Off+d.units[i].Size {
+		return 0, nil, false
+	}
+	return i, &d.units[i].Header, true
+}
+
+// batchSize is how much of .debug_info a worker reads at once: what a processor's
+// own cache holds (1 MB took a tenth longer on a kernel). A unit is never
+// divided, so that a larger one makes a larger batch.
+const batchSize = 512 << 10
+
+// batch is units[first:last] of debugData.
+type batch struct{ first, last int }
+
+// nextBatch returns the units that follow those of the last batch.
+func (d *debugData) nextBatch() (b batch, ok bool) {
+	most, first := cmp.Or(d.batch, batchSize), d.batched
+	if !d.has(first) {
+		return b, false
+	}
+	last, start := first+1, d.units[first].Off
+	for d.has(last) && d.units[last].Off+d.units[last].Size-start <= most {
+		last++
+	}
+	d.batched = last
+	return batch{first, last}, true
+}
+
+// batches returns the batches of all units.
+func (d *debugData) batches() (out []batch) {
+	d.batched = 0
+	for b, ok := d.nextBatch(); ok; b, ok = d.nextBatch() {
+		out = append(out, b)
+	}
+	// Large units first: who reads one last is waited for. The others are small, and stay in the
+	// order in which the system reads ahead.
+	size := func(b batch) uint64 {
+		last := d.units[b.last-1]
+		return max(last.Off+last.Size-d.units[b.first].Off, cmp.Or(d.batch, batchSize))
+	}
+	slices.SortStableFunc(out, func(a, b batch) int { return cmp.Compare(size(b), size(a)) })
+	return out
+}
+
+// batchQueue hands batches to workers.
+type batchQueue struct {
+	d     *debugData
+	known []batch // nil if the units are found meanwhile
+	most  int     // that there can be
+}
+
+func (d *debugData) newBatchQueue() *batchQueue {
+	q := &batchQueue{d: d}
+	if !d.gradual {
+		q.known = d.batches()
+		q.most = len(q.known)
+		return q
+	}
+	// Two that follow each other are longer than a batch may be, or they would be one.
+	q.most = 2 + 2*int(uint64(d.Info.Size())/cmp.Or(d.batch, batchSize))
+	return q
+}
+
+// item returns the units of a batch, each time others; none if there are no more.
+func (q *batchQueue) item(i int) []unitHeader {
+	if !q.d.gradual {
+		return q.d.units[q.known[i].first:q.known[i].last]
+	}
+	q.d.mu.Lock()
+	defer q.d.mu.Unlock()
+	b, ok := q.d.nextBatch()
+	if !ok {
+		return nil
+	}
+	return q.d.units[b.first:b.last:b.last] // those that follow may be elsewhere
+}
+
+// readUnitHeaders finds the units of d and those of its supplementary file.
+func (r *reader) readUnitHeaders(d *debugData) {
+	if d.sup != nil {
+		problems := d.sup.readUnitHeaders()
+		r.addProblems(&problems)
+	}
+	if err := whole(d.Info); err != nil {
+		r.problem(problemFile, allFunctions, err)
+		return
+	}
+	problems := d.readUnitHeaders()
+	r.addProblems(&problems)
+}
+
+// readGradually lets workers find the units while they read, if .debug_info is inflated as far as it is
+// asked for: one reads while another inflates what follows. What may be split is not read so: the work
+// that is allowed depends on all of its skeletons.
+func (r *reader) readGradually(d *debugData) {
+	src, ok := d.Info.(object.Gradual)
+	if d.gradual = ok && src.Ready() < d.Info.Size() && d.sup == nil && !dwarf.DeclaresSplit(d.Abbrev); d.gradual {
+		d.startWalk(0, uint64(d.Info.Size()))
+	}
+}
+
+// endGradually reports damage that was found while units were read. As in a section that is read at once,
+// it costs all functions, where one with a wrong checksum could have any.
+func (r *reader) endGradually(d *debugData) {
+	d.gradual = false
+	if err := whole(d.Info); err != nil {
+		r.workers = nil
+		r.problem(problemFile, allFunctions, err)
+		return
+	}
+	r.addProblems(&d.unitList.problems)
+}

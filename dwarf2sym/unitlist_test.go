@@ -1,0 +1,125 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// openSpilling opens a file of which what is inflated to more than a number of bytes is put into
+// temporary files.
+func openSpilling(t *testing.T, image []byte, over int64) *object.File {
+	t.Helper()
+	limits := object.DefaultLimits()
+	limits.SpillOver, limits.TempDir = over, t.TempDir()
+	f, err := objfile.New(bytes.NewReader(image), int64(len(image)), "program", limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// textOf reads a file, and returns its text and what was lost.
+func textOf(t *testing.T, f *object.File, jobs int) (text string, lost []string) {
+	t.Helper()
+	result, err := Read(context.Background(), f, Options{Jobs: jobs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range result.Problems {
+		lost = append(lost, p.Lost+": "+p.Err.Error())
+	}
+	var out bytes.Buffer
+	if err := symfmt.Write(&out, result.Module, symfmt.WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), lost
+}
+
+// TestGradually: units that are found while .debug_info is inflated are those of a section that is
+// inflated before, for any number of workers, and so is what damage costs.
+func TestGradually(t *testing.T) {
+	path, err := goProgram()
+	if err != nil {
+		t.Skip(err)
+	}
+	image, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := gradualData(t, openSpilling(t, image, 1<<16)); !d.gradual || len(d.units) != 0 {
+		t.Errorf("gradual: %t, with %d units before", d.gradual, len(d.units))
+	}
+	whole, err := elf.NewFile(bytes.NewReader(image))
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := whole.Section(".debug_info")
+	damaged := slices.Clone(image)
+	clear(damaged[info.Offset+info.FileSize*3/4:][:64])
+	wrongSum := slices.Clone(image)
+	wrongSum[info.Offset+info.FileSize-1]++
+	for name, image := range map[string][]byte{"good": image, "damaged": damaged, "checksum": wrongSum} {
+		want, lost := textOf(t, openSpilling(t, image, 1<<30), 1)
+		if name != "good" && (len(lost) != 1 || !strings.HasPrefix(lost[0], "all functions: ")) {
+			t.Errorf("%s: lost %q", name, lost)
+		}
+		for _, jobs := range []int{1, 2, 5} {
+			got, now := textOf(t, openSpilling(t, image, 1<<16), jobs)
+			if got != want || !slices.Equal(now, lost) {
+				t.Errorf("%s, jobs %d: other text, or lost %q, want %q", name, jobs, now, lost)
+			}
+		}
+	}
+}
+
+// gradualData opens the debug information of a file as Read does.
+func gradualData(t *testing.T, f *object.File) *debugData {
+	t.Helper()
+	r := &reader{opts: &Options{}, file: f, jobs: 1, code: newCodeMap(f), companions: companionsOf(f)}
+	d := r.openDebugData()
+	if d == nil {
+		t.Fatal(r.problems)
+	}
+	r.readGradually(d)
+	return d
+}
+
+// TestGraduallyOnlyOneHalf: where units may be split, and where all is inflated already, all units
+// are found first.
+func TestGraduallyOnlyOneHalf(t *testing.T) {
+	for _, name := range []string{"split-clang5.elf", "split-gcc4.elf", "compressed-zlib.elf"} {
+		path := filepath.Join(testenv.Root(t), "golden", "input", name)
+		f, err := objfile.Open(path, object.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		d := gradualData(t, f)
+		if d.gradual {
+			t.Errorf("%s: is read gradually", name)
+		}
+		src := gradualSource{d.Info}
+		d.Info = src
+		r := &reader{opts: &Options{}, file: f, jobs: 1}
+		if r.readGradually(d); d.gradual == strings.HasPrefix(name, "split") {
+			t.Errorf("%s, inflated as it is read: gradual is %t", name, d.gradual)
+		}
+	}
+}
+
+// gradualSource says that nothing is inflated yet.
+type gradualSource struct{ object.Source }
+
+func (gradualSource) Ready() int64 { return 0 }
