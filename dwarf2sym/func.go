@@ -1,13 +1,13 @@
 package dwarf2sym
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"unsafe"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -272,29 +272,9 @@ func (w *worker) forgetOrigins() {
 }
 
 // tidy sorts spans and joins those that touch or overlap.
-func tidy(s []dwarf.Span) []dwarf.Span {
-	if len(s) < 2 {
-		return s
-	}
-	sorted := true
-	for i := 1; i < len(s); i++ {
-		if s[i].Lo <= s[i-1].Hi {
-			sorted = false
-			break
-		}
-	}
-	if sorted {
-		return s
-	}
-	slices.SortFunc(s, func(a, b dwarf.Span) int { return cmp.Compare(a.Lo, b.Lo) })
-	n := 0
-	for _, r := range s[1:] {
-		if r.Lo <= s[n].Hi {
-			s[n].Hi = max(s[n].Hi, r.Hi)
-		} else {
-			n++
-			s[n] = r
-		}
-	}
-	return s[:n+1]
+func tidy(s []dwarf.Span) []dwarf.Span { return codeSpans.Join(s) }
+
+var codeSpans = span.Type[dwarf.Span]{
+	Ends: func(s dwarf.Span) (lo, hi uint64) { return s.Lo, s.Hi },
+	Make: func(lo, hi uint64) dwarf.Span { return dwarf.Span{Lo: lo, Hi: hi} },
 }

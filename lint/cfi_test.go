@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/lint/internal/extent"
+	"github.com/symtool/symtool/internal/coderange"
 )
 
 // family lists the findings of one family as "line:col ID: message".
@@ -171,7 +171,7 @@ func TestManyRegisters(t *testing.T) {
 		if n := len(r.CFI.Row); n > 514 {
 			t.Errorf("%d rules in force", n)
 		}
-		if known := r.Result.Coverage.Known; extent.In(known, 0x1000, 1) != 1 || extent.In(known, 0xfff, 1) != 0 {
+		if known := r.Result.Coverage.Known; coderange.In(known, 0x1000, 1) != 1 || coderange.In(known, 0xfff, 1) != 0 {
 			t.Error(".cfa and .ra are not seen")
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/lint/internal/measure"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -108,7 +108,7 @@ func TestCoverageJSON(t *testing.T) {
 func TestKnown(t *testing.T) {
 	c := lintText(t, check.HeadFunc+"STACK CFI INIT 1000 40 .cfa: $rsp 8 +\nSTACK CFI 1010 .ra: .cfa -8 + ^\nSTACK CFI 1020 .cfa: .undef\nSTACK CFI 1030 .cfa: $rsp 8 +\n").Coverage
 	for rva, want := range map[uint64]bool{0xfff: false, 0x1000: false, 0x100f: false, 0x1010: true, 0x101f: true, 0x1020: false, 0x102f: false, 0x1030: true, 0x103f: true, 0x1040: false} {
-		if (extent.In(c.Known, symfmt.RVA(rva), 1) == 1) != want {
+		if (coderange.In(c.Known, symfmt.RVA(rva), 1) == 1) != want {
 			t.Errorf("%x: %v", rva, !want)
 		}
 	}

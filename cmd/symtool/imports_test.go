@@ -24,12 +24,12 @@ const inSymtool = "cmd/symtool/internal/"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle", "internal/dw", "internal/page", "internal/par", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
+	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle", "internal/dw", "internal/page", "internal/par", "internal/span", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
 	2:  {"internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
 	3:  {"symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
-	4:  {"dwarf2sym/internal/varjoin", "walk/show", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "symfmt/symdiff", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
-	5:  {"dwarf2sym", "symfmt/symdiff/report", "internal/upload", "walk/dumpfile", "lint/finding", "lint/internal/extent", "lint/internal/follow"},
-	6:  {"resolve", "lint/internal/facts"},
+	4:  {"dwarf2sym/internal/varjoin", "walk/show", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "symfmt/symcache", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "internal/coderange", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
+	5:  {"dwarf2sym", "symfmt/symdiff", "internal/upload", "walk/dumpfile", "lint/finding", "lint/internal/extent", "lint/internal/follow"},
+	6:  {"resolve", "symfmt/symdiff/report", "lint/internal/facts"},
 	7:  {"resolve/supplier", "lint/internal/check"},
 	8:  {"resolve/remote", "resolve/symserver", "walk", "walk/internal/walktest"},
 	9:  {"walk/compare", "walk/report", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/image", "lint/internal/grammar", "lint/internal/names", "lint/internal/ranges", "lint/internal/references", "lint/internal/stack", "lint/internal/variables"},

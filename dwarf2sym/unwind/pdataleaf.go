@@ -1,7 +1,6 @@
 package unwind
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -25,17 +24,7 @@ func (p *pdataReader) writeLeaves() {
 	}
 	covered := p.covered(p.r.sortBlocks())
 	for _, code := range p.r.in.Code {
-		at := code.Lo
-		i, _ := slices.BinarySearchFunc(covered, at, func(c Range, at uint64) int { return cmp.Compare(c.Hi, at+1) })
-		for ; i < len(covered) && covered[i].Lo < code.Hi; i++ {
-			if at < covered[i].Lo {
-				p.leaves(at, covered[i].Lo)
-			}
-			at = max(at, covered[i].Hi)
-		}
-		if at < code.Hi {
-			p.leaves(at, code.Hi)
-		}
+		ranges.Gaps(code, covered, func(gap Range) { p.leaves(gap.Lo, gap.Hi) })
 	}
 	p.r.sortBlocks()
 }
@@ -50,17 +39,7 @@ func (p *pdataReader) covered(blocks []symfmt.CFIBlock) []Range {
 	for _, e := range p.entries {
 		all = append(all, Range{e.lo, e.hi})
 	}
-	slices.SortFunc(all, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
-	n := 0
-	for _, r := range all {
-		if n > 0 && r.Lo <= all[n-1].Hi {
-			all[n-1].Hi = max(all[n-1].Hi, r.Hi)
-			continue
-		}
-		all[n] = r
-		n++
-	}
-	return all[:n]
+	return ranges.Join(all)
 }
 
 // leaves writes blocks for the leaf functions in a gap. A function ends where padding follows on an

@@ -44,6 +44,7 @@ import (
 	"sort"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -89,6 +90,12 @@ type Input struct {
 
 // Range is code from Lo up to Hi.
 type Range struct{ Lo, Hi uint64 }
+
+// ranges joins Ranges.
+var ranges = span.Type[Range]{
+	Ends: func(r Range) (lo, hi uint64) { return r.Lo, r.Hi },
+	Make: func(lo, hi uint64) Range { return Range{lo, hi} },
+}
 
 // Section is a section's contents, uncompressed and relocated.
 type Section struct {

@@ -30,7 +30,7 @@ func Data(f *object.File) ([]object.Range, error) {
 			bad = err
 		}
 	}
-	return join(append(all, marked(f, marks)...)), bad
+	return object.Ranges.Join(append(all, marked(f, marks)...)), bad
 }
 
 // mark is a mapping symbol.
@@ -73,21 +73,4 @@ func marked(f *object.File, marks []mark) (all []object.Range) {
 		all = append(all, object.Range{Start: m.addr, End: end})
 	}
 	return all
-}
-
-// join sorts ranges, and joins those that touch or overlap.
-func join(all []object.Range) []object.Range {
-	slices.SortFunc(all, func(a, b object.Range) int { return cmp.Compare(a.Start, b.Start) })
-	n := 0
-	for _, r := range all {
-		switch {
-		case r.Start >= r.End:
-		case n > 0 && r.Start <= all[n-1].End:
-			all[n-1].End = max(all[n-1].End, r.End)
-		default:
-			all[n] = r
-			n++
-		}
-	}
-	return all[:n]
 }

@@ -32,6 +32,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -149,6 +150,12 @@ type Link struct {
 // Range is [Start, End), in addresses of the file.
 type Range struct{ Start, End uint64 }
 
+// Ranges joins Ranges.
+var Ranges = span.Type[Range]{
+	Ends: func(r Range) (start, end uint64) { return r.Start, r.End },
+	Make: func(start, end uint64) Range { return Range{start, end} },
+}
+
 // ModuleID writes an id as Breakpad does for ELF: its first 16
 // bytes as a GUID, whose first three fields are numbers in the file's byte
 // order, and age 0. Short ids are filled up with zeros (Breakpad,
@@ -206,7 +213,7 @@ func (f *File) HasCode() bool {
 // the segments. Sections come first because a segment also covers headers and read-only
 // data between them. The ranges are sorted and do not touch; they must not be changed.
 func (f *File) ExecRanges() []Range {
-	f.execOnce.Do(func() { f.exec = merge(f.CodeRanges()) })
+	f.execOnce.Do(func() { f.exec = Ranges.Join(f.CodeRanges()) })
 	return f.exec
 }
 
@@ -237,18 +244,6 @@ func codeOf(sections []*Section) []Range {
 			// Truncated at the end of the address space.
 			out = append(out, Range{s.Addr, s.Addr + min(s.MemSize, math.MaxUint64-s.Addr)})
 		}
-	}
-	return out
-}
-
-// merge joins ranges that touch; they are sorted and not empty.
-func merge(in []Range) (out []Range) {
-	for _, r := range in {
-		if n := len(out); n > 0 && r.Start <= out[n-1].End {
-			out[n-1].End = max(out[n-1].End, r.End)
-			continue
-		}
-		out = append(out, r)
 	}
 	return out
 }

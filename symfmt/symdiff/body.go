@@ -69,7 +69,8 @@ func (b *body) inline(in *symfmt.Inline, names fileHash, origin hash) {
 	b.inlines = append(b.inlines, inlineItem{names.base, origin, h, in.CallLine, in.Depth})
 }
 
-// joinRanges sorts ranges and joins those that touch.
+// joinRanges sorts ranges and joins each with one that begins where it ends. Empty ranges and
+// overlaps stay: they are what a record says.
 func joinRanges(rs []symfmt.Range) []symfmt.Range {
 	byRVA := func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(rs, byRVA) {

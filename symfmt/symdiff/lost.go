@@ -1,10 +1,9 @@
 package symdiff
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
+	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -51,7 +50,7 @@ func (r *Result) left(taken []symfmt.Range, rva symfmt.RVA, size uint64) bool {
 	if closed := r.where.closed(rva); closed > 0 && closed >= size/2 {
 		return false
 	}
-	return within(taken, r.where.of(rva), size) < (size+1)/2
+	return coderange.In(taken, r.where.of(rva), size) < (size+1)/2
 }
 
 // code returns the code in functions, by address, without overlaps.
@@ -65,41 +64,5 @@ func (o *Outline) code() []symfmt.Range {
 		}
 		out = append(out, symfmt.Range{RVA: f.RVA, Size: size})
 	}
-	return union(out)
-}
-
-// union sorts ranges and joins those that touch or overlap.
-func union(ranges []symfmt.Range) []symfmt.Range {
-	slices.SortFunc(ranges, func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) })
-	out := ranges[:0]
-	for _, r := range ranges {
-		if n := len(out); n > 0 {
-			last := &out[n-1]
-			if gap := uint64(r.RVA - last.RVA); gap <= last.Size {
-				last.Size = max(last.Size, gap+r.Size)
-				continue
-			}
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// within returns how many bytes of a piece of code are in ranges.
-func within(ranges []symfmt.Range, rva symfmt.RVA, size uint64) (n uint64) {
-	stop := rva + symfmt.RVA(size)
-	if stop < rva {
-		stop = math.MaxUint64
-	}
-	i, _ := slices.BinarySearchFunc(ranges, rva, func(r symfmt.Range, rva symfmt.RVA) int {
-		if r.RVA+symfmt.RVA(r.Size) <= rva {
-			return -1
-		}
-		return 1
-	})
-	for ; i < len(ranges) && ranges[i].RVA < stop; i++ {
-		start, end := max(ranges[i].RVA, rva), min(ranges[i].RVA+symfmt.RVA(ranges[i].Size), stop)
-		n += uint64(end - start)
-	}
-	return n
+	return coderange.Join(out)
 }

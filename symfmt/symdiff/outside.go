@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -268,7 +269,7 @@ func inFuncs(o *Outline) []bool {
 	in := make([]bool, len(o.Wins))
 	code := o.code()
 	for i, w := range o.Wins {
-		in[i] = within(code, w.RVA, 1) > 0
+		in[i] = coderange.In(code, w.RVA, 1) > 0
 	}
 	return in
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -129,7 +130,7 @@ func (o *Outline) symbols() []symfmt.Range {
 			out = append(out, symfmt.Range{RVA: rva, Size: 1})
 		}
 	}
-	return union(out)
+	return coderange.Join(out)
 }
 
 // publicKeys returns the unmatched PUBLICs by key and address.

@@ -30,7 +30,9 @@ func checkCodeNamed(p *check.Pass, b *image.Image) {
 	padding := execcode.PaddingOf(b.File)
 	for _, part := range b.Parts() {
 		if part.Kind != execcode.Linkage {
-			reportUnnamed(p, b, &part, gaps(part.Range, named), padding)
+			var left []object.Range
+			object.Ranges.Gaps(part.Range, named, func(r object.Range) { left = append(left, r) })
+			reportUnnamed(p, b, &part, left, padding)
 		}
 	}
 }
@@ -54,36 +56,7 @@ func namedRanges(f *facts.Facts, b *image.Image) []object.Range {
 		}
 		all = append(all, object.Range{Start: b.Addr(pub.RVA), End: end})
 	}
-	slices.SortFunc(all, func(x, y object.Range) int { return cmp.Compare(x.Start, y.Start) })
-	n := 0
-	for _, r := range all {
-		if n > 0 && r.Start <= all[n-1].End {
-			all[n-1].End = max(all[n-1].End, r.End)
-			continue
-		}
-		all[n] = r
-		n++
-	}
-	return all[:n]
-}
-
-// gaps returns the parts of a range outside others, which are in ascending order.
-func gaps(whole object.Range, others []object.Range) (left []object.Range) {
-	at := whole.Start
-	first, _ := slices.BinarySearchFunc(others, whole.Start, func(r object.Range, at uint64) int { return cmp.Compare(r.End, at) })
-	for _, r := range others[first:] {
-		if r.Start >= whole.End {
-			break
-		}
-		if r.Start > at {
-			left = append(left, object.Range{Start: at, End: r.Start})
-		}
-		at = max(at, r.End)
-	}
-	if at < whole.End {
-		left = append(left, object.Range{Start: at, End: whole.End})
-	}
-	return left
+	return object.Ranges.Join(all)
 }
 
 // reportUnnamed reports a part's code without a name, excluding its padding.

@@ -2,9 +2,10 @@
 package extent
 
 import (
-	"cmp"
-	"slices"
+	"math"
+	"math/bits"
 
+	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -21,6 +22,23 @@ func Of(rva symfmt.RVA, size uint64) coverage.Extent {
 // Between returns the extent of the addresses from one up to another.
 func Between(from, to symfmt.RVA) coverage.Extent { return coverage.Extent{RVA: from, End: to} }
 
+var extents = span.Type[coverage.Extent]{
+	Ends: func(e coverage.Extent) (start, end uint64) { return uint64(e.RVA), uint64(e.End) },
+	Make: func(start, end uint64) coverage.Extent { return Between(symfmt.RVA(start), symfmt.RVA(end)) },
+}
+
+// Join sorts list and joins extents that touch or overlap. It reuses the memory of list.
+func Join(list []coverage.Extent) []coverage.Extent { return extents.Join(list) }
+
+// Missing calls fn for the pieces of e that are not in list, which is sorted and joined.
+func Missing(e coverage.Extent, list []coverage.Extent, fn func(coverage.Extent)) {
+	extents.Gaps(e, list, fn)
+}
+
+// EndsBehind returns the index of the first extent in list, which is in ascending order, that ends
+// after rva.
+func EndsBehind(list []coverage.Extent, rva symfmt.RVA) int { return extents.After(list, uint64(rva)) }
+
 // Append appends e to list, joining it with the last extent if they touch.
 func Append(list []coverage.Extent, e coverage.Extent) []coverage.Extent {
 	if n := len(list); n > 0 && e.RVA >= list[n-1].RVA && e.RVA <= list[n-1].End {
@@ -33,38 +51,11 @@ func Append(list []coverage.Extent, e coverage.Extent) []coverage.Extent {
 	return append(list, e)
 }
 
-// Join sorts list and joins extents that touch or overlap. It reuses the memory of list.
-func Join(list []coverage.Extent) []coverage.Extent {
-	slices.SortFunc(list, func(a, b coverage.Extent) int { return cmp.Compare(a.RVA, b.RVA) })
-	out := list[:0]
-	for _, e := range list {
-		out = Append(out, e)
+// Sum adds two sizes, saturating: damaged files contain functions of 2^63 bytes.
+func Sum(a, b uint64) uint64 {
+	n, carry := bits.Add64(a, b, 0)
+	if carry != 0 {
+		return math.MaxUint64
 	}
-	return out
-}
-
-// Missing calls fn for the pieces of e that are not in list, which is sorted and joined.
-func Missing(e coverage.Extent, list []coverage.Extent, fn func(coverage.Extent)) {
-	at := e.RVA
-	for i := EndsBehind(list, at); i < len(list) && list[i].RVA < e.End; i++ {
-		if list[i].RVA > at {
-			fn(coverage.Extent{RVA: at, End: list[i].RVA})
-		}
-		at = max(at, list[i].End)
-	}
-	if at < e.End {
-		fn(coverage.Extent{RVA: at, End: e.End})
-	}
-}
-
-// EndsBehind returns the index of the first extent in list, which is in ascending order, that ends
-// after rva.
-func EndsBehind(list []coverage.Extent, rva symfmt.RVA) int {
-	i, _ := slices.BinarySearchFunc(list, rva, func(e coverage.Extent, rva symfmt.RVA) int {
-		if e.End <= rva {
-			return -1
-		}
-		return 1
-	})
-	return i
+	return n
 }

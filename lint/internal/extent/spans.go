@@ -9,12 +9,12 @@ import (
 // Spans are sorted ranges of addresses that do not touch. Consecutive ranges
 // added in order, each starting where the previous one ends, form one span.
 type Spans struct {
-	list   []span
+	list   []run
 	Forgot bool // part of what was added is no longer in the list
 }
 
-// span is [from, to], where to is the last address: an end after 2^64-1 would not fit.
-type span struct{ from, to symfmt.RVA }
+// run is [from, to], where to is the last address: an end after 2^64-1 would not fit.
+type run struct{ from, to symfmt.RVA }
 
 // maxSpans is how many spans are remembered. Above it the lowest span is
 // forgotten: an overlap with it will be missed, but none is invented. Compilers
@@ -35,18 +35,18 @@ func (s *Spans) Add(rva symfmt.RVA, size uint64) (again uint64) {
 			if rva-1 == top.to {
 				top.to = last
 			} else {
-				s.append(span{rva, last})
+				s.append(run{rva, last})
 			}
 			return 0
 		}
 	} else {
-		s.append(span{rva, last})
+		s.append(run{rva, last})
 		return 0
 	}
-	return s.insert(span{rva, last})
+	return s.insert(run{rva, last})
 }
 
-func (s *Spans) append(x span) {
+func (s *Spans) append(x run) {
 	if len(s.list) >= maxSpans {
 		s.list, s.Forgot = slices.Delete(s.list, 0, maxSpans/2), true
 	}
@@ -54,7 +54,7 @@ func (s *Spans) append(x span) {
 }
 
 // insert adds a span that does not come after all others.
-func (s *Spans) insert(x span) (again uint64) {
+func (s *Spans) insert(x run) (again uint64) {
 	// list[i:j] are the spans that x overlaps or touches.
 	i := s.search(max(x.from, 1) - 1)
 	j := i

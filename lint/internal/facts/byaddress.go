@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/symtool/symtool/lint/internal/extent"
+	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -56,7 +56,7 @@ func (f *Facts) Covered() []symfmt.Range {
 			}
 		}
 	}
-	return extent.Merge(all)
+	return coderange.Join(all)
 }
 
 // usesWin reports whether readers use STACK WIN records for the CPU.

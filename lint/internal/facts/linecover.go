@@ -1,9 +1,7 @@
 package facts
 
 import (
-	"cmp"
-	"slices"
-
+	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -55,7 +53,7 @@ func (c *lineCover) keep() {
 	}
 	c.before = append(c.before, c.run)
 	if len(c.before) > c.room {
-		c.before = mergeSpans(c.before)
+		c.before = lineSpans.Join(c.before)
 		c.room = max(minRoom, 2*len(c.before))
 	}
 }
@@ -66,26 +64,14 @@ const minRoom = 1 << 12
 // end returns the number of bytes covered.
 func (c *lineCover) end() (n uint64) {
 	c.keep()
-	c.before = mergeSpans(c.before)
+	c.before = lineSpans.Join(c.before)
 	for _, s := range c.before {
 		n += s.end - s.start
 	}
 	return n
 }
 
-// mergeSpans sorts ranges and joins those that touch or overlap.
-func mergeSpans(spans []lineSpan) []lineSpan {
-	byStart := func(a, b lineSpan) int { return cmp.Compare(a.start, b.start) }
-	if !slices.IsSortedFunc(spans, byStart) {
-		slices.SortFunc(spans, byStart)
-	}
-	out := spans[:0]
-	for _, s := range spans {
-		if n := len(out); n > 0 && s.start <= out[n-1].end {
-			out[n-1].end = max(out[n-1].end, s.end)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
+var lineSpans = span.Type[lineSpan]{
+	Ends: func(s lineSpan) (start, end uint64) { return s.start, s.end },
+	Make: func(start, end uint64) lineSpan { return lineSpan{start, end} },
 }

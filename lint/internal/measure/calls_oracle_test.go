@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/lint/internal/image"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -62,7 +62,7 @@ func callsOf(t *testing.T, text []byte, f *object.File) (p *check.Pass, sites ma
 		last = site
 		sites[site] = true
 		n++
-		if extent.In(c.Known, b.RVA(site), 1) == 1 {
+		if coderange.In(c.Known, b.RVA(site), 1) == 1 {
 			covered++
 		}
 	})

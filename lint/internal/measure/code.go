@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
@@ -124,7 +125,7 @@ func (m *codeMeasure) records() {
 		e := m.public(pub.RVA)
 		all = append(all, symfmt.Range{RVA: e.RVA, Size: e.Size()})
 	}
-	for _, r := range extent.Merge(all) {
+	for _, r := range coderange.Join(all) {
 		m.whole(extent.Of(r.RVA, r.Size))
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
-	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/lint/internal/facts"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -26,7 +26,7 @@ func Measure(p *check.Pass, unreadable bool) *coverage.Coverage {
 		countFunction(c, fn)
 	}
 	for _, pub := range p.Publics.All {
-		add(&c.Public, extent.In(c.Known, pub.RVA, 1), 1)
+		add(&c.Public, coderange.In(c.Known, pub.RVA, 1), 1)
 	}
 	if !unreadable {
 		measureCode(p, c)
@@ -46,7 +46,7 @@ func Measure(p *check.Pass, unreadable bool) *coverage.Coverage {
 func measureCode(p *check.Pass, c *coverage.Coverage) {
 	for _, s := range p.Startup {
 		if s.Size > 0 {
-			add(&c.Startup, extent.In(c.Known, s.RVA, 1), 1)
+			add(&c.Startup, coderange.In(c.Known, s.RVA, 1), 1)
 		}
 	}
 	m := codeShare(p, c.Known, func(g *coverage.Gap) {
@@ -67,9 +67,9 @@ func Gaps(p *check.Pass, known []symfmt.Range, found func(*coverage.Gap)) { code
 
 // countFunction adds a FUNC to the counts.
 func countFunction(c *coverage.Coverage, fn *facts.Func) {
-	covered := extent.In(c.Known, fn.RVA, fn.Size)
+	covered := coderange.In(c.Known, fn.RVA, fn.Size)
 	add(&c.Code, covered, fn.Size)
-	add(&c.Entries, extent.In(c.Known, fn.RVA, 1), 1)
+	add(&c.Entries, coderange.In(c.Known, fn.RVA, 1), 1)
 	add(&c.Lines, fn.Covered, fn.Size)
 	add(&c.WithLines, min(uint64(fn.Lines), 1), 1)
 	lines := uint64(fn.Lines)

@@ -1,17 +1,18 @@
-package extent
+// Package coderange joins pieces of code that have a size, and counts what is in them. A piece may reach
+// up to the last address.
+package coderange
 
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Merge sorts ranges and joins those that overlap or touch. It reuses the
+// Join sorts ranges and joins those that overlap or touch. It reuses the
 // memory of all.
-func Merge(all []symfmt.Range) []symfmt.Range {
+func Join(all []symfmt.Range) []symfmt.Range {
 	all = slices.DeleteFunc(all, func(r symfmt.Range) bool { return r.Size == 0 })
 	byRVA := func(a, b symfmt.Range) int { return cmp.Compare(a.RVA, b.RVA) }
 	if !slices.IsSortedFunc(all, byRVA) {
@@ -20,7 +21,8 @@ func Merge(all []symfmt.Range) []symfmt.Range {
 	out := all[:0]
 	for _, r := range all {
 		if n := len(out); n > 0 && uint64(r.RVA-out[n-1].RVA) <= out[n-1].Size {
-			out[n-1].Size = max(out[n-1].Size, Sum(uint64(r.RVA-out[n-1].RVA), r.Size))
+			gap := uint64(r.RVA - out[n-1].RVA)
+			out[n-1].Size = max(out[n-1].Size, gap+min(r.Size, math.MaxUint64-gap))
 			continue
 		}
 		out = append(out, r)
@@ -28,7 +30,7 @@ func Merge(all []symfmt.Range) []symfmt.Range {
 	return out
 }
 
-// In returns the number of bytes of [rva, rva+size) in ranges that Merge returned.
+// In returns the number of bytes of [rva, rva+size) in ranges that Join returned.
 func In(rs []symfmt.Range, rva symfmt.RVA, size uint64) (n uint64) {
 	i, found := slices.BinarySearchFunc(rs, rva, func(r symfmt.Range, rva symfmt.RVA) int { return cmp.Compare(r.RVA, rva) })
 	if !found && i > 0 {
@@ -38,15 +40,6 @@ func In(rs []symfmt.Range, rva symfmt.RVA, size uint64) (n uint64) {
 	}
 	for ; i < len(rs) && uint64(rs[i].RVA-rva) < size; i++ {
 		n += min(rs[i].Size, size-uint64(rs[i].RVA-rva))
-	}
-	return n
-}
-
-// Sum adds two sizes, saturating: damaged files contain functions of 2^63 bytes.
-func Sum(a, b uint64) uint64 {
-	n, carry := bits.Add64(a, b, 0)
-	if carry != 0 {
-		return math.MaxUint64
 	}
 	return n
 }

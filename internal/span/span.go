@@ -1,0 +1,81 @@
+// Package span joins ranges of addresses, finds the gaps between them, and counts what is in them.
+package span
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Type describes ranges of a type: each is [start, end). One that passes the last address ends there.
+type Type[R any] struct {
+	Ends func(r R) (start, end uint64)
+	Make func(start, end uint64) R
+}
+
+// Join sorts list by start, joins ranges that touch or overlap, and leaves out empty ones. It reuses
+// the memory of list.
+func (t Type[R]) Join(list []R) []R {
+	byStart := func(a, b R) int {
+		x, _ := t.Ends(a)
+		y, _ := t.Ends(b)
+		return cmp.Compare(x, y)
+	}
+	if !slices.IsSortedFunc(list, byStart) {
+		slices.SortFunc(list, byStart)
+	}
+	out := list[:0]
+	var from, to uint64 // of the last of out
+	for _, r := range list {
+		switch start, end := t.Ends(r); {
+		case start >= end:
+		case len(out) == 0 || start > to:
+			out = append(out, r)
+			from, to = start, end
+		case end > to:
+			to = end
+			out[len(out)-1] = t.Make(from, to)
+		}
+	}
+	return out
+}
+
+// After returns the index of the first range of list that ends after addr. list is what Join
+// returned.
+func (t Type[R]) After(list []R, addr uint64) int {
+	i, _ := slices.BinarySearchFunc(list, addr, func(r R, addr uint64) int {
+		if _, end := t.Ends(r); end <= addr {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// Gaps calls fn for the parts of whole that are not in list, which is what Join returned.
+func (t Type[R]) Gaps(whole R, list []R, fn func(R)) {
+	at, stop := t.Ends(whole)
+	for _, r := range list[t.After(list, at):] {
+		start, end := t.Ends(r)
+		if start >= stop {
+			break
+		}
+		if start > at {
+			fn(t.Make(at, start))
+		}
+		at = end
+	}
+	if at < stop {
+		fn(t.Make(at, stop))
+	}
+}
+
+// In returns how many bytes of whole are in list, which is what Join returned.
+func (t Type[R]) In(whole R, list []R) uint64 {
+	start, end := t.Ends(whole)
+	n := end - min(start, end)
+	t.Gaps(whole, list, func(gap R) {
+		from, to := t.Ends(gap)
+		n -= to - from
+	})
+	return n
+}
