@@ -1,9 +1,11 @@
 // Package demangle prints mangled names as they are in the source: C++ (Itanium ABI,
-// section 5.1) and Rust, legacy and v0 (RFC 2603). Its only function is Append.
+// section 5.1, and Microsoft's scheme) and Rust, legacy and v0 (RFC 2603). Its only function
+// is Append.
 //
-// A decoder (cpp.go) reads C++ into nodes (cppnode.go) and prints them (cppprint.go). What
-// it does not know, such as a vendor's operators, is left to a library: library.go decides
-// which names are cheap enough for that. rustlegacy.go and rustname.go read Rust.
+// A decoder (cpp.go) reads names of the Itanium ABI into nodes (cppnode.go) and prints them
+// (cppprint.go). What it does not know, such as a vendor's operators, is left to a library:
+// library.go decides which names are cheap enough for that. Another (msvc.go) does the same
+// for Microsoft's names; both read with scan.go. rustlegacy.go and rustname.go read Rust.
 package demangle
 
 import (
@@ -46,6 +48,8 @@ func lengthAllowed(name string) int { return min(leastGrown+growth*len(name), ma
 // Append appends the source form of a mangled name to dst.
 //
 //   - C++ is printed as c++filt does, clone suffixes as "f(int) [clone .cold]";
+//   - names of Microsoft's scheme, which begin with a question mark, are printed as PDBs have
+//     names with the arguments behind them: ns::C<T>::f(int, char const*) const;
 //   - Rust is printed without the hash that distinguishes crates and instances, and
 //     without LLVM's suffix;
 //   - _GLOBAL__I_x is "global constructors keyed to x".
@@ -55,7 +59,7 @@ func lengthAllowed(name string) int { return min(leastGrown+growth*len(name), ma
 // length of the name allows, ErrCostly. Identifiers are copied: control characters in
 // the name are in the result.
 func Append(dst []byte, name string) ([]byte, error) {
-	if len(name) < 4 || len(name) > maxMangled || name[0] != '_' && name[0] != '.' {
+	if len(name) < 4 || len(name) > maxMangled || name[0] != '_' && name[0] != '.' && name[0] != '?' {
 		return dst, ErrNotMangled
 	}
 	out, err := appendAny(dst, name)
@@ -67,6 +71,8 @@ func Append(dst []byte, name string) ([]byte, error) {
 
 func appendAny(dst []byte, name string) ([]byte, error) {
 	switch {
+	case name[0] == '?':
+		return appendMSVC(dst, name, msRecord)
 	case name[1] == 'Z' || name[1] == 'R':
 		return appendMangled(dst, name)
 	case name[0] == '.' && name[1] == '_':

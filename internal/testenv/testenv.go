@@ -283,6 +283,7 @@ var packages = map[string]string{
 	"llvm-readelf-22":    "llvm-22",
 	"llvm-readobj-22":    "llvm-22",
 	"llvm-symbolizer-22": "llvm-22",
+	"llvm-undname-22":    "llvm-22",
 	"obj2yaml-22":        "llvm-22",
 
 	"cc":              "gcc",

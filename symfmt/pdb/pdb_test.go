@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -67,6 +68,36 @@ func TestGolden(t *testing.T) {
 		testenv.Golden(t).Assert(t, strings.TrimSuffix(name, ".pdb.gz")+".sym", texts[0].Bytes())
 		if !bytes.Equal(texts[0].Bytes(), texts[1].Bytes()) {
 			t.Errorf("%s: 4 workers write something else than one", name)
+		}
+	}
+}
+
+// RawNames gives functions and public symbols the names that the linker has.
+func TestRawNames(t *testing.T) {
+	data := unpack(t, testenv.Input(t, "pdb-x64.pdb.gz"))
+	plain := read(t, data, "x.pdb", 1).Module
+	result, err := Read(context.Background(), bytes.NewReader(data), int64(len(data)), Options{File: "x.pdb", RawNames: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decorated := 0
+	for i, f := range result.Module.Funcs {
+		out, err := demangle.Append(nil, f.Name)
+		if err != nil {
+			continue
+		}
+		decorated++
+		// clang's records and its symbols call the same destructor by two names.
+		if got, want := string(out), plain.Funcs[i].Name; got != want && !strings.Contains(got, "destructor'") && !strings.Contains(got, "Ring<4,int>::Ring") && !strings.Contains(got, "__int64") {
+			t.Errorf("%s: %s, want %s", f.Name, got, want)
+		}
+	}
+	if decorated < 20 {
+		t.Errorf("%d decorated names", decorated)
+	}
+	for i, p := range result.Module.Publics {
+		if name, _ := undecorate(p.Name, false); name != plain.Publics[i].Name {
+			t.Errorf("%s, and %s", p.Name, plain.Publics[i].Name)
 		}
 	}
 }
@@ -223,7 +254,7 @@ func FuzzPDB(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { exercise(data) })
 }
 
-// Names of types are as in C++, pointers to functions among them.
+// Names of functions in C lose what linkers need, and say how many bytes of arguments there are.
 func TestUndecorate(t *testing.T) {
 	for _, c := range []struct {
 		name, plain string
@@ -232,6 +263,8 @@ func TestUndecorate(t *testing.T) {
 	}{
 		{"_f", "f", true, 0}, {"_f@12", "f", true, 12}, {"@f@12", "f", true, 4}, {"@f@4", "f", true, 0}, {"?f@@YAXXZ", "?f@@YAXXZ", true, 0},
 		{"__chkstk", "_chkstk", true, 0}, {"__chkstk", "__chkstk", false, 0}, {"_f@12", "_f@12", false, 0},
+		{"f@@24", "f", true, 0}, {"f@@24", "f", false, 0}, {"_f@@x", "f@@x", true, 0}, {"@@8", "@@8", false, 0}, {"_", "_", true, 0},
+		{"?f@@YGXH@Z@4", "?f@@YGXH@Z@4", true, 0},
 	} {
 		if plain, params := undecorate(c.name, c.x86); plain != c.plain || params != c.params {
 			t.Errorf("%s: %s, %d", c.name, plain, params)

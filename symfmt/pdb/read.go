@@ -17,7 +17,8 @@
 //   - Lines of inlined code are those of the innermost function. Line numbers that mean "step over
 //     this" to a debugger (0xf00f00, 0xfeefee) are left out.
 //   - What lies in an inlined call but outside of its caller's code is cut off.
-//   - PUBLIC is written where no FUNC covers the address, with the decorated name.
+//   - PUBLIC is written where no FUNC covers the address, with the name that its decorated one stands
+//     for, as FUNC would have it.
 //   - The id is the GUID and the age of the debug information, as CodeView entries have it: tools that
 //     add to the file later raise the other age.
 //   - What is bounded by the file's size: streams, modules together, names, rows of lines.
@@ -48,6 +49,7 @@ type Options struct {
 	File      string // path, for messages and for MODULE's name
 	Jobs      int    // workers; 0 or less: as many as GOMAXPROCS
 	NoInlines bool
+	RawNames  bool // FUNC and PUBLIC have decorated names, where public symbols do
 }
 
 // ID returns the id that MODULE has for a PDB.
@@ -83,7 +85,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	if err := cmp.Or(d.readNames(), d.readSections()); err != nil {
 		return nil, err
 	}
-	m := &merger{d: d, o: &o, files: map[uint32]symfmt.FileID{}, origins: map[string]symfmt.OriginID{}}
+	m := &merger{d: d, o: &o, files: map[uint32]symfmt.FileID{}, origins: map[string]symfmt.OriginID{}, plain: map[int]string{}}
 	m.out = symfmt.Module{OS: "windows", Arch: machines[d.machine], ID: d.id(), Name: filepath.Base(o.File)}
 	if m.out.Arch == "" {
 		m.out.Arch = "unknown"
@@ -121,6 +123,7 @@ type merger struct {
 	types, ids *typeTable
 	files      map[uint32]symfmt.FileID // by the name's offset
 	origins    map[string]symfmt.OriginID
+	plain      map[int]string // the names of functions that have decorated ones, by index
 	body       symfmt.BodyBuilder
 	arena      symfmt.Arena
 	out        symfmt.Module
@@ -297,36 +300,66 @@ func (m *merger) publics() error {
 	return nil
 }
 
-func (m *merger) public(rva symfmt.RVA, name string) {
-	name, params := undecorate(name, m.out.Arch == "x86")
+func (m *merger) public(rva symfmt.RVA, raw string) {
+	name, params := undecorate(raw, m.out.Arch == "x86")
 	i, found := slices.BinarySearchFunc(m.out.Funcs, rva, func(f symfmt.Func, rva symfmt.RVA) int { return cmp.Compare(f.RVA, rva) })
 	switch {
 	case found:
 		m.out.Funcs[i].ParamSize = max(m.out.Funcs[i].ParamSize, params)
+		if m.o.RawNames {
+			m.decorate(i, raw)
+		}
 		return
 	case i > 0 && rva < m.out.Funcs[i-1].RVA+symfmt.RVA(m.out.Funcs[i-1].Size), name == "":
 		return
 	}
-	if plain, err := demangle.Append(nil, name); err == nil {
+	if m.o.RawNames {
+		name = raw
+	} else if plain, err := demangle.Append(nil, name); err == nil {
 		name = string(plain)
 	}
 	m.out.Publics = append(m.out.Publics, symfmt.Public{RVA: rva, Name: name, ParamSize: params})
 }
 
-// undecorate leaves out what 32-bit x86 puts around the names of C functions: _f of cdecl, _f@8 of
-// stdcall, with the bytes of arguments, and @f@8 of fastcall, whose first 8 are in registers.
+// decorate gives a function the decorated name of a public symbol: of those at its address the one
+// that stands for the name it has, or else the first.
+func (m *merger) decorate(i int, raw string) {
+	f := &m.out.Funcs[i]
+	name, again := m.plain[i]
+	if !again {
+		m.plain[i] = f.Name
+	} else if plain, err := demangle.Append(nil, raw); err != nil || string(plain) != name {
+		return
+	}
+	f.Name = raw
+}
+
+// undecorate leaves out what is put around the names of C functions, and returns how many bytes of
+// arguments they have on the stack: _f of cdecl, _f@8 of stdcall, and @f@8 of fastcall, whose first 8
+// are in registers, on 32-bit x86; f@@8 of vectorcall there and on x86-64, which does not say how many
+// are in registers.
 func undecorate(name string, x86 bool) (plain string, params uint64) {
-	if !x86 || len(name) < 2 || name[0] != '_' && name[0] != '@' {
+	if len(name) < 2 || name[0] == '?' {
 		return name, 0
 	}
-	plain = name[1:]
-	if i := strings.LastIndexByte(plain, '@'); i > 0 {
-		if n, err := strconv.ParseUint(plain[i+1:], 10, 16); err == nil {
-			if name[0] == '@' {
-				n -= min(n, 8)
-			}
-			return plain[:i], n
+	plain, n, sized := cutSize(name)
+	switch {
+	case sized && strings.HasSuffix(plain, "@") && len(plain) > 1:
+		return plain[:len(plain)-1], 0
+	case !x86 || name[0] != '_' && name[0] != '@':
+		return name, 0
+	case name[0] == '@' && sized:
+		n -= min(n, 8)
+	}
+	return plain[1:], n
+}
+
+// cutSize cuts @ and a number off a name.
+func cutSize(name string) (plain string, n uint64, ok bool) {
+	if i := strings.LastIndexByte(name, '@'); i > 1 {
+		if n, err := strconv.ParseUint(name[i+1:], 10, 16); err == nil {
+			return name[:i], n, true
 		}
 	}
-	return plain, 0
+	return name, 0, false
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/symtool/symtool/internal/demangle"
 )
 
 // Kinds of type records (cvinfo.h).
@@ -72,7 +74,7 @@ type names struct {
 	types, ids *typeTable
 	known      map[uint32]string // of types
 	functions  map[uint32]string // of ids
-	buf        []byte
+	buf, plain []byte
 	room       int64 // bytes that names may still take
 }
 
@@ -336,11 +338,23 @@ func (n *names) printFunction(id uint32) string {
 // unnamed writes namespaces without a name as demanglers do.
 var unnamed = strings.NewReplacer("`anonymous namespace'", "(anonymous namespace)", "`anonymous-namespace'", "(anonymous namespace)")
 
+// demangled returns what a decorated name stands for, or the name if that is nothing.
+func (n *names) demangled(raw string) string {
+	plain, err := demangle.Append(n.plain[:0], raw)
+	if err != nil {
+		return raw
+	}
+	n.plain = plain
+	return n.charge(string(plain))
+}
+
 // nameOf returns a function's name with its arguments.
 func (n *names) nameOf(p *proc) string { return unnamed.Replace(n.rawName(p)) }
 
 func (n *names) rawName(p *proc) string {
 	switch {
+	case strings.HasPrefix(p.name, "?"): // what clang adds to a program is called by decorated names
+		return n.demangled(p.name)
 	case p.thunk:
 		return p.name
 	case p.isID:

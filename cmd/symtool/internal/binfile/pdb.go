@@ -62,7 +62,7 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 		return nil, err
 	}
 	defer f.Close()
-	result, err := pdb.Read(ctx, f, size, pdb.Options{File: path, Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines})
+	result, err := pdb.Read(ctx, f, size, pdb.Options{File: path, Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines, RawNames: !d.Options.Demangle})
 	if err != nil {
 		return nil, err
 	}
