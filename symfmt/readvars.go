@@ -1,8 +1,11 @@
 package symfmt
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/symtool/symtool/symfmt/vars"
@@ -36,4 +39,31 @@ func ReadVars(r io.Reader, file, id string) (*vars.Info, error) {
 		return nil, nil
 	}
 	return b.vars.Finish(b.badVars)
+}
+
+// ReadVarsBeside reads the variables of the symbol file at a path, NAME.sym, from NAME.vars in the same
+// folder; both may be compressed. The result is nil if there is no such file. id is as in ReadVars.
+func ReadVarsBeside(path, id string) (*vars.Info, error) {
+	base, ext := path, ""
+	for _, zip := range []string{".gz", ".zst"} {
+		if cut, ok := strings.CutSuffix(path, zip); ok {
+			base, ext = cut, zip
+		}
+	}
+	base, ok := strings.CutSuffix(base, ".sym")
+	if !ok {
+		return nil, nil
+	}
+	for _, zip := range []string{ext, "", ".gz", ".zst"} {
+		f, err := os.Open(base + ".vars" + zip)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return ReadVars(f, f.Name(), id)
+	}
+	return nil, nil
 }

@@ -2,11 +2,7 @@ package walk
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/resolve"
@@ -36,7 +32,8 @@ func (st *moduleState) variables(ctx context.Context) *moduleVars {
 		}
 		v.symbols = r
 		if v.info, v.err = r.Variables(); v.info == nil && v.err == nil {
-			v.info, v.err = besideSymbols(names.Identity())
+			id := names.Identity()
+			v.info, v.err = symfmt.ReadVarsBeside(id.Path, id.ID)
 		}
 	})
 }
@@ -56,30 +53,4 @@ func (v *moduleVars) fromBinary(ctx context.Context, st *moduleState) {
 	}
 	v.symbols = resolve.FromModule(result.Module, resolve.ModuleOptions{Path: f.Path, Extents: &result.Extents})
 	v.info = result.Module.Vars
-}
-
-// besideSymbols reads the variables of a symbol file NAME.sym from NAME.vars. The file is passed over
-// if it is of another module.
-func besideSymbols(id resolve.Identity) (*vars.Info, error) {
-	base, zip := strings.CutSuffix(id.Path, ".gz")
-	base, ok := strings.CutSuffix(base, ".sym")
-	if !ok {
-		return nil, nil
-	}
-	paths := []string{base + ".vars", base + ".vars.gz"}
-	if zip {
-		paths[0], paths[1] = paths[1], paths[0]
-	}
-	for _, path := range paths {
-		f, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		return symfmt.ReadVars(f, path, id.ID)
-	}
-	return nil, nil
 }

@@ -28,16 +28,19 @@ const (
 	Merged          // removed: a part of a function of the new file
 	BecamePublic    // a FUNC before, a PUBLIC now
 	BecameFunc      // a PUBLIC before, a FUNC now
-	LostLines       // more bytes without lines, and a smaller share with
-	LostInlines     // more bytes without lines, and a smaller share with lines
-	LostCFI         // inlined calls are gone, in code of the same size
-	LostName        // more bytes without call frame information, and a smaller share with it
-	Lost            // the name is gone, or is mangled now
+	VariablesChanged
+	MembersChanged // of a type
+	LostLines      // more bytes without lines, and a smaller share with lines
+	LostInlines    // inlined calls are gone, in code of the same size
+	LostCFI        // more bytes without call frame information, and a smaller share with it
+	LostVariables  // all of them
+	LostName       // the name is gone, or is mangled now
+	Lost           // removed, and not found under another name
 
-	lost = LostLines | LostInlines | LostCFI | LostName | Lost | BecamePublic
+	lost = LostLines | LostInlines | LostCFI | LostVariables | LostName | Lost | BecamePublic
 )
 
-// removed, and not found under another name
+// Regression reports whether something is worse than before.
 func (a Aspect) Regression() bool { return a&lost != 0 }
 
 // aspectNames lists the names in output order.
@@ -66,6 +69,9 @@ var aspectNames = [...]struct {
 	{CFIChanged, "cfi"},
 	{LostCFI, "lost-cfi"},
 	{WinChanged, "win"},
+	{VariablesChanged, "variables"},
+	{LostVariables, "lost-variables"},
+	{MembersChanged, "members"},
 	{ParamsChanged, "parameter-size"},
 	{MultipleChanged, "multiple"},
 }
@@ -93,13 +99,15 @@ const (
 	OnInlines
 	OnCFI // STACK CFI and STACK WIN
 	OnPublics
-	OnModule // MODULE, INFO
+	OnModule    // MODULE, INFO
+	OnVariables // parameters, local variables and their types; only if asked for
 
+	// AllTopics are those that are compared if none is selected.
 	AllTopics = OnFunctions | OnLines | OnInlines | OnCFI | OnPublics | OnModule
 )
 
 // Topics are the names of the topics in order of their bits.
-var Topics = []string{"functions", "lines", "inlines", "cfi", "public", "module"}
+var Topics = []string{"functions", "lines", "inlines", "cfi", "public", "module", "variables"}
 
 // TopicOf returns the topic with the given name, or 0.
 func TopicOf(name string) Topic {
@@ -117,6 +125,11 @@ func (t Topic) aspects(k Kind) (a Aspect) {
 			return ^Aspect(0)
 		}
 		return 0
+	case Types:
+		if t&OnVariables != 0 {
+			return ^Aspect(0)
+		}
+		return 0
 	case CFI, Wins:
 		if t&OnCFI != 0 {
 			return ^Aspect(0)
@@ -128,9 +141,10 @@ func (t Topic) aspects(k Kind) (a Aspect) {
 		lines   = LinesChanged | LinesShifted | PathsChanged | LostLines
 		inlines = InlinesChanged | InlinesShifted | LostInlines
 		rules   = CFIChanged | WinChanged | LostCFI
+		values  = VariablesChanged | LostVariables
 	)
 	if t&OnFunctions != 0 {
-		a |= all &^ (lines | inlines | rules)
+		a |= all &^ (lines | inlines | rules | values)
 	}
 	if t&OnLines != 0 {
 		a |= lines
@@ -141,13 +155,16 @@ func (t Topic) aspects(k Kind) (a Aspect) {
 	if t&OnCFI != 0 {
 		a |= rules
 	}
+	if t&OnVariables != 0 {
+		a |= values
+	}
 	return a
 }
 
 // choose drops the differences of topics that are not selected.
 func (r *Result) choose() {
 	t := r.Options.Topics
-	if t == 0 || t == AllTopics {
+	if t == 0 || t&AllTopics == AllTopics {
 		return
 	}
 	kept := r.Changes[:0]
@@ -166,12 +183,18 @@ func (r *Result) choose() {
 }
 
 // On reports whether a topic is compared.
-func (o Options) On(t Topic) bool { return o.Topics == 0 || o.Topics&t != 0 }
+func (o Options) On(t Topic) bool {
+	on := o.Topics
+	if on == 0 {
+		on = AllTopics
+	}
+	return on&t != 0
+}
 
 // Kinds returns the kinds that are compared.
 func (o Options) Kinds() (kinds []Kind) {
-	for k := Functions; k <= Wins; k++ {
-		topic := [...]Topic{OnFunctions | OnLines | OnInlines | OnCFI, OnPublics, OnCFI, OnCFI}[k]
+	for k := Functions; k <= Types; k++ {
+		topic := [...]Topic{OnFunctions | OnLines | OnInlines | OnCFI | OnVariables, OnPublics, OnCFI, OnCFI, OnVariables}[k]
 		if o.On(topic) {
 			kinds = append(kinds, k)
 		}

@@ -19,6 +19,9 @@ func (r *Result) count() {
 	of(Publics, len(r.Old.Publics), len(r.New.Publics))
 	of(CFI, len(r.Old.Pieces()), len(r.New.Pieces()))
 	of(Wins, len(r.Old.Wins), len(r.New.Wins))
+	if v, w := r.Old.variables, r.New.variables; v != nil && w != nil {
+		of(Types, len(v.types), len(w.types))
+	}
 	for _, c := range r.Changes {
 		n := r.Counts[c.Kind]
 		if c.New != None {
@@ -43,6 +46,8 @@ type Coverage struct {
 	AllCFI  uint64 // bytes with call frame information, inside functions or not
 	Entries int    // functions whose first byte has call frame information
 	Named   int    // functions with a name
+
+	Variables int // functions with variables, if these are compared
 }
 
 // WorseCoverage describes how a smaller share of the whole code is covered than
@@ -105,6 +110,9 @@ func (o *Outline) coverage() (c Coverage) {
 		c.Entries += int(min(1, o.Covered(f.RVA, 1)))
 		if f.Nameless == nameGood {
 			c.Named++
+		}
+		if o.variables != nil && o.variables.of(f) != nil {
+			c.Variables++
 		}
 	}
 	for _, s := range o.CFI {

@@ -30,7 +30,7 @@ type Subject struct {
 
 // Section is a part of a function that differs.
 type Section struct {
-	Name string // "lines", "inlines", "STACK CFI", "STACK WIN"
+	Name string // "lines", "inlines", "STACK CFI", "STACK WIN", "variables", "members"
 	Ops  []Op
 	// Cut is the number of operations left out.
 	Cut int
@@ -102,6 +102,9 @@ func (d *Detailer) subject(s *side, kind Kind, i int32) (*Subject, error) {
 			return nil, err
 		}
 		return &Subject{Name: string(rec.Name), RVA: p.RVA, Line: p.Line}, nil
+	case Types:
+		t := s.o.variables.at(s.o.variables.types[i])
+		return &Subject{Name: t.Name, Size: t.Size}, nil
 	case CFI:
 		p := s.o.Pieces()[i]
 		return &Subject{RVA: p.RVA, Size: p.Size}, nil
@@ -163,6 +166,7 @@ func (d *Detailer) folders(on bool) {
 // listing is a function as text, without addresses of the module.
 type listing struct {
 	lines, inlines, cfi, wins []item
+	variables, members        []item
 }
 
 // item is a line of a listing. Functions of different sizes are compared by the
@@ -199,11 +203,16 @@ func (s *side) keep(items []item, x item) []item {
 // list makes the listing of a function or a piece of code.
 func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, error) {
 	l := &listing{}
-	if kind == Functions {
+	switch kind {
+	case Functions:
 		f := &s.o.Funcs[i]
 		if err := s.body(f, sub, l, places); err != nil {
 			return nil, err
 		}
+		l.variables = s.variables(f, places)
+	case Types:
+		l.members = s.members(i)
+		return l, s.full()
 	}
 	l.cfi = s.rows(sub, places)
 	for _, w := range s.o.winsIn(sub.RVA, max(sub.Size, 1)) {
@@ -216,10 +225,15 @@ func (s *side) list(kind Kind, i int32, sub *Subject, places bool) (*listing, er
 			break
 		}
 	}
+	return l, s.full()
+}
+
+// full returns the error for listings that take too much.
+func (s *side) full() error {
 	if s.room < 0 {
-		return nil, fmt.Errorf("%s: %w: over %d bytes", s.o.Source.Name, ErrListings, listingRoom(s.o))
+		return fmt.Errorf("%s: %w: over %d bytes", s.o.Source.Name, ErrListings, listingRoom(s.o))
 	}
-	return l, nil
+	return nil
 }
 
 func winText(rec *symfmt.Record) string {

@@ -73,6 +73,12 @@ func (r *Result) pair(f, g *funcEntry) (what Aspect) {
 	set(LostLines, worse(f.Covered, f.Size, g.Covered, g.Size))
 	set(LostInlines, f.NumInline > 0 && g.NumInline == 0 && f.Size == g.Size)
 	set(LostCFI, worse(r.Old.Covered(f.RVA, f.Size), f.Size, r.New.Covered(g.RVA, g.Size), g.Size))
+	if v, w := r.Old.variables, r.New.variables; v != nil && w != nil {
+		old, new, places := v.of(f), w.of(g), f.Size == g.Size
+		lost := old != nil && new == nil
+		set(LostVariables, lost)
+		set(VariablesChanged, !lost && v.hash(old, places) != w.hash(new, places))
+	}
 	set(LostName, g.Nameless > f.Nameless)
 	return what
 }

@@ -33,6 +33,8 @@ type Outline struct {
 	Problems []symfmt.Problem // damage to the text
 	Dropped  int              // number of problems not in Problems
 
+	variables *variables // nil if they are not compared
+
 	pieces   []codePiece
 	effort   effort          // spent on CFI
 	winLooks effort          // spent on Wins
@@ -114,6 +116,9 @@ func (b *outliner) add(rec *symfmt.Record, at symfmt.Extent) {
 			o.Arch = arch.ByName(o.CPU)
 		}
 	case symfmt.KindInfo:
+		if string(rec.Key) == "VAR" {
+			return // readVariables reads them, where they are wanted
+		}
 		o.Infos = append(o.Infos, symfmt.Info{Key: string(rec.Key), Value: string(rec.Name)})
 	case symfmt.KindFile:
 		o.Files.add(rec.ID, func() string { return string(rec.Name) })

@@ -70,7 +70,7 @@ func (s *side) records(o Options, kind Kind, i int32, sub *Subject) ([]string, e
 		on    Topic
 		word  string
 		lines []item
-	}{{OnInlines, "INLINE ", l.inlines}, {OnLines, "line ", l.lines}, {OnCFI, "STACK CFI ", l.cfi}, {OnCFI, "STACK WIN ", l.wins}} {
+	}{{OnInlines, "INLINE ", l.inlines}, {OnLines, "line ", l.lines}, {OnCFI, "STACK CFI ", l.cfi}, {OnCFI, "STACK WIN ", l.wins}, {OnVariables, "variable ", l.variables}, {OnVariables, "member ", l.members}} {
 		if !o.On(part.on) {
 			continue
 		}
@@ -90,10 +90,11 @@ func mark(multiple bool) string {
 
 // The aspects that each section of a listing shows.
 const (
-	inLines    = LinesChanged | LinesShifted | PathsChanged
-	inInlines  = InlinesChanged | InlinesShifted | PathsChanged
-	inCFI      = CFIChanged | LostCFI
-	inSections = inLines | inInlines | inCFI | WinChanged
+	inLines     = LinesChanged | LinesShifted | PathsChanged
+	inInlines   = InlinesChanged | InlinesShifted | PathsChanged
+	inCFI       = CFIChanged | LostCFI
+	inVariables = VariablesChanged | LostVariables
+	inSections  = inLines | inInlines | inCFI | WinChanged | inVariables
 )
 
 // compareListings compares the parts of two listings that differ according to a change.
@@ -107,6 +108,8 @@ func compareListings(c Change, a, b *listing) (out []Section) {
 		{"inlines", inInlines, a.inlines, b.inlines},
 		{"STACK CFI", inCFI, a.cfi, b.cfi},
 		{"STACK WIN", WinChanged, a.wins, b.wins},
+		{"variables", inVariables, a.variables, b.variables},
+		{"members", MembersChanged, a.members, b.members},
 	} {
 		if c.What&(s.what|Added|Removed) == 0 || slices.Equal(s.old, s.new) {
 			continue

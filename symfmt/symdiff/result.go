@@ -38,15 +38,16 @@ const (
 	Publics
 	CFI  // code outside functions
 	Wins // outside functions
+	Types
 )
 
-var kindNames = [...]string{"function", "PUBLIC", "STACK CFI", "STACK WIN"}
+var kindNames = [...]string{"function", "PUBLIC", "STACK CFI", "STACK WIN", "type"}
 
 // String returns the kind's name, as outputs show it.
 func (k Kind) String() string { return kindNames[k] }
 
 // Change is a single difference. Old and New are indices in the outlines' slices
-// of its kind (for CFI, in Pieces), or -1 if absent.
+// of its kind (for CFI, in Pieces; for Types, among those with a name), or -1 if absent.
 type Change struct { // 20 bytes
 	Kind     Kind
 	By       matchKind
@@ -69,6 +70,9 @@ func Compare(ctx context.Context, before, after *Source, opts Options) (*Result,
 		return nil, err
 	}
 	r := &Result{Old: outlines[0], New: outlines[1], Options: opts, Counts: map[Kind]*Count{}}
+	if err := r.readVariables(ctx); err != nil {
+		return nil, err
+	}
 	r.shareRows()
 	if r.funcs, err = matchFuncs(r.Old, r.New); err != nil {
 		return nil, err
@@ -80,6 +84,7 @@ func Compare(ctx context.Context, before, after *Source, opts Options) (*Result,
 	}
 	r.comparePublics()
 	r.compareOutside()
+	r.compareTypes()
 	r.choose()
 	r.Before, r.After = r.Old.coverage(), r.New.coverage()
 	r.count()

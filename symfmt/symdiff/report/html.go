@@ -120,7 +120,7 @@ func (t *htmlWriter) choices() {
 			}
 		}
 	}
-	for k := symdiff.Functions; k <= symdiff.Wins; k++ {
+	for k := symdiff.Functions; k <= symdiff.Types; k++ {
 		if kinds[k.String()] {
 			t.page.Kinds = append(t.page.Kinds, k.String())
 		}

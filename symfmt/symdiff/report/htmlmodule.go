@@ -154,5 +154,5 @@ func (f *htmlFiller) reserve() int { return maxPage / 4 }
 // hasLines reports whether a change has lines to show.
 func hasLines(c symdiff.Change) bool {
 	return c.Old != symdiff.None && c.New != symdiff.None && c.Kind != symdiff.Publics &&
-		c.What&(symdiff.LinesChanged|symdiff.LinesShifted|symdiff.PathsChanged|symdiff.InlinesChanged|symdiff.InlinesShifted|symdiff.CFIChanged|symdiff.WinChanged|symdiff.LostCFI|symdiff.LostLines|symdiff.LostInlines) != 0
+		c.What&(symdiff.LinesChanged|symdiff.LinesShifted|symdiff.PathsChanged|symdiff.InlinesChanged|symdiff.InlinesShifted|symdiff.CFIChanged|symdiff.WinChanged|symdiff.LostCFI|symdiff.LostLines|symdiff.LostInlines|symdiff.VariablesChanged|symdiff.LostVariables|symdiff.MembersChanged) != 0
 }

@@ -42,6 +42,7 @@ type (
 		CFI       uint64 `json:"cfi_bytes"`
 		Lines     uint64 `json:"line_bytes"`
 		AllCFI    uint64 `json:"all_cfi_bytes"`
+		Variables int    `json:"functions_with_variables,omitempty"`
 	}
 	jsonCount struct {
 		Kind        string         `json:"kind"`
@@ -247,7 +248,7 @@ func sideJSON(o *symdiff.Outline, c symdiff.Coverage) jsonSide {
 	s := jsonSide{
 		jsonHead: headJSON(headOf(o)), Bytes: o.Bytes, Compression: o.Source.Compression,
 		Records: map[string]int{}, Problems: []string{}, Unlisted: o.Dropped,
-		Coverage: jsonCoverage{len(o.Funcs), c.Named, c.Entries, c.Bytes, c.CFI, c.Lines, c.AllCFI},
+		Coverage: jsonCoverage{len(o.Funcs), c.Named, c.Entries, c.Bytes, c.CFI, c.Lines, c.AllCFI, c.Variables},
 	}
 	for k, n := range o.Records {
 		if n > 0 {

@@ -74,8 +74,11 @@ func (t *rawWriter) change(c symdiff.Change, d *symdiff.Detailer) {
 		if s.Name == "" {
 			names[i] = c.Kind.String() + " at " + notes[i]
 		}
-		if c.Kind == symdiff.Publics {
+		switch c.Kind {
+		case symdiff.Publics:
 			names[i] = "PUBLIC " + names[i]
+		case symdiff.Types:
+			names[i], notes[i] = "type "+names[i], ""
 		}
 	}
 	t.file(names[0], names[1], x.OldRecords, x.NewRecords, notes[0], notes[1])

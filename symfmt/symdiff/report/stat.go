@@ -114,6 +114,8 @@ func statLine(k symdiff.Kind, n *symdiff.Count) string {
 	add(n.By[symdiff.LinesShifted], "with shifted line numbers")
 	add(n.By[symdiff.InlinesChanged], "with different inlined calls")
 	add(n.By[symdiff.CFIChanged]+n.By[symdiff.WinChanged], "with different call frame information")
+	add(n.By[symdiff.VariablesChanged]+n.By[symdiff.LostVariables], "with different variables")
+	add(n.By[symdiff.MembersChanged], "with different members")
 	add(n.By[symdiff.Moved], "moved")
 	if parts == nil {
 		return text + ", unchanged"

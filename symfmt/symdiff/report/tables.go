@@ -10,7 +10,7 @@ import (
 
 // kindTitles are the titles of the kinds in text. STACK CFI and STACK WIN are
 // those outside functions.
-var kindTitles = [...]string{"functions", "PUBLIC", "other STACK CFI", "other STACK WIN"}
+var kindTitles = [...]string{"functions", "PUBLIC", "other STACK CFI", "other STACK WIN", "types"}
 
 // countColumns are the columns of the table of record counts.
 var countColumns = []struct {
@@ -65,6 +65,9 @@ func coverageRows(r *symdiff.Result) [][]string {
 	}
 	if o.On(symdiff.OnCFI) {
 		rows = append(rows, []string{"bytes with call frame information", b.CFIShare(), a.CFIShare(), strconv.Itoa(n[symdiff.CFIChanged] + n[symdiff.WinChanged])})
+	}
+	if o.On(symdiff.OnVariables) {
+		rows = append(rows, []string{"functions with variables", strconv.Itoa(b.Variables), strconv.Itoa(a.Variables), strconv.Itoa(n[symdiff.VariablesChanged] + n[symdiff.LostVariables])})
 	}
 	return rows
 }

@@ -161,7 +161,11 @@ func (t *textWriter) row(c symdiff.Change) (cells []string, color string, err er
 	if c.What.Regression() {
 		color = redBold
 	}
-	return []string{sign, hex(uint64(s.RVA)), size, text}, color, nil
+	at := ""
+	if c.Kind != symdiff.Types {
+		at = hex(uint64(s.RVA))
+	}
+	return []string{sign, at, size, text}, color, nil
 }
 
 // signOf returns the sign of a change, its colour, and the side to describe.

@@ -36,6 +36,9 @@ var aspectWords = [...]struct {
 	{symdiff.CFIChanged, "STACK CFI differs", "", true},
 	{symdiff.LostCFI, "more code without call frame information", "have more code without call frame information", false},
 	{symdiff.WinChanged, "STACK WIN differs", "", true},
+	{symdiff.VariablesChanged, "variables differ", "", true},
+	{symdiff.LostVariables, "its variables are gone", "have lost their variables", true},
+	{symdiff.MembersChanged, "members differ", "", true},
 	{symdiff.ParamsChanged, "different size of parameters", "", true},
 	{symdiff.MultipleChanged, "the mark m differs", "", true},
 }

@@ -46,6 +46,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.BoolFlag{Name: "stat", Usage: "print a few lines, for a release note"},
 			&cli.BoolFlag{Name: "raw", Usage: "print a unified diff of the records, with names instead of\nnumbers, and addresses relative to the function"},
 			cli.WordList(&cli.StringSliceFlag{Name: "only", Usage: "compare only `TOPICS`, separated by commas: " + strings.Join(symdiff.Topics, ", ")}, symdiff.Topics...),
+			&cli.BoolFlag{Name: "vars", Usage: "compare parameters and local variables, too: their types, and where\nthey are"},
 			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, separated by commas: addresses (functions that\nonly moved), paths (folders of source files), generator"}, "addresses", "paths", "generator"),
 			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 for `WHAT`: any difference (default), regression\nor never", Value: "any"}, "any", "regression", "never"),
 			&cli.Float64Flag{Name: "tolerance", Usage: "allow the share of the code with lines, or with call frame\ninformation, to fall by `POINTS`, percentage points (default 0.1)", Value: symdiff.DefaultTolerance},
@@ -175,6 +176,12 @@ func (d *differ) chooseTopics(c *cli.Context) error {
 			return fmt.Errorf("--only has %q, want %s", name, strings.Join(symdiff.Topics, ", "))
 		}
 		d.options.Topics |= topic
+	}
+	if c.Bool("vars") {
+		if d.options.Topics == 0 {
+			d.options.Topics = symdiff.AllTopics
+		}
+		d.options.Topics |= symdiff.OnVariables
 	}
 	for _, name := range cli.List(c, "ignore") {
 		switch name {

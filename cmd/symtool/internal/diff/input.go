@@ -102,6 +102,9 @@ func isBinary(name string) bool {
 // dump makes the symbol file of a binary.
 func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err error) {
 	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: d.jobs}
+	if d.options.On(symdiff.OnVariables) {
+		options.Vars = dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}
+	}
 	reader := binfile.Reader{Options: options, DebugDirs: d.debugDirs}
 	r := &binfile.Result{File: name}
 	err = reader.Read(ctx, r, func(b *binfile.Binary) (err error) {
