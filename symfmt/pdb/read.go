@@ -243,16 +243,25 @@ func (m *merger) origin(name string) symfmt.OriginID {
 func (m *merger) sortFuncs() {
 	funcs := m.out.Funcs
 	slices.SortStableFunc(funcs, func(a, b symfmt.Func) int { return cmp.Compare(a.RVA, b.RVA) })
+	m.out.Funcs = oneAtEach(funcs, func(f *symfmt.Func) (symfmt.RVA, string, *bool) { return f.RVA, f.Name, &f.Multiple })
+}
+
+// oneAtEach leaves the first of several records at an address, marked where another has another name.
+// all is in order of addresses; of returns a record's address, name and mark.
+func oneAtEach[T any](all []T, of func(*T) (rva symfmt.RVA, name string, multiple *bool)) []T {
 	n := 0
-	for i := range funcs {
-		if n > 0 && funcs[n-1].RVA == funcs[i].RVA {
-			funcs[n-1].Multiple = funcs[n-1].Multiple || funcs[n-1].Name != funcs[i].Name
-			continue
+	for i := range all {
+		if n > 0 {
+			first, name, multiple := of(&all[n-1])
+			if rva, other, _ := of(&all[i]); rva == first {
+				*multiple = *multiple || name != other
+				continue
+			}
 		}
-		funcs[n] = funcs[i]
+		all[n] = all[i]
 		n++
 	}
-	m.out.Funcs = funcs[:n]
+	return all[:n]
 }
 
 // publics adds the public symbols of code that no function covers, and takes from the others how many
@@ -287,16 +296,7 @@ func (m *merger) publics() error {
 	slices.SortStableFunc(publics, func(a, b symfmt.Public) int {
 		return cmp.Or(cmp.Compare(a.RVA, b.RVA), strings.Compare(a.Name, b.Name))
 	})
-	n := 0
-	for i := range publics {
-		if n > 0 && publics[n-1].RVA == publics[i].RVA {
-			publics[n-1].Multiple = publics[n-1].Multiple || publics[n-1].Name != publics[i].Name
-			continue
-		}
-		publics[n] = publics[i]
-		n++
-	}
-	m.out.Publics = publics[:n]
+	m.out.Publics = oneAtEach(publics, func(p *symfmt.Public) (symfmt.RVA, string, *bool) { return p.RVA, p.Name, &p.Multiple })
 	return nil
 }
 
