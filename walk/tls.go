@@ -1,14 +1,11 @@
 package walk
 
 import (
-	"github.com/symtool/symtool/symfmt/arch"
-	"github.com/symtool/symtool/walk/dump"
-)
+	"fmt"
 
-// threadPointer is the register with a thread's pointer to its thread-local storage, on CPUs where
-// dumps have it and the block of the program ends there (variant II of "ELF Handling For
-// Thread-Local Storage", section 3).
-var threadPointer = map[*arch.Arch]string{arch.X86_64: "$fs.base"}
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/internal/cpu"
+)
 
 // auxPHDR, auxPHENT and auxPHNUM are the entries of the auxiliary vector that say where the program's
 // headers are in memory (include/uapi/linux/auxvec.h).
@@ -25,47 +22,66 @@ const ptTLS = 7
 const maxHeaders = 4096
 
 // tlsAddress returns the address of a thread-local variable of a module in a thread, by its offset
-// in the module's block. It is known for the program itself, whose block has a fixed place.
-func tlsAddress(d *dump.Dump, thread, module int, offset uint64) (uint64, bool) {
+// in the module's block, or why it is not known. It is known for the program itself, whose block has a
+// fixed place.
+func tlsAddress(d *dump.Dump, thread, module int, offset uint64) (addr uint64, why string) {
 	c := d.Registers(thread)
-	if c == nil || module < 0 || module != d.Main {
-		return 0, false
+	if c == nil || module < 0 || module != d.Main || cpu.All[c.Arch] == nil {
+		return 0, "the module's thread-local storage of the thread is not known"
 	}
-	name, ok := threadPointer[c.Arch]
+	tls := &cpu.All[c.Arch].TLS
+	tp, ok := threadPointer(c, tls)
 	if !ok {
-		return 0, false
+		return 0, fmt.Sprintf("the dump does not have the thread's pointer, %s", tls.Pointer)
 	}
-	tp, ok := c.Get(name)
-	if !ok || tp == 0 {
-		return 0, false
+	block, ok := tlsSegment(d, c.Arch.PtrSize)
+	if !ok || offset >= block.size {
+		return 0, "the program's block of thread-local storage is not known"
 	}
-	size, align, ok := tlsSegment(d)
-	if !ok || offset >= size {
-		return 0, false
-	}
-	return tp - (size+align-1)/align*align + offset, true
+	return tls.Block(tp, block.addr, block.size, block.align) + offset, ""
 }
 
-// tlsSegment returns the size in memory and the alignment of the program's PT_TLS.
-func tlsSegment(d *dump.Dump) (size, align uint64, ok bool) {
+func threadPointer(c *dump.Context, tls *cpu.TLS) (tp uint64, ok bool) {
+	tp, ok = c.Get(tls.Pointer)
+	if tls.Low != "" {
+		low, known := c.Get(tls.Low)
+		tp, ok = tp<<32|low, ok && known
+	}
+	return tp, ok && tp != 0
+}
+
+// tlsBlock is what a program's PT_TLS says of the block in memory.
+type tlsBlock struct{ addr, size, align uint64 }
+
+// tlsSegment returns the program's PT_TLS, by the headers in memory.
+func tlsSegment(d *dump.Dump, ptrSize int) (tlsBlock, bool) {
 	aux := map[uint64]uint64{}
 	for _, a := range d.Auxv {
 		aux[a.Key] = a.Value
 	}
-	const entry = 56 // of ELFCLASS64
+	entry, order := uint64(56), d.Memory.Order // of ELFCLASS64
+	if ptrSize == 4 {
+		entry = 32
+	}
 	if aux[auxPHDR] == 0 || aux[auxPHENT] != entry || aux[auxPHNUM] > maxHeaders {
-		return 0, 0, false
+		return tlsBlock{}, false
 	}
 	for i := range aux[auxPHNUM] {
-		b := d.Memory.Bytes(aux[auxPHDR]+i*entry, entry)
-		if len(b) < entry {
-			return 0, 0, false
+		b := d.Memory.Bytes(aux[auxPHDR]+i*entry, int(entry))
+		if uint64(len(b)) < entry {
+			return tlsBlock{}, false
 		}
-		if d.Memory.Order.Uint32(b) != ptTLS {
+		if order.Uint32(b) != ptTLS {
 			continue
 		}
-		size, align = d.Memory.Order.Uint64(b[40:]), max(1, d.Memory.Order.Uint64(b[48:]))
-		return size, align, align&(align-1) == 0 && size < 1<<40
+		t := tlsBlock{}
+		if ptrSize == 4 {
+			t = tlsBlock{uint64(order.Uint32(b[8:])), uint64(order.Uint32(b[20:])), uint64(order.Uint32(b[28:]))}
+		} else {
+			t = tlsBlock{order.Uint64(b[16:]), order.Uint64(b[40:]), order.Uint64(b[48:])}
+		}
+		t.align = max(1, t.align)
+		return t, t.align&(t.align-1) == 0 && t.size < 1<<40
 	}
-	return 0, 0, false
+	return tlsBlock{}, false
 }

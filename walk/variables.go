@@ -83,7 +83,7 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 		Info: info, Base: base, Func: info.Func(at),
 		Register: func(reg int) ([]byte, bool) { return v.register(i, reg) },
 		CFA:      func() (uint64, bool) { return v.cfa(i) },
-		TLS: func(offset uint64) (uint64, bool) {
+		TLS: func(offset uint64) (uint64, string) {
 			return tlsAddress(v.result.Dump, v.result.Stacks[v.stack].Thread, f.Module, offset)
 		},
 		Caller: func() (*eval.Frame, vars.CallSite, bool) { return v.caller(i) },

@@ -26,8 +26,8 @@ type Frame struct {
 	Register func(i int) ([]byte, bool)
 	// CFA returns the canonical frame address.
 	CFA func() (uint64, bool)
-	// TLS returns the address of a thread-local variable from its offset.
-	TLS func(offset uint64) (uint64, bool)
+	// TLS returns the address of a thread-local variable from its offset, or why it is not known.
+	TLS func(offset uint64) (addr uint64, why string)
 	// Caller returns the frame that called this one, and the call.
 	Caller func() (*Frame, vars.CallSite, bool)
 

@@ -81,8 +81,13 @@ func testFrame(in *vars.Info) *Frame {
 			}
 			return b, true
 		},
-		CFA:    func() (uint64, bool) { return 0x1040, true },
-		TLS:    func(off uint64) (uint64, bool) { return 0x1000 + off, off < 0x10 },
+		CFA: func() (uint64, bool) { return 0x1040, true },
+		TLS: func(off uint64) (uint64, string) {
+			if off < 0x10 {
+				return 0x1000 + off, ""
+			}
+			return 0, "the module's thread-local storage of the thread is not known"
+		},
 		Caller: func() (*Frame, vars.CallSite, bool) { return nil, vars.CallSite{}, false },
 	}
 }

@@ -209,9 +209,9 @@ func (m *machine) compute(op *vars.Op) *failure {
 		if fault != nil {
 			return fault
 		}
-		addr, ok := m.f.TLS(offset)
-		if !ok {
-			return unavailable("the module's thread-local storage of the thread is not known")
+		addr, why := m.f.TLS(offset)
+		if why != "" {
+			return unavailable("%s", why)
 		}
 		return m.pushGeneric(addr)
 	case vars.OpEntryValue:

@@ -8,6 +8,7 @@ var cpuARM = newCPU(CPU{
 	Align:      2,
 	Clean:      withoutISABit, // Thumb
 	Result:     "r0",
+	TLS:        afterTCB("tpidruro", 8),
 	Techniques: []Technique{BySignalFrame, BySymbols, ByEHFrame, BySFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      callCode.arm,
 	Layouts: []Layout{

@@ -16,6 +16,7 @@ var cpuARM64 = newCPU(CPU{
 	Clean:      stripPAC,
 	Mask:       addressMask,
 	Result:     "x0",
+	TLS:        afterTCB("tpidr_el0", 16),
 	Techniques: []Technique{BySignalFrame, BySymbols, ByEHFrame, BySFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      callCode.arm64,
 	Layouts:    []Layout{{Reg: "x29", FP: 0, RA: 1, SP: 2}},

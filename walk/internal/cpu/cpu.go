@@ -25,6 +25,7 @@ type CPU struct {
 	// Mask returns what Clean asks about the process; nil if it asks nothing.
 	Mask func(*dump.Dump) uint64
 
+	TLS         TLS
 	Result      string // the register with the result of a system call, which is 0 in a new thread
 	Descriptors bool   // big-endian code has function descriptors in place of addresses
 

@@ -28,6 +28,7 @@ func TestCPUsComplete(t *testing.T) {
 			"signal frames":             len(c.Frames) > 0,
 			"order of instructions":     c.Order != nil,
 			"result of system calls":    c.Result != "",
+			"thread pointer":            c.TLS.Pointer != "",
 			"techniques":                len(c.Techniques) > 0,
 			"frame pointers":            slices.Contains(a.General, a.FP) && (len(c.Layouts) > 0 || c.BackChain > 0),
 			"general registers":         slices.Contains(a.General, a.PC) && slices.Contains(a.General, a.SP),
@@ -39,6 +40,34 @@ func TestCPUsComplete(t *testing.T) {
 		}
 		if (c.RA >= 0) != (a.RA != "") || len(c.Saved) != len(a.CalleeSaved) || len(c.Kept) != len(a.General) {
 			t.Errorf("%s: link register %d, %d saved, %d kept", a.Name, c.RA, len(c.Saved), len(c.Kept))
+		}
+	}
+}
+
+// The places are those that lld computes for the program's own variables (getTlsTpOffset).
+func TestTLSBlock(t *testing.T) {
+	for _, c := range []struct {
+		cpu               *CPU
+		addr, size, align uint64
+		want              int64 // from the pointer
+	}{
+		{cpuX86_64, 0x3000, 0x14, 8, -0x18},
+		{cpuX86_64, 0x3004, 0x14, 16, -0x1c}, // the block begins 4 bytes behind a multiple of 16
+		{cpuX86, 0x3000, 4, 4, -4},
+		{cpuS390X, 0x3000, 0x14, 8, -0x18},
+		{cpuARM, 0x3000, 0x14, 4, 8},
+		{cpuARM, 0x3000, 0x14, 32, 32},
+		{cpuARM64, 0x3000, 0x14, 8, 16},
+		{cpuARM64, 0x3000, 0x14, 64, 64},
+		{cpuRISCV, 0x3000, 0x14, 64, 0},
+		{cpuRISCV64, 0x3008, 0x14, 16, 8},
+		{cpuPPC, 0x3000, 0x14, 8, -0x7000},
+		{cpuPPC64, 0x3000, 0x14, 8, -0x7000},
+		{cpuMIPS64, 0x3008, 0x14, 16, -0x6ff8},
+	} {
+		const tp = 0x70000000
+		if got := c.cpu.TLS.Block(tp, c.addr, c.size, c.align); got != tp+uint64(c.want) {
+			t.Errorf("%s, %#x bytes at %#x, aligned to %d: %#x from the pointer, want %#x", c.cpu.Arch.Name, c.size, c.addr, c.align, int64(got-tp), c.want)
 		}
 	}
 }

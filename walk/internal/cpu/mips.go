@@ -18,6 +18,7 @@ var cpuMIPS = newCPU(CPU{
 	Align:      2,
 	Clean:      withoutISABit, // MIPS16 and microMIPS
 	Result:     "$v0",
+	TLS:        biased("UserLocal"),
 	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByScan},
 	calls:      callCode.mips,
 	ScanBytes:  scanBytesMIPS,
@@ -42,6 +43,7 @@ var cpuMIPS64 = newCPU(CPU{
 	Align:      2,
 	Clean:      withoutISABit,
 	Result:     "$v0",
+	TLS:        biased("UserLocal"),
 	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByScan},
 	calls:      callCode.mips,
 	ScanBytes:  scanBytesMIPS,

@@ -16,6 +16,7 @@ var cpuRISCV = newCPU(CPU{
 	Align:      2,
 	Clean:      withoutISABit, // jalr ignores it
 	Result:     "a0",
+	TLS:        afterTCB("tp", 0),
 	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      func(c callCode) CallAnswer { return c.riscv(true) },
 	Layouts:    riscvLayouts,
@@ -32,6 +33,7 @@ var cpuRISCV64 = newCPU(CPU{
 	Align:      2,
 	Clean:      withoutISABit,
 	Result:     "a0",
+	TLS:        afterTCB("tp", 0),
 	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      func(c callCode) CallAnswer { return c.riscv(false) },
 	Layouts:    riscvLayouts,

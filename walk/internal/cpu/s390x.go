@@ -11,6 +11,7 @@ var cpuS390X = newCPU(CPU{
 	Call:       2,
 	Align:      2,
 	Result:     "r2",
+	TLS:        TLS{Pointer: "a0", Low: "a1"},
 	Techniques: []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByReturn, ByFramePointer, ByScan},
 	calls:      callCode.s390x,
 	BackChain:  14, // in programs that are compiled with -mbackchain
