@@ -32,9 +32,12 @@ type Lookup struct {
 	done   atomic.Int64 // bytes of .debug_info that were read, again and again
 	gaveUp atomic.Bool  // reading is too much work: there are no functions
 
-	mu       sync.Mutex // of what follows: one group is read at a time
 	portions []portion
-	w        *worker
+
+	mu sync.Mutex // while the outline is replaced
+
+	idleMu sync.Mutex
+	idle   []*worker // with the storage of what they have read
 
 	frames func() *unwind.Index // made at the first call
 	costly sync.Once            // reports names that stay mangled
@@ -90,19 +93,39 @@ func (l *Lookup) openUnits() {
 	for i := range l.split.jobs {
 		l.portions = append(l.portions, portion{unit: -1, job: i})
 	}
-	l.w = l.newWorker(&l.opts)
 }
 
-func (l *Lookup) newWorker(o *Options) *worker {
-	w := newWorker(l.d, l.r.code, o)
-	w.symbols, w.split = l.r.symbols, l.split
+func (l *Lookup) newWorker(e *dwarf.Effort) *worker {
+	w := newWorker(l.d, l.r.code, &l.opts)
+	w.symbols, w.split, w.Effort = l.r.symbols, l.split, e
 	return w
+}
+
+// idleWorker returns a worker for one group.
+func (l *Lookup) idleWorker() *worker {
+	e := &dwarf.Effort{Limit: l.d.effort.Limit}
+	l.idleMu.Lock()
+	defer l.idleMu.Unlock()
+	n := len(l.idle) - 1
+	if n < 0 {
+		return l.newWorker(e)
+	}
+	w := l.idle[n]
+	l.idle = l.idle[:n]
+	*w.Meter = dwarf.Meter{Effort: e}
+	return w
+}
+
+// keep keeps a worker for other groups.
+func (l *Lookup) keep(w *worker) {
+	w.records, w.wants, w.only = newRecords(), nil, nil
+	l.idleMu.Lock()
+	defer l.idleMu.Unlock()
+	l.idle = append(l.idle, w)
 }
 
 // Close releases the Lookup's memory. It does not close its files.
 func (l *Lookup) Close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.d != nil {
 		l.split.close()
 		l.d.release()
@@ -118,6 +141,7 @@ func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }
 // declared returns the code that units declare to have.
 func (l *Lookup) declared() (all []extent) {
 	var spans []dwarf.Span
+	w := l.newWorker(l.d.effort)
 	for p := range l.portions {
 		units := []int{l.portions[p].unit}
 		if units[0] < 0 {
@@ -127,11 +151,11 @@ func (l *Lookup) declared() (all []extent) {
 			}
 		}
 		for _, i := range units {
-			spans = l.w.declaredBy(&l.d.units[i].Header, spans[:0])
+			spans = w.declaredBy(&l.d.units[i].Header, spans[:0])
 			for _, s := range spans {
 				all = append(all, extent{l.withOpenSymbol(s), place{portion: int32(p)}})
 			}
-			if l.w.Exhausted {
+			if w.Exhausted {
 				return nil // the exact outline, which is made then, reports that
 			}
 		}
@@ -214,9 +238,9 @@ func (l *Lookup) sizeOf(g *Group) (n int64) {
 	return n
 }
 
-// Order returns indexes of addresses in the order in which they should be asked for: those of one group
-// follow each other. Of groups of many addresses, only the areas of these are read.
-func (l *Lookup) Order(at []symfmt.RVA) []int {
+// Order returns indexes of addresses in the order in which they should be asked for, a piece for each
+// group. Of groups of many addresses, only the areas of these are read.
+func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	o := l.outline.Load()
 	if !o.exact && l.worthOutline(l.sizeFor(o, at)) {
 		o = l.makeExact()
@@ -232,7 +256,15 @@ func (l *Lookup) Order(at []symfmt.RVA) []int {
 		o.announce(asked)
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]), a-b) })
-	return order
+	for first := 0; first < len(order); {
+		last := first + 1
+		for last < len(order) && ranks[order[last]] == ranks[order[first]] {
+			last++
+		}
+		pieces = append(pieces, order[first:last])
+		first = last
+	}
+	return pieces
 }
 
 // announced is the number of addresses from which they are taken for all that is going to be asked. With
@@ -269,38 +301,34 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 // reports false if the areas turned out to be others than those that Areas returned, which must be
 // asked for again.
 func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	o := l.outline.Load()
 	if g.of != o {
 		return nil, false
 	}
-	w := l.w
-	w.records = newRecords()
+	w := l.idleWorker()
+	defer l.keep(w)
 	w.wants = func(s dwarf.Span) bool { return o.in(s, g) }
-	l.d.effort.Spent.Store(0)
-	*w.Meter = dwarf.Meter{Effort: l.d.effort}
 	places := o.placesIn(g)
 	for _, p := range g.portions {
 		first := len(w.funcs)
 		w.only = o.describedBy(p, places)
 		l.done.Add(l.read(w, p))
-		if l.d.effort.Over() {
+		if w.Effort.Over() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
 			l.giveUp()
 			return nil, false
 		}
 		l.noteUnit(&w.problems, &w.elsewhere)
 		for i := first; i < len(w.funcs) && !o.exact; i++ {
 			if !o.has(l.codeOf(&w.funcs[i]), p) {
-				l.replace()
+				l.makeExact()
 				return nil, false
 			}
 		}
 	}
 	w.funcs = slices.DeleteFunc(w.funcs, func(f funcRecord) bool { return !o.in(dwarf.Span{Lo: f.addr, Hi: f.addr}, g) })
-	m := l.join(w)
-	w.records = newRecords()
-	return m, true
+	return l.join(w), true
 }
 
 // read lets w read a portion, and returns its size.
@@ -314,12 +342,11 @@ func (l *Lookup) read(w *worker, p int32) (n int64) {
 	return n
 }
 
-// giveUp reports that reading is too much work, and leaves all functions out, as Read does.
+// giveUp reports that reading is too much work, and leaves all functions out, as Read does. l.mu is held.
 func (l *Lookup) giveUp() *outline {
 	if !l.gaveUp.Swap(true) {
 		l.note([]symfmt.Problem{l.d.tooMuchWork()})
 	}
-	l.w.records = newRecords()
 	o := &outline{exact: true}
 	l.outline.Store(o)
 	return o
@@ -452,21 +479,16 @@ func (l *Lookup) readFrames() *unwind.Index {
 func (l *Lookup) makeExact() *outline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.replace()
-}
-
-// replace is makeExact; l.mu is held.
-func (l *Lookup) replace() *outline {
 	if o := l.outline.Load(); o.exact {
 		return o
 	}
-	l.d.effort.Spent.Store(0)
+	effort := &dwarf.Effort{Limit: l.d.effort.Limit}
 	workers := make([]*worker, l.r.jobs)
 	all, made := newCopies(), make(map[int32][]dwarf.Span)
 	err := par.Ordered(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (found outlined, _ error) {
 		w := workers[worker]
 		if w == nil {
-			w = l.newWorker(&l.opts)
+			w = l.newWorker(effort)
 			w.wants, w.outlining = func(dwarf.Span) bool { return false }, true
 			workers[worker] = w
 		}
@@ -487,7 +509,7 @@ func (l *Lookup) replace() *outline {
 		}
 		return nil
 	})
-	if l.d.effort.Over() {
+	if effort.Over() {
 		return l.giveUp()
 	}
 	if err != nil {
@@ -507,10 +529,12 @@ type outlined struct {
 
 // noteUnit keeps the damage that was found in a portion.
 func (l *Lookup) noteUnit(problems, elsewhere *problemList) {
-	l.r.addProblems(problems)
-	l.r.addProblems(elsewhere)
-	l.note(l.r.sortedProblems())
-	l.r.problems = nil
+	if problems.any() || elsewhere.any() {
+		all := reader{file: l.r.file}
+		all.addProblems(problems)
+		all.addProblems(elsewhere)
+		l.note(all.sortedProblems())
+	}
 	*problems, *elsewhere = problemList{}, problemList{split: true}
 }
 

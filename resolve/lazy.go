@@ -24,9 +24,9 @@ type Parts interface {
 	// these names may be more work than reading the part.
 	Name(name string) string
 
-	// Order returns the indexes of addresses in the order in which to look them up: those of one
-	// part follow each other.
-	Order(at []symfmt.RVA) []int
+	// Order returns the indexes of addresses in the order in which to look them up, a piece for
+	// each part.
+	Order(at []symfmt.RVA) [][]int
 
 	// Detail ranks the module as Symbols does.
 	Detail() Detail
@@ -64,8 +64,15 @@ type lazy struct {
 	identity Identity
 	extents  extent
 
-	mu   sync.Mutex
-	kept lru[any, *part]
+	mu      sync.Mutex
+	kept    lru[any, *part]
+	reading map[any]*reading
+}
+
+// reading is a part that is being read; whoever needs it meanwhile waits.
+type reading struct {
+	done chan struct{} // closed at the end
+	part *part         // nil if the areas have changed
 }
 
 // part is a part that was read.
@@ -115,7 +122,7 @@ const (
 // binary's.
 func FromParts(m *symfmt.Module, parts Parts, o ModuleOptions) Symbols {
 	return &lazy{
-		parts: parts, kept: lru[any, *part]{limit: heldParts},
+		parts: parts, kept: lru[any, *part]{limit: heldParts}, reading: make(map[any]*reading),
 		identity: Identity{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: symfmt.CleanName(m.Name, ""), Path: o.Path},
 		extents:  extent{Extents: o.Extents},
 	}
@@ -143,11 +150,33 @@ func (l *lazy) around(rva symfmt.RVA) *part {
 // part returns a part, reading it unless it is kept; it returns nil if the areas have changed.
 func (l *lazy) part(key any) *part {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if p, ok := l.kept.get(key); ok {
+		defer l.mu.Unlock()
 		l.kept.resize(key, p.held())
 		return p
 	}
+	if r := l.reading[key]; r != nil {
+		l.mu.Unlock()
+		<-r.done
+		return r.part
+	}
+	r := &reading{done: make(chan struct{})}
+	l.reading[key] = r
+	l.mu.Unlock()
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if delete(l.reading, key); r.part != nil {
+			l.kept.add(key, r.part, r.part.held())
+		}
+		close(r.done)
+	}()
+	r.part = l.read(key)
+	return r.part
+}
+
+// read reads a part; it returns nil if the areas have changed.
+func (l *lazy) read(key any) *part {
 	m, ok := l.parts.Read(key)
 	if !ok {
 		return nil
@@ -156,12 +185,11 @@ func (l *lazy) part(key any) *part {
 	p := &part{size: moduleSize(m), names: make(map[string]string)}
 	p.Resolver = newResolver(l.identity.Path, indexModule(m), moduleSource{m: m, raw: true}, nil, nil)
 	p.limit = min(p.limit, p.size)
-	l.kept.add(key, p, p.held())
 	return p
 }
 
 // order implements orderer.
-func (l *lazy) order(at []symfmt.RVA) []int {
+func (l *lazy) order(at []symfmt.RVA) [][]int {
 	if len(at) > manyAtOnce {
 		l.mu.Lock()
 		l.kept.limit = heldInOrder

@@ -69,12 +69,13 @@ type Identity struct {
 
 // orderer is implemented by Symbols that answer faster in some order.
 type orderer interface {
-	order(at []symfmt.RVA) []int
+	order(at []symfmt.RVA) [][]int
 }
 
 // Order returns indexes of addresses in the order in which s answers them fastest, and with least
-// memory: whoever has many at once should ask in that order.
-func Order(s Symbols, at []symfmt.RVA) []int {
+// memory: whoever has many at once should ask in that order. Each piece may be asked for while
+// another thread asks for other pieces.
+func Order(s Symbols, at []symfmt.RVA) [][]int {
 	if o, ok := s.(orderer); ok && len(at) > 1 {
 		return o.order(at)
 	}
@@ -82,5 +83,5 @@ func Order(s Symbols, at []symfmt.RVA) []int {
 	for i := range order {
 		order[i] = i
 	}
-	return order
+	return [][]int{order}
 }

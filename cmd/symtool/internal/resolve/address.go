@@ -66,7 +66,12 @@ func (r *addressResolver) findPlace(p *place, at *resolve.Location) (rva uint64,
 		return 0, false
 	}
 	rva, known := r.rvaOfPlace(symbols, p)
-	return rva, known && r.lookUp(symbols, rva, at) && !at.Guess
+	if !known {
+		return rva, false
+	}
+	found, err := nearest(symbols, rva, at)
+	r.report(symbols, err)
+	return rva, found
 }
 
 // rvaOfPlace returns the RVA of a place in a log.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -41,16 +42,32 @@ func (b *batch) add(text string, line int) {
 
 func (b *batch) full() bool { return len(b.lines) >= maxBatch }
 
+// lookUp looks up all lines.
+func (b *batch) lookUp(ctx context.Context) error {
+	pieces := b.order()
+	return par.Ordered(ctx, 0, len(pieces), func(ctx context.Context, _, k int) (none struct{}, _ error) {
+		for _, i := range pieces[k] {
+			if ctx.Err() != nil {
+				break
+			}
+			b.lines[i].lookUp()
+		}
+		return none, ctx.Err()
+	}, func(k int, _ struct{}) error {
+		for _, i := range pieces[k] {
+			b.detach(b.lines[i].at.Frames)
+		}
+		return nil
+	})
+}
+
 // answer answers all lines, and forgets them.
 func (b *batch) answer(ctx context.Context, out *cli.Stdout) error {
-	for _, i := range b.order() {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		b.r.complete(b.lines[i].answer)
-		b.detach(b.lines[i].at.Frames)
+	if err := b.lookUp(ctx); err != nil {
+		return err
 	}
 	for _, a := range b.lines {
+		b.r.finish(a.answer)
 		if a.bad {
 			b.r.status = max(b.r.status, cli.StatusInput)
 			b.r.msgs.Printf("symtool: standard input:%d: %s is not an address", a.line, strconv.Quote(shorten(a.text)))
@@ -85,29 +102,30 @@ func (b *batch) detach(frames []resolve.Frame) {
 
 // order returns the order in which lines are answered, as indexes: module by module, and in each as
 // resolve.Order says.
-func (b *batch) order() []int {
+func (b *batch) order() (pieces [][]int) {
 	var modules []resolve.Symbols
 	of := make(map[resolve.Symbols][]int)
 	for i := range b.lines {
 		s := b.lines[i].symbols
+		if s == nil {
+			continue // nothing to look up
+		}
 		if of[s] == nil {
 			modules = append(modules, s)
 		}
 		of[s] = append(of[s], i)
 	}
-	all := make([]int, 0, len(b.lines))
 	for _, s := range modules {
-		if s == nil {
-			all = append(all, of[s]...)
-			continue
-		}
 		at := make([]symfmt.RVA, len(of[s]))
 		for k, i := range of[s] {
 			at[k] = symfmt.RVA(b.lines[i].rva)
 		}
-		for _, k := range resolve.Order(s, at) {
-			all = append(all, of[s][k])
+		for _, piece := range resolve.Order(s, at) {
+			for k := range piece {
+				piece[k] = of[s][piece[k]]
+			}
+			pieces = append(pieces, piece)
 		}
 	}
-	return all
+	return pieces
 }

@@ -232,6 +232,7 @@ type answer struct {
 	file    string          // with the symbols, or ""
 	found   bool
 	at      resolve.Location
+	err     error
 
 	outside bool // the address is in none of the module's code
 }
@@ -239,7 +240,8 @@ type answer struct {
 // find answers a question, and reports what went wrong.
 func (r *addressResolver) find(q question) *answer {
 	a := r.locate(q)
-	r.complete(a)
+	a.lookUp()
+	r.finish(a)
 	return a
 }
 
@@ -264,11 +266,19 @@ func (r *addressResolver) locate(q question) *answer {
 	return a
 }
 
-// complete fills in what is at the place of an answer.
-func (r *addressResolver) complete(a *answer) {
+// lookUp fills in what is at the place of an answer. It may be called for several answers concurrently.
+func (a *answer) lookUp() {
+	if a.symbols == nil {
+		return
+	}
+	a.found, a.err = nearest(a.symbols, a.rva, &a.at)
+	a.outside = !a.symbols.InCode(symfmt.RVA(a.rva))
+}
+
+// finish reports what went wrong with an answer.
+func (r *addressResolver) finish(a *answer) {
 	if a.symbols != nil {
-		a.found = r.lookUp(a.symbols, a.rva, &a.at) && !a.at.Guess
-		a.outside = !a.symbols.InCode(symfmt.RVA(a.rva))
+		r.report(a.symbols, a.err)
 	}
 	if !a.found && !a.bad {
 		r.status = max(r.status, cli.StatusFindings)
@@ -278,16 +288,19 @@ func (r *addressResolver) complete(a *answer) {
 	}
 }
 
-// lookUp looks up an address of a module.
-func (r *addressResolver) lookUp(symbols resolve.Symbols, rva uint64, at *resolve.Location) bool {
+// nearest looks up an address of a module, and reports whether a function or symbol is certain to be there.
+func nearest(symbols resolve.Symbols, rva uint64, at *resolve.Location) (bool, error) {
 	found, err := symbols.Nearest(symfmt.RVA(rva), at)
+	return found && err == nil && len(at.Frames) > 0 && !at.Guess, err
+}
+
+// report reports the damage that was found while an address of a module was looked up, and its error.
+func (r *addressResolver) report(symbols resolve.Symbols, err error) {
 	r.symbols.ReportDamage(symbols)
 	if err != nil {
 		r.status = max(r.status, cli.StatusInput)
 		r.msgs.Printf("symtool: %v", err)
-		return false
 	}
-	return found && len(at.Frames) > 0
 }
 
 // withoutInlines keeps the FUNC's frame, with the line of the innermost function.

@@ -12,9 +12,11 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // ModuleName names a module; its id may be "".
@@ -142,11 +144,20 @@ func (s *Sources) ReportDamage(r resolve.Symbols) {
 		return
 	}
 	s.Status = cli.StatusInput
-	problems := r.Damage()
-	for _, p := range problems[d.done:] {
+	problems := slices.Clone(r.Damage()[d.done:])
+	slices.SortStableFunc(problems, comparePlaces) // several threads have found them
+	for _, p := range problems {
 		d.lines.Add(p.String())
 	}
-	d.done = len(problems)
+	d.done += len(problems)
+}
+
+// comparePlaces compares problems by where they are in binaries.
+func comparePlaces(a, b symfmt.Problem) int {
+	x, y := new(bin.Error), new(bin.Error)
+	errors.As(a.Err, &x)
+	errors.As(b.Err, &y)
+	return cmp.Or(cmp.Compare(x.File, y.File), cmp.Compare(x.Section, y.Section), cmp.Compare(x.Offset, y.Offset), cmp.Compare(x.Msg, y.Msg))
 }
 
 // End reports how many problems were not printed.

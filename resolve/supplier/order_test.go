@@ -1,0 +1,87 @@
+package supplier
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// What a part has for an address does not depend on what was asked before, nor on what other threads ask
+// meanwhile: the answers for many addresses are those of the whole file in any order, and in the pieces that
+// Order makes, by one thread or by several.
+func TestOrderOfABatch(t *testing.T) {
+	pieces := func(ordered func(all []symfmt.RVA) []int) func(*comparison, []symfmt.RVA) [][]int {
+		return func(_ *comparison, all []symfmt.RVA) [][]int { return [][]int{ordered(all)} }
+	}
+	orders := []struct {
+		name   string
+		jobs   int
+		pieces func(*comparison, []symfmt.RVA) [][]int
+	}{
+		{"ascending", 1, pieces(ascending)},
+		{"descending", 1, pieces(func(all []symfmt.RVA) []int {
+			order := ascending(all)
+			slices.Reverse(order)
+			return order
+		})},
+		{"random", 1, pieces(func(all []symfmt.RVA) []int { return rand.New(rand.NewPCG(1, 2)).Perm(len(all)) })},
+		{"by Order", 1, func(c *comparison, all []symfmt.RVA) [][]int { return resolve.Order(c.lazy, all) }},
+		{"by Order, several threads", 4, func(c *comparison, all []symfmt.RVA) [][]int { return resolve.Order(c.lazy, all) }},
+		{"any pieces, several threads", 4, func(_ *comparison, all []symfmt.RVA) [][]int {
+			return slices.Collect(slices.Chunk(rand.New(rand.NewPCG(3, 4)).Perm(len(all)), 10))
+		}},
+	}
+	for _, name := range []string{"bbsections", "gcc-dwarf5", "gcc-dwarf5-types", "hotcold-gcc5", "icf-gold", "dead-bfd-v5", "nestedfn", "init-parts"} {
+		t.Run(name, func(t *testing.T) {
+			for _, o := range orders {
+				c := newComparison(t, filepath.Join(testenv.Input(t), name+".elf"), "")
+				all := addressesOf(c)
+				order := o.pieces(c, all)
+				err := par.Each(t.Context(), o.jobs, len(order), func(_ context.Context, _, k int) error {
+					for _, i := range order[k] {
+						if part, whole := nearest(c.lazy, all[i]), nearest(c.whole, all[i]); part != whole {
+							return fmt.Errorf("%s, %#x: %s, of the whole %s", o.name, uint64(all[i]), part, whole)
+						}
+					}
+					return nil
+				})
+				if n := len(slices.Concat(order...)); err != nil || n != len(all) {
+					t.Fatalf("%d of %d addresses: %v", n, len(all), err)
+				}
+			}
+		})
+	}
+}
+
+// addressesOf returns some addresses in each function: more than make Order's an announcement.
+func addressesOf(c *comparison) (all []symfmt.RVA) {
+	for i := range c.funcs {
+		f := &c.funcs[i]
+		for k := range 1 + 1500/uint64(len(c.funcs)) {
+			all = append(all, f.RVA+symfmt.RVA(k%f.Size))
+		}
+	}
+	return all
+}
+
+func ascending(all []symfmt.RVA) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+func nearest(s resolve.Symbols, rva symfmt.RVA) string {
+	var at resolve.Location
+	found, err := s.Nearest(rva, &at)
+	return fmt.Sprintf("%v %+v %v", found, at, err)
+}
