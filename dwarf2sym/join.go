@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -50,7 +51,7 @@ func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, form na
 		s.linkage, s.mangled = s.id, isMangledName(s.Name) || isDName(s.Name)
 		// Linkage names do not have these suffixes either.
 		if s.mangled && strings.IndexByte(s.Name, '.') >= 0 {
-			s.linkage = nameID(j.names.InternString(symfmt.CutClone(s.Name)))
+			s.linkage = nameID(j.names.InternString(text.CutClone(s.Name)))
 		}
 		s.Name = ""
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -299,7 +300,7 @@ func (t *pubTable) join(group []pubCandidate) elfPub {
 // folded reports whether two names of the same address are of different
 // functions. Suffixes of copies (.localalias, .part.0) do not make one.
 func folded(a, b []byte) bool {
-	a, b = symfmt.CutClone(a), symfmt.CutClone(b)
+	a, b = text.CutClone(a), text.CutClone(b)
 	return isMangledName(a) && isMangledName(b) && !sameStructor(a, b)
 }
 

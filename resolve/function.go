@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/symtool/symtool/internal/flatten"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -47,8 +48,8 @@ var errTooDeep = fmt.Errorf("over %d functions are inlined into one another", ma
 type functionParser struct {
 	reader    *symfmt.Reader // of texts; nil before the first
 	names     names
-	flattener symfmt.Flattener
-	flat      symfmt.Flat
+	flattener flatten.Flattener
+	flat      flatten.Flat
 	starts    []uint32
 	segments  []uint32
 	calls     []uint32
@@ -109,9 +110,9 @@ func (p *functionParser) fill(f *function) error {
 }
 
 // call adds a call. The call that contains it comes before it.
-func (p *functionParser) call(c *symfmt.Call) error {
+func (p *functionParser) call(c *flatten.Call) error {
 	depth := uint16(1)
-	if c.Outer != symfmt.NoCall {
+	if c.Outer != flatten.NoCall {
 		depth += p.depths[c.Outer]
 	}
 	if depth > maxInlined {
@@ -126,7 +127,7 @@ func (p *functionParser) call(c *symfmt.Call) error {
 	switch {
 	case !c.NoFile:
 		file, err = p.fileOf(c.File)
-	case c.Outer != symfmt.NoCall:
+	case c.Outer != flatten.NoCall:
 		file = p.origins[c.Outer]
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/symtool/symtool/internal/flatten"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -66,9 +67,8 @@ func (r *Resolver) lineCodes(i int, v span) (lines []lineCode, err error) {
 
 // readLineCodes reads the line records of a function.
 func readLineCodes(from source, v span) (lines []lineCode, err error) {
-	f := symfmt.Func{RVA: v.rva}
 	err = from.lines(v, func(l *symfmt.Line) {
-		if f.Fits(l.RVA, l.Size) {
+		if flatten.Fits(v.rva, l.RVA, l.Size) {
 			off := uint32(l.RVA - v.rva)
 			lines = append(lines, lineCode{off, off + uint32(l.Size)})
 		}

@@ -173,3 +173,9 @@ type Binary interface {
 	// Close closes the file and removes its temporary files.
 	Close() error
 }
+
+// MaxInlineDepth limits the depth of inlining where chains of inlined functions
+// are followed. Each piece of code costs a walk through all depths, so without a
+// limit a FUNC would take time quadratic in its INLINEs. Sentry's symbolic reads
+// 512 levels from Breakpad's text; compilers stay below 100.
+const MaxInlineDepth = 1024

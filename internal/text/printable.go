@@ -1,4 +1,5 @@
-// Package text formats names and counts for messages, and escapes what would affect a terminal.
+// Package text formats names and counts for messages, escapes what would affect a terminal, and cuts
+// what marks copies of a function off its name.
 package text
 
 import (

@@ -2,6 +2,8 @@ package symcache
 
 import (
 	"context"
+
+	"github.com/symtool/symtool/internal/flatten"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -204,7 +206,7 @@ func (b *builder) closeTo(n int) {
 
 // addInlines adds a range to the INLINEs of the chain.
 func (b *builder) addInlines(f *openFunc, code symfmt.Range) {
-	parent := int32(symfmt.NoCall)
+	parent := int32(flatten.NoCall)
 	for depth := 0; depth+1 < len(b.chain); depth++ {
 		if b.budget == 0 {
 			b.c.damaged(&b.damages.budget, func() error {

@@ -1,11 +1,14 @@
 package symcache
 
-import "github.com/symtool/symtool/symfmt"
+import (
+	"github.com/symtool/symtool/internal/flatten"
+	"github.com/symtool/symtool/symfmt"
+)
 
 // flat is a FUNC cut into segments, with what has been written for its calls: each
 // call's function and source location, or none, and the index of equal calls.
 type flat struct {
-	symfmt.Flat
+	flatten.Flat
 	callees []uint32
 	written []uint32
 	known   map[location]uint32
@@ -42,7 +45,7 @@ func (c *flat) forget() {
 }
 
 // segmentAt returns the index of the last segment that begins at or before off.
-func segmentAt(segments []symfmt.Segment, off uint32) int {
+func segmentAt(segments []flatten.Segment, off uint32) int {
 	lo, hi := 0, len(segments)
 	for lo < hi {
 		if mid := (lo + hi) / 2; segments[mid].Off <= off {

@@ -1,6 +1,9 @@
 package symcache
 
-import "github.com/symtool/symtool/symfmt"
+import (
+	"github.com/symtool/symtool/internal/flatten"
+	"github.com/symtool/symtool/symfmt"
+)
 
 // openFunc is a FUNC to which ranges are still added.
 type openFunc struct {
@@ -19,7 +22,7 @@ type openFunc struct {
 type node struct {
 	inline            symfmt.Inline
 	key               inlineKey
-	child, last, next int32 // first and last child, and next sibling; symfmt.NoCall if none
+	child, last, next int32 // first and last child, and next sibling; flatten.NoCall if none
 }
 
 // inlineKey identifies an INLINE: those of one FUNC with equal calls are joined.
@@ -71,17 +74,17 @@ func (f *openFunc) newNode(key inlineKey) int32 {
 		f.nodes = append(f.nodes, node{})
 	}
 	ranges := f.nodes[n].inline.Ranges[:0]
-	f.nodes[n] = node{key: key, child: symfmt.NoCall, last: symfmt.NoCall, next: symfmt.NoCall}
+	f.nodes[n] = node{key: key, child: flatten.NoCall, last: flatten.NoCall, next: flatten.NoCall}
 	f.nodes[n].inline.Ranges = ranges
 	if f.known == nil {
 		f.known = make(map[inlineKey]int32)
 	}
 	f.known[key] = n
-	if key.parent == symfmt.NoCall {
+	if key.parent == flatten.NoCall {
 		return n
 	}
 	p := &f.nodes[key.parent]
-	if p.last == symfmt.NoCall {
+	if p.last == flatten.NoCall {
 		p.child = n
 	} else {
 		f.nodes[p.last].next = n
@@ -105,7 +108,7 @@ func (n *node) extend(code symfmt.Range) bool {
 func (f *openFunc) body(b *symfmt.BodyBuilder, a *symfmt.Arena) symfmt.Body {
 	b.Reset(f.start)
 	for n := range f.nodes {
-		if f.nodes[n].key.parent == symfmt.NoCall {
+		if f.nodes[n].key.parent == flatten.NoCall {
 			f.addTree(b, int32(n))
 		}
 	}
@@ -118,7 +121,7 @@ func (f *openFunc) body(b *symfmt.BodyBuilder, a *symfmt.Arena) symfmt.Body {
 // addTree adds a node and its descendants, at most symfmt.MaxInlineDepth levels.
 func (f *openFunc) addTree(b *symfmt.BodyBuilder, n int32) {
 	b.AddInline(&f.nodes[n].inline)
-	for child := f.nodes[n].child; child != symfmt.NoCall; child = f.nodes[child].next {
+	for child := f.nodes[n].child; child != flatten.NoCall; child = f.nodes[child].next {
 		f.addTree(b, child)
 	}
 }

@@ -1,6 +1,9 @@
 package symcache
 
-import "github.com/symtool/symtool/symfmt"
+import (
+	"github.com/symtool/symtool/internal/flatten"
+	"github.com/symtool/symtool/symfmt"
+)
 
 // tables are the sections of a symcache being made from a module.
 type tables struct {
@@ -26,7 +29,7 @@ type tables struct {
 	lastFile uint32
 	hasLast  bool
 
-	flattener symfmt.Flattener
+	flattener flatten.Flattener
 	single    flat            // for a FUNC with one piece
 	around    map[owner]*flat // for FUNCs that continue after others
 
@@ -128,7 +131,7 @@ func (t *tables) addFunc(p piece, end uint64, several bool) {
 		if !s.NoLine {
 			l.file = t.file(s.File)
 		}
-		if s.Call != symfmt.NoCall {
+		if s.Call != flatten.NoCall {
 			l.function = t.callee(code, s.Call)
 			l.into = t.caller(code, s.Call, index)
 		}
@@ -160,7 +163,7 @@ func (t *tables) caller(code *flat, k int32, index uint32) uint32 {
 	if file, ok := t.callFile(code, c); ok {
 		l.file = t.file(file)
 	}
-	if c.Outer != symfmt.NoCall {
+	if c.Outer != flatten.NoCall {
 		l.function = t.callee(code, c.Outer)
 		l.into = t.caller(code, c.Outer, index)
 	}
@@ -175,11 +178,11 @@ func (t *tables) caller(code *flat, k int32, index uint32) uint32 {
 }
 
 // callFile returns the file of a call, if known.
-func (t *tables) callFile(code *flat, c *symfmt.Call) (symfmt.FileID, bool) {
+func (t *tables) callFile(code *flat, c *flatten.Call) (symfmt.FileID, bool) {
 	switch {
 	case !c.NoFile:
 		return c.File, true
-	case c.Outer == symfmt.NoCall:
+	case c.Outer == flatten.NoCall:
 		return 0, false
 	}
 	return t.originFile(code.Calls[c.Outer].Origin)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/lint/internal/check"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -183,10 +184,10 @@ func withoutSuffix(name []byte) []byte {
 
 func cutSuffix(name []byte) []byte {
 	if !bytes.HasSuffix(name, []byte("]")) {
-		return symfmt.CutClone(name)
+		return text.CutClone(name)
 	}
 	if i := bytes.LastIndex(name, []byte(" [clone .")); i >= 0 {
-		if bare := name[i+len(" [clone") : len(name)-1]; len(symfmt.CutClone(bare)) > len(" ") {
+		if bare := name[i+len(" [clone") : len(name)-1]; len(text.CutClone(bare)) > len(" ") {
 			return name
 		}
 		return name[:i]

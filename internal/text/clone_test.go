@@ -1,4 +1,4 @@
-package symfmt
+package text
 
 import "testing"
 

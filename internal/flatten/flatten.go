@@ -1,9 +1,13 @@
-package symfmt
+// Package flatten cuts the code of a FUNC into pieces of which one function, one chain of inlined
+// calls and one line are true.
+package flatten
 
 import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Flat is the code of a FUNC, cut wherever a line or an inlined function begins
@@ -19,15 +23,15 @@ type Flat struct {
 type Segment struct {
 	Off    uint32 // in bytes from the FUNC's start
 	Line   uint32
-	File   FileID
+	File   symfmt.FileID
 	NoLine bool  // no line record covers the segment
 	Call   int32 // innermost inlined call, an index into Calls, or NoCall
 }
 
 // Call is a call of an inlined function.
 type Call struct {
-	Origin OriginID
-	File   FileID
+	Origin symfmt.OriginID
+	File   symfmt.FileID
 	NoFile bool // the INLINE has the old form; see Outer
 	Line   uint32
 
@@ -40,23 +44,17 @@ type Call struct {
 // NoCall means that there is no inlined function.
 const NoCall = -1
 
-// MaxInlineDepth limits the depth of inlining where chains of inlined functions
-// are followed. Each piece of code costs a walk through all depths, so without a
-// limit a FUNC would take time quadratic in its INLINEs. Sentry's symbolic reads
-// 512 levels from Breakpad's text; compilers stay below 100.
-const MaxInlineDepth = 1024
-
 // Flattener makes Flats: for each FUNC, call Reset, add its records in any
 // order, and call Flatten. It reuses its buffers.
 type Flattener struct {
-	start   RVA
+	start   symfmt.RVA
 	lines   []lineRow
 	inlines []inlineRow
 	records []inlineRecord
 	depths  []int // start of each depth's rows, and the end of the last
 	next    []int // next row of each depth
 	cuts    []uint32
-	own     FileID // see ownFile
+	own     symfmt.FileID // see ownFile
 	hasOwn  bool
 }
 
@@ -64,7 +62,7 @@ type Flattener struct {
 type lineRow struct {
 	off, end uint32
 	num      uint32
-	file     FileID
+	file     symfmt.FileID
 }
 
 // inlineRow is a range of an INLINE record.
@@ -77,29 +75,29 @@ type inlineRow struct {
 // inlineRecord is an INLINE and the last call made from it.
 type inlineRecord struct {
 	callLine uint32
-	callFile FileID
+	callFile symfmt.FileID
 	noFile   bool
-	origin   OriginID
+	origin   symfmt.OriginID
 	call     int32
 }
 
 // Reset begins a FUNC at start.
-func (p *Flattener) Reset(start RVA) {
+func (p *Flattener) Reset(start symfmt.RVA) {
 	p.start = start
 	p.lines, p.inlines, p.records = p.lines[:0], p.inlines[:0], p.records[:0]
 }
 
 // AddLine adds a line record, unless it lies before the FUNC's start or over 4 GB after it.
-func (p *Flattener) AddLine(l *Line) {
+func (p *Flattener) AddLine(l *symfmt.Line) {
 	if off, end, ok := offsetsFrom(p.start, l.RVA, l.Size); ok {
 		p.lines = append(p.lines, lineRow{off, end, l.Num, l.File})
 	}
 }
 
 // AddInline adds those ranges of an INLINE that AddLine would accept, unless
-// its depth is MaxInlineDepth or more.
-func (p *Flattener) AddInline(in *Inline) {
-	if in.Depth >= MaxInlineDepth {
+// its depth is symfmt.MaxInlineDepth or more.
+func (p *Flattener) AddInline(in *symfmt.Inline) {
+	if in.Depth >= symfmt.MaxInlineDepth {
 		return
 	}
 	p.inlines = slices.Grow(p.inlines, len(in.Ranges))
@@ -111,13 +109,13 @@ func (p *Flattener) AddInline(in *Inline) {
 	p.records = append(p.records, inlineRecord{in.CallLine, in.CallFile, in.NoFile, in.Origin, NoCall})
 }
 
-// Fits reports whether code at rva may belong to a FUNC that starts at f.RVA.
-func (f *Func) Fits(rva RVA, size uint64) bool {
-	_, _, ok := offsetsFrom(f.RVA, rva, size)
+// Fits reports whether code at rva may belong to a FUNC that starts at start.
+func Fits(start, rva symfmt.RVA, size uint64) bool {
+	_, _, ok := offsetsFrom(start, rva, size)
 	return ok
 }
 
-func offsetsFrom(start, rva RVA, size uint64) (off, end uint32, ok bool) {
+func offsetsFrom(start, rva symfmt.RVA, size uint64) (off, end uint32, ok bool) {
 	d := uint64(rva - start)
 	if rva < start || size == 0 || d > math.MaxUint32 || size > math.MaxUint32-d {
 		return 0, 0, false

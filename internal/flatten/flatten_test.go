@@ -1,10 +1,13 @@
-package symfmt
+package flatten
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/symfmt"
 )
 
 // flattened returns the first FUNC of a symbol file, flat.
@@ -18,10 +21,11 @@ func flattened(t *testing.T, text string) *Flat {
 	if !strings.Contains(text, "INLINE_ORIGIN") {
 		b.WriteString("INLINE_ORIGIN 0 f\nINLINE_ORIGIN 3 g\nINLINE_ORIGIN 5 h\nINLINE_ORIGIN 7 i\n")
 	}
-	m, _, err := read(strings.NewReader(b.String()+text), ReadOptions{})
+	result, err := symfmt.Read(context.Background(), strings.NewReader(b.String()+text), symfmt.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := result.Module
 	var p Flattener
 	p.Reset(m.Funcs[0].RVA)
 	for r := m.Funcs[0].LineReader(); r.Next(); {
@@ -84,7 +88,7 @@ func TestFlattenDepth(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, "INLINE %d 1 0 0 %x %x\n", i, i, 2*(n-i))
 	}
-	if got := flattened(t, b.String()); len(got.Calls) != MaxInlineDepth {
-		t.Errorf("%d calls, want %d", len(got.Calls), MaxInlineDepth)
+	if got := flattened(t, b.String()); len(got.Calls) != symfmt.MaxInlineDepth {
+		t.Errorf("%d calls, want %d", len(got.Calls), symfmt.MaxInlineDepth)
 	}
 }
