@@ -20,7 +20,7 @@ func appendSource(dst []byte, raw string, full bool) (out []byte, costly bool) {
 	switch out, err := demangleIf(dst, raw, full); {
 	case err == nil:
 		dst = out
-	case full && raw != "" && raw[0] != '_' && raw[0] != '.':
+	case full && raw != "" && strings.IndexByte("_.?", raw[0]) < 0:
 		dst = appendWithoutEmptyPacks(dst, raw)
 	default:
 		dst, costly = append(dst, raw...), err == demangle.ErrCostly
