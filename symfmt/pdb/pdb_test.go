@@ -72,6 +72,18 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// Records of code that compilers add, and of assembly, have decorated names.
+func TestDecoratedRecords(t *testing.T) {
+	n := &names{types: new(typeTable), ids: new(typeTable), room: minNames}
+	for raw, want := range map[string]string{
+		"f": "f", "_f": "_f", "@f@8": "f", "@f": "f", "?f@@YAXH@Z": "f(int)", "?fin$0@0@f@@": "`f'::`1'::fin$0", "?f@@": "?f@@",
+	} {
+		if got := n.nameOf(&proc{name: raw}); got != want {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+}
+
 // RawNames gives functions and public symbols the names that the linker has.
 func TestRawNames(t *testing.T) {
 	data := unpack(t, testenv.Input(t, "pdb-x64.pdb.gz"))

@@ -264,22 +264,21 @@ func oneAtEach[T any](all []T, of func(*T) (rva symfmt.RVA, name string, multipl
 	return all[:n]
 }
 
-// publics adds the public symbols of code that no function covers, and takes from the others how many
-// bytes of arguments a function of x86 has.
-func (m *merger) publics() error {
+// eachPublic calls fn with the public symbols of code, by their decorated names.
+func (d *database) eachPublic(fn func(rva symfmt.RVA, name string)) error {
 	const code, function = 1, 2
-	in := bufio.NewReaderSize(m.d.stream(m.d.symbols), 256<<10)
+	in := bufio.NewReaderSize(d.stream(d.symbols), 256<<10)
 	var head [4]byte
 	for {
 		if _, err := io.ReadFull(in, head[:]); err != nil {
 			if errors.Is(err, io.EOF) {
-				break
+				return nil
 			}
 			return err
 		}
 		size := int(u16(head[:])) - 2
 		if size < 0 {
-			return m.d.errorf("public symbols: a record of %d bytes", size+2)
+			return d.errorf("public symbols: a record of %d bytes", size+2)
 		}
 		b := make([]byte, size)
 		if _, err := io.ReadFull(in, b); err != nil {
@@ -288,9 +287,17 @@ func (m *merger) publics() error {
 		if u16(head[2:]) != symPublic || size < 11 || binary.LittleEndian.Uint32(b)&(code|function) == 0 {
 			continue
 		}
-		if rva, ok := m.d.rva(u16(b[8:]), u32(b[4:])); ok {
-			m.public(rva, text(b[10:]))
+		if rva, ok := d.rva(u16(b[8:]), u32(b[4:])); ok {
+			fn(rva, text(b[10:]))
 		}
+	}
+}
+
+// publics adds the public symbols of code that no function covers, and takes from the others how many
+// bytes of arguments a function of x86 has.
+func (m *merger) publics() error {
+	if err := m.d.eachPublic(m.public); err != nil {
+		return err
 	}
 	publics := m.out.Publics
 	slices.SortStableFunc(publics, func(a, b symfmt.Public) int {

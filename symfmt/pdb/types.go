@@ -352,17 +352,21 @@ func (n *names) demangled(raw string) string {
 func (n *names) nameOf(p *proc) string { return unnamed.Replace(n.rawName(p)) }
 
 func (n *names) rawName(p *proc) string {
+	name := p.name
+	if strings.HasPrefix(name, "@") { // a function of fastcall in assembly
+		name, _, _ = cutSize(name[1:])
+	}
 	switch {
-	case strings.HasPrefix(p.name, "?"): // what clang adds to a program is called by decorated names
-		return n.demangled(p.name)
+	case strings.HasPrefix(name, "?"): // what clang adds to a program is called by decorated names
+		return n.demangled(name)
 	case p.thunk:
-		return p.name
+		return name
 	case p.isID:
 		kind, b := n.record(n.ids, p.typ)
 		if (kind == leafFuncID || kind == leafMethodID) && len(b) >= 8 {
-			return p.name + n.signature(u32(b[4:]))
+			return name + n.signature(u32(b[4:]))
 		}
-		return p.name
+		return name
 	}
-	return p.name + n.signature(p.typ)
+	return name + n.signature(p.typ)
 }

@@ -1,0 +1,159 @@
+package pdb
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+var llvmWords = regexp.MustCompile(`\b(struct|class|enum|union|__cdecl|__stdcall|__fastcall|__thiscall|__vectorcall) ?`)
+
+var llvmSpelling = strings.NewReplacer("(void)", "()", "__int64", "long long", "`anonymous namespace'", "(anonymous namespace)", " dtor'", " destructor'")
+
+// spelled returns a name without what demanglers and compilers spell in different ways.
+func spelled(name string) string {
+	return strings.ReplaceAll(llvmSpelling.Replace(llvmWords.ReplaceAllString(name, "")), " ", "")
+}
+
+// isWithParams reports whether a name is another one with parameters behind it.
+func isWithParams(name, plain string) bool {
+	return name == plain || strings.HasPrefix(name, plain+"(")
+}
+
+// whySpelled returns why llvm-symbolizer gives a function the name that it does, or "". publics are the
+// decorated names at the function's address.
+func whySpelled(name, want string, publics []string) string {
+	ours, theirs := spelled(name), spelled(want)
+	switch {
+	case ours == theirs:
+		return "the same"
+	case want == "":
+		return "no name, which <name omitted> stands for"
+	case isWithParams(ours, theirs):
+		return "a function without a public symbol, or of C: no parameters"
+	case isWithParams(strings.TrimLeft(ours, "_"), strings.TrimLeft(theirs, "_")):
+		return "an underscore less: LLVM takes it for that of C on x86"
+	case strings.HasPrefix(want, "?") && strings.HasPrefix(name, "`"):
+		return "clang's names of handlers, which LLVM leaves decorated"
+	}
+	for _, raw := range publics {
+		for _, x86 := range []bool{true, false} {
+			public, _ := undecorate(raw, x86)
+			if out, err := demangle.Append(nil, public); err == nil {
+				public = string(out)
+			}
+			if spelled(public) == theirs {
+				return "a public symbol at the address: spelled unlike the record, or another function with the same code"
+			}
+		}
+	}
+	return ""
+}
+
+// inlinedAt returns the names of the calls that are inlined at an address, the innermost first.
+func inlinedAt(m *symfmt.Module, f *symfmt.Func, rva symfmt.RVA) []string {
+	var calls []*symfmt.Inline
+	for in := range f.Inlines() {
+		for _, r := range in.Ranges {
+			if r.RVA <= rva && rva < r.RVA+symfmt.RVA(r.Size) {
+				c := *in
+				calls = append(calls, &c)
+			}
+		}
+	}
+	slices.SortFunc(calls, func(a, b *symfmt.Inline) int { return cmp.Compare(b.Depth, a.Depth) })
+	var names []string
+	for _, c := range calls {
+		names = append(names, m.Origins[c.Origin].Name)
+	}
+	return names
+}
+
+// Names of functions and of inlined calls are those that llvm-symbolizer prints at each address where a
+// row or a call begins or ends, but for the reasons in whySpelled.
+func TestSymbolizerNames(t *testing.T) {
+	oracles := testenv.SharedGlob(t, "data", "pe", "*", "*", "oracle", "*.pdb.symbolizer.json.gz")
+	reasons := map[string]int{}
+	for _, oracle := range oracles {
+		path := filepath.Join(filepath.Dir(filepath.Dir(oracle)), strings.TrimSuffix(filepath.Base(oracle), ".symbolizer.json.gz"))
+		data, err := os.ReadFile(path)
+		if err != nil {
+			continue // basic32.pdb is in a cabinet
+		}
+		d, err := openDatabase(bytes.NewReader(data), int64(len(data)), path)
+		if err != nil || d.opt[optOMAPFrom] != noStream {
+			t.Logf("%s: %v, or with addresses of another image (OMAP)", filepath.Base(path), err)
+			continue
+		}
+		compareNames(t, filepath.Base(path), read(t, data, path, 0).Module, publicsOf(t, d), unpack(t, oracle), reasons)
+	}
+	for why, n := range reasons {
+		t.Logf("%6d %s", n, why)
+	}
+}
+
+// publicsOf returns the decorated names at each address.
+func publicsOf(t *testing.T, d *database) map[symfmt.RVA][]string {
+	t.Helper()
+	if err := d.readSections(); err != nil {
+		t.Fatal(err)
+	}
+	names := map[symfmt.RVA][]string{}
+	if err := d.eachPublic(func(rva symfmt.RVA, name string) { names[rva] = append(names[rva], name) }); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func compareNames(t *testing.T, file string, m *symfmt.Module, publics map[symfmt.RVA][]string, answers []byte, reasons map[string]int) {
+	t.Helper()
+	scan := bufio.NewScanner(bytes.NewReader(answers))
+	scan.Buffer(nil, 1<<20)
+	for scan.Scan() {
+		var answer struct {
+			A     string
+			S     [][]any
+			Error string
+		}
+		if err := json.Unmarshal(scan.Bytes(), &answer); err != nil || answer.Error != "" || len(answer.S) == 0 {
+			continue
+		}
+		a, _ := strconv.ParseUint(answer.A, 0, 64)
+		rva := symfmt.RVA(a)
+		i := sort.Search(len(m.Funcs), func(i int) bool { return m.Funcs[i].RVA > rva }) - 1
+		if i < 0 || rva >= m.Funcs[i].RVA+symfmt.RVA(m.Funcs[i].Size) {
+			reasons["behind the end of a function, where no symbol is"]++
+			continue
+		}
+		f := &m.Funcs[i]
+		names := append(inlinedAt(m, f, rva), f.Name)
+		if len(names) != len(answer.S) {
+			reasons["other calls are inlined: TestSymbolizer"]++
+			names, answer.S = names[len(names)-1:], answer.S[len(answer.S)-1:]
+		}
+		for i, name := range names {
+			want, _ := answer.S[i][0].(string)
+			var at []string
+			if i == len(names)-1 {
+				at = publics[f.RVA]
+			}
+			why := whySpelled(name, want, at)
+			if reasons[why]++; why == "" {
+				t.Errorf("%s %#x: %s, want %s; public symbols %q", file, rva, name, want, at)
+			}
+		}
+	}
+}
