@@ -275,7 +275,7 @@ func TestUndecorate(t *testing.T) {
 	}{
 		{"_f", "f", true, 0}, {"_f@12", "f", true, 12}, {"@f@12", "f", true, 4}, {"@f@4", "f", true, 0}, {"?f@@YAXXZ", "?f@@YAXXZ", true, 0},
 		{"__chkstk", "_chkstk", true, 0}, {"__chkstk", "__chkstk", false, 0}, {"_f@12", "_f@12", false, 0},
-		{"f@@24", "f", true, 0}, {"f@@24", "f", false, 0}, {"_f@@x", "f@@x", true, 0}, {"@@8", "@@8", false, 0}, {"_", "_", true, 0},
+		{"f@@24", "f", true, 0}, {"f@@24", "f", false, 0}, {"_f@@x", "f@@x", true, 0}, {"@@8", "@@8", false, 0}, {"@@8", "@@8", true, 0}, {"_@8", "_@8", true, 0}, {"_", "_", true, 0},
 		{"?f@@YGXH@Z@4", "?f@@YGXH@Z@4", true, 0},
 	} {
 		if plain, params := undecorate(c.name, c.x86); plain != c.plain || params != c.params {

@@ -351,7 +351,9 @@ func undecorate(name string, x86 bool) (plain string, params uint64) {
 	}
 	plain, n, sized := cutSize(name)
 	switch {
-	case sized && strings.HasSuffix(plain, "@") && len(plain) > 1:
+	case len(plain) < 2:
+		return name, 0
+	case sized && strings.HasSuffix(plain, "@"):
 		return plain[:len(plain)-1], 0
 	case !x86 || name[0] != '_' && name[0] != '@':
 		return name, 0
@@ -363,7 +365,7 @@ func undecorate(name string, x86 bool) (plain string, params uint64) {
 
 // cutSize cuts @ and a number off a name.
 func cutSize(name string) (plain string, n uint64, ok bool) {
-	if i := strings.LastIndexByte(name, '@'); i > 1 {
+	if i := strings.LastIndexByte(name, '@'); i > 0 {
 		if n, err := strconv.ParseUint(name[i+1:], 10, 16); err == nil {
 			return name[:i], n, true
 		}
