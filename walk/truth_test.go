@@ -23,6 +23,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/eval"
 	"github.com/symtool/symtool/walk/internal/walktest"
+	"github.com/symtool/symtool/walk/show"
 )
 
 // varSymbols are modules with variables, by id and by name: some have no id.
@@ -134,11 +135,13 @@ type truthWalk struct {
 	result *walk.Result
 	vars   *walk.Variables
 	count  tally
+
+	printer *show.Printer
 }
 
 func (w *truthWalk) note(outcome, format string, args ...any) {
 	w.count[outcome]++
-	if outcome == "INVENTED" || strings.HasPrefix(outcome, "WRONG") || outcome == "functions differ" {
+	if outcome == "INVENTED" || outcome == "member missing" || strings.HasPrefix(outcome, "WRONG") || outcome == "functions differ" {
 		w.t.Logf("%s: %s: %s", w.name, outcome, fmt.Sprintf(format, args...))
 	}
 }
@@ -202,7 +205,11 @@ func (w *truthWalk) function(f *eval.Frame, g *walktest.TruthFrame, ours []eval.
 			}
 		}
 		if at < 0 {
-			w.note("not listed", "%s: %s %s (%s, %s)", g.Function, v.Type, v.Name, v.Status, v.Loc.Form)
+			outcome := "not listed"
+			if v.Status != "optimized_out" {
+				outcome = "not listed, with a value"
+			}
+			w.note(outcome, "%s: %s %s (%s, %s)", g.Function, v.Type, v.Name, v.Status, v.Loc.Form)
 			continue
 		}
 		used[at] = true
@@ -244,6 +251,74 @@ func (w *truthWalk) variable(f *eval.Frame, g *walktest.TruthFrame, want *walkte
 		}
 	default:
 		w.value(place, want, got, ours)
+		w.members(f, place, want, got)
+	}
+}
+
+// members compares the scalars within a variable: their paths, offsets, sizes and bytes.
+func (w *truthWalk) members(f *eval.Frame, place string, want *walktest.TruthVariable, got *eval.Variable) {
+	if len(want.Members) == 0 || got.Status() != eval.HasValue {
+		return
+	}
+	leaves := map[string]leaf{}
+	root := w.printer.Tree(f, got)
+	leavesOf(leaves, "", 0, root.Members)
+	for i := range want.Members {
+		m := &want.Members[i]
+		ours, ok := leaves[plainPath(m.Path)]
+		switch {
+		case !ok && strings.HasPrefix(want.Type, "character*"):
+			w.note("member of a string", "%s", m.Path)
+		case !ok && strings.HasPrefix(m.Path, "list["):
+			w.note("member of a descriptor", "%s", m.Path)
+		case !ok && (!got.Whole() || !known(leaves, plainPath(m.Path))): // such as what says which variant it is
+			w.note("member of what is not known", "%s", m.Path)
+		case !ok:
+			w.note("member missing", "%s: %s", place, m.Path)
+		case ours.Offset != uint64(m.Offset):
+			w.note("member offset differs", "%s: %s at %d, gdb %d", place, m.Path, ours.Offset, m.Offset)
+		case m.BitSize != nil && (ours.BitSize != *m.BitSize || 8*int(ours.Offset)+ours.BitOffset != *m.BitOffset):
+			w.note("member bits differ", "%s: %s: %d+%d, gdb %d+%d", place, m.Path, ours.BitOffset, ours.BitSize, *m.BitOffset, *m.BitSize)
+		case m.Status == "value" && m.Bytes != "" && len(ours.Bytes) != len(m.Bytes):
+			w.note("member size differs", "%s: %s: %d, gdb %d", place, m.Path, len(ours.Bytes)/2, len(m.Bytes)/2)
+		case m.Status == "value" && m.Bytes != "" && !strings.Contains(ours.Bytes, "..") && ours.Bytes != m.Bytes:
+			w.note("member bytes differ", "%s: %s: %s, gdb %s", place, m.Path, ours.Bytes, m.Bytes)
+		default:
+			w.note("member equal", "%s", m.Path)
+		}
+	}
+}
+
+// plainPath returns a path without what differs between gdb and compilers in names of types: blanks, and
+// 0ul for 0UL.
+func plainPath(path string) string { return strings.ToLower(strings.ReplaceAll(path, " ", "")) }
+
+// known reports whether all nodes have a value that a path leads through, as far as they are there.
+func known(leaves map[string]leaf, path string) bool {
+	for i := range path {
+		if n, ok := leaves[path[:i]]; ok && path[i] == '.' && n.Status != eval.HasValue {
+			return false
+		}
+	}
+	return true
+}
+
+// leaf is a node of a tree, and its offset from the start of the variable.
+type leaf struct {
+	*show.Node
+	Offset uint64
+}
+
+// leavesOf collects nodes by their paths, as truth.json writes them.
+func leavesOf(to map[string]leaf, path string, offset uint64, nodes []show.Node) {
+	for i := range nodes {
+		n := &nodes[i]
+		at := path + n.Name
+		if path != "" && !strings.HasPrefix(n.Name, "[") {
+			at = path + "." + n.Name
+		}
+		to[plainPath(at)] = leaf{n, offset + n.Offset}
+		leavesOf(to, at, offset+n.Offset, n.Members)
 	}
 }
 
@@ -299,6 +374,12 @@ var least = map[string]int{"core": 2240, "dump.dmp": 2240, "core2md.dmp": 2070}
 // piece of a location describes with zeros; the value at entry of n in inner_inline is wrong in gdb,
 // which has the right one a frame further out; __pthread_join is called through the PLT, so that the
 // tail calls behind it are not certain; constants in .rodata are in no dump.
+//
+// Blocks in which no variable has a location are not in the records, such as gcc's copies of the variables
+// of inlined functions: gdb lists their variables, all of them optimized out.
+//
+// Members are those of gdb, with paths, offsets, sizes and bytes, but for the characters of Fortran's
+// strings, and what the descriptor of a member leads to.
 func TestVariables(t *testing.T) {
 	shared := testenv.Shared(t, "data")
 	for _, text := range []bool{false, true} {
@@ -322,7 +403,8 @@ func TestVariables(t *testing.T) {
 			if total["equal"] < least[file] {
 				t.Errorf("%s: %d values equal, want %d", file, total["equal"], least[file])
 			}
-			for _, bad := range []string{"INVENTED", "WRONG", "WRONG clobbered", "thread missing", "frame missing", "functions differ", "kind differs", "only ours"} {
+			for _, bad := range []string{"INVENTED", "WRONG", "WRONG clobbered", "thread missing", "frame missing", "functions differ", "kind differs", "only ours", "not listed, with a value",
+				"member missing", "member offset differs", "member bits differ", "member size differs", "member bytes differ"} {
 				if total[bad] > 0 {
 					t.Errorf("%s, text %v: %s: %d", file, text, bad, total[bad])
 				}
@@ -345,7 +427,7 @@ func compareTruth(t testing.TB, name string, d *dump.Dump, symbols resolve.Suppl
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := truthWalk{t: t, name: name, result: r, vars: r.Variables(context.Background()), count: tally{}}
+	w := truthWalk{t: t, name: name, result: r, vars: r.Variables(context.Background()), count: tally{}, printer: show.New(show.Options{Depth: 64, Length: 1000})}
 	caseName, _, _ := strings.Cut(name, "/")
 	w.compare(walktest.ReadTruth(t, caseName))
 	return w.count

@@ -121,3 +121,24 @@ func TestRules(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Elements are named by their indices: from the lower bound on, and Fortran's first index is the innermost.
+func TestElementNames(t *testing.T) {
+	f := testFrame()
+	bound := func(n int64) vars.Bound { return vars.Bound{Kind: vars.ConstBound, Value: n} }
+	dims := []vars.Dim{{Lower: bound(1), Upper: bound(2)}, {Lower: bound(-1), Upper: bound(1)}}
+	for _, tt := range []struct{ elem, want, text string }{
+		{"int", "[1][-1]", "{{0, 1, 2}, {3, 4, 5}}"}, {"integer(kind=4)", "[-1][1]", "{{0, 1}, {2, 3}, {4, 5}}"},
+	} {
+		f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Base, Name: tt.elem, Size: 4, HasSize: true, Encoding: vars.Signed})
+		f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Array, Elem: vars.TypeID(len(f.Info.Types) - 1), Dims: dims})
+		v := variable(vars.TypeID(len(f.Info.Types)-1), "v", words(1<<32, 3<<32|2, 5<<32|4))
+		n := New(Options{}).Tree(f, v)
+		if got := n.Members[0].Name + n.Members[0].Members[0].Name; got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.elem, got, tt.want)
+		}
+		if n.Value != tt.text {
+			t.Errorf("%s: got %s, want %s", tt.elem, n.Value, tt.text)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -204,13 +205,38 @@ func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) s
 	if isCharacter(elem) && v.Whole() && len(t.Dims) == 1 && s.languageOf(s.in, id) == langC {
 		return s.characterArray(v.Bytes, elem)
 	}
-	inner := []uint64(nil)
-	if len(t.Dims) > 1 && t.Extra == nil { // C's: the last dimension is the innermost
-		if counts := s.f.Counts(t, nil); counts != nil {
-			inner = counts[1:]
+	return s.elements(v, t.Elem, int(size), s.axes(t)[1:], [3]string{open, separator, end}, depth)
+}
+
+// axis is a dimension of an array: its first index, and how many there are.
+type axis struct {
+	first int64
+	count uint64
+}
+
+// axes returns the dimensions of an array, the outermost in memory first. Of an array that is a list,
+// there is one, whose count is not needed.
+func (s *showing) axes(t *vars.Type) []axis {
+	axes := make([]axis, max(len(t.Dims), 1))
+	for i := range t.Dims {
+		if l := t.Dims[i].Lower; l.Kind == vars.ConstBound {
+			axes[i].first = l.Value
 		}
 	}
-	return s.elements(v, t.Elem, int(size), inner, [3]string{open, separator, end}, depth)
+	if len(axes) == 1 {
+		return axes
+	}
+	counts := s.f.Counts(t, nil)
+	if t.Extra != nil || counts == nil {
+		return axes[:1]
+	}
+	for i := range counts {
+		axes[i].count = counts[i]
+	}
+	if elem, _ := s.in.Plain(t.Elem); elem != nil && strings.Contains(elem.Name, "(kind=") {
+		slices.Reverse(axes) // Fortran's first dimension is the innermost
+	}
+	return axes
 }
 
 // characterArray shows characters up to the zeros at the end.
@@ -224,13 +250,13 @@ func (s *showing) characterArray(b []byte, t *vars.Type) string {
 }
 
 // elements shows elements of size bytes, or arrays of them with inner dimensions.
-func (s *showing) elements(v eval.Value, id vars.TypeID, size int, inner []uint64, marks [3]string, depth int) string {
+func (s *showing) elements(v eval.Value, id vars.TypeID, size int, inner []axis, marks [3]string, depth int) string {
 	step := size
 	for _, n := range inner {
-		if n == 0 || n > eval.MaxValue || uint64(step)*n > eval.MaxValue {
+		if n.count == 0 || n.count > eval.MaxValue || uint64(step)*n.count > eval.MaxValue {
 			return marks[0] + marks[2]
 		}
-		step *= int(n)
+		step *= int(n.count)
 	}
 	count := len(v.Bytes) / step
 	var parts []string

@@ -10,7 +10,7 @@ import (
 
 // Node is a value with its members, or a member.
 type Node struct {
-	Name  string // "[2]" of an element, "::Base" of a base class, "<anonymous>" without a name
+	Name  string // "[2]" of an element, by its index, "::Base" of a base class, "<anonymous>" without a name
 	Type  string
 	Value string // as text; "" of a member that has members
 	// Bytes are the bytes in hexadecimal, in memory order: ".." for one that is not known, or is
@@ -109,28 +109,22 @@ func (s *showing) elementNodes(v *eval.Value, t *vars.Type, id vars.TypeID, dept
 	if !ok || size == 0 || size > eval.MaxValue {
 		return nil, len(v.Bytes) > 0
 	}
-	var inner []uint64
-	if len(t.Dims) > 1 && t.Extra == nil {
-		if counts := s.f.Counts(t, nil); counts != nil {
-			inner = counts[1:]
-		}
-	}
-	return s.elementsOf(v, t.Elem, size, inner, depth)
+	return s.elementsOf(v, t.Elem, size, s.axes(t), depth)
 }
 
-func (s *showing) elementsOf(v *eval.Value, id vars.TypeID, size uint64, inner []uint64, depth int) (nodes []Node, cut bool) {
-	step := size
+func (s *showing) elementsOf(v *eval.Value, id vars.TypeID, size uint64, axes []axis, depth int) (nodes []Node, cut bool) {
+	step, inner := size, axes[1:]
 	for _, n := range inner {
-		if n == 0 || n > eval.MaxValue || step*n > eval.MaxValue {
+		if n.count == 0 || n.count > eval.MaxValue || step*n.count > eval.MaxValue {
 			return nil, true
 		}
-		step *= n
+		step *= n.count
 	}
 	for i := range uint64(len(v.Bytes)) / step {
 		if depth >= s.o.Depth || s.left <= 0 || len(nodes) == s.o.Length {
 			return nodes, true
 		}
-		part, name := v.Part(int(i*step), int(step)), "["+strconv.FormatUint(i, 10)+"]"
+		part, name := v.Part(int(i*step), int(step)), "["+strconv.FormatInt(axes[0].first+int64(i), 10)+"]"
 		var n Node
 		if len(inner) == 0 {
 			n = s.node(name, part, id, depth+1)
@@ -138,7 +132,7 @@ func (s *showing) elementsOf(v *eval.Value, id vars.TypeID, size uint64, inner [
 			s.left--
 			masked := s.masked(part, id)
 			n = Node{Name: name, Type: s.in.TypeName(id), Bytes: masked.Hex(), Status: part.Status(), Why: part.Why, InMemory: part.InMemory, Address: part.Address}
-			n.Members, n.Cut = s.elementsOf(&part, id, size, inner[1:], depth+1)
+			n.Members, n.Cut = s.elementsOf(&part, id, size, inner, depth+1)
 		}
 		n.Offset = i * step
 		nodes = append(nodes, n)
