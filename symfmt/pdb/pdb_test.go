@@ -84,6 +84,19 @@ func TestDecoratedRecords(t *testing.T) {
 	}
 }
 
+// Functions without a type have the arguments of their decorated name, if it is theirs.
+func TestFunctionsWithoutType(t *testing.T) {
+	for _, c := range []struct{ name, public, want string }{
+		{"ns::f", "?f@ns@@YAXH@Z", "ns::f(int)"}, {"ns::f", "?g@ns@@YAXH@Z", "ns::f"}, {"ns::f", "f", "ns::f"},
+		{"ns::f(char)", "?f@ns@@YAXH@Z", "ns::f(char)"}, {"f", "?f@ns@@YAXH@Z", "f"},
+	} {
+		f := symfmt.Func{Name: c.name}
+		if new(merger).complete(&f, c.public); f.Name != c.want {
+			t.Errorf("%s, %s: %s", c.name, c.public, f.Name)
+		}
+	}
+}
+
 // RawNames gives functions and public symbols the names that the linker has.
 func TestRawNames(t *testing.T) {
 	data := unpack(t, testenv.Input(t, "pdb-x64.pdb.gz"))

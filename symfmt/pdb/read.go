@@ -124,6 +124,7 @@ type merger struct {
 	files      map[uint32]symfmt.FileID // by the name's offset
 	origins    map[string]symfmt.OriginID
 	plain      map[int]string // the names of functions that have decorated ones, by index
+	buf        []byte         // of demangled
 	body       symfmt.BodyBuilder
 	arena      symfmt.Arena
 	out        symfmt.Module
@@ -315,6 +316,8 @@ func (m *merger) public(rva symfmt.RVA, raw string) {
 		m.out.Funcs[i].ParamSize = max(m.out.Funcs[i].ParamSize, params)
 		if m.o.RawNames {
 			m.decorate(i, raw)
+		} else {
+			m.complete(&m.out.Funcs[i], name)
 		}
 		return
 	case i > 0 && rva < m.out.Funcs[i-1].RVA+symfmt.RVA(m.out.Funcs[i-1].Size), name == "":
@@ -322,10 +325,26 @@ func (m *merger) public(rva symfmt.RVA, raw string) {
 	}
 	if m.o.RawNames {
 		name = raw
-	} else if plain, err := demangle.Append(nil, name); err == nil {
+	} else if plain, ok := m.demangled(name); ok {
 		name = string(plain)
 	}
 	m.out.Publics = append(m.out.Publics, symfmt.Public{RVA: rva, Name: name, ParamSize: params})
+}
+
+// demangled returns what a decorated name stands for, valid until the next call.
+func (m *merger) demangled(raw string) ([]byte, bool) {
+	plain, err := demangle.Append(m.buf[:0], raw)
+	m.buf = plain
+	return plain, err == nil
+}
+
+// complete gives a function whose record has no type the arguments that are in its decorated name.
+func (m *merger) complete(f *symfmt.Func, name string) {
+	if strings.HasPrefix(name, "?") && strings.IndexByte(f.Name, '(') < 0 {
+		if plain, ok := m.demangled(name); ok && strings.HasPrefix(string(plain), f.Name+"(") {
+			f.Name = string(plain)
+		}
+	}
 }
 
 // decorate gives a function the decorated name of a public symbol: of those at its address the one
@@ -335,7 +354,7 @@ func (m *merger) decorate(i int, raw string) {
 	name, again := m.plain[i]
 	if !again {
 		m.plain[i] = f.Name
-	} else if plain, err := demangle.Append(nil, raw); err != nil || string(plain) != name {
+	} else if plain, ok := m.demangled(raw); !ok || string(plain) != name {
 		return
 	}
 	f.Name = raw
