@@ -504,7 +504,7 @@ link="lld-link-22 /nologo /entry:start /subsystem:console /nodefaultlib /Brepro 
 if wantpe pe-unwind64.exe; then
 	clang-22 --target=x86_64-pc-windows-msvc -c pe_unwind64.s -o u64.obj
 	clang-22 --target=x86_64-pc-windows-msvc $win -O2 -c pe_program.c -o p64.obj
-	$link u64.obj p64.obj /export:leaf /export:other=leaf /export:away=kernel32.Sleep /out:$out
+	$link u64.obj p64.obj /export:increment /export:successor=increment /export:away=kernel32.Sleep /out:$out
 fi
 if wantpe pe-unwind64v2.exe; then
 	clang-22 --target=x86_64-pc-windows-msvc $win -O2 -Xclang -fwinx64-eh-unwindv2=required -c pe_program.c -o p64v2.obj
@@ -534,7 +534,7 @@ pdb() {
 	objects=
 	for source; do
 		std=
-		case $source in *.cpp) std="-std=c++17 -fno-rtti" ;; esac
+		case $source in *.cc) std="-std=c++17 -fno-rtti" ;; esac
 		clang-22 --target=$target -w -ffreestanding -fno-stack-protector -fno-builtin -gcodeview -gno-codeview-command-line \
 			"-ffile-prefix-map=$work=C:\\src" '-fdebug-compilation-dir=C:\src' -fno-threadsafe-statics $std -g $flags -c "$source" -o "${source%.*}.pdbobj"
 		objects="$objects ${source%.*}.pdbobj"
@@ -544,8 +544,8 @@ pdb() {
 	gzip -9nf "$out"
 	rm -f "$out.exe"
 }
-if wantpe pdb-x64.pdb; then pdb x86_64-pc-windows-msvc -O2 pdb_shapes.cpp pdb_rt.c pdb_rtxx.cpp pdb_chkstk64.s; fi
-if wantpe pdb-x86.pdb; then pdb i686-pc-windows-msvc "-O2 -fomit-frame-pointer" pdb_fpo.c pdb_rt.c pdb_chkstk32.s; fi
+if wantpe pdb-x64.pdb; then pdb x86_64-pc-windows-msvc -O2 pdb_names.cc pdb_start.c pdb_halved.s; fi
+if wantpe pdb-x86.pdb; then pdb i686-pc-windows-msvc "-O2 -fomit-frame-pointer" pdb_frames.c pdb_start.c pdb_halved.s; fi
 
 # --- install --------------------------------------------------------------
 for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz pe-* pdb-*.gz; do

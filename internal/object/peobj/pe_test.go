@@ -116,7 +116,7 @@ func TestFacts(t *testing.T) {
 	if err := o.Symbols(object.Dynamic, func(s *object.Symbol) { names = append(names, string(s.Name)) }); err != nil {
 		t.Error(err)
 	}
-	if want := []string{"exported", "leaf", "other", "tail", "variable"}; !slices.Equal(names, want) {
+	if want := []string{"exported", "increment", "successor", "tail", "variable"}; !slices.Equal(names, want) {
 		t.Errorf("exports %q, want %q: the forwarder has no code", names, want)
 	}
 	if id := o.CodeID(nil); !strings.HasSuffix(id, " pe-unwind64.exe") {
