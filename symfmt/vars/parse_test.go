@@ -194,6 +194,17 @@ func FuzzParse(f *testing.F) {
 			in.At(in.Funcs[i].RVA, []Inlined{{0, in.Funcs[i].RVA}})
 			in.CallSite(in.Funcs[i].RVA + 1)
 		}
+		for i := range in.Exprs {
+			for use := UsePlace; use <= UseObject; use++ {
+				in.Verify(ExprID(i), use, 8)
+			}
+		}
+		for i := range in.Types {
+			if name := in.TypeName(TypeID(i)); len(name) > maxTypeName+3 {
+				t.Fatalf("a name of %d bytes", len(name))
+			}
+			in.SizeOf(TypeID(i), 8)
+		}
 		in.Canonicalize()
 		first := text(in)
 		in.Canonicalize()

@@ -37,11 +37,19 @@ func (p *Printer) languageOf(in *vars.Info, id vars.TypeID) language {
 	if l, ok := p.langs[key]; ok {
 		return l
 	}
+	if p.within++; p.within > maxWithin {
+		p.within--
+		return langC
+	}
 	p.langs[key] = langC // of a type that contains itself
 	l := p.findLanguage(in, id)
 	p.langs[key] = l
+	p.within--
 	return l
 }
+
+// maxWithin limits how many types, one in the other, are searched for a scalar.
+const maxWithin = 100
 
 func (p *Printer) findLanguage(in *vars.Info, id vars.TypeID) language {
 	t := &in.Types[id]

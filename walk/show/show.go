@@ -37,6 +37,8 @@ type Printer struct {
 
 	names map[*vars.Info]map[string]vars.TypeID // types by name, of modules of which one was needed
 	langs map[langKey]language
+
+	within int // types in which languageOf is
 }
 
 // New returns a Printer.
@@ -71,7 +73,7 @@ func (p *Printer) Text(f *eval.Frame, v *eval.Variable) string {
 
 // start begins with a variable.
 func (p *Printer) start(f *eval.Frame) *showing {
-	return &showing{Printer: p, f: f, in: f.Info, left: maxParts}
+	return &showing{Printer: p, f: f, in: f.Info, left: maxParts, toMask: maxMaskParts}
 }
 
 // isRedacted reports whether a value is not to be shown.
@@ -94,6 +96,7 @@ type showing struct {
 	f         *eval.Frame
 	in        *vars.Info
 	left      int  // of maxParts
+	toMask    int  // of maxMaskParts
 	following bool // what is shown is what a pointer leads to
 }
 

@@ -154,8 +154,12 @@ func (s *showing) masked(v eval.Value, id vars.TypeID) eval.Value {
 	return out
 }
 
-// maxMask limits how deep members are looked for that are redacted. What is deeper is masked.
-const maxMask = 16
+// maxMask limits how deep members are looked for that are redacted, and maxMaskParts how often, for one
+// variable. What is beyond is masked.
+const (
+	maxMask      = 16
+	maxMaskParts = 200_000
+)
 
 // mask makes the bytes of members that are redacted unknown.
 func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
@@ -164,13 +168,17 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 		size = uint64(len(v.Bytes))
 	}
 	t, _ := s.in.Plain(id)
-	if t == nil || depth == 0 || s.isRedacted(s.in, "", id) {
+	if t == nil || depth == 0 || s.toMask < 0 || s.isRedacted(s.in, "", id) {
 		erase(v, at, size)
 		return
 	}
 	for _, members := range membersAndVariants(t) {
 		for i := range members {
 			m := &members[i]
+			if s.toMask--; s.toMask < 0 {
+				erase(v, at, size)
+				return
+			}
 			switch {
 			case m.At != 0: // its place is only known from the object
 				erase(v, at, size)
@@ -195,6 +203,10 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 			return
 		}
 		for from := at; from < uint64(len(v.Bytes)) && from < at+max(size, n); from += n {
+			if s.toMask--; s.toMask < 0 {
+				erase(v, at, size)
+				return
+			}
 			s.mask(v, from, t.Elem, depth-1)
 		}
 	}
