@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -147,6 +148,10 @@ func (r *reader) openDebugData() *debugData {
 	return d
 }
 
+// ErrNoSupplement is the kind of the problem that the supplementary file of the debug information
+// was not found.
+var ErrNoSupplement = errors.New("no supplementary file")
+
 // openSupplement opens the supplementary file of f, where dwz puts what several
 // files share: names of functions, of types and of units.
 func (r *reader) openSupplement(f *object.File, d *debugData) {
@@ -159,7 +164,7 @@ func (r *reader) openSupplement(f *object.File, d *debugData) {
 	}
 	if r.supplement == nil {
 		r.problem(problemFile, "names in it", &bin.Error{File: f.Path, Section: link.Section,
-			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name)})
+			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name), Kind: ErrNoSupplement})
 		return
 	}
 	const names = "names in it"

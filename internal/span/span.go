@@ -68,14 +68,3 @@ func (t Type[R]) Gaps(whole R, list []R, fn func(R)) {
 		fn(t.Make(at, stop))
 	}
 }
-
-// In returns how many bytes of whole are in list, which is what Join returned.
-func (t Type[R]) In(whole R, list []R) uint64 {
-	start, end := t.Ends(whole)
-	n := end - min(start, end)
-	t.Gaps(whole, list, func(gap R) {
-		from, to := t.Ends(gap)
-		n -= to - from
-	})
-	return n
-}

@@ -62,18 +62,14 @@ func TestAgainstSet(t *testing.T) {
 		whole := random()
 		var gaps [top]bool
 		testType.Gaps(whole, list, func(r testRange) { add(&gaps, r) })
-		count := uint64(0)
 		for a := range uint64(top) {
 			inside := a >= whole.lo && a < whole.hi
-			if inside && set[a] {
-				count++
-			}
 			if gaps[a] != (inside && !set[a]) {
 				t.Fatalf("%s: gaps of %v are wrong at %d", in, whole, a)
 			}
 		}
-		if got != set || testType.In(whole, list) != count {
-			t.Fatalf("%s: joined %v; %d bytes of %v, want %d", in, list, testType.In(whole, list), whole, count)
+		if got != set {
+			t.Fatalf("%s: joined %v", in, list)
 		}
 	}
 }

@@ -45,19 +45,8 @@ func (r *Results) all() []*lint.Report {
 	return list
 }
 
-// writeText writes the findings, one a line, and a summary.
-func writeText(w io.Writer, r *Results) error {
-	all := r.all()
-	for _, rep := range all {
-		if err := WriteFindings(w, rep); err != nil {
-			return err
-		}
-	}
-	return writeSummary(w, r, all)
-}
-
 // WriteFindings writes the findings of a file, one a line, and the number of those that were only
-// counted: the part of writeText that can be written file by file.
+// counted. WriteSummary ends the text.
 func WriteFindings(w io.Writer, rep *lint.Report) error {
 	bw := bufio.NewWriter(w)
 	for i := range rep.Findings {
@@ -69,7 +58,7 @@ func WriteFindings(w io.Writer, rep *lint.Report) error {
 	return bw.Flush()
 }
 
-// WriteSummary writes the end of writeText: what comes after the findings.
+// WriteSummary writes what comes after the findings of all files.
 func WriteSummary(w io.Writer, r *Results) error {
 	all := r.all()
 	if own := all[len(r.Reports):]; len(own) > 0 {

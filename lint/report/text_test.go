@@ -300,3 +300,14 @@ func TestJSONRoundTrip(t *testing.T) {
 		}
 	}
 }
+
+// writeText writes the findings of all files, one a line, and a summary.
+func writeText(w io.Writer, r *Results) error {
+	all := r.all()
+	for _, rep := range all {
+		if err := WriteFindings(w, rep); err != nil {
+			return err
+		}
+	}
+	return writeSummary(w, r, all)
+}

@@ -3,6 +3,7 @@ package cfi
 import (
 	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -201,4 +202,9 @@ func arithmetic(op string, a, b *big.Int) (*big.Int, bool) {
 		return v.Div(a, b), true
 	}
 	return v.Mod(a, b), true
+}
+
+// clone returns a copy of r.
+func (r *Regs) clone() *Regs {
+	return &Regs{r.names, slices.Clone(r.values), slices.Clone(r.known), slices.Clone(r.assigned)}
 }

@@ -1,7 +1,5 @@
 package cfi
 
-import "slices"
-
 // Regs holds the values of registers or variables, each known or unknown. Any of
 // a register's names refers to it.
 type Regs struct {
@@ -75,9 +73,4 @@ func (r *Regs) assign(reg Reg, value uint64) {
 func (r *Regs) Reset() {
 	clear(r.known)
 	clear(r.assigned)
-}
-
-// clone returns a copy of r.
-func (r *Regs) clone() *Regs {
-	return &Regs{r.names, slices.Clone(r.values), slices.Clone(r.known), slices.Clone(r.assigned)}
 }

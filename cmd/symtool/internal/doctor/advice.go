@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -126,8 +127,8 @@ func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
 	if link == nil {
 		return
 	}
-	for _, p := range g.Problems {
-		if strings.Contains(p.Message, "supplementary file") && strings.Contains(p.Message, "not found") {
+	for _, p := range b.report.Problems {
+		if errors.Is(p.Err, dwarf2sym.ErrNoSupplement) {
 			g.missing("names in the supplementary file", "dwz moved them to "+text.Printable(link.Name)+", which was not found",
 				"--debug-dir DIR, with DIR/.build-id/"+strings.Join([]string{link.ID[:min(2, len(link.ID))], link.ID[min(2, len(link.ID)):]}, "/")+".debug",
 				"install the debug package again: the file belongs to it")
