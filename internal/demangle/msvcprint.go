@@ -5,13 +5,14 @@ import "strconv"
 // msPrinter is where a name is printed.
 type msPrinter struct {
 	out   []byte
+	from  int // where the name begins in out
 	limit int // how long out may become
 	tree  int // how deep in the nodes
 }
 
 // write prints the symbol that was read.
 func (d *msDecoder) write(dst []byte, root ref, form msForm) []byte {
-	d.out, d.tree, d.limit = dst, 0, len(dst)+lengthAllowed(d.src)
+	d.out, d.from, d.tree, d.limit = dst, len(dst), 0, len(dst)+lengthAllowed(d.src)
 	d.symbolText(root, form)
 	if len(d.out) > d.limit {
 		d.tooMuch()
@@ -70,7 +71,7 @@ func (d *msDecoder) space() {
 }
 
 func (d *msDecoder) afterWord() bool {
-	if len(d.out) == 0 {
+	if len(d.out) == d.from {
 		return false
 	}
 	c := d.out[len(d.out)-1]
@@ -204,17 +205,14 @@ func (d *msDecoder) name(r ref, form msForm) {
 	}
 }
 
-// word prints a word of a table. LLVM has short words for constructor and destructor.
+// wordText prints a word of a table. In records types have one spelling within template arguments, as
+// compilers print them, and another in parameters.
 func (d *msDecoder) wordText(n *msNode, form msForm) {
-	s := msWords[n.op][n.at]
-	if form&msCompact == 0 {
-		d.text(s)
-		return
+	if form&msCompact == 0 || form&msInArgs != 0 && n.kind == msPlain {
+		d.text(msWords[n.op][n.at])
+	} else {
+		d.text(msRecordWords[n.op][n.at])
 	}
-	if plain := msPlainWords[s]; plain != "" && (form&msInArgs == 0 || n.kind == msWord) {
-		s = plain
-	}
-	d.text(s)
 }
 
 // helper prints the name of what compilers add.

@@ -1,5 +1,7 @@
 package demangle
 
+import "cmp"
+
 // An msTable is a table of msWords.
 type msTable uint8
 
@@ -62,6 +64,16 @@ var msCalls = [...]string{
 	'O': "__eabi", 'P': "__eabi", 'Q': "__vectorcall", 'S': "__attribute__((__swiftcall__)) ",
 	'W': "__attribute__((__swiftasynccall__)) ",
 }
+
+// msRecordWords are msWords as records have them.
+var msRecordWords = func() (words [len(msWords)]['Z' + 1]string) {
+	for i := range words {
+		for c, word := range msWords[i] {
+			words[i][c] = cmp.Or(msPlainWords[word], word)
+		}
+	}
+	return words
+}()
 
 // msPlainWords are Microsoft's words in place of LLVM's, and types as FUNC records have them.
 var msPlainWords = map[string]string{
