@@ -30,7 +30,7 @@ func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := function + uint64(p.badAt)
-	if len(r.damage) == maxProblems || r.damagedAt[at] {
+	if len(r.damage) >= maxProblems || r.damagedAt[at] {
 		return
 	}
 	lost := "1 record"
@@ -42,6 +42,18 @@ func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	}
 	r.damagedAt[at] = true
 	r.damage = append(r.damage, symfmt.Problem{Err: r.errorf(at, bareSyntax(p.bad)), Lost: lost})
+	r.damaged.Store(int32(len(r.damage)))
+}
+
+// noteVariables records what is wrong with the records of variables, once.
+func (r *Resolver) noteVariables(problems []symfmt.Problem) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.varsRead {
+		return
+	}
+	r.varsRead = true
+	r.damage = append(r.damage, problems[:min(len(problems), maxProblems)]...)
 	r.damaged.Store(int32(len(r.damage)))
 }
 

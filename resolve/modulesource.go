@@ -47,7 +47,9 @@ func (s moduleSource) inlines(v span, add func(*symfmt.Inline)) error {
 	return nil
 }
 
-func (s moduleSource) variables() (*vars.Info, error) { return s.m.Vars, nil }
+func (s moduleSource) variables(string) (*vars.Info, []symfmt.Problem, error) {
+	return s.m.Vars, nil, nil
+}
 
 func (s moduleSource) public(place uint64, _ symfmt.RVA) (*publicSymbol, error) {
 	p := &s.m.Publics[place]

@@ -37,7 +37,8 @@ type Resolver struct {
 	publics publicSlots
 
 	damaged   atomic.Int32     // the length of damage
-	damage    []symfmt.Problem // found in functions
+	damage    []symfmt.Problem // found in functions, and in variables
+	varsRead  bool             // those of variables are in damage
 	damagedAt map[uint64]bool
 
 	unmap func() // releases the index file; nil without one

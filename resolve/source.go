@@ -22,7 +22,7 @@ type source interface {
 	inlines(v span, add func(*symfmt.Inline)) error
 
 	// variables returns the variables of the module, or nil.
-	variables() (*vars.Info, error)
+	variables(file string) (*vars.Info, []symfmt.Problem, error)
 
 	public(offset uint64, rva symfmt.RVA) (*publicSymbol, error)
 	file(offset uint64, id symfmt.FileID) (name string, err error)

@@ -153,8 +153,8 @@ func (t *textSource) records(v span, add func(*symfmt.Record)) error {
 	return nil
 }
 
-func (t *textSource) variables() (*vars.Info, error) {
-	return symfmt.ReadVars(io.NewSectionReader(t.text, 0, int64(t.size)), "", "")
+func (t *textSource) variables(file string) (*vars.Info, []symfmt.Problem, error) {
+	return symfmt.ReadVars(io.NewSectionReader(t.text, 0, int64(t.size)), file)
 }
 
 func (t *textSource) public(offset uint64, rva symfmt.RVA) (*publicSymbol, error) {

@@ -8,7 +8,8 @@ import (
 // VariableSymbols is implemented by Symbols that may have variables. Its methods may be called
 // concurrently.
 type VariableSymbols interface {
-	// Variables returns the variables of the module, or nil.
+	// Variables returns the variables of the module, or nil. Records that cannot be used are added
+	// to the damage.
 	Variables() (*vars.Info, error)
 
 	// Inlines returns the INLINE records around an address, as vars.Info.At takes them.
@@ -19,10 +20,11 @@ var _ VariableSymbols = (*Resolver)(nil)
 
 // Variables implements VariableSymbols.
 func (r *Resolver) Variables() (*vars.Info, error) {
-	info, err := r.source.variables()
+	info, problems, err := r.source.variables(r.path)
 	if err != nil {
 		return nil, r.errorf(0, err)
 	}
+	r.noteVariables(problems)
 	return info, nil
 }
 

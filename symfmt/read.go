@@ -141,9 +141,12 @@ func (b *builder) addVars(rec *Record) error {
 	return nil
 }
 
+// recordVars is what errors call a record of variables.
+const recordVars = "INFO VAR"
+
 // badVars reports a record of variables that cannot be used.
-func (b *builder) badVars(bad *vars.Error) error {
-	e := &SyntaxError{File: b.rd.opts.File, Line: bad.Line, Col: len("INFO VAR ") + bad.Off + 1, Record: "INFO VAR", Msg: bad.Msg}
+func (b *builder) badVars(bad *vars.BadRecord) error {
+	e := &SyntaxError{File: b.rd.opts.File, Line: bad.Line, Col: len(vars.Prefix) + bad.Off + 1, Record: recordVars, Msg: bad.Msg}
 	if e.Line == 0 {
 		e.Line, e.Col = b.varLine, 1
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -33,6 +34,9 @@ type Symbols struct {
 	// Damage lists rules that could not be read during walks, and errors in those tables of the
 	// binary that were used.
 	Damage []string
+	// VarsProblems are problems of the variables of frames that were asked for, if they are not in
+	// Resolver: those of NAME.vars, or of the binary.
+	VarsProblems []symfmt.Problem
 
 	state *moduleState
 }

@@ -66,9 +66,7 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 	}
 	module := &v.result.Modules[f.Module]
 	found := module.state.variables(v.ctx)
-	if found.err != nil {
-		module.damaged(found.err)
-	}
+	module.VarsProblems = found.problems
 	info := found.info
 	if info == nil {
 		return nil

@@ -12,9 +12,14 @@ import (
 
 // moduleVars is the variables of a module, and the symbols that they belong to; both nil without.
 type moduleVars struct {
-	symbols resolve.VariableSymbols
-	info    *vars.Info
-	err     error
+	symbols  resolve.VariableSymbols
+	info     *vars.Info
+	problems []symfmt.Problem // but those of symbols
+}
+
+// lost notes that there are no variables, because of an error.
+func (v *moduleVars) lost(err error) {
+	v.problems = append(v.problems, symfmt.Problem{Lost: "variables", Err: err})
 }
 
 // variables returns the variables of the module: those of its symbol file, of the file that a store
@@ -31,9 +36,13 @@ func (st *moduleState) variables(ctx context.Context) *moduleVars {
 			return
 		}
 		v.symbols = r
-		if v.info, v.err = r.Variables(); v.info == nil && v.err == nil {
+		var err error
+		if v.info, err = r.Variables(); v.info == nil && err == nil {
 			id := names.Identity()
-			v.info, v.err = symfmt.ReadVarsBeside(id.Path, id.ID)
+			v.info, v.problems, err = symfmt.ReadVarsBeside(id.Path, id.ID)
+		}
+		if err != nil {
+			v.lost(err)
 		}
 	})
 }
@@ -48,9 +57,9 @@ func (v *moduleVars) fromBinary(ctx context.Context, st *moduleState) {
 	o := dwarf2sym.Options{Demangle: true, NoCFI: true, Vars: dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}}
 	result, err := dwarf2sym.Read(ctx, f, o)
 	if err != nil {
-		v.err = fmt.Errorf("%s: %w", f.Path, err)
+		v.lost(fmt.Errorf("%s: %w", f.Path, err))
 		return
 	}
 	v.symbols = resolve.FromModule(result.Module, resolve.ModuleOptions{Path: f.Path, Extents: &result.Extents})
-	v.info = result.Module.Vars
+	v.info, v.problems = result.Module.Vars, result.Problems
 }

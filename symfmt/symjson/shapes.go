@@ -114,7 +114,7 @@ func (d *decoder) varDone(uint32) error {
 
 // endVars completes the variables.
 func (d *decoder) endVars() {
-	d.m.Vars, _ = d.vars.Finish(func(bad *vars.Error) error {
+	d.m.Vars, _ = d.vars.Finish(func(bad *vars.BadRecord) error {
 		d.problem(d.fault(-1, "record of variables: %s", bad.Msg), "variables")
 		return nil
 	})

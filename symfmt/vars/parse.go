@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Error is a record that cannot be used.
-type Error struct {
+// BadRecord is a record that cannot be used.
+type BadRecord struct {
 	Line int // as given to Parser.Add
 	Off  int // of the part that is wrong, in the text given to Parser.Add
 	Kind ErrorKind
-	Msg  string
+	Msg  string // without the place
 }
 
 // ErrorKind says what is wrong with a record.
@@ -25,9 +25,6 @@ const (
 	Undeclared                   // it refers to an entry that does not exist
 	Overlapping                  // it has a function with code of the one before it
 )
-
-// Error returns the message without the place.
-func (e *Error) Error() string { return e.Msg }
 
 // MaxDepth bounds the nesting of scopes, as that of DIEs is bounded where they are read.
 const MaxDepth = 4096
@@ -76,7 +73,7 @@ func IsStart(text []byte) bool {
 
 // Add reads a record: what follows "INFO VAR". line is for errors. Of a record that cannot be used, the
 // entry of a table is left empty, and a function is left out. The error may be that of a record before it.
-func (p *Parser) Add(text []byte, line int) *Error {
+func (p *Parser) Add(text []byte, line int) *BadRecord {
 	switch {
 	case IsStart(text):
 		return p.start(text, line)
@@ -112,7 +109,7 @@ func (p *Parser) Add(text []byte, line int) *Error {
 		p.types = append(p.types, line)
 		return err
 	case wordExpr:
-		return s.each(func() *Error {
+		return s.each(func() *BadRecord {
 			ops, err := s.ops(0)
 			if err != nil {
 				ops = []Op{{Code: OpUnsupported}}
@@ -122,14 +119,14 @@ func (p *Parser) Add(text []byte, line int) *Error {
 			return err
 		})
 	case wordVar:
-		return s.each(func() *Error {
+		return s.each(func() *BadRecord {
 			v, err := s.variable()
 			p.info.Vars = append(p.info.Vars, v)
 			p.vars = append(p.vars, line)
 			return err
 		})
 	case wordGroup:
-		return s.each(func() *Error {
+		return s.each(func() *BadRecord {
 			g, err := s.group()
 			p.info.Groups = append(p.info.Groups, g)
 			p.groups = append(p.groups, line)
@@ -140,9 +137,9 @@ func (p *Parser) Add(text []byte, line int) *Error {
 }
 
 // start reads the record with the version.
-func (p *Parser) start(text []byte, line int) *Error {
+func (p *Parser) start(text []byte, line int) *BadRecord {
 	if p.info != nil {
-		return &Error{line, 0, Malformed, "second record with a version"}
+		return &BadRecord{line, 0, Malformed, "second record with a version"}
 	}
 	p.info = &Info{Types: []Type{{}}, Exprs: []Expr{{}}, Vars: []Variable{{}}, Groups: [][]VarID{nil}}
 	p.types, p.exprs, p.vars, p.groups, p.funcs = []int{0}, []int{0}, []int{0}, []int{0}, nil
@@ -160,7 +157,7 @@ func (p *Parser) start(text []byte, line int) *Error {
 // Finish returns what was read, nil if there was no record with a version. It calls bad with each
 // reference to an entry that does not exist, which becomes 0, and with each function that overlaps with
 // the one before it, which is left out. If bad returns an error, Finish ends with it.
-func (p *Parser) Finish(bad func(*Error) error) (*Info, error) {
+func (p *Parser) Finish(bad func(*BadRecord) error) (*Info, error) {
 	in := p.info
 	if in == nil {
 		return nil, nil
@@ -181,13 +178,13 @@ func (p *Parser) Finish(bad func(*Error) error) (*Info, error) {
 type checker struct {
 	p   *Parser
 	in  *Info
-	bad func(*Error) error
+	bad func(*BadRecord) error
 	err error
 }
 
 func (c *checker) report(line int, kind ErrorKind, format string, args ...any) {
 	if c.err == nil {
-		c.err = c.bad(&Error{line, 0, kind, fmt.Sprintf(format, args...)})
+		c.err = c.bad(&BadRecord{line, 0, kind, fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -276,7 +273,7 @@ func (p *Parser) sortFuncs() {
 }
 
 // endFunc reads the F record that is complete.
-func (p *Parser) endFunc() *Error {
+func (p *Parser) endFunc() *BadRecord {
 	if p.fn == nil {
 		return nil
 	}
@@ -296,7 +293,7 @@ func (p *Parser) endFunc() *Error {
 }
 
 // function reads: rva size frame scopes [site ...].
-func (p *Parser) function(s *scanner) *Error {
+func (p *Parser) function(s *scanner) *BadRecord {
 	rva, ok1 := s.hex()
 	ok2 := s.skip(' ')
 	size, ok3 := s.hex()
@@ -335,7 +332,7 @@ func (p *Parser) function(s *scanner) *Error {
 }
 
 // scope reads a scope after its "(" or "{".
-func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *Error {
+func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *BadRecord {
 	if depth > MaxDepth {
 		return s.fail("scopes are nested over %d deep", MaxDepth)
 	}
@@ -410,7 +407,7 @@ func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *Error {
 	return nil
 }
 
-func (p *Parser) expr(s *scanner) (ExprID, *Error) {
+func (p *Parser) expr(s *scanner) (ExprID, *BadRecord) {
 	at := s.pos
 	e, ok := s.hex()
 	switch {
@@ -424,7 +421,7 @@ func (p *Parser) expr(s *scanner) (ExprID, *Error) {
 	return ExprID(e), nil
 }
 
-func (p *Parser) location(s *scanner) (l Location, err *Error) {
+func (p *Parser) location(s *scanner) (l Location, err *BadRecord) {
 	switch {
 	case s.skip('-'):
 		return l, nil
@@ -455,7 +452,7 @@ func (p *Parser) location(s *scanner) (l Location, err *Error) {
 	return l, nil
 }
 
-func (p *Parser) site(s *scanner, start, last RVA) (c CallSite, err *Error) {
+func (p *Parser) site(s *scanner, start, last RVA) (c CallSite, err *BadRecord) {
 	by, ok := s.hex()
 	if !ok || last+RVA(by) < last {
 		return c, s.fail("want the distance of a return address")

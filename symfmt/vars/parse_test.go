@@ -19,7 +19,7 @@ func text(in *Info) []byte {
 func parse(b []byte) (*Info, []string) {
 	var p Parser
 	var problems []string
-	note := func(e *Error) error {
+	note := func(e *BadRecord) error {
 		problems = append(problems, e.Msg)
 		return nil
 	}

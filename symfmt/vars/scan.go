@@ -12,12 +12,12 @@ type scanner struct {
 	line int
 }
 
-func (s *scanner) fail(format string, args ...any) *Error {
-	return &Error{s.line, s.pos, Malformed, fmt.Sprintf(format, args...)}
+func (s *scanner) fail(format string, args ...any) *BadRecord {
+	return &BadRecord{s.line, s.pos, Malformed, fmt.Sprintf(format, args...)}
 }
 
-func (s *scanner) undeclared(what string, id uint64) *Error {
-	return &Error{s.line, s.pos, Undeclared, fmt.Sprintf("%s %x is not declared", what, id)}
+func (s *scanner) undeclared(what string, id uint64) *BadRecord {
+	return &BadRecord{s.line, s.pos, Undeclared, fmt.Sprintf("%s %x is not declared", what, id)}
 }
 
 // skip goes over a byte, if it comes next.
@@ -73,7 +73,7 @@ func (s *scanner) signed() (int64, bool) {
 }
 
 // span reads a range, which counts from the end of the one before it.
-func (s *scanner) span(end *int64) (r Range, err *Error) {
+func (s *scanner) span(end *int64) (r Range, err *BadRecord) {
 	const most = 1 << 56
 	at := s.pos
 	if s.skip('@') {
@@ -97,7 +97,7 @@ func (s *scanner) span(end *int64) (r Range, err *Error) {
 }
 
 // each calls fn at each token. After an error it goes on with the next one; the first error is returned.
-func (s *scanner) each(fn func() *Error) (first *Error) {
+func (s *scanner) each(fn func() *BadRecord) (first *BadRecord) {
 	for s.pos < len(s.text) {
 		if s.skip(' ') {
 			continue
@@ -150,7 +150,7 @@ func (s *scanner) name() string {
 }
 
 // variable reads: p or l, type, [+ label], ":", name.
-func (s *scanner) variable() (v Variable, err *Error) {
+func (s *scanner) variable() (v Variable, err *BadRecord) {
 	letter := byte(0)
 	if !s.end() {
 		letter = s.text[s.pos]
@@ -176,7 +176,7 @@ func (s *scanner) variable() (v Variable, err *Error) {
 }
 
 // group reads numbers of variables with commas between them.
-func (s *scanner) group() (g []VarID, err *Error) {
+func (s *scanner) group() (g []VarID, err *BadRecord) {
 	last := uint32(0)
 	for {
 		if s.end() || s.text[s.pos] == ',' {
@@ -204,7 +204,7 @@ var opCodes = func() map[string]OpCode {
 
 // ops reads operations with commas between them. An operation that is unknown makes the expression
 // one without a value.
-func (s *scanner) ops(depth int) (ops []Op, err *Error) {
+func (s *scanner) ops(depth int) (ops []Op, err *BadRecord) {
 	if depth > maxSub {
 		return nil, s.fail("operations are nested over %d deep", maxSub)
 	}
@@ -226,7 +226,7 @@ func (s *scanner) ops(depth int) (ops []Op, err *Error) {
 	return ops, nil
 }
 
-func (s *scanner) op(depth int) (op Op, err *Error) {
+func (s *scanner) op(depth int) (op Op, err *BadRecord) {
 	start := s.pos
 	for s.pos < len(s.text) && ('a' <= s.text[s.pos] && s.text[s.pos] <= 'z') {
 		s.pos++
@@ -298,7 +298,7 @@ func (s *scanner) data() (data []byte, ok bool) {
 }
 
 // typ reads a type.
-func (s *scanner) typ() (t Type, err *Error) {
+func (s *scanner) typ() (t Type, err *BadRecord) {
 	s.skip(' ')
 	kind := -1
 	if s.pos < len(s.text) {
@@ -322,7 +322,7 @@ func (s *scanner) typ() (t Type, err *Error) {
 		}
 	}
 	members := &t.Members
-	err = s.each(func() *Error { return s.typePart(&t, &members) })
+	err = s.each(func() *BadRecord { return s.typePart(&t, &members) })
 	if err != nil {
 		t = Type{}
 	}
@@ -330,7 +330,7 @@ func (s *scanner) typ() (t Type, err *Error) {
 }
 
 // typePart reads a token of a type. Those that are unknown are passed over.
-func (s *scanner) typePart(t *Type, members **[]Member) *Error {
+func (s *scanner) typePart(t *Type, members **[]Member) *BadRecord {
 	mark := s.text[s.pos]
 	s.pos++
 	ok := true
@@ -405,7 +405,7 @@ func (s *scanner) typePart(t *Type, members **[]Member) *Error {
 }
 
 // member reads a member after its mark.
-func (s *scanner) member() (m Member, err *Error) {
+func (s *scanner) member() (m Member, err *BadRecord) {
 	typ, ok := s.hex32()
 	m.Type = TypeID(typ)
 	if ok && s.skip('@') {
@@ -451,7 +451,7 @@ func (s *scanner) bound(b *Bound) (ok bool) {
 }
 
 // extra reads word=value.
-func (s *scanner) extra(t *Type) *Error {
+func (s *scanner) extra(t *Type) *BadRecord {
 	start := s.pos
 	for !s.end() && s.text[s.pos] != '=' {
 		s.pos++

@@ -67,25 +67,6 @@ func (u *unpacker) block(in *Info) Block {
 	return b
 }
 
-// Add packs a tree.
-func (b *Builder) Add(t *Block) {
-	switch t.Kind {
-	case FuncScope:
-		b.Func(t.Group)
-	case InlineScope:
-		b.Inline(t.Inline, t.Group)
-	case BlockScope:
-		b.Block(t.Ranges, t.Group)
-	}
-	for i := range t.Vars {
-		b.Location(&t.Vars[i])
-	}
-	for i := range t.Blocks {
-		b.Add(&t.Blocks[i])
-	}
-	b.End()
-}
-
 // CallSites yields the call sites of a function, in order of their return addresses.
 func (f *Func) CallSites() iter.Seq[CallSite] {
 	return func(yield func(CallSite) bool) {

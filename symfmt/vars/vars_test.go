@@ -21,7 +21,7 @@ func sample() *Info {
 	}}
 	var b Builder
 	b.Reset(0x1000)
-	b.Add(tree)
+	addTree(&b, tree)
 	b.Site(&CallSite{Return: 0x1008, Target: 0x900, HasTarget: true, Params: []SiteParam{{1, 2}}})
 	b.Site(&CallSite{Return: 0x1012, Tail: true, Params: []SiteParam{{1, 2}, {2, 1}}})
 	in.Funcs = []Func{{RVA: 0x1000, Size: 0x30, FrameBase: 3, Body: b.Finish()}}
@@ -29,6 +29,25 @@ func sample() *Info {
 		panic("tree")
 	}
 	return in
+}
+
+// addTree packs a tree.
+func addTree(b *Builder, t *Block) {
+	switch t.Kind {
+	case FuncScope:
+		b.Func(t.Group)
+	case InlineScope:
+		b.Inline(t.Inline, t.Group)
+	case BlockScope:
+		b.Block(t.Ranges, t.Group)
+	}
+	for i := range t.Vars {
+		b.Location(&t.Vars[i])
+	}
+	for i := range t.Blocks {
+		addTree(b, &t.Blocks[i])
+	}
+	b.End()
 }
 
 func TestAt(t *testing.T) {

@@ -22,7 +22,7 @@ func shown(t testing.TB, records, memory []byte, redact ...string) []string {
 			p.Add(text, i+1)
 		}
 	}
-	in, err := p.Finish(func(*vars.Error) error { return nil })
+	in, err := p.Finish(func(*vars.BadRecord) error { return nil })
 	if in == nil || err != nil {
 		return nil
 	}

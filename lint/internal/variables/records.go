@@ -61,7 +61,7 @@ func (r *reader) variables(rec *symfmt.Record) {
 }
 
 // bad reports a record that cannot be used.
-func (r *reader) bad(e *vars.Error) {
+func (r *reader) bad(e *vars.BadRecord) {
 	rule := badRecord
 	switch e.Kind {
 	case vars.Undeclared:
@@ -86,7 +86,7 @@ func (r *reader) end() {
 	if !r.started {
 		return
 	}
-	info, _ := r.parser.Finish(func(e *vars.Error) error {
+	info, _ := r.parser.Finish(func(e *vars.BadRecord) error {
 		r.bad(e)
 		return nil
 	})

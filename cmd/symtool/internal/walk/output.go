@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/compare"
@@ -42,7 +43,7 @@ type walkPrinter struct {
 	printed int
 	summary *compare.Summary
 	all     []*compare.Comparison // for one JSON document
-	damaged map[string]bool       // symbols whose damage was reported, by path
+	damaged map[string]bool       // the damage of symbols that was reported
 }
 
 // print prints a dump that was walked.
@@ -56,6 +57,7 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 		return nil
 	}
 	p.reportProblems(w)
+	defer p.reportDamage(w) // printing asks for variables
 	if w.Verdict != nil && !w.Verdict.Holds {
 		p.note(cli.StatusFindings)
 	}
@@ -182,13 +184,6 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 			p.note(cli.StatusInput)
 			p.msgs.Printf("symtool: %s: %v", w.Path, m.Err)
 		}
-		if m.Asked && m.Resolver != nil {
-			p.reportDamage(m.Resolver)
-		}
-		for _, text := range m.Damage {
-			p.note(cli.StatusInput)
-			p.msgs.Warnf("symtool: %s: %s", w.Path, text)
-		}
 		if !onStacks[i] {
 			continue
 		}
@@ -240,19 +235,35 @@ func nameOfModule(d *dump.Dump, i int) string {
 	return strings.TrimSpace(name + " " + m.DebugID)
 }
 
-// reportDamage reports what was left out of symbols, once for all dumps.
-func (p *walkPrinter) reportDamage(r resolve.Symbols) {
-	if r.Damaged() == 0 || p.damaged[r.Identity().Path] {
-		return
+// reportDamage reports what could not be read of symbols while a dump was walked and printed.
+func (p *walkPrinter) reportDamage(w *batch.Walked) {
+	for i := range w.Modules {
+		m := &w.Modules[i]
+		if m.Asked && m.Resolver != nil && m.Resolver.Damaged() > 0 {
+			p.reportOnce(m.Resolver.Damage())
+		}
+		p.reportOnce(m.VarsProblems)
+		for _, text := range m.Damage {
+			p.note(cli.StatusInput)
+			p.msgs.Warnf("symtool: %s: %s", w.Path, text)
+		}
 	}
-	if p.damaged == nil {
-		p.damaged = map[string]bool{}
-	}
-	p.damaged[r.Identity().Path] = true
-	p.note(cli.StatusInput)
+}
+
+// reportOnce reports problems of symbols, once for all dumps.
+func (p *walkPrinter) reportOnce(problems []symfmt.Problem) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
-	for _, x := range r.Damage() {
-		lines.Add(x.String())
+	for _, x := range problems {
+		p.note(cli.StatusInput)
+		line := x.String()
+		if p.damaged[line] {
+			continue
+		}
+		if p.damaged == nil {
+			p.damaged = map[string]bool{}
+		}
+		p.damaged[line] = true
+		lines.Add(line)
 	}
 	lines.End()
 }
