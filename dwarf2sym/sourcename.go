@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // appendSource appends a symbol's name as a symbol file has it: demangled, if full. A
@@ -65,12 +66,8 @@ func lacksArgument(before []byte, behind string) bool {
 // line separators. Other bytes stay, valid UTF-8 or not. It returns the length of what
 // is left.
 func printable(name []byte) int {
-	for i, c := range name {
-		if c < ' ' || c >= 0x7f {
-			return i + replaceControls(name[i:])
-		}
-	}
-	return len(name)
+	plain := text.Plain(name)
+	return plain + replaceControls(name[plain:])
 }
 
 func replaceControls(name []byte) (n int) {

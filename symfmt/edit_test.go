@@ -43,8 +43,8 @@ STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 16 +
 `
 
-// text returns a module as it is written.
-func text(t testing.TB, m *Module) string {
+// textOf returns a module as it is written.
+func textOf(t testing.TB, m *Module) string {
 	t.Helper()
 	return string(mustWrite(t, m, 1))
 }
@@ -90,7 +90,7 @@ STACK CFI 1001 .cfa: $rsp 16 +
 STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 24 +
 `
-	if got := text(t, m); got != want {
+	if got := textOf(t, m); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if n := m.Deduplicate(); n != 0 {
@@ -111,11 +111,11 @@ func TestDrop(t *testing.T) {
 		{"all", func(m *Module) int { return m.KeepCFI() + m.DropCFI() }, 29, []string{"FILE", "INLINE", "FUNC", "1", "PUBLIC", "STACK"}},
 	} {
 		m := mustRead(t, []byte(editText))
-		whole := text(t, m)
+		whole := textOf(t, m)
 		if n := c.edit(m); n != c.n {
 			t.Errorf("%s: %d records, want %d", c.name, n, c.n)
 		}
-		got, want := text(t, m), without(whole, c.lines...)
+		got, want := textOf(t, m), without(whole, c.lines...)
 		if got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, want)
 		}
@@ -131,7 +131,7 @@ func TestDrop(t *testing.T) {
 func TestMapFiles(t *testing.T) {
 	m := mustRead(t, []byte(editText))
 	m.MapFiles(func(name string) string { return strings.Replace(name, "/src", ".", 1) })
-	if got, want := text(t, m), strings.ReplaceAll(text(t, mustRead(t, []byte(editText))), "/src", "."); got != want {
+	if got, want := textOf(t, m), strings.ReplaceAll(textOf(t, mustRead(t, []byte(editText))), "/src", "."); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -146,7 +146,7 @@ func TestConvertIsIdempotent(t *testing.T) {
 		edit(m)
 		m.Canonicalize()
 		m.Deduplicate()
-		return text(t, m)
+		return textOf(t, m)
 	}
 	check := func(what string, m *Module, edit func(*Module)) {
 		once := convert(m, edit)

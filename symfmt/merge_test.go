@@ -65,7 +65,7 @@ func TestMerge(t *testing.T) {
 			}
 			a.Canonicalize()
 			a.Deduplicate()
-			if got := text(t, a); got != mergeHead+c.want {
+			if got := textOf(t, a); got != mergeHead+c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, mergeHead+c.want)
 			}
 		})
@@ -118,7 +118,7 @@ func TestMergeOfParts(t *testing.T) {
 			m.Deduplicate()
 			return m
 		}
-		want := text(t, read())
+		want := textOf(t, read())
 		cfi, rest := read(), read()
 		cfi.KeepCFI()
 		rest.DropCFI()
@@ -130,7 +130,7 @@ func TestMergeOfParts(t *testing.T) {
 			}
 			pair[0].Canonicalize()
 			pair[0].Deduplicate()
-			if got := text(t, pair[0]); got != want {
+			if got := textOf(t, pair[0]); got != want {
 				t.Fatalf("%s: got\n%s\nwant\n%s", what, clip(got), clip(want))
 			}
 		}
@@ -164,7 +164,7 @@ func TestMergeCounts(t *testing.T) {
 		records := len(a.Funcs) + len(a.CFI.Blocks)
 		others := len(b.Funcs) + len(b.CFI.Blocks)
 		equal := make(map[string]bool)
-		for line := range strings.Lines(text(t, a)) {
+		for line := range strings.Lines(textOf(t, a)) {
 			equal[line] = true
 		}
 		left, err := a.Merge(b)
@@ -176,7 +176,7 @@ func TestMergeCounts(t *testing.T) {
 			t.Fatalf("seed %d: %d kept, %+v left out of %d", seed, kept, left, others)
 		}
 		a.Canonicalize()
-		if again, _ := tolerant(t, text(t, a)); !again.Equal(a) {
+		if again, _ := tolerant(t, textOf(t, a)); !again.Equal(a) {
 			t.Fatalf("seed %d: what was merged is read as something else", seed)
 		}
 	}

@@ -3,6 +3,8 @@ package symfmt
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/text"
 )
 
 // Names written in place of missing ones.
@@ -42,12 +44,8 @@ func clean(name string) bool {
 	if name == "" || name[0] == ' ' || name[len(name)-1] == ' ' || len(name) > maxName {
 		return false
 	}
-	for i := range len(name) {
-		if name[i] < 0x20 || name[i] >= 0x7f {
-			return cleanUTF8(name[i:])
-		}
-	}
-	return true
+	plain := text.PlainString(name)
+	return plain == len(name) || cleanUTF8(name[plain:])
 }
 
 func cleanUTF8(name string) bool {

@@ -51,7 +51,7 @@ func TestOldInlines(t *testing.T) {
 				t.Errorf("%d lost, want %d", lost, c.lost)
 			}
 			m.Canonicalize()
-			if got := text(t, m); got != mergeHead+c.want {
+			if got := textOf(t, m); got != mergeHead+c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, mergeHead+c.want)
 			}
 			if lost := m.OldInlines(); lost != 0 {
@@ -214,7 +214,7 @@ func TestOldInlinesAreReadByOldBreakpad(t *testing.T) {
 			continue
 		}
 		after.Canonicalize()
-		old := load2021(t, strings.ReplaceAll(text(t, after), "\n", "\r\n"))
+		old := load2021(t, strings.ReplaceAll(textOf(t, after), "\n", "\r\n"))
 		for i := range before.Funcs {
 			f := &before.Funcs[i]
 			k := 0

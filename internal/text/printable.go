@@ -36,12 +36,7 @@ func Printable(s string) string {
 
 // IsPrintable reports whether Printable changes nothing.
 func IsPrintable(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] > '~' {
-			return allPrint(s[i:])
-		}
-	}
-	return true
+	return allPrint(s[PlainString(s):])
 }
 
 func allPrint(s string) bool {
