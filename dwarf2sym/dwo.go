@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
@@ -169,7 +170,7 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 	if err != nil {
 		return want, nil, err
 	}
-	places := make(map[uint64]nameID) // all of f share one .debug_str.dwo
+	places := &intern.Offsets{} // all of f share one .debug_str.dwo
 	left = want
 	for i, d := range all {
 		if i == 0 && !w.Spend(uint64(len(d.Str)+len(d.Abbrev)+len(d.StrOffsets)+len(d.Rnglists))) {

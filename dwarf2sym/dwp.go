@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
@@ -133,10 +134,10 @@ type piece struct {
 func (w *worker) packedHalves(j *splitJob) {
 	p := j.pkg
 	if w.pools == nil {
-		w.pools = make(map[*dwp]map[uint64]nameID)
+		w.pools = make(map[*dwp]*intern.Offsets)
 	}
 	if w.pools[p] == nil {
-		w.pools[p] = make(map[uint64]nameID)
+		w.pools[p] = &intern.Offsets{}
 	}
 	var pieces [dwarf.SectCount]piece
 	var buf []byte // for .debug_info.dwo

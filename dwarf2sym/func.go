@@ -141,13 +141,13 @@ func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	case dwarf.RefSup:
 		key = supTag | ref.U
 	}
-	if id, ok := w.seen[key]; ok {
+	if id, ok := w.seen.Get(key); ok {
 		return id
 	}
 	id := uint32(len(w.origins))
 	name, ok := w.placedName(&w.u, a)
 	w.origins = append(w.origins, name)
-	w.seen[key] = id
+	w.seen.Put(key, id)
 	if !ok {
 		w.pending = append(w.pending, pendingName{die: die, attrs: *a, fn: -1, id: id})
 	}
@@ -258,17 +258,7 @@ func (w *worker) resolveNames() {
 		}
 	}
 	w.pending = w.pending[:0]
-	w.forgetOrigins()
-}
-
-// forgetOrigins empties seen. The cost of clear grows with the largest size that the
-// map had, so one large unit would slow down all small ones after it.
-func (w *worker) forgetOrigins() {
-	if len(w.seen) > 1<<10 {
-		w.seen = make(map[uint64]uint32)
-		return
-	}
-	clear(w.seen)
+	w.seen.Clear()
 }
 
 // tidy sorts spans and joins those that touch or overlap.

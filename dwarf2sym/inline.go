@@ -20,8 +20,7 @@ type inlineTree struct {
 	spans  []dwarf.Span // clipped, node by node
 	nodes  []node
 	ends   []uint64 // by depth: end of the last span, while they come in order
-	starts []uint64
-	lasts  []uint64
+	keys   []uint64 // of spans, to be sorted
 	sweep  sweep.Sweep
 	ranges []symfmt.Range
 }
@@ -89,32 +88,31 @@ func inside(in, out []dwarf.Span) bool {
 	return true
 }
 
-// apart reports whether no two spans of the same depth overlap: whether each
-// that is open ends before the next one starts, so that it does not matter
-// which start and which end belong together. Sorted as numbers, the two lists
-// cost a third of what the spans cost when they are sorted by depth and start.
-// A function that takes more than 2^48 bytes is said to have overlaps.
+// apart reports whether no two spans of the same depth overlap. Spans are sorted as numbers of
+// depth, start and length, which takes less time than to compare their fields. A function that takes more
+// than 64 MB is said to have overlaps.
 func (t *inlineTree) apart() bool {
-	const depthShift = 48
-	starts, ends, base := t.starts[:0], t.lasts[:0], t.spans[0].Lo
+	const (
+		shift  = 26 // 12 bits for the depth, up to MaxDepth
+		length = 1<<shift - 1
+	)
+	keys, base := t.keys[:0], t.spans[0].Lo
 	for _, r := range t.spans {
 		base = min(base, r.Lo)
 	}
 	for i := range t.nodes {
-		depth := uint64(t.nodes[i].depth) << depthShift
+		depth := uint64(t.nodes[i].depth) << (2 * shift)
 		for _, r := range t.of(&t.nodes[i]) {
-			if r.Hi-base >= 1<<depthShift {
+			if r.Hi-base > length {
 				return false
 			}
-			starts = append(starts, depth|(r.Lo-base))
-			ends = append(ends, depth|(r.Hi-base))
+			keys = append(keys, depth|(r.Lo-base)<<shift|(r.Hi-r.Lo))
 		}
 	}
-	t.starts, t.lasts = starts, ends
-	slices.Sort(starts)
-	slices.Sort(ends)
-	for i := 1; i < len(starts); i++ {
-		if starts[i] < ends[i-1] {
+	t.keys = keys
+	slices.Sort(keys)
+	for i := 1; i < len(keys); i++ {
+		if end := keys[i-1]>>shift + keys[i-1]&length; keys[i]>>shift < end {
 			return false
 		}
 	}

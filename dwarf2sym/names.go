@@ -23,10 +23,10 @@ type nameID uint32
 // place of .debug_str are found without looking at their bytes.
 type nameTable struct {
 	intern.Table
-	places map[uint64]nameID // by offset in .debug_str, with the tag of its debugData
+	places *intern.Offsets // their numbers, by offset in .debug_str with the tag of its debugData
 }
 
-func newNameTable() nameTable { return nameTable{places: make(map[uint64]nameID)} }
+func newNameTable() nameTable { return nameTable{places: &intern.Offsets{}} }
 
 func (t *nameTable) intern(name []byte) nameID { return nameID(t.Table.Intern(name)) }
 
@@ -129,15 +129,15 @@ func (w *worker) namePlace(u *fileUnit, a *dwarf.NameAttrs) (*debugData, uint64,
 // internPlace interns the name at an offset of d's .debug_str.
 func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
 	place := d.tag | off
-	if id, ok := w.names.places[place]; ok {
-		return id, true
+	if id, ok := w.names.places.Get(place); ok {
+		return nameID(id), true
 	}
 	name, ok := dwarf.CString(d.Str, off)
 	if !ok || len(name) == 0 {
 		return 0, false
 	}
 	id := w.names.intern(name)
-	w.names.places[place] = id
+	w.names.places.Put(place, uint32(id))
 	return id, true
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/internal/bin"
 )
 
@@ -229,7 +230,7 @@ func (s *splitter) close() {
 // fileState is what a worker keeps about one file with DWARF.
 type fileState struct {
 	d       *debugData
-	places  map[uint64]nameID
+	places  *intern.Offsets
 	tables  dwarf.AbbrevCache
 	foreign map[foreignKey]*foreign
 	shared  map[tableKey]*dwarf.Abbrevs
@@ -250,7 +251,7 @@ func (w *worker) turnTo(s fileState) (before fileState) {
 }
 
 func newFileState(d *debugData) fileState {
-	return fileState{d: d, places: make(map[uint64]nameID), foreign: make(map[foreignKey]*foreign), shared: make(map[tableKey]*dwarf.Abbrevs)}
+	return fileState{d: d, places: &intern.Offsets{}, foreign: make(map[foreignKey]*foreign), shared: make(map[tableKey]*dwarf.Abbrevs)}
 }
 
 // otherHalves reads a job; it returns how much of the progress it stands for.

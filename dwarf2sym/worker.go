@@ -71,9 +71,9 @@ type unitState struct {
 	spare     []*openFunc
 	spans     []dwarf.Span
 	pending   []pendingName
-	seen      map[uint64]uint32 // origin DIE -> OriginID
-	unitFuncs int               // index in funcs of the unit's first
-	unitDead  int               // functions of the unit that the linker dropped
+	seen      intern.Offsets // origin DIE -> OriginID
+	unitFuncs int            // index in funcs of the unit's first
+	unitDead  int            // functions of the unit that the linker dropped
 	builder   symfmt.BodyBuilder
 	inlines   inlineTree
 	nameBuf   []byte
@@ -89,7 +89,7 @@ type otherHalf struct {
 	skeleton *dwarf.Unit
 	job      *splitJob // nil in the file with the code
 	reported bool      // that the current skeleton has no other half, with the reason
-	pools    map[*dwp]map[uint64]nameID
+	pools    map[*dwp]*intern.Offsets
 }
 
 // funcRecord is a FUNC before all workers' records are joined.
@@ -112,7 +112,6 @@ func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
 		records: newRecords(),
 		unitState: unitState{
 			lineWin: dwarf.NewWindow(d.line),
-			seen:    make(map[uint64]uint32),
 			foreign: make(map[foreignKey]*foreign),
 			shared:  make(map[tableKey]*dwarf.Abbrevs),
 		},
@@ -226,7 +225,7 @@ func (w *worker) abandon() {
 	w.open, w.pending = w.open[:0], w.pending[:0]
 	w.funcs = w.funcs[:min(w.unitFuncs, len(w.funcs))]
 	w.identities = w.identities[:min(w.unitFuncs, len(w.identities))]
-	w.forgetOrigins()
+	w.seen.Clear()
 }
 
 // needLines reads the unit's line table, at the first use.

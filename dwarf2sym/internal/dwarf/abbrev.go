@@ -79,9 +79,51 @@ const (
 // become one opFixed: most DIEs are gone over with one addition.
 type step struct {
 	op   uint8
+	slot slot // opTake: where the scan keeps the value
 	at   uint16
 	form uint16
-	n    int64 // opFixed: bytes; opTake: the constant of DW_FORM_implicit_const
+	fixedForm
+	n int64 // opFixed: bytes; opTake: the constant of DW_FORM_implicit_const
+}
+
+// slot is a field of Attrs.
+type slot uint8
+
+const (
+	noSlot slot = iota
+	slotName
+	slotLinkage
+	slotLow
+	slotHigh
+	slotRanges
+	slotSpec
+	slotOrigin
+	slotCallFile
+	slotCallLine
+)
+
+func slotOf(at uint64) slot {
+	switch at {
+	case dw.AtName:
+		return slotName
+	case dw.AtLinkageName, dw.AtMIPSLinkageName:
+		return slotLinkage
+	case dw.AtLowPC:
+		return slotLow
+	case dw.AtHighPC:
+		return slotHigh
+	case dw.AtRanges:
+		return slotRanges
+	case dw.AtSpecification, dw.AtExtension, dw.AtSignature:
+		return slotSpec
+	case dw.AtAbstractOrigin:
+		return slotOrigin
+	case dw.AtCallFile:
+		return slotCallFile
+	case dw.AtCallLine:
+		return slotCallLine
+	}
+	return noSlot
 }
 
 // decl is one abbreviation declaration, compiled for the sizes of its unit.
@@ -163,6 +205,7 @@ type Abbrevs struct {
 
 	offset uint64
 	sizes  FormSizes
+	forms  formTable
 	dense  []decl
 	sparse map[uint64]*decl
 	steps  []step // storage of all skip programs
@@ -215,8 +258,10 @@ func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last
 		return &bin.Error{Section: ".debug_abbrev", Offset: offset,
 			Msg: fmt.Sprintf("table starts outside of the section's %d bytes", len(section))}
 	}
-	c := bin.NewAt(".debug_abbrev", section[offset:], offset, nil)
+	data := section[offset:]
+	c := bin.NewAt(".debug_abbrev", data, offset, nil)
 	defer func() { t.length = c.Pos() }()
+	t.forms.fill(sizes)
 	for {
 		code := c.ULEB()
 		if c.Err() != nil {
@@ -225,7 +270,7 @@ func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last
 		if code == 0 {
 			return nil
 		}
-		d := t.parseDecl(&c)
+		d := t.parseDecl(&c, data)
 		if err := c.Err(); err != nil {
 			return err
 		}
@@ -251,8 +296,8 @@ func (t *Abbrevs) add(code uint64, d decl) {
 	t.dense[code] = d
 }
 
-// parseDecl reads one declaration after its code.
-func (t *Abbrevs) parseDecl(c *bin.Cursor) decl {
+// parseDecl reads one declaration after its code. data is what c reads.
+func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 	d := decl{known: true, sibOff: -1}
 	tag := c.ULEB()
 	d.class, d.tag = classOf(tag), uint16(tag)
@@ -260,7 +305,7 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor) decl {
 	first := len(t.steps)
 	size, fixed := 0, true
 	for c.Err() == nil {
-		at, form := c.ULEB(), c.ULEB()
+		at, form := attrSpec(c, data)
 		var constant int64
 		if form == dw.FormImplicitConst {
 			constant = c.SLEB()
@@ -268,17 +313,19 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor) decl {
 		if at == 0 && form == 0 {
 			break
 		}
-		n := t.sizes.fixedSize(form)
+		f := t.forms.of(form)
 		if at == dw.AtSibling && fixed && size <= math.MaxInt32 && (form == dw.FormRef4 || form == dw.FormRef8) {
-			d.sibForm, d.sibOff = uint8(n), int32(size)
+			d.sibForm, d.sibOff = uint8(f.n), int32(size)
 		}
-		if !t.addStep(first, d.class, at, form, constant) {
+		if !f.known {
 			d.bad, d.badForm = true, uint32(form)
+		} else {
+			t.addStep(first, d.class, at, form, constant, f)
 		}
-		if n < 0 {
+		if f.n < 0 {
 			fixed = false
 		} else {
-			size += n
+			size += int(f.n)
 		}
 	}
 	d.steps = t.steps[first:len(t.steps):len(t.steps)]
@@ -289,24 +336,102 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor) decl {
 	return d
 }
 
-// addStep appends what goes over (or takes) one attribute to the program that
-// starts at first. It reports false for a form that it does not know.
-func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64) bool {
-	n := t.sizes.fixedSize(form)
-	op, ok := uint8(opFixed), n >= 0
-	if !ok {
-		op, ok = skipOp(form)
+// attrSpec reads an attribute and its form, of which nearly all are a byte each.
+func attrSpec(c *bin.Cursor, data []byte) (at, form uint64) {
+	if pos := c.Pos(); len(data)-pos >= 2 && data[pos]|data[pos+1] < 0x80 {
+		c.Seek(pos + 2)
+		return uint64(data[pos]), uint64(data[pos+1])
 	}
+	return c.ULEB(), c.ULEB()
+}
+
+// addStep appends what goes over (or takes) one attribute to the program that starts at first.
+func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f *formStep) {
 	switch last := len(t.steps) - 1; {
-	case !ok:
-	case t.All || wanted(c, at):
-		t.steps = append(t.steps, step{op: opTake, at: uint16(at), form: uint16(form), n: constant})
-	case op == opFixed && last >= first && t.steps[last].op == opFixed:
-		t.steps[last].n += int64(n)
-	case op != opFixed || n > 0:
-		t.steps = append(t.steps, step{op: op, n: int64(n)})
+	case t.All || c.wants(at):
+		if form == dw.FormFlagPresent {
+			constant = 1
+		}
+		t.steps = append(t.steps, step{op: opTake, slot: slotOf(at), at: uint16(at), form: uint16(form), fixedForm: f.fixedForm, n: constant})
+	case f.op == opFixed && last >= first && t.steps[last].op == opFixed:
+		t.steps[last].n += int64(f.n)
+	case f.op != opFixed || f.n > 0:
+		t.steps = append(t.steps, step{op: f.op, n: int64(f.n)})
 	}
-	return ok
+}
+
+// wantedBits has the attributes below 128 that are wanted of each class.
+var wantedBits = func() (bits [ClassUnit + 1][2]uint64) {
+	for c := range bits {
+		for at := range uint64(128) {
+			if wanted(Class(c), at) {
+				bits[c][at/64] |= 1 << (at % 64)
+			}
+		}
+	}
+	return bits
+}()
+
+// wants is wanted, which is asked for each attribute of each table.
+func (c Class) wants(at uint64) bool {
+	if at < 128 {
+		return wantedBits[c][at/64]>>(at%64)&1 != 0
+	}
+	return wanted(c, at)
+}
+
+// fixedForm is a form whose values are numbers of fixed size: they become values without a look
+// at the form.
+type fixedForm struct {
+	kind Kind // refInUnit: a Ref that counts from the unit; None: it is another form
+	size uint8
+}
+
+// formStep is how to go over a form.
+type formStep struct {
+	op    uint8
+	n     int8 // bytes, or -1
+	known bool
+	fixedForm
+}
+
+// formTable has the forms of DWARF 5 for the sizes of a unit.
+type formTable struct {
+	sizes FormSizes
+	forms [dw.FormAddrx4 + 1]formStep
+	other formStep
+}
+
+// fill prepares the table for sizes.
+func (t *formTable) fill(sizes FormSizes) {
+	if t.sizes == sizes {
+		return
+	}
+	t.sizes = sizes
+	for form := range t.forms {
+		t.forms[form] = sizes.step(uint64(form))
+	}
+}
+
+func (t *formTable) of(form uint64) *formStep {
+	if form < uint64(len(t.forms)) {
+		return &t.forms[form]
+	}
+	t.other = t.sizes.step(form)
+	return &t.other
+}
+
+func (s FormSizes) step(form uint64) (f formStep) {
+	n := s.fixedSize(form)
+	if f.n = int8(n); n < 0 {
+		f.op, f.known = skipOp(form)
+		return f
+	}
+	f.op, f.known = opFixed, true
+	if f.kind = kindOf(form); f.kind != None {
+		f.size = uint8(n)
+	}
+	return f
 }
 
 // DeclaresSplit reports whether a table has the attribute of skeletons that names the file with their

@@ -72,7 +72,7 @@ func (u *Unit) Take(d *DIE) (next int, err error) {
 			return 0, u.Errorf(d.Pos, "an attribute has an unknown form")
 		}
 		a := Attr{At: s.at, Form: s.form, pos: pos}
-		if a.Value, pos = u.value(uint64(s.form), s.n, pos); pos < 0 {
+		if a.Value, pos = u.taken(s, pos); pos < 0 {
 			return 0, u.Errorf(d.Pos, "unit ends within a DIE")
 		}
 		a.end = pos

@@ -1,7 +1,5 @@
 package dwarf
 
-import "github.com/symtool/symtool/internal/dw"
-
 // Scanner goes once over the DIEs of a unit. It stops at those that describe functions,
 // inlined subroutines and scopes.
 type Scanner struct {
@@ -234,29 +232,29 @@ func (u *Unit) take(d *decl, pos int, a *Attrs) int {
 			}
 			continue
 		}
-		v, next := u.value(uint64(s.form), s.n, pos)
+		v, next := u.taken(s, pos)
 		if next < 0 {
 			return -1
 		}
 		pos = next
-		switch s.at {
-		case dw.AtName:
+		switch s.slot {
+		case slotName:
 			a.Name = v
-		case dw.AtLinkageName, dw.AtMIPSLinkageName:
+		case slotLinkage:
 			a.Linkage = v
-		case dw.AtLowPC:
+		case slotLow:
 			a.Low = v
-		case dw.AtHighPC:
+		case slotHigh:
 			a.High = v
-		case dw.AtRanges:
+		case slotRanges:
 			a.Ranges = v
-		case dw.AtSpecification, dw.AtExtension, dw.AtSignature:
+		case slotSpec:
 			a.spec = v
-		case dw.AtAbstractOrigin:
+		case slotOrigin:
 			a.origin = v
-		case dw.AtCallFile:
+		case slotCallFile:
 			a.CallFile = v
-		case dw.AtCallLine:
+		case slotCallLine:
 			a.CallLine = v
 		}
 	}

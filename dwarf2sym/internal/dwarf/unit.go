@@ -105,7 +105,7 @@ func (u *Unit) takeUnit(dc *decl, pos int, attrs []unitAttr) ([]unitAttr, int, e
 			}
 			continue
 		}
-		v, next := u.value(uint64(s.form), s.n, pos)
+		v, next := u.taken(s, pos)
 		if next < 0 {
 			return nil, 0, u.Errorf(pos, "unit ends within attribute %#x of its first DIE", s.at)
 		}

@@ -30,6 +30,8 @@ const (
 	Strx           // an index into .debug_str_offsets
 	Inline         // a string in the unit itself, by its offset there
 	Elsewhere      // a block, or what only debuggers follow
+
+	refInUnit // in steps only: a Ref by its offset in the unit
 )
 
 // Value is an attribute's value as encoded in the DIE; what it needs from other
@@ -163,7 +165,7 @@ func (u *Unit) skip(s *step, pos int) int {
 			return -1
 		}
 	case opTake:
-		_, next := u.value(uint64(s.form), s.n, pos)
+		_, next := u.taken(s, pos)
 		return next
 	case opIndirect:
 		_, next := u.value(dw.FormIndirect, 0, pos)
@@ -186,43 +188,79 @@ func (u *Unit) value(form uint64, constant int64, pos int) (v Value, next int) {
 		}
 		num, next = u.Order.uint(u.data[pos:pos+n]), pos+n
 	}
-	switch form {
-	case dw.FormData1, dw.FormData2, dw.FormData4, dw.FormData8, dw.FormFlag:
-		// DWARF 2 and 3 have no sec_offset: data4 and data8 serve (DWARF 3, 7.5.4).
-		return Value{Const, num}, next
-	case dw.FormFlagPresent:
+	switch kind := kindOf(form); {
+	case form == dw.FormFlagPresent:
 		return Value{Const, 1}, next
-	case dw.FormImplicitConst:
+	case form == dw.FormImplicitConst:
 		return Value{Const, uint64(constant)}, next
-	case dw.FormAddr:
-		return Value{Addr, num}, next
-	case dw.FormSecOffset:
-		return Value{SecOff, num}, next
-	case dw.FormRef1, dw.FormRef2, dw.FormRef4, dw.FormRef8:
+	case kind == refInUnit:
 		return Value{Ref, u.Off + num}, next
-	case dw.FormRefAddr:
-		return Value{Ref, num}, next
-	case dw.FormStrp:
-		return Value{Strp, num}, next
-	case dw.FormLineStrp:
-		return Value{LineStrp, num}, next
-	case dw.FormStrx1, dw.FormStrx2, dw.FormStrx3, dw.FormStrx4:
-		return Value{Strx, num}, next
-	case dw.FormAddrx1, dw.FormAddrx2, dw.FormAddrx3, dw.FormAddrx4:
-		return Value{Addrx, num}, next
-	case dw.FormRefSup4, dw.FormRefSup8, dw.FormGNURefAlt:
-		return Value{RefSup, num}, next
-	case dw.FormStrpSup, dw.FormGNUStrpAlt:
-		return Value{StrpSup, num}, next
-	case dw.FormRefSig8:
-		return Value{RefSig, num}, next
-	case dw.FormData16:
+	case kind != None:
+		return Value{kind, num}, next
+	case form == dw.FormData16:
 		if len(u.data)-pos < n {
 			return v, -1
 		}
 		return Value{Elsewhere, num}, pos + n
 	}
 	return u.variableValue(form, pos)
+}
+
+// kindOf returns what values of fixed size are, up to 8 bytes; None for other forms.
+func kindOf(form uint64) Kind {
+	switch form {
+	case dw.FormData1, dw.FormData2, dw.FormData4, dw.FormData8, dw.FormFlag, dw.FormFlagPresent, dw.FormImplicitConst:
+		// DWARF 2 and 3 have no sec_offset: data4 and data8 serve (DWARF 3, 7.5.4).
+		return Const
+	case dw.FormAddr:
+		return Addr
+	case dw.FormSecOffset:
+		return SecOff
+	case dw.FormRef1, dw.FormRef2, dw.FormRef4, dw.FormRef8:
+		return refInUnit
+	case dw.FormRefAddr:
+		return Ref
+	case dw.FormStrp:
+		return Strp
+	case dw.FormLineStrp:
+		return LineStrp
+	case dw.FormStrx1, dw.FormStrx2, dw.FormStrx3, dw.FormStrx4:
+		return Strx
+	case dw.FormAddrx1, dw.FormAddrx2, dw.FormAddrx3, dw.FormAddrx4:
+		return Addrx
+	case dw.FormRefSup4, dw.FormRefSup8, dw.FormGNURefAlt:
+		return RefSup
+	case dw.FormStrpSup, dw.FormGNUStrpAlt:
+		return StrpSup
+	case dw.FormRefSig8:
+		return RefSig
+	}
+	return None
+}
+
+// taken reads the value that a step takes, as value does.
+func (u *Unit) taken(s *step, pos int) (v Value, next int) {
+	if s.kind == None {
+		return u.value(uint64(s.form), s.n, pos)
+	}
+	data := u.data
+	if next = pos + int(s.size); next > len(data) {
+		return v, -1
+	}
+	switch v.Kind = s.kind; s.size {
+	case 0:
+		v.U = uint64(s.n)
+	case 1:
+		v.U = uint64(data[pos])
+	case 4:
+		v.U = uint64(u.Order.u32(data[pos:]))
+	default:
+		v.U = u.Order.uint(data[pos:next])
+	}
+	if s.kind == refInUnit {
+		v = Value{Ref, u.Off + v.U}
+	}
+	return v, next
 }
 
 // maxIndirect bounds forms that name DW_FORM_indirect again.
