@@ -21,8 +21,10 @@ func isRustLegacy(raw string) (rest string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	if i := strings.LastIndex(raw, "E."); i >= 0 {
-		raw = raw[:i+1]
+	if strings.IndexByte(raw, '.') >= 0 { // most have none, and it is found much faster
+		if i := strings.LastIndex(raw, "E."); i >= 0 {
+			raw = raw[:i+1]
+		}
 	}
 	n := len(raw) - legacyHash
 	if n <= 0 || raw[n:n+3] != "17h" || raw[len(raw)-1] != 'E' {
