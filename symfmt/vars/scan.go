@@ -492,6 +492,9 @@ func (s *scanner) extra(t *Type) *BadRecord {
 	}
 	if known {
 		t.Extra = x
+		if *x == (Extra{}) { // as if the word were not there
+			t.Extra = nil
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ package show
 import (
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/eval"
 )
@@ -68,7 +69,7 @@ func (p *Printer) Text(f *eval.Frame, v *eval.Variable) string {
 		return Redacted
 	}
 	s := p.start(f)
-	return s.text(v.Value, v.Type, 0)
+	return text.Printable(s.text(v.Value, v.Type, 0))
 }
 
 // start begins with a variable.

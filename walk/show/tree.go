@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/eval"
 )
@@ -64,7 +65,7 @@ func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Nod
 	if depth > 0 && len(n.Members) == 0 {
 		leaf := s.start(s.f)
 		leaf.following = true
-		n.Value = leaf.text(v, id, depth)
+		n.Value = text.Printable(leaf.text(v, id, depth))
 	}
 	return n
 }
