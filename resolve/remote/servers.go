@@ -34,6 +34,10 @@ type Servers struct {
 	MaxSize int64         // of one file, as sent and decompressed; 0 means 4 GiB
 	Connect time.Duration // for connecting and for the TLS handshake; 0 means 10 seconds
 
+	// Variables means that servers are asked for the variables of symbol files as well: for STEM.vars and
+	// STEM.vars.gz, which are kept beside STEM.sym.
+	Variables bool
+
 	Open      supplier.Opener // opens the files in the cache
 	UserAgent string
 	// Log, if non-nil, is called before each request. It may be called concurrently.
@@ -66,7 +70,7 @@ func NewServers(cfg Servers) (resolve.Supplier, error) {
 		MaxSize: cmp.Or(cfg.MaxSize, defaultMaxSize),
 		Connect: cfg.Connect,
 	}
-	return &serverSupplier{cfg.Cache, cfg.Open, servers, fetch.New(limits, cfg.UserAgent, cfg.Log), limits.MaxSize, time.Now}, nil
+	return &serverSupplier{cfg.Cache, cfg.Open, servers, fetch.New(limits, cfg.UserAgent, cfg.Log), limits.MaxSize, cfg.Variables, time.Now}, nil
 }
 
 type serverSupplier struct {
@@ -75,6 +79,7 @@ type serverSupplier struct {
 	servers []*fetch.Server
 	client  *fetch.Client
 	maxText int64
+	vars    bool
 	now     func() time.Time
 }
 
@@ -114,14 +119,14 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 		s.miss("symbol servers", "not asked: the module has no name")
 	}
 	for _, p := range places {
-		if path := c.path(p); c.place(nil, p, m).Known() {
-			return s.done(c.openFor(ctx, &s, path))
+		if c.place(nil, p, symbolExt, m).Known() {
+			return s.done(c.openFor(ctx, &s, p))
 		}
 	}
 	for _, server := range c.servers {
 		for _, p := range places {
-			if c.fetch(ctx, &s, server, p) {
-				return s.done(c.openFor(ctx, &s, c.path(p)))
+			if c.fetch(ctx, &s, server, p, symbolExt) {
+				return s.done(c.openFor(ctx, &s, p))
 			}
 			if ctx.Err() != nil {
 				return nil, s.tried, context.Cause(ctx)
@@ -132,8 +137,11 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 }
 
 // openFor opens a file of the cache, which was found to be the module's.
-func (c *serverSupplier) openFor(ctx context.Context, s *search, path string) resolve.Symbols {
-	r, err := supplier.OpenFor(ctx, path, s.m, c.open)
+func (c *serverSupplier) openFor(ctx context.Context, s *search, p store.Place) resolve.Symbols {
+	if c.vars {
+		c.variables(ctx, s, p)
+	}
+	r, err := supplier.OpenFor(ctx, c.path(p, symbolExt), s.m, c.open)
 	if err != nil {
 		s.refuse(err)
 		return nil
@@ -141,11 +149,33 @@ func (c *serverSupplier) openFor(ctx context.Context, s *search, path string) re
 	return r
 }
 
-func (c *serverSupplier) path(p store.Place) string { return filepath.Join(c.cache, p.Path(".sym")) }
+// variables puts the variables of a symbol file beside it, if a server has them. Few have.
+func (c *serverSupplier) variables(ctx context.Context, s *search, p store.Place) {
+	if c.place(nil, p, variablesExt, s.m).Known() {
+		return
+	}
+	own := search{m: s.m} // files that are missing are none that symbols are missing for
+	for _, server := range c.servers {
+		if c.fetch(ctx, &own, server, p, variablesExt) || ctx.Err() != nil {
+			break
+		}
+	}
+	s.errs = append(s.errs, own.errs...)
+}
+
+// The extensions of the files in the cache.
+const (
+	symbolExt    = ".sym"
+	variablesExt = ".vars"
+)
+
+func (c *serverSupplier) path(p store.Place, ext string) string {
+	return filepath.Join(c.cache, p.Path(ext))
+}
 
 // place returns the path of a server's file in the cache.
-func (c *serverSupplier) place(from *fetch.Server, p store.Place, m resolve.Module) *fetch.Place {
-	path := c.path(p)
+func (c *serverSupplier) place(from *fetch.Server, p store.Place, ext string, m resolve.Module) *fetch.Place {
+	path := c.path(p, ext)
 	place := &fetch.Place{Cache: c.cache, Path: path, MissAge: missAge, Check: func(path string) error {
 		name, id, err := supplier.FileModule(path)
 		if err == nil {
@@ -154,7 +184,11 @@ func (c *serverSupplier) place(from *fetch.Server, p store.Place, m resolve.Modu
 		return err
 	}}
 	if from != nil {
-		hash := sha256.Sum256([]byte(from.String()))
+		what := from.String()
+		if ext != symbolExt {
+			what += " " + ext
+		}
+		hash := sha256.Sum256([]byte(what))
 		place.Miss = filepath.Join(filepath.Dir(path), fmt.Sprintf("missing-%x", hash[:8]))
 	}
 	return place
@@ -167,18 +201,18 @@ func checkCame(name, id string, m resolve.Module) error {
 	return &resolve.OtherIDError{What: "what came", Name: name, ID: id, Want: m}
 }
 
-// fetched are the extensions that servers are asked for: each costs a round trip.
-var fetched = []string{".sym", ".sym.gz"}
+// fetched are what is added to the extensions that servers are asked for: each costs a round trip.
+var fetched = []string{"", ".gz"}
 
 // fetch gets a file from a server into the cache.
-func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Server, p store.Place) bool {
-	place := c.place(from, p, s.m)
+func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Server, p store.Place, what string) bool {
+	place := c.place(from, p, what, s.m)
 	if age, missed := place.Missed(c.now()); missed {
-		s.miss(from.URL(p.Name, p.ID, p.Stem+fetched[0]).Redacted(), "the server did not have it %v ago", age)
+		s.miss(from.URL(p.Name, p.ID, p.Stem+what).Redacted(), "the server did not have it %v ago", age)
 		return false
 	}
-	for _, ext := range fetched {
-		u := from.URL(p.Name, p.ID, p.Stem+ext)
+	for _, zip := range fetched {
+		u := from.URL(p.Name, p.ID, p.Stem+what+zip)
 		err := c.client.Get(ctx, from, u, nil, func(_ http.Header, body io.Reader) error {
 			return place.Fill(func(w io.Writer) error { return c.unpack(w, body, s.m) })
 		})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/supplier"
@@ -526,5 +528,53 @@ func TestServerOpener(t *testing.T) {
 	}
 	if a := askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache, Open: open}), testModule); a.err != "refused" || opened != filepath.Join(cache, "my app", testID, "my app.sym") {
 		t.Errorf("opened %s: %+v", opened, a)
+	}
+}
+
+// NAME.vars is asked for where it is wanted, after the symbol file, and kept beside it; that a server does
+// not have it is remembered, and is no problem of the symbols.
+func TestServerVariables(t *testing.T) {
+	sym := testSym("my app", testID, "found")
+	vars := fmt.Sprintf("MODULE Linux x86_64 %s my app\nINFO VAR 1 all full\n", testID)
+	for _, tt := range []struct {
+		wanted bool
+		has    string // extension that the server has
+		asked  string
+	}{
+		{false, ".vars", ".sym"}, {true, ".vars", ".sym .vars"}, {true, ".vars.gz", ".sym .vars .vars.gz"}, {true, "", ".sym .vars .vars.gz"},
+	} {
+		var asked []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ext := strings.TrimPrefix(r.URL.Path, "/my app/"+testID+"/my app")
+			asked = append(asked, ext)
+			switch {
+			case ext == ".sym":
+				w.Write([]byte(sym))
+			case ext == tt.has && ext == ".vars":
+				w.Write([]byte(vars))
+			case ext == tt.has:
+				zip := gzip.NewWriter(w)
+				zip.Write([]byte(vars))
+				zip.Close()
+			default:
+				http.NotFound(w, r)
+			}
+		}))
+		defer server.Close()
+		s := newServers(t, Servers{URLs: []string{server.URL}, Variables: tt.wanted})
+		for range 2 { // the second time, nothing is asked for
+			r, tried, err := s.Symbols(t.Context(), testModule)
+			if r == nil || err != nil || len(tried) > 0 {
+				t.Fatalf("%+v: %v %v %v", tt, r, tried, err)
+			}
+		}
+		if got := strings.Join(asked, " "); got != tt.asked {
+			t.Errorf("%+v: asked for %s", tt, got)
+		}
+		path := filepath.Join(s.cache, "my app", testID, "my app.vars")
+		got, _ := os.ReadFile(path)
+		if want := tt.wanted && tt.has != ""; want != (string(got) == vars) {
+			t.Errorf("%+v: %q in the cache", tt, got)
+		}
 	}
 }

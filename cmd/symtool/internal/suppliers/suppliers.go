@@ -126,7 +126,7 @@ func Fetcher(client *debuginfod.Client) supplier.Fetcher {
 
 // NewServers returns the symbol servers, or nil if there are none.
 func NewServers(c *cli.Context) (resolve.Supplier, error) {
-	cfg := remote.Servers{URLs: c.StringSlice("symbol-url"), Cache: c.String("symbol-cache"), UserAgent: version.Generator}
+	cfg := remote.Servers{URLs: c.StringSlice("symbol-url"), Cache: c.String("symbol-cache"), Variables: c.IsSet("vars"), UserAgent: version.Generator}
 	switch named := c.IsSet("symbol-cache"); {
 	case named && cfg.Cache == "":
 		return nil, fmt.Errorf("--symbol-cache is empty")
