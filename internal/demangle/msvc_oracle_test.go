@@ -84,6 +84,7 @@ func undname(t *testing.T, names []string, flags ...string) []string {
 
 var (
 	plainFunction = regexp.MustCompile(`\?([0-9@]|[B-P][A-P]*@)\?[A-Za-z_]`)
+	classValue    = regexp.MustCompile(`\$(M.*)?[2378ABN]`)
 	thunkOfOthers = regexp.MustCompile(`@[GHO][0-9A-P?@]`)
 )
 
@@ -94,6 +95,10 @@ func whyOther(raw, want string, form msForm) string {
 		return "clang's names of handlers"
 	case want == msvcInvalid && plainFunction.MatchString(raw):
 		return "names in functions of C"
+	case want == msvcInvalid && (strings.Contains(raw, "_L") || strings.Contains(raw, "_M")):
+		return "__int128"
+	case want == msvcInvalid && classValue.MatchString(raw):
+		return "arguments that are values of classes and floating-point numbers"
 	case strings.Contains(raw, "?__K"):
 		return "the name of a literal's operator, which clang counts"
 	case strings.Contains(raw, "?$?$"):
@@ -162,7 +167,7 @@ func compiledNames(t *testing.T, cpu string, flags ...string) []string {
 		t.Fatalf("%v\n%s", err, stderr.Bytes())
 	}
 	names := map[string]bool{}
-	for _, m := range regexp.MustCompile(`"([?.][^"\\\s]+)"`).FindAllSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`"((?:\?|\.\?)[^"\\\s]+)"`).FindAllSubmatch(text, -1) {
 		names[string(m[1])] = true
 	}
 	return slices.Sorted(maps.Keys(names))
@@ -175,6 +180,11 @@ func TestOracleMSVC(t *testing.T) {
 	var names []string
 	for _, cpu := range []string{"x86_64", "i686", "aarch64"} {
 		names = append(names, compiledNames(t, cpu)...)
+	}
+	for _, raw := range names {
+		if _, err := appendMSVC(nil, raw, msRecord); err != nil {
+			t.Errorf("%s: %v", raw, err)
+		}
 	}
 	forms := []msForm{msFull, msNoAccess | msNoCall | msNoMember | msNoReturn | msNoVariable}
 	for bit := range msvcFlags {

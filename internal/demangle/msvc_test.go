@@ -56,31 +56,33 @@ func TestMSVC(t *testing.T) {
 // differs from what is printed for arguments.
 func TestMSVCRecord(t *testing.T) {
 	for raw, want := range map[string]string{
-		"?f@@YAXXZ":                                            "f()",
-		"?f@C@ns@@QBEHPBDAAH@Z":                                "ns::C::f(char const*, int&) const",
-		"?f@@YAXPAPAXQAHP6AHH@ZP8S@@AEXXZ@Z":                   "f(void**, int* const, int (*)(int), void (S::*)())",
-		"?f@@YAXAAY02HPAY02$$CBHPQS@@H_J_K@Z":                  "f(int (&)[3], int const (*)[3], int S::*, long long, unsigned long long)",
-		"??$f@PAPAXABQBDP6AXHPAD@ZP6APAHXZ_J@@YAXXZ":           "f<void * *,char const * const &,void (__cdecl*)(int,char *),int * (__cdecl*)(void),__int64>()",
-		"??0?$C@V?$D@H@@@@QAE@XZ":                              "C<D<int> >::C<D<int> >()",
-		"?f@?A0x1234abcd@@YAXUS@1@W4E@@TU@@@Z":                 "(anonymous namespace)::f((anonymous namespace)::S, E, U)",
-		"?catch$0@?0??f@ns@@YAXH@Z@4HA":                        "`ns::f'::`1'::catch$0",
-		"?x@?1??f@@YAXH@Z@4HA":                                 "`f'::`2'::x",
-		"??$f@$1?g@@YAXXZ$1?x@@3HA@@YAXXZ":                     "f<&g,&x>()",
-		"??_GC@@UAEPAXI@Z":                                     "C::`scalar deleting destructor'(unsigned int)",
-		"??_7C@@6B@":                                           "C::`vftable'",
-		"?x@C@@2HA":                                            "C::x",
-		"??BC@@QBEPBDXZ":                                       "C::operator char const*() const",
-		"??__Ex@C@@YAXXZ":                                      "`dynamic initializer for 'C::x''()",
-		"??__E?x@C@@2HA@@YAXXZ":                                "`dynamic initializer for 'C::x''()",
-		"?f@C@@W7EAAXXZ":                                       "[thunk]: C::f`adjustor{8}'()",
-		"?f@@$$hYAXXZ":                                         "f()",
-		"?printf@@YAHPBDZZ":                                    "printf(char const*, ...)",
-		"?f@@YAPAUS@@P6APAU1@PAU1@@Z@Z":                        "f(S* (*)(S*))",
-		"?f@@YAXP6AP6AXH@ZD@Z@Z":                               "f(void (*(*)(char))(int))",
-		"?f@@YAXXZjunk":                                        "?f@@YAXXZjunk",
-		"?f@@YAX9@Z":                                           "?f@@YAX9@Z",
-		"?@@YAXXZ":                                             "?@@YAXXZ",
-		"??@0123456789abcdef0123456789abcdef@":                 "??@0123456789abcdef0123456789abcdef@",
+		"?f@@YAXXZ":                                  "f()",
+		"?f@C@ns@@QBEHPBDAAH@Z":                      "ns::C::f(char const*, int&) const",
+		"?f@@YAXPAPAXQAHP6AHH@ZP8S@@AEXXZ@Z":         "f(void**, int* const, int (*)(int), void (S::*)())",
+		"?f@@YAXAAY02HPAY02$$CBHPQS@@H_J_K@Z":        "f(int (&)[3], int const (*)[3], int S::*, long long, unsigned long long)",
+		"??$f@PAPAXABQBDP6AXHPAD@ZP6APAHXZ_J@@YAXXZ": "f<void * *,char const * const &,void (__cdecl*)(int,char *),int * (__cdecl*)(void),__int64>()",
+		"??0?$C@V?$D@H@@@@QAE@XZ":                    "C<D<int> >::C<D<int> >()",
+		"?f@?A0x1234abcd@@YAXUS@1@W4E@@TU@@@Z":       "(anonymous namespace)::f((anonymous namespace)::S, E, U)",
+		"?catch$0@?0??f@ns@@YAXH@Z@4HA":              "`ns::f'::`1'::catch$0",
+		"?dtor$5@?0?main@4HA":                        "`main'::`1'::dtor$5",
+		"?f@@YA_L_L_M@Z":                             "f(__int128, unsigned __int128)",
+		"?x@?1??f@@YAXH@Z@4HA":                       "`f'::`2'::x",
+		"??$f@$1?g@@YAXXZ$1?x@@3HA@@YAXXZ":           "f<&g,&x>()",
+		"??_GC@@UAEPAXI@Z":                           "C::`scalar deleting destructor'(unsigned int)",
+		"??_7C@@6B@":                                 "C::`vftable'",
+		"?x@C@@2HA":                                  "C::x",
+		"??BC@@QBEPBDXZ":                             "C::operator char const*() const",
+		"??__Ex@C@@YAXXZ":                            "`dynamic initializer for 'C::x''()",
+		"??__E?x@C@@2HA@@YAXXZ":                      "`dynamic initializer for 'C::x''()",
+		"?f@C@@W7EAAXXZ":                             "[thunk]: C::f`adjustor{8}'()",
+		"?f@@$$hYAXXZ":                               "f()",
+		"?printf@@YAHPBDZZ":                          "printf(char const*, ...)",
+		"?f@@YAPAUS@@P6APAU1@PAU1@@Z@Z":              "f(S* (*)(S*))",
+		"?f@@YAXP6AP6AXH@ZD@Z@Z":                     "f(void (*(*)(char))(int))",
+		"?f@@YAXXZjunk":                              "?f@@YAXXZjunk",
+		"?f@@YAX9@Z":                                 "?f@@YAX9@Z",
+		"?@@YAXXZ":                                   "?@@YAXXZ",
+		"??@0123456789abcdef0123456789abcdef@":       "??@0123456789abcdef0123456789abcdef@",
 		"?f@@YAX" + strings.Repeat("PA", 2*maxDepth) + "H@Z":   "",
 		"?" + strings.Repeat("a", maxMangled-1):                "",
 		"?f" + strings.Repeat("@a", 1<<20) + "@@YAXXZ":         "",
@@ -101,6 +103,27 @@ func TestMSVCRecord(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%.100s\n  got  %.200s\n  want %.200s", raw, got, want)
+		}
+	}
+}
+
+// Values of classes, which llvm-undname does not know, are printed as clang prints them in types.
+func TestMSVCValues(t *testing.T) {
+	for raw, want := range map[string]string{
+		"?f@?$A@$2UD1@@2UB1@@H06@H07@@@QEAAXXZ":                                                   "A<D1{{7},8}>::f()",
+		"?f@?$A@$2UEm@@@@@QEAAXXZ":                                                                "A<Em{}>::f()",
+		"?f@?$A@$2UQ@@2UP@@H01D0HJ@@NBLPPIAAAAAAAAAAAA@_N00W4E@@01@@@QEAAXXZ":                     "A<Q{{2,121},-1.5,1,2}>::f()",
+		"?f@?$A@$2UR@@3H00@01@02@@@@@QEAAXXZ":                                                     "A<R{{1,2,3}}>::f()",
+		"?f@?$A@$2US2@@PEBHE?gx@@3HAPEAH0A@P6AXH@ZE?gf@@YAXH@ZPEQP@@H84@a@@P84@EAAXXZN@@@QEAAXXZ": "A<S2{&gx,0,&gf,&P::a,nullptr}>::f()",
+		"?f@?$A@$2UX@@7TU@@i@04@@@@QEAAXXZ":                                                       "A<X{{.i=5}}>::f()",
+		"?f@?$A@$7TU@@f@AEAAAAAAA@@@@QEAAXXZ":                                                     "A<U{.f=2}>::f()",
+		"?f@?$A@$MMADPIAAAAA@@@QEAAXXZ":                                                           "A<1>::f()",
+		"?f@?$AF@$ADPMAAAAA@$BLPNAAAAAAAAAAAAA@@@QEAAXXZ":                                         "AF<1.5,-0.25>::f()",
+		"?f@?$A@$2UP@@H00D0HI@@@@QEAAXXZjunk":                                                     "?f@?$A@$2UP@@H00D0HI@@@@QEAAXXZjunk",
+		"?f@?$A@$2" + strings.Repeat("2UP@@", 1000):                                               "?f@?$A@$2" + strings.Repeat("2UP@@", 1000),
+	} {
+		if got := msvc(raw, msRecord); got != want {
+			t.Errorf("%.100s\n  got  %s\n  want %s", raw, got, want)
 		}
 	}
 }

@@ -91,14 +91,21 @@ func (d *msDecoder) scope() ref {
 
 // simpleName reads an identifier up to @.
 func (d *msDecoder) simpleName() ref {
+	from := d.pos
+	r := d.identifier()
+	d.remember(r, from, d.pos)
+	d.want('@')
+	return r
+}
+
+// identifier reads up to an @.
+func (d *msDecoder) identifier() ref {
 	n := strings.IndexByte(d.src[d.pos:], '@')
 	if n <= 0 {
 		return d.fail()
 	}
-	r := d.add(msNode{kind: msName, f: [4]ref{ref(d.pos), ref(n)}})
-	d.remember(r, d.pos, d.pos+n)
-	d.pos += n + 1
-	return r
+	d.pos += n
+	return d.add(msNode{kind: msName, f: [4]ref{ref(d.pos - n), ref(n)}})
 }
 
 // anonymous reads a namespace without a name: ?A, a hash, and @. It gets a number from
@@ -164,14 +171,14 @@ func (d *msDecoder) inFunction() bool {
 	return true
 }
 
-// local reads a function around a name; of one in C there is the name alone.
+// local reads a function around a name; of one in C there is the name alone, whose @ ends the scopes.
 func (d *msDecoder) local() ref {
 	d.want('?')
 	at := d.number()
 	d.want('?')
 	n := msNode{kind: msLocal, at: at}
 	if c := d.peek(); c == '_' || isLower(c) || isUpper(c) {
-		n.f[0] = d.add(msNode{kind: msVariable, f: [4]ref{d.simpleName()}})
+		n.f[0] = d.add(msNode{kind: msVariable, f: [4]ref{d.identifier()}})
 	} else {
 		n.f[0] = d.symbol()
 	}

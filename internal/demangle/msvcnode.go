@@ -48,7 +48,11 @@ const (
 
 	// Template arguments.
 	msInteger // at
+	msFloat   // at: bits; op: A for 32, B for 64
 	msSymbol  // f: symbol or 0; list: offsets; op: 1 for &
+	msBraced  // f: type of a class, union or elements; list: values; op: 1 if the type is printed
+	msField   // f: class, or 0 in a union; name; value in a union
+	msNull    // a pointer to no member
 )
 
 // list returns where the list of a node is.
@@ -56,7 +60,7 @@ func (n *msNode) list() span {
 	switch n.kind {
 	case msScoped:
 		return span{n.f[0], n.f[1]}
-	case msVtable, msTemplate, msArray, msSymbol, msSignature:
+	case msVtable, msTemplate, msArray, msSymbol, msSignature, msBraced:
 		return span{n.f[1], n.f[2]}
 	}
 	return span{}

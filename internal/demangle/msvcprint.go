@@ -1,6 +1,9 @@
 package demangle
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // msPrinter is where a name is printed.
 type msPrinter struct {
@@ -290,11 +293,23 @@ func (d *msDecoder) templateText(n *msNode, form msForm) {
 
 // argument prints a template argument.
 func (d *msDecoder) argument(r ref, form msForm) {
+	defer d.deeper().shallower()
+	if d.failed {
+		return
+	}
 	switch n := &d.nodes[r]; n.kind {
 	case msInteger:
 		d.numberAt(int(n.at))
+	case msFloat:
+		d.floatText(n)
 	case msSymbol:
 		d.symbolArgument(n, form)
+	case msBraced:
+		d.bracedText(n, form)
+	case msField:
+		d.fieldText(n, form)
+	case msNull:
+		d.text("nullptr")
 	case msScoped:
 		d.name(r, form)
 	default:
@@ -327,4 +342,44 @@ func (d *msDecoder) symbolArgument(n *msNode, form msForm) {
 	if len(offsets) > 0 {
 		d.text("}")
 	}
+}
+
+// floatText prints a number by its bits.
+func (d *msDecoder) floatText(n *msNode) {
+	bits, _, _, _ := msNumber(d.src, int(n.at))
+	if n.op == 'A' {
+		d.out = strconv.AppendFloat(d.out, float64(math.Float32frombits(uint32(bits))), 'g', -1, 32)
+	} else {
+		d.out = strconv.AppendFloat(d.out, math.Float64frombits(bits), 'g', -1, 64)
+	}
+}
+
+// bracedText prints the values of a class, with its type if it is not in another.
+func (d *msDecoder) bracedText(n *msNode, form msForm) {
+	if n.op != 0 {
+		d.typeText(n.f[0], form)
+	}
+	d.text("{")
+	for i, v := range d.elements(n.list()) {
+		if i > 0 {
+			d.comma(form)
+		}
+		d.argument(v, form)
+	}
+	d.text("}")
+}
+
+// fieldText prints a pointer to a member, or the value of a union's.
+func (d *msDecoder) fieldText(n *msNode, form msForm) {
+	if n.f[0] != 0 {
+		d.text("&")
+		d.name(n.f[0], form)
+		d.text("::")
+		d.name(n.f[1], form)
+		return
+	}
+	d.text(".")
+	d.name(n.f[1], form)
+	d.text("=")
+	d.argument(n.f[2], form)
 }

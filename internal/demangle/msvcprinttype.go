@@ -74,7 +74,9 @@ func (d *msDecoder) beforePointer(n *msNode, form msForm) {
 	}
 	if n.quals&msUnaligned != 0 {
 		d.space()
-		d.text("__unaligned ")
+		if d.text("__unaligned"); form&msCompact == 0 {
+			d.text(" ")
+		}
 	}
 	switch to.kind {
 	case msArray:

@@ -46,7 +46,7 @@ var msWords = [...]['Z' + 1]string{
 		'X': "void",
 	},
 	msMoreTypes: {
-		'J': "__int64", 'K': "unsigned __int64", 'N': "bool", 'P': "auto", 'Q': "char8_t", 'S': "char16_t",
+		'J': "__int64", 'K': "unsigned __int64", 'L': "__int128", 'M': "unsigned __int128", 'N': "bool", 'P': "auto", 'Q': "char8_t", 'S': "char16_t",
 		'T': "decltype(auto)", 'U': "char32_t", 'W': "wchar_t",
 	},
 	msNames: {

@@ -134,6 +134,13 @@ template<int &I> struct Reference { void f(Reference *) {} };
 template struct Reference<A::s>;
 template<auto V> struct Auto { void f(Auto *) {} };
 template struct Auto<1>; template struct Auto<'a'>; template struct Auto<&A::m>; template struct Auto<nullptr>; template struct Auto<&vectorial>;
+struct V0 { int z; };
+struct V1 : V0 { char c; bool b; double d; E2 e; int v[3]; union { int i; float f; } u; };
+struct V2 { const int *p; int *q; void (*f)(int); int A::*m; void (A::*g)(); int &r; V0 v[2]; };
+template struct Auto<V0{-1}>; template struct Auto<V1{{2}, 'x', true, -1.5, E2::x, {1, 2, 3}, {.f = 2}}>; template struct Auto<1.5f>; template struct Auto<-0.25>;
+template struct Auto<V2{&A::s, nullptr, &instance<int>, &A::m, nullptr, A::s, {{1}, {2}}}>;
+template<float F, V0 V> struct Values { void f(Values *) {} };
+template struct Values<1e30f, V0{9}>;
 template<template<class...> class T, class... X> void ofTemplate(T<X...>) {}
 template void ofTemplate<P, int, char>(P<int, char>);
 template<template<class...> class T> struct Alias { void f(Alias) {} };
