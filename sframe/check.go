@@ -112,11 +112,8 @@ const (
 var rules = slices.Concat(sectionRules, headerRules, fdeRules, rowRules, flexRules)
 
 // Check returns the findings for the profile's reader, by offset. Known mistakes of
-// producers are named.
-func (s *Section) Check(p Profile) []Finding { return s.CheckIn(p, Context{}) }
-
-// CheckIn is like Check, with information about the binary.
-func (s *Section) CheckIn(p Profile, ctx Context) []Finding {
+// producers are named. ctx is what is known of the binary; its zero value is nothing.
+func (s *Section) Check(p Profile, ctx Context) []Finding {
 	c := checker{s: s, p: p, ctx: ctx, shared: s.shared()}
 	c.choose()
 	for _, r := range c.section {

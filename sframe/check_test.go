@@ -26,7 +26,7 @@ func check(t testing.TB, data []byte, p sframe.Profile, ctx sframe.Context) []sf
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.CheckIn(p, ctx)
+	return s.Check(p, ctx)
 }
 
 // flex returns a flexible row of AMD64 from the function's start on.
@@ -274,7 +274,7 @@ func TestCheckSpeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	watch := testenv.StartWatch()
-	found := s.Check(sframe.Spec)
+	found := s.Check(sframe.Spec, sframe.Context{})
 	took := watch.Took()
 	t.Logf("%d functions in %v", len(funcs), took)
 	if took > 5*time.Second { // 0.3 s on an idle machine

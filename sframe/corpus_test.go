@@ -124,7 +124,7 @@ func TestCheckBadSynth(t *testing.T) {
 			}
 			continue
 		}
-		found := section.Check(sframe.Spec)
+		found := section.Check(sframe.Spec, sframe.Context{})
 		if !slices.ContainsFunc(found, func(f sframe.Finding) bool {
 			return f.Rule == want.rule && f.Offset == want.at && f.Severity == E
 		}) {
@@ -151,7 +151,7 @@ func TestCheckBinutils(t *testing.T) {
 		}
 		n++
 		section, err := sframe.Decode(sample.data, sample.opts)
-		if err == nil && !hasErrors(section.Check(sframe.Binutils)) {
+		if err == nil && !hasErrors(section.Check(sframe.Binutils, sframe.Context{})) {
 			t.Errorf("%s: no error", sample.name)
 		}
 	}
@@ -167,7 +167,7 @@ func hasErrors(found []sframe.Finding) bool {
 
 func TestCheckGoodSynth(t *testing.T) {
 	for _, sample := range synthSamples(t, "ok-*") {
-		for _, f := range sample.decode(t).Check(sframe.Spec) {
+		for _, f := range sample.decode(t).Check(sframe.Spec, sframe.Context{}) {
 			if f.Severity == E {
 				t.Errorf("%s: %s", sample.name, f)
 			}
@@ -200,7 +200,7 @@ func TestCheckELF(t *testing.T) {
 	for _, sample := range samples {
 		want := brokenELF[sample.name]
 		broken := map[string]bool{anyOther: true}
-		for _, f := range sample.decode(t).CheckIn(sframe.Spec, sample.ctx) {
+		for _, f := range sample.decode(t).Check(sframe.Spec, sample.ctx) {
 			if f.Severity == E {
 				broken[f.Rule] = true
 				if !slices.Contains(want, f.Rule) && !slices.Contains(want, anyOther) {
@@ -229,7 +229,7 @@ func TestCheckProducers(t *testing.T) {
 		"amd64-v3-drap.o":    "flex-top",
 	}
 	for _, sample := range elfSamples(t) {
-		found := sample.decode(t).CheckIn(sframe.Spec, sample.ctx)
+		found := sample.decode(t).Check(sframe.Spec, sample.ctx)
 		has := func(rule string) bool {
 			return slices.ContainsFunc(found, func(f sframe.Finding) bool { return f.Rule == rule })
 		}
@@ -252,7 +252,7 @@ func TestCheckLinkedV3(t *testing.T) {
 		}
 		n++
 		for _, p := range []sframe.Profile{sframe.Binutils, sframe.Kernel} {
-			for _, f := range sample.decode(t).CheckIn(p, sample.ctx) {
+			for _, f := range sample.decode(t).Check(p, sample.ctx) {
 				if f.Severity == E {
 					t.Errorf("%s: %s: %s", sample.name, p, f)
 				}

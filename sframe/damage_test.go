@@ -33,7 +33,7 @@ func use(t testing.TB, data []byte, o sframe.Options) {
 		useRows(t, data, s, i, &left)
 	}
 	for p := sframe.Spec; p <= sframe.Kernel; p++ {
-		for _, f := range s.CheckIn(p, sframe.Context{Code: o.Code, Object: o.Relocated}) {
+		for _, f := range s.Check(p, sframe.Context{Code: o.Code, Object: o.Relocated}) {
 			if f.Offset > uint64(len(data)) {
 				t.Errorf("of %d bytes: %s", len(data), f)
 			}

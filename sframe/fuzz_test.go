@@ -166,7 +166,7 @@ func encodedWell(t *testing.T, s *sframe.Section, version uint8) {
 		profiles = append(profiles, sframe.Binutils, sframe.Kernel)
 	}
 	for _, p := range profiles {
-		for _, f := range s.Check(p) {
+		for _, f := range s.Check(p, sframe.Context{}) {
 			if f.Severity == E && f.Rule != "overlap" && f.Rule != "address-end" {
 				t.Errorf("version %d: %s: %s", version, p, f)
 			}

@@ -32,8 +32,8 @@ type Rule struct {
 	Offset int64 // bytes
 }
 
-// MaxWords is the most data words that a row's info can count.
-const MaxWords = 15
+// maxWords is the most data words that a row's info can count.
+const maxWords = 15
 
 // Form describes how a row is encoded.
 type Form struct {

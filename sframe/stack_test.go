@@ -107,7 +107,7 @@ func unwindProgram(t *testing.T, version uint8, tools string) {
 			if got := s.Headers[0].Version; version != 0 && got != version {
 				t.Errorf("version %d, want %d", got, version)
 			}
-			for _, f := range s.CheckIn(sframe.Spec, sample.ctx) {
+			for _, f := range s.Check(sframe.Spec, sample.ctx) {
 				if f.Severity == E {
 					t.Error(f)
 				}

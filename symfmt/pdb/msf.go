@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Magic begins the files of Visual C++ 7 and later.
-const Magic = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
+// magic begins the files of Visual C++ 7 and later.
+const magic = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
 
 // Match reports whether a file that begins with head is a PDB that Read knows.
 func Match(head []byte) bool {
-	n := min(len(head), len(Magic))
-	return n >= 24 && string(head[:n]) == Magic[:n]
+	n := min(len(head), len(magic))
+	return n >= 24 && string(head[:n]) == magic[:n]
 }
 
 const (
@@ -50,7 +50,7 @@ func open(r io.ReaderAt, size int64, file string) (*container, error) {
 	if err := c.read(head, 0); err != nil {
 		return nil, err
 	}
-	if len(head) < superSize || string(head[:len(Magic)]) != Magic {
+	if len(head) < superSize || string(head[:len(magic)]) != magic {
 		return nil, c.errorf("%s", kindOf(head))
 	}
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(head[at:]) }

@@ -248,7 +248,7 @@ func TestDamage(t *testing.T) {
 			bad[at] ^= byte(1 + at%255)
 			exercise(bad)
 		}
-		for at := len(Magic); at < superSize; at++ {
+		for at := len(magic); at < superSize; at++ {
 			bad := bytes.Clone(data)
 			bad[at] = 0xff
 			exercise(bad)
@@ -262,8 +262,8 @@ func TestRefused(t *testing.T) {
 		"Microsoft C/C++ program database 2.00\r\n\x1aJG\x00\x00": "x: a PDB of Visual C++ 6 or before, which is not read",
 		"MSCF":                             "x: a cabinet: extract the PDB that is in it (cabextract)",
 		"MODULE":                           "x: not a PDB file",
-		Magic:                              "x: not a PDB file",
-		Magic + strings.Repeat("\x03", 40): "x: blocks of 50529027 bytes, want a power of two from 512 to 32768",
+		magic:                              "x: not a PDB file",
+		magic + strings.Repeat("\x03", 40): "x: blocks of 50529027 bytes, want a power of two from 512 to 32768",
 	} {
 		_, err := Read(context.Background(), strings.NewReader(head), int64(len(head)), Options{File: "x"})
 		if err == nil || err.Error() != want {

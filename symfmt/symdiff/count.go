@@ -17,7 +17,7 @@ func (r *Result) count() {
 	}
 	of(Functions, len(r.Old.Funcs), len(r.New.Funcs))
 	of(Publics, len(r.Old.Publics), len(r.New.Publics))
-	of(CFI, len(r.Old.Pieces()), len(r.New.Pieces()))
+	of(CFI, len(r.Old.pieces), len(r.New.pieces))
 	of(Wins, len(r.Old.Wins), len(r.New.Wins))
 	if v, w := r.Old.variables, r.New.variables; v != nil && w != nil {
 		of(Types, len(v.types), len(w.types))

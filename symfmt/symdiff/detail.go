@@ -106,7 +106,7 @@ func (d *Detailer) subject(s *side, kind Kind, i int32) (*Subject, error) {
 		t := s.o.variables.at(s.o.variables.types[i])
 		return &Subject{Name: t.Name, Size: t.Size}, nil
 	case CFI:
-		p := s.o.Pieces()[i]
+		p := s.o.pieces[i]
 		return &Subject{RVA: p.RVA, Size: p.Size}, nil
 	}
 	w := &s.o.Wins[i]

@@ -209,7 +209,7 @@ func listedChange(r *Result, c Change) string {
 		case Publics:
 			return fmt.Sprintf("%x", o.Publics[i].RVA)
 		case CFI:
-			return fmt.Sprintf("%x", o.Pieces()[i].RVA)
+			return fmt.Sprintf("%x", o.pieces[i].RVA)
 		}
 		return fmt.Sprintf("%x", o.Wins[i].RVA)
 	}

@@ -80,5 +80,5 @@ func becomes(r *Result) bool {
 	for _, c := range r.Changes {
 		n += int(flag(c.What&(BecamePublic|BecameFunc) != 0))
 	}
-	return n > 0 || len(r.Old.Pieces())+len(r.New.Pieces()) > 0 || len(r.Old.Wins)+len(r.New.Wins) > 0
+	return n > 0 || len(r.Old.pieces)+len(r.New.pieces) > 0 || len(r.Old.Wins)+len(r.New.Wins) > 0
 }

@@ -17,9 +17,6 @@ type codePiece struct {
 	pair int32 // number of the matched PUBLIC at its start, or 0
 }
 
-// Pieces returns the pieces of a file, by address.
-func (o *Outline) Pieces() []codePiece { return o.pieces }
-
 // cut is where a piece begins or ends.
 type cut struct {
 	rva  symfmt.RVA

@@ -55,7 +55,7 @@ func contents(f *object.File) (data []byte, o sframe.Options, err error) {
 	return data, o, err
 }
 
-// Context returns what the file can contribute to sframe.Section.CheckIn.
+// Context returns what the file can contribute to sframe.Section.Check.
 func Context(file symfmt.Binary) (sframe.Context, error) {
 	f, err := object.Of(file)
 	if err != nil {

@@ -60,13 +60,13 @@ func New(o Options) *Printer {
 // maxParts limits the members, elements and targets of pointers that are shown of one variable.
 const maxParts = 400
 
-// Redacted is the text of a value that Options.Redact names.
-const Redacted = "<redacted>"
+// redacted is the text of a value that Options.Redact names.
+const redacted = "<redacted>"
 
 // Text returns the value of a variable of a frame as text.
 func (p *Printer) Text(f *eval.Frame, v *eval.Variable) string {
 	if p.isRedacted(f.Info, v.Name, v.Type) {
-		return Redacted
+		return redacted
 	}
 	s := p.start(f)
 	return text.Printable(s.text(v.Value, v.Type, 0))
@@ -122,7 +122,7 @@ func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
 		return "..."
 	}
 	if len(s.redact) > 0 && s.isRedacted(s.in, "", id) {
-		return Redacted
+		return redacted
 	}
 	t, plain := s.in.Plain(id)
 	switch {
@@ -155,7 +155,7 @@ func (s *showing) pointee(to *eval.Pointee, t *vars.Type, depth int) string {
 	}
 	id := s.in.Vars[to.Var].Type
 	if s.isRedacted(s.in, s.in.Vars[to.Var].Name, id) {
-		return Redacted
+		return redacted
 	}
 	if size, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize); ok && to.Offset != 0 && to.Offset > 0 {
 		return s.text(to.Value.Part(int(to.Offset), int(size)), t.Elem, depth+1)

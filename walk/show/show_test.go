@@ -91,10 +91,10 @@ func TestRedact(t *testing.T) {
 		t.Error(got)
 	}
 	n := p.Tree(testFrame(), v)
-	if n.Bytes != "0100000000000000"+strings.Repeat("..", 8) || n.Members[1].Bytes != strings.Repeat("..", 8) || n.Members[1].Value != Redacted || n.Members[1].Members != nil {
+	if n.Bytes != "0100000000000000"+strings.Repeat("..", 8) || n.Members[1].Bytes != strings.Repeat("..", 8) || n.Members[1].Value != redacted || n.Members[1].Members != nil {
 		t.Errorf("%+v", n)
 	}
-	if got := p.Text(testFrame(), variable(tInt, "PassCode", []byte{1, 0, 0, 0})); got != Redacted {
+	if got := p.Text(testFrame(), variable(tInt, "PassCode", []byte{1, 0, 0, 0})); got != redacted {
 		t.Error(got)
 	}
 	if got := New(Options{Redact: []string{"point"}}).Text(testFrame(), v); !strings.HasPrefix(got, "{id = <redacted>") {

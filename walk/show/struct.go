@@ -38,7 +38,7 @@ func (s *showing) structure(v eval.Value, t *vars.Type, id vars.TypeID, depth in
 // member shows the value of a member.
 func (s *showing) member(v *eval.Value, m *vars.Member, depth int) string {
 	if s.isRedacted(s.in, m.Name, m.Type) {
-		return Redacted
+		return redacted
 	}
 	part, _ := s.f.Member(v, m)
 	return s.text(part, m.Type, depth+1)

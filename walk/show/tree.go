@@ -33,7 +33,7 @@ type Node struct {
 func (p *Printer) Tree(f *eval.Frame, v *eval.Variable) Node {
 	s := p.start(f)
 	n := s.node(v.Name, v.Value, v.Type, 0)
-	if n.Value != Redacted {
+	if n.Value != redacted {
 		n.Value = p.Text(f, v)
 	}
 	return n
@@ -44,7 +44,7 @@ func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Nod
 	s.left--
 	n := Node{Name: name, Type: s.in.TypeName(id), Status: v.Status(), Why: v.Why, InMemory: v.InMemory, Address: v.Address}
 	if s.isRedacted(s.in, name, id) {
-		n.Value, n.Why = Redacted, ""
+		n.Value, n.Why = redacted, ""
 		for range v.Bytes {
 			n.Bytes += ".."
 		}

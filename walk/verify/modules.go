@@ -36,7 +36,7 @@ func (v *verifier) describe(i int) Module {
 	d := v.result.Dump
 	m, known := &d.Modules[i], &v.result.Modules[i]
 	x := Module{Name: d.System.OS.Base(m.Path), Addr: walk.Address(m.Addr), DebugID: m.DebugID, CodeID: m.CodeID, Counts: Counts{By: map[string]int{}}}
-	x.Allowed = v.limits.Allows(x.Name)
+	x.Allowed = v.limits.allows(x.Name)
 	x.Tried = resolve.Lines(known.Tried)
 	if known.Err != nil {
 		x.Error = known.Err.Error()

@@ -26,8 +26,8 @@ type Thresholds struct {
 // Default demands that every caller that could be is found by call frame information.
 func Default() Thresholds { return Thresholds{MinCFI: 100} }
 
-// Allows reports whether the symbols of a module of this name may be missing.
-func (t *Thresholds) Allows(name string) bool {
+// allows reports whether the symbols of a module of this name may be missing.
+func (t *Thresholds) allows(name string) bool {
 	return slices.ContainsFunc(t.AllowMissing, func(p string) bool {
 		ok, _ := path.Match(p, name)
 		return ok

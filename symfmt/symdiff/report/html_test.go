@@ -21,7 +21,7 @@ import (
 func hostilePage(t testing.TB) string {
 	head := &Head{File: hostileName, OS: hostileName, CPU: hostileName, ID: hostileName, Name: hostileName}
 	folders := &Folders{Old: hostileName, New: "b", Modules: 4}
-	modules := []*Module{Two(hostileResult(t)), {Old: head}, {Old: head, New: head, Failed: hostileName}, Two(shapes(t, symdiff.Options{}))}
+	modules := []*Module{twoFiles(hostileResult(t)), {Old: head}, {Old: head, New: head, Failed: hostileName}, twoFiles(shapes(t, symdiff.Options{}))}
 	return string(written(t, "html", folders, modules, Options{Version: "test"}))
 }
 
@@ -54,14 +54,14 @@ var (
 // and its lines are those of the document.
 func TestHTMLIsTheJSON(t *testing.T) {
 	r := shapes(t, symdiff.Options{})
-	page := string(written(t, "html", nil, []*Module{Two(r)}, Options{}))
+	page := string(written(t, "html", nil, []*Module{twoFiles(r)}, Options{}))
 	var doc struct {
 		Modules []struct {
 			Changes []jsonChange
 			Counts  []jsonCount
 		}
 	}
-	if err := json.Unmarshal(written(t, "json", nil, []*Module{Two(r)}, Options{Detail: true}), &doc); err != nil {
+	if err := json.Unmarshal(written(t, "json", nil, []*Module{twoFiles(r)}, Options{Detail: true}), &doc); err != nil {
 		t.Fatal(err)
 	}
 	var want, got []string
@@ -162,7 +162,7 @@ func TestOracleHTML(t *testing.T) {
 	testenv.Oracle(t)
 	user := testdata(t, "page_user.js")
 	r := shapes(t, symdiff.Options{})
-	dom := testenv.DOM(t, withScript(t, string(written(t, "html", nil, []*Module{Two(r)}, Options{})), user))
+	dom := testenv.DOM(t, withScript(t, string(written(t, "html", nil, []*Module{twoFiles(r)}, Options{})), user))
 	m := regexp.MustCompile(`(?s)<pre id="reported">(.*?)</pre>`).FindStringSubmatch(dom)
 	if m == nil {
 		t.Fatalf("the scripts did not run:\n%.3000s", dom)

@@ -37,8 +37,8 @@ type Head struct {
 	OS, CPU, ID, Name string // from MODULE
 }
 
-// Two returns the Module for two files.
-func Two(r *symdiff.Result) *Module {
+// twoFiles returns the Module for two files.
+func twoFiles(r *symdiff.Result) *Module {
 	return &Module{Old: headOf(r.Old), New: headOf(r.New), Result: r}
 }
 
@@ -130,7 +130,7 @@ func Write(w io.Writer, form string, r *symdiff.Result, o Options) error {
 	}
 	o.Compared = r.Options
 	out := make(w, nil, o)
-	if err := out.Add(Two(r)); err != nil {
+	if err := out.Add(twoFiles(r)); err != nil {
 		return err
 	}
 	return out.End()

@@ -51,7 +51,7 @@ func folderModules(t testing.TB) []*Module {
 	same = same[:strings.LastIndex(same, "INFO GENERATOR")] + same[strings.Index(same, "FILE 0"):]
 	moved := strings.Replace(same, "10d0 10 50 0", "10d0 10 49 0", 1)
 	return []*Module{
-		Two(shapes(t, symdiff.Options{})), Two(compareTexts(t, same, same, symdiff.Options{})), Two(compareTexts(t, same, moved, symdiff.Options{})),
+		twoFiles(shapes(t, symdiff.Options{})), twoFiles(compareTexts(t, same, same, symdiff.Options{})), twoFiles(compareTexts(t, same, moved, symdiff.Options{})),
 		{Old: one}, {New: two}, {Old: one, New: two, Failed: "b/two.sym: line 1: not a symbol file"},
 	}
 }
@@ -72,7 +72,7 @@ func written(t testing.TB, form string, folders *Folders, modules []*Module, o O
 }
 
 func TestOutputGoldens(t *testing.T) {
-	two, folders := []*Module{Two(shapes(t, symdiff.Options{}))}, folderModules(t)
+	two, folders := []*Module{twoFiles(shapes(t, symdiff.Options{}))}, folderModules(t)
 	place := &Folders{Old: "a", New: "b", Modules: len(folders)}
 	plain, detail := Options{Version: "test"}, Options{Version: "test", Detail: true}
 	for name, text := range map[string][]byte{
@@ -107,7 +107,7 @@ func TestOutputsAreSafe(t *testing.T) {
 	colors := strings.NewReplacer(bold, "", red, "", green, "", yellow, "", cyan, "", redBold, "", dim, "", "\x1b[m", "")
 	for form := range Forms {
 		for _, o := range []Options{{}, {Detail: true, Color: true}} {
-			text := colors.Replace(string(written(t, form, nil, []*Module{Two(r)}, o)))
+			text := colors.Replace(string(written(t, form, nil, []*Module{twoFiles(r)}, o)))
 			for i, c := range text {
 				if c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == '\u202e' || c == '\u2028' || c == '\ufffd' {
 					t.Errorf("%s: %q at %d: %q", form, c, i, text[max(0, i-40):min(len(text), i+40)])
@@ -149,7 +149,7 @@ func compiledSchema(t testing.TB) *jsonschema.Schema {
 func TestJSONIsOfTheSchema(t *testing.T) {
 	schema := compiledSchema(t)
 	modules := folderModules(t)
-	modules = append(modules, Two(hostileResult(t)))
+	modules = append(modules, twoFiles(hostileResult(t)))
 	decode := func(folders *Folders, modules []*Module, o Options) any {
 		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(written(t, "json", folders, modules, o)))
 		if err != nil {
@@ -243,7 +243,7 @@ func many(n, shift int) string {
 func TestPageLimit(t *testing.T) {
 	const functions = 40000
 	r := compareTexts(t, many(functions, 1), many(functions, 2), symdiff.Options{})
-	page := written(t, "html", nil, []*Module{Two(r)}, Options{})
+	page := written(t, "html", nil, []*Module{twoFiles(r)}, Options{})
 	if len(page) > 5<<20 || len(page) < 2<<20 {
 		t.Errorf("the page has %d bytes, want 2 to 5 MB", len(page))
 	}
@@ -257,7 +257,7 @@ func TestPageLimit(t *testing.T) {
 		t.Errorf("%d of %d changes are shown, %d with lines: no limit was reached", shown, functions, details)
 	}
 	gone := compareTexts(t, many(functions, 1), many(10, 1), symdiff.Options{})
-	page = written(t, "html", nil, []*Module{Two(gone)}, Options{})
+	page = written(t, "html", nil, []*Module{twoFiles(gone)}, Options{})
 	shown = bytes.Count(page, []byte(`class="change worse"`))
 	want := fmt.Sprintf(" %d changes are left out, %d of them worse;", functions-10-shown, functions-10-shown)
 	if len(page) > 5<<20 || shown == 0 || !bytes.Contains(page, []byte(want)) {
@@ -269,7 +269,7 @@ func TestPageLimit(t *testing.T) {
 func TestPageLimitOfFolders(t *testing.T) {
 	var modules []*Module
 	for range 30 {
-		modules = append(modules, Two(compareTexts(t, many(2000, 1), many(2000, 2), symdiff.Options{})))
+		modules = append(modules, twoFiles(compareTexts(t, many(2000, 1), many(2000, 2), symdiff.Options{})))
 	}
 	page := written(t, "html", &Folders{Old: "a", New: "b", Modules: len(modules)}, modules, Options{})
 	if len(page) > 5<<20 {

@@ -77,7 +77,7 @@ func TestOracleRaw(t *testing.T) {
 			}
 			files++
 		}
-		text := written(t, "raw", nil, []*Module{Two(r)}, Options{})
+		text := written(t, "raw", nil, []*Module{twoFiles(r)}, Options{})
 		plus, minus := countSigns(text)
 		cmd = exec.Command(diffstat, "-s")
 		cmd.Stdin = bytes.NewReader(text)

@@ -227,7 +227,7 @@ func (s *sframer) examine() {
 	if !s.check {
 		return
 	}
-	s.findings = s.section.CheckIn(s.profile, s.context)
+	s.findings = s.section.Check(s.profile, s.context)
 	for _, f := range s.findings {
 		if f.Severity > sframe.SeverityNote {
 			s.status = max(s.status, cli.StatusFindings)
