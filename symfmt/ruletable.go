@@ -102,7 +102,7 @@ func (t *RuleTable) Add(rules cfi.Rules) RuleID {
 	}
 	id := RuleID(len(t.sets))
 	t.sets = append(t.sets, ruleSet{packed: rules.Pack()})
-	t.code(id)
+	t.codes[string(t.key)] = id
 	return id
 }
 

@@ -18,6 +18,7 @@ type writer struct {
 	sets   map[string]cfiInterned // by key
 	near   [1024]cfiInterned      // the last ones by hash, before sets
 	key    []byte                 // describes the record being made
+	set    cfi.Rules              // storage of intern
 	hash   uint64                 // of key
 	room   int                    // bytes of rule sets that are left
 	toPC   int                    // addresses left at which expressions may be evaluated
@@ -260,7 +261,7 @@ func (w *writer) rules() (symfmt.RuleID, bool) {
 
 // intern makes a new rule set.
 func (w *writer) intern() (cfiInterned, bool) {
-	rules := make(cfi.Rules, 0, len(w.key)/16)
+	rules := w.set[:0]
 	for k := w.key[1:]; len(k) > 0; k = k[16:] {
 		head, val := binary.LittleEndian.Uint64(k), int64(binary.LittleEndian.Uint64(k[8:]))
 		rule := w.rule(int(head&0xff), cfiRule{kind: cfiKind(head >> 8), ref: uint32(head >> 16), val: val})
@@ -271,6 +272,7 @@ func (w *writer) intern() (cfiInterned, bool) {
 		w.stop("rule sets of more than %d times the size of the sections", cfiRulesFactor)
 		return cfiInterned{}, false
 	}
+	w.set = rules
 	known := cfiInterned{string(w.key), w.table.Rules.Add(rules)}
 	w.sets[known.key] = known
 	return known, true

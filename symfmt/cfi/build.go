@@ -11,6 +11,7 @@ import (
 type Builder struct {
 	names *Names
 	code  []uint32
+	first int // of the expression that is being built, in code; those before it share the memory
 }
 
 // Builder returns a Builder for expressions of n.
@@ -36,10 +37,19 @@ func (b *Builder) Sum(base Reg, offset int64) {
 
 // Expr returns the expression built since its last call.
 func (b *Builder) Expr() Expr {
-	e := Expr{slices.Clone(b.code), b.names}
-	b.code = b.code[:0]
+	e := Expr{b.code[b.first:len(b.code):len(b.code)], b.names}
+	if b.first = len(b.code); cap(b.code)-b.first < builderRoom {
+		b.code, b.first = make([]uint32, 0, builderChunk), 0
+	}
 	return e
 }
+
+// Expressions have a few words each: many share an allocation of builderChunk words. A new one is made if
+// fewer than builderRoom are left.
+const (
+	builderChunk = 256
+	builderRoom  = 32
+)
 
 // Op is one operation of an expression.
 type Op struct {
