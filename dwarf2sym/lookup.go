@@ -116,9 +116,15 @@ func (l *Lookup) idleWorker() *worker {
 	return w
 }
 
+// idleBuffer is the size of the largest unit whose memory an idle worker keeps.
+const idleBuffer = 2 << 20
+
 // keep keeps a worker for other groups.
 func (l *Lookup) keep(w *worker) {
 	w.records, w.wants, w.only = newRecords(), nil, nil
+	if cap(w.info) > idleBuffer {
+		w.info = nil
+	}
 	l.idleMu.Lock()
 	defer l.idleMu.Unlock()
 	l.idle = append(l.idle, w)

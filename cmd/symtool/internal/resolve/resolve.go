@@ -118,6 +118,7 @@ func checkAddresses(args []string) error {
 // run answers args, or standard input.
 func (r *addressResolver) run(ctx context.Context, in io.Reader, w io.Writer, args []string) error {
 	r.ctx = ctx
+	cli.TuneCollector(cli.ResolveCollectorPercent)
 	out := cli.NewStdout(w)
 	err := r.answerAll(ctx, in, out, args)
 	r.symbols.End()
