@@ -270,6 +270,12 @@ func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last
 		if code == 0 {
 			return nil
 		}
+		if last != 0 && code != last {
+			if next := skipDecl(data, c.Pos()); next >= 0 {
+				c.Seek(next)
+				continue
+			}
+		}
 		d := t.parseDecl(&c, data)
 		if err := c.Err(); err != nil {
 			return err
@@ -277,6 +283,32 @@ func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last
 		t.add(code, d)
 		if code == last {
 			return nil
+		}
+	}
+}
+
+// skipDecl returns where the declaration ends whose tag is at pos, or -1 if the data end before.
+func skipDecl(data []byte, pos int) int {
+	if _, pos = uleb(data, pos); pos < 0 || pos == len(data) {
+		return -1
+	}
+	pos++ // whether there are children
+	for {
+		at, next := uleb(data, pos)
+		if next < 0 {
+			return -1
+		}
+		form, next := uleb(data, next)
+		if next < 0 {
+			return -1
+		}
+		if pos = next; at == 0 && form == 0 {
+			return pos
+		}
+		if form == dw.FormImplicitConst {
+			if _, pos = uleb(data, pos); pos < 0 {
+				return -1
+			}
 		}
 	}
 }
