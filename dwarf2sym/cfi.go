@@ -178,11 +178,8 @@ func cfiSectionAddr(f *object.File, name string) uint64 {
 // addIndex adds ARM's index tables, of which a kernel has several, or the exception directory of a
 // Windows binary.
 func addIndex(in *unwind.Input, files []companion) (problems []bin.Problem) {
-	if files[0].OS == windows {
-		return addPdata(in, files[0])
-	}
-	if in.Arch != arch.ARM {
-		return nil
+	if problems = addPdata(in, files[0]); in.Pdata || in.Arch != arch.ARM {
+		return problems
 	}
 	for _, file := range files {
 		if file.moved != 0 {

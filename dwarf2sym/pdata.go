@@ -6,13 +6,10 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 )
 
-// windows is what MODULE calls the system of PE files.
-const windows = "windows"
-
 // goSymtab is a section that Go's linker alone writes. Its .pdata has one rule for a function.
 const goSymtab = ".symtab"
 
-// addPdata adds the exception directory of a Windows binary. Debug files do not have it.
+// addPdata adds the exception directory of a Windows binary, if f has one. Debug files do not have it.
 func addPdata(in *unwind.Input, f companion) []bin.Problem {
 	s, err := f.Located(".pdata")
 	if s == nil && err == nil {

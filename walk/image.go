@@ -5,8 +5,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/internal/object"
-	elfobj "github.com/symtool/symtool/internal/object/elfobj"
-	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -44,9 +43,6 @@ func imageOf(d *dump.Dump, m *dump.Module) []byte {
 func InDump(d *dump.Dump, m *dump.Module) bool { return imageOf(d, m) != nil }
 
 func openImage(data []byte, path string, lim object.Limits) *elfobj.File {
-	if !objfile.Begins(data) {
-		return nil
-	}
 	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), path, lim)
 	if err != nil {
 		return nil

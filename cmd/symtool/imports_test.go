@@ -102,6 +102,8 @@ var importRules = []rule{
 	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle"), "names are demangled in internal/demangle"},
 	{"debug/elf", productExcept("internal/object/elfobj", "symfmt/symelf", "walk/elfcore", "symfmt/arch"), "what a container calls things stays in its package: ask internal/object"},
 	{module + "/internal/object/elfobj", productExcept("internal/object/objfile", "internal/debuginfod", "resolve/symserver", "walk", "walk/elfcore"), "a binary is opened by internal/object/objfile, and known as an object.File"},
+	{"debug/pe", productExcept("internal/object/peobj"), "what a container calls things stays in its package: ask internal/object"},
+	{module + "/internal/object/peobj", productExcept("internal/object/objfile"), "a binary is opened by internal/object/objfile, and known as an object.File"},
 	{delve + "frame", productExcept(), "delve's CFI reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "line", productExcept(), "delve's line reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "reader", productExcept(), "delve's DIE reader is a second opinion for tests"},

@@ -15,12 +15,32 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Finder is what a container does for the search of debug files.
+// Separable is a Container whose debug information may be in a file of its own.
+type Separable interface {
+	// CheckDebug returns nil or a *bin.Error with the reason why debug cannot be the
+	// separate debug file.
+	CheckDebug(debug *File) error
+}
+
+// CheckPair returns nil or a *bin.Error with the reason why debug cannot be the
+// separate debug file of f.
+func CheckPair(f, debug *File) error {
+	if c, ok := f.Container.(Separable); ok {
+		return c.CheckDebug(debug)
+	}
+	return OtherContainer(f.Path, debug)
+}
+
+// OtherContainer returns the error of a debug file that is not in the container of the
+// file at path.
+func OtherContainer(path string, debug *File) error {
+	return &bin.Error{File: debug.Path, Msg: "not in the container of " + path}
+}
+
+// Finder searches for debug files.
 type Finder struct {
-	// Open opens a file of the container. Its error is a *bin.Error.
+	// Open opens a file that may be one. Its error is a *bin.Error.
 	Open func(path string, lim Limits) (*File, error)
-	// CheckPair returns the reason why debug cannot be the separate debug file of f.
-	CheckPair func(f, debug *File) error
 }
 
 // FindDebug looks for the separate debug file of f (GDB manual, "Separate Debug
@@ -28,7 +48,7 @@ type Finder struct {
 // then by .gnu_debuglink, in the file's folder, in .debug below it, and at DIR
 // followed by the file's absolute folder; then as FILE.debug in the same places.
 // A file found by build-id or by name must have that id, one found by link the
-// CRC-32 in the link. Any must fit the file (Finder.CheckPair), and have debug information
+// CRC-32 in the link. Any must fit the file (CheckPair), and have debug information
 // or symbols.
 //
 // With Limits.Hermetic only the build-id and dirs count.
@@ -36,6 +56,9 @@ type Finder struct {
 // tried has each place that was rejected, with the reason. If nothing is found the
 // File is nil; err is then nil too, unless the right file cannot be read.
 func (c Finder) FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []Tried, err error) {
+	if _, ok := f.Container.(Separable); !ok {
+		return nil, nil, nil
+	}
 	s := Search{Finder: c, File: f, Dirs: dirs, Limits: lim}
 	if s.byBuildID() || s.byLink() || s.byName() {
 		return s.found, s.Tried, nil
@@ -103,7 +126,7 @@ func (s *Search) tryID(path string, id []byte) bool {
 
 // take takes debug if it is good for something.
 func (s *Search) take(debug *File) bool {
-	err := s.CheckPair(s.File, debug)
+	err := CheckPair(s.File, debug)
 	if err == nil && !debug.HasDWARF() && !debug.HasSymbols(Symtab) {
 		err = &bin.Error{File: debug.Path, Msg: "has neither debug information nor symbols"}
 	}

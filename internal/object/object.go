@@ -57,6 +57,9 @@ type File struct {
 	Kind     Kind
 	KindName string // as the container calls it: ET_DYN
 
+	Format   string // the container: ELF, PE
+	NameFrom string // what has the name that Name returns: DT_SONAME, PDB
+
 	OS   string     // as MODULE has it: Linux, windows
 	Arch *arch.Arch // nil: one that symtool does not know
 	CPU  string     // as the container calls it: EM_X86_64

@@ -60,7 +60,7 @@ func (s *search) tryDebug(tried []object.Tried) {
 // paired returns the debug file of f if it could be opened and matches.
 func (s *search) paired(f, debug *object.File, err error) *object.File {
 	if err == nil && debug != nil {
-		if err = objfile.CheckPair(f, debug); err == nil {
+		if err = object.CheckPair(f, debug); err == nil {
 			return debug
 		}
 		debug.Close()

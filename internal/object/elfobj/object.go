@@ -25,7 +25,7 @@ func (f *File) Object() *object.File {
 func (f *File) newObject() *object.File {
 	o := &object.File{
 		Path: f.Path, Size: f.Size, Kind: objectKinds[f.Type], KindName: f.Type.String(),
-		OS: "Linux", Arch: arch.ByELF(f.Machine, f.Class), CPU: f.Machine.String(), ISABit: f.isaBit(),
+		Format: "ELF", NameFrom: "DT_SONAME", OS: "Linux", Arch: arch.ByELF(f.Machine, f.Class), CPU: f.Machine.String(), ISABit: f.isaBit(),
 		AddrSize: int(f.pick(4, 8)), Order: f.Order, CodeOrder: f.codeOrder(), Base: f.LoadBase(), Entry: f.Entry,
 		Container: container{f},
 	}
@@ -198,9 +198,18 @@ func (c container) CodeID(buildID []byte) string { return fmt.Sprintf("%X", buil
 func (c container) Moved(debug *object.File) (uint64, error) {
 	d := Of(debug)
 	if d == nil {
-		return 0, &bin.Error{File: debug.Path, Msg: "not an ELF file, as " + c.f.Path + " is"}
+		return 0, object.OtherContainer(c.f.Path, debug)
 	}
 	return Moved(c.f, d)
+}
+
+// CheckDebug implements object.Separable.
+func (c container) CheckDebug(debug *object.File) error {
+	d := Of(debug)
+	if d == nil {
+		return object.OtherContainer(c.f.Path, debug)
+	}
+	return CheckPair(c.f, d)
 }
 
 // Embedded implements object.Container: it opens .gnu_debugdata.

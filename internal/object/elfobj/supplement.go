@@ -125,5 +125,4 @@ var finder = object.Finder{
 		f, err := Open(path, lim)
 		return f.Object(), err
 	},
-	CheckPair: func(f, debug *object.File) error { return CheckPair(Of(f), Of(debug)) },
 }

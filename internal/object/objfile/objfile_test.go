@@ -16,10 +16,10 @@ func TestOtherContainer(t *testing.T) {
 	}
 	defer f.Close()
 	other := &object.File{Path: "x", Container: &object.Bare{}}
-	if err := CheckPair(f, f); err != nil {
+	if err := object.CheckPair(f, f); err != nil {
 		t.Error(err)
 	}
-	if err := CheckPair(f, other); err == nil {
+	if err := object.CheckPair(f, other); err == nil {
 		t.Error("a pair of two containers")
 	}
 	if debug, tried, err := FindDebug(other, nil, object.DefaultLimits()); debug != nil || tried != nil || err != nil {

@@ -35,7 +35,7 @@ func (f *File) Object() *object.File {
 	}
 	o := &object.File{
 		Path: f.in.Path, Size: f.in.Size, Kind: object.Shared, KindName: f.kindName(),
-		OS: "windows", Arch: f.arch(), CPU: f.cpuName(), AddrSize: 4, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian,
+		Format: "PE", NameFrom: "PDB", OS: "windows", Arch: f.arch(), CPU: f.cpuName(), AddrSize: 4, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian,
 		Base: f.imageBase, Container: f,
 	}
 	if f.header.Characteristics&pe.IMAGE_FILE_RELOCS_STRIPPED != 0 {
@@ -214,7 +214,7 @@ func (f *File) NameLost() bool { return false }
 func (f *File) Moved(debug *object.File) (uint64, error) {
 	d := Of(debug)
 	if d == nil {
-		return 0, &bin.Error{File: debug.Path, Msg: "not a PE file, as " + f.in.Path + " is"}
+		return 0, object.OtherContainer(f.in.Path, debug)
 	}
 	return f.imageBase - d.imageBase, nil
 }
@@ -264,9 +264,12 @@ func (f *File) Close() error {
 	return err
 }
 
-// CheckPair returns nil or a *bin.Error with the reason why debug cannot be the separate debug
-// file of f: it is for another CPU, or has another id.
-func CheckPair(f, debug *File) error {
+// CheckDebug implements object.Separable: a debug file is for the same CPU, and has the same id.
+func (f *File) CheckDebug(o *object.File) error {
+	debug := Of(o)
+	if debug == nil {
+		return object.OtherContainer(f.in.Path, o)
+	}
 	if f.header.Machine != debug.header.Machine || f.plus != debug.plus {
 		return debug.in.Errorf(0, "for %s, want %s", debug.cpuName(), f.cpuName())
 	}

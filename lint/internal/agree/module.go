@@ -73,15 +73,12 @@ func checkModuleCPU(p *check.Pass) (func(*symfmt.Record), func()) {
 		if cpu := b.Arch; cpu != nil && p.Arch != cpu && !sameFamily(cpu, p.CPU) {
 			p.Report(r, 2, "MODULE is for CPU %q, the binary for %s", p.CPU, cpu.Name)
 		}
-		switch own := strings.ToLower(p.OS); own {
-		case "windows", "mac", "ios":
-			if b.OS != own {
-				p.Report(r, 1, "MODULE is for %s, whose binaries are not %s", p.OS, containerOf(b.OS))
-			}
-		default:
-			if b.OS == "windows" {
-				p.Report(r, 1, "MODULE is for %s, the binary for Windows", p.OS)
-			}
+		switch own := strings.ToLower(p.OS); {
+		case own == b.OS:
+		case ownContainer[own] != "":
+			p.Report(r, 1, "MODULE is for %s, whose binaries are not %s", p.OS, b.Format)
+		case ownContainer[b.OS] != "":
+			p.Report(r, 1, "MODULE is for %s, the binary for %s", p.OS, ownContainer[b.OS])
 		}
 	}, nil
 }
@@ -102,22 +99,14 @@ func checkModuleName(p *check.Pass) (func(*symfmt.Record), func()) {
 		if want == "" || want == text.Base(p.Name) || p.Options.Stored != nil && p.Options.Stored(want) {
 			return
 		}
-		what := "DT_SONAME"
-		if b.OS == "windows" {
-			what = "PDB"
-		}
 		p.Report(r, 4, "MODULE name %q is not the binary's %s, %q, by which walkers of crash reports ask for symbols: dump again, or convert --rename-module",
-			p.Name, what, want)
+			p.Name, b.NameFrom, want)
 	}, nil
 }
 
-// containerOf names the container of an operating system's binaries.
-func containerOf(os string) string {
-	if os == "windows" {
-		return "PE"
-	}
-	return "ELF"
-}
+// ownContainer are the systems whose binaries are in a container that no other system has, as MODULE
+// has them, with their names. Those of all others are ELF.
+var ownContainer = map[string]string{"windows": "Windows", "mac": "macOS", "ios": "iOS"}
 
 // sameFamily is for Breakpad's names that leave the word size open.
 func sameFamily(cpu *arch.Arch, name string) bool {

@@ -60,7 +60,7 @@ func (d *Reader) openDebug(ctx context.Context, r *Result, binary *object.File) 
 	if err != nil {
 		return nil, cli.InputError(d.DebugFile, err)
 	}
-	if err := objfile.CheckPair(binary, debug); err != nil {
+	if err := object.CheckPair(binary, debug); err != nil {
 		debug.Close()
 		return nil, cli.InputError(d.DebugFile, fmt.Errorf("%w of %s; with --store both are dumped", err, r.File))
 	}
@@ -92,7 +92,7 @@ func (d *Reader) findDebug(ctx context.Context, r *Result, binary *object.File) 
 	if fetched == nil {
 		return debug
 	}
-	if err := objfile.CheckPair(binary, fetched); err != nil {
+	if err := object.CheckPair(binary, fetched); err != nil {
 		r.problem(bin.Problem{Lost: what, Err: err})
 		fetched.Close()
 		return debug

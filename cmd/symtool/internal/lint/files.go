@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/supplier"
@@ -154,10 +155,11 @@ func headModule(head []byte) (m suppliers.ModuleName) {
 
 // notSymbols returns the error for a file of another kind that is used as a symbol file.
 func notSymbols(head []byte) error {
+	if what := objfile.Describe(head); what != "" {
+		return errors.New("is " + what + ", not a symbol file: symtool dump makes one from it")
+	}
 	for _, f := range []struct{ magic, what string }{
-		{"\x7fELF", "an ELF file, not a symbol file: symtool dump makes one from it"},
 		{"Microsoft C/C++ MSF 7.00", "a PDB file, not a symbol file"},
-		{"MZ", "a PE file, not a symbol file: symtool dump makes one"},
 		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file"},
 		{"\xca\xfe\xba\xbe", "a Mach-O file, not a symbol file"},
 		{"MDMP", "a minidump, not a symbol file"},
