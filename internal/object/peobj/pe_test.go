@@ -2,7 +2,9 @@ package peobj
 
 import (
 	"bytes"
+	"compress/zlib"
 	"debug/pe"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
@@ -131,6 +133,25 @@ func TestFacts(t *testing.T) {
 	}
 	if name, err := o.Name(); name != "" || err != nil {
 		t.Errorf("name of a PDB without path: %q, %v", name, err)
+	}
+}
+
+// A section that begins as Go's linker compresses it is inflated.
+func TestCompressed(t *testing.T) {
+	data := readInput(t, "pe-mingw64.dll")
+	f := Of(openBytes(t, data, "x"))
+	want := bytes.Repeat([]byte("debug information "), 300)
+	packed := bytes.NewBuffer(binary.BigEndian.AppendUint64([]byte("ZLIB"), uint64(len(want))))
+	w := zlib.NewWriter(packed)
+	w.Write(want)
+	w.Close()
+	i := slices.IndexFunc(f.sections, func(s *section) bool { return int(s.raw) > packed.Len() })
+	copy(data[f.sections[i].offset:], packed.Bytes())
+	headers := int(binary.LittleEndian.Uint32(data[newHeaderAt:])) + signatureSize + fileHeaderSize + int(f.header.SizeOfOptionalHeader)
+	copy(data[headers+i*sectionSize:], ".zdebug_")
+	s := openBytes(t, data, "x").Sections[i]
+	if got, err := s.Data(); err != nil || s.Compression() != object.Zlib || !bytes.Equal(got, want) {
+		t.Errorf("%s, %q: %d bytes, want %d: %v", s.Name, s.Compression(), len(got), len(want), err)
 	}
 }
 
