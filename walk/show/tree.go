@@ -159,7 +159,7 @@ func (s *showing) masked(v eval.Value, id vars.TypeID) eval.Value {
 // variable. What is beyond is masked.
 const (
 	maxMask      = 16
-	maxMaskParts = 200_000
+	maxMaskParts = 50_000
 )
 
 // mask makes the bytes of members that are redacted unknown.
