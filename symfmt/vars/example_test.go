@@ -31,12 +31,12 @@ INFO VAR F 1000 40 1 1*+8:3+38:2-
 	for _, rva := range []vars.RVA{0x1004, 0x1020} {
 		for _, v := range info.At(rva, nil)[0].Vars {
 			x := &info.Vars[v.Var]
-			fmt.Printf("%x: %s %s: %s\n", rva, info.TypeName(x.Type), x.Name, info.Exprs[v.Expr])
+			fmt.Printf("%x: %s %s is in %q\n", rva, info.TypeName(x.Type), x.Name, info.Exprs[v.Expr])
 		}
 	}
 	// Output:
-	// 1004: int n: r:5
-	// 1004: int * at:
-	// 1020: int n: f:-18
-	// 1020: int * at:
+	// 1004: int n is in "r:5"
+	// 1004: int * at is in ""
+	// 1020: int n is in "f:-18"
+	// 1020: int * at is in ""
 }

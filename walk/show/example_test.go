@@ -26,5 +26,6 @@ func ExamplePrinter_Text() {
 		Value:    eval.Value{Bytes: []byte{7, 0, 0, 0, 42, 0, 0, 0}},
 	}
 	fmt.Println(show.New(show.Options{Redact: []string{"pass*"}}).Text(frame, v))
-	// Output: {user = 7, password = <redacted>}
+	// Output:
+	// {user = 7, password = <redacted>}
 }
