@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"bytes"
+	"cmp"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
@@ -278,6 +279,11 @@ func (d *exprDecoder) call(off uint64) {
 type dieKey struct {
 	d   *debugData
 	off uint64
+}
+
+// compare orders DIEs by their places in the files.
+func (k dieKey) compare(o dieKey) int {
+	return cmp.Or(cmp.Compare(k.d.tag, o.d.tag), cmp.Compare(btoi(k.d.OldTypes), btoi(o.d.OldTypes)), cmp.Compare(k.off, o.off))
 }
 
 // reference returns how operations name the variable or procedure at off: by its label, or by

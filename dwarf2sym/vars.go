@@ -37,6 +37,7 @@ type varReader struct {
 	raw     map[string]vars.ExprID // expressions of the debug information
 	rawSize uint8                  // the address size of raw
 	pending []unreadType           // structures whose members are read after all units
+	places  map[vars.TypeID]int    // of these: in pending
 	tables  dwarf.AbbrevCache
 	main    fileUnit
 	foreign map[foreignKey]*fileUnit
@@ -66,7 +67,7 @@ type varReader struct {
 func newVarReader(w *worker, o *VarOptions, effort *dwarf.Effort, seeds *varjoin.Seeds) *varReader {
 	v := &varReader{w: w, locals: o.Locals, fullTypes: o.FullTypes, meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All = true
-	v.raw = map[string]vars.ExprID{}
+	v.raw, v.places = map[string]vars.ExprID{}, map[vars.TypeID]int{}
 	v.varOf, v.labels, v.typeOf = map[dieKey]uint32{}, map[dieKey]uint32{}, map[dieKey]vars.TypeID{}
 	v.foreign, v.shared = map[foreignKey]*fileUnit{}, map[tableKey]*dwarf.Abbrevs{}
 	return v
@@ -189,14 +190,18 @@ func (v *varReader) function(pos int) error {
 	if err := u.Head(pos, d); err != nil {
 		return err
 	}
+	if !d.Has(dw.AtLowPC) && !d.Has(dw.AtRanges) { // most: declarations
+		body, err := u.Over(d)
+		if err != nil {
+			return err
+		}
+		return v.inner(d, body)
+	}
 	body, err := u.Take(d)
 	if err != nil {
 		return err
 	}
 	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
-	if low.Kind == dwarf.None && ranges.Kind == dwarf.None {
-		return v.inner(d, body)
-	}
 	spans, _ := u.Spans(low, d.Value(dw.AtHighPC), ranges, nil)
 	spans = tidy(w.code.keep(spans))
 	if len(spans) == 0 {
@@ -300,7 +305,10 @@ func (v *varReader) endUnit() {
 	if v.w.skeleton != nil {
 		v.readMembers()
 	} else {
-		v.pending = append(v.pending, v.unread...)
+		for _, t := range v.unread {
+			v.places[t.id] = len(v.pending)
+			v.pending = append(v.pending, t)
+		}
 		v.unread = v.unread[:0]
 	}
 	for i, key := range v.vars { // labels are given until all types are read

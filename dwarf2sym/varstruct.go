@@ -1,7 +1,6 @@
 package dwarf2sym
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -45,6 +44,8 @@ func (v *varReader) aggregate(u *fileUnit, die *dwarf.DIE, key dieKey) vars.Type
 	id, hash, isNew := v.addStructure(t, k)
 	if isNew && v.fullTypes {
 		v.unread = append(v.unread, unreadType{key, id, hash})
+	} else if i, ok := v.places[id]; ok && key.compare(v.pending[i].key) < 0 {
+		v.pending[i].key = key // which units a worker reads first depends on the others
 	}
 	return id
 }
@@ -145,9 +146,7 @@ func (r *reader) readTypes(ctx context.Context, d *debugData, seeds *varjoin.See
 		}
 		all = append(all, w.vars.pending...)
 	}
-	slices.SortFunc(all, func(a, b unreadType) int {
-		return cmp.Or(cmp.Compare(a.key.d.tag, b.key.d.tag), cmp.Compare(btoi(a.key.d.OldTypes), btoi(b.key.d.OldTypes)), cmp.Compare(a.key.off, b.key.off))
-	})
+	slices.SortFunc(all, func(a, b unreadType) int { return a.key.compare(b.key) })
 	for i := 0; i < len(all) && !w.vars.meter.Exhausted && ctx.Err() == nil; {
 		_, h, ok := all[i].key.d.unitAt(all[i].key.off)
 		k := i + 1

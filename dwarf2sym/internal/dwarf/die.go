@@ -48,6 +48,19 @@ func (u *Unit) Head(pos int, d *DIE) error {
 	return nil
 }
 
+// Has reports whether d, of which Head was read, has an attribute.
+func (d *DIE) Has(at uint16) bool {
+	if d.decl == nil {
+		return false
+	}
+	for i := range d.decl.steps {
+		if d.decl.steps[i].at == at {
+			return true
+		}
+	}
+	return false
+}
+
 // Over returns what follows the attributes of d.
 func (u *Unit) Over(d *DIE) (next int, err error) {
 	if d.decl == nil {

@@ -30,6 +30,8 @@ type joiner struct {
 
 	builder vars.Builder
 	scopes  []joinedScope
+	fn      *symfmt.Func // being packed
+	indexed bool         // inlines and starts are its
 	inlines map[inlineKey]int
 	starts  []symfmt.Range // hulls of the function's INLINEs
 	key     []byte
@@ -136,7 +138,7 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	lo := uint64(f.RVA) + j.base
 	hi := lo + f.Size
 	frame := j.exprs[from.reader][u.number()]
-	j.indexInlines(f)
+	j.fn, j.indexed = f, false
 	j.builder.Reset(f.RVA)
 	j.scopes, j.any = j.scopes[:0], false
 	for n := u.number(); n > 0; n-- {
@@ -149,12 +151,16 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	}
 }
 
-// indexInlines notes where the INLINEs of a FUNC start.
-func (j *joiner) indexInlines(f *symfmt.Func) {
+// indexInlines notes where the INLINEs of the FUNC start.
+func (j *joiner) indexInlines() {
+	if j.indexed {
+		return
+	}
+	j.indexed = true
 	clear(j.inlines)
 	j.starts = j.starts[:0]
 	n := 0
-	for in := range f.Inlines() {
+	for in := range j.fn.Inlines() {
 		hull := in.Hull()
 		key := inlineKey{in.Depth, hull.RVA}
 		if _, ok := j.inlines[key]; !ok {
@@ -201,6 +207,7 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	}
 	inline := 0
 	if kind == vars.InlineScope && !s.absent {
+		j.indexInlines()
 		var ok bool
 		if inline, ok = j.inlines[inlineKey{s.depth, j.rva(s.start)}]; !ok {
 			s.absent = true

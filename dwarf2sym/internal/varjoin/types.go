@@ -3,7 +3,7 @@ package varjoin
 import (
 	"hash/maphash"
 	"math"
-	"slices"
+	"math/bits"
 
 	"github.com/symtool/symtool/symfmt/vars"
 )
@@ -80,11 +80,10 @@ func (g *typeGraph) refine() {
 	}
 	g.hash = append(g.hash[:0], g.own...)
 	next := make([]uint64, len(g.hash))
+	table := make([]uint64, 1<<bits.Len(uint(2*len(g.hash))))
 	classes := 0
 	for range maxRounds {
-		copy(next, g.hash)
-		slices.Sort(next)
-		n := len(slices.Compact(next))
+		n := distinct(g.hash, table)
 		if n == classes {
 			return
 		}
@@ -96,6 +95,27 @@ func (g *typeGraph) refine() {
 		}
 		g.hash, next = next, g.hash
 	}
+}
+
+// distinct counts different hashes. table is a power of two and larger than all of them.
+func distinct(hashes, table []uint64) (n int) {
+	clear(table)
+	zero := 0
+	for _, h := range hashes {
+		if h == 0 { // stands for a free slot
+			zero = 1
+			continue
+		}
+		i := h & uint64(len(table)-1)
+		for table[i] != 0 && table[i] != h {
+			i = (i + 1) & uint64(len(table)-1)
+		}
+		if table[i] == 0 {
+			table[i] = h
+			n++
+		}
+	}
+	return n + zero
 }
 
 // mix joins hashes: the finalizer of MurmurHash3 over their sum.

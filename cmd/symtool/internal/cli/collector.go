@@ -16,6 +16,10 @@ const (
 	// and more of their memory dies.
 	DumpCollectorPercent = 200
 
+	// For dump --vars, which keeps three times as much: for ceph-osd, 50 takes half the memory of 200
+	// (650 MB instead of 1,140) and as much time.
+	VarsCollectorPercent = 50
+
 	// For diff: nearly all it keeps lives to the end. For two files of 500 MB, 50
 	// takes a quarter less memory (319 MB instead of 423) and no more time.
 	DiffCollectorPercent = 50
