@@ -19,9 +19,9 @@ const (
 	wordsAFrame = 2
 	maxBudget   = 4 << 20
 	nameUnit    = 512 // bytes of the names of functions and files that come with a frame
-	linesAFrame = 4   // lines of a trace
+	linesAFrame = 4   // lines of a trace that cost as much as a frame
 	lineUnit    = 128 // bytes of a trace line that come with it
-	ruleUnit    = 64  // parsed rules, or registers with a rule, that cost as much as a frame
+	ruleUnit    = 64  // rules parsed, or registers that have a rule, that cost as much as a frame
 )
 
 // budget is the remaining budget of a dump's stacks.
@@ -46,8 +46,8 @@ func NewBudget(d *dump.Dump) *Budget {
 	return &Budget{size: size, limit: limit, left: limit, lines: linesAFrame * limit}
 }
 
-// Charge charges a frame: one for each function that it is in, and one more for each nameUnit of
-// their names.
+// Charge charges a frame: one for each function that it is in, and one more for each nameUnit
+// bytes of their names.
 func (b *Budget) Charge(f *Frame) {
 	cost := max(1, len(f.Names))
 	for i := range f.Names {
@@ -56,8 +56,8 @@ func (b *Budget) Charge(f *Frame) {
 	b.left -= cost
 }
 
-// chargeRules charges rules: thousands of rows may be parsed to find those in force at an address,
-// and thousands of registers have rules there.
+// chargeRules charges rules: thousands of rows may be parsed to find those in force at an
+// address, and thousands of registers may have rules there.
 func (b *Budget) chargeRules(parsed int, row *cachedRow) {
 	if row.row != nil {
 		parsed += len(row.row.Regs)
@@ -65,7 +65,7 @@ func (b *Budget) chargeRules(parsed int, row *cachedRow) {
 	b.left -= parsed / ruleUnit
 }
 
-// takeLine takes the cost of a line of a trace, and reports whether there was room.
+// takeLine charges a line of a trace, and reports whether the budget allows it.
 func (b *Budget) takeLine(line string) bool {
 	b.lines -= 1 + len(line)/lineUnit
 	return b.lines >= 0
@@ -75,5 +75,5 @@ func (b *Budget) Exhausted() bool { return b.left <= 0 }
 
 // why returns the message for an exhausted budget.
 func (b *Budget) why() string {
-	return fmt.Sprintf("the stacks of a dump with %d bytes of memory have at most %d frames in all, with inlined functions", b.size, b.limit)
+	return fmt.Sprintf("the stacks of a dump with %d bytes of memory are limited to %d frames in all, inlined functions included", b.size, b.limit)
 }

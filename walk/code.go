@@ -33,9 +33,9 @@ func (r *Result) Code(addr uint64, n int) (code []byte, binary bool) {
 	if i < 0 || i >= len(r.Modules) || r.Modules[i].state == nil {
 		return nil, false
 	}
-	// Binaries are local files: reading them needs no context.
+	// Binaries are local files, so reading them needs no context.
 	code = r.Modules[i].state.code(context.Background(), addr-r.Dump.Modules[i].Addr, n)
-	return slices.Clone(code), len(code) > 0 // they belong to the file
+	return slices.Clone(code), len(code) > 0 // the file owns the bytes
 }
 
 // code returns up to n bytes at an offset from the module's start, from its binary: fewer where the
@@ -66,8 +66,8 @@ func fileCode(f *object.File, addr uint64, n int) []byte {
 	return b
 }
 
-// codeSection returns the section of a file with the code at an address, or nil. Those of a
-// separate debug file have no bytes.
+// codeSection returns the section of a file that has the code at an address, or nil. In a
+// separate debug file such sections have no bytes.
 func codeSection(f *object.File, addr uint64) *object.Section {
 	for _, s := range f.Loaded() {
 		if s.Exec && s.Holds(addr) && s.HasData() {

@@ -47,7 +47,7 @@ type Technique uint8
 const (
 	ByContext      Technique = iota
 	ByWinProgram             // STACK WIN with a program string
-	ByWinFPO                 // STACK WIN without
+	ByWinFPO                 // STACK WIN with sizes only
 	BySymbols                // STACK CFI of the symbol file
 	ByEHFrame                // .eh_frame or .debug_frame of the binary
 	BySFrame                 // .sframe of the binary
@@ -78,7 +78,7 @@ type Register struct {
 	Value uint64
 }
 
-// Frame is a call that has not returned. Addresses are those of the process.
+// Frame is a call that has not returned. Addresses are those of the crashed process.
 type Frame struct { // 112 bytes
 	// PC is the next instruction to be executed; in a caller, the return address without the bits
 	// for pointer authentication or the instruction set.
@@ -98,24 +98,24 @@ type Frame struct { // 112 bytes
 	Handler bool
 
 	Multiple bool           // several symbols share the code
-	Source   resolve.Source // source of the symbols at Inst; applies to the fields below
+	Source   resolve.Source // source of the symbols at Inst, and so of the fields below
 	// Guess means that the function is the nearest PUBLIC before Inst, which may
-	// have ended before it: see resolve.Symbols.Nearest.
+	// end before Inst: see resolve.Symbols.Nearest.
 	Guess bool
 
-	// Registers are the known registers, as indices in arch.Arch.Regs. In a stack of more
-	// than 131,072 frames only that many frames have them.
+	// Registers are the known registers, by their indices in arch.Arch.Regs. In a stack of more than
+	// 131,072 frames, only the first 131,072 have them.
 	Registers []Register
 
 	// Start is the address of the function, and LineStart that of its line
-	// record, or 0. Names are those of resolve.Frame: the last one is the
-	// function itself, the others were inlined, innermost first; it is empty if
-	// nothing is known.
+	// record; each is 0 if unknown. Names are as in resolve.Frame: the last is
+	// the function itself, the others were inlined into it, innermost first.
+	// Names is empty if nothing is known.
 	Start     uint64
 	LineStart uint64
 	Names     []resolve.Frame
 
-	paramSize uint64 // bytes of arguments, of STACK WIN, FUNC or PUBLIC
+	paramSize uint64 // bytes of arguments, from STACK WIN, FUNC or PUBLIC
 }
 
 // Function returns the name of the function itself, or "".
@@ -126,8 +126,8 @@ func (f *Frame) Function() string {
 	return f.Names[len(f.Names)-1].Function
 }
 
-// maxShown is the length in bytes at which messages and traces cut a function's name: a name may
-// have megabytes, and so would every message with it.
+// maxShown is the length in bytes to which messages and traces shorten a function's name. A name
+// may have megabytes, which every message would repeat.
 const maxShown = 4 << 10
 
 // ShortFunction returns the name of the function itself, shortened for messages.
@@ -161,7 +161,7 @@ const (
 	EndNoMemory             // the stack is not in the dump
 	EndNothing              // no technique found a caller
 	EndStuck                // the caller's stack pointer is not above the frame's
-	EndLimit                // the limit on frames
+	EndLimit                // the limit on frames of a stack
 	EndBudget               // the limit on frames of all stacks of a dump
 	EndWriter               // not walked: the thread wrote the dump
 )
@@ -173,7 +173,7 @@ var endNames = [...]string{
 // String returns the name for machine-readable output.
 func (e End) String() string { return endNames[e] }
 
-// Clean reports whether the walk reached the end of the stack, or was not wanted.
+// Clean reports whether the walk reached the end of the stack, or the stack was not to be walked.
 func (e End) Clean() bool { return e <= EndZero || e == EndWriter }
 
 // Stack holds the frames of a thread, the topmost first.

@@ -4,8 +4,9 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// frameChain is the step by the frame pointer, if the function keeps one for certain at the frame's
-// address. In code without frame pointers the register holds anything, so that this must be sure:
+// frameChain is the step by the frame pointer, if the function certainly has one at the frame's
+// address. In code without frame pointers the register may hold anything, so all of these must
+// hold:
 //
 //   - the function's first instructions, by the address of its FUNC record, save
 //     the old frame pointer and set the new one, and the frame's address is
@@ -36,10 +37,10 @@ func (u *unwinder) frameChain(f *Frame) (Step, bool) {
 	return s, true
 }
 
-// prologue is how many bytes of a function are decoded.
+// prologue is the number of bytes of a function that are decoded.
 const prologue = 48
 
-// setsFrame reports whether the function begins by making a frame, and the frame's address is
+// setsFrame reports whether the function begins by setting up a frame, and the frame's address is
 // after that.
 func (u *unwinder) setsFrame(f *Frame) bool {
 	if u.cpu.MakesFrame == nil {

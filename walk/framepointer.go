@@ -23,15 +23,15 @@ func (u *unwinder) layoutsOf() []cpu.Layout {
 
 // record is the frame that a frame pointer leads to.
 type record struct {
-	base   cfi.Reg // that has led there
+	base   cfi.Reg // the frame pointer that led here
 	next   uint64  // the caller's frame pointer
 	pc, sp uint64
-	chain  bool // next leads to memory above, or is the end
+	chain  bool // next leads to memory above, or is 0, the end of the chain
 	call   bool // pc looks like a return address
 }
 
-// byFramePointer takes the caller from the frame that the frame pointer points to, as the CPU's
-// convention defines it.
+// byFramePointer finds the caller through the frame that the frame pointer points to, as the
+// CPU's convention defines it.
 func byFramePointer(u *unwinder, f *Frame) outcome {
 	if !u.may[ByFramePointer] {
 		return nothing
@@ -56,8 +56,8 @@ func byFramePointer(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// chainEnds reports whether the frame pointer is 0, as the code with which programs and threads
-// begin leaves it.
+// chainEnds reports whether the frame pointer is 0, as it is in the code with which programs and
+// threads begin.
 func (u *unwinder) chainEnds(list []cpu.Layout) bool {
 	known := false
 	for i := range list {
@@ -69,7 +69,7 @@ func (u *unwinder) chainEnds(list []cpu.Layout) bool {
 	return known
 }
 
-// bestRecord returns the record with the most signs of being one.
+// bestRecord returns the record that looks most like one.
 func (u *unwinder) bestRecord(list []cpu.Layout) (best record, ok bool) {
 	for i := range list {
 		r, valid := u.readRecord(&list[i])
@@ -83,9 +83,10 @@ func (u *unwinder) bestRecord(list []cpu.Layout) (best record, ok bool) {
 	return best, ok
 }
 
-// readRecord reads a record and reports whether it may be one. One sign is enough at first: that
-// the next frame pointer leads on, or that the return address is one. Code that was made at run
-// time is in no module, and the program's first function leaves anything in the frame pointer.
+// readRecord reads a record and reports whether it may be one. One sign is enough here: the next
+// frame pointer leads to memory above, or the return address looks like one. Code generated at
+// run time is in no module, and the frame pointer of the program's first function may have any
+// value.
 func (u *unwinder) readRecord(l *cpu.Layout) (r record, ok bool) {
 	fp, ok := u.in.Get(l.Base)
 	if !ok {
@@ -95,7 +96,7 @@ func (u *unwinder) readRecord(l *cpu.Layout) (r record, ok bool) {
 	low := u.words(fp, min(l.FP, l.RA))
 	r = record{base: l.Base, sp: u.words(fp, l.SP)}
 	if fp%word != 0 || low < u.frame.SP || low > fp || fp+2*word < fp {
-		u.note("%v: %s is %#x, no frame", ByFramePointer, l.Reg, fp)
+		u.note("%v: %s is %#x, which is not a frame", ByFramePointer, l.Reg, fp)
 		return r, false
 	}
 	var ok1, ok2, ok3 bool
@@ -115,7 +116,7 @@ func (u *unwinder) readRecord(l *cpu.Layout) (r record, ok bool) {
 	up := u.isFramePointer(r.next, r.sp)
 	r.chain, r.call = up || r.next == 0, u.isReturn(r.pc)
 	if !r.call && (!up || !u.isAddress(r.pc)) {
-		u.note("%v: at %#x are %#x and %#x, no frame", ByFramePointer, fp, r.next, r.pc)
+		u.note("%v: at %#x are %#x and %#x, which are not a frame", ByFramePointer, fp, r.next, r.pc)
 		return r, false
 	}
 	return r, true
@@ -131,17 +132,17 @@ func (u *unwinder) isFramePointer(fp, sp uint64) bool {
 	return ok
 }
 
-// isAddress reports whether a value may be an address of code at all.
+// isAddress reports whether a value may be the address of code.
 func (u *unwinder) isAddress(pc uint64) bool {
 	return pc >= FirstPage && pc%u.cpu.Align == 0 && u.isCanonical(pc)
 }
 
-// isCanonical reports whether the unused bits of an address are as the CPU demands.
+// isCanonical reports whether the unused bits of an address are as the CPU requires.
 func (u *unwinder) isCanonical(pc uint64) bool { return u.cpu.Arch.IsCanonical(pc) }
 
-// isNowhere reports whether there is certainly no code at an address: it is not
-// canonical, or the dump shows memory there that cannot be executed. On Windows
-// that is not certain, as memory protection may be off.
+// isNowhere reports whether an address certainly has no code: it is not
+// canonical, or the dump says that its memory is not executable. On Windows
+// the latter proves nothing, as data execution prevention may be off.
 func (u *unwinder) isNowhere(pc uint64) bool {
 	if !u.isCanonical(pc) {
 		return true
@@ -153,8 +154,8 @@ func (u *unwinder) isNowhere(pc uint64) bool {
 	return m != nil && (m.Read || m.Write) && !m.Exec
 }
 
-// chainWords returns where return addresses are, in words from the end of a link of the back chain;
-// false on CPUs without back chains.
+// chainWords returns the distance, in words, from a link of the back chain to the return address,
+// and whether the CPU has back chains.
 func (u *unwinder) chainWords() (int, bool) {
 	if u.cpu.AppleChain > 0 && u.d.System.OS == dump.MacOS {
 		return u.cpu.AppleChain, true
@@ -167,8 +168,8 @@ func (u *unwinder) words(addr uint64, n int) uint64 {
 	return addr + uint64(n)*uint64(u.cpu.Arch.PtrSize)
 }
 
-// byBackChain takes the caller from the word at the stack pointer. A function
-// saves its return address in its caller's frame.
+// byBackChain finds the caller through the word at the stack pointer. A
+// function saves its return address in its caller's frame.
 func (u *unwinder) byBackChain(f *Frame, words int) outcome {
 	word := uint64(u.cpu.Arch.PtrSize)
 	sp, ok := u.ReadWord(u.frame.SP)
@@ -181,12 +182,12 @@ func (u *unwinder) byBackChain(f *Frame, words int) outcome {
 	}
 	pc, ok := u.ReadWord(u.words(sp, words))
 	if !ok || sp <= u.frame.SP || sp%word != 0 {
-		u.note("%v: %#x is no back chain", ByFramePointer, sp)
+		u.note("%v: %#x is not a link of a back chain", ByFramePointer, sp)
 		return nothing
 	}
 	next, _ := u.ReadWord(sp)
 	if pc > 1 && !u.isReturn(pc) && (next <= sp || !u.isAddress(pc)) { // 1: see Breakpad's stackwalker_ppc.cc
-		u.note("%v: %#x is no return address", ByFramePointer, pc)
+		u.note("%v: %#x is not a return address", ByFramePointer, pc)
 		return nothing
 	}
 	u.leave(f, pc, sp)

@@ -269,7 +269,7 @@ func TestHostileFrames(t *testing.T) {
 func TestHostileTrace(t *testing.T) {
 	a, d := stackOf(t, maxTrace)
 	traced := walkDump(t, assembledSources(a), d, Config{Trace: true}).Stacks[0]
-	if n := len(traced.Trace); n != maxTrace+1 || traced.Trace[n-1] != "more is left out" || len(traced.Frames) != maxTrace+1 {
+	if n := len(traced.Trace); n != maxTrace+1 || traced.Trace[n-1] != "further lines are left out" || len(traced.Frames) != maxTrace+1 {
 		t.Errorf("%d lines of trace, %d frames", n, len(traced.Frames))
 	}
 }

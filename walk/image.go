@@ -9,17 +9,17 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// maxImage limits the files that are taken from a dump's memory: they are kept with their module's
-// symbols. The vdso, for which this is meant, has two pages.
+// maxImage limits the files that are taken from a dump's memory, since they are kept with their
+// module's symbols. The vdso, for which this is meant, has two pages.
 const maxImage = 4 << 20
 
-// imageHead is how much of a file must contain its program headers.
+// imageHead is the length of the beginning of a file that must contain its program headers.
 const imageHead = 4096
 
-// imageOf returns the file of a module if all of it is in the dump's memory as it is in the file,
-// with the section headers, which come last. That holds for the vdso, which the kernel maps into
-// processes unchanged. It is nil otherwise, or if the build-id is another file's. It does not refer
-// to the dump.
+// imageOf returns the file of a module if the dump's memory has all of it, unchanged, up to the
+// section headers, which come last. That holds for the vdso, which the kernel maps into processes
+// unchanged. It returns nil otherwise, or if the build-id is another file's. The result does not
+// refer to the dump.
 func imageOf(d *dump.Dump, m *dump.Module) []byte {
 	lim := object.DefaultLimits()
 	lim.Image = true

@@ -13,8 +13,8 @@ import (
 // CallAnswer says whether the instruction before an address is a call.
 type CallAnswer = cpu.CallAnswer
 
-// The answers. CallUnknown means that the code is not in the dump, or of a CPU or form that is
-// unknown.
+// The answers. CallUnknown means that the code is not in the dump, or that its CPU or encoding is
+// not supported.
 const (
 	CallUnknown CallAnswer = cpu.CallUnknown
 	CallNo      CallAnswer = cpu.CallNo
@@ -28,8 +28,8 @@ type Inspector struct {
 	steps []Step
 }
 
-// Inspect returns an Inspector for a stack walked by this Walker; nil if the stack has no frames, as
-// without registers.
+// Inspect returns an Inspector for a stack walked by this Walker, or nil if the stack has no
+// frames, as it has none without registers.
 func (w *Walker) Inspect(ctx context.Context, r *Result, s *Stack) *Inspector {
 	c := r.Dump.Registers(s.Thread)
 	if c == nil || c.Arch == nil || len(s.Frames) == 0 {
@@ -105,7 +105,7 @@ func (x *Inspector) Steps(f *Frame) []Step {
 	return x.steps
 }
 
-// enter makes a frame the current one, whose caller is wanted.
+// enter makes a frame the current one, whose caller is to be found.
 func (u *unwinder) enter(f *Frame) {
 	u.frame = f
 	u.in.Reset()
@@ -120,7 +120,7 @@ func (u *unwinder) enter(f *Frame) {
 	}
 }
 
-// stepRegs returns registers for the step of a source, until the next frame's.
+// stepRegs returns registers for the step of a source. They are valid until the next frame's.
 func (m *machine) stepRegs(by Technique) *cfi.Regs {
 	if m.stepped[by] == nil {
 		m.stepped[by] = m.names.NewRegs()
@@ -157,13 +157,13 @@ func (u *unwinder) step(r resolve.Symbols, by Technique, rva rva) Step {
 	return s
 }
 
-// ReturnAbove looks for a return address in some words of the stack above a frame's stack pointer. Without
-// one, the answer is CallUnknown if there may be one in code that is missing.
+// ReturnAbove looks for a return address in some words of the stack above a frame's stack
+// pointer. If it finds none, the answer is CallUnknown if code that the dump lacks may have one.
 func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer CallAnswer) {
 	u := x.u
 	word := uint64(u.cpu.Arch.PtrSize)
 	answer = CallNo
-	own, hasOwn := u.chainWords() // where the frame's callee has saved the address in the frame itself
+	own, hasOwn := u.chainWords() // where the frame's callee has saved its return address in the frame itself
 	for i := range words {
 		if hasOwn && i == uint64(own) {
 			continue
@@ -185,8 +185,8 @@ func (x *Inspector) ReturnAbove(f *Frame, words uint64) (pc, off uint64, answer 
 	return 0, 0, answer
 }
 
-// call reports whether an address of the process follows a call. On ARM its lowest bit, which may
-// select the instruction set, is ignored. microMIPS is unknown.
+// call reports whether an address of the process follows a call. On ARM its lowest bit, which
+// selects the instruction set, is ignored. microMIPS is unknown.
 func (u *unwinder) call(pc uint64) CallAnswer {
 	if bit := u.cpu.Arch.ISABit; pc&bit != 0 {
 		if !u.cpu.BothSets {
@@ -198,7 +198,7 @@ func (u *unwinder) call(pc uint64) CallAnswer {
 		return CallNo
 	}
 	var code []byte
-	for n := cpu.MaxCall; n > 1 && code == nil; n-- { // less where code begins nearby
+	for n := cpu.MaxCall; n > 1 && code == nil; n-- { // fewer bytes where code begins nearby
 		code = u.code(pc-uint64(n), n)
 	}
 	return cpu.CallBefore(u.cpu.Arch, u.d.Memory.Order, code, pc, u.isCode)

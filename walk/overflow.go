@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// The crashes that an overflow of the stack ends in.
+// The crashes that a stack overflow leads to.
 const (
 	windowsStackOverflow   = 0xc00000fd
 	windowsAccessViolation = 0xc0000005
@@ -17,18 +17,20 @@ const (
 )
 
 const (
-	// maxOver is how far below the stack the last function may reach: Linux keeps 1 MiB below the
-	// stack of the main thread free, other guards are a page to 64 KiB.
+	// maxOver is the distance that the last function may reach below the stack: Linux keeps 1 MiB
+	// below the stack of the main thread free; other guards have a page to 64 KiB.
 	maxOver = 1 << 20
-	// nearSP is how far from the stack pointer the fault of an overflow may be: of a push, a call,
-	// or an access to a local variable of a large frame. It is the same number for the same reason.
+	// nearSP is the largest distance between the stack pointer and the fault of an overflow, caused
+	// by a push, a call, or an access to a local variable of a large frame. It equals maxOver for
+	// the same reason.
 	nearSP = maxOver
-	// maxGuards is how many mappings without write access are skipped on the way up to the stack.
+	// maxGuards is the number of mappings without write access that are skipped on the way up to the
+	// stack.
 	maxGuards = 4
 )
 
-// noteStack notes what is wrong with the stack itself: that it has overflowed, that the stack
-// pointer is in that of another thread, or nowhere.
+// noteStack notes what is wrong with the stack itself: it has overflowed, or the stack pointer is
+// in another thread's stack or in no memory.
 func (u *unwinder) noteStack() {
 	if what := u.overflow(); what != "" {
 		u.stack.Notes = append(u.stack.Notes, what)
@@ -52,7 +54,7 @@ func (u *unwinder) noteStack() {
 }
 
 func (u *unwinder) noteNoMemory(sp uint64) {
-	text := fmt.Sprintf("the stack pointer, %#x, is in no memory that the dump holds", sp)
+	text := fmt.Sprintf("the stack pointer, %#x, is not in memory that the dump has", sp)
 	if m := u.d.MappingAt(sp); m != nil {
 		text += ", in the mapping " + u.mappingText(m)
 	} else if len(u.d.Maps) > 0 {
@@ -80,8 +82,8 @@ func (u *unwinder) overflow() string {
 	return text
 }
 
-// overflowCode reports whether the code of a crash means that a stack has overflowed, or may mean
-// it.
+// overflowCode reports whether the code of a crash means that a stack has overflowed, or that it
+// may have.
 func (u *unwinder) overflowCode(c *dump.Crash) (sure, possible bool) {
 	switch u.d.System.OS {
 	case dump.Windows:
@@ -94,8 +96,8 @@ func (u *unwinder) overflowCode(c *dump.Crash) (sure, possible bool) {
 	return false, false
 }
 
-// overran reports whether a fault was below the stack, where nothing may be written, and near the
-// stack pointer.
+// overran reports whether a fault was below the stack, in memory that is not writable, and near
+// the stack pointer.
 func (u *unwinder) overran(c *dump.Crash, stack dump.Range) bool {
 	sp := u.frame.SP
 	fault := c.Address
@@ -112,8 +114,9 @@ func (u *unwinder) overran(c *dump.Crash, stack dump.Range) bool {
 	return m == nil || !m.Write
 }
 
-// stackAbove returns the stack that a stack pointer is in, or has left at the lower end: by the
-// thread's own information on Windows, by the mappings, or by the dump's memory.
+// stackAbove returns the stack that a stack pointer is in, or has left at its lower end. The
+// stack is known by the thread's own information on Windows, by the mappings, or by the dump's
+// memory.
 func (u *unwinder) stackAbove(sp uint64) (dump.Range, bool) {
 	if r, ok := u.windowsStack(); ok && sp < r.Addr+r.Size && r.Addr-min(sp, r.Addr) <= maxOver {
 		return r, true
@@ -154,7 +157,7 @@ func (u *unwinder) windowsStack() (r dump.Range, ok bool) {
 	}
 	high, ok1 := u.ReadWord(teb + word)
 	low, ok2 := u.ReadWord(teb + start)
-	if !ok2 { // the part that is committed
+	if !ok2 { // the committed part
 		low, ok2 = u.ReadWord(teb + 2*word)
 	}
 	if !ok1 || !ok2 || low >= high {
@@ -163,8 +166,8 @@ func (u *unwinder) windowsStack() (r dump.Range, ok bool) {
 	return dump.Range{Addr: low, Size: high - low}, true
 }
 
-// nextMemory returns where the memory of the stack continues if the dump does not hold it at an
-// address, such as in the guard: the start of the next region of memory, or the address itself.
+// nextMemory returns the address itself, or, if the dump has no memory there, as in a guard page,
+// the start of the next region of memory.
 func (u *unwinder) nextMemory(sp uint64) uint64 {
 	stack, ok := u.stackAbove(sp)
 	r := u.d.Memory.Above(sp)

@@ -55,9 +55,9 @@ func TestStackNotes(t *testing.T) {
 		{"memory that can be written", dump.Linux, crash(dump.Linux, 11, low+0xff8), stackAt,
 			mappings("0x6ff00000 0x100000 rw-", "0x70000000 0x800000 rw-"), ""},
 		{"far from the stack pointer", dump.Linux, crash(dump.Linux, 11, low+0xff8), stackAt + 0x200000, threadMaps,
-			"the stack pointer, 0x70200000, is in no memory that the dump holds, in the mapping 0x70000000 to 0x70800000 (8388608 bytes) rw-"},
-		{"nowhere", dump.Linux, crash(dump.Linux, 11, 8), 0x1000, threadMaps, "the stack pointer, 0x1000, is in no memory that the dump holds, and in no mapping"},
-		{"nowhere, without mappings", dump.Linux, crash(dump.Linux, 11, 8), 0x1000, nil, "the stack pointer, 0x1000, is in no memory that the dump holds"},
+			"the stack pointer, 0x70200000, is not in memory that the dump has, in the mapping 0x70000000 to 0x70800000 (8388608 bytes) rw-"},
+		{"nowhere", dump.Linux, crash(dump.Linux, 11, 8), 0x1000, threadMaps, "the stack pointer, 0x1000, is not in memory that the dump has, and in no mapping"},
+		{"nowhere, without mappings", dump.Linux, crash(dump.Linux, 11, 8), 0x1000, nil, "the stack pointer, 0x1000, is not in memory that the dump has"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := process(t, arch.X86_64, c.os).Words(walktest.Junk, inG, walktest.Junk, walktest.Junk, walktest.Junk)

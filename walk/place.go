@@ -6,24 +6,24 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// place is what symbols say about an address. The same addresses are on many stacks, and in a
-// recursion on one: their frames share the names.
+// place is what symbols say about an address. Many stacks have the same addresses, and so has a
+// recursion; their frames share the names.
 type place struct {
 	found   bool
 	err     error
 	at      resolve.Location
-	line    rva // where the line record begins
+	line    rva // start of the line record
 	hasLine bool
 }
 
-// placeCache holds the places that were asked for.
+// placeCache caches places.
 type placeCache struct {
 	places map[rowKey]*place
-	names  int // of all of them
+	names  int // in all places
 }
 
-// maxPlaces and maxPlaceNames limit the cached places, and the functions in them: thousands may be
-// inlined at the same address.
+// maxPlaces and maxPlaceNames limit the cached places and the functions in them: thousands of
+// functions may be inlined at the same address.
 const (
 	maxPlaces     = 1 << 16
 	maxPlaceNames = 1 << 18
@@ -49,12 +49,12 @@ func (c *placeCache) find(r resolve.Symbols, rva rva) *place {
 	return p
 }
 
-// slabSize is how many registers are allocated at a time.
+// slabSize is the number of registers allocated at a time.
 const slabSize = 1024
 
-// maxWithRegisters is how many frames of a stack keep their registers. A stack
-// of more has overflowed or is damaged; with the registers of all frames, one of
-// a million would take 300 MB.
+// maxWithRegisters is the number of frames of a stack that keep their
+// registers. A stack with more has overflowed or is damaged; the registers of
+// a million frames would take 300 MB.
 const maxWithRegisters = 1 << 17
 
 // registers sets the known registers of a frame.
@@ -74,8 +74,8 @@ func (u *unwinder) registers(f *Frame) {
 	f.Registers = u.slab[first:len(u.slab):len(u.slab)]
 }
 
-// growFrames makes room for a frame, doubling the capacity as far as limits allow: append's smaller
-// steps leave more garbage in all.
+// growFrames makes room for a frame, doubling the capacity as far as limits allow: append's
+// smaller steps would leave more garbage.
 func (u *unwinder) growFrames() {
 	if all := u.stack.Frames; len(all) == cap(all) {
 		u.stack.Frames = slices.Grow(all, max(1, min(max(64, len(all)), u.config.MaxFrames-len(all), u.budget.left)))
@@ -85,7 +85,8 @@ func (u *unwinder) growFrames() {
 // maxScratch is the number of frames up to which memory is reused for the next stack.
 const maxScratch = 1 << 14
 
-// keepFrames copies the stack's frames: they were collected in memory that the next stack reuses.
+// keepFrames copies the stack's frames, which were collected in memory that the next stack
+// reuses.
 func (u *unwinder) keepFrames() {
 	if all := u.stack.Frames; cap(all) > maxScratch {
 		u.scratch = nil

@@ -5,9 +5,9 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// byReturn is for a function without rules whose return address is where the call has left it: one
-// that was just entered, one at an address outside code, as after a call of a null pointer, and on
-// CPUs with a link register one that calls no other. Only the topmost frame, or one that a signal
+// byReturn is for a function without rules whose return address is where the call left it: one
+// that was just entered; one at an address outside code, as after a call of a null pointer; or,
+// on CPUs with a link register, a leaf function. Only the topmost frame, or one that a signal
 // interrupted, can be that.
 func byReturn(u *unwinder, f *Frame) outcome {
 	if !u.may[ByReturn] || !u.frame.Interrupted {
@@ -21,7 +21,7 @@ func byReturn(u *unwinder, f *Frame) outcome {
 	}
 	pc, _ := u.ReadWord(u.frame.SP)
 	if !u.isReturn(pc) {
-		u.note("%v: %#x is no return address", ByReturn, pc)
+		u.note("%v: %#x is not a return address", ByReturn, pc)
 		return nothing
 	}
 	u.keepSaved()
@@ -30,8 +30,8 @@ func byReturn(u *unwinder, f *Frame) outcome {
 	return found
 }
 
-// byLinkRegister takes the return address from the link register. Breakpad does so on arm64, and
-// reports the trust of a frame pointer.
+// byLinkRegister takes the return address from the link register. Breakpad does the same on
+// arm64, with the trust of a frame pointer.
 func (u *unwinder) byLinkRegister(f *Frame) outcome {
 	lr, _ := u.in.Get(u.cpu.RA)
 	pc := u.clean(lr)
@@ -49,9 +49,10 @@ func (u *unwinder) byLinkRegister(f *Frame) outcome {
 	return found
 }
 
-// isFresh reports whether the link register still holds the frame's own return address. Behind a
-// call the register leads into the function that made it, so a function that has made a call is
-// recognised. On ARM it leads to another function as often, as functions return by loading pc.
+// isFresh reports whether the link register still has the frame's own return address. After a
+// call the register points into the function that made it, by which such a function is
+// recognised. On ARM it points to another function just as often, as functions return by loading
+// pc.
 func (u *unwinder) isFresh(pc uint64) bool {
 	if !u.isCode(u.frame.PC) || u.frame.PC == u.frame.Start {
 		return true
@@ -61,7 +62,7 @@ func (u *unwinder) isFresh(pc uint64) bool {
 	}
 	r, hasRecord := u.bestRecord(u.layoutsOf())
 	if hasRecord && r.pc == pc {
-		return false // the frame pointer is set up, and shows more
+		return false // the frame pointer is set up, and is more reliable
 	}
 	module := u.d.ModuleAt(pc - u.cpu.Call)
 	if module != u.frame.Module {
@@ -73,8 +74,8 @@ func (u *unwinder) isFresh(pc uint64) bool {
 	return u.startOf(module, pc-u.cpu.Call) != u.frame.Start
 }
 
-// startOf returns the address of the function around an address of a module, 0
-// if it is unknown.
+// startOf returns the address of the function that contains an address of a
+// module, or 0 if it is unknown.
 func (u *unwinder) startOf(module int, addr uint64) uint64 {
 	base := u.d.Modules[module].Addr
 	r := u.stateOf(module).resolver(u.ctx)
@@ -87,9 +88,8 @@ func (u *unwinder) startOf(module int, addr uint64) uint64 {
 	return base + uint64(u.at.Start)
 }
 
-// leafRecord restores the frame pointer of the caller of a function that calls
-// no other, if it has saved that all the same, and returns the caller's stack
-// pointer.
+// leafRecord restores the caller's frame pointer if a leaf function has saved
+// it after all, and returns the caller's stack pointer.
 func (u *unwinder) leafRecord(sp uint64) uint64 {
 	list := u.layoutsOf()
 	for i := range list {
@@ -103,9 +103,9 @@ func (u *unwinder) leafRecord(sp uint64) uint64 {
 	return sp
 }
 
-// isLeafRecord reports whether the frame pointer leads to the record of a function that calls no
-// other: where others have the return address, it has the caller's frame pointer, which leads to a
-// whole record.
+// isLeafRecord reports whether the frame pointer leads to the record of a leaf function: where
+// other functions have the return address, it has the caller's frame pointer, which leads to a
+// complete record.
 func (u *unwinder) isLeafRecord(l *cpu.Layout) bool {
 	fp, ok := u.in.Get(l.Base)
 	if !l.HasLeaf || !ok || fp%uint64(u.cpu.Arch.PtrSize) != 0 || fp < u.frame.SP {
@@ -119,9 +119,9 @@ func (u *unwinder) isLeafRecord(l *cpu.Layout) bool {
 	return ok && u.isReturn(u.clean(pc))
 }
 
-// leafChain returns the stack pointer of the caller of a function that calls no other, on CPUs with
-// back chains. If the function has a frame of its own, the chain leads there, and the caller's
-// frame may have the function's own return address. Otherwise its stack pointer is its caller's.
+// leafChain returns the stack pointer of a leaf function's caller, on CPUs with back chains. If
+// the function has a frame of its own, the chain leads to the caller's frame, which may have the
+// function's return address. Otherwise the function's stack pointer is its caller's.
 func (u *unwinder) leafChain(sp, pc uint64) uint64 {
 	words, ok := u.chainWords()
 	if !ok {
@@ -147,25 +147,25 @@ func (u *unwinder) keepSaved() {
 	}
 }
 
-// isExecutable reports whether the dump says that there is code at an address, as for a program
-// that makes its own.
+// isExecutable reports whether the dump says that memory at an address is executable, as for a
+// program that generates code.
 func (u *unwinder) isExecutable(addr uint64) bool {
 	m := u.d.MappingAt(addr)
 	return m != nil && m.Exec
 }
 
-// byLeaf is for functions of 64-bit Windows without call frame information: by
-// the system's convention they neither move the stack pointer nor save
-// registers, so that the return address is on top of the stack (Microsoft, "x64
-// stack usage", leaf functions; Breakpad's "simulating a return from leaf
-// function"). Only the topmost frame can be such a function.
+// byLeaf is for functions of 64-bit Windows without unwind information: by the
+// system's convention they neither move the stack pointer nor save registers,
+// so the return address is on top of the stack (Microsoft, "x64 stack usage",
+// leaf functions; Breakpad's "simulating a return from leaf function"). Only
+// the topmost frame can be such a function.
 func byLeaf(u *unwinder, f *Frame) outcome {
 	if !u.may[ByReturn] || u.d.System.OS != dump.Windows || u.frame.Trust != TrustContext {
 		return nothing
 	}
 	pc, ok := u.ReadWord(u.frame.SP)
 	if !ok || !u.isReturn(pc) {
-		u.note("%v: no return address on top of the stack", ByReturn)
+		u.note("%v: the word on top of the stack is not a return address", ByReturn)
 		return nothing
 	}
 	u.keepAll()

@@ -10,14 +10,14 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// rowCache holds the rows of STACK CFI that were asked for.
+// rowCache caches rows of STACK CFI.
 type rowCache struct {
 	names *cfi.Names
 	ra    cfi.Reg // the link register
 	rows  map[rowKey]*cachedRow
 
-	registers int // that have rules in rows
-	parsed    int // records of STACK CFI, from the beginning
+	registers int // registers with a rule, in all rows
+	parsed    int // records of STACK CFI parsed so far
 }
 
 type rowKey struct {
@@ -25,17 +25,19 @@ type rowKey struct {
 	rva symfmt.RVA
 }
 
-// cachedRow is the rules in force at an address, nil without rules.
+// cachedRow is the rules in force at an address. Its row is nil if there are
+// none.
 type cachedRow struct {
 	row *cfi.Row
 	// link means that the return address is still in the link register.
 	link bool
-	// signal says that the rules are those of a signal frame, once that is known.
+	// signal says that the rules are those of a signal frame; it is valid if
+	// checked is set.
 	signal, checked bool
 	err             error
 }
 
-// maxRows and maxRowRegisters limit the cached rows, and the rules of registers in them.
+// maxRows and maxRowRegisters limit the cached rows, and the registers' rules in them.
 const (
 	maxRows         = 1 << 16
 	maxRowRegisters = 1 << 16
@@ -89,7 +91,7 @@ func bySymbols(u *unwinder, f *Frame) outcome {
 // byEHFrame uses .eh_frame and .debug_frame of the binary.
 func byEHFrame(u *unwinder, f *Frame) outcome {
 	if u.module == nil || !u.may[ByEHFrame] || u.module.symbols.known().binary {
-		return nothing // bySymbols has tried them
+		return nothing // bySymbols has tried the binary's own rules
 	}
 	return u.byRules(f, u.table(tableEHFrame), ByEHFrame)
 }
@@ -115,7 +117,7 @@ func (u *unwinder) table(table int) resolve.Symbols {
 	return t.resolver
 }
 
-// byRules computes the caller by the rules of a table, which may be nil.
+// byRules finds the caller by the rules of a table, which may be nil.
 func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	if r == nil || !u.may[by] {
 		return nothing
@@ -136,9 +138,8 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 		u.note("%v: %s", by, row.row)
 	}
 	if row.link && !u.frame.Interrupted {
-		// The frame has called: what was in the register is the address where its
-		// own call ends.
-		u.note("%v: %s is not the caller's after a call", by, u.cpu.Arch.RA)
+		// The frame has made a call, so the register has that call's return address.
+		u.note("%v: after a call, %s is not the caller's", by, u.cpu.Arch.RA)
 		return nothing
 	}
 	if row.row.RA.EndsStack() {
@@ -163,16 +164,17 @@ func (u *unwinder) byRules(f *Frame, r resolve.Symbols, by Technique) outcome {
 	case row.signal || u.frame.Handler && u.restoresVolatile(row.row):
 		f.Interrupted, u.frame.Handler = true, true
 	case u.frame.Handler:
-		// Go has the code that handlers return to described as any function.
-		u.note("%v: these are no rules of a signal frame", by)
+		// Go describes the code that handlers return to as if it were an ordinary
+		// function.
+		u.note("%v: these rules are not those of a signal frame", by)
 		return nothing
 	}
 	return found
 }
 
-// restoresVolatile reports whether rules give a value from memory to a register
-// that no function keeps for its caller. Those of a signal frame do, and give the
-// stack pointer such a value, too; functions of s390x have the stack pointer and
+// restoresVolatile reports whether rules load from memory a register that no
+// function preserves for its caller. The rules of a signal frame do, and load
+// the stack pointer as well. Functions of s390x save the stack pointer and
 // floating-point registers in memory.
 func (u *unwinder) restoresVolatile(row *cfi.Row) bool {
 	a := u.cpu.Arch

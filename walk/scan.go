@@ -5,16 +5,17 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// Words of the stack in which a return address is looked for, as in Breakpad, whose loop includes
-// the end: more for a frame that did not call, which may have a large array, and, as in
-// rust-minidump, for one outside modules, since code that was made at run time has no rules.
+// The number of words of the stack in which a return address is looked for, as in Breakpad, whose
+// loop includes the last: more for a frame that made no call, which may have a large array, and,
+// as in rust-minidump, for one outside modules, since code generated at run time has no rules.
 const (
 	scanWords        = 41
 	scanWordsContext = 161
 )
 
-// maxGap is the largest distance in bytes from a saved frame pointer to the frame that it points to
-// that a scan accepts: over 99.5 % of frames are smaller (Breakpad's stackwalker_x86.cc).
+// maxGap is the largest distance in bytes from a saved frame pointer to the frame that it points
+// to which a scan accepts: more than 99.5 % of frames are smaller (Breakpad's
+// stackwalker_x86.cc).
 const maxGap = 128 << 10
 
 // byScan takes the first word of the stack that looks like a return address.
@@ -40,7 +41,7 @@ func byScan(u *unwinder, f *Frame) outcome {
 		f.Trust, f.By = TrustScan, ByScan
 		return found
 	}
-	u.note("%v: nothing in %d words at %#x", ByScan, words, start)
+	u.note("%v: no return address in %d words at %#x", ByScan, words, start)
 	return nothing
 }
 
@@ -64,9 +65,9 @@ func (u *unwinder) scanRange() (start uint64, words int) {
 }
 
 // scanFramePointer finds the caller's frame pointer on x86 and x86-64 for a
-// return address that a scan found. It is in the word below, if the function
-// has saved it first of all, which on x86-64 counts only where the frame pointer
-// leads there; or the function has left it as it was.
+// return address found by a scan. It is in the word below if the function
+// saved it first; on x86-64 this counts only if the frame pointer leads there.
+// Otherwise the function may have left it as it was.
 func (u *unwinder) scanFramePointer(addr uint64) {
 	word := uint64(u.cpu.Arch.PtrSize)
 	fp := u.cpu.Layouts[0].Base
@@ -88,8 +89,8 @@ func (u *unwinder) isCode(pc uint64) bool { return pc >= FirstPage && u.d.Module
 
 // isReturn reports whether an address may be a return address: it is in a module, in a function
 // where the module has symbols, and after a call where its code is known, or it is what a signal
-// handler returns to. The program's entry is excluded, which is on the stack for the program's own
-// use.
+// handler returns to. The program's entry point is excluded: the stack has it in the auxiliary
+// vector.
 func (u *unwinder) isReturn(pc uint64) bool {
 	if pc < FirstPage || pc%u.cpu.Align != 0 || pc == u.entry {
 		return false

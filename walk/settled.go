@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// settled holds a result that is computed once. An attempt whose context ends is not the answer for
-// others: the next caller makes another attempt.
+// settled holds a result that is computed once. An attempt whose context ends is not kept: the
+// next caller makes another one.
 type settled[T any] struct {
-	mu    sync.Mutex // held by the goroutine that computes
+	mu    sync.Mutex // held while computing
 	found atomic.Pointer[T]
 }
 

@@ -6,8 +6,8 @@ import (
 )
 
 // bySignalFrame reads the registers that the system saved before it called a signal handler. It
-// knows the frame by the code to which the handler returns. If a dump lacks that code and its
-// function is unknown, the contents of the frame decide.
+// recognises the frame by the code to which the handler returns. If the dump lacks that code and
+// its function is unknown, the contents of the frame decide.
 func bySignalFrame(u *unwinder, f *Frame) outcome {
 	if !u.may[BySignal] || !u.isLinux() {
 		return nothing
@@ -20,7 +20,7 @@ func bySignalFrame(u *unwinder, f *Frame) outcome {
 		if l = u.guessFrame(f); l == nil {
 			return nothing
 		}
-		trust, u.frame.Inst = TrustCFIScan, u.frame.PC // it was not called
+		trust, u.frame.Inst = TrustCFIScan, u.frame.PC // PC was not a return address
 	default:
 		return nothing
 	}
@@ -32,7 +32,7 @@ func bySignalFrame(u *unwinder, f *Frame) outcome {
 // isLinux reports whether signal frames are those of Linux.
 func (u *unwinder) isLinux() bool { return u.d.System.OS.IsLinux() }
 
-// restore takes the registers out of a frame, and reports whether there were a program counter and
+// restore reads the registers from a frame, and reports whether there were a program counter and
 // a stack pointer.
 func (u *unwinder) restore(l *cpu.SignalFrame, sp uint64, f *Frame) bool {
 	if l.Via >= 0 {
@@ -57,8 +57,8 @@ func (u *unwinder) restore(l *cpu.SignalFrame, sp uint64, f *Frame) bool {
 	return ok1 && ok2
 }
 
-// isHandlerReturn reports whether an address to which a frame returns is the code that a signal
-// handler returns to.
+// isHandlerReturn reports whether the frame's return address is the code that a signal handler
+// returns to.
 func (u *unwinder) isHandlerReturn(f *Frame) bool {
 	if !u.isLinux() {
 		return false
@@ -67,10 +67,10 @@ func (u *unwinder) isHandlerReturn(f *Frame) bool {
 	return l != nil && pushed == 0
 }
 
-// signalFrameAt returns the layout of the frame that the code at an address ends with a system
-// call, or nil for other code; pushed is how much higher the stack pointer is there than where the
-// code begins. The code decides, if the dump has it, else the name of the function. The binary is
-// asked last, because it has to be found.
+// signalFrameAt returns the layout of the signal frame that the code at an address removes by a
+// system call, or nil if the code does no such thing. pushed is how much higher the stack pointer
+// is there than at the start of the code. The code decides, if the dump has it, otherwise the
+// name of the function. The binary is read last, because it has to be found.
 func (u *unwinder) signalFrameAt(pc uint64) (l *cpu.SignalFrame, pushed int) {
 	if last := &u.trampoline; last.pc != pc || !last.asked {
 		last.frame, last.pushed = u.findSignalFrame(pc)
@@ -79,7 +79,7 @@ func (u *unwinder) signalFrameAt(pc uint64) (l *cpu.SignalFrame, pushed int) {
 	return u.trampoline.frame, u.trampoline.pushed
 }
 
-// askedFor caches the last answer of signalFrameAt.
+// askedFor caches the last result of signalFrameAt.
 type askedFor struct {
 	asked  bool
 	pc     uint64
@@ -100,7 +100,7 @@ func (u *unwinder) findSignalFrame(pc uint64) (l *cpu.SignalFrame, pushed int) {
 // minTrampoline is the length of the shortest trampoline's code.
 const minTrampoline = 2
 
-// signalFrameByCode compares the code at an address with the trampolines.
+// signalFrameByCode compares the code at an address with that of the trampolines.
 func (u *unwinder) signalFrameByCode(pc uint64) (l *cpu.SignalFrame, pushed int) {
 	pc &^= u.cpu.Arch.ISABit
 	head := u.code(pc, minTrampoline)
@@ -121,14 +121,14 @@ func (u *unwinder) signalFrameByCode(pc uint64) (l *cpu.SignalFrame, pushed int)
 	return nil, 0
 }
 
-// isCodeOf reports whether bytes are those of a trampoline from an offset on.
+// isCodeOf reports whether bytes are those of a trampoline, from an offset on.
 func (u *unwinder) isCodeOf(b []byte, t *cpu.Trampoline, off int) bool {
 	big, little := u.cpu.Order(u.d.Order)
 	return len(b) > 0 && (big && bytes.HasPrefix(t.Big[off:], b) || little && bytes.HasPrefix(t.Little[off:], b))
 }
 
-// signalFrameByName looks at the name of the function that begins at an address. known reports
-// whether there are symbols for it.
+// signalFrameByName goes by the name of the function that begins at an address. known reports
+// whether there are symbols for the address.
 func (u *unwinder) signalFrameByName(pc uint64) (l *cpu.SignalFrame, known bool) {
 	i := u.d.ModuleAt(pc)
 	if i < 0 {
@@ -155,8 +155,8 @@ func (u *unwinder) signalFrameByName(pc uint64) (l *cpu.SignalFrame, known bool)
 	return &frames[0], true
 }
 
-// isForeign reports whether the frame has returned to code of which nothing is known: neither its
-// bytes in the dump, nor a binary, nor symbols.
+// isForeign reports whether the frame has returned to code of which nothing is known: the dump
+// lacks its bytes, and there is neither a binary nor symbols.
 func (u *unwinder) isForeign() bool {
 	pc := u.frame.PC
 	if u.frame.Interrupted || pc < FirstPage || u.d.Memory.Find(pc) != nil {
@@ -181,18 +181,19 @@ func (u *unwinder) guessFrame(f *Frame) *cpu.SignalFrame {
 	return nil
 }
 
-// The numbers of signals, and the flags of struct ucontext, of which the kernel
-// uses the lowest.
+// Limits of signal numbers, and of the flags in struct ucontext, of which the
+// kernel uses the lowest.
 const (
 	maxSignal  = 64
 	maxUCFlags = 0xff
 
-	maxSignalFrame = 1024 // bytes of the frames that have neither, and more
+	maxSignalFrame = 1024 // bytes; more than the frames that have neither of the two
 )
 
-// isSignalFrame reports whether at the stack pointer there is a signal's number,
-// and a context as the kernel makes it: with few flags, and no other after it; or,
-// in frames without them, a pointer to the registers in the frame itself.
+// isSignalFrame reports whether the stack pointer points to a signal's number
+// and to a context as the kernel writes it, with few flags and without a
+// successor; or, for frames without these, to a pointer to the registers in
+// the frame itself.
 func (u *unwinder) isSignalFrame(l *cpu.SignalFrame) bool {
 	sp := u.frame.SP
 	if l.Info < 0 || l.UC < 0 {
@@ -211,5 +212,5 @@ func (u *unwinder) isSignalFrame(l *cpu.SignalFrame) bool {
 // isPlausible reports whether registers may be those of a running thread.
 func (u *unwinder) isPlausible(f *Frame) bool {
 	return u.isCode(u.clean(f.PC)) && f.SP%uint64(u.cpu.Arch.PtrSize) == 0 &&
-		(u.d.Memory.Find(f.SP) != nil || u.nextMemory(f.SP) != f.SP) // a stack that has overflown
+		(u.d.Memory.Find(f.SP) != nil || u.nextMemory(f.SP) != f.SP) // the stack has overflowed
 }

@@ -27,12 +27,13 @@ import (
 //   - The search for a saved %ebp covers at most maxSavedBytes
 //     (TestWinRecoversEBP).
 
-// maxSavedBytes is how many bytes are searched for a saved frame pointer: four saved registers, and
-// room for a search that went too far. The size in the record is not trusted, and may be 4 GB.
+// maxSavedBytes is the number of bytes searched for a saved frame pointer: enough for four saved
+// registers, and for a search that went too far. The size in the record is not trusted: it may be
+// 4 GB.
 const maxSavedBytes = 4096
 
-// alignedWords is in how many words from the computed place on a return address
-// may be, where a function has aligned its stack to 16 bytes.
+// alignedWords is the number of words, from the computed place on, in which
+// the return address of a function that aligned its stack to 16 bytes may be.
 const alignedWords = 4
 
 // byWin uses the STACK WIN records of the symbol file.
@@ -51,7 +52,7 @@ func byWin(u *unwinder, f *Frame) outcome {
 		}
 		return nothing
 	}
-	// The caller's step needs the size of its arguments in this frame.
+	// The caller's step needs the size of the caller's arguments in this frame.
 	u.frame.paramSize = rec.win.ParameterSize
 	w := winStep{u: u, rec: rec, win: rec.win, regs: &u.win.regs, vars: u.win.vars, by: ByWinProgram}
 	if rec.program == nil {
@@ -63,8 +64,8 @@ func byWin(u *unwinder, f *Frame) outcome {
 	return w.run(f)
 }
 
-// winStep is the step from a frame to its caller by a STACK WIN record. All
-// addresses are of 32 bits, and wrap around.
+// winStep is the step from a frame to its caller by a STACK WIN record.
+// Addresses have 32 bits and wrap around.
 type winStep struct {
 	u    *unwinder
 	rec  *winRecord
@@ -75,9 +76,9 @@ type winStep struct {
 
 	trust   Trust
 	esp     uint32 // of the frame
-	callee  uint32 // bytes of arguments of the function that the frame has called
+	callee  uint32 // bytes of arguments of the frame's callee
 	raStart uint32 // where the return address should be
-	offset  uint32 // how far after that it was found
+	offset  uint32 // from raStart to where it was found
 	keepEBX bool
 }
 
@@ -103,7 +104,7 @@ func (w *winStep) run(f *Frame) outcome {
 	}
 	if w.get(w.regs.eip) != 0 || w.get(w.regs.ebp) != 0 {
 		w.improve()
-	} // else it is the end of the stack
+	} // otherwise it is the end of the stack
 	return w.done(f)
 }
 
@@ -118,7 +119,7 @@ func (w *winStep) onStack(addr uint32) bool {
 	return r != nil && uint64(addr) >= r.Addr && uint64(addr)-r.Addr < uint64(len(r.Data)) && uint64(len(r.Data))-(uint64(addr)-r.Addr) >= 4
 }
 
-// words returns how many words are searched for a return address.
+// words returns the number of words searched for a return address.
 func (w *winStep) words() int {
 	if w.u.frame.Trust == TrustContext {
 		return scanWordsContext
@@ -126,8 +127,8 @@ func (w *winStep) words() int {
 	return scanWords
 }
 
-// scan looks for a return address in n words from an address on. Without one, at
-// is the start.
+// scan looks for a return address in the n words from start on. If there is
+// none, at is start.
 func (w *winStep) scan(start uint32, n int) (at, pc uint32, ok bool) {
 	if n > alignedWords && !w.u.may[ByScan] {
 		return 0, 0, false
@@ -145,20 +146,20 @@ func (w *winStep) scan(start uint32, n int) (at, pc uint32, ok bool) {
 	return start, 0, false
 }
 
-// adjust corrects the place of the return address: words after it may be there
-// to align the stack.
+// adjust corrects the place of the return address, which may be preceded by
+// words that align the stack.
 func (w *winStep) adjust() {
 	at, pc, ok := w.scan(w.raStart, alignedWords)
 	if ok && at == w.raStart && w.win.Type == 0 && w.u.frame.Trust == TrustContext && uint64(pc) == w.u.frame.PC {
-		// A system call of Windows XP: it has returned, and the address that it
-		// has returned to is still there, the frame's own. The one to return to
-		// next is above.
+		// A system call of Windows XP has returned, and the stack still has the
+		// address that it returned to, which is the frame's own. The frame's return
+		// address is above it.
 		at, _, _ = w.scan(at+4, alignedWords)
 	}
 	w.raStart = at
 }
 
-// begin sets the variables: those of the frame that programs use.
+// begin sets the variables of the frame that programs use.
 func (w *winStep) begin() {
 	w.vars.Reset()
 	for _, r := range []cfi.Reg{w.regs.ebp, w.regs.esp, w.regs.ebx} {
@@ -198,8 +199,8 @@ func (w *winStep) evaluate() error {
 	return nil
 }
 
-// fpo computes the caller's registers from sizes: %eip, %esp, and %ebp where the
-// function uses it for itself.
+// fpo computes the caller's registers from sizes: %eip, %esp, and %ebp if the
+// function uses it as a general register.
 func (w *winStep) fpo() error {
 	u := w.u
 	u.note("%v: %d bytes of locals, %d of saved registers, %d of arguments on top, base pointer %v",
@@ -217,7 +218,7 @@ func (w *winStep) fpo() error {
 		w.vars.Set(w.regs.ebp, ebp)
 	}
 	w.vars.Set(w.regs.esp, uint64(w.raStart+4))
-	// Most functions that leave %ebp alone hand calls on, and leave %ebx alone too.
+	// Most functions that preserve %ebp without using it preserve %ebx, too.
 	w.keepEBX = !w.win.AllocatesBasePtr
 	return nil
 }
@@ -227,8 +228,8 @@ type winError string
 func (e winError) Error() string { return string(e) }
 
 const (
-	errWinProgram winError = "the program sets not both $eip and $esp"
-	errWinMemory  winError = "the place of the return address is not in the dump"
+	errWinProgram winError = "the program does not set both $eip and $esp"
+	errWinMemory  winError = "the dump has no memory where the return address is"
 )
 
 // improve searches the stack if the computed values cannot be right.
@@ -236,7 +237,7 @@ func (w *winStep) improve() {
 	if eip := w.get(w.regs.eip); w.u.d.ModuleAt(uint64(eip)) < 0 {
 		start := w.raStart + 4
 		if at, pc, ok := w.scan(start, w.words()); ok {
-			w.u.note("%v: %#x is no code, %#x at %#x is", w.by, eip, pc, at)
+			w.u.note("%v: %#x is not code, but %#x at %#x is", w.by, eip, pc, at)
 			w.vars.Set(w.regs.eip, uint64(pc))
 			w.vars.Set(w.regs.esp, uint64(at+4))
 			w.offset, w.trust = at-start, TrustCFIScan

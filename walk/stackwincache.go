@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// winCache holds the STACK WIN records that were asked for, and the state to run their programs.
+// winCache caches STACK WIN records, and has the state to run their programs.
 type winCache struct {
 	records  map[rowKey]*winRecord
 	programs map[string]*winProgram
@@ -20,14 +20,14 @@ type winRegs struct {
 	eip, esp, ebp, ebx, esi, edi cfi.Reg
 }
 
-// winRecord is the record around an address, or nil.
+// winRecord is the record that covers an address, or nil.
 type winRecord struct {
 	win     *symfmt.StackWin
 	program *winProgram // nil for FPO
 	err     error
 }
 
-// winProgram is a program string; variables that it does not have are NoReg.
+// winProgram is a program string. Variables that it does not use are NoReg.
 type winProgram struct {
 	code    cfi.Program
 	err     error
@@ -36,8 +36,8 @@ type winProgram struct {
 	raStart [2]cfi.Reg
 }
 
-// Variables that are set before a program runs. The difference between the last two is not
-// documented; Breakpad sets both to the same.
+// Variables that are set before a program runs. How the last two differ is not documented;
+// Breakpad sets both to the same.
 var (
 	winSizes   = [4]string{".cbParams", ".cbCalleeParams", ".cbSavedRegs", ".cbLocals"}
 	winRAStart = [2]string{".raSearchStart", ".raSearch"}

@@ -13,7 +13,7 @@ import (
 var starts = map[string]bool{
 	"_start": true, "__start": true, "_start_c": true,
 	"clone": true, "__clone": true, "clone3": true, "__clone3": true, // see clones
-	"runtime.rt0_go": true, "runtime.clone": true, "runtime.goexit": true, // of Go
+	"runtime.rt0_go": true, "runtime.clone": true, "runtime.goexit": true, // Go's
 }
 
 // injected are functions whose calls a signal handler puts into the code that
@@ -23,19 +23,20 @@ var injected = map[string]bool{
 	"runtime.sigpanic": true, "runtime.sigpanic0": true, "runtime.asyncPreempt": true, "runtime.asyncPreempt.abi0": true, "runtime.debugCallV2": true,
 }
 
-// clones are those of starts that other functions call to start a thread. After the system call
-// they have no rules by design, since the way back differs in the two threads. A program's own
+// clones are those of starts that other functions call to start a thread. They have no rules
+// after the system call, by design, since the two threads return differently. A program's own
 // function may have such a name.
 var clones = map[string]bool{"clone": true, "__clone": true, "clone3": true, "__clone3": true}
 
-// IsStart reports whether programs or threads of Linux begin in a function.
+// IsStart reports whether programs or threads of Linux begin in the named function.
 func IsStart(function string) bool { return starts[function] }
 
-// IsClone reports whether a function of IsStart is one that others call to start a thread.
+// IsClone reports whether other functions call the named function, one of IsStart, to start a
+// thread.
 func IsClone(function string) bool { return clones[function] }
 
-// isStart reports whether the frame is where the program or a thread begins: it
-// has called what is above it, or is a thread that has not begun.
+// isStart reports whether the program or a thread begins in the frame: it
+// called the frame above it, or the thread has not begun.
 func (u *unwinder) isStart() bool {
 	if !u.isLinux() {
 		return false
@@ -101,18 +102,19 @@ func (u *unwinder) isForeignStart(f *Frame) bool {
 	return u.entry != 0 && f.Function() == "_start" && f.Start != u.entry&^u.cpu.Arch.ISABit && f.Module == u.d.ModuleAt(u.entry)
 }
 
-// atEntry is the key of the program's first instruction among Dump.Auxv.
+// atEntry is AT_ENTRY, the key of the program's first instruction in Dump.Auxv.
 const atEntry = 9
 
 // maxEntry is how far after the program's first instruction its only call may be: less than the
 // shortest such function and its neighbour's first call.
 const maxEntry = 0x30
 
-// isEntry reports whether an address is in the code that the system starts a program with. Symbols
-// for it are not required.
+// isEntry reports whether an address is in the code at which the system starts the program. It
+// needs no symbols.
 func (u *unwinder) isEntry(addr uint64) bool { return u.entry != 0 && addr-u.entry < maxEntry }
 
-// entryOf returns the program's first instruction, 0 if the dump does not have it.
+// entryOf returns the address of the program's first instruction, or 0 if the dump does not have
+// it.
 func entryOf(d *dump.Dump) uint64 {
 	for _, a := range d.Auxv {
 		if a.Key == atEntry {
@@ -122,9 +124,9 @@ func entryOf(d *dump.Dump) uint64 {
 	return 0
 }
 
-// codeOf returns the code of a function by its address. For big-endian 64-bit PowerPC with the
-// first ABI that is the address of a descriptor in .opd, which begins with the code's. Without that
-// memory the code is unknown: the second ABI, which some systems use, has no descriptors.
+// codeOf returns the code of a function by its address. For big-endian 64-bit PowerPC with ABI
+// version 1 that is the address of a descriptor in .opd, whose first word is the code's address.
+// Without that memory the code is unknown: version 2, which some systems use, has no descriptors.
 func codeOf(d *dump.Dump, addr uint64) uint64 {
 	if c := cpu.All[d.Arch]; c == nil || !c.Descriptors || d.Memory.Order != binary.BigEndian {
 		return addr
@@ -139,11 +141,11 @@ func codeOf(d *dump.Dump, addr uint64) uint64 {
 	return addr
 }
 
-// trampolines are the functions that signal handlers return to, by name, and
-// the names of the frames that they expect; CPUs with the same kind have that.
+// trampolines maps the functions that signal handlers return to, by name, to
+// the kinds of frames that they expect, of which each CPU has its own layouts.
 var trampolines = map[string]string{
 	"__restore_rt": "rt", "__restore": "old", "__default_rt_sa_restorer": "rt", "__default_sa_restorer": "old",
 	"__kernel_rt_sigreturn": "rt", "__kernel_sigreturn": "old", "__vdso_rt_sigreturn": "rt", "__vdso_sigreturn": "old",
 	"__kernel_sigtramp_rt64": "rt", "__kernel_sigtramp32": "old", "__kernel_sigtramp_rt32": "rt",
-	"runtime.sigreturn__sigaction": "rt", "runtime.sigreturn__sigaction.abi0": "rt", // of Go
+	"runtime.sigreturn__sigaction": "rt", "runtime.sigreturn__sigaction.abi0": "rt", // Go's
 }

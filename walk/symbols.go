@@ -24,15 +24,16 @@ type Symbols struct {
 	// Resolver has the symbols of the symbol file, or of the binary's debug information; nil
 	// without symbols.
 	Resolver resolve.Symbols
-	Tried    []resolve.Tried // where symbols were looked for and are not
-	// OtherBinaries are files with the module's name that other builds have, found while looking
-	// for the binary.
+	Tried    []resolve.Tried // where symbols were looked for and not found
+	// OtherBinaries are files of other builds with the module's name, found while looking for the
+	// binary.
 	OtherBinaries []string
-	Err           error // symbols that were there and could not be used
-	// Binary says that the symbols are those of the binary, InDump that the dump has the binary.
+	Err           error // why symbols that were found could not be used
+	// Binary means that the symbols are those of the binary, InDump that the dump itself has the
+	// binary.
 	Binary, InDump bool
-	// Damage lists rules that could not be read during walks, and errors in those tables of the
-	// binary that were used.
+	// Damage lists rules that could not be read during walks, and errors in the tables of the binary
+	// that were used.
 	Damage []string
 	// VarsProblems are problems of the variables of frames that were asked for, if they are not in
 	// Resolver: those of NAME.vars, or of the binary.
@@ -46,8 +47,8 @@ func (s *Symbols) HasBinary(ctx context.Context) bool {
 	return s.state != nil && s.state.file(ctx) != nil
 }
 
-// Looked reports whether symbols were looked for: they were wanted, and there was a place to look
-// at.
+// Looked reports whether symbols were looked for: they were wanted, and there was a place to
+// look.
 func (s *Symbols) Looked() bool {
 	return s.Asked && s.state != nil && (s.state.sources.Symbols != nil || s.state.sources.Binaries != nil)
 }
@@ -62,11 +63,11 @@ func (s *Symbols) damaged(err error) {
 	}
 }
 
-// Sources holds symbols and binaries for many dumps: the symbols of a module are looked for once.
+// Sources holds symbols and binaries for many dumps. The symbols of a module are looked for once.
 // Its methods may be called concurrently.
 type Sources struct {
 	Symbols  resolve.Supplier   // of symbol files; may be nil
-	Binaries *supplier.Binaries // ELF files, whose debug information serves in place of a missing symbol file; may be nil
+	Binaries *supplier.Binaries // ELF files, whose debug information replaces a missing symbol file; may be nil
 
 	mu      sync.Mutex
 	modules map[string]*moduleState
@@ -82,22 +83,22 @@ func NewSources(suppliers []resolve.Supplier, binaries *supplier.Binaries) *Sour
 	return s
 }
 
-// moduleState is the state of a module's symbols, or of all modules with its id.
+// moduleState is the state of a module's symbols, shared by all modules with its id.
 type moduleState struct {
 	m       resolve.Module
-	image   []byte // the file as it is in the dump's memory, of the vdso; may be nil
+	image   []byte // the file of the vdso as it is in the dump's memory; may be nil
 	sources *Sources
 
 	symbols settled[moduleSymbols]
 	binary  settled[elfFile]
-	tables  [2]settled[cfiTable] // of the binary: .eh_frame, .sframe
+	tables  [2]settled[cfiTable] // the binary's .eh_frame and .sframe
 	vars    settled[moduleVars]
 }
 
 type moduleSymbols struct {
-	resolver resolve.Symbols // nil without
-	binary   bool            // it is of the binary
-	lines    resolve.Symbols // of the binary, if the symbol file has no lines and it has; else nil
+	resolver resolve.Symbols // nil if there is none
+	binary   bool            // the resolver is the binary's
+	lines    resolve.Symbols // the binary's, if it has lines and the symbol file has none; otherwise nil
 	tried    []resolve.Tried
 	err      error
 }
@@ -107,9 +108,9 @@ type elfFile struct {
 	tried []resolve.Tried
 }
 
-// cfiTable is the rules of a section of the binary.
+// cfiTable holds the rules of a section of the binary.
 type cfiTable struct {
-	resolver resolve.Symbols // nil without
+	resolver resolve.Symbols // nil if there are none
 	problems []dump.Problem
 	err      error
 }
@@ -129,7 +130,7 @@ func (s *Sources) module(d *dump.Dump, i int) *moduleState {
 	}
 	st := &moduleState{m: want, image: image, sources: s}
 	if len(want.BuildID) == 0 && want.DebugID == "" {
-		// The next dump may have another module with that name.
+		// Another dump may have a different module with that name.
 		return st
 	}
 	if s.modules == nil {
@@ -155,7 +156,7 @@ func (st *moduleState) resolver(ctx context.Context) resolve.Symbols {
 	return st.symbolsFrom(ctx).resolver
 }
 
-// symbolsFrom returns the module's symbols, as far as they are there.
+// symbolsFrom returns the module's symbols, as far as they have been found.
 func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 	return st.symbols.get(ctx, func(y *moduleSymbols) {
 		if s := st.sources.Symbols; s != nil {
@@ -176,8 +177,8 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 	})
 }
 
-// binaryLines returns the symbols of the binary if it has lines, else nil. An error in the binary
-// does not affect the symbol file.
+// binaryLines returns the symbols of the binary if it has lines, otherwise nil. An error in the
+// binary does not affect the symbol file.
 func (st *moduleState) binaryLines(ctx context.Context) resolve.Symbols {
 	r, _, _ := st.binaries().Symbols(ctx, st.m)
 	if r == nil || r.Detail() == resolve.LineDetail {
@@ -187,8 +188,8 @@ func (st *moduleState) binaryLines(ctx context.Context) resolve.Symbols {
 	return nil
 }
 
-// names returns the source of functions and lines: the symbol file, or the binary if the file has
-// no lines; nil without any. The rules are those of resolver.
+// names returns the source of functions and lines: the symbol file, or the binary if the symbol
+// file has no lines; nil if there is neither. Rules come from resolver.
 func (st *moduleState) names(ctx context.Context) resolve.Symbols {
 	y := st.symbolsFrom(ctx)
 	return cmp.Or(y.lines, y.resolver)
@@ -208,9 +209,9 @@ func readModule(ctx context.Context, f *object.File, o dwarf2sym.Options) (resol
 	return resolve.FromModule(result.Module, resolve.ModuleOptions{Path: f.Path, Extents: &result.Extents}), result.Problems, nil
 }
 
-// binaries are where the module's binary may be. A lone one would be given for
-// any module of which nothing is known: where the memory agrees with it, the
-// dump's reader has adopted its id.
+// binaries returns where the module's binary may be. A binary given alone
+// would match any module of which nothing is known; where the memory agrees
+// with it, the dump's reader has adopted its id.
 func (st *moduleState) binaries() *supplier.Binaries {
 	if m := &st.m; len(m.BuildID) == 0 && m.DebugID == "" && m.Name == "" && m.DebugFile == "" {
 		return nil
@@ -222,7 +223,7 @@ func (st *moduleState) binaries() *supplier.Binaries {
 func (st *moduleState) file(ctx context.Context) *object.File {
 	return st.binary.get(ctx, func(b *elfFile) {
 		if s := st.binaries(); s != nil {
-			binary, tried, _ := s.Binary(ctx, st.m) // what is wrong is reported with its symbols
+			binary, tried, _ := s.Binary(ctx, st.m) // errors are reported with the module's symbols
 			b.file, _ = object.Of(binary)           // Binaries opened it
 			b.tried = tried
 			st.sources.hold(b.file)
@@ -242,7 +243,7 @@ func (s *Sources) hold(f *object.File) {
 	}
 }
 
-// fileInMemory returns the binary that the dump itself has, or nil.
+// fileInMemory returns the binary that the dump itself contains, or nil.
 func (st *moduleState) fileInMemory() *object.File {
 	if st.image == nil {
 		return nil
@@ -250,7 +251,7 @@ func (st *moduleState) fileInMemory() *object.File {
 	return openImage(st.image, st.m.String(), object.DefaultLimits()).Object()
 }
 
-// The tables of a binary.
+// The indices of a binary's tables.
 const (
 	tableEHFrame = 0
 	tableSFrame  = 1

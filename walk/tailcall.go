@@ -9,8 +9,8 @@ import (
 )
 
 // through returns the call that entered frame i, if it is certain: the call of its caller, or the
-// last of the tail calls that lead from there to the function of the frame. The functions that ended
-// with tail calls are on no stack. Where several ways lead there, none is certain.
+// last of the tail calls that lead from there to the frame's function. No stack has the functions
+// that ended with those tail calls. If there are several such paths, none is certain.
 func (v *Variables) through(i int, callee, caller *eval.Frame, site vars.CallSite) (*eval.Frame, vars.CallSite, bool) {
 	if callee == nil || callee.Func == nil {
 		return nil, vars.CallSite{}, false
@@ -40,13 +40,13 @@ type tailCall struct {
 	site vars.CallSite
 }
 
-// tailCalls are the tail calls of the functions of a module.
+// tailCalls holds the tail calls of the functions of a module.
 type tailCalls struct {
 	by   map[symfmt.RVA][]tailCall // by the function that makes them
-	open map[symfmt.RVA]bool       // functions with tail calls of which the target is not known
+	open map[symfmt.RVA]bool       // functions with tail calls to unknown targets
 }
 
-// tailCalls returns those of a module.
+// tailCalls returns the tail calls of a module.
 func (v *Variables) tailCalls(in *vars.Info) *tailCalls {
 	if c := v.tails[in]; c != nil {
 		return c
@@ -57,7 +57,7 @@ func (v *Variables) tailCalls(in *vars.Info) *tailCalls {
 		for site := range f.CallSites() {
 			switch {
 			case !site.Tail:
-			case !site.HasTarget: // a pointer, or a function of another module
+			case !site.HasTarget: // through a pointer, or to another module
 				c.open[f.RVA] = true
 			default:
 				c.by[f.RVA] = append(c.by[f.RVA], tailCall{f, site})
@@ -76,14 +76,15 @@ func (v *Variables) callsItself(in *vars.Info, entry symfmt.RVA) bool {
 	return found || calls.open[entry]
 }
 
-// maxTailCalls limits the tail calls of a chain, and maxTried those that are looked at for one.
+// maxTailCalls limits the tail calls in a chain, and maxTried those that are examined to find
+// one.
 const (
 	maxTailCalls = 16
 	maxTried     = 1000
 )
 
-// chain returns the only tail calls that lead from the entry of a function to that of another; ok is
-// false if there are none, or several, or if calls may lead anywhere.
+// chain returns the only tail calls that lead from the entry of one function to that of another.
+// ok is false if there are none, or several, or if some may lead anywhere.
 func (c *tailCalls) chain(from, to symfmt.RVA) (chain []tailCall, ok bool) {
 	var found [][]tailCall
 	certain, tried := true, 0
@@ -115,9 +116,9 @@ func (c *tailCalls) chain(from, to symfmt.RVA) (chain []tailCall, ok bool) {
 	return found[0], true
 }
 
-// ended returns the frame of a function at its tail call, which another one called at site: the
-// registers that functions keep are those of that caller again, and the frame ends where that of
-// frame i does. Others are not known.
+// ended returns the frame of a function at its tail call, after another function called it at
+// site. The registers that functions preserve are the caller's again, and the frame ends where
+// frame i does. Other registers are unknown.
 func (v *Variables) ended(i int, callee, caller *eval.Frame, site vars.CallSite, tail tailCall) *eval.Frame {
 	a := caller.Arch
 	e := &eval.Frame{

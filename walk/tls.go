@@ -18,7 +18,7 @@ const (
 // ptTLS is the type of the program header of thread-local storage.
 const ptTLS = 7
 
-// maxHeaders is more program headers than a program has.
+// maxHeaders is more program headers than any program has.
 const maxHeaders = 4096
 
 // tlsAddress returns the address of a thread-local variable of a module in a thread, by its offset

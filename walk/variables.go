@@ -13,9 +13,9 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// Variables evaluates the parameters and local variables of the frames of a Result, each when it is
-// asked for. Nothing is evaluated, and no variable is read from symbols, before. The dump and the
-// Sources must stay open. It must not be used concurrently.
+// Variables evaluates the parameters and local variables of the frames of a Result. Symbols are
+// read, and values computed, on demand. The dump and the Sources must stay open. It must not be
+// used concurrently.
 type Variables struct {
 	ctx    context.Context
 	result *Result
@@ -23,7 +23,7 @@ type Variables struct {
 	tails  map[*vars.Info]*tailCalls
 
 	stack  int
-	frames map[int]*eval.Frame // of the stack that was asked for last; nil: it has no variables
+	frames map[int]*eval.Frame // of the last stack asked for; nil for a frame without variables
 }
 
 // Variables returns the variables of the result. ctx ends the reading of symbols.
@@ -31,8 +31,9 @@ func (r *Result) Variables(ctx context.Context) *Variables {
 	return &Variables{ctx: ctx, result: r, names: map[*arch.Arch]*cfi.Names{}, tails: map[*vars.Info]*tailCalls{}, stack: -1}
 }
 
-// Of returns the variables of frame i of Result.Stacks[stack], and what they were computed from: by
-// place in Frame.Names, those of the innermost scope first. Both are nil if the symbols have none.
+// Of returns the variables of frame i of Result.Stacks[stack], and what they were computed from.
+// The variables are by index in Frame.Names, those of the innermost scope first. Both results are
+// nil if the symbols have none.
 func (v *Variables) Of(stack, i int) (*eval.Frame, [][]eval.Variable) {
 	if stack != v.stack {
 		v.stack, v.frames = stack, map[int]*eval.Frame{}
@@ -49,7 +50,7 @@ func (v *Variables) Of(stack, i int) (*eval.Frame, [][]eval.Variable) {
 	return f, all
 }
 
-// frame returns what the variables of a frame are computed from; nil without variables.
+// frame returns what the variables of a frame are computed from, or nil if it has none.
 func (v *Variables) frame(i int) *eval.Frame {
 	f, ok := v.frames[i]
 	if !ok {
@@ -74,7 +75,7 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 	base := v.result.Dump.Modules[f.Module].Addr
 	at := symfmt.RVA(f.Inst - base)
 	if f.Inst != f.PC {
-		at = symfmt.RVA(f.PC - base - 1) // compilers end the ranges of what a call changes at its last byte
+		at = symfmt.RVA(f.PC - base - 1) // the ranges of what a call changes end at its last byte
 	}
 	e := &eval.Frame{
 		Arch: v.result.Dump.Registers(v.result.Stacks[v.stack].Thread).Arch, Memory: &v.result.Dump.Memory,
@@ -95,11 +96,11 @@ func (v *Variables) newFrame(i int) *eval.Frame {
 	return e
 }
 
-// known reports whether the registers of a frame are. Those of a frame that was found by scanning the
-// stack are a guess: it may be no frame at all.
+// known reports whether the registers of a frame are known. Those of a frame found by scanning
+// the stack are a guess, as is the frame.
 func (f *Frame) known() bool { return f.Trust != TrustScan && f.Trust != TrustCFIScan }
 
-// register returns a register of a frame, in the byte order of memory.
+// register returns the value of a frame's register, in the byte order of memory.
 func (v *Variables) register(i, reg int) ([]byte, bool) {
 	s := &v.result.Stacks[v.stack]
 	f := &s.Frames[i]
@@ -151,7 +152,7 @@ func (v *Variables) cfa(i int) (uint64, bool) {
 	return cfa, err == nil
 }
 
-// row returns the rules of a frame, nil without: those of its symbols or else of its binary.
+// row returns the rules of a frame, those of its symbols or else of its binary, or nil.
 func (v *Variables) row(f *Frame, names *cfi.Names) *cfi.Row {
 	state := v.result.Modules[f.Module].state
 	at := symfmt.RVA(f.Inst - v.result.Dump.Modules[f.Module].Addr)
@@ -171,7 +172,7 @@ func (v *Variables) row(f *Frame, names *cfi.Names) *cfi.Row {
 	return nil
 }
 
-// words is the memory of a dump as rules read it.
+// words is the memory of a dump as the evaluation of rules reads it.
 type words struct {
 	memory *dump.Memory
 	size   int
@@ -180,7 +181,7 @@ type words struct {
 // ReadWord implements cfi.Memory.
 func (w words) ReadWord(addr uint64) (uint64, bool) { return w.memory.Word(addr, w.size) }
 
-// caller returns the frame that called frame i, and the call.
+// caller returns the frame that called frame i, and the call site.
 func (v *Variables) caller(i int) (*eval.Frame, vars.CallSite, bool) {
 	frames := v.result.Stacks[v.stack].Frames
 	if frames[i].Handler || i+1 >= len(frames) || frames[i+1].Interrupted || !frames[i+1].known() {
@@ -197,8 +198,8 @@ func (v *Variables) caller(i int) (*eval.Frame, vars.CallSite, bool) {
 	return v.through(i, callee, caller, site)
 }
 
-// Symbol returns the symbol that an address is in, with the offset from its start, or its module with
-// that from the module's: "prog!main + 0x10". It is "" outside of modules.
+// Symbol returns the symbol that contains an address, with the offset from its start, or else its
+// module with the offset from its base: "prog!main + 0x10". It returns "" outside modules.
 func (v *Variables) Symbol(addr uint64) string {
 	i := v.result.Dump.ModuleAt(addr)
 	if i < 0 {

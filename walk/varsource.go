@@ -10,7 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// moduleVars is the variables of a module, and the symbols that they belong to; both nil without.
+// moduleVars holds the variables of a module and the symbols that they belong to. Both are nil if
+// there are none.
 type moduleVars struct {
 	symbols  resolve.VariableSymbols
 	info     *vars.Info
@@ -22,8 +23,8 @@ func (v *moduleVars) lost(err error) {
 	v.problems = append(v.problems, symfmt.Problem{Lost: "variables", Err: err})
 }
 
-// variables returns the variables of the module: those of its symbol file, of the file that a store
-// has beside it, or of the binary whose debug information stands for a missing symbol file.
+// variables returns the variables of the module: those of its symbol file, of the .vars file
+// beside it in a store, or of the binary whose debug information replaces a missing symbol file.
 func (st *moduleState) variables(ctx context.Context) *moduleVars {
 	return st.vars.get(ctx, func(v *moduleVars) {
 		names := st.names(ctx)
@@ -47,8 +48,8 @@ func (st *moduleState) variables(ctx context.Context) *moduleVars {
 	})
 }
 
-// fromBinary reads the variables of a binary. They belong to the symbols that are read with them: these
-// have the same records as those that were read part by part.
+// fromBinary reads the variables of a binary, together with the symbols that they belong to,
+// which have the same records as those that are read part by part.
 func (v *moduleVars) fromBinary(ctx context.Context, st *moduleState) {
 	f := st.file(ctx)
 	if f == nil {

@@ -1,6 +1,6 @@
-// Package walk walks the stacks of a crashed process's threads: from the registers and the memory in
-// a dump, and the symbols and rules that suppliers have for its modules, to frames with functions,
-// files and lines.
+// Package walk walks the stacks of a crashed process's threads. From the registers and the memory
+// in a dump, and the symbols and rules that suppliers have for its modules, it finds frames with
+// functions, files and lines.
 package walk
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// MaxFrames is the default of Config.MaxFrames.
+// MaxFrames is the default for Config.MaxFrames.
 const MaxFrames = 1_000_000
 
 // Config configures walks. The zero value uses all techniques.
 type Config struct {
-	// Techniques are those that may be used, in any order; nil for all.
+	// Techniques are the techniques that may be used, in any order; nil means all.
 	Techniques []Technique
-	MaxFrames  int  // 0 is MaxFrames
+	MaxFrames  int  // of a stack; 0 means MaxFrames
 	Trace      bool // fill Stack.Trace
-	// Threads chooses the threads to walk, by their places in Dump.Threads; nil
-	// for all. Without it the thread that wrote the dump has no frames.
+	// Threads chooses the threads to walk, by their indices in Dump.Threads; nil
+	// means all. A thread that wrote the dump is walked only if it is chosen.
 	Threads func(*dump.Dump) []int
 }
 
@@ -61,12 +61,12 @@ type machine struct {
 	names *cfi.Names
 	rows  rowCache
 	win   winCache
-	regs  [2]*cfi.Regs // of the frame and its caller, in turn
+	regs  [2]*cfi.Regs // of the frame and its caller, alternating
 
 	stepped [ByScan + 1]*cfi.Regs // of the caller, by each source of an Inspector
 
 	places  placeCache
-	slab    []Register // of which frames have parts
+	slab    []Register // frames' registers are slices of it
 	scratch []Frame    // for the frames of a stack
 }
 
@@ -117,8 +117,9 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	return res, nil
 }
 
-// firstRequested returns the order in which threads are walked, as places in the list: that of the
-// list, but the thread that matters most comes first, before others can exhaust the budget.
+// firstRequested returns the order in which threads are walked, as indices in the list. It is the
+// order of the list, except that the thread that matters most comes first, before others can
+// exhaust the budget.
 func firstRequested(threads []int, requested int) []int {
 	order := make([]int, 0, len(threads))
 	for k, i := range threads {
@@ -154,16 +155,16 @@ type unwinder struct {
 	d      *dump.Dump
 	stack  *Stack
 
-	frame  *Frame // the last one, whose caller is wanted
+	frame  *Frame // the last frame, whose caller is wanted
 	callee *Frame // the one before, or nil
 	next   Frame  // the caller, while it is computed
 
 	in, out *cfi.Regs // registers of frame, and of its caller while that is computed
 	module  *moduleState
-	rva     rva // of Inst in the module
+	rva     rva // of frame.Inst in its module
 	at      resolve.Location
-	region  *dump.Region // where the last word was
-	entry   uint64       // the program's first instruction, 0 if it is unknown
+	region  *dump.Region // of the last word read
+	entry   uint64       // the program's first instruction; 0 if unknown
 	mask    uint64       // of cpu.mask; 0 until it is needed
 	jumps   int          // to other stacks
 	reads   int          // of words, by the technique at work
@@ -196,7 +197,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 	}
 	pc := c.PC()
 	if clean := u.clean(pc); u.isCode(clean) {
-		pc = clean // else it is the program's own choice
+		pc = clean // otherwise the program's own value is kept
 	}
 	u.push(&Frame{PC: pc, SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
 	u.noteStack()
@@ -213,7 +214,7 @@ func (u *unwinder) push(f *Frame) {
 		f.Inst -= u.cpu.Call
 	}
 	if !f.Interrupted && u.isHandlerReturn(f) {
-		// It was not called: what is before it is another function.
+		// It was not called, so the code before it is another function's.
 		f.Handler, f.Inst = true, f.PC
 	}
 	u.in.Set(u.cpu.PC, f.PC)
@@ -271,12 +272,12 @@ func (u *unwinder) stateOf(i int) *moduleState {
 type outcome uint8
 
 const (
-	nothing   outcome = iota // it does not apply, or gave no frame
+	nothing   outcome = iota // it does not apply, or found no caller
 	found                    // u.next is the caller
 	outermost                // the frame has no caller
 )
 
-// technique computes the caller's registers, in u.out, and its frame, of which
+// technique computes the caller's registers, in u.out, and its frame, in which
 // it sets PC, SP, Trust, By and, after a signal, Interrupted.
 type technique func(u *unwinder, f *Frame) outcome
 
@@ -293,7 +294,7 @@ func stepsOf(c *cpu.CPU) []technique {
 	return steps
 }
 
-// clean removes the bits of a program counter that do not belong to the address.
+// clean clears the bits of a program counter that are not part of the address.
 func (u *unwinder) clean(pc uint64) uint64 {
 	if u.mask == 0 && u.cpu.Mask != nil {
 		u.mask = u.cpu.Mask(u.d)
@@ -337,16 +338,16 @@ func (u *unwinder) caller() bool {
 		u.reads = 0
 		switch try(u, f) {
 		case outermost:
-			u.end(EndOutermost, "%s has no caller, as its rules or its frame pointer say", u.where())
+			u.end(EndOutermost, "%s has no caller, by its rules or its frame pointer", u.where())
 			return false
 		case found:
 			f.PC = u.clean(f.PC)
 			if !f.Interrupted && u.isNowhere(f.PC) {
-				refused = fmt.Sprintf(": by %v the return address is %#x, where no code is", f.By, f.PC)
-				u.note("%v: %#x is not an address of code", f.By, f.PC)
+				refused = fmt.Sprintf(": by %v the return address is %#x, which is not code", f.By, f.PC)
+				u.note("%v: %#x is not the address of code", f.By, f.PC)
 				continue
 			}
-			if f.PC < FirstPage && (!f.Interrupted || f.SP < FirstPage) { // a signal interrupts a call of a null pointer
+			if f.PC < FirstPage && (!f.Interrupted || f.SP < FirstPage) { // a signal may interrupt a call of a null pointer
 				u.end(EndZero, "the return address is %#x", f.PC)
 				return false
 			}
@@ -375,20 +376,20 @@ func (u *unwinder) caller() bool {
 // FirstPage is the end of the addresses that hold no code on any system.
 const FirstPage = 4096
 
-// maxJumps is how often a stack may continue at a lower address, as where a signal handler has a
-// stack of its own.
+// maxJumps is the number of times that a stack may continue at a lower address, as it does where
+// a signal handler has a stack of its own.
 const maxJumps = 64
 
-// invents reports whether rules give a caller of a function that has made a call without reading
-// the stack, on which its return address was written.
+// invents reports whether rules find a caller for a function that has made a call without reading
+// the stack, where the return address is.
 func (u *unwinder) invents(f *Frame) bool {
 	byRules := f.By == BySymbols || f.By == ByEHFrame || f.By == BySFrame
 	return byRules && u.reads == 0 && !u.frame.Interrupted && !f.Interrupted
 }
 
-// moves reports whether a caller brings the walk nearer to its end: its stack pointer is at least a
-// word above the frame's, or equal where the function that was entered last has nothing on the
-// stack. Behind a signal it may be anywhere.
+// moves reports whether a caller brings the walk nearer to its end: its stack pointer is at least
+// a word above the frame's, or equal if the function entered last has nothing on the stack. After
+// a signal it may be anywhere.
 func (u *unwinder) moves(f *Frame) bool {
 	switch {
 	case f.SP > u.frame.SP && f.SP-u.frame.SP >= uint64(u.cpu.Arch.PtrSize):
@@ -400,7 +401,7 @@ func (u *unwinder) moves(f *Frame) bool {
 	return f.SP == u.frame.SP && u.frame.Interrupted && u.cpu.Arch.RA != "" && f.PC != u.frame.PC
 }
 
-// where names the frame in messages.
+// where describes the frame's place in messages.
 func (u *unwinder) where() string {
 	f := u.frame
 	if name := f.ShortFunction(); name != "" {
@@ -417,7 +418,7 @@ func (u *unwinder) end(e End, format string, args ...any) {
 	u.note("end (%v): %s", e, u.stack.Why)
 }
 
-// maxTrace is the limit on the lines of a trace: those of some ten thousand frames.
+// maxTrace limits the lines of a trace to those of some ten thousand frames.
 const maxTrace = 1 << 15
 
 // note adds to the trace.
@@ -427,7 +428,7 @@ func (u *unwinder) note(format string, args ...any) {
 	}
 	line := fmt.Sprintf(format, args...)
 	if len(u.stack.Trace) == maxTrace || !u.budget.takeLine(line) {
-		line = "more is left out"
+		line = "further lines are left out"
 	}
 	u.stack.Trace = append(u.stack.Trace, line)
 }

@@ -26,7 +26,7 @@ type Runner struct {
 	Jobs    int                // number of workers; GOMAXPROCS if not positive
 
 	// Render, if non-nil, is called for each dump that was walked, possibly concurrently. What it
-	// writes becomes Rendered.
+	// writes becomes Walked.Rendered.
 	Render func(io.Writer, *Walked) error
 }
 
@@ -38,9 +38,8 @@ type Walked struct {
 	Compared *compare.Comparison // Result compared with the walk by Runner.Other; nil without that
 	Err      error               // why the dump could not be read; Result is then nil
 
-	// Rendered is what Runner.Render wrote, until the dump is closed. It is nil without Render,
-	// if Render failed, or if the output is too long to be kept until the preceding dumps are
-	// done.
+	// Rendered is what Runner.Render wrote, until the dump is closed. It is nil without Render, if
+	// Render failed, or if the output is too long to keep until the preceding dumps are done.
 	Rendered []byte
 
 	text  *limitedText // holds Rendered
@@ -78,8 +77,8 @@ func (b *Runner) NewWorker() *Worker {
 	return w
 }
 
-// Walk walks the dump at path, which messages call name. The caller closes the result. The error is
-// from ctx; that of a dump that cannot be read is in Walked.Err.
+// Walk walks the dump at path, which messages call name. The caller closes the result. The error
+// is ctx's; if the dump cannot be read, Walked.Err says why.
 func (w *Worker) Walk(ctx context.Context, path, name string) (*Walked, error) {
 	walked := &Walked{Path: name}
 	if err := w.walk(ctx, path, walked); err != nil {
@@ -141,8 +140,8 @@ func (b *Runner) render(walked *Walked) {
 	walked.text, walked.Rendered = text, text.data
 }
 
-// texts keeps the memory of closed dumps for the next ones: what several workers allocate, they
-// also collect together.
+// texts keeps the memory of closed dumps for later ones, so that workers do not share the cost of
+// collecting what each allocates.
 var texts = sync.Pool{New: func() any { return &limitedText{limit: maxRendered} }}
 
 // limitedText keeps what is written to it, up to a limit.
@@ -158,7 +157,7 @@ func (t *limitedText) free() {
 	texts.Put(t)
 }
 
-var errTextFull = errors.New("too long to be kept")
+var errTextFull = errors.New("too long to keep")
 
 func (t *limitedText) Write(p []byte) (int, error) {
 	if t.full = t.full || len(p) > t.limit-len(t.data); t.full {

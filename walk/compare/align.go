@@ -2,19 +2,19 @@ package compare
 
 import "slices"
 
-// framePair is a pair of frames by their places in two stacks.
+// framePair is a pair of frames, by their indices in two stacks.
 type framePair struct{ a, b int }
 
-// maxAlign limits the pairs of frames that are examined to align two stacks. Beyond it, only frames
-// within alignWindow of each other are.
+// maxAlign limits the pairs of frames that are examined to align two stacks. Beyond it, only
+// frames within alignWindow of each other are examined.
 const (
 	maxAlign    = 4 << 20
 	alignWindow = 64
 )
 
 // alignFrames pairs the frames of two stacks that have the same address and, where both have one,
-// the same stack pointer: as many as can be without crossing. Between these pairs, frames with the
-// same address and different stack pointers are paired, too.
+// the same stack pointer: as many as possible without crossing. Between these pairs, frames with
+// the same address and different stack pointers are paired, too.
 func alignFrames(a, b []OutlineFrame) (pairs []framePair) {
 	at := func(i, k int) bool {
 		return a[i].Addr == b[k].Addr && (a[i].SP == b[k].SP || a[i].SP == 0 || b[k].SP == 0)
@@ -67,7 +67,7 @@ func alignMiddle(head, endA, endB int, at func(i, k int) bool) []framePair {
 	if m > maxAlign/n {
 		return alignNear(head, endA, endB, at)
 	}
-	// length[i*(m+1)+k] is the most pairs of a[i:] and b[k:].
+	// length[i*(m+1)+k] is the largest number of pairs from a[i:] and b[k:].
 	length := make([]int32, (n+1)*(m+1))
 	for i := n - 1; i >= 0; i-- {
 		for k := m - 1; k >= 0; k-- {

@@ -57,7 +57,7 @@ func (c *Counts) count(result string) {
 	}
 }
 
-// differs reports whether anything is not the same.
+// differs reports whether any frame is not the same.
 func (c *Counts) differs() bool {
 	return c.Better+c.Worse+c.Changed+c.Lost+c.New > 0
 }
@@ -91,7 +91,7 @@ type Thread struct {
 	Crashed bool    `json:"crashed,omitempty"`
 	Only    string  `json:"only,omitempty"` // "a" or "b" if only one walk has the thread
 	Counts  Counts  `json:"counts"`
-	Frames  []Frame `json:"frames"` // those that differ, from the top
+	Frames  []Frame `json:"frames"` // the frames that differ, from the top
 }
 
 // Frame is a frame that differs between two walks.

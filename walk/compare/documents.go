@@ -38,14 +38,14 @@ func (s *Summary) Add(c *Comparison) {
 	}
 }
 
-// maxWaiting is how many frames of walks may wait for their partners if two files have the dumps
-// in different orders.
+// maxWaiting is the number of frames of walks that may wait for their partners if two files have
+// the dumps in different orders.
 const maxWaiting = maxOutlineFrames
 
 // Documents compares the walks of two readers. Dumps are paired by name if both have one,
-// otherwise by position; if each reader has only one walk, these are paired. It calls done for
+// otherwise by position; if each reader has only one walk, the two are paired. It calls done for
 // each comparison, in the order in which both walks were read, and returns the summary. The error
-// is from done, or an *Error.
+// is done's, or an *Error.
 func Documents(a, b *Reader, done func(*Comparison) error) (*Summary, error) {
 	m := &matcher{summary: NewSummary(), done: done}
 	for k, from := range [...]*Reader{a, b} {

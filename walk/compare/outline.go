@@ -2,8 +2,8 @@ package compare
 
 import "github.com/symtool/symtool/walk"
 
-// outline is the part of a walk that is compared. It is made of a walk.Result, or of the JSON of a walk,
-// also rust-minidump's.
+// outline is the part of a walk that is compared. It is made from a walk.Result, or from the JSON
+// of a walk, including rust-minidump's.
 type outline struct {
 	Dump     string // name of the dump; "" if unknown
 	Crashing int    // index in Threads, or -1
@@ -20,7 +20,7 @@ type outlineThread struct {
 
 // OutlineFrame is a frame. Unknown fields are empty or 0.
 type OutlineFrame struct {
-	Addr     uint64 // of the instruction; in a caller of the call, as walk.Frame.Inst
+	Addr     uint64 // of the instruction, in a caller the call, as walk.Frame.Inst
 	SP       uint64 // 0 in other programs' documents
 	Offset   uint64 // Addr relative to the module
 	Trust    walk.Trust
@@ -37,7 +37,7 @@ type outlineInline struct {
 	Line           uint32
 }
 
-// OutlineOf returns the outline of a walk. The name is the dump's.
+// OutlineOf returns the outline of a walk. name is the dump's.
 func OutlineOf(r *walk.Result, name string) *outline {
 	o := &outline{Dump: name, Crashing: -1}
 	crashed := r.Dump.CrashedThread()

@@ -13,13 +13,13 @@ import (
 
 // Limits on the JSON of walks. A document beyond one of them ends in an error.
 const (
-	// maxOutlineFrames is how many frames, threads and inlines of a document are kept: those of a
-	// stack with walk.MaxFrames frames, and of more threads than dumps have. Each takes about 120
-	// bytes of memory, but "{}" in a document only 2.
+	// maxOutlineFrames is the number of frames, threads and inlines of a document that are kept:
+	// enough for a stack of walk.MaxFrames frames, and for more threads than dumps have. Each takes
+	// about 120 bytes of memory, but "{}" in a document only 2.
 	maxOutlineFrames = 4 << 20
 	// maxToken is the maximum length of a string in a document.
 	maxToken = 16 << 20
-	// maxNames is the maximum size of a document's distinct names in bytes.
+	// maxNames is the maximum total size in bytes of a document's distinct names.
 	maxNames = 256 << 20
 )
 
@@ -29,12 +29,12 @@ type Reader struct {
 	path    string
 	dec     *jsontext.Decoder
 	options json.Options
-	names   map[string]string // strings, each once
-	bytes   int               // in names
-	kept    int               // frames, threads and inlines of the document
+	names   map[string]string // each string once
+	bytes   int               // total size of names
+	kept    int               // frames, threads and inlines of the document so far
 }
 
-// NewReader returns a reader. path is used in messages.
+// NewReader returns a Reader of r. path is used in messages.
 func NewReader(r io.Reader, path string) *Reader {
 	in := &tokenLimit{r: bufio.NewReader(r)}
 	d := &Reader{path: path, dec: jsontext.NewDecoder(in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
@@ -57,7 +57,7 @@ type limit string
 func (l limit) Error() string { return string(l) }
 
 var (
-	errToken  = limit(fmt.Sprintf("a value of over %d bytes", maxToken))
+	errToken  = limit(fmt.Sprintf("a value of more than %d bytes", maxToken))
 	errFrames = limit(fmt.Sprintf("more than %d threads, frames and inlines", maxOutlineFrames))
 	errNames  = limit(fmt.Sprintf("more than %d bytes of names", maxNames))
 )
@@ -94,8 +94,8 @@ type jsonDocument struct {
 	} `json:"symtool"`
 }
 
-// next returns the next document's outline. After the last one the error is io.EOF. Any other error
-// is an *Error, and ends the input.
+// next returns the next document's outline. After the last one the error is io.EOF. Any other
+// error is an *Error, and the last result.
 func (d *Reader) next() (*outline, error) {
 	d.names, d.bytes, d.kept = map[string]string{}, 0, 0
 	var doc jsonDocument
@@ -106,7 +106,7 @@ func (d *Reader) next() (*outline, error) {
 	case err != nil:
 		return nil, d.wrap(err)
 	case doc.Threads == nil:
-		return nil, d.fail(errors.New("the document has no threads: it is not the document of a walk"))
+		return nil, d.fail(errors.New("the document has no \"threads\": want the JSON of a walk"))
 	}
 	o := &outline{Dump: doc.Symtool.Dump, Crashing: -1, Threads: *doc.Threads}
 	if i := doc.Crashing.Index; i != nil && int(*i) < len(o.Threads) {
@@ -118,7 +118,7 @@ func (d *Reader) next() (*outline, error) {
 // fail adds the current offset to an error.
 func (d *Reader) fail(err error) error { return &Error{d.path, d.dec.InputOffset(), err} }
 
-// wrap adds the place to the decoder's error.
+// wrap adds the offset to the decoder's error.
 func (d *Reader) wrap(err error) error {
 	var over limit
 	var syntax *jsontext.SyntacticError
@@ -136,11 +136,11 @@ func (d *Reader) wrap(err error) error {
 	return d.fail(err)
 }
 
-// describe returns an error saying which value was wanted, and what was found.
+// describe returns an error that says which value was wanted and what was found.
 func describe(e *json.SemanticError) error {
 	found := kindNames[e.JSONKind]
 	if e.JSONPointer == "" {
-		return fmt.Errorf("want the document of a walk, an object, found %s", found)
+		return fmt.Errorf("found %s, want the JSON of a walk, an object", found)
 	}
 	if e.JSONValue != nil {
 		found = fmt.Sprintf("%s %.40s", found, e.JSONValue)
@@ -149,12 +149,12 @@ func describe(e *json.SemanticError) error {
 }
 
 var kindNames = map[jsontext.Kind]string{
-	jsontext.KindBeginObject: "an object", jsontext.KindBeginArray: "a list", jsontext.KindString: "a text",
-	jsontext.KindNumber: "a number", jsontext.KindTrue: "a truth value", jsontext.KindFalse: "a truth value",
+	jsontext.KindBeginObject: "an object", jsontext.KindBeginArray: "an array", jsontext.KindString: "a string",
+	jsontext.KindNumber: "a number", jsontext.KindTrue: "a boolean", jsontext.KindFalse: "a boolean",
 }
 
 // wanted names the kind of value that a field takes.
 var wanted = map[reflect.Kind]string{
-	reflect.String: "a text", reflect.Uint32: "a number of 32 bits", reflect.Uint64: `an address such as "0x1234"`,
-	reflect.Slice: "a list", reflect.Struct: "an object",
+	reflect.String: "a string", reflect.Uint32: "a 32-bit number", reflect.Uint64: `an address such as "0x1234"`,
+	reflect.Slice: "an array", reflect.Struct: "an object",
 }

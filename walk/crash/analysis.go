@@ -17,7 +17,7 @@ type Analysis struct {
 	context *dump.Context // Analyze analyses the crash of a dump; thread is the index of its thread in Threads.
 }
 
-// Analyze looks at the crash of a dump, whose thread is given by its place in Threads.
+// Analyze analyses the crash of a dump. thread is the index of the crashed thread in Threads.
 func Analyze(d *dump.Dump, thread int, code Code) *Analysis {
 	c := d.Registers(thread)
 	return &Analysis{Instruction: instructionOf(d, c, code), d: d, context: c}
@@ -54,8 +54,8 @@ func (a *Analysis) linux() bool {
 	return a.d.System.OS.IsLinux()
 }
 
-// isGPFault reports whether the system reports only a general protection fault, as for an
-// address that is not canonical. It then knows no address.
+// isGPFault reports whether the system reports only a general protection fault, as it does for a
+// non-canonical address. It then reports no address.
 func (a *Analysis) isGPFault() bool {
 	c := a.d.Crash
 	if a.d.Arch == nil || a.d.Arch.CanonicalBits == 0 {
@@ -102,7 +102,7 @@ func (a *Analysis) isIntDivide() bool {
 	return a.linux() && c.Code == sigFPE && c.Flags == fpeIntDivide
 }
 
-// isPrivileged reports whether the system reports that the instruction is for the kernel only.
+// isPrivileged reports whether the system reports that the instruction is a privileged one.
 func (a *Analysis) isPrivileged() bool {
 	c := a.d.Crash
 	return a.windows() && c.Code == winPrivileged || a.linux() && c.Code == sigILL && c.Flags == illPrivileged
@@ -110,7 +110,7 @@ func (a *Analysis) isPrivileged() bool {
 
 func (a *Analysis) known() bool { return a.Instruction != nil && a.Instruction.Known }
 
-// NonCanonical returns the accessed address that is not canonical, for a crash without an
+// NonCanonical returns the accessed address if it is not canonical, for a crash without an
 // address from the system.
 func (a *Analysis) NonCanonical() (uint64, bool) {
 	if !a.known() || !a.isGPFault() {
@@ -127,7 +127,7 @@ func (a *Analysis) NonCanonical() (uint64, bool) {
 	return 0, false
 }
 
-// NullOffset returns what was added to a null pointer, for a crash at that
+// NullOffset returns the offset from a null pointer of a crash at such an
 // address.
 func (a *Analysis) NullOffset() (uint64, bool) {
 	if !a.known() || !a.isAccessFault() {
@@ -151,7 +151,7 @@ func (a *Analysis) at(access *Access) bool {
 	return b.contains(addr)
 }
 
-// mapping returns the index in Maps of the mapping around an address, or -1.
+// mapping returns the index in Maps of the mapping that contains an address, or -1.
 func (a *Analysis) mapping(addr uint64) int {
 	maps := a.d.Maps
 	i := sort.Search(len(maps), func(i int) bool { return maps[i].Addr > addr }) - 1
@@ -161,7 +161,7 @@ func (a *Analysis) mapping(addr uint64) int {
 	return i
 }
 
-// maxGuard is the size of the largest mapping that is taken for a guard of others.
+// maxGuard is the size of the largest mapping that is taken for a guard page.
 const maxGuard = 1 << 15
 
 // IsGuardPage reports whether an address is in a small inaccessible mapping next to an accessible
@@ -181,8 +181,8 @@ func (a *Analysis) IsGuardPage(addr uint64) bool {
 
 func accessible(m *dump.Mapping) bool { return m.Read || m.Write || m.Exec }
 
-// Inconsistencies returns contradictions between the findings, by rust-minidump's names: damage to
-// the dump or the machine.
+// Inconsistencies returns contradictions between the findings, by rust-minidump's names: signs of
+// damage to the dump or the machine.
 func (a *Analysis) Inconsistencies() (all []string) {
 	add := func(is bool, name string) {
 		if is {
@@ -198,14 +198,14 @@ func (a *Analysis) Inconsistencies() (all []string) {
 	return all
 }
 
-// falseGPFault reports whether nothing in the instruction could have been a general protection
+// falseGPFault reports whether nothing in the instruction could have caused a general protection
 // fault.
 func (a *Analysis) falseGPFault() bool {
 	if !a.known() || !a.isGPFault() || a.Instruction.privileged {
 		return false
 	}
 	for i := range a.Instruction.Accesses {
-		// Instructions on vectors may demand an alignment.
+		// Vector instructions may require alignment.
 		if s := a.Instruction.Accesses[i].Size; s >= 16 && a.Instruction.Accesses[i].Addr%16 != 0 || s == 0 {
 			return false
 		}
@@ -245,7 +245,7 @@ func (a *Analysis) elsewhere() bool {
 	}
 	pc := a.d.Crash.Address - a.context.PC()
 	if pc < uint64(len(a.Instruction.Code)) || a.Instruction.HasTarget && a.Instruction.Target == a.d.Crash.Address {
-		return false // the code itself
+		return false // the instruction fetch itself
 	}
 	for i := range a.Instruction.Accesses {
 		if a.at(&a.Instruction.Accesses[i]) {

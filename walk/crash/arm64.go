@@ -9,16 +9,16 @@ import (
 )
 
 // a64 decodes an instruction of arm64. The encodings are those of the Arm Architecture Reference
-// Manual, C4.1 ("Loads and Stores"). Accesses are decoded here and not by the disassembler, which
-// knows fewer instructions.
+// Manual, C4.1 ("Loads and Stores"). Accesses are decoded here because the disassembler knows
+// fewer instructions.
 type a64 struct {
 	*state
 	w  uint32 // the instruction
 	in *Instruction
 }
 
-// decodeARM64 decodes an instruction. Unknown ones of other groups than loads
-// and stores access no memory.
+// decodeARM64 decodes an instruction. Unknown instructions outside the group
+// of loads and stores access no memory.
 func decodeARM64(s *state, code []byte) *Instruction {
 	if len(code) < 4 {
 		return nil
@@ -33,8 +33,8 @@ func decodeARM64(s *state, code []byte) *Instruction {
 	return a.in
 }
 
-// arm64Text returns the instruction in GNU's syntax, "" if the disassembler does not know it. The
-// code may be anything, and the disassembler is not ours: it may panic.
+// arm64Text returns the instruction in GNU syntax, or "" if the disassembler does not know it.
+// Third-party disassemblers may panic on arbitrary bytes.
 func arm64Text(code []byte) (text string) {
 	defer func() {
 		if recover() != nil {
@@ -87,7 +87,7 @@ func (a *a64) accesses() {
 		a.loadStore()
 	case op == 2 && a.bit(31), op == 0:
 		a.in.Known = false // SVE's and SME's loads and stores
-	case a.w&^0x1f == 0xd50b7420: // dc zva: a block, of 64 bytes on most CPUs
+	case a.w&^0x1f == 0xd50b7420: // DC ZVA: a block, 64 bytes on most CPUs
 		if addr, ok := a.general(a.bits(4, 0), false); ok {
 			a.in.Accesses = []Access{{Addr: addr, Kind: WriteAccess, NullBase: addr == 0}}
 		} else {
@@ -96,7 +96,7 @@ func (a *a64) accesses() {
 	}
 }
 
-// accessKind returns the kind of a load or of a store.
+// accessKind returns the kind of a load, or of a store.
 func accessKind(is bool) AccessKind {
 	if is {
 		return ReadAccess
@@ -119,11 +119,11 @@ func (a *a64) loadStore() {
 	case group&0b111010 == 0b111000:
 		a.single()
 	default:
-		a.in.Known = false // tags, copies, and what came after
+		a.in.Known = false // tags, copies, and later extensions
 	}
 }
 
-// literal is a load from an address relative to the instruction.
+// literal decodes a load from an address relative to the instruction.
 func (a *a64) literal() {
 	size, vector := uint64(4)<<a.bits(31, 30), a.bit(26)
 	switch {
@@ -138,7 +138,7 @@ func (a *a64) literal() {
 	a.in.Accesses = []Access{{Addr: a.pc + uint64(a.signed(23, 5)*4), Size: size, Kind: ReadAccess}}
 }
 
-// pair is a load or store of two registers.
+// pair decodes a load or store of two registers.
 func (a *a64) pair() {
 	opc, scale := a.bits(31, 30), uint64(4)
 	switch {
@@ -149,7 +149,7 @@ func (a *a64) pair() {
 		scale = 4 << opc
 	case opc == 2:
 		scale = 8
-	case opc == 1 && !a.bit(22): // STGP: two registers of 8 bytes, in units of a tag
+	case opc == 1 && !a.bit(22): // STGP: two 8-byte registers, in units of a tag
 		a.pairAt(16, 16)
 		return
 	}
@@ -158,13 +158,13 @@ func (a *a64) pair() {
 
 func (a *a64) pairAt(scale int64, size uint64) {
 	offset := a.signed(21, 15) * scale
-	if a.bits(24, 23) == 1 { // the offset is added afterwards
+	if a.bits(24, 23) == 1 { // post-indexed
 		offset = 0
 	}
 	a.add(offset, size, accessKind(a.bit(22)))
 }
 
-// single is a load or store of a register.
+// single decodes a load or store of one register.
 func (a *a64) single() {
 	log, opc, vector := a.bits(31, 30), a.bits(23, 22), a.bit(26)
 	kind := accessKind(opc != 0)
@@ -184,7 +184,7 @@ func (a *a64) single() {
 	}
 	switch mode := a.bits(11, 10); {
 	case !a.bit(21) && a.isPrefetch() && mode == 0, a.bit(21) && mode == 2 && a.isPrefetch():
-	case !a.bit(21) && mode == 1: // the offset is added afterwards
+	case !a.bit(21) && mode == 1: // post-indexed
 		a.add(0, size, kind)
 	case !a.bit(21):
 		a.add(a.signed(20, 12), size, kind)
@@ -193,7 +193,7 @@ func (a *a64) single() {
 	case mode == 0 && !vector:
 		a.atomic(size)
 	default:
-		a.in.Known = false // LDRAA, LDRAB: the address is an authenticated one
+		a.in.Known = false // LDRAA, LDRAB: the address is authenticated
 	}
 }
 
@@ -202,7 +202,7 @@ func (a *a64) isPrefetch() bool {
 	return a.bits(31, 30) == 3 && a.bits(23, 22) == 2 && !a.bit(26)
 }
 
-// indexed is a load or store whose offset is in a register.
+// indexed decodes a load or store whose offset is in a register.
 func (a *a64) indexed(log uint32, size uint64, kind AccessKind) {
 	index, ok := a.general(a.bits(20, 16), false)
 	if !ok {
@@ -221,7 +221,7 @@ func (a *a64) indexed(log uint32, size uint64, kind AccessKind) {
 	a.add(int64(index), size, kind)
 }
 
-// atomic is an operation of memory, or a load with acquire semantics.
+// atomic decodes an atomic memory operation, or a load with acquire semantics.
 func (a *a64) atomic(size uint64) {
 	switch o3, opc := a.bit(15), a.bits(14, 12); {
 	case !o3, opc == 0:
@@ -233,8 +233,7 @@ func (a *a64) atomic(size uint64) {
 	}
 }
 
-// exclusive is a load or store that is exclusive or ordered, or a
-// compare-and-swap.
+// exclusive decodes a load or store that is exclusive or ordered, or a compare-and-swap.
 func (a *a64) exclusive() {
 	size := uint64(1) << a.bits(31, 30)
 	switch o2, o1, loads := a.bit(23), a.bit(21), a.bit(22); {
@@ -249,7 +248,7 @@ func (a *a64) exclusive() {
 	}
 }
 
-// structures is a load or store of elements of several vectors.
+// structures decodes a load or store of elements of several vectors.
 func (a *a64) structures() {
 	size := uint64(0)
 	if a.bits(29, 24) == 0b001100 {
@@ -273,7 +272,7 @@ func (a *a64) structures() {
 	a.add(0, size, accessKind(a.bit(22)))
 }
 
-// target sets where an indirect branch goes, except for those that authenticate the address.
+// target sets the target of an indirect branch, except for those that authenticate the address.
 func (a *a64) target() {
 	if a.w&0xff9ffc1f == 0xd61f0000 && a.bits(22, 21) != 3 { // BR, BLR, RET
 		a.in.Target, a.in.HasTarget = a.general(a.bits(9, 5), false)

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// BitFlip is an accessible address that differs by one bit from that of the crash, or from a
-// register that took part in it: a memory error in the machine may have changed it.
+// BitFlip is an accessible address that differs by one bit from the crash's address, or from that
+// of a register that took part in it: a memory error in the machine may have changed it.
 type BitFlip struct {
 	Address    uint64
-	Register   int     // index in arch.Arch.Regs; -1 for the address of the crash
+	Register   int     // index in arch.Arch.Regs; -1 for the crash's address
 	Confidence float32 // 0 to 1
 	Evidence   Evidence
 }
 
-// Evidence is what the confidence in a BitFlip comes from.
+// Evidence is what the confidence in a BitFlip is based on.
 type Evidence struct {
 	IsNull          bool `json:"is_null"`          // the address is 0
 	NearbyRegisters int  `json:"nearby_registers"` // number of registers within a page of the address
 	PoisonRegisters bool `json:"poison_registers"` // a register has a pattern of freed memory
-	WasLow          bool `json:"was_low"`          // the address is 0, and was small
+	WasLow          bool `json:"was_low"`          // the address is 0, and the original one was small
 	WasNonCanonical bool `json:"was_non_canonical"`
 }
 
 const (
-	flipNear = 4096         // how near registers are to the address
-	flipLow  = 2 * flipNear // up to where addresses are low
+	flipNear = 4096         // how near to the address a register counts as nearby, in bytes
+	flipLow  = 2 * flipNear // the limit of low addresses
 )
 
-// poison are bytes that allocators fill freed or fresh memory with.
+// poison are the bytes that allocators fill freed or fresh memory with.
 var poison = []byte{
 	0x2b, 0x2d, 0x2f, 0x49, 0x4b, 0x4d, 0x4f, 0x6b, 0x8b, 0x9b, 0x9f, 0xa5, 0xbb, 0xcc, 0xcd, 0xce, 0xdb, 0xe5,
 }
@@ -68,7 +68,7 @@ func (a *Analysis) BitFlips() []BitFlip {
 	return f.found
 }
 
-// flipper tries bits.
+// flipper flips bits.
 type flipper struct {
 	*Analysis
 	wild     bool // the address is not canonical
@@ -76,7 +76,7 @@ type flipper struct {
 	found    []BitFlip
 }
 
-// try flips each bit of an address that cannot be accessed.
+// try flips each bit of an inaccessible address.
 func (f *flipper) try(addr uint64, register int) {
 	if f.reachable(addr) {
 		return
@@ -91,7 +91,7 @@ func (f *flipper) try(addr uint64, register int) {
 	}
 }
 
-// reachable reports whether the process may access an address as it tried to.
+// reachable reports whether the process may access an address in the way that it tried.
 func (f *flipper) reachable(addr uint64) bool {
 	i := f.mapping(addr)
 	if i < 0 {
@@ -128,10 +128,10 @@ func (f *flipper) evidence(meant, was uint64) Evidence {
 	return e
 }
 
-// confidence combines the evidence for a flipped bit as if it were independent; the weights are
-// rust-minidump's.
+// confidence combines the evidence for a flipped bit as if its parts were independent; the
+// weights are rust-minidump's.
 func (e *Evidence) confidence() float32 {
-	against := float32(0.75) // of a flipped bit, for the address alone
+	against := float32(0.75) // odds against a flipped bit, from the address alone
 	if e.WasNonCanonical {
 		against *= 1 - 0.9
 	}

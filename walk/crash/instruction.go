@@ -8,7 +8,7 @@ import (
 // AccessKind is what an instruction does with memory.
 type AccessKind uint8
 
-// The kinds. Decoders do not give one for every instruction.
+// The kinds. Decoders do not know the kind of every access.
 const (
 	UnknownAccess AccessKind = 0
 	ReadAccess    AccessKind = 1
@@ -18,7 +18,7 @@ const (
 
 var accessNames = [...]string{"", "read", "write", "read_write"}
 
-// String returns the name in machine-readable output, "" for an unknown kind.
+// String returns the name for machine-readable output, or "" for an unknown kind.
 func (k AccessKind) String() string { return accessNames[k] }
 
 // Access is a piece of memory that an instruction reads or writes.
@@ -30,8 +30,8 @@ type Access struct {
 	NullBase bool
 }
 
-// contains reports whether the access covers an address. An access of unknown size covers the
-// cache line after its start.
+// contains reports whether the access covers an address. An access of unknown size covers a cache
+// line from its start.
 func (a *Access) contains(addr uint64) bool {
 	size := a.Size
 	if size == 0 {
@@ -40,24 +40,24 @@ func (a *Access) contains(addr uint64) bool {
 	return addr-a.Addr < size
 }
 
-// Instruction is the instruction at which a thread was, with its effects, for x86, x86-64 and
-// arm64.
+// Instruction is the instruction at which a thread crashed, with its effects. It is supported on
+// x86, x86-64 and arm64.
 type Instruction struct {
 	Code   []byte // the instruction's bytes
-	Binary bool   // Code is from the binary, as the dump does not have it
-	Text   string // in Intel's syntax, or GNU's for arm64; "" if unknown
+	Binary bool   // Code is from the binary, as the dump lacks it
+	Text   string // in Intel syntax, or GNU syntax on arm64; "" if unknown
 
-	// Accesses is the memory that the instruction accesses. It is complete only if Known is set:
-	// the decoder covers all accesses, and the registers for them are known.
+	// Accesses is the memory that the instruction accesses. It is complete only if Known is set,
+	// that is if the decoder supports all accesses and the registers that they use are known.
 	Accesses []Access
 	Known    bool
 
-	// Target is where an indirect branch or a return goes, if HasTarget is set.
+	// Target is the target of an indirect branch or a return, if HasTarget is set.
 	Target    uint64
 	HasTarget bool
 
 	registers  []int // registers used in addresses, as indices in arch.Arch.Regs
-	divides    bool  // by an integer
+	divides    bool  // an integer division
 	privileged bool  // may fault for lack of privilege
 }
 
@@ -68,8 +68,8 @@ const maxInstruction = 15
 // from the binary, as the dump lacks them.
 type Code func(addr uint64, n int) (code []byte, binary bool)
 
-// instructionOf decodes the instruction at which a thread is. It returns nil if the code is missing
-// or does not decode, and for other CPUs.
+// instructionOf decodes the instruction at which a thread is. It returns nil if the code is
+// missing or malformed, and on other CPUs.
 func instructionOf(d *dump.Dump, c *dump.Context, code Code) *Instruction {
 	if c == nil || c.Arch == nil || decoders[c.Arch] == nil {
 		return nil
@@ -86,19 +86,19 @@ func instructionOf(d *dump.Dump, c *dump.Context, code Code) *Instruction {
 	return in
 }
 
-// decoders decode an instruction; nil for bytes that do not decode.
+// decoders decode an instruction. They return nil for malformed code.
 var decoders = map[*arch.Arch]func(s *state, code []byte) *Instruction{
 	arch.X86:    func(s *state, code []byte) *Instruction { return decodeX86(s, code, 32) },
 	arch.X86_64: func(s *state, code []byte) *Instruction { return decodeX86(s, code, 64) },
 	arch.ARM64:  decodeARM64,
 }
 
-// state is the state of the process before an instruction.
+// state is the state of the process before the instruction.
 type state struct {
 	context *dump.Context
 	memory  *dump.Memory
 	pc      uint64
-	used    []int // registers that were asked for
+	used    []int // registers that were read
 }
 
 // reg returns a register by its name in arch.Arch.

@@ -9,8 +9,8 @@ import (
 // x86Names are the general registers in the order of their numbers.
 var x86Names = [...]string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di", "8", "9", "10", "11", "12", "13", "14", "15"}
 
-// x86Texts turns the decoder's text into rust-minidump's: without ptr, and with an address of 0,
-// which the decoder omits.
+// x86Texts changes the decoder's text into rust-minidump's: without ptr, and with an address of
+// 0, which the decoder omits.
 var x86Texts = strings.NewReplacer(" ptr ", " ", "[]", "[0x0]")
 
 // x86Inst decodes the accesses of an instruction of x86 or x86-64.
@@ -21,12 +21,12 @@ type x86Inst struct {
 	in   *Instruction
 }
 
-// decodeX86 decodes an instruction of a mode, 32 or 64 bits.
+// decodeX86 decodes an instruction in a mode, 32 or 64 bits.
 func decodeX86(s *state, code []byte, mode int) (in *Instruction) {
 	if name := endBranch(code); name != "" {
 		return &Instruction{Code: code[:4], Text: name, Known: true}
 	}
-	// The code may be anything, and the decoder is not ours: it may panic.
+	// A third-party decoder may panic on arbitrary bytes.
 	defer func() {
 		if recover() != nil {
 			in = nil
@@ -57,7 +57,7 @@ func (x *x86Inst) movesSystem() bool {
 }
 
 // endBranch returns the name of an instruction that marks the target of an indirect branch, which
-// the decoder does not know; "" for another.
+// the decoder does not know, or "" for any other.
 func endBranch(code []byte) string {
 	if len(code) < 4 || code[0] != 0xf3 || code[1] != 0x0f || code[2] != 0x1e {
 		return ""
@@ -94,7 +94,7 @@ func (x *x86Inst) add(m x86asm.Mem, kind AccessKind) {
 	x.in.Accesses = append(x.in.Accesses, Access{Addr: addr, Size: x.size(), Kind: kind, NullBase: null})
 }
 
-// size returns the size of the memory operand in bytes, 0 if it is unknown.
+// size returns the size of the memory operand in bytes, or 0 if it is unknown.
 func (x *x86Inst) size() uint64 {
 	if n := x86StringSize[x.Op]; n != 0 {
 		return n
@@ -117,15 +117,15 @@ func (x *x86Inst) kind(i int) AccessKind {
 		return kind
 	}
 	if x.isVEX() {
-		return WriteAccess // no other changes memory in place
+		return WriteAccess // other AVX instructions do not modify memory in place
 	}
 	return UnknownAccess
 }
 
-// isVEX reports whether the instruction belongs to AVX.
+// isVEX reports whether the instruction has an AVX prefix.
 func (x *x86Inst) isVEX() bool { return x.vexPlace() >= 0 }
 
-// vexPlace returns the place of the prefix of AVX in the code, or -1.
+// vexPlace returns the offset of the AVX prefix in the code, or -1.
 func (x *x86Inst) vexPlace() int {
 	for i, p := range x.Prefix {
 		if p != 0 && (p.IsVEX() || p.IsEVEX()) {
@@ -135,15 +135,15 @@ func (x *x86Inst) vexPlace() int {
 	return -1
 }
 
-// isRelative reports whether the address of an AVX instruction is relative to the next instruction,
-// which the decoder does not say. The byte behind prefix and opcode has a mode of 0 and register 5
-// then.
+// isRelative reports whether an AVX instruction's address is relative to the next instruction,
+// which the decoder does not report: ModRM, the byte after prefix and opcode, then has mode 0 and
+// register 5.
 func (x *x86Inst) isRelative() bool {
 	i := x.vexPlace()
 	if i < 0 || x.mode != 64 {
 		return false
 	}
-	modrm := i + 3 // behind two bytes and the opcode
+	modrm := i + 3 // after the rest of the prefix, two bytes, and the opcode
 	switch {
 	case x.Prefix[i].IsEVEX():
 		modrm = i + 5
@@ -153,7 +153,7 @@ func (x *x86Inst) isRelative() bool {
 	return modrm < len(x.in.Code) && x.in.Code[modrm]&0xc7 == 5
 }
 
-// address computes the address of an operand. null says that its base is 0.
+// address computes the address of an operand. null means that its base is 0.
 func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	addr = x.displacement(m)
 	if m.Base != 0 {
@@ -173,7 +173,7 @@ func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	}
 	bits := x.AddrSize
 	if bits == 0 {
-		bits = x.mode // the decoder does not know it for AVX
+		bits = x.mode // the decoder does not report it for AVX
 		if x.hasPrefix(x86asm.PrefixAddrSize) {
 			bits /= 2
 		}
@@ -185,8 +185,8 @@ func (x *x86Inst) address(m x86asm.Mem) (addr uint64, null, ok bool) {
 	return addr + base, null, ok
 }
 
-// repair sets what the decoder omits in memory operands: the base of an address relative to the
-// next instruction, in AVX, and the sign of a constant.
+// repair sets what the decoder gets wrong in memory operands: with AVX the base of an address
+// relative to the next instruction, and the sign of a displacement.
 func (x *x86Inst) repair() {
 	for i, arg := range x.Args {
 		m, ok := arg.(x86asm.Mem)
@@ -203,18 +203,18 @@ func (x *x86Inst) repair() {
 	}
 }
 
-// displacement returns the constant of an address. The decoder does not extend
-// the sign of those of 32 bits, as the processor does; only a MOV whose address
-// is all constant has one of 64.
+// displacement returns the displacement of an address. The decoder does not
+// sign-extend 32-bit ones, as the processor does; only a MOV to or from an
+// absolute address has one of 64 bits.
 func (x *x86Inst) displacement(m x86asm.Mem) uint64 {
-	const movOffset = 0xa0 // to 0xa3: MOV of the accumulator
+	const movOffset = 0xa0 // to 0xa3: MOV of the accumulator from and to an absolute address
 	if m.Base == 0 && m.Index == 0 && x.Opcode>>26 == movOffset>>2 {
 		return uint64(m.Disp)
 	}
 	return uint64(int64(int32(m.Disp)))
 }
 
-// segment returns the base of the segment, which is not 0 for FS and GS. Few dumps have it.
+// segment returns the base of the segment, which only for FS and GS is not 0. Few dumps have it.
 func (x *x86Inst) segment() (uint64, bool) {
 	for _, seg := range []struct {
 		prefix x86asm.Prefix
@@ -227,7 +227,7 @@ func (x *x86Inst) segment() (uint64, bool) {
 	return 0, true
 }
 
-// hasPrefix looks for a prefix before that of AVX: the bytes after that are its own.
+// hasPrefix looks for a prefix before the AVX prefix; later bytes are part of the latter.
 func (x *x86Inst) hasPrefix(want x86asm.Prefix) bool {
 	for _, p := range x.Prefix {
 		if p == 0 || p.IsVEX() || p.IsEVEX() {
@@ -240,7 +240,7 @@ func (x *x86Inst) hasPrefix(want x86asm.Prefix) bool {
 	return false
 }
 
-// value returns that of a register of an address.
+// value returns the value of a register in an address.
 func (x *x86Inst) value(r x86asm.Reg) (uint64, bool) {
 	switch {
 	case r == x86asm.RIP || r == x86asm.EIP:
@@ -254,7 +254,7 @@ func (x *x86Inst) value(r x86asm.Reg) (uint64, bool) {
 		v, ok := x.general(int(r - x86asm.AX))
 		return uint64(uint16(v)), ok
 	}
-	return 0, false // a vector's register: a gather
+	return 0, false // a vector register: a gather
 }
 
 // general returns the value of a general register by its number.
@@ -266,7 +266,7 @@ func (x *x86Inst) general(n int) (uint64, bool) {
 	return x.reg("$r" + x86Names[n])
 }
 
-// repeatsNever reports whether it is a repeated instruction whose count is 0.
+// repeatsNever reports whether this is a repeated instruction whose count is 0.
 func (x *x86Inst) repeatsNever() bool {
 	if x86StringSize[x.Op] == 0 || !x.hasPrefix(x86asm.PrefixREP) && !x.hasPrefix(x86asm.PrefixREPN) {
 		return false
@@ -275,13 +275,13 @@ func (x *x86Inst) repeatsNever() bool {
 	return ok && count == 0
 }
 
-// stack sets what instructions access on the stack without naming it.
+// stack sets the accesses to the stack that instructions make implicitly.
 func (x *x86Inst) stack() {
 	word := uint64(x.mode / 8)
 	if x.DataSize == 16 && x.hasPrefix(x86asm.PrefixDataSize) && x86Pushes[x.Op]+x86Pops[x.Op] == stackSized {
 		word = 2
 	}
-	n, kind, off := 4, ReadAccess, uint64(0) // of the stack pointer
+	n, kind, off := 4, ReadAccess, uint64(0) // off is relative to the stack pointer
 	switch {
 	case x.Op == x86asm.LEAVE:
 		n = 5
@@ -302,7 +302,7 @@ func (x *x86Inst) stack() {
 	x.in.Accesses = append(x.in.Accesses, Access{Addr: addr, Size: word, Kind: kind, NullBase: sp == 0})
 }
 
-// target sets where an indirect branch goes.
+// target sets the target of an indirect branch.
 func (x *x86Inst) target() {
 	switch {
 	case x.Op == x86asm.RET:

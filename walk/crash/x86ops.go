@@ -2,8 +2,8 @@ package crash
 
 import "golang.org/x/arch/x86/x86asm"
 
-// x86First says what instructions do with memory that is their first operand. Those whose first
-// operand is a register are missing.
+// x86First gives the kind of access for instructions whose first operand may be memory.
+// Instructions whose first operand is always a register are not listed.
 var x86First = kinds(map[AccessKind][]x86asm.Op{
 	ReadAccess: {
 		x86asm.BT, x86asm.CALL, x86asm.CMP, x86asm.CMPSB, x86asm.CMPSD, x86asm.CMPSQ, x86asm.CMPSW, x86asm.DIV, x86asm.FADD,
@@ -52,19 +52,19 @@ func set(ops ...x86asm.Op) map[x86asm.Op]bool {
 	return all
 }
 
-// x86NoAccess have an operand in memory that they do not access, or not so that
-// it could fault.
+// x86NoAccess have a memory operand that they do not access, or not in a way
+// that could fault.
 var x86NoAccess = set(x86asm.LEA, x86asm.NOP, x86asm.PREFETCHNTA, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2,
 	x86asm.PREFETCHW, x86asm.INVLPG, x86asm.UD0, x86asm.UD1, x86asm.UD2)
 
-// x86Unlisted access more or other memory than their operands say, or system structures.
+// x86Unlisted access memory other than their operands, or system structures.
 var x86Unlisted = set(x86asm.BOUND, x86asm.ENTER, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD,
 	x86asm.IRETQ, x86asm.LCALL, x86asm.LDS, x86asm.LES, x86asm.LFS, x86asm.LGS, x86asm.LJMP, x86asm.LRET, x86asm.LSS,
 	x86asm.MASKMOVDQU, x86asm.MASKMOVQ, x86asm.MONITOR, x86asm.POPA, x86asm.POPAD, x86asm.PUSHA, x86asm.PUSHAD, x86asm.RSM,
 	x86asm.XLATB)
 
 // stackSized are instructions whose word on the stack has the size of their
-// operand, wordSized those where it is always that of an address.
+// operand; that of wordSized always has the size of an address.
 const (
 	wordSized  = 1
 	stackSized = 2
@@ -75,8 +75,8 @@ var (
 	x86Pops   = map[x86asm.Op]int{x86asm.RET: wordSized, x86asm.LEAVE: wordSized, x86asm.POP: stackSized, x86asm.POPF: stackSized, x86asm.POPFD: stackSized, x86asm.POPFQ: stackSized}
 )
 
-// x86StringSize are the instructions that REP repeats, with the bytes of one
-// step.
+// x86StringSize has the instructions that REP repeats, with the number of
+// bytes per step.
 var x86StringSize = map[x86asm.Op]uint64{
 	x86asm.CMPSB: 1, x86asm.CMPSW: 2, x86asm.CMPSD: 4, x86asm.CMPSQ: 8, x86asm.INSB: 1, x86asm.INSW: 2, x86asm.INSD: 4,
 	x86asm.LODSB: 1, x86asm.LODSW: 2, x86asm.LODSD: 4, x86asm.LODSQ: 8, x86asm.MOVSB: 1, x86asm.MOVSW: 2, x86asm.MOVSD: 4,
@@ -87,8 +87,8 @@ var x86StringSize = map[x86asm.Op]uint64{
 // x86TenBytes have an operand of 10 bytes, for which the decoder gives no size.
 var x86TenBytes = set(x86asm.FLD, x86asm.FSTP, x86asm.FBLD, x86asm.FBSTP)
 
-// x86Privileged fault outside the kernel, always or by their operands, or as
-// the system is set up.
+// x86Privileged may fault outside the kernel: always, or depending on their
+// operands or on the system's configuration.
 var x86Privileged = set(x86asm.CLI, x86asm.CLTS, x86asm.HLT, x86asm.IN, x86asm.INSB, x86asm.INSD, x86asm.INSW, x86asm.INT,
 	x86asm.INTO, x86asm.INVD, x86asm.INVLPG, x86asm.INVPCID, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.LGDT, x86asm.LIDT,
 	x86asm.LLDT, x86asm.LMSW, x86asm.LRET, x86asm.LTR, x86asm.MONITOR, x86asm.MWAIT, x86asm.OUT, x86asm.OUTSB,

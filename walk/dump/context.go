@@ -68,7 +68,7 @@ func (c *Context) PC() uint64 { v, _ := c.Get(c.Arch.PC); return v }
 // SP returns the stack pointer, or 0 if it is unknown.
 func (c *Context) SP() uint64 { v, _ := c.Get(c.Arch.SP); return v }
 
-// vectorReg is where Context.Vector has the registers of a series: prefix0, prefix1, ...
+// vectorReg says where Context.Vector has the registers of a series: prefix0, prefix1, ...
 type vectorReg struct {
 	prefix   string
 	number   int
@@ -76,7 +76,7 @@ type vectorReg struct {
 	size     int
 }
 
-// vectorRegs are those registers: of FXSAVE (Intel's manual, volume 1, table 10-2) and of arm64.
+// vectorRegs are the series in FXSAVE (Intel's manual, volume 1, table 10-2) and those of arm64.
 var vectorRegs = map[*arch.Arch][]vectorReg{
 	arch.X86:    {{"$st", 8, 32, 16, 10}, {"$mm", 8, 32, 16, 8}, {"$xmm", 8, 160, 16, 16}},
 	arch.X86_64: {{"$st", 8, 32, 16, 10}, {"$mm", 8, 32, 16, 8}, {"$xmm", 16, 160, 16, 16}},

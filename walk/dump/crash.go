@@ -45,8 +45,8 @@ func (d *Dump) RequestingThread() int {
 }
 
 // Registers returns the registers from which the stack of a thread, given by its index in
-// Threads, is walked: those of the crash, as the thread's own are from inside the crash reporter.
-// It returns nil if the dump has none.
+// Threads, is walked: those of the crash, as the thread's own registers are from inside the crash
+// reporter. It returns nil if the dump has none.
 func (d *Dump) Registers(thread int) *Context {
 	t := &d.Threads[thread]
 	if d.Crash != nil && d.Crash.Thread == t.ID && d.Crash.Context != nil {
@@ -56,8 +56,9 @@ func (d *Dump) Registers(thread int) *Context {
 }
 
 // Reason returns why the process crashed, in the words of its operating system: "SIGSEGV /
-// SEGV_MAPERR", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS"; It
-// returns "" without a crash. Codes without names are numbers. The texts are rust-minidump's.
+// SEGV_MAPERR", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS". It
+// returns "" without a crash. Codes without names appear as numbers. The texts are
+// rust-minidump's.
 func (d *Dump) Reason() string {
 	switch {
 	case d.Crash == nil:
@@ -80,7 +81,7 @@ func named(names map[uint32]string, code uint32) string {
 	return fmt.Sprintf("0x%08x", code)
 }
 
-// numbered makes a table of names for the codes from first on.
+// numbered returns a table of names for consecutive codes, starting with first.
 func numbered(first uint32, names ...string) map[uint32]string {
 	table := make(map[uint32]string, len(names))
 	for i, s := range names {

@@ -3,8 +3,8 @@
 // produce a Dump; the walker and the writers consume it. The package knows no formats and no
 // symbols.
 //
-// Addresses are those of the process. Unless documented otherwise, numbers that a dump lacks are
-// 0, and texts are empty.
+// Addresses are those of the process. Unless documented otherwise, numbers and texts that a dump
+// lacks are 0 and "".
 package dump
 
 import (
@@ -20,7 +20,7 @@ import (
 // rest was kept.
 type Problem = bin.Problem
 
-// Dump is a process.
+// Dump is a crashed or captured process.
 type Dump struct {
 	Format string           // "minidump", "ELF core"
 	Order  binary.ByteOrder // of words in memory
@@ -28,9 +28,9 @@ type Dump struct {
 	System System
 	Time   time.Time // when the dump was written
 
-	// Size is the size of the file in bytes, or 0 without a file. Limits on what is made from the
-	// dump depend on it. For a compressed file it is less than the unpacked size if that is many
-	// times larger.
+	// Size is the size of the file in bytes, or 0 without a file. Limits on what is computed from
+	// the dump depend on it. For a file that was compressed, it is less than the unpacked size if
+	// that is many times larger.
 	Size int64
 
 	Process  Process
@@ -111,8 +111,8 @@ func (d *Dump) CPU() string {
 type System struct {
 	OS      OS
 	Version string // "5.1.2600", "10.13.3"
-	Build   string // more of the version: "Service Pack 2", uname's text
-	CPU     string // as named in the dump's format: amd64 in minidumps. Cores have numbers: it is Arch's name, or EM_...
+	Build   string // more of the version: "Service Pack 2", or uname's output
+	CPU     string // as the dump's format names it: amd64 in minidumps. Cores have numbers, for which it is Arch's name or EM_...
 	Model   string // vendor, family, model, stepping: "GenuineIntel family 6 model 13 stepping 8"
 	Detail  string // further information about the system from the dump's writer, as text
 	CPUs    int
@@ -129,7 +129,7 @@ type Process struct {
 	Args    []string // command line
 	Env     []string // "NAME=value"
 	Started time.Time
-	User    time.Duration // CPU time
+	User    time.Duration // processor time
 	Kernel  time.Duration
 }
 
@@ -140,8 +140,8 @@ type Thread struct {
 	Context *Context // nil if the dump lacks it, or it cannot be read
 	Stack   Range    // part of its stack that is in the dump; size 0 if none
 	TEB     uint64   // Windows
-	Signal  int      // Linux: the signal that stopped it, in a core
-	Suspend uint32   // count
+	Signal  int      // on Linux, the signal that stopped it, from a core
+	Suspend uint32   // suspend count
 	Prio    uint32   // priority, with Class
 	Class   uint32
 }
@@ -155,8 +155,8 @@ func (r Range) Contains(addr uint64) bool { return addr-r.Addr < r.Size }
 // Module is a program or a library in memory.
 type Module struct {
 	Range
-	Path      string // of the file, as the process had it
-	DebugFile string // name of its debug information, without folders: the PDB, DT_SONAME if known, or Path's last part
+	Path      string // of the file, as the process saw it
+	DebugFile string // name of its debug information without folders: the PDB's, DT_SONAME if known, or the last part of Path
 	DebugPath string // the PDB with folders, as in the module's record; or ""
 	DebugID   string // Breakpad's id, as in MODULE records; "" if unknown
 	CodeID    string // build-id, or time and size, in lower-case hexadecimal; "" if unknown
@@ -165,7 +165,7 @@ type Module struct {
 	Product   string // version of the product that the file belongs to
 	Time      uint32 // PE: time stamp
 	Checksum  uint32
-	Bias      uint64 // subtracted from an address to get the file's; ELF cores
+	Bias      uint64 // subtracted from an address in memory to get the file's; ELF cores only
 }
 
 // Mapping is a part of the address space.
@@ -177,7 +177,7 @@ type Mapping struct {
 	Inode                     uint64
 	Path                      string
 
-	// Windows: of MEMORY_BASIC_INFORMATION.
+	// From MEMORY_BASIC_INFORMATION, on Windows.
 	State, Type, Protect uint32
 	AllocBase            uint64
 	AllocProtect         uint32
@@ -190,7 +190,7 @@ type Aux struct{ Key, Value uint64 }
 // list of link maps, in the linker's order.
 type Linker struct {
 	Version uint32
-	Break   uint64 // r_brk: address of the function called at a change
+	Break   uint64 // r_brk: address of the function called when the list changes
 	Base    uint64 // r_ldbase: address of the linker itself
 	Dynamic uint64 // address of the program's dynamic section
 	Section []byte // its contents
@@ -199,7 +199,7 @@ type Linker struct {
 
 // LinkMap is a program or library as the dynamic linker knows it.
 type LinkMap struct {
-	Addr    uint64 // difference between addresses in memory and in the file
+	Addr    uint64 // difference between an address in memory and in the file
 	Name    string // "" for the program itself
 	Dynamic uint64 // address of its dynamic section
 }

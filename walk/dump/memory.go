@@ -24,8 +24,8 @@ type Memory struct {
 	Order   binary.ByteOrder
 }
 
-// NewMemory returns a Memory with the given regions. Of overlapping regions the first in the list
-// counts, and the others are cut; a region that would wrap around ends at the last address.
+// NewMemory returns a Memory with the given regions. Where regions overlap, the first in the list
+// prevails, and the others are cut. A region that would wrap around ends at the last address.
 func NewMemory(order binary.ByteOrder, regions []Region) Memory {
 	m := Memory{Order: order, Regions: make([]Region, 0, len(regions))}
 	for _, r := range regions {
@@ -65,12 +65,12 @@ type edge struct {
 }
 
 // apart sorts regions and cuts overlaps. It sweeps over their edges by address with a heap of the
-// open regions, the first of the list on top, so that any number of overlaps costs n log n.
+// open regions, the first of the list on top, so the cost is n log n for any number of overlaps.
 func apart(list []Region) []Region {
 	edges := make([]edge, 0, 2*len(list))
 	for i := range list {
 		edges = append(edges, edge{list[i].Addr, i, true})
-		if end := list[i].End(); end != 0 { // else it ends at the last address
+		if end := list[i].End(); end != 0 { // otherwise it ends at the last address
 			edges = append(edges, edge{end, i, false})
 		}
 	}
@@ -90,16 +90,16 @@ func apart(list []Region) []Region {
 	return c.end(out)
 }
 
-// cutter makes a list of regions without overlaps.
+// cutter builds a list of regions without overlaps.
 type cutter struct {
 	list   []Region
 	open   indexHeap
 	closed []bool
-	now    int    // the region that counts, or -1
-	since  uint64 // where it began to
+	now    int    // the region that prevails, or -1
+	since  uint64 // where it began to prevail
 }
 
-// change ends the current piece at addr, if another region counts from there on.
+// change ends the current piece at addr, if another region prevails from there on.
 func (c *cutter) change(out []Region, addr uint64) []Region {
 	for len(c.open) > 0 && c.closed[c.open[0]] {
 		heap.Pop(&c.open)
@@ -119,7 +119,7 @@ func (c *cutter) change(out []Region, addr uint64) []Region {
 	return out
 }
 
-// end adds the pieces that reach the last address.
+// end adds the pieces that extend to the last address.
 func (c *cutter) end(out []Region) []Region {
 	if c.now >= 0 {
 		r := &c.list[c.now]
@@ -128,7 +128,7 @@ func (c *cutter) end(out []Region) []Region {
 	return out
 }
 
-// indexHeap is a heap of places in a list, the smallest on top.
+// indexHeap is a heap of indices, the smallest on top.
 type indexHeap []int
 
 func (h indexHeap) Len() int           { return len(h) }
@@ -168,7 +168,7 @@ func (m *Memory) Above(addr uint64) *Region {
 }
 
 // Bytes returns up to n bytes at an address, as far as one region or adjacent ones hold them. The
-// result may be part of the dump: the caller must not modify it.
+// result may alias the dump: the caller must not modify it.
 func (m *Memory) Bytes(addr uint64, n int) []byte {
 	r := m.Find(addr)
 	if r == nil {

@@ -10,21 +10,21 @@ import (
 // SetModules sorts modules by address into d.Modules. main is the index of the program itself in
 // the list, or -1.
 //
-// A size is only what the dump's writer knew. A module that overlaps the start of the next one is
-// cut there, so that a wrong size affects nothing else. Of modules at the same address the first in
-// the list counts. A module without a size inside another is left out, as it would hide the rest of
-// that one. The result lists what was cut and dropped, in order of address.
+// A size is only as good as the dump's writer. A module that overlaps the start of the next one
+// is cut there, so that a wrong size affects nothing else. Of modules at the same address the
+// first in the list is kept. A module of size 0 inside another is dropped, as it would hide the
+// rest of that one. The result lists what was cut and dropped, in order of address.
 func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
 	}
-	// A module without a size at the address of another goes before it.
+	// A module of size 0 goes before another at the same address.
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(list[a].Addr, list[b].Addr), cmp.Compare(min(list[a].Size, 1), min(list[b].Size, 1)))
 	})
 	d.Modules, d.Main = make([]Module, 0, len(list)), -1
-	last := -1 // of those with a size
+	last := -1 // of the modules with a size
 	for _, i := range order {
 		m := list[i]
 		if room := -m.Addr; room != 0 && m.Size > room {
@@ -50,11 +50,11 @@ func (d *Dump) SetModules(list []Module, main int) (overlaps []Overlap) {
 	return overlaps
 }
 
-// Overlap is a module whose range reached into that of another.
+// Overlap is a module whose range extended into another's.
 type Overlap struct {
 	Module  Module // as it was
-	Other   string // path of the other
-	Dropped bool   // rather than cut
+	Other   string // path of the other module
+	Dropped bool   // dropped, not cut
 }
 
 // String describes the overlap in a sentence.
@@ -73,7 +73,7 @@ func SortMappings(list []Mapping) {
 	slices.SortStableFunc(list, func(a, b Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
 }
 
-// ModuleAt returns the index in Modules of the module around an address, or -1.
+// ModuleAt returns the index in Modules of the module that contains an address, or -1.
 func (d *Dump) ModuleAt(addr uint64) int { return find(d.Modules, addr) }
 
 func find(modules []Module, addr uint64) int {
@@ -91,8 +91,8 @@ func find(modules []Module, addr uint64) int {
 	return lo - 1
 }
 
-// MappingAt returns the mapping around an address, or nil. If mappings overlap, it considers the
-// one that starts last.
+// MappingAt returns the mapping that contains an address, or nil. If mappings overlap, it
+// considers the one that starts last.
 func (d *Dump) MappingAt(addr uint64) *Mapping {
 	i := d.mappingsTo(addr)
 	if i == 0 || !d.Maps[i-1].Contains(addr) {
@@ -109,7 +109,7 @@ func (d *Dump) MappingAbove(addr uint64) *Mapping {
 	return nil
 }
 
-// mappingsTo returns how many mappings start at an address or below.
+// mappingsTo returns the number of mappings that start at or below an address.
 func (d *Dump) mappingsTo(addr uint64) int {
 	return sort.Search(len(d.Maps), func(i int) bool { return d.Maps[i].Addr > addr })
 }

@@ -19,7 +19,7 @@ var mipsSignals = numbered(1,
 	"SIGSYS", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGCHLD", "SIGPWR", "SIGWINCH", "SIGURG",
 	"SIGIO", "SIGSTOP", "SIGTSTP", "SIGCONT", "SIGTTIN", "SIGTTOU", "SIGVTALRM", "SIGPROF", "SIGXCPU", "SIGXFSZ")
 
-// dumpRequested is Breakpad's code of a dump that was asked for.
+// dumpRequested is Breakpad's code of a dump that was requested.
 const dumpRequested = 0xffffffff
 
 // The meanings of si_code that depend on the signal, from
@@ -94,7 +94,7 @@ func (d *Dump) linuxReason() string {
 		common = mipsSenders
 	}
 	if c.Flags == 0 {
-		return signal // SI_USER, or a dump without a code
+		return signal // SI_USER, or a dump without a si_code
 	}
 	if s, ok := linuxCodes[signal][c.Flags]; ok {
 		return signal + " / " + s

@@ -15,11 +15,11 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// No format of dumps has a place for everything that the others hold. Writers put the rest, which
-// is small, into a note or stream of symtool's own, as JSON: other programs skip it, and readers
-// restore the original dump.
+// No format of dumps has a place for everything that the others hold. Writers put what is left,
+// which is small, into a note or stream of symtool's own, as JSON: other programs skip it, and
+// our readers restore the original dump.
 
-// Owner and number of the note, and number of the stream.
+// Owner and type of the note, and type of the stream.
 const (
 	RestOwner = "symtool"
 	RestType  = 0x53594d54 // "SYMT"
@@ -27,10 +27,10 @@ const (
 
 const restVersion = 1
 
-// rest is what is neither registers nor memory, and the registers that a format has no place for.
+// rest is everything but registers and memory, and the registers that a format has no place for.
 type rest struct {
 	Version     int
-	Arch        string `json:",omitempty"` // counts where the format has no number for it
+	Arch        string `json:",omitempty"` // used if the format has no number for it
 	System      System
 	Time        time.Time
 	Process     Process
@@ -38,7 +38,7 @@ type rest struct {
 	Modules     []Module
 	Main        int
 	Unloaded    []Module     `json:",omitempty"`
-	Memory      []Range      // memory that a writer added for other programs is not listed
+	Memory      []Range      // without the memory that a writer added for other programs
 	Maps        []Mapping    `json:",omitempty"`
 	Crash       *restCrash   `json:",omitempty"`
 	Requester   *uint32      `json:",omitempty"`
@@ -70,13 +70,12 @@ type regs struct {
 	Set     map[string]uint64 `json:",omitempty"`
 	Unknown []string          `json:",omitempty"`
 	Vector  []byte            `json:",omitempty"` // if All
-	All     bool              // rather than changes
+	All     bool              // whether Set has all registers, rather than changes
 }
 
 // Rest returns, as JSON, what a format cannot hold; holds reports which
 // registers its contexts have, as indices in Arch.Regs. perThread means that
-// the format has a single context for a thread and its crash: that of the
-// crash.
+// the format has a single context for a thread and its crash, the crash's.
 func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 	v := rest{
 		Version: restVersion, System: d.System, Time: d.Time, Process: d.Process, Modules: d.Modules, Main: d.Main, Unloaded: d.Unloaded,
@@ -119,8 +118,8 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 	return marshal(&v)
 }
 
-// marshal is json.Marshal, whose buffer doubles until it holds megabytes of mappings: this one is
-// made when the size is known.
+// marshal is like json.Marshal, whose buffer doubles until it holds megabytes of mappings; this
+// one is allocated once the size is known.
 func marshal(v any) ([]byte, error) {
 	var size counter
 	if err := jsonv2.MarshalWrite(&size, v, jsonv1.DefaultOptionsV1()); err != nil {
@@ -139,7 +138,7 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// appender keeps the bytes that are written to it.
+// appender collects the bytes that are written to it.
 type appender []byte
 
 func (a *appender) Write(b []byte) (int, error) {

@@ -58,8 +58,8 @@ func Formats() (all []Format) {
 	return all
 }
 
-// FormatOf returns the name of a file's format, also of a compressed file. It returns "" if the
-// file is not a dump or cannot be read; Open returns the reason.
+// FormatOf returns the name of the format of a file, which may be compressed. It returns "" if
+// the file is not a dump or cannot be read; Open returns the reason.
 func FormatOf(path string) string {
 	f, _, err := openRegular(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func OtherFormat(format string) string {
 	return ""
 }
 
-// Write writes a dump in the named format. The problems list what the format cannot hold.
+// Write writes a dump in the named format. The problems say what the format cannot hold.
 func Write(w io.Writer, format string, d *dump.Dump) ([]dump.Problem, error) {
 	for i := range formats {
 		if formats[i].Name == format {
@@ -104,27 +104,26 @@ func Write(w io.Writer, format string, d *dump.Dump) ([]dump.Problem, error) {
 
 const sniffSize = 64
 
-// Options configure Open. The zero value means default limits.
+// Options configure Open. The zero value has default limits.
 type Options struct {
-	Name string // what errors call the dump; "" is its path
-	// TempDir is where a compressed dump is unpacked; "" is the system's folder
-	// for temporary files.
+	Name string // what errors call the dump; "" means its path
+	// TempDir is where a compressed dump is unpacked; "" means the system's
+	// folder for temporary files.
 	TempDir string
-	// MaxUnpacked limits the bytes that a compressed dump may have; 0 is
-	// 64 GiB.
+	// MaxUnpacked limits the size in bytes of an unpacked dump; 0 means 64 GiB.
 	MaxUnpacked int64
 	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and
 	// released with it.
 	Core elfcore.Options
 }
 
-// defaultMaxUnpacked is the default of Options.MaxUnpacked: the memory of a large server process,
-// and less than disks hold.
+// defaultMaxUnpacked is the default for Options.MaxUnpacked: the memory of a large server
+// process, and less than disks hold.
 const defaultMaxUnpacked = 64 << 30
 
-// File is a dump that is open. It refers to the file, which is mapped into memory if the system
-// supports it: until it is closed, the file must not change. If it shrinks all the same, an access
-// to the lost memory is a fault; see FaultError.
+// File is an open dump. It refers to the file, which is mapped into memory if the system supports
+// it: until it is closed, the file must not change. If it shrinks, an access to the lost part
+// faults; see FaultError.
 type File struct {
 	*dump.Dump
 	contents *contents
@@ -172,9 +171,8 @@ func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	return nil, &bin.Error{File: path, Msg: "not a dump that symtool can read: want " + formatNames()}
 }
 
-// FaultError returns the error for a fault in the mapped memory of the file at path,
-// which debug.SetPanicOnFault turned into panic p; it returns nil if p is nil. It
-// propagates other panics.
+// FaultError returns the error for panic p, into which debug.SetPanicOnFault turned a fault in
+// the mapped memory of the file at path; it returns nil if p is nil. It propagates other panics.
 func FaultError(path string, p any) error {
 	if p == nil {
 		return nil
@@ -191,7 +189,7 @@ func formatNames() string {
 	for i := range formats {
 		text += formats[i].Title + ", "
 	}
-	return text + "any of them as it is or in gzip"
+	return text + "plain or compressed with gzip"
 }
 
 // withPath returns err as an error that names path, once.
@@ -209,7 +207,7 @@ type contents struct {
 	size   int64 // as dump.Dump.Size
 	mapped bool
 	buffer *[]byte // of buffers, which data is in; nil for other data
-	broken error   // compressed data that ended too soon
+	broken error   // why compressed data ended early
 	more   []*contents
 }
 
@@ -256,8 +254,8 @@ func load(ctx context.Context, path string, o Options) (*contents, error) {
 	return hold(f, size)
 }
 
-// isGzip reports whether a file is compressed with gzip. A file that cannot be read is not;
-// whatever reads it next returns the error.
+// isGzip reports whether a file is compressed with gzip. For a file that cannot be read it
+// reports false; the next reader returns the error.
 func isGzip(f *os.File) bool {
 	magic := make([]byte, 2)
 	_, err := f.ReadAt(magic, 0)
@@ -265,7 +263,7 @@ func isGzip(f *os.File) bool {
 }
 
 // openRegular opens a file and returns its size. Anything but a regular file is refused before it
-// is opened: a named pipe would block.
+// is opened, as opening a named pipe would block.
 func openRegular(path string) (*os.File, int64, error) {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -278,11 +276,12 @@ func openRegular(path string) (*os.File, int64, error) {
 	return f, st.Size(), err
 }
 
-// smallDump is the size in bytes up to which a file is read and not mapped. To map and unmap memory
-// takes locks of the process and interrupts its other processors; a minidump is rarely larger.
+// smallDump is the size in bytes up to which a file is read, not mapped. Mapping and unmapping
+// memory takes locks of the process and interrupts its other processors; a minidump is rarely
+// larger.
 const smallDump = 256 << 10
 
-// buffers has the memory of small dumps that are closed.
+// buffers keeps the memory of small dumps that were closed.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // hold reads or maps an open file. A mapping outlives the file's handle and its name.
@@ -307,8 +306,8 @@ func hold(f *os.File, size int64) (*contents, error) {
 	return &contents{data: data, size: size}, nil
 }
 
-// unpack inflates a file into a temporary one without a name, which the system removes however the
-// process ends.
+// unpack inflates a file into a temporary file without a name, which the system removes however
+// the process ends.
 func unpack(ctx context.Context, f *os.File, size int64, o Options) (*contents, error) {
 	limit := o.MaxUnpacked
 	if limit == 0 {
@@ -335,7 +334,7 @@ func unpack(ctx context.Context, f *os.File, size int64, o Options) (*contents, 
 	case errors.As(broken, &writing):
 		return nil, broken
 	case n > limit:
-		return nil, fmt.Errorf("gzip data of more than %d bytes", limit)
+		return nil, fmt.Errorf("gzip data: more than %d bytes when unpacked", limit)
 	case broken != nil && n == 0:
 		return nil, fmt.Errorf("gzip data: %w", broken)
 	case broken != nil:
@@ -349,8 +348,8 @@ func unpack(ctx context.Context, f *os.File, size int64, o Options) (*contents, 
 	return c, nil
 }
 
-// maxPacking is how many times its size a compressed dump counts for at most, as dump.Dump.Size:
-// unpacked bytes cost nothing to make.
+// maxPacking is the largest ratio of dump.Dump.Size to the compressed size: unpacked bytes cost
+// their author nothing.
 const maxPacking = 16
 
 func countedSize(unpacked, packed int64) int64 { return min(unpacked, maxPacking*packed) }

@@ -110,7 +110,7 @@ func TestOpenErrors(t *testing.T) {
 		{"empty", nil, Options{}, "not a dump"},
 		{"other", []byte("MODULE Linux x86_64 0 a\n"), Options{}, "not a dump"},
 		{"packed other", packed(t, []byte("text")), Options{}, "not a dump"},
-		{"bomb", bomb, Options{MaxUnpacked: 1 << 19}, "gzip data of more than 524288 bytes"},
+		{"bomb", bomb, Options{MaxUnpacked: 1 << 19}, "gzip data: more than 524288 bytes when unpacked"},
 		{"no gzip", []byte("\x1f\x8b\x08"), Options{}, "gzip data: unexpected EOF"},
 		{"no folder", packed(t, data), Options{TempDir: "/does/not/exist"}, "no such file or directory"},
 	} {

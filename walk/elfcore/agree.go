@@ -11,11 +11,11 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// A core that gdb writes of a process elsewhere has a segment for each section of the program that
-// is in memory, and not its headers: only its bytes identify it.
+// A core that gdb writes for a remote process has a segment for each section of the program that
+// is in memory, but not its headers: only its bytes identify it.
 
-// buildIDIn returns the build-id in a part of memory, if a segment begins with
-// its note.
+// buildIDIn returns the build-id in a range of memory, if a segment begins
+// with its note.
 func (r *reader) buildIDIn(in dump.Range) []byte {
 	for i := range r.d.Memory.Regions {
 		g := &r.d.Memory.Regions[i]
@@ -29,12 +29,12 @@ func (r *reader) buildIDIn(in dump.Range) []byte {
 	return nil
 }
 
-// minAgreed is how many bytes of a binary must be in memory to identify it among the files of a
-// folder. Those of crt1.o, which all programs share, are fewer.
+// minAgreed is the number of bytes of a binary that must be in memory to identify it among the
+// files of a folder. The code of crt1.o, which all programs share, is smaller.
 const minAgreed = 4096
 
 // disagrees compares the bytes of a file's segments without PF_W with those in memory. It returns
-// how many bytes agree and the reason why the file cannot be the module's, "" if it may be.
+// the number of equal bytes and the reason why the file cannot be the module's, or "".
 func (r *reader) disagrees(f *elfobj.File, data []byte, m *dump.Module) (agreed int, why string) {
 	bias := m.Addr - f.HeaderAddr()
 	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
@@ -44,7 +44,7 @@ func (r *reader) disagrees(f *elfobj.File, data []byte, m *dump.Module) (agreed 
 		want := dump.Region{Addr: r.addr(p.Addr + bias), Data: data[p.Offset:][:min(p.FileSize, uint64(len(data))-p.Offset)]}
 		n, at, same := r.compare(&want)
 		if !same {
-			return agreed, fmt.Sprintf("its bytes for %#x are not those in memory", at)
+			return agreed, fmt.Sprintf("its bytes for %#x differ from memory", at)
 		}
 		agreed += n
 	}
@@ -71,18 +71,18 @@ func (r *reader) compare(want *dump.Region) (n int, at uint64, same bool) {
 // maxCandidates limits the files of a folder that are compared with memory.
 const maxCandidates = 1000
 
-// onlyOne returns the file of a module without id and name, if it is the only one
-// in a folder whose bytes are those in memory.
+// onlyOne returns the file of a module without id and name, if it is the only
+// one in a folder whose bytes agree with memory.
 func (r *reader) onlyOne(dir string, m *dump.Module, isMain bool) (found *binaryFile) {
 	if len(m.BuildID) > 0 || m.Path != "" {
 		return nil
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // a file, or reported elsewhere
+		return nil // a file, or an error that is reported elsewhere
 	}
 	if len(entries) > maxCandidates {
-		r.tried(dir, fmt.Sprintf("%d files: nothing says which one is the program, and they are too many to compare", len(entries)))
+		r.tried(dir, fmt.Sprintf("%d files, too many to find the program by comparing them with memory", len(entries)))
 		return nil
 	}
 	var of dump.Module
@@ -101,7 +101,7 @@ func (r *reader) onlyOne(dir string, m *dump.Module, isMain bool) (found *binary
 		case found == nil:
 			found, of = b, like
 		case !bytes.Equal(of.BuildID, like.BuildID) || of.DebugID != like.DebugID:
-			r.tried(file, "has the bytes in memory as well as "+of.Path)
+			r.tried(file, "agrees with memory, as does  "+of.Path)
 			return nil
 		}
 	}

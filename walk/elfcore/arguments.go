@@ -8,15 +8,15 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// maxString is the longest argument that the kernel takes (include/uapi/linux/
-// binfmts.h, MAX_ARG_STRLEN: 32 pages).
+// maxString is the length of the longest argument that the kernel accepts
+// (include/uapi/linux/binfmts.h, MAX_ARG_STRLEN: 32 pages).
 const maxString = 32 * 4096
 
 // readArguments reads the command line and the environment from the stack of
-// the first thread. There the kernel has put, upwards: the number of arguments,
-// pointers to them, 0, pointers to the environment, 0, the auxiliary vector.
-// NT_AUXV is a copy of that vector, by which it is found; NT_PRPSINFO has the
-// first 80 bytes of the command line only.
+// the first thread. From lower to higher addresses, the kernel puts there the
+// number of arguments, pointers to them, 0, pointers to the environment, 0,
+// and the auxiliary vector. NT_AUXV is a copy of that vector, by which it is
+// found; NT_PRPSINFO has only the first 80 bytes of the command line.
 func (r *reader) readArguments() {
 	stack, at := r.findAuxv()
 	if stack == nil {
@@ -45,7 +45,7 @@ func (r *reader) readArguments() {
 // findAuxv returns the memory with the auxiliary vector, and its address.
 func (r *reader) findAuxv() (*dump.Region, int) {
 	vector := encodeAuxv(r.d.Auxv, r.word, r.order())
-	for _, key := range []uint64{atRandom, atExecFn} { // both are above the vector
+	for _, key := range []uint64{atRandom, atExecFn} { // both strings are above the vector
 		if addr, ok := r.aux(key); ok && len(vector) > 0 {
 			if m := r.d.Memory.Find(addr); m != nil {
 				if at := bytes.Index(m.Data, vector); at >= 0 {
@@ -57,7 +57,7 @@ func (r *reader) findAuxv() (*dump.Region, int) {
 	return nil, 0
 }
 
-// encodeAuxv writes an auxiliary vector without its end.
+// encodeAuxv encodes an auxiliary vector without its terminator.
 func encodeAuxv(vector []dump.Aux, word int, order binary.ByteOrder) (out []byte) {
 	for _, a := range vector {
 		out = appendUint(appendUint(out, a.Key, word, order), a.Value, word, order)
@@ -65,8 +65,8 @@ func encodeAuxv(vector []dump.Aux, word int, order binary.ByteOrder) (out []byte
 	return out
 }
 
-// pointers returns the words below at, in the order of their addresses, down to one for which end
-// is true; n is their number.
+// pointers returns the words below at, in order of address, down to the first for which end is
+// true; n is their number.
 func (r *reader) pointers(stack []byte, at *int, end func(v uint64, n int) bool) (list []uint64, ok bool) {
 	for {
 		v, ok := r.below(stack, at)
@@ -81,7 +81,7 @@ func (r *reader) pointers(stack []byte, at *int, end func(v uint64, n int) bool)
 	}
 }
 
-// below reads the word before at, and moves at there.
+// below reads the word before at, and moves at to it.
 func (r *reader) below(stack []byte, at *int) (uint64, bool) {
 	if *at -= r.word; *at < 0 {
 		return 0, false
@@ -89,7 +89,7 @@ func (r *reader) below(stack []byte, at *int) (uint64, bool) {
 	return uintAt(stack, *at, r.word, r.order())
 }
 
-// strings reads texts of at most room bytes in all.
+// strings reads strings of at most room bytes in all.
 func (r *reader) strings(at []uint64, room *int) (list []string, ok bool) {
 	for _, addr := range at {
 		s, ok := r.cstring(addr, min(maxString, *room))
@@ -102,7 +102,7 @@ func (r *reader) strings(at []uint64, room *int) (list []string, ok bool) {
 	return list, true
 }
 
-// cstring reads the text at addr, which must end within most bytes.
+// cstring reads the string at addr, which must end within most bytes.
 func (r *reader) cstring(addr uint64, most int) (string, bool) {
 	b := r.d.Memory.Bytes(addr, most)
 	i := bytes.IndexByte(b, 0)

@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// addText adds the parts of binaries that are not in the core and that the
-// process cannot have changed: segments without PF_W.
+// addText adds the parts of binaries that the core lacks and the process
+// cannot have changed: segments without PF_W.
 func (r *reader) addText() {
 	if len(r.o.Binaries) == 0 && !r.o.AtPaths {
 		return
@@ -28,7 +28,7 @@ func (r *reader) addText() {
 	for i := range r.d.Modules {
 		m := &r.d.Modules[i]
 		if m.Path == vdsoName {
-			continue // it has no file
+			continue // there is no file
 		}
 		modules++
 		if b := r.findBinary(m, i == r.d.Main); b != nil {
@@ -48,7 +48,7 @@ type binaryFile struct {
 	data []byte
 }
 
-// missing returns the part of a binary that is not in memory.
+// missing returns the parts of a binary that are not in memory.
 func (r *reader) missing(m *dump.Module, b *binaryFile) (text []dump.Region) {
 	for _, p := range b.f.Segments {
 		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W != 0 || p.Offset > uint64(len(b.data)) {
@@ -65,7 +65,7 @@ func (r *reader) missing(m *dump.Module, b *binaryFile) (text []dump.Region) {
 	return text
 }
 
-// gaps removes from data at addr what memory has.
+// gaps removes from data at addr the parts that are in memory.
 func (r *reader) gaps(addr uint64, data []byte) (out []dump.Region) {
 	regions := r.d.Memory.Regions
 	k := sort.Search(len(regions), func(i int) bool { return regions[i].Addr+uint64(len(regions[i].Data)-1) >= addr })
@@ -162,7 +162,7 @@ func (r *reader) tried(file, why string) {
 	}
 }
 
-// unlike returns the reason why a file is not the module's, "" if it may be.
+// unlike returns the reason why a file is not the module's, or "" if it may be.
 func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool) string {
 	if len(m.BuildID) > 0 {
 		if id := f.BuildID(); !bytes.Equal(id, m.BuildID) {
@@ -172,7 +172,7 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 	}
 	head := r.d.Memory.Bytes(m.Addr, headPage)
 	if n := min(len(head), len(data)); !bytes.Equal(head[:n], data[:n]) {
-		return "its first bytes are not those in memory"
+		return "its first bytes differ from memory"
 	}
 	if len(head) == 0 {
 		if _, why := r.disagrees(f, data, m); why != "" {
@@ -180,12 +180,12 @@ func (r *reader) unlike(f *elfobj.File, data []byte, m *dump.Module, isMain bool
 		}
 	}
 	if entry, ok := r.aux(atEntry); ok && isMain && r.addr(f.Entry+m.Addr-f.HeaderAddr()) != entry {
-		return fmt.Sprintf("its entry point is %#x, not as in the core", f.Entry)
+		return fmt.Sprintf("its entry point is %#x, which is not the core's", f.Entry)
 	}
 	return ""
 }
 
-// adopt takes what the core lacks about a module from its file.
+// adopt takes from a module's file what the core lacks.
 func (r *reader) adopt(f *elfobj.File, m *dump.Module) {
 	m.Bias = r.addr(m.Addr - f.HeaderAddr())
 	if m.Path == "" {

@@ -2,18 +2,19 @@ package elfcore
 
 import "github.com/symtool/symtool/symfmt/arch"
 
-// floatNote is a note with floating-point registers: either a block that becomes
-// dump.Context.Vector unchanged, or registers of 64 bits.
+// floatNote describes a note with floating-point registers: either a block
+// that becomes dump.Context.Vector unchanged, or 64-bit registers.
 type floatNote struct {
 	arch  *arch.Arch
 	owner string
 	kind  uint32
 	size  int    // of the note
-	block int    // bytes from its start that are Context.Vector; 0 for slots
+	block int    // number of bytes from its start that become Context.Vector; 0 with slots
 	slots []slot // nil with block
 }
 
-// floatNotes are Linux's elf_fpregset_t, and the notes of include/uapi/linux/elf.h that replace it.
+// floatNotes are Linux's elf_fpregset_t and the notes in include/uapi/linux/elf.h that supersede
+// it.
 var floatNotes = []floatNote{
 	{arch: arch.X86_64, owner: ownerCore, kind: ntPRFPReg, size: 512, block: 512},
 	{arch: arch.X86, owner: ownerLinux, kind: ntPRXFPReg, size: 512, block: 512},
@@ -29,7 +30,7 @@ var floatNotes = []floatNote{
 
 var mipsFregs = numbered("$f", 0, 32) + ":4 $fcsr $fir"
 
-// fxsaveSlots are the registers of FXSAVE's block that have names.
+// fxsaveSlots are the named registers in an FXSAVE block.
 var fxsaveSlots = map[*arch.Arch][]slot{
 	arch.X86_64: slots(arch.X86_64, 0, 2, fxsaveRegs), arch.X86: slots(arch.X86, 0, 2, fxsaveRegs),
 }
@@ -37,7 +38,7 @@ var fxsaveSlots = map[*arch.Arch][]slot{
 const fxsaveRegs = "$fcw $fsw - - - - - - - - - - :4 $mxcsr"
 
 // readFloat adds the floating-point registers to those of the last thread. A note of another size
-// has another form, and is only listed.
+// has an unknown layout, and is only listed.
 func (r *reader) readFloat(n note) {
 	if len(r.d.Threads) == 0 {
 		return

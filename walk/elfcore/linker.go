@@ -18,8 +18,8 @@ const (
 )
 
 // readLinker reads what the dynamic linker publishes for debuggers. The program's dynamic section
-// has the address of its struct r_debug, which begins the list of struct link_map (GNU C library,
-// elf/link.h).
+// has the address of its struct r_debug, which has the head of the list of struct link_map (GNU C
+// library, elf/link.h).
 func (r *reader) readLinker() {
 	img := r.programImage()
 	if img == nil {
@@ -68,21 +68,21 @@ func (r *reader) eachDynamic(img *image, fn func(at uint64, tag elf.DynTag, valu
 	return 0, false
 }
 
-// programImage returns the header of the program itself, after which its
-// program headers are.
+// programImage returns the image of the program itself, whose program headers
+// follow its ELF header.
 func (r *reader) programImage() *image {
 	phdr, ok := r.aux(atPHdr)
 	if !ok {
 		return nil
 	}
-	size := uint64(52) // of ELF32's header
+	size := uint64(52) // size of the ELF32 header
 	if r.word == 8 {
 		size = 64
 	}
 	return r.imageAt(phdr - size)
 }
 
-// addr truncates a sum to the width of addresses.
+// addr truncates a sum to the width of an address.
 func (r *reader) addr(v uint64) uint64 {
 	if r.word == 4 {
 		return uint64(uint32(v))
@@ -105,7 +105,7 @@ func (r *reader) readDebug(dynamic, at uint64) bool {
 		var fields [4]uint64 // l_addr, l_name, l_ld, l_next
 		for i := range fields {
 			if fields[i], ok = r.d.Memory.Word(m+uint64(i*r.word), r.word); !ok {
-				r.problem("libraries", 0, "the dynamic linker's list of libraries breaks off at %#x", m)
+				r.problem("libraries", 0, "the dynamic linker's list of libraries ends at %#x, which is not in the core", m)
 				break
 			}
 		}

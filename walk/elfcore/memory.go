@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// fileMap is an entry of NT_FILE: a file in the address space.
+// fileMap is an entry of NT_FILE: a mapped file.
 type fileMap struct {
 	dump.Range
 	offset uint64 // in the file
@@ -22,7 +22,7 @@ func (r *reader) readFiles(n note) {
 	c := r.cursor(n)
 	count, page := c.Uint(r.word), c.Uint(r.word)
 	if most := uint64(c.Len() / (3 * r.word)); count > most {
-		r.problem("names of files in memory", n.offset, "NT_FILE of %d bytes with %d entries, there is room for %d", len(n.desc), count, most)
+		r.problem("names of files in memory", n.offset, "NT_FILE of %d bytes has %d entries, want at most %d", len(n.desc), count, most)
 		return
 	}
 	files := make([]fileMap, 0, count)
@@ -41,7 +41,7 @@ func (r *reader) readFiles(n note) {
 	r.files = r.apart(n, files)
 }
 
-// apart sorts entries by address, and drops empty ones and those that reach into the one before.
+// apart sorts entries by address, and drops empty ones and those that overlap the one before.
 func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 	slices.SortStableFunc(files, func(a, b fileMap) int { return cmp.Compare(a.Addr, b.Addr) })
 	out = files[:0]
@@ -60,13 +60,12 @@ func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 	return out
 }
 
-// maxShared is how often the segments may have the bytes of the file, on average. Each
-// byte belongs to one segment in cores of kernels, and gdb writes few twice; a header of
-// 56 bytes that names all of the file again is not the memory of a process.
+// maxShared is the number of segments, on average, that may have the same bytes of the file. In
+// cores written by kernels each byte belongs to one segment, and gdb writes few twice. A 56-byte
+// header that names the whole file once more does not describe the memory of a process.
 const maxShared = 2
 
-// readMemory reads the PT_LOAD segments: the process's mappings, and the memory that the core
-// holds.
+// readMemory reads the PT_LOAD segments: the process's mappings, and the memory in the core.
 func (r *reader) readMemory() {
 	loads := r.loadSegments()
 	maps := make([]dump.Mapping, 0, len(loads))
@@ -94,10 +93,10 @@ func (r *reader) readMemory() {
 		})
 	}
 	if cut > 0 {
-		r.problem(fmt.Sprintf("%d bytes of memory", lost), size, "%d of %d segments reach beyond the file's end (cut short?)", cut, len(loads))
+		r.problem(fmt.Sprintf("%d bytes of memory", lost), size, "%d of %d segments extend past the end of the file (truncated?)", cut, len(loads))
 	}
 	if shared > 0 {
-		r.problem(fmt.Sprintf("%d bytes of memory", again), 0, "%d of %d segments have the same bytes of the file as others, which is more than %d times as much as it has", shared, len(loads), maxShared)
+		r.problem(fmt.Sprintf("%d bytes of memory", again), 0, "%d of %d segments have the same bytes of the file as others, in all more than %d times its size", shared, len(loads), maxShared)
 	}
 	r.d.Memory = dump.NewMemory(r.order(), r.loads)
 	r.d.Maps = nameMaps(r.distinct(maps), r.files)
@@ -113,7 +112,7 @@ func (r *reader) loadSegments() (out []elfobj.Segment) {
 	for _, p := range r.f.Segments {
 		if p.Type == elf.PT_LOAD && p.MemSize > 0 && p.Addr <= last {
 			p.MemSize = min(p.MemSize-1, last-p.Addr) + 1
-			if p.MemSize > 0 { // else it is all of the address space, which nothing is
+			if p.MemSize > 0 { // otherwise it is the whole address space, which no segment is
 				out = append(out, p)
 			}
 		}
@@ -121,9 +120,9 @@ func (r *reader) loadSegments() (out []elfobj.Segment) {
 	return out
 }
 
-// distinct sorts mappings, and cuts one that reaches into another. gdb's cores of a process
-// elsewhere have a segment for each section of the program, some of which overlap with the same
-// bytes: that is damage only where the bytes differ.
+// distinct sorts mappings, and cuts one that overlaps another. gdb's cores of remote processes
+// have a segment for each section of the program, some of which overlap with equal bytes: they
+// are damaged only where the bytes differ.
 func (r *reader) distinct(maps []dump.Mapping) []dump.Mapping {
 	slices.SortStableFunc(maps, func(a, b dump.Mapping) int { return cmp.Compare(a.Addr, b.Addr) })
 	out := maps[:0]
@@ -138,7 +137,7 @@ func (r *reader) distinct(maps []dump.Mapping) []dump.Mapping {
 		out = append(out, m)
 	}
 	if n := r.contradictions(); n > 0 {
-		r.problem("mappings", 0, "%d PT_LOAD segments have other bytes than those before them at the same addresses", n)
+		r.problem("mappings", 0, "%d PT_LOAD segments overlap earlier ones with different bytes", n)
 	}
 	return out
 }
@@ -163,8 +162,8 @@ func (r *reader) contradictions() (n int) {
 	return n
 }
 
-// nameMaps joins mappings with the files in memory. A mapping of several files is cut. A file that
-// no segment covers becomes a mapping of its own: gcore leaves those out.
+// nameMaps joins mappings with the mapped files. A mapping of several files is split. A file that
+// no segment covers becomes a mapping of its own, since gcore leaves those out.
 func nameMaps(maps []dump.Mapping, files []fileMap) []dump.Mapping {
 	if len(files) == 0 {
 		return maps
@@ -213,8 +212,8 @@ func (f fileMap) behind(n uint64) fileMap {
 	return f
 }
 
-// mapping returns the first size bytes of an entry that no segment covers. All that is known is
-// that it was mapped.
+// mapping returns the first size bytes of an entry that no segment covers. Nothing is known about
+// it but that it was mapped.
 func (f fileMap) mapping(size uint64) dump.Mapping {
 	return dump.Mapping{Range: dump.Range{Addr: f.Addr, Size: size}, Read: true, Offset: f.offset, Path: f.path}
 }

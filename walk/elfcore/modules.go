@@ -14,22 +14,22 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// headPage is the part of a binary's first mapping that the kernel dumps. It holds its program
+// headPage is the part of a binary's first mapping that the kernel dumps. It has its program
 // headers and, as linkers place it, its build-id.
 const headPage = 4096
 
-// maxModules limits the modules that are looked for: the kernel allows 65,530 mappings.
+// maxModules limits the number of modules: the kernel allows 65,530 mappings.
 const maxModules = 1 << 16
 
-// vdsoName is what Breakpad calls the library that the kernel puts into each
-// process, and so what symbol stores have.
+// vdsoName is Breakpad's name for the library that the kernel maps into each
+// process, and so its name in symbol stores.
 const vdsoName = "linux-gate.so"
 
 // image is a binary in memory.
 type image struct {
 	f       *elfobj.File // its program headers
-	base    uint64       // where its header is
-	bias    uint64       // from addresses of the file to those of memory
+	base    uint64       // address of its ELF header
+	bias    uint64       // added to an address of the file gives that in memory
 	buildID []byte
 }
 
@@ -66,9 +66,9 @@ func (img *image) end() uint64 {
 	return end
 }
 
-// findModules lists the binaries in memory: those that NT_FILE names, or
-// without it those of the dynamic linker and those whose header is in memory;
-// and the vdso.
+// findModules lists the binaries in memory: those that NT_FILE names or,
+// without NT_FILE, those of the dynamic linker and those whose header is in
+// memory; and the vdso.
 func (r *reader) findModules() {
 	var list []dump.Module
 	if len(r.files) > 0 {
@@ -90,8 +90,8 @@ func (r *reader) findModules() {
 }
 
 // nameDebugFiles names the libraries' symbols by DT_SONAME, as Breakpad's client and both peers'
-// dumpers do. Few cores have its text. Without it, the names by which the dynamic linker opened the
-// libraries are used, which are mostly the same, since they come from the programs that were linked
+// dumpers do. Few cores have its string. Without it, the names by which the dynamic linker opened
+// the libraries are used, which usually are the same, since they come from the programs linked
 // against them.
 func (r *reader) nameDebugFiles() {
 	opened := map[int]string{}
@@ -122,12 +122,12 @@ func (r *reader) nameDebugFiles() {
 
 func (r *reader) limitModules(list *[]dump.Module) {
 	if len(*list) > maxModules {
-		r.problem("modules", 0, "%d modules, more than the %d that are kept", len(*list), maxModules)
+		r.problem("modules", 0, "%d modules, of which the first %d are kept", len(*list), maxModules)
 		*list = (*list)[:maxModules]
 	}
 }
 
-// withModule adds a module, or replaces one at the same address with a worse name.
+// withModule adds a module, or replaces one at the same address that has a worse name.
 func withModule(list []dump.Module, m dump.Module) []dump.Module {
 	for i := range list {
 		if list[i].Addr == m.Addr {
@@ -146,16 +146,16 @@ func (r *reader) module(img *image, name string, end uint64) dump.Module {
 	return m
 }
 
-// identify sets the ids that Breakpad makes of a build-id.
+// identify sets the ids that Breakpad derives from a build-id.
 func (r *reader) identify(m *dump.Module, id []byte) {
 	if len(id) > 0 {
 		m.BuildID, m.CodeID, m.DebugID = id, hex.EncodeToString(id), object.ModuleID(id, r.order())
 	}
 }
 
-// mappedModules joins the entries of NT_FILE that belong to one binary. They have its name, and
-// only the first has its first byte, except for a small binary whose data is on the page of its
-// header: that page is mapped twice.
+// mappedModules joins the entries of NT_FILE that belong to one binary. They share its name, and
+// only the first has offset 0, except for a small binary whose data is on the page of its header:
+// that page is mapped twice.
 func (r *reader) mappedModules() (list []dump.Module) {
 	for i := 0; i < len(r.files) && len(list) <= maxModules; {
 		first := r.files[i]
@@ -168,7 +168,7 @@ func (r *reader) mappedModules() (list []dump.Module) {
 		if img != nil {
 			list = append(list, r.module(img, first.path, end))
 		} else if r.d.Memory.Find(first.Addr) == nil && r.executable(first.Addr, end) {
-			// Its first page is not in the core (a bit of coredump_filter).
+			// The core lacks its first page (a bit of coredump_filter).
 			list = append(list, dump.Module{Range: dump.Range{Addr: first.Addr, Size: end - first.Addr},
 				Path: first.path, DebugFile: baseName(first.path)})
 		}
@@ -177,7 +177,7 @@ func (r *reader) mappedModules() (list []dump.Module) {
 	return list
 }
 
-// executable reports whether there is code in [start, end).
+// executable reports whether memory in [start, end) is executable.
 func (r *reader) executable(start, end uint64) bool {
 	for i := r.mapFrom(start); i < len(r.d.Maps) && r.d.Maps[i].Addr < end; i++ {
 		if r.d.Maps[i].Exec {
@@ -187,9 +187,9 @@ func (r *reader) executable(start, end uint64) bool {
 	return false
 }
 
-// unnamedModules returns found without NT_FILE: wherever there is an ELF header
-// at the start of a mapping. Names are the dynamic linker's, or else those that
-// libraries have for themselves.
+// unnamedModules returns the modules found without NT_FILE, at ELF headers at
+// the start of mappings. Their names are the dynamic linker's, otherwise those
+// that libraries give themselves.
 func (r *reader) unnamedModules() (list []dump.Module) {
 	heads := r.heads()
 	names := map[uint64]string{}
@@ -223,7 +223,7 @@ func (r *reader) unnamedModules() (list []dump.Module) {
 	return list
 }
 
-// heads returns the addresses of mappings that begin as an ELF file, in order.
+// heads returns the addresses of mappings that begin like an ELF file, in order.
 func (r *reader) heads() (list []uint64) {
 	for i := range r.d.Maps {
 		addr := r.d.Maps[i].Addr
@@ -234,7 +234,7 @@ func (r *reader) heads() (list []uint64) {
 	return list
 }
 
-// mapFrom returns the place of the first mapping that ends after an address.
+// mapFrom returns the index of the first mapping that ends after an address.
 func (r *reader) mapFrom(addr uint64) int {
 	lo, hi := 0, len(r.d.Maps)
 	for lo < hi {
@@ -248,7 +248,7 @@ func (r *reader) mapFrom(addr uint64) int {
 }
 
 // soname returns the name that a library gives itself, without folders. known reports whether the
-// core shows that name, or that the library has none.
+// core has that name, or shows that there is none.
 func (r *reader) soname(img *image) (own string, known bool) {
 	var name, table uint64
 	named, whole := false, false

@@ -82,7 +82,7 @@ func (r *reader) readNotes() {
 		off := min(p.Offset, uint64(len(r.data)))
 		size := min(p.FileSize, uint64(len(r.data))-off)
 		if size < p.FileSize {
-			r.problem("notes", off, "notes of %d bytes, %d are in the file (cut short?)", p.FileSize, size)
+			r.problem("notes", off, "notes of %d bytes, of which the file has %d (truncated?)", p.FileSize, size)
 		}
 		err := elfobj.EachNote(r.data[off:off+size], 4, r.order(), func(n elfobj.Note) bool {
 			r.readNote(note{n.Type, strings.TrimRight(string(n.Name), "\x00"), n.Desc, off + n.Offset})
@@ -90,7 +90,7 @@ func (r *reader) readNotes() {
 		})
 		if e, ok := err.(*bin.Error); ok {
 			e.File, e.Offset = r.f.Path, e.Offset+off
-			r.d.Problems = append(r.d.Problems, dump.Problem{Lost: "the notes from there on", Err: e})
+			r.d.Problems = append(r.d.Problems, dump.Problem{Lost: "the remaining notes", Err: e})
 		}
 	}
 	if !found {
@@ -107,12 +107,12 @@ func (r *reader) readNote(n note) {
 	r.readFloat(n)
 }
 
-// cursor reads a note; its offsets are those of the file.
+// cursor reads a note; its offsets are from the start of the file.
 func (r *reader) cursor(n note) bin.Cursor {
 	return bin.NewAt("", n.desc, n.offset, r.order())
 }
 
-// damaged reports a note that ended too early.
+// damaged reports a note that is too short.
 func (r *reader) damaged(n note, lost string, err error) {
 	e := *err.(*bin.Error)
 	e.File, e.Msg = r.f.Path, fmt.Sprintf("%s of %d bytes: %s", noteNames[n.owner][n.kind], len(n.desc), e.Msg)

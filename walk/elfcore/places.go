@@ -15,7 +15,7 @@ import (
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 )
 
-// place is one of Options.Binaries.
+// place is an entry of Options.Binaries.
 type place struct {
 	path string
 	file *binaryFile // the file; nil for a folder
@@ -45,20 +45,20 @@ func (r *reader) findNamed() {
 	}
 }
 
-// reportUnused reports the Options.Binaries that were not needed. A folder may be unused if others
-// were not, and all may be once each module has its file.
+// reportUnused reports the Options.Binaries that were not needed. A folder may be unused if
+// another was used, and any entry may be once each module has its file.
 func (r *reader) reportUnused(found, modules int) {
 	for _, n := range r.places {
 		switch {
 		case n.used || found == modules || n.file == nil && r.o.Spare:
 		case n.file == nil && found == 0:
-			r.binaryProblem(n.path, "has the file of no module of the core")
+			r.binaryProblem(n.path, "no file in it is that of a module of the core")
 		case n.file != nil:
 			id := "no build-id"
 			if b := n.file.f.BuildID(); len(b) > 0 {
 				id = fmt.Sprintf("build-id %x", b)
 			}
-			r.binaryProblem(n.path, "is the file of no module of the core (it has %s)", id)
+			r.binaryProblem(n.path, "is not the file of any module of the core (it has %s)", id)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// load reads a file. If it is not a binary, why has the reason.
+// load reads a file. If it is not a binary, why says so.
 func (r *reader) load(file string) (b *binaryFile, why string) {
 	st, err := os.Stat(file) // before opening: a named pipe would block
 	switch {
@@ -100,7 +100,7 @@ func (r *reader) load(file string) (b *binaryFile, why string) {
 	return &binaryFile{f, data}, ""
 }
 
-// unfit returns the reason why a file holds no module of this process, "" if it may.
+// unfit returns the reason why a file cannot be that of a module of this process, or "".
 func (r *reader) unfit(f *elfobj.File) string {
 	switch {
 	case f.Type == elf.ET_REL:
@@ -113,7 +113,7 @@ func (r *reader) unfit(f *elfobj.File) string {
 	return ""
 }
 
-// withoutCode reports whether the bytes of all code were left out of a file.
+// withoutCode reports whether the bytes of all code sections were left out of a file.
 func withoutCode(f *elfobj.File) (absent bool) {
 	const code = elf.SHF_ALLOC | elf.SHF_EXECINSTR
 	for _, s := range f.Sections {

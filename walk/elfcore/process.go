@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// psInfo is a layout of struct elf_prpsinfo (include/linux/elfcore.h): those of
-// 32-bit CPUs have user ids of 2 or of 4 bytes.
+// psInfo is a layout of struct elf_prpsinfo (include/linux/elfcore.h). On
+// 32-bit CPUs user ids have 2 or 4 bytes.
 type psInfo struct {
 	size, uid, idSize, pid int
 	name, args             int
@@ -42,11 +42,11 @@ func (r *reader) readPSInfo(n note) {
 		p.ID, p.HasID, p.Parent = num(l.pid, 4), true, num(l.pid+4, 4)
 		p.UID, p.GID = num(l.uid, l.idSize), num(l.uid+l.idSize, l.idSize)
 		p.Name = text(n.desc[l.name : l.name+psNameSize])
-		// The kernel has put a space for each NUL.
+		// The kernel has replaced each NUL with a space.
 		p.Args = strings.Fields(text(n.desc[l.args : l.args+psArgsSize]))
 		return
 	}
-	r.problem("what the process is", n.offset, "NT_PRPSINFO of %d bytes, want 124, 128 or 136", len(n.desc))
+	r.problem("the process's name and ids", n.offset, "NT_PRPSINFO of %d bytes, want 124, 128 or 136", len(n.desc))
 }
 
 // text returns the bytes up to a NUL.
@@ -57,7 +57,7 @@ func text(b []byte) string {
 	return string(b)
 }
 
-// cpuTime is the time that a thread used; that of a process's first thread is the sum.
+// cpuTime is the processor time of a thread; that of a process's first thread is the total.
 type cpuTime struct {
 	thread       uint32
 	user, kernel time.Duration
@@ -67,7 +67,7 @@ type cpuTime struct {
 func (r *reader) timeval(b []byte) time.Duration {
 	sec, _ := uintAt(b, 0, r.word, r.order())
 	usec, _ := uintAt(b, r.word, r.word, r.order())
-	const most = 1 << 33 // seconds, about the most that a Duration holds
+	const most = 1 << 33 // seconds, about the largest number that a Duration can hold
 	if sec >= most || usec >= 1e6 {
 		return 0
 	}
@@ -92,7 +92,7 @@ type signal struct {
 	hasAddr      bool
 }
 
-// readSigInfo reads a siginfo_t. It belongs to the thread whose notes it is among.
+// readSigInfo reads a siginfo_t. It belongs to the thread whose notes surround it.
 func (r *reader) readSigInfo(n note) {
 	if len(r.signals) == 0 {
 		return
@@ -100,7 +100,7 @@ func (r *reader) readSigInfo(n note) {
 	c := r.cursor(n)
 	var s signal
 	s.number = c.U32()
-	if r.f.Machine == elf.EM_MIPS { // the two are the other way round
+	if r.f.Machine == elf.EM_MIPS { // with these two swapped
 		s.code = c.U32()
 		c.U32()
 	} else {
@@ -121,8 +121,8 @@ func (r *reader) readSigInfo(n note) {
 	r.signals[len(r.signals)-1] = s
 }
 
-// isFault reports whether a signal comes from the CPU with an address: codes over 0 are the
-// kernel's, of which SI_KERNEL has none (include/uapi/asm-generic/siginfo.h).
+// isFault reports whether a signal comes from the CPU, with an address: positive codes are the
+// kernel's, and only SI_KERNEL has none (include/uapi/asm-generic/siginfo.h).
 func isFault(number, code uint32) bool {
 	const (
 		siKernel = 0x80
@@ -139,7 +139,7 @@ func isFault(number, code uint32) bool {
 	return slices.Contains([]uint32{ill, trap, bus, fpe, mipsBus, segv}, number)
 }
 
-// findCrash takes the signal of the first thread, which is the one that got it.
+// findCrash takes the signal of the first thread, which is the one that received it.
 func (r *reader) findCrash() {
 	d := r.d
 	for i := range d.Threads {
@@ -165,7 +165,7 @@ func (r *reader) findCrash() {
 	}
 }
 
-// findStacks sets each thread's stack to the memory that its stack pointer is in.
+// findStacks sets each thread's stack to the memory that contains its stack pointer.
 func (r *reader) findStacks() {
 	for i := range r.d.Threads {
 		t := &r.d.Threads[i]

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// programName returns the path under which the program was started, or its short name.
+// programName returns the path by which the program was started, or its short name.
 func (r *reader) programName() string {
 	if at, ok := r.aux(atExecFn); ok {
 		if name, ok := r.cstring(at, maxPath); ok && name != "" {
@@ -50,15 +50,15 @@ func (r *reader) findMain() {
 	}
 }
 
-// again reports whether the header at an address belongs to a binary that begins below and reaches
-// over it.
+// again reports whether the header at an address belongs to a binary that begins below it and
+// extends beyond it.
 func (r *reader) again(img *image, addr uint64) bool {
 	return img != nil && addr > img.base && addr < img.end() &&
 		bytes.Equal(r.d.Memory.Bytes(img.base, r.headSize()), r.d.Memory.Bytes(addr, r.headSize()))
 }
 
-// isCopy reports whether an image is the header of a program, on the page of its data, whose own
-// header was left out. If so it has the program's ids.
+// isCopy reports whether an image is the header of a program, mapped with the page of its data,
+// whose first page was left out of the core. If so, it has the program's ids.
 func (r *reader) isCopy(img *image, program *dump.Module) bool {
 	entry, ok := r.aux(atEntry)
 	bias := r.addr(program.Addr - img.f.HeaderAddr())
@@ -70,7 +70,7 @@ func (r *reader) isCopy(img *image, program *dump.Module) bool {
 	return true
 }
 
-// headSize returns that of an ELF header.
+// headSize returns the size of an ELF header.
 func (r *reader) headSize() int {
 	if r.word == 4 {
 		return 52

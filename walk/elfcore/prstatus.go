@@ -18,27 +18,27 @@ type layout struct {
 	slots []slot
 
 	// syscall is the offset of the number of the system call that a thread is in, which is not a
-	// register; 0 without one.
+	// register; 0 if there is none.
 	syscall int
 
-	// narrow registers are sign-extended addresses of 32 bits (MIPS, n32 ABI).
+	// narrow registers hold sign-extended 32-bit addresses (MIPS, n32 ABI).
 	narrow bool
 }
 
 // slot is a register in a note.
 type slot struct {
 	off, size int
-	reg       int // place in Arch.Regs
+	reg       int // index in Arch.Regs
 }
 
-// Where struct elf_prstatus has pr_reg (include/linux/elfcore.h): behind
+// Offset of pr_reg in struct elf_prstatus (include/linux/elfcore.h): after
 // pr_info, pr_cursig, two words for signals, four ids and four times.
 const (
 	regs32 = 72
 	regs64 = 112
 )
 
-// layouts has a row for each CPU. The first of a CPU is the one that is written.
+// layouts has a row for each CPU. The first row of a CPU is the one that is written.
 var layouts = []layout{
 	{arch: arch.X86_64, size: 336, regs: regs64, syscall: regs64 + 15*8, slots: slots(arch.X86_64, regs64, 8,
 		"$r15 $r14 $r13 $r12 $rbp $rbx $r11 $r10 $r9 $r8 $rax $rcx $rdx $rsi $rdi - $rip $cs $rflags $rsp $ss $fs.base $gs.base $ds $es $fs $gs")},
@@ -69,7 +69,7 @@ const (
 // nip, msr, orig_gpr3, ctr, link, xer and ccr follow the general registers.
 var ppcGregs = numbered("r", 0, 32) + "srr0 - - ctr lr xer cr"
 
-// numbered returns prefix0, prefix1, ... with a space after each.
+// numbered returns prefix0, prefix1, ..., each followed by a space.
 func numbered(prefix string, from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -78,8 +78,8 @@ func numbered(prefix string, from, to int) string {
 	return b.String()
 }
 
-// slots lays out registers one after the other from off on, in words of size bytes; ":4" sets the
-// size of those after it, "-" is a word without a register.
+// slots lays out registers consecutively from off on, in words of size bytes; ":4" sets the size
+// of the following words, and "-" is a word without a register.
 func slots(a *arch.Arch, off, size int, names string) (out []slot) {
 	for _, name := range strings.Fields(names) {
 		if name[0] == ':' {
@@ -98,9 +98,9 @@ func slots(a *arch.Arch, off, size int, names string) (out []slot) {
 	return out
 }
 
-// layoutOf returns the layout of a note of size bytes, or the CPU's usual one for another size: BFD
-// on another machine than the process's writes cores with the structure of its own, filled with as
-// many registers as fit.
+// layoutOf returns the layout of a note of size bytes, or the CPU's usual one for an unknown
+// size: on another machine than the process's, BFD writes cores with its own machine's structure,
+// filled with as many registers as fit.
 func layoutOf(a *arch.Arch, size int) *layout {
 	var usual *layout
 	for i := range layouts {
@@ -118,7 +118,7 @@ func layoutOf(a *arch.Arch, size int) *layout {
 
 const statusCurSig = 12 // offset of pr_cursig in struct elf_prstatus, a short
 
-// statusOffsets returns those of pr_pid and pr_utime in struct elf_prstatus.
+// statusOffsets returns the offsets of pr_pid and pr_utime in struct elf_prstatus.
 func statusOffsets(word int) (pid, utime int) {
 	if word == 4 {
 		return 24, 40
@@ -126,7 +126,7 @@ func statusOffsets(word int) (pid, utime int) {
 	return 32, 48
 }
 
-// readStatus reads an NT_PRSTATUS, which begins the notes of a thread.
+// readStatus reads an NT_PRSTATUS, which is the first of a thread's notes.
 func (r *reader) readStatus(n note) {
 	pidAt, utime := statusOffsets(r.word)
 	pid, ok := uintAt(n.desc, pidAt, 4, r.order())
@@ -146,12 +146,12 @@ func (r *reader) readStatus(n note) {
 	}
 }
 
-// readRegs returns the registers, as far as the note has them, or nil if it
-// does not have PC and SP.
+// readRegs returns the registers that the note has, or nil if it lacks PC or
+// SP.
 func (r *reader) readRegs(n note) *dump.Context {
 	l, regs := layoutOf(r.d.Arch, len(n.desc)), n.desc
 	if l.size != len(regs) {
-		regs = regs[:max(0, len(regs)-r.word)] // pr_fpvalid, padded, is the end of any
+		regs = regs[:max(0, len(regs)-r.word)] // pr_fpvalid, padded, ends every layout
 	}
 	ctx := dump.NewContext(r.d.Arch)
 	fill(ctx, l.slots, regs, r)
@@ -175,12 +175,12 @@ func (r *reader) readRegs(n note) *dump.Context {
 		r.problem("registers of a thread", n.offset, "NT_PRSTATUS of %d bytes, want %d", len(n.desc), l.size)
 		return nil
 	case missing > 0:
-		r.problem("registers", n.offset, "NT_PRSTATUS of %d bytes, want %d: the last %d registers are not in it", len(n.desc), l.size, missing)
+		r.problem("registers", n.offset, "NT_PRSTATUS of %d bytes, want %d: it lacks the last %d registers", len(n.desc), l.size, missing)
 	}
 	return ctx
 }
 
-// fill sets the registers of slots that are within b.
+// fill sets the registers of the slots that are within b.
 func fill(ctx *dump.Context, slots []slot, b []byte, r *reader) {
 	for _, s := range slots {
 		if v, ok := uintAt(b, s.off, s.size, r.order()); ok {

@@ -34,22 +34,22 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// FormatError is damage at a place of a core.
+// FormatError is damage at a place in a core.
 type FormatError = bin.Error
 
-// Options say where to find code that a core left out. With the zero value, only the core is read.
+// Options say where to find code that a core lacks. With the zero value, only the core is read.
 type Options struct {
-	// Binaries are files, or folders in which binaries are found by build-id
-	// (.build-id/ab/cdef...), by their path in the process, by name, or by the name under which
-	// the dynamic linker opened them. An unused entry is reported as a problem.
+	// Binaries are files, or folders in which binaries are found by build-id (.build-id/ab/cdef...),
+	// by their path in the process, by name, or by the name under which the dynamic linker opened
+	// them. Unused entries are reported as problems.
 	Binaries []string
-	// Spare means that folders may serve other dumps, too: an unused one is not a problem.
+	// Spare means that folders may serve other dumps, too, so that an unused one is not a problem.
 	Spare bool
-	// AtPaths also searches for binaries whose build-id is in the core at their paths in the
-	// process.
+	// AtPaths says that binaries whose build-id the core has are also looked for at their paths in
+	// the process.
 	AtPaths bool
-	// ReadFile maps or reads a binary. The result becomes part of the Dump's memory and must
-	// remain valid as long as that. nil means os.ReadFile.
+	// ReadFile maps or reads a binary. The result becomes part of the Dump's memory and must remain
+	// valid as long as the Dump is used. nil means os.ReadFile.
 	ReadFile func(path string) ([]byte, error)
 	// Tried, if non-nil, is called with each file that was examined and rejected, and the
 	// reason.
@@ -72,7 +72,7 @@ func Sniff(head []byte) bool {
 const Format = "ELF core"
 
 // Read reads the core in data; path is used in messages. The Dump's memory refers to data. The
-// error is a *FormatError if the file is not a core; lesser damage is reported in Dump.Problems.
+// error is a *FormatError if the file is not a core. Other damage is reported in Dump.Problems.
 func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	lim := object.DefaultLimits()
 	lim.Core = true
@@ -89,13 +89,13 @@ func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	}
 	r.d = &dump.Dump{Format: Format, Order: f.Order, Main: -1}
 	if cpu := arch.ByELF(f.Machine, f.Class); cpu != nil && cpu.Class == f.Class {
-		r.d.Arch = cpu // cores of x32 and ILP32 have notes of their own layout
+		r.d.Arch = cpu // cores of x32 and ILP32 have layouts of their own
 	}
 	r.d.System = dump.System{OS: dump.Linux, CPU: f.Machine.String()}
 	if r.d.Arch != nil {
 		r.d.System.CPU = r.d.Arch.Name
 	} else {
-		r.problem("all registers", 18, "the registers of %v (%v) are not known", f.Machine, f.Class)
+		r.problem("all registers", 18, "the layout of the registers of %v (%v) is not known", f.Machine, f.Class)
 	}
 	r.readNotes()
 	r.readMemory()
@@ -107,7 +107,7 @@ func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	r.findStacks()
 	if r.rest != nil {
 		if err := r.d.ApplyRest(r.rest.desc); err != nil {
-			r.problem("what symtool kept beside the core", r.rest.offset, "its note: %v", err)
+			r.problem("what symtool stored in a note of the core", r.rest.offset, "its note: %v", err)
 		}
 	}
 	r.d.Problems = append(f.Problems, r.d.Problems...)
@@ -120,19 +120,19 @@ type reader struct {
 	f    *elfobj.File
 	d    *dump.Dump
 	o    Options
-	word int // bytes of an address
+	word int // size of an address in bytes
 
-	files   []fileMap // of NT_FILE, by address
-	signals []signal  // of each thread
+	files   []fileMap // from NT_FILE, by address
+	signals []signal  // one for each thread
 	times   []cpuTime
-	rest    *note // of symtool itself
+	rest    *note // symtool's own
 	loads   []dump.Region
-	places  []*place // of Options.Binaries
+	places  []*place // from Options.Binaries
 }
 
 func (r *reader) order() binary.ByteOrder { return r.f.Order }
 
-// problem reports damage; offset counts from the start of the file.
+// problem reports damage; offset is from the start of the file.
 func (r *reader) problem(lost string, offset uint64, format string, args ...any) {
 	r.d.Problems = append(r.d.Problems, dump.Problem{Lost: lost,
 		Err: &bin.Error{File: r.f.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}})

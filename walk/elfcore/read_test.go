@@ -141,8 +141,8 @@ func readShared(t testing.TB, folder string, o Options) *dump.Dump {
 // Cores of ABIs with narrow addresses say of which CPU and class they are.
 func TestNarrowCores(t *testing.T) {
 	for machine, want := range map[elf.Machine]string{
-		elf.EM_X86_64:  "the registers of EM_X86_64 (ELFCLASS32) are not known",
-		elf.EM_AARCH64: "the registers of EM_AARCH64 (ELFCLASS32) are not known",
+		elf.EM_X86_64:  "the layout of the registers of EM_X86_64 (ELFCLASS32) is not known",
+		elf.EM_AARCH64: "the layout of the registers of EM_AARCH64 (ELFCLASS32) is not known",
 	} {
 		h := elf.Header32{Type: uint16(elf.ET_CORE), Machine: uint16(machine), Version: 1, Ehsize: 52, Phentsize: 32, Shentsize: 40}
 		copy(h.Ident[:], elf.ELFMAG)

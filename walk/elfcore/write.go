@@ -14,16 +14,16 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// pageSize is the modulus by which the offsets of segments agree with their addresses.
+// pageSize is the modulus to which the offsets of segments are congruent with their addresses.
 const pageSize = 4096
 
 // Write writes a core that gdb and Read can open. Problems list what a core cannot hold, or a
-// debugger will miss. Everything but registers and memory is also in a note of symtool's own, from
-// which Read restores it. Equal Dumps give equal bytes. The error is about an unknown d.Arch, or
-// from w.
+// debugger will miss. Everything but registers and memory is also in a note of symtool's own,
+// from which Read restores it. Equal Dumps give equal bytes. The error is w's, or says that
+// d.Arch is unknown.
 func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	if d.Arch == nil {
-		return nil, &bin.Error{Msg: fmt.Sprintf("the registers of CPU %q are not known: no core can be written", d.System.CPU)}
+		return nil, &bin.Error{Msg: fmt.Sprintf("cannot write a core: the layout of the registers of CPU %q is not known", d.System.CPU)}
 	}
 	wr := &writer{d: d, order: d.Order, word: d.Arch.PtrSize, layout: layoutOf(d.Arch, 0)}
 	wr.addLinker()
@@ -43,7 +43,7 @@ type writer struct {
 	order    binary.ByteOrder
 	word     int
 	layout   *layout
-	memory   []dump.Region // with added memory
+	memory   []dump.Region // including added memory
 	pieces   []piece
 	problems []dump.Problem
 	pos      uint64
@@ -59,11 +59,11 @@ func (w *writer) problem(lost, format string, args ...any) {
 type piece struct {
 	dump.Range
 	flags elf.ProgFlag
-	data  []byte // of its start
+	data  []byte // the bytes at its start
 }
 
-// plan cuts mappings where memory begins, for the bytes of a segment are those
-// at its start. Memory without a mapping is a segment of its own.
+// plan cuts mappings where memory begins, as the bytes of a segment are those
+// at its start. Memory without a mapping becomes a segment of its own.
 func (w *writer) plan() {
 	maps, memory := slices.Clone(w.d.Maps), slices.Clone(w.memory)
 	for len(maps) > 0 || len(memory) > 0 {
@@ -101,7 +101,7 @@ func (w *writer) cut(m *dump.Mapping, memory []dump.Region) {
 		if m.Write {
 			p.Size = uint64(len(p.data))
 		}
-		if len(memory) > 1 { // which may begin in this mapping too
+		if len(memory) > 1 { // the rest may begin in this mapping, too
 			p.Size = min(p.Size, memory[1].Addr-p.Addr)
 		}
 	}
@@ -112,9 +112,9 @@ func (w *writer) cut(m *dump.Mapping, memory []dump.Region) {
 	r.Addr, r.Data = r.Addr+uint64(len(p.data)), r.Data[len(p.data):]
 }
 
-// empty adds a mapping without bytes in the dump. gdb takes zeros for them unless it has them from
-// a binary. So it adds none where gdb looks for headers of binaries to check that it has the right
-// ones, which is at the start of files and of the vdso; and none for writable memory.
+// empty adds a mapping of which the dump has no bytes. gdb takes them as zeros unless it has them
+// from a binary. So none is added where gdb looks for headers of binaries to check that it has
+// the right ones, at the start of files and of the vdso, nor for writable memory.
 func (w *writer) empty(p piece, m *dump.Mapping) {
 	if m.Write || isFile(m.Path) && m.Offset == 0 || m.Path == "[vdso]" {
 		return
@@ -122,7 +122,7 @@ func (w *writer) empty(p piece, m *dump.Mapping) {
 	w.pieces = append(w.pieces, p)
 }
 
-// alone returns memory that no mapping covers.
+// alone returns a piece of memory that no mapping covers.
 func alone(r dump.Region) piece {
 	return piece{Range: dump.Range{Addr: r.Addr, Size: uint64(len(r.Data))}, flags: elf.PF_R, data: r.Data}
 }
@@ -139,7 +139,7 @@ func flagsOf(m *dump.Mapping) (f elf.ProgFlag) {
 	return f
 }
 
-// write writes headers, notes, memory and, for 65,535 segments or more, the section header that has
+// write writes headers, notes, memory and, for 65,535 segments or more, the section header with
 // their number.
 func (w *writer) write(out io.Writer, notes [][]byte) {
 	size := uint64(0)
@@ -163,7 +163,7 @@ func (w *writer) write(out io.Writer, notes [][]byte) {
 		segments = append(segments, s)
 	}
 	if w.word == 4 && at > math.MaxUint32 {
-		w.err = &bin.Error{Msg: fmt.Sprintf("a core of %d bytes: one of a 32-bit process has less than 4 GB", at)}
+		w.err = &bin.Error{Msg: fmt.Sprintf("a core of %d bytes, want less than 4 GB for a 32-bit process", at)}
 		return
 	}
 	w.put(out, h.Bytes(segments, at))

@@ -8,9 +8,9 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// addLinker adds to memory what debuggers find libraries by, if the dump has it beside its memory,
-// as Breakpad's minidumps do: the program's dynamic section, the struct r_debug that it refers to,
-// and a list of link maps, for which a free place is taken.
+// addLinker adds to the memory what debuggers use to find libraries, if the dump has it outside
+// its memory, as Breakpad's minidumps do: the program's dynamic section, the struct r_debug that
+// it refers to, and a list of link maps, which is put into a free place.
 func (w *writer) addLinker() {
 	w.memory = w.d.Memory.Regions
 	l := w.d.Linker
@@ -20,12 +20,12 @@ func (w *writer) addLinker() {
 	debug, ok := w.debugAddr(l)
 	if !ok {
 		if len(l.Section) > 0 {
-			w.problem("list of libraries", "the program's dynamic section does not say where the dynamic linker keeps it")
+			w.problem("list of libraries", "the program's dynamic section does not have its address")
 		}
 		return
 	}
 	if _, ok := w.d.Memory.Word(debug, w.word); ok {
-		return // it is in memory
+		return // the memory has it already
 	}
 	list := w.freePlace()
 	added := []dump.Region{{Addr: debug, Data: w.rDebug(l, list)}, {Addr: list, Data: w.linkMaps(l, list)}}
@@ -47,10 +47,10 @@ func (w *writer) debugAddr(l *dump.Linker) (uint64, bool) {
 	return 0, false
 }
 
-// freePlace returns a page after the first mapping with room after it, where the process had
-// nothing.
+// freePlace returns the address of a page after the first mapping that is followed by enough
+// unused address space.
 func (w *writer) freePlace() uint64 {
-	const room = 1 << 20 // more than any list of libraries takes
+	const room = 1 << 20 // more than any list of libraries needs
 	end := uint64(pageSize)
 	ranges := []dump.Range{}
 	for i := range w.d.Maps {
@@ -71,7 +71,7 @@ func (w *writer) freePlace() uint64 {
 	return (end + pageSize - 1) &^ (pageSize - 1)
 }
 
-// rDebug writes a struct r_debug whose list begins at an address.
+// rDebug encodes a struct r_debug whose list begins at an address.
 func (w *writer) rDebug(l *dump.Linker, list uint64) (b []byte) {
 	b = appendUint(b, uint64(l.Version), 4, w.order)
 	b = append(b, make([]byte, w.word-4)...)
@@ -82,7 +82,7 @@ func (w *writer) rDebug(l *dump.Linker, list uint64) (b []byte) {
 	return b
 }
 
-// linkMaps writes the list of struct link_map, and after it the names.
+// linkMaps encodes the list of struct link_map, followed by the names.
 func (w *writer) linkMaps(l *dump.Linker, at uint64) (b []byte) {
 	size := uint64(5 * w.word)
 	name := at + size*uint64(len(l.Maps))

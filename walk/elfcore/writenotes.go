@@ -12,11 +12,12 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// notes makes all notes, in the kernel's order: the thread that crashed with the process's notes,
-// then the others. They are in parts, as one buffer would be copied as it grows.
+// notes encodes all notes, in the kernel's order: the thread that crashed with the process's
+// notes, then the other threads. They are in parts, as a single buffer would be copied as it
+// grows.
 func (w *writer) notes() (parts [][]byte) {
 	add := func(owner string, kind uint32, desc []byte) {
-		last, room := len(parts)-1, len(desc)+64 // for the header, and padding
+		last, room := len(parts)-1, len(desc)+64 // room for the header and padding
 		if last < 0 || cap(parts[last])-len(parts[last]) < room {
 			parts = append(parts, make([]byte, 0, max(room, 64<<10)))
 			last++
@@ -77,7 +78,7 @@ func (w *writer) threads() []dump.Thread {
 	t := threads[i]
 	if w.d.Crash.Context != nil {
 		if !dump.Same(t.Context, w.d.Crash.Context) {
-			w.problem(fmt.Sprintf("registers of thread %d", t.ID), "it had others when the dump was written than at the crash: those of the crash are taken")
+			w.problem(fmt.Sprintf("registers of thread %d", t.ID), "those of the crash are written, not those from when the dump was written")
 		}
 		t.Context = w.d.Crash.Context
 	}
@@ -101,7 +102,7 @@ func (w *writer) holds(reg int) bool {
 	return false
 }
 
-// signal returns the crash's signal; on other systems SIGABRT, as debuggers expect one.
+// signal returns the crash's signal, or SIGABRT on other systems, as debuggers expect one.
 func (w *writer) signal() uint32 {
 	const abort = 6
 	c := w.d.Crash
@@ -118,7 +119,7 @@ func (w *writer) signal() uint32 {
 func (w *writer) status(t *dump.Thread, hasFloat bool) []byte {
 	b := make([]byte, w.layout.size)
 	sig := uint32(t.Signal)
-	if sig == 0 { // BFD takes the signal of the last thread; the kernel writes the same for all
+	if sig == 0 { // BFD takes the last thread's; the kernel writes the same for all
 		sig = w.signal()
 	}
 	w.order.PutUint32(b, sig) // pr_info.si_signo
@@ -139,7 +140,7 @@ func (w *writer) status(t *dump.Thread, hasFloat bool) []byte {
 		w.putSlots(b, w.layout.slots, t.Context)
 	}
 	if hasFloat {
-		valid := w.layout.size - w.word // pr_fpvalid is an int, padded
+		valid := w.layout.size - w.word // pr_fpvalid is a padded int
 		w.order.PutUint32(b[valid:], 1)
 	}
 	return b
@@ -192,7 +193,7 @@ func (w *writer) reportUnknown(threads []dump.Thread) {
 	}
 }
 
-// floatOf returns the note that the floating-point registers of a context fit into, or nil.
+// floatOf returns the note for the floating-point registers of a context, or nil.
 func (w *writer) floatOf(ctx *dump.Context) *floatNote {
 	for i := range floatNotes {
 		if f := &floatNotes[i]; ctx != nil && f.arch == w.d.Arch && f.in(ctx) {
@@ -232,8 +233,9 @@ func (w *writer) psInfo() []byte {
 	return b
 }
 
-// psLayout: user ids have 2 bytes on x86 and ARM, whose first system calls had
-// them (arch/*/include/uapi/asm/posix_types.h).
+// psLayout returns the layout of struct elf_prpsinfo. User ids have 2 bytes on
+// x86 and ARM, as in their first system calls
+// (arch/*/include/uapi/asm/posix_types.h).
 func (w *writer) psLayout() psInfo {
 	switch {
 	case w.word == 8:
@@ -260,7 +262,7 @@ func (w *writer) sigInfo() []byte {
 	if sig == c.Code {
 		w.order.PutUint32(b[codeAt:], c.Flags)
 	} else {
-		w.problem(fmt.Sprintf("code %#x of the crash", c.Code), "it is no signal of Linux: there is signal %d in its place", sig)
+		w.problem(fmt.Sprintf("code %#x of the crash", c.Code), "it is not a Linux signal: signal %d is written instead", sig)
 	}
 	if c.HasAddress {
 		w.putUint(b[addrAt:], c.Address, w.word)
@@ -268,7 +270,7 @@ func (w *writer) sigInfo() []byte {
 	return b
 }
 
-// files writes NT_FILE, in units of pages, or of bytes if an offset is not a multiple of a page.
+// files encodes NT_FILE, in units of pages, or of bytes if an offset is not a multiple of a page.
 // Names in brackets in /proc/self/maps are not files.
 func (w *writer) files() []byte {
 	unit, count := uint64(pageSize), 0

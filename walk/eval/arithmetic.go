@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// operate returns a op b; b was on top of the stack.
+// operate returns a op b, where b is the top of the stack.
 func operate(op vars.OpCode, a, b number) (number, *failure) {
 	switch op {
 	case vars.OpShl, vars.OpShr, vars.OpShra:
@@ -48,13 +48,13 @@ func operate(op vars.OpCode, a, b number) (number, *failure) {
 	case vars.OpDiv, vars.OpMod:
 		return divide(op, a, b)
 	default:
-		return number{}, invalid("operation %d has no two operands", op)
+		return number{}, invalid("operation %d does not have two operands", op)
 	}
 	return out.mask(), nil
 }
 
-// sameType makes the types of two operands equal. DWARF demands that they are (section 2.5.1.4),
-// but clang and rustc mix integers with generic values, which then take the type of the other.
+// sameType makes the types of two operands equal. DWARF requires that they are (section 2.5.1.4),
+// but clang and rustc mix integers with generic values, which then take the other's type.
 func sameType(a, b number) (number, number, *failure) {
 	if a.class == b.class && a.size == b.size {
 		return a, b, nil
@@ -72,7 +72,8 @@ func sameType(a, b number) (number, number, *failure) {
 	return a, b, invalid("operands of different types")
 }
 
-// divide divides: generic values with their signs, but their remainder without (section 2.5.1.4).
+// divide divides integers. Generic values are signed in a quotient, but unsigned in a remainder
+// (section 2.5.1.4).
 func divide(op vars.OpCode, a, b number) (number, *failure) {
 	if b.isZero() {
 		return number{}, invalid("division by zero")
@@ -96,7 +97,7 @@ func divide(op vars.OpCode, a, b number) (number, *failure) {
 // shift shifts a by b bits, whatever the type of b is.
 func shift(op vars.OpCode, a, b number) (number, *failure) {
 	if a.class >= float || b.class >= float || b.class == signed && b.negative() {
-		return number{}, invalid("a shift of or by no integer")
+		return number{}, invalid("a shift with an operand that is not an integer")
 	}
 	by := uint(128)
 	if b.hi == 0 && b.lo < 128 {
@@ -116,7 +117,7 @@ func shift(op vars.OpCode, a, b number) (number, *failure) {
 	return intOf(v, a.class, a.size), nil
 }
 
-// compare compares: generic values with their signs. The result is generic.
+// compare compares numbers. Generic values are signed. The result is generic.
 func compare(op vars.OpCode, a, b number) (number, *failure) {
 	c := 0
 	if a.class == float {
@@ -127,7 +128,7 @@ func compare(op vars.OpCode, a, b number) (number, *failure) {
 		}
 		c = x.Cmp(y)
 	} else if a.class == opaque {
-		return number{}, invalid("a comparison of what is no number")
+		return number{}, invalid("a comparison of a value that is not a number")
 	} else {
 		c = a.asInt().Cmp(b.asInt())
 	}

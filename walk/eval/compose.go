@@ -4,11 +4,11 @@ import (
 	"fmt"
 )
 
-// MaxValue limits the bytes of one value.
+// MaxValue limits the size of a value in bytes.
 const MaxValue = 1 << 20
 
-// compose returns the size bytes that pieces describe. A scalar that is a number has the size of
-// its type, cut or extended.
+// compose returns the size bytes that pieces describe. A scalar that is a number is truncated or
+// extended to the size of its type.
 func (m *machine) compose(pieces []piece, size int, as class) Value {
 	if len(pieces) == 1 && pieces[0].bits == 0 && pieces[0].offset == 0 {
 		return m.single(&pieces[0].place, size, as)
@@ -34,7 +34,7 @@ func (v Value) settled() Value {
 	return v
 }
 
-// single returns a value that is in one place.
+// single returns a value whose location is a single place.
 func (m *machine) single(p *place, size int, as class) Value {
 	switch p.kind {
 	case inMemory:
@@ -58,7 +58,7 @@ func (m *machine) single(p *place, size int, as class) Value {
 	return missing(size, Absent, "")
 }
 
-// fromRegister returns the size bytes of a register that a value is in: its least significant ones.
+// fromRegister returns the least significant size bytes of a register.
 func (m *machine) fromRegister(reg uint64, size int) Value {
 	b, fault := m.f.register(reg)
 	if fault != nil {
@@ -82,8 +82,8 @@ func (m *machine) fromRegister(reg uint64, size int) Value {
 func (m *machine) fromNumber(n number, size int, as class) Value {
 	switch {
 	case as == opaque && n.size < size:
-		// A number stands for a whole struct: which part of it is meant is unknown.
-		return missing(size, Absent, fmt.Sprintf("a value of %d bytes stands for all %d", n.size, size))
+		// The number describes part of a struct, and nothing says which.
+		return missing(size, Absent, fmt.Sprintf("a value of %d bytes for a variable of %d", n.size, size))
 	case n.class == float && n.size != size:
 		return missing(size, Absent, fmt.Sprintf("a floating-point number of %d bytes for a value of %d", n.size, size))
 	case n.size != size:
@@ -92,8 +92,8 @@ func (m *machine) fromNumber(n number, size int, as class) Value {
 	return Value{Bytes: n.bytes(m.f.BigEndian())}
 }
 
-// fromConstant returns the bytes of DW_AT_const_value. A shorter one is the value of a scalar, whose
-// sign or zeros are left out; clang has one for a struct of which it is a part, any part.
+// fromConstant returns the bytes of DW_AT_const_value. For a scalar, a shorter block omits sign
+// or zero extension. clang also has shorter ones for structs, of any part of them.
 func (m *machine) fromConstant(b []byte, size int, as class) Value {
 	switch {
 	case len(b) >= size && !m.f.BigEndian():
@@ -106,9 +106,9 @@ func (m *machine) fromConstant(b []byte, size int, as class) Value {
 	return m.fromNumber(numberOf(as, b, m.f.BigEndian()), size, as)
 }
 
-// pointer returns a pointer that exists nowhere, to a variable of the same frame.
+// pointer returns an implicit pointer, to a variable of the same frame.
 func (m *machine) pointer(p *place, size int) Value {
-	v := missing(size, Absent, "the pointer is in no register and in no memory")
+	v := missing(size, Absent, "the pointer is neither in a register nor in memory")
 	if fault := m.budget.enter(); fault != nil {
 		return v
 	}
@@ -124,7 +124,7 @@ func (m *machine) pointer(p *place, size int) Value {
 	return v
 }
 
-// whole returns a value whose size only its description says.
+// whole returns a value whose size only its location gives.
 func (m *machine) whole(pieces []piece) Value {
 	size := m.f.ptrSize()
 	if len(pieces) == 1 && len(pieces[0].bytes) > 0 {
@@ -133,7 +133,7 @@ func (m *machine) whole(pieces []piece) Value {
 	return m.compose(pieces, size, opaque)
 }
 
-// put copies a piece to a bit of the value.
+// put copies a piece to a bit offset of the value.
 func (m *machine) put(v *Value, bit uint64, p *piece) {
 	count := min(p.bits, 8*uint64(len(v.Bytes))-bit)
 	if p.kind == inMemory && bit%8 == 0 && p.offset%8 == 0 && bit == 0 && count == 8*uint64(len(v.Bytes)) {
@@ -147,7 +147,7 @@ func (m *machine) put(v *Value, bit uint64, p *piece) {
 	copyBits(v, bit, &part, p.offset, count, m.f.BigEndian())
 }
 
-// pieceBytes returns the first size bytes of a piece's place.
+// pieceBytes returns the first size bytes of a piece.
 func (m *machine) pieceBytes(p *piece, size int) Value {
 	switch p.kind {
 	case inRegister:
@@ -155,7 +155,7 @@ func (m *machine) pieceBytes(p *piece, size int) Value {
 		if fault != nil {
 			return missing(size, fault.state, fault.why)
 		}
-		if m.f.BigEndian() && p.offset == 0 { // a piece is at the least significant end
+		if m.f.BigEndian() && p.offset == 0 { // a piece without an offset is at the least significant end
 			b = b[max(0, len(b)-size):]
 		}
 		return padded(b, size, m.f.registerName(p.reg))
@@ -171,7 +171,7 @@ func (m *machine) pieceBytes(p *piece, size int) Value {
 	return m.single(&p.place, size, opaque)
 }
 
-// padded returns the first size bytes of b, of which those that it does not have are unknown.
+// padded returns the first size bytes of b. Bytes that b lacks are unknown.
 func padded(b []byte, size int, what string) Value {
 	if len(b) >= size {
 		return Value{Bytes: b[:size:size]}
@@ -184,7 +184,7 @@ func padded(b []byte, size int, what string) Value {
 	return v
 }
 
-// copyBits copies count bits. A byte of which a bit is unknown is unknown.
+// copyBits copies count bits. A byte with an unknown bit is unknown.
 func copyBits(v *Value, to uint64, from *Value, at, count uint64, bigEndian bool) {
 	if to%8 == 0 && at%8 == 0 && count%8 == 0 {
 		for i := range count / 8 {
@@ -212,7 +212,7 @@ func copyBits(v *Value, to uint64, from *Value, at, count uint64, bigEndian bool
 	}
 }
 
-// shiftOf returns the place of a bit in its byte.
+// shiftOf returns the position of a bit within its byte.
 func shiftOf(bit uint64, bigEndian bool) uint64 {
 	if bigEndian {
 		return 7 - bit%8

@@ -4,7 +4,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// frameBase returns what Fbreg counts from.
+// frameBase returns the address that DW_OP_fbreg counts from.
 func (f *Frame) frameBase(b *budget) (uint64, *failure) {
 	if f.frameAt == nil {
 		f.frameAt = &knownBase{}
@@ -13,7 +13,7 @@ func (f *Frame) frameBase(b *budget) (uint64, *failure) {
 	return f.frameAt.value, f.frameAt.failure
 }
 
-// knownBase is a frame base that was looked for.
+// knownBase is a frame base that has been evaluated.
 type knownBase struct {
 	value   uint64
 	failure *failure
@@ -27,17 +27,17 @@ func (f *Frame) findBase(b *budget) (uint64, *failure) {
 		return 0, fault
 	}
 	defer b.leave()
-	// No scope: a frame base that needs a variable would need itself.
+	// It has no scope: a frame base that needed a variable would need itself.
 	m := machine{f: f, budget: b, scope: len(f.Scopes)}
 	n, fault := m.value(f.Info.Exprs[f.Func.FrameBase].Ops())
 	return n.lo, fault
 }
 
-// entryValue returns what a register had when the function was called: what the caller's call site
-// says about it (section 2.5.1.7).
+// entryValue returns the value that a register had when the function was called, as the caller's
+// call site describes it (section 2.5.1.7).
 func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
 	if len(sub) != 1 || sub[0].Code != vars.OpReg && sub[0].Code != vars.OpRegType {
-		return number{}, absent("the value at entry of what is no register")
+		return number{}, absent("the value at entry of something other than a register")
 	}
 	if fault := b.enter(); fault != nil {
 		return number{}, fault
@@ -62,7 +62,7 @@ func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
 	return number{}, absent("the caller does not say what %s was when the function was called", f.registerName(uint64(sub[0].Reg)))
 }
 
-// Target returns the address of the function that a call of the frame leads to.
+// Target returns the address of the function that a call site of the frame leads to.
 func (f *Frame) Target(site *vars.CallSite) (uint64, bool) {
 	switch {
 	case site.HasTarget:
@@ -75,7 +75,7 @@ func (f *Frame) Target(site *vars.CallSite) (uint64, bool) {
 	return n.lo, fault == nil
 }
 
-// asType returns the bits of a register as a number of a type.
+// asType converts the bits of a register to a number of a type.
 func (f *Frame) asType(n number, id vars.TypeID) (number, *failure) {
 	c, size, fault := f.base(id)
 	switch {
@@ -89,11 +89,11 @@ func (f *Frame) asType(n number, id vars.TypeID) (number, *failure) {
 	return n, nil
 }
 
-// call goes through the location of a variable, whose expression leaves what it leaves on the stack.
+// call evaluates the location of a variable on the same stack (DW_OP_call).
 func (m *machine) call(label uint32) *failure {
 	v, scope, ok := m.instance(label)
 	if !ok || v.Expr == 0 {
-		return absent("a variable without a location is needed")
+		return absent("a variable that the expression needs has no location")
 	}
 	if fault := m.budget.enter(); fault != nil {
 		return fault
@@ -116,7 +116,7 @@ func (m *machine) call(label uint32) *failure {
 func (m *machine) variableValue(label uint32) (number, *failure) {
 	v, scope, ok := m.instance(label)
 	if !ok {
-		return number{}, absent("a variable that is needed is not in scope")
+		return number{}, absent("a variable that the expression needs is not in scope")
 	}
 	if fault := m.budget.enter(); fault != nil {
 		return number{}, fault
@@ -125,7 +125,7 @@ func (m *machine) variableValue(label uint32) (number, *failure) {
 	id := m.f.Info.Vars[v.Var].Type
 	value, c := m.f.variable(v, scope, m.budget), m.f.classOf(id)
 	if c == opaque || c == float || len(value.Bytes) > 16 || len(value.Bytes) == 0 {
-		return number{}, absent("a variable that is needed is no integer")
+		return number{}, absent("a variable that the expression needs is not an integer")
 	}
 	if !value.Whole() {
 		state := Absent

@@ -9,20 +9,20 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Frame is what is known of a frame of a stack: what its variables are computed from. Functions
-// report false for what is unknown; all of them must be set.
+// Frame is what the variables of a stack frame are computed from. Its functions must all be set;
+// they report false for what is unknown.
 type Frame struct {
 	Arch   *arch.Arch
 	Memory *dump.Memory
-	Info   *vars.Info // of the module
-	Base   uint64     // where the module is in memory
+	Info   *vars.Info // of the frame's module
+	Base   uint64     // address of the module in memory
 
-	// Func and Scopes are what Info has for the frame's place: that of the next instruction or, in
+	// Func and Scopes are what Info has for the frame's address: that of the next instruction or, in
 	// a frame that has called another, of the call. Func may be nil.
 	Func   *vars.Func
 	Scopes []vars.Scope
 
-	// Register returns a register by its place in Arch.Regs, in the byte order of memory.
+	// Register returns a register by its index in Arch.Regs, in the byte order of memory.
 	Register func(i int) ([]byte, bool)
 	// CFA returns the canonical frame address.
 	CFA func() (uint64, bool)
@@ -36,10 +36,10 @@ type Frame struct {
 
 func (f *Frame) ptrSize() int { return f.Arch.PtrSize }
 
-// hasX87 reports whether long double has the format of the x87.
+// hasX87 reports whether long double has the x87 format.
 func (f *Frame) hasX87() bool { return f.Arch == arch.X86 || f.Arch == arch.X86_64 }
 
-// BigEndian reports the byte order of memory.
+// BigEndian reports whether memory is big-endian.
 func (f *Frame) BigEndian() bool { return f.Memory.Order == binary.ByteOrder(binary.BigEndian) }
 
 // registerName names a register in messages.
@@ -71,7 +71,7 @@ func (f *Frame) Read(addr uint64, size int) Value {
 	return v
 }
 
-// readBytes reads memory of which a part is missing.
+// readBytes reads memory that the dump has only in part.
 func (f *Frame) readBytes(v *Value, size int) {
 	v.Bytes, v.States = make([]byte, size), make([]State, size)
 	for i := 0; i < size; {

@@ -6,14 +6,14 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Limits of one evaluation. Real expressions stay far below.
+// Limits of one evaluation, far above what real expressions need.
 const (
-	maxOps   = 10_000 // of the expression and of all that it needs
+	maxOps   = 10_000 // in the expression and all that it needs
 	maxStack = 256
 	maxDepth = 32 // of entry values, frame bases and pointers that lead from one expression to another
 )
 
-// failure is why a value is unknown.
+// failure says why a value is unknown.
 type failure struct {
 	state State
 	why   string
@@ -31,12 +31,12 @@ func unavailable(format string, args ...any) *failure {
 	return &failure{Unavailable, fmt.Sprintf(format, args...)}
 }
 
-// budget is what is left of the limits. All evaluations that one needs share it.
+// budget is the remainder of the limits, shared by all evaluations that one needs.
 type budget struct{ ops, depth int }
 
 func newBudget() *budget { return &budget{maxOps, maxDepth} }
 
-// enter goes one level deeper, and leave back.
+// enter enters an expression that another one needs; leave leaves it.
 func (b *budget) enter() *failure {
 	if b.depth == 0 {
 		return invalid("expressions lead to each other more than %d times", maxDepth)
@@ -51,11 +51,11 @@ func (b *budget) leave() { b.depth++ }
 type machine struct {
 	f      *Frame
 	budget *budget
-	scope  int     // place in Frame.Scopes of the scope whose variables the expression can name
+	scope  int     // index in Frame.Scopes of the scope whose variables the expression can refer to
 	object *uint64 // the address that DW_OP_push_object_address pushes, or nil
 
 	stack  []number
-	place  *place // what a location operation set; the top of the stack is the address without
+	place  *place // set by a location operation; nil if the location is the address on top of the stack
 	pieces []piece
 }
 
@@ -69,11 +69,11 @@ const (
 	asBytes    // DW_OP_implicit_value
 	asConstant // DW_AT_const_value: a block of any size
 	asPointer  // DW_OP_implicit_pointer
-	nowhere    // known for sure: the program has no value here
+	nowhere    // the program has no value here
 	unknown    // because of a failure
 )
 
-// target is what a pointer that exists nowhere points to: the variable with a label, or else what an
+// target is the target of an implicit pointer: the variable with a label, otherwise what an
 // expression describes.
 type target struct {
 	label uint32
@@ -95,7 +95,7 @@ type place struct {
 // piece is a part of a composite location.
 type piece struct {
 	place
-	bits   uint64 // 0: the whole value, if there are no other pieces
+	bits   uint64 // 0 means the whole value, if there are no other pieces
 	offset uint64 // in bits, within the place
 }
 
@@ -119,8 +119,8 @@ func (m *machine) evaluate(ops []vars.Op) []piece {
 	return []piece{{place: m.current()}}
 }
 
-// giveUp ends the description of a piece that failed, and returns the place of the next operation.
-// Without a piece the whole fails.
+// giveUp ends the description of a piece that failed, and returns the index of the next
+// operation. Outside a piece, the whole expression fails.
 func (m *machine) giveUp(ops []vars.Op, pc int, fault *failure) (int, *failure) {
 	for ; pc < len(ops) && m.budget.ops > 0; pc++ {
 		m.budget.ops--
@@ -132,7 +132,7 @@ func (m *machine) giveUp(ops []vars.Op, pc int, fault *failure) (int, *failure) 
 	return 0, fault
 }
 
-// current returns the place that was described last.
+// current returns the place described last.
 func (m *machine) current() place {
 	switch {
 	case m.place != nil:
@@ -143,8 +143,8 @@ func (m *machine) current() place {
 	return place{kind: inMemory, addr: m.stack[len(m.stack)-1].lo}
 }
 
-// value evaluates an expression whose result is a number: of a frame base, of a call's parameter, of
-// a bound. A register means its contents.
+// value evaluates an expression whose result is a number: a frame base, a call's parameter, a
+// bound. A register means its contents.
 func (m *machine) value(ops []vars.Op) (number, *failure) {
 	pieces := m.evaluate(ops)
 	if len(pieces) != 1 || pieces[0].bits != 0 {
@@ -166,7 +166,7 @@ func (m *machine) value(ops []vars.Op) (number, *failure) {
 	case nowhere:
 		return number{}, absent("")
 	}
-	return number{}, invalid("no number")
+	return number{}, invalid("the expression has no value")
 }
 
 func (m *machine) push(n number) *failure {
@@ -197,7 +197,7 @@ func (m *machine) popAddress() (uint64, *failure) {
 	case fault != nil:
 		return 0, fault
 	case n.class >= float:
-		return 0, invalid("an address that is no integer")
+		return 0, invalid("an address that is not an integer")
 	}
 	return n.extend(m.f.ptrSize(), n.class == signed).lo, nil
 }

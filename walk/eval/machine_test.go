@@ -129,11 +129,11 @@ func TestLocations(t *testing.T) {
 		{"address as a value", tPtr, []vars.Op{{Code: vars.OpAddr, U: 0x10}, {Code: vars.OpStackValue}}, "1000400000000000", 0},
 		{"value cut", tInt, []vars.Op{{Code: vars.OpBreg, Reg: rcx, S: 1}, {Code: vars.OpStackValue}}, "feffffff", 0},
 		{"value extended by its sign", tI128, []vars.Op{{Code: vars.OpBreg, Reg: rcx}, {Code: vars.OpStackValue}}, "fdffffffffffffffffffffffffffffff", 0},
-		{"value of a part", tStruct, []vars.Op{{Code: vars.OpBreg, Reg: rcx}, {Code: vars.OpStackValue}}, "optimized_out: a value of 8 bytes stands for all 16", 0},
+		{"value of a part", tStruct, []vars.Op{{Code: vars.OpBreg, Reg: rcx}, {Code: vars.OpStackValue}}, "optimized_out: a value of 8 bytes for a variable of 16", 0},
 		{"no operations", tInt, nil, "optimized_out: ", 0},
 		{"implicit value", tInt, []vars.Op{{Code: vars.OpImplicitValue, Data: []byte{1, 2, 3, 4}}}, "01020304", 0},
 		{"constant", tInt, []vars.Op{{Code: vars.OpConstNumber, U: math.MaxUint64}}, "ffffffff", 0},
-		{"constant for all of a struct", tStruct, []vars.Op{{Code: vars.OpConstNumber, U: 5}}, "optimized_out: a value of 8 bytes stands for all 16", 0},
+		{"constant for all of a struct", tStruct, []vars.Op{{Code: vars.OpConstNumber, U: 5}}, "optimized_out: a value of 8 bytes for a variable of 16", 0},
 		{"short constant", tInt, []vars.Op{{Code: vars.OpConstValue, Data: []byte{0xfe}}}, "feffffff", 0},
 		{"short constant of a struct", tStruct, []vars.Op{{Code: vars.OpConstValue, Data: []byte{0xfe}}}, "optimized_out: a constant of 1 bytes for a value of 16", 0},
 		{"pieces", tStruct, []vars.Op{{Code: vars.OpReg, Reg: rbx}, {Code: vars.OpPiece, U: 4}, {Code: vars.OpPiece, U: 4}, {Code: vars.OpConst, U: 0x1001}, {Code: vars.OpPiece, U: 8}},
@@ -190,7 +190,7 @@ func TestLengthInVariable(t *testing.T) {
 		t.Errorf("got %s, %s", v.Hex(), v.Why)
 	}
 	v := variableOf(testFrame(testTypes()), tVLA, vars.Op{Code: vars.OpBreg, Reg: rbx})
-	if v.Status() != OptimizedOut || v.Why != "a variable that is needed is not in scope" {
+	if v.Status() != OptimizedOut || v.Why != "a variable that the expression needs is not in scope" {
 		t.Errorf("without the variable: got %v, %q", v.Status(), v.Why)
 	}
 }

@@ -6,29 +6,29 @@ import (
 	"math/bits"
 )
 
-// class is how the bits of a number are read.
+// class says how the bits of a number are interpreted.
 type class uint8
 
 const (
-	generic  class = iota // an address or an integer of its size, without a type
+	generic  class = iota // an integer of the size of an address, without a type
 	unsigned              // also characters, booleans and addresses
 	signed
-	float // IEEE 754 of 4 and 8 bytes, x87's of 10 bytes and more
+	float // IEEE 754 of 4 and 8 bytes, x87 of 10 bytes and more
 	opaque
 )
 
-// number is an entry of the stack: up to 16 bytes, of which lo has the least significant 8.
+// number is an entry of the stack: up to 16 bytes, with the least significant 8 in lo.
 type number struct {
 	class  class
 	size   int // in bytes
 	lo, hi uint64
 }
 
-// x87Size is the number of bytes of the x87's format that hold the value, whatever the size of the
-// type is.
+// x87Size is the number of bytes of the x87 format that hold the value, whatever the size of the
+// type.
 const x87Size = 10
 
-// mask cuts the number to its size.
+// mask truncates the number to its size.
 func (n number) mask() number {
 	switch {
 	case n.size < 8:
@@ -53,8 +53,7 @@ func (n number) negative() bool {
 	return n.lo>>(8*n.size-1)&1 != 0
 }
 
-// extend returns the number with a larger or smaller size. Its sign fills what is added if it has
-// one.
+// extend returns the number with a larger or smaller size, sign-extended if withSign is set.
 func (n number) extend(size int, withSign bool) number {
 	if withSign && n.negative() && size > n.size {
 		ones := number{size: 16, lo: ^uint64(0), hi: ^uint64(0)}
@@ -69,7 +68,7 @@ func (n number) extend(size int, withSign bool) number {
 	return n.mask()
 }
 
-// int64 returns an integer with its sign as far as 64 bits hold it.
+// int64 returns a signed integer, truncated to 64 bits.
 func (n number) int64() int64 { return int64(n.extend(8, true).lo) }
 
 // isZero reports whether the number is 0, of either sign if it is floating-point.
@@ -101,7 +100,7 @@ func (n number) bytes(bigEndian bool) []byte {
 	return b
 }
 
-// numberOf returns the number that is in memory as b, which has at most 16 bytes.
+// numberOf returns the number that is in memory as b, of at most 16 bytes.
 func numberOf(c class, b []byte, bigEndian bool) number {
 	n := number{class: c, size: len(b)}
 	for i := range b {
@@ -118,7 +117,7 @@ func numberOf(c class, b []byte, bigEndian bool) number {
 	return n
 }
 
-// float64 returns a floating-point number of a format that is known, rounded to 64 bits.
+// float64 returns a floating-point number of a known format, rounded to 64 bits.
 func (n number) float64() (float64, bool) {
 	switch {
 	case n.size == 4:
@@ -136,7 +135,7 @@ func (n number) float64() (float64, bool) {
 	return 0, false
 }
 
-// extended returns a finite number in the x87's format, exactly.
+// extended returns the exact value of a finite number in the x87 format.
 func (n number) extended() (*big.Float, bool) {
 	exponent := int(n.hi & 0x7fff)
 	if exponent == 0x7fff {
@@ -168,7 +167,7 @@ func floatOf(v *big.Float, size int) (number, bool) {
 	return n, true
 }
 
-// setExtended sets the x87's format of v.
+// setExtended returns v in the x87 format.
 func (n number) setExtended(v *big.Float) (number, bool) {
 	if v.Signbit() {
 		n.hi = 1 << 15
@@ -180,7 +179,7 @@ func (n number) setExtended(v *big.Float) (number, bool) {
 	exponent := new(big.Float).SetPrec(64).Set(v).MantExp(m) // 0.5 <= |m| < 1
 	biased := exponent - 1 + 16383
 	if biased <= 0 || biased >= 0x7fff {
-		return n, false // denormal or infinite: not worth more code
+		return n, false // denormal or infinite, which are not supported
 	}
 	m.Abs(m)
 	m.SetMantExp(m, 64)
@@ -189,7 +188,7 @@ func (n number) setExtended(v *big.Float) (number, bool) {
 	return n, true
 }
 
-// asFloat returns any number as a floating-point one.
+// asFloat converts any number to a floating-point one.
 func (n number) asFloat() (*big.Float, bool) {
 	f := new(big.Float).SetPrec(128)
 	switch {
@@ -226,7 +225,7 @@ func intOf(v *big.Int, c class, size int) number {
 	return n.mask()
 }
 
-// convert returns the number as one of another class and size, by value.
+// convert converts the number to another class and size, by value.
 func (n number) convert(c class, size int) (number, bool) {
 	switch {
 	case n.class == opaque || c == opaque:
@@ -252,8 +251,8 @@ func (n number) convert(c class, size int) (number, bool) {
 	return out, true
 }
 
-// reinterpret returns the same bits with another class. A size that differs is only possible to and
-// from the generic type, whose size is that of an address.
+// reinterpret returns the same bits with another class. The size may differ only to and from the
+// generic type, which has the size of an address.
 func (n number) reinterpret(c class, size int) number {
 	n.class, n.size = c, size
 	return n.mask()

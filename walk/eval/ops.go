@@ -4,7 +4,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// step executes the operation at pc, and returns the place of the next.
+// step executes the operation at pc, and returns the index of the next.
 func (m *machine) step(ops []vars.Op, pc int) (int, *failure) {
 	if m.budget.ops--; m.budget.ops < 0 {
 		m.budget.ops = 0
@@ -29,7 +29,7 @@ func (m *machine) step(ops []vars.Op, pc int) (int, *failure) {
 	return pc + 1, m.compute(op)
 }
 
-// jump goes on at another operation.
+// jump continues at another operation.
 func (m *machine) jump(op *vars.Op, pc, end int) (int, *failure) {
 	if op.Code == vars.OpBranch {
 		n, fault := m.pop()
@@ -67,7 +67,7 @@ func (m *machine) endPiece(op *vars.Op) *failure {
 	return nil
 }
 
-// locate executes operations that end the description of a place.
+// locate executes operations that end the description of a location.
 func (m *machine) locate(op *vars.Op) (done bool, fault *failure) {
 	p := place{}
 	switch op.Code {
@@ -159,7 +159,7 @@ func (m *machine) register(reg uint64, size int) (number, *failure) {
 	return n.extend(size, false), nil
 }
 
-// word returns a register as an address or an integer of that size.
+// word returns a register as an integer of the size of an address.
 func (m *machine) word(reg uint64) (number, *failure) { return m.register(reg, m.f.ptrSize()) }
 
 // load reads a number of size bytes.
@@ -201,7 +201,7 @@ func (m *machine) compute(op *vars.Op) *failure {
 		return m.pushGeneric(cfa)
 	case vars.OpObjectAt:
 		if m.object == nil {
-			return invalid("the address of an object that has none")
+			return invalid("the address of an object that is not in memory")
 		}
 		return m.pushGeneric(*m.object)
 	case vars.OpTLS:
@@ -232,7 +232,7 @@ func (m *machine) pushed(n number, fault *failure) *failure {
 	return m.push(n)
 }
 
-// manipulate executes operations on what is on the stack.
+// manipulate executes operations on the entries of the stack.
 func (m *machine) manipulate(op *vars.Op) *failure {
 	switch op.Code {
 	case vars.OpDup:
@@ -271,7 +271,7 @@ func (m *machine) manipulate(op *vars.Op) *failure {
 		return fault
 	}
 	n, fault := operate(op.Code, a, b)
-	if n.class == generic { // a comparison of numbers of any size
+	if n.class == generic { // a comparison works on numbers of any size
 		n = n.extend(m.f.ptrSize(), false)
 	}
 	return m.pushed(n, fault)
@@ -284,7 +284,7 @@ func (m *machine) pick(i uint64) *failure {
 	return m.push(m.stack[len(m.stack)-1-int(i)])
 }
 
-// rotate puts the top of the stack below the want-1 entries under it.
+// rotate moves the top of the stack below the want-1 entries under it.
 func (m *machine) rotate(want int) *failure {
 	n := len(m.stack)
 	if n < want {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// sanitizedWord is what Breakpad and Crashpad write over words of the stack that could be anything
-// but pointers, if they are to sanitize it: a mark, not a value.
+// sanitizedWord is what Breakpad and Crashpad, when they sanitize the stack, write over words
+// that cannot be pointers. It is a mark, not a value.
 var sanitizedWord = map[int]uint64{4: 0x0defaced, 8: 0x0defaced0defaced}
 
 // mark returns the bytes of that word.
@@ -14,7 +14,7 @@ func (f *Frame) mark() []byte {
 	return number{size: f.ptrSize(), lo: sanitizedWord[f.ptrSize()]}.bytes(f.BigEndian())
 }
 
-// hasMark reports whether words that size bytes at addr are a part of may be marks.
+// hasMark reports whether the words that contain the size bytes at addr may be marks.
 func (f *Frame) hasMark(addr uint64, size int) bool {
 	word := uint64(f.ptrSize())
 	first := addr &^ (word - 1)

@@ -2,7 +2,7 @@ package eval
 
 import "github.com/symtool/symtool/symfmt/vars"
 
-// classOf returns how the bits of a scalar are read; opaque for other types.
+// classOf returns how the bits of a scalar are interpreted; opaque for other types.
 func (f *Frame) classOf(id vars.TypeID) class {
 	t, _ := f.Info.Plain(id)
 	if t == nil {
@@ -36,14 +36,14 @@ func baseClass(t *vars.Type) class {
 	return opaque
 }
 
-// base returns class and size of a type that operations name; 0 is the generic type.
+// base returns the class and size of a type that operations refer to; 0 is the generic type.
 func (f *Frame) base(id vars.TypeID) (class, int, *failure) {
 	if id == 0 {
 		return generic, f.ptrSize(), nil
 	}
 	t, _ := f.Info.Plain(id)
 	if t == nil || t.Kind != vars.Base || t.Size < 1 || t.Size > 16 {
-		return 0, 0, invalid("a type of which there are no numbers")
+		return 0, 0, invalid("a type that is not numeric")
 	}
 	c := baseClass(t)
 	if c == float && t.Size >= x87Size && !f.hasX87() {
@@ -52,8 +52,8 @@ func (f *Frame) base(id vars.TypeID) (class, int, *failure) {
 	return c, int(t.Size), nil
 }
 
-// Counts returns how many elements an array has in each dimension; nil if that is not known. object
-// is where the array, or its descriptor, is.
+// Counts returns the number of elements of an array in each dimension; nil if it is not known.
+// object is the address of the array, or of its descriptor.
 func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
 	s := vars.Sizer{Info: f.Info, PtrSize: f.ptrSize(), Bound: func(x vars.Bound) (int64, bool) {
 		n, fault := f.expression(x.Expr, 0, object, newBudget())
@@ -70,8 +70,8 @@ func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
 	return counts
 }
 
-// Member returns a member of a structure, and reports whether its place is known. The bits of a bit
-// field are moved to the lowest ones of a number as long as its type.
+// Member returns a member of a structure, and reports whether its place is known. The bits of a
+// bit field are moved to the lowest bits of a number of the size of its type.
 func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
 	size, fault := f.sizeOf(m.Type, 0, nil, newBudget())
 	if fault != nil {
@@ -96,7 +96,7 @@ func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
 	return f.bitField(v, m, size), true
 }
 
-// bitField returns the value of a bit field, extended by its sign.
+// bitField returns the value of a bit field, sign-extended.
 func (f *Frame) bitField(v *Value, m *vars.Member, size int) Value {
 	last := m.Offset + (uint64(m.BitOffset)+uint64(m.BitSize)+7)/8
 	part := v.Part(int(m.Offset), int(last-m.Offset))

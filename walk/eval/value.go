@@ -12,51 +12,51 @@ type State uint8
 
 const (
 	Known       State = iota
-	Absent            // optimized out: the program does not have it at this place
-	Unavailable       // the program has it, in memory or in a register that the dump does not have
+	Absent            // optimized out: the program does not have it at this point
+	Unavailable       // the program has it, but the dump lacks the memory or the register
 )
 
-// Status sums up the states of a value's bytes.
+// Status summarizes the states of a value's bytes.
 type Status uint8
 
 const (
 	HasValue     Status = iota // at least one byte is known
-	OptimizedOut               // none is, and none could be
-	NotInDump                  // none is; with another dump some could be
+	OptimizedOut               // no byte is known, nor could one be
+	NotInDump                  // no byte is known; in another dump some could be
 )
 
 var statusNames = [...]string{"value", "optimized_out", "unavailable"}
 
-// String returns the name in machine-readable output.
+// String returns the name for machine-readable output.
 func (s Status) String() string { return statusNames[s] }
 
-// Value is the bytes of a variable, or of a part of one.
+// Value holds the bytes of a variable, or of a part of one.
 type Value struct {
 	Bytes  []byte  // in memory order; 0 where they are unknown
-	States []State // of each byte; nil: all are known
+	States []State // of each byte; nil means that all are known
 
-	// Address is where the value is if InMemory is set.
+	// Address is the address of the value if InMemory is set.
 	Address  uint64
 	InMemory bool
 
-	// Pointee is set for a pointer that is in no register and in no memory although its target is
-	// known.
+	// Pointee is set for an implicit pointer: one that is neither in a register nor in memory,
+	// although its target is known.
 	Pointee *Pointee
 
-	// Why says what is missing: of an unavailable value the register or the address, of an absent
-	// one the reason if there is more to say than that it is optimized out.
+	// Why says what is missing: for an unavailable value, the register or the address; for an absent
+	// one, the reason, if there is more to say than that it is optimized out.
 	Why string
 }
 
-// Pointee is what a pointer that exists nowhere points to: byte Offset of the value of a variable, or
-// of a constant if Var is 0.
+// Pointee is the target of an implicit pointer: byte Offset of the value of a variable, or of a
+// constant if Var is 0.
 type Pointee struct {
 	Var    vars.VarID
 	Value  Value
 	Offset int64
 }
 
-// Known reports whether the byte at i is known.
+// Known reports whether byte i is known.
 func (v *Value) Known(i int) bool { return v.States == nil || v.States[i] == Known }
 
 // Whole reports whether all bytes are known.
@@ -69,7 +69,7 @@ func (v *Value) Whole() bool {
 	return true
 }
 
-// Status sums up the states of the bytes.
+// Status summarizes the states of the bytes.
 func (v *Value) Status() Status {
 	if v.Pointee != nil || v.States == nil {
 		return HasValue
@@ -121,7 +121,7 @@ func (v *Value) Hex() string {
 	return b.String()
 }
 
-// missing returns a value of which no byte is known.
+// missing returns a value without any known byte.
 func missing(size int, s State, why string) Value {
 	v := Value{Bytes: make([]byte, size), States: make([]State, size), Why: why}
 	for i := range v.States {

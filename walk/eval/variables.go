@@ -6,17 +6,17 @@ import (
 
 // Variable is a variable of a scope, with its value.
 type Variable struct {
-	*vars.Variable // its name and its type
+	*vars.Variable // has the name and the type
 	ID             vars.VarID
 	Value
-	// Block counts the scopes of the same call that are further in: 0 is the innermost.
+	// Block counts the scopes of the same call inside the variable's: 0 is the innermost.
 	Block int
-	// Hidden counts the variables of scopes further in, of the same call, that have its name.
+	// Hidden counts the variables of the same name in scopes of the same call further inside.
 	Hidden int
 }
 
 // Depth returns the variables of the scopes of one call: 0 is the function itself, and n a call
-// inlined into that of depth n-1. The variables of the innermost scope come first.
+// inlined into that of depth n-1. Those of the innermost scope come first.
 func (f *Frame) Depth(depth int) (all []Variable) {
 	block := 0
 	for i := range f.Scopes {
@@ -26,7 +26,7 @@ func (f *Frame) Depth(depth int) (all []Variable) {
 		}
 		for _, v := range s.Vars {
 			if f.Info.Vars[v.Var].Name == "" {
-				continue // the compiler's: the length of an array
+				continue // made by the compiler, such as the length of an array
 			}
 			all = append(all, Variable{
 				Variable: &f.Info.Vars[v.Var], ID: v.Var, Value: f.variable(v, i, newBudget()), Block: block, Hidden: f.hidden(v.Var, i),
@@ -37,7 +37,7 @@ func (f *Frame) Depth(depth int) (all []Variable) {
 	return all
 }
 
-// hidden counts the variables that hide one of Scopes[i].
+// hidden counts the variables that hide a variable of Scopes[i].
 func (f *Frame) hidden(v vars.VarID, i int) (n int) {
 	name := f.Info.Vars[v].Name
 	if name == "" {
@@ -72,8 +72,8 @@ func (f *Frame) variable(v vars.Instance, scope int, b *budget) Value {
 	return f.location(v.Expr, scope, f.classOf(t), size, b)
 }
 
-// described evaluates an array that has a descriptor, which says where the elements are, and how
-// many. The variable is the descriptor.
+// described evaluates an array that has a descriptor, which has the address of the elements and
+// their number. The variable is the descriptor.
 func (f *Frame) described(v vars.Instance, t *vars.Extra, id vars.TypeID, scope int, b *budget) Value {
 	if v.Expr == 0 {
 		return missing(0, Absent, "")
@@ -110,8 +110,8 @@ func (f *Frame) elements(t *vars.Extra, id vars.TypeID, scope int, at uint64, b 
 	return f.Read(data.lo, size)
 }
 
-// expression returns the number that an expression of a type leaves. object is the address of the
-// variable, which is on the stack first; nil if it has none.
+// expression returns the value of an expression of a type. object is the address of the variable,
+// which is pushed first; nil if it has none.
 func (f *Frame) expression(e vars.ExprID, scope int, object *uint64, b *budget) (number, *failure) {
 	if fault := b.enter(); fault != nil {
 		return number{}, fault
@@ -124,8 +124,8 @@ func (f *Frame) expression(e vars.ExprID, scope int, object *uint64, b *budget) 
 	return m.value(f.Info.Exprs[e].Ops())
 }
 
-// sizeOf returns the size of a type in bytes, of which a scope's variables or an object's
-// descriptor may decide.
+// sizeOf returns the size of a type in bytes, which may depend on a scope's variables or on an
+// object's descriptor.
 func (f *Frame) sizeOf(id vars.TypeID, scope int, object *uint64, b *budget) (int, *failure) {
 	var because *failure
 	s := vars.Sizer{Info: f.Info, PtrSize: f.ptrSize(), Bound: func(x vars.Bound) (int64, bool) {
@@ -147,7 +147,7 @@ func (f *Frame) sizeOf(id vars.TypeID, scope int, object *uint64, b *budget) (in
 	return int(size), nil
 }
 
-// location evaluates an expression that says where size bytes are.
+// location evaluates the expression for the location of size bytes.
 func (f *Frame) location(e vars.ExprID, scope int, as class, size int, b *budget) Value {
 	m := machine{f: f, budget: b, scope: scope}
 	return m.compose(m.evaluate(f.Info.Exprs[e].Ops()), size, as)

@@ -4,7 +4,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// context reads the registers at a place, once: a crash often shares those of its thread.
+// context reads the registers at a place, once: a crash and its thread often share a context.
 func (r *reader) context(l location, what label) *dump.Context {
 	if l.size == 0 {
 		return nil
@@ -21,10 +21,10 @@ func (r *reader) context(l location, what label) *dump.Context {
 	layout, flags := r.layoutOf(data)
 	switch {
 	case len(data) == 0:
-		r.problemf(what.String(), l.off, "a context past the end of the file of %d bytes", len(r.data))
+		r.problemf(what.String(), l.off, "a context beyond the end of the file of %d bytes", len(r.data))
 		return nil
 	case layout == nil:
-		r.problemf(what.String(), l.off, "a context of %d bytes with flags %#x, which %s has not", len(data), flags, r.cpuText())
+		r.problemf(what.String(), l.off, "a context of %d bytes with flags %#x, which are not those of %s", len(data), flags, r.cpuText())
 		return nil
 	case !whole || len(data) < layout.needed(flags):
 		r.problemf("some of "+what.String(), l.off, "a context of %d bytes, want %d", len(data), layout.size)
@@ -41,8 +41,8 @@ func (r *reader) cpuText() string {
 	return r.d.Arch.Name
 }
 
-// layoutOf finds the layout of a context by its flags, among those of the dump's CPU. If the dump
-// does not name its CPU, all layouts are tried, and the one found sets it.
+// layoutOf finds the layout of a context by its flags, among the layouts of the dump's CPU. If
+// the dump does not name its CPU, all layouts are tried, and the one found sets it.
 func (r *reader) layoutOf(data []byte) (found *layout, flags uint64) {
 	guess := r.d.Arch == nil && r.d.System.CPU == ""
 	for _, l := range layouts {
@@ -59,7 +59,8 @@ func (r *reader) layoutOf(data []byte) (found *layout, flags uint64) {
 	return nil, flags
 }
 
-// needed returns where the registers of the groups in flags end. LLDB writes no more.
+// needed returns the offset at which the registers of the groups in flags end. LLDB writes no
+// more than these.
 func (l *layout) needed(flags uint64) (end int) {
 	if flags&groupsMask == 0 || flags&l.vector != 0 {
 		return l.size
@@ -72,8 +73,8 @@ func (l *layout) needed(flags uint64) (end int) {
 	return end
 }
 
-// read gives each register of the groups in flags its value, as far as the
-// context reaches. Flags without a group mean all.
+// read sets the registers of the groups in flags, as far as the context
+// extends. Flags without a group mean all groups.
 func (l *layout) read(r *reader, data []byte, flags uint64) *dump.Context {
 	c := dump.NewContext(l.arch)
 	if flags&groupsMask == 0 {
@@ -97,8 +98,8 @@ const (
 	neonSize   = neonRegs + 8
 )
 
-// readVector sets c.Vector, in the form of dump.Context: a part of the file if the context has the
-// same form.
+// readVector sets c.Vector, in the form of dump.Context: a part of the file if the context has
+// the same form.
 func (l *layout) readVector(c *dump.Context, data []byte) {
 	switch {
 	case l.form == fxsave && len(data) >= l.vectorAt+fxsaveSize:

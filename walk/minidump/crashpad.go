@@ -31,7 +31,7 @@ func (r *reader) crashpadInfo(s span) {
 	})
 }
 
-// uuid writes a GUID in lower case with dashes; "" for one of zeros.
+// uuid formats a GUID in lower case with dashes; it returns "" for zeros.
 func (r *reader) uuid(guid []byte) string {
 	if zeros(guid) {
 		return ""

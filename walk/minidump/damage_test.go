@@ -32,9 +32,9 @@ func TestErrors(t *testing.T) {
 		{"magic only", []byte("MDMP"), "a.dmp: offset 0x4: need 4 bytes, 0 left"},
 		{"cut header", good[:20], "a.dmp: offset 0x14: need 4 bytes, 0 left"},
 		{"version", changed(4, 7), "a.dmp: offset 0x4: version 0x7, want 0xa793"},
-		{"directory", changed(12, 1<<30), "a.dmp: offset 0x8: 1 streams, whose directory at 0x40000000 is not in the file of 106 bytes"},
+		{"directory", changed(12, 1<<30), "a.dmp: offset 0x8: 1 streams, with a directory at 0x40000000 in a file of 106 bytes"},
 		{"gigabytes", []byte("MDMP\x93\xa7\x00\x00\xff\xff\xff\xff\x20\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"),
-			"a.dmp: offset 0x8: 4294967295 streams, whose directory at 0x20 is not in the file of 32 bytes"},
+			"a.dmp: offset 0x8: 4294967295 streams, with a directory at 0x20 in a file of 32 bytes"},
 	} {
 		d, err := Read(c.data, "a.dmp")
 		if err == nil || err.Error() != c.want || d != nil {
@@ -66,7 +66,7 @@ func TestProblems(t *testing.T) {
 		{"memory behind the end", func(m *builder) { m.stream(5, func() { m.u32(1).u64(0x1000).u32(0xf0000000, 40) }) },
 			"a.dmp: offset 0x28: 4026531840 bytes of memory, of which the file has 24 (lost: the rest of memory 0 at 0x1000)"},
 		{"name", func(m *builder) { m.stream(4, func() { m.u32(1); m.module(1, 1, 1<<31, 0, 0) }) },
-			"a.dmp: offset 0x80000000: a string past the end of the file of 156 bytes (lost: the name of module 0)"},
+			"a.dmp: offset 0x80000000: a string beyond the end of the file of 156 bytes (lost: the name of module 0)"},
 		{"CodeView", func(m *builder) { m.stream(4, func() { m.u32(1); m.module(1, 1, 0, 4, 32) }) },
 			"a.dmp: offset 0x20: a CodeView record with signature 0x00000001, want RSDS, NB10 or a build-id (lost: the id of module 0)"},
 		{"short CodeView", func(m *builder) {
@@ -78,11 +78,11 @@ func TestProblems(t *testing.T) {
 		{"context of another CPU", func(m *builder) {
 			m.system(9, 0x8201, "")
 			m.thread(1, func() { contextCases[0].write(m) })
-		}, "a.dmp: offset 0x5e: a context of 716 bytes with flags 0x0, which x86_64 has not (lost: the registers of thread 0)"},
+		}, "a.dmp: offset 0x5e: a context of 716 bytes with flags 0x0, which are not those of x86_64 (lost: the registers of thread 0)"},
 		{"unknown CPU", func(m *builder) {
 			m.system(0x1234, 0x8201, "")
 			m.thread(1, func() { contextCases[0].write(m) })
-		}, "a.dmp: offset 0x5e: a context of 716 bytes with flags 0x0, which an unknown CPU has not (lost: the registers of thread 0)"},
+		}, "a.dmp: offset 0x5e: a context of 716 bytes with flags 0x0, which are not those of an unknown CPU (lost: the registers of thread 0)"},
 		{"short context", func(m *builder) {
 			m.system(0, 0x8201, "")
 			m.thread(1, func() { m.u32(0x1003f).zeros(200) })
@@ -92,7 +92,7 @@ func TestProblems(t *testing.T) {
 		{"mapping", func(m *builder) {
 			m.stream(0x47670009, func() { m.u8([]byte("1-2 r-xp 0 00:00 0\n2-1 r-xp 0 00:00 0\n")...) })
 		},
-			`a.dmp: offset 0x33: "2-1 r-xp 0 00:00 0\n" is no line of /proc/self/maps (lost: a mapping)`},
+			`a.dmp: offset 0x33: "2-1 r-xp 0 00:00 0\n" is not a line of /proc/self/maps (lost: a mapping)`},
 		{"link maps", func(m *builder) { m.stream(0x4767000a, func() { m.u32(1, 0x7fffffff, 0xffffffff, 0).u64(1, 2, 3) }) },
 			"a.dmp: offset 0x7fffffff: 4294967295 link maps, of which the file has 0 (lost: 4294967295 link maps)"},
 		{"annotations", func(m *builder) { m.stream(0x43500001, func() { m.u32(1).zeros(32).u32(100, 1<<30, 0, 0) }) },

@@ -1,16 +1,16 @@
 // Package minidump reads and writes Microsoft's minidumps, including those of Breakpad and
 // Crashpad. Read and Write convert between them and package dump's model.
 //
-// A minidump consists of a header, a directory of streams, and streams, each of which may refer to
-// other places in the file: strings, contexts, memory. Places are 32-bit offsets from the start of
-// the file; only the memory of a Memory64List may be above 4 GB. The signature shows the byte
-// order. Structures are packed: a 64-bit number need not be at a multiple of 8. Their layouts are
-// defined in minidumpapiset.h and winnt.h, those of Breakpad's own in its
+// A minidump consists of a header, a directory of streams, and streams, each of which may refer
+// to other places in the file: strings, contexts, memory. Places are 32-bit offsets from the
+// start of the file; only the memory of a Memory64List may be above 4 GB. The signature shows the
+// byte order. Structures are packed: 64-bit numbers need not be aligned. Their layouts are
+// defined in minidumpapiset.h and winnt.h, those of Breakpad's own streams in its
 // src/google_breakpad/common/minidump_*.h, and those of Crashpad's in its
 // minidump/minidump_extensions.h.
 //
-// Nothing in the file is copied: memory, and the vector part of contexts, refer to it. Counts
-// and sizes are bounded by the bytes available. Damage costs the entry or stream that it is in,
+// Nothing in the file is copied: memory, and the vector part of contexts, refer to it. Counts and
+// sizes are bounded by the bytes available. Damage costs only the entry or stream that it is in,
 // and is reported in Dump.Problems.
 //
 // # Where we differ

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// layout is a form of a CPU's CONTEXT. The flags word identifies the CPU, and says which groups of
-// registers have values.
+// layout is a form of a CPU's CONTEXT. The flags word identifies the CPU, and says which groups
+// of registers have values.
 type layout struct {
 	arch      *arch.Arch
 	flagsAt   int
@@ -18,8 +18,8 @@ type layout struct {
 
 	fields []field // the registers
 
-	// vector is the group of the state that becomes dump.Context.Vector, which
-	// is at vectorAt.
+	// vector is the group of the registers that become dump.Context.Vector, at
+	// offset vectorAt.
 	vector   uint64
 	vectorAt int
 	form     vectorForm
@@ -27,7 +27,7 @@ type layout struct {
 
 // field is a register in a context.
 type field struct {
-	reg   int // place in arch.Arch.Regs
+	reg   int // index in arch.Arch.Regs
 	at    int
 	size  int    // in bytes
 	group uint64 // bit of the flags
@@ -40,7 +40,7 @@ const (
 	noVector   vectorForm = iota
 	fxsave                // 512 bytes of FXSAVE
 	neonMS                // v0 to v31, FPCR, FPSR
-	neonBefore            // FPSR, FPCR, v0 to v31: Breakpad's old one
+	neonBefore            // FPSR, FPCR, v0 to v31: Breakpad's old form
 )
 
 // Groups of registers, which are bits of the flags.
@@ -58,7 +58,7 @@ const (
 	flagsARM      = 0x40000000 // Breakpad's
 	flagsARMMS    = 0x00200000
 	flagsARM64    = 0x00400000
-	flagsARM64Old = 0x80000000 // Breakpad's, as all below
+	flagsARM64Old = 0x80000000 // Breakpad's, as are all below
 	flagsMIPS     = 0x00040000
 	flagsMIPS64   = 0x00080000
 	flagsPPC      = 0x20000000
@@ -67,16 +67,16 @@ const (
 	flagsRISCV64  = 0x08000000
 )
 
-// layouts are all the forms. Where a CPU has two, the flags decide, those of
-// Windows first: in these the highest bits mean something else.
+// layouts are all forms. Where a CPU has two, the flags decide. Those of
+// Windows come first, as their highest bits have another meaning.
 var layouts = []*layout{
 	x86Layout(), amd64Layout(), armLayout(flagsARMMS), armLayout(flagsARM), arm64Layout(), arm64OldLayout(),
 	mipsLayout(arch.MIPS, flagsMIPS), mipsLayout(arch.MIPS64, flagsMIPS64), ppcLayout(), ppc64Layout(),
 	riscvLayout(arch.RISCV, flagsRISCV), riscvLayout(arch.RISCV64, flagsRISCV64),
 }
 
-// add lays registers out one after the other from at on, each of size bytes,
-// and returns the place behind. "" leaves room.
+// add lays out registers consecutively from at on, each of size bytes, and
+// returns the offset after the last. "" leaves a gap.
 func (l *layout) add(group uint64, at, size int, names ...string) int {
 	for _, name := range names {
 		if name != "" {
@@ -106,7 +106,7 @@ func x86Layout() *layout {
 	l.add(segments, 140, 4, "$gs", "$fs", "$es", "$ds")
 	l.add(integer, 156, 4, "$edi", "$esi", "$ebx", "$edx", "$ecx", "$eax")
 	l.add(control, 180, 4, "$ebp", "$eip", "$cs", "$eflags", "$esp", "$ss")
-	l.add(float, 28, 4, "$fcw", "$fsw") // of FSAVE; FXSAVE's count more
+	l.add(float, 28, 4, "$fcw", "$fsw") // of FSAVE; FXSAVE's take precedence
 	return l
 }
 
@@ -125,7 +125,7 @@ func amd64Layout() *layout {
 	return l
 }
 
-// armLayout returns Breakpad's context and, for the registers that both have, that of Windows.
+// armLayout returns Breakpad's context and, for the registers that it has too, that of Windows.
 func armLayout(cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM, flagsSize: 4, cpu: cpu, size: 336}
@@ -139,7 +139,7 @@ func armLayout(cpu uint64) *layout {
 	return l
 }
 
-// arm64Layout returns that of Windows, which Breakpad adopted.
+// arm64Layout returns the layout of Windows, which Breakpad adopted.
 func arm64Layout() *layout {
 	const float = 1 << 2
 	l := &layout{arch: arch.ARM64, flagsSize: 4, cpu: flagsARM64, size: 796, vector: float, vectorAt: 272, form: neonMS}
@@ -158,7 +158,7 @@ func arm64OldLayout() *layout {
 	return l
 }
 
-// mipsLayout has 64 bits for each register, on both.
+// mipsLayout has 64 bits for each register, on both CPUs.
 func mipsLayout(a *arch.Arch, cpu uint64) *layout {
 	const float = 1 << 2
 	l := &layout{arch: a, flagsSize: 4, cpu: cpu, size: 600}
@@ -207,7 +207,7 @@ func riscvLayout(a *arch.Arch, cpu uint64) *layout {
 	return l
 }
 
-// flags returns the flags word of a context of this layout, if it is so long.
+// flags returns the flags word of a context of this layout, if the context is long enough.
 func (l *layout) flags(data []byte, order binary.ByteOrder) (uint64, bool) {
 	if len(data) < l.flagsAt+l.flagsSize {
 		return 0, false

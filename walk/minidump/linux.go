@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// file keeps a stream that is the text of a file.
+// file returns the reader of a stream that is the text of a file.
 func file(name string) func(*reader, span) {
 	return func(r *reader, s span) { r.d.Files = append(r.d.Files, dump.File{Name: name, Data: s.data}) }
 }
@@ -43,7 +43,7 @@ func (r *reader) procStatus(s span) {
 func (r *reader) cmdLine(s span) { r.d.Process.Args = nulTexts(s.data) }
 func (r *reader) environ(s span) { r.d.Process.Env = nulTexts(s.data) }
 
-// nulTexts returns texts each of which ends at a NUL.
+// nulTexts splits b into texts that end at a NUL.
 func nulTexts(b []byte) []string {
 	b = bytes.TrimSuffix(b, []byte{0})
 	if len(b) == 0 {
@@ -78,14 +78,14 @@ func (r *reader) linuxMaps(s span) {
 		if m, ok := parseMapping(strings.TrimRight(line, "\n\x00")); ok {
 			r.d.Maps = append(r.d.Maps, m)
 		} else if len(strings.TrimRight(line, "\n\x00")) > 0 {
-			r.problemf("a mapping", off, "%.60q is no line of /proc/self/maps", line)
+			r.problemf("a mapping", off, "%.60q is not a line of /proc/self/maps", line)
 		}
 		off += uint64(len(line))
 	}
 }
 
-// parseMapping reads a line of /proc/self/maps: "START-END rwxp OFFSET DEVICE
-// INODE PATH". The end is after the last byte.
+// parseMapping parses a line of /proc/self/maps: "START-END rwxp OFFSET DEVICE
+// INODE PATH". END is the address after the last byte.
 func parseMapping(line string) (m dump.Mapping, ok bool) {
 	var fields [5]string
 	for i := range fields {
@@ -111,7 +111,7 @@ func parseMapping(line string) (m dump.Mapping, ok bool) {
 }
 
 // dsoDebug reads what the dynamic linker publishes for debuggers. Its structures have pointers of
-// the CPU's size and, alone among those of minidumps, its alignment.
+// the CPU's size and, unlike any others in minidumps, its alignment.
 func (r *reader) dsoDebug(s span) {
 	size := r.wordSize()
 	c := r.cursor(s)

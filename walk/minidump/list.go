@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// list iterates over a list of entries of n bytes that follows its length of 4 bytes. Writers that
-// align put 4 bytes between.
+// list iterates over a list of entries of n bytes that follow their count, a 32-bit number.
+// Writers that align entries put 4 bytes between them.
 func (r *reader) list(s span, n int, each func(i, n int, c *bin.Cursor)) {
 	c := r.cursor(s)
 	count := uint64(c.U32())
@@ -17,8 +17,8 @@ func (r *reader) list(s span, n int, each func(i, n int, c *bin.Cursor)) {
 	r.entries(s, &c, count, uint64(n), each)
 }
 
-// longList is list with a header that has its own size and that of an entry; wide says that the
-// number of entries has 8 bytes. least is the size of the fields that are known.
+// longList is like list for a header with its own size and the size of an entry. wide means that
+// the count has 64 bits; least is the size of the known fields.
 func (r *reader) longList(s span, wide bool, least int, each func(i, n int, c *bin.Cursor)) {
 	c := r.cursor(s)
 	header, entry := c.U32(), c.U32()
@@ -38,8 +38,8 @@ func (r *reader) longList(s span, wide bool, least int, each func(i, n int, c *b
 	r.entries(s, &c, count, uint64(entry), each)
 }
 
-// entries calls each with the number of an entry, how many there are and a
-// cursor over it, as far as the stream has whole ones.
+// entries calls each with the index of an entry, the number of entries and a
+// cursor at it, for each complete entry.
 func (r *reader) entries(s span, c *bin.Cursor, count, n uint64, each func(i, n int, c *bin.Cursor)) {
 	if err := c.Err(); err != nil {
 		r.problem(s.name, err)

@@ -9,23 +9,24 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// LLDB writes minidumps of its own kind (llvm, lldb/source/Plugins/ObjectFile/
-// Minidump/MinidumpFileBuilder.cpp), which it marks with an empty stream:
-// an exception stream for each thread that stopped for a reason, with text in
-// place of parameters and the instruction's address in place of the one that was
-// accessed; of modules the size of the first segment only; and the stacks of some
-// threads as memory without saying so.
+// LLDB writes minidumps of its own kind (llvm,
+// lldb/source/Plugins/ObjectFile/Minidump/MinidumpFileBuilder.cpp), which it
+// marks with an empty stream. They have an exception stream for each thread
+// that stopped for a reason, with text in place of parameters and the
+// instruction's address in place of the accessed one; the size of only the
+// first segment of modules; and the stacks of some threads in the memory list
+// only.
 
 // lldbMark is the type of the stream, and the flags of exceptions: "LLDB".
 const lldbMark = 0x4c4c4442
 
-// vdso is what Breakpad calls the library that the kernel puts into a process.
+// vdso is Breakpad's name for the library that the kernel maps into a process.
 const vdso = "linux-gate.so"
 
 // lldbText stands for the reason that LLDB's exception stream gives.
 const lldbText = "reason given by LLDB"
 
-// lldbCrash converts an exception of LLDB's to the usual form.
+// lldbCrash converts LLDB's form of an exception to the usual one.
 func (r *reader) lldbCrash(c *dump.Crash, text []byte) {
 	text, _, _ = bytes.Cut(text, []byte{0})
 	c.Flags, c.Address, c.HasAddress, c.Params = 0, 0, false, nil
@@ -40,7 +41,7 @@ func (r *reader) lldbCrash(c *dump.Crash, text []byte) {
 }
 
 // otherExceptions sets the signals of the threads of LLDB's other exception streams. The crash is
-// the first that is more than a stop.
+// the first that is not SIGSTOP.
 func (r *reader) otherExceptions() {
 	const stop = 19 // SIGSTOP
 	crash, annotations := r.d.Crash, r.d.Annotations
@@ -68,7 +69,7 @@ func (r *reader) otherExceptions() {
 // kernel's the name that others use.
 func (r *reader) wholeModules() {
 	maps := r.d.Maps
-	ends := make([]uint64, len(maps)) // of the mappings of one file, one after the other, from each on
+	ends := make([]uint64, len(maps)) // index i: the end of the consecutive mappings of one file, from maps[i] on
 	for i := len(maps) - 1; i >= 0; i-- {
 		ends[i] = maps[i].Addr + maps[i].Size
 		if i+1 < len(maps) && maps[i+1].Addr == ends[i] && maps[i+1].Path == maps[i].Path {

@@ -19,7 +19,7 @@ func (r *reader) memoryList(s span) {
 	})
 }
 
-// region refers to memory at a place of the file, as far as the file has it.
+// region returns the memory at a place of the file, as far as the file has it.
 func (r *reader) region(addr uint64, l location, what label) (dump.Region, bool) {
 	data, whole := r.at(l)
 	if !whole {
@@ -28,7 +28,7 @@ func (r *reader) region(addr uint64, l location, what label) (dump.Region, bool)
 	return dump.Region{Addr: addr, Data: data}, len(data) > 0
 }
 
-// memory64List reads a list whose memory is in one piece of the file.
+// memory64List reads a list whose memory is contiguous in the file.
 func (r *reader) memory64List(s span) {
 	const size = 16 // MINIDUMP_MEMORY_DESCRIPTOR64
 	c := r.cursor(s)
@@ -40,14 +40,14 @@ func (r *reader) memory64List(s span) {
 			r.regions = append(r.regions, region)
 		}
 		if off+n < off {
-			off = uint64(len(r.data)) // nothing is after this one
+			off = uint64(len(r.data)) // the file has nothing after this one
 		} else {
 			off += n
 		}
 	})
 }
 
-// Protections of Windows' memory, from winnt.h, and the state of memory that is
+// Page protections of Windows, from winnt.h, and the state of memory that is
 // not in use.
 const (
 	pageWritable   = 0x04 | 0x08 | 0x40 | 0x80

@@ -50,15 +50,15 @@ func (r *reader) fileVersion(c *bin.Cursor) (file, product string) {
 	return four(fileHigh, fileLow), four(productHigh, productLow)
 }
 
-// Signatures of CodeView records, as numbers of the dump's byte order. The last
-// is Breakpad's, for a build-id.
+// Signatures of CodeView records, as numbers in the dump's byte order. The
+// last is Breakpad's, for build-ids.
 const (
 	cvPDB70 = 0x53445352 // "RSDS"
 	cvPDB20 = 0x3031424e // "NB10"
 	cvELF   = 0x4270454c // "LEpB"
 )
 
-// moduleID sets what identifies a module: from its CodeView record, or else the name of
+// moduleID sets what identifies a module: from its CodeView record, otherwise from the name in
 // IMAGE_DEBUG_MISC.
 func (r *reader) moduleID(m *dump.Module, i int, cv, misc location) {
 	os := r.d.System.OS
@@ -100,8 +100,8 @@ func (r *reader) moduleID(m *dump.Module, i int, cv, misc location) {
 	}
 }
 
-// pdb70 reads GUID, age and name. Of macOS the GUID is the UUID of the Mach-O
-// file, which is its code id too.
+// pdb70 reads GUID, age and name. On macOS the GUID is the UUID of the Mach-O
+// file, which is its code id, too.
 func (r *reader) pdb70(m *dump.Module, c *bin.Cursor) {
 	guid := c.Bytes(16)
 	age := c.U32()
@@ -124,7 +124,7 @@ func (r *reader) setPDB(m *dump.Module, c *bin.Cursor) {
 	}
 }
 
-// buildID reads Breakpad's record of an ELF build-id, all of its bytes.
+// buildID reads Breakpad's record of a complete ELF build-id.
 func (r *reader) buildID(m *dump.Module, c *bin.Cursor) {
 	id := c.Bytes(uint64(c.Len()))
 	if len(id) == 0 || zeros(id) {
@@ -134,8 +134,8 @@ func (r *reader) buildID(m *dump.Module, c *bin.Cursor) {
 	m.DebugID = object.ModuleID(id, r.order)
 }
 
-// debugName takes the name of an IMAGE_DEBUG_MISC record: type, length, a byte that marks UTF-16, 3
-// of padding, the name.
+// debugName reads the name in an IMAGE_DEBUG_MISC record: type, length, a byte that marks UTF-16,
+// 3 bytes of padding, the name.
 func (r *reader) debugName(m *dump.Module, misc location) {
 	const header = 12
 	data, whole := r.at(misc)
@@ -151,8 +151,8 @@ func (r *reader) debugName(m *dump.Module, misc location) {
 	}
 }
 
-// guidText writes a GUID in upper case: three numbers in the dump's byte order,
-// then eight bytes.
+// guidText formats a GUID in upper case: three numbers in the dump's byte
+// order, then eight bytes.
 func guidText(guid []byte, order binary.ByteOrder) string {
 	return fmt.Sprintf("%X", bigEndianGUID(guid, order))
 }
@@ -181,8 +181,8 @@ func (r *reader) unloadedModules(s span) {
 	slices.SortStableFunc(r.d.Unloaded, dump.ByAddr)
 }
 
-// finishModules makes the list of modules. The first of the file is the program
-// itself: every writer puts it there.
+// finishModules builds the list of modules. The first in the file is the
+// program itself, where all writers put it.
 func (r *reader) finishModules() {
 	for _, o := range r.d.SetModules(r.modules, min(len(r.modules), 1)-1) {
 		lost := "the end of the module"

@@ -11,20 +11,20 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// FormatError is damage at a place of a minidump. Its Offset counts from the start of the file.
+// FormatError is damage at a place in a minidump. Its Offset is from the start of the file.
 type FormatError = bin.Error
 
 // Format is the name of the format in dump.Dump.
 const Format = "minidump"
 
-// textReuse is how often, on average, a file may reuse its bytes as text.
+// textReuse is the number of times, on average, that the bytes of a file may be used as text.
 const textReuse = 4
 
 const (
 	signature  = 0x504d444d // "MDMP"
 	version    = 0xa793     // the low half; the high half is the writer's
 	headerSize = 32
-	entrySize  = 12 // of the directory
+	entrySize  = 12 // size of an entry of the directory
 )
 
 // Sniff reports whether a file that begins with these bytes is a minidump.
@@ -42,8 +42,8 @@ func byteOrder(head []byte) (binary.ByteOrder, bool) {
 	return nil, false
 }
 
-// Read reads a minidump; data is the whole file, to which the dump refers. The error is non-nil if
-// nothing could be read; lesser damage is reported in Dump.Problems.
+// Read reads a minidump; data is the whole file, to which the dump refers. The error is non-nil
+// if nothing could be read. Other damage is reported in Dump.Problems.
 func Read(data []byte, path string) (*dump.Dump, error) {
 	order, ok := byteOrder(data)
 	if !ok {
@@ -84,17 +84,17 @@ type reader struct {
 	names   []threadName
 	modules []dump.Module // in the order of the file
 	memInfo []dump.Mapping
-	rest    *span // of symtool itself
+	rest    *span // symtool's own
 	lldb    bool  // LLDB wrote it
 	// exceptions are LLDB's exceptions after the first.
 	exceptions []span
 	problems   int // of the current stream
 }
 
-// location is a reference to a place of the file.
+// location refers to a place in the file.
 type location struct{ off, size uint64 }
 
-// span is a stream, or a part of one: bytes at a place of the file.
+// span is a stream or a part of one: bytes at a place in the file.
 type span struct {
 	name string // for messages
 	data []byte
@@ -104,8 +104,8 @@ type span struct {
 
 func (r *reader) cursor(s span) bin.Cursor { return bin.NewAt("", s.data, s.off, r.order) }
 
-// maxProblems is the number of problems that are reported for each stream: a list of a million bad
-// entries is one finding, not a million.
+// maxProblems limits the problems reported for each stream: a list of a million bad entries is
+// one finding, not a million.
 const maxProblems = 10
 
 // problem records a loss, and the reason.
@@ -115,7 +115,7 @@ func (r *reader) problem(lost string, err error) {
 	}
 }
 
-// problemf is problem with the reason and its place in the file.
+// problemf reports a problem with a formatted reason and its place in the file.
 func (r *reader) problemf(lost string, off uint64, format string, args ...any) {
 	if r.problems < maxProblems {
 		r.problem(lost, &FormatError{Offset: off, Msg: fmt.Sprintf(format, args...)})
@@ -133,7 +133,7 @@ func (r *reader) inFile(err error) error {
 	return err
 }
 
-// at returns the bytes at a place, as far as the file has them, and whether it has all.
+// at returns the bytes at a place that the file has, and whether that is all of them.
 func (r *reader) at(l location) (data []byte, whole bool) {
 	size := uint64(len(r.data))
 	if l.off >= size {
@@ -143,7 +143,7 @@ func (r *reader) at(l location) (data []byte, whole bool) {
 	return r.data[l.off : l.off+n : l.off+n], n == l.size
 }
 
-// take charges the bytes of a record or a list to the file.
+// take charges the bytes of a record or a list to the file's size.
 func (r *reader) take(data []byte) bool {
 	if len(data) > r.restLeft {
 		r.restLeft = 0
@@ -166,7 +166,7 @@ func (r *reader) directory() ([]dump.Part, error) {
 	ver, count, off := c.U32(), c.U32(), c.U32()
 	c.Skip(4) // checksum
 	stamp := c.U32()
-	c.Skip(8) // flags: what the writer was asked for
+	c.Skip(8) // flags: what the writer was asked to include
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
@@ -179,7 +179,7 @@ func (r *reader) directory() ([]dump.Part, error) {
 	data, _ := r.at(location{uint64(off), entrySize * uint64(count)})
 	n := len(data) / entrySize
 	if n == 0 && count > 0 {
-		return nil, &FormatError{Offset: 8, Msg: fmt.Sprintf("%d streams, whose directory at %#x is not in the file of %d bytes", count, off, len(r.data))}
+		return nil, &FormatError{Offset: 8, Msg: fmt.Sprintf("%d streams, with a directory at %#x in a file of %d bytes", count, off, len(r.data))}
 	}
 	if uint64(n) < uint64(count) {
 		r.problemf(fmt.Sprintf("%d streams", uint64(count)-uint64(n)), uint64(off)+uint64(n)*entrySize, "the file ends in the directory of %d streams", count)
@@ -194,7 +194,8 @@ func (r *reader) directory() ([]dump.Part, error) {
 	return parts, nil
 }
 
-// streams reads the known streams, in the order of the table: some are needed to understand others.
+// streams reads the known streams, in the order of the table, as some are needed to understand
+// others.
 func (r *reader) streams(parts []dump.Part) {
 	r.d.Parts = parts
 	first := make(map[uint32]*dump.Part, len(parts))
@@ -230,7 +231,7 @@ func (r *reader) stream(k *streamKind, p *dump.Part) {
 	k.read(r, span{p.Name, data, p.Offset, p.Size})
 }
 
-// endStream reports how many problems of the last stream were left out.
+// endStream reports the number of problems of the last stream that were left out.
 func (r *reader) endStream() {
 	if more := r.problems - maxProblems; more > 0 {
 		r.d.Problems = append(r.d.Problems, dump.Problem{Err: &FormatError{File: r.path, Msg: fmt.Sprintf("%d more problems of this kind", more)}})
@@ -238,7 +239,7 @@ func (r *reader) endStream() {
 	r.problems = 0
 }
 
-// finish joins what different streams say about the same things.
+// finish combines what different streams say about the same things.
 func (r *reader) finish() {
 	r.endStream()
 	if len(r.d.Maps) == 0 {
@@ -261,7 +262,7 @@ func (r *reader) finish() {
 	}
 	if r.rest != nil {
 		if err := r.d.ApplyRest(r.rest.data); err != nil {
-			r.problemf("what symtool kept beside the minidump", r.rest.off, "its stream: %v", err)
+			r.problemf("what symtool stored in a stream of its own", r.rest.off, "its stream: %v", err)
 		}
 	}
 }

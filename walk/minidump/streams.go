@@ -2,11 +2,11 @@ package minidump
 
 import "github.com/symtool/symtool/walk/dump"
 
-// streamKind is a type of stream: what Breakpad calls it, and how it is read.
+// streamKind is a type of stream: its name in Breakpad, and its reader.
 type streamKind struct {
 	kind uint32
 	name string
-	read func(*reader, span) // nil: only listed
+	read func(*reader, span) // nil if it is only listed
 }
 
 const exceptionStream = 6

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// cpus are the values of MINIDUMP_SYSTEM_INFO.ProcessorArchitecture, with the
-// names that rust-minidump gives them.
+// cpus maps the values of MINIDUMP_SYSTEM_INFO.ProcessorArchitecture to CPUs,
+// with rust-minidump's names.
 var cpus = map[uint16]struct {
 	name string
 	arch *arch.Arch
@@ -37,7 +37,7 @@ var cpus = map[uint16]struct {
 	0x8007: {"loongarch64", nil},
 }
 
-// platforms are the values of MINIDUMP_SYSTEM_INFO.PlatformId.
+// platforms maps the values of MINIDUMP_SYSTEM_INFO.PlatformId to systems.
 var platforms = map[uint32]dump.OS{
 	0: dump.Windows, 1: dump.Windows, 2: dump.Windows, 3: dump.Windows,
 	0x8101: dump.MacOS, 0x8102: dump.IOS, 0x8201: dump.Linux, 0x8202: dump.Solaris, 0x8203: dump.Android,
@@ -69,7 +69,7 @@ func (r *reader) systemInfo(s span) {
 }
 
 // cpuModel describes the processor; c is at CPU_INFORMATION, a union. Breakpad
-// has the fields of x86 there on x86-64 too, and its own for ARM.
+// uses the fields of x86 on x86-64, too, and has its own for ARM.
 func (r *reader) cpuModel(c bin.Cursor, level, revision uint16) string {
 	switch r.d.Arch {
 	case arch.X86, arch.X86_64:
@@ -111,7 +111,7 @@ func (r *reader) miscInfo(s span) {
 		p.User, p.Kernel = time.Duration(user)*time.Second, time.Duration(kernel)*time.Second
 	}
 	const (
-		buildString = 232 // behind the power, the privileges and the time zone of versions 2 and 3
+		buildString = 232 // after the power, the privileges and the time zone of versions 2 and 3
 		buildSize   = 2 * 260
 		debugSize   = 2 * 40
 	)

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// label names a part of a dump in messages: the text is made only if there is
-// something to say.
+// label names a part of a dump in messages. It is formatted only if a message
+// needs it.
 type label struct {
 	what string
-	i    int // number of an entry, or -1
+	i    int // index of an entry, or -1
 }
 
 func (l label) String() string {
@@ -22,8 +22,8 @@ func (l label) String() string {
 	return fmt.Sprintf("%s %d", l.what, l.i)
 }
 
-// text returns the MINIDUMP_STRING at a place: the number of bytes, then UTF-16 in the dump's byte
-// order. A place of 0 means "".
+// text returns the MINIDUMP_STRING at a place: the number of bytes, then UTF-16 in the dump's
+// byte order. For place 0 it returns "".
 func (r *reader) text(off uint64, what label) string {
 	return r.cached(off, what, r.utf16)
 }
@@ -41,13 +41,13 @@ func (r *reader) cached(off uint64, what label, decode func([]byte) string) stri
 		if r.reuseLeft -= len(s); r.reuseLeft >= 0 {
 			return s
 		}
-		r.problemf(what.String(), off, "strings are used so often that they are several times the file")
+		r.problemf(what.String(), off, "strings share bytes so often that they are several times the size of the file")
 		r.reuseLeft = 0
 		return ""
 	}
 	head, whole := r.at(location{off, 4})
 	if !whole {
-		r.problemf(what.String(), off, "a string past the end of the file of %d bytes", len(r.data))
+		r.problemf(what.String(), off, "a string beyond the end of the file of %d bytes", len(r.data))
 		return ""
 	}
 	size := uint64(r.order.Uint32(head))
@@ -65,8 +65,8 @@ func (r *reader) cached(off uint64, what label, decode func([]byte) string) stri
 	return s
 }
 
-// utf16 decodes UTF-16; malformed units become U+FFFD. NULs at the end are dropped: some writers
-// count them.
+// utf16 decodes UTF-16; malformed units become U+FFFD. NULs at the end are dropped, as some
+// writers count them.
 func (r *reader) utf16(b []byte) string {
 	text := make([]byte, 0, len(b)/2)
 	for len(b) >= 2 {

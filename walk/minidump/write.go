@@ -13,11 +13,11 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Write writes a minidump like Breakpad's writer for Linux, with the streams for which the dump
-// has contents. Problems list what a minidump cannot hold. Equal Dumps give equal bytes. The error
-// is from w, or about a dump whose lists alone take 4 GB.
+// Write writes a minidump as Breakpad's writer for Linux does, with the streams that the dump has
+// contents for. Problems list what a minidump cannot hold. Equal Dumps give equal bytes. The
+// error is w's, or reports lists that alone take 4 GB.
 //
-// Places in a minidump have 32 bits: memory comes before what refers to it, in MemoryList; memory
+// Places in a minidump have 32 bits: in MemoryList, memory comes before what refers to it; memory
 // of 4 GB or more comes last, in Memory64List.
 func Write(w io.Writer, d *dump.Dump) ([]dump.Problem, error) {
 	return newWriter(d).write(w)
@@ -41,7 +41,7 @@ func (wr *writer) write(w io.Writer) ([]dump.Problem, error) {
 		out.Write(make([]byte, wr.padding))
 		writeAll(out, tail)
 	}
-	return wr.problems, out.Flush() // which has the first error of all
+	return wr.problems, out.Flush() // which returns the first error of all
 }
 
 func writeAll(out *bufio.Writer, parts [][]byte) {
@@ -65,27 +65,28 @@ type writer struct {
 	base     uint64   // offset in the file of parts
 	parts    [][]byte // streams, and what they refer to
 	size     uint64   // of parts in bytes
-	memory   []uint64 // offset in the file of each region
-	padding  uint64   // behind memory
-	modules  []int    // in their order in the file: places in d.Modules
+	memory   []uint64 // file offset of each region
+	padding  uint64   // after memory
+	modules  []int    // indices in d.Modules, in the order of the file
 	contexts map[*dump.Context]location
-	lost     map[string]int // sentences about registers, and of how many threads
+	lost     map[string]int // sentences about registers, with the number of threads
 	problems []dump.Problem
 	err      error
 }
 
-// partSize is the size of the parts in bytes; longer streams are parts themselves. One buffer for
-// all would be copied as it grows.
+// partSize is the size of the parts in bytes; longer streams are parts themselves. A single
+// buffer would be copied as it grows.
 const partSize = 64 << 10
 
-// narrowest is the most memory that 32-bit places allow: the rest is for lists.
+// narrowest is the largest amount of memory that 32-bit places allow, with the rest left for
+// lists.
 const narrowest uint64 = 1<<32 - 1<<28
 
 func newWriter(d *dump.Dump) *writer {
 	w := &writer{d: d, order: d.Order.(endian), contexts: map[*dump.Context]location{}, lost: map[string]int{}}
 	w.wide = isWide(d)
 	if d.Main >= 0 {
-		w.modules = append(w.modules, d.Main) // the first is the program
+		w.modules = append(w.modules, d.Main) // the program comes first
 	}
 	for i := range d.Modules {
 		if i != d.Main {
@@ -108,14 +109,14 @@ func (w *writer) problem(lost, format string, args ...any) {
 	w.problems = append(w.problems, dump.Problem{Lost: lost, Err: &bin.Error{Msg: fmt.Sprintf(format, args...)}})
 }
 
-// streams makes the header with the directory, and the streams.
+// streams encodes the header with the directory, and the streams.
 func (w *writer) streams() (head []byte, tail [][]byte) {
 	kinds := w.kinds()
 	headSize := uint64(headerSize + entrySize*len(kinds))
 	w.placeMemory(headSize)
-	var directory, offset []byte // and where Memory64List has the place of memory
+	var directory, offset []byte // the field of Memory64List for the place of memory
 	for _, k := range kinds {
-		b := k.write(w) // and before it, to w.parts, what it refers to
+		b := k.write(w) // after adding to w.parts what it refers to
 		l := w.put(b)
 		if k.kind == memory64 {
 			last := w.parts[len(w.parts)-1]
@@ -138,11 +139,11 @@ func (w *writer) streams() (head []byte, tail [][]byte) {
 	return append(head, directory...), w.parts
 }
 
-// placeMemory finds the offsets of memory and of the streams.
+// placeMemory computes the offsets of memory and of the streams.
 func (w *writer) placeMemory(headSize uint64) {
 	at := headSize
 	if w.wide {
-		at = 0 // set by Memory64List, when it is known
+		at = 0 // set by Memory64List once known
 	}
 	for _, r := range w.d.Memory.Regions {
 		w.memory = append(w.memory, at)
@@ -159,7 +160,7 @@ func (w *writer) placeMemory(headSize uint64) {
 // here returns the current offset in the file.
 func (w *writer) here() uint64 { return w.base + w.size }
 
-// put writes bytes at a multiple of 8, and returns where they are.
+// put adds bytes at a multiple of 8, and returns their location.
 func (w *writer) put(b []byte) location {
 	var zeros [8]byte
 	w.add(zeros[:-w.here()&7])
@@ -168,7 +169,7 @@ func (w *writer) put(b []byte) location {
 	return l
 }
 
-// add keeps b or a copy of it.
+// add appends b or a copy of it.
 func (w *writer) add(b []byte) {
 	w.size += uint64(len(b))
 	if len(b) >= partSize {
@@ -183,7 +184,7 @@ func (w *writer) add(b []byte) {
 	w.parts[last] = append(w.parts[last], b...)
 }
 
-// streamWriter is a stream with its condition.
+// streamWriter is a stream with the condition for writing it.
 type streamWriter struct {
 	kind  uint32
 	when  func(*dump.Dump) bool
@@ -192,7 +193,7 @@ type streamWriter struct {
 
 func always(*dump.Dump) bool { return true }
 
-// The streams of memory, of which one is written.
+// The streams of memory, one of which is written.
 const (
 	memory32 = 5
 	memory64 = 9
@@ -228,7 +229,7 @@ func (w *writer) u64(b []byte, values ...uint64) []byte {
 	return b
 }
 
-// word writes a number of a pointer's size.
+// word appends numbers of a pointer's size.
 func (w *writer) word(b []byte, values ...uint64) []byte {
 	for _, v := range values {
 		if w.wordSize() == 4 {
@@ -247,25 +248,25 @@ func (w *writer) wordSize() int {
 	return w.d.Arch.PtrSize
 }
 
-// place writes a MINIDUMP_LOCATION_DESCRIPTOR.
+// place appends a MINIDUMP_LOCATION_DESCRIPTOR.
 func (w *writer) place(b []byte, l location) []byte {
 	return w.u32(b, uint32(l.size), uint32(l.off))
 }
 
-// text writes a MINIDUMP_STRING and returns its offset. What is not UTF-8
-// becomes U+FFFD.
+// text adds a MINIDUMP_STRING and returns its offset. Invalid UTF-8 becomes
+// U+FFFD.
 func (w *writer) text(s string) uint32 {
 	units := utf16.Encode([]rune(s))
 	b := w.u32(nil, uint32(2*len(units)))
 	return uint32(w.put(w.u16(w.u16(b, units...), 0)).off)
 }
 
-// fixed writes UTF-16 into a field of a size, with a NUL at its end; the rest of
-// the text is lost.
+// fixed appends UTF-16 in a field of fixed size, with a NUL at its end; text
+// that does not fit is lost.
 func (w *writer) fixed(b []byte, s string, size int) []byte {
 	units := utf16.Encode([]rune(s))
 	if most := size/2 - 1; len(units) > most {
-		w.problem(fmt.Sprintf("the end of %.40q", s), "%d units of UTF-16, there is room for %d", len(units), most)
+		w.problem(fmt.Sprintf("the end of %.40q", s), "%d units of UTF-16, want at most %d", len(units), most)
 		units = units[:most]
 	}
 	start := len(b)

@@ -183,7 +183,7 @@ func TestWriteProblems(t *testing.T) {
 		fmt.Fprintln(&text, p)
 	}
 	for _, want := range []string{"FreeBSD", `"a" is not three numbers`, "detail of the system", "/proc/self/maps", "handles", "$fs.base, of 1 threads",
-		"signals of threads", "less than 4 GB", "is not of four numbers", "no GUID", "there is room for 15", "neither Linux's"} {
+		"signals of threads", "less than 4 GB", "want four numbers", "want a GUID", "want at most 15", "neither Linux's"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not reported:\n%s", want, text.String())
 		}

@@ -49,13 +49,14 @@ func (w *writer) auxv() (b []byte) {
 
 func hasLinuxMaps(d *dump.Dump) bool { return isLinux(d) && len(d.Maps) > 0 }
 
-// linuxMaps writes lines as /proc/self/maps has them (Linux, fs/proc/task_mmu.c,
-// show_vma_header_prefix), in which the path begins at a column.
+// linuxMaps writes lines in the form of /proc/self/maps (Linux,
+// fs/proc/task_mmu.c, show_vma_header_prefix), in which the path begins at a
+// column.
 func (w *writer) linuxMaps() []byte {
 	const column = 73
 	size := 0
 	for i := range w.d.Maps {
-		size += column + 1 + len(w.d.Maps[i].Path) // most mappings are no longer
+		size += column + 1 + len(w.d.Maps[i].Path) // few mappings have a longer line
 	}
 	b := make([]byte, 0, size)
 	for i := range w.d.Maps {
@@ -83,7 +84,7 @@ func (w *writer) linuxMaps() []byte {
 }
 
 // dsoDebug writes Breakpad's MDRawDebug32 or 64: what the dynamic linker publishes for debuggers,
-// and after it the program's dynamic section.
+// followed by the program's dynamic section.
 func (w *writer) dsoDebug() []byte {
 	l := w.d.Linker
 	pad := make([]byte, w.wordSize()-4)

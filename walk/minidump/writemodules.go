@@ -23,9 +23,9 @@ func (w *writer) moduleList() []byte {
 }
 
 // modulePath returns a module's path as Breakpad's client writes it on Linux,
-// where readers ask for symbols by its last part: with DT_SONAME in place of the
-// file's name, and after it where the file is an archive, so that the module does
-// not begin with the file.
+// where readers look for symbols by its last part: with DT_SONAME in place of
+// the file's name, or appended if the file is an archive, recognised by a
+// module that does not begin with the file.
 func (w *writer) modulePath(m *dump.Module) string {
 	if m.Path == "" && m.DebugFile == "" {
 		return unnamed(m.Addr)
@@ -40,20 +40,20 @@ func (w *writer) modulePath(m *dump.Module) string {
 	return m.Path[:len(m.Path)-len(base)] + m.DebugFile
 }
 
-// unnamed returns the path of a module without a name, as in cores. Breakpad's and rust-minidump's
-// writers leave such modules out; symbols could not be looked up for them. But Breakpad's walker
-// ends in an assertion at a frame in a module with an empty name, so that it gets one, of the form
-// in which Android names mappings without a file. The reader removes it again.
+// unnamed returns the path of a module without a name, as in cores. Breakpad's and
+// rust-minidump's writers leave such modules out, as symbols cannot be looked up for them. But
+// Breakpad's walker fails an assertion at a frame in a module with an empty name, so the module
+// gets one, in the form in which Android names mappings without a file. The reader removes it.
 func unnamed(addr uint64) string { return fmt.Sprintf("<anonymous:%x>", addr) }
 
 func (w *writer) moduleSize(m *dump.Module) uint32 {
 	if m.Size > math.MaxUint32 {
-		w.problem(fmt.Sprintf("the end of module %.80q", m.Path), "%d bytes, there is room for less than 4 GB", m.Size)
+		w.problem(fmt.Sprintf("the end of module %.80q", m.Path), "%d bytes, want less than 4 GB", m.Size)
 	}
 	return uint32(min(m.Size, math.MaxUint32))
 }
 
-// fileVersion writes a VS_FIXEDFILEINFO, of zeros without a version.
+// fileVersion writes a VS_FIXEDFILEINFO, which is zero for an unknown version.
 func (w *writer) fileVersion(b []byte, m *dump.Module) []byte {
 	const size, magic, structure = 52, 0xfeef04bd, 0x10000
 	end := len(b) + size
@@ -62,7 +62,7 @@ func (w *writer) fileVersion(b []byte, m *dump.Module) []byte {
 		for _, text := range []string{m.Version, m.Product} {
 			var v [4]uint32
 			if _, err := fmt.Sscanf(text, "%d.%d.%d.%d", &v[0], &v[1], &v[2], &v[3]); err != nil && text != "" {
-				w.problem(fmt.Sprintf("version %.40q of module %.80q", text, m.Path), "it is not of four numbers")
+				w.problem(fmt.Sprintf("version %.40q of module %.80q", text, m.Path), "want four numbers")
 			}
 			b = w.u32(b, v[0]<<16|v[1]&0xffff, v[2]<<16|v[3]&0xffff)
 		}
@@ -85,14 +85,14 @@ func (w *writer) codeView(m *dump.Module) location {
 	}
 	guid, age, ok := parseDebugID(m.DebugID)
 	if !ok {
-		w.problem(fmt.Sprintf("debug id %.40q of module %.80q", m.DebugID, m.Path), "it is no GUID with an age")
+		w.problem(fmt.Sprintf("debug id %.40q of module %.80q", m.DebugID, m.Path), "want a GUID with an age")
 		return location{}
 	}
 	b := append(w.u32(nil, cvPDB70), bigEndianGUID(guid, w.order)...)
 	return w.put(append(append(w.u32(b, age), name...), 0))
 }
 
-// parseDebugID reads 32 digits of a GUID and those of the age. The GUID is in the order of its
+// parseDebugID parses 32 digits of a GUID and those of the age. The GUID is in the order of its
 // text.
 func parseDebugID(id string) (guid []byte, age uint32, ok bool) {
 	const digits = 32

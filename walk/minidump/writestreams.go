@@ -10,7 +10,7 @@ import (
 )
 
 // streamWriters are the streams that are written, in their order in the file:
-// Breakpad's, with those of others behind.
+// Breakpad's, followed by others'.
 var streamWriters = []streamWriter{
 	{3, always, (*writer).threadList},
 	{4, always, (*writer).moduleList},
@@ -39,10 +39,10 @@ var streamWriters = []streamWriter{
 	{dump.RestType, always, (*writer).rest},
 }
 
-// streamFiles are the files that have a stream.
+// streamFiles are the files that have a stream of their own.
 var streamFiles = map[string]bool{statusFile: true}
 
-// fileWriter writes the stream of a file in the dump.
+// fileWriter returns the writer for a file's stream.
 func fileWriter(kind uint32, name string) streamWriter {
 	streamFiles[name] = true
 	return streamWriter{kind,
@@ -59,16 +59,16 @@ func fileOf(d *dump.Dump, name string) *dump.File {
 	return nil
 }
 
-// reportLost reports what has no place in any stream.
+// reportLost reports what no stream has a place for.
 func (w *writer) reportLost() {
 	d := w.d
 	for i := range d.Files {
 		if name := d.Files[i].Name; !streamFiles[name] || fileOf(d, name) != &d.Files[i] {
-			w.problem(fmt.Sprintf("file %.80q", name), "there is no stream for it")
+			w.problem(fmt.Sprintf("file %.80q", name), "minidumps have no stream for it")
 		}
 	}
 	if d.Handles > 0 {
-		w.problem("handles", "their number, %d, is all that is known of them", d.Handles)
+		w.problem("handles", "only their number, %d, is known", d.Handles)
 	}
 	if d.System.Detail != "" {
 		w.problem("detail of the system", "%.80q has no place", d.System.Detail)
@@ -95,8 +95,8 @@ func (w *writer) rest() []byte {
 	return b
 }
 
-// reportSignals reports threads with another signal than that of the crash, which Linux's threads
-// do not have.
+// reportSignals reports threads with a signal other than the crash's, which minidumps of Linux
+// cannot hold.
 func (w *writer) reportSignals() {
 	n := 0
 	for i := range w.d.Threads {
@@ -105,7 +105,7 @@ func (w *writer) reportSignals() {
 		}
 	}
 	if n > 0 {
-		w.problem("signals of threads", "%d threads have another than the crash's", n)
+		w.problem("signals of threads", "%d threads have a signal other than the crash's", n)
 	}
 }
 

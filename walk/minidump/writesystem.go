@@ -26,9 +26,9 @@ func (w *writer) systemInfo() []byte {
 	if _, err := fmt.Sscanf(s.Version, "%d.%d.%d", &major, &minor, &build); err != nil && s.Version != "" {
 		w.problem("the system's version", "%.40q is not three numbers", s.Version)
 	}
-	csd := w.text(s.Build) // an empty one, too: Breakpad reads a text at whatever offset there is
+	csd := w.text(s.Build) // even if empty: Breakpad reads a string at any offset
 	if s.CPUs > 255 {
-		w.problem("the number of CPUs", "%d, there is room for 255", s.CPUs)
+		w.problem("the number of CPUs", "%d, want at most 255", s.CPUs)
 	}
 	b := w.u16(nil, cpu, level, revision)
 	b = append(b, byte(min(max(s.CPUs, 0), 255)), 0)
@@ -49,12 +49,12 @@ func (w *writer) platform() uint32 {
 		}
 	}
 	if w.d.System.OS != dump.UnknownOS {
-		w.problem("the system", "there is no number for %v", w.d.System.OS)
+		w.problem("the system", "minidumps have no number for %v", w.d.System.OS)
 	}
 	return platformUnknown
 }
 
-// cpu describes the processor, as cpuModel reads it.
+// cpu encodes the processor in the form that cpuModel reads.
 func (w *writer) cpu() (kind, level, revision uint16, info [24]byte) {
 	kind = w.processor()
 	text := w.d.System.Model
@@ -77,8 +77,8 @@ func (w *writer) cpu() (kind, level, revision uint16, info [24]byte) {
 	return kind, 0, 0, info
 }
 
-// processor returns the first number of a CPU: others are Breakpad's own, from
-// before Microsoft had one.
+// processor returns the number of a CPU, the first if there are several:
+// others are Breakpad's own, from before Microsoft had one.
 func (w *writer) processor() uint16 {
 	const unknown = 0xffff
 	for _, id := range slices.Sorted(maps.Keys(cpus)) {
@@ -90,7 +90,7 @@ func (w *writer) processor() uint16 {
 	if w.d.Arch != nil {
 		name = w.d.Arch.Name
 	}
-	w.problem("the CPU", "there is no number for %s", name)
+	w.problem("the CPU", "minidumps have no number for %s", name)
 	return unknown
 }
 
@@ -114,7 +114,7 @@ func (w *writer) miscInfo() []byte {
 			started = uint32(p.Started.Unix())
 		}
 		if p.User%time.Second != 0 || p.Kernel%time.Second != 0 {
-			w.problem("parts of seconds of the process's times", "%v and %v, there is room for seconds", p.User, p.Kernel)
+			w.problem("parts of seconds of the process's times", "%v and %v, want whole seconds", p.User, p.Kernel)
 		}
 	}
 	return w.u32(nil, size, flags, p.ID, started, uint32(p.User/time.Second), uint32(p.Kernel/time.Second))
@@ -174,7 +174,7 @@ func (w *writer) crashpadInfo() []byte {
 	return w.place(w.place(b, own), list)
 }
 
-// uuid reads the text of a GUID.
+// uuid parses a GUID.
 func (w *writer) uuid(text string) []byte {
 	b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 	if len(b) != 16 || err != nil {

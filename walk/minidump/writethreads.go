@@ -20,8 +20,8 @@ func (w *writer) threadList() []byte {
 	return b
 }
 
-// stack returns where a thread's stack is in the file: a part of the memory. In a dump with
-// Memory64List only its size is written.
+// stack returns the location of a thread's stack in the file, which is a part of the memory. In a
+// dump with Memory64List only its size is written.
 func (w *writer) stack(r dump.Range) location {
 	for i, m := range w.d.Memory.Regions {
 		if skip := r.Addr - m.Addr; r.Addr >= m.Addr && skip < uint64(len(m.Data)) && r.Size > 0 {
@@ -61,7 +61,7 @@ func (w *writer) exception() []byte {
 	b := w.u32(nil, c.Thread, 0, c.Code, c.Flags)
 	params := c.Params
 	if len(params) > 15 {
-		w.problem("parameters of the crash", "%d, there is room for 15", len(params))
+		w.problem("parameters of the crash", "%d, want at most 15", len(params))
 		params = params[:15]
 	}
 	b = w.u64(b, 0, c.Address)
@@ -70,7 +70,7 @@ func (w *writer) exception() []byte {
 	return w.place(b, w.context(c.Context, "the crash"))
 }
 
-// context writes registers, once where two have the same.
+// context writes a context, only once for equal contexts.
 func (w *writer) context(c *dump.Context, of string) location {
 	if c == nil {
 		return location{}
@@ -115,7 +115,7 @@ func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	if l.putVector(b, c.Vector) {
 		flags |= l.vector
 	} else if len(c.Vector) > 0 {
-		w.problem("vector registers of "+of, "%d bytes, which a context of %s has not", len(c.Vector), c.Arch.Name)
+		w.problem("vector registers of "+of, "%d bytes, which a context of %s has no place for", len(c.Vector), c.Arch.Name)
 	}
 	for _, f := range l.fields {
 		if _, ok := c.At(f.reg); !ok && flags&f.group != 0 {
@@ -130,7 +130,7 @@ func (w *writer) encode(l *layout, c *dump.Context, of string) []byte {
 	return b
 }
 
-// reportHomeless reports which registers the form has no place for.
+// reportHomeless reports the registers that the form has no place for.
 func (w *writer) reportHomeless(l *layout, c *dump.Context) {
 	var names []string
 	for i, r := range c.Arch.Regs {
@@ -156,8 +156,8 @@ func (l *layout) holds(reg int) bool {
 // inVector are registers that are parts of Context.Vector.
 var inVector = map[string]bool{"$fcw": true, "$fsw": true, "$mxcsr": true}
 
-// written returns the size of the whole structure, of which l.size is what is
-// read: Breakpad takes no other.
+// written returns the size of the whole structure, while l.size is what is
+// read: Breakpad accepts no other size.
 func (l *layout) written() int {
 	switch l.cpu {
 	case flagsARM:

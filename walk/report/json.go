@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Schema is the version of the fields that a Document has in addition to rust-minidump's schema.
+// schema is the version of the fields that a Document has in addition to rust-minidump's schema.
 // New fields do not change it.
 const schema = 1
 
@@ -21,17 +21,17 @@ const schema = 1
 //
 // Differences from rust-minidump:
 //   - modules and unloaded modules are in the order of their addresses, and
-//     main_module is the place of the program among them, null without;
-//   - an id, a version or a name that is not known is null, and not empty;
-//   - os is null for a system that we have no name for, of which rust-minidump
-//     prints the number;
+//     main_module is the index of the program in them, or null;
+//   - an unknown id, version or name is null, not empty;
+//   - os is null for a system that we have no name for, where rust-minidump
+//     prints its number;
 //   - os_ver has no "0.0.0", which Breakpad writes on Linux in place of a version;
-//   - adjusted_address is of a null pointer only where the crash was at the
-//     address that was made with it;
+//   - adjusted_address has a null pointer only if the crash was at the address
+//     computed from it;
 //   - memory_accesses has the words of the stack at the addresses where they
-//     are, with their sizes, and nothing where a segment's base is not known;
-//   - function_offset and the like are of the same instruction, but behind a
-//     signal handler, where that is the one that was interrupted.
+//     are, with their sizes, and nothing where a segment's base is unknown;
+//   - function_offset and the like are those of the call, as in rust-minidump,
+//     but in a frame that a signal interrupted those of its instruction.
 //
 // Always null, as our readers do not keep these values: cert_subject, handles, mac_boot_args,
 // mac_crash_info, proc_limits, soft_errors, symbol_url.
@@ -44,7 +44,7 @@ type Document struct {
 	LSBRelease          *docLSB     `json:"lsb_release"`
 	MacBootArgs         null        `json:"mac_boot_args"`
 	MacCrashInfo        null        `json:"mac_crash_info"`
-	MainModule          *int        `json:"main_module"` // place in modules
+	MainModule          *int        `json:"main_module"` // index in modules
 	Modules             []docModule `json:"modules"`
 	// ModulesContainsCertInfo is false: certificates are in Mozilla's crash reports, not in dumps.
 	ModulesContainsCertInfo bool                `json:"modules_contains_cert_info"`
@@ -56,7 +56,7 @@ type Document struct {
 	Symtool                 docExtra            `json:"symtool"`
 	SystemInfo              docSystem           `json:"system_info"`
 	ThreadCount             int                 `json:"thread_count"`
-	Threads                 []docThread         `json:"threads"` // those that were walked
+	Threads                 []docThread         `json:"threads"` // the threads that were walked
 	UnloadedModules         []docUnloadedModule `json:"unloaded_modules"`
 }
 
@@ -68,9 +68,9 @@ func (null) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 // docExtra is what we add to the schema about a dump.
 type docExtra struct {
 	Crash    *docCrashExtra `json:"crash"`    // null if the instruction could not be read
-	Dump     string         `json:"dump"`     // where it was
+	Dump     string         `json:"dump"`     // where the dump was
 	Format   string         `json:"format"`   // "minidump", "ELF core"
-	Handles  int            `json:"handles"`  // how many the dump lists, of Windows
+	Handles  int            `json:"handles"`  // number of handles that the dump lists, on Windows
 	Problems []string       `json:"problems"` // damage
 	Schema   int            `json:"schema"`   // DocumentSchema
 	Verdict  any            `json:"verdict"`  // null without --verify
@@ -135,8 +135,8 @@ type documentMaker struct {
 // hex writes an address.
 func (m *documentMaker) hex(v uint64) string { return paddedHex(v, m.digits) }
 
-// paddedHex formats v in hexadecimal with at least digits digits, at most 16: fmt takes three times
-// as long, and most of a document is addresses.
+// paddedHex formats v in hexadecimal with at least digits digits, at most 16. fmt takes three
+// times as long, and most of a document is addresses.
 func paddedHex(v uint64, digits int) string {
 	var text [2 + 16]byte
 	at := len(text)
@@ -160,8 +160,8 @@ func textOrNull(s string) *string {
 	return &s
 }
 
-// docFailure is the document of a dump that could not be read. Its empty threads make it a document
-// for CompareDocuments.
+// docFailure is the document of a dump that could not be read. With its empty threads, compare
+// reads it as a walk.
 type docFailure struct {
 	Status  string         `json:"status"` // "ERROR"
 	Symtool docFailureCase `json:"symtool"`

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// docCrash is why the process ended, and what the instruction would have done at which it did.
-// Fields about the instruction are null if its code is missing, for other CPUs than x86, amd64 and
+// docCrash says why the process ended, and what the instruction that crashed would have done.
+// Fields about the instruction are null if its code is missing, on CPUs other than x86, amd64 and
 // arm64, and if the dump lacks a register that it needs.
 type docCrash struct {
 	Address         *string      `json:"address"` // null where the dump has none
@@ -19,7 +19,7 @@ type docCrash struct {
 	Assertion *string `json:"assertion"`
 	// CrashInconsistencies are findings that contradict each other.
 	CrashInconsistencies []string `json:"crash_inconsistencies"`
-	CrashingThread       *int     `json:"crashing_thread"` // place in threads
+	CrashingThread       *int     `json:"crashing_thread"` // index in threads
 	Instruction          *string  `json:"instruction"`
 	// InstructionPointerUpdate is where an indirect branch or a return goes.
 	InstructionPointerUpdate *docTarget   `json:"instruction_pointer_update"`
@@ -28,14 +28,14 @@ type docCrash struct {
 	Type                     *string      `json:"type"`
 }
 
-// docAdjusted is an address that explains more than that of the crash.
+// docAdjusted is an address that explains more than the crash's.
 type docAdjusted struct {
-	Address string `json:"address,omitempty"` // non-canonical: that was accessed
+	Address string `json:"address,omitempty"` // of a non-canonical access: the address that was accessed
 	Kind    string `json:"kind"`              // "non-canonical" or "null-pointer"
-	Offset  string `json:"offset,omitempty"`  // null-pointer: of the pointer
+	Offset  string `json:"offset,omitempty"`  // of a null pointer: the offset from it
 }
 
-// docTarget is where an instruction goes.
+// docTarget is the target of an instruction.
 type docTarget struct {
 	Address string `json:"address"`
 }
@@ -49,8 +49,8 @@ type docAccess struct {
 	Size              *uint64 `json:"size"` // bytes
 }
 
-// docBitFlip is an address that differs by one bit from that of the crash, or from a register's
-// that took part in it, and that the process could access: see crash.BitFlip.
+// docBitFlip is an address that the process could access and that differs by one bit from the
+// crash's address, or from that of a register involved in the crash: see crash.BitFlip.
 type docBitFlip struct {
 	Address        string         `json:"address"`
 	Confidence     float32        `json:"confidence"` // 0 to 1
@@ -64,7 +64,7 @@ type docCrashExtra struct {
 	Source string `json:"source"` // where they are from: "dump" or "binary"
 }
 
-// crash describes the crash. stack is the place of its thread in Result.Stacks, or -1.
+// crash describes the crash. stack is the index of its thread in Result.Stacks, or -1.
 func (m *documentMaker) crash(stack int) (docCrash, *docCrashExtra) {
 	doc := docCrash{Assertion: assertion(m.d.Assertion), CrashInconsistencies: []string{}}
 	if stack >= 0 {

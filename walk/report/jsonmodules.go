@@ -7,13 +7,13 @@ type docModule struct {
 	BaseAddr       string         `json:"base_addr"`
 	CertSubject    null           `json:"cert_subject"`
 	CodeID         *string        `json:"code_id"`
-	CorruptSymbols bool           `json:"corrupt_symbols"` // there are symbols that cannot be used
+	CorruptSymbols bool           `json:"corrupt_symbols"` // symbols were found and cannot be used
 	DebugFile      *string        `json:"debug_file"`
 	DebugID        *string        `json:"debug_id"`
 	EndAddr        string         `json:"end_addr"`
 	Filename       *string        `json:"filename"`
 	LoadedSymbols  bool           `json:"loaded_symbols"`
-	MissingSymbols bool           `json:"missing_symbols"` // they were looked for, and not found
+	MissingSymbols bool           `json:"missing_symbols"` // symbols were looked for and not found
 	SymbolURL      null           `json:"symbol_url"`
 	Symtool        docModuleExtra `json:"symtool"`
 	Version        *string        `json:"version"`
@@ -22,10 +22,10 @@ type docModule struct {
 // docModuleExtra is what we add to the schema about a module.
 type docModuleExtra struct {
 	Binary bool     `json:"binary"` // the symbols are those of the binary
-	Error  *string  `json:"error"`  // why symbols that are there are not used
-	File   *string  `json:"file"`   // where the symbols are from; null without
+	Error  *string  `json:"error"`  // why symbols that were found are not used
+	File   *string  `json:"file"`   // where the symbols are from, or null
 	Path   string   `json:"path"`   // of the module, in the process
-	Tried  []string `json:"tried"`  // where symbols were looked for and are not
+	Tried  []string `json:"tried"`  // where symbols were looked for and not found
 }
 
 // docUnloadedModule is a module that was unloaded before the dump.

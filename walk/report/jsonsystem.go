@@ -13,10 +13,10 @@ import (
 // docSystem is the machine and its system.
 type docSystem struct {
 	CPUArch *string `json:"cpu_arch"`
-	// CPUCount is the dump's count, null for 0.
+	// CPUCount is the dump's count; null for 0.
 	CPUCount            *int    `json:"cpu_count"`
 	CPUInfo             *string `json:"cpu_info"`
-	CPUMicrocodeVersion *string `json:"cpu_microcode_version"` // of /proc/cpuinfo
+	CPUMicrocodeVersion *string `json:"cpu_microcode_version"` // from /proc/cpuinfo
 	OS                  *string `json:"os"`
 	OSVer               *string `json:"os_ver"`
 }
@@ -76,8 +76,8 @@ func copiedFile(d *dump.Dump, name string) []byte {
 	return nil
 }
 
-// lsbRelease reads the name of the distribution. The keys are those of both files, either of which
-// the dump's writer may have copied; the first of a value counts.
+// lsbRelease reads the name of the distribution. It knows the keys of both files, either of which
+// the dump's writer may have copied; the first occurrence of a value counts.
 func lsbRelease(d *dump.Dump) *docLSB {
 	data := copiedFile(d, "/etc/lsb-release")
 	if data == nil {

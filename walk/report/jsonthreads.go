@@ -17,15 +17,15 @@ import (
 type docThread struct {
 	FrameCount int       `json:"frame_count"`
 	Frames     docFrames `json:"frames"`
-	// LastErrorValue is what GetLastError would return on Windows: the number in hexadecimal. Null
-	// if the dump lacks the thread's block.
+	// LastErrorValue is what GetLastError would return on Windows: the number in hexadecimal. It is
+	// null if the dump lacks the thread's environment block.
 	LastErrorValue *string        `json:"last_error_value"`
 	Symtool        docThreadExtra `json:"symtool"`
 	ThreadID       uint32         `json:"thread_id"`
 	ThreadName     *string        `json:"thread_name"`
 }
 
-// docCrashingThread is the thread that crashed, or asked for the dump, again,
+// docCrashingThread repeats the thread that crashed, or requested the dump,
 // with the registers of its topmost frame.
 type docCrashingThread struct {
 	docThread
@@ -34,21 +34,21 @@ type docCrashingThread struct {
 
 // docThreadExtra is what we add to the schema about a thread.
 type docThreadExtra struct {
-	Clean bool     `json:"clean"` // the walk came to the end of the stack
-	End   string   `json:"end"`   // why it ended: a name of End
+	Clean bool     `json:"clean"` // the walk reached the end of the stack
+	End   string   `json:"end"`   // why the walk ended: a name of walk.End
 	Index int      `json:"index"` // of the thread in the dump
 	Notes []string `json:"notes"`
 	Trace []string `json:"trace,omitempty"` // with --trace
 	Why   string   `json:"why"`             // more about the end, for people
 }
 
-// docFrames are the frames of a thread, the topmost first. Each is made when it is asked for: a
+// docFrames are the frames of a thread, the topmost first. Each is made when it is needed: a
 // stack may have a million.
 type docFrames struct {
 	m      *documentMaker
 	frames []walk.Frame
-	stack  int  // its place in Result.Stacks
-	top    bool // the topmost has registers
+	stack  int  // its index in Result.Stacks
+	top    bool // the topmost frame has registers
 }
 
 // size returns the number of frames.
@@ -94,28 +94,28 @@ type docFrame struct {
 	Registers map[string]string `json:"registers,omitempty"`
 	Symtool   docFrameExtra     `json:"symtool"`
 	Trust     string            `json:"trust"`
-	// UnloadedModules are the unloaded modules that were around the instruction of a frame without
-	// a module.
+	// UnloadedModules are the unloaded modules that contained the instruction of a frame without a
+	// module.
 	UnloadedModules []docUnloadedAt `json:"unloaded_modules"`
 }
 
 // docFrameExtra is what we add to the schema about a frame.
 type docFrameExtra struct {
 	// FunctionGuessed means that the function is the nearest PUBLIC before the
-	// instruction, and may have ended before it: see resolve.Symbols.Nearest.
+	// instruction, and may end before it: see resolve.Symbols.Nearest.
 	FunctionGuessed bool `json:"function_guessed"`
 
-	Interrupted bool `json:"interrupted"` // it was not entered by a call
+	Interrupted bool `json:"interrupted"` // not entered by a call
 	// LinkageName is the name that the linker knows the function by, if the symbols have it.
 	LinkageName string `json:"linkage_name,omitempty"`
-	PC          string `json:"pc"` // of a caller the return address
+	PC          string `json:"pc"` // in a caller, the return address
 	// SignalHandlerReturn means that the frame is the code that a signal
 	// handler returns to.
 	SignalHandlerReturn bool   `json:"signal_handler_return"`
 	SP                  string `json:"sp"`
-	Technique           string `json:"technique"` // a name of Technique
+	Technique           string `json:"technique"` // a name of walk.Technique
 
-	Variables []docVariable `json:"variables,omitzero"` // with DocumentOptions.Variables: of the function itself, the innermost scope first
+	Variables []docVariable `json:"variables,omitzero"` // with DocumentOptions.Variables: those of the function itself, innermost scope first
 }
 
 // docInline is a function inlined into a frame's function.
@@ -132,7 +132,7 @@ type docInlineExtra struct {
 	Variables []docVariable `json:"variables"`
 }
 
-// docUnloadedAt is an unloaded module that was around an instruction.
+// docUnloadedAt is an unloaded module that contained an instruction.
 type docUnloadedAt struct {
 	Module  string   `json:"module"`
 	Offsets []string `json:"offsets"`
@@ -216,7 +216,7 @@ func (m *documentMaker) registers(f *walk.Frame) map[string]string {
 	return regs
 }
 
-// crashedStack returns the place in Result.Stacks of the thread that crashed, or asked for the
+// crashedStack returns the index in Result.Stacks of the thread that crashed or requested the
 // dump, or -1.
 func (m *documentMaker) crashedStack() int {
 	thread := m.d.RequestingThread()
@@ -231,7 +231,7 @@ func (m *documentMaker) crashingThread(i int, t docThread) *docCrashingThread {
 	return &docCrashingThread{docThread: t, ThreadsIndex: i}
 }
 
-// unloadedAt lists the unloaded modules that were around an address, by name.
+// unloadedAt lists the unloaded modules that contained an address, by name.
 func (m *documentMaker) unloadedAt(addr uint64) []docUnloadedAt {
 	offsets := map[string][]uint64{}
 	for i := range m.d.Unloaded {
@@ -258,7 +258,7 @@ func lastError(d *dump.Dump, t *dump.Thread) *string {
 	if d.System.OS != dump.Windows || t.TEB == 0 || d.Arch == nil {
 		return nil
 	}
-	offset := uint64(0x34) // behind NT_TIB, the environment pointer, the client's id and three pointers
+	offset := uint64(0x34) // after NT_TIB, the environment pointer, the client's id and three pointers
 	if d.Arch.PtrSize == 8 {
 		offset = 0x68
 	}

@@ -11,10 +11,10 @@ import (
 	"sync"
 )
 
-// Write writes the document either on one line including its end, so that several documents form JSON
-// Lines, or indented by two spaces. Control characters are written as \u escapes. Otherwise the bytes
-// equal encoding/json's, but frames are made and written one by one, and so are modules: a stack may
-// have a million frames, and a dump thousands of modules.
+// Write writes the document, either on one line with a line break, so that several documents form
+// JSON Lines, or indented by two spaces. Control characters are written as \u escapes. Otherwise
+// the bytes equal encoding/json's, but frames and modules are made and written one by one: a
+// stack may have a million frames, and a dump thousands of modules.
 func (d *Document) Write(w io.Writer, indent bool) error {
 	s := documentWriters.Get().(*documentWriter)
 	s.w.Reset(w)
@@ -28,7 +28,7 @@ func (d *Document) Write(w io.Writer, indent bool) error {
 	return s.w.Flush()
 }
 
-// documentWriters keeps the buffers of documents that were written, for the next ones.
+// documentWriters keeps the buffers of written documents for later ones.
 var documentWriters = sync.Pool{New: func() any {
 	s := &documentWriter{w: bufio.NewWriter(nil)}
 	s.enc = json.NewEncoder(&s.buf)
@@ -44,39 +44,39 @@ func (s *documentWriter) release() {
 }
 
 // documentWriter writes a document piece by piece. The encoder of
-// github.com/go-json-experiment/json, to which docFrames would give one frame after
-// the other, took 14 % more processor time for a walk whose output is 14 MB.
+// github.com/go-json-experiment/json, given one frame of docFrames at a time,
+// took 14 % more processor time for a walk whose output is 14 MB.
 type documentWriter struct {
 	w      *bufio.Writer // keeps its first error
 	indent bool
-	enc    *json.Encoder // to buf
+	enc    *json.Encoder // writes to buf
 	buf    bytes.Buffer
 	pretty bytes.Buffer
-	frame  docFrame // the one that is written
+	frame  docFrame // the current frame
 	err    error    // of enc or w
 }
 
 // jsonField is a field of a struct that is written field by field.
 type jsonField struct {
-	key   string // with its quotes and the colon
+	key   string // with quotes and colon
 	index []int
 }
 
-// byField are the structs that are written field by field: frames are in them.
+// byField are the structs that are written field by field, as frames are in them.
 var byField = map[reflect.Type][]jsonField{}
 
 func init() {
 	for _, t := range []reflect.Type{reflect.TypeFor[Document](), reflect.TypeFor[docCrashingThread](), reflect.TypeFor[docThread]()} {
 		for _, f := range reflect.VisibleFields(t) {
-			if !f.Anonymous { // its fields come as ours
+			if !f.Anonymous { // an embedded struct's fields follow by themselves
 				byField[t] = append(byField[t], jsonField{fmt.Sprintf("%q:", f.Tag.Get("json")), f.Index})
 			}
 		}
 	}
 }
 
-// value writes the parts that frames are in piece by piece, and the rest at once. Most fields of a
-// document are null: they are written without the encoder.
+// value writes the parts that contain frames piece by piece, and the rest at once. Most fields of
+// a document are null, and are written without the encoder.
 func (s *documentWriter) value(v reflect.Value, depth int) {
 	if fields := byField[v.Type()]; fields != nil {
 		s.object(v, fields, depth)
@@ -158,14 +158,14 @@ func (s *documentWriter) piece(v any, depth int) {
 	b := bytes.TrimSuffix(s.buf.Bytes(), []byte("\n"))
 	if s.indent {
 		s.pretty.Reset()
-		json.Indent(&s.pretty, b, strings.Repeat("  ", depth), "  ") // of what is JSON
+		json.Indent(&s.pretty, b, strings.Repeat("  ", depth), "  ") // no error: b is valid JSON
 		b = s.pretty.Bytes()
 	}
 	_, s.err = s.w.Write(escapeControls(b))
 }
 
 // escapeControls escapes the control characters that encoding/json does not: DEL and those from
-// U+0080 to U+009F. In JSON they occur in texts only.
+// U+0080 to U+009F. In JSON they occur in strings only.
 func escapeControls(b []byte) []byte {
 	if bytes.IndexByte(b, 0x7f) < 0 && bytes.IndexByte(b, 0xc2) < 0 {
 		return b

@@ -19,7 +19,8 @@ import (
 //	Crash|reason|address|thread
 //	Module|file|version|debug file|debug id|first address|last address|main
 //
-// and after an empty line one for each frame, the thread that crashed first:
+// and, after an empty line, one line for each frame, the thread that crashed
+// first:
 //
 //	thread|frame|module|function|file|line|offset
 //

@@ -17,22 +17,22 @@ import (
 type TextOptions struct {
 	Registers bool // known registers of each frame
 	Stack     bool // bytes of the stack between a frame and its caller, and the functions that words there point to
-	Brief     bool // frames only, of the thread that crashed or requested the dump, or of all if there is no such thread
+	Brief     bool // frames only, of the thread that crashed or requested the dump, or of all threads if there is none
 
 	// Ends adds what Breakpad does not print: ids and names of threads,
 	// unloaded modules, notes, and why each walk ended.
 	Ends bool
 
-	Variables *Variables // of each frame, behind it; nil for none
+	Variables *Variables // printed after each frame; nil for none
 }
 
 // WriteText writes a result as text in the form of Breakpad's
 // minidump_stackwalk. Characters that could affect a terminal are escaped.
 //
-// Where we differ from Breakpad: crash reasons and unknown codes that it has no
-// name for have the names of dump.Dump.Reason; an inlined function's offset that
-// has no file is from the start of the function around it; a signal's frame has
-// all registers, which Breakpad shows for the topmost frame alone.
+// Where we differ from Breakpad: crash reasons and codes that it has no name
+// for have the names of dump.Dump.Reason; the offset in an inlined function
+// without a file is from the start of the function around it; a signal's frame
+// has all registers, which Breakpad shows for the topmost frame alone.
 func WriteText(w io.Writer, r *walk.Result, o TextOptions) error {
 	p := &textWriter{Writer: bufio.NewWriter(w), view: newView(r), o: o, stackBytes: moreStackBytes + r.Dump.Size, pointees: walk.NewBudget(r.Dump)}
 	if o.Brief {
@@ -55,8 +55,8 @@ type textWriter struct {
 	*view
 	o TextOptions
 
-	stackBytes int64        // that are left to show
-	pointees   *walk.Budget // of functions that words point into
+	stackBytes int64        // still to be shown
+	pointees   *walk.Budget // of the functions that words point into
 }
 
 func (p *textWriter) put(format string, args ...any) { fmt.Fprintf(p.Writer, format, args...) }
@@ -73,7 +73,7 @@ func (p *textWriter) system() {
 		plural = ""
 	}
 	p.put("     %d CPU%s\n\n", s.CPUs, plural)
-	p.put("GPU: UNKNOWN\n\n") // only Breakpad's microdumps have it
+	p.put("GPU: UNKNOWN\n\n") // only Breakpad's microdumps have a GPU
 }
 
 func (p *textWriter) crash() {
@@ -146,7 +146,7 @@ func (p *textWriter) frame(s *viewStack, i, n int) int {
 		n++
 		if k+1 < len(f.Names) {
 			if p.o.Registers {
-				p.put(" \n") // no name of its own
+				p.put(" \n") // a frame without a name
 			}
 			p.put("    Found by: inline record\n")
 			p.variables(s, i, k)
@@ -160,7 +160,7 @@ func (p *textWriter) frame(s *viewStack, i, n int) int {
 	return n
 }
 
-// frameLine is the line of f.Names[k], or of the frame if it has no names.
+// frameLine returns the line of f.Names[k], or of the frame if it has no names.
 func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	p.put("%2d  ", n)
 	m := p.module(f)
@@ -181,7 +181,7 @@ func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	p.put("\n")
 }
 
-// foundBy returns the text behind "Found by: ".
+// foundBy returns the text that follows "Found by: ".
 func (p *textWriter) foundBy(f *walk.Frame) string {
 	if f.By == walk.ByReturn && p.d.System.OS == dump.Windows {
 		return "simulating a return from leaf function"
@@ -189,7 +189,7 @@ func (p *textWriter) foundBy(f *walk.Frame) string {
 	return f.Trust.Text()
 }
 
-// ends writes what remains to be said about a walk.
+// ends writes the notes of a walk, and why it ended.
 func (p *textWriter) ends(s *viewStack) {
 	if !p.o.Ends {
 		return
@@ -241,7 +241,7 @@ func (p *textWriter) symbolIssue(i int) string {
 	return fmt.Sprintf("  (WARNING: %s symbols, %s, %s)", kind, safe(debugFile(m)), safe(m.DebugID))
 }
 
-// brief writes frames alone.
+// brief writes frames only.
 func (p *textWriter) brief() {
 	stacks := p.stacks
 	if len(stacks) > 0 && stacks[0].requested {

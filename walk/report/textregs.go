@@ -7,11 +7,11 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// registerColumns is how wide a line of registers may be.
+// registerColumns is the maximum width of a line of registers.
 const registerColumns = 80
 
-// registers writes the known registers of a frame, but for the line's beginning
-// and end.
+// registers writes the known registers of a frame, without the line's
+// beginning and end.
 func (p *textWriter) registers(s *viewStack, f *walk.Frame) {
 	a := p.archOf(s)
 	if a == nil {
@@ -54,7 +54,7 @@ func hasAll(a *arch.Arch, f *walk.Frame, list []arch.ShownReg) bool {
 	return true
 }
 
-// archOf returns the CPU of a thread's registers: in a dump of several CPUs it is not the dump's.
+// archOf returns the CPU of a thread's registers, which may differ from the dump's.
 func (v *view) archOf(s *viewStack) *arch.Arch {
 	if c := v.d.Registers(s.Thread); c != nil {
 		return c.Arch

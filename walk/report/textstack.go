@@ -7,9 +7,9 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// maxStackBytes is how many bytes of a frame are shown: a damaged stack pointer may make it as
-// large as all of the memory. The total is limited to the dump's memory and moreStackBytes: threads
-// may share a stack.
+// maxStackBytes is the number of bytes that are shown of a frame: by a damaged stack pointer it
+// may extend over all of the memory. The total is limited to the dump's memory and
+// moreStackBytes, as threads may share a stack.
 const (
 	maxStackBytes  = 1 << 20
 	moreStackBytes = 1 << 20

@@ -8,22 +8,22 @@ import (
 	"github.com/symtool/symtool/walk/show"
 )
 
-// Variables are the variables of a walk's frames, and how they are written. They must not be used by
-// two outputs at once.
+// Variables holds the variables of a walk's frames, and says how they are written. It must not be
+// used concurrently.
 type Variables struct {
 	of      *walk.Variables
 	printer *show.Printer
 	locals  bool
 }
 
-// NewVariables returns the variables of a walk: the parameters of functions, and the local variables
-// if locals is set. Addresses have the symbols of the walk.
+// NewVariables returns the variables of a walk: the parameters of functions, and local variables
+// too if locals is set. Addresses are shown with the walk's symbols.
 func NewVariables(of *walk.Variables, locals bool, o show.Options) *Variables {
 	o.Symbol = of.Symbol
 	return &Variables{of, show.New(o), locals}
 }
 
-// at returns the variables of a frame by place in Frame.Names, without those that are not written.
+// at returns the variables of a frame that are to be written, by index in Frame.Names.
 func (v *Variables) at(stack, frame int) (*eval.Frame, [][]eval.Variable) {
 	f, all := v.of.Of(stack, frame)
 	for k := range all {
@@ -32,10 +32,10 @@ func (v *Variables) at(stack, frame int) (*eval.Frame, [][]eval.Variable) {
 	return f, all
 }
 
-// maxTypeName limits the name of a type in text: those of C++ may have kilobytes.
+// maxTypeName limits the length of a type's name in text: C++ has names of kilobytes.
 const maxTypeName = 100
 
-// variables writes the variables of the function at place k of a frame's names.
+// variables writes the variables of the function at index k of a frame's names.
 func (p *textWriter) variables(s *viewStack, frame, k int) {
 	if p.o.Variables == nil {
 		return
@@ -72,22 +72,22 @@ func shortened(name string) string {
 
 // docVariable is a variable of a frame, or a member of one.
 type docVariable struct {
-	Name string `json:"name"` // of an element "[2]", of a base class "::Base", "<anonymous>" without one
+	Name string `json:"name"` // "[2]" for an element, "::Base" for a base class, "<anonymous>" if it has none
 	Type string `json:"type"`
-	Kind string `json:"kind,omitempty"` // "param" or "local"; of variables
-	// Value is the value as text. A member that has members has none.
+	Kind string `json:"kind,omitempty"` // "param" or "local"; variables only
+	// Value is the value as text. It is empty for a value with members.
 	Value string `json:"value"`
-	// Bytes are in hexadecimal, in the order of memory, with ".." for each that is not known.
+	// Bytes are in hexadecimal, in the order of memory, with ".." for each unknown byte.
 	Bytes  string `json:"bytes"`
 	Status string `json:"status"` // "value", "optimized_out" or "unavailable"
 	Why    string `json:"why,omitempty"`
-	// Address is where the value is, if it is in memory.
+	// Address is the address of a value in memory.
 	Address *string `json:"address,omitempty"`
 
-	Depth  *int `json:"depth,omitempty"`  // of the block in its function, 0 is the innermost; of variables
-	Shadow int  `json:"shadow,omitempty"` // how many variables further in hide this one
+	Depth  *int `json:"depth,omitempty"`  // of the block in its function, 0 for the innermost; variables only
+	Shadow int  `json:"shadow,omitempty"` // number of variables further in that hide this one
 
-	Offset    *uint64 `json:"offset,omitempty"` // of a member, in what it is a member of
+	Offset    *uint64 `json:"offset,omitempty"` // of a member, in the value that contains it
 	BitOffset *int    `json:"bit_offset,omitempty"`
 	BitSize   int     `json:"bit_size,omitempty"` // of a bit field
 

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/minidump"
 )
 
-// view is a result in the order of Breakpad's outputs: the thread that crashed, or asked for the
-// dump, first, and without the one that wrote it.
+// view is a result in the order of Breakpad's outputs: the thread that crashed or requested the
+// dump comes first, and the thread that wrote it is left out.
 type view struct {
 	r      *walk.Result
 	d      *dump.Dump
@@ -23,8 +23,8 @@ type view struct {
 type viewStack struct {
 	*walk.Stack
 	index     int  // in Result.Stacks
-	number    int  // of the thread, the writer of the dump not counted
-	requested bool // it crashed, or asked for the dump
+	number    int  // of the thread, not counting the writer of the dump
+	requested bool // it crashed or requested the dump
 }
 
 type symbolIssue uint8
@@ -82,7 +82,7 @@ func (v *view) note(s *walk.Stack) {
 
 func symbolKey(m *dump.Module) string { return debugFile(m) + "\n" + m.DebugID }
 
-// module returns that of a frame, loaded or not, or nil.
+// module returns the module of a frame, loaded or not, or nil.
 func (v *view) module(f *walk.Frame) *dump.Module {
 	if f.Module >= 0 {
 		return &v.d.Modules[f.Module]
@@ -96,7 +96,7 @@ func (v *view) module(f *walk.Frame) *dump.Module {
 }
 
 // place returns function, file and line of f.Names[k], as far as they are known, and the offset
-// from the line's code, the function or the module. That of an inlined function is the offset of
+// from the line's code, the function or the module. For an inlined function it is the offset of
 // the call, not of the return address after it.
 func (v *view) place(f *walk.Frame, k int) (name, file string, line uint32, off uint64) {
 	pc := f.PC
@@ -129,7 +129,7 @@ func systemName(os dump.OS) string {
 	return os.String()
 }
 
-// systemVersion returns the version with its details. A minidump without them has zeros and an
+// systemVersion returns the version with its details. A minidump that lacks them has zeros and an
 // empty text.
 func systemVersion(d *dump.Dump) string {
 	s := &d.System
@@ -150,8 +150,8 @@ func cpuModel(d *dump.Dump) string {
 	return d.System.Model
 }
 
-// debugFile returns a module's debug file in the form of a minidump: "" without a name in its
-// record, except for ELF files, whose record has no name.
+// debugFile returns a module's debug file as a minidump has it: "" if its record has no name,
+// except for ELF files, whose records never have one.
 func debugFile(m *dump.Module) string {
 	if len(m.BuildID) == 0 && m.DebugPath == "" {
 		return ""
@@ -204,14 +204,14 @@ func breakpadReason(d *dump.Dump) string {
 	return reason
 }
 
-// breakpadExceptions are Breakpad's names that others have changed.
+// breakpadExceptions are Breakpad's names that other programs have changed.
 var breakpadExceptions = map[string]string{
 	"OUT_OF_MEMORY":           "Out of Memory",
 	"UNHANDLED_CPP_EXCEPTION": "Unhandled C++ Exception",
 	"SIMULATED":               "Simulated Exception",
 }
 
-// Types of a failed check of Microsoft's C library (MDAssertionInfoData).
+// Types of failed checks in Microsoft's C library (MDAssertionInfoData).
 const (
 	invalidParameter = 1
 	pureVirtualCall  = 2
@@ -243,7 +243,7 @@ func assertionText(a *dump.Assertion) string {
 	return b.String()
 }
 
-// uptime returns how many seconds the process ran.
+// uptime returns the number of seconds that the process ran.
 func uptime(d *dump.Dump) (seconds int64, ok bool) {
 	if d.Time.IsZero() || d.Process.Started.IsZero() || d.Time.Unix() < d.Process.Started.Unix() {
 		return 0, false
@@ -251,5 +251,5 @@ func uptime(d *dump.Dump) (seconds int64, ok bool) {
 	return d.Time.Unix() - d.Process.Started.Unix(), true
 }
 
-// safe escapes what would act on a terminal.
+// safe escapes what could affect a terminal.
 func safe(s string) string { return text.Printable(s) }

@@ -6,11 +6,11 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// language is the manner in which a value is shown.
+// language is the style in which a value is shown.
 type language uint8
 
 const (
-	langC language = iota // and C++, and all others
+	langC language = iota // also for C++ and all others
 	langRust
 	langGo
 )
@@ -30,8 +30,8 @@ var scalarsOf = map[string]language{
 	"complex64": langGo, "complex128": langGo,
 }
 
-// languageOf returns the language of a type: that of the scalars in it, as a module may have code of
-// several.
+// languageOf returns the language of a type, judging by the scalars in it, as a module may have
+// code in several languages.
 func (p *Printer) languageOf(in *vars.Info, id vars.TypeID) language {
 	key := langKey{in, id}
 	if l, ok := p.langs[key]; ok {
@@ -41,7 +41,7 @@ func (p *Printer) languageOf(in *vars.Info, id vars.TypeID) language {
 		p.within--
 		return langC
 	}
-	p.langs[key] = langC // of a type that contains itself
+	p.langs[key] = langC // for a type that contains itself
 	l := p.findLanguage(in, id)
 	p.langs[key] = l
 	p.within--

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// quote returns text in quotation marks. What a terminal might act on, what does not show and what is
-// not UTF-8 is escaped.
+// quote returns text in quotation marks. Characters that could affect a terminal, that are
+// invisible or that are not UTF-8 are escaped.
 func quote(s []byte) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -30,7 +30,7 @@ const hexDigits = "0123456789abcdef"
 
 func hexByte(c byte) string { return string([]byte{hexDigits[c>>4], hexDigits[c&15]}) }
 
-// escaped returns a rune as it is written between quotation marks.
+// escaped returns a rune as it appears between quotation marks.
 func escaped(r rune, mark rune) string {
 	if r == mark || r == '\\' {
 		return `\` + string(r)
@@ -42,7 +42,7 @@ func escaped(r rune, mark rune) string {
 	return q[1 : len(q)-1]
 }
 
-// character returns a code as a character, "" if it has none.
+// character returns the character with a code, or "" if there is none.
 func character(code uint64, size int) string {
 	r := rune(code)
 	switch {
@@ -54,7 +54,7 @@ func character(code uint64, size int) string {
 	return "'" + escaped(r, '\'') + "'"
 }
 
-// runes decodes characters of 2 or 4 bytes into UTF-8. Those that are none become U+FFFD.
+// runes converts characters of 2 or 4 bytes to UTF-8. Invalid ones become U+FFFD.
 func runes(codes []uint64) []byte {
 	var b []byte
 	for _, c := range codes {

@@ -16,16 +16,16 @@ type rule struct {
 	pattern string
 	shape   string
 	paths   map[string][]string // by part of the shape
-	element int                 // the argument of the type's name that is the type of elements; 0: what data points to
+	element int                 // index of the type argument that is the type of the elements; 0 means the type that data points to
 }
 
-// shapes are the parts that each shape must have.
+// shapes are the parts that each shape requires.
 var shapes = map[string][]string{
 	"string": {"data"}, "sequence": {"data"}, "array": {"data"}, "pointer": {"data"}, "optional": {"some", "data"},
 	"count": {"size"}, "one": {"data"}, "dynamic": {"type", "data"},
 }
 
-// rules returns those of rules.txt.
+// rules returns the rules of rules.txt.
 var rules = sync.OnceValue(func() []rule {
 	all, err := parseRules(ruleText)
 	if err != nil {
@@ -34,7 +34,7 @@ var rules = sync.OnceValue(func() []rule {
 	return all
 })
 
-// parseRules reads rules. Patterns end where two spaces begin: names of types have single ones.
+// parseRules parses rules. A pattern ends at two spaces, as names of types have single ones.
 func parseRules(text string) (all []rule, err error) {
 	for n, line := range strings.Split(text, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -70,7 +70,7 @@ func parseRules(text string) (all []rule, err error) {
 	return all, nil
 }
 
-// matches reports whether a name is that of a pattern, in which * stands for any text.
+// matches reports whether a name matches a pattern, in which * stands for any text.
 func matches(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	if !strings.HasPrefix(name, parts[0]) {

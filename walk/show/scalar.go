@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// number returns the bytes of a scalar as numbers of a 64-bit half each, the lower one first.
+// number returns the bytes of a scalar as two 64-bit halves.
 func (s *showing) number(b []byte, t *vars.Type) (lo, hi uint64) {
 	big := s.f.BigEndian()
 	switch t.Order {
@@ -36,7 +36,7 @@ func (s *showing) number(b []byte, t *vars.Type) (lo, hi uint64) {
 	return lo, hi
 }
 
-// signed extends the sign of a number of size bytes.
+// signed sign-extends a number of size bytes.
 func signed(v uint64, size int) int64 {
 	if size <= 0 || size >= 8 {
 		return int64(v)
@@ -44,7 +44,7 @@ func signed(v uint64, size int) int64 {
 	return int64(v<<(64-8*size)) >> (64 - 8*size)
 }
 
-// scalar shows a value that has no parts, and is known.
+// scalar shows a known value without parts.
 func (s *showing) scalar(v eval.Value, t *vars.Type, depth int) string {
 	lo, hi := s.number(v.Bytes, t)
 	switch t.Kind {
@@ -97,7 +97,7 @@ func (s *showing) base(t *vars.Type, b []byte, lo, hi uint64) string {
 	return integer(lo, hi, len(b), false)
 }
 
-// integer shows an integer of up to 16 bytes.
+// integer formats an integer of up to 16 bytes.
 func integer(lo, hi uint64, size int, withSign bool) string {
 	switch {
 	case size > 8:
@@ -113,7 +113,7 @@ func integer(lo, hi uint64, size int, withSign bool) string {
 	return strconv.FormatUint(lo, 10)
 }
 
-// float shows a floating-point number.
+// float formats a floating-point number.
 func (s *showing) float(lo, hi uint64, size int) string {
 	switch {
 	case size == 4:
@@ -126,7 +126,7 @@ func (s *showing) float(lo, hi uint64, size int) string {
 	return "0x" + strconv.FormatUint(hi, 16) + strings.Repeat("0", (bits.LeadingZeros64(lo|1))/4) + strconv.FormatUint(lo, 16)
 }
 
-// x87 shows a number of the x87.
+// x87 formats a number in the x87 format.
 func x87(lo, hi uint64) string {
 	sign := ""
 	if hi>>15&1 != 0 {
@@ -143,7 +143,7 @@ func x87(lo, hi uint64) string {
 	return sign + f.SetMantExp(f, exponent-16383-63).Text('g', -1)
 }
 
-// enum shows a value by its name, or as a sum of those that have one bit.
+// enum shows the name of a value, or the sum of names with one bit each.
 func (s *showing) enum(t *vars.Type, lo uint64, size int) string {
 	v := signed(lo, size)
 	for _, e := range t.Enumerators {
@@ -168,8 +168,8 @@ func (s *showing) enum(t *vars.Type, lo uint64, size int) string {
 	return strings.Join(names, " | ")
 }
 
-// enumerator returns a name in its scope, as C++ writes it. C and Fortran have no such scopes, but
-// enumerators of C++ without them are found by the same name.
+// enumerator returns a name, qualified by its type if that is in a scope, as C++ writes it. All
+// others, such as those of C and Fortran, are unambiguous without.
 func (s *showing) enumerator(t *vars.Type, name string) string {
 	if at := strings.LastIndex(t.Name, "::"); at >= 0 && !strings.Contains(name, "::") {
 		return t.Name + "::" + name
@@ -195,7 +195,7 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 	elem, _ := s.in.Plain(t.Elem)
 	switch {
 	case elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function:
-	case !refers && isCharacter(elem) && !strings.HasPrefix(t.Name, "*"): // Rust and Go end no text by zeros
+	case !refers && isCharacter(elem) && !strings.HasPrefix(t.Name, "*"): // Rust and Go do not terminate texts with zeros
 		if text := s.terminated(addr, elem); text != "" {
 			out += " " + text
 		}
@@ -205,7 +205,7 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 	return out
 }
 
-// target shows what is at an address.
+// target shows the value at an address.
 func (s *showing) target(addr uint64, id vars.TypeID, depth int) string {
 	size, ok := s.in.SizeOf(id, s.f.Arch.PtrSize)
 	if !ok || depth >= s.o.Depth {
@@ -218,7 +218,7 @@ func (s *showing) target(addr uint64, id vars.TypeID, depth int) string {
 	return text
 }
 
-// isCharacter reports whether a type is that of the characters of texts.
+// isCharacter reports whether a type is a character type of text.
 func isCharacter(t *vars.Type) bool {
 	if t.Kind != vars.Base {
 		return false
@@ -232,7 +232,7 @@ func isCharacter(t *vars.Type) bool {
 	return t.Name == "wchar_t"
 }
 
-// terminated shows the text at an address, which ends with a zero; "" if the dump does not have it.
+// terminated shows the zero-terminated text at an address; it returns "" if the dump lacks it.
 func (s *showing) terminated(addr uint64, t *vars.Type) string {
 	size, most := int(t.Size), 4*s.o.Length
 	v := s.f.Read(addr, size*(most+1))
@@ -250,7 +250,7 @@ func (s *showing) terminated(addr uint64, t *vars.Type) string {
 	return s.characters(codes[:min(len(codes), most)], t, true)
 }
 
-// codes returns the numbers of characters.
+// codes returns the codes of characters.
 func (s *showing) codes(b []byte, t *vars.Type) []uint64 {
 	size := int(t.Size)
 	codes := make([]uint64, 0, len(b)/size)
@@ -261,7 +261,7 @@ func (s *showing) codes(b []byte, t *vars.Type) []uint64 {
 	return codes
 }
 
-// characters shows characters as text; cut says that there are more.
+// characters shows characters as text; cut means that there are more.
 func (s *showing) characters(codes []uint64, t *vars.Type, cut bool) string {
 	var text []byte
 	if t.Size == 1 {
@@ -277,7 +277,7 @@ func (s *showing) characters(codes []uint64, t *vars.Type, cut bool) string {
 	return quote(text)
 }
 
-// limited shows the first characters of bytes that are text.
+// limited shows the first characters of text.
 func (s *showing) limited(b []byte, v *eval.Value) string {
 	if !v.Whole() {
 		return partly(v)
@@ -288,8 +288,8 @@ func (s *showing) limited(b []byte, v *eval.Value) string {
 	return quote(b)
 }
 
-// memberPointer shows a pointer to a member: its offset, or a function with what is to be added to
-// the object's address (Itanium C++ ABI, section 2.3).
+// memberPointer shows a pointer to a member: its offset, or a function with the adjustment of the
+// object's address (Itanium C++ ABI, section 2.3).
 func (s *showing) memberPointer(v eval.Value, t *vars.Type, lo uint64) string {
 	if len(v.Bytes) != 2*s.f.Arch.PtrSize {
 		if signed(lo, len(v.Bytes)) == -1 {

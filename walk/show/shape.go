@@ -15,7 +15,7 @@ type part struct {
 	plain *vars.Type
 }
 
-// ruleOf returns the rule of a value, and its parts; nil without one.
+// ruleOf returns the rule for a value, and the value's parts; nil if there is none.
 func (s *showing) ruleOf(v eval.Value, id, plain vars.TypeID) (*rule, map[string]part) {
 	t := &s.in.Types[plain]
 	if t.Kind != vars.Struct && t.Kind != vars.Class || !v.Whole() {
@@ -34,8 +34,8 @@ func (s *showing) ruleOf(v eval.Value, id, plain vars.TypeID) (*rule, map[string
 	return nil, nil
 }
 
-// parts returns the values at the paths of a rule; nil if one does not exist, is not known or is not
-// of the kind that its shape needs.
+// parts returns the values at the paths of a rule; nil if one does not exist, is not known or is
+// not of the kind that the shape requires.
 func (s *showing) parts(r *rule, v eval.Value, id vars.TypeID) map[string]part {
 	parts := make(map[string]part, len(r.paths))
 	for key, path := range r.paths {
@@ -55,8 +55,8 @@ func (s *showing) parts(r *rule, v eval.Value, id vars.TypeID) map[string]part {
 	return parts
 }
 
-// follow returns the member at a path. A member is also looked for in base classes and in members
-// without a name.
+// follow returns the member at a path. Members are also looked for in base classes and in
+// anonymous members.
 func (s *showing) follow(from part, path []string) (part, bool) {
 	for _, step := range path {
 		next, ok := s.step(from, step, maxSteps)
@@ -69,7 +69,7 @@ func (s *showing) follow(from part, path []string) (part, bool) {
 	return from, true
 }
 
-// maxSteps limits how deep a member is looked for in base classes.
+// maxSteps limits the depth at which a member is looked for in base classes.
 const maxSteps = 8
 
 func (s *showing) step(from part, name string, depth int) (part, bool) {
@@ -131,7 +131,7 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 	return s.structure(v, t, id, depth)
 }
 
-// count returns a number of elements for people.
+// count formats a number of elements.
 func count(n uint64) string {
 	if n == 1 {
 		return "1 element"
@@ -168,14 +168,14 @@ func (s *showing) stringShape(parts map[string]part) string {
 	return s.characters(codes, elem, uint64(len(codes)) < n)
 }
 
-// sequence shows the elements that a pointer leads to.
+// sequence shows the elements that a pointer points to.
 func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth int) string {
 	data := parts["data"]
 	elem := data.plain.Elem
 	if r.element > 0 {
 		t, _ := s.in.Plain(id)
 		if elem = s.typeNamed(argument(t.Name, r.element)); elem == 0 {
-			return "{elements of a type that is not known}"
+			return "{elements of an unknown type}"
 		}
 	}
 	size, ok := s.in.SizeOf(elem, s.f.Arch.PtrSize)
@@ -209,7 +209,7 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 	if depth >= s.o.Depth {
 		return title + marks[0] + "..." + marks[2]
 	}
-	// One more than is shown says that there are more.
+	// One more than is shown reveals that there are more.
 	read := min(n, uint64(s.o.Length)+1, eval.MaxValue/size)
 	v := s.f.Read(addr, int(read*size))
 	if v.Status() != eval.HasValue {
@@ -218,7 +218,7 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 	return title + s.elements(v, elem, int(size), nil, marks, depth+1)
 }
 
-// smartPointer shows a pointer, and what it points to.
+// smartPointer shows a pointer and what it points to.
 func (s *showing) smartPointer(data part, depth int) string {
 	addr := s.word(data)
 	if addr == 0 {
@@ -232,7 +232,7 @@ func (s *showing) smartPointer(data part, depth int) string {
 	return out + ": " + s.target(addr, data.plain.Elem, depth)
 }
 
-// typeNamed returns the type with a name, 0 without one.
+// typeNamed returns the type of a name, or 0.
 func (s *showing) typeNamed(name string) vars.TypeID {
 	names := s.names[s.in]
 	if names == nil {

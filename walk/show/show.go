@@ -1,9 +1,9 @@
-// Package show shows values of variables: as text in the manner of their language, and as a tree of
-// members. Well-known types of C++, Rust and Go are shown by what they stand for, by the rules in
-// rules.txt: a std::string by its text.
+// Package show shows values of variables as text, in the style of their language, and as a tree
+// of members. Well-known types of C++, Rust and Go are shown as what they represent, a
+// std::string as its text, by the rules in rules.txt.
 //
 // Values come from the memory of a process that crashed. Whatever they are, the text has no
-// character that a terminal might act on, and its length and the work for it are limited.
+// character that could affect a terminal, and its length and the work for it are limited.
 package show
 
 import (
@@ -20,14 +20,14 @@ const (
 	DefaultLength = 32
 )
 
-// Options configures how values are shown. The zero value uses the defaults.
+// Options configure how values are shown. The zero value has the defaults.
 type Options struct {
-	Depth  int // how many structures in one another are shown; 0 is DefaultDepth
-	Length int // how many elements of an array, and four times as many characters; 0 is DefaultLength
+	Depth  int // how deep nested structures are shown; 0 means DefaultDepth
+	Length int // number of elements shown of an array, a quarter of the number of characters; 0 means DefaultLength
 	// Redact are patterns of names of variables, members and types whose values are not shown. In a
-	// pattern, * stands for any text; capital letters do not differ from small ones.
+	// pattern, * stands for any text, and case does not matter.
 	Redact []string
-	// Symbol returns the symbol that an address is in, "" without one. Nil: there are none.
+	// Symbol returns the symbol that contains an address, or "". nil means that there are none.
 	Symbol func(addr uint64) string
 }
 
@@ -36,10 +36,10 @@ type Printer struct {
 	o      Options
 	redact []string
 
-	names map[*vars.Info]map[string]vars.TypeID // types by name, of modules of which one was needed
+	names map[*vars.Info]map[string]vars.TypeID // types by name, of modules in which one was looked up
 	langs map[langKey]language
 
-	within int // types in which languageOf is
+	within int // calls of languageOf that are running
 }
 
 // New returns a Printer.
@@ -57,10 +57,10 @@ func New(o Options) *Printer {
 	return p
 }
 
-// maxParts limits the members, elements and targets of pointers that are shown of one variable.
+// maxParts limits the members, elements and targets of pointers shown for one variable.
 const maxParts = 400
 
-// redacted is the text of a value that Options.Redact names.
+// redacted is the text in place of values that Options.Redact names.
 const redacted = "<redacted>"
 
 // Text returns the value of a variable of a frame as text.
@@ -72,7 +72,7 @@ func (p *Printer) Text(f *eval.Frame, v *eval.Variable) string {
 	return text.Printable(s.text(v.Value, v.Type, 0))
 }
 
-// start begins with a variable.
+// start prepares for a variable.
 func (p *Printer) start(f *eval.Frame) *showing {
 	return &showing{Printer: p, f: f, in: f.Info, left: maxParts, toMask: maxMaskParts}
 }
@@ -91,14 +91,14 @@ func (p *Printer) isRedacted(in *vars.Info, name string, id vars.TypeID) bool {
 	return false
 }
 
-// showing is the work on one variable.
+// showing is the state of showing one variable.
 type showing struct {
 	*Printer
 	f         *eval.Frame
 	in        *vars.Info
 	left      int  // of maxParts
 	toMask    int  // of maxMaskParts
-	following bool // what is shown is what a pointer leads to
+	following bool // showing the target of a pointer
 }
 
 // missing says why a value is not shown.
@@ -113,7 +113,7 @@ func missing(v *eval.Value) string {
 	return word + ">"
 }
 
-// partly shows a scalar of which not all bytes are known.
+// partly shows a scalar some of whose bytes are unknown.
 func partly(v *eval.Value) string { return "<partly known: " + v.Hex() + ">" }
 
 // text returns a value as text.
@@ -148,7 +148,7 @@ func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
 	return s.scalar(v, t, depth)
 }
 
-// pointee shows what a pointer that exists nowhere points to.
+// pointee shows the target of an implicit pointer.
 func (s *showing) pointee(to *eval.Pointee, t *vars.Type, depth int) string {
 	if to.Var == 0 {
 		return s.limited(to.Value.Bytes, &to.Value)

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/walk/eval"
 )
 
-// structure shows members in the manner of the language: {x = 1}, Name {x: 1}, {X:1}.
+// structure shows members in the style of the language: {x = 1}, Name {x: 1}, {X:1}.
 func (s *showing) structure(v eval.Value, t *vars.Type, id vars.TypeID, depth int) string {
 	lang := s.languageOf(s.in, id)
 	name := ""
@@ -24,9 +24,9 @@ func (s *showing) structure(v eval.Value, t *vars.Type, id vars.TypeID, depth in
 	}
 	members, variant, ok := s.membersOf(&v, t)
 	if !ok {
-		return name + "<its variant is not known>"
+		return name + "<unknown variant>"
 	}
-	if variant != nil && len(members) == 1 { // an enum of Rust is the variant that it has
+	if variant != nil && len(members) == 1 { // an enum of Rust is shown as its variant
 		if text := s.member(&v, variant, depth); text != "{}" {
 			return text
 		}
@@ -44,7 +44,7 @@ func (s *showing) member(v *eval.Value, m *vars.Member, depth int) string {
 	return s.text(part, m.Type, depth+1)
 }
 
-// body shows members in their brackets. Those of a tuple have no names.
+// body shows members in brackets. Those of a tuple have no names.
 func (s *showing) body(v *eval.Value, members []vars.Member, lang language, depth int, tuple bool) string {
 	tuple = tuple || lang == langRust && len(members) > 0 && isTuple(members)
 	var parts []string
@@ -84,7 +84,7 @@ func (s *showing) body(v *eval.Value, members []vars.Member, lang language, dept
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// isTuple reports whether members have numbers in place of names, as those of Rust's tuples.
+// isTuple reports whether members have numbers for names, as those of Rust's tuples.
 func isTuple(members []vars.Member) bool {
 	for i := range members {
 		if members[i].Name != "__"+strconv.Itoa(i) {
@@ -110,9 +110,9 @@ func (s *showing) emptyTo(id vars.TypeID, depth int) bool {
 	return true
 }
 
-// membersOf returns the members that a value has: with those of the variant that its discriminant
-// selects. variant is the member that the variant consists of, if it is one; ok is false if the
-// discriminant is not known.
+// membersOf returns the members that a value has, including those of the variant that its
+// discriminant selects. variant is the member that the variant consists of, if it is a single
+// one; ok is false if the discriminant is not known.
 func (s *showing) membersOf(v *eval.Value, t *vars.Type) (members []vars.Member, variant *vars.Member, ok bool) {
 	if len(t.Variants) == 0 {
 		return t.Members, nil, true
@@ -135,7 +135,7 @@ func (s *showing) membersOf(v *eval.Value, t *vars.Type) (members []vars.Member,
 	return members, variant, true
 }
 
-// variantOf returns the variant of a value, nil without one.
+// variantOf returns the variant of a value, or nil.
 func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Variant, bool) {
 	if part.Discr.Type == 0 {
 		if len(part.Variants) == 0 {
@@ -156,7 +156,7 @@ func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Varian
 			other = variant
 		}
 		for _, r := range variant.Ranges {
-			// Discriminants may be extended by their sign or not.
+			// Discriminants may be sign-extended or not.
 			for _, n := range [2]uint64{lo, uint64(signed(lo, len(d.Bytes)))} {
 				if r.Low <= n && n <= r.High || int64(r.Low) <= int64(n) && int64(n) <= int64(r.High) {
 					return variant, true
@@ -167,7 +167,7 @@ func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Varian
 	return other, true
 }
 
-// lastPart returns a name without namespaces in front of it: Point<a::B> of x::Point<a::B>.
+// lastPart returns a name without its leading namespaces: Point<a::B> for x::Point<a::B>.
 func lastPart(name string) string {
 	depth, from := 0, 0
 	for i := range len(name) {
@@ -185,7 +185,7 @@ func lastPart(name string) string {
 	return name[from:]
 }
 
-// array shows the elements of an array, of which equal ones that follow each other are shown once.
+// array shows the elements of an array. Of equal consecutive elements, one is shown.
 func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) string {
 	open, separator, end := "{", ", ", "}"
 	switch s.languageOf(s.in, id) {
@@ -239,7 +239,7 @@ func (s *showing) axes(t *vars.Type) []axis {
 	return axes
 }
 
-// characterArray shows characters up to the zeros at the end.
+// characterArray shows characters up to the trailing zeros.
 func (s *showing) characterArray(b []byte, t *vars.Type) string {
 	codes := s.codes(b, t)
 	for len(codes) > 0 && codes[len(codes)-1] == 0 {
@@ -289,7 +289,7 @@ func (s *showing) elements(v eval.Value, id vars.TypeID, size int, inner []axis,
 	return marks[0] + strings.Join(parts, marks[1]) + marks[2]
 }
 
-// same reports whether the size bytes at two places are equal, and known.
+// same reports whether the size bytes at two offsets are equal and known.
 func same(v *eval.Value, a, b, size int) bool {
 	for i := range size {
 		if v.Bytes[a+i] != v.Bytes[b+i] || !v.Known(a+i) || !v.Known(b+i) {

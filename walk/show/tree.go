@@ -13,17 +13,17 @@ import (
 type Node struct {
 	Name  string // "[2]" of an element, by its index, "::Base" of a base class, "<anonymous>" without a name
 	Type  string
-	Value string // as text; "" of a member that has members
-	// Bytes are the bytes in hexadecimal, in memory order: ".." for one that is not known, or is
+	Value string // as text; "" for a member with members
+	// Bytes are the bytes in hexadecimal, in memory order, with ".." for each that is unknown or
 	// redacted. Those of a bit field are a number of its type.
 	Bytes    string
 	Status   eval.Status
-	Why      string // what is missing; "" if nothing is
+	Why      string // what is missing, or ""
 	InMemory bool
 	Address  uint64
-	Offset   uint64 // of a member, from the start of the value that it is a member of
+	Offset   uint64 // of a member, from the start of the value that contains it
 
-	BitOffset, BitSize int // of a bit field: from Offset, in bits; BitSize is 0 of other members
+	BitOffset, BitSize int // of a bit field, in bits from Offset; BitSize is 0 for other members
 
 	Members []Node
 	Cut     bool // there are more members
@@ -141,7 +141,7 @@ func (s *showing) elementsOf(v *eval.Value, id vars.TypeID, size uint64, axes []
 	return nodes, false
 }
 
-// masked returns a value without the bytes of members that are redacted.
+// masked returns a value without the bytes of redacted members.
 func (s *showing) masked(v eval.Value, id vars.TypeID) eval.Value {
 	if len(s.redact) == 0 || len(v.Bytes) == 0 {
 		return v
@@ -155,14 +155,14 @@ func (s *showing) masked(v eval.Value, id vars.TypeID) eval.Value {
 	return out
 }
 
-// maxMask limits how deep members are looked for that are redacted, and maxMaskParts how often, for one
-// variable. What is beyond is masked.
+// maxMask limits the depth at which redacted members are looked for, and maxMaskParts the number of members
+// checked for one variable. Everything beyond is masked.
 const (
 	maxMask      = 16
 	maxMaskParts = 50_000
 )
 
-// mask makes the bytes of members that are redacted unknown.
+// mask makes the bytes of redacted members unknown.
 func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 	size, ok := s.in.SizeOf(id, s.f.Arch.PtrSize)
 	if !ok {
@@ -181,7 +181,7 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 				return
 			}
 			switch {
-			case m.At != 0: // its place is only known from the object
+			case m.At != 0: // its place depends on the object
 				erase(v, at, size)
 			case s.isRedacted(s.in, m.Name, m.Type):
 				n, ok := s.in.SizeOf(m.Type, s.f.Arch.PtrSize)

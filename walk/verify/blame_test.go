@@ -45,10 +45,10 @@ func TestVerifyBlame(t *testing.T) {
 		blame   Blame
 		says    string // in the conclusion
 	}{
-		{"foreign start", walked.SymbolSources(t, foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are of another build"},
-		{"foreign start, binary", walked.BothSources(t, foreign, x.Binary), nil, BlameSymbols, "they are of another build"},
+		{"foreign start", walked.SymbolSources(t, foreign), nil, BlameSymbols, "the process began at 0x400190, the symbols have _start at 0x400200: they are another build's"},
+		{"foreign start, binary", walked.BothSources(t, foreign, x.Binary), nil, BlameSymbols, "they are another build's"},
 		{"false start", walked.BothSources(t, cloned, x.Binary), nil, BlameSymbols, "rule for walk-sources.elf+0x225 (clone): whether there is a caller: by the symbol file no caller"},
-		{"other stack", walked.BothSources(t, goes, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "goes over to another stack"},
+		{"other stack", walked.BothSources(t, goes, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, BlameBinary, "switches to another stack"},
 		{"overwritten, no binary", walked.SymbolSources(t, x.Store), func(d *dump.Dump) { put(t, d, 0x4002f5, 0x1234567) }, NoBlame,
 			"walk-sources.elf+0x28d (many): the caller 0x1234567, by symbols, does not follow a call: the rule is wrong, or the stack was overwritten"},
 		{"cleared", walked.BothSources(t, x.Store, x.Binary), func(d *dump.Dump) { put(t, d, 0x4002f5, 0) }, BlameDump,

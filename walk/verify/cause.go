@@ -7,22 +7,22 @@ import (
 )
 
 // cause is what a stack was lost by, until its findings are sorted. Findings further down follow
-// from it: registers there are guesses.
+// from it, as the registers there are guesses.
 type cause struct {
-	finding int // place in Findings, or -1
-	module  int // place in Dump.Modules whose symbols are missing, or -1
+	finding int // index in Findings, or -1
+	module  int // index in Dump.Modules of the module whose symbols are missing, or -1
 }
 
-// noCause is the cause of a stack that was lost because rules are missing: the counts of guesses
-// report that.
+// noCause is the cause of a stack that was lost because rules are missing, which the counts of
+// guesses report.
 var noCause = cause{-1, -1}
 
-// consequences are the kinds of findings that follow from a stack that is lost above. Two sources
-// that differ at the same address do so whatever the stack is.
+// consequences are the kinds of findings that follow from a stack lost above. Two sources that
+// differ at the same address do so whatever the stack is.
 var consequences = []string{KindFramePointer, KindRulesFail, KindNoCall, KindMemory, KindBroken}
 
-// lose notes the cause by which the current stack was lost, unless it was lost before: behind frame
-// f no caller is certain.
+// lose records the cause by which the current stack was lost, unless it was lost before: below
+// frame f no caller is certain.
 func (v *verifier) lose(f *walk.Frame) {
 	if v.after != nil {
 		return
@@ -39,8 +39,8 @@ func (v *verifier) lose(f *walk.Frame) {
 	}
 }
 
-// errorAt returns the place of the first error of one of some kinds at a frame's
-// address.
+// errorAt returns the index of the first error of one of the kinds at a
+// frame's address.
 func (v *verifier) errorAt(f *walk.Frame, kinds ...string) (int, bool) {
 	for _, kind := range kinds {
 		i, ok := v.at[findingKey{kind: kind, module: f.Module, addr: f.Inst}]
@@ -65,8 +65,8 @@ func (v *verifier) explained(s *walk.Stack, f *walk.Frame) bool {
 	return ok
 }
 
-// causeAt returns the cause of a finding about a frame, or nil: what lost the stack above, or
-// another error about the frame's rules.
+// causeAt returns the cause of a finding about a frame: what lost the stack above, or another
+// error about the frame's rules. It returns nil if there is none.
 func (v *verifier) causeAt(f *walk.Frame, x *Finding) *cause {
 	if v.after != nil && slices.Contains(consequences, x.Kind) {
 		return v.after
@@ -81,12 +81,12 @@ func (v *verifier) causeAt(f *walk.Frame, x *Finding) *cause {
 	return &cause{i, -1}
 }
 
-// aboutRules are the kinds of findings about the rules for a frame, of which the
-// first counts.
+// aboutRules are the kinds of findings about the rules for a frame, the
+// decisive one first.
 var aboutRules = []string{KindRulesDiffer, KindFramePointer, KindNoRules, KindRulesFail, KindNoCall}
 
-// group puts findings below the one that they follow from. If the cause is not a finding, such as a
-// guess that was allowed, what follows stays by itself.
+// group puts findings below the one that they follow from. If the cause is not a finding, such as
+// a guess that was allowed, its consequences stay on their own.
 func (v *verifier) group() {
 	list := v.verdict.Findings
 	modules := map[int]int{}
@@ -96,11 +96,11 @@ func (v *verifier) group() {
 		}
 	}
 	counts := v.countsFinding()
-	below := make([]int, len(list)) // the cause's place, or -1
+	below := make([]int, len(list)) // index of the cause, or -1
 	for i := range list {
 		below[i] = v.causeOf(&list[i], modules, counts)
 	}
-	for i := range list { // to the first cause
+	for i := range list { // up to the first cause
 		for below[i] >= 0 && below[below[i]] >= 0 {
 			below[i] = below[below[i]]
 		}
@@ -125,12 +125,12 @@ func (v *verifier) group() {
 	v.verdict.Findings = top
 }
 
-// countsFinding returns the place of the finding with the number of guessed callers, or -1.
+// countsFinding returns the index of the finding about the number of guessed callers, or -1.
 func (v *verifier) countsFinding() int {
 	return slices.IndexFunc(v.verdict.Findings, func(x Finding) bool { return x.Kind == KindScan || x.Kind == KindShare })
 }
 
-// causeOf returns the place of the finding that x follows from, or -1.
+// causeOf returns the index of the finding that x follows from, or -1.
 func (v *verifier) causeOf(x *Finding, modules map[int]int, counts int) int {
 	switch {
 	case x.after == nil:
@@ -149,7 +149,7 @@ func (v *verifier) causeOf(x *Finding, modules map[int]int, counts int) int {
 }
 
 // isClone reports whether a frame was interrupted in a function that starts a
-// thread, where that has no rules.
+// thread, where it has no rules.
 func (v *verifier) isClone(f *walk.Frame, steps []walk.Step) bool {
 	return f.Interrupted && walk.IsClone(f.Function()) && !hasRules(steps)
 }

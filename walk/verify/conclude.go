@@ -34,8 +34,8 @@ func (v *verifier) conclude() {
 	c.Conclusion = fmt.Sprintf("the symbols hold: %d of %s by CFI", c.CountedCFI, count(c.Counted, "caller frame", "caller frames")) + lost
 }
 
-// lostBehindAllowed returns the number of stacks that did not come to their end behind modules
-// whose symbols may be missing, which is not an error.
+// lostBehindAllowed returns the number of stacks that did not reach their end after modules whose
+// symbols may be missing, which is not an error.
 func (v *verifier) lostBehindAllowed() int {
 	stacks := map[int]bool{}
 	for i, d := range v.broken {
@@ -51,10 +51,10 @@ func (v *verifier) lostBehindAllowed() int {
 // A conclusion is short enough for a log to show it whole; the findings have the rest.
 const (
 	maxConclusion = 119 // runes
-	maxShownName  = 32  // runes of a function's or a module's name in it
+	maxShownName  = 32  // runes of the name of a function or module in it
 )
 
-// conclusion formats the finding as the conclusion of a verdict with more further errors.
+// conclusion formats the finding as the conclusion of a verdict that has more further errors.
 func (x *Finding) conclusion(more int) string {
 	who := "not decided"
 	if x.Blame != NoBlame {

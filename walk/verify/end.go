@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// end judges where a walk ended: a stack that does not end where threads do is an error, whatever
+// end judges where a walk ended. A stack that does not end where threads do is an error, whatever
 // the reason.
 func (v *verifier) end(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
 	switch {
@@ -19,13 +19,13 @@ func (v *verifier) end(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []
 	}
 	noMemory := v.result.Dump.Memory.Find(f.SP) == nil
 	v.unended(u, s, f, steps, noMemory)
-	if f.Module >= 0 && !noMemory { // else no symbols could help
+	if f.Module >= 0 && !noMemory { // otherwise no symbols could help
 		v.damage(f.Module).broken[s.Thread] = true
 		v.lose(f)
 	}
 }
 
-// unended adds a finding about a walk that did not come to the end of the stack.
+// unended adds a finding about a walk that did not reach the end of the stack.
 func (v *verifier) unended(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step, noMemory bool) {
 	if v.explained(s, f) {
 		return
@@ -50,7 +50,7 @@ func (v *verifier) unended(u *walk.Inspector, s *walk.Stack, f *walk.Frame, step
 	case f.Module < 0:
 		x.Blame, x.Text = BlameDump, fmt.Sprintf("%#x is in no module: %s", f.PC, s.Why)
 	case v.symbolsOf(f.Module) == nil:
-		return // the module's finding says it
+		return // the module's finding covers it
 	case s.End == walk.EndNothing:
 		if v.leadsNowhere(u, s, f, steps) || v.fails(s, f, steps) {
 			return
@@ -59,14 +59,14 @@ func (v *verifier) unended(u *walk.Inspector, s *walk.Stack, f *walk.Frame, step
 	case s.End == walk.EndStuck && len(steps) > 0:
 		x.Blame = BlameDump
 		if len(steps) == 1 {
-			x.Blame = BlameSymbols // nothing else speaks for the rule
+			x.Blame = BlameSymbols // nothing else supports the rule
 		}
 	}
 	v.add(s, f, x)
 }
 
-// wordsAbove is how many words of a stack are searched for return addresses above the frame where a
-// walk ended: as many as a large array takes.
+// wordsAbove is the number of words of a stack that are searched for return addresses above the
+// frame where a walk ended: as many as a large array has.
 const wordsAbove = 4096
 
 // nothing describes a frame without a caller, outside functions where threads begin.
@@ -90,7 +90,7 @@ func (v *verifier) nothing(u *walk.Inspector, f *walk.Frame, steps []walk.Step, 
 	}
 }
 
-// bareHere returns which sources have no rules for a frame without any.
+// bareHere returns which sources have no rules for a frame that has none.
 func (v *verifier) bareHere(i int) (Blame, string) {
 	switch {
 	case v.module(i).Symbols == "binary":
@@ -101,14 +101,14 @@ func (v *verifier) bareHere(i int) (Blame, string) {
 	return BlameSymbols, "the symbol file has no rules here"
 }
 
-// wordsNear is how near to a return address of 0 there must be another one, for the stack to go on:
-// after the end of a thread's stack may be another thread's.
+// wordsNear is the distance in words within which another return address must follow one of 0 for
+// the stack to go on: another thread's stack may follow the end of a thread's.
 const wordsNear = 128
 
-// zero adds a finding about a return address of 0 that is not where the stack begins: memory that
-// was cleared, a rule that leads to another word, or one that says nothing of the stack that the
-// function has left. On Linux it is known what programs and threads begin with; elsewhere 0 is the
-// system's own mark.
+// zero adds a finding about a return address of 0 that is not where the stack begins: cleared
+// memory, a rule that leads to the wrong word, or one that does not describe the stack after a
+// switch to another. On Linux the functions in which programs and threads begin are known;
+// elsewhere 0 is the system's own mark.
 func (v *verifier) zero(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
 	x := Finding{Severity: SeverityError, Kind: KindBroken}
 	pc, off, answer := u.ReturnAbove(f, wordsNear)
@@ -131,8 +131,8 @@ func (v *verifier) zero(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps [
 	}
 }
 
-// bottoms are functions beside those of starts that systems with Linux's kernel
-// give a return address of 0.
+// bottoms are functions, in addition to walk's starts, that systems with the
+// Linux kernel give a return address of 0.
 var bottoms = map[string]bool{
 	"__libc_start_main": true, "__libc_start_main_impl": true, "__libc_start_call_main": true, "generic_start_main": true, "__libc_start_main_stage2": true,
 	"libc_start_main_stage2": true, "__libc_init": true, "_start_main": true, "_dl_start_user": true,
@@ -155,9 +155,9 @@ func readsNothing(steps []walk.Step) bool {
 	})
 }
 
-// smallNumber reports whether rules read a return address below the first page
-// from the stack that is not 0: only a rule that is a number itself may end a
-// stack with another one.
+// smallNumber reports whether rules read from the stack a return address below
+// the first page other than 0. Only a rule that is itself a number may end a
+// stack with such an address.
 func (v *verifier) smallNumber(steps []walk.Step) bool {
 	for i := range steps {
 		x := &steps[i]
@@ -170,7 +170,7 @@ func (v *verifier) smallNumber(steps []walk.Step) bool {
 	return false
 }
 
-// memoryText describes where the memory of a stack ends, in full and for the conclusion.
+// memoryText returns where the memory of a stack ends, in full and for the conclusion.
 func (v *verifier) memoryText(s *walk.Stack, f *walk.Frame) (text, brief string) {
 	d := v.result.Dump
 	thread := fmt.Sprintf("thread %d: ", d.Threads[s.Thread].ID)

@@ -8,11 +8,11 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// maxFindings is how many findings a verdict lists: more than anybody reads, and few enough for the
-// memory, where every frame of a stack of garbage has one.
+// maxFindings is the number of findings that a verdict lists: more than anybody reads, yet few
+// enough for memory if every frame of a stack of garbage has one.
 const maxFindings = 10_000
 
-// Blame is whose fault a finding is.
+// Blame says whose fault a finding is.
 type Blame string
 
 // The culprits.
@@ -20,36 +20,36 @@ const (
 	NoBlame      Blame = ""
 	BlameSymbols Blame = "symbols"
 	BlameDump    Blame = "dump"
-	BlameBinary  Blame = "binary" // its tables contradict each other, are wrong, or say nothing of some code
+	BlameBinary  Blame = "binary" // its tables contradict each other, are wrong, or do not cover some code
 )
 
-// Severity is how bad a finding is.
+// Severity says how bad a finding is.
 type Severity string
 
-// The severities. Symbols hold without errors.
+// The severities. Symbols hold if there are no errors.
 const (
 	SeverityError   Severity = "error"
 	SeverityWarning Severity = "warning"
 	SeverityNote    Severity = "note"
 )
 
-// The kinds of findings, in the order in which a conclusion is looked for.
+// The kinds of findings, in the order in which a conclusion is chosen.
 const (
-	KindOtherID      = "other-id"      // the symbols that are there are another module's
+	KindOtherID      = "other-id"      // the symbols that were found are another module's
 	KindRulesDiffer  = "rules-differ"  // two sources compute different callers
 	KindFramePointer = "frame-pointer" // rules and the function's frame pointer give different callers
 	KindMissing      = "missing-symbols"
 	KindNoRules      = "no-rules"      // the symbol file lacks rules that the binary has
-	KindRulesFail    = "rules-fail"    // rules that gave no caller
+	KindRulesFail    = "rules-fail"    // rules gave no caller
 	KindNoCall       = "no-call"       // a return address does not follow a call
 	KindNoContext    = "no-context"    // the dump has no registers of a thread
-	KindMemory       = "stack-memory"  // the dump does not hold the stack
+	KindMemory       = "stack-memory"  // the dump lacks part of the stack
 	KindBroken       = "broken-stack"  // no technique finds a caller
 	KindScan         = "scan"          // more callers by scanning than allowed
-	KindShare        = "cfi-share"     // fewer callers by CFI than demanded
-	KindUnused       = "binary-used"   // a symbol file is missing, the binary serves
+	KindShare        = "cfi-share"     // fewer callers by CFI than required
+	KindUnused       = "binary-used"   // a symbol file is missing, and the binary was used
 	KindExtraRules   = "extra-rules"   // the symbol file has rules that the binary lacks
-	KindSameEffect   = "rules-unequal" // rules differ, without an effect in this dump
+	KindSameEffect   = "rules-unequal" // rules differ, with no effect in this dump
 	KindNoFunction   = "no-function"   // symbols have no function at a frame's address
 )
 
@@ -58,8 +58,8 @@ var kindOrder = []string{
 	KindBroken, KindScan, KindShare, KindUnused, KindExtraRules, KindSameEffect, KindNoFunction,
 }
 
-// Finding is one thing that is wrong or odd. Those at the same address of a module are merged,
-// with the values of the first stack that goes through it.
+// Finding is one thing that is wrong or odd. Findings at the same address of a module are merged,
+// with the values of the first stack that passes there.
 type Finding struct {
 	Severity Severity `json:"severity"`
 	Kind     string   `json:"kind"`
@@ -68,30 +68,30 @@ type Finding struct {
 	Count    int      `json:"count"`
 
 	Thread   uint32       `json:"thread_id,omitempty"` // 0 if no thread is concerned
-	Frame    int          `json:"frame,omitempty"`     // number in the stack
-	PC       walk.Address `json:"pc,omitempty"`        // Frame.Inst: of the instruction whose rules are meant
+	Frame    int          `json:"frame,omitempty"`     // index in the stack
+	PC       walk.Address `json:"pc,omitempty"`        // Frame.Inst: the instruction whose rules are concerned
 	Module   string       `json:"module,omitempty"`
 	RVA      walk.Address `json:"module_offset,omitempty"` // of PC, from the module's start
 	Function string       `json:"function,omitempty"`
 
-	Sides []Side `json:"sides,omitempty"` // that differ
+	Sides []Side `json:"sides,omitempty"` // the sources that differ
 
-	// Follows are the findings that this one causes. They cause none themselves, and do not count
-	// as errors.
+	// Follows are the findings that this one causes. They cause none themselves and do not count as
+	// errors.
 	Follows []Finding `json:"follows,omitempty"`
 
-	brief    string // Text for the conclusion, "" if it is short
-	weight   int    // the heavier one of a kind goes first
-	late     bool   // no stack is lost there first: other findings explain more
-	after    *cause // what the finding follows from; nil if from nothing
-	ofModule int    // 1 + the place in Dump.Modules of the module whose symbols are concerned, or 0
+	brief    string // Text for the conclusion; "" if Text is short
+	weight   int    // within a kind, the heaviest comes first
+	late     bool   // no stack is lost there first, so other findings explain more
+	after    *cause // what the finding follows from, or nil
+	ofModule int    // 1 + the index in Dump.Modules of the module whose symbols are concerned, or 0
 }
 
 // Side is one source's result for a step.
 type Side struct {
 	Source   string       `json:"source"` // "symbols", "eh_frame", "sframe", "frame-pointer"
 	Register string       `json:"register,omitempty"`
-	Rule     string       `json:"rule,omitempty"`  // of the register that differs, and .cfa's
+	Rule     string       `json:"rule,omitempty"`  // for the register that differs, and for .cfa
 	Value    walk.Address `json:"value,omitempty"` // of the register in the caller
 	Error    string       `json:"error,omitempty"` // why the value is missing
 	CFA      walk.Address `json:"cfa,omitempty"`
@@ -102,10 +102,10 @@ type findingKey struct {
 	kind   string
 	module int
 	addr   uint64
-	text   string // for those without an address; the other source of rules that differ
+	text   string // what a side without an address has; the other source, if rules differ
 }
 
-// add adds a finding about a frame of a stack; f is nil for one about the whole.
+// add adds a finding about a frame of a stack; f is nil for one about the stack as a whole.
 func (v *verifier) add(s *walk.Stack, f *walk.Frame, x Finding) {
 	key := findingKey{kind: x.Kind, module: -1}
 	if s != nil {
@@ -144,7 +144,7 @@ func (v *verifier) add(s *walk.Stack, f *walk.Frame, x Finding) {
 	v.verdict.Findings = append(v.verdict.Findings, x)
 }
 
-// place says where a finding about a frame is.
+// place sets where a finding about a frame is.
 func (v *verifier) place(s *walk.Stack, f *walk.Frame, x *Finding) {
 	x.PC, x.Function, x.Frame = walk.Address(f.Inst), f.Function(), v.number(s, f)
 	if f.Module < 0 {
@@ -155,8 +155,8 @@ func (v *verifier) place(s *walk.Stack, f *walk.Frame, x *Finding) {
 	x.Module, x.RVA = d.System.OS.Base(m.Path), walk.Address(f.Inst-m.Addr)
 }
 
-// merge counts another finding of the kind at the address. The worse one is kept, and one without a
-// cause.
+// merge counts another finding of the same kind and address. It keeps the more severe one, and
+// the one without a cause.
 func (x *Finding) merge(y *Finding) {
 	n, after := x.Count+1, x.after
 	if y.after == nil {
@@ -172,13 +172,13 @@ func (x *Finding) merge(y *Finding) {
 func (v *verifier) isFull(s Severity) bool {
 	limit := maxFindings
 	if s != SeverityError {
-		limit /= 2 // so that there is room for an error
+		limit /= 2 // to leave room for errors
 	}
 	return len(v.verdict.Findings) >= limit
 }
 
-// number returns the place of a frame in the current stack: that of the current frame, or of
-// the one before.
+// number returns the index of a frame in the current stack, the current frame or the one before
+// it.
 func (v *verifier) number(s *walk.Stack, f *walk.Frame) int {
 	if v.current > 0 && f == &s.Frames[v.current-1] {
 		return v.current - 1

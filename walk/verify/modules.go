@@ -94,7 +94,7 @@ func (v *verifier) judgeModules() {
 			}
 		case "binary":
 			if v.w.Sources().Symbols == nil || v.result.Modules[i].InDump {
-				continue // the kernel's own code, which the dump has whole, needs no symbol file
+				continue // the dump has all of the kernel's own code, which needs no symbol file
 			}
 			x.Severity, x.Kind, x.Text = SeverityWarning, KindUnused, m.named()+" has no symbol file: its binary was used"
 			if len(others) > 0 {
@@ -130,7 +130,7 @@ func (m *Module) named() string {
 	return strings.TrimSpace(m.Name + " " + m.DebugID)
 }
 
-// short returns a module's name alone.
+// short returns a module's name only.
 func (m *Module) short() string {
 	if m.Name == "" {
 		return m.named()
@@ -138,7 +138,7 @@ func (m *Module) short() string {
 	return m.Name
 }
 
-// behind describes what a module's lack of symbols did, "" for nothing.
+// behind describes the effects of a module's missing symbols, or returns "".
 func (v *verifier) behind(i int) string {
 	d := v.broken[i]
 	if d == nil || len(d.broken) == 0 && d.weak == 0 {
@@ -161,7 +161,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// judgeCounts compares the counts with the thresholds. If other findings say why callers are
+// judgeCounts compares the counts with the thresholds. If other findings explain why callers are
 // guesses, the counts follow from the heaviest of them.
 func (v *verifier) judgeCounts() {
 	c := v.verdict
@@ -203,16 +203,16 @@ func (v *verifier) heaviest() *cause {
 	return &cause{best, -1}
 }
 
-// maxCulprits is how many modules a line names, and maxFunctions how many functions of
-// each.
+// maxCulprits is the number of modules that a line names, and maxFunctions the number of
+// functions of each.
 const (
 	maxCulprits  = 2
 	maxFunctions = 2
 )
 
-// culprits names the modules after which callers are guesses without a finding that explains them,
-// those first after which stacks were lost, and the reason; rest is the number of such callers. The
-// heaviest error so far is to blame, or the source that lacks rules.
+// culprits names the modules after which callers are guesses that no finding explains, and the
+// reasons; those after which stacks were lost come first. rest is the number of such callers. To
+// blame is the heaviest error so far, or the source that lacks rules.
 func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	var list []int
 	for i, d := range v.broken {
@@ -244,7 +244,7 @@ func (v *verifier) culprits() (blame Blame, text string, rest int) {
 	return cmp.Or(blame, v.mostly(), BlameSymbols), text, rest
 }
 
-// lacks returns whose fault it is that callers after a module are a guess, and the reason.
+// lacks returns who is to blame for guessed callers after a module, and the reason.
 func (v *verifier) lacks(i int) (Blame, string) {
 	m := v.module(i)
 	switch {
@@ -260,7 +260,7 @@ func (v *verifier) lacks(i int) (Blame, string) {
 	return BlameSymbols, ", whose symbol file has no rules " + v.where(i)
 }
 
-// where names the functions of a module without rules.
+// where names the functions of a module that have no rules.
 func (v *verifier) where(i int) string {
 	d := v.broken[i]
 	if d == nil || len(d.names) == 0 {
@@ -286,7 +286,7 @@ func percent(n, of int) float64 {
 	}
 	p := 100 * float64(n) / float64(of)
 	if n < of {
-		p = min(p, 99.9) // never rounded to all
+		p = min(p, 99.9) // never rounded up to 100
 	}
 	return p
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// sourceName returns how findings name a source.
+// sourceName returns the name of a source in findings.
 func sourceName(t walk.Technique) string {
 	switch t {
 	case walk.ByEHFrame:
@@ -28,8 +28,8 @@ type difference struct {
 	what string
 }
 
-// differ compares two steps of sources with rules. A source that gives no register but the frame
-// pointer is compared by that, the stack pointer and the program counter.
+// differ compares two steps of sources with rules. A source that restores only the frame pointer
+// is compared by that, the stack pointer and the program counter.
 func differ(u *walk.Inspector, a, b *walk.Step) (difference, bool) {
 	switch {
 	case a.IsLast() && b.IsLast():
@@ -58,7 +58,7 @@ func differ(u *walk.Inspector, a, b *walk.Step) (difference, bool) {
 	return difference{}, false
 }
 
-// faultOf returns the register whose rule the failing one of two steps cannot follow.
+// faultOf returns the register whose rule could not be followed in the step that failed.
 func faultOf(a, b *walk.Step) cfi.Reg {
 	var fault *cfi.Error
 	if errors.As(errors.Join(a.Err, b.Err), &fault) && fault.Rule == ".cfa" {
@@ -67,9 +67,9 @@ func faultOf(a, b *walk.Step) cfi.Reg {
 	return cfi.RA
 }
 
-// compared returns the registers by which two steps are compared, beside the
-// program counter and the stack pointer: those that functions save, and any
-// other of which both have a rule.
+// compared returns the registers by which two steps are compared, besides the
+// program counter and the stack pointer: callee-saved registers, and any other
+// for which both have a rule.
 func compared(u *walk.Inspector, a, b *walk.Step) (regs []cfi.Reg) {
 	if fp := u.Arch().FP; a.FPOnly || b.FPOnly {
 		if fp == "" {
@@ -106,7 +106,7 @@ func (v *verifier) rows(u *walk.Inspector, s *walk.Stack, f *walk.Frame) (steps 
 }
 
 // goesOn reports whether a step leads to code that has made a call. Where a program or a thread
-// begins, rules that do not say so lead to what the stack begins with.
+// begins, rules that do not say so lead to whatever the stack begins with.
 func (v *verifier) goesOn(u *walk.Inspector, s *walk.Step) bool {
 	return !s.IsLast() && s.Err == nil && u.IsCode(s.PC) && u.Call(s.PC) != walk.CallNo
 }
@@ -130,12 +130,12 @@ func (v *verifier) pair(u *walk.Inspector, s *walk.Stack, f *walk.Frame, a, b *w
 	v.verdict.Compared++
 	d, differs := differ(u, a, b)
 	if differs && s.End == walk.EndStart && f == &s.Frames[len(s.Frames)-1] && !v.goesOn(u, a) && !v.goesOn(u, b) {
-		differs = false // not all writers of symbol files mark where a stack ends, and nobody needs it here
+		differs = false // some writers of symbol files do not mark where a stack ends, and nothing here needs it
 	}
 	if !differs {
 		if a.Row != nil && b.Row != nil && !a.FPOnly && !b.FPOnly && !a.Row.Equal(b.Row) {
 			v.add(s, f, Finding{Severity: SeverityNote, Kind: KindSameEffect, Blame: BlameSymbols,
-				Text: fmt.Sprintf("%s has %s, %s has %s: the same in this dump", sourceName(a.By), a.Row, sourceName(b.By), b.Row)})
+				Text: fmt.Sprintf("%s has %s, %s has %s: no difference in this dump", sourceName(a.By), a.Row, sourceName(b.By), b.Row)})
 		}
 		return
 	}
@@ -143,8 +143,8 @@ func (v *verifier) pair(u *walk.Inspector, s *walk.Stack, f *walk.Frame, a, b *w
 	if b.By == walk.ByFramePointer {
 		x.Kind = KindFramePointer
 		if a.Row != nil && a.Row.Rule(d.reg).IsZero() && d.reg != cfi.CFA && d.reg != cfi.RA {
-			// Go's compiler never says where a frame pointer was saved. The binary's rules have
-			// what a symbol file has lost.
+			// Go's compiler never says where a frame pointer was saved. The binary's rules have what a
+			// symbol file lost.
 			x.Severity = SeverityWarning
 		}
 	}
@@ -156,7 +156,7 @@ func (v *verifier) pair(u *walk.Inspector, s *walk.Stack, f *walk.Frame, a, b *w
 	v.add(s, f, x)
 }
 
-// side describes a source's part in a difference.
+// side describes one source's side of a difference.
 func side(u *walk.Inspector, s *walk.Step, d difference) Side {
 	x := Side{Source: s.By.String(), CFA: walk.Address(s.CFA), PC: walk.Address(s.PC)}
 	if d.reg != cfi.CFA && d.reg != cfi.RA {
@@ -179,7 +179,7 @@ func side(u *walk.Inspector, s *walk.Step, d difference) Side {
 	return x
 }
 
-// ruleText returns the rule of a register, after that of .cfa, on which it depends.
+// ruleText returns the rule of a register after the rule of .cfa, which it depends on.
 func ruleText(u *walk.Inspector, row *cfi.Row, reg cfi.Reg) string {
 	text := ".cfa: " + row.CFA.String()
 	name := ".ra"

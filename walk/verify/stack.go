@@ -10,24 +10,25 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// damage is what is broken after a module's frames, or was found without rules.
+// damage counts what is broken after a module's frames, or was found without rules.
 type damage struct {
-	broken map[int]bool // places in Result.Stacks
+	broken map[int]bool // indices in Result.Stacks
 	weak   int          // callers by frame pointers and scanning
-	bare   int          // those of them where no source has rules, and no other finding says why
-	unused int          // those of them with rules that could not be used
-	names  []string     // of functions without rules, one more than are printed
-	first  int          // stacks that were lost there: what is above may not be theirs
+	bare   int          // of weak, those for which no source has rules and no other finding is the reason
+	unused int          // of weak, those with rules that could not be used
+	names  []string     // of functions without rules, one more than is printed
+	first  int          // stacks that were lost here first: what follows may not be theirs
 }
 
-// notCalled are functions into whose middle return addresses point that no call has left: Go's
-// runtime gives them to the first function of a goroutine, and to what it calls on another stack.
+// notCalled are functions in whose middle there are return addresses that no call left: Go's
+// runtime gives them to the first function of a goroutine, and to what that calls on another
+// stack.
 var notCalled = map[string]bool{
 	"runtime.goexit": true, "runtime.goexit.abi0": true, "runtime.systemstack_switch": true, "runtime.systemstack_switch.abi0": true,
 }
 
-// stackSwitches are functions of Go's runtime that call on another stack than
-// their caller's, and whose rules are those of functions that do not.
+// stackSwitches are functions of Go's runtime that call on a stack other than
+// their caller's, but whose rules do not say so.
 var stackSwitches = map[string]bool{
 	"runtime.asmcgocall": true, "runtime.asmcgocall_no_g": true, "runtime.systemstack": true, "runtime.mcall": true,
 	"runtime.morestack": true, "runtime.nanotime1": true, "runtime.walltime": true,
@@ -79,7 +80,7 @@ func (v *verifier) frame(u *walk.Inspector, s *walk.Stack, f *walk.Frame) {
 	if entry, foreign := u.ForeignStart(f); foreign {
 		v.add(s, f, Finding{Severity: SeverityError, Kind: KindOtherID, Blame: BlameSymbols,
 			brief: fmt.Sprintf("the process did not begin at the symbols' _start, %#x: another build's", f.Start),
-			Text:  fmt.Sprintf("the process began at %#x, the symbols have _start at %#x: they are of another build", entry, f.Start)})
+			Text:  fmt.Sprintf("the process began at %#x, the symbols have _start at %#x: they are another build's", entry, f.Start)})
 	}
 	m := v.module(f.Module)
 	m.Frames++
@@ -97,7 +98,7 @@ func (v *verifier) frame(u *walk.Inspector, s *walk.Stack, f *walk.Frame) {
 // caller counts a caller, and checks how it was found.
 func (v *verifier) caller(u *walk.Inspector, s *walk.Stack, f, next *walk.Frame, steps []walk.Step) {
 	v.verdict.Counts.add(next)
-	if f.Module < 0 { // no symbols could help
+	if f.Module < 0 { // symbols could not help
 		if next.By == walk.ByScan && v.after == nil {
 			v.outside++
 			v.lose(f)
@@ -125,7 +126,7 @@ func (v *verifier) caller(u *walk.Inspector, s *walk.Stack, f, next *walk.Frame,
 	}
 }
 
-// guess notes a guessed caller, and the reason.
+// guess records a guessed caller, and the reason.
 func (v *verifier) guess(u *walk.Inspector, s *walk.Stack, f *walk.Frame, steps []walk.Step) {
 	d := v.damage(f.Module)
 	d.weak++
@@ -148,7 +149,7 @@ func (v *verifier) isThere(f *walk.Frame) bool {
 	return v.after == nil || *v.after == noCause && f.Trust >= walk.TrustFramePtr
 }
 
-// without notes the name of a function that has no rules.
+// without records the name of a function that has no rules.
 func (d *damage) without(f *walk.Frame) {
 	if name := f.ShortFunction(); name != "" && !slices.Contains(d.names, name) && len(d.names) <= maxFunctions {
 		d.names = append(d.names, name)
@@ -163,7 +164,7 @@ func (v *verifier) leadsNowhere(u *walk.Inspector, s *walk.Stack, f *walk.Frame,
 			continue
 		}
 		blame, why := v.culprit(u, f)
-		text := fmt.Sprintf("by %s the caller is %#x, where no code is", sourceName(x.By), x.PC)
+		text := fmt.Sprintf("by %s the caller is %#x, which is not code", sourceName(x.By), x.PC)
 		v.add(s, f, Finding{Severity: SeverityError, Kind: KindNoCall, Blame: blame, Text: text + why, brief: text})
 		return true
 	}
@@ -228,13 +229,13 @@ func (v *verifier) returns(u *walk.Inspector, s *walk.Stack, i int) {
 	}
 }
 
-// culprit says who is to blame for a wrong caller by a frame's rules.
+// culprit returns who is to blame for a wrong caller by a frame's rules.
 func (v *verifier) culprit(u *walk.Inspector, f *walk.Frame) (Blame, string) {
 	switch {
 	case v.after != nil:
 		return NoBlame, "" // the frame itself is a guess
 	case stackSwitches[f.Function()]:
-		return BlameBinary, ": the function goes over to another stack, of which its rules say nothing"
+		return BlameBinary, ": the function switches to another stack, which its rules do not describe"
 	case v.agreed(u, f):
 		return BlameDump, ", and all rules agree: the stack was overwritten there"
 	}
@@ -244,8 +245,8 @@ func (v *verifier) culprit(u *walk.Inspector, f *walk.Frame) (Blame, string) {
 	return NoBlame, ": the rule is wrong, or the stack was overwritten there; the binary would show which"
 }
 
-// agreed reports whether at least two sources have rules for a frame's step. They agree, since a
-// difference would be a finding.
+// agreed reports whether at least two sources have rules for a frame's step. If so, they agree,
+// since a difference would be a finding.
 func (v *verifier) agreed(u *walk.Inspector, f *walk.Frame) bool {
 	n := 0
 	for _, s := range u.Steps(f) {

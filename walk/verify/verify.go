@@ -1,5 +1,5 @@
-// Package verify judges symbols by a walk: whether the rules of symbol files and binaries agree, lead to
-// calls, and come to the ends of stacks, and who is to blame if not.
+// Package verify judges symbols by a walk: whether the rules of symbol files and binaries agree,
+// lead to calls, and reach the ends of stacks, and who is to blame if not.
 package verify
 
 import (
@@ -10,20 +10,20 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// Thresholds says when symbols hold. The zero value demands no share of CFI, but allows no scanned
-// frame and no missing symbols.
+// Thresholds say when symbols hold. The zero value requires no share of CFI, but allows no
+// scanned frame and no missing symbols.
 type Thresholds struct {
-	// MinCFI is the least share of callers that are found by call frame
-	// information, in percent of those that could be: behind frames in modules.
+	// MinCFI is the smallest share, in percent, of callers found by call frame
+	// information among those that could be: callers of frames in modules.
 	MinCFI float64
-	// MaxScan is how many callers may be found by scanning the stack.
+	// MaxScan is the number of callers that may be found by scanning the stack.
 	MaxScan int
-	// AllowMissing are patterns of path.Match for the names of modules whose symbols may be
-	// missing. Frames behind theirs are not counted.
+	// AllowMissing are patterns of path.Match for the names of modules whose symbols may be missing.
+	// Callers of their frames are not counted.
 	AllowMissing []string
 }
 
-// Default demands that every caller that could be is found by call frame information.
+// Default requires that every caller that could be found by call frame information is.
 func Default() Thresholds { return Thresholds{MinCFI: 100} }
 
 // allows reports whether the symbols of a module of this name may be missing.
@@ -52,7 +52,7 @@ type patternError struct {
 func (e *patternError) Error() string { return "bad pattern " + e.pattern + ": " + e.err.Error() }
 func (e *patternError) Unwrap() error { return e.err }
 
-// Counts are callers by how they were found. Topmost frames are not callers.
+// Counts counts callers by how they were found. Topmost frames are not callers.
 type Counts struct {
 	Callers      int            `json:"callers"`
 	CFI          int            `json:"cfi"`           // TrustCFI
@@ -80,31 +80,32 @@ func (c *Counts) add(f *walk.Frame) {
 	}
 }
 
-// Verdict is the judgement of a walk about the symbols.
+// Verdict is the judgement of symbols by a walk.
 type Verdict struct {
 	Holds      bool   `json:"holds"`
 	Blame      Blame  `json:"blame"`      // of the conclusion; "" if the symbols hold
 	Conclusion string `json:"conclusion"` // one line
 
 	Threads int    `json:"threads"`
-	Broken  int    `json:"broken"` // stacks whose walk did not come to the end
+	Broken  int    `json:"broken"` // stacks whose walk did not reach the end
 	Counts  Counts `json:"frames"`
-	// Counted is the number of callers that thresholds apply to: those behind frames in modules
-	// whose symbols must be there. CountedCFI and CountedScan are the numbers of those found by CFI
-	// and by scanning.
+	// Counted is the number of callers that the thresholds apply to: those of frames in modules that
+	// must have symbols. CountedCFI and CountedScan are the numbers of those found by CFI and by
+	// scanning.
 	Counted     int `json:"counted"`
 	CountedCFI  int `json:"counted_cfi"`
 	CountedScan int `json:"counted_scan"`
 
-	// Compared is how many pairs of rules for one step were compared, Calls how many return
-	// addresses follow a call, UnknownCalls for how many the code in front is missing.
+	// Compared is the number of pairs of rules for the same step that were compared, Calls that of
+	// return addresses that follow a call, and UnknownCalls that of return addresses without the
+	// code before them.
 	Compared     int `json:"compared"`
 	Calls        int `json:"calls"`
 	UnknownCalls int `json:"unknown_calls"`
 
-	Modules  []Module  `json:"modules"`  // that stacks go through, by address
-	Findings []Finding `json:"findings"` // errors first, then by kind, module and address; what follows from one is in it
-	Omitted  int       `json:"omitted"`  // findings beyond 10,000, or 5,000 below errors
+	Modules  []Module  `json:"modules"`  // on stacks, by address
+	Findings []Finding `json:"findings"` // errors first, then by kind, module and address; each contains its consequences
+	Omitted  int       `json:"omitted"`  // findings beyond 10,000, or 5,000 for those that are not errors
 }
 
 // Module is the part of a Verdict about one module.
@@ -118,15 +119,15 @@ type Module struct {
 	Symbols string   `json:"symbols"`         // "symbol-file", "binary", "missing", "other-id"
 	Path    string   `json:"path,omitempty"`  // of the symbols
 	Tried   []string `json:"tried,omitempty"` // where symbols were not found
-	Error   string   `json:"error,omitempty"` // symbols that could not be used
+	Error   string   `json:"error,omitempty"` // why symbols could not be used
 
 	Frames    int    `json:"frame_count"`
 	Functions int    `json:"functions"` // frames whose function is known
-	Publics   int    `json:"publics"`   // those of them that only a PUBLIC record names
+	Publics   int    `json:"publics"`   // of Functions, those that only a PUBLIC record names
 	Counts    Counts `json:"frames"`    // callers of its frames
 }
 
-// Judge judges the symbols by the walk r of a Walker. The error is that of t.Check, or the context's.
+// Judge judges the symbols by r, a walk of w. The error is t.Check's or ctx's.
 func Judge(ctx context.Context, w *walk.Walker, r *walk.Result, t Thresholds) (*Verdict, error) {
 	if err := t.Check(); err != nil {
 		return nil, err
@@ -155,12 +156,12 @@ type verifier struct {
 	result  *walk.Result
 	limits  Thresholds
 	verdict *Verdict
-	places  []int // of Result.Modules in Verdict.Modules, or -1
+	places  []int // indices in Verdict.Modules, by index in Result.Modules, or -1
 	broken  map[int]*damage
 	current int                // the current frame
-	after   *cause             // the cause by which the stack was lost; nil while it is not
+	after   *cause             // the cause by which the stack was lost; nil if it was not
 	omitted int                // errors
 	outside int                // callers by scanning after code in no module
-	found   map[findingKey]int // place in Findings
-	at      map[findingKey]int // the first of a kind at an address
+	found   map[findingKey]int // index in Findings
+	at      map[findingKey]int // index of the first finding of a kind at an address
 }

@@ -35,9 +35,9 @@ var cpuARM = newCPU(CPU{
 // armSigcontext are the registers in struct sigcontext, in order.
 const armSigcontext = "r0 r1 r2 r3 r4 r5 r6 r7 r8 r9 r10 r11 r12 sp lr pc cpsr"
 
-// armTrampolines returns those for a number of a system call, in two
-// hexadecimal digits: the kernel's and the C libraries', of both instruction
-// sets, and the old ABI's, whose number is in the instruction.
+// armTrampolines returns the trampolines for the number of a system call, in
+// two hexadecimal digits: those of the kernel and the C libraries, in both
+// instruction sets, and of the old ABI, whose number is in the instruction.
 func armTrampolines(nr string) []Trampoline {
 	return []Trampoline{
 		{code: "e3a070" + nr + " ef000000", Steps: starts0(0, 4)}, // mov r7,#nr; svc 0
@@ -48,8 +48,8 @@ func armTrampolines(nr string) []Trampoline {
 	}
 }
 
-// arm accepts either instruction set, since a return address does not imply one: BL, BLX, and what
-// was used before BLX (Arm ARM, F5.1).
+// arm accepts either instruction set, since a return address does not imply one: BL, BLX, and the
+// sequence used before BLX existed (Arm ARM, F5.1).
 func (c callCode) arm() CallAnswer {
 	if h, ok := c.half(c.order, 2); ok && h&0xff83 == 0x4780 { // BLX Rm, BLXNS
 		return CallYes

@@ -25,14 +25,14 @@ var cpuARM64 = newCPU(CPU{
 	Order:      littleEndian,
 	Frames: []SignalFrame{{Name: "rt", Info: 0, UC: 128, Via: -1,
 		Code: twoWords(4, "d2801168 d4000001"), // mov x8,#139; svc #0
-		// The mask has room for 1024 signals, and sigcontext, which begins with
-		// the fault's address, is aligned to 16.
+		// The signal mask has 1024 bits, and sigcontext, which begins with the
+		// fault's address, is aligned to 16.
 		Slots: slots(128+176+8, 8, strings.Join(names("x", 31, "sp", "pc", "cpsr"), " ")),
 	}},
 })
 
-// arm64: BL, BLR, and BLR with authentication (Arm ARM, C4.1). Instructions are
-// little-endian whatever data are.
+// arm64 recognises BL, BLR, and BLR with authentication (Arm ARM, C4.1).
+// Instructions are little-endian whatever the data is.
 func (c callCode) arm64() CallAnswer {
 	w, ok := c.word(binary.LittleEndian, 4)
 	if !ok {
@@ -44,8 +44,8 @@ func (c callCode) arm64() CallAnswer {
 		w&0xffff_f800 == 0xd73f_0800) // BLRAA, BLRAB
 }
 
-// arm64Frame returns the length of the instructions up to the one that sets x29 to where x29
-// and x30 were stored; 0 if they are missing.
+// arm64Frame returns the length of the instructions up to the one that sets x29 to the place
+// where x29 and x30 were stored; 0 if they are missing.
 func arm64Frame(code []byte) int {
 	stored := -1
 	for i := 0; i+4 <= len(code); i += 4 {
@@ -65,10 +65,10 @@ func arm64Frame(code []byte) int {
 	return 0
 }
 
-// stripPAC removes the pointer authentication code from an address of arm64. It is in bits 54 and
-// below, down to the size of the address space, and in 63 to 56 where the top byte is not ignored.
-// Bit 55 separates the user's half of the address space, in which all others are 0, from the
-// kernel's (Arm Architecture Reference Manual, D8.10).
+// stripPAC removes the pointer authentication code from an address on arm64. It is in bits 54 and
+// below, down to the size of the address space, and in bits 63 to 56 unless the top byte is
+// ignored. Bit 55 separates the user's half of the address space, in which all of these bits are
+// 0, from the kernel's (Arm Architecture Reference Manual, D8.10).
 func stripPAC(pc, mask uint64) uint64 {
 	if pc>>55&1 != 0 {
 		return pc
@@ -76,17 +76,18 @@ func stripPAC(pc, mask uint64) uint64 {
 	return pc & mask
 }
 
-// The least bits of an address of a program: Apple's is fixed, Linux has 39, 42,
-// 47, 48 or 52 by its configuration, and Android 39.
+// The smallest number of bits in a program's addresses: Apple's is fixed,
+// Linux has 39, 42, 47, 48 or 52 depending on its configuration, and Android
+// 39.
 const (
 	appleBits   = 47
 	leastBits   = 39
 	unknownBits = 47
 )
 
-// addressMask has the bits that addresses of the process use, as far as the highest address in the
-// dump shows. Breakpad takes that of the highest module, rust-minidump 47 bits or more. Stacks and
-// mappings show more, as Linux has stacks on top.
+// addressMask returns the bits that addresses of the process use, judging by the highest address
+// in the dump. Breakpad takes that of the highest module, rust-minidump 47 bits or more. Stacks
+// and mappings show more, as Linux puts stacks at the top.
 func addressMask(d *dump.Dump) uint64 {
 	least := leastBits
 	switch d.System.OS {
@@ -101,7 +102,7 @@ func addressMask(d *dump.Dump) uint64 {
 			top |= last
 		}
 	}
-	// All three are in the order of addresses.
+	// All three are in order of address.
 	if n := len(d.Modules); n > 0 {
 		raise(d.Modules[n-1].Addr + d.Modules[n-1].Size - 1)
 	}

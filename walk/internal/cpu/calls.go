@@ -6,16 +6,16 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// MaxCall is the length in bytes of the longest call that is recognised, with the delay slot of
-// MIPS: on x86 that of an indirect call with a displacement of 4 bytes. Prefixes make it longer,
-// but the bytes after them are a call, too.
+// MaxCall is the length in bytes of the longest call that is recognised, including the delay slot
+// of MIPS: on x86 an indirect call with a 4-byte displacement. Prefixes make it longer, but
+// without them it is still a call.
 const MaxCall = 8
 
 // CallAnswer says whether the instruction before an address is a call.
 type CallAnswer uint8
 
 const (
-	CallUnknown CallAnswer = iota // the code is not there, or of a CPU or form that is unknown
+	CallUnknown CallAnswer = iota // the code is missing, or its CPU or encoding is not supported
 	CallNo
 	CallYes
 )
@@ -23,9 +23,10 @@ const (
 // CallBefore reports whether code, whose last byte is the one before the address ret, ends with
 // a call.
 //
-// It reads backwards. On CPUs whose instructions differ in length, the bytes of another instruction
-// may look like a call: those of x86 about once in 1,000 instructions (TestCallsOracle). It never
-// misses a call. inCode reports whether a direct call may go to an address; nil allows all.
+// It reads backwards. On CPUs whose instructions differ in length, the bytes of other
+// instructions may look like a call, on x86 about once in 1,000 instructions (TestCallsOracle).
+// It never misses a call. inCode reports whether a direct call may go to an address; nil allows
+// all.
 func CallBefore(a *arch.Arch, order binary.ByteOrder, code []byte, ret uint64, inCode func(uint64) bool) CallAnswer {
 	if a == nil || len(code) < 2 {
 		return CallUnknown
@@ -49,7 +50,7 @@ func (c callCode) word(order binary.ByteOrder, before int) (uint32, bool) {
 	return order.Uint32(c.code[len(c.code)-before:]), true
 }
 
-// half is likewise the word of 2 bytes.
+// half does the same for 2 bytes.
 func (c callCode) half(order binary.ByteOrder, before int) (uint16, bool) {
 	if before > len(c.code) {
 		return 0, false

@@ -1,4 +1,4 @@
-// Package cpu describes each CPU to the walker, as far as arch.Arch does not, as a value.
+// Package cpu describes each CPU as a value, with what the walker needs beyond arch.Arch.
 package cpu
 
 import (
@@ -14,15 +14,15 @@ import (
 type CPU struct {
 	Arch *arch.Arch
 
-	// Call is how far before a return address the call is, at least in part: symbols and rules are
-	// looked up at that address.
+	// Call is the distance, in bytes, from a return address back to an address in the call, at which
+	// symbols and rules are looked up.
 	Call  uint64
 	Align uint64 // of instructions, in bytes
 
-	// Clean removes the bits of a program counter that do not belong to the address, given what Mask
-	// returns; nil for a CPU without such.
+	// Clean clears the bits of a program counter that are not part of the address, given the result
+	// of Mask; nil if a CPU has no such bits.
 	Clean func(pc, mask uint64) uint64
-	// Mask returns what Clean asks about the process; nil if it asks nothing.
+	// Mask returns the process's mask for Clean; nil if Clean needs none.
 	Mask func(*dump.Dump) uint64
 
 	TLS         TLS
@@ -31,32 +31,33 @@ type CPU struct {
 
 	Techniques []Technique               // in the order in which they are tried
 	calls      func(callCode) CallAnswer // whether code ends with a call
-	BothSets   bool                      // calls knows both instruction sets that ISABit chooses from
+	BothSets   bool                      // calls handles both instruction sets that ISABit distinguishes
 
-	// Layouts are those of frames with a frame pointer, the likeliest of the systems' compilers first;
-	// none if a reader could not follow it. Apple replaces them on Apple's systems.
+	// Layouts describe frames with a frame pointer, in order of likelihood; there are none if frame
+	// pointers cannot be followed. Apple replaces them on Apple's systems.
 	Layouts, Apple []Layout
-	NoWindowsFP    bool                  // there are none on Windows
-	MakesFrame     func(code []byte) int // the length of the instructions at the start of a function that make a frame
-	FreeRecord     bool                  // the record of a frame may be anywhere in it
-	LoadsPC        bool                  // functions return by loading pc, so that the link register leads anywhere
+	NoWindowsFP    bool                  // frame pointers cannot be followed on Windows
+	MakesFrame     func(code []byte) int // returns the length of the instructions at the start of a function that set up a frame
+	FreeRecord     bool                  // the frame record may be anywhere in the frame
+	LoadsPC        bool                  // functions return by loading pc, so the link register may lead anywhere
 
-	// BackChain is where return addresses are, in words from the end of a link, if the word at the stack
-	// pointer is the caller's stack pointer, or 0. AppleChain replaces it on macOS.
+	// BackChain is the distance in words from the end of a link to the return address, if the word
+	// at the stack pointer is the caller's stack pointer; 0 if it is not. AppleChain replaces it on
+	// macOS.
 	BackChain, AppleChain int
 
-	ScanFP    ScanFP // what a scan finds of the frame pointer
-	ScanBytes int    // of the stack that are scanned; 0 for the usual number of words
-	ArgWords  uint64 // of a frame that are for arguments, which a scan leaves out
+	ScanFP    ScanFP // how a scan finds the frame pointer
+	ScanBytes int    // number of bytes of the stack to scan; 0 for the usual number of words
+	ArgWords  uint64 // words of a frame that are for arguments, which a scan leaves out
 
 	// Order returns the byte orders that instructions may have.
 	Order  func(data binary.ByteOrder) (big, little bool)
-	Frames []SignalFrame // of Linux; the first that fits counts
+	Frames []SignalFrame // of Linux; the first that fits is used
 
 	PC, SP cfi.Reg
 	RA     cfi.Reg   // the link register, or NoReg
 	Saved  []cfi.Reg // callee-saved
-	Kept   []cfi.Reg // the registers that frames keep: the general ones
+	Kept   []cfi.Reg // the registers whose values frames keep: the general ones
 }
 
 // Technique is a way to find the caller of a frame.
@@ -70,7 +71,7 @@ const (
 	BySFrame                       // .sframe of binaries
 	ByWin                          // STACK WIN
 	ByLeaf                         // a function of Windows without unwind information
-	ByReturn                       // the return address where the call has left it
+	ByReturn                       // the return address where the call left it
 	ByFramePointer
 	ByScan
 )
@@ -86,25 +87,25 @@ func table(list ...*CPU) map[*arch.Arch]*CPU {
 	return m
 }
 
-// Layout says where a function with a frame pointer keeps what its caller needs, in words from the
-// address in that register.
+// Layout says where a function with a frame pointer keeps what its caller needs. Offsets are in
+// words, from the address in that register.
 type Layout struct {
 	Reg     string // the frame pointer
-	FP, RA  int    // where the caller's frame pointer and the return address are
-	SP      int    // the caller's stack pointer, or where it is saved
+	FP, RA  int    // offsets of the caller's frame pointer and the return address
+	SP      int    // the caller's stack pointer, or the offset where it is saved
 	SPSaved bool
-	// Leaf is where a function that calls no other has the caller's frame pointer, while its return
-	// address is still in the link register; LeafSP counts. Only if HasLeaf.
+	// Leaf is the offset at which a leaf function has the caller's frame pointer, while its return
+	// address is still in the link register; LeafSP replaces SP. Both apply only if HasLeaf is set.
 	Leaf, LeafSP int
 	HasLeaf      bool
-	// Often means that compilers use the register for other values unless an option keeps the
-	// frame pointer: it takes both signs to believe a record.
+	// Often means that compilers use the register for other values unless an option keeps the frame
+	// pointer, so that both signs of a record are required.
 	Often bool
 
 	Base cfi.Reg // Reg
 }
 
-// withRegisters resolves the names in layouts.
+// withRegisters resolves the names of registers in layouts.
 func (c *CPU) withRegisters(list []Layout) []Layout {
 	out := make([]Layout, len(list))
 	for i, l := range list {
@@ -114,13 +115,13 @@ func (c *CPU) withRegisters(list []Layout) []Layout {
 	return out
 }
 
-// ScanFP says what a scan finds of the caller's frame pointer.
+// ScanFP says how a scan finds the caller's frame pointer.
 type ScanFP uint8
 
 const (
 	NoFP         ScanFP = iota
 	FPBelow             // in the word below a return address
-	FPBelowKnown        // there, only if the frame pointer leads there
+	FPBelowKnown        // there, provided that the frame pointer leads there
 )
 
 // newCPU fills in the registers of a CPU, and the bytes of trampolines.
@@ -148,7 +149,7 @@ func newCPU(c CPU) *CPU {
 	return &c
 }
 
-// Reg returns the register with a name, which must be one of the CPU's.
+// Reg returns the CPU's register of a name, which must exist.
 func (c *CPU) Reg(name string) cfi.Reg {
 	i, ok := c.Arch.RegIndex(name)
 	if !ok {
@@ -159,8 +160,8 @@ func (c *CPU) Reg(name string) cfi.Reg {
 
 func withoutISABit(pc, _ uint64) uint64 { return pc &^ 1 }
 
-// The byte orders of instructions beside that of data. Trampolines of CPUs with asWritten are in
-// bytes as they are in memory.
+// The byte orders of instructions, given that of data. With asWritten, trampolines are written as
+// bytes in memory order.
 func asWritten(binary.ByteOrder) (big, little bool)    { return true, false }
 func littleEndian(binary.ByteOrder) (big, little bool) { return false, true }
 func dataEndian(data binary.ByteOrder) (big, little bool) {
@@ -168,7 +169,7 @@ func dataEndian(data binary.ByteOrder) (big, little bool) {
 }
 func eitherEndian(data binary.ByteOrder) (big, little bool) { return data == binary.BigEndian, true }
 
-// names returns prefix0 to prefix(n-1), and more.
+// names returns prefix0 to prefix(n-1), followed by more.
 func names(prefix string, n int, more ...string) (all []string) {
 	for i := range n {
 		all = append(all, prefix+strconv.Itoa(i))

@@ -2,11 +2,11 @@ package cpu
 
 import "github.com/symtool/symtool/symfmt/arch"
 
-// MIPS has no frame pointers that a reader could follow: they are at the low end of a frame of any
+// MIPS has no frame pointers that could be followed: they are at the low end of a frame of any
 // size.
 
-// A scan covers 1024 bytes on MIPS, as in Breakpad, without the words that a caller keeps for the
-// arguments of the function it calls, of which there are 4 in the 32-bit ABI.
+// A scan covers 1024 bytes on MIPS, as in Breakpad, without the words that a caller reserves for
+// its callee's arguments, 4 in the 32-bit ABI.
 const (
 	scanBytesMIPS = 1024
 	argWordsMIPS  = 4
@@ -53,16 +53,16 @@ var cpuMIPS64 = newCPU(CPU{
 		Slots: append(slots(152+40, 8, mipsSigcontext), slots(152+40+mips64PC, 8, "$pc")...)}},
 })
 
-// mips64PC is where struct sigcontext of the 64-bit ABIs has the program
-// counter: behind 32 registers of each kind, and 8 halves of products.
+// mips64PC is the offset of the program counter in struct sigcontext of the
+// 64-bit ABIs: after 32 registers of each kind, and 8 halves of products.
 const mips64PC = 2*32*8 + 8*8
 
 // mipsSigcontext are the registers in struct sigcontext, in order.
 const mipsSigcontext = "- $at $v0 $v1 $a0 $a1 $a2 $a3 $t0 $t1 $t2 $t3 $t4 $t5 $t6 $t7 " +
 	"$s0 $s1 $s2 $s3 $s4 $s5 $s6 $s7 $t8 $t9 - - $gp $sp $fp $ra"
 
-// mips: jumps and branches that link, with their delay slot, and those of
-// release 6 without one (MIPS32 and MIPS64 Architecture, volume II).
+// mips recognises jumps and branches that link, with their delay slot, and
+// those of release 6 without one (MIPS32 and MIPS64 Architecture, volume II).
 func (c callCode) mips() CallAnswer {
 	if w, ok := c.word(c.order, 4); ok && (w>>26 == 0x3a || w>>26 == 0x3e && w>>21&31 == 0) { // BALC, JIALC
 		return CallYes

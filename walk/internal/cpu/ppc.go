@@ -45,26 +45,27 @@ var cpuPPC64 = newCPU(CPU{
 			},
 			Slots: slots(ppc64Linkage+ppc64Regs, 8, ppcSigcontext)},
 		{Name: "qemu", Info: -1, UC: ppc64Linkage + 16, Via: -1,
-			Code:  twoWords(4, "380000ac 44000002"), // li r0,172; sc: of QEMU, which has 16 bytes more there
+			Code:  twoWords(4, "380000ac 44000002"), // li r0,172; sc: QEMU's, which has 16 more bytes there
 			Slots: slots(ppc64Linkage+16+ppc64Regs, 8, ppcSigcontext)},
 	},
 })
 
-// What is before a signal frame, for the callees of the handler.
+// What precedes a signal frame, for the handler's callees.
 const (
 	ppcLinkage   = 64
 	ppc64Linkage = 128
 )
 
-// ppc64Regs is where struct ucontext of 64-bit PowerPC has general registers:
-// behind flags, link, stack, mask, and 64 bytes of sigcontext.
+// ppc64Regs is the offset of the general registers in struct ucontext of
+// 64-bit PowerPC: after flags, link, stack, mask, and 64 bytes of sigcontext.
 const ppc64Regs = 40 + 128 + 64
 
-// ppcSigcontext are the registers in struct sigcontext, in order.
-// The word behind msr is the argument of a system call.
+// ppcSigcontext are the registers in struct sigcontext, in order. The word
+// after msr is the argument of a system call.
 var ppcSigcontext = strings.Join(names("r", 32, "srr0", "-", "-", "ctr", "lr", "xer"), " ")
 
-// ppc: what sets the link register (Power ISA, book I, 2.4).
+// ppc recognises the instructions that set the link register (Power ISA, book
+// I, 2.4).
 func (c callCode) ppc() CallAnswer {
 	w, ok := c.word(c.order, 4)
 	if !ok {

@@ -29,7 +29,8 @@ var cpuS390X = newCPU(CPU{
 // s390xSigcontext are the registers in struct sigcontext, in order.
 var s390xSigcontext = "pswm pswa " + strings.Join(names("r", 16), " ")
 
-// s390x: branch and save, and relative (z/Architecture, chapter 7).
+// s390x recognises branch and save, and its relative forms (z/Architecture,
+// chapter 7).
 func (c callCode) s390x() CallAnswer {
 	if w, ok := c.word(c.order, 6); ok && w>>24 == 0xc0 && w>>16&15 == 5 { // brasl
 		return CallYes

@@ -13,14 +13,14 @@ import (
 // The layouts are ABI: arch/*/kernel/signal*.c (struct sigframe, struct rt_sigframe) and
 // arch/*/include/uapi/asm/{ucontext,sigcontext}.h of Linux.
 type SignalFrame struct {
-	Name string // suffix of the function that handlers return to: "rt", or "old" of before 1998
+	Name string // suffix of the function that handlers return to: "rt", or "old" from before 1998
 	Code []Trampoline
 
 	Info int // offset of siginfo_t, or -1
 	UC   int // offset of struct ucontext, or -1
 
-	// Via is the offset of a pointer to the registers, and Slots count from where
-	// that points, or -1.
+	// Via is the offset of a pointer to the registers, to which Slots are then
+	// relative, or -1.
 	Via   int
 	Slots []slot
 }
@@ -31,21 +31,21 @@ type slot struct {
 	Reg       string
 }
 
-// Trampoline is code that makes the system call by which a handler ends.
+// Trampoline is code that makes the system call with which a handler ends.
 type Trampoline struct {
-	// code is in hexadecimal digits. Groups are units of memory, of which the
-	// CPU's byte order is that of instructions.
+	// code is in hexadecimal digits. Its groups are units of memory, each in the
+	// byte order of instructions.
 	code string
-	// Big and Little are its bytes for CPUs whose instructions are in that order.
+	// Big and Little are its bytes on CPUs whose instructions are in that order.
 	Big, Little []byte
-	// Steps are the instructions, and how much higher the stack pointer is there
-	// than at the first.
+	// Steps are the offsets of the instructions, and how much higher the stack
+	// pointer is there than at the first.
 	Steps []step
 }
 
 type step struct{ Off, SP int }
 
-// starts0 returns the steps of a trampoline that leaves the stack alone.
+// starts0 returns the steps of a trampoline that does not move the stack pointer.
 func starts0(offs ...int) (s []step) {
 	for _, off := range offs {
 		s = append(s, step{off, 0})
@@ -53,7 +53,7 @@ func starts0(offs ...int) (s []step) {
 	return s
 }
 
-// twoWords returns trampolines of two instructions of a size.
+// twoWords returns trampolines of two instructions of size bytes each.
 func twoWords(size int, codes ...string) (t []Trampoline) {
 	for _, c := range codes {
 		t = append(t, Trampoline{code: c, Steps: starts0(0, size)})
@@ -61,10 +61,10 @@ func twoWords(size int, codes ...string) (t []Trampoline) {
 	return t
 }
 
-// siginfoSize is that of siginfo_t, on all CPUs.
+// siginfoSize is the size of siginfo_t, on all CPUs.
 const siginfoSize = 128
 
-// slots lays out registers one after the other; "-" is a word without one.
+// slots lays out registers consecutively; "-" is a word without one.
 func slots(off, size int, regs string) (all []slot) {
 	for _, reg := range strings.Fields(regs) {
 		if reg != "-" {

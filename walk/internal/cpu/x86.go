@@ -37,7 +37,7 @@ var cpuX86_64 = newCPU(CPU{
 	Techniques:  []Technique{BySymbols, ByEHFrame, BySFrame, BySignalFrame, ByLeaf, ByReturn, ByFramePointer, ByScan},
 	calls:       func(c callCode) CallAnswer { return c.x86(64) },
 	Layouts:     []Layout{{Reg: "$rbp", FP: 0, RA: 1, SP: 2}},
-	NoWindowsFP: true, // the frame register points anywhere into the frame there
+	NoWindowsFP: true, // there, the frame register may point anywhere into the frame
 	ScanFP:      FPBelowKnown,
 	MakesFrame:  func(code []byte) int { return x86Frame(code, 64) },
 	Order:       asWritten,
@@ -53,8 +53,8 @@ var cpuX86_64 = newCPU(CPU{
 // x86Sigcontext are the registers in struct sigcontext, in order.
 const x86Sigcontext = "$gs $fs $es $ds $edi $esi $ebp $esp $ebx $edx $ecx $eax - - $eip $cs $eflags"
 
-// x86 tries each length: Intel's manual, volume 2, CALL. Far calls are not recognised: compilers
-// make none in a frame.
+// x86 tries each length: Intel's manual, volume 2, CALL. Far calls are not recognised, since
+// compilers do not generate them.
 func (c callCode) x86(mode int) CallAnswer {
 	answer := CallNo
 	for n := 2; n <= min(MaxCall, len(c.code)); n++ {
@@ -78,10 +78,10 @@ func (c callCode) x86(mode int) CallAnswer {
 	return answer
 }
 
-// x86Frame returns the length of the instructions at the start of a function up
-// to "mov %rsp, %rbp" behind "push %rbp"; 0 if they are not there. Compilers
-// put others in between, but none that jumps, or changes one of the two
-// registers.
+// x86Frame returns the length of the instructions at the start of a function
+// up to "mov %rsp, %rbp" after "push %rbp"; 0 if they are not there. Compilers
+// put other instructions between them, but none that jumps or changes one of
+// the two registers.
 func x86Frame(code []byte, mode int) int {
 	pushed := false
 	n := 0
@@ -107,7 +107,7 @@ func x86Frame(code []byte, mode int) int {
 	return 0
 }
 
-// x86Pointer returns RSP or RBP for either of them of any size, else 0.
+// x86Pointer returns RSP or RBP for that register of any size, otherwise 0.
 func x86Pointer(arg x86asm.Arg) x86asm.Reg {
 	switch arg {
 	case x86asm.RSP, x86asm.ESP:
@@ -118,7 +118,7 @@ func x86Pointer(arg x86asm.Arg) x86asm.Reg {
 	return 0
 }
 
-// x86Straight reports whether an instruction may stand before where a function makes its
+// x86Straight reports whether an instruction may come before the one that sets up a function's
 // frame.
 func x86Straight(op x86asm.Op) bool {
 	switch op {

@@ -15,7 +15,7 @@ func SymbolSources(t testing.TB, dirs ...string) *walk.Sources {
 	return &walk.Sources{Symbols: walktest.Folders(t, dirs...)}
 }
 
-// BinarySources returns binaries alone.
+// BinarySources returns binaries only.
 func BinarySources(t testing.TB, paths ...string) *walk.Sources {
 	t.Helper()
 	s := &walk.Sources{Binaries: walktest.Binaries(t, paths...)}
@@ -23,7 +23,7 @@ func BinarySources(t testing.TB, paths ...string) *walk.Sources {
 	return s
 }
 
-// BothSources returns a store's symbols and binaries beside it.
+// BothSources returns a store's symbols, and binaries.
 func BothSources(t testing.TB, store string, binaries ...string) *walk.Sources {
 	t.Helper()
 	s := BinarySources(t, binaries...)

@@ -1,6 +1,6 @@
-// Package walktest makes and finds what the tests of the rooms of walk share: dumps that are assembled
-// word by word, shared crashes, their symbols, and backtraces of gdb. It does not know the walker,
-// whose own tests use it.
+// Package walktest has what the tests of walk's packages share: dumps that are assembled word by
+// word, crashes from the shared data with their symbols, and gdb's backtraces. It does not import
+// the walker, whose own tests use it.
 package walktest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Assembler makes the dump of a process word by word, so that a test shows its very stack:
+// Assembler builds the dump of a process word by word, so that a test shows the stack itself:
 //
 //	a := Assemble(t, arch.X86, dump.Linux)
 //	a.Module("app", 0x400000, 0x1000, "FUNC 100 10 0 f\n")
@@ -36,17 +36,17 @@ type Assembler struct {
 	Modules []dump.Module
 	Crash   []any
 	Files   map[string]string // symbol files, by the module's debug file
-	errs    map[string]error  // of those that cannot be used
+	errs    map[string]error  // errors for those that cannot be used
 	order   asmOrder
 }
 
-// asmOrder is what both byte orders are.
+// asmOrder is implemented by both byte orders.
 type asmOrder interface {
 	binary.ByteOrder
 	binary.AppendByteOrder
 }
 
-// asmRegion is a piece of memory; values are put in when all labels are known.
+// asmRegion is a piece of memory. Values are filled in once all labels are known.
 type asmRegion struct {
 	addr, size uint64
 	Parts      []AsmPart
@@ -73,8 +73,8 @@ func Assemble(t *testing.T, a *arch.Arch, os dump.OS) *Assembler {
 	}
 }
 
-// Module adds a module. Its symbols are the records, without MODULE; "" for a
-// module without symbols.
+// Module adds a module. Its symbols are the given records, without MODULE; a
+// module without records has no symbols.
 func (a *Assembler) Module(name string, addr, size uint64, symbols string) *Assembler {
 	id := fmt.Sprintf("%032X1", addr)
 	a.Modules = append(a.Modules, dump.Module{Range: dump.Range{Addr: addr, Size: size}, Path: name, DebugFile: name, DebugPath: name, DebugID: id})
@@ -99,7 +99,7 @@ func (a *Assembler) At(addr uint64) *Assembler {
 
 func (a *Assembler) region() *asmRegion { return a.Regions[len(a.Regions)-1] }
 
-// Mark gives the place a name.
+// Mark sets a label at the current address.
 func (a *Assembler) Mark(label string) *Assembler {
 	a.T.Helper()
 	if _, twice := a.Labels[label]; twice {
@@ -120,7 +120,7 @@ func (a *Assembler) Words(values ...any) *Assembler {
 // Word adds a word.
 func (a *Assembler) Word(value any) *Assembler { return a.Words(value) }
 
-// WordPlus adds a word that is a value and more.
+// WordPlus adds a word with the sum of a value and a number.
 func (a *Assembler) WordPlus(value any, plus int64) *Assembler {
 	return a.Add(AsmPart{Value: value, plus: uint64(plus), Size: a.Arch.PtrSize})
 }
@@ -138,8 +138,8 @@ func (a *Assembler) Add(p AsmPart) *Assembler {
 	return a
 }
 
-// Regs adds a thread with these registers: names and values, in turn. Other
-// registers are unknown.
+// Regs adds a thread with the given registers, alternating names and values.
+// Other registers are unknown.
 func (a *Assembler) Regs(namesAndValues ...any) *Assembler {
 	a.Threads = append(a.Threads, namesAndValues)
 	return a
@@ -152,7 +152,7 @@ func (a *Assembler) Crashed(c dump.Crash, namesAndValues ...any) *Assembler {
 	return a
 }
 
-// value returns the number that a value of the test means.
+// value returns the number that a value stands for.
 func (a *Assembler) value(v any) uint64 {
 	a.T.Helper()
 	switch v := v.(type) {

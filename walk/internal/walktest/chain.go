@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// chainSource crashes in a function that calls none, below others that keep
-// frame pointers. It needs no library.
+// chainSource crashes in a leaf function, called by others that keep frame
+// pointers. It needs no library.
 const chainSource = `
 __attribute__((noinline)) int crash(volatile int *p) { volatile int y[4]; y[0] = *p; *(volatile int *)16 = y[0]; return y[0]; }
 __attribute__((noinline)) int deep(int n) { volatile int x[10]; x[n] = n; return (n ? deep(n - 1) : crash(x)) + x[n]; }

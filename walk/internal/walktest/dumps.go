@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// SharedDumps returns the dumps among the shared test data.
+// SharedDumps returns the dumps in the shared test data.
 func SharedDumps(t *testing.T) (list []string) {
 	for _, pattern := range []string{"crashes/*/core", "crashes/*/dump.dmp", "arch/*/core", "minidumps/*/*.dmp"} {
 		found, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data"), pattern))
@@ -109,7 +109,8 @@ func AsMinidump(t testing.TB, path string) string {
 // CallsCPUs are the CPUs that calls.c has a crash on.
 var CallsCPUs = []string{"aarch64", "arm", "i386", "mips64", "mipsel", "ppc64le", "riscv64", "s390x", "x86_64"}
 
-// SomeRegisters returns those with which the instructions of tests were made.
+// SomeRegisters returns the registers that the tests' instructions were
+// written for.
 func SomeRegisters(a *arch.Arch) *dump.Context {
 	c := dump.NewContext(a)
 	values := map[string]uint64{
@@ -123,7 +124,7 @@ func SomeRegisters(a *arch.Arch) *dump.Context {
 	return c
 }
 
-// SomeMemory returns 16 bytes at the stack pointer of someRegisters.
+// SomeMemory returns 16 bytes at the stack pointer of SomeRegisters.
 func SomeMemory() dump.Memory {
 	b := make([]byte, 16)
 	for i := range b {

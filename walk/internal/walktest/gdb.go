@@ -12,7 +12,7 @@ import (
 type GDBFrame struct {
 	Function, File string
 	Line           int
-	PC             uint64 // 0: at the beginning of a line, where gdb does not print it
+	PC             uint64 // 0 if the frame is at the beginning of a line, where gdb does not print it
 }
 
 var (
@@ -21,8 +21,8 @@ var (
 	GDBPlace  = regexp.MustCompile(`^(.*) at (.*):(\d+)$`)
 )
 
-// GDBStacks reads gdb's backtraces, by thread. What gdb prints before "Thread"
-// is the frame where it stopped.
+// GDBStacks reads gdb's backtraces, by thread. What gdb prints before the
+// first "Thread" is the frame where it stopped.
 func GDBStacks(t testing.TB, path string) map[uint32][]GDBFrame {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -52,7 +52,8 @@ func GDBStacks(t testing.TB, path string) map[uint32][]GDBFrame {
 	return stacks
 }
 
-// GDBName returns the function of gdb's text, which ends with its arguments.
+// GDBName returns the function in gdb's text, which ends with the function's
+// arguments.
 func GDBName(text string) string {
 	if i := strings.LastIndex(text, " ("); i >= 0 && strings.HasSuffix(text, ")") {
 		text = text[:i]
@@ -66,7 +67,7 @@ func GDBName(text string) string {
 func PlainName(name string) string {
 	name = strings.TrimSuffix(strings.ReplaceAll(name, "operator()", "operator"), " const")
 	depth, end := 0, len(name)
-	for i := len(name) - 1; i >= 0 && strings.HasSuffix(name, ")"); i-- { // the last parenthesis that closes belongs to the parameters
+	for i := len(name) - 1; i >= 0 && strings.HasSuffix(name, ")"); i-- { // the last closing parenthesis is that of the parameters
 		switch name[i] {
 		case ')':
 			depth++

@@ -11,13 +11,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Program is the walk-sources program: it keeps frame pointers and has
+// Program is the walk-sources program, which keeps frame pointers and has
 // .eh_frame and .sframe.
 type Program struct {
 	T            *testing.T
 	Binary, Core string
 	Store        string // with its symbol file
-	Dir          string // all that is below it is "DIR" in texts
+	Dir          string // paths below it begin with "DIR" in texts
 }
 
 // NewProgram returns the program with a store of its own.
@@ -30,7 +30,7 @@ func NewProgram(t *testing.T) *Program {
 	return x
 }
 
-// ChangedStore returns a store whose symbol file went through f.
+// ChangedStore returns a store whose symbol file was changed by f.
 func (x *Program) ChangedStore(name string, f func(*symfmt.Module)) string {
 	x.T.Helper()
 	m, err := SymbolsOf(x.Binary)
@@ -45,7 +45,7 @@ func (x *Program) ChangedStore(name string, f func(*symfmt.Module)) string {
 	return dir
 }
 
-// EditedStore returns a store whose symbol file had a text replaced.
+// EditedStore returns a store in whose symbol file a text was replaced.
 func (x *Program) EditedStore(name, old, with string) string {
 	x.T.Helper()
 	dir := x.ChangedStore(name, func(*symfmt.Module) {})
@@ -72,7 +72,7 @@ func NoRules(m *symfmt.Module) { m.CFI = symfmt.CFITable{} }
 // OtherModule gives a module another name and id.
 func OtherModule(m *symfmt.Module) { m.Name, m.ID = "other", strings.Repeat("1", 33) }
 
-// BareBinary returns the program without the sections with rules.
+// BareBinary returns the program without the sections that have rules.
 func (x *Program) BareBinary() string {
 	x.T.Helper()
 	data, err := os.ReadFile(x.Binary)

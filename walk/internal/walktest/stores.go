@@ -18,11 +18,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// CrashCases are the crashes among the shared test data.
+// CrashCases are the crashes in the shared test data.
 var CrashCases = []string{"coldsplit", "cxxtmpl", "deeprec", "inlines", "nullcall", "omitfp", "sharedlib", "sighandler", "threads"}
 
 // CrashStore returns a folder with symbol files of all binaries of the crash
-// cases, in the layout of symbol stores. It is made once for all tests.
+// cases, in the layout of a symbol store. It is written once for all tests.
 func CrashStore(t testing.TB) string {
 	t.Helper()
 	shared := testenv.Shared(t, "data", "crashes")
@@ -59,7 +59,7 @@ func writeCrashStore(from, to string) error {
 	return nil
 }
 
-// WriteSymbols puts the symbols of a binary into a store.
+// WriteSymbols writes the symbols of a binary to a store.
 func WriteSymbols(path, to string) error {
 	m, err := SymbolsOf(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func WriteSymbols(path, to string) error {
 	return WriteModule(m, to)
 }
 
-// WriteModule puts the symbols of a module into a store.
+// WriteModule writes the symbols of a module to a store.
 func WriteModule(m *symfmt.Module, to string) error {
 	name, err := store.Path(m, ".sym")
 	if err != nil {
@@ -112,8 +112,8 @@ var crashSymbols struct {
 	err error
 }
 
-// RunTests runs the tests of a package that uses crashStore, removes the store and returns the
-// status.
+// RunTests runs the tests of a package that uses CrashStore, removes the store and returns the
+// exit status.
 func RunTests(m *testing.M) int {
 	status := m.Run()
 	if crashSymbols.dir != "" {
@@ -122,7 +122,7 @@ func RunTests(m *testing.M) int {
 	return status
 }
 
-// Folders asks folders of symbol files in turn.
+// Folders returns a supplier that asks folders of symbol files in turn.
 func Folders(t testing.TB, dirs ...string) resolve.Supplier {
 	t.Helper()
 	var all []resolve.Supplier
@@ -136,7 +136,7 @@ func Folders(t testing.TB, dirs ...string) resolve.Supplier {
 	return supplier.NewChain(all...)
 }
 
-// Binaries supplies binaries alone.
+// Binaries returns a supplier of binaries only.
 func Binaries(t testing.TB, paths ...string) *supplier.Binaries {
 	t.Helper()
 	b, err := supplier.NewBinaries(paths, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Truth is what gdb says about all variables of all frames of a crash: truth.json of a case of
-// variables, whose README has the fields.
+// Truth is gdb's output for all variables of all frames of a crash: the truth.json of a case of
+// variables, whose README describes the fields.
 type Truth struct {
 	Threads []struct {
 		ID     uint32       `json:"id"`
@@ -73,7 +73,7 @@ type TruthMember struct {
 	Synthetic bool   `json:"synthetic"`
 }
 
-// VarCases returns the names of the cases of variables among the shared test data.
+// VarCases returns the names of the cases of variables in the shared test data.
 func VarCases(t testing.TB) (names []string) {
 	t.Helper()
 	testenv.Shared(t, "data", "vars")
@@ -83,7 +83,7 @@ func VarCases(t testing.TB) (names []string) {
 	return names
 }
 
-// ReadTruth reads the truth of a case.
+// ReadTruth reads the truth.json of a case.
 func ReadTruth(t testing.TB, name string) *Truth {
 	t.Helper()
 	data, err := os.ReadFile(testenv.Shared(t, "data", "vars", name, "truth.json"))

@@ -9,10 +9,10 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// The program string of most functions with a frame pointer.
+// WinTraditional is the program string of most functions with a frame pointer.
 const WinTraditional = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + = $L $T0 .cbSavedRegs - = $P $T0 4 + .cbParams + ="
 
-// That of functions without.
+// WinNoPointer is the program string of functions without one.
 const WinNoPointer = "$T2 $esp .cbLocals + .cbSavedRegs + = $T0 .raSearchStart = $eip $T0 ^ = $esp $T0 4 + ="
 
 // Junk is a word that is not an address.
@@ -44,7 +44,7 @@ type WinTest struct {
 	Name   string
 	Record string
 	Stack  func(a *Assembler)
-	Regs   []any  // beside $eip and $esp
+	Regs   []any  // in addition to $eip and $esp
 	Want   string // the caller
 }
 
@@ -54,7 +54,7 @@ func (c *WinTest) Assemble(t *testing.T) *Assembler {
 	return a.Regs(append([]any{"$eip", 0x403010, "$esp", "esp"}, c.Regs...)...)
 }
 
-// WinRecords are every form of record, and what of registers comes out.
+// WinRecords has every form of record, and the registers that it gives.
 var WinRecords = []WinTest{
 	{"program, frame pointer", Win(4, 8, 4, 8, WinTraditional),
 		func(a *Assembler) {
@@ -116,7 +116,7 @@ var WinRecords = []WinTest{
 		[]any{"$ebp", 5}, "403010 cfi win-program f; $esp=esp1"},
 }
 
-// WinSearches are where what a record says cannot be: the stack is searched.
+// WinSearches are cases in which the record cannot be right, and the stack is searched.
 var WinSearches = []WinTest{
 	{"the return address is no code", Win(4, 0, 4, 4, WinNoPointer),
 		func(a *Assembler) {
