@@ -28,7 +28,7 @@ func TestDeepInlines(t *testing.T) {
 			if err != nil || len(at.Frames) != depth+1 {
 				t.Errorf("%d: %v, %d frames", depth, err, len(at.Frames))
 			}
-		} else if err == nil || !strings.Contains(err.Error(), "over 256 functions are inlined into one another") {
+		} else if err == nil || !strings.Contains(err.Error(), "more than 256 functions are inlined into one another") {
 			t.Errorf("%d: %v", depth, err)
 		}
 		if found, err := r.Find(0x2000, &at); !found || err != nil || at.Frames[0].Function != "other" {
@@ -80,7 +80,7 @@ func TestFunctionText(t *testing.T) {
 	}
 	defer r.Close()
 	var at Location
-	if _, err := r.Find(0x1000, &at); err == nil || !strings.Contains(err.Error(), "bytes of lines and inlined functions, over the limit of 1048576") {
+	if _, err := r.Find(0x1000, &at); err == nil || !strings.Contains(err.Error(), "bytes of lines and inlined functions, more than the limit of 1048576") {
 		t.Error(err)
 	}
 	if found, err := r.Find(0x2000, &at); !found || err != nil || at.Frames[0].Line != 2 {

@@ -11,27 +11,28 @@ import (
 // maxProblems is the number of bad records of a symbol file that are reported.
 const maxProblems = 100
 
-// builder makes an index in one pass over a text. It needs no more than an outline: a function's
-// lines and INLINEs are read when an address in it is asked for.
+// builder builds an index in one pass over a text. It needs only an outline: a function's lines
+// and INLINEs are read when an address in it is looked up.
 type builder struct {
 	x    *index
 	rd   *symfmt.Reader
-	base int64 // offset of the text that rd reads, in the file
+	base int64 // offset in the file of the text that rd reads
 	file string
-	most int64 // bytes of the index; 0 for no limit
+	most int64 // maximum size of the index in bytes; 0 for no limit
 
 	records bool // there were records with addresses
 
 	funcs, blocks, wins, fpos spanRecords // of the index
 	publics, files, origins   records
 
-	function, block bool // the last record of its table is open: its code is not empty
+	function, block bool // the last record of its table is open, as it covers code
 
 	oldForm, newForm bool // INLINE records seen
 }
 
-// build reads text starting at offset base. Compressed text that breaks off is used
-// up to there. An index of more than most bytes is an error; 0 means no limit.
+// build reads text starting at offset base. Compressed text that is cut off is
+// used up to there. An index of more than most bytes is an error; 0 means no
+// limit.
 func build(text io.Reader, base uint64, compressed bool, file string, most int64) (*index, []symfmt.Problem, error) {
 	b := &builder{x: newIndex(), file: file, base: int64(base), most: most}
 	b.rd = symfmt.NewReader(text, symfmt.ReadOptions{
@@ -54,7 +55,7 @@ func build(text io.Reader, base uint64, compressed bool, file string, most int64
 	return b.x, report.Problems, nil
 }
 
-// errIndexSize is wrapped by errors about an index over its limit.
+// errIndexSize is wrapped by errors about an index that exceeds its limit.
 var errIndexSize = errors.New("the index is too large")
 
 // size returns the approximate size of the index so far in bytes.
@@ -84,8 +85,8 @@ func (b *builder) read() error {
 	}
 }
 
-// winsOf returns the table of STACK WIN records of a type, or nil for types that do not help a
-// walk.
+// winsOf returns the table of STACK WIN records of a type, or nil for types that are of no use to
+// a walk.
 func (b *builder) winsOf(kind uint32) *spanRecords {
 	switch kind {
 	case winFrameData:
@@ -125,7 +126,7 @@ func (b *builder) add(rec *symfmt.Record) {
 			wins.setLength(at)
 		}
 	case symfmt.KindPublic:
-		// Some writers emit several PUBLICs at 0 that are not in the code. Breakpad skips
+		// Some writers emit several PUBLICs at 0, which is not code. Breakpad skips
 		// them.
 		if rec.RVA != 0 {
 			b.publics.add(uint64(rec.RVA), offset)
@@ -152,7 +153,7 @@ func (b *builder) closeBlock() {
 	b.block = false
 }
 
-// finish makes the tables once all records have been read.
+// finish builds the tables once all records have been read.
 func (b *builder) finish() {
 	b.closeFunction()
 	b.closeBlock()
@@ -161,7 +162,7 @@ func (b *builder) finish() {
 	b.makeTables()
 }
 
-// makeTables makes and sorts the tables one after another.
+// makeTables builds and sorts the tables one after another.
 func (b *builder) makeTables() {
 	x := b.x
 	for _, s := range []struct {

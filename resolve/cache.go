@@ -8,15 +8,15 @@ import (
 )
 
 // cache holds the functions read so far. When it is full, an empty one replaces it. That costs
-// look-ups nothing, unlike tracking the order of last use, and functions are read again at over a
+// look-ups nothing, unlike tracking the order of use, and functions are read again at more than a
 // million lines a second.
 type cache struct {
 	pages []atomic.Pointer[slotPage]
 	arena arena
-	lines map[int][]lineCode // by function, for LineStart; under the Resolver's mutex
+	lines map[int][]lineCode // by function, for LineStart; guarded by the Resolver's mutex
 	held  int64              // approximate size of functions, lines and errors in bytes
 
-	// Why functions cannot be used, by function; under the Resolver's mutex.
+	// Why functions cannot be used, by function; guarded by the Resolver's mutex.
 	refused map[int]error
 }
 
@@ -24,14 +24,15 @@ type cache struct {
 // a kernel.
 const heldFunctions = 256 << 20
 
-// slotPage has the functions from a multiple of its size on, indexed as in the
-// index: a large module can be used before memory for all of them is allocated.
+// slotPage has the slots of consecutive functions, starting at a multiple of
+// its size, so that a large module can be used before memory for all of them
+// is allocated.
 type slotPage [256]slot
 
 // slot is a function that has been read if ref is set.
-type slot struct { // 32 bytes, two to a line of the processor's caches
+type slot struct { // 32 bytes, two to a cache line
 	name  string
-	ref   atomic.Uint32 // place in the arena
+	ref   atomic.Uint32 // reference into the arena
 	rows  uint32        // number of its segments
 	size  uint32        // size of its code in bytes; 0 for 4 GB and more
 	shape shape
@@ -42,7 +43,7 @@ func newCache(functions int) *cache {
 	return &cache{pages: make([]atomic.Pointer[slotPage], (functions+n-1)/n), lines: map[int][]lineCode{}}
 }
 
-// slot returns the slot of function i, or nil if its page does not exist.
+// slot returns the slot of function i, or nil if its page has not been allocated.
 func (c *cache) slot(i int) *slot {
 	page := c.pages[uint(i)/uint(len(slotPage{}))].Load()
 	if page == nil {
@@ -77,11 +78,11 @@ const (
 	maxChunks  = 1 << (32 + 2 - chunkShift) // references count words of 4 bytes
 )
 
-var errArenaFull = errors.New("too many functions of a million lines")
+var errArenaFull = errors.New("too many functions with a million lines")
 
-// add adds a function to the arena and returns the reference to it, which is not
-// 0. Only one goroutine may call it at a time. Length and place of the data are
-// multiples of 4.
+// add adds a function to the arena and returns the reference to it, which is
+// not 0. Only one goroutine may call it at a time. Length and offset of the
+// data are multiples of 4.
 func (a *arena) add(f packed) (ref uint32, err error) {
 	var chunks [][]byte
 	if p := a.chunks.Load(); p != nil {
@@ -103,8 +104,8 @@ func (a *arena) add(f packed) (ref uint32, err error) {
 	return uint32(place/4) + 1, nil
 }
 
-// at returns the chunk for a reference, and the place in it. A chunk longer than
-// chunkSize holds one function.
+// at returns the chunk for a reference, and the offset in it. A chunk longer
+// than chunkSize holds one function.
 func (a *arena) at(ref uint32) (chunk []byte, place int) {
 	at := uint64(ref-1) * 4
 	return (*a.chunks.Load())[at>>chunkShift], int(at & (chunkSize - 1))

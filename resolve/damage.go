@@ -22,7 +22,7 @@ func (r *Resolver) Damage() []symfmt.Problem {
 // Damaged implements Symbols.
 func (r *Resolver) Damaged() int { return len(r.problems) + int(r.damaged.Load()) }
 
-// noteDamage records what is wrong with a function's records, once for each function.
+// noteDamage records the damage in a function's records, once for each function.
 func (r *Resolver) noteDamage(function uint64, p *functionParser) {
 	if p.bad == nil {
 		return

@@ -26,19 +26,19 @@ import (
 // LLVM 22, five are larger; the largest has 175,341 bytes.
 const maxPublic = 64 << 10
 
-// extent describes how far the PUBLIC records of a Resolver reach.
+// extent says how far the PUBLIC records of a Resolver extend.
 type extent struct {
 	*symfmt.Extents // of the binary; nil if the symbols come from a symbol file
 
-	last uint64 // last address in a record
-	end  uint64 // first address that no record may reach
+	last uint64 // last address of a record
+	end  uint64 // first address to which no record may extend
 }
 
 // newExtent returns the extent from the records of an index; binary may be nil.
 func newExtent(x *index, binary *symfmt.Extents) extent {
 	e := extent{Extents: binary}
 	if binary != nil && len(binary.Code) == 0 {
-		e.Extents = nil // damaged: it would mean that there is no code
+		e.Extents = nil // if damaged, it would mean that there is no code
 	}
 	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		if s.len() > 0 {
@@ -67,13 +67,13 @@ type surroundings interface {
 	// inFunc reports whether a FUNC covers an address.
 	inFunc(rva symfmt.RVA) bool
 	// blockBegins reports whether a block of call frame information begins after first, and at or
-	// before last; blockAt returns the block around an address.
+	// before last; blockAt returns the block that contains an address.
 	blockBegins(first, last symfmt.RVA) bool
 	blockAt(rva symfmt.RVA) (span, bool)
 }
 
-// public returns the verdict on the PUBLIC at start and an address after it, with no
-// other PUBLIC or FUNC in between. size is that of the ELF symbol, 0 if it is unknown.
+// public returns the verdict on the PUBLIC at start and a later address, with no other PUBLIC or
+// FUNC between them. size is the size of the ELF symbol, or 0 if it is unknown.
 func (e *extent) public(x surroundings, start symfmt.RVA, size uint64, rva symfmt.RVA) verdict {
 	switch {
 	case e.Extents == nil && uint64(rva) >= e.end:
@@ -131,7 +131,7 @@ func sizeAt(ranges []symfmt.Range, rva symfmt.RVA) uint64 {
 	return ranges[i].Size
 }
 
-// sameRange reports whether one of the ranges holds both addresses.
+// sameRange reports whether one of the ranges contains both addresses.
 func sameRange(ranges []symfmt.Range, a, b symfmt.RVA) bool {
 	return slices.ContainsFunc(ranges, func(r symfmt.Range) bool { return within(r, a) && within(r, b) })
 }
@@ -139,7 +139,7 @@ func sameRange(ranges []symfmt.Range, a, b symfmt.RVA) bool {
 func within(r symfmt.Range, rva symfmt.RVA) bool { return rva >= r.RVA && uint64(rva-r.RVA) < r.Size }
 
 // InCode reports whether there may be code at rva. With a binary, rva must be in a section with
-// code; with a symbol file, not after the last record.
+// code; with a symbol file, rva must not be after the last record.
 func (r *Resolver) InCode(rva symfmt.RVA) bool {
 	if r.extent.Extents == nil {
 		return uint64(rva) < r.extent.end
@@ -156,5 +156,5 @@ func (r *Resolver) Base() (base uint64, known bool) {
 	return r.extent.Base, true
 }
 
-// Last returns the last address in a record of the symbol file.
+// Last returns the last address of the records in the symbol file.
 func (r *Resolver) Last() symfmt.RVA { return symfmt.RVA(r.extent.last) }

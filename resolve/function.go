@@ -8,45 +8,46 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// function is a FUNC with its records. Its code is cut where a line or an inlined
-// function begins or ends, so that one search finds everything known about an
-// address. It is kept packed (packed.go).
+// function is a FUNC with its records. Its code is divided into segments where
+// a line or an inlined function begins or ends, so that one search finds
+// everything known about an address. It is kept packed (packed.go).
 type function struct {
 	name      string
-	starts    []uint32 // of the segments, from the function's start: ascending, the first being 0
+	starts    []uint32 // of the segments, from the function's start; ascending, the first is 0
 	segments  []uint32 // segmentWords each
 	calls     []uint32 // callWords each
 	multiple  bool
 	paramSize uint64
 }
 
-// A segment is a piece of code with one line and one chain of inlined functions:
-// its line, the place of its file, and the number of the innermost call + 1.
+// A segment is a piece of code with one line and one chain of inlined
+// functions. Its words are the line, the index of the file's name, and the
+// index + 1 of the innermost call.
 const segmentWords = 3
 
-// A call is an inlined function: the place of its name, the place of the file of
-// the call, the line of the call, and the number + 1 of the call that it was
-// inlined into, 0 for the FUNC itself.
+// A call is an inlined function. Its words are the index of its name, the
+// index of the name of the call's file, the line of the call, and the index +
+// 1 of the call that it was inlined into, or 0 for the FUNC itself.
 const callWords = 4
 
 // names returns the indices of the names of FILE and INLINE_ORIGIN records,
-// which have been read by then. Index 0 is the empty name.
+// which it reads if necessary. Index 0 is the empty name.
 type names interface {
 	file(symfmt.FileID) (uint32, error)
 
-	// origin also returns, in a file of the old form, the index of the origin's file.
+	// origin also returns the index of the origin's file, in a file of the old form.
 	origin(symfmt.OriginID) (name, file uint32, err error)
 }
 
-// maxInlined limits the functions inlined at the same address. Compilers stay far below it; a
-// damaged file may have a line for each of them at every address.
+// maxInlined limits the functions inlined at the same address. Compilers stay far below it; in a
+// damaged file each line of a function may be in all of them.
 const maxInlined = 256
 
-var errTooDeep = fmt.Errorf("over %d functions are inlined into one another", maxInlined)
+var errTooDeep = fmt.Errorf("more than %d functions are inlined into one another", maxInlined)
 
-// functionParser turns the records of functions into functions.
+// functionParser parses the records of functions.
 type functionParser struct {
-	reader    *symfmt.Reader // of texts; nil before the first
+	reader    *symfmt.Reader // of texts; nil before the first one
 	names     names
 	flattener flatten.Flattener
 	flat      flatten.Flat
@@ -54,14 +55,14 @@ type functionParser struct {
 	segments  []uint32
 	calls     []uint32
 	packer    packer
-	origins   []uint32 // by call: the place of the file of its origin
-	depths    []uint16 // by call: how many functions it is inlined into, with the FUNC
+	origins   []uint32 // by call: the index of the name of its origin's file
+	depths    []uint16 // by call: the number of functions that it is inlined into, including the FUNC
 
 	lost  int   // records that cannot be read
 	bad   error // the first error among them
-	badAt int   // its place in the text
+	badAt int   // its line in the text
 
-	last    symfmt.FileID // last one found: runs of lines have the same file
+	last    symfmt.FileID // last one looked up, as consecutive lines share a file
 	place   uint32
 	hasLast bool
 }
@@ -80,8 +81,8 @@ func (p *functionParser) parse(from source, v span, n names) (function, error) {
 	return f, p.fill(&f)
 }
 
-// fill replaces the numbers of FILE and INLINE_ORIGIN with the indices of their names.
-// Adjacent segments that become equal are joined.
+// fill replaces the ids of FILE and INLINE_ORIGIN records by the indices of their names. Adjacent
+// segments that become equal are joined.
 func (p *functionParser) fill(f *function) error {
 	p.calls, p.origins, p.depths = p.calls[:0], p.origins[:0], p.depths[:0]
 	for i := range p.flat.Calls {

@@ -11,15 +11,15 @@ import (
 type index struct {
 	Identity // without the Path
 
-	OldInlines bool // INLINE records have no call file, and INLINE_ORIGINs have a number before the name
+	OldInlines bool // INLINE records have no call file, and INLINE_ORIGINs have a file id before the name
 
 	size    uint64 // of the text in bytes
 	funcs   spans
 	blocks  spans // STACK CFI INIT
 	wins    spans // STACK WIN of type 4
-	fpos    spans // and of type 0: a search in one skips the other
-	publics table // by address; of the same address, in reverse order of the file
-	files   table // by number, then in order of the file
+	fpos    spans // STACK WIN of type 0, apart so that a search skips the other type
+	publics table // by address; at the same address, in reverse order of the file
+	files   table // by id, then in order of the file
 	origins table
 }
 
@@ -60,9 +60,9 @@ func (t *table) add32(v uint32) { t.data = binary.LittleEndian.AppendUint32(t.da
 //	publics:         address, offset
 //	files, origins:  number, offset
 //
-// The text of a function is its FUNC record and everything up to its last line
-// or INLINE record; that of a block is its STACK CFI INIT and everything up to
-// its last STACK CFI.
+// The text of a function extends from its FUNC record to its last line or
+// INLINE record, that of a block from its STACK CFI INIT to its last STACK
+// CFI.
 const (
 	startSize  = 8
 	spanSize   = 24
@@ -92,7 +92,7 @@ func (x *index) tables() []*table {
 }
 
 // sort sorts records by their first fields. Equal records keep their order, or
-// are reversed. The records of others are permuted in the same way.
+// are reversed. The records of others are permuted likewise.
 func (t *table) sort(reversed bool, others ...*table) {
 	if t.isSorted(reversed) {
 		return
@@ -114,7 +114,7 @@ func (t *table) sort(reversed bool, others ...*table) {
 	}
 }
 
-// isSorted reports whether sort has nothing to do.
+// isSorted reports whether the table is sorted already.
 func (t *table) isSorted(reversed bool) bool {
 	for i := 1; i < t.len(); i++ {
 		before, this := t.u64(i-1, 0), t.u64(i, 0)
@@ -149,8 +149,8 @@ func (t *table) belowIn(lo, hi int, v uint64) int {
 	return lo
 }
 
-// numbered returns the index of the first record with a number, or -1. Numbers
-// are usually equal to indices.
+// numbered returns the index of the first record with an id, or -1. Ids are
+// usually equal to indices.
 func (t *table) numbered(id uint32) int {
 	n := t.len()
 	if int(id) < n && t.u64(int(id), 0) == uint64(id) && (id == 0 || t.u64(int(id)-1, 0) != uint64(id)) {

@@ -11,16 +11,16 @@ import (
 
 // Parts reads a module part by part. All methods but Close may be called concurrently.
 type Parts interface {
-	// Areas returns the code in [first, last] that may contain functions, in order of address.
-	// Areas do not overlap; those of one part have the same Part.
+	// Areas returns the code in [first, last] that may contain functions, in order of address. Areas
+	// do not overlap; those with the same Part are read together.
 	Areas(first, last symfmt.RVA) []Area
 
 	// Read returns a Module with the functions in all areas of a part, and no other records with
-	// addresses. It returns false if the areas have changed since Areas returned them: the
-	// caller must ask for them again.
+	// addresses. It returns false if the areas have changed since Areas returned them: the caller
+	// must call Areas again.
 	Read(part any) (*symfmt.Module, bool)
 
-	// Name returns the written form of the name of a function of a part, or of a PUBLIC: making
+	// Name returns the name of a function of a part, or of a PUBLIC, as it is written: deriving
 	// these names may be more work than reading the part.
 	Name(name string) string
 
@@ -32,15 +32,15 @@ type Parts interface {
 	Detail() Detail
 
 	// Public returns the last symbol at or before an address, which is a PUBLIC if no function
-	// starts there. size is how much code it has, 0 if that is unknown.
+	// starts there. size is the size of its code, or 0 if that is unknown.
 	Public(rva symfmt.RVA) (p symfmt.Public, size uint64, ok bool)
 
-	// Block returns a table whose only block of STACK CFI is the one around an address. Begins
-	// reports whether a block begins after first, and at or before last.
+	// Block returns a table whose only block of STACK CFI is the one that contains an address.
+	// Begins reports whether a block begins after first, and at or before last.
 	Block(rva symfmt.RVA) (symfmt.CFITable, bool)
 	Begins(first, last symfmt.RVA) bool
 
-	// Last returns the last address in a record.
+	// Last returns the last address of the records.
 	Last() symfmt.RVA
 
 	// Damage returns what was left out so far, in the order in which it was found. Damaged returns
@@ -51,14 +51,14 @@ type Parts interface {
 	Close() error
 }
 
-// Area is a piece of code, with the part of the module to read for it: a comparable value.
+// Area is a piece of code, with the part of the module to read for it, a comparable value.
 type Area struct {
 	First, Last symfmt.RVA
 	Part        any
 }
 
-// lazy is Symbols whose parts are read when one of their addresses is looked up. The parts used last are
-// kept.
+// lazy implements Symbols for a module whose parts are read when one of their addresses is looked
+// up. The most recently used parts are kept.
 type lazy struct {
 	parts    Parts
 	identity Identity
@@ -78,22 +78,22 @@ type reading struct {
 // part is a part that was read.
 type part struct {
 	*Resolver
-	size int64 // about, of its functions in bytes
+	size int64 // approximate size of its functions in bytes
 
 	mu     sync.Mutex
-	names  map[string]string // of functions as they are written, by those in the file: what was asked for
-	length int64             // of these in bytes
+	names  map[string]string // written names of functions, by their names in the file, as far as they were needed
+	length int64             // total length of the written names in bytes
 }
 
-// held returns about the memory that a part takes.
+// held returns the approximate memory that a part takes.
 func (p *part) held() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.size + p.limit + p.length
 }
 
-// rename replaces names of functions by those that are written, which name makes: to make them all would
-// take longer than all else.
+// rename replaces the names of functions by the written ones, which name derives: deriving all of
+// them would take longer than everything else.
 func (p *part) rename(frames []Frame, name func(string) string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,17 +109,16 @@ func (p *part) rename(frames []Frame, name func(string) string) {
 	}
 }
 
-// How many bytes of parts a module keeps: the first as long as addresses come one by one. Where many
-// come at once, Order brings those of a part together.
+// The number of bytes of parts that a module keeps. Addresses that are looked up one at a time
+// need more than many at once, for which Order keeps those of a part together.
 const (
 	heldParts   = heldFunctions
 	heldInOrder = 24 << 20
 	manyAtOnce  = 1000 // addresses
 )
 
-// FromParts returns the Symbols of a module that is read part by part. They give the same
-// answers as a Resolver of the whole module. m holds the MODULE record; o.Extents must be the
-// binary's.
+// FromParts returns the Symbols of a module that is read part by part. They give the same answers
+// as a Resolver of the whole module. m has the MODULE record; o.Extents must be the binary's.
 func FromParts(m *symfmt.Module, parts Parts, o ModuleOptions) Symbols {
 	return &lazy{
 		parts: parts, kept: lru[any, *part]{limit: heldParts}, reading: make(map[any]*reading),
@@ -134,7 +133,7 @@ func (l *lazy) Identity() Identity { return l.identity }
 // Detail implements Symbols.
 func (l *lazy) Detail() Detail { return l.parts.Detail() }
 
-// around returns the functions around an address, or nil if there can be none.
+// around returns the functions near an address, or nil if there can be none.
 func (l *lazy) around(rva symfmt.RVA) *part {
 	for {
 		areas := l.parts.Areas(rva, rva)
@@ -198,7 +197,7 @@ func (l *lazy) order(at []symfmt.RVA) [][]int {
 	return l.parts.Order(at)
 }
 
-// moduleSize returns about the number of bytes that the functions of a module take.
+// moduleSize returns the approximate size in bytes of a module's functions.
 func moduleSize(m *symfmt.Module) (n int64) {
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
@@ -213,7 +212,7 @@ func moduleSize(m *symfmt.Module) (n int64) {
 	return n + minPart
 }
 
-// minPart is what a part takes that has hardly any functions.
+// minPart is the size of a part with hardly any functions.
 const minPart = 32 << 10
 
 // Find implements Symbols.
@@ -304,7 +303,7 @@ func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	return rules, nil
 }
 
-// Win implements Symbols: binaries that are read in parts have none.
+// Win implements Symbols. Binaries that are read in parts have no STACK WIN.
 func (l *lazy) Win(symfmt.RVA) (*symfmt.StackWin, error) { return nil, nil }
 
 // InCode implements Symbols.

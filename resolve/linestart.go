@@ -10,18 +10,18 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// lineCode is the code of a line record, from the function's start.
+// lineCode is the code of a line record, relative to the function's start.
 type lineCode struct{ off, end uint32 }
 
-// Approximate size of a function's lines in the cache, in bytes.
+// Approximate size in bytes of a function's lines in the cache.
 const (
-	lineCodeSize  = 8  // each
-	lineCodesSize = 64 // all, beside that
+	lineCodeSize  = 8  // for each line
+	lineCodesSize = 64 // in addition, for each function
 )
 
-// LineStart returns the start of the line record around an address whose line Find returns, or
-// false if there is none. A function's line records are read when one of its addresses is first
-// looked up here: Find does not need their starts.
+// LineStart returns the start of the line record that contains an address, if Find returns a line
+// for it. A function's line records are read when one of its addresses is first looked up here,
+// as Find does not need their starts.
 func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) {
 	i := r.x.funcs.find(rva)
 	if i < 0 || uint64(rva-r.x.funcs.span(i).rva) > math.MaxUint32 {
@@ -41,8 +41,9 @@ func (r *Resolver) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err err
 	return v.rva + symfmt.RVA(last.off), off < last.end, nil
 }
 
-// lineCodes returns the code of the line records of function i, from the cache or
-// read into it: ascending, of several that start at the same address the last.
+// lineCodes returns the code of the line records of function i, reading it
+// into the cache if necessary. It is ascending; of several lines that start at
+// the same address, it has the last.
 func (r *Resolver) lineCodes(i int, v span) (lines []lineCode, err error) {
 	r.mu.Lock()
 	lines, ok := r.cache.Load().lines[i]

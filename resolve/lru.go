@@ -2,10 +2,11 @@ package resolve
 
 import "container/list"
 
-// lru keeps what was used last, up to a limit in bytes. The last one stays, whatever its size.
+// lru keeps the most recently used values, up to a limit in bytes. The last one stays, whatever
+// its size.
 type lru[K comparable, V any] struct {
 	limit, held int64
-	order       list.List // of *lruItem, what was used last in front
+	order       list.List // of *lruItem, the most recently used in front
 	items       map[K]*list.Element
 }
 
@@ -15,7 +16,7 @@ type lruItem[K comparable, V any] struct {
 	size  int64
 }
 
-// get returns what is kept for a key, which counts as used.
+// get returns the value for a key, and counts as a use.
 func (c *lru[K, V]) get(key K) (v V, ok bool) {
 	e := c.items[key]
 	if e == nil {
@@ -25,7 +26,7 @@ func (c *lru[K, V]) get(key K) (v V, ok bool) {
 	return e.Value.(*lruItem[K, V]).value, true
 }
 
-// add keeps a value of size bytes for a key that has none.
+// add adds a value of size bytes for a key that has none.
 func (c *lru[K, V]) add(key K, v V, size int64) {
 	if c.items == nil {
 		c.items = make(map[K]*list.Element)
@@ -35,7 +36,7 @@ func (c *lru[K, V]) add(key K, v V, size int64) {
 	c.shrink()
 }
 
-// resize changes the size of what is kept for a key.
+// resize changes the size of the value for a key.
 func (c *lru[K, V]) resize(key K, size int64) {
 	item := c.items[key].Value.(*lruItem[K, V])
 	c.held += size - item.size
@@ -43,7 +44,7 @@ func (c *lru[K, V]) resize(key K, size int64) {
 	c.shrink()
 }
 
-// shrink drops what was not used for longest.
+// shrink drops the least recently used values.
 func (c *lru[K, V]) shrink() {
 	for c.held > c.limit && c.order.Len() > 1 {
 		old := c.order.Remove(c.order.Back()).(*lruItem[K, V])

@@ -120,8 +120,8 @@ func (moduleSource) Close() error { return nil }
 
 // ModuleOptions describe where a Module comes from.
 type ModuleOptions struct {
-	Path     string           // path of its file, for messages
-	Extents  *symfmt.Extents  // of its binary; nil for a module from elsewhere
+	Path     string           // path of the module's file, for messages
+	Extents  *symfmt.Extents  // of the module's binary; nil for a module from elsewhere
 	Problems []symfmt.Problem // what was left out of it, returned by Damage
 }
 

@@ -8,14 +8,14 @@ import (
 )
 
 // nameTable holds the names of the FILE or INLINE_ORIGIN records of an index,
-// after an empty one: place i + 1 has that of record i. A name is written once,
-// under mu, before a function that refers to it can be seen: to read the names
-// of such a function takes no lock.
+// after an empty one: index i + 1 has the name of record i. A name is written
+// once, under mu, before any function that refers to it becomes visible, so
+// that reading the names of such a function takes no lock.
 type nameTable struct {
 	mu    sync.Mutex
 	known []bool
 	names []string
-	files []uint32 // INLINE_ORIGINs of the old form: the places of their files
+	files []uint32 // for INLINE_ORIGINs of the old form: the indices of their files
 }
 
 func newNameTable(n int, files bool) *nameTable {

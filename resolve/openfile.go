@@ -8,11 +8,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// OpenFile is like Open for an open symbol file. The Resolver owns f, which is closed on an error.
-// name is used in messages. When ctx is done, the pass over the text ends. most is roughly the
-// number of bytes that the Resolver may hold: it is an error if the index takes more, and a
-// quarter is for functions that have been read. 0 means no limit for the index, and as many
-// functions as Open keeps.
+// OpenFile is like Open for an open symbol file. The Resolver owns f, which is closed on an
+// error. name is used in messages. When ctx is done, the pass over the text ends. most is roughly
+// the number of bytes that the Resolver may hold: an index that takes more is an error, and a
+// quarter is for functions that have been read. 0 means no limit for the index, and the same for
+// functions as with Open.
 func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolver, error) {
 	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, symfmt.MaxText, most)
 	if err != nil || t != text(f) {
@@ -36,9 +36,9 @@ const (
 	publicCost = 8 + 64
 )
 
-// Memory returns roughly the number of bytes that the Resolver holds: the tables of its index, the
-// functions and names read so far, and the text of a compressed file, whether in memory or in a
-// temporary file.
+// Memory returns the approximate number of bytes that the Resolver holds: the tables of its
+// index, the functions and names read so far, and the text of a compressed file, whether in
+// memory or in a temporary file.
 func (r *Resolver) Memory() int64 {
 	sum := int64(0)
 	for _, t := range r.x.tables() {

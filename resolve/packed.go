@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// A function is kept in as few bytes as its numbers need, in one piece: the time
-// of a look-up is that of waiting for memory, and what is small stays in the
-// processor's caches. From its place in the arena on, a packed function has
+// A function is kept in as few bytes as its numbers need, in one piece: a
+// look-up mostly waits for memory, and what is small stays in the processor's
+// caches. At its offset in the arena, a packed function has
 //
 //	paramSize  8 bytes, if the shape says so
 //	offsets    where its segments start, ascending, of 1, 2 or 4 bytes each
@@ -28,7 +28,7 @@ import (
 // All numbers are little-endian.
 type packed struct {
 	data  []byte
-	place int // in data, of what the arena's reference points to
+	place int // offset in data to which the arena's reference points
 	shape shape
 	rows  uint32
 }
@@ -37,7 +37,7 @@ type packed struct {
 type shape uint8
 
 const (
-	offsetShift shape = 3 // an offset has 1<<(shape&offsetShift) bytes
+	offsetShift shape = 3 // the width of offsets is 1<<(shape&offsetShift) bytes
 	wide        shape = 4
 	hasParams   shape = 8
 	isMultiple  shape = 16
@@ -48,17 +48,17 @@ const (
 	narrowCall    = 8
 	wideSegment   = 4 * segmentWords
 	wideCall      = 4 * callWords
-	maxNarrow     = math.MaxUint8 // files and calls
+	maxNarrow     = math.MaxUint8 // largest index of files and calls
 )
 
 // packer packs functions. It reuses its memory.
 type packer struct {
 	data  []byte
-	files []uint32 // narrow: the places of files, the first being 0
-	last  int      // the file that was found last
+	files []uint32 // narrow form: the indices of names of files, the first is 0
+	last  int      // index of the file found last
 }
 
-// pack returns a function packed, in memory that the next call uses again.
+// pack packs a function, into memory that the next call reuses.
 func (p *packer) pack(f *function) packed {
 	out := packed{rows: uint32(len(f.starts))}
 	switch last := f.starts[len(f.starts)-1]; {
@@ -103,7 +103,8 @@ func (p *packer) wide(words []uint32) {
 	}
 }
 
-// narrow collects the files, and reports whether all numbers fit.
+// narrow collects the files, and reports whether all numbers fit into the
+// narrow form.
 func (p *packer) narrow(segments, calls []uint32) bool {
 	if len(calls)/callWords > maxNarrow {
 		return false
@@ -121,7 +122,8 @@ func (p *packer) narrow(segments, calls []uint32) bool {
 	return true
 }
 
-// file finds a file among those of the function, or adds it: last is its number.
+// file finds a file among those of the function, or adds it, and sets last to
+// its index.
 func (p *packer) file(place uint32) bool {
 	if p.files[p.last] == place {
 		return true
@@ -165,9 +167,9 @@ func (p *packer) narrowRows(segments, calls []uint32) {
 	}
 }
 
-// segmentAt returns the number of the last of n offsets that is at most off: the first is 0. Its
-// only branch is on the number of rounds, and not on memory, so that the processor does not wait at
-// a look-up.
+// segmentAt returns the index of the last of n offsets that is at most off; the first is 0. Its
+// only branch depends on the number of rounds, and not on memory, so that the processor does not
+// stall.
 func segmentAt(data []byte, n int, shift shape, off uint32) (k int) {
 	le := binary.LittleEndian
 	switch shift {
@@ -197,10 +199,11 @@ func segmentAt(data []byte, n int, shift shape, off uint32) (k int) {
 // less returns -1 if a < b, and 0 otherwise.
 func less(a, b uint32) int { return int((int64(a) - int64(b)) >> 63) }
 
-// touch reads a byte of each of the places in a packed function that a look-up of
-// an offset goes to one after the other: the files, about where its segment is,
-// and the calls. If the module is large, they are not in the processor's caches,
-// and so it waits for all of them at once. The result says nothing.
+// touch reads a byte at each of the places in a packed function that a look-up
+// of an offset visits one after the other: the files, the approximate place of
+// its segment, and the calls. In a large module they are not in the
+// processor's caches, and so it waits for all of them at once. The result is
+// meaningless.
 func (s *slot) touch(data []byte, place int, off uint32) byte {
 	rows := uint64(s.rows)
 	segments := uint64(place) + rows<<(s.shape&offsetShift)
@@ -209,13 +212,13 @@ func (s *slot) touch(data []byte, place int, off uint32) byte {
 		size = wideSegment
 	}
 	about := segments + size*(rows*uint64(off)/max(uint64(s.size), 1))
-	// The last byte of the segments, for that after them may be of a function that
-	// is being added.
+	// The last byte of the segments, as the one after them may belong to a
+	// function that is being added.
 	end := max(segments+size*rows, 1) - 1
 	return data[max(place, 4)-4] ^ data[min(about, end)] ^ data[end]
 }
 
-// frames appends the frames at an offset of a function that is kept.
+// frames appends the frames at an offset of a cached function.
 func (r *Resolver) frames(c *cache, s *slot, ref uint32, off uint32, at *Location) {
 	data, place := c.arena.at(ref)
 	runtime.KeepAlive(s.touch(data, place, off))
@@ -245,7 +248,7 @@ func (r *Resolver) frames(c *cache, s *slot, ref uint32, off uint32, at *Locatio
 	at.Frames = append(at.Frames, Frame{s.name, fileOf(v), v & 0xffff, false})
 }
 
-// wideFrames is frames for segment k of a wide function.
+// wideFrames is like frames for segment k of a wide function.
 func (r *Resolver) wideFrames(s *slot, data []byte, rows, k int, at *Location) {
 	le := binary.LittleEndian
 	segment, calls := data[wideSegment*k:], data[wideSegment*rows:]

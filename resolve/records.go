@@ -6,27 +6,28 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// records holds the records of a table while their number is unknown: each as
-// what its fields are more or less than those of the one before, in as few bytes
-// as that needs. That is a fifth of the table, which is made when all are there,
-// of the size that it needs: one that grows leaves as much again behind for the
-// garbage collector, at the time when the most memory is in use.
+// records holds the records of a table while their number is unknown. Each is
+// encoded as the differences of its fields from those of the one before, in as
+// few bytes as possible. That is a fifth of the table, which is allocated once
+// its size is known: a growing table would leave as much garbage, when the
+// most memory is in use.
 type records struct {
 	chunks [][]byte
 	count  int
 	last   [maxFields]uint64
 }
 
-// maxFields is how many fields a record has at most.
+// maxFields is the maximum number of fields of a record.
 const maxFields = 4
 
-// Chunks are small in a small file, and then as large as leaves little unused.
+// Chunks are small in a small file, and otherwise as large as leaves little of
+// them unused.
 const (
 	smallChunk = 1 << 9
 	largeChunk = 1 << 16
 )
 
-// add appends a record. All records of a table have as many fields.
+// add appends a record. All records of a table have the same number of fields.
 func (r *records) add(fields ...uint64) {
 	last := len(r.chunks) - 1
 	if last < 0 || cap(r.chunks[last])-len(r.chunks[last]) < len(fields)*binary.MaxVarintLen64 {
@@ -42,8 +43,8 @@ func (r *records) add(fields ...uint64) {
 	r.count++
 }
 
-// each calls take for each record, which has n fields, in the order of add. The
-// records are gone then.
+// each calls take for each record of n fields, in the order of add, and drops
+// the records.
 func (r *records) each(n int, take func(fields []uint64)) {
 	var fields [maxFields]uint64
 	for i, chunk := range r.chunks {
@@ -60,14 +61,14 @@ func (r *records) each(n int, take func(fields []uint64)) {
 	*r = records{}
 }
 
-// table makes the table of records of two fields.
+// table builds the table of records of two fields.
 func (r *records) table(t *table) {
 	t.data = make([]byte, 0, r.count*t.size)
 	r.each(2, func(f []uint64) { t.add(f...) })
 }
 
-// spanRecords are records of spans. The last is not among them before the length
-// of its text is known.
+// spanRecords are records of spans. The last is kept apart until the length of
+// its text is known.
 type spanRecords struct {
 	records
 	open     span
@@ -92,7 +93,7 @@ func (r *spanRecords) flush() {
 	r.haveOpen = false
 }
 
-// spans makes the tables of the spans, without those for searches.
+// spans builds the tables of the spans, except those for searches.
 func (r *spanRecords) spans(s *spans) {
 	r.flush()
 	s.starts.data = make([]byte, 0, r.count*s.starts.size)

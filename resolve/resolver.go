@@ -2,9 +2,9 @@
 // symbol files or binaries. Open opens a symbol file, and FromModule takes symbols in memory;
 // both return a Resolver, whose Find looks up an address.
 //
-// A symbol file is not read into a model for this. One pass over its text makes an index of where
-// the FUNC, PUBLIC, FILE, INLINE_ORIGIN and STACK records are, by address or number. The records of
-// a function are read from the text, and kept, when an address in it is first looked up. An index
+// A symbol file is not read into a model for this. One pass over its text builds an index of its
+// FUNC, PUBLIC, FILE, INLINE_ORIGIN and STACK records, by address or id. The records of a
+// function are read from the text, and cached, when an address in it is first looked up. An index
 // can be written to a file beside the symbol file, which later processes map (side.go).
 package resolve
 
@@ -30,7 +30,7 @@ type Resolver struct {
 	extent extent
 
 	cache   atomic.Pointer[cache]
-	limit   int64      // bytes in the cache
+	limit   int64      // size of the cache in bytes
 	mu      sync.Mutex // for writers of the cache
 	files   *nameTable
 	origins *nameTable
@@ -41,7 +41,7 @@ type Resolver struct {
 	varsRead  bool             // those of variables are in damage
 	damagedAt map[uint64]bool
 
-	unmap func() // releases the index file; nil without one
+	unmap func() // releases the index file; nil if there is none
 }
 
 // Source is the kind of record in which an address was found.
@@ -50,8 +50,8 @@ type Source uint8
 // The sources.
 const (
 	None   Source = iota
-	Func          // a FUNC record around the address
-	Public        // the nearest PUBLIC record below it
+	Func          // a FUNC record that contains the address
+	Public        // the nearest PUBLIC record before it
 )
 
 // Frame is a function at an address: an inlined one, or the FUNC itself.
@@ -62,8 +62,8 @@ type Frame struct {
 	Inlined  bool
 }
 
-// Linkage returns the name that the linker knows the function by, if the symbols have it: if
-// Function is mangled. Otherwise it is "".
+// Linkage returns the name by which the linker knows the function, if the symbols have it, that
+// is if Function is mangled. Otherwise it returns "".
 func (f *Frame) Linkage() string {
 	for _, prefix := range []string{"_Z", "_R", "__Z", "?"} { // Itanium C++, Rust v0, C++ of Mach-O, MSVC
 		if rest, ok := strings.CutPrefix(f.Function, prefix); ok && rest != "" && !strings.ContainsAny(rest, " (") {
@@ -77,12 +77,12 @@ func (f *Frame) Linkage() string {
 type Location struct {
 	Source    Source
 	Start     symfmt.RVA // of the FUNC or PUBLIC
-	Offset    uint64     // of the address from Start, in bytes; also for Frames that are inlined
+	Offset    uint64     // of the address from Start, in bytes, also for inlined Frames
 	Size      uint64     // size of the FUNC in bytes
 	ParamSize uint64     // bytes of arguments on the stack
 	Multiple  bool       // several symbols share the code
 
-	// Guess means that the PUBLIC may have ended before the address: see
+	// Guess means that the PUBLIC may end before the address: see
 	// Symbols.Nearest.
 	Guess bool
 
@@ -92,12 +92,12 @@ type Location struct {
 
 // OpenOptions configures Open. The zero value keeps the index in memory.
 type OpenOptions struct {
-	// Index says that the index is kept in a file: it is used if it fits the symbol file, and otherwise
-	// written for the next time. That is the path with .idx after it or, with IndexDir, a file there
-	// whose name is made from the path.
+	// Index says that the index is kept in a file, which is used if it fits the symbol file, and
+	// otherwise written for the next time. Its path is the symbol file's with .idx appended or, with
+	// IndexDir, a file in that folder whose name is derived from the path.
 	//
-	// The index file is mapped: it must not be cut while it is in use. It never is here, since a new one
-	// takes the place of the old by its name.
+	// The index file is mapped, so it must not be truncated while it is in use. This package never
+	// does: a new index is renamed over the old one.
 	Index    bool
 	IndexDir string
 	// Unwritten, if non-nil, is called with the reason if the index file cannot be written, which is not
@@ -143,8 +143,8 @@ func newTextResolver(path string, x *index, t text, problems []symfmt.Problem) *
 	return newResolver(path, x, &textSource{text: t, size: x.size, most: heldFunctions / 4}, problems, nil)
 }
 
-// newResolver returns the Resolver of an index and what it leads to. binary is nil for a
-// symbol file.
+// newResolver returns the Resolver of an index and the records that it refers to. binary is nil
+// for a symbol file.
 func newResolver(path string, x *index, from source, problems []symfmt.Problem, binary *symfmt.Extents) *Resolver {
 	r := &Resolver{
 		path: path, problems: problems, x: x, source: from, limit: heldFunctions,
@@ -165,7 +165,7 @@ func (r *Resolver) Close() error {
 	return r.source.Close()
 }
 
-// Detail implements Symbols. Where there are source files, there may be lines.
+// Detail implements Symbols. If there are source files, there may be lines.
 func (r *Resolver) Detail() Detail {
 	switch {
 	case r.x.files.len() > 0:
@@ -183,7 +183,7 @@ func (r *Resolver) Identity() Identity {
 	return id
 }
 
-// Find implements Symbols. It does not allocate for functions that were asked for before.
+// Find implements Symbols. It does not allocate for functions that were looked up before.
 func (r *Resolver) Find(rva symfmt.RVA, at *Location) (bool, error) {
 	found, err := r.Nearest(rva, at)
 	return found && at.sure(), err
@@ -198,8 +198,8 @@ func (at *Location) sure() bool {
 	return true
 }
 
-// Nearest implements Symbols. The nearest PUBLIC is what Breakpad and rust-minidump give. How far one
-// reaches is in extent.go.
+// Nearest implements Symbols. Breakpad and rust-minidump also return the nearest PUBLIC.
+// extent.go says how far one extends.
 func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	*at = Location{Frames: at.Frames[:0]}
 	base := r.x.funcs.below(rva) - 1
@@ -233,8 +233,8 @@ func (r *Resolver) Nearest(rva symfmt.RVA, at *Location) (bool, error) {
 	return true, nil
 }
 
-// known sets at for an address in function i, if the function was read before, is smaller than 4 GB
-// and holds the address.
+// known sets at for an address in function i, if the function was read before, is smaller than 4
+// GB and contains the address.
 func (r *Resolver) known(i int, rva symfmt.RVA, at *Location) bool {
 	c := r.cache.Load()
 	s := c.slot(i)
@@ -275,7 +275,7 @@ func (r *Resolver) inFunc(i int, rva symfmt.RVA, at *Location) error {
 
 var parsers = sync.Pool{New: func() any { return new(functionParser) }}
 
-// read reads function i into the cache, which may be replaced by that.
+// read reads function i into the cache, which it may replace.
 func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 	if err := r.refused(i); err != nil {
 		return nil, nil, err
@@ -294,7 +294,7 @@ func (r *Resolver) read(i int, v span) (*cache, *slot, error) {
 	return c, s, nil
 }
 
-// refusalCost is the approximate size in bytes of a kept error.
+// refusalCost is the approximate size in bytes of a cached error.
 const refusalCost = 256
 
 // refuse records why function i cannot be used, so that its text is not parsed
@@ -314,7 +314,7 @@ func (r *Resolver) refuse(i int, why error) error {
 	return why
 }
 
-// refused returns the error that refuse kept, or nil.
+// refused returns the error recorded by refuse, or nil.
 func (r *Resolver) refused(i int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -345,8 +345,8 @@ func (r *Resolver) keep(i int, v span, name string, f packed) (*cache, *slot, er
 	return c, s, nil
 }
 
-// makeRoom returns the cache, or a new one if it has no room for n bytes. Only one goroutine may be
-// here.
+// makeRoom returns the cache, or a new one if it has no room for n bytes. Only one goroutine may
+// call it at a time.
 func (r *Resolver) makeRoom(size int64) *cache {
 	c := r.cache.Load()
 	if c.held > 0 && c.held+size > r.limit {

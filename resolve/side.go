@@ -34,31 +34,32 @@ import (
 //
 // Strings end in NUL: the fields of MODULE, then two for each problem.
 //
-// An index that is damaged, of another version, or of another symbol file is made
-// again. Compressed symbol files have none: reading one decompresses its text
-// anyway, which takes longer than making the index.
+// An index that is damaged, of another version, or of another symbol file is built again.
+// Compressed symbol files have none: reading one decompresses its text anyway, which takes longer
+// than building the index.
 const (
 	sideMagic   = "symtoolX"
 	sideVersion = 4
 	sideCRC     = 12
 	sideParts   = 80
-	maxSide     = 1 << 36 // far above the index of any symbol file
+	maxSide     = 1 << 36 // far more than the index of any symbol file
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sideID distinguishes one symbol file, and one content of it, from others: its size, the time of
-// its last change, and a digest of parts of its text. The time alone is not enough: tools that copy
-// files keep it, and a file may be written twice within one tick of the clock. The parts are the
-// start, with MODULE, which contains the build's id, the end, and evenly spread samples, as almost
-// any difference between two files shifts the text after it. Reading everything would take longer
-// than making the index; what the samples miss is found when a record is not where the index says.
+// sideID distinguishes one symbol file, and one version of its contents, from others: its size,
+// the time of its last change, and a digest of parts of its text. The time alone is not enough:
+// tools that copy files keep it, and a file may be written twice within one tick of the clock.
+// The parts are the start, with MODULE and so the build's id, the end, and evenly spread samples,
+// as almost any difference between two files shifts the text after it. Reading everything would
+// take longer than building the index; a difference that the samples miss is found when a record
+// is not where the index says.
 type sideID struct {
 	size, time int64
 	digest     [sha256.Size]byte
 }
 
-// The parts included in the digest.
+// The parts included in the digest, in bytes.
 const (
 	sampleEnds = 16 << 10 // bytes at the beginning and at the end
 	samples    = 32
@@ -125,7 +126,7 @@ func encodeSide(x *index, problems []symfmt.Problem, id sideID) []byte {
 	return out
 }
 
-// padded rounds the length of a part up to the start of the next.
+// padded rounds the length of a part up to the start of the next one.
 func padded(n int) int { return (n + 7) &^ 7 }
 
 // seal sets the checksum of an index file.
@@ -135,8 +136,8 @@ func seal(data []byte) {
 	}
 }
 
-// decodeSide returns the index that data holds, of the symbol file id. The tables
-// are not copied.
+// decodeSide decodes the index in data for the symbol file id. The tables are
+// not copied.
 func decodeSide(data []byte, id sideID) (*index, []symfmt.Problem, error) {
 	le := binary.LittleEndian
 	x := newIndex()
@@ -147,9 +148,9 @@ func decodeSide(data []byte, id sideID) (*index, []symfmt.Problem, error) {
 	case le.Uint32(data[8:]) != sideVersion:
 		return nil, nil, fmt.Errorf("version %d, want %d", le.Uint32(data[8:]), sideVersion)
 	case int64(le.Uint64(data[16:])) != id.size || int64(le.Uint64(data[24:])) != id.time || !bytes.Equal(data[32:64], id.digest[:]):
-		return nil, nil, errors.New("is of another symbol file")
+		return nil, nil, errors.New("the index of another symbol file")
 	case le.Uint32(data[sideCRC:]) != crc32.Checksum(data[sideCRC+4:], castagnoli):
-		return nil, nil, errors.New("checksum does not fit")
+		return nil, nil, errors.New("wrong checksum")
 	case int(le.Uint32(data[76:])) != 1+len(tables):
 		return nil, nil, fmt.Errorf("%d parts, want %d", le.Uint32(data[76:]), 1+len(tables))
 	}
@@ -161,7 +162,7 @@ func decodeSide(data []byte, id sideID) (*index, []symfmt.Problem, error) {
 	for i := range 1 + len(tables) {
 		at, n := le.Uint64(data[sideParts+16*i:]), le.Uint64(data[sideParts+16*i+8:])
 		if at > uint64(len(data)) || n > uint64(len(data))-at {
-			return nil, nil, fmt.Errorf("part %d is outside", i)
+			return nil, nil, fmt.Errorf("part %d extends past the end of the file", i)
 		}
 		if part := data[at:][:n:n]; i == 0 {
 			texts = part
@@ -182,7 +183,7 @@ func decodeSide(data []byte, id sideID) (*index, []symfmt.Problem, error) {
 func (x *index) takeTexts(text []byte) (problems []symfmt.Problem, err error) {
 	all := strings.Split(string(text), "\x00")
 	if len(all)%2 != 1 || len(all) < 5 || len(all) > 5+2*maxProblems {
-		return nil, errors.New("strings do not fit")
+		return nil, errors.New("malformed strings")
 	}
 	x.OS, x.Arch, x.ID, x.Name = all[0], all[1], all[2], all[3]
 	for all = all[4:]; len(all) > 1; all = all[2:] {
@@ -191,8 +192,8 @@ func (x *index) takeTexts(text []byte) (problems []symfmt.Problem, err error) {
 	return problems, nil
 }
 
-// check checks tables that were read from a file. A wrong table with the right checksum does not
-// come about by accident, so it is enough that no search leaves the tables.
+// check checks tables that were read from a file. As a wrong table with the right checksum does
+// not occur by accident, it is enough that no search leaves the tables.
 func (x *index) check() error {
 	for _, s := range []*spans{&x.funcs, &x.blocks, &x.wins, &x.fpos} {
 		if err := s.check(); err != nil {
@@ -285,7 +286,8 @@ func readSide(side string) (data []byte, unmap func(), err error) {
 	return data, func() {}, err
 }
 
-// writeSide writes an index file, whole, in place of an old one. It makes the folder if necessary.
+// writeSide writes an index file in one step, replacing an old one. It creates the folder if
+// necessary.
 func writeSide(side string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(side), 0o777); err != nil {
 		return err

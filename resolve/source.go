@@ -8,12 +8,13 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// source provides the records that the tables of an index refer to: a text, with
-// their offsets, or a Module, with indices in its slices. Its methods may be called
-// concurrently. Errors have no place; the Resolver adds it.
+// source provides the records that the tables of an index refer to: those of a
+// text, by their offsets, or of a Module, by indices in its slices. Its
+// methods may be called concurrently. Errors have no place; the Resolver adds
+// it.
 type source interface {
 	// function sets p to the lines and INLINEs of a FUNC, and returns the FUNC itself. Damaged
-	// records are left out, and noted in p.
+	// records are left out, and counted in p.
 	function(p *functionParser, v span) (function, error)
 
 	// lines calls add for each readable line record of a FUNC.
@@ -27,20 +28,20 @@ type source interface {
 	public(offset uint64, rva symfmt.RVA) (*publicSymbol, error)
 	file(offset uint64, id symfmt.FileID) (name string, err error)
 
-	// origin returns, in the old form, also the number of the origin's file, or -1.
+	// origin also returns, in the old form, the id of the origin's file, or -1.
 	origin(offset uint64, id symfmt.OriginID, old bool) (name string, file int64, err error)
 
 	// rules returns the rules in force at an address of a STACK CFI INIT.
 	rules(v span, rva symfmt.RVA, names *cfi.Names) (*Rules, error)
 	win(v span) (*symfmt.StackWin, error)
 
-	// place describes where a record is, for messages; or "".
+	// place describes the place of a record for messages; it may return "".
 	place(offset uint64) string
 
 	// codeFile returns the name of the binary in INFO CODE_ID, or "".
 	codeFile() string
 
-	// held returns the approximate memory that the records take, in bytes.
+	// held returns the approximate memory of the records in bytes.
 	held() int64
 
 	io.Closer

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// span is a function, a block or a STACK WIN as stored in a table.
+// span is a function, a block or a STACK WIN, as stored in a table.
 type span struct {
 	rva    symfmt.RVA
 	size   uint64 // never 0: empty ranges are dropped
@@ -21,28 +21,28 @@ func (s *span) holds(rva symfmt.RVA) bool { return uint64(rva-s.rva) < s.size }
 // last returns the last address.
 func (s *span) last() uint64 { return uint64(s.rva) + (s.size - 1) }
 
-// spans is a table of pieces of code by address; of the same address, in
-// reverse order of the file. So the last that starts at or before an address is
-// the one that a search wants first.
+// spans is a table of pieces of code by address, and at the same address in
+// reverse order of the file. So the last one that starts at or before an
+// address is the one that a search wants first.
 type spans struct {
-	table // what is known of a span after its address
+	table // the fields of a span after its address
 
-	// starts has the addresses: a search touches little else.
+	// starts has the addresses, to which most of a search is confined.
 	starts table
 
-	// buckets cuts the addresses from the first span to the last into equal parts,
-	// of about one span each. It has, for each part and for what is after the
-	// last, how many spans start in the parts before it: a search looks at one
-	// part only.
+	// buckets divides the addresses from the first span to the last into equal
+	// parts of about one span each. For each part, and for what follows the last,
+	// it has the number of spans that start in the parts before, so that a search
+	// looks at one part only.
 	buckets table
 
-	// outer has, by place, the place + 1 of the nearest span before this one that
-	// ends after its end, 0 for none: of the spans that start before an address,
-	// the next that may hold it. It is empty if no span overlaps another.
+	// outer has, by index, the index + 1 of the nearest span before this one that
+	// ends after its end, or 0: of the spans that start before an address, the
+	// next one that may contain it. It is empty if no spans overlap.
 	outer table
 
 	first uint64 // address; set by measure
-	shift int    // a bucket is 1<<shift addresses wide
+	shift int    // log2 of the width of a bucket
 }
 
 func (s *spans) span(i int) span {
@@ -56,7 +56,7 @@ func (s *spans) start(i int) symfmt.RVA {
 	return symfmt.RVA(binary.LittleEndian.Uint64(s.starts.data[8*i:]))
 }
 
-// finish sorts the spans and makes the tables for searches.
+// finish sorts the spans and builds the tables for searches.
 func (s *spans) finish() {
 	s.starts.sort(true, &s.table)
 	s.measure()
@@ -72,7 +72,7 @@ func (s *spans) measure() {
 	}
 }
 
-// bucketCount returns how many numbers the table of buckets has.
+// bucketCount returns the number of entries in the table of buckets.
 func (s *spans) bucketCount() int {
 	n := s.len()
 	if n == 0 {
@@ -102,7 +102,7 @@ func (s *spans) makeOuter() {
 	s.outer.data = make([]byte, 0, 4*n)
 	for i := range n {
 		this := s.span(i)
-		k := i // a place + 1
+		k := i // an index + 1
 		for k > 0 {
 			if before := s.span(k - 1); before.last() > this.last() {
 				break
@@ -122,8 +122,8 @@ func (s *spans) overlaps() bool {
 	return false
 }
 
-// last returns the last address of all spans, of which there is one. Of the spans around
-// the last one the outermost ends last.
+// last returns the last address of all spans, of which there must be one. Of the spans around the
+// last one, the outermost ends last.
 func (s *spans) last() uint64 {
 	place := s.len() - 1
 	for next := s.next(place); next >= 0; next = s.next(place) {
@@ -133,12 +133,12 @@ func (s *spans) last() uint64 {
 	return v.last()
 }
 
-// find returns the place of the span around an address, or -1. Of several around
-// it the one that starts last is taken, of those the first of the file.
+// find returns the index of the span that contains an address, or -1. Of
+// several, it is the one that starts last, and of those the first in the file.
 func (s *spans) find(rva symfmt.RVA) int { return s.around(rva, s.below(rva)-1) }
 
-// around returns find, when the last span that starts at or before the address,
-// or -1, is known.
+// around returns the result of find, given the index of the last span that
+// starts at or before the address, or -1.
 func (s *spans) around(rva symfmt.RVA, base int) int {
 	place := base
 	for place >= 0 {
@@ -150,7 +150,7 @@ func (s *spans) around(rva symfmt.RVA, base int) int {
 	return place
 }
 
-// next returns the span to look at behind span i, or -1.
+// next returns the index of the span to examine after span i, or -1.
 func (s *spans) next(i int) int {
 	if len(s.outer.data) == 0 {
 		return -1
@@ -158,7 +158,7 @@ func (s *spans) next(i int) int {
 	return int(s.outer.u32(i)) - 1
 }
 
-// below returns the place after the last span that starts at or before rva.
+// below returns the index after the last span that starts at or before rva.
 func (s *spans) below(rva symfmt.RVA) int {
 	d := uint64(rva) - s.first
 	if len(s.data) == 0 || uint64(rva) < s.first {
@@ -168,15 +168,15 @@ func (s *spans) below(rva symfmt.RVA) int {
 	if b >= uint64(s.buckets.len()-1) {
 		return s.len()
 	}
-	// A table from a file may have any numbers: to look at all of a large one when
-	// it is opened takes longer than here.
+	// A table from a file may have any numbers, which are checked here: checking
+	// all of a large table when it is opened would take longer.
 	n := s.len()
 	lo, hi := min(int(s.buckets.u32(int(b))), n), min(int(s.buckets.u32(int(b)+1)), n)
 	return s.starts.belowIn(lo, hi, uint64(rva))
 }
 
-// check returns an error unless searches in tables that come from a file stay in them and come to
-// an end.
+// check returns an error unless searches in tables that come from a file stay within them and
+// terminate.
 func (s *spans) check() error {
 	n := s.len()
 	if s.starts.len() != n {
@@ -188,7 +188,7 @@ func (s *spans) check() error {
 	}
 	for i := range s.outer.len() {
 		if int(s.outer.u32(i)) > i {
-			return fmt.Errorf("span %d is around itself", i)
+			return fmt.Errorf("span %d contains itself", i)
 		}
 	}
 	return nil

@@ -10,18 +10,18 @@ import (
 
 // Rules say how to find the caller at an address.
 type Rules struct {
-	Start   symfmt.RVA // of the code of the STACK CFI INIT
-	Size    uint64     // of that code in bytes
+	Start   symfmt.RVA // of the STACK CFI INIT
+	Size    uint64     // of the STACK CFI INIT, in bytes
 	Row     cfi.Row    // the rules in force
 	Records int        // number of records read for them
 }
 
-// Rules returns the rules in force at an address, or nil without a STACK CFI INIT around it; of
-// several, the one that starts last counts. Register numbers are those of names, to which new ones
-// are added. Those of a symbol file are read each time.
+// Rules returns the rules in force at an address, or nil if no STACK CFI INIT contains it; of
+// several, the one that starts last applies. Register numbers are those of names, to which new
+// ones are added. The rules of a symbol file are read each time.
 //
-// A record that cannot be read is an error: the address from which its rules hold is unknown, so
-// none of its STACK CFI INIT can be trusted.
+// An unreadable record is an error: the address from which its rules apply is unknown, so none of
+// its STACK CFI INIT can be trusted.
 func (r *Resolver) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	i := r.x.blocks.find(rva)
 	if i < 0 {
@@ -39,15 +39,16 @@ func (r *Resolver) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {
 	return rules, nil
 }
 
-// The types of STACK WIN records that say how to walk (Breakpad's
-// windows_frame_info.h). FrameData has a program, and goes before FPO.
+// The types of STACK WIN records that describe frames (Breakpad's
+// windows_frame_info.h). FrameData has a program, and takes precedence over
+// FPO.
 const (
 	winFPO       = 0
 	winFrameData = 4
 )
 
-// Win returns the STACK WIN record around an address, or nil. Of several, type 4 goes before type
-// 0, and within a type the record that starts last, which is the innermost.
+// Win returns the STACK WIN record that contains an address, or nil. Of several, type 4 takes
+// precedence over type 0, and within a type the record that starts last, which is the innermost.
 func (r *Resolver) Win(rva symfmt.RVA) (*symfmt.StackWin, error) {
 	for _, wins := range []*spans{&r.x.wins, &r.x.fpos} {
 		if i := wins.find(rva); i >= 0 {

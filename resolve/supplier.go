@@ -6,32 +6,31 @@ import (
 	"strings"
 )
 
-// Module is what is known of a module whose symbols are wanted; unknown fields are empty. All of it
-// may come from a dump that was forged.
+// Module is what is known of a module whose symbols are wanted. Unknown fields are empty. All of
+// it may come from a forged dump.
 type Module struct {
-	Name      string // of its file; folders before it do not count, here and in DebugFile
-	DebugFile string // the name of its debug information, "test_app.pdb"; on other systems mostly as Name
+	Name      string // of its file; leading folders are ignored, here and in DebugFile
+	DebugFile string // the name of its debug information, "test_app.pdb"; on other systems usually the same as Name
 	DebugID   string // as in MODULE records
 	CodeID    string // build-id, or time and size, in hexadecimal
-	Path      string // of its file, in the process
+	Path      string // of its file, as the process saw it
 	BuildID   []byte // ELF
 }
 
 // Supplier finds the symbols of modules. Its methods may be called concurrently.
 type Supplier interface {
 	// Symbols returns a module's symbols, or nil. tried lists the places where they were not found.
-	// The error joins those of symbols that were found and could not be used, because they are
-	// damaged or another module's, and of names that are refused. It may be non-nil even when r is.
+	// The error joins the errors of symbols that were found but could not be used, because they are
+	// damaged or another module's, and of invalid names. It may be non-nil even if r is, too.
 	//
-	// A module without an id gets the symbols of its name, if these are unambiguous.
+	// A module without an id gets the symbols stored under its name, if they are unambiguous.
 	//
 	// Symbols belong to the Supplier: the caller must not close them.
 	Symbols(ctx context.Context, m Module) (r Symbols, tried []Tried, err error)
 }
 
 // Lister is a Supplier that can list the names of the modules whose symbols are at hand, in any
-// order. A folder that cannot be read lists none; the error is returned when a module is looked for
-// there.
+// order. A folder that cannot be read has none; looking for a module there returns the error.
 type Lister interface {
 	Names(ctx context.Context) []string
 }
@@ -47,7 +46,7 @@ func (m *Module) Names() (names []string) {
 	return names
 }
 
-// Is reports whether id is the module's, or may be, since one of the two is unknown.
+// Is reports whether id is, or may be, the module's: it may be if one of the two is unknown.
 func (m *Module) Is(id string) bool { return m.DebugID == "" || strings.EqualFold(m.DebugID, id) }
 
 // String returns the module's name and id for messages.

@@ -8,7 +8,7 @@ import (
 )
 
 // Symbols answers questions about the addresses of one module. A Resolver answers them from an
-// index over the text of a symbol file, or from a Module in memory; which of the two does not show.
+// index over the text of a symbol file, or from a Module in memory, with the same results.
 //
 // The methods, except Close, may be called concurrently. Their errors are those of reading the
 // records, and name the file.
@@ -16,34 +16,35 @@ type Symbols interface {
 	Identity() Identity
 
 	// Find looks up an address and sets at, whose Frames are reused. It reports whether a FUNC
-	// covers the address or a PUBLIC reaches it.
+	// contains the address or a PUBLIC extends to it.
 	Find(rva symfmt.RVA, at *Location) (bool, error)
 
-	// Nearest is Find for addresses that are known to be in the module. If no record covers one,
-	// it gives the nearest PUBLIC before it, and sets at.Guess if that may well have ended before.
+	// Nearest is like Find for addresses that are known to be in the module. If no record covers
+	// one, it returns the nearest PUBLIC before it, and sets at.Guess if that may well end before
+	// the address.
 	Nearest(rva symfmt.RVA, at *Location) (bool, error)
 
-	// LineStart returns where the line record around an address begins whose line Find returns, or
-	// false without one.
+	// LineStart returns the start of the line record that contains an address, if Find returns a
+	// line for it. ok is false otherwise.
 	LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error)
 
 	// Detail ranks symbols by how much they say about an address.
 	Detail() Detail
 
-	// Rules returns the rules of STACK CFI in force at an address, and Win the STACK WIN record
-	// around it, or nil.
+	// Rules returns the rules of STACK CFI in force at an address, and Win the STACK WIN record that
+	// contains it, or nil.
 	Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error)
 	Win(rva symfmt.RVA) (*symfmt.StackWin, error)
 
 	// InCode reports whether there may be code at an address.
 	InCode(rva symfmt.RVA) bool
-	// Last returns the last address that a record has.
+	// Last returns the last address of the records.
 	Last() symfmt.RVA
 	// Base returns the link-time address of RVA 0, if it is known.
 	Base() (base uint64, known bool)
 
-	// Damage returns the records that were left out so far, and Damaged their number. Some are
-	// read, and so found to be damaged, when an address is asked for.
+	// Damage returns the records that were left out so far, and Damaged their number. Some are read,
+	// and so found to be damaged, only when an address is looked up.
 	Damage() []symfmt.Problem
 	Damaged() int
 
@@ -56,18 +57,18 @@ var _ Symbols = (*Resolver)(nil)
 type Detail uint8
 
 const (
-	PublicDetail Detail = iota // the name of a PUBLIC at best
+	PublicDetail Detail = iota // at best the name of a PUBLIC
 	FuncDetail                 // functions
 	LineDetail                 // functions and source lines
 )
 
-// Identity says which module symbols are of, and where they were read.
+// Identity says which module the symbols are those of, and where they were read.
 type Identity struct {
-	OS, Arch, ID, Name string // the MODULE record; empty without one
+	OS, Arch, ID, Name string // the MODULE record; empty if there is none
 	Path               string // of the file; may be empty
 }
 
-// orderer is implemented by Symbols that answer faster in some order.
+// orderer is implemented by Symbols for which some orders are faster.
 type orderer interface {
 	order(at []symfmt.RVA) [][]int
 }

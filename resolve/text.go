@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// text is random access to a symbol file's text.
+// text is random access to the text of a symbol file.
 type text interface {
 	io.ReaderAt
 	io.Closer
@@ -23,17 +23,17 @@ type memoryText struct{ *bytes.Reader }
 func (memoryText) Close() error { return nil }
 
 // heldText is the longest text that is kept in memory when the file itself
-// cannot be read at random; a longer one goes to a temporary file.
+// cannot be used; a longer one is written to a temporary file.
 const heldText = 4 << 20
 
-// openText makes the index of the symbol file in f and returns its text. What is
-// not compressed is read from f itself, which the text then owns.
+// openText indexes the symbol file in f and returns its text. Text that is not
+// compressed is read from f itself, which it then owns.
 func openText(ctx context.Context, f *os.File, name string) (*index, text, []symfmt.Problem, error) {
 	return openTextFrom(f, bin.ContextReader(ctx, f), name, symfmt.MaxText, 0)
 }
 
-// openTextFrom is openText for a file whose bytes come through in. A compressed text has up to most
-// bytes, and the index up to mostIndex; 0 for no limit.
+// openTextFrom is like openText for a file that is read through in. A compressed text has at most
+// most bytes, and the index at most mostIndex; 0 means no limit.
 func openTextFrom(f *os.File, through io.Reader, name string, most, mostIndex int64) (*index, text, []symfmt.Problem, error) {
 	in, compression, err := symfmt.NewText(through)
 	if err != nil {
@@ -50,7 +50,7 @@ func openTextFrom(f *os.File, through io.Reader, name string, most, mostIndex in
 	return unpack(bin.LimitReader(in, most), name, mostIndex)
 }
 
-// skipped returns the length of the byte order mark that a text leaves out.
+// skipped returns the length of the byte order mark that the text leaves out.
 func skipped(f *os.File) (uint64, error) {
 	var head [3]byte
 	n, err := f.ReadAt(head[:], 0)
@@ -63,7 +63,7 @@ func skipped(f *os.File) (uint64, error) {
 	return 0, nil
 }
 
-// unpack indexes a text and keeps it as it goes by.
+// unpack indexes a text and keeps it while reading.
 func unpack(in io.Reader, name string, mostIndex int64) (*index, text, []symfmt.Problem, error) {
 	keep := &spill{}
 	x, problems, err := build(io.TeeReader(in, keep), 0, true, name, mostIndex)
@@ -77,8 +77,8 @@ func unpack(in io.Reader, name string, mostIndex int64) (*index, text, []symfmt.
 	return x, keep.text(), problems, nil
 }
 
-// spill keeps what is written to it, in memory or, when it gets long, in a file
-// that has no name.
+// spill keeps what is written to it, in memory or, when it gets long, in a
+// nameless file.
 type spill struct {
 	held []byte
 	file *os.File

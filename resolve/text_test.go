@@ -18,9 +18,9 @@ func TestCompressedTooLong(t *testing.T) {
 	for i := range filler {
 		filler[i] = "\n\n\n\n\n\n\r\r"[rng.IntN(8)]
 	}
-	tooLong := regexp.MustCompile(" bytes or more, over the limit of 4194304")
+	tooLong := regexp.MustCompile(" bytes or more, want at most 4194304")
 	// How far gzip and zstd read ahead decides which limit a bomb reaches first.
-	bomb := regexp.MustCompile(" bytes or more, over the limit of 4194304| bytes decompress to more than [0-9]+: the limit is 50 times as many")
+	bomb := regexp.MustCompile(" bytes or more, want at most 4194304| bytes decompress to more than [0-9]+: the limit is 50 times as many")
 	for _, c := range []struct {
 		name, text string
 		lost       *regexp.Regexp // nil: nothing is

@@ -12,18 +12,18 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// errChanged says that the text is not that of the index.
+// errChanged means that the text is not the one that was indexed.
 var errChanged = errors.New("the symbol file has changed")
 
-// textSource is the source in a symbol file's text.
+// textSource is the source of records in a symbol file's text.
 type textSource struct {
 	text
 	size uint64 // of the text in bytes
-	most int64  // bytes of a FUNC that are read
+	most int64  // maximum size in bytes of a FUNC to read
 	owns bool   // text is the symbol file itself
 }
 
-// text returns the text of a symbol file, nil if the records come from a Module.
+// text returns the text of a symbol file, or nil if the records come from a Module.
 func (r *Resolver) text() text {
 	if t, ok := r.source.(*textSource); ok {
 		return t.text
@@ -52,7 +52,7 @@ func (t *textSource) span(s span) ([]byte, error) {
 // funcText reads the text of a function.
 func (t *textSource) funcText(v span) ([]byte, error) {
 	if int64(v.length) > t.most {
-		return nil, fmt.Errorf("a FUNC with %d bytes of lines and inlined functions, over the limit of %d", v.length, t.most)
+		return nil, fmt.Errorf("a FUNC with %d bytes of lines and inlined functions, more than the limit of %d", v.length, t.most)
 	}
 	return t.span(v)
 }
@@ -98,7 +98,7 @@ func (t *textSource) function(p *functionParser, v span) (function, error) {
 			p.flattener.AddInline(&rec.Inline)
 		}
 	}
-	// Bad records of other kinds were reported when the index was made.
+	// Bad records of other kinds were reported when the index was built.
 	if p.lost = rd.Lost(symfmt.KindLine) + rd.Lost(symfmt.KindInline); p.lost > 0 {
 		if bad := fault(rd, symfmt.KindLine, symfmt.KindInline); bad != nil {
 			p.bad, p.badAt = bad, lineOffset(text, bad.Line)
@@ -107,8 +107,8 @@ func (t *textSource) function(p *functionParser, v span) (function, error) {
 	return f, nil
 }
 
-// changed returns why a record is not where the index has it: what is wrong with the one that
-// is there, or that another is.
+// changed returns why a record is not where the index has it: the error of the record that is
+// there, or errChanged.
 func changed(rd *symfmt.Reader) error {
 	if problems := rd.Report().Problems; len(problems) > 0 {
 		return problems[0].Err
@@ -116,7 +116,7 @@ func changed(rd *symfmt.Reader) error {
 	return errChanged
 }
 
-// lineOffset returns where line number n of a text begins.
+// lineOffset returns the offset of line number n of a text.
 func lineOffset(text []byte, n int) (at int) {
 	for ; n > 1; n-- {
 		at += bytes.IndexByte(text[at:], '\n') + 1
@@ -140,7 +140,7 @@ func (t *textSource) inlines(v span, add func(*symfmt.Inline)) error {
 	})
 }
 
-// records calls add for each record of a FUNC that can be read.
+// records calls add for each readable record of a FUNC.
 func (t *textSource) records(v span, add func(*symfmt.Record)) error {
 	text, err := t.funcText(v)
 	if err != nil {
@@ -184,7 +184,7 @@ func (t *textSource) origin(offset uint64, id symfmt.OriginID, old bool) (name s
 	return string(rec.Name), -1, nil
 }
 
-// firstRead is how much is read of a record at first: most are shorter.
+// firstRead is the number of bytes of a record that are read at first: most are shorter.
 const firstRead = 256
 
 // record reads the record at an offset, which has a number or an address.
@@ -202,7 +202,7 @@ func (t *textSource) record(offset uint64, kind symfmt.Kind, number uint64) (*sy
 	return rec, nil
 }
 
-// line reads the line at an offset, without its end.
+// line reads the line at an offset, without its line feed.
 func (t *textSource) line(offset uint64) ([]byte, error) {
 	for size := firstRead; ; size *= 4 {
 		data := make([]byte, size)
@@ -267,7 +267,7 @@ func (t *textSource) win(s span) (*symfmt.StackWin, error) {
 	return &win, nil
 }
 
-// infoBytes is how much of the beginning of a text is searched for INFO records.
+// infoBytes is the length of the beginning of a text that is searched for INFO records.
 const infoBytes = 4 << 10
 
 func (t *textSource) codeFile() string {

@@ -2,9 +2,9 @@ package resolve
 
 import "fmt"
 
-// Tried is a place in which a Supplier did not find a module's symbols.
+// Tried is a place where a Supplier did not find a module's symbols.
 type Tried struct {
-	Place string // path, URL, or what else was searched; "" where Why names it
+	Place string // path, URL, or what else was searched; "" if Why names it
 	Why   string
 	Kind  TriedKind
 }
@@ -14,7 +14,7 @@ type TriedKind uint8
 
 const (
 	Absent     TriedKind = iota // nothing, or nothing that can be used
-	OtherID                     // symbols by the module's name, of another id
+	OtherID                     // symbols with the module's name and another id
 	SeveralIDs                  // symbols of several builds, and the module has no id
 )
 
@@ -27,7 +27,7 @@ func (t Tried) String() string {
 
 // OtherIDError is the error for symbols with the module's name and another id.
 type OtherIDError struct {
-	What     string // "it", "what came"
+	What     string // "it", "the file"
 	Name, ID string // of the symbols
 	Want     Module
 }
@@ -47,8 +47,8 @@ func OtherModules(tried []Tried) []string {
 	return lines(tried, func(k TriedKind) bool { return k == OtherID })
 }
 
-// SeveralBuilds returns the lines of tried for a module without an id whose name several builds
-// have.
+// SeveralBuilds returns the lines of tried for a module without an id whose name belongs to
+// several builds.
 func SeveralBuilds(tried []Tried) []string {
 	return lines(tried, func(k TriedKind) bool { return k == SeveralIDs })
 }

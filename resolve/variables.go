@@ -12,7 +12,8 @@ type VariableSymbols interface {
 	// to the damage.
 	Variables() (*vars.Info, error)
 
-	// Inlines returns the INLINE records around an address, as vars.Info.At takes them.
+	// Inlines returns the INLINE records that contain an address, in the form that vars.Info.At
+	// takes.
 	Inlines(rva symfmt.RVA) ([]vars.Inlined, error)
 }
 
@@ -50,7 +51,7 @@ func (r *Resolver) Inlines(rva symfmt.RVA) (covering []vars.Inlined, err error) 
 	return covering, nil
 }
 
-// lowest returns where the lowest of some ranges starts.
+// lowest returns the start of the lowest range.
 func lowest(ranges []symfmt.Range) symfmt.RVA {
 	start := ranges[0].RVA
 	for _, r := range ranges[1:] {

@@ -18,7 +18,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// entry is a file's part of a zip, compressed, in a temporary file.
+// entry is a file's entry for a zip, compressed, in a temporary file.
 type entry struct {
 	*spooled
 	header zip.FileHeader
@@ -27,7 +27,7 @@ type entry struct {
 // pack compresses a file for a zip.
 func (u *Uploader) pack(ctx context.Context, f *file) (*entry, error) {
 	if f.size >= math.MaxUint32 {
-		return nil, fmt.Errorf("%d bytes, over the 4 GiB of a file in a zip", f.size)
+		return nil, fmt.Errorf("%d bytes, want at most 4 GiB for a file in a zip", f.size)
 	}
 	s, err := u.newSpool(func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.DefaultCompression) })
 	if err != nil {
@@ -63,19 +63,19 @@ func (u *Uploader) pack(ctx context.Context, f *file) (*entry, error) {
 	return e, nil
 }
 
-// Of the zip format (APPNOTE.TXT 4.4).
+// Constants of the zip format (APPNOTE.TXT, 4.4).
 const (
 	zipVersion  = 20 // 2.0: folders and deflate
 	creatorUnix = 3  // the host system
 	regularFile = 0o100644
 	zipUTF8     = 1 << 11      // the name is UTF-8
-	zipLocal    = 30           // bytes before a file's name, at the file
-	zipCentral  = 46           // the same, in the list at the end
+	zipLocal    = 30           // bytes before a file's name, in front of the file
+	zipCentral  = 46           // the same, in the central directory
 	zipEnd      = 22           // bytes at the end
-	zip64Extra  = 28 + 56 + 20 // what a zip over 4 GiB may need more, for a file and at the end
+	zip64Extra  = 28 + 56 + 20 // what a zip of more than 4 GiB may need in addition, for a file and at the end
 )
 
-// dosTime returns a time in the form of zips, in UTC and steps of two seconds: from 1980 on.
+// dosTime returns a time as zips have it: in UTC, from 1980 on, in steps of two seconds.
 func dosTime(t time.Time) (date, clock uint16) {
 	t = t.UTC()
 	if t.Year() < 1980 {
@@ -89,14 +89,14 @@ func dosTime(t time.Time) (date, clock uint16) {
 	return date, clock
 }
 
-// archive is a zip that is being made, in a temporary file.
+// archive is a zip being written to a temporary file.
 type archive struct {
 	f      *os.File
 	path   string
 	buffer *bufio.Writer
 	sent   *digest
 	z      *zip.Writer
-	size   int64 // of the zip, if it ended now
+	size   int64 // of the zip if it ended now
 	files  []*Result
 	forget func(path string, exists bool)
 }
@@ -112,7 +112,7 @@ func (u *Uploader) newArchive() (*archive, error) {
 	return a, nil
 }
 
-// sizeWith returns the size of the zip if it ended after a further file, in bytes.
+// sizeWith returns the size in bytes of the zip if it ended after another file.
 func (a *archive) sizeWith(e *entry) int64 {
 	size := a.size + e.sent.size + zipLocal + zipCentral + 2*int64(len(e.header.Name))
 	if size > math.MaxUint32-zip64Extra {
@@ -121,7 +121,7 @@ func (a *archive) sizeWith(e *entry) int64 {
 	return size
 }
 
-// add puts a file into the zip.
+// add adds a file to the zip.
 func (a *archive) add(p packed) error {
 	size := a.sizeWith(p.entry)
 	w, err := a.z.CreateRaw(&p.entry.header)
@@ -141,7 +141,7 @@ func (a *archive) add(p packed) error {
 	return nil
 }
 
-// finish ends the zip.
+// finish writes the end of the zip.
 func (a *archive) finish() (*body, error) {
 	err := errors.Join(a.z.Close(), a.buffer.Flush(), a.f.Close())
 	if err != nil {

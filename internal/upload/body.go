@@ -18,13 +18,13 @@ type body struct {
 	checked bool // sha and md5 are known
 }
 
-// bodyError is a failure of the content to be sent, not of the server.
+// bodyError is a failure of the content to send, not of the server.
 type bodyError struct{ err error }
 
 func (e *bodyError) Error() string { return e.err.Error() }
 func (e *bodyError) Unwrap() error { return e.err }
 
-var errChanged = errors.New("the file changes while it is read")
+var errChanged = errors.New("the file changed while it was read")
 
 // bytesBody returns a body in memory.
 func bytesBody(b []byte) *body {
@@ -34,9 +34,8 @@ func bytesBody(b []byte) *body {
 	return &made
 }
 
-// reader opens the body. What it gives has the size and the bytes that it had when it
-// was examined, or ends with an error before the end: the server does not see a whole
-// request then.
+// reader opens the body. What it returns has the size and the bytes that the body had when it was
+// examined, or fails before its end, so that the server does not receive a whole request.
 func (b *body) reader(progress func(sent int64)) (*bodyReader, error) {
 	in, err := b.open()
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 )
 
-// bucket is one of S3's kind. Credentials and signatures are minio-go's; requests are sent
-// as those of the other protocols are. minio-go's Client waits a second at most between
-// tries, whatever Retry-After says, takes no endpoint with a path, has no place for the
-// user's headers in what it signs, and sends regions that it does not know to us-east-1.
+// bucket is a bucket of S3 or a compatible server. Credentials and signatures are minio-go's, but
+// requests are sent like those of other protocols: minio-go's Client waits at most a second
+// between tries, whatever Retry-After says, accepts no endpoint with a path, cannot sign the
+// user's headers, and sends requests for unknown regions to us-east-1.
 type bucket struct {
 	u        *Uploader
 	name     string
-	prefix   string   // of objects' names; "" or with a slash at its end
-	endpoint *url.URL // nil for AWS's own
+	prefix   string   // of objects' names; "" or with a trailing slash
+	endpoint *url.URL // nil for AWS
 	creds    credentialSource
 
 	mu     sync.Mutex
@@ -33,11 +33,11 @@ type bucket struct {
 	asked  sync.Once // for the region
 }
 
-// defaultRegion is where AWS looks for what has no region.
+// defaultRegion is the region that AWS assumes by default.
 const defaultRegion = "us-east-1"
 
-// Names are what S3 allows, and what is safe in the name of a host. Their lengths are not in the
-// patterns: a counted repetition is compiled as often as it may occur.
+// Names are limited to what S3 allows and is safe in a host's name. The patterns do not limit
+// lengths: a counted repetition is compiled as often as it may occur.
 var (
 	bucketName = regexp.MustCompile(`^[a-z0-9A-Z][a-zA-Z0-9._-]+[a-zA-Z0-9]$`)
 	regionName = regexp.MustCompile(`^[a-zA-Z0-9-]+$`)
@@ -46,7 +46,7 @@ var (
 func isBucket(name string) bool { return len(name) <= 255 && bucketName.MatchString(name) }
 func isRegion(name string) bool { return len(name) <= 64 && regionName.MatchString(name) }
 
-// openBucket makes ready for S3.
+// openBucket prepares the target for S3.
 func (u *Uploader) openBucket() error {
 	at, err := url.Parse(u.URL)
 	if err != nil || at.Scheme != "s3" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
@@ -81,8 +81,7 @@ func (u *Uploader) openBucket() error {
 	return nil
 }
 
-// host returns the server's address, with the bucket where it belongs into the host's
-// name.
+// host returns the server's address, with the bucket where it belongs in the host's name.
 func (b *bucket) host() *url.URL {
 	if b.endpoint != nil {
 		return b.endpoint.JoinPath(b.name)
@@ -91,7 +90,7 @@ func (b *bucket) host() *url.URL {
 	if strings.HasPrefix(b.inRegion(), "cn-") {
 		server += ".cn"
 	}
-	if !strings.Contains(b.name, ".") && strings.ToLower(b.name) == b.name { // else TLS has no certificate for it
+	if !strings.Contains(b.name, ".") && strings.ToLower(b.name) == b.name { // otherwise TLS has no certificate for it
 		return &url.URL{Scheme: "https", Host: b.name + "." + server, Path: "/"}
 	}
 	return &url.URL{Scheme: "https", Host: server, Path: "/" + b.name}
@@ -113,7 +112,7 @@ func (b *bucket) url(f *file) string {
 	return shown(b.object(b.key(f)))
 }
 
-// object returns the address of an object, escaped as signatures demand.
+// object returns the address of an object, escaped as signatures require.
 func (b *bucket) object(key string) *url.URL {
 	u := b.host()
 	u.Path = strings.TrimSuffix(u.Path, "/") + "/" + key
@@ -121,7 +120,7 @@ func (b *bucket) object(key string) *url.URL {
 	return u
 }
 
-// call sends a request for an object, in the region that the bucket turns out to be in.
+// call sends a request for an object, following the bucket to its region.
 func (b *bucket) call(ctx context.Context, method, key, query string, header http.Header, payload *body, most int64, f *file, r *Result) (*answer, error) {
 	for again := false; ; again = true {
 		at := b.object(key)
@@ -140,7 +139,7 @@ func (b *bucket) call(ctx context.Context, method, key, query string, header htt
 	}
 }
 
-// moved takes the region that a server names.
+// moved switches to the region that a server names, and reports whether it did.
 func (b *bucket) moved(err error, asked string) bool {
 	var status *statusError
 	if !errors.As(err, &status) {
@@ -159,11 +158,11 @@ func (b *bucket) moved(err error, asked string) bool {
 	return true
 }
 
-// emptySHA is the SHA-256 of nothing.
+// emptySHA is the SHA-256 of no bytes.
 const emptySHA = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// sign signs a request, with the SHA-256 of what it carries: a server does not take
-// other bytes.
+// sign signs a request with the SHA-256 of its body, so that a server accepts
+// no other bytes.
 func (b *bucket) sign(ctx context.Context, req *http.Request, payload *body, region string) (*http.Request, error) {
 	v, err := b.creds.get(ctx, b.u.client.http.Transport)
 	if err != nil {
@@ -177,8 +176,8 @@ func (b *bucket) sign(ctx context.Context, req *http.Request, payload *body, reg
 	return signer.SignV4(*req, v.AccessKeyID, v.SecretAccessKey, v.SessionToken, region), nil
 }
 
-// shaKey is the header that keeps the SHA-256 of an object: its ETag is the MD5 only
-// where it was sent in one part and is not encrypted by a key of the user.
+// shaKey is the header with the SHA-256 of an object. The ETag is the MD5 only if the object was
+// sent in one part and is not encrypted with a key of the user.
 const shaKey = "X-Amz-Meta-Sha256"
 
 func (b *bucket) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
@@ -207,7 +206,7 @@ func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
 	region := b.inRegion()
 	a, err := b.call(ctx, http.MethodHead, b.key(f), "", nil, nil, 0, nil, nil)
 	if err != nil {
-		// 403 is for what is not there, too, if one may not list the bucket.
+		// Without the permission to list the bucket, missing objects get 403, too.
 		if hasStatus(err, http.StatusForbidden, http.StatusBadRequest) && b.locate(ctx, region) {
 			return b.there(ctx, f)
 		}
@@ -228,13 +227,13 @@ func (b *bucket) there(ctx context.Context, f *file) (bool, error) {
 	return known && (!isMD5 || strings.EqualFold(tag, hex.EncodeToString(f.body.md5[:]))), nil
 }
 
-// locate asks for the region, once: an answer to HEAD has no text, in which servers other
-// than Amazon's name it. It reports whether the region differs from before.
+// locate asks for the region, once: an answer to HEAD has no text, in which servers other than
+// Amazon's name it. It reports whether the region is another than before.
 func (b *bucket) locate(ctx context.Context, before string) bool {
 	b.asked.Do(func() {
 		a, err := b.call(ctx, http.MethodGet, "", "location=", nil, nil, maxErrorText, nil, nil)
 		if err != nil {
-			return // call has taken the region, if there is one
+			return // call has switched to the region, if there is one
 		}
 		var doc struct {
 			Region string `xml:",chardata"`
@@ -248,7 +247,7 @@ func (b *bucket) locate(ctx context.Context, before string) bool {
 	return b.inRegion() != before
 }
 
-// kmsKey is a header of objects whose encryption makes the ETag differ from the MD5.
+// kmsKey is a header of objects that are encrypted so that the ETag differs from the MD5.
 const kmsKey = "X-Amz-Server-Side-Encryption-Aws-Kms-Key-Id"
 
 // checkTag compares the ETag of what was sent with its MD5.

@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/fetch"
 )
 
-// client talks with one server, and knows what is for it alone.
+// client talks to one server, and holds what only that may see.
 type client struct {
 	o      *Options
 	base   *url.URL
@@ -26,8 +26,8 @@ type client struct {
 	hidden secrets
 
 	mu        sync.Mutex
-	notBefore time.Time // when the server takes requests again
-	failures  int       // files in a row that the server did not take in any try
+	notBefore time.Time // when the server accepts requests again
+	failures  int       // number of files in a row that the server accepted in no try
 	dead      error     // why nothing is sent any more
 }
 
@@ -38,7 +38,7 @@ func newClient(o *Options, base *url.URL) *client {
 	t.MaxIdleConnsPerHost = o.Jobs
 	t.ExpectContinueTimeout = 2 * time.Second
 	c := &client{o: o, base: base, secret: http.Header{}}
-	// Redirections are followed here, where it is known what may be sent to whom.
+	// Redirections are followed here, where it is known what may be sent where.
 	c.http = &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for name, values := range o.Header {
 		for _, v := range values {
@@ -70,22 +70,22 @@ func newClient(o *Options, base *url.URL) *client {
 	return c
 }
 
-// request is what is sent, any number of times.
+// request is a request that can be sent any number of times.
 type request struct {
 	method string
 	url    *url.URL
 	header http.Header
 	body   *body
-	most   int64 // of the answer, in bytes; 0: what it says does not matter
-	// foreign: the address is from an answer. Nothing secret goes there, and a failure
-	// is not the server's.
+	most   int64 // maximum size of the answer in bytes; 0 if its content does not matter
+	// foreign means that the address is from an answer. Nothing secret is sent
+	// there, and a failure is not the server's.
 	foreign  bool
 	progress func(sent int64)
-	sign     func(*http.Request) (*http.Request, error) // S3; then redirections are not followed
+	sign     func(*http.Request) (*http.Request, error) // for S3; redirections are then not followed
 	carries  *Result                                    // counts the tries; nil for requests without a file
 }
 
-// answer is a server's.
+// answer is a server's answer.
 type answer struct {
 	status int
 	header http.Header
@@ -93,8 +93,8 @@ type answer struct {
 	hidden *secrets
 }
 
-// do sends a request, again while that may help. An answer without success is a
-// *statusError.
+// do sends a request, again while that may help. An unsuccessful answer is
+// returned as a *statusError.
 func (c *client) do(ctx context.Context, r *request) (*answer, error) {
 	for try := 0; ; try++ {
 		if err := c.pause(ctx); err != nil {
@@ -135,7 +135,7 @@ func (c *client) once(ctx context.Context, r *request) (*answer, error) {
 		a, next, err := c.hop(ctx, r, at, trusted, expect)
 		var status *statusError
 		if expect && errors.As(err, &status) && status.code == http.StatusExpectationFailed {
-			expect = false // it does not know 100-continue
+			expect = false // the server does not support 100-continue
 			continue
 		}
 		if err != nil || next == nil {
@@ -149,11 +149,11 @@ func (c *client) once(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
-// expectSize is the size of a body from which a server is asked before it is sent: it
-// may refuse the token, or redirect.
+// expectSize is the size of a body from which a server is asked before it is sent, as it may
+// refuse the token, or redirect.
 const expectSize = 1 << 20
 
-// hop sends a request to one address. next is where it is redirected to.
+// hop sends a request to one address. next is the address that it is redirected to.
 func (c *client) hop(ctx context.Context, r *request, at *url.URL, trusted, expect bool) (a *answer, next *url.URL, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -171,7 +171,7 @@ func (c *client) hop(ctx context.Context, r *request, at *url.URL, trusted, expe
 	}
 	if sent != nil {
 		if own := sent.failure(); own != nil {
-			return nil, nil, own // of the body, whatever the connection says
+			return nil, nil, own // the body's own error, whatever the connection reports
 		}
 	}
 	return a, next, fetch.Reason(ctx, err)
@@ -180,7 +180,7 @@ func (c *client) hop(ctx context.Context, r *request, at *url.URL, trusted, expe
 func (c *client) newRequest(ctx context.Context, r *request, at *url.URL, trusted, expect bool, w *fetch.Watch) (*http.Request, *guarded, error) {
 	req, err := http.NewRequestWithContext(ctx, r.method, at.String(), nil)
 	if err != nil {
-		return nil, nil, &refusal{errors.New("the address cannot be used")}
+		return nil, nil, &refusal{errors.New("invalid address")}
 	}
 	for name, values := range r.header {
 		req.Header[name] = values
@@ -195,7 +195,7 @@ func (c *client) newRequest(ctx context.Context, r *request, at *url.URL, truste
 	} else {
 		req.URL.User = nil
 	}
-	// What is compressed on the way has another size.
+	// Compression in transit would change the size.
 	req.Header.Set("Accept-Encoding", "identity")
 	if r.sign != nil {
 		if req, err = r.sign(req); err != nil {
@@ -235,7 +235,7 @@ func (c *client) take(r *request, at *url.URL, resp *http.Response, w *fetch.Wat
 	}
 	text, err := io.ReadAll(&watched{io.LimitReader(resp.Body, most+1), w})
 	if err == nil && success && r.most > 0 && int64(len(text)) > most {
-		return nil, nil, &refusal{fmt.Errorf("the answer has over %d bytes", most)}
+		return nil, nil, &refusal{fmt.Errorf("the answer has more than %d bytes", most)}
 	}
 	if success && err != nil {
 		return nil, nil, fmt.Errorf("%s, whose answer ends early: %w", resp.Status, fetch.Reason(resp.Request.Context(), err))
@@ -256,11 +256,11 @@ func (c *client) state() error {
 	return c.dead
 }
 
-// maxFailures is how many files in a row may fail in all tries before the others are
-// not tried any more: with thousands of them that would take days.
+// maxFailures is the number of files in a row that may fail in all tries before the rest is given
+// up: thousands of them would take days.
 const maxFailures = 3
 
-// ended learns from what became of a file.
+// ended updates the state of the client after a file.
 func (c *client) ended(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -287,17 +287,17 @@ func (c *client) redacted(err error) error { return c.hidden.hide(err) }
 
 func asStatus(err error, status **statusError) bool { return errors.As(err, status) }
 
-// contentLength returns what a header says of the size, in bytes.
+// contentLength returns the size in bytes according to a header.
 func contentLength(h http.Header) (int64, bool) {
 	n, err := strconv.ParseInt(h.Get("Content-Length"), 10, 64)
 	return n, err == nil && n >= 0
 }
 
-// maxJSON is the size of the largest answer that is read as JSON, in bytes: the list of
-// files in an answer to a zip may have hundred thousands of names.
+// maxJSON is the maximum size in bytes of an answer that is read as JSON: the list of files in
+// the answer to a zip may have a hundred thousand names.
 const maxJSON = 32 << 20
 
-// parse reads an answer as JSON.
+// parse parses an answer as JSON.
 func (a *answer) parse(into any) error {
 	if err := json.Unmarshal(a.text, into); err != nil {
 		says := a.readable()

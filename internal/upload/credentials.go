@@ -12,8 +12,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 )
 
-// credentialSource gets what S3's requests are signed with: from AWS's variables, its
-// files (profiles, single sign-on, a program), or the machine's role.
+// credentialSource gets the credentials for S3: from AWS's variables, its files (profiles, single
+// sign-on, a program), or the machine's role.
 type credentialSource struct {
 	noRole bool // do not ask the machine
 
@@ -22,8 +22,8 @@ type credentialSource struct {
 	err   error // why there are no credentials
 }
 
-// roleTimeout is how long the request for a machine's role may take: on a machine
-// without one, nothing answers.
+// roleTimeout limits the request for a machine's role: on a machine without
+// one, nothing answers.
 const roleTimeout = 3 * time.Second
 
 func (s *credentialSource) get(ctx context.Context, t http.RoundTripper) (credentials.Value, error) {

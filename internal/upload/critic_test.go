@@ -41,7 +41,7 @@ func TestTwiceFailed(t *testing.T) {
 					return outcomes(send(t, Options{Protocol: protocol, URL: s.URL + protocolPaths[protocol], Jobs: jobs, Resume: resume}, a, b))
 				}
 				got := strings.Split(run(), "\n")
-				if !strings.HasPrefix(got[0], "failed: ") || got[1] != "failed: "+a+" has the same text, and failed" {
+				if !strings.HasPrefix(got[0], "failed: ") || got[1] != "failed: "+a+", which has the same text, failed" {
 					t.Errorf("%q", got)
 				}
 				if text := read(t, list); text != "" {
@@ -120,7 +120,7 @@ func TestPipe(t *testing.T) {
 	go func() { result <- outcomes(send(t, Options{Protocol: Put, URL: "http://127.0.0.1:1/"}, pipe)) }()
 	select {
 	case got := <-result:
-		if !strings.HasPrefix(got, "rejected: is not a regular file") {
+		if !strings.HasPrefix(got, "rejected: not a regular file") {
 			t.Error(got)
 		}
 	case <-time.After(time.Minute):

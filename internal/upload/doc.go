@@ -1,5 +1,5 @@
-// Package upload sends symbol files to servers: by Breakpad's two protocols, as plain
-// files, in zips, and into buckets of S3's kind.
+// Package upload sends symbol files to servers: by Breakpad's two protocols, as plain files, in
+// zips, and to buckets of S3 or compatible servers.
 //
 // # The protocols, as we speak them
 //
@@ -18,23 +18,22 @@
 //
 // The API key is in ?key= of all but the PUT.
 //
-// put: PUT URL/NAME/ID/STEM.sym, for WebDAV and the like. What a HEAD finds there with
-// the same size is not sent. A folder that is missing (409) is made with MKCOL.
+// put: PUT URL/NAME/ID/STEM.sym, for WebDAV and the like. A file that HEAD finds there with the
+// same size is not sent. A missing folder (409) is created with MKCOL.
 //
-// zip (Mozilla's Tecken): POST of a form with a zip, whose field is named as the file,
-// with the header Auth-Token. The answer's upload.skipped_keys were there already.
+// zip (Mozilla's Tecken): POST of a form with a zip, in a field with the name of the file, with
+// the header Auth-Token. The files in the answer's upload.skipped_keys were there already.
 //
 // s3: HEAD and PUT of objects, above 64 MiB in parts, signed with AWS's
 // Signature Version 4 by minio-go.
 //
-// # What holds
+// # Guarantees
 //
-// A file is read to its end and checked before anything is sent of it, and again while
-// it is sent: one that changes in between is not completed. The token, the user's
-// headers and the credentials go to the server that was named, never to one that it
-// redirects to or names as uploadUrl, and are in no message. PUT and POST follow 307
-// and 308 only: with 301, 302 and 303 other clients go on without the body, and take
-// the page of a login for success.
+// A file is read to its end and checked before any of it is sent, and again while it is sent: an
+// upload of a file that changes in between is not completed. The token, the user's headers and
+// the credentials are sent only to the named server, never to one that it redirects to or names
+// as uploadUrl, and appear in no message. PUT and POST follow only 307 and 308: on 301, 302 and
+// 303 other clients continue without the body, and take a login page for success.
 //
 // # Where we differ
 //

@@ -197,7 +197,7 @@ func TestRefusals(t *testing.T) {
 		"other status": {V2, text(200, "", `{"status": "PERHAPS"}`), `checkStatus: status "PERHAPS", want FOUND or MISSING`},
 		"no uploadUrl": {V2, text(200, "", `{"status": "MISSING"}`), "create: the answer has no uploadUrl and uploadKey"},
 		"a file":       {V2, text(200, "", `{"status": "MISSING", "uploadUrl": "file:///etc/passwd", "uploadKey": "k"}`), `create: uploadUrl leads to "file:///etc/passwd", which is not an http: or https: URL`},
-		"endless":      {V2, text(200, "", strings.Repeat(" ", maxJSON+1)), "checkStatus: the answer has over 33554432 bytes"},
+		"endless":      {V2, text(200, "", strings.Repeat(" ", maxJSON+1)), "checkStatus: the answer has more than 33554432 bytes"},
 		"302": {V1, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/login?next=secret", http.StatusFound)
 		}, "302 Found, to SERVER/login: with this status a POST becomes a GET, which uploads nothing; unless it is a login page, use that address"},
@@ -210,7 +210,7 @@ func TestRefusals(t *testing.T) {
 		"307 to a file": {V1, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusTemporaryRedirect)
 		}, `307 Temporary Redirect, to "file:///etc/passwd", which is not an http: or https: URL`},
-		"307 to nowhere": {V1, text(307, "", ""), "307 Temporary Redirect, and not where to"},
+		"307 to nowhere": {V1, text(307, "", ""), "307 Temporary Redirect, without an address to redirect to"},
 		"later": {V1, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "86400")
 			w.WriteHeader(503)

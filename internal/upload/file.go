@@ -25,11 +25,11 @@ type file struct {
 	gzip     bool              // body is compressed
 	progress func(sent int64)  // may be nil
 
-	temporary string // "" without
+	temporary string // temporary file, or ""
 	forget    func(path string, exists bool)
 }
 
-// digest is what is known of bytes that went by.
+// digest accumulates the size and the hashes of bytes.
 type digest struct {
 	sha, md5 hash.Hash
 	size     int64
@@ -52,7 +52,7 @@ func (d *digest) of(open func() (io.ReadCloser, error)) body {
 	return b
 }
 
-// inspect reads a symbol file, and makes ready what is to be sent of it.
+// inspect reads a symbol file, and prepares what is to be sent.
 func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
 	in, err := openInput(path)
 	if err != nil {
@@ -60,7 +60,7 @@ func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
 	}
 	defer in.Close()
 	if st, err := in.Stat(); err == nil && !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("is not a regular file, which can be read several times")
+		return nil, fmt.Errorf("not a regular file")
 	}
 	f := &file{path: path, forget: u.Temporary}
 	text := newDigest()
@@ -92,7 +92,7 @@ func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
 	return f, nil
 }
 
-// remove removes what was made ready.
+// remove removes what was prepared.
 func (f *file) remove() {
 	if f.temporary != "" {
 		os.Remove(f.temporary)
@@ -101,8 +101,8 @@ func (f *file) remove() {
 	}
 }
 
-// openInput opens a file. A named pipe would wait for its other end without O_NONBLOCK,
-// which does nothing to a file.
+// openInput opens a file. Opening a named pipe would block without O_NONBLOCK, which has no
+// effect on a regular file.
 func openInput(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// formEscaper is how browsers write names in forms (the HTML standard, "multipart form
-// data"); mime/multipart has the older form with backslashes.
+// formEscaper escapes names in forms as browsers do (the HTML standard, "multipart form data");
+// mime/multipart has the older form, with backslashes.
 var formEscaper = strings.NewReplacer("\r", "%0D", "\n", "%0A", `"`, "%22")
 
 // disposition returns the header of a part of a form.
@@ -18,11 +18,10 @@ func disposition(name, more string) textproto.MIMEHeader {
 	return textproto.MIMEHeader{"Content-Disposition": {`form-data; name="` + formEscaper.Replace(name) + `"` + more}}
 }
 
-// form makes a multipart/form-data body with fields and one file. The same contents
-// have the same bytes: the boundary is made of the file's SHA-256, which it cannot have
-// in it.
+// form encodes a multipart/form-data body with fields and one file. Equal contents have equal
+// bytes: the boundary is derived from the file's SHA-256, which the file cannot contain.
 func form(fields []Field, fileField, fileName string, file *body) (contentType string, made *body) {
-	var text bytes.Buffer // of all but the file; writing to it cannot fail
+	var text bytes.Buffer // everything but the file; writing to it cannot fail
 	w := multipart.NewWriter(&text)
 	_ = w.SetBoundary("symtool-" + hex.EncodeToString(file.sha[:])[:40])
 	for _, f := range fields {

@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// partThreshold is the size of an object from which it goes in parts, each of which is
-// sent again by itself; in bytes. partSize is the size of a part, which is in memory
-// for each of Jobs; S3 takes 10,000 of them.
+// partThreshold is the size in bytes from which an object is sent in parts, each of which is
+// retried on its own. partSize is the size of a part, of which each of Jobs holds one in memory;
+// S3 accepts 10,000 of them.
 const (
 	partThreshold = 64 << 20
 	partSize      = 16 << 20
 	maxParts      = 10_000
 )
 
-// sendParts sends an object in parts. What is begun and not completed is aborted: parts
-// cost money until then.
+// sendParts sends an object in parts. An upload that is begun and not completed is aborted, as
+// its parts cost money until then.
 func (b *bucket) sendParts(ctx context.Context, f *file, header http.Header, r *Result) error {
 	size := cmp.Or(b.u.partSize, partSize)
 	for (f.body.size+size-1)/size > maxParts {
@@ -43,7 +43,7 @@ func (b *bucket) sendParts(ctx context.Context, f *file, header http.Header, r *
 	upload := "uploadId=" + url.QueryEscape(begun.ID)
 	err = b.parts(ctx, f, key, upload, size, r)
 	if err != nil {
-		// Also when the work is to end: but not for long.
+		// Abort even if the context has ended, but do not wait long.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		_, _ = b.call(ctx, http.MethodDelete, key, upload, nil, nil, 0, nil, nil)
@@ -95,8 +95,8 @@ func (b *bucket) parts(ctx context.Context, f *file, key, upload string, size in
 	return b.completeParts(ctx, f, key, upload, bytesBody(text))
 }
 
-// completeParts makes the parts one object. The answer may be an error with status 200,
-// and if one was lost the parts may be gone: then the object is looked for.
+// completeParts joins the parts into one object. The answer may be an error with status 200. If
+// an answer was lost, the parts may be gone, so the object is looked for.
 func (b *bucket) completeParts(ctx context.Context, f *file, key, upload string, list *body) error {
 	var tries Result
 	a, err := b.call(ctx, http.MethodPost, key, upload, nil, list, maxJSON, nil, &tries)

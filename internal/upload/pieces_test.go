@@ -18,7 +18,7 @@ import (
 func TestAddresses(t *testing.T) {
 	for in, want := range map[string]string{
 		"http://": `"http:" names no server`, "https:///x": `"https:///x" names no server`, "http://:80/": `"http://:80/" names no server`,
-		"ftp://h/?token=x": `"ftp://h/" is not an http: or https: URL`, "h": `"h" is not an http: or https: URL`, "http://h/%zz?token=x": "the URL cannot be read",
+		"ftp://h/?token=x": `"ftp://h/" is not an http: or https: URL`, "h": `"h" is not an http: or https: URL`, "http://h/%zz?token=x": "invalid URL",
 	} {
 		if _, err := New(Options{Protocol: Put, URL: in}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", in, err, want)

@@ -31,7 +31,7 @@ func (p *put) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
 	req := &request{method: http.MethodPut, url: where, header: header, body: &f.body, progress: f.progress, carries: r}
 	_, err := p.u.client.do(ctx, req)
 	if hasStatus(err, http.StatusConflict) {
-		// WebDAV's word for a folder that is not there.
+		// WebDAV's answer if the folder is missing.
 		if made := p.makeFolders(ctx, f); made == nil {
 			_, err = p.u.client.do(ctx, req)
 		}
@@ -39,8 +39,8 @@ func (p *put) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
 	return Uploaded, err
 }
 
-// there reports whether the file is there, with the same size. A server that does not
-// report the size may have a page for every address.
+// there reports whether the file is there, with the same size. A server that does not report the
+// size may answer any address with a page.
 func (p *put) there(ctx context.Context, where *url.URL, f *file) (bool, error) {
 	a, err := p.u.client.do(ctx, &request{method: http.MethodHead, url: where})
 	if err != nil {
@@ -56,8 +56,8 @@ func (p *put) there(ctx context.Context, where *url.URL, f *file) (bool, error) 
 	return a.status == http.StatusOK && known && sameForm && size == f.body.size, nil
 }
 
-// makeFolders makes the folders of a file, if the server can. An existing folder is
-// not a failure (405).
+// makeFolders creates the folders of a file, if the server can. An existing
+// folder is not a failure (405).
 func (p *put) makeFolders(ctx context.Context, f *file) error {
 	parts := f.parts()
 	for i := 1; i < len(parts); i++ {

@@ -9,8 +9,8 @@ import (
 
 const maxRedirects = 5
 
-// redirected returns where an answer sends on to; nil if it does not. What has no body
-// goes anywhere, PUT and POST only where they stay what they are.
+// redirected returns the address that an answer redirects to, or nil. Requests without a body
+// follow any redirection, PUT and POST only those that preserve the method.
 func redirected(method string, at *url.URL, resp *http.Response) (*url.URL, error) {
 	code := resp.StatusCode
 	switch code {
@@ -20,11 +20,11 @@ func redirected(method string, at *url.URL, resp *http.Response) (*url.URL, erro
 	}
 	where := resp.Header.Get("Location")
 	if where == "" {
-		return nil, &refusal{fmt.Errorf("%s, and not where to", resp.Status)}
+		return nil, &refusal{fmt.Errorf("%s, without an address to redirect to", resp.Status)}
 	}
 	next, err := at.Parse(where)
 	if err != nil {
-		return nil, &refusal{fmt.Errorf("%s, to an address that cannot be read", resp.Status)}
+		return nil, &refusal{fmt.Errorf("%s, to an invalid address", resp.Status)}
 	}
 	next.Fragment = ""
 	if err := mayGo(at, next); err != nil {
@@ -38,7 +38,7 @@ func redirected(method string, at *url.URL, resp *http.Response) (*url.URL, erro
 	return next, nil
 }
 
-// mayGo rejects addresses that are not HTTP, and the way out of encryption.
+// mayGo rejects addresses that are not HTTP, and redirections from https to http.
 func mayGo(from, to *url.URL) error {
 	switch {
 	case to.Scheme != "http" && to.Scheme != "https":
@@ -51,8 +51,8 @@ func mayGo(from, to *url.URL) error {
 	return nil
 }
 
-// sameServer reports whether what is for a server may go to an address: to the same host
-// and port, or to the same host's https.
+// sameServer reports whether what is meant for a server may be sent to an address: to the same
+// host and port, or to the same host by https.
 func sameServer(to, base *url.URL) bool {
 	if to.Hostname() != base.Hostname() {
 		return false

@@ -12,20 +12,20 @@ import (
 	"sync"
 )
 
-// Resume is a list of what is done: so that a run that was killed goes on where it
-// was. A line for each file: uploaded or present, where it is, the SHA-256 of its text,
-// with tabs between. Lines are appended, each with one write, and are on the disk
-// before the file counts as done. A line without its end is as none.
+// Resume is a list of the files that are done, with which a run that was killed continues. It has
+// a line for each file: uploaded or present, its target, and the SHA-256 of its text, separated
+// by tabs. Lines are appended, each by one write, and are on the disk before the file counts as
+// done. A line without a line feed does not count.
 type Resume struct {
 	mu   sync.Mutex
 	f    *os.File
-	done map[string][32]byte // by where it is
+	done map[string][32]byte // by target
 }
 
-// longestLine is far above an address that a server takes.
+// longestLine is far longer than any address that a server accepts.
 const longestLine = 1 << 20
 
-// OpenResume opens a list, and makes one if there is none.
+// OpenResume opens a list, or creates one.
 func OpenResume(path string) (*Resume, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *Resume) read() error {
 		return err
 	}
 	if !st.Mode().IsRegular() {
-		return errors.New("is not a regular file")
+		return errors.New("not a regular file")
 	}
 	in := bufio.NewReaderSize(r.f, 64<<10)
 	for n := 1; ; n++ {
@@ -57,7 +57,7 @@ func (r *Resume) read() error {
 			}
 			return nil
 		}
-		line = bytes.TrimLeft(line, "\x00") // what some file systems leave when the power fails
+		line = bytes.TrimLeft(line, "\x00") // what some file systems leave after a power failure
 		if err == nil && len(bytes.TrimSpace(line)) > 0 {
 			err = r.take(line)
 		}
@@ -73,7 +73,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		part, err := in.ReadSlice('\n')
 		line = append(line, part...)
 		if len(line) > longestLine {
-			return nil, fmt.Errorf("over %d bytes: not a list of uploaded files", longestLine)
+			return nil, fmt.Errorf("more than %d bytes: not a list of uploaded files", longestLine)
 		}
 		if err != bufio.ErrBufferFull {
 			return line, err
@@ -81,8 +81,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// take takes a line. A line that was truncated before another was appended is ignored: the
-// SHA-256 is at the end.
+// take parses a line. A line that was truncated before another was appended is ignored: the
+// SHA-256 comes last.
 func (r *Resume) take(line []byte) error {
 	words := strings.Split(strings.TrimSuffix(string(line), "\n"), "\t")
 	if words[0] != Uploaded.String() && words[0] != Present.String() && !strings.HasPrefix(Uploaded.String(), words[0]) && !strings.HasPrefix(Present.String(), words[0]) {
@@ -98,7 +98,7 @@ func (r *Resume) take(line []byte) error {
 	return nil
 }
 
-// has reports whether the text of a file is there. A nil list has nothing.
+// has reports whether the text of a file is on the server. A nil list has nothing.
 func (r *Resume) has(target string, f *file) bool {
 	if r == nil {
 		return false
@@ -109,7 +109,7 @@ func (r *Resume) has(target string, f *file) bool {
 	return ok && sum == f.text
 }
 
-// add writes that a file is done.
+// add records that a file is done.
 func (r *Resume) add(o Outcome, target string, f *file) error {
 	if r == nil {
 		return nil
@@ -130,7 +130,7 @@ func (r *Resume) add(o Outcome, target string, f *file) error {
 	return nil
 }
 
-// ResumeError is a failure to write the list of what is done.
+// ResumeError is a failure to write the list.
 type ResumeError struct{ Err error }
 
 func (e *ResumeError) Error() string { return e.Err.Error() }

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// refusal is a failure that comes again if the request does.
+// refusal is a failure that would recur if the request were repeated.
 type refusal struct{ err error }
 
 func (e *refusal) Error() string { return e.err.Error() }
 func (e *refusal) Unwrap() error { return e.err }
 
-// spentError is a failure that may pass, and did not in all tries.
+// spentError is a failure that could have passed, but did not in any try.
 type spentError struct {
 	err   error
 	tries int
@@ -69,8 +69,8 @@ func (e *statusError) transient() bool {
 	return e.code >= 500
 }
 
-// The waits between tries: each is drawn between half of a limit and all of it. The
-// limit doubles.
+// The waits between tries: each is drawn from the upper half of a limit, which
+// doubles.
 const (
 	firstBackOff = time.Second
 	maxBackOff   = time.Minute
@@ -101,7 +101,7 @@ func (c *client) backOff(try int, why error, foreign bool) (waiting, error) {
 	if foreign {
 		return waiting{max(d, status.after), why}, nil
 	}
-	// It means all of us.
+	// It applies to all workers.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if until := time.Now().Add(status.after); until.After(c.notBefore) {
@@ -110,7 +110,7 @@ func (c *client) backOff(try int, why error, foreign bool) (waiting, error) {
 	return waiting{max(d, status.after), why}, nil
 }
 
-// pause waits until the server takes requests again.
+// pause waits until the server accepts requests again.
 func (c *client) pause(ctx context.Context) error {
 	c.mu.Lock()
 	d := time.Until(c.notBefore)
@@ -132,8 +132,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryAfter reads the header of this name: seconds, or a date, which is one of the
-// server's clock. A number that is too large is a long time.
+// retryAfter parses the header of that name: seconds, or a date by the
+// server's clock. A number that is too large means a long time.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {

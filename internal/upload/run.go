@@ -39,7 +39,7 @@ func (u *Uploader) prepare(ctx context.Context, i int, path string) *Result {
 	r := &Result{Item: i, Path: path}
 	turn := false
 	defer func() {
-		if !turn { // a panic: the others are not to wait for this item
+		if !turn { // after a panic, the others must not wait for this item
 			u.turns.wait(i, func(map[string]*claim) {})
 		}
 	}()
@@ -75,7 +75,7 @@ func (u *Uploader) prepare(ctx context.Context, i int, path string) *Result {
 	return r
 }
 
-// send sends one file, unless the server is known not to take any.
+// send sends one file, unless the server is known to accept none.
 func (u *Uploader) send(ctx context.Context, r *Result) (Outcome, error) {
 	if err := u.client.state(); err != nil {
 		return Failed, fmt.Errorf("not tried: %w", err)
@@ -88,8 +88,8 @@ func (u *Uploader) send(ctx context.Context, r *Result) (Outcome, error) {
 	return o, nil
 }
 
-// conclude reports the outcome of a file, one at a time. A file with the same text as an
-// earlier one waits for that, and gets its outcome.
+// conclude reports the outcome of a file, one at a time. A file with the same text as an earlier
+// one waits for that one, and gets its outcome.
 func (u *Uploader) conclude(r *Result, done func(*Result)) error {
 	u.ends.Lock()
 	defer u.ends.Unlock()
@@ -115,14 +115,14 @@ func (u *Uploader) conclude(r *Result, done func(*Result)) error {
 	return err
 }
 
-// follow takes the fate of the first file with the same text.
+// follow copies the outcome of the first file with the same text.
 func (r *Result) follow(first *Result) {
 	if first.Outcome == Failed {
-		r.Outcome, r.Err = Failed, fmt.Errorf("%s has the same text, and failed", first.Path)
+		r.Outcome, r.Err = Failed, fmt.Errorf("%s, which has the same text, failed", first.Path)
 	}
 }
 
-// record writes what is done into the list.
+// record adds a file that is done to the list.
 func (u *Uploader) record(r *Result) error {
 	if r.twin || r.Err != nil || r.Outcome != Uploaded && r.Outcome != Present {
 		return nil
@@ -130,20 +130,20 @@ func (u *Uploader) record(r *Result) error {
 	return u.Resume.add(r.Outcome, r.Target, r.file)
 }
 
-// claim is the first file that goes to a place.
+// claim is the claim of the first file that goes to a place.
 type claim struct {
 	path string
 	sum  [32]byte
 
-	// Under Uploader.ends:
-	first *Result   // nil before it is known what became of it
-	twins []*Result // that wait for that
+	// Guarded by Uploader.ends:
+	first *Result   // nil until its outcome is known
+	twins []*Result // files that wait for it
 }
 
-// errTwice says that a file with the same text goes to the same place.
-var errTwice = errors.New("is there twice")
+// errTwice means that a file with the same text goes to the same place.
+var errTwice = errors.New("given twice")
 
-// claim takes a place for a file, or returns the earlier claim on it.
+// claim claims a place for a file, or returns the earlier claim on it.
 func (f *file) claim(claims map[string]*claim) (*claim, error) {
 	name := f.Place.Path(".sym")
 	first, taken := claims[name]
@@ -158,8 +158,8 @@ func (f *file) claim(claims map[string]*claim) (*claim, error) {
 	return nil, fmt.Errorf("%s goes to the same place and has another text", first.path)
 }
 
-// turns lets items do something in their order, so that the winner of two files does
-// not depend on timing.
+// turns runs steps of items in their order, so that it does not depend on timing which of two
+// files is used.
 type turns struct {
 	mu     sync.Mutex
 	cond   *sync.Cond
@@ -172,8 +172,8 @@ func (t *turns) init() {
 	t.cond = sync.NewCond(&t.mu)
 }
 
-// wait calls f when all items before i have had their turn. Items are started in their
-// order: those before i are at work.
+// wait calls f once all items before i have had their turn. As items are started in order, those
+// before i are at work.
 func (t *turns) wait(i int, f func(map[string]*claim)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -185,5 +185,5 @@ func (t *turns) wait(i int, f func(map[string]*claim)) {
 	f(t.claims)
 }
 
-// name is a file's place on servers, with slashes.
+// parts returns the file's place on servers.
 func (f *file) parts() []string { return []string{f.Place.Name, f.Place.ID, f.Place.Stem + ".sym"} }

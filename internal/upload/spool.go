@@ -15,15 +15,15 @@ type spoolError struct{ err error }
 func (e *spoolError) Error() string { return "temporary file: " + e.err.Error() }
 func (e *spoolError) Unwrap() error { return e.err }
 
-// spooled is a temporary file that is compressed on its way: so its size is known, and
-// it can be sent again, without being in memory.
+// spooled is a temporary file that is compressed as it is written, so that its size is known, and
+// it can be sent again, without being held in memory.
 type spooled struct {
 	path   string
 	f      *os.File
 	buffer *bufio.Writer
 	z      io.WriteCloser
 	sent   *digest
-	err    error // the first
+	err    error // the first error
 	forget func(path string, exists bool)
 }
 
@@ -36,7 +36,7 @@ func gzipWriter(w io.Writer) (io.WriteCloser, error) {
 	return nil, errors.New("no gzip")
 }
 
-// newTemporary makes a temporary file, which only its owner may read.
+// newTemporary creates a temporary file that only its owner may read.
 func (u *Uploader) newTemporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "symtool-upload-*")
 	if err != nil {
@@ -46,7 +46,7 @@ func (u *Uploader) newTemporary() (*os.File, error) {
 	return f, nil
 }
 
-// newSpool begins a temporary file. It is to end with finish, then remove.
+// newSpool creates a temporary file. The caller must call finish, then remove.
 func (u *Uploader) newSpool(compress func(io.Writer) (io.WriteCloser, error)) (*spooled, error) {
 	f, err := u.newTemporary()
 	if err != nil {

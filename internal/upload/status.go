@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// statusError is an answer without success.
+// statusError is an unsuccessful answer.
 type statusError struct {
 	code   int
 	status string
-	says   string        // "" for nothing that one could read
+	says   string        // "" if there is no readable text
 	after  time.Duration // Retry-After
 	header http.Header
 	xml    s3Error
 
-	foreign bool // it is not of the server that was named
+	foreign bool // it is not from the server that was named
 }
 
 func (e *statusError) Error() string {
@@ -45,13 +45,13 @@ func hasStatus(err error, codes ...int) bool {
 	return false
 }
 
-// RefusesMethod reports whether a file failed because the server takes nothing, or not by
-// this protocol, at its address: 405 and 501.
+// RefusesMethod reports whether a file failed because the server accepts nothing at its address,
+// or not by this protocol: 405 and 501.
 func RefusesMethod(err error) bool {
 	return hasStatus(err, http.StatusMethodNotAllowed, http.StatusNotImplemented)
 }
 
-// s3Error is the text of an error of S3.
+// s3Error is an error of S3 in XML.
 type s3Error struct {
 	XMLName xml.Name `xml:"Error"`
 	Code    string   `xml:"Code"`
@@ -59,7 +59,7 @@ type s3Error struct {
 	Region  string   `xml:"Region"`
 }
 
-// statusError returns the error for an answer without success.
+// statusError returns the error for an unsuccessful answer.
 func (a *answer) statusError(foreign bool) *statusError {
 	e := &statusError{code: a.status, after: retryAfter(a.header, time.Now()), header: a.header, foreign: foreign}
 	// The server's own words may be anything.
@@ -72,7 +72,7 @@ func (a *answer) statusError(foreign bool) *statusError {
 	return e
 }
 
-// say returns what a server says, in a line. Secrets are hidden before it is cut: half
+// say returns the server's words on one line. Secrets are hidden before it is shortened, as half
 // of one would not be found.
 func (a *answer) say(text string) string { return oneLine(a.hidden.redact(text)) }
 
@@ -108,10 +108,10 @@ func oneLine(s string) string {
 	return s
 }
 
-// secrets are texts that are in no message.
+// secrets are texts that must not appear in messages.
 type secrets struct{ all []string }
 
-// shortSecret is the length below which a value is in messages for other reasons.
+// shortSecret is the length below which a value may be in messages for other reasons.
 const shortSecret = 4
 
 func (s *secrets) add(text string) {
@@ -122,7 +122,7 @@ func (s *secrets) add(text string) {
 	if word, rest, ok := strings.Cut(text, " "); ok && (word == "Bearer" || word == "Basic" || word == "token") {
 		s.add(rest)
 	}
-	// The longest first: one may be in another.
+	// Longest first, as one may contain another.
 	sort.SliceStable(s.all, func(i, j int) bool { return len(s.all[i]) > len(s.all[j]) })
 }
 

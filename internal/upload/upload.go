@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// Protocol is a way to talk with a server.
+// Protocol is a way to talk to a server.
 type Protocol string
 
 const (
@@ -27,86 +27,86 @@ const (
 	S3  Protocol = "s3"
 )
 
-// Protocols are all of them.
+// Protocols has all protocols.
 var Protocols = []Protocol{V1, V2, Put, Zip, S3}
 
 // Field is a field of a form.
 type Field struct{ Name, Value string }
 
-// Options say where files go and how.
+// Options say where files are sent, and how.
 type Options struct {
 	Protocol Protocol
 	URL      string // http:, https: or, for S3, s3://BUCKET/PREFIX
 	Token    string // "" for none
 	Header   http.Header
-	Fields   []Field // of V1 and Zip
+	Fields   []Field // for V1 and Zip
 	Gzip     bool    // Put, S3: with Content-Encoding gzip
-	ZipSize  int64   // the size of the largest zip, in bytes
+	ZipSize  int64   // maximum size of a zip in bytes
 	ZipTime  time.Time
 
-	Endpoint, Region string // of S3; "" for AWS's own, and us-east-1
+	Endpoint, Region string // for S3; "" means AWS and us-east-1
 
-	// NoRole: credentials of S3 are not asked of the machine (EC2, containers).
+	// NoRole means that the machine is not asked for S3 credentials (EC2, containers).
 	NoRole bool
 
 	Force     bool                 // send existing files, too
-	Damaged   bool                 // send files with records that cannot be read, too
+	Damaged   bool                 // send files with unreadable records, too
 	DryRun    bool                 // send nothing
-	Wanted    map[store.Place]bool // if non-nil, these only
+	Wanted    map[store.Place]bool // if non-nil, send these only
 	Resume    *Resume              // nil for none
 	Jobs      int
-	Retries   int           // after the first try, of each request
-	Timeout   time.Duration // in which something must move; 0 means no limit
+	Retries   int           // of each request, after the first try
+	Timeout   time.Duration // within which data must be transferred; 0 means no limit
 	UserAgent string
 
-	// Temporary is called with each temporary file, and again when it has gone. Log is
-	// called with a line for each request and for each retry. Progress is called with
-	// the number of bytes of a file that were sent. Each may be nil, and may be called
-	// concurrently.
+	// Temporary is called with each temporary file, and again once it is gone.
+	// Log is called with a line for each request and each retry. Progress is
+	// called with the number of bytes sent of a file. Each may be nil, and may be
+	// called concurrently.
 	Temporary func(path string, exists bool)
 	Log       func(line string)
 	Progress  func(item int, done, total int64)
 
-	// For tests: the first wait, and the sizes of parts; 0 is what holds without them.
+	// For tests: the first wait, and the sizes of parts; 0 means the usual values.
 	backOff                 time.Duration
 	partThreshold, partSize int64
 }
 
-// Outcome is what became of a file.
+// Outcome is the outcome of a file.
 type Outcome uint8
 
 const (
 	Uploaded Outcome = iota
-	Present          // it was there already
-	Resumed          // by the list of what is done
+	Present          // it was already on the server
+	Resumed          // it was done, by the list of a previous run
 	Planned          // it would be sent: a dry run
-	Unwanted         // it is not on the list
+	Unwanted         // it is not wanted
 	Failed           // it was not sent
-	Rejected         // it is damaged, or cannot be read
+	Rejected         // it is damaged or unreadable
 )
 
 var outcomeNames = [...]string{"uploaded", "present", "resumed", "planned", "unwanted", "failed", "rejected"}
 
 func (o Outcome) String() string { return outcomeNames[o] }
 
-// Result is what became of a file.
+// Result is the outcome of a file.
 type Result struct {
 	Item    int    // its index
-	Path    string // on this machine
+	Path    string // local path
 	Place   store.Place
-	Target  string // where it goes: an address without secrets
+	Target  string // where it is sent: an address without secrets
 	Outcome Outcome
-	Bytes   int64    // of what is sent; of a file in a zip, its text
-	Tries   int      // requests that carried it
-	Faults  []string // of a file that was taken all the same
-	Err     error    // of Failed and Rejected
+	Bytes   int64    // of what is sent; for a file in a zip, of its text
+	Tries   int      // number of requests that carried it
+	Faults  []string // of a file that was accepted nevertheless
+	Err     error    // for Failed and Rejected
 
 	file  *file
-	claim *claim // on its place, or nil
+	claim *claim // to its place, or nil
 	twin  bool   // the claim is another file's, which has the same text
 }
 
-// Uploader sends files to one place.
+// Uploader sends files to one target.
 type Uploader struct {
 	Options
 	client *client
@@ -115,18 +115,18 @@ type Uploader struct {
 
 	ends        sync.Mutex // held while the outcome of a file is reported
 	mu          sync.Mutex
-	temporaries map[string]bool // files that exist
+	temporaries map[string]bool // existing files
 }
 
 // A target is a protocol.
 type target interface {
-	// url is where a file goes, for messages and the list of what is done.
+	// url returns where a file is sent, for messages and the list of files that are done.
 	url(f *file) string
-	// send sends a file, or finds that it is there.
+	// send sends a file, or finds that the server has it.
 	send(ctx context.Context, f *file, r *Result) (Outcome, error)
 }
 
-// New checks options.
+// New returns an Uploader, after checking the options.
 func New(o Options) (*Uploader, error) {
 	if o.Temporary == nil {
 		o.Temporary = func(string, bool) {}
@@ -173,7 +173,7 @@ func New(o Options) (*Uploader, error) {
 func parseURL(text string) (*url.URL, error) {
 	base, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("the URL cannot be read") // it may have secrets
+		return nil, errors.New("invalid URL") // it may have secrets
 	}
 	switch {
 	case base.Scheme != "http" && base.Scheme != "https":
@@ -185,16 +185,16 @@ func parseURL(text string) (*url.URL, error) {
 	return base, nil
 }
 
-// shown returns an address as it may be printed: without name, password and query, which
-// may have a token.
+// shown returns an address as it may be printed: without user, password and query, which may have
+// a token.
 func shown(u *url.URL) string {
 	v := *u
 	v.User, v.RawQuery, v.Fragment, v.RawFragment, v.ForceQuery = nil, "", "", "", false
 	return v.String()
 }
 
-// below returns an address below another, whose query stays. The parts are names, with
-// any characters.
+// below returns an address below another, with the same query. The parts are names, with any
+// characters.
 func below(base *url.URL, parts ...string) *url.URL {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
@@ -205,8 +205,8 @@ func below(base *url.URL, parts ...string) *url.URL {
 	return u
 }
 
-// Run sends files. done is called for each, one at a time, in any order. The error is
-// that of ctx or of what is not about one file, such as a full disk under Resume.
+// Run sends files. done is called for each, one at a time, in any order. The error is ctx's, or
+// one that concerns no single file, such as a full disk for Resume.
 func (u *Uploader) Run(ctx context.Context, paths []string, done func(*Result)) error {
 	u.turns.init()
 	defer u.client.http.CloseIdleConnections()
@@ -217,7 +217,7 @@ func (u *Uploader) Run(ctx context.Context, paths []string, done func(*Result)) 
 	return u.runFiles(ctx, paths, done)
 }
 
-// removeTemporaries removes what is left of files whose work did not come to its end.
+// removeTemporaries removes the temporary files of unfinished work.
 func (u *Uploader) removeTemporaries() {
 	u.mu.Lock()
 	left := slices.Collect(maps.Keys(u.temporaries))
@@ -228,7 +228,7 @@ func (u *Uploader) removeTemporaries() {
 	}
 }
 
-// compareResults orders results by where they go, then by where they are from.
+// compareResults orders results by target, then by path.
 func compareResults(a, b *Result) int {
 	return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Item, b.Item))
 }
@@ -236,7 +236,7 @@ func compareResults(a, b *Result) int {
 // Sort puts results into an order that does not depend on the network.
 func Sort(results []*Result) { slices.SortFunc(results, compareResults) }
 
-// Shown returns where files go, without secrets.
+// Shown returns where files are sent, without secrets.
 func (u *Uploader) Shown() string {
 	if u.Protocol == S3 {
 		return u.URL

@@ -14,7 +14,7 @@ type v1 struct {
 	base *url.URL
 }
 
-// url returns the address with the file's place after it: all files go to one address.
+// url returns the address followed by the file's place: all files are sent to one address.
 func (p *v1) url(f *file) string { return shown(below(p.base, f.parts()...)) }
 
 func (p *v1) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
@@ -26,8 +26,7 @@ func (p *v1) send(ctx context.Context, f *file, r *Result) (Outcome, error) {
 	return Uploaded, err
 }
 
-// fields returns the fields that Breakpad's client sends, and the user's. Of one name the
-// user's count.
+// fields returns the fields of Breakpad's client, and the user's, which override them.
 func (p *v1) fields(f *file) []Field {
 	fields := []Field{
 		{"os", f.OS}, {"cpu", f.Arch}, {"debug_file", f.Place.Name}, {"debug_identifier", f.Place.ID},

@@ -73,8 +73,8 @@ func (p *v2) found(ctx context.Context, f *file) (bool, error) {
 	return false, &refusal{fmt.Errorf("checkStatus: status %q, want FOUND or MISSING", a.say(doc.Status))}
 }
 
-// create asks where to send the file. The address is the server's word: it is often of
-// another host, which gets nothing but the file.
+// create asks where to send the file. The address in the answer is often on another host, which
+// gets nothing but the file.
 func (p *v2) create(ctx context.Context) (at *url.URL, key string, err error) {
 	a, err := p.u.client.do(ctx, &request{method: http.MethodPost, url: p.api("create", "uploads"), most: maxJSON})
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *v2) create(ctx context.Context) (at *url.URL, key string, err error) {
 		return nil, "", &refusal{errors.New("create: the answer has no uploadUrl and uploadKey")}
 	}
 	if at, err = url.Parse(doc.UploadURL); err != nil {
-		return nil, "", &refusal{errors.New("create: uploadUrl cannot be read")}
+		return nil, "", &refusal{errors.New("create: invalid uploadUrl")}
 	}
 	if err := mayGo(p.base, at); err != nil {
 		return nil, "", &refusal{fmt.Errorf("create: uploadUrl leads %w", err)}
@@ -96,8 +96,8 @@ func (p *v2) create(ctx context.Context) (at *url.URL, key string, err error) {
 	return at, doc.UploadKey, nil
 }
 
-// complete sends the server the identity of the file. If an answer was lost, the server
-// may not know the key any more when asked again: then it is asked for the file.
+// complete sends the server the identity of the file. If an answer was lost, the server may no
+// longer know the key when asked again; then it is asked for the file.
 func (p *v2) complete(ctx context.Context, f *file, key string) (Outcome, error) {
 	type symbolID struct {
 		File string `json:"debug_file"`

@@ -20,8 +20,8 @@ func (r *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// guarded is a body under a watch. The transport may read and close it after the
-// request has ended; what it reads then does not count.
+// guarded is a body under a watch. The transport may read and close it after
+// the request has ended, which then does not count.
 type guarded struct {
 	mu     sync.Mutex
 	in     *bodyReader
@@ -50,7 +50,7 @@ func (g *guarded) Close() error {
 	return g.in.Close()
 }
 
-// failure returns the body's own, and ends its use.
+// failure returns the body's own error, and ends its use.
 func (g *guarded) failure() error {
 	g.Close()
 	g.mu.Lock()

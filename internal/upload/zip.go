@@ -19,18 +19,18 @@ type zipped struct {
 
 func (p *zipped) url(f *file) string { return shown(below(p.base, f.parts()...)) }
 
-// send is not for single files.
+// send fails, as single files are not sent.
 func (p *zipped) send(context.Context, *file, *Result) (Outcome, error) {
 	return Failed, fmt.Errorf("zip: single files are not sent")
 }
 
-// zipRun puts files into zips, in their order, and sends zips side by side.
+// zipRun puts files into zips, in order, and sends zips concurrently.
 type zipRun struct {
 	p       *zipped
 	ctx     context.Context
 	mu      sync.Mutex
 	done    func(*Result)
-	err     error // of the list of what is done
+	err     error // of writing the list of files that are done
 	current *archive
 	slots   chan struct{}
 	sending sync.WaitGroup
@@ -39,7 +39,7 @@ type zipRun struct {
 // packed is a file that is ready for a zip.
 type packed struct {
 	r     *Result
-	entry *entry // nil if it does not go into one
+	entry *entry // nil if it is not put into one
 }
 
 func (u *Uploader) runZips(ctx context.Context, paths []string, done func(*Result)) error {
@@ -98,7 +98,7 @@ func (z *zipRun) add(p packed) error {
 		z.current = a
 	}
 	if size := z.current.sizeWith(p.entry); size > z.p.u.ZipSize {
-		p.r.Outcome, p.r.Err = Failed, fmt.Errorf("in a zip it takes %d bytes, over the limit of %d", size, z.p.u.ZipSize)
+		p.r.Outcome, p.r.Err = Failed, fmt.Errorf("in a zip it takes %d bytes, more than the limit of %d", size, z.p.u.ZipSize)
 		return z.finish(p.r)
 	}
 	return z.current.add(p)
@@ -115,7 +115,7 @@ func (z *zipRun) finish(r *Result) error {
 	return z.err
 }
 
-// flush sends the current zip, as soon as fewer than Jobs are on their way.
+// flush sends the current zip, as soon as fewer than Jobs are being sent.
 func (z *zipRun) flush() error {
 	a := z.current
 	z.current = nil
@@ -173,14 +173,15 @@ func (z *zipRun) send(a *archive, zip *body) {
 		case there[strings.Join(r.file.parts(), "/")]:
 			r.Outcome = Present
 		}
-		_ = z.finish(r) // its error is in z.err
+		_ = z.finish(r) // the error is in z.err
 	}
 }
 
-// zipName is the name of the field and the file: servers recognise archives by it.
+// zipName is the name of the field and the file, by which servers recognise
+// archives.
 const zipName = "symbols.zip"
 
-// post sends a zip. there are the files that the server had already.
+// post sends a zip. there are the files that the server already had.
 func (p *zipped) post(ctx context.Context, a *archive, zip *body, tries *Result) (there map[string]bool, err error) {
 	contentType, b := form(p.u.Fields, zipName, zipName, zip)
 	got, err := p.u.client.do(ctx, &request{
@@ -200,7 +201,7 @@ func (p *zipped) post(ctx context.Context, a *archive, zip *body, tries *Result)
 		}
 	}
 	if got.parse(&doc) != nil {
-		return nil, nil // others than Mozilla's may answer anything
+		return nil, nil // servers other than Mozilla's may answer anything
 	}
 	there = map[string]bool{}
 	for _, key := range doc.Upload.Skipped {

@@ -10,10 +10,10 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// Debuginfod configures debuginfod servers. elfutils' environment variables say where their
-// files are kept and what a server may cost (debuginfod-client-config(7)).
+// Debuginfod configures debuginfod servers. The environment variables of elfutils say where files
+// are cached and what requests may cost (debuginfod-client-config(7)).
 type Debuginfod struct {
-	URLs   []string            // asked in this order; if empty, those in DEBUGINFOD_URLS
+	URLs   []string            // such as os.Getenv; nil for no variables, without which there is no cache
 	Getenv func(string) string // os.Getenv; nil for no variables, which name the cache
 
 	UserAgent string

@@ -20,13 +20,13 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Servers configures symbol servers: where their files are kept, and what a server may cost.
+// Servers configures symbol servers: where files are cached, and what requests may cost.
 type Servers struct {
 	URLs []string // asked in this order, for NAME/ID/STEM.sym and STEM.sym.gz
 
-	// Cache is a folder in the same layout, with uncompressed symbol files. In each of its
-	// folders, the file missing-HASH records when the server whose URL has that hash did not have
-	// the file.
+	// Cache is a folder in the same layout, with uncompressed symbol files. In each of its folders,
+	// the file missing-HASH records the time at which the server whose URL has that hash did not
+	// have the file.
 	Cache string
 
 	Timeout time.Duration // time in which a server must send 100 KiB or the rest; 0 means a minute
@@ -58,7 +58,7 @@ const missAge = 10 * time.Minute
 // NewServers returns a Supplier that asks symbol servers. The error names the first malformed URL.
 func NewServers(cfg Servers) (resolve.Supplier, error) {
 	if cfg.Cache == "" {
-		return nil, errors.New("no folder for what comes from symbol servers")
+		return nil, errors.New("no cache folder for files from symbol servers")
 	}
 	servers, err := fetch.NewServers(cfg.URLs)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *search) miss(place, format string, args ...any) {
 	s.tried = append(s.tried, resolve.Tried{Place: place, Why: fmt.Sprintf(format, args...)})
 }
 
-// refuse notes symbols that cannot be used. err names their place.
+// refuse records symbols that cannot be used. err names their place.
 func (s *search) refuse(err error) {
 	s.tried = append(s.tried, supplier.Refused(err))
 	s.errs = append(s.errs, err)
@@ -136,7 +136,7 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 	return s.done(nil)
 }
 
-// openFor opens a file of the cache, which was found to be the module's.
+// openFor opens a file of the cache that was found to be the module's.
 func (c *serverSupplier) openFor(ctx context.Context, s *search, p store.Place) resolve.Symbols {
 	if c.vars {
 		c.variables(ctx, s, p)
@@ -198,10 +198,10 @@ func checkCame(name, id string, m resolve.Module) error {
 	if m.Is(id) {
 		return nil
 	}
-	return &resolve.OtherIDError{What: "what came", Name: name, ID: id, Want: m}
+	return &resolve.OtherIDError{What: "the file", Name: name, ID: id, Want: m}
 }
 
-// fetched are what is added to the extensions that servers are asked for: each costs a round trip.
+// fetched are the suffixes of the extensions requested from servers: each costs a round trip.
 var fetched = []string{"", ".gz"}
 
 // fetch gets a file from a server into the cache.
@@ -222,7 +222,7 @@ func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Serve
 		case errors.Is(err, fetch.ErrMissing):
 			s.miss(u.Redacted(), "%v", err)
 		case errors.Is(err, fetch.ErrForbidden):
-			// Cloud stores answer so for missing files, too.
+			// Cloud storage may answer this for missing files, too.
 			s.miss(u.Redacted(), "%v", err)
 			return false
 		default:
@@ -234,7 +234,7 @@ func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Serve
 	return false
 }
 
-// unpack copies the text of the symbol file that comes, if it is the right one.
+// unpack copies the text of the received symbol file, if it is the module's.
 func (c *serverSupplier) unpack(w io.Writer, body io.Reader, m resolve.Module) error {
 	text, compression, err := symfmt.NewText(body)
 	if err != nil {

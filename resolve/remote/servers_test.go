@@ -161,7 +161,7 @@ func TestServerFaults(t *testing.T) {
 		"a page":       {handler: text("<!DOCTYPE html>\n<title>log in</title>"), want: `not a symbol file: it begins with "<!DOCTYPE html>"`},
 		"binary":       {handler: text("\x7fELF\x02\x01\x00\x1b[2J"), want: `not a symbol file: it begins with "\x7fELF\x02\x01\x00\x1b[2J"`},
 		"no MODULE":    {handler: text("FUNC 1000 10 0 f\n" + sym), want: `not a symbol file: it begins with "FUNC 1000 10 0 f"`},
-		"other id":     {handler: text(testSym("my app", otherOf, "other")), want: `not used: what came has the symbols of "my app" ` + otherOf + ", want my app " + testID},
+		"other id":     {handler: text(testSym("my app", otherOf, "other")), want: `not used: the file has the symbols of "my app" ` + otherOf + ", want my app " + testID},
 		"other id, without end": {handler: func(w http.ResponseWriter, r *http.Request) {
 			io.WriteString(w, testSym("my app", otherOf, "other"))
 			for r.Context().Err() == nil {
@@ -169,7 +169,7 @@ func TestServerFaults(t *testing.T) {
 					return
 				}
 			}
-		}, cfg: Servers{MaxTime: 2 * time.Minute}, want: `not used: what came has the symbols of "my app" ` + otherOf},
+		}, cfg: Servers{MaxTime: 2 * time.Minute}, want: `not used: the file has the symbols of "my app" ` + otherOf},
 		"ends early": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(sym)+1))
 			io.WriteString(w, sym)
@@ -209,19 +209,19 @@ func TestServerFaults(t *testing.T) {
 				}
 			}
 		}, cfg: Servers{MaxTime: 100 * time.Millisecond}, want: "took over 100ms"},
-		"too large":           {handler: text(big), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
-		"size is announced":   {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n" + sym), want: "5000000000 bytes or more, over the limit of 4294967296"},
-		"bomb":                {handler: encoded("gzip", testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
-		"bomb in a file":      {handler: text(testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
+		"too large":           {handler: text(big), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
+		"size is announced":   {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n" + sym), want: "5000000000 bytes or more, want at most 4294967296"},
+		"bomb":                {handler: encoded("gzip", testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
+		"bomb in a file":      {handler: text(testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
 		"bomb of zstd":        {handler: text(testZstd(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes decompress to more than 1048576"},
-		"bomb in a bomb":      {handler: encoded("gzip", testGzip(t, testGzip(t, big))), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
+		"bomb in a bomb":      {handler: encoded("gzip", testGzip(t, testGzip(t, big))), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
 		"damaged gzip":        {handler: encoded("gzip", testGzip(t, big)[:500]), want: "unexpected EOF"},
 		"damaged gzip file":   {handler: text(testGzip(t, big)[:500]), want: "gzip data: unexpected EOF"},
 		"damaged at its end":  {handler: text(testGzip(t, sym)[:len(testGzip(t, sym))-4]), want: "gzip data: unexpected EOF"},
-		"other coding":        {handler: encoded("br", sym), want: `Content-Encoding "br" was not asked for`},
+		"other coding":        {handler: encoded("br", sym), want: `Content-Encoding "br" was not requested`},
 		"redirected for ever": {handler: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, want: "more than 5 redirections"},
-		"redirected to file":  {handler: redirect("file:///etc/passwd"), want: "redirected from http to file:///etc/passwd"},
-		"redirected to ftp":   {handler: redirect("ftp://localhost/x"), want: "redirected from http to ftp://localhost/x"},
+		"redirected to file":  {handler: redirect("file:///etc/passwd"), want: "refused to follow a redirection from http to file:///etc/passwd"},
+		"redirected to ftp":   {handler: redirect("ftp://localhost/x"), want: "refused to follow a redirection from http to ftp://localhost/x"},
 		"redirected nowhere":  {handler: redirect("http://%zz"), want: "failed to parse Location header"},
 	} {
 		t.Run(name, func(t *testing.T) {

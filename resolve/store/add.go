@@ -16,9 +16,9 @@ type AddOptions struct {
 // Addition is the outcome of adding a symbol file.
 type Addition struct {
 	Outcome Outcome
-	Path    string // relative to the store: of what was written, or already exists
+	Path    string // relative to the store: of the file that was written or already exists
 	Place   Place
-	Faults  []string // of a file that was accepted all the same
+	Faults  []string // of a file that was accepted nevertheless
 }
 
 // WriteError is a failure to write to the store, as opposed to reading a file.
@@ -85,7 +85,7 @@ func (p *Pending) copyText(in io.Reader, how *Compression) (checked, error) {
 	return c, err
 }
 
-// taken returns the faults of a file that is taken, or an error if it is not taken.
+// taken returns the faults of an acceptable file, or an error.
 func (c *checked) taken(damaged bool) (faults []string, err error) {
 	for _, f := range c.faults() {
 		faults = append(faults, f.message)

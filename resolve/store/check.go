@@ -13,19 +13,19 @@ type checked struct {
 	name, id string // of MODULE; name is "" if there is none
 	os, arch string // of MODULE
 	code     string // of the first INFO CODE_ID
-	problems int    // records that cannot be read
-	first    error  // of them
-	damage   error  // that ended the text, such as of compressed data, or nil
-	cut      bool   // the last line has no end
+	problems int    // number of unreadable records
+	first    error  // the first of their errors
+	damage   error  // what ended the text early, such as damaged compressed data, or nil
+	cut      bool   // the last line has no line feed
 	empty    bool
 }
 
-// ending remembers how a text ends.
+// ending records how a text ends.
 type ending struct {
 	r    io.Reader
 	last byte
 	any  bool
-	err  error // that ended it too early
+	err  error // what ended it early
 }
 
 func (l *ending) Read(p []byte) (int, error) {
@@ -39,8 +39,8 @@ func (l *ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// check reads a symbol file to its end, and gives its text to use as it goes. An error
-// is one of reading the file or of use.
+// check reads a symbol file to its end, and passes its text on to use. An error is that of
+// reading the file or of use.
 func check(r io.Reader, use io.Writer) (c checked, err error) {
 	text, _, err := symfmt.Decompress(r)
 	if err != nil {
@@ -70,7 +70,7 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 	return c, nil
 }
 
-// head takes what identifies the module of the file.
+// head reads what identifies the file's module.
 func (c *checked) head(rec *symfmt.Record) {
 	switch {
 	case rec.Kind == symfmt.KindModule && c.name == "":
@@ -80,7 +80,7 @@ func (c *checked) head(rec *symfmt.Record) {
 	}
 }
 
-// faults returns the faults of a symbol file by itself, each with its kind.
+// faults returns the faults of the symbol file itself, each with its kind.
 func (c *checked) faults() (all []fault) {
 	add := func(kind, format string, args ...any) { all = append(all, fault{kind, fmt.Sprintf(format, args...)}) }
 	switch {
@@ -89,7 +89,7 @@ func (c *checked) faults() (all []fault) {
 	case c.empty:
 		add("truncated", "is empty")
 	case c.cut:
-		add("truncated", "the last line has no end")
+		add("truncated", "the last line has no line feed")
 	}
 	if c.problems == 1 {
 		add("damaged", "1 record cannot be read: %v", c.first)
@@ -97,7 +97,7 @@ func (c *checked) faults() (all []fault) {
 		add("damaged", "%d records cannot be read, the first: %v", c.problems, c.first)
 	}
 	if c.name == "" && c.damage == nil && !c.empty {
-		add("damaged", "no MODULE record that is whole: its module is not known")
+		add("damaged", "no complete MODULE record: its module is unknown")
 	}
 	return all
 }

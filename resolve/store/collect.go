@@ -12,10 +12,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Policy says what Collect removes besides leftovers and empty folders. The last
-// KeepLast versions of each module stay. Of the others, those older than OlderThan
-// are removed, then the oldest until the store is no larger than MaxSize; without
-// these two limits, all of them are removed.
+// Policy says what Collect removes besides leftovers and empty folders. The
+// last KeepLast versions of each module stay. Of the others, those older than
+// OlderThan are removed, then the oldest until the store is no larger than
+// MaxSize. Without these two limits, all of the others are removed.
 type Policy struct {
 	KeepLast  int           // versions of each module to keep; 0 for no such rule
 	OlderThan time.Duration // 0 for no limit
@@ -40,21 +40,21 @@ type Collected struct {
 	Files    int            // number of files removed, including leftovers
 	Bytes    int64          // size of these files
 	Left     int64          // size of the remaining versions
-	Layouts  map[string]int // number of files by other layout; all of them stay
+	Layouts  map[string]int // number of files in other layouts; all of them stay
 	Problems []symfmt.Problem
 }
 
-// collector is a call of Collect.
+// collector holds the state of Collect.
 type collector struct {
 	s *Store
 	Policy
 	Collected
 }
 
-// Collect removes the leftovers of ended writers, empty folders, and versions
-// according to a policy. A version is as old as its newest symbol file; versions of
-// the same age go in the order of name and id. A version whose files were rewritten,
-// or added again, after they were listed is not touched.
+// Collect removes the leftovers of writers that have ended, empty folders, and versions according
+// to a policy. A version is as old as its newest symbol file; versions of the same age are
+// removed in the order of name and id. A version whose files were rewritten, or added again,
+// after they were listed is not touched.
 func (s *Store) Collect(ctx context.Context, p Policy, now time.Time) (*Collected, error) {
 	l, err := s.List(now)
 	if err != nil {
@@ -84,20 +84,21 @@ func (c *collector) problem(path string, err error) {
 	}
 }
 
-// condemned is a version that is to go.
+// condemned is a version to remove.
 type condemned struct {
 	version *Version
 	why     string
 }
 
-// choose selects the versions to remove, oldest first, and adds up those that stay.
+// choose selects the versions to remove, oldest first, and adds up the sizes
+// of those that stay.
 func (c *collector) choose(versions []*Version, now time.Time) (out []condemned) {
 	newest := slices.Clone(versions)
 	slices.SortStableFunc(newest, func(a, b *Version) int {
 		return cmp.Or(b.Time().Compare(a.Time()), cmp.Compare(b.Name, a.Name), cmp.Compare(b.ID, a.ID))
 	})
 	rank := map[string]int{}
-	var rest []*Version // that may go for their size
+	var rest []*Version // may be removed for their size
 	for _, v := range newest {
 		rank[v.Name]++
 		c.Left += v.Bytes()
@@ -122,7 +123,7 @@ func (c *collector) choose(versions []*Version, now time.Time) (out []condemned)
 	return out
 }
 
-// stays reports whether a version stays whatever its age and size are.
+// stays reports whether a version stays regardless of its age and size.
 func (c *collector) stays(v *Version, rank int) bool {
 	return c.KeepLast > 0 && rank <= c.KeepLast || c.Modules != nil && !c.Modules[v.Name] || c.Keep != nil && c.Keep(v)
 }
@@ -141,7 +142,7 @@ func (c *collector) why(v *Version, now time.Time) string {
 	return ""
 }
 
-// version removes a version while adding is locked out.
+// version removes a version while no file can be added.
 func (c *collector) version(v condemned) error {
 	entries := slices.Concat(v.version.Files, v.version.Indexes)
 	unlock, err := c.lock()
@@ -152,7 +153,7 @@ func (c *collector) version(v condemned) error {
 	for _, e := range entries {
 		if st, err := c.s.root.Lstat(e.Path); err != nil || st.Size() != e.Bytes || !st.ModTime().Equal(e.Time) {
 			c.Left += v.version.Bytes()
-			return nil // it is another now
+			return nil // it has changed
 		}
 	}
 	for i, e := range entries {
@@ -170,13 +171,13 @@ func (c *collector) version(v condemned) error {
 	if c.DryRun {
 		return nil
 	}
-	if c.s.root.Remove(dir) == nil { // which fails if something is in it
+	if c.s.root.Remove(dir) == nil { // fails if the folder is not empty
 		_ = c.s.root.Remove(v.version.Name)
 	}
 	return nil
 }
 
-// lock keeps writers from giving names.
+// lock keeps writers from publishing files.
 func (c *collector) lock() (unlock func(), err error) {
 	if c.DryRun {
 		return func() {}, nil
@@ -184,7 +185,8 @@ func (c *collector) lock() (unlock func(), err error) {
 	return c.s.lock(true)
 }
 
-// leftover removes a temporary file, after another check that its writer has ended.
+// leftover removes a temporary file after checking again that its writer has
+// ended.
 func (c *collector) leftover(e Entry, now time.Time) error {
 	return c.s.ifDead(e.Path, now, func() error { return c.remove(e, "leftover") })
 }
@@ -215,7 +217,7 @@ func (c *collector) folder(path string) error {
 		}
 		defer unlock()
 		if c.s.root.Remove(path) != nil {
-			return nil // something is in it now
+			return nil // no longer empty
 		}
 	}
 	c.report(Removal{path, 0, "empty"})

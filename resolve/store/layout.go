@@ -18,19 +18,19 @@ const (
 
 var contentNames = [...]string{"a symbol file", "an executable", "debug information"}
 
-// File is what determines the place of a file.
+// File has what determines the place of a file.
 type File struct {
 	Contents Contents
 	OS       string // from MODULE, like Name and ID; symbol files only
 	Name     string
 	ID       string
 	BuildID  string // hexadecimal, or ""; INFO CODE_ID for symbol files
-	Ext      string // of a symbol file: ".sym", or with what compression adds
+	Ext      string // of a symbol file: ".sym", followed by that of the compression
 }
 
-// layout is a way to name the files of a store. See getsentry's page "Symbol
-// Server Compatibility", GDB's manual ("Debugging Information in Separate Files")
-// and debuginfod(8).
+// layout is a way to name the files of a store. See Sentry's page "Symbol
+// Server Compatibility", GDB's manual ("Debugging Information in Separate
+// Files") and debuginfod(8).
 type layout struct {
 	name string
 	path func(f *File) (string, error)
@@ -57,8 +57,8 @@ func TakesELF(layout string) bool { return layout != "breakpad" }
 // TakesSymbols reports whether a layout has places for symbol files.
 func TakesSymbols(layout string) bool { return layout == "breakpad" || layout == "unified" }
 
-// layoutOf returns the layout, other than breakpad, that a path below the root of a store
-// is of, by its form; "" if it is of none.
+// layoutOf returns the layout, other than breakpad, that a path below the root of a store has the
+// form of, or "".
 func layoutOf(path string) string {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	if len(parts) != 3 {
@@ -77,9 +77,9 @@ func layoutOf(path string) string {
 	return ""
 }
 
-// PathIn returns the place of a file below the root of a store in a layout, with slashes
-// of this system. What goes into it may come from anywhere: it leads out of no
-// folder, or is an error.
+// PathIn returns the place of a file below the root of a store in a layout, with this system's
+// separators. Its parts may come from anywhere: the path never leads out of a folder; PathIn
+// returns an error instead.
 func PathIn(layout string, f *File) (string, error) {
 	for _, l := range layouts {
 		if l.name == layout {
@@ -93,7 +93,7 @@ func (f *File) refused(layout string) error {
 	return fmt.Errorf("%s has no place in a store of layout %s", contentNames[f.Contents], layout)
 }
 
-// breakpadPath is NAME/ID/STEM.sym.
+// breakpadPath returns NAME/ID/STEM.sym.
 func breakpadPath(f *File) (string, error) {
 	if f.Contents != Symbols {
 		return "", f.refused("breakpad")
@@ -108,7 +108,7 @@ func breakpadPath(f *File) (string, error) {
 	return p.Path(f.Ext), nil
 }
 
-// split returns a hexadecimal id as a folder of two digits and a name.
+// split splits a hexadecimal id into a folder of two digits and a name.
 func split(id string) (folder, name string, err error) {
 	if id == "" {
 		return "", "", errors.New("no build-id")
@@ -123,8 +123,8 @@ func split(id string) (folder, name string, err error) {
 	return id[:2], id[2:], nil
 }
 
-// buildIDPath is .build-id/xx/yyyy for executables, with .debug after it for debug
-// information: what gdb looks for below its debug-file-directory.
+// buildIDPath returns .build-id/xx/yyyy for executables, with .debug appended
+// for debug information, where gdb looks below its debug-file-directory.
 func buildIDPath(f *File) (string, error) {
 	folder, name, err := split(f.BuildID)
 	switch {
@@ -136,12 +136,12 @@ func buildIDPath(f *File) (string, error) {
 		name += ".debug"
 	}
 	if len(name) > maxName {
-		return "", fmt.Errorf("build-id %q: %d digits are too many", clipped(f.BuildID), len(f.BuildID))
+		return "", fmt.Errorf("build-id %q: %d digits, which are too many for a file name", clipped(f.BuildID), len(f.BuildID))
 	}
 	return filepath.Join(".build-id", folder, name), nil
 }
 
-// elfNames are the names of ELF files by what they hold.
+// elfNames are the names of ELF files by their contents.
 var elfNames = map[Contents]string{Executable: "executable", DebugInfo: "debuginfo"}
 
 // debuginfodPath returns buildid/HEX/executable and buildid/HEX/debuginfo: the
@@ -157,9 +157,9 @@ func debuginfodPath(f *File) (string, error) {
 	return filepath.Join("buildid", folder+name, elfNames[f.Contents]), nil
 }
 
-// unifiedPath returns xx/yyyy/executable, debuginfo or breakpad. The id of a symbol
-// file is that of its binary: the build-id where INFO CODE_ID has one, else
-// MODULE's; on Apple's systems MODULE's without the age, on Windows MODULE's.
+// unifiedPath returns xx/yyyy/ followed by executable, debuginfo or breakpad.
+// The id of a symbol file is that of its binary: the build-id if INFO CODE_ID
+// has one, otherwise MODULE's, without the age on Apple's systems.
 func unifiedPath(f *File) (string, error) {
 	id, last := f.BuildID, elfNames[f.Contents]
 	if f.Contents == Symbols {

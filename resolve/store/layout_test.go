@@ -31,7 +31,7 @@ func TestPathIn(t *testing.T) {
 		{"build-id", File{Contents: DebugInfo, BuildID: "../.."}, "", `build-id "../..": is not hexadecimal`},
 		{"build-id", File{Contents: DebugInfo, BuildID: "ab"}, "", `build-id "ab": want two bytes or more`},
 		{"build-id", File{Contents: Executable, BuildID: strings.Repeat("ab", 127)}, ".build-id/ab/" + strings.Repeat("ab", 126), ""},
-		{"build-id", File{Contents: DebugInfo, BuildID: strings.Repeat("ab", 127)}, "", "254 digits are too many"},
+		{"build-id", File{Contents: DebugInfo, BuildID: strings.Repeat("ab", 127)}, "", "254 digits, which are too many for a file name"},
 		{"build-id", File{Contents: DebugInfo, BuildID: strings.Repeat("ab", 1<<20)}, "", "want at most 255"},
 		{"debuginfod", executable, "buildid/" + lower(build) + "/executable", ""},
 		{"debuginfod", debug, "buildid/" + lower(build) + "/debuginfo", ""},

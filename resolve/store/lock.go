@@ -11,14 +11,15 @@ import (
 // lock cannot show whether its writer is alive.
 const leftoverAge = time.Hour
 
-// lockName is the file that is locked if the folder cannot be.
+// lockName is the file that is locked if the folder cannot be locked.
 const lockName = ".symtool-lock"
 
-// errNoLocks says that a file system or a system has no locks.
-var errNoLocks = errors.New("no locks here")
+// errNoLocks means that the file system or the operating system has no locks.
+var errNoLocks = errors.New("locks are not supported")
 
-// lock waits until the store is not locked or, if exclusive is false, not locked
-// exclusively. Without locks it does not wait: files appear whole all the same.
+// lock waits until the store is not locked or, if exclusive is false, not
+// locked exclusively. Without locks it does not wait: files still appear
+// whole.
 func (s *Store) lock(exclusive bool) (unlock func(), err error) {
 	var f *os.File
 	if s.network {
@@ -36,11 +37,12 @@ func (s *Store) lock(exclusive bool) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// ifDead calls do if a temporary file is not being written. If its writer is just
-// about to lock it, the writer waits until do returns, and finds out what do did.
+// ifDead calls do if a temporary file is not being written. A writer that is
+// about to lock the file waits until do returns, and then finds out what do
+// did.
 func (s *Store) ifDead(path string, now time.Time, do func() error) error {
 	st, err := s.root.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) { // it has its name now, or is given up
+	if errors.Is(err, fs.ErrNotExist) { // it was published or given up
 		return nil
 	}
 	if err != nil {
@@ -52,7 +54,7 @@ func (s *Store) ifDead(path string, now time.Time, do func() error) error {
 	}
 	mode := os.O_RDONLY
 	if s.network {
-		mode = os.O_RDWR // NFS locks for writing only files that are open so
+		mode = os.O_RDWR // NFS locks only files that are open for writing
 	}
 	f, err := s.root.OpenFile(path, mode, 0)
 	switch {

@@ -2,7 +2,7 @@ package store
 
 import "syscall"
 
-// The numbers of file systems of other machines, of statfs(2).
+// networkFS are the types of remote file systems, from statfs(2).
 var networkFS = map[uint32]bool{
 	0x6969:     true, // NFS
 	0xff534d42: true, // CIFS
@@ -13,10 +13,10 @@ var networkFS = map[uint32]bool{
 	0x01021997: true, // 9P
 	0x47504653: true, // GPFS
 	0x0bd00bd0: true, // Lustre
-	0x65735546: true, // FUSE: may be of any kind
+	0x65735546: true, // FUSE: may be any kind
 }
 
-// onNetwork reports whether a folder is on a file system of another machine.
+// onNetwork reports whether a folder is on a remote file system.
 func onNetwork(dir string) bool {
 	var st syscall.Statfs_t
 	return syscall.Statfs(dir, &st) == nil && networkFS[uint32(st.Type)]

@@ -2,6 +2,5 @@
 
 package store
 
-// onNetwork reports whether a folder is on a file system of another machine. Where it
-// is unknown, it may be.
+// onNetwork reports whether a folder may be on a remote file system, which is unknown here.
 func onNetwork(string) bool { return true }

@@ -1,8 +1,8 @@
-// Package store implements the layout in which symbol servers and stack walkers
-// look for symbol files: NAME/ID/STEM.sym below a root. NAME and ID are as in
-// the MODULE record, and STEM is NAME without a .pdb at its end (Breakpad's
-// SimpleSymbolSupplier). Open opens a store, whose methods add, list, verify
-// and remove files.
+// Package store implements the layout in which symbol servers and stack
+// walkers look for symbol files: NAME/ID/STEM.sym below a root. NAME and ID
+// are as in the MODULE record, and STEM is NAME without a trailing .pdb
+// (Breakpad's SimpleSymbolSupplier). Open opens a store, whose methods add,
+// list, verify and remove files.
 //
 // # Where we differ
 //
@@ -25,18 +25,18 @@ import (
 // systems (NAME_MAX). Longer ones are refused with a message that says so.
 const maxName = 255
 
-// Path returns the place of m's symbol file below the root of a store, with slashes
-// of this system. ext is what follows STEM: ".sym" or ".sym.gz".
+// Path returns the place of m's symbol file below the root of a store, with
+// this system's separators. ext is what follows STEM: ".sym" or ".sym.gz".
 func Path(m *symfmt.Module, ext string) (string, error) {
 	return breakpadPath(&File{Contents: Symbols, Name: m.Name, ID: m.ID, Ext: ext})
 }
 
 // Place is where a module's symbol files are. Its parts are valid file names,
-// which do not lead out of any folder.
+// which never lead out of a folder.
 type Place struct{ Name, ID, Stem string }
 
-// NewPlace checks a module's name and id, which may come from anywhere. Folders
-// before the name, in the form of Unix or Windows, are ignored.
+// NewPlace checks a module's name and id, which may come from anywhere.
+// Leading folders of the name, in the form of Unix or Windows, are ignored.
 func NewPlace(name, id string) (Place, error) {
 	p, err := NewFolder(name)
 	if err != nil {

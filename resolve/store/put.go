@@ -20,7 +20,7 @@ type Outcome uint8
 const (
 	Added   Outcome = iota // it is new
 	Same                   // it already existed with the same text
-	Differs                // another one exists, and stays
+	Differs                // another one exists, and is kept
 )
 
 var outcomeNames = [...]string{"added", "same", "differs"}
@@ -30,17 +30,17 @@ func (o Outcome) String() string { return outcomeNames[o] }
 // writeBuffer is the size of the writes to the system, in bytes.
 const writeBuffer = 256 << 10
 
-// writers has buffered writers of files that are written, for the next ones.
+// writers keeps buffered writers for reuse.
 var writers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, writeBuffer) }}
 
-// The name of a temporary file. Its writer holds a lock on it.
+// The form of names of temporary files. The writer of one holds a lock on it.
 const (
 	tempPrefix = ".symtool-"
 	tempSuffix = ".new"
 )
 
-// isTemp reports whether a file is a temporary one, of this package or of others
-// that write into stores.
+// isTemp reports whether a file is a temporary one, of this package or of
+// other programs that write to stores.
 func isTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && name != lockName
 }
@@ -48,13 +48,13 @@ func isTemp(name string) bool {
 // isLocked reports whether a temporary file is of this package.
 func isLocked(path string) bool { return strings.HasSuffix(path, tempSuffix) }
 
-// Pending is a file of a store that does not have its name yet.
+// Pending is a file of a store that has not been published.
 type Pending struct {
 	*bufio.Writer
 	s    *Store
-	f    *os.File // nil when it is closed
+	f    *os.File // nil once it is closed
 	name string
-	err  error // the first of writing
+	err  error // the first error of writing
 
 	synced bool
 
@@ -63,11 +63,11 @@ type Pending struct {
 	Restat, Unchanged bool
 
 	// Renew makes Publish update the time of an existing file with the same text,
-	// so that Collect, which may be about to remove it, keeps it.
+	// so that Collect, which might be about to remove it, keeps it.
 	Renew bool
 }
 
-// sticky remembers the first error of a file.
+// sticky records the first error of writing a file.
 type sticky struct{ p *Pending }
 
 func (w sticky) Write(b []byte) (int, error) {
@@ -102,13 +102,13 @@ func (s *Store) Begin() (*Pending, error) {
 		}
 		p.Abort()
 		if err != nil || try == tries {
-			return nil, errors.Join(err, errors.New("the temporary file was removed, again and again"))
+			return nil, errors.Join(err, errors.New("the temporary file was removed repeatedly"))
 		}
 	}
 }
 
-// hold locks a new file, which may be taken for a leftover until then, and reports
-// whether it still has its name.
+// hold locks a new file, which until then may be taken for a leftover, and
+// reports whether it still exists.
 func (p *Pending) hold() (bool, error) {
 	if err := lockFile(p.f, true, true); err != nil && !errors.Is(err, errNoLocks) {
 		return false, err
@@ -158,7 +158,7 @@ func (p *Pending) Abort() {
 	}
 }
 
-// gone ends the lock, when the file has its name or is removed.
+// gone releases the lock once the file is published or removed.
 func (p *Pending) gone() {
 	p.s.opts.Temporary(p.s.Path(p.name), false)
 	p.f.Close()
@@ -166,9 +166,9 @@ func (p *Pending) gone() {
 	p.dropBuffer()
 }
 
-// Publish gives the file its place in the store unless that is taken, by a file
-// with the same text, compressed or not, or with another. existing is then its
-// path.
+// Publish gives the file its place in the store unless that is taken, by a
+// file with the same text, compressed or not, or with another text. existing
+// is then its path.
 func (p *Pending) Publish(place string) (o Outcome, existing string, err error) {
 	defer p.Abort()
 	if err := p.Flush(); err != nil {
@@ -180,7 +180,7 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 		if existing != "" || err != nil {
 			return o, existing, err
 		}
-		if err := p.Finish(); err != nil { // what is there already need not wait for the disk
+		if err := p.Finish(); err != nil { // an existing file need not wait for the disk
 			return Added, "", err
 		}
 		err = p.link(place)
@@ -194,12 +194,13 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 	}
 }
 
-// freshAge is the age from which Renew updates the time of a file: files built from
-// a newer one need not be built again.
+// freshAge is the age from which Renew updates the time of a file. It spares
+// files built from a newer one from being built again.
 const freshAge = time.Hour
 
-// compare compares the file with the one in its place. It waits for processes that
-// remove files: with Renew, the file that it has seen will not be removed.
+// compare compares the file with the one that has its place. It waits for
+// processes that remove files: with Renew, a file that it has seen will not be
+// removed.
 func (p *Pending) compare(place string) (Outcome, string, error) {
 	unlock, err := p.s.lock(false)
 	if err != nil {
@@ -224,8 +225,8 @@ func (p *Pending) compare(place string) (Outcome, string, error) {
 	return Differs, there, nil
 }
 
-// there returns the file in a place, or one beside it that differs in how it is
-// compressed. "" for none.
+// there returns the file in a place, or one beside it that differs only in its
+// compression, or "".
 func (s *Store) there(place string) (string, error) {
 	for _, name := range variants(place) {
 		st, err := s.root.Lstat(name)
@@ -234,7 +235,7 @@ func (s *Store) there(place string) (string, error) {
 		case err != nil:
 			return "", err
 		case !st.Mode().IsRegular():
-			return "", &fs.PathError{Op: "compare", Path: name, Err: errors.New("is there, and not a regular file")}
+			return "", &fs.PathError{Op: "compare", Path: name, Err: errors.New("exists and is not a regular file")}
 		default:
 			return name, nil
 		}
@@ -242,7 +243,7 @@ func (s *Store) there(place string) (string, error) {
 	return "", nil
 }
 
-// link gives the file its name in one step: others see all of it, or nothing.
+// link publishes the file in one step: others see all of it, or nothing.
 func (p *Pending) link(place string) error {
 	unlock, err := p.s.lock(true)
 	if err != nil {
@@ -259,7 +260,7 @@ func (p *Pending) link(place string) error {
 	err = p.s.link(p.name, place)
 	p.s.step("link")
 	if noLinks(err) {
-		// The lock excludes other writers that take names that are not there.
+		// The lock excludes other writers that publish new files.
 		err = p.s.root.Rename(p.name, place)
 	} else if err == nil {
 		err = p.s.root.Remove(p.name)
@@ -272,7 +273,7 @@ func (p *Pending) link(place string) error {
 	return p.s.syncFolders(changed)
 }
 
-// noLinks reports whether err means that the file system has no second names for files.
+// noLinks reports whether err means that the file system has no hard links.
 func noLinks(err error) bool {
 	for _, no := range []error{syscall.EPERM, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EMLINK, syscall.EXDEV} {
 		if errors.Is(err, no) {
@@ -282,8 +283,8 @@ func noLinks(err error) bool {
 	return false
 }
 
-// Replace gives the file its place in the store. It replaces an existing file, and
-// keeps its permissions, unless its owner made that read-only.
+// Replace gives the file its place in the store. It replaces an existing file,
+// and keeps its permissions, unless that file is read-only for its owner.
 func (p *Pending) Replace(place string) error {
 	defer p.Abort()
 	if err := p.Finish(); err != nil {
@@ -312,8 +313,8 @@ func (p *Pending) Replace(place string) error {
 	return p.s.syncFolders(changed)
 }
 
-// holdsSame reports whether a file has the same bytes. It returns false if the file
-// cannot be read: then it is replaced.
+// holdsSame reports whether an existing file has the same bytes. It reports
+// false if that cannot be read, so that it is replaced.
 func (p *Pending) holdsSame(place string) bool {
 	mine, err := p.s.root.Open(p.name)
 	if err != nil {
@@ -346,8 +347,8 @@ func (p *Pending) likeOld(place string) error {
 	return p.f.Chmod(old.Mode().Perm())
 }
 
-// makeFolders makes a folder and those above it. changed are those that have, or
-// will have, a new entry.
+// makeFolders creates a folder and its parents. changed are the folders that
+// have, or will have, a new entry.
 func (s *Store) makeFolders(dir string) (changed []string, err error) {
 	changed = []string{dir}
 	for dir != "." {
@@ -364,7 +365,7 @@ func (s *Store) makeFolders(dir string) (changed []string, err error) {
 	return changed, nil
 }
 
-// syncFolders waits until the names in folders are on the disk.
+// syncFolders waits until the entries of folders are on the disk.
 func (s *Store) syncFolders(dirs []string) error {
 	if s.opts.NoSync {
 		return nil

@@ -527,8 +527,8 @@ func TestVerifyModes(t *testing.T) {
 		root, file os.FileMode
 		want       string
 	}{
-		{0o755, 0o644, ""}, {0o755, 0o600, "others may read the store and not this: mode 0600"}, {0o750, 0o600, "the group may read the store and not this: mode 0600"},
-		{0o700, 0o600, ""}, {0o750, 0o640, ""}, {0o755, 0o646, "anyone may change it: mode 0646"}, {0o777, 0o646, ""}, {0o711, 0o600, ""},
+		{0o755, 0o644, ""}, {0o755, 0o600, "others may read the store, but not this: mode 0600"}, {0o750, 0o600, "the group may read the store, but not this: mode 0600"},
+		{0o700, 0o600, ""}, {0o750, 0o640, ""}, {0o755, 0o646, "anyone may write to it: mode 0646"}, {0o777, 0o646, ""}, {0o711, 0o600, ""},
 	} {
 		if err := errors.Join(os.Chmod(s.Dir, c.root), os.Chmod(path, c.file), os.Chmod(s.Path("a"), c.root|0o500), os.Chmod(s.Path("a/A0"), c.root|0o500)); err != nil {
 			t.Fatal(err)

@@ -11,9 +11,9 @@ type Options struct {
 	// After a power failure files may be empty or short, which Verify finds;
 	// killing a process has no such effect.
 	NoSync bool
-	// Temporary, if non-nil, is called with the path of each file when it begins
-	// to be written, and again when it has gone, so that a process that ends
-	// early can remove it.
+	// Temporary, if non-nil, is called with the path of each temporary file
+	// before it is written, and again once it is gone, so that a process that
+	// ends early can remove it.
 	Temporary func(path string, exists bool)
 }
 
@@ -23,19 +23,20 @@ type Options struct {
 //
 // # Guarantees
 //
-// A file is written under a temporary name and gets its own in one step (link(2)),
-// so readers see all of it or nothing, even after kill -9. Existing files are never
-// replaced, except by Replace. The temporary file is locked (flock(2)) as long as
-// its writer lives, which distinguishes leftovers from files being written.
+// A file is written under a temporary name and published in one step
+// (link(2)), so readers see all of it or nothing, even after kill -9. Existing
+// files are never replaced, except by Replace. The temporary file is locked
+// (flock(2)) while its writer lives, which distinguishes leftovers from files
+// being written.
 //
-// A lock on the folder itself separates the moments in which a file gets its name
-// from those in which Collect removes one. On a network file system, where folders
-// cannot be locked across machines, the file .symtool-lock is locked instead. Linux
-// has supported flock on NFS across clients since 2.6.12, unless it is mounted with
-// local_lock=flock or nolock; even then link(2) is a single step. Because of such
-// mounts, a temporary file on a network file system counts as left over only after
-// an hour. Run Collect on one machine only, and not on the server while clients
-// write.
+// A lock on the folder itself keeps Collect from removing files while others
+// are published. On a network file system, where folders cannot be locked
+// across machines, the file .symtool-lock is locked instead. Linux has
+// supported flock on NFS across clients since 2.6.12, unless it is mounted
+// with local_lock=flock or nolock; even then link(2) is a single step. Because
+// of such mounts, a temporary file on a network file system counts as left
+// over only after an hour. Run Collect on one machine only, and not on the
+// server while clients write.
 type Store struct {
 	Dir     string
 	opts    Options
@@ -69,5 +70,5 @@ func Create(dir string, o Options) (*Store, error) {
 // Close closes the store. Pending files must be finished before.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Path returns where a file of the store is.
+// Path returns the path of a file of the store.
 func (s *Store) Path(name string) string { return filepath.Join(s.Dir, name) }

@@ -23,11 +23,11 @@ type Entry struct {
 	mode  fs.FileMode
 }
 
-// Version holds a store's files for a module with one id.
+// Version has a store's files for a module with one id.
 type Version struct {
 	Name, ID string  // the folders' names
 	Files    []Entry // symbol files: usually one, more if stored in several compressions
-	Indexes  []Entry // of symtool, beside them
+	Indexes  []Entry // symtool's, beside them
 }
 
 // Bytes returns the size of the symbol files and their indexes.
@@ -60,7 +60,7 @@ type Listing struct {
 	folders []Entry
 }
 
-// Layouts counts the files that are of other layouts than breakpad, by their names.
+// Layouts counts the files in layouts other than breakpad, by layout.
 func (l *Listing) Layouts() map[string]int {
 	n := map[string]int{}
 	for _, e := range l.Others {
@@ -72,10 +72,10 @@ func (l *Listing) Layouts() map[string]int {
 }
 
 // List lists all names in the store without opening files. What cannot be read
-// is a Problem, and costs only itself.
+// is reported as a Problem, and the rest is listed.
 func (s *Store) List(now time.Time) (*Listing, error) {
 	l := &Listing{}
-	entries := map[string]int{} // of each folder
+	entries := map[string]int{} // number of entries of each folder
 	versions := map[string]*Version{}
 	err := fs.WalkDir(s.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && name != "." {
@@ -83,7 +83,7 @@ func (s *Store) List(now time.Time) (*Listing, error) {
 			err = s.listOne(l, versions, name, d, now)
 		}
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && name != ".": // gone in the meantime
+		case errors.Is(err, fs.ErrNotExist) && name != ".": // removed meanwhile
 			return nil
 		case err != nil && name == ".":
 			return err
@@ -97,7 +97,7 @@ func (s *Store) List(now time.Time) (*Listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The innermost first: a folder counts as empty when all folders in it do.
+	// Innermost first: a folder counts as empty if all folders in it do.
 	for _, f := range slices.Backward(l.folders) {
 		if name := filepath.ToSlash(f.Path); entries[name] == 0 {
 			l.Empty = append(l.Empty, f.Path)
@@ -112,7 +112,7 @@ func (s *Store) List(now time.Time) (*Listing, error) {
 	return l, nil
 }
 
-// listOne puts one name where it belongs.
+// listOne adds one name to the list that it belongs to.
 func (s *Store) listOne(l *Listing, versions map[string]*Version, name string, d fs.DirEntry, now time.Time) error {
 	st, err := d.Info()
 	if err != nil {
@@ -153,7 +153,8 @@ func (s *Store) listOne(l *Listing, versions map[string]*Version, name string, d
 	return nil
 }
 
-// named gives an error the name of a file of the store, as the user knows it.
+// named adds the path of a file of the store to an error, in the form in which
+// the user gave it.
 func (s *Store) named(name string, err error) error {
 	var inner *fs.PathError
 	if errors.As(err, &inner) {

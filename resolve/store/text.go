@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Compression is a way to compress symbol files. Equal texts give equal bytes.
+// Compression is a way to compress symbol files. Equal texts result in equal bytes.
 type Compression struct {
 	Name string // gzip or zstd
 	Ext  string // what it appends to a file's name
@@ -26,7 +26,7 @@ type Compression struct {
 // Compressions are the ways to compress symbol files.
 var Compressions = []Compression{
 	{"gzip", ".gz", func(w io.Writer) (io.WriteCloser, error) {
-		// No time and no name.
+		// Neither time nor name.
 		z := gzip.NewWriter(w)
 		z.ModTime = time.Unix(0, 0)
 		return z, nil
@@ -36,11 +36,11 @@ var Compressions = []Compression{
 	}},
 }
 
-// symbolExt is what the names of symbol files end in.
+// symbolExt is the extension of symbol files.
 const symbolExt = ".sym"
 
-// variants returns the places of a symbol file with each compression, place first. Other
-// files have one.
+// variants returns the places of a symbol file with each compression, place first. For other
+// files it returns place.
 func variants(place string) []string {
 	all := []string{place}
 	stem, ok := stemOf(place)
@@ -55,7 +55,7 @@ func variants(place string) []string {
 	return all
 }
 
-// stemOf returns the name of a symbol file without what follows its stem.
+// stemOf returns the name of a symbol file without its extensions.
 func stemOf(name string) (stem string, ok bool) {
 	for _, c := range Compressions {
 		if rest, cut := strings.CutSuffix(name, c.Ext); cut {
@@ -66,8 +66,8 @@ func stemOf(name string) (stem string, ok bool) {
 	return strings.CutSuffix(name, symbolExt)
 }
 
-// sameText reports whether two files of the store hold the same, compressed or not.
-// Damaged data is the same as nothing.
+// sameText reports whether two files of the store have the same text,
+// compressed or not. Damaged data is the same as nothing.
 func (s *Store) sameText(a, b string) (bool, error) {
 	fa, err := s.root.Open(a)
 	if err != nil {
@@ -108,7 +108,7 @@ func sameBytes(a, b io.Reader) (bool, error) {
 	}
 }
 
-// readFull fills buf unless the text ends, with io.EOF then. Damage is not an end.
+// readFull fills buf unless the text ends, for which it returns io.EOF. Damage is not an end.
 func readFull(r io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var got int
@@ -118,7 +118,7 @@ func readFull(r io.Reader, buf []byte) (n int, err error) {
 	return n, err
 }
 
-// unlessDamaged returns an error of reading a file, and nil for one of what is in it.
+// unlessDamaged returns the error of reading a file, but nil for an error in its contents.
 func unlessDamaged(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -132,12 +132,11 @@ type Inspected struct {
 	Place            Place
 	OS, Arch         string   // of MODULE
 	CodeID, CodeFile string   // of INFO CODE_ID, or ""
-	Faults           []string // of a file that was taken all the same
+	Faults           []string // of a file that was accepted nevertheless
 }
 
-// Inspect reads a symbol file, which may be compressed, to its end, and gives its text
-// to use as it goes. What it takes is what Add takes: damaged takes files with records
-// that cannot be read, too.
+// Inspect reads a symbol file, which may be compressed, to its end, and passes its text on to
+// use. It accepts what Add does; damaged accepts files with unreadable records, too.
 func Inspect(in io.Reader, use io.Writer, damaged bool) (*Inspected, error) {
 	c, err := check(in, use)
 	if err != nil {

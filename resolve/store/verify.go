@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// Finding is something wrong with a file or a folder of a store.
+// Finding is a problem with a file or a folder of a store.
 type Finding struct {
 	Path    string // below the store
 	Kind    string // one of Kinds
@@ -32,12 +32,12 @@ type Report struct {
 	Files    int       // symbol files that were read
 	Bytes    int64     // their size in the store
 	Findings []Finding // in the order of paths
-	Writing  []Entry   // temporary files of writers that are at work: no findings
+	Writing  []Entry   // temporary files of active writers, which are not findings
 	Problems []symfmt.Problem
 }
 
-// Verify reads all symbol files of the store, with some threads: each is to be whole
-// and that which its path says. What cannot be read is a Problem.
+// Verify reads all symbol files of the store, with jobs workers. Each file must be complete and
+// belong where it is. What cannot be read is reported as a Problem.
 func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, error) {
 	l, err := s.List(now)
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *Report) add(path, kind, format string, args ...any) {
 	r.Findings = append(r.Findings, Finding{path, kind, fmt.Sprintf(format, args...)})
 }
 
-// verifyNames reports what names and permissions show.
+// verifyNames reports what names and permissions reveal.
 func (s *Store) verifyNames(r *Report, l *Listing) error {
 	for _, e := range l.Leftovers {
 		r.add(e.Path, "leftover", "from an interrupted write")
@@ -99,15 +99,15 @@ func (s *Store) verifyNames(r *Report, l *Listing) error {
 		}
 		if len(v.Files) == 0 {
 			for _, e := range v.Indexes {
-				r.add(e.Path, "leftover", "the index of a symbol file that is not there")
+				r.add(e.Path, "leftover", "the index of a symbol file that does not exist")
 			}
 		}
 	}
 	return nil
 }
 
-// isEmpty reports whether there is still nothing in a folder but folders. A writer makes
-// them and puts its file there with the store locked, if it can be.
+// isEmpty reports whether a folder still contains nothing but folders. Writers create folders and
+// publish files with the store locked, if it can be locked.
 func (s *Store) isEmpty(dir string) bool {
 	if unlock, err := s.lock(false); err == nil {
 		defer unlock()
@@ -115,7 +115,7 @@ func (s *Store) isEmpty(dir string) bool {
 	empty := true
 	_ = fs.WalkDir(s.root.FS(), filepath.ToSlash(dir), func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
-			empty = false // or gone, or not readable, which List has reported
+			empty = false // or removed, or unreadable, which List has reported
 			return fs.SkipAll
 		}
 		return nil
@@ -123,19 +123,19 @@ func (s *Store) isEmpty(dir string) bool {
 	return empty
 }
 
-// verifyMode compares permissions with those of the store's folder: every user who may
-// read that folder should be able to read what is in it, and no other to change it.
+// verifyMode compares permissions with those of the store's folder: every user who may read that
+// folder should be able to read what is in it, and nobody else to change it.
 func verifyMode(r *Report, e Entry, root fs.FileMode, need fs.FileMode) {
 	classes := [...]string{"others", "the group", "the owner"}
 	for i, who := range classes {
 		shift := 3 * i
 		if root>>shift&0o5 == 0o5 && e.mode>>shift&need != need {
-			r.add(e.Path, "permissions", "%s may read the store and not this: mode %04o", who, e.mode.Perm())
+			r.add(e.Path, "permissions", "%s may read the store, but not this: mode %04o", who, e.mode.Perm())
 			break
 		}
 	}
 	if e.mode&0o2 != 0 && root&0o2 == 0 {
-		r.add(e.Path, "permissions", "anyone may change it: mode %04o", e.mode.Perm())
+		r.add(e.Path, "permissions", "anyone may write to it: mode %04o", e.mode.Perm())
 	}
 }
 
@@ -149,7 +149,7 @@ func (s *Store) verifyVersion(ctx context.Context, v *Version) (*Report, error) 
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case errors.Is(err, fs.ErrNotExist): // removed in the meantime
+		case errors.Is(err, fs.ErrNotExist): // removed meanwhile
 			continue
 		case err != nil:
 			r.Problems = append(r.Problems, symfmt.Problem{Err: s.named(e.Path, err)})
@@ -163,7 +163,7 @@ func (s *Store) verifyVersion(ctx context.Context, v *Version) (*Report, error) 
 	}
 	for i := 1; i < len(good); i++ {
 		if same, err := s.sameText(good[0], good[i]); err == nil && !same {
-			r.add(good[i], "differs", "from %s beside it: readers take the one or the other", filepath.Base(good[0]))
+			r.add(good[i], "differs", "from %s beside it, and readers use either", filepath.Base(good[0]))
 		}
 	}
 	return r, nil

@@ -11,16 +11,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Wanted is a line of a list of modules.
+// Wanted is a line in a list of modules.
 type Wanted struct {
 	Line  int
 	Place Place
 }
 
-// ReadWanted reads a list of modules, one a line: NAME/ID, with what may follow as in
-// the path of a symbol file, NAME,ID as in CSV files of crash servers, whose other
-// columns do not count, NAME ID, or a MODULE record. Blank lines and those that begin
-// with # are nothing.
+// ReadWanted reads a list of modules, one per line: NAME/ID, optionally followed by the rest of a
+// symbol file's path; NAME,ID with any further columns, as in CSV files of crash servers; NAME
+// ID; or a MODULE record. Blank lines and lines that begin with # are skipped.
 func ReadWanted(r io.Reader, use func(Wanted) error) error {
 	const longest = 64 << 10
 	lines := bufio.NewScanner(r)
@@ -51,7 +50,7 @@ func ReadWanted(r io.Reader, use func(Wanted) error) error {
 	return lines.Err()
 }
 
-// nameAndID takes a line apart.
+// nameAndID parses a line.
 func nameAndID(text string) (name, id string, err error) {
 	rd := symfmt.NewReader(nil, symfmt.ReadOptions{})
 	rd.ResetText([]byte(text))
@@ -63,8 +62,8 @@ func nameAndID(text string) (name, id string, err error) {
 	case errors.As(err, &bad) && bad.Record == symfmt.KindModule.String():
 		return "", "", fmt.Errorf("%q: want MODULE OS ARCH ID NAME", clipped(text))
 	}
-	// A name may have commas, and the other columns of a CSV file slashes: it counts
-	// what comes first, unless only the other one is followed by an id.
+	// A name may contain commas, and further columns of a CSV file slashes. The
+	// first separator counts, unless only the other one is followed by an id.
 	if i := strings.IndexAny(text, "/,"); i >= 0 {
 		name, id = columns(text, text[i])
 		if other := '/' + ',' - text[i]; checkID(id) != nil && strings.IndexByte(text, other) >= 0 {
@@ -81,8 +80,7 @@ func nameAndID(text string) (name, id string, err error) {
 	return strings.TrimSpace(text[:i]), text[i+1:], nil
 }
 
-// Has returns the place of the symbol file of a module, below the store, "" if it has
-// none.
+// Has returns the place of a module's symbol file below the store, or "" if there is none.
 func (s *Store) Has(p Place) (string, error) {
 	path, err := s.there(p.Path(symbolExt))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -24,9 +24,9 @@ import (
 )
 
 // NewBinaries returns a Supplier of the ELF files below folders, or at the paths of files. A
-// module's file is found by its path below a folder, or by its id anywhere; its symbols are read as
-// by symtool dump. Separate debug files are found there, too, and, as dwarf2sym.ReadFile finds them,
-// beside the file and in debugDirs.
+// module's file is found by its path below a folder, or anywhere by its id; its symbols are read
+// as by symtool dump. Separate debug files are found there, too, and beside the file and in
+// debugDirs, as by dwarf2sym.ReadFile.
 //
 // A module about which nothing is known gets the only binary if the roots are files. Only ELF is
 // read; PE files are not found.
@@ -34,12 +34,12 @@ func NewBinaries(roots, debugDirs []string) (*Binaries, error) {
 	return NewFetchingBinaries(roots, debugDirs, nil)
 }
 
-// Fetcher gets files that are not on this machine. Its methods may be called concurrently. Package
-// remote implements it with debuginfod servers.
+// Fetcher gets files from elsewhere. Its methods may be called concurrently. Package remote
+// implements it for debuginfod servers.
 type Fetcher interface {
-	// Fetch returns the path of a file with this build-id: the one with debug information
-	// ("debuginfo"), or the one that runs ("executable"). tried has a line for each place that does
-	// not have it. The error is fs.ErrNotExist if no place has it.
+	// Fetch returns the path of a file with this build-id: of kind "debuginfo", the one with debug
+	// information, or "executable", the one that runs. tried has a line for each place that does not
+	// have it. The error is fs.ErrNotExist if no place has it.
 	Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error)
 }
 
@@ -72,31 +72,31 @@ func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries,
 type Binaries struct {
 	roots, debugDirs []string
 	onlyFiles        bool    // no root is a folder
-	fetcher          Fetcher // nil: nothing is fetched
+	fetcher          Fetcher // nil if nothing is fetched
 
 	mu    sync.Mutex
-	index *binaryIndex // nil: the folders were not searched yet
+	index *binaryIndex // nil until the folders are searched
 }
 
 // binaryIndex lists the ELF files below the folders.
 type binaryIndex struct {
 	files    []binaryFile
-	byID     map[string][]int // MODULE's id, or the build-id in hexadecimal digits -> places in files
-	looked   int              // files of any kind
-	unread   int              // folders that cannot be read
-	firstErr error            // of the first of them
+	byID     map[string][]int // indices in files, by MODULE's id and by the build-id in hexadecimal
+	looked   int              // number of files of any kind
+	unread   int              // number of unreadable folders
+	firstErr error            // error of the first of them
 }
 
 // binaryFile is an ELF file.
 type binaryFile struct {
 	path    string
-	soname  string // DT_SONAME, by which others name it, or ""
+	soname  string // DT_SONAME, by which other files refer to it, or ""
 	id      string // MODULE's
-	buildID string // in hexadecimal digits
+	buildID string // in hexadecimal
 	code    bool   // has code; a separate debug file does not
 }
 
-// names returns the names of the modules that the file may be.
+// names returns the names of the modules that the file may be the binary of.
 func (f *binaryFile) names() []string {
 	name := filepath.Base(f.path)
 	if f.soname == "" || f.soname == name {
@@ -105,14 +105,14 @@ func (f *binaryFile) names() []string {
 	return []string{name, f.soname}
 }
 
-// maxFiles limits a search: most systems have fewer files, and so many take some minutes.
+// maxFiles limits a search. Most systems have fewer files, and reading so many takes minutes.
 const maxFiles = 2_000_000
 
 // Symbols implements Supplier.
 func (b *Binaries) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	s := search{m: m}
 	if unknown(&m) && !b.onlyFiles {
-		s.miss("binaries", "not searched: nothing is known of the module")
+		s.miss("binaries", "not searched: the module has no name and no id")
 		return s.done(nil)
 	}
 	f, err := b.find(ctx, &s)
@@ -197,15 +197,15 @@ func (s *search) openBinary(path string) *object.File {
 	return nil
 }
 
-// find returns the places of the files of a module; of one without an id those
-// with its name, unless they have several ids.
+// find returns the indices of the files of a module. For a module without an
+// id, these are the files with its name, unless they have several ids.
 func (x *binaryIndex) find(s *search) []int {
 	if len(s.m.BuildID) > 0 {
 		return x.byID[hex.EncodeToString(s.m.BuildID)]
 	}
 	id := strings.ToUpper(s.m.DebugID)
 	if id == "" {
-		var builds []string // with a file of each
+		var builds []string // a file of each build
 		for i := range x.files {
 			f := &x.files[i]
 			if !f.code || !unknown(&s.m) && !called(&s.m, f.names()...) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.id+" ") }) {
@@ -224,7 +224,7 @@ func (x *binaryIndex) find(s *search) []int {
 	return x.byID[id]
 }
 
-// others notes the files with the module's name and another id.
+// others records the files with the module's name and another id.
 func (x *binaryIndex) others(s *search) {
 	n := 0
 	for i := range x.files {
@@ -243,16 +243,16 @@ func (x *binaryIndex) others(s *search) {
 		}
 	}
 	if n > listedIDs {
-		s.miss("binaries", "%d more of that name have another id", n-listedIDs)
+		s.miss("binaries", "%d more files of that name have other ids", n-listedIDs)
 	}
 }
 
-// noted reports whether a file was already noted as one where the symbols are not.
+// noted reports whether a file was already recorded as tried.
 func (s *search) noted(path string) bool {
 	return slices.ContainsFunc(s.tried, func(t resolve.Tried) bool { return t.Place == path })
 }
 
-// indexed returns the index, which is made on first use.
+// indexed returns the index, which is built on first use.
 func (b *Binaries) indexed(ctx context.Context, s *search) (*binaryIndex, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -271,7 +271,7 @@ func (b *Binaries) indexed(ctx context.Context, s *search) (*binaryIndex, error)
 	}
 	b.index = x
 	if x.unread > 0 {
-		s.refuse(fmt.Errorf("%w; %d folders were left out", x.firstErr, x.unread))
+		s.refuse(fmt.Errorf("%w; %d folders were skipped", x.firstErr, x.unread))
 	}
 	if x.looked == maxFiles {
 		s.refuse(fmt.Errorf("%q: only the first %d files were searched", b.roots, maxFiles))
@@ -293,14 +293,14 @@ func (b *Binaries) Names(ctx context.Context) (names []string) {
 	return names
 }
 
-// noFolders are trees that Unix systems generate: they hold no files of a disk.
+// noFolders are trees that Unix systems generate, which have no files on a disk.
 var noFolders = []string{"/dev", "/proc", "/sys"}
 
 // list appends the files below root.
 func (x *binaryIndex) list(ctx context.Context, root string, paths []string) []string {
 	if st, err := os.Lstat(root); err == nil && st.Mode()&fs.ModeSymlink != 0 {
 		if st, err = os.Stat(root); err == nil && st.IsDir() {
-			root += string(filepath.Separator) // else WalkDir does not follow it
+			root += string(filepath.Separator) // otherwise WalkDir does not follow it
 		}
 	}
 	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -324,14 +324,14 @@ func (x *binaryIndex) list(ctx context.Context, root string, paths []string) []s
 	return paths
 }
 
-// Files are read in batches, by more goroutines than there are processors, since
-// they wait for the disk most of the time.
+// Files are read in batches, by more goroutines than there are processors,
+// since they mostly wait for the disk.
 const (
 	batchFiles   = 256
 	batchReaders = 8
 )
 
-// read adds those of the files that are ELF, in their order.
+// read adds the ELF files among them, in order.
 func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	batches := slices.Collect(slices.Chunk(paths, batchFiles))
 	found, err := par.Map(ctx, batchReaders, len(batches), func(_ context.Context, _, i int) ([]binaryFile, error) {
@@ -356,8 +356,8 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readBinary reads a file's ids; nil if it is not an ELF file or has no id. Anything else wrong
-// with it is ignored.
+// readBinary reads a file's ids; nil if it is not an ELF file or has no id. Other damage is
+// ignored.
 func readBinary(path string) *binaryFile {
 	if !beginsAsBinary(path) {
 		return nil
@@ -371,11 +371,11 @@ func readBinary(path string) *binaryFile {
 	if id == "" || f.Kind == object.Core {
 		return nil
 	}
-	soname, _ := f.Name() // reading the file reports damage
+	soname, _ := f.Name() // damage is reported when the file is read
 	return &binaryFile{path, soname, id, hex.EncodeToString(f.BuildID()), hasCode(f)}
 }
 
-// beginsAsBinary reports whether a file begins like a binary, which rejects most files cheaply.
+// beginsAsBinary reports whether a file begins like a binary. This rejects most files cheaply.
 func beginsAsBinary(path string) bool {
 	if regular(path) != nil {
 		return false
@@ -390,7 +390,7 @@ func beginsAsBinary(path string) bool {
 	return err == nil && objfile.Begins(head[:])
 }
 
-// hasCode reports whether f is a binary. In a separate debug file, sections of code have no
+// hasCode reports whether f is a binary. In a separate debug file, code sections have no
 // contents.
 func hasCode(f *object.File) bool {
 	for _, s := range f.Sections {
@@ -401,7 +401,7 @@ func hasCode(f *object.File) bool {
 	return len(f.Sections) == 0 && len(f.ExecRanges()) > 0
 }
 
-// read opens the symbols of a binary. They close it, and so does an error.
+// read opens the symbols of a binary, which then own it. On an error it closes the binary.
 func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve.Symbols, error) {
 	options, err := b.companions(ctx, s, f)
 	if err != nil {
@@ -414,7 +414,7 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 	if len(p.Extents().Code) > 0 {
 		return p.symbols(), nil
 	}
-	p.Lookup.Close() // damaged: where its code is must be guessed from all records
+	p.Lookup.Close() // damaged: the extent of code must be guessed from all records
 	defer p.closeFiles()
 	read, err := dwarf2sym.Read(ctx, f, options)
 	if err != nil {
@@ -439,13 +439,13 @@ func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (d
 	return o, nil
 }
 
-// Binary opens a module's ELF file, or returns nil. The caller must close it. It may be the
+// Binary opens a module's ELF file, or returns nil. The caller must close it. It may return the
 // separate debug file, whose code sections have no contents. tried and the error are as for
 // Symbols.
 func (b *Binaries) Binary(ctx context.Context, m resolve.Module) (symfmt.Binary, []resolve.Tried, error) {
 	s := search{m: m}
 	if m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0 {
-		s.miss("binaries", "not searched: nothing is known of the module")
+		s.miss("binaries", "not searched: the module has no name and no id")
 		return nil, s.tried, nil
 	}
 	f, err := b.find(ctx, &s)

@@ -242,7 +242,7 @@ func TestBinaryRefuses(t *testing.T) {
 		"hostile path":            {resolve.Module{Path: "/../../../../../../../etc/passwd", DebugID: otherOf}, "no binary of passwd"},
 		"NUL in the path":         {resolve.Module{Path: "/bin/prog\x00", DebugID: otherOf}, "no binary of prog\x00"},
 		"another name":            {resolve.Module{Name: "other"}, "no binary of other"},
-		"nothing known":           {resolve.Module{}, "nothing is known of the module"},
+		"nothing known":           {resolve.Module{}, "the module has no name and no id"},
 	} {
 		r, tried, err := s.Symbols(context.Background(), c.m)
 		if r != nil || err != nil || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {
@@ -264,7 +264,7 @@ func TestBinaryRefuses(t *testing.T) {
 	}
 	copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "other", "prog")
 	r, tried, err := newBinaries(t, dir).Symbols(context.Background(), resolve.Module{Name: "prog"})
-	if r != nil || err != nil || !strings.Contains(tried[0].String(), "several builds, and no id that says which: ") {
+	if r != nil || err != nil || !strings.Contains(tried[0].String(), "several builds, and the module has no id: ") {
 		t.Errorf("by a name of two: %v, %q, %v", r, tried, err)
 	}
 	if _, err := NewBinaries([]string{dir + "/none"}, nil); err == nil || err.Error() != dir+"/none: no such file or directory" {

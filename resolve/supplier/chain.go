@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// Chain is a Supplier that asks others in turn, once per module. It takes the first symbols with
+// Chain is a Supplier that asks others in turn, once per module. It uses the first symbols with
 // lines, otherwise the first with functions, otherwise the first of any kind, such as those of a
 // binary without debug information.
 type Chain struct {
@@ -24,7 +24,7 @@ type answer struct {
 	r     resolve.Symbols
 	tried []resolve.Tried
 	err   error
-	ended bool // the context ended before they had said it
+	ended bool // the context ended before there was an answer
 }
 
 // NewChain returns a Chain of suppliers.
@@ -32,7 +32,7 @@ func NewChain(suppliers ...resolve.Supplier) *Chain {
 	return &Chain{suppliers: suppliers, known: map[string]*answer{}}
 }
 
-// Symbols implements Supplier. If several goroutines ask for one module, one does the work.
+// Symbols implements Supplier. If several goroutines ask for the same module, one does the work.
 func (c *Chain) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 	key := fmt.Sprintf("%q %q %q %q %x", m.Name, m.DebugFile, m.DebugID, m.Path, m.BuildID)
 	for {
@@ -62,8 +62,8 @@ func (c *Chain) Names(ctx context.Context) (names []string) {
 	return names
 }
 
-// answer returns the answer for a module; ours says that it is not there yet, and for the caller to
-// find.
+// answer returns the answer for a module. ours means that there is none yet, and that the caller
+// must find it.
 func (c *Chain) answer(key string) (a *answer, ours bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func (c *Chain) answer(key string) (a *answer, ours bool) {
 
 func (c *Chain) ask(ctx context.Context, m resolve.Module, key string, a *answer) {
 	defer close(a.done)
-	a.ended = true // also if a supplier panics
+	a.ended = true // remains set if a supplier panics
 	defer func() {
 		if a.ended {
 			c.mu.Lock()
@@ -93,7 +93,7 @@ func (c *Chain) ask(ctx context.Context, m resolve.Module, key string, a *answer
 	a.ended = false
 }
 
-// first asks the suppliers in turn. An error that several have is reported once.
+// first asks the suppliers in turn. An error that several return is reported once.
 func (c *Chain) first(ctx context.Context, m resolve.Module) (found resolve.Symbols, tried []resolve.Tried, err error) {
 	var errs []error
 	seen := map[string]bool{}

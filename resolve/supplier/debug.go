@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// findDebug opens the separate debug file, or returns nil: where such files are,
-// anywhere in the folders, or from a server.
+// findDebug opens the separate debug file, or returns nil. It looks in the
+// usual places, anywhere in the folders, and on servers.
 func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*object.File, error) {
 	if f.HasDWARF() {
 		return nil, nil
@@ -46,7 +46,7 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*o
 	return fetched, nil
 }
 
-// tryDebug notes where debug files were not found.
+// tryDebug records where debug files were not found.
 func (s *search) tryDebug(tried []object.Tried) {
 	for _, t := range tried {
 		kind := resolve.Absent
@@ -57,7 +57,7 @@ func (s *search) tryDebug(tried []object.Tried) {
 	}
 }
 
-// paired returns the debug file of f if it could be opened and matches.
+// paired returns the debug file of f if it was opened and matches.
 func (s *search) paired(f, debug *object.File, err error) *object.File {
 	if err == nil && debug != nil {
 		if err = object.CheckPair(f, debug); err == nil {
@@ -79,7 +79,7 @@ func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *obje
 	}
 	link, err := f.Supplement()
 	if link == nil || err != nil {
-		return nil // the reader reports damage
+		return nil // damage is reported by the reader
 	}
 	sup, tried, err := objfile.FindSupplement(f, link, b.debugDirs, object.DefaultLimits())
 	s.tryDebug(tried)
@@ -92,7 +92,8 @@ func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *obje
 	return b.fetch(ctx, s, fetchDebug, link.ID)
 }
 
-// fetch fetches a file by its build-id, and opens it; nil if no server has it, or without servers.
+// fetch fetches a file by its build-id and opens it. It returns nil if no server has it, or there
+// are no servers.
 func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []byte) *object.File {
 	if b.fetcher == nil || len(buildID) == 0 {
 		return nil

@@ -25,9 +25,9 @@ func TestLoneBinary(t *testing.T) {
 		{[]string{lone}, true, ""},
 		{[]string{lone, lone}, true, ""},
 		{[]string{debug, lone}, true, ""},
-		{[]string{lone, other}, false, "several builds, and no id that says which: "},
-		{[]string{folder}, false, "binaries: not searched: nothing is known of the module"},
-		{[]string{lone, folder}, false, "binaries: not searched: nothing is known of the module"},
+		{[]string{lone, other}, false, "several builds, and the module has no id: "},
+		{[]string{folder}, false, "binaries: not searched: the module has no name and no id"},
+		{[]string{lone, folder}, false, "binaries: not searched: the module has no name and no id"},
 		{[]string{testenv.Input(t, "README.md")}, false, "no binary of module; there are 0 ELF files"},
 	} {
 		r, tried, err := newBinaries(t, c.roots...).Symbols(context.Background(), resolve.Module{})

@@ -10,15 +10,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// parts makes the units of a binary the parts of a module.
+// parts implements resolve.Parts for a binary, a unit being a part.
 type parts struct {
 	*dwarf2sym.Lookup
 	file  *object.File
 	files []symfmt.Binary // closed with it
 }
 
-// openParts opens a binary for Symbols, whose Close closes it and the files in the options. So does
-// an error.
+// openParts opens a binary for Symbols, whose Close closes it and the files in the options. An
+// error closes them, too.
 func openParts(ctx context.Context, f *object.File, o dwarf2sym.Options) (*parts, error) {
 	p := &parts{file: f, files: []symfmt.Binary{f}}
 	for _, file := range []symfmt.Binary{o.Debug, o.Supplement} {

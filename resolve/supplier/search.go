@@ -2,7 +2,7 @@
 // NewBinaries searches binaries and their debug files, and NewChain asks several suppliers in
 // turn.
 //
-// Suppliers that ask servers are in package remote, so that programs that answer from files link no
+// Suppliers that ask servers are in package remote, so that programs that use only files link no
 // HTTP.
 package supplier
 
@@ -30,20 +30,20 @@ func (o Opener) open(ctx context.Context, path string) (resolve.Symbols, error) 
 	return resolve.Open(ctx, path, resolve.OpenOptions{})
 }
 
-// unknown reports whether nothing is known of the module.
+// unknown reports whether the module has neither a name nor an id.
 func unknown(m *resolve.Module) bool {
 	return m.DebugID == "" && len(m.BuildID) == 0 && len(m.Names()) == 0
 }
 
-// called reports whether one of names is the module's. Windows ignores case.
+// called reports whether one of the names is the module's. Windows ignores case.
 func called(m *resolve.Module, names ...string) bool {
 	return slices.ContainsFunc(m.Names(), func(n string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(n, name) })
 	})
 }
 
-// Places returns where a store has the module's symbols; without an id, all folders of that name.
-// The error is that of a name or an id that is refused.
+// Places returns the places of the module's symbols in a store; without an id, all folders of its
+// name. The error joins those of invalid names and ids.
 func Places(m *resolve.Module) (places []store.Place, err error) {
 	var refused []error
 	for _, name := range m.Names() {
@@ -79,7 +79,7 @@ type search struct {
 	errs  []error
 }
 
-// miss notes a place without the symbols.
+// miss records a place without the symbols.
 func (s *search) miss(place, format string, args ...any) {
 	s.note(resolve.Absent, place, format, args...)
 }
@@ -88,15 +88,15 @@ func (s *search) note(kind resolve.TriedKind, place, format string, args ...any)
 	s.tried = append(s.tried, resolve.Tried{Place: place, Why: fmt.Sprintf(format, args...), Kind: kind})
 }
 
-// refuse notes a place whose symbols cannot be used. err names it.
+// refuse records a place whose symbols cannot be used. err names it.
 func (s *search) refuse(err error) {
 	s.tried = append(s.tried, Refused(err))
 	s.errs = append(s.errs, err)
 }
 
-// several notes a place with symbols of several builds for a module without an id.
+// several records a place with symbols of several builds for a module without an id.
 func (s *search) several(place string, builds []string) {
-	s.note(resolve.SeveralIDs, place, "several builds, and no id that says which: %s", strings.Join(builds, ", "))
+	s.note(resolve.SeveralIDs, place, "several builds, and the module has no id: %s", strings.Join(builds, ", "))
 }
 
 func (s *search) done(r resolve.Symbols) (resolve.Symbols, []resolve.Tried, error) {
@@ -140,7 +140,7 @@ func otherID(path, name, id string, m resolve.Module) error {
 	return fmt.Errorf("%s: %w", path, &resolve.OtherIDError{What: "it", Name: name, ID: id, Want: m})
 }
 
-// regular refuses anything but a regular file: a named pipe would block.
+// regular refuses anything but a regular file, as opening a named pipe would block.
 func regular(path string) error {
 	st, err := os.Stat(path)
 	if err == nil && !st.Mode().IsRegular() {
@@ -149,7 +149,7 @@ func regular(path string) error {
 	return err
 }
 
-// bare drops the path of a file system error.
+// bare returns a file system error without its path.
 func bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

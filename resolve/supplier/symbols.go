@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// NewSymbols returns a Supplier of the symbol file at path, for its module and for one of which
-// nothing is known. If path is a folder, it supplies the symbol files in the layout
+// NewSymbols returns a Supplier of the symbol file at path, for its module and for a module of
+// which nothing is known. If path is a folder, it supplies the symbol files in the layout
 // NAME/ID/STEM.sym (see resolve/store). Symbol files may be compressed.
 func NewSymbols(path string, open Opener) (resolve.Supplier, error) {
 	st, err := os.Stat(path)
@@ -45,12 +45,12 @@ type fileSupplier struct {
 	open     Opener
 
 	mu      sync.Mutex
-	known   bool // symbols and err are the answer
+	known   bool // symbols and err are valid
 	symbols resolve.Symbols
 	err     error
 }
 
-// opened opens the file once. An answer of a context that has ended is not kept.
+// opened opens the file once. The result of a context that has ended is not kept.
 func (f *fileSupplier) opened(ctx context.Context) (resolve.Symbols, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,7 +82,7 @@ func (f *fileSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve.S
 // Names implements Lister.
 func (f *fileSupplier) Names(context.Context) []string { return []string{f.name} }
 
-// maxHead limits the beginning of a symbol file that is searched for its MODULE record.
+// maxHead is the length of the beginning of a symbol file that is searched for its MODULE record.
 const maxHead = 64 << 10
 
 // FileModule returns name and id of a symbol file's MODULE record. The error is a *NotSymbolsError
@@ -101,14 +101,14 @@ func FileModule(path string) (name, id string, err error) {
 	return name, id, err
 }
 
-// NotSymbolsError is the error for text that is not a symbol file.
-type NotSymbolsError struct{ Line string } // the first one, which may be long
+// NotSymbolsError is the error for a text that is not a symbol file.
+type NotSymbolsError struct{ Line string } // the first line, which may be long
 
 func (e *NotSymbolsError) Error() string {
 	return fmt.Sprintf("not a symbol file: it begins with %.20q", e.Line)
 }
 
-// ReadModule reads the beginning of a symbol file, at least up to the end of its MODULE record, and
+// ReadModule reads the beginning of a symbol file, at least to the end of its MODULE record, and
 // returns what it read, with the module's name and id.
 func ReadModule(text io.Reader) (head []byte, name, id string, err error) {
 	head = make([]byte, maxHead)
@@ -126,7 +126,7 @@ func ReadModule(text io.Reader) (head []byte, name, id string, err error) {
 	return head, string(rec.Name), string(rec.DebugID), nil
 }
 
-// folderSupplier is a folder with a store's layout.
+// folderSupplier is a folder in a store's layout.
 type folderSupplier struct {
 	dir  string
 	open Opener
@@ -163,10 +163,10 @@ func (f *folderSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 }
 
 // byID returns the places of symbols with the module's id under other names:
-// libraries have that of their file, libstdc++.so.6.0.30, and their own,
-// DT_SONAME, libstdc++.so.6, which need not be alike. Those that are alike come
-// first. Some cores hold no names at all, but a build-id in memory. An id of zeros
-// is that of all modules without one.
+// libraries have the name of their file, libstdc++.so.6.0.30, and their own,
+// DT_SONAME, libstdc++.so.6, which need not be similar. Similar names come
+// first. Some cores have no names at all, but a build-id in memory. All
+// modules without an id have one of zeros.
 func (f *folderSupplier) byID(s *search, known []store.Place) (places []store.Place) {
 	id := strings.ToUpper(s.m.DebugID)
 	if strings.Trim(id, "0") == "" {
@@ -196,7 +196,7 @@ func (f *folderSupplier) hasID(p store.Place) bool {
 }
 
 // likeness returns 1 if a name is a known shared library's, with another version or without one,
-// else 0.
+// otherwise 0.
 func likeness(name string, known []store.Place) int {
 	stem := func(name string) string {
 		stem, _, _ := strings.Cut(name+".", ".so.")
@@ -217,7 +217,7 @@ func (f *folderSupplier) Names(context.Context) (names []string) {
 	return names
 }
 
-// at tries one place, where ids are in either case.
+// at tries one place, with ids in either case.
 func (f *folderSupplier) at(ctx context.Context, s *search, p store.Place) resolve.Symbols {
 	folder := filepath.Join(f.dir, p.Name)
 	if p.ID == "" {
@@ -244,7 +244,7 @@ func (f *folderSupplier) at(ctx context.Context, s *search, p store.Place) resol
 	case err != nil:
 		s.refuse(fmt.Errorf("%s: %w", folder, bare(err)))
 	case len(ids) == 0:
-		s.miss(folder, "no folder %s; there is nothing", strings.ToUpper(p.ID))
+		s.miss(folder, "no folder %s; there are no others", strings.ToUpper(p.ID))
 	default:
 		s.note(resolve.OtherID, folder, "no folder %s; there is %s", strings.ToUpper(p.ID), strings.Join(ids, ", "))
 	}
@@ -267,8 +267,8 @@ func onlyID(s *search, folder string) string {
 	return ""
 }
 
-// listedIDs limits the other ids in a message: enough to recognise their form, as a store may have
-// thousands.
+// listedIDs limits the other ids in a message, as a store may have thousands: these are enough to
+// recognise their form.
 const listedIDs = 4
 
 func listIDs(folder string) ([]string, error) {

@@ -149,7 +149,7 @@ func TestFolder(t *testing.T) {
 		"a folder":       {[]string{"x.dll/" + testID + "/x.dll.sym/a", ""}, lib, answered{"", "not a regular file", "x.dll.sym: not a regular file"}},
 		"a file":         {[]string{"x.dll", ""}, lib, answered{"", "/x.dll: ", "/x.dll: "}},
 		"no id":          {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, answered{function: "found"}},
-		"no id, several": {[]string{"x.dll/" + testID + "/x.dll.sym", dll, "x.dll/1/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, answered{"", "/x.dll: several builds, and no id that says which: 1, " + testID, ""}},
+		"no id, several": {[]string{"x.dll/" + testID + "/x.dll.sym", dll, "x.dll/1/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, answered{"", "/x.dll: several builds, and the module has no id: 1, " + testID, ""}},
 		"no id, none":    {nil, resolve.Module{Name: "x.dll"}, answered{"", "/x.dll: no such file or directory", ""}},
 		"nothing known":  {nil, resolve.Module{}, answered{}},
 		"no name":        {[]string{"a.so/" + otherOf + "/a.so.sym", "", "x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{DebugID: testID}, answered{function: "found"}},

@@ -11,19 +11,19 @@ type Access struct {
 	Time     time.Time `json:"time"` // when it began
 	Remote   string    `json:"remote"`
 	Method   string    `json:"method"`
-	Path     string    `json:"path"` // as it was sent, with its escapes
+	Path     string    `json:"path"` // as it was sent, with escapes
 	Kind     string    `json:"kind"` // as in the metrics
 	Status   int       `json:"status"`
-	Bytes    int64     `json:"bytes"` // of the body that was sent
+	Bytes    int64     `json:"bytes"` // of the body sent
 	Millis   float64   `json:"ms"`    // until the end
 	Range    string    `json:"range,omitempty"`
 	Encoding string    `json:"encoding,omitempty"` // Content-Encoding of the answer
 	Frames   int       `json:"frames,omitempty"`   // of a symbolication
 	Agent    string    `json:"agent,omitempty"`
-	Aborted  bool      `json:"aborted,omitempty"` // the answer did not come to its end
+	Aborted  bool      `json:"aborted,omitempty"` // the answer was not completed
 }
 
-// maxLogged is how much of what a client sent is logged, in bytes.
+// maxLogged is the number of bytes of a client's text that are logged.
 const maxLogged = 1 << 10
 
 func clip(text string) string {
@@ -37,7 +37,7 @@ func clip(text string) string {
 func (s *Server) done(w *recorder, r *http.Request, to target, began time.Time, aborted bool) {
 	status := w.status
 	if status == 0 {
-		status = 499 // nothing was sent, as in nginx' logs
+		status = 499 // nothing was sent, as in nginx's logs
 	}
 	if w.missing {
 		s.metrics.missing.Add(1)
@@ -54,5 +54,5 @@ func (s *Server) done(w *recorder, r *http.Request, to target, began time.Time, 
 // notef logs what is missing.
 func (s *Server) notef(format string, args ...any) { s.cfg.Note(fmt.Sprintf(format, args...)) }
 
-// warnf logs what should not be.
+// warnf logs problems.
 func (s *Server) warnf(format string, args ...any) { s.cfg.Warn(fmt.Sprintf(format, args...)) }

@@ -19,24 +19,24 @@ import (
 
 // answered is the symbol at a frame.
 type answered struct {
-	module string          // as the symbols call it; "" without symbols
+	module string          // by the symbols' own name; "" if there are none
 	start  uint64          // of the function
-	frames []resolve.Frame // innermost first; nil if nothing is known
+	frames []resolve.Frame // innermost first; nil if unknown
 }
 
 // answers are the answers of a request.
 type answers struct {
 	jobs  []*job
 	of    [][]answered        // by job, for each of its frames
-	found map[moduleName]bool // modules whose symbols were looked for
-	cut   map[moduleName]bool // modules with frames for whose names there was no room
+	found map[moduleName]bool // whether there are symbols, for modules that were looked up
+	cut   map[moduleName]bool // modules with frames whose names had no room
 	limit int                 // bytes of names in all
-	left  int                 // bytes of names that it may still have
+	left  int                 // bytes of names still allowed
 }
 
-// Limits on the bytes of names in an answer, for each frame of its request and for all together.
-// Symbols are as hostile as requests: without them, one name of a megabyte makes gigabytes of a
-// request of kilobytes.
+// Limits on the bytes of names in an answer, for each frame of its request and in all. Symbols
+// may be as hostile as requests: without limits, a name of a megabyte would turn a request of
+// kilobytes into gigabytes.
 const (
 	textPerFrame  = 1 << 10
 	textPerAnswer = 4 << 20
@@ -69,7 +69,7 @@ func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
 		s.failJSON(w, http.StatusUnsupportedMediaType, "please send requests without Content-Encoding")
 		return
 	}
-	if r.ContentLength > s.cfg.MaxBody { // before a client that asks whether to send it does
+	if r.ContentLength > s.cfg.MaxBody { // before a client that asks first sends it
 		s.failJSON(w, http.StatusRequestEntityTooLarge, s.bodyLimit())
 		return
 	}
@@ -84,8 +84,8 @@ func (s *Server) serveSymbolicate(w *recorder, r *http.Request, to target) {
 	case errors.As(err, &invalid):
 		s.failJSON(w, http.StatusBadRequest, invalid.msg)
 		return
-	case err != nil: // the client is gone, or too slow
-		s.failJSON(w, http.StatusRequestTimeout, "the request did not come to its end")
+	case err != nil: // the client has gone, or is too slow
+		s.failJSON(w, http.StatusRequestTimeout, "the request is incomplete")
 		return
 	}
 	_ = w.control.SetReadDeadline(time.Time{})
@@ -118,7 +118,7 @@ func (s *Server) bodyLimit() string {
 	return "please limit requests to " + itoa64(s.cfg.MaxBody) + " bytes"
 }
 
-// take waits for a place; false if ctx ends before.
+// take waits for a slot; it reports false if ctx ends first.
 func take(ctx context.Context, places chan struct{}) bool {
 	select {
 	case places <- struct{}{}:
@@ -128,8 +128,8 @@ func take(ctx context.Context, places chan struct{}) bool {
 	}
 }
 
-// compute returns symbolicate, some requests at a time. The place is free again before a
-// client takes its answer, as slowly as it may.
+// compute calls symbolicate, for some requests at a time. The slot is released before the client
+// reads its answer, however slowly.
 func (s *Server) compute(ctx context.Context, jobs []*job) (*answers, error) {
 	if !take(ctx, s.answers) {
 		return nil, context.Cause(ctx)
@@ -138,7 +138,7 @@ func (s *Server) compute(ctx context.Context, jobs []*job) (*answers, error) {
 	return s.symbolicate(ctx, jobs)
 }
 
-// failJSON answers with a status and an error as Eliot's are.
+// failJSON answers with a status and an error in Eliot's form.
 func (s *Server) failJSON(w *recorder, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
@@ -160,8 +160,8 @@ func quote(b []byte, text string) []byte {
 // place is a frame of a request.
 type place struct{ job, frame int32 }
 
-// symbolicate looks up all frames, module by module, so that the symbols of one
-// at a time are needed.
+// symbolicate looks up all frames, module by module, so that only one module's
+// symbols are needed at a time.
 func (s *Server) symbolicate(ctx context.Context, jobs []*job) (*answers, error) {
 	a := newAnswers(jobs)
 	byModule := map[moduleName][]place{}
@@ -242,7 +242,7 @@ func (s *Server) symbolicateModule(ctx context.Context, a *answers, m moduleName
 	return nil
 }
 
-// symbolsOf returns the symbols of a module, which are to be released, or nil.
+// symbolsOf returns the symbols of a module, which must be released, or nil.
 func (s *Server) symbolsOf(ctx context.Context, m moduleName) (*entry, error) {
 	p, err := store.NewPlace(m.name, m.id)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// elfPaths are where an ELF file may be.
+// elfPaths returns where an ELF file may be.
 func elfPaths(contents store.Contents, id string) (paths []string) {
 	for _, layout := range []string{"build-id", "debuginfod", "unified"} {
 		p, err := store.PathIn(layout, &store.File{Contents: contents, BuildID: id})
@@ -24,7 +24,7 @@ func elfPaths(contents store.Contents, id string) (paths []string) {
 	return paths
 }
 
-// findELF opens an executable or a debug file; nil without any.
+// findELF opens an executable or a debug file; nil if there is none.
 func (s *Server) findELF(k kind, id string) (*file, error) {
 	contents := store.DebugInfo
 	if k == executable {
@@ -34,7 +34,7 @@ func (s *Server) findELF(k kind, id string) (*file, error) {
 	if f != nil || k == executable {
 		return f, err
 	}
-	// A program that was not stripped is its own debug file.
+	// An executable that was not stripped is its own debug file.
 	whole, wholeErr := s.first(false, slices.Values(elfPaths(store.Executable, id)))
 	if whole == nil {
 		if err == nil {
@@ -55,7 +55,7 @@ func (f *file) elf() (*elfobj.File, error) {
 	return elfobj.NewFile(f.File, f.size, f.path, object.DefaultLimits())
 }
 
-// serveBuildID answers the paths of debuginfod.
+// serveBuildID serves the paths of debuginfod.
 func (s *Server) serveBuildID(w *recorder, r *http.Request, to target) {
 	if to.kind == section {
 		s.serveSection(w, r, to)
@@ -95,15 +95,15 @@ func headerText(path string) string {
 // missingELF answers that the file does not exist, or cannot be read.
 func (s *Server) missingELF(w *recorder, to target, err error) {
 	if err != nil {
-		s.fail(w, http.StatusInternalServerError, "the file is there, and cannot be read")
+		s.fail(w, http.StatusInternalServerError, "the file exists, but cannot be read")
 		return
 	}
 	s.notef("no %s of build-id %s", to.kind, to.id)
 	s.notFound(w, "no "+to.kind.String()+" of this build-id")
 }
 
-// serveSection answers with the bytes of a section as the file has them, of the debug
-// file or, if that has none, of the executable.
+// serveSection answers with the bytes of a section of the debug file or, if it has none, of the
+// executable.
 func (s *Server) serveSection(w *recorder, r *http.Request, to target) {
 	var failure error
 	for _, k := range []kind{debuginfo, executable} {

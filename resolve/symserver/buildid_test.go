@@ -155,7 +155,7 @@ func TestUnreadable(t *testing.T) {
 	}
 	s, notes := newServer(t, Config{Dirs: []string{dir}})
 	for _, path := range []string{"/buildid/abcdef/executable", "/buildid/abcdef/debuginfo", "/buildid/abcdef/section/.text", "/buildid/abcdef/source/a.c", "/a/AB0/a.sym"} {
-		if r := ask(t, s, "GET", path, nil); r.StatusCode != 500 || r.Header.Get("Cache-Control") != "no-store" || !strings.Contains(body(t, r), "is there, and cannot be read") {
+		if r := ask(t, s, "GET", path, nil); r.StatusCode != 500 || r.Header.Get("Cache-Control") != "no-store" || !strings.Contains(body(t, r), "exists, but cannot be read") {
 			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// preconditionFailed answers If-Match and If-Unmodified-Since that do not hold (RFC 9110,
-// section 13.2.2). The answer has nothing of the file's header: net/http's own would say
-// how long the body is that does not follow, and that it may be kept for days.
+// preconditionFailed answers If-Match and If-Unmodified-Since that do not hold (RFC 9110, section
+// 13.2.2). The answer has none of the file's header fields: net/http's would give the length of a
+// body that does not follow, and say that it may be cached for days.
 func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool {
 	if tags := r.Header.Values("If-Match"); len(tags) > 0 {
 		if matchesTag(tags, etag, sameStrongly) {
@@ -24,9 +24,9 @@ func preconditionFailed(w *recorder, r *http.Request, f *file, etag string) bool
 	return true
 }
 
-// decided returns a request whose conditions net/http understands: of a field it looks
-// at the first line only, while several are one list (RFC 9110, section 5.3). What
-// preconditionFailed has let pass it is not to look at again.
+// decided returns a request whose conditions net/http understands. Of several lines of a field it
+// reads only the first, while together they are one list (RFC 9110, section 5.3). Conditions that
+// preconditionFailed let pass are removed.
 func decided(r *http.Request) *http.Request {
 	tags := r.Header.Values("If-None-Match")
 	if len(tags) < 2 && len(r.Header.Values("If-Match"))+len(r.Header.Values("If-Unmodified-Since")) == 0 {
@@ -42,7 +42,7 @@ func decided(r *http.Request) *http.Request {
 	return &changed
 }
 
-// notModified answers a conditional request for what is made on the way.
+// notModified answers a conditional request for content that is generated on the fly.
 func notModified(w *recorder, r *http.Request, f *file, etag string) bool {
 	switch tags := r.Header.Values("If-None-Match"); {
 	case len(tags) > 0:
@@ -74,8 +74,8 @@ func matchesTag(lines []string, etag string, same func(a, b string) bool) bool {
 	return false
 }
 
-// sameStrongly is the comparison of If-Match, for which no weak tags are equal;
-// sameWeakly that of If-None-Match (RFC 9110, section 8.8.3.2).
+// sameStrongly is the comparison of If-Match, for which weak tags are never
+// equal; sameWeakly is that of If-None-Match (RFC 9110, section 8.8.3.2).
 func sameStrongly(a, b string) bool { return a == b && !strings.HasPrefix(a, "W/") }
 
 func sameWeakly(a, b string) bool {
@@ -83,9 +83,9 @@ func sameWeakly(a, b string) bool {
 }
 
 // withRanges returns a request whose Range net/http understands as RFC 9110 defines it: a unit
-// other than bytes counts as no Range (14.2), the last 0 bytes cannot be satisfied (14.1.2). Of
-// encoded content at most one range is sent: several are a multipart body, which is not encoded
-// as the header would say.
+// other than bytes means no Range (14.2), and the last 0 bytes cannot be satisfied (14.1.2). Of
+// encoded content at most one range is sent, as a multipart body would not be encoded as the
+// header says.
 func withRanges(r *http.Request, size int64, encoded bool) *http.Request {
 	field := r.Header.Get("Range")
 	if field == "" {

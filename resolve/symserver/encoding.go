@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// accepts reports whether a client takes an encoding (RFC 9110, section 12.5.3). Without the field
-// it may take any. The text is then sent as it is, as to clients that know no encodings.
+// accepts reports whether a client accepts an encoding (RFC 9110, section 12.5.3). Without the
+// field it may accept any; it then gets the text, as a client that knows no encodings does.
 func accepts(field, encoding string) bool {
 	any := false
 	for item := range strings.SplitSeq(field, ",") {

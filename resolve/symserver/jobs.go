@@ -12,20 +12,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The limits of a request that have no flag. Eliot's number of jobs is 10.
+// The limits of a request that have no flag. Eliot also has a limit of 10
+// jobs.
 const (
 	maxJobs    = 10
 	maxStacks  = 10_000 // in all jobs
 	maxModules = 10_000 // in all jobs
 
-	maxModuleText = 1 << 10 // bytes of a name or an id: each frame's answer has the name
+	maxModuleText = 1 << 10 // bytes of a name or an id, as each frame's answer has the name
 )
 
-// job is stacks of one process.
+// job has stacks of one process.
 type job struct {
 	modules []moduleName
 	frames  []frame
-	ends    []int // of each stack, in frames
+	ends    []int // of each stack, as an index in frames
 
 	hasModules, hasStacks bool
 }
@@ -50,15 +51,14 @@ func (f frame) text() string {
 	return "0x" + hex(f.offset)
 }
 
-// badRequest is an error of what a client sent.
+// badRequest is an error in what a client sent.
 type badRequest struct{ msg string }
 
 func (e *badRequest) Error() string { return e.msg }
 
 func bad(format string, args ...any) error { return &badRequest{fmt.Sprintf(format, args...)} }
 
-// jobReader reads a request. Nothing is kept of what is not wanted, and nothing beyond
-// the limits.
+// jobReader reads a request. It keeps nothing that is not needed, and nothing beyond the limits.
 type jobReader struct {
 	d         *jsontext.Decoder
 	maxFrames int
@@ -87,7 +87,7 @@ func readJobs(r io.Reader, single bool, maxFrames int) (jobs []*job, err error) 
 	return nil, err
 }
 
-// reason returns what is wrong with JSON, without where.
+// reason returns what is wrong with JSON, without the place.
 func reason(err error) string {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) && syntax.Err != nil {
@@ -102,7 +102,7 @@ func (in *jobReader) end() error {
 		return nil
 	}
 	if err == nil {
-		err = bad("Payload is not valid JSON: offset %d: there is more after it", in.d.InputOffset())
+		err = bad("Payload is not valid JSON: offset %d: there is data after it", in.d.InputOffset())
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func (in *jobReader) read(single bool) (jobs []*job, err error) {
 	return []*job{whole}, whole.check(0)
 }
 
-// wrong returns an error of the next value, which may also be one of its syntax.
+// wrong returns an error about the next value, or that of its syntax.
 func (in *jobReader) wrong(format string, args ...any) error {
 	if in.d.PeekKind() == 0 {
 		_, err := in.d.ReadToken()
@@ -194,7 +194,7 @@ func (in *jobReader) list() (jobs []*job, err error) {
 	return jobs, err
 }
 
-// member reads what job i has by a name.
+// member reads a member of job i.
 func (in *jobReader) member(j *job, i int, name string) error {
 	switch name {
 	case "stacks":
@@ -207,7 +207,7 @@ func (in *jobReader) member(j *job, i int, name string) error {
 	return in.d.SkipValue()
 }
 
-// check checks what needs all of a job.
+// check checks what involves all of a job.
 func (j *job) check(i int) error {
 	switch {
 	case !j.hasStacks:

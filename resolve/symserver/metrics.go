@@ -13,13 +13,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// buckets are the upper ends of those of the histogram, in seconds.
+// buckets are the upper bounds of the histogram's buckets, in seconds.
 var buckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 // statuses have a label of their own; others, such as 499, count together.
 var statuses = []int{200, 204, 206, 304, 400, 404, 405, 408, 412, 413, 415, 416, 500, 503}
 
-// What is known of frames.
+// The results of looking up frames.
 const (
 	framesFound = iota
 	framesUnknown
@@ -28,7 +28,8 @@ const (
 
 var frameNames = [...]string{"found", "unknown", "no_symbols"}
 
-// metrics counts. What the server itself looks at is in numbers, which the page reads.
+// metrics counts requests. What the server itself reads is in atomic numbers, which the page
+// shows.
 type metrics struct {
 	handler  http.Handler
 	requests *prometheus.CounterVec // by kind and status
@@ -58,19 +59,19 @@ func newMetrics(version string, cacheSize int64) *metrics {
 // registerRequests registers what is counted by kind.
 func (m *metrics) registerRequests(reg *prometheus.Registry) {
 	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "symtool_requests_total", Help: "Requests that are over, by what they asked for and status.",
+		Name: "symtool_requests_total", Help: "Finished requests, by kind and status.",
 	}, []string{"kind", "status"})
 	sent := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "symtool_response_bytes_total", Help: "Bytes of bodies that were sent.",
+		Name: "symtool_response_bytes_total", Help: "Bytes of response bodies sent.",
 	}, []string{"kind"})
 	times := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "symtool_request_duration_seconds", Help: "From the first byte of a request to the last of its answer.", Buckets: buckets,
 	}, []string{"kind"})
 	reg.MustRegister(m.requests, sent, times)
-	for k := range kinds { // zeros, too, are on the page
+	for k := range kinds { // the page has zeros, too
 		m.bytes[k], m.times[k] = sent.WithLabelValues(k.String()), times.WithLabelValues(k.String())
 	}
-	number(reg, gauge, "symtool_requests_in_flight", "Requests that are being answered.", &m.inFlight)
+	number(reg, gauge, "symtool_requests_in_flight", "Requests being answered.", &m.inFlight)
 	number(reg, counter, "symtool_requests_refused_total", "Requests answered with 503 because there were too many at once.", &m.refused)
 	number(reg, counter, "symtool_modules_missing_total", "Requests for modules without symbols.", &m.missing)
 	for i, name := range frameNames {
@@ -84,10 +85,10 @@ func (m *metrics) registerCache(reg *prometheus.Registry, size int64) {
 	number(reg, counter, "symtool_cache_hits_total", "Modules of symbolication requests whose symbols were indexed.", &m.cacheHits)
 	number(reg, counter, "symtool_cache_misses_total", "Modules of symbolication requests whose symbols had to be read.", &m.cacheMisses)
 	number(reg, counter, "symtool_cache_errors_total", "Symbol files that could not be read.", &m.cacheErrors)
-	number(reg, counter, "symtool_cache_evictions_total", "Symbol files that made room for others.", &m.evictions)
-	number(reg, gauge, "symtool_cache_bytes", "Memory and temporary files of indexed symbol files, about.", &m.cacheBytes)
+	number(reg, counter, "symtool_cache_evictions_total", "Symbol files dropped to make room for others.", &m.evictions)
+	number(reg, gauge, "symtool_cache_bytes", "Approximate memory and temporary files of indexed symbol files.", &m.cacheBytes)
 	number(reg, gauge, "symtool_cache_modules", "Symbol files that are indexed.", &m.cacheModules)
-	gauge(reg, "symtool_cache_limit_bytes", "How many they may be.", func() float64 { return float64(size) })
+	gauge(reg, "symtool_cache_limit_bytes", "Limit on symtool_cache_bytes.", func() float64 { return float64(size) })
 	counter(reg, "symtool_cache_load_seconds_total", "Time spent reading symbol files.", func() float64 { return time.Duration(m.loadTime.Load()).Seconds() })
 }
 
@@ -104,7 +105,7 @@ func number(reg *prometheus.Registry, kind func(*prometheus.Registry, string, st
 	kind(reg, name, help, func() float64 { return float64(n.Load()) })
 }
 
-// observe counts a request that is over.
+// observe counts a finished request.
 func (m *metrics) observe(k kind, status int, bytes int64, took time.Duration) {
 	text := "other"
 	if slices.Contains(statuses, status) {

@@ -10,7 +10,7 @@ import (
 )
 
 // MissingList is a list of modules whose symbols were requested but missing: NAME/ID, one per
-// line, as read by store.ReadWanted. Each is listed once.
+// line, in the form that store.ReadWanted reads. Each is listed once.
 type MissingList struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -19,8 +19,8 @@ type MissingList struct {
 	err   error // of the first write that failed
 }
 
-// NewMissingList returns a list that continues old; new modules are written to w, a line each. It
-// stops at max modules, and drops names that would be read back as something else.
+// NewMissingList returns a list that continues old; new modules are written to w, one per line.
+// It stops at max modules, and drops names that would be read back as something else.
 func NewMissingList(old io.Reader, w io.Writer, max int) (*MissingList, error) {
 	l := &MissingList{w: w, max: max, known: map[string]struct{}{}}
 	err := store.ReadWanted(old, func(m store.Wanted) error {

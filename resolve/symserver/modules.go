@@ -14,24 +14,23 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// The bounds of the cache of modules beside its size in bytes.
+// The bounds of the cache of modules, in addition to its size in bytes.
 const (
 	maxEntries = 512              // each may hold an open file
-	entryCost  = 4 << 10          // of an entry by itself, in bytes, about
-	failureAge = 10 * time.Second // for which a file that cannot be used is not read again
+	entryCost  = 4 << 10          // approximate size of an entry itself in bytes
+	failureAge = 10 * time.Second // how long a file that cannot be used is not read again
 )
 
-// modules keeps the symbol files that were indexed. One goroutine reads a file, however
-// many need it.
+// modules caches indexed symbol files. One goroutine reads a file, however many need it.
 type modules struct {
 	limit int64
 	warnf func(format string, args ...any)
 	m     *metrics
-	loads chan struct{} // a place for each file that is being read
+	loads chan struct{} // a slot for each file being read
 
 	mu      sync.Mutex
 	entries map[string]*entry // by file
-	recent  list.List         // of entries that are ready, the last used first
+	recent  list.List         // of entries that are ready, the most recently used first
 	used    int64
 }
 
@@ -42,24 +41,24 @@ type entry struct {
 	done       chan struct{}
 	cancel     context.CancelFunc
 
-	// When done is closed:
+	// Valid once done is closed:
 	r        *resolve.Resolver // nil if it cannot be used
-	err      error             // of this request, such as its end; not kept
+	err      error             // of this request, such as its cancellation; not kept
 	codeFile string
-	failed   time.Time // when it was found that it cannot be used
+	failed   time.Time // when it was found to be unusable
 
-	users int // under modules.mu, like all that follows
+	users int // guarded by modules.mu, as is all that follows
 	cost  int64
 	in    *list.Element // in recent; nil before it is ready and after it was removed
-	gone  bool          // close it when it is no longer used
+	gone  bool          // to be closed when it is no longer used
 }
 
 func newModules(limit int64, m *metrics, warnf func(string, ...any)) *modules {
 	return &modules{limit: limit, m: m, warnf: warnf, loads: make(chan struct{}, runtime.GOMAXPROCS(0)), entries: map[string]*entry{}}
 }
 
-// acquire returns the symbols in a file, which it closes or keeps; nil if they cannot be
-// used or are another module's. What it returns is to be released.
+// acquire returns the symbols in a file, which it closes or keeps; nil if they cannot be used or
+// are another module's. The caller must release the result.
 func (c *modules) acquire(ctx context.Context, f *file, id string) (*entry, error) {
 	e, ours := c.entry(f)
 	if ours {
@@ -92,7 +91,7 @@ func (c *modules) acquire(ctx context.Context, f *file, id string) (*entry, erro
 	return e, nil
 }
 
-// entry returns that of a file; ours says that it is new, and for the caller to load.
+// entry returns the entry of a file. ours means that it is new, and that the caller must load it.
 func (c *modules) entry(f *file) (e *entry, ours bool) {
 	key := f.root.dir + "/" + f.path
 	c.mu.Lock()
@@ -115,7 +114,7 @@ func (c *modules) entry(f *file) (e *entry, ours bool) {
 	return e, true
 }
 
-// load reads a file. It ends early when no request needs it any more.
+// load reads a file. It stops when no request needs it any more.
 func (c *modules) load(ctx context.Context, e *entry, f *file) {
 	defer e.cancel()
 	var r *resolve.Resolver
@@ -154,7 +153,7 @@ func (c *modules) load(ctx context.Context, e *entry, f *file) {
 	c.evict()
 }
 
-// open reads a file. A panic costs this file only.
+// open reads a file. A panic affects only this file.
 func (c *modules) open(ctx context.Context, e *entry, f *os.File) (r *resolve.Resolver, codeFile string, err error) {
 	began := time.Now()
 	defer func() {
@@ -173,7 +172,7 @@ func (c *modules) open(ctx context.Context, e *entry, f *os.File) (r *resolve.Re
 	return r, r.CodeFile(), nil
 }
 
-// release ends a use. What grew in it counts.
+// release ends a use, and accounts for what grew meanwhile.
 func (c *modules) release(e *entry) {
 	memory := int64(0)
 	select {
@@ -198,7 +197,7 @@ func (c *modules) release(e *entry) {
 	select {
 	case <-e.done:
 		c.closeUnused(e)
-	default: // it is being read, and no request waits
+	default: // it is being read, but no request waits any more
 		c.drop(e)
 		if e.cancel != nil {
 			e.cancel()
@@ -206,7 +205,7 @@ func (c *modules) release(e *entry) {
 	}
 }
 
-// evict drops what was not used for the longest time, until the rest has room.
+// evict drops the least recently used entries until the rest fits.
 func (c *modules) evict() {
 	for at := c.recent.Back(); at != nil && (c.used > c.limit || c.recent.Len() > maxEntries); {
 		e := at.Value.(*entry)
@@ -220,7 +219,7 @@ func (c *modules) evict() {
 	c.m.cacheModules.Store(int64(c.recent.Len()))
 }
 
-// drop has new requests not find an entry.
+// drop hides an entry from new requests.
 func (c *modules) drop(e *entry) {
 	if c.entries[e.key] == e {
 		delete(c.entries, e.key)
@@ -238,7 +237,7 @@ func (c *modules) drop(e *entry) {
 	}
 }
 
-// closeUnused closes an entry that is gone and no longer used.
+// closeUnused closes an entry that was dropped and is no longer used.
 func (c *modules) closeUnused(e *entry) {
 	if e.gone && e.users == 0 && e.r != nil {
 		if err := e.r.Close(); err != nil && !errors.Is(err, os.ErrClosed) {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// kind is what a path asks for.
+// kind is the kind of resource that a path refers to.
 type kind uint8
 
 const (
@@ -30,23 +30,23 @@ var kindNames = [kinds]string{"unknown", "symbols", "debuginfo", "executable", "
 
 func (k kind) String() string { return kindNames[k] }
 
-// always reports whether a kind is answered however many requests there are.
+// always reports whether a kind is answered regardless of the number of requests.
 func (k kind) always() bool { return k == metricsPage || k == health }
 
-// target is what a path leads to.
+// target is what a path refers to.
 type target struct {
 	kind  kind
 	place store.Place // of symbols
 	ext   string      // of symbols: .sym, .sym.gz, .sym.zst
 	id    string      // of build-id paths, in lower case
-	name  string      // of a section, a source file, a health page; version of the API
+	name  string      // of a section, a source file, or a health page; version of the API
 }
 
 // maxPath is the longest path that is examined, in bytes.
 const maxPath = 4 << 10
 
-// route takes a path apart, which is as in the request, with its escapes: a slash in a
-// name is not one between names.
+// route parses a path, which has the escapes of the request: an escaped slash in a name is not a
+// separator.
 func route(prefix, escaped string) target {
 	switch escaped {
 	case "/metrics":
@@ -79,10 +79,10 @@ func route(prefix, escaped string) target {
 	return target{}
 }
 
-// extensions are what the names of symbol files end in, the longer ones first.
+// extensions are the extensions of symbol files, longer ones first.
 var extensions = []string{".sym.gz", ".sym.zst", ".sym"}
 
-// routeSymbols is NAME/ID/STEM.sym.
+// routeSymbols parses NAME/ID/STEM.sym.
 func routeSymbols(name, id, file string) target {
 	p, err := store.NewPlace(name, id)
 	if err != nil || p.Name != name || strings.HasPrefix(name, ".symtool-") {
@@ -96,13 +96,13 @@ func routeSymbols(name, id, file string) target {
 	return target{}
 }
 
-// The lengths of build-ids in digits; what is in use has 16 to 64.
+// The lengths of build-ids in digits; those in use have 16 to 64.
 const (
 	minBuildID = 4
 	maxBuildID = 128
 )
 
-// routeBuildID returns a path of debuginfod.
+// routeBuildID parses a path of debuginfod.
 func routeBuildID(id, what string, more []string) target {
 	if len(id) < minBuildID || len(id) > maxBuildID || len(id)%2 != 0 || strings.Trim(id, "0123456789abcdefABCDEF") != "" {
 		return target{}
@@ -116,7 +116,7 @@ func routeBuildID(id, what string, more []string) target {
 	case what == "section" && len(more) > 0:
 		to.kind, to.name = section, strings.Join(more, "/")
 	case what == "source" && len(more) > 0:
-		// As debuginfod: RFC 3986, section 5.2.4, and one slash for several.
+		// As in debuginfod: RFC 3986, section 5.2.4, and multiple slashes become one.
 		to.kind, to.name = source, strings.TrimPrefix(path.Clean("/"+strings.Join(more, "/")), "/")
 	}
 	if (to.kind == section || to.kind == source) && (to.name == "" || !utf8.ValidString(to.name)) {

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// recorder is the way to a client. It notes what was answered, and ends a connection
-// whose client does not take what it is sent.
+// recorder is the connection to a client. It records what was answered, and ends the connection
+// if the client does not read it.
 type recorder struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
 	head    bool // the answer has no body
-	status  int  // 0 before it is known
+	status  int  // 0 until it is known
 	bytes   int64
-	frames  int // symbolicated
+	frames  int // number of frames symbolicated
 	missing bool
-	due     int64 // how many bytes it takes until the client gets more time
+	due     int64 // number of bytes until the client gets more time
 }
 
-// errClient is in errors of writing to a client.
+// errClient is wrapped by errors of writing to a client.
 var errClient = errors.New("the client is gone")
 
 // WriteHeader implements http.ResponseWriter.
@@ -35,10 +35,10 @@ func (w *recorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// extend gives the client time to take some more.
+// extend gives the client time for the next piece.
 func (w *recorder) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) }
 
-// Write implements io.Writer. Pieces are small.
+// Write implements io.Writer. It is called with small pieces.
 func (w *recorder) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -55,11 +55,11 @@ func (w *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// piece is how much a client must take before its time is over.
+// piece is the number of bytes that a client must read before its time is over.
 const piece = 1 << 20
 
-// ReadFrom implements io.ReaderFrom: the system copies a file to the network directly
-// where it can, a piece at a time.
+// ReadFrom implements io.ReaderFrom: the system copies a file directly to the network where it
+// can, one piece at a time.
 func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 	to, can := w.ResponseWriter.(io.ReaderFrom)
 	limited, _ := src.(*io.LimitedReader)
@@ -92,8 +92,8 @@ func (w *recorder) ReadFrom(src io.Reader) (int64, error) {
 	return sum, nil
 }
 
-// small is up to how many bytes of a file are sent together with the header: the system would send
-// the header by itself before it copies the file.
+// small is the number of bytes of a file up to which they are sent together with the header. The
+// system would send the header by itself before it copies the file.
 const small = 8 << 10
 
 var smallBuffers = sync.Pool{New: func() any { return new([small]byte) }}
@@ -109,7 +109,7 @@ func (w *recorder) headOnly() bool {
 	return w.head
 }
 
-// copy sends a text that is made on the way.
+// copy sends a text that is generated on the fly.
 func (w *recorder) copy(text io.Reader) error {
 	_, err := io.CopyBuffer(onlyWriter{w}, text, make([]byte, 64<<10))
 	return err

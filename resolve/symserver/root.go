@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// root is a folder that is served. All that is opened is below it.
+// root is a folder that is served. All files are opened below it.
 type root struct {
 	*os.Root
 	dir     string
-	symbols bool // it is a store; else executables and debug files only
+	symbols bool // it is a store; otherwise it has executables and debug files only
 }
 
 func openRoot(dir string, symbols bool) (*root, error) {
@@ -32,7 +32,7 @@ func openRoot(dir string, symbols bool) (*root, error) {
 	return o, nil
 }
 
-// bare drops the path of a file system error.
+// bare returns a file system error without its path.
 func bare(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -41,7 +41,7 @@ func bare(err error) error {
 	return err
 }
 
-var errReplaced = errors.New("is another folder now than it was at the beginning")
+var errReplaced = errors.New("the folder was replaced by another")
 
 // check returns the reason why the folder cannot be served.
 func (r *root) check() error {
@@ -91,8 +91,8 @@ type file struct {
 	info fs.FileInfo
 }
 
-// openRegular opens a regular file. A named pipe would block without O_NONBLOCK, which
-// does nothing to a file.
+// openRegular opens a regular file. Opening a named pipe would block without O_NONBLOCK, which
+// has no effect on a regular file.
 func (r *root) openRegular(path string) (*file, error) {
 	f, err := r.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *root) openRegular(path string) (*file, error) {
 	return &file{f, r, path, st.Size(), st.ModTime().UnixNano(), st}, nil
 }
 
-// absent reports whether an error says that there is nothing.
+// absent reports whether an error means that the file does not exist.
 func absent(err error) bool {
 	for _, no := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EISDIR} {
 		if errors.Is(err, no) {
@@ -129,8 +129,8 @@ func refusedPath(err error) bool {
 	return errors.Is(err, errIrregular) || errors.Is(err, syscall.ELOOP) || errors.Is(err, errEscapes)
 }
 
-// first opens the first of several files that is there, in the first root that has
-// one. An error is of one that is there and cannot be read.
+// first opens the first of several files that exists, in the first root that
+// has one. An error is that of a file that exists but cannot be read.
 func (s *Server) first(needsSymbols bool, paths iter.Seq[string]) (*file, error) {
 	var failure error
 	for _, r := range s.roots {
@@ -160,14 +160,14 @@ func (s *Server) first(needsSymbols bool, paths iter.Seq[string]) (*file, error)
 	return nil, failure
 }
 
-// folders knows which folders a root has, as long as one request takes: a module has several
-// names of files, and most that are asked for have not even a folder.
+// folders caches which folders a root has, for the duration of one request: a module has several
+// possible files, and most modules that are requested have not even a folder.
 type folders struct {
 	root           *root
-	there, missing string // the last that was found, and that was not, with its separator
+	there, missing string // the last folder that was found, and the last that was not, with a trailing separator
 }
 
-// lack reports whether a folder on the way to a file is missing.
+// lack reports whether a folder of a file's path is missing.
 func (f *folders) lack(path string) bool {
 	dir, _ := filepath.Split(path)
 	switch {

@@ -15,20 +15,20 @@ import (
 // Config says what is served, and sets limits.
 type Config struct {
 	Dirs      []string // stores, searched in this order, also for debug files
-	DebugDirs []string // folders with executables and debug files, searched after those
+	DebugDirs []string // folders with executables and debug files, searched after Dirs
 	Prefix    string   // of the paths of files and symbolication: "" or "/v1"
 
-	CacheSize   int64         // bytes of symbol files that are indexed; 0: 1 GiB
-	MaxRequests int           // at once; 0: 256. What is more gets 503
-	MaxBody     int64         // bytes of a symbolication request; 0: 4 MiB
-	MaxFrames   int           // of a symbolication request; 0: 100,000
-	Stall       time.Duration // in which a client must take 1 MiB, or send its request; 0: a minute
+	CacheSize   int64         // of indexed symbol files, in bytes; 0 means 1 GiB
+	MaxRequests int           // at once; 0 means 256. Further ones get 503
+	MaxBody     int64         // of a symbolication request, in bytes; 0 means 4 MiB
+	MaxFrames   int           // of a symbolication request; 0 means 100,000
+	Stall       time.Duration // within which a client must read 1 MiB, or send its request; 0 means a minute
 	Gzip        bool          // compress plain text for clients that accept it
 	AllowOrigin string        // for Access-Control-Allow-Origin; "" for no such header
 
 	// Access is called with each finished request, Missing with each module whose symbols were
 	// requested but missing, Warn with problems such as damaged files, and Note with what was
-	// requested but missing. All may be nil. They may be called concurrently, and must not call the
+	// requested but missing. Each may be nil. They may be called concurrently, and must not call the
 	// Server.
 	Access  func(*Access)
 	Missing func(name, id string)
@@ -46,23 +46,24 @@ const (
 	DefaultStall       = time.Minute
 )
 
-// heldPer is how many answers of symbolication are in memory for each processor, with up
-// to Config.MaxFrames frames each.
+// heldPer is the number of answers of symbolication in memory per processor, with up to
+// Config.MaxFrames frames each.
 const heldPer = 16
 
 // Server answers requests. It implements http.Handler.
 type Server struct {
 	cfg      Config
 	roots    []*root
-	requests chan struct{} // a place for each request
-	answers  chan struct{} // a place for each symbolication that is being computed
-	held     chan struct{} // a place for each answer of one, which a client may take slowly
+	requests chan struct{} // a slot for each request
+	answers  chan struct{} // a slot for each symbolication being computed
+	held     chan struct{} // a slot for each answer of one, which a client may read slowly
 	modules  *modules
 	metrics  *metrics
 	draining atomic.Bool
 }
 
-// New opens the folders. The error names the one that cannot be read.
+// New returns a Server of the folders, which it opens. The error names the one that cannot be
+// read.
 func New(cfg Config) (*Server, error) {
 	cfg.CacheSize = cmp.Or(cfg.CacheSize, defaultCacheSize)
 	cfg.MaxRequests = cmp.Or(cfg.MaxRequests, DefaultMaxRequests)
@@ -120,10 +121,10 @@ func (s *Server) Close() {
 	}
 }
 
-// Drain makes /readyz report that the server is about to end.
+// Drain makes /readyz report that the server is shutting down.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// InFlight returns the number of requests that are being answered.
+// InFlight returns the number of requests being answered.
 func (s *Server) InFlight() int64 { return s.metrics.inFlight.Load() }
 
 // ServeHTTP implements http.Handler.
@@ -146,14 +147,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if failure != any(http.ErrAbortHandler) {
 				s.warnf("%s %s failed: %v", clip(r.Method), clip(r.URL.EscapedPath()), failure)
 			}
-			panic(failure) // net/http ends the connection
+			panic(failure) // net/http closes the connection
 		}
 	}()
 	if r.ContentLength != 0 {
-		// Who does not read the body has net/http do it, which would wait for ever.
+		// If the handler does not read the body, net/http does, and would wait forever.
 		_ = rec.control.SetReadDeadline(began.Add(s.cfg.Stall))
 	}
-	rec.extend() // the time of the request before is over on this connection
+	rec.extend() // the deadline of the previous request on this connection has passed
 	if !to.kind.always() {
 		select {
 		case s.requests <- struct{}{}:
@@ -171,7 +172,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer gives a request to what answers its kind.
+// answer passes a request to the handler of its kind.
 func (s *Server) answer(w *recorder, r *http.Request, to target) {
 	if s.cfg.AllowOrigin != "" && r.Method == http.MethodOptions {
 		preflight(w, to)
@@ -246,10 +247,10 @@ func (s *Server) serveHealth(w *recorder, to target) {
 	s.fail(w, http.StatusOK, "ok")
 }
 
-// ready returns the reason why requests should go elsewhere.
+// ready returns the reason why requests should go elsewhere, or nil.
 func (s *Server) ready() error {
 	if s.draining.Load() {
-		return errors.New("about to end")
+		return errors.New("shutting down")
 	}
 	for i, r := range s.roots {
 		if err := r.check(); err != nil {

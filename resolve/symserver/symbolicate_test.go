@@ -100,7 +100,7 @@ func TestBadRequests(t *testing.T) {
 		`{"jobs":[{` + maps: "400 Payload is not valid JSON: offset ",
 		`{"x":tru`:          "400 Payload is not valid JSON: offset ",
 		`{"jobs":[]} x`:     "400 Payload is not valid JSON: offset ",
-		`{"jobs":[]} {}`:    "400 Payload is not valid JSON: offset 13: there is more after it",
+		`{"jobs":[]} {}`:    "400 Payload is not valid JSON: offset 13: there is data after it",
 		"{\"\xff\":1}":      "400 Payload is not valid JSON: offset ",
 		`[]`:                "400 payload must be an object",
 		`"x"`:               "400 payload must be an object",

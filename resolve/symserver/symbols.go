@@ -15,16 +15,16 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// kept is a way to keep a symbol file.
+// kept is a form in which a symbol file is stored.
 type kept struct {
 	ext      string
 	encoding string // Content-Encoding; "" for plain text
 }
 
-// forms are the ways to keep a symbol file, the smallest first.
+// forms are the forms in which symbol files are stored, the smallest first.
 var forms = []kept{{".sym.zst", "zstd"}, {".sym.gz", "gzip"}, {".sym", ""}}
 
-// formOf returns the way in which a file is kept.
+// formOf returns the form in which a file is stored.
 func formOf(path string) kept {
 	for _, k := range forms {
 		if strings.HasSuffix(path, k.ext) {
@@ -34,8 +34,8 @@ func formOf(path string) kept {
 	return kept{}
 }
 
-// places are where a module's symbol files may be: ids are written in either case, and
-// names on Windows differ in case from one dump to the next.
+// places returns where a module's symbol files may be: ids are written in either case, and names
+// on Windows differ in case from one dump to the next.
 func places(p store.Place) (all []store.Place) {
 	for _, q := range []store.Place{p, {Name: strings.ToLower(p.Name), ID: p.ID, Stem: strings.ToLower(p.Stem)}} {
 		if q.Name != p.Name && p.Name == p.Stem {
@@ -51,8 +51,8 @@ func places(p store.Place) (all []store.Place) {
 	return all
 }
 
-// findSymbols opens the symbol file of a module; of several the one whose extension
-// comes first. nil without any.
+// findSymbols opens the symbol file of a module; of several, the one whose
+// extension comes first. It returns nil if there is none.
 func (s *Server) findSymbols(p store.Place, exts []string) (*file, error) {
 	return s.first(true, func(yield func(string) bool) {
 		for _, q := range places(p) {
@@ -65,8 +65,8 @@ func (s *Server) findSymbols(p store.Place, exts []string) (*file, error) {
 	})
 }
 
-// wanted returns the extensions in the order in which a client should get them:
-// what it accepts as it is, and what must be unpacked for it last.
+// wanted returns the extensions in the order in which a client should get
+// them: first what it accepts as it is, last what must be decompressed for it.
 func wanted(accept string) (exts []string) {
 	var last []string
 	for _, k := range forms {
@@ -115,11 +115,11 @@ var contentTypes = map[string]string{".sym.gz": "application/gzip", ".sym.zst": 
 // missing answers that the symbol file does not exist, or cannot be read.
 func (s *Server) missing(w *recorder, to target, err error) {
 	if err != nil {
-		s.fail(w, http.StatusInternalServerError, "the symbol file is there, and cannot be read")
+		s.fail(w, http.StatusInternalServerError, "the symbol file exists, but cannot be read")
 		return
 	}
 	if s.otherForm(to) {
-		s.notFound(w, "the symbols of this module are kept in another form: ask for .sym")
+		s.notFound(w, "the symbols of this module are stored in another form: ask for .sym")
 		return
 	}
 	w.missing = true
@@ -128,8 +128,8 @@ func (s *Server) missing(w *recorder, to target, err error) {
 	s.notFound(w, "no symbols of this module")
 }
 
-// otherForm reports whether there is a symbol file of a module, but not with the extension that was
-// asked for.
+// otherForm reports whether there is a symbol file of a module, but not with the requested
+// extension.
 func (s *Server) otherForm(to target) bool {
 	if to.ext == ".sym" { // any form would do
 		return false
@@ -142,8 +142,8 @@ func (s *Server) otherForm(to target) bool {
 	return true
 }
 
-// Cache-Control. An id names one build, so that what was found does not change but
-// when its symbols are made anew; what was not found may be uploaded at any time.
+// Cache-Control. An id names one build, so what was found changes only if its
+// symbols are made again; what was not found may be uploaded at any time.
 const (
 	cacheFound   = "public, max-age=604800, immutable"
 	cacheMissing = "public, max-age=60"
@@ -171,8 +171,8 @@ func (f *file) describe(h http.Header, contentType, etag string) {
 	h.Set("Last-Modified", f.info.ModTime().UTC().Format(http.TimeFormat))
 }
 
-// serveFile answers with a file as it is. With an encoding, that is how the text is
-// sent.
+// serveFile answers with a file as it is. With an encoding, the file is the
+// text in that encoding.
 func (s *Server) serveFile(w *recorder, r *http.Request, f *file, contentType, encoding string) {
 	etag := f.etag(encoding)
 	if preconditionFailed(w, r, f, etag) {
@@ -183,7 +183,7 @@ func (s *Server) serveFile(w *recorder, r *http.Request, f *file, contentType, e
 	if encoding != "" {
 		w.Header().Set("Content-Encoding", encoding)
 		if r.Header.Get("Range") == "" {
-			w.Header().Set("Content-Length", itoa64(f.size)) // which ServeContent leaves to others then
+			w.Header().Set("Content-Length", itoa64(f.size)) // as ServeContent then leaves it out
 		}
 	}
 	http.ServeContent(w, r, "", f.info.ModTime(), f.File)
@@ -202,7 +202,7 @@ func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 	}
 	text, compression, err := symfmt.Decompress(f)
 	if err == nil && compression != formOf(f.path).encoding {
-		err = errors.New("not compressed as its name says")
+		err = errors.New("not compressed as its name implies")
 	}
 	if err == nil {
 		err = w.copy(bin.LimitReader(text, symfmt.MaxText))
@@ -210,8 +210,8 @@ func (s *Server) unpack(w *recorder, r *http.Request, f *file) {
 	s.broken(w, r, f, err)
 }
 
-// broken ends an answer that cannot be finished: the client must not take what it has
-// for all.
+// broken ends an answer that cannot be completed: the client must not take what it has for all of
+// it.
 func (s *Server) broken(w *recorder, r *http.Request, f *file, err error) {
 	if err == nil || errors.Is(err, errClient) {
 		return
@@ -229,7 +229,7 @@ func (s *Server) broken(w *recorder, r *http.Request, f *file, err error) {
 	s.fail(w, http.StatusInternalServerError, "the symbol file is damaged")
 }
 
-// gzipFrom is the length from which text is worth compressing.
+// gzipFrom is the length in bytes from which text is worth compressing.
 const gzipFrom = 1 << 10
 
 var gzipWriters = sync.Pool{New: func() any {
@@ -239,7 +239,7 @@ var gzipWriters = sync.Pool{New: func() any {
 
 // pack answers with a plain file in gzip.
 func (s *Server) pack(w *recorder, r *http.Request, f *file) {
-	etag := "W/" + f.etag("packed") // weak: another version of the program makes other bytes
+	etag := "W/" + f.etag("packed") // weak: another version of the program compresses to other bytes
 	if preconditionFailed(w, r, f, etag) {
 		return
 	}

@@ -38,7 +38,7 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// moduleText returns what a frame's module is called.
+// moduleText returns the name of a frame's module.
 func (a *answers) moduleText(j *job, n, k int) string {
 	f, known := j.frames[k], a.of[n][k]
 	switch {
@@ -74,7 +74,7 @@ func (a *answers) appendFrame(b []byte, j *job, n, k, i int) []byte {
 	return append(b, '}')
 }
 
-// appendLine appends file and line, which says nothing without a file.
+// appendLine appends file and line; without a file, a line is meaningless.
 func appendLine(b []byte, f *resolve.Frame) []byte {
 	if f.File == "" {
 		return b
@@ -86,7 +86,7 @@ func appendLine(b []byte, f *resolve.Frame) []byte {
 	return b
 }
 
-// foundText says whether there are symbols of a module: null if nothing asked.
+// foundText says whether there are symbols of a module: null if they were not looked for.
 func (a *answers) foundText(m moduleName) string {
 	found, looked := a.found[m]
 	switch {
@@ -116,8 +116,8 @@ func (a *answers) cutText() string {
 	return "frames without an answer: the names of the answer to this request have at most " + itoa(a.limit) + " bytes"
 }
 
-// appendErrors appends what is wrong with the answers of a job by module, as samply's server does,
-// or nothing.
+// appendErrors appends the problems of a job's answers by module, as samply's server does, if
+// there are any.
 func (a *answers) appendErrors(b []byte, j *job) []byte {
 	seen := map[string]bool{}
 	for _, m := range j.modules {

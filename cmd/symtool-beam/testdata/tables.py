@@ -6,7 +6,7 @@ address less its offset.
 """
 import collections, csv, json, re, sys
 
-OTHER = re.compile(r"not used: (it|what came) has|(: build-id| id) \S+, want |: no folder \S+; there is [^n]")
+OTHER = re.compile(r"not used: (it|the file) has|(: build-id| id) \S+, want |: no folder \S+; there is [^n]")
 TRUSTS = ["context", "cfi", "cfi_scan", "frame_pointer", "scan"]
 
 

@@ -1,6 +1,6 @@
-// Command s3server is a server of S3's kind for tests: gofakes3, with its objects in
-// memory. gofakes3 does not look at signatures: AWS's own signer is held against each.
-// It prints its address, and ends with its standard input.
+// Command s3server is an S3 server for tests: gofakes3, with its objects in memory. gofakes3 does
+// not check signatures, so each is compared with that of AWS's own signer. It prints its address,
+// and exits at the end of its standard input.
 //
 //	s3server BUCKET REGION ACCESS-KEY SECRET-KEY
 package main
@@ -40,13 +40,13 @@ func main() {
 	log.Fatal(http.Serve(l, &checked{fake.Server(), os.Args[2], aws.Credentials{AccessKeyID: os.Args[3], SecretAccessKey: os.Args[4]}}))
 }
 
-// quit ends the program with its standard input.
+// quit ends the program at the end of its standard input.
 func quit() {
 	io.Copy(io.Discard, os.Stdin)
 	os.Exit(0)
 }
 
-// checked looks at signatures, and at the SHA-256 that they are for.
+// checked checks signatures, and the SHA-256 that they are for.
 type checked struct {
 	next   http.Handler
 	region string
