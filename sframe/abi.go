@@ -24,28 +24,28 @@ const CFA = ^Reg(0)
 
 // abi says what rows mean on an ABI (chapter 3).
 type abi struct {
-	name  string // the specification's
+	name  string // as in the specification
 	order byteOrder
 	big   bool // which of the two that is
 
 	sp, fp, ra Reg
 
-	fixedRA int8   // the return address's place from the CFA; 0 where rows give it
-	v1Block uint32 // size of a PLT entry, which version 1 leaves out; 0 where it makes no FDE of them
+	fixedRA int8   // offset of the return address from the CFA; 0 if rows have it
+	v1Block uint32 // size of a PLT entry, which version 1 does not record; 0 if it makes no FDE for them
 
 	// A word for the CFA stands for word*scale+bias; the caller's stack pointer
-	// is bias bytes below the CFA.
+	// is CFA-bias.
 	scale, bias int64
 
 	// slotRegs means that in version 2 a word for RA or FP with its lowest
 	// bit set names the register that holds it.
 	slotRegs bool
 
-	padRA bool // a word 0 for RA, before that for FP, says that RA is not saved
+	padRA bool // a word of 0 for RA, before that for FP, means that RA is not saved
 	keys  bool // return addresses are signed, with one of two keys
 }
 
-// byteOrder reads and appends.
+// byteOrder reads and appends numbers.
 type byteOrder interface {
 	binary.ByteOrder
 	binary.AppendByteOrder
@@ -66,8 +66,8 @@ func (a ABI) info() *abi {
 	return nil
 }
 
-// Known reports whether rows of the ABI can be understood. The other methods
-// are for known ones.
+// Known reports whether rows of the ABI can be decoded. The other methods are
+// for known ABIs.
 func (a ABI) Known() bool { return a.info() != nil }
 
 // String returns the specification's name.
@@ -91,9 +91,9 @@ func (a ABI) FP() Reg { return a.info().fp }
 // the column that stands for it where it is on the stack (AMD64).
 func (a ABI) RA() Reg { return a.info().ra }
 
-// FixedRA returns the header's offset of the return address from the CFA, in bytes,
-// as producers write it; 0 where rows give it.
+// FixedRA returns the offset in bytes of the return address from the CFA that
+// producers write into the header; 0 if rows have it.
 func (a ABI) FixedRA() int8 { return a.info().fixedRA }
 
-// CallerSP returns the caller's stack pointer of a frame address.
+// CallerSP returns the caller's stack pointer, given the CFA.
 func (a ABI) CallerSP(cfa uint64) uint64 { return cfa - uint64(a.info().bias) }

@@ -32,8 +32,8 @@ type Severity uint8
 // The severities.
 const (
 	SeverityNote    Severity = iota + 1 // of no consequence for the profile's reader
-	SeverityWarning                     // the reader takes the section, and gets wrong rules or none for some code
-	SeverityError                       // the profile does not allow it: its reader refuses the section, crashes, or gets all wrong
+	SeverityWarning                     // the reader accepts the section, but gets wrong rules, or none, for some code
+	SeverityError                       // the profile does not allow it: its reader refuses the section, crashes, or gets all rules wrong
 )
 
 // String returns the severity in lower case.
@@ -55,7 +55,7 @@ type Finding struct {
 	Severity Severity
 	Rule     string // short name
 	Msg      string
-	Ref      string // what says that it is wrong
+	Ref      string // the reference that it violates
 }
 
 // String returns offset, severity, message, rule and reference.
@@ -63,15 +63,15 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%#x: %s: %s [%s] (%s)", f.Offset, f.Severity, f.Msg, f.Rule, f.Ref)
 }
 
-// Context is what a check may use in addition to the section's bytes. Rules that
-// need a nil field report nothing.
+// Context is what a check may use in addition to the section's bytes. Rules
+// that need a nil field report nothing.
 type Context struct {
 	Section func(addr uint64) string // returns the name of the ELF section at an address, or ""
 	Code    func(lo, hi uint64) bool // whether [lo, hi) is in an executable section
-	Object  bool                     // the section is a relocatable object's
+	Object  bool                     // the section is that of a relocatable object
 }
 
-// rule is one thing that is checked, by the one function of it that is set.
+// rule is one thing that is checked, by the one function that is set.
 type rule struct {
 	id  string
 	in  levels
@@ -81,11 +81,11 @@ type rule struct {
 	header  func(*checker, *Header)
 	fde     func(*checker, *visit)
 	row     func(*checker, *visit)  // visit.rows is at the row
-	parts   func(*checker, *Header) // runs after the header's functions
+	parts   func(*checker, *Header) // called after the header's functions
 }
 
-// levels has a letter for each profile in their order: N, W or E for the
-// severity there, - where the profile has no such rule.
+// levels has a letter for each profile, in order: N, W or E for the severity,
+// or - if the rule does not apply.
 type levels string
 
 func (l levels) at(p Profile) Severity {
@@ -100,7 +100,7 @@ func (l levels) at(p Profile) Severity {
 	return 0
 }
 
-// What rules refer to.
+// The references of rules.
 const (
 	refSpec     = "SFrame specification, "
 	refV3       = "SFrame V3 specification, "
@@ -108,11 +108,11 @@ const (
 	refKernel   = "Linux, proposed reader of SFrame V3"
 )
 
-// rules is all of them, by what they look at.
+// rules are all rules, by what they examine.
 var rules = slices.Concat(sectionRules, headerRules, fdeRules, rowRules, flexRules)
 
-// Check returns the findings for the profile's reader, by offset. Known mistakes of
-// producers are named. ctx is what is known of the binary; its zero value is nothing.
+// Check returns the findings for the profile's reader, by offset. It names known mistakes
+// of producers. ctx is what is known of the binary; its zero value is nothing.
 func (s *Section) Check(p Profile, ctx Context) []Finding {
 	c := checker{s: s, p: p, ctx: ctx, shared: s.shared()}
 	c.choose()

@@ -1,15 +1,15 @@
 package sframe
 
-// fdeRules look at a function's descriptor.
+// fdeRules examine a function's descriptor.
 var fdeRules = []*rule{
 	{id: "order", in: "EEE", ref: refSpec + "2.1.3", fde: func(c *checker, v *visit) {
 		if before := v.before(c); before != nil && v.f.Start < before.Start {
-			c.report(v.at(c, fieldStart), "function at %#x after one at %#x, and the section says that they are sorted", v.f.Start, before.Start)
+			c.report(v.at(c, fieldStart), "function at %#x after one at %#x in a section marked as sorted", v.f.Start, before.Start)
 		}
 	}},
 	{id: "same-start", in: "--E", ref: refKernel, fde: func(c *checker, v *visit) {
 		if before := v.before(c); before != nil && v.f.Start == before.Start {
-			c.report(v.at(c, fieldStart), "function at %#x like the one before", v.f.Start)
+			c.report(v.at(c, fieldStart), "function at %#x, as the one before", v.f.Start)
 		}
 	}},
 	{id: "start-code", in: "--E", ref: refKernel, fde: func(c *checker, v *visit) {
@@ -24,7 +24,7 @@ var fdeRules = []*rule{
 	}},
 	{id: "address-end", in: "EWW", ref: refSpec + "2.3", fde: func(c *checker, v *visit) {
 		if v.f.Start+uint64(v.f.Size) < v.f.Start {
-			c.report(v.at(c, fieldStart), "function at %#x, of %d bytes, goes over the end of addresses", v.f.Start, v.f.Size)
+			c.report(v.at(c, fieldStart), "function at %#x, of %d bytes, extends past the last address", v.f.Start, v.f.Size)
 		}
 	}},
 	{id: "size-0", in: "WWW", ref: refSpec + "2.3; as writes it for an empty function", fde: func(c *checker, v *visit) {
@@ -40,7 +40,7 @@ var fdeRules = []*rule{
 	{id: "info", in: "EWW", ref: refSpec + "2.3.1", fde: func(c *checker, v *visit) {
 		unused := [...]uint8{1: 0xc0, 2: 0xc0, 3: 0x40}[v.h.Version]
 		if extra := v.f.Info & unused; extra != 0 {
-			c.report(v.at(c, fieldInfo), "bits %#02x of the info byte, which mean nothing", extra)
+			c.report(v.at(c, fieldInfo), "bits %#02x of the info byte have no meaning", extra)
 		}
 	}},
 	{id: "key", in: "NNN", ref: refSpec + "2.3.1", fde: func(c *checker, v *visit) {
@@ -50,7 +50,7 @@ var fdeRules = []*rule{
 	}},
 	{id: "info2", in: "EWW", ref: refV3 + "attributes of functions", fde: func(c *checker, v *visit) {
 		if extra := v.f.Info2 & 0xe0; extra != 0 {
-			c.report(v.at(c, fieldInfo2), "bits %#02x of the second info byte, which mean nothing", extra)
+			c.report(v.at(c, fieldInfo2), "bits %#02x of the second info byte have no meaning", extra)
 		}
 	}},
 	{id: "padding", in: "NNN", ref: refSpec + "2.3", fde: func(c *checker, v *visit) {
@@ -83,8 +83,7 @@ var fdeRules = []*rule{
 	}},
 }
 
-// before returns the FDE before the function's, if the header says that they are
-// sorted.
+// before returns the previous FDE, if the header says that FDEs are sorted.
 func (v *visit) before(c *checker) *FDE {
 	if v.h.Flags&Sorted == 0 || v.i == v.h.First {
 		return nil
@@ -92,7 +91,7 @@ func (v *visit) before(c *checker) *FDE {
 	return &c.s.FDEs[v.i-1]
 }
 
-// field is a part of what a section says of a function.
+// field is a part of a function's description.
 type field int
 
 const (
@@ -104,7 +103,7 @@ const (
 	fieldRep
 )
 
-// at returns the place of a field in the section.
+// at returns the offset of a field in the section.
 func (v *visit) at(c *checker, f field) uint64 {
 	fde := c.s.Offset(v.i)
 	if v.h.Version < 3 {

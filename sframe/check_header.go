@@ -2,7 +2,7 @@ package sframe
 
 import "errors"
 
-// sectionRules look at the section as a whole.
+// sectionRules examine the section as a whole.
 var sectionRules = []*rule{
 	{id: "empty", in: "WWE", ref: refBinutils + "ld 2.47 with input of other versions only", section: checkEmpty},
 	damage,
@@ -10,7 +10,8 @@ var sectionRules = []*rule{
 	{id: "overlap", in: "EWW", ref: refSpec + "2.3", section: checkOverlap},
 }
 
-// damage is what Decode and Rows cannot read; every part of a check meets it.
+// damage is what Decode and Rows cannot read; every part of a check may find
+// it.
 var damage = &rule{id: "damage", in: "EEE", ref: refSpec + "2", section: func(c *checker) {
 	for _, p := range c.s.Problems {
 		c.damage(p.Err)
@@ -26,25 +27,25 @@ func (c *checker) damage(err error) {
 
 func checkEmpty(c *checker) {
 	if len(c.s.Headers) == 0 {
-		c.report(0, "no bytes: a linker that could use no input leaves such a section")
+		c.report(0, "empty section: a linker that could use no input leaves one")
 	}
 }
 
 func checkHeaders(c *checker) {
 	for i := 1; i < len(c.s.Headers); i++ {
-		c.report(c.s.Headers[i].Offset, "another section after the first: lld and others put inputs one after another, readers see the first one's %d of %d functions",
+		c.report(c.s.Headers[i].Offset, "another section after the first: lld and others concatenate inputs, and readers see only the first one's %d of %d functions",
 			c.s.Headers[0].Count, len(c.s.FDEs))
 	}
 }
 
-// checkOverlap goes through functions by address.
+// checkOverlap examines functions in order of address.
 func checkOverlap(c *checker) {
 	far, last := uint64(0), -1
 	for k := range c.s.FDEs {
 		i := c.s.at(k)
 		f := &c.s.FDEs[i]
 		if f.Size == 0 {
-			continue // has a rule of its own
+			continue // reported by a rule of its own
 		}
 		if last >= 0 && f.Start <= far {
 			c.report(c.s.Offset(i), "function at %#x overlaps FDE %d, up to %#x", f.Start, last, far)
@@ -55,7 +56,7 @@ func checkOverlap(c *checker) {
 	}
 }
 
-// headerRules look at a header.
+// headerRules examine a header.
 var headerRules = []*rule{
 	{id: "version-1", in: "NEE", ref: refSpec + "1.2: obsolete; binutils since 2.41 refuses it", header: func(c *checker, h *Header) {
 		if h.Version == 1 {
@@ -64,17 +65,17 @@ var headerRules = []*rule{
 	}},
 	{id: "version-2", in: "-NE", ref: refBinutils + "ld since 2.46 and Linux take version 3 only", header: func(c *checker, h *Header) {
 		if h.Version == 2 {
-			c.report(h.Offset+2, "version 2: ld leaves it out of its output, Linux refuses it")
+			c.report(h.Offset+2, "version 2: ld drops it from its output, and Linux refuses it")
 		}
 	}},
 	{id: "abi-version", in: "EWE", ref: refSpec + "errata 1 of version 2", header: func(c *checker, h *Header) {
 		if h.ABI == S390X && h.Version == 1 {
-			c.report(h.Offset+4, "%s in version 1, which does not know it", h.ABI)
+			c.report(h.Offset+4, "%s in version 1, which does not define it", h.ABI)
 		}
 	}},
 	{id: "flags", in: "EEW", ref: refSpec + "2.1.3", header: func(c *checker, h *Header) {
 		if extra := h.Flags &^ h.format().flags; extra != 0 {
-			c.report(h.Offset+3, "flags %s, which version %d does not know", extra, h.Version)
+			c.report(h.Offset+3, "flags %s, which version %d does not define", extra, h.Version)
 		}
 	}},
 	{id: "flag-sorted", in: "--E", ref: refKernel, header: func(c *checker, h *Header) {
@@ -89,7 +90,7 @@ var headerRules = []*rule{
 	}},
 	{id: "field-relative", in: "EWE", ref: refSpec + "2.3; binutils, as 2.40 to 2.44", header: func(c *checker, h *Header) {
 		if h.FieldRelative {
-			c.report(h.Offset+3, "starts count from their fields, and flag %s is not set: a linker copied what as 2.40 to 2.44 wrote", PCRelative)
+			c.report(h.Offset+3, "starts are relative to their fields, but flag %s is not set: a linker copied the output of as 2.40 to 2.44", PCRelative)
 		}
 	}},
 	{id: "ld-r", in: "EEE", ref: refBinutils + "PR ld/32666: ld -r of 2.40 to 2.44", header: func(c *checker, h *Header) {
@@ -99,7 +100,7 @@ var headerRules = []*rule{
 	}},
 	{id: "fixed-fp", in: "WWW", ref: refSpec + "3", header: func(c *checker, h *Header) {
 		if h.FixedFP != 0 {
-			c.report(h.Offset+5, "frame pointer always at CFA%+d: no ABI has it so", h.FixedFP)
+			c.report(h.Offset+5, "frame pointer always at CFA%+d, which no ABI defines", h.FixedFP)
 		}
 	}},
 	{id: "fixed-ra", in: "WWW", ref: refSpec + "3", header: func(c *checker, h *Header) {
@@ -109,7 +110,7 @@ var headerRules = []*rule{
 	}},
 	{id: "aux", in: "NWE", ref: refSpec + "2.2", header: func(c *checker, h *Header) {
 		if n := len(h.Aux); n != 0 {
-			c.report(h.Offset+7, "auxiliary header of %d bytes: no ABI has one; Linux refuses it, and libsframe in the other byte order", n)
+			c.report(h.Offset+7, "auxiliary header of %d bytes, which no ABI defines: Linux refuses it, as does libsframe in the other byte order", n)
 		}
 	}},
 	{id: "no-functions", in: "NNE", ref: refKernel + "; llvm-mc up to 24 for AArch64, which drops every function", header: func(c *checker, h *Header) {
@@ -121,7 +122,7 @@ var headerRules = []*rule{
 	{id: "parts", in: "EEE", ref: refSpec + "2.2", header: checkParts},
 	{id: "fdeoff", in: "-E-", ref: refBinutils + "libsframe 2.47", header: func(c *checker, h *Header) {
 		if h.FDEOff != 0 && h.Flags&PCRelative != 0 {
-			c.report(h.Offset+20, "FDEs start %d bytes after the header, which libsframe forgets when it adds places to starts", h.FDEOff)
+			c.report(h.Offset+20, "FDEs start %d bytes after the header, which libsframe ignores when it computes addresses", h.FDEOff)
 		}
 	}},
 	{id: "rows-overlap", in: "WWW", ref: refSpec + "2.4", parts: checkRowsOverlap},
@@ -133,8 +134,8 @@ var headerRules = []*rule{
 	}},
 }
 
-// checkNumFREs compares the header's count with the functions', unless some of
-// them are lost.
+// checkNumFREs compares the header's count with the sum of the functions'
+// counts, unless some of them are lost.
 func checkNumFREs(c *checker, h *Header) {
 	if len(c.s.Problems) != 0 {
 		return
@@ -144,7 +145,7 @@ func checkNumFREs(c *checker, h *Header) {
 		sum += uint64(c.s.FDEs[h.First+i].NumRows)
 	}
 	if sum != uint64(h.NumFREs) {
-		c.report(h.Offset+12, "%d rows by the header, %d by its functions", h.NumFREs, sum)
+		c.report(h.Offset+12, "%d rows according to the header, %d according to its functions", h.NumFREs, sum)
 	}
 }
 
@@ -153,17 +154,17 @@ func checkParts(c *checker, h *Header) {
 	case h.FDEOff > h.FREOff:
 		c.report(h.Offset+20, "FDEs at %#x, after the rows at %#x", h.fdes, h.fres)
 	case h.NumFDEs != 0 && end > h.fres:
-		c.report(h.Offset+24, "rows at %#x, inside of the FDEs, which end at %#x", h.fres, end)
+		c.report(h.Offset+24, "rows at %#x, within the FDEs, which end at %#x", h.fres, end)
 	}
 }
 
-// checkRowsOverlap: functions may have the same rows; some of another's are
-// damage.
+// checkRowsOverlap reports rows that functions share in part. They may have
+// all rows in common.
 func checkRowsOverlap(c *checker, h *Header) {
 	for k := 1; k < len(c.extents); k++ {
 		a, b := c.extents[k-1], c.extents[k]
 		if b.lo < a.hi && a != b {
-			c.report(b.lo, "a function's rows start here, among those of another, from %#x to %#x", a.lo, a.hi)
+			c.report(b.lo, "a function's rows start here, among another's, from %#x to %#x", a.lo, a.hi)
 		}
 	}
 }
@@ -175,7 +176,7 @@ func checkRowsUnused(c *checker, h *Header) {
 	at := h.fres
 	unused := func(to uint64) {
 		if to > at {
-			c.report(at, "%d bytes that are no function's rows", to-at)
+			c.report(at, "%d bytes that belong to no function's rows", to-at)
 		}
 	}
 	for _, e := range c.extents {

@@ -1,10 +1,10 @@
 package sframe
 
-// rowRules look at a row and the one before it.
+// rowRules examine a row and the one before it.
 var rowRules = []*rule{
 	{id: "row-first", in: "WWW", ref: refSpec + "2.4", row: func(c *checker, v *visit) {
 		if v.n == 0 && v.rows.Row.Start != 0 {
-			c.report(v.rows.Form.Offset, "the function's first row starts at %d: code before has no rules", v.rows.Row.Start)
+			c.report(v.rows.Form.Offset, "the function's first row starts at %d: the code before it has no rules", v.rows.Row.Start)
 		}
 	}},
 	{id: "row-order", in: "EWE", ref: refSpec + "2.4", row: func(c *checker, v *visit) {
@@ -14,7 +14,7 @@ var rowRules = []*rule{
 	}},
 	{id: "row-twice", in: "WWE", ref: refBinutils + "PR libsframe/33131", row: func(c *checker, v *visit) {
 		if v.n != 0 && v.rows.Row.Start == v.prev.Start {
-			c.report(v.rows.Form.Offset, "row at %d like the one before, which is in force nowhere", v.rows.Row.Start)
+			c.report(v.rows.Form.Offset, "row at %d, as the one before, which covers no code", v.rows.Row.Start)
 		}
 	}},
 	{id: "row-same", in: "NNN", ref: refBinutils + "as compares no rows", row: func(c *checker, v *visit) {
@@ -41,23 +41,23 @@ var rowRules = []*rule{
 	}},
 	{id: "row-surplus", in: "EWE", ref: refSpec + "3", row: func(c *checker, v *visit) {
 		if n := v.rows.Form.Surplus; n != 0 {
-			c.report(v.rows.Form.Offset, "%d data words, of which the last %d mean nothing", v.rows.Form.Words, n)
+			c.report(v.rows.Form.Offset, "%d data words, the last %d of which have no meaning", v.rows.Form.Words, n)
 		}
 	}},
 	{id: "row-words", in: "-E-", ref: refBinutils + "libsframe 2.47", row: func(c *checker, v *visit) {
 		if n := v.rows.Form.Words; n > 6 {
-			c.report(v.rows.Form.Offset, "%d data words, want 6 at most", n)
+			c.report(v.rows.Form.Offset, "%d data words, want at most 6", n)
 		}
 	}},
 	{id: "row-no-words", in: "WWW", ref: refSpec + "errata 2 of version 2", row: func(c *checker, v *visit) {
 		if v.rows.Form.Words == 0 && v.h.Version == 1 {
-			c.report(v.rows.Form.Offset, "row without data words, which means nothing in version 1")
+			c.report(v.rows.Form.Offset, "row without data words, which has no meaning in version 1")
 		}
 	}},
 	{id: "row-fp-as-ra", in: "NNN", ref: refBinutils + "as 2.40 for AArch64", row: func(c *checker, v *visit) {
 		aarch64 := v.h.ABI == AArch64BE || v.h.ABI == AArch64LE
 		if aarch64 && v.h.Version == 1 && v.rows.Form.Words == 2 {
-			c.report(v.rows.Form.Offset, "two data words: the return address's place, or the frame pointer's, which as 2.40 writes so if it alone is saved")
+			c.report(v.rows.Form.Offset, "two data words: the second is for the return address, or for the frame pointer if as 2.40 wrote it, where only that is saved")
 		}
 	}},
 	{id: "row-signed", in: "WWW", ref: refSpec + "2.4.1", row: func(c *checker, v *visit) {
@@ -82,8 +82,8 @@ var rowRules = []*rule{
 	{id: "plt", in: "WWW", ref: refBinutils + "ld up to 2.47", row: checkPLT},
 }
 
-// limit returns where a function's rows must end: rows of PCMASK repeat in each
-// block.
+// limit returns where a function's rows must end: rows of PCMASK repeat in
+// each block.
 func (v *visit) limit() uint32 {
 	if v.f.Mask {
 		return v.f.Block
@@ -98,24 +98,24 @@ func (v *visit) unit() string {
 	return "function"
 }
 
-// checkPLT finds entries of one jump for which ld writes the rule of an entry
-// that has pushed a number.
+// checkPLT finds entries of a single jump for which ld writes the rule of an
+// entry that has pushed a number.
 func checkPLT(c *checker, v *visit) {
 	cfa := v.rows.Row.CFA
 	if c.ctx.Section == nil || v.h.ABI != AMD64 || v.rows.Row.Start != 0 || cfa != (Rule{Value, AMD64.SP(), 16}) {
 		return
 	}
 	if name := c.ctx.Section(v.f.Start); name == ".plt.got" || name == ".plt.sec" {
-		c.report(v.rows.Form.Offset, "CFA = SP+16 at the start of entries of %s, which push nothing: .eh_frame says SP+8", name)
+		c.report(v.rows.Form.Offset, "CFA = SP+16 at the start of entries of %s, which push nothing, want SP+8 as in .eh_frame", name)
 	}
 }
 
-// flexRules look at rows of version 3 that name their registers.
+// flexRules examine rows of version 3 that name their registers.
 var flexRules = []*rule{
 	{id: "flex-control", in: "EWW", ref: refV3 + "flexible FDEs", row: func(c *checker, v *visit) {
 		v.controls(func(control uint32) {
 			if control&4 != 0 || control&controlReg == 0 && control>>controlShift != 0 {
-				c.report(v.rows.Form.Offset, "control word %#x has bits that mean nothing", control)
+				c.report(v.rows.Form.Offset, "control word %#x has bits without meaning", control)
 			}
 		})
 	}},
@@ -123,7 +123,7 @@ var flexRules = []*rule{
 		limit := registers[v.h.ABI]
 		v.controls(func(control uint32) {
 			if reg := control >> controlShift; control&controlReg != 0 && reg >= limit {
-				c.report(v.rows.Form.Offset, "register %d, want one below %d", reg, limit)
+				c.report(v.rows.Form.Offset, "register %d, want less than %d", reg, limit)
 			}
 		})
 	}},
@@ -135,12 +135,12 @@ var flexRules = []*rule{
 	{id: "flex-top", in: "NNN", ref: refV3 + "flexible FDEs", row: func(c *checker, v *visit) {
 		abi := v.h.ABI.info()
 		if cfa := v.rows.Row.CFA; v.f.Flex && v.rows.Form.Words != 0 && cfa.Reg != abi.sp && cfa.Reg != abi.fp {
-			c.report(v.rows.Form.Offset, "CFA from register %d, which only the topmost frame has", cfa.Reg)
+			c.report(v.rows.Form.Offset, "CFA from register %d, which is known only in the topmost frame", cfa.Reg)
 		}
 	}},
 }
 
-// padded reports that the row's last word says that there is no rule.
+// padded reports whether the row's last word means that there is no rule.
 func (v *visit) padded() (last bool) {
 	for i := 0; i < v.rows.Form.Words; i++ {
 		if last = v.rows.unsigned(i) == 0; !last {
@@ -150,7 +150,8 @@ func (v *visit) padded() (last bool) {
 	return last
 }
 
-// registers counts those that DWARF numbers and a walker may know.
+// registers has the number of registers that DWARF numbers and a walker may
+// know.
 var registers = [...]uint32{AArch64BE: 32, AArch64LE: 32, AMD64: 17, S390X: 32}
 
 // controls calls f with the row's control words, if it has any.

@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// maxFindings of a rule are reported, the others counted: a producer's mistake is
-// in every function.
+// maxFindings is the number of findings of a rule that are reported; the
+// others are counted. A producer's mistake is in every function.
 const maxFindings = 20
 
 // checker is one run of the rules.
@@ -17,9 +17,9 @@ type checker struct {
 	p   Profile
 	ctx Context
 
-	section, header, fde, row, parts []*rule // those of the profile
+	section, header, fde, row, parts []*rule // the rules of the profile
 
-	at    *rule // the one that runs
+	at    *rule // the current rule
 	seen  map[*rule]*tally
 	found []Finding
 
@@ -32,7 +32,7 @@ type checker struct {
 // tally counts a rule's findings beyond maxFindings.
 type tally struct {
 	n     int
-	first uint64 // the lowest offset of those that are not reported
+	first uint64 // the lowest offset of the findings that are not reported
 }
 
 // visit is a function under check and, for rules of rows, one of its rows.
@@ -45,10 +45,10 @@ type visit struct {
 	n    int // rows before this one
 }
 
-// extent is the part of the rows that a function has.
+// extent is the range of a function's rows.
 type extent struct{ lo, hi uint64 }
 
-// choose takes the rules of the profile.
+// choose selects the rules of the profile.
 func (c *checker) choose() {
 	c.seen = map[*rule]*tally{}
 	for _, r := range rules {
@@ -70,7 +70,7 @@ func (c *checker) choose() {
 	}
 }
 
-// report is called by rules.
+// report reports a finding of the current rule.
 func (c *checker) report(offset uint64, format string, args ...any) {
 	t := c.seen[c.at]
 	if t == nil {
@@ -88,19 +88,20 @@ func (c *checker) add(r *rule, offset uint64, msg string) {
 	c.found = append(c.found, Finding{offset, r.in.at(c.p), r.id, msg, r.ref})
 }
 
-// findings returns what was found, in order.
+// findings returns the findings, in order.
 func (c *checker) findings() []Finding {
 	for _, r := range rules {
 		if t := c.seen[r]; t != nil && t.n > maxFindings {
 			c.add(r, t.first, fmt.Sprintf("%d more of this rule", t.n-maxFindings))
 		}
 	}
-	// Package sort's functions, not those of slices, which would be compiled anew.
+	// The functions of package sort, not slices, as those would be instantiated
+	// anew.
 	sort.SliceStable(c.found, func(i, j int) bool {
 		a, b := &c.found[i], &c.found[j]
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Rule, b.Rule)) < 0
 	})
-	return slices.Compact(c.found) // of rows that functions share
+	return slices.Compact(c.found) // functions may share rows
 }
 
 func (c *checker) checkHeader(h *Header) {
@@ -146,8 +147,8 @@ func (c *checker) checkFunc(v *visit) {
 	c.rowsEnd(v)
 }
 
-// rowsEnd takes note of the rows' part that the function has, and of damage
-// that ended them.
+// rowsEnd records the range of the function's rows, and the damage that ended
+// them.
 func (c *checker) rowsEnd(v *visit) {
 	e := extent{c.s.RowsOffset(v.i), v.h.fres + uint64(v.rows.pos)}
 	c.shared.took(&v.rows)

@@ -17,29 +17,29 @@ type Options struct {
 	Name string // of the section, in errors; ".sframe" if empty
 	Addr uint64 // address of the section's first byte
 
-	// Relocated means that the bytes are from a relocatable object and its
-	// relocations have been applied: each start counts from its field,
-	// whatever the flags say, as all producers' relocations do.
+	// Relocated means that the bytes are from a relocatable object whose
+	// relocations have been applied: each start is relative to its field,
+	// whatever the flags say, as the relocations of all producers are.
 	Relocated bool
 
 	// Segment means that the bytes are from a program header. Some versions of
-	// GNU ld leave what they had written before after a section that they
-	// later shrank; that is not damage.
+	// GNU ld leave remains after a section that they shrank, which are not
+	// damage.
 	Segment bool
 
 	// Code, if non-nil, reports whether [lo, hi) is in an executable section. It
-	// decides what starts are relative to if the flags leave that open.
+	// decides what starts are relative to if the flags do not say.
 	Code func(lo, hi uint64) bool
 }
 
 // format is a version of the section's format.
 type format struct {
 	name    string
-	flags   Flags  // that it knows
+	flags   Flags  // the flags that the version defines
 	fdeSize uint64 // bytes
 
-	// fde decodes an FDE from fdeSize bytes and, since version 3, what rows has
-	// of it. It sets Start to what the field holds, sign-extended.
+	// fde decodes an FDE from fdeSize bytes and, since version 3, from the
+	// attributes in rows. It sets Start to the field's value, sign-extended.
 	fde func(f *FDE, b, rows []byte, abi *abi) error
 
 	write *layout // nil for a version that is only read
@@ -57,12 +57,13 @@ func formatOf(version uint8) *format {
 
 func (h *Header) format() *format { return formats[h.Version] }
 
-// Decode reads a section. The error is non-nil if nothing of the section can be
-// read; damage to a part is in Section.Problems. The section refers to data.
+// Decode decodes a section. The error is non-nil if nothing in the section can
+// be read. Damage to parts is reported in Section.Problems. The section refers
+// to data.
 func Decode(data []byte, o Options) (*Section, error) {
 	s := &Section{Name: cmp.Or(o.Name, ".sframe"), Addr: o.Addr, data: data}
 	if len(data) == 0 {
-		return s, nil // as ld leaves it when it can merge nothing
+		return s, nil // as ld leaves it if it can merge nothing
 	}
 	for at := uint64(0); ; {
 		h, err := s.header(at)
@@ -88,8 +89,8 @@ func (s *Section) lose(what string, err error) {
 	s.Problems = append(s.Problems, Problem{Lost: what, Err: err})
 }
 
-// maxProblems are reported, and the last of them stands for the rest: a Problem is
-// larger than the damage it describes.
+// maxProblems is the number of problems reported, the last of which stands for
+// the rest: a Problem takes more memory than the damage it describes.
 const maxProblems = 1000
 
 // loseRows is like lose, for an FDE's rows.
@@ -128,10 +129,10 @@ func (s *Section) header(at uint64) (h Header, err error) {
 	b := s.data[at:]
 	order := Magic(b)
 	if order == nil {
-		return h, s.fail(at, "no SFrame header: it starts with the number %#x", magic)
+		return h, s.fail(at, "not an SFrame header: magic number %#x", magic)
 	}
 	if len(b) < headerSize {
-		return h, s.fail(at, "header cut short: %d bytes, want %d", len(b), headerSize)
+		return h, s.fail(at, "truncated header: %d bytes, want %d", len(b), headerSize)
 	}
 	h = Header{
 		Offset: at, Version: b[2], Flags: Flags(b[3]), ABI: ABI(b[4]), FixedFP: int8(b[5]), FixedRA: int8(b[6]),
@@ -156,8 +157,8 @@ func (s *Section) header(at uint64) (h Header, err error) {
 	return h, nil
 }
 
-// parts finds the FDEs and the rows after the header's end, as far as they are
-// in the section.
+// parts finds the FDEs and the rows after the header, as far as the section
+// has them.
 func (s *Section) parts(h *Header, end uint64) {
 	size, fdeSize := uint64(len(s.data)), h.format().fdeSize
 	h.fdes, h.fres = end+uint64(h.FDEOff), end+uint64(h.FREOff)
@@ -169,12 +170,12 @@ func (s *Section) parts(h *Header, end uint64) {
 			h.Count = int((size - h.fdes) / fdeSize)
 		}
 		s.lose(fmt.Sprintf("%d of %d FDEs", uint64(h.NumFDEs)-uint64(h.Count), h.NumFDEs),
-			s.fail(h.Offset+8, "%d FDEs from %#x on end outside of the section's %d bytes", h.NumFDEs, h.fdes, size))
+			s.fail(h.Offset+8, "%d FDEs from %#x on extend past the section's %d bytes", h.NumFDEs, h.fdes, size))
 		fdesEnd = size
 	}
 	fresEnd := h.fres + uint64(h.FRELen)
 	if fresEnd > size {
-		s.lose("rows", s.fail(h.Offset+16, "%d bytes of rows from %#x on end outside of the section's %d bytes", h.FRELen, h.fres, size))
+		s.lose("rows", s.fail(h.Offset+16, "%d bytes of rows from %#x on extend past the section's %d bytes", h.FRELen, h.fres, size))
 		fresEnd = size
 	}
 	h.rows = s.data[min(h.fres, size):fresEnd]
@@ -192,7 +193,7 @@ func (s *Section) nextHeader(end uint64, o *Options) uint64 {
 			case Magic(rest[i:]) != nil:
 				return at
 			case !o.Segment:
-				s.lose(fmt.Sprintf("%d bytes", len(rest)-i), s.fail(at, "after the rows: neither zeros nor a header"))
+				s.lose(fmt.Sprintf("%d bytes", len(rest)-i), s.fail(at, "after the rows: want zeros or a header"))
 			}
 			return 0
 		}
@@ -200,7 +201,7 @@ func (s *Section) nextHeader(end uint64, o *Options) uint64 {
 	return 0
 }
 
-// readFDEs reads a header's FDEs, with starts as they are in the section.
+// readFDEs reads a header's FDEs, leaving starts as they are in the section.
 func (s *Section) readFDEs(h *Header) {
 	format, abi := h.format(), h.ABI.info()
 	h.First = len(s.FDEs)
@@ -216,11 +217,11 @@ func (s *Section) readFDEs(h *Header) {
 	}
 }
 
-// place makes addresses of starts. Headers that may have been copied without
-// their flag are all read with it or all without it: for some functions both
-// readings are in code.
+// place converts starts to addresses. Headers that may have been copied
+// without their flag are either all read with it or all without it: for some
+// functions both readings are in code.
 func (s *Section) place(o *Options) {
-	var field, section int // functions in code, if starts count from it
+	var field, section int // number of functions in code, by what starts are relative to
 	for i := range s.Headers {
 		if h := &s.Headers[i]; h.undecided(o) {
 			field += s.inCode(h, true, o)
@@ -237,14 +238,14 @@ func (s *Section) place(o *Options) {
 	}
 }
 
-// undecided reports that starts may count from their fields and the flags do
-// not say so.
+// undecided reports whether starts may be relative to their fields without a
+// flag that says so.
 func (h *Header) undecided(o *Options) bool {
 	return !o.Relocated && h.Flags&(PCRelative|Sorted) == 0 && h.Version <= 2 && o.Code != nil
 }
 
-// start computes the address of the function of the header's FDE i from what
-// is in its field.
+// start returns the address of the function of the header's FDE i, given the
+// value of its field.
 func (s *Section) start(h *Header, i int, pcRelative bool) uint64 {
 	start := s.Addr + s.FDEs[h.First+i].Start
 	if pcRelative {
@@ -253,7 +254,7 @@ func (s *Section) start(h *Header, i int, pcRelative bool) uint64 {
 	return start
 }
 
-// inCode counts the functions that are in code, if starts are meant so.
+// inCode counts the functions that are in code for one reading of starts.
 func (s *Section) inCode(h *Header, pcRelative bool, o *Options) (n int) {
 	for i := range h.Count {
 		lo := s.start(h, i, pcRelative)

@@ -2,15 +2,15 @@
 // .sframe section of ELF files in versions 1, 2 (with both errata) and 3, for
 // AMD64, AArch64 and s390x in either byte order.
 //
-// Decode reads a section. What it gives is a view: descriptors of functions
-// (FDEs) are in memory, rows (FREs) are decoded from the section's bytes when
-// they are asked for, by Section.Rows and Section.Find. All versions look the
-// same: an address is absolute, a row has rules for the frame address, the
+// Decode decodes a section. The result is a view: descriptors of functions
+// (FDEs) are in memory, while rows (FREs) are decoded from the section's bytes
+// on demand, by Section.Rows and Section.Find. All versions look the same:
+// addresses are absolute, and a row has rules for the frame address, the
 // return address and the frame pointer.
 //
-// Func is a function with its rows, of no version. Section.Funcs makes them and
-// Encode writes them, in version 2 or 3; Section.Convert does both. Encode's
-// comment says what gets lost and why.
+// Func is a function with its rows, independent of versions. Section.Funcs
+// returns them and Encode writes them, in version 2 or 3; Section.Convert does
+// both. Encode's comment says what is lost, and why.
 //
 // Formats: "The SFrame format" of binutils 2.40 (version 1), 2.44 (version 2),
 // 2.45 (errata of version 2) and 2.46 (version 3).

@@ -15,37 +15,39 @@ type Target struct {
 	Addr    uint64 // address of the section's first byte
 }
 
-// layout is how a version is written.
+// layout describes how a version is written.
 type layout struct {
-	near    bool   // starts are 32 bits
+	near    bool   // starts have 32 bits
 	flex    bool   // rows may name their base registers
 	signal  bool   // functions may be those of signal frames
-	maxRows uint32 // of a function
+	maxRows uint32 // maximum number of rows of a function
 
-	// appendFDE appends an FDE, appendAttr what stands before its rows.
+	// appendFDE appends an FDE, appendAttr what precedes its rows.
 	appendFDE  func(b []byte, order byteOrder, f *FDE, start int64) []byte
 	appendAttr func(b []byte, order byteOrder, f *FDE) []byte
 }
 
-// Encode writes a section, as as and ld would: FDEs ascend by address and count
-// from their own fields, rows follow in the same order. It takes the smallest
-// form of each row, and leaves out rows that repeat the one before or cover no
-// address. In an outermost frame only that it is one is written.
+// Encode encodes a section as the assembler and ld would: FDEs ascend by
+// address with starts relative to their own fields, and rows follow in the
+// same order. It uses the smallest form of each row, and omits rows that
+// repeat the one before or cover no address. Of an outermost frame nothing
+// else is written.
 //
-// What the target cannot carry is a Problem that names the function by its
-// address. A function is lost as a whole if one of its rules has no form: no row
-// can say "unknown", so the row before would stay in force. Version 3 has a second
-// form, FLEX, for all rows of a function; it is used only if a row needs it, as
-// not all readers know it. Of functions that start at the same address the largest
-// is kept, because readers want FDEs in strictly ascending order.
+// What the target cannot represent is reported as a Problem that names the
+// function by its address. A function is lost as a whole if one of its rules
+// has no form: no row can say "unknown", so the row before would stay in
+// force. Version 3 has a second form, FLEX, for all rows of a function; it is
+// used only if a row needs it, as not all readers know it. Of functions that
+// start at the same address the largest is kept, because readers require FDEs
+// in strictly ascending order.
 //
-// Functions do not share rows, though the format allows it and it would save 18 %
-// of a C++ object's section: a machine of the other byte order has binutils
-// (2.44, 2.47) turn the rows of each FDE in place, twice if they are shared, and
-// then refuse the section.
+// Functions do not share rows, though the format allows it and it would save
+// 18 % of a C++ object's section: on a machine of the other byte order,
+// binutils (2.44, 2.47) swaps the rows of each FDE in place, twice if they are
+// shared, and then refuses the section.
 //
-// Binutils before 2.45 refuse sections of version 2 whose starts count from
-// their fields; without that, those of 2.45 and later find nothing.
+// Binutils before 2.45 refuses sections of version 2 whose starts are relative
+// to their fields; later versions find nothing in any others.
 //
 // The error is non-nil if nothing can be written for the target.
 func Encode(funcs []Func, t Target) ([]byte, []Problem, error) {
@@ -61,8 +63,9 @@ func Encode(funcs []Func, t Target) ([]byte, []Problem, error) {
 	return e.section(), e.problems, nil
 }
 
-// Convert writes the section's functions in another version, for the same
-// address: one section, even if the linker had put several one after another.
+// Convert encodes the section's functions in another version, for the same
+// address. The result is one section, even if the linker had concatenated
+// several.
 func (s *Section) Convert(version uint8) ([]byte, []Problem, error) {
 	if len(s.Headers) == 0 {
 		return nil, nil, fmt.Errorf("%s is empty", s.Name)
@@ -84,14 +87,14 @@ type encoder struct {
 	*layout
 	abi     *abi
 	fdeSize uint64
-	limit   uint64 // bytes of a part: offsets in it are 32 bits
+	limit   uint64 // bytes of a part, as offsets in it have 32 bits
 
 	fdes, fres       []byte
 	numFDEs, numFREs uint32
 	problems         []Problem
 
-	fde, last FDE   // the current one, and the latest that was written
-	rows      []Row // of the current function, those that are written
+	fde, last FDE   // the current FDE, and the last one written
+	rows      []Row // rows of the current function that are written
 	rowWords
 }
 
@@ -105,7 +108,7 @@ func (e *encoder) addAll(funcs []Func) {
 		rows += len(funcs[i].Rows)
 	}
 	e.fdes = make([]byte, 0, uint64(len(funcs))*e.fdeSize)
-	e.fres = make([]byte, 0, len(funcs)*attrSize+rows*4) // a row is 3 to 5 bytes, mostly
+	e.fres = make([]byte, 0, len(funcs)*attrSize+rows*4) // most rows have 3 to 5 bytes
 	for _, i := range byAddress(funcs) {
 		f := &funcs[i]
 		if err := e.add(f); err != nil {
@@ -114,7 +117,8 @@ func (e *encoder) addAll(funcs []Func) {
 	}
 }
 
-// byAddress sorts functions by start, the largest first where that is equal.
+// byAddress sorts functions by start, and the largest first where starts are
+// equal.
 func byAddress(funcs []Func) []int {
 	order := make([]int, len(funcs))
 	for i := range order {
@@ -131,7 +135,7 @@ func (e *encoder) lose(what string, err error) {
 	e.problems = append(e.problems, Problem{Lost: what, Err: err})
 }
 
-// add writes a function.
+// add encodes a function.
 func (e *encoder) add(f *Func) error {
 	if err := e.fits(f); err != nil {
 		return err
@@ -147,7 +151,7 @@ func (e *encoder) add(f *Func) error {
 	d.Info = e.info(f, d.addrSize)
 	start := int64(f.Start - e.Addr - headerSize - uint64(len(e.fdes)))
 	if e.near && start != int64(int32(start)) {
-		return fmt.Errorf("%d bytes from the section at %#x: version %d has 32 bits", start, e.Addr, e.Version)
+		return fmt.Errorf("%d bytes from the section at %#x: want a distance of 32 bits in version %d", start, e.Addr, e.Version)
 	}
 	if err := e.appendFunc(d); err != nil {
 		e.fres = e.fres[:d.rows]
@@ -164,7 +168,7 @@ func (e *encoder) add(f *Func) error {
 	return nil
 }
 
-// fits checks what a function has besides its rows.
+// fits checks everything about a function but its rows.
 func (e *encoder) fits(f *Func) error {
 	switch {
 	case f.Size == 0:
@@ -177,7 +181,7 @@ func (e *encoder) fits(f *Func) error {
 	return nil
 }
 
-// choose sets e.rows to the rows that say something.
+// choose sets e.rows to the rows that have an effect.
 func (e *encoder) choose(f *Func) error {
 	e.rows = e.rows[:0]
 	end := min(cmp.Or(f.Block, f.Size), f.Size)
@@ -186,7 +190,8 @@ func (e *encoder) choose(f *Func) error {
 		if i > 0 && r.Start < f.Rows[i-1].Start {
 			return fmt.Errorf("row at +%#x after one at +%#x", r.Start, f.Rows[i-1].Start)
 		}
-		// As writes rows at the very end, and two at one place: nothing is lost.
+		// The assembler writes rows at the very end, and two at the same place:
+		// nothing is lost.
 		if r.Start < end {
 			e.keep(r)
 		}
@@ -197,15 +202,15 @@ func (e *encoder) choose(f *Func) error {
 	}
 	switch n := uint64(len(e.rows)); {
 	case n == 0 && !(f.Signal && e.signal):
-		return fmt.Errorf("it has no rows") // of a signal frame, as writes an FDE even so
+		return fmt.Errorf("it has no rows") // for a signal frame, the assembler writes an FDE even so
 	case n > uint64(e.maxRows):
 		return fmt.Errorf("%d rows, want at most %d", n, e.maxRows)
 	}
 	return nil
 }
 
-// keep adds a row, in place of one that covers nothing, unless it is the same
-// as the one before.
+// keep adds a row, replacing one that covers nothing, unless it is the same as
+// the one before.
 func (e *encoder) keep(r Row) {
 	if n := len(e.rows); n > 0 && e.rows[n-1].Start == r.Start {
 		e.rows = e.rows[:n-1]
@@ -220,7 +225,8 @@ func (e *encoder) keep(r Row) {
 	e.rows = append(e.rows, r)
 }
 
-// plain returns the row without what says nothing, so that equal rows are equal.
+// plain returns the row without what has no effect, so that equivalent rows
+// are equal.
 func plain(r Row) Row {
 	if r.Outermost() {
 		return Row{Start: r.Start, RA: Rule{Kind: Undefined}}
@@ -233,7 +239,8 @@ func plain(r Row) Row {
 	return r
 }
 
-// startSize returns the bytes of each row's start: the last is the greatest.
+// startSize returns the size in bytes of the rows' starts: the last one is the
+// greatest.
 func startSize(rows []Row) uint8 {
 	if len(rows) == 0 {
 		return 1
@@ -248,7 +255,7 @@ func startSize(rows []Row) uint8 {
 }
 
 func (e *encoder) info(f *Func, addrSize uint8) uint8 {
-	info := addrSize >> 1 // 1, 2, 4 are types 0, 1, 2
+	info := addrSize >> 1 // sizes 1, 2, 4 are types 0, 1, 2
 	if f.Block != 0 {
 		info |= 0x10
 	}
@@ -271,7 +278,7 @@ func (e *encoder) reportAttributes(f *Func) {
 	}
 }
 
-// appendFunc appends e.rows with what is before them.
+// appendFunc appends e.rows, preceded by the function's attributes.
 func (e *encoder) appendFunc(d *FDE) error {
 	e.fres = e.appendAttr(e.fres, e.abi.order, d)
 	at, none := e.appendRows(d.addrSize, false)
@@ -289,8 +296,8 @@ func (e *encoder) appendFunc(d *FDE) error {
 	return nil
 }
 
-// again takes back what was written of a function that starts where the last
-// one does, which is a loss unless it says the same.
+// again removes what was written of a function that starts where the last one
+// does, which is a loss unless the two are equal.
 func (e *encoder) again(d *FDE) error {
 	was, is := e.fres[e.last.rows:d.rows], e.fres[d.rows:]
 	e.fres = e.fres[:d.rows]
@@ -298,10 +305,10 @@ func (e *encoder) again(d *FDE) error {
 	if *d == e.last && bytes.Equal(was, is) {
 		return nil
 	}
-	return fmt.Errorf("another of %d bytes starts there", e.last.Size)
+	return fmt.Errorf("another function, of %d bytes, starts there", e.last.Size)
 }
 
-// section puts header and parts together.
+// section combines header and parts.
 func (e *encoder) section() []byte {
 	order := e.abi.order
 	b := make([]byte, 0, headerSize+len(e.fdes)+len(e.fres))

@@ -175,7 +175,7 @@ func TestEncodeLosses(t *testing.T) {
 			"row at +0x4: version 2 has no form for CFA: r10+0 (lost: function at 0x80)", "", 2},
 		{"many rows", Func{Start: 0x80, Size: 1 << 17, Rows: many}, "", "65536 rows, want at most 65535 (lost: function at 0x80)", math.MaxUint16 + 1},
 		{"far", Func{Start: 1 << 40, Size: 8, Rows: rows},
-			"1099511627728 bytes from the section at 0x0: version 2 has 32 bits (lost: function at 0x10000000000)", "", 1},
+			"1099511627728 bytes from the section at 0x0: want a distance of 32 bits in version 2 (lost: function at 0x10000000000)", "", 1},
 		{"block", Func{Start: 0x80, Size: 512, Block: 256, Rows: rows},
 			"it repeats blocks of 256 bytes, want 1 to 255 (lost: function at 0x80)", "=", 0},
 		{"signal frame", Func{Start: 0x80, Size: 8, Signal: true, Rows: rows},
@@ -184,9 +184,9 @@ func TestEncodeLosses(t *testing.T) {
 		{"key B", Func{Start: 0x80, Size: 8, KeyB: true, Rows: rows},
 			"SFRAME_ABI_AMD64_ENDIAN_LITTLE signs no return addresses (lost: key B of the function at 0x80)", "=", 1},
 		{"twice", Func{Start: 0x40, Size: 8, Rows: rows}, "", "", 0},
-		{"same start", Func{Start: 0x40, Size: 4, Rows: rows}, "another of 8 bytes starts there (lost: function at 0x40)", "=", 0},
+		{"same start", Func{Start: 0x40, Size: 4, Rows: rows}, "another function, of 8 bytes, starts there (lost: function at 0x40)", "=", 0},
 		{"same start and size", Func{Start: 0x40, Size: 8, Rows: []Row{{RA: Rule{Kind: Undefined}}}},
-			"another of 8 bytes starts there (lost: function at 0x40)", "=", 0},
+			"another function, of 8 bytes, starts there (lost: function at 0x40)", "=", 0},
 	} {
 		for version, want := range map[uint8]string{2: tt.v2, 3: tt.v3} {
 			t.Run(fmt.Sprintf("%s V%d", tt.name, version), func(t *testing.T) {

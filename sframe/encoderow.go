@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// rowWords is a row's data words and the smallest size that holds them.
+// rowWords are a row's data words and the smallest size that holds them.
 type rowWords struct {
 	words    []int64
 	wordSize int
 }
 
-// noForm is a rule that data words cannot say.
+// noForm is a rule that data words cannot represent.
 type noForm struct {
 	what string
 	rule Rule
@@ -33,8 +33,8 @@ func (n *noForm) String() string {
 	return fmt.Sprintf("%s: *(%s%+d)", n.what, base, n.rule.Offset)
 }
 
-// appendRows appends e.rows. It returns the number of the row and the rule that
-// has no form, if there is one.
+// appendRows appends e.rows. If a rule has no form, it returns the rule and
+// the row's index.
 func (e *encoder) appendRows(addrSize uint8, flex bool) (int, *noForm) {
 	for i := range e.rows {
 		r := &e.rows[i]
@@ -105,11 +105,11 @@ func (w *rowWords) control(n int64) bool {
 
 // cfaOffset adds the word for the CFA's offset.
 func (e *encoder) cfaOffset(n int64) bool {
-	n -= e.abi.bias // wraps only where it does not fit anyhow
+	n -= e.abi.bias // wraps only if it does not fit anyway
 	return n%e.abi.scale == 0 && e.offset(n/e.abi.scale)
 }
 
-// fixed finds the words that Rows.fixed reads, and the base register's bit.
+// fixed computes the words that Rows.fixed reads, and the base register's bit.
 func (e *encoder) fixed(r *Row) (info uint8, none *noForm) {
 	isSP := r.CFA.Reg == e.abi.sp
 	if r.CFA.Kind != Value || !isSP && r.CFA.Reg != e.abi.fp || !e.cfaOffset(r.CFA.Offset) {
@@ -134,7 +134,7 @@ func (e *encoder) fixed(r *Row) (info uint8, none *noForm) {
 	return info, nil
 }
 
-// defaultRA reports that a row needs no words for the return address.
+// defaultRA reports whether a row needs no words for the return address.
 func (e *encoder) defaultRA(rule Rule) bool {
 	if e.abi.fixedRA == 0 {
 		return rule.Kind == Same
@@ -144,7 +144,7 @@ func (e *encoder) defaultRA(rule Rule) bool {
 
 // slotWord adds the word that Rows.slot reads.
 func (e *encoder) slotWord(rule Rule) bool {
-	regs := e.abi.slotRegs && !e.flex // what FLEX replaced
+	regs := e.abi.slotRegs && !e.flex // FLEX replaced them
 	switch {
 	case rule.Kind == Same:
 		return e.offset(0)
@@ -156,7 +156,7 @@ func (e *encoder) slotWord(rule Rule) bool {
 	return false
 }
 
-// flexible finds the words that Rows.flexible reads.
+// flexible computes the words that Rows.flexible reads.
 func (e *encoder) flexible(r *Row) *noForm {
 	if r.CFA.Reg == CFA || !e.controlWord(r.CFA) || !e.cfaOffset(r.CFA.Offset) {
 		return &noForm{"CFA", r.CFA}

@@ -2,20 +2,20 @@ package sframe
 
 import "fmt"
 
-// Func is a function with all its rows, independent of any section, as Encode
-// writes it.
+// Func is a function with all its rows, independent of any section, in the
+// form that Encode takes.
 type Func struct {
 	Start  uint64 // address of the first byte
 	Size   uint32 // bytes
-	Block  uint32 // of a PCMASK function, the size of the block that repeats; else 0
+	Block  uint32 // for a PCMASK function, the size of the block that repeats; otherwise 0
 	KeyB   bool   // AArch64: return addresses are signed with key B
-	Signal bool   // the frame's return address was interrupted
+	Signal bool   // a signal interrupted the code at the frame's return address
 	Rows   []Row  // ascending
 }
 
 // Func returns FDE i with its rows. With an error it has the rows before the
-// damage. A function that version 3 calls outermost by giving no rows has one
-// that says so.
+// damage. A function that version 3 marks as outermost by having no rows gets
+// one that says so.
 func (s *Section) Func(i int) (Func, error) {
 	f := &s.FDEs[i]
 	rows := s.Rows(i)
@@ -34,7 +34,7 @@ func (s *Section) Func(i int) (Func, error) {
 	return fn, rows.Err()
 }
 
-// atMost bounds the number of rows by the bytes that there are for them.
+// atMost bounds the number of rows by the number of bytes available for them.
 func (r *Rows) atMost() uint64 {
 	if uint64(r.pos) >= uint64(len(r.h.rows)) {
 		return 0
@@ -42,13 +42,13 @@ func (r *Rows) atMost() uint64 {
 	return min(uint64(r.left), uint64(len(r.h.rows)-int(r.pos))/(uint64(r.f.addrSize)+1))
 }
 
-// sharedRows is how many rows Funcs returns beside one for each byte of the
-// section's rows. Without sharing there are two bytes to a row at least; all functions
-// of a section may claim the same thousands of rows.
+// sharedRows is the number of rows that Funcs returns in addition to one for each byte of the
+// section's rows. Unshared rows have at least two bytes; but all functions of a section may refer
+// to the same thousands of rows.
 const sharedRows = 1 << 12
 
-// Funcs returns the functions of all headers. One with damaged rows is left
-// out: those before the damage would be in force up to its end.
+// Funcs returns the functions of all headers. A function with damaged rows is
+// left out, as the rows before the damage would be in force up to its end.
 func (s *Section) Funcs() (funcs []Func, problems []Problem) {
 	funcs = make([]Func, 0, len(s.FDEs))
 	left := s.RowBytes() + sharedRows
@@ -64,7 +64,7 @@ func (s *Section) Funcs() (funcs []Func, problems []Problem) {
 	return funcs, problems
 }
 
-// funcOf returns Func, with errors for what rows do not give.
+// funcOf implements Func, with errors for what rows do not have.
 func (s *Section) funcOf(i int, maxRows uint64) (Func, error) {
 	d := &s.FDEs[i]
 	rows := s.Rows(i)

@@ -8,17 +8,16 @@ import (
 	"strconv"
 )
 
-// WriteJSON writes the section as one JSON object, without a newline after it,
-// so that it can be a member of another. Addresses and offsets in the section
-// are hexadecimal strings, sizes and offsets of rules numbers, in bytes. What is
-// false, 0 or empty of a row may be absent. Fields may be added; none is renamed
-// or gets another unit.
+// WriteJSON writes the section as one JSON object, without a newline after it, so that it can be
+// a member of another. Addresses and offsets in the section are hexadecimal strings, sizes and
+// offsets of rules numbers, in bytes. Members of a row that are false, 0 or empty may be absent.
+// Fields may be added; none is renamed or gets another unit.
 //
 //	section, addr     name and address of the first byte
 //	headers           each with
 //	  offset version abi abi_name flags flag_names fixed_fp fixed_ra aux
 //	  num_fdes num_fres fre_len fde_off fre_off       as in the section; aux in hexadecimal
-//	  field_relative  starts count from their fields, which the flags do not say
+//	  field_relative  starts are relative to their fields, though the flags do not say so
 //	  functions       each with
 //	    index offset start size num_rows rows_offset info info2 rep
 //	    mask block key_b signal flex                  as in FDE
@@ -59,8 +58,9 @@ func (s *Section) WriteJSON(w io.Writer) error {
 	return p.w.Flush()
 }
 
-// WriteJSONAt writes what Section.PrintAt does as one JSON object: pc, function
-// as in WriteJSON without its rows, row, and error where either is damaged.
+// WriteJSONAt writes the result of Section.PrintAt as one JSON object: pc,
+// function as in WriteJSON without its rows, row, and error if either is
+// damaged.
 func (s *Section) WriteJSONAt(w io.Writer, pc uint64) error {
 	o := object{}
 	o.open()
@@ -90,7 +90,7 @@ func (s *Section) WriteJSONAt(w io.Writer, pc uint64) error {
 	return err
 }
 
-// separate puts each element of a list on a line of its own.
+// separate starts a new line for each element of a list.
 func (p *printer) separate(i int) {
 	if i > 0 {
 		p.lines(",")
@@ -147,7 +147,7 @@ func (p *printer) functionJSON(s *Section, i int) {
 	p.put(o.b)
 }
 
-// object appends an object. Structures with tags took six times the processor time, and eight
+// object builds an object. Encoding structs took six times the processor time, and eight
 // allocations a row.
 type object struct{ b []byte }
 
@@ -195,7 +195,7 @@ func (o *object) word(name, v string) {
 
 func (o *object) text(name, v string) {
 	o.key(name)
-	quoted, _ := json.Marshal(v) // fails for no string
+	quoted, _ := json.Marshal(v) // cannot fail for a string
 	o.b = append(o.b, quoted...)
 }
 
@@ -225,7 +225,7 @@ func (o *object) failure(err error, lost string) {
 	o.close()
 }
 
-// function writes a function; its rows, and its end, are to follow.
+// function writes a function without its rows and its end.
 func (o *object) function(s *Section, i int) {
 	f := &s.FDEs[i]
 	o.open()
@@ -245,7 +245,8 @@ func (o *object) function(s *Section, i int) {
 	o.flag("flex", f.Flex)
 }
 
-// row writes the current row. One of a function without rows has no place.
+// row writes the current row. One made for a function without rows has no
+// offset.
 func (o *object) row(r *Rows) {
 	o.open()
 	if r.h != nil {

@@ -2,12 +2,12 @@ package sframe
 
 import "fmt"
 
-// maxShared bounds the bytes of rows that are read for all functions together, in
-// sizes of the rows: functions may share rows, and in a damaged section each of many
-// may refer to all of them.
+// maxShared bounds the bytes of rows that are read for all functions together, as a multiple of
+// the rows' size: functions may share rows, and in a damaged section each of many may refer to
+// all of them.
 const maxShared = 2
 
-// RowBytes returns how many bytes of rows the section has.
+// RowBytes returns the number of bytes of rows in the section.
 func (s *Section) RowBytes() uint64 {
 	sum := uint64(0)
 	for i := range s.Headers {
@@ -16,25 +16,26 @@ func (s *Section) RowBytes() uint64 {
 	return min(sum, uint64(len(s.data)))
 }
 
-// shared counts what is left of it.
+// shared is the number of those bytes that may still be read.
 type shared uint64
 
 func (s *Section) shared() shared { return shared(1<<12 + maxShared*s.RowBytes()) }
 
-// next returns the rows of FDE i, or none but the error that there were too many.
+// next returns the rows of FDE i, or only an error if too many were read.
 func (b *shared) next(s *Section, i int) Rows {
 	rows := s.Rows(i)
 	if *b == 0 {
 		rows.left = 0
-		rows.fail("rows of FDE %d left out: functions share them more than %d times over", i, maxShared)
+		rows.fail("rows of FDE %d left out: functions share rows more than %d times over", i, maxShared)
 	}
 	return rows
 }
 
-// took takes what was read of rows.
+// took charges the rows that were read.
 func (b *shared) took(rows *Rows) { *b -= min(*b, shared(rows.pos-rows.f.rows)) }
 
-// Damage calls report with everything that cannot be read: Problems, and rows.
+// Damage calls report for everything that cannot be read: Problems, and
+// damaged rows.
 func (s *Section) Damage(report func(Problem)) {
 	known := map[string]bool{}
 	for _, p := range s.Problems {

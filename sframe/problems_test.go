@@ -37,7 +37,7 @@ func TestDamage(t *testing.T) {
 	var got []string
 	s.Damage(func(p sframe.Problem) { got = append(got, p.String()) })
 	want := []string{
-		".sframe+0x1c: attributes at 0x7f000000 of the rows' 90 bytes (lost: rows of FDE 0)",
+		".sframe+0x1c: attributes at offset 0x7f000000 of the rows' 90 bytes (lost: rows of FDE 0)",
 		".sframe+0xa3: info 0x63: data words of size code 3 (lost: rows of FDE 2)",
 	}
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {

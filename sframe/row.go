@@ -4,23 +4,23 @@ import "encoding/binary"
 
 // Row is a frame row (FRE, 2.4): the rules from Start up to the next row.
 type Row struct {
-	Start  uint32 // offset from the function's start, for PCMASK from each block's; bytes
+	Start  uint32 // in bytes from the function's start, for PCMASK from that of each block
 	CFA    Rule
 	RA     Rule
 	FP     Rule
-	Signed bool // AArch64: the return address has bits of pointer authentication
+	Signed bool // AArch64: the return address has pointer authentication bits
 }
 
-// Outermost reports that the frame has no caller.
+// Outermost reports whether the frame has no caller.
 func (r *Row) Outermost() bool { return r.RA.Kind == Undefined }
 
-// Kind is what a rule does.
+// Kind says what a rule does.
 type Kind uint8
 
 // The kinds of rules.
 const (
 	Same      Kind = iota // the register has the caller's value
-	Undefined             // there is no value: of RA in the outermost frame
+	Undefined             // there is no value; for RA, the frame is outermost
 	Value                 // base + offset
 	Memory                // the word in memory at base + offset
 )
@@ -32,7 +32,7 @@ type Rule struct {
 	Offset int64 // bytes
 }
 
-// maxWords is the most data words that a row's info can count.
+// maxWords is the largest number of data words that a row's info can count.
 const maxWords = 15
 
 // Form describes how a row is encoded.
@@ -40,9 +40,9 @@ type Form struct {
 	Offset   uint64 // of the row in the section
 	Info     uint8
 	Words    int // data words
-	WordSize int // bytes of each
+	WordSize int // in bytes
 	RA, FP   Presence
-	Surplus  int // words that mean nothing
+	Surplus  int // number of words without meaning
 }
 
 // Presence says how a rule is encoded.
@@ -50,7 +50,7 @@ type Presence uint8
 
 // Where a rule comes from.
 const (
-	Absent  Presence = iota // not at all: the header's or the ABI's rule is in force
+	Absent  Presence = iota // not at all: the header's or the ABI's rule applies
 	Padding                 // by a word that does not stand for a rule
 	Given
 )
@@ -64,7 +64,7 @@ type Rows struct {
 	h    *Header
 	abi  *abi
 	f    *FDE
-	pos  uint32 // of the next row, in h.rows
+	pos  uint32 // offset of the next row in h.rows
 	left uint32
 	data []byte // words of the current row
 	err  error
@@ -85,14 +85,15 @@ func (r *Rows) init(s *Section, i int) {
 	}
 }
 
-// Outermost reports that FDE i says of the whole function, by giving no rows,
-// that it has no caller. Of a signal frame it says that its rules have no form.
+// Outermost reports whether FDE i says of the whole function, by having no
+// rows, that it has no caller. For a signal frame, the lack of rows only means
+// that its rules have no form.
 func (s *Section) Outermost(i int) bool {
 	f := &s.FDEs[i]
 	return f.NumRows == 0 && !f.Signal && !f.lost && s.Header(i).Version >= 3
 }
 
-// Err returns what ended Next before the last row.
+// Err returns the error that ended Next before the last row.
 func (r *Rows) Err() error { return r.err }
 
 // Next reads the next row, if there is one.
@@ -113,7 +114,7 @@ func (r *Rows) Next() bool {
 	return true
 }
 
-// head reads start and info of the row at pos and finds its data words.
+// head reads start and info of the row at pos, and finds its data words.
 func (r *Rows) head() (start uint32, info uint8, ok bool) {
 	n := uint64(r.f.addrSize)
 	if n == 0 {
@@ -121,7 +122,7 @@ func (r *Rows) head() (start uint32, info uint8, ok bool) {
 	}
 	b := r.h.rows
 	if uint64(r.pos)+n >= uint64(len(b)) {
-		return 0, 0, r.fail("row %d of %d ends outside of the rows' %d bytes", r.f.NumRows-r.left, r.f.NumRows, len(b))
+		return 0, 0, r.fail("row %d of %d extends past the rows' %d bytes", r.f.NumRows-r.left, r.f.NumRows, len(b))
 	}
 	b = b[r.pos:]
 	start, info = r.word(b, int(n)), b[n]
@@ -136,7 +137,7 @@ func (r *Rows) head() (start uint32, info uint8, ok bool) {
 	return start, info, true
 }
 
-// skip goes past the row whose head was read.
+// skip skips the row whose head was read.
 func (r *Rows) skip() {
 	r.pos += uint32(r.f.addrSize) + 1 + uint32(len(r.data))
 	r.left--
@@ -164,8 +165,7 @@ func (r *Rows) signed(i int) int64 {
 	return int64(int32(r.unsigned(i)<<shift) >> shift)
 }
 
-// seek goes to the last row that starts at off or before, as far as rows
-// ascend, and reads it.
+// seek reads the last row that starts at or before off, as far as rows ascend.
 func (r *Rows) seek(off uint32) bool {
 	pos, left := r.pos, uint32(0)
 	for r.left > 0 {
@@ -183,13 +183,13 @@ func (r *Rows) seek(off uint32) bool {
 	return r.Next()
 }
 
-// fail keeps the damage at the row at pos, and returns false.
+// fail records damage to the row at pos, and returns false.
 func (r *Rows) fail(format string, args ...any) bool {
 	r.err = r.s.fail(r.h.fres+uint64(r.pos), format, args...)
 	return false
 }
 
-// interpret turns data words into rules.
+// interpret converts data words to rules.
 func (r *Rows) interpret() bool {
 	r.Row.Signed = r.Form.Info&0x80 != 0
 	r.defaults()
@@ -204,7 +204,7 @@ func (r *Rows) interpret() bool {
 	return true
 }
 
-// defaults sets the rules that the header gives.
+// defaults sets the rules that the header has.
 func (r *Rows) defaults() {
 	if r.h.FixedRA != 0 {
 		r.Row.RA = Rule{Memory, CFA, int64(r.h.FixedRA)}
@@ -214,7 +214,7 @@ func (r *Rows) defaults() {
 	}
 }
 
-// fixed reads CFA, then RA and FP as far as the header does not give them (3).
+// fixed reads CFA, then RA and FP unless the header has them (3).
 func (r *Rows) fixed() {
 	base := r.abi.sp
 	if r.Form.Info&1 == 0 {
@@ -233,7 +233,7 @@ func (r *Rows) fixed() {
 	r.Form.Surplus = r.Form.Words - next
 }
 
-// slot reads where RA or FP was saved. For RA a 0 says that there is no place:
+// slot reads where RA or FP was saved. For RA, 0 means that it was not saved:
 // the word is there because one for FP follows.
 func (r *Rows) slot(rule *Rule, presence *Presence, i int) {
 	w := r.signed(i)
@@ -261,7 +261,7 @@ func (r *Rows) flexible() bool {
 			continue
 		}
 		if i == r.Form.Words {
-			return r.fail("%d data words, of which the last is a control word without an offset", i)
+			return r.fail("%d data words, the last of which is a control word without an offset", i)
 		}
 		*rules[k] = flexRule(control, r.signed(i))
 		*presence[k] = Given
@@ -275,7 +275,8 @@ func (r *Rows) flexible() bool {
 	return true
 }
 
-// The bits of a control word of version 3; a register's number is above them.
+// The bits of a control word in version 3; the register's number is above
+// them.
 const (
 	controlReg   = 1
 	controlDeref = 2
@@ -293,9 +294,9 @@ func flexRule(control uint32, offset int64) Rule {
 	return rule
 }
 
-// Find returns the row for the address: the FDE's number and the rules. Errors
-// are ErrNoFDE, ErrNoRow or an *Error that reports damage. It allocates nothing
-// but the latter.
+// Find returns the index of the FDE and the row for an address. Errors are
+// ErrNoFDE, ErrNoRow or an *Error that reports damage. Only the latter is
+// allocated.
 func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 	i := s.FindFDE(pc)
 	if i < 0 {
@@ -320,8 +321,8 @@ func (s *Section) Find(pc uint64) (fde int, row Row, err error) {
 	return i, rows.Row, nil
 }
 
-// offset returns what rows' starts are compared with for an address in the function.
-// A PCMASK function has a block.
+// offset returns the offset that rows' starts are compared with for an address in the function. A
+// PCMASK function must have a block.
 func (f *FDE) offset(pc uint64) uint32 {
 	off := uint32(pc - f.Start)
 	if f.Mask {

@@ -17,7 +17,7 @@ type Flags uint8
 const (
 	Sorted       Flags = 1 // FDEs ascend by address
 	FramePointer Flags = 2 // all functions keep the frame pointer; versions 1 and 2
-	PCRelative   Flags = 4 // a start counts from its own field; version 2 with errata, and 3
+	PCRelative   Flags = 4 // a start is relative to its own field; version 2 with errata, and 3
 )
 
 var flagNames = [...]struct {
@@ -53,25 +53,25 @@ type Header struct {
 	Version uint8
 	Flags   Flags
 	ABI     ABI
-	FixedFP int8 // the caller's frame pointer is there, from the CFA; 0 where rows give it
-	FixedRA int8 // the return address likewise
+	FixedFP int8 // offset of the caller's frame pointer from the CFA; 0 if rows have it
+	FixedRA int8 // likewise for the return address
 	Aux     []byte
 
-	NumFDEs, NumFREs uint32 // as the header counts them
+	NumFDEs, NumFREs uint32 // the header's counts
 	FRELen           uint32
-	FDEOff, FREOff   uint32 // from the end of header and auxiliary header
+	FDEOff, FREOff   uint32 // from the end of the header with its auxiliary header
 
 	First, Count int // Section.FDEs[First:First+Count] are this header's
 
-	// FieldRelative means that starts count from their fields although the
+	// FieldRelative means that starts are relative to their fields although the
 	// flag PCRelative is not set, as when a linker copied the section of an
 	// object written by GNU as 2.40 to 2.44.
 	FieldRelative bool
 
 	fdes uint64 // offset of the first FDE in the section
-	fres uint64 // of the rows' part
-	end  uint64 // of what the header describes
-	rows []byte // the rows' part
+	fres uint64 // offset of the rows
+	end  uint64 // end of what the header describes
+	rows []byte // the bytes of the rows
 }
 
 // FDE describes a function (2.3).
@@ -83,22 +83,22 @@ type FDE struct {
 
 	Mask   bool // PCMASK: rows start at offsets in each block
 	KeyB   bool // AArch64: return addresses are signed with key B
-	Signal bool // the frame of a signal handler's caller: its return address was interrupted; version 3
+	Signal bool // the frame of a signal handler's caller, interrupted at its return address; version 3
 	Flex   bool // rows name their base registers; version 3
 
 	Info, Info2, Rep uint8 // as they are in the section
 
 	header   int32
-	rows     uint32 // offset of the first row in the rows' part
-	addrSize uint8  // bytes of a row's start; 0 for a type that does not exist
-	lost     bool   // its rows, to damage reported in Section.Problems
+	rows     uint32 // offset of the first row in Header.rows
+	addrSize uint8  // size of a row's start in bytes; 0 for an invalid type
+	lost     bool   // its rows are lost, to damage reported in Section.Problems
 }
 
 // Contains reports whether pc is in the function.
 func (f *FDE) Contains(pc uint64) bool { return pc >= f.Start && pc-f.Start < uint64(f.Size) }
 
-// last returns the address of the last byte of a function that has one. Damage may
-// put it beyond the last address.
+// last returns the address of a function's last byte, if it has one. Damage
+// may put it beyond the last address.
 func (f *FDE) last() uint64 {
 	if last := f.Start + uint64(f.Size) - 1; last >= f.Start {
 		return last
@@ -111,16 +111,16 @@ func (f *FDE) last() uint64 {
 type Section struct {
 	Name     string
 	Addr     uint64    // address of the section's first byte
-	Headers  []Header  // one, unless a linker put sections one after another
-	FDEs     []FDE     // of all headers, as they are in the section
+	Headers  []Header  // one, unless a linker concatenated sections
+	FDEs     []FDE     // of all headers, in the order of the section
 	Problems []Problem // what could not be read
 
 	data   []byte
-	sorted []uint32 // FDEs by address; nil if they are sorted as they are
-	reach  []uint64 // by sorted place: the last address so far; nil if no function overlaps another
+	sorted []uint32 // FDEs by address; nil if they are in that order
+	reach  []uint64 // by index in that order: the last address up to there; nil if no functions overlap
 
-	// The addresses from first on in equal parts of 1<<shift bytes, about as many
-	// as there are FDEs: starts[i] FDEs start before part i.
+	// The addresses from first on are divided into equal parts of 1<<shift bytes,
+	// about as many as there are FDEs: starts[i] FDEs start before part i.
 	first  uint64
 	shift  int
 	starts []uint32
@@ -129,13 +129,13 @@ type Section struct {
 // Header returns the header that FDE i belongs to.
 func (s *Section) Header(i int) *Header { return &s.Headers[s.FDEs[i].header] }
 
-// Offset returns the place of FDE i in the section.
+// Offset returns the offset of FDE i in the section.
 func (s *Section) Offset(i int) uint64 {
 	h := s.Header(i)
 	return h.fdes + uint64(i-h.First)*h.format().fdeSize
 }
 
-// RowsOffset returns the place of FDE i's first row in the section.
+// RowsOffset returns the offset of FDE i's first row in the section.
 func (s *Section) RowsOffset(i int) uint64 { return s.Header(i).fres + uint64(s.FDEs[i].rows) }
 
 // Errors of look-ups.
@@ -144,11 +144,11 @@ var (
 	ErrNoRow = errors.New("the function has no row for the address")
 )
 
-// Size returns the number of the section's bytes.
+// Size returns the size of the section in bytes.
 func (s *Section) Size() uint64 { return uint64(len(s.data)) }
 
-// FindFDE returns the FDE of the function that covers the address, or -1. Where
-// functions overlap, the one that starts last is taken.
+// FindFDE returns the index of the FDE that covers an address, or -1. Where
+// functions overlap, it is the one that starts last.
 func (s *Section) FindFDE(pc uint64) int {
 	lo, hi := s.near(pc)
 	for lo < hi {
@@ -169,7 +169,8 @@ func (s *Section) FindFDE(pc uint64) int {
 	return -1
 }
 
-// near returns two places between which the FDEs end that start at pc or before.
+// near returns two indices between which the FDEs that start at or before pc
+// end.
 func (s *Section) near(pc uint64) (lo, hi int) {
 	if len(s.FDEs) == 0 || pc < s.first {
 		return 0, 0
@@ -181,7 +182,7 @@ func (s *Section) near(pc uint64) (lo, hi int) {
 	return int(s.starts[part]), int(s.starts[part+1])
 }
 
-// at returns the FDE at a place of the order by address.
+// at returns the index of the FDE that is at a place in the order by address.
 func (s *Section) at(place int) int {
 	if s.sorted == nil {
 		return place
@@ -189,7 +190,8 @@ func (s *Section) at(place int) int {
 	return int(s.sorted[place])
 }
 
-// ByAddress returns the number of the FDE at a place of the order by address.
+// ByAddress returns the index of the FDE that is at a place in the order by
+// address.
 func (s *Section) ByAddress(place int) int { return s.at(place) }
 
 // index prepares look-ups.
@@ -203,7 +205,7 @@ func (s *Section) index() {
 		slices.SortStableFunc(s.sorted, func(a, b uint32) int { return byStart(s.FDEs[a], s.FDEs[b]) })
 	}
 	s.indexStarts()
-	// A function of size 0 covers nothing: one before it may reach over it.
+	// A function of size 0 covers nothing: one before it may extend beyond it.
 	for k := 1; k < len(s.FDEs); k++ {
 		a, b := &s.FDEs[s.at(k-1)], &s.FDEs[s.at(k)]
 		if a.Size != 0 && a.last() >= b.Start {

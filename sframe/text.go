@@ -10,8 +10,8 @@ import (
 // textBuffer is the size of Print's and WriteJSON's writes, in bytes.
 const textBuffer = 64 << 10
 
-// ruleWidth is the width of a column of rules. The first column's heading is
-// narrower than the column: so it is in objdump.
+// ruleWidth is the width of a column of rules. As in objdump, the first
+// column's heading is narrower.
 const ruleWidth = 10
 
 const blanks = "          "
@@ -19,20 +19,21 @@ const blanks = "          "
 // Print writes the section in the layout of `objdump --sframe` of binutils
 // 2.47: each header, its functions and their rows.
 //
-// A rule is "sp+16", "fp+16" or "r10+0" as a sum, "(fp-8)" as the word in memory
-// there; "c-16" is the word at the frame address less 16. "u" is a register that
-// has the caller's value, "f" a place that the header gives, "U" a word that
-// stands for no rule; "[s]" marks a signed return address. In functions with
-// "[m]" in their heading, rows start at offsets in each block; else at addresses.
+// A rule is a sum, such as "sp+16", "fp+16" or "r10+0", or the word in memory
+// at one, such as "(fp-8)"; "c-16" is the word at the frame address minus 16.
+// "u" is a register that has the caller's value, "f" a place that the header
+// has, "U" a word that stands for no rule; "[s]" marks a signed return
+// address. In functions with "[m]" in their heading, rows start at offsets in
+// each block, otherwise at addresses.
 //
-// Where we differ: columns are separated even when one is wider than its place,
-// nothing ends in blanks, an offset has one sign, the frame pointer's fixed
-// place is shown in all rows that have it, and "=c-16" is a sum in place of the
-// word in memory. Headers after the first, which objdump does not look for, say
-// their offset; functions are counted through.
+// Where we differ: columns are separated even if one is wider than its place,
+// no line ends in blanks, an offset has one sign, the frame pointer's fixed
+// place is shown in all rows that have it, and "=c-16" is a sum in place of
+// the word in memory. Headers after the first, which objdump ignores, are
+// shown with their offset, and functions are numbered across headers.
 //
-// A line says so in place of rows that cannot be decoded. Everything else that
-// could not be read is only in Problems. The error is the writer's.
+// Rows that cannot be decoded are replaced by a line that says so. Everything
+// else that could not be read is only in Problems. The error is the writer's.
 func (s *Section) Print(w io.Writer) error {
 	p := s.printer(w)
 	p.lines("Contents of the SFrame section ", s.Name, ":\n")
@@ -54,8 +55,9 @@ func (s *Section) Print(w io.Writer) error {
 	return p.w.Flush()
 }
 
-// PrintAt writes the function that covers the address and the row in force there,
-// as Print does, or a line saying that there is none. The error is the writer's.
+// PrintAt writes the function that covers an address and the row in force
+// there, as Print does, or a line that says that there is none. The error is
+// the writer's.
 func (s *Section) PrintAt(w io.Writer, pc uint64) error {
 	p := s.printer(w)
 	p.lines(hexadecimal(pc), ":")
@@ -176,7 +178,7 @@ func heading(f *FDE) string {
 	return "    STARTPC         CFA       FP        RA\n"
 }
 
-// rowBase returns what rows' starts count from, as they are shown.
+// rowBase returns the address that rows' starts are shown relative to.
 func (f *FDE) rowBase() uint64 {
 	if f.Mask {
 		return 0
@@ -207,7 +209,7 @@ func (r *Rows) append(b []byte, base uint64) []byte {
 	return append(b, '\n')
 }
 
-// column fills what begins at an index up to the next column.
+// column pads the text that begins at an index up to the next column.
 func column(b []byte, at int) []byte {
 	return append(b, blanks[:max(1, ruleWidth-(len(b)-at))]...)
 }
@@ -235,7 +237,7 @@ func (r *Rows) appendRule(b []byte, rule *Rule) []byte {
 	default:
 		b = r.abi.appendReg(b, rule.Reg)
 		if rule.Offset == 0 && !r.f.Flex && rule != &r.Row.CFA {
-			return b // a register holds the value; there is no offset in the section
+			return b // a register has the value; there is no offset in the section
 		}
 	}
 	return appendOffset(b, rule.Offset)

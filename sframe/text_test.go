@@ -211,7 +211,7 @@ func TestPrintSharedRows(t *testing.T) {
 	}
 	problems := 0
 	s.Damage(func(sframe.Problem) { problems++ })
-	want := "rows of FDE 599 left out: functions share them more than 2 times over"
+	want := "rows of FDE 599 left out: functions share rows more than 2 times over"
 	if lines := bytes.Count(text.Bytes(), []byte("\n")); lines > 20*len(data) || !strings.Contains(text.String(), want) || problems == 0 || problems == n {
 		t.Errorf("%d lines, %d problems", lines, problems)
 	}

@@ -2,14 +2,14 @@ package sframe
 
 import "errors"
 
-// Frame is what unwinding needs to know about a frame, and finds out about its caller (appendix A).
+// Frame is what unwinding needs of a frame, and returns for its caller (appendix A).
 type Frame struct {
 	PC, SP, FP uint64
 
 	// Interrupted means that the frame did not make a call: it is the topmost
-	// one, or a signal interrupted it. The rules at PC then apply; otherwise PC
-	// is after a call, which may be the last instruction of its function, and
-	// the rules at PC-1 apply.
+	// one, or a signal interrupted it. Then the rules at PC apply. Otherwise PC
+	// is after a call, which may be the last instruction of its function, and the
+	// rules at PC-1 apply.
 	Interrupted bool
 
 	// Signed means that PC contains bits of pointer authentication. The
@@ -18,7 +18,7 @@ type Frame struct {
 	Signed bool
 }
 
-// Errors of Step, beside those of Find.
+// Errors of Step, in addition to those of Find.
 var (
 	ErrOutermost = errors.New("the frame has no caller")
 	ErrMemory    = errors.New("a word of the stack cannot be read")
@@ -26,9 +26,9 @@ var (
 	ErrStuck     = errors.New("the caller's stack pointer is not above the frame's")
 )
 
-// Step returns the frame's caller. regs gives registers but SP and FP and is
-// for the topmost frame: those of others are unknown, so it is nil there. mem
-// gives the word of 8 bytes at an address. Step allocates nothing unless the
+// Step returns the frame's caller. regs returns registers other than SP and FP
+// of the topmost frame; it is nil for other frames, where they are unknown.
+// mem returns the 8-byte word at an address. Step allocates nothing unless the
 // section is damaged.
 func (s *Section) Step(f Frame, regs func(Reg) (uint64, bool), mem func(addr uint64) (uint64, bool)) (Frame, error) {
 	pc := f.PC
@@ -57,9 +57,9 @@ func (s *Section) Step(f Frame, regs func(Reg) (uint64, bool), mem func(addr uin
 	return next, nil
 }
 
-// moves reports that unwinding comes nearer to its end. A leaf function may use
-// no stack: only the topmost frame can be one, as its return address is in a
-// register. A signal may have come on another stack.
+// moves reports whether unwinding comes nearer to its end. A leaf function may
+// use no stack, but only the topmost frame can be that of one, as its return
+// address is in a register. A signal may have been handled on another stack.
 func moves(f, next *Frame, popped bool) bool {
 	switch {
 	case next.Interrupted:
@@ -77,10 +77,10 @@ type unwinder struct {
 	cfa  uint64
 	regs func(Reg) (uint64, bool)
 	mem  func(uint64) (uint64, bool)
-	err  error // the first
+	err  error // the first error
 }
 
-// apply returns the caller's value of a register.
+// apply computes the caller's value of a register.
 func (u *unwinder) apply(r Rule, of Reg) uint64 {
 	switch r.Kind {
 	case Same:

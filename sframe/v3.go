@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// v3 is version 3, of binutils 2.46: starts of 64 bits, and what describes a
-// function but its place stands before its rows.
+// v3 is version 3, of binutils 2.46: starts have 64 bits, and the attributes
+// of a function precede its rows.
 var v3 = format{name: "SFRAME_VERSION_3", flags: Sorted | PCRelative, fdeSize: 16, fde: fde3, write: &write3}
 
 // attrSize is the size of a function's attributes before its rows.
@@ -16,7 +16,7 @@ func fde3(f *FDE, b, rows []byte, abi *abi) error {
 	order := abi.order
 	f.Start, f.Size, f.rows = order.Uint64(b), order.Uint32(b[8:]), order.Uint32(b[12:])
 	if uint64(f.rows)+attrSize > uint64(len(rows)) {
-		return fmt.Errorf("attributes at %#x of the rows' %d bytes", f.rows, len(rows))
+		return fmt.Errorf("attributes at offset %#x of the rows' %d bytes", f.rows, len(rows))
 	}
 	attr := rows[f.rows:]
 	f.rows += attrSize
