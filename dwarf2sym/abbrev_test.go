@@ -174,7 +174,7 @@ func TestAbbrevTables(t *testing.T) {
 		{name: "the table ends within a declaration", in: table + "\nuleb 3 0x34" + unit,
 			want: `! test: .debug_abbrev+0x16: need 1 bytes, 0 left (lost: unit at 0x0)`},
 		{name: "a code over 64 bits", in: table + "\n<ff ff ff ff ff ff ff ff ff 7f>" + unit,
-			want: `! test: .debug_abbrev+0x14: ULEB128 over 64 bits (lost: unit at 0x0)`},
+			want: `! test: .debug_abbrev+0x14: ULEB128 of more than 64 bits (lost: unit at 0x0)`},
 		{name: "whole", in: table + "\nu8 0" + unit, want: "FUNC 1000 10 0 f"},
 	})
 }

@@ -43,7 +43,7 @@ func (c *Cursor) Fail(format string, args ...any) {
 	}
 }
 
-// Pos returns the number of bytes read from data; Len the number left.
+// Pos returns the number of bytes read from data.
 func (c *Cursor) Pos() int { return c.pos }
 
 // Len returns the number of bytes left.
@@ -55,16 +55,16 @@ func (c *Cursor) Offset() uint64 { return c.base + uint64(c.pos) }
 // Order returns the byte order of fixed-size fields.
 func (c *Cursor) Order() binary.ByteOrder { return c.order }
 
-// Seek goes to pos, counted from the start of data.
+// Seek goes to pos, an offset in data.
 func (c *Cursor) Seek(pos int) {
 	if pos < 0 || pos > len(c.data) {
-		c.Fail("position %d outside of %d bytes", pos, len(c.data))
+		c.Fail("position %d is outside the %d bytes", pos, len(c.data))
 		return
 	}
 	c.pos = pos
 }
 
-// Bytes returns the next n bytes, not a copy.
+// Bytes returns the next n bytes, without copying them.
 func (c *Cursor) Bytes(n uint64) []byte {
 	if c.err != nil {
 		return nil
@@ -78,7 +78,7 @@ func (c *Cursor) Bytes(n uint64) []byte {
 	return b
 }
 
-// Skip goes n bytes ahead.
+// Skip skips n bytes.
 func (c *Cursor) Skip(n uint64) { c.Bytes(n) }
 
 // U8 reads one byte.
@@ -161,7 +161,7 @@ func (c *Cursor) uleb() uint64 {
 		c.pos++
 		if shift >= 64 && b&0x7f != 0 || shift == 63 && b&0x7e != 0 {
 			c.pos = start
-			c.Fail("ULEB128 over 64 bits")
+			c.Fail("ULEB128 of more than 64 bits")
 			return 0
 		}
 		v |= uint64(b&0x7f) << shift
@@ -199,7 +199,7 @@ func (c *Cursor) SLEB() int64 {
 	return 0
 }
 
-// CStr reads up to a NUL, and the NUL. The result is not a copy.
+// CStr reads up to a NUL, which it skips. The result is not a copy.
 func (c *Cursor) CStr() []byte {
 	if c.err != nil {
 		return nil

@@ -71,8 +71,8 @@ func TestLEB(t *testing.T) {
 		{"one byte", []byte{0x7f}, 127, "", -1},
 		{"padded", []byte{0x81, 0x80, 0x80, 0x00}, 1, "", 1},
 		{"64 bits", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}, 1<<64 - 1, "", -1},
-		{"smallest", []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f}, 0, ".x+0x0: ULEB128 over 64 bits", -1 << 63},
-		{"65 bits", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02}, 0, ".x+0x0: ULEB128 over 64 bits", 1<<63 - 1},
+		{"smallest", []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f}, 0, ".x+0x0: ULEB128 of more than 64 bits", -1 << 63},
+		{"65 bits", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02}, 0, ".x+0x0: ULEB128 of more than 64 bits", 1<<63 - 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := New(".x", tt.in, binary.LittleEndian)
@@ -119,7 +119,7 @@ func TestCursorFailures(t *testing.T) {
 		{"uleb", func(c *Cursor) { c.ULEB() }, ".x+0x101: unterminated ULEB128"},
 		{"sleb", func(c *Cursor) { c.SLEB() }, ".x+0x101: unterminated SLEB128"},
 		{"string", func(c *Cursor) { c.CStr() }, ".x+0x101: string without a NUL in 2 bytes"},
-		{"seek", func(c *Cursor) { c.Seek(4) }, ".x+0x101: position 4 outside of 3 bytes"},
+		{"seek", func(c *Cursor) { c.Seek(4) }, ".x+0x101: position 4 is outside the 3 bytes"},
 		{"size", func(c *Cursor) { c.Uint(5) }, ".x+0x101: integer of 5 bytes"},
 		{"own", func(c *Cursor) { c.Fail("version %d, want 1", 7) }, ".x+0x101: version 7, want 1"},
 	} {

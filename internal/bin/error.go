@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Error is damage, or something unreadable, at a known place of an input.
+// Error is damage at a known place of an input.
 type Error struct {
 	File    string // path as the user gave it; may be empty
-	Section string // ".debug_info"; empty when Offset counts from the start of the file
+	Section string // ".debug_info"; empty if Offset is from the start of the file
 	Offset  uint64 // in bytes, from the start of Section's (uncompressed) contents
 	Msg     string // what was found and what was expected, lower case
 	Err     error  // cause, if any
-	Kind    error  // a sentinel for errors.Is, if any; it is not in the message
+	Kind    error  // a sentinel for errors.Is, if any; not in the message
 }
 
 // Error prints file, section+offset, message and cause, in this order.
@@ -46,7 +46,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // Is reports whether target is the kind of e.
 func (e *Error) Is(target error) bool { return e.Kind != nil && target == e.Kind }
 
-// Bare returns the message of err without file, which the caller has named.
+// Bare returns the message of err without file, for callers that have named
+// it.
 func Bare(err error, file string) string {
 	if e, ok := err.(*Error); ok && e.File == file {
 		bare := *e
@@ -60,7 +61,7 @@ func Bare(err error, file string) string {
 // program, an FDE) while the rest was kept.
 type Problem struct {
 	Lost string // what was lost: "unit at 0x1c", "FDE at 0x40 for 0x1139"
-	Err  error  // where and why; mostly an *Error
+	Err  error  // where and why; usually an *Error
 }
 
 // String prints the place, the reason and what was lost.

@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// SizeError is the error of an input that is too large.
-type SizeError struct{ Size, Most int64 } // in bytes; Size is at least that
+// SizeError is the error for an input that is too large.
+type SizeError struct{ Size, Most int64 } // in bytes; Size is a lower bound
 
 func (e *SizeError) Error() string {
-	return fmt.Sprintf("%d bytes or more, over the limit of %d", e.Size, e.Most)
+	return fmt.Sprintf("%d bytes or more, want at most %d", e.Size, e.Most)
 }
 
 // CheckSize returns a *SizeError if size is more than most; 0 means no limit.
@@ -39,10 +39,10 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadUpTo reads r to its end, most bytes at most. The size that an input claims is believed only
-// as far as there are bytes: memory grows fourfold, or up to eightfold to most, so that the last
-// step has the size of the data where the claim is true, and the one before it a quarter of that at
-// most. A bytes.Buffer would hold three times the data at its last step.
+// ReadUpTo reads r to its end, at most most bytes. An input's claimed size is trusted only as far
+// as there are bytes: memory grows fourfold, or up to eightfold to reach most. So if the claim is
+// true, the last step has the size of the data, and the one before at most a quarter of that. A
+// bytes.Buffer would hold three times the data at its last step.
 func ReadUpTo(r io.Reader, most int64) ([]byte, error) {
 	var data []byte
 	for int64(len(data)) < most {
@@ -65,7 +65,7 @@ func ReadUpTo(r io.Reader, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// ContextReader returns a reader of r that ends with ctx: Read's error is the cause.
+// ContextReader returns a reader of r that ends with ctx: Read then returns the cause.
 func ContextReader(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
 
 type contextReader struct {

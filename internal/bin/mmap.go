@@ -10,15 +10,14 @@ import (
 // CanMap reports whether the system maps files.
 const CanMap = true
 
-// MapFile maps n bytes of a file, starting at a multiple of the page size. If the
-// file shrinks, access to the missing part faults: callers must read the bytes
-// under debug.SetPanicOnFault, in a goroutine that recovers.
+// MapFile maps n bytes of a file, starting at a multiple of the page size. If
+// the file shrinks, accesses to the missing part fault: callers must read the
+// bytes under debug.SetPanicOnFault, in a goroutine that recovers.
 func MapFile(f *os.File, off, n int64) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ, syscall.MAP_PRIVATE)
 }
 
-// MapShared is like MapFile, for reading and writing: what is written to the memory is
-// written to the file.
+// MapShared is like MapFile, for reading and writing: writes to the memory change the file.
 func MapShared(f *os.File, off, n int64) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), off, int(n), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 }
@@ -26,6 +25,6 @@ func MapShared(f *os.File, off, n int64) ([]byte, error) {
 // UnmapFile ends a mapping.
 func UnmapFile(b []byte) { syscall.Munmap(b) }
 
-// DropPages has the system forget which pages of b were examined. They stay in
-// its cache of the file.
+// DropPages unmaps the pages of b that were examined. They stay in the
+// system's cache of the file.
 func DropPages(b []byte) { syscall.Madvise(b, syscall.MADV_DONTNEED) }

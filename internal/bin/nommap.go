@@ -10,14 +10,14 @@ import (
 // CanMap reports whether the system maps files.
 const CanMap = false
 
-// MapFile cannot map.
+// MapFile returns an error: the system does not map files.
 func MapFile(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// MapShared cannot map.
+// MapShared returns an error, like MapFile.
 func MapShared(*os.File, int64, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// UnmapFile has nothing to do.
+// UnmapFile does nothing.
 func UnmapFile([]byte) {}
 
-// DropPages has nothing to do.
+// DropPages does nothing.
 func DropPages([]byte) {}

@@ -17,17 +17,17 @@ import (
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 )
 
-// entry is a place in the cache.
+// entry is a file in the cache, or one to be put there.
 type entry struct {
 	fetch.Place
 	kind    string
 	buildID []byte
-	id      string // buildID in hexadecimal digits
+	id      string // buildID in hexadecimal
 }
 
 func (c *Client) entry(kind string, buildID []byte) (*entry, error) {
 	if c.cfg.Cache == "" {
-		return nil, fmt.Errorf("debuginfod: no folder for its cache: set %s, XDG_CACHE_HOME or HOME", cacheVar)
+		return nil, fmt.Errorf("debuginfod: no cache folder: set %s, XDG_CACHE_HOME or HOME", cacheVar)
 	}
 	id := hex.EncodeToString(buildID)
 	path := filepath.Join(c.cfg.Cache, id, kind)
@@ -36,7 +36,7 @@ func (c *Client) entry(kind string, buildID []byte) (*entry, error) {
 	return e, nil
 }
 
-// defaultMissAge is how long elfutils believes that no server has a file.
+// defaultMissAge is how long elfutils remembers that no server has a file.
 const defaultMissAge = 600 * time.Second
 
 func missAge(cache string) time.Duration {

@@ -1,23 +1,22 @@
-// Package debuginfod fetches debug files and executables by their build-ids from
-// debuginfod servers, over HTTP, and keeps them where elfutils' client does
-// (debuginfod(8), "WEBAPI"; debuginfod-client-config(7)).
+// Package debuginfod fetches debug files and executables by their build-ids from debuginfod
+// servers, over HTTP, and caches them where elfutils' client does (debuginfod(8), "WEBAPI";
+// debuginfod-client-config(7)).
 //
-// What is kept:
+// The cache has these files:
 //
 //	CACHE/HEX/debuginfo, CACHE/HEX/executable   the files
 //	the same, empty                             no server had it when it was written
-//	CACHE/cache_miss_s                          how many seconds that holds; 600 without it
+//	CACHE/cache_miss_s                          for how many seconds that holds; 600 by default
 //
-// A file appears there whole, and only after it was found to be an ELF file with
-// that build-id. Nothing is removed but what is replaced: elfutils' own client
-// does that, by its rules.
+// A file appears there whole, and only after it was found to be an ELF file with that build-id.
+// Files are replaced, but not removed: elfutils' own client does that, by its own rules.
 //
 // # Where we differ
 //
-// from elfutils: servers are asked one after the other, not at once, and one
-// that does not answer is not asked again by this Client. A file must have the
-// build-id that was asked for. A redirection from https to http is refused.
-// There are no repeated attempts, no file: URLs and no signatures.
+// from elfutils: servers are asked one after the other, not all at once, and a server that does
+// not answer is not asked again by this Client. A file must have the requested build-id. A
+// redirection from https to http is refused. Retries, file: URLs and signatures are not
+// supported.
 package debuginfod
 
 import (
@@ -38,7 +37,8 @@ const (
 	Executable = "executable" // the file that runs
 )
 
-// ErrNotFound is in the error of a file that no server has. It is fs.ErrNotExist.
+// ErrNotFound is wrapped by the error for a file that no server has. It is
+// fs.ErrNotExist.
 var ErrNotFound error = notFoundError{}
 
 type notFoundError struct{}
@@ -54,7 +54,7 @@ type Client struct {
 	now     func() time.Time
 }
 
-// New returns a client. It is an error if a URL of cfg is malformed.
+// New returns a client. The error is that of a malformed URL in cfg.
 func New(cfg Config) (*Client, error) {
 	servers, err := fetch.NewServers(cfg.URLs)
 	if err != nil {
@@ -64,19 +64,19 @@ func New(cfg Config) (*Client, error) {
 	return &Client{cfg: cfg, servers: servers, http: fetch.New(limits, cfg.UserAgent, cfg.Log), now: time.Now}, nil
 }
 
-// maxBuildID is the length of the longest build-id, in bytes; those that tools
-// make have 8 to 32.
+// maxBuildID is the length of the longest build-id, in bytes; tools make
+// build-ids of 8 to 32.
 const maxBuildID = 64
 
-// Fetch returns the path of a file, which is in the cache or is fetched. tried
-// has a line for each server that failed: URL and reason. The error is ErrNotFound
-// when all of them answered that they do not have the file.
+// Fetch returns the path of a file in the cache, fetching it if necessary.
+// tried has a line for each server that failed: URL and reason. The error is
+// ErrNotFound when all of them answered that they do not have the file.
 func (c *Client) Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error) {
 	if len(buildID) == 0 || len(buildID) > maxBuildID {
 		return "", nil, fmt.Errorf("debuginfod: a build-id of %d bytes, want 1 to %d", len(buildID), maxBuildID)
 	}
 	if len(c.servers) == 0 {
-		return "", nil, fmt.Errorf("debuginfod: %s of build-id %x: no server is named", kind, buildID)
+		return "", nil, fmt.Errorf("debuginfod: %s of build-id %x: no server is configured", kind, buildID)
 	}
 	e, err := c.entry(kind, buildID)
 	if err != nil {
@@ -114,11 +114,11 @@ func notFound(kind string, id []byte) error {
 	return fmt.Errorf("debuginfod: %s of build-id %x: %w", kind, id, ErrNotFound)
 }
 
-// ParseBuildID reads a build-id in hexadecimal digits.
+// ParseBuildID parses a build-id in hexadecimal.
 func ParseBuildID(text string) ([]byte, error) {
 	id, err := hex.DecodeString(text)
 	if err != nil || len(id) == 0 || len(id) > maxBuildID {
-		return nil, fmt.Errorf("%q is not a build-id: want 2 to %d hexadecimal digits, an even number", text, 2*maxBuildID)
+		return nil, fmt.Errorf("%q is not a build-id: want an even number of 2 to %d hexadecimal digits", text, 2*maxBuildID)
 	}
 	return id, nil
 }

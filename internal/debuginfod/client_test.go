@@ -177,24 +177,24 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		}, cfg: Config{Timeout: time.Minute, MaxTime: 100 * time.Millisecond}, want: "took over 100ms"},
-		"too large": {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(data) }, cfg: Config{MaxSize: 1000}, want: "bytes or more, over the limit of 1000"},
+		"too large": {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(data) }, cfg: Config{MaxSize: 1000}, want: "bytes or more, want at most 1000"},
 		"larger than announced": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
 			w.Write(data)
-		}, cfg: Config{MaxSize: 1000}, want: "bytes or more, over the limit of 1000"},
+		}, cfg: Config{MaxSize: 1000}, want: "bytes or more, want at most 1000"},
 		"size is announced": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("X-Debuginfod-Size", "5000")
 			w.(http.Flusher).Flush()
-		}, cfg: Config{MaxSize: 1000}, want: "5000 bytes or more, over the limit of 1000"},
-		"bomb":         {handler: encoded("gzip", packed(append(bytes.Clone(data), make([]byte, 10<<20)...))), cfg: Config{MaxSize: 1 << 20}, want: "bytes or more, over the limit of 1048576"},
+		}, cfg: Config{MaxSize: 1000}, want: "5000 bytes or more, want at most 1000"},
+		"bomb":         {handler: encoded("gzip", packed(append(bytes.Clone(data), make([]byte, 10<<20)...))), cfg: Config{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
 		"damaged gzip": {handler: encoded("gzip", packed(data)[:500]), want: "unexpected EOF"},
-		"other coding": {handler: encoded("zstd", data), want: `Content-Encoding "zstd" was not asked for`},
+		"other coding": {handler: encoded("zstd", data), want: `Content-Encoding "zstd" was not requested`},
 		"redirected to itself": {handler: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
 		}, want: "more than 5 redirections"},
 		"redirected to a file": {handler: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
-		}, want: "redirected from http to file:///etc/passwd"},
+		}, want: "refused to follow a redirection from http to file:///etc/passwd"},
 		"gzip": {handler: encoded("gzip", packed(data))},
 		"redirected": {handler: func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("again") == "" {
@@ -363,7 +363,7 @@ func TestFetchRefuses(t *testing.T) {
 	}{
 		{Config{URLs: []string{"http://127.0.0.1"}, Cache: "x"}, nil, "a build-id of 0 bytes, want 1 to 64"},
 		{Config{URLs: []string{"http://127.0.0.1"}, Cache: "x"}, make([]byte, 65), "a build-id of 65 bytes"},
-		{Config{Cache: "x"}, []byte{0xab}, "debuginfo of build-id ab: no server is named"},
+		{Config{Cache: "x"}, []byte{0xab}, "debuginfo of build-id ab: no server is configured"},
 		{Config{URLs: []string{"http://127.0.0.1"}}, []byte{1}, "no folder for its cache: set DEBUGINFOD_CACHE_PATH, XDG_CACHE_HOME or HOME"},
 	} {
 		client, err := New(c.cfg)

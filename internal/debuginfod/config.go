@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Config says where files come from, where they are kept, and what a server may
-// cost.
+// Config says where files come from, where they are cached, and what requests
+// may cost.
 type Config struct {
 	URLs  []string // of servers, asked in this order
-	Cache string   // folder; it is made when something is fetched
+	Cache string   // folder; created when something is fetched
 
-	// Timeout is the time in which a server must send 100 KiB, or the rest of the
-	// file if that is less; 0 means no limit.
+	// Timeout is the time within which a server must send 100 KiB, or the rest of
+	// the file if that is less; 0 means no limit.
 	Timeout time.Duration
 	// MaxTime is the time that one file may take; 0 means no limit.
 	MaxTime time.Duration
@@ -30,13 +30,13 @@ type Config struct {
 	Log func(url string)
 }
 
-// Defaults. elfutils has no limit of the size; a disk has one.
+// Defaults. elfutils has no size limit, but disks do.
 const (
 	defaultTimeout = 90 * time.Second
 	defaultMaxSize = 16 << 30
 )
 
-// Variables of the environment that elfutils documents in
+// Environment variables that elfutils documents in
 // debuginfod-client-config(7).
 const (
 	urlsVar    = "DEBUGINFOD_URLS"
@@ -46,8 +46,8 @@ const (
 	maxSizeVar = "DEBUGINFOD_MAXSIZE"
 )
 
-// FromEnv returns what the environment says, as elfutils' client understands it.
-// An error names the variable.
+// FromEnv returns the configuration in the environment, as elfutils' client
+// understands it. An error names the variable.
 func FromEnv(getenv func(string) string) (Config, error) {
 	c := Config{URLs: strings.Fields(getenv(urlsVar)), Cache: cacheFolder(getenv)}
 	var err error
@@ -70,13 +70,14 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	return c, nil
 }
 
-// withoutIMA leaves out the words that select how elfutils checks signatures in
-// RPM packages. Only "enforcing", which demands a signature, is not supported.
+// withoutIMA removes the words that select how elfutils checks signatures in
+// RPM packages. Only "enforcing", which requires a signature, is not
+// supported.
 func withoutIMA(words []string) (urls []string, err error) {
 	for _, w := range words {
 		switch {
 		case w == "ima:enforcing":
-			return nil, fmt.Errorf("%s has %q: signatures of files are not checked by symtool", urlsVar, w)
+			return nil, fmt.Errorf("%s has %q, but symtool does not check signatures of files", urlsVar, w)
 		case !strings.HasPrefix(w, "ima:"):
 			urls = append(urls, w)
 		}
@@ -84,7 +85,7 @@ func withoutIMA(words []string) (urls []string, err error) {
 	return urls, nil
 }
 
-// seconds reads a time-out; zero and negative values mean no limit.
+// seconds parses a timeout; zero and negative values mean no limit.
 func seconds(getenv func(string) string, name string, without time.Duration) (time.Duration, error) {
 	text := getenv(name)
 	if text == "" {

@@ -29,7 +29,7 @@ func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where str
 	})
 }
 
-// copyELF copies what comes, if it begins as an ELF file does.
+// copyELF copies the answer if it begins like an ELF file.
 func copyELF(w io.Writer, r io.Reader) error {
 	var head [len(elfobj.Magic)]byte
 	if n, _ := io.ReadFull(r, head[:]); string(head[:n]) != elfobj.Magic {

@@ -1,5 +1,5 @@
-// Package dw defines the numbers of DWARF 2 to 5 (DWARF 5, section 7) and of the GNU and LLVM extensions
-// that its readers and its writers share.
+// Package dw defines the constants of DWARF 2 to 5 (DWARF 5, section 7), and of its GNU and LLVM
+// extensions, that readers and writers share.
 package dw
 
 import "fmt"
@@ -186,8 +186,8 @@ const (
 	LangObjCPP   = 0x11
 )
 
-// languageNames are the languages of DWARF 5, table 7.17, and those that were
-// registered later (dwarfstd.org, "Languages").
+// languageNames are the names of the languages in DWARF 5, table 7.17, and of
+// those registered later (dwarfstd.org, "Languages").
 var languageNames = map[uint64]string{
 	0x01: "C89", 0x02: "C", 0x03: "Ada83", 0x04: "C_plus_plus", 0x05: "Cobol74", 0x06: "Cobol85", 0x07: "Fortran77",
 	0x08: "Fortran90", 0x09: "Pascal83", 0x0a: "Modula2", 0x0b: "Java", 0x0c: "C99", 0x0d: "Ada95", 0x0e: "Fortran95",

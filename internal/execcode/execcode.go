@@ -1,10 +1,9 @@
-// Package execcode says which executable bytes of a file are code that a
-// stack can lead through, and which are not: the procedure linkage table, what
-// fills the gaps between functions, data, and the code that the C library's
-// start-up files bring.
+// Package execcode distinguishes the code of a file that may be on a stack
+// from its other executable bytes: the procedure linkage table, padding
+// between functions, data, and the code of the C library's start-up files.
 //
-// Everything here comes from headers, symbol tables and the bytes themselves. It
-// knows nothing of call frame information.
+// All of this is derived from headers, symbol tables and the bytes themselves,
+// not from call frame information.
 package execcode
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Kind says what a Part holds.
+// Kind is the kind of a Part.
 type Kind uint8
 
 // The kinds.
@@ -25,20 +24,22 @@ const (
 	Startup      // .init and .fini, from crti.o and crtn.o
 )
 
-// Part is a section with code, or of a file without section headers a segment.
+// Part is a section with code or, in a file without section headers, a
+// segment.
 type Part struct {
 	object.Range
 	Name string
 	Kind Kind
-	// Segment reports that the file has no section headers: the part also holds what
-	// the linker put into one segment with the code.
+	// Segment means that the file has no section headers, so that the part also
+	// has what the linker put into one segment with the code.
 	Segment bool
 
 	section *object.Section
 }
 
 // Parts returns the parts of a file that have code, by address. Parts do not
-// overlap: of sections that do, the later one begins where the earlier one ends.
+// overlap: where sections do, the later one begins at the end of the earlier
+// one.
 func Parts(f *object.File) []Part {
 	all := sections(f)
 	if !f.HasSections() {
@@ -66,7 +67,7 @@ func sections(f *object.File) (all []Part) {
 	return all
 }
 
-// kindOf goes by the names that the linkers of GNU, LLVM and mold use.
+// kindOf goes by the section names of GNU ld, LLD and mold.
 func kindOf(section string) Kind {
 	switch {
 	case section == ".init", section == ".fini":
@@ -86,8 +87,8 @@ func segments(f *object.File) (all []Part) {
 	return all
 }
 
-// Bytes returns the bytes of a part. They are kept as object.Section.Data keeps
-// them, and must not be changed.
+// Bytes returns the bytes of a part. object.Section.Data caches them, so they
+// must not be changed.
 func (p *Part) Bytes() ([]byte, error) {
 	data, err := p.section.Data()
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Padding gives the length of the padding that code begins with: one instruction
-// that does nothing, a trap or zeros. It is 0 where code begins with anything else.
-// Code must not be empty.
+// Padding returns the length of the padding instruction at the start of code:
+// one that does nothing, a trap or zeros. It returns 0 if code begins with
+// anything else. Code must not be empty.
 type Padding func(code []byte) int
 
-// decoders are the Paddings of CPUs whose nops are not a table.
+// decoders are the Paddings of CPUs whose nops are not in a table.
 var decoders = map[*arch.Arch]Padding{arch.X86: X86, arch.X86_64: X86, arch.ARM64: ARM64}
 
-// PaddingOf returns what fills gaps on the CPU of a file. Of a CPU that is unknown, words of
-// zeros alone are padding. On ppc64 the call stubs of linkers are padding, too.
+// PaddingOf returns the Padding of a file's CPU. For an unknown CPU, only words of zeros are
+// padding. On ppc64 the call stubs of linkers are padding, too.
 func PaddingOf(f *object.File) Padding {
 	if p := decoders[f.Arch]; p != nil {
 		return p
@@ -42,10 +42,10 @@ func PaddingOf(f *object.File) Padding {
 	}
 }
 
-// stubPPC64 returns the length of a linker's call stub: it saves r2 in the caller's
-// frame, loads an address and jumps there (OpenPOWER ELFv2 ABI, 4.2.5.3). Linkers put
-// stubs before the code that calls, without a section of their own; in a file with
-// symbols they are called 00000037.plt_call.NAME.
+// stubPPC64 returns the length of a linker's call stub: it saves r2 in the caller's frame, loads
+// an address and jumps there (OpenPOWER ELFv2 ABI, 4.2.5.3). Linkers put stubs before the calling
+// code, without a section of their own; in a file with symbols they are called
+// 00000037.plt_call.NAME.
 func stubPPC64(code []byte, order binary.ByteOrder) int {
 	const saveV1, saveV2, mtctr, bctr, bnectr = 0xf8410028, 0xf8410018, 0x7d8903a6, 0x4e800420, 0x4ce20420
 	const longest = 9 // instructions
@@ -62,7 +62,7 @@ func stubPPC64(code []byte, order binary.ByteOrder) int {
 				return i + 4
 			}
 			return 0
-		case bnectr: // jumps unless the function is not bound yet; then a branch follows
+		case bnectr: // jumps if the function is bound; otherwise a branch follows
 			if moved {
 				return min(i+8, len(code))
 			}
@@ -82,8 +82,8 @@ func ARM64(code []byte) int {
 	return 0
 }
 
-// X86 returns the Padding of x86 and x86-64: an int3, a nop or zeros. One zero
-// may begin an addition, and is padding only at the end.
+// X86 returns the Padding of x86 and x86-64: an int3, a nop or zeros. A single
+// zero may begin an addition, so it is padding only at the end.
 func X86(code []byte) int {
 	switch {
 	case code[0] == 0xcc, code[0] == 0x90, code[0] == 0 && len(code) == 1:
@@ -94,13 +94,13 @@ func X86(code []byte) int {
 	return nopX86(code)
 }
 
-// leaX86 are the forms of "lea 0(%esi),%esi", with which gas fills gaps of i386.
+// leaX86 are the forms of "lea 0(%esi),%esi" with which gas fills gaps on i386.
 var leaX86 = [][]byte{
 	{0x8d, 0x76, 0}, {0x8d, 0x74, 0x26, 0}, {0x8d, 0xb6, 0, 0, 0, 0}, {0x8d, 0xb4, 0x26, 0, 0, 0, 0},
 }
 
-// nopX86 returns the length of a nop of several bytes, 0 for anything else: prefixes
-// and 90, prefixes and 0F 1F, or a lea or xchg that changes nothing.
+// nopX86 returns the length of a nop of several bytes: prefixes and 90, prefixes and 0F 1F, or a
+// lea or xchg that changes nothing. It returns 0 for anything else.
 func nopX86(code []byte) int {
 	i := 0
 	for i < len(code) && i < 12 && (code[i] == 0x66 || code[i] == 0x2e) {
@@ -123,8 +123,8 @@ func nopX86(code []byte) int {
 	return 0
 }
 
-// modRM returns the length of a ModRM byte with its SIB byte and displacement, for
-// addresses of 32 and 64 bits (Intel SDM volume 2, 2.1.3). It may be more than there is.
+// modRM returns the length of a ModRM byte with its SIB byte and displacement, for 32-bit and
+// 64-bit addresses (Intel SDM volume 2, 2.1.3). It may exceed len(b).
 func modRM(b []byte) int {
 	mod, rm, n := b[0]>>6, b[0]&7, 1
 	if mod == 3 {
@@ -145,14 +145,14 @@ func modRM(b []byte) int {
 	return n
 }
 
-// longestNop is the size of the longest instruction that fills gaps, in bytes: x86
-// has prefixes before a nop up to the limit of an instruction.
+// longestNop is the length in bytes of the longest padding instruction: on
+// x86, prefixes of a nop may fill it up to the limit of an instruction.
 const longestNop = 15
 
-// Trim returns r, a range of the part, without the padding at its start and at its
-// end. A range of padding alone is empty. An instruction that does nothing may reach
-// beyond the range: rules of a signal trampoline begin a byte before it. Where a
-// function begins at r.Start, what does nothing there belongs to it.
+// Trim returns r, a range of the part, without the padding at its start and its end. A range of
+// nothing but padding becomes empty. A padding instruction may extend beyond the range: rules of
+// a signal trampoline begin a byte before it. Where a function begins at r.Start, padding there
+// belongs to it.
 func (p *Part) Trim(r object.Range, function bool, padding Padding) (object.Range, error) {
 	data, err := p.Bytes()
 	if err != nil {
@@ -182,11 +182,11 @@ func (p *Part) Trim(r object.Range, function bool, padding Padding) (object.Rang
 	return object.Range{Start: r.Start + uint64(first), End: r.Start + uint64(last)}, nil
 }
 
-// trailing returns the length of the longest end of data[:length] that is padding. It
-// goes back byte by byte: where the padding begins is known only when it has been
-// decoded up to the end.
+// trailing returns the length of the longest padding at the end of data[:length]. It goes
+// backwards byte by byte, as the start of the padding is known only once it has been decoded up
+// to the end.
 func trailing(data []byte, length int, padding Padding) (size int) {
-	var ends [longestNop + 1]bool // at a byte, modulo: padding from there on leads to the end
+	var ends [longestNop + 1]bool // by byte modulo the length: decoding padding from there on leads to the end
 	for i := length - 1; i >= 0 && length-i <= size+longestNop; i-- {
 		n := padding(data[i:])
 		ok := n > 0 && (i+n >= length || ends[(i+n)%len(ends)])

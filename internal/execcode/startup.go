@@ -8,18 +8,18 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// StartupName reports whether a function of this name is start-up code: what the
-// start-up files of the C library and of the compiler (crt1.o, crti.o, crtbegin.o,
-// crtn.o) bring into every program. It has no rules by design, or because it is
-// assembly: it runs before main and after it, and ends the stack or is called by
-// code that does. A symbol for the headers of a Mach-O file does not name code either.
+// StartupName reports whether a function of this name is start-up code, which the start-up files
+// of the C library and of the compiler (crt1.o, crti.o, crtbegin.o, crtn.o) add to every program.
+// It has no rules by design, or because it is assembly: it runs before main and after it, and
+// ends the stack or is called by code that does. A symbol for the headers of a Mach-O file does
+// not name code, either.
 func StartupName(name []byte) bool {
 	const shortest, longest = len("hlt"), len("_dl_relocate_static_pie")
 	return len(name) >= shortest && len(name) <= longest && (startupNames[string(name)] || bytes.HasPrefix(name, thunk))
 }
 
-// thunk begins the names of what start-up code of i386 calls to get its own address.
-// Compilers give their own copies rules.
+// thunk is the prefix of the functions that start-up code on i386 calls to get its own address.
+// Compilers generate rules for their own copies.
 var thunk = []byte("__x86.get_pc_thunk.")
 
 var startupNames = map[string]bool{
@@ -27,38 +27,38 @@ var startupNames = map[string]bool{
 	"deregister_tm_clones": true, "register_tm_clones": true, "frame_dummy": true,
 	"_mh_execute_header": true, "__mh_execute_header": true, "_mh_dylib_header": true, "__mh_dylib_header": true, "_mh_bundle_header": true,
 	"__do_global_dtors_aux": true, "__do_global_ctors_aux": true, "_dl_relocate_static_pie": true,
-	"hlt": true, "_ftext": true, "got_label": true, "load_gp": true, // of crt1.o and crti.o, by CPU
+	"hlt": true, "_ftext": true, "got_label": true, "load_gp": true, // from crt1.o and crti.o, by CPU
 }
 
-// MaxStartup is the size, in bytes, up to which a function is believed to be start-up
-// code. The largest, __do_global_dtors_aux of mips64 and ppc64, has 112; behind _init
-// of s390x it is 160 bytes to the next symbol.
+// MaxStartup is the size in bytes up to which a function may be start-up code. The largest,
+// __do_global_dtors_aux on mips64 and ppc64, has 112 bytes; after _init on s390x the next symbol
+// is 160 bytes away.
 const MaxStartup = 192
 
-// maxBefore is how far the start-up code in a stripped file is believed to reach
-// before an anchor, in bytes: crtbegin.o puts functions of 264 bytes before
+// maxBefore is the largest distance in bytes from start-up code in a stripped
+// file to an anchor after it: crtbegin.o puts functions of 264 bytes before
 // frame_dummy on mips64, and of 320 on ppc64.
 const maxBefore = 384
 
-// maxBehind is how far the start-up code in a stripped file is believed to reach
-// past an anchor, in bytes: frame_dummy, which is the last, jumps to
+// maxBehind is the largest distance in bytes from an anchor to the end of
+// start-up code in a stripped file: frame_dummy, which is the last, jumps to
 // register_tm_clones.
 const maxBehind = 64
 
-// Anchor is an address that finds start-up code in a file without names: there is
-// such code in [Addr-Before, Addr+Behind), up to other code.
+// Anchor is an address by which start-up code is found in a file without
+// names: it is in [Addr-Before, Addr+Behind), up to other code.
 type Anchor struct {
 	Addr           uint64
 	Before, Behind uint64
 }
 
-// maxAnchors is how many entries of an array are examined: frame_dummy follows what
-// has a priority.
+// maxAnchors is the number of entries of an array that are examined:
+// frame_dummy comes after functions with a priority.
 const maxAnchors = 8
 
-// Anchors returns the entry point of a file, and what .init_array and .fini_array call:
-// among it frame_dummy and __do_global_dtors_aux of crtbegin.o, which puts its other
-// functions before them.
+// Anchors returns the entry point of a file and the functions in .init_array and .fini_array.
+// Among these are frame_dummy and __do_global_dtors_aux of crtbegin.o, whose other functions are
+// before them.
 func Anchors(f *object.File) (all []Anchor) {
 	if f.Kind != object.Executable && f.Kind != object.Shared {
 		return nil
@@ -79,8 +79,8 @@ func Anchors(f *object.File) (all []Anchor) {
 	return all
 }
 
-// described returns the code that a function pointer leads to: on ppc64 with ELFv1, by
-// way of a function descriptor in .opd.
+// described returns the code that a function pointer leads to: on ppc64 with ELFv1, through a
+// function descriptor in .opd.
 func described(f *object.File, addr uint64) uint64 {
 	opd := f.Section(".opd")
 	if f.Arch != arch.PPC64 || opd == nil || !opd.Holds(addr) {
@@ -92,8 +92,8 @@ func described(f *object.File, addr uint64) uint64 {
 	return addr
 }
 
-// pointers returns the words of a section, starting at an address in it. Where linkers
-// leave a 0, the value is that of the relocation.
+// pointers returns the words of a section from an address on. Where linkers leave a 0, the value
+// is that of the relocation.
 func pointers(f *object.File, s *object.Section, addr uint64) (all []uint64) {
 	data, err := s.Data()
 	if err != nil || addr-s.Addr > uint64(len(data)) {

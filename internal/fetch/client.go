@@ -1,9 +1,9 @@
 // Package fetch gets files from HTTP servers that may be slow, broken or
 // hostile, into a cache that several processes use at once.
 //
-// A server is asked once for each file. One that cannot be reached, or is too
-// slow, is not asked again by the same Client. Redirections are followed, up to
-// maxRedirects, but not from https to http nor to another scheme. A file
+// A server is asked once for each file. A server that cannot be reached, or is
+// too slow, is not asked again by the same Client. Redirections are followed,
+// up to maxRedirects, but not from https to http nor to another scheme. A file
 // appears in the cache whole, and only after it was found to be the right one
 // (Place.Fill).
 package fetch
@@ -23,16 +23,16 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Errors of answers without a file.
+// Errors for answers without a file.
 var (
 	ErrMissing   = errors.New("the server does not have it")
-	ErrForbidden = errors.New("the server does not give it")
+	ErrForbidden = errors.New("the server refuses access to it")
 )
 
-// refusal is what a server says instead of a file: its status.
+// refusal is a server's answer without a file: its status.
 type refusal struct {
 	text string
-	is   error // one of the above, or nil
+	is   error // ErrMissing, ErrForbidden or nil
 }
 
 func (r *refusal) Error() string { return r.text }
@@ -49,19 +49,19 @@ func newRefusal(resp *http.Response) error {
 	return r
 }
 
-// Limits say what a server may cost.
+// Limits limit what a request may cost.
 type Limits struct {
-	// Timeout is the time in which a server must send 100 KiB, or the rest of the
-	// file if that is less; 0 means no limit.
+	// Timeout is the time within which a server must send 100 KiB, or the rest of
+	// the file if that is less; 0 means no limit.
 	Timeout time.Duration
 	// MaxTime is the time that one file may take; 0 means no limit.
 	MaxTime time.Duration
 	// MaxSize is the size of the largest file, in bytes; 0 means no limit. With
 	// Content-Encoding gzip it applies to the decompressed size.
 	MaxSize int64
-	// Connect is what each of the connection and its encryption may take; 0 is 10
-	// seconds: a server that is away must not cost the time that one may need to
-	// find and pack a file.
+	// Connect limits the time of connecting, and that of the TLS handshake; 0
+	// means 10 seconds. An unreachable server must not cost the time that another
+	// may need to find and pack a file.
 	Connect time.Duration
 }
 
@@ -81,8 +81,8 @@ func New(l Limits, userAgent string, log func(url string)) *Client {
 
 const defaultConnect = 10 * time.Second
 
-// NewTransport returns a transport whose connections, and their encryption, take up to
-// timeout each, and that takes no endless headers.
+// NewTransport returns a transport that limits the time of connecting, and that of the TLS
+// handshake, to timeout each, and the size of headers.
 func NewTransport(timeout time.Duration) *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.DialContext = (&net.Dialer{Timeout: timeout}).DialContext
@@ -93,15 +93,14 @@ func NewTransport(timeout time.Duration) *http.Transport {
 
 const maxRedirects = 5
 
-// checkRedirect lets a server send on to another address, but not out of the
-// encryption that was asked for.
+// checkRedirect allows redirections, except from https to http.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	from := via[len(via)-1].URL
 	switch {
 	case len(via) > maxRedirects:
 		return fmt.Errorf("more than %d redirections", maxRedirects)
 	case req.URL.Scheme != from.Scheme && req.URL.Scheme != "https":
-		return fmt.Errorf("redirected from %s to %s", from.Scheme, req.URL.Redacted())
+		return fmt.Errorf("refused to follow a redirection from %s to %s", from.Scheme, req.URL.Redacted())
 	}
 	return nil
 }
@@ -110,10 +109,10 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 type Server struct {
 	url  *url.URL
 	mu   sync.Mutex
-	dead error // why it is not asked again
+	dead error // why the server is not asked again
 }
 
-// NewServers checks the addresses of servers.
+// NewServers parses the addresses of servers.
 func NewServers(urls []string) (servers []*Server, err error) {
 	for _, text := range urls {
 		u, err := parseURL(text)
@@ -142,8 +141,8 @@ func parseURL(text string) (*url.URL, error) {
 // String returns the server's address without its password.
 func (s *Server) String() string { return s.url.Redacted() }
 
-// URL returns the address of a file below the server's. The parts are names, with
-// any characters, but "." and "..".
+// URL returns the address of a file below the server's. The parts are names
+// with any characters, except "." and "..".
 func (s *Server) URL(parts ...string) *url.URL {
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
@@ -169,14 +168,13 @@ func (s *Server) giveUp(why error) {
 	}
 }
 
-// drained is how much of an answer that is of no use is read, in bytes: pages of
-// servers that say no are shorter.
+// drained is the number of bytes that are read of an answer without a file:
+// such pages are usually shorter.
 const drained = 16 << 10
 
-// Get asks s for u and calls take with the answer, when it is one with contents.
-// What take reads is within the limits; else reading ends with an error. header
-// may be nil. The error of a server that says no may be
-// ErrMissing or ErrForbidden.
+// Get asks s for u and calls take with the answer if it has a file. Reading
+// the answer fails beyond the limits. header may be nil. If the server answers
+// without a file, the error may be ErrMissing or ErrForbidden.
 func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Header, take func(http.Header, io.Reader) error) error {
 	if err := s.state(); err != nil {
 		return fmt.Errorf("not asked again: %w", err)
@@ -185,7 +183,7 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if most := c.limits.MaxTime; most > 0 {
-		t := time.AfterFunc(most, func() { cancel(fmt.Errorf("took over %v", most)) })
+		t := time.AfterFunc(most, func() { cancel(fmt.Errorf("took more than %v", most)) })
 		defer t.Stop()
 	}
 	watch := NewWatch(c.limits.Timeout, watchBytes, func() {
@@ -198,14 +196,14 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	resp, err := c.request(ctx, u, header)
 	if err != nil {
 		err = Reason(ctx, err)
-		if caller.Err() == nil { // a canceled request says nothing of the server
+		if caller.Err() == nil { // a cancelled request does not reflect on the server
 			s.giveUp(err)
 		}
 		return err
 	}
 	defer resp.Body.Close()
 	if err := c.accept(resp); err != nil {
-		// A connection whose answer was read to its end serves the next request.
+		// A connection whose answer was read to its end can be reused.
 		_, _ = io.CopyN(io.Discard, resp.Body, drained)
 		return err
 	}
@@ -216,8 +214,8 @@ func (c *Client) Get(ctx context.Context, s *Server, u *url.URL, header http.Hea
 	return err
 }
 
-// Reason replaces the error of a request that was given up by why it was, and leaves
-// out the method and the address, which the caller says better, or may not say.
+// Reason replaces the error of a request that was given up by its cause, and omits the method and
+// the address: the caller names them, or must not.
 func Reason(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -246,17 +244,17 @@ func (c *Client) request(ctx context.Context, u *url.URL, header http.Header) (*
 	return c.http.Do(req)
 }
 
-// accept decides by the head of an answer whether its body is the file.
+// accept decides by the header of an answer whether its body is the file.
 func (c *Client) accept(resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return newRefusal(resp)
 	}
-	// The transport takes gzip off, which it asked for.
+	// The transport removes the gzip encoding that it requested.
 	if how := resp.Header.Get("Content-Encoding"); how != "" && how != "identity" {
-		return fmt.Errorf("Content-Encoding %q was not asked for", how)
+		return fmt.Errorf("Content-Encoding %q was not requested", how)
 	}
 	return c.CheckSize(resp.ContentLength)
 }
 
-// CheckSize refuses a size that is above the limit.
+// CheckSize returns an error if a size is above the limit.
 func (c *Client) CheckSize(size int64) error { return bin.CheckSize(size, c.limits.MaxSize) }

@@ -63,8 +63,8 @@ func TestTLS(t *testing.T) {
 		{s.URL, false, false, "certificate"},
 		{s.URL, true, false, ""},
 		{up, true, false, ""},
-		{s.URL, true, true, "redirected from https to http://"},
-		{up, true, true, "redirected from https to http://"},
+		{s.URL, true, true, "refused to follow a redirection from https to http://"},
+		{up, true, true, "refused to follow a redirection from https to http://"},
 	} {
 		down = c.down
 		client := New(Limits{}, "", nil)

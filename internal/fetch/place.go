@@ -8,30 +8,31 @@ import (
 	"time"
 )
 
-// Place is where a file is, or will be, in a cache. The cache is its user's
-// alone: others may neither read nor write the folders below it.
+// Place is where a file is, or will be, in a cache. The cache is private: only
+// its user may read or write the folders below it.
 type Place struct {
-	Cache string // folder; it is made when something is written
+	Cache string // folder; created when something is written
 	Path  string // of the file, below Cache
 
 	// Check returns an error if the file at path is not the wanted one.
 	Check func(path string) error
 
-	// Miss is an empty file whose time is that of the last query that found nothing.
-	// It may be Path. Queries within MissAge of it are not sent.
+	// Miss is an empty file whose time is that of the last query that found
+	// nothing. It may equal Path. Queries within MissAge of that time are not
+	// sent.
 	Miss    string
 	MissAge time.Duration
 }
 
-// Known reports whether the cache has the file. One that is damaged is as none: it
-// will be replaced.
+// Known reports whether the cache has the file. A damaged one does not count,
+// and will be replaced.
 func (p *Place) Known() bool {
 	st, err := os.Stat(p.Path)
 	return err == nil && st.Mode().IsRegular() && st.Size() > 0 && p.Check(p.Path) == nil
 }
 
-// Missed reports whether the file was missing at the last query, and how long ago that
-// was, unless it is longer ago than MissAge.
+// Missed reports whether the file was missing at the last query, if that was within MissAge, and
+// returns its age.
 func (p *Place) Missed(now time.Time) (age time.Duration, missed bool) {
 	st, err := os.Stat(p.Miss)
 	if err != nil || !st.Mode().IsRegular() || st.Size() > 0 {
@@ -48,10 +49,10 @@ func (p *Place) makeFolder() error {
 	return os.MkdirAll(filepath.Dir(p.Path), 0o700)
 }
 
-// temporary is the pattern of the names of files that are not complete.
+// temporary is the pattern for names of incomplete files.
 const temporary = "new.*"
 
-// abandoned is the age at which a temporary file is taken for a leftover.
+// abandoned is the age from which a temporary file counts as a leftover.
 const abandoned = 24 * time.Hour
 
 // removeOld removes the leftovers of killed processes.
@@ -69,9 +70,8 @@ func (p *Place) removeOld(now time.Time) {
 	}
 }
 
-// Fill writes the file beside its place, and renames it when it is complete and the
-// right one. Of concurrent calls the last one wins; a reader that has opened another
-// one's file continues with that.
+// Fill writes the file beside its place, and renames it once it is complete and was checked. Of
+// concurrent calls the last one wins; a reader that has opened another one's file keeps that.
 func (p *Place) Fill(write func(io.Writer) error) error {
 	if err := p.makeFolder(); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (p *Place) Fill(write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // fails when it has its name
+	defer os.Remove(tmp.Name()) // fails after the rename
 	if err := write(tmp); err != nil {
 		tmp.Close()
 		return err
@@ -95,8 +95,8 @@ func (p *Place) Fill(write func(io.Writer) error) error {
 	return os.Rename(tmp.Name(), p.Path)
 }
 
-// RememberMiss records that the file was not found. If that fails the next query
-// asks again, so the error is ignored.
+// RememberMiss records that the file was not found. If that fails the next
+// query is sent again, so the error is ignored.
 func (p *Place) RememberMiss(now time.Time) {
 	if p.MissAge == 0 || p.makeFolder() != nil {
 		return
@@ -104,7 +104,7 @@ func (p *Place) RememberMiss(now time.Time) {
 	if f, err := os.OpenFile(p.Miss, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
 		f.Close()
 	}
-	// It may have been there: an old miss, or what another process fetched meanwhile.
+	// Miss may be an old one, or the file, fetched by another process meanwhile.
 	if st, err := os.Stat(p.Miss); err == nil && st.Size() == 0 {
 		_ = os.Chtimes(p.Miss, now, now)
 	}

@@ -10,19 +10,19 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Watch calls a function when a request makes too little progress. Its methods may be
-// called concurrently.
+// Watch calls a function if a request makes too little progress. Its methods may be called
+// concurrently.
 type Watch struct {
 	timeout time.Duration
-	need    int // bytes in each timeout
+	need    int // bytes per timeout
 
 	mu    sync.Mutex
-	timer *time.Timer // nil without a timeout
+	timer *time.Timer // nil if there is no timeout
 	bytes int         // since the timer was set
 }
 
-// NewWatch starts to wait: expired is called unless need bytes move in timeout, and again
-// need bytes after that. Without a timeout it never is.
+// NewWatch starts watching: expired is called unless need bytes are transferred in each period of
+// timeout. Without a timeout it is never called.
 func NewWatch(timeout time.Duration, need int, expired func()) *Watch {
 	w := &Watch{timeout: timeout, need: need}
 	if timeout > 0 {
@@ -31,7 +31,7 @@ func NewWatch(timeout time.Duration, need int, expired func()) *Watch {
 	return w
 }
 
-// Moved notes that n bytes moved.
+// Moved records that n bytes were transferred.
 func (w *Watch) Moved(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -41,14 +41,14 @@ func (w *Watch) Moved(n int) {
 	}
 }
 
-// Stop ends the wait.
+// Stop stops watching.
 func (w *Watch) Stop() {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
 }
 
-// body reads what a server sends, and keeps an eye on how fast that comes.
+// body reads a server's answer, and watches how fast it comes.
 type body struct {
 	io.Reader
 	watch *Watch
@@ -66,8 +66,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// watchBytes is what a server must give in the time-out, as for elfutils'
-// client of debuginfod.
+// watchBytes is the number of bytes that a server must send within the
+// timeout, as for elfutils' client of debuginfod.
 const watchBytes = 100 << 10
 
 var errSlow = errors.New("too slow")

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 )
 
-// ARM64 reads BL, and BLR with its forms for pointer authentication (Arm
+// ARM64 decodes BL, and BLR with its forms for pointer authentication (Arm
 // Architecture Reference Manual, C4.1.66).
 func ARM64(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	if len(code) < 4 {
@@ -20,7 +20,8 @@ func ARM64(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	return 4, None, 0
 }
 
-// blrARM64 separates blr, blraa, blrab, blraaz and blrabz from reserved encodings.
+// blrARM64 reports whether an instruction is blr, blraa, blrab, blraaz or
+// blrabz, and not a reserved encoding.
 func blrARM64(in uint32) bool {
 	switch in >> 10 & 3 {
 	case 0:
@@ -31,8 +32,8 @@ func blrARM64(in uint32) bool {
 	return false
 }
 
-// ARM reads BL and BLX of the A32 instruction set (Arm Architecture Reference
-// Manual for A-profile, F4.1).
+// ARM decodes BL and BLX of the A32 instruction set (Arm Architecture
+// Reference Manual for A-profile, F4.1).
 func ARM(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	if len(code) < 4 {
 		return 0, None, 0
@@ -50,7 +51,7 @@ func ARM(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	return 4, None, 0
 }
 
-// Thumb reads BL and BLX of the T32 instruction set (F3.1).
+// Thumb decodes BL and BLX of the T32 instruction set (F3.1).
 func Thumb(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	if len(code) < 2 {
 		return 0, None, 0
@@ -79,7 +80,8 @@ func Thumb(code []byte, addr uint64) (size int, kind Kind, target uint64) {
 	return 4, Direct, (from + uint64(int64(off))) & 0xffffffff
 }
 
-// OffsetARM64 returns a branch's distance: n bits at a place, in words.
+// OffsetARM64 returns the offset in bytes of a branch, which is in n bits at a
+// position, in words.
 func OffsetARM64(in uint32, at, n uint) uint64 {
 	return uint64(int64(int32(in<<(32-at-n))>>(32-n)) * 4)
 }

@@ -1,7 +1,7 @@
 // Package insn decodes instructions as far as calls require: their lengths, and what they call.
 package insn
 
-// Kind says where control goes, as far as return addresses depend on it.
+// Kind says where an instruction transfers control, as far as return addresses depend on it.
 type Kind uint8
 
 // The kinds.
@@ -11,6 +11,6 @@ const (
 	Indirect      // a call through a register or memory
 )
 
-// Step decodes the first instruction of code, which is at addr: its size, 0 if the bytes do not
-// decode, and what it calls.
+// Step decodes the first instruction of code, which is at addr. It returns its size, or 0 if the
+// bytes do not decode, and its target.
 type Step func(code []byte, addr uint64) (size int, kind Kind, target uint64)

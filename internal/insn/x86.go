@@ -2,24 +2,24 @@ package insn
 
 import "encoding/binary"
 
-// Of most instructions only the length is needed, so this decoder is a table: some 20 times as fast
-// as one that decodes operands (Intel 64 and IA-32 Architectures Software Developer's Manual,
-// volume 2, appendix A).
+// Most instructions need only be measured, so this decoder is a table, some 20 times as fast as a
+// decoder of operands (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2,
+// appendix A).
 
 // What follows an opcode.
 const (
-	x86M    = 1 << iota // ModRM, and what belongs to it
+	x86M    = 1 << iota // ModRM, SIB and displacement
 	x86B                // an immediate byte
 	x86Z                // an immediate of 4 bytes, 2 with 66
 	x86W                // an immediate of 2 bytes
-	x86Bad              // no instruction
-	x86Bad6             // none in 64-bit mode
-	x86Odd              // of its own kind
+	x86Bad              // invalid
+	x86Bad6             // invalid in 64-bit mode
+	x86Odd              // handled by a function
 )
 
-// x86One and x86Two are the opcodes of one byte, and those behind 0F: one letter
-// each. "." nothing, "m" M, "b" B, "z" Z, "w" W, "n" M and B, "y" M and Z, "x" bad, "6" bad
-// in 64-bit mode, "7" likewise with B, "8" with M and B, "o" odd.
+// x86One and x86Two are the one-byte opcodes, and those after 0F, one letter each: "." nothing,
+// "m" M, "b" B, "z" Z, "w" W, "n" M and B, "y" M and Z, "x" invalid, "6" invalid in 64-bit mode,
+// "7" likewise with B, "8" with M and B, "o" odd.
 var x86One = x86Table(
 	"mmmmbz66mmmmbz6o" + "mmmmbz66mmmmbz66" + "mmmmbzo6mmmmbzo6" + "mmmmbzo6mmmmbzo6" +
 		"oooooooooooooooo" + "................" + "66omoooozybn...." + "bbbbbbbbbbbbbbbb" +
@@ -41,10 +41,10 @@ func x86Table(letters string) (t [256]uint8) {
 	return t
 }
 
-// AMD64 reads the calls of 64-bit mode.
+// AMD64 decodes calls in 64-bit mode.
 func AMD64(code []byte, addr uint64) (int, Kind, uint64) { return callX86(code, addr, true) }
 
-// X86 reads the calls of 32-bit mode.
+// X86 decodes calls in 32-bit mode.
 func X86(code []byte, addr uint64) (int, Kind, uint64) { return callX86(code, addr, false) }
 
 // x86Len is an instruction being decoded.
@@ -55,7 +55,7 @@ type x86Len struct {
 	wide         bool // REX.W
 }
 
-// callX86 reads an instruction.
+// callX86 decodes an instruction.
 func callX86(code []byte, addr uint64, long bool) (size int, kind Kind, target uint64) {
 	x := x86Len{code: code, long: long}
 	i := 0
@@ -98,7 +98,7 @@ prefixes:
 	return n, None, 0
 }
 
-// length returns the length of the instruction with an opcode of one byte at i; 0 if it does not
+// length returns the length of the instruction whose one-byte opcode is at i, or 0 if it does not
 // decode.
 func (x *x86Len) length(op byte, i int) int {
 	what := x86One[op]
@@ -198,7 +198,7 @@ func (x *x86Len) odd(op byte, i int) int {
 		}
 		return x.operands(x86M, i+1)
 	case 0xa0, 0xa1, 0xa2, 0xa3:
-		n := 4 // of an address
+		n := 4 // size of an address
 		switch {
 		case x.long && !x.addr:
 			n = 8
@@ -233,7 +233,7 @@ func (x *x86Len) odd(op byte, i int) int {
 	return 0
 }
 
-// group is for opcodes whose operands depend on ModRM.
+// group handles opcodes whose operands depend on ModRM.
 func (x *x86Len) group(op, modRM byte, i int) int {
 	reg := modRM >> 3 & 7
 	switch {
@@ -247,7 +247,7 @@ func (x *x86Len) group(op, modRM byte, i int) int {
 	return x.operands(x86M, i+1)
 }
 
-// two is for opcodes behind 0F, whose operands begin at i.
+// two handles opcodes after 0F, whose operands begin at i.
 func (x *x86Len) two(op byte, i int) int {
 	switch {
 	case op == 0x38:
@@ -264,7 +264,7 @@ func (x *x86Len) two(op byte, i int) int {
 	return x.operands(x86Two[op], i)
 }
 
-// vector is for VEX, EVEX and XOP.
+// vector handles VEX, EVEX and XOP.
 func (x *x86Len) vector(op byte, i int) int {
 	if i+2 >= len(x.code) {
 		return 0

@@ -1,6 +1,6 @@
-// Package page implements what the program's HTML pages share: the document around the
-// body, the style sheet and the scripts. A page needs nothing else: no other file,
-// and no network. What a page shows is data for html/template, never markup.
+// Package page implements what the program's HTML pages share: the document around the body, the
+// style sheet and the scripts. A page needs no other file and no network. Its contents are data
+// for html/template, never markup.
 package page
 
 import (
@@ -29,9 +29,9 @@ type Head struct {
 	Generator string // the program and its version
 }
 
-// New returns a kind of page. Text defines the template "body" and those it uses, in
-// which funcs may be called. Scripts are names of files in the folder script, which
-// are one script on the page.
+// New returns a kind of page. Text defines the template "body" and those that it uses, in which
+// funcs may be called. Scripts are names of files in the folder script; they become one script on
+// the page.
 func New(text string, funcs template.FuncMap, scripts ...string) *Template {
 	t := &Template{html: template.New("shell").Funcs(funcs)}
 	template.Must(t.html.Parse(read("shell.tmpl")))
@@ -48,12 +48,12 @@ func New(text string, funcs template.FuncMap, scripts ...string) *Template {
 func read(name string) string {
 	text, err := files.ReadFile(name)
 	if err != nil {
-		panic(err) // a caller names a script that does not exist
+		panic(err) // a script that does not exist
 	}
 	return string(text)
 }
 
-// Write writes a page with a body made of data.
+// Write writes a page whose body is made from data.
 func (t *Template) Write(w io.Writer, head Head, data any) error {
 	out := bufio.NewWriter(w)
 	err := t.html.Execute(out, &struct {
@@ -69,7 +69,7 @@ func (t *Template) Write(w io.Writer, head Head, data any) error {
 	return out.Flush()
 }
 
-// policy returns the page's content security policy: this script runs, and no other.
+// policy returns the page's content security policy, which allows only this script.
 func policy(script string) string {
 	sum := sha256.Sum256([]byte(script))
 	return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +

@@ -1,10 +1,10 @@
-// Package par runs work in parallel and hands over the results in the order of
+// Package par runs work in parallel and delivers the results in the order of
 // the input, so that output does not depend on the number of workers.
 //
-// Items are started in order. The failure that is returned is that of the
-// lowest item that failed: it, too, is the same for any number of workers. A
-// panic in an item becomes a *PanicError of this item, here and nowhere else.
-// No goroutine outlives the call.
+// Items are started in order. The error returned is that of the lowest item
+// that failed, so it does not depend on the number of workers, either. A panic
+// in an item becomes a *PanicError of that item. No goroutine outlives the
+// call.
 package par
 
 import (
@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 )
 
-// Jobs returns the number of workers that a user's number asks for: n, or
-// GOMAXPROCS when n is not positive.
+// Jobs returns the number of workers for a number given by the user: n, or
+// GOMAXPROCS if n is not positive.
 func Jobs(n int) int {
 	if n > 0 {
 		return n
@@ -41,23 +41,24 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// How many items may be done, or under way, ahead of the first that is not handed over yet. The
-// fewer there are, the sooner a slow item stops all other workers.
+// The number of items that may be done, or under way, ahead of the first one that has not been
+// delivered. The lower it is, the sooner a slow item stops all other workers.
 const (
-	waiting      = 4   // items per worker, whose results may be large
-	waitingLight = 64  // items per worker, whose results take little memory
-	maxWaiting   = 256 // items with light results of all workers: each may hold a file open
+	waiting      = 4   // items per worker, with results that may be large
+	waitingLight = 64  // items per worker, with results that take little memory
+	maxWaiting   = 256 // items with light results, of all workers, as each may hold a file open
 )
 
 // Ordered calls work for the items 0 to n-1 from up to jobs goroutines (see
 // Jobs), and done with each result, in order, one at a time, in the caller's
 // goroutine; with one job, that is where work is called, too. worker is below
 // the number of workers and belongs to one goroutine at a time: it selects
-// scratch space. Few results wait behind a slow item: they may be large.
+// scratch space. Only a few results wait for a slow item, as they may be
+// large.
 //
 // After a failure of work or done, or when ctx ends, no further item is
-// started; those under way are waited for, with a ctx that has ended. done is
-// not called for an item that failed, nor for those after it.
+// started. Ordered then cancels the ctx of items under way and waits for them.
+// done is not called for an item that failed, nor for those after it.
 func Ordered[T any](ctx context.Context, jobs, n int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,
@@ -65,8 +66,8 @@ func Ordered[T any](ctx context.Context, jobs, n int,
 	return ordered(ctx, jobs, n, waiting*Jobs(jobs), work, done)
 }
 
-// OrderedLight is Ordered for results that take little memory: many wait behind
-// an item that is slower than the others.
+// OrderedLight is like Ordered, for results that take little memory: many of
+// them may wait for a slower item.
 func OrderedLight[T any](ctx context.Context, jobs, n int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,
@@ -75,8 +76,8 @@ func OrderedLight[T any](ctx context.Context, jobs, n int,
 	return ordered(ctx, jobs, n, window, work, done)
 }
 
-// ordered is Ordered with up to window items ahead of the first that is not
-// handed over.
+// ordered is like Ordered, with up to window items ahead of the first one that
+// has not been delivered.
 func ordered[T any](ctx context.Context, jobs, n, window int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,
@@ -101,8 +102,7 @@ func ordered[T any](ctx context.Context, jobs, n, window int,
 	return nil
 }
 
-// inline is like Ordered, in the caller's goroutine: jobs == 1 may mean that there is
-// only one processor.
+// inline is like Ordered, in the caller's goroutine.
 func inline[T any](ctx context.Context, n int,
 	work func(ctx context.Context, worker, item int) (T, error),
 	done func(item int, result T) error,
@@ -122,10 +122,11 @@ func inline[T any](ctx context.Context, n int,
 	return nil
 }
 
-// Map returns the results of work for the items 0 to n-1, as Ordered.
+// Map returns the results of work for the items 0 to n-1; otherwise it is like
+// Ordered.
 func Map[T any](ctx context.Context, jobs, n int, work func(ctx context.Context, worker, item int) (T, error)) ([]T, error) {
 	all := make([]T, 0, max(n, 0))
-	err := OrderedLight(ctx, jobs, n, work, func(_ int, r T) error { // all are kept in any case
+	err := OrderedLight(ctx, jobs, n, work, func(_ int, r T) error { // all results are kept in any case
 		all = append(all, r)
 		return nil
 	})
@@ -135,7 +136,7 @@ func Map[T any](ctx context.Context, jobs, n int, work func(ctx context.Context,
 	return all, nil
 }
 
-// Each calls work for the items 0 to n-1, as Ordered.
+// Each calls work for the items 0 to n-1, like Ordered.
 func Each(ctx context.Context, jobs, n int, work func(ctx context.Context, worker, item int) error) error {
 	type none struct{}
 	return OrderedLight(ctx, jobs, n,
@@ -149,15 +150,15 @@ type outcome[T any] struct {
 }
 
 // pool is one call of Ordered. A worker takes a token before it takes an item,
-// and the consumer gives the token back: so at most cap(tokens) items are
-// between start and handing over, and no two of them share a slot.
+// and the consumer returns the token: so at most cap(tokens) items are between
+// start and delivery, and no two of them share a slot.
 type pool[T any] struct {
 	n      int
 	work   func(ctx context.Context, worker, item int) (T, error)
 	next   atomic.Int64
 	tokens chan struct{}
 	slots  []chan outcome[T]
-	failed chan struct{} // closed: start nothing more
+	failed chan struct{} // closed when nothing more is to be started
 	once   sync.Once
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
@@ -181,7 +182,7 @@ func newPool[T any](ctx context.Context, jobs, n, window int, work func(context.
 	return p
 }
 
-// run takes one item after another. It does not look at ctx where failed is
+// run takes one item after another. It does not check ctx where failed is
 // closed: items below the one that failed are all under way already.
 func (p *pool[T]) run(ctx context.Context, worker int) {
 	for {
@@ -204,7 +205,8 @@ func (p *pool[T]) run(ctx context.Context, worker int) {
 	}
 }
 
-// attempt returns the one place where a panic ends.
+// attempt calls work, and turns a panic into an error. No other place recovers
+// from one.
 func attempt[T any](ctx context.Context, work func(context.Context, int, int) (T, error), worker, item int) (o outcome[T]) {
 	defer func() {
 		if v := recover(); v != nil {

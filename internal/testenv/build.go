@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Symtool returns the path of the program, built from the sources. The tests of all
-// packages share it: the go command does not link it again if it is what it would make.
+// Symtool returns the path of the program, built from the sources. The tests of all packages
+// share it: the go command does not link it again if it is up to date.
 func Symtool(t testing.TB) string {
 	t.Helper()
 	path, err := symtool()

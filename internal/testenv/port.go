@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// ClosedPort returns an address that refuses connections until the test ends. A socket
-// that does not listen is bound to it, so that no other program gets the port meanwhile.
+// ClosedPort returns an address that refuses connections until the test ends. A socket that does
+// not listen is bound to it, so that no other program gets the port.
 func ClosedPort(t testing.TB) (address string) {
 	t.Helper()
 	address, release, err := HoldPort()
@@ -22,7 +22,7 @@ func ClosedPort(t testing.TB) (address string) {
 	return address
 }
 
-// HoldPort is ClosedPort where there is no test; release gives the address back.
+// HoldPort is like ClosedPort, for use outside tests; release frees the address.
 func HoldPort() (address string, release func(), err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -41,8 +41,8 @@ func HoldPort() (address string, release func(), err error) {
 	return fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port), release, nil
 }
 
-// FreePort returns a port of 127.0.0.1 for a server that needs a fixed one. It is below
-// the ephemeral range, which the other tests that run now get their ports from.
+// FreePort returns a port of 127.0.0.1 for a server that needs a fixed one. It is below the
+// ephemeral range, from which other running tests get their ports.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
@@ -57,7 +57,7 @@ func FreePort(t testing.TB) int {
 	return 0
 }
 
-// Serve answers requests by h until the test ends, and returns the server's URL.
+// Serve serves h until the test ends, and returns the server's URL.
 func Serve(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(h)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Dump returns what symtool dump prints of a binary.
+// Dump returns the output of symtool dump for a binary.
 func Dump(t testing.TB, path string) []byte {
 	t.Helper()
 	var out, problems bytes.Buffer
@@ -24,7 +24,7 @@ func Dump(t testing.TB, path string) []byte {
 	return out.Bytes()
 }
 
-// Disassemble calls fn for each instruction that an objdump sees in a binary.
+// Disassemble calls fn for each instruction that objdump finds in a binary.
 func Disassemble(t testing.TB, objdump, path string, fn func(addr uint64, code []byte, text string)) {
 	t.Helper()
 	cmd := exec.Command(Tool(t, objdump), "-dw", path)

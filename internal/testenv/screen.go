@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Buffer is a bytes.Buffer for several goroutines.
+// Buffer is a bytes.Buffer that may be used concurrently.
 type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer

@@ -1,6 +1,6 @@
 // Package testenv is for tests only: golden files, the tools that serve as
-// oracles, and the folders with test data. A test that needs something missing from
-// the machine is skipped with a sentence on how to get it.
+// oracles, and the folders with test data. A test that needs something that
+// the machine lacks is skipped with a sentence on how to get it.
 package testenv
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/sebdah/goldie/v2"
 )
 
-// Environment variables that tests read, beside goldie's own GOLDIE_UPDATE.
+// Environment variables that tests read, besides goldie's own GOLDIE_UPDATE.
 const (
 	oracleVar = "SYMTOOL_ORACLE" // 1: run the tests that compare with other tools; full: also the long ones
 	sharedVar = "SYMTOOL_SHARED" // folder with the shared test data
 )
 
 // Root returns the repository's folder: the nearest one, from the test's
-// folder upwards, that holds go.mod.
+// folder upwards, that has a go.mod.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir, err := root()
@@ -80,7 +80,7 @@ func Updating() bool {
 }
 
 // Input returns the path of a small shared input, golden/input/<path>. It is
-// part of the repository: without it the test fails.
+// part of the repository, so the test fails without it.
 func Input(t testing.TB, path ...string) string {
 	t.Helper()
 	p := filepath.Join(append([]string{Root(t), "golden", "input"}, path...)...)
@@ -90,9 +90,9 @@ func Input(t testing.TB, path ...string) string {
 	return p
 }
 
-// Shared returns a path in the shared test data, and skips the test where that is absent. What
-// a test asserts of all its cases is asserted of none then: it calls Shared before the first.
-// Fuzz targets have their seeds in the repository, and take more from SharedGlob.
+// Shared returns a path in the shared test data, and skips the test if the data is absent. A test
+// calls it before its first case, as otherwise it would pass with only some of its cases. Fuzz
+// targets have their seeds in the repository, and take more from SharedGlob.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()
 	p := filepath.Join(append([]string{sharedDir(t)}, path...)...)
@@ -118,8 +118,8 @@ func SharedGlob(t testing.TB, pattern ...string) []string {
 	return paths
 }
 
-// sharedDir returns the folder with the shared test data, whether it is there or not:
-// what SYMTOOL_SHARED names, seen from the repository's folder, or ../shared.
+// sharedDir returns the folder for the shared test data, which may not exist: that of
+// SYMTOOL_SHARED, relative to the repository's folder, or ../shared.
 func sharedDir(t testing.TB) string {
 	t.Helper()
 	dir := cmp.Or(os.Getenv(sharedVar), filepath.Join("..", "shared"))
@@ -138,18 +138,18 @@ func Oracle(t testing.TB) {
 	}
 }
 
-// Comparing reports whether tests compare with other tools, in `make oracle` or `make
-// oracle-full`: for a test that takes more files there.
+// Comparing reports whether tests compare with other tools, as in `make oracle` or `make
+// oracle-full`, for tests that take more files there.
 func Comparing() bool { return os.Getenv(oracleVar) == "1" || OracleFull() }
 
-// OracleFull reports whether a test that compares with other tools is to do all
-// of it, minutes of work: `make oracle-full`.
+// OracleFull reports whether tests that compare with other tools do all of it,
+// which takes minutes: `make oracle-full`.
 func OracleFull() bool { return os.Getenv(oracleVar) == "full" }
 
-// Tool returns the path of a program. A test that needs one that `make oracle` or `make
-// oracle-full` installs runs in that target, and fails there without the program; in
-// others it is skipped, so that these do the same on every machine. A test that needs
-// another program is skipped without it.
+// Tool returns the path of a program. A test that needs a program that `make oracle` or `make
+// oracle-full` installs runs in that target, and fails there if the program is missing. In other
+// targets it is skipped, so that they do the same on every machine. A test that needs any other
+// program is skipped if that is missing.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	need(t, "program "+name, packages[name])
@@ -161,9 +161,9 @@ func Tool(t testing.TB, name string) string {
 	return ""
 }
 
-// SuiteTool returns the command line of a program of another Debian suite's
+// SuiteTool returns the command line of a program from another Debian suite's
 // binutils, which .ci/suite-tool unpacks. It is for tests of OracleFull, which
-// fail where it cannot be had: others are skipped.
+// fail if it is not available; others are skipped.
 func SuiteTool(t testing.TB, suite, program string) []string {
 	t.Helper()
 	if !OracleFull() {
@@ -179,8 +179,8 @@ func SuiteTool(t testing.TB, suite, program string) []string {
 // breakpadPackage is the package for Node.js that has Breakpad's programs for Linux.
 const breakpadPackage = "minidump@0.26.0"
 
-// BreakpadTool returns the path of one of Breakpad's programs: what PATH has or, under
-// SYMTOOL_ORACLE, what .ci/npm-tool installs. Without it the test is skipped.
+// BreakpadTool returns the path of one of Breakpad's programs: that in PATH or, under
+// SYMTOOL_ORACLE, the one that .ci/npm-tool installs. The test is skipped if there is none.
 func BreakpadTool(t testing.TB, name string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {
@@ -214,7 +214,8 @@ func File(t testing.TB, path, pkg string) string {
 	return ""
 }
 
-// need skips a test that needs something of a Debian package, unless the target runs that installs it.
+// need skips a test that needs something from a Debian package, except in the target that
+// installs it.
 func need(t testing.TB, what, pkg string) {
 	t.Helper()
 	switch {
@@ -225,7 +226,7 @@ func need(t testing.TB, what, pkg string) {
 	}
 }
 
-// missing ends a test that needs something of a Debian package that is not installed.
+// missing ends a test that needs something from a Debian package that is not installed.
 func missing(t testing.TB, what, pkg string) {
 	t.Helper()
 	if pkg == "" {
@@ -237,16 +238,16 @@ func missing(t testing.TB, what, pkg string) {
 	t.Skipf("no %s: apt-get install %s", what, pkg)
 }
 
-// oraclePackages is what `make oracle` installs: with it no comparison may be
-// skipped unnoticed. What is large, or of few tests, is not in it: cross compilers, rustc,
-// a browser, a second debugger.
+// oraclePackages are what `make oracle` installs, so that no comparison is skipped unnoticed.
+// Large packages, or those that few tests need, are not among them: cross compilers, rustc, a
+// browser, a second debugger.
 var oraclePackages = []string{
 	"binutils", "clang-22", "debuginfod", "diffstat", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "jq", "libc6-arm64-cross", "libc6-armhf-cross",
 	"libc6-dbg", "libc6-dev", "libc6-i386-cross", "libclang-rt-22-dev", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "llvm-22", "make",
 	"mingw-w64-common", "ninja-build", "patch", "python3", "strace", "xz-utils", "zstd",
 }
 
-// fullPackages is what `make oracle-full` installs beside them.
+// fullPackages are what `make oracle-full` installs in addition.
 var fullPackages = []string{
 	"bazel-bootstrap", "bolt-22", "buildah", "busybox-static", "chromium", "cmake", "fish", "fp-compiler", "gcc-aarch64-linux-gnu", "gcc-arm-linux-gnueabihf",
 	"gcc-i686-linux-gnu", "gcc-mips-linux-gnu", "gcc-mips64-linux-gnuabi64", "gcc-mips64el-linux-gnuabi64", "gcc-powerpc-linux-gnu", "gcc-powerpc64-linux-gnu",
@@ -365,8 +366,9 @@ var packages = map[string]string{
 	"powerpc64le-linux-gnu-gcc":   "gcc-powerpc64le-linux-gnu",
 }
 
-// Scratch is t.TempDir for programs whose last processes write for a moment after
-// being stopped: the folder is removed when nothing appears in it any more.
+// Scratch is like t.TempDir, for programs whose last processes still write for
+// a moment after they were stopped: it removes the folder once nothing new
+// appears in it.
 func Scratch(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "scratch")
@@ -374,7 +376,7 @@ func Scratch(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		Until(t, "the end of who writes into "+dir, func() bool { return os.RemoveAll(dir) == nil })
+		Until(t, "the last write to "+dir, func() bool { return os.RemoveAll(dir) == nil })
 	})
 	return dir
 }

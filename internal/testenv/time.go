@@ -15,14 +15,14 @@ func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(waitLimit); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited %v in vain for %s", waitLimit, what)
+			t.Fatalf("waited %v for %s", waitLimit, what)
 		}
 	}
 }
 
-// Longer is for checks that pass if the machine keeps up with a time-out: it calls try
-// with increasing limits, up to a minute, as long as try returns a failure. The last
-// failure fails the test, as lack of time cannot explain it.
+// Longer is for checks that pass if the machine keeps up with a timeout. It calls try with
+// increasing limits, up to a minute, while try returns a failure. The last failure fails the
+// test, as lack of time cannot explain it.
 func Longer(t testing.TB, first time.Duration, try func(limit time.Duration) (wrong string)) {
 	t.Helper()
 	for limit := first; ; limit *= 4 {
@@ -31,25 +31,24 @@ func Longer(t testing.TB, first time.Duration, try func(limit time.Duration) (wr
 			return
 		}
 		if limit > 15*time.Second {
-			t.Errorf("also within %v: %s", limit, wrong)
+			t.Errorf("even within %v: %s", limit, wrong)
 			return
 		}
 		t.Logf("within %v: %s", limit, wrong)
 	}
 }
 
-// Stopwatch measures how long something that computes takes.
+// Stopwatch measures how long a computation takes.
 type Stopwatch struct {
 	begun time.Time
 	cpu   time.Duration
 }
 
-// StartWatch starts one.
+// StartWatch starts a Stopwatch.
 func StartWatch() Stopwatch { return Stopwatch{time.Now(), processTime()} }
 
-// Took returns the time by the clock or the processor time of all of this process,
-// whichever is less: other processes make the first one long, and tests beside this one
-// the second.
+// Took returns the elapsed time or the processor time of this process, whichever is less: other
+// processes increase the former, and concurrent tests the latter.
 func (s Stopwatch) Took() time.Duration { return min(time.Since(s.begun), processTime()-s.cpu) }
 
 func processTime() time.Duration {
@@ -60,8 +59,8 @@ func processTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Allocations is testing.AllocsPerRun, which counts what other goroutines allocate as
-// well, such as those of an earlier test: the least of some measurements.
+// Allocations is like testing.AllocsPerRun, but returns the least of some measurements, as that
+// also counts what other goroutines allocate, such as those of an earlier test.
 func Allocations(runs int, f func()) float64 {
 	least := testing.AllocsPerRun(runs, f)
 	for range 9 {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Printable replaces control characters, the marks that change the direction of
-// text, other invisible characters and bytes that are not UTF-8 by Go's escapes.
-// Everything else stays, so backslashes in s stay too.
+// Printable replaces control characters, direction marks, other invisible
+// characters and invalid UTF-8 by Go's escapes. Everything else stays,
+// including backslashes.
 func Printable(s string) string {
 	if IsPrintable(s) {
 		return s
@@ -34,7 +34,7 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// IsPrintable reports whether Printable changes nothing.
+// IsPrintable reports whether Printable leaves s unchanged.
 func IsPrintable(s string) bool {
 	return allPrint(s[PlainString(s):])
 }
@@ -54,14 +54,15 @@ func allPrint(s string) bool {
 }
 
 // Invisible reports whether r is a direction mark, a line separator, or another rune without a
-// glyph. Joiners and variation selectors are parts of words and emojis where they follow a letter,
-// but have no place in a symbol.
+// glyph. Joiners and variation selectors are parts of words and emojis after a letter, but have
+// no place in a symbol.
 func Invisible(r rune) bool {
 	return unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' || r == '\u3164' || r == '\uffa0' ||
 		0x115f <= r && r <= 0x1160 || 0xfe00 <= r && r <= 0xfe0f || 0xe0000 <= r && r <= 0xe0fff
 }
 
-// Count returns a number, which is not negative, with its noun: "1 file", "2 files", "3 addresses".
+// Count returns a number, which must not be negative, with its noun: "1 file", "2 files", "3
+// addresses".
 func Count[N int | int64 | uint64 | uint32](n N, noun string) string {
 	switch {
 	case n == 1:

@@ -108,7 +108,7 @@ func TestHostile(t *testing.T) {
 		{"no name", file1(1, put(nil, uint32(16), uint32(0), end)), "want one after offset 0", 0},
 		{"no end", file1(1, put(nil, uint32(16), uint32(5))), "need 4 bytes, 0 left (lost: end of the function at 0x0)", 1},
 		{"long payload", file1(1, put(nil, uint32(16), uint32(5), uint32(1), ^uint32(0))), "need 4294967295 bytes, 0 left", 1},
-		{"LEB", file1(1, function(infoLines, "\x00\x00"+strings.Repeat("\xff", 11)+"\x00")), "ULEB128 over 64 bits (lost: rest of the lines", 1},
+		{"LEB", file1(1, function(infoLines, "\x00\x00"+strings.Repeat("\xff", 11)+"\x00")), "ULEB128 of more than 64 bits (lost: rest of the lines", 1},
 		{"no window", file1(1, function(infoLines, "\x02\x01\x01\x04\x00")), "special opcode 4 for line differences 2 to 1", 1},
 		{"far row", file1(1, function(infoLines, "\x00\x00\x01\x02\x01\x02"+strings.Repeat("\xff", 9)+"\x01\x00")), "address 0x1+0xffffffffffffffff", 1},
 		{"endless lines", file1(1, function(infoLines, "\x00\x00\x01\x04")), "need 1 bytes, 0 left", 1},

@@ -25,9 +25,9 @@ func TestSpoolLimit(t *testing.T) {
 		damage, err string
 	}{
 		{"all of the text", text, int64(len(text)), "", ""},
-		{"text", text, most, "", "m.sym: copy to a temporary file: 184 bytes or more, over the limit of 100"},
+		{"text", text, most, "", "m.sym: copy to a temporary file: 184 bytes or more, want at most 100"},
 		{"all of the packed text", packed.String(), int64(len(text)), "", ""},
-		{"packed text", packed.String(), most, "m.sym: 184 bytes or more, over the limit of 100", ""},
+		{"packed text", packed.String(), most, "m.sym: 184 bytes or more, want at most 100", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := spool("m.sym", strings.NewReader(tt.data), tt.most)

@@ -64,7 +64,7 @@ func corpus(t *testing.T, use func(t *testing.T, name string, s *sframe.Section,
 // problem contains, for both versions or for version 2 alone.
 var losses = map[string]struct{ both, v2 []string }{
 	// ld 2.40 wrote two FDEs for .plt.got at one place.
-	"amd64-v1-pltgot-ibt.so": {both: []string{"another of 34 bytes starts there (lost: function at 0x1040)"}},
+	"amd64-v1-pltgot-ibt.so": {both: []string{"another function, of 34 bytes, starts there (lost: function at 0x1040)"}},
 	// A function of size 0 covers nothing.
 	"amd64-v1-unrep.o": {both: []string{"its size is 0 (lost: function"}},
 	"amd64-v2-unrep.o": {both: []string{"its size is 0 (lost: function"}},
