@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Streams with a fixed number.
+// Streams with fixed numbers.
 const (
 	infoStream  = 1
 	typeStream  = 2
@@ -17,7 +17,7 @@ const (
 	idStream    = 4
 )
 
-// Entries of the optional debug header.
+// Entries of the optional debug header, which are numbers of streams.
 const (
 	optFPO      = 0
 	optOMAPFrom = 4
@@ -26,17 +26,17 @@ const (
 	optHeaders  = 11
 )
 
-// database is what is read of a PDB before its modules.
+// database has what is read of a PDB before its modules.
 type database struct {
 	*container
 	guid    [bin.GUIDSize]byte
 	age     uint32
 	machine uint16
-	named   map[string]int // streams
-	names   []byte         // strings of /names
-	symbols int            // stream with the public symbols
+	named   map[string]int // streams by name
+	names   []byte         // the strings of /names
+	symbols int            // stream of the public symbols
 	modules []module
-	left    int             // modules that were left out
+	left    int             // number of modules left out
 	opt     [optHeaders]int // streams
 	parts   []section
 }
@@ -68,8 +68,8 @@ func (d *database) readInfo() error {
 	names := c.Bytes(uint64(c.U32()))
 	entries := c.U32()
 	c.Skip(4)
-	c.Skip(4 * uint64(c.U32())) // bits of what is present
-	c.Skip(4 * uint64(c.U32())) // and deleted
+	c.Skip(4 * uint64(c.U32())) // bits for the entries in use
+	c.Skip(4 * uint64(c.U32())) // and for the deleted ones
 	d.named = map[string]int{}
 	for i := uint32(0); i < entries && c.Len() >= 8; i++ {
 		at, stream := c.U32(), c.U32()
@@ -80,7 +80,7 @@ func (d *database) readInfo() error {
 	return d.in(c.Err())
 }
 
-// text returns the string that ends at a NUL or the end.
+// text returns the string that ends at a NUL or at the end of b.
 func text(b []byte) string {
 	if n := bytes.IndexByte(b, 0); n >= 0 {
 		b = b[:n]
@@ -88,7 +88,7 @@ func text(b []byte) string {
 	return string(b)
 }
 
-// in adds the file's path to an error of a cursor.
+// in adds the file's path to the error of a cursor.
 func (d *database) in(err error) error {
 	if e, ok := err.(*bin.Error); ok {
 		e.File = d.file
@@ -96,7 +96,7 @@ func (d *database) in(err error) error {
 	return err
 }
 
-// readNames reads the strings of files and programs.
+// readNames reads /names, the strings of files and programs.
 func (d *database) readNames() error {
 	i, ok := d.named["/names"]
 	if !ok {
@@ -128,7 +128,7 @@ func (d *database) readDebug() error {
 	}
 	c := bin.New(fmt.Sprintf("stream %d", debugStream), data, binary.LittleEndian)
 	if len(data) == 0 {
-		return d.errorf("no debug information (stream %d is empty): a file with types alone", debugStream)
+		return d.errorf("no debug information: stream %d is empty, so the file has only types", debugStream)
 	}
 	c.Skip(8)
 	d.age = c.U32()
@@ -141,7 +141,7 @@ func (d *database) readDebug() error {
 	}
 	c.Skip(4)
 	sizes[6] = c.U32()
-	sizes[5] = c.U32() // edit and continue, which comes first
+	sizes[5] = c.U32() // edit and continue, which precedes the optional header
 	c.Skip(2)
 	d.machine = c.U16()
 	c.Skip(4)
@@ -192,7 +192,7 @@ func (d *database) readSections() error {
 		return err
 	}
 	if len(data) < size {
-		return d.errorf("no section headers: addresses are not known")
+		return d.errorf("no section headers, so addresses are unknown")
 	}
 	for ; len(data) >= size; data = data[size:] {
 		u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
@@ -201,7 +201,7 @@ func (d *database) readSections() error {
 	return nil
 }
 
-// rva returns the address of an offset in a segment; false if it is not in code.
+// rva returns the address of an offset in a section, and reports whether it is in code.
 func (d *database) rva(segment uint16, off uint32) (symfmt.RVA, bool) {
 	if segment == 0 || int(segment) > len(d.parts) {
 		return 0, false
@@ -210,5 +210,5 @@ func (d *database) rva(segment uint16, off uint32) (symfmt.RVA, bool) {
 	return symfmt.RVA(s.rva) + symfmt.RVA(off), s.exec && off < s.size
 }
 
-// machines are the CPUs, as MODULE has them.
+// machines are the names of CPUs in MODULE records.
 var machines = map[uint16]string{0x14c: "x86", 0x8664: "x86_64", 0xaa64: "arm64", 0x1c4: "arm"}

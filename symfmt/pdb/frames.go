@@ -12,7 +12,7 @@ const (
 	winFrameData = 4
 )
 
-// noFrame is the least size that no frame has: some tools write differences below zero.
+// noFrame is a size from which a frame is not valid: some tools write differences below zero.
 const noFrame = 1 << 31
 
 // frames reads the frames of x86: frame data, and older FPO records.
@@ -37,7 +37,7 @@ func (d *database) frames() (wins []symfmt.StackWin, err error) {
 	return wins, nil
 }
 
-// sameWin reports whether b says again what a says.
+// sameWin reports whether b repeats a.
 func sameWin(a, b *symfmt.StackWin) bool {
 	return a.RVA == b.RVA && a.CodeSize == b.CodeSize && a.PrologueSize == b.PrologueSize
 }
@@ -53,7 +53,7 @@ func (d *database) frameData(b []byte) (symfmt.StackWin, bool) {
 	return w, w.CodeSize > 0 && w.CodeSize < noFrame && w.Program != "" && d.isCode(w.RVA)
 }
 
-// oldFPO decodes FPO_DATA (winnt.h); numbers count words of 4 bytes.
+// oldFPO decodes FPO_DATA (winnt.h), which counts 4-byte words.
 func oldFPO(b []byte) (symfmt.StackWin, bool) {
 	bits := u16(b[14:])
 	w := symfmt.StackWin{
@@ -65,7 +65,7 @@ func oldFPO(b []byte) (symfmt.StackWin, bool) {
 	return w, w.CodeSize > 0 && w.CodeSize < noFrame && bits>>14 == kindFPO
 }
 
-// isCode reports whether there is code at an address.
+// isCode reports whether an address is in code.
 func (d *database) isCode(rva symfmt.RVA) bool {
 	for _, s := range d.parts {
 		if s.exec && rva-symfmt.RVA(s.rva) < symfmt.RVA(s.size) {

@@ -26,7 +26,7 @@ const (
 	noteEndColumn
 )
 
-// notes reads compressed numbers.
+// notes reads the compressed numbers of annotations.
 type notes struct {
 	b   []byte
 	bad bool
@@ -56,8 +56,8 @@ func signed(v uint32) int32 {
 	return int32(v >> 1)
 }
 
-// expand returns the rows of an inlined call in p, ascending. A row without a length lasts until the
-// next one, the last one up to the function's end.
+// expand returns the rows of an inlined call in p, ascending. A row without a length extends to
+// the next one, and the last one to the end of the function.
 func (m *moduleLines) expand(p *proc, s *site) []row {
 	where := m.inlinees[s.inlinee]
 	n := notes{b: s.notes}
@@ -93,7 +93,7 @@ func (m *moduleLines) expand(p *proc, s *site) []row {
 			length = n.number()
 			code += n.number()
 			emit = true
-		default: // 0 pads the end
+		default: // 0 is padding at the end
 			n.bad = true
 		}
 		if emit && !n.bad {
@@ -128,7 +128,7 @@ func closeRows(rows []row, end symfmt.RVA) []row {
 	return rows[:n]
 }
 
-// within returns what of rows is in ranges; both ascend.
+// within returns the parts of rows that are in ranges; both ascend.
 func within(rows []row, ranges []symfmt.Range) (in []row) {
 	k := 0
 	for _, r := range rows {
@@ -146,7 +146,7 @@ func within(rows []row, ranges []symfmt.Range) (in []row) {
 	return in
 }
 
-// rangesOf joins rows that touch.
+// rangesOf returns the ranges of rows, joining adjacent rows.
 func rangesOf(rows []row) (ranges []symfmt.Range) {
 	for _, r := range rows {
 		if n := len(ranges) - 1; n >= 0 && ranges[n].RVA+symfmt.RVA(ranges[n].Size) == r.lo {
@@ -158,7 +158,7 @@ func rangesOf(rows []row) (ranges []symfmt.Range) {
 	return ranges
 }
 
-// rowAt returns the row at an address.
+// rowAt returns the row that contains an address.
 func rowAt(rows []row, at symfmt.RVA) (row, bool) {
 	i := sort.Search(len(rows), func(i int) bool { return rows[i].hi > at })
 	if i == len(rows) || rows[i].lo > at {
@@ -167,18 +167,18 @@ func rowAt(rows []row, at symfmt.RVA) (row, bool) {
 	return rows[i], true
 }
 
-// inlined is a call that was inlined, with its code.
+// inlined is an inlined call with its code.
 type inlined struct {
 	depth     int
 	inlinee   uint32
-	call      row // of the caller
+	call      row // in the caller
 	known     bool
 	ranges    []symfmt.Range
 	layerRows []row
 }
 
-// inlines returns the inlined calls of a function, in order, and the lines of its code: those of the
-// innermost function.
+// inlines returns the inlined calls of a function, in order, and the lines of its code, those of
+// the innermost functions.
 func (m *moduleLines) inlines(p *proc, own []row) (calls []inlined, lines []row) {
 	whole := []symfmt.Range{{RVA: p.rva, Size: uint64(p.size)}}
 	type level struct {
@@ -189,7 +189,7 @@ func (m *moduleLines) inlines(p *proc, own []row) (calls []inlined, lines []row)
 	for i := range p.sites {
 		s := &p.sites[i]
 		if s.depth >= len(levels) {
-			continue // what it is in has no code
+			continue // the call that contains it has no code
 		}
 		levels = levels[:s.depth+1]
 		parent := &levels[s.depth]
@@ -224,7 +224,7 @@ func (l *layers) Pop() any {
 	return x
 }
 
-// paint lays the rows of inlined calls over those of their function: inner ones come later.
+// paint covers the rows of a function with those of inlined calls, inner ones last.
 func paint(own []row, calls []inlined) (lines []row) {
 	if len(calls) == 0 {
 		return own

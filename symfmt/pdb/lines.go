@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Subsections of C13.
+// Subsections of C13 line information.
 const (
 	c13Lines     = 0xf2
 	c13Checksums = 0xf4
@@ -15,39 +15,40 @@ const (
 	c13Ignore    = 1 << 31
 )
 
-// Lines of code that a debugger steps over or into: they say nothing.
+// Line numbers for code that a debugger steps over or into, which are not in the source.
 const (
 	lineStepOver = 0xfeefee
 	lineStepInto = 0xf00f00
 )
 
-// row is a piece of code of one line.
+// row is a piece of code from one line.
 type row struct {
 	lo, hi symfmt.RVA
 	line   uint32
-	file   uint32 // offset in /names
+	file   uint32 // offset of the name in /names
 }
 
-// inlinee is where the body of an inlined function begins.
+// inlinee is the place where the body of an inlined function begins.
 type inlinee struct{ file, line uint32 }
 
-// moduleLines are the lines of a module.
+// moduleLines has the lines of a module.
 type moduleLines struct {
-	blocks   map[symfmt.RVA][]row // by the address at which a subsection begins; ascending
+	blocks   map[symfmt.RVA][]row // by the start address of a subsection; ascending
 	starts   []symfmt.RVA
 	inlinees map[uint32]inlinee
 	files    []byte // checksums
-	room     int    // rows that functions may still have
+	room     int    // number of rows that functions may still have
 }
 
-// linesRatio bounds the rows of functions, as a multiple of the bytes of lines and symbols, beyond
-// minLines: functions of a damaged file may share their lines. Real ones need less than the bytes.
+// linesRatio bounds the rows of functions beyond minLines, as a multiple of the bytes of lines
+// and symbols: functions of a damaged file may share their lines. Real files have fewer rows than
+// bytes.
 const (
 	linesRatio = 1
 	minLines   = 1 << 12
 )
 
-// charge charges rows. It returns none if there is no room for them.
+// charge charges rows. It returns nil if there is no room for them.
 func (m *moduleLines) charge(rows []row) []row {
 	if m.room -= len(rows); m.room < 0 {
 		return nil
@@ -90,7 +91,7 @@ func (d *database) lines(data []byte, symbols int) *moduleLines {
 	return m
 }
 
-// file returns the name's offset of the file whose checksum is at an offset.
+// file returns the offset of the name of the file whose checksum is at an offset.
 func (m *moduleLines) file(at uint32) uint32 {
 	if uint64(at)+4 > uint64(len(m.files)) {
 		return 0
@@ -98,9 +99,9 @@ func (m *moduleLines) file(at uint32) uint32 {
 	return u32(m.files[at:])
 }
 
-// readLines reads a subsection: the lines of one function, in blocks of one file each. Of several for
-// one address, as folded functions have, the last counts: linkers write the lines of the function that
-// they keep, whose procedure is the first, behind those of the others.
+// readLines reads a subsection: the lines of one function, in blocks of one file each. Folded
+// functions have several for one address, the last of which counts: linkers write the lines of
+// the function that they keep, whose procedure is the first, after those of the others.
 func (d *database) readLines(m *moduleLines, b []byte) {
 	if len(b) < 12 {
 		return
@@ -130,7 +131,7 @@ func (d *database) readLines(m *moduleLines, b []byte) {
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.lo, b.lo) })
 	n := 0
-	for i, r := range rows { // of equal addresses the last counts
+	for i, r := range rows { // the last of several at one address counts
 		if i+1 < len(rows) && rows[i+1].lo == r.lo {
 			continue
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// magic begins the files of Visual C++ 7 and later.
+// magic is the beginning of files of Visual C++ 7 and later.
 const magic = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
 
-// Match reports whether a file that begins with head is a PDB that Read knows.
+// Match reports whether a file that begins with head is a PDB that Read supports.
 func Match(head []byte) bool {
 	n := min(len(head), len(magic))
 	return n >= 24 && string(head[:n]) == magic[:n]
@@ -21,16 +21,16 @@ func Match(head []byte) bool {
 const (
 	superSize = 56
 	noStream  = 0xffff
-	noSize    = 0xffffffff // of a stream that was removed
+	noSize    = 0xffffffff // size of a stream that was removed
 )
 
 // container is an MSF file: streams, whose bytes are in blocks anywhere in the file. Streams are
-// read when they are needed, and never more of them than the file has bytes.
+// read on demand, and never more of them than the file has bytes.
 type container struct {
 	file    string
 	r       io.ReaderAt
 	size    int64
-	block   int64 // bytes
+	block   int64 // size in bytes
 	streams []stream
 }
 
@@ -61,24 +61,24 @@ func open(r io.ReaderAt, size int64, file string) (*container, error) {
 	return c, c.readDirectory(int64(u32(44)), int64(u32(52)))
 }
 
-// kindOf says what a file is that is not an MSF file.
+// kindOf returns what a file is that is not an MSF file.
 func kindOf(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("BSJB")):
 		return "a portable PDB of .NET, which describes no native code"
 	case bytes.HasPrefix(head, []byte("Microsoft C/C++ program database 2.00")):
-		return "a PDB of Visual C++ 6 or before, which is not read"
+		return "a PDB of Visual C++ 6 or earlier, which is not supported"
 	case bytes.HasPrefix(head, []byte("MSCF")):
-		return "a cabinet: extract the PDB that is in it (cabextract)"
+		return "a cabinet: extract the PDB in it (cabextract)"
 	}
 	return "not a PDB file"
 }
 
-// readDirectory reads the sizes and the blocks of all streams. mapAt is the block that lists the
-// directory's blocks.
+// readDirectory reads the sizes and the blocks of all streams. mapAt is the block with the list
+// of the directory's blocks.
 func (c *container) readDirectory(size, mapAt int64) error {
 	if size > c.size {
-		return c.errorf("directory of %d bytes, the file has %d", size, c.size)
+		return c.errorf("directory of %d bytes in a file of %d", size, c.size)
 	}
 	list, err := c.blockList(4*c.count(size), func(i int64) int64 { return mapAt + i })
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *container) readDirectory(size, mapAt int64) error {
 		s := &c.streams[i]
 		blocks := c.count(s.size)
 		if s.size > c.size || 4*blocks > int64(cur.Len()) {
-			return c.errorf("stream %d of %d bytes does not fit into the file of %d bytes", i, s.size, c.size)
+			return c.errorf("stream %d of %d bytes in a file of %d", i, s.size, c.size)
 		}
 		s.blocks = make([]uint32, blocks)
 		for k := range s.blocks {
@@ -114,13 +114,13 @@ func (c *container) readDirectory(size, mapAt int64) error {
 	return nil
 }
 
-// count returns the number of blocks that bytes take.
+// count returns the number of blocks for a size in bytes.
 func (c *container) count(size int64) int64 { return (size + c.block - 1) / c.block }
 
-// blockList reads size bytes of blocks, whose numbers at returns.
+// blockList reads the blocks for size bytes, whose numbers at returns.
 func (c *container) blockList(size int64, at func(i int64) int64) ([]byte, error) {
 	if size > c.size {
-		return nil, c.errorf("%d bytes in blocks, the file has %d", size, c.size)
+		return nil, c.errorf("blocks of %d bytes in a file of %d", size, c.size)
 	}
 	data := make([]byte, size)
 	for i := int64(0); i*c.block < size; i++ {
@@ -135,7 +135,7 @@ func (c *container) blockList(size int64, at func(i int64) int64) ([]byte, error
 // read fills buf from an offset of the file.
 func (c *container) read(buf []byte, off int64) error {
 	if off < 0 || off > c.size || int64(len(buf)) > c.size-off {
-		return &bin.Error{File: c.file, Offset: uint64(max(off, 0)), Msg: fmt.Sprintf("%d bytes wanted, the file has %d", len(buf), c.size)}
+		return &bin.Error{File: c.file, Offset: uint64(max(off, 0)), Msg: fmt.Sprintf("want %d bytes, in a file of %d", len(buf), c.size)}
 	}
 	if n, err := c.r.ReadAt(buf, off); n < len(buf) {
 		return &bin.Error{File: c.file, Offset: uint64(off), Err: err}
@@ -143,7 +143,7 @@ func (c *container) read(buf []byte, off int64) error {
 	return nil
 }
 
-// stream returns a stream; an empty one if there is none of the number.
+// stream returns the stream of a number, or an empty one if there is none.
 func (c *container) stream(i int) *reader {
 	if i < 0 || i >= len(c.streams) || i == noStream {
 		return &reader{c: c, index: i, s: &stream{}}
@@ -151,7 +151,7 @@ func (c *container) stream(i int) *reader {
 	return &reader{c: c, index: i, s: &c.streams[i]}
 }
 
-// reader gives the bytes of a stream.
+// reader reads the bytes of a stream.
 type reader struct {
 	c     *container
 	index int
@@ -191,7 +191,7 @@ func (r *reader) all() ([]byte, error) { return r.part(0, r.s.size) }
 // part returns n bytes at an offset.
 func (r *reader) part(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > r.s.size || n > r.s.size-off {
-		return nil, r.errorf(uint64(max(off, 0)), "%d bytes wanted, the stream has %d", n, r.s.size)
+		return nil, r.errorf(uint64(max(off, 0)), "want %d bytes, in a stream of %d", n, r.s.size)
 	}
 	buf := make([]byte, n)
 	if _, err := r.ReadAt(buf, off); err != nil {

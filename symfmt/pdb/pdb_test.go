@@ -259,8 +259,8 @@ func TestDamage(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for head, want := range map[string]string{
 		"BSJB\x01\x00": "x: a portable PDB of .NET, which describes no native code",
-		"Microsoft C/C++ program database 2.00\r\n\x1aJG\x00\x00": "x: a PDB of Visual C++ 6 or before, which is not read",
-		"MSCF":                             "x: a cabinet: extract the PDB that is in it (cabextract)",
+		"Microsoft C/C++ program database 2.00\r\n\x1aJG\x00\x00": "x: a PDB of Visual C++ 6 or earlier, which is not supported",
+		"MSCF":                             "x: a cabinet: extract the PDB in it (cabextract)",
 		"MODULE":                           "x: not a PDB file",
 		magic:                              "x: not a PDB file",
 		magic + strings.Repeat("\x03", 40): "x: blocks of 50529027 bytes, want a power of two from 512 to 32768",

@@ -2,18 +2,18 @@
 // clang for Windows, into modules: functions, lines and inlined calls, public symbols, and the
 // frames of x86.
 //
-// A PDB is a container of streams (msf.go). One lists the object files (dbi.go), each of which has a
-// stream with its symbols (symbols.go) and its lines (lines.go, inline.go). They are read one by one,
-// by several workers; types (types.go) are read where names need them. So memory does not grow with
-// the size of the file.
+// A PDB is a container of streams (msf.go). One lists the object files (dbi.go), each of which
+// has a stream with its symbols (symbols.go) and its lines (lines.go, inline.go). They are read
+// one by one, by several workers; types (types.go) are read where names need them. So memory use
+// does not grow with the size of the file.
 //
 // Structures: microsoft-pdb's cvinfo.h; LLVM's "The PDB File Format".
 //
 // # Rules
 //
-//   - A FUNC is a procedure, a thunk or a separated part of a procedure. At one address stands one
-//     FUNC; of several the first in order of the modules names it, and has the m if their names differ.
-//   - Names are those of the records, with the arguments of their types: ns::C::f(int, char const*).
+//   - A FUNC is a procedure, a thunk or a separated part of a procedure. There is one at an
+//     address: the first of several, in order of the modules, marked with m if their names differ.
+//   - Names are those of the records with the arguments of their types: ns::C::f(int, char const*).
 //   - Lines of inlined code are those of the innermost function. Line numbers that mean "step over
 //     this" to a debugger (0xf00f00, 0xfeefee) are left out.
 //   - What lies in an inlined call but outside of its caller's code is cut off.
@@ -21,7 +21,7 @@
 //     for, as FUNC would have it.
 //   - The id is the GUID and the age of the debug information, as CodeView entries have it: tools that
 //     add to the file later raise the other age.
-//   - What is bounded by the file's size: streams, modules together, names, rows of lines.
+//   - Streams, all modules together, names, and rows of lines are bounded by the file's size.
 //   - Images that were reordered after the PDB was written (OMAP) are refused: their addresses are
 //     others.
 package pdb
@@ -44,15 +44,15 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Options say what is read.
+// Options configure Read.
 type Options struct {
 	File      string // path, for messages and for MODULE's name
-	Jobs      int    // workers; 0 or less: as many as GOMAXPROCS
+	Jobs      int    // number of workers; GOMAXPROCS if not positive
 	NoInlines bool
 	RawNames  bool // FUNC and PUBLIC have decorated names, where public symbols do
 }
 
-// ID returns the id that MODULE has for a PDB.
+// ID returns the id of a PDB in the form of MODULE.
 func ID(r io.ReaderAt, size int64, file string) (string, error) {
 	d, err := openDatabase(r, size, file)
 	if err != nil {
@@ -72,15 +72,15 @@ func openDatabase(r io.ReaderAt, size int64, file string) (*database, error) {
 	return d, cmp.Or(d.readInfo(), d.readDebug())
 }
 
-// Read returns the symbols of the PDB in the first size bytes of r. An error means that nothing could
-// be read; damage that cost a part is among the problems.
+// Read returns the symbols of the PDB in the first size bytes of r. An error means that nothing
+// could be read; damage to parts is reported as problems.
 func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Result, error) {
 	d, err := openDatabase(r, size, o.File)
 	if err != nil {
 		return nil, err
 	}
 	if d.opt[optOMAPFrom] != noStream {
-		return nil, d.errorf("the image was reordered after the PDB was written (OMAP): such PDBs are not read")
+		return nil, d.errorf("the image was reordered after the PDB was written (OMAP), which is not supported")
 	}
 	if err := cmp.Or(d.readNames(), d.readSections()); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 		}
 	}
 	if d.left > 0 {
-		m.problem(fmt.Sprintf("%d modules", d.left), d.errorf("modules share their streams so often that they have more bytes than the file"))
+		m.problem(fmt.Sprintf("%d modules", d.left), d.errorf("modules share streams so often that they have more bytes than the file"))
 	}
 	if err := m.modules(ctx); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	return result, nil
 }
 
-// merger makes a module of those of the object files.
+// merger combines the symbols of the object files into a Module.
 type merger struct {
 	d          *database
 	o          *Options
@@ -135,17 +135,17 @@ func (m *merger) problem(lost string, err error) {
 	m.problems = append(m.problems, symfmt.Problem{Lost: lost, Err: err})
 }
 
-// function is a function of a module.
+// function is a function of an object file.
 type function struct {
 	rva   symfmt.RVA
 	size  uint32
 	name  string
 	calls []inlined
-	names []string // of calls
+	names []string // of inlined calls
 	lines []row
 }
 
-// object is what a worker makes of a module.
+// object is the result of reading a module.
 type object struct {
 	functions []function
 	err       error
@@ -240,7 +240,7 @@ func (m *merger) origin(name string) symfmt.OriginID {
 	return id
 }
 
-// sortFuncs sorts the functions and leaves one at each address.
+// sortFuncs sorts the functions and keeps one at each address.
 func (m *merger) sortFuncs() {
 	funcs := m.out.Funcs
 	slices.SortStableFunc(funcs, func(a, b symfmt.Func) int { return cmp.Compare(a.RVA, b.RVA) })

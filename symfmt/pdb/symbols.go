@@ -25,7 +25,7 @@ const (
 	symInline2     = 0x115d
 )
 
-// maxDepth is how deeply inlined functions nest.
+// maxDepth bounds the nesting of inlined functions.
 const maxDepth = 255
 
 // proc is a function, or a part of one.
@@ -34,12 +34,12 @@ type proc struct {
 	size  uint32
 	typ   uint32
 	isID  bool // typ is in the id stream
-	thunk bool // it has no type
+	thunk bool // a thunk, which has no type
 	name  string
-	sites []site // in order: a site comes before those inside of it
+	sites []site // in order: a call precedes those inside it
 }
 
-// site is a call that was inlined.
+// site is an inlined call.
 type site struct {
 	depth   int
 	inlinee uint32
@@ -49,14 +49,14 @@ type site struct {
 func u16(b []byte) uint16 { return binary.LittleEndian.Uint16(b) }
 func u32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 
-// scope is an open record: it ends with an end record.
+// scope is an open record, which an end record closes.
 type scope struct{ proc, site bool }
 
-// procs reads the functions of a module's symbols. Records nest; where they do not, the rest is left
-// out.
+// procs reads the functions in a module's symbols. Records nest; where they do not, the rest is
+// left out.
 func (d *database) procs(data []byte) (list []*proc) {
 	var open []scope
-	var cur *proc // the function that is open
+	var cur *proc // the open function
 	depth := 0
 	byOffset := map[int]*proc{}
 	for at := 4; at+4 <= len(data); {
@@ -103,7 +103,7 @@ func (d *database) procs(data []byte) (list []*proc) {
 	return list
 }
 
-// proc decodes a function; nil for one that is damaged or not in code.
+// proc decodes a function; it returns nil for a damaged one, or one outside code.
 func (d *database) proc(kind uint16, b []byte, known map[int]*proc) *proc {
 	var p proc
 	var ok bool

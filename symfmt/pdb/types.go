@@ -30,17 +30,17 @@ const (
 
 const (
 	firstType   = 0x1000
-	maxTypeName = 16 << 10 // bytes: types of a damaged file may contain themselves often
+	maxTypeName = 16 << 10 // bytes, as types of a damaged file may contain themselves many times
 	maxTypeNest = 64
 )
 
-// typeTable finds the records of a stream of types.
+// typeTable locates the records of a stream of types.
 type typeTable struct {
 	r       *reader
 	offsets []uint32
 }
 
-// readTypes reads where the records of a stream are.
+// readTypes reads the offsets of the records of a stream.
 func (d *database) readTypes(stream int) (*typeTable, error) {
 	t := &typeTable{r: d.stream(stream)}
 	if t.r.s.size == 0 {
@@ -69,7 +69,7 @@ func (d *database) readTypes(stream int) (*typeTable, error) {
 	}
 }
 
-// names prints types. It belongs to one goroutine.
+// names formats names of types and functions. It must not be used concurrently.
 type names struct {
 	types, ids *typeTable
 	known      map[uint32]string // of types
@@ -78,8 +78,8 @@ type names struct {
 	room       int64 // bytes that names may still take
 }
 
-// namesRatio bounds the bytes of names, as a multiple of those of the types and beyond minNames: types
-// of a damaged file may contain each other as often as they like. Real ones need a quarter.
+// namesRatio bounds the bytes of names beyond minNames, as a multiple of the bytes of types:
+// types of a damaged file may contain each other any number of times. Real ones need a quarter.
 const (
 	namesRatio = 4
 	minNames   = 4 << 20
@@ -91,7 +91,7 @@ func newNames(types, ids *typeTable) *names {
 	return n
 }
 
-// charge charges a name. It returns "..." in its place if there is no room left.
+// charge charges a name. It returns "..." instead if there is no room left.
 func (n *names) charge(name string) string {
 	if n.room -= int64(len(name)); n.room < 0 {
 		return "..."
@@ -99,7 +99,7 @@ func (n *names) charge(name string) string {
 	return name
 }
 
-// record returns a record: its kind and what follows, valid until the next call.
+// record returns the kind and the contents of a record, valid until the next call.
 func (n *names) record(t *typeTable, i uint32) (uint16, []byte) {
 	if i < firstType || uint64(i-firstType) >= uint64(len(t.offsets)) {
 		return 0, nil
@@ -196,7 +196,7 @@ func (n *names) print(i uint32, nest int) string {
 	return "..."
 }
 
-// named returns the name behind a number, which is the size of a type.
+// named returns the name after a number, which is the size of a type.
 func named(b []byte) string {
 	if len(b) < 2 {
 		return "..."
@@ -222,7 +222,7 @@ func (n *names) pointer(to, attrs uint32, more []byte, nest int) string {
 		mark += " const"
 	}
 	kind, b := n.record(n.types, to)
-	for range maxTypeNest { // pointers to pointers to functions have all their marks in the brackets
+	for range maxTypeNest { // all marks of pointers to pointers to functions are in the brackets
 		if kind != leafPointer || len(b) < 8 || strings.Contains(mark, "::") || b[4]>>5 != 0 {
 			break
 		}
@@ -283,8 +283,8 @@ func (n *names) args(list uint32, nest int) string {
 	return out.String()
 }
 
-// signature returns the arguments of a function's type, in brackets, with const behind them for a
-// method that is; "" if it has no type.
+// signature returns the arguments of a function's type, in brackets, followed by const for a
+// const method; "" if it has no type.
 func (n *names) signature(typ uint32) string {
 	kind, b := n.record(n.types, typ)
 	if kind != leafProcedure && kind != leafMethod {
@@ -307,7 +307,7 @@ func (n *names) signature(typ uint32) string {
 	return text
 }
 
-// function returns the name of a function by its number among ids, as inlined calls have it.
+// function returns the name of a function by its id, which inlined calls have.
 func (n *names) function(id uint32) string {
 	if name, ok := n.functions[id]; ok {
 		return name
@@ -335,7 +335,7 @@ func (n *names) printFunction(id uint32) string {
 	return name + n.signature(typ)
 }
 
-// unnamed writes namespaces without a name as demanglers do.
+// unnamed replaces the names of anonymous namespaces by those that demanglers use.
 var unnamed = strings.NewReplacer("`anonymous namespace'", "(anonymous namespace)", "`anonymous-namespace'", "(anonymous namespace)")
 
 // demangled returns what a decorated name stands for, or the name if that is nothing.

@@ -2,10 +2,11 @@ package vars
 
 import "encoding/binary"
 
-// Body holds the scopes and call sites of one Func in packed form: some bytes a variable. A module
-// has millions of them. A Builder makes it; Tree, Info.At and Info.CallSite read it.
+// Body has the scopes and call sites of one Func in packed form, a few bytes per variable, as a
+// module may have millions of variables. Builder packs it; Tree, Info.At and Info.CallSite read
+// it.
 //
-//	scope:    kind+1; what identifies it; uvarint group; a location for each variable of the group;
+//	scope:    kind+1; its identification; uvarint group; a location for each variable of the group;
 //	          the scopes in it; 0
 //	  inline: varint: number of the INLINE minus that of the inline scope before it, at first -1
 //	  block:  uvarint number of ranges; ranges, from the start of the scope around it
@@ -16,17 +17,17 @@ import "encoding/binary"
 //	          flags, varint target minus the function's RVA or uvarint expression of the target, if there is one, uvarint number of
 //	          parameters, and for each two uvarints: location, value
 //
-// The start of a scope is that of the lowest of its ranges, which for an inline scope are those of
-// its INLINE record.
+// The start of a scope is that of the lowest of its ranges. The ranges of an inline scope are
+// those of its INLINE record.
 type Body struct {
 	scopes string
 	sites  string
 }
 
-// Size returns how much memory the body takes, in bytes.
+// Size returns the size of the body in bytes.
 func (b Body) Size() int { return len(b.scopes) + len(b.sites) }
 
-// Range is a piece of code, as offsets from a start that its user names.
+// Range is a piece of code, as offsets from a start that depends on where it is used.
 type Range struct{ Lo, Hi int64 }
 
 // Flags of a call site.
@@ -58,7 +59,7 @@ func (b *Builder) Func(group GroupID) {
 	b.scopes = binary.AppendUvarint(b.scopes, uint64(group))
 }
 
-// Inline begins the scope of an INLINE record, by its number in the FUNC.
+// Inline begins the scope of an INLINE record, by its index in the FUNC.
 func (b *Builder) Inline(index int, group GroupID) {
 	b.scopes = append(b.scopes, byte(InlineScope)+1)
 	b.scopes = binary.AppendVarint(b.scopes, int64(index-b.lastInline))
@@ -66,8 +67,8 @@ func (b *Builder) Inline(index int, group GroupID) {
 	b.scopes = binary.AppendUvarint(b.scopes, uint64(group))
 }
 
-// Block begins the scope of a lexical block. Its ranges are sorted, and count from the start of the
-// scope around it.
+// Block begins the scope of a lexical block. Its ranges are sorted, and relative to the start of
+// the enclosing scope.
 func (b *Builder) Block(ranges []Range, group GroupID) {
 	b.scopes = append(b.scopes, byte(BlockScope)+1)
 	b.scopes = binary.AppendUvarint(b.scopes, uint64(len(ranges)))
@@ -84,7 +85,7 @@ func (b *Builder) span(r Range) {
 	b.end = r.Hi
 }
 
-// Location adds that of the next variable of the group.
+// Location adds the location of the next variable of the group.
 func (b *Builder) Location(l *Location) {
 	switch {
 	case l.Whole != 0:
@@ -102,10 +103,10 @@ func (b *Builder) Location(l *Location) {
 	}
 }
 
-// End ends the scope that was begun last.
+// End ends the innermost open scope.
 func (b *Builder) End() { b.scopes = append(b.scopes, 0) }
 
-// Site adds a call site; they come in order of their return addresses.
+// Site adds a call site. Sites are added in order of their return addresses.
 func (b *Builder) Site(s *CallSite) {
 	b.sites = binary.AppendUvarint(b.sites, uint64(s.Return-b.lastSite))
 	b.lastSite = s.Return
@@ -143,7 +144,7 @@ func (b *Builder) Finish() Body {
 	return body
 }
 
-// unpacker reads a packed body. Bodies come from a Builder only: they are well formed.
+// unpacker reads a packed body. As bodies come only from a Builder, they are well-formed.
 type unpacker struct {
 	data       string
 	lastInline int
@@ -177,13 +178,13 @@ func (u *unpacker) span() Range {
 	return Range{lo, u.end}
 }
 
-// inline reads the number of an INLINE.
+// inline reads the index of an INLINE.
 func (u *unpacker) inline() int {
 	u.lastInline += int(u.varint())
 	return u.lastInline
 }
 
-// ranges reads those of a block.
+// ranges reads the ranges of a block.
 func (u *unpacker) ranges(to []Range) []Range {
 	u.end = 0
 	for n := u.uvarint(); n > 0; n-- {
@@ -192,7 +193,7 @@ func (u *unpacker) ranges(to []Range) []Range {
 	return to
 }
 
-// location reads a location; its list is appended to list.
+// location reads a location, and appends its list to list.
 func (u *unpacker) location(list []Entry) Location {
 	n := u.uvarint()
 	switch n {
@@ -219,7 +220,7 @@ type place struct {
 	found   []Scope // outermost first
 }
 
-// at returns the scopes around an address of the function.
+// at returns the scopes that contain an address of the function.
 func (f *Func) at(in *Info, rva RVA, inlines []Inlined) []Scope {
 	if f.Body.scopes == "" {
 		return nil
@@ -232,8 +233,8 @@ func (f *Func) at(in *Info, rva RVA, inlines []Inlined) []Scope {
 	return p.found
 }
 
-// scope reads a scope, and adds it to those found if it is around the address and outer, the scope
-// around it, is. start is that of the scope around it, depth its number of inlined calls.
+// scope reads a scope, and adds it to those found if it and outer, the enclosing scope, contain
+// the address. start is that of the enclosing scope, depth the number of inlined calls around it.
 func (p *place) scope(start RVA, depth int, outer bool) {
 	s := Scope{Kind: ScopeKind(p.byte() - 1), Inline: -1, Depth: depth}
 	around := outer

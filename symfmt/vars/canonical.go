@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Canonicalize numbers the entries of all tables anew, and drops those that nothing refers to:
-// expressions and groups by how often they are used, the most frequent first, so that their numbers
-// are short; variables in order of the groups; types in order of the variables and of the types that
-// lead to them. What is used equally often is in order of first use, over the functions. Two Infos
-// that say the same become equal.
+// Canonicalize renumbers the entries of all tables, and drops those that nothing refers to.
+// Expressions and groups are ordered by use, the most frequent first, so that their numbers are
+// short; variables in order of the groups; types in order of the variables and of the types that
+// lead to them. Entries that are used equally often are in order of first use, over the
+// functions. Infos with the same contents become equal.
 func (in *Info) Canonicalize() {
 	c := canonizer{in: in, exprs: newUses(len(in.Exprs)), groups: newUses(len(in.Groups)),
 		vars: make([]VarID, len(in.Vars)), types: make([]TypeID, len(in.Types))}
@@ -33,13 +33,13 @@ func (in *Info) Canonicalize() {
 	c.rewriteExprs()
 }
 
-// canonizer is one call of Canonicalize.
+// canonizer holds the state of Canonicalize.
 type canonizer struct {
 	in     *Info
 	exprs  uses
 	groups uses
 
-	vars     []VarID // old to new; 0: not used
+	vars     []VarID // old to new; 0 if unused
 	varOrder []VarID // new to old, without entry 0
 
 	types     []TypeID
@@ -50,9 +50,9 @@ type canonizer struct {
 // uses counts how often the entries of a table are used.
 type uses struct {
 	count []uint32
-	first []uint32 // by entry: the place among the first uses
+	first []uint32 // by entry: its rank in order of first use
 	seen  []uint32 // in order of first use
-	to    []uint32 // old to new; 0: not used
+	to    []uint32 // old to new; 0 if unused
 }
 
 func newUses(n int) uses { return uses{count: make([]uint32, n), first: make([]uint32, n)} }
@@ -82,7 +82,7 @@ func (u *uses) number() []uint32 {
 	return u.seen
 }
 
-// count counts what a body uses.
+// count counts the entries that a body uses.
 func (c *canonizer) count(b Body) {
 	u := unpacker{data: b.scopes}
 	for u.data != "" {
@@ -140,8 +140,8 @@ func (c *canonizer) useType(t TypeID) {
 	}
 }
 
-// orderTypes numbers the types that variables lead to, and marks the expressions that they need.
-// Those lead to types, too.
+// orderTypes numbers the types that variables lead to, and marks the expressions that they need,
+// which may lead to more types.
 func (c *canonizer) orderTypes() {
 	for _, v := range c.varOrder {
 		c.useType(c.in.Vars[v].Type)
@@ -210,8 +210,8 @@ func (c *canonizer) rewriteExprs() {
 	c.in.Exprs = exprs
 }
 
-// Renumber returns the expression with other numbers for what it refers to; those of expressions stay
-// if expr is nil.
+// Renumber returns the expression with other numbers for what it refers to; numbers of
+// expressions stay if expr is nil.
 func (e Expr) Renumber(typ func(TypeID) TypeID, expr func(ExprID) ExprID) Expr {
 	if !e.refers() {
 		return e
@@ -226,7 +226,7 @@ func (e Expr) Renumber(typ func(TypeID) TypeID, expr func(ExprID) ExprID) Expr {
 	return NewExpr(ops)
 }
 
-// eachOp calls fn with all operations, those inside others included.
+// eachOp calls fn with all operations, including nested ones.
 func eachOp(ops []Op, fn func(*Op)) {
 	for i := range ops {
 		fn(&ops[i])
@@ -247,7 +247,7 @@ func (e Expr) refers() bool {
 				u.uvarint()
 			}
 		}
-		if has&hasData != 0 { // of an entry value, operations: their types count
+		if has&hasData != 0 { // for an entry value, operations, whose types count
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import "encoding/binary"
 // operations.
 type Expr struct{ code string }
 
-// Parts of an Op that a packed one has.
+// The fields of an Op in packed form.
 const (
 	hasReg = 1 << iota
 	hasU
@@ -19,7 +19,7 @@ const (
 	hasSub = hasData // no operation has both
 )
 
-// parts says which fields an operation has.
+// parts has the fields of each operation.
 var parts = [...]uint8{
 	OpConst: hasU, OpAddr: hasU, OpBreg: hasReg | hasS, OpFbreg: hasS, OpDeref: hasU, OpPick: hasU, OpPlusConst: hasU,
 	OpSkip: hasTo, OpBranch: hasTo, OpReg: hasReg, OpImplicitValue: hasData, OpConstValue: hasData, OpConstNumber: hasU,
@@ -28,7 +28,7 @@ var parts = [...]uint8{
 	OpDerefType: hasType | hasU, OpConvert: hasType, OpReinterpret: hasType,
 }
 
-// NewExpr packs operations. Fields that an operation does not have are left out.
+// NewExpr packs operations. Fields that an operation does not have are dropped.
 func NewExpr(ops []Op) Expr { return Expr{string(appendOps(nil, ops))} }
 
 func appendOps(p []byte, ops []Op) []byte {

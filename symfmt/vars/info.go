@@ -1,21 +1,22 @@
 // Package vars is the model of a module's parameters and local variables: their types, and where
-// their values are while the program runs. It is made from debug information once; evaluating a
-// variable needs an Info, the registers and the memory of a frame, and nothing else.
+// their values are while the program runs. Debug information is converted to it once; to evaluate
+// a variable, only an Info and the registers and memory of a frame are needed.
 //
-// # What is where
+// # Contents
 //
-// An Info has tables, which the rest refers to by number: types, variables (a name with a type),
-// expressions (DWARF operations in which every reference was resolved) and groups (the variables
-// of one scope). Entry 0 of each table says "none".
+// An Info has tables whose entries are referred to by number: types, variables (a name with a
+// type), expressions (DWARF operations with all references resolved) and groups (the variables of
+// one scope). Entry 0 of each table means "none".
 //
-// A Func is the variables of one FUNC record: a tree of scopes, each with a group and, for every
-// variable of the group, where it is. Inlined calls are INLINE records of that FUNC, by their
-// number among them; their ranges are not repeated here. Lexical blocks have ranges of their own.
+// A Func has the variables of one FUNC record: a tree of scopes, each with a group and, for every
+// variable of the group, its location. Inlined calls refer to the INLINE records of that FUNC by
+// their index; their ranges are not repeated here. Lexical blocks have ranges of their own.
 //
 // # Looking up an address
 //
-// At returns the scopes around an address, innermost first, with the expression of each variable
-// that holds there. For a frame that has called something, look up the return address minus 1.
+// At returns the scopes that contain an address, innermost first, with the expression of each
+// variable that applies there. For a frame that has made a call, look up the return address minus
+// 1.
 package vars
 
 import (
@@ -28,7 +29,7 @@ import (
 // RVA is an address relative to the module's load base, in bytes.
 type RVA = arch.RVA
 
-// Numbers of the entries of an Info's tables. 0 is none: void for a type, no location for an
+// Numbers of the entries of an Info's tables. 0 means none: void for a type, no location for an
 // expression.
 type (
 	TypeID  uint32
@@ -39,69 +40,70 @@ type (
 
 // Info has the variables of a module.
 type Info struct {
-	Locals    bool // local variables are included, not parameters alone
-	FullTypes bool // types have their members; otherwise names and sizes
+	Locals    bool // it has local variables, not only parameters
+	FullTypes bool // types have members; otherwise only names and sizes
 
 	Types  []Type     // by TypeID
 	Vars   []Variable // by VarID
 	Exprs  []Expr     // by ExprID
-	Groups [][]VarID  // by GroupID: the variables of a scope, in order of the source
+	Groups [][]VarID  // by GroupID: the variables of a scope, in source order
 	Funcs  []Func     // sorted by RVA, without overlaps
 }
 
-// Variable is a name with a type. Variables of several scopes that agree in all of it are one.
+// Variable is a name with a type. Variables of several scopes are one if they agree in all
+// fields.
 type Variable struct {
-	Name       string // "" for one that the compiler made
+	Name       string // "" if the compiler made it without a name
 	Type       TypeID
 	Param      bool // a parameter, not a local variable
 	Artificial bool // made by the compiler: this, the length of an array
 
 	// Label, if not 0, is the number by which operations refer to the variable: OpCall,
-	// OpVariableValue and OpImplicitPointer. It means the one in the innermost scope around the
-	// operation that has it.
+	// OpVariableValue and OpImplicitPointer. They refer to the variable with the label in the
+	// innermost scope around the operation.
 	Label uint32
 }
 
-// Func is the variables in the code of one FUNC record. A function in several pieces has one for
+// Func has the variables in the code of one FUNC record. A function in several pieces has one for
 // each.
 type Func struct {
 	RVA       RVA
 	Size      uint64
-	FrameBase ExprID // what OpFbreg counts from
+	FrameBase ExprID // the address that OpFbreg is relative to
 	Body      Body
 }
 
-// ScopeKind says what a scope is.
+// ScopeKind is the kind of a scope.
 type ScopeKind uint8
 
 // The kinds of scopes.
 const (
 	FuncScope   ScopeKind = iota // the function itself
-	InlineScope                  // a function that was inlined: an INLINE record
+	InlineScope                  // an inlined function: an INLINE record
 	BlockScope                   // a lexical block
 )
 
-// Scope is a scope around an address.
+// Scope is a scope that contains an address.
 type Scope struct {
 	Kind   ScopeKind
-	Inline int // InlineScope: the number of the INLINE record in its FUNC, from 0; else -1
-	Depth  int // how many inlined calls it is in: 0 is the function's own frame, n the frame of level n-1
+	Inline int // InlineScope: the index of the INLINE record in its FUNC; otherwise -1
+	Depth  int // number of inlined calls around it: 0 is the function's own frame, n the frame inlined into that of depth n-1
 	Vars   []Instance
 }
 
 // Instance is a variable of a scope, at an address.
 type Instance struct {
 	Var  VarID
-	Expr ExprID // where it is there; 0 if it has no location: optimized out
+	Expr ExprID // its location there; 0 if it has none: optimized out
 }
 
 // Inlined is an INLINE record that covers an address.
 type Inlined struct {
-	Index int // its number in the FUNC, from 0, in the order of the records
-	Start RVA // where the lowest of its ranges starts
+	Index int // its index in the FUNC, in the order of the records
+	Start RVA // start of the lowest of its ranges
 }
 
-// Equal reports whether in and o say the same with the same numbers.
+// Equal reports whether in and o have the same contents with the same numbers.
 func (in *Info) Equal(o *Info) bool {
 	if in == nil || o == nil {
 		return in == o
@@ -123,8 +125,8 @@ func (in *Info) Func(rva RVA) *Func {
 	return &in.Funcs[i]
 }
 
-// At returns the scopes around an address, innermost first. inlines are the INLINE records that
-// cover it, in any order; scopes of others are left out.
+// At returns the scopes that contain an address, innermost first. inlines are the INLINE records
+// that cover it, in any order; scopes of other INLINEs are left out.
 func (in *Info) At(rva RVA, inlines []Inlined) []Scope {
 	f := in.Func(rva)
 	if f == nil {
@@ -133,24 +135,25 @@ func (in *Info) At(rva RVA, inlines []Inlined) []Scope {
 	return f.at(in, rva, inlines)
 }
 
-// CallSite is a call whose arguments are known, by its return address.
+// CallSite is a call with known arguments, by its return address.
 type CallSite struct {
 	Return RVA
 
-	// Target is the function that is called, if the debug information names one of this module.
+	// Target is the called function, if the debug information names one in this module.
 	Target    RVA
 	HasTarget bool
-	// TargetAt finds the address of the function in the frame of the caller, of a call by pointer; 0 if
-	// it is unknown.
+	// TargetAt computes, in the frame of the caller, the address of the function that an indirect
+	// call leads to; 0 if it is unknown.
 	TargetAt ExprID
 
-	Tail   bool // a tail call: the function ends with it
+	Tail   bool // a tail call, which ends the function
 	Params []SiteParam
 }
 
-// SiteParam is an argument of a call: what OpEntryValue of Location has in the function that is called.
+// SiteParam is an argument of a call: the value of OpEntryValue of Location in the called
+// function.
 type SiteParam struct {
-	Location ExprID // in the called function, at its first instruction: nearly always a register
+	Location ExprID // in the called function, at its first instruction; nearly always a register
 	Value    ExprID // in the frame of the caller
 }
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// BadRecord is a record that cannot be used.
+// BadRecord is an invalid record.
 type BadRecord struct {
 	Line int // as given to Parser.Add
-	Off  int // of the part that is wrong, in the text given to Parser.Add
+	Off  int // offset of the invalid part, in the text given to Parser.Add
 	Kind ErrorKind
 	Msg  string // without the place
 }
@@ -21,24 +21,24 @@ type ErrorKind uint8
 
 // The kinds of errors.
 const (
-	Malformed   ErrorKind = iota // it cannot be read
+	Malformed   ErrorKind = iota // it cannot be parsed
 	Undeclared                   // it refers to an entry that does not exist
-	Overlapping                  // it has a function with code of the one before it
+	Overlapping                  // its function overlaps the one before it
 )
 
-// MaxDepth bounds the nesting of scopes, as that of DIEs is bounded where they are read.
+// MaxDepth bounds the nesting of scopes, like that of DIEs where they are read.
 const MaxDepth = 4096
 
 // maxSub bounds the nesting of operations.
 const maxSub = 8
 
-// Parser reads the records back, one after another.
+// Parser reads records one after another.
 type Parser struct {
 	info *Info // nil before the record with the version
 
-	fn     []byte    // the F record that may go on
+	fn     []byte    // the F record that may continue
 	fnAt   []segment // its lines
-	types  []int     // the lines of the types
+	types  []int     // line of each type
 	exprs  []int
 	vars   []int
 	groups []int
@@ -64,15 +64,16 @@ func (p *Parser) Knows(text []byte) bool {
 // segment is a line of an F record.
 type segment struct{ start, line, off int }
 
-// IsStart reports whether text, what follows "INFO VAR", is the first record of a version that this
-// package reads. What comes before it is not for a Parser.
+// IsStart reports whether text, which follows "INFO VAR", is the first record of a version that
+// this package supports. Records before it are not for a Parser.
 func IsStart(text []byte) bool {
 	word, _, _ := strings.Cut(string(text[:min(len(text), 8)]), " ")
 	return word == "1"
 }
 
-// Add reads a record: what follows "INFO VAR". line is for errors. Of a record that cannot be used, the
-// entry of a table is left empty, and a function is left out. The error may be that of a record before it.
+// Add reads a record: the text after "INFO VAR". line is used in errors. For an invalid record,
+// the entry of a table is left empty, and a function is left out. The error may be that of an
+// earlier record.
 func (p *Parser) Add(text []byte, line int) *BadRecord {
 	switch {
 	case IsStart(text):
@@ -87,7 +88,7 @@ func (p *Parser) Add(text []byte, line int) *BadRecord {
 		switch word[0] {
 		case wordMore:
 			if p.fn == nil {
-				return s.fail("no F record to go on with")
+				return s.fail("no F record to continue")
 			}
 			p.fnAt = append(p.fnAt, segment{len(p.fn), line, s.pos})
 			p.fn = append(p.fn, text[s.pos:]...)
@@ -139,7 +140,7 @@ func (p *Parser) Add(text []byte, line int) *BadRecord {
 // start reads the record with the version.
 func (p *Parser) start(text []byte, line int) *BadRecord {
 	if p.info != nil {
-		return &BadRecord{line, 0, Malformed, "second record with a version"}
+		return &BadRecord{line, 0, Malformed, "a second record with a version"}
 	}
 	p.info = &Info{Types: []Type{{}}, Exprs: []Expr{{}}, Vars: []Variable{{}}, Groups: [][]VarID{nil}}
 	p.types, p.exprs, p.vars, p.groups, p.funcs = []int{0}, []int{0}, []int{0}, []int{0}, nil
@@ -154,9 +155,9 @@ func (p *Parser) start(text []byte, line int) *BadRecord {
 	return nil
 }
 
-// Finish returns what was read, nil if there was no record with a version. It calls bad with each
-// reference to an entry that does not exist, which becomes 0, and with each function that overlaps with
-// the one before it, which is left out. If bad returns an error, Finish ends with it.
+// Finish returns the result, or nil if there was no record with a version. It calls bad for each
+// reference to an entry that does not exist, which becomes 0, and for each function that overlaps
+// the one before it, which is left out. If bad returns an error, Finish returns it.
 func (p *Parser) Finish(bad func(*BadRecord) error) (*Info, error) {
 	in := p.info
 	if in == nil {
@@ -244,7 +245,7 @@ func (c *checker) rest() {
 		f := &c.in.Funcs[i]
 		if n > 0 {
 			if last := &c.in.Funcs[n-1]; uint64(f.RVA-last.RVA) < last.Size {
-				c.report(c.p.funcs[i], Overlapping, "variables of the function at %x: it overlaps with the one at %x", f.RVA, last.RVA)
+				c.report(c.p.funcs[i], Overlapping, "variables of the function at %x, which overlaps the one at %x", f.RVA, last.RVA)
 				continue
 			}
 		}
@@ -272,7 +273,7 @@ func (p *Parser) sortFuncs() {
 	p.info.Funcs, p.funcs = funcs, lines
 }
 
-// endFunc reads the F record that is complete.
+// endFunc parses the F record, which is complete.
 func (p *Parser) endFunc() *BadRecord {
 	if p.fn == nil {
 		return nil
@@ -292,7 +293,7 @@ func (p *Parser) endFunc() *BadRecord {
 	return err
 }
 
-// function reads: rva size frame scopes [site ...].
+// function parses: rva size frame scopes [site ...].
 func (p *Parser) function(s *scanner) *BadRecord {
 	rva, ok1 := s.hex()
 	ok2 := s.skip(' ')
@@ -331,10 +332,10 @@ func (p *Parser) function(s *scanner) *BadRecord {
 	return nil
 }
 
-// scope reads a scope after its "(" or "{".
+// scope parses a scope after its "(" or "{".
 func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *BadRecord {
 	if depth > MaxDepth {
-		return s.fail("scopes are nested over %d deep", MaxDepth)
+		return s.fail("scopes are nested more than %d deep", MaxDepth)
 	}
 	inline := int64(1)
 	var ranges []Range
@@ -348,7 +349,7 @@ func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *BadRecord {
 			s.pos = from
 		}
 		if at := int64(p.b.lastInline) + inline; at < 0 || at > 1<<31-1 {
-			return s.fail("no INLINE has the number %d", at)
+			return s.fail("want the number of an INLINE, found %d", at)
 		}
 	case BlockScope:
 		var end int64

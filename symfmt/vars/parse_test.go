@@ -140,9 +140,9 @@ func TestParseFaults(t *testing.T) {
 		{"INFO VAR T p9#8", "type 9 is not declared"},
 		{"INFO VAR T p1#", "want a size"},
 		{"INFO VAR E x", "want an operation"},
-		{"INFO VAR E r", "operand of r cannot be read"},
-		{"INFO VAR E skip:4", "operation 0 goes to operation 4 of 1"},
-		{"INFO VAR E " + strings.Repeat("entry(", 20) + "r:1", "operations are nested over 8 deep"},
+		{"INFO VAR E r", "invalid operand of r"},
+		{"INFO VAR E skip:4", "operation 0 jumps to operation 4 of 1"},
+		{"INFO VAR E " + strings.Repeat("entry(", 20) + "r:1", "operations are nested more than 8 deep"},
 		{"INFO VAR E convert:9", "type 9 is not declared"},
 		{"INFO VAR V x", "want p or l and the type of a variable"},
 		{"INFO VAR V l7:b", "type 7 is not declared"},
@@ -158,10 +158,10 @@ func TestParseFaults(t *testing.T) {
 		{"INFO VAR F 1000 10 1 1*+0:1", "want a range"},
 		{"INFO VAR F 1000 10 1 1=1(1=1", "want ')'"},
 		{"INFO VAR F 1000 10 1 1=1 zz", "want the distance of a return address"},
-		{"INFO VAR F 1000 10 1 1=1\nINFO VAR F 1008 10 1 1=1", "variables of the function at 1008: it overlaps with the one at 1000"},
-		{"INFO VAR F 1000 10 1 1=1" + strings.Repeat("(1=1", 5000), "scopes are nested over 4096 deep"},
-		{"INFO VAR + (1=1)", "no F record to go on with"},
-		{"INFO VAR 1", "second record with a version"},
+		{"INFO VAR F 1000 10 1 1=1\nINFO VAR F 1008 10 1 1=1", "variables of the function at 1008, which overlaps the one at 1000"},
+		{"INFO VAR F 1000 10 1 1=1" + strings.Repeat("(1=1", 5000), "scopes are nested more than 4096 deep"},
+		{"INFO VAR + (1=1)", "no F record to continue"},
+		{"INFO VAR 1", "a second record with a version"},
 	} {
 		in, problems := parse([]byte(head + tt.text + "\n"))
 		if len(problems) != 1 || !strings.Contains(problems[0], tt.want) {

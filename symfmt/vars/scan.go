@@ -20,7 +20,7 @@ func (s *scanner) undeclared(what string, id uint64) *BadRecord {
 	return &BadRecord{s.line, s.pos, Undeclared, fmt.Sprintf("%s %x is not declared", what, id)}
 }
 
-// skip goes over a byte, if it comes next.
+// skip skips a byte if it comes next.
 func (s *scanner) skip(c byte) bool {
 	if s.pos < len(s.text) && s.text[s.pos] == c {
 		s.pos++
@@ -62,7 +62,7 @@ func (s *scanner) hex32() (uint32, bool) {
 	return uint32(n), ok && n>>32 == 0
 }
 
-// signed reads a number of 64 bits with a sign.
+// signed reads a signed number of 64 bits.
 func (s *scanner) signed() (int64, bool) {
 	minus := s.skip('-')
 	n, ok := s.hex()
@@ -72,7 +72,7 @@ func (s *scanner) signed() (int64, bool) {
 	return int64(n), ok && n < 1<<63
 }
 
-// span reads a range, which counts from the end of the one before it.
+// span reads a range, which is relative to the end of the one before it.
 func (s *scanner) span(end *int64) (r Range, err *BadRecord) {
 	const most = 1 << 56
 	at := s.pos
@@ -96,7 +96,8 @@ func (s *scanner) span(end *int64) (r Range, err *BadRecord) {
 	return r, nil
 }
 
-// each calls fn at each token. After an error it goes on with the next one; the first error is returned.
+// each calls fn at each token. After an error it continues with the next token; the first error
+// is returned.
 func (s *scanner) each(fn func() *BadRecord) (first *BadRecord) {
 	for s.pos < len(s.text) {
 		if s.skip(' ') {
@@ -114,7 +115,7 @@ func (s *scanner) each(fn func() *BadRecord) (first *BadRecord) {
 	return first
 }
 
-// token goes to the end of a token, and returns what it went over.
+// token skips to the end of a token, and returns what it skipped.
 func (s *scanner) token() []byte {
 	start := s.pos
 	if n := bytes.IndexByte(s.text[s.pos:], ' '); n >= 0 {
@@ -175,7 +176,7 @@ func (s *scanner) variable() (v Variable, err *BadRecord) {
 	return v, nil
 }
 
-// group reads numbers of variables with commas between them.
+// group reads numbers of variables, separated by commas.
 func (s *scanner) group() (g []VarID, err *BadRecord) {
 	last := uint32(0)
 	for {
@@ -202,11 +203,11 @@ var opCodes = func() map[string]OpCode {
 	return codes
 }()
 
-// ops reads operations with commas between them. An operation that is unknown makes the expression
-// one without a value.
+// ops reads operations, separated by commas. With an unknown operation, the expression has no
+// value.
 func (s *scanner) ops(depth int) (ops []Op, err *BadRecord) {
 	if depth > maxSub {
-		return nil, s.fail("operations are nested over %d deep", maxSub)
+		return nil, s.fail("operations are nested more than %d deep", maxSub)
 	}
 	for {
 		op, err := s.op(depth)
@@ -220,7 +221,7 @@ func (s *scanner) ops(depth int) (ops []Op, err *BadRecord) {
 	}
 	for i := range ops {
 		if op := &ops[i]; (op.Code == OpSkip || op.Code == OpBranch) && op.To > len(ops) {
-			return nil, s.fail("operation %x goes to operation %x of %x", i, op.To, len(ops))
+			return nil, s.fail("operation %x jumps to operation %x of %x", i, op.To, len(ops))
 		}
 	}
 	return ops, nil
@@ -277,12 +278,12 @@ func (s *scanner) op(depth int) (op Op, err *BadRecord) {
 		}
 	}
 	if !ok {
-		return Op{}, s.fail("operand of %s cannot be read", code)
+		return Op{}, s.fail("invalid operand of %s", code)
 	}
 	return op, nil
 }
 
-// data reads pairs of digits.
+// data reads bytes as pairs of digits.
 func (s *scanner) data() (data []byte, ok bool) {
 	data = []byte{}
 	for s.pos+1 < len(s.text) {
@@ -305,7 +306,7 @@ func (s *scanner) typ() (t Type, err *BadRecord) {
 		kind = bytes.IndexByte([]byte(typeLetters), s.text[s.pos])
 	}
 	if kind < 0 {
-		return t, nil // of a later version: nothing is known
+		return t, nil // from a later version, unknown
 	}
 	s.pos++
 	t.Kind = TypeKind(kind)
@@ -329,7 +330,7 @@ func (s *scanner) typ() (t Type, err *BadRecord) {
 	return t, err
 }
 
-// typePart reads a token of a type. Those that are unknown are passed over.
+// typePart reads a token of a type. Unknown tokens are skipped.
 func (s *scanner) typePart(t *Type, members **[]Member) *BadRecord {
 	mark := s.text[s.pos]
 	s.pos++
@@ -399,7 +400,7 @@ func (s *scanner) typePart(t *Type, members **[]Member) *BadRecord {
 		return s.extra(t)
 	}
 	if !ok {
-		return s.fail("part %q of a type cannot be read", mark)
+		return s.fail("invalid part %q of a type", mark)
 	}
 	return nil
 }
@@ -488,7 +489,7 @@ func (s *scanner) extra(t *Type) *BadRecord {
 		s.token()
 	}
 	if !ok {
-		return s.fail("value of %s cannot be read", word)
+		return s.fail("invalid value of %s", word)
 	}
 	if known {
 		t.Extra = x

@@ -2,11 +2,11 @@ package vars
 
 import "math/bits"
 
-// maxChain limits how many types a type may be made of, one in the other, until one has a size: only
-// a damaged one has more.
+// maxChain limits the length of a chain of types, each made of the next, up to one with a size.
+// Only damaged data has longer ones.
 const maxChain = 64
 
-// Plain returns what a type is but for its names and qualifiers, and its number; nil if it is made of
+// Plain returns a type without typedefs and qualifiers, and its number; nil if it is made of
 // itself.
 func (in *Info) Plain(id TypeID) (*Type, TypeID) {
 	for range maxChain {
@@ -27,11 +27,11 @@ func (in *Info) SizeOf(id TypeID, ptrSize int) (uint64, bool) {
 	return s.Size(id)
 }
 
-// Sizer finds the sizes of types, of which some depend on variables.
+// Sizer computes the sizes of types, some of which depend on variables.
 type Sizer struct {
 	Info    *Info
 	PtrSize int // of an address, in bytes
-	// Bound returns a bound that an expression finds. If it is nil, such bounds are unknown.
+	// Bound returns a bound that an expression computes. If it is nil, such bounds are unknown.
 	Bound func(Bound) (int64, bool)
 }
 
@@ -68,7 +68,7 @@ func (s *Sizer) size(id TypeID, depth int) (uint64, bool) {
 	return 0, false
 }
 
-// array returns the size of an array: that of its elements, or of the strides over them.
+// array returns the size of an array: that of its elements, or of the strides across them.
 func (s *Sizer) array(t *Type, depth int) (uint64, bool) {
 	size, ok := s.size(t.Elem, depth-1)
 	if !ok {
@@ -124,7 +124,7 @@ func (s *Sizer) Count(d *Dim) (uint64, bool) {
 	return uint64(upper) - uint64(lower) + 1, true
 }
 
-// value returns a bound; false if it is unknown.
+// value returns a bound, and reports whether it is known.
 func (s *Sizer) value(b Bound) (int64, bool) {
 	switch {
 	case b.Kind == ConstBound:

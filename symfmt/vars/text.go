@@ -4,20 +4,21 @@ import (
 	"strconv"
 )
 
-// The records. Each is a line "INFO VAR word ..." of a symbol file, after its last other record, or of
-// a file of its own with the same MODULE record. Numbers are hexadecimal. The words come in this order:
+// The records are lines "INFO VAR word ..." of a symbol file, after its last other record, or of
+// a separate file with the same MODULE record. Numbers are hexadecimal. The words are in this
+// order:
 //
-//	1 [all] [full]    the version, and what there is: locals too, types in full
-//	T type            a type; the n-th one has number n, as in the other tables
+//	1 [all] [full]    the version and the contents: local variables, complete types
+//	T type            a type; the n-th has number n, as in the other tables
 //	E expr ...        expressions
 //	V variable ...    variables
 //	G group ...       groups
 //	F rva size frame scopes [site ...]    the variables of a function
-//	+ text            goes on with the F before it
+//	+ text            continues the F before it
 //
-// A reader passes over words that it does not know. docs/variables.md has the grammar.
+// Readers skip unknown words. docs/variables.md has the grammar.
 
-// Version is that of the records that are written.
+// Version is the version of the records that are written.
 const Version = 1
 
 // Words of the records.
@@ -30,13 +31,14 @@ const (
 	wordMore  = '+'
 )
 
-// words are all of them.
+// words are the words of all records.
 var words = []byte{wordType, wordExpr, wordVar, wordGroup, wordFunc, wordMore}
 
-// lineSize is about how long a line becomes at most: some readers hold a line in a buffer of fixed size.
+// lineSize is the approximate maximum length of a line, as some readers have a buffer of fixed
+// size for it.
 const lineSize = 4 << 10
 
-// Prefix is how each record begins.
+// Prefix is the beginning of each record.
 const Prefix = "INFO VAR "
 
 // typeLetters are the letters of the kinds of types, by TypeKind.
@@ -46,8 +48,8 @@ func appendHex(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 
 
 func appendSigned(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 16) }
 
-// appendName appends a name without blanks: ~ stands for a space, and % begins the two digits of
-// any other byte that may not stand for itself.
+// appendName appends a name without blanks: ~ stands for a space, and % precedes the two digits
+// of any other byte that must be escaped.
 func appendName(dst []byte, name string) []byte {
 	const digits = "0123456789abcdef"
 	for i := 0; i < len(name); i++ {
@@ -63,7 +65,8 @@ func appendName(dst []byte, name string) []byte {
 	return dst
 }
 
-// Pieces returns in how many pieces Append makes the text: any of them may be made at any time.
+// Pieces returns the number of pieces in which Append formats the text. Each can be formatted on
+// its own.
 func (in *Info) Pieces() int {
 	if in == nil {
 		return 0
@@ -105,7 +108,7 @@ func (in *Info) Append(dst []byte, piece int) []byte {
 	return dst
 }
 
-// appendTokens appends entries 1 to n-1 of a table, several in a line.
+// appendTokens appends entries 1 to n-1 of a table, several on a line.
 func appendTokens(dst []byte, word byte, n int, add func([]byte, int) []byte) []byte {
 	start := 0
 	for i := 1; i < n; i++ {
@@ -141,8 +144,8 @@ func appendVarText(dst []byte, v *Variable) []byte {
 	return appendName(append(dst, ':'), v.Name)
 }
 
-// appendGroupText appends the variables with commas between them; nothing stands for the one after
-// the last one.
+// appendGroupText appends variables separated by commas. A variable that follows the one before
+// in the table is empty.
 func appendGroupText(dst []byte, group []VarID) []byte {
 	last := VarID(0)
 	if len(group) == 0 { // one that could not be read, and that nothing refers to
@@ -179,10 +182,11 @@ func (c OpCode) String() string {
 	return "op" + strconv.Itoa(int(c))
 }
 
-// String returns the expression as the records have it.
+// String returns the expression in the form of the records.
 func (e Expr) String() string { return string(appendOpsText(nil, e.Ops())) }
 
-// appendOpsText appends operations with commas between them: the word, and each operand behind ":".
+// appendOpsText appends operations separated by commas: the word, followed by ":" and each
+// operand.
 func appendOpsText(dst []byte, ops []Op) []byte {
 	for i := range ops {
 		op := &ops[i]
@@ -226,7 +230,7 @@ func appendOpsText(dst []byte, ops []Op) []byte {
 	return dst
 }
 
-// appendFunc appends the record of a function, in several lines if it is long.
+// appendFunc appends the record of a function, on several lines if it is long.
 func (in *Info) appendFunc(dst []byte, f *Func) []byte {
 	dst = append(append(dst, Prefix...), wordFunc, ' ')
 	dst = append(appendHex(dst, uint64(f.RVA)), ' ')
@@ -261,9 +265,9 @@ func (l *lineWriter) wrap() {
 	}
 }
 
-// scope appends a scope: what it is, its group, a location for each variable, the scopes in it. An inline scope is "("
-// and, if it is not the INLINE after that of the inline scope before it, how much further it is, and ":"; a block is
-// "{", ranges and ":".
+// scope appends a scope: its identification, its group, a location for each variable, and the
+// scopes in it. An inline scope is "(" and ":", with the distance between them unless its INLINE
+// follows that of the inline scope before it; a block is "{", ranges and ":".
 func (l *lineWriter) scope(in *Info, u *unpacker) {
 	end := byte(0)
 	switch ScopeKind(u.byte() - 1) {
@@ -298,7 +302,8 @@ func (l *lineWriter) scope(in *Info, u *unpacker) {
 	}
 }
 
-// span appends the distance of a range from the one before as "@distance", if there is one, and "+size".
+// span appends the distance of a range from the one before as "@distance", unless it is 0, and
+// "+size".
 func (l *lineWriter) span(u *unpacker) {
 	before := u.end
 	r := u.span()
@@ -308,7 +313,8 @@ func (l *lineWriter) span(u *unpacker) {
 	l.dst = appendHex(append(l.dst, '+'), uint64(r.Hi-r.Lo))
 }
 
-// location appends "-" for none, "=" and an expression, or "*" and for each entry its range, ":" and the expression.
+// location appends "-" for none, "=" and an expression, or "*" and, for each entry, its range,
+// ":" and the expression.
 func (l *lineWriter) location(u *unpacker) {
 	n := u.uvarint()
 	switch n {
@@ -328,9 +334,10 @@ func (l *lineWriter) location(u *unpacker) {
 	}
 }
 
-// site appends a call: the distance of the return address from the one before it (or the start of the
-// function), "t" for a tail call, ">" and the target, from the start of the function, or "*" and the expression
-// that finds it, and for each argument ":", where it is, "=" and its value.
+// site appends a call: the distance of the return address from the one before it (or the start of
+// the function), "t" for a tail call, ">" and the target, from the start of the function, or "*"
+// and the expression that computes it, and for each argument ":", its location, "=" and its
+// value.
 func (l *lineWriter) site(f *Func, s *CallSite, last RVA) {
 	l.wrap()
 	l.dst = appendHex(append(l.dst, ' '), uint64(s.Return-last))
@@ -417,8 +424,9 @@ func appendTypeText(dst []byte, t *Type) []byte {
 	return dst
 }
 
-// appendMember appends its type, "@" and its offset, "/" and the place of a bit field and "+" and its bits, "*" and
-// the expression that finds it, "^" for a base class and "'" for what the compiler made, ":" and the name.
+// appendMember appends its type, "@" and its offset, "/" and the place of a bit field and "+" and
+// its bits, "*" and the expression that computes it, "^" for a base class, "'" if the compiler
+// made it, ":" and the name.
 func appendMember(dst []byte, mark byte, m *Member) []byte {
 	dst = appendHex(append(dst, ' ', mark), uint64(m.Type))
 	if m.Offset != 0 {

@@ -2,20 +2,20 @@ package vars
 
 import "iter"
 
-// Location says where a variable is, while the code of its scope runs.
+// Location says where a variable is while the code of its scope runs.
 type Location struct {
-	Whole ExprID  // the same in all of the scope; else 0
-	List  []Entry // by address; nothing holds elsewhere
+	Whole ExprID  // the same in the whole scope; otherwise 0
+	List  []Entry // by address; elsewhere it has no location
 }
 
-// Entry is where a variable is in a range of addresses, which count from the start of its scope.
+// Entry says where a variable is in a range of addresses, relative to the start of its scope.
 type Entry struct {
 	Range
 	Expr ExprID
 }
 
-// at returns the expression that holds at an offset from the start of the scope. Of several entries
-// the first one counts.
+// at returns the expression that applies at an offset from the start of the scope. Of several
+// entries, the first applies.
 func (l *Location) at(off int64) ExprID {
 	for i := range l.List {
 		if l.List[i].Lo <= off && off < l.List[i].Hi {
@@ -25,12 +25,12 @@ func (l *Location) at(off int64) ExprID {
 	return l.Whole
 }
 
-// Block is a scope with all that is in it, for code that looks at everything. Evaluation does not
+// Block is a scope with all its contents, for code that examines everything. Evaluation does not
 // need it.
 type Block struct {
 	Kind   ScopeKind
-	Inline int     // InlineScope: the number of the INLINE record in its FUNC; else -1
-	Ranges []Range // BlockScope: sorted; from the start of the scope around it
+	Inline int     // InlineScope: the index of the INLINE record in its FUNC; otherwise -1
+	Ranges []Range // BlockScope: sorted; relative to the start of the enclosing scope
 	Group  GroupID
 	Vars   []Location // of the variables of the group
 	Blocks []Block

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// TypeKind says what a type is.
+// TypeKind is the kind of a type.
 type TypeKind uint8
 
 // The kinds of types. Elem is the type that another is made of.
 const (
-	Void        TypeKind = iota // also a type that is unknown
+	Void        TypeKind = iota // also an unknown type
 	Base                        // Name, Size, Encoding
 	Pointer                     // to Elem; Size
 	Reference                   // to Elem
@@ -30,10 +30,10 @@ const (
 	Atomic                      // of Elem
 	Subrange                    // of Elem: Dims has one
 	String                      // of characters, with a length: Fortran's, Ada's
-	Unspecified                 // named, without contents: std::nullptr_t
+	Unspecified                 // named, without contents, such as std::nullptr_t
 )
 
-// Encoding says what the bytes of a base type mean.
+// Encoding says how the bytes of a base type are interpreted.
 type Encoding uint8
 
 // The encodings: those of DWARF 5, 7.8.
@@ -54,7 +54,7 @@ const (
 	SignedFixed  Encoding = 0x0d
 	UnsignFixed  Encoding = 0x0e
 	DecimalFloat Encoding = 0x0f
-	UTF          Encoding = 0x10 // a character of Unicode: char32_t, Rust's char, Go's none
+	UTF          Encoding = 0x10 // a Unicode character: char32_t, Rust's char
 	UCS          Encoding = 0x11
 	ASCII        Encoding = 0x12
 )
@@ -69,19 +69,19 @@ const (
 	LittleEndian
 )
 
-// Type is a type. Which fields have a meaning depends on its kind.
+// Type is a type. Its kind determines which fields are used.
 type Type struct {
 	Kind       TypeKind
 	Encoding   Encoding // Base
 	Order      Order    // Base
-	HasSize    bool     // otherwise the size is that of Elem, or depends on Dims, or is unknown
-	Incomplete bool     // only declared: no member is known
+	HasSize    bool     // otherwise the size is Elem's, depends on Dims, or is unknown
+	Incomplete bool     // only declared: its members are unknown
 
 	Elem  TypeID
 	Class TypeID // MemberPtr
 
-	// Name is that of the source, after its namespaces and classes: ns::Class<int>. Types that
-	// are made of another one (pointers, arrays, qualifiers) mostly have none.
+	// Name is the name in the source, with namespaces and classes: ns::Class<int>. Types derived
+	// from others (pointers, arrays, qualifiers) usually have none.
 	Name string
 	Size uint64 // in bytes
 
@@ -90,33 +90,33 @@ type Type struct {
 	Enumerators []Enumerator
 	Params      []TypeID
 	Dims        []Dim
-	Extra       *Extra // what few types have; else nil
+	Extra       *Extra // what few types have, or nil
 }
 
 // Extra is what few types have.
 type Extra struct {
-	BitSize   uint64 // Base: bits that count, if they are fewer than Size says
-	BitOffset uint64 // Base: of the lowest of these, from the least significant bit
+	BitSize   uint64 // Base: number of bits used, if fewer than Size has
+	BitOffset uint64 // Base: offset of the lowest of these from the least significant bit
 
-	// Arrays and strings that have a descriptor (Fortran), else 0. The address of the variable is
-	// on the stack first, and is OpObjectAt.
-	Data       ExprID // where the data are
-	Allocated  ExprID // 0 if it is not allocated
-	Associated ExprID // 0 if the pointer points nowhere
-	Stride     Bound  // Array: bytes from one element to the next, if it is not the size of Elem
-	Length     Bound  // String: bytes
+	// Expressions of arrays and strings with a descriptor (Fortran), otherwise 0. The address of the
+	// variable is pushed first, and is OpObjectAt.
+	Data       ExprID // the address of the data
+	Allocated  ExprID // computes 0 if it is not allocated
+	Associated ExprID // computes 0 if the pointer points nowhere
+	Stride     Bound  // Array: distance between elements in bytes, if it is not the size of Elem
+	Length     Bound  // String: length in bytes
 }
 
 // Member is a member of a structure, class or union, or one of its bases.
 type Member struct {
 	Name       string
 	Type       TypeID
-	At         ExprID // in place of Offset: leaves its address; that of the structure is on the stack first
+	At         ExprID // used in place of Offset: computes the address, given that of the structure on the stack
 	Offset     uint64 // in bytes, from the start of the structure
-	BitSize    uint32 // of a bit field; else 0
-	BitOffset  uint8  // of a bit field: the bits from Offset on, as DW_AT_data_bit_offset counts them
+	BitSize    uint32 // of a bit field; otherwise 0
+	BitOffset  uint8  // of a bit field: from Offset, counted as by DW_AT_data_bit_offset
 	Base       bool   // a base class
-	Artificial bool   // made by the compiler: the pointer to a table of functions
+	Artificial bool   // made by the compiler, such as the pointer to a virtual table
 }
 
 // equal reports whether t and o have the same contents.
@@ -137,23 +137,24 @@ func (t *Type) equal(o *Type) bool {
 
 // VariantPart is the part of a structure whose members depend on a value: Rust's enums.
 type VariantPart struct {
-	// Discr is the member that decides. Its Type is 0 if there is only one variant, or if the
-	// debug information names no member.
+	// Discr is the member that selects the variant. Its Type is 0 if there is only one variant, or
+	// if the debug information names no member.
 	Discr    Member
 	Variants []Variant
 }
 
-// Variant is what a structure has for some values of the discriminant. Without ranges it is the one
-// for all other values.
+// Variant has the members of a structure for some values of the discriminant. Without ranges it
+// applies to all other values.
 type Variant struct {
 	Ranges  []DiscrRange
 	Members []Member
 }
 
-// DiscrRange is a range of discriminants, both ends included. Signed ones are extended to 64 bits.
+// DiscrRange is a range of discriminants, both ends included. Signed ones are extended to 64
+// bits.
 type DiscrRange struct{ Low, High uint64 }
 
-// Enumerator is a name of a value. Values are extended to 64 bits by their sign.
+// Enumerator is a named value. Values are sign-extended to 64 bits.
 type Enumerator struct {
 	Name  string
 	Value int64
@@ -162,22 +163,22 @@ type Enumerator struct {
 // Dim is one dimension of an array.
 type Dim struct {
 	Lower Bound
-	Upper Bound // the last index; without it, Count
+	Upper Bound // the last index; without it, Count is used
 	Count Bound
-	Step  Bound // bytes from one index to the next (Fortran), if it does not follow from the element
+	Step  Bound // distance between indices in bytes (Fortran), if it does not follow from the element
 }
 
-// BoundKind says how a number is known.
+// BoundKind says how a number is given.
 type BoundKind uint8
 
 // The kinds of bounds.
 const (
 	NoBound    BoundKind = iota
 	ConstBound           // Value
-	ExprBound            // Expr leaves it on the stack
+	ExprBound            // Expr computes it
 )
 
-// Bound is a number that a type depends on: it is known, or an expression finds it.
+// Bound is a number that a type depends on: a constant, or computed by an expression.
 type Bound struct {
 	Kind  BoundKind
 	Value int64
