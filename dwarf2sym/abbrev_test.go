@@ -227,7 +227,7 @@ func TestDeepNesting(t *testing.T) {
 		t.Error(got)
 	}
 	got := coreOf(t, deep(2*dwarf.MaxDepth)).text(t, Options{}, coreRuns[0])
-	if !strings.HasPrefix(got, "FUNC 1000 10 0 f\n! ") || !strings.Contains(got, "DIEs nested over 4096 deep") {
+	if !strings.HasPrefix(got, "FUNC 1000 10 0 f\n! ") || !strings.Contains(got, "DIEs nested more than 4096 deep") {
 		t.Error(got)
 	}
 }

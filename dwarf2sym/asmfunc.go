@@ -8,10 +8,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// funcsFromSymbols makes functions of the ELF symbols for code that the unit has
-// lines for, but none of its functions: assembly, units with line tables only
-// (clang's -g1 describes no functions but those with inlines), a missing .dwo,
-// what damage cost.
+// funcsFromSymbols makes functions of the ELF symbols for code for which the
+// unit has lines but no functions: assembly, units with line tables only
+// (clang's -g1 describes only functions with inlines), a missing .dwo, or
+// damage.
 func (w *worker) funcsFromSymbols() {
 	if w.only != nil {
 		w.symbolFuncs(w.only.made)
@@ -34,7 +34,7 @@ func (w *worker) funcsFromSymbols() {
 	w.spans = covered
 	covered = tidy(covered)
 	for i := range w.lines.Seqs {
-		// Functions that were dropped have their sequences at 0, too.
+		// The sequences of dropped functions are at 0, too.
 		if s := &w.lines.Seqs[i]; s.Lo > 0 || w.unitDead == 0 {
 			w.fillSequence(s, covered, labels)
 		}
@@ -82,9 +82,9 @@ func (w *worker) symbolFuncs(spans []dwarf.Span) {
 	}
 }
 
-// tailFunc makes a record of the code in [lo, hi) before its first symbol when a
-// function of another unit continues there: .init and .fini begin in crti.S and end
-// in crtn.S.
+// tailFunc makes a record of the code in [lo, hi) before its first symbol if
+// another unit's function continues there: .init and .fini begin in crti.S and
+// end in crtn.S.
 func (w *worker) tailFunc(lo, hi uint64) {
 	next := searchSymbols(w.symbols, w.code.rva(lo))
 	if next < len(w.symbols) {
@@ -99,8 +99,8 @@ func (w *worker) tailFunc(lo, hi uint64) {
 	w.funcs = append(w.funcs, f)
 }
 
-// openSymbol returns the last of symbols if it is a function without a size, which
-// may reach beyond it; else nil.
+// openSymbol returns the last of symbols if it is a function without a size,
+// which may extend beyond it, or nil.
 func openSymbol(symbols []elfPub) *elfPub {
 	if len(symbols) == 0 {
 		return nil
@@ -111,10 +111,10 @@ func openSymbol(symbols []elfPub) *elfPub {
 	return nil
 }
 
-// symbolSpans returns the code of the symbols in [lo, hi): of functions, of untyped
-// ones with a size (parts of functions that clang puts into sections of their own),
-// and with labels of all. A symbol without a size reaches up to the next one; labels
-// within code of known size have none.
+// symbolSpans returns the code of the symbols in [lo, hi): of functions, of untyped symbols with
+// a size (parts of functions that clang puts into sections of their own), and with labels of all
+// symbols. A symbol without a size extends to the next one; labels within code of known size have
+// none.
 func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 	to := w.code.rva(hi)
 	first := searchSymbols(w.symbols, w.code.rva(lo))
@@ -143,8 +143,8 @@ func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 	return out
 }
 
-// hasCode reports whether a symbol names code rather than a place in it; with labels,
-// an untyped one without a size does.
+// hasCode reports whether a symbol names code rather than a place in it; with labels, an untyped
+// symbol without a size does.
 func (s *elfPub) hasCode(labels bool) bool { return s.Func || s.Size > 0 || labels }
 
 // searchSymbols returns the index of the first symbol at or after rva.

@@ -32,11 +32,11 @@ type fileCFI struct {
 }
 
 func unknownCPU(f *object.File) string {
-	return fmt.Sprintf("the registers of %s (%d bits) are not known", f.CPU, 8*f.AddrSize)
+	return fmt.Sprintf("the registers of %s (%d bits) are unknown", f.CPU, 8*f.AddrSize)
 }
 
-// companionsCFI reads STACK CFI from the companions of a binary. Damage in DWARF
-// is reported even where SFrame stands in for it.
+// companionsCFI reads STACK CFI from the companions of a binary. Damage in
+// DWARF is reported even if SFrame replaces it.
 func companionsCFI(ctx context.Context, cpu *arch.Arch, files []companion, from CFISource) (c fileCFI) {
 	if from != CFISFrame {
 		in, problems := companionCFI(cpu, files)
@@ -105,8 +105,8 @@ func openSFrame(files []companion) (*sframe.Section, companion, error) {
 }
 
 // companionCFI collects the call frame information of a binary, the first of
-// files, and of those with it. Each section comes from the first file that has
-// bytes for it: "objcopy --only-keep-debug" leaves an empty .eh_frame.
+// files, and of those with it. Each section is taken from the first file that
+// has bytes for it: "objcopy --only-keep-debug" leaves an empty .eh_frame.
 func companionCFI(a *arch.Arch, files []companion) (*unwind.Input, []bin.Problem) {
 	f := files[0]
 	in := &unwind.Input{
@@ -141,7 +141,7 @@ func companionCFI(a *arch.Arch, files []companion) (*unwind.Input, []bin.Problem
 	return in, append(problems, addIndex(in, files)...)
 }
 
-// addEHFrame adds the .eh_frame that only the program headers locate.
+// addEHFrame adds an .eh_frame that only the program headers locate.
 func addEHFrame(in *unwind.Input, f companion) []bin.Problem {
 	s, err := f.Located(".eh_frame")
 	lost := ".eh_frame"
@@ -149,7 +149,7 @@ func addEHFrame(in *unwind.Input, f companion) []bin.Problem {
 		data, bad := s.Data()
 		err = cmp.Or(bad, err)
 		in.Sections = append(in.Sections, unwind.Section{Name: s.Name, Addr: s.Addr, Data: data, EH: true, File: f.Path, Moved: f.moved})
-		lost = "where .eh_frame ends"
+		lost = "the end of .eh_frame"
 	}
 	if err != nil {
 		return []bin.Problem{{Lost: lost, Err: err}}
@@ -157,8 +157,8 @@ func addEHFrame(in *unwind.Input, f companion) []bin.Problem {
 	return nil
 }
 
-// firstWithData returns the named sections of the first file that has bytes for
-// them, and that file; none without one.
+// firstWithData returns the named sections of the first file that has bytes
+// for them, and that file; none if there is no such file.
 func firstWithData(files []companion, name string) ([]*object.Section, companion) {
 	for _, f := range files {
 		if all := f.SectionsNamed(name); len(all) > 0 {
@@ -183,7 +183,7 @@ func addIndex(in *unwind.Input, files []companion) (problems []bin.Problem) {
 	}
 	for _, file := range files {
 		if file.moved != 0 {
-			continue // its tables lead to where the code was
+			continue // its tables refer to where the code was
 		}
 		for _, s := range indexesOf(file.File) {
 			data, err := s.Data()
@@ -201,8 +201,8 @@ func addIndex(in *unwind.Input, files []companion) (problems []bin.Problem) {
 	return problems
 }
 
-// cfiDataOf returns a function that finds the section that is in memory at an
-// address.
+// cfiDataOf returns a function that finds the section in memory that contains
+// an address.
 func cfiDataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
 	in := cfiSectionsBy(f, func(s *object.Section) bool { return s.Alloc && s.HasData() })
 	return func(addr uint64) (unwind.Section, bool) {
@@ -215,8 +215,8 @@ func cfiDataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
 	}
 }
 
-// cfiCodeOf returns a function that finds the end of the section with the code
-// at an address.
+// cfiCodeOf returns a function that finds the end of the code section that
+// contains an address.
 func cfiCodeOf(f *object.File) func(addr uint64) (uint64, bool) {
 	in := cfiSectionsBy(f, (*object.Section).IsCode)
 	return func(addr uint64) (uint64, bool) {
@@ -240,8 +240,8 @@ func cfiSectionsBy(f *object.File, want func(*object.Section) bool) (list cfiSec
 	return list
 }
 
-// at returns the section that an address is in; where sections overlap, which no
-// linker makes, that is the last one or none.
+// at returns the section that contains an address. Where sections overlap,
+// which no linker makes, it is the last one or none.
 func (l cfiSections) at(addr uint64) *object.Section {
 	i, _ := slices.BinarySearchFunc(l, addr, func(s *object.Section, addr uint64) int {
 		if s.Addr <= addr {
@@ -263,7 +263,7 @@ func indexesOf(f *object.File) []*object.Section {
 	return f.SectionsNamed(".ARM.exidx")
 }
 
-// releaseCFI drops the contents of the sections that were read.
+// releaseCFI releases the contents of the sections that were read.
 func releaseCFI(f *object.File) {
 	for _, name := range []string{".eh_frame", ".debug_frame"} {
 		if f == nil {

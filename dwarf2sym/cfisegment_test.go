@@ -116,7 +116,7 @@ func TestEHFrameHeaderDamage(t *testing.T) {
 		{"encoding", func(_, h []byte) { h[1] = 0x10 }, "x: .eh_frame_hdr+0x4: version 1 with a pointer of encoding 0x10, want 1 with 0x1b or 0x1c (lost: .eh_frame)", false},
 		{"pointer", func(_, h []byte) { le.PutUint32(h[4:], 1<<30) }, "x: .eh_frame_hdr+0x4: no segment has bytes at 0x4000", false},
 		{"no table", func(_, h []byte) { h[2], h[3] = 0xff, 0xff }, "", true},
-		{"number of FDEs", func(_, h []byte) { le.PutUint32(h[8:], 1<<31) }, fmt.Sprintf("x: .eh_frame_hdr+%#x: need 4 bytes, 0 left (lost: where .eh_frame ends)", header.FileSize), true},
+		{"number of FDEs", func(_, h []byte) { le.PutUint32(h[8:], 1<<31) }, fmt.Sprintf("x: .eh_frame_hdr+%#x: need 4 bytes, 0 left (lost: the end of .eh_frame)", header.FileSize), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bad := slices.Clone(bare)

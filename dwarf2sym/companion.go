@@ -13,17 +13,17 @@ import (
 type companion struct {
 	*object.File
 
-	// moved is what to add, modulo 2^64, to an address in this file to get the
-	// one in the binary: a prelinked binary, or one that "objcopy
-	// --change-addresses" moved, has others than its debug file. RVAs are always
-	// those of the binary: it is what is loaded.
+	// moved is added, modulo 2^64, to an address in this file to get the one in
+	// the binary: the addresses of a binary that was prelinked, or moved by
+	// "objcopy --change-addresses", differ from those of its debug file. RVAs are
+	// always the binary's, which is what is loaded.
 	moved uint64
 
-	mini bool // it was in .gnu_debugdata
+	mini bool // from .gnu_debugdata
 }
 
 // findCompanions fills in r.companions: the binary, then its debug file, if
-// any, then, where neither has a .symtab, the file in .gnu_debugdata.
+// any, then, if neither has a .symtab, the file in .gnu_debugdata.
 func (r *reader) findCompanions() error {
 	r.companions = []companion{{File: r.file}}
 	symtab := r.file.HasSymbols(object.Symtab)
@@ -64,8 +64,8 @@ func (r *reader) described() companion {
 	return r.companions[0]
 }
 
-// newCompanionMap returns the code of a file, as RVAs of the binary, whose load base
-// is base. Code that would lie below it is in no segment of the binary.
+// newCompanionMap returns the code of a file, as RVAs of the binary, whose load base is base.
+// Code that would be below it is in no segment of the binary.
 func newCompanionMap(c companion, base uint64) *codeMap {
 	m := &codeMap{base: base - c.moved}
 	for _, r := range c.CodeRanges() {
@@ -86,11 +86,11 @@ func newCompanionMap(c companion, base uint64) *codeMap {
 	return m
 }
 
-// codeMap knows where the code of a file is. What lies elsewhere was dropped
-// by the linker, which leaves 0, -1, -2 or (in .debug_ranges) 1 as its address.
-// Code may really live at 0: then an executable section covers it.
+// codeMap knows where the code of a file is. Code elsewhere was dropped by the
+// linker, which leaves 0, -1, -2 or (in .debug_ranges) 1 as its address. Real
+// code may be at 0: then an executable section covers it.
 type codeMap struct {
-	base uint64 // address of RVA 0, modulo 2^64: it may lie below all addresses
+	base uint64 // address of RVA 0, modulo 2^64: it may be below all addresses
 	exec []object.Range
 
 	starts []uint64 // of executable sections
@@ -106,7 +106,7 @@ func (m *codeMap) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - m.base)
 // addr is the inverse of rva.
 func (m *codeMap) addr(rva symfmt.RVA) uint64 { return uint64(rva) + m.base }
 
-// at returns the executable range that holds addr.
+// at returns the executable range that contains addr.
 func (m *codeMap) at(addr uint64) (object.Range, bool) {
 	i := sort.Search(len(m.exec), func(i int) bool { return m.exec[i].End > addr })
 	if i == len(m.exec) || addr < m.exec[i].Start {
@@ -122,8 +122,8 @@ func (m *codeMap) together(lo, hi uint64) bool {
 	return next == len(m.starts) || m.starts[next] > hi
 }
 
-// keep leaves of spans, in place, those that start in code, cut to where that
-// code ends.
+// keep keeps, in place, the spans that start in code, cut at the end of that
+// code.
 func (m *codeMap) keep(spans []dwarf.Span) []dwarf.Span {
 	n := 0
 	for _, s := range spans {
@@ -135,7 +135,7 @@ func (m *codeMap) keep(spans []dwarf.Span) []dwarf.Span {
 	return spans[:n]
 }
 
-// within returns what of spans is code.
+// within returns the parts of spans that are code.
 func (m *codeMap) within(spans []dwarf.Span) (in []dwarf.Span) {
 	for _, s := range spans {
 		i := sort.Search(len(m.exec), func(i int) bool { return m.exec[i].End > s.Lo })

@@ -15,12 +15,11 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Contents describes the symbols, lines and call frame information in an ELF file
-// before any of it is read. Sizes are in bytes. Its JSON fields may be added to, but
-// not changed.
+// Contents describes the symbols, lines and call frame information in an ELF file without reading
+// it. Sizes are in bytes. Its JSON fields may be added to, but not changed.
 type Contents struct {
 	Type      string `json:"type"` // "executable", "shared library or PIE", "object", "core", or a number
-	CPU       string `json:"cpu"`  // the name in MODULE records, or ELF's if they have none
+	CPU       string `json:"cpu"`  // the name in MODULE records, or ELF's if there is none
 	Bits      int    `json:"bits"`
 	ByteOrder string `json:"byte_order"` // "little" or "big"
 	Code      bool   `json:"code"`       // false: a separate debug file
@@ -31,9 +30,9 @@ type Contents struct {
 	Supplement *SupplementLink `json:"supplement,omitempty"`
 
 	NoSections bool           `json:"no_section_headers,omitempty"`
-	Go         bool           `json:"go,omitempty"`    // made by Go's linker
+	Go         bool           `json:"go,omitempty"`    // written by Go's linker
 	Debug      []SectionSize  `json:"debug_sections"`  // .debug_* and .zdebug_*
-	Unwind     []SectionSize  `json:"unwind_sections"` // .eh_frame and its like
+	Unwind     []SectionSize  `json:"unwind_sections"` // .eh_frame and the like
 	Symbols    []SymbolCount  `json:"symbol_tables"`
 	Damage     []DamagedTable `json:"damaged_tables,omitempty"`
 }
@@ -54,7 +53,8 @@ type SectionSize struct {
 	Version     int    `json:"version,omitempty"`     // of .sframe
 }
 
-// SymbolCount is the size of a symbol table. The one in .gnu_debugdata is called so.
+// SymbolCount is the size of a symbol table, by the name of its section; a table in
+// .gnu_debugdata has that name.
 type SymbolCount struct {
 	Table     string `json:"table"`
 	Symbols   int    `json:"symbols"`
@@ -112,8 +112,8 @@ func fileType(f *object.File) string {
 	return f.KindName
 }
 
-// sections lists those with debug information and those for unwinding. Of several
-// with the same name, as objects have, the sizes are added up.
+// sections lists the sections with debug information and those for unwinding.
+// The sizes of sections with the same name, which objects have, are added up.
 func (c *Contents) sections(f *object.File) {
 	for _, s := range f.Sections {
 		switch {
@@ -141,7 +141,7 @@ func addSection(list []SectionSize, s *object.Section) []SectionSize {
 	}
 	added := SectionSize{Name: s.Name, Size: s.Size(), FileSize: s.FileSize, Compression: s.Compression()}
 	if s.Name == ".sframe" {
-		// Its third byte (SFrame format, 2.1.2); the magic number is of two.
+		// The version is its third byte (SFrame format, 2.1.2); the magic number has two.
 		if data, err := s.Data(); err == nil && len(data) > 2 {
 			added.Version = int(data[2])
 		}
@@ -183,13 +183,13 @@ func (c *Contents) table(name string, f *object.File, which object.Table) {
 // be added to, but not changed.
 type Units struct {
 	Total     int         `json:"total"`
-	Partial   int         `json:"partial"`    // made by dwz: what several units share
+	Partial   int         `json:"partial"`    // made by dwz, with what several units share
 	Skeletons int         `json:"skeletons"`  // whose functions are in .dwo files or packages
-	Unread    int         `json:"unread"`     // their first DIE is damaged
+	Unread    int         `json:"unread"`     // units whose first DIE is damaged
 	Versions  []UnitCount `json:"versions"`   // "DWARF 5", "DWARF 5, 64-bit"
 	Languages []UnitCount `json:"languages"`  // DW_AT_language, without DW_LANG_
 	Producers []UnitCount `json:"producers"`  // DW_AT_producer: compiler and options
-	DwoNames  []string    `json:"dwo_names"`  // the first of them
+	DwoNames  []string    `json:"dwo_names"`  // the first maxKinds of them
 	MoreKinds int         `json:"more_kinds"` // units of producers that are not listed
 }
 
@@ -199,13 +199,13 @@ type UnitCount struct {
 	Units int    `json:"units"`
 }
 
-// maxKinds is how many producers, versions and names are listed: a file may have
-// another one in each of a million units.
+// maxKinds is the number of producers, versions and names that are listed, as
+// each of a million units may have another one.
 const maxKinds = 100
 
-// ReadUnits reads the first DIE of each unit of a file. sup is the supplementary file
-// that may have its strings, or nil. Damage is reported by Read, not here. Without
-// .debug_info there are no units.
+// ReadUnits reads the first DIE of each unit of a file. sup is the supplementary file with some
+// of its strings, or nil. Damage is reported by Read, not here. Without .debug_info there are no
+// units.
 func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r, err := newReader(file, &Options{Supplement: sup})
@@ -249,7 +249,7 @@ func versionName(h *dwarf.Header) string {
 	return name
 }
 
-// unitSurvey is a Units in the making.
+// unitSurvey collects a Units.
 type unitSurvey struct {
 	Units
 	versions, languages, producers map[string]int
@@ -293,7 +293,7 @@ func (s *unitSurvey) units() *Units {
 	return &u
 }
 
-// sortedCounts begins with the most frequent; names decide between equals.
+// sortedCounts sorts counts, the most frequent first, and equal ones by name.
 func sortedCounts(names map[string]int) []UnitCount {
 	all := []UnitCount{}
 	for name, n := range names {

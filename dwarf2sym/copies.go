@@ -9,29 +9,31 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 )
 
-// Each unit of C++ that uses an inline function has a copy of it. The linker keeps one; GNU's gives all
-// their DIEs its address. merger.fold takes one of those with one address: of two with one size, one
-// name, and something inlined into both or none, the one that comes first. The other changes nothing,
-// so that an outline has only the first: an address in it then needs one unit, not hundreds.
+// Each C++ unit that uses an inline function has a copy of it. The linker keeps one; GNU ld gives
+// the DIEs of all copies its address. Of copies at one address merger.fold keeps one: of two with
+// the same size and the same name, and with something inlined into both or neither, the one that
+// comes first. The other has no effect, so an outline has only the first: an address in it then
+// needs one unit, not hundreds.
 
 // identity is what such copies have in common besides their code.
 type identity struct {
 	name    uint64 // offset in .debug_str, with the tag of its debugData
-	known   bool   // the rest is: the function may be a copy
-	inlined bool   // something is
+	known   bool   // the rest is known: the function may be a copy
+	inlined bool   // something is inlined into it
 	label   bool   // funcRecord.label
 }
 
-// identified is how many pieces of a function have an identity: those that openFunc.inlined has bits for.
+// identified is the number of pieces of a function that have an identity: as many as
+// openFunc.inlined has bits.
 const identified = 64
 
-// identify keeps the identities of the pieces of fn, which are funcs[first:].
+// identify records the identities of the pieces of fn, which are funcs[first:].
 func (w *worker) identify(fn *openFunc, first int) {
 	for len(w.identities) < first {
-		w.identities = append(w.identities, identity{}) // functions of symbols
+		w.identities = append(w.identities, identity{}) // for functions made from symbols
 	}
 	if w.job != nil {
-		return // offsets in another file
+		return // offsets are in another file
 	}
 	d, off, known := w.namePlace(&w.u, &fn.attrs)
 	known = known && off < uint64(len(d.Str)) && d.Str[off] != 0
@@ -52,7 +54,8 @@ func (w *worker) identityOf(i int) (id identity) {
 	return id
 }
 
-// noteInlined notes which pieces of fn the inlined function with attributes a, at die, lies in.
+// noteInlined records the pieces of fn that contain the inlined function with attributes a, at
+// die.
 func (w *worker) noteInlined(a *dwarf.Attrs, die uint64, fn *openFunc) {
 	pieces := fn.spans[:min(len(fn.spans), identified)]
 	if fn.inlined == 1<<len(pieces)-1 {
@@ -77,17 +80,17 @@ type outlinedFunc struct {
 	id identity
 }
 
-// copies collects functions without those that are copies of another one.
+// copies collects functions, without those that are copies of another one.
 type copies struct {
 	funcs  []outlinedFunc
-	index  intern.Index // of those that may have copies
-	places []int32      // by number there: in funcs
+	index  intern.Index // of functions that may have copies
+	places []int32      // by number there: the index in funcs
 	seed   maphash.Seed
 }
 
 func newCopies() *copies { return &copies{seed: maphash.MakeSeed()} }
 
-// add adds a function. Of copies, the one whose DIE comes first stays, as in merger.fold.
+// add adds a function. Of copies, the one whose DIE comes first is kept, as in merger.fold.
 func (c *copies) add(f outlinedFunc) {
 	if !f.id.known {
 		c.funcs = append(c.funcs, f)

@@ -9,25 +9,25 @@ import (
 )
 
 // debugData is the debug information of one ELF file. .debug_info and
-// .debug_line are read piece by piece, each piece once; the sections that are
-// read at random places are held whole.
+// .debug_line are read piece by piece, each piece once; sections with random
+// access are held whole.
 type debugData struct {
 	dwarf.Sections
 	tag  uint64       // supTag in the supplementary file
-	line dwarf.Source // nil without .debug_line
+	line dwarf.Source // nil if there is no .debug_line
 
 	unitList
 
-	sup   *debugData // the supplementary file, which only references lead to
+	sup   *debugData // of a unit in a package; otherwise nil
 	types typeUnits
 
 	packed *packedTypes // of a unit in a package; else nil
 
-	effort *dwarf.Effort // of all files together
-	half   *half         // of what is in a .dwo file or a package; nil in the file with the code
+	effort *dwarf.Effort // shared by all files
+	half   *half         // for a .dwo file or a package; nil in the file with the code
 
-	random []*object.Section // those that are held or mapped whole
-	done   int64             // atomic: bytes of .debug_info that were read
+	random []*object.Section // sections that are held or mapped whole
+	done   int64             // atomic: number of bytes of .debug_info that were read
 }
 
 // supTag distinguishes offsets in the sections of a supplementary file from those
@@ -38,7 +38,7 @@ const supTag = 1 << 63
 type fileUnit struct {
 	dwarf.Unit
 	d     *debugData
-	owner *foreign // of a unit that is opened for references only
+	owner *foreign // of a unit that was opened for references only
 }
 
 // open prepares u for a unit of d whose bytes are data.
@@ -55,9 +55,9 @@ func (u *fileUnit) ownName() string {
 	return fmt.Sprintf("unit at %#x, %s", u.Off, u.Name)
 }
 
-// scoped reports whether the language has named scopes that belong to the names
-// of functions. Names in Go, Ada and C are complete as they are. Units made by dwz
-// have no language.
+// scoped reports whether the language has named scopes that are part of
+// functions' names. Names in Go, Ada and C are complete as they are. Units
+// made by dwz have no language.
 func (u *fileUnit) scoped() bool {
 	switch u.Lang {
 	case 0:
@@ -70,8 +70,8 @@ func (u *fileUnit) scoped() bool {
 }
 
 // flat reports whether no function can be below a type, so that types may be
-// jumped over. Functions without code may not: what is nested in a GNU C
-// function that was inlined everywhere has code of its own.
+// skipped. Functions without code may not be skipped: a function nested in a
+// GNU C function that was inlined everywhere has code of its own.
 func (u *fileUnit) flat() bool {
 	switch u.Lang {
 	case dw.LangC89, dw.LangC, dw.LangC99, dw.LangC11, dw.LangC17, dw.LangC23:
@@ -80,12 +80,13 @@ func (u *fileUnit) flat() bool {
 	return false
 }
 
-// flatBehind is like flat, for a unit that another unit refers to; from is the result of
-// that other unit's flat. It counts because units made by dwz have no language.
+// flatBehind is like flat, for a unit that another unit refers to; from is the result of that
+// other unit's flat. It is needed because units made by dwz have no language.
 func (u *fileUnit) flatBehind(from bool) bool { return u.flat() || from && u.Lang == 0 && u.Partial }
 
-// assembly reports whether the unit was written in assembly: several labels at
-// the same address are then one function's, not functions that were folded.
+// assembly reports whether the unit was written in assembly. Several labels at
+// the same address then belong to one function, not to functions that were
+// folded.
 func (u *fileUnit) assembly() bool {
 	return u.Lang == dw.LangMipsAsm || u.Lang == dw.LangAssembly
 }

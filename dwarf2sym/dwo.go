@@ -19,7 +19,7 @@ import (
 type dwoPlaces struct {
 	beside []string // folders of the binary and of its debug file
 	dirs   []string // Options.DwoDirs
-	only   bool     // Options.Hermetic: in dirs only
+	only   bool     // Options.Hermetic: look in dirs only
 }
 
 func newDwoPlaces(r *reader) dwoPlaces {
@@ -35,12 +35,12 @@ func newDwoPlaces(r *reader) dwoPlaces {
 	return p
 }
 
-// maxPath is the longest path that Linux takes; a longer name names no file.
+// maxPath is the length of the longest path that Linux accepts.
 const maxPath = 4096
 
-// of lists where a .dwo file may be: where the skeleton says (DWARF 5, 3.1.2),
-// next to the binary, and in the folders that the user named. Next to the binary and
-// in those folders it is also looked for without its own folders.
+// of lists where a .dwo file may be: where the skeleton says (DWARF 5, 3.1.2), next to the
+// binary, and in the folders that the user named. In the latter two it is also looked for by its
+// base name.
 func (p *dwoPlaces) of(key dwoKey) (paths []string) {
 	if len(key.dir)+len(key.name) >= maxPath {
 		return nil
@@ -52,7 +52,7 @@ func (p *dwoPlaces) of(key dwoKey) (paths []string) {
 	}
 	abs, base := filepath.IsAbs(key.name), filepath.Base(key.name)
 	if p.only {
-		// Nor where the skeleton says.
+		// A hermetic search does not look where the skeleton says.
 	} else if abs {
 		add("", key.name)
 	} else if key.dir != "" {
@@ -100,7 +100,7 @@ func (s *splitter) notFound(u *fileUnit) string {
 	return "is not found: looked for " + strings.Join(paths, ", ")
 }
 
-// regularSize returns the size of the file at path, if it is one.
+// regularSize returns the size of the file at path, if it is a regular file.
 func regularSize(path string) (int64, bool) {
 	st, err := os.Stat(path)
 	if err != nil || !st.Mode().IsRegular() {
@@ -109,7 +109,7 @@ func regularSize(path string) (int64, bool) {
 	return st.Size(), true
 }
 
-// halvesInFiles reads other halves in the first .dwo file that contains them.
+// halvesInFiles reads other halves from the first .dwo file that has them.
 func (w *worker) halvesInFiles(j *splitJob) {
 	left := j.skeletons
 	var refused []string
@@ -164,13 +164,13 @@ func idList(ids []uint64) string {
 }
 
 // halvesInFile reads the other halves that f has. It returns the skeletons
-// whose halves are not there, and the ids that are.
+// whose halves it lacks, and the ids that it has.
 func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
 	all, err := openDwo(f, w.d, w.vars != nil)
 	if err != nil {
 		return want, nil, err
 	}
-	places := &intern.Offsets{} // all of f share one .debug_str.dwo
+	places := &intern.Offsets{} // shared, as all units of f have one .debug_str.dwo
 	left = want
 	for i, d := range all {
 		if i == 0 && !w.Spend(uint64(len(d.Str)+len(d.Abbrev)+len(d.StrOffsets)+len(d.Rnglists))) {
@@ -222,8 +222,8 @@ func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []placedProblem) {
 	return units, problems.kept
 }
 
-// openDwo returns the debug information of a .dwo file: several where type units
-// have a .debug_info.dwo each. What the skeletons have comes from main.
+// openDwo returns the debug information of a .dwo file: several if type units
+// have a .debug_info.dwo each. main provides what the skeletons have.
 func openDwo(f *object.File, main *debugData, locations bool) (all []*debugData, err error) {
 	if err := main.checkOrder(f); err != nil {
 		return nil, err
@@ -278,7 +278,8 @@ func openDwo(f *object.File, main *debugData, locations bool) (all []*debugData,
 	return all, nil
 }
 
-// wholeSection returns the contents of a section; nothing without one.
+// wholeSection returns the contents of a section, which are empty if there is
+// none.
 func wholeSection(f *object.File, name string) ([]byte, error) {
 	s := f.Section(name)
 	if s == nil || !s.HasData() {

@@ -12,23 +12,23 @@ import (
 )
 
 // dwp is a package of .dwo files (DWARF 5, 7.3.5). Its sections are read piece
-// by piece, but for the strings, which all units share.
+// by piece, except for the strings, which all units share.
 type dwp struct {
 	file  *object.File
 	order dwarf.Order
-	sects [dwarf.SectCount]object.Source // nil: no such section
+	sects [dwarf.SectCount]object.Source // nil if there is no such section
 	str   []byte
 
-	oldLocs bool // lists of locations are those of GNU's split DWARF 4
+	oldLocs bool // location lists are those of GNU's split DWARF 4
 
 	units dwarf.PackIndex
-	types packTypes // what .debug_tu_index says
+	types packTypes // from .debug_tu_index
 
-	job int // being filled, an index in splitter.jobs; -1: none
+	job int // the job being filled, an index in splitter.jobs, or -1
 }
 
 // openPackages opens the packages that belong to the file: the one that the
-// user named, else those next to the file and its debug file.
+// user named, or those next to the file and its debug file.
 func (r *reader) openPackages(main *debugData) (all []*dwp) {
 	if name := r.opts.Package; name != "" {
 		return r.openPackage(all, name, main)
@@ -42,8 +42,8 @@ func (r *reader) openPackages(main *debugData) (all []*dwp) {
 }
 
 // packagePaths lists where a package is looked for: FILE.dwp, by FILE's name
-// and by that which a symbolic link leads to, and in the folders with .dwo files.
-// Options.Hermetic leaves the latter only.
+// and by the name that a symbolic link leads to, and in the folders with .dwo
+// files. With Options.Hermetic it lists only the latter.
 func (r *reader) packagePaths() (paths []string) {
 	add := func(path string) {
 		if path = filepath.Clean(path) + ".dwp"; !slices.Contains(paths, path) {
@@ -112,7 +112,7 @@ func newPackage(f *object.File, main *debugData) (*dwp, error) {
 	return p, err
 }
 
-// size returns how many bytes there are to be read.
+// size returns the number of bytes to be read.
 func (p *dwp) size() int64 {
 	n := int64(len(p.str))
 	for _, s := range p.sects {
@@ -123,7 +123,7 @@ func (p *dwp) size() int64 {
 	return n
 }
 
-// piece is what was read last of a section of a package.
+// piece is the part of a section of a package that was read last.
 type piece struct {
 	dwarf.Part
 	data []byte
@@ -226,8 +226,8 @@ func (w *worker) unpack(p *dwp, sk *skeleton, pieces *[dwarf.SectCount]piece, s 
 		Msg: fmt.Sprintf("the unit that %s gives the dwo id %#x has the id %#x", dwarf.CUIndex, sk.id, other)}
 }
 
-// piece reads a unit's part of a section, unless it is the last one that was
-// read: the units of one .dwo file share theirs.
+// piece reads a unit's part of a section, unless it was the last one read, as
+// the units of one .dwo file share theirs.
 func (w *worker) piece(p *dwp, row, sect int, last *piece) (*piece, error) {
 	want := p.units.Part(row, sect)
 	if want.Size == 0 || last.data != nil && want == last.Part {
@@ -254,7 +254,7 @@ func (w *worker) piece(p *dwp, row, sect int, last *piece) (*piece, error) {
 	return last, nil
 }
 
-// inside returns an error unless part t lies in its section.
+// inside returns an error unless part t is within its section.
 func (p *dwp) inside(x *dwarf.PackIndex, t dwarf.Part, sect int) error {
 	total := uint64(0)
 	if p.sects[sect] != nil {

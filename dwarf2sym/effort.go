@@ -7,25 +7,25 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// The bytes of a section that are read from front to back bound the work on
-// them. What they refer to is not bounded so: a damaged file may name one long
-// line program from each of its units, one range list or one string from each
+// The work on a section that is read from front to back is bounded by its
+// size, but the work on what it refers to is not: a damaged file may name one
+// long line program in each of its units, one range list or one string in each
 // DIE, describe all code in each of its functions, or declare DIEs of one byte
 // with a million attributes, whose values are in the declaration
-// (DW_FORM_implicit_const) or take no bytes (DW_FORM_flag_present). Such work is
-// counted, in bytes that are read again or that are kept and in steps over
-// attributes, and the sum over all units has a limit. It is the same in any order
-// of the units, so that what is lost is the same for any number of workers: all
-// of it.
+// (DW_FORM_implicit_const) or take no bytes (DW_FORM_flag_present). Such work
+// is counted, in bytes that are read again or kept and in steps over
+// attributes, and the sum over all units has a limit. It does not depend on
+// the order of the units, so the result is the same for any number of workers:
+// beyond the limit all is lost.
 //
-// The largest share that real files reach is 2 times their debug sections
+// Real files need at most 2 times their debug sections
 // (TestEffortOfRealFiles).
 const (
 	effortBase  = 8 << 20
 	effortRatio = 16 // bytes of work for a byte of debug sections
 )
 
-// allow sets the limit for d and the files that it refers to: base, and what
+// allow sets the limit for d and the files that it refers to: base, plus what
 // their size allows.
 func (d *debugData) allow(base uint64) {
 	e := &dwarf.Effort{}
@@ -51,15 +51,15 @@ func (d *debugData) size() int64 {
 	return total
 }
 
-// giveUp drops what the workers found when there was too much work.
+// giveUp drops what the workers found if there was too much work.
 func (r *reader) giveUp(d *debugData) {
 	r.workers = nil
 	p := d.tooMuchWork()
 	r.problem(problemUnits, p.Lost, p.Err)
 }
 
-// tooMuchWork returns the problem of a file whose limit was passed.
+// tooMuchWork returns the problem of a file that exceeds its limit.
 func (d *debugData) tooMuchWork() bin.Problem {
 	return bin.Problem{Lost: "all functions", Err: &bin.Error{File: d.File, Section: ".debug_info", Msg: fmt.Sprintf(
-		"its units share tables, lists, strings and attributes so often that they stand for over %d bytes", d.effort.Limit)}}
+		"its units share tables, lists, strings and attributes so often that they stand for more than %d bytes", d.effort.Limit)}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// mapFile gives a file of the line table its name in the symbol file.
+// mapFile returns the name in the symbol file of a file of the line table.
 func (w *worker) mapFile(path string, file uint64) string {
 	if w.opts.Mapping == nil {
 		return srcmap.ReplacePrefix(w.opts.PrefixMap, path)
@@ -25,7 +25,7 @@ func (w *worker) mapFile(path string, file uint64) string {
 	return f.Name
 }
 
-// reportMapped reports the files of the module that were read for their names, and
+// reportMapped reports the module's files that were read for their names, and
 // those that could not be mapped.
 func (r *reader) reportMapped() {
 	if r.opts.Mapping == nil {

@@ -7,15 +7,16 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
 
-// Names may be in other units: after LTO and dwz most are, else hardly any.
-// A unit that others refer to is opened once a batch: its header, bases and
-// abbreviations are kept, its DIEs are read one by one where they are needed.
+// Names may be in other units: after LTO and dwz most are, otherwise hardly
+// any. A unit that others refer to is opened once per batch: its header, bases
+// and abbreviations are kept, and its DIEs are read one by one on demand.
 
-// foreignUnits is how many units a worker keeps open for references.
+// foreignUnits is the number of units that a worker keeps open for references.
 const foreignUnits = 256
 
-// peekSize is how much of a unit is read for one DIE at first, peekMost what a
-// DIE may take: beyond it the reference is to no DIE.
+// peekSize is the number of bytes of a unit that are first read for one DIE,
+// and peekMost the number that a DIE may take: a reference to a longer one is
+// invalid.
 const (
 	peekSize = 512
 	peekMost = 64 << 10
@@ -51,7 +52,8 @@ func newTableKey(section []byte, h *dwarf.Header) tableKey {
 	return key
 }
 
-// locate returns the debugData and the offset there of the DIE that u refers to.
+// locate returns the debugData, and the offset in it, of the DIE that u refers
+// to.
 func (w *worker) locate(u *fileUnit, ref dwarf.Value) (*debugData, uint64, bool) {
 	switch ref.Kind {
 	case dwarf.Ref:
@@ -67,8 +69,8 @@ func (w *worker) locate(u *fileUnit, ref dwarf.Value) (*debugData, uint64, bool)
 	return nil, 0, false
 }
 
-// peek reads the attributes that name the DIE that u refers to into a. It returns its
-// unit and its offset there; the unit's strings are good until the next peek.
+// peek reads into a the attributes that name the DIE that u refers to. It returns the DIE's unit
+// and its offset there; strings of the unit are valid until the next peek.
 func (w *worker) peek(u *fileUnit, ref dwarf.Value, a *dwarf.NameAttrs) (*fileUnit, uint64, bool) {
 	d, off, ok := w.locate(u, ref)
 	if !ok {
@@ -107,7 +109,7 @@ func (w *worker) peek(u *fileUnit, ref dwarf.Value, a *dwarf.NameAttrs) (*fileUn
 	return nil, 0, false
 }
 
-// openForeign returns the unit of d that holds off, or nil.
+// openForeign returns the unit of d that contains off, or nil.
 func (w *worker) openForeign(d *debugData, off uint64) *foreign {
 	if w.Exhausted {
 		return nil
@@ -155,7 +157,7 @@ func (w *worker) sharedTable(d *debugData, h *dwarf.Header) (*dwarf.Abbrevs, err
 	return t, nil
 }
 
-// beginForeign reads the unit's own DIE, from as few bytes as hold it.
+// beginForeign reads the unit's own DIE, from as few bytes as possible.
 func (w *worker) beginForeign(f *foreign, d *debugData, h *dwarf.Header) error {
 	t, err := w.sharedTable(d, h)
 	if err != nil {

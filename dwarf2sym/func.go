@@ -16,9 +16,9 @@ type openFunc struct {
 	die   uint64 // offset of the DIE
 	attrs dwarf.NameAttrs
 	spans []dwarf.Span
-	extra bool // not wanted: only its code is
+	extra bool // not wanted, except for its code
 
-	inlined uint64 // where it is extra: the first 64 of spans in which something is inlined, by bit
+	inlined uint64 // for an extra function: a bit for each of the first 64 spans, set if something is inlined in it
 
 	inlines     []inlineDIE
 	inlineSpans []dwarf.Span
@@ -26,20 +26,20 @@ type openFunc struct {
 
 // inlineDIE is an inlined subroutine of an openFunc.
 type inlineDIE struct {
-	parent   int32 // index of the one around it, or -1
+	parent   int32 // index of the enclosing one, or -1
 	callLine uint32
 	callFile uint64
 	origin   uint32 // worker's OriginID
-	first    int32  // of its spans in inlineSpans
+	first    int32  // index of the first of its spans in inlineSpans
 	last     int32
 }
 
-// pendingName is a name to be found when the unit's scopes are known: of an
+// pendingName is a name to be found once the unit's scopes are known: of an
 // inline origin, or of functions.
 type pendingName struct {
 	die   uint64
 	attrs dwarf.NameAttrs
-	fn    int32 // first funcRecord that wants it, or -1
+	fn    int32 // first funcRecord that needs it, or -1
 	count int32
 	id    uint32 // OriginID, when fn < 0
 }
@@ -70,8 +70,8 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	f.fn, f.opens = int32(len(w.open)-1), f.opens|opensFunc
 }
 
-// spansOf returns the code of the DIE at die, which what names in a problem; it
-// is valid until the next call.
+// spansOf returns the code of the DIE at die, valid until the next call. what
+// names it in problems.
 func (w *worker) spansOf(a *dwarf.Attrs, what string, die uint64) []dwarf.Span {
 	u := &w.u
 	spans, err := u.Spans(a.Low, a.High, a.Ranges, w.spans[:0])
@@ -122,7 +122,7 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	in.origin = w.originOf(&a.NameAttrs, die)
 	spans = tidy(spans)
 	if n := len(fn.inlineSpans); n+len(spans) > cap(fn.inlineSpans) {
-		// At least doubled: append's smaller steps leave more garbage in all.
+		// At least doubled: append's smaller steps would leave more garbage.
 		fn.inlineSpans = slices.Grow(fn.inlineSpans, max(n, len(spans)))
 	}
 	fn.inlineSpans = append(fn.inlineSpans, spans...)
@@ -131,8 +131,8 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	f.inl = int32(len(fn.inlines) - 1)
 }
 
-// originOf returns the number of the inlined function. If its name needs the unit's
-// scopes, it is looked for at the end of the unit.
+// originOf returns the number of the inlined function. If its name needs the
+// unit's scopes, it is found at the end of the unit.
 func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	key := die
 	switch ref, _ := a.Next(); ref.Kind {
@@ -154,14 +154,14 @@ func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	return id
 }
 
-// closeFunc makes the records of the function that was opened last: one for
-// each contiguous piece of its code.
+// closeFunc makes the records of the function opened last: one for each
+// contiguous piece of its code.
 func (w *worker) closeFunc() {
 	n := len(w.open) - 1
 	fn := w.open[n]
 	w.open = w.open[:n]
 	var name nameID
-	ok := fn.extra // then there is no name to wait for
+	ok := fn.extra // it then has no name to wait for
 	if !ok {
 		w.needLines()
 		name, ok = w.placedName(&w.u, &fn.attrs)
@@ -209,8 +209,8 @@ func (w *worker) body(fn *openFunc, s dwarf.Span) symfmt.Body {
 	return b.Finish(&w.arena)
 }
 
-// addLines adds the line records of s. Neighbours of the same line are one;
-// line 0 stays, and says that the compiler gave no line.
+// addLines adds the line records of s. Adjacent records of the same line are
+// joined. Line 0 is kept: it means that the compiler gave no line.
 func (w *worker) addLines(s dwarf.Span) {
 	var open symfmt.Line
 	rows := 0
@@ -232,7 +232,7 @@ func (w *worker) addLines(s dwarf.Span) {
 	w.Spend(uint64(rows)*lineCost + uint64(looked)*dwarf.SpanCost)
 }
 
-// lineCost is the work that a line record counts for: about the memory of it.
+// lineCost is the work charged for a line record: about its size in memory.
 const lineCost = 4
 
 // resolveNames finds the names that had to wait for the end of the unit.

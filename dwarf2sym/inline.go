@@ -11,15 +11,15 @@ import (
 
 // inlineTree clips the inlined subroutines of a function to one piece of it.
 //
-// The format wants the ranges of an INLINE inside those of its parent, and
-// siblings must not overlap, or readers disagree. Compilers mostly keep to
-// that. Where they do not, the DIE that comes last owns the code, as in LLVM's
-// DWARFUnit::updateAddressDieMap, and what owns a piece of code
-// extends all those around it.
+// The format requires that the ranges of an INLINE are inside those of its
+// parent, and that siblings do not overlap; otherwise readers disagree.
+// Compilers usually comply. Where they do not, the DIE that comes last owns
+// the code, as in LLVM's DWARFUnit::updateAddressDieMap, and the owner of a
+// piece of code extends all of its ancestors.
 type inlineTree struct {
 	spans  []dwarf.Span // clipped, node by node
 	nodes  []node
-	ends   []uint64 // by depth: end of the last span, while they come in order
+	ends   []uint64 // by depth: end of the last span, while spans come in order
 	keys   []uint64 // of spans, to be sorted
 	sweep  sweep.Sweep
 	ranges []symfmt.Range
@@ -32,8 +32,8 @@ type node struct {
 	first, last int32
 }
 
-// clip fills the tree with what of fn's inlines lies in s. It reports false
-// when nothing does.
+// clip fills the tree with the parts of fn's inlines that are in s. It reports
+// false if there are none.
 func (t *inlineTree) clip(fn *openFunc, s dwarf.Span) bool {
 	t.spans, t.nodes = t.spans[:0], t.nodes[:0]
 	for i := range fn.inlines {
@@ -55,8 +55,8 @@ func (t *inlineTree) clip(fn *openFunc, s dwarf.Span) bool {
 
 func (t *inlineTree) of(n *node) []dwarf.Span { return t.spans[n.first:n.last] }
 
-// nested reports whether each node lies inside its parent and apart from others
-// of its depth.
+// nested reports whether each node is inside its parent and does not overlap
+// others of its depth.
 func (t *inlineTree) nested() bool {
 	inOrder := true
 	t.ends = t.ends[:0]
@@ -76,7 +76,7 @@ func (t *inlineTree) nested() bool {
 	return inOrder || t.apart()
 }
 
-// inside reports whether each of the sorted spans in lies within one of out.
+// inside reports whether each of the sorted spans in is within one of out.
 func inside(in, out []dwarf.Span) bool {
 	for _, r := range in {
 		k := sort.Search(len(out), func(i int) bool { return out[i].Hi >= r.Hi })
@@ -89,8 +89,8 @@ func inside(in, out []dwarf.Span) bool {
 }
 
 // apart reports whether no two spans of the same depth overlap. Spans are sorted as numbers of
-// depth, start and length, which takes less time than to compare their fields. A function that takes more
-// than 64 MB is said to have overlaps.
+// depth, start and length, which takes less time than comparing their fields. It reports false for a
+// function of more than 64 MB.
 func (t *inlineTree) apart() bool {
 	const (
 		shift  = 26 // 12 bits for the depth, up to MaxDepth
@@ -119,8 +119,8 @@ func (t *inlineTree) apart() bool {
 	return true
 }
 
-// paint gives each piece of code to the last node that claims it and to the
-// nodes around that one. It returns how much work that was, and gives up over
+// paint assigns each piece of code to the last node that claims it, and to
+// that node's ancestors. It returns the amount of work, and gives up beyond
 // limit.
 func (t *inlineTree) paint(limit uint64) (work uint64) {
 	t.sweep.Reset(len(t.nodes))
@@ -155,8 +155,8 @@ func appendSpan(spans []dwarf.Span, s dwarf.Span) []dwarf.Span {
 	return append(spans, s)
 }
 
-// addInlines adds the INLINE records of fn in s, in the order of their DIEs:
-// each after the one that it is nested in.
+// addInlines adds the INLINE records of fn in s, in the order of their DIEs,
+// so that each follows its parent.
 func (w *worker) addInlines(fn *openFunc, s dwarf.Span) {
 	t := &w.inlines
 	if !w.Spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*dwarf.SpanCost) || !t.clip(fn, s) {

@@ -50,14 +50,14 @@ func (r *reader) identify() {
 	}
 }
 
-// moduleName returns the base name of the file; that of FILE.debug's partner.
+// moduleName returns the base name of the file, or that of the binary for FILE.debug.
 func moduleName(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".debug")
 }
 
-// nameModule names the module by DT_SONAME, as the writers of minidumps do, which
-// is the name that symbols are asked for by (Breakpad's client, rust-minidump's
-// writer). Without DT_SONAME the file's name is used, or its partner's for FILE.debug.
+// nameModule names the module by DT_SONAME, as the writers of minidumps do (Breakpad's client,
+// rust-minidump's writer), which is the name that symbols are looked up by. Without DT_SONAME it
+// uses the name of the file, or of the binary for FILE.debug.
 func (r *reader) nameModule() {
 	file := cmp.Or(r.opts.FileName, moduleName(r.file.Path))
 	name, err := r.file.Name()
@@ -71,13 +71,13 @@ func (r *reader) nameModule() {
 	r.report.NameGuessed = name == "" && err == nil && (r.file.NameLost() || isBuildID(file, r.file.BuildID()))
 }
 
-// isBuildID reports whether a name is that of debug files below .build-id, of which
-// the first byte of the id names the folder.
+// isBuildID reports whether a name is that of a debug file below .build-id, in
+// a folder named after the first byte of the id.
 func isBuildID(name string, id []byte) bool {
 	return len(id) > 1 && name == hex.EncodeToString(id[1:])
 }
 
-// readSymbols collects the function symbols of the file with the better table.
+// readSymbols collects the function symbols from the file with the better table.
 func (r *reader) readSymbols() {
 	var problems []bin.Problem
 	r.symbols, problems = companionPublics(r.file.Base, r.companions)
@@ -98,8 +98,8 @@ func (r *reader) reportRelocations() {
 	}
 }
 
-// readCFI reads STACK CFI, concurrently with the functions. finish puts the result into
-// the module; it must not run concurrently with them.
+// readCFI reads STACK CFI, concurrently with the functions. finish puts the result into the
+// module, and must not run concurrently with them.
 func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	cpu := r.file.Arch
 	if r.opts.NoCFI {
@@ -148,7 +148,7 @@ func (r *reader) openDebugData() *debugData {
 	return d
 }
 
-// ErrNoSupplement is the kind of the problem that the supplementary file of the debug information
+// ErrNoSupplement is the kind of problem reported if the supplementary file of the debug information
 // was not found.
 var ErrNoSupplement = errors.New("no supplementary file")
 
@@ -268,17 +268,18 @@ func whole(s object.Source) error {
 
 func orderOf(f *object.File) dwarf.Order { return f.Order == binary.ByteOrder(binary.BigEndian) }
 
-// checkOrder refuses a file with the other halves of d's units that cannot
+// checkOrder rejects a file with the other halves of d's units that cannot
 // belong to it.
 func (d *debugData) checkOrder(f *object.File) error {
 	if orderOf(f) != d.Order {
-		return &bin.Error{File: f.Path, Msg: "has another byte order than the file with its skeletons"}
+		return &bin.Error{File: f.Path, Msg: "its byte order differs from that of the file with its skeletons"}
 	}
 	return nil
 }
 
-// wholeStrings leaves out a last string that has no end, so that every offset
-// into the section finds one without a search to the section's end.
+// wholeStrings leaves out a last string without a terminator, so that every
+// offset into the section finds a string without a search to the end of the
+// section.
 func wholeStrings(section []byte) []byte {
 	return section[:bytes.LastIndexByte(section, 0)+1]
 }
@@ -287,7 +288,7 @@ func wholeStrings(section []byte) []byte {
 // is given back: what units look at there is mostly near each other.
 const dropStep = 16 << 20
 
-// passed reports that n more bytes of .debug_info are done.
+// passed records that n more bytes of .debug_info are done.
 func (d *debugData) passed(n int64, scratch *object.Scratch) {
 	if sum := atomic.AddInt64(&d.done, n); sum/dropStep != (sum-n)/dropStep {
 		for _, s := range d.random {
@@ -299,7 +300,7 @@ func (d *debugData) passed(n int64, scratch *object.Scratch) {
 	}
 }
 
-// release gives back the sections; d is of no use any more.
+// release releases the sections; d must not be used any more.
 func (d *debugData) release() {
 	if d.sup != nil {
 		d.sup.release()

@@ -17,22 +17,22 @@ type nameJoin struct {
 	local [][]nameID // worker -> its nameID -> number; those of the first worker stay
 	form  nameForm
 
-	costly atomic.Bool // a name stays mangled, as it would take too much
+	costly atomic.Bool // a name stays mangled, as demangling would take too much work
 }
 
-// nameForm says which names records get.
+// nameForm is the form of names in records.
 type nameForm uint8
 
 const (
 	rawNames    nameForm = iota // as in the file, without control characters
 	sourceNames                 // demangled
-	lateNames                   // as in the file: few of them are going to be asked for, and demangled then
+	lateNames                   // as in the file: few of them will be used, and are demangled then
 )
 
 // joinNames collects the workers' names and those of the ELF symbols, and
-// demangles them with jobs workers. Only names that are in use reach this
-// point, each one once: demangling one costs more than reading a unit of C. The
-// symbols get the numbers of their names in place of the names.
+// demangles them with jobs workers. Only names in use reach this point, each
+// once, as demangling one costs more than reading a unit of C. In the symbols,
+// numbers replace the names.
 func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, form nameForm, jobs int) (*nameJoin, error) {
 	j := &nameJoin{form: form}
 	for i, w := range workers {
@@ -49,7 +49,7 @@ func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, form na
 		s := &symbols[i]
 		s.id = nameID(j.names.InternString(s.Name))
 		s.linkage, s.mangled = s.id, isMangledName(s.Name) || isDName(s.Name)
-		// Linkage names do not have these suffixes either.
+		// Linkage names do not have these suffixes, either.
 		if s.mangled && strings.IndexByte(s.Name, '.') >= 0 {
 			s.linkage = nameID(j.names.InternString(text.CutClone(s.Name)))
 		}
@@ -71,7 +71,7 @@ func (j *nameJoin) add(t *intern.Table) []nameID {
 	return local
 }
 
-// demangle demangles chunk by chunk, each of which gets new memory.
+// demangle demangles chunk by chunk, with new memory for each.
 func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	buffers := make([][]byte, par.Jobs(jobs))
 	return par.Each(ctx, jobs, j.names.Chunks(), func(_ context.Context, worker, chunk int) error {
@@ -110,15 +110,15 @@ func (j *nameJoin) global(worker int, id nameID) nameID {
 }
 
 // numbering gives FILE and INLINE_ORIGIN records their numbers, in order of
-// first use by the FUNC records, inlines before lines, as symfmt's Canonicalize
-// does: what the workers met in any other order gets the same numbers, and what
-// no FUNC uses any more gets none.
+// first use by the FUNC records, inlines before lines, as symfmt's
+// Canonicalize does: the numbers do not depend on the order in which workers
+// saw names, and names that no FUNC uses get none.
 type numbering struct {
 	m       *symfmt.Module
 	names   *nameJoin
 	workers []*worker
 
-	files   [][]uint32   // worker -> its number -> common number + 1; 0: not used yet
+	files   [][]uint32   // worker -> its number -> common number + 1; 0 if not used yet
 	origins []uint32     // by nameID, likewise
 	paths   intern.Index // of m.Files
 	finals  intern.Index // of m.Origins
@@ -132,7 +132,7 @@ func newNumbering(m *symfmt.Module, names *nameJoin, workers []*worker) *numberi
 	return n
 }
 
-// number puts the common numbers into the body of a worker's function. It is
+// number writes the common numbers into the body of a worker's function. It is
 // called once for each function, in their final order.
 func (n *numbering) number(f *funcRecord) {
 	w := n.workers[f.worker]
@@ -153,7 +153,7 @@ func (n *numbering) number(f *funcRecord) {
 		})
 }
 
-// file returns the number of a path, which several workers may have met.
+// file returns the number of a path, which several workers may have.
 func (n *numbering) file(path string) uint32 {
 	hash := intern.Hash(path)
 	id, ok := n.paths.Find(hash, func(id uint32) bool { return n.m.Files[id].Name == path })
@@ -164,7 +164,8 @@ func (n *numbering) file(path string) uint32 {
 	return id
 }
 
-// origin returns the number of a name: several mangled ones may be demangled to it.
+// origin returns the number of a name: several mangled names may be demangled
+// to the same one.
 func (n *numbering) origin(name string) uint32 {
 	hash := intern.Hash(name)
 	id, ok := n.finals.Find(hash, func(id uint32) bool { return n.m.Origins[id].Name == name })

@@ -474,7 +474,7 @@ func TestLineHeaders(t *testing.T) {
 		{name: "unknown form in the file table", in: lineUnit("", "8", "program 5\ndirs path/addr\ndir 0\n"+body),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x22: entry with unknown form 0x1 (lost: lines of unit at 0x0, a.c)"},
 		{name: "name outside of its section", in: lineUnit("", "8", "program 5\ndirs path/line_strp\ndir 0x1234\n"+body),
-			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x26: name outside of its string section, at 0x1234 (lost: lines of unit at 0x0, a.c)"},
+			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x26: name outside its string section, at 0x1234 (lost: lines of unit at 0x0, a.c)"},
 		{name: "longer than the section", in: lineUnit("", "8", "u32 100\nu16 4\n"),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x0: line program of 100 bytes, 2 left in the section (lost: lines of unit at 0x0, a.c)"},
 		{name: "too short for a length", in: lineUnit("", "8", "u16 100"),
@@ -484,7 +484,7 @@ func TestLineHeaders(t *testing.T) {
 		{name: "header longer than the program", in: lineUnit("", "8", "begin\nu16 4\nu32 99\nend"),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0xa: header of 99 bytes, 0 left in the program (lost: lines of unit at 0x0, a.c)"},
 		{name: "outside of the section", in: strings.Replace(lineUnit("", "8", "u8 0"), "sec_offset=0", "sec_offset=9", 1),
-			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x9: line program starts outside of the section (lost: lines of unit at 0x0, a.c)"},
+			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x9: line program starts outside the section (lost: lines of unit at 0x0, a.c)"},
 		{name: "many entries of no bytes", in: lineUnit("", "8", "begin\nu16 5\nu8 8 0\nu32 14\nu8 1 1 1 0xfb 14 1\nu8 1 0x2001 0x19\nuleb 0xffffffff\n"),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x1a: entry with unknown form 0x19 (lost: lines of unit at 0x0, a.c)"},
 		{name: "many entries without a format", in: lineUnit("", "8", "begin\nu16 5\nu8 8 0\nu32 12\nu8 1 1 1 0xfb 14 1\nu8 0\nuleb 0xffffffff\n"),
@@ -495,7 +495,7 @@ func TestLineHeaders(t *testing.T) {
 				unit 4
 					compile_unit language/data1=2 name/string="a.c" stmt_list/sec_offset=0
 						subprogram name/string="f" low_pc/addr=0x1000 high_pc/data4=8`,
-			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x0: line program starts outside of the section (lost: lines of unit at 0x0, a.c)"},
+			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x0: line program starts outside the section (lost: lines of unit at 0x0, a.c)"},
 	})
 }
 

@@ -16,10 +16,10 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Lookup reads of a binary what single addresses need. What it gives for an address is what the
-// Module of Read has there: "Single addresses" above says how.
+// Lookup reads from a binary what single addresses need. Its results for an address are those in
+// the Module of Read: see "Single addresses" above.
 //
-// Its methods but Close may be called concurrently.
+// Its methods except Close may be called concurrently.
 type Lookup struct {
 	r       *reader
 	opts    Options
@@ -29,8 +29,8 @@ type Lookup struct {
 
 	outline atomic.Pointer[outline]
 
-	done   atomic.Int64 // bytes of .debug_info that were read, again and again
-	gaveUp atomic.Bool  // reading is too much work: there are no functions
+	done   atomic.Int64 // bytes of .debug_info that were read, including repeated reads
+	gaveUp atomic.Bool  // reading takes too much work, so there are no functions
 
 	portions []portion
 
@@ -49,7 +49,8 @@ type Lookup struct {
 }
 
 // OpenLookup opens a Lookup for an open file and the files in Options that belong to it, all of
-// which must stay open until the Lookup is closed. Options about what to write are ignored.
+// which must stay open until the Lookup is closed. Options that concern what to write are
+// ignored.
 func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	l := &Lookup{opts: o}
@@ -138,13 +139,13 @@ func (l *Lookup) Close() {
 	}
 }
 
-// Module returns a Module without other records than MODULE and INFO.
+// Module returns a Module with only MODULE and INFO.
 func (l *Lookup) Module() *symfmt.Module { return &l.r.module }
 
-// Extents returns the places of the code. It has no PUBLICs, whose sizes Public returns.
+// Extents returns the places of the code. It has no PUBLICs; Public returns their sizes.
 func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }
 
-// declared returns the code that units declare to have.
+// declared returns the code that units declare.
 func (l *Lookup) declared() (all []extent) {
 	var spans []dwarf.Span
 	w := l.newWorker(l.d.effort)
@@ -169,7 +170,7 @@ func (l *Lookup) declared() (all []extent) {
 	return all
 }
 
-// withOpenSymbol returns code that begins with the symbol whose function may go on in it: see
+// withOpenSymbol extends code to the symbol whose function may continue in it: see
 // worker.tailFunc.
 func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
 	next := searchSymbols(l.r.symbols, l.r.code.rva(s.Lo))
@@ -184,7 +185,7 @@ func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
 	return s
 }
 
-// Area is a piece of code. What Read of its Group gives there is what is in the file.
+// Area is a piece of code, about which Read of its Group returns everything that the file has.
 type Area struct {
 	First, Last symfmt.RVA
 	Group       *Group
@@ -205,8 +206,8 @@ func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	return out
 }
 
-// Detail reports whether there are functions, and whether any of them has a source file: what Read
-// has. Units are read until one has.
+// Detail reports whether there are functions, and whether any of them has a source file, as in
+// the result of Read. It reads units until one has.
 func (l *Lookup) Detail() (functions, files bool) {
 	for {
 		o := l.outline.Load()
@@ -227,12 +228,12 @@ func (l *Lookup) Detail() (functions, files bool) {
 	}
 }
 
-// bySize sorts groups by the size of their units, so that one that costs little comes first.
+// bySize sorts groups by the size of their units, so that the cheapest comes first.
 func (l *Lookup) bySize(groups []*Group) []*Group {
 	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int { return cmp.Compare(l.sizeOf(a), l.sizeOf(b)) })
 }
 
-// sizeOf returns how many bytes of .debug_info Read of a group reads.
+// sizeOf returns the number of bytes of .debug_info that reading a group takes.
 func (l *Lookup) sizeOf(g *Group) (n int64) {
 	for _, p := range g.portions {
 		if unit := l.portions[p].unit; unit >= 0 {
@@ -254,7 +255,7 @@ func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	ranks, order, asked := make([]int, len(at)), make([]int, len(at)), make([]bool, len(o.areas))
 	for i, rva := range at {
 		order[i] = i
-		if k := o.before(l.r.code.addr(rva)); k >= 0 { // between areas, whether a function starts before matters
+		if k := o.before(l.r.code.addr(rva)); k >= 0 { // between areas, it matters whether a function starts before
 			ranks[i], asked[k] = o.areas[k].group.rank, true
 		}
 	}
@@ -273,11 +274,11 @@ func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	return pieces
 }
 
-// announced is the number of addresses from which they are taken for all that is going to be asked. With
-// fewer, more of the same units are likely to follow.
+// announced is the number of addresses from which they are taken to be all that will be looked
+// up. With fewer, more from the same units are likely to follow.
 const announced = 1000
 
-// sizeFor returns how many bytes of .debug_info addresses need.
+// sizeFor returns the number of bytes of .debug_info that addresses need.
 func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
 	known := make(map[*Group]bool)
 	for _, rva := range at {
@@ -289,7 +290,7 @@ func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
 	return n
 }
 
-// Last returns the last address that a record of Read has.
+// Last returns the last address of the records of Read.
 func (l *Lookup) Last() (last symfmt.RVA) {
 	if o := l.makeExact(); len(o.areas) > 0 {
 		last = l.r.code.rva(o.areas[len(o.areas)-1].Hi - 1)
@@ -304,8 +305,8 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 }
 
 // Read returns the FUNCs of the areas of a group, with the files and origins that they use. It
-// reports false if the areas turned out to be others than those that Areas returned, which must be
-// asked for again.
+// reports false if the areas turned out to differ from those that Areas returned: Areas must be
+// called again.
 func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	o := l.outline.Load()
 	if g.of != o {
@@ -337,7 +338,7 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	return l.join(w), true
 }
 
-// read lets w read a portion, and returns its size.
+// read reads a portion with w, and returns its size.
 func (l *Lookup) read(w *worker, p int32) (n int64) {
 	if at := &l.portions[p]; at.unit >= 0 {
 		n = w.batch(l.d.units[at.unit : at.unit+1])
@@ -358,9 +359,9 @@ func (l *Lookup) giveUp() *outline {
 	return o
 }
 
-// worthOutline reports whether so much was read, or is going to be, that the exact outline pays: units
-// with code that other units have, too, are read again for each piece of it. Of Ceph's OSD, a quarter is
-// what 30 addresses all over the file need.
+// worthOutline reports whether so much was or will be read that the exact outline pays: units
+// with code that other units have, too, are read again for each piece of it. For Ceph's OSD, a
+// quarter is what 30 addresses all over the file need.
 func (l *Lookup) worthOutline(more int64) bool {
 	return l.done.Load()+more > (l.d.Info.Size()+l.split.size)/4
 }
@@ -389,11 +390,11 @@ func (l *Lookup) outlineOf(w *worker, p int32) (found []outlinedFunc) {
 	return found
 }
 
-// join makes a Module of the functions of w.
+// join returns a Module with the functions of w.
 func (l *Lookup) join(w *worker) *symfmt.Module {
 	m := &symfmt.Module{}
 	join := merger{code: l.r.code, symbols: l.symbolsOf(w.funcs), workers: []*worker{w}, stats: &Stats{}}
-	join.module(context.Background(), m, lateNames, 1) // nothing ends the context, so that there is no error
+	join.module(context.Background(), m, lateNames, 1) // the context never ends, so there is no error
 	if w.costlyOuter {
 		l.costly.Do(func() { l.note([]symfmt.Problem{costlyNames(l.r.file.Path)}) })
 	}
@@ -401,7 +402,7 @@ func (l *Lookup) join(w *worker) *symfmt.Module {
 }
 
 // symbolsOf returns the symbols that the functions of an area depend on: those where they start,
-// and those whose functions go on in them.
+// and those whose functions continue in them.
 func (l *Lookup) symbolsOf(funcs []funcRecord) []elfPub {
 	all := l.r.symbols
 	var places []int
@@ -438,8 +439,8 @@ func (l *Lookup) Public(rva symfmt.RVA) (p Public, ok bool) {
 	return Public{symfmt.Public{RVA: s.RVA, Name: s.Name, Multiple: s.Multiple}, s.Size}, true
 }
 
-// Name returns what Read makes of a name in a Module of a Group or in a Public, which are as they
-// are in the file: to demangle all takes longer than to read the units.
+// Name returns the form that Read writes for a name in a Module of a Group or in a Public. These
+// are as in the file, since demangling all of them takes longer than reading the units.
 func (l *Lookup) Name(raw string) string {
 	name, costly := appendSource(nil, raw, l.opts.Demangle)
 	if costly {
@@ -448,8 +449,8 @@ func (l *Lookup) Name(raw string) string {
 	return string(name)
 }
 
-// Block returns a table whose only block of STACK CFI is the one around an address, and Begins
-// reports whether a block begins behind first, and at or before last.
+// Block returns a table whose only block of STACK CFI is the one that contains an address, and
+// Begins reports whether a block begins after first, and at or before last.
 func (l *Lookup) Block(rva symfmt.RVA) (symfmt.CFITable, bool) {
 	x := l.frames()
 	defer func() { l.note(x.Problems()) }()
@@ -462,7 +463,7 @@ func (l *Lookup) Begins(first, last symfmt.RVA) bool {
 	return x.Begins(first, last)
 }
 
-// readFrames makes the index of call frame information. SFrame, which stands in where DWARF has no
+// readFrames makes the index of call frame information. SFrame, which is used where DWARF has no
 // rules, is read as a whole.
 func (l *Lookup) readFrames() *unwind.Index {
 	r := l.r
@@ -504,7 +505,7 @@ func (l *Lookup) makeExact() *outline {
 		w.records = newRecords()
 		return found, nil
 	}, func(_ int, found outlined) error {
-		if len(found.funcs) == 0 { // the portion is read no more
+		if len(found.funcs) == 0 { // the portion need not be read again
 			l.noteUnit(&found.problems, &found.elsewhere)
 		}
 		for _, f := range found.funcs {
@@ -527,7 +528,7 @@ func (l *Lookup) makeExact() *outline {
 	return o
 }
 
-// outlined is what a portion has for an outline.
+// outlined is what an outline keeps of a portion.
 type outlined struct {
 	funcs               []outlinedFunc
 	problems, elsewhere problemList
@@ -544,7 +545,7 @@ func (l *Lookup) noteUnit(problems, elsewhere *problemList) {
 	*problems, *elsewhere = problemList{}, problemList{split: true}
 }
 
-// note keeps problems that were not noted before: units are read again for other functions.
+// note keeps problems that were not recorded before, as units are read again for other functions.
 func (l *Lookup) note(problems []symfmt.Problem) {
 	if len(problems) == 0 {
 		return
@@ -563,7 +564,7 @@ func (l *Lookup) note(problems []symfmt.Problem) {
 	l.damaged.Store(int64(len(l.damage)))
 }
 
-// Damage returns what is damaged, in the order in which it was found, and Damaged its number.
+// Damage returns the damage in the order in which it was found, and Damaged its number.
 func (l *Lookup) Damage() []symfmt.Problem {
 	l.damageMu.Lock()
 	defer l.damageMu.Unlock()

@@ -13,8 +13,9 @@ import (
 )
 
 // merger joins the records of all workers. They are sorted by address and by
-// the place of their DIE, conflicts are settled, and only then are names, files
-// and origins numbered: nothing depends on which worker read which unit.
+// the offset of their DIE, conflicts are resolved, and only then are names,
+// files and origins numbered, so that nothing depends on which worker read
+// which unit.
 type merger struct {
 	code    *codeMap
 	symbols []elfPub
@@ -24,17 +25,17 @@ type merger struct {
 	scratch *object.Scratch // where bodies are; nil for Go's memory
 
 	funcs      []funcRecord
-	multi      []bool // funcs[i] stands for several functions of the same code
+	multi      []bool // funcs[i] stands for several functions with the same code
 	arena      symfmt.Arena
 	builder    symfmt.BodyBuilder
-	places     []varjoin.Place // which functions the FUNCs are made of, if wantPlaces
+	places     []varjoin.Place // the functions that FUNCs are made of, if wantPlaces
 	wantPlaces bool
-	clips      int // records that clipBody may still look at
+	clips      int // number of records that clipBody may still examine
 }
 
-// compareFuncs orders by address, then by the DIE's place, then by size.
+// compareFuncs orders by address, then by the offset of the DIE, then by size.
 func compareFuncs(a, b funcRecord) int {
-	switch { // in place of cmp.Or, which compares all three: half the time
+	switch { // half the time of cmp.Or, which compares all three
 	case a.addr != b.addr:
 		return cmp.Compare(a.addr, b.addr)
 	case a.key != b.key:
@@ -61,8 +62,8 @@ func (m *merger) module(ctx context.Context, to *symfmt.Module, form nameForm, j
 	return names, err
 }
 
-// gather collects the workers' records and sorts them. Those of the worker with the most
-// stay where they are, if they have room for the others.
+// gather collects the workers' records and sorts them. The longest list is extended in place if
+// there is room for the others.
 func (m *merger) gather() {
 	total := 0
 	var most *worker
@@ -121,8 +122,8 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 	return out
 }
 
-// dropFuncs is after how many functions the memory of their bodies is given
-// back: those of a large file have 200 bytes each.
+// dropFuncs is the number of functions after which the memory of their bodies
+// is released: those of a large file have 200 bytes each.
 const dropFuncs = 16 << 10
 
 // passed records that function i and its body were examined.
@@ -140,13 +141,12 @@ func newArena(scratch *object.Scratch) symfmt.Arena {
 	return symfmt.Arena{Alloc: scratch.Alloc}
 }
 
-// fold leaves one function at each address. Functions of equal address and
-// size under several names were folded by the linker: the record gets its m (the
-// labels of an assembly function do not count as such names). gold leaves the local
-// symbol of one of them, BOLT the lines of one and what is inlined into it: that one is
-// taken, else the DIE that comes first. Where sizes differ, one of them is not
-// there any more (a dropped function whose address became that of code that
-// really lives at 0): the ELF symbol at the address decides, then the order.
+// fold keeps one function at each address. Functions of equal address and size under several
+// names were folded by the linker: the record gets its m (the labels of an assembly function do
+// not count as such names). gold leaves the local symbol of one of them, BOLT the lines of one
+// and what is inlined into it: that one is kept, otherwise the DIE that comes first. Where sizes
+// differ, one of them no longer exists (a dropped function whose address became that of real code
+// at 0): the ELF symbol at the address decides, then the order.
 func (m *merger) fold() {
 	n := 0
 	m.multi = make([]bool, 0, len(m.funcs))
@@ -177,7 +177,8 @@ func foldedFuncs(a, b *funcRecord) bool {
 	return a.size == b.size && a.name != b.name && a.named != nameless && b.named != nameless && !a.label && !b.label
 }
 
-// best returns which of funcs[i:k], all at the same address, is there.
+// best returns the index of the one of funcs[i:k], all at the same address,
+// that exists.
 func (m *merger) best(i, k int) int {
 	sym := findSymbol(m.symbols, m.code.rva(m.funcs[i].addr))
 	best, bestScore := i, -1
@@ -201,7 +202,7 @@ func (m *merger) score(f *funcRecord, sym *elfPub) int {
 	}
 	if m.isCalled(f, sym) {
 		score += 2
-		if sym.Alone { // gold drops the local symbols of what it folded
+		if sym.Alone { // gold drops the local symbols of functions that it folds
 			score += 8
 		}
 	}
@@ -211,8 +212,8 @@ func (m *merger) score(f *funcRecord, sym *elfPub) int {
 	return score
 }
 
-// isCalled reports whether sym has the name of f, which has no parameters where it
-// is put together from scopes.
+// isCalled reports whether sym has the name of f, which has no parameters if
+// it is composed from scopes.
 func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
 	switch f.named {
 	case named:
@@ -224,9 +225,10 @@ func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
 	return false
 }
 
-// appendTail appends the end of a function whose code comes from several units: to
-// the function at its symbol, which is the last of out, or as all of it that has
-// lines. It is dropped where another function begins between the two.
+// appendTail appends the end of a function whose code comes from several
+// units: to the function at its symbol, which is the last of out, or as the
+// only part of it that has lines. It is dropped if another function begins
+// between the two.
 func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
 	rva := m.code.rva(f.addr)
 	sym := openSymbol(m.symbols[:searchSymbols(m.symbols, rva)])
@@ -255,8 +257,8 @@ func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
 	return append(out, whole)
 }
 
-// cut settles overlaps: at each address the function that starts last counts,
-// and what the others have left on either side stays theirs.
+// cut resolves overlaps: each address belongs to the function that starts
+// last, and the others keep what is left on either side.
 func (m *merger) cut() {
 	if !m.overlaps() {
 		return
@@ -264,9 +266,9 @@ func (m *merger) cut() {
 	m.allowClips()
 	in, multi := m.funcs, m.multi
 	m.funcs, m.multi = make([]funcRecord, 0, len(in)), make([]bool, 0, len(in))
-	var open []int // functions whose end is not reached, the innermost last
+	var open []int // functions whose end has not been reached, innermost last
 	at := uint64(0)
-	// upTo gives the code up to addr to the open functions.
+	// upTo assigns the code up to addr to the open functions.
 	upTo := func(addr uint64) {
 		for len(open) > 0 {
 			f := &in[open[len(open)-1]]
@@ -310,9 +312,9 @@ func (m *merger) piece(f *funcRecord, multi bool, lo, hi uint64) {
 	m.multi = append(m.multi, multi)
 }
 
-// allowClips bounds the work on functions that are cut: in a damaged file each
-// of many functions may lie inside one with all lines. Nested functions of real
-// programs leave two or three pieces of one function.
+// allowClips bounds the work on functions that are cut: in a damaged file,
+// each of many functions may be inside one that has all lines. Nested
+// functions of real programs leave two or three pieces of a function.
 func (m *merger) allowClips() {
 	m.clips = 1 << 20
 	for i := range m.funcs {
@@ -322,7 +324,7 @@ func (m *merger) allowClips() {
 	}
 }
 
-// clipBody packs what of f's records lies in [lo, hi).
+// clipBody packs the parts of f's records that are in [lo, hi).
 func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 	inlines, lines := f.body.Counts()
 	if m.clips -= inlines + lines; m.clips < 0 {
@@ -356,10 +358,10 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 	return m.builder.Finish(&m.arena)
 }
 
-// funcName returns the name to write: the debug information's linkage name, else
-// the mangled ELF symbol at the address, which is more precise than a name put
-// together from scopes, else that name, else any symbol's. If f is one of several
-// folded functions, the symbol may be that of another one.
+// funcName returns the name to write: the debug information's linkage name,
+// otherwise the mangled ELF symbol at the address, which is more precise than
+// a name composed from scopes, otherwise that name, otherwise any symbol's. If
+// f is one of several folded functions, the symbol may be that of another one.
 func (m *merger) funcName(f *funcRecord, sym *elfPub, multi bool) string {
 	if f.named == named {
 		return m.names.final(f.name)

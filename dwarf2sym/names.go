@@ -8,19 +8,20 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// noName stands for a function that the debug information does not name; the
-// same words as the peers use, so that users find it with the same search.
+// noName stands for a function that the debug information does not name. The
+// peers use the same words, so that users find it with the same search.
 const noName = "<name omitted>"
 
-// maxChain bounds how many DIEs a name is looked for in: concrete instance ->
-// abstract instance -> declaration is 3. Cycles occur in shipped files.
+// maxChain bounds the number of DIEs in which a name is looked for: concrete
+// instance -> abstract instance -> declaration is 3. Cycles occur in shipped
+// files.
 const maxChain = 16
 
 // nameID is an index into a worker's nameTable.
 type nameID uint32
 
-// nameTable interns names as they are in the debug information. Names at one
-// place of .debug_str are found without looking at their bytes.
+// nameTable interns names as they are in the debug information. Names at the
+// same offset of .debug_str are found without examining their bytes.
 type nameTable struct {
 	intern.Table
 	places *intern.Offsets // their numbers, by offset in .debug_str with the tag of its debugData
@@ -33,12 +34,12 @@ func (t *nameTable) intern(name []byte) nameID { return nameID(t.Table.Intern(na
 // scope is a namespace or type with DIEs below it.
 type scope struct {
 	start, end uint64 // offsets in .debug_info: of the DIE, and of the end of its children
-	parent     int32  // index of the scope around it, or -1
-	outer      int32  // position of the function around it, inside parent; 0: none
+	parent     int32  // index of the enclosing scope, or -1
+	outer      int32  // position of the enclosing function, inside parent; 0 if there is none
 	tag        uint16
 	name       dwarf.Value
-	text       string      // the name, where the unit's bytes do not hold it
-	next       dwarf.Value // the DIE that it completes, or that completes it; or nothing
+	text       string      // the name, if it is not in the unit's bytes
+	next       dwarf.Value // the DIE that it completes, or that completes it, if any
 }
 
 // scoping says which scopes of the current unit are known.
@@ -55,7 +56,7 @@ type foundName struct {
 	linkage []byte
 	plain   []byte
 	die     uint64    // the last DIE of the chain: its scopes are the function's
-	u       *fileUnit // where that is
+	u       *fileUnit // the unit of that DIE
 	flat    bool      // its language has no scopes
 }
 
@@ -64,13 +65,13 @@ type naming uint8
 
 const (
 	nameless naming = iota
-	named           // a linkage name, or a name that is whole as it is
+	named           // a linkage name, or a name that is complete as it is
 	scoped          // a plain name after its scopes, without parameters
 )
 
 // nameOf returns the name of the DIE at off with attributes a: its linkage
-// name, else its plain name with its scopes. In C it is the other way round: a
-// linkage name is what an asm label made of it (__GI_abort for abort).
+// name, otherwise its plain name with its scopes. In C the plain name has
+// precedence, as a linkage name there is an asm label (__GI_abort for abort).
 func (w *worker) nameOf(u *fileUnit, off uint64, a *dwarf.NameAttrs) (nameID, naming) {
 	if id, ok := w.placedName(u, a); ok {
 		return id, named
@@ -85,14 +86,14 @@ func (w *worker) nameOf(u *fileUnit, off uint64, a *dwarf.NameAttrs) (nameID, na
 		return w.names.intern(found.plain), named
 	}
 	plain := found.plain
-	w.plainBuf = nil // scopes are named by chains too
+	w.plainBuf = nil // names of scopes are found by chains, too
 	w.nameBuf = append(w.appendScopes(w.nameBuf[:0], found.u, found.die), plain...)
 	w.plainBuf = plain
 	return w.names.intern(w.nameBuf), scoped
 }
 
-// placedName is like nameOf, for names that need no scopes and lie in .debug_str, as
-// nearly all do: their bytes are examined once.
+// placedName is like nameOf, for names that need no scopes and are in .debug_str, as nearly all
+// are. Their bytes are examined once.
 func (w *worker) placedName(u *fileUnit, a *dwarf.NameAttrs) (nameID, bool) {
 	if d, off, ok := w.namePlace(u, a); ok {
 		return w.internPlace(d, off)
@@ -100,7 +101,7 @@ func (w *worker) placedName(u *fileUnit, a *dwarf.NameAttrs) (nameID, bool) {
 	return 0, false
 }
 
-// namePlace returns where in .debug_str such a name lies.
+// namePlace returns the offset of such a name in .debug_str.
 func (w *worker) namePlace(u *fileUnit, a *dwarf.NameAttrs) (*debugData, uint64, bool) {
 	attrs := *a
 	flat := false
@@ -151,10 +152,10 @@ func (w *worker) chase(u *fileUnit, off uint64, a *dwarf.NameAttrs) (found found
 			if found.linkage = name; !found.flat {
 				return found
 			}
-			found.linkage = bytes.Clone(name) // as below
+			found.linkage = bytes.Clone(name) // copied for the same reason as below
 		}
 		if len(found.plain) == 0 {
-			// A copy: the next peek may reuse the bytes.
+			// Copied, as the next peek may reuse the bytes.
 			name, _ := u.Text(attrs.Name)
 			w.Spend(uint64(len(name)))
 			w.plainBuf = append(w.plainBuf[:0], name...)
@@ -175,7 +176,8 @@ func (w *worker) chase(u *fileUnit, off uint64, a *dwarf.NameAttrs) (found found
 	return found
 }
 
-// appendScopes appends "ns::Class::" for the scopes around the DIE at off.
+// appendScopes appends "ns::Class::" for the scopes that enclose the DIE at
+// off.
 func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 	var scopes []scope
 	if u == &w.u {
@@ -183,8 +185,8 @@ func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 	} else {
 		scopes = w.foreignScopes(u)
 	}
-	// Scopes are in order of their start: the last one before off, or one
-	// around it, holds off.
+	// Scopes are in order of their start, so the last one before off, or one
+	// around it, contains off.
 	i := int32(searchScopes(scopes, off))
 	for i >= 0 && off >= scopes[i].end {
 		i = scopes[i].parent
@@ -210,7 +212,8 @@ func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 	return b
 }
 
-// appendOuter appends "f(int)::" for the function at off, around a local type.
+// appendOuter appends "f(int)::" for the function at off that encloses a local
+// type.
 func (w *worker) appendOuter(b []byte, u *fileUnit, off uint64) []byte {
 	var a dwarf.NameAttrs
 	if u, off, ok := w.peek(u, dwarf.Value{Kind: dwarf.Ref, U: off}, &a); ok {
@@ -219,7 +222,7 @@ func (w *worker) appendOuter(b []byte, u *fileUnit, off uint64) []byte {
 		case len(found.linkage) > 0:
 			b = append(b, w.outerName(found.linkage)...)
 		case len(found.plain) > 0:
-			plain := bytes.Clone(found.plain) // the scopes are named by chains too
+			plain := bytes.Clone(found.plain) // names of scopes are found by chains, too
 			if w.outers < maxChain {
 				w.outers++
 				b = w.appendScopes(b, found.u, found.die)
@@ -234,11 +237,11 @@ func (w *worker) appendOuter(b []byte, u *fileUnit, off uint64) []byte {
 	return b
 }
 
-// outerNames is how many names of functions around others are remembered.
+// outerNames is the number of names of enclosing functions that are cached.
 const outerNames = 256
 
-// outerName returns the source form of the name of a function around others: of all that
-// are in it.
+// outerName returns the source form of the name of an enclosing function, for all that are inside
+// it.
 func (w *worker) outerName(linkage []byte) string {
 	if name, ok := w.outerText[string(linkage)]; ok {
 		return name
@@ -301,7 +304,7 @@ func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
 	return append(b, "(anonymous struct)"...)
 }
 
-// fileName returns the number of an entry of the unit's file table. Files that
+// fileID returns the number of an entry of the unit's file table. Files that
 // the debug information does not name share one.
 func (w *worker) fileID(file uint64) uint32 {
 	if file < uint64(len(w.fileIDs)) && w.fileIDs[file] != 0 {

@@ -353,7 +353,7 @@ func TestNamesInOtherUnits(t *testing.T) {
 				unit 4
 					compile_unit language/data1=0x21
 						subprogram specification/ref_addr=&f low_pc/addr=0x1000 high_pc/data1=1`,
-			want: "FUNC 1000 1 0 <name omitted>\n! test: .debug_abbrev+0x999: table starts outside of the section's 19 bytes (lost: unit at 0x0)"},
+			want: "FUNC 1000 1 0 <name omitted>\n! test: .debug_abbrev+0x999: table starts outside the section's 19 bytes (lost: unit at 0x0)"},
 		{name: "a DIE longer than what is read at first, one beyond reason",
 			in: fmt.Sprintf(`
 			.debug_info

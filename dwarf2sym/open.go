@@ -34,10 +34,9 @@ func asBinary(f *object.File, err error) (symfmt.Binary, error) {
 // DefaultDebugDir is where distributions install separate debug files.
 const DefaultDebugDir = "/usr/lib/debug"
 
-// ReadFile returns the symbols of the ELF file at path, with those of its separate debug
-// file and its supplementary file. If Options does not have them they are looked for as
-// symtool dump does: by build-id below Options.DebugDirs, by .gnu_debuglink, or as
-// FILE.debug beside the file.
+// ReadFile returns the symbols of the ELF file at path, with those of its separate debug file and
+// its supplementary file. If Options do not have them, they are looked for as by symtool dump: by
+// build-id below Options.DebugDirs, by .gnu_debuglink, or as FILE.debug beside the file.
 func ReadFile(ctx context.Context, path string, o Options) (*Result, error) {
 	file, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
@@ -64,7 +63,7 @@ func ReadFile(ctx context.Context, path string, o Options) (*Result, error) {
 
 // search looks for the files that belong to a binary.
 type search struct {
-	o        *Options // what is found is put there
+	o        *Options // receives the results
 	limits   object.Limits
 	opened   []*object.File
 	tried    []string
@@ -103,7 +102,7 @@ func (s *search) find(file *object.File) error {
 	return nil
 }
 
-// take notes the result of a search for a file; lost is what is lost without it.
+// take handles the result of a search for a file; lost says what is lost without the file.
 func (s *search) take(f *object.File, tried []object.Tried, lost string, err error) *object.File {
 	if err != nil {
 		s.problems = append(s.problems, symfmt.Problem{Lost: lost, Err: err})

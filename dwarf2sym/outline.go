@@ -13,7 +13,7 @@ import (
 // portion is what is read at once: a unit, or other halves of units.
 type portion struct {
 	unit int // index in debugData.units, or -1
-	job  int // index in splitter.jobs, where it is not a unit
+	job  int // index in splitter.jobs, if it is not a unit
 }
 
 // extent is code that a portion may have functions in, in addresses of the file.
@@ -29,16 +29,16 @@ type place struct {
 }
 
 // area is a piece of code whose functions depend on no code outside it: functions of several
-// portions overlap within areas only.
+// portions overlap only within areas.
 type area struct {
 	dwarf.Span
 	group *Group
 	first int32 // of its places in those of the outline; they end where those of the next area begin
 }
 
-// Group is the portions that have the code of an area. All areas of the same portions share one. In the
-// first outline, where an inline function of C++ is in all portions that use it, an area of several has
-// its own, so that of all these portions its functions alone are read.
+// Group is the portions that have the code of an area. All areas of the same portions share one.
+// In the first outline, where all portions that use an inline function of C++ have it, an area of
+// several portions has a Group of its own, so that only its functions are read from all of them.
 type Group struct {
 	of       *outline
 	rank     int // in groups
@@ -52,7 +52,7 @@ type outline struct {
 	areas  []area // in order of address, without overlaps
 	places []place
 	groups []*Group
-	exact  bool // extents are those of functions; otherwise what units declare
+	exact  bool // extents are those of functions, not what units declare
 
 	made map[int32][]dwarf.Span // by portion: the code of functions that are made of symbols
 
@@ -61,7 +61,7 @@ type outline struct {
 	parts atomic.Pointer[[]*Group]
 }
 
-// newOutline joins extents that overlap to areas.
+// newOutline joins overlapping extents into areas.
 func newOutline(extents []extent, exact bool) *outline {
 	slices.SortFunc(extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi)) })
 	o := &outline{exact: exact}
@@ -103,12 +103,12 @@ func newOutline(extents []extent, exact bool) *outline {
 	return o
 }
 
-// before returns the place of the last area that starts at or before addr, or -1.
+// before returns the index of the last area that starts at or before addr, or -1.
 func (o *outline) before(addr uint64) int {
 	return sort.Search(len(o.areas), func(i int) bool { return o.areas[i].Lo > addr }) - 1
 }
 
-// at returns the area around addr, or nil.
+// at returns the area that contains addr, or nil.
 func (o *outline) at(addr uint64) *area {
 	if i := o.before(addr); i >= 0 && addr < o.areas[i].Hi {
 		return &o.areas[i]
@@ -122,7 +122,7 @@ func (o *outline) in(s dwarf.Span, g *Group) bool {
 	return i >= 0 && s.Lo < o.areas[i].Hi && o.areas[i].group.rank == g.rank && (g.asked == nil || g.asked[i])
 }
 
-// announce makes parts of groups with the areas that are asked for.
+// announce makes parts of groups, with the areas that will be looked up.
 func (o *outline) announce(asked []bool) {
 	parts := make([]*Group, len(o.groups))
 	for i, is := range asked {
@@ -194,13 +194,13 @@ func (o *outline) has(code dwarf.Span, portion int32) bool {
 	return a != nil && code.Hi <= a.Hi && slices.Contains(a.group.portions, portion)
 }
 
-// covers reports whether one area has [lo, hi].
+// covers reports whether one area contains [lo, hi].
 func (o *outline) covers(lo, hi uint64) bool {
 	a := o.at(lo)
 	return a != nil && hi < a.Hi
 }
 
-// declaredBy appends the code that a unit declares to have.
+// declaredBy appends the code that a unit declares.
 func (w *worker) declaredBy(h *dwarf.Header, out []dwarf.Span) []dwarf.Span {
 	var u fileUnit
 	for size := uint64(peekSize); ; size *= 16 {

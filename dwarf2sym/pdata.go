@@ -6,10 +6,10 @@ import (
 	"github.com/symtool/symtool/internal/execcode"
 )
 
-// goSymtab is a section that Go's linker alone writes. Its .pdata has one rule for a function.
+// goSymtab is a section that only Go's linker writes. Its .pdata has one rule per function.
 const goSymtab = ".symtab"
 
-// addPdata adds the exception directory of a Windows binary, if f has one. Debug files do not have it.
+// addPdata adds the exception directory of a Windows binary, if f has one. Debug files have none.
 func addPdata(in *unwind.Input, f companion) []bin.Problem {
 	s, err := f.Located(".pdata")
 	if s == nil && err == nil {

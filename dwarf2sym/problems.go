@@ -8,7 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// placedProblem is a problem with what orders it for any number of workers.
+// placedProblem is a problem with its place in the order, which does not
+// depend on the number of workers.
 type placedProblem struct {
 	section int // order of sections
 	off     uint64
@@ -25,21 +26,21 @@ const (
 	problemMapping
 )
 
-// Garbage causes a problem every few bytes; the first ones are enough to see that.
+// Garbage causes a problem every few bytes; the first ones are enough.
 const (
 	unitProblems = 16   // kept for a unit
 	allProblems  = 1000 // kept for all units
 )
 
-// problemList is the damage that one worker met in units, which come to it in
-// order. Units are kept or dropped as a whole, so that the first allProblems of
-// several lists are the first of all.
+// problemList is the damage that one worker found in units, which come to it
+// in order. Units are kept or dropped as a whole, so that the first
+// allProblems of several lists are the first of all.
 type problemList struct {
 	kept    []placedProblem
 	dropped int
-	unit    int  // problems of the current unit
+	unit    int  // number of problems of the current unit
 	full    bool // only count
-	split   bool // of what skeletons stand for
+	split   bool // for what skeletons stand for
 }
 
 // next begins a unit.
@@ -68,14 +69,14 @@ func (r *reader) problem(section int, lost string, err error) {
 	r.problems = append(r.problems, placedProblem{section: section, Problem: bin.Problem{Lost: lost, Err: err}})
 }
 
-// addProblems takes over the damage in units.
+// addProblems adds the damage in units.
 func (r *reader) addProblems(l *problemList) {
 	r.problems = append(r.problems, l.kept...)
 	r.dropped += l.dropped
 }
 
-// sortedProblems returns all problems in order, the first allProblems of those
-// in units.
+// sortedProblems returns all problems in order, with the first allProblems of
+// those in units.
 func (r *reader) sortedProblems() []bin.Problem {
 	slices.SortStableFunc(r.problems, func(a, b placedProblem) int {
 		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))

@@ -17,46 +17,45 @@ import (
 // elfPub is a place in the code that ELF symbols name.
 type elfPub struct {
 	RVA      symfmt.RVA
-	Size     uint64 // st_size in bytes; 0 when no symbol has one
-	Name     string // mangled, without its version; not kept when the names are joined
-	Func     bool   // STT_FUNC or STT_GNU_IFUNC; else untyped
+	Size     uint64 // st_size in bytes; 0 if no symbol has one
+	Name     string // mangled, without its version; dropped when the names are joined
+	Func     bool   // STT_FUNC or STT_GNU_IFUNC; otherwise untyped
 	Multiple bool   // several functions were folded into this code
 	Alone    bool   // the place has no other name
 
-	// Once the names are joined:
+	// Set once the names are joined:
 	mangled bool
 	id      nameID // of the name
-	linkage nameID // of the name without a suffix of the compiler's, if it is mangled
+	linkage nameID // of the name without the compiler's suffixes, if it is mangled
 }
 
 // companionPublics returns the functions and untyped text symbols of a binary,
 // one for each address, sorted by it. base is the binary's load base.
 //
-// They come from the .symtab with the most of them. Where neither the binary nor
-// its debug file has one they come from the .dynsym and from the .symtab of
-// .gnu_debugdata, together: what made that left out what .dynsym has.
+// They come from the .symtab with the most of them. If neither the binary nor its debug file has
+// one, they come from the .dynsym and from the .symtab of .gnu_debugdata together, as the latter
+// omits what .dynsym has.
 //
-// Left out are names of sections, files, data and TLS; undefined, absolute and common symbols; what lies outside executable
-// sections, their ends included (_etext); local labels (.L) and the mapping
-// symbols of ARM, AArch64, C-SKY and RISC-V ($a $d $t $x, each processor's ELF
+// Names of sections, files, data and TLS are left out, as are undefined, absolute and common
+// symbols; symbols outside executable sections or at their ends (_etext); local labels (.L) and
+// the mapping symbols of ARM, AArch64, C-SKY and RISC-V ($a $d $t $x, each processor's ELF
 // supplement). Bit 0 is cleared on ARM (Thumb) and MIPS (MIPS16, microMIPS).
 //
 // On 64-bit PowerPC, ELFv1, a function's symbol names its descriptor in .opd;
 // it is replaced by the code's address that the descriptor holds, and ".f" is
 // called f.
 //
-// Of several names at an address this one is kept: typed before untyped (a
-// linker's _stext is not a function), global before weak before local, with a size
-// before without one (an empty function ends where the next one starts), fewer
-// leading underscores (abort before __GI_abort), shorter, first in byte order.
+// Of several names at an address, the one kept is chosen by these criteria, in order: typed
+// before untyped (a linker's _stext is not a function), global before weak before local, with a
+// size before without one (an empty function ends where the next one starts), fewer leading
+// underscores (abort before __GI_abort), shorter, first in byte order.
 //
 // # Where we differ
 //
-// Breakpad (dump_syms -m) sets Multiple at each address with two names, so on
-// every alias; half of libc then says that its names are uncertain. An alias
-// is the same function. Multiple is set here where two mangled names differ by
-// more than the variant of a constructor or destructor, which the linker's
-// identical code folding makes (TestElfPublicsMultiple).
+// Breakpad (dump_syms -m) sets Multiple at each address with two names, so on every alias, which
+// marks the names of half of libc as uncertain. But an alias is the same function. Multiple is
+// set here if two mangled names differ by more than the variant of a constructor or destructor,
+// as after the linker's identical code folding (TestElfPublicsMultiple).
 func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) {
 	c := pubCollector{base: base, opd: opdOf(files)}
 	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
@@ -83,8 +82,8 @@ func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) 
 	return pubs, c.problems
 }
 
-// pubCandidate is a symbol that may become an elfPub. It holds no pointer: a
-// program has hundreds of thousands, and they are sorted.
+// pubCandidate is a symbol that may become an elfPub. It has no pointers, as a
+// program has hundreds of thousands of them, and they are sorted.
 type pubCandidate struct {
 	rva     symfmt.RVA
 	size    uint64
@@ -105,7 +104,7 @@ func (t *pubTable) name(p *pubCandidate) []byte { return t.names[p.name:][:p.nam
 type pubCollector struct {
 	base     uint64
 	opd      *opdTable
-	best     pubTable // the richest yet
+	best     pubTable // the one with the most symbols so far
 	problems []bin.Problem
 }
 
@@ -126,14 +125,14 @@ func (c *pubCollector) collect(f companion, which object.Table) pubTable {
 	return found
 }
 
-// replace takes the symbols of other instead, if it has more.
+// replace takes the symbols of other instead, if there are more of them.
 func (t *pubTable) replace(other pubTable) {
 	if len(other.all) > len(t.all) {
 		*t = other
 	}
 }
 
-// add takes the symbols of other, too.
+// add adds the symbols of other.
 func (t *pubTable) add(other pubTable) {
 	switch {
 	case len(t.all) == 0:
@@ -175,14 +174,14 @@ func (c *pubCollector) place(f companion, s *object.Symbol) (uint64, bool) {
 	return addr + f.moved, inCode(s.Section, addr)
 }
 
-// inCode reports whether addr is in s and s holds instructions. The end of the
-// section, where linkers put _etext, is not.
+// inCode reports whether addr is in s and s has instructions. The end of the
+// section, where linkers put _etext, is not in it.
 func inCode(s *object.Section, addr uint64) bool {
 	return s.Exec && s.Holds(addr)
 }
 
-// stripVersion cuts the symbol version off, "f@V" and "f@@V". Names mangled by
-// Microsoft's compiler begin with '?' and have '@' for themselves.
+// stripVersion removes the symbol version, "f@V" and "f@@V". Names mangled by
+// Microsoft's compiler begin with '?' and use '@' themselves.
 func stripVersion(name []byte) []byte {
 	if i := bytes.IndexByte(name, '@'); i > 0 && name[0] != '?' {
 		return name[:i]
@@ -190,11 +189,11 @@ func stripVersion(name []byte) []byte {
 	return name
 }
 
-// pick leaves one candidate for each address, in order of address.
+// pick keeps one candidate for each address, in order of address.
 func (t *pubTable) pick() []elfPub {
 	slices.SortFunc(t.all, t.compare)
 	out := make([]elfPub, 0, t.addresses())
-	var text strings.Builder // few allocations for all names
+	var text strings.Builder // for few allocations
 	text.Grow(t.winnerBytes())
 	for rest := t.all; len(rest) > 0; {
 		n := 1
@@ -211,7 +210,7 @@ func (t *pubTable) pick() []elfPub {
 	return out
 }
 
-// addresses counts the different addresses; all is sorted.
+// addresses counts the different addresses; all must be sorted.
 func (t *pubTable) addresses() int {
 	n := 0
 	for i := range t.all {
@@ -222,7 +221,7 @@ func (t *pubTable) addresses() int {
 	return n
 }
 
-// winnerBytes returns the length of the names that pick takes.
+// winnerBytes returns the total length of the names that pick keeps.
 func (t *pubTable) winnerBytes() int {
 	n := 0
 	for i := range t.all {
@@ -233,7 +232,7 @@ func (t *pubTable) winnerBytes() int {
 	return n
 }
 
-// compare sorts by address, and of the same address the best name first.
+// compare sorts by address, and at the same address the best name first.
 func (t *pubTable) compare(a, b pubCandidate) int {
 	if a.rva != b.rva {
 		return cmp.Compare(a.rva, b.rva)
@@ -258,8 +257,8 @@ func (t *pubTable) compare(a, b pubCandidate) int {
 		cmp.Compare(b.size, a.size))
 }
 
-// underscores counts the leading underscores of a name, except the one that
-// belongs to the mangling.
+// underscores counts the leading underscores of a name, except the one that is
+// part of the mangling.
 func underscores(name []byte) int {
 	n := 0
 	for n < len(name) && name[n] == '_' {
@@ -275,14 +274,14 @@ func isMangledName[S string | []byte](name S) bool {
 	return len(name) > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')
 }
 
-// isDName reports whether a name is one that D mangled: _D and the length of an
+// isDName reports whether a name is mangled by D: _D and the length of an
 // identifier.
 func isDName(name string) bool {
 	return len(name) > 2 && name[:2] == "_D" && isDigitByte(name[2])
 }
 
-// join makes one of the symbols of an address, the first being the best. A
-// size is taken from the others when the first has none.
+// join combines the symbols of an address, the best of which is first. If that
+// has no size, it gets the size of another.
 func (t *pubTable) join(group []pubCandidate) elfPub {
 	best := group[0]
 	p := elfPub{RVA: best.rva, Size: best.size, Func: best.typed, Alone: len(group) == 1}
@@ -297,15 +296,16 @@ func (t *pubTable) join(group []pubCandidate) elfPub {
 	return p
 }
 
-// folded reports whether two names of the same address are of different
-// functions. Suffixes of copies (.localalias, .part.0) do not make one.
+// folded reports whether two names of the same address belong to different
+// functions. Suffixes of copies (.localalias, .part.0) make no difference.
 func folded(a, b []byte) bool {
 	a, b = text.CutClone(a), text.CutClone(b)
 	return isMangledName(a) && isMangledName(b) && !sameStructor(a, b)
 }
 
-// sameStructor reports whether two names are equal or differ in the variant of a
-// constructor or destructor only: C1, C2, C3, D0, D1, D2 (Itanium ABI, 5.1.4.3).
+// sameStructor reports whether two names are equal or differ only in the
+// variant of a constructor or destructor: C1, C2, C3, D0, D1, D2 (Itanium ABI,
+// 5.1.4.3).
 func sameStructor(a, b []byte) bool {
 	if len(a) != len(b) {
 		return false
@@ -332,8 +332,8 @@ type opdTable struct {
 	data []byte
 }
 
-// opdOf returns the table of the first file that has its bytes, nil for other
-// ABIs. A debug file has an .opd without bytes, so its symbols need the
+// opdOf returns the table of the first file that has its bytes, or nil for
+// other ABIs. A debug file has an .opd without bytes, so its symbols need the
 // binary's.
 func opdOf(files []companion) *opdTable {
 	for _, f := range files {
@@ -352,7 +352,7 @@ func opdOf(files []companion) *opdTable {
 }
 
 // code returns the address of a symbol's code in the binary, and whether the
-// symbol does name code. A descriptor moves as the code does.
+// symbol names code. A descriptor moves with the code.
 func (o *opdTable) code(f companion, s *object.Symbol) (uint64, bool) {
 	off := s.Addr + f.moved - (o.addr + o.file.moved)
 	if s.Section.Exec || off >= uint64(len(o.data)) {

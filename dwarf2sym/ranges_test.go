@@ -47,7 +47,7 @@ func TestRangeLists(t *testing.T) {
 						subprogram name/string="g" ranges/data4=0
 			.debug_ranges
 				addr 0x1000 0x1010 0 0`,
-			want: "FUNC 1000 10 0 g\n! test: .debug_ranges+0x99: range list starts outside of the section (lost: code of the function at 0xd)"},
+			want: "FUNC 1000 10 0 g\n! test: .debug_ranges+0x99: range list starts outside the section (lost: code of the function at 0xd)"},
 		{name: "ranges win over low_pc, which may be the entry only",
 			in: `
 			.debug_info
@@ -100,8 +100,8 @@ func TestRnglists(t *testing.T) {
 			want: "FUNC 5000 1 0 f\n" + g},
 		{name: "unknown entry keeps those before it", in: list("5", "u8 6\naddr 0x4000 0x4001\nu8 8"),
 			want: "FUNC 4000 1 0 f\n" + g + "! test: .debug_rnglists+0x38: range list entry of kind 8, want 0 to 7 (lost: code of the function at 0x1e)"},
-		{name: "index outside of .debug_addr", in: list("5", "u8 3\nuleb 3 1\nu8 0"),
-			want: g + "! test: .debug_rnglists+0x28: address index outside of .debug_addr (lost: code of the function at 0x1e)"},
+		{name: "index outside .debug_addr", in: list("5", "u8 3\nuleb 3 1\nu8 0"),
+			want: g + "! test: .debug_rnglists+0x28: address index outside .debug_addr (lost: code of the function at 0x1e)"},
 		{name: "ends within an entry", in: list("5", "u8 6\naddr 0x4000 0x4001\nu8 4 0x80"),
 			want: "FUNC 4000 1 0 f\n" + g + "! test: .debug_rnglists+0x27: range list without an end (lost: code of the function at 0x1e)"},
 		{name: "64-bit offsets",

@@ -8,22 +8,21 @@
 //
 // # How it works
 //
-// The units of .debug_info are independent: workers read them piece by piece,
-// each byte once, and keep compact records only. When the last unit is done the
-// records are sorted by address and by the place of their DIE, conflicts are
-// settled, and only then FILE and INLINE_ORIGIN are numbered, so that the
-// result is the same for any number of workers.
+// The units of .debug_info are independent: workers read them piece by piece, each byte once, and
+// keep only compact records. When the last unit is done, the records are sorted by address and by
+// the offset of their DIE, conflicts are resolved, and only then are FILE and INLINE_ORIGIN
+// numbered, so that the result is the same for any number of workers.
 //
 // # Rules
 //
 //   - A FUNC is one contiguous piece of code. A function in several pieces
-//     (hot and cold parts) gives one FUNC for each, with the inlines and lines
-//     that lie in it.
+//     (hot and cold parts) becomes one FUNC for each, with the inlines and lines
+//     in it.
 //   - Functions whose code does not start in an executable section were dropped
 //     by the linker, and are left out.
-//   - At one address stands one FUNC. Of several with the same size the one
-//     whose DIE comes first names it, and gets the m. Of several sizes the one
-//     that agrees with the ELF symbol counts.
+//   - There is one FUNC at an address. Of several with the same size the one
+//     whose DIE comes first names it, marked with m. Of several sizes the one
+//     that agrees with the ELF symbol is kept.
 //   - Where functions overlap otherwise, the code belongs to the one that starts
 //     last; the other keeps what is left on either side.
 //   - Code that a unit has lines for, but no function (assembly, -g1, a missing
@@ -32,42 +31,42 @@
 //     half, in a .dwo file or a package, the lines those of its skeleton. Both
 //     must have the same id. What a skeleton describes itself counts only where
 //     there is no other half.
-//   - Names are linkage names, demangled, else plain names behind their
+//   - Names are linkage names, demangled, or else plain names after their
 //     namespaces and classes. In C the plain name is the name: linkage names
 //     there are asm labels (__GI_abort).
-//   - Only C++'s and Rust's manglings are read. What other languages have stays
+//   - Only names mangled by C++ and Rust are demangled. Those of other languages stay
 //     as in the file, as nm and llvm-symbolizer print it, so that a name in a
 //     stack is the one to search for and to break at: Ada's pkg__proc__2, which
 //     gdb shows as pkg.proc; Fortran's __mod_MOD_proc and outside_, of which the
 //     program unit is MAIN__ or its own name; D's _D3pkg4procFZi; Swift's $s...;
 //     OCaml's camlMod__f_12; Modula-2's Mod_Proc; Objective-C's
 //     -[Class method:with:]. Names without mangling of languages that have
-//     classes or namespaces get these before them with ::, in Pascal and D too.
+//     classes or namespaces are prefixed with these and ::, in Pascal and D, too.
 //   - Where sequences of a line table overlap (functions that were dropped have
-//     theirs at 0, too) the one that fits the function best counts.
-//   - Line 0 is kept: it says that the compiler gave no line for the code.
-//   - PUBLIC is left out where a FUNC starts.
+//     theirs at 0, too), the one that fits the function best is used.
+//   - Line 0 is kept: it means that the compiler gave no line for the code.
+//   - There is no PUBLIC where a FUNC starts.
 //   - Addresses are relative to the page of the lowest PT_LOAD of the binary.
 //     Where it was moved after its debug file was made (prelink), the addresses
-//     of the debug file are moved by as much. Relocatable files (.o, .ko) have no
+//     of the debug file are moved likewise. Relocatable files (.o, .ko) have no
 //     addresses: internal/object/elfobj gives each section one, code first, .text at
 //     RVA 0 (place.go there has the rule and the reason).
 //
 // # Single addresses
 //
-// A Lookup reads only the units that the addresses need that it is asked for. Its answers
-// are those of Read, whatever was asked before:
+// A Lookup reads only the units that the addresses looked up need. Its results are those of Read,
+// whatever was looked up before:
 //
-//   - What a function gets depends on all that overlap with it, of any unit: identical
-//     code is folded, and where functions overlap the one that starts last has the code.
-//     An outline has the code of each unit. Code of several units that overlaps is one
-//     area, whose functions are read together and joined as those of a file are; nothing
-//     outside of an area has an effect in it. The workers are those of Read.
+//   - The result for a function depends on all that overlap it, in any unit: identical
+//     code is folded, and where functions overlap, the one that starts last has the code.
+//     An outline has the code of each unit. Overlapping code of several units is one
+//     area, whose functions are read together and joined like those of a file; nothing
+//     outside an area has an effect in it. The workers are those of Read.
 //   - Functions made of ELF symbols belong to the unit that has the lines. They depend on
-//     its own functions and on the symbols. Where a function goes on in another unit
-//     (crti.S and crtn.S), the area reaches from its symbol to its last part.
+//     its own functions and on the symbols. If a function continues in another unit
+//     (crti.S and crtn.S), the area extends from its symbol to its last part.
 //   - A PUBLIC counts if no FUNC starts between its symbol and the address, and no block of
-//     call frame information ends it. Lookup gives symbols, areas and blocks for that.
+//     call frame information ends it. Lookup provides symbols, areas and blocks for that.
 //   - Blocks of call frame information: see unwind.Index.
 //
 // The first outline is what units declare: DW_AT_ranges, or DW_AT_low_pc and DW_AT_high_pc.
@@ -80,11 +79,11 @@
 // the scopes around names that need them.
 // Only what a unit has, undeclared, in the declared code of another one is missed before.
 //
-// A Lookup keeps no functions: whoever asks keeps what is used last (resolve.FromParts), and asks
-// for many addresses in the order that Order returns, so that each unit is read once.
+// A Lookup keeps no functions: its user caches what was used last (resolve.FromParts), and looks
+// up many addresses in the order of Order, so that each unit is read once.
 //
-// Limits on work (effort.go) hold for each set of units that is read, those of Read for all
-// together. Damage is reported when what has it is read.
+// Limits on work (effort.go) apply to each set of units that is read, and in Read to all of them
+// together. Damage is reported when it is read.
 package dwarf2sym
 
 import (
@@ -107,12 +106,12 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// Options control what a dump contains.
+// Options control what Read reads and returns.
 type Options struct {
-	Jobs      int  // workers; 0 or less: as many as GOMAXPROCS
+	Jobs      int  // number of workers; GOMAXPROCS if not positive
 	NoInlines bool // leave out INLINE and INLINE_ORIGIN
 	NoCFI     bool // leave out STACK CFI
-	CFIOnly   bool // MODULE, INFO and STACK CFI alone
+	CFIOnly   bool // only MODULE, INFO and STACK CFI
 	CFI       CFISource
 
 	// Fields of MODULE that replace the file's own. Without Name, the name
@@ -123,8 +122,8 @@ type Options struct {
 	// by build-id.
 	FileName string
 
-	// PrefixMap replaces prefixes of FILE names; the last matching entry
-	// counts, as with GCC's -ffile-prefix-map.
+	// PrefixMap replaces prefixes of FILE names; the last matching entry applies,
+	// as with GCC's -ffile-prefix-map.
 	PrefixMap []srcmap.Prefix
 	// Mapping, if non-nil, replaces whole FILE names, after PrefixMap.
 	Mapping *srcmap.Mapping
@@ -148,27 +147,27 @@ type Options struct {
 	// Package is a .dwp file; empty means the file's name followed by .dwp.
 	Package string
 
-	// Hermetic reads no other file than Package and what is below DwoDirs and
-	// DebugDirs.
+	// Hermetic means that no other files are read than Package and those below
+	// DwoDirs and DebugDirs.
 	Hermetic bool
 
 	// Opened, if non-nil, is called with the path of each additional file opened
 	// here, including rejected ones. It may be called concurrently, in any order.
 	Opened func(path string)
 
-	// Vars selects the parameters and local variables to put into Module.Vars. The zero value
-	// leaves it nil.
+	// Vars selects the parameters and local variables to put into Module.Vars. The zero value leaves
+	// it nil.
 	Vars VarOptions
 
-	Demangle  bool   // false: names as they are in the file
-	Generator string // value of INFO GENERATOR; empty: no record
+	Demangle  bool   // otherwise names are as in the file
+	Generator string // value of INFO GENERATOR; empty for no record
 
 	// Progress, if non-nil, is called with the number of bytes of .debug_info
 	// done, and their total. It may be called concurrently.
 	Progress func(done, total int64)
 }
 
-// limits returns those of additional files.
+// limits returns the limits of additional files.
 func (o *Options) limits() object.Limits {
 	limits := object.DefaultLimits()
 	limits.Opened = o.Opened
@@ -196,18 +195,18 @@ type Result struct {
 	Module *symfmt.Module
 
 	NoDebugInfo bool             // neither file has .debug_info
-	ORC         bool             // there is .orc_unwind, the Linux kernel's unwind information, which is not read
+	ORC         bool             // there is .orc_unwind, the Linux kernel's unwind information, which is not supported
 	Problems    []symfmt.Problem // in order of sections and offsets
-	Tried       []string         // by ReadFile: a line for each place without a debug file that was needed
-	Mapped      []srcmap.File    // whose content Options.Mapping put into the name of a FILE, by path
+	Tried       []string         // from ReadFile: a line for each place without a debug file that was needed
+	Mapped      []srcmap.File    // files whose content Options.Mapping put into the name of a FILE, by path
 	Stats       Stats
 	Extents     symfmt.Extents
 
 	Others        []string // other files that were read: the supplementary file, packages, .dwo files
-	PackageUnused bool     // there is an Options.Package, but no unit that is split
+	PackageUnused bool     // Options.Package was given, but no unit is split
 
-	FileName    string // the file's name, if MODULE has DT_SONAME, which is another
-	NameGuessed bool   // MODULE has the name of a debug file, and the binary most likely another
+	FileName    string // the file's name, if MODULE has a DT_SONAME that differs
+	NameGuessed bool   // MODULE has the name of a debug file, and the binary's is most likely another
 
 	spill *object.Scratch // nil without Options.Spill
 }
@@ -229,10 +228,9 @@ func (r *Result) Drop() {
 	}
 }
 
-// Read returns the symbols of an opened file, and of the files in Options that belong to
-// it. Files that are not there are not looked for: ReadFile does that. The files may be
-// closed when Read returns. An error means that nothing could be read; damage that cost a
-// part is in the Result.
+// Read returns the symbols of an opened file, and of the files in Options that belong to it. It
+// does not look for missing files, as ReadFile does. The files may be closed when Read returns.
+// An error means that nothing could be read; damage to parts is reported in the Result.
 func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 	r, err := newReader(file, &o)
 	if err != nil {
@@ -244,7 +242,7 @@ func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 	}
 	r.report.Problems = r.sortedProblems()
 	addCode(&r.report.Extents, r.file)
-	module, result := r.module, r.report // copies: a pointer into the reader would keep its workers
+	module, result := r.module, r.report // copies, as a pointer into the reader would keep its workers
 	result.Module = &module
 	return &result, nil
 }
@@ -269,10 +267,10 @@ func newReader(file symfmt.Binary, o *Options) (*reader, error) {
 	return r, nil
 }
 
-// maxWorkers is what funcRecord can number.
+// maxWorkers is the largest number of workers that funcRecord can number.
 const maxWorkers = math.MaxUint16
 
-// reader is one call of Read.
+// reader holds the state of Read.
 type reader struct {
 	opts        *Options
 	file, debug *object.File
@@ -285,13 +283,13 @@ type reader struct {
 	problems []placedProblem
 	dropped  int // problems in units that are not reported
 
-	effortBase uint64 // another than the constant; for tests
+	effortBase uint64 // replaces the constant in tests
 	largeInfo  int64  // likewise
 	code       *codeMap
 	symbols    []elfPub
 	workers    []*worker
-	typeReader *varReader      // of the types of all units; nil where variables are not wanted
-	scratch    *object.Scratch // of a large file; may be nil
+	typeReader *varReader      // for the types of all units; nil if variables are not wanted
+	scratch    *object.Scratch // for a large file; may be nil
 }
 
 func (r *reader) read(ctx context.Context) error {
@@ -305,7 +303,7 @@ func (r *reader) read(ctx context.Context) error {
 	r.identify()
 	r.report.Stats.CodeBytes = newCodeMap(r.file).size()
 	if r.jobs == 1 {
-		finish := r.readCFI(ctx) // first: while little else is in memory
+		finish := r.readCFI(ctx) // first, while little else is in memory
 		err := r.readFunctions(ctx)
 		finish()
 		return cmp.Or(err, ctx.Err())
@@ -317,8 +315,8 @@ func (r *reader) read(ctx context.Context) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// checkTypes refuses a relocatable file and its debug file when not both are:
-// their addresses have nothing to do with each other.
+// checkTypes rejects a relocatable file and its debug file unless both are
+// relocatable: otherwise their addresses are unrelated.
 func (r *reader) checkTypes() error {
 	if r.debug != nil && (r.file.Kind == object.Relocatable) != (r.debug.Kind == object.Relocatable) {
 		return &bin.Error{File: r.debug.Path, Offset: 16, Msg: fmt.Sprintf("debug information of type %s for %s of type %s",
@@ -370,7 +368,7 @@ func (r *reader) join(ctx context.Context) error {
 	}
 	if n := stats.LostBodies; n > 0 {
 		r.problem(problemUnits, fmt.Sprintf("lines and inlines of %d parts of functions", n), &bin.Error{
-			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that their parts are too many"})
+			File: r.file.Path, Section: ".debug_info", Msg: "functions overlap so often that they have too many parts"})
 	}
 	r.reportMapped()
 	r.joinVars(join.places)
@@ -383,7 +381,7 @@ func (r *reader) join(ctx context.Context) error {
 // costlyNames returns the problem of names that would take too much work.
 func costlyNames(path string) bin.Problem {
 	return bin.Problem{Lost: "names in source form", Err: &bin.Error{File: path, Msg: fmt.Sprintf(
-		"mangled names that refer to themselves or nest so deeply that they would take over %d steps a byte: they stay mangled", demangle.StepsPerByte)}}
+		"mangled names that refer to themselves or nest so deeply that they would take more than %d steps a byte: they stay mangled", demangle.StepsPerByte)}}
 }
 
 // addPublics adds the ELF symbols where no FUNC starts.
@@ -403,7 +401,7 @@ func (r *reader) addPublics(names *nameJoin) {
 	}
 }
 
-// largeInfo is the size of .debug_info from which memory counts more than some
+// largeInfo is the size of .debug_info from which saving memory is worth some
 // tenths of a second.
 const largeInfo = 512 << 20
 
@@ -484,7 +482,7 @@ func (w *worker) batch(units []unitHeader) int64 {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	start := units[0].Off
 	size := units[len(units)-1].Off + units[len(units)-1].Size - start
-	// What is kept from unit to unit must not depend on which worker reads them.
+	// What is cached from unit to unit must not depend on which worker reads them.
 	w.tables.Reset()
 	w.closeForeign()
 	if w.vars != nil {

@@ -6,11 +6,11 @@ import (
 )
 
 // Stats counts what was read, written and lost. The names of the JSON fields
-// are part of the command's interface: they may be added to, but not changed.
+// are part of the command's interface: fields may be added, but not changed.
 type Stats struct {
-	Units      int `json:"units"`       // units of .debug_info, type units left out
+	Units      int `json:"units"`       // units of .debug_info, without type units
 	SplitUnits int `json:"split_units"` // of these, read from .dwo files and packages
-	LineRows   int `json:"line_rows"`   // rows of their line tables, repetitions left out
+	LineRows   int `json:"line_rows"`   // rows of their line tables, without repetitions
 
 	Funcs   int `json:"functions"` // FUNC records
 	Inlines int `json:"inlines"`   // INLINE records
@@ -21,11 +21,11 @@ type Stats struct {
 
 	DeadFuncs       int    `json:"dead_functions"`   // dropped by the linker
 	FoldedFuncs     int    `json:"folded_functions"` // at an address that another one names
-	CutFuncs        int    `json:"cut_functions"`    // parts of functions that overlap others
-	LostBodies      int    `json:"-"`                // of these, parts whose lines were not looked for
-	SymbolFuncs     int    `json:"symbol_functions"` // FUNC records made from ELF symbols and lines
+	CutFuncs        int    `json:"cut_functions"`    // at an address that another function has
+	LostBodies      int    `json:"-"`                // parts of functions that overlap others
+	SymbolFuncs     int    `json:"symbol_functions"` // of CutFuncs, parts whose lines were not looked for
 	RepairedInlines int    `json:"repaired_inlines"` // pieces of functions whose inlines did not nest
-	CodeBytes       uint64 `json:"code_bytes"`       // executable bytes of the file
+	CodeBytes       uint64 `json:"code_bytes"`       // pieces of functions whose inlines did not nest
 
 	CFISource    string `json:"cfi_source"`         // "dwarf" or "sframe"; empty without STACK CFI
 	CFIBlocks    int    `json:"cfi_blocks"`         // STACK CFI INIT records
@@ -37,7 +37,7 @@ type Stats struct {
 	SignalFrames int    `json:"signal_frames"`      // FDEs of signal handlers' frames
 }
 
-// add sums up what workers count.
+// add adds the counts of a worker.
 func (s *Stats) add(w *Stats) {
 	s.Units += w.Units
 	s.SplitUnits += w.SplitUnits
@@ -47,13 +47,13 @@ func (s *Stats) add(w *Stats) {
 	s.RepairedInlines += w.RepairedInlines
 }
 
-// count counts the records of the finished module but those of bodies.
+// count counts the records of the finished module, except those of bodies.
 func (s *Stats) count(m *symfmt.Module) {
 	s.Funcs, s.Files, s.Origins, s.Publics = len(m.Funcs), len(m.Files), len(m.Origins), len(m.Publics)
 }
 
-// countBody counts the records of a function while it is the current one: looking at
-// all of them again would bring all of a large file into memory.
+// countBody counts the records of a function while it is the current one: examining all of them
+// again would bring all of a large file into memory.
 func (s *Stats) countBody(b symfmt.Body) {
 	inlines, lines := b.Counts()
 	s.Inlines += inlines

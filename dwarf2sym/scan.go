@@ -7,12 +7,12 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// scanFrame is an entry whose children are being read: what a DIE below it belongs to.
+// scanFrame is an entry whose children are being read, and what they belong to.
 type scanFrame struct {
 	fn    int32 // index of the open function, or -1
 	inl   int32 // index of the enclosing inlined subroutine in it, or -1
 	scope int32 // innermost scope, or -1
-	outer int32 // position in the unit of the function around it, up to the innermost scope; 0: none
+	outer int32 // position in the unit of the enclosing function, up to the innermost scope; 0 if there is none
 	opens uint8 // what ends with this entry
 }
 
@@ -21,8 +21,8 @@ const (
 	opensScope             // the scope
 )
 
-// scan goes over the DIEs of the unit once. Functions are closed at their end;
-// what an error cuts short is closed with what it has.
+// scan visits the DIEs of the unit once. Functions are closed at their end;
+// those that an error cuts short are closed with what they have.
 func (w *worker) scan() error {
 	return w.scanOnly(nil)
 }
@@ -79,7 +79,7 @@ func (w *worker) scanEntries(one bool) error {
 	}
 }
 
-// enter handles an entry. f is the frame around it, and becomes that of its children.
+// enter handles an entry. f is the enclosing frame, and becomes that of its children.
 func (w *worker) enter(e *dwarf.Entry, f *scanFrame) {
 	switch e.Class {
 	case dwarf.ClassInline:
@@ -103,12 +103,13 @@ func (w *worker) leave(f *scanFrame, end int) {
 	f.opens = 0
 }
 
-// lambdaName is what a lambda's type is called, in the form of c++filt: parameters and
-// numbers of lambdas are not in names that are put together from scopes.
+// lambdaName is the name of a lambda's type, in the form of c++filt. Names composed from scopes
+// have neither parameters nor numbers of lambdas.
 const lambdaName = "{lambda}"
 
-// noteLambda names the structure that a function with attributes a is a member of, if it
-// is that of a lambda: GCC gives it no name, and its constructors and destructor are called <lambda> and ~<lambda>.
+// noteLambda names the structure of which a function with attributes a is a member, if it is that
+// of a lambda: GCC gives it no name, and its constructors and destructor are called <lambda> and
+// ~<lambda>.
 func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 	if f.scope < 0 || f.outer != 0 {
 		return
@@ -122,7 +123,7 @@ func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 	}
 }
 
-// enterScope records a namespace or type whose name functions below it carry.
+// enterScope records a namespace or type whose name is part of those of functions below it.
 func (w *worker) enterScope(e *dwarf.Entry, f *scanFrame) {
 	u := &w.u
 	s := scope{start: u.Off + uint64(e.Start), end: u.Off + u.Size, parent: f.scope, outer: f.outer, name: e.Attrs.Name, tag: e.Tag}

@@ -9,14 +9,14 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/sweep"
 )
 
-// lineRows is the line table of a unit, in which the rows of a piece of code are found.
+// lineRows finds the rows of a piece of code in the line table of a unit.
 //
-// Sequences overlap in damaged files, and where functions that the linker dropped
-// got the address 0 in a program that has code there.
+// Sequences overlap in damaged files, and if functions that the linker dropped
+// got the address 0 in a program with code there.
 type lineRows struct {
 	dwarf.LineTable
 
-	// Where sequences overlap:
+	// Set if sequences overlap:
 	reach []uint64 // the highest end of the sequences up to each
 	byFit []*dwarf.Sequence
 	sweep sweep.Sweep
@@ -54,7 +54,7 @@ func (t *lineRows) findReach() {
 	}
 }
 
-// from returns the index of the first sequence that may reach past lo.
+// from returns the index of the first sequence that may extend past lo.
 func (t *lineRows) from(lo uint64) int {
 	if len(t.reach) > 0 {
 		return sort.Search(len(t.reach), func(i int) bool { return t.reach[i] > lo })
@@ -62,10 +62,10 @@ func (t *lineRows) from(lo uint64) int {
 	return sort.Search(len(t.Seqs), func(i int) bool { return t.Seqs[i].Hi > lo })
 }
 
-// rowsIn calls emit for each piece of [lo, hi) that one row covers, in order of
-// address. Code between sequences is not covered. Where sequences overlap, the
-// one that fits [lo, hi) best counts (betterFit). It returns how many sequences
-// it looked at.
+// rowsIn calls emit for each piece of [lo, hi) that one row covers, in order
+// of address. Code between sequences is not covered. Where sequences overlap,
+// the one that fits [lo, hi) best is used (betterFit). It returns the number
+// of sequences that it examined.
 func (t *lineRows) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *dwarf.Row)) (looked int) {
 	first := t.from(lo)
 	last := first
@@ -101,10 +101,10 @@ func (t *lineRows) rowsOf(s *dwarf.Sequence, lo, hi uint64, emit func(lo, hi uin
 	}
 }
 
-// betterFit orders sequences by how well they fit the function [lo, hi): first
-// what is exactly as long, then what holds it all, then what starts last, is
-// shorter, comes first in the program, as with the names of folded functions. A function that was dropped has a
-// sequence of its own, which fits another one hardly ever.
+// betterFit orders sequences by how well they fit the function [lo, hi): first those of exactly
+// its length, then those that contain it, then by the later start, the shorter length, and the
+// order in the program, as for the names of folded functions. A dropped function has a sequence
+// of its own, which hardly ever fits another function.
 func betterFit(a, b *dwarf.Sequence, lo, hi uint64) int {
 	return cmp.Or(
 		cmp.Compare(misfit(a, lo, hi), misfit(b, lo, hi)),
@@ -121,7 +121,7 @@ func misfit(s *dwarf.Sequence, lo, hi uint64) int {
 	return 2
 }
 
-// paintRows is like rowsIn, for sequences that overlap: each piece of code goes to
+// paintRows is like rowsIn, for overlapping sequences: each piece of code gets
 // the best one that covers it.
 func (t *lineRows) paintRows(seqs []dwarf.Sequence, lo, hi uint64, emit func(lo, hi uint64, r *dwarf.Row)) {
 	byFit := t.byFit[:0]

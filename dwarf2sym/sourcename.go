@@ -9,12 +9,11 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// appendSource appends a symbol's name as a symbol file has it: demangled, if full. A
-// plain name loses the commas that GCC writes for empty argument packs, f<, int> and
-// f<int, >; c++filt and llvm-cxxfilt print f<int>. What is appended has no control
-// character.
+// appendSource appends a symbol's name in the form of a symbol file: demangled, if full. A plain
+// name loses the commas that GCC writes for empty argument packs, f<, int> and f<int, >; c++filt
+// and llvm-cxxfilt print f<int>. The result has no control characters.
 //
-// costly reports that the name stays mangled because it would take more work than its
+// costly means that the name stays mangled because demangling would take more work than its
 // length allows.
 func appendSource(dst []byte, raw string, full bool) (out []byte, costly bool) {
 	from := len(dst)
@@ -36,7 +35,7 @@ func demangleIf(dst []byte, raw string, full bool) ([]byte, error) {
 	return demangle.Append(dst, raw)
 }
 
-// appendWithoutEmptyPacks leaves out commas beside which there is no argument.
+// appendWithoutEmptyPacks omits commas next to which an argument is missing.
 func appendWithoutEmptyPacks(dst []byte, name string) []byte {
 	from := len(dst)
 	for {
@@ -51,8 +50,8 @@ func appendWithoutEmptyPacks(dst []byte, name string) []byte {
 	}
 }
 
-// lacksArgument reports whether a comma is behind "<", or before ">" or another comma.
-// The < of an operator's name opens no arguments.
+// lacksArgument reports whether a comma follows "<", or precedes ">" or another comma. The < in
+// an operator's name opens no arguments.
 func lacksArgument(before []byte, behind string) bool {
 	if strings.HasPrefix(behind, ">") || strings.HasPrefix(behind, ", ") {
 		return true
@@ -61,10 +60,9 @@ func lacksArgument(before []byte, behind string) bool {
 	return open && !bytes.HasSuffix(before, []byte("operator")) && !bytes.HasSuffix(before, []byte("operator<"))
 }
 
-// printable replaces what would break a line of a symbol file, or the terminal
-// that it is shown on, by '?': C0 and C1 control characters and Unicode's two
-// line separators. Other bytes stay, valid UTF-8 or not. It returns the length of what
-// is left.
+// printable replaces, by '?', what would break a line of a symbol file, or could affect the
+// terminal that it is shown on: C0 and C1 control characters and Unicode's two line separators.
+// Other bytes stay, valid UTF-8 or not. It returns the length of the result.
 func printable(name []byte) int {
 	plain := text.Plain(name)
 	return plain + replaceControls(name[plain:])

@@ -11,18 +11,18 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Split DWARF (DWARF 5, 3.1.2 and 7.3.2; before it, GNU's extension of
-// version 4): the binary has a skeleton of each unit, with its addresses, lines
-// and, in version 4, range lists. The DIEs are the skeleton's other half: a unit
-// in a .dwo file, or in a package of them, a .dwp file (dwo.go, dwp.go). Both
-// halves have the same id. Skeletons whose other half is there to be read are
-// left out of the batches, and become jobs of their own: one for each .dwo
-// file, however many units it has, and one for about a batch of a package.
+// Split DWARF (DWARF 5, 3.1.2 and 7.3.2; before it, GNU's extension of version
+// 4): the binary has a skeleton of each unit, with its addresses, lines and,
+// in version 4, range lists. The DIEs are the skeleton's other half: a unit in
+// a .dwo file, or in a package of them, a .dwp file (dwo.go, dwp.go). Both
+// halves have the same id. Skeletons whose other half can be read are left out
+// of the batches, and become jobs of their own: one for each .dwo file,
+// however many units it has, and one for about a batch of a package.
 
-// half describes where a unit's other sections are, for messages.
+// half says where a unit's other sections are, for messages.
 type half struct {
-	file string // with the skeleton
-	// What the offsets in messages lack: where the unit's contributions start.
+	file string // the one with the skeleton
+	// Offsets of the unit's contributions, which the offsets in messages lack.
 	abbrev, strOffsets, rnglists uint64
 }
 
@@ -46,20 +46,20 @@ func (h *half) locate(e *bin.Error) {
 	e.Section += ".dwo"
 }
 
-// skeleton is a unit of the file with the code whose other half is elsewhere.
+// skeleton is a unit in the file with the code whose other half is elsewhere.
 type skeleton struct {
 	unit int // index in debugData.units
 	id   uint64
-	row  int // of the package's index
+	row  int // in the package's index
 }
 
 // splitJob is what a worker reads at once: other halves in one .dwo file, or
 // in a package.
 type splitJob struct {
-	place     uint64   // offset of the first skeleton: orders problems
+	place     uint64   // offset of the first skeleton, by which problems are ordered
 	paths     []string // where the .dwo file may be
 	name      string   // as in the skeletons
-	pkg       *dwp     // nil: a .dwo file
+	pkg       *dwp     // nil for a .dwo file
 	skeletons []skeleton
 	size      int64    // for the progress
 	read      []string // files that had other halves
@@ -73,15 +73,15 @@ type splitter struct {
 	jobs     []splitJob
 	size     int64 // of all jobs
 
-	byName map[dwoKey]int   // -> index in jobs, or -1: there is no such file
+	byName map[dwoKey]int   // index in jobs, or -1 if there is no such file
 	sizes  map[string]int64 // of files that were counted
 }
 
 // dwoKey is how skeletons name a .dwo file.
 type dwoKey struct{ dir, name string }
 
-// findSplit looks for the other halves of all skeletons of d, and adds what
-// they cost to the work that is allowed.
+// findSplit looks for the other halves of all skeletons of d, and adds their
+// cost to the work that is allowed.
 func (r *reader) findSplit(d *debugData) *splitter {
 	s := &splitter{main: d, byName: make(map[dwoKey]int), sizes: make(map[string]int64)}
 	if !d.hasSkeletons() {
@@ -122,7 +122,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 }
 
 // hasSkeletons reports whether a unit may be a skeleton. In version 4 only an
-// attribute shows it: DW_AT_GNU_dwo_name, in the abbreviations.
+// attribute in the abbreviations shows it, DW_AT_GNU_dwo_name.
 func (d *debugData) hasSkeletons() bool {
 	old := bytes.Contains(d.Abbrev, []byte{0xb0, 0x42})
 	for i := range d.units {
@@ -157,8 +157,8 @@ func (w *worker) splitIDOf(h *dwarf.Header) (id uint64, ok bool) {
 	return f.SplitID(), true
 }
 
-// add makes the skeleton u part of a job. It reports false when there is no
-// file that could have its other half.
+// add adds the skeleton u to a job. It reports false if no file can have its
+// other half.
 func (s *splitter) add(index int, u *dwarf.Unit) bool {
 	sk := skeleton{unit: index, id: u.SplitID()}
 	for _, p := range s.packages {
@@ -195,7 +195,7 @@ func (s *splitter) addPacked(p *dwp, sk skeleton, u *dwarf.Unit) {
 	s.jobs = append(s.jobs, splitJob{place: u.Off, pkg: p, skeletons: []skeleton{sk}, size: int64(info.Size)})
 }
 
-// addFile makes a job of a .dwo file, if there is one where it may be. It
+// addFile makes a job for a .dwo file, if it exists in one of its places. It
 // returns the job's index, or -1.
 func (s *splitter) addFile(key dwoKey, place uint64) int {
 	paths := s.places.of(key)
@@ -220,7 +220,7 @@ func (s *splitter) reportTypeIndexes(r *reader) {
 	}
 }
 
-// close gives back the packages.
+// close releases the packages.
 func (s *splitter) close() {
 	for _, p := range s.packages {
 		p.file.Close()
@@ -242,8 +242,8 @@ func (w *worker) fileState() fileState {
 	return fileState{w.d, w.names.places, w.tables, w.foreign, w.shared, w.info}
 }
 
-// turnTo makes the worker read another file, and returns what it had of the
-// one before. Offsets mean something in one file only.
+// turnTo makes the worker read another file, and returns its state for the one
+// before, as offsets are meaningful in one file only.
 func (w *worker) turnTo(s fileState) (before fileState) {
 	before = w.fileState()
 	w.d, w.names.places, w.tables, w.foreign, w.shared, w.info = s.d, s.places, s.tables, s.foreign, s.shared, s.info
@@ -254,7 +254,7 @@ func newFileState(d *debugData) fileState {
 	return fileState{d: d, places: &intern.Offsets{}, foreign: make(map[foreignKey]*foreign), shared: make(map[tableKey]*dwarf.Abbrevs)}
 }
 
-// otherHalves reads a job; it returns how much of the progress it stands for.
+// otherHalves reads a job, and returns its share of the progress.
 func (w *worker) otherHalves(j *splitJob) int64 {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in batch
 	w.tables.Reset()
@@ -279,7 +279,7 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 }
 
 // halfOf reads the unit h in the file of s, the other half of a skeleton. It
-// reports false when nothing of it could be read.
+// reports false if nothing of it could be read.
 func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
 	skel, ok := w.skeletonAt(&w.d.units[sk.unit].Header)
 	if !ok {
@@ -309,7 +309,7 @@ func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
 	return ok
 }
 
-// readFrom notes a file that had another half.
+// readFrom records a file that had another half.
 func (j *splitJob) readFrom(file string) {
 	if !slices.Contains(j.read, file) {
 		j.read = append(j.read, file)
@@ -330,8 +330,9 @@ func (s *splitter) files() (all []string) {
 	return all
 }
 
-// skeletonAlone reads a skeleton that has no other half: its lines, and the
-// inlined functions that the compiler left in it. The reason has been reported.
+// skeletonAlone reads a skeleton without another half: its lines, and the
+// inlined functions that the compiler left in it. The reason has been
+// reported.
 func (w *worker) skeletonAlone(sk *skeleton) {
 	h := &w.d.units[sk.unit]
 	w.reported = true

@@ -10,10 +10,10 @@ import (
 )
 
 // typeUnits finds types by their signatures: what DW_FORM_ref_sig8 refers to.
-// Only names of scopes that a unit declares and does not name need them, so that
-// the index is made when the first one is met.
+// They are needed only for the names of scopes that a unit declares without a
+// name, so the index is made on first use.
 type typeUnits struct {
-	old  *debugData   // .debug_types (DWARF 4); nil without it
+	old  *debugData   // .debug_types (DWARF 4), or nil
 	more []*debugData // other sections of a .dwo file
 
 	once     sync.Once
@@ -57,8 +57,8 @@ func (d *debugData) typeOf(signature uint64) (*debugData, uint64, bool) {
 	return p.d, p.off, ok
 }
 
-// add indexes the type units of d. Of several with one signature, which are the
-// same type, the first counts.
+// add indexes the type units of d. Of several with the same signature, which
+// are the same type, the first is used.
 func (t *typeUnits) add(d *debugData) {
 	var buf []byte
 	units := d.allUnits()
@@ -83,8 +83,8 @@ func (t *typeUnits) add(d *debugData) {
 
 // A package has each type unit once, from the first .dwo file that had it:
 // .debug_tu_index gives its place, and the abbreviations and string offsets of
-// that file. As in typeunit.go only names of scopes need them, so the index is
-// read when the first one is needed.
+// that file. Only names of scopes need them, so the index is read on first
+// use.
 
 // packTypes is the index of a package's type units.
 type packTypes struct {
@@ -98,7 +98,7 @@ type packTypes struct {
 func (p *dwp) typeIndex() *dwarf.PackIndex {
 	t := &p.types
 	t.once.Do(func() {
-		// GNU's dwp leaves a header that says nothing where there are no types.
+		// GNU's dwp leaves a header without contents if there are no types.
 		if s := p.file.Section(dwarf.TUIndex); s != nil && s.Size() != 16 {
 			t.index, t.err = readIndex(p.file, dwarf.TUIndex)
 		}
@@ -110,10 +110,10 @@ func (p *dwp) typeIndex() *dwarf.PackIndex {
 }
 
 // packedTypes has the type units that one unit of a package refers to. It is
-// not kept for the next unit: what a unit costs must not depend on others.
+// not kept for the next unit, as the cost of a unit must not depend on others.
 type packedTypes struct {
 	p     *dwp
-	units map[uint64]*debugData // by signature; nil: no such unit
+	units map[uint64]*debugData // by signature; nil if there is no such unit
 	parts map[packedPart][]byte // of .debug_abbrev.dwo and .debug_str_offsets.dwo
 	size  uint64                // bytes of parts
 }
@@ -123,8 +123,8 @@ type packedPart struct {
 	sect int
 }
 
-// packedMost is how many bytes of parts are kept: real ones take some KB for
-// each .dwo file.
+// packedMost is the number of bytes of parts that are kept: real ones take
+// some KB for each .dwo file.
 const packedMost = 16 << 20
 
 func newPackedTypes(p *dwp) *packedTypes {
@@ -149,7 +149,8 @@ func (w *worker) packedType(from *debugData, signature uint64) (*debugData, uint
 	return d.typeOf(signature)
 }
 
-// openPackedType opens a type unit; without an entry in the index it is nil.
+// openPackedType opens a type unit; it returns nil without an entry in the
+// index.
 func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, error) {
 	x := from.packed
 	p, index := x.p, x.p.typeIndex()
@@ -158,7 +159,7 @@ func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, 
 		return nil, nil
 	}
 	if x.size > packedMost {
-		// No unit that is open has what is forgotten.
+		// No open unit may have what is forgotten.
 		w.closeForeign()
 		clear(x.units)
 		clear(x.parts)

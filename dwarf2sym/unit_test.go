@@ -127,7 +127,7 @@ func TestUnitHeaders(t *testing.T) {
 			.debug_info
 				unit 4 abbrev=0x40
 					compile_unit`,
-			want: `! test: .debug_abbrev+0x40: table starts outside of the section's 0 bytes (lost: unit at 0x0)`},
+			want: `! test: .debug_abbrev+0x40: table starts outside the section's 0 bytes (lost: unit at 0x0)`},
 		{name: "unit that ends within a DIE keeps what was whole",
 			in: `
 			.debug_info
@@ -244,9 +244,9 @@ func TestUnitHeaders(t *testing.T) {
 			want: `
 				FUNC 1000 7 0 <name omitted>
 				FUNC 1200 7 0 <name omitted>
-				! test: .debug_info+0xc: address index 9 outside of .debug_addr (lost: code of the function at 0x19)
-				! test: .debug_info+0xc: address index 9 outside of .debug_addr (lost: code of the function at 0x1e)
-				! test: .debug_info+0xc: range list index 9 outside of .debug_rnglists (lost: code of the function at 0x2a)`},
+				! test: .debug_info+0xc: address index 9 outside .debug_addr (lost: code of the function at 0x19)
+				! test: .debug_info+0xc: address index 9 outside .debug_addr (lost: code of the function at 0x1e)
+				! test: .debug_info+0xc: range list index 9 outside .debug_rnglists (lost: code of the function at 0x2a)`},
 	})
 }
 

@@ -11,22 +11,22 @@ import (
 )
 
 // worker turns units into compact records, one unit after another. It shares
-// nothing that it writes with other workers; merge joins their records.
+// nothing that it writes with other workers; merger joins their records.
 type worker struct {
 	d         *debugData
 	code      *codeMap
 	opts      *Options
 	symbols   []elfPub  // of the whole file
-	split     *splitter // nil where nothing is split
-	namesOnly bool      // of a unit that others refer to
+	split     *splitter // nil if nothing is split
+	namesOnly bool      // for a unit that others refer to
 
-	// wants reports whether a function with code is wanted; nil: all are. The others get no name,
-	// inlines and lines.
+	// wants reports whether a function with code is wanted; nil means that all are. Others get no
+	// name, inlines and lines.
 	wants func(dwarf.Span) bool
 
-	vars *varReader // nil: variables are not wanted
+	vars *varReader // nil if variables are not wanted
 
-	outlining bool // identities are kept, of functions that are not wanted
+	outlining bool // keeps identities, for functions that are not wanted
 
 	only *described // where the functions of the unit are that are wanted; nil: anywhere
 
@@ -37,18 +37,18 @@ type worker struct {
 	*dwarf.Meter
 }
 
-// records are what a worker leaves behind.
+// records are the results of a worker.
 type records struct {
 	names       nameTable
 	files       intern.Table
 	origins     []nameID // by the OriginID in this worker's bodies
 	funcs       []funcRecord
-	identities  []identity // of funcs[i], as far as it goes
+	identities  []identity // of the first functions in funcs
 	arena       symfmt.Arena
 	problems    problemList
-	elsewhere   problemList // in what skeletons stand for
+	elsewhere   problemList // for what skeletons stand for
 	stats       Stats
-	costlyOuter bool                  // a name that others begin with stays mangled, as it would take too much
+	costlyOuter bool                  // the name of an enclosing function stays mangled, as demangling would take too much work
 	mapped      map[*srcmap.File]bool // to be reported
 }
 
@@ -78,13 +78,13 @@ type unitState struct {
 	inlines   inlineTree
 	nameBuf   []byte
 	plainBuf  []byte
-	outers    int               // functions around functions, while a name is put together
+	outers    int               // number of enclosing functions, while a name is composed
 	outerText map[string]string // their names, by linkage name
 	foreign   map[foreignKey]*foreign
 	shared    map[tableKey]*dwarf.Abbrevs // tables of foreign units
 }
 
-// otherHalf is what is known of the current unit when it is the other half of another.
+// otherHalf describes the current unit if it is the other half of another.
 type otherHalf struct {
 	skeleton *dwarf.Unit
 	job      *splitJob // nil in the file with the code
@@ -96,8 +96,8 @@ type otherHalf struct {
 type funcRecord struct {
 	addr   uint64 // as in the file
 	size   uint64
-	key    uint64 // offset of its DIE: orders what has the same address
-	sub    uint64 // where key is that of a skeleton: offset of the DIE in the other half
+	key    uint64 // offset of its DIE, by which functions at the same address are ordered
+	sub    uint64 // if key is a skeleton's: offset of the DIE in the other half
 	name   nameID
 	worker uint16
 	named  naming
@@ -122,7 +122,7 @@ func newRecords() records {
 	return records{names: newNameTable(), elsewhere: problemList{split: true}}
 }
 
-// finish gives back what was needed for units only.
+// finish releases what was needed only for units.
 func (w *worker) finish() {
 	w.names.places = nil
 	w.unitState = unitState{}
@@ -155,8 +155,8 @@ func (w *worker) damage() *problemList {
 }
 
 // unit reads one unit, whose bytes are data. Whatever is wrong with it becomes
-// a problem; the records that were complete are kept. It reports false when
-// the unit could not even be begun.
+// a problem; complete records are kept. It reports false if the unit could not
+// even be begun.
 func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -8,28 +8,29 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// cfiMaxRemember bounds DW_CFA_remember_state: compilers nest two or three.
+// cfiMaxRemember bounds the nesting of DW_CFA_remember_state: compilers use
+// two or three levels.
 const cfiMaxRemember = 256
 
-// cfiVM runs the instructions of one entry. Its memory is used again for the
+// cfiVM executes the instructions of one entry. Its memory is reused for the
 // next.
 type cfiVM struct {
 	r   *reader
 	s   *Section
 	cie *cfiCIE
-	fde *cfiFDE // nil while a CIE's instructions run
+	fde *cfiFDE // nil while the instructions of a CIE are executed
 	c   bin.Cursor
 
 	what string // "FDE", or "entry" of an index table
 
-	loc   uint64 // the row being built starts here
+	loc   uint64 // start of the row being built
 	cur   cfiState
-	dirty cfiMask // slots touched since the writer looked last
+	dirty cfiMask // slots changed since the writer last looked
 	stack []cfiSaved
 }
 
-// runCIE runs the initial instructions, which are the rest of c, and keeps the
-// rules in cie.
+// runCIE executes the initial instructions, which are the rest of c, and keeps
+// the rules in cie.
 func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
 	vm.s, vm.cie, vm.fde, vm.c = &vm.r.in.Sections[cie.section], cie, nil, *c
 	vm.cur.clear()
@@ -38,7 +39,7 @@ func (vm *cfiVM) runCIE(c *bin.Cursor, cie *cfiCIE) error {
 	return vm.c.Err()
 }
 
-// runFDE gives the writer each row of an FDE. Rows before damage are kept.
+// runFDE passes each row of an FDE to the writer. Rows before damage are kept.
 func (vm *cfiVM) runFDE(f *cfiFDE) {
 	vm.s, vm.cie, vm.fde, vm.what = &vm.r.in.Sections[f.section], &vm.r.cies[f.cie], f, "FDE"
 	vm.c = bin.NewAt(vm.s.Name, vm.s.Data[f.insOff:f.insEnd], f.insOff, vm.r.in.Order)
@@ -56,7 +57,7 @@ func (vm *cfiVM) runFDE(f *cfiFDE) {
 	vm.r.w.row(vm.loc, f.hi)
 }
 
-// run executes instructions up to the end or the first that is damaged.
+// run executes instructions up to the end or the first damaged one.
 func (vm *cfiVM) run() {
 	vm.stack = vm.stack[:0]
 	c := &vm.c
@@ -79,7 +80,7 @@ func (vm *cfiVM) run() {
 	}
 }
 
-// extended executes an instruction that has its opcode in the low six bits.
+// extended executes an instruction whose opcode is in the low six bits.
 func (vm *cfiVM) extended(op uint8, start int) {
 	c := &vm.c
 	switch op {
@@ -157,7 +158,7 @@ func (vm *cfiVM) unknown(op uint8, start int) {
 	vm.c.Fail("unknown call frame instruction %#x", op)
 }
 
-// entry names what is being run in a message.
+// entry names the current entry in a message.
 func (vm *cfiVM) entry() string {
 	return fmt.Sprintf("%s at %#x for %#x", vm.what, vm.fde.offset, vm.fde.lo)
 }
@@ -169,7 +170,7 @@ func (vm *cfiVM) functionStart() uint64 {
 	return vm.fde.lo
 }
 
-// advance ends the row; the next starts delta code units later.
+// advance ends the row; the next one starts delta code units later.
 func (vm *cfiVM) advance(delta uint64) {
 	if vm.fde == nil {
 		vm.c.Fail("advance in the instructions of a CIE")
@@ -219,7 +220,7 @@ func (vm *cfiVM) slotOf(column uint64) (slot int, ok bool) {
 	return slot, slot != 0
 }
 
-// set gives a column a rule.
+// set sets the rule of a column.
 func (vm *cfiVM) set(column uint64, rule cfiRule) {
 	slot, ok := vm.slotOf(column)
 	switch {
@@ -288,7 +289,7 @@ func (vm *cfiVM) restore(column uint64) {
 
 func (vm *cfiVM) remember() {
 	if len(vm.stack) == cfiMaxRemember {
-		vm.c.Fail("%d DW_CFA_remember_state, one in the other", cfiMaxRemember+1)
+		vm.c.Fail("%d nested DW_CFA_remember_state", cfiMaxRemember+1)
 		return
 	}
 	if n := len(vm.stack); n < cap(vm.stack) {
@@ -320,11 +321,11 @@ func (vm *cfiVM) defCFA(column uint64, offset int64) {
 	if vm.cie.regs.slot(column) == 0 {
 		vm.lostCFA("it is relative to " + vm.cie.regs.describe(column) + ", which has no name")
 	}
-	// A column beyond all numbers stays without a name.
+	// A column beyond all numbers stays unnamed.
 	vm.cur.cfa = cfiRule{kind: cfiReg, ref: uint32(min(column, 1<<32-1)), val: vm.cie.regs.wrap(offset)}
 }
 
-// defCFARegister keeps the offset. It is 0 where there is no CFA yet: the CIEs
+// defCFARegister keeps the offset. It is 0 if there is no CFA yet: the CIEs
 // that GNU as writes for MIPS and RISC-V begin with it.
 func (vm *cfiVM) defCFARegister(column uint64) {
 	if k := vm.cur.cfa.kind; k != cfiReg && k != cfiNone {
@@ -371,7 +372,7 @@ func (vm *cfiVM) lostCFA(why string) {
 }
 
 // lostAt reports an expression that depends on the pc and has no postfix form
-// for one of them.
+// for one of its values.
 func (vm *cfiVM) lostAt(form cfiForm, err error) {
 	if form == cfiExprCFA {
 		vm.lostCFA(err.Error())

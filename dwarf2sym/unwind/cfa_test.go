@@ -105,7 +105,7 @@ func TestCFIInstructions(t *testing.T) {
 			STACK CFI 1001 .cfa: $rsp 16 +
 			problem: .debug_frame+0x31: DW_CFA_restore_state without DW_CFA_remember_state (lost: FDE at 0x14 for 0x1000, from 0x1003 on)`},
 		{"remember_state without end", strings.Repeat("remember_state\n", 257), `
-			problem: .debug_frame+0x12d: 257 DW_CFA_remember_state, one in the other (lost: FDE at 0x14 for 0x1000)`},
+			problem: .debug_frame+0x12d: 257 nested DW_CFA_remember_state (lost: FDE at 0x14 for 0x1000)`},
 		{"def_cfa_register", "advance_loc 1\n def_cfa_offset 16\n advance_loc 3\n def_cfa_register 6", init + `
 			STACK CFI 1001 .cfa: $rsp 16 +
 			STACK CFI 1004 .cfa: $rbp 16 +`},

@@ -12,7 +12,7 @@ type cfiCIE struct {
 	cfiPlace
 	codeAlign uint64
 	dataAlign int64
-	ra        uint64 // return-address column
+	ra        uint64 // return address column
 	regs      *cfiRegs
 	ptrSize   int
 	segSize   int
@@ -27,21 +27,21 @@ type cfiCIE struct {
 type cfiFDE struct {
 	cfiPlace
 	lo, hi uint64
-	insOff uint64 // instructions, from the start of the section
+	insOff uint64 // offset of the instructions from the start of the section
 	insEnd uint64
 	cie    int32
 	eh     bool
 }
 
-// cfiPending is an FDE that comes before its CIE.
+// cfiPending is an FDE that precedes its CIE.
 type cfiPending struct {
 	cfiPlace
 	cie      uint64
-	pos, end uint64 // what follows the CIE pointer
+	pos, end uint64 // of what follows the CIE pointer
 }
 
-// walk reads the entries of a section. Each has its length in front, so damage
-// inside one does not spread; a length that cannot be ends the section.
+// walk reads the entries of a section. As each begins with its length, damage
+// inside one does not spread; an impossible length ends the section.
 func (r *reader) walk(section int) {
 	s := &r.in.Sections[section]
 	c := bin.New(s.Name, s.Data, r.in.Order)
@@ -110,8 +110,8 @@ func (r *reader) entry(s *Section, place cfiPlace, pos, end uint64, wide bool) {
 	}
 }
 
-// countBack returns the place of the CIE that a pointer of 4 bytes at pos leads
-// to: it counts back from itself. A CIE after it makes it wrap.
+// countBack returns the place of the CIE that a 4-byte pointer at pos leads
+// to: it is relative to itself, backwards. For a CIE after it, it wraps.
 func countBack(pos, pointer uint64) uint64 {
 	if pointer <= pos {
 		return pos - pointer
@@ -119,7 +119,7 @@ func countBack(pos, pointer uint64) uint64 {
 	return uint64(uint32(pos) - uint32(pointer))
 }
 
-// fdeOf reads an FDE whose CIE is known, and keeps it for later otherwise.
+// fdeOf reads an FDE whose CIE is known, and otherwise keeps it for later.
 func (r *reader) fdeOf(p cfiPending, last bool) {
 	key := cfiPlace{p.section, p.cie}
 	cie, ok := r.lastCIE(key)
@@ -136,7 +136,7 @@ func (r *reader) fdeOf(p cfiPending, last bool) {
 	}
 }
 
-// lastCIE looks up a CIE; FDEs of one CIE follow each other.
+// lastCIE looks up a CIE; the FDEs of one CIE usually follow each other.
 func (r *reader) lastCIE(key cfiPlace) (int32, bool) {
 	if n := len(r.cies); n > 0 && r.cies[n-1].cfiPlace == key {
 		return int32(n - 1), true
@@ -145,7 +145,7 @@ func (r *reader) lastCIE(key cfiPlace) (int32, bool) {
 	return i, ok
 }
 
-// resolveLater reads the FDEs that came before their CIE.
+// resolveLater reads the FDEs that preceded their CIE.
 func (r *reader) resolveLater() {
 	for _, p := range r.later {
 		r.fdeOf(p, true)
@@ -153,8 +153,8 @@ func (r *reader) resolveLater() {
 	r.later = nil
 }
 
-// reportBroken adds to the problem of each refused CIE the number of FDEs that
-// went with it.
+// reportBroken adds to the problem of each rejected CIE the number of FDEs
+// lost with it.
 func (r *reader) reportBroken() {
 	for i := range r.problems.list {
 		p := &r.problems.list[i]
@@ -190,7 +190,8 @@ func (r *reader) addCIE(c *bin.Cursor, s *Section, place cfiPlace) {
 // letters.
 const cfiMaxAugmentation = 32
 
-// read reads the fields up to the initial instructions. Errors are the cursor's.
+// read reads the fields up to the initial instructions. Errors are the
+// cursor's.
 func (cie *cfiCIE) read(c *bin.Cursor, section string, in *Input) {
 	version := c.U8()
 	if c.Err() == nil && version != 1 && version != 3 && version != 4 {
@@ -224,7 +225,7 @@ func (cie *cfiCIE) read(c *bin.Cursor, section string, in *Input) {
 func cfiIsFieldSize(n int) bool { return n == 1 || n == 2 || n == 4 || n == 8 }
 
 // augmentation reads what the augmentation string announces (LSB 10.6.1.1).
-// Unknown letters after "z" are passed over by the length; without "z" the start
+// Unknown letters after "z" are skipped by the length; without "z" the start
 // of the instructions cannot be determined.
 func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *Input) {
 	data := *c
@@ -267,14 +268,14 @@ func (cie *cfiCIE) augmentation(c *bin.Cursor, section, aug string, in *Input) {
 	}
 }
 
-// skipPersonality passes over the address of the personality routine.
+// skipPersonality skips the address of the personality routine.
 func (cie *cfiCIE) skipPersonality(c *bin.Cursor, in *Input) {
 	enc := c.U8()
 	if enc == dw.EHOmit {
 		return
 	}
 	if enc&dw.EHBase == dw.EHAligned {
-		// The section is aligned to a pointer, so offsets do as addresses.
+		// The section is aligned to a pointer, so offsets serve as addresses.
 		if over := c.Offset() % uint64(in.PtrSize); over != 0 {
 			c.Skip(uint64(in.PtrSize) - over)
 		}
@@ -341,8 +342,8 @@ func (r *reader) address(c *bin.Cursor, s *Section, cie *cfiCIE, fn uint64) uint
 	return v & r.mask
 }
 
-// moved turns an absolute address into one of the binary. What linkers write for
-// code that they dropped stays as it is.
+// moved converts an absolute address to one in the binary. The values that
+// linkers write for dropped code are not changed.
 func (r *reader) moved(addr uint64, section int) uint64 {
 	if addr >= r.mask-1 {
 		return addr
@@ -359,7 +360,7 @@ func (r *reader) addFDE(p cfiPending, index int32) {
 		c.Fail("start of a function, relative to itself")
 	}
 	lo := r.address(&c, s, cie, 0)
-	// The size has the format of the address, but counts from nothing.
+	// The size has the format of the address, but is not relative.
 	size := cfiEncoded(&c, cie.encoding, cie.ptrSize) & r.mask
 	if cie.augmented {
 		c.Skip(c.ULEB())
@@ -375,9 +376,9 @@ func (r *reader) addFDE(p cfiPending, index int32) {
 	}
 }
 
-// wanted reports whether an FDE describes code of this module, and counts it if
-// not. Linkers mark the FDEs of dropped functions with an address of 0, -1 or
-// -2.
+// wanted reports whether an FDE describes code of this module, and counts it
+// if not. Linkers mark the FDEs of dropped functions with an address of 0, -1
+// or -2.
 func (r *reader) wanted(f *cfiFDE, size uint64) bool {
 	switch {
 	case f.lo == r.mask || f.lo == r.mask-1, r.in.Exec == nil && f.lo == 0, f.lo < r.in.Base:

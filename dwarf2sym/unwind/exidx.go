@@ -9,42 +9,42 @@ import (
 )
 
 // ARM's exception index tables -> STACK CFI. .ARM.exidx has two words for a
-// function: where it starts, and either its unwind instructions or where they
-// are, mostly in .ARM.extab (Exception Handling ABI for the Arm Architecture,
-// IHI 0038, "Index table entries", "The generic model", "The compact model").
-// exidxop.go runs the instructions.
+// function: its start, and either its unwind instructions or their place,
+// usually in .ARM.extab (Exception Handling ABI for the Arm Architecture, IHI
+// 0038, "Index table entries", "The generic model", "The compact model").
+// exidxop.go executes the instructions.
 //
 // Rules that the format leaves open, or that differ from other readers:
 //
 //   - An entry describes the body of a function: after its prologue, before its
-//     epilogue. There is nothing about these, so that a function is one STACK
-//     CFI INIT record without rows, which holds wherever the function calls
+//     epilogue. It does not describe these, so a function is one STACK
+//     CFI INIT record without rows, which is right wherever the function calls
 //     another one. A crash in the prologue itself is walked wrongly.
-//   - So DWARF comes first: an entry applies only where neither .eh_frame nor
-//     .debug_frame has given a rule, address by address.
-//   - An entry reaches up to the next one, and at most to the end of the section
+//   - So DWARF takes precedence: an entry applies only where neither .eh_frame nor
+//     .debug_frame has a rule, address by address.
+//   - An entry extends to the next one, and at most to the end of the section
 //     that it starts in, or of the segment if there are no section headers: the
 //     table has no sizes. Alignment, and functions of assembly without an entry,
 //     belong to the function before them; unwinders read it the same way.
 //   - The table need not be sorted. Of entries with equal start the last one
-//     counts; the others are of functions without code.
+//     applies; the others belong to functions without code.
 //   - "cantunwind" and "refuse to unwind" give no STACK CFI at all. They say that
 //     no exception passes, not that the stack ends: compilers write cantunwind
 //     for leaf functions of C and for what throws nothing, linkers write it for
 //     assembly, memcpy among it: 2801 of 3521 functions of Debian 12's libc for
 //     armhf. ".ra: 0" would cut the stack of every crash there; without a record
-//     walkers go on by other means.
+//     walkers continue by other means.
 //   - Generic model: whatever the personality routine is, the next word has a
-//     count in its first byte, and the unwind instructions begin behind that.
+//     count in its first byte, which the unwind instructions follow.
 //     The ABI leaves this to the routine, but GNU as and LLVM, which write the
 //     instructions, know no other layout, and those of C, C++, Objective-C, Rust
 //     and Go are read by the same code of libgcc. The routine cannot be
 //     identified: its address is usually that of a PLT entry. Breakpad leaves all
 //     these functions out: in C++ each that has something to destroy or to catch.
-//   - Reserved and spare instructions, and those of registers that must not be
+//   - Reserved and spare instructions, and those for registers that must not be
 //     used, cost the entry and are reported.
-//   - The return address: r15 if it was popped, else r14, else lr as it is.
-//   - What is said of the code that authenticates a return address (PACBTI) moves
+//   - The return address is r15 if that was popped, otherwise r14, otherwise lr.
+//   - The instructions for the code that authenticates a return address (PACBTI) move
 //     the stack pointer and has no other effect: lr itself is not signed.
 //   - Numbers are in the data's byte order, for BE8 too, in which code is
 //     little-endian; instructions run from a word's most significant byte.
@@ -54,27 +54,27 @@ import (
 type exidxReader struct {
 	r       *reader
 	entries []exidxEntry
-	cie     cfiCIE // stands for what FDEs have from theirs
+	cie     cfiCIE // provides what FDEs have from theirs
 	fde     cfiFDE
-	words   []byte // a table's, in the order of execution
+	words   []byte // bytes of a table, in the order of execution
 	frame   exidxFrame
 	known   map[string]exidxRules // by instructions
-	work    int                   // instruction bytes that may still be run
+	work    int                   // number of instruction bytes that may still be executed
 }
 
-// exidxEntry is an entry of .ARM.exidx; the CPUs that use it have addresses of 32
-// bits.
+// exidxEntry is an entry of .ARM.exidx. The CPUs that use it have 32-bit
+// addresses.
 type exidxEntry struct {
-	section int32 // of Input.Index
+	section int32 // index in Input.Index
 	offset  uint32
 	lo      uint32
-	word    uint32 // the second one
+	word    uint32 // the second word
 }
 
-// exidxRules is what instructions lead to.
+// exidxRules is the result of instructions.
 type exidxRules struct {
 	rules   cfiSaved
-	unnamed int // registers without a name
+	unnamed int // number of registers without a name
 	refused bool
 }
 
@@ -83,13 +83,13 @@ const (
 	exidxCantUnwind = 1
 	exidxHigh       = 1 << 31
 
-	// Entries may share their tables: exidxWork bounds the instructions that are
-	// run for a byte of the index, beyond exidxMinWork. Real tables need 1.
+	// Entries may share tables: exidxWork bounds the instructions that are
+	// executed for a byte of the index, beyond exidxMinWork. Real tables need 1.
 	exidxWork    = 16
 	exidxMinWork = 1 << 20
 )
 
-// readIndex writes blocks where DWARF has left code without.
+// readIndex writes blocks for code that DWARF does not describe.
 func (r *reader) readIndex() {
 	if len(r.in.Index) == 0 || r.in.Pdata {
 		return
@@ -131,7 +131,8 @@ func (x *exidxReader) walk(section int) {
 	}
 }
 
-// prel31 returns the address that a word at place refers to, relative to itself.
+// prel31 returns the address that a word at place refers to, relative to
+// itself.
 func prel31(word uint32, place uint64) uint32 {
 	return uint32(int32(word<<1)>>1) + uint32(place)
 }
@@ -149,7 +150,7 @@ func (x *exidxReader) pieces() []cfiPiece {
 			hi = min(hi, uint64(x.entries[i+1].lo))
 		}
 		switch {
-		case e.word == exidxCantUnwind: // of no code, too: linkers end tables with one
+		case e.word == exidxCantUnwind: // even for no code, as linkers end tables with one
 			r.stats.CantUnwind++
 		case !ok || lo < r.in.Base:
 			r.stats.Dead++
@@ -182,8 +183,8 @@ func (x *exidxReader) write(pieces []cfiPiece) {
 	}
 }
 
-// setRules makes the rules of an entry those of the VM. It returns false for an
-// entry that gives none.
+// setRules sets the rules of the VM to those of an entry. It returns false for
+// an entry without rules.
 func (x *exidxReader) setRules(e *exidxEntry) bool {
 	vm, s := &x.r.vm, &x.r.in.Index[e.section]
 	x.fde = cfiFDE{cfiPlace: x.place(int(e.section), uint64(e.offset)), lo: uint64(e.lo)}
@@ -201,7 +202,7 @@ func (x *exidxReader) setRules(e *exidxEntry) bool {
 	return vm.cur.cfa.kind != cfiNone
 }
 
-// run translates instructions, once for all entries with the same ones.
+// run translates instructions, once for all entries that have the same ones.
 func (x *exidxReader) run(code *exidxCode) error {
 	vm := &x.r.vm
 	ops := code.ops
@@ -233,11 +234,11 @@ func (x *exidxReader) run(code *exidxCode) error {
 type exidxCode struct {
 	section string
 	offset  uint64 // of the first word with instructions
-	skip    int    // bytes of that word before the instructions
+	skip    int    // number of bytes of that word before the instructions
 	ops     []byte
 }
 
-// errorf makes an error for the word that has instruction byte i.
+// errorf returns an error for the word that has instruction byte i.
 func (c *exidxCode) errorf(i int, format string, args ...any) error {
 	return errorf(c.section, c.offset+uint64(c.skip+i)&^3, format, args...)
 }
@@ -286,7 +287,7 @@ func (x *exidxReader) table(section string, c bin.Cursor) (exidxCode, error) {
 	}
 	code.ops = x.words[code.skip:]
 	if x.work -= len(code.ops); x.work < 0 {
-		return code, code.errorf(0, "entries share their tables so often that they have too many instructions")
+		return code, code.errorf(0, "entries share tables so often that they have too many instructions")
 	}
 	return code, nil
 }

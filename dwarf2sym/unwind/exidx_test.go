@@ -294,7 +294,7 @@ func TestExidxBounds(t *testing.T) {
 	input = in.input(t)
 	input.CodeEnd = func(addr uint64) (uint64, bool) { return 1 << 32, true }
 	_, _, problems = cfiRead(input)
-	const want = "entries share their tables so often that they have too many instructions"
+	const want = "entries share tables so often that they have too many instructions"
 	if n := len(problems); n != cfiMaxProblems+1 || !strings.Contains(problems[0].String(), want) {
 		t.Errorf("%d problems, want %s: %.300v", n, want, problems)
 	}

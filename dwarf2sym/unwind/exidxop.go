@@ -10,12 +10,12 @@ import (
 
 // Unwind instructions (IHI 0038, "Frame unwinding instructions"). They move a
 // virtual stack pointer, vsp, from the callee's frame to the caller's, whose
-// stack pointer it is in the end: the CFA. Here nothing is loaded: vsp is a
-// base, which is a register or a word in memory, and an offset.
+// stack pointer it is in the end: the CFA. Nothing is loaded here: vsp is an
+// offset from a base, which is a register or a word in memory.
 
 const exidxFinish = 0xb0
 
-// Core registers with a part of their own.
+// Core registers with a special role.
 const (
 	armSP = 13
 	armLR = 14
@@ -31,9 +31,9 @@ type exidxAddr struct {
 	off  int64
 }
 
-// exidxBase is what addresses count from.
+// exidxBase is what addresses are relative to.
 type exidxBase struct {
-	load bool // the word at from, else a register's value in the callee
+	load bool // the word at from, otherwise the value of a register in the callee
 	reg  uint64
 	from exidxAddr
 }
@@ -44,9 +44,9 @@ type exidxFrame struct {
 	vsp     exidxAddr
 	core    uint16 // registers that were popped
 	vfp     uint32
-	coreAt  [16]exidxAddr // from where
+	coreAt  [16]exidxAddr // where they were popped from
 	vfpAt   [32]exidxAddr
-	unnamed int // others that were popped
+	unnamed int // number of others that were popped
 }
 
 func (f *exidxFrame) reset() {
@@ -54,7 +54,7 @@ func (f *exidxFrame) reset() {
 	f.vsp, f.core, f.vfp, f.unnamed = exidxAddr{}, 0, 0, 0
 }
 
-// run executes instructions. refused says that one of them is "refuse to
+// run executes instructions. refused means that one of them is "refuse to
 // unwind".
 func (f *exidxFrame) run(code *exidxCode) (refused bool, err error) {
 	f.reset()
@@ -98,8 +98,8 @@ func (f *exidxFrame) run(code *exidxCode) (refused bool, err error) {
 	return false, nil
 }
 
-// group11 are the instructions from 0xb1 to 0xbf; it returns false for one that
-// has no meaning.
+// group11 executes the instructions from 0xb1 to 0xbf; it returns false for a
+// reserved one.
 func (f *exidxFrame) group11(op uint8, c *bin.Cursor) bool {
 	switch {
 	case op == 0xb1:
@@ -119,12 +119,12 @@ func (f *exidxFrame) group11(op uint8, c *bin.Cursor) bool {
 	case op >= 0xb8:
 		f.popVFP(8, int(op&7)+1, 4)
 	default:
-		return false // once registers of the FPA
+		return false // formerly registers of the FPA
 	}
 	return true
 }
 
-// group12 are the instructions from 0xc0 on.
+// group12 executes the instructions from 0xc0 on.
 func (f *exidxFrame) group12(op uint8, c *bin.Cursor) bool {
 	switch {
 	case op < 0xc6:
@@ -149,8 +149,8 @@ func (f *exidxFrame) group12(op uint8, c *bin.Cursor) bool {
 	return true
 }
 
-// popCore pops the registers of a mask, the lowest one first. What is popped
-// into the stack pointer becomes vsp when all are.
+// popCore pops the registers of a mask, the lowest one first. If the stack
+// pointer is among them, its value becomes vsp after all were popped.
 func (f *exidxFrame) popCore(mask uint16) {
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros16(m)
@@ -163,7 +163,7 @@ func (f *exidxFrame) popCore(mask uint16) {
 	f.core |= mask &^ (1 << armSP)
 }
 
-// setVSP takes vsp from a register as it is in the frame reached so far.
+// setVSP sets vsp from a register as it is in the frame reached so far.
 func (f *exidxFrame) setVSP(reg int) bool {
 	switch {
 	case reg == armSP || reg == armPC:
@@ -181,8 +181,8 @@ func (f *exidxFrame) rebase(b exidxBase) {
 	f.bases = append(f.bases, b)
 }
 
-// popRange pops the VFP registers that an operand names, counted from above, of
-// those below limit; pad is what FSTMFDX leaves behind them.
+// popRange pops the VFP registers below limit that an operand names, counted
+// from above; pad is the space that FSTMFDX leaves after them.
 func (f *exidxFrame) popRange(operand uint8, above, limit int, pad int64) bool {
 	first, n := above+int(operand>>4), int(operand&0xf)+1
 	if first+n > limit {
@@ -207,8 +207,8 @@ func (f *exidxFrame) popOther(n int, size int64) {
 	f.unnamed += n
 }
 
-// rules makes the frame's state the current rules of the VM. It returns false
-// when one has no postfix form, which is reported.
+// rules sets the current rules of the VM to the frame's state. It returns
+// false if one has no postfix form, which is reported.
 func (f *exidxFrame) rules(vm *cfiVM, code *exidxCode) bool {
 	p := exidxPrinter{f: f, vm: vm, code: code}
 	vm.cur.cfa = p.cfa()
@@ -232,7 +232,7 @@ func (f *exidxFrame) rules(vm *cfiVM, code *exidxCode) bool {
 	return !p.lost
 }
 
-// exidxPrinter turns addresses into rules.
+// exidxPrinter converts addresses to rules.
 type exidxPrinter struct {
 	f    *exidxFrame
 	vm   *cfiVM

@@ -9,15 +9,14 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// DWARF expressions (DWARF 5, 2.5 and 6.4.2) as Breakpad postfix. The
-// expression is run on a stack of terms instead of values; the term that is
-// left on top is written as postfix. Breakpad computes modulo the word size, unsigned, and
-// has + - * / % @ (align down) ^ (load a word); what DWARF does otherwise is
-// written with these only where the values are the same for every input.
+// DWARF expressions (DWARF 5, 2.5 and 6.4.2) as Breakpad postfix. The expression is executed on a
+// stack of terms instead of values; the term left on top is written as postfix. Breakpad computes
+// modulo the word size, unsigned, and has + - * / % @ (align down) ^ (load a word); other
+// operations of DWARF are written with these only if the values are the same for every input.
 //
-// The pc is a term like any register. When an operator cannot be written for
-// it, the expression is run again for each pc. Of a file that is loaded
-// anywhere only the low 12 bits of the pc are known: segments move by pages.
+// The pc is a term like any register. If an operator cannot be written for it, the expression is
+// executed again for each pc. In a file that may be loaded anywhere, only the low 12 bits of the
+// pc are known, as segments move by pages.
 
 // cfiForm says what an expression's value means.
 type cfiForm uint8
@@ -32,12 +31,12 @@ const (
 const (
 	cfiMaxStack  = 64  // terms on the stack
 	cfiMaxTerms  = 512 // terms made
-	cfiMaxSteps  = 256 // operations, in loops too
+	cfiMaxSteps  = 256 // operations, including repeated ones
 	cfiMaxTokens = 128 // words of postfix
 	cfiPageBits  = 12
 
-	// cfiMaxWork bounds the operations for all expressions, for what a module
-	// has beyond its size: those that depend on the pc, and loops.
+	// cfiMaxWork bounds the operations of all expressions that are not bounded by
+	// a module's size: those that depend on the pc, and loops.
 	cfiMaxWork = 1 << 24
 )
 
@@ -48,8 +47,8 @@ type cfiTerm struct {
 	a, b int32  // operands
 	reg  uint32 // DWARF number, for 'r'
 	val  uint64
-	max  uint64 // no value of it is greater
-	low  uint64 // what is known of the value, in the lowest known bits
+	max  uint64 // upper bound of its value
+	low  uint64 // known value of the lowest bits
 	know uint8
 }
 
@@ -63,19 +62,19 @@ type cfiEval struct {
 	order binary.ByteOrder
 	fixed bool
 
-	regs  *cfiRegs // of the expression being translated
+	regs  *cfiRegs // for the expression being translated
 	form  cfiForm
 	known bool // the pc is known
 	pc    uint64
-	used  uint8 // how many of its lowest bits were made use of
+	used  uint8 // number of its lowest bits that were used
 
-	work  int // operations that are left
+	work  int // operations left
 	terms []cfiTerm
 	stack []int32
 	build cfi.Builder
 	key   []byte
 
-	byKey map[string]cfiRule // translated ones, with their error in errs
+	byKey map[string]cfiRule // translated expressions, with their errors in errs
 	errs  map[string]error
 	byPC  []cfiPCExpr
 	codes map[string]uint32
@@ -88,8 +87,8 @@ type cfiPCExpr struct {
 	form  cfiForm
 	data  []byte
 	bits  uint8              // the lowest bits of the pc that results depended on
-	cache map[uint64]cfiRule // by these
-	err   error              // the first, until it is reported
+	cache map[uint64]cfiRule // by these bits
+	err   error              // the first error, until it is reported
 	bad   bool               // had an error
 }
 
@@ -103,8 +102,8 @@ func (e *cfiEval) init(in *Input, names *cfi.Names) {
 	e.codes = make(map[string]uint32)
 }
 
-// rule translates an expression. One that cannot be written gives a cfiLost
-// rule and an error that says why, with the expression.
+// rule translates an expression. For one that cannot be written it returns a
+// cfiLost rule and an error that says why, with the expression.
 func (e *cfiEval) rule(regs *cfiRegs, data []byte, form cfiForm) (cfiRule, error) {
 	e.key = append(append(e.key[:0], byte(form), byte(regs.id)), data...)
 	if rule, ok := e.byKey[string(e.key)]; ok {
@@ -125,7 +124,7 @@ func (e *cfiEval) rule(regs *cfiRegs, data []byte, form cfiForm) (cfiRule, error
 	return rule, err
 }
 
-// at gives the rule of an expression that depends on the pc, for one pc.
+// at returns the rule of an expression that depends on the pc, for one pc.
 func (e *cfiEval) at(ref uint32, pc uint64) cfiRule {
 	x := &e.byPC[ref]
 	if rule, ok := x.cache[pc&cfiLowMask(x.bits)]; ok {
@@ -161,8 +160,8 @@ func (e *cfiEval) translate(regs *cfiRegs, data []byte, form cfiForm, pc uint64,
 	return e.result(e.stack[len(e.stack)-1])
 }
 
-// result turns the term into a rule: a plain one where there is one, so that
-// equal rules are equal values.
+// result converts the term to a rule: a plain one if possible, so that equal
+// rules are equal values.
 func (e *cfiEval) result(i int32) (cfiRule, error) {
 	t := &e.terms[i]
 	val := e.regs.wrap(int64(t.val))
@@ -197,8 +196,8 @@ func (e *cfiEval) intern(expr cfi.Expr) uint32 {
 	return id
 }
 
-// postfix adds the operations of a term to e.build, for an evaluation that has depth
-// values on its stack with this one.
+// postfix adds the operations of a term to e.build, for an evaluation that has depth values on
+// its stack including this one.
 func (e *cfiEval) postfix(i int32, depth int, tokens *int) error {
 	if *tokens++; *tokens > cfiMaxTokens || depth >= cfi.MaxDepth {
 		return fmt.Errorf("more than %d terms or %d deep", cfiMaxTokens, cfi.MaxDepth)

@@ -121,7 +121,7 @@ func (e *cfiEval) pick(depth int) error {
 	return nil
 }
 
-// jump goes on elsewhere; a condition must be known.
+// jump continues elsewhere; a condition must be known.
 func (e *cfiEval) jump(op uint8, by int, c *bin.Cursor) error {
 	if op == dw.OpBra {
 		i := e.pop()
@@ -210,7 +210,7 @@ func (e *cfiEval) shift(op uint8, a, b int32) (int32, error) {
 	return e.divide(a, 1<<k), nil
 }
 
-// orXor folds constants; with 0 and -1 there are other ways to write it, and
+// orXor folds constants. With 0 and -1 there are other ways to write it, and
 // where no bit is set on both sides it is a sum.
 func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
 	if _, ok := e.isConst(a); ok {
@@ -236,8 +236,8 @@ func (e *cfiEval) orXor(op uint8, a, b int32) (int32, error) {
 	return 0, e.no(cfiOpName(op), a, b)
 }
 
-// disjoint reports whether x has zeros where y can have ones: y is small, and the
-// low bits of x are an alignment's zeros.
+// disjoint reports whether x has zeros where y can have ones: y is small, and
+// the low bits of x are zeros by alignment.
 func (e *cfiEval) disjoint(x, y cfiTerm) bool {
 	if x.op != '@' && x.op != '*' {
 		return false

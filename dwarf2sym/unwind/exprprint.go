@@ -49,7 +49,7 @@ func cfiOpName(op uint8) string {
 	return "DW_OP_" + name
 }
 
-// cfiPrintExpr prints an expression for a message, as readelf does.
+// cfiPrintExpr formats an expression for a message, as readelf does.
 func cfiPrintExpr(data []byte, order binary.ByteOrder, regs *cfiRegs) string {
 	var b strings.Builder
 	b.WriteByte('(')
@@ -70,7 +70,7 @@ func cfiPrintExpr(data []byte, order binary.ByteOrder, regs *cfiRegs) string {
 	return b.String()
 }
 
-// cfiPrintOp prints one operation; it returns false where the next cannot be
+// cfiPrintOp formats one operation; it returns false if the next one cannot be
 // found.
 func cfiPrintOp(b *strings.Builder, c *bin.Cursor, regs *cfiRegs) bool {
 	op := c.U8()

@@ -7,12 +7,12 @@ import (
 	"math/bits"
 )
 
-// Terms are made here, folded where that is possible: the constructors return
-// the index of a term with the value of the operation for every input.
+// Terms are made here, and folded if possible: the constructors return the
+// index of a term with the value of the operation for every input.
 
 func (e *cfiEval) mask() uint64 { return ^uint64(0) >> (64 - e.regs.bits) }
 
-// term adds a term. What is known of all its bits makes it a constant.
+// term adds a term. If all its bits are known, it becomes a constant.
 func (e *cfiEval) term(t cfiTerm) int32 {
 	if t.op == 'k' {
 		t.val &= e.mask()
@@ -36,7 +36,7 @@ func cfiLowMask(n uint8) uint64 {
 	return 1<<n - 1
 }
 
-// fold makes a constant of what is known of the lowest n bits of a term.
+// fold makes a constant from the known lowest n bits of a term.
 func (e *cfiEval) fold(v uint64, n uint8, pc bool) int32 {
 	if pc {
 		e.used = max(e.used, n)
@@ -75,7 +75,7 @@ func (e *cfiEval) binary(op byte, a, b int32, t cfiTerm) int32 {
 	return e.term(t)
 }
 
-// no says why an operator cannot be written: perhaps it can once the pc is
+// no returns why an operator cannot be written: perhaps it can once the pc is
 // known.
 func (e *cfiEval) no(name string, operands ...int32) error {
 	if !e.known {
@@ -223,7 +223,7 @@ func (e *cfiEval) and(a, b int32) (int32, error) {
 	return e.alignDown(a, from), nil
 }
 
-// word loads a word, load a smaller integer out of one.
+// load loads a word, or a smaller integer out of one.
 func (e *cfiEval) load(a int32, size uint64) (int32, error) {
 	word := uint64(e.regs.bits / 8)
 	if size == 0 || size > word {

@@ -10,23 +10,23 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Index answers questions about single addresses with the blocks that Read would make. Every entry
-// is read when the Index is made: only then is known which FDE applies to an address. The
-// instructions of an FDE are run when one of its addresses is first asked for, and its blocks are
-// kept, so that an Index never holds more than the table of Read.
+// Index answers questions about single addresses with the blocks that Read would make. Every
+// entry is read when the Index is made: only then is known which FDE applies to an address. The
+// instructions of an FDE are executed when one of its addresses is first looked up, and its
+// blocks are kept, so that an Index never holds more than the table of Read.
 //
-// A block of .debug_frame depends on what .eh_frame gives for the same code. So all FDEs of
-// .eh_frame in that code are run before one of .debug_frame. ARM's index tables apply wherever both
-// leave code without rules: where a file has them, everything is run at once.
+// A block of .debug_frame depends on the rules of .eh_frame for the same code. So all FDEs of
+// .eh_frame in that code are executed before one of .debug_frame. ARM's index tables apply
+// wherever both leave code without rules: if a file has them, everything is executed at once.
 //
 // Its methods may be called concurrently.
 type Index struct {
 	mu    sync.Mutex
-	r     *reader          // nil if all there is is in table
-	table *symfmt.CFITable // its blocks are in the order in which FDEs were run
-	from  [2][]cfiPiece    // of .eh_frame and of .debug_frame, by address
+	r     *reader          // nil if everything is in table
+	table *symfmt.CFITable // its blocks are in the order in which FDEs were executed
+	from  [2][]cfiPiece    // from .eh_frame and .debug_frame, by address
 	runs  []cfiRun         // by FDE
-	full  bool             // everything was run: the blocks are in order of address
+	full  bool             // everything was executed: the blocks are in order of address
 }
 
 // cfiRun says where the blocks of an FDE are.
@@ -62,8 +62,8 @@ func NewTableIndex(table *symfmt.CFITable) *Index {
 	return &Index{table: &t, full: true}
 }
 
-// Block returns a table with the block around an address and no other, which must not be changed.
-// It reports false if there is none.
+// Block returns a table whose only block is the one that contains an address. The table must not
+// be changed. It reports false if there is none.
 func (x *Index) Block(rva symfmt.RVA) (table symfmt.CFITable, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -71,12 +71,12 @@ func (x *Index) Block(rva symfmt.RVA) (table symfmt.CFITable, ok bool) {
 	if len(found) == 0 {
 		return table, false
 	}
-	table = *x.table // what is added to it later is after the ends of its slices
+	table = *x.table // what is added later comes after the ends of its slices
 	table.Blocks = slices.Clone(found[:1])
 	return table, true
 }
 
-// Begins reports whether a block begins behind first, and at or before last.
+// Begins reports whether a block begins after first, and at or before last.
 func (x *Index) Begins(first, last symfmt.RVA) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -101,7 +101,7 @@ func (x *Index) HasBlocks() bool {
 	return false
 }
 
-// Last returns the last address that a block has; false without blocks.
+// Last returns the last address of all blocks, and whether there are any.
 func (x *Index) Last() (last symfmt.RVA, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -136,8 +136,8 @@ func (x *Index) Problems() []symfmt.Problem {
 	return found
 }
 
-// blocks returns the blocks with code in [first, last], in order of address, of as many kinds of
-// sections.
+// blocks returns the blocks with code in [first, last], in order of address, from the first kinds
+// of sections.
 func (x *Index) blocks(kinds int, first, last symfmt.RVA) (found []symfmt.CFIBlock) {
 	if x.full {
 		all := x.table.Blocks
@@ -161,10 +161,10 @@ func (x *Index) blocks(kinds int, first, last symfmt.RVA) (found []symfmt.CFIBlo
 	return found
 }
 
-// reaches reports whether b has code at or behind rva.
+// reaches reports whether b has code at or after rva.
 func reaches(b *symfmt.CFIBlock, rva symfmt.RVA) bool { return uint64(b.RVA)+b.Size > uint64(rva) }
 
-// blocksOf returns the blocks of an FDE, which is run before the first time.
+// blocksOf returns the blocks of an FDE, which is executed the first time.
 func (x *Index) blocksOf(from int, fde int32) []symfmt.CFIBlock {
 	run, t := &x.runs[fde], x.table
 	if !run.done {

@@ -10,17 +10,17 @@ import (
 // Which FDE applies to an address:
 //
 //   - one of .eh_frame before one of .debug_frame: the former is what the
-//     process itself unwinds with. Where an FDE of .eh_frame is damaged, or its
+//     process itself unwinds with. If an FDE of .eh_frame is damaged, or its
 //     CFA has no postfix form, .debug_frame fills the gap.
 //   - within a section kind, the one that starts last at or before the address:
-//     it is the one that a look-up in .eh_frame_hdr finds. Behind its end the
-//     one around it goes on.
+//     it is the one that a look-up in .eh_frame_hdr finds. After its end the
+//     one around it continues.
 //   - of those with equal start, the first of the section; a longer one applies
 //     to what is left;
-//   - an entry of .ARM.exidx where nothing of these gave a rule;
-//   - of a Windows binary, .pdata before all of them, or behind them (Input.PdataLast).
+//   - an entry of .ARM.exidx where none of these has a rule;
+//   - in a Windows binary, .pdata before all of them, or after them (Input.PdataLast).
 
-// all writes the blocks of everything.
+// all writes all blocks.
 func (r *reader) all() {
 	var p *pdataReader
 	if !r.in.PdataLast {
@@ -42,8 +42,8 @@ func (r *reader) merge() {
 	r.sortBlocks()
 }
 
-// sortFDEs orders FDEs by kind of section, start, and place in the input; it
-// returns the number of those of .eh_frame, which come first.
+// sortFDEs orders FDEs by kind of section, start, and place in the input. It
+// returns the number of those from .eh_frame, which come first.
 func (r *reader) sortFDEs() (eh int) {
 	type key struct { // much smaller than an FDE
 		lo    uint64
@@ -98,9 +98,9 @@ func (r *reader) pieces(from, to int) []cfiPiece {
 			pieces = append(pieces, cfiPiece{lo, hi, int32(i)})
 		}
 	}
-	var open []int // FDEs around the current address; the last one wins
+	var open []int // FDEs that contain the current address; the last one wins
 	var at uint64
-	// advance writes what is spoken up to an address.
+	// advance assigns the code up to an address.
 	advance := func(limit uint64) {
 		for len(open) > 0 && at < limit {
 			i := open[len(open)-1]
@@ -152,7 +152,7 @@ func (r *reader) countCuts(pieces []cfiPiece, from, to int) {
 	}
 }
 
-// uncovered takes away from pieces what blocks, sorted, describe.
+// uncovered removes from pieces the code of blocks, which are sorted.
 func (r *reader) uncovered(pieces []cfiPiece, blocks []symfmt.CFIBlock) []cfiPiece {
 	if len(blocks) == 0 {
 		return pieces
@@ -186,7 +186,7 @@ func (r *reader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) 
 		return cmp.Compare(b.RVA, rva)
 	})
 	if !found && i > 0 {
-		i-- // it may reach into p
+		i-- // it may extend into p
 	}
 	for ; i < len(blocks) && p.lo < p.hi; i++ {
 		lo := uint64(blocks[i].RVA) + base
@@ -208,7 +208,7 @@ func (r *reader) subtract(out []cfiPiece, p cfiPiece, blocks []symfmt.CFIBlock) 
 	return out
 }
 
-// write runs the FDEs that have pieces. Those of an FDE follow each other.
+// write executes the FDEs that have pieces. Those of an FDE follow each other.
 func (r *reader) write(pieces []cfiPiece) {
 	r.w.table.Blocks = slices.Grow(r.w.table.Blocks, len(pieces))
 	for k := 0; k < len(pieces); {

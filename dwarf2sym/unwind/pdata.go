@@ -11,31 +11,31 @@ import (
 
 // .pdata and .xdata of Windows -> STACK CFI (Microsoft, "x64 exception handling" and "ARM64
 // exception handling"). .pdata has an entry for each piece of code: where it begins, and how its
-// prologue is undone. pdatax64.go and pdataarm64.go run the codes, pdataepilog.go finds the
-// epilogues that version 1 of x64's codes does not describe.
+// prologue is undone. pdatax64.go and pdataarm64.go execute the codes, and pdataepilog.go finds
+// the epilogues that version 1 of x64's codes does not describe.
 //
 // Rules that the formats leave open, or that differ from other readers:
 //
 //   - Rows are exact at every instruction: a code of x64 takes effect at its offset, one of arm64 is
 //     an instruction of 4 bytes. Breakpad and Mozilla write one rule for the whole of a function,
 //     which is wrong in its prologue and its epilogues.
-//   - .pdata comes first: it is what the process itself unwinds with. GCC writes .debug_frame beside
-//     it, which is wrong at the returns of functions whose frame has a register. DWARF fills the gaps. Only
-//     Go's linker has it the other way round: one rule for functions with a frame pointer in .pdata, and
+//   - .pdata takes precedence: it is what the process itself unwinds with. GCC writes .debug_frame, too,
+//     which is wrong at the returns of functions with a frame register. DWARF fills the gaps. Only
+//     Go's linker does the opposite: it writes one rule for functions with a frame pointer in .pdata, and
 //     exact rows in .debug_frame.
-//   - Of nested entries the inner one counts: LLVM writes entries of which one covers those that are
-//     chained to it.
-//   - What no entry covers is a leaf, as the system takes it to be: the return address is where a call
-//     leaves it. Padding there has no rules, nor has code that changes the stack pointer or calls:
-//     compilers leave out the entries of functions through which no exception passes. A file without
+//   - Of nested entries the inner one applies: LLVM writes entries that cover others which are
+//     chained to them.
+//   - Code that no entry covers is a leaf, as for the system: the return address is where a call
+//     leaves it. Padding there has no rules, nor does code that changes the stack pointer or calls:
+//     compilers omit the entries of functions through which no exception passes. A file without
 //     entries has no leaves, either.
 //   - A chained entry begins where all prologues that it is chained to are done. What it saves is at
-//     offsets from the stack pointer behind its own prologue.
-//   - The caller's frame is not known where it is a record of the system's (arm64's trap frames and
+//     offsets from the stack pointer after its own prologue.
+//   - The caller's frame is unknown if it is a record of the system (arm64's trap frames and
 //     contexts): such code has no rules. x64's machine frames are known.
-//   - Where frames have a register of their own, the CFA is an offset of that.
+//   - If frames have a register of their own, the CFA is an offset from that.
 
-// Codes of a damaged file may be shared by entries: pdataWork bounds the steps that are run for a
+// Entries of a damaged file may share codes: pdataWork bounds the steps that are executed for a
 // byte of .pdata, beyond pdataMinWork. Real files need 4.
 const (
 	pdataWork    = 64
@@ -47,14 +47,14 @@ type pdataReader struct {
 	r       *reader
 	section *Section // .pdata
 	entries []pdataEntry
-	cie     cfiCIE // stands for what FDEs have from theirs
+	cie     cfiCIE // provides what FDEs have from theirs
 	fde     cfiFDE
-	work    int // steps that may still be run
+	work    int // number of steps that may still be executed
 	scan    uint64
 	stopped bool
 
-	// Of the entry that is written:
-	lo    uint64 // where the row that is being built begins
+	// For the entry being written:
+	lo    uint64 // start of the row being built
 	frame pdataFrame
 	steps []pdataStep // of an epilogue
 	ops   []arm64Op
@@ -68,18 +68,18 @@ type pdataEntry struct {
 	info   uint32 // RVA of .xdata, or packed codes
 }
 
-// pdataFrame is a row: registers have their DWARF numbers, places count from the CFA.
+// pdataFrame is a row. Registers have their DWARF numbers, and places are relative to the CFA.
 type pdataFrame struct {
-	base   uint8 // register that the CFA is at an offset of
-	off    int64 // of the CFA from it
-	sp     int64 // of the CFA from the stack pointer, as far as the codes know
+	base   uint8 // register that the CFA is relative to
+	off    int64 // of the CFA from base
+	sp     int64 // of the CFA from the stack pointer, as far as the codes say
 	ra     int64 // place of the return address; 0 if it is in its register
 	signed bool  // arm64: the return address is signed
 	saved  uint32
-	at     [32]int64 // of those in saved
+	at     [32]int64 // places of the registers in saved
 }
 
-// save notes that a register is at a place.
+// save records that a register is saved at a place.
 func (f *pdataFrame) save(reg uint8, at int64) {
 	f.saved |= 1 << reg
 	f.at[reg] = at
@@ -93,7 +93,7 @@ func (f *pdataFrame) grow(sp uint8, n int64) {
 	}
 }
 
-// pdataStep is an instruction of an epilogue, and what holds before it.
+// pdataStep is an instruction of an epilogue, and the frame before it.
 type pdataStep struct {
 	addr  uint64
 	frame pdataFrame
@@ -128,8 +128,8 @@ func (p *pdataReader) place(offset uint64) cfiPlace {
 	return cfiPlace{len(p.r.in.Sections), offset}
 }
 
-// readEntries reads the entries of a size. entry returns the end of the code, 0 for an entry without
-// code.
+// readEntries reads the entries, of size bytes each. entry returns the end of the code, or 0 for
+// an entry without code.
 func (p *pdataReader) readEntries(size int, entry func(e *pdataEntry, words []byte) error) {
 	data := p.section.Data
 	p.entries = make([]pdataEntry, 0, len(data)/size)
@@ -164,7 +164,7 @@ func (p *pdataReader) problem(e *pdataEntry, err error) {
 
 // pieces sorts the entries and returns the code of each that no inner one describes.
 func (p *pdataReader) pieces() []cfiPiece {
-	// Of those that begin together, the one that ends first is the inner one.
+	// Of entries that begin together, the one that ends first is the inner one.
 	slices.SortStableFunc(p.entries, func(a, b pdataEntry) int {
 		return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
 	})
@@ -201,7 +201,7 @@ func (p *pdataReader) write(pieces []cfiPiece, run func(e *pdataEntry) error) {
 	}
 }
 
-// start makes the VM that of an entry.
+// start prepares the VM for an entry.
 func (p *pdataReader) start(lo, offset uint64) {
 	vm := &p.r.vm
 	p.fde = cfiFDE{cfiPlace: p.place(offset), lo: lo}
@@ -211,7 +211,7 @@ func (p *pdataReader) start(lo, offset uint64) {
 	p.lo = lo
 }
 
-// from ends the current row before addr, where f begins to hold.
+// from ends the current row before addr, where f begins to apply.
 func (p *pdataReader) from(addr uint64, f *pdataFrame) {
 	if addr > p.lo {
 		p.flush(addr)
@@ -229,7 +229,7 @@ func (p *pdataReader) flush(addr uint64) {
 	p.lo = addr
 }
 
-// set makes a frame the rules of the VM.
+// set sets the rules of the VM to those of a frame.
 func (p *pdataReader) set(f *pdataFrame) {
 	vm := &p.r.vm
 	vm.cur.cfa = cfiRule{kind: cfiReg, ref: uint32(f.base), val: f.off}
@@ -257,7 +257,7 @@ func (p *pdataReader) set(f *pdataFrame) {
 	put(cfiSlotRA, rule)
 }
 
-// bytesAt returns what the file has in memory at an RVA, up to the end of its section.
+// bytesAt returns the file's contents in memory at an RVA, up to the end of its section.
 func (p *pdataReader) bytesAt(rva uint32) (Section, []byte, bool) {
 	addr := p.r.in.Base + uint64(rva)
 	t, ok := p.r.in.Tables(addr)
@@ -267,10 +267,10 @@ func (p *pdataReader) bytesAt(rva uint32) (Section, []byte, bool) {
 	return t, t.Data[addr-t.Addr:], true
 }
 
-// charge counts steps, and reports whether there may be so many.
+// charge charges steps, and returns an error if there are too many.
 func (p *pdataReader) charge(n int) error {
 	if p.work -= n; p.work < 0 {
-		return errorf(p.section.Name, 0, "entries share their codes so often that they have too many")
+		return errorf(p.section.Name, 0, "entries share codes so often that they have too many")
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func TestPdataDamage(t *testing.T) {
 		"version":  {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x20\x00\x00"), []byte("\x05\x00\x00\x00"), ".xdata+0x0: unwind codes of version 5, want 1 or 2"},
 		"outside":  {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x90\x00\x00"), nil, ".pdata+0x8: unwind codes at RVA 0x9000, where the file has no data"},
 		"reserved": {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x20\x00\x00"), []byte("\x01\x00\x02\x00\x01\x0f\x01\x0f"), ".xdata+0x4: unwind code with a reserved operation"},
-		"cut":      {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x20\x00\x00"), []byte("\x01\x00\xff\x00"), ".xdata+0x0: 255 unwind codes do not fit into the section"},
+		"cut":      {[]byte("\x00\x30\x00\x00\x04\x30\x00\x00\x00\x20\x00\x00"), []byte("\x01\x00\xff\x00"), ".xdata+0x0: 255 unwind codes extend past the section"},
 	} {
 		table, _, problems := cfiRead(pdataInput(c.pdata, c.xdata, make([]byte, 4), arch.X86_64))
 		if len(problems) != 1 || len(table.Blocks) != 0 {

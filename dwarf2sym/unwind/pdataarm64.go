@@ -19,7 +19,7 @@ type arm64Kind uint8
 const (
 	arm64Nop    arm64Kind = iota
 	arm64Alloc            // lowers the stack pointer
-	arm64Save             // stores count registers, the first of them reg, at off
+	arm64Save             // stores count registers at off, the first of which is reg
 	arm64SetFP            // x29 = sp + off
 	arm64Sign             // pacibsp
 	arm64Next             // stores the pair after the last one
@@ -30,14 +30,14 @@ const (
 // arm64Op is an unwind code: one instruction.
 type arm64Op struct {
 	kind arm64Kind
-	reg  uint8 // first register; above 31: a floating-point register
+	reg  uint8 // first register; above 31 it is a floating-point register
 	also uint8 // second register of a pair, if count is 2
-	n    uint8 // registers
+	n    uint8 // number of registers
 	off  int64
-	pre  int64 // by which the stack pointer is lowered before
+	pre  int64 // decrement of the stack pointer before the store
 }
 
-const arm64NoReg = 64 // of a floating-point register, which has no rule
+const arm64NoReg = 64 // for a floating-point register, which has no rule
 
 // entryARM64 reads an entry: begin, and packed codes or the RVA of .xdata.
 func (p *pdataReader) entryARM64(e *pdataEntry, words []byte) error {
@@ -64,7 +64,7 @@ func (p *pdataReader) entryARM64(e *pdataEntry, words []byte) error {
 		}
 		length = uint64(binary.LittleEndian.Uint32(data)&(1<<18-1)) * 4
 	case 3:
-		return errorf(p.section.Name, e.offset+4, "leads to more than %d others", x64MaxChain)
+		return errorf(p.section.Name, e.offset+4, "chained to more than %d others", x64MaxChain)
 	}
 	e.hi = e.lo + length
 	return nil
@@ -78,10 +78,10 @@ func (p *pdataReader) arm64(e *pdataEntry) error {
 	return p.unpacked(e)
 }
 
-// arm64Data is .xdata of an entry.
+// arm64Data is the .xdata of an entry.
 type arm64Data struct {
 	name   string
-	at     uint64 // of codes, in the section
+	at     uint64 // offset of the codes in the section
 	codes  []byte
 	scopes []arm64Scope
 }
@@ -89,7 +89,7 @@ type arm64Data struct {
 // arm64Scope is an epilogue.
 type arm64Scope struct {
 	at    uint64 // address
-	index int    // of the first byte of its codes
+	index int    // index of the first byte of its codes
 	last  bool   // it ends with the function, wherever it begins
 }
 
@@ -127,9 +127,9 @@ func (p *pdataReader) unpacked(e *pdataEntry) error {
 	return nil
 }
 
-// prologue writes the rows of a prologue, whose codes are in the reverse order of execution; only the
-// first own of them are instructions here. It returns the frame of the body; false if there are no
-// rules.
+// prologue writes the rows of a prologue, whose codes are in the reverse order of execution; only
+// the first own of them are instructions here. It returns the frame of the body, or false if
+// there are no rules.
 func (p *pdataReader) prologue(e *pdataEntry, ops []arm64Op, own int) (pdataFrame, bool) {
 	f := p.leafFrame()
 	if slices.ContainsFunc(ops, func(o arm64Op) bool { return o.kind == arm64Record }) {
@@ -147,10 +147,10 @@ func (p *pdataReader) prologue(e *pdataEntry, ops []arm64Op, own int) (pdataFram
 	return f, true
 }
 
-// epilogue writes the rows of an epilogue: before each instruction holds what the codes after it
-// still have to undo.
+// epilogue writes the rows of an epilogue: before each instruction, the codes after it are still
+// to be undone.
 func (p *pdataReader) epilogue(e *pdataEntry, at uint64, ops []arm64Op, body *pdataFrame) {
-	end := at + 4*uint64(len(ops)+1) // with the return
+	end := at + 4*uint64(len(ops)+1) // including the return
 	if at < p.lo || at < e.lo || at >= e.hi || slices.ContainsFunc(ops, func(o arm64Op) bool { return o.kind == arm64Record }) {
 		return
 	}
@@ -160,14 +160,14 @@ func (p *pdataReader) epilogue(e *pdataEntry, at uint64, ops []arm64Op, body *pd
 			f.run(ops[k:])
 		}
 		if i == 0 {
-			continue // the body's rule holds for the first instruction
+			continue // the body's rule applies to the first instruction
 		}
 		p.from(min(at+4*uint64(i), e.hi), &f)
 	}
 	p.from(min(end, e.hi), body)
 }
 
-// run does what the first instruction of ops does; those after it were executed before.
+// run executes the first instruction of ops; those after it were executed before.
 func (f *pdataFrame) run(ops []arm64Op) {
 	o := ops[0]
 	switch o.kind {
@@ -189,7 +189,7 @@ func (f *pdataFrame) run(ops []arm64Op) {
 	}
 }
 
-// pairBehind returns what save_next stands for: the pair after the one that was saved before.
+// pairBehind returns the meaning of save_next: the pair after the one saved before.
 func pairBehind(ops []arm64Op) arm64Op {
 	n := int64(0)
 	for _, o := range ops {
@@ -210,7 +210,7 @@ func pairBehind(ops []arm64Op) arm64Op {
 	return arm64Op{kind: arm64Save, reg: arm64NoReg, n: 1}
 }
 
-// store notes that a register is at an offset of the stack pointer.
+// store records that a register is at an offset from the stack pointer.
 func (f *pdataFrame) store(reg uint8, off int64) {
 	switch {
 	case reg == arm64LR:
@@ -225,7 +225,7 @@ func (p *pdataReader) data(e *pdataEntry) (d arm64Data, err error) {
 	s, b, ok := p.bytesAt(e.info)
 	at := p.r.in.Base + uint64(e.info) - s.Addr
 	d.name = s.Name
-	short := errorf(s.Name, at, "unwind codes do not fit into the section")
+	short := errorf(s.Name, at, "unwind codes extend past the section")
 	if !ok || len(b) < 4 {
 		return d, short
 	}
@@ -263,14 +263,14 @@ func (p *pdataReader) data(e *pdataEntry) (d arm64Data, err error) {
 	return d, nil
 }
 
-// arm64Sizes are the bytes of codes from 0xe0 on; 0 is reserved.
+// arm64Sizes are the sizes in bytes of codes from 0xe0 on; 0 is reserved.
 var arm64Sizes = [32]int{
 	0x00: 4, 0x01: 1, 0x02: 2, 0x03: 1, 0x04: 1, 0x05: 1, 0x06: 1, 0x07: 3,
 	0x08: 1, 0x09: 1, 0x0a: 1, 0x0b: 1, 0x0c: 1, 0x1c: 1,
 }
 
 // codes decodes the codes from a byte on, up to their end. They are in the reverse order of
-// execution; each is an instruction. What is returned is valid until the next call.
+// execution; each is an instruction. The result is valid until the next call.
 func (p *pdataReader) codes(d *arm64Data, index int) ([]arm64Op, error) {
 	p.ops = p.ops[:0]
 	for i := index; i < len(d.codes); {
@@ -299,7 +299,7 @@ func (p *pdataReader) codes(d *arm64Data, index int) ([]arm64Op, error) {
 // arm64Code decodes a code.
 func arm64Code(c []byte) arm64Op {
 	b := c[0]
-	var x uint16 // of codes with two bytes
+	var x uint16 // of two-byte codes
 	if len(c) == 2 {
 		x = binary.BigEndian.Uint16(c)
 	}
@@ -365,13 +365,13 @@ func oneOf(reg uint8, off, pre int64) arm64Op {
 	return arm64Op{kind: arm64Save, reg: reg, n: 1, off: off, pre: pre}
 }
 
-// floats saves floating-point registers, of which only the stack pointer's change counts.
+// floats saves floating-point registers, of which only the change of the stack pointer matters.
 func floats(n uint8, off, pre int64) arm64Op {
 	return arm64Op{kind: arm64Save, reg: arm64NoReg, also: arm64NoReg, n: n, off: off, pre: pre}
 }
 
-// anyReg decodes save_any_reg: 0pxrrrrr and 00oooooo or 01, 10 for d and q registers. p: a pair, x:
-// the stack pointer is lowered by the offset.
+// anyReg decodes save_any_reg: 0pxrrrrr, then 00oooooo or, for d and q registers, 01 and 10. p
+// means a pair, x that the stack pointer is lowered by the offset.
 func anyReg(c []byte) arm64Op {
 	pair, pre, reg := c[1]>>6&1 != 0, c[1]>>5&1 != 0, c[1]&31
 	off := int64(c[2] & 0x3f)

@@ -7,19 +7,19 @@ import (
 	"github.com/symtool/symtool/internal/insn"
 )
 
-// Epilogues of x64. Version 1 of the codes says nothing of them: the system decodes the instructions,
-// which have one of few forms (Microsoft, "x64 prolog and epilog"):
+// Epilogues of x64. Version 1 of the codes does not describe them: the system decodes the
+// instructions, which have one of few forms (Microsoft, "x64 prolog and epilog"):
 //
 //	add rsp, N, or lea rsp, [fp + N]    if there is something to free
 //	pop reg ...                         in the reverse order of the prologue
 //	ret, or a jump to other code
 //
-// An epilogue is one only if the stack pointer is then where it was at the call. GCC's leave and
-// mov rsp, rbp, pops of registers that were only pushed to align the stack, and what Microsoft's
-// compiler writes behind restores through r11, mov rsp, r11, are accepted too.
-// Version 2 says where the pops begin.
+// An epilogue must leave the stack pointer where it was at the call. GCC's leave and mov rsp,
+// rbp, pops of registers that were only pushed to align the stack, and mov rsp, r11, which
+// Microsoft's compiler writes after restores through r11, are accepted, too. Version 2 says where
+// the pops begin.
 
-// epilogs writes the rows of a function's body, in which f holds.
+// epilogs writes the rows of a function's body, to which f applies.
 func (p *pdataReader) epilogs(e *pdataEntry, info *x64Info, f *pdataFrame) {
 	_, code, ok := p.bytesAt(uint32(e.lo - p.r.in.Base))
 	if !ok || info.prolog >= e.hi-e.lo || !p.scanned(e.hi-e.lo) {
@@ -68,8 +68,8 @@ func (p *pdataReader) epilog(e *pdataEntry, code []byte, at int, body *pdataFram
 	return x.at - at
 }
 
-// declared writes the epilogues that version 2 declares and whose instructions are not those that
-// were recognised: there, pops of all pushed registers begin.
+// declared writes the epilogues that version 2 declares and whose instructions were not
+// recognised: pops of all pushed registers begin there.
 func (p *pdataReader) declared(e *pdataEntry, info *x64Info, f *pdataFrame) {
 	if len(info.epilogs) == 0 || p.lo > e.lo+info.prolog {
 		return
@@ -120,7 +120,7 @@ func (p *pdataReader) pushed() (regs []byte) {
 	return regs
 }
 
-// free forgets what was saved below the stack pointer: it was restored before.
+// free drops what was saved below the stack pointer, which was restored before.
 func (f *pdataFrame) free() {
 	for reg := range f.at {
 		if f.saved>>reg&1 != 0 && f.at[reg] < -f.sp {
@@ -129,7 +129,7 @@ func (f *pdataFrame) free() {
 	}
 }
 
-// pop raises the stack pointer above a register, which has its value back.
+// pop moves the stack pointer above a register, which has its value back.
 func (f *pdataFrame) pop(reg uint8) {
 	if f.saved>>reg&1 != 0 && f.at[reg] == -f.sp {
 		f.saved &^= 1 << reg
@@ -162,7 +162,7 @@ func (x *x64Epilogue) read() bool {
 	return x.leaves()
 }
 
-// next notes an instruction of a size: after it, the frame holds.
+// next records an instruction of a size, after which the frame applies.
 func (x *x64Epilogue) next(size int) {
 	x.at += size
 	x.steps = append(x.steps, pdataStep{x.lo + uint64(x.at), x.f})
@@ -190,7 +190,7 @@ func (x *x64Epilogue) release() {
 	}
 }
 
-// pops counts the pops that code begins with.
+// pops counts the pops at the start of code.
 func pops(c []byte) (n int) {
 	for {
 		if len(c) > 1 && c[0] == 0x41 {
@@ -203,14 +203,14 @@ func pops(c []byte) (n int) {
 	}
 }
 
-// freed notes that the stack pointer was set.
+// freed records that the stack pointer was set.
 func (x *x64Epilogue) freed(size int, sp int64) {
 	x.f.base, x.f.sp, x.f.off = x64SP, sp, sp
 	x.f.free()
 	x.next(size)
 }
 
-// leaSP decodes lea rsp, [reg + disp] and mov rsp, reg, of the register with a DWARF number.
+// leaSP decodes lea rsp, [reg + disp] and mov rsp, reg, for the register with a DWARF number.
 func leaSP(c []byte, dwarf uint8) (size int, disp int64, ok bool) {
 	if len(c) < 3 || dwarf == x64SP || c[0]&0xfe != 0x48 && c[0]&0xfb != 0x48 {
 		return 0, 0, false
@@ -250,7 +250,7 @@ func leaSP(c []byte, dwarf uint8) (size int, disp int64, ok bool) {
 // pop decodes a pop.
 func (x *x64Epilogue) pop() bool {
 	c, reg, size := x.code[x.at:], byte(0), 1
-	if len(c) > 1 && c[0]&0xfe == 0x40 || len(c) > 1 && c[0] == 0x48 { // REX; 48 is without effect
+	if len(c) > 1 && c[0]&0xfe == 0x40 || len(c) > 1 && c[0] == 0x48 { // REX; 48 has no effect
 		reg, size, c = c[0]&1<<3, 2, c[1:]
 	}
 	if len(c) == 0 || c[0]&0xf8 != 0x58 || x.f.sp <= 8 {
@@ -303,8 +303,8 @@ func (x *x64Epilogue) leaves() bool {
 	return true
 }
 
-// within reports whether a direct jump stays in the code, after its first byte: then it is not one to
-// another function.
+// within reports whether a direct jump, after its first byte, stays in the code: then it is not
+// one to another function.
 func (x *x64Epilogue) within(jump []byte, prefix int) bool {
 	by := int64(int8(jump[1]))
 	if len(jump) == 5 {

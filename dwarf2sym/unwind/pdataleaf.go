@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// leafFrame returns what holds at a function's first instruction.
+// leafFrame returns the frame at a function's first instruction.
 func (p *pdataReader) leafFrame() pdataFrame {
 	if p.r.in.Arch == arch.ARM64 {
 		return pdataFrame{base: arm64SP}
@@ -29,7 +29,7 @@ func (p *pdataReader) writeLeaves() {
 	p.r.sortBlocks()
 }
 
-// covered returns the code that blocks or entries describe, in order: an entry may have no rules.
+// covered returns the code that blocks or entries describe, in order; an entry may have no rules.
 func (p *pdataReader) covered(blocks []symfmt.CFIBlock) []Range {
 	all := make([]Range, 0, len(blocks)+len(p.entries))
 	for _, b := range blocks {
@@ -42,8 +42,8 @@ func (p *pdataReader) covered(blocks []symfmt.CFIBlock) []Range {
 	return ranges.Join(all)
 }
 
-// leaves writes blocks for the leaf functions in a gap. A function ends where padding follows on an
-// instruction that does not go on.
+// leaves writes blocks for the leaf functions in a gap. A function ends where padding follows an
+// instruction after which execution does not continue.
 func (p *pdataReader) leaves(lo, hi uint64) {
 	_, code, ok := p.bytesAt(uint32(lo - p.r.in.Base))
 	if !ok || !p.scanned(hi-lo) {
@@ -67,8 +67,8 @@ func (p *pdataReader) leaves(lo, hi uint64) {
 	}
 }
 
-// leafStep decodes an instruction: its size, 0 if the bytes do not decode; whether a leaf may have
-// it, and whether what is after it may belong to another function.
+// leafStep decodes an instruction: its size, or 0 if the bytes do not decode; whether a leaf may
+// have it; and whether the code after it may belong to another function.
 type leafStep func(code []byte) (size int, leaf, ends bool)
 
 // function returns the end of the function that begins at an offset, and whether it is a leaf.
@@ -112,13 +112,13 @@ func leafStepX64(code []byte) (size int, leaf, ends bool) {
 		rex = code[i]
 		i++
 	}
-	modRM := byte(0) // of opcodes without it, too, where it does not matter
+	modRM := byte(0) // also of opcodes without it, where it does not matter
 	if i+1 < size {
 		modRM = code[i+1]
 	}
 	field, isReg := modRM>>3&7, modRM>>6 == 3
 	toReg := field == 4 && rex&4 == 0           // rsp is the register that ModRM names first
-	toRM := isReg && modRM&7 == 4 && rex&1 == 0 // and second
+	toRM := isReg && modRM&7 == 4 && rex&1 == 0 // rsp is the one that it names second
 	switch op := code[i]; {
 	case op>>4 == 5, op == 0x68, op == 0x6a, op == 0x8f, op == 0x9c, op == 0x9d, op == 0xc8, op == 0xc9: // push, pop, enter, leave
 	case op == 0xff && field == 6: // push

@@ -2,9 +2,9 @@ package unwind
 
 import "slices"
 
-// packed writes the rows of an entry whose codes are packed into a word: they stand for a prologue of
-// a fixed form, and for its mirror at the end of the function (Microsoft, "ARM64 exception handling",
-// "Packed unwind data").
+// packed writes the rows of an entry whose codes are packed into a word, which stands for a
+// prologue of a fixed form, and for its mirror at the end of the function (Microsoft, "ARM64
+// exception handling", "Packed unwind data").
 func (p *pdataReader) packed(e *pdataEntry) error {
 	w := packedWord{
 		floats: int64(e.info >> 13 & 7), ints: int64(e.info >> 16 & 15), home: e.info>>20&1 != 0,
@@ -22,7 +22,7 @@ func (p *pdataReader) packed(e *pdataEntry) error {
 	}
 	body, _ := p.prologue(e, ops, own)
 	if !fragment {
-		// The frame's register is not set back, and arguments are not read again.
+		// The frame register is not restored, and arguments are not loaded again.
 		undone := slices.DeleteFunc(ops, func(o arm64Op) bool { return o.kind == arm64SetFP || o.kind == arm64Nop })
 		at := e.hi - min(4*uint64(len(undone)+1), e.hi-e.lo)
 		p.epilogue(e, at, undone, &body)
@@ -31,25 +31,25 @@ func (p *pdataReader) packed(e *pdataEntry) error {
 	return nil
 }
 
-// packedWord is packed codes.
+// packedWord has the fields of packed codes.
 type packedWord struct {
-	floats int64 // RegF: none, or one register more
-	ints   int64 // RegI: x19 and those after it
+	floats int64 // RegF: number of registers, one more than RegF unless it is 0
+	ints   int64 // RegI: number of registers from x19 on
 	home   bool  // H: the registers of arguments are stored
 	chain  uint32
-	frame  int64 // bytes
+	frame  int64 // size in bytes
 }
 
 // Values of CR.
 const (
 	packedLR       = 1 // the link register is saved with the others
-	packedSigned   = 2 // as packedChain, with pacibsp
-	packedChain    = 3 // x29 and the link register are, and x29 leads to them
+	packedSigned   = 2 // like packedChain, with pacibsp
+	packedChain    = 3 // x29 and the link register are saved, and x29 points to them
 	packedMaxPre   = 512
 	packedMaxAlloc = 4080
 )
 
-// intBytes returns the bytes of x registers, with the link register.
+// intBytes returns the size of the saved x registers, including the link register.
 func (w *packedWord) intBytes() int64 {
 	n := 8 * w.ints
 	if w.chain == packedLR {
@@ -58,7 +58,7 @@ func (w *packedWord) intBytes() int64 {
 	return n
 }
 
-// saved returns the bytes of all that is saved below the caller's frame, as they are aligned.
+// saved returns the aligned size of everything saved below the caller's frame.
 func (w *packedWord) saved() int64 {
 	n := w.intBytes()
 	if w.floats > 0 {
@@ -96,7 +96,7 @@ func (w *packedWord) prologue() (ops []arm64Op) {
 	return w.locals(ops)
 }
 
-// saveInts stores pairs of x registers; the link register is after the last one.
+// saveInts stores pairs of x registers; the link register follows the last one.
 func (w *packedWord) saveInts(ops []arm64Op) []arm64Op {
 	for i := int64(0); i < w.ints; i += 2 {
 		o := pairOf(uint8(19+i), 8*i, 0)
@@ -113,7 +113,7 @@ func (w *packedWord) saveInts(ops []arm64Op) []arm64Op {
 	return ops
 }
 
-// locals lowers the stack pointer by what is left of the frame.
+// locals lowers the stack pointer by the rest of the frame.
 func (w *packedWord) locals(ops []arm64Op) []arm64Op {
 	left := w.frame - w.saved()
 	chained := w.chain == packedChain || w.chain == packedSigned

@@ -5,7 +5,7 @@ import "encoding/binary"
 // x64SP is the DWARF number of rsp.
 const x64SP = 7
 
-// x64DWARF has the DWARF numbers of the general registers by those of x64's codes.
+// x64DWARF maps the numbers of general registers in x64's codes to DWARF numbers.
 var x64DWARF = [16]uint8{0, 2, 1, 3, x64SP, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
 
 // Operations of unwind codes.
@@ -26,12 +26,12 @@ const (
 // x64Info is a UNWIND_INFO.
 type x64Info struct {
 	version byte
-	prolog  uint64 // bytes
-	reg     uint8  // DWARF number of the frame's register
+	prolog  uint64 // size in bytes
+	reg     uint8  // DWARF number of the frame register
 	hasReg  bool
-	scaled  int64     // where that register is above the stack pointer
+	scaled  int64     // offset of that register from the stack pointer
 	codes   []x64Code // in the order of execution
-	epilogs []x64Code // version 2
+	epilogs []x64Code // of version 2
 	chained bool
 	parent  [3]uint32 // the entry that it is chained to
 }
@@ -46,11 +46,11 @@ type x64Code struct {
 
 const (
 	x64FlagChained = 4
-	x64MaxChain    = 32 // as the system
+	x64MaxChain    = 32 // as in the system
 )
 
-// entryX64 reads an entry: begin, end, RVA of its codes. With bit 0 set in the last, it is the RVA of
-// another entry.
+// entryX64 reads an entry: begin, end, RVA of its codes. If bit 0 of the last is set, it is the
+// RVA of another entry.
 func (p *pdataReader) entryX64(e *pdataEntry, words []byte) error {
 	e.hi = p.r.in.Base + uint64(binary.LittleEndian.Uint32(words[4:]))
 	e.info = binary.LittleEndian.Uint32(words[8:])
@@ -69,7 +69,7 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 	for _, c := range own.codes {
 		p.step(&whole, own, c, 0)
 	}
-	// Saves count from the stack pointer after the prologue, or from where the frame's register was
+	// Saves are relative to the stack pointer after the prologue, or where the frame register was
 	// set.
 	base := whole.sp
 	if whole.base != x64SP {
@@ -91,7 +91,7 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 	return nil
 }
 
-// runParents runs the codes of the infos that the first is chained to, the outermost first.
+// runParents executes the codes of the infos that the first is chained to, the outermost first.
 func (p *pdataReader) runParents(f *pdataFrame, base int64) {
 	for i := len(p.infos) - 1; i > 0; i-- {
 		for _, c := range p.infos[i].codes {
@@ -100,7 +100,7 @@ func (p *pdataReader) runParents(f *pdataFrame, base int64) {
 	}
 }
 
-// step does to a frame what the instruction of a code does.
+// step applies the instruction of a code to a frame.
 func (p *pdataReader) step(f *pdataFrame, info *x64Info, c x64Code, base int64) {
 	switch c.op {
 	case x64Push:
@@ -169,7 +169,7 @@ func (p *pdataReader) info(rva uint32, e *pdataEntry) (x64Info, error) {
 		info.reg, info.scaled = x64DWARF[data[3]&15], int64(data[3]>>4)*16
 	}
 	if len(data) < end || info.chained && len(data) < end+12 {
-		return info, errorf(s.Name, at, "%d unwind codes do not fit into the section", count)
+		return info, errorf(s.Name, at, "%d unwind codes extend past the section", count)
 	}
 	if err := p.charge(1 + count); err != nil {
 		return info, err
@@ -193,7 +193,7 @@ func (e codeError) Error() string { return string(e) }
 const (
 	errCodeEnd = codeError("the last unwind code is incomplete")
 	errCodeOp  = codeError("unwind code with a reserved operation")
-	errCodeReg = codeError("unwind code that sets a frame register, without one")
+	errCodeReg = codeError("unwind code that sets a frame register, of which there is none")
 )
 
 // read decodes the slots, which are in the reverse order of execution.
@@ -238,7 +238,7 @@ func (info *x64Info) read(slots []byte) error {
 			ok = operand(2, 16)
 		case x64Epilog:
 			if info.version == 1 {
-				ok = operand(2, 1) // it was a form of SAVE_XMM
+				ok = operand(2, 1) // formerly a form of SAVE_XMM
 			} else {
 				info.epilogs = append(info.epilogs, c)
 			}

@@ -1,39 +1,39 @@
 // Package unwind converts call frame information to the blocks and rows of STACK CFI:
 // the bytes of .eh_frame, .debug_frame and .ARM.exidx.
 //
-// ehframe.go reads CIEs and FDEs, cfa.go runs their instructions, expr.go turns
-// DWARF expressions into postfix, merge.go decides which FDE applies to an
-// address, write.go makes blocks and rows, exidx.go reads what ARM has in
-// place of .eh_frame, index.go reads what single addresses need. Formats: DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's
-// symbol files, "STACK CFI records".
+// ehframe.go reads CIEs and FDEs, cfa.go executes their instructions, expr.go converts DWARF
+// expressions to postfix, merge.go decides which FDE applies to an address, write.go makes blocks
+// and rows, exidx.go reads what ARM has in place of .eh_frame, and index.go reads what single
+// addresses need. Formats: DWARF 5, 6.4; LSB 5.0 core, 10.6 (.eh_frame); Breakpad's symbol files,
+// "STACK CFI records".
 //
 // # Rules that the formats leave open
 //
 //   - Return address. The rule of the CIE's return-address column is .ra, not a
 //     register of its own. Without a rule it is still in its register, which is
-//     said from the first row on (".ra: x30"): walkers need .ra everywhere.
-//     Where the column is not a general register (x86) a missing rule is ".undef".
-//   - A return address that DWARF calls undefined ends the stack (DWARF 5,
+//     written from the first row on (".ra: x30"), as walkers need .ra everywhere.
+//     If the column is not a general register (x86), a missing rule is ".undef".
+//   - An undefined return address ends the stack (DWARF 5,
 //     6.4.4). It is written ".ra: 1" (cfi.EndOfStack): Breakpad and rust-minidump
 //     stop at a return address below 4096, but take ".ra: .undef" for broken
-//     CFI, and Breakpad's walker for x86-64 ".ra: 0", too; they go on by frame
+//     CFI, as Breakpad's walker for x86-64 does ".ra: 0"; they continue by frame
 //     pointer and scanning, into frames that do not exist.
 //   - An undefined register is ".undef", but only where its absence would be
 //     taken for "unchanged": for callee-saved ones, and after another rule in
 //     the same block. Breakpad's walker gives up a frame that has ".undef".
 //   - A register that goes back to having no rule gets "$r: $r".
 //   - Stack pointer without a rule: the CFA, as the format says. On s390x,
-//     where the CFA lies 160 bytes above it, its rule is written out.
+//     where the CFA is 160 bytes above it, its rule is written.
 //   - Pointer authentication (arm64) leaves no trace in the text: walkers strip
-//     the bits. The rows' marks have what SFrame can say of it.
+//     the bits. The rows' marks have what SFrame can represent of it.
 //   - A CFA that cannot be written ends the block; the next row that can be
 //     written starts another. A register that cannot be written is ".undef".
-//   - Damage in an FDE's instructions: rows that end before it are kept, code
-//     after it is left without CFI from this FDE.
+//   - Damage in an FDE's instructions: rows that end before it are kept, and code
+//     after it gets no CFI from this FDE.
 //   - An advance past the end of the FDE, or one that wraps, is reported; the
-//     rows before it are kept up to the end. One to the very end is usual.
-//   - A zero length in .eh_frame ends nothing: linkers leave several
-//     terminators behind when they join tables.
+//     rows before it are kept up to the end. An advance to the very end is usual.
+//   - A zero length does not end .eh_frame: linkers leave several
+//     terminators when they join tables.
 //   - 64-bit DWARF in .eh_frame has a CIE pointer of 4 bytes (LSB 10.6.1).
 package unwind
 
@@ -49,42 +49,42 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Input is what Read needs to know of a binary.
+// Input is what Read needs to know about a binary.
 type Input struct {
 	Arch     *arch.Arch
 	Order    binary.ByteOrder
-	PtrSize  int    // bytes of an address, 4 or 8
-	Base     uint64 // address that is RVA 0
+	PtrSize  int    // size of an address in bytes, 4 or 8
+	Base     uint64 // the address of RVA 0
 	TextAddr uint64 // .text, for DW_EH_PE_textrel
 	DataAddr uint64 // .got (or .got.plt), for DW_EH_PE_datarel
 
-	// Fixed means that link-time addresses are those of the process
-	// (ET_EXEC). Otherwise only the bits below a page are equal.
+	// Fixed means that link-time addresses are those of the process (ET_EXEC).
+	// Otherwise only the bits below a page are the same.
 	Fixed bool
 
 	Sections []Section // .eh_frame and .debug_frame
 
-	// CodeBytes is the amount of code in the file, or 0: expressions that
-	// depend on the pc are evaluated at no more addresses.
+	// CodeBytes is the amount of code in the file, or 0. It limits the number of
+	// addresses at which expressions that depend on the pc are evaluated.
 	CodeBytes uint64
 
-	// ARM's index tables. Tables returns the section with the data at an
-	// address, CodeEnd the end of the section with the code at one.
-	// Of a Windows binary (Pdata) Index is its .pdata, and Tables leads to its code, too.
+	// Index has ARM's index tables. Tables returns the section with the data at an address, CodeEnd
+	// the end of the section with the code at one. For a Windows binary (Pdata), Index is its
+	// .pdata, and Tables finds its code, too.
 	Index   []Section
 	Tables  func(addr uint64) (Section, bool)
 	CodeEnd func(addr uint64) (uint64, bool)
 
-	// Pdata reports that Index is .pdata, PdataLast that DWARF is better where there is both.
+	// Pdata means that Index is .pdata, PdataLast that DWARF takes precedence over it.
 	Pdata, PdataLast bool
 
-	// Code are the pieces of executable code of a Windows binary, in order. Padding returns the
-	// length of the padding that code begins with.
+	// Code has the ranges of executable code of a Windows binary, in order. Padding returns the
+	// length of the padding at the start of code.
 	Code    []Range
 	Padding func(code []byte) int
 
-	// Exec reports whether there is code at an address; an FDE that
-	// starts elsewhere is dead. If nil, one that starts at 0 is dead.
+	// Exec reports whether an address is in code; an FDE that starts elsewhere is
+	// dead. If nil, an FDE that starts at 0 is dead.
 	Exec func(addr uint64) bool
 }
 
@@ -102,12 +102,12 @@ type Section struct {
 	Name  string
 	Addr  uint64 // in the binary
 	Data  []byte
-	EH    bool   // .eh_frame's rules, otherwise .debug_frame's
+	EH    bool   // .eh_frame's format, otherwise .debug_frame's
 	File  string // path, for messages
-	Moved uint64 // what to add to absolute addresses in it, modulo 2^64
+	Moved uint64 // added to absolute addresses in it, modulo 2^64
 }
 
-// Stats counts what was found and what could not be kept.
+// Stats counts what was found and what was lost.
 type Stats struct {
 	CIEs, FDEs  int // entries read
 	Blocks      int // STACK CFI INIT records
@@ -115,15 +115,15 @@ type Stats struct {
 	Terminators int // zero lengths in .eh_frame
 
 	IndexEntries int // of .ARM.exidx or .pdata
-	CantUnwind   int // of these, ones that forbid it
+	CantUnwind   int // of these, entries that forbid unwinding
 
 	Dead       int // FDEs and entries of code that the linker dropped
-	Empty      int // FDEs and entries of no code
+	Empty      int // FDEs and entries without code
 	Duplicates int // FDEs and entries whose code others describe entirely
-	Cut        int // FDEs and entries of which others describe a part
+	Cut        int // FDEs and entries whose code others describe in part
 
 	LostCFA   int // rules for the CFA that have no postfix form
-	LostRules int // rules for registers that have none
+	LostRules int // rules for registers that have no postfix form
 	Unnamed   int // rules for registers that Breakpad has no name for
 	PerPC     int // addresses at which an expression was evaluated
 
@@ -131,32 +131,33 @@ type Stats struct {
 }
 
 const (
-	// cfiMaxProblems bounds the list of problems; more are counted. A damaged
+	// cfiMaxProblems bounds the list of problems; others are counted. A damaged
 	// section could have one in every 12 bytes.
 	cfiMaxProblems = 1000
 
 	// cfiMaxPC bounds the addresses at which expressions that depend on the pc
-	// are evaluated: a PLT of 130,000 entries. Files with less code have less.
+	// are evaluated: enough for a PLT of 130,000 entries. Files with less code
+	// have a lower bound.
 	cfiMaxPC = 1 << 21
 
 	// cfiRulesFactor bounds the memory of rule sets, as a multiple of the
-	// sections' size. Real ones need less than their size.
+	// sections' size. Real files need less than their size.
 	cfiRulesFactor = 32
 )
 
-// reader is the state of one Read.
+// reader holds the state of Read.
 type reader struct {
 	in       *Input
 	ctx      context.Context
-	regs     [2]*cfiRegs // usual numbering; that of arch.Alt
+	regs     [2]*cfiRegs // usual numbering, and that of arch.Alt
 	mask     uint64      // of an address
 	stats    Stats
 	problems cfiProblems
 
 	cies   []cfiCIE
-	byOff  map[cfiPlace]int32 // CIEs by section and offset; -1 for refused ones
-	broken map[cfiPlace]int   // refused CIEs: number of their FDEs
-	later  []cfiPending       // FDEs before their CIE
+	byOff  map[cfiPlace]int32 // CIEs by section and offset; -1 for rejected ones
+	broken map[cfiPlace]int   // number of FDEs of rejected CIEs
+	later  []cfiPending       // FDEs that precede their CIE
 	fdes   []cfiFDE
 
 	eval cfiEval
@@ -164,7 +165,7 @@ type reader struct {
 	w    writer
 }
 
-// Result is what Read makes of the sections.
+// Result is the result of Read.
 type Result struct {
 	CFI      symfmt.CFITable // blocks are sorted and do not overlap
 	Stats    Stats
@@ -213,9 +214,9 @@ func newReader(ctx context.Context, in *Input) *reader {
 	for _, s := range in.Sections {
 		size += len(s.Data)
 	}
-	r.fdes = make([]cfiFDE, 0, size/48) // compilers need 40 to 60 bytes for an FDE
+	r.fdes = make([]cfiFDE, 0, size/48) // compilers write 40 to 60 bytes for an FDE
 	for _, s := range in.Index {
-		size += 2 * len(s.Data) // with what is in .ARM.extab
+		size += 2 * len(s.Data) // including .ARM.extab
 	}
 	r.eval.init(in, names)
 	r.vm.r = r
@@ -229,8 +230,8 @@ type cfiPlace struct {
 	offset  uint64
 }
 
-// cfiProblems collects problems, which are found in another order than that of
-// the input.
+// cfiProblems collects problems, which are found in a different order than
+// that of the input.
 type cfiProblems struct {
 	list    []cfiProblem
 	dropped int

@@ -15,8 +15,8 @@ func errorf(section string, offset uint64, format string, args ...any) *bin.Erro
 	return &bin.Error{Section: section, Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Rules are kept for the registers that Breakpad has a name for, in slots. Slot
-// 0 is the return address; the others are in the order of DWARF numbers.
+// Rules are kept for the registers that Breakpad has a name for, in slots.
+// Slot 0 is the return address; the others are in the order of DWARF numbers.
 const (
 	cfiSlots  = 128
 	cfiSlotRA = 0
@@ -37,20 +37,20 @@ func (m cfiMask) with(o cfiMask) cfiMask {
 type cfiKind uint8
 
 const (
-	cfiNone  cfiKind = iota // no rule: what the calling convention says
+	cfiNone  cfiKind = iota // no rule: the calling convention applies
 	cfiSame                 // unchanged
 	cfiUndef                // not recoverable
 	cfiAt                   // saved at CFA + val
 	cfiIs                   // is CFA + val
 	cfiReg                  // is register ref + val; also for the CFA itself
-	cfiExpr                 // is what postfix expression ref says
-	cfiPC                   // as expression ref says, which depends on the pc
+	cfiExpr                 // is the value of postfix expression ref
+	cfiPC                   // is the value of expression ref, which depends on the pc
 	cfiLost                 // not expressible in postfix
 	cfiEnd                  // return address of the outermost frame
 )
 
-// cfiRule is a register's rule, or the CFA's. Rules of equal effect are equal
-// values.
+// cfiRule is a register's rule, or the CFA's. Rules with equal effect are
+// equal values.
 type cfiRule struct {
 	kind cfiKind
 	ref  uint32
@@ -64,7 +64,7 @@ type cfiState struct {
 	set   cfiMask
 	perPC cfiMask // slots with rules that depend on the pc
 
-	signed bool // arm64: the return address has bits of pointer authentication
+	signed bool // arm64: the return address has pointer authentication bits
 
 	regs [cfiSlots]cfiRule
 }
@@ -84,7 +84,7 @@ func (s *cfiState) put(slot int, r cfiRule) {
 	s.set.add(slot)
 }
 
-// clear takes away all rules.
+// clear removes all rules.
 func (s *cfiState) clear() {
 	for w, m := range s.set {
 		for ; m != 0; m &= m - 1 {
@@ -107,7 +107,7 @@ type cfiSlotRule struct {
 	rule cfiRule
 }
 
-// save writes the state into c, whose memory is used again.
+// save writes the state into c, reusing its memory.
 func (s *cfiState) save(c *cfiSaved) {
 	c.cfa, c.rules, c.signed = s.cfa, c.rules[:0], s.signed
 	for w, m := range s.set {
@@ -135,22 +135,22 @@ func (c *cfiSaved) rule(slot int) cfiRule {
 	return cfiRule{}
 }
 
-// cfiRegs is what the decoder asks about a CPU and one numbering of its
-// registers.
+// cfiRegs is what the decoder needs to know about a CPU and one numbering of
+// its registers.
 type cfiRegs struct {
 	id      uint32 // distinguishes the numberings of a CPU
 	table   *cfi.Names
-	regs    []cfi.Reg // by slot; that of slot 0 is cfi.RA
+	regs    []cfi.Reg // by slot; slot 0 has cfi.RA
 	columns []uint32  // by slot
-	slots   []uint8   // by DWARF number; 0: no slot
+	slots   []uint8   // by DWARF number; 0 for no slot
 	saved   cfiMask   // callee-saved
-	sp      int       // slot, -1 if none
-	pc      int       // slot, -1 if none
+	sp      int       // slot, or -1
+	pc      int       // slot, or -1
 	bits    uint      // of a word
 	spIsCFA bool      // the caller's stack pointer is the CFA
 }
 
-// cfiMaxColumn is above all DWARF numbers of registers with a name.
+// cfiMaxColumn is above all DWARF numbers of named registers.
 const cfiMaxColumn = 2048
 
 // newCFIRegs returns the register numbers of CIEs whose return-address column
@@ -185,8 +185,8 @@ func newCFIRegs(table *cfi.Names, ra uint64, id uint32) *cfiRegs {
 	return r
 }
 
-// slot returns the slot of a DWARF register number, 0 if Breakpad has no name
-// for it.
+// slot returns the slot of a DWARF register number, or 0 if Breakpad has no
+// name for it.
 func (r *cfiRegs) slot(column uint64) int {
 	if column < uint64(len(r.slots)) {
 		return int(r.slots[column])

@@ -10,31 +10,31 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// writer turns rows into blocks and records. Rule sets are looked up by the rules
-// that changed, so that most rows cost one look-up.
+// writer converts rows to blocks and records. Rule sets are looked up by the
+// rules that changed, so that most rows cost one look-up.
 type writer struct {
 	r      *reader
 	table  symfmt.CFITable
 	sets   map[string]cfiInterned // by key
-	near   [1024]cfiInterned      // the last ones by hash, before sets
+	near   [1024]cfiInterned      // the last ones by hash, looked up before sets
 	key    []byte                 // describes the record being made
 	set    cfi.Rules              // storage of intern
 	hash   uint64                 // of key
-	room   int                    // bytes of rule sets that are left
-	toPC   int                    // addresses left at which expressions may be evaluated
-	mostPC int                    // of how many
+	room   int                    // bytes left for rule sets
+	toPC   int                    // number of addresses at which expressions may still be evaluated
+	mostPC int                    // the initial value of toPC
 
 	pieces []cfiPiece      // what the FDE may cover, ascending
 	open   bool            // there is a block to continue
 	lo     uint64          // its start
 	end    uint64          // end of its last row
-	said   cfiState        // rules in force in it, as the records say them
+	said   cfiState        // rules in force in it, as the records have them
 	marks  symfmt.CFIMarks // in force in it
 	pc     uint64          // where the current row starts
 	full   bool            // a limit ended this FDE
 }
 
-// cfiInterned is a rule set that has a number.
+// cfiInterned is a numbered rule set.
 type cfiInterned struct {
 	key string
 	id  symfmt.RuleID
@@ -50,7 +50,7 @@ func (w *writer) init(r *reader, size int) {
 	w.r = r
 	w.sets = make(map[string]cfiInterned)
 	w.room = 1<<16 + cfiRulesFactor*size
-	w.table.Rows = make([]symfmt.CFIRow, 0, size/8) // compilers need 7 to 9 bytes for a row
+	w.table.Rows = make([]symfmt.CFIRow, 0, size/8) // compilers write 7 to 9 bytes for a row
 	w.toPC = cfiMaxPC
 	if n := r.in.CodeBytes; n > 0 && n < cfiMaxPC {
 		w.toPC = int(n)
@@ -108,7 +108,7 @@ func (w *writer) cover(lo, hi uint64) {
 	vm.dirty = vm.dirty.with(slots)
 }
 
-// emit writes the record, if one is needed, for the row from w.pc to hi.
+// emit writes the record for the row from w.pc to hi, if one is needed.
 func (w *writer) emit(hi uint64) {
 	vm := &w.r.vm
 	cfa := w.resolve(vm.cur.cfa)
@@ -191,8 +191,8 @@ func (w *writer) resolve(rule cfiRule) cfiRule {
 	return out
 }
 
-// effect returns a slot's rule as a record says it: none means that nothing is
-// written, and nothing has to be.
+// effect returns a slot's rule in the form of a record: none means that
+// nothing needs to be written.
 func (w *writer) effect(slot int) cfiRule {
 	cie := w.r.vm.cie
 	rule, said := w.resolve(w.r.vm.cur.regs[slot]), w.said.regs[slot].kind != cfiNone

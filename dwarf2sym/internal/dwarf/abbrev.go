@@ -13,9 +13,9 @@ import (
 type Class uint8
 
 const (
-	ClassOther  Class = iota // go over it, look at its children
-	ClassPrune               // has nothing below it: jump to the sibling where one is given
-	ClassScope               // a namespace or type, whose name becomes part of names below it
+	ClassOther  Class = iota // skip it, visit its children
+	ClassPrune               // nothing below it is wanted: skip to the sibling if it is given
+	ClassScope               // a namespace or type, whose name becomes part of the names below it
 	ClassFunc                // DW_TAG_subprogram
 	ClassInline              // DW_TAG_inlined_subroutine
 	ClassUnit                // the first DIE of a unit
@@ -61,7 +61,7 @@ func wanted(c Class, at uint64) bool {
 	return false
 }
 
-// Steps of a skip program: how to get over the attributes of a DIE.
+// Steps of a skip program, which skips the attributes of a DIE.
 const (
 	opFixed  = iota // n bytes
 	opLEB           // a LEB128
@@ -70,13 +70,13 @@ const (
 	opBlock2
 	opBlock4
 	opBlock
-	opIndirect // a form, and a value of it
-	opLEB4     // a LEB128, and 4 bytes
-	opTake     // attribute at of the given form is wanted
+	opIndirect // a form, and its value
+	opLEB4     // a LEB128 and 4 bytes
+	opTake     // the attribute at, of the given form, is wanted
 )
 
-// step is one step of a skip program. Neighbouring attributes of fixed size
-// become one opFixed: most DIEs are gone over with one addition.
+// step is a step of a skip program. Adjacent attributes of fixed size become
+// one opFixed, so that most DIEs are skipped by one addition.
 type step struct {
 	op   uint8
 	slot slot // opTake: where the scan keeps the value
@@ -132,10 +132,10 @@ type decl struct {
 	tag      uint16
 	children bool
 	known    bool  // the code is declared
-	bad      bool  // has a form that cannot be gone over
-	sibForm  uint8 // 4 or 8: size of the DW_AT_sibling reference at sibOff; 0: none
-	sibOff   int32 // of DW_AT_sibling from the first attribute
-	size     int32 // of all attributes, when fixed; else -1
+	bad      bool  // has a form that cannot be skipped
+	sibForm  uint8 // size of the DW_AT_sibling reference at sibOff, 4 or 8; 0 if there is none
+	sibOff   int32 // offset of DW_AT_sibling from the first attribute
+	size     int32 // size of all attributes if it is fixed, otherwise -1
 	badForm  uint32
 	steps    []step
 }
@@ -144,7 +144,7 @@ type decl struct {
 type FormSizes struct {
 	addr    uint8 // DW_FORM_addr
 	offset  uint8 // DW_FORM_sec_offset, strp, ...: 4 or 8 (32- or 64-bit DWARF)
-	refAddr uint8 // DW_FORM_ref_addr: like addr in DWARF 2, else like offset
+	refAddr uint8 // DW_FORM_ref_addr: like addr in DWARF 2, otherwise like offset
 }
 
 // fixedSize returns the size of a form's value, or -1 if it depends on the value.
@@ -174,7 +174,7 @@ func (s FormSizes) fixedSize(form uint64) int {
 	return -1
 }
 
-// skipOp returns the step that goes over a form of variable size.
+// skipOp returns the step that skips a form of variable size.
 func skipOp(form uint64) (op uint8, ok bool) {
 	switch form {
 	case dw.FormUdata, dw.FormSdata, dw.FormRefUdata, dw.FormStrx, dw.FormAddrx, dw.FormLoclistx, dw.FormRnglistx,
@@ -198,8 +198,8 @@ func skipOp(form uint64) (op uint8, ok bool) {
 	return 0, false
 }
 
-// Abbrevs is one table of .debug_abbrev, compiled. Codes are dense in practice:
-// low ones index a slice.
+// Abbrevs is one table of .debug_abbrev, compiled. As codes are dense in
+// practice, low ones index a slice.
 type Abbrevs struct {
 	All bool // the programs take every attribute: for Unit.DIE
 
@@ -228,11 +228,12 @@ func (t *Abbrevs) lookup(code uint64) *decl {
 	return &undeclared
 }
 
-// undeclared is what an unknown code finds. Its size sends the scan off the fast path.
+// undeclared is the declaration of an unknown code. Its size takes the scan off the fast path.
 var undeclared = decl{size: -1}
 
-// maxDense bounds the slice part of a table; no compiler comes near it, and a
-// larger code in a damaged file must not size an allocation.
+// maxDense bounds the part of a table that is a slice. No compiler comes near
+// it, and a larger code in a damaged file must not determine the size of an
+// allocation.
 const maxDense = 1 << 14
 
 // Parse compiles the table at offset of .debug_abbrev (DWARF 5, 7.5.3), reusing
@@ -241,22 +242,22 @@ func (t *Abbrevs) Parse(section []byte, offset uint64, sizes FormSizes) error {
 	return t.parseUpTo(section, offset, sizes, 0)
 }
 
-// ParseFirst compiles as much of the table of a unit as its own DIE needs, which begins in data after
-// the header. It returns how much work that was.
+// ParseFirst compiles as much of a unit's table as the unit's own DIE needs, which is in data
+// after the header. It returns the amount of work.
 func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) (cost uint64, err error) {
 	code, _ := uleb(data, int(h.HeadSize))
 	err = t.parseUpTo(section, h.Abbrev, h.Sizes(), code)
 	return uint64(t.length), err
 }
 
-// parseUpTo is like Parse, up to the declaration of a code; 0 is no code.
+// parseUpTo is like Parse, up to the declaration of a code; 0 means all.
 func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last uint64) error {
 	t.offset, t.sizes, t.length = offset, sizes, 0
 	t.dense, t.steps = t.dense[:0], t.steps[:0]
 	clear(t.sparse)
 	if offset >= uint64(len(section)) {
 		return &bin.Error{Section: ".debug_abbrev", Offset: offset,
-			Msg: fmt.Sprintf("table starts outside of the section's %d bytes", len(section))}
+			Msg: fmt.Sprintf("table starts outside the section's %d bytes", len(section))}
 	}
 	data := section[offset:]
 	c := bin.NewAt(".debug_abbrev", data, offset, nil)
@@ -368,7 +369,7 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 	return d
 }
 
-// attrSpec reads an attribute and its form, of which nearly all are a byte each.
+// attrSpec reads an attribute and its form; nearly all of them have one byte each.
 func attrSpec(c *bin.Cursor, data []byte) (at, form uint64) {
 	if pos := c.Pos(); len(data)-pos >= 2 && data[pos]|data[pos+1] < 0x80 {
 		c.Seek(pos + 2)
@@ -377,7 +378,7 @@ func attrSpec(c *bin.Cursor, data []byte) (at, form uint64) {
 	return c.ULEB(), c.ULEB()
 }
 
-// addStep appends what goes over (or takes) one attribute to the program that starts at first.
+// addStep appends a step that skips (or takes) one attribute to the program that starts at first.
 func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f *formStep) {
 	switch last := len(t.steps) - 1; {
 	case t.All || c.wants(at):
@@ -392,7 +393,7 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f
 	}
 }
 
-// wantedBits has the attributes below 128 that are wanted of each class.
+// wantedBits are the wanted attributes below 128, by class.
 var wantedBits = func() (bits [ClassUnit + 1][2]uint64) {
 	for c := range bits {
 		for at := range uint64(128) {
@@ -404,7 +405,7 @@ var wantedBits = func() (bits [ClassUnit + 1][2]uint64) {
 	return bits
 }()
 
-// wants is wanted, which is asked for each attribute of each table.
+// wants is a faster wanted: it is called for each attribute of each table.
 func (c Class) wants(at uint64) bool {
 	if at < 128 {
 		return wantedBits[c][at/64]>>(at%64)&1 != 0
@@ -412,14 +413,14 @@ func (c Class) wants(at uint64) bool {
 	return wanted(c, at)
 }
 
-// fixedForm is a form whose values are numbers of fixed size: they become values without a look
-// at the form.
+// fixedForm is a form whose values are numbers of fixed size: they can be read without checking
+// the form.
 type fixedForm struct {
-	kind Kind // refInUnit: a Ref that counts from the unit; None: it is another form
+	kind Kind // refInUnit: a Ref relative to the unit; None: any other form
 	size uint8
 }
 
-// formStep is how to go over a form.
+// formStep is how to skip a form.
 type formStep struct {
 	op    uint8
 	n     int8 // bytes, or -1
@@ -514,7 +515,7 @@ func (c *AbbrevCache) Reset() {
 	c.next = 0
 }
 
-// Get returns the unit's table, and what it cost to make it.
+// Get returns the unit's table, and the cost of making it.
 func (c *AbbrevCache) Get(section []byte, h *Header) (*Abbrevs, uint64, error) {
 	sizes := h.Sizes()
 	for _, t := range c.recent {

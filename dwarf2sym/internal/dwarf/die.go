@@ -7,7 +7,7 @@ import (
 
 // DIE is a debugging information entry with all its attributes. The unit's Abbrevs must be for All.
 type DIE struct {
-	Tag      uint16 // 0: the end of a list of children
+	Tag      uint16 // 0 ends a list of children
 	Children bool
 	Pos      int // in the unit's data
 	Attrs    []Attr
@@ -23,7 +23,8 @@ type Attr struct {
 	pos, end int // of the value in the unit's data
 }
 
-// Head reads what the DIE at pos is. Over or Take goes over its attributes.
+// Head reads the tag of the DIE at pos. Over or Take must then be called for
+// its attributes.
 func (u *Unit) Head(pos int, d *DIE) error {
 	d.Pos, d.Attrs = pos, d.Attrs[:0]
 	code, body := uleb(u.data, pos)
@@ -48,7 +49,7 @@ func (u *Unit) Head(pos int, d *DIE) error {
 	return nil
 }
 
-// Has reports whether d, of which Head was read, has an attribute.
+// Has reports whether d, whose Head was read, has an attribute.
 func (d *DIE) Has(at uint16) bool {
 	if d.decl == nil {
 		return false
@@ -61,7 +62,7 @@ func (d *DIE) Has(at uint16) bool {
 	return false
 }
 
-// Over returns what follows the attributes of d.
+// Over skips the attributes of d, and returns the position after them.
 func (u *Unit) Over(d *DIE) (next int, err error) {
 	if d.decl == nil {
 		return d.body, nil
@@ -72,7 +73,7 @@ func (u *Unit) Over(d *DIE) (next int, err error) {
 	return next, nil
 }
 
-// Take reads the attributes of d. It returns what follows them.
+// Take reads the attributes of d, and returns the position after them.
 func (u *Unit) Take(d *DIE) (next int, err error) {
 	if d.decl == nil {
 		return d.body, nil
@@ -94,7 +95,8 @@ func (u *Unit) Take(d *DIE) (next int, err error) {
 	return pos, nil
 }
 
-// Sibling returns the position of the DIE's next sibling if it says where that is and it is plausible, else 0.
+// Sibling returns the position of the DIE's next sibling if the DIE has it and it is plausible,
+// otherwise 0.
 func (u *Unit) Sibling(d *DIE) int {
 	if d.decl == nil || d.decl.sibForm == 0 {
 		return 0
@@ -113,7 +115,7 @@ func (u *Unit) SkipTree(d *DIE, pos int) (next int, err error) {
 	var e DIE
 	for depth := 1; depth > 0; {
 		if pos >= len(u.data) {
-			return pos, nil // some producers leave out the closing zeros of the last DIEs
+			return pos, nil // some producers omit the closing zeros of the last DIEs
 		}
 		if err := u.Head(pos, &e); err != nil {
 			return 0, err
@@ -130,7 +132,7 @@ func (u *Unit) SkipTree(d *DIE, pos int) (next int, err error) {
 			if to := u.Sibling(&e); to > 0 {
 				pos = to
 			} else if depth++; depth > MaxDepth {
-				return 0, u.Errorf(pos, "DIEs nested over %d deep", MaxDepth)
+				return 0, u.Errorf(pos, "DIEs nested more than %d deep", MaxDepth)
 			}
 		}
 	}
@@ -161,7 +163,7 @@ func (d *DIE) Value(at uint16) Value {
 	return Value{}
 }
 
-// Flag reports whether the DIE has the attribute, and it is not 0.
+// Flag reports whether the DIE has the attribute with a value other than 0.
 func (d *DIE) Flag(at uint16) bool {
 	v := d.Value(at)
 	return v.Kind == Const && v.U != 0
@@ -190,7 +192,7 @@ func (u *Unit) Block(a *Attr) ([]byte, bool) {
 // Bytes returns the encoded value of an attribute of fixed size.
 func (u *Unit) Bytes(a *Attr) []byte { return u.data[a.pos:a.end:a.end] }
 
-// Signed reports whether the form of a constant says its sign.
+// Signed reports whether the form of a constant is a signed one.
 func (a *Attr) Signed() bool { return a.Form == dw.FormSdata || a.Form == dw.FormImplicitConst }
 
 // Address resolves a value of class address.

@@ -5,7 +5,7 @@ package dwarf
 type Scanner struct {
 	u      *Unit
 	pos    int
-	depth  int   // of the DIEs whose children are being read; 1 for those below the unit's
+	depth  int   // of the DIEs being read; 1 for children of the unit's DIE
 	open   []int // the depths of the children of entries, innermost last
 	scopes bool  // stop at scopes
 	flat   bool  // nothing that is wanted is below a scope
@@ -22,8 +22,8 @@ type Entry struct {
 	Attrs    Attrs
 }
 
-// MaxDepth bounds the nesting of DIEs. Compilers stay below 200; beyond it the
-// unit is taken for damaged.
+// MaxDepth bounds the nesting of DIEs. Compilers stay below 200; a unit that
+// exceeds it counts as damaged.
 const MaxDepth = 4096
 
 // Reset starts at the children of a unit's own DIE.
@@ -88,7 +88,7 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 			pos += int(d.size)
 			if d.children {
 				if depth++; depth > MaxDepth {
-					return nil, true, u.Errorf(start, "DIEs nested over %d deep", MaxDepth)
+					return nil, true, u.Errorf(start, "DIEs nested more than %d deep", MaxDepth)
 				}
 			}
 			continue
@@ -100,7 +100,7 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 		pos = next
 		if enter {
 			if depth++; depth > MaxDepth {
-				return nil, true, u.Errorf(start, "DIEs nested over %d deep", MaxDepth)
+				return nil, true, u.Errorf(start, "DIEs nested more than %d deep", MaxDepth)
 			}
 		}
 		if stop {
@@ -114,13 +114,13 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 	if pos > len(data) {
 		return nil, true, u.Errorf(len(data), "unit ends within a DIE")
 	}
-	// Some producers leave out the closing zeros of the last DIEs.
+	// Some producers omit the closing zeros of the last DIEs.
 	s.pos = pos
 	return nil, true, nil
 }
 
-// die reads a DIE that is more than passed over: whether the scanner stops at it,
-// whether what follows is its children, and where that is.
+// die reads a DIE that cannot simply be skipped: whether the scanner stops at
+// it, whether its children follow, and where.
 func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err error) {
 	u := s.u
 	switch {
@@ -169,7 +169,7 @@ func (u *Unit) sibling(d *decl, pos int) int {
 	return int(to)
 }
 
-// over goes over all attributes of a DIE.
+// over skips all attributes of a DIE.
 func (u *Unit) over(d *decl, pos int) int {
 	if d.size >= 0 {
 		return pos + int(d.size)
@@ -183,8 +183,8 @@ func (u *Unit) over(d *decl, pos int) int {
 	return pos
 }
 
-// TakeAt reads the attributes that name the DIE at pos of the unit's data, if its tag is one
-// that has a name to look for. It returns where they end, or -1.
+// TakeAt reads the attributes that name the DIE at pos of the unit's data, if its tag is one that
+// has a name. It returns the position after them, or -1.
 func (u *Unit) TakeAt(pos int, a *NameAttrs) int {
 	code, pos := uleb(u.data, pos)
 	if pos < 0 || code == 0 {
@@ -208,13 +208,13 @@ type Attrs struct {
 	CallLine          Value
 }
 
-// NameAttrs are those that name a DIE, or refer to the DIE that does.
+// NameAttrs are the attributes that name a DIE, or refer to the DIE that does.
 type NameAttrs struct {
 	Name, Linkage Value
 	spec, origin  Value
 }
 
-// take reads the wanted attributes of a DIE; it returns where they end, or -1.
+// take reads the wanted attributes of a DIE; it returns the position after them, or -1.
 func (u *Unit) take(d *decl, pos int, a *Attrs) int {
 	*a = Attrs{}
 	u.meter.Spend(uint64(len(d.steps)))
@@ -261,13 +261,13 @@ func (u *Unit) take(d *decl, pos int, a *Attrs) int {
 	return pos
 }
 
-// TakeFrom is takeAt for the DIE at the beginning of data, which is a piece of the unit.
+// TakeFrom is like TakeAt for the DIE at the beginning of data, which is a piece of the unit.
 func (u *Unit) TakeFrom(data []byte, a *NameAttrs) int {
 	u.data = data
 	return u.TakeAt(0, a)
 }
 
-// Next returns the DIE that completes this one: where its name may be.
+// Next returns the DIE that completes this one, which may have its name.
 func (a *NameAttrs) Next() (Value, bool) {
 	if a.origin.IsRef() {
 		return a.origin, true

@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// Sections are the debug sections of one file. .debug_info is read piece by piece;
-// those that are read at random places are held whole.
+// Sections are the debug sections of one file. .debug_info is read piece by
+// piece; sections with random access are held whole.
 type Sections struct {
 	File     string
 	Order    Order
@@ -26,8 +26,8 @@ type Sections struct {
 	Rnglists   []byte
 	Ranges     []byte
 
-	// Lists of locations, where variables are read: of DWARF 5, and of the versions before. OldSplit
-	// says that Loc has the entries of GNU's split DWARF 4.
+	// Location lists, where variables are read: of DWARF 5, and of earlier versions. OldSplit means
+	// that Loc has the entries of GNU's split DWARF 4.
 	Loclists, Loc []byte
 	OldSplit      bool
 }
@@ -44,7 +44,7 @@ type Source interface {
 // Header is a unit's header (DWARF 5, 7.5.1).
 type Header struct {
 	Off      uint64 // of the header in .debug_info
-	Size     uint64 // of the whole unit, the header and its length field included
+	Size     uint64 // of the whole unit, including the header and its length field
 	Abbrev   uint64 // offset of its table in .debug_abbrev
 	ID       uint64 // of a skeleton and its other half (DWARF 5)
 	HeadSize uint8
@@ -54,7 +54,7 @@ type Header struct {
 	DWARF64  bool
 }
 
-// TypeHeader is what follows in the header of a type unit.
+// TypeHeader is the rest of the header of a type unit.
 type TypeHeader struct {
 	Signature uint64
 	Offset    uint64 // of the type's DIE in the unit
@@ -63,8 +63,8 @@ type TypeHeader struct {
 // IsType reports whether the unit has a type, and no code.
 func (h *Header) IsType() bool { return h.Type == dw.UTType || h.Type == dw.UTSplitType }
 
-// IsSkeleton reports whether the unit's header says that its other half is elsewhere. In
-// version 4 an attribute says it.
+// IsSkeleton reports whether the unit's header says that its other half is elsewhere. In version
+// 4 an attribute does.
 func (h *Header) IsSkeleton() bool { return h.Type == dw.UTSkeleton }
 
 func (h *Header) offsetSize() uint64 {
@@ -83,16 +83,16 @@ func (h *Header) Sizes() FormSizes {
 	return s
 }
 
-// ErrBadHeader stands for damage of a header that is only counted.
+// ErrBadHeader stands for damage in a header that is only counted.
 var ErrBadHeader = errors.New("bad unit header")
 
-// MaxHeader is the size of the longest header: a DWARF 5 type unit in
+// MaxHeader is the size of the longest header: that of a DWARF 5 type unit in
 // 64-bit DWARF.
 const MaxHeader = 40
 
-// ParseHeader decodes the header at off, of which b holds the first bytes.
-// With an error, size is set when the next header can still be found. If quiet is set,
-// the error is errBadHeader: megabytes of zeros are millions of bad headers.
+// ParseHeader decodes the header at off, whose first bytes are b. With an error, size is set if
+// the next header can still be found. If quiet is set, the error is ErrBadHeader: megabytes of
+// zeros are millions of bad headers.
 func (d *Sections) ParseHeader(b []byte, off, total uint64, quiet bool) (h Header, t TypeHeader, err error) {
 	c := bin.NewAt(d.Section(), b, off, d.Order.byteOrder())
 	h = Header{Off: off, Type: dw.UTCompile}

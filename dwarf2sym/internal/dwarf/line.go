@@ -14,22 +14,23 @@ import (
 type Row struct {
 	Addr uint64
 	File uint32 // as the line program numbers it
-	Line uint32 // line; 0: none
+	Line uint32 // 0 for none
 }
 
-// Sequence is rows[first:last] of increasing address; the code ends at hi.
+// Sequence is rows[first:last], in order of increasing address; the code ends
+// at hi.
 type Sequence struct {
 	Lo, Hi      uint64
 	First, Last int
 }
 
-// LineTable is a line number program (DWARF 5, 6.2) and the rows that it makes.
-// One is reused from unit to unit.
+// LineTable is a line number program (DWARF 5, 6.2) and its rows. It is reused
+// from unit to unit.
 type LineTable struct {
 	data    []byte // the program with its header
-	off     uint64 // in .debug_line
+	off     uint64 // offset in .debug_line
 	version uint16
-	prog    int // where the instructions start in data
+	prog    int // offset of the instructions in data
 
 	minInst   uint64
 	maxOps    uint64
@@ -39,22 +40,22 @@ type LineTable struct {
 	lengths   []byte
 	addrSize  uint8
 
-	dirs  []Value // names; of those in the program itself (vInline) the offset in data
+	dirs  []Value // names; for those in the program itself (Inline) the offset in data
 	files []fileEntry
 	Rows  []Row
 	Seqs  []Sequence
 }
 
-// fileEntry is an entry of the program's file table. Its name is looked up when
-// a record uses it: most are there for types only.
+// fileEntry is an entry of the program's file table. Its name is looked up
+// when a record uses it, as most entries are there only for types.
 type fileEntry struct {
 	name Value
 	dir  uint64
-	md5  int // offset of its digest in the program, of version 5; 0: no digest
+	md5  int // version 5: offset of its digest in the program; 0 for none
 }
 
-// Read decodes the line program of u and sorts its sequences. A damaged
-// program keeps the sequences that were whole.
+// Read decodes the line program of u and sorts its sequences. From a damaged
+// program, complete sequences are kept.
 func (t *LineTable) Read(u *Unit, w *Window) error {
 	t.Clear()
 	if err := t.load(u, w); err != nil {
@@ -89,7 +90,7 @@ func (t *LineTable) errorf(u *Unit, pos int, format string, args ...any) error {
 func (t *LineTable) load(u *Unit, w *Window) error {
 	t.off = u.StmtList.U
 	if w == nil || t.off >= uint64(w.size()) {
-		return t.errorf(u, 0, "line program starts outside of the section")
+		return t.errorf(u, 0, "line program starts outside the section")
 	}
 	total := uint64(w.size())
 	head, err := w.bytes(t.off, min(12, total-t.off))
@@ -154,8 +155,7 @@ func (t *LineTable) header(u *Unit) error {
 }
 
 // oldTables reads the directory and file tables of versions 2 to 4. Numbers
-// start at 1; entry 0 stands for the compilation directory and, for files, for
-// nothing.
+// start at 1; entry 0 is the compilation directory or, among files, unused.
 func (t *LineTable) oldTables(c *bin.Cursor) {
 	t.dirs = append(t.dirs, Value{})
 	for c.Err() == nil {
@@ -177,7 +177,8 @@ func (t *LineTable) oldTables(c *bin.Cursor) {
 	}
 }
 
-// entryTables reads the tables of version 5, which give the form of each field.
+// entryTables reads the tables of version 5, which have the form of each
+// field.
 func (t *LineTable) entryTables(u *Unit, c *bin.Cursor, offsetSize int) {
 	for _, files := range []bool{false, true} {
 		var formats [255][2]uint64
@@ -207,8 +208,8 @@ func (t *LineTable) entryTables(u *Unit, c *bin.Cursor, offsetSize int) {
 	}
 }
 
-// entryField reads one field, of a form that 6.2.4.1 allows or any other whose
-// size is known.
+// entryField reads a field of a form that 6.2.4.1 allows, or of any other form
+// of known size.
 func (t *LineTable) entryField(u *Unit, c *bin.Cursor, offsetSize int, format [2]uint64, e *fileEntry) {
 	kind, form := format[0], format[1]
 	at := c.Pos()
@@ -250,7 +251,7 @@ func (t *LineTable) entryField(u *Unit, c *bin.Cursor, offsetSize int, format [2
 	switch kind {
 	case dw.LNCTPath:
 		if e.name = text; !u.inString(text) {
-			c.Fail("name outside of its string section, at %#x", text.U)
+			c.Fail("name outside its string section, at %#x", text.U)
 		}
 	case dw.LNCTDirectoryIndex:
 		e.dir = num
@@ -264,14 +265,14 @@ func (t *LineTable) entryField(u *Unit, c *bin.Cursor, offsetSize int, format [2
 // lineState is the line number state machine (6.2.2).
 type lineState struct {
 	addr  uint64
-	op    uint64 // op_index, of VLIW machines
+	op    uint64 // op_index, on VLIW machines
 	file  uint64
 	num   int64
 	first int // first row of the open sequence
 }
 
 // run executes the program. Rows that only repeat the line of the row before
-// are not kept, and of several rows at the same address the last one counts.
+// are dropped, and of several rows at the same address the last one is kept.
 func (t *LineTable) run(u *Unit) error {
 	special := t.specials()
 	s := lineState{file: 1, num: 1}
@@ -362,7 +363,7 @@ func (t *LineTable) endSequence(s *lineState) {
 	switch {
 	case len(rows) == 0:
 	case !slices.IsSortedFunc(rows, byAddr):
-		// Not allowed (6.2.5), but seen; addresses in order are worth more.
+		// Not allowed (6.2.5), but seen; ordered addresses are worth more.
 		slices.SortStableFunc(rows, byAddr)
 		fallthrough
 	default:
@@ -375,9 +376,9 @@ func (t *LineTable) endSequence(s *lineState) {
 
 func byAddr(a, b Row) int { return cmp.Compare(a.Addr, b.Addr) }
 
-// frequent executes the opcodes that compilers write most, with operands of one
-// byte: a fourth of the time for line programs. It returns -1 for all others,
-// which standard executes.
+// frequent executes the opcodes that compilers write most often, with operands
+// of one byte, for which it takes a quarter of the time. It returns -1 for all
+// others, which standard executes.
 func (t *LineTable) frequent(s *lineState, op byte, pos int) int {
 	if op == dw.LNSCopy {
 		t.emit(s)
@@ -403,8 +404,8 @@ func (t *LineTable) frequent(s *lineState, op byte, pos int) int {
 	return pos + 1
 }
 
-// standard executes a standard or extended opcode whose operands are at pos; it
-// returns -1 when the program ends within them.
+// standard executes a standard or extended opcode whose operands are at pos;
+// it returns -1 if the program ends within them.
 func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 	var n uint64
 	switch op {
@@ -445,7 +446,7 @@ func (t *LineTable) standard(u *Unit, s *lineState, op byte, pos int) int {
 	return pos
 }
 
-// extended executes an extended opcode, whose length comes first.
+// extended executes an extended opcode, which begins with its length.
 func (t *LineTable) extended(u *Unit, s *lineState, pos int) int {
 	size, pos := uleb(t.data, pos)
 	if pos < 0 || size == 0 || size > uint64(len(t.data)-pos) {

@@ -8,10 +8,10 @@ import (
 )
 
 // Path returns the name of a file of the line table: the entry's name joined
-// with its directory, and with the unit's where that is relative too, and
-// otherwise unchanged ("." and ".." stay, nothing is looked up). DWARF 5
-// (6.2.4) makes directory 0 the compilation directory, which is then not
-// joined once more: GCC's relative ones would double.
+// with its directory, and with the unit's directory if that is relative, too.
+// It is otherwise unchanged: "." and ".." stay, and no file is looked up. In
+// DWARF 5 (6.2.4) directory 0 is the compilation directory, which is not
+// joined with itself: GCC's relative ones would double.
 func (t *LineTable) Path(u *Unit, file uint64) (string, bool) {
 	if file >= uint64(len(t.files)) {
 		return "", false
@@ -42,7 +42,8 @@ func (t *LineTable) text(u *Unit, v Value) string {
 	return string(b)
 }
 
-// MD5 returns the digest of a file of the line table, hexadecimal; "" for none.
+// MD5 returns the digest of a file of the line table in hexadecimal, or "" if
+// there is none.
 func (t *LineTable) MD5(file uint64) string {
 	at := t.files[file].md5
 	if at == 0 || len(t.data)-at < md5.Size {

@@ -30,11 +30,11 @@ const (
 	lleGNUOffsetPair  = 4
 )
 
-// LocCost is the work that an entry of a location list counts for.
+// LocCost is the work charged for an entry of a location list.
 const LocCost = 16
 
 // Locations calls fn with the entries of the location list that an attribute refers to: code, in
-// addresses of the file, and an expression. Entries without code are left out; one that holds
+// addresses of the file, and an expression. Entries without code are left out; an entry for
 // everywhere else has lo 0 and hi the highest address.
 func (u *Unit) Locations(a *Attr, fn func(lo, hi uint64, expr []byte)) error {
 	off := a.U
@@ -43,7 +43,7 @@ func (u *Unit) Locations(a *Attr, fn func(lo, hi uint64, expr []byte)) error {
 		size := u.offsetSize()
 		at, ok := tableEntry(u.loclistsBase, a.U, size, uint64(len(u.sect.Loclists)))
 		if !ok {
-			return u.Errorf(a.pos, "location list index %d outside of .debug_loclists", a.U)
+			return u.Errorf(a.pos, "location list index %d outside .debug_loclists", a.U)
 		}
 		off = u.loclistsBase + u.Order.uint(u.sect.Loclists[at:at+size])
 		return u.locLists(off, fn)
@@ -86,7 +86,7 @@ func (u *Unit) oldLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 		}
 		expr, next, ok := u.shortExpr(data, off)
 		if !ok {
-			return u.locError(section, off, "expression leaves the section")
+			return u.locError(section, off, "expression extends past the section")
 		}
 		if off = next; lo < hi {
 			fn((base+lo)&most, u.endOf(base+lo, (base+hi)&most), expr)
@@ -125,7 +125,7 @@ func (u *Unit) splitLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error 
 			return nil
 		case lleGNUBaseAddrx:
 			if base, pos, ok = u.listAddrx(data, pos); !ok {
-				return u.locError(section, off, "address index outside of .debug_addr")
+				return u.locError(section, off, "address index outside .debug_addr")
 			}
 			off = uint64(pos)
 			continue
@@ -145,11 +145,11 @@ func (u *Unit) splitLocs(off uint64, fn func(lo, hi uint64, expr []byte)) error 
 			return u.locError(section, off, fmt.Sprintf("location list entry of kind %d, want 0 to 4", kind))
 		}
 		if !ok {
-			return u.locError(section, off, "location list entry cannot be read")
+			return u.locError(section, off, "malformed location list entry")
 		}
 		expr, next, ok := u.shortExpr(data, uint64(pos))
 		if !ok {
-			return u.locError(section, off, "expression leaves the section")
+			return u.locError(section, off, "expression extends past the section")
 		}
 		if off = next; lo < hi {
 			fn(lo&most, u.endOf(lo, hi&most), expr)
@@ -172,7 +172,7 @@ func (u *Unit) locLists(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 	const section = ".debug_loclists"
 	data, base, most := u.sect.Loclists, u.lowPC, u.mostAddr()
 	if off >= uint64(len(data)) {
-		return u.locError(section, off, "location list starts outside of the section")
+		return u.locError(section, off, "location list starts outside the section")
 	}
 	pos := int(off)
 	for {
@@ -185,7 +185,7 @@ func (u *Unit) locLists(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 		kind, at := data[pos], pos
 		a, b, next, ok := u.locEntry(data, kind, pos+1)
 		if !ok {
-			return u.locError(section, uint64(at), fmt.Sprintf("location list entry of kind %d cannot be read", kind))
+			return u.locError(section, uint64(at), fmt.Sprintf("malformed location list entry of kind %d", kind))
 		}
 		pos = next
 		switch kind {
@@ -203,7 +203,7 @@ func (u *Unit) locLists(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 		}
 		n, start := uleb(data, pos)
 		if start < 0 || n > uint64(len(data)-start) {
-			return u.locError(section, uint64(at), "expression leaves the section")
+			return u.locError(section, uint64(at), "expression extends past the section")
 		}
 		pos = start + int(n)
 		if a < b {

@@ -11,13 +11,14 @@ type Effort struct {
 	Spent atomic.Uint64
 }
 
-// Over reports whether the limit was passed.
+// Over reports whether the limit was exceeded.
 func (e *Effort) Over() bool { return e.Spent.Load() > e.Limit }
 
-// ErrExhausted ends work whose result is thrown away.
+// ErrExhausted ends work whose result is discarded.
 var ErrExhausted = errors.New("too much work")
 
-// effortStep is how much work a worker does before it charges the shared budget.
+// effortStep is the amount of work that a worker does before it charges the
+// shared budget.
 const effortStep = 1 << 20
 
 // Meter counts the work of one goroutine.
@@ -36,7 +37,7 @@ func (m *Meter) Spend(n uint64) bool {
 	return !m.Exhausted
 }
 
-// Flush adds the work since the last flush to the shared budget.
+// Flush charges the work since the last Flush to the shared budget.
 func (m *Meter) Flush() {
 	if m.Effort.Spent.Add(m.spent) > m.Effort.Limit {
 		m.Exhausted = true

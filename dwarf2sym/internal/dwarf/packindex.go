@@ -13,7 +13,7 @@ const (
 	SectAbbrev
 	SectStrOffsets
 	SectRnglists
-	SectLocs // of version 2, .debug_loc.dwo
+	SectLocs // .debug_loc.dwo in version 2
 	SectCount
 )
 
@@ -56,11 +56,11 @@ type PackIndex struct {
 	File  string
 	Order Order
 
-	Rows    map[uint64]int // by dwo id, or by signature; from 0
-	Holds   int            // the section with the units
-	columns [SectCount]int // in a row; -1: none
-	width   int            // columns in all
-	offsets []byte         // rows of width numbers of 4 bytes
+	Rows    map[uint64]int // by dwo id or signature; from 0
+	Holds   int            // the section that has the units
+	columns [SectCount]int // of each section, or -1
+	width   int            // number of columns
+	offsets []byte         // rows of width 4-byte numbers
 	sizes   []byte
 }
 
@@ -69,17 +69,17 @@ func (x *PackIndex) Errorf(off uint64, format string, args ...any) error {
 }
 
 // Read reads an index (DWARF 5, 7.3.5.3): a hash table of ids, and two tables,
-// of offsets and sizes, with a row for each unit and a column for each section.
-// The order of the hash table does not matter here: it is read from front to
-// back, once.
+// of offsets and sizes, with a row for each unit and a column for each
+// section. The hash table is only read from front to back, once, so its order
+// does not matter.
 func (x *PackIndex) Read(data []byte) error {
 	c := bin.NewAt(x.Name, data, 0, x.Order.byteOrder())
 	if len(data) < 16 {
-		return x.Errorf(0, "%d bytes are no index of a package", len(data))
+		return x.Errorf(0, "%d bytes, too few for the index of a package", len(data))
 	}
 	version := c.U32()
 	if v := x.Order.u16(data); v == 5 {
-		version = 5 // of 2 bytes, and 2 that mean nothing
+		version = 5 // a version of 2 bytes, and 2 without meaning
 	}
 	if version != 2 && version != 5 {
 		return x.Errorf(0, "index version %d, want 2 or 5", version)
@@ -107,7 +107,7 @@ func (x *PackIndex) Read(data []byte) error {
 		}
 		id := x.Order.u64(ids[8*i:])
 		if _, twice := x.Rows[id]; twice {
-			return x.Errorf(16+8*i, "the id %#x is there twice", id)
+			return x.Errorf(16+8*i, "the id %#x occurs twice", id)
 		}
 		x.Rows[id] = int(row - 1)
 	}
@@ -142,7 +142,8 @@ func (x *PackIndex) readColumns(c *bin.Cursor, version uint32, width int) error 
 	return nil
 }
 
-// Part returns a unit's part of a section; none where it has no column.
+// Part returns a unit's part of a section, which is empty if the section has
+// no column.
 func (x *PackIndex) Part(row, sect int) Part {
 	col := x.columns[sect]
 	if col < 0 {

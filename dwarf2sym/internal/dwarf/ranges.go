@@ -10,12 +10,12 @@ import (
 // Span is a piece of code, [lo, hi), in addresses of the file.
 type Span struct{ Lo, Hi uint64 }
 
-// SpanCost is the work that an entry of a range list counts for: about the
-// memory of what it becomes.
+// SpanCost is the work charged for an entry of a range list: about the memory
+// of its result.
 const SpanCost = 16
 
-// Spans appends the code that a DIE with these attributes covers to out: its
-// range list, else [low_pc, high_pc). Empty pieces are left out.
+// Spans appends to out the code that a DIE with these attributes covers: its
+// range list, otherwise [low_pc, high_pc). Empty pieces are left out.
 func (u *Unit) Spans(low, high, ranges Value, out []Span) ([]Span, error) {
 	switch ranges.Kind {
 	case None:
@@ -46,7 +46,7 @@ func (u *Unit) Spans(low, high, ranges Value, out []Span) ([]Span, error) {
 		size := u.offsetSize()
 		off, ok := tableEntry(u.rnglistsBase, ranges.U, size, uint64(len(u.sect.Rnglists)))
 		if !ok {
-			return out, u.Errorf(u.FirstDIE, "range list index %d outside of .debug_rnglists", ranges.U)
+			return out, u.Errorf(u.FirstDIE, "range list index %d outside .debug_rnglists", ranges.U)
 		}
 		return u.rngList(u.rnglistsBase+u.Order.uint(u.sect.Rnglists[off:off+size]), out)
 	}
@@ -56,8 +56,9 @@ func (u *Unit) Spans(low, high, ranges Value, out []Span) ([]Span, error) {
 // Declared appends the code covered by the unit's own DIE.
 func (u *Unit) Declared(out []Span) ([]Span, error) { return u.Spans(u.low, u.high, u.ranges, out) }
 
-// withoutISA returns [lo, hi) without the bit that selects the instruction set. GNU
-// as describes assembly with it: low_pc is the value of the symbol.
+// withoutISA returns [lo, hi) without the bit that selects the instruction
+// set. GNU as includes it in the description of assembly: low_pc is the value
+// of the symbol.
 func (u *Unit) withoutISA(lo, hi uint64) (uint64, uint64) {
 	if lo&u.sect.ISA == 0 {
 		return lo, hi
@@ -70,9 +71,9 @@ func (u *Unit) withoutISA(lo, hi uint64) (uint64, uint64) {
 func (u *Unit) indexError(v Value) error {
 	switch v.Kind {
 	case Addrx:
-		return u.Errorf(u.FirstDIE, "address index %d outside of .debug_addr", v.U)
+		return u.Errorf(u.FirstDIE, "address index %d outside .debug_addr", v.U)
 	case AddrxOff:
-		return u.Errorf(u.FirstDIE, "address index %d outside of .debug_addr", v.U>>32)
+		return u.Errorf(u.FirstDIE, "address index %d outside .debug_addr", v.U>>32)
 	}
 	return nil
 }
@@ -80,8 +81,9 @@ func (u *Unit) indexError(v Value) error {
 // mostAddr returns the highest address of the unit's address size.
 func (u *Unit) mostAddr() uint64 { return ^uint64(0) >> (64 - 8*uint64(u.AddrSize)) }
 
-// endOf returns the end of what starts at lo and ends before hi, where hi may
-// have wrapped around to 0: code can reach to the end of 32-bit address space.
+// endOf returns the end of code that starts at lo and ends before hi. hi may
+// have wrapped around to 0, as code can extend to the end of a 32-bit address
+// space.
 func (u *Unit) endOf(lo, hi uint64) uint64 {
 	if hi == 0 && lo > 0 && u.AddrSize < 8 {
 		return u.mostAddr() + 1
@@ -117,7 +119,7 @@ func (u *Unit) rangeList(off uint64, out []Span) ([]Span, error) {
 func (u *Unit) listError(section string, off uint64, first bool) error {
 	msg := "range list without an end"
 	if first {
-		msg = "range list starts outside of the section"
+		msg = "range list starts outside the section"
 	}
 	return &bin.Error{File: u.sect.File, Section: section, Offset: off, Msg: msg}
 }
@@ -209,7 +211,7 @@ func (u *Unit) rngAddrx(pos int) (uint64, int, error) {
 	}
 	a, ok := u.addrx(i)
 	if !ok {
-		return 0, -1, &bin.Error{File: u.sect.File, Section: ".debug_rnglists", Offset: uint64(pos), Msg: "address index outside of .debug_addr"}
+		return 0, -1, &bin.Error{File: u.sect.File, Section: ".debug_rnglists", Offset: uint64(pos), Msg: "address index outside .debug_addr"}
 	}
 	return a, next, nil
 }

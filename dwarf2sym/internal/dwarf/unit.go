@@ -1,6 +1,6 @@
-// Package dwarf decodes DWARF 2 to 5: its input is the bytes of sections, and its output units,
-// entries, values, address ranges and rows of line tables. It knows neither the files of the
-// sections nor the use of the entries.
+// Package dwarf decodes DWARF 2 to 5: from the bytes of sections to units, entries, values,
+// address ranges and rows of line tables. It knows neither where sections come from nor what
+// entries are used for.
 //
 // Section numbers such as "6.2.4" refer to the DWARF 5 standard.
 package dwarf
@@ -12,13 +12,13 @@ type Unit struct {
 	Header
 	Order
 	sect    *Sections
-	data    []byte // from the header on; maybe only a part of the unit (peek)
+	data    []byte // from the header on; may be only a part of the unit (peek)
 	Abbrevs *Abbrevs
 
-	FirstDIE int // of the unit's own DIE, in data
-	children int // of what follows it; len(data) when it has no children
+	FirstDIE int // position of the unit's own DIE in data
+	children int // position after it; len(data) if it has no children
 
-	Partial  bool // a partial unit: what several units share
+	Partial  bool // a partial unit, with what several units share
 	Lang     uint64
 	Name     string
 	CompDir  string
@@ -36,10 +36,10 @@ type Unit struct {
 	addrBase       uint64
 	rnglistsBase   uint64
 	loclistsBase   uint64
-	gnuRangesBase  uint64 // of a skeleton: what the other half's DW_AT_ranges count from
-	rangesBase     uint64 // what DW_AT_ranges count from in .debug_ranges
+	gnuRangesBase  uint64 // of a skeleton: what the other half's DW_AT_ranges are relative to
+	rangesBase     uint64 // what DW_AT_ranges are relative to in .debug_ranges
 
-	meter *Meter // of who reads the unit
+	meter *Meter // charged by the reader of the unit
 }
 
 // Begin prepares u for a unit whose bytes are data.
@@ -47,7 +47,7 @@ func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) 
 	*u = Unit{Header: *h, Order: s.Order, sect: s, data: data, Abbrevs: t, meter: m, FirstDIE: int(h.HeadSize)}
 	u.children = len(data)
 	if h.Version >= 5 {
-		// Without the attribute, the table after the header of the first contribution.
+		// By default, the table after the header of the first contribution.
 		u.strOffsetsBase, u.addrBase = 2*u.offsetSize(), 2*u.offsetSize()
 		u.rnglistsBase = 12
 		if h.DWARF64 {
@@ -70,7 +70,7 @@ func (u *Unit) Begin(s *Sections, h *Header, data []byte, t *Abbrevs, m *Meter) 
 		return err
 	}
 	u.Partial = dc.tag == dw.TagPartialUnit
-	// Bases first: an attribute may come before the base that it needs.
+	// Bases first, as an attribute may precede the base that it needs.
 	for _, a := range taken {
 		u.setBase(a.at, a.value)
 	}

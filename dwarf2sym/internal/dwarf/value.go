@@ -18,7 +18,7 @@ const (
 	Const          // a constant, or a flag
 	Addr           // an address
 	Addrx          // an index into .debug_addr
-	AddrxOff       // the same in the upper 32 bits, below them an offset to add
+	AddrxOff       // likewise in the upper 32 bits, with an offset to add in the lower ones
 	SecOff         // an offset into another section
 	Rnglistx       // an index into the unit's range list offsets
 	Ref            // a DIE, by its offset in .debug_info
@@ -34,14 +34,14 @@ const (
 	refInUnit // in steps only: a Ref by its offset in the unit
 )
 
-// Value is an attribute's value as encoded in the DIE; what it needs from other
-// sections is looked up only when it is used.
+// Value is an attribute's value as encoded in the DIE. What it needs from
+// other sections is looked up only when it is used.
 type Value struct {
 	Kind Kind
 	U    uint64
 }
 
-// Order reads fixed-size numbers; a bool costs less in the hot loops than the
+// Order reads fixed-size numbers. A bool costs less in the hot loops than
 // calls through binary.ByteOrder.
 type Order bool // true: big-endian
 
@@ -66,7 +66,7 @@ func (o Order) u64(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// uint reads a number of as many bytes as b has: 1, 2, 3, 4 or 8.
+// uint reads a number that has as many bytes as b: 1, 2, 3, 4 or 8.
 func (o Order) uint(b []byte) uint64 {
 	switch len(b) {
 	case 1:
@@ -96,7 +96,7 @@ func (o Order) byteOrder() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// uleb decodes an unsigned LEB128 at pos; next is -1 when data ends within it.
+// uleb decodes an unsigned LEB128 at pos; next is -1 if data ends within it.
 func uleb(data []byte, pos int) (v uint64, next int) {
 	for shift := uint(0); pos < len(data); shift += 7 {
 		b := data[pos]
@@ -111,7 +111,7 @@ func uleb(data []byte, pos int) (v uint64, next int) {
 	return 0, -1
 }
 
-// sleb decodes a signed LEB128 at pos; next is -1 when data ends within it.
+// sleb decodes a signed LEB128 at pos; next is -1 if data ends within it.
 func sleb(data []byte, pos int) (v int64, next int) {
 	for shift := uint(0); pos < len(data); shift += 7 {
 		b := data[pos]
@@ -129,8 +129,8 @@ func sleb(data []byte, pos int) (v int64, next int) {
 	return 0, -1
 }
 
-// skip goes over the bytes that one step of a skip program stands for, from pos;
-// it returns -1 when the unit ends within them.
+// skip skips, from pos, the bytes that a step of a skip program stands for; it
+// returns -1 if the unit ends within them.
 func (u *Unit) skip(s *step, pos int) int {
 	n := uint64(s.n)
 	data := u.data
@@ -177,7 +177,7 @@ func (u *Unit) skip(s *step, pos int) int {
 	return pos + int(n)
 }
 
-// value reads a value of the given form at pos; next is -1 when the unit ends
+// value reads a value of the given form at pos; next is -1 if the unit ends
 // within it or the form is unknown.
 func (u *Unit) value(form uint64, constant int64, pos int) (v Value, next int) {
 	n := u.Sizes().fixedSize(form)
@@ -286,7 +286,7 @@ func (u *Unit) variableValue(form uint64, pos int) (v Value, next int) {
 			}
 		}
 		if real == dw.FormImplicitConst {
-			return v, -1 // its constant would be in the abbreviation
+			return v, -1 // the abbreviation would have its constant
 		}
 		return u.value(real, 0, pos)
 	case dw.FormLLVMAddrxOff:
@@ -317,8 +317,9 @@ func (u *Unit) variableValue(form uint64, pos int) (v Value, next int) {
 	return v, next
 }
 
-// addrxOffset reads a DW_FORM_LLVM_addrx_offset (LLVM, "-minimize-addr-in-v5"):
-// an index into .debug_addr and what to add, so that few entries do for a unit.
+// addrxOffset reads a DW_FORM_LLVM_addrx_offset (LLVM,
+// "-minimize-addr-in-v5"): an index into .debug_addr and an offset to add, so
+// that a unit needs few entries.
 func (u *Unit) addrxOffset(pos int) (v Value, next int) {
 	index, pos := uleb(u.data, pos)
 	if pos < 0 || len(u.data)-pos < 4 {
@@ -355,8 +356,8 @@ func (u *Unit) addrx(i uint64) (uint64, bool) {
 	return u.Order.uint(u.sect.Addr[off : off+size]), true
 }
 
-// tableEntry returns the offset of entry i of a table of equal entries at base,
-// if all of it lies below limit.
+// tableEntry returns the offset of entry i of a table at base, of entries of
+// equal size, if all of it is below limit.
 func tableEntry(base, i, size, limit uint64) (uint64, bool) {
 	if base > limit || i >= (limit-base)/size {
 		return 0, false
@@ -383,8 +384,8 @@ func (u *Unit) Text(v Value) ([]byte, bool) {
 	return nil, false
 }
 
-// inString reports whether a value of class string lies in the section that it
-// names; without following indices.
+// inString reports whether a value of class string is in the section that it
+// names, without following indices.
 func (u *Unit) inString(v Value) bool {
 	switch v.Kind {
 	case Strp:

@@ -1,15 +1,15 @@
 package dwarf
 
-// windowSize is how much of a section a window reads at once: enough to make
-// system calls rare, little enough to stay in the cache.
+// windowSize is the number of bytes that a window reads at once: enough to
+// make system calls rare, and few enough to stay in the cache.
 const windowSize = 256 << 10
 
-// Window reads pieces of a section that mostly follow each other. What it
-// returns is valid until the next call.
+// Window reads pieces of a section that mostly follow each other. A result is
+// valid until the next call.
 type Window struct {
 	src Source
 	off uint64 // of data in the section
-	buf []byte // storage, where the source needs it
+	buf []byte // storage, if the source needs it
 	got []byte // the bytes from off on
 }
 

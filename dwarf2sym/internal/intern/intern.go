@@ -7,17 +7,17 @@ import (
 	"unsafe"
 )
 
-// Index finds the numbers of what is kept elsewhere by hash. Growing it moves
-// numbers and looks at nothing else. The zero value is empty.
+// Index finds, by hash, the numbers of values that are kept elsewhere. Growing
+// it moves only numbers. The zero value is empty.
 type Index struct {
 	hashes []uint32 // by number
-	slots  []uint32 // number + 1, at hash or behind; 0: free. A power of two of them
+	slots  []uint32 // number + 1, at hash or after; 0 means free. The length is a power of two
 }
 
 const minSlots = 64
 
-// hashSeed is the same for all tables. It differs from run to run, and decides
-// only where a number is kept.
+// hashSeed is shared by all tables. It differs from run to run, and only
+// affects where numbers are kept.
 var hashSeed = maphash.MakeSeed()
 
 // Hash returns the hash by which an Index finds a string.
@@ -26,7 +26,7 @@ func Hash(s string) uint32 {
 	return uint32(h) ^ uint32(h>>32)
 }
 
-// Find returns the number that has the hash and is the same.
+// Find returns the number with the hash for which same returns true.
 func (x *Index) Find(hash uint32, same func(n uint32) bool) (uint32, bool) {
 	if len(x.slots) == 0 {
 		return 0, false
@@ -39,7 +39,7 @@ func (x *Index) Find(hash uint32, same func(n uint32) bool) (uint32, bool) {
 	return 0, false
 }
 
-// Add gives what has the hash, and was not found, the next number.
+// Add assigns the next number to a value with the hash, which was not found.
 func (x *Index) Add(hash uint32) uint32 {
 	n := uint32(len(x.hashes))
 	if 2*len(x.hashes) >= len(x.slots) {
@@ -50,7 +50,7 @@ func (x *Index) Add(hash uint32) uint32 {
 	return n
 }
 
-// place takes a free slot for n.
+// place puts n into a free slot.
 func (x *Index) place(n uint32) {
 	i := int(x.hashes[n]) & (len(x.slots) - 1)
 	for x.slots[i] != 0 {
@@ -66,12 +66,12 @@ func (x *Index) grow(slots int) {
 	}
 }
 
-// Table numbers strings in order of first use, from 0. It does what a
-// map[string]uint32 and a list do, in a third of the time on the names of a
-// kernel: growing it looks at no string, and the strings themselves lie in
-// large chunks, of which it has no pointers but one each: a program has
-// hundreds of thousands of names, and each collection of garbage would look at
-// all of them. The zero value is empty.
+// Table numbers strings in order of first use, from 0. It replaces a
+// map[string]uint32 and a slice, and takes a third of their time on the names
+// of a kernel: growing it examines no strings, and the strings are in large
+// chunks with one pointer each. A program has hundreds of thousands of names,
+// which each garbage collection would otherwise visit. The zero value is
+// empty.
 type Table struct {
 	index  Index
 	places []stringPlace // by number
@@ -85,7 +85,7 @@ type stringPlace struct{ chunk, off, size uint32 }
 const (
 	textChunk = 16 << 10
 
-	// maxText is the length that longer strings are cut to. What is written is
+	// maxText is the length to which longer strings are cut. What is written is
 	// cut much earlier (symfmt.MaxLine).
 	maxText = 1 << 30
 )
@@ -94,12 +94,12 @@ const (
 func (t *Table) At(n uint32) string {
 	p := &t.places[n]
 	b := t.chunks[p.chunk][p.off:][:p.size]
-	return unsafe.String(unsafe.SliceData(b), len(b)) // what was written to a chunk stays
+	return unsafe.String(unsafe.SliceData(b), len(b)) // bytes written to a chunk do not change
 }
 
 // Intern returns the number of s, of which it keeps a copy.
 func (t *Table) Intern(s []byte) uint32 {
-	// Not kept: a string that shares the bytes of s only to look for it.
+	// The string that shares the bytes of s is used only for the lookup.
 	return t.InternString(unsafe.String(unsafe.SliceData(s), len(s)))
 }
 
@@ -117,7 +117,7 @@ func (t *Table) internHashed(s string, hash uint32) uint32 {
 	return t.index.Add(hash)
 }
 
-// InternFrom is InternString for the string with number n of o.
+// InternFrom is like InternString, for the string with number n of o.
 func (t *Table) InternFrom(o *Table, n uint32) uint32 {
 	return t.internHashed(o.At(n), o.index.hashes[n])
 }
@@ -128,11 +128,11 @@ func (t *Table) Len() int { return len(t.places) }
 // Chunks returns the number of chunks, for Rewrite.
 func (t *Table) Chunks() int { return len(t.chunks) }
 
-// Freeze releases the memory used to find strings: nothing more may be interned.
+// Freeze releases the memory for lookups: nothing more may be interned.
 func (t *Table) Freeze() { t.index = Index{} }
 
-// keep copies s to the last chunk, or to a new one: what was written there
-// stays, whatever comes after it.
+// keep copies s to the last chunk, or to a new one. Bytes written to a chunk
+// do not change.
 func (t *Table) keep(s string) {
 	last := len(t.chunks) - 1
 	if last < 0 || cap(t.chunks[last])-len(t.chunks[last]) < len(s) {
@@ -145,8 +145,8 @@ func (t *Table) keep(s string) {
 	*c = append(*c, s...)
 }
 
-// Rewrite replaces the strings of a chunk by what name appends for them to buf, which
-// it returns to be used again. The table cannot be searched afterwards.
+// Rewrite replaces the strings of a chunk by what name appends for them to buf, which it returns
+// for reuse. Nothing can be looked up in the table afterwards.
 func (t *Table) Rewrite(chunk int, buf []byte, name func(dst []byte, old string) []byte) []byte {
 	first, last := t.firsts[chunk], uint32(len(t.places))
 	if chunk+1 < len(t.firsts) {

@@ -22,8 +22,8 @@ type edge struct {
 	start bool
 }
 
-// activeHeap has the owners of the current code, the highest on top. Claims
-// that ended are taken out when they come up.
+// activeHeap has the owners of the current code, the highest on top. Ended
+// claims are removed when they come to the top.
 type activeHeap []int32
 
 func (a activeHeap) Len() int           { return len(a) }
@@ -43,7 +43,7 @@ func (w *Sweep) Reset(n int) {
 	clear(w.live)
 }
 
-// Claim adds [lo, hi), which is not empty. The claims of one owner do not touch.
+// Claim adds [lo, hi), which must not be empty. The claims of one owner must not touch.
 func (w *Sweep) Claim(owner int, lo, hi uint64) {
 	w.edges = append(w.edges, edge{lo, int32(owner), true}, edge{hi, int32(owner), false})
 }
@@ -58,7 +58,7 @@ func (w *Sweep) Each(piece func(owner int32, lo, hi uint64) bool) {
 		case a.start == b.start:
 			return 0
 		case a.start:
-			return 1 // what ends here comes first
+			return 1 // ends come first
 		}
 		return -1
 	})
