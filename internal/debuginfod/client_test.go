@@ -176,7 +176,7 @@ func TestFaults(t *testing.T) {
 					return
 				}
 			}
-		}, cfg: Config{Timeout: time.Minute, MaxTime: 100 * time.Millisecond}, want: "took over 100ms"},
+		}, cfg: Config{Timeout: time.Minute, MaxTime: 100 * time.Millisecond}, want: "took more than 100ms"},
 		"too large": {handler: func(w http.ResponseWriter, _ *http.Request) { w.Write(data) }, cfg: Config{MaxSize: 1000}, want: "bytes or more, want at most 1000"},
 		"larger than announced": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
@@ -364,7 +364,7 @@ func TestFetchRefuses(t *testing.T) {
 		{Config{URLs: []string{"http://127.0.0.1"}, Cache: "x"}, nil, "a build-id of 0 bytes, want 1 to 64"},
 		{Config{URLs: []string{"http://127.0.0.1"}, Cache: "x"}, make([]byte, 65), "a build-id of 65 bytes"},
 		{Config{Cache: "x"}, []byte{0xab}, "debuginfo of build-id ab: no server is configured"},
-		{Config{URLs: []string{"http://127.0.0.1"}}, []byte{1}, "no folder for its cache: set DEBUGINFOD_CACHE_PATH, XDG_CACHE_HOME or HOME"},
+		{Config{URLs: []string{"http://127.0.0.1"}}, []byte{1}, "no cache folder: set DEBUGINFOD_CACHE_PATH, XDG_CACHE_HOME or HOME"},
 	} {
 		client, err := New(c.cfg)
 		if err != nil {

@@ -30,7 +30,7 @@ func TestLonger(t *testing.T) {
 			})
 		})
 		want := map[time.Duration]string{1: "[1s]", 3 * time.Second: "[1s 4s]", time.Hour: "[1s 4s 16s]"}[enough]
-		if got := fmt.Sprint(tried); got != want || (r.failed != "") != (enough == time.Hour) || r.failed != "" && r.failed != "also within 16s: too slow" {
+		if got := fmt.Sprint(tried); got != want || (r.failed != "") != (enough == time.Hour) || r.failed != "" && r.failed != "even within 16s: too slow" {
 			t.Errorf("%v: tried %s, want %s; %q", enough, got, want, r.failed)
 		}
 	}

@@ -208,7 +208,7 @@ func TestServerFaults(t *testing.T) {
 					return
 				}
 			}
-		}, cfg: Servers{MaxTime: 100 * time.Millisecond}, want: "took over 100ms"},
+		}, cfg: Servers{MaxTime: 100 * time.Millisecond}, want: "took more than 100ms"},
 		"too large":           {handler: text(big), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
 		"size is announced":   {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n" + sym), want: "5000000000 bytes or more, want at most 4294967296"},
 		"bomb":                {handler: encoded("gzip", testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
