@@ -123,7 +123,7 @@ func (c *copies) extents() []extent {
 	return all
 }
 
-// markOverlaps takes the identities of functions of one portion that overlap: they are no copies of anything.
+// markOverlaps removes the identities of functions of one portion that overlap, which are not copies.
 func markOverlaps(all []outlinedFunc) {
 	slices.SortFunc(all, func(a, b outlinedFunc) int { return cmp.Compare(a.Lo, b.Lo) })
 	first, end := 0, uint64(0) // of those that overlap with each other

@@ -284,8 +284,8 @@ func wholeStrings(section []byte) []byte {
 	return section[:bytes.LastIndexByte(section, 0)+1]
 }
 
-// dropStep is after how many bytes of .debug_info the memory of mapped sections
-// is given back: what units look at there is mostly near each other.
+// dropStep is the number of bytes of .debug_info after which the memory of
+// mapped sections is released: units mostly look at nearby places there.
 const dropStep = 16 << 20
 
 // passed records that n more bytes of .debug_info are done.

@@ -483,7 +483,7 @@ func TestLineHeaders(t *testing.T) {
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x0: line program of 8 bytes (lost: lines of unit at 0x0, a.c)"},
 		{name: "header longer than the program", in: lineUnit("", "8", "begin\nu16 4\nu32 99\nend"),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0xa: header of 99 bytes, 0 left in the program (lost: lines of unit at 0x0, a.c)"},
-		{name: "outside of the section", in: strings.Replace(lineUnit("", "8", "u8 0"), "sec_offset=0", "sec_offset=9", 1),
+		{name: "outside the section", in: strings.Replace(lineUnit("", "8", "u8 0"), "sec_offset=0", "sec_offset=9", 1),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x9: line program starts outside the section (lost: lines of unit at 0x0, a.c)"},
 		{name: "many entries of no bytes", in: lineUnit("", "8", "begin\nu16 5\nu8 8 0\nu32 14\nu8 1 1 1 0xfb 14 1\nu8 1 0x2001 0x19\nuleb 0xffffffff\n"),
 			want: "FUNC 1000 8 0 f\n! test: .debug_line+0x1a: entry with unknown form 0x19 (lost: lines of unit at 0x0, a.c)"},

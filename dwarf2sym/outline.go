@@ -43,8 +43,8 @@ type Group struct {
 	of       *outline
 	rank     int // in groups
 	portions []int32
-	areas    []int32 // indexes of its areas
-	asked    []bool  // of the outline's areas; nil: all areas of these portions are of the group
+	areas    []int32 // indices of its areas
+	asked    []bool  // of the outline's areas; nil means all areas of these portions
 }
 
 // outline knows which portions have functions at an address.
@@ -54,10 +54,10 @@ type outline struct {
 	groups []*Group
 	exact  bool // extents are those of functions, not what units declare
 
-	made map[int32][]dwarf.Span // by portion: the code of functions that are made of symbols
+	made map[int32][]dwarf.Span // by portion: the code of functions made from symbols
 
-	// Where many addresses were announced, the part of each group, by rank, that has their areas; of
-	// the others, nothing needs to be read.
+	// With many announced addresses, the part of each group, by rank, that has their areas; nothing
+	// else needs to be read.
 	parts atomic.Pointer[[]*Group]
 }
 
@@ -154,7 +154,7 @@ func (o *outline) placesOf(i int32) []place {
 	return o.places[o.areas[i].first:]
 }
 
-// placesIn returns the places of the areas of a group that are asked for, in order.
+// placesIn returns the places of the announced areas of a group, in order.
 func (o *outline) placesIn(g *Group) (all []place) {
 	for _, i := range g.areas {
 		if g.asked == nil || g.asked[i] {
@@ -165,7 +165,7 @@ func (o *outline) placesIn(g *Group) (all []place) {
 	return slices.Compact(all)
 }
 
-// described is where the functions of a unit are described.
+// described says where the functions of a unit are described.
 type described struct {
 	dies []uint64     // offsets of DIEs, in order
 	made []dwarf.Span // code of functions that are made of symbols

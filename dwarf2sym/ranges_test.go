@@ -38,7 +38,7 @@ func TestRangeLists(t *testing.T) {
 			want: "FUNC 1010 10 0 f\n! test: .debug_ranges+0x28: range list without an end (lost: code of the function at 0x15)"},
 		{name: "up to the end of 32-bit address space", in: old("addrsize 4\n.code 0xfffff000 0x100000000", "addr 0xffffffff 0 0xffffff00 0xfffffff0 0xffffffff 0xfffff000 0xff8 0x1000 0 0"),
 			want: "FUNC ffffff00 f0 0 f\nFUNC fffffff8 8 0 f"},
-		{name: "outside of the section",
+		{name: "outside the section",
 			in: `
 			.debug_info
 				unit 4

@@ -70,14 +70,14 @@
 //   - Blocks of call frame information: see unwind.Index.
 //
 // The first outline is what units declare: DW_AT_ranges, or DW_AT_low_pc and DW_AT_high_pc.
-// .debug_aranges, .debug_names and .gdb_index are not read: they have the same or less.
-// Units are not believed. When one turns out to have code that it does not declare, when
-// an address is in code that no unit declares, or when a quarter of the file was or is going to
-// be read, the outline is made again from all functions and line sequences, by a pass of the
-// workers without inlines, lines and names. It has the copies of a function once (copies.go), and where each is
-// described: of a unit that is read after that, only the DIEs of the functions that are asked for are read, and
-// the scopes around names that need them.
-// Only what a unit has, undeclared, in the declared code of another one is missed before.
+// .debug_aranges, .debug_names and .gdb_index are not read, as they have the same or less. Units
+// are not trusted. If one turns out to have code that it does not declare, if an address is in
+// code that no unit declares, or if a quarter of the file was or will be read, the outline is
+// made again from all functions and line sequences, by a pass of the workers without inlines,
+// lines and names. It has the copies of a function once (copies.go), with the place of each
+// description: from then on, only the DIEs of the functions that are looked up are read from a
+// unit, and the scopes of names that need them.
+// Before that, only undeclared code of a unit in the declared code of another one is missed.
 //
 // A Lookup keeps no functions: its user caches what was used last (resolve.FromParts), and looks
 // up many addresses in the order of Order, so that each unit is read once.
@@ -477,8 +477,8 @@ func (w *worker) batch(units []unitHeader) int64 {
 	if len(units) == 0 {
 		return 0
 	}
-	// A mapped section of a file that shrinks has a fault: a panic ends where
-	// that of a unit does.
+	// If a file shrinks, an access to its mapped sections faults. The panic ends
+	// where a unit's does.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	start := units[0].Off
 	size := units[len(units)-1].Off + units[len(units)-1].Size - start

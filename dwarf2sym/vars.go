@@ -135,7 +135,7 @@ func (v *varReader) unit(h *dwarf.Header, data []byte) {
 func (v *varReader) walk(pos, depth int) (next int, err error) {
 	u := &v.main
 	if depth > dwarf.MaxDepth {
-		return 0, u.Errorf(pos, "DIEs nested over %d deep", dwarf.MaxDepth)
+		return 0, u.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
 	}
 	defer v.release(v.top)
 	d := v.die()
@@ -265,7 +265,7 @@ func (v *varReader) inner(d *dwarf.DIE, pos int) error {
 			}
 		case e.Children:
 			if depth++; depth > dwarf.MaxDepth {
-				return u.Errorf(pos, "DIEs nested over %d deep", dwarf.MaxDepth)
+				return u.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
 			}
 		}
 	}

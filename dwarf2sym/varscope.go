@@ -12,7 +12,7 @@ import (
 func (v *varReader) scope(pos int, scope int32) (next int, err error) {
 	u, f := &v.main, &v.fn
 	if f.Level(scope) > dwarf.MaxDepth {
-		return 0, u.Errorf(pos, "scopes nested over %d deep", dwarf.MaxDepth)
+		return 0, u.Errorf(pos, "scopes nested more than %d deep", dwarf.MaxDepth)
 	}
 	defer v.release(v.top)
 	d := v.die()

@@ -49,7 +49,7 @@ func build(text io.Reader, base uint64, compressed bool, file string, most int64
 		return nil, nil, report.Damage
 	}
 	if b.x.OS == "" && !b.records {
-		return nil, report.Problems, fmt.Errorf("%s: not a symbol file: no MODULE and no other record in %d lines", file, report.Lines)
+		return nil, report.Problems, fmt.Errorf("%s: not a symbol file: found no record in %d lines", file, report.Lines)
 	}
 	b.finish()
 	return b.x, report.Problems, nil

@@ -8,8 +8,8 @@ type Scanner struct {
 	depth  int   // of the DIEs being read; 1 for children of the unit's DIE
 	open   []int // the depths of the children of entries, innermost last
 	scopes bool  // stop at scopes
-	flat   bool  // nothing that is wanted is below a scope
-	only   []int // what is wanted: the DIEs around these positions, which are in order; nil: all
+	flat   bool  // nothing below a scope is wanted
+	only   []int // positions of the wanted DIEs, in order; nil means all
 	entry  Entry
 }
 
@@ -32,11 +32,11 @@ func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.scopes, s.flat, s.only = scopes, flat, nil
 }
 
-// Only limits the scan to the DIEs around positions, which are in order, and their siblings, as far as the
-// unit says where DIEs end.
+// Only limits the scan to the DIEs that contain positions, which are in order, and to their siblings,
+// as far as the unit says where DIEs end.
 func (s *Scanner) Only(positions []int) { s.only = positions }
 
-// misses reports whether no DIE that is wanted is in [start, end).
+// misses reports whether no wanted DIE is in [start, end).
 func (s *Scanner) misses(start, end int) bool {
 	for len(s.only) > 0 && s.only[0] < start {
 		s.only = s.only[1:]
@@ -47,7 +47,7 @@ func (s *Scanner) misses(start, end int) bool {
 // Seek continues at the DIE at pos, as if it were a child of the unit's own.
 func (s *Scanner) Seek(pos int) { s.pos, s.depth, s.open = pos, 1, s.open[:0] }
 
-// At returns the position in the unit that was reached.
+// At returns the current position in the unit.
 func (s *Scanner) At() int { return s.pos }
 
 // Next advances to the next entry, which is valid until the following call, or to the

@@ -105,7 +105,7 @@ func (s *Section) cstring(off uint64, n int) (string, error) {
 	case s.Compression() != "":
 		return "", s.errorf(off, "is compressed, which no loader reads")
 	case off >= uint64(s.Size()):
-		return "", s.errorf(off, "string outside of the section's %#x bytes", s.Size())
+		return "", s.errorf(off, "string outside the section's %#x bytes", s.Size())
 	}
 	text := make([]byte, min(uint64(n)+1, uint64(s.Size())-off))
 	if err := s.piece.ReadAt(text, int64(off)); err != nil {

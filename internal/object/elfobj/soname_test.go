@@ -44,7 +44,7 @@ func TestSOName(t *testing.T) {
 		{name: "a folder", names: "\x00lib/\x00", entries: []uint64{soname, 1, null, 0}, err: `.dynstr+0x1: DT_SONAME is "lib/", want the name of a file`},
 		{name: "empty", names: names, entries: []uint64{soname, 0, null, 0}, err: `DT_SONAME is "", want the name of a file`},
 		{name: "a line break", names: "\x00a\nFUNC 0 1 0 f\x00", entries: []uint64{soname, 1, null, 0}, err: "want the name of a file"},
-		{name: "outside", names: names, entries: []uint64{soname, 99, null, 0}, err: ".dynstr+0x63: string outside of the section's 0x15 bytes"},
+		{name: "outside", names: names, entries: []uint64{soname, 99, null, 0}, err: ".dynstr+0x63: string outside the section's 0x15 bytes"},
 		{name: "unfinished", names: "\x00libx", entries: []uint64{soname, 1, null, 0}, err: "string without an end within 4 bytes"},
 		{name: "too long", names: "\x00" + strings.Repeat("x", 300) + "\x00", entries: []uint64{soname, 1, null, 0}, err: "string without an end within 256 bytes"},
 		{name: "executable", names: names, entries: []uint64{soname, 11, null, 0}, want: "libx.so.1",
