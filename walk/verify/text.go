@@ -47,7 +47,7 @@ func Write(w io.Writer, v *Verdict) error {
 	if line := v.Counts.byText(); line != "" {
 		fmt.Fprintf(b, "  techniques: %s\n", line)
 	}
-	fmt.Fprintf(b, "  those that count: %d of %d by CFI, %.1f%%\n", v.CountedCFI, v.Counted, percent(v.CountedCFI, v.Counted))
+	fmt.Fprintf(b, "  counted callers: %d of %d by CFI, %.1f%%\n", v.CountedCFI, v.Counted, percent(v.CountedCFI, v.Counted))
 	fmt.Fprintf(b, "  rules compared: %d; return addresses after a call: %d, code not available: %d\n", v.Compared, v.Calls, v.UnknownCalls)
 	if len(v.Modules) > 0 {
 		fmt.Fprintf(b, "Modules\n")

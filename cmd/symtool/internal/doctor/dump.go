@@ -132,7 +132,7 @@ func (d *doctor) adviseDump(g *diagnosis) {
 		}
 	}
 	if n := len(here) + len(elsewhere); n > 0 {
-		why := fmt.Sprintf("%d of %s without", n, text.Count(len(g.Process.Modules), "module"))
+		why := fmt.Sprintf("%d of %s without symbols", n, text.Count(len(g.Process.Modules), "module"))
 		if d.symbols == nil {
 			why = "no --symbols, --binaries or --symbol-url to search"
 		}

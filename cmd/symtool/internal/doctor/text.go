@@ -50,7 +50,7 @@ func (t *doctorText) missing(g *diagnosis) {
 	}
 	for _, a := range g.Missing {
 		t.line("missing: %s", a.What)
-		t.line("  because %s", a.Why)
+		t.line("  reason: %s", a.Why)
 		for _, do := range a.Do {
 			t.line("  - %s", do)
 		}
