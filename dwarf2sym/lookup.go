@@ -163,7 +163,7 @@ func (l *Lookup) declared() (all []extent) {
 				all = append(all, extent{l.withOpenSymbol(s), place{portion: int32(p)}})
 			}
 			if w.Exhausted {
-				return nil // the exact outline, which is made then, reports that
+				return nil // the exact outline, which is then made, reports it
 			}
 		}
 	}
@@ -245,8 +245,8 @@ func (l *Lookup) sizeOf(g *Group) (n int64) {
 	return n
 }
 
-// Order returns indexes of addresses in the order in which they should be asked for, a piece for each
-// group. Of groups of many addresses, only the areas of these are read.
+// Order returns the indices of addresses in the order in which they should be looked up, one slice
+// for each group. Of groups with many addresses, only the areas of these are read.
 func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	o := l.outline.Load()
 	if !o.exact && l.worthOutline(l.sizeFor(o, at)) {
@@ -349,7 +349,8 @@ func (l *Lookup) read(w *worker, p int32) (n int64) {
 	return n
 }
 
-// giveUp reports that reading is too much work, and leaves all functions out, as Read does. l.mu is held.
+// giveUp reports that reading takes too much work, and drops all functions, as Read does. l.mu is
+// held.
 func (l *Lookup) giveUp() *outline {
 	if !l.gaveUp.Swap(true) {
 		l.note([]symfmt.Problem{l.d.tooMuchWork()})

@@ -24,7 +24,7 @@ type Parts interface {
 	// these names may be more work than reading the part.
 	Name(name string) string
 
-	// Order returns the indexes of addresses in the order in which to look them up, a piece for
+	// Order returns the indices of addresses in the order in which to look them up, one slice for
 	// each part.
 	Order(at []symfmt.RVA) [][]int
 

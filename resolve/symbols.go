@@ -73,9 +73,9 @@ type orderer interface {
 	order(at []symfmt.RVA) [][]int
 }
 
-// Order returns indexes of addresses in the order in which s answers them fastest, and with least
-// memory: whoever has many at once should ask in that order. Each piece may be asked for while
-// another thread asks for other pieces.
+// Order returns the indices of addresses in the order in which s looks them up fastest, and with
+// the least memory. Callers with many addresses at once should use it. Different slices may be
+// looked up concurrently.
 func Order(s Symbols, at []symfmt.RVA) [][]int {
 	if o, ok := s.(orderer); ok && len(at) > 1 {
 		return o.order(at)

@@ -21,9 +21,9 @@ const ptTLS = 7
 // maxHeaders is more program headers than any program has.
 const maxHeaders = 4096
 
-// tlsAddress returns the address of a thread-local variable of a module in a thread, by its offset
-// in the module's block, or why it is not known. It is known for the program itself, whose block has a
-// fixed place.
+// tlsAddress returns the address, in a thread, of a thread-local variable of a module, by its
+// offset in the module's block, or why it is unknown. It is known for the program itself, whose
+// block is at a fixed place.
 func tlsAddress(d *dump.Dump, thread, module int, offset uint64) (addr uint64, why string) {
 	c := d.Registers(thread)
 	if c == nil || module < 0 || module != d.Main || cpu.All[c.Arch] == nil {

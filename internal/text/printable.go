@@ -1,5 +1,5 @@
-// Package text formats names and counts for messages, escapes what would affect a terminal, and cuts
-// what marks copies of a function off its name.
+// Package text formats names and counts for messages, escapes characters that could affect a
+// terminal, and removes the marks of copies from functions' names.
 package text
 
 import (

@@ -16,10 +16,10 @@
 //   - Names are those of the records with the arguments of their types: ns::C::f(int, char const*).
 //   - Lines of inlined code are those of the innermost function. Line numbers that mean "step over
 //     this" to a debugger (0xf00f00, 0xfeefee) are left out.
-//   - What lies in an inlined call but outside of its caller's code is cut off.
-//   - PUBLIC is written where no FUNC covers the address, with the name that its decorated one stands
-//     for, as FUNC would have it.
-//   - The id is the GUID and the age of the debug information, as CodeView entries have it: tools that
+//   - Code of an inlined call outside its caller's code is left out.
+//   - PUBLIC is written where no FUNC covers the address, with its name undecorated, as
+//     a FUNC would have it.
+//   - The id is the GUID and the age of the debug information, as in CodeView entries: tools that
 //     add to the file later raise the other age.
 //   - Streams, all modules together, names, and rows of lines are bounded by the file's size.
 //   - Images that were reordered after the PDB was written (OMAP) are refused: their addresses are
@@ -360,7 +360,7 @@ func (m *merger) decorate(i int, raw string) {
 	f.Name = raw
 }
 
-// undecorate leaves out what is put around the names of C functions, and returns how many bytes of
+// undecorate removes the decoration of C functions' names, and returns how many bytes of
 // arguments they have on the stack: _f of cdecl, _f@8 of stdcall, and @f@8 of fastcall, whose first 8
 // are in registers, on 32-bit x86; f@@8 of vectorcall there and on x86-64, which does not say how many
 // are in registers.

@@ -26,9 +26,9 @@ type Frame struct {
 	Register func(i int) ([]byte, bool)
 	// CFA returns the canonical frame address.
 	CFA func() (uint64, bool)
-	// TLS returns the address of a thread-local variable from its offset, or why it is not known.
+	// TLS returns the address of a thread-local variable given its offset, or why it is unknown.
 	TLS func(offset uint64) (addr uint64, why string)
-	// Caller returns the frame that called this one, and the call.
+	// Caller returns the frame that called this one, and the call site.
 	Caller func() (*Frame, vars.CallSite, bool)
 
 	frameAt *knownBase // nil until it is needed

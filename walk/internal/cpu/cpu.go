@@ -26,7 +26,7 @@ type CPU struct {
 	Mask func(*dump.Dump) uint64
 
 	TLS         TLS
-	Result      string // the register with the result of a system call, which is 0 in a new thread
+	Result      string // the register for the result of a system call, which is 0 in a new thread
 	Descriptors bool   // big-endian code has function descriptors in place of addresses
 
 	Techniques []Technique               // in the order in which they are tried
