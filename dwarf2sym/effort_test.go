@@ -156,7 +156,7 @@ func TestEffortIsBounded(t *testing.T) {
 					t.Errorf("%+v: allocated %d bytes for %d", run, mem, size)
 				}
 				t.Logf("%d bytes: %v, %d MB allocated", size, took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20)
-				if lost := strings.HasSuffix(got, "bytes (lost: all functions)\n") && strings.Contains(got, "stand for over"); lost != c.lost {
+				if lost := strings.HasSuffix(got, "bytes (lost: all functions)\n") && strings.Contains(got, "stand for more than"); lost != c.lost {
 					t.Errorf("%+v: lost %v: %.300s", run, lost, got)
 				}
 				if want == "" {
