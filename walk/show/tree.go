@@ -11,7 +11,7 @@ import (
 
 // Node is a value with its members, or a member.
 type Node struct {
-	Name  string // "[2]" of an element, by its index, "::Base" of a base class, "<anonymous>" without a name
+	Name  string // "[2]" for an element, by its index, "::Base" for a base class, "<anonymous>" if it has none
 	Type  string
 	Value string // as text; "" for a member with members
 	// Bytes are the bytes in hexadecimal, in memory order, with ".." for each that is unknown or
