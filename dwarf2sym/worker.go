@@ -72,8 +72,8 @@ type unitState struct {
 	spans     []dwarf.Span
 	pending   []pendingName
 	seen      intern.Offsets // origin DIE -> OriginID
-	unitFuncs int            // index in funcs of the unit's first
-	unitDead  int            // functions of the unit that the linker dropped
+	unitFuncs int            // index in funcs of the unit's first function
+	unitDead  int            // number of the unit's functions that the linker dropped
 	builder   symfmt.BodyBuilder
 	inlines   inlineTree
 	nameBuf   []byte
@@ -88,7 +88,7 @@ type unitState struct {
 type otherHalf struct {
 	skeleton *dwarf.Unit
 	job      *splitJob // nil in the file with the code
-	reported bool      // that the current skeleton has no other half, with the reason
+	reported bool      // the current skeleton was reported to have no other half, with the reason
 	pools    map[*dwp]*intern.Offsets
 }
 

@@ -1,7 +1,6 @@
 package dwarf
 
-// Scanner goes once over the DIEs of a unit. It stops at those that describe functions,
-// inlined subroutines and scopes.
+// Scanner visits the DIEs of a unit once. It stops at functions, inlined subroutines and scopes.
 type Scanner struct {
 	u      *Unit
 	pos    int

@@ -210,7 +210,7 @@ func (u *Unit) value(form uint64, constant int64, pos int) (v Value, next int) {
 func kindOf(form uint64) Kind {
 	switch form {
 	case dw.FormData1, dw.FormData2, dw.FormData4, dw.FormData8, dw.FormFlag, dw.FormFlagPresent, dw.FormImplicitConst:
-		// DWARF 2 and 3 have no sec_offset: data4 and data8 serve (DWARF 3, 7.5.4).
+		// DWARF 2 and 3 have no sec_offset, but use data4 and data8 (DWARF 3, 7.5.4).
 		return Const
 	case dw.FormAddr:
 		return Addr
