@@ -133,8 +133,16 @@ func (d *Reader) addPDB(ctx context.Context, r *Result, path string, report *dwa
 	return nil
 }
 
+// countPDB counts the records that came from a PDB.
 func countPDB(report *dwarf2sym.Result) {
-	report.Stats.Funcs, report.Stats.Publics = len(report.Module.Funcs), len(report.Module.Publics)
+	m, s := report.Module, &report.Stats
+	s.Funcs, s.Files, s.Origins, s.Publics = len(m.Funcs), len(m.Files), len(m.Origins), len(m.Publics)
+	s.Inlines, s.Lines = 0, 0
+	for i := range m.Funcs {
+		inlines, lines := m.Funcs[i].Body.Counts()
+		s.Inlines += inlines
+		s.Lines += lines
+	}
 }
 
 // readAlone reads a PDB without its binary: the rules for the stack of x86_64 and arm64 are in that.
