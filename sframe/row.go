@@ -32,9 +32,6 @@ type Rule struct {
 	Offset int64 // bytes
 }
 
-// maxWords is the largest number of data words that a row's info can count.
-const maxWords = 15
-
 // Form describes how a row is encoded.
 type Form struct {
 	Offset   uint64 // of the row in the section

@@ -15,7 +15,7 @@ type msNode struct {
 type msKind uint8
 
 const (
-	msNone msKind = iota
+	_ msKind = iota // no node
 
 	// Names.
 	msName     // f[0:2]: place and length in the mangled name
