@@ -39,7 +39,7 @@ func TestBinaryFetched(t *testing.T) {
 		root  string
 		asked []string
 	}{
-		{"debug file", copyTo(t, binary, t.TempDir(), "alone"), []string{"debuginfo"}},
+		{"debug file", testenv.Copy(t, binary, t.TempDir(), "alone"), []string{"debuginfo"}},
 		{"both", t.TempDir(), []string{"executable", "debuginfo"}},
 		{"neither", filepath.Dir(binary), nil},
 	} {

@@ -1,16 +1,10 @@
 package remote
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -34,41 +28,6 @@ type answered struct {
 // testSym returns a symbol file with one function, called function, at 0x1000.
 func testSym(name, id, function string) string {
 	return "MODULE windows x86 " + id + " " + name + "\nFILE 0 a.c\nFUNC 1000 10 0 " + function + "\n1000 10 7 0\n"
-}
-
-func testGzip(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write([]byte(text))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-func testZstd(t testing.TB, text string) string {
-	t.Helper()
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(z.EncodeAll([]byte(text), nil))
-}
-
-func writeFiles(t testing.TB, files ...string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	for i := 0; i < len(files); i += 2 {
-		path := filepath.Join(dir, files[i])
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(files[i+1]), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 func newSymbols(t testing.TB, path string) resolve.Supplier {
@@ -119,22 +78,6 @@ func newBinaries(t testing.TB, roots ...string) resolve.Supplier {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func copyTo(t testing.TB, from string, to ...string) string {
-	t.Helper()
-	data, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(to...)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func binaryModule(t testing.TB, path string) resolve.Module {

@@ -65,11 +65,11 @@ func TestServer(t *testing.T) {
 		asked   string
 	}{
 		"plain":        {map[string]string{".sym": sym}, false, ".sym"},
-		"encoded":      {map[string]string{".sym": testGzip(t, sym)}, true, ".sym"},
-		"gzip":         {map[string]string{".sym.gz": testGzip(t, sym)}, false, ".sym .sym.gz"},
-		"gzip as sym":  {map[string]string{".sym": testGzip(t, sym)}, false, ".sym"},
-		"zstd as sym":  {map[string]string{".sym": testZstd(t, sym)}, false, ".sym"},
-		"gzip encoded": {map[string]string{".sym.gz": testGzip(t, testGzip(t, sym))}, true, ".sym .sym.gz"},
+		"encoded":      {map[string]string{".sym": testenv.Gzip(t, sym)}, true, ".sym"},
+		"gzip":         {map[string]string{".sym.gz": testenv.Gzip(t, sym)}, false, ".sym .sym.gz"},
+		"gzip as sym":  {map[string]string{".sym": testenv.Gzip(t, sym)}, false, ".sym"},
+		"zstd as sym":  {map[string]string{".sym": testenv.Zstd(t, sym)}, false, ".sym"},
+		"gzip encoded": {map[string]string{".sym.gz": testenv.Gzip(t, testenv.Gzip(t, sym))}, true, ".sym .sym.gz"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
@@ -211,13 +211,13 @@ func TestServerFaults(t *testing.T) {
 		}, cfg: Servers{MaxTime: 100 * time.Millisecond}, want: "took more than 100ms"},
 		"too large":           {handler: text(big), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
 		"size is announced":   {handler: hijack("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n" + sym), want: "5000000000 bytes or more, want at most 4294967296"},
-		"bomb":                {handler: encoded("gzip", testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
-		"bomb in a file":      {handler: text(testGzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
-		"bomb of zstd":        {handler: text(testZstd(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes decompress to more than 1048576"},
-		"bomb in a bomb":      {handler: encoded("gzip", testGzip(t, testGzip(t, big))), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
-		"damaged gzip":        {handler: encoded("gzip", testGzip(t, big)[:500]), want: "unexpected EOF"},
-		"damaged gzip file":   {handler: text(testGzip(t, big)[:500]), want: "gzip data: unexpected EOF"},
-		"damaged at its end":  {handler: text(testGzip(t, sym)[:len(testGzip(t, sym))-4]), want: "gzip data: unexpected EOF"},
+		"bomb":                {handler: encoded("gzip", testenv.Gzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
+		"bomb in a file":      {handler: text(testenv.Gzip(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
+		"bomb of zstd":        {handler: text(testenv.Zstd(t, big)), cfg: Servers{MaxSize: 1 << 20}, want: "bytes decompress to more than 1048576"},
+		"bomb in a bomb":      {handler: encoded("gzip", testenv.Gzip(t, testenv.Gzip(t, big))), cfg: Servers{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
+		"damaged gzip":        {handler: encoded("gzip", testenv.Gzip(t, big)[:500]), want: "unexpected EOF"},
+		"damaged gzip file":   {handler: text(testenv.Gzip(t, big)[:500]), want: "gzip data: unexpected EOF"},
+		"damaged at its end":  {handler: text(testenv.Gzip(t, sym)[:len(testenv.Gzip(t, sym))-4]), want: "gzip data: unexpected EOF"},
 		"other coding":        {handler: encoded("br", sym), want: `Content-Encoding "br" was not requested`},
 		"redirected for ever": {handler: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, want: "more than 5 redirections"},
 		"redirected to file":  {handler: redirect("file:///etc/passwd"), want: "refused to follow a redirection from http to file:///etc/passwd"},
@@ -365,7 +365,7 @@ func TestServerDamagedCache(t *testing.T) {
 	requests := 0
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { requests++; io.WriteString(w, sym) })
 	for i, bad := range []string{"", "x", sym[:12], testSym("my app", otherOf, "other"), "<html>"} {
-		cache := writeFiles(t, "my app/"+testID+"/my app.sym", bad)
+		cache := testenv.WriteFiles(t, "my app/"+testID+"/my app.sym", bad)
 		askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache}), testModule).check(t, bad, answered{function: "found"})
 		if requests != i+1 {
 			t.Errorf("%q: %d requests", bad, requests)
@@ -376,7 +376,7 @@ func TestServerDamagedCache(t *testing.T) {
 // A folder that cannot be written, a file in place of a folder, and a call that is given up.
 func TestServerFails(t *testing.T) {
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
-	file := filepath.Join(writeFiles(t, "file", ""), "file")
+	file := filepath.Join(testenv.WriteFiles(t, "file", ""), "file")
 	askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: file}), testModule).check(t, "no folder", answered{"", "not a directory", file + ": not a directory"})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("enough"))
@@ -470,7 +470,7 @@ func TestServerOfOthers(t *testing.T) {
 				return
 			}
 			w.Header().Set("Content-Encoding", "gzip")
-			io.WriteString(w, testGzip(t, string(data)))
+			io.WriteString(w, testenv.Gzip(t, string(data)))
 		})
 		s := newServers(t, Servers{URLs: []string{url}})
 		folder := newSymbols(t, root)

@@ -29,23 +29,6 @@ func newBinaries(t testing.TB, roots ...string) *Binaries {
 	return s
 }
 
-// copyTo copies a file into a folder, which it makes, and returns its path there.
-func copyTo(t testing.TB, from string, to ...string) string {
-	t.Helper()
-	data, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(to...)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // binaryModule returns a module as a dump describes it.
 func binaryModule(t testing.TB, path string) resolve.Module {
 	t.Helper()
@@ -192,12 +175,12 @@ func TestBinaryPlaces(t *testing.T) {
 		"none":             {"", "", byID, false, "no binary of module " + byID.DebugID + "; there are 0 ELF files in all, of 1 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := writeFiles(t, "readme", "no ELF file")
+			dir := testenv.WriteFiles(t, "readme", "no ELF file")
 			if c.elf != "" {
-				copyTo(t, elf, dir, c.elf)
+				testenv.Copy(t, elf, dir, c.elf)
 			}
 			if c.debug != "" {
-				copyTo(t, debug, dir, c.debug)
+				testenv.Copy(t, debug, dir, c.debug)
 			}
 			r, tried, err := newBinaries(t, dir).Symbols(context.Background(), c.m)
 			if err != nil || (r != nil) != (c.elf+c.debug != "") || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {
@@ -229,7 +212,7 @@ func TestBinaryRefuses(t *testing.T) {
 	other := bytes.Clone(m.BuildID)
 	other[len(other)-1]++ // as far as MODULE's id goes it is the same
 	dir := t.TempDir()
-	path := copyTo(t, elf, dir, "bin", "prog")
+	path := testenv.Copy(t, elf, dir, "bin", "prog")
 	s := newBinaries(t, dir)
 	for name, c := range map[string]struct {
 		m     resolve.Module
@@ -250,7 +233,7 @@ func TestBinaryRefuses(t *testing.T) {
 		}
 	}
 	// A file outside is not found by a path, though it is the module's.
-	inner := newBinaries(t, filepath.Dir(copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "inner", "a")))
+	inner := newBinaries(t, filepath.Dir(testenv.Copy(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "inner", "a")))
 	for _, path := range []string{"../bin/prog", "/../bin/prog", path} {
 		if r, tried, err := inner.Symbols(context.Background(), resolve.Module{Path: path, BuildID: m.BuildID}); r != nil || err != nil {
 			t.Errorf("%s: %v, %q, %v", path, r, tried, err)
@@ -262,7 +245,7 @@ func TestBinaryRefuses(t *testing.T) {
 	if r, tried, err := s.Symbols(context.Background(), resolve.Module{Name: "prog"}); r == nil || err != nil {
 		t.Errorf("by name: %q, %v", tried, err)
 	}
-	copyTo(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "other", "prog")
+	testenv.Copy(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "other", "prog")
 	r, tried, err := newBinaries(t, dir).Symbols(context.Background(), resolve.Module{Name: "prog"})
 	if r != nil || err != nil || !strings.Contains(tried[0].String(), "several builds, and the module has no id: ") {
 		t.Errorf("by a name of two: %v, %q, %v", r, tried, err)
@@ -281,7 +264,7 @@ func TestBinaryRefuses(t *testing.T) {
 func TestBinaryDamaged(t *testing.T) {
 	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
 	dir := t.TempDir()
-	m := binaryModule(t, copyTo(t, elf, dir, "prog"))
+	m := binaryModule(t, testenv.Copy(t, elf, dir, "prog"))
 	data, err := os.ReadFile(debug)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
 )
 
@@ -24,7 +25,7 @@ func (f supplierFunc) Symbols(ctx context.Context, m resolve.Module) (resolve.Sy
 
 func testSymbols(t testing.TB, text string) resolve.Symbols {
 	t.Helper()
-	path := filepath.Join(writeFiles(t, "a.sym", text), "a.sym")
+	path := filepath.Join(testenv.WriteFiles(t, "a.sym", text), "a.sym")
 	r, err := resolve.Open(context.Background(), path, resolve.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -155,9 +156,9 @@ func testChainCancelled(t *testing.T) {
 // A chain of real ones: a file of another version, a folder with a damaged file,
 // and one that has it.
 func TestChainOfFolders(t *testing.T) {
-	file := filepath.Join(writeFiles(t, "old.sym", testSym("a", otherOf, "old")), "old.sym")
-	damaged := writeFiles(t, "a/"+testID+"/a.sym.gz", testGzip(t, testSym("a", testID, "cut"))[:30])
-	good := writeFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
+	file := filepath.Join(testenv.WriteFiles(t, "old.sym", testSym("a", otherOf, "old")), "old.sym")
+	damaged := testenv.WriteFiles(t, "a/"+testID+"/a.sym.gz", testenv.Gzip(t, testSym("a", testID, "cut"))[:30])
+	good := testenv.WriteFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
 	c := NewChain(newSymbols(t, file), newSymbols(t, t.TempDir()), newSymbols(t, damaged), newSymbols(t, good))
 	a := askFor(t, c, resolve.Module{Name: "a", DebugID: testID})
 	a.check(t, "found", answered{"found", "old.sym: not used", "old.sym: not used"})

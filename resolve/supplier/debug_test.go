@@ -16,7 +16,7 @@ import (
 func TestLoneBinary(t *testing.T) {
 	lone, other, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "gcc-dwarf5.elf"), testenv.Input(t, "pair.debug")
 	folder := t.TempDir()
-	copyTo(t, lone, folder, "lone")
+	testenv.Copy(t, lone, folder, "lone")
 	for _, c := range []struct {
 		roots []string
 		found bool
@@ -42,11 +42,11 @@ func TestLoneBinary(t *testing.T) {
 
 // Suppliers list the names of what is at hand.
 func TestNames(t *testing.T) {
-	store := writeFiles(t, "my app/"+testID+"/my app.sym", testSym("my app", testID, "f"))
+	store := testenv.WriteFiles(t, "my app/"+testID+"/my app.sym", testSym("my app", testID, "f"))
 	file := filepath.Join(store, "my app", testID, "my app.sym")
 	bin := t.TempDir()
-	copyTo(t, testenv.Input(t, "pair.elf"), bin, "in", "a b")
-	copyTo(t, testenv.Input(t, "pair.debug"), bin, "a.debug")
+	testenv.Copy(t, testenv.Input(t, "pair.elf"), bin, "in", "a b")
+	testenv.Copy(t, testenv.Input(t, "pair.debug"), bin, "a.debug")
 	all := NewChain(newSymbols(t, store), newSymbols(t, file), newBinaries(t, bin))
 	if got := all.Names(context.Background()); !slices.Equal(got, []string{"my app", "my app", "a b"}) {
 		t.Errorf("%q", got)

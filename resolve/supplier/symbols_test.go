@@ -1,19 +1,14 @@
 package supplier
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
@@ -28,42 +23,6 @@ const (
 // testSym returns a symbol file with one function, called function, at 0x1000.
 func testSym(name, id, function string) string {
 	return "MODULE windows x86 " + id + " " + name + "\nFILE 0 a.c\nFUNC 1000 10 0 " + function + "\n1000 10 7 0\n"
-}
-
-func testGzip(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write([]byte(text))
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-func testZstd(t testing.TB, text string) string {
-	t.Helper()
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(z.EncodeAll([]byte(text), nil))
-}
-
-// writeFiles writes path, contents, path, contents... below a new folder.
-func writeFiles(t testing.TB, files ...string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	for i := 0; i < len(files); i += 2 {
-		path := filepath.Join(dir, files[i])
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(files[i+1]), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 func newSymbols(t testing.TB, path string) resolve.Supplier {
@@ -127,8 +86,8 @@ func TestFolder(t *testing.T) {
 		want  answered
 	}{
 		"plain":          {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, app, answered{function: "found"}},
-		"gzip":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.gz", testGzip(t, sym)}, app, answered{"found", "/test_app.sym: no such file or directory", ""}},
-		"zstd":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.zst", testZstd(t, sym)}, app, answered{"found", "/test_app.sym.gz: no such file or directory", ""}},
+		"gzip":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.gz", testenv.Gzip(t, sym)}, app, answered{"found", "/test_app.sym: no such file or directory", ""}},
+		"zstd":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.zst", testenv.Zstd(t, sym)}, app, answered{"found", "/test_app.sym.gz: no such file or directory", ""}},
 		"lower-case id":  {[]string{"test_app.pdb/" + strings.ToLower(testID) + "/test_app.sym", sym}, app, answered{function: "found"}},
 		"asked in lower": {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{Name: "x.dll", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
 		"lower-case PDB": {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, resolve.Module{DebugFile: "Test_App.PDB", DebugID: testID}, answered{"found", "/Test_App.PDB: no such file or directory", ""}},
@@ -142,9 +101,9 @@ func TestFolder(t *testing.T) {
 		"no file":   {[]string{"x.dll/" + testID + "/y.sym", dll}, lib, answered{"", testID + "/x.dll.sym: no such file or directory\n", ""}},
 		"wrong contents": {[]string{"x.dll/" + testID + "/x.dll.sym", testSym("x.dll", otherOf, "wrong")}, lib,
 			answered{"", "x.dll.sym: not used", `x.dll.sym: not used: it has the symbols of "x.dll" ` + otherOf + ", want x.dll " + testID}},
-		"wrong, then right": {[]string{"x.dll/" + testID + "/x.dll.sym", testSym("x.dll", otherOf, "wrong"), "x.dll/" + testID + "/x.dll.sym.gz", testGzip(t, dll)}, lib,
+		"wrong, then right": {[]string{"x.dll/" + testID + "/x.dll.sym", testSym("x.dll", otherOf, "wrong"), "x.dll/" + testID + "/x.dll.sym.gz", testenv.Gzip(t, dll)}, lib,
 			answered{"found", "x.dll.sym: not used", "x.dll.sym: not used"}},
-		"damaged":        {[]string{"x.dll/" + testID + "/x.dll.sym.gz", testGzip(t, dll)[:40]}, lib, answered{"", "x.dll.sym.gz: ", "x.dll.sym.gz: "}},
+		"damaged":        {[]string{"x.dll/" + testID + "/x.dll.sym.gz", testenv.Gzip(t, dll)[:40]}, lib, answered{"", "x.dll.sym.gz: ", "x.dll.sym.gz: "}},
 		"empty":          {[]string{"x.dll/" + testID + "/x.dll.sym", ""}, lib, answered{"", "not a symbol file", "not a symbol file"}},
 		"a folder":       {[]string{"x.dll/" + testID + "/x.dll.sym/a", ""}, lib, answered{"", "not a regular file", "x.dll.sym: not a regular file"}},
 		"a file":         {[]string{"x.dll", ""}, lib, answered{"", "/x.dll: ", "/x.dll: "}},
@@ -157,7 +116,7 @@ func TestFolder(t *testing.T) {
 		"no name, other": {[]string{"x.dll/" + otherOf + "/x.dll.sym", ""}, resolve.Module{DebugID: testID}, answered{"", ": no module has the id " + testID, ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			askFor(t, newSymbols(t, writeFiles(t, c.files...)), c.m).check(t, name, c.want)
+			askFor(t, newSymbols(t, testenv.WriteFiles(t, c.files...)), c.m).check(t, name, c.want)
 		})
 	}
 }
@@ -165,7 +124,7 @@ func TestFolder(t *testing.T) {
 // A module's symbols are found by its id under any name, preferably one that
 // differs in the version only; without an id by the very name alone.
 func TestFolderByID(t *testing.T) {
-	dir := writeFiles(t,
+	dir := testenv.WriteFiles(t,
 		"liba.so.6/"+testID+"/liba.so.6.sym", testSym("liba.so.6", testID, "a"),
 		"liba.so.7/"+otherOf+"/liba.so.7.sym", testSym("liba.so.7", otherOf, "other"),
 		"libb.so/"+testID+"/libb.so.sym", testSym("libb.so", testID, "b"),
@@ -185,11 +144,11 @@ func TestFolderByID(t *testing.T) {
 		t.Error("the symbols of another name without an id")
 	}
 	zeros := strings.Repeat("0", 33)
-	noID := writeFiles(t, "a/"+zeros+"/a.sym", testSym("a", zeros, "a"))
+	noID := testenv.WriteFiles(t, "a/"+zeros+"/a.sym", testSym("a", zeros, "a"))
 	if r, _, _ := newSymbols(t, noID).Symbols(context.Background(), resolve.Module{Name: "b", DebugID: zeros}); r != nil {
 		t.Error("the symbols of another module without an id")
 	}
-	lower := writeFiles(t, "a/"+strings.ToLower(testID)+"/a.sym", testSym("a", testID, "a"))
+	lower := testenv.WriteFiles(t, "a/"+strings.ToLower(testID)+"/a.sym", testSym("a", testID, "a"))
 	if r, _, _ := newSymbols(t, lower).Symbols(context.Background(), resolve.Module{Name: "b", DebugID: testID}); nameAt(t, r) != "a" {
 		t.Error("not found below an id in lower case")
 	}
@@ -210,7 +169,7 @@ func nameAt(t *testing.T, r resolve.Symbols) string {
 
 // A named pipe in a store does not block.
 func TestFolderPipe(t *testing.T) {
-	dir := writeFiles(t, "x.dll/"+testID+"/readme", "")
+	dir := testenv.WriteFiles(t, "x.dll/"+testID+"/readme", "")
 	if err := syscall.Mkfifo(filepath.Join(dir, "x.dll", testID, "x.dll.sym"), 0o666); err != nil {
 		t.Skip(err)
 	}
@@ -246,7 +205,7 @@ var hostileModules = []struct {
 // What would lead out of a store, or hide something, is refused and reported; what lies outside is
 // never opened.
 func TestFolderRefuses(t *testing.T) {
-	root := writeFiles(t, "store/a/readme", "",
+	root := testenv.WriteFiles(t, "store/a/readme", "",
 		"x.sym", testSym("x", testID, "outside"), ".sym", testSym("..", testID, "outside"),
 		"store/.sym", testSym("..", testID, "outside"), "a.sym", testSym("a", testID, "outside"), testID+"/...sym", testSym("a", testID, "outside"))
 	s := newSymbols(t, filepath.Join(root, "store"))
@@ -264,12 +223,12 @@ func TestFolderRefuses(t *testing.T) {
 		askFor(t, s, resolve.Module{Name: name, DebugID: testID}).check(t, name, answered{"", root + "/store/x: no such file or directory", ""})
 	}
 	// A name that is refused does not keep the other one from being looked for.
-	good := writeFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
+	good := testenv.WriteFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
 	askFor(t, newSymbols(t, good), resolve.Module{Name: "a", DebugFile: "..", DebugID: testID}).check(t, "one good name", answered{"found", `name ".."`, `name ".."`})
 }
 
 func TestFile(t *testing.T) {
-	path := filepath.Join(writeFiles(t, "any.name", testSym("test_app.pdb", testID, "found")), "any.name")
+	path := filepath.Join(testenv.WriteFiles(t, "any.name", testSym("test_app.pdb", testID, "found")), "any.name")
 	for name, c := range map[string]struct {
 		m    resolve.Module
 		want answered
@@ -292,7 +251,7 @@ func TestFile(t *testing.T) {
 		"FUNC 1000 10 0 f\n":             `not a symbol file: it begins with "FUNC 1000 10 0 f"`,
 		"M\x00O\x00D\x00U\x00L\x00E\x00": "UTF-16",
 	} {
-		path := filepath.Join(writeFiles(t, "a.sym", text), "a.sym")
+		path := filepath.Join(testenv.WriteFiles(t, "a.sym", text), "a.sym")
 		if _, err := NewSymbols(path, nil); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
@@ -348,8 +307,8 @@ func TestFolderOfOthers(t *testing.T) {
 // Each symbol file is opened as the user of a Supplier wants it.
 func TestOpener(t *testing.T) {
 	sym := testSym("a", testID, "found")
-	store := writeFiles(t, "a/"+testID+"/a.sym", sym)
-	file := filepath.Join(writeFiles(t, "a.sym", sym), "a.sym")
+	store := testenv.WriteFiles(t, "a/"+testID+"/a.sym", sym)
+	file := filepath.Join(testenv.WriteFiles(t, "a.sym", sym), "a.sym")
 	var opened []string
 	open := func(_ context.Context, path string) (resolve.Symbols, error) {
 		opened = append(opened, path)
