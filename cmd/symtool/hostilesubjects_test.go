@@ -41,6 +41,9 @@ var hostileSubjects = []hostileSubject{
 		"dump -v --debug-dir . -o out.sym IN && lint --binary IN out.sym", "dump --check-cfi -o out.sym IN", "dump --store out --debug-dir . IN", "diff --debug-dir . IN WHOLE",
 		"resolve --no-debuginfod --binaries IN 1000 1100 0x10100", "doctor --no-debuginfod --debug-dir . --format json IN",
 	}},
+	{"pdb", []string{"pdb-x86.pdb", "pdb-x64.pdb"}, []string{
+		"dump -v -o out.sym IN && lint out.sym", "dump --no-inlines --gzip -o out.sym.gz IN && lint out.sym.gz", "dump --store out IN",
+	}},
 	{"sframe", []string{"sframe-text-v1.elf", "sframe-text-v2.elf", "sframe-text-v3.elf", "sframe-text-v3.sframe", "gcc.sframe"}, []string{
 		"sframe IN", "sframe --format json IN", "sframe --check spec IN", "sframe --check binutils IN", "sframe --check kernel IN", "sframe --pc 0x1010 IN",
 		"convert --to sframe -o out.sframe IN && sframe out.sframe", "convert --to breakpad -o out.sym IN && lint out.sym", "doctor --no-debuginfod IN",
@@ -86,7 +89,7 @@ var hostileMade = []string{
 func hostileWholes(t *testing.T, program string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, pattern := range []string{"*.elf", "*.dmp", "*.sframe", "*.core.gz", "crashes/stacks.dmp.gz", "crashes/win.*", "crashes/calls-*.core.gz"} {
+	for _, pattern := range []string{"*.elf", "pe-*", "*.pdb.gz", "*.dmp", "*.sframe", "*.core.gz", "crashes/stacks.dmp.gz", "crashes/win.*", "crashes/calls-*.core.gz"} {
 		paths, err := filepath.Glob(filepath.Join(testenv.Input(t), pattern))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(paths), err)
