@@ -1,5 +1,5 @@
-// Package coderange joins pieces of code that have a size, and counts what is in them. A piece may reach
-// up to the last address.
+// Package coderange joins ranges of code and counts the bytes in them. A range may reach the last
+// address.
 package coderange
 
 import (

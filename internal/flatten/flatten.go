@@ -1,5 +1,5 @@
-// Package flatten cuts the code of a FUNC into pieces of which one function, one chain of inlined
-// calls and one line are true.
+// Package flatten cuts the code of a FUNC into segments, each of which has one chain of inlined calls
+// and one line.
 package flatten
 
 import (
@@ -19,7 +19,7 @@ type Flat struct {
 	Calls    []Call
 }
 
-// Segment is a piece of code with one function, chain of inlined calls, and line.
+// Segment is a piece of code with a single chain of inlined calls and a single line.
 type Segment struct {
 	Off    uint32 // in bytes from the FUNC's start
 	Line   uint32
@@ -35,9 +35,9 @@ type Call struct {
 	NoFile bool // the INLINE has the old form; see Outer
 	Line   uint32
 
-	// Outer is the call that contains this one, an index into Calls, or NoCall for a
-	// call in the FUNC itself. If NoFile is set, the file is that of Outer's
-	// INLINE_ORIGIN, and unknown without an Outer.
+	// Outer is the call that contains this one, an index into Calls, or NoCall if the
+	// call is in the FUNC itself. If NoFile is set, the file is that of Outer's
+	// INLINE_ORIGIN, and it is unknown if there is no Outer.
 	Outer int32
 }
 
@@ -94,8 +94,8 @@ func (p *Flattener) AddLine(l *symfmt.Line) {
 	}
 }
 
-// AddInline adds those ranges of an INLINE that AddLine would accept, unless
-// its depth is symfmt.MaxInlineDepth or more.
+// AddInline adds the ranges of an INLINE that Fits accepts, unless its depth
+// is symfmt.MaxInlineDepth or more.
 func (p *Flattener) AddInline(in *symfmt.Inline) {
 	if in.Depth >= symfmt.MaxInlineDepth {
 		return
@@ -123,7 +123,7 @@ func offsetsFrom(start, rva symfmt.RVA, size uint64) (off, end uint32, ok bool) 
 	return uint32(d), uint32(d + size), true
 }
 
-// Flatten fills out, reusing its buffers.
+// Flatten writes the segments to out, reusing its slices.
 func (p *Flattener) Flatten(out *Flat) {
 	p.sort()
 	p.cut()
@@ -151,8 +151,8 @@ func (s Segment) same(o Segment) bool {
 	return s == o
 }
 
-// sort orders lines by address, and inlines by depth and address. A missing
-// depth ends all chains.
+// sort orders lines by address, and inlines by depth and address. A depth that
+// no INLINE has ends all chains.
 func (p *Flattener) sort() {
 	byOffset := func(a, b lineRow) int { return cmp.Compare(a.off, b.off) }
 	if !slices.IsSortedFunc(p.lines, byOffset) {
@@ -190,8 +190,8 @@ func (p *Flattener) cut() {
 }
 
 // findOwnFile finds the file of the first line that is not in an inlined function.
-// It serves as the file of calls in the FUNC itself in the old form of INLINE,
-// whose calls have none.
+// It serves as the file of calls in the FUNC itself where INLINEs have the old
+// form, which has no file.
 func (p *Flattener) findOwnFile() {
 	p.hasOwn = false
 	var outermost []inlineRow

@@ -2,7 +2,7 @@ package object
 
 import "github.com/symtool/symtool/internal/bin"
 
-// Bare is a Container with sections alone, and no symbols, ids and links.
+// Bare is a Container that has sections only: no symbols, ids or links.
 type Bare struct{ Sections []*Section }
 
 // Section implements Container.
@@ -28,7 +28,7 @@ func (b *Bare) SectionsNamed(name string) []*Section {
 	return nil
 }
 
-// The rest of Container: there is nothing.
+// The rest of Container is empty.
 
 func (*Bare) Located(string) (*Section, error)   { return nil, nil }
 func (*Bare) Symbols(Table, func(*Symbol)) error { return nil }

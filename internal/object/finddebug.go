@@ -31,7 +31,7 @@ func CheckPair(f, debug *File) error {
 	return OtherContainer(f.Path, debug)
 }
 
-// OtherContainer returns the error of a debug file that is not in the container of the
+// OtherContainer returns the error for a debug file whose container is not that of the
 // file at path.
 func OtherContainer(path string, debug *File) error {
 	return &bin.Error{File: debug.Path, Msg: "not in the container of " + path}
@@ -39,7 +39,7 @@ func OtherContainer(path string, debug *File) error {
 
 // Finder searches for debug files.
 type Finder struct {
-	// Open opens a file that may be one. Its error is a *bin.Error.
+	// Open opens a candidate. Its error is a *bin.Error.
 	Open func(path string, lim Limits) (*File, error)
 }
 
@@ -48,13 +48,13 @@ type Finder struct {
 // then by .gnu_debuglink, in the file's folder, in .debug below it, and at DIR
 // followed by the file's absolute folder; then as FILE.debug in the same places.
 // A file found by build-id or by name must have that id, one found by link the
-// CRC-32 in the link. Any must fit the file (CheckPair), and have debug information
-// or symbols.
+// CRC-32 in the link. Every file found must fit f (CheckPair), and have debug
+// information or symbols.
 //
 // With Limits.Hermetic only the build-id and dirs count.
 //
-// tried has each place that was rejected, with the reason. If nothing is found the
-// File is nil; err is then nil too, unless the right file cannot be read.
+// tried lists the places that were rejected, with the reasons. If nothing is found,
+// debug is nil; err is then nil too, unless the right file cannot be read.
 func (c Finder) FindDebug(f *File, dirs []string, lim Limits) (debug *File, tried []Tried, err error) {
 	if _, ok := f.Container.(Separable); !ok {
 		return nil, nil, nil
@@ -78,7 +78,7 @@ type Search struct {
 	found *File
 }
 
-// Refuse notes that the file at path is not the one, and returns false.
+// Refuse records why the file at path is rejected, and returns false.
 func (s *Search) Refuse(path, format string, args ...any) bool {
 	s.Tried = append(s.Tried, Tried{Path: path, Why: fmt.Sprintf(format, args...)})
 	return false
@@ -100,7 +100,7 @@ func (s *Search) byBuildID() bool {
 	return false
 }
 
-// BuildIDPaths lists where a file with the build-id may be.
+// BuildIDPaths returns the paths at which a file with the build-id may be.
 func (s *Search) BuildIDPaths(id []byte) (paths []string) {
 	if len(id) < 2 {
 		return nil
@@ -124,7 +124,7 @@ func (s *Search) tryID(path string, id []byte) bool {
 	return s.take(debug)
 }
 
-// take takes debug if it is good for something.
+// take accepts debug if it fits and has something to add.
 func (s *Search) take(debug *File) bool {
 	err := CheckPair(s.File, debug)
 	if err == nil && !debug.HasDWARF() && !debug.HasSymbols(Symtab) {
@@ -138,8 +138,8 @@ func (s *Search) take(debug *File) bool {
 	return true
 }
 
-// OpenOther opens another file than the one of the search; nil, with the reason in Tried, if it
-// cannot.
+// OpenOther opens a file other than the one searched for. If it cannot, it returns nil and adds the
+// reason to Tried.
 func (s *Search) OpenOther(path string) *File {
 	st, err := os.Stat(path)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Search) byLink() bool {
 		return false
 	}
 	if name != filepath.Base(name) || name == "." || name == ".." || name == string(filepath.Separator) {
-		return s.Refuse(name, "in .gnu_debuglink is not the name of a file without its folder")
+		return s.Refuse(name, "in .gnu_debuglink is not a file name without a folder")
 	}
 	for _, folder := range s.linkFolders() {
 		if s.tryCRC(filepath.Join(folder, name), crc) {
@@ -177,8 +177,8 @@ func (s *Search) byLink() bool {
 	return false
 }
 
-// OwnFolders returns the folder of the file as given and with symbolic links
-// resolved: packages install below either. With Limits.Hermetic it returns nil.
+// OwnFolders returns the folder of the file as given, and with symbolic links
+// resolved: packages install debug files below either. With Limits.Hermetic it returns nil.
 func (s *Search) OwnFolders() []string {
 	if s.File.Path == "" || s.Limits.Hermetic {
 		return nil
@@ -190,7 +190,7 @@ func (s *Search) OwnFolders() []string {
 	return own
 }
 
-// linkFolders lists where a linked file may be.
+// linkFolders returns the folders in which a linked file may be.
 func (s *Search) linkFolders() []string {
 	own := s.OwnFolders()
 	var out []string
@@ -224,8 +224,8 @@ func (s *Search) tryCRC(path string, want uint32) bool {
 	return s.take(debug)
 }
 
-// byName looks for FILE.debug. Nothing in FILE names it, so only the build-id can
-// confirm it.
+// byName looks for FILE.debug. Nothing in FILE refers to it, so only the build-id
+// can confirm it.
 func (s *Search) byName() bool {
 	id := s.File.BuildID()
 	if len(id) == 0 || s.File.Path == "" {
@@ -233,7 +233,7 @@ func (s *Search) byName() bool {
 	}
 	name := filepath.Base(s.File.Path) + ".debug"
 	if link, _, ok := s.File.DebugLink(); ok && link == name {
-		return false // looked for
+		return false // already looked for
 	}
 	for _, folder := range s.linkFolders() {
 		if s.tryID(filepath.Join(folder, name), id) {
@@ -265,8 +265,8 @@ func ParseDebugLink(data []byte, order binary.ByteOrder) (name string, crc uint3
 	return string(file), crc, c.Err() == nil && len(file) > 0
 }
 
-// OtherBuild returns the error of the file at path, which has another build-id than the
-// one wanted.
+// OtherBuild returns the error for the file at path, whose build-id is not the one
+// wanted.
 func OtherBuild(path string, got, want []byte) error {
 	return &bin.Error{File: path, Msg: fmt.Sprintf("build-id %x, want %x", got, want), Kind: ErrOtherBuild}
 }

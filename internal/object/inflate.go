@@ -16,7 +16,8 @@ const (
 	Zstd = "zstd"
 )
 
-// Compressed says that the bytes are size bytes compressed, after a header of skip bytes.
+// Compressed declares that the bytes are a header of skip bytes and compressed contents, of size bytes
+// once they are inflated.
 func (p *Piece) Compressed(compression string, skip int64, size uint64) {
 	if size > math.MaxInt64 {
 		p.Refuse(p.Errorf(0, "declares %d bytes of uncompressed contents", size))
@@ -32,8 +33,8 @@ const (
 	gnuZlibSize = 12
 )
 
-// ReadGNUHeader reads the header of a ".zdebug" section. One that compressing would have made
-// longer is stored without.
+// ReadGNUHeader reads the header of a ".zdebug" section. A section that compression would have
+// lengthened is stored without a header.
 func (p *Piece) ReadGNUHeader() {
 	if p.bad != nil || p.packed < gnuZlibSize {
 		return
@@ -49,40 +50,39 @@ func (p *Piece) ReadGNUHeader() {
 }
 
 // A zstd frame asks for a window that the decoder has to hold. maxWindow is what
-// zstd itself accepts by default (RFC 8878, section 3.1.1.1.2, leaves
-// the limit to the decoder), but nothing needs more than the whole contents;
-// except that an encoder that does not know the size writes the window of its
-// level, 8 MiB at level 19.
+// zstd itself accepts by default (RFC 8878, section 3.1.1.1.2, leaves the limit to
+// the decoder). A window larger than the whole contents is useless, but an encoder
+// that does not know the size writes the window of its level, 8 MiB at level 19.
 const (
 	minWindow = 8 << 20
 	maxWindow = 128 << 20
 )
 
 const (
-	// inflateChunk is the part in which contents are inflated that are not kept in memory.
+	// inflateChunk is how many bytes are inflated at a time where contents are not kept in memory.
 	inflateChunk = 256 << 10
-	// plainRatio is the ratio up to which a declared size is believed, because
-	// honest debug sections reach it.
+	// plainRatio is the compression ratio up to which a declared size is trusted,
+	// because honest debug sections reach it.
 	plainRatio = 16
 )
 
-// inflateAll returns the contents. The declared size is within the budget, but may be false: a size
-// that the output of compilers does not reach is inflated once without storing it before memory is
-// allocated.
+// inflateAll returns the contents. The declared size is within the budget, but may be false: where it
+// is larger than compilers' output ever inflates to, the contents are inflated once without storing
+// them before memory is allocated.
 func (p *Piece) inflateAll() ([]byte, error) {
 	if p.size > inflateChunk && p.size/plainRatio > p.packed {
 		if err := p.inflateInto(make([]byte, inflateChunk)); err != nil {
 			return nil, err
 		}
 	}
-	data := make([]byte, p.size+1) // one more, which shows that too much is there
+	data := make([]byte, p.size+1) // one more byte, to notice contents that are too long
 	if err := p.inflateInto(data); err != nil {
 		return nil, err
 	}
 	return data[:p.size:p.size], nil
 }
 
-// inflateInto inflates the contents into buf, again and again where they are longer.
+// inflateInto inflates the contents into buf, which it overwrites where they are longer.
 func (p *Piece) inflateInto(buf []byte) error {
 	z := inflater{p: p}
 	defer z.close()
@@ -95,15 +95,15 @@ func (p *Piece) inflateInto(buf []byte) error {
 	}
 }
 
-// inflater decompresses contents. No more than the declared size comes out, and exactly that
-// without an error. It charges nothing.
+// inflater decompresses contents. It produces no more than the declared size, and exactly that if
+// there is no error. It does not charge a budget.
 type inflater struct {
 	p    *Piece
 	r    io.ReadCloser // nil before the first part
-	done int64         // bytes that came out
+	done int64         // bytes produced
 }
 
-// next fills buf. At the end it returns io.EOF with what is left; all other errors are *bin.Error.
+// next fills buf. At the end it returns the rest and io.EOF; all other errors are *bin.Error.
 func (z *inflater) next(buf []byte) (n int, err error) {
 	err = z.p.in.Guard(z.p.name, func() error {
 		if err := z.open(); err != nil {
@@ -125,7 +125,7 @@ func (z *inflater) next(buf []byte) (n int, err error) {
 	return n, err
 }
 
-// fill reads until buf is full. Before that it ends only with an error, io.EOF at the end.
+// fill reads until buf is full. If it returns less, err is not nil: io.EOF at the end.
 func fill(r io.Reader, buf []byte) (n int, err error) {
 	for n < len(buf) && err == nil {
 		var got int
@@ -172,8 +172,8 @@ func (p *Piece) decoder(in *bufio.Reader) (io.ReadCloser, error) {
 	return &zlibStreams{r, in}, nil
 }
 
-// zlibStreams reads zlib streams one after the other: "ld -r" of old joins
-// ".zdebug" sections without inflating them.
+// zlibStreams reads consecutive zlib streams: old versions of "ld -r" join ".zdebug"
+// sections without inflating them.
 type zlibStreams struct {
 	io.ReadCloser
 	in *bufio.Reader

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Input is the bytes of a file, and what its sections may still cost. All methods may be called
+// Input is the bytes of a file, and the budgets of its sections. All methods may be called
 // concurrently.
 type Input struct {
 	Path   string // in messages
@@ -28,7 +28,7 @@ func NewInput(r io.ReaderAt, size int64, path string, lim Limits) *Input {
 	return in
 }
 
-// Memory is an Input's Reader of a file in memory, whose sections need not be copied.
+// Memory is the Reader of an Input that is in memory: its sections need not be copied.
 type Memory []byte
 
 // ReadAt implements io.ReaderAt.
@@ -39,8 +39,8 @@ func (in *Input) Errorf(offset uint64, format string, args ...any) *bin.Error {
 	return &bin.Error{File: in.Path, Offset: offset, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Guard runs fn and turns a panic, of a decoder that met bytes its author did not think of, into an
-// error. It is the only recover of the packages that read containers.
+// Guard runs fn and turns a panic into an error: decoders may meet bytes that their authors did not
+// expect. It has the only recover in the packages that read containers.
 func (in *Input) Guard(section string, fn func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -50,7 +50,7 @@ func (in *Input) Guard(section string, fn func() error) (err error) {
 	return fn()
 }
 
-// ReadAt fills buf from off, both known to be inside the file.
+// ReadAt fills buf from off. The range is known to be inside the file.
 func (in *Input) ReadAt(buf []byte, off int64) error {
 	if got, err := readFull(in.Reader, buf, off); err != nil {
 		return &bin.Error{File: in.Path, Offset: uint64(off) + uint64(got), Err: err}
@@ -58,7 +58,7 @@ func (in *Input) ReadAt(buf []byte, off int64) error {
 	return nil
 }
 
-// Read returns n bytes at an offset. They are within the file before memory is allocated for them.
+// Read returns n bytes at an offset. It checks that the file has them before it allocates memory.
 func (in *Input) Read(off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > in.Size || n > in.Size-off {
 		return nil, in.Errorf(uint64(max(off, 0)), "%d bytes wanted, the file has %d", n, in.Size)
@@ -67,7 +67,7 @@ func (in *Input) Read(off, n int64) ([]byte, error) {
 	return buf, in.ReadAt(buf, off)
 }
 
-// readFull fills buf from off. With an error, got bytes of it are read.
+// readFull fills buf from off. If there is an error, got is the number of bytes read before it.
 func readFull(r io.ReaderAt, buf []byte, off int64) (got int, err error) {
 	got, err = r.ReadAt(buf, off)
 	switch {

@@ -2,8 +2,8 @@ package object
 
 import "sort"
 
-// JoinPieces returns the contents of parts one after the other, without a gap. Together they are no
-// longer than math.MaxInt64.
+// JoinPieces returns the contents of parts concatenated without gaps. Their total length is at most
+// math.MaxInt64.
 func JoinPieces(in *Input, name string, parts []*Piece) *Piece {
 	j := &Piece{in: in, name: name, parts: parts}
 	for _, part := range parts {
@@ -42,7 +42,7 @@ func (p *Piece) openParts() (Source, error) {
 	return j, nil
 }
 
-// joinedSource is several contents one after the other.
+// joinedSource concatenates several contents.
 type joinedSource struct {
 	p     *Piece
 	parts []Source

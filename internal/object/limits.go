@@ -8,7 +8,7 @@ import (
 // Limits bounds what a file may cost. The zero value allows nothing to be read;
 // start from DefaultLimits.
 type Limits struct {
-	// Base is what the sections of any file, however small, may take, in bytes.
+	// Base is the number of bytes that the sections of any file, however small, may take.
 	Base int64
 	// HeldRatio bounds the bytes of sections that are in memory at one time,
 	// inflated or not: Base + HeldRatio times the file's size.
@@ -22,11 +22,11 @@ type Limits struct {
 	TempDir string
 	// Core accepts core dumps.
 	Core bool
-	// Image means that the file is the beginning of one in the memory of a
-	// process: there are no section headers in it, whatever its header says.
+	// Image means that the bytes are the beginning of a file as it is mapped
+	// in a process: they have no section headers, whatever the ELF header says.
 	Image bool
 	// Hermetic keeps FindDebug and FindSupplement in the folders that they are
-	// given. They do not look next to the file, nor where it says.
+	// given: they look neither next to the file nor where it says.
 	Hermetic bool
 	// Opened, if non-nil, is called with the path of each file that Open, FindDebug
 	// and FindSupplement open, including those that they then reject.
@@ -35,24 +35,24 @@ type Limits struct {
 
 // DefaultLimits returns the limits for files from anywhere.
 //
-// A compressed debug section inflates 2 to 20 fold, but a whole file rarely
-// over 4 fold, because code and the less compressible sections dilute it; and
-// sections over 32 MiB are read from a temporary file and are not held. So 4
-// times the file plus 16 MiB, which lets a file of 1 MB inflate 20 fold, never
+// A compressed debug section inflates 2- to 20-fold, but a whole file rarely more
+// than 4-fold, because code and less compressible sections dilute it; and sections
+// over 32 MiB are read from a temporary file and are not held. A limit of 4 times
+// the file plus 16 MiB, which lets a file of 1 MB inflate 20-fold, therefore never
 // stops an honest file, while 500 KB of zeros that would inflate to gigabytes
-// (zlib: 1032 fold, zstd: 30,000 fold) end in an error before the first byte is
-// inflated. Disk is cheaper: 32 fold.
+// (zlib: 1032-fold, zstd: 30,000-fold) give an error before the first byte is
+// inflated. Disk is cheaper: 32-fold.
 func DefaultLimits() Limits {
 	return Limits{Base: 16 << 20, HeldRatio: 4, DiskRatio: 32, SpillOver: 32 << 20}
 }
 
-// HeldBytes returns how many bytes of sections a file of a size may hold in memory.
+// HeldBytes returns how many bytes the sections of a file of size bytes may take in memory.
 func (l Limits) HeldBytes(size int64) int64 { return addMul(l.Base, l.HeldRatio, size) }
 
-// DiskBytes returns how many bytes it may hold in temporary files.
+// DiskBytes returns how many bytes they may take in temporary files.
 func (l Limits) DiskBytes(size int64) int64 { return addMul(l.Base, l.DiskRatio, size) }
 
-// addMul returns base + ratio*size, at most MaxInt64. Nothing is negative.
+// addMul returns base + ratio*size, or MaxInt64 if that is less. No argument is negative.
 func addMul(base, ratio, size int64) int64 {
 	base, ratio, size = max(base, 0), max(ratio, 0), max(size, 0)
 	if ratio > 0 && size > (math.MaxInt64-base)/ratio {
@@ -83,5 +83,5 @@ func (b *Budget) Take(n int64) bool {
 	}
 }
 
-// Give returns n bytes.
+// Give returns n bytes to the budget.
 func (b *Budget) Give(n int64) { b.left.Add(n) }

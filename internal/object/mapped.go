@@ -10,10 +10,10 @@ import (
 // and the memory is negligible.
 const mapOver = 4 << 20
 
-// Map returns the contents, uncompressed, as Data does; large ones
-// are not read but mapped into memory, from the file or from the temporary file
-// that they were inflated to, and valid until Release. Drop gives back
-// the memory of the parts that were examined; they may be examined again.
+// Map returns the uncompressed contents, as Data does. Large contents are not read
+// but mapped into memory, from the file or from the temporary file that they were
+// inflated to, and are valid until Release. Drop gives back the memory of the parts
+// that were examined; they may be examined again.
 //
 // If the file shrinks while it is mapped, access to the missing part faults:
 // callers must read the bytes under debug.SetPanicOnFault, in a goroutine that
@@ -41,7 +41,7 @@ func (p *Piece) Map() ([]byte, error) {
 	return p.mapped[p.before:][:p.size:p.size], nil
 }
 
-// mapSource returns the file that has the contents as they are, and where.
+// mapSource returns a file that has the contents uncompressed and complete, and their offset in it.
 func (p *Piece) mapSource() (*os.File, int64) {
 	if p.compression == "" {
 		file, _ := p.in.Reader.(*os.File)

@@ -16,14 +16,14 @@ type Piece struct {
 	in     *Input
 	name   string   // of the section
 	off    int64    // in the Input
-	packed int64    // bytes there, as the file claims
-	parts  []*Piece // of joined contents, which have no bytes of their own
+	packed int64    // number of bytes there, according to the file
+	parts  []*Piece // of joined contents, which have no bytes in the Input
 
 	compression string
 	skip        int64  // length of the compression header
 	size        int64  // of the contents, uncompressed, as declared
 	absent      string // why the Input has none, "" if it has
-	bad         error  // why the contents cannot be had
+	bad         error  // why the contents cannot be read
 
 	mu     sync.Mutex
 	data   []byte // contents, when loaded
@@ -34,15 +34,15 @@ type Piece struct {
 
 // Fixer changes contents as a linker would have.
 type Fixer interface {
-	// Prepare reads what Apply needs. After an error the contents are of no use.
+	// Prepare reads what Apply needs. After an error the contents are unusable.
 	Prepare() error
-	// Apply changes data, the contents from off on. raw gives the contents around data
-	// as they are in the file; nil when data is all.
+	// Apply changes data, which is the contents from off on. raw has the contents around
+	// data as they are in the file; it is nil if data is all of them.
 	Apply(data []byte, off uint64, raw Source) error
 }
 
-// NewPiece returns the n bytes at off as the contents of a section. name is that of the section in
-// messages. A place outside of the Input is an error of whoever wants the bytes.
+// NewPiece returns the n bytes at off as the contents of a section. name is the section's, for
+// messages. If the bytes are outside the Input, reading them returns an error.
 func NewPiece(in *Input, name string, off, n uint64) *Piece {
 	p := &Piece{in: in, name: name}
 	if n == 0 {
@@ -57,8 +57,8 @@ func NewPiece(in *Input, name string, off, n uint64) *Piece {
 	return p
 }
 
-// AbsentPiece returns the contents of a section whose bytes are in another file. why is the error of
-// whoever wants them.
+// AbsentPiece returns the contents of a section whose bytes are in another file. Reading them returns
+// the error why.
 func AbsentPiece(in *Input, name, why string) *Piece {
 	return &Piece{in: in, name: name, absent: why}
 }
@@ -75,13 +75,14 @@ func (p *Piece) Size() int64 { return p.size }
 // Compression implements Contents.
 func (p *Piece) Compression() string { return p.compression }
 
-// Damage returns why the contents that the file claims to hold cannot be had; nil if nothing is known.
+// Damage returns why the contents that the file claims to hold cannot be read; nil if no reason is
+// known so far.
 func (p *Piece) Damage() error { return p.bad }
 
-// Refuse notes why the contents cannot be had.
+// Refuse records why the contents cannot be read.
 func (p *Piece) Refuse(err error) { p.size, p.bad = 0, err }
 
-// Errorf makes an error at an offset of the uncompressed contents.
+// Errorf returns an error at an offset of the uncompressed contents.
 func (p *Piece) Errorf(offset uint64, format string, args ...any) *bin.Error {
 	return p.Wrap(offset, nil, format, args...)
 }
@@ -91,7 +92,7 @@ func (p *Piece) Wrap(offset uint64, cause error, format string, args ...any) *bi
 	return &bin.Error{File: p.in.Path, Section: p.name, Offset: offset, Msg: fmt.Sprintf(format, args...), Err: cause}
 }
 
-// check returns why there are no contents, nil if there are.
+// check returns why there are no contents, or nil.
 func (p *Piece) check() error {
 	if p.absent != "" {
 		return p.Errorf(0, "%s", p.absent)
@@ -130,7 +131,7 @@ func (p *Piece) Data() ([]byte, error) {
 	return data, nil
 }
 
-// load reads or inflates the contents, and completes them.
+// load reads or inflates the contents, and applies the Fixer.
 func (p *Piece) load() (data []byte, err error) {
 	switch {
 	case p.parts != nil:

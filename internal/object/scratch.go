@@ -7,10 +7,10 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Scratch is memory that lies in a temporary file without a name: what is
-// written there once and read much later does not count as the process's memory
-// after Drop, and Go's collector does not scan it. It may be used concurrently.
-// The zero value is empty, in os.TempDir.
+// Scratch is memory in a temporary file without a name: what is written once and
+// read much later does not count as the process's memory after Drop, and Go's
+// collector does not scan it. It may be used concurrently. The zero value is empty,
+// with its file in os.TempDir.
 type Scratch struct {
 	Dir string // of the file; "" for os.TempDir
 
@@ -19,14 +19,14 @@ type Scratch struct {
 	size   int64 // of the file
 	mapped [][]byte
 	free   []byte // of the last one
-	failed bool   // there is no such file, or no room in it
+	failed bool   // the file could not be made, or the disk is full
 }
 
 // scratchPiece is how much of the file is mapped at once.
 const scratchPiece = 4 << 20
 
 // Alloc returns n zeroed bytes that may be used until Close. If the system does
-// not map files, or the folder has no room, they are allocated by Go.
+// not map files, or the disk is full, Go allocates them.
 func (s *Scratch) Alloc(n int) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +58,8 @@ func (s *Scratch) another() ([]byte, error) {
 		}
 		s.file = file
 	}
-	// Zeros are written, not left out: a disk without room says so now, not by
-	// a fault when the memory is used.
+	// The zeros are written, so that a full disk gives an error now, not a fault
+	// when the memory is used.
 	if _, err := s.file.WriteAt(make([]byte, scratchPiece), s.size); err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func (s *Scratch) another() ([]byte, error) {
 	return piece, err
 }
 
-// Drop gives back the memory of what was written and read. It stays in the file,
-// and is read from there when it is examined again.
+// Drop gives back the memory of what was written and read. The bytes stay in the
+// file, from which they are read when they are examined again.
 func (s *Scratch) Drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *Scratch) Drop() {
 	}
 }
 
-// Close ends the use of all that Alloc returned.
+// Close releases the file. What Alloc returned is invalid after it.
 func (s *Scratch) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,8 +96,8 @@ func (s *Scratch) Close() error {
 	return file.Close()
 }
 
-// TempFile returns a file without a name: the system takes it back however the
-// process ends.
+// TempFile returns a file without a name: the system removes it however the process
+// ends.
 func TempFile(dir string) (*os.File, error) {
 	tmp, err := os.CreateTemp(dir, "symtool-*")
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 )
 
 // Open implements Contents. Stored contents are read from the file with pread, so that they never
-// count as memory; others are inflated, into memory, or, over Limits.SpillOver, into a temporary file
-// that has no name: there as far as they are asked for. The Source is valid until Release.
+// count as memory. Others are inflated into memory or, above Limits.SpillOver, on demand into a
+// temporary file without a name. The Source is valid until Release.
 func (p *Piece) Open() (Source, error) {
 	switch err := p.check(); {
 	case err != nil:
@@ -75,7 +75,7 @@ func (r *readerSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
-// fixedSource completes what is read.
+// fixedSource applies the Fixer to what is read.
 type fixedSource struct{ readerSource }
 
 func (f *fixedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
@@ -86,7 +86,7 @@ func (f *fixedSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	return b, f.p.Fixer.Apply(b, uint64(off), &f.readerSource)
 }
 
-// fixed returns a Source of the contents at base of r.
+// fixed returns a Source of the contents at r, with the Fixer applied if there is one.
 func (p *Piece) fixed(r readerSource) (Source, error) {
 	if p.Fixer == nil {
 		return &r, nil

@@ -7,22 +7,21 @@ import (
 	"sync/atomic"
 )
 
-// spill is a temporary file with contents, inflated as far as they were asked for. Whoever asks for
-// more inflates it, so that of several readers that go from front to back one examines what is there
-// while another inflates what follows.
+// spill is a temporary file with contents that are inflated on demand. The reader that needs more
+// inflates it, so that while it does, other readers can examine what is there.
 type spill struct {
 	file *os.File
 	size int64
-	done atomic.Int64 // bytes in the file; all of them only when the end was checked
+	done atomic.Int64 // bytes in the file; the full size only once the end was checked
 
 	mu  sync.Mutex
 	z   inflater
 	buf []byte
-	err error // why there are no more
+	err error // why inflating stopped
 }
 
-// openSpilled inflates into a temporary file, or into memory if none can be made. What a Fixer
-// completes is inflated at once.
+// openSpilled inflates into a temporary file, or into memory if none can be made. Contents with a
+// Fixer are inflated at once.
 func (p *Piece) openSpilled() (Source, error) {
 	spill, err := p.spilling()
 	switch {
@@ -39,8 +38,8 @@ func (p *Piece) openSpilled() (Source, error) {
 	return p.fixed(readerSource{p, spill.file, 0})
 }
 
-// spilling returns the temporary file, in which there may be nothing yet; nil if the contents are
-// in memory, or there can be no such file.
+// spilling returns the temporary file, which may still be empty; nil if the contents are in memory,
+// or the file cannot be made.
 func (p *Piece) spilling() (*spill, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,8 +63,8 @@ func newSpill(p *Piece, file *os.File) *spill {
 	return &spill{file: file, size: p.size, z: inflater{p: p}}
 }
 
-// upTo inflates until the first n bytes are in the file. Before all are, the end of the contents
-// is checked.
+// upTo inflates until the first n bytes are in the file. The last bytes are available only after the
+// end of the contents is checked.
 func (s *spill) upTo(n int64) error {
 	if n <= s.done.Load() {
 		return nil
@@ -78,7 +77,7 @@ func (s *spill) upTo(n int64) error {
 	return s.err
 }
 
-// more inflates another part; s.mu is held.
+// more inflates another chunk; s.mu is held.
 func (s *spill) more() {
 	if s.buf == nil {
 		s.buf = make([]byte, min(inflateChunk, s.size+1))

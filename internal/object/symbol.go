@@ -6,7 +6,7 @@ type Table int
 // The tables.
 const (
 	Symtab  Table = iota // all symbols, unless stripped
-	Dynamic              // those that other modules see, or that are seen of them
+	Dynamic              // those exported to other modules, or imported from them
 )
 
 // Symbol is an entry of a symbol table.
@@ -17,7 +17,7 @@ type Symbol struct {
 	Size    uint64 // in bytes; 0 if it is unknown
 	Kind    SymbolKind
 	Bind    Bind
-	Section *Section // where it is defined; nil for none
+	Section *Section // where it is defined, or nil
 
 	Undefined bool // in another file
 	Absolute  bool // a number, not a place
@@ -28,18 +28,18 @@ type SymbolKind uint8
 
 // The kinds.
 const (
-	Untyped SymbolKind = iota // code or data: assemblers do not say
+	Untyped SymbolKind = iota // code or data: assemblers give no type
 	Function
 	Indirect // a function that chooses another when it is loaded (STT_GNU_IFUNC)
 	Data
-	Label     // made by assembler or compiler for themselves
-	OtherKind // sections, files, storage of threads
+	Label     // made by the assembler or compiler for its own use
+	OtherKind // sections, files, thread-local storage
 )
 
 // IsFunction reports whether the symbol names code that is called.
 func (s *Symbol) IsFunction() bool { return s.Kind == Function || s.Kind == Indirect }
 
-// Bind is which of several definitions counts.
+// Bind decides which of several definitions counts.
 type Bind uint8
 
 // The binds, the strongest first.

@@ -1,4 +1,4 @@
-// Package span joins ranges of addresses, finds the gaps between them, and counts what is in them.
+// Package span joins ranges of addresses, and finds the gaps between them.
 package span
 
 import (
@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Type describes ranges of a type: each is [start, end). One that passes the last address ends there.
+// Type describes how type R represents a range [start, end). A range that passes the last address ends
+// there.
 type Type[R any] struct {
 	Ends func(r R) (start, end uint64)
 	Make func(start, end uint64) R
@@ -39,8 +40,7 @@ func (t Type[R]) Join(list []R) []R {
 	return out
 }
 
-// After returns the index of the first range of list that ends after addr. list is what Join
-// returned.
+// After returns the index of the first range of list that ends after addr. list is a result of Join.
 func (t Type[R]) After(list []R, addr uint64) int {
 	i, _ := slices.BinarySearchFunc(list, addr, func(r R, addr uint64) int {
 		if _, end := t.Ends(r); end <= addr {
@@ -51,7 +51,7 @@ func (t Type[R]) After(list []R, addr uint64) int {
 	return i
 }
 
-// Gaps calls fn for the parts of whole that are not in list, which is what Join returned.
+// Gaps calls fn with the parts of whole that are not in list, which is a result of Join.
 func (t Type[R]) Gaps(whole R, list []R, fn func(R)) {
 	at, stop := t.Ends(whole)
 	for _, r := range list[t.After(list, at):] {
