@@ -214,7 +214,7 @@ func (w *worker) body(fn *openFunc, s dwarf.Span) symfmt.Body {
 func (w *worker) addLines(s dwarf.Span) {
 	var open symfmt.Line
 	rows := 0
-	looked := w.lines.rowsIn(s.Lo, s.Hi, func(lo, hi uint64, r *dwarf.Row) {
+	looked := w.lines.RowsIn(s.Lo, s.Hi, func(lo, hi uint64, r *dwarf.Row) {
 		rows++
 		rva, file := w.code.rva(lo), symfmt.FileID(w.fileID(uint64(r.File)))
 		if open.Size > 0 {

@@ -59,7 +59,7 @@ type unitState struct {
 	first     dwarf.Abbrevs // the declaration of one unit's own DIE
 	info      []byte
 	lineWin   *dwarf.Window
-	lines     lineRows
+	lines     dwarf.LineTable
 	haveLines bool // lines was read for this unit
 	fileIDs   []uint32
 	scopes    []scope
@@ -234,11 +234,11 @@ func (w *worker) needLines() {
 		return
 	}
 	w.haveLines = true
-	w.lines.clear()
+	w.lines.Clear()
 	if w.Exhausted || w.u.StmtList.Kind != dwarf.SecOff && w.u.StmtList.Kind != dwarf.Const {
 		return
 	}
-	if err := w.lines.read(w.lineUnit(), w.lineWin); err != nil {
+	if err := w.lines.Read(w.lineUnit(), w.lineWin); err != nil {
 		w.problem(w.u.Off, "lines of "+w.u.ownName(), err)
 	}
 	w.Spend(uint64(w.lines.Size()))

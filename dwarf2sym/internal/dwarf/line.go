@@ -44,6 +44,8 @@ type LineTable struct {
 	files []fileEntry
 	Rows  []Row
 	Seqs  []Sequence
+
+	overlaps
 }
 
 // fileEntry is an entry of the program's file table. Its name is looked up
@@ -66,6 +68,7 @@ func (t *LineTable) Read(u *Unit, w *Window) error {
 	}
 	err := t.run(u)
 	slices.SortStableFunc(t.Seqs, func(a, b Sequence) int { return cmp.Compare(a.Lo, b.Lo) })
+	t.findOverlaps()
 	return err
 }
 
@@ -73,7 +76,7 @@ func (t *LineTable) Read(u *Unit, w *Window) error {
 func (t *LineTable) Clear() {
 	t.data, t.version = nil, 0
 	t.dirs, t.files = t.dirs[:0], t.files[:0]
-	t.Rows, t.Seqs = t.Rows[:0], t.Seqs[:0]
+	t.Rows, t.Seqs, t.reach = t.Rows[:0], t.Seqs[:0], t.reach[:0]
 }
 
 // Size returns the size of the program in bytes.

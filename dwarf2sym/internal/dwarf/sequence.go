@@ -1,42 +1,25 @@
-package dwarf2sym
+package dwarf
 
 import (
 	"cmp"
 	"slices"
 	"sort"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/sweep"
 )
 
-// lineRows finds the rows of a piece of code in the line table of a unit.
-//
 // Sequences overlap in damaged files, and if functions that the linker dropped
 // got the address 0 in a program with code there.
-type lineRows struct {
-	dwarf.LineTable
 
-	// Set if sequences overlap:
-	reach []uint64 // the highest end of the sequences up to each
-	byFit []*dwarf.Sequence
+// overlaps is what finding rows takes if sequences of a table overlap.
+type overlaps struct {
+	reach []uint64 // the highest end of the sequences up to each; empty if none overlap
+	byFit []*Sequence
 	sweep sweep.Sweep
 }
 
-// read decodes the line program of u.
-func (t *lineRows) read(u *dwarf.Unit, w *dwarf.Window) error {
-	err := t.LineTable.Read(u, w)
-	t.findOverlaps()
-	return err
-}
-
-// clear makes the table empty.
-func (t *lineRows) clear() {
-	t.LineTable.Clear()
-	t.reach = t.reach[:0]
-}
-
 // findOverlaps fills in reach if sequences overlap.
-func (t *lineRows) findOverlaps() {
+func (t *LineTable) findOverlaps() {
 	t.reach = t.reach[:0]
 	for i := 1; i < len(t.Seqs); i++ {
 		if t.Seqs[i].Lo < t.Seqs[i-1].Hi {
@@ -46,7 +29,7 @@ func (t *lineRows) findOverlaps() {
 	}
 }
 
-func (t *lineRows) findReach() {
+func (t *LineTable) findReach() {
 	most := uint64(0)
 	for i := range t.Seqs {
 		most = max(most, t.Seqs[i].Hi)
@@ -55,18 +38,18 @@ func (t *lineRows) findReach() {
 }
 
 // from returns the index of the first sequence that may extend past lo.
-func (t *lineRows) from(lo uint64) int {
+func (t *LineTable) from(lo uint64) int {
 	if len(t.reach) > 0 {
 		return sort.Search(len(t.reach), func(i int) bool { return t.reach[i] > lo })
 	}
 	return sort.Search(len(t.Seqs), func(i int) bool { return t.Seqs[i].Hi > lo })
 }
 
-// rowsIn calls emit for each piece of [lo, hi) that one row covers, in order
+// RowsIn calls emit for each piece of [lo, hi) that one row covers, in order
 // of address. Code between sequences is not covered. Where sequences overlap,
 // the one that fits [lo, hi) best is used (betterFit). It returns the number
 // of sequences that it examined.
-func (t *lineRows) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *dwarf.Row)) (looked int) {
+func (t *LineTable) RowsIn(lo, hi uint64, emit func(lo, hi uint64, r *Row)) (looked int) {
 	first := t.from(lo)
 	last := first
 	for last < len(t.Seqs) && t.Seqs[last].Lo < hi {
@@ -82,11 +65,11 @@ func (t *lineRows) rowsIn(lo, hi uint64, emit func(lo, hi uint64, r *dwarf.Row))
 	return last - first
 }
 
-// rowsOf is like rowsIn, for one sequence.
-func (t *lineRows) rowsOf(s *dwarf.Sequence, lo, hi uint64, emit func(lo, hi uint64, r *dwarf.Row)) {
+// rowsOf is like RowsIn, for one sequence.
+func (t *LineTable) rowsOf(s *Sequence, lo, hi uint64, emit func(lo, hi uint64, r *Row)) {
 	end := min(hi, s.Hi)
 	rows := t.Rows[s.First:s.Last]
-	k, exact := slices.BinarySearchFunc(rows, lo, func(r dwarf.Row, lo uint64) int { return cmp.Compare(r.Addr, lo) })
+	k, exact := slices.BinarySearchFunc(rows, lo, func(r Row, lo uint64) int { return cmp.Compare(r.Addr, lo) })
 	if !exact && k > 0 {
 		k--
 	}
@@ -105,13 +88,13 @@ func (t *lineRows) rowsOf(s *dwarf.Sequence, lo, hi uint64, emit func(lo, hi uin
 // its length, then those that contain it, then by the later start, the shorter length, and the
 // order in the program, as for the names of folded functions. A dropped function has a sequence
 // of its own, which hardly ever fits another function.
-func betterFit(a, b *dwarf.Sequence, lo, hi uint64) int {
+func betterFit(a, b *Sequence, lo, hi uint64) int {
 	return cmp.Or(
 		cmp.Compare(misfit(a, lo, hi), misfit(b, lo, hi)),
 		cmp.Compare(b.Lo, a.Lo), cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.First, b.First))
 }
 
-func misfit(s *dwarf.Sequence, lo, hi uint64) int {
+func misfit(s *Sequence, lo, hi uint64) int {
 	switch {
 	case s.Lo == lo && s.Hi == hi:
 		return 0
@@ -121,9 +104,9 @@ func misfit(s *dwarf.Sequence, lo, hi uint64) int {
 	return 2
 }
 
-// paintRows is like rowsIn, for overlapping sequences: each piece of code gets
+// paintRows is like RowsIn, for overlapping sequences: each piece of code gets
 // the best one that covers it.
-func (t *lineRows) paintRows(seqs []dwarf.Sequence, lo, hi uint64, emit func(lo, hi uint64, r *dwarf.Row)) {
+func (t *LineTable) paintRows(seqs []Sequence, lo, hi uint64, emit func(lo, hi uint64, r *Row)) {
 	byFit := t.byFit[:0]
 	for i := range seqs {
 		if s := &seqs[i]; s.Hi > lo {
@@ -131,7 +114,7 @@ func (t *lineRows) paintRows(seqs []dwarf.Sequence, lo, hi uint64, emit func(lo,
 		}
 	}
 	t.byFit = byFit
-	slices.SortFunc(byFit, func(a, b *dwarf.Sequence) int { return -betterFit(a, b, lo, hi) })
+	slices.SortFunc(byFit, func(a, b *Sequence) int { return -betterFit(a, b, lo, hi) })
 	t.sweep.Reset(len(byFit))
 	for i, s := range byFit {
 		t.sweep.Claim(i, max(s.Lo, lo), min(s.Hi, hi))
