@@ -231,7 +231,7 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 		}
 		s.Total++
 		s.count(s.versions, versionName(h))
-		unit, ok := w.skeletonAt(h)
+		unit, ok := w.opener.first(w.d, h)
 		if !ok {
 			s.Unread++
 			continue

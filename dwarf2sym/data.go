@@ -47,6 +47,11 @@ func (u *fileUnit) open(d *debugData, h *dwarf.Header, data []byte, t *dwarf.Abb
 	return u.Begin(&d.Sections, h, data, t, m)
 }
 
+// holds reports whether the DIE at off of d is in the unit.
+func (u *fileUnit) holds(d *debugData, off uint64) bool {
+	return d == u.d && off >= u.Off+uint64(u.HeadSize) && off < u.Off+u.Size
+}
+
 // ownName returns the name of the unit in messages.
 func (u *fileUnit) ownName() string {
 	if u.Name == "" {

@@ -176,7 +176,7 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 		if i == 0 && !w.Spend(uint64(len(d.Str)+len(d.Abbrev)+len(d.StrOffsets)+len(d.Rnglists))) {
 			return left, ids, nil
 		}
-		s := newFileState(d)
+		s := w.newFileState(d)
 		s.places = places
 		main := w.turnTo(s)
 		units, problems := w.splitUnits()
@@ -206,7 +206,7 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 }
 
 // splitUnits returns the compilation units of the current .dwo file by id.
-func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []placedProblem) {
+func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []unitProblem) {
 	d := w.d
 	problems := d.readUnitHeaders()
 	units := make(map[uint64]*dwarf.Header)

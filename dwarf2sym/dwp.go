@@ -146,7 +146,7 @@ func (w *worker) packedHalves(j *splitJob) {
 		if w.Exhausted {
 			return
 		}
-		s := newFileState(nil)
+		s := w.newFileState(nil)
 		s.places, s.info = w.pools[p], buf
 		ok := false
 		h, err := w.unpack(p, sk, &pieces, &s)

@@ -539,11 +539,11 @@ type outlined struct {
 func (l *Lookup) noteUnit(problems, elsewhere *problemList) {
 	if problems.any() || elsewhere.any() {
 		all := reader{file: l.r.file}
-		all.addProblems(problems)
-		all.addProblems(elsewhere)
+		all.addProblems(problemUnits, problems)
+		all.addProblems(problemSplit, elsewhere)
 		l.note(all.sortedProblems())
 	}
-	*problems, *elsewhere = problemList{}, problemList{split: true}
+	*problems, *elsewhere = problemList{}, problemList{}
 }
 
 // note keeps problems that were not recorded before, as units are read again for other functions.

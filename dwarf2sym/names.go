@@ -5,7 +5,6 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
-	"github.com/symtool/symtool/internal/dw"
 )
 
 // noName stands for a function that the debug information does not name. The
@@ -30,26 +29,6 @@ type nameTable struct {
 func newNameTable() nameTable { return nameTable{places: &intern.Offsets{}} }
 
 func (t *nameTable) intern(name []byte) nameID { return nameID(t.Table.Intern(name)) }
-
-// scope is a namespace or type with DIEs below it.
-type scope struct {
-	start, end uint64 // offsets in .debug_info: of the DIE, and of the end of its children
-	parent     int32  // index of the enclosing scope, or -1
-	outer      int32  // position of the enclosing function, inside parent; 0 if there is none
-	tag        uint16
-	name       dwarf.Value
-	text       string      // the name, if it is not in the unit's bytes
-	next       dwarf.Value // the DIE that it completes, or that completes it, if any
-}
-
-// scoping says which scopes of the current unit are known.
-type scoping uint8
-
-const (
-	allScopes scoping = iota
-	noScopes
-	someScopes // those of worker.named
-)
 
 // foundName is what a chain of DIEs says about a function's name.
 type foundName struct {
@@ -120,7 +99,7 @@ func (w *worker) namePlace(u *fileUnit, a *dwarf.NameAttrs) (*debugData, uint64,
 		if !ok || first.Kind != dwarf.None {
 			return nil, 0, false
 		}
-		if u, _, ok = w.peek(u, next, &attrs); !ok {
+		if u, _, ok = w.opener.peek(u, next, &attrs); !ok {
 			return nil, 0, false
 		}
 	}
@@ -169,139 +148,11 @@ func (w *worker) chase(u *fileUnit, off uint64, a *dwarf.NameAttrs) (found found
 		if !ok {
 			return found
 		}
-		if u, off, ok = w.peek(u, next, &attrs); !ok {
+		if u, off, ok = w.opener.peek(u, next, &attrs); !ok {
 			return found
 		}
 	}
 	return found
-}
-
-// appendScopes appends "ns::Class::" for the scopes that enclose the DIE at
-// off.
-func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
-	var scopes []scope
-	if u == &w.u {
-		scopes = w.ownScopes(off)
-	} else {
-		scopes = w.foreignScopes(u)
-	}
-	// Scopes are in order of their start, so the last one before off, or one
-	// around it, contains off.
-	i := int32(searchScopes(scopes, off))
-	for i >= 0 && off >= scopes[i].end {
-		i = scopes[i].parent
-		w.Spend(1)
-	}
-	var chain [64]int32
-	n := 0
-	for ; i >= 0 && n < len(chain); i = scopes[i].parent {
-		chain[n] = i
-		n++
-		if scopes[i].outer != 0 {
-			break // a local type: the function's name has its own scopes
-		}
-	}
-	for n--; n >= 0; n-- {
-		s := &scopes[chain[n]]
-		if s.outer != 0 {
-			b = w.appendOuter(b, u, u.Off+uint64(s.outer))
-		}
-		b = w.appendScope(b, u, s)
-		b = append(b, "::"...)
-	}
-	return b
-}
-
-// appendOuter appends "f(int)::" for the function at off that encloses a local
-// type.
-func (w *worker) appendOuter(b []byte, u *fileUnit, off uint64) []byte {
-	var a dwarf.NameAttrs
-	if u, off, ok := w.peek(u, dwarf.Value{Kind: dwarf.Ref, U: off}, &a); ok {
-		found := w.chase(u, off, &a)
-		switch {
-		case len(found.linkage) > 0:
-			b = append(b, w.outerName(found.linkage)...)
-		case len(found.plain) > 0:
-			plain := bytes.Clone(found.plain) // names of scopes are found by chains, too
-			if w.outers < maxChain {
-				w.outers++
-				b = w.appendScopes(b, found.u, found.die)
-				w.outers--
-			}
-			b = append(b, plain...)
-		default:
-			return b
-		}
-		b = append(b, "::"...)
-	}
-	return b
-}
-
-// outerNames is the number of names of enclosing functions that are cached.
-const outerNames = 256
-
-// outerName returns the source form of the name of an enclosing function, for all that are inside
-// it.
-func (w *worker) outerName(linkage []byte) string {
-	if name, ok := w.outerText[string(linkage)]; ok {
-		return name
-	}
-	if w.outerText == nil || len(w.outerText) >= outerNames {
-		w.outerText = make(map[string]string)
-	}
-	raw := string(linkage)
-	source, costly := appendSource(nil, raw, w.opts.Demangle)
-	w.costlyOuter = w.costlyOuter || costly
-	name := string(source)
-	w.outerText[raw] = name
-	return name
-}
-
-// searchScopes returns the index of the last scope that starts before off, or -1.
-func searchScopes(scopes []scope, off uint64) int {
-	lo, hi := 0, len(scopes)
-	for lo < hi {
-		if mid := (lo + hi) / 2; scopes[mid].start < off {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo - 1
-}
-
-// appendScope appends the name of one scope. A type that is completed outside
-// its scope is named by what it refers to.
-func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
-	name := []byte(s.text)
-	if len(name) == 0 {
-		name, _ = u.Text(s.name)
-	}
-	next, more := s.next, s.next.IsRef()
-	for hops := 0; len(name) == 0 && more && hops < maxChain; hops++ {
-		var a dwarf.NameAttrs
-		if u, _, more = w.peek(u, next, &a); more {
-			name, _ = u.Text(a.Name)
-			next, more = a.Next()
-		}
-	}
-	if len(name) > 0 {
-		if !w.Spend(uint64(len(name))) {
-			return b
-		}
-		return append(b, name...)
-	}
-	switch s.tag {
-	case dw.TagNamespace:
-		return append(b, "(anonymous namespace)"...)
-	case dw.TagUnionType:
-		return append(b, "(anonymous union)"...)
-	case dw.TagEnumerationType:
-		return append(b, "(anonymous enum)"...)
-	case dw.TagClassType:
-		return append(b, "(anonymous class)"...)
-	}
-	return append(b, "(anonymous struct)"...)
 }
 
 // fileID returns the number of an entry of the unit's file table. Files that

@@ -12,8 +12,7 @@ import (
 // depend on the number of workers.
 type placedProblem struct {
 	section int // order of sections
-	off     uint64
-	bin.Problem
+	unitProblem
 }
 
 // Order of problems by where they come from.
@@ -26,52 +25,16 @@ const (
 	problemMapping
 )
 
-// Garbage causes a problem every few bytes; the first ones are enough.
-const (
-	unitProblems = 16   // kept for a unit
-	allProblems  = 1000 // kept for all units
-)
-
-// problemList is the damage that one worker found in units, which come to it
-// in order. Units are kept or dropped as a whole, so that the first
-// allProblems of several lists are the first of all.
-type problemList struct {
-	kept    []placedProblem
-	dropped int
-	unit    int  // number of problems of the current unit
-	full    bool // only count
-	split   bool // for what skeletons stand for
-}
-
-// next begins a unit.
-func (l *problemList) next() {
-	l.unit, l.full = 0, len(l.kept) >= allProblems
-}
-
-// add records damage at off of .debug_info.
-func (l *problemList) add(off uint64, lost string, err error) {
-	if l.unit++; l.unit > unitProblems || l.full {
-		l.dropped++
-		return
-	}
-	section := problemUnits
-	if l.split {
-		section = problemSplit
-	}
-	l.kept = append(l.kept, placedProblem{section: section, off: off, Problem: bin.Problem{Lost: lost, Err: err}})
-}
-
-// any reports whether there was damage.
-func (l *problemList) any() bool { return len(l.kept)+l.dropped > 0 }
-
 // problem records damage outside units. section orders it among the others.
 func (r *reader) problem(section int, lost string, err error) {
-	r.problems = append(r.problems, placedProblem{section: section, Problem: bin.Problem{Lost: lost, Err: err}})
+	r.problems = append(r.problems, placedProblem{section, unitProblem{Problem: bin.Problem{Lost: lost, Err: err}}})
 }
 
-// addProblems adds the damage in units.
-func (r *reader) addProblems(l *problemList) {
-	r.problems = append(r.problems, l.kept...)
+// addProblems adds the damage in units; section is problemUnits or problemSplit.
+func (r *reader) addProblems(section int, l *problemList) {
+	for _, p := range l.kept {
+		r.problems = append(r.problems, placedProblem{section, p})
+	}
 	r.dropped += l.dropped
 }
 

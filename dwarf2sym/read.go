@@ -359,8 +359,8 @@ func (r *reader) join(ctx context.Context) error {
 	for _, w := range r.workers {
 		costly = costly || w.costlyOuter
 		stats.add(&w.stats)
-		r.addProblems(&w.problems)
-		r.addProblems(&w.elsewhere)
+		r.addProblems(problemUnits, &w.problems)
+		r.addProblems(problemSplit, &w.elsewhere)
 	}
 	if costly {
 		p := costlyNames(r.file.Path)
@@ -447,7 +447,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 		}
 		return nil
 	})
-	r.addProblems(&d.types.problems)
+	r.addProblems(problemUnits, &d.types.problems)
 	split.reportTypeIndexes(r)
 	if d.sup != nil {
 		r.report.Others = append(r.report.Others, d.sup.File)
@@ -484,7 +484,7 @@ func (w *worker) batch(units []unitHeader) int64 {
 	size := units[len(units)-1].Off + units[len(units)-1].Size - start
 	// What is cached from unit to unit must not depend on which worker reads them.
 	w.tables.Reset()
-	w.closeForeign()
+	w.opener.close()
 	if w.vars != nil {
 		w.vars.reset()
 	}

@@ -99,7 +99,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 		if h.Version >= 5 && !h.IsSkeleton() {
 			continue
 		}
-		f, ok := w.skeletonAt(&h.Header)
+		f, ok := w.opener.first(w.d, &h.Header)
 		if ok && !w.Spend(uint64(len(f.DwoName)+len(f.CompDir))) {
 			break
 		}
@@ -133,24 +133,12 @@ func (d *debugData) hasSkeletons() bool {
 	return false
 }
 
-// skeletonAt reads the first DIE of a unit.
-func (w *worker) skeletonAt(h *dwarf.Header) (*foreign, bool) {
-	f := &foreign{}
-	if err := w.beginForeign(f, w.d, h); err != nil {
-		return nil, false
-	}
-	if len(w.shared) > foreignUnits {
-		clear(w.shared)
-	}
-	return f, true
-}
-
 // splitIDOf is like splitID, for a unit of which only the header was read.
 func (w *worker) splitIDOf(h *dwarf.Header) (id uint64, ok bool) {
 	if h.Version >= 5 {
 		return h.ID, true
 	}
-	f, ok := w.skeletonAt(h)
+	f, ok := w.opener.first(w.d, h)
 	if !ok {
 		return 0, false
 	}
@@ -229,36 +217,36 @@ func (s *splitter) close() {
 
 // fileState is what a worker keeps about one file with DWARF.
 type fileState struct {
-	d       *debugData
-	places  *intern.Offsets
-	tables  dwarf.AbbrevCache
-	foreign map[foreignKey]*foreign
-	shared  map[tableKey]*dwarf.Abbrevs
-	info    []byte
+	d      *debugData
+	places *intern.Offsets
+	tables dwarf.AbbrevCache
+	opener *opener
+	info   []byte
 }
 
 // fileState returns the worker's state for the current file.
 func (w *worker) fileState() fileState {
-	return fileState{w.d, w.names.places, w.tables, w.foreign, w.shared, w.info}
+	return fileState{w.d, w.names.places, w.tables, w.opener, w.info}
 }
 
 // turnTo makes the worker read another file, and returns its state for the one
 // before, as offsets are meaningful in one file only.
 func (w *worker) turnTo(s fileState) (before fileState) {
 	before = w.fileState()
-	w.d, w.names.places, w.tables, w.foreign, w.shared, w.info = s.d, s.places, s.tables, s.foreign, s.shared, s.info
+	w.d, w.names.places, w.tables, w.opener, w.info = s.d, s.places, s.tables, s.opener, s.info
 	return before
 }
 
-func newFileState(d *debugData) fileState {
-	return fileState{d: d, places: &intern.Offsets{}, foreign: make(map[foreignKey]*foreign), shared: make(map[tableKey]*dwarf.Abbrevs)}
+// newFileState returns the state for a file of which the worker has read nothing.
+func (w *worker) newFileState(d *debugData) fileState {
+	return fileState{d: d, places: &intern.Offsets{}, opener: newOpener(w.Meter, &w.u, w.problem)}
 }
 
 // otherHalves reads a job, and returns its share of the progress.
 func (w *worker) otherHalves(j *splitJob) int64 {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in batch
 	w.tables.Reset()
-	w.closeForeign()
+	w.opener.close()
 	w.job = j
 	main := w.fileState()
 	defer func() {
@@ -281,7 +269,7 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 // halfOf reads the unit h in the file of s, the other half of a skeleton. It
 // reports false if nothing of it could be read.
 func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
-	skel, ok := w.skeletonAt(&w.d.units[sk.unit].Header)
+	skel, ok := w.opener.first(w.d, &w.d.units[sk.unit].Header)
 	if !ok {
 		return false
 	}

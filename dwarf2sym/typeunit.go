@@ -133,13 +133,13 @@ func newPackedTypes(p *dwp) *packedTypes {
 
 // packedType returns the DIE of the type with the signature that a unit of from
 // refers to.
-func (w *worker) packedType(from *debugData, signature uint64) (*debugData, uint64, bool) {
+func (o *opener) packedType(from *debugData, signature uint64) (*debugData, uint64, bool) {
 	x := from.packed
 	d, known := x.units[signature]
 	if !known {
 		var err error
-		if d, err = w.openPackedType(from, signature); err != nil && !w.Exhausted {
-			w.problem(0, fmt.Sprintf("names in the type %#x", signature), err)
+		if d, err = o.openPackedType(from, signature); err != nil && !o.Exhausted {
+			o.problem(0, fmt.Sprintf("names in the type %#x", signature), err)
 		}
 		x.units[signature] = d
 	}
@@ -151,7 +151,7 @@ func (w *worker) packedType(from *debugData, signature uint64) (*debugData, uint
 
 // openPackedType opens a type unit; it returns nil without an entry in the
 // index.
-func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, error) {
+func (o *opener) openPackedType(from *debugData, signature uint64) (*debugData, error) {
 	x := from.packed
 	p, index := x.p, x.p.typeIndex()
 	row, ok := index.Rows[signature]
@@ -160,7 +160,7 @@ func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, 
 	}
 	if x.size > packedMost {
 		// No open unit may have what is forgotten.
-		w.closeForeign()
+		o.close()
 		clear(x.units)
 		clear(x.parts)
 		x.size = 0
@@ -170,10 +170,10 @@ func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, 
 		Str: p.str, Info: p.sects[index.Holds], OldTypes: index.Holds == dwarf.SectTypes,
 	}}
 	var err error
-	if d.Abbrev, err = w.packedPart(x, row, dwarf.SectAbbrev); err != nil {
+	if d.Abbrev, err = o.packedPart(x, row, dwarf.SectAbbrev); err != nil {
 		return nil, err
 	}
-	if d.StrOffsets, err = w.packedPart(x, row, dwarf.SectStrOffsets); err != nil {
+	if d.StrOffsets, err = o.packedPart(x, row, dwarf.SectStrOffsets); err != nil {
 		return nil, err
 	}
 	info := index.Part(row, index.Holds)
@@ -184,7 +184,7 @@ func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, 
 		return nil, nil
 	}
 	problems := d.walkUnits(info.Off, info.Off+info.Size)
-	w.Spend(dwarf.MaxHeader * uint64(1+len(d.units)))
+	o.Spend(dwarf.MaxHeader * uint64(1+len(d.units)))
 	if _, _, ok := d.typeOf(signature); ok {
 		return d, nil
 	}
@@ -196,7 +196,7 @@ func (w *worker) openPackedType(from *debugData, signature uint64) (*debugData, 
 }
 
 // packedPart reads a type unit's part of a section.
-func (w *worker) packedPart(x *packedTypes, row, sect int) ([]byte, error) {
+func (o *opener) packedPart(x *packedTypes, row, sect int) ([]byte, error) {
 	p, index := x.p, x.p.typeIndex()
 	key := packedPart{index.Part(row, sect), sect}
 	if data, ok := x.parts[key]; ok || key.Size == 0 {
@@ -205,7 +205,7 @@ func (w *worker) packedPart(x *packedTypes, row, sect int) ([]byte, error) {
 	if err := p.inside(index, key.Part, sect); err != nil {
 		return nil, err
 	}
-	if !w.Spend(key.Size) {
+	if !o.Spend(key.Size) {
 		return nil, dwarf.ErrExhausted
 	}
 	data, err := p.sects[sect].Bytes(int64(key.Off), int64(key.Size), nil)

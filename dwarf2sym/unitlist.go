@@ -193,14 +193,14 @@ func (q *batchQueue) item(i int) []unitHeader {
 func (r *reader) readUnitHeaders(d *debugData) {
 	if d.sup != nil {
 		problems := d.sup.readUnitHeaders()
-		r.addProblems(&problems)
+		r.addProblems(problemUnits, &problems)
 	}
 	if err := whole(d.Info); err != nil {
 		r.problem(problemFile, allFunctions, err)
 		return
 	}
 	problems := d.readUnitHeaders()
-	r.addProblems(&problems)
+	r.addProblems(problemUnits, &problems)
 }
 
 // readGradually lets workers find the units while they read, if .debug_info is inflated as far as it is
@@ -222,5 +222,5 @@ func (r *reader) endGradually(d *debugData) {
 		r.problem(problemFile, allFunctions, err)
 		return
 	}
-	r.addProblems(&d.unitList.problems)
+	r.addProblems(problemUnits, &d.unitList.problems)
 }

@@ -63,7 +63,7 @@ func (v *varReader) bound(u *fileUnit, die *dwarf.DIE, at uint16) vars.Bound {
 		return vars.Bound{Kind: vars.ConstBound, Value: n}
 	}
 	if a.IsRef() {
-		d, off, ok := v.w.locate(u, a.Value)
+		d, off, ok := v.opener.locate(u, a.Value)
 		if !ok || d != u.d {
 			return vars.Bound{}
 		}

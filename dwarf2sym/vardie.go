@@ -1,8 +1,6 @@
 package dwarf2sym
 
 import (
-	"cmp"
-
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
 
@@ -23,7 +21,7 @@ func (v *varReader) dieAt(u *fileUnit, ref dwarf.Value) (*fileUnit, *dwarf.DIE, 
 	if !ref.IsRef() {
 		return nil, nil, false
 	}
-	d, off, ok := v.w.locate(u, ref)
+	d, off, ok := v.opener.locate(u, ref)
 	if !ok {
 		return nil, nil, false
 	}
@@ -32,7 +30,7 @@ func (v *varReader) dieAt(u *fileUnit, ref dwarf.Value) (*fileUnit, *dwarf.DIE, 
 
 // dieIn reads the DIE at an offset of d.
 func (v *varReader) dieIn(d *debugData, off uint64) (*fileUnit, *dwarf.DIE, bool) {
-	u := v.unitAt(d, off)
+	u := v.opener.unit(d, off)
 	if u == nil {
 		return nil, nil, false
 	}
@@ -44,59 +42,6 @@ func (v *varReader) dieIn(d *debugData, off uint64) (*fileUnit, *dwarf.DIE, bool
 		return nil, nil, false
 	}
 	return u, die, true
-}
-
-func (v *varReader) closeForeign() {
-	clear(v.foreign)
-	clear(v.shared)
-	v.held = 0
-}
-
-// maxHeld is how many bytes of other units are held.
-const maxHeld = 64 << 20
-
-// unitAt returns the unit of d that holds off, with all attributes, or nil.
-func (v *varReader) unitAt(d *debugData, off uint64) *fileUnit {
-	if u := &v.main; d == u.d && off >= u.Off+uint64(u.HeadSize) && off < u.Off+u.Size {
-		return u
-	}
-	i, h, ok := d.unitAt(off)
-	if !ok || v.meter.Exhausted || off < h.Off+uint64(h.HeadSize) {
-		return nil
-	}
-	key := foreignKey{d, i}
-	if u, ok := v.foreign[key]; ok {
-		return u
-	}
-	if v.held > maxHeld {
-		v.closeForeign()
-	}
-	u := &fileUnit{}
-	if v.openUnit(u, d, h) != nil {
-		u = nil
-	}
-	v.foreign[key] = u
-	v.held += int(h.Size)
-	return u
-}
-
-func (v *varReader) openUnit(u *fileUnit, d *debugData, h *dwarf.Header) error {
-	key := newTableKey(d.Abbrev, h)
-	t, ok := v.shared[key]
-	if !ok {
-		t = &dwarf.Abbrevs{All: true}
-		err := t.Parse(d.Abbrev, key.offset, key.sizes)
-		v.meter.Spend(t.Cost())
-		if err != nil {
-			return err
-		}
-		v.shared[key] = t
-	}
-	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
-	if err != nil || !v.meter.Spend(h.Size) {
-		return cmp.Or(err, dwarf.ErrExhausted)
-	}
-	return u.open(d, h, data, t, v.meter)
 }
 
 // children calls fn with each child of a DIE.

@@ -40,9 +40,7 @@ type varReader struct {
 	places  map[vars.TypeID]int    // of these: in pending
 	tables  dwarf.AbbrevCache
 	main    fileUnit
-	foreign map[foreignKey]*fileUnit
-	shared  map[tableKey]*dwarf.Abbrevs
-	held    int // bytes of foreign units
+	opener  *opener
 
 	// The current unit.
 	vars    []dieKey          // by their number in packed functions
@@ -69,14 +67,15 @@ func newVarReader(w *worker, o *VarOptions, effort *dwarf.Effort, seeds *varjoin
 	v.tables.All = true
 	v.raw, v.places = map[string]vars.ExprID{}, map[vars.TypeID]int{}
 	v.varOf, v.labels, v.typeOf = map[dieKey]uint32{}, map[dieKey]uint32{}, map[dieKey]vars.TypeID{}
-	v.foreign, v.shared = map[foreignKey]*fileUnit{}, map[tableKey]*dwarf.Abbrevs{}
+	v.opener = newOpener(v.meter, &v.main, w.problem)
+	v.opener.whole = true
 	return v
 }
 
 // reset forgets what may not depend on which worker read the units before.
 func (v *varReader) reset() {
 	v.tables.Reset()
-	v.closeForeign()
+	v.opener.close()
 	clear(v.typeOf)
 	v.meter.Flush()
 }
@@ -220,7 +219,7 @@ func (v *varReader) function(pos int) error {
 	v.AddTarget(v.target(u.d, off), entry)
 	for _, at := range []uint16{dw.AtAbstractOrigin, dw.AtSpecification} {
 		if ref := d.Value(at); ref.IsRef() {
-			if od, ooff, ok := w.locate(u, ref); ok {
+			if od, ooff, ok := v.opener.locate(u, ref); ok {
 				v.AddTarget(v.target(od, ooff), entry)
 			}
 		}

@@ -124,7 +124,7 @@ func (v *varReader) originOf(u *fileUnit, d *dwarf.DIE) dieKey {
 	key := dieKey{u.d, u.Off + uint64(d.Pos)}
 	ref := d.Value(dw.AtAbstractOrigin)
 	for hops := 0; ref.IsRef() && hops < maxChain; hops++ {
-		od, off, ok := v.w.locate(u, ref)
+		od, off, ok := v.opener.locate(u, ref)
 		if !ok {
 			break
 		}

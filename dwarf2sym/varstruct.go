@@ -158,7 +158,7 @@ func (r *reader) readTypes(ctx context.Context, d *debugData, seeds *varjoin.See
 		}
 		i = k
 	}
-	r.addProblems(&w.problems)
+	r.addProblems(problemUnits, &w.problems)
 	w.vars.meter.Flush()
 	w.vars.finish()
 }
@@ -184,7 +184,7 @@ func (v *varReader) typesOf(d *debugData, h *dwarf.Header, want []unreadType) {
 		}
 	}()
 	v.reset()
-	w.closeForeign()
+	w.opener.close()
 	w.tables.Reset()
 	w.d, w.namesOnly = d, true
 	w.damage().next()

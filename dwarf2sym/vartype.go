@@ -11,7 +11,7 @@ func (v *varReader) typeAt(u *fileUnit, ref dwarf.Value) vars.TypeID {
 	if !ref.IsRef() {
 		return 0
 	}
-	d, off, ok := v.w.locate(u, ref)
+	d, off, ok := v.opener.locate(u, ref)
 	if !ok {
 		return 0
 	}
@@ -128,7 +128,7 @@ func (v *varReader) typeName(u *fileUnit, die *dwarf.DIE, key dieKey) string {
 	if !ok || len(plain) == 0 {
 		if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences {
 			if nu, nd, ok := v.dieAt(u, next); ok {
-				if d, off, ok := v.w.locate(u, next); ok {
+				if d, off, ok := v.opener.locate(u, next); ok {
 					v.depth++
 					defer func() { v.depth-- }()
 					return v.typeName(nu, nd, dieKey{d, off})
@@ -153,7 +153,7 @@ func (v *varReader) scopeName(u *fileUnit, off uint64) string {
 	w := v.w
 	at := &w.u
 	if u.d != w.u.d || u.Off != w.u.Off {
-		f := w.openForeign(u.d, off)
+		f := w.opener.unitAt(u.d, off)
 		if f == nil {
 			return ""
 		}

@@ -80,8 +80,7 @@ type unitState struct {
 	plainBuf  []byte
 	outers    int               // number of enclosing functions, while a name is composed
 	outerText map[string]string // their names, by linkage name
-	foreign   map[foreignKey]*foreign
-	shared    map[tableKey]*dwarf.Abbrevs // tables of foreign units
+	opener    *opener
 }
 
 // otherHalf describes the current unit if it is the other half of another.
@@ -107,19 +106,14 @@ type funcRecord struct {
 }
 
 func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
-	return &worker{
-		d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.effort},
-		records: newRecords(),
-		unitState: unitState{
-			lineWin: dwarf.NewWindow(d.line),
-			foreign: make(map[foreignKey]*foreign),
-			shared:  make(map[tableKey]*dwarf.Abbrevs),
-		},
-	}
+	w := &worker{d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.effort}, records: newRecords()}
+	w.lineWin = dwarf.NewWindow(d.line)
+	w.opener = newOpener(w.Meter, &w.u, w.problem)
+	return w
 }
 
 func newRecords() records {
-	return records{names: newNameTable(), elsewhere: problemList{split: true}}
+	return records{names: newNameTable()}
 }
 
 // finish releases what was needed only for units.

@@ -1,0 +1,195 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/dw"
+)
+
+// scoping says which scopes of the current unit are known.
+type scoping uint8
+
+const (
+	allScopes scoping = iota
+	noScopes
+	someScopes // those of worker.named
+)
+
+// appendScopes appends "ns::Class::" for the scopes that enclose the DIE at
+// off.
+func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
+	var scopes []scope
+	if u == &w.u {
+		scopes = w.ownScopes(off)
+	} else {
+		scopes = w.foreignScopes(u)
+	}
+	// Scopes are in order of their start, so the last one before off, or one
+	// around it, contains off.
+	i := int32(searchScopes(scopes, off))
+	for i >= 0 && off >= scopes[i].end {
+		i = scopes[i].parent
+		w.Spend(1)
+	}
+	var chain [64]int32
+	n := 0
+	for ; i >= 0 && n < len(chain); i = scopes[i].parent {
+		chain[n] = i
+		n++
+		if scopes[i].outer != 0 {
+			break // a local type: the function's name has its own scopes
+		}
+	}
+	for n--; n >= 0; n-- {
+		s := &scopes[chain[n]]
+		if s.outer != 0 {
+			b = w.appendOuter(b, u, u.Off+uint64(s.outer))
+		}
+		b = w.appendScope(b, u, s)
+		b = append(b, "::"...)
+	}
+	return b
+}
+
+// appendOuter appends "f(int)::" for the function at off that encloses a local
+// type.
+func (w *worker) appendOuter(b []byte, u *fileUnit, off uint64) []byte {
+	var a dwarf.NameAttrs
+	if u, off, ok := w.opener.peek(u, dwarf.Value{Kind: dwarf.Ref, U: off}, &a); ok {
+		found := w.chase(u, off, &a)
+		switch {
+		case len(found.linkage) > 0:
+			b = append(b, w.outerName(found.linkage)...)
+		case len(found.plain) > 0:
+			plain := bytes.Clone(found.plain) // names of scopes are found by chains, too
+			if w.outers < maxChain {
+				w.outers++
+				b = w.appendScopes(b, found.u, found.die)
+				w.outers--
+			}
+			b = append(b, plain...)
+		default:
+			return b
+		}
+		b = append(b, "::"...)
+	}
+	return b
+}
+
+// outerNames is the number of names of enclosing functions that are cached.
+const outerNames = 256
+
+// outerName returns the source form of the name of an enclosing function, for all that are inside
+// it.
+func (w *worker) outerName(linkage []byte) string {
+	if name, ok := w.outerText[string(linkage)]; ok {
+		return name
+	}
+	if w.outerText == nil || len(w.outerText) >= outerNames {
+		w.outerText = make(map[string]string)
+	}
+	raw := string(linkage)
+	source, costly := appendSource(nil, raw, w.opts.Demangle)
+	w.costlyOuter = w.costlyOuter || costly
+	name := string(source)
+	w.outerText[raw] = name
+	return name
+}
+
+// appendScope appends the name of one scope. A type that is completed outside
+// its scope is named by what it refers to.
+func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
+	name := []byte(s.text)
+	if len(name) == 0 {
+		name, _ = u.Text(s.name)
+	}
+	next, more := s.next, s.next.IsRef()
+	for hops := 0; len(name) == 0 && more && hops < maxChain; hops++ {
+		var a dwarf.NameAttrs
+		if u, _, more = w.opener.peek(u, next, &a); more {
+			name, _ = u.Text(a.Name)
+			next, more = a.Next()
+		}
+	}
+	if len(name) > 0 {
+		if !w.Spend(uint64(len(name))) {
+			return b
+		}
+		return append(b, name...)
+	}
+	switch s.tag {
+	case dw.TagNamespace:
+		return append(b, "(anonymous namespace)"...)
+	case dw.TagUnionType:
+		return append(b, "(anonymous union)"...)
+	case dw.TagEnumerationType:
+		return append(b, "(anonymous enum)"...)
+	case dw.TagClassType:
+		return append(b, "(anonymous class)"...)
+	}
+	return append(b, "(anonymous struct)"...)
+}
+
+// foreignScopes returns the scopes of a unit that is not the current one.
+func (w *worker) foreignScopes(u *fileUnit) []scope {
+	f := u.owner
+	if f.scanned {
+		return f.scopes
+	}
+	f.scanned = true
+	data, err := f.d.Info.Bytes(int64(f.Off), int64(f.Size), nil)
+	if err != nil {
+		return nil
+	}
+	f.scopes = w.scopesIn(f.d, &f.Header, data, f.Abbrevs, nil)
+	return f.scopes
+}
+
+// ownScopes returns the scopes of the current unit around the DIE at off. Where only some functions of the
+// unit were read, those around the names that wait are looked for at once.
+func (w *worker) ownScopes(off uint64) []scope {
+	u := &w.u
+	if w.scoped == allScopes {
+		return w.scopes
+	}
+	pos := int(off - u.Off)
+	if w.scoped == noScopes {
+		w.scoped, w.named = someScopes, append(w.named[:0], pos)
+		for i := range w.pending {
+			p := &w.pending[i]
+			if found := w.chase(u, p.die, &p.attrs); found.u == u && len(found.linkage) == 0 {
+				w.named = append(w.named, int(found.die-u.Off))
+			}
+		}
+		slices.Sort(w.named)
+		w.scopes = w.scopesIn(u.d, &u.Header, u.Data(), u.Abbrevs, w.named)
+	}
+	if _, ok := slices.BinarySearch(w.named, pos); !ok {
+		w.scoped = allScopes
+		w.scopes = w.scopesIn(u.d, &u.Header, u.Data(), u.Abbrevs, nil)
+	}
+	return w.scopes
+}
+
+// scopesIn returns the scopes of a unit whose bytes are data: all of them, or those around the DIEs at
+// positions.
+func (w *worker) scopesIn(d *debugData, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, positions []int) []scope {
+	if !w.Spend(h.Size) {
+		return nil
+	}
+	// A second worker, for the scopes only: without code there is nothing else
+	// that it could produce.
+	scan := worker{d: d, namesOnly: true, Meter: w.Meter}
+	if scan.u.open(d, h, data, t, w.Meter) != nil {
+		return nil
+	}
+	scan.scanOnly(positions) // what it found before any damage is what can be had
+	for i := range scan.scopes {
+		if s := &scan.scopes[i]; s.name.Kind == dwarf.Inline {
+			s.text, s.name = scan.u.Str(s.name), dwarf.Value{}
+		}
+	}
+	return scan.scopes
+}
