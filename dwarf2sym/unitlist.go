@@ -17,20 +17,18 @@ type unitHeader struct {
 	split bool // a skeleton whose other half is read in its place
 }
 
-// unitList is the units of .debug_info in order of their offset, which are found from header to
-// header. A header that cannot be read costs its unit; a length that leaves the section ends
-// the list.
+// unitList is the units of .debug_info in order of their offsets. Each is found from the header before
+// it. A header that cannot be read costs its unit; a length that leaves the section ends the list.
 type unitList struct {
 	units    []unitHeader
-	off, end uint64 // where the next header is, and where there are no more
+	off, end uint64 // where the next header is, and where the units end
 	buf      []byte
 	problems problemList
 
 	batched int    // units that are in batches
 	batch   uint64 // bytes of .debug_info that a worker reads at once; 0: batchSize
 
-	// While workers read units, those that follow are still unknown if gradual is set, and mu is
-	// for the fields before.
+	// If gradual is set, workers read units before all are found, and mu guards the fields above.
 	gradual bool
 	mu      sync.Mutex
 }
@@ -82,7 +80,7 @@ func (d *debugData) nextUnit() bool {
 	return false
 }
 
-// has reports whether there is a unit with an index.
+// has reports whether there is a unit with the index.
 func (d *debugData) has(index int) bool {
 	for len(d.units) <= index {
 		if !d.nextUnit() {
@@ -118,9 +116,9 @@ func (d *debugData) unitAt(off uint64) (int, *dwarf.Header, bool) {
 	return i, &d.units[i].Header, true
 }
 
-// batchSize is how much of .debug_info a worker reads at once: what a processor's
-// own cache holds (1 MB took a tenth longer on a kernel). A unit is never
-// divided, so that a larger one makes a larger batch.
+// batchSize is how much of .debug_info a worker reads at once, in bytes: what fits into a
+// processor's own cache (1 MB took a tenth longer on a kernel). Units are not divided, so
+// a larger unit makes a larger batch.
 const batchSize = 512 << 10
 
 // batch is units[first:last] of debugData.
@@ -146,8 +144,8 @@ func (d *debugData) batches() (out []batch) {
 	for b, ok := d.nextBatch(); ok; b, ok = d.nextBatch() {
 		out = append(out, b)
 	}
-	// Large units first: who reads one last is waited for. The others are small, and stay in the
-	// order in which the system reads ahead.
+	// Large units come first, so that no worker is left with one at the end. The others are small,
+	// and stay in the order in which the system reads ahead.
 	size := func(b batch) uint64 {
 		last := d.units[b.last-1]
 		return max(last.Off+last.Size-d.units[b.first].Off, cmp.Or(d.batch, batchSize))
@@ -159,8 +157,8 @@ func (d *debugData) batches() (out []batch) {
 // batchQueue hands batches to workers.
 type batchQueue struct {
 	d     *debugData
-	known []batch // nil if the units are found meanwhile
-	most  int     // that there can be
+	known []batch // nil if units are found while others are read
+	most  int     // upper limit of the number of batches
 }
 
 func (d *debugData) newBatchQueue() *batchQueue {
@@ -170,12 +168,12 @@ func (d *debugData) newBatchQueue() *batchQueue {
 		q.most = len(q.known)
 		return q
 	}
-	// Two that follow each other are longer than a batch may be, or they would be one.
+	// Two adjacent batches are together larger than a batch may be, as they would be one otherwise.
 	q.most = 2 + 2*int(uint64(d.Info.Size())/cmp.Or(d.batch, batchSize))
 	return q
 }
 
-// item returns the units of a batch, each time others; none if there are no more.
+// item returns the units of the next batch; none if there are no more.
 func (q *batchQueue) item(i int) []unitHeader {
 	if !q.d.gradual {
 		return q.d.units[q.known[i].first:q.known[i].last]
@@ -186,7 +184,7 @@ func (q *batchQueue) item(i int) []unitHeader {
 	if !ok {
 		return nil
 	}
-	return q.d.units[b.first:b.last:b.last] // those that follow may be elsewhere
+	return q.d.units[b.first:b.last:b.last] // capped: the list may be moved when it grows
 }
 
 // readUnitHeaders finds the units of d and those of its supplementary file.
@@ -203,9 +201,9 @@ func (r *reader) readUnitHeaders(d *debugData) {
 	r.addProblems(problemUnits, &problems)
 }
 
-// readGradually lets workers find the units while they read, if .debug_info is inflated as far as it is
-// asked for: one reads while another inflates what follows. What may be split is not read so: the work
-// that is allowed depends on all of its skeletons.
+// readGradually lets workers find units while others read, if .debug_info is inflated on demand: one
+// worker reads while another inflates what follows. It excludes files with split units, for which the
+// work that is allowed depends on all skeletons.
 func (r *reader) readGradually(d *debugData) {
 	src, ok := d.Info.(object.Gradual)
 	if d.gradual = ok && src.Ready() < d.Info.Size() && d.sup == nil && !dwarf.DeclaresSplit(d.Abbrev); d.gradual {
@@ -214,7 +212,7 @@ func (r *reader) readGradually(d *debugData) {
 }
 
 // endGradually reports damage that was found while units were read. As in a section that is read at once,
-// it costs all functions, where one with a wrong checksum could have any.
+// damage costs all functions: with a wrong checksum, none can be trusted.
 func (r *reader) endGradually(d *debugData) {
 	d.gradual = false
 	if err := whole(d.Info); err != nil {

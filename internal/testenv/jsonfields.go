@@ -43,7 +43,7 @@ func JSONFields(t *testing.T, v any) []string {
 	return names
 }
 
-// DocumentedJSON checks that docs/json.md documents fields in the chapter of one of the commands.
+// DocumentedJSON checks that docs/json.md documents each field in the chapter of one of the commands.
 func DocumentedJSON(t *testing.T, fields []string, commands ...string) {
 	t.Helper()
 	dir, err := root()

@@ -28,7 +28,7 @@ func (l *Buffer) String() string {
 	return l.b.String()
 }
 
-// Terminal returns both ends of a pseudo terminal, and skips the test where there is none.
+// Terminal returns both ends of a pseudo terminal, and skips the test if the system has none.
 func Terminal(t *testing.T) (master, terminal *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

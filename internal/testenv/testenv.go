@@ -1,6 +1,6 @@
 // Package testenv is for tests only: golden files, the tools that serve as
 // oracles, and the folders with test data. A test that needs something that
-// the machine lacks is skipped with a sentence on how to get it.
+// the machine lacks is skipped with a message that says how to get it.
 package testenv
 
 import (
@@ -91,7 +91,7 @@ func Input(t testing.TB, path ...string) string {
 }
 
 // Shared returns a path in the shared test data, and skips the test if the data is absent. A test
-// calls it before its first case, as otherwise it would pass with only some of its cases. Fuzz
+// calls it before its first case, as it might otherwise pass with only some of its cases. Fuzz
 // targets have their seeds in the repository, and take more from SharedGlob.
 func Shared(t testing.TB, path ...string) string {
 	t.Helper()
@@ -142,8 +142,8 @@ func Oracle(t testing.TB) {
 // oracle-full`, for tests that take more files there.
 func Comparing() bool { return os.Getenv(oracleVar) == "1" || OracleFull() }
 
-// OracleFull reports whether tests that compare with other tools do all of it,
-// which takes minutes: `make oracle-full`.
+// OracleFull reports whether tests that compare with other tools run in full, as in
+// `make oracle-full`, which takes minutes.
 func OracleFull() bool { return os.Getenv(oracleVar) == "full" }
 
 // Tool returns the path of a program. A test that needs a program that `make oracle` or `make
@@ -162,8 +162,8 @@ func Tool(t testing.TB, name string) string {
 }
 
 // SuiteTool returns the command line of a program from another Debian suite's
-// binutils, which .ci/suite-tool unpacks. It is for tests of OracleFull, which
-// fail if it is not available; others are skipped.
+// binutils, which .ci/suite-tool unpacks. Under OracleFull a test fails if it is not
+// available; otherwise the test is skipped.
 func SuiteTool(t testing.TB, suite, program string) []string {
 	t.Helper()
 	if !OracleFull() {
@@ -214,8 +214,8 @@ func File(t testing.TB, path, pkg string) string {
 	return ""
 }
 
-// need skips a test that needs something from a Debian package, except in the target that
-// installs it.
+// need skips a test that needs something from a Debian package, unless the target is the
+// one that installs it.
 func need(t testing.TB, what, pkg string) {
 	t.Helper()
 	switch {
@@ -367,8 +367,7 @@ var packages = map[string]string{
 }
 
 // Scratch is like t.TempDir, for programs whose last processes still write for
-// a moment after they were stopped: it removes the folder once nothing new
-// appears in it.
+// a moment after they are stopped: it retries until the folder can be removed.
 func Scratch(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "scratch")

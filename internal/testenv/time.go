@@ -10,7 +10,7 @@ import (
 // one.
 const waitLimit = 2 * time.Minute
 
-// Until waits for a condition.
+// Until waits until ok returns true.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(waitLimit); !ok(); time.Sleep(time.Millisecond) {
@@ -20,7 +20,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Longer is for checks that pass if the machine keeps up with a timeout. It calls try with
+// Longer is for checks that depend on a timeout, which a slow machine may miss. It calls try with
 // increasing limits, up to a minute, while try returns a failure. The last failure fails the
 // test, as lack of time cannot explain it.
 func Longer(t testing.TB, first time.Duration, try func(limit time.Duration) (wrong string)) {

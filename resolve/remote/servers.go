@@ -154,7 +154,7 @@ func (c *serverSupplier) variables(ctx context.Context, s *search, p store.Place
 	if c.place(nil, p, variablesExt, s.m).Known() {
 		return
 	}
-	own := search{m: s.m} // files that are missing are none that symbols are missing for
+	own := search{m: s.m} // a missing .vars file is not a reason for missing symbols
 	for _, server := range c.servers {
 		if c.fetch(ctx, &own, server, p, variablesExt) || ctx.Err() != nil {
 			break

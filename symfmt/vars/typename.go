@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// maxTypeName limits the length of a name that is made of those of many types, and maxNested how many
-// types are in one another.
+// maxTypeName limits the length of a name that is composed of other types' names, and maxNested the
+// depth of nesting.
 const (
 	maxTypeName = 4 << 10
 	maxNested   = 64
@@ -23,8 +23,8 @@ func (in *Info) TypeName(id TypeID) string {
 	return name
 }
 
-// namer names one type. Types refer to each other as a file wants, so that their names together have a
-// limit.
+// namer names one type. The references between types come from a file and may be circular, so the
+// number of bytes has a limit.
 type namer struct {
 	in   *Info
 	left int // bytes
@@ -41,7 +41,7 @@ var unnamed = map[TypeKind]string{
 	String: "string", Base: "?", Unspecified: "?",
 }
 
-// declarator returns the parts of a type's name before and behind that of a variable.
+// declarator returns the parts of a type's name that come before and after a variable's name.
 func (n *namer) declarator(id TypeID, depth int) (before, after string) {
 	t := &n.in.Types[id]
 	if depth == 0 || n.left < 0 {
@@ -90,7 +90,7 @@ func (n *namer) pointerName(t *Type, mark string, depth int) (before, after stri
 	return before + " " + mark, after
 }
 
-// dims returns the dimensions of an array, as far as they are numbers.
+// dims returns the dimensions of an array; those that are not constants are empty.
 func dims(t *Type) string {
 	var b strings.Builder
 	for i := range t.Dims {

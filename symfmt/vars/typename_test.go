@@ -17,7 +17,7 @@ func TestTypeName(t *testing.T) {
 	}
 }
 
-// Types that are made of themselves in several places have names of bounded length, soon.
+// Types that refer to themselves in several places have names of bounded length, and naming them is fast.
 func TestEndlessTypeName(t *testing.T) {
 	in := &Info{Types: []Type{{}, {Kind: Pointer, Elem: 1}, {Kind: Function, Elem: 2, Params: []TypeID{2, 2, 2}},
 		{Kind: MemberPtr, Elem: 3, Class: 3}, {Kind: Const, Elem: 4}, {Kind: Array, Elem: 5, Dims: make([]Dim, 1<<16)}}}

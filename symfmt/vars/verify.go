@@ -2,14 +2,14 @@ package vars
 
 import "fmt"
 
-// Use says what an expression is for, and so what it must leave.
+// Use says what an expression is for, which determines what it must leave on the stack.
 type Use uint8
 
 // The uses of expressions.
 const (
-	UsePlace  Use = iota // where a variable is: a location description
+	UsePlace  Use = iota // a variable's place: a location description
 	UseNumber            // a frame base, an argument of a call, a bound: the top of the stack
-	UseObject            // the same, with the address of an object on the stack first
+	UseObject            // like UseNumber, with the address of an object on the stack at the start
 )
 
 // Fault is why an expression has no value on any machine.
@@ -17,28 +17,27 @@ type Fault struct {
 	Op  int // index of the operation
 	Msg string
 
-	// Mixed means that operands have different types, which DWARF 5 forbids (2.5.1.4). Compilers write it,
-	// and readers differ: some take the operands as numbers, gdb refuses.
+	// Mixed means that operands have different types, which DWARF 5 forbids (2.5.1.4). Compilers generate
+	// such expressions; some readers take the operands as numbers, gdb rejects them.
 	Mixed bool
 }
 
-// maxVerified is the largest stack, in entries.
+// maxVerified is the maximum depth of the stack, in entries.
 const maxVerified = 256
 
-// Verify follows an expression without values: the depth of the stack, the types of what is on it, and
-// what may come after what. It returns the first fault, or nil. An operation whose effect depends on another
+// Verify checks an expression without evaluating it: the depth of the stack, the types of its entries, and
+// the order of operations. It returns the first fault, or nil. An operation whose effect depends on another
 // variable ends the check. ptrSize is the size of an address in bytes.
 func (in *Info) Verify(e ExprID, use Use, ptrSize int) *Fault {
 	v := verifier{in: in, use: use, ptr: uint64(ptrSize), ops: in.Exprs[e].Ops()}
 	return v.run()
 }
 
-// operand is what is known of an entry of the stack. The zero value is an integer without a type, of the
-// size of an address.
+// operand is the type of a stack entry. The zero value is an untyped integer of the size of an address.
 type operand struct {
 	typ   TypeID
 	float bool
-	any   bool // nothing is known
+	any   bool // the type is not known
 }
 
 func (o operand) mixes(with operand) bool {
@@ -53,7 +52,7 @@ type verifier struct {
 	ops []Op
 
 	stack  []operand
-	placed bool // an operation ended the description of a place
+	placed bool // an operation completed the description of a place
 	pieces bool
 	mixed  *Fault
 
@@ -62,7 +61,7 @@ type verifier struct {
 	todo  []branch
 }
 
-// branch is an operation that a jump leads to, with the stack there.
+// branch is an operation that a jump leads to, and the stack at that point.
 type branch struct {
 	to    int
 	stack []operand
@@ -92,7 +91,7 @@ func (v *verifier) run() *Fault {
 	return v.mixed
 }
 
-// follow goes on from an operation to the end, or to one that was seen before.
+// follow checks from an operation to the end, or to an operation that was checked before.
 func (v *verifier) follow(pc int) *Fault {
 	for pc < len(v.ops) {
 		if fault := v.arrive(pc, pc); fault != nil || v.done[pc] {
@@ -119,7 +118,7 @@ func (v *verifier) follow(pc int) *Fault {
 	return v.end(len(v.ops) - 1)
 }
 
-// arrive checks that the stack is as deep as on other ways to an operation.
+// arrive checks that the stack has the same depth on every path to an operation.
 func (v *verifier) arrive(from, to int) *Fault {
 	if v.depth[to] < 0 {
 		v.depth[to] = len(v.stack)
@@ -130,7 +129,7 @@ func (v *verifier) arrive(from, to int) *Fault {
 	return nil
 }
 
-// jump notes that an operation leads to another one.
+// jump records that from leads to to.
 func (v *verifier) jump(from, to int) *Fault {
 	if to >= len(v.ops) {
 		return v.end(from)
@@ -141,7 +140,7 @@ func (v *verifier) jump(from, to int) *Fault {
 	return v.arrive(from, to)
 }
 
-// end checks what the expression leaves.
+// end checks what the expression leaves on the stack.
 func (v *verifier) end(pc int) *Fault {
 	switch {
 	case v.use != UsePlace && v.pieces:
@@ -164,7 +163,7 @@ func (v *verifier) fault(pc int, format string, args ...any) *Fault {
 	return &Fault{Op: pc, Msg: fmt.Sprintf(format, args...)}
 }
 
-// step follows one operation; more is false if what comes after it cannot be known.
+// step checks one operation; more is false if the stack after it is unknown.
 func (v *verifier) step(pc int, op *Op) (more bool, fault *Fault) {
 	switch op.Code {
 	case OpUnsupported, OpCall:
@@ -196,7 +195,7 @@ func (v *verifier) step(pc int, op *Op) (more bool, fault *Fault) {
 	return true, nil
 }
 
-// endPiece ends a piece: of an address, its place is on the stack.
+// endPiece ends a piece. If no operation completed its place, the address on the stack is the place.
 func (v *verifier) endPiece() {
 	if !v.placed && len(v.stack) > 0 {
 		v.stack = v.stack[:len(v.stack)-1]
@@ -246,7 +245,7 @@ func (v *verifier) push(pc int, o operand) *Fault {
 	return nil
 }
 
-// effect returns how many entries an operation looks at, and whether it pushes one in their place.
+// effect returns how many entries an operation needs, and whether it pushes one in their place.
 func effect(code OpCode) (pops int, pushes bool) {
 	switch code {
 	case OpDrop, OpBranch, OpStackValue:
@@ -264,7 +263,7 @@ func effect(code OpCode) (pops int, pushes bool) {
 	return 0, true
 }
 
-// result returns the type of what an operation pushes.
+// result returns the type of the entry that an operation pushes.
 func (v *verifier) result(pc int, op *Op, args []operand) (operand, *Fault) {
 	switch op.Code {
 	case OpConstType, OpRegType, OpDerefType, OpConvert, OpReinterpret:
@@ -294,7 +293,7 @@ func (v *verifier) result(pc int, op *Op, args []operand) (operand, *Fault) {
 	return operand{}, nil
 }
 
-// binary follows operations on two numbers of one type.
+// binary checks an operation on two numbers of one type.
 func (v *verifier) binary(pc int, code OpCode, a, b operand) (operand, *Fault) {
 	if a.mixes(b) {
 		f := v.fault(pc, "%v of operands of different types", code)
@@ -306,7 +305,7 @@ func (v *verifier) binary(pc int, code OpCode, a, b operand) (operand, *Fault) {
 			v.mixed = f
 		}
 		if a.typ == 0 {
-			a = b // the typed one gives the type
+			a = b // the typed operand determines the type
 		}
 	}
 	switch code {
@@ -320,7 +319,7 @@ func (v *verifier) binary(pc int, code OpCode, a, b operand) (operand, *Fault) {
 	return a, nil
 }
 
-// typed follows operations that name a base type.
+// typed checks an operation that names a base type.
 func (v *verifier) typed(pc int, op *Op, args []operand) (operand, *Fault) {
 	out, size := operand{}, v.ptr
 	if op.Type != 0 {
@@ -347,8 +346,8 @@ func (v *verifier) typed(pc int, op *Op, args []operand) (operand, *Fault) {
 	return out, nil
 }
 
-// number returns what a type is but for names and qualifiers, and its number, if numbers on the stack can
-// have it; else nil.
+// number returns a type without typedefs and qualifiers, and its id, if numbers on the stack can have that
+// type; otherwise nil.
 func (in *Info) number(id TypeID) (*Type, TypeID) {
 	if t, plain := in.Plain(id); t != nil && t.Kind == Base && t.Size >= 1 && t.Size <= 16 {
 		return t, plain

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Expressions by what they are for, and the fault that is found.
+// Expressions with their use and the fault that is found.
 func TestVerify(t *testing.T) {
 	const types = "INFO VAR 1 all full\nINFO VAR T b#4 \"int %5\nINFO VAR T b#8 \"double %4\nINFO VAR T b#8 \"long %5\nINFO VAR T s#4 \"S\nINFO VAR T k1\n"
 	for _, tt := range []struct {

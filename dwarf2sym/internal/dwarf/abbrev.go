@@ -14,7 +14,7 @@ type Class uint8
 
 const (
 	ClassOther  Class = iota // skip it, visit its children
-	ClassPrune               // nothing below it is wanted: skip to the sibling if it is given
+	ClassPrune               // nothing below it is needed: skip to the sibling if there is a reference
 	ClassScope               // a namespace or type, whose name becomes part of the names below it
 	ClassFunc                // DW_TAG_subprogram
 	ClassInline              // DW_TAG_inlined_subroutine
@@ -72,7 +72,7 @@ const (
 	opBlock
 	opIndirect // a form, and its value
 	opLEB4     // a LEB128 and 4 bytes
-	opTake     // the attribute at, of the given form, is wanted
+	opTake     // read the attribute at, of the given form
 )
 
 // step is a step of a skip program. Adjacent attributes of fixed size become
@@ -242,8 +242,8 @@ func (t *Abbrevs) Parse(section []byte, offset uint64, sizes FormSizes) error {
 	return t.parseUpTo(section, offset, sizes, 0)
 }
 
-// ParseFirst compiles as much of a unit's table as the unit's own DIE needs, which is in data
-// after the header. It returns the amount of work.
+// ParseFirst compiles the part of a unit's table that the unit's own DIE needs. data is the unit, in
+// which the DIE follows the header. It returns the amount of work.
 func (t *Abbrevs) ParseFirst(section []byte, h *Header, data []byte) (cost uint64, err error) {
 	code, _ := uleb(data, int(h.HeadSize))
 	err = t.parseUpTo(section, h.Abbrev, h.Sizes(), code)
@@ -288,7 +288,7 @@ func (t *Abbrevs) parseUpTo(section []byte, offset uint64, sizes FormSizes, last
 	}
 }
 
-// skipDecl returns where the declaration ends whose tag is at pos, or -1 if the data end before.
+// skipDecl returns the end of the declaration whose tag is at pos, or -1 if the data ends before it.
 func skipDecl(data []byte, pos int) int {
 	if _, pos = uleb(data, pos); pos < 0 || pos == len(data) {
 		return -1
@@ -405,7 +405,7 @@ var wantedBits = func() (bits [ClassUnit + 1][2]uint64) {
 	return bits
 }()
 
-// wants is a faster wanted: it is called for each attribute of each table.
+// wants is a faster form of wanted, as it is called for each attribute of each table.
 func (c Class) wants(at uint64) bool {
 	if at < 128 {
 		return wantedBits[c][at/64]>>(at%64)&1 != 0
@@ -467,8 +467,8 @@ func (s FormSizes) step(form uint64) (f formStep) {
 	return f
 }
 
-// DeclaresSplit reports whether a table has the attribute of skeletons that names the file with their
-// other half, or cannot be read.
+// DeclaresSplit reports whether a table cannot be read or has the attribute with which a skeleton names
+// the file of its other half.
 func DeclaresSplit(section []byte) bool {
 	pos := 0
 	next := func() (v uint64) {
@@ -497,7 +497,7 @@ func DeclaresSplit(section []byte) bool {
 	return pos < 0
 }
 
-// AbbrevCache keeps the last tables, as units of one producer often share one.
+// AbbrevCache keeps the most recent tables, as units of one producer often share a table.
 type AbbrevCache struct {
 	All bool // as in Abbrevs
 

@@ -31,8 +31,8 @@ func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.scopes, s.flat, s.only = scopes, flat, nil
 }
 
-// Only limits the scan to the DIEs that contain positions, which are in order, and to their siblings,
-// as far as the unit says where DIEs end.
+// Only limits the scan to the DIEs that contain positions, which are in order. DIEs without a reference
+// to their sibling are visited, too.
 func (s *Scanner) Only(positions []int) { s.only = positions }
 
 // misses reports whether no wanted DIE is in [start, end).

@@ -2,14 +2,14 @@ package elfobj
 
 import "debug/elf"
 
-// A core is often truncated: a disk or a limit was full. Its program headers are
-// at its beginning and hold all that matters, so what follows them may be
-// missing: section headers, which gdb's cores have at their end, as have those of
-// the kernel with 65,535 segments or more, where the first one holds their number.
+// A core is often truncated, by a full disk or a limit. Its program headers are at
+// the beginning and hold all that matters, so the section headers may be missing:
+// gdb's cores have them at the end, and so do the kernel's with 65,535 segments or
+// more, whose first section header holds the number of segments.
 
 func (t *tables) isCore() bool { return elf.Type(t.ehdr.Type) == elf.ET_CORE }
 
-// loseSections goes on without section headers.
+// loseSections continues without section headers.
 func (t *tables) loseSections(err error) {
 	t.f.problem("all section headers", err)
 	t.shnum, t.shstrndx, t.shdrs = 0, uint32(elf.SHN_UNDEF), nil
@@ -18,9 +18,9 @@ func (t *tables) loseSections(err error) {
 	}
 }
 
-// segmentsBeforeNotes returns how many program headers fit between the first and the
-// contents of the segment that it describes, which are the notes. The kernel
-// leaves no gap there (Linux, fs/binfmt_elf.c, elf_core_dump).
+// segmentsBeforeNotes returns how many program headers fit between the first one and
+// the contents of its segment, the notes. The kernel leaves no gap there (Linux,
+// fs/binfmt_elf.c, elf_core_dump).
 func (t *tables) segmentsBeforeNotes() uint64 {
 	h, want := &t.ehdr, phdrForm.size(t.f)
 	data, err := t.f.readTable("program header table", h.Phoff, 1, uint64(h.Phentsize), want)
@@ -39,7 +39,7 @@ func (t *tables) segmentsBeforeNotes() uint64 {
 func (t *tables) cutSegments() {
 	h, size := &t.ehdr, uint64(t.f.Size)
 	if uint64(h.Phentsize) < phdrForm.size(t.f) || h.Phoff > size {
-		return // an error of readSegments
+		return // readSegments returns the error
 	}
 	if there := (size - h.Phoff) / uint64(h.Phentsize); there < t.phnum {
 		t.f.problem("segments", t.f.errorf(h.Phoff, "%d of %d program headers are in the file of %d bytes (cut short?)",

@@ -8,13 +8,14 @@ import (
 
 // SHT_CREL: relocations of variable length, which LLVM writes on request (the
 // proposal for the gABI, "CREL: a compact relocation format for ELF"; the number
-// of the section type is LLVM's until there is another).
+// of the section type is LLVM's, as the gABI has none yet).
 //
-// A ULEB128 is in front: 8 times the number of entries, plus 4 if they have
-// addends, plus by how many bits r_offset is shifted to the right. Each entry
-// encodes what changes from the one before: a ULEB128 of any length, whose lowest
-// two bits (three with addends) select the fields that follow, and whose other
-// bits are added to r_offset; then a SLEB128 each for the symbol, the type, the addend.
+// The section begins with a ULEB128: 8 times the number of entries, plus 4 if they
+// have addends, plus the number of bits by which r_offset is shifted to the right.
+// Each entry encodes the difference from the one before: a ULEB128 of any length,
+// whose lowest two bits (three with addends) select the fields that follow, and
+// whose other bits are added to r_offset; then a SLEB128 each for the symbol, the
+// type and the addend.
 
 // shtCREL is SHT_CREL.
 const shtCREL elf.SectionType = 0x40000014
@@ -27,9 +28,9 @@ const (
 	crelShift   = crelAddends - 1
 )
 
-// crelTable is the contents of such a section, which is held in memory: it is a
-// fraction of what SHT_RELA takes. An entry can be read only after those before
-// it, so that it is kept where each blockRelocs-th one begins.
+// crelTable is the contents of such a section. They are held in memory, as they take
+// a fraction of what SHT_RELA does. An entry can be read only after those before it,
+// so the state at the beginning of each block of blockRelocs entries is kept.
 type crelTable struct {
 	c      bin.Cursor // at the first entry
 	bits   uint       // flags of an entry
@@ -38,7 +39,7 @@ type crelTable struct {
 	blocks []crelState
 }
 
-// crelState is how far reading has come.
+// crelState is the state between two entries.
 type crelState struct {
 	pos int // of the next entry
 	relocation
@@ -54,7 +55,7 @@ func (t *relocTable) openCREL() error {
 	x := &crelTable{c: bin.New(t.s.label(), data, t.s.file.Order), bits: 2, mask: ^uint64(0)}
 	head := x.c.ULEB()
 	if x.c.Err() != nil {
-		return t.s.errorf(0, "%d bytes are no header of relocations", len(data))
+		return t.s.errorf(0, "%d bytes are too few for a header of relocations", len(data))
 	}
 	if t.rela = head&crelAddends != 0; t.rela {
 		x.bits = 3
@@ -67,8 +68,8 @@ func (t *relocTable) openCREL() error {
 	return x.findBlocks(t)
 }
 
-// findBlocks walks all entries. Each takes a byte at least: a number that is too
-// large ends with the bytes.
+// findBlocks walks all entries. Each takes at least one byte, so a number that is
+// too large costs no more than the bytes.
 func (x *crelTable) findBlocks(t *relocTable) error {
 	c, s := x.c, crelState{pos: x.c.Pos()}
 	for i := range t.n {
@@ -97,7 +98,7 @@ const crelStateSize = 32
 func (x *crelTable) next(c *bin.Cursor, s *crelState) {
 	b := c.U8()
 	delta := uint64(b >> x.bits)
-	if b&0x80 != 0 { // more bits, in place of what says so
+	if b&0x80 != 0 { // more bits follow, in place of the continuation bit
 		delta = delta&^(0x80>>x.bits) + c.ULEB()<<(7-x.bits)
 	}
 	n := *s
@@ -117,7 +118,7 @@ func (x *crelTable) next(c *bin.Cursor, s *crelState) {
 	}
 }
 
-// scan calls fn for the entries from first on, which begins a block, to last-1.
+// scan calls fn with the entries first, which begins a block, to last-1.
 func (x *crelTable) scan(first, last int64, fn func(i int64, r *relocation) bool) {
 	s := x.blocks[first/blockRelocs]
 	c := x.c
@@ -130,7 +131,7 @@ func (x *crelTable) scan(first, last int64, fn func(i int64, r *relocation) bool
 	}
 }
 
-// entry returns what s stands for: 32-bit files count modulo 2^32.
+// entry returns the relocation at s. 32-bit files count modulo 2^32.
 func (x *crelTable) entry(s *crelState) relocation {
 	r := s.relocation
 	r.off = r.off & x.mask << x.shift & x.mask
@@ -140,7 +141,7 @@ func (x *crelTable) entry(s *crelState) relocation {
 	return r
 }
 
-// place returns where the entry i begins.
+// place returns the offset of entry i.
 func (x *crelTable) place(i int64) uint64 {
 	s := x.blocks[i/blockRelocs]
 	c := x.c

@@ -126,11 +126,11 @@ func TestBadCREL(t *testing.T) {
 		{"offset of too many bits", "\x14\x07\x02\x0a\x00\xa0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f", one, "x.o: .crel.debug_x+0x5: relocation 1 of 2 has no end", ""},
 		{"rest", "\x0c\x07\x02\x0a\x00\x01\x02", one, "x.o: .crel.debug_x+0x5: 2 bytes after the last of 1 relocations", ""},
 		{"type", "\x0c\x07\x02\xe3\x00\x00", "", "x.o: .debug_x+0x0: relocation of type 99 of EM_X86_64, which is not known", ""},
-		{"place", "\x14\x07\x02\x0a\x00\x38", one, "x.o: .crel.debug_x+0x5: relocation at 0x7, .debug_x has 8 bytes", ""},
-		{"place far away", "\x17\x07\x02\x0a\x00\xf8\xff\xff\xff\xff\xff\xff\xff\xff\x1f", one, "x.o: .crel.debug_x+0x5: relocation at 0xfffffffffffffff8, .debug_x has 8 bytes", ""},
+		{"place", "\x14\x07\x02\x0a\x00\x38", one, "x.o: .crel.debug_x+0x5: relocation at 0x7 of .debug_x, which has 8 bytes", ""},
+		{"place far away", "\x17\x07\x02\x0a\x00\xf8\xff\xff\xff\xff\xff\xff\xff\xff\x1f", one, "x.o: .crel.debug_x+0x5: relocation at 0xfffffffffffffff8 of .debug_x, which has 8 bytes", ""},
 		{"symbol", "\x0c\x07\x04\x0a\x00", "", "x.o: .debug_x+0x0: relocation with symbol 4 of 4", ""},
 		{"symbol before the first", "\x0c\x07\x7f\x0a\x00", "", "x.o: .debug_x+0x0: relocation with symbol 4294967295 of 4", ""},
-		{"header", "\x80\x80", "", "", "x.o: .crel.debug_x+0x0: 2 bytes are no header of relocations"},
+		{"header", "\x80\x80", "", "", "x.o: .crel.debug_x+0x0: 2 bytes are too few for a header of relocations"},
 		{"crowd", "\x4c\x07\x02\x0a\x00" + strings.Repeat("\x00", 8), "", "", "x.o: .crel.debug_x+0x0: 9 relocations for the byte at 0x0 of .debug_x, want at most 8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

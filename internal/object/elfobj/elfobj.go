@@ -14,8 +14,8 @@
 // # Where we differ
 //
 //   - from debug/elf: a section that lies outside the file or has a bad name
-//     gives an entry of File.Problems, and an error when its bytes are asked
-//     for (TestDamageCostsTheSection). A version other than EV_CURRENT, a name
+//     gives an entry in File.Problems, and reading its bytes gives an error
+//     (TestDamageCostsTheSection). A version other than EV_CURRENT, a name
 //     table of another type, extended numbers that were not needed, and more
 //     than 65,535 segments are read (TestWhatDebugELFRefuses,
 //     TestManySegments);
@@ -51,8 +51,8 @@ type File struct {
 	Flags   uint32 // e_flags; processor specific
 	Entry   uint64 // e_entry
 
-	// TableEnd is the offset after the section headers, of which most files have
-	// nothing; 0 if the ELF header does not give it. The file may be shorter.
+	// TableEnd is the offset after the section headers, where most files end; 0 if
+	// the ELF header does not give it. The file may be shorter.
 	TableEnd uint64
 
 	Sections []*Section // by index; [0] is the null section. Empty without section headers
@@ -76,8 +76,8 @@ type File struct {
 	object     *object.File
 }
 
-// Segment is a program header; sizes and addresses in bytes. An Offset or
-// FileSize beyond MaxInt64, so beyond any file, is returned as MaxInt64.
+// Segment is a program header; sizes are in bytes. An Offset or FileSize beyond
+// MaxInt64, and so beyond any file, is returned as MaxInt64.
 type Segment struct {
 	Type     elf.ProgType
 	Flags    elf.ProgFlag
@@ -104,7 +104,7 @@ func Open(path string, lim object.Limits) (*File, error) {
 	return f, nil
 }
 
-// OpenFile opens a regular file, of whatever contents, and returns its size.
+// OpenFile opens a regular file, whatever its contents, and returns its size.
 func OpenFile(path string, lim object.Limits) (*os.File, int64, error) {
 	// A named pipe would block in open(2), so look first.
 	st, err := os.Stat(path)
@@ -128,7 +128,7 @@ func OpenFile(path string, lim object.Limits) (*os.File, int64, error) {
 	return file, st.Size(), nil
 }
 
-// ErrNotELF is the kind of the error of a file that is not ELF; its cause says what the
+// ErrNotELF is the kind of the error for a file that is not ELF; its cause says what the
 // file is.
 var ErrNotELF = errors.New("not an ELF file")
 
@@ -147,7 +147,7 @@ func irregular(mode fs.FileMode) string {
 }
 
 // NewFile reads the headers of the ELF file in the first size bytes of r. path
-// is for messages and for the search of debug files. Errors are *bin.Error.
+// is for messages and for finding debug files. Errors are *bin.Error.
 // Closing the File does not close r.
 func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, error) {
 	f := &File{Path: path, Size: size, in: object.NewInput(r, size, path, lim)}
@@ -160,7 +160,7 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 // CloseWith has Close close c.
 func (f *File) CloseWith(c io.Closer) { f.closer = c }
 
-// Close gives back the file and all temporary files.
+// Close closes the file and all temporary files.
 func (f *File) Close() error {
 	for _, s := range f.Sections {
 		s.Release()
@@ -174,7 +174,7 @@ func (f *File) Close() error {
 }
 
 // Section returns the section called name, or nil. ".debug_x" also finds
-// ".zdebug_x". Of several the first that has bytes is taken, else the first.
+// ".zdebug_x". Of several it returns the first that has bytes, else the first.
 func (f *File) Section(name string) *Section {
 	plain := f.named(name)
 	if plain != nil && plain.HasData() {
@@ -216,7 +216,7 @@ func (f *File) sectionOfType(t elf.SectionType) *Section {
 	return first
 }
 
-// errorf makes an error about the file; offset counts from its start.
+// errorf returns an error about the file; offset counts from its start.
 func (f *File) errorf(offset uint64, format string, args ...any) *bin.Error {
 	return f.in.Errorf(offset, format, args...)
 }

@@ -132,7 +132,7 @@ func TestFindDebugRefusesFoldersInLinks(t *testing.T) {
 		}
 		got, places, err := FindDebug(f, nil, object.DefaultLimits())
 		tried := object.Lines(places)
-		if got != nil || err != nil || len(tried) != 1 || !strings.Contains(tried[0], "is not the name of a file") {
+		if got != nil || err != nil || len(tried) != 1 || !strings.Contains(tried[0], "is not a file name") {
 			t.Errorf("%s: %v, %q, %v", link, got, tried, err)
 		}
 		f.Close()

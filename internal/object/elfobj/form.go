@@ -6,9 +6,8 @@ import (
 	"reflect"
 )
 
-// form is a structure of which debug/elf has one for each class: N for ELF32
-// and W for ELF64, as which it is handed around. It holds the index in W of
-// each field of N.
+// form is a structure that debug/elf defines for each class: N for ELF32 and W for
+// ELF64. Both are represented as a W. form holds the index in W of each field of N.
 type form[N, W any] []int
 
 var (
@@ -31,8 +30,8 @@ func (form[N, W]) size(f *File) uint64 {
 	return f.pick(uint64(reflect.TypeFor[N]().Size()), uint64(reflect.TypeFor[W]().Size()))
 }
 
-// decode reads the structure at the beginning of data, which is not shorter. It does not
-// allocate what it reads: there may be 100,000 headers.
+// decode reads the structure at the beginning of data, which is long enough, into w. It
+// does not allocate, as there may be 100,000 headers.
 func (m form[N, W]) decode(f *File, data []byte, w *W) {
 	if f.Class == elf.ELFCLASS64 {
 		binary.Decode(data, f.Order, w)

@@ -14,15 +14,15 @@ import (
 // chapter 5, program header).
 const pnXNum = 0xffff
 
-// maxName is the length of the longest section name that is believed. Section
-// names are identifiers; a longer one is a name table without its NUL, and
-// many sections pointing into it would cost a scan of it each.
+// maxName is the length of the longest section name that is accepted. Section
+// names are identifiers; a longer one means that the name table lacks its NULs, and
+// each of the sections that point into it would cost a scan.
 const maxName = 4096
 
 // minNames is how many bytes the names of sections, and those of symbols, may take
 // in any file. In a larger file those of sections may take its size: a name that is
-// not a copy of another takes its bytes in the name table, and copies are shorter
-// than what they name.
+// not a copy of another takes bytes in the name table, and copies are shorter than
+// the sections that they name.
 const minNames = 1 << 20
 
 func (f *File) readHeaders() error {
@@ -74,8 +74,8 @@ type tables struct {
 	read elf.Section64 // by section
 }
 
-// standard has debug/elf read the file; it returns nil if debug/elf refuses it,
-// misunderstands it or might allocate too much for the names of its sections.
+// standard reads the file with debug/elf. It returns nil if debug/elf refuses it,
+// misreads it or might allocate too much for the names of its sections.
 func (t *tables) standard() *elf.File {
 	f, h := t.f, &t.ehdr
 	extended := h.Shoff != 0 && h.Shnum == 0 || h.Phnum == pnXNum
@@ -119,8 +119,8 @@ func (t *tables) take(file *elf.File) {
 	}
 }
 
-// decode reads the headers without debug/elf: what is damaged is left out and
-// reported, if the rest can do without it.
+// decode reads the headers without debug/elf. What is damaged is left out and
+// reported if the rest is usable without it.
 func (t *tables) decode() error {
 	if err := t.readSections(); err != nil {
 		if !t.isCore() {
@@ -272,8 +272,8 @@ func asWritten(s elf.Section64, name string) elf.SectionHeader {
 	}
 }
 
-// readNames loads the section name table. Without one the sections stay
-// nameless, which is a Problem unless the file says that it has none.
+// readNames loads the section name table. Without one the sections have no names,
+// which is a Problem unless the header says that there is no table.
 func (t *tables) readNames() {
 	f, ndx := t.f, t.shstrndx
 	t.shstrndx = uint32(elf.SHN_UNDEF)
@@ -294,7 +294,7 @@ func (t *tables) readNames() {
 	t.shstrndx, t.names, t.nameBytes = ndx, data, int(f.maxNames())
 }
 
-// name returns a section's name, "" if it cannot be believed.
+// name returns a section's name, "" if it is not acceptable.
 func (t *tables) name(i int, off uint32) string {
 	if t.shstrndx == uint32(elf.SHN_UNDEF) {
 		return ""

@@ -5,16 +5,16 @@ import (
 	"math"
 )
 
-// loadPage is the page to which LoadBase rounds. It is the page of most
-// kernels. p_align is not: it says which pages the file can live with (64 KiB,
-// 2 MiB), or 4 for "ld -N", while the kernel maps from the page of its own. The
-// first segment of what linkers make by default begins at a multiple of either.
+// loadPage is the page size to which LoadBase rounds, that of most kernels. p_align
+// does not serve: it is the largest page size for which the file is laid out (64 KiB,
+// 2 MiB), or 4 with "ld -N", while the kernel maps whole pages of its own size. By
+// default, linkers place the first segment at a multiple of both.
 const loadPage = 4096
 
 // LoadBase returns the address that RVAs count from: the lowest p_vaddr of the
-// PT_LOAD segments, rounded down to its page; of ET_EXEC files too, because a
-// minidump locates a module by the address of its first mapping. It is 0 without
-// PT_LOAD, and objectBase for ET_REL.
+// PT_LOAD segments, rounded down to a multiple of loadPage. This includes ET_EXEC
+// files, because a minidump locates a module by the address of its first mapping. It
+// is 0 without PT_LOAD, and objectBase for ET_REL.
 func (f *File) LoadBase() uint64 {
 	if f.Type == elf.ET_REL {
 		return objectBase
@@ -31,8 +31,8 @@ func (f *File) LoadBase() uint64 {
 	return base &^ (loadPage - 1)
 }
 
-// HeaderAddr returns the address that the first byte of the file, its ELF header, has
-// in memory. Of a file of which no segment begins with it, it is LoadBase.
+// HeaderAddr returns the address in memory of the first byte of the file, its ELF header.
+// If no segment begins with it, HeaderAddr returns LoadBase.
 func (f *File) HeaderAddr() uint64 {
 	for i := range f.Segments {
 		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.Offset < loadPage && p.Addr >= p.Offset {
@@ -42,9 +42,9 @@ func (f *File) HeaderAddr() uint64 {
 	return f.LoadBase()
 }
 
-// IsFlat reports whether the offsets of the file are those of its memory, and the process could not
-// write there. Behind writable data the kernel puts zeros up to the end of the page, over whatever
-// the file has there.
+// IsFlat reports whether offsets in the file equal offsets in memory, and the process could not write
+// there. The kernel fills the last page of writable data with zeros, over the bytes that the file has
+// there.
 func (f *File) IsFlat() bool {
 	base, loads := f.HeaderAddr(), 0
 	for _, p := range f.Segments {

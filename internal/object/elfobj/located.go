@@ -11,13 +11,13 @@ import (
 // .eh_frame_hdr, which says where .eh_frame is (LSB 5.0 core, 10.6.2). Where a
 // section ends is unknown:
 //
-//   - .eh_frame ends with the first terminator behind the last FDE that the
-//     table of .eh_frame_hdr names;
-//   - an entry of .ARM.exidx reaches up to the next one, or to the end of the
+//   - .eh_frame ends with the first terminator after the last FDE in the table
+//     of .eh_frame_hdr;
+//   - an entry of .ARM.exidx extends to the next one, or to the end of the
 //     segment: that of the last function of .text may cover .fini.
 
-// Types of .ARM.exidx, PT_ARM_EXIDX and SHT_ARM_EXIDX; other processors have the
-// numbers, too. ptSFrame is PT_GNU_SFRAME.
+// PT_ARM_EXIDX and SHT_ARM_EXIDX, the types of .ARM.exidx; other processors use the
+// same numbers for other types. ptSFrame is PT_GNU_SFRAME.
 const (
 	ptARMExidx  = elf.PT_LOPROC + 1
 	shtARMExidx = elf.SHT_LOPROC + 1
@@ -43,7 +43,7 @@ func (f *File) located(name string) (*Section, error) {
 	return nil, nil
 }
 
-// firstOf makes a section of the first program header of a type, nil without one.
+// firstOf makes a section of the first program header of a type, or returns nil.
 func (f *File) firstOf(t elf.ProgType, name string) *Section {
 	for _, p := range f.SegmentsOf(t) {
 		return f.SectionOf(p, name, elf.SHT_PROGBITS)
@@ -51,7 +51,7 @@ func (f *File) firstOf(t elf.ProgType, name string) *Section {
 	return nil
 }
 
-// Encodings of .eh_frame_hdr (DW_EH_PE_*): linkers write no others.
+// The encodings in .eh_frame_hdr (DW_EH_PE_*) that linkers write.
 const (
 	hdrNear  = 0x1b // pcrel, sdata4
 	hdrFar   = 0x1c // pcrel, sdata8
@@ -83,7 +83,7 @@ func (f *File) locatedEHFrame() (*Section, error) {
 	tableErr := inFile(c.Err(), f)
 	p, ok := f.LoadedFrom(start)
 	if !ok {
-		return nil, header.errorf(4, "no segment has bytes at %#x, where it has .eh_frame", start)
+		return nil, header.errorf(4, "no segment has bytes at %#x, the address of .eh_frame", start)
 	}
 	rest := f.SectionOf(p, ".eh_frame", elf.SHT_PROGBITS)
 	if data, err = rest.Data(); err != nil {
@@ -102,8 +102,9 @@ func inFile(err error, f *File) error {
 	return err
 }
 
-// readEHFrameHeader returns the address of .eh_frame, and whether the table of
-// FDEs follows, with numbers of 8 bytes or of 4. base is the address of the header.
+// readEHFrameHeader returns the address of .eh_frame, whether the table of FDEs
+// follows, and whether its numbers have 8 bytes rather than 4. base is the address of
+// the header.
 func readEHFrameHeader(c *bin.Cursor, base uint64) (start uint64, table, wide bool) {
 	version, pointer, count, entries := c.U8(), c.U8(), c.U8(), c.U8()
 	if version != 1 || pointer != hdrNear && pointer != hdrFar {
@@ -133,8 +134,8 @@ func signed(c *bin.Cursor, wide bool) uint64 {
 	return uint64(int64(int32(c.U32())))
 }
 
-// ehFrameEnd returns where the first terminator from the entry at last on ends; all of
-// data without one.
+// ehFrameEnd returns the end of the first terminator at or after the entry at last, or the
+// end of data if there is none.
 func ehFrameEnd(data []byte, f *File, last uint64) uint64 {
 	c := bin.New(".eh_frame", data, f.Order)
 	for c.Len() >= 4 {

@@ -10,7 +10,7 @@ import (
 // sniffLen is enough for every magic number below and for the ELF header.
 const sniffLen = 512
 
-// magics are files that users give by mistake, by their first bytes.
+// magics are the first bytes of files that users name by mistake.
 var magics = []struct{ magic, what string }{
 	{"\x1f\x8b", "gzip data"},
 	{"\x28\xb5\x2f\xfd", "zstd data"},
@@ -36,7 +36,7 @@ var magics = []struct{ magic, what string }{
 // Magic begins every ELF file.
 const Magic = elf.ELFMAG
 
-// notELF says what a file that begins with head is, and "" for ELF.
+// notELF describes a file that begins with head; it returns "" for ELF.
 func notELF(head []byte) string {
 	switch {
 	case len(head) == 0:

@@ -10,20 +10,19 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// miniDebugSection holds MiniDebugInfo: an ELF file compressed with xz, which
-// has the .symtab that the file around it was stripped of, as far as .dynsym
-// does not repeat it, and on some processors .debug_frame (GDB manual,
-// "MiniDebugInfo").
+// miniDebugSection holds MiniDebugInfo: an ELF file compressed with xz, which has
+// the symbols of .symtab that are not in .dynsym, and on some processors
+// .debug_frame (GDB manual, "MiniDebugInfo").
 const miniDebugSection = ".gnu_debugdata"
 
 // maxDictionary is the largest dictionary of an xz block that is accepted, in
-// bytes. It is what "xz -9" asks for; what a distribution writes is 8 MiB.
+// bytes. It is that of "xz -9"; distributions use 8 MiB.
 const maxDictionary = 64 << 20
 
-// MiniDebug opens the ELF file in .gnu_debugdata; nil without the section. Its
-// Path is that of f followed by "(.gnu_debugdata)". What it takes counts to the
-// limits of f for as long as f is open; within the file, sections may take its
-// own size again. Closing it gives nothing back. Errors are *bin.Error.
+// MiniDebug opens the ELF file in .gnu_debugdata; it returns nil without the section.
+// The file's Path is that of f followed by "(.gnu_debugdata)". Its bytes count
+// towards the limits of f for as long as f is open; its sections may in addition take
+// the file's own size. Closing it gives nothing back. Errors are *bin.Error.
 func (f *File) MiniDebug() (*File, error) {
 	s := f.Section(miniDebugSection)
 	if s == nil || !s.HasData() {
@@ -54,7 +53,7 @@ func (f *File) MiniDebug() (*File, error) {
 }
 
 // unpackXZ decompresses packed, the section's contents. An xz file ends with an
-// index of its blocks: what they need is added up before the first is touched.
+// index of its blocks, from which the cost is known before the first is decompressed.
 func (s *Section) unpackXZ(packed []byte) ([]byte, error) {
 	cost, err := s.xzCost(packed)
 	if err != nil {
@@ -76,8 +75,8 @@ func (s *Section) unpackXZ(packed []byte) ([]byte, error) {
 	return data, nil
 }
 
-// readXZ reads exactly size bytes. The memory grows with the data that arrives, as
-// the size in an index may be wrong.
+// readXZ reads exactly size bytes. Memory grows with the data that was read, as the
+// size in an index may be wrong.
 func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	in := bytes.NewReader(packed)
 	r, err := xz.ReaderConfig{DictCap: lzma.MinDictCap}.NewReader(in)
@@ -94,7 +93,7 @@ func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	return data, nil
 }
 
-// xzCost is what the blocks of an xz file need.
+// xzCost is the memory that the blocks of an xz file need.
 type xzCost struct {
 	blocks uint64
 	plain  uint64 // bytes of contents
@@ -107,7 +106,7 @@ const (
 	xzFooter = 12
 )
 
-// xzCost reads the index of each stream, the last one first, for a stream is
+// xzCost reads the index of each stream, from the last to the first, as a stream is
 // found by its end.
 func (s *Section) xzCost(packed []byte) (xzCost, error) {
 	var cost xzCost
@@ -128,11 +127,11 @@ func (s *Section) xzCost(packed []byte) (xzCost, error) {
 	}
 }
 
-// xzStream adds up the stream that ends at end, and returns where it starts.
+// xzStream adds the cost of the stream that ends at end, and returns where it starts.
 func (s *Section) xzStream(packed []byte, end int, cost *xzCost) (start int, err error) {
 	foot := end - xzFooter
 	if foot < xzHeader || string(packed[end-2:end]) != "YZ" {
-		return 0, s.errorf(uint64(end), "no end of an xz stream here")
+		return 0, s.errorf(uint64(end), "want the end of an xz stream")
 	}
 	v := &xzCursor{packed, foot + 4, end}
 	size := int64(v.u32())
@@ -142,7 +141,7 @@ func (s *Section) xzStream(packed []byte, end int, cost *xzCost) (start int, err
 	}
 	v = &xzCursor{packed, int(index), foot}
 	if v.u8() != 0 {
-		return 0, s.errorf(uint64(index), "no xz index here")
+		return 0, s.errorf(uint64(index), "want an xz index")
 	}
 	type block struct{ packed, plain uint64 }
 	var blocks []block
@@ -235,7 +234,7 @@ func (v *xzCursor) u32() uint32 {
 	return uint32(v.u8()) | uint32(v.u8())<<8 | uint32(v.u8())<<16 | uint32(v.u8())<<24
 }
 
-// vli returns a variable-length integer, of at most 9 bytes (section 1.2).
+// vli reads a variable-length integer of at most 9 bytes (section 1.2).
 func (v *xzCursor) vli() (n uint64) {
 	for i := 0; i < 9; i++ {
 		b := v.u8()

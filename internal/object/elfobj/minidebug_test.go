@@ -115,14 +115,14 @@ func TestMiniDebugDamage(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"no xz":            {[]byte("this is not an xz file at all, sorry"), "no end of an xz stream here"},
-		"short":            {good[:8], "no end of an xz stream here"},
-		"only padding":     {make([]byte, 64), "no end of an xz stream here"},
+		"no xz":            {[]byte("this is not an xz file at all, sorry"), "want the end of an xz stream"},
+		"short":            {good[:8], "want the end of an xz stream"},
+		"only padding":     {make([]byte, 64), "want the end of an xz stream"},
 		"cut":              {good[4:], "prog: .gnu_debugdata+0x"},
 		"no header":        {at(0, 'x'), "xz data: "},
 		"contents changed": {at(100, 0xff, 0xff, 0xff), "xz data: "},
 		"index too long":   {at(-8, 0xff, 0xff, 0, 0), "xz index of"},
-		"index elsewhere":  {at(-8, 0, 0, 0, 0), "no xz index here"},
+		"index elsewhere":  {at(-8, 0, 0, 0, 0), "want an xz index"},
 		"no ELF":           {packXZ(t, []byte("hello"), 0), "prog(.gnu_debugdata): not an ELF file"},
 		"other processor":  {packXZ(t, other.build(), 0), "prog(.gnu_debugdata): for "},
 		"dictionary":       {withDict(good, 40), "LZMA2 dictionary of 4294967296 bytes, over the limit of 67108864"},

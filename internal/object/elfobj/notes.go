@@ -14,7 +14,7 @@ const (
 )
 
 // maxNotes bounds the bytes that are searched for a build-id note, per section
-// or segment. Notes of programs take some hundred bytes; only cores have more.
+// or segment. Programs have a few hundred bytes of notes; only cores have more.
 const maxNotes = 1 << 20
 
 // BuildID returns the contents of the NT_GNU_BUILD_ID note whose owner is
@@ -39,7 +39,7 @@ func (f *File) BuildID() []byte {
 	return nil
 }
 
-// noteAt searches size bytes at off of the file.
+// noteAt searches size bytes of the file at off.
 func (f *File) noteAt(off, size, align uint64, left *int64) []byte {
 	if off >= uint64(f.Size) {
 		return nil
@@ -79,13 +79,13 @@ func FindBuildID(data []byte, align uint64, order binary.ByteOrder) (id []byte) 
 // Note is an entry of a note section or segment.
 type Note struct {
 	Type   uint32
-	Name   []byte // its owner, with the NUL if it has one
-	Desc   []byte // its contents
+	Name   []byte // the owner, with the NUL if there is one
+	Desc   []byte // the contents
 	Offset uint64 // of Desc, from the start of the section or segment
 }
 
-// EachNote calls fn for each note in data until fn returns false. Notes are padded
-// to align. The error is about a note that does not fit into data; fn was called
+// EachNote calls fn with each note in data until fn returns false. Notes are padded
+// to align. The error is that of a note that does not fit into data; fn was called
 // with those before it. Name and Desc are parts of data.
 func EachNote(data []byte, align uint64, order binary.ByteOrder, fn func(Note) bool) error {
 	c := bin.New("", data, order)
@@ -131,12 +131,12 @@ const (
 )
 
 // TextHash returns the id that Breakpad gives a file without a build-id: the first
-// 4096 bytes of .text, or of "text", XORed in steps of 16 bytes. When the
-// section's size is not a multiple of 16, the last step goes beyond its end, as
-// it does in Breakpad. nil without such a section. (Breakpad,
-// src/common/linux/file_id.cc, HashElfTextSection.) Of a relocatable file whose
-// .text is empty, since each function has a section of its own, it is the first of
-// these; the bytes are those in the file, without relocations.
+// 4096 bytes of .text, or of "text", XORed in steps of 16 bytes (Breakpad,
+// src/common/linux/file_id.cc, HashElfTextSection). If the section's size is not a
+// multiple of 16, the last step goes beyond its end, as in Breakpad. It returns nil
+// without such a section. In a relocatable file whose .text is empty, because each
+// function has a section of its own, the first of these is hashed; the bytes are those
+// in the file, without relocations.
 func (f *File) TextHash() []byte {
 	sections := []*Section{f.named(".text"), f.named("text")}
 	if f.Type == elf.ET_REL {

@@ -311,7 +311,7 @@ func TestSymbolsShareNames(t *testing.T) {
 	}
 	n := 0
 	err := openBytes(t, e.build()).Symbols(object.Symtab, func(*Symbol) { n++ })
-	const want = "symbols from here on are left out: those before have names of 4325408 bytes, their string table has 204802"
+	const want = "symbols from here on are left out: names of those before take 4325408 bytes, the string table has 204802"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v", err)
 	}

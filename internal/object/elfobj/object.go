@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Object returns the file as what reads any container knows it; nil for nil.
+// Object returns the file as an object.File; nil for nil.
 func (f *File) Object() *object.File {
 	if f == nil {
 		return nil
@@ -77,10 +77,10 @@ func (f *File) loadedSegments() (all []*object.Section) {
 	return all
 }
 
-// container is a File as object.Container.
+// container implements object.Container for a File.
 type container struct{ f *File }
 
-// Of returns the ELF file after an object, or nil.
+// Of returns the ELF file behind an object, or nil.
 func Of(o *object.File) *File {
 	if o == nil {
 		return nil
@@ -100,7 +100,7 @@ func (c container) Section(name string) *object.Section { return plain(c.f.Secti
 
 func (c container) SectionsNamed(name string) (all []*object.Section) {
 	list := c.f.SectionsNamed(name)
-	if name == ".ARM.exidx" { // a kernel has several, of other names
+	if name == ".ARM.exidx" { // a kernel has several, with other names
 		list = slices.DeleteFunc(slices.Clone(c.f.Sections), func(s *Section) bool { return s.Type != shtARMExidx || !s.HasData() })
 	}
 	for _, s := range list {
@@ -126,7 +126,7 @@ func (c container) Symbols(t object.Table, fn func(*object.Symbol)) error {
 	})
 }
 
-// sttARMThumb is STT_ARM_TFUNC, a Thumb function of before the ARM EABI.
+// sttARMThumb is STT_ARM_TFUNC, a Thumb function from before the ARM EABI.
 const sttARMThumb = elf.STT_LOPROC
 
 func (f *File) kindOf(s *Symbol) object.SymbolKind {
@@ -145,12 +145,12 @@ func (f *File) kindOf(s *Symbol) object.SymbolKind {
 	return object.Untyped
 }
 
-// emCSKY is EM_CSKY, which debug/elf names only with its value.
+// emCSKY is EM_CSKY, for which debug/elf has no constant.
 const emCSKY elf.Machine = 252
 
-// isLabel reports whether an untyped symbol is made by assembler or compiler for
-// themselves: a local label (.L), or one of the mapping symbols of ARM, AArch64, C-SKY
-// and RISC-V ($a $d $t $x, each processor's ELF supplement).
+// isLabel reports whether an untyped symbol is one that assemblers or compilers make for
+// their own use: a local label (.L), or a mapping symbol of ARM, AArch64, C-SKY or RISC-V
+// ($a $d $t $x, each processor's ELF supplement).
 func (f *File) isLabel(name []byte) bool {
 	if bytes.HasPrefix(name, []byte(".L")) {
 		return true
@@ -219,7 +219,7 @@ func (c container) Embedded() (*object.File, error) {
 }
 
 // NameLost reports whether the file is the separate debug file of a library, whose
-// dynamic section is in the library alone. An executable has an interpreter, and
+// dynamic section is in the library only. An executable has an interpreter, and
 // hardly ever a DT_SONAME.
 func (c container) NameLost() bool {
 	lost := false

@@ -21,7 +21,7 @@ func CheckPair(f, debug *File) error {
 	}
 	for _, p := range codePairs(f, debug) {
 		if !same && p.f.FileSize != p.debug.FileSize {
-			return debug.errorf(0, "its %s has %d bytes, want %d", p.debug.label(), p.debug.FileSize, p.f.FileSize)
+			return debug.errorf(0, "%s of %d bytes, want %d", p.debug.label(), p.debug.FileSize, p.f.FileSize)
 		}
 	}
 	_, err := Moved(f, debug)
@@ -44,9 +44,9 @@ func checkKind(f, debug *File) error {
 // Moved returns the difference, modulo 2^64, between the address of code in f and
 // the address of the same code in debug. It is 0 unless one of the two was
 // moved when they were separate: by prelink, or by "objcopy --change-addresses".
-// The difference is that of sections with code, and where there are none in
-// common, of the first segments with code, if they have one size.
-// Code that moved by different amounts is an error, a *bin.Error about debug.
+// The difference is that of sections with code or, if the files have none in common,
+// that of the first segments with code, if their sizes are equal. If parts of the code
+// moved by different amounts, it returns a *bin.Error about debug.
 func Moved(f, debug *File) (uint64, error) {
 	var first *codePair
 	for _, p := range codePairs(f, debug) {
@@ -54,7 +54,7 @@ func Moved(f, debug *File) (uint64, error) {
 			first = &p
 		}
 		if want := first.delta(); p.delta() != want {
-			return 0, debug.errorf(0, "its code does not lie as in %s: %s by %#x and %s by %#x bytes further",
+			return 0, debug.errorf(0, "layout of code differs from %s: %s is moved by %#x bytes, %s by %#x",
 				f.Path, first.debug.label(), want, p.debug.label(), p.delta())
 		}
 	}
@@ -74,7 +74,7 @@ type codePair struct{ f, debug *Section }
 func (p codePair) delta() uint64 { return p.f.Addr - p.debug.Addr }
 
 // codePairs pairs the sections with code by their names; the second section of
-// a name goes with the second one.
+// a name is paired with the second.
 func codePairs(f, debug *File) (out []codePair) {
 	byName := map[string][]*Section{}
 	for _, s := range debug.Sections {
@@ -91,7 +91,7 @@ func codePairs(f, debug *File) (out []codePair) {
 	return out
 }
 
-// codeSegment returns the first segment with code, nil without one.
+// codeSegment returns the first segment with code, or nil.
 func (f *File) codeSegment() *Segment {
 	for i := range f.Segments {
 		if p := &f.Segments[i]; p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {

@@ -8,10 +8,10 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Sections of a relocatable file (ET_REL: .o, .ko) have no addresses yet, and a
-// link or the kernel's module loader gives them some. To say where a function
-// is, one rule places the allocated sections (SHF_ALLOC) one after the other,
-// each at the next multiple of its sh_addralign, from RVA 0 on:
+// Sections of a relocatable file (ET_REL: .o, .ko) have no addresses until a linker or
+// the kernel's module loader assigns them. For functions to have addresses, the
+// allocated sections (SHF_ALLOC) are placed one after the other, each at the next
+// multiple of its sh_addralign, from RVA 0 on:
 //
 //  1. those with instructions (SHF_EXECINSTR), in order of the section header
 //     table, but not those whose name begins with ".init";
@@ -22,19 +22,19 @@ import (
 // Linux gives the code of a module (kernel/module/main.c, layout_sections),
 // relative to where it loads the module: the address in /proc/modules, which is
 // that of the first executable section in /sys/module/NAME/sections. Init code
-// lies elsewhere, and is freed soon: from an address in it subtract that of its
-// section, and add the section's RVA (symtool's PUBLIC init_module, for one).
+// lies elsewhere, and is soon freed: from an address in it subtract that of its
+// section, and add the section's RVA (for example that of PUBLIC init_module).
 //
-// Sections without SHF_ALLOC have offsets in place of addresses. Of several with
-// the same name (the .debug_info of type units in groups) File.Section gives
-// all, one after the other without a gap, as a link joins them.
+// Sections without SHF_ALLOC have offsets instead of addresses. If several have the
+// same name (the .debug_info of type units in groups), File.Section returns all of
+// them, concatenated without gaps as a linker does.
 //
 // # Addresses
 //
-// Section.Addr is RVA + objectBase, and LoadBase is objectBase. That is not 0,
-// because a place that no relocation fills holds 0: "ld -r" leaves it so in the
-// debug information of functions that it dropped, and nothing must be there.
-// Nor can two addresses of a range list be 0 now, which ends the list.
+// Section.Addr is RVA + objectBase, and LoadBase is objectBase. It is not 0, because
+// an address that no relocation fills is 0: "ld -r" leaves such addresses in the debug
+// information of functions that it dropped, and no code may be there. Nor can the two
+// addresses of an entry in a range list both be 0, which would end the list.
 
 // objectBase is the address of RVA 0 in relocatable files.
 const objectBase = 0x10000
@@ -66,8 +66,8 @@ type placer struct {
 	at, end uint64 // RVAs
 }
 
-// put places s. What does not fit into the address space has the address 0, and
-// with it no code.
+// put places s. A section that does not fit into the address space gets the address 0,
+// where there is no code.
 func (p *placer) put(s *Section) {
 	align := max(s.Align, 1)
 	at, over := p.at, p.at%align
@@ -88,7 +88,7 @@ func (p *placer) put(s *Section) {
 
 func (p *placer) refuse(s *Section) {
 	s.Addr, s.Unplaced = 0, true
-	p.f.placeProblem("what lies in "+s.label(), s.errorf(0, "%d bytes with alignment %#x do not fit after the %d bytes of sections before it",
+	p.f.placeProblem("the contents of "+s.label(), s.errorf(0, "%d bytes with alignment %#x do not fit after the %d bytes of sections before it",
 		s.FileSize, s.Align, p.at))
 }
 
@@ -97,9 +97,8 @@ func (f *File) placeProblem(lost string, err error) {
 	f.unplaced = append(f.unplaced, f.Problems[len(f.Problems)-1])
 }
 
-// joinSections makes one of the sections that are not loaded and share a name.
-// Together they may be no longer than the file, which sections that do not share
-// bytes never are.
+// joinSections joins the sections that are not loaded and share a name. Together they
+// may be no longer than the file; only sections that overlap are.
 func (f *File) joinSections() {
 	parts := map[string][]*Section{}
 	for _, s := range f.Sections {
@@ -119,7 +118,7 @@ func isDebugName(name string) bool {
 	return strings.HasPrefix(name, ".debug_") || strings.HasPrefix(name, ".zdebug_")
 }
 
-// join returns a section that holds the contents of parts.
+// join returns a section with the contents of parts.
 func (f *File) join(parts []*Section) *Section {
 	first := parts[0]
 	j := newSection(f, first.Index, elf.SectionHeader{

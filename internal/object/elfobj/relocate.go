@@ -13,23 +13,23 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// In a relocatable file (ET_REL) the contents of a section are complete only
-// with its relocations (gABI chapter 4, "Relocation"), which Section.Data and
-// Section.Open apply. In any other file the linker has applied them: what
-// --emit-relocs left there is never looked at.
+// In a relocatable file (ET_REL) the contents of a section are complete only after
+// its relocations (gABI chapter 4, "Relocation") are applied, which Section.Data and
+// Section.Open do. In any other file the linker has applied them, and relocations
+// that --emit-relocs kept are ignored.
 //
-// A relocation section is as long as twice what it is for, so it is read piece
-// by piece, with pread, for the piece of the contents that is wanted. For that it
-// has to be in order of r_offset, as assemblers and "ld -r" write it; one that is
-// not is sorted in memory, which counts as such.
+// A relocation section may be twice as long as the section that it changes, so it is
+// read piece by piece, with pread, for the piece of the contents that is needed. For
+// that it has to be in order of r_offset, as assemblers and "ld -r" write it; any
+// other is sorted in memory, which is charged to the budget.
 
 const (
-	// maxField is the most bytes that a relocation changes: a ULEB128.
+	// maxField is the largest number of bytes that a relocation changes: a ULEB128.
 	maxField = 10
-	// maxAtPlace is how many relocations may be for one byte. RISC-V has two,
-	// an addition and a subtraction; more would only be work without end.
+	// maxAtPlace is how many relocations may apply to one byte. RISC-V uses two,
+	// an addition and a subtraction; the limit bounds the work.
 	maxAtPlace = 8
-	// maxTables is how many relocation sections may be for one section: one with
+	// maxTables is how many relocation sections may apply to one section: one with
 	// addends and one without.
 	maxTables = 2
 	// blockRelocs is how many relocations are read at once.
@@ -46,7 +46,7 @@ type relocation struct {
 	typ    uint32
 }
 
-// relocations are those of one section.
+// relocations are the relocations of one section.
 type relocations struct {
 	target *Section
 	from   []*Section // relocation sections; most have one
@@ -61,7 +61,7 @@ type relocations struct {
 	more     int // problems that are not in the list
 }
 
-// findRelocations notes for each section its relocation sections.
+// findRelocations finds each section's relocation sections.
 func (f *File) findRelocations() {
 	for _, r := range f.Sections {
 		if r.Type != elf.SHT_REL && r.Type != elf.SHT_RELA && r.Type != shtCREL {
@@ -124,10 +124,10 @@ func (r *relocations) Prepare() error {
 func (r *relocations) open() error {
 	f := r.target.file
 	if r.types = newRelocTypes(f); r.types == nil {
-		return r.target.errorf(0, "has relocations of %v, which are not known", f.Machine)
+		return r.target.errorf(0, "relocations of %v are not known", f.Machine)
 	}
 	if len(r.from) > maxTables {
-		return r.target.errorf(0, "has %d relocation sections, want at most %d", len(r.from), maxTables)
+		return r.target.errorf(0, "%d relocation sections, want at most %d", len(r.from), maxTables)
 	}
 	var err error
 	if r.values, err = f.symbolValues(); err != nil {
@@ -143,14 +143,14 @@ func (r *relocations) open() error {
 	return nil
 }
 
-// symbolValues returns the address of each symbol, or 0 without one.
+// symbolValues returns the address of each symbol, 0 if it has none.
 func (f *File) symbolValues() ([]uint64, error) {
 	f.valuesOnce.Do(func() { f.values, f.valuesErr = f.readSymbolValues() })
 	return f.values, f.valuesErr
 }
 
 func (f *File) readSymbolValues() ([]uint64, error) {
-	// Without the names: those may be in a section that has relocations itself.
+	// The names are not read: they may be in a section that has relocations itself.
 	w, err := f.newSymEntries(object.Symtab)
 	if w == nil || err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (t *relocTable) open() error {
 	return t.check()
 }
 
-// check finds out whether the entries are in order, and reports those that cannot
+// check determines whether the entries are in order, and reports those that cannot
 // be applied.
 func (t *relocTable) check() error {
 	ordered, last := true, uint64(0)
@@ -267,7 +267,7 @@ func (t *relocTable) sortedCrowd() (c crowd) {
 	return c
 }
 
-// judge reports a relocation that cannot be applied.
+// judge reports r if it cannot be applied.
 func (t *relocTable) judge(i int64, r *relocation) {
 	target := t.of.target
 	k := t.of.types.kind(r.typ)
@@ -276,13 +276,13 @@ func (t *relocTable) judge(i int64, r *relocation) {
 		t.of.problem(target.errorf(r.off, "relocation of type %d of %v, which is not known", r.typ, t.s.file.Machine))
 	case k.Op == arch.RelocIgnored:
 	case r.off >= uint64(target.Size()) || uint64(k.Size) > uint64(target.Size())-r.off:
-		t.of.problem(t.s.errorf(t.place(i), "relocation at %#x, %s has %d bytes", r.off, target.label(), target.Size()))
+		t.of.problem(t.s.errorf(t.place(i), "relocation at %#x of %s, which has %d bytes", r.off, target.label(), target.Size()))
 	case uint64(r.sym) >= uint64(max(len(t.of.values), 1)):
 		t.of.problem(target.errorf(r.off, "relocation with symbol %d of %d", r.sym, len(t.of.values)))
 	}
 }
 
-// place returns where in its section an entry begins.
+// place returns the offset of an entry in its section.
 func (t *relocTable) place(i int64) uint64 {
 	if t.crel != nil {
 		return t.crel.place(i)
@@ -290,7 +290,7 @@ func (t *relocTable) place(i int64) uint64 {
 	return uint64(i * t.entsize)
 }
 
-// sort takes all entries into memory.
+// sort reads all entries into memory and sorts them.
 func (t *relocTable) sort() error {
 	const size = 24 // bytes of a relocation
 	if !t.s.file.in.Held.Take(size * t.n) {
@@ -305,8 +305,8 @@ func (t *relocTable) sort() error {
 	return err
 }
 
-// scan calls fn for entries first, which begins a block, to last-1 as they are in
-// the section, until it returns false.
+// scan calls fn with the entries first, which begins a block, to last-1, in the order
+// of the section, until fn returns false.
 func (t *relocTable) scan(first, last int64, fn func(i int64, r *relocation) bool) error {
 	if first >= last {
 		return nil
@@ -353,8 +353,8 @@ func (t *relocTable) decode(b []byte, r *relocation) {
 	}
 	r.off = f.Order.Uint64(b)
 	if t.of.types.mips64 {
-		// r_sym, r_ssym, r_type3, r_type2, r_type: fields, not a number. A second
-		// symbol is treated as an unknown type.
+		// r_sym, r_ssym, r_type3, r_type2 and r_type are fields, not parts of one
+		// number. A second symbol is treated as an unknown type.
 		r.sym, r.typ = f.Order.Uint32(b[8:]), uint32(b[15])|uint32(b[14])<<8|uint32(b[13])<<16|uint32(b[12])<<24
 	} else {
 		info := f.Order.Uint64(b[8:])
@@ -366,8 +366,8 @@ func (t *relocTable) decode(b []byte, r *relocation) {
 	}
 }
 
-// each calls fn for the entries with lo <= r_offset < hi in order of r_offset,
-// until it returns false.
+// each calls fn with the entries with lo <= r_offset < hi, in order of r_offset,
+// until fn returns false.
 func (t *relocTable) each(lo, hi uint64, fn func(r *relocation) bool) error {
 	if t.sorted != nil {
 		first := sort.Search(len(t.sorted), func(i int) bool { return t.sorted[i].off >= lo })
@@ -375,7 +375,7 @@ func (t *relocTable) each(lo, hi uint64, fn func(r *relocation) bool) error {
 		}
 		return nil
 	}
-	// The block before the first one that begins at lo or after it.
+	// Start with the block before the first one that begins at lo or after it.
 	first := sort.Search(len(t.firsts), func(i int) bool { return t.firsts[i] >= lo })
 	return t.scan(int64(max(first-1, 0))*blockRelocs, t.n, func(_ int64, r *relocation) bool {
 		return r.off < hi && (r.off < lo || fn(r))
@@ -409,7 +409,7 @@ func (r *relocations) Apply(data []byte, off uint64, raw object.Source) error {
 }
 
 // fieldEdge applies relocations to fields that may begin before or end after the
-// piece that is wanted. It keeps the field between several relocations for it.
+// piece that is read. It keeps the field between several relocations that apply to it.
 type fieldEdge struct {
 	raw   object.Source
 	off   uint64
@@ -476,8 +476,8 @@ func (r *relocations) change(b []byte, k arch.Reloc, x *relocation, rela bool) {
 	putField(order, b, size, value)
 }
 
-// changeULEB replaces the ULEB128 at the beginning of b by one of its length. A value
-// that is too large is truncated: a subtraction follows that makes it fit.
+// changeULEB replaces the ULEB128 at the beginning of b by one of the same length. A
+// value that is too large is truncated: a subtraction that makes it fit follows.
 func changeULEB(b []byte, sub bool, value uint64) {
 	n, old := 0, uint64(0)
 	for {

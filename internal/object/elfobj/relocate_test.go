@@ -193,11 +193,11 @@ func TestBadRelocations(t *testing.T) {
 		err     string // of the section
 	}{
 		{"type", elf.EM_X86_64, [][]byte{rela64(le, 0, 99, 2, 0), good}, "x.o: .debug_x+0x0: relocation of type 99 of EM_X86_64, which is not known (lost: the value there)", ""},
-		{"place", elf.EM_X86_64, [][]byte{good, rela64(le, 7, 10, 2, 0)}, "x.o: .rel.debug_x+0x18: relocation at 0x7, .debug_x has 8 bytes (lost: the value there)", ""},
-		{"place far away", elf.EM_X86_64, [][]byte{good, rela64(le, 1<<63, 10, 2, 0)}, "x.o: .rel.debug_x+0x18: relocation at 0x8000000000000000, .debug_x has 8 bytes (lost: the value there)", ""},
+		{"place", elf.EM_X86_64, [][]byte{good, rela64(le, 7, 10, 2, 0)}, "x.o: .rel.debug_x+0x18: relocation at 0x7 of .debug_x, which has 8 bytes (lost: the value there)", ""},
+		{"place far away", elf.EM_X86_64, [][]byte{good, rela64(le, 1<<63, 10, 2, 0)}, "x.o: .rel.debug_x+0x18: relocation at 0x8000000000000000 of .debug_x, which has 8 bytes (lost: the value there)", ""},
 		{"symbol", elf.EM_X86_64, [][]byte{rela64(le, 0, 10, 4, 0), good}, "x.o: .debug_x+0x0: relocation with symbol 4 of 4 (lost: the value there)", ""},
 		{"cut short", elf.EM_X86_64, [][]byte{good, make([]byte, 5)}, "x.o: .rel.debug_x+0x18: relocation of 5 bytes, want 24 (lost: the value there)", ""},
-		{"machine", elf.EM_SPARCV9, [][]byte{good}, "", "x.o: .debug_x+0x0: has relocations of EM_SPARCV9, which are not known"},
+		{"machine", elf.EM_SPARCV9, [][]byte{good}, "", "x.o: .debug_x+0x0: relocations of EM_SPARCV9 are not known"},
 		{"crowd", elf.EM_X86_64, crowded, "", "x.o: .rel.debug_x+0x0: 9 relocations for the byte at 0x4 of .debug_x, want at most 8"},
 		{"second symbol", elf.EM_MIPS, [][]byte{twoSymbols}, "x.o: .debug_x+0x0: relocation of type", ""},
 	} {

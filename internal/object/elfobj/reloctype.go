@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// relocTypes looks up the types of one file.
+// relocTypes holds the relocation types of one file's machine.
 type relocTypes struct {
 	kinds  []arch.Reloc // by number
 	mips64 bool         // r_info holds three types
@@ -41,8 +41,8 @@ func (t *relocTypes) kind(typ uint32) arch.Reloc {
 }
 
 // three is like kind, for the three types of a relocation on 64-bit MIPS (64-bit ELF
-// Object File Specification 2.5, 2.9): what the first calculates is the addend of the
-// second, whose symbol is 0, and the last says how wide the field is.
+// Object File Specification 2.5, 2.9): the result of the first is the addend of the
+// second, whose symbol is 0, and the last gives the width of the field.
 func (t *relocTypes) three(typ uint32) arch.Reloc {
 	if typ>>24 != 0 || typ&0xff >= uint32(len(t.kinds)) {
 		return arch.Reloc{}

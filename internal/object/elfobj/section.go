@@ -10,7 +10,7 @@ import (
 
 // Section is a section header and the way to the section's contents.
 type Section struct {
-	object.Section // Addr in relocatable files is what place.go says
+	object.Section // place.go assigns Addr in relocatable files
 
 	Index   int
 	Type    elf.SectionType
@@ -23,7 +23,7 @@ type Section struct {
 
 	file  *File
 	piece *object.Piece // the Contents
-	reloc *relocations  // to be applied; nil in other than relocatable files
+	reloc *relocations  // to be applied; nil unless the file is relocatable
 }
 
 func newSection(f *File, index int, h elf.SectionHeader) *Section {
@@ -36,7 +36,7 @@ func newSection(f *File, index int, h elf.SectionHeader) *Section {
 		Link: h.Link, Info: h.Info, Align: h.Addralign, Entsize: h.Entsize, file: f,
 	}
 	switch h.Type {
-	case elf.SHT_NOBITS: // what debug files have in place of code
+	case elf.SHT_NOBITS: // code, in debug files
 		s.setPiece(object.AbsentPiece(f.in, s.label(), "has no bytes in this file (SHT_NOBITS)"))
 	case elf.SHT_NULL:
 		s.setPiece(object.NewPiece(f.in, s.label(), 0, 0))
@@ -57,7 +57,7 @@ func (s *Section) label() string {
 	return fmt.Sprintf("section %d", s.Index)
 }
 
-// errorf makes an error at an offset of the uncompressed contents.
+// errorf returns an error at an offset of the uncompressed contents.
 func (s *Section) errorf(offset uint64, format string, args ...any) *bin.Error {
 	return s.piece.Errorf(offset, format, args...)
 }

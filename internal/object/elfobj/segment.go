@@ -3,7 +3,7 @@ package elfobj
 import "debug/elf"
 
 // A file may have lost its section headers: "llvm-strip --strip-sections" and
-// sstrip drop them, and loaders do without. What is loaded is in segments.
+// sstrip remove them, and loaders do not need them. What is loaded is in segments.
 
 // HasSections reports whether the file has section headers.
 func (f *File) HasSections() bool { return len(f.Sections) > 0 }
@@ -30,8 +30,8 @@ func (f *File) LoadedFrom(addr uint64) (Segment, bool) {
 	return Segment{}, false
 }
 
-// SectionOf makes a section of a segment's bytes, which the file's section
-// headers do not have.
+// SectionOf makes a section of a segment's bytes, for files whose section headers
+// do not have it.
 func (f *File) SectionOf(p Segment, name string, t elf.SectionType) *Section {
 	h := elf.SectionHeader{Name: name, Type: t, Flags: elf.SHF_ALLOC, Addr: p.Addr, Offset: p.Offset, FileSize: p.FileSize}
 	if p.Flags&elf.PF_X != 0 {

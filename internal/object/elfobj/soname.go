@@ -9,13 +9,13 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// maxSOName is the length of the longest name that is read: no file system has
-// longer names of files.
+// maxSOName is the length of the longest name that is read: no file system allows
+// longer file names.
 const maxSOName = 255
 
 // SOName returns the name that a library gives itself, DT_SONAME, without
-// folders; "" if it has none, or if the file does not have the contents of its
-// dynamic section, as a separate debug file. Breakpad's client, rust-minidump's
+// folders; "" if it has none, or if the file lacks the contents of its dynamic
+// section, as separate debug files do. Breakpad's client, rust-minidump's
 // and both peers' dump_syms name a module by it, executables too
 // (TestSOName).
 //
@@ -44,9 +44,9 @@ func (f *File) SOName() (string, error) {
 	return base, nil
 }
 
-// dynamic returns the dynamic section, nil if the file does not have its
-// contents. Program headers count only without sections: those of a separate
-// debug file are the binary's, whose offsets mean nothing in it.
+// dynamic returns the dynamic section, or nil if the file lacks its contents. Program
+// headers count only if there are no sections: those of a separate debug file are the
+// binary's, whose offsets mean nothing in it.
 func (f *File) dynamic() *Section {
 	if f.HasSections() {
 		if s := f.sectionOfType(elf.SHT_DYNAMIC); s != nil && s.HasData() {
@@ -61,7 +61,7 @@ func (f *File) dynamic() *Section {
 }
 
 // findSOName returns the offset of the name in the string table, and the address
-// of that.
+// of the string table.
 func (f *File) findSOName(dynamic *Section) (at, table uint64, ok bool, err error) {
 	data, err := dynamic.Data()
 	if err != nil {
@@ -91,19 +91,19 @@ func (f *File) dynamicNames(dynamic *Section, addr uint64) (*Section, error) {
 	}
 	p, ok := f.LoadedFrom(addr)
 	if !ok {
-		return nil, dynamic.errorf(0, "the string table at %#x, DT_STRTAB, is in no segment", addr)
+		return nil, dynamic.errorf(0, "DT_STRTAB: no segment has bytes at %#x", addr)
 	}
 	return f.SectionOf(p, ".dynstr", elf.SHT_STRTAB), nil
 }
 
-// cstring reads a string of at most n bytes at an offset, and nothing else: a
+// cstring reads a string of at most n bytes at an offset, without reading the rest: a
 // string table may have megabytes.
 func (s *Section) cstring(off uint64, n int) (string, error) {
 	switch {
 	case s.piece.Damage() != nil:
 		return "", s.piece.Damage()
 	case s.Compression() != "":
-		return "", s.errorf(off, "is compressed, which no loader reads")
+		return "", s.errorf(off, "compressed, want plain contents: no loader reads it")
 	case off >= uint64(s.Size()):
 		return "", s.errorf(off, "string outside the section's %#x bytes", s.Size())
 	}
@@ -113,7 +113,7 @@ func (s *Section) cstring(off uint64, n int) (string, error) {
 	}
 	end := bytes.IndexByte(text, 0)
 	if end < 0 {
-		return "", s.errorf(off, "string without an end within %d bytes", len(text))
+		return "", s.errorf(off, "string has no end within %d bytes", len(text))
 	}
 	return string(text[:end]), nil
 }

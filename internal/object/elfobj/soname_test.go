@@ -45,15 +45,15 @@ func TestSOName(t *testing.T) {
 		{name: "empty", names: names, entries: []uint64{soname, 0, null, 0}, err: `DT_SONAME is "", want the name of a file`},
 		{name: "a line break", names: "\x00a\nFUNC 0 1 0 f\x00", entries: []uint64{soname, 1, null, 0}, err: "want the name of a file"},
 		{name: "outside", names: names, entries: []uint64{soname, 99, null, 0}, err: ".dynstr+0x63: string outside the section's 0x15 bytes"},
-		{name: "unfinished", names: "\x00libx", entries: []uint64{soname, 1, null, 0}, err: "string without an end within 4 bytes"},
-		{name: "too long", names: "\x00" + strings.Repeat("x", 300) + "\x00", entries: []uint64{soname, 1, null, 0}, err: "string without an end within 256 bytes"},
+		{name: "unfinished", names: "\x00libx", entries: []uint64{soname, 1, null, 0}, err: "string has no end within 4 bytes"},
+		{name: "too long", names: "\x00" + strings.Repeat("x", 300) + "\x00", entries: []uint64{soname, 1, null, 0}, err: "string has no end within 256 bytes"},
 		{name: "executable", names: names, entries: []uint64{soname, 11, null, 0}, want: "libx.so.1",
 			change: func(e *testELF) { e.typ = uint16(elf.ET_EXEC) }},
 		{name: "separate debug file", names: names, entries: []uint64{soname, 11, null, 0},
 			change: func(e *testELF) { e.secs[1].typ = stNobits }},
 		{name: "section headers lost", names: names, entries: []uint64{soname, 11, strtab, 0x1000, null, 0}, want: "libx.so.1", change: stripSections},
 		{name: "section headers and string table lost", names: names, entries: []uint64{soname, 11, strtab, 0x9000, null, 0},
-			err: ".dynamic+0x0: the string table at 0x9000, DT_STRTAB, is in no segment", change: stripSections},
+			err: ".dynamic+0x0: DT_STRTAB: no segment has bytes at 0x9000", change: stripSections},
 		{name: "no link", names: names, entries: []uint64{soname, 11, strtab, 0x1000, null, 0}, want: "libx.so.1", change: func(e *testELF) {
 			e.secs[1].link = 0
 			e.segs = []testSeg{{typ: uint32(elf.PT_LOAD), sec: ".dynstr"}}

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// SupLink returns the link to the file's supplementary file, nil without one.
+// SupLink returns the link to the file's supplementary file, or nil.
 // It is in .gnu_debugaltlink (name, NUL, build-id) or, for DWARF 5, in
 // .debug_sup (7.3.6). A supplementary file itself has no link.
 func (f *File) SupLink() (*object.Link, error) {
@@ -65,11 +65,9 @@ func (f *File) checkLink(c *bin.Cursor, l *object.Link) (*object.Link, error) {
 }
 
 // FindSupplement looks for the supplementary file that l, a link of f, names: at
-// its path, seen from the folder of f as given and with symbolic links
-// resolved, then by build-id at DIR/.build-id/xx/yyyy.debug for each DIR of
-// dirs. It must have the id of the link.
-//
-// What is returned is as for FindDebug.
+// its path, relative to the folder of f as given and with symbolic links resolved,
+// then by build-id at DIR/.build-id/xx/yyyy.debug for each DIR of dirs. It must have
+// the id in the link. The results are like those of FindDebug.
 func FindSupplement(f *File, l *object.Link, dirs []string, lim object.Limits) (sup *File, tried []object.Tried, err error) {
 	s := object.Search{Finder: finder, File: f.Object(), Dirs: dirs, Limits: lim}
 	for _, path := range supplementPaths(&s, l) {
@@ -96,7 +94,7 @@ func supplementPaths(s *object.Search, l *object.Link) (paths []string) {
 	return append(paths, s.BuildIDPaths(l.ID)...)
 }
 
-// trySupplement opens the file at path, nil if it is not the one.
+// trySupplement opens the file at path; it returns nil if the file is rejected.
 func trySupplement(s *object.Search, path string, l *object.Link) *File {
 	sup := Of(s.OpenOther(path))
 	if sup == nil {

@@ -12,21 +12,21 @@ import (
 type Symbol struct {
 	Name    []byte // as written, with a version after '@' if any; not a copy
 	NameOff uint32 // where Name begins in the table's StringTable
-	Value   uint64 // st_value, in ET_REL Section.Addr more: an address
+	Value   uint64 // st_value; in ET_REL files, st_value + Section.Addr: an address
 	Size    uint64 // st_size, in bytes
 	Type    elf.SymType
 	Bind    elf.SymBind
 	Vis     elf.SymVis
 	Other   uint8    // st_other, whose upper bits some processors use
 	Shndx   uint16   // st_shndx as written: SHN_UNDEF, SHN_ABS, ...
-	Section *Section // where it is defined; nil for none and for a bad number
+	Section *Section // where it is defined; nil if nowhere, or if the number is bad
 }
 
-// Symbols calls fn for each symbol of a table but the first, which is null, in
-// the order of the table. The Symbol is reused; its Name stays valid. A missing
-// table has no symbols. Entries with bad names are left out, and the first of
-// them is the error that comes back at the end; the names together have a limit,
-// at which the table ends. Errors are *bin.Error.
+// Symbols calls fn with each symbol of a table, in its order, except the first, which
+// is null. The Symbol is reused; its Name stays valid. A missing table has no symbols.
+// Entries with bad names are left out, and the error of the first is returned at the
+// end. The total length of names has a limit, at which the table ends. Errors are
+// *bin.Error.
 func (f *File) Symbols(which object.Table, fn func(*Symbol)) error {
 	w, err := f.newSymWalk(which)
 	if w == nil || err != nil {
@@ -47,7 +47,7 @@ func (f *File) ReleaseSymbols() {
 	}
 }
 
-// StringTable returns the names of a symbol table, nil without one.
+// StringTable returns the names of a symbol table, or nil if there is no table.
 func (f *File) StringTable(which object.Table) ([]byte, error) {
 	w, err := f.newSymWalk(which)
 	if w == nil || err != nil {
@@ -56,14 +56,14 @@ func (f *File) StringTable(which object.Table) ([]byte, error) {
 	return w.names, nil
 }
 
-// maxSymbolName is the length of the longest name that is examined. C++ reaches
-// some 10 KiB.
+// maxSymbolName is the length of the longest name that is accepted. Names of C++
+// reach about 10 KiB.
 const maxSymbolName = 256 << 10
 
-// Symbols may share names, or ends of names, but a file in which each of a
-// million symbols has a name of 256 KiB was made to exhaust time and memory. The
-// names of a table together may take this many times their string table, and
-// minNames.
+// Symbols may share names, or ends of names, but a file in which each of a million
+// symbols has a name of 256 KiB is meant to exhaust time and memory. The names of a
+// table together may take maxShared times the size of the string table, and minNames
+// in addition.
 const maxShared = 16
 
 // symWalk holds the parts of a symbol table.
@@ -78,7 +78,7 @@ type symWalk struct {
 	bad     *bin.Error
 }
 
-// newSymWalk returns nil for a table that is not there.
+// newSymWalk returns nil for a missing table.
 func (f *File) newSymWalk(which object.Table) (*symWalk, error) {
 	w, err := f.newSymEntries(which)
 	if w == nil || err != nil {
@@ -132,7 +132,7 @@ func (w *symWalk) run(fn func(*Symbol)) error {
 	for off := w.entsize; off+w.entsize <= len(w.data); off += w.entsize {
 		if w.decode(&sym, off) {
 			if w.room -= len(sym.Name); w.room < 0 {
-				return w.tab.errorf(uint64(off), "symbols from here on are left out: those before have names of %d bytes, their string table has %d",
+				return w.tab.errorf(uint64(off), "symbols from here on are left out: names of those before take %d bytes, the string table has %d",
 					maxShared*len(w.names)+minNames, len(w.names))
 			}
 			fn(&sym)
@@ -159,8 +159,8 @@ func (w *symWalk) decode(sym *Symbol, off int) bool {
 	return w.name(sym, w.f.Order.Uint32(w.data[off:]), off)
 }
 
-// fields fills all but the name. The order of fields differs between the classes,
-// for alignment.
+// fields fills in everything but the name. The order of fields differs between the
+// classes, for alignment.
 func (w *symWalk) fields(sym *Symbol, off int) {
 	b, order := w.data[off:off+w.entsize], w.f.Order
 	var info byte

@@ -11,11 +11,11 @@ import (
 	"github.com/symtool/symtool/internal/object/peobj"
 )
 
-// containers are those that are known, by how their files begin. What is in none of them is opened
-// as the first, whose error says what the file is.
+// containers lists the known containers by the first bytes of their files. A file in none of them is
+// opened as the first, whose error says what the file is.
 var containers = []struct {
 	magic, what string
-	// open also returns the function that has Close close something else, too.
+	// open also returns the function that makes Close close its argument, too.
 	open func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error)
 }{
 	{elfobj.Magic, "an ELF file", func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
@@ -69,8 +69,8 @@ func Open(path string, lim object.Limits) (*object.File, error) {
 	return f, nil
 }
 
-// New returns Open for the binary in the first size bytes of r, which Close does not close.
-// name is its path in messages.
+// New is like Open, for the binary in the first size bytes of r, which Close does not
+// close. name is its path in messages.
 func New(r io.ReaderAt, size int64, name string, lim object.Limits) (*object.File, error) {
 	f, _, err := open(r, size, name, lim)
 	return f, err
@@ -82,15 +82,15 @@ func open(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.Fi
 	return containers[max(find(head[:n]), 0)].open(r, size, path, lim)
 }
 
-// FindDebug looks for the separate debug file of f: by its id below dirs, by what f says
-// of it, or by its name. If nothing is found the File is nil; tried has each place that
-// was rejected. The error is non-nil if the right file cannot be read.
+// FindDebug looks for the separate debug file of f: by its id below dirs, by the link in
+// f, or by its name. If nothing is found, debug is nil; tried lists the places that were
+// rejected. The error is non-nil if the right file cannot be read.
 func FindDebug(f *object.File, dirs []string, lim object.Limits) (debug *object.File, tried []object.Tried, err error) {
 	return object.Finder{Open: Open}.FindDebug(f, dirs, lim)
 }
 
-// FindSupplement looks for the file that l, a link of f, names. What is returned is as for
-// FindDebug.
+// FindSupplement looks for the file that l, a link of f, names. The results are like those
+// of FindDebug.
 func FindSupplement(f *object.File, l *object.Link, dirs []string, lim object.Limits) (sup *object.File, tried []object.Tried, err error) {
 	e := elfobj.Of(f)
 	if e == nil {
