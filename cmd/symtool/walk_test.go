@@ -169,7 +169,7 @@ func (w *walked) wrong(output bool) string {
 	}
 	for line := range strings.Lines(w.stdout) {
 		if !json.Valid([]byte(line)) {
-			return fmt.Sprintf("no JSON: %.200s", line)
+			return fmt.Sprintf("not JSON: %.200s", line)
 		}
 	}
 	if strings.ContainsFunc(w.stdout+w.stderr, func(r rune) bool { return r != '\n' && (r < 0x20 || 0x7f <= r && r < 0xa0) }) {

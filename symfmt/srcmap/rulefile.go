@@ -121,7 +121,7 @@ func jsonError(file string, data []byte, err error) error {
 		if at > 0 && !cutShort(data) {
 			at--
 		}
-		return &bin.Error{File: file, Offset: at, Msg: "no JSON: " + syntax.Error()}
+		return &bin.Error{File: file, Offset: at, Msg: "not JSON: " + syntax.Error()}
 	case errors.As(err, &wrong):
 		return &bin.Error{File: file, Offset: uint64(wrong.Offset),
 			Msg: fmt.Sprintf("%s is a %s, want what Mozilla's --mapping-file has", cmp.Or(wrong.Field, "the document"), wrong.Value)}

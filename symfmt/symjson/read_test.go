@@ -43,7 +43,7 @@ func TestReadDamage(t *testing.T) {
 		name, data, kept string
 		problems         []string
 	}{
-		{"no JSON in a line", module + fileA + "garbage\n" + fileB, "M a b",
+		{"not JSON in a line", module + fileA + "garbage\n" + fileB, "M a b",
 			[]string{"x:3:1: .: not JSON: invalid character 'g' at start of value (lost: record)"}},
 		{"a line cut off", module + fileA + `{"kind":"func","rva":1,"size":2,"name":"g","lines":[[1,2` + "\n" + funcF, "M a f/0/1",
 			[]string{"x:3:57: .lines[0]: the record ends in the middle (lost: record of the kind func)"}},
@@ -88,7 +88,7 @@ func TestReadDamage(t *testing.T) {
 
 		{"a document cut off", document + `,"files":[{"number":0,"name":"a"},` + "\n" + `{"number":1,"na`, "M a",
 			[]string{"x:2:16: .files[1]: the document ends in the middle (lost: the rest of the document)"}},
-		{"no JSON in a document", document + `,"files":[{"number":0,"name":"a"},` + "\n" + `{number:1}],"funcs":[]}`, "M a",
+		{"not JSON in a document", document + `,"files":[{"number":0,"name":"a"},` + "\n" + `{number:1}],"funcs":[]}`, "M a",
 			[]string{"x:2:4: .files[1]: not JSON: invalid character 'm' in literal null (expecting 'l') (lost: the rest of the document)"}},
 		{"a bad record", document + `,"files":[{"number":0,"name":"a"},7,` + "\n" + `{"number":1,"name":"b"}]}`, "M a b",
 			[]string{"x:1:126: .files[1]: found 7, want an object (lost: record of the kind file)"}},
@@ -102,7 +102,7 @@ func TestReadDamage(t *testing.T) {
 			[]string{`x:1:115: .checksums: unknown field, which version 1 of the format does not have (lost: the field)`}},
 		{"no module in a document", `{"format":"symtool-symbols","version":1,"files":[{"number":0,"name":"a"}]}`, " a", []string{"x:1:75: .: no module in the file"}},
 		{"something behind a document", document + "}\n7", "M", []string{"x:1:92: .: unexpected data after the document (lost: what follows it)"}},
-		{"no JSON behind a document", document + "}\nx", "M", []string{"x:2:1: .: not JSON: invalid character 'x' at start of value (lost: what follows it)"}},
+		{"text after a document", document + "}\nx", "M", []string{"x:2:1: .: not JSON: invalid character 'x' at start of value (lost: what follows it)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, problems, err := read(strings.NewReader(c.data), int64(len(c.data)), ReadOptions{File: "x"})

@@ -157,7 +157,7 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 	return f, nil
 }
 
-// CloseWith has Close close c.
+// CloseWith makes Close close c, too.
 func (f *File) CloseWith(c io.Closer) { f.closer = c }
 
 // Close closes the file and all temporary files.

@@ -45,7 +45,7 @@ func (f *File) readCodeView() *codeView {
 		}
 		size, rva, off := min(u32(16), maxCodeView), u32(20), int64(u32(24))
 		record, err := f.in.Read(off, min(int64(size), max(f.in.Size-off, 0)))
-		if err != nil && rva != 0 { // of a file whose sections were moved
+		if err != nil && rva != 0 { // the file's sections were moved
 			record, err = f.at(rva, size)
 		}
 		if err != nil {
@@ -80,13 +80,13 @@ func pathIn(b []byte) string {
 	return string(b)
 }
 
-// baseName returns a path's last element, of Windows or of Unix.
+// baseName returns the last element of a path of Windows or Unix.
 func baseName(path string) string {
 	return path[strings.LastIndexAny(path, `\/`)+1:]
 }
 
-// moduleID writes an id as MODULE has it: the GUID, or NB10's signature, and the age, all
-// in hexadecimal digits. An id without an entry was made of the code.
+// moduleID returns the form that MODULE has of an id: the GUID, or NB10's signature, and
+// the age, all in hexadecimal digits. Without a CodeView entry, the id is ContentID's.
 func (f *File) moduleID(id []byte) string {
 	age := uint32(0)
 	if f.codeView != nil {
@@ -95,7 +95,7 @@ func (f *File) moduleID(id []byte) string {
 	return fmt.Sprintf("%X%X", id, age)
 }
 
-// codeID returns the id by which symbol servers have the file.
+// codeID returns the id under which symbol servers keep the file.
 func (f *File) codeID() string {
 	return fmt.Sprintf("%08X%X", f.header.TimeDateStamp, f.imageSize)
 }

@@ -14,7 +14,7 @@ import (
 // machine is a CPU by its number in the file header.
 type machine struct {
 	name string
-	arch *arch.Arch // nil: not known
+	arch *arch.Arch // nil if not known
 }
 
 var machines = map[uint16]machine{
@@ -28,7 +28,7 @@ var machines = map[uint16]machine{
 
 func (f *File) arch() *arch.Arch { return machines[f.header.Machine].arch }
 
-// Object returns the file as what reads any container knows it; nil for nil.
+// Object returns the file as an object.File; nil for nil.
 func (f *File) Object() *object.File {
 	if f == nil {
 		return nil
@@ -74,7 +74,7 @@ func (f *File) cpuName() string {
 	return fmt.Sprintf("machine %#x", f.header.Machine)
 }
 
-// Of returns the PE file after an object, or nil.
+// Of returns the PE file behind an object, or nil.
 func Of(o *object.File) *File {
 	if o == nil {
 		return nil
@@ -83,12 +83,12 @@ func Of(o *object.File) *File {
 	return f
 }
 
-// shortNames are names that do not fit into a section header, by what tools that write no long
-// names leave of them.
+// shortNames maps names that do not fit into a section header to what is left of them in files of
+// tools that do not write long names.
 var shortNames = map[string]string{".eh_frame": ".eh_fram"}
 
-// Section implements object.Container. ".debug_x" also finds ".zdebug_x", and ".eh_frame" what is
-// left of its name where there are no long names.
+// Section implements object.Container. ".debug_x" also finds ".zdebug_x", and ".eh_frame" also finds
+// its truncated name.
 func (f *File) Section(name string) *object.Section {
 	first := f.named(name)
 	if first != nil && first.HasData() {
@@ -162,7 +162,7 @@ func (f *File) Located(name string) (*object.Section, error) {
 	return nil, nil
 }
 
-// BuildID implements object.Container: it is the GUID of the PDB as printed, as GDB has it, too.
+// BuildID implements object.Container: it is the GUID of the PDB as printed, as in GDB.
 func (f *File) BuildID() []byte {
 	if f.codeView == nil {
 		return nil
@@ -170,7 +170,7 @@ func (f *File) BuildID() []byte {
 	return f.codeView.id
 }
 
-// ContentID implements object.Container: as of an ELF file, the first 4096 bytes of .text XORed in
+// ContentID implements object.Container: as for ELF files, the first 4096 bytes of .text, XORed in
 // steps of 16 bytes.
 func (f *File) ContentID() []byte {
 	const hashed, idSize = 4096, 16
@@ -199,7 +199,7 @@ func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }
 // CodeID implements object.Container.
 func (f *File) CodeID([]byte) string { return f.codeID() + " " + baseName(f.in.Path) }
 
-// Name implements object.Container: the PDB's name is that by which dumps ask for symbols.
+// Name implements object.Container: it is the PDB's name, under which readers of dumps look for symbols.
 func (f *File) Name() (string, error) {
 	if f.codeView == nil {
 		return "", nil
@@ -247,7 +247,7 @@ func (f *File) Pointer(uint64) uint64 { return 0 }
 // Problems implements object.Container.
 func (f *File) Problems() []bin.Problem { return f.problems }
 
-// CloseWith has Close close c.
+// CloseWith makes Close close c, too.
 func (f *File) CloseWith(c io.Closer) { f.closer = c }
 
 // Close implements object.Container.

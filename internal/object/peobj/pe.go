@@ -1,10 +1,10 @@
 // Package peobj opens Windows binaries (PE32, PE32+) of unknown quality: every count,
 // offset and size is checked against the file before anything is allocated for it, and
-// a part that is damaged costs that part only.
+// a damaged part costs that part only.
 //
-// debug/pe gives the layouts. It does not open the files: it reads every COFF symbol and
-// copies each name at once, and refuses a whole file for one bad name (TestDebugPE
-// compares the two where it reads a file).
+// The layouts are those of debug/pe, which does not open the files: it reads every COFF
+// symbol and copies each name at once, and refuses a whole file for one bad name
+// (TestDebugPE compares the two on files that debug/pe reads).
 //
 // Layouts: Microsoft's "PE Format"; long section names, .gnu_debuglink and COFF symbols
 // in executables are binutils'.
@@ -12,12 +12,12 @@
 // # Rules
 //
 //   - RVAs count from ImageBase. An address in the file is ImageBase and the RVA.
-//   - A section has as many bytes as both the file and the memory have: the file's are
-//     padded to FileAlignment.
+//   - The size of a section is the smaller of its sizes in the file, which is padded to
+//     FileAlignment, and in memory.
 //   - The module's id is the GUID and age of the first CodeView entry of the debug
 //     directory (RSDS, or NB10's signature), its name that of the PDB in it. MinGW leaves
-//     the name empty: then the file's name counts. Without an entry, the id is made of the
-//     code, as that of an ELF file.
+//     the name empty: then the file's name counts. Without an entry, the id is computed
+//     from the code, as for ELF files.
 //   - What follows the last section (an installer's payload, a signature) is not read.
 package peobj
 
@@ -31,10 +31,10 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// Magic begins every PE file, as it does those of DOS.
+// Magic begins every PE file, and every program of DOS.
 const Magic = "MZ"
 
-// ErrNotPE is the kind of the error of a file that is not PE; its message says what it is.
+// ErrNotPE is the kind of the error for a file that is not PE; its message says what it is.
 var ErrNotPE = errors.New("not a PE file")
 
 // File is a PE file.
@@ -52,7 +52,7 @@ type File struct {
 	problems    []bin.Problem
 
 	closer   io.Closer
-	codeView *codeView // nil without one
+	codeView *codeView // nil if there is none
 	symbols  symbolTables
 }
 
@@ -68,7 +68,7 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 	return f, nil
 }
 
-// Layout of what is before the section table. The number of directories is bounded by the
+// Layout of the headers before the section table. The number of directories is bounded by the
 // optional header.
 const (
 	newHeaderAt    = 0x3c // in the DOS header: where "PE\0\0" is
@@ -141,7 +141,7 @@ func (f *File) readOptional(at int64) error {
 	return nil
 }
 
-// readSections reads the section headers. Those that the file has lost are a problem.
+// readSections reads the section headers. It reports a problem if the file lacks some.
 func (f *File) readSections(at int64) {
 	n := int64(f.header.NumberOfSections)
 	have := min(n, max(f.in.Size-at, 0)/sectionSize)
@@ -157,7 +157,7 @@ func (f *File) readSections(at int64) {
 	}
 }
 
-// directory returns an entry of the data directories; empty without one.
+// directory returns an entry of the data directories; the zero value if there is none.
 func (f *File) directory(i int) pe.DataDirectory {
 	if i >= len(f.directories) {
 		return pe.DataDirectory{}
@@ -165,7 +165,7 @@ func (f *File) directory(i int) pe.DataDirectory {
 	return f.directories[i]
 }
 
-// at returns n bytes at an RVA, or fewer where the section of the address ends.
+// at returns n bytes at an RVA, or fewer if the section ends before.
 func (f *File) at(rva, n uint32) ([]byte, error) {
 	for _, s := range f.sections {
 		if off := rva - s.rva; off < s.raw && s.HasData() {

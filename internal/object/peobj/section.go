@@ -29,7 +29,7 @@ func (f *File) newSection(index int, h []byte) *section {
 	s := &section{rva: u32(12), offset: u32(20), raw: u32(16), flags: u32(36)}
 	memory := u32(8)
 	if memory == 0 {
-		memory = s.raw // of old linkers
+		memory = s.raw // old linkers write 0
 	}
 	s.raw = min(s.raw, memory)
 	name, err := f.sectionName(h[:8])
@@ -40,7 +40,7 @@ func (f *File) newSection(index int, h []byte) *section {
 		Name: name, Addr: f.imageBase + uint64(s.rva), FileSize: uint64(memory), MemSize: uint64(memory),
 		Exec: s.flags&(pe.IMAGE_SCN_MEM_EXECUTE|pe.IMAGE_SCN_CNT_CODE) != 0,
 	}
-	// Drivers discard code for their start, too.
+	// Drivers also discard code, once they are initialized.
 	s.Alloc = s.Exec || s.flags&pe.IMAGE_SCN_MEM_DISCARDABLE == 0
 	s.Contents = f.contents(s)
 	if s.HasData() {
@@ -56,14 +56,14 @@ func (f *File) contents(s *section) object.Contents {
 		return object.AbsentPiece(f.in, s.Name, "has no bytes in this file")
 	}
 	p := object.NewPiece(f.in, s.Name, uint64(s.offset), uint64(s.raw))
-	if strings.HasPrefix(s.Name, ".zdebug_") { // of Go's linker
+	if strings.HasPrefix(s.Name, ".zdebug_") { // by Go's linker
 		p.ReadGNUHeader()
 	}
 	return p
 }
 
-// sectionName returns a section's name: of 8 bytes, or /N or //BASE64 for one at an offset of
-// the string table after the COFF symbols.
+// sectionName returns a section's name. The field has 8 bytes of name, or /N or //BASE64 for a name at
+// an offset of the string table after the COFF symbols.
 func (f *File) sectionName(field []byte) (string, error) {
 	name := string(bytes.TrimRight(field, "\x00"))
 	if !strings.HasPrefix(name, "/") {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// symbolTables are the bytes of the tables that were read.
+// symbolTables holds the bytes of the tables that were read.
 type symbolTables struct {
 	mu   sync.Mutex
 	coff []byte // COFF symbols, and the strings after them
@@ -23,8 +23,9 @@ const (
 
 	// maxSymbolName is the length of the longest name that is read, in bytes.
 	maxSymbolName = 256 << 10
-	// maxShared bounds the names of a table together: names may be shared, and a file in which a
-	// million symbols have one of 256 KiB was made to exhaust time and memory.
+	// maxShared bounds the total length of a table's names, in multiples of its size: names may be
+	// shared, and a file in which a million symbols have one of 256 KiB is meant to exhaust time
+	// and memory.
 	maxShared = 16
 	minNames  = 1 << 20
 )
@@ -106,7 +107,7 @@ const (
 	typeFunction = 2 // in bits 4 and 5 of the type
 )
 
-// eachCOFF calls fn for the COFF symbols that name a place in a section. MinGW leaves them in
+// eachCOFF calls fn with the COFF symbols that name a place in a section. MinGW keeps them in
 // executables.
 func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 	count := int(f.header.NumberOfSymbols)
@@ -125,7 +126,7 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 		off, ok := nameOf(data, at, strings)
 		if !ok {
 			if bad == nil {
-				bad = f.in.Errorf(uint64(f.header.PointerToSymbolTable)+uint64(at), "symbol whose name is beyond the string table")
+				bad = f.in.Errorf(uint64(f.header.PointerToSymbolTable)+uint64(at), "name is beyond the string table")
 			}
 			continue
 		}
@@ -135,7 +136,7 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 		o.Name = f.undecorate(off.bytes(data), &off.start, true)
 		o.NameOff = uint32(off.start)
 		if room -= len(o.Name); room < 0 {
-			return f.in.Errorf(uint64(f.header.PointerToSymbolTable)+uint64(at), "symbols from here on are left out: the names before are too long")
+			return f.in.Errorf(uint64(f.header.PointerToSymbolTable)+uint64(at), "symbols from here on are left out: names of those before are too long")
 		}
 		fn(&o)
 	}
@@ -171,8 +172,8 @@ func stringIn(data []byte, at uint64) (span, bool) {
 	return span{int(at), int(at) + n}, n >= 0
 }
 
-// coffKind returns object.Function for what a compiler marked as a function. A section's own
-// symbol (static, with an auxiliary record) and a label only name a place.
+// coffKind returns the kind of a COFF symbol: object.Function if the compiler marked it as one. A
+// section's own symbol (static, with an auxiliary record) and a label only name a place.
 func coffKind(e []byte) object.SymbolKind {
 	kind, class, aux := binary.LittleEndian.Uint16(e[14:]), e[16], e[17]
 	switch {
@@ -198,9 +199,9 @@ func coffBind(class byte) object.Bind {
 	return object.Local
 }
 
-// undecorate leaves out what 32-bit x86 puts before C names: _f of cdecl, _f@8 of stdcall and
-// @f@8 of fastcall. What is after an @ is cut off where versions of ELF symbols are. Export
-// tables have the names of cdecl without it. start is moved with the name.
+// undecorate removes the prefix that names of C have on 32-bit x86: _f for cdecl, _f@8 for stdcall and
+// @f@8 for fastcall. What follows an @ is cut off later, like the version of an ELF symbol. Export
+// tables have the names of cdecl functions without it. start is moved with the name.
 func (f *File) undecorate(name []byte, start *int, coff bool) []byte {
 	if f.arch() != arch.X86 || len(name) < 2 || name[0] != '_' && name[0] != '@' {
 		return name
@@ -212,8 +213,8 @@ func (f *File) undecorate(name []byte, start *int, coff bool) []byte {
 	return name[1:]
 }
 
-// exportBytes reads the export directory up to the end of its section: it points to tables
-// and names there.
+// exportBytes reads the export directory up to the end of its section, in which its tables and names
+// are.
 func (f *File) exportBytes() ([]byte, error) {
 	t := &f.symbols
 	if t.exp != nil {
@@ -226,8 +227,8 @@ func (f *File) exportBytes() ([]byte, error) {
 
 const exportHeader = 40
 
-// eachExport calls fn for the exports that have names. Forwarders lead to other modules, and
-// have no code.
+// eachExport calls fn with the exports that have names. Forwarders lead to other modules, and have no
+// code.
 func (f *File) eachExport(data []byte, fn func(*object.Symbol)) error {
 	dir := f.directory(exportDirectory)
 	if len(data) < exportHeader {
@@ -269,14 +270,14 @@ func (f *File) eachExport(data []byte, fn func(*object.Symbol)) error {
 		o.Name = f.undecorate(name.bytes(data), &name.start, false)
 		o.NameOff = uint32(name.start)
 		if room -= len(o.Name); room < 0 {
-			return f.in.Errorf(0, "export %d and those behind it are left out: the names before are too long", i)
+			return f.in.Errorf(0, "exports from %d on are left out: names of those before are too long", i)
 		}
 		fn(&o)
 	}
 	return bad
 }
 
-// sectionAt returns the section that an RVA is in, nil for none.
+// sectionAt returns the section that contains an RVA, or nil.
 func (f *File) sectionAt(rva uint32) *object.Section {
 	for _, s := range f.sections {
 		if uint64(rva)-uint64(s.rva) < s.MemSize {

@@ -54,7 +54,7 @@ func TestInspectDamaged(t *testing.T) {
 					t.Fatalf("%s: %d bytes of output for a file of %d", name, out.Len(), len(b))
 				}
 				if flags[0] == "--format" && !json.Valid(out.Bytes()) {
-					t.Fatalf("%s: no JSON: %s", name, &out)
+					t.Fatalf("%s: not JSON: %s", name, &out)
 				}
 			}
 		}
