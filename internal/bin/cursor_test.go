@@ -88,7 +88,7 @@ func TestLEB(t *testing.T) {
 	}
 }
 
-// A number comes back, and takes as few bytes as it can.
+// AppendSLEB writes numbers that are read back, in as few bytes as possible.
 func TestAppendSLEB(t *testing.T) {
 	for v, size := range map[int64]int{0: 1, 63: 1, -64: 1, 64: 2, -65: 2, 1 << 61: 9, 1<<63 - 1: 10, -1 << 63: 10} {
 		b := AppendSLEB(nil, v)
@@ -106,7 +106,7 @@ func message(err error) string {
 	return err.Error()
 }
 
-// The first failure sticks, with its place; what comes after reads as zero.
+// The first failure is kept, with its place; later reads return zero.
 func TestCursorFailures(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		cfg     Config
-		want    string // of the error after the URL; "" none
+		want    string // of the error after the URL; "" if there is none
 	}{
 		"not found":       {handler: status(404), want: "404 Not Found"},
 		"refused":         {handler: status(403), want: "403 Forbidden"},
@@ -303,7 +303,7 @@ func TestMisses(t *testing.T) {
 	fetch(4, false, "")
 }
 
-// A file in the cache that is damaged, or another's, is fetched again.
+// A cached file that is damaged, or has another build-id, is fetched again.
 func TestDamagedCache(t *testing.T) {
 	data, id := sample(t)
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
@@ -330,7 +330,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// Several clients, as of several processes, fetch one file at once.
+// Several clients, like those of several processes, fetch one file at once.
 func TestAtOnce(t *testing.T) {
 	data, id := sample(t)
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })
@@ -387,7 +387,7 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written, and a call that is given up.
+// A folder that cannot be written, and a call that is cancelled.
 func TestFetchFails(t *testing.T) {
 	data, id := sample(t)
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(data) })

@@ -19,9 +19,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// elfutils' server, with files of its client beside ours: the same bytes for
-// each build-id of this repository's pairs and of libc, and the same misses. Each
-// client finds in its cache what the other one left there.
+// elfutils' client and ours get the same bytes from elfutils' server for each
+// build-id of this repository's pairs and of libc, and the same misses. Each
+// client finds in the cache what the other stored there.
 func TestOracleDebuginfod(t *testing.T) {
 	testenv.Oracle(t)
 	find := testenv.Tool(t, "debuginfod-find")
@@ -88,7 +88,7 @@ func TestOracleDebuginfod(t *testing.T) {
 	if got < 6 || missed < 2 {
 		t.Errorf("%d files, %d misses: too few for a comparison", got, missed)
 	}
-	// What the misses left is alike, too.
+	// Both leave the same files for misses.
 	if a, b := misses(t, ours), misses(t, theirs); a != b {
 		t.Errorf("misses of ours\n%s\nof theirs\n%s", a, b)
 	}
@@ -136,8 +136,8 @@ func populate(t *testing.T, dir string) (ids [][]byte) {
 	return ids
 }
 
-// startServer runs a server of dir until the test ends; it has
-// begun when it has looked at all files.
+// startServer runs a server of dir until the test ends. It returns when the server
+// has scanned all files.
 func startServer(t *testing.T, program, dir string) string {
 	t.Helper()
 	port := fmt.Sprint(testenv.FreePort(t))
@@ -162,11 +162,11 @@ func startServer(t *testing.T, program, dir string) string {
 			return url
 		}
 	}
-	t.Fatalf("debuginfod: %s is not scanned in five minutes:\n%s", dir, log.String())
+	t.Fatalf("debuginfod: %s was not scanned within five minutes:\n%s", dir, log.String())
 	return ""
 }
 
-// scanned asks the server whether it has looked at all files.
+// scanned reports whether the server has scanned all files.
 func scanned(url string) bool {
 	resp, err := http.Get(url + "/metrics")
 	if err != nil {

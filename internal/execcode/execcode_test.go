@@ -96,7 +96,7 @@ func TestStartupName(t *testing.T) {
 	}
 }
 
-// Data in code: objects, and what follows $d.
+// Data in code: objects, and bytes after $d.
 func TestData(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"uncovered.elf", "[]"},

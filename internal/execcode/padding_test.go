@@ -15,7 +15,7 @@ var (
 	big    binary.ByteOrder = binary.BigEndian
 )
 
-// What gas and lld fill gaps with, and instructions that are not padding. The bytes are
+// The padding that gas and lld write, and instructions that are not padding. The bytes are
 // those that objdump shows for ".p2align 6" after one instruction.
 func TestPadding(t *testing.T) {
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestPadding(t *testing.T) {
 		{arch.PPC64, big, "f8410028 e98284c0 7d8903a6 e84284c8 28220000 4ce20420 4800a124", 28},
 		{arch.PPC64, big, "f8410028 3d620001 e98b8000 7d8903a6 4e800420 60000000", 20},
 		{arch.PPC64, little, "180041f8 ffff823d 00008ce9 a603897d 2004804e", 20},
-		{arch.PPC64, big, "f8410028 e98284c0 4e800420", 0}, // jumps to what it was called with
+		{arch.PPC64, big, "f8410028 e98284c0 4e800420", 0}, // a stub that jumps on
 		{arch.PPC64, big, "f8410028 e98284c0 7d8903a6", 0},
 		{arch.RISCV64, little, "13 00 00 00", 4},
 		{arch.RISCV64, little, "01 00", 2},

@@ -39,7 +39,7 @@ func get(t testing.TB, c *Client, address string) (string, error) {
 	return string(text), err
 }
 
-// TLS, an unsigned certificate, and the way out of TLS.
+// TLS, an unsigned certificate, and a redirection from TLS to plain HTTP.
 func TestTLS(t *testing.T) {
 	answer := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "answer") }
 	plain := serve(t, answer)
@@ -78,7 +78,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Another host may be where the file is. It does not get the password.
+// The file may be on another host, which does not get the password.
 func TestOtherHost(t *testing.T) {
 	var asked, password, referer string
 	other := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func TestRedirections(t *testing.T) {
 	}
 }
 
-// A caller that gives up says nothing about the server: the next one asks it.
+// A cancelled call does not count against the server: the next call asks it.
 func TestCallerGivesUp(t *testing.T) {
 	var asked atomic.Int32
 	arrived := make(chan struct{})
@@ -146,7 +146,7 @@ func TestCallerGivesUp(t *testing.T) {
 	}
 }
 
-// A server that was too slow is not asked again; one that said no is.
+// A server that was too slow is not asked again; one that refused is.
 func TestGiveUp(t *testing.T) {
 	var asked atomic.Int32
 	slow := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked.Add(1); <-r.Context().Done() })
@@ -221,7 +221,7 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// Many fill one place at once: each reader sees a whole file, or none.
+// Many goroutines fill one place at once: each reader sees a whole file, or none.
 func TestFillAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "cache", "a", "b")
@@ -244,7 +244,7 @@ func TestFillAtOnce(t *testing.T) {
 				for j := range 10 {
 					io.WriteString(w, text[j*1000:][:1000])
 					if i%4 == 2 && j == 5 {
-						break // ends early, and does not say so
+						break // ends early, without an error
 					}
 				}
 				return nil
@@ -253,7 +253,7 @@ func TestFillAtOnce(t *testing.T) {
 				t.Errorf("%d: %v", i, err)
 			}
 			if _, err := os.Stat(path); err == nil && !place.Known() {
-				t.Errorf("%d: what is there is no whole file", i)
+				t.Errorf("%d: the file is not complete", i)
 			}
 		})
 	}
@@ -291,7 +291,7 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// What a server does not have is asked for on one connection, not on one for each.
+// Requests for missing files share one connection.
 func TestConnectionIsKept(t *testing.T) {
 	var connections atomic.Int32
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// flattened returns the first FUNC of a symbol file, flat.
+// flattened returns the Flat of the first FUNC of a symbol file.
 func flattened(t *testing.T, text string) *Flat {
 	t.Helper()
 	var b strings.Builder
@@ -73,14 +73,14 @@ func TestFlatten(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := flattened(t, tt.text)
 			if !slices.Equal(got.Segments, tt.segments) || !slices.Equal(got.Calls, tt.calls) {
-				t.Errorf("found %v and %v\nwanted %v and %v", got.Segments, got.Calls, tt.segments, tt.calls)
+				t.Errorf("got %v and %v\nwant %v and %v", got.Segments, got.Calls, tt.segments, tt.calls)
 			}
 		})
 	}
 }
 
-// Each piece of code costs a walk through all depths: those beyond the limit are
-// left out, for time in proportion to the file.
+// Each segment costs a walk through all depths. Depths beyond the limit are left
+// out, so that time stays in proportion to the file's size.
 func TestFlattenDepth(t *testing.T) {
 	const n = 50_000
 	var b strings.Builder

@@ -49,7 +49,7 @@ func TestCallSteps(t *testing.T) {
 	}
 }
 
-// Any bytes have a length that they have, for all CPUs.
+// On no CPU is an instruction longer than the bytes that there are.
 func FuzzCallSteps(f *testing.F) {
 	f.Add([]byte("\x66\x48\xe8\x00\x00\x00\x00\x0f"))
 	f.Add([]byte("\x00\xf0\x02\xe8\xc4\xe2\x70"))

@@ -30,8 +30,8 @@ func mappedFile(t *testing.T, size int) (string, *Piece, []byte) {
 	return path, NewPiece(in, ".debug_str", 0x1001, uint64(len(text))), text
 }
 
-// Large contents are mapped: they have the right bytes, before and after Drop, and
-// take nothing of the limit on memory. Small ones are read.
+// Large contents are mapped: they have the right bytes, before and after Drop, and do
+// not count towards the limit of memory. Small contents are read.
 func TestMap(t *testing.T) {
 	for _, c := range []struct {
 		size   int
@@ -42,7 +42,7 @@ func TestMap(t *testing.T) {
 		for range 2 {
 			got, err := p.Map()
 			if err != nil || !bytes.Equal(got, text) {
-				t.Fatalf("%d bytes: other bytes, or %v", c.size, err)
+				t.Fatalf("%d bytes: contents differ, or error %v", c.size, err)
 			}
 			p.Drop()
 		}

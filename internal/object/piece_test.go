@@ -65,7 +65,7 @@ func TestGNUHeader(t *testing.T) {
 	}
 }
 
-// What the file claims to hold, and does not, is damaged; what is in another file is not.
+// Contents that the file claims to hold but does not are damaged; those in another file are not.
 func TestPieceWithoutBytes(t *testing.T) {
 	in := NewInput(strings.NewReader("12345678"), 8, "mem", DefaultLimits())
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestPieceWithoutBytes(t *testing.T) {
 	}
 }
 
-// Joined contents that are long enough to be mapped are not: they are in no file as they are.
+// Joined contents are not mapped, however long they are, as no file contains them in one piece.
 func TestMapOfJoined(t *testing.T) {
 	if !bin.CanMap {
 		t.Skip("this system maps no files")
@@ -139,8 +139,8 @@ func TestSpillToFullDisk(t *testing.T) {
 	}
 }
 
-// TestSpillAsFarAsAsked: parts before damage can be read, in any order and by several at once. The
-// end is checked with the last byte, or with no bytes after it.
+// TestSpillAsFarAsAsked reads parts before damage, in any order and concurrently. The end is checked
+// with the last byte, or with no bytes after it.
 func TestSpillAsFarAsAsked(t *testing.T) {
 	text := make([]byte, 3<<20)
 	for i := range text {

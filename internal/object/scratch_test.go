@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// What Alloc returns lies apart, is zero, and keeps what is written to it after
+// The results of Alloc do not overlap, are zero, and keep what is written to them after
 // Drop.
 func TestScratch(t *testing.T) {
 	present := t.TempDir()

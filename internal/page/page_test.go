@@ -32,7 +32,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	if strings.Contains(page, "alert(1)</script>") || strings.Contains(page, "\x00") {
-		t.Error("a value is markup")
+		t.Error("a value is not escaped")
 	}
 	if n := strings.Count(page, "<script"); n != 1 {
 		t.Errorf("%d scripts, want 1", n)
@@ -52,7 +52,7 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// A page loads nothing, and its scripts make no markup of text.
+// A page loads nothing, and its scripts do not turn text into markup.
 func TestParts(t *testing.T) {
 	scripts, err := fs.Glob(files, "script/*.js")
 	if err != nil || len(scripts) == 0 {

@@ -15,13 +15,13 @@ import (
 
 var workers = []int{1, 2, 3, 8, 64}
 
-// bubble makes of a test one whose clock goes on when all goroutines wait, and which fails when some
+// bubble returns a test whose clock advances when all goroutines wait, and which fails if goroutines
 // are left.
 func bubble(test func(t *testing.T)) func(t *testing.T) {
 	return func(t *testing.T) { synctest.Test(t, test) }
 }
 
-// later makes items finish out of order, by the clock of the bubble.
+// later makes items finish out of order, according to the bubble's clock.
 func later(item int) { time.Sleep(time.Duration((item*7919)%5) * 200 * time.Microsecond) }
 
 func TestOrderedKeepsOrder(t *testing.T) {
@@ -74,8 +74,8 @@ func TestWorkerIsExclusive(t *testing.T) {
 	})
 }
 
-// Items 30 and up fail, and 30 is slow: still its failure is the one returned,
-// and everything before it is handed over.
+// Items from 30 on fail, and item 30 is slow; its error is still the one returned, and
+// the results of all items before it are handed over.
 func TestLowestFailureWins(t *testing.T) {
 	for _, jobs := range workers {
 		t.Run(fmt.Sprint(jobs), bubble(func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestLowestFailureWins(t *testing.T) {
 			err := Ordered(t.Context(), jobs, 1000,
 				func(_ context.Context, _, item int) (int, error) {
 					if item == 30 {
-						time.Sleep(5 * time.Millisecond) // by the clock of the bubble
+						time.Sleep(5 * time.Millisecond) // on the bubble's clock
 					}
 					if item >= 30 {
 						return 0, fmt.Errorf("item %d", item)
@@ -101,7 +101,7 @@ func TestLowestFailureWins(t *testing.T) {
 	}
 }
 
-// An item below the one that failed does not see its ctx end.
+// The ctx of an item before the one that failed does not end.
 func TestFailureLeavesEarlierItemsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fast = make(chan struct{})
@@ -111,7 +111,7 @@ func TestFailureLeavesEarlierItemsAlone(t *testing.T) {
 				return errors.New("item 1")
 			}
 			<-fast
-			time.Sleep(5 * time.Millisecond) // by the clock of the bubble
+			time.Sleep(5 * time.Millisecond) // on the bubble's clock
 			return ctx.Err()
 		})
 		if err == nil || err.Error() != "item 1" {
@@ -120,7 +120,7 @@ func TestFailureLeavesEarlierItemsAlone(t *testing.T) {
 	})
 }
 
-// An item above the one that failed does see it.
+// The ctx of an item after the one that failed ends.
 func TestFailureEndsLaterItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		started := make(chan struct{})
@@ -222,7 +222,7 @@ func TestPanicBecomesError(t *testing.T) {
 	}
 }
 
-// Results after a slow item are bounded: large ones to few.
+// The number of results that wait for a slow item is bounded, and smaller for large results.
 func TestWindow(t *testing.T) {
 	none := func(int, struct{}) error { return nil }
 	for _, c := range []struct {
@@ -244,7 +244,7 @@ func TestWindow(t *testing.T) {
 				if item == 0 {
 					<-release
 					if n := ahead.Load(); n != c.want-1 {
-						t.Errorf("%s: %d items went ahead of the first, want %d", c.name, n, c.want-1)
+						t.Errorf("%s: %d items finished before the first, want %d", c.name, n, c.want-1)
 					}
 				}
 				ahead.Add(1)

@@ -30,7 +30,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Each function says of each address what a plain set of addresses says.
+// The functions agree with a plain set of addresses.
 func TestAgainstSet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const top = 60

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// maxInput is how large the fixtures may become: they are part of every clone.
+// maxInput is the largest size of the fixtures in bytes: they are part of every clone.
 const maxInput = 6 << 20
 
 func TestInputSize(t *testing.T) {
@@ -84,8 +84,8 @@ func functionsOf(path string, source any) (all []testFunction, err error) {
 	return all, nil
 }
 
-// Without a seed, go test -fuzz begins with no bytes at all and finds little, and
-// go test runs the target over nothing. So each has some in a clone alone.
+// Without seeds, go test -fuzz starts from empty input and finds little, and go test
+// runs the target over nothing. Each target therefore has seeds in the repository.
 func TestFuzzSeeds(t *testing.T) {
 	functions, targets := testFunctions(t), 0
 	for _, f := range functions {
@@ -98,7 +98,7 @@ func TestFuzzSeeds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(kept) == 0 && !addsSeeds(f, functions) {
-			t.Errorf("%s: %s has no seeds but those of the shared test data", f.file, f.decl.Name.Name)
+			t.Errorf("%s: %s has seeds in the shared test data only", f.file, f.decl.Name.Name)
 		}
 	}
 	if targets < 40 {
@@ -106,13 +106,13 @@ func TestFuzzSeeds(t *testing.T) {
 	}
 }
 
-// isFuzzTarget reports whether go test takes a function for a fuzz target.
+// isFuzzTarget reports whether go test runs a function as a fuzz target.
 func isFuzzTarget(f *ast.FuncDecl) bool {
 	return strings.HasPrefix(f.Name.Name, "Fuzz") && f.Recv == nil && len(f.Type.Params.List) == 1
 }
 
-// addsSeeds reports whether a function calls Add, itself or by a function of its package that
-// it hands its parameter to, outside loops over the shared test data.
+// addsSeeds reports whether a function calls Add outside loops over the shared test data, either
+// itself or in a function of its package that it passes its parameter to.
 func addsSeeds(f testFunction, functions []testFunction) bool {
 	return seedsIn(f.decl.Body, functions, filepath.Dir(f.file), sharedNames(f.decl.Body))
 }
@@ -128,7 +128,7 @@ func seedsIn(node ast.Node, functions []testFunction, dir string, shared []strin
 			switch fun := n.Fun.(type) {
 			case *ast.SelectorExpr:
 				if fun.Sel.Name == "Fuzz" {
-					return false // what is done with the seeds
+					return false // the code that uses the seeds
 				}
 				found = found || fun.Sel.Name == "Add" && fmt.Sprint(fun.X) == "f"
 			case *ast.Ident:

@@ -49,7 +49,7 @@ func TestRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(string(mod), "module github.com/symtool/symtool\n") {
-		t.Errorf("%s is not this module's", Root(t))
+		t.Errorf("%s is not the root of this module", Root(t))
 	}
 }
 
@@ -80,7 +80,7 @@ func TestToolThatIsMissing(t *testing.T) {
 	}
 }
 
-// make oracle installs what the tests insist on.
+// make oracle installs the packages that the tests require.
 func TestOraclePackages(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(Root(t), "Makefile"))
 	if err != nil {
@@ -138,7 +138,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// A relative SYMTOOL_SHARED is one from the repository's folder, whichever package asks.
+// A relative SYMTOOL_SHARED is relative to the repository's folder, whichever package asks.
 func TestSharedRelative(t *testing.T) {
 	t.Setenv(sharedVar, filepath.Join("internal", "testenv"))
 	if got, want := Shared(t, "testenv.go"), filepath.Join(Root(t), "internal", "testenv", "testenv.go"); got != want {

@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// testsofTree is a repository with a test of each kind; what its testenv calls is what
-// this package calls.
+// testsofTree is a repository with a test of each kind. Its testenv calls the same functions
+// as this package.
 const testsofTree = `
 -- internal/testenv/testenv.go --
 package testenv
@@ -141,8 +141,8 @@ var unpicked = map[string]string{
 	"TestOracleBreakpadDumps":     "reads what Breakpad's program printed",
 }
 
-// What is named as a comparison with other tools is one that make oracle runs; it runs
-// without the others, so that a name that it misses is compared with nothing.
+// Tests whose names say that they compare with other tools are those that make oracle runs. It runs no
+// other tests, so a comparison that its pattern misses would never run.
 func TestTestsofRepository(t *testing.T) {
 	out, err := testsof(t)(Root(t), "oracle")
 	if err != nil {

@@ -2,7 +2,7 @@ package text
 
 import "testing"
 
-// TestPlain: each byte at each place, alone and beside those that carry into their neighbours.
+// TestPlain has each byte at each place, alone and beside bytes that carry into their neighbours.
 func TestPlain(t *testing.T) {
 	for c := range 256 {
 		for _, fill := range []byte{' ', 'a', '~'} {

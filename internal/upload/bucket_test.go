@@ -19,7 +19,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// keys gives credentials by AWS's variables, and none in files.
+// keys sets AWS's environment variables, and provides no credentials in files.
 func keys(t *testing.T, id, secret string) {
 	t.Helper()
 	none := filepath.Join(t.TempDir(), "none")
@@ -31,7 +31,7 @@ func keys(t *testing.T, id, secret string) {
 	}
 }
 
-// Where objects are.
+// The addresses of objects.
 func TestBucketAddresses(t *testing.T) {
 	f := &file{Inspected: store.Inspected{Place: store.Place{Name: "a b.pdb", ID: "AB0", Stem: "a b"}}}
 	for _, c := range []struct {
@@ -95,8 +95,8 @@ func (b *fakeBucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Which objects count as the file: by SHA-256, else by MD5 where the tag is one, and by
-// size in any case.
+// An object counts as the file if its SHA-256 is equal or, without one, its MD5 if the tag is
+// one, and if the size is equal.
 func TestBucketHas(t *testing.T) {
 	keys(t, "AKID", "secret")
 	path := symbols(t, 1)[0]
@@ -140,7 +140,7 @@ func TestBucketHas(t *testing.T) {
 		}
 		h.Close()
 	}
-	// What came there is compared, too.
+	// The uploaded object is compared, too.
 	for tag, want := range map[string]string{`"` + sum + `"`: "uploaded", `"` + other + `"`: "failed: ", `"` + other + `" encrypted`: "uploaded", `"` + other + `-1"`: "uploaded", "": "uploaded"} {
 		b := &fakeBucket{head: func(http.Header) int { return 404 }, put: http.Header{}}
 		tag, encrypted := strings.CutSuffix(tag, " encrypted")
@@ -156,7 +156,7 @@ func TestBucketHas(t *testing.T) {
 	}
 }
 
-// A body has the bytes that it had, or ends before its end.
+// A body whose file changes has the old bytes, or ends early.
 func TestBodyReader(t *testing.T) {
 	for _, c := range []struct {
 		now, want string
@@ -181,8 +181,8 @@ func TestBodyReader(t *testing.T) {
 	}
 }
 
-// When a server asks to wait, all of us wait; when another one does, only what it is
-// asked for.
+// If the server asks to wait, all requests wait; if another server does, only the request to it
+// waits.
 func TestWaitOfAll(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		u, err := New(Options{Protocol: Put, URL: "http://h/"})
@@ -221,7 +221,7 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// What is for a server goes to it, and to its https.
+// What is meant for a server is sent to it, also over https.
 func TestSameServer(t *testing.T) {
 	for _, c := range []struct {
 		to, base string
@@ -261,7 +261,7 @@ func TestDOSTime(t *testing.T) {
 	}
 }
 
-// The longest secret is hidden first: one that begins another would leave the rest of it.
+// The longest secret is hidden first: one that is the beginning of another would leave the rest.
 func TestSecretInSecret(t *testing.T) {
 	for _, order := range [][]string{{"abcd", "abcdEFGH"}, {"abcdEFGH", "abcd"}} {
 		s := &secrets{}
@@ -274,8 +274,8 @@ func TestSecretInSecret(t *testing.T) {
 	}
 }
 
-// A file that goes away before it is sent, a malformed key, answers that lack half,
-// and a file that a server has in another form.
+// A file that is removed before it is sent, a malformed key, incomplete answers, and a
+// file that a server has in another form.
 func TestHalves(t *testing.T) {
 	path := symbols(t, 1)[0]
 	s := newCrashServer(t)
@@ -328,7 +328,7 @@ func TestHalves(t *testing.T) {
 func TestLengthsOfNames(t *testing.T) {
 	for n, is := range map[int]func(string) bool{255: isBucket, 64: isRegion} {
 		if name := strings.Repeat("a", n); !is(name) || is(name+"a") {
-			t.Errorf("of names of %d and %d bytes, want the first one only", n, n+1)
+			t.Errorf("names of %d and %d bytes: want only the first accepted", n, n+1)
 		}
 	}
 }

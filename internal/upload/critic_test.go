@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A file that is there twice is as the first one: it is not taken for done when that
-// failed, nor does a later run with the same list leave both out.
+// A file that is listed twice shares the result of the first upload. If that failed, the
+// file does not count as done, and a later run with the same list sends it.
 func TestTwiceFailed(t *testing.T) {
 	dir := t.TempDir()
 	a := write(t, filepath.Join(dir, "a.sym"), symbolText("a", "AB1", 3))
@@ -56,7 +56,7 @@ func TestTwiceFailed(t *testing.T) {
 	}
 }
 
-// never is any time that is longer than one waits.
+// never is a time longer than the client waits.
 const never = -1
 
 func TestRetryAfterHeader(t *testing.T) {
@@ -69,7 +69,7 @@ func TestRetryAfterHeader(t *testing.T) {
 		{"", "", 0}, {"soon", "", 0}, {"-5", "", 0}, {"1.5", "", 0}, {"0", "", 0}, {" 7 ", "", 7 * time.Second},
 		{"99999999999", "", never}, {strings.Repeat("9", 400), "", never}, {"2147483648", "", never},
 		{date(time.Minute), "", time.Minute}, {date(-time.Minute), "", 0},
-		// Our clock and the server's differ: what counts is the server's.
+		// The clocks of client and server differ; the server's counts.
 		{date(time.Hour + 5*time.Second), date(time.Hour), 5 * time.Second},
 		{date(-time.Hour + 5*time.Second), date(-time.Hour), 5 * time.Second},
 		{date(time.Minute), "yesterday", time.Minute},
@@ -90,8 +90,8 @@ func TestRetryAfterHeader(t *testing.T) {
 	}
 }
 
-// A secret that a server says back is hidden also where the message is cut in its
-// middle, and as encoded in the header.
+// A secret that a server echoes is hidden even if the message is cut in the middle of it,
+// and in the encoding of the header.
 func TestHiddenWhereItIsCut(t *testing.T) {
 	const token, password = "t0ken-which-is-long", "passw0rd"
 	basic := base64.StdEncoding.EncodeToString([]byte("me:" + password))
@@ -124,12 +124,12 @@ func TestPipe(t *testing.T) {
 			t.Error(got)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("it waits")
+		t.Fatal("upload blocks")
 	}
 }
 
-// What the server of an uploadUrl says of itself is not the symbol server's: its 401 does
-// not end the run, and its Retry-After does not stop other requests.
+// Answers from the server of an uploadUrl do not count for the symbol server: its 401 does
+// not end the run, and its Retry-After does not delay other requests.
 func TestForeignFailures(t *testing.T) {
 	paths := symbols(t, 3)
 	s := newCrashServer(t)
@@ -202,7 +202,7 @@ func TestPartsAnswer(t *testing.T) {
 	}
 }
 
-// A panic in the work on one file ends the run, which does not wait for ever.
+// A panic while one file is handled ends the run, which does not hang.
 func TestPanic(t *testing.T) {
 	u, err := New(Options{Protocol: Put, URL: "http://127.0.0.1:1/", Gzip: true, Jobs: 3, Temporary: func(_ string, exists bool) {
 		if exists {
@@ -212,7 +212,7 @@ func TestPanic(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := filepath.Join(t.TempDir(), "none") // has its turn after those that panic
+	bad := filepath.Join(t.TempDir(), "none") // comes after those that panic
 	ended := make(chan error, 1)
 	go func() { ended <- u.Run(context.Background(), append(symbols(t, 1), bad, bad), func(*Result) {}) }()
 	select {
@@ -221,11 +221,11 @@ func TestPanic(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(time.Minute):
-		t.Fatal("it waits")
+		t.Fatal("upload blocks")
 	}
 }
 
-// A list whose end is zeros, as after a power failure, goes on after them.
+// A list that ends in zeros, as after a power failure, is continued after them.
 func TestResumeZeros(t *testing.T) {
 	s := newCrashServer(t)
 	paths := symbols(t, 2)

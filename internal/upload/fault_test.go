@@ -21,7 +21,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// faults are ways not to answer, or not to the point.
+// faults are ways to answer wrongly, or not at all.
 var faults = map[string]func(w http.ResponseWriter, r *http.Request){
 	"500": func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); http.Error(w, "oops", 500) },
 	"502 at once": func(w http.ResponseWriter, _ *http.Request) {
@@ -59,7 +59,7 @@ var faults = map[string]func(w http.ResponseWriter, r *http.Request){
 		for range 3 {
 			w.Write([]byte(" "))
 			w.(http.Flusher).Flush()
-			time.Sleep(20 * time.Millisecond) // so that the bytes arrive one by one; the test waits for none
+			time.Sleep(20 * time.Millisecond) // lets the bytes arrive one by one; the result does not depend on it
 		}
 		stop(r)
 	},
@@ -90,8 +90,9 @@ func say(w http.ResponseWriter, r *http.Request, text string) {
 
 var protocolPaths = map[Protocol]string{V1: "/v1form", V2: "/api", Put: "/sym", Zip: "/zip"}
 
-// Transient faults are retried: each request of each protocol meets one twice, and the file
-// is there in the end. Permanent ones are reported, and nothing is there. (Of put and zip a few.)
+// Transient faults are retried: each request of each protocol meets one twice, and the file is
+// there in the end. Permanent faults are reported, and no file is there. (put and zip are tested
+// with a few faults.)
 func TestFaults(t *testing.T) {
 	path := symbols(t, 1)[0]
 	for name, fault := range faults {
@@ -102,8 +103,8 @@ func TestFaults(t *testing.T) {
 			}
 			t.Run(name+"/"+string(protocol), func(t *testing.T) {
 				t.Parallel()
-				// Only those that hang must wait for the time-out, which is one for good
-				// answers, too.
+				// Only faults that hang wait for the time-out, which also limits good
+				// answers.
 				first := time.Minute
 				if hangs[name] {
 					first = 100 * time.Millisecond
@@ -170,7 +171,7 @@ func faultStays(t *testing.T, o Options, path, name string, fault http.HandlerFu
 // answersHead reports whether a fault is one of an answer without a body, too.
 func answersHead(fault string) bool { return fault != "truncated" && fault != "drips, then stops" }
 
-// Permanent failures are not retried, and are reported in words.
+// Permanent failures are not retried, and their reports have the server's words.
 func TestRefusals(t *testing.T) {
 	path := symbols(t, 1)[0]
 	text := func(status int, kind, body string) http.HandlerFunc {
@@ -243,8 +244,8 @@ func onlyPut(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// 307 and 308 are followed with the body. What is secret stays with the server, also
-// when it sends on to another one, names one as uploadUrl, or says it back.
+// 307 and 308 are followed with the body. Secrets are sent to the server only, even if it
+// redirects to another, names another as uploadUrl, or echoes them.
 func TestSecrets(t *testing.T) {
 	const token, header, password = "t0ken/+&=", "h3ader", "passw0rd"
 	path := symbols(t, 1)[0]
@@ -300,7 +301,7 @@ func TestUploadURL(t *testing.T) {
 	}
 	s.key = "the key"
 	bucket.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
-		// The storage behind is one.
+		// Both are the same storage.
 		text, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
 		s.parked[strings.TrimPrefix(r.URL.Path, "/parked/")] = string(text)
@@ -349,7 +350,7 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// The way out of TLS, and an unsigned certificate.
+// A redirection from TLS to plain HTTP, and an unsigned certificate.
 func TestTLS(t *testing.T) {
 	plain := newCrashServer(t)
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -398,7 +399,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// A server that is away, or does not take the token, is not asked for each of many files.
+// A server that is unreachable, or rejects the token, is not asked for each of many files.
 func TestGiveUp(t *testing.T) {
 	for code, want := range map[int]int32{500: 3 * 2, 401: 1} {
 		var asked atomic.Int32
@@ -412,8 +413,8 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// An answer to complete that is lost: the server has taken the file, and does not know
-// the key any more.
+// The answer to "complete" is lost: the server has accepted the file, and no longer knows
+// the key.
 func TestLostComplete(t *testing.T) {
 	s := newCrashServer(t)
 	lost := false
@@ -462,7 +463,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// The work ends soon after its context, whatever it waits for.
+// An upload ends soon after its context does, whatever it is waiting for.
 func TestCancel(t *testing.T) {
 	for _, protocol := range Protocols[:4] {
 		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); stop(r) }))
@@ -478,8 +479,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A server that takes a large body slowly is waited for, while something moves; one
-// that refuses it is heard before the body is sent.
+// The client waits for a server that accepts a large body slowly, as long as there is progress.
+// A refusal is noticed before the body is sent.
 func TestLargeBody(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "a.sym"), symbolText("a", "AB", 250_000))
 	testenv.Longer(t, 400*time.Millisecond, func(limit time.Duration) string {
@@ -525,7 +526,7 @@ func TestLargeBody(t *testing.T) {
 	}
 }
 
-// WebDAV wants folders to be there before files.
+// WebDAV requires a folder to exist before files are put into it.
 func TestFolders(t *testing.T) {
 	s := newCrashServer(t)
 	folders := map[string]bool{"/dav": true}

@@ -46,8 +46,8 @@ http {
 }
 `
 
-// nginx with WebDAV keeps the bytes that are sent, under the intended names, and
-// answers queries for what it has.
+// nginx with WebDAV stores the bytes that are sent, under the intended names, and
+// answers queries for them.
 func TestOracleNginx(t *testing.T) {
 	testenv.Oracle(t)
 	program := testenv.Tool(t, "nginx")
@@ -112,8 +112,8 @@ func TestOracleNginx(t *testing.T) {
 	}
 }
 
-// Python's reader of MIME takes forms apart as we put them together; Python's zipfile
-// and unzip -t find zips whole.
+// Python's MIME reader parses our forms as intended; Python's zipfile and unzip -t accept our
+// zips.
 func TestOraclePython(t *testing.T) {
 	testenv.Oracle(t)
 	python := testenv.Tool(t, "python3")

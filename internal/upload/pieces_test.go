@@ -40,7 +40,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// What may pass is tried again.
+// Transient errors are tried again.
 func TestTransient(t *testing.T) {
 	status := func(code int) error { return fmt.Errorf("x: %w", &statusError{code: code}) }
 	for _, c := range []struct {
@@ -59,7 +59,7 @@ func TestTransient(t *testing.T) {
 	}
 }
 
-// What servers say in JSON, in text and on pages.
+// Servers' explanations in JSON, text and HTML.
 func TestReadable(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"error":"e","message":"m"}`: "e", `{"message":"m","detail":"d"}`: "m", `{"detail":"d"}`: "d", `{"error":{"message":"g","code":1}}`: "g", `{"error":{"code":1},"detail":"d"}`: "d",
@@ -72,8 +72,8 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// What the transport reads of a body after the request has ended does not count as a
-// failure of the body, and nothing is closed twice.
+// Reads by the transport after the request has ended do not count as a failure of the
+// body, and nothing is closed twice.
 func TestGuarded(t *testing.T) {
 	closed := 0
 	b := bytesBody([]byte("01234"))
@@ -93,7 +93,7 @@ func TestGuarded(t *testing.T) {
 			t.Error(err)
 		}
 		if n, err := g.Read(make([]byte, 2)); n != 0 || err != io.ErrClosedPipe {
-			t.Errorf("read behind its end: %d, %v", n, err)
+			t.Errorf("read after the end: %d, %v", n, err)
 		}
 	}
 	if closed != 1 {
@@ -139,7 +139,7 @@ func TestCompleteAnswer(t *testing.T) {
 	}
 }
 
-// Each part of an object is compared with what came there.
+// Each part of an object is compared with what the server received.
 func TestParts(t *testing.T) {
 	keys(t, "AKID", "secret")
 	path := write(t, t.TempDir()+"/a.sym", symbolText("a", "AB0", 100))

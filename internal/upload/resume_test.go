@@ -54,8 +54,8 @@ func victim(url string) int {
 	return 0
 }
 
-// A run that is killed at any time goes on where it was: in the end each file is there,
-// and none was sent again but those that were on their way.
+// A run that is killed at any time can be continued: in the end each file is there, and only
+// files that were in transit are sent again.
 func TestKilled(t *testing.T) {
 	const files, kills = 60, 12
 	s := newCrashServer(t)
@@ -64,7 +64,7 @@ func TestKilled(t *testing.T) {
 	var begun atomic.Int64
 	s.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		begun.Add(1)
-		time.Sleep(5 * time.Millisecond) // so that a run is killed between its requests; any place is right
+		time.Sleep(5 * time.Millisecond) // lets runs be killed between their requests; any moment will do
 		fields, err := readForm(r)
 		if err != nil {
 			return true
@@ -76,7 +76,7 @@ func TestKilled(t *testing.T) {
 	}
 	list := filepath.Join(t.TempDir(), "done")
 	paths := symbols(t, files)
-	// A run is killed some milliseconds after so many requests have come, however long
+	// A run is killed some milliseconds after so many requests, however long
 	// the process takes to begin; 0 is never.
 	run := func(requests int64) error {
 		end := begun.Load() + requests
@@ -92,7 +92,7 @@ func TestKilled(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		testenv.Until(t, "the requests of a run", func() bool { return begun.Load() >= end || len(ended) > 0 })
-		time.Sleep(rand.N(10 * time.Millisecond)) // another place each time; any is right
+		time.Sleep(rand.N(10 * time.Millisecond)) // another moment each time; any will do
 		cmd.Process.Kill()
 		return <-ended
 	}
@@ -108,7 +108,7 @@ func TestKilled(t *testing.T) {
 		if run(1+rand.Int64N(6)) != nil {
 			killed++
 		}
-		if done() > 0 && rand.N(2) == 0 { // a write that did not come to its end
+		if done() > 0 && rand.N(2) == 0 { // a write that was interrupted
 			f, _ := os.OpenFile(list, os.O_WRONLY|os.O_APPEND, 0)
 			f.WriteString("uploaded\thttp://127.0.0.1/cut")
 			f.Close()
@@ -178,7 +178,7 @@ func TestResume(t *testing.T) {
 		}
 		r.Close()
 		if r, err = OpenResume(path); err != nil || !r.has("http://h/c", b) {
-			t.Errorf("cut after %d: what was added is lost: %v", cut, err)
+			t.Errorf("cut after %d: the added entry is lost: %v", cut, err)
 		}
 		r.Close()
 	}
@@ -189,6 +189,6 @@ func TestResume(t *testing.T) {
 		}
 	}
 	if _, err := OpenResume(t.TempDir()); err == nil {
-		t.Error("a folder is a list")
+		t.Error("a folder is accepted as a list")
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A server of S3's kind that checks signatures with AWS's signer: uploaded files, files
-// that exist already, parts, another region, a wrong key, and damage in transit.
+// A server like S3, which checks signatures with AWS's signer: uploaded files, files that
+// exist already, parts, another region, a wrong key, and damage in transit.
 func TestOracleS3(t *testing.T) {
 	testenv.Oracle(t)
 	const region = "eu-north-7"
@@ -43,7 +43,7 @@ func TestOracleS3(t *testing.T) {
 		}
 		for i, path := range []string{small, large} {
 			if got := object(t, o, results[i], gz); got != read(t, path) {
-				t.Errorf("gzip %v: %s: %d bytes, other ones", gz, path, len(got))
+				t.Errorf("gzip %v: %s: %d bytes that differ", gz, path, len(got))
 			}
 		}
 		if got := outcomes(send(t, o, small, large)); got != "present\npresent" {
@@ -80,7 +80,7 @@ func TestOracleS3(t *testing.T) {
 	}
 }
 
-// object reads an object with AWS's signature, past our own client.
+// object reads an object with AWS's signature, without our own client.
 func object(t *testing.T, o Options, r *Result, gz bool) string {
 	t.Helper()
 	u, err := New(o)

@@ -18,22 +18,22 @@ import (
 	"time"
 )
 
-// crashServer is a server of Breakpad's protocols, written from their descriptions, of
-// plain PUT and of Tecken's zips. It keeps what it gets, and looks closely.
+// crashServer is a server for Breakpad's protocols, written from their descriptions, for
+// plain PUT and for Tecken's zips. It stores files and checks requests strictly.
 type crashServer struct {
 	t   *testing.T
 	URL string
-	key string // that sym-upload-v2 demands; "" for any
+	key string // that sym-upload-v2 requires; "" for any
 
 	mu        sync.Mutex
 	files     map[string]string // by name and id, or path: text
 	forms     []map[string]string
 	asked     []string      // method, path and query
-	heads     []http.Header // of each
+	heads     []http.Header // of each request
 	parked    map[string]string
 	next      int
 	uploadURL func(key string) string // "" for itself
-	// fault may answer in place of the server: true if it did.
+	// fault may answer instead of the server; it reports whether it did.
 	fault func(n int, w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -41,7 +41,7 @@ func newCrashServer(t *testing.T) *crashServer {
 	t.Helper()
 	s := &crashServer{t: t, files: map[string]string{}, parked: map[string]string{}}
 	h := httptest.NewUnstartedServer(s)
-	// A system that buffers megabytes before the server reads them would have the client
+	// A system that buffers megabytes before the server reads them would make the client
 	// report them as sent.
 	h.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -171,7 +171,7 @@ func (s *crashServer) zip(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"upload": map[string]any{"id": 1, "skipped_keys": skipped}})
 }
 
-// api is sym-upload-v2, path is behind /v1/.
+// api is sym-upload-v2; path is what follows /v1/.
 func (s *crashServer) api(w http.ResponseWriter, r *http.Request, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +222,7 @@ func (s *crashServer) api(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// symbols returns symbol files for tests: n of them below a folder.
+// symbols writes n symbol files below a folder, and returns their paths.
 func symbols(t testing.TB, n int) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -259,7 +259,7 @@ func read(t testing.TB, path string) string {
 	return string(text)
 }
 
-// send uploads files, and returns what became of each, by its index.
+// send uploads files, and returns the result of each, by its index.
 func send(t testing.TB, o Options, paths ...string) []*Result {
 	t.Helper()
 	results, err := trySend(context.Background(), t, o, paths...)

@@ -48,14 +48,14 @@ func (s *crashServer) unpack(text string) (skipped []string, err error) {
 	return skipped, nil
 }
 
-// Each protocol brings each byte, from plain, gzip and zstd files, and finds the second
-// time that they are there.
+// Each protocol uploads all bytes of plain, gzip and zstd files, and finds them on the server
+// the second time.
 func TestProtocols(t *testing.T) {
 	for _, c := range []struct {
 		o     Options
-		path  string // behind the server's URL
+		path  string // after the server's URL
 		key   func(name, id string) string
-		again string // the outcome of the second time
+		again string // the second outcome
 		asks  string // the requests for one file
 	}{
 		{Options{Protocol: Put, Token: "s3cret"}, "/sym?x=1", func(n, i string) string { return "/sym/" + n + "/" + i + "/" + n + ".sym" }, "present",
@@ -124,7 +124,7 @@ func compressedSymbols(t *testing.T, key func(name, id string) string) (paths []
 	return paths, want
 }
 
-// The names in requests are escaped, and what a form has is what Breakpad's has.
+// Names in requests are escaped, and forms have the same fields as Breakpad's.
 func TestV1(t *testing.T) {
 	s := newCrashServer(t)
 	path := write(t, filepath.Join(t.TempDir(), "a.sym"), "MODULE windows x86 ABCDEF012 a b\"c.pdb\nINFO CODE_ID 5F a.dll\nPUBLIC 10 0 f\n")
@@ -141,7 +141,7 @@ func TestV1(t *testing.T) {
 	}
 }
 
-// The same zip each time, whatever the order of work; its dates; its size.
+// The bytes, dates and sizes of zips do not depend on the order of work.
 func TestZip(t *testing.T) {
 	paths := symbols(t, 12)
 	var first []string
@@ -183,13 +183,13 @@ func TestZip(t *testing.T) {
 			if when == 0 && first == nil {
 				first = zips
 			} else if when == 0 && !slices.Equal(first, zips) {
-				t.Errorf("other zips with %d jobs", jobs)
+				t.Errorf("zips differ with %d jobs", jobs)
 			}
 		}
 	}
 }
 
-// The size that is reckoned is that of the zip.
+// The computed size is that of the zip.
 func TestZipSize(t *testing.T) {
 	paths := symbols(t, 3)
 	s := newCrashServer(t)
@@ -210,7 +210,7 @@ func TestZipSize(t *testing.T) {
 	}
 }
 
-// What cannot be sent costs itself, and nothing of it is sent.
+// A file that cannot be sent is rejected alone, and no part of it is sent.
 func TestRejected(t *testing.T) {
 	dir := t.TempDir()
 	good := symbols(t, 1)[0]

@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 )
 
-// The images below are assembled here with the offsets of gABI chapters 4 and 5
-// written out, sharing nothing with the reader, so that a wrong offset there
-// cannot cancel itself.
+// The images below are assembled with the offsets of gABI chapters 4 and 5 written
+// out. They share no code with the reader, in which a wrong offset would otherwise
+// go unnoticed.
 
-// testSec is a section to build. With size set, sh_size is a lie.
+// testSec is a section to build. If size is set, it is written as sh_size.
 type testSec struct {
 	name  string
 	typ   uint32
@@ -24,7 +24,7 @@ type testSec struct {
 	ents  uint64
 }
 
-// testSeg is a program header; with sec set its place is that section's.
+// testSeg is a program header. If sec is set, its place is that section's.
 type testSeg struct {
 	typ, flags  uint32
 	off, addr   uint64

@@ -97,7 +97,7 @@ func wantError(t *testing.T, path string, parts ...string) {
 	}
 	var be *bin.Error
 	if !errors.As(err, &be) || be.File != path {
-		t.Errorf("error %#v is no *bin.Error with the file", err)
+		t.Errorf("error %#v, want a *bin.Error with the file", err)
 	}
 	for _, p := range parts {
 		if !strings.Contains(err.Error(), p) {
@@ -153,7 +153,7 @@ func compareDebugELF(t *testing.T, path string) {
 	}
 	for i, w := range want.Sections {
 		s := f.Sections[i]
-		// In relocatable files the addresses are ours, and the contents are relocated.
+		// In relocatable files place assigns the addresses, and the contents are relocated.
 		if s.Name != w.Name || s.Type != w.Type || s.Flags != w.Flags || f.Type != elf.ET_REL && s.Addr != w.Addr || s.Offset != w.Offset ||
 			s.FileSize != w.FileSize || s.Link != w.Link || s.Info != w.Info || s.Entsize != w.Entsize {
 			t.Errorf("section %d: %+v, want %+v", i, s, w.SectionHeader)
@@ -193,7 +193,7 @@ func compareData(t *testing.T, s *Section, w *elf.Section) {
 	s.Release()
 }
 
-// systemFiles lists ELF files of several kinds that are here.
+// systemFiles returns ELF files of several kinds that this machine has.
 func systemFiles(t testing.TB) []string {
 	var out []string
 	self, err := os.Executable()
@@ -360,7 +360,7 @@ func TestNoSectionHeaders(t *testing.T) {
 			t.Errorf("ranges %x, base %#x", f.Object().ExecRanges(), f.LoadBase())
 		}
 		if f.Section(".text") != nil || f.Object().HasDWARF() || f.Object().HasSymbols(object.Symtab) || f.TextHash() != nil {
-			t.Error("something was found that is not there")
+			t.Error("found a missing section")
 		}
 		if err := f.Symbols(object.Symtab, func(*Symbol) { t.Error("a symbol") }); err != nil {
 			t.Error(err)

@@ -54,7 +54,7 @@ func TestFindDebug(t *testing.T) {
 	damaged := append([]byte("\x7fELF\x09"), debug[5:]...)
 	cases := map[string]struct {
 		files map[string][]byte // below the test's folder; the binary is bin/prog
-		want  string            // path found, "" none
+		want  string            // path found; "" if none
 		tried []string          // parts of the lines of refusals, in order
 		err   string
 	}{
@@ -155,7 +155,7 @@ func TestFindDebugIsNotTheFileItself(t *testing.T) {
 	}
 }
 
-// TestFindDebugOfLibc finds the distribution's.
+// TestFindDebugOfLibc finds the distribution's debug file.
 func TestFindDebugOfLibc(t *testing.T) {
 	libc := testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6")
 	testenv.File(t, "/usr/lib/debug/.build-id", "libc6-dbg")
@@ -178,8 +178,8 @@ func TestFindDebugOfLibc(t *testing.T) {
 	}
 }
 
-// FILE.debug is looked for where nothing names a debug file; the build-id must
-// confirm it.
+// FILE.debug is searched for if nothing names a debug file; it must have the
+// build-id.
 func TestFindDebugByName(t *testing.T) {
 	const id = "\xab\xcd\xef\x01"
 	binary, debug := debugPair(id, "")

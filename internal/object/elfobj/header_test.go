@@ -53,7 +53,7 @@ func TestWhatDebugELFRefuses(t *testing.T) {
 					c.patch(image)
 				}
 				if _, err := elf.NewFile(bytes.NewReader(image)); err == nil {
-					t.Error("debug/elf takes it")
+					t.Error("debug/elf reads it")
 				}
 				f := openBytes(t, image)
 				if len(f.Problems) != c.problems || len(f.Sections) != 4 {
@@ -106,8 +106,8 @@ func TestManySegments(t *testing.T) {
 	})
 }
 
-// TestSharedNames has many sections of one long name, whose copies are not to
-// take more memory than the file's size bounds.
+// TestSharedNames has many sections with one long name, whose copies must not take
+// more memory than the size of the file allows.
 func TestSharedNames(t *testing.T) {
 	e := kinds[0].e
 	e.secs = make([]testSec, 50000)
@@ -120,7 +120,7 @@ func TestSharedNames(t *testing.T) {
 	image := e.build()
 	var f *File
 	grown, _ := cost(func() { f = openBytes(t, image) })
-	// A Section for each header of 64 bytes; names of
+	// A Section for each header of 64 bytes. Names of
 	// their own for all of them would be 62 times the file.
 	if limit := 24 * int64(len(image)); grown > limit {
 		t.Errorf("%d bytes allocated, want at most %d", grown, limit)
@@ -148,7 +148,7 @@ func TestBothReadings(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tab.standard() == nil {
-			t.Errorf("%s: debug/elf refuses it", name)
+			t.Errorf("%s: debug/elf does not read it", name)
 		}
 		if err := tab.decode(); err != nil {
 			t.Fatal(err)
@@ -174,7 +174,7 @@ func headerOf(s *Section) elf.SectionHeader {
 	}
 }
 
-// TestMisunderstoodByDebugELF has headers that debug/elf reads as others than they are.
+// TestMisunderstoodByDebugELF has headers that debug/elf misreads.
 func TestMisunderstoodByDebugELF(t *testing.T) {
 	each(t, func(t *testing.T, e *testELF) {
 		e.segs, e.secs = []testSeg{{typ: 1, mem: 8}}, []testSec{{name: ".a", typ: stProgbits, data: []byte("good")}}

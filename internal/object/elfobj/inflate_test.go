@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// deflated uses the standard library's writer: another implementation than the
-// reader under test.
+// deflated compresses with the standard library, which is not the implementation that
+// the reader under test uses.
 func deflated(b []byte) []byte {
 	var out bytes.Buffer
 	w := stdzlib.NewWriter(&out)
@@ -44,7 +44,7 @@ func gnuHead(size uint64, b []byte) []byte {
 	return append(head, b...)
 }
 
-// someText compresses about 4 fold, like debug sections.
+// someText returns text that compresses about 4-fold, like debug sections.
 func someText(n int) []byte {
 	var b bytes.Buffer
 	for i := uint32(1); b.Len() < n; i = i*1664525 + 1013904223 {
@@ -130,8 +130,8 @@ func TestInflateDamage(t *testing.T) {
 	}
 }
 
-// TestBombs: what inflates to gigabytes ends in an error, fast, and in bounded
-// memory, whichever header it is in.
+// TestBombs checks that contents that would inflate to gigabytes give an error, fast
+// and in bounded memory, whichever header declares them.
 func TestBombs(t *testing.T) {
 	many := bytes.Repeat(zeroMiB(), 512)                            // 530 KB
 	frames := bytes.Repeat(zstandarded(make([]byte, 4<<20)), 10*64) // 2.5 GiB
@@ -183,8 +183,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestCompressedNameTable is the file that costs debug/elf 2.6 GB: a
-// compressed .shstrtab.
+// TestCompressedNameTable has a compressed .shstrtab, for which debug/elf takes
+// 2.6 GB.
 func TestCompressedNameTable(t *testing.T) {
 	lump := bytes.Repeat(zeroMiB(), 512)
 	e := kinds[0].e
@@ -271,7 +271,7 @@ func TestSpill(t *testing.T) {
 	}
 	f.Close()
 	if f.in.Disk.Left() != lim.DiskBytes(f.Size) {
-		t.Error("Close does not give the disk back")
+		t.Error("Close does not free the disk")
 	}
 }
 
@@ -305,8 +305,8 @@ func TestSpillWithoutTempDirUsesMemory(t *testing.T) {
 	checkSource(t, f.Sections[1], want)
 }
 
-// TestObjcopyVariants: a compiled program in all compressed forms that objcopy
-// writes reads the same.
+// TestObjcopyVariants reads the same contents from all compressed forms of a program
+// that objcopy writes.
 func TestObjcopyVariants(t *testing.T) {
 	gcc, objcopy := testenv.Tool(t, "gcc"), testenv.Tool(t, "objcopy")
 	dir := t.TempDir()

@@ -146,7 +146,7 @@ func TestMiniDebugDamage(t *testing.T) {
 	}
 }
 
-// A real bomb: zeros, over the limit by a byte.
+// Zeros, one byte over the limit.
 func TestMiniDebugBomb(t *testing.T) {
 	k := kinds[0]
 	bomb := bytes.Repeat(packXZ(t, make([]byte, 1<<20), 0), 40)
@@ -159,9 +159,9 @@ func TestMiniDebugBomb(t *testing.T) {
 		t.Errorf("%d bytes: %v", len(bomb), err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
-		t.Errorf("%d bytes were taken for it", used)
+		t.Errorf("%d bytes charged, want 0", used)
 	}
-	// Many blocks that each want a large dictionary for nothing.
+	// Many blocks, each with a large dictionary that it does not need.
 	blocks := bytes.Repeat(packXZ(t, make([]byte, 1), 0), 3000)
 	f = mustOpen(t, outerELF(k.e, blocks))
 	if _, err := f.MiniDebug(); err == nil || !strings.Contains(err.Error(), "the dictionaries of 3000 xz blocks take 3145728000 bytes") {
@@ -199,8 +199,8 @@ func (f *File) tryMini(t *testing.T, what string, want []byte) {
 	}
 }
 
-// withBlockHeader changes the header of the first block, whose checksum is kept
-// right. It has flags, the LZMA2 filter and padding.
+// withBlockHeader changes the header of the first block and corrects its checksum. The
+// header has flags, the LZMA2 filter and padding.
 func withBlockHeader(packed []byte, change func(head []byte)) []byte {
 	out := bytes.Clone(packed)
 	head := out[12 : 12+(int(out[12])+1)*4]
@@ -237,7 +237,7 @@ func withIndex(packed []byte, plain uint64) []byte {
 	return bytes.Join([][]byte{packed[:start], index, end}, nil)
 }
 
-// Nothing in .gnu_debugdata makes a panic, or a file over the limits.
+// No contents of .gnu_debugdata cause a panic, or a file over the limits.
 func FuzzMiniDebug(f *testing.F) {
 	k := kinds[0]
 	inner := innerELF(k.e)

@@ -60,7 +60,7 @@ func TestBuildID(t *testing.T) {
 	}
 }
 
-// TestBuildIDLikeReadelf reads those of this machine.
+// TestBuildIDLikeReadelf compares the build-ids of this machine's files with readelf's.
 func TestBuildIDLikeReadelf(t *testing.T) {
 	readelf := testenv.Tool(t, "readelf")
 	for _, path := range systemFiles(t) {
@@ -155,7 +155,7 @@ func TestTextHash(t *testing.T) {
 		if got := openBytes(t, e.build()).TextHash(); !bytes.Equal(got, want) {
 			t.Errorf("hash %x, want %x", got, want)
 		}
-		// 20 bytes: the second step takes 12 bytes of what follows.
+		// 20 bytes: the second step takes 12 bytes after the section.
 		e.secs = []testSec{{name: "text", typ: stProgbits, data: code[100:120]}, {name: ".next", typ: stProgbits, data: bytes.Repeat([]byte{0x55}, 64)}}
 		got := openBytes(t, e.build()).TextHash()
 		padded := append(bytes.Clone(code[100:120]), 0, 0, 0, 0, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55)
@@ -299,8 +299,8 @@ func TestSymbolsDamage(t *testing.T) {
 	}
 }
 
-// TestSymbolsShareNames: symbols may name ends of one string, but not so often that
-// their names are many times the file.
+// TestSymbolsShareNames checks that symbols may share the ends of one string, but not so
+// often that their names take many times the size of the file.
 func TestSymbolsShareNames(t *testing.T) {
 	e := kinds[0].e
 	const length, room = 200 << 10, 16*(200<<10+2) + 1<<20
@@ -320,7 +320,7 @@ func TestSymbolsShareNames(t *testing.T) {
 	}
 }
 
-// TestSymbolsAllocateNothing: a kernel has 180,000 symbols.
+// TestSymbolsAllocateNothing counts allocations: a kernel has 180,000 symbols.
 func TestSymbolsAllocateNothing(t *testing.T) {
 	path := testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
 	f, err := Open(path, object.DefaultLimits())
@@ -336,7 +336,7 @@ func TestSymbolsAllocateNothing(t *testing.T) {
 	}
 	count()
 	if a := testenv.Allocations(3, count); a > 5 {
-		t.Errorf("%v allocations a walk of %s", a, filepath.Base(path))
+		t.Errorf("%v allocations for %s, want none", a, filepath.Base(path))
 	}
 }
 

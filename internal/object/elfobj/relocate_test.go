@@ -159,7 +159,7 @@ func comparePieces(t *testing.T, s *Section, want []byte) {
 	}
 }
 
-// Pieces that begin in any block of relocations are as the whole is.
+// Pieces that begin in any block of relocations equal the same part of the whole.
 func TestRelocationBlocks(t *testing.T) {
 	for _, step := range []int{1, -1} {
 		const n = 3*blockRelocs + 5
@@ -320,7 +320,7 @@ func TestJoinedSections(t *testing.T) {
 	}
 }
 
-// Relocations of an executable file have been applied: they are not looked at.
+// Relocations of an executable file have been applied, and are ignored.
 func TestExecutableKeepsItsBytes(t *testing.T) {
 	for _, typ := range []elf.Type{elf.ET_EXEC, elf.ET_DYN} {
 		e := testELF{bits: 64, order: le, typ: uint16(typ), mach: uint16(elf.EM_X86_64), secs: []testSec{

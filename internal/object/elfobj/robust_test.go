@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// useAll opens an image and uses everything of it. It returns the number of
-// sections that gave their contents.
+// useAll opens an image and uses everything in it. It returns the number of sections
+// whose contents could be read.
 func useAll(t testing.TB, image []byte) int {
 	f, err := NewFile(bytes.NewReader(image), int64(len(image)), "mem", object.DefaultLimits())
 	if err != nil {
@@ -84,13 +84,13 @@ func mustBeError(t testing.TB, err error) {
 	t.Helper()
 	var e *bin.Error
 	if !errors.As(err, &e) {
-		t.Errorf("%T %v is no *bin.Error", err, err)
+		t.Errorf("%T %v, want a *bin.Error", err, err)
 	} else if e.File != "mem" || e.Msg == "" && e.Err == nil {
 		t.Errorf("error without file or message: %+v", e)
 	}
 }
 
-// realImages returns a program, a debug file and what the shared data have of other
+// realImages returns a program, a debug file and the shared data's files for other
 // processors, each at most 3 MB.
 func realImages(t testing.TB) map[string][]byte {
 	out := map[string][]byte{}
@@ -173,7 +173,7 @@ func TestByteFlips(t *testing.T) {
 						opened++
 					}
 				})
-				// Contents come twice, by Data and by Open.
+				// Contents are read twice, by Data and by Open.
 				if limit := 3*object.DefaultLimits().HeldBytes(int64(len(bad))) + 64<<20; grown > limit {
 					t.Errorf("%d bytes allocated for %d", grown, len(bad))
 				}
@@ -182,7 +182,7 @@ func TestByteFlips(t *testing.T) {
 				}
 			}
 			if opened < variants/4 {
-				t.Errorf("%d of %d variants gave something", opened, variants)
+				t.Errorf("%d of %d variants could be read", opened, variants)
 			}
 		})
 	}

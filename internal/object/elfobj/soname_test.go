@@ -77,13 +77,13 @@ func TestSOName(t *testing.T) {
 	}
 }
 
-// stripSections leaves the program headers alone.
+// stripSections removes the section headers and keeps the program headers.
 func stripSections(e *testELF) {
 	e.noSecs = true
 	e.segs = []testSeg{{typ: uint32(elf.PT_LOAD), sec: ".dynstr"}, {typ: uint32(elf.PT_DYNAMIC), sec: ".dynamic"}}
 }
 
-// readelf of binutils prints the names of all libraries of this system alike.
+// binutils' readelf prints the same names for all libraries of this system.
 func TestOracleSOName(t *testing.T) {
 	readelf := testenv.Tool(t, "readelf")
 	var files []string

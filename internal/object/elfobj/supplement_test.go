@@ -48,8 +48,8 @@ func TestDebugSup(t *testing.T) {
 	}
 }
 
-// A supplementary file is found by its path, seen from the file or from what it
-// is a link to, and by its build-id; only with the id of the link.
+// A supplementary file is found by its path, relative to the file or to the target of
+// its symbolic link, and by its build-id. It must have the id in the link.
 func TestFindSupplement(t *testing.T) {
 	e := kinds[0].e
 	id := []byte{0xab, 0xcd, 0xef}

@@ -136,7 +136,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// A section that begins as Go's linker compresses it is inflated.
+// A section with the header of Go's linker is inflated.
 func TestCompressed(t *testing.T) {
 	data := readInput(t, "pe-mingw64.dll")
 	f := Of(openBytes(t, data, "x"))
@@ -184,7 +184,7 @@ func TestNotPE(t *testing.T) {
 	}
 }
 
-// Any prefix, and any changed byte of the headers, is read or refused.
+// Any prefix of a file, and any changed byte in the headers, is read or refused.
 func TestDamage(t *testing.T) {
 	for _, name := range []string{"pe-unwind64.exe", "pe-mingw32.dll"} {
 		data := readInput(t, name)
