@@ -20,7 +20,7 @@ import (
 // archCase is a crash on a CPU, under QEMU but for x86.
 type archCase struct {
 	cpu string
-	// below is how many of the functions below main are to be found. The cores
+	// below is how many of the functions below main must be found. The cores
 	// that gdb wrote of a program in QEMU have less of the stack: they end in the
 	// frame of the first.
 	below int
@@ -55,8 +55,8 @@ func walkWith(t testing.TB, core string, binaries ...string) *Result {
 	return r
 }
 
-// sameAddress returns the names that a binary's symbol table has for the
-// address of each. gdb and we may choose another of them.
+// sameAddress returns, for each name in a binary's symbol table, all names of its
+// address. gdb and symtool may choose different ones.
 func sameAddress(t testing.TB, binary string) map[string][]string {
 	t.Helper()
 	f, err := objfile.Open(binary, object.DefaultLimits())
@@ -127,7 +127,7 @@ func (c *gdbTest) frame(got ourFrame, want walktest.GDBFrame, k int) {
 		c.signals++
 		return
 	}
-	name := strings.TrimPrefix(walktest.GDBName(want.Function), ".") // of code, on 64-bit PowerPC
+	name := strings.TrimPrefix(walktest.GDBName(want.Function), ".") // 64-bit PowerPC's mark of code
 	if f.Handler {
 		c.Errorf("frame %d: a handler's return, gdb has %s", k, name)
 	}
@@ -197,7 +197,7 @@ func checkTruth(t *testing.T, r *Result) {
 		}
 	}
 	if want = append(want, "main"); !slices.Equal(got, want) {
-		t.Errorf("%q, the source has %q", got, want)
+		t.Errorf("got %q, want %q as in the source", got, want)
 	}
 }
 

@@ -33,8 +33,8 @@ func walkFirst(a *walktest.Assembler, c Config) *Stack {
 }
 
 // wantStack compares a stack with lines "pc trust technique [function]", the numbers
-// in hexadecimal or names of labels, and in the end the reason of its end.
-// Behind a semicolon are registers: "400105 cfi symbols f; $ebp=fp2 $ebx=5". A
+// in hexadecimal or names of labels, and the reason of its end. Registers follow a
+// semicolon: "400105 cfi symbols f; $ebp=fp2 $ebx=5". A
 // register with a question mark, "$ebx=?", is unknown.
 func wantStack(a *walktest.Assembler, s *Stack, end End, lines ...string) {
 	a.T.Helper()
@@ -86,8 +86,8 @@ func frameText(a *walktest.Assembler, f *Frame, registers string) string {
 	return text
 }
 
-// The assembler itself: labels before and after their place, both byte orders,
-// symbols, registers that are unknown.
+// The assembler itself: labels used before and after they are defined, both byte
+// orders, symbols, unknown registers.
 func TestAssembler(t *testing.T) {
 	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64, arch.PPC64} {
 		a := walktest.Assemble(t, cpu, dump.Linux)

@@ -12,9 +12,9 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// BenchmarkWalk walks all threads of a crash again and again, as a service does
-// that has read the symbols before: 400 frames of recursion by STACK CFI, and
-// threads that wait.
+// BenchmarkWalk walks all threads of a crash repeatedly, like a service that has
+// already read the symbols: 400 frames of recursion by STACK CFI, and waiting
+// threads.
 func BenchmarkWalk(b *testing.B) {
 	for _, name := range []string{"deeprec", "threads", "inlines"} {
 		b.Run(name, func(b *testing.B) {

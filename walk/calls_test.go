@@ -16,12 +16,12 @@ import (
 	"github.com/symtool/symtool/walk/internal/cpu"
 )
 
-// callOracle is a binary, what its calls are for objdump, and how many other instructions look like
-// a call when read backwards: at most so many in 100,000.
+// callOracle is a binary, how objdump prints its calls, and how many in 100,000 other instructions
+// may look like a call when read backwards.
 type callOracle struct {
 	path, pkg string
 	a         *arch.Arch
-	calls     string // expression for the mnemonic, with a blank after it
+	calls     string // expression for the mnemonic and a blank
 	wrong     int
 	longest   uint64 // bytes of an instruction; more is a gap of zeros
 	args      []string
@@ -43,9 +43,9 @@ var callOracles = []callOracle{
 
 const x86Calls = `^((data16|rex64|rex\.W|addr32|notrack|bnd|[cdefgs]s) )*call[lq]? `
 
-// By objdump, every return address of these binaries is one, and no other place where an
-// instruction begins is, but for a counted few. Those follow an instruction whose last bytes look
-// like a call, which cannot be seen without knowing where the instruction begins.
+// Every address that follows a call according to objdump is recognised as a return address, and only
+// a few other addresses of instructions are. Those follow an instruction whose last bytes look like
+// a call, which cannot be excluded without knowing where the instruction begins.
 func TestCallsOracle(t *testing.T) {
 	testenv.Oracle(t)
 	for _, o := range callOracles {
@@ -93,7 +93,7 @@ func (o *callOracle) check(t *testing.T, objdump string) {
 		case got:
 			wrong++
 			if testing.Verbose() && wrong < 6 {
-				t.Logf("%#x looks as if it followed a call: %x", addrs[i], code)
+				t.Logf("%#x seems to follow a call: %x", addrs[i], code)
 			}
 		default:
 			other++
@@ -109,7 +109,7 @@ func (o *callOracle) check(t *testing.T, objdump string) {
 }
 
 // disassemble lists instructions: where they are, whether they are calls, and
-// whether they are the first of a section. behind has the addresses after the
+// whether they are the first of a section. behind holds the addresses after the
 // delay slots of calls.
 func (o *callOracle) disassemble(t *testing.T, objdump, path string) (addrs []uint64, calls, starts []bool, behind map[uint64]bool) {
 	t.Helper()

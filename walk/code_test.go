@@ -25,8 +25,8 @@ func processWith(t *testing.T, s *Sources, m dump.Module, a *arch.Arch) *unwinde
 	return &unwinder{Walker: w, machine: w.machine(a), ctx: context.Background(), d: d, result: &Result{Dump: d, Modules: make([]Symbols, 1)}, stack: &Stack{}}
 }
 
-// Code that the dump lacks is the binary's, wherever the module is and whether the binary has
-// section headers or not; a debug file has no code.
+// Code that the dump lacks is read from the binary, wherever the module is and whether or not the
+// binary has section headers; a debug file has no code.
 func TestCode(t *testing.T) {
 	path := testenv.Shared(t, "data", "arch", "x86", "prog")
 	data, err := os.ReadFile(path)
@@ -65,7 +65,7 @@ func TestCode(t *testing.T) {
 			}
 		}
 		if got := u.code(module.Addr+module.Size-1, 16); got != nil {
-			t.Errorf("%s: half of it behind the end: %x", file, got)
+			t.Errorf("%s: code that reaches beyond the end: %x", file, got)
 		}
 	}
 
@@ -88,7 +88,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// A separate debug file has the headers of code, and other bytes where it was.
+// A separate debug file has the headers of sections with code, and other bytes at their offsets.
 func TestNoCode(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "crashes", "system"), "libc*.debug"))
 	if err != nil || len(files) == 0 {

@@ -34,13 +34,13 @@ func walkFile(t testing.TB, path string, s *Sources, c Config) *Result {
 	return r
 }
 
-// symbolSources returns those of a store.
+// symbolSources returns Sources with the symbols of stores.
 func symbolSources(t testing.TB, dirs ...string) *Sources {
 	t.Helper()
 	return &Sources{Symbols: walktest.Folders(t, dirs...)}
 }
 
-// ourFrame is a frame of ours, inlined ones apart.
+// ourFrame is a frame of a walk. Inlined frames are frames of their own.
 type ourFrame struct {
 	*Frame
 	at resolve.Frame
@@ -62,9 +62,9 @@ func flat(s *Stack) (all []ourFrame) {
 // belowMain are the C library's functions that gdb does not print.
 var belowMain = []string{"__libc_start_call_main", "__libc_start_main_impl", "_start"}
 
-// notStatement are frames, by case and number, with the lines of gdb, which looks
-// at rows of the line table only that are is_stmt (DWARF 5, 6.2.2). Ours are
-// those of the row of the address, as llvm-symbolizer prints them.
+// notStatement lists frames, by case and number, with the lines that gdb prints. It
+// uses only rows of the line table that are is_stmt (DWARF 5, 6.2.2). symtool prints
+// the line of the row at the address, as llvm-symbolizer does.
 var notStatement = map[string]map[int]int{
 	"cxxtmpl": {6: 1844},
 	"inlines": {0: 4},
@@ -139,9 +139,9 @@ func (c *crashTest) stack(s *Stack, want []walktest.GDBFrame, title string) {
 	}
 }
 
-// isTailCall reports whether gdb made up a frame for a function that ended in a jump to another.
-// gdb knows it from DW_TAG_call_site; no symbol file has it, and it is not on the stack. Its
-// address is after the jump.
+// isTailCall reports whether gdb inferred a frame for a function that ended in a jump to another. gdb
+// infers it from DW_TAG_call_site; no symbol file has that information, and the frame is not on the
+// stack. Its address is after the jump.
 func (c *crashTest) isTailCall(pc uint64) bool {
 	i := c.r.Dump.ModuleAt(pc)
 	if i < 0 {

@@ -56,10 +56,10 @@ func TestFramePrologues(t *testing.T) {
 	}
 }
 
-// Where the frame pointer counts, at the calls of functions that begin by setting
-// it, compilers' rules say that it holds: the frame address is it and two words,
-// or the caller's is saved where it points. A false alarm would be a rule that
-// says otherwise.
+// At the calls of functions that begin by setting the frame pointer, the compiler's rules
+// agree with it: the frame address is the frame pointer and two words, or the caller's
+// frame pointer is saved where it points. Where a rule disagrees, a finding would be a
+// false alarm.
 func TestFramePointerOracle(t *testing.T) {
 	testenv.Oracle(t)
 	calls := map[*arch.Arch]string{arch.X86_64: x86Calls, arch.X86: x86Calls, arch.ARM64: `^(bl|blr|blra.*) `}
@@ -104,7 +104,7 @@ type framePointerOracle struct {
 	rows         rowCache
 	names        *cfi.Names
 	starts       []uint64       // of functions, RVAs
-	sets         map[uint64]int // functions that set the frame pointer, and where they have
+	sets         map[uint64]int // functions that set the frame pointer, and the length of the code that does
 	right, wrong int
 }
 
@@ -167,6 +167,6 @@ func (o *framePointerOracle) agrees(row *cfi.Row) bool {
 	if ok && base == fp {
 		return load && saved == -offset && (o.a == arch.ARM64 || offset == 2*int64(o.a.PtrSize))
 	}
-	// The frame address by the stack pointer: the frame pointer is saved all the same.
+	// The frame address is relative to the stack pointer; the frame pointer is still saved.
 	return load && (o.a == arch.ARM64 || saved == -2*int64(o.a.PtrSize))
 }

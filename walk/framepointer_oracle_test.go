@@ -8,9 +8,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// Real stacks of every CPU that QEMU writes cores for have by frame pointers or
-// back chains the functions of the source, and the return addresses that the
-// compiler's rules give.
+// For every CPU for which QEMU writes cores, frame pointers or back chains lead to the
+// functions in the source, with the return addresses that the compiler's rules give.
 func TestOracleFramePointers(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("make oracle-full compiles and runs a program for 14 layouts")

@@ -100,12 +100,12 @@ func (s fuzzSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols,
 	return s.r, nil, nil
 }
 
-// fuzzTime is how long the walk of a dump of this size may take: a thousand times
-// what it takes.
+// fuzzTime is how long the walk of a dump of this size may take, a thousand times the
+// usual time.
 const fuzzTime = time.Minute
 
-// FuzzWalk: whatever the dump and the symbol file, each thread has a stack that
-// makes sense, soon, and the same again.
+// FuzzWalk checks that whatever the dump and the symbol file are, each thread gets a
+// plausible stack, fast, and the same one the second time.
 func FuzzWalk(f *testing.F) {
 	for _, data := range fuzzDumps(f) {
 		f.Add(data, []byte(fuzzSymbols), uint16(0))
@@ -134,7 +134,7 @@ func FuzzWalk(f *testing.F) {
 		w := NewWalker(&Sources{Symbols: symbols}, c)
 		first, again := fuzzWalk(t, w, d), fuzzWalk(t, w, d)
 		if !reflect.DeepEqual(first.Stacks, again.Stacks) {
-			t.Fatal("another result the second time")
+			t.Fatal("the second walk differs")
 		}
 		checkStacks(t, first, c.MaxFrames)
 	})
@@ -150,7 +150,7 @@ func fuzzWalk(t *testing.T, w *Walker, d *dump.Dump) *Result {
 	return res
 }
 
-// checkStacks checks what is true of every walk.
+// checkStacks checks what holds for every walk.
 func checkStacks(t *testing.T, res *Result, limit int) {
 	d := res.Dump
 	if len(res.Stacks) != len(d.Threads) || len(res.Modules) != len(d.Modules) {

@@ -30,7 +30,7 @@ func walkDump(t testing.TB, s *Sources, d *dump.Dump, c Config) *Result {
 	return res
 }
 
-// Stacks and rules that lead nowhere end, and it is said how.
+// Walks of stacks and rules that lead nowhere end, with a reason.
 func TestHostileStacks(t *testing.T) {
 	const rules = "STACK CFI INIT 100 200 "
 	for _, c := range []struct {
@@ -113,7 +113,7 @@ func TestHostileNothing(t *testing.T) {
 	}
 }
 
-// Modules that overlap cost what they overlap.
+// Modules that overlap lose only the overlap.
 func TestHostileModules(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("low", 0x400000, 1<<60, "FUNC 100 100 0 f\n").Module("high", 0x500000, 0x1000, "FUNC 100 100 0 g\n").Module("same", 0x500000, 8, "")
@@ -136,7 +136,7 @@ func stackOf(t *testing.T, n int) (*walktest.Assembler, *dump.Dump) {
 	return a, d
 }
 
-// Ten thousand threads are walked in a moment.
+// Ten thousand threads are walked fast.
 func TestHostileThreads(t *testing.T) {
 	const threads = 10_000
 	a, d := stackOf(t, 20)
@@ -146,7 +146,7 @@ func TestHostileThreads(t *testing.T) {
 	d.Threads = nil
 	for i := range threads {
 		one.ID = uint32(i)
-		one.Stack = dump.Range{Addr: uint64(i), Size: 1} // somewhere else
+		one.Stack = dump.Range{Addr: uint64(i), Size: 1} // a different one for each thread
 		d.Threads = append(d.Threads, one)
 	}
 	start := time.Now()
@@ -194,8 +194,7 @@ func TestHostileSharedStack(t *testing.T) {
 	}
 }
 
-// Functions that are inlined into a frame, and names that are long, are charged
-// as the frames and the text that they become.
+// Inlined functions are charged as frames, and long names as text.
 func TestHostileNames(t *testing.T) {
 	nest := "FILE 0 a.c\nINLINE_ORIGIN 0 g\nFUNC 100 200 0 f\n"
 	for i := range 200 {
@@ -250,7 +249,7 @@ func TestHostileFrames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector takes time and memory of its own")
 	}
-	// In a process of its own, whose memory is that of the walk.
+	// In a separate process, so that its memory is that of the walk.
 	cmd := exec.Command(os.Args[0], "-test.run=^TestHostileFrames$")
 	cmd.Env = append(os.Environ(), inside+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -278,6 +277,6 @@ func TestHostileTrace(t *testing.T) {
 func TestHostileTraceLines(t *testing.T) {
 	b := Budget{lines: 3}
 	if long := strings.Repeat("x", 2*lineUnit); !b.takeLine(long) || b.takeLine("") {
-		t.Errorf("%d lines are left of 3 after a line of %d bytes and an empty one, want -1", b.lines, len(long))
+		t.Errorf("%d of 3 lines left after a line of %d bytes and an empty one, want -1", b.lines, len(long))
 	}
 }

@@ -37,8 +37,8 @@ func vdsoOf(t *testing.T, d *dump.Dump) int {
 	return i
 }
 
-// The vdso of every core is a whole file, with names and rules; no other module
-// is, since their section headers are not loaded.
+// The vdso in every core is a complete file, with names and rules. No other module is,
+// since their section headers are not loaded.
 func TestImages(t *testing.T) {
 	cores := [][]string{{"arch", "x86", "core"}}
 	for _, name := range walktest.CrashCases {
@@ -81,10 +81,10 @@ func TestNoImage(t *testing.T) {
 		return imageOf(&other, &m)
 	}
 	if got := with(image, m); !bytes.Equal(got, image) || &got[0] == &image[0] {
-		t.Error("the whole image is none, or part of the dump")
+		t.Error("the whole image is not used, or shares memory with the dump")
 	}
 	if with(image[:len(image)-1], m) != nil {
-		t.Error("an image cut short is taken")
+		t.Error("a truncated image is used")
 	}
 	for _, n := range []int{0, 3, 51, 52, 100} {
 		if with(image[:n], m) != nil {
@@ -94,15 +94,15 @@ func TestNoImage(t *testing.T) {
 	moved := slices.Clone(image)
 	moved[0x34+4] ^= 0x10 // p_offset of the first segment
 	if with(moved, m) != nil {
-		t.Error("a file that is elsewhere in memory is taken")
+		t.Error("a file at another address is used")
 	}
 	m.BuildID = []byte{1, 2, 3}
 	if with(image, m) != nil {
-		t.Error("another's image is taken")
+		t.Error("another module's image is used")
 	}
 }
 
-// What one dump has of a module does not serve, or harm, another with its id.
+// An image of a module in one dump is not used for a module with its id in another.
 func TestImageOfOneDump(t *testing.T) {
 	d := openShared(t, "arch", "x86", "core")
 	vdso := vdsoOf(t, d)

@@ -34,8 +34,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// overflowCore compiles a program whose stack overflows, with these options, and
-// returns it and the core that the system writes of it.
+// overflowCore compiles a program whose stack overflows, and returns it and the core that
+// the system writes.
 func overflowCore(t *testing.T, options, args []string) (program, core string) {
 	t.Helper()
 	if pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || strings.TrimSpace(string(pattern)) != "core" {
@@ -62,8 +62,8 @@ func overflowCore(t *testing.T, options, args []string) (program, core string) {
 	return program, found[0]
 }
 
-// A stack that really overflows is said to, and walked to its end, by rules and
-// by frame pointers: gdb has the same number of frames.
+// A real stack overflow is reported, and the stack is walked to its end, by rules and by
+// frame pointers: gdb has the same number of frames.
 func TestOracleStackOverflow(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// maps are mappings from lines "addr size permissions".
+// mappings returns mappings from lines "addr size permissions".
 func mappings(lines ...string) (list []dump.Mapping) {
 	for _, line := range lines {
 		var m dump.Mapping
@@ -24,7 +24,7 @@ func mappings(lines ...string) (list []dump.Mapping) {
 	return list
 }
 
-// What is said of the stack itself, and where the walk goes on.
+// The notes about the stack, and where the walk continues.
 func TestStackNotes(t *testing.T) {
 	const low = stackAt - 0x1000 // the guard, where the dump has no memory
 	threadMaps := mappings("0x400000 0x1000 r-x", "0x6ffff000 0x1000 ---", "0x70000000 0x800000 rw-")
@@ -106,7 +106,7 @@ func TestStackLimitsOfWindows(t *testing.T) {
 	}
 }
 
-// A stack pointer in another thread's stack is said to be there.
+// A stack pointer in another thread's stack is reported.
 func TestStackOfAnotherThread(t *testing.T) {
 	a := process(t, arch.X86_64, dump.Linux).Words(walktest.Junk, inG, walktest.Junk).At(stackAt+0x10000).Mark("other").Words(walktest.Junk, walktest.Junk)
 	a.Regs("$rip", 0x400120, "$rsp", "sp").Regs("$rip", 0x400120, "$rsp", "other")

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// The cores that gdb writes of a program in QEMU have neither its name nor its headers. Their
-// binaries are found all the same: given as a file, in a folder under any name, and the symbol file
+// The cores that gdb writes of a program in QEMU have neither its name nor its headers. The binary is
+// still found if it is given as a file or is in a folder, under any name, and the symbol file is found
 // by the build-id in memory.
 func TestUnnamedProgram(t *testing.T) {
 	for _, cpu := range []string{"mips64", "riscv64"} {
@@ -70,7 +70,7 @@ const buildIDNote = 0x101c8
 
 var gnuBuildID = []byte("\x03\x00\x00\x00GNU\x00")
 
-// withoutNote takes the part of a core's memory that has the build-id away.
+// withoutNote removes the part of a core's memory that has the build-id.
 func withoutNote(core []byte) {
 	order := binary.LittleEndian
 	for i := range int(order.Uint16(core[56:])) {
@@ -80,8 +80,8 @@ func withoutNote(core []byte) {
 	}
 }
 
-// Without a build-id the bytes decide: of a folder the one binary that agrees
-// with the memory, and none if that are two.
+// Without a build-id the bytes decide: the binary in a folder that agrees with the memory
+// is used, and none if two do.
 func TestUnnamedWithoutID(t *testing.T) {
 	dir := testenv.Shared(t, "data", "arch", "riscv64")
 	program := filepath.Join(dir, "prog")
@@ -100,12 +100,12 @@ func TestUnnamedWithoutID(t *testing.T) {
 		t.Errorf("with the file\n%s\nwant\n%s", stackText(r), want)
 	}
 	if r := walkWith(t, core, filepath.Join(folder, "patched")); stackText(r) == want {
-		t.Error("other code is taken for the program's")
+		t.Error("a binary with other code is used")
 	}
-	// Another with the same bytes, as far as they are in the core.
+	// Another binary with the same bytes, as far as they are in the core.
 	copyFile(t, program, filepath.Join(folder, "twin"), func(data []byte) { data[bytes.Index(data, gnuBuildID)+len(gnuBuildID)] ^= 1 })
 	r = walkWith(t, core, folder)
 	if m := r.Dump.Modules[r.Dump.Main]; m.Path != "" || len(m.BuildID) != 0 || len(r.Stacks[0].Frames[0].Names) > 0 {
-		t.Errorf("one of two that agree was taken: %+v", m)
+		t.Errorf("one of two that agree is used: %+v", m)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/symfmt/cfi"
 )
 
-// Registers that functions save do not make a signal frame, be they general or of
-// floating point; others do.
+// A frame that restores only callee-saved registers, general or floating-point, is not a
+// signal frame; one that restores others is.
 func TestRestoresVolatile(t *testing.T) {
 	for _, c := range []struct {
 		cpu              *arch.Arch

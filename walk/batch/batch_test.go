@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk"
 )
 
-// What Runner.Render writes of each dump is with that dump, whatever it is walked
-// beside, and is let go where it is too long or fails.
+// What Runner.Render writes of a dump is returned with that dump, whichever dumps are
+// walked concurrently. It is dropped if it is too long or Render fails.
 func TestBatchRender(t *testing.T) {
 	core := testenv.Input(t, "walk-sources.core.gz")
 	long := bytes.Repeat([]byte{'x'}, maxRendered)
@@ -29,7 +29,7 @@ func TestBatchRender(t *testing.T) {
 		{"longest", func(w io.Writer, _ *Walked) error { _, err := w.Write(long); return err }, string(long)},
 		{"too long", func(w io.Writer, _ *Walked) error {
 			w.Write(long)
-			w.Write([]byte{'y'}) // the error is left to what is kept
+			w.Write([]byte{'y'}) // the writer keeps the error
 			w.Write(nil)
 			return nil
 		}, "-"},
@@ -56,7 +56,7 @@ func TestBatchRender(t *testing.T) {
 	}
 }
 
-// What was rendered of a dump stays until it is closed, whatever is walked in between.
+// What was rendered of a dump is valid until it is closed, whatever is walked in between.
 func TestRenderedStays(t *testing.T) {
 	core := testenv.Input(t, "walk-sources.core.gz")
 	b := &Runner{Sources: &walk.Sources{}, Render: func(w io.Writer, walked *Walked) error {

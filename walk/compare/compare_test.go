@@ -19,8 +19,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// peerOutline reads a document that rust-minidump wrote, after the head that its
-// test snapshots have.
+// peerOutline reads a document of rust-minidump, which follows a header in its test
+// snapshots.
 func peerOutline(t *testing.T, name string) *outline {
 	t.Helper()
 	data, err := os.ReadFile(testenv.Shared(t, "data", "minidumps", "rust-minidump", "expected", name))
@@ -186,7 +186,7 @@ func documentOf(o *outline) string {
 	return string(data) + "\n"
 }
 
-// An outline comes back from its document.
+// An outline that is written and read again is the same.
 func TestOutlineRoundTrip(t *testing.T) {
 	x := walktest.NewProgram(t)
 	r, err := walk.NewWalker(walked.SymbolSources(t, x.Store), walk.Config{}).Walk(context.Background(), walktest.Opened(t, x.Core))
@@ -317,7 +317,7 @@ func TestAlignFrames(t *testing.T) {
 		{"5@10 5@20 5@30", "5@20 5@30", "1:0 2:1"}, // recursion
 		{"5@10 5@20 5@30 6@40", "5@10 5@30 6@40", "0:0 2:1 3:2"},
 		{"1@10 2@20 3@30", "1@10 2@28 3@30", "0:0 1:1 2:2"}, // a wrong stack pointer
-		{"1@10 2@20 3@30", "1 2 3", "0:0 1:1 2:2"},          // one that is unknown
+		{"1@10 2@20 3@30", "1 2 3", "0:0 1:1 2:2"},          // unknown stack pointers
 	} {
 		var got []string
 		for _, p := range alignFrames(framesAt(c.a), framesAt(c.b)) {
@@ -363,8 +363,8 @@ func TestAlignLong(t *testing.T) {
 	}
 }
 
-// FuzzOutline reads any bytes, compares what comes of them with itself and with
-// an empty walk, and writes that.
+// FuzzOutline reads any bytes as a document, compares the result with itself and with
+// an empty walk, and writes the comparison.
 func FuzzOutline(f *testing.F) {
 	f.Add([]byte(`{"threads": [{"thread_id": 7, "frames": [{"offset": "0x1000", "trust": "scan", "inlines": [{"function": "f"}]}]}], "symtool": {"dump": "x"}}`))
 	f.Add([]byte(`{"threads": null, "crashing_thread": {"threads_index": 9}}{"threads": []}`))
@@ -402,7 +402,7 @@ func repeatsIDs(o *outline) bool {
 	return false
 }
 
-// What a document of a deep stack costs to read and to compare.
+// BenchmarkOutline measures reading and comparing a document with a deep stack.
 func BenchmarkOutline(b *testing.B) {
 	o := &outline{Crashing: 0, Threads: []outlineThread{{ID: 1, HasID: true}}}
 	for i := range 100_000 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The confidence is that of rust-minidump: 0.625 is of a report of its users,
-// for an address that became 0 and was not low.
+// The confidence is that of rust-minidump: 0.625 comes from a report of its users,
+// about an address that became 0 and was not low.
 func TestConfidence(t *testing.T) {
 	for _, c := range []struct {
 		details Evidence

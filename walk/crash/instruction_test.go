@@ -19,7 +19,7 @@ import (
 var instructions = []struct {
 	arch   *arch.Arch
 	asm    string
-	code   string // in hexadecimal; llvm-mc gives it of asm
+	code   string // in hexadecimal, as llvm-mc assembles asm
 	text   string
 	want   string // accesses, "unknown" if they are unknown
 	target string
@@ -132,7 +132,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// The bytes of the table are what llvm-mc makes of its text.
+// llvm-mc assembles the table's text to the table's bytes.
 func TestOracleInstructionBytes(t *testing.T) {
 	testenv.Oracle(t)
 	triples := map[*arch.Arch]string{arch.X86_64: "x86_64", arch.X86: "i386", arch.ARM64: "aarch64"}
@@ -175,8 +175,8 @@ func TestOracleInstructionBytes(t *testing.T) {
 	}
 }
 
-// Any bytes are decoded or not, on any CPU: to no more than there are, at
-// addresses of the CPU.
+// Any bytes are decoded or rejected, on any CPU. An instruction has no more bytes than
+// there are, and its addresses are those of the CPU.
 func FuzzInstruction(f *testing.F) {
 	for _, c := range instructions {
 		code, _ := hex.DecodeString(c.code)

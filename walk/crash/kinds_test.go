@@ -69,8 +69,8 @@ func mca(t *testing.T, lines []string) (known []int, load, store []bool) {
 	return nil, nil, nil
 }
 
-// What instructions of the libraries do with their operand in memory is what
-// llvm's scheduler knows of them, for each mnemonic with each kind of operands.
+// For each mnemonic and kinds of operands in the libraries, the access to memory is the
+// one that llvm's scheduler models.
 func TestOracleX86Kinds(t *testing.T) {
 	testenv.Oracle(t)
 	context := anyContext(arch.X86_64)
@@ -124,8 +124,8 @@ func TestOracleX86Kinds(t *testing.T) {
 	t.Logf("%d kinds of instructions, of which llvm-mca knows %d, %d by the rule", len(lines), len(known), ruled)
 }
 
-// notInMCA are prefixes that objdump shows as instructions, and instructions
-// of which llvm-mca knows no more than that they have effects.
+// notInMCA matches prefixes that objdump shows as instructions, and instructions of which
+// llvm-mca only knows that they have effects.
 var notInMCA = regexp.MustCompile(`^([c-gs]s|addr32|(stos|movs|outs|lods|scas|ins|cmps))$`)
 
 // kindRules match instructions that llvm-mca treats differently. It counts the word of the stack as

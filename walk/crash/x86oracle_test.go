@@ -183,7 +183,7 @@ func intelStack(c *dump.Context, d disassembled) []Access {
 	return []Access{{Addr: top, Size: word}}
 }
 
-// decoderLacks are mnemonics of which the library's decoder has no instruction.
+// decoderLacks matches mnemonics that the library's decoder does not know.
 // Their documents have neither a text nor accesses.
 var decoderLacks = regexp.MustCompile(`^(rdpkru|wrpkru|vzeroall|vzeroupper|vfn?m(add|sub)(sd|ss|pd|ps))$`)
 
@@ -212,7 +212,7 @@ func TestOracleX86Operands(t *testing.T) {
 				lacking++
 				return
 			case d.code[0] == 0x9b && in != nil && in.Text == "fwait":
-				waits++ // objdump shows it together with the next
+				waits++ // objdump shows it together with the next instruction
 				return
 			case in == nil:
 				o.add("not decoded: "+d.name, d)

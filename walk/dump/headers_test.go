@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// defines returns the numbers that a C header gives names.
+// defines returns the named numbers in C headers.
 func defines(t *testing.T, pkg string, files ...string) map[string]uint32 {
 	t.Helper()
 	form := regexp.MustCompile(`(?m)^\s*#\s*define\s+(\w+)\s+\(*(?:\(NTSTATUS\)|\(DWORD\))?\s*(-?(?:0x[0-9a-fA-F]+|\d+))L?\)*`)
@@ -51,7 +51,7 @@ func compare(t *testing.T, what string, table map[uint32]string, header map[stri
 	t.Logf("%s: %d of %d names are in the header", what, n, len(table))
 }
 
-// Windows' names have the numbers of MinGW's headers.
+// The names for Windows have the numbers of MinGW's headers.
 func TestWindowsHeaders(t *testing.T) {
 	testenv.Oracle(t)
 	const dir = "/usr/share/mingw-w64/include/"
@@ -94,7 +94,7 @@ func TestWindowsHeaders(t *testing.T) {
 	compare(t, "fast fails", fails, header, nil)
 }
 
-// Linux' names have the numbers of its headers, and every code is there.
+// The names for Linux have the numbers of its headers, and no code is missing.
 func TestLinuxHeaders(t *testing.T) {
 	testenv.Oracle(t)
 	const dir = "/usr/include/asm-generic/"
@@ -112,12 +112,12 @@ func TestLinuxHeaders(t *testing.T) {
 			known[name] = true
 		}
 	}
-	// Other names of signals that have one, of sizes and of no code.
+	// Second names of signals, and names of sizes and of codes that do not occur.
 	notCodes := []string{"SI_USER", "SIGUNUSED", "SIGRTMIN", "SI_MAX_SIZE", "SIGPOLL", "SIGLOST", "SIGIOT", "SIGSTKSZ", "TRAP_PERF_FLAG_ASYNC"}
 	codes := regexp.MustCompile(`^(SIG[A-Z12]+|SI_[A-Z]+|(SEGV|ILL|FPE|BUS|TRAP|SYS|POLL|CLD)_[A-Z_]+)$`)
 	for name := range header {
 		if codes.MatchString(name) && !known[name] && !slices.Contains(notCodes, name) {
-			t.Errorf("%s has no name here", name)
+			t.Errorf("%s is missing", name)
 		}
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Any list of regions becomes one in which each byte is that of the first
-// region that has its address.
+// In the result of any list of regions, each byte is that of the first region with its
+// address.
 func TestNewMemoryOverlaps(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for run := range 2000 {
 		base := uint64(0)
 		if run%4 == 0 {
-			base = math.MaxUint64 - 40 // some reach over the end of addresses
+			base = math.MaxUint64 - 40 // some pass the last address
 		}
 		want := map[uint64]byte{}
 		var list []Region
@@ -52,8 +52,8 @@ func TestNewMemoryOverlaps(t *testing.T) {
 	}
 }
 
-// A hundred thousand regions, each within all before it or around them, take no
-// more than a moment.
+// A hundred thousand regions, each inside all those before it or around them, are
+// handled fast.
 func TestNewMemoryManyOverlaps(t *testing.T) {
 	const n = 100_000
 	data := make([]byte, 2*n)

@@ -50,7 +50,7 @@ func TestSetModules(t *testing.T) {
 		}
 	}
 	var d Dump
-	// One without a size hides nothing of another.
+	// A module without a size does not hide another.
 	d.SetModules([]Module{module("a", 10, 5), module("b", 12, 0)}, 0)
 	if d.ModuleAt(13) != 0 {
 		t.Error("a module without a size hides another")
@@ -82,7 +82,7 @@ func TestContext(t *testing.T) {
 	copied.Set("$rax", 7)
 	copied.Set("$rip", 8)
 	if _, ok := c.Get("$rax"); ok || c.PC() != 0x1234 || copied.PC() != 8 {
-		t.Error("a clone is not its own")
+		t.Error("a clone shares memory with the original")
 	}
 	known := 0
 	for i := range c.Arch.Regs {

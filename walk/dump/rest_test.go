@@ -23,7 +23,7 @@ func two() *Dump {
 	return d
 }
 
-// What a format holds is what it read; the rest is as it was.
+// What a format can hold is read from it; the rest comes from the note.
 func TestRest(t *testing.T) {
 	rip, _ := arch.X86_64.RegIndex("$rip")
 	rax, _ := arch.X86_64.RegIndex("$rax")
@@ -74,7 +74,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// Whatever is in the note, the dump stays one.
+// Whatever the note contains, the dump is valid.
 func TestHostileRest(t *testing.T) {
 	for _, text := range []string{
 		``, `[]`, `{"Version":2}`, `{"Version":1}`, `{"Version":1,"System":{"OS":255}}`,

@@ -39,7 +39,7 @@ func thereAndBack(t *testing.T, path string, d *dump.Dump) {
 	}
 }
 
-// Each dump is the same after there and back, whatever it was.
+// Each dump is the same after conversion to the other format and back.
 func TestConvertLosesNothing(t *testing.T) {
 	n := 0
 	for _, path := range walktest.SharedDumps(t) {
@@ -71,8 +71,8 @@ func TestConvertFixtures(t *testing.T) {
 	}
 }
 
-// homeless are the parts of the model that a format has no place for by itself,
-// with the reason.
+// homeless lists the parts of the model that a format cannot hold without symtool's note,
+// with the reasons.
 var homeless = map[string]map[string]string{
 	"minidump": {
 		"System.CPU":                 "is named after its number",
@@ -95,7 +95,7 @@ var homeless = map[string]map[string]string{
 
 var homelessRegs = regexp.MustCompile(`^(Crash|Thread)\.\$(fs|gs)\.base|^(Crash|Thread)\.(s11|t3|t4|t5|t6): 0x0 false`)
 
-// What the formats lose by themselves, as other programs see it, is on the list.
+// What the formats lose for programs that do not read symtool's note is on the list.
 func TestConvertAsOthersSee(t *testing.T) {
 	for _, path := range walktest.SharedDumps(t) {
 		if filepath.Base(path) != "core" {
@@ -119,8 +119,7 @@ func TestConvertAsOthersSee(t *testing.T) {
 	}
 }
 
-// backtrace returns what gdb shows of the stacks of all threads, in the order
-// of their ids.
+// backtrace returns gdb's backtraces of all threads, in the order of their ids.
 func backtrace(t *testing.T, core, program, arguments string) string {
 	t.Helper()
 	shared := testenv.Shared(t, "data", "crashes", "system")
@@ -153,10 +152,10 @@ func backtrace(t *testing.T, core, program, arguments string) string {
 
 var threadLine = regexp.MustCompile(`^Thread \d+ .*LWP (\d+)`)
 
-// gdb 13 does not read the core of riscv64 again that it wrote; but it reads ours,
-// up to a frame of which the core has no memory, as when the process was there.
+// gdb 13 cannot read the core of riscv64 that it wrote itself. It reads ours, up to a
+// frame whose memory the core lacks, and shows what it showed of the process.
 func testRISCVBacktrace(t *testing.T, path, program string) {
-	const readable = 15 // frames, below which the signal's trampoline is
+	const readable = 15 // frames up to the signal's trampoline
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "gdb_bt.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +175,8 @@ func testRISCVBacktrace(t *testing.T, path, program string) {
 	}
 }
 
-// gdb shows the same stacks of a core, of one that was converted there and back,
-// and of one that was made of Breakpad's minidump of the same crash.
+// gdb shows the same stacks for a core, for the core after conversion to a minidump and
+// back, and for a core made from Breakpad's minidump of the same crash.
 func TestOracleBacktrace(t *testing.T) {
 	testenv.Oracle(t)
 	frames := 0
@@ -197,7 +196,7 @@ func TestOracleBacktrace(t *testing.T) {
 		compareBacktrace(t, want, path+" as minidump and core", walktest.Parsed(t, data), program, "scalars")
 		compareBacktrace(t, want, path+" as others see it", walktest.Parsed(t, walktest.WithoutRest(t, data)), program, "scalars")
 		if dmp := filepath.Join(folder, "dump.dmp"); exists(dmp) {
-			// Some arguments are in memory that the minidump does not have.
+			// Some arguments are in memory that the minidump lacks.
 			compareBacktrace(t, backtrace(t, path, program, "none"), dmp, walktest.Opened(t, dmp), program, "none")
 		}
 	}

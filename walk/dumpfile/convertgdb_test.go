@@ -11,13 +11,12 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// notConverted are lines of gdb's about what the model has no place for, with the
-// reason.
+// notConverted matches lines of gdb about what the model cannot hold, with the reasons.
 var notConverted = regexp.MustCompile(`^(k[0-7] ` + // masks of AVX-512, in the xstate
 	`|orig_[a-z0-9]+ ` + // of the system call that a thread is in
 	`|warning: |\[)`) // about notes of xstate; that threads are there
 
-// gdbSays returns what gdb prints about a core beside backtraces, a line for each fact.
+// gdbSays returns what gdb prints about a core besides backtraces, one line for each fact.
 func gdbSays(t *testing.T, core, program string) (lines []string) {
 	t.Helper()
 	system := testenv.Shared(t, "data", "crashes", "system")
@@ -44,8 +43,8 @@ func gdbSays(t *testing.T, core, program string) (lines []string) {
 	return lines
 }
 
-// statusLine is where gdb shows the status register of MIPS, which is the
-// kernel's and not in the model, beside hi, lo and others.
+// statusLine matches the line in which gdb shows hi, lo and others beside the status
+// register of MIPS, which belongs to the kernel and is not in the model.
 var statusLine = regexp.MustCompile(`^\d+\t([0-9a-f]{16})( [0-9a-f]{16})+$`)
 
 func tidyMIPS(facts map[string]int) {
@@ -68,7 +67,7 @@ func signals(facts map[string]int) (lines []string) {
 	return lines
 }
 
-// gdb prints the same about a core that became a minidump and a core again: every register of every
+// gdb prints the same about a core after conversion to a minidump and back: every register of every
 // thread, libraries, the auxiliary vector, mappings, the signal.
 func TestOracleFacts(t *testing.T) {
 	testenv.Oracle(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// qemuCPUs are those of which QEMU 7.2 writes cores, with the compiler of each.
-// It writes none for RISC-V.
+// qemuCPUs lists the CPUs for which QEMU 7.2 writes cores, with the compiler of each.
+// RISC-V is not among them.
 var qemuCPUs = []struct{ cpu, compiler string }{
 	{"aarch64", "aarch64-linux-gnu-gcc"}, {"arm", "arm-linux-gnueabihf-gcc"}, {"i386", "i686-linux-gnu-gcc"},
 	{"mips", "mips-linux-gnu-gcc"}, {"mips64", "mips64-linux-gnuabi64-gcc"}, {"mips64el", "mips64el-linux-gnuabi64-gcc"},
@@ -42,16 +42,15 @@ func qemuCore(t *testing.T, cpu, compiler string) (core, program string) {
 	if len(cores) != 1 {
 		t.Fatalf("%s: cores %v", cpu, cores)
 	}
-	// That of the emulator itself is not looked at.
+	// The emulator's own core is ignored.
 	for _, own := range []string{"core", fmt.Sprint("core.", cmd.ProcessState.Pid())} {
 		os.Remove(filepath.Join(folder, own))
 	}
 	return cores[0], program
 }
 
-// gdb shows the same stacks of QEMU's cores of each CPU, and of these turned into
-// minidumps and back, with and without symtool's own stream; and they stay the
-// same.
+// gdb shows the same stacks for QEMU's cores of each CPU before and after conversion to
+// minidumps and back, with and without symtool's own stream.
 func TestOracleQEMU(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("make oracle-full compiles and runs a program for ten CPUs")

@@ -90,7 +90,7 @@ func compareRegs(what string, a, b *dump.Context) (out []string) {
 	return out
 }
 
-// compareMemory compares what is at each address, however it is cut.
+// compareMemory compares the byte at each address, however regions are cut.
 func compareMemory(a, b *dump.Dump) (out []string) {
 	for _, x := range [][2]*dump.Dump{{a, b}, {b, a}} {
 		for _, r := range x[0].Memory.Regions {

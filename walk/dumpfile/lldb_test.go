@@ -20,7 +20,7 @@ var (
 	lldbReg    = regexp.MustCompile(`^ +(r\w+|cs|ss|eip|esp|e[a-d]x|ebp|e[sd]i) = (0x[0-9a-f]+)`)
 )
 
-// LLDB reads a minidump that was written of a core: threads, registers, modules
+// LLDB reads a minidump that was converted from a core: threads, registers, modules
 // with build-ids.
 func TestOracleLLDB(t *testing.T) {
 	testenv.Oracle(t)

@@ -61,7 +61,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// The memory of a dump that was closed is another dump's; that of an open one is not.
+// The memory of a closed dump is reused for another dump; that of an open one is not.
 func TestOpenSideBySide(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
 	if err != nil {
@@ -158,7 +158,7 @@ func TestOtherPanics(t *testing.T) {
 	defer func() {
 		formats = old
 		if recover() == nil {
-			t.Error("the panic is gone")
+			t.Error("no panic")
 		}
 	}()
 	formats = []format{{sniff: func([]byte) bool { panic("bug") }}}

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// use looks at all of a dump, and checks what holds for any.
+// use reads all of a dump, and checks what holds for every dump.
 func use(t testing.TB, d *dump.Dump) {
 	t.Helper()
 	for i := range d.Threads {
@@ -48,8 +48,8 @@ func use(t testing.TB, d *dump.Dump) {
 	}
 }
 
-// Many segments with the same bytes of the file cannot be a process's memory: what is made of them
-// would be as much larger than the file as there are segments.
+// Many segments with the same bytes of the file cannot be the memory of a process, which would be
+// larger than the file by a factor of the number of segments.
 func TestSharedSegments(t *testing.T) {
 	const count, size = 100, 1 << 16
 	le := binary.LittleEndian
@@ -85,7 +85,7 @@ func TestSharedSegments(t *testing.T) {
 	}
 }
 
-// readDamaged reads a core that may be damaged beyond recognition, and writes it again.
+// readDamaged reads a core with any damage, and writes it again.
 func readDamaged(t testing.TB, data []byte) {
 	t.Helper()
 	watch := testenv.StartWatch()
@@ -108,7 +108,7 @@ func readDamaged(t testing.TB, data []byte) {
 // headersSize is the part of a core that describes the rest.
 const headersSize = 24 << 10
 
-// Damage of any byte, and an end at any place, costs what it costs and no more.
+// Damage to any byte, or truncation at any place, does not cost more than what it damages.
 func TestDamaged(t *testing.T) { damageCores(t, append([]string{stacksCore}, fixtureCores...)) }
 
 // The same of the shared cores.
@@ -153,7 +153,7 @@ func damageCores(t *testing.T, names []string) {
 	t.Logf("%d variants", variants)
 }
 
-// A core that is cut short has the threads of its notes and says what is lost.
+// A truncated core has the threads in its notes, and the losses are reported.
 func TestCutShort(t *testing.T) {
 	whole := sharedCore(t, "crashes/threads")
 	for _, n := range []int{700_000, 200_000, 24_000} {
@@ -177,7 +177,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// gdb's cores have section headers at their end, which nothing needs.
+// gdb's cores have section headers at the end, which are not needed.
 func TestCutSectionHeaders(t *testing.T) {
 	whole := sharedCore(t, "arch/mips64")
 	want, err := Read(whole, "core", Options{})
@@ -190,7 +190,7 @@ func TestCutSectionHeaders(t *testing.T) {
 	}
 }
 
-// As many modules as a process can have, all with one header, take seconds at
+// As many modules as a process can have, all with one header, take a few seconds at
 // most.
 func TestManyModules(t *testing.T) {
 	d := process(arch.X86_64, binary.LittleEndian)
@@ -230,8 +230,8 @@ func small(t testing.TB) []byte {
 	return b.Bytes()
 }
 
-// Each byte of the headers and notes of a small core, with the values that are
-// worst, and an end at each.
+// Each byte of the headers and notes of a small core is set to extreme values, and the
+// core is truncated at each.
 func TestEachByte(t *testing.T) {
 	data := small(t)
 	end := bytes.Index(data, []byte(dump.RestOwner))
@@ -247,7 +247,7 @@ func TestEachByte(t *testing.T) {
 	t.Logf("%d variants", 6*end)
 }
 
-// Sizes that are not there are refused before anything is allocated for them.
+// Sizes beyond the file are refused before anything is allocated for them.
 func TestHostileSizes(t *testing.T) {
 	le := binary.LittleEndian
 	note := func(owner string, kind uint32, desc []byte) []byte {

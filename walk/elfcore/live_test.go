@@ -48,7 +48,7 @@ func liveProgram(t *testing.T) (folder, program string) {
 	return folder, program
 }
 
-// checkLive checks what is true of the program whoever wrote the core.
+// checkLive checks what holds for the program whichever program wrote the core.
 func checkLive(t *testing.T, core, program string, pid int, arg string) *dump.Dump {
 	t.Helper()
 	data, err := os.ReadFile(core)
@@ -105,7 +105,7 @@ func TestOracleKernelCore(t *testing.T) {
 	}
 }
 
-// A core that gdb's gcore writes of a process that lives on.
+// A core that gdb's gcore writes of a process that continues.
 func TestOracleGCore(t *testing.T) {
 	folder, program := liveProgram(t)
 	gcore := testenv.Tool(t, "gcore")

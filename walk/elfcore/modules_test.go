@@ -103,7 +103,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Code that the core left out is that of the binaries.
+// Code that the core lacks is read from the binaries.
 func TestBinaries(t *testing.T) {
 	system, folder := testenv.Shared(t, "data", "crashes", "system"), testenv.Shared(t, "data", "crashes", "threads")
 	d := readShared(t, "crashes/threads", Options{Binaries: []string{folder, system}})
@@ -142,12 +142,12 @@ func TestBinaries(t *testing.T) {
 	}
 	for _, r := range bare.Memory.Regions {
 		if !bytes.Equal(d.Memory.Bytes(r.Addr, len(r.Data)), r.Data) {
-			t.Errorf("memory of the core at %#x is another with binaries", r.Addr)
+			t.Errorf("memory of the core at %#x differs with binaries", r.Addr)
 		}
 	}
 }
 
-// A file with another build-id is reported and not taken, wherever it is; the right one is found by
+// A file with another build-id is reported and not used, wherever it is; the right file is found by
 // its build-id, whatever its name.
 func TestBinaryIDs(t *testing.T) {
 	dir := t.TempDir()
@@ -281,8 +281,8 @@ func TestHeaderTwice(t *testing.T) {
 	}
 }
 
-// A separate debug file has the build-id and the program headers of its binary,
-// and no code; eu-strip's has the sizes of what it has not.
+// A separate debug file has the build-id and the program headers of its binary, but no
+// code; eu-strip's has the sizes of the missing contents.
 func TestDebugFileIsNoBinary(t *testing.T) {
 	testenv.Oracle(t)
 	folder := testenv.Shared(t, "data", "crashes", "threads")

@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// A library's symbols are asked for by its DT_SONAME, if a core or the binary has one; else by the
-// name by which the library was opened, and then by its file's.
+// A library's symbols are looked up by its DT_SONAME, if the core or the binary has one; otherwise by
+// the name under which the library was opened, and then by its file's.
 func TestDebugFileNames(t *testing.T) {
 	const base = uint64(0x7f0000000000)
 	path := testenv.Input(t, "soname.elf")
@@ -26,7 +26,7 @@ func TestDebugFileNames(t *testing.T) {
 	copy(image, file[:0x620])
 	copy(image[0x1eb0:], file[0xeb0:][:0x158])
 	for name, c := range map[string]struct {
-		sizes  [2]int // of what of the two pages is in memory
+		sizes  [2]int // bytes of the two pages that are in memory
 		opened string
 		want   string
 	}{

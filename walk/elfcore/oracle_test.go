@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// gdbNames are what gdb and eu-readelf call registers otherwise than we do.
+// gdbNames maps names of registers in gdb and eu-readelf to ours where they differ.
 var gdbNames = map[*arch.Arch]map[string]string{
 	arch.X86_64:  {"eflags": "$rflags", "fs_base": "$fs.base", "gs_base": "$gs.base"},
 	arch.ARM:     {"spsr": "cpsr"},
@@ -115,8 +115,8 @@ func tableLines(text string) (lines []string) {
 	return lines
 }
 
-// Every register that gdb shows of every thread is ours. What gdb shows and
-// NT_PRSTATUS does not have, or gdb computes, has no name with us.
+// Every register that gdb shows of every thread is equal to ours. symtool has no names for
+// values that gdb computes or that are not in NT_PRSTATUS.
 func TestOracleRegisters(t *testing.T) {
 	testenv.Oracle(t)
 	total, cut, other := 0, 0, map[string]int{}
@@ -175,7 +175,7 @@ var euStatus = regexp.MustCompile(`^(info\.si_\w+|ppid|pgrp|sid|c?[us]time)$`)
 
 var euPair = regexp.MustCompile(`([a-z_][\w.]*): +(-?(?:0x)?[0-9a-f]+)`)
 
-// Every value that eu-readelf shows of the notes is ours.
+// Every value that eu-readelf shows of the notes is equal to ours.
 func TestOracleNotes(t *testing.T) {
 	testenv.Oracle(t)
 	tool := testenv.Tool(t, "eu-readelf")
@@ -329,7 +329,7 @@ func (e *euCheck) want(name, what string, got, want uint64) {
 
 var gdbLibrary = regexp.MustCompile(`^(0x[0-9a-f]+)  0x[0-9a-f]+ .*?(/\S+)$`)
 
-// gdb finds the code of each library in the module that has its name.
+// gdb finds the code of each library in the module with its name.
 func TestOracleLibraries(t *testing.T) {
 	testenv.Oracle(t)
 	n := 0

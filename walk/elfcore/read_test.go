@@ -30,11 +30,11 @@ var fixtureCores = []string{"qemu-mips", "qemu-mips64", "qemu-ppc", "qemu-ppc64"
 // stacksCore is the kernel's, of a program with a library and three threads.
 const stacksCore = "crashes/stacks"
 
-// n32Core is of MIPS's n32 ABI, of which gdb 13 ends with an internal error and
+// n32Core is of MIPS's n32 ABI, on which gdb 13 ends with an internal error and of which
 // elfutils 0.188 prints no registers.
 const n32Core = "qemu-mipsn32"
 
-// fixtureCore unpacks one of them.
+// fixtureCore unpacks one of fixtureCores.
 func fixtureCore(t testing.TB, name string) []byte {
 	t.Helper()
 	f, err := os.Open(testenv.Input(t, name+".core.gz"))
@@ -80,7 +80,7 @@ func coreData(t testing.TB, name string) []byte {
 	return sharedCore(t, name)
 }
 
-// What is in the cores of golden/input, register by register.
+// The contents of the cores in golden/input, register by register.
 func TestFixtures(t *testing.T) {
 	for _, name := range append([]string{n32Core}, fixtureCores...) {
 		d, _, _ := anyCore(t, name)
@@ -138,7 +138,7 @@ func readShared(t testing.TB, folder string, o Options) *dump.Dump {
 	return d
 }
 
-// Cores of ABIs with narrow addresses say of which CPU and class they are.
+// Problems with cores of ABIs with narrow addresses name the CPU and the class.
 func TestNarrowCores(t *testing.T) {
 	for machine, want := range map[elf.Machine]string{
 		elf.EM_X86_64:  "the layout of the registers of EM_X86_64 (ELFCLASS32) is not known",

@@ -124,7 +124,7 @@ func TestOracleUnstrip(t *testing.T) {
 				t.Errorf("%s: eu-unstrip has %s, in module %d", c, line, i)
 				continue
 			}
-			// It calls libraries as they call themselves.
+			// It names libraries by their DT_SONAME.
 			if name := filepath.Base(m[3]); !strings.HasPrefix(filepath.Base(d.Modules[i].Path), strings.TrimSuffix(strings.Replace(name, "linux-vdso", "linux-gate", 1), ".1")) {
 				t.Errorf("%s: module %s, eu-unstrip has %s", c, d.Modules[i].Path, name)
 			}

@@ -71,7 +71,7 @@ func TestStacksModules(t *testing.T) {
 	}
 }
 
-// Code that the core left out is that of the binaries, and of none with another id.
+// Code that the core lacks is read from the binaries, except from those with another id.
 func TestStacksBinaries(t *testing.T) {
 	bare := readStacks(t, Options{})
 	folder := filepath.Dir(testenv.Input(t, "crashes", "stacks"))
@@ -95,12 +95,12 @@ func TestStacksBinaries(t *testing.T) {
 	}
 	for _, r := range bare.Memory.Regions {
 		if !bytes.Equal(whole.Memory.Bytes(r.Addr, len(r.Data)), r.Data) {
-			t.Errorf("memory of the core at %#x is another with binaries", r.Addr)
+			t.Errorf("memory of the core at %#x differs with binaries", r.Addr)
 		}
 	}
 }
 
-// The library's other build is refused, and is said to be one.
+// Another build of the library is refused, with its id in the message.
 func TestStacksOtherBuild(t *testing.T) {
 	old, _ := stacksFile(t, "old", "libnet.so.1")
 	bare := readStacks(t, Options{})
@@ -125,7 +125,7 @@ func TestStacksOtherBuild(t *testing.T) {
 	}
 }
 
-// A core that ends early has the threads of its notes and says what is lost.
+// A truncated core has the threads in its notes, and the losses are reported.
 func TestStacksCutShort(t *testing.T) {
 	data := coreData(t, stacksCore)
 	whole := readStacks(t, Options{})

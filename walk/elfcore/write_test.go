@@ -70,7 +70,7 @@ func ordersOf(a *arch.Arch) []binary.ByteOrder {
 	return []binary.ByteOrder{binary.LittleEndian}
 }
 
-// hideRest makes symtool's own note unknown, so that the kernel's count.
+// hideRest changes the type of symtool's own note, so that only the kernel's are read.
 func hideRest(t *testing.T, data []byte, order binary.ByteOrder) []byte {
 	t.Helper()
 	mark := make([]byte, 4)
@@ -121,8 +121,8 @@ func TestEveryCPU(t *testing.T) {
 	}
 }
 
-// Offsets of registers in NT_PRSTATUS, as the kernel's headers and the tables of
-// elfutils (backends/*_corenote.c) have them.
+// Offsets of registers in NT_PRSTATUS, from the kernel's headers and the tables in
+// elfutils (backends/*_corenote.c).
 func TestKnownOffsets(t *testing.T) {
 	for _, c := range []struct {
 		arch *arch.Arch
@@ -144,7 +144,7 @@ func TestKnownOffsets(t *testing.T) {
 	}
 }
 
-// A note that is too short gives the registers that are in it.
+// A truncated note gives the registers that are in it.
 func TestShortStatus(t *testing.T) {
 	d := process(arch.RISCV64, binary.LittleEndian)
 	var b bytes.Buffer
@@ -245,7 +245,7 @@ func TestWriteProblems(t *testing.T) {
 	}
 }
 
-// The file begins with what readers of ELF expect.
+// The file has the headers that readers of ELF expect.
 func TestHeader(t *testing.T) {
 	var b bytes.Buffer
 	if _, err := Write(&b, process(arch.PPC, binary.BigEndian)); err != nil {

@@ -26,7 +26,7 @@ const (
 	tFortran
 )
 
-// testTypes returns these types. The length of the VLA is what the variable with label 7 has.
+// testTypes returns these types. The length of the VLA is the value of the variable with label 7.
 func testTypes() *vars.Info {
 	return &vars.Info{
 		Types: []vars.Type{{},
@@ -179,7 +179,7 @@ func TestLocations(t *testing.T) {
 	}
 }
 
-// The bound of an array can be the value of a variable of a scope further out.
+// The bound of an array can be the value of a variable in an outer scope.
 func TestLengthInVariable(t *testing.T) {
 	in := testTypes()
 	f := testFrame(in)
@@ -195,7 +195,7 @@ func TestLengthInVariable(t *testing.T) {
 	}
 }
 
-// A pointer that exists nowhere leads to the value of a variable.
+// A pointer that was optimized out leads to the value of a variable.
 func TestImplicitPointer(t *testing.T) {
 	in := testTypes()
 	f := testFrame(in)
@@ -215,7 +215,7 @@ func TestImplicitPointer(t *testing.T) {
 	}
 }
 
-// The value of a register at entry is what the caller's call site says, in the caller's frame.
+// The value of a register at entry is given by the caller's call site, in the caller's frame.
 func TestEntryValue(t *testing.T) {
 	in := testTypes()
 	callee, caller := testFrame(in), testFrame(in)
@@ -235,7 +235,7 @@ func TestEntryValue(t *testing.T) {
 	}
 }
 
-// A variable hides those of the same name in scopes around it, of the same call only.
+// A variable hides those of the same name in outer scopes of the same call only.
 func TestHidden(t *testing.T) {
 	in := testTypes()
 	f := testFrame(in)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf16"
 )
 
-// builder assembles a minidump word by word. It knows no structures and shares
-// no layout with the reader, so that a wrong offset cannot cancel itself.
+// builder assembles a minidump word by word. It shares no layouts with the reader, in which
+// a wrong offset would otherwise go unnoticed.
 type builder struct {
 	order binary.ByteOrder
 	b     []byte
@@ -66,7 +66,7 @@ func (m *builder) put(write func()) (size, at uint32) {
 	return m.at() - at, at
 }
 
-// stream writes a stream. What it refers to has to be written before.
+// stream writes a stream. What it refers to must be written before it.
 func (m *builder) stream(kind uint32, write func()) *builder {
 	size, at := m.put(write)
 	m.dir = append(m.dir, kind, size, at)
@@ -100,7 +100,7 @@ func (m *builder) thread(id uint32, context func()) *builder {
 	})
 }
 
-// module writes what a ModuleList has for a module.
+// module writes the entry of a ModuleList for a module.
 func (m *builder) module(base uint64, size uint32, name uint32, cvSize, cv uint32) {
 	m.u64(base).u32(size, 0xc5c5, 0x5f000000, name)
 	m.u32(0xfeef04bd, 0x10000, 0x50001, 0xa280884, 0x60002, 0x30004).zeros(28)

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// contextCase is a CPU's context, with registers whose values are their places
-// in a list.
+// contextCase is a CPU's context, with registers whose values are their indices in a
+// list.
 type contextCase struct {
 	name  string
 	cpu   uint16 // of the system information
@@ -128,7 +128,7 @@ func TestContexts(t *testing.T) {
 // noMinidump are the CPUs that have no number in minidumps.
 var noMinidump = []*arch.Arch{arch.S390X}
 
-// Every CPU that a minidump can have has a number and a layout, in both directions.
+// Every CPU that a minidump can have has a number and a layout, and vice versa.
 func TestEveryCPUHasALayout(t *testing.T) {
 	for _, a := range arch.All {
 		found, numbered := false, false

@@ -132,7 +132,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// Entries that all refer to the same bytes take no more memory than the file.
+// Entries that refer to the same bytes take no more memory than the file.
 func TestSharedBytes(t *testing.T) {
 	const entries = 20_000
 	for _, c := range []struct {
@@ -233,7 +233,7 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// use looks at all that a dump has, and checks what the model promises.
+// use reads all of a dump, and checks what the model guarantees.
 func use(t *testing.T, d *dump.Dump) {
 	t.Helper()
 	_ = d.Reason()
@@ -267,8 +267,8 @@ func use(t *testing.T, d *dump.Dump) {
 	}
 }
 
-// lldbDump is linuxDump with LLDB's mark in place of a stream, and of another one
-// a second exception, of the same bytes as the first.
+// lldbDump is linuxDump with LLDB's mark in place of one stream, and in place of another
+// a second exception with the same bytes as the first.
 func lldbDump() []byte {
 	b := linuxDump(binary.LittleEndian, contextCases[2])
 	le := binary.LittleEndian
@@ -291,7 +291,7 @@ func lldbDump() []byte {
 	return b
 }
 
-// Exceptions of LLDB's are one crash, and no damage.
+// Several exceptions in LLDB's minidumps are one crash, not damage.
 func TestLLDBExceptions(t *testing.T) {
 	d, err := Read(lldbDump(), "a.dmp")
 	if err != nil || len(d.Problems) > 0 {
@@ -303,7 +303,7 @@ func TestLLDBExceptions(t *testing.T) {
 	}
 }
 
-// damagedInputs returns dumps to damage: ours, and the real ones if they are there.
+// damagedInputs returns dumps to damage: our own and, if they are available, real ones.
 func damagedInputs(t testing.TB) map[string][]byte {
 	inputs := map[string][]byte{
 		"windows.dmp": windowsDump(binary.LittleEndian), "windows-be.dmp": windowsDump(binary.BigEndian),
@@ -321,8 +321,8 @@ func damagedInputs(t testing.TB) map[string][]byte {
 	return inputs
 }
 
-// Dumps that are cut anywhere, or have flipped bytes, give an error or a dump
-// that holds what the model promises, in little time and memory.
+// Dumps that are truncated anywhere, or have flipped bytes, give an error or a dump with
+// what the model guarantees, in little time and memory.
 func TestDamaged(t *testing.T) {
 	variants := 0
 	for name, data := range damagedInputs(t) {
@@ -347,7 +347,7 @@ func TestDamaged(t *testing.T) {
 		for range 250 {
 			b := slices.Clone(data)
 			for range 1 + rng.IntN(8) {
-				// Half of them where the structures are.
+				// Half of the variants damage the structures.
 				at := rng.IntN(len(b))
 				if rng.IntN(2) == 0 {
 					at = rng.IntN(min(len(b), 4096))

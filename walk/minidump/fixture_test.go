@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestFixtures keeps the small dumps that other packages' tests read, those of
-// golden/input, in step with the builder. GOLDIE_UPDATE=1 writes them.
+// TestFixtures keeps the small dumps in golden/input, which other packages' tests read, in
+// step with the builder. GOLDIE_UPDATE=1 writes them.
 func TestFixtures(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"mini-windows.dmp":  windowsDump(binary.LittleEndian),
@@ -27,7 +27,7 @@ func TestFixtures(t *testing.T) {
 		}
 		got, err := os.ReadFile(path)
 		if err != nil || !bytes.Equal(got, data) {
-			t.Errorf("%s is not what the builder makes (%v): GOLDIE_UPDATE=1 writes it anew", name, err)
+			t.Errorf("%s differs from the builder's output (%v): GOLDIE_UPDATE=1 writes it again", name, err)
 		}
 	}
 }

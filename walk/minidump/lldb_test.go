@@ -34,7 +34,7 @@ func TestOracleLLDB(t *testing.T) {
 		case "invalid-range.dmp":
 			continue // lldb does not read it
 		case "pipeline-inlines-macos-segv.dmp":
-			// Its contexts name no group of registers. lldb then takes none,
+			// Its contexts name no group of registers. lldb then reads none,
 			// minidump-stackwalk all, as we do: TestStackwalk compares these.
 			continue
 		}
@@ -136,7 +136,7 @@ func TestOracleLLDBWrites(t *testing.T) {
 	}
 }
 
-// liveLLDB goes over what LLDB prints of a process.
+// liveLLDB checks what LLDB prints of a process.
 type liveLLDB struct {
 	t                  *testing.T
 	d                  *dump.Dump

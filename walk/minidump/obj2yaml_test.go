@@ -266,7 +266,7 @@ func (y *yamlCheck) system(fields map[string]string) {
 	y.equal("version", s.Version, version)
 	revision := y.number(fields, "Processor Revision")
 	model := fmt.Sprintf("family %d model %d stepping %d", y.number(fields, "Processor Level"), revision>>8, revision&0xff)
-	// Crashpad and Windows have bits of features there on x86-64, which obj2yaml
+	// Crashpad and Windows store feature bits there on x86-64, which obj2yaml
 	// takes for a vendor all the same.
 	if vendor := fields["Vendor ID"]; vendor != "" && !strings.Contains(vendor, `\`) {
 		model = vendor + " " + model

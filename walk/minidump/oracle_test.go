@@ -37,8 +37,8 @@ func readDump(t *testing.T, path ...string) *dump.Dump {
 	return d
 }
 
-// notInModel are fields of Breakpad's minidump_dump that the model has no place
-// for, with the reason.
+// notInModel lists fields of Breakpad's minidump_dump that the model cannot hold, with
+// the reasons.
 var notInModel = map[string]string{
 	"version": "checked, not kept", "stream_count": "is the number of parts", "stream_directory_rva": "layout of the file",
 	"checksum": "no writer sets that of the header", "flags": "what the writer was asked for",
@@ -80,18 +80,18 @@ func TestBreakpad(t *testing.T) {
 	for line := range strings.Lines(string(text)) {
 		b.line(strings.TrimSuffix(line, "\n"))
 	}
-	t.Logf("%d fields compared, %d have no place in the model", b.compared, b.skipped)
+	t.Logf("%d fields compared, %d are not in the model", b.compared, b.skipped)
 	if b.compared < 310 || b.module != len(d.Modules)-1 || b.thread != len(d.Threads)-1 || b.region != 2 || b.part != 8 || b.stacks != 2 {
 		t.Errorf("compared too little: %+v", b)
 	}
 }
 
-// breakpad goes over minidump_dump's text.
+// breakpad checks minidump_dump's text.
 type breakpad struct {
 	d     *dump.Dump
 	t     *testing.T
 	block string
-	// Places of the current ones: in threads, in modules as the file has them,
+	// Indices of the current entries: in threads, in modules in the file's order,
 	// in regions, in parts.
 	thread, module, region, part int
 	addr                         uint64 // of the current region
@@ -153,7 +153,7 @@ func (b *breakpad) field(name, value string) {
 	}
 	got, ok := b.ours(name)
 	if !ok {
-		b.t.Errorf("%s: field %q (%s) is not looked at", b.block, name, value)
+		b.t.Errorf("%s: field %q (%s) is not compared", b.block, name, value)
 		return
 	}
 	b.compared++
@@ -299,7 +299,7 @@ func (b *breakpad) systemField(name string) (any, bool) {
 	return v, ok
 }
 
-// stackwalkJSON is what is taken of minidump-stackwalk's JSON.
+// stackwalkJSON is what is compared of minidump-stackwalk's JSON.
 type stackwalkJSON struct {
 	PID     uint32 `json:"pid"`
 	Threads []struct {
@@ -345,7 +345,7 @@ type stackwalkJSON struct {
 	Unloaded []any `json:"unloaded_modules"`
 }
 
-// TestStackwalk compares with what minidump-stackwalk says.
+// TestStackwalk compares with minidump-stackwalk's output.
 func TestStackwalk(t *testing.T) {
 	for _, c := range []struct{ dump, expected string }{
 		{"test.dmp", "json-pretty.txt"}, {"test.dmp", "json-pretty-symbols.txt"}, {"pipeline-inlines-macos-segv.dmp", "macos_inlines_json_pretty.txt"},
@@ -411,8 +411,8 @@ func (s *stackwalk) head(want *stackwalkJSON) {
 	s.registers("crash", d.Crash.Context, want.Crashing.Frames[0].Registers)
 }
 
-// notCompared are fields of minidump-stackwalk's JSON that are not about the dump
-// or that none of the dumps has, by the object that they are in.
+// notCompared lists fields of minidump-stackwalk's JSON that do not describe the dump or
+// that occur for none of the dumps, by the object that they are in.
 var notCompared = map[string]string{
 	".status": "of the program", ".modules_contains_cert_info": "of another file", ".soft_errors": "none",
 	".handles": "none", ".linux_memory_map_count": "none", ".lsb_release": "none", ".mac_boot_args": "none",
@@ -427,7 +427,7 @@ var notCompared = map[string]string{
 	"crashing_thread.frame_count": "of the stack", "crashing_thread.last_error_value": "of the TEB, which no dump has",
 }
 
-// Each field of minidump-stackwalk's JSON but those of frames is compared, or is on the list; a
+// Each field of minidump-stackwalk's JSON, except those of frames, is compared or is on the list; a
 // field without a value is null.
 func TestStackwalkFields(t *testing.T) {
 	compared := " .pid .crash_info .crashing_thread .main_module .modules .process_uptime .system_info .thread_count .threads .unloaded_modules " +
@@ -476,8 +476,8 @@ func (s *stackwalk) registers(what string, c *dump.Context, want map[string]stri
 	}
 }
 
-// The innermost frame has the thread's registers, but of the crashed thread,
-// whose are those at the crash.
+// The innermost frame has the thread's registers or, in the crashed thread, those at the
+// crash.
 func (s *stackwalk) threads(want *stackwalkJSON) {
 	for i, w := range want.Threads {
 		th := &s.d.Threads[i]
@@ -648,8 +648,8 @@ func (k *kernelCore) fact(what, got, want string) {
 	}
 }
 
-// thread begins the notes of a thread. Of the crashed one the registers at the
-// crash are compared: it went on into the handler that wrote the minidump.
+// thread begins the notes of a thread. For the crashed thread, the registers at the crash
+// are compared: it then ran the handler that wrote the minidump.
 func (k *kernelCore) thread(pid string) {
 	k.threads++
 	k.context = nil
@@ -666,9 +666,9 @@ func (k *kernelCore) thread(pid string) {
 	}
 }
 
-// registers compares those of a line. Minidumps have no fs.base and gs.base. The
-// signal frame that Breakpad has the registers at the crash from has no segments
-// but cs: its flags say so of all but ss, which it writes as 0.
+// registers compares the registers in a line. Minidumps have no fs.base and gs.base. The
+// signal frame from which Breakpad takes the registers at the crash has no segment but
+// cs: its flags exclude the others except ss, which it writes as 0.
 func (k *kernelCore) registers(line string) {
 	for _, m := range noteReg.FindAllStringSubmatch(line, -1) {
 		name := "$" + m[1]
@@ -748,9 +748,9 @@ func TestBreakpadMachineReadable(t *testing.T) {
 	}
 }
 
-// TestThreadNames looks for the names of threads without the reader: a string of
-// UTF-16 after its length, and an entry of the list with its place after the
-// thread's id. Neither obj2yaml nor LLDB reads this stream.
+// TestThreadNames finds the names of threads without the reader: a UTF-16 string after its
+// length, and an entry in the list with its offset after the thread's id. Neither obj2yaml
+// nor LLDB reads this stream.
 func TestThreadNames(t *testing.T) {
 	d := readDump(t, "minidumps", "breakpad", "thread_name_list.dmp")
 	data, err := os.ReadFile(testenv.Shared(t, "data", "minidumps", "breakpad", "thread_name_list.dmp"))

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// full returns a dump with something of all that a minidump has a place for.
+// full returns a dump with something in every part that a minidump can hold.
 func full(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 	d := &dump.Dump{Arch: a, Order: order, Main: 1, Time: time.Unix(1_700_000_000, 0).UTC()}
 	d.System = dump.System{OS: dump.Linux, Version: "6.1.2", Build: "Linux 6.1.2 x", CPUs: 8}
@@ -74,23 +74,23 @@ func full(a *arch.Arch, order binary.ByteOrder) *dump.Dump {
 	return d
 }
 
-// withoutRest makes symtool's own stream unknown.
+// withoutRest changes the type of symtool's own stream, so that it is not read.
 func withoutRest(t *testing.T, data []byte, order binary.ByteOrder) []byte {
 	t.Helper()
 	mark := make([]byte, 4)
 	order.PutUint32(mark, dump.RestType)
 	if bytes.Count(data, mark) != 1 {
-		t.Fatal("symtool's stream is not there once")
+		t.Fatal("symtool's stream is missing, or there twice")
 	}
 	return bytes.Replace(data, mark, []byte{9, 9, 9, 9}, 1)
 }
 
-// A dump is read as it was written, of every CPU that minidumps have, in both
-// byte orders, with either list of memory, without the stream of our own.
+// A dump is read as it was written, for every CPU that minidumps have, in both byte
+// orders, with either list of memory, without symtool's own stream.
 func TestWrite(t *testing.T) {
 	for _, a := range arch.All {
 		if a == arch.S390X {
-			continue // minidumps have none
+			continue // minidumps have no number for it
 		}
 		for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 			for _, wide := range []bool{false, true} {
@@ -122,7 +122,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// same compares the fields of two dumps, but those of the file.
+// same compares the fields of two dumps, except those about the file.
 func same(t *testing.T, name string, got, want *dump.Dump) {
 	t.Helper()
 	g, w := reflect.ValueOf(*got), reflect.ValueOf(*want)
@@ -159,7 +159,7 @@ func same(t *testing.T, name string, got, want *dump.Dump) {
 	}
 }
 
-// What a minidump has no place for is reported, and kept in the stream of our own.
+// What a minidump cannot hold is reported, and kept in symtool's own stream.
 func TestWriteProblems(t *testing.T) {
 	d := full(arch.X86_64, binary.LittleEndian)
 	d.System.OS, d.System.Version, d.System.Detail = dump.FreeBSD, "a", "b"
@@ -213,7 +213,7 @@ func TestWriteWithoutContext(t *testing.T) {
 	}
 }
 
-// On Linux a module's path ends with the name by which its symbols are asked for, as
+// On Linux a module's path ends with the name under which its symbols are looked up, as
 // Breakpad's client writes it.
 func TestModulePath(t *testing.T) {
 	at := dump.Range{Addr: 0x10000, Size: 0x1000}
@@ -252,8 +252,8 @@ func TestModulePath(t *testing.T) {
 	}
 }
 
-// A module without a name gets one in the file, as Breakpad's walker ends in an
-// assertion otherwise, and reading gives none again.
+// A module without a name gets one in the file, as Breakpad's walker otherwise fails an
+// assertion. The reader returns no name.
 func TestUnnamedModule(t *testing.T) {
 	d := full(arch.X86_64, binary.LittleEndian)
 	d.Modules, d.Main = []dump.Module{{Range: dump.Range{Addr: 0x10000, Size: 0x1000}}}, 0
@@ -272,8 +272,8 @@ func TestUnnamedModule(t *testing.T) {
 	}
 }
 
-// The version of a system of which nothing is known is an empty text, not one at offset
-// 0, where Breakpad would read the header as a text.
+// An unknown version of a system is an empty string, not offset 0, where Breakpad would
+// read the header as a string.
 func TestEmptyVersion(t *testing.T) {
 	d := full(arch.X86_64, binary.LittleEndian)
 	d.System.Build = ""

@@ -23,15 +23,15 @@ func noID(d *dump.Dump) {
 	}
 }
 
-// The conclusion names who is to blame, and what was lost first.
+// The conclusion names what is to blame, and what was lost first.
 func TestVerifyBlame(t *testing.T) {
 	x := walktest.NewProgram(t)
-	// Symbols of another build under this one's id: where they have _start, and
+	// Symbols of another build under this build's id: where they have _start, and
 	// where the stack must end by them, is another function.
 	foreign := x.EditedStore("foreign", "PUBLIC 190 0 _start\n", "")
 	foreignName := filepath.Join(x.Dir, "foreign", "walk-sources.elf", "17F473446FAE06D27ECE5A270227EC290", "walk-sources.elf.sym")
 	edit(t, foreignName, "FUNC 200 3a 0 variable", "FUNC 200 3a 0 _start")
-	// A rule that ends the stack where threads begin by the symbols, and go on by
+	// A rule that ends the stack where threads begin by the symbols, and continue by
 	// the binary.
 	cloned := x.EditedStore("cloned", "FUNC 200 3a 0 variable", "FUNC 200 3a 0 clone")
 	clonedName := strings.Replace(foreignName, "foreign", "cloned", 1)
@@ -89,7 +89,7 @@ func TestVerifyBlame(t *testing.T) {
 	}
 }
 
-// checkConclusion checks that the conclusion is a line that a log shows whole.
+// checkConclusion checks that the conclusion is one line, short enough for a log.
 func checkConclusion(t *testing.T, v *Verdict) {
 	t.Helper()
 	who := string(v.Blame) + " to blame: "
@@ -108,15 +108,14 @@ func edit(t *testing.T, path, old, with string) {
 		t.Fatal(err)
 	}
 	if bytes.Count(text, []byte(old)) != 1 {
-		t.Fatalf("%q is not there once", old)
+		t.Fatalf("want %q once", old)
 	}
 	if err := os.WriteFile(path, bytes.Replace(text, []byte(old), []byte(with), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// editRules makes the function at an address of a symbol file one without a
-// caller.
+// editRules changes a symbol file so that the function at an address has no caller.
 func editRules(t *testing.T, path, rva string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

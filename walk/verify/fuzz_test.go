@@ -26,8 +26,8 @@ func (s fixedSupplier) Symbols(context.Context, resolve.Module) (resolve.Symbols
 	return s.r, nil, nil
 }
 
-// FuzzVerify judges symbols that may say anything, by a stack of any bytes, beside
-// the rules of the binary.
+// FuzzVerify judges arbitrary symbols by a stack of arbitrary bytes, beside the rules of
+// the binary.
 func FuzzVerify(f *testing.F) {
 	binary := testenv.Input(f, "walk-sources.elf")
 	text, err := os.ReadFile(filepath.Join(testenv.Root(f), "golden", "dwarf2sym", "walk-sources.sym"))
@@ -82,7 +82,7 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// Findings beyond the limit are counted, and the symbols do not hold for them.
+// Findings beyond the limit are counted, and still mean that the symbols do not hold.
 func TestVerifyOmits(t *testing.T) {
 	v := &verifier{found: map[findingKey]int{}, at: map[findingKey]int{}, verdict: &Verdict{}}
 	for i := range maxFindings {

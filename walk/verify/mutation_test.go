@@ -189,7 +189,7 @@ type mutation struct {
 	apply func(b *cfiBlock, rva uint64) bool // false: it cannot be made there
 }
 
-// mutations are what can go wrong in the making of rules.
+// mutations are faults that can occur when rules are made.
 func mutations() []mutation {
 	list := []mutation{
 		{"cfa + 8", change(".cfa", plus(8))},
@@ -261,7 +261,7 @@ func mutations() []mutation {
 	return list
 }
 
-// effect reports whether rules give another caller, from the registers of a frame, computed by
+// effect reports whether rules give another caller from the registers of a frame, according to
 // package cfi alone.
 func effect(r *walk.Result, f *walk.Frame, n *cfi.Names, a, b *cfi.Row) bool {
 	return callerText(r, f, n, a) != callerText(r, f, n, b)
@@ -317,8 +317,8 @@ type mutationTest struct {
 	store, binaries string
 	kinds           map[string]int
 	d               *dump.Dump
-	above           int // changes that are reported of a frame above
-	silent          int // changes without an effect, which are not counted
+	above           int // changes that are reported for a frame above
+	silent          int // changes without an effect, which are not checked
 }
 
 func (m *mutationTest) run() (n int) {
@@ -345,8 +345,8 @@ func (m *mutationTest) run() (n int) {
 	return n
 }
 
-// small leaves out libraries, whose symbol files take long to write, but not
-// where signal handlers return.
+// small excludes libraries, whose symbol files take long to write, except where signal
+// handlers return.
 func (m *mutationTest) small(r *walk.Result, f *walk.Frame) bool {
 	name := filepath.Base(r.Dump.Modules[f.Module].Path)
 	return name == "prog" || name == "libcb.so" || f.Handler
@@ -384,9 +384,8 @@ func (m *mutationTest) frame(r *walk.Result, f *walk.Frame) (n int) {
 	return n
 }
 
-// check judges a symbol file with a changed block. Where the walk does not come
-// to the frame any more, since a frame above it is in the same block, that one is
-// reported.
+// check judges a symbol file with a changed block. If the walk no longer reaches the frame,
+// because a frame above it is in the same block, that frame is reported.
 func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *walk.Frame, title string) {
 	rel, err := filepath.Rel(m.store, path)
 	if err != nil {
@@ -399,7 +398,7 @@ func (m *mutationTest) check(path string, lines []string, block *cfiBlock, f *wa
 	if err := os.WriteFile(filepath.Join(dir, rel), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		m.t.Fatal(err)
 	}
-	// No other module's binary, whose rules take long to read.
+	// Other modules' binaries are left out, as their rules take long to read.
 	own, err := filepath.Glob(filepath.Join(m.binaries, "*", strings.Split(filepath.ToSlash(rel), "/")[0]))
 	if err != nil || len(own) == 0 {
 		m.t.Fatal(rel, err)

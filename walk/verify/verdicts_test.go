@@ -44,8 +44,8 @@ func judged(t *testing.T, core string, s *walk.Sources, binaries []string, chang
 	return r, v
 }
 
-// functionsOf returns the functions of all stacks: those of one stack apart by
-// spaces, runs of one function once.
+// functionsOf returns the functions of all stacks: those of one stack separated by spaces,
+// and a run of the same function once.
 func functionsOf(r *walk.Result) string {
 	var stacks []string
 	for i := range r.Stacks {
@@ -83,8 +83,8 @@ var verdictCases = []struct {
 	{"bottom", "crash recurse __libc_start_main", symbolsHold, symbolsHold, symbolsHold, ""},
 }
 
-// Symbols hold only where every stack follows from the source. Otherwise the right one is to blame,
-// whether there are symbols, the binary, or both.
+// Symbols hold only if every stack follows from the source. Otherwise the right module is to blame,
+// with symbols, the binary, or both.
 func TestVerdicts(t *testing.T) {
 	for _, c := range verdictCases {
 		program := testenv.Input(t, "verdicts", "verdicts.elf")
@@ -118,7 +118,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// Without the program's symbols nothing holds, and all else follows from that.
+// Without the program's symbols nothing holds, and all other findings follow from that.
 func TestVerdictsMissing(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
 	m, err := walktest.SymbolsOf(program)
@@ -145,8 +145,8 @@ func TestVerdictsMissing(t *testing.T) {
 	}
 }
 
-// A thread that has not begun has no caller: it is behind clone3's system call, on
-// an empty stack.
+// A thread that has not begun has no caller: it is after clone3's system call, on an
+// empty stack.
 func TestVerdictNewThread(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
 	for name, c := range map[string]struct {
@@ -188,8 +188,8 @@ func TestVerdictOwnClone(t *testing.T) {
 	}
 }
 
-// The code that a signal handler returns to may not be in the core: the stack goes
-// on by the frame that the system has made.
+// The code that a signal handler returns to may not be in the core: the stack continues
+// by the frame that the system made.
 func TestVerdictWithoutTrampoline(t *testing.T) {
 	program, core := testenv.Input(t, "crashes", "calls-s390x.elf"), testenv.Input(t, "crashes", "calls-s390x.core.gz")
 	want, v := judged(t, core, walked.BinarySources(t, program), []string{program}, nil, Default())
@@ -209,9 +209,9 @@ func TestVerdictWithoutTrampoline(t *testing.T) {
 	}
 }
 
-// What is said of a crash with a library holds by all there is, and blames the
-// library where that is missing or another build's; a stack that is lost after a
-// library that may be missing is said to be.
+// With everything available, the symbols of a crash with a library hold. If the library is
+// missing or of another build, it is to blame; a stack that is lost after a library that
+// may be missing is reported.
 func TestVerdictLibrary(t *testing.T) {
 	dir := testenv.Input(t, "crashes")
 	program, library, old := filepath.Join(dir, "stacks"), filepath.Join(dir, "libnet.so.1"), filepath.Join(dir, "old", "libnet.so.1")
@@ -281,7 +281,7 @@ func TestVerdictWithoutCode(t *testing.T) {
 	}
 }
 
-// The thread that wrote the dump is not walked, and says nothing of the symbols.
+// The thread that wrote the dump is not walked, and does not count for the symbols.
 func TestVerdictWriter(t *testing.T) {
 	program := testenv.Input(t, "verdicts", "verdicts.elf")
 	writer := func(d *dump.Dump) { d.HasWriter, d.Writer = true, d.Threads[1].ID }
@@ -291,8 +291,8 @@ func TestVerdictWriter(t *testing.T) {
 	}
 }
 
-// Verdicts on dumps that others have written, of Windows and Linux: what is complete
-// by the symbols of a store holds, and what is missing is to blame.
+// Verdicts on other programs' dumps, of Windows and Linux: the symbols of a store hold if
+// they are complete; otherwise the missing ones are to blame.
 func TestVerdictsShared(t *testing.T) {
 	minidumps := testenv.Shared(t, "data", "minidumps")
 	for name, c := range map[string]struct {
@@ -318,8 +318,8 @@ func TestVerdictsShared(t *testing.T) {
 	}
 }
 
-// Of every crash case in the shared data a module's symbols are missing in turn:
-// that one is to blame wherever a stack goes through it, and nothing else is.
+// In every crash case of the shared data, the symbols of each module in turn are removed:
+// that module is to blame wherever a stack goes through it, and no other is.
 func TestVerdictsModuleMissing(t *testing.T) {
 	crashes := testenv.Shared(t, "data", "crashes")
 	for _, name := range walktest.CrashCases {
@@ -359,8 +359,8 @@ func withoutModule(t *testing.T, store, name string) string {
 	return dir
 }
 
-// A core that holds no name of the program but its build-id finds the symbols in a
-// store, under any name.
+// The symbols of a core without the program's name are found in a store by its build-id,
+// under any name.
 func TestVerdictUnnamed(t *testing.T) {
 	program, store := testenv.Input(t, "verdicts", "verdicts.elf"), t.TempDir()
 	if err := walktest.WriteSymbols(program, store); err != nil {

@@ -101,14 +101,14 @@ func programBoth(x *walktest.Program, dir string) *walk.Sources {
 	return walked.BothSources(x.T, dir, x.Binary)
 }
 
-// writable makes the memory of a dump one that may be changed.
+// writable copies the memory of a dump, so that it can be changed.
 func writable(d *dump.Dump) {
 	for i := range d.Memory.Regions {
 		d.Memory.Regions[i].Data = bytes.Clone(d.Memory.Regions[i].Data)
 	}
 }
 
-// put overwrites the first word of that value above the stack pointer.
+// put overwrites the first word above the stack pointer that has the value old.
 func put(t *testing.T, d *dump.Dump, old, value uint64) {
 	t.Helper()
 	sp := d.Threads[0].Context.SP()
@@ -125,7 +125,7 @@ func put(t *testing.T, d *dump.Dump, old, value uint64) {
 	t.Fatalf("%#x is not on the stack", old)
 }
 
-// Each case is a verdict, with what it must say.
+// Each case is a verdict, and what it must contain.
 func TestVerify(t *testing.T) {
 	x := walktest.NewProgram(t)
 	strict := Default()
@@ -192,7 +192,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// check compares both forms of a verdict with what they were.
+// checkVerdict compares both forms of a verdict with their golden files.
 func checkVerdict(x *walktest.Program, t *testing.T, name string, v *Verdict) {
 	t.Helper()
 	text := verdictText(t, v)
@@ -207,8 +207,8 @@ func checkVerdict(x *walktest.Program, t *testing.T, name string, v *Verdict) {
 	}
 }
 
-// A wrong rule is reported beside what .eh_frame, .sframe and the frame pointer say, and without
-// the binary beside the frame pointer alone.
+// A wrong rule is reported with the answers of .eh_frame, .sframe and the frame pointer or, without
+// the binary, with that of the frame pointer only.
 func TestVerifyWrongRule(t *testing.T) {
 	x := walktest.NewProgram(t)
 	for _, c := range []struct {
@@ -248,7 +248,7 @@ func TestVerifyBadPattern(t *testing.T) {
 	}
 }
 
-// A stack that was cut at the budget of its dump does not hold.
+// A stack that was cut because its dump's budget was exhausted does not hold.
 func TestVerifyBudget(t *testing.T) {
 	x := walktest.NewProgram(t)
 	w := walk.NewWalker(walked.BothSources(t, x.Store, x.Binary), walk.Config{})

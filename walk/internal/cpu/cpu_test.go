@@ -7,13 +7,13 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// noPart are the parts that a CPU does not have, with the reason.
+// noPart lists the parts that a CPU does not have, with the reasons.
 var noPart = map[string]string{
 	"mips: frame pointers":   "they are at the low end of a frame of any size",
 	"mips64: frame pointers": "they are at the low end of a frame of any size",
 }
 
-// Every CPU is walked, and has all that the walker asks for.
+// Every CPU is walked, and has every part that the walker needs.
 func TestCPUsComplete(t *testing.T) {
 	for _, a := range arch.All {
 		c := All[a]
@@ -44,15 +44,15 @@ func TestCPUsComplete(t *testing.T) {
 	}
 }
 
-// The places are those that lld computes for the program's own variables (getTlsTpOffset).
+// The offsets are those that lld computes for the program's own variables (getTlsTpOffset).
 func TestTLSBlock(t *testing.T) {
 	for _, c := range []struct {
 		cpu               *CPU
 		addr, size, align uint64
-		want              int64 // from the pointer
+		want              int64 // offset from the pointer
 	}{
 		{cpuX86_64, 0x3000, 0x14, 8, -0x18},
-		{cpuX86_64, 0x3004, 0x14, 16, -0x1c}, // the block begins 4 bytes behind a multiple of 16
+		{cpuX86_64, 0x3004, 0x14, 16, -0x1c}, // the block begins 4 bytes after a multiple of 16
 		{cpuX86, 0x3000, 4, 4, -4},
 		{cpuS390X, 0x3000, 0x14, 8, -0x18},
 		{cpuARM, 0x3000, 0x14, 4, 8},
