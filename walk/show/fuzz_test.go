@@ -69,12 +69,15 @@ INFO VAR G 1,,,,,,,,,
 INFO VAR F 0 40 2 1=1=3=3=5=9=3=5=3=5=3{+20:1-=8=6=7-=a-----}
 `
 
+// maxText is the longest text of a value that shown makes of hostile records.
+const maxText = 1 << 20
+
 // However hostile the records and the memory are, showing ends soon, and its text is harmless and short.
 func FuzzShow(f *testing.F) {
 	f.Add([]byte(seed), []byte(strings.Repeat("\x10\x10\x00\x00\x00\x00\x00\x00text\x1b[31m\x00\x01\x02\x03", 20)))
 	f.Fuzz(func(t *testing.T, records, memory []byte) {
 		for _, text := range shown(t, records, memory, "pass*") {
-			if len(text) > 1<<20 {
+			if len(text) > maxText {
 				t.Fatalf("a text of %d bytes", len(text))
 			}
 			if i := strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) }); i >= 0 {
@@ -104,6 +107,7 @@ func hostileTypes() map[string]string {
 	types("pointers to itself", 1, func(int) string { return "p1#8" })
 	types("arrays of arrays", 50, func(i int) string { return "a" + hex(min(i+1, 50)) + " [;;ffff;" })
 	types("functions of functions", 40, func(i int) string { return "f" + hex(min(i+1, 40)) + "#8 ," + hex(min(i+1, 40)) + " ,1" })
+	types("a number of a megabyte", 1, func(int) string { return "b#80000 \"int %5" })
 	types("a structure of many chains", 100_000, func(i int) string {
 		if i == 1 {
 			return "s#40 \"S" + strings.Repeat(" .2:m", 1000)
@@ -121,8 +125,14 @@ func hostileTypes() map[string]string {
 func TestHostileTypes(t *testing.T) {
 	memory := bytes.Repeat([]byte{0x40, 0x10, 0, 0, 0, 0, 0, 0}, 100)
 	for name, records := range hostileTypes() {
-		if texts := shown(t, []byte(records), memory, "secret*"); len(texts) == 0 {
+		texts := shown(t, []byte(records), memory, "secret*")
+		if len(texts) == 0 {
 			t.Errorf("%s: no text", name)
+		}
+		for _, text := range texts {
+			if len(text) > maxText {
+				t.Errorf("%s: a text of %d bytes", name, len(text))
+			}
 		}
 	}
 }

@@ -114,7 +114,16 @@ func missing(v *eval.Value) string {
 }
 
 // partly shows a scalar some of whose bytes are unknown.
-func partly(v *eval.Value) string { return "<partly known: " + v.Hex() + ">" }
+func partly(v *eval.Value) string {
+	if len(v.Bytes) > maxPartly {
+		first := v.Part(0, maxPartly)
+		return "<partly known: " + first.Hex() + "...>"
+	}
+	return "<partly known: " + v.Hex() + ">"
+}
+
+// maxPartly is how many bytes of a value are shown of which some are unknown.
+const maxPartly = 64
 
 // text returns a value as text.
 func (s *showing) text(v eval.Value, id vars.TypeID, depth int) string {
