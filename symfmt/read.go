@@ -103,7 +103,7 @@ func (b *builder) add(rec *Record) error {
 	case KindModule:
 		return b.addModule(rec)
 	case KindInfo:
-		if string(rec.Key) == "VAR" && (b.vars != nil || vars.IsStart(rec.Name)) {
+		if string(rec.Key) == vars.Key && (b.vars != nil || vars.IsStart(rec.Name)) {
 			return b.addVars(rec)
 		}
 		b.m.Infos = append(b.m.Infos, Info{b.names.keep(rec.Key), b.names.keep(rec.Name)})

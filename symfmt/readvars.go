@@ -41,7 +41,7 @@ func readVars(r io.Reader, file, id string) (*vars.Info, []Problem, error) {
 		if rec.Kind == KindModule && id != "" && !strings.EqualFold(string(rec.DebugID), id) {
 			return nil, nil, fmt.Errorf("%s: variables of module %s, want %s", file, rec.DebugID, id)
 		}
-		if rec.Kind != KindInfo || string(rec.Key) != "VAR" || b.vars == nil && !vars.IsStart(rec.Name) {
+		if rec.Kind != KindInfo || string(rec.Key) != vars.Key || b.vars == nil && !vars.IsStart(rec.Name) {
 			continue
 		}
 		if err := b.addVars(rec); err != nil {

@@ -123,6 +123,46 @@ func serveStore(t *testing.T) (dir string) {
 	return dir
 }
 
+// Variables are kept beside the symbols by store add, served, fetched with --vars only, and checked by
+// store verify.
+func TestServeVariables(t *testing.T) {
+	dumped, dir := filepath.Join(t.TempDir(), "dumped"), t.TempDir()
+	symtoolOutput(t, 0, "dump", "--quiet", "--vars", "all", "--store", dumped, testenv.Input(t, "walk-sources.elf"))
+	store, cache := filepath.Join(dir, "store"), filepath.Join(dir, "cache")
+	symtoolOutput(t, 0, "store", "add", "--compress", "zstd", store, dumped)
+	if got := symtoolOutput(t, 0, "store", "ls", store); !strings.HasSuffix(got, "\twalk-sources.elf.sym.zst walk-sources.elf.vars.zst\n") {
+		t.Errorf("store ls: %q", got)
+	}
+	symtoolOutput(t, 0, "store", "verify", "--quiet", store)
+	missing := filepath.Join(dir, "missing")
+	s := startServe(t, "--missing", missing, store)
+	core := filepath.Join(dir, "core")
+	if err := os.WriteFile(core, plainInput(t, "walk-sources.core.gz"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	walk := func(args ...string) string {
+		return symtoolOutput(t, 0, append([]string{"walk", "--brief", core}, args...)...)
+	}
+	walk("--symbol-url", s.URL, "--symbol-cache", cache)
+	kept, err := filepath.Glob(filepath.Join(cache, "*", "*", "*.vars"))
+	if err != nil || len(kept) > 0 {
+		t.Errorf("without --vars: %q, %v", kept, err)
+	}
+	want := walk("--vars", "all", "--symbols", dumped)
+	if got := walk("--vars", "all", "--symbol-url", s.URL, "--symbol-cache", cache); got != want || !strings.Contains(got, "sum = 0") {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if status := s.end(t, syscall.SIGTERM); status != 0 {
+		t.Errorf("status %d: %s", status, s.Stderr.String())
+	}
+	if got, err := os.ReadFile(missing); err != nil || strings.Contains(string(got), "walk-sources") {
+		t.Errorf("missing: %q, %v", got, err)
+	}
+	if got := walk("--vars", "all", "--symbols", cache); got != want { // what was fetched is a store, too
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // The program's own clients find through a server what they find in the folder.
 func TestServeOwnClients(t *testing.T) {
 	store, dir := serveStore(t), t.TempDir()

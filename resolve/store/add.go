@@ -28,7 +28,7 @@ func (e *WriteError) Error() string { return e.Err.Error() }
 func (e *WriteError) Unwrap() error { return e.Err }
 
 // Add adds a symbol file, which may be compressed, at the place given by MODULE's
-// name and id. The file is read to its end while it is written: a truncated file,
+// name and id; a file of variables alone gets its place beside it. The file is read to its end while it is written: a truncated file,
 // or one with unreadable records, is not added.
 func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 	p, err := s.Begin()
@@ -51,7 +51,7 @@ func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 	if a.Place, err = NewPlace(c.name, c.id); err != nil {
 		return nil, fmt.Errorf("MODULE %w", err)
 	}
-	ext := symbolExt
+	ext := c.ext()
 	if o.Compression != nil {
 		ext += o.Compression.Ext
 	}

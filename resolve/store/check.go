@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // checked is the result of reading all records of a symbol file.
@@ -18,6 +19,16 @@ type checked struct {
 	damage   error  // what ended the text early, such as damaged compressed data, or nil
 	cut      bool   // the last line has no line feed
 	empty    bool
+	symbols  bool // there are records other than MODULE and INFO
+	vars     bool // there are records of variables
+}
+
+// ext returns the extension of the file's name without that of its compression.
+func (c *checked) ext() string {
+	if c.vars && !c.symbols {
+		return variablesExt
+	}
+	return symbolExt
 }
 
 // ending records how a text ends.
@@ -70,8 +81,15 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 	return c, nil
 }
 
-// head reads what identifies the file's module.
+// head reads what identifies the file's module, and what the file has.
 func (c *checked) head(rec *symfmt.Record) {
+	switch rec.Kind {
+	case symfmt.KindModule:
+	case symfmt.KindInfo:
+		c.vars = c.vars || string(rec.Key) == vars.Key
+	default:
+		c.symbols = true
+	}
 	switch {
 	case rec.Kind == symfmt.KindModule && c.name == "":
 		c.name, c.id, c.os, c.arch = string(rec.Name), string(rec.DebugID), string(rec.OS), string(rec.Arch)

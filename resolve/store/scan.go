@@ -26,11 +26,11 @@ type Entry struct {
 // Version has a store's files for a module with one id.
 type Version struct {
 	Name, ID string  // the folders' names
-	Files    []Entry // symbol files: usually one, more if stored in several compressions
+	Files    []Entry // symbol files and files of variables: usually one of each, more if stored in several compressions
 	Indexes  []Entry // symtool's, beside them
 }
 
-// Bytes returns the size of the symbol files and their indexes.
+// Bytes returns the size of the files and their indexes.
 func (v *Version) Bytes() (sum int64) {
 	for _, e := range slices.Concat(v.Files, v.Indexes) {
 		sum += e.Bytes
@@ -38,7 +38,7 @@ func (v *Version) Bytes() (sum int64) {
 	return sum
 }
 
-// Time returns when the newest symbol file was written.
+// Time returns when the newest file was written.
 func (v *Version) Time() (last time.Time) {
 	for _, e := range v.Files {
 		if e.Time.After(last) {
@@ -134,8 +134,8 @@ func (s *Store) listOne(l *Listing, versions map[string]*Version, name string, d
 		return err
 	}
 	index, isIndex := strings.CutSuffix(last, ".idx")
-	_, isSymbols := stemOf(strings.TrimSuffix(last, ".idx"))
-	if len(parts) != 3 || !isSymbols || !st.Mode().IsRegular() || isIndex && index == "" {
+	_, ext, isText := stemOf(strings.TrimSuffix(last, ".idx"))
+	if len(parts) != 3 || !isText || !st.Mode().IsRegular() || isIndex && (index == "" || ext != symbolExt) {
 		l.Others = append(l.Others, e)
 		return nil
 	}

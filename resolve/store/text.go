@@ -36,34 +36,43 @@ var Compressions = []Compression{
 	}},
 }
 
-// symbolExt is the extension of symbol files.
-const symbolExt = ".sym"
+// The extensions of symbol files, and of those that have the variables of a module alone.
+const (
+	symbolExt    = ".sym"
+	variablesExt = ".vars"
+)
 
-// variants returns the places of a symbol file with each compression, place first. For other
-// files it returns place.
+// variants returns the places of a symbol file, or of one with variables, with each compression, place
+// first. For other files it returns place.
 func variants(place string) []string {
 	all := []string{place}
-	stem, ok := stemOf(place)
+	stem, text, ok := stemOf(place)
 	if !ok {
 		return all
 	}
 	for _, ext := range append([]Compression{{}}, Compressions...) {
-		if other := stem + symbolExt + ext.Ext; other != place {
+		if other := stem + text + ext.Ext; other != place {
 			all = append(all, other)
 		}
 	}
 	return all
 }
 
-// stemOf returns the name of a symbol file without its extensions.
-func stemOf(name string) (stem string, ok bool) {
+// stemOf returns the name of a symbol file, or of one with variables, without its extensions, and the
+// extension that says which of them it is.
+func stemOf(name string) (stem, ext string, ok bool) {
 	for _, c := range Compressions {
 		if rest, cut := strings.CutSuffix(name, c.Ext); cut {
 			name = rest
 			break
 		}
 	}
-	return strings.CutSuffix(name, symbolExt)
+	for _, ext := range []string{symbolExt, variablesExt} {
+		if stem, ok = strings.CutSuffix(name, ext); ok {
+			return stem, ext, true
+		}
+	}
+	return name, "", false
 }
 
 // sameText reports whether two files of the store have the same text,

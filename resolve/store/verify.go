@@ -29,14 +29,14 @@ var Kinds = []string{"damaged", "truncated", "misplaced", "differs", "leftover",
 
 // Report is the result of Verify.
 type Report struct {
-	Files    int       // symbol files that were read
+	Files    int       // symbol files and files of variables that were read
 	Bytes    int64     // their size in the store
 	Findings []Finding // in the order of paths
 	Writing  []Entry   // temporary files of active writers, which are not findings
 	Problems []symfmt.Problem
 }
 
-// Verify reads all symbol files of the store, with jobs workers. Each file must be complete and
+// Verify reads all symbol files of the store, and those of variables, with jobs workers. Each file must be complete and
 // belong where it is. What cannot be read is reported as a Problem.
 func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, error) {
 	l, err := s.List(now)
@@ -139,10 +139,10 @@ func verifyMode(r *Report, e Entry, root fs.FileMode, need fs.FileMode) {
 	}
 }
 
-// verifyVersion reads the symbol files of one version.
+// verifyVersion reads the files of one version.
 func (s *Store) verifyVersion(ctx context.Context, v *Version) (*Report, error) {
 	r := &Report{}
-	var good []string
+	good := map[string][]string{} // by extension
 	for _, e := range v.Files {
 		n := len(r.Findings)
 		err := s.verifyFile(ctx, r, e)
@@ -157,13 +157,15 @@ func (s *Store) verifyVersion(ctx context.Context, v *Version) (*Report, error) 
 		}
 		r.Files++
 		r.Bytes += e.Bytes
-		if len(r.Findings) == n {
-			good = append(good, e.Path)
+		if _, ext, _ := stemOf(e.Path); len(r.Findings) == n {
+			good[ext] = append(good[ext], e.Path)
 		}
 	}
-	for i := 1; i < len(good); i++ {
-		if same, err := s.sameText(good[0], good[i]); err == nil && !same {
-			r.add(good[i], "differs", "from %s beside it, and readers use either", filepath.Base(good[0]))
+	for _, ext := range []string{symbolExt, variablesExt} {
+		for i, path := range good[ext] {
+			if same, err := s.sameText(good[ext][0], path); i > 0 && err == nil && !same {
+				r.add(path, "differs", "from %s beside it, and readers use either", filepath.Base(good[ext][0]))
+			}
 		}
 	}
 	return r, nil
@@ -191,7 +193,10 @@ func (s *Store) verifyFile(ctx context.Context, r *Report, e Entry) error {
 		r.add(e.Path, "misplaced", "MODULE %v", err)
 		return nil
 	}
-	stem, _ := stemOf(e.Path)
+	stem, ext, _ := stemOf(e.Path)
+	if c.ext() != ext {
+		r.add(e.Path, "misplaced", "the records are those of a file %s, not %s", c.ext(), ext)
+	}
 	if want := place.Path(""); want != stem {
 		r.add(e.Path, "misplaced", "MODULE is that of %s", place.Path(e.Path[len(stem):]))
 	}

@@ -248,7 +248,7 @@ func (s *Server) symbolsOf(ctx context.Context, m moduleName) (*entry, error) {
 	if err != nil {
 		return nil, nil
 	}
-	f, err := s.findSymbols(p, []string{".sym", ".sym.zst", ".sym.gz"})
+	f, err := s.findSymbols(p, symbolExt, wanted(""))
 	if f == nil {
 		if err == nil {
 			s.cfg.Missing(p.Name, p.ID)

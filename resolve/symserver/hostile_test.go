@@ -103,6 +103,15 @@ func TestMissingForm(t *testing.T) {
 			t.Errorf("%s: %d", path, r.StatusCode)
 		}
 	}
+	for _, path := range []string{"/a.so/AB0/a.so.vars", "/a.so/AB0/a.so.vars.gz"} { // few modules have variables
+		if r := ask(t, s, http.MethodGet, path, nil); r.StatusCode != 404 || !strings.Contains(body(t, r), "no variables") {
+			t.Errorf("%s: %d", path, r.StatusCode)
+		}
+	}
+	keep(t, dir, "a.so", "AB0", ".vars.gz", []byte("MODULE Linux x86_64 AB0 a.so\nINFO VAR 1 all full\n"))
+	if r := ask(t, s, http.MethodGet, "/a.so/AB0/a.so.vars", nil); r.StatusCode != 200 || !strings.HasSuffix(body(t, r), "\nINFO VAR 1 all full\n") {
+		t.Errorf("variables: %d", r.StatusCode)
+	}
 	if len(missing) != 1 || missing[0] != "b.so/AB0" {
 		t.Errorf("%q", missing)
 	}

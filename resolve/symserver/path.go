@@ -37,7 +37,8 @@ func (k kind) always() bool { return k == metricsPage || k == health }
 type target struct {
 	kind  kind
 	place store.Place // of symbols
-	ext   string      // of symbols: .sym, .sym.gz, .sym.zst
+	text  string      // of symbols: .sym, or .vars for the variables alone
+	zip   string      // of symbols: "", .gz, .zst
 	id    string      // of build-id paths, in lower case
 	name  string      // of a section, a source file, or a health page; version of the API
 }
@@ -79,18 +80,23 @@ func route(prefix, escaped string) target {
 	return target{}
 }
 
-// extensions are the extensions of symbol files, longer ones first.
-var extensions = []string{".sym.gz", ".sym.zst", ".sym"}
+// The extensions of symbol files, and of files of variables.
+const (
+	symbolExt    = ".sym"
+	variablesExt = ".vars"
+)
 
-// routeSymbols parses NAME/ID/STEM.sym.
+// routeSymbols parses NAME/ID/STEM.sym and NAME/ID/STEM.vars.
 func routeSymbols(name, id, file string) target {
 	p, err := store.NewPlace(name, id)
 	if err != nil || p.Name != name || strings.HasPrefix(name, ".symtool-") {
 		return target{}
 	}
-	for _, ext := range extensions {
-		if stem, ok := strings.CutSuffix(file, ext); ok && stem == p.Stem {
-			return target{kind: symbols, place: p, ext: ext}
+	for _, k := range forms {
+		for _, text := range []string{symbolExt, variablesExt} {
+			if file == p.Stem+text+k.ext {
+				return target{kind: symbols, place: p, text: text, zip: k.ext}
+			}
 		}
 	}
 	return target{}

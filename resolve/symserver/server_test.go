@@ -152,6 +152,8 @@ func TestRoute(t *testing.T) {
 		"/buildid/abcd/source/../../../etc/x":     "source abcd etc/x",
 		"/buildid/abcd/source/%2e%2e%2f..%2fe":    "source abcd e",
 		"/buildid/ABC0/buildid.sym":               "symbols buildid ABC0 .sym",
+		"/lib.so/ABC0/lib.so.vars":                "symbols lib.so ABC0 .vars",
+		"/a.pdb/ABC0/a.vars.zst":                  "symbols a.pdb ABC0 .vars.zst",
 		"/symbolicate/v5":                         "symbolicate v5",
 		"/symbolicate/v4":                         "symbolicate v4",
 		"/metrics":                                "metrics",
@@ -225,7 +227,7 @@ func TestRoute(t *testing.T) {
 
 func describe(to target) string {
 	if to.kind == symbols {
-		return strings.Join([]string{"symbols", to.place.Name, to.place.ID, to.ext}, " ")
+		return strings.Join([]string{"symbols", to.place.Name, to.place.ID, to.text + to.zip}, " ")
 	}
 	return strings.Join(strings.Fields(strings.Join([]string{to.kind.String(), to.id, to.name}, " ")), " ")
 }
@@ -264,10 +266,10 @@ func keep(t testing.TB, dir, name, id, ext string, text []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch ext {
-	case ".sym.gz":
+	switch filepath.Ext(ext) {
+	case ".gz":
 		text = zip(t, text)
-	case ".sym.zst":
+	case ".zst":
 		text = zst(t, text)
 	}
 	return write(t, filepath.Join(dir, p.Path(ext)), text)
@@ -361,7 +363,7 @@ func TestForms(t *testing.T) {
 				if strings.Contains(strings.Join(exts, " ")+" ", ext+" ") {
 					want = 200
 				}
-				if got.StatusCode != want || want == 200 && (got.Header.Get("Content-Encoding") != "" || got.Header.Get("Content-Type") != contentTypes[ext]) {
+				if got.StatusCode != want || want == 200 && (got.Header.Get("Content-Encoding") != "" || got.Header.Get("Content-Type") != contentTypes[strings.TrimPrefix(ext, ".sym")]) {
 					t.Errorf("%q kept: %s: %d %v", exts, ext, got.StatusCode, got.Header)
 				}
 			}

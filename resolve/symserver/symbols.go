@@ -15,14 +15,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// kept is a form in which a symbol file is stored.
+// kept is a form in which a text is stored.
 type kept struct {
 	ext      string
 	encoding string // Content-Encoding; "" for plain text
 }
 
-// forms are the forms in which symbol files are stored, the smallest first.
-var forms = []kept{{".sym.zst", "zstd"}, {".sym.gz", "gzip"}, {".sym", ""}}
+// forms are the forms in which symbol files and files of variables are stored, the smallest first.
+var forms = []kept{{".zst", "zstd"}, {".gz", "gzip"}, {"", ""}}
 
 // formOf returns the form in which a file is stored.
 func formOf(path string) kept {
@@ -51,13 +51,13 @@ func places(p store.Place) (all []store.Place) {
 	return all
 }
 
-// findSymbols opens the symbol file of a module; of several, the one whose
-// extension comes first. It returns nil if there is none.
-func (s *Server) findSymbols(p store.Place, exts []string) (*file, error) {
+// findSymbols opens the symbol file of a module, or its file of variables; of several, the one whose
+// form comes first in exts. It returns nil if there is none.
+func (s *Server) findSymbols(p store.Place, text string, exts []string) (*file, error) {
 	return s.first(true, func(yield func(string) bool) {
 		for _, q := range places(p) {
 			for _, ext := range exts {
-				if !yield(q.Path(ext)) {
+				if !yield(q.Path(text + ext)) {
 					return
 				}
 			}
@@ -65,7 +65,7 @@ func (s *Server) findSymbols(p store.Place, exts []string) (*file, error) {
 	})
 }
 
-// wanted returns the extensions in the order in which a client should get
+// wanted returns the extensions of forms in the order in which a client should get
 // them: first what it accepts as it is, last what must be decompressed for it.
 func wanted(accept string) (exts []string) {
 	var last []string
@@ -79,15 +79,15 @@ func wanted(accept string) (exts []string) {
 	return append(exts, last...)
 }
 
-// serveSymbols answers with a symbol file.
+// serveSymbols answers with a symbol file, or a file of variables.
 func (s *Server) serveSymbols(w *recorder, r *http.Request, to target) {
-	exts := []string{to.ext}
+	exts := []string{to.zip}
 	accept := strings.Join(r.Header.Values("Accept-Encoding"), ",")
-	if to.ext == ".sym" {
+	if to.zip == "" {
 		exts = wanted(accept)
 		w.Header().Set("Vary", "Accept-Encoding")
 	}
-	f, err := s.findSymbols(to.place, exts)
+	f, err := s.findSymbols(to.place, to.text, exts)
 	if f == nil {
 		s.missing(w, to, err)
 		return
@@ -95,8 +95,8 @@ func (s *Server) serveSymbols(w *recorder, r *http.Request, to target) {
 	defer f.Close()
 	k := formOf(f.path)
 	switch {
-	case to.ext != ".sym":
-		s.serveFile(w, r, f, contentTypes[to.ext], "")
+	case to.zip != "":
+		s.serveFile(w, r, f, contentTypes[to.zip], "")
 	case k.encoding != "" && accepts(accept, k.encoding):
 		s.serveFile(w, r, f, textType, k.encoding)
 	case k.encoding != "":
@@ -110,16 +110,21 @@ func (s *Server) serveSymbols(w *recorder, r *http.Request, to target) {
 
 const textType = "text/plain; charset=utf-8"
 
-var contentTypes = map[string]string{".sym.gz": "application/gzip", ".sym.zst": "application/zstd"}
+var contentTypes = map[string]string{".gz": "application/gzip", ".zst": "application/zstd"}
 
-// missing answers that the symbol file does not exist, or cannot be read.
+// missing answers that the file does not exist, or cannot be read. Few modules have variables: those
+// without are not missing.
 func (s *Server) missing(w *recorder, to target, err error) {
 	if err != nil {
 		s.fail(w, http.StatusInternalServerError, "the symbol file exists, but cannot be read")
 		return
 	}
 	if s.otherForm(to) {
-		s.notFound(w, "the symbols of this module are stored in another form: ask for .sym")
+		s.notFound(w, "it is stored in another form: ask for "+to.text)
+		return
+	}
+	if to.text == variablesExt {
+		s.notFound(w, "no variables of this module")
 		return
 	}
 	w.missing = true
@@ -131,10 +136,10 @@ func (s *Server) missing(w *recorder, to target, err error) {
 // otherForm reports whether there is a symbol file of a module, but not with the requested
 // extension.
 func (s *Server) otherForm(to target) bool {
-	if to.ext == ".sym" { // any form would do
+	if to.zip == "" { // any form would do
 		return false
 	}
-	f, _ := s.findSymbols(to.place, []string{".sym", ".sym.zst", ".sym.gz"})
+	f, _ := s.findSymbols(to.place, to.text, wanted(""))
 	if f == nil {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // Outline is the information kept about a symbol file.
@@ -116,7 +117,7 @@ func (b *outliner) add(rec *symfmt.Record, at symfmt.Extent) {
 			o.Arch = arch.ByName(o.CPU)
 		}
 	case symfmt.KindInfo:
-		if string(rec.Key) == "VAR" {
+		if string(rec.Key) == vars.Key {
 			return // readVariables reads them, where they are wanted
 		}
 		o.Infos = append(o.Infos, symfmt.Info{Key: string(rec.Key), Value: string(rec.Name)})

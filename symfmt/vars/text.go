@@ -38,8 +38,11 @@ var words = []byte{wordType, wordExpr, wordVar, wordGroup, wordFunc, wordMore}
 // size for it.
 const lineSize = 4 << 10
 
-// Prefix is the beginning of each record.
-const Prefix = "INFO VAR "
+// Key is the key of the INFO records, and Prefix the beginning of each.
+const (
+	Key    = "VAR"
+	Prefix = "INFO " + Key + " "
+)
 
 // typeLetters are the letters of the kinds of types, by TypeKind.
 const typeLetters = "?bprRMaAscueftkvxogSn"

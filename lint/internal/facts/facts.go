@@ -7,6 +7,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/extent"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // Facts is what is known about a file so far. It is updated with each record before rules see
@@ -221,7 +222,7 @@ func (f *Facts) Index(r *symfmt.Record) int {
 
 // IsVariable reports whether a record is about variables.
 func IsVariable(r *symfmt.Record) bool {
-	return r.Kind == symfmt.KindInfo && string(r.Key) == "VAR"
+	return r.Kind == symfmt.KindInfo && string(r.Key) == vars.Key
 }
 
 // own determines whether a record belongs to Func. Other readers allow only INLINE_ORIGINs

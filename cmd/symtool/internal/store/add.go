@@ -77,7 +77,7 @@ func (r *storeRun) addFiles() (files []string) {
 		err := filepath.WalkDir(operand, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				r.fail(cli.FileError(path, err))
-			} else if !d.IsDir() && cli.HasSymbolSuffix(path) {
+			} else if !d.IsDir() && (cli.HasSymbolSuffix(path) || cli.HasVariableSuffix(path)) {
 				files = append(files, path)
 			}
 			return nil
