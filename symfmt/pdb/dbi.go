@@ -20,9 +20,11 @@ const (
 // Entries of the optional debug header, which are numbers of streams.
 const (
 	optFPO      = 0
-	optOMAPFrom = 4
+	optOMAPTo   = 3 // addresses of the image to those as linked
+	optOMAPFrom = 4 // addresses as linked to those of the image
 	optSections = 5
 	optNewFPO   = 9
+	optLinked   = 10 // section headers as linked
 	optHeaders  = 11
 )
 
@@ -184,10 +186,14 @@ func (d *database) readModules(data []byte) error {
 	return d.in(c.Err())
 }
 
-// readSections reads the section headers of the image.
+// readSections reads the section headers of the image as linked, which symbols refer to.
 func (d *database) readSections() error {
 	const size, executable = 40, 0x20000000
-	data, err := d.stream(d.opt[optSections]).all()
+	headers := optSections
+	if d.opt[optLinked] != noStream {
+		headers = optLinked
+	}
+	data, err := d.stream(d.opt[headers]).all()
 	if err != nil {
 		return err
 	}

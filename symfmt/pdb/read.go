@@ -22,8 +22,8 @@
 //   - The id is the GUID and the age of the debug information, as in CodeView entries: tools that
 //     add to the file later raise the other age.
 //   - Streams, all modules together, names, and rows of lines are bounded by the file's size.
-//   - Images that were reordered after the PDB was written (OMAP) are refused: their addresses are
-//     others.
+//   - If the image was reordered after the PDB was written (OMAP), there is a FUNC for each piece of a
+//     function. Code that was injected between two pieces belongs to the function.
 package pdb
 
 import (
@@ -79,10 +79,11 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	if err != nil {
 		return nil, err
 	}
-	if d.opt[optOMAPFrom] != noStream {
-		return nil, d.errorf("the image was reordered after the PDB was written (OMAP), which is not supported")
-	}
 	if err := cmp.Or(d.readNames(), d.readSections()); err != nil {
+		return nil, err
+	}
+	layout, err := d.readLayout()
+	if err != nil {
 		return nil, err
 	}
 	m := &merger{d: d, o: &o, files: map[uint32]symfmt.FileID{}, origins: map[string]symfmt.OriginID{}, plain: map[int]string{}}
@@ -110,6 +111,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	}
 	if m.out.Wins, err = d.frames(); err != nil {
 		m.problem("STACK WIN", err)
+	}
+	if layout != nil && !layout.translate(&m.out, d.parts) {
+		m.problem("symbols of the reordered image", d.errorf("OMAP: too many pieces for the symbols that there are"))
 	}
 	result := &symfmt.Result{Module: &m.out}
 	result.Problems = m.problems
