@@ -73,7 +73,6 @@ func (w *worker) symbolFuncs(spans []dwarf.Span) {
 		if w.only != nil && !w.wants(s) {
 			continue
 		}
-		w.needLines()
 		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			return
 		}

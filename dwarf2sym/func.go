@@ -29,7 +29,8 @@ type inlineDIE struct {
 	parent   int32 // index of the enclosing one, or -1
 	callLine uint32
 	callFile uint64
-	origin   uint32 // worker's OriginID
+	die      uint64 // its offset
+	origin   uint32 // worker's OriginID; known late with worker.at
 	first    int32  // index of the first of its spans in inlineSpans
 	last     int32
 }
@@ -112,14 +113,16 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 		return
 	}
 	spans := w.spansOf(a, "inlined function", die)
-	in := inlineDIE{parent: f.inl, callFile: a.CallFile.U, first: int32(len(fn.inlineSpans))}
+	in := inlineDIE{parent: f.inl, die: die, callFile: a.CallFile.U, first: int32(len(fn.inlineSpans))}
 	if a.CallLine.Kind == dwarf.Const && a.CallLine.U <= 1<<32-1 {
 		in.callLine = uint32(a.CallLine.U)
 	}
 	if a.CallFile.Kind != dwarf.Const {
 		in.callFile = ^uint64(0)
 	}
-	in.origin = w.originOf(&a.NameAttrs, die)
+	if w.at == nil {
+		in.origin = w.originOf(&a.NameAttrs, die)
+	}
 	spans = tidy(spans)
 	if n := len(fn.inlineSpans); n+len(spans) > cap(fn.inlineSpans) {
 		// At least doubled: append's smaller steps would leave more garbage.
@@ -163,7 +166,6 @@ func (w *worker) closeFunc() {
 	var name nameID
 	ok := fn.extra // it then has no name to wait for
 	if !ok {
-		w.needLines()
 		name, ok = w.placedName(&w.u, &fn.attrs)
 	}
 	first := len(w.funcs)
@@ -190,7 +192,7 @@ func (w *worker) closeFunc() {
 func (w *worker) record(fn *openFunc, s dwarf.Span, label bool) funcRecord {
 	f := funcRecord{addr: s.Lo, size: s.Hi - s.Lo, key: fn.die, label: label}
 	if w.wants == nil || w.wants(s) {
-		f.body = w.body(fn, s)
+		f.body, f.inlined = w.body(fn, s)
 	}
 	if w.skeleton != nil {
 		f.key, f.sub = w.skeleton.Off, fn.die
@@ -198,15 +200,19 @@ func (w *worker) record(fn *openFunc, s dwarf.Span, label bool) funcRecord {
 	return f
 }
 
-// body packs the inlines and lines of one piece of a function.
-func (w *worker) body(fn *openFunc, s dwarf.Span) symfmt.Body {
+// body packs the inlines and lines of one piece of a function, and reports whether something is inlined into
+// it.
+func (w *worker) body(fn *openFunc, s dwarf.Span) (body symfmt.Body, inlined bool) {
 	b := &w.builder
 	b.Reset(w.code.rva(s.Lo))
+	w.needLines()
 	if len(fn.inlines) > 0 {
-		w.addInlines(fn, s)
+		inlined = w.addInlines(fn, s)
 	}
-	w.addLines(s)
-	return b.Finish(&w.arena)
+	if w.at == nil || anyIn(w.at, s) {
+		w.addLines(s)
+	}
+	return b.Finish(&w.arena), inlined
 }
 
 // addLines adds the line records of s. Adjacent records of the same line are
@@ -222,12 +228,12 @@ func (w *worker) addLines(s dwarf.Span) {
 				open.Size += hi - lo
 				return
 			}
-			w.builder.AddLine(open)
+			w.addLine(open)
 		}
 		open = symfmt.Line{RVA: rva, Size: hi - lo, Num: r.Line, File: file}
 	})
 	if open.Size > 0 {
-		w.builder.AddLine(open)
+		w.addLine(open)
 	}
 	w.Spend(uint64(rows)*lineCost + uint64(looked)*dwarf.SpanCost)
 }

@@ -23,6 +23,7 @@ type inlineTree struct {
 	keys   []uint64 // of spans, to be sorted
 	sweep  sweep.Sweep
 	ranges []symfmt.Range
+	owners []int32 // with worker.at
 }
 
 // node is an inlined subroutine with its clipped code, spans[first:last].
@@ -156,15 +157,18 @@ func appendSpan(spans []dwarf.Span, s dwarf.Span) []dwarf.Span {
 }
 
 // addInlines adds the INLINE records of fn in s, in the order of their DIEs,
-// so that each follows its parent.
-func (w *worker) addInlines(fn *openFunc, s dwarf.Span) {
+// so that each follows its parent. It reports whether there are any, also if only those at w.at are added.
+func (w *worker) addInlines(fn *openFunc, s dwarf.Span) bool {
 	t := &w.inlines
 	if !w.Spend(uint64(len(fn.inlines)+len(fn.inlineSpans))*dwarf.SpanCost) || !t.clip(fn, s) {
-		return
+		return false
+	}
+	if w.at != nil {
+		w.Spend(t.keepAt(addrsIn(w.at, s)))
 	}
 	if !t.nested() {
 		if !w.Spend(t.paint(w.Effort.Limit)) {
-			return
+			return true
 		}
 		w.stats.RepairedInlines++
 	}
@@ -178,9 +182,13 @@ func (w *worker) addInlines(fn *openFunc, s dwarf.Span) {
 			t.ranges = append(t.ranges, symfmt.Range{RVA: w.code.rva(r.Lo), Size: r.Hi - r.Lo})
 		}
 		in := &fn.inlines[i]
+		if w.at != nil {
+			in.origin = w.originAt(in.die)
+		}
 		w.builder.AddInline(&symfmt.Inline{
 			Depth: n.depth, CallLine: in.callLine, CallFile: symfmt.FileID(w.fileID(in.callFile)),
 			Origin: symfmt.OriginID(in.origin), Ranges: t.ranges,
 		})
 	}
+	return true
 }

@@ -1,6 +1,7 @@
 package dwarf2sym
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -173,7 +174,7 @@ func TestInlines(t *testing.T) {
 }
 
 // Whatever inlines a function has, the records nest: painting is checked
-// against a simple model that looks at each address.
+// against a simple model that looks at each address. With some addresses only, it is the same at these.
 func TestPaintModel(t *testing.T) {
 	rng := newRand(7)
 	for round := range 400 {
@@ -191,23 +192,54 @@ func TestPaintModel(t *testing.T) {
 			fn.inlines = append(fn.inlines, in)
 		}
 		piece := dwarf.Span{Lo: uint64(rng(10)), Hi: uint64(20 + rng(40))}
+		var all, some []uint64 // addresses
+		for a := piece.Lo; a < piece.Hi; a++ {
+			if all = append(all, a); rng(8) == 0 {
+				some = append(some, a)
+			}
+		}
 		var tree inlineTree
 		if !tree.clip(fn, piece) {
 			continue
 		}
-		if !tree.nested() {
-			tree.paint(1 << 30)
+		for _, asked := range [][]uint64{all, some} {
+			tree.clip(fn, piece)
+			if len(asked) < len(all) {
+				tree.keepAt(asked)
+				checkNeeded(t, &tree, asked)
+			}
+			if !tree.nested() {
+				tree.paint(1 << 30)
+			}
+			if !tree.nested() {
+				t.Fatalf("round %d: not nested after painting", round)
+			}
+			checkPainted(t, &tree, fn, asked)
 		}
-		if !tree.nested() {
-			t.Fatalf("round %d: not nested after painting", round)
+	}
+}
+
+// checkNeeded fails if a node has code, and neither it nor one below it has code at any of addrs.
+func checkNeeded(t *testing.T, tree *inlineTree, addrs []uint64) {
+	t.Helper()
+	needed := make([]bool, len(tree.nodes))
+	for i := range slices.Backward(tree.nodes) {
+		n := &tree.nodes[i]
+		for _, s := range tree.of(n) {
+			needed[i] = needed[i] || len(addrsIn(addrs, s)) > 0
 		}
-		checkPainted(t, &tree, fn, piece)
+		if needed[i] && n.parent >= 0 {
+			needed[n.parent] = true
+		}
+		if !needed[i] && n.last > n.first {
+			t.Fatalf("inline %d has code, and nothing at %v", i, addrs)
+		}
 	}
 }
 
 // checkPainted compares, at each address, the chain of inlines with that of the
 // last DIE that claims it.
-func checkPainted(t *testing.T, tree *inlineTree, fn *openFunc, piece dwarf.Span) {
+func checkPainted(t *testing.T, tree *inlineTree, fn *openFunc, addrs []uint64) {
 	t.Helper()
 	holds := func(spans []dwarf.Span, a uint64) bool {
 		for _, s := range spans {
@@ -217,7 +249,7 @@ func checkPainted(t *testing.T, tree *inlineTree, fn *openFunc, piece dwarf.Span
 		}
 		return false
 	}
-	for a := piece.Lo; a < piece.Hi; a++ {
+	for _, a := range addrs {
 		want := make([]bool, len(fn.inlines))
 		last := -1
 		for i, in := range fn.inlines {

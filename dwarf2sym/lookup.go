@@ -122,7 +122,7 @@ const idleBuffer = 2 << 20
 
 // keep keeps a worker for other groups.
 func (l *Lookup) keep(w *worker) {
-	w.records, w.wants, w.only = newRecords(), nil, nil
+	w.records, w.wants, w.only, w.at = newRecords(), nil, nil, nil
 	if cap(w.info) > idleBuffer {
 		w.info = nil
 	}
@@ -191,7 +191,8 @@ type Area struct {
 	Group       *Group
 }
 
-// Areas returns the code in [first, last] that may have functions, in order of address.
+// Areas returns the code in [first, last] that may have functions, in order of address. Unless first is last,
+// it is for these functions only: their lines and inlined functions may be left out.
 func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	lo, hi := l.r.code.addr(first), l.r.code.addr(last)
 	o := l.outline.Load()
@@ -200,7 +201,7 @@ func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	}
 	for i := max(o.before(lo), 0); i < len(o.areas) && o.areas[i].Lo <= hi; i++ {
 		if a := &o.areas[i]; a.Hi > lo {
-			out = append(out, Area{l.r.code.rva(a.Lo), l.r.code.rva(a.Hi - 1), o.groupOf(i)})
+			out = append(out, Area{l.r.code.rva(a.Lo), l.r.code.rva(a.Hi - 1), o.groupOf(i, lo, hi)})
 		}
 	}
 	return out
@@ -246,20 +247,23 @@ func (l *Lookup) sizeOf(g *Group) (n int64) {
 }
 
 // Order returns the indices of addresses in the order in which they should be looked up, one slice
-// for each group. Of groups with many addresses, only the areas of these are read.
+// for each group. What is read for many addresses is only what they need.
 func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	o := l.outline.Load()
 	if !o.exact && l.worthOutline(l.sizeFor(o, at)) {
 		o = l.makeExact()
 	}
-	ranks, order, asked := make([]int, len(at)), make([]int, len(at)), make([]bool, len(o.areas))
+	ranks, order := make([]int, len(at)), make([]int, len(at))
+	asked := &announced{areas: make([]bool, len(o.areas)), addrs: make([]uint64, len(at))}
 	for i, rva := range at {
 		order[i] = i
-		if k := o.before(l.r.code.addr(rva)); k >= 0 { // between areas, it matters whether a function starts before
-			ranks[i], asked[k] = o.areas[k].group.rank, true
+		asked.addrs[i] = l.r.code.addr(rva)
+		if k := o.before(asked.addrs[i]); k >= 0 { // between areas, it matters whether a function starts before
+			ranks[i], asked.areas[k] = o.areas[k].group.rank, true
 		}
 	}
-	if len(at) >= announced {
+	if len(at) >= fewest {
+		slices.Sort(asked.addrs)
 		o.announce(asked)
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(at[a], at[b]), a-b) })
@@ -274,9 +278,9 @@ func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	return pieces
 }
 
-// announced is the number of addresses from which they are taken to be all that will be looked
-// up. With fewer, more from the same units are likely to follow.
-const announced = 1000
+// fewest is the number of addresses from which they are taken to be all that will be looked up.
+// With fewer, more from the same units are likely to follow.
+const fewest = 1000
 
 // sizeFor returns the number of bytes of .debug_info that addresses need.
 func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
@@ -315,6 +319,9 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	w := l.idleWorker()
 	defer l.keep(w)
 	w.wants = func(s dwarf.Span) bool { return o.in(s, g) }
+	if g.asked != nil {
+		w.at = g.asked.addrs
+	}
 	places := o.placesIn(g)
 	for _, p := range g.portions {
 		first := len(w.funcs)

@@ -194,7 +194,7 @@ func (m *merger) best(i, k int) int {
 // address. sym is the symbol at that address, or nil.
 func (m *merger) score(f *funcRecord, sym *elfPub) int {
 	score := btoi(f.named != nameless)
-	if inlines, _ := f.body.Counts(); inlines > 0 {
+	if f.inlined {
 		score += 4
 	}
 	if sym == nil {

@@ -43,8 +43,15 @@ type Group struct {
 	of       *outline
 	rank     int // in groups
 	portions []int32
-	areas    []int32 // indices of its areas
-	asked    []bool  // of the outline's areas; nil means all areas of these portions
+	areas    []int32    // indices of its areas
+	asked    *announced // what is read of it; nil means all
+}
+
+// announced are many addresses that will be looked up. Of the areas that have them, functions are read with
+// the lines and inlined functions at these addresses only.
+type announced struct {
+	areas []bool   // of the outline
+	addrs []uint64 // in order
 }
 
 // outline knows which portions have functions at an address.
@@ -56,8 +63,7 @@ type outline struct {
 
 	made map[int32][]dwarf.Span // by portion: the code of functions made from symbols
 
-	// With many announced addresses, the part of each group, by rank, that has their areas; nothing
-	// else needs to be read.
+	// With many announced addresses, the part of each group, by rank, that they need.
 	parts atomic.Pointer[[]*Group]
 }
 
@@ -119,13 +125,16 @@ func (o *outline) at(addr uint64) *area {
 // in reports whether code begins in an area of a group.
 func (o *outline) in(s dwarf.Span, g *Group) bool {
 	i := o.before(s.Lo)
-	return i >= 0 && s.Lo < o.areas[i].Hi && o.areas[i].group.rank == g.rank && (g.asked == nil || g.asked[i])
+	return i >= 0 && s.Lo < o.areas[i].Hi && o.areas[i].group.rank == g.rank && g.has(int32(i))
 }
 
-// announce makes parts of groups, with the areas that will be looked up.
-func (o *outline) announce(asked []bool) {
+// has reports whether area i, which is one of the group's, is read.
+func (g *Group) has(i int32) bool { return g.asked == nil || g.asked.areas[i] }
+
+// announce makes parts of groups for the addresses that will be looked up.
+func (o *outline) announce(asked *announced) {
 	parts := make([]*Group, len(o.groups))
-	for i, is := range asked {
+	for i, is := range asked.areas {
 		if g := o.areas[i].group; is && parts[g.rank] == nil {
 			part := *g
 			part.asked = asked
@@ -135,11 +144,12 @@ func (o *outline) announce(asked []bool) {
 	o.parts.Store(&parts)
 }
 
-// groupOf returns the group to read for area i.
-func (o *outline) groupOf(i int) *Group {
+// groupOf returns the group to read for what is in area i of [lo, hi]. In more than one address, only
+// functions are of interest.
+func (o *outline) groupOf(i int, lo, hi uint64) *Group {
 	g := o.areas[i].group
 	if parts := o.parts.Load(); parts != nil {
-		if part := (*parts)[g.rank]; part != nil && part.asked[i] {
+		if part := (*parts)[g.rank]; part != nil && part.asked.areas[i] && (lo < hi || containsAddr(part.asked.addrs, lo)) {
 			return part
 		}
 	}
@@ -157,7 +167,7 @@ func (o *outline) placesOf(i int32) []place {
 // placesIn returns the places of the announced areas of a group, in order.
 func (o *outline) placesIn(g *Group) (all []place) {
 	for _, i := range g.areas {
-		if g.asked == nil || g.asked[i] {
+		if g.has(i) {
 			all = append(all, o.placesOf(i)...)
 		}
 	}

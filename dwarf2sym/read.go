@@ -80,7 +80,8 @@
 // Before that, only undeclared code of a unit in the declared code of another one is missed.
 //
 // A Lookup keeps no functions: its user caches what was used last (resolve.FromParts), and looks
-// up many addresses in the order of Order, so that each unit is read once.
+// up many addresses in the order of Order, so that each unit is read once. Of the functions at many
+// addresses, only the lines and inlined functions at these are kept (asked.go).
 //
 // Limits on work (effort.go) apply to each set of units that is read, and in Read to all of them
 // together. Damage is reported when it is read.

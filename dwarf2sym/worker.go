@@ -30,6 +30,8 @@ type worker struct {
 
 	only *described // where the functions of the unit are that are wanted; nil: anywhere
 
+	at []uint64 // the addresses, in order, whose lines and inlined functions are wanted; nil: all
+
 	records
 	unitState
 	otherHalf
@@ -93,16 +95,17 @@ type otherHalf struct {
 
 // funcRecord is a FUNC before all workers' records are joined.
 type funcRecord struct {
-	addr   uint64 // as in the file
-	size   uint64
-	key    uint64 // offset of its DIE, by which functions at the same address are ordered
-	sub    uint64 // if key is a skeleton's: offset of the DIE in the other half
-	name   nameID
-	worker uint16
-	named  naming
-	label  bool // of an assembly unit
-	tail   bool // continues the function of the last symbol before it
-	body   symfmt.Body
+	addr    uint64 // as in the file
+	size    uint64
+	key     uint64 // offset of its DIE, by which functions at the same address are ordered
+	sub     uint64 // if key is a skeleton's: offset of the DIE in the other half
+	name    nameID
+	worker  uint16
+	named   naming
+	label   bool // of an assembly unit
+	inlined bool // something is inlined into it
+	tail    bool // continues the function of the last symbol before it
+	body    symfmt.Body
 }
 
 func newWorker(d *debugData, code *codeMap, opts *Options) *worker {

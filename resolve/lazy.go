@@ -12,7 +12,8 @@ import (
 // Parts reads a module part by part. All methods but Close may be called concurrently.
 type Parts interface {
 	// Areas returns the code in [first, last] that may contain functions, in order of address. Areas
-	// do not overlap; those with the same Part are read together.
+	// do not overlap; those with the same Part are read together. Unless first is last, the lines and
+	// inlined functions of these functions may be left out.
 	Areas(first, last symfmt.RVA) []Area
 
 	// Read returns a Module with the functions in all areas of a part, and no other records with

@@ -35,11 +35,29 @@ func TestOrderOfABatch(t *testing.T) {
 		{"random", 1, pieces(func(all []symfmt.RVA) []int { return rand.New(rand.NewPCG(1, 2)).Perm(len(all)) })},
 		{"by Order", 1, func(c *comparison, all []symfmt.RVA) [][]int { return resolve.Order(c.lazy, all) }},
 		{"by Order, several threads", 4, func(c *comparison, all []symfmt.RVA) [][]int { return resolve.Order(c.lazy, all) }},
+		{"by Order, then others", 1, func(c *comparison, all []symfmt.RVA) [][]int {
+			var some []symfmt.RVA
+			others := []int{}
+			for i, rva := range all {
+				if i%2 == 0 {
+					some = append(some, rva)
+				} else {
+					others = append(others, i)
+				}
+			}
+			order := resolve.Order(c.lazy, some)
+			for _, piece := range order {
+				for k := range piece {
+					piece[k] *= 2
+				}
+			}
+			return append(order, others)
+		}},
 		{"any pieces, several threads", 4, func(_ *comparison, all []symfmt.RVA) [][]int {
 			return slices.Collect(slices.Chunk(rand.New(rand.NewPCG(3, 4)).Perm(len(all)), 10))
 		}},
 	}
-	for _, name := range []string{"bbsections", "gcc-dwarf5", "gcc-dwarf5-types", "hotcold-gcc5", "icf-gold", "dead-bfd-v5", "nestedfn", "init-parts"} {
+	for _, name := range []string{"bbsections", "gcc-dwarf5", "gcc-dwarf5-types", "hotcold-gcc5", "icf-gold", "dead-bfd-v5", "nestedfn", "init-parts", "rust-v0", "dwz5", "lto-gcc", "split-inlining"} {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range orders {
 				c := newComparison(t, filepath.Join(testenv.Input(t), name+".elf"), "")
@@ -65,7 +83,7 @@ func TestOrderOfABatch(t *testing.T) {
 func addressesOf(c *comparison) (all []symfmt.RVA) {
 	for i := range c.funcs {
 		f := &c.funcs[i]
-		for k := range 1 + 1500/uint64(len(c.funcs)) {
+		for k := range 1 + 3000/uint64(len(c.funcs)) {
 			all = append(all, f.RVA+symfmt.RVA(k%f.Size))
 		}
 	}
@@ -83,5 +101,6 @@ func ascending(all []symfmt.RVA) []int {
 func nearest(s resolve.Symbols, rva symfmt.RVA) string {
 	var at resolve.Location
 	found, err := s.Nearest(rva, &at)
-	return fmt.Sprintf("%v %+v %v", found, at, err)
+	start, line, lineErr := s.LineStart(rva)
+	return fmt.Sprintf("%v %+v %v, line %v %v %v", found, at, err, start, line, lineErr)
 }
