@@ -24,9 +24,9 @@ const inSymtool = "cmd/symtool/internal/"
 // layers lists every package of the module. A package imports packages of lower
 // layers only. A new package is a decision about the design: it gets a place here.
 var layers = [][]string{
-	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle", "internal/dw", "internal/page", "internal/par", "internal/span", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
-	2:  {"internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
-	3:  {"symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
+	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle/mangled", "internal/dw", "internal/page", "internal/par", "internal/span", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
+	2:  {"internal/demangle/itanium", "internal/demangle/msvc", "internal/demangle/rust", "internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
+	3:  {"internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
 	4:  {"dwarf2sym/internal/varjoin", "walk/show", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "internal/flatten", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "internal/coderange", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
 	5:  {"dwarf2sym", "symfmt/symcache", "symfmt/symdiff", "internal/upload", "walk/dumpfile", "lint/finding", "lint/internal/extent", "lint/internal/follow"},
 	6:  {"resolve", "symfmt/symdiff/report", "lint/internal/facts"},
@@ -99,7 +99,7 @@ var importRules = []rule{
 	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
 	{"golang.org/x/arch/...", except("walk/internal/cpu", "walk/crash", "lint/internal/follow"), "instructions are decoded in walk/internal/cpu, walk/crash and lint/internal/follow"},
 	{"github.com/urfave/cli/v2/...", except(inSymtool + "cli"), "commands take their flags from cmd/symtool/internal/cli; below it is the library"},
-	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle"), "names are demangled in internal/demangle"},
+	{"github.com/ianlancetaylor/demangle/...", except("internal/demangle/itanium"), "names are demangled in internal/demangle"},
 	{"debug/elf", productExcept("internal/object/elfobj", "symfmt/symelf", "walk/elfcore", "symfmt/arch"), "what a container calls things stays in its package: ask internal/object"},
 	{module + "/internal/object/elfobj", productExcept("internal/object/objfile", "internal/debuginfod", "resolve/symserver", "walk", "walk/elfcore"), "a binary is opened by internal/object/objfile, and known as an object.File"},
 	{"debug/pe", productExcept("internal/object/peobj"), "what a container calls things stays in its package: ask internal/object"},
@@ -286,7 +286,7 @@ func TestImportRules(t *testing.T) {
 		{"cmd/symtool/internal/cli", "github.com/urfave/cli/v2", false, ""},
 		{"cmd/symtool/internal/dump", module + "/cmd/symtool/internal/convert", false, "imports layer"},
 		{"symfmt", "github.com/ianlancetaylor/demangle", false, "demangled in internal/demangle"},
-		{"internal/demangle", "github.com/ianlancetaylor/demangle", false, ""},
+		{"internal/demangle/itanium", "github.com/ianlancetaylor/demangle", false, ""},
 		{"dwarf2sym", delve + "frame", false, "second opinion"},
 		{"dwarf2sym", delve + "frame", true, ""},
 		{"dwarf2sym", delve + "regnum", false, ""},

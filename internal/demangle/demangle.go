@@ -1,49 +1,25 @@
 // Package demangle prints mangled names as they are in the source: C++ (Itanium ABI,
 // section 5.1, and Microsoft's scheme) and Rust, legacy and v0 (RFC 2603). Its only function
-// is Append.
-//
-// A decoder (cpp.go) reads names of the Itanium ABI into nodes (cppnode.go) and prints them
-// (cppprint.go). What it does not know, such as a vendor's operators, is left to a library:
-// library.go decides which names are cheap enough for that. Another (msvc.go) does the same
-// for Microsoft's names; both read with scan.go. rustlegacy.go and rustname.go read Rust.
+// is Append, which finds the scheme of a name; each scheme has a package of its own below.
 package demangle
 
 import (
-	"errors"
 	"strings"
+
+	"github.com/symtool/symtool/internal/demangle/itanium"
+	"github.com/symtool/symtool/internal/demangle/mangled"
+	"github.com/symtool/symtool/internal/demangle/msvc"
+	"github.com/symtool/symtool/internal/demangle/rust"
 )
 
 // What Append returns for names that it leaves as they are.
 var (
-	ErrNotMangled = errors.New("not a mangled name")
-	ErrCostly     = errors.New("a mangled name that takes more than its length allows")
+	ErrNotMangled = mangled.ErrNotMangled
+	ErrCostly     = mangled.ErrCostly
 )
 
-// Longer names are not read, and none becomes longer than maxDemangled: nested
-// substitutions let a name of n bytes stand for 2^n, and 64 KiB are unreadable.
-const (
-	maxMangled   = 16 << 10
-	maxDemangled = 1 << demangledPow
-	demangledPow = 16
-)
-
-// A mangled name of n bytes may stand for 2^n, as substitutions nest, and may cost the
-// demangler the square of n. So each name may take as many steps as its length allows,
-// which ties the work on all names of a file to their bytes.
-//
-// The C++ names of libLLVM, libclang-cpp, libstdc++ and Ceph take a step a byte, the worst
-// of them 8, and become 3 times as long, at most 55 times.
-const (
-	StepsPerByte = 128
-	leastSteps   = 16 << 10
-	growth       = 64 // bytes of a demangled name for a byte of the mangled one
-	leastGrown   = 2 << 10
-)
-
-func stepsAllowed(name string) int { return leastSteps + StepsPerByte*len(name) }
-
-// lengthAllowed returns below maxDemangled.
-func lengthAllowed(name string) int { return min(leastGrown+growth*len(name), maxDemangled-1) }
+// StepsPerByte is how many steps of work a byte of a name allows.
+const StepsPerByte = mangled.StepsPerByte
 
 // Append appends the source form of a mangled name to dst.
 //
@@ -59,7 +35,7 @@ func lengthAllowed(name string) int { return min(leastGrown+growth*len(name), ma
 // length of the name allows, ErrCostly. Identifiers are copied: control characters in
 // the name are in the result.
 func Append(dst []byte, name string) ([]byte, error) {
-	if len(name) < 4 || len(name) > maxMangled || name[0] != '_' && name[0] != '.' && name[0] != '?' {
+	if len(name) < 4 || len(name) > mangled.MaxMangled || name[0] != '_' && name[0] != '.' && name[0] != '?' {
 		return dst, ErrNotMangled
 	}
 	out, err := appendAny(dst, name)
@@ -72,7 +48,7 @@ func Append(dst []byte, name string) ([]byte, error) {
 func appendAny(dst []byte, name string) ([]byte, error) {
 	switch {
 	case name[0] == '?':
-		return appendMSVC(dst, name, msRecord)
+		return msvc.Append(dst, name)
 	case name[1] == 'Z' || name[1] == 'R':
 		return appendMangled(dst, name)
 	case name[0] == '.' && name[1] == '_':
@@ -85,27 +61,18 @@ func appendAny(dst []byte, name string) ([]byte, error) {
 	return nil, ErrNotMangled
 }
 
-// appendMangled wants a name that begins with _Z or _R. A panic of the library's
-// leaves the name as it is.
+// appendMangled wants a name that begins with _Z or _R. Rust's legacy names are C++'s with a
+// hash: what is none of them is C++.
 func appendMangled(dst []byte, name string) (out []byte, err error) {
-	if len(name) < 4 || name[1] != 'Z' && name[1] != 'R' {
+	switch {
+	case len(name) < 4 || name[1] != 'Z' && name[1] != 'R':
 		return nil, ErrNotMangled
-	}
-	defer func() {
-		if recover() != nil {
-			err = ErrNotMangled
-		}
-	}()
-	switch rest, legacy := isRustLegacy(name); {
 	case name[1] == 'R':
-		out, err = appendRust(dst, name)
-	case legacy:
-		if out, ok := appendLegacy(dst, rest); ok {
-			return out, nil
-		}
-		fallthrough
+		out, err = rust.Append(dst, name)
 	default:
-		out, err = appendCPP(dst, name)
+		if out, err = rust.AppendLegacy(dst, name); err != nil {
+			out, err = itanium.Append(dst, name)
+		}
 	}
 	if err == nil && len(out) == len(dst) {
 		err = ErrNotMangled
@@ -136,5 +103,3 @@ func appendKeyed(dst []byte, rest string) ([]byte, error) {
 	}
 	return append(dst, key...), nil
 }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }

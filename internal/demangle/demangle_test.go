@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/demangle/mangled"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -105,11 +106,14 @@ func source(name string) string {
 	return string(out)
 }
 
+// costly is a name that would take far more than its length allows.
+var costly = "_Z1f" + strings.Repeat("A5_", 3000) + "i"
+
 // What is before the name stays, whatever the name is.
 func TestAppend(t *testing.T) {
 	for name, want := range map[string]error{
 		"_Z3foov": nil, "._Z3foov": nil, "_GLOBAL__I_foo": nil, "_RNvC6_123foo3bar": nil, "_ZN3foo3bar17h0123456789abcdefE": nil, "main": ErrNotMangled,
-		"_Z3foov junk": ErrNotMangled, "_RNvC6_123foo3ba": ErrNotMangled, "_RC0": ErrNotMangled, "_GLOBAL__I__Zjunk": ErrNotMangled, costlyNames["arrays"](3000): ErrCostly,
+		"_Z3foov junk": ErrNotMangled, "_RNvC6_123foo3ba": ErrNotMangled, "_RC0": ErrNotMangled, "_GLOBAL__I__Zjunk": ErrNotMangled, costly: ErrCostly, "." + costly: ErrCostly, "_GLOBAL__I_" + costly: ErrCostly,
 	} {
 		out, err := Append([]byte("f: "), name)
 		if err != want {
@@ -131,20 +135,20 @@ func TestDemangleIsBounded(t *testing.T) {
 	}
 	for name, raw := range map[string]string{
 		"doubling":    subst,
-		"pointers":    "_Z1f" + strings.Repeat("P", maxMangled-10) + "i",
-		"nested":      "_Z1f" + strings.Repeat("1AI", maxMangled/4) + "i" + strings.Repeat("E", maxMangled/4),
-		"functions":   "_Z1f" + strings.Repeat("PF", maxMangled/4) + "i" + strings.Repeat("vE", maxMangled/4),
-		"expressions": "_Z1fIXsz" + strings.Repeat("ng", maxMangled/3) + "Li0EEEvv",
-		"clones":      "_Z1fi" + strings.Repeat(".a", maxMangled/2-10),
-		"rust refs":   "_RINvC1a1f" + strings.Repeat("R", maxMangled-100) + "uE",
-		"rust tuples": "_RINvC1a1f" + strings.Repeat("TB_", maxMangled/3-10) + "E",
-		"too long":    "_Z" + fmt.Sprint(maxMangled) + strings.Repeat("a", maxMangled) + "v",
-		"closures":    "_R" + strings.Repeat("NC", maxMangled/3) + "C1a" + strings.Repeat("0", maxMangled/3),
+		"pointers":    "_Z1f" + strings.Repeat("P", mangled.MaxMangled-10) + "i",
+		"nested":      "_Z1f" + strings.Repeat("1AI", mangled.MaxMangled/4) + "i" + strings.Repeat("E", mangled.MaxMangled/4),
+		"functions":   "_Z1f" + strings.Repeat("PF", mangled.MaxMangled/4) + "i" + strings.Repeat("vE", mangled.MaxMangled/4),
+		"expressions": "_Z1fIXsz" + strings.Repeat("ng", mangled.MaxMangled/3) + "Li0EEEvv",
+		"clones":      "_Z1fi" + strings.Repeat(".a", mangled.MaxMangled/2-10),
+		"rust refs":   "_RINvC1a1f" + strings.Repeat("R", mangled.MaxMangled-100) + "uE",
+		"rust tuples": "_RINvC1a1f" + strings.Repeat("TB_", mangled.MaxMangled/3-10) + "E",
+		"too long":    "_Z" + fmt.Sprint(mangled.MaxMangled) + strings.Repeat("a", mangled.MaxMangled) + "v",
+		"closures":    "_R" + strings.Repeat("NC", mangled.MaxMangled/3) + "C1a" + strings.Repeat("0", mangled.MaxMangled/3),
 	} {
 		t.Run(name, func(t *testing.T) {
 			watch := testenv.StartWatch()
 			got := source(raw)
-			if len(got) > maxDemangled && got != raw {
+			if len(got) > mangled.MaxDemangled && got != raw {
 				t.Errorf("%d bytes", len(got))
 			}
 			took := watch.Took()

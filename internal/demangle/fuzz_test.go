@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/demangle/mangled"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -19,10 +20,8 @@ func FuzzAppend(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	for _, name := range costlyNames {
-		f.Add(name(5))
-		f.Add(name(200))
-	}
+	f.Add(costly[:600] + "i")
+	f.Add(costly)
 	f.Fuzz(func(t *testing.T, raw string) {
 		watch := testenv.StartWatch()
 		out, err := Append([]byte("x"), raw)
@@ -33,7 +32,7 @@ func FuzzAppend(f *testing.F) {
 		if took := watch.Took(); took > time.Second {
 			t.Errorf("%v for %d bytes", took, len(raw))
 		}
-		if len(name) > max(maxDemangled, len(raw)) {
+		if len(name) > max(mangled.MaxDemangled, len(raw)) {
 			t.Errorf("%d bytes from %d", len(name), len(raw))
 		}
 	})

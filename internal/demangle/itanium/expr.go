@@ -1,46 +1,48 @@
-package demangle
+package itanium
+
+import "github.com/symtool/symtool/internal/demangle/mangled"
 
 // expression reads an <expression>.
 func (d *decoder) expression() ref {
-	d.enter()
-	defer d.leave()
-	switch c, c2 := d.peek(), d.behind(); {
+	d.Enter()
+	defer d.Leave()
+	switch c, c2 := d.Peek(), d.Behind(); {
 	case c == 'L':
 		return d.literal()
 	case c == 'T':
 		return d.templateParam()
-	case isDigit(c), c == 'o' && c2 == 'n':
+	case mangled.IsDigit(c), c == 'o' && c2 == 'n':
 		return d.functionID()
 	case c == 'u':
 		return d.vendorCall()
 	case c == 's' && c2 == 'r':
 		return d.unresolvedName()
-	case c == 'f' && c2 == 'p', c == 'f' && c2 == 'L' && d.pos+2 < len(d.src) && isDigit(d.src[d.pos+2]):
+	case c == 'f' && c2 == 'p', c == 'f' && c2 == 'L' && d.Pos+2 < len(d.Src) && mangled.IsDigit(d.Src[d.Pos+2]):
 		return d.functionParam()
-	case d.eat2('s', 'o'):
+	case d.Eat2('s', 'o'):
 		return d.subobject()
-	case d.eat2('s', 'p'):
+	case d.Eat2('s', 'p'):
 		return d.expansion(d.expression())
-	case d.eat2('s', 'Z'):
+	case d.Eat2('s', 'Z'):
 		pack := d.packIn(d.expression())
 		if pack == 0 {
-			return d.fail()
+			return d.Fail()
 		}
 		return d.add1(kSizeofPack, pack)
-	case d.eat2('s', 'P'):
+	case d.Eat2('s', 'P'):
 		return d.addList(kSizeofArgs, d.args())
-	case d.eat2('m', 'c'):
+	case d.Eat2('m', 'c'):
 		return d.memberCast()
-	case d.eat2('i', 'l'):
+	case d.Eat2('i', 'l'):
 		return d.add2(kBraced, 0, d.expressions('E'))
-	case d.eat2('t', 'l'):
+	case d.Eat2('t', 'l'):
 		t := d.typ(false)
 		return d.add2(kBraced, t, d.expressions('E'))
-	case d.eat2('s', 't'):
+	case d.Eat2('s', 't'):
 		return d.addUnary(operatorCode("st"), d.typ(false), unaryType)
-	case d.eat2('r', 'q'):
+	case d.Eat2('r', 'q'):
 		return d.requires(0)
-	case d.eat2('r', 'Q'):
+	case d.Eat2('r', 'Q'):
 		return d.requires(d.requiresParams())
 	}
 	return d.operation()
@@ -48,22 +50,22 @@ func (d *decoder) expression() ref {
 
 // args reads template arguments up to E.
 func (d *decoder) args() span {
-	mark := len(d.stack)
-	for d.more('E') {
-		d.push(d.templateArg(span{}))
+	mark := len(d.Stack)
+	for d.More('E') {
+		d.Push(d.templateArg(span{}))
 	}
-	d.want('E')
-	return d.pop(mark)
+	d.Want('E')
+	return d.Pop(mark)
 }
 
 // expressions reads expressions up to end.
 func (d *decoder) expressions(end byte) ref {
-	mark := len(d.stack)
-	for d.more(end) {
-		d.push(d.expression())
+	mark := len(d.Stack)
+	for d.More(end) {
+		d.Push(d.expression())
 	}
-	d.want(end)
-	return d.addList(kExprList, d.pop(mark))
+	d.Want(end)
+	return d.addList(kExprList, d.Pop(mark))
 }
 
 func (d *decoder) addUnary(op operator, operand ref, form ref) ref {
@@ -77,7 +79,7 @@ func (d *decoder) addBinary(op operator, left, right ref) ref {
 // operation reads an operator with its operands.
 func (d *decoder) operation() ref {
 	op := d.operator()
-	if d.failed {
+	if d.Failed {
 		return 0
 	}
 	if op == opConvert {
@@ -89,7 +91,7 @@ func (d *decoder) operation() ref {
 		return d.add(node{kind: kNullary, op: uint8(op)})
 	case 1:
 		form := ref(0)
-		if (info.code == "pp" || info.code == "mm") && !d.eat('_') {
+		if (info.code == "pp" || info.code == "mm") && !d.Eat('_') {
 			form = unarySuffix
 		}
 		return d.addUnary(op, d.expression(), form)
@@ -112,7 +114,7 @@ func (d *decoder) operation() ref {
 // conversion reads what is behind cv: <type> <expression>, or <type> _ <expression>* E.
 func (d *decoder) conversion() ref {
 	cast := d.castType(true)
-	if d.eat('_') {
+	if d.Eat('_') {
 		return d.add2(kConvert, cast, d.expressions('E'))
 	}
 	return d.add2(kConvert, cast, d.expression())
@@ -149,21 +151,21 @@ func (d *decoder) binary(op operator) ref {
 
 // member reads what is behind . or ->.
 func (d *decoder) member() ref {
-	if d.peek() == 'L' {
+	if d.Peek() == 'L' {
 		return d.literal()
 	}
-	if d.eat2('g', 's') {
+	if d.Eat2('g', 's') {
 		return d.addUnary(operatorCode("gs"), d.memberName(), 0)
 	}
 	return d.memberName()
 }
 
 func (d *decoder) memberName() ref {
-	if c, c2 := d.peek(), d.behind(); c == 's' && c2 == 'r' || c == 'g' && c2 == 's' {
-		return d.fail()
+	if c, c2 := d.Peek(), d.Behind(); c == 's' && c2 == 'r' || c == 'g' && c2 == 's' {
+		return d.Fail()
 	}
 	r := d.baseUnresolvedName()
-	if d.peek() == 'I' {
+	if d.Peek() == 'I' {
 		r = d.template(r)
 	}
 	return r
@@ -173,7 +175,7 @@ func (d *decoder) memberName() ref {
 func (d *decoder) fold(left, binary bool) ref {
 	op := d.operator()
 	if op == opConvert {
-		return d.fail()
+		return d.Fail()
 	}
 	n := node{kind: kFold, op: uint8(op)}
 	n.f[0] = d.expression()
@@ -190,30 +192,30 @@ func (d *decoder) fold(left, binary bool) ref {
 // initializer in place of E.
 func (d *decoder) newExpression() ref {
 	n := node{kind: kNew}
-	if !d.eat('_') {
+	if !d.Eat('_') {
 		n.f[0] = d.expressions('_')
 	}
 	n.f[1] = d.typ(false)
 	switch {
-	case d.eat('E'):
-	case d.eat2('p', 'i'):
+	case d.Eat('E'):
+	case d.Eat2('p', 'i'):
 		n.f[2] = d.expressions('E')
-	case d.peek() == 'i' && d.behind() == 'l':
+	case d.Peek() == 'i' && d.Behind() == 'l':
 		n.f[2] = d.expression()
 	default:
-		return d.fail()
+		return d.Fail()
 	}
 	return d.add(n)
 }
 
 // functionID reads [on] <unqualified-name> [<template-args>].
 func (d *decoder) functionID() ref {
-	d.eat2('o', 'n')
+	d.Eat2('o', 'n')
 	r, cast := d.unqualified(0)
 	if cast {
 		d.setTemplate(r, 0)
 	}
-	if d.peek() == 'I' {
+	if d.Peek() == 'I' {
 		r = d.template(r)
 	}
 	return r
@@ -222,12 +224,12 @@ func (d *decoder) functionID() ref {
 // functionParam reads fp [<qualifiers>] [<number>] _, fL <level> p ... the same, or fpT.
 // Neither qualifiers nor levels are printed.
 func (d *decoder) functionParam() ref {
-	if d.eat2('f', 'L') {
+	if d.Eat2('f', 'L') {
 		d.number()
-		d.want('p')
+		d.Want('p')
 	} else {
-		d.pos += 2
-		if d.eat('T') {
+		d.Pos += 2
+		if d.Eat('T') {
 			return d.add1(kFunctionParam, 0)
 		}
 	}
@@ -240,12 +242,12 @@ func (d *decoder) memberCast() ref {
 	t := d.typ(false)
 	x := d.expression()
 	d.offset()
-	d.want('E')
+	d.Want('E')
 	return d.add2(kPtrMemCast, t, x)
 }
 
 func (d *decoder) offset() int {
-	if c := d.peek(); c == 'n' || isDigit(c) {
+	if c := d.Peek(); c == 'n' || mangled.IsDigit(c) {
 		return d.number()
 	}
 	return 0
@@ -256,31 +258,31 @@ func (d *decoder) subobject() ref {
 	t := d.typ(false)
 	x := d.expression()
 	offset := d.offset()
-	for d.eat('_') {
+	for d.Eat('_') {
 		d.offset()
 	}
-	d.eat('p')
-	d.want('E')
+	d.Eat('p')
+	d.Want('E')
 	return d.add(node{kind: kSubobject, f: [4]ref{t, x, ref(offset)}})
 }
 
 // vendorCall reads u <source-name> <template-arg>* E. The argument of clang's __uuidof
 // is a type behind t or an expression behind z.
 func (d *decoder) vendorCall() ref {
-	d.want('u')
+	d.Want('u')
 	name := d.sourceName()
-	if n := d.nodes[name]; n.kind == kName && d.src[n.f[0]:][:n.f[1]] == "__uuidof" {
+	if n := d.nodes[name]; n.kind == kName && d.Src[n.f[0]:][:n.f[1]] == "__uuidof" {
 		arg := ref(0)
 		switch {
-		case d.eat('t'):
+		case d.Eat('t'):
 			arg = d.typ(false)
-		case d.eat('z'):
+		case d.Eat('z'):
 			arg = d.expression()
 		}
 		if arg != 0 {
-			mark := len(d.stack)
-			d.push(arg)
-			return d.addBinary(operatorCode("cl"), name, d.addList(kExprList, d.pop(mark)))
+			mark := len(d.Stack)
+			d.Push(arg)
+			return d.addBinary(operatorCode("cl"), name, d.addList(kExprList, d.Pop(mark)))
 		}
 	}
 	return d.addBinary(operatorCode("cl"), name, d.addList(kExprList, d.args()))
@@ -294,14 +296,14 @@ func (d *decoder) vendorCall() ref {
 //
 // The types and templates of a <type> count for substitutions, those of a <simple-id> do not.
 func (d *decoder) unresolvedName() ref {
-	d.pos += 2
+	d.Pos += 2
 	d.unresolved++
-	id := isDigit(d.peek())
+	id := mangled.IsDigit(d.Peek())
 	if id {
 		d.unresolvedIDs++
 	}
-	if c := d.peek(); !id && c != 'N' && c != 'T' && c != 'S' && c != 'D' {
-		return d.fail()
+	if c := d.Peek(); !id && c != 'N' && c != 'T' && c != 'S' && c != 'D' {
+		return d.Fail()
 	}
 	simple := id || d.dependent()
 	if simple {
@@ -311,10 +313,10 @@ func (d *decoder) unresolvedName() ref {
 	if d.asGCC || !simple {
 		scope = d.typ(false)
 	} else {
-		if d.eat('N') {
+		if d.Eat('N') {
 			scope = d.typ(false)
 		}
-		for d.more('E') {
+		for d.More('E') {
 			id := d.simpleID()
 			if scope == 0 {
 				scope = id
@@ -322,7 +324,7 @@ func (d *decoder) unresolvedName() ref {
 				scope = d.addScoped(scope, id, false)
 			}
 		}
-		d.want('E')
+		d.Want('E')
 	}
 	return d.addScoped(scope, d.memberName(), false)
 }
@@ -330,17 +332,17 @@ func (d *decoder) unresolvedName() ref {
 // dependent reports whether a member of a template parameter, or of another type that is
 // not spelled out, follows.
 func (d *decoder) dependent() bool {
-	c := d.behind()
-	return d.peek() == 'N' && (c == 'T' || c == 'D' || c == 'S' && d.pos+2 < len(d.src) && d.src[d.pos+2] != 't')
+	c := d.Behind()
+	return d.Peek() == 'N' && (c == 'T' || c == 'D' || c == 'S' && d.Pos+2 < len(d.Src) && d.Src[d.Pos+2] != 't')
 }
 
 // simpleID reads <source-name> [<template-args>].
 func (d *decoder) simpleID() ref {
-	if !isDigit(d.peek()) {
-		return d.fail()
+	if !mangled.IsDigit(d.Peek()) {
+		return d.Fail()
 	}
 	r := d.tags(d.sourceName())
-	if d.peek() == 'I' {
+	if d.Peek() == 'I' {
 		r = d.template(r)
 	}
 	return r
@@ -351,24 +353,24 @@ func (d *decoder) simpleID() ref {
 func (d *decoder) baseUnresolvedName() ref {
 	var r ref
 	switch {
-	case d.eat2('d', 'n'):
-		if isDigit(d.peek()) {
+	case d.Eat2('d', 'n'):
+		if mangled.IsDigit(d.Peek()) {
 			r = d.sourceName()
 		} else {
 			r = d.typ(false)
 		}
 		r = d.add1(kDtor, r)
-	case isDigit(d.peek()):
+	case mangled.IsDigit(d.Peek()):
 		r = d.sourceName()
 	default:
-		d.eat2('o', 'n')
+		d.Eat2('o', 'n')
 		if op := d.operator(); op == opConvert {
 			r = d.castType(true)
 		} else {
 			r = d.add(node{kind: kOperator, op: uint8(op)})
 		}
 	}
-	if d.peek() == 'I' {
+	if d.Peek() == 'I' {
 		r = d.template(r)
 	}
 	return r
@@ -376,76 +378,76 @@ func (d *decoder) baseUnresolvedName() ref {
 
 // requiresParams reads the parameters of a requires expression up to _.
 func (d *decoder) requiresParams() ref {
-	mark := len(d.stack)
-	for d.more('_') {
-		d.push(d.typ(false))
+	mark := len(d.Stack)
+	for d.More('_') {
+		d.Push(d.typ(false))
 	}
-	d.want('_')
-	return d.addList(kList, d.pop(mark))
+	d.Want('_')
+	return d.addList(kList, d.Pop(mark))
 }
 
 // requires reads the requirements of a requires expression.
 func (d *decoder) requires(params ref) ref {
-	mark := len(d.stack)
-	for d.more('E') {
-		d.push(d.requirement())
+	mark := len(d.Stack)
+	for d.More('E') {
+		d.Push(d.requirement())
 	}
-	d.want('E')
-	s := d.pop(mark)
-	return d.add(node{kind: kRequires, f: [4]ref{params, s.start, s.n}})
+	d.Want('E')
+	s := d.Pop(mark)
+	return d.add(node{kind: kRequires, f: [4]ref{params, s.Start, s.N}})
 }
 
 // requirement reads X <expression> [N] [R <constraint>], T <type>, or Q <expression>.
 func (d *decoder) requirement() ref {
 	switch {
-	case d.eat('X'):
+	case d.Eat('X'):
 		n := node{kind: kExprReq}
 		n.f[0] = d.expression()
-		if d.eat('N') {
+		if d.Eat('N') {
 			n.op = 1
 		}
-		if d.eat('R') {
+		if d.Eat('R') {
 			n.f[1], _ = d.name()
 		}
 		return d.add(n)
-	case d.eat('T'):
+	case d.Eat('T'):
 		return d.add1(kTypeReq, d.typ(false))
-	case d.eat('Q'):
+	case d.Eat('Q'):
 		return d.add1(kNestedReq, d.expression())
 	}
-	return d.fail()
+	return d.Fail()
 }
 
 // literal reads L <type> <value> E, or L [_] Z <encoding> E.
 func (d *decoder) literal() ref {
-	d.enter()
-	defer d.leave()
-	d.want('L')
-	if d.eat2('_', 'Z') || d.eat('Z') { // GCC left out the underscore up to ABI version 3
+	d.Enter()
+	defer d.Leave()
+	d.Want('L')
+	if d.Eat2('_', 'Z') || d.Eat('Z') { // GCC left out the underscore up to ABI version 3
 		r := d.encoding(false)
-		d.want('E')
+		d.Want('E')
 		return r
 	}
 	t := d.typ(false)
 	n := node{kind: kLiteral}
-	if d.eat('n') {
+	if d.Eat('n') {
 		n.op = 1
 	}
-	if d.peek() == 'E' && t != fixed.null {
+	if d.Peek() == 'E' && t != fixed.null {
 		return d.emptyLiteral(t)
 	}
-	from := d.pos
-	for d.more('E') && d.pos < len(d.src) {
-		d.pos++
+	from := d.Pos
+	for d.More('E') && d.Pos < len(d.Src) {
+		d.Pos++
 	}
-	n.f = [4]ref{t, ref(from), ref(d.pos - from)}
-	d.want('E')
+	n.f = [4]ref{t, ref(from), ref(d.Pos - from)}
+	d.Want('E')
 	return d.add(n)
 }
 
 // emptyLiteral reads the end of a literal without a value: a lambda or a string.
 func (d *decoder) emptyLiteral(t ref) ref {
-	d.want('E')
+	d.Want('E')
 	n := &d.nodes[t]
 	if n.kind == kClosure {
 		return d.add1(kLambda, t)
@@ -454,7 +456,7 @@ func (d *decoder) emptyLiteral(t ref) ref {
 		n = &d.nodes[n.f[0]]
 	}
 	if n.kind != kArray {
-		return d.fail()
+		return d.Fail()
 	}
 	return d.add1(kString, t)
 }

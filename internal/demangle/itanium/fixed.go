@@ -1,4 +1,4 @@
-package demangle
+package itanium
 
 // fixed are the nodes with which every name begins: what always has the same text.
 var fixed = newFixedNodes()

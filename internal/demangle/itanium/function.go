@@ -1,18 +1,22 @@
-package demangle
+package itanium
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
+)
 
 // encoding reads the name and type of a function, a variable, or a special name. local
 // says that other names follow, which are local to the function.
 func (d *decoder) encoding(local bool) ref {
-	d.enter()
-	defer d.leave()
-	if c := d.peek(); c == 'G' || c == 'T' {
+	d.Enter()
+	defer d.Leave()
+	if c := d.Peek(); c == 'G' || c == 'T' {
 		return d.special()
 	}
 	name, explicit := d.name()
 	name = d.simplify(name)
-	if d.failed || d.pos == len(d.src) || d.peek() == 'E' {
+	if d.Failed || d.Pos == len(d.Src) || d.Peek() == 'E' {
 		return name // a variable
 	}
 	template, level := d.templateOf(name), d.lambdaLevel
@@ -23,12 +27,12 @@ func (d *decoder) encoding(local bool) ref {
 	const enableIf = "Ua9enable_ifI"
 	var conditions span
 	var condition, constraint ref
-	if strings.HasPrefix(d.src[d.pos:], enableIf) {
-		d.pos += len(enableIf) - 1
+	if strings.HasPrefix(d.Src[d.Pos:], enableIf) {
+		d.Pos += len(enableIf) - 1
 		conditions, condition = d.templateArgs()
 	}
 	function := d.bareFunction(d.returns(name), explicit)
-	if d.peek() == 'Q' {
+	if d.Peek() == 'Q' {
 		constraint = d.constraint()
 	}
 	if template != 0 {
@@ -36,7 +40,7 @@ func (d *decoder) encoding(local bool) ref {
 		d.lambdaLevel = level
 	}
 	function = d.simplify(function)
-	if d.failed {
+	if d.Failed {
 		return 0
 	}
 	if local {
@@ -48,8 +52,8 @@ func (d *decoder) encoding(local bool) ref {
 		name, constraint = n.f[0], n.f[1]
 	}
 	r := d.add2(kTyped, name, function)
-	if conditions.n > 0 {
-		r = d.add(node{kind: kEnableIf, f: [4]ref{r, conditions.start, conditions.n}})
+	if conditions.N > 0 {
+		r = d.add(node{kind: kEnableIf, f: [4]ref{r, conditions.Start, conditions.N}})
 		r = d.constrained(r, condition)
 	}
 	return d.constrained(r, constraint)
@@ -143,15 +147,15 @@ func (d *decoder) isStructor(r ref) bool {
 // local reads Z <encoding> E and a name in that function, a string literal, or a name in
 // one of its default arguments.
 func (d *decoder) local() (r ref, explicit bool) {
-	d.want('Z')
+	d.Want('Z')
 	function := d.encoding(true)
-	d.want('E')
-	if d.eat('s') {
+	d.Want('E')
+	if d.Eat('s') {
 		d.discriminator()
 		return d.addScoped(function, fixed.stringLiteral, true), false
 	}
 	arg := -1
-	if d.eat('d') {
+	if d.Eat('d') {
 		arg = d.index()
 	}
 	r, explicit = d.name()
@@ -165,23 +169,23 @@ func (d *decoder) local() (r ref, explicit bool) {
 // discriminator passes _ <digit>, or __ <number> _. clang leaves the underscores out at
 // the end of a name.
 func (d *decoder) discriminator() {
-	if !d.eat('_') {
-		at := d.pos
-		for at < len(d.src) && isDigit(d.src[at]) {
+	if !d.Eat('_') {
+		at := d.Pos
+		for at < len(d.Src) && mangled.IsDigit(d.Src[at]) {
 			at++
 		}
-		if at == len(d.src) {
-			d.pos = at
+		if at == len(d.Src) {
+			d.Pos = at
 		}
 		return
 	}
-	long := d.eat('_')
+	long := d.Eat('_')
 	n := d.number()
 	if n < 0 {
-		d.fail()
+		d.Fail()
 	}
 	if long && n >= 10 {
-		d.want('_')
+		d.Want('_')
 	}
 }
 

@@ -1,16 +1,29 @@
-package demangle
+// Package itanium prints mangled names of the Itanium C++ ABI (section 5.1).
+//
+// A decoder reads a name into nodes (node.go) and prints them (print.go). What it does not
+// know, such as a vendor's operators, is left to a library: library.go decides which names
+// are cheap enough for that.
+package itanium
 
 import (
 	"strings"
 	"sync"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
+)
+
+// Nodes and lists of them, by number.
+type (
+	ref  = mangled.Ref
+	span = mangled.Span
 )
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// appendCPP appends the source form of a name of the Itanium ABI. What the decoder does
+// Append appends the source form of a name of the Itanium ABI. What the decoder does
 // not know is left to the library, but for unresolved names (sr): after them it counts
 // types that are none, so that it prints wrong ones.
-func appendCPP(dst []byte, raw string) ([]byte, error) {
+func Append(dst []byte, raw string) ([]byte, error) {
 	d := decoders.Get().(*decoder)
 	out, v := d.appendName(dst, raw)
 	decoders.Put(d)
@@ -18,12 +31,12 @@ func appendCPP(dst []byte, raw string) ([]byte, error) {
 	case decoded:
 		return out, nil
 	case costly:
-		return nil, ErrCostly
+		return nil, mangled.ErrCostly
 	case ambiguous:
-		return nil, ErrNotMangled
+		return nil, mangled.ErrNotMangled
 	}
 	if strings.Contains(raw, "sr") {
-		return nil, ErrNotMangled
+		return nil, mangled.ErrNotMangled
 	}
 	return appendByLibrary(dst, raw)
 }
@@ -31,7 +44,7 @@ func appendCPP(dst []byte, raw string) ([]byte, error) {
 // A decoder reads names of the Itanium C++ ABI (section 5.1) into nodes, and prints them
 // as c++filt does. Its memory is used again for the next name: a name costs no allocation.
 type decoder struct {
-	scanner
+	mangled.Scanner
 
 	nodes     []node
 	subs      []ref // what substitutions speak of
@@ -65,25 +78,14 @@ const (
 	ambiguous         // it means two functions, by the two forms of unresolved names
 )
 
-const (
-	// maxDepth bounds how deep types and expressions are nested in the mangled name, and
-	// maxTree how deep nodes are: by substitutions they may be far deeper. The names of
-	// libLLVM, libstdc++ and Ceph are below 80.
-	maxDepth = 512
-	maxTree  = 1024
-
-	// keptNodes is how large a decoder remains for the next name.
-	keptNodes = 32 << 10
-)
-
 // appendName appends the source form of a name that begins with _Z to dst.
 func (d *decoder) appendName(dst []byte, raw string) ([]byte, verdict) {
-	d.out, d.steps, d.costly = dst, stepsAllowed(raw), false
+	d.out, d.Steps, d.Costly = dst, mangled.StepsAllowed(raw), false
 	v := d.decode(raw)
 	out := d.out
-	d.out, d.src = nil, ""
-	if cap(d.nodes) > keptNodes {
-		d.nodes, d.lists, d.stack, d.subs = nil, nil, nil, nil
+	d.out, d.Src = nil, ""
+	if cap(d.nodes) > mangled.KeptNodes {
+		d.nodes, d.Lists, d.Stack, d.subs = nil, nil, nil, nil
 	}
 	if v != decoded {
 		out = dst
@@ -96,7 +98,7 @@ func (d *decoder) appendName(dst []byte, raw string) ([]byte, verdict) {
 func (d *decoder) decode(raw string) verdict {
 	from := len(d.out)
 	clang := d.read(raw, false) && d.write()
-	if d.costly {
+	if d.Costly {
 		return costly
 	}
 	if d.twofold == 0 || clang && d.unresolved == d.unresolvedIDs {
@@ -105,7 +107,7 @@ func (d *decoder) decode(raw string) verdict {
 	to := len(d.out)
 	gcc := d.read(raw, true) && d.write()
 	switch {
-	case d.costly:
+	case d.Costly:
 		return costly
 	case !gcc:
 		d.out = d.out[:to]

@@ -1,16 +1,18 @@
-package demangle
+package itanium
 
 import (
 	"math/bits"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
 // libraryOptions make C++ names equal to c++filt's, which prints standard
 // substitutions in full (std::basic_string<char, ...>). Rust names do not get
 // that far. By bits.Len of the length that is allowed.
-var libraryOptions [demangledPow + 1][]demangle.Option
+var libraryOptions = make([][]demangle.Option, bits.Len(mangled.MaxDemangled))
 
 func init() {
 	for pow := 1; pow < len(libraryOptions); pow++ {
@@ -20,30 +22,35 @@ func init() {
 
 // appendByLibrary appends the source form of a name of the Itanium ABI. The library looks
 // at each node that another is printed in, and copies what a substitution refers to: what
-// that would cost is estimated first.
-func appendByLibrary(dst []byte, raw string) ([]byte, error) {
-	limit, most := stepsAllowed(raw), lengthAllowed(raw)
+// that would cost is estimated first. A panic of the library leaves the name as it is.
+func appendByLibrary(dst []byte, raw string) (out []byte, err error) {
+	defer func() {
+		if recover() != nil {
+			out, err = nil, mangled.ErrNotMangled
+		}
+	}()
+	limit, most := mangled.StepsAllowed(raw), mangled.LengthAllowed(raw)
 	nodes, references := len(raw), referencesOf(raw)
 	if nodes*nodes > limit {
 		nodes = nodesOf(raw) // fewer
 	}
 	if nodes*references/referenceShare > limit {
-		return nil, ErrCostly
+		return nil, mangled.ErrCostly
 	}
 	options := libraryOptions[bits.Len(uint(most))]
 	tree, err := demangle.ToAST(raw, options...)
 	if err != nil {
-		return nil, ErrNotMangled
+		return nil, mangled.ErrNotMangled
 	}
 	// Without references nothing is printed twice: no node is in more than all others.
 	if nodes*nodes > limit || references > fewReferences {
 		if cost := (printing{}).of(tree); cost.steps > limit || cost.nodes > most {
-			return nil, ErrCostly
+			return nil, mangled.ErrCostly
 		}
 	}
 	name := demangle.ASTToString(tree, options...)
 	if len(name) > most {
-		return nil, ErrCostly
+		return nil, mangled.ErrCostly
 	}
 	return append(dst, name...), nil
 }
@@ -86,7 +93,7 @@ func (p printing) of(ast demangle.AST) printCost {
 func nodesOf(raw string) (n int) {
 	for i := 0; i < len(raw); {
 		start, size := i, 0
-		for ; i < len(raw) && isDigit(raw[i]) && size < maxMangled; i++ {
+		for ; i < len(raw) && mangled.IsDigit(raw[i]) && size < mangled.MaxMangled; i++ {
 			size = 10*size + int(raw[i]-'0')
 		}
 		switch {

@@ -1,4 +1,4 @@
-package demangle
+package itanium
 
 import (
 	"math/rand/v2"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/demangle/mangled"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -21,7 +22,7 @@ func tokens(raw string) (out []string) {
 	for i := 0; i < len(raw); {
 		end := i + 1
 		switch c := raw[i]; {
-		case isDigit(c):
+		case mangled.IsDigit(c):
 			end = pastIdentifier(raw, i)
 		case c == 'S' || c == 'T':
 			if end = pastNumber(raw, i+1); end == i+1 {
@@ -101,7 +102,7 @@ func compareMutations(t testing.TB, seed uint64, n int) (known int, reasons map[
 		if why := compareWithLibrary(t, d, raw); why != "" {
 			reasons[why]++
 		}
-		if d.failed {
+		if d.Failed {
 			continue
 		}
 		// What is a name serves for others.

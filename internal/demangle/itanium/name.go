@@ -1,11 +1,13 @@
-package demangle
+package itanium
+
+import "github.com/symtool/symtool/internal/demangle/mangled"
 
 // name reads a <name>. explicit reports a function with an explicit object parameter.
 func (d *decoder) name() (r ref, explicit bool) {
-	d.enter()
-	defer d.leave()
+	d.Enter()
+	defer d.Leave()
 	module := ref(0)
-	switch d.peek() {
+	switch d.Peek() {
 	case 'N':
 		return d.nested()
 	case 'Z':
@@ -17,8 +19,8 @@ func (d *decoder) name() (r ref, explicit bool) {
 		}
 		return r, false
 	case 'S':
-		if d.behind() == 't' {
-			d.pos += 2
+		if d.Behind() == 't' {
+			d.Pos += 2
 			n, cast := d.unqualified(0)
 			return d.nameArgs(d.addScoped(fixed.stdName, n, false), cast, false), false
 		}
@@ -26,7 +28,7 @@ func (d *decoder) name() (r ref, explicit bool) {
 		case kModule:
 			module = r
 		case kMethod:
-			return d.fail(), false // a type of functions is no name
+			return d.Fail(), false // a type of functions is no name
 		default:
 			return d.nameArgs(r, false, true), false
 		}
@@ -38,7 +40,7 @@ func (d *decoder) name() (r ref, explicit bool) {
 // nameArgs reads the template arguments of a name, if there are any. known says that the
 // name is from a substitution.
 func (d *decoder) nameArgs(r ref, cast, known bool) ref {
-	if d.peek() != 'I' {
+	if d.Peek() != 'I' {
 		if cast {
 			d.setTemplate(r, 0)
 		}
@@ -57,15 +59,15 @@ func (d *decoder) nameArgs(r ref, cast, known bool) ref {
 }
 
 func (d *decoder) addTemplate(name ref, args span) ref {
-	return d.add(node{kind: kTemplate, f: [4]ref{name, args.start, args.n}})
+	return d.add(node{kind: kTemplate, f: [4]ref{name, args.Start, args.N}})
 }
 
 // nested reads N [<CV-qualifiers>] [<ref-qualifier>] <prefix> E.
 func (d *decoder) nested() (r ref, explicit bool) {
-	d.want('N')
+	d.Want('N')
 	var qualifiers ref
 	var refQualifier uint8
-	if explicit = d.eat('H'); !explicit {
+	if explicit = d.Eat('H'); !explicit {
 		qualifiers = d.qualifiers()
 		refQualifier = d.refQualifier()
 	}
@@ -73,30 +75,30 @@ func (d *decoder) nested() (r ref, explicit bool) {
 	if qualifiers != 0 || refQualifier != 0 {
 		r = d.add(node{kind: kMethod, op: refQualifier, f: [4]ref{r, qualifiers}})
 	}
-	d.want('E')
+	d.Want('E')
 	return r, explicit
 }
 
 // prefix reads a <prefix>, the scopes of a name and the name itself, up to E.
 func (d *decoder) prefix() ref {
 	var r, last, module, cast ref
-	for !d.failed {
+	for !d.Failed {
 		var next ref
-		c := d.peek()
+		c := d.Peek()
 		switch {
-		case isDigit(c), isLower(c), c == 'U', c == 'L', c == 'F', c == 'W', c == 'D' && d.behind() == 'C':
+		case mangled.IsDigit(c), mangled.IsLower(c), c == 'U', c == 'L', c == 'F', c == 'W', c == 'D' && d.Behind() == 'C':
 			var isCast bool
 			next, isCast = d.unqualified(module)
 			module = 0
 			if isCast {
 				if cast != 0 {
-					return d.fail() // a conversion in the scope of another
+					return d.Fail() // a conversion in the scope of another
 				}
 				cast = d.castOf(next)
 			}
 		case c == 'C':
 			next = d.constructor(last)
-		case c == 'D' && (d.behind() == 'T' || d.behind() == 't'):
+		case c == 'D' && (d.Behind() == 'T' || d.Behind() == 't'):
 			next = d.typ(false)
 		case c == 'D':
 			next = d.destructor(last)
@@ -107,7 +109,7 @@ func (d *decoder) prefix() ref {
 			}
 		case c == 'I', c == 'J':
 			if r == 0 {
-				return d.fail()
+				return d.Fail()
 			}
 			next = d.prefixArgs(r, cast)
 			r, cast = 0, 0
@@ -115,17 +117,17 @@ func (d *decoder) prefix() ref {
 			next = d.templateParam()
 		case c == 'E':
 			if r == 0 {
-				return d.fail()
+				return d.Fail()
 			}
 			if cast != 0 {
 				d.setTemplate(cast, d.ownTemplate(cast))
 			}
 			return r
 		case c == 'M' && r != 0: // the lambda after it initializes this member
-			d.pos++
+			d.Pos++
 			continue
 		default:
-			return d.fail()
+			return d.Fail()
 		}
 		last = next
 		if r == 0 {
@@ -133,7 +135,7 @@ func (d *decoder) prefix() ref {
 		} else {
 			r = d.addScoped(r, next, false)
 		}
-		if c != 'S' && (d.pos == len(d.src) || d.peek() != 'E') {
+		if c != 'S' && (d.Pos == len(d.Src) || d.Peek() != 'E') {
 			d.subs = append(d.subs, r)
 		}
 	}
@@ -144,15 +146,15 @@ func (d *decoder) prefix() ref {
 func (d *decoder) prefixArgs(name, cast ref) ref {
 	var args span
 	var constraint ref
-	if d.peek() == 'I' {
+	if d.Peek() == 'I' {
 		args, constraint = d.templateArgs()
 	} else {
-		mark := len(d.stack)
-		for d.more('E') { // J is the first argument
-			d.push(d.templateArg(span{}))
+		mark := len(d.Stack)
+		for d.More('E') { // J is the first argument
+			d.Push(d.templateArg(span{}))
 		}
-		args = d.pop(mark)
-		d.want('E')
+		args = d.Pop(mark)
+		d.Want('E')
 	}
 	t := d.addTemplate(name, args)
 	if cast != 0 {
@@ -171,7 +173,7 @@ func (d *decoder) castOf(r ref) ref {
 		r = d.nodes[r].f[0]
 	}
 	if d.kind(r) != kCast {
-		return d.fail()
+		return d.Fail()
 	}
 	return r
 }
@@ -186,12 +188,12 @@ func (d *decoder) ownTemplate(cast ref) ref {
 
 // constructor reads C <digit>, or CI <digit> <base class type>.
 func (d *decoder) constructor(last ref) ref {
-	d.pos++
-	inheriting := d.eat('I')
-	if c := d.peek(); last == 0 || c < '1' || c > '5' {
-		return d.fail()
+	d.Pos++
+	inheriting := d.Eat('I')
+	if c := d.Peek(); last == 0 || c < '1' || c > '5' {
+		return d.Fail()
 	}
-	d.pos++
+	d.Pos++
 	var base ref
 	if inheriting {
 		base = d.typ(false)
@@ -201,10 +203,10 @@ func (d *decoder) constructor(last ref) ref {
 
 // destructor reads D <digit>.
 func (d *decoder) destructor(last ref) ref {
-	if c := d.behind(); last == 0 || c < '0' || c > '5' || c == '3' {
-		return d.fail()
+	if c := d.Behind(); last == 0 || c < '0' || c > '5' || c == '3' {
+		return d.Fail()
 	}
-	d.pos += 2
+	d.Pos += 2
 	return d.tags(d.add1(kDtor, d.lastName(last)))
 }
 
@@ -224,7 +226,7 @@ func (d *decoder) lastName(r ref) ref {
 
 // tags reads the ABI tags after a name.
 func (d *decoder) tags(r ref) ref {
-	for d.eat('B') {
+	for d.Eat('B') {
 		r = d.add2(kTagged, r, d.sourceName())
 	}
 	return r
@@ -233,34 +235,34 @@ func (d *decoder) tags(r ref) ref {
 // unqualified reads an <unqualified-name>. cast reports a conversion operator.
 func (d *decoder) unqualified(module ref) (r ref, cast bool) {
 	module = d.moduleName(module)
-	friend := d.eat('F')
-	switch c := d.peek(); {
-	case isDigit(c):
+	friend := d.Eat('F')
+	switch c := d.Peek(); {
+	case mangled.IsDigit(c):
 		r = d.sourceName()
-	case isLower(c):
+	case mangled.IsLower(c):
 		r, cast = d.operatorFunction()
-	case d.eat2('D', 'C'):
-		mark := len(d.stack)
-		d.push(d.sourceName())
-		for d.more('E') {
-			d.push(d.sourceName())
+	case d.Eat2('D', 'C'):
+		mark := len(d.Stack)
+		d.Push(d.sourceName())
+		for d.More('E') {
+			d.Push(d.sourceName())
 		}
-		d.want('E')
-		r = d.addList(kBindings, d.pop(mark))
-	case d.eat('L'):
+		d.Want('E')
+		r = d.addList(kBindings, d.Pop(mark))
+	case d.Eat('L'):
 		r = d.sourceName()
 		d.discriminator()
-	case d.eat2('U', 'b'):
+	case d.Eat2('U', 'b'):
 		d.index()
 		r = fixed.blockLiteral
-	case d.eat2('U', 'e'):
+	case d.Eat2('U', 'e'):
 		r = d.unnamedEnum()
-	case d.eat2('U', 'l'):
+	case d.Eat2('U', 'l'):
 		r = d.closure()
-	case d.eat2('U', 't'):
+	case d.Eat2('U', 't'):
 		r = d.unnamedType()
 	default:
-		return d.fail(), false
+		return d.Fail(), false
 	}
 	if module != 0 {
 		r = d.add2(kEntity, module, r)
@@ -299,15 +301,15 @@ func (d *decoder) castType(inExpression bool) ref {
 // sourceName reads <length> <identifier>.
 func (d *decoder) sourceName() ref {
 	n := d.number()
-	if n <= 0 || n > len(d.src)-d.pos {
-		return d.fail()
+	if n <= 0 || n > len(d.Src)-d.Pos {
+		return d.Fail()
 	}
-	id := d.src[d.pos:][:n]
-	d.pos += n
+	id := d.Src[d.Pos:][:n]
+	d.Pos += n
 	if isAnonymous(id) {
 		return fixed.anonymous
 	}
-	return d.add2(kName, ref(d.pos-n), ref(n))
+	return d.add2(kName, ref(d.Pos-n), ref(n))
 }
 
 // isAnonymous reports whether an identifier is GCC's for the unnamed namespace, _GLOBAL__N_1.
@@ -322,9 +324,9 @@ func isAnonymous(id string) bool {
 
 // moduleName reads W [P] <source-name>, any number of them, after the module around.
 func (d *decoder) moduleName(around ref) ref {
-	for d.eat('W') {
+	for d.Eat('W') {
 		n := node{kind: kModule}
-		if d.eat('P') {
+		if d.Eat('P') {
 			n.op = 1
 		}
 		n.f = [4]ref{around, d.sourceName()}

@@ -1,4 +1,4 @@
-package demangle
+package itanium
 
 import (
 	"math/bits"
@@ -10,16 +10,17 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"github.com/symtool/symtool/internal/demangle/mangled"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
 // A namePair is a mangled name and what it is demangled to.
 type namePair struct{ raw, text string }
 
-// goldenNames returns the names of golden/demangle/names.txt.
+// goldenNames returns the names of golden/internal/demangle/itanium/names.txt.
 func goldenNames(t testing.TB) (pairs []namePair) {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden/demangle/names.txt"))
+	file, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden/internal/demangle/itanium/names.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,35 +38,44 @@ func goldenNames(t testing.TB) (pairs []namePair) {
 	return pairs
 }
 
+// source returns the source form of a name, or the name.
+func source(raw string) string {
+	out, err := Append(nil, raw)
+	if err != nil {
+		return raw
+	}
+	return string(out)
+}
+
 // library returns what the library makes of a name, whose unresolved names are put to it
 // in other words.
 func library(raw string) (text string, err error) {
 	defer func() {
 		if recover() != nil {
-			err = ErrNotMangled
+			err = mangled.ErrNotMangled
 		}
 	}()
 	if len(unresolvedPlaces(raw)) == 0 {
 		out, err := appendByLibrary(nil, raw)
 		return string(out), err
 	}
-	most := lengthAllowed(raw)
+	most := mangled.LengthAllowed(raw)
 	options := libraryOptions[bits.Len(uint(most))]
 	trees, err := cxxTrees(raw, options)
 	if err != nil {
-		return "", ErrNotMangled
+		return "", mangled.ErrNotMangled
 	}
 	for i, tree := range trees {
-		if cost := (printing{}).of(tree); cost.steps > stepsAllowed(raw) || cost.nodes > most {
-			return "", ErrCostly
+		if cost := (printing{}).of(tree); cost.steps > mangled.StepsAllowed(raw) || cost.nodes > most {
+			return "", mangled.ErrCostly
 		}
 		before := text
 		if text = demangle.ASTToString(tree, options...); i > 0 && text != before {
-			return "", ErrNotMangled
+			return "", mangled.ErrNotMangled
 		}
 	}
 	if len(text) > most {
-		return "", ErrCostly
+		return "", mangled.ErrCostly
 	}
 	return text, nil
 }
@@ -120,7 +130,7 @@ func TestDamagedNames(t *testing.T) {
 // makes of it. It returns why they differ, or "".
 func compareWithLibrary(t testing.TB, d *decoder, raw string) (why string) {
 	t.Helper()
-	if !strings.HasPrefix(raw, "_Z") || len(raw) > maxMangled {
+	if !strings.HasPrefix(raw, "_Z") || len(raw) > mangled.MaxMangled {
 		return ""
 	}
 	out, v := d.appendName(nil, raw)
@@ -145,7 +155,7 @@ func compareWithLibrary(t testing.TB, d *decoder, raw string) (why string) {
 // c++filt 2.44 and llvm-cxxfilt 22 agree, they say what the decoder says.
 func difference(d *decoder, raw, got, want string, err error) string {
 	switch {
-	case err == ErrCostly:
+	case err == mangled.ErrCostly:
 		return "the library takes more than the length of the name allows"
 	case len(unresolvedPlaces(raw)) != d.unresolved:
 		return "what is put to the library takes something else for an unresolved name, or an unresolved name for something else"
@@ -167,7 +177,7 @@ func difference(d *decoder, raw, got, want string, err error) string {
 
 // withoutEmpty removes the commas around empty packs, and the spaces that depend on them.
 func withoutEmpty(name string) string {
-	return closedUp(emptyPacks.ReplaceAllString(name, "$1$2"))
+	return strings.ReplaceAll(emptyPacks.ReplaceAllString(name, "$1$2"), " >", ">")
 }
 
 var (
@@ -195,15 +205,11 @@ func TestDecoderAllocates(t *testing.T) {
 
 // BenchmarkDecoder compares the decoder with the library. Bytes are those of the results.
 func BenchmarkDecoder(b *testing.B) {
-	names := symbolNames(b, testenv.File(b, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6"))
 	d := new(decoder)
-	var known []string
+	names := goldenNames(b)
 	buf, length := make([]byte, 0, 1<<16), 0
-	for _, raw := range names {
-		if strings.HasPrefix(raw, "_Z") {
-			out, _ := d.appendName(buf, raw)
-			known, length = append(known, raw), length+len(out)
-		}
+	for _, name := range names {
+		length += len(name.text)
 	}
 	for _, by := range []struct {
 		name   string
@@ -214,9 +220,9 @@ func BenchmarkDecoder(b *testing.B) {
 	} {
 		b.Run(by.name, func(b *testing.B) {
 			b.ReportAllocs()
-			b.SetBytes(int64(length / len(known)))
+			b.SetBytes(int64(length / len(names)))
 			for i := 0; b.Loop(); i++ {
-				by.append(buf, known[i%len(known)])
+				by.append(buf, names[i%len(names)].raw)
 			}
 		})
 	}

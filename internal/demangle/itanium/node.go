@@ -1,4 +1,4 @@
-package demangle
+package itanium
 
 // A node is a part of a name: a name, a type, an expression. Its parts are other nodes,
 // so that a part of which substitutions speak is there once. 40 bytes.
@@ -196,7 +196,7 @@ func (d *decoder) add(n node) ref {
 	if d.collapses(&n) {
 		n.has |= simplifies
 	}
-	d.step()
+	d.Step()
 	d.nodes = append(d.nodes, n)
 	return ref(len(d.nodes) - 1)
 }
@@ -251,15 +251,15 @@ func (d *decoder) addParam(index int, template ref) ref {
 // list returns the list of a node whose kind has one.
 func (d *decoder) list(n *node) []ref {
 	at := layouts[n.kind].refs
-	return d.lists[n.f[at]:][:n.f[at+1]]
+	return d.Lists[n.f[at]:][:n.f[at+1]]
 }
 
 func (d *decoder) spanOf(n *node) span {
 	at := layouts[n.kind].refs
-	return span{n.f[at], n.f[at+1]}
+	return span{Start: n.f[at], N: n.f[at+1]}
 }
 
 // addList adds a node that is a list.
 func (d *decoder) addList(k kind, s span) ref {
-	return d.add(node{kind: k, f: [4]ref{s.start, s.n}})
+	return d.add(node{kind: k, f: [4]ref{s.Start, s.N}})
 }

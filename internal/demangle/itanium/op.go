@@ -1,4 +1,6 @@
-package demangle
+package itanium
+
+import "github.com/symtool/symtool/internal/demangle/mangled"
 
 // An operator is an index into operators.
 type operator uint8
@@ -78,17 +80,17 @@ var operatorCodes = func() (codes [26][64]operator) {
 
 // operator reads the code of an operator. Those of a vendor are refused.
 func (d *decoder) operator() operator {
-	c, c2 := d.peek(), d.behind()
-	if !isLower(c) || c2 < 'A' || c2 >= 'A'+64 {
-		d.fail()
+	c, c2 := d.Peek(), d.Behind()
+	if !mangled.IsLower(c) || c2 < 'A' || c2 >= 'A'+64 {
+		d.Fail()
 		return opNone
 	}
 	op := operatorCodes[c-'a'][c2-'A']
 	if op == opNone {
-		d.fail()
+		d.Fail()
 		return opNone
 	}
-	d.pos += 2
+	d.Pos += 2
 	return op
 }
 

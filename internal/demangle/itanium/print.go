@@ -1,8 +1,10 @@
-package demangle
+package itanium
 
 import (
 	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
 // A printer writes nodes as C++.
@@ -30,23 +32,23 @@ func (d *decoder) write() bool {
 	d.tree, d.last, d.base, d.inTemplate = 0, 0, 0, false
 	d.inner, d.saved = d.inner[:0], d.saved[:0]
 	from := len(d.out)
-	d.limit = from + lengthAllowed(d.src)
+	d.limit = from + mangled.LengthAllowed(d.Src)
 	d.print(d.root)
 	d.printClones()
 	if len(d.out) > d.limit {
-		d.tooMuch()
+		d.TooMuch()
 	}
-	return !d.failed && len(d.out) > from
+	return !d.Failed && len(d.out) > from
 }
 
 // printClones prints the suffixes of clones, from the end of what they are clones of.
 func (d *decoder) printClones() {
-	end := len(d.src)
-	for d.pos = d.rootEnd; !d.failed && d.pos < end; {
-		from := d.pos
+	end := len(d.Src)
+	for d.Pos = d.rootEnd; !d.Failed && d.Pos < end; {
+		from := d.Pos
 		d.clone()
 		d.text(" [clone ")
-		d.text(d.src[from:d.pos])
+		d.text(d.Src[from:d.Pos])
 		d.text("]")
 	}
 }
@@ -81,17 +83,17 @@ func (d *decoder) print(r ref) {
 		d.text(fixed.texts[r])
 		return
 	}
-	d.step()
+	d.Step()
 	if len(d.out) > d.limit {
-		d.tooMuch()
+		d.TooMuch()
 	}
 	n := &d.nodes[r]
 	// A type may be printed within itself once: it is the result of a function, whose
 	// parameters are printed within it.
 	if n.busy > 1 {
-		d.fail()
+		d.Fail()
 	}
-	if d.failed {
+	if d.Failed {
 		return
 	}
 	n.busy++
@@ -104,7 +106,7 @@ func (d *decoder) print(r ref) {
 func (d *decoder) printNode(r ref, n *node) {
 	switch n.kind {
 	case kName:
-		d.text(d.src[n.f[0]:][:n.f[1]])
+		d.text(d.Src[n.f[0]:][:n.f[1]])
 	case kNumber:
 		d.int(int(n.f[0]))
 	case kParamText:
@@ -233,7 +235,7 @@ func (d *decoder) printWords(n *node) {
 func (d *decoder) printOperator(op operator) {
 	name := operators[op].name
 	d.text("operator")
-	if isLower(name[0]) {
+	if mangled.IsLower(name[0]) {
 		d.byte(' ')
 	}
 	d.text(strings.TrimSuffix(name, " "))
@@ -272,11 +274,11 @@ func (d *decoder) isEmpty(r ref) bool {
 	n := &d.nodes[r]
 	switch n.kind {
 	case kArgPack:
-		d.step()
+		d.Step()
 		d.deeper()
 		empty := true
 		for _, arg := range d.list(n) {
-			if d.failed || !d.isEmpty(arg) {
+			if d.Failed || !d.isEmpty(arg) {
 				empty = false
 				break
 			}
@@ -322,7 +324,7 @@ func (d *decoder) printTemplate(n *node) {
 func (d *decoder) printParam(n *node) {
 	template := &d.nodes[n.f[1]]
 	if n.f[1] == 0 || n.f[0] >= template.f[2] {
-		d.fail()
+		d.Fail()
 		return
 	}
 	d.print(d.list(template)[n.f[0]])

@@ -1,6 +1,10 @@
-package demangle
+package itanium
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
+)
 
 // printExpression prints an expression.
 func (d *decoder) printExpression(n *node) {
@@ -61,7 +65,7 @@ func (d *decoder) printExpression(n *node) {
 	case kRequires, kExprReq, kTypeReq, kNestedReq:
 		d.printRequires(n)
 	default:
-		d.fail()
+		d.Fail()
 	}
 }
 
@@ -265,7 +269,7 @@ func (d *decoder) printLiteral(n *node) {
 	if t := &d.nodes[n.f[0]]; t.kind == kBuiltin {
 		form = t.op
 	}
-	value := d.src[n.f[1]:][:n.f[2]]
+	value := d.Src[n.f[1]:][:n.f[2]]
 	switch {
 	case form >= intLiteral:
 		d.printValue(n, value)
@@ -330,7 +334,7 @@ func (d *decoder) printChars(list []ref) bool {
 			d.out = d.out[:from]
 			return false
 		}
-		if numeric && (isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
+		if numeric && (mangled.IsDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F') {
 			d.out = append(d.out, `""`...)
 		}
 		if numeric = charEscapes[c] == "" && (c < ' ' || c == 0x7f); numeric {
@@ -350,7 +354,7 @@ func (d *decoder) charValue(r ref) (byte, bool) {
 	if n.kind != kLiteral || n.op != 0 {
 		return 0, false
 	}
-	c, err := strconv.Atoi(d.src[n.f[1]:][:n.f[2]])
+	c, err := strconv.Atoi(d.Src[n.f[1]:][:n.f[2]])
 	return byte(c), err == nil && c >= 0 && c <= 255
 }
 

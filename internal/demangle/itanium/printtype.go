@@ -1,4 +1,4 @@
-package demangle
+package itanium
 
 import "slices"
 
@@ -133,7 +133,7 @@ func (d *decoder) innerParens() (parens, space bool) {
 // printAllInner prints what is left within a type, from the innermost. save leaves out the
 // qualifiers of functions, which are printed after their parameters.
 func (d *decoder) printAllInner(save bool) {
-	for len(d.inner) > d.base && !d.failed {
+	for len(d.inner) > d.base && !d.Failed {
 		d.printOneInner(save)
 	}
 }
@@ -199,7 +199,7 @@ func (d *decoder) printInner(r ref) {
 			d.print(p.f[0])
 		}
 	default:
-		d.fail()
+		d.Fail()
 	}
 }
 
@@ -215,7 +215,7 @@ func (d *decoder) printArray(r ref, n *node) {
 // in parentheses unless it is another dimension.
 func (d *decoder) printDimension(n *node) {
 	space := " "
-	for len(d.inner) > d.base && !d.failed {
+	for len(d.inner) > d.base && !d.Failed {
 		in := d.inner[len(d.inner)-1]
 		k := d.kind(in)
 		if k == kQualified && d.kind(d.nodes[in].f[0]) == kArray {
@@ -254,7 +254,7 @@ func (d *decoder) printOtherType(n *node) {
 			d.out = append(d.out, n.op)
 		}
 	case kTransformed:
-		d.text(d.src[n.f[1]:][:n.f[2]])
+		d.text(d.Src[n.f[1]:][:n.f[2]])
 		d.byte('(')
 		d.print(n.f[0])
 		d.byte(')')

@@ -1,24 +1,26 @@
-package demangle
+package itanium
+
+import "github.com/symtool/symtool/internal/demangle/mangled"
 
 // read reads a name into nodes; the last one is the whole of it.
 func (d *decoder) read(raw string, asGCC bool) bool {
-	d.start(raw, len("_Z"))
+	d.Start(raw, len("_Z"))
 	d.asGCC, d.unresolved, d.unresolvedIDs, d.twofold = asGCC, 0, 0, 0
 	if len(d.nodes) < len(fixed.nodes) {
 		d.nodes = append(d.nodes[:0], fixed.nodes...)
-		d.lists = append(d.lists[:0], fixed.lists...)
+		d.Lists = append(d.Lists[:0], fixed.lists...)
 	}
-	d.nodes, d.lists = d.nodes[:len(fixed.nodes)], d.lists[:len(fixed.lists)]
+	d.nodes, d.Lists = d.nodes[:len(fixed.nodes)], d.Lists[:len(fixed.lists)]
 	d.subs, d.templates = d.subs[:0], d.templates[:0]
 	d.lambdaLevel, d.inConstraint, d.declared, d.pass = 0, false, [3]ref{}, 0
 	d.root = d.encoding(false)
-	d.rootEnd = d.pos
+	d.rootEnd = d.Pos
 	for d.clone() {
 	}
-	if d.pos != len(d.src) {
-		d.fail()
+	if d.Pos != len(d.Src) {
+		d.Fail()
 	}
-	return !d.failed
+	return !d.Failed
 }
 
 // maxNumber is far beyond the numbers of any name.
@@ -26,18 +28,18 @@ const maxNumber = 1<<31/10 - 10
 
 // number reads [n] <non-negative decimal integer>.
 func (d *decoder) number() int {
-	negative := d.eat('n')
-	if !isDigit(d.peek()) {
-		d.fail()
+	negative := d.Eat('n')
+	if !mangled.IsDigit(d.Peek()) {
+		d.Fail()
 	}
 	n := 0
-	for isDigit(d.peek()) {
+	for mangled.IsDigit(d.Peek()) {
 		if n >= maxNumber {
-			d.fail()
+			d.Fail()
 			return 0
 		}
-		n = 10*n + int(d.src[d.pos]-'0')
-		d.pos++
+		n = 10*n + int(d.Src[d.Pos]-'0')
+		d.Pos++
 	}
 	if negative {
 		return -n
@@ -47,39 +49,39 @@ func (d *decoder) number() int {
 
 // index reads [<non-negative number>] _, where _ is 0 and 0_ is 1.
 func (d *decoder) index() int {
-	if d.eat('_') {
+	if d.Eat('_') {
 		return 0
 	}
-	if !isDigit(d.peek()) {
-		d.fail()
+	if !mangled.IsDigit(d.Peek()) {
+		d.Fail()
 		return 0
 	}
 	n := d.number()
-	d.want('_')
+	d.Want('_')
 	return n + 1
 }
 
 // seqID reads [<number in base 36>] _, or up to the end of the name if that may be left out.
 func (d *decoder) seqID(endOK bool) int {
-	if d.eat('_') {
+	if d.Eat('_') {
 		return 0
 	}
-	for id := 0; ; d.pos++ {
-		switch c := d.peek(); {
-		case d.pos == len(d.src) && endOK && !d.failed:
+	for id := 0; ; d.Pos++ {
+		switch c := d.Peek(); {
+		case d.Pos == len(d.Src) && endOK && !d.Failed:
 			return id + 1
 		case id >= 1<<31/36-36:
-			d.fail()
+			d.Fail()
 			return 0
 		case c == '_':
-			d.pos++
+			d.Pos++
 			return id + 1
-		case isDigit(c):
+		case mangled.IsDigit(c):
 			id = 36*id + int(c-'0')
-		case isUpper(c):
+		case mangled.IsUpper(c):
 			id = 36*id + int(c-'A') + 10
 		default:
-			d.fail()
+			d.Fail()
 			return 0
 		}
 	}
@@ -87,16 +89,16 @@ func (d *decoder) seqID(endOK bool) int {
 
 // clone passes the suffix of a function that a compiler has copied: .cold, .part.0.
 func (d *decoder) clone() bool {
-	if d.failed || d.peek() != '.' || !isCloneByte(d.behind()) {
+	if d.Failed || d.Peek() != '.' || !isCloneByte(d.Behind()) {
 		return false
 	}
-	for d.pos += 2; isCloneByte(d.peek()); d.pos++ {
+	for d.Pos += 2; isCloneByte(d.Peek()); d.Pos++ {
 	}
-	for d.peek() == '.' && isDigit(d.behind()) {
-		for d.pos += 2; isDigit(d.peek()); d.pos++ {
+	for d.Peek() == '.' && mangled.IsDigit(d.Behind()) {
+		for d.Pos += 2; mangled.IsDigit(d.Peek()); d.Pos++ {
 		}
 	}
 	return true
 }
 
-func isCloneByte(c byte) bool { return isLower(c) || isDigit(c) || c == '_' }
+func isCloneByte(c byte) bool { return mangled.IsLower(c) || mangled.IsDigit(c) || c == '_' }

@@ -1,4 +1,4 @@
-package demangle
+package itanium
 
 // specialPrefixes are printed before what a special name is for.
 var specialPrefixes = [...]string{
@@ -37,13 +37,13 @@ func (d *decoder) addSpecial(prefix uint8, r ref) ref {
 
 // special reads a <special-name>.
 func (d *decoder) special() ref {
-	if d.eat('T') {
+	if d.Eat('T') {
 		return d.specialType()
 	}
-	d.want('G')
-	c := d.peek()
-	if !d.eat(c) {
-		return d.fail()
+	d.Want('G')
+	c := d.Peek()
+	if !d.Eat(c) {
+		return d.Fail()
 	}
 	switch c {
 	case 'V':
@@ -57,11 +57,11 @@ func (d *decoder) special() ref {
 		return d.addSpecial(spAlias, d.encoding(false))
 	case 'T':
 		kind := uint8(spTransaction)
-		if c = d.peek(); c == 'n' {
+		if c = d.Peek(); c == 'n' {
 			kind = spNonTransaction
 		}
-		if !d.eat(c) {
-			return d.fail()
+		if !d.Eat(c) {
+			return d.Fail()
 		}
 		return d.addSpecial(kind, d.encoding(false))
 	case 'I':
@@ -69,7 +69,7 @@ func (d *decoder) special() ref {
 			return d.addSpecial(spModule, r)
 		}
 	}
-	return d.fail()
+	return d.Fail()
 }
 
 // specialTypes are the special names of types, by the letter behind T.
@@ -79,9 +79,9 @@ var specialTypes = map[byte]uint8{
 
 // specialType reads what is behind T.
 func (d *decoder) specialType() ref {
-	c := d.peek()
-	if !d.eat(c) {
-		return d.fail()
+	c := d.Peek()
+	if !d.Eat(c) {
+		return d.Fail()
 	}
 	switch c {
 	case 'V', 'T', 'I', 'S', 'F', 'J':
@@ -96,17 +96,17 @@ func (d *decoder) specialType() ref {
 		return d.addSpecial(spVirtualThunk, d.encoding(false))
 	case 'c':
 		for range 2 {
-			c := d.peek()
-			d.eat(c)
+			c := d.Peek()
+			d.Eat(c)
 			d.callOffset(c)
 		}
 		return d.addSpecial(spCovariantThunk, d.encoding(false))
 	case 'C':
 		derived := d.typ(false)
 		if d.number() < 0 {
-			d.fail()
+			d.Fail()
 		}
-		d.want('_')
+		d.Want('_')
 		return d.add2(kConstruction, d.typ(false), derived)
 	case 'H', 'W':
 		r, _ := d.name()
@@ -115,7 +115,7 @@ func (d *decoder) specialType() ref {
 		}
 		return d.addSpecial(spTLSWrapper, r)
 	}
-	return d.fail()
+	return d.Fail()
 }
 
 // callOffset passes the offsets of a thunk, which are not printed.
@@ -125,10 +125,10 @@ func (d *decoder) callOffset(c byte) {
 		d.number()
 	case 'v':
 		d.number()
-		d.want('_')
+		d.Want('_')
 		d.number()
 	default:
-		d.fail()
+		d.Fail()
 	}
-	d.want('_')
+	d.Want('_')
 }

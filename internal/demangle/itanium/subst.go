@@ -1,22 +1,24 @@
-package demangle
+package itanium
+
+import "github.com/symtool/symtool/internal/demangle/mangled"
 
 // substitution reads S <number> _, or the abbreviation of a name of the standard library.
 func (d *decoder) substitution() ref {
-	d.want('S')
-	c := d.peek()
-	if c == '_' || isDigit(c) || isUpper(c) {
+	d.Want('S')
+	c := d.Peek()
+	if c == '_' || mangled.IsDigit(c) || mangled.IsUpper(c) {
 		id := d.seqID(false)
-		if d.failed || id >= len(d.subs) {
-			return d.fail()
+		if d.Failed || id >= len(d.subs) {
+			return d.Fail()
 		}
 		return d.rebound(d.subs[id])
 	}
 	r := fixed.std[c]
 	if r == 0 {
-		return d.fail()
+		return d.Fail()
 	}
-	d.pos++
-	if d.peek() == 'B' {
+	d.Pos++
+	if d.Peek() == 'B' {
 		r = d.tags(r)
 		d.subs = append(d.subs, r)
 	}
@@ -56,11 +58,11 @@ func (d *decoder) reboundParam(r ref) ref {
 	case d.lambdaLevel > 0:
 		return d.add1(kLambdaAuto, index)
 	case len(d.templates) == 0:
-		return d.fail()
+		return d.Fail()
 	}
 	template := d.templates[len(d.templates)-1]
 	if template != 0 && index >= d.nodes[template].f[2] {
-		return d.fail()
+		return d.Fail()
 	}
 	return d.addParam(int(index), template)
 }
@@ -68,7 +70,7 @@ func (d *decoder) reboundParam(r ref) ref {
 // simplify replaces template parameters and pack expansions by their arguments, and joins
 // what then is one: references to references, qualifiers of qualified types.
 func (d *decoder) simplify(r ref) ref {
-	if d.failed || d.nodes[r].has&simplifies == 0 {
+	if d.Failed || d.nodes[r].has&simplifies == 0 {
 		return r
 	}
 	t := d.begin(simplify)
@@ -99,7 +101,7 @@ func (d *decoder) begin(what change) transform {
 }
 
 func (d *decoder) transform(r ref, t *transform) ref {
-	if d.failed || d.nodes[r].has&needs[t.what] == 0 {
+	if d.Failed || d.nodes[r].has&needs[t.what] == 0 {
 		return r
 	}
 	d.deeper()
@@ -138,7 +140,7 @@ func (d *decoder) transformNode(r ref, t *transform) ref {
 	made := r
 	if changed {
 		if n.kind == kVendor && d.nodes[r].f[1] != n.f[1] {
-			return d.fail()
+			return d.Fail()
 		}
 		n.tmpl, n.busy = 0, 0
 		if n.kind == kPackExpansion && t.what == rebind {
@@ -165,19 +167,19 @@ func (d *decoder) transformParts(n *node, t *transform) (changed bool) {
 		return changed
 	}
 	s, copied := d.spanOf(n), false
-	for i := range s.n {
-		before := d.lists[s.start+i]
+	for i := range s.N {
+		before := d.Lists[s.Start+i]
 		part := d.transform(before, t)
 		if part == before {
 			continue
 		}
 		if !copied {
-			start := ref(len(d.lists))
-			d.lists = append(d.lists, d.elements(s)...)
-			s.start, copied = start, true
+			start := ref(len(d.Lists))
+			d.Lists = append(d.Lists, d.Elements(s)...)
+			s.Start, copied = start, true
 			d.setSpan(n, s)
 		}
-		d.lists[s.start+i] = part
+		d.Lists[s.Start+i] = part
 	}
 	return changed || copied
 }
@@ -251,12 +253,12 @@ func joinRefQualifiers(a, b uint8) uint8 {
 
 // expandPack returns base once for each argument of a pack, with that in its place.
 func (d *decoder) expandPack(base, pack ref) ref {
-	mark := len(d.stack)
+	mark := len(d.Stack)
 	args := d.spanOf(&d.nodes[pack])
-	for i := range args.n {
+	for i := range args.N {
 		t := d.begin(expand)
-		t.pack, t.arg = pack, d.lists[args.start+i]
-		d.push(d.simplify(d.transform(base, &t)))
+		t.pack, t.arg = pack, d.Lists[args.Start+i]
+		d.Push(d.simplify(d.transform(base, &t)))
 	}
-	return d.addList(kExprList, d.pop(mark))
+	return d.addList(kExprList, d.Pop(mark))
 }

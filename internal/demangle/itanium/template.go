@@ -1,31 +1,35 @@
-package demangle
+package itanium
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
+)
 
 // templateArgs reads I <template-arg>* [<constraint>] E; J in place of I is a pack.
 func (d *decoder) templateArgs() (args span, constraint ref) {
-	d.pos++
-	mark := len(d.stack)
-	for d.more('E') {
-		d.push(d.templateArg(span{ref(mark), ref(len(d.stack) - mark)}))
-		if d.peek() == 'Q' {
+	d.Pos++
+	mark := len(d.Stack)
+	for d.More('E') {
+		d.Push(d.templateArg(span{Start: ref(mark), N: ref(len(d.Stack) - mark)}))
+		if d.Peek() == 'Q' {
 			constraint = d.constraint()
-			if d.peek() != 'E' {
-				d.fail()
+			if d.Peek() != 'E' {
+				d.Fail()
 			}
 		}
 	}
-	d.want('E')
-	return d.pop(mark), constraint
+	d.Want('E')
+	return d.Pop(mark), constraint
 }
 
 // templateArg reads a template argument. before are the arguments before it, on the stack.
 func (d *decoder) templateArg(before span) ref {
-	switch d.peek() {
+	switch d.Peek() {
 	case 'X':
-		d.pos++
+		d.Pos++
 		r := d.expression()
-		d.want('E')
+		d.Want('E')
 		return r
 	case 'L':
 		return d.literal()
@@ -33,7 +37,7 @@ func (d *decoder) templateArg(before span) ref {
 		args, constraint := d.templateArgs()
 		return d.constrained(d.addList(kArgPack, args), constraint)
 	case 'T':
-		switch d.behind() {
+		switch d.Behind() {
 		case 'y', 'n', 't', 'p', 'k':
 			return d.qualifiedArg(before)
 		}
@@ -44,11 +48,11 @@ func (d *decoder) templateArg(before span) ref {
 // qualifiedArg reads a template argument after the declaration of its parameter, which
 // may speak of the arguments before it.
 func (d *decoder) qualifiedArg(before span) ref {
-	d.enter()
-	defer d.leave()
-	start := ref(len(d.lists))
-	d.lists = append(d.lists, d.stack[before.start:][:before.n]...)
-	template := d.addTemplate(fixed.empty, span{start, before.n})
+	d.Enter()
+	defer d.Leave()
+	start := ref(len(d.Lists))
+	d.Lists = append(d.Lists, d.Stack[before.Start:][:before.N]...)
+	template := d.addTemplate(fixed.empty, span{Start: start, N: before.N})
 	d.templates = append(d.templates, template)
 	param, _ := d.paramDecl()
 	d.templates = d.templates[:len(d.templates)-1]
@@ -65,7 +69,7 @@ func (d *decoder) constrained(r, constraint ref) ref {
 
 // constraint reads Q <expression>.
 func (d *decoder) constraint() ref {
-	d.want('Q')
+	d.Want('Q')
 	before := d.inConstraint
 	d.inConstraint = true
 	r := d.expression()
@@ -76,18 +80,18 @@ func (d *decoder) constraint() ref {
 // templateParam reads T [L <level> _] [<number>] _. Those of constraints are printed as
 // they are mangled.
 func (d *decoder) templateParam() ref {
-	from := d.pos
-	d.want('T')
+	from := d.Pos
+	d.Want('T')
 	level := 0
-	if d.eat('L') {
+	if d.Eat('L') {
 		level = d.index()
 	}
 	index := d.index()
-	if d.failed {
+	if d.Failed {
 		return 0
 	}
 	if d.inConstraint {
-		return d.add2(kName, ref(from), ref(d.pos-1-from))
+		return d.add2(kName, ref(from), ref(d.Pos-1-from))
 	}
 	// GCC mangles the auto parameters of a lambda as those of a template: PR 78252.
 	auto := d.lambdaLevel > 0 && level == d.lambdaLevel-1
@@ -98,7 +102,7 @@ func (d *decoder) templateParam() ref {
 		}
 	}
 	if !auto {
-		return d.fail()
+		return d.Fail()
 	}
 	return d.add1(kLambdaAuto, ref(index))
 }
@@ -114,18 +118,18 @@ func (d *decoder) setTemplate(r, template ref) {
 // parameters of the conversion.
 func (d *decoder) setParams(r, template ref, inClosure bool) {
 	n := &d.nodes[r]
-	if d.failed || n.has&hasParam == 0 || n.kind != kTemplateParam && d.met(n) {
+	if d.Failed || n.has&hasParam == 0 || n.kind != kTemplateParam && d.met(n) {
 		return
 	}
 	switch {
 	case n.kind == kTemplateParam && (inClosure || template == 0):
 		if n.f[1] == 0 {
-			d.fail()
+			d.Fail()
 		}
 		return
 	case n.kind == kTemplateParam:
 		if n.f[1] != 0 || n.f[0] >= d.nodes[template].f[2] {
-			d.fail()
+			d.Fail()
 			return
 		}
 		n.f[1] = template
@@ -173,15 +177,15 @@ func (d *decoder) visited(n *node) iter.Seq[ref] {
 
 // deeper counts how deep in the nodes a traversal is.
 func (d *decoder) deeper() {
-	if d.tree++; d.tree > maxTree {
-		d.tooMuch()
+	if d.tree++; d.tree > mangled.MaxTree {
+		d.TooMuch()
 	}
 }
 
 // clearTemplates fails if there are parameters without a template among args.
 func (d *decoder) clearTemplates(args span) {
-	for i := range args.n {
-		d.setTemplate(d.lists[args.start+i], 0)
+	for i := range args.N {
+		d.setTemplate(d.Lists[args.Start+i], 0)
 	}
 }
 
@@ -191,17 +195,17 @@ func (d *decoder) clearTemplates(args span) {
 func (d *decoder) castArgs(param ref, candidate bool) ref {
 	before := *d
 	args, constraint := d.templateArgs()
-	if !d.failed && d.peek() == 'I' {
+	if !d.Failed && d.Peek() == 'I' {
 		if candidate {
 			d.subs = append(d.subs, param)
 		}
 		return d.constrained(d.addTemplate(param, args), constraint)
 	}
-	if d.costly {
-		return d.fail()
+	if d.Costly {
+		return d.Fail()
 	}
-	d.pos, d.failed, d.depth = before.pos, false, before.depth
-	d.subs, d.stack, d.templates = d.subs[:len(before.subs)], d.stack[:len(before.stack)], d.templates[:len(before.templates)]
+	d.Pos, d.Failed, d.Depth = before.Pos, false, before.Depth
+	d.subs, d.Stack, d.templates = d.subs[:len(before.subs)], d.Stack[:len(before.Stack)], d.templates[:len(before.templates)]
 	d.lambdaLevel, d.inConstraint, d.declared = before.lambdaLevel, before.inConstraint, before.declared
 	d.unresolved, d.unresolvedIDs, d.twofold = before.unresolved, before.unresolvedIDs, before.twofold
 	return param
@@ -221,7 +225,7 @@ func (d *decoder) packIn(r ref) ref {
 
 func (d *decoder) findPack(r ref) (pack ref) {
 	n := &d.nodes[r]
-	if d.failed || n.has&hasParam == 0 {
+	if d.Failed || n.has&hasParam == 0 {
 		return 0
 	}
 	switch n.kind {
@@ -256,15 +260,15 @@ func (d *decoder) closure() ref {
 	templates := len(d.templates)
 	params := d.paramDecls()
 	var constraints [2]ref
-	if d.peek() == 'Q' {
+	if d.Peek() == 'Q' {
 		constraints[0] = d.constraint()
 	}
 	types := d.addList(kList, d.params(false))
 	d.lambdaLevel, d.templates = level, d.templates[:templates]
-	if d.peek() == 'Q' {
+	if d.Peek() == 'Q' {
 		constraints[1] = d.constraint()
 	}
-	d.want('E')
+	d.Want('E')
 	n := node{kind: kClosure, f: [4]ref{params, types, 0, ref(d.index())}}
 	if constraints != [2]ref{} {
 		n.f[2] = d.add2(kPair, constraints[0], constraints[1])
@@ -275,11 +279,11 @@ func (d *decoder) closure() ref {
 // paramDecls reads the template parameters of a lambda into a kList, and leaves them to
 // what follows as those of a template. It returns 0 if there are none.
 func (d *decoder) paramDecls() ref {
-	mark := len(d.stack)
+	mark := len(d.Stack)
 	template := ref(0)
-	for isParamDecl(d.peek(), d.behind()) && !d.failed {
+	for isParamDecl(d.Peek(), d.Behind()) && !d.Failed {
 		param, value := d.paramDecl()
-		d.push(param)
+		d.Push(param)
 		if template == 0 {
 			template = d.addTemplate(fixed.empty, span{})
 			d.templates = append(d.templates, template)
@@ -289,16 +293,16 @@ func (d *decoder) paramDecls() ref {
 	if template == 0 {
 		return 0
 	}
-	return d.addList(kList, d.pop(mark))
+	return d.addList(kList, d.Pop(mark))
 }
 
 // addArg adds an argument to a template whose parameters are being declared.
 func (d *decoder) addArg(template, arg ref) {
 	n := &d.nodes[template]
-	start := ref(len(d.lists))
-	d.lists = append(d.lists, d.list(n)...)
-	d.lists = append(d.lists, arg)
-	d.setSpan(n, span{start, n.f[2] + 1})
+	start := ref(len(d.Lists))
+	d.Lists = append(d.Lists, d.list(n)...)
+	d.Lists = append(d.Lists, arg)
+	d.setSpan(n, span{Start: start, N: n.f[2] + 1})
 }
 
 func isParamDecl(c, c2 byte) bool {
@@ -316,13 +320,13 @@ const (
 
 // paramDecl reads the declaration of a template parameter. value is what it is called.
 func (d *decoder) paramDecl() (param, value ref) {
-	d.enter()
-	defer d.leave()
-	if !isParamDecl(d.peek(), d.behind()) {
-		return d.fail(), 0
+	d.Enter()
+	defer d.Leave()
+	if !isParamDecl(d.Peek(), d.Behind()) {
+		return d.Fail(), 0
 	}
-	c := d.behind()
-	d.pos += 2
+	c := d.Behind()
+	d.Pos += 2
 	switch c {
 	case 'y':
 		value = d.paramName(paramType)
@@ -353,25 +357,25 @@ func (d *decoder) paramName(prefix uint8) ref {
 
 // templateTemplate reads the parameters of a template template parameter.
 func (d *decoder) templateTemplate(name ref) ref {
-	mark := len(d.stack)
+	mark := len(d.Stack)
 	template, constraint := ref(0), ref(0)
 	templates := len(d.templates)
-	for d.more('E') {
+	for d.More('E') {
 		param, value := d.paramDecl()
-		d.push(param)
+		d.Push(param)
 		if template == 0 {
 			template = d.addTemplate(fixed.empty, span{})
 			d.templates = append(d.templates, template)
 		}
 		d.addArg(template, value)
-		if d.peek() == 'Q' {
-			if constraint = d.constraint(); d.peek() != 'E' {
-				d.fail()
+		if d.Peek() == 'Q' {
+			if constraint = d.constraint(); d.Peek() != 'E' {
+				d.Fail()
 			}
 		}
 	}
-	d.want('E')
+	d.Want('E')
 	d.templates = d.templates[:templates]
-	s := d.pop(mark)
-	return d.add(node{kind: kTemplateTempl, f: [4]ref{name, constraint, s.start, s.n}})
+	s := d.Pop(mark)
+	return d.add(node{kind: kTemplateTempl, f: [4]ref{name, constraint, s.Start, s.N}})
 }

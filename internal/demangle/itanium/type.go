@@ -1,19 +1,21 @@
-package demangle
+package itanium
+
+import "github.com/symtool/symtool/internal/demangle/mangled"
 
 // typ reads a <type>. inCast says that it is the type of a conversion function, whose
 // template arguments follow it.
 func (d *decoder) typ(inCast bool) ref {
-	d.enter()
-	defer d.leave()
+	d.Enter()
+	defer d.Leave()
 	qualifiers := d.qualifiers()
-	if b := fixed.builtin[d.peek()]; b != 0 {
-		d.pos++
+	if b := fixed.builtin[d.Peek()]; b != 0 {
+		d.Pos++
 		return d.qualify(b, qualifiers)
 	}
-	function := d.peek() == 'F'
+	function := d.Peek() == 'F'
 	r, candidate := d.unqualifiedType(inCast)
 	if qualifiers != 0 && !function && d.kind(r) == kMethod {
-		return d.fail() // qualifiers of a function type that has some
+		return d.Fail() // qualifiers of a function type that has some
 	}
 	// The qualifiers of a function type are those of this: it is not a type without them.
 	if candidate && !(qualifiers != 0 && function) {
@@ -24,7 +26,7 @@ func (d *decoder) typ(inCast bool) ref {
 
 // qualify adds qualifiers to a type, and that to what substitutions speak of.
 func (d *decoder) qualify(r, qualifiers ref) ref {
-	if qualifiers == 0 || d.failed {
+	if qualifiers == 0 || d.Failed {
 		return r
 	}
 	switch n := d.nodes[r]; n.kind {
@@ -44,20 +46,20 @@ func (d *decoder) qualify(r, qualifiers ref) ref {
 // unqualifiedType reads a type without qualifiers. candidate reports whether
 // substitutions may speak of it.
 func (d *decoder) unqualifiedType(inCast bool) (r ref, candidate bool) {
-	switch c := d.peek(); c {
+	switch c := d.Peek(); c {
 	case 'u':
 		return d.vendorType(), true
 	case 'F':
 		return d.functionType(), true
 	case 'N', 'W', 'Z', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		if r, _ = d.name(); d.kind(r) == kMethod {
-			return d.fail(), false // the qualifiers of a member function
+			return d.Fail(), false // the qualifiers of a member function
 		}
 		return r, true
 	case 'A':
 		return d.arrayType(inCast), true
 	case 'M':
-		d.pos++
+		d.Pos++
 		class := d.typ(false)
 		return d.add2(kPtrMem, class, d.typ(inCast)), true
 	case 'T':
@@ -65,14 +67,14 @@ func (d *decoder) unqualifiedType(inCast bool) (r ref, candidate bool) {
 	case 'S':
 		return d.substitutedType(inCast)
 	case 'P', 'R', 'O', 'C', 'G':
-		d.pos++
+		d.Pos++
 		return d.add1(typeSuffixes[c], d.typ(inCast)), true
 	case 'U':
 		return d.extendedType(inCast)
 	case 'D':
 		return d.dType(inCast)
 	}
-	return d.fail(), false
+	return d.Fail(), false
 }
 
 // typeSuffixes are the kinds of types that are others with something after them.
@@ -82,15 +84,15 @@ var typeSuffixes = [256]kind{
 
 // vendorType reads u <source-name> [I <type> E].
 func (d *decoder) vendorType() ref {
-	d.want('u')
+	d.Want('u')
 	name := d.sourceName()
-	if !d.eat('I') {
+	if !d.Eat('I') {
 		return name
 	}
 	base := d.typ(false)
-	d.want('E')
+	d.Want('E')
 	if d.kind(name) != kName {
-		return d.fail()
+		return d.Fail()
 	}
 	n := &d.nodes[name]
 	return d.add(node{kind: kTransformed, f: [4]ref{base, n.f[0], n.f[1]}})
@@ -100,13 +102,13 @@ func (d *decoder) vendorType() ref {
 // is a template itself, or an elaborated type.
 func (d *decoder) paramType(inCast bool) ref {
 	for i, c := range []byte("sue") {
-		if d.eat2('T', c) {
+		if d.Eat2('T', c) {
 			r, _ := d.name()
 			return d.add(node{kind: kElaborated, op: uint8(i), f: [4]ref{r}})
 		}
 	}
 	r := d.templateParam()
-	if d.peek() != 'I' {
+	if d.Peek() != 'I' {
 		return r
 	}
 	if inCast {
@@ -120,8 +122,8 @@ var elaboratedKinds = [...]string{"struct ", "union ", "enum "}
 
 // substitutedType reads a type that begins with S.
 func (d *decoder) substitutedType(inCast bool) (r ref, candidate bool) {
-	c := d.behind()
-	if !isDigit(c) && c != '_' && !isUpper(c) {
+	c := d.Behind()
+	if !mangled.IsDigit(c) && c != '_' && !mangled.IsUpper(c) {
 		r, _ = d.name()
 		// An abbreviation alone is not counted.
 		return r, r != fixed.std[c]
@@ -133,7 +135,7 @@ func (d *decoder) substitutedType(inCast bool) (r ref, candidate bool) {
 		}
 		d.subs = append(d.subs, r)
 	}
-	if d.peek() != 'I' {
+	if d.Peek() != 'I' {
 		return r, false
 	}
 	if d.kind(r) == kTemplateParam && inCast {
@@ -153,16 +155,16 @@ func (d *decoder) template(name ref) ref {
 // qualifier.
 func (d *decoder) extendedType(inCast bool) (r ref, candidate bool) {
 	switch {
-	case d.eat2('U', 'e'):
+	case d.Eat2('U', 'e'):
 		return d.unnamedEnum(), false
-	case d.eat2('U', 'l'):
+	case d.Eat2('U', 'l'):
 		return d.closure(), false
-	case d.eat2('U', 't'):
+	case d.Eat2('U', 't'):
 		return d.unnamedType(), false
 	}
-	d.want('U')
+	d.Want('U')
 	name := d.sourceName()
-	if d.peek() == 'I' {
+	if d.Peek() == 'I' {
 		name = d.template(name)
 	}
 	return d.add2(kVendor, name, d.typ(inCast)), true
@@ -170,15 +172,15 @@ func (d *decoder) extendedType(inCast bool) (r ref, candidate bool) {
 
 // dType reads a type that begins with D.
 func (d *decoder) dType(inCast bool) (r ref, candidate bool) {
-	d.want('D')
-	c := d.peek()
-	if !d.eat(c) {
-		return d.fail(), false
+	d.Want('D')
+	c := d.Peek()
+	if !d.Eat(c) {
+		return d.Fail(), false
 	}
 	switch c {
 	case 'T', 't':
 		r = d.expression()
-		d.want('E')
+		d.Want('E')
 		return d.add1(kDecltype, r), true
 	case 'p':
 		r = d.typ(inCast)
@@ -206,61 +208,61 @@ func (d *decoder) dType(inCast bool) (r ref, candidate bool) {
 		return d.fixedPoint(fixedPointFract), false
 	case 'S':
 		switch {
-		case d.eat2('D', 'A'):
+		case d.Eat2('D', 'A'):
 			return d.fixedPoint(fixedPointAccum + fixedPointSat), false
-		case d.eat2('D', 'R'):
+		case d.Eat2('D', 'R'):
 			return d.fixedPoint(fixedPointFract + fixedPointSat), false
 		}
-		return d.fail(), false
+		return d.Fail(), false
 	}
 	if r = fixed.dBuiltin[c]; r == 0 {
-		return d.fail(), false
+		return d.Fail(), false
 	}
 	return r, false
 }
 
 // fixedPoint reads the size of a fixed-point type.
 func (d *decoder) fixedPoint(form int) ref {
-	r := fixed.fixedPoint[d.peek()][form]
+	r := fixed.fixedPoint[d.Peek()][form]
 	if r == 0 {
-		return d.fail()
+		return d.Fail()
 	}
-	d.pos++
+	d.Pos++
 	return r
 }
 
 // floatType reads what is after DF: a binary float, or a fixed-point type of GCC's.
 func (d *decoder) floatType(inCast bool) ref {
-	numbered := isDigit(d.peek())
+	numbered := mangled.IsDigit(d.Peek())
 	bits := 0
 	if numbered {
 		bits = d.number()
 	}
-	switch c := d.peek(); {
+	switch c := d.Peek(); {
 	case c == 'b' && bits == 16:
-		d.pos++
+		d.Pos++
 		return fixed.dBuiltin['F']
 	case c == '_' && bits > 0:
-		d.pos++
+		d.Pos++
 		return d.add1(kBinaryFP, ref(bits))
 	case c == 'x' && bits > 0:
-		d.pos++
+		d.Pos++
 		return d.add(node{kind: kBinaryFP, op: 'x', f: [4]ref{ref(bits)}})
 	case c == '_' || c == 'x' || c == 'b':
-		return d.fail()
+		return d.Fail()
 	}
 	n := node{kind: kFixed, f: [4]ref{d.typ(inCast)}}
-	if isDigit(d.peek()) {
+	if mangled.IsDigit(d.Peek()) {
 		d.number()
 	}
 	if numbered {
 		n.op |= fixedAccum
 	}
-	if d.pos < len(d.src) {
-		if d.peek() == 's' {
+	if d.Pos < len(d.Src) {
+		if d.Peek() == 's' {
 			n.op |= fixedSat
 		}
-		d.pos++
+		d.Pos++
 	}
 	return d.add(n)
 }
@@ -271,43 +273,43 @@ func (d *decoder) bitInt(signed bool) ref {
 	if signed {
 		n.op = 1
 	}
-	if isDigit(d.peek()) {
+	if mangled.IsDigit(d.Peek()) {
 		n.f[0] = d.add1(kNumber, ref(d.number()))
 	} else {
 		n.f[0] = d.expression()
 	}
-	d.want('_')
+	d.Want('_')
 	return d.add(n)
 }
 
 // vectorType reads what is after Dv.
 func (d *decoder) vectorType(inCast bool) ref {
 	var dimension ref
-	if d.eat('_') {
+	if d.Eat('_') {
 		dimension = d.expression()
 	} else {
 		dimension = d.add1(kNumber, ref(d.number()))
 	}
-	d.want('_')
+	d.Want('_')
 	return d.add2(kVector, dimension, d.typ(inCast))
 }
 
 // arrayType reads A [<dimension>] _ <element>. The qualifiers of the elements are those
 // of the array.
 func (d *decoder) arrayType(inCast bool) ref {
-	d.want('A')
+	d.Want('A')
 	dimension := fixed.empty
-	switch c := d.peek(); {
-	case isDigit(c):
-		from := d.pos
-		for isDigit(d.peek()) {
-			d.pos++
+	switch c := d.Peek(); {
+	case mangled.IsDigit(c):
+		from := d.Pos
+		for mangled.IsDigit(d.Peek()) {
+			d.Pos++
 		}
-		dimension = d.add2(kName, ref(from), ref(d.pos-from))
+		dimension = d.add2(kName, ref(from), ref(d.Pos-from))
 	case c != '_':
 		dimension = d.expression()
 	}
-	d.want('_')
+	d.Want('_')
 	element := d.typ(inCast)
 	if n := d.nodes[element]; n.kind == kQualified {
 		return d.add2(kQualified, d.add2(kArray, dimension, n.f[0]), n.f[1])
@@ -317,49 +319,49 @@ func (d *decoder) arrayType(inCast bool) ref {
 
 // functionType reads F [Y] <types> [<ref-qualifier>] E.
 func (d *decoder) functionType() ref {
-	d.want('F')
-	d.eat('Y') // extern "C"
+	d.Want('F')
+	d.Eat('Y') // extern "C"
 	r := d.bareFunction(true, false)
 	if q := d.refQualifier(); q != 0 {
 		r = d.add(node{kind: kMethod, op: q, f: [4]ref{r}})
 	}
-	d.want('E')
+	d.Want('E')
 	return r
 }
 
 // bareFunction reads [J] <types>, the result first if there is one.
 func (d *decoder) bareFunction(returns, explicit bool) ref {
-	returns = d.eat('J') || returns
+	returns = d.Eat('J') || returns
 	var result ref
 	if returns {
 		result = d.typ(false)
 	}
 	params := d.params(explicit)
-	return d.add(node{kind: kFunction, f: [4]ref{result, params.start, params.n}})
+	return d.add(node{kind: kFunction, f: [4]ref{result, params.Start, params.N}})
 }
 
 // params reads the types of a function's parameters; void alone is none. explicit says
 // that the first is the object of a member function.
 func (d *decoder) params(explicit bool) span {
-	mark := len(d.stack)
-	for d.pos < len(d.src) {
-		c := d.peek()
-		if c == 'E' || c == '.' || c == 'Q' || (c == 'R' || c == 'O') && d.behind() == 'E' {
+	mark := len(d.Stack)
+	for d.Pos < len(d.Src) {
+		c := d.Peek()
+		if c == 'E' || c == '.' || c == 'Q' || (c == 'R' || c == 'O') && d.Behind() == 'E' {
 			break
 		}
 		r := d.typ(false)
-		if explicit && len(d.stack) == mark {
+		if explicit && len(d.Stack) == mark {
 			r = d.add1(kExplicitObject, r)
 		}
-		d.push(r)
+		d.Push(r)
 	}
-	if len(d.stack) == mark {
-		d.fail()
+	if len(d.Stack) == mark {
+		d.Fail()
 	}
-	if len(d.stack) == mark+1 && d.stack[mark] == fixed.void {
-		d.stack = d.stack[:mark]
+	if len(d.Stack) == mark+1 && d.Stack[mark] == fixed.void {
+		d.Stack = d.Stack[:mark]
 	}
-	return d.pop(mark)
+	return d.Pop(mark)
 }
 
 // The qualifiers of types and functions, by node.op of a kQualifier.
@@ -377,53 +379,53 @@ const (
 // qualifiers reads the qualifiers before a type or name, the last of which is printed
 // first. It returns 0 if there are none.
 func (d *decoder) qualifiers() ref {
-	switch d.peek() {
+	switch d.Peek() {
 	case 'r', 'V', 'K', 'D':
 	default:
 		return 0
 	}
-	mark := len(d.stack)
-	for !d.failed {
+	mark := len(d.Stack)
+	for !d.Failed {
 		q := d.qualifier()
 		if q.kind == kNone {
 			break
 		}
-		d.push(d.add(q))
+		d.Push(d.add(q))
 	}
-	if len(d.stack) == mark {
+	if len(d.Stack) == mark {
 		return 0
 	}
-	for i, j := mark, len(d.stack)-1; i < j; i, j = i+1, j-1 {
-		d.stack[i], d.stack[j] = d.stack[j], d.stack[i]
+	for i, j := mark, len(d.Stack)-1; i < j; i, j = i+1, j-1 {
+		d.Stack[i], d.Stack[j] = d.Stack[j], d.Stack[i]
 	}
-	return d.addList(kQualifiers, d.pop(mark))
+	return d.addList(kQualifiers, d.Pop(mark))
 }
 
 func (d *decoder) qualifier() node {
 	q := node{kind: kQualifier}
 	switch {
-	case d.eat('r'):
+	case d.Eat('r'):
 		q.op = qRestrict
-	case d.eat('V'):
+	case d.Eat('V'):
 		q.op = qVolatile
-	case d.eat('K'):
+	case d.Eat('K'):
 		q.op = qConst
-	case d.peek() != 'D':
+	case d.Peek() != 'D':
 		return node{}
-	case d.eat2('D', 'x'):
+	case d.Eat2('D', 'x'):
 		q.op = qTransactionSafe
-	case d.eat2('D', 'o'):
+	case d.Eat2('D', 'o'):
 		q.op = qNoexcept
-	case d.eat2('D', 'O'):
+	case d.Eat2('D', 'O'):
 		q.op = qNoexcept
-		mark := len(d.stack)
-		d.push(d.expression())
-		d.setSpan(&q, d.pop(mark))
-		d.want('E')
-	case d.eat2('D', 'w'):
+		mark := len(d.Stack)
+		d.Push(d.expression())
+		d.setSpan(&q, d.Pop(mark))
+		d.Want('E')
+	case d.Eat2('D', 'w'):
 		q.op = qThrow
 		d.setSpan(&q, d.params(false))
-		d.want('E')
+		d.Want('E')
 	default:
 		return node{}
 	}
@@ -433,7 +435,7 @@ func (d *decoder) qualifier() node {
 // setSpan sets the list of a node.
 func (d *decoder) setSpan(n *node, s span) {
 	at := layouts[n.kind].refs
-	n.f[at], n.f[at+1] = s.start, s.n
+	n.f[at], n.f[at+1] = s.Start, s.N
 }
 
 // mergeQualifiers adds the qualifiers of q2 to those of q1, each once. Either may be 0.
@@ -442,26 +444,26 @@ func (d *decoder) mergeQualifiers(q1, q2 ref) ref {
 	if q1 == 0 || q2 == 0 {
 		return max(q1, q2)
 	}
-	mark := len(d.stack)
+	mark := len(d.Stack)
 	var seen uint8
 	for i, list := range [2]ref{q1, q2} {
 		for _, q := range d.list(&d.nodes[list]) {
 			n := &d.nodes[q]
 			switch plain := n.f[1] == 0; {
 			case i > 0 && !plain:
-				d.fail()
+				d.Fail()
 			case i > 0 && seen>>n.op&1 != 0:
 				continue
 			case plain:
 				seen |= 1 << n.op
 			}
-			d.push(q)
+			d.Push(q)
 		}
 	}
 	// The node itself grows: what refers to it is merged, too.
-	s := d.pop(mark)
+	s := d.Pop(mark)
 	n := &d.nodes[q1]
-	for _, q := range d.elements(s) {
+	for _, q := range d.Elements(s) {
 		d.inherit(n, q)
 	}
 	d.setSpan(n, s)
@@ -473,9 +475,9 @@ var refQualifiers = [...]string{"", "&", "&&"}
 // refQualifier reads the reference qualifier of a function, an index into refQualifiers.
 func (d *decoder) refQualifier() uint8 {
 	switch {
-	case d.eat('R'):
+	case d.Eat('R'):
 		return 1
-	case d.eat('O'):
+	case d.Eat('O'):
 		return 2
 	}
 	return 0

@@ -1,10 +1,12 @@
-package demangle
+package itanium
 
 import (
 	"errors"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
 // The library counts some of the types and templates in unresolved names (sr) that the ABI
@@ -41,7 +43,7 @@ func cxxTrees(raw string, options []demangle.Option) ([]demangle.AST, error) {
 	}
 	ids := 0
 	for _, at := range places {
-		if isDigit(raw[at+2]) {
+		if mangled.IsDigit(raw[at+2]) {
 			ids++
 		}
 	}
@@ -74,7 +76,7 @@ func (f unresolvedForm) tree(raw string, places []int, options []demangle.Option
 		b.WriteString(raw[from:at])
 		from = at + len("sr")
 		switch {
-		case isDigit(raw[from]):
+		case mangled.IsDigit(raw[from]):
 			b.WriteString(f.beforeID)
 		case isDependent(raw[from:]):
 			b.WriteString(f.beforeDependent)
@@ -88,7 +90,7 @@ func (f unresolvedForm) tree(raw string, places []int, options []demangle.Option
 	if err != nil {
 		return nil, err
 	}
-	r := unresolvedReader{limit: stepsAllowed(raw)}
+	r := unresolvedReader{limit: mangled.StepsAllowed(raw)}
 	if changed := tree.Copy(r.restore, r.skip); changed != nil {
 		tree = changed
 	}

@@ -1,6 +1,10 @@
-package demangle
+package itanium
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
+)
 
 // unresolvedPlaces returns where sr is in a mangled name, outside identifiers.
 func unresolvedPlaces(raw string) (places []int) {
@@ -23,7 +27,7 @@ func unresolvedPlaces(raw string) (places []int) {
 // numbers need care: most of them say how long an identifier is.
 func nextToken(raw string, i int, lambdas bool) int {
 	switch c := raw[i]; {
-	case isDigit(c):
+	case mangled.IsDigit(c):
 		return pastIdentifier(raw, i)
 	case c == 'S' || c == 'T' || c == 'A':
 		return pastNumber(raw, i+1)
@@ -33,7 +37,7 @@ func nextToken(raw string, i int, lambdas bool) int {
 		return pastDiscriminator(raw, i)
 	case c == 'E' && lambdas:
 		// The number of a lambda has one digit, or its name would be longer than any.
-		if i+2 < len(raw) && isDigit(raw[i+1]) && raw[i+2] == '_' {
+		if i+2 < len(raw) && mangled.IsDigit(raw[i+1]) && raw[i+2] == '_' {
 			return i + 3
 		}
 	case c == 'f' && i+1 < len(raw) && (raw[i+1] == 'p' || raw[i+1] == 'L'):
@@ -46,7 +50,7 @@ func nextToken(raw string, i int, lambdas bool) int {
 
 // digitsEnd returns where the digits at i end.
 func digitsEnd(raw string, i int) int {
-	for i < len(raw) && isDigit(raw[i]) {
+	for i < len(raw) && mangled.IsDigit(raw[i]) {
 		i++
 	}
 	return i
@@ -68,7 +72,7 @@ func pastIdentifier(raw string, i int) int {
 // pastNumber returns the end of a number in base 36 and "_" at i, or i.
 func pastNumber(raw string, i int) int {
 	end := i
-	for end < len(raw) && (isDigit(raw[end]) || 'A' <= raw[end] && raw[end] <= 'Z') {
+	for end < len(raw) && (mangled.IsDigit(raw[end]) || 'A' <= raw[end] && raw[end] <= 'Z') {
 		end++
 	}
 	if end < len(raw) && raw[end] == '_' {
@@ -86,13 +90,13 @@ func pastLiteral(raw string, i int) int {
 		return at
 	case 'a' <= raw[at] && raw[at] <= 'z':
 		at++
-	case isDigit(raw[at]):
+	case mangled.IsDigit(raw[at]):
 		at = pastIdentifier(raw, at)
 	default:
 		return at
 	}
 	end := at
-	for end < len(raw) && (isDigit(raw[end]) || 'a' <= raw[end] && raw[end] <= 'f' || raw[end] == 'n') {
+	for end < len(raw) && (mangled.IsDigit(raw[end]) || 'a' <= raw[end] && raw[end] <= 'f' || raw[end] == 'n') {
 		end++
 	}
 	if end > at && end < len(raw) && raw[end] == 'E' {

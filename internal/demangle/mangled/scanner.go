@@ -1,115 +1,116 @@
-package demangle
+package mangled
 
-// A scanner is what the decoders of C++ share: the name that is read, what it may cost, and
-// lists of nodes.
-type scanner struct {
-	src    string // the mangled name
-	pos    int
-	failed bool // the name is not one, or is refused
-	costly bool // ... because it would take more than its length allows
-	steps  int  // how many are left: one for each node that is read, copied or printed
-	depth  int
+// A Scanner reads a name into nodes, which the decoder that embeds it defines. It has the
+// name, what it may still cost, and the lists of nodes.
+type Scanner struct {
+	Src    string // the mangled name
+	Pos    int
+	Failed bool // the name is not one, or is refused
+	Costly bool // ... because it would take more than its length allows
+	Steps  int  // how many are left: one for each node that is read, copied or printed
+	Depth  int
 
-	lists []ref
-	stack []ref // lists that are being read
+	Lists []Ref
+	Stack []Ref // lists that are being read
 }
 
-// A ref is the index of a node. 0 is no node, and what is read of a name that is refused.
-type ref = int32
+// A Ref is the index of a node. 0 is no node, and what is read of a name that is refused.
+type Ref = int32
 
-// A span is a list of nodes: its place in scanner.lists.
-type span struct{ start, n ref }
+// A Span is a list of nodes: its place in Scanner.Lists.
+type Span struct{ Start, N Ref }
 
-// start begins to read a name, the first bytes of which are known.
-func (s *scanner) start(raw string, known int) {
-	s.src, s.pos, s.failed, s.depth = raw, known, false, 0
-	s.stack = s.stack[:0]
+// Start begins to read a name, the first bytes of which are known.
+func (s *Scanner) Start(raw string, known int) {
+	s.Src, s.Pos, s.Failed, s.Depth = raw, known, false, 0
+	s.Stack = s.Stack[:0]
 }
 
-// fail ends the reading of a name: there is nothing more to read.
-func (s *scanner) fail() ref {
-	s.failed, s.pos = true, len(s.src)
+// Fail ends the reading of a name: there is nothing more to read.
+func (s *Scanner) Fail() Ref {
+	s.Failed, s.Pos = true, len(s.Src)
 	return 0
 }
 
-// tooMuch ends the work on a name that takes more than its length allows.
-func (s *scanner) tooMuch() {
-	s.costly = true
-	s.fail()
+// TooMuch ends the work on a name that takes more than its length allows.
+func (s *Scanner) TooMuch() {
+	s.Costly = true
+	s.Fail()
 }
 
-// step counts work.
-func (s *scanner) step() {
-	if s.steps--; s.steps < 0 {
-		s.tooMuch()
+// Step counts work.
+func (s *Scanner) Step() {
+	if s.Steps--; s.Steps < 0 {
+		s.TooMuch()
 	}
 }
 
-// enter is called where grammar refers to itself; leave undoes it.
-func (s *scanner) enter() {
-	s.step()
-	if s.depth++; s.depth > maxDepth {
-		s.tooMuch()
+// Enter is called where the grammar refers to itself.
+func (s *Scanner) Enter() {
+	s.Step()
+	if s.Depth++; s.Depth > MaxDepth {
+		s.TooMuch()
 	}
 }
 
-func (s *scanner) leave() { s.depth-- }
+// Leave undoes Enter.
+func (s *Scanner) Leave() { s.Depth-- }
 
-// peek returns the next byte, or 0 at the end, which is in no name.
-func (s *scanner) peek() byte {
-	if s.pos < len(s.src) {
-		return s.src[s.pos]
-	}
-	return 0
-}
-
-// behind returns the byte after the next one, or 0.
-func (s *scanner) behind() byte {
-	if s.pos+1 < len(s.src) {
-		return s.src[s.pos+1]
+// Peek returns the next byte, or 0 at the end, which is in no name.
+func (s *Scanner) Peek() byte {
+	if s.Pos < len(s.Src) {
+		return s.Src[s.Pos]
 	}
 	return 0
 }
 
-func (s *scanner) eat(c byte) bool {
-	if s.peek() != c || s.pos >= len(s.src) {
+// Behind returns the byte after the next one, or 0.
+func (s *Scanner) Behind() byte {
+	if s.Pos+1 < len(s.Src) {
+		return s.Src[s.Pos+1]
+	}
+	return 0
+}
+
+// Eat passes c, if it is next.
+func (s *Scanner) Eat(c byte) bool {
+	if s.Peek() != c || s.Pos >= len(s.Src) {
 		return false
 	}
-	s.pos++
+	s.Pos++
 	return true
 }
 
-// eat2 passes two bytes.
-func (s *scanner) eat2(c, c2 byte) bool {
-	if s.peek() != c || s.behind() != c2 {
+// Eat2 passes two bytes.
+func (s *Scanner) Eat2(c, c2 byte) bool {
+	if s.Peek() != c || s.Behind() != c2 {
 		return false
 	}
-	s.pos += 2
+	s.Pos += 2
 	return true
 }
 
-func (s *scanner) want(c byte) {
-	if !s.eat(c) {
-		s.fail()
+// Want passes c, and fails if something else is next.
+func (s *Scanner) Want(c byte) {
+	if !s.Eat(c) {
+		s.Fail()
 	}
 }
 
-// more reports whether there is something before the byte that ends a list.
-func (s *scanner) more(end byte) bool { return !s.failed && s.peek() != end }
+// More reports whether there is something before the byte that ends a list.
+func (s *Scanner) More(end byte) bool { return !s.Failed && s.Peek() != end }
 
-func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
-func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+// Elements returns the nodes of a list.
+func (s *Scanner) Elements(l Span) []Ref { return s.Lists[l.Start:][:l.N] }
 
-func (s *scanner) elements(l span) []ref { return s.lists[l.start:][:l.n] }
+// Push adds a node to the list that is being read. Lists are read onto a stack, as there
+// are others in them.
+func (s *Scanner) Push(r Ref) { s.Stack = append(s.Stack, r) }
 
-// Lists are read onto a stack, as there are others in them.
-
-func (s *scanner) push(r ref) { s.stack = append(s.stack, r) }
-
-// pop makes a list of what is on the stack above mark.
-func (s *scanner) pop(mark int) span {
-	l := span{ref(len(s.lists)), ref(len(s.stack) - mark)}
-	s.lists = append(s.lists, s.stack[mark:]...)
-	s.stack = s.stack[:mark]
+// Pop makes a list of what is on the stack above mark.
+func (s *Scanner) Pop(mark int) Span {
+	l := Span{Start: Ref(len(s.Lists)), N: Ref(len(s.Stack) - mark)}
+	s.Lists = append(s.Lists, s.Stack[mark:]...)
+	s.Stack = s.Stack[:mark]
 	return l
 }

@@ -1,132 +1,145 @@
-package demangle
-
-import "sync"
-
-// Names of Microsoft's compilers, and of clang for Windows. The scheme is nowhere specified:
-// what is here is what clang writes and LLVM reads, llvm-undname being what tests compare
-// with.
+// Package msvc prints mangled names of Microsoft's compilers, and of clang for Windows. The
+// scheme is nowhere specified: what is here is what clang writes and LLVM reads, llvm-undname
+// being what tests compare with.
 //
-// A name is read into nodes (msvcnode.go) as its parts refer to each other: the first ten
+// A name is read into nodes (node.go) as its parts refer to each other: the first ten
 // names and the first ten types of parameters are numbered, for each list of template
 // arguments anew.
+package msvc
 
-var msDecoders = sync.Pool{New: func() any { return new(msDecoder) }}
+import (
+	"sync"
 
-// appendMSVC appends the source form of a name that begins with a question mark.
-func appendMSVC(dst []byte, raw string, form msForm) ([]byte, error) {
-	d := msDecoders.Get().(*msDecoder)
+	"github.com/symtool/symtool/internal/demangle/mangled"
+)
+
+// Nodes and lists of them, by number.
+type (
+	ref  = mangled.Ref
+	span = mangled.Span
+)
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// Append appends the source form of a name that begins with a question mark, as the FUNC and
+// PUBLIC records of a PDB have names.
+func Append(dst []byte, raw string) ([]byte, error) { return appendForm(dst, raw, record) }
+
+// appendForm appends the source form of a name in a form.
+func appendForm(dst []byte, raw string, form form) ([]byte, error) {
+	d := decoders.Get().(*decoder)
 	out, err := d.appendName(dst, raw, form)
-	msDecoders.Put(d)
+	decoders.Put(d)
 	return out, err
 }
 
-// An msForm says what is left out.
-type msForm uint8
+// A form says what is left out.
+type form uint8
 
 const (
-	msNoAccess   msForm = 1 << iota // public:
-	msNoCall                        // __cdecl
-	msNoMember                      // static, virtual, extern "C"
-	msNoReturn                      // types of results
-	msNoVariable                    // types of variables
-	msCompact                       // struct, __cdecl of pointers, some blanks: as FUNC records have names
-	msInArgs                        // of msCompact: within template arguments, which compilers print
+	noAccess   form = 1 << iota // public:
+	noCall                      // __cdecl
+	noMember                    // static, virtual, extern "C"
+	noReturn                    // types of results
+	noVariable                  // types of variables
+	compact                     // struct, __cdecl of pointers, some blanks: as FUNC records have names
+	inArgs                      // of compact: within template arguments, which compilers print
 
-	msFull   msForm = 0
-	msRecord        = msNoAccess | msNoCall | msNoMember | msNoReturn | msNoVariable | msCompact
+	full   form = 0
+	record      = noAccess | noCall | noMember | noReturn | noVariable | compact
 )
 
-// An msDecoder reads names of Microsoft's scheme. Its memory is used again for the next
+// A decoder reads names of Microsoft's scheme. Its memory is used again for the next
 // name.
-type msDecoder struct {
-	scanner
-	msPrinter
-	nodes []msNode
-	known msKnown
+type decoder struct {
+	mangled.Scanner
+	printer
+	nodes []node
+	known known
 }
 
-// msKnown are the names and parameters that others refer to by a digit.
-type msKnown struct {
-	names  [10]msKnownName
+// known are the names and parameters that others refer to by a digit.
+type known struct {
+	names  [10]knownName
 	params [10]ref
 	nNames int
 	nParam int
 }
 
-// msKnownName is a name and where it is mangled, by which it is compared.
-type msKnownName struct{ r, from, to ref }
+// knownName is a name and where it is mangled, by which it is compared.
+type knownName struct{ r, from, to ref }
 
-func (d *msDecoder) appendName(dst []byte, raw string, form msForm) ([]byte, error) {
-	d.start(raw, 0)
-	d.steps, d.costly = stepsAllowed(raw), false
-	d.nodes, d.lists = append(d.nodes[:0], msNode{}), d.lists[:0]
+func (d *decoder) appendName(dst []byte, raw string, form form) ([]byte, error) {
+	d.Start(raw, 0)
+	d.Steps, d.Costly = mangled.StepsAllowed(raw), false
+	d.nodes, d.Lists = append(d.nodes[:0], node{}), d.Lists[:0]
 	d.known.nNames, d.known.nParam = 0, 0
 	root := d.symbol()
-	if d.pos != len(d.src) {
-		d.fail()
+	if d.Pos != len(d.Src) {
+		d.Fail()
 	}
 	out := dst
-	if !d.failed {
+	if !d.Failed {
 		out = d.write(dst, root, form)
 	}
-	d.src = ""
-	if cap(d.nodes) > keptNodes {
-		d.nodes, d.lists, d.stack = nil, nil, nil
+	d.Src = ""
+	if cap(d.nodes) > mangled.KeptNodes {
+		d.nodes, d.Lists, d.Stack = nil, nil, nil
 	}
 	switch {
-	case d.costly:
-		return dst, ErrCostly
-	case d.failed || len(out) == len(dst):
-		return dst, ErrNotMangled
+	case d.Costly:
+		return dst, mangled.ErrCostly
+	case d.Failed || len(out) == len(dst):
+		return dst, mangled.ErrNotMangled
 	}
 	return out, nil
 }
 
 // next passes a byte and returns it, or 0 at the end.
-func (d *msDecoder) next() byte {
-	c := d.peek()
-	if d.pos < len(d.src) {
-		d.pos++
+func (d *decoder) next() byte {
+	c := d.Peek()
+	if d.Pos < len(d.Src) {
+		d.Pos++
 	}
 	return c
 }
 
 // number passes a number: [?] and a digit, which is one less, or hexadecimal digits A to P
 // up to @. It returns its place.
-func (d *msDecoder) number() ref {
-	at := d.pos
-	_, _, end, ok := msNumber(d.src, at)
+func (d *decoder) number() ref {
+	at := d.Pos
+	_, _, end, ok := parseNumber(d.Src, at)
 	if !ok {
-		return d.fail()
+		return d.Fail()
 	}
-	d.pos = end
+	d.Pos = end
 	return ref(at)
 }
 
 // offset passes a number below 2^63.
-func (d *msDecoder) offset() ref {
+func (d *decoder) offset() ref {
 	at := d.number()
-	if n, _, _, _ := msNumber(d.src, int(at)); n >= 1<<63 {
-		return d.fail()
+	if n, _, _, _ := parseNumber(d.Src, int(at)); n >= 1<<63 {
+		return d.Fail()
 	}
 	return at
 }
 
 // unsigned passes a number that is not negative.
-func (d *msDecoder) unsigned() ref {
-	if d.peek() == '?' {
-		return d.fail()
+func (d *decoder) unsigned() ref {
+	if d.Peek() == '?' {
+		return d.Fail()
 	}
 	return d.number()
 }
 
-// msNumber returns the number at a place, and where it ends.
-func msNumber(s string, at int) (n uint64, negative bool, end int, ok bool) {
+// parseNumber returns the number at a place, and where it ends.
+func parseNumber(s string, at int) (n uint64, negative bool, end int, ok bool) {
 	if at < len(s) && s[at] == '?' {
 		negative = true
 		at++
 	}
-	if at < len(s) && isDigit(s[at]) {
+	if at < len(s) && mangled.IsDigit(s[at]) {
 		return uint64(s[at]-'0') + 1, negative, at + 1, true
 	}
 	for ; at < len(s); at++ {

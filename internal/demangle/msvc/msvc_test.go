@@ -1,4 +1,4 @@
-package demangle
+package msvc
 
 import (
 	"bytes"
@@ -8,22 +8,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/demangle/mangled"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
 // msvc returns a name in a form, or the name itself.
-func msvc(raw string, form msForm) string {
-	out, err := appendMSVC(nil, raw, form)
+func msvc(raw string, form form) string {
+	out, err := appendForm(nil, raw, form)
 	if err != nil {
 		return raw
 	}
 	return string(out)
 }
 
-// msvcNames returns the names of golden/internal/demangle/msvc.txt.
-func msvcNames(t testing.TB) (names []string) {
+// goldenNames returns the names of golden/internal/demangle/msvc/names.txt.
+func goldenNames(t testing.TB) (names []string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "internal", "demangle", "msvc.txt"))
+	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "internal", "demangle", "msvc", "names.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,21 +36,18 @@ func msvcNames(t testing.TB) (names []string) {
 	return names
 }
 
-// Behind each name of golden/internal/demangle/msvc.txt is what it stands for, in full and as a symbol file has
+// Behind each name of golden/internal/demangle/msvc/names.txt is what it stands for, in full and as a symbol file has
 // it. Most are of golden/input/src/msvcnames.cc.
 func TestMSVC(t *testing.T) {
-	names := msvcNames(t)
+	names := goldenNames(t)
 	if len(names) < 600 {
 		t.Errorf("%d names", len(names))
 	}
 	var out bytes.Buffer
 	for _, raw := range names {
-		out.WriteString(raw + "\n\t" + msvc(raw, msFull) + "\n\t" + msvc(raw, msRecord) + "\n")
-		if plain, err := Append(nil, raw); err == nil && string(plain) != msvc(raw, msRecord) {
-			t.Errorf("%s: %s", raw, plain)
-		}
+		out.WriteString(raw + "\n\t" + msvc(raw, full) + "\n\t" + msvc(raw, record) + "\n")
 	}
-	testenv.Golden(t).Assert(t, "msvc.txt", out.Bytes())
+	testenv.Golden(t).Assert(t, "names.txt", out.Bytes())
 }
 
 // Names of symbol files are those of type records, where there are some: what compilers print within <>
@@ -83,16 +81,16 @@ func TestMSVCRecord(t *testing.T) {
 		"?f@@YAX9@Z":                                 "?f@@YAX9@Z",
 		"?@@YAXXZ":                                   "?@@YAXXZ",
 		"??@0123456789abcdef0123456789abcdef@":       "??@0123456789abcdef0123456789abcdef@",
-		"?f@@YAX" + strings.Repeat("PA", 2*maxDepth) + "H@Z":   "",
-		"?" + strings.Repeat("a", maxMangled-1):                "",
-		"?f" + strings.Repeat("@a", 1<<20) + "@@YAXXZ":         "",
-		"?f@" + strings.Repeat("?1??f@", 1<<10) + "@YAXXZ":     "",
-		"?f@@3" + strings.Repeat("P6A", 1<<10):                 "",
-		"??" + strings.Repeat("$?", 1<<10):                     "",
-		"?x@@3Y" + strings.Repeat("P", 15) + "@":               "",
-		"??_C@_0" + strings.Repeat("P", 1000) + "@":            "",
-		"??_C@_02@" + strings.Repeat("a", 200) + "@":           "",
-		"??_C@_1PP@AAAAAAAA@" + strings.Repeat("a", 300) + "@": "",
+		"?f@@YAX" + strings.Repeat("PA", 2*mangled.MaxDepth) + "H@Z": "",
+		"?" + strings.Repeat("a", mangled.MaxMangled-1):              "",
+		"?f" + strings.Repeat("@a", 1<<20) + "@@YAXXZ":               "",
+		"?f@" + strings.Repeat("?1??f@", 1<<10) + "@YAXXZ":           "",
+		"?f@@3" + strings.Repeat("P6A", 1<<10):                       "",
+		"??" + strings.Repeat("$?", 1<<10):                           "",
+		"?x@@3Y" + strings.Repeat("P", 15) + "@":                     "",
+		"??_C@_0" + strings.Repeat("P", 1000) + "@":                  "",
+		"??_C@_02@" + strings.Repeat("a", 200) + "@":                 "",
+		"??_C@_1PP@AAAAAAAA@" + strings.Repeat("a", 300) + "@":       "",
 	} {
 		if want == "" {
 			want = raw
@@ -122,7 +120,7 @@ func TestMSVCValues(t *testing.T) {
 		"?f@?$A@$2UP@@H00D0HI@@@@QEAAXXZjunk":                                                     "?f@?$A@$2UP@@H00D0HI@@@@QEAAXXZjunk",
 		"?f@?$A@$2" + strings.Repeat("2UP@@", 1000):                                               "?f@?$A@$2" + strings.Repeat("2UP@@", 1000),
 	} {
-		if got := msvc(raw, msRecord); got != want {
+		if got := msvc(raw, record); got != want {
 			t.Errorf("%.100s\n  got  %s\n  want %s", raw, got, want)
 		}
 	}
@@ -140,14 +138,14 @@ func TestMSVCReferences(t *testing.T) {
 		"??__K_A@@YA?AU0@_K@Z":                         "struct _A __cdecl operator \"\"_A(unsigned __int64)",
 		"?m@?$P@$1??$q@H@@YAXH@ZUB@@PAU1@@@QAEXUB@@@Z": "public: void __thiscall P<&void __cdecl q<int>(int), struct B, struct B *>::m(struct B)",
 	} {
-		if got := msvc(raw, msFull); got != want {
+		if got := msvc(raw, full); got != want {
 			t.Errorf("%s\n  got  %s\n  want %s", raw, got, want)
 		}
 	}
 }
 
-// costlyMSVC are names that would become far longer than they are, by how deep they nest.
-var costlyMSVC = []func(n int) string{
+// costlyNames are names that would become far longer than they are, by how deep they nest.
+var costlyNames = []func(n int) string{
 	func(n int) string { // each template has the one before twice, and again by its number
 		name := "H"
 		for range n {
@@ -177,16 +175,16 @@ var costlyMSVC = []func(n int) string{
 // Work and length are bounded by the length of a name, whatever its numbers refer to.
 func TestMSVCCost(t *testing.T) {
 	costly := 0
-	for i, name := range costlyMSVC {
+	for i, name := range costlyNames {
 		for _, n := range []int{1, 3, 10, 30, 100, 1000} {
 			raw := name(n)
-			d := new(msDecoder)
-			out, err := d.appendName(nil, raw, msFull)
-			if errors.Is(err, ErrCostly) {
+			d := new(decoder)
+			out, err := d.appendName(nil, raw, full)
+			if errors.Is(err, mangled.ErrCostly) {
 				costly++
 			}
-			if len(out) > lengthAllowed(raw) || stepsAllowed(raw)-d.steps > stepsAllowed(raw)+1 {
-				t.Errorf("shape %d, %d: %d bytes of %d, %d steps left", i, n, len(out), len(raw), d.steps)
+			if len(out) > mangled.LengthAllowed(raw) || mangled.StepsAllowed(raw)-d.Steps > mangled.StepsAllowed(raw)+1 {
+				t.Errorf("shape %d, %d: %d bytes of %d, %d steps left", i, n, len(out), len(raw), d.Steps)
 			}
 		}
 	}
@@ -197,11 +195,11 @@ func TestMSVCCost(t *testing.T) {
 
 // A name takes no memory beyond the result.
 func TestMSVCAllocs(t *testing.T) {
-	names := msvcNames(t)
-	d, buf := new(msDecoder), make([]byte, 0, 1<<16)
+	names := goldenNames(t)
+	d, buf := new(decoder), make([]byte, 0, 1<<16)
 	all := func() {
 		for _, raw := range names {
-			d.appendName(buf, raw, msRecord)
+			d.appendName(buf, raw, record)
 		}
 	}
 	all()
@@ -213,15 +211,15 @@ func TestMSVCAllocs(t *testing.T) {
 // No name of which a byte is missing, doubled or other makes the decoder panic, nor does it leave
 // something of one name to the next.
 func TestMSVCDamaged(t *testing.T) {
-	d := new(msDecoder)
-	for _, raw := range msvcNames(t) {
+	d := new(decoder)
+	for _, raw := range goldenNames(t) {
 		if len(raw) > 150 {
 			continue
 		}
 		for i := range len(raw) {
 			for _, bad := range []string{raw[:i], raw[:i] + raw[i+1:], raw[:i] + "?" + raw[i:], raw[:i] + "@" + raw[i+1:]} {
-				out, err := d.appendName([]byte("x"), bad, msFull)
-				if fresh, freshErr := new(msDecoder).appendName([]byte("x"), bad, msFull); !bytes.Equal(out, fresh) || err != freshErr {
+				out, err := d.appendName([]byte("x"), bad, full)
+				if fresh, freshErr := new(decoder).appendName([]byte("x"), bad, full); !bytes.Equal(out, fresh) || err != freshErr {
 					t.Fatalf("%s: %s, %v; %s, %v from a new decoder", bad, out, err, fresh, freshErr)
 				}
 				if err != nil && string(out) != "x" {
@@ -233,32 +231,32 @@ func TestMSVCDamaged(t *testing.T) {
 }
 
 func FuzzMSVC(f *testing.F) {
-	for _, raw := range msvcNames(f) {
+	for _, raw := range goldenNames(f) {
 		f.Add(raw)
 	}
-	for _, name := range costlyMSVC {
+	for _, name := range costlyNames {
 		f.Add(name(5))
 		f.Add(name(100))
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		for _, form := range []msForm{msFull, msRecord} {
-			d := new(msDecoder)
+		for _, form := range []form{full, record} {
+			d := new(decoder)
 			out, err := d.appendName([]byte("x"), raw, form)
-			if err != nil && string(out) != "x" || err == nil && len(out) == 1 || len(out) > 1+lengthAllowed(raw) {
+			if err != nil && string(out) != "x" || err == nil && len(out) == 1 || len(out) > 1+mangled.LengthAllowed(raw) {
 				t.Errorf("%q: %q, %v", raw, out, err)
 			}
-			if d.steps < -maxTree {
-				t.Errorf("%q: %d steps beyond what is allowed", raw, -d.steps)
+			if d.Steps < -mangled.MaxTree {
+				t.Errorf("%q: %d steps beyond what is allowed", raw, -d.Steps)
 			}
 		}
 	})
 }
 
 func BenchmarkMSVC(b *testing.B) {
-	names := msvcNames(b)
+	names := goldenNames(b)
 	buf := make([]byte, 0, 1<<16)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		appendMSVC(buf, names[i%len(names)], msRecord)
+		appendForm(buf, names[i%len(names)], record)
 	}
 }

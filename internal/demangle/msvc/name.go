@@ -1,87 +1,91 @@
-package demangle
+package msvc
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
+)
 
 // symbolName reads the name of a symbol: an identifier, an operator or a template, and its
 // scopes.
-func (d *msDecoder) symbolName() ref {
+func (d *decoder) symbolName() ref {
 	name := d.unqualified()
 	return d.scoped(name)
 }
 
 // typeName reads the name of a type.
-func (d *msDecoder) typeName() ref { return d.scoped(d.unqualifiedType()) }
+func (d *decoder) typeName() ref { return d.scoped(d.unqualifiedType()) }
 
 // scoped reads the scopes around a name, up to @.
-func (d *msDecoder) scoped(name ref) ref {
-	if d.failed {
+func (d *decoder) scoped(name ref) ref {
+	if d.Failed {
 		return 0
 	}
-	mark := len(d.stack)
-	d.push(name)
-	for d.more('@') {
-		d.push(d.scope())
+	mark := len(d.Stack)
+	d.Push(name)
+	for d.More('@') {
+		d.Push(d.scope())
 	}
-	d.want('@')
-	l := d.pop(mark)
-	if d.failed {
+	d.Want('@')
+	l := d.Pop(mark)
+	if d.Failed {
 		return 0
 	}
-	if s := d.innermost(name); d.nodes[s].kind == msStructor {
-		if l.n < 2 {
-			return d.fail()
+	if s := d.innermost(name); d.nodes[s].kind == kStructor {
+		if l.N < 2 {
+			return d.Fail()
 		}
-		d.nodes[s].f[0] = d.elements(l)[1]
+		d.nodes[s].f[0] = d.Elements(l)[1]
 	}
-	return d.add(msNode{kind: msScoped, f: [4]ref{l.start, l.n}})
+	return d.add(node{kind: kScoped, f: [4]ref{l.Start, l.N}})
 }
 
 // innermost returns a name without template arguments.
-func (d *msDecoder) innermost(name ref) ref {
-	for d.nodes[name].kind == msTemplate {
+func (d *decoder) innermost(name ref) ref {
+	for d.nodes[name].kind == kTemplate {
 		name = d.nodes[name].f[0]
 	}
 	return name
 }
 
 // lastName returns the name in front of the scopes, without template arguments.
-func (d *msDecoder) lastName(scoped ref) ref {
-	if d.failed {
+func (d *decoder) lastName(scoped ref) ref {
+	if d.Failed {
 		return 0
 	}
-	return d.innermost(d.elements(d.nodes[scoped].list())[0])
+	return d.innermost(d.Elements(d.nodes[scoped].list())[0])
 }
 
 // unqualified reads a name of a symbol without scopes.
-func (d *msDecoder) unqualified() ref {
+func (d *decoder) unqualified() ref {
 	switch {
-	case isDigit(d.peek()):
+	case mangled.IsDigit(d.Peek()):
 		return d.knownName()
-	case d.peek() == '?' && d.behind() == '$':
+	case d.Peek() == '?' && d.Behind() == '$':
 		return d.template(false)
-	case d.eat('?'):
+	case d.Eat('?'):
 		return d.operator()
 	}
 	return d.simpleName()
 }
 
-func (d *msDecoder) unqualifiedType() ref {
+func (d *decoder) unqualifiedType() ref {
 	switch {
-	case isDigit(d.peek()):
+	case mangled.IsDigit(d.Peek()):
 		return d.knownName()
-	case d.peek() == '?' && d.behind() == '$':
+	case d.Peek() == '?' && d.Behind() == '$':
 		return d.template(true)
 	}
 	return d.simpleName()
 }
 
 // scope reads a namespace, a class, or a function around a name.
-func (d *msDecoder) scope() ref {
-	d.enter()
-	defer d.leave()
+func (d *decoder) scope() ref {
+	d.Enter()
+	defer d.Leave()
 	switch {
-	case d.peek() != '?':
-	case d.behind() == 'A':
+	case d.Peek() != '?':
+	case d.Behind() == 'A':
 		return d.anonymous()
 	case d.inFunction():
 		return d.local()
@@ -90,75 +94,75 @@ func (d *msDecoder) scope() ref {
 }
 
 // simpleName reads an identifier up to @.
-func (d *msDecoder) simpleName() ref {
-	from := d.pos
+func (d *decoder) simpleName() ref {
+	from := d.Pos
 	r := d.identifier()
-	d.remember(r, from, d.pos)
-	d.want('@')
+	d.remember(r, from, d.Pos)
+	d.Want('@')
 	return r
 }
 
 // identifier reads up to an @.
-func (d *msDecoder) identifier() ref {
-	n := strings.IndexByte(d.src[d.pos:], '@')
+func (d *decoder) identifier() ref {
+	n := strings.IndexByte(d.Src[d.Pos:], '@')
 	if n <= 0 {
-		return d.fail()
+		return d.Fail()
 	}
-	d.pos += n
-	return d.add(msNode{kind: msName, f: [4]ref{ref(d.pos - n), ref(n)}})
+	d.Pos += n
+	return d.add(node{kind: kName, f: [4]ref{ref(d.Pos - n), ref(n)}})
 }
 
 // anonymous reads a namespace without a name: ?A, a hash, and @. It gets a number from
 // Microsoft's compiler, whose hash is in lower case, and none from clang, whose hash is in upper
 // case and spelled out again. A hash without letters is clang's if it is there twice.
-func (d *msDecoder) anonymous() ref {
-	n := strings.IndexByte(d.src[d.pos:], '@')
+func (d *decoder) anonymous() ref {
+	n := strings.IndexByte(d.Src[d.Pos:], '@')
 	if n < 0 {
-		return d.fail()
+		return d.Fail()
 	}
-	r := d.addWord(msWord, msNames, 'A')
-	hash := d.src[d.pos+len("?A"):][:n-len("?A")]
-	if strings.ContainsAny(hash, "abcdef") || !strings.ContainsAny(hash, "ABCDEF") && strings.Count(d.src, d.src[d.pos:][:n]) == 1 {
-		d.remember(r, d.pos, d.pos+n)
+	r := d.addWord(kWord, tableNames, 'A')
+	hash := d.Src[d.Pos+len("?A"):][:n-len("?A")]
+	if strings.ContainsAny(hash, "abcdef") || !strings.ContainsAny(hash, "ABCDEF") && strings.Count(d.Src, d.Src[d.Pos:][:n]) == 1 {
+		d.remember(r, d.Pos, d.Pos+n)
 	}
-	d.pos += n + 1
+	d.Pos += n + 1
 	return r
 }
 
 // remember gives a name the next number, unless it has one.
-func (d *msDecoder) remember(r ref, from, to int) {
+func (d *decoder) remember(r ref, from, to int) {
 	k := &d.known
-	if k.nNames == len(k.names) || d.failed {
+	if k.nNames == len(k.names) || d.Failed {
 		return
 	}
 	for _, n := range k.names[:k.nNames] {
-		if d.src[n.from:n.to] == d.src[from:to] {
+		if d.Src[n.from:n.to] == d.Src[from:to] {
 			return
 		}
 	}
-	k.names[k.nNames] = msKnownName{r, ref(from), ref(to)}
+	k.names[k.nNames] = knownName{r, ref(from), ref(to)}
 	k.nNames++
 }
 
-func (d *msDecoder) knownName() ref {
-	i := int(d.peek() - '0')
+func (d *decoder) knownName() ref {
+	i := int(d.Peek() - '0')
 	if i >= d.known.nNames {
-		return d.fail()
+		return d.Fail()
 	}
-	d.pos++
+	d.Pos++
 	return d.known.names[i].r
 }
 
 // inFunction reports whether a function around a name follows: ?, the number of the block in
 // it, ?. A number of several digits begins with B to P, as ?A is a namespace.
-func (d *msDecoder) inFunction() bool {
-	s := d.src[d.pos+1:]
+func (d *decoder) inFunction() bool {
+	s := d.Src[d.Pos+1:]
 	n := strings.IndexByte(s, '?')
 	if n <= 0 {
 		return false
 	}
 	if s = s[:n]; n == 1 {
-		return s[0] == '@' || isDigit(s[0])
+		return s[0] == '@' || mangled.IsDigit(s[0])
 	}
 	if s[n-1] != '@' || s[0] < 'B' {
 		return false
@@ -172,13 +176,13 @@ func (d *msDecoder) inFunction() bool {
 }
 
 // local reads a function around a name; of one in C there is the name alone, whose @ ends the scopes.
-func (d *msDecoder) local() ref {
-	d.want('?')
+func (d *decoder) local() ref {
+	d.Want('?')
 	at := d.number()
-	d.want('?')
-	n := msNode{kind: msLocal, at: at}
-	if c := d.peek(); c == '_' || isLower(c) || isUpper(c) {
-		n.f[0] = d.add(msNode{kind: msVariable, f: [4]ref{d.identifier()}})
+	d.Want('?')
+	n := node{kind: kLocal, at: at}
+	if c := d.Peek(); c == '_' || mangled.IsLower(c) || mangled.IsUpper(c) {
+		n.f[0] = d.add(node{kind: kVariable, f: [4]ref{d.identifier()}})
 	} else {
 		n.f[0] = d.symbol()
 	}
@@ -187,62 +191,62 @@ func (d *msDecoder) local() ref {
 
 // template reads ?$, a name, and template arguments, in which names and parameters are
 // numbered anew. A scope gets a number, the name of a function does not.
-func (d *msDecoder) template(scope bool) ref {
-	d.enter()
-	defer d.leave()
-	from := d.pos
-	if !d.eat2('?', '$') {
-		return d.fail()
+func (d *decoder) template(scope bool) ref {
+	d.Enter()
+	defer d.Leave()
+	from := d.Pos
+	if !d.Eat2('?', '$') {
+		return d.Fail()
 	}
 	outer := d.known
 	d.known.nNames, d.known.nParam = 0, 0
 	name := d.unqualified()
 	args := d.templateArgs()
 	d.known = outer
-	if d.failed {
+	if d.Failed {
 		return 0
 	}
-	r := d.addList(msTemplate, name, args)
+	r := d.addList(kTemplate, name, args)
 	if scope {
-		if k := d.nodes[d.innermost(name)].kind; k == msConvert || k == msStructor {
-			return d.fail()
+		if k := d.nodes[d.innermost(name)].kind; k == kConvert || k == kStructor {
+			return d.Fail()
 		}
-		d.remember(r, from, d.pos)
+		d.remember(r, from, d.Pos)
 	}
 	return r
 }
 
 // operator reads what is after the ? of an operator, constructor or helper.
-func (d *msDecoder) operator() ref {
-	table := msOperators
+func (d *decoder) operator() ref {
+	table := tableOperators
 	switch {
-	case d.eat2('_', '_'):
-		if d.eat('K') {
-			return d.add(msNode{kind: msSuffix, f: [4]ref{d.simpleName()}})
+	case d.Eat2('_', '_'):
+		if d.Eat('K') {
+			return d.add(node{kind: kSuffix, f: [4]ref{d.simpleName()}})
 		}
-		table = msLateOperators
-	case d.eat('_'):
-		table = msMoreOperators
-	case d.eat('0'):
-		return d.add(msNode{kind: msStructor})
-	case d.eat('1'):
-		return d.add(msNode{kind: msStructor, op: 1})
-	case d.eat('B'):
-		return d.add(msNode{kind: msConvert})
+		table = tableLateOperators
+	case d.Eat('_'):
+		table = tableMoreOperators
+	case d.Eat('0'):
+		return d.add(node{kind: kStructor})
+	case d.Eat('1'):
+		return d.add(node{kind: kStructor, op: 1})
+	case d.Eat('B'):
+		return d.add(node{kind: kConvert})
 	}
-	return d.word(msWord, table)
+	return d.word(kWord, table)
 }
 
 // word reads the code of a word in a table.
-func (d *msDecoder) word(kind msKind, table msTable) ref {
-	c := d.peek()
-	if int(c) >= len(msWords[table]) || msWords[table][c] == "" {
-		return d.fail()
+func (d *decoder) word(kind kind, table table) ref {
+	c := d.Peek()
+	if int(c) >= len(llvmWords[table]) || llvmWords[table][c] == "" {
+		return d.Fail()
 	}
-	d.pos++
+	d.Pos++
 	return d.addWord(kind, table, c)
 }
 
-func (d *msDecoder) addWord(kind msKind, table msTable, code byte) ref {
-	return d.add(msNode{kind: kind, op: uint8(table), at: ref(code)})
+func (d *decoder) addWord(kind kind, table table, code byte) ref {
+	return d.add(node{kind: kind, op: uint8(table), at: ref(code)})
 }

@@ -1,4 +1,4 @@
-package demangle
+package msvc
 
 import (
 	"bufio"
@@ -18,13 +18,13 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// msvcInvalid is what llvm-undname prints for what is no name to it.
-const msvcInvalid = "error: Invalid mangled name"
+// invalid is what llvm-undname prints for what is no name to it.
+const invalid = "error: Invalid mangled name"
 
-// msvcFlags are llvm-undname's flags for the bits of msForm.
-var msvcFlags = map[msForm]string{
-	msNoAccess: "--no-access-specifier", msNoCall: "--no-calling-convention", msNoMember: "--no-member-type",
-	msNoReturn: "--no-return-type", msNoVariable: "--no-variable-type",
+// flagOf are llvm-undname's flags for the bits of form.
+var flagOf = map[form]string{
+	noAccess: "--no-access-specifier", noCall: "--no-calling-convention", noMember: "--no-member-type",
+	noReturn: "--no-return-type", noVariable: "--no-variable-type",
 }
 
 // Each public symbol of the PDBs in the shared test data, as llvm-undname 22 printed it.
@@ -47,7 +47,7 @@ func TestMSVCShared(t *testing.T) {
 				continue
 			}
 			seen[raw] = true
-			if got := msvc(raw, msFull); got != scan.Text() {
+			if got := msvc(raw, full); got != scan.Text() {
 				t.Errorf("%s\n  got  %s\n  want %s", raw, got, scan.Text())
 			}
 		}
@@ -76,7 +76,7 @@ func undname(t *testing.T, names []string, flags ...string) []string {
 		}
 		plain[i] = lines[at+1]
 		if at += 2; strings.HasPrefix(lines[at], "warning: trailing characters") {
-			plain[i] = msvcInvalid
+			plain[i] = invalid
 		}
 	}
 	return plain
@@ -89,15 +89,15 @@ var (
 )
 
 // whyOther returns why llvm-undname prints a name in another way, or "".
-func whyOther(raw, want string, form msForm) string {
+func whyOther(raw, want string, form form) string {
 	switch {
-	case want == msvcInvalid && strings.Contains(raw, "$") && strings.Contains(raw, "@0@"):
+	case want == invalid && strings.Contains(raw, "$") && strings.Contains(raw, "@0@"):
 		return "clang's names of handlers"
-	case want == msvcInvalid && plainFunction.MatchString(raw):
+	case want == invalid && plainFunction.MatchString(raw):
 		return "names in functions of C"
-	case want == msvcInvalid && (strings.Contains(raw, "_L") || strings.Contains(raw, "_M")):
+	case want == invalid && (strings.Contains(raw, "_L") || strings.Contains(raw, "_M")):
 		return "__int128"
-	case want == msvcInvalid && classValue.MatchString(raw):
+	case want == invalid && classValue.MatchString(raw):
 		return "arguments that are values of classes and floating-point numbers"
 	case strings.Contains(raw, "?__K"):
 		return "the name of a literal's operator, which clang counts"
@@ -109,9 +109,9 @@ func whyOther(raw, want string, form msForm) string {
 		return "the name of an operator or template that is an argument, which clang does not count"
 	case thunkOfOthers.MatchString(raw) && strings.Contains(want, "`adjustor{"):
 		return "private thunks, which adjust virtual functions as others do"
-	case form&msNoReturn != 0 && (strings.Contains(raw, "$$A6") || strings.Contains(raw, "$$A8") || strings.Contains(raw, "P6")):
+	case form&noReturn != 0 && (strings.Contains(raw, "$$A6") || strings.Contains(raw, "$$A8") || strings.Contains(raw, "P6")):
 		return "the result of a function's type that is an argument, left out"
-	case form != msFull && (strings.Contains(raw, "$1") || strings.Contains(raw, "$H") || strings.Contains(raw, "$M")):
+	case form != full && (strings.Contains(raw, "$1") || strings.Contains(raw, "$H") || strings.Contains(raw, "$M")):
 		return "an argument that is repeated, in full"
 	}
 	return ""
@@ -119,10 +119,10 @@ func whyOther(raw, want string, form msForm) string {
 
 // compareUndname compares names with llvm-undname in a form, and returns how many differ for which
 // reason.
-func compareUndname(t *testing.T, names []string, form msForm) map[string]int {
+func compareUndname(t *testing.T, names []string, form form) map[string]int {
 	t.Helper()
 	var flags []string
-	for bit, flag := range msvcFlags {
+	for bit, flag := range flagOf {
 		if form&bit != 0 {
 			flags = append(flags, flag)
 		}
@@ -130,16 +130,16 @@ func compareUndname(t *testing.T, names []string, form msForm) map[string]int {
 	reasons := map[string]int{}
 	for i, want := range undname(t, names, flags...) {
 		raw := names[i]
-		out, err := appendMSVC(nil, raw, form)
+		out, err := appendForm(nil, raw, form)
 		got := string(out)
 		if err != nil {
-			got = msvcInvalid
+			got = invalid
 		}
 		if got == want {
 			continue
 		}
 		why := whyOther(raw, want, form)
-		if why == "" && got == msvcInvalid {
+		if why == "" && got == invalid {
 			why = unknownCodes
 		}
 		if reasons[why]++; why == "" {
@@ -182,12 +182,12 @@ func TestOracleMSVC(t *testing.T) {
 		names = append(names, compiledNames(t, cpu)...)
 	}
 	for _, raw := range names {
-		if _, err := appendMSVC(nil, raw, msRecord); err != nil {
+		if _, err := appendForm(nil, raw, record); err != nil {
 			t.Errorf("%s: %v", raw, err)
 		}
 	}
-	forms := []msForm{msFull, msNoAccess | msNoCall | msNoMember | msNoReturn | msNoVariable}
-	for bit := range msvcFlags {
+	forms := []form{full, noAccess | noCall | noMember | noReturn | noVariable}
+	for bit := range flagOf {
 		forms = append(forms, bit)
 	}
 	for _, form := range forms {
@@ -200,25 +200,25 @@ func TestOracleMSVC(t *testing.T) {
 	if len(all) < 50000 {
 		t.Errorf("%d names", len(all))
 	}
-	reasons := compareUndname(t, all, msFull)
+	reasons := compareUndname(t, all, full)
 	t.Logf("%d names: %v", len(all), reasons)
 	if reasons[unknownCodes] > 0 {
 		t.Error("a code of clang's is unknown")
 	}
 }
 
-// msvcPieces are what mutations put into names: parts of the grammar.
-var msvcPieces = strings.Fields(`A P Q R S E I F 6 8 U V W4 T X Z @ @@ 0 1 2 3 ?$ ?A ?A0x1@ ??0 ??1 ??B ?_7 ?_R0 ?_R1 ?_R4 ?_C@_0 ?__E ?__K
+// pieces are what mutations put into names: parts of the grammar.
+var pieces = strings.Fields(`A P Q R S E I F 6 8 U V W4 T X Z @ @@ 0 1 2 3 ?$ ?A ?A0x1@ ??0 ??1 ??B ?_7 ?_R0 ?_R1 ?_R4 ?_C@_0 ?__E ?__K
 	?_9 $0 $1 $$V $$B $$C $$Q $$T $$A6 $$A8@@ $F $H $E $M Y01 _N _J _K _W XZ QEAA YA AEXXZ @Z PEAH 9 5 4IA $B $4 $R4 W7 G@ ?0 ?1 ?B@
 	?1??f@@YAXXZ@ foo@ bar@@ H D N _E`)
 
-// mutateMSVC makes another name of some.
-func mutateMSVC(rng *rand.Rand, names []string) string {
+// mutate makes another name of some.
+func mutate(rng *rand.Rand, names []string) string {
 	s := names[rng.IntN(len(names))]
 	for range 1 + rng.IntN(3) {
 		from := rng.IntN(len(s) + 1)
 		to := min(len(s), from+rng.IntN(5))
-		switch piece := msvcPieces[rng.IntN(len(msvcPieces))]; rng.IntN(5) {
+		switch piece := pieces[rng.IntN(len(pieces))]; rng.IntN(5) {
 		case 0:
 			s = s[:from] + piece + s[from:]
 		case 1:
@@ -241,15 +241,15 @@ func mutateMSVC(rng *rand.Rand, names []string) string {
 // a code that stands for nothing.
 func TestOracleMSVCMutations(t *testing.T) {
 	testenv.Oracle(t)
-	names := slices.DeleteFunc(msvcNames(t), func(raw string) bool { return len(raw) > 250 || strings.Contains(raw, "??_C") })
+	names := slices.DeleteFunc(goldenNames(t), func(raw string) bool { return len(raw) > 250 || strings.Contains(raw, "??_C") })
 	rng := rand.New(rand.NewPCG(1, 2))
 	mutations := map[string]bool{}
 	for len(mutations) < 50000 {
-		if raw := mutateMSVC(rng, names); strings.HasPrefix(raw, "?") && !strings.Contains(raw, " ") {
+		if raw := mutate(rng, names); strings.HasPrefix(raw, "?") && !strings.Contains(raw, " ") {
 			mutations[raw] = true
 		}
 	}
-	reasons := compareUndname(t, slices.Sorted(maps.Keys(mutations)), msFull)
+	reasons := compareUndname(t, slices.Sorted(maps.Keys(mutations)), full)
 	for why, n := range reasons {
 		t.Logf("%6d %s", n, why)
 	}

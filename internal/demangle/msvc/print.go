@@ -1,12 +1,14 @@
-package demangle
+package msvc
 
 import (
 	"math"
 	"strconv"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-// msPrinter is where a name is printed.
-type msPrinter struct {
+// printer is where a name is printed.
+type printer struct {
 	out   []byte
 	from  int // where the name begins in out
 	limit int // how long out may become
@@ -14,33 +16,33 @@ type msPrinter struct {
 }
 
 // write prints the symbol that was read.
-func (d *msDecoder) write(dst []byte, root ref, form msForm) []byte {
-	d.out, d.from, d.tree, d.limit = dst, len(dst), 0, len(dst)+lengthAllowed(d.src)
+func (d *decoder) write(dst []byte, root ref, form form) []byte {
+	d.out, d.from, d.tree, d.limit = dst, len(dst), 0, len(dst)+mangled.LengthAllowed(d.Src)
 	d.symbolText(root, form)
 	if len(d.out) > d.limit {
-		d.tooMuch()
+		d.TooMuch()
 	}
 	out := d.out
 	d.out = nil
 	return out
 }
 
-func (d *msDecoder) text(s string) { d.out = append(d.out, s...) }
+func (d *decoder) text(s string) { d.out = append(d.out, s...) }
 
 // deeper begins to print a node, unless that would take too much; shallower undoes it.
-func (d *msDecoder) deeper() *msDecoder {
-	d.step()
-	if d.tree++; d.tree > maxTree || len(d.out) > d.limit {
-		d.tooMuch()
+func (d *decoder) deeper() *decoder {
+	d.Step()
+	if d.tree++; d.tree > mangled.MaxTree || len(d.out) > d.limit {
+		d.TooMuch()
 	}
 	return d
 }
 
-func (d *msDecoder) shallower() { d.tree-- }
+func (d *decoder) shallower() { d.tree-- }
 
 // numberAt prints the number at a place.
-func (d *msDecoder) numberAt(at int) {
-	n, negative, _, _ := msNumber(d.src, at)
+func (d *decoder) numberAt(at int) {
+	n, negative, _, _ := parseNumber(d.Src, at)
 	if negative && n != 0 {
 		d.text("-")
 	}
@@ -49,12 +51,12 @@ func (d *msDecoder) numberAt(at int) {
 
 // offsetsAt prints count numbers of 32 bits with commas between them, those from signed up to
 // last with a sign.
-func (d *msDecoder) offsetsAt(at, count, signed, last int) {
+func (d *decoder) offsetsAt(at, count, signed, last int) {
 	for i := range count {
 		if i > 0 {
 			d.text(", ")
 		}
-		n, negative, end, _ := msNumber(d.src, at)
+		n, negative, end, _ := parseNumber(d.Src, at)
 		if at = end; negative {
 			n = -n
 		}
@@ -67,67 +69,67 @@ func (d *msDecoder) offsetsAt(at, count, signed, last int) {
 }
 
 // space separates a word from one before it.
-func (d *msDecoder) space() {
+func (d *decoder) space() {
 	if d.afterWord() {
 		d.text(" ")
 	}
 }
 
-func (d *msDecoder) afterWord() bool {
+func (d *decoder) afterWord() bool {
 	if len(d.out) == d.from {
 		return false
 	}
 	c := d.out[len(d.out)-1]
-	return isDigit(c) || isLower(c) || isUpper(c) || c == '>'
+	return mangled.IsDigit(c) || mangled.IsLower(c) || mangled.IsUpper(c) || c == '>'
 }
 
 // symbolText prints a symbol.
-func (d *msDecoder) symbolText(r ref, form msForm) {
+func (d *decoder) symbolText(r ref, form form) {
 	defer d.deeper().shallower()
-	if d.failed {
+	if d.Failed {
 		return
 	}
 	switch n := &d.nodes[r]; n.kind {
-	case msFunction:
+	case kFunction:
 		d.functionText(n, form)
-	case msVariable:
+	case kVariable:
 		d.variableText(n, form)
-	case msTypeInfo:
-		if form&(msNoVariable|msCompact) != msNoVariable {
+	case kTypeInfo:
+		if form&(noVariable|compact) != noVariable {
 			d.before(n.f[1], form)
 			d.space()
 		}
 		d.name(n.f[0], form)
-	case msVtable:
-		if form&msCompact == 0 {
+	case kVtable:
+		if form&compact == 0 {
 			d.qualifiersText(n.quals, false, true)
 		}
 		d.name(n.f[0], form)
-		for i, base := range d.elements(n.list()) {
+		for i, base := range d.Elements(n.list()) {
 			d.text([...]string{"{for `", "'s `"}[min(i, 1)])
 			d.name(base, form)
 		}
-		if n.list().n > 0 {
+		if n.list().N > 0 {
 			d.text("'}")
 		}
-	case msString:
+	case kString:
 		d.printLiteral(n)
 	}
 }
 
 // nameOnly prints the name of a function without its parameters, as FUNC records have functions
 // around others and in template arguments.
-func (d *msDecoder) nameOnly(r ref, form msForm) {
-	if n := &d.nodes[r]; n.kind == msFunction || n.kind == msVariable {
+func (d *decoder) nameOnly(r ref, form form) {
+	if n := &d.nodes[r]; n.kind == kFunction || n.kind == kVariable {
 		d.name(n.f[0], form)
 	} else {
 		d.symbolText(r, form)
 	}
 }
 
-func (d *msDecoder) functionText(n *msNode, form msForm) {
+func (d *decoder) functionText(n *node, form form) {
 	s := d.nodes[n.f[1]]
-	if s.class&msAnyThunk != 0 {
+	if s.class&classAnyThunk != 0 {
 		d.text("[thunk]: ")
 	}
 	d.beforeSignature(&s, form)
@@ -141,16 +143,16 @@ func (d *msDecoder) functionText(n *msNode, form msForm) {
 	d.afterSignature(&s, form)
 }
 
-func (d *msDecoder) variableText(n *msNode, form msForm) {
+func (d *decoder) variableText(n *node, form form) {
 	if '0' <= n.op && n.op <= '2' {
-		if form&msNoAccess == 0 {
+		if form&noAccess == 0 {
 			d.text([...]string{"private: ", "protected: ", "public: "}[n.op-'0'])
 		}
-		if form&msNoMember == 0 {
+		if form&noMember == 0 {
 			d.text("static ")
 		}
 	}
-	typed := form&msNoVariable == 0 && n.f[1] != 0
+	typed := form&noVariable == 0 && n.f[1] != 0
 	if typed {
 		d.before(n.f[1], form)
 		d.space()
@@ -162,41 +164,41 @@ func (d *msDecoder) variableText(n *msNode, form msForm) {
 }
 
 // name prints a name.
-func (d *msDecoder) name(r ref, form msForm) {
+func (d *decoder) name(r ref, form form) {
 	defer d.deeper().shallower()
-	if d.failed {
+	if d.Failed {
 		return
 	}
 	switch n := &d.nodes[r]; n.kind {
-	case msName:
-		d.text(d.src[n.f[0]:][:n.f[1]])
-	case msWord:
+	case kName:
+		d.text(d.Src[n.f[0]:][:n.f[1]])
+	case kWord:
 		d.wordText(n, form)
-	case msStructor:
+	case kStructor:
 		if n.op != 0 {
 			d.text("~")
 		}
 		d.name(n.f[0], form)
-	case msConvert:
+	case kConvert:
 		d.text("operator ")
 		d.typeText(n.f[0], form)
-	case msSuffix:
+	case kSuffix:
 		d.text(`operator ""`)
 		d.name(n.f[0], form)
-	case msTemplate:
+	case kTemplate:
 		d.templateText(n, form)
-	case msLocal:
+	case kLocal:
 		d.text("`")
-		if form&msCompact != 0 {
+		if form&compact != 0 {
 			d.nameOnly(n.f[0], form)
 		} else {
-			d.symbolText(n.f[0], msFull)
+			d.symbolText(n.f[0], full)
 		}
 		d.text("'::`")
 		d.numberAt(int(n.at))
 		d.text("'")
-	case msScoped:
-		l := d.elements(n.list())
+	case kScoped:
+		l := d.Elements(n.list())
 		for i := len(l) - 1; i >= 0; i-- {
 			d.name(l[i], form)
 			if i > 0 {
@@ -210,42 +212,42 @@ func (d *msDecoder) name(r ref, form msForm) {
 
 // wordText prints a word of a table. In records types have one spelling within template arguments, as
 // compilers print them, and another in parameters.
-func (d *msDecoder) wordText(n *msNode, form msForm) {
-	if form&msCompact == 0 || form&msInArgs != 0 && n.kind == msPlain {
-		d.text(msWords[n.op][n.at])
+func (d *decoder) wordText(n *node, form form) {
+	if form&compact == 0 || form&inArgs != 0 && n.kind == kPlain {
+		d.text(llvmWords[n.op][n.at])
 	} else {
-		d.text(msRecordWords[n.op][n.at])
+		d.text(recordWords[n.op][n.at])
 	}
 }
 
 // helper prints the name of what compilers add.
-func (d *msDecoder) helper(n *msNode, form msForm) {
+func (d *decoder) helper(n *node, form form) {
 	switch n.kind {
-	case msBase:
+	case kBase:
 		d.text("`RTTI Base Class Descriptor at (")
 		d.offsetsAt(int(n.at), 4, 1, 2)
 		d.text(")'")
-	case msVcall:
+	case kVcall:
 		d.text("`vcall'{")
 		d.numberAt(int(n.at))
 		d.text(", {flat}}")
-	case msGuard:
+	case kGuard:
 		d.text([...]string{"`local static guard'", "`local static thread guard'"}[n.op])
-		if n.at != 0 && d.src[n.at:] != "A@" {
+		if n.at != 0 && d.Src[n.at:] != "A@" {
 			d.text("{")
 			d.numberAt(int(n.at))
 			d.text("}")
 		}
-	case msInit:
+	case kInit:
 		d.text([...]string{"`dynamic initializer for ", "`dynamic atexit destructor for "}[n.op-'E'])
-		if n.flags&msOfVariable != 0 && form&msCompact == 0 {
+		if n.flags&flagOfVariable != 0 && form&compact == 0 {
 			d.text("`")
 			d.symbolText(n.f[0], form)
 			d.text("''")
 			return
 		}
 		d.text("'")
-		if n.flags&msOfVariable != 0 {
+		if n.flags&flagOfVariable != 0 {
 			d.symbolText(n.f[0], form)
 		} else {
 			d.name(n.f[0], form)
@@ -255,62 +257,62 @@ func (d *msDecoder) helper(n *msNode, form msForm) {
 }
 
 // comma separates parameters and arguments.
-func (d *msDecoder) comma(form msForm) {
-	if d.text(","); form&msInArgs == 0 {
+func (d *decoder) comma(form form) {
+	if d.text(","); form&inArgs == 0 {
 		d.text(" ")
 	}
 }
 
 // templateText prints a template and its arguments. LLVM prints those of a conversion in
 // front of its type.
-func (d *msDecoder) templateText(n *msNode, form msForm) {
+func (d *decoder) templateText(n *node, form form) {
 	convert := &d.nodes[n.f[0]]
-	if convert.kind == msConvert {
+	if convert.kind == kConvert {
 		d.text("operator")
 	} else {
 		d.name(n.f[0], form)
 	}
 	d.text("<")
 	inner := form
-	if form&msCompact != 0 {
-		inner |= msInArgs
+	if form&compact != 0 {
+		inner |= inArgs
 	}
-	for i, arg := range d.elements(n.list()) {
+	for i, arg := range d.Elements(n.list()) {
 		if i > 0 {
 			d.comma(inner)
 		}
 		d.argument(arg, inner)
 	}
-	if form&msCompact != 0 && d.out[len(d.out)-1] == '>' {
+	if form&compact != 0 && d.out[len(d.out)-1] == '>' {
 		d.text(" ")
 	}
 	d.text(">")
-	if convert.kind == msConvert {
+	if convert.kind == kConvert {
 		d.text(" ")
 		d.typeText(convert.f[0], form)
 	}
 }
 
 // argument prints a template argument.
-func (d *msDecoder) argument(r ref, form msForm) {
+func (d *decoder) argument(r ref, form form) {
 	defer d.deeper().shallower()
-	if d.failed {
+	if d.Failed {
 		return
 	}
 	switch n := &d.nodes[r]; n.kind {
-	case msInteger:
+	case kInteger:
 		d.numberAt(int(n.at))
-	case msFloat:
+	case kFloat:
 		d.floatText(n)
-	case msSymbol:
+	case kSymbol:
 		d.symbolArgument(n, form)
-	case msBraced:
+	case kBraced:
 		d.bracedText(n, form)
-	case msField:
+	case kField:
 		d.fieldText(n, form)
-	case msNull:
+	case kNull:
 		d.text("nullptr")
-	case msScoped:
+	case kScoped:
 		d.name(r, form)
 	default:
 		d.typeText(r, form)
@@ -319,15 +321,15 @@ func (d *msDecoder) argument(r ref, form msForm) {
 
 // symbolArgument prints a pointer to a function, a variable or a member: &f, or with offsets
 // {f, 4}.
-func (d *msDecoder) symbolArgument(n *msNode, form msForm) {
-	offsets := d.elements(n.list())
+func (d *decoder) symbolArgument(n *node, form form) {
+	offsets := d.Elements(n.list())
 	if len(offsets) > 0 {
 		d.text("{")
 	} else if n.op != 0 {
 		d.text("&")
 	}
 	if n.f[0] != 0 {
-		if form&msCompact != 0 {
+		if form&compact != 0 {
 			d.nameOnly(n.f[0], form)
 		} else {
 			d.symbolText(n.f[0], form)
@@ -345,8 +347,8 @@ func (d *msDecoder) symbolArgument(n *msNode, form msForm) {
 }
 
 // floatText prints a number by its bits.
-func (d *msDecoder) floatText(n *msNode) {
-	bits, _, _, _ := msNumber(d.src, int(n.at))
+func (d *decoder) floatText(n *node) {
+	bits, _, _, _ := parseNumber(d.Src, int(n.at))
 	if n.op == 'A' {
 		d.out = strconv.AppendFloat(d.out, float64(math.Float32frombits(uint32(bits))), 'g', -1, 32)
 	} else {
@@ -355,12 +357,12 @@ func (d *msDecoder) floatText(n *msNode) {
 }
 
 // bracedText prints the values of a class, with its type if it is not in another.
-func (d *msDecoder) bracedText(n *msNode, form msForm) {
+func (d *decoder) bracedText(n *node, form form) {
 	if n.op != 0 {
 		d.typeText(n.f[0], form)
 	}
 	d.text("{")
-	for i, v := range d.elements(n.list()) {
+	for i, v := range d.Elements(n.list()) {
 		if i > 0 {
 			d.comma(form)
 		}
@@ -370,7 +372,7 @@ func (d *msDecoder) bracedText(n *msNode, form msForm) {
 }
 
 // fieldText prints a pointer to a member, or the value of a union's.
-func (d *msDecoder) fieldText(n *msNode, form msForm) {
+func (d *decoder) fieldText(n *node, form form) {
 	if n.f[0] != 0 {
 		d.text("&")
 		d.name(n.f[0], form)

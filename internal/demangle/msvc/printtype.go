@@ -1,92 +1,92 @@
-package demangle
+package msvc
 
 // A type is printed in two parts, before and after what it is the type of.
 
-func (d *msDecoder) typeText(r ref, form msForm) {
+func (d *decoder) typeText(r ref, form form) {
 	d.before(r, form)
 	d.after(r, form)
 }
 
-func (d *msDecoder) before(r ref, form msForm) {
+func (d *decoder) before(r ref, form form) {
 	defer d.deeper().shallower()
-	if d.failed {
+	if d.Failed {
 		return
 	}
 	switch n := &d.nodes[r]; n.kind {
-	case msPlain:
+	case kPlain:
 		d.wordText(n, form)
 		d.qualifiersText(n.quals, true, false)
-	case msTag:
-		if form&msCompact == 0 {
+	case kTag:
+		if form&compact == 0 {
 			d.text([...]string{"union ", "struct ", "class ", "enum "}[n.op-'T'])
 		}
 		d.name(n.f[0], form)
 		d.qualifiersText(n.quals, true, false)
-	case msCustom:
+	case kCustom:
 		d.name(n.f[0], form)
-	case msPointer:
+	case kPointer:
 		d.beforePointer(n, form)
-	case msArray:
+	case kArray:
 		d.before(n.f[0], form)
 		d.qualifiersText(n.quals, true, false)
-	case msSignature:
-		d.beforeSignature(n, form&^msNoReturn)
+	case kSignature:
+		d.beforeSignature(n, form&^noReturn)
 	}
 }
 
-func (d *msDecoder) after(r ref, form msForm) {
+func (d *decoder) after(r ref, form form) {
 	defer d.deeper().shallower()
-	if d.failed {
+	if d.Failed {
 		return
 	}
 	switch n := &d.nodes[r]; n.kind {
-	case msPointer:
-		if k := d.nodes[n.f[0]].kind; k == msArray || k == msSignature {
+	case kPointer:
+		if k := d.nodes[n.f[0]].kind; k == kArray || k == kSignature {
 			d.text(")")
 		}
 		d.after(n.f[0], form)
-	case msArray:
+	case kArray:
 		d.text("[")
-		for i, at := range d.elements(n.list()) {
+		for i, at := range d.Elements(n.list()) {
 			if i > 0 {
 				d.text("][")
 			}
-			if size, _, _, _ := msNumber(d.src, int(at)); size != 0 {
+			if size, _, _, _ := parseNumber(d.Src, int(at)); size != 0 {
 				d.numberAt(int(at))
 			}
 		}
 		d.text("]")
 		d.after(n.f[0], form)
-	case msSignature:
-		d.afterSignature(n, form&^msNoReturn)
+	case kSignature:
+		d.afterSignature(n, form&^noReturn)
 	}
 }
 
-func (d *msDecoder) beforePointer(n *msNode, form msForm) {
+func (d *decoder) beforePointer(n *node, form form) {
 	to := &d.nodes[n.f[0]]
-	if to.kind == msSignature {
-		d.before(n.f[0], form&(msCompact|msInArgs)|msNoCall)
+	if to.kind == kSignature {
+		d.before(n.f[0], form&(compact|inArgs)|noCall)
 	} else {
 		d.before(n.f[0], form)
 	}
 	if d.spaced(n, form) {
 		d.text(" ")
 	}
-	if n.quals&msUnaligned != 0 {
+	if n.quals&qualUnaligned != 0 {
 		d.space()
-		if d.text("__unaligned"); form&msCompact == 0 {
+		if d.text("__unaligned"); form&compact == 0 {
 			d.text(" ")
 		}
 	}
 	switch to.kind {
-	case msArray:
+	case kArray:
 		d.text("(")
-	case msSignature:
+	case kSignature:
 		d.text("(")
-		if form&msCompact == 0 || form&msInArgs != 0 {
+		if form&compact == 0 || form&inArgs != 0 {
 			d.callText(to.op)
 		}
-		if form&msCompact == 0 || n.f[1] != 0 && form&msInArgs != 0 {
+		if form&compact == 0 || n.f[1] != 0 && form&inArgs != 0 {
 			d.text(" ")
 		}
 	}
@@ -102,7 +102,7 @@ func (d *msDecoder) beforePointer(n *msNode, form msForm) {
 	default:
 		d.text("&&")
 	}
-	d.qualifiersText(n.quals, form&msCompact != 0, false)
+	d.qualifiersText(n.quals, form&compact != 0, false)
 	if n.at != 0 {
 		d.text("__ptrauth(")
 		d.offsetsAt(int(n.at), 3, 0, 0)
@@ -113,29 +113,29 @@ func (d *msDecoder) beforePointer(n *msNode, form msForm) {
 // spaced reports whether a space is before the mark of a pointer: for LLVM behind a word, in
 // records before the bracket of functions and arrays, and in template arguments before each mark
 // outside of brackets.
-func (d *msDecoder) spaced(n *msNode, form msForm) bool {
+func (d *decoder) spaced(n *node, form form) bool {
 	k := d.nodes[n.f[0]].kind
 	switch {
-	case form&msCompact == 0 || k == msSignature:
+	case form&compact == 0 || k == kSignature:
 		return d.afterWord()
-	case n.f[1] != 0 || k == msArray:
+	case n.f[1] != 0 || k == kArray:
 		return true
 	}
-	return form&msInArgs != 0 && !d.bracketed(n.f[0])
+	return form&inArgs != 0 && !d.bracketed(n.f[0])
 }
 
 // bracketed reports whether a type ends after what it is the type of, as those of pointers to
 // functions and arrays do.
-func (d *msDecoder) bracketed(r ref) bool {
+func (d *decoder) bracketed(r ref) bool {
 	n := &d.nodes[r]
-	for ; n.kind == msPointer; n = &d.nodes[n.f[0]] {
-		d.step()
+	for ; n.kind == kPointer; n = &d.nodes[n.f[0]] {
+		d.Step()
 	}
-	return n.kind == msArray || n.kind == msSignature
+	return n.kind == kArray || n.kind == kSignature
 }
 
 // qualifiersText prints qualifiers with a space between them.
-func (d *msDecoder) qualifiersText(q msQuals, before, after bool) {
+func (d *decoder) qualifiersText(q qualSet, before, after bool) {
 	for i, word := range [...]string{"const", "volatile", "__restrict"} {
 		if q>>i&1 == 0 {
 			continue
@@ -146,54 +146,54 @@ func (d *msDecoder) qualifiersText(q msQuals, before, after bool) {
 		d.text(word)
 		before = true
 	}
-	if after && q&(msConst|msVolatile|msRestrict) != 0 {
+	if after && q&(qualConst|qualVolatile|qualRestrict) != 0 {
 		d.text(" ")
 	}
 }
 
-func (d *msDecoder) callText(code byte) {
-	if int(code) < len(msCalls) {
-		d.text(msCalls[code])
+func (d *decoder) callText(code byte) {
+	if int(code) < len(conventions) {
+		d.text(conventions[code])
 	}
 }
 
 // beforeSignature prints what is before the name of a function.
-func (d *msDecoder) beforeSignature(n *msNode, form msForm) {
-	if form&msNoAccess == 0 {
-		switch n.class & msAccess {
-		case msPrivate:
+func (d *decoder) beforeSignature(n *node, form form) {
+	if form&noAccess == 0 {
+		switch n.class & classAccess {
+		case classPrivate:
 			d.text("private: ")
-		case msProtected:
+		case classProtected:
 			d.text("protected: ")
-		case msPublic:
+		case classPublic:
 			d.text("public: ")
 		}
 	}
-	if form&msNoMember == 0 {
-		if n.class&msStatic != 0 {
+	if form&noMember == 0 {
+		if n.class&classStatic != 0 {
 			d.text("static ")
 		}
-		if n.class&msVirtual != 0 {
+		if n.class&classVirtual != 0 {
 			d.text("virtual ")
 		}
-		if n.class&msExternC != 0 {
+		if n.class&classExternC != 0 {
 			d.text(`extern "C" `)
 		}
 	}
-	if form&msNoReturn == 0 && n.f[0] != 0 {
+	if form&noReturn == 0 && n.f[0] != 0 {
 		d.before(n.f[0], form)
-		if form&msCompact == 0 || !d.bracketed(n.f[0]) {
+		if form&compact == 0 || !d.bracketed(n.f[0]) {
 			d.text(" ")
 		}
 	}
-	if form&msNoCall == 0 {
+	if form&noCall == 0 {
 		d.callText(n.op)
 	}
 }
 
 // afterSignature prints parameters and what is behind them.
-func (d *msDecoder) afterSignature(n *msNode, form msForm) {
-	if n.class&msNoParams == 0 {
+func (d *decoder) afterSignature(n *node, form form) {
+	if n.class&classNoParams == 0 {
 		d.paramsText(n, form)
 	}
 	for i, word := range [...]string{" const", " volatile", " __restrict", " __unaligned"} {
@@ -201,32 +201,32 @@ func (d *msDecoder) afterSignature(n *msNode, form msForm) {
 			d.text(word)
 		}
 	}
-	if n.flags&msNoexcept != 0 {
+	if n.flags&flagNoexcept != 0 {
 		d.text(" noexcept")
 	}
 	switch {
-	case n.flags&msLRef != 0:
+	case n.flags&flagLRef != 0:
 		d.text(" &")
-	case n.flags&msRRef != 0:
+	case n.flags&flagRRef != 0:
 		d.text(" &&")
 	}
-	if form&msNoReturn == 0 && n.f[0] != 0 {
+	if form&noReturn == 0 && n.f[0] != 0 {
 		d.after(n.f[0], form)
 	}
 }
 
-func (d *msDecoder) paramsText(n *msNode, form msForm) {
+func (d *decoder) paramsText(n *node, form form) {
 	d.text("(")
-	if n.flags&msVoid != 0 && (form&msCompact == 0 || form&msInArgs != 0) {
+	if n.flags&flagVoid != 0 && (form&compact == 0 || form&inArgs != 0) {
 		d.text("void")
 	}
-	for i, p := range d.elements(n.list()) {
+	for i, p := range d.Elements(n.list()) {
 		if i > 0 {
 			d.comma(form)
 		}
 		d.typeText(p, form)
 	}
-	if n.flags&msVariadic != 0 {
+	if n.flags&flagVariadic != 0 {
 		if n.f[2] > 0 {
 			d.comma(form)
 		}

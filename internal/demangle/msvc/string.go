@@ -1,51 +1,53 @@
-package demangle
+package msvc
+
+import "github.com/symtool/symtool/internal/demangle/mangled"
 
 // The symbol of a string literal is ??_C@_, 0 for bytes or 1 for wchar_t, the size in bytes, a
 // hash, and the first bytes up to @. What characters of two or four bytes have is like what
 // bytes have: their size is guessed from zeros.
 const (
-	msWideBytes   = 64  // longer wide strings are cut off
-	msNarrowBytes = 32  // so are others;
-	msMaxNarrow   = 128 // but old compilers wrote more bytes
+	wideBytes   = 64  // longer wide strings are cut off
+	narrowBytes = 32  // so are others;
+	maxNarrow   = 128 // but old compilers wrote more bytes
 )
 
 // literal reads the symbol of a string after ??_C. A node has its first byte in at, the number
 // of bytes in the name in f[0], and whether it is cut off in f[1]; op is the size of a
 // character, 0 for wchar_t.
-func (d *msDecoder) literal() ref {
-	if !d.eat2('@', '_') || d.depth > 1 {
-		return d.fail() // no other symbol can refer to one
+func (d *decoder) literal() ref {
+	if !d.Eat2('@', '_') || d.Depth > 1 {
+		return d.Fail() // no other symbol can refer to one
 	}
-	wide := d.eat('1')
+	wide := d.Eat('1')
 	if !wide {
-		d.want('0')
+		d.Want('0')
 	}
-	size, negative, end, ok := msNumber(d.src, d.pos)
+	size, negative, end, ok := parseNumber(d.Src, d.Pos)
 	if !ok || negative || wide && (size == 0 || size%2 != 0) || size == 0 {
-		return d.fail()
+		return d.Fail()
 	}
-	for d.pos = end; d.more('@') && d.pos < len(d.src); d.pos++ {
+	for d.Pos = end; d.More('@') && d.Pos < len(d.Src); d.Pos++ {
 	}
-	d.want('@')
-	n := msNode{kind: msString, at: ref(d.pos)}
-	var bytes [msMaxNarrow]byte
+	d.Want('@')
+	n := node{kind: kString, at: ref(d.Pos)}
+	var bytes [maxNarrow]byte
 	read := 0
-	for ; d.more('@'); read++ {
-		c, end, ok := msChar(d.src, d.pos)
+	for ; d.More('@'); read++ {
+		c, end, ok := parseChar(d.Src, d.Pos)
 		if !ok || read == len(bytes) && !wide {
-			return d.fail()
+			return d.Fail()
 		}
-		if d.pos = end; !wide {
+		if d.Pos = end; !wide {
 			bytes[read] = c
 		}
 	}
-	d.want('@')
+	d.Want('@')
 	n.f[0] = ref(read)
 	if wide {
 		if read%2 != 0 || uint64(read) > size {
-			return d.fail()
+			return d.Fail()
 		}
-		if size > msWideBytes {
+		if size > wideBytes {
 			n.f[1] = 1
 		} else if uint64(read) == size {
 			n.f[0] -= 2 // the zero at the end
@@ -55,16 +57,16 @@ func (d *msDecoder) literal() ref {
 	if size > uint64(read) {
 		n.f[1] = 1
 	}
-	n.op = msCharSize(bytes[:read], size)
+	n.op = charSize(bytes[:read], size)
 	if n.f[0] -= n.f[0] % ref(n.op); n.f[1] == 0 {
 		n.f[0] -= ref(n.op)
 	}
 	return d.add(n)
 }
 
-// msCharSize guesses the size of characters from the zeros in a string of size bytes, the first
+// charSize guesses the size of characters from the zeros in a string of size bytes, the first
 // of which are known: those at the end if all are, else how many there are.
-func msCharSize(known []byte, size uint64) uint8 {
+func charSize(known []byte, size uint64) uint8 {
 	if size%2 != 0 {
 		return 1
 	}
@@ -78,7 +80,7 @@ func msCharSize(known []byte, size uint64) uint8 {
 		}
 	}
 	least2, least4 := 2, 4
-	if size >= msNarrowBytes {
+	if size >= narrowBytes {
 		atEnd, least2, least4 = zeros, len(known)/3, 2*len(known)/3
 	}
 	switch {
@@ -90,8 +92,8 @@ func msCharSize(known []byte, size uint64) uint8 {
 	return 1
 }
 
-// msChar returns the byte at a place of a string, and where the next one is.
-func msChar(s string, at int) (c byte, end int, ok bool) {
+// parseChar returns the byte at a place of a string, and where the next one is.
+func parseChar(s string, at int) (c byte, end int, ok bool) {
 	const marks = ",/\\:. \n\t'-"
 	if at >= len(s) {
 		return 0, at, false
@@ -103,11 +105,11 @@ func msChar(s string, at int) (c byte, end int, ok bool) {
 		return 0, at, false
 	}
 	switch c = s[at]; {
-	case isDigit(c):
+	case mangled.IsDigit(c):
 		return marks[c-'0'], at + 1, true
-	case isLower(c):
+	case mangled.IsLower(c):
 		return c - 'a' + 0xe1, at + 1, true
-	case isUpper(c):
+	case mangled.IsUpper(c):
 		return c - 'A' + 0xc1, at + 1, true
 	case c == '$' && at+2 < len(s) && isHex(s[at+1]) && isHex(s[at+2]):
 		return (s[at+1]-'A')<<4 | (s[at+2] - 'A'), at + 3, true
@@ -119,7 +121,7 @@ func msChar(s string, at int) (c byte, end int, ok bool) {
 func isHex(c byte) bool { return 'A' <= c && c <= 'P' }
 
 // printLiteral prints a string as in C, with three dots if it is cut off.
-func (d *msDecoder) printLiteral(n *msNode) {
+func (d *decoder) printLiteral(n *node) {
 	size := int(n.op)
 	switch size {
 	case 0:
@@ -132,11 +134,11 @@ func (d *msDecoder) printLiteral(n *msNode) {
 	}
 	d.text(`"`)
 	at := int(n.at)
-	for left := int(n.f[0]); left >= size && !d.failed; left -= size {
-		d.step()
+	for left := int(n.f[0]); left >= size && !d.Failed; left -= size {
+		d.Step()
 		c := uint32(0)
 		for i := range size {
-			b, end, _ := msChar(d.src, at)
+			b, end, _ := parseChar(d.Src, at)
 			if at = end; n.op == 0 {
 				c = c<<8 | uint32(b)
 			} else {
@@ -152,7 +154,7 @@ func (d *msDecoder) printLiteral(n *msNode) {
 }
 
 // char prints a character of a string.
-func (d *msDecoder) char(c uint32) {
+func (d *decoder) char(c uint32) {
 	const escaped, letters = "\x00\a\b\t\n\v\f\r\"'\\", `0abtnvfr"'\`
 	for i := range len(escaped) {
 		if c == uint32(escaped[i]) {

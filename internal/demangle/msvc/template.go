@@ -1,23 +1,23 @@
-package demangle
+package msvc
 
 // templateArgs reads template arguments up to @.
-func (d *msDecoder) templateArgs() span {
-	mark := len(d.stack)
-	for d.more('@') {
+func (d *decoder) templateArgs() span {
+	mark := len(d.Stack)
+	for d.More('@') {
 		if d.eatWord("$S") || d.eatWord("$$V") || d.eatWord("$$$V") || d.eatWord("$$Z") {
 			continue // an empty pack, or the end of one
 		}
-		d.push(d.templateArg())
+		d.Push(d.templateArg())
 	}
-	d.want('@')
-	return d.pop(mark)
+	d.Want('@')
+	return d.Pop(mark)
 }
 
-func (d *msDecoder) templateArg() ref {
-	d.enter()
-	defer d.leave()
+func (d *decoder) templateArg() ref {
+	d.Enter()
+	defer d.Leave()
 	switch {
-	case d.peek() != '$':
+	case d.Peek() != '$':
 		return d.typ()
 	case d.eatWord("$$Y"): // an alias of templates
 		return d.typeName()
@@ -25,100 +25,100 @@ func (d *msDecoder) templateArg() ref {
 		return d.typ()
 	case d.eatWord("$$C"):
 		return d.qualified()
-	case d.behind() == '$':
+	case d.Behind() == '$':
 		return d.typ()
 	}
-	d.pos++
-	if d.eat('M') { // the type of an argument for auto, which the value shows
+	d.Pos++
+	if d.Eat('M') { // the type of an argument for auto, which the value shows
 		d.typ()
 	}
 	v := d.value()
-	if n := &d.nodes[v]; n.kind == msBraced {
+	if n := &d.nodes[v]; n.kind == kBraced {
 		n.op = 1
 	}
 	return v
 }
 
 // value reads a value: a number, a symbol, a class with its members.
-func (d *msDecoder) value() ref {
-	d.enter()
-	defer d.leave()
+func (d *decoder) value() ref {
+	d.Enter()
+	defer d.Leave()
 	c := d.next()
 	switch c {
 	case '0':
-		return d.add(msNode{kind: msInteger, at: d.number()})
+		return d.add(node{kind: kInteger, at: d.number()})
 	case '1', 'H', 'I', 'J': // for classes with one base, several, virtual ones, and unknown
-		n := msNode{kind: msSymbol, op: 1}
-		if d.peek() == '?' {
+		n := node{kind: kSymbol, op: 1}
+		if d.Peek() == '?' {
 			n.f[0] = d.symbol()
 		}
 		return d.offsets(n, max(0, int(c)-'H'+1))
 	case 'A', 'B':
-		return d.add(msNode{kind: msFloat, op: c, at: d.unsigned()})
+		return d.add(node{kind: kFloat, op: c, at: d.unsigned()})
 	case 'E':
-		if d.peek() != '?' {
-			return d.fail()
+		if d.Peek() != '?' {
+			return d.Fail()
 		}
-		return d.add(msNode{kind: msSymbol, f: [4]ref{d.symbol()}})
+		return d.add(node{kind: kSymbol, f: [4]ref{d.symbol()}})
 	case 'F', 'G':
-		return d.offsets(msNode{kind: msSymbol}, int(c-'F')+2)
+		return d.offsets(node{kind: kSymbol}, int(c-'F')+2)
 	case '2', '3', '7':
 		return d.braced(c)
 	case '8':
-		n := msNode{kind: msField}
+		n := node{kind: kField}
 		n.f[0], n.f[1] = d.typeName(), d.simpleName()
-		d.want('@')
+		d.Want('@')
 		return d.add(n)
 	case 'N':
-		return d.add(msNode{kind: msNull})
+		return d.add(node{kind: kNull})
 	}
-	return d.fail()
+	return d.Fail()
 }
 
 // braced reads the values of a class (2), of an array (3), or of a union (7), up to @. Those of an
 // array end with an @ each, that of a union has its name in front.
-func (d *msDecoder) braced(code byte) ref {
-	n := msNode{kind: msBraced, f: [4]ref{d.typ()}}
-	mark := len(d.stack)
-	for d.more('@') {
+func (d *decoder) braced(code byte) ref {
+	n := node{kind: kBraced, f: [4]ref{d.typ()}}
+	mark := len(d.Stack)
+	for d.More('@') {
 		switch code {
 		case '2':
-			d.push(d.member())
+			d.Push(d.member())
 		case '3':
-			d.push(d.value())
-			d.want('@')
+			d.Push(d.value())
+			d.Want('@')
 		case '7':
 			name := d.simpleName()
-			d.push(d.add(msNode{kind: msField, f: [4]ref{0, name, d.value()}}))
+			d.Push(d.add(node{kind: kField, f: [4]ref{0, name, d.value()}}))
 		}
 	}
-	d.want('@')
-	l := d.pop(mark)
-	n.f[1], n.f[2] = l.start, l.n
+	d.Want('@')
+	l := d.Pop(mark)
+	n.f[1], n.f[2] = l.Start, l.N
 	return d.add(n)
 }
 
 // member reads a value of a class. Its type is in front, unless the value begins with it. Pointers
 // have the code of references.
-func (d *msDecoder) member() ref {
-	if c := d.peek(); c == '2' || c == '3' || c == '7' {
+func (d *decoder) member() ref {
+	if c := d.Peek(); c == '2' || c == '3' || c == '7' {
 		return d.value()
 	}
 	t := d.typ()
 	v := d.value()
-	if p := &d.nodes[t]; p.kind == msPointer && p.op == 'P' && d.nodes[v].kind == msSymbol {
+	if p := &d.nodes[t]; p.kind == kPointer && p.op == 'P' && d.nodes[v].kind == kSymbol {
 		d.nodes[v].op = 1
 	}
 	return v
 }
 
 // offsets reads the numbers of a pointer to a member.
-func (d *msDecoder) offsets(n msNode, count int) ref {
-	mark := len(d.stack)
+func (d *decoder) offsets(n node, count int) ref {
+	mark := len(d.Stack)
 	for range count {
-		d.push(d.offset())
+		d.Push(d.offset())
 	}
-	l := d.pop(mark)
-	n.f[1], n.f[2] = l.start, l.n
+	l := d.Pop(mark)
+	n.f[1], n.f[2] = l.Start, l.N
 	return d.add(n)
 }

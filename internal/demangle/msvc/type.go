@@ -1,39 +1,39 @@
-package demangle
+package msvc
 
 // typ reads a type that is not qualified by itself.
-func (d *msDecoder) typ() ref {
-	d.enter()
-	defer d.leave()
-	switch c := d.peek(); c {
+func (d *decoder) typ() ref {
+	d.Enter()
+	defer d.Leave()
+	switch c := d.Peek(); c {
 	case 'T', 'U', 'V':
-		d.pos++
-		return d.add(msNode{kind: msTag, op: c, f: [4]ref{d.typeName()}})
+		d.Pos++
+		return d.add(node{kind: kTag, op: c, f: [4]ref{d.typeName()}})
 	case 'W':
-		if d.pos++; !d.eat('4') { // of int, which all enums are said to be
-			return d.fail()
+		if d.Pos++; !d.Eat('4') { // of int, which all enums are said to be
+			return d.Fail()
 		}
-		return d.add(msNode{kind: msTag, op: c, f: [4]ref{d.typeName()}})
+		return d.add(node{kind: kTag, op: c, f: [4]ref{d.typeName()}})
 	case 'A', 'P', 'Q', 'R', 'S':
-		d.pos++
+		d.Pos++
 		return d.pointer(c)
 	case 'Y':
-		d.pos++
+		d.Pos++
 		return d.array()
 	case '?':
-		d.pos++
-		r := d.add(msNode{kind: msCustom, f: [4]ref{d.unqualifiedType()}})
-		d.want('@')
+		d.Pos++
+		r := d.add(node{kind: kCustom, f: [4]ref{d.unqualifiedType()}})
+		d.Want('@')
 		return r
 	case '_':
-		d.pos++
-		return d.word(msPlain, msMoreTypes)
+		d.Pos++
+		return d.word(kPlain, tableMoreTypes)
 	case '$':
 		return d.dollarType()
 	}
-	return d.word(msPlain, msTypes)
+	return d.word(kPlain, tableTypes)
 }
 
-func (d *msDecoder) dollarType() ref {
+func (d *decoder) dollarType() ref {
 	switch {
 	case d.eatWord("$$A8@@"):
 		return d.signature(true)
@@ -42,13 +42,13 @@ func (d *msDecoder) dollarType() ref {
 	case d.eatWord("$$Q"):
 		return d.pointer('$')
 	case d.eatWord("$$T"):
-		return d.addWord(msPlain, msNames, 'T')
+		return d.addWord(kPlain, tableNames, 'T')
 	}
-	return d.fail()
+	return d.Fail()
 }
 
 // qualified reads qualifiers and the type they are of.
-func (d *msDecoder) qualified() ref {
+func (d *decoder) qualified() ref {
 	quals := d.qualifiers()
 	t := d.typ()
 	d.nodes[t].quals |= quals
@@ -56,50 +56,50 @@ func (d *msDecoder) qualified() ref {
 }
 
 // result reads the type that a function returns: one with qualifiers has ? in front.
-func (d *msDecoder) result() ref {
-	if d.eat('?') {
+func (d *decoder) result() ref {
+	if d.Eat('?') {
 		return d.qualified()
 	}
 	return d.typ()
 }
 
 // qualifiers reads a letter for const and volatile, of a member another.
-func (d *msDecoder) qualifiers() msQuals {
+func (d *decoder) qualifiers() qualSet {
 	c := d.next()
 	switch {
 	case 'A' <= c && c <= 'D':
-		return msQuals(c - 'A')
+		return qualSet(c - 'A')
 	case 'Q' <= c && c <= 'T':
-		return msQuals(c-'Q') | msMember
+		return qualSet(c-'Q') | qualMember
 	}
-	d.fail()
+	d.Fail()
 	return 0
 }
 
 // extended reads the qualifiers of pointers alone: E for 64 bits, which all have, I and F.
-func (d *msDecoder) extended() (q msQuals) {
-	d.eat('E')
-	if d.eat('I') {
-		q |= msRestrict
+func (d *decoder) extended() (q qualSet) {
+	d.Eat('E')
+	if d.Eat('I') {
+		q |= qualRestrict
 	}
-	if d.eat('F') {
-		q |= msUnaligned
+	if d.Eat('F') {
+		q |= qualUnaligned
 	}
 	return q
 }
 
 // pointer reads a pointer, a reference, or a pointer to a member. mark is the letter before.
-func (d *msDecoder) pointer(mark byte) ref {
-	n := msNode{kind: msPointer, op: mark}
+func (d *decoder) pointer(mark byte) ref {
+	n := node{kind: kPointer, op: mark}
 	if 'P' <= mark && mark <= 'S' {
-		n.op, n.quals = 'P', msQuals(mark-'P')
+		n.op, n.quals = 'P', qualSet(mark-'P')
 	}
-	if d.eat('6') {
+	if d.Eat('6') {
 		n.f[0] = d.signature(false)
 		return d.add(n)
 	}
-	if d.peek() == '8' && n.op == 'P' {
-		d.pos++
+	if d.Peek() == '8' && n.op == 'P' {
+		d.Pos++
 		n.f[1] = d.typeName()
 		n.f[0] = d.signature(true)
 		return d.add(n)
@@ -111,13 +111,13 @@ func (d *msDecoder) pointer(mark byte) ref {
 		d.number()
 	}
 	quals := d.qualifiers()
-	if quals&msMember != 0 {
+	if quals&qualMember != 0 {
 		if n.op != 'P' {
-			return d.fail()
+			return d.Fail()
 		}
 		n.f[1] = d.typeName()
 		n.f[0] = d.typ()
-		d.nodes[n.f[0]].quals = quals &^ msMember
+		d.nodes[n.f[0]].quals = quals &^ qualMember
 		return d.add(n)
 	}
 	n.f[0] = d.typ()
@@ -126,24 +126,24 @@ func (d *msDecoder) pointer(mark byte) ref {
 }
 
 // array reads the number of dimensions, each of them, and the type of elements.
-func (d *msDecoder) array() ref {
-	rank, _, end, ok := msNumber(d.src, d.pos)
-	if !ok || d.peek() == '?' || rank == 0 || rank > uint64(len(d.src)) {
-		return d.fail()
+func (d *decoder) array() ref {
+	rank, _, end, ok := parseNumber(d.Src, d.Pos)
+	if !ok || d.Peek() == '?' || rank == 0 || rank > uint64(len(d.Src)) {
+		return d.Fail()
 	}
-	d.pos = end
-	mark := len(d.stack)
+	d.Pos = end
+	mark := len(d.Stack)
 	for range rank {
-		d.push(d.unsigned())
+		d.Push(d.unsigned())
 	}
-	dims := d.pop(mark)
-	quals := msQuals(0)
+	dims := d.Pop(mark)
+	quals := qualSet(0)
 	if d.eatWord("$$C") {
-		if quals = d.qualifiers(); quals&msMember != 0 {
-			return d.fail()
+		if quals = d.qualifiers(); quals&qualMember != 0 {
+			return d.Fail()
 		}
 	}
-	r := d.addList(msArray, d.typ(), dims)
+	r := d.addList(kArray, d.typ(), dims)
 	d.nodes[r].quals = quals
 	return r
 }

@@ -1,22 +1,22 @@
-package demangle
+package msvc
 
 import "cmp"
 
-// An msTable is a table of msWords.
-type msTable uint8
+// A table is one of llvmWords.
+type table uint8
 
 const (
-	msOperators     msTable = iota // after ?
-	msMoreOperators                // after ?_
-	msLateOperators                // after ?__
-	msTypes
-	msMoreTypes // after _
-	msNames     // with codes of our own
+	tableOperators     table = iota // after ?
+	tableMoreOperators              // after ?_
+	tableLateOperators              // after ?__
+	tableTypes
+	tableMoreTypes // after _
+	tableNames     // with codes of our own
 )
 
-// msWords are what codes stand for, in LLVM's words.
-var msWords = [...]['Z' + 1]string{
-	msOperators: {
+// llvmWords are what codes stand for, in LLVM's words.
+var llvmWords = [...]['Z' + 1]string{
+	tableOperators: {
 		'2': "operator new", '3': "operator delete", '4': "operator=", '5': "operator>>", '6': "operator<<",
 		'7': "operator!", '8': "operator==", '9': "operator!=", 'A': "operator[]", 'C': "operator->",
 		'D': "operator*", 'E': "operator++", 'F': "operator--", 'G': "operator-", 'H': "operator+",
@@ -25,7 +25,7 @@ var msWords = [...]['Z' + 1]string{
 		'S': "operator~", 'T': "operator^", 'U': "operator|", 'V': "operator&&", 'W': "operator||",
 		'X': "operator*=", 'Y': "operator+=", 'Z': "operator-=",
 	},
-	msMoreOperators: {
+	tableMoreOperators: {
 		'0': "operator/=", '1': "operator%=", '2': "operator>>=", '3': "operator<<=", '4': "operator&=",
 		'5': "operator|=", '6': "operator^=", 'D': "`vbase dtor'", 'E': "`vector deleting dtor'",
 		'F': "`default ctor closure'", 'G': "`scalar deleting dtor'", 'H': "`vector ctor iterator'",
@@ -34,49 +34,49 @@ var msWords = [...]['Z' + 1]string{
 		'O': "`copy ctor closure'", 'T': "`local vftable ctor closure'", 'U': "operator new[]",
 		'V': "operator delete[]",
 	},
-	msLateOperators: {
+	tableLateOperators: {
 		'A': "`managed vector ctor iterator'", 'B': "`managed vector dtor iterator'",
 		'C': "`EH vector copy ctor iterator'", 'D': "`EH vector vbase copy ctor iterator'",
 		'G': "`vector copy ctor iterator'", 'H': "`vector vbase copy constructor iterator'",
 		'I': "`managed vector vbase copy constructor iterator'", 'L': "operator co_await", 'M': "operator<=>",
 	},
-	msTypes: {
+	tableTypes: {
 		'C': "signed char", 'D': "char", 'E': "unsigned char", 'F': "short", 'G': "unsigned short", 'H': "int",
 		'I': "unsigned int", 'J': "long", 'K': "unsigned long", 'M': "float", 'N': "double", 'O': "long double",
 		'X': "void",
 	},
-	msMoreTypes: {
+	tableMoreTypes: {
 		'J': "__int64", 'K': "unsigned __int64", 'L': "__int128", 'M': "unsigned __int128", 'N': "bool", 'P': "auto", 'Q': "char8_t", 'S': "char16_t",
 		'T': "decltype(auto)", 'U': "char32_t", 'W': "wchar_t",
 	},
-	msNames: {
+	tableNames: {
 		'A': "`anonymous namespace'", 'T': "std::nullptr_t", '7': "`vftable'", '8': "`vbtable'", 'S': "`local vftable'",
 		'0': "`RTTI Type Descriptor'", 'N': "`RTTI Type Descriptor Name'", '2': "`RTTI Base Class Array'",
 		'3': "`RTTI Class Hierarchy Descriptor'", '4': "`RTTI Complete Object Locator'",
 	},
 }
 
-// msCalls are calling conventions. Some have two codes, the second of functions that are exported.
+// conventions are calling conventions. Some have two codes, the second of functions that are exported.
 // Conventions that are not listed are printed without a word.
-var msCalls = [...]string{
+var conventions = [...]string{
 	'A': "__cdecl", 'B': "__cdecl", 'C': "__pascal", 'D': "__pascal", 'E': "__thiscall", 'F': "__thiscall",
 	'G': "__stdcall", 'H': "__stdcall", 'I': "__fastcall", 'J': "__fastcall", 'M': "__clrcall", 'N': "__clrcall",
 	'O': "__eabi", 'P': "__eabi", 'Q': "__vectorcall", 'S': "__attribute__((__swiftcall__)) ",
 	'W': "__attribute__((__swiftasynccall__)) ",
 }
 
-// msRecordWords are msWords as records have them.
-var msRecordWords = func() (words [len(msWords)]['Z' + 1]string) {
+// recordWords are llvmWords as records have them.
+var recordWords = func() (words [len(llvmWords)]['Z' + 1]string) {
 	for i := range words {
-		for c, word := range msWords[i] {
-			words[i][c] = cmp.Or(msPlainWords[word], word)
+		for c, word := range llvmWords[i] {
+			words[i][c] = cmp.Or(plainWords[word], word)
 		}
 	}
 	return words
 }()
 
-// msPlainWords are Microsoft's words in place of LLVM's, and types as FUNC records have them.
-var msPlainWords = map[string]string{
+// plainWords are Microsoft's words in place of LLVM's, and types as FUNC records have them.
+var plainWords = map[string]string{
 	"`anonymous namespace'": "(anonymous namespace)", "__int64": "long long", "unsigned __int64": "unsigned long long",
 	"`vbase dtor'": "`vbase destructor'", "`vector deleting dtor'": "`vector deleting destructor'",
 	"`default ctor closure'": "`default constructor closure'", "`scalar deleting dtor'": "`scalar deleting destructor'",

@@ -1,4 +1,4 @@
-package demangle
+package rust
 
 import (
 	"math/bits"
@@ -6,17 +6,19 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
 // legacyHash is the length of the last part of a name that rustc mangled before
 // v0: "17h", 16 hexadecimal digits, "E".
 const legacyHash = 20
 
-// isRustLegacy reports whether a name has the form of rustc's old mangling, which
+// cutLegacy reports whether a name has the form of rustc's old mangling, which
 // is C++'s with a hash as its last part. As for c++filt, a hash has five
 // different digits or more, so that C++ names are not taken for it. rest is the
 // name without "_ZN", hash and suffix.
-func isRustLegacy(raw string) (rest string, ok bool) {
+func cutLegacy(raw string) (rest string, ok bool) {
 	raw, ok = strings.CutPrefix(raw, "_ZN")
 	if !ok {
 		return "", false
@@ -33,7 +35,7 @@ func isRustLegacy(raw string) (rest string, ok bool) {
 	seen := uint16(0)
 	for _, c := range []byte(raw[n+3 : len(raw)-1]) {
 		switch {
-		case isDigit(c):
+		case mangled.IsDigit(c):
 			seen |= 1 << (c - '0')
 		case 'a' <= c && c <= 'f':
 			seen |= 1 << (c - 'a' + 10)
@@ -44,18 +46,23 @@ func isRustLegacy(raw string) (rest string, ok bool) {
 	return raw[:n], bits.OnesCount16(seen) >= 5
 }
 
-// appendLegacy wants what isRustLegacy returns: parts, each with its length
-// before it. The library is not used because it takes an underscore
-// off "__rust_begin_short_backtrace", which is in most Rust stacks.
-func appendLegacy(dst []byte, rest string) ([]byte, bool) {
+// AppendLegacy appends the source form of a name of rustc's old mangling, which begins with
+// _ZN: parts, each with its length before it. For any other name it returns ErrNotMangled.
+// The library is not used because it takes an underscore off
+// "__rust_begin_short_backtrace", which is in most Rust stacks.
+func AppendLegacy(dst []byte, raw string) ([]byte, error) {
+	rest, ok := cutLegacy(raw)
+	if !ok {
+		return nil, mangled.ErrNotMangled
+	}
 	for first := true; rest != ""; first = false {
 		digits := 0
-		for digits < len(rest) && isDigit(rest[digits]) {
+		for digits < len(rest) && mangled.IsDigit(rest[digits]) {
 			digits++
 		}
 		n, err := strconv.Atoi(rest[:digits])
 		if err != nil || n == 0 || n > len(rest)-digits {
-			return nil, false
+			return nil, mangled.ErrNotMangled
 		}
 		if !first {
 			dst = append(dst, "::"...)
@@ -63,7 +70,7 @@ func appendLegacy(dst []byte, rest string) ([]byte, bool) {
 		dst = appendLegacyPart(dst, rest[digits:digits+n])
 		rest = rest[digits+n:]
 	}
-	return dst, true
+	return dst, nil
 }
 
 // appendLegacyPart undoes the escapes of rustc's old mangling (rustc_symbol_mangling,

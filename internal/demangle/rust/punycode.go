@@ -1,10 +1,12 @@
-package demangle
+package rust
 
 import (
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
 // Parameters of Punycode, RFC 3492, section 5.
@@ -18,10 +20,10 @@ const (
 	punyInitialN    = 0x80
 )
 
-// rustPunycode decodes an identifier (RFC 3492, section 6.2) in which rustc put
+// punycode decodes an identifier (RFC 3492, section 6.2) in which rustc put
 // '_' in place of the '-' that ends the ASCII part. The result has no more
 // characters than s.
-func rustPunycode(s string) (string, bool) {
+func punycode(s string) (string, bool) {
 	var out []rune
 	if i := strings.LastIndexByte(s, '_'); i >= 0 {
 		out, s = []rune(s[:i]), s[i+1:]
@@ -72,7 +74,7 @@ func punyDigit(c byte) int {
 	switch {
 	case 'a' <= c && c <= 'z':
 		return int(c - 'a')
-	case isDigit(c):
+	case mangled.IsDigit(c):
 		return int(c-'0') + 26
 	}
 	return -1

@@ -1,9 +1,13 @@
-package demangle
+// Package rust prints mangled names of Rust: v0 (Append) and, older, those that look like
+// C++'s (AppendLegacy).
+package rust
 
 import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
 // Rust's v0 mangling (RFC 2603; the rustc book, "v0 Symbol Format", whose names
@@ -12,12 +16,12 @@ import (
 // nested closure of a Rust program comes out wrong or not at all. Names are
 // printed as LLVM does, in rustc-demangle's form without hashes.
 
-// rustMaxDepth is the limit on nesting, that of rustc-demangle.
-const rustMaxDepth = 500
+// maxDepth is the limit on nesting, that of rustc-demangle.
+const maxDepth = 500
 
-// rustName reads one v0 name. The first failure ends it by a panic with
-// ErrNotMangled or ErrCostly, which appendRust recovers.
-type rustName struct {
+// A decoder reads one v0 name. The first failure ends it by a panic with
+// mangled.ErrNotMangled or mangled.ErrCostly, which Append recovers.
+type decoder struct {
 	in     string // after "_R", without suffix
 	pos    int
 	out    []byte
@@ -28,18 +32,18 @@ type rustName struct {
 	bounds uint64 // lifetimes of the binders around
 }
 
-// appendRust wants a name that begins with _R. What follows a '.' or '$' was
+// Append appends the source form of a name that begins with _R. What follows a '.' or '$' was
 // added behind rustc (".llvm.1234") and is dropped, as c++filt does.
-func appendRust(dst []byte, raw string) (out []byte, err error) {
+func Append(dst []byte, raw string) (out []byte, err error) {
 	in := raw[len("_R"):]
 	if i := strings.IndexAny(in, ".$"); i >= 0 {
 		in = in[:i]
 	}
-	r := rustName{in: in, out: dst, steps: stepsAllowed(raw), room: lengthAllowed(raw)}
+	r := decoder{in: in, out: dst, steps: mangled.StepsAllowed(raw), room: mangled.LengthAllowed(raw)}
 	defer func() {
 		switch e := recover(); e {
 		case nil:
-		case ErrNotMangled, ErrCostly:
+		case mangled.ErrNotMangled, mangled.ErrCostly:
 			err = e.(error)
 		default:
 			panic(e)
@@ -51,21 +55,21 @@ func appendRust(dst []byte, raw string) (out []byte, err error) {
 		r.path(false)
 	}
 	if r.pos < len(r.in) {
-		return nil, ErrNotMangled
+		return nil, mangled.ErrNotMangled
 	}
 	return r.out, nil
 }
 
-func (r *rustName) fail() { panic(ErrNotMangled) }
+func (r *decoder) fail() { panic(mangled.ErrNotMangled) }
 
-func (r *rustName) peek() byte {
+func (r *decoder) peek() byte {
 	if r.pos < len(r.in) {
 		return r.in[r.pos]
 	}
 	return 0
 }
 
-func (r *rustName) next() byte {
+func (r *decoder) next() byte {
 	c := r.peek()
 	if c == 0 {
 		r.fail()
@@ -75,7 +79,7 @@ func (r *rustName) next() byte {
 }
 
 // eat goes over c, if it is next.
-func (r *rustName) eat(c byte) bool {
+func (r *decoder) eat(c byte) bool {
 	if r.peek() != c {
 		return false
 	}
@@ -83,31 +87,31 @@ func (r *rustName) eat(c byte) bool {
 	return true
 }
 
-func (r *rustName) print(s string) {
+func (r *decoder) print(s string) {
 	if r.mute == 0 {
 		if r.room -= len(s); r.room < 0 {
-			panic(ErrCostly)
+			panic(mangled.ErrCostly)
 		}
 		r.out = append(r.out, s...)
 	}
 }
 
 // enter counts a production that others nest in; leave ends it.
-func (r *rustName) enter() {
+func (r *decoder) enter() {
 	r.depth++
 	r.steps--
 	switch {
-	case r.depth > rustMaxDepth:
+	case r.depth > maxDepth:
 		r.fail()
 	case r.steps < 0:
-		panic(ErrCostly)
+		panic(mangled.ErrCostly)
 	}
 }
 
-func (r *rustName) leave() { r.depth-- }
+func (r *decoder) leave() { r.depth-- }
 
 // base62 reads {<0-9a-zA-Z>} "_": "_" is 0, "0_" is 1.
-func (r *rustName) base62() uint64 {
+func (r *decoder) base62() uint64 {
 	if r.eat('_') {
 		return 0
 	}
@@ -136,7 +140,7 @@ func (r *rustName) base62() uint64 {
 }
 
 // decimal has no leading zeros: "00" is two numbers.
-func (r *rustName) decimal() int {
+func (r *decoder) decimal() int {
 	c := r.next()
 	if c < '0' || c > '9' {
 		r.fail()
@@ -145,7 +149,7 @@ func (r *rustName) decimal() int {
 	if v == 0 {
 		return 0
 	}
-	for isDigit(r.peek()) {
+	for mangled.IsDigit(r.peek()) {
 		if v = v*10 + int(r.next()-'0'); v > len(r.in) {
 			r.fail()
 		}
@@ -154,7 +158,7 @@ func (r *rustName) decimal() int {
 }
 
 // optional reads tag and a base-62 number, counted from 1; 0 without tag.
-func (r *rustName) optional(tag byte) uint64 {
+func (r *decoder) optional(tag byte) uint64 {
 	if !r.eat(tag) {
 		return 0
 	}
@@ -162,7 +166,7 @@ func (r *rustName) optional(tag byte) uint64 {
 }
 
 // ident reads an undisambiguated-identifier.
-func (r *rustName) ident() string {
+func (r *decoder) ident() string {
 	puny := r.eat('u')
 	n := r.decimal()
 	r.eat('_')
@@ -174,7 +178,7 @@ func (r *rustName) ident() string {
 	if !puny {
 		return s
 	}
-	s, ok := rustPunycode(s)
+	s, ok := punycode(s)
 	if !ok {
 		r.fail()
 	}
@@ -182,7 +186,7 @@ func (r *rustName) ident() string {
 }
 
 // path prints a path; in a value's, generic arguments follow "::".
-func (r *rustName) path(value bool) {
+func (r *decoder) path(value bool) {
 	r.enter()
 	defer r.leave()
 	switch c := r.next(); c {
@@ -212,13 +216,13 @@ func (r *rustName) path(value bool) {
 	}
 }
 
-func (r *rustName) enclosed(open, shut string, fn func()) {
+func (r *decoder) enclosed(open, shut string, fn func()) {
 	r.print(open)
 	fn()
 	r.print(shut)
 }
 
-func (r *rustName) asTrait() {
+func (r *decoder) asTrait() {
 	r.enclosed("<", ">", func() {
 		r.typ()
 		r.print(" as ")
@@ -227,14 +231,14 @@ func (r *rustName) asTrait() {
 }
 
 // implPath reads the path of an impl block; it is not printed.
-func (r *rustName) implPath() {
+func (r *decoder) implPath() {
 	r.optional('s')
 	r.mute++
 	r.path(false)
 	r.mute--
 }
 
-func (r *rustName) nested(value bool) {
+func (r *decoder) nested(value bool) {
 	space := r.next()
 	lower := 'a' <= space && space <= 'z'
 	if !lower && (space < 'A' || space > 'Z') {
@@ -263,7 +267,7 @@ func (r *rustName) nested(value bool) {
 }
 
 // list prints what item reads, separated by commas, up to "E".
-func (r *rustName) list(item func()) int {
+func (r *decoder) list(item func()) int {
 	n := 0
 	for ; !r.eat('E'); n++ {
 		if n > 0 {
@@ -276,7 +280,7 @@ func (r *rustName) list(item func()) int {
 
 // backref reads a position and calls fn there. It must be before the "B", so
 // that references cannot be circular.
-func (r *rustName) backref(fn func()) {
+func (r *decoder) backref(fn func()) {
 	start := r.pos - 1
 	to := r.base62()
 	if to >= uint64(start) {

@@ -1,13 +1,15 @@
-package demangle
+package rust
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-func (r *rustName) genericArg() {
+func (r *decoder) genericArg() {
 	switch r.peek() {
 	case 'L':
 		r.pos++
@@ -21,7 +23,7 @@ func (r *rustName) genericArg() {
 }
 
 // lifetime prints a lifetime: 0 is erased, 1 the innermost bound one.
-func (r *rustName) lifetime(index uint64) {
+func (r *decoder) lifetime(index uint64) {
 	if index == 0 {
 		r.print("'_")
 		return
@@ -38,7 +40,7 @@ func (r *rustName) lifetime(index uint64) {
 }
 
 // bound reads an optional binder and calls fn inside it.
-func (r *rustName) bound(fn func()) {
+func (r *decoder) bound(fn func()) {
 	n := r.optional('G')
 	if n > uint64(len(r.in)) {
 		r.fail() // more lifetimes than anything could name
@@ -58,18 +60,18 @@ func (r *rustName) bound(fn func()) {
 	r.bounds -= n
 }
 
-// rustBasic names the basic types by their letter.
-var rustBasic = [256]string{
+// basicTypes names the basic types by their letter.
+var basicTypes = [256]string{
 	'a': "i8", 'b': "bool", 'c': "char", 'd': "f64", 'e': "str", 'f': "f32", 'h': "u8", 'i': "isize",
 	'j': "usize", 'l': "i32", 'm': "u32", 'n': "i128", 'o': "u128", 'p': "_", 's': "i16", 't': "u16",
 	'u': "()", 'v': "...", 'x': "i64", 'y': "u64", 'z': "!",
 }
 
-func (r *rustName) typ() {
+func (r *decoder) typ() {
 	r.enter()
 	defer r.leave()
 	c := r.next()
-	if s := rustBasic[c]; s != "" {
+	if s := basicTypes[c]; s != "" {
 		r.print(s)
 		return
 	}
@@ -104,7 +106,7 @@ func (r *rustName) typ() {
 	}
 }
 
-func (r *rustName) reference(mutable bool) {
+func (r *decoder) reference(mutable bool) {
 	r.print("&")
 	if r.eat('L') {
 		if index := r.base62(); index != 0 {
@@ -118,7 +120,7 @@ func (r *rustName) reference(mutable bool) {
 	r.typ()
 }
 
-func (r *rustName) fnSig() {
+func (r *decoder) fnSig() {
 	if r.eat('U') {
 		r.print("unsafe ")
 	}
@@ -137,7 +139,7 @@ func (r *rustName) fnSig() {
 	r.typ()
 }
 
-func (r *rustName) dyn() {
+func (r *decoder) dyn() {
 	r.print("dyn ")
 	r.bound(func() {
 		for n := 0; !r.eat('E'); n++ {
@@ -158,7 +160,7 @@ func (r *rustName) dyn() {
 
 // dynTrait prints a trait with the types that are bound to its associated
 // ones: Iterator<Item = u8>, in the list of its generic arguments if it has one.
-func (r *rustName) dynTrait() {
+func (r *decoder) dynTrait() {
 	open := r.openPath()
 	for r.eat('p') {
 		if open {
@@ -177,7 +179,7 @@ func (r *rustName) dynTrait() {
 
 // openPath is path, but leaves a list of generic arguments open. It reports
 // whether there was one.
-func (r *rustName) openPath() bool {
+func (r *decoder) openPath() bool {
 	r.enter()
 	defer r.leave()
 	open := false
@@ -195,7 +197,7 @@ func (r *rustName) openPath() bool {
 	return open
 }
 
-func (r *rustName) constant() {
+func (r *decoder) constant() {
 	r.enter()
 	defer r.leave()
 	switch c := r.next(); c {
@@ -204,12 +206,12 @@ func (r *rustName) constant() {
 	case 'B':
 		r.backref(r.constant)
 	case 'h', 't', 'm', 'y', 'o', 'j':
-		r.print(rustInteger(r.hex()))
+		r.print(integer(r.hex()))
 	case 'a', 's', 'l', 'x', 'n', 'i':
 		if r.eat('n') {
 			r.print("-")
 		}
-		r.print(rustInteger(r.hex()))
+		r.print(integer(r.hex()))
 	case 'b':
 		switch r.hex() {
 		case "":
@@ -227,18 +229,18 @@ func (r *rustName) constant() {
 }
 
 // hex reads lower-case hexadecimal digits up to "_", without leading zeros.
-func (r *rustName) hex() string {
+func (r *decoder) hex() string {
 	start := r.pos
 	for !r.eat('_') {
-		if c := r.next(); !isDigit(c) && (c < 'a' || c > 'f') {
+		if c := r.next(); !mangled.IsDigit(c) && (c < 'a' || c > 'f') {
 			r.fail()
 		}
 	}
 	return strings.TrimLeft(r.in[start:r.pos-1], "0")
 }
 
-// rustInteger prints 64 bits in decimal and more in hexadecimal.
-func rustInteger(hex string) string {
+// integer prints 64 bits in decimal and more in hexadecimal.
+func integer(hex string) string {
 	if hex == "" {
 		return "0"
 	}
@@ -248,7 +250,7 @@ func rustInteger(hex string) string {
 	return "0x" + hex
 }
 
-func (r *rustName) char() {
+func (r *decoder) char() {
 	v, err := strconv.ParseUint("0"+r.hex(), 16, 32)
 	if err != nil || v > unicode.MaxRune || !utf8.ValidRune(rune(v)) {
 		r.fail()
