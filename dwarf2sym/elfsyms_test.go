@@ -19,21 +19,6 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// compiled builds a program and returns its path.
-func compiled(t testing.TB, tool, source, ext string, flags ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, "prog"+ext), filepath.Join(dir, "prog")
-	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := append(slices.Clone(flags), "-o", out, src)
-	if msg, err := exec.Command(testenv.Tool(t, tool), args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %v: %v\n%s", tool, args, err, msg)
-	}
-	return out
-}
-
 func openELF(t testing.TB, path string) *object.File {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())
@@ -123,19 +108,19 @@ func TestElfPublicsLikeReadelf(t *testing.T) {
 		checkReadelf(t, debug.Path, ".symtab", 0)
 	})
 	t.Run("libstdc++", func(t *testing.T) { checkReadelf(t, libstdcxx, ".dynsym", 0) })
-	t.Run("x86_64", func(t *testing.T) { checkReadelf(t, compiled(t, "gcc", cSource, ".c", "-O1"), ".symtab", 0) })
+	t.Run("x86_64", func(t *testing.T) { checkReadelf(t, testenv.Compile(t, "gcc", cSource, ".c", "-O1"), ".symtab", 0) })
 	t.Run("arm", func(t *testing.T) {
-		checkReadelf(t, compiled(t, "arm-linux-gnueabihf-gcc", cSource, ".c", "-O1", "-nostdlib", "-Wl,-e0"), ".symtab", 1)
+		checkReadelf(t, testenv.Compile(t, "arm-linux-gnueabihf-gcc", cSource, ".c", "-O1", "-nostdlib", "-Wl,-e0"), ".symtab", 1)
 		checkReadelf(t, testenv.File(t, "/usr/arm-linux-gnueabihf/lib/libc.so.6", "libc6-armhf-cross"), ".dynsym", 1)
 	})
 	t.Run("arm64", func(t *testing.T) {
-		checkReadelf(t, compiled(t, "aarch64-linux-gnu-gcc", cSource, ".c", "-O1", "-nostdlib", "-Wl,-e0"), ".symtab", 0)
+		checkReadelf(t, testenv.Compile(t, "aarch64-linux-gnu-gcc", cSource, ".c", "-O1", "-nostdlib", "-Wl,-e0"), ".symtab", 0)
 	})
 	t.Run("riscv64", func(t *testing.T) {
-		checkReadelf(t, compiled(t, "riscv64-linux-gnu-gcc", cSource, ".c", "-O1", "-nostdlib", "-Wl,-e0"), ".symtab", 0)
+		checkReadelf(t, testenv.Compile(t, "riscv64-linux-gnu-gcc", cSource, ".c", "-O1", "-nostdlib", "-Wl,-e0"), ".symtab", 0)
 	})
 	t.Run("mips", func(t *testing.T) {
-		checkReadelf(t, compiled(t, "mips-linux-gnu-gcc", cSource, ".c", "-O1", "-mips32r2", "-mmicromips", "-nostdlib", "-Wl,-e0"), ".symtab", 1)
+		checkReadelf(t, testenv.Compile(t, "mips-linux-gnu-gcc", cSource, ".c", "-O1", "-mips32r2", "-mmicromips", "-nostdlib", "-Wl,-e0"), ".symtab", 1)
 	})
 }
 
@@ -188,7 +173,7 @@ func checkReadelf(t *testing.T, path, table string, clear uint64) {
 
 // TestElfPublicsDescriptors compares with nm, which resolves .opd too.
 func TestElfPublicsDescriptors(t *testing.T) {
-	path := compiled(t, "powerpc64-linux-gnu-gcc", cSource, ".c", "-O1", "-nostdlib", "-mabi=elfv1", "-g", "-Wl,-e0")
+	path := testenv.Compile(t, "powerpc64-linux-gnu-gcc", cSource, ".c", "-O1", "-nostdlib", "-mabi=elfv1", "-g", "-Wl,-e0")
 	checkSplitDescriptors(t, path, checkSynthetic(t, path, 3))
 	checkSynthetic(t, testenv.File(t, "/usr/powerpc64-linux-gnu/lib/libc.so.6", "libc6-ppc64-cross"), 1500, "-D")
 }
@@ -330,7 +315,7 @@ last_end:
 
 // assembled links an assembler source so that only what it says is in it.
 func assembled(t *testing.T, source string) string {
-	return compiled(t, "gcc", source, ".s", "-nostdlib", "-no-pie", "-Wl,-N,-e0,--build-id=none,-z,noseparate-code")
+	return testenv.Compile(t, "gcc", source, ".s", "-nostdlib", "-no-pie", "-Wl,-N,-e0,--build-id=none,-z,noseparate-code")
 }
 
 func TestElfPublicsMultiple(t *testing.T) {
@@ -372,7 +357,7 @@ _Z3barv.localalias: nop
 }
 
 func TestElfPublicsOfDebugFile(t *testing.T) {
-	path := compiled(t, "gcc", cSource, ".c", "-O1", "-g")
+	path := testenv.Compile(t, "gcc", cSource, ".c", "-O1", "-g")
 	all := pubsOf(t, openELF(t, path))
 	debug, stripped := path+".debug", path+".stripped"
 	for _, c := range [][]string{{"objcopy", "--only-keep-debug", path, debug}, {"strip", "-o", stripped, path}} {
@@ -403,7 +388,7 @@ func TestElfPublicsOfDebugFile(t *testing.T) {
 }
 
 func TestElfPublicsAreRelativeToBase(t *testing.T) {
-	f := openELF(t, compiled(t, "gcc", cSource, ".c", "-no-pie"))
+	f := openELF(t, testenv.Compile(t, "gcc", cSource, ".c", "-no-pie"))
 	base := f.Base
 	if base == 0 {
 		t.Fatal("base 0")
@@ -426,7 +411,7 @@ func TestStripVersion(t *testing.T) {
 // TestElfPublicsOfDamagedTables checks that what can be read is kept, and the
 // damage reported.
 func TestElfPublicsOfDamagedTables(t *testing.T) {
-	path := compiled(t, "gcc", cSource, ".c", "-O1")
+	path := testenv.Compile(t, "gcc", cSource, ".c", "-O1")
 	whole := pubsOf(t, openELF(t, path))
 	image, err := os.ReadFile(path)
 	if err != nil {

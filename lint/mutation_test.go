@@ -149,21 +149,9 @@ func sharedFiles(t testing.TB) []string {
 	return testenv.SharedGlob(t, "data", "minidumps", "*", "symbols", "*", "*", "*.sym")
 }
 
-// readSym reads a symbol file of the test data, of which a golden file has notes
-// after it that begin with "# ".
+// readSym reads a symbol file of the test data, and ends its last line.
 func readSym(t testing.TB, path string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(data)
-	if i := strings.Index(text, "\n# "); i >= 0 {
-		text = text[:i+1]
-	}
-	if !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return text
+	return strings.TrimSuffix(string(testenv.SymbolFile(t, path)), "\n") + "\n"
 }
 
 func lintAll(t testing.TB, text string) *Report {

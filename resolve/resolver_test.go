@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -11,8 +10,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -373,24 +370,6 @@ func writeFile(t testing.TB, name string, data []byte) string {
 	return path
 }
 
-func compress(t testing.TB, format, text string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if format == "gzip" {
-		w := gzip.NewWriter(&b)
-		w.Write([]byte(text))
-		w.Close()
-		return b.Bytes()
-	}
-	w, err := zstd.NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Write([]byte(text))
-	w.Close()
-	return b.Bytes()
-}
-
 func openFile(t testing.TB, path string) *Resolver {
 	t.Helper()
 	r, err := openPath(context.Background(), path)
@@ -410,8 +389,8 @@ func TestOpen(t *testing.T) {
 	long := small + padding.String() + "FUNC 3000 10 0 last\n"
 	for name, data := range map[string][]byte{
 		"plain": []byte(small), "bom": []byte("\xef\xbb\xbf" + small), "crlf": []byte(strings.ReplaceAll(small, "\n", "\r\n")),
-		"gzip": compress(t, "gzip", small), "zstd": compress(t, "zstd", small), "gzip bom": compress(t, "gzip", "\xef\xbb\xbf"+small),
-		"long": []byte(long), "long gzip": compress(t, "gzip", long), "long zstd": compress(t, "zstd", long),
+		"gzip": testenv.Gzip(t, []byte(small)), "zstd": testenv.Zstd(t, []byte(small)), "gzip bom": testenv.Gzip(t, []byte("\xef\xbb\xbf"+small)),
+		"long": []byte(long), "long gzip": testenv.Gzip(t, []byte(long)), "long zstd": testenv.Zstd(t, []byte(long)),
 	} {
 		r := openFile(t, writeFile(t, "x.sym", data))
 		if got := show(t, r, 0x1008); got != smallAnswer {
@@ -437,7 +416,7 @@ func TestOpenDamaged(t *testing.T) {
 		t.Errorf("UTF-16: %v", err)
 	}
 	// What was read of damaged data is used, and the damage reported.
-	data := compress(t, "gzip", small+strings.Repeat("PUBLIC 3000 0 behind\n", 100000))
+	data := testenv.Gzip(t, []byte(small+strings.Repeat("PUBLIC 3000 0 behind\n", 100000)))
 	r := openFile(t, writeFile(t, "x.sym", data[:len(data)-100]))
 	if got := show(t, r, 0x1008); got != smallAnswer {
 		t.Errorf("cut: %q", got)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // openIndexed opens a symbol file, and reports whether its index was used.
@@ -160,7 +162,7 @@ func TestDamagedSideIndex(t *testing.T) {
 
 // Compressed files have no index, nor files where none can be written.
 func TestNoSideIndex(t *testing.T) {
-	path := writeFile(t, "x.sym.gz", compress(t, "gzip", small))
+	path := writeFile(t, "x.sym.gz", testenv.Gzip(t, []byte(small)))
 	r, used := openIndexed(t, path, "")
 	if _, err := os.Stat(path + ".idx"); used || err == nil {
 		t.Error("a compressed file has an index")

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // A small compressed file may hold any length: it is read up to a limit, and what is after that is
@@ -30,9 +32,9 @@ func TestCompressedTooLong(t *testing.T) {
 		{"bomb of lines", head + strings.Repeat("1000 10 7 0\n", 3<<20), bomb},
 		{"bomb without lines", head + strings.Repeat("x", 64<<20), bomb},
 	} {
-		for ext, format := range map[string]string{".gz": "gzip", ".zst": "zstd"} {
+		for ext, pack := range map[string]func(testing.TB, []byte) []byte{".gz": testenv.Gzip[[]byte], ".zst": testenv.Zstd[[]byte]} {
 			t.Run(c.name+ext, func(t *testing.T) {
-				path := writeFile(t, "a.sym"+ext, compress(t, format, c.text))
+				path := writeFile(t, "a.sym"+ext, pack(t, []byte(c.text)))
 				f, err := os.Open(path)
 				if err != nil {
 					t.Fatal(err)

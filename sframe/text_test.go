@@ -220,26 +220,14 @@ func TestPrintSharedRows(t *testing.T) {
 	}
 }
 
-// failingWriter takes some bytes.
-type failingWriter struct{ left int }
-
-var errFull = errors.New("full")
-
-func (f *failingWriter) Write(b []byte) (int, error) {
-	if f.left -= len(b); f.left < 0 {
-		return 0, errFull
-	}
-	return len(b), nil
-}
-
 func TestPrintWriterFails(t *testing.T) {
 	s := fixture(t, "sframe-text-damaged")
 	for _, err := range []error{
-		s.Print(&failingWriter{}), s.WriteJSON(&failingWriter{}),
-		s.PrintAt(&failingWriter{}, 0x401000), s.WriteJSONAt(&failingWriter{}, 0x401000),
+		s.Print(&testenv.FullWriter{}), s.WriteJSON(&testenv.FullWriter{}),
+		s.PrintAt(&testenv.FullWriter{}, 0x401000), s.WriteJSONAt(&testenv.FullWriter{}, 0x401000),
 	} {
-		if !errors.Is(err, errFull) {
-			t.Errorf("%v, want %v", err, errFull)
+		if !errors.Is(err, testenv.ErrFull) {
+			t.Errorf("%v, want %v", err, testenv.ErrFull)
 		}
 	}
 }
@@ -271,16 +259,16 @@ func TestPrintLarge(t *testing.T) {
 		t.Skip("5 MB")
 	}
 	s := large(t)
-	for name, write := range map[string]func(w *failingWriter) error{
-		"text": func(w *failingWriter) error { return s.Print(w) },
-		"JSON": func(w *failingWriter) error { return s.WriteJSON(w) },
+	for name, write := range map[string]func(w *testenv.FullWriter) error{
+		"text": func(w *testenv.FullWriter) error { return s.Print(w) },
+		"JSON": func(w *testenv.FullWriter) error { return s.WriteJSON(w) },
 	} {
-		w := &failingWriter{1 << 40}
+		w := &testenv.FullWriter{Left: 1 << 40}
 		start := time.Now()
 		if err := write(w); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %d MB in %v", name, (1<<40-w.left)>>20, time.Since(start))
+		t.Logf("%s: %d MB in %v", name, (1<<40-w.Left)>>20, time.Since(start))
 		if allocs := testing.AllocsPerRun(1, func() { _ = write(w) }); allocs > float64(len(s.FDEs)/10) {
 			t.Errorf("%s: %v allocations for %d functions", name, allocs, len(s.FDEs))
 		}

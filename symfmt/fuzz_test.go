@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // FuzzRead reads any bytes, strictly and tolerantly, and uses what comes out:
@@ -14,8 +16,8 @@ import (
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(everyRecordText))
 	f.Add([]byte(plainText))
-	f.Add(gzipped(f, []byte(plainText)))
-	f.Add(zstded(f, []byte(plainText)))
+	f.Add(testenv.Gzip(f, []byte(plainText)))
+	f.Add(testenv.Zstd(f, []byte(plainText)))
 	f.Add([]byte("\xff\xfeM\x00O\x00"))
 	f.Add([]byte(head + "FUNC m 1 1 0 f\r\r\nINLINE 0 1 0 1 1\r\nINLINE 0 1 0 0 1 1\nffffffffffffffff 1 4294967295 9\n"))
 	for _, bad := range badRecords {

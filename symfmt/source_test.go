@@ -14,43 +14,24 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 const plainText = "MODULE Linux x86 12 a\nFILE 0 x.c\nFUNC 10 10 0 f\n10 10 1 0\n"
 
-func gzipped(t testing.TB, text []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func zstded(t testing.TB, text []byte) []byte {
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z.EncodeAll(text, nil)
-}
-
 func TestCompressedInput(t *testing.T) {
 	text := []byte(plainText)
-	twice := append(gzipped(t, text[:22]), gzipped(t, text[22:])...)
+	twice := append(testenv.Gzip(t, text[:22]), testenv.Gzip(t, text[22:])...)
 	tests := []struct {
 		name, compression string
 		data              []byte
 	}{
 		{"plain", "", text},
-		{"gzip", "gzip", gzipped(t, text)},
+		{"gzip", "gzip", testenv.Gzip(t, text)},
 		{"gzip of two members", "gzip", twice},
-		{"zstd", "zstd", zstded(t, text)},
-		{"zstd of two frames", "zstd", append(zstded(t, text[:22]), zstded(t, text[22:])...)},
-		{"gzip with a byte order mark", "gzip", gzipped(t, append([]byte("\xef\xbb\xbf"), text...))},
+		{"zstd", "zstd", testenv.Zstd(t, text)},
+		{"zstd of two frames", "zstd", append(testenv.Zstd(t, text[:22]), testenv.Zstd(t, text[22:])...)},
+		{"gzip with a byte order mark", "gzip", testenv.Gzip(t, append([]byte("\xef\xbb\xbf"), text...))},
 	}
 	want := mustRead(t, text)
 	for _, tt := range tests {
@@ -74,7 +55,7 @@ func TestDamagedCompression(t *testing.T) {
 		text = appendDec(text, uint32(i+1))
 		text = append(text, " name\n"...)
 	}
-	for name, data := range map[string][]byte{"gzip": gzipped(t, text), "zstd": zstded(t, text)} {
+	for name, data := range map[string][]byte{"gzip": testenv.Gzip(t, text), "zstd": testenv.Zstd(t, text)} {
 		t.Run(name, func(t *testing.T) {
 			cut := data[:len(data)*2/3]
 			_, _, err := read(bytes.NewReader(cut), ReadOptions{File: "a.sym.z"})
@@ -111,7 +92,7 @@ func TestDamagedCompression(t *testing.T) {
 // reader, compressed or not.
 func TestFailingFile(t *testing.T) {
 	broken := errors.New("device is gone")
-	for name, data := range map[string][]byte{"plain": []byte(plainText), "gzip": gzipped(t, []byte(plainText))[:40]} {
+	for name, data := range map[string][]byte{"plain": []byte(plainText), "gzip": testenv.Gzip(t, []byte(plainText))[:40]} {
 		in := io.MultiReader(bytes.NewReader(data), iotest.ErrReader(broken))
 		_, _, err := read(in, ReadOptions{File: "a.sym", Tolerant: true})
 		if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "a.sym: ") {
@@ -150,7 +131,7 @@ func TestUTF16(t *testing.T) {
 		{"BE with mark", encode("\ufeff"+plainText, 1), "BE"},
 		{"LE", encode(plainText, 0), "LE"},
 		{"BE", encode(plainText, 1), "BE"},
-		{"LE in gzip", gzipped(t, encode("\ufeff"+plainText, 0)), "LE"},
+		{"LE in gzip", testenv.Gzip(t, encode("\ufeff"+plainText, 0)), "LE"},
 		{"LE, mark alone", []byte("\xff\xfe"), "LE"},
 	}
 	for _, tt := range tests {

@@ -2,9 +2,7 @@ package walk
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -57,19 +55,7 @@ func fuzzDumps(f *testing.F) (list [][]byte) {
 		}
 		list = append(list, data)
 	}
-	z, err := os.ReadFile(testenv.Input(f, "walk-sources.core.gz"))
-	if err != nil {
-		f.Fatal(err)
-	}
-	r, err := gzip.NewReader(bytes.NewReader(z))
-	if err != nil {
-		f.Fatal(err)
-	}
-	core, err := io.ReadAll(r)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return append(list, core)
+	return append(list, testenv.Gunzip(f, testenv.Input(f, "walk-sources.core.gz")))
 }
 
 // fuzzDump returns a dump of a CPU with a stack for every technique, nil where

@@ -2,10 +2,8 @@ package walk_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -88,35 +86,6 @@ func symbolFile(t testing.TB, m *symfmt.Module) resolve.Symbols {
 	}
 	t.Cleanup(func() { r.Close() })
 	return r
-}
-
-// unpacked returns the path of a file, unpacked if it is compressed.
-func unpacked(t testing.TB, path string) string {
-	t.Helper()
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	in, err := os.Open(path + ".gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	zip, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := filepath.Join(t.TempDir(), filepath.Base(path))
-	out, err := os.Create(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(out, zip); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return to
 }
 
 // tally counts the outcomes of a comparison with gdb's truth.
@@ -391,7 +360,7 @@ func TestVariables(t *testing.T) {
 		for _, name := range walktest.VarCases(t) {
 			dir := filepath.Join(shared, "vars", name)
 			symbols := maps.Clone(system)
-			symbols.add(t, unpacked(t, filepath.Join(dir, "prog")), text)
+			symbols.add(t, testenv.Unpacked(t, filepath.Join(dir, "prog")), text)
 			for file, total := range totals {
 				if path := filepath.Join(dir, file+".gz"); exists(path) {
 					total.add(compareTruth(t, name+"/"+file, walktest.Opened(t, path), symbols))

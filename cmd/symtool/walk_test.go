@@ -2,11 +2,9 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -35,18 +33,12 @@ var walkDumps = []string{
 // plainInput returns a fixture, unpacked if it is compressed.
 func plainInput(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(testenv.Input(t, name))
+	path := testenv.Input(t, name)
+	if strings.HasSuffix(name, ".gz") {
+		return testenv.Gunzip(t, path)
+	}
+	data, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(name, ".gz") {
-		return data
-	}
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if data, err = io.ReadAll(z); err != nil {
 		t.Fatal(err)
 	}
 	return data

@@ -4,7 +4,6 @@ import (
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -106,13 +105,6 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed := func(b []byte) []byte {
-		var out bytes.Buffer
-		z := gzip.NewWriter(&out)
-		z.Write(b)
-		z.Close()
-		return out.Bytes()
-	}
 	encoded := func(how string, b []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", how)
@@ -186,8 +178,8 @@ func TestFaults(t *testing.T) {
 			w.Header().Set("X-Debuginfod-Size", "5000")
 			w.(http.Flusher).Flush()
 		}, cfg: Config{MaxSize: 1000}, want: "5000 bytes or more, want at most 1000"},
-		"bomb":         {handler: encoded("gzip", packed(append(bytes.Clone(data), make([]byte, 10<<20)...))), cfg: Config{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
-		"damaged gzip": {handler: encoded("gzip", packed(data)[:500]), want: "unexpected EOF"},
+		"bomb":         {handler: encoded("gzip", testenv.Gzip(t, append(bytes.Clone(data), make([]byte, 10<<20)...))), cfg: Config{MaxSize: 1 << 20}, want: "bytes or more, want at most 1048576"},
+		"damaged gzip": {handler: encoded("gzip", testenv.Gzip(t, data)[:500]), want: "unexpected EOF"},
 		"other coding": {handler: encoded("zstd", data), want: `Content-Encoding "zstd" was not requested`},
 		"redirected to itself": {handler: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
@@ -195,7 +187,7 @@ func TestFaults(t *testing.T) {
 		"redirected to a file": {handler: func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
 		}, want: "refused to follow a redirection from http to file:///etc/passwd"},
-		"gzip": {handler: encoded("gzip", packed(data))},
+		"gzip": {handler: encoded("gzip", testenv.Gzip(t, data))},
 		"redirected": {handler: func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("again") == "" {
 				http.Redirect(w, r, r.URL.Path+"?again=1", http.StatusMovedPermanently)

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -314,7 +313,7 @@ func withoutParens(s string) string { return strings.NewReplacer("(", "", ")", "
 
 // TestDemangleTemplates uses names that are deeper than the library's.
 func TestDemangleTemplates(t *testing.T) {
-	names := symbolNames(t, compiled(t, "g++", templateSource, ".cc", "-O1", "-std=c++20"))
+	names := symbolNames(t, testenv.Compile(t, "g++", templateSource, ".cc", "-O1", "-std=c++20"))
 	compareDemangled(t, names, filtered(t, names, "c++filt"), libraryRules)
 }
 
@@ -354,23 +353,6 @@ int main(int c, char **v) {
   return sum + twice(c) + use([](auto &m) { return int(m.size()); }, nullptr, nullptr, nullptr);
 }`
 
-// compiled builds a program and returns its path.
-func compiled(t testing.TB, tool, source, ext string, flags ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	src, out := filepath.Join(dir, "prog"+ext), filepath.Join(dir, "prog")
-	if err := os.WriteFile(src, []byte(source), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := append(slices.Clone(flags), "-o", out, src)
-	cmd := exec.Command(testenv.Tool(t, tool), args...)
-	cmd.Env = append(os.Environ(), "RUSTC_BOOTSTRAP=1") // a stable rustc has the old mangling among its unstable options
-	if msg, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s %v: %v\n%s", tool, args, err, msg)
-	}
-	return out
-}
-
 const rustSource = `
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -404,7 +386,7 @@ var crateHash = regexp.MustCompile(`(\w)\[[0-9a-f]+\]`)
 var constType = regexp.MustCompile(`(\d): [iu](?:8|16|32|64|128|size)\b`)
 
 func TestDemangleRustLegacy(t *testing.T) {
-	names := symbolNames(t, compiled(t, "rustc", rustSource, ".rs", "-Copt-level=1", "-Zunstable-options", "-Csymbol-mangling-version=legacy"))
+	names := symbolNames(t, testenv.Compile(t, "rustc", rustSource, ".rs", "-Copt-level=1", "-Zunstable-options", "-Csymbol-mangling-version=legacy"))
 	want := filtered(t, names, "c++filt")
 	for i := range want {
 		if strings.HasPrefix(names[i], "_ZN") {
@@ -427,7 +409,7 @@ func TestDemangleRustLegacy(t *testing.T) {
 }
 
 func TestDemangleRustV0(t *testing.T) {
-	names := symbolNames(t, compiled(t, "rustc", rustSource, ".rs", "-Copt-level=1", "-Csymbol-mangling-version=v0"))
+	names := symbolNames(t, testenv.Compile(t, "rustc", rustSource, ".rs", "-Copt-level=1", "-Csymbol-mangling-version=v0"))
 	// Those of the standard library are of the other kind, whose escapes llvm-cxxfilt
 	// leaves as they are, and which the test above has.
 	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasPrefix(name, "_ZN") })

@@ -52,7 +52,7 @@ func TestOracleUnresolvedNames(t *testing.T) {
 	testenv.Oracle(t)
 	for _, compiler := range []string{"g++", "clang++-22"} {
 		t.Run(compiler, func(t *testing.T) {
-			compareBoth(t, symbolNames(t, compiled(t, compiler, unresolvedSource, ".cc", "-O0")))
+			compareBoth(t, symbolNames(t, testenv.Compile(t, compiler, unresolvedSource, ".cc", "-O0")))
 		})
 	}
 }

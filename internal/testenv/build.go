@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -45,3 +46,18 @@ var symtool = sync.OnceValues(func() (string, error) {
 	}
 	return path, nil
 })
+
+// Compile builds a program of one source file, whose extension is ext, and returns its path.
+func Compile(t testing.TB, tool, source, ext string, flags ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "prog"+ext), filepath.Join(dir, "prog")
+	writeFile(t, src, []byte(source), 0o666)
+	args := append(slices.Clone(flags), "-o", out, src)
+	cmd := exec.Command(Tool(t, tool), args...)
+	cmd.Env = append(os.Environ(), "RUSTC_BOOTSTRAP=1") // a stable rustc has the old mangling among its unstable options
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %q: %v: %s", tool, args, err, msg)
+	}
+	return out
+}

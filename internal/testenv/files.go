@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -43,7 +44,7 @@ func writeFile(t testing.TB, path string, data []byte, mode os.FileMode) {
 }
 
 // Gzip returns a text compressed with gzip.
-func Gzip(t testing.TB, text string) string {
+func Gzip[T string | []byte](t testing.TB, text T) T {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -53,15 +54,58 @@ func Gzip(t testing.TB, text string) string {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	return T(b.Bytes())
 }
 
 // Zstd returns a text compressed with zstd.
-func Zstd(t testing.TB, text string) string {
+func Zstd[T string | []byte](t testing.TB, text T) T {
 	t.Helper()
 	z, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(z.EncodeAll([]byte(text), nil))
+	return T(z.EncodeAll([]byte(text), nil))
+}
+
+// Gunzip returns the contents of a file that is compressed with gzip.
+func Gunzip(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return data
+}
+
+// Unpacked returns the path of a file, or of what is in path.gz, under its own name.
+func Unpacked(t testing.TB, path string) string {
+	t.Helper()
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	to := filepath.Join(t.TempDir(), filepath.Base(path))
+	writeFile(t, to, Gunzip(t, path+".gz"), 0o666)
+	return to
+}
+
+// SymbolFile reads a symbol file, of which a golden file has notes after it that begin with "# ".
+func SymbolFile(t testing.TB, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := bytes.Index(text, []byte("\n# ")); i >= 0 {
+		text = text[:i+1]
+	}
+	return text
 }

@@ -240,23 +240,11 @@ func TestOracleXMLLint(t *testing.T) {
 	}
 }
 
-// failingWriter takes n bytes.
-type failingWriter struct{ n int }
-
-var errFull = errors.New("no space")
-
-func (w *failingWriter) Write(p []byte) (int, error) {
-	if w.n -= len(p); w.n < 0 {
-		return 0, errFull
-	}
-	return len(p), nil
-}
-
 func TestOutputsReportErrors(t *testing.T) {
 	r := goldenResults(t)
 	for name, write := range outputs {
 		for _, n := range []int{0, 20} {
-			if err := write(&failingWriter{n}, r); !errors.Is(err, errFull) {
+			if err := write(&testenv.FullWriter{Left: n}, r); !errors.Is(err, testenv.ErrFull) {
 				t.Errorf("%s, %d bytes: error %v", name, n, err)
 			}
 		}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // openFiles counts the files that the process has open.
@@ -152,8 +154,8 @@ func TestKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"a/A0/a.sym": good, "a/A0/a.sym.gz": gzipped(t, good),
-		"a/A1/a.sym": strings.Replace(good, " A0 ", " A1 ", 1), "a/A1/a.sym.gz": gzipped(t, strings.Replace(good, " A0 ", " A1 ", 1)+"PUBLIC 1 0 other\n"),
+		"a/A0/a.sym": good, "a/A0/a.sym.gz": testenv.Gzip(t, good),
+		"a/A1/a.sym": strings.Replace(good, " A0 ", " A1 ", 1), "a/A1/a.sym.gz": testenv.Gzip(t, strings.Replace(good, " A0 ", " A1 ", 1)+"PUBLIC 1 0 other\n"),
 		"b/A0/b.sym": good, "c/A0/c.sym": strings.Replace(good, " a\n", " c\n", 1) + "FUNC what\n", "d/A0/d.sym": "", ".symtool-1.new": "", "e": "", "f/A0/f.sym": strings.Replace(good, " a\n", " f\n", 1),
 	} {
 		path := s.Path(name)
@@ -177,20 +179,6 @@ func TestKinds(t *testing.T) {
 	if n := len(Kinds); n != 8 {
 		t.Errorf("%d kinds", n)
 	}
-}
-
-func gzipped(t *testing.T, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z, err := compressionNamed("gzip").Writer(&b)
-	if err == nil {
-		_, err = io.WriteString(z, text)
-		err = errors.Join(err, z.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 // What cannot be written is an error of the store, what has no place one of the file.

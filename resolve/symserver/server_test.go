@@ -78,28 +78,6 @@ func symbolText(name, id string, size int) []byte {
 	return b.Bytes()
 }
 
-func zip(t testing.TB, text []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(text); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func zst(t testing.TB, text []byte) []byte {
-	t.Helper()
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z.EncodeAll(text, nil)
-}
-
 // ask sends a request to a Server. The path goes as it is, however odd.
 func ask(t testing.TB, h http.Handler, method, path string, body []byte, fields ...string) *http.Response {
 	t.Helper()
@@ -266,11 +244,11 @@ func keep(t testing.TB, dir, name, id, ext string, text []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch filepath.Ext(ext) {
-	case ".gz":
-		text = zip(t, text)
-	case ".zst":
-		text = zst(t, text)
+	switch ext {
+	case ".sym.gz":
+		text = testenv.Gzip(t, text)
+	case ".sym.zst":
+		text = testenv.Zstd(t, text)
 	}
 	return write(t, filepath.Join(dir, p.Path(ext)), text)
 }
@@ -492,7 +470,7 @@ func TestStaysInside(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	text := symbolText("lib.so", "ABC0", 300000)
-	for id, data := range map[string][]byte{"ABC0": zip(t, text), "ABD0": zst(t, text)} {
+	for id, data := range map[string][]byte{"ABC0": testenv.Gzip(t, text), "ABD0": testenv.Zstd(t, text)} {
 		ext := map[string]string{"ABC0": ".sym.gz", "ABD0": ".sym.zst"}[id]
 		write(t, filepath.Join(dir, "lib.so", id, "lib.so"+ext), data[:len(data)-5])
 		write(t, filepath.Join(dir, "bad.so", id, "bad.so"+ext), data[:3])

@@ -431,22 +431,11 @@ func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt
 	return result.Module, result.Problems, nil
 }
 
-// lateCancel cancels a context when the file is read.
-type lateCancel struct {
-	io.ReaderAt
-	cancel func()
-}
-
-func (c lateCancel) ReadAt(p []byte, off int64) (int, error) {
-	c.cancel()
-	return c.ReaderAt.ReadAt(p, off)
-}
-
 // The context also ends what comes after the file was read.
 func TestReadCancelled(t *testing.T) {
 	data := write(t, parse(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), Options{})
 	ctx, cancel := context.WithCancel(context.Background())
-	in := lateCancel{bytes.NewReader(data), cancel}
+	in := testenv.CancelingReader{ReaderAt: bytes.NewReader(data), Cancel: cancel}
 	if _, err := Read(ctx, in, int64(len(data)), ReadOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}

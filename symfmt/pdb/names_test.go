@@ -98,7 +98,7 @@ func TestSymbolizerNames(t *testing.T) {
 			t.Logf("%s: %v, or with addresses of another image (OMAP)", filepath.Base(path), err)
 			continue
 		}
-		compareNames(t, filepath.Base(path), read(t, data, path, 0).Module, publicsOf(t, d), unpack(t, oracle), reasons)
+		compareNames(t, filepath.Base(path), read(t, data, path, 0).Module, publicsOf(t, d), testenv.Gunzip(t, oracle), reasons)
 	}
 	for why, n := range reasons {
 		t.Logf("%6d %s", n, why)

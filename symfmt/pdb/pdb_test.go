@@ -3,11 +3,9 @@ package pdb
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,24 +22,6 @@ import (
 // fixtureNames are the PDBs of the repository.
 var fixtureNames = []string{"pdb-x64.pdb.gz", "pdb-x86.pdb.gz"}
 
-func unpack(t testing.TB, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 func read(t testing.TB, data []byte, file string, jobs int) *symfmt.Result {
 	t.Helper()
 	r, err := Read(context.Background(), bytes.NewReader(data), int64(len(data)), Options{File: file, Jobs: jobs})
@@ -54,7 +34,7 @@ func read(t testing.TB, data []byte, file string, jobs int) *symfmt.Result {
 // The symbol file of each PDB is as in golden/symfmt/pdb, with one worker and with several.
 func TestGolden(t *testing.T) {
 	for _, name := range fixtureNames {
-		data := unpack(t, testenv.Input(t, name))
+		data := testenv.Gunzip(t, testenv.Input(t, name))
 		var texts [2]bytes.Buffer
 		for i, jobs := range []int{1, 4} {
 			r := read(t, data, strings.TrimSuffix(name, ".gz"), jobs)
@@ -99,7 +79,7 @@ func TestFunctionsWithoutType(t *testing.T) {
 
 // RawNames gives functions and public symbols the names that the linker has.
 func TestRawNames(t *testing.T) {
-	data := unpack(t, testenv.Input(t, "pdb-x64.pdb.gz"))
+	data := testenv.Gunzip(t, testenv.Input(t, "pdb-x64.pdb.gz"))
 	plain := read(t, data, "x.pdb", 1).Module
 	result, err := Read(context.Background(), bytes.NewReader(data), int64(len(data)), Options{File: "x.pdb", RawNames: true})
 	if err != nil {
@@ -211,7 +191,7 @@ func TestSymbolizer(t *testing.T) {
 		image := imageOf(t, data)
 		asked, same := 0, 0
 		var first []string
-		scan := bufio.NewScanner(bytes.NewReader(unpack(t, oracle)))
+		scan := bufio.NewScanner(bytes.NewReader(testenv.Gunzip(t, oracle)))
 		scan.Buffer(nil, 1<<20)
 		for scan.Scan() {
 			var answer struct {
@@ -264,7 +244,7 @@ func exercise(data []byte) {
 // Damage gives an error or fewer symbols: truncation, changed bytes, blocks that lead anywhere.
 func TestDamage(t *testing.T) {
 	for _, name := range fixtureNames {
-		data := unpack(t, testenv.Input(t, name))
+		data := testenv.Gunzip(t, testenv.Input(t, name))
 		for n := 0; n < len(data); n += 509 {
 			exercise(data[:n])
 		}
@@ -299,7 +279,7 @@ func TestRefused(t *testing.T) {
 
 func FuzzPDB(f *testing.F) {
 	for _, name := range fixtureNames {
-		f.Add(unpack(f, testenv.Input(f, name)))
+		f.Add(testenv.Gunzip(f, testenv.Input(f, name)))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { exercise(data) })
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -347,15 +348,10 @@ func TestWriteOrder(t *testing.T) {
 			t.Error("the order of records shows")
 		}
 	}
-	var failed failingWriter
-	if err := Write(&failed, parse(t, example), Options{}); err == nil || err.Error() != "disk full" {
+	if err := Write(&testenv.FullWriter{}, parse(t, example), Options{}); !errors.Is(err, testenv.ErrFull) {
 		t.Error(err)
 	}
 }
-
-type failingWriter struct{}
-
-func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 // readAll returns Read of a test.
 func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt.Problem, error) {
@@ -366,22 +362,11 @@ func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt
 	return result.Module, result.Problems, nil
 }
 
-// lateCancel cancels a context when the file is read.
-type lateCancel struct {
-	io.ReaderAt
-	cancel func()
-}
-
-func (c lateCancel) ReadAt(p []byte, off int64) (int, error) {
-	c.cancel()
-	return c.ReaderAt.ReadAt(p, off)
-}
-
 // The context also ends what comes after the file was read.
 func TestReadCancelled(t *testing.T) {
 	data := write(t, parse(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), 8)
 	ctx, cancel := context.WithCancel(context.Background())
-	in := lateCancel{bytes.NewReader(data), cancel}
+	in := testenv.CancelingReader{ReaderAt: bytes.NewReader(data), Cancel: cancel}
 	if _, err := Read(ctx, in, int64(len(data)), ReadOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -231,17 +230,4 @@ func realFiles(t testing.TB) (paths []string) {
 	}
 	paths = append(paths, testenv.Input(t, "crashes", "win.sym"))
 	return append(paths, testenv.SharedGlob(t, "data", "minidumps", "*", "symbols", "*", "*", "*.sym")...)
-}
-
-// readSym reads a symbol file of the test data, of which a golden file has notes
-// after it that begin with "# ".
-func readSym(t testing.TB, path string) []byte {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if i := bytes.Index(text, []byte("\n# ")); i >= 0 {
-		text = text[:i+1]
-	}
-	return text
 }

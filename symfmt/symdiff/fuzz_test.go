@@ -5,6 +5,8 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // FuzzCompare compares any two texts: a file does not differ from itself, two that do
@@ -13,7 +15,7 @@ func FuzzCompare(f *testing.F) {
 	var texts [][]byte
 	for _, path := range realFiles(f) {
 		if filepath.Base(filepath.Dir(path)) == "dwarf2sym" {
-			texts = append(texts, readSym(f, path))
+			texts = append(texts, testenv.SymbolFile(f, path))
 		}
 	}
 	for i, text := range texts {

@@ -27,7 +27,7 @@ func TestMutations(t *testing.T) {
 		files, rounds = append(files, path), 1
 	}
 	for n, path := range files {
-		base := newDoc(t, readSym(t, path))
+		base := newDoc(t, testenv.SymbolFile(t, path))
 		text := base.text(t)
 		for k, kind := range mutations {
 			for round := range rounds {

@@ -2,7 +2,6 @@ package symdiff
 
 import (
 	"bytes"
-	"compress/gzip"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -32,7 +32,7 @@ func TestRewritings(t *testing.T) {
 		t.Skip("takes long with the race detector")
 	}
 	for n, path := range realFiles(t) {
-		base := newDoc(t, readSym(t, path))
+		base := newDoc(t, testenv.SymbolFile(t, path))
 		text := base.text(t)
 		nothing := func(name string, other []byte) {
 			t.Helper()
@@ -54,14 +54,10 @@ func TestRewritings(t *testing.T) {
 
 // A compressed file is what is in it.
 func TestCompressed(t *testing.T) {
-	text := readSym(t, realFiles(t)[0])
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write(text)
-	z.Close()
+	text := testenv.SymbolFile(t, realFiles(t)[0])
 	dir := t.TempDir()
 	var sources [2]*Source
-	for i, data := range [...][]byte{text, b.Bytes()} {
+	for i, data := range [...][]byte{text, testenv.Gzip(t, text)} {
 		path := filepath.Join(dir, string(rune('a'+i)))
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)

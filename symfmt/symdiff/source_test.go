@@ -1,11 +1,10 @@
 package symdiff
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // TestSpoolLimit pins what of a text that is longer than the limit is compared:
@@ -13,12 +12,7 @@ import (
 func TestSpoolLimit(t *testing.T) {
 	const most = 100
 	text := "MODULE Linux x86_64 0 m\n" + strings.Repeat("PUBLIC 1000 0 p\n", 10)
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := z.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	z.Close()
+	packed := testenv.Gzip(t, text)
 	for _, tt := range []struct {
 		name, data  string
 		most        int64
@@ -26,8 +20,8 @@ func TestSpoolLimit(t *testing.T) {
 	}{
 		{"all of the text", text, int64(len(text)), "", ""},
 		{"text", text, most, "", "m.sym: copy to a temporary file: 184 bytes or more, want at most 100"},
-		{"all of the packed text", packed.String(), int64(len(text)), "", ""},
-		{"packed text", packed.String(), most, "m.sym: 184 bytes or more, want at most 100", ""},
+		{"all of the packed text", packed, int64(len(text)), "", ""},
+		{"packed text", packed, most, "m.sym: 184 bytes or more, want at most 100", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := spool("m.sym", strings.NewReader(tt.data), tt.most)

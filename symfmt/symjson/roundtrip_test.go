@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -174,10 +172,6 @@ func TestRoundTripFiles(t *testing.T) {
 func TestReadLayouts(t *testing.T) {
 	m := example()
 	lines, doc := write(t, m, Options{Lines: true}), write(t, m, Options{})
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	z.Write(lines)
-	z.Close()
 	for _, c := range []struct {
 		name string
 		data []byte
@@ -191,7 +185,7 @@ func TestReadLayouts(t *testing.T) {
 		{"escaped keys", bytes.ReplaceAll(lines, []byte(`"kind"`), []byte(`"\u006bin\u0064"`))},
 		{"escaped values", bytes.ReplaceAll(lines, []byte(`"0x`), []byte(`"\u0030x`))},
 		{"one line", bytes.ReplaceAll(lines, []byte("\n"), []byte(" "))},
-		{"gzip", packed.Bytes()},
+		{"gzip", testenv.Gzip(t, lines)},
 		{"fractions", bytes.ReplaceAll(bytes.ReplaceAll(lines, []byte(`"size":32,`), []byte(`"size":32.0,`)), []byte(`"file":-1,`), []byte(`"file":-1.0,`))},
 		{"capital digits", bytes.ReplaceAll(lines, []byte(`ffffffffffffffff"`), []byte(`FFFFFFFFFFFFFFFF"`))},
 		{"exponents", bytes.ReplaceAll(lines, []byte(`"rva":4096,`), []byte(`"rva":4.096E3,`))},

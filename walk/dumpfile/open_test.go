@@ -2,7 +2,6 @@ package dumpfile
 
 import (
 	"bytes"
-	"compress/gzip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,26 +21,13 @@ func writeFile(t *testing.T, name string, data []byte) string {
 	return path
 }
 
-func packed(t *testing.T, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	if _, err := z.Write(data); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 func TestOpen(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	temp := t.TempDir()
-	for name, contents := range map[string][]byte{"plain": data, "gzip": packed(t, data)} {
+	for name, contents := range map[string][]byte{"plain": data, "gzip": testenv.Gzip(t, data)} {
 		d, err := Open(t.Context(), writeFile(t, name, contents), Options{TempDir: temp})
 		if err != nil || len(d.Problems) > 0 {
 			t.Fatal(name, err, d)
@@ -100,7 +86,7 @@ func TestOpenErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bomb := packed(t, append([]byte("MDMP"), make([]byte, 1<<20)...))
+	bomb := testenv.Gzip(t, append([]byte("MDMP"), make([]byte, 1<<20)...))
 	for _, c := range []struct {
 		name     string
 		contents []byte
@@ -109,10 +95,10 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{"empty", nil, Options{}, "not a dump"},
 		{"other", []byte("MODULE Linux x86_64 0 a\n"), Options{}, "not a dump"},
-		{"packed other", packed(t, []byte("text")), Options{}, "not a dump"},
+		{"packed other", testenv.Gzip(t, []byte("text")), Options{}, "not a dump"},
 		{"bomb", bomb, Options{MaxUnpacked: 1 << 19}, "gzip data: more than 524288 bytes when unpacked"},
 		{"no gzip", []byte("\x1f\x8b\x08"), Options{}, "gzip data: unexpected EOF"},
-		{"no folder", packed(t, data), Options{TempDir: "/does/not/exist"}, "no such file or directory"},
+		{"no folder", testenv.Gzip(t, data), Options{TempDir: "/does/not/exist"}, "no such file or directory"},
 	} {
 		path := writeFile(t, "a.dmp", c.contents)
 		d, err := Open(t.Context(), path, c.o)
@@ -121,7 +107,7 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 	// At the limit it is read.
-	if d, err := Open(t.Context(), writeFile(t, "b.dmp", packed(t, data)), Options{MaxUnpacked: int64(len(data))}); err != nil {
+	if d, err := Open(t.Context(), writeFile(t, "b.dmp", testenv.Gzip(t, data)), Options{MaxUnpacked: int64(len(data))}); err != nil {
 		t.Error(err)
 	} else {
 		d.Close()

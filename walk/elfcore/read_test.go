@@ -2,11 +2,9 @@ package elfcore
 
 import (
 	"bytes"
-	"compress/gzip"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,25 +32,6 @@ const stacksCore = "crashes/stacks"
 // elfutils 0.188 prints no registers.
 const n32Core = "qemu-mipsn32"
 
-// fixtureCore unpacks one of fixtureCores.
-func fixtureCore(t testing.TB, name string) []byte {
-	t.Helper()
-	f, err := os.Open(testenv.Input(t, name+".core.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // anyCore is one of realCores or fixtureCores, where a tool may open it, and its
 // program, "" for fixtureCores.
 func anyCore(t testing.TB, name string) (d *dump.Dump, core, program string) {
@@ -60,7 +39,7 @@ func anyCore(t testing.TB, name string) (d *dump.Dump, core, program string) {
 	if !strings.HasPrefix(name, "qemu-") {
 		return readShared(t, name, Options{}), testenv.Shared(t, "data", name, "core"), testenv.Shared(t, "data", name, "prog")
 	}
-	data := fixtureCore(t, name)
+	data := testenv.Gunzip(t, testenv.Input(t, name+".core.gz"))
 	core = filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(core, data, 0o644); err != nil {
 		t.Fatal(err)
@@ -75,7 +54,7 @@ func anyCore(t testing.TB, name string) (d *dump.Dump, core, program string) {
 func coreData(t testing.TB, name string) []byte {
 	t.Helper()
 	if strings.HasPrefix(name, "qemu-") || name == stacksCore {
-		return fixtureCore(t, name)
+		return testenv.Gunzip(t, testenv.Input(t, name+".core.gz"))
 	}
 	return sharedCore(t, name)
 }

@@ -2,11 +2,9 @@ package report
 
 import (
 	"bytes"
-	"compress/gzip"
 	"debug/elf"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,32 +82,6 @@ func truthFrames(t *testing.T, path string) (stacks [][]peerFrame) {
 	return stacks
 }
 
-// unpacked returns the path of a file that may be in gzip, under its own name.
-func unpacked(t *testing.T, path string) string {
-	t.Helper()
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	f, err := os.Open(path + ".gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	to := filepath.Join(t.TempDir(), filepath.Base(path))
-	if err == nil {
-		err = os.WriteFile(to, data, 0o666)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return to
-}
-
 // peerCrashes returns the crashes: on x86-64 the dumps are Breakpad's own, of the other
 // CPUs what is made of the cores.
 func peerCrashes(t *testing.T) (all []peerCrash) {
@@ -124,7 +96,7 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 	}
 	for _, packed := range testenv.SharedGlob(t, "data", "vars", programs, "core2md.dmp.gz") {
 		dir := filepath.Dir(packed)
-		all = append(all, peerCrash{filepath.Base(dir), unpacked(t, strings.TrimSuffix(packed, ".gz")), unpacked(t, filepath.Join(dir, "prog")), truthFrames(t, filepath.Join(dir, "truth.json"))})
+		all = append(all, peerCrash{filepath.Base(dir), testenv.Unpacked(t, strings.TrimSuffix(packed, ".gz")), testenv.Unpacked(t, filepath.Join(dir, "prog")), truthFrames(t, filepath.Join(dir, "truth.json"))})
 	}
 	for _, cpu := range []string{"arm", "arm64", "mips64", "x86"} {
 		dir := testenv.Shared(t, "data", "arch", cpu)

@@ -3,11 +3,9 @@ package msvc
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -32,15 +30,7 @@ func TestMSVCShared(t *testing.T) {
 	testenv.Shared(t, "data", "pe")
 	seen := map[string]bool{}
 	for _, path := range testenv.SharedGlob(t, "data", "pe", "*", "*", "oracle", "*.undname.txt.gz") {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		scan := bufio.NewScanner(z)
+		scan := bufio.NewScanner(bytes.NewReader(testenv.Gunzip(t, path)))
 		for scan.Scan() {
 			raw := scan.Text()
 			if !strings.HasPrefix(raw, "?") || seen[raw] || !scan.Scan() {
@@ -51,7 +41,6 @@ func TestMSVCShared(t *testing.T) {
 				t.Errorf("%s\n  got  %s\n  want %s", raw, got, scan.Text())
 			}
 		}
-		f.Close()
 	}
 	if len(seen) < 3800 {
 		t.Errorf("%d names", len(seen))

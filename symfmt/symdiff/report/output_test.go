@@ -283,21 +283,11 @@ func TestPageLimitOfFolders(t *testing.T) {
 	}
 }
 
-// failingWriter fails after some bytes.
-type failingWriter struct{ left int }
-
-func (f *failingWriter) Write(p []byte) (int, error) {
-	if f.left -= len(p); f.left < 0 {
-		return 0, io.ErrShortWrite
-	}
-	return len(p), nil
-}
-
 // A failure to write, and one to read details, is an error of each form.
 func TestOutputErrors(t *testing.T) {
 	for form := range Forms {
 		r := shapes(t, symdiff.Options{})
-		if err := Write(&failingWriter{}, form, r, Options{Detail: true}); err == nil {
+		if err := Write(&testenv.FullWriter{}, form, r, Options{Detail: true}); err == nil {
 			t.Errorf("%s: no error of writing", form)
 		}
 		if form == "stat" {
