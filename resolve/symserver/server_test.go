@@ -244,10 +244,10 @@ func keep(t testing.TB, dir, name, id, ext string, text []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch ext {
-	case ".sym.gz":
+	switch filepath.Ext(ext) {
+	case ".gz":
 		text = testenv.Gzip(t, text)
-	case ".sym.zst":
+	case ".zst":
 		text = testenv.Zstd(t, text)
 	}
 	return write(t, filepath.Join(dir, p.Path(ext)), text)
