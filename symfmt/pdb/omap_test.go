@@ -129,7 +129,7 @@ func TestReordered(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := read(t, data, filepath.Base(path)+".pdb", 2).Module
-		want := readText(t, strings.ReplaceAll(string(unpack(t, path+".sym.gz")), "\r", ""))
+		want := readText(t, strings.ReplaceAll(string(testenv.Gunzip(t, path+".sym.gz")), "\r", ""))
 		same := map[symfmt.Range]bool{}
 		for _, f := range want.Funcs {
 			same[symfmt.Range{RVA: f.RVA, Size: f.Size}] = true
