@@ -120,8 +120,8 @@ func TestStackOfAnotherThread(t *testing.T) {
 	wantStack(a, &res.Stacks[1], EndNothing, "400120 context context f", "400250 scan scan g")
 }
 
-// None of the shared dumps is of a stack that has overflowed, and each has its
-// stack pointers where the stacks are.
+// In none of the shared dumps has a stack overflowed, and all their stack pointers are in
+// stacks.
 func TestSharedStackNotes(t *testing.T) {
 	threads := 0
 	for _, path := range walktest.SharedDumps(t) {

@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// callsTruth are the functions of calls.c from the crash to the start. A blank stands
-// for the return of the signal handler.
+// callsTruth lists the functions of calls.c from the crash to the start. A blank is the
+// return of the signal handler.
 var callsTruth = []string{
 	"inner", "middle", "crash", "recurse", "recurse", "recurse", "recurse", "handler", "", "raiser", "called", "each", "begin", "_start",
 }
@@ -74,7 +74,7 @@ func checkCalls(t *testing.T, s *Stack) {
 		}
 	}
 	if !slices.Equal(got, callsTruth) {
-		t.Errorf("%q, the source has %q", got, callsTruth)
+		t.Errorf("got %q, want %q as in the source", got, callsTruth)
 	}
 	if !s.End.Clean() {
 		t.Errorf("ends by %v: %s", s.End, s.Why)
@@ -92,14 +92,14 @@ func compareCalls(t *testing.T, r *Result, program, backtrace string) (n int) {
 	c := gdbTest{TB: t, names: sameAddress(t, program)}
 	ours, theirs := flat(&r.Stacks[0]), walktest.LastBacktrace(t, string(text))
 	for k := 0; len(ours) > 0 && ours[0].at.Function != walktest.GDBName(theirs[0].Function); k++ {
-		ours = ours[1:] // inlined at the crash, where a stopped process is not yet in the line
+		ours = ours[1:] // inlined at the crash; gdb has the line before
 	}
 	for k, want := range theirs {
 		if strings.HasPrefix(want.Function, "??") {
 			break
 		}
 		if k >= len(ours) {
-			t.Errorf("frame %d: none, gdb has %s", k, want.Function)
+			t.Errorf("frame %d: missing, gdb has %s", k, want.Function)
 			break
 		}
 		c.frame(ours[k], want, k)
@@ -209,8 +209,8 @@ func compareStack(t *testing.T, s *Stack, want []walktest.GDBFrame, kind string)
 	}
 }
 
-// withoutTailCalls leaves out frames that gdb makes up for functions that ended in a jump, from
-// DW_TAG_call_site: they are not on the stack. There is one, wait_here.
+// withoutTailCalls leaves out frames that gdb infers from DW_TAG_call_site for functions that ended in
+// a jump: they are not on the stack. There is one, wait_here.
 func withoutTailCalls(got []ourFrame, want []walktest.GDBFrame) []walktest.GDBFrame {
 	return slices.DeleteFunc(slices.Clone(want), func(w walktest.GDBFrame) bool {
 		return walktest.GDBName(w.Function) == "wait_here" && !slices.ContainsFunc(got, func(g ourFrame) bool { return g.PC == w.PC })
@@ -234,7 +234,7 @@ func checkConversions(t *testing.T, r *Result, sources *Sources) {
 	}
 }
 
-// Another build of a library is not taken for the one that crashed.
+// The symbols of another build of a library are not used.
 func TestStacksOtherBuild(t *testing.T) {
 	folder := testenv.Input(t, "crashes")
 	sources := binarySources(t, filepath.Join(folder, "stacks"), filepath.Join(folder, "old"))

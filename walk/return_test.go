@@ -12,8 +12,8 @@ import (
 // linkCPUs are the CPUs with a link register.
 var linkCPUs = []*arch.Arch{arch.ARM, arch.ARM64, arch.MIPS, arch.MIPS64, arch.PPC, arch.PPC64, arch.RISCV, arch.RISCV64, arch.S390X}
 
-// The return address of the topmost frame is in the link register where nothing
-// else says where it is and the register leads out of the function.
+// The return address of the topmost frame is taken from the link register if nothing else
+// gives it and the register leads out of the function.
 func TestLinkRegister(t *testing.T) {
 	for _, cpu := range linkCPUs {
 		t.Run(cpu.Name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestLinkRegister(t *testing.T) {
 				case cpu == arch.ARM && c.name == "a function that calls none":
 					want = want[:1] // the register leads anywhere
 				case c.name == "not aligned" && (cpu == arch.MIPS || cpu == arch.MIPS64 || cpu == arch.RISCV || cpu == arch.RISCV64):
-					want = []string{want[0], called} // the bit does not belong to the address
+					want = []string{want[0], called} // the bit is not part of the address
 				}
 				a := process(t, cpu, dump.Linux)
 				s := walkFirst(a.Words(walktest.Junk, walktest.Junk, walktest.Junk, walktest.Junk).Regs(regs(c.pc, c.lr)...), Config{})
@@ -52,21 +52,20 @@ func TestLinkRegister(t *testing.T) {
 	}
 }
 
-// A function that calls none and has saved the frame pointer all the same gives
-// it back to its caller.
+// A leaf function that has saved the frame pointer restores it for its caller.
 func TestLeafRecord(t *testing.T) {
 	a := process(t, arch.RISCV64, dump.Linux)
 	a.Words(walktest.Junk, "fp2").Mark("fp1").Words(walktest.Junk, 0, inF).Mark("fp2").Words(walktest.Junk)
 	s := walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=fp1 s0=fp2", "400150 frame_pointer frame-pointer f; sp=fp2")
 
-	a = process(t, arch.RISCV64, dump.Linux) // it has not: the frame pointer is its caller's
+	a = process(t, arch.RISCV64, dump.Linux) // not saved: the frame pointer is its caller's
 	a.Words(walktest.Junk, 0, inF).Mark("fp1").Words(walktest.Junk)
 	s = walkFirst(a.Regs("pc", 0x400120, "sp", "sp", "ra", inG, "s0", "fp1"), Config{})
 	wantStack(a, s, EndOutermost, "400120 context context f", "400250 frame_pointer return g; sp=sp s0=fp1", "400150 frame_pointer frame-pointer f; sp=fp1")
 }
 
-// arm64: a frame record with the same return address as the link register is the function's own;
+// On arm64, a frame record with the same return address as the link register is the function's own;
 // one with another is its caller's.
 func TestLinkRegisterOrFramePointer(t *testing.T) {
 	a := process(t, arch.ARM64, dump.Linux)
@@ -105,8 +104,8 @@ func TestLinkRegisterRule(t *testing.T) {
 	}
 }
 
-// x86 has the return address at the stack pointer where a function was just
-// entered, or no function was.
+// On x86 the return address is at the stack pointer if a function was just entered, or if the
+// call led to no function.
 func TestReturnOnStack(t *testing.T) {
 	for _, cpu := range []*arch.Arch{arch.X86, arch.X86_64} {
 		reg := cpu.CalleeSaved[0]
@@ -128,7 +127,7 @@ func TestReturnOnStack(t *testing.T) {
 	}
 }
 
-// A frame in code that was made at run time is not taken for a call of a bad address: its frame
+// A frame in code generated at run time is not treated as a call of a bad address: its frame
 // pointer is used.
 func TestReturnOfMappedCode(t *testing.T) {
 	a := process(t, arch.X86_64, dump.Linux).Words(inG).Mark("fp").Words(0, inF).Mark("sp1").Word(walktest.Junk)
@@ -137,8 +136,8 @@ func TestReturnOfMappedCode(t *testing.T) {
 	wantStack(a, s, EndOutermost, "50000010 context context", "400150 frame_pointer frame-pointer f; $rsp=sp1")
 }
 
-// With back chains, a function that calls no other may or may not have a frame, and may have saved
-// its return address all the same. Its caller's stack pointer is found through the chain.
+// With back chains, a leaf function may or may not have a frame, and may have saved its return address
+// in either case. Its caller's stack pointer is found through the chain.
 func TestLeafChain(t *testing.T) {
 	for cpu, c := range cpu.All {
 		if c.BackChain == 0 {
@@ -171,8 +170,8 @@ func TestLeafChain(t *testing.T) {
 	}
 }
 
-// GCC's functions on ARM that call no other save the frame pointer where others
-// have the return address.
+// GCC's leaf functions on ARM save the frame pointer where others have the return
+// address.
 func TestLeafRecordOfARM(t *testing.T) {
 	a := process(t, arch.ARM, dump.Linux)
 	a.Word(walktest.Junk).Mark("fp1").Word("fp2").Mark("sp1").Words(walktest.Junk, 0).Mark("fp2").Word(inF).Mark("sp2").Word(walktest.Junk)

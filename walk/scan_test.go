@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// A scan goes on for as many words as the peers' do, on each CPU.
+// A scan covers as many words as those of the peers, on each CPU.
 func TestScanLimits(t *testing.T) {
 	for _, on := range arch.All {
 		if cpu.All[on] == nil {
@@ -26,7 +26,7 @@ func TestScanLimits(t *testing.T) {
 			first, later = 128, 128
 		}
 		for _, c := range []struct {
-			frames      int // above the one that is scanned from
+			frames      int // above the one where the scan starts
 			zeros       int
 			found       bool
 			description string
@@ -59,7 +59,7 @@ func TestScanLimits(t *testing.T) {
 	}
 }
 
-// What a scan takes for a return address.
+// The words that a scan accepts as return addresses.
 func TestScanCandidates(t *testing.T) {
 	const bare = 0x500000 // a module without symbols
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestScanCandidates(t *testing.T) {
 	}
 }
 
-// Where the dump has the code, only what follows a call is a return address.
+// If the dump has the code, only an address after a call is a return address.
 func TestScanChecksCalls(t *testing.T) {
 	a := process(t, arch.X86_64, dump.Linux).Words(0x400250, 0x400260, 0x400270, 0x400280, walktest.Junk)
 	nops := []byte{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90}

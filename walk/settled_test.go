@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// endingSupplier ends the context of the first question, as a caller does that no longer waits for
-// a server.
+// endingSupplier ends the context of the first request, like a caller that no longer waits for a
+// server.
 type endingSupplier struct {
 	resolve.Supplier
 	mu    sync.Mutex
@@ -38,8 +38,8 @@ func (s *endingSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 
 var errEnded = errors.New("not waited for")
 
-// A walk that was ended does not answer for others: the next walk with the same Sources, and one
-// that waits meanwhile, have the symbols and the binary's rules.
+// A cancelled walk does not affect others: the next walk with the same Sources, and one that waits
+// for it, have the symbols and the binary's rules.
 func TestEndedWalkIsForgotten(t *testing.T) {
 	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
 	dir := t.TempDir()
@@ -57,7 +57,7 @@ func TestEndedWalkIsForgotten(t *testing.T) {
 	d := file.Dump
 	defer file.Close()
 	if _, err := NewWalker(s, Config{}).Walk(ctx, d); !errors.Is(err, errEnded) || supplier.asked != 1 {
-		t.Errorf("error %v after %d questions", err, supplier.asked)
+		t.Errorf("error %v after %d requests", err, supplier.asked)
 	}
 	var wait sync.WaitGroup
 	for _, c := range []Config{{}, {Techniques: []Technique{ByEHFrame}}, {Techniques: []Technique{BySFrame}}} {
@@ -73,22 +73,22 @@ func TestEndedWalkIsForgotten(t *testing.T) {
 		t.Errorf("asked %d times for %d modules", asked, len(d.Modules))
 	}
 	if _, err := NewWalker(s, Config{}).Walk(ctx, d); !errors.Is(err, errEnded) {
-		t.Errorf("a walk that has ended before it began: error %v", err)
+		t.Errorf("a walk cancelled before it began: error %v", err)
 	}
 }
 
-// What is settled is found out once, whoever asks.
+// A settled value is determined once, whichever goroutine asks.
 func TestSettled(t *testing.T) {
 	var s settled[int]
 	if *s.known() != 0 {
-		t.Error("something is known of what nobody asked for")
+		t.Error("a value is known before anyone asked for it")
 	}
 	ended, end := context.WithCancel(context.Background())
 	if n := *s.get(ended, func(n *int) { end(); *n = 1 }); n != 1 || *s.known() != 0 {
 		t.Errorf("%d, known %d", n, *s.known())
 	}
 	if n := *s.get(ended, func(n *int) { *n = 2 }); n != 0 {
-		t.Errorf("%d is found for one whose context has ended", n)
+		t.Errorf("%d is returned although the context has ended", n)
 	}
 	var wait sync.WaitGroup
 	calls := 0

@@ -13,21 +13,21 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// signalCase is a signal frame word by word, from the kernel's headers, which the tables of the
-// walker are not made from.
+// signalCase is a signal frame word by word, from the kernel's headers. The tables of the walker have
+// another source.
 type signalCase struct {
 	name string
 	arch *arch.Arch
 	code string // in the order of memory
-	// frame has a field for each word from the stack pointer on that code has:
-	// the name of a register, with ":4" or ":8" if it has another size than an
-	// address; zeros as "+n" bytes; "signo", 4 bytes, and "regs", a pointer to
-	// what follows "|".
+	// frame has a field for each word from the stack pointer of the code on:
+	// the name of a register, with ":4" or ":8" if its size is not that of an
+	// address; "+n" for n bytes of zeros; "signo", 4 bytes; and "regs", a pointer
+	// to what follows "|".
 	frame string
-	// last is where the last instruction is, and how much higher the stack
+	// last is the offset of the last instruction, and how much higher the stack
 	// pointer is there.
 	last, pushed int
-	symbol       string // a name that such code has, or ""
+	symbol       string // a name of such code, or ""
 	thumb        uint64 // a bit of addresses of the code
 }
 
@@ -87,7 +87,7 @@ func mips(size int) string {
 	return b.String()
 }
 
-// Where things are in the test's process.
+// Addresses in the test's process.
 const (
 	sigModule  = 0x400000
 	sigHandler = sigModule + 0x104
@@ -99,7 +99,7 @@ const (
 	sigOther   = 0x90000 // the stack that was interrupted
 )
 
-// values returns those that the frame gives its registers.
+// values returns the values that the frame gives its registers.
 func (c *signalCase) values() map[string]uint64 {
 	values := map[string]uint64{}
 	for i, r := range c.arch.Regs {
@@ -109,9 +109,8 @@ func (c *signalCase) values() map[string]uint64 {
 	return values
 }
 
-// assembled returns the dump of a thread in a handler of the signal, to whose
-// caller it returns: the trampoline. The name, if it is not empty, is that of
-// the function there.
+// assembled returns the dump of a thread in a signal handler that returns to the
+// trampoline. The name, if it is not empty, is that of the function there.
 func (c *signalCase) assembled(t *testing.T, tramp uint64, name string) *walktest.Assembler {
 	a := walktest.Assemble(t, c.arch, dump.Linux)
 	word := c.arch.PtrSize
@@ -203,8 +202,8 @@ func (c *signalCase) bytes(t *testing.T) []byte {
 	return b
 }
 
-// Handlers return through code in a page of its own, code in a module, a
-// function of which only the name is known, and to where nothing is known.
+// Handlers return through code in a page of its own, through code in a module, through a
+// function of which only the name is known, and to an unknown place.
 func TestSignalFrames(t *testing.T) {
 	for _, c := range signalCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -227,8 +226,8 @@ func TestSignalFrames(t *testing.T) {
 	}
 }
 
-// A module of which there are neither symbols nor code holds what the handler
-// returns to. With symbols that know better, or with other code, it does not.
+// A handler may return into a module without symbols and code. It does not if symbols or
+// code contradict that.
 func TestSignalFrameOfUnknownModule(t *testing.T) {
 	for _, c := range signalCases {
 		if !strings.Contains(c.frame, "signo") {
@@ -247,7 +246,7 @@ func TestSignalFrameOfUnknownModule(t *testing.T) {
 	}
 }
 
-// The registers are where nothing is.
+// The registers are outside the dump's memory.
 func TestSignalRegistersElsewhere(t *testing.T) {
 	for _, c := range signalCases {
 		if c.name != "ppc old" && c.name != "s390x old" {
@@ -282,7 +281,7 @@ func TestInTrampoline(t *testing.T) {
 	}
 }
 
-// Other frames are not taken for a signal frame.
+// Other frames are not treated as signal frames.
 func TestNoSignalFrame(t *testing.T) {
 	c := &signalCases[0]
 	code := c.bytes(t)
@@ -315,7 +314,7 @@ func TestNoSignalFrame(t *testing.T) {
 	}
 }
 
-// A signal interrupts a call of a null pointer: the walk goes on by the return
+// A signal interrupts a call of a null pointer: the walk continues with the return
 // address.
 func TestSignalInNullCall(t *testing.T) {
 	c := signalCases[0]

@@ -15,11 +15,10 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// emulated is a CPU of which QEMU writes cores. gdb is how many frames gdb 13
-// finds in one: it does not know QEMU's page of code to which handlers return,
-// nor how to go on from a handler that has a stack of its own, nor a core's
-// authentication of pointers. On arm64 it is to stop some frames before a
-// handler's return, from which it would not come back.
+// emulated is a CPU for which QEMU writes cores. gdb is how many frames gdb 13 finds in
+// one: it does not know QEMU's page of code to which handlers return, how to continue from
+// a handler with a stack of its own, or pointer authentication in cores. On arm64 it is
+// stopped some frames before a handler's return, after which it would not end.
 type emulated struct {
 	name, qemu, compiler string
 	flags                string
@@ -29,7 +28,7 @@ type emulated struct {
 
 var emulators = []emulated{
 	{"x86", "i386", "i686-linux-gnu-gcc", "", 27, false},
-	// QEMU 7.2 misaligns the stack of a handler, which SSE does not take.
+	// QEMU 7.2 misaligns the stack of a handler, which makes SSE instructions fault.
 	{"x86_64", "x86_64", "gcc", "-mno-sse", 24, false},
 	{"arm", "arm", "arm-linux-gnueabihf-gcc", "-marm", 14, false},
 	{"thumb", "arm", "arm-linux-gnueabihf-gcc", "-mthumb", 14, false},
@@ -44,7 +43,7 @@ var emulators = []emulated{
 	{"s390x", "s390x", "s390x-linux-gnu-gcc", "", 17, false},
 }
 
-// signalTruth are the functions of signals.c on the stack.
+// signalTruth lists the functions of signals.c on the stack.
 var signalTruth = []string{
 	"middle", "crash", "recurse", "recurse", "recurse", "compare", "compare", "sorted", "handler",
 	"signal", "info", "signal", "raiser", "main",
@@ -60,7 +59,7 @@ func emulate(t *testing.T, e emulated) (core, program string) {
 	if out, err := exec.Command(testenv.Tool(t, e.compiler), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	// QEMU dies of the same signal, and the kernel may write a core of it, too.
+	// QEMU is killed by the same signal, and the kernel may write its core, too.
 	run := exec.Command("sh", "-c", "ulimit -c unlimited && exec "+testenv.Tool(t, "qemu-"+e.qemu+"-static")+" -s 65536 ./prog")
 	run.Dir = dir
 	if err := run.Run(); err == nil {
@@ -76,8 +75,8 @@ func emulate(t *testing.T, e emulated) (core, program string) {
 	return cores[0], program
 }
 
-// TestOracleSignals walks through both kinds of signal frames on every CPU that QEMU emulates and
-// writes cores of, and compares with gdb and with the program's source.
+// TestOracleSignals walks through both kinds of signal frames on every CPU for which QEMU writes cores,
+// and compares with gdb and with the program's source.
 func TestOracleSignals(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("make oracle-full compiles and runs a program for 12 CPUs")
@@ -104,7 +103,7 @@ func TestOracleSignals(t *testing.T) {
 				want = want[:i] // where gdb is lost
 			}
 			if len(want) != e.gdb {
-				t.Errorf("gdb has %d frames, not %d:\n%s", len(want), e.gdb, out)
+				t.Errorf("gdb has %d frames, want %d:\n%s", len(want), e.gdb, out)
 			}
 			r := walkWith(t, core, program)
 			s := &r.Stacks[0]
@@ -113,7 +112,7 @@ func TestOracleSignals(t *testing.T) {
 				c.frame(f, want[k], k)
 			}
 			if got := ownFunctions(s, "signals.c"); !slices.Equal(got, signalTruth) {
-				t.Errorf("%q, the source has %q", got, signalTruth)
+				t.Errorf("got %q, want %q as in the source", got, signalTruth)
 			}
 			if s.End != EndStart && s.End != EndZero {
 				t.Errorf("ends by %v: %s", s.End, s.Why)

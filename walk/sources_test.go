@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// sourcesFrames are the functions of the walk-sources fixture, with the return
+// sourcesFrames lists the functions of the walk-sources fixture, with the return
 // addresses that gdb 13 prints.
 var sourcesFrames = []string{
 	"crash", "variable 0x400226", "aligned 0x400273", "many 0x40028e",
@@ -21,7 +21,7 @@ var sourcesFrames = []string{
 	"each+called 0x40032e", "main 0x400189", "_start 0x40019b",
 }
 
-// binarySources returns binaries alone.
+// binarySources returns Sources of binaries only.
 func binarySources(t testing.TB, paths ...string) *Sources {
 	t.Helper()
 	s := &Sources{Binaries: walktest.Binaries(t, paths...)}
@@ -39,7 +39,7 @@ func writeWithoutRules(path, to string) error {
 	return walktest.WriteModule(m, to)
 }
 
-// stackText has what must be the same whatever a stack is walked by.
+// stackText returns the parts of a stack that do not depend on the technique.
 func stackText(r *Result) string {
 	var b strings.Builder
 	for _, s := range r.Stacks {
@@ -55,9 +55,9 @@ func stackText(r *Result) string {
 	return b.String()
 }
 
-// A program without a C library that keeps frame pointers and has .eh_frame and
-// .sframe gives one stack, whichever of them is used, and with its symbol file,
-// and after the core was made a minidump.
+// A program without a C library that keeps frame pointers and has .eh_frame and .sframe
+// has the same stack by each of these, with its symbol file, and after its core was
+// converted to a minidump.
 func TestSources(t *testing.T) {
 	binary, core := testenv.Input(t, "walk-sources.elf"), testenv.Input(t, "walk-sources.core.gz")
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// winNumbers have registers by CodeView's numbers, which Breakpad takes for variables
-// of the program.
+// winNumbers uses registers by CodeView's numbers, which Breakpad treats as variables of
+// the program.
 var winNumbers = []walktest.WinTest{
 	{Name: "program with registers by CodeView's numbers", Record: walktest.Win(4, 0, 0x10, 0, walktest.WinNoPointer+" $20 $T0 16 - ^ = $22 $T0 4 - ^ = $23 $T0 8 - ^ = $24 $T0 12 - ^ ="),
 		Stack: func(a *walktest.Assembler) {
@@ -32,7 +32,7 @@ func TestWinRecords(t *testing.T) {
 	}
 }
 
-// Types 1 to 3 say nothing that helps.
+// Types 1 to 3 have nothing that helps.
 func TestWinOtherTypes(t *testing.T) {
 	for _, kind := range []int{1, 2, 3} {
 		a := walktest.WinCase(t, walktest.Win(kind, 0, 0, 4, "0")).Words(1, 0x401010)
@@ -58,7 +58,7 @@ func TestWinSearchLimits(t *testing.T) {
 			t.Errorf("%d words: %d frames", c.words, len(s.Frames))
 		}
 	}
-	// Behind a word that is not a return address the search begins at the next word.
+	// After a word that is not a return address, the search begins at the next word.
 	for _, c := range []struct {
 		words int
 		found bool
@@ -100,8 +100,8 @@ func TestWinStuck(t *testing.T) {
 	}
 }
 
-// g has called f with arguments, which lie on top of g's frame. Their size is in f's STACK WIN, its
-// FUNC, or its PUBLIC, in this order.
+// g has called f with arguments, which are on top of g's frame. Their size is taken from f's STACK WIN,
+// FUNC, or PUBLIC, in this order.
 func TestWinParameterSizes(t *testing.T) {
 	const g = "FUNC 1000 100 0 g\nSTACK WIN 0 1000 100 0 0 0 4 4 0 0 0\nFUNC 2000 100 0 main\nFUNC 4000 10 0 last\n"
 	for name, f := range map[string]string{
@@ -135,8 +135,8 @@ func TestWinParameterSizes(t *testing.T) {
 	}
 }
 
-// The arguments count that are on top of the frame itself, not those of the
-// functions further up.
+// Only the arguments on top of the frame itself count, not those of functions further
+// up.
 func TestWinParametersOfTheCallee(t *testing.T) {
 	a := walktest.Assemble(t, arch.X86, dump.Windows)
 	fpo := func(rva, params int) string {
@@ -159,7 +159,7 @@ func TestWinProgramReadsOtherMemory(t *testing.T) {
 	wantStack(a, walkFirst(a, Config{MaxFrames: 2}), EndLimit, "403010 context context f", "401010 cfi win-program main")
 }
 
-// %ebp is found in a saved-register area of any size, in a moment.
+// %ebp is found fast in a saved-register area of any size.
 func TestWinRecoversEBP(t *testing.T) {
 	for name, saved := range map[string]int{"4 GB": 0xffffffff, "16 MB": 1 << 24, "the limit": maxSavedBytes} {
 		a := walktest.WinCase(t, walktest.Win(4, 0, saved, 0, "$eip $esp ^ = $esp $esp 4 + = $ebp 0 ="), "STACK WIN 4 1000 100 0 0 0 ffffffff 0 0 1 $eip $esp ^ = $esp $esp 4 + = $ebp 0 =")

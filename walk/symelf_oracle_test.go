@@ -22,9 +22,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// gdb shows the same stacks of a program without symbols and without .eh_frame, to
-// which it gets an ELF file made of the program's symbol file, as of the program
-// itself.
+// gdb shows the same stacks for a program as for the program without symbols and
+// .eh_frame and an ELF file made from its symbol file.
 func TestOracleSymelfStacks(t *testing.T) {
 	testenv.Oracle(t)
 	frames, cases := 0, 0
@@ -37,7 +36,7 @@ func TestOracleSymelfStacks(t *testing.T) {
 		if cases == most {
 			break
 		}
-		if filepath.Base(core) != "core" || strings.Contains(core, "riscv64") { // which gdb 13 does not read
+		if filepath.Base(core) != "core" || strings.Contains(core, "riscv64") { // gdb 13 does not read riscv64's
 			continue
 		}
 		name := filepath.Base(filepath.Dir(core))
@@ -81,9 +80,9 @@ var objcopyOf = map[string]string{"arm": "arm-linux-gnueabihf-objcopy", "arm64":
 
 // sameStacks compares frame by frame. What may differ:
 //
-//   - spelling: names are demangled as a whole, so that they have types of results,
-//     and lambdas are {lambda}; gdb has operator(), and parameters cut off;
-//     Of several names of a place gdb shows one, the symbol file has another (__qsort_r);
+//   - spelling: names are demangled as a whole, so they have result types, and lambdas
+//     are {lambda}; gdb has operator(), and omits parameters. If a place has several
+//     names, gdb may show another than the symbol file (__qsort_r);
 //   - statement: gdb takes the last row of the line table that begins a statement. A
 //     symbol file has each row, as other tools answer.
 func sameStacks(got, want []string, byRule map[string]int) bool {
@@ -113,7 +112,7 @@ func sameStacks(got, want []string, byRule map[string]int) bool {
 
 var symelfParts = regexp.MustCompile(`^(#\d+) (.*?) (\S+)(?: (\d+))?$`)
 
-// symelfName returns a function's name without result, template's arguments and parameters.
+// symelfName returns a function's name without result type, template arguments and parameters.
 func symelfName(name string) string {
 	name, _, _ = strings.Cut(name, "<")
 	return strings.TrimLeft(name[strings.LastIndexByte(name, ' ')+1:], "_")
@@ -135,7 +134,7 @@ func placeOf(t *testing.T, core, program string) (base, offset uint64) {
 	return f.Base, d.Modules[i].Bias
 }
 
-// symbolsAsELF makes an ELF file of a program's symbols.
+// symbolsAsELF writes an ELF file with a program's symbols.
 func symbolsAsELF(t *testing.T, program, path string, base uint64) {
 	t.Helper()
 	f, err := objfile.Open(program, object.DefaultLimits())

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// Addresses of the tests' module: it has two functions, f at 0x400100 and g at
-// 0x400200, each of 0x100 bytes, and nothing else.
+// Addresses in the tests' module, which has two functions, f at 0x400100 and g at
+// 0x400200, of 0x100 bytes each, and nothing else.
 const (
 	inF, inG = 0x400150, 0x400250
 	hole     = 0x400800 // in the module, in no function
@@ -102,9 +102,8 @@ func TestFramePointer(t *testing.T) {
 	}
 }
 
-// A real stack of arm64, whose compilers keep frame pointers: without rules it
-// has the same return addresses down to _start, beginning with a function that
-// calls none.
+// A real stack of arm64, whose compilers keep frame pointers: without rules it has the
+// same return addresses down to _start, beginning with a leaf function.
 func TestFramePointerOfRealStack(t *testing.T) {
 	dir := testenv.Shared(t, "data", "arch", "arm64")
 	d, sources := walktest.Opened(t, filepath.Join(dir, "core")), binarySources(t, filepath.Join(dir, "prog"))
@@ -121,8 +120,8 @@ func TestFramePointerOfRealStack(t *testing.T) {
 	t.Logf("%d frames", len(byRules.Frames))
 }
 
-// What looks like a frame pointer and is not is refused, and so is what is one and does not look
-// like it.
+// A value that looks like a frame pointer but is not one is refused, and so is a frame pointer that
+// does not look like one.
 func TestFramePointerIsChecked(t *testing.T) {
 	scanned := []string{"400120 context context f", "400250 scan scan g"}
 	followed := []string{"400120 context context f", "400250 frame_pointer frame-pointer g"}
@@ -182,7 +181,7 @@ func TestFramePointerIsChecked(t *testing.T) {
 	}
 }
 
-// Bits that do not belong to an address are removed from return addresses, and from nothing else.
+// Bits that are not part of an address are removed from return addresses only.
 func TestCleanAddress(t *testing.T) {
 	const signed = 0x002a_5500_0000_0000 // bits of authentication, above 39 bits
 	for _, c := range []struct {

@@ -44,8 +44,8 @@ func tlsDump(a *arch.Arch, order binary.AppendByteOrder, registers map[string]ui
 	}
 }
 
-// A variable of the program is found beside the thread's pointer. Where a dump does not have that, the
-// register is named.
+// A variable of the program is found relative to the thread pointer. If the dump lacks that register,
+// the message names it.
 func TestTLSAddress(t *testing.T) {
 	little, big := binary.LittleEndian, binary.BigEndian
 	absent := "the dump does not have the thread's pointer, "
@@ -76,7 +76,7 @@ func TestTLSAddress(t *testing.T) {
 	}
 	d := tlsDump(arch.RISCV64, little, map[string]uint64{"tp": 0x4000001000})
 	if addr, why := tlsAddress(d, 0, 0, 0x14); why != "the program's block of thread-local storage is not known" {
-		t.Errorf("behind the block: %#x, %q", addr, why)
+		t.Errorf("after the block: %#x, %q", addr, why)
 	}
 	if addr, why := tlsAddress(d, 0, 1, 4); why != "the module's thread-local storage of the thread is not known" {
 		t.Errorf("of a library: %#x, %q", addr, why)

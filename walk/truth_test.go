@@ -62,7 +62,7 @@ func (s varSymbols) add(t testing.TB, path string, text bool) {
 	s[result.Module.ID], s[result.Module.Name] = r, r
 }
 
-// symbolFile writes a symbol file, with the variables beside it, and opens it.
+// symbolFile writes a symbol file and its variables, and opens it.
 func symbolFile(t testing.TB, m *symfmt.Module) resolve.Symbols {
 	t.Helper()
 	symbols, variables := m.SplitVars()
@@ -224,7 +224,7 @@ func (w *truthWalk) variable(f *eval.Frame, g *walktest.TruthFrame, want *walkte
 	}
 }
 
-// members compares the scalars within a variable: their paths, offsets, sizes and bytes.
+// members compares the scalars in a variable: their paths, offsets, sizes and bytes.
 func (w *truthWalk) members(f *eval.Frame, place string, want *walktest.TruthVariable, got *eval.Variable) {
 	if len(want.Members) == 0 || got.Status() != eval.HasValue {
 		return
@@ -240,7 +240,7 @@ func (w *truthWalk) members(f *eval.Frame, place string, want *walktest.TruthVar
 			w.note("member of a string", "%s", m.Path)
 		case !ok && strings.HasPrefix(m.Path, "list["):
 			w.note("member of a descriptor", "%s", m.Path)
-		case !ok && (!got.Whole() || !known(leaves, plainPath(m.Path))): // such as what says which variant it is
+		case !ok && (!got.Whole() || !known(leaves, plainPath(m.Path))): // such as a discriminant
 			w.note("member of what is not known", "%s", m.Path)
 		case !ok:
 			w.note("member missing", "%s: %s", place, m.Path)
@@ -258,11 +258,11 @@ func (w *truthWalk) members(f *eval.Frame, place string, want *walktest.TruthVar
 	}
 }
 
-// plainPath returns a path without what differs between gdb and compilers in names of types: blanks, and
-// 0ul for 0UL.
+// plainPath normalizes what differs between gdb and compilers in names of types: blanks, and 0ul for
+// 0UL.
 func plainPath(path string) string { return strings.ToLower(strings.ReplaceAll(path, " ", "")) }
 
-// known reports whether all nodes have a value that a path leads through, as far as they are there.
+// known reports whether all nodes on a path that exist have a value.
 func known(leaves map[string]leaf, path string) bool {
 	for i := range path {
 		if n, ok := leaves[path[:i]]; ok && path[i] == '.' && n.Status != eval.HasValue {
@@ -333,21 +333,21 @@ func (w *truthWalk) value(place string, want *walktest.TruthVariable, got *eval.
 	w.count["bytes equal"] += equal
 }
 
-// least is how many values, at least, are equal to gdb's.
+// least is the minimum number of values that equal gdb's.
 var least = map[string]int{"core": 2240, "dump.dmp": 2240, "core2md.dmp": 2070}
 
-// Every byte that we show of a variable is the one that gdb shows, whether the symbols are read from
-// binaries or from symbol files and files of variables: nothing is invented.
+// Every byte of a variable that symtool shows equals the one that gdb shows, whether the symbols are read
+// from binaries or from symbol files and files of variables.
 //
-// Where we differ: gdb shows registers that a call may have changed ("clobbered"), and fills what no
-// piece of a location describes with zeros; the value at entry of n in inner_inline is wrong in gdb,
-// which has the right one a frame further out; __pthread_join is called through the PLT, so that the
-// tail calls behind it are not certain; constants in .rodata are in no dump.
+// Where we differ: gdb shows registers that a call may have changed ("clobbered"), and fills bytes that no
+// piece of a location describes with zeros; gdb's value at entry of n in inner_inline is wrong, and is right
+// a frame further out; __pthread_join is called through the PLT, so the tail calls after it are uncertain;
+// constants in .rodata are in no dump.
 //
 // Blocks in which no variable has a location are not in the records, such as gcc's copies of the variables
 // of inlined functions: gdb lists their variables, all of them optimized out.
 //
-// Members are those of gdb, with paths, offsets, sizes and bytes, but for the characters of Fortran's
+// Members equal those of gdb, with paths, offsets, sizes and bytes, except for the characters of Fortran's
 // strings, and what the descriptor of a member leads to.
 func TestVariables(t *testing.T) {
 	shared := testenv.Shared(t, "data")

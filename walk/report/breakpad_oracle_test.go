@@ -18,12 +18,12 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// breakpadVar names a minidump_stackwalk of Breakpad. No distribution has it, so
-// that its outputs are recorded in golden/walk/report/breakpad; with the variable they are
-// recorded anew.
+// breakpadVar names Breakpad's minidump_stackwalk. As no distribution has it, its outputs
+// are recorded in golden/walk/report/breakpad. If the variable is set, they are recorded
+// again.
 const breakpadVar = "SYMTOOL_MINIDUMP_STACKWALK"
 
-// breakpadSays returns what Breakpad prints of a dump, recorded as golden file name.
+// breakpadSays returns Breakpad's output for a dump, recorded as the golden file name.
 func breakpadSays(t *testing.T, name string, run func(tool string) string) string {
 	t.Helper()
 	path := filepath.Join(testenv.Root(t), "golden", "walk", "report", "breakpad", name)
@@ -51,8 +51,8 @@ func runBreakpad(t *testing.T, tool string, args ...string) string {
 	return strings.ReplaceAll(string(out), "\r", "")
 }
 
-// Breakpad walks the assembled stacks of STACK WIN records to the same callers:
-// address, registers and how it found them. It gets them as minidumps.
+// Breakpad walks minidumps of the assembled stacks of STACK WIN records to the same
+// callers: address, registers and how it found them.
 func TestOracleBreakpadWin(t *testing.T) {
 	tests := append(walktest.WinRecords[:len(walktest.WinRecords):len(walktest.WinRecords)], walktest.WinSearches...)
 	want := breakpadSays(t, "stack-win.txt", func(tool string) string {
@@ -72,8 +72,8 @@ func TestOracleBreakpadWin(t *testing.T) {
 	}
 }
 
-// allKnown gives the registers of a thread that a test leaves unknown the value
-// 0: to Breakpad all are known.
+// allKnown sets the unknown registers of a thread to 0: for Breakpad all registers are
+// known.
 func allKnown(a *walktest.Assembler) *walktest.Assembler {
 	var zeros []any
 	for _, r := range a.Arch.Regs {
@@ -124,14 +124,14 @@ func twoFrames(text string) string {
 	return strings.TrimRight(text, "\n") + "\n"
 }
 
-// breakpadDumps are the shared dumps that Breakpad can read, with how many frames
-// of its walk are ours, of all threads in its order; -1 for all. Where it is
-// fewer the reason is beside it.
+// breakpadDumps lists the shared dumps that Breakpad can read, with the number of frames
+// of its walk that equal ours, for all threads in its order; -1 for all. Where they are
+// fewer, the reason is given.
 var breakpadDumps = []struct {
 	path   string
 	frames int
 }{
-	// Where the saved $rbp is 0 the chain of frame pointers ends with that frame. Breakpad drops
+	// Where the saved $rbp is 0, the chain of frame pointers ends with that frame. Breakpad drops
 	// the frame and takes the first word of the stack in its place that looks like a return
 	// address.
 	{"breakpad/linux_divide_by_zero", 2},
@@ -147,8 +147,8 @@ var breakpadDumps = []struct {
 	{"rust-minidump/test", -1},
 }
 
-// What Breakpad prints of all dumps at hand is what we print, but for the rules
-// of breakpadRules.
+// Breakpad's output for all available dumps equals ours, except for the differences in
+// breakpadRules.
 func TestOracleBreakpadDumps(t *testing.T) {
 	folder := testenv.Shared(t, "data", "minidumps")
 	stores := []string{filepath.Join(folder, "breakpad", "symbols"), filepath.Join(folder, "rust-minidump", "symbols")}
@@ -167,7 +167,7 @@ func TestOracleBreakpadDumps(t *testing.T) {
 			lines += compareBreakpad(t, r, human, textOf(t, r, TextOptions{Registers: true}), c.frames)
 			lines += compareBreakpad(t, r, machine, machineOf(t, r), c.frames)
 			if c.frames >= 0 || !strings.HasPrefix(c.path, "breakpad/") {
-				return // of a macOS dump Breakpad prints the stack for ever
+				return // Breakpad prints the stack of a macOS dump endlessly
 			}
 			stack := breakpadSays(t, name+".stack", func(tool string) string {
 				return runBreakpad(t, tool, append([]string{"-s", path}, stores...)...)
@@ -206,7 +206,7 @@ func withoutSignals(theirs, ours string) (string, string) {
 	return theirs, ours
 }
 
-// breakpadRules are where the outputs may differ. Each changes Breakpad's, or ours.
+// breakpadRules applies the differences that are allowed to Breakpad's output, or to ours.
 func breakpadRules(theirs, ours string) (string, string) {
 	// This Breakpad is older than the one of minidump2's expected output, and does
 	// not print the parameters of an exception.
@@ -222,11 +222,10 @@ func breakpadRules(theirs, ours string) (string, string) {
 	return theirs, ours
 }
 
-// compareBreakpad compares outputs, of whose frames only the first few are to be
-// equal if frames is not negative. Behind the end of a stack Breakpad goes on
-// with frames that it finds by scanning: they, and its complaints about modules
-// without symbols that are in them alone, are passed over. It returns the number
-// of equal lines.
+// compareBreakpad compares outputs. If frames is not negative, only that many frames must
+// be equal. After the end of a stack Breakpad continues with frames that it finds by
+// scanning: these are ignored, as are its complaints about modules without symbols that
+// occur only there. It returns the number of equal lines.
 func compareBreakpad(t *testing.T, r *walk.Result, theirs, ours string, frames int) (equal int) {
 	t.Helper()
 	theirs, ours = breakpadRules(theirs, ours)
@@ -267,7 +266,7 @@ func sameStack(frame, line string) bool {
 	return line != ""
 }
 
-// afterFrames drops the lines up to the end of the stack that the first is of.
+// afterFrames drops the lines up to the end of the stack of the first line.
 func afterFrames(lines []string) []string {
 	for first := lines[0]; len(lines) > 0 && sameStack(first, lines[0]); {
 		lines = lines[1:]
@@ -275,7 +274,7 @@ func afterFrames(lines []string) []string {
 	return lines
 }
 
-// clean reports whether all walks came to the end of their stacks.
+// clean reports whether all walks reached the end of their stacks.
 func clean(r *walk.Result) bool {
 	for i := range r.Stacks {
 		if !r.Stacks[i].End.Clean() {

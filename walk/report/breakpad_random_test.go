@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// With a Breakpad at hand, thousands of stacks of random words and records are
-// walked to the same frames, as far as all have records.
+// If Breakpad is available, it walks thousands of stacks of random words and records to
+// the same frames, as long as all have records.
 func TestOracleBreakpadRandomWin(t *testing.T) {
 	tool := os.Getenv(breakpadVar)
 	if tool == "" {
@@ -30,7 +30,7 @@ func TestOracleBreakpadRandomWin(t *testing.T) {
 		r := walked.Assembled(a, walk.Config{})
 		got := winFrames(textOf(t, r, TextOptions{Registers: true}))
 		if r.Stacks[0].End == walk.EndStuck && len(r.Stacks[0].Frames) == 1 && strings.HasPrefix(want, got) {
-			continue // Breakpad lets the topmost frame leave nothing on the stack, even where a call does
+			continue // Breakpad assumes that the topmost frame leaves nothing on the stack, even after a call
 		}
 		if got != want {
 			t.Fatalf("seed %d: got\n%s\nwant\n%s\ntrace\n%s\nsymbols\n%s", seed, got, want, strings.Join(r.Stacks[0].Trace, "\n"), a.Files["app.exe"])
@@ -100,7 +100,7 @@ func winFrames(text string) string {
 		case strings.Contains(frame, "frame pointer"):
 			return strings.TrimSpace(text[:at[0]])
 		case !strings.Contains(frame, "!f"):
-			return strings.TrimSpace(text[:end]) // what comes next is not by a record
+			return strings.TrimSpace(text[:end]) // the next frame was not found by a record
 		}
 	}
 	return strings.TrimSpace(text)

@@ -90,9 +90,9 @@ func stackLines(d *dump.Dump, s *walk.Stack) (lines []string) {
 	return append(lines, s.End.String())
 }
 
-// Breakpad's other dumps. Where their symbols have call frame information no
-// frame is found by a scan. Those without symbols go up the chain of frame
-// pointers, as far as there is one.
+// Breakpad's other dumps. If their symbols have call frame information, no frame is found
+// by a scan. Without symbols, the walk follows the chain of frame pointers as far as it
+// goes.
 func TestBreakpadStacks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -153,9 +153,8 @@ zero`},
 	}
 }
 
-// Both forms of INLINE records, of which the old has no files of calls. The
-// program's symbols have no call frame information, and those of libc are not
-// there.
+// Both forms of INLINE records; the old form has no files of calls. The program's symbols
+// have no call frame information, and those of libc are missing.
 func TestBreakpadInlines(t *testing.T) {
 	const id = "BBA6FA10B8AAB33D00000000000000000"
 	for form, files := range map[string][4]string{
@@ -187,8 +186,8 @@ limit`, files[0], files[1], files[2], files[3])
 	}
 }
 
-// The registers of a 64-bit Windows process with a shadow stack are read after
-// what XSAVE added; the topmost function is a system call, a leaf.
+// The registers of a 64-bit Windows process with a shadow stack are read although XSAVE
+// data precede them; the topmost function is a system call, a leaf.
 func TestBreakpadShadowStack(t *testing.T) {
 	r := breakpadWalk(t, "tiny-exe-with-cet-xsave.dmp")
 	for i := range r.Stacks {

@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// Breakpad's walker goes from the crash of a program on ARM to _start, and no further,
-// with our symbols and a minidump that was made of the core. Where _start signs its
-// return address, 0, Breakpad takes what it has signed for a caller.
+// Breakpad's walker walks from the crash of a program on ARM to _start, and no further,
+// with our symbols and a minidump made from the core. Where _start signs its return
+// address, 0, Breakpad takes the signed address for a caller.
 func TestOracleBreakpadARM(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("make oracle-full compiles and runs a program for five layouts")

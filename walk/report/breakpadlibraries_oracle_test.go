@@ -20,8 +20,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// loaderSource is a program that loads libraries, as many as its first argument says of
-// those after it, and crashes.
+// loaderSource is a program that loads the libraries in its arguments, as many as the first
+// argument says, and crashes.
 const loaderSource = `
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 // maxLibrary keeps the test short: the largest libraries take longer than all others.
 const maxLibrary = 2 << 20
 
-// A systemLibrary is a file of this system.
+// systemLibrary is a library of this system.
 type systemLibrary struct {
 	path, name string // name is DT_SONAME
 	function   uint64 // address of one that it exports
@@ -68,8 +68,8 @@ func openLibrary(path string) (l systemLibrary, ok bool) {
 	return systemLibrary{path, names[0], symbols[i].Value}, true
 }
 
-// systemLibraries returns the libraries of this system, those first whose files have
-// other names than they.
+// systemLibraries returns the libraries of this system. Those whose file names differ from
+// their DT_SONAMEs come first.
 func systemLibraries(t *testing.T) (paths []string) {
 	t.Helper()
 	files, err := filepath.Glob("/usr/lib/*-linux-gnu/lib*.so.*")
@@ -78,7 +78,7 @@ func systemLibraries(t *testing.T) (paths []string) {
 	}
 	var same []string
 	for _, path := range files {
-		// A sanitizer's ends the process that loads it late.
+		// A sanitizer's library ends a process that loads it late.
 		if l, ok := openLibrary(path); !ok || strings.HasSuffix(path, "san.so") || strings.Contains(path, "san.so.") {
 			continue
 		} else if l.name != filepath.Base(path) {
@@ -90,9 +90,9 @@ func systemLibraries(t *testing.T) (paths []string) {
 	return append(paths, same...)
 }
 
-// loadedDump returns the dump of a process with a hundred libraries of this system, and
-// what those need. A thread was added for each of them, in a function of it: walkers
-// look for the symbols of modules on stacks only.
+// loadedDump returns the dump of a process with a hundred libraries of this system and
+// their dependencies. It adds a thread for each, in one of its functions: walkers look for
+// symbols only of modules that are on stacks.
 func loadedDump(t *testing.T) (d *dump.Dump, libraries []systemLibrary) {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,7 +110,7 @@ func loadedDump(t *testing.T) (d *dump.Dump, libraries []systemLibrary) {
 	}
 	cores, _ := filepath.Glob(filepath.Join(dir, "core*"))
 	if len(cores) != 1 {
-		t.Skipf("cores %q: kernel.core_pattern has to be core", cores)
+		t.Skipf("cores %q: want kernel.core_pattern to be core", cores)
 	}
 	file, err := dumpfile.Open(t.Context(), cores[0], dumpfile.Options{Core: elfcore.Options{AtPaths: true}})
 	if err != nil {
@@ -137,9 +137,9 @@ func loadedDump(t *testing.T) (d *dump.Dump, libraries []systemLibrary) {
 
 var listedModule = regexp.MustCompile(`(?m)^Module\|([^|]*)\|[^|]*\|([^|]*)\|`)
 
-// Stores made of this system's libraries, under the names that dump gives them, have
-// the symbols of every module of a dump whose modules are named by DT_SONAME: for
-// Breakpad's walker, and for ours, which finds the same functions.
+// Stores made from this system's libraries, under the names that symtool dump gives them,
+// have the symbols of every module in a dump whose modules are named by DT_SONAME. Breakpad's
+// walker and ours find them, and the same functions.
 func TestOracleBreakpadLibraries(t *testing.T) {
 	testenv.Oracle(t)
 	d, libraries := loadedDump(t)
@@ -160,7 +160,7 @@ func TestOracleBreakpadLibraries(t *testing.T) {
 	}
 	data, _ := walktest.Written(t, "minidump", d)
 	path := filepath.Join(t.TempDir(), "loaded.dmp")
-	// symtool's own stream would give us the files' names.
+	// symtool's own stream has the files' names.
 	if err := os.WriteFile(path, walktest.WithoutRest(t, data), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestOracleBreakpadLibraries(t *testing.T) {
 	if len(names) > 0 {
 		t.Errorf("modules not in Breakpad's list: %q", slices.Sorted(maps.Keys(names)))
 	}
-	peer := map[string][]string{} // of a thread, the topmost frame
+	peer := map[string][]string{} // the topmost frame of each thread
 	for _, m := range walkedFrame.FindAllStringSubmatch(out, -1) {
 		if peer[m[1]] == nil {
 			peer[m[1]] = m[2:]

@@ -18,7 +18,7 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// A peerFrame is a frame, or an inlined call, by what two tools may spell alike.
+// peerFrame is a frame, or an inlined call, reduced to what two tools spell alike.
 type peerFrame struct{ function, place string }
 
 func (f peerFrame) is(g peerFrame) bool {
@@ -32,7 +32,7 @@ func sourcePlace(file, line string) string {
 	return filepath.Base(file) + ":" + line
 }
 
-// A peerCrash is a crash: a dump that Breakpad reads, and the stacks that gdb found.
+// peerCrash is a crash: a dump that Breakpad reads, and the stacks that gdb found.
 type peerCrash struct {
 	name, dump, program string
 	truth               [][]peerFrame
@@ -51,7 +51,7 @@ func gdbFramesOf(t *testing.T, path string) (stacks [][]peerFrame) {
 	return stacks
 }
 
-// truthFrames returns the stacks of a truth.json, without the frames that are gdb's guess.
+// truthFrames returns the stacks in a truth.json, without the frames that gdb inferred.
 func truthFrames(t *testing.T, path string) (stacks [][]peerFrame) {
 	t.Helper()
 	var doc struct {
@@ -115,7 +115,7 @@ func peerCrashes(t *testing.T) (all []peerCrash) {
 	return all
 }
 
-// convertedCore returns the minidump of a core, with the program's code, as others see it.
+// convertedCore returns a minidump made from a core and the program's code, without symtool's stream.
 func convertedCore(t *testing.T, core, program string) string {
 	t.Helper()
 	file, err := dumpfile.Open(t.Context(), core, dumpfile.Options{Core: elfcore.Options{Binaries: []string{program}}})
@@ -132,7 +132,7 @@ func convertedCore(t *testing.T, core, program string) string {
 	return path
 }
 
-// peerStore returns a store of what Breakpad's dump_syms writes.
+// peerStore returns a store with the symbol files of Breakpad's dump_syms.
 func peerStore(t *testing.T, cases []peerCrash) string {
 	t.Helper()
 	store, debug := t.TempDir(), t.TempDir()
@@ -153,7 +153,7 @@ func peerStore(t *testing.T, cases []peerCrash) string {
 		head, _, _ := strings.Cut(string(text), "\n")
 		fields := strings.SplitN(head, " ", 5)
 		if len(text) == 0 {
-			t.Logf("dump_syms has nothing of %s: %v", path, err) // it has no debug information
+			t.Logf("dump_syms writes nothing for %s: %v", path, err) // it has no debug information
 			continue
 		}
 		if len(fields) != 5 {
@@ -208,8 +208,8 @@ func breakpadFramesOf(t *testing.T, dump, symbols string) map[string][]peerFrame
 	return stacks
 }
 
-// lostOf returns the frames of a stack that are not in that of others, in its order,
-// which has the most of them.
+// lostOf returns the frames of a stack, in its order, that are missing from the one of stacks
+// that has the most of them.
 func lostOf(want []peerFrame, stacks map[string][]peerFrame) []peerFrame {
 	best := want
 	for _, got := range stacks {
@@ -258,8 +258,8 @@ func TestOracleBreakpadPeers(t *testing.T) {
 		all, found, peer = all+total, found+n, peer+m
 	}
 	t.Logf("%d of %d frames, %d with dump_syms", found, all, peer)
-	// Full: 980 of 1,017, and 894. What is lost are names that gdb spells in another way,
-	// libc's inlined functions, and what is after the signal handlers of x86 and mips64.
+	// Full: 980 of 1,017, and 894. Lost are names that gdb spells differently, libc's inlined
+	// functions, and frames after the signal handlers of x86 and mips64.
 	if share := 100 * found / all; share < 94 || found-peer < all/20 {
 		t.Errorf("%d of %d frames, %d with dump_syms; want 94 %%, and 5 %% more", found, all, peer)
 	}

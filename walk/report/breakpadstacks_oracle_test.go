@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// Breakpad's walker finds the frames that we find, in the kernel's core as a minidump of ours. In
-// LLDB's it finds none: LLDB gives modules the size of their first segment.
+// Breakpad's walker finds the same frames as ours in a minidump that symtool made from the kernel's
+// core. It finds none in LLDB's minidump, in which modules have the size of their first segment.
 func TestStacksBreakpad(t *testing.T) {
 	folder, store := testenv.Input(t, "crashes"), t.TempDir()
 	for _, name := range []string{"stacks", "libnet.so.1"} {
@@ -25,7 +25,7 @@ func TestStacksBreakpad(t *testing.T) {
 	r := walked.Dump(t, path, walked.SymbolSources(t, store), walk.Config{})
 	want := frameLines(breakpadSays(t, "stacks.machine", func(tool string) string { return runBreakpad(t, tool, "-m", path, store) }))
 	got := frameLines(machineOf(t, r))
-	// Where a rule says that there is no caller (.ra: 0) Breakpad scans on.
+	// Where a rule says that there is no caller (.ra: 0), Breakpad goes on to scan.
 	place := func(frame string) string { return strings.Join(strings.SplitN(frame, "|", 3)[:2], "|") }
 	want = slices.DeleteFunc(want, func(w string) bool {
 		return !slices.ContainsFunc(got, func(g string) bool { return place(g) == place(w) })

@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// storedAs dumps a copy of a library or a program whose file has another name, with its
-// debug file if there is one: the store has to have the name that dumps ask for.
+// storedAs dumps a copy, under another file name, of a library or a program with its debug
+// file, if there is one: the store must use the name that dumps ask for.
 func storedAs(t *testing.T, dir, binary, debugFile, file string) {
 	t.Helper()
 	data, err := os.ReadFile(binary)
@@ -106,14 +106,14 @@ func breakpadStacks(t *testing.T, dump, symbols string) (stacks map[string][]str
 	return stacks, slices.Compact(missing)
 }
 
-// plainFunction returns a function's name without its parameters, and without what
-// the C library calls it within itself.
+// plainFunction returns a function's name without its parameters, and without the C
+// library's internal prefixes.
 func plainFunction(name string) string {
 	name, _, _ = strings.Cut(name, "(")
 	return strings.TrimPrefix(name, "__GI_")
 }
 
-// gdbStacksOf returns those of gdb, which ends at main.
+// gdbStacksOf returns gdb's stacks, which end at main.
 func gdbStacksOf(t *testing.T, path string) (stacks [][]string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -145,10 +145,10 @@ func lost(want, got []string) (list []string) {
 // threadStarts are the functions that nothing calls.
 var threadStarts = []string{"_start", "clone3"}
 
-// Breakpad's own walker, over dumps whose modules Breakpad's client named, with a store
-// whose symbols were dumped from files of other names: it finds the symbols of every
-// module, and the frames that gdb finds but those that are named here, and nothing
-// after the function in which a thread begins.
+// Breakpad's walker reads dumps whose modules Breakpad's client named, with a store whose
+// symbols were dumped from files with other names. It finds the symbols of every module, the
+// frames that gdb finds except knownLosses, and no frames after the function in which a
+// thread begins.
 func TestOracleBreakpadStore(t *testing.T) {
 	testenv.Oracle(t)
 	symbols := namedStore(t)
@@ -168,7 +168,7 @@ func TestOracleBreakpadStore(t *testing.T) {
 			t.Errorf("%s: %d threads, gdb has %d", dump, len(stacks), len(truth))
 		}
 		for _, want := range truth {
-			// The thread is that with the most of its frames.
+			// The thread is the one with most of its frames.
 			best := want
 			for _, thread := range slices.Sorted(maps.Keys(stacks)) {
 				if l := lost(want, stacks[thread]); len(l) < len(best) {
@@ -182,7 +182,7 @@ func TestOracleBreakpadStore(t *testing.T) {
 		}
 		for thread, got := range stacks {
 			if i := slices.IndexFunc(got, func(name string) bool { return slices.Contains(threadStarts, name) }); i >= 0 && i < len(got)-1 {
-				t.Errorf("%s: thread %s goes on behind %s: %q", dump, thread, got[i], got[i+1:])
+				t.Errorf("%s: thread %s continues after %s: %q", dump, thread, got[i], got[i+1:])
 			}
 		}
 	}
@@ -192,9 +192,9 @@ func TestOracleBreakpadStore(t *testing.T) {
 	}
 }
 
-// knownLosses are the frames that gdb has and Breakpad's walker has not: names of
-// templates that gdb writes in another way, libc's aliases, its functions that are
-// inlined where .debug_info has no call site, and gdb's name for a null pointer.
+// knownLosses are the frames that gdb finds and Breakpad's walker does not: names of
+// templates that gdb writes differently, libc's aliases, libc's functions that are inlined
+// where .debug_info has no call site, and gdb's name for a null pointer.
 var knownLosses = map[string]int{
 	"cxxtmpl app::detail::Impl<main": 1, "cxxtmpl operator": 3, "cxxtmpl std::_Function_handler<int": 1, "cxxtmpl std::function<int": 1,
 	"cxxtmpl std::__insertion_sort<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, __gnu_cxx::__ops::_Iter_comp_iter<main": 1,

@@ -41,7 +41,7 @@ func TestOracleBreakpadPassesOverVariables(t *testing.T) {
 	frames := 0
 	for _, c := range cases {
 		if c.name == "mips64" {
-			continue // Breakpad goes on to its limit of a million frames, which takes a minute
+			continue // Breakpad continues to its limit of a million frames, which takes a minute
 		}
 		want, got := runBreakpad(t, tool, "-m", c.dump, plain), runBreakpad(t, tool, "-m", c.dump, full)
 		if got = strings.ReplaceAll(got, full, plain); got != want {

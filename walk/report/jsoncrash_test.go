@@ -52,7 +52,7 @@ func crashDocument(t *testing.T, d *dump.Dump) *Document {
 	return doc
 }
 
-// What the system says of a crash beside what the instruction does.
+// The system's description of a crash, and what the instruction does.
 func TestCrashInfo(t *testing.T) {
 	const (
 		load  = "488b07" // mov rax, [rdi]
@@ -136,7 +136,7 @@ func TestCrashInfo(t *testing.T) {
 	}
 }
 
-// An access to a small mapping without access beside one with it is reported.
+// An access to a small inaccessible mapping beside an accessible one is reported.
 func TestGuardPage(t *testing.T) {
 	for addr, want := range map[uint64]bool{0x4ff8: true, 0x5008: false, 0x3ff8: false} {
 		d := crashed(t, arch.X86_64, dump.Linux, "488907", dump.Crash{Code: 11, Flags: 2, Address: addr, HasAddress: true}, map[string]uint64{"$rdi": addr})
@@ -161,7 +161,7 @@ func TestTaggedAddress(t *testing.T) {
 	}
 }
 
-// An indirect branch to nowhere: the code is that of the caller's frame no more.
+// An indirect branch to nowhere: there is no code of the instruction left.
 func TestInstructionPointerUpdate(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "ffd0", dump.Crash{Code: 11, Flags: 0x80}, map[string]uint64{"$rax": 0xdead000000000000})
 	info := crashDocument(t, d).CrashInfo
@@ -173,7 +173,7 @@ func TestInstructionPointerUpdate(t *testing.T) {
 	}
 }
 
-// Without registers, code, or a thread there is a document all the same.
+// There is a document even without registers, code, or a thread.
 func TestCrashWithout(t *testing.T) {
 	for name, change := range map[string]func(d *dump.Dump){
 		"code":      func(d *dump.Dump) { d.Memory = dump.Memory{} },
@@ -201,7 +201,7 @@ func TestCrashWithout(t *testing.T) {
 	}
 }
 
-// Texts of a dump reach no terminal as control characters, and need not be
+// Text in a dump does not reach a terminal as control characters, and need not be
 // UTF-8.
 func TestDocumentTexts(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11}, nil)
@@ -230,7 +230,7 @@ func TestDocumentTexts(t *testing.T) {
 	}
 }
 
-// What /etc/lsb-release and /proc/cpuinfo say, and the time.
+// The contents of /etc/lsb-release and /proc/cpuinfo, and the time.
 func TestDocumentSystem(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11}, nil)
 	d.Files = []dump.File{
@@ -282,7 +282,7 @@ func TestLastError(t *testing.T) {
 	}
 }
 
-// portions notes the largest part of what is written, and fails after a limit.
+// portions records the size of the largest write, and fails after a limit.
 type portions struct {
 	largest, total, limit int
 }
@@ -295,8 +295,7 @@ func (p *portions) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A deep stack is written frame by frame, and no more is made than can be
-// written.
+// A deep stack is written frame by frame, and writing stops at the first error.
 func TestDocumentOfDeepStack(t *testing.T) {
 	d := crashed(t, arch.X86_64, dump.Linux, "488b07", dump.Crash{Code: 11}, nil)
 	r := &walk.Result{Dump: d, Stacks: []walk.Stack{{Frames: make([]walk.Frame, 20_000)}}}
@@ -311,7 +310,7 @@ func TestDocumentOfDeepStack(t *testing.T) {
 		}
 		p = portions{limit: 1 << 16}
 		if err := doc.Write(&p, indent); err == nil || err.Error() != "full" || p.total > 1<<17 {
-			t.Errorf("%v behind %d bytes", err, p.total)
+			t.Errorf("%v after %d bytes", err, p.total)
 		}
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// The instruction of each crash is the same by the minidump, which holds its
-// code, and by the core, for which it is in the binary; it is at the address of
-// the crash.
+// The instruction of each crash is the same from the minidump, which holds its code, and
+// from the core, for which it is in the binary. It is at the address of the crash.
 func TestCrashesByBothDumps(t *testing.T) {
 	cases, found := 0, 0
 	for _, path := range walktest.SharedDumps(t) {
@@ -43,7 +42,7 @@ func TestCrashesByBothDumps(t *testing.T) {
 			all.Close()
 		}
 		if !reflect.DeepEqual(infos[0], infos[1]) {
-			t.Errorf("%s: %+v of the minidump, %+v of the core", dir, infos[0], infos[1])
+			t.Errorf("%s: %+v from the minidump, %+v from the core", dir, infos[0], infos[1])
 		}
 		if len(infos[0].CrashInconsistencies) > 0 {
 			t.Errorf("%s: %q", dir, infos[0].CrashInconsistencies)

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// A module says whether its symbols were looked for, where they are from, and what is wrong with
-// them.
+// The fields of a module show whether its symbols were looked for, where they come from, and what is
+// wrong with them.
 func TestDocumentModules(t *testing.T) {
 	const id = "000102030405060708090A0B0C0D0E0F0"
 	names := []string{"good", "bad", "absent", "unasked"}

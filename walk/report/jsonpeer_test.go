@@ -90,7 +90,7 @@ func peerParsed(t *testing.T, data []byte) map[string]any {
 	return v
 }
 
-// byBase orders modules as we do, which the schema leaves open.
+// byBase sorts modules by address, as symtool does; the schema leaves the order open.
 func byBase(v map[string]any) {
 	list := v["modules"].([]any)
 	slices.SortStableFunc(list, func(a, b any) int {
@@ -98,8 +98,8 @@ func byBase(v map[string]any) {
 	})
 }
 
-// peerDiff lists where two documents differ as "path: want X, got Y", without
-// what is our own.
+// peerDiff lists where two documents differ as "path: want X, got Y", without fields of our
+// own.
 func peerDiff(path string, want, got any) (diffs []string) {
 	switch w := want.(type) {
 	case map[string]any:
@@ -170,7 +170,7 @@ var peerRules = []peerRule{
 		"a name that is empty is none", 10},
 }
 
-// allowPeer takes out the differences that a rule allows.
+// allowPeer reports the differences that no rule allows.
 func allowPeer(t *testing.T, c peerCase, rules []peerRule, diffs []string) {
 	t.Helper()
 	counts := make([]int, len(rules))
@@ -189,8 +189,8 @@ func allowPeer(t *testing.T, c peerCase, rules []peerRule, diffs []string) {
 	}
 }
 
-// Documents equal rust-minidump's output: every key of every frame, thread and
-// module, but for the rules above.
+// Documents equal rust-minidump's output in every key of every frame, thread and module,
+// except for the rules above.
 func TestPeerJSON(t *testing.T) {
 	for _, c := range peerCases {
 		t.Run(c.name(), func(t *testing.T) {

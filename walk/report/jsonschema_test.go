@@ -89,7 +89,7 @@ func inOrder(t *testing.T, dec *json.Decoder) {
 				t.Fatal(err)
 			}
 			if name := key.(string); name <= last {
-				t.Fatalf("key %q behind %q", name, last)
+				t.Fatalf("key %q after %q", name, last)
 			} else {
 				last = name
 			}
@@ -101,7 +101,7 @@ func inOrder(t *testing.T, dec *json.Decoder) {
 	}
 }
 
-// Every document of the shared dumps is what the schema says.
+// Every document of the shared dumps matches the schema.
 func TestDocumentsAreOfTheSchema(t *testing.T) {
 	schema := documentSchema(t)
 	dumps, frames := 0, 0
@@ -127,8 +127,8 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 	t.Logf("%d documents, %d frames", dumps, frames)
 }
 
-// A document that lacks a key, has another, or has an address other than a text, does not match the
-// schema: the schema checks something.
+// A document that lacks a key, has an unknown key, or has an address that is not a string does not match
+// the schema.
 func TestSchemaRefuses(t *testing.T) {
 	schema := documentSchema(t)
 	for name, change := range map[string]func(doc map[string]any){
@@ -146,7 +146,7 @@ func TestSchemaRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		if change(doc); schema.Validate(doc) == nil {
-			t.Errorf("%s is of the schema", name)
+			t.Errorf("%s matches the schema", name)
 		}
 	}
 }
@@ -207,8 +207,8 @@ var peerKeys = strings.Fields(`status pid crash_info.type crash_info.address cra
 	unloaded_modules.cert_subject lsb_release.id lsb_release.release lsb_release.codename lsb_release.description
 	mac_crash_info mac_boot_args`)
 
-// The schema has every key of rust-minidump's, and our names of techniques,
-// trusts and ends are those of it.
+// The schema has every key of rust-minidump's, and all names of our techniques, trusts and
+// ends.
 func TestSchemaHasAllKeys(t *testing.T) {
 	data, err := os.ReadFile(schemaPath(t))
 	if err != nil {

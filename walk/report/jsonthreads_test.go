@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
-// A function that may have ended before the instruction has its name in text, as
-// Breakpad prints it; in JSON it is marked.
+// The name of a function that may have ended before the instruction is shown in text, as
+// by Breakpad; in JSON it is marked as guessed.
 func TestFunctionGuessed(t *testing.T) {
 	const symbols = "FUNC 100 10 0 f\nPUBLIC 200 0 p\nSTACK CFI INIT 200 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 	for pc, want := range map[int]struct {

@@ -34,9 +34,9 @@ func machineOf(t *testing.T, r *walk.Result) string {
 	return b.String()
 }
 
-// shownProcess returns a process with all that the outputs show: inlined
-// functions, modules without symbols, with damaged ones and unloaded ones, three
-// threads of which one wrote the dump, and names that a terminal must not see.
+// shownProcess returns a process with everything that the outputs show: inlined functions,
+// modules without symbols, with damaged symbols and unloaded ones, three threads of which
+// one wrote the dump, and names that must not reach a terminal as they are.
 func shownProcess(t *testing.T) *walktest.Assembler {
 	a := walktest.Assemble(t, arch.X86_64, dump.Linux)
 	a.Module("/usr/bin/app|\x1b[31m", 0x400000, 0x10000, `FILE 0 /src/main.c
@@ -108,7 +108,7 @@ func TestText(t *testing.T) {
 	g.Assert(t, "machine", []byte(machineOf(t, r)))
 }
 
-// A dump that was asked for, one that was not, and a failed check.
+// A dump on request, one without a reason, and a failed check.
 func TestTextWithoutCrash(t *testing.T) {
 	for name, c := range map[string]struct {
 		change        func(*dump.Dump)
@@ -133,16 +133,16 @@ func TestTextWithoutCrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := walkShown(t, c.change)
 			if text := textOf(t, r, TextOptions{}); !strings.Contains(text, c.text) {
-				t.Errorf("no %q in\n%s", c.text, text)
+				t.Errorf("missing %q in\n%s", c.text, text)
 			}
 			if text := machineOf(t, r); !strings.Contains(text, c.machine) {
-				t.Errorf("no %q in\n%s", c.machine, text)
+				t.Errorf("missing %q in\n%s", c.machine, text)
 			}
 		})
 	}
 }
 
-// A frame in an unloaded module, and one that is nowhere.
+// A frame in an unloaded module, and one in no module.
 func TestTextUnloaded(t *testing.T) {
 	r := walkShown(t, func(d *dump.Dump) {
 		d.Threads[1].Context.Set("$rip", 0x700123)
@@ -153,7 +153,7 @@ func TestTextUnloaded(t *testing.T) {
 		{Ends: true}: " 0  gone.so + 0x123 (unloaded)\n",
 	} {
 		if text := textOf(t, r, o); !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+			t.Errorf("missing %q in\n%s", want, text)
 		}
 	}
 	if text := machineOf(t, r); !strings.Contains(text, "\n0|0|gone.so||||0x123\n") {

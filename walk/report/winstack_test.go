@@ -37,7 +37,7 @@ func winStack(t *testing.T) *walktest.Assembler {
 	return allKnown(a)
 }
 
-// TestWinStack walks win.dmp.gz by win.sym to the frames that Breakpad finds.
+// TestWinStack walks win.dmp.gz with win.sym to the frames that Breakpad finds.
 func TestWinStack(t *testing.T) {
 	a := winStack(t)
 	d := a.Build()

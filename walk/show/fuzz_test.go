@@ -72,7 +72,7 @@ INFO VAR F 0 40 2 1=1=3=3=5=9=3=5=3=5=3{+20:1-=8=6=7-=a-----}
 // maxText is the longest text of a value that shown makes of hostile records.
 const maxText = 1 << 20
 
-// However hostile the records and the memory are, showing ends soon, and its text is harmless and short.
+// However hostile the records and the memory are, showing is fast, and its text is harmless and short.
 func FuzzShow(f *testing.F) {
 	f.Add([]byte(seed), []byte(strings.Repeat("\x10\x10\x00\x00\x00\x00\x00\x00text\x1b[31m\x00\x01\x02\x03", 20)))
 	f.Fuzz(func(t *testing.T, records, memory []byte) {
@@ -87,7 +87,7 @@ func FuzzShow(f *testing.F) {
 	})
 }
 
-// hostileTypes are types whose size grows with a power of their number, if they are followed.
+// hostileTypes returns types whose size grows exponentially with their number.
 func hostileTypes() map[string]string {
 	const head, tail = "INFO VAR 1 all full\n", "INFO VAR E cfa\nINFO VAR V l1:v\nINFO VAR G 1\nINFO VAR F 0 40 1 1=1\n"
 	all := map[string]string{}
@@ -121,7 +121,7 @@ func hostileTypes() map[string]string {
 	return all
 }
 
-// Types that are made to cost much are shown soon.
+// Types that are meant to be costly are shown fast.
 func TestHostileTypes(t *testing.T) {
 	memory := bytes.Repeat([]byte{0x40, 0x10, 0, 0, 0, 0, 0, 0}, 100)
 	for name, records := range hostileTypes() {

@@ -82,7 +82,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// What a pattern names is in no text and in no bytes.
+// Values that a pattern names are neither in the text nor in the bytes.
 func TestRedact(t *testing.T) {
 	b := append(words(1), "hunter2\x00"...)
 	p := New(Options{Redact: []string{"pass*"}})
