@@ -41,8 +41,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenLarge opens a symbol file of 1 GB at the path that
-// SYMTOOL_BENCH_LARGE names, and writes it if it is not there.
+// BenchmarkOpenLarge opens a symbol file of 1 GB at the path in SYMTOOL_BENCH_LARGE,
+// and writes the file first if it is missing.
 func BenchmarkOpenLarge(b *testing.B) {
 	path := os.Getenv("SYMTOOL_BENCH_LARGE")
 	if path == "" {
@@ -112,14 +112,13 @@ func writeLarge(path string, size int64) error {
 	return w.Flush()
 }
 
-// BenchmarkFind looks addresses of functions up, which were read before, on one
-// processor. Mlookups/s are
-// millions in a second of the fastest round, which other programs disturbed least,
-// user-ns/lookup is of all rounds.
+// BenchmarkFind looks up addresses in functions that were already read, on one
+// processor. Mlookups/s are millions of look-ups in a second of the fastest round, which
+// other programs disturbed least; user-ns/lookup is the mean of all rounds.
 //
 //	random   100,000 addresses in functions drawn from all
 //	sorted   the same, ascending
-//	hot      1,000 of them, again and again
+//	hot      1,000 of them, repeatedly
 func BenchmarkFind(b *testing.B) {
 	r, err := openPath(context.Background(), benchFile(b))
 	if err != nil {
@@ -187,8 +186,8 @@ func BenchmarkOpenIndexed(b *testing.B) {
 	}
 }
 
-// BenchmarkFirst looks each function of a symbol file up for the first time,
-// which reads it.
+// BenchmarkFirst looks up each function of a symbol file for the first time, which
+// reads it.
 func BenchmarkFirst(b *testing.B) {
 	path := benchFile(b)
 	var at Location

@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// dumpOf returns the symbol file of a binary, which finds its debug file.
+// dumpOf returns the symbol file of a binary and its debug file.
 func dumpOf(t testing.TB, path string, demangle bool) (*symfmt.Module, []byte) {
 	t.Helper()
 	f, err := objfile.Open(path, object.DefaultLimits())
@@ -42,9 +42,9 @@ func dumpOf(t testing.TB, path string, demangle bool) (*symfmt.Module, []byte) {
 	return m, text.Bytes()
 }
 
-// compareModule asks for every address where something begins, and the last
-// before that; in functions of thousands, for some of them. Those in a function are compared with a search through the
-// function's records, those between functions with one through all.
+// compareModule asks for every address where something begins, and the one before it; in
+// functions with thousands of these, for some of them. Addresses in a function are compared
+// with a search through the function's records, others with one through all records.
 func compareModule(t *testing.T, r *Resolver, m *symfmt.Module) (asked int) {
 	t.Helper()
 	n := newNaive(m)
@@ -63,7 +63,7 @@ func compareModule(t *testing.T, r *Resolver, m *symfmt.Module) (asked int) {
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
 		edges := functionEdges(f)
-		for k := 0; k < len(edges); k += 1 + len(edges)/500 { // each is a search through the function
+		for k := 0; k < len(edges); k += 1 + len(edges)/500 { // each searches the function
 			if rva := edges[k]; holds(f.RVA, f.Size, rva) {
 				same(rva, n.inFunc(f, rva), true)
 			}
@@ -76,7 +76,7 @@ func compareModule(t *testing.T, r *Resolver, m *symfmt.Module) (asked int) {
 	for _, p := range m.Publics {
 		outside = append(outside, p.RVA-1, p.RVA)
 	}
-	for i := 0; i < len(outside); i += 1 + len(outside)/5000 { // each is a search through all
+	for i := 0; i < len(outside); i += 1 + len(outside)/5000 { // each searches all records
 		want, ok := n.find(outside[i])
 		same(outside[i], want, ok)
 	}
@@ -97,8 +97,8 @@ func functionEdges(f *symfmt.Func) (all []symfmt.RVA) {
 	return slices.Compact(all)
 }
 
-// checkBinary compares the resolver of a binary's symbol file, and that of its
-// index file, with the module.
+// checkBinary compares the Resolver of a binary's symbol file, with and without an index
+// file, with the module.
 func checkBinary(t *testing.T, path string) (asked int) {
 	t.Helper()
 	m, text := dumpOf(t, path, true)
@@ -121,7 +121,7 @@ func checkBinary(t *testing.T, path string) (asked int) {
 	return asked
 }
 
-// Each of our binaries is answered as its module says.
+// The answers for each of our binaries agree with its module.
 func TestBinaries(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
 	if err != nil || len(files) < 50 {
@@ -143,11 +143,11 @@ func TestBinaries(t *testing.T) {
 	t.Logf("%d addresses of %d binaries", asked, modules)
 }
 
-// Every symbol file of the shared data is answered as a search through all of it
-// says: Breakpad's and Mozilla's own, with STACK WIN and both forms of INLINE.
+// The answers for every symbol file of the shared data agree with a search through all of
+// it: Breakpad's and Mozilla's own files, with STACK WIN and both forms of INLINE.
 func TestSharedSymbolFiles(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	files := 0
 	err := filepath.WalkDir(testenv.Shared(t, "data"), func(path string, d os.DirEntry, err error) error {
@@ -173,8 +173,7 @@ func TestSharedSymbolFiles(t *testing.T) {
 	}
 }
 
-// compareModuleOrAll compares all that a module has, of a small one at every
-// address.
+// compareModuleOrAll compares everything in a module; in a small one, at every address.
 func compareModuleOrAll(t *testing.T, r *Resolver, m *symfmt.Module) int {
 	if len(m.Funcs)+len(m.Publics)+len(m.CFI.Blocks)+len(m.Wins) < 2000 {
 		return compareNaive(t, r, newNaive(m))
@@ -182,8 +181,8 @@ func compareModuleOrAll(t *testing.T, r *Resolver, m *symfmt.Module) int {
 	return compareModule(t, r, m)
 }
 
-// The two forms of INLINE of one program have the same functions and lines; of
-// the files of calls, the old one knows less.
+// The two forms of INLINE of one program have the same functions and lines. The old form
+// lacks some files of calls.
 func TestOldAndNewForm(t *testing.T) {
 	dir := testenv.Shared(t, "data", "minidumps", "breakpad", "symbols", "linux_inline", "BBA6FA10B8AAB33D00000000000000000")
 	old := openFile(t, filepath.Join(dir, "linux_inline.old.sym"))

@@ -17,8 +17,8 @@ func nested(depth int) string {
 	return text.String() + "FUNC 2000 10 0 other\n"
 }
 
-// An address in more inlined functions than a compiler makes is an error, and costs no
-// other.
+// An address in more nested inlined functions than compilers make is an error, and does
+// not affect other addresses.
 func TestDeepInlines(t *testing.T) {
 	for _, depth := range []int{1, maxInlined, maxInlined + 1, 100_000} {
 		r := openFile(t, writeFile(t, "x.sym", []byte(nested(depth))))
@@ -48,8 +48,7 @@ func (c *countingSource) function(p *functionParser, v span) (function, error) {
 	return c.source.function(p, v)
 }
 
-// The text of a function that cannot be used is read once, not for each address of
-// a stack.
+// The text of an unusable function is read once, not for each address of a stack.
 func TestRefusedOnce(t *testing.T) {
 	r := openFile(t, writeFile(t, "x.sym", []byte(nested(maxInlined+1))))
 	counted := &countingSource{source: r.source}
@@ -65,7 +64,7 @@ func TestRefusedOnce(t *testing.T) {
 	}
 }
 
-// The text of a function has a limit, which is tied to what a Resolver may hold, and so
+// The text of a function has a limit that depends on the memory that a Resolver may hold, and so
 // has the index.
 func TestFunctionText(t *testing.T) {
 	long := "MODULE Linux x86_64 ABC0 a\nFILE 0 a.c\nFUNC 1000 10 0 f\n" + strings.Repeat("1000 10 1 0\n", 2<<20/12) + "FUNC 2000 10 0 other\n2000 10 2 0\n"

@@ -27,7 +27,7 @@ func manyFunctions(n int) string {
 	return b.String()
 }
 
-// Many goroutines ask at once, of a cache that is too small for what they ask.
+// Many goroutines ask at once, with a cache that is too small for all they ask.
 func TestConcurrent(t *testing.T) {
 	const n = 300
 	text := manyFunctions(n)

@@ -10,8 +10,7 @@ import (
 
 const damageHead = "MODULE Linux x86_64 D3096ED481217FD4C16B29CD9BC208BA0 m\nFILE 0 a\nINLINE_ORIGIN 0 o\n"
 
-// The index reports what symfmt.Read reports of records that belong to nothing, in its
-// words.
+// The index reports orphaned records as symfmt.Read does, in the same words.
 func TestOrphans(t *testing.T) {
 	for name, text := range map[string]string{
 		"line":              "1000 4 3 0\nFUNC 1000 10 0 f\n1000 10 1 0\n",
@@ -54,7 +53,7 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
-// Bad records of a function are noticed when an address in it is asked for, once.
+// Bad records of a function are reported when an address in it is first asked for, once.
 func TestDamageInFunction(t *testing.T) {
 	r, err := openBytes([]byte(damageHead + "FUNC 1000 10 0 f\n1000 10 1 0\nFUNC 2000 10 0 g\n2000 8 q 0\n2008 8 2 0\nINLINE 0 x 0 0 2000 4\n"))
 	if err != nil {
@@ -63,7 +62,7 @@ func TestDamageInFunction(t *testing.T) {
 	if got := show(t, r, 0x1000); got != "f a:1" || r.Damaged() != len(r.Damage()) {
 		t.Errorf("%s, %v", got, r.Damage())
 	}
-	found := r.Damaged() // the INLINE, which the index takes apart
+	found := r.Damaged() // the INLINE, which the index parses
 	for range 2 {
 		if got := show(t, r, 0x2008); got != "g a:2" {
 			t.Error(got)

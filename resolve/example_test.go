@@ -10,14 +10,14 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Addresses of a symbol file, which is mapped and indexed, and read where it is asked.
+// Addresses in a symbol file, which is mapped and indexed, and read only where needed.
 func ExampleOpen() {
 	r, err := resolve.Open(context.Background(), "../golden/input/crashes/win.sym", resolve.OpenOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer r.Close()
-	var at resolve.Location // used again for each address: nothing is allocated
+	var at resolve.Location // reused for each address: nothing is allocated
 	for _, rva := range []symfmt.RVA{0x1010, 0x6004, 0x100} {
 		found, err := r.Find(rva, &at)
 		if err != nil {
@@ -36,7 +36,7 @@ func ExampleOpen() {
 	// 100: false
 }
 
-// Addresses of a module in memory, here of a binary.
+// Addresses in a module in memory, here one of a binary.
 func ExampleFromModule() {
 	result, err := dwarf2sym.ReadFile(context.Background(), "../golden/input/walk-sources.elf", dwarf2sym.Options{Demangle: true})
 	if err != nil {

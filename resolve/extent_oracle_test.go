@@ -26,8 +26,8 @@ __asm__(".text\n.globl sized\n.type sized,@function\nsized: nop\nnop\n.size size
 int main(int c, char **v) { return f(c) + atoi(v[0]); }
 `
 
-// TestOracleExtents asks for every address of small programs, and for some outside
-// them: where LLVM has no function, neither has the Resolver, and otherwise the same.
+// TestOracleExtents asks for every address of small programs, and for some outside them: the
+// Resolver has the same function as LLVM, or none if LLVM has none.
 func TestOracleExtents(t *testing.T) {
 	testenv.Oracle(t)
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestOracleExtents(t *testing.T) {
 	}
 }
 
-// extentRules are where LLVM answers otherwise.
+// extentRules lists where LLVM's answers differ.
 var extentRules = []struct {
 	name, why string
 	is        func(a *extentAnswer) bool
@@ -82,7 +82,7 @@ func sectionOf(f *object.File, addr uint64) string {
 	return ""
 }
 
-// symbolPlaces has the addresses of the symbols of a file, by their names with and
+// symbolPlaces returns the addresses of the symbols in a file, by their names with and
 // without versions.
 func symbolPlaces(f *object.File) map[string]uint64 {
 	places := map[string]uint64{}
@@ -174,9 +174,9 @@ func compareExtents(t *testing.T, path string) {
 	}
 }
 
-// compareAddr2line holds the Resolver to GNU's addr2line: where that knows nothing, or a
-// symbol after the end of which the address is, nothing is found, and otherwise a
-// function that GNU's names, too.
+// compareAddr2line compares the Resolver with GNU's addr2line: if that finds nothing, or a
+// symbol that ends before the address, the Resolver finds nothing; otherwise both find the
+// same function.
 func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64, questions []byte) {
 	if len(addrs) > 10_000 {
 		return // it takes seconds for each ten thousand
@@ -202,7 +202,7 @@ func compareAddr2line(t *testing.T, r Symbols, path string, addrs []uint64, ques
 		if !found {
 			continue
 		}
-		// GNU's names the innermost function, and of symbols in each other another.
+		// GNU's addr2line names the innermost function, and may choose another of nested symbols.
 		named := slices.ContainsFunc(at.Frames, func(f Frame) bool { return want == f.Function || strings.HasPrefix(want, f.Function+".") })
 		if start, known := places[want]; named || known && start <= addr {
 			both++

@@ -20,7 +20,7 @@ import (
 	"github.com/symtool/symtool/symfmt/gsym"
 )
 
-// gsymFrame is a line of what llvm-gsymutil answers.
+// gsymFrame is a line of llvm-gsymutil's answer.
 type gsymFrame struct {
 	name    string
 	offset  uint64 // from the function's start
@@ -29,8 +29,8 @@ type gsymFrame struct {
 	inlined bool
 }
 
-// parseGSYMFrame takes "name + 5 @ file:3 [inlined]" apart, of which all but the
-// name may be missing.
+// parseGSYMFrame parses "name + 5 @ file:3 [inlined]", in which everything but the name
+// may be missing.
 func parseGSYMFrame(text string) (f gsymFrame) {
 	text, f.inlined = strings.CutSuffix(text, " [inlined]")
 	if i := strings.LastIndex(text, " @ "); i >= 0 {
@@ -49,8 +49,8 @@ func parseGSYMFrame(text string) (f gsymFrame) {
 	return f
 }
 
-// askGSYM asks llvm-gsymutil for addresses, and calls fn with the frames of each,
-// none for one that is not found.
+// askGSYM asks llvm-gsymutil for addresses, and calls fn with the frames of each; an
+// address that is not found has none.
 func askGSYM(t *testing.T, file string, base uint64, addrs []symfmt.RVA, fn func(rva symfmt.RVA, frames []gsymFrame)) {
 	t.Helper()
 	cmd := exec.Command(testenv.Tool(t, "llvm-gsymutil-22"), "--addresses-from-stdin")
@@ -89,7 +89,7 @@ func askGSYM(t *testing.T, file string, base uint64, addrs []symfmt.RVA, fn func
 				break
 			}
 			if n == 0 && !strings.HasPrefix(line, fmt.Sprintf("0x%016x: ", base+uint64(a))) {
-				t.Fatalf("%q is no answer for %#x", line, uint64(a))
+				t.Fatalf("%q is not an answer for %#x", line, uint64(a))
 			}
 			if text := line[head:]; !strings.HasPrefix(text, "error: ") {
 				frames = append(frames, parseGSYMFrame(text))
@@ -105,8 +105,8 @@ func askGSYM(t *testing.T, file string, base uint64, addrs []symfmt.RVA, fn func
 	}
 }
 
-// gsymAddresses returns the addresses where something begins or ends in m, the
-// ones before, and the ends of the FUNCs.
+// gsymAddresses returns the addresses where something begins or ends in m, the addresses
+// before them, and the ends of the FUNCs.
 func gsymAddresses(m *symfmt.Module) (all []symfmt.RVA) {
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
@@ -145,9 +145,9 @@ func sameGSYM(frames []gsymFrame, at *Location, rva symfmt.RVA) bool {
 	return len(frames) == 0 || frames[len(frames)-1].offset == uint64(rva-at.Start)
 }
 
-// compareGSYM writes a symbol file as GSYM, and compares what llvm-gsymutil
-// answers from that with our answers from the symbol file. It returns how many
-// differences each rule explains.
+// compareGSYM writes a symbol file as GSYM, and compares llvm-gsymutil's answers from it
+// with our answers from the symbol file. It returns how many differences each rule
+// explains.
 func compareGSYM(t *testing.T, m *symfmt.Module, r *Resolver, o gsym.Options, addrs []symfmt.RVA) (rules map[string]int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "x.gsym")
@@ -185,17 +185,17 @@ func compareGSYM(t *testing.T, m *symfmt.Module, r *Resolver, o gsym.Options, ad
 func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) string {
 	switch {
 	case at.Source == Public && insideFunc(r, at.Start) && (len(frames) == 0 || len(frames) == 1 && frames[0].file == ""):
-		// Breakpad has a PUBLIC inside a FUNC answer for what is after the FUNC:
-		// GSYM would take it for the end of the FUNC, so that it is not written.
+		// In Breakpad, a PUBLIC inside a FUNC is found for addresses after the FUNC:
+		// GSYM would treat it as the end of the FUNC, so it is not written.
 		return "PUBLIC inside a FUNC"
 	case at.Source == None && len(frames) == 1 && frames[0].offset == uint64(rva):
-		return "PUBLIC at 0" // Breakpad keeps none
+		return "PUBLIC at 0" // Breakpad ignores it
 	case at.Source != Func || len(frames) != len(at.Frames):
 		return ""
 	}
 	rule := ""
 	if behindInner(r, rva) {
-		// The rest of a FUNC after another in it is a function of its own, whose start
+		// The rest of a FUNC after another one inside it is a function of its own, whose start
 		// is what offsets count from.
 		rule = "offset behind a FUNC inside of another"
 		frames[len(frames)-1].offset = uint64(rva - at.Start)
@@ -205,7 +205,7 @@ func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) st
 		if f := &frames[i+1]; f.file == symfmt.NoFile && at.Frames[i+1].File == "" {
 			rule, f.file = "call in a file that is not known", ""
 		} else if f.file == symfmt.NoFile && r.x.OldInlines && i+2 == len(frames) {
-			// Package resolve looks at lines after the FUNC's end, too.
+			// Package resolve also uses lines after the FUNC's end.
 			rule, f.file = "call in a file that lines outside of the FUNC name", at.Frames[i+1].File
 		}
 	}
@@ -217,9 +217,9 @@ func writeRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) st
 
 func insideFunc(r *Resolver, rva symfmt.RVA) bool { return r.x.funcs.find(rva) >= 0 }
 
-// TestOracleGSYM compares at every address where a line, an inlined function or a
-// function begins or ends, and at the ones before; of large files at some of them,
-// unless all is asked for.
+// TestOracleGSYM compares at every address where a line, an inlined function or a function
+// begins or ends, and at the address before it; in large files at some of these, unless
+// SYMTOOL_ORACLE is full.
 func TestOracleGSYM(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct {
@@ -239,8 +239,8 @@ func TestOracleGSYM(t *testing.T) {
 	}
 }
 
-// TestOracleGSYMOfTexts is TestOracleGSYM for symbol files of many compilers, and
-// of others' making.
+// TestOracleGSYMOfTexts is TestOracleGSYM for symbol files of many compilers, and for those
+// that other programs wrote.
 func TestOracleGSYMOfTexts(t *testing.T) {
 	testenv.Oracle(t)
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))

@@ -12,9 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// oddText returns a symbol file such as no compiler makes: FUNCs in one
-// another, PUBLICs in them, lines and INLINEs that overlap, are out of order or
-// outside.
+// oddText returns a symbol file that no compiler would produce: nested FUNCs, PUBLICs in
+// them, lines and INLINEs that overlap, are out of order or outside.
 func oddText(rng *rand.Rand, old bool) string {
 	var b strings.Builder
 	b.WriteString("MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 odd\n")
@@ -57,8 +56,8 @@ func oddText(rng *rand.Rand, old bool) string {
 	return b.String()
 }
 
-// TestOracleGSYMOfOddModules compares at every address of modules such as no
-// compiler makes.
+// TestOracleGSYMOfOddModules compares at every address of modules that no compiler would
+// produce.
 func TestOracleGSYMOfOddModules(t *testing.T) {
 	testenv.Oracle(t)
 	rounds := 60

@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt/gsym"
 )
 
-// TestOracleGSYMRead has llvm-gsymutil convert programs, and compares what it
-// answers from its file with what we answer from the symbols that we read there.
+// TestOracleGSYMRead converts programs with llvm-gsymutil, and compares its answers from the
+// result with ours.
 func TestOracleGSYMRead(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func readRule(r *Resolver, rva symfmt.RVA, frames []gsymFrame, at *Location) str
 		// llvm-gsymutil does not look for inlined functions where a row has no file.
 		return "inlined functions without a line"
 	case len(frames) == 0 && at.Source == Func && behindInner(r, rva):
-		// It looks at the last function that begins before the address only.
+		// It considers only the last function that begins before the address.
 		return "behind a function inside of another"
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 
 // manyParts are parts of partCode bytes, each of which has one function with many lines.
 type manyParts struct {
-	Parts // not asked for
+	Parts // not called
 	reads atomic.Int64
 }
 
@@ -48,7 +48,7 @@ func (p *manyParts) Order(at []symfmt.RVA) [][]int {
 	return [][]int{order}
 }
 
-// The parts that are kept stay below the limit in bytes, however many addresses are asked for; what was used
+// The parts that are kept stay below the limit in bytes, however many addresses are looked up. The part used
 // last is not read again.
 func TestPartsHaveALimit(t *testing.T) {
 	p := &manyParts{}
@@ -86,7 +86,7 @@ func TestPartsHaveALimit(t *testing.T) {
 	}
 }
 
-// With many addresses at once, which come part by part, fewer parts are kept.
+// When many addresses are looked up in order, part by part, fewer parts are kept.
 func TestManyAtOnceKeepLess(t *testing.T) {
 	l := FromParts(&symfmt.Module{}, &manyParts{}, ModuleOptions{Extents: &symfmt.Extents{}}).(*lazy)
 	if order := slices.Concat(Order(l, make([]symfmt.RVA, manyAtOnce+1))...); len(order) != manyAtOnce+1 {

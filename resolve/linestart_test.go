@@ -20,8 +20,8 @@ func (c *readCounter) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// The text of a function is read once for all of its addresses: otherwise a walk over
-// many of them takes time in the product of both.
+// The text of a function is read once for all of its addresses: otherwise the time for many
+// of them would be quadratic.
 func TestManyLineStarts(t *testing.T) {
 	const n = 5000
 	var b strings.Builder

@@ -17,8 +17,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// cxxProgram builds the program of templates, and a copy without symbol table:
-// the tools let symbols override the names of functions.
+// cxxProgram builds the program of templates, and a copy without a symbol table, as the
+// tools prefer symbols to the names of functions.
 func cxxProgram(t *testing.T) (program, bare string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,9 +41,9 @@ func ask(t *testing.T, stdin []byte, name string, args ...string) []byte {
 	return out
 }
 
-// TestOracleAnswers compares the answers from a symbol file with those that
-// other tools give from the binary, at every address where a line or an inlined
-// function begins, and after it.
+// TestOracleAnswers compares the answers from a symbol file with other tools' answers from
+// the binary, at every address where a line or an inlined function begins, and at the one
+// after it.
 func TestOracleAnswers(t *testing.T) {
 	testenv.Oracle(t)
 	program, bare := cxxProgram(t)
@@ -65,7 +65,7 @@ func TestOracleAnswers(t *testing.T) {
 	}
 	for _, o := range []struct {
 		name  string
-		each  int // asks for one address of so many
+		each  int // asks for one address in this many
 		rules []answerRule
 		parse func(t *testing.T, out []byte) [][]Frame
 		args  []string
@@ -89,21 +89,21 @@ func TestOracleAnswers(t *testing.T) {
 	}
 }
 
-// answerRule says where a tool answers otherwise.
+// answerRule describes where a tool's answers differ.
 type answerRule struct {
 	name, why string
 	is        func(d *otherAnswer) bool
 }
 
-// otherAnswer is one that differs.
+// otherAnswer is an answer that differs.
 type otherAnswer struct {
 	got, want []Frame
 	// elsewhere reports whether is holds for the frames at another address of the same FUNC.
 	elsewhere func(is func(frames []Frame) bool) bool
 }
 
-// euRules are elfutils 0.188's. LLVM's answers, which are compared at all
-// addresses, are ours there, and the ranges in the debug information say so.
+// euRules are differences of elfutils 0.188. LLVM's answers, which are compared at all
+// addresses, equal ours there, in agreement with the ranges in the debug information.
 var euRules = []answerRule{
 	{
 		"lambda", "the call operator of a lambda has its name two references away: elfutils gives ??, and none of the functions inlined into it",
@@ -205,10 +205,10 @@ func sameFrames(got, want []Frame) bool {
 	return true
 }
 
-// sameName compares names. Of a function without a linkage name in its debug
-// information the tools print the plain name; dump takes the symbol's, or puts
-// the names of the scopes in front. Of the variants of a constructor or
-// destructor that share their code, one takes this and one that.
+// sameName compares names. For a function without a linkage name in its debug information,
+// the tools print the plain name; dump uses the symbol's, or puts the names of the scopes
+// in front. If variants of a constructor or destructor share their code, the tools may name
+// different ones.
 func sameName(got, want string) bool {
 	if got == want {
 		return true

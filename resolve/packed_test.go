@@ -16,8 +16,8 @@ func TestSlotSize(t *testing.T) {
 	}
 }
 
-// shaped returns a text with one function, of size bytes, with lines and
-// inlined functions of that many kinds, and the numbers of lines from first on.
+// shaped returns a text with one function of size bytes. It has lines in that many files,
+// numbered from firstLine on, and inlined functions.
 func shaped(size, lines, files, inlines, firstLine int, param string) string {
 	rng := rand.New(rand.NewPCG(uint64(size), uint64(lines)))
 	var b strings.Builder
@@ -41,8 +41,8 @@ func shaped(size, lines, files, inlines, firstLine int, param string) string {
 	return b.String()
 }
 
-// Functions of each shape, at the limits of the narrow ones and beyond, answer
-// as a search through all records does.
+// Functions of each shape, at and beyond the limits of narrow shapes, give the same answers
+// as a search through all records.
 func TestShapes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long, and of one goroutine")
@@ -80,7 +80,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// The arena grows over chunks of all sizes, and what is in it stays.
+// The arena grows over chunks of all sizes, and keeps its contents.
 func TestArena(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var a arena
@@ -108,13 +108,13 @@ func TestArena(t *testing.T) {
 	for i, k := range all {
 		chunk, place := a.at(k.ref)
 		if got := chunk[place-k.head:][:len(k.data)]; string(got) != string(k.data) {
-			t.Fatalf("%d: other bytes than were put in", i)
+			t.Fatalf("%d: bytes differ from those that were put in", i)
 		}
 	}
 }
 
-// A function around others that were read is found after them, with what is
-// theirs left to them.
+// A function around others that were already read is found after them, and their addresses
+// remain theirs.
 func TestKnownAndAround(t *testing.T) {
 	text := head + "FILE 0 a\nFUNC 1000 1000 4 outer\n1000 1000 1 0\nFUNC 1100 10 0 inner\n1100 10 2 0\nFUNC 8000 100001000 8 huge\n8000 1000 3 0\n"
 	r := openString(t, text)

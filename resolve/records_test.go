@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Records come back as they were: fields of any size, in any order, over the ends
-// of chunks.
+// Records are returned as they were added: with fields of any size, in any order, across
+// the ends of chunks.
 func TestRecords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	edges := []uint64{0, 1, math.MaxInt64, math.MaxInt64 + 1, math.MaxUint64}
@@ -38,7 +38,7 @@ func TestRecords(t *testing.T) {
 		var got [][]uint64
 		list.each(fields, func(f []uint64) { got = append(got, slices.Clone(f)) })
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%d fields: the records are others", fields)
+			t.Errorf("%d fields: records differ", fields)
 		}
 		if list.count != 0 || list.chunks != nil {
 			t.Errorf("%d records are left", list.count)
@@ -46,7 +46,7 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// The tables are as large as their records: nothing that grew is left behind.
+// The tables are as large as their records, without spare capacity.
 func TestSpanRecords(t *testing.T) {
 	var list spanRecords
 	x := newIndex()
@@ -77,8 +77,7 @@ func TestSpanRecords(t *testing.T) {
 	}
 }
 
-// To index a file allocates little more, all in all, than its tables and room for
-// names: nothing that grew is left behind.
+// Indexing a file allocates little more in total than its tables and room for names.
 func TestOpenMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.sym")
 	if err := writeLarge(path, 60e6); err != nil {
@@ -100,7 +99,7 @@ func TestOpenMemory(t *testing.T) {
 	for _, table := range r.x.tables() {
 		tables += len(table.data)
 	}
-	names := 17 * (r.x.files.len() + r.x.origins.len()) // kept at hand for those that are read
+	names := 17 * (r.x.files.len() + r.x.origins.len()) // cache for names that are read
 	used := int(after.TotalAlloc - before.TotalAlloc)
 	const buffers = 1 << 20 // of the text
 	if most := tables + tables/2 + names + buffers; used > most {

@@ -19,7 +19,7 @@ import (
 
 const head = "MODULE Linux x86_64 D3096ED481217FD4C16B29CD9BC208BA0 test\n"
 
-// openString returns a resolver of a text.
+// openString returns a Resolver of a text.
 func openString(t testing.TB, text string) *Resolver {
 	t.Helper()
 	r, err := openBytes([]byte(text))
@@ -82,7 +82,7 @@ func text2line(at *Location) string {
 	return b.String()
 }
 
-// Each case is a text and what is known at addresses.
+// Each case is a text and the answers for addresses.
 func TestFind(t *testing.T) {
 	type answers map[symfmt.RVA]string
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestFind(t *testing.T) {
 		{"one inlined function into two", "FILE 0 a\nINLINE_ORIGIN 0 x\nINLINE_ORIGIN 1 y\nINLINE_ORIGIN 2 z\nFUNC 0 100 0 f\nINLINE 0 5 0 0 10 10\nINLINE 0 6 0 1 20 10\nINLINE 1 7 0 2 18 10\n", answers{
 			0x18: "z < x a:7 < f a:5", 0x20: "z < y a:7 < f a:6", 0x28: "y < f a:6",
 		}},
-		// Calls have no file: that of the caller stands for it, be it the file of
+		// Calls have no file: the caller's is used instead, which is that of
 		// its INLINE_ORIGIN or that of the function's own lines.
 		{"the old form of INLINE", "FILE 0 a\nFILE 1 b\nFILE 2 c\nINLINE_ORIGIN 0 1 x\nINLINE_ORIGIN 1 -1 y\nINLINE_ORIGIN 2 2\nFUNC 0 100 0 f\nINLINE 0 5 0 10 20\nINLINE 1 6 1 18 8\nINLINE 2 7 2 1c 2\n10 10 1 1\n0 10 2 0\n18 8 9 2\n", answers{
 			0: "f a:2", 0x10: "x b:1 < f a:5", 0x18: "y c:9 < x b:6 < f a:5", 0x1c: " c:9 < y :7 < x b:6 < f a:5", 0x20: "x < f a:5",
@@ -174,7 +174,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// compareWritten asks a module, and the text that it is written as.
+// compareWritten compares the answers from a module with those from its text.
 func compareWritten(t testing.TB, n *naive) {
 	t.Helper()
 	var text strings.Builder
@@ -188,7 +188,7 @@ func compareWritten(t testing.TB, n *naive) {
 		wantOK, wantErr := written.Nearest(rva, &want)
 		for i := range want.Frames {
 			if want.Frames[i].File == symfmt.NoFile {
-				want.Frames[i].File = "" // the text has to say something
+				want.Frames[i].File = "" // the text cannot leave it empty
 			}
 		}
 		ok, err := r.Nearest(rva, &got)
@@ -283,7 +283,7 @@ STACK WIN 7 2008 4 0 0 14 0 0 0 0 0
 		}
 	}
 	if rules, err := r.Rules(0x120, names); rules != nil || err != nil {
-		t.Errorf("Rules behind a block: %+v, %v", rules, err)
+		t.Errorf("Rules after a block: %+v, %v", rules, err)
 	}
 	for rva, want := range map[symfmt.RVA]uint64{0xfff: 0, 0x1000: 8, 0x1048: 8, 0x1080: 0x10, 0x10a0: 8, 0x1100: 0, 0x2008: 0x14} {
 		win, err := r.Win(rva)
@@ -301,7 +301,7 @@ func TestModule(t *testing.T) {
 	if x := r.Identity(); x.OS != "Linux" || x.Arch != "x86_64" || x.ID != "D3096ED481217FD4C16B29CD9BC208BA0" || x.Name != "test" {
 		t.Errorf("%s %s %s %s", x.OS, x.Arch, x.ID, x.Name)
 	}
-	// A walker knows which module it has: the record may be missing.
+	// The MODULE record may be missing: a walker knows which module it has.
 	if got := show(t, openString(t, "FUNC 1 1 0 f\n"), 1); got != "f" {
 		t.Errorf("without MODULE: %q", got)
 	}
@@ -328,7 +328,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A line over the limit is passed over, wherever a read ends.
+// A line over the limit is skipped, wherever a read ends.
 func TestHugeLine(t *testing.T) {
 	long := strings.Repeat("x", symfmt.MaxLine)
 	text := head + "FUNC 100 10 0 f\n100 8 1 0\nPUBLIC 300 0 " + long + "\n108 8 2 0\nFUNC 200 10 0 " + long + long + "\n200 10 3 0\nFUNC 400 10 0 " + long[:symfmt.MaxLine-20] + "\n400 10 4 0\n"
@@ -381,7 +381,7 @@ func openFile(t testing.TB, path string) *Resolver {
 }
 
 func TestOpen(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2)) // else it is a bomb where it is compressed
+	rng := rand.New(rand.NewPCG(1, 2)) // random, as it would be a bomb otherwise when compressed
 	padding := strings.Builder{}
 	for padding.Len() < heldText {
 		fmt.Fprintf(&padding, "INFO padding %x\n", rng.Uint64())
@@ -407,7 +407,7 @@ func TestOpen(t *testing.T) {
 
 func TestOpenDamaged(t *testing.T) {
 	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none.sym"), OpenOptions{}); err == nil {
-		t.Error("opened what is not there")
+		t.Error("opened a missing file")
 	}
 	if _, err := Open(t.Context(), t.TempDir(), OpenOptions{}); err == nil {
 		t.Error("opened a folder")
@@ -425,11 +425,11 @@ func TestOpenDamaged(t *testing.T) {
 		t.Errorf("cut: problems %v", r.problems)
 	}
 	if _, err := Open(t.Context(), writeFile(t, "x.sym", data[:20]), OpenOptions{}); err == nil {
-		t.Error("opened what has no text")
+		t.Error("opened a file without text")
 	}
 }
 
-// A file that becomes another while it is open gives errors, not wrong answers.
+// A file that is replaced while it is open gives errors, not wrong answers.
 func TestChangedFile(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"shorter": func(path string) error { return os.Truncate(path, int64(strings.Index(small, "1008 8 99"))+5) },
@@ -455,7 +455,7 @@ func TestChangedFile(t *testing.T) {
 	}
 }
 
-// Find gives nothing to the collector once a function was read.
+// Find allocates nothing once a function was read.
 func TestFindAllocates(t *testing.T) {
 	r := openString(t, small)
 	var at Location
@@ -466,7 +466,7 @@ func TestFindAllocates(t *testing.T) {
 	}
 }
 
-// The linkage name is known where the symbols have it in place of the source name.
+// The linkage name is known if the symbols have it instead of the source name.
 func TestLinkage(t *testing.T) {
 	for name, want := range map[string]bool{
 		"_ZN1a1bEv": true, "_RNvC1a1b": true, "__ZN1a1bEv": true, "?b@a@@YAXXZ": true,

@@ -37,7 +37,7 @@ func TestSideIndex(t *testing.T) {
 		for _, folder := range []string{"", t.TempDir()} {
 			first, used := openIndexed(t, path, folder)
 			if used {
-				t.Errorf("%s: an index before there is one", name)
+				t.Errorf("%s: an index is used before there is one", name)
 			}
 			second, used := openIndexed(t, path, folder)
 			if !used {
@@ -73,8 +73,7 @@ func sameIndex(a, b *index) bool {
 		a.funcs.first == b.funcs.first && a.funcs.shift == b.funcs.shift
 }
 
-// An index is not used when the symbol file is another, be it one of the same
-// size and time.
+// An index is not used for another symbol file, even if that has the same size and time.
 func TestSideIndexOfAnother(t *testing.T) {
 	long := small + strings.Repeat("PUBLIC 3000 0 behind\n", 10000)
 	for name, change := range map[string]func(path string, at time.Time){
@@ -112,12 +111,12 @@ func TestSideIndexOfAnother(t *testing.T) {
 		}
 		compareNaive(t, r, readNaive(t, string(text)))
 		if _, used := openIndexed(t, path, ""); !used {
-			t.Errorf("%s: the index was not made anew", name)
+			t.Errorf("%s: the index was not made again", name)
 		}
 	}
 }
 
-// Damage of any byte, and any end, is found; the index is made anew.
+// Damage to any byte, and truncation, is detected; the index is made again.
 func TestDamagedSideIndex(t *testing.T) {
 	path := writeFile(t, "x.sym", []byte(small))
 	openIndexed(t, path, "")
@@ -155,12 +154,12 @@ func TestDamagedSideIndex(t *testing.T) {
 			t.Errorf("used an index of %d bytes", len(bad))
 		}
 		if now, _ := os.ReadFile(path + ".idx"); !bytes.Equal(now, good) {
-			t.Errorf("the index of %d bytes was not made anew", len(bad))
+			t.Errorf("the index of %d bytes was not made again", len(bad))
 		}
 	}
 }
 
-// Compressed files have no index, nor files where none can be written.
+// There is no index for compressed files, nor if it cannot be written.
 func TestNoSideIndex(t *testing.T) {
 	path := writeFile(t, "x.sym.gz", testenv.Gzip(t, []byte(small)))
 	r, used := openIndexed(t, path, "")
@@ -173,7 +172,7 @@ func TestNoSideIndex(t *testing.T) {
 	path = writeFile(t, "x.sym", []byte(small))
 	r, unwritten, err := openIndexedPath(context.Background(), path, filepath.Join(path, "none"))
 	if err != nil || unwritten == nil {
-		t.Fatalf("a folder that cannot be: %v, %v", unwritten, err)
+		t.Fatalf("a folder that cannot be made: %v, %v", unwritten, err)
 	}
 	defer r.Close()
 	if got := show(t, r, 0x1008); got != smallAnswer {

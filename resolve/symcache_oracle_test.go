@@ -16,14 +16,13 @@ import (
 	"github.com/symtool/symtool/symfmt/symcache"
 )
 
-// A program in Rust reads the symcaches that we write with what Debian has of
-// symbolic, the crates symbolic-common and debugid: the memory layout of a debug
-// id, CPUs, languages, joined paths, names as Rust's UTF-8. symbolic-symcache itself is
-// in no package that these tests can have: its look-up is written after its
-// documentation.
+// A program in Rust reads our symcaches with the parts of symbolic that Debian has, the
+// crates symbolic-common and debugid: the memory layout of a debug id, CPUs, languages,
+// joined paths, names as Rust's UTF-8. symbolic-symcache itself is in no package that these
+// tests can install: the look-up follows its documentation.
 //
-// The one difference: symbolic simplifies a path when it is asked for, "a/../b"
-// and "./a". Such answers are counted.
+// The only difference is that symbolic simplifies the paths that it returns, such as
+// "a/../b" and "./a". Such answers are counted.
 func TestOracleSymcache(t *testing.T) {
 	testenv.Oracle(t)
 	program := buildSymcacheReader(t)
@@ -41,13 +40,13 @@ func TestOracleSymcache(t *testing.T) {
 	}
 	t.Logf("%d symcaches, %d addresses, %d functions, %d of them with a path that symbolic simplifies", n.files, n.addresses, n.frames, n.simplified)
 	if n.addresses < 700_000 || n.simplified == 0 {
-		t.Error("that is not all")
+		t.Error("too few")
 	}
 }
 
 type symcacheCounts struct{ files, addresses, frames, simplified int }
 
-// symbolicCrates are what symbolic-common needs, in order, as Debian 12 has them.
+// symbolicCrates lists the crates that symbolic-common needs, in order, as in Debian 12.
 var symbolicCrates = []struct{ name, edition, dir string }{
 	{"stable_deref_trait", "2015", "stable_deref_trait-1.2.0"},
 	{"libc", "2015", "libc-0.2.139"},
@@ -87,7 +86,7 @@ func buildSymcacheReader(t *testing.T) string {
 	return filepath.Join(dir, "symcache")
 }
 
-// askSymcache compares the program's answers at all edges of a file with ours.
+// askSymcache compares the program's answers with ours at all edges of a file.
 func askSymcache(t *testing.T, program, path string, o symcache.Options, n *symcacheCounts) {
 	t.Helper()
 	m := symcacheModule(t, path)
@@ -120,7 +119,7 @@ func askSymcache(t *testing.T, program, path string, o symcache.Options, n *symc
 	for _, rva := range asked {
 		expected = appendAnswer(expected[:0], find(t, r, rva, &at), &at)
 		if got := a.next(); !bytes.Equal(got, expected) {
-			t.Fatalf("%s: version %d: %#x: symbolic says\n%s, we\n%s", path, o.Version, rva, got, expected)
+			t.Fatalf("%s: version %d: %#x: got\n%s, want\n%s as symbolic", path, o.Version, rva, got, expected)
 		}
 	}
 	if err := cmd.Wait(); err != nil {
@@ -130,7 +129,7 @@ func askSymcache(t *testing.T, program, path string, o symcache.Options, n *symc
 	n.addresses += len(asked)
 }
 
-// symcacheAnswers reads what the program prints.
+// symcacheAnswers reads the program's output.
 type symcacheAnswers struct {
 	t      *testing.T
 	lines  *bufio.Scanner
@@ -138,7 +137,7 @@ type symcacheAnswers struct {
 	answer []byte
 }
 
-// head compares the MODULE. Of the CPUs symbolic has not all.
+// head compares the MODULE record. symbolic does not know all CPUs.
 func (a *symcacheAnswers) head(m *symfmt.Module) {
 	a.t.Helper()
 	a.lines.Scan()

@@ -16,9 +16,9 @@ import (
 	"github.com/symtool/symtool/symfmt/symcache"
 )
 
-// A symcache answers every address as this package does: by the look-up that the documentation of
-// symbolic-symcache describes, in a decoder of its own, and by this package from what symcache.Read
-// makes of it.
+// The answers from a symcache equal those of this package for every address: by the look-up that the
+// documentation of symbolic-symcache describes, in a decoder of its own, and by this package from the
+// module that symcache.Read returns.
 func TestSymcacheAnswers(t *testing.T) {
 	for _, path := range symcacheInputs(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -115,7 +115,7 @@ func compareSymcache(t *testing.T, path string, o symcache.Options) {
 		}
 	}
 	if second := writeSymcache(t, again, o); !bytes.Equal(second, writeSymcache(t, readSymcache(t, second, o), o)) {
-		t.Errorf("version %d: written, read and written, it is another file", o.Version)
+		t.Errorf("version %d: written, read and written again, the file differs", o.Version)
 	}
 	t.Logf("version %d: %d addresses in %d ranges", o.Version, len(asked), len(oracle.ranges)/4)
 }
@@ -179,14 +179,14 @@ func appendFrame(b, function, dir, file []byte, line uint32) []byte {
 	return append(strconv.AppendUint(b, uint64(line), 10), '\n')
 }
 
-// symcacheEdges returns the addresses where something begins or ends, and those
-// beside them, as far as a symcache has them.
+// symcacheEdges returns the addresses where something begins or ends, and those beside
+// them, if a symcache can hold them.
 func symcacheEdges(m *symfmt.Module, base symfmt.RVA) []symfmt.RVA {
 	return slices.DeleteFunc(newNaive(m).edges(), func(rva symfmt.RVA) bool { return rva < base || rva-base >= 1<<32 })
 }
 
-// symcacheDecoder looks addresses up as symbolic's documentation describes, in the bytes
-// themselves. It trusts them.
+// symcacheDecoder looks up addresses in the bytes, as symbolic's documentation describes. It
+// does not check them.
 type symcacheDecoder struct {
 	files, functions, locations, ranges, strings []byte
 	version                                      uint32
@@ -217,7 +217,7 @@ func decodeSymcache(t *testing.T, data []byte) *symcacheDecoder {
 	d.files, d.functions = cut(44, d.fileSize), cut(48, 16)
 	d.locations, d.ranges, d.strings = cut(52, 16), cut(56, 4), cut(60, 1)
 	if pos != len(data) {
-		t.Fatalf("%d bytes behind the last section", len(data)-pos)
+		t.Fatalf("%d bytes after the last section", len(data)-pos)
 	}
 	return d
 }

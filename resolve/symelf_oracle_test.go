@@ -20,15 +20,15 @@ import (
 	"github.com/symtool/symtool/symfmt/symlist"
 )
 
-// symelfGoldens are symbol files of all CPUs, of C, C++ and Rust.
+// symelfGoldens lists symbol files of all CPUs, and of C, C++ and Rust.
 var symelfGoldens = []string{
 	"cpu-arm", "cpu-arm64", "cpu-i686", "cpu-mips", "cpu-mipsel", "cpu-mips64", "cpu-ppc", "cpu-ppc64", "cpu-ppc64le",
 	"cpu-riscv", "cpu-riscv64", "cpu-s390x", "cpu-thumb", "rust-v0", "rust-legacy", "gcc-dwarf5", "hotcold-gcc5", "scopes-gcc5",
 	"scopes-clang5", "split-gcc5", "line0", "lto-gcc", "icf-lld",
 }
 
-// symelfInputs returns symbol files as text: goldens, and those of a C++ program
-// and, where there is time, of a Go program.
+// symelfInputs returns symbol files as text: goldens, that of a C++ program and, if there
+// is time, that of a Go program.
 func symelfInputs(t *testing.T) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -57,19 +57,19 @@ func symelfInputs(t *testing.T) map[string][]byte {
 // elfTool is a tool that answers addresses from an ELF file.
 type elfTool struct {
 	name  string
-	every int // asks for one address of so many in a large file
+	every int // asks for one address in this many in a large file
 	args  []string
 	parse func(t *testing.T, out []byte) [][]Frame
 	rules []elfRule
 }
 
-// elfRule is a way in which a tool answers otherwise.
+// elfRule is a way in which a tool's answers differ.
 type elfRule struct {
 	name, why string
 	is        func(got, want []Frame) bool // got is the tool's answer
 }
 
-// noLine returns how tools answer where the compiler gave no line.
+// noLine returns the tools' answer where the compiler gave no line.
 func noLine(frames []Frame) []Frame {
 	frames = slices.Clone(frames)
 	for i := range frames {
@@ -107,8 +107,8 @@ var elfTools = []elfTool{
 	}},
 }
 
-// answersOf runs a tool. elfutils 0.188 has status 1, and says nothing, where it was
-// asked for an address that only a symbol knows, on PowerPC.
+// answersOf runs a tool. On PowerPC, elfutils 0.188 exits with status 1 and without a message
+// for an address that only a symbol has.
 func answersOf(t *testing.T, tool *elfTool, file string, questions []byte) [][]Frame {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -121,8 +121,8 @@ func answersOf(t *testing.T, tool *elfTool, file string, questions []byte) [][]F
 	return tool.parse(t, out)
 }
 
-// Of an ELF file made of a symbol file, other tools give the answers of the
-// symbol file: at every edge of a line or an inlined function.
+// Other tools' answers from an ELF file made from a symbol file equal those of the symbol
+// file, at every edge of a line or an inlined function.
 func TestOracleSymelf(t *testing.T) {
 	testenv.Oracle(t)
 	inputs := symelfInputs(t)
@@ -174,7 +174,7 @@ func TestOracleSymelf(t *testing.T) {
 				}
 			}
 			if bad > 3 {
-				t.Errorf("%s, %s: %d others", tool.name, name, bad-3)
+				t.Errorf("%s, %s: %d more differences", tool.name, name, bad-3)
 			}
 		}
 		t.Logf("%s: %d addresses, %d frames; by rule: %v", tool.name, total, frames, counts)

@@ -10,18 +10,18 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A small compressed file may hold any length: it is read up to a limit, and what is after that is
-// reported as lost.
+// A small compressed file may expand to any length: it is read up to a limit, and the rest is reported
+// as lost.
 func TestCompressedTooLong(t *testing.T) {
 	const most = 4 << 20
 	head := "MODULE windows x86 5A9832E5287241C1838ED98914E9B7FF1 a\nFILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 7 0\n"
-	filler := make([]byte, most) // no bomb: its bytes are as good as random
+	filler := make([]byte, most) // not a bomb: its bytes are nearly random
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range filler {
 		filler[i] = "\n\n\n\n\n\n\r\r"[rng.IntN(8)]
 	}
 	tooLong := regexp.MustCompile(" bytes or more, want at most 4194304")
-	// How far gzip and zstd read ahead decides which limit a bomb reaches first.
+	// Which limit a bomb reaches first depends on how far gzip and zstd read ahead.
 	bomb := regexp.MustCompile(" bytes or more, want at most 4194304| bytes decompress to more than [0-9]+: the limit is 50 times as many")
 	for _, c := range []struct {
 		name, text string

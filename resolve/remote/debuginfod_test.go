@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// What is not in the folders is fetched by its build-id: the binary, if a dump has it, and the
-// debug file. The symbols are those from the files themselves.
+// Files that are not in the folders are fetched by build-id: the binary, if a dump has its id, and the
+// debug file. The symbols are the same as those from the files themselves.
 func TestBinaryFetched(t *testing.T) {
 	binary, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
 	m := binaryModule(t, binary)
@@ -61,7 +61,7 @@ func TestBinaryFetched(t *testing.T) {
 				t.Fatalf("%v, %q, %v", r, tried, err)
 			}
 			if want := answers(t, whole); len(want) < 100 || !slices.Equal(answers(t, r), want) {
-				t.Error("other symbols than from the files")
+				t.Error("symbols differ from those of the files")
 			}
 			if len(asked) != len(c.asked) {
 				t.Fatalf("asked for %q, want %q", asked, c.asked)

@@ -18,7 +18,7 @@ const (
 	otherOf = "6A9832E5287241C1838ED98914E9B7FF1"
 )
 
-// answered is what a Supplier says of a module: function, tried and error.
+// answered is a Supplier's answer for a module: function, tried and error.
 type answered struct {
 	function string // at 0x1000
 	tried    string // lines
@@ -90,7 +90,7 @@ func binaryModule(t testing.TB, path string) resolve.Module {
 	return resolve.Module{Name: "any", DebugID: f.ID(), BuildID: f.BuildID()}
 }
 
-// answers returns those to all addresses.
+// answers returns the answers for all addresses.
 func answers(t testing.TB, r resolve.Symbols) (all []string) {
 	t.Helper()
 	for rva := symfmt.RVA(0); rva <= r.Last(); rva++ {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// full returns the address of a listener that never accepts, and whose queue is
-// full: Linux answers no more connections then.
+// full returns the address of a listener that never accepts and whose queue is full:
+// Linux then answers no more connections.
 func full(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -37,7 +37,7 @@ func full(t *testing.T) string {
 		if err == nil {
 			late = 0
 			t.Cleanup(func() { c.Close() })
-		} else if late++; late == 3 { // once may be this machine's slowness
+		} else if late++; late == 3 { // once may be due to a slow machine
 			return address
 		}
 	}
@@ -45,7 +45,7 @@ func full(t *testing.T) string {
 	return ""
 }
 
-// silent returns the address of a listener that accepts, and says nothing.
+// silent returns the address of a listener that accepts connections and sends nothing.
 func silent(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -65,7 +65,7 @@ func silent(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A server that does not let one in costs the time for connections, not that for
+// A server that does not accept connections costs the time-out of connections, not that of
 // files, and only once.
 func TestServerConnectTimeout(t *testing.T) {
 	const connect = 300 * time.Millisecond
@@ -95,7 +95,7 @@ func TestServerConnectTimeout(t *testing.T) {
 			}
 		})
 	}
-	// A plain server that accepts and says nothing costs the time for files.
+	// A server that accepts and sends nothing costs the time-out of files.
 	s := newServers(t, Servers{URLs: []string{"http://" + silent(t)}, Connect: time.Minute, Timeout: connect})
 	if _, _, err := s.Symbols(context.Background(), testModule); err == nil || !strings.Contains(err.Error(), "too slow: less than 102400 bytes in 300ms") {
 		t.Errorf("silent: %v", err)

@@ -35,8 +35,8 @@ func newServers(t testing.TB, cfg Servers) *serverSupplier {
 	return s.(*serverSupplier)
 }
 
-// filesBelow lists the files below a folder, with their sizes; hashes in names are left
-// out.
+// filesBelow lists the files below a folder, with their sizes and without the hashes in
+// their names.
 func filesBelow(t testing.TB, dir string) string {
 	t.Helper()
 	var out []string
@@ -55,8 +55,8 @@ func filesBelow(t testing.TB, dir string) string {
 
 var testModule = resolve.Module{Name: "my app", DebugID: testID}
 
-// A server is asked for the symbol file, then for a compressed one; what comes is
-// kept as text, in the layout of a store, and not asked for again.
+// A server is asked for the symbol file, then for a compressed one. The result is kept as
+// text, in the layout of a store, and not requested again.
 func TestServer(t *testing.T) {
 	sym := testSym("my app", testID, "found")
 	for name, c := range map[string]struct {
@@ -116,8 +116,7 @@ func TestServer(t *testing.T) {
 
 var foundOnly = answered{function: "found"}
 
-// Each fault of a server is reported with the URL; nothing is left in the cache but what the server
-// does not have.
+// Each fault of a server is reported with the URL; only misses are left in the cache.
 func TestServerFaults(t *testing.T) {
 	sym := testSym("my app", testID, "found")
 	big := sym + strings.Repeat("1000 1 1 0\n", 10<<20/11)
@@ -147,7 +146,7 @@ func TestServerFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		cfg     Servers
-		want    string // behind the URL
+		want    string // after the URL
 		missing bool
 	}{
 		"not found":    {handler: status(404), want: quiet + "404 Not Found", missing: true},
@@ -268,7 +267,7 @@ func TestServerElsewhere(t *testing.T) {
 	askFor(t, newServers(t, Servers{URLs: []string{url}}), testModule).check(t, "elsewhere", answered{function: "elsewhere"})
 }
 
-// No name or id of a dump changes what a server is asked for, or what is written.
+// No name or id in a dump leads to requests or files outside the layout.
 func TestServerRefuses(t *testing.T) {
 	requests := 0
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -289,7 +288,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 	askFor(t, s, resolve.Module{Name: "a"}).check(t, "no id", answered{"", "the module has no id", ""})
 	if requests > 0 || filesBelow(t, dir) != "" {
-		t.Errorf("%d requests; there is %q", requests, filesBelow(t, dir))
+		t.Errorf("%d requests; the cache has %q", requests, filesBelow(t, dir))
 	}
 	for name, path := range map[string]string{"a?b=c": "/a%3Fb=c/", "a#b": "/a%23b/", "%2e%2e": "/%252e%252e/", "a%2fb": "/a%252fb/", "...": "/.../", "a;b": "/a%3Bb/"} {
 		var got string
@@ -301,8 +300,8 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-// What a server does not have is not asked for again before its time, by that
-// server alone.
+// A missing file is not requested again from the same server until the miss expires; other
+// servers are asked.
 func TestServerMisses(t *testing.T) {
 	var asked [2]int
 	found := false
@@ -330,7 +329,7 @@ func TestServerMisses(t *testing.T) {
 	step(2, 0, "", "my%20app.sym.gz: 404 Not Found")
 	now = now.Add(missAge - time.Second)
 	step(2, 0, "", "my%20app.sym: the server did not have it 9m5")
-	s.servers = newServers(t, Servers{URLs: urls}).servers // another server beside it
+	s.servers = newServers(t, Servers{URLs: urls}).servers // one more server
 	step(2, 2, "", "404 Not Found")
 	step(2, 2, "", "the server did not have it 0s ago")
 	now = now.Add(2 * time.Second)
@@ -342,7 +341,7 @@ func TestServerMisses(t *testing.T) {
 	step(5, 2, "found", "")
 }
 
-// A server that is down is reported, not asked again, and keeps no other from being asked.
+// A server that is down is reported and not asked again; the others are still asked.
 func TestServersInTurn(t *testing.T) {
 	away := "http://" + testenv.ClosedPort(t)
 	missing := testenv.Serve(t, http.NotFound)
@@ -359,7 +358,7 @@ func TestServersInTurn(t *testing.T) {
 	}
 }
 
-// A file in the cache that is damaged, or another's, is fetched again.
+// A cached file that is damaged, or belongs to another module, is fetched again.
 func TestServerDamagedCache(t *testing.T) {
 	sym := testSym("my app", testID, "found")
 	requests := 0
@@ -373,7 +372,7 @@ func TestServerDamagedCache(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written, a file in place of a folder, and a call that is given up.
+// A folder that cannot be written, a file in place of a folder, and a cancelled call.
 func TestServerFails(t *testing.T) {
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
 	file := filepath.Join(testenv.WriteFiles(t, "file", ""), "file")
@@ -384,7 +383,7 @@ func TestServerFails(t *testing.T) {
 	if r, _, err := s.Symbols(ctx, testModule); r != nil || err == nil || err.Error() != "enough" {
 		t.Errorf("%v, %v", r, err)
 	}
-	askFor(t, s, testModule).check(t, "later", answered{function: "found"}) // who gave up says nothing of the server
+	askFor(t, s, testModule).check(t, "later", answered{function: "found"}) // a cancelled call does not count against the server
 	if _, err := NewServers(Servers{URLs: []string{url}}); err == nil {
 		t.Error("no cache, no error")
 	}
@@ -433,7 +432,7 @@ func TestProcesses(t *testing.T) {
 	if got := filesBelow(t, cache); got != strings.Join(want, "\n") {
 		t.Errorf("the cache has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
-	// Nothing is asked for more often than there are who ask for it.
+	// No file is requested more often than there are goroutines that need it.
 	if n := requests.Load(); n < 7 || n > 4*8*7 {
 		t.Errorf("%d requests", n)
 	}
@@ -459,7 +458,7 @@ func TestFillCache(t *testing.T) {
 	wg.Wait()
 }
 
-// The stores of Breakpad and rust-minidump after a server that compresses.
+// The stores of Breakpad and rust-minidump, served by a server that compresses.
 func TestServerOfOthers(t *testing.T) {
 	for dir, want := range map[string]int{"breakpad": 7, "rust-minidump": 2} {
 		root := testenv.Shared(t, "data", "minidumps", dir, "symbols")
@@ -507,7 +506,7 @@ func TestServerOfOthers(t *testing.T) {
 	}
 }
 
-// What a server has of another build is known as such; the error is an OtherIDError.
+// Symbols of another build are recognised; the error is an OtherIDError.
 func TestServerOtherID(t *testing.T) {
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", otherOf, "other")) })
 	r, tried, err := newServers(t, Servers{URLs: []string{url}}).Symbols(context.Background(), testModule)
@@ -517,7 +516,7 @@ func TestServerOtherID(t *testing.T) {
 	}
 }
 
-// What comes is opened as the user of the Supplier wants it.
+// Fetched files are opened with the Opener of the Supplier.
 func TestServerOpener(t *testing.T) {
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
 	cache := t.TempDir()
@@ -531,8 +530,8 @@ func TestServerOpener(t *testing.T) {
 	}
 }
 
-// NAME.vars is asked for where it is wanted, after the symbol file, and kept beside it; that a server does
-// not have it is remembered, and is no problem of the symbols.
+// NAME.vars is requested after the symbol file if variables are wanted, and kept beside it. If a server does
+// not have it, that is remembered, and the symbols are still used.
 func TestServerVariables(t *testing.T) {
 	sym := testSym("my app", testID, "found")
 	vars := fmt.Sprintf("MODULE Linux x86_64 %s my app\nINFO VAR 1 all full\n", testID)
@@ -562,7 +561,7 @@ func TestServerVariables(t *testing.T) {
 		}))
 		defer server.Close()
 		s := newServers(t, Servers{URLs: []string{server.URL}, Variables: tt.wanted})
-		for range 2 { // the second time, nothing is asked for
+		for range 2 { // the second time, nothing is requested
 			r, tried, err := s.Symbols(t.Context(), testModule)
 			if r == nil || err != nil || len(tried) > 0 {
 				t.Fatalf("%+v: %v %v %v", tt, r, tried, err)

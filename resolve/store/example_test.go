@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// A new store with a symbol file, which is then checked.
+// A symbol file is added to a new store, which is then checked.
 func ExampleStore_Add() {
 	dir, err := os.MkdirTemp("", "store")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzAdd adds anything: what is added is whole, at its place, and below the store.
+// FuzzAdd adds any bytes: a file that is added is complete, at its place, and below the store.
 func FuzzAdd(f *testing.F) {
 	f.Add([]byte("MODULE Linux x86_64 AB0 a\nPUBLIC 10 0 f\n"))
 	f.Add([]byte("MODULE Linux x86_64 AB0 ../../a\nFUNC 10 1 0 f\n10 1 1 0\n"))
@@ -60,7 +60,7 @@ func FuzzAdd(f *testing.F) {
 			t.Fatal(err)
 		}
 		if same, err := sameBytes(text(in), bytes.NewReader(r)); err != nil || !same {
-			t.Error("another text", err)
+			t.Error("the text differs", err)
 		}
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// childVar asks this program to work on a store and to be killed on the way.
+// childVar makes this program work on a store until it is killed.
 const childVar = "SYMTOOL_TEST_STORE"
 
 func TestMain(m *testing.M) {
@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child does a job: folder, work, compression, size of the text, number of the step
-// at which it kills itself (0: none).
+// child does a job: folder, work, compression, size of the text, number of the step at
+// which it kills itself (0: never).
 func child(job []string) {
 	size, _ := strconv.Atoi(job[3])
 	at, _ := strconv.Atoi(job[4])
@@ -87,7 +87,7 @@ func symbols(name, id string, size int) []byte {
 	return b.Bytes()
 }
 
-// start returns a child at work.
+// start starts a child.
 func start(t *testing.T, dir, work, compression string, size, at int) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -116,7 +116,7 @@ func killed(t *testing.T, c *exec.Cmd, out *bytes.Buffer) bool {
 	return false
 }
 
-// poll looks at the symbol files of a store again and again: each is to be whole.
+// poll reads the symbol files of a store repeatedly: each must be complete.
 func poll(t *testing.T, dir string, whole func(path string, text []byte) bool) (stop func() int64) {
 	var seen atomic.Int64
 	done := make(chan struct{})
@@ -125,7 +125,7 @@ func poll(t *testing.T, dir string, whole func(path string, text []byte) bool) (
 		for ended := false; !ended; {
 			select {
 			case <-done:
-				ended = true // and once more, so that it has looked at least once
+				ended = true // after one more round, so that there is at least one
 			default:
 			}
 			paths, _ := filepath.Glob(filepath.Join(dir, "*", "*", "*.sym*"))
@@ -163,11 +163,11 @@ func findings(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// killCase is a kind of work that is killed at each of its steps.
+// killCase is work that is killed at each of its steps.
 type killCase struct {
 	work, compression string
 	before            []string // versions that are there: the newest last
-	stays             []string // files that must be there whenever it is killed
+	stays             []string // files that must exist whenever it is killed
 }
 
 var killCases = []killCase{
@@ -180,8 +180,8 @@ var killCases = []killCase{
 	{work: "collect", before: []string{"lib.so/AAA0", "lib.so/AAB0", "b.so/A0", "b.so/B0"}, stays: []string{"lib.so/AAB0", "b.so/B0"}},
 }
 
-// TestKill kills writers and collectors at every step of their work, 200 times and
-// more. Readers see whole files only; what is left over is found, and collected.
+// TestKill kills writers and collectors at every step of their work, at least 200 times.
+// Readers see complete files only; leftovers are found and collected.
 func TestKill(t *testing.T) {
 	want := 200
 	if testing.Short() {
@@ -195,11 +195,11 @@ func TestKill(t *testing.T) {
 			served += seen
 		}
 		if size > 20e6 {
-			t.Fatalf("%d kills only", kills)
+			t.Fatalf("only %d kills", kills)
 		}
 	}
 	if served < int64(want) {
-		t.Errorf("readers saw %d files only", served)
+		t.Errorf("readers saw only %d files", served)
 	}
 	t.Logf("%d kills, readers saw %d whole files", kills, served)
 }
@@ -221,7 +221,7 @@ func (k killCase) run(t *testing.T, size int) (kills int, served int64) {
 	}
 }
 
-// fill makes the store that is worked on.
+// fill makes the store that the child works on.
 func (k killCase) fill(t *testing.T, dir string, size int) {
 	t.Helper()
 	s, err := Create(dir, Options{})
@@ -242,7 +242,7 @@ func (k killCase) fill(t *testing.T, dir string, size int) {
 	}
 }
 
-// whole reports whether a file has all that belongs into it.
+// whole reports whether a file is complete.
 func (k killCase) whole(path string, got []byte, size int) bool {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	want := symbols(parts[len(parts)-3], parts[len(parts)-2], size)
@@ -287,8 +287,8 @@ func (k killCase) judge(t *testing.T, dir string, size int, what string) {
 	}
 }
 
-// TestTwoProcesses has several processes add one file at once: one is the first, and
-// all report so.
+// TestTwoProcesses lets several processes add one file at once: exactly one reports that it
+// added the file.
 func TestTwoProcesses(t *testing.T) {
 	rounds := 15
 	if testing.Short() {

@@ -37,7 +37,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// Names and ids have the length that a file system takes, messages one that can be read.
+// Names and ids are limited to what file systems accept, messages to a readable length.
 func TestLongest(t *testing.T) {
 	if _, err := NewPlace(strings.Repeat("n", maxName-len(".sym")), strings.Repeat("0", maxName)); err != nil {
 		t.Error(err)
@@ -72,8 +72,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// What comes from a dump leads to a file three levels below the root, or
-// nowhere.
+// Names and ids from a dump lead to a file three levels below the root, or to an error.
 func FuzzPlace(f *testing.F) {
 	for _, name := range []string{"libc.so.6", "../x", `..\x`, "a.pdb", "..", "\x00", "c:x", ".pdb", "a/"} {
 		f.Add(name, id)

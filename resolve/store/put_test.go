@@ -77,7 +77,7 @@ func TestWritingStays(t *testing.T) {
 	}
 }
 
-// Temporary files that are not locked count as left over by their age.
+// Temporary files that are not locked count as leftovers once they are old.
 func TestLeftoverAge(t *testing.T) {
 	for _, network := range []bool{false, true} {
 		s := open(t)
@@ -105,7 +105,7 @@ func TestLeftoverAge(t *testing.T) {
 	}
 }
 
-// Without folders that can be locked there is a file, which belongs to the store.
+// If folders cannot be locked, a file that belongs to the store is.
 func TestNetworkLock(t *testing.T) {
 	s := open(t)
 	s.network = true
@@ -130,7 +130,7 @@ func TestNetworkLock(t *testing.T) {
 	select {
 	case err := <-added:
 		t.Errorf("added while another has the lock: %v", err)
-	case <-time.After(50 * time.Millisecond): // that nothing happens has no event; a slow machine misses a mistake, and reports none
+	case <-time.After(50 * time.Millisecond): // nothing signals that nothing happens; on a slow machine the test may miss a mistake, but does not fail
 	}
 	unlock()
 	if err := <-added; err != nil {
@@ -138,7 +138,7 @@ func TestNetworkLock(t *testing.T) {
 	}
 }
 
-// A disk that is full: no part of a file stays, and what was there does.
+// On a full disk no part of a new file is left, and existing files stay.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", dir).CombinedOutput(); err != nil {
@@ -175,11 +175,11 @@ func TestFullDisk(t *testing.T) {
 		t.Error(f)
 	}
 	if got, err := os.ReadFile(s.Path("a/A0/a.sym")); err != nil || !bytes.Equal(got, symbols("a", "A0", 200e3)) {
-		t.Error("what was there is changed", err)
+		t.Error("an existing file is changed", err)
 	}
 }
 
-// Files are added while others are collected, folders and all.
+// Files are added while others are collected, including folders.
 func TestAddWhileCollecting(t *testing.T) {
 	s := open(t)
 	const enough = 50
@@ -214,7 +214,7 @@ func TestAddWhileCollecting(t *testing.T) {
 	})
 	wg.Wait()
 	if added.Load() < enough || removed.Load() < enough {
-		t.Errorf("%d added and %d removed only", added.Load(), removed.Load())
+		t.Errorf("only %d added and %d removed", added.Load(), removed.Load())
 	}
 	if f := findings(t, s.Dir); len(f) > 0 {
 		t.Error(f)
@@ -231,8 +231,7 @@ func awaitLock(t *testing.T) {
 	})
 }
 
-// Two forms of one file that are published at once: the second one waits, and finds
-// the first.
+// Two forms of one file are published at once: the second waits, and finds the first.
 func TestPublishOneByOne(t *testing.T) {
 	s := open(t)
 	other, err := Open(s.Dir, Options{})
@@ -259,7 +258,7 @@ func TestPublishOneByOne(t *testing.T) {
 	wg.Wait()
 }
 
-// Where there are no hard links a file is renamed, and replaces nothing all the same.
+// Without hard links a file is renamed, and still replaces nothing.
 func TestNoLinks(t *testing.T) {
 	for _, no := range []error{syscall.EPERM, syscall.ENOTSUP, syscall.EXDEV} {
 		s := open(t)
@@ -284,7 +283,7 @@ func TestNoLinks(t *testing.T) {
 	}
 }
 
-// A file replaces one that is there, and takes its permissions.
+// A file replaces an existing one, and takes its permissions.
 // A finished file waits for its name with little memory, and can still be written to.
 func TestFinished(t *testing.T) {
 	s := open(t)
@@ -361,7 +360,7 @@ func TestReadWanted(t *testing.T) {
 	}
 }
 
-// With Restat a file that would be the same keeps its time.
+// With Restat an unchanged file keeps its time.
 func TestRestat(t *testing.T) {
 	s := open(t)
 	place := filepath.Join("a", "A0", "a.sym")
@@ -381,8 +380,8 @@ func TestRestat(t *testing.T) {
 	}
 }
 
-// What is added once more is as new as if it were added now: a collector that has
-// listed it before, and is about to remove it for its age, leaves it.
+// A file that is added again counts as new: a collector that has already listed it for its
+// age does not remove it.
 func TestAddedAgainStays(t *testing.T) {
 	s := open(t)
 	other, err := Open(s.Dir, Options{})
@@ -415,7 +414,7 @@ func TestAddedAgainStays(t *testing.T) {
 	if c, err := s.Collect(context.Background(), policy, time.Now()); err != nil || c.Versions != 0 {
 		t.Errorf("the next one: %+v, %v", c, err)
 	}
-	// The time of a new file stays: nothing that depends on it is to be built again.
+	// The time of a new file stays, so that nothing that depends on it is built again.
 	age(freshAge / 2)
 	before, err := os.Stat(path)
 	if err != nil {
@@ -425,7 +424,7 @@ func TestAddedAgainStays(t *testing.T) {
 	if after, err := os.Stat(path); err != nil || !after.ModTime().Equal(before.ModTime()) {
 		t.Errorf("%v, %v: %v", before.ModTime(), after.ModTime(), err)
 	}
-	// What differs is not touched.
+	// A file that differs is not touched.
 	age(2 * freshAge)
 	text = symbols("a", "A0", 300)
 	add(s, Differs)
@@ -516,7 +515,7 @@ func TestAddExtension(t *testing.T) {
 	}
 }
 
-// What may be read or changed is compared with the store's folder.
+// The permissions of files are compared with those of the store's folder.
 func TestVerifyModes(t *testing.T) {
 	s := open(t)
 	if _, err := s.Add(bytes.NewReader(symbols("a", "A0", 100)), AddOptions{}); err != nil {

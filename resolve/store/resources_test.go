@@ -23,16 +23,16 @@ func openFiles(t *testing.T) int {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
-		t.Skip("no /proc/self/fd here")
+		t.Skip("no /proc/self/fd")
 	}
 	return len(all)
 }
 
-// Whatever becomes of a file, nothing that was opened for it stays open: what stays
-// open stays locked, too.
+// Whatever happens to a file, nothing that was opened for it stays open: an open file would
+// stay locked.
 func TestFilesAreClosed(t *testing.T) {
 	s := open(t)
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is forgotten
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would close forgotten files
 	place := filepath.Join("a", "A0", "a.sym")
 	replace := func(text []byte, restat bool) error {
 		p, err := s.Begin()
@@ -83,7 +83,7 @@ func TestFilesAreClosed(t *testing.T) {
 	}
 }
 
-// A process that ends early knows of the files that are being written.
+// A process that ends early has the list of files that are being written.
 func TestTemporary(t *testing.T) {
 	var calls []string
 	s, err := Create(t.TempDir(), Options{Temporary: func(path string, exists bool) {
@@ -105,7 +105,7 @@ func TestTemporary(t *testing.T) {
 	}
 }
 
-// Damage is something about a file; that it cannot be read is not.
+// An error of reading a file does not count as damage.
 func TestUnlessDamaged(t *testing.T) {
 	unread := &fs.PathError{Op: "read", Path: "a", Err: errors.New("input/output error")}
 	for _, c := range []struct{ in, want error }{{nil, nil}, {io.ErrUnexpectedEOF, nil}, {unread, unread}, {fmt.Errorf("x: %w", unread), unread}} {
@@ -118,7 +118,7 @@ func TestUnlessDamaged(t *testing.T) {
 	if _, err := s.Add(half, AddOptions{Damaged: true}); !errors.Is(err, unread) {
 		t.Errorf("a file that cannot be read: %v", err)
 	}
-	// An existing file that is damaged counts as another file, neither the same nor a failure.
+	// A damaged existing file counts as different, neither as the same nor as a failure.
 	path := s.Path(filepath.Join("a", "A0", "a.sym.gz"))
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("\x1f\x8b\x08damaged"), 0o666)); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestFindingsOrder(t *testing.T) {
 	}
 }
 
-// Verify has a finding of each kind, and none of another; two forms of one text are not a finding.
+// Verify has a finding of each kind and no others; two forms of one text are not a finding.
 func TestKinds(t *testing.T) {
 	s := open(t)
 	good := string(symbols("a", "A0", 100))

@@ -63,8 +63,8 @@ func wholeText(t testing.TB, b *Binaries, m resolve.Module) string {
 	return text.String()
 }
 
-// The symbols are those that dump writes: its golden files, which have what was
-// lost as comments after them.
+// The symbols equal the golden files of dump, which have the losses as comments at the
+// end.
 func TestBinaryIsAsDumped(t *testing.T) {
 	goldens, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil {
@@ -75,7 +75,7 @@ func TestBinaryIsAsDumped(t *testing.T) {
 		stem := strings.TrimSuffix(filepath.Base(golden), ".sym")
 		binary := filepath.Join(testenv.Root(t), "golden", "input", stem+".elf")
 		if _, err := os.Stat(binary); err != nil {
-			continue // made of something else
+			continue // not made from a binary
 		}
 		name, id, err := FileModule(golden)
 		if err != nil {
@@ -114,15 +114,15 @@ func TestBinaryIsAsDumped(t *testing.T) {
 	}
 	t.Logf("%d of %d", same, len(goldens))
 	if same < 150 {
-		t.Errorf("%d files are as dumped: too few", same)
+		t.Errorf("only %d files are as dumped", same)
 	}
 }
 
-// askAll asks for an address of each record with an address in a symbol file: what is damaged is
-// found when it is read.
+// askAll looks up the address of each record in a symbol file, as damage is found when a record is
+// read.
 func askAll(t *testing.T, r resolve.Symbols, file string) {
 	t.Helper()
-	r.Last() // where no unit declares to have code
+	r.Last() // code that no unit declares
 	for _, ask := range []struct {
 		record string
 		ask    func(rva symfmt.RVA) error
@@ -146,7 +146,7 @@ func askAll(t *testing.T, r resolve.Symbols, file string) {
 	}
 }
 
-// Where binaries and their debug files may be.
+// The places of binaries and their debug files.
 func TestBinaryPlaces(t *testing.T) {
 	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
 	m := binaryModule(t, elf)
@@ -205,12 +205,12 @@ func toHex(id []byte) string {
 	return b.String()
 }
 
-// What is there, and is not the module's, is not used.
+// Files that do not belong to the module are not used.
 func TestBinaryRefuses(t *testing.T) {
 	elf := testenv.Input(t, "pair.elf")
 	m := binaryModule(t, elf)
 	other := bytes.Clone(m.BuildID)
-	other[len(other)-1]++ // as far as MODULE's id goes it is the same
+	other[len(other)-1]++ // after the part that is in MODULE's id
 	dir := t.TempDir()
 	path := testenv.Copy(t, elf, dir, "bin", "prog")
 	s := newBinaries(t, dir)
@@ -232,7 +232,7 @@ func TestBinaryRefuses(t *testing.T) {
 			t.Errorf("%s: %v, %q, %v", name, r, tried, err)
 		}
 	}
-	// A file outside is not found by a path, though it is the module's.
+	// A file outside is not found by a path, even if it is the module's.
 	inner := newBinaries(t, filepath.Dir(testenv.Copy(t, testenv.Input(t, "gcc-dwarf5.elf"), dir, "inner", "a")))
 	for _, path := range []string{"../bin/prog", "/../bin/prog", path} {
 		if r, tried, err := inner.Symbols(context.Background(), resolve.Module{Path: path, BuildID: m.BuildID}); r != nil || err != nil {
@@ -260,7 +260,7 @@ func TestBinaryRefuses(t *testing.T) {
 	}
 }
 
-// A damaged binary costs itself, and is reported.
+// A damaged binary is reported, and costs nothing else.
 func TestBinaryDamaged(t *testing.T) {
 	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
 	dir := t.TempDir()
@@ -284,9 +284,9 @@ func TestBinaryDamaged(t *testing.T) {
 	}
 }
 
-// The system libraries of real crashes: found by build-id below a folder with
-// other names, libc's and ld.so's with their debug files. Each is what a symbol
-// file made of it says, asked at every function and line.
+// The system libraries of real crashes are found by build-id below a folder, under other
+// names; libc and ld.so have debug files. At every function and line, the answers equal
+// those of a symbol file made from the library.
 func TestBinariesOfCrashes(t *testing.T) {
 	root := testenv.Shared(t, "data", "crashes")
 	var files []string
@@ -312,7 +312,7 @@ func TestBinariesOfCrashes(t *testing.T) {
 		}
 		wg.Go(func() {
 			if again, _, _ := c.Symbols(context.Background(), m); again != r {
-				t.Errorf("%s: another Resolver", file)
+				t.Errorf("%s: the second Resolver differs", file)
 			}
 		})
 		if got, want := r.Identity().ID, m.DebugID; got != want {
@@ -334,8 +334,8 @@ func TestBinariesOfCrashes(t *testing.T) {
 	}
 }
 
-// BenchmarkBinary is the time from a binary to its Resolver; index is the part that is
-// not reading it.
+// BenchmarkBinary measures the time from a binary to its Resolver; index is the part other
+// than reading.
 func BenchmarkBinary(b *testing.B) {
 	path := os.Getenv("SYMTOOL_BENCH_FILE")
 	if path == "" {

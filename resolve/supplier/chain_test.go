@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// supplierFunc is a Supplier.
+// supplierFunc implements Supplier.
 type supplierFunc func(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error)
 
 func (f supplierFunc) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
@@ -34,7 +34,8 @@ func testSymbols(t testing.TB, text string) resolve.Symbols {
 	return r
 }
 
-// The first with lines counts, then the first with functions; what others say is kept.
+// The first Supplier with lines is used, otherwise the first with functions; the messages of the
+// others are kept.
 func TestChainOrder(t *testing.T) {
 	full := testSymbols(t, testSym("a", testID, "full"))
 	second := testSymbols(t, testSym("a", testID, "second"))
@@ -83,7 +84,7 @@ func testChainRemembers(t *testing.T) {
 	var asked atomic.Int32
 	c := NewChain(supplierFunc(func(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 		asked.Add(1)
-		time.Sleep(time.Second) // by the clock of the bubble: the others ask meanwhile
+		time.Sleep(time.Second) // on the bubble's clock: the others ask in the meantime
 		if m.Name == "none" {
 			return nil, []resolve.Tried{{Why: "tried"}}, errors.New("bad")
 		}
@@ -110,7 +111,7 @@ func testChainRemembers(t *testing.T) {
 	}
 }
 
-// Who gives up takes nothing from the others.
+// A cancelled call does not affect the others.
 func TestChainCancelled(t *testing.T) {
 	synctest.Test(t, testChainCancelled)
 }
@@ -153,8 +154,8 @@ func testChainCancelled(t *testing.T) {
 	}
 }
 
-// A chain of real ones: a file of another version, a folder with a damaged file,
-// and one that has it.
+// A chain of real Suppliers: a file of another version, a folder with a damaged file, and
+// a folder with the right one.
 func TestChainOfFolders(t *testing.T) {
 	file := filepath.Join(testenv.WriteFiles(t, "old.sym", testSym("a", otherOf, "old")), "old.sym")
 	damaged := testenv.WriteFiles(t, "a/"+testID+"/a.sym.gz", testenv.Gzip(t, testSym("a", testID, "cut"))[:30])
@@ -164,10 +165,10 @@ func TestChainOfFolders(t *testing.T) {
 	a.check(t, "found", answered{"found", "old.sym: not used", "old.sym: not used"})
 	for _, want := range []string{"/a.sym.gz: ", "/a: no such file or directory", "/a.sym: no such file or directory"} {
 		if !strings.Contains(a.tried, want) {
-			t.Errorf("%q is not in\n%s", want, a.tried)
+			t.Errorf("missing %q in\n%s", want, a.tried)
 		}
 	}
-	// It is remembered: the files are not looked at again.
+	// The answer is kept: the files are not read again.
 	if err := os.RemoveAll(good); err != nil {
 		t.Fatal(err)
 	}

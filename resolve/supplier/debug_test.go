@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// A module of which nothing is known gets the only binary, not one of several, and
-// none of a folder.
+// A module of which nothing is known gets the binary if there is only one; it gets none of
+// several, and none in a folder.
 func TestLoneBinary(t *testing.T) {
 	lone, other, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "gcc-dwarf5.elf"), testenv.Input(t, "pair.debug")
 	folder := t.TempDir()
@@ -40,7 +40,7 @@ func TestLoneBinary(t *testing.T) {
 	}
 }
 
-// Suppliers list the names of what is at hand.
+// Suppliers list the names of the modules that they have.
 func TestNames(t *testing.T) {
 	store := testenv.WriteFiles(t, "my app/"+testID+"/my app.sym", testSym("my app", testID, "f"))
 	file := filepath.Join(store, "my app", testID, "my app.sym")

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
-// Symbols of a module that is known by name and id, from a symbol file or else from binaries.
+// Symbols of a module that is known by name and id, from a symbol file or otherwise from binaries.
 func ExampleNewChain() {
 	files, err := supplier.NewSymbols("../../golden/input/crashes/win.sym", nil)
 	if err != nil {
@@ -24,7 +24,7 @@ func ExampleNewChain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, t := range tried { // where they were not
+	for _, t := range tried { // places without them
 		fmt.Println(t)
 	}
 	defer symbols.Close()

@@ -14,9 +14,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// What a part has for an address does not depend on what was asked before, nor on what other threads ask
-// meanwhile: the answers for many addresses are those of the whole file in any order, and in the pieces that
-// Order makes, by one thread or by several.
+// The answer of a part for an address does not depend on earlier or concurrent requests: the answers for many
+// addresses equal those of the whole file in any order, and in the pieces that Order makes, by one thread or
+// by several.
 func TestOrderOfABatch(t *testing.T) {
 	pieces := func(ordered func(all []symfmt.RVA) []int) func(*comparison, []symfmt.RVA) [][]int {
 		return func(_ *comparison, all []symfmt.RVA) [][]int { return [][]int{ordered(all)} }
@@ -66,7 +66,7 @@ func TestOrderOfABatch(t *testing.T) {
 				err := par.Each(t.Context(), o.jobs, len(order), func(_ context.Context, _, k int) error {
 					for _, i := range order[k] {
 						if part, whole := nearest(c.lazy, all[i]), nearest(c.whole, all[i]); part != whole {
-							return fmt.Errorf("%s, %#x: %s, of the whole %s", o.name, uint64(all[i]), part, whole)
+							return fmt.Errorf("%s, %#x: %s, from the whole file %s", o.name, uint64(all[i]), part, whole)
 						}
 					}
 					return nil
@@ -79,7 +79,7 @@ func TestOrderOfABatch(t *testing.T) {
 	}
 }
 
-// addressesOf returns some addresses in each function: more than make Order's an announcement.
+// addressesOf returns some addresses in each function, enough for Order to count them as many.
 func addressesOf(c *comparison) (all []symfmt.RVA) {
 	for i := range c.funcs {
 		f := &c.funcs[i]

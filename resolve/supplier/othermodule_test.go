@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 )
 
-// OtherModules knows the lines of every Supplier about another id, and no others.
+// OtherModules recognises what every Supplier reports about another id, and nothing else.
 func TestOtherModules(t *testing.T) {
 	const wanted, other = "000102030405060708090A0B0C0D0E0F0", "FF0102030405060708090A0B0C0D0E0F0"
 	text := "MODULE Linux x86_64 " + other + " prog\nPUBLIC 10 0 f\n"

@@ -12,7 +12,7 @@ import (
 )
 
 // copiesSource is a unit of a program whose units all have the inline functions of a header: the linker
-// keeps one copy of each. clash is another function under one name in each unit.
+// keeps one copy of each. clash is a different function with the same name in each unit.
 const copiesSource = `
 #include <algorithm>
 #include <map>
@@ -59,9 +59,9 @@ func copiesProgram(t *testing.T, dir string, compiler string, ways, link []strin
 	return filepath.Join(dir, "program")
 }
 
-// The answers of parts in random order are those of the whole for large files, and where units have
-// copies of the same functions, folded ones and overlaps. That the whole agrees with llvm-symbolizer is
-// compared elsewhere (TestOracleMatrix).
+// The answers of parts in random order equal those of the whole file for large files, and for units with
+// copies of the same functions, folded functions and overlaps. TestOracleMatrix compares the whole with
+// llvm-symbolizer.
 func TestOracleParts(t *testing.T) {
 	testenv.Oracle(t)
 	const many = 40_000

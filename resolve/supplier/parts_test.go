@@ -42,7 +42,7 @@ func openPair(t *testing.T, path, debugPath string) (*object.File, dwarf2sym.Opt
 	return f, o
 }
 
-// comparison asks the symbols of a binary that is read part by part and those of all of it.
+// comparison compares the symbols of a binary that is read part by part with those of the whole file.
 type comparison struct {
 	path        string
 	lazy, whole resolve.Symbols
@@ -74,7 +74,7 @@ func newComparison(t *testing.T, path, debugPath string) *comparison {
 func (c *comparison) at(t *testing.T, rva symfmt.RVA) {
 	t.Helper()
 	if lazy, whole := c.answers(c.lazy, rva), c.answers(c.whole, rva); lazy != whole {
-		t.Fatalf("%s at %#x: part by part\n%s\nof the whole\n%s", c.path, uint64(rva), lazy, whole)
+		t.Fatalf("%s at %#x: part by part\n%s\nfrom the whole file\n%s", c.path, uint64(rva), lazy, whole)
 	}
 }
 
@@ -98,7 +98,7 @@ func (c *comparison) answers(s resolve.Symbols, rva symfmt.RVA) string {
 	return text.String()
 }
 
-// The answers for every address of every fixture are those of the whole file, whatever was asked
+// The answers for every address of every fixture equal those of the whole file, whatever was asked
 // before.
 func TestPartsOfFixtures(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
@@ -125,8 +125,8 @@ func TestPartsOfFixtures(t *testing.T) {
 	}
 }
 
-// compareAddresses asks for up to about n addresses in and around the code, in random order. Those in
-// functions come first: while there is no other, units are believed.
+// compareAddresses looks up to about n addresses in and around the code, in random order. Addresses in
+// functions come first: units are trusted until one outside is asked for.
 func compareAddresses(t *testing.T, c *comparison, n uint64) {
 	random := rand.New(rand.NewPCG(uint64(len(c.path)), 1))
 	var asked []symfmt.RVA
@@ -167,7 +167,7 @@ func compareAddresses(t *testing.T, c *comparison, n uint64) {
 	ask()
 }
 
-// inOrder asks for the starts of functions in the order that costs least.
+// inOrder looks up the starts of functions in the order that costs least.
 func inOrder(t *testing.T, c *comparison) {
 	var at []symfmt.RVA
 	for i := range c.funcs[:min(len(c.funcs), 2000)] {
@@ -189,18 +189,18 @@ func inOrder(t *testing.T, c *comparison) {
 // compareRest compares what does not depend on an address.
 func compareRest(t *testing.T, c *comparison) {
 	if lazy, whole := c.lazy.Identity(), c.whole.Identity(); lazy != whole {
-		t.Errorf("identity %v, of the whole %v", lazy, whole)
+		t.Errorf("identity %v, want %v", lazy, whole)
 	}
 	if lazy, whole := c.lazy.Detail(), c.whole.Detail(); lazy != whole {
-		t.Errorf("detail %v, of the whole %v", lazy, whole)
+		t.Errorf("detail %v, want %v", lazy, whole)
 	}
 	if lazy, whole := c.lazy.Last(), c.whole.Last(); lazy != whole {
-		t.Errorf("last address %x, of the whole %x", uint64(lazy), uint64(whole))
+		t.Errorf("last address %x, want %x", uint64(lazy), uint64(whole))
 	}
 	lazy, whole := problemTexts(c.lazy), problemTexts(c.whole)
 	for p := range lazy {
 		if !whole[p] {
-			t.Errorf("a problem that the whole does not have: %s", p)
+			t.Errorf("problem that the whole file does not have: %s", p)
 		}
 	}
 	for p := range whole {
@@ -209,7 +209,7 @@ func compareRest(t *testing.T, c *comparison) {
 		}
 	}
 	if len(c.lazy.Damage()) != c.lazy.Damaged() {
-		t.Errorf("%d problems, %d said", len(c.lazy.Damage()), c.lazy.Damaged())
+		t.Errorf("%d problems, Damaged returns %d", len(c.lazy.Damage()), c.lazy.Damaged())
 	}
 }
 

@@ -49,7 +49,7 @@ func functionAt(t testing.TB, r resolve.Symbols, rva symfmt.RVA) string {
 	return at.Frames[len(at.Frames)-1].Function
 }
 
-// answered is what a Supplier says of a module: function, tried and error.
+// answered is a Supplier's answer for a module: function, tried and error.
 type answered struct {
 	function string // at 0x1000
 	tried    string // lines
@@ -74,7 +74,7 @@ func (a answered) check(t testing.TB, what string, want answered) {
 	}
 }
 
-// The forms of a store, and what is reported when nothing fits.
+// The forms of a store, and what is reported if nothing fits.
 func TestFolder(t *testing.T) {
 	sym := testSym("test_app.pdb", testID, "found")
 	dll := testSym("x.dll", testID, "found")
@@ -121,8 +121,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// A module's symbols are found by its id under any name, preferably one that
-// differs in the version only; without an id by the very name alone.
+// A module's symbols are found by its id under any name, preferably one that differs only
+// in the version; without an id, only under the exact name.
 func TestFolderByID(t *testing.T) {
 	dir := testenv.WriteFiles(t,
 		"liba.so.6/"+testID+"/liba.so.6.sym", testSym("liba.so.6", testID, "a"),
@@ -154,7 +154,7 @@ func TestFolderByID(t *testing.T) {
 	}
 }
 
-// nameAt returns the function that testSym has, "" without symbols.
+// nameAt returns the name of testSym's function, or "" without symbols.
 func nameAt(t *testing.T, r resolve.Symbols) string {
 	t.Helper()
 	var at resolve.Location
@@ -202,8 +202,8 @@ var hostileModules = []struct {
 	{"a", strings.Repeat("0", 1<<20), `1048576 digits, want at most 255`},
 }
 
-// What would lead out of a store, or hide something, is refused and reported; what lies outside is
-// never opened.
+// Names and ids that would lead out of a store, or hide something, are refused and reported; files
+// outside are never opened.
 func TestFolderRefuses(t *testing.T) {
 	root := testenv.WriteFiles(t, "store/a/readme", "",
 		"x.sym", testSym("x", testID, "outside"), ".sym", testSym("..", testID, "outside"),
@@ -218,11 +218,11 @@ func TestFolderRefuses(t *testing.T) {
 			}
 		}
 	}
-	// Folders in front do not count: these stay in the store.
+	// Leading folders are ignored: these names stay in the store.
 	for _, name := range []string{"../x", "../../x", `..\x`, "/x", root + "/x", "a/../../x"} {
 		askFor(t, s, resolve.Module{Name: name, DebugID: testID}).check(t, name, answered{"", root + "/store/x: no such file or directory", ""})
 	}
-	// A name that is refused does not keep the other one from being looked for.
+	// If one name is refused, the other is still looked for.
 	good := testenv.WriteFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
 	askFor(t, newSymbols(t, good), resolve.Module{Name: "a", DebugFile: "..", DebugID: testID}).check(t, "one good name", answered{"found", `name ".."`, `name ".."`})
 }
@@ -261,8 +261,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// The stores of Breakpad and rust-minidump: each file is found by what its
-// MODULE says, and by nothing else.
+// In the stores of Breakpad and rust-minidump, each file is found by the name and id in its
+// MODULE record, and by nothing else.
 func TestFolderOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		dir  string
@@ -282,7 +282,7 @@ func TestFolderOfOthers(t *testing.T) {
 			}
 			r, tried, err := s.Symbols(context.Background(), resolve.Module{DebugFile: name, DebugID: id})
 			if strings.HasPrefix(filepath.Base(file), "linux_inline.") {
-				// Breakpad's tests name this path, which is not the layout's.
+				// Breakpad's tests use this path, which is not in the layout.
 				if r != nil || err != nil || len(tried) != len(extensions) {
 					t.Errorf("%s: %v, %q, %v", file, r, tried, err)
 				}
@@ -304,7 +304,7 @@ func TestFolderOfOthers(t *testing.T) {
 	}
 }
 
-// Each symbol file is opened as the user of a Supplier wants it.
+// Each symbol file is opened with the Opener of the Supplier.
 func TestOpener(t *testing.T) {
 	sym := testSym("a", testID, "found")
 	store := testenv.WriteFiles(t, "a/"+testID+"/a.sym", sym)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The size of the cache holds for one file too: whose index is larger is not used, and
-// said to be too large, however often it is asked for.
+// The size of the cache also limits a single file: one whose index is larger is not used,
+// and is reported once as too large, however often it is requested.
 func TestCacheHoldsForOneFile(t *testing.T) {
 	dir := t.TempDir()
 	const limit = 200 << 10
@@ -25,15 +25,15 @@ func TestCacheHoldsForOneFile(t *testing.T) {
 		}
 	}
 	if s.modules.used > limit {
-		t.Errorf("%d bytes are held, of at most %d", s.modules.used, limit)
+		t.Errorf("%d bytes are held, want at most %d", s.modules.used, limit)
 	}
 	if want := "the index is too large: over the limit of 204800 bytes of memory"; strings.Count(notes.String(), want) != 1 {
 		t.Errorf("%s\nwant once: %s", notes, want)
 	}
 }
 
-// Frames that are in many inlined functions, or in one with an endless name, do not multiply an
-// answer without bound, and the answer reports what it lacks.
+// Frames in many inlined functions, or in one with an extremely long name, do not make an answer
+// grow without bound, and the answer reports what it lacks.
 func TestAnswerIsBounded(t *testing.T) {
 	const depth, frames = 200, 1000
 	deep := &strings.Builder{}
@@ -43,7 +43,7 @@ func TestAnswerIsBounded(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		records string
-		each    int // bytes of names of a frame
+		each    int // bytes of names in a frame
 	}{
 		"inlined functions": {deep.String(), depth * 1000},
 		"a long name":       {"FUNC 1000 10 0 f" + strings.Repeat("g", 96<<10) + "\n", 96 << 10},

@@ -37,8 +37,8 @@ func read(t testing.TB, path string) []byte {
 	return data
 }
 
-// elfFolder returns a folder with a program and its debug file in a layout; whole
-// is a program that was not stripped.
+// elfFolder returns a folder with a program and its debug file in a layout. wholeID is the
+// id of a program that was not stripped.
 func elfFolder(t testing.TB, layout string) (dir, id, wholeID string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -120,7 +120,7 @@ func sectionOf(t testing.TB, data []byte, name string) []byte {
 	return out
 }
 
-// What only looks like an ELF file costs its own answers.
+// A file that only looks like ELF costs only the answers from it.
 func TestBuildIDDamaged(t *testing.T) {
 	dir := t.TempDir()
 	program := read(t, testenv.Input(t, "pair.elf"))
@@ -139,7 +139,7 @@ func TestBuildIDDamaged(t *testing.T) {
 	}
 }
 
-// A file that cannot be opened is not reported as missing: caches would keep that.
+// A file that cannot be opened is not reported as missing, as caches would keep the answer.
 func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{".build-id/ab/cdef", ".build-id/ab/cdef.debug", "buildid/abcdef/source/a.c", "a/AB0/a.sym"} {
@@ -147,7 +147,7 @@ func TestUnreadable(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		l, err := net.Listen("unix", path) // which open(2) refuses
+		l, err := net.Listen("unix", path) // open(2) refuses sockets
 		if err != nil {
 			t.Skip(err)
 		}
@@ -164,7 +164,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// A client that is gone, or reads slowly, costs its connection only.
+// A client that is gone, or reads slowly, costs only its own connection.
 func TestSlowClients(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "lib.so", "ABC0", ".sym", symbolText("lib.so", "ABC0", 40<<20))
@@ -186,6 +186,6 @@ func TestSlowClients(t *testing.T) {
 		c.Close()
 	}
 	if n := s.InFlight(); n != 0 {
-		t.Errorf("%d requests are left", n)
+		t.Errorf("%d requests are still running", n)
 	}
 }

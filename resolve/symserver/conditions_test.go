@@ -13,8 +13,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// In each form: what a precondition that fails is answered with has no body and says
-// nothing of one, or a connection ends.
+// In each form, the answer to a failed precondition has no body and no fields that describe
+// one; otherwise the connection would be closed.
 func TestPreconditions(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "plain", "AA0", ".sym", symbolText("plain", "AA0", 4000))
@@ -53,7 +53,7 @@ func TestPreconditions(t *testing.T) {
 			etag := get().Header.Get("ETag")
 			strong := strings.TrimPrefix(etag, "W/") == etag
 			if strong == (c.what == "packed") {
-				t.Errorf("ETag %s: what another version of gzip makes has other bytes", etag)
+				t.Errorf("ETag %s: want a weak one, as another version of gzip makes other bytes", etag)
 			}
 			long := time.Now().Add(-1000 * time.Hour).UTC().Format(http.TimeFormat)
 			for _, q := range []struct {
@@ -119,7 +119,7 @@ func TestOddRanges(t *testing.T) {
 		{plain, "rubbish", 200, ""},
 		{plain, "bytes=0-1,4-5", 206, "multipart"},
 		{encoded, "bytes=0-3", 206, ""},
-		// Each part would be a piece of gzip, and the whole would be said to be gzip.
+		// Each part would be a piece of a gzip file, while the whole is declared as gzip.
 		{encoded, "bytes=0-1,4-5", 200, ""},
 	} {
 		r := ask(t, s, http.MethodGet, c.path, nil, "Range", c.field, "Accept-Encoding", "gzip")
@@ -136,7 +136,7 @@ func TestOddRanges(t *testing.T) {
 	}
 }
 
-// A HEAD that has no more to say than its header is answered with 200, also on a
+// HEAD for a file that is converted while it is sent is answered with 200, also on a
 // connection that was idle for long.
 func TestHeadOfWhatIsMadeOnTheWay(t *testing.T) {
 	dir := t.TempDir()
@@ -164,7 +164,7 @@ func TestHeadOfWhatIsMadeOnTheWay(t *testing.T) {
 	})
 }
 
-// Who announces a body and does not send it does not keep a connection, wherever it goes.
+// A client that announces a body and does not send it does not keep its connection, whatever it requests.
 func TestBodyThatDoesNotCome(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}, Stall: 200 * time.Millisecond})
 	h := httptest.NewServer(s)
@@ -177,7 +177,7 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 				fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", line, length)
 				_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 				if _, err := io.ReadAll(c); err != nil {
-					t.Errorf("the connection is open still: %v", err)
+					t.Errorf("the connection is still open: %v", err)
 				}
 			})
 		}

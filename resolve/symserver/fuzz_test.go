@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// FuzzPath asks for any path: the answer is one of the files that are served, and nothing that was
-// not asked for is revealed.
+// FuzzPath requests any path: the answer is one of the files that are served, and reveals nothing
+// else.
 func FuzzPath(f *testing.F) {
 	top, err := os.MkdirTemp("", "symserver")
 	if err != nil {
@@ -65,13 +65,13 @@ func FuzzPath(f *testing.F) {
 		case w.Code != 200 && w.Code != 404 && w.Code != 405 && !(w.Code == 500 && to.kind == section): // these files are not ELF
 			t.Fatalf("%q: %d %s", path, w.Code, text)
 		case w.Code == 200 && to.kind == unknown:
-			t.Fatalf("%q is unknown, and answered", path)
+			t.Fatalf("%q is unknown, but answered", path)
 		}
 	})
 }
 
-// FuzzSymbolicate sends any body: the answer is JSON, with a frame for each that was
-// asked for, or says what is wrong.
+// FuzzSymbolicate sends any body: the answer is JSON, with a frame for each in the request,
+// or an error.
 func FuzzSymbolicate(f *testing.F) {
 	s := inlineServer(f)
 	for _, body := range []string{
@@ -109,7 +109,7 @@ func FuzzSymbolicate(f *testing.F) {
 	})
 }
 
-// checkCounts compares the shape of an answer with that of the question, which
+// checkCounts compares the shape of an answer with that of the request, which
 // encoding/json reads.
 func checkCounts(t *testing.T, data []byte, v4 bool, v5 *v5Answer, stacks4 [][]string) {
 	t.Helper()
@@ -120,7 +120,7 @@ func checkCounts(t *testing.T, data []byte, v4 bool, v5 *v5Answer, stacks4 [][]s
 		jobJSON
 		Jobs *[]jobJSON `json:"jobs"`
 	}
-	// It takes names in any case, and merges members that are there twice.
+	// It accepts names in any case, and merges duplicate members.
 	if lower := strings.ToLower(string(data)); strings.Count(lower, `"stacks"`) != strings.Count(string(data), `"stacks"`) ||
 		strings.Count(lower, "stacks") > 1+strings.Count(string(data), `"memoryMap"`) || strings.Count(lower, "jobs") > 1 || strings.Contains(lower, `\u`) {
 		return

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// stacks returns a request of n frames in a module that is not there.
+// stacks returns a request with n frames in a missing module.
 func stacks(name string, n int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"memoryMap": [[%q, "AB0"]], "stacks": [[[0, 0]`, name)
@@ -24,7 +24,7 @@ func stacks(name string, n int) []byte {
 	return b.Bytes()
 }
 
-// Clients that do not take their answers hold up no other client's symbolication.
+// Clients that do not read their answers do not delay others.
 func TestSlowReadersOfAnswers(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}})
 	h := httptest.NewServer(s)
@@ -41,7 +41,7 @@ func TestSlowReadersOfAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Those that do not read are given a minute.
+	// Clients that do not read get a minute.
 	client := &http.Client{Timeout: 50 * time.Second}
 	r, err := client.Post(h.URL+"/symbolicate/v5", "application/json", bytes.NewReader(stacks("a", 1)))
 	if err != nil {
@@ -53,7 +53,7 @@ func TestSlowReadersOfAnswers(t *testing.T) {
 	}
 }
 
-// deadlines counts how often a client got more time.
+// deadlines counts how often a client gets more time.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	n int
@@ -61,7 +61,7 @@ type deadlines struct {
 
 func (d *deadlines) SetWriteDeadline(time.Time) error { d.n++; return nil }
 
-// A client gets more time for each MiB that it took, not for each piece of it.
+// A client gets more time for each MiB that it reads, not for each piece.
 func TestTimeToRead(t *testing.T) {
 	d := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	w := &recorder{ResponseWriter: d, control: http.NewResponseController(d), stall: time.Minute}
@@ -69,7 +69,7 @@ func TestTimeToRead(t *testing.T) {
 		t.Fatal(w.bytes, err)
 	}
 	if d.n < 4 || d.n > 6 {
-		t.Errorf("more time %d times for 4 MiB", d.n)
+		t.Errorf("deadline extended %d times for 4 MiB", d.n)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// A module that exists in another form only is not missing: the client asks for that form next.
+// A module that exists only in another form is not missing: the client requests that form next.
 func TestMissingForm(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "AB0", ".sym", symbolText("a.so", "AB0", 10))
@@ -116,7 +116,7 @@ func TestMissingForm(t *testing.T) {
 		t.Errorf("%q", missing)
 	}
 	if got := body(t, ask(t, s, http.MethodGet, "/metrics", nil)); !strings.Contains(got, "\nsymtool_modules_missing_total 1\n") {
-		t.Error("another number of missing modules")
+		t.Error("number of missing modules differs")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestOddSourceName(t *testing.T) {
 	}
 }
 
-// A compressed request is refused as such, not as malformed JSON.
+// A compressed request is refused because of its encoding, not as malformed JSON.
 func TestCompressedRequest(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}})
 	for encoding, want := range map[string]int{"gzip": 415, "identity": 200, "": 200} {

@@ -24,7 +24,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 )
 
-// childVar asks this program to add symbol files to a store until it is killed.
+// childVar makes this program add symbol files to a store until it is killed.
 const childVar = "SYMTOOL_TEST_SYMSERVER"
 
 func TestMain(m *testing.M) {
@@ -35,15 +35,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killedText returns the symbol file with an id, of 1 MB and of as many bytes more as
-// the id says.
+// killedText returns the symbol file with an id. Its size is 1 MB and a number of bytes that
+// depends on the id.
 func killedText(id string) []byte {
 	n := 0
 	fmt.Sscanf(id, "A%x", &n)
 	return symbolText("lib.so", id, 1<<20+n)
 }
 
-// child adds the files whose ids it reads, and says so before each.
+// child adds the files whose ids it reads, and prints each id before.
 func child(dir string) {
 	s, err := store.Create(dir, store.Options{})
 	if err != nil {
@@ -88,9 +88,9 @@ func TestKilledWriters(t *testing.T) {
 	for _, encoding := range []string{"identity", "gzip"} {
 		go func() { done <- pollKilled(ctx, live.URL, encoding, &id, &whole, &absent) }()
 	}
-	// One writer comes to its end, so that how long it takes on this machine is known, and its file
-	// must have been read before the first kill. Each other one that comes to its end updates that:
-	// machines have slow moments.
+	// One writer finishes, which shows how long it takes on this machine, and its file must have been
+	// read before the first kill. Each further writer that finishes updates the time, as machines have
+	// slow moments.
 	n := 1
 	_, took := runWriter(t, dir, &id, &n, time.Hour)
 	testenv.Until(t, "a whole answer", func() bool { return whole.Load() > 0 || len(done) > 0 })
@@ -110,7 +110,7 @@ func TestKilledWriters(t *testing.T) {
 		}
 	}
 	if kills < rounds || whole.Load() == 0 || absent.Load() == 0 || notes.String() != "" {
-		t.Errorf("%d kills, %d whole answers, %d times not there: %s", kills, whole.Load(), absent.Load(), notes)
+		t.Errorf("%d kills, %d whole answers, %d times missing: %s", kills, whole.Load(), absent.Load(), notes)
 	}
 	st, err := store.Open(dir, store.Options{})
 	if err != nil {
@@ -127,11 +127,11 @@ func TestKilledWriters(t *testing.T) {
 			t.Errorf("%s %s", f.Kind, f.Path)
 		}
 	}
-	t.Logf("%d kills, %d whole answers, %d times not there yet, %d leftovers", kills, whole.Load(), absent.Load(), left)
+	t.Logf("%d kills, %d whole answers, %d times still missing, %d leftovers", kills, whole.Load(), absent.Load(), left)
 }
 
-// runWriter starts a writer of a file or two, and kills it so long after it has begun with the
-// last, if it has not come to its end. It returns whether it was killed, and how long the last
+// runWriter starts a writer of one or two files, and kills it at time kill after it began with the
+// last, unless it has finished. It reports whether the writer was killed, and how long the last file
 // took.
 func runWriter(t *testing.T, dir string, id *atomic.Value, n *int, kill time.Duration) (killed bool, took time.Duration) {
 	t.Helper()
@@ -174,7 +174,7 @@ func runWriter(t *testing.T, dir string, id *atomic.Value, n *int, kill time.Dur
 	return false, time.Since(begun)
 }
 
-// pollKilled asks for the newest file again and again.
+// pollKilled requests the newest file repeatedly.
 func pollKilled(ctx context.Context, url, encoding string, id *atomic.Value, whole, absent *atomic.Int64) error {
 	last, want := "", []byte(nil)
 	for ctx.Err() == nil {

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// metricsOf returns the values on a page of metrics by name and labels, each of a
-// family that has its help and the type that its name says.
+// metricsOf returns the values on a page of metrics by name and labels. It checks that each
+// family has help and the type that its name implies.
 func metricsOf(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	values := map[string]float64{}
@@ -44,14 +44,14 @@ func metricsOf(t *testing.T, text string) map[string]float64 {
 			name, want = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, ""), "histogram"
 		}
 		if _, again := values[line[:max(at, 0)]]; err != nil || again || family != name || kind != want {
-			t.Errorf("%s, behind %s of type %q", line, family, kind)
+			t.Errorf("%s, after %s of type %q", line, family, kind)
 		}
 		values[line[:at]] = value
 	}
 	return values
 }
 
-// Each number is counted where it belongs.
+// Each number is counted in its metric.
 func TestMetricsText(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}, CacheSize: 12345, Version: `1.0 "x"`})
 	m := s.metrics
@@ -68,8 +68,8 @@ func TestMetricsText(t *testing.T) {
 		want[fmt.Sprintf(`symtool_requests_total{kind="symbols",status="%d"}`, code)] = float64(i + 1)
 	}
 	want[`symtool_response_bytes_total{kind="symbols"}`] = 10 * 14 * 15 / 2
-	m.observe(section, 418, 3, time.Millisecond)           // the end of a bucket is in it
-	m.observe(section, 0, 4, 61*time.Second+time.Second/2) // behind the last one
+	m.observe(section, 418, 3, time.Millisecond)           // a bucket includes its end
+	m.observe(section, 0, 4, 61*time.Second+time.Second/2) // after the last bucket
 	for _, b := range buckets {
 		want[fmt.Sprintf(`symtool_request_duration_seconds_bucket{kind="section",le="%v"}`, b)] = map[bool]float64{true: 1}[b >= .001]
 	}
@@ -104,7 +104,7 @@ func TestMetricsText(t *testing.T) {
 		t.Errorf("%v bytes of memory", got["process_resident_memory_bytes"])
 	}
 	if text := fmt.Sprint(buckets); text != "[0.0005 0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 60]" {
-		t.Errorf("%s: who compares histograms over time cannot do it any more", text)
+		t.Errorf("%s: the buckets changed, so histograms cannot be compared over time", text)
 	}
 	for _, kind := range kindNames {
 		if _, ok := got[fmt.Sprintf(`symtool_request_duration_seconds_bucket{kind=%q,le="60"}`, kind)]; !ok {
@@ -129,7 +129,7 @@ func TestMetricsText(t *testing.T) {
 	}
 }
 
-// A good module leads to no message.
+// A good module is not mentioned in the log.
 func TestGoodModule(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "ABC0", ".sym", symbolText("a.so", "ABC0", 100))
@@ -151,7 +151,7 @@ func TestGoodModule(t *testing.T) {
 	}
 }
 
-// Only modules that could be there are listed as missing.
+// Only modules that could exist are listed as missing.
 func TestMissingNames(t *testing.T) {
 	var missing []string
 	s, notes := newServer(t, Config{Dirs: []string{t.TempDir()}, Missing: func(name, id string) { missing = append(missing, name+"/"+id) }})
@@ -161,8 +161,8 @@ func TestMissingNames(t *testing.T) {
 	}
 }
 
-// One record that cannot be read is reported; what is missing is named; a tag has the size and the
-// time apart.
+// A single unreadable record is reported; missing files are named; size and time are separate in a
+// tag.
 func TestMessages(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "ABC0", ".sym", append(symbolText("a.so", "ABC0", 100), "FUNC what\n"...))
@@ -208,7 +208,7 @@ func TestDebugDirs(t *testing.T) {
 	}
 }
 
-// Lines with the number 0 have none, and text that is not UTF-8 is converted.
+// Line number 0 is left out, and text that is not UTF-8 is converted.
 func TestAnswerTexts(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "ABC0", ".sym", []byte("MODULE Linux x86_64 ABC0 a.so\nFILE 0 a.c\nFUNC 1000 10 0 f\xffg\n1000 8 0 0\n1008 8 1 0\n"))
@@ -221,8 +221,7 @@ func TestAnswerTexts(t *testing.T) {
 	}
 }
 
-// A file is sent in pieces, and no byte more than is wanted: of the end of a range
-// nothing follows.
+// A file is sent in pieces, and nothing after the end of a range is sent.
 func TestReadFrom(t *testing.T) {
 	data := make([]byte, 3*piece)
 	for i := range data {
@@ -238,14 +237,14 @@ func TestReadFrom(t *testing.T) {
 		w := &recorder{ResponseWriter: to, control: http.NewResponseController(to), stall: time.Second}
 		n, err := w.ReadFrom(&io.LimitedReader{R: f, N: c.limit})
 		f.Close()
-		asFile := c.limit > small // less goes with the header, in one write
+		asFile := c.limit > small // less is sent with the header, in one write
 		if err != nil || n != c.want || w.bytes != c.want || string(to.got) != string(data[:c.want]) || to.longest > piece || to.longest > 0 != asFile || w.status != 200 {
 			t.Errorf("%d: %d bytes, %d counted, %d taken, %d as a file at once, status %d, %v", c.limit, n, w.bytes, len(to.got), to.longest, w.status, err)
 		}
 	}
 }
 
-// fileTaker is a ResponseWriter that takes files, as net/http's does.
+// fileTaker is a ResponseWriter that is also an io.ReaderFrom, like net/http's.
 type fileTaker struct {
 	http.ResponseWriter
 	got     []byte
@@ -270,8 +269,8 @@ func (nobody) Header() http.Header         { return http.Header{} }
 func (nobody) WriteHeader(int)             {}
 func (nobody) Write(b []byte) (int, error) { return len(b), nil }
 
-// A request that is over is not computed, and not answered: net/http would send an empty answer
-// with status 200, and a client that closed only its side of the connection would take it.
+// A request that has ended is neither computed nor answered: net/http would send an empty answer
+// with status 200, which a client that closed only its side of the connection would accept.
 func TestOver(t *testing.T) {
 	dir := t.TempDir()
 	keep(t, dir, "a.so", "ABC0", ".sym", symbolText("a.so", "ABC0", 100))
@@ -304,7 +303,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// What is packed on the way: text that is long enough, for those who take it.
+// Text that is long enough is compressed for clients that accept it.
 func TestPacked(t *testing.T) {
 	dir := t.TempDir()
 	for name, size := range map[string]int{"short": gzipFrom - 1, "long": gzipFrom} {
@@ -337,19 +336,19 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// A server that is closed has no file open.
+// A closed server has no open files.
 func TestFilesAreClosed(t *testing.T) {
 	count := func() int {
 		all, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
-			t.Skip("no /proc/self/fd here")
+			t.Skip("no /proc/self/fd")
 		}
 		return len(all)
 	}
 	dir, id, whole := elfFolder(t, "build-id")
 	keep(t, dir, "a.so", "ABC0", ".sym", symbolText("a.so", "ABC0", 2000))
 	keep(t, dir, "b.so", "ABC0", ".sym.gz", symbolText("b.so", "ABC0", 2000))
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is forgotten
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would close forgotten files
 	before := count()
 	s, err := New(Config{Dirs: []string{dir}, Gzip: true})
 	if err != nil {

@@ -60,7 +60,7 @@ func get(t testing.TB, url string) (status int, data []byte, h http.Header) {
 	return r.StatusCode, data, r.Header
 }
 
-// elfutilsServer starts debuginfod over a folder, and waits until it knows all files.
+// elfutilsServer starts debuginfod for a folder, and waits until it has scanned all files.
 func elfutilsServer(t *testing.T, dir string) (url string) {
 	t.Helper()
 	port := testenv.FreePort(t)
@@ -71,7 +71,7 @@ func elfutilsServer(t *testing.T, dir string) (url string) {
 	}
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 	url = fmt.Sprintf("http://127.0.0.1:%d", port)
-	idle := 0 // between two files it is so for a moment
+	idle := 0 // consecutive times: it is idle for a moment between two files
 	testenv.Until(t, "debuginfod to know its files", func() bool {
 		idle++
 		r, err := http.Get(url + "/metrics")
@@ -91,7 +91,7 @@ func elfutilsServer(t *testing.T, dir string) (url string) {
 	return url
 }
 
-// sections asks elfutils' library for sections, as no program of Debian 12 does.
+// sections gets sections through elfutils' library, as no program in Debian 12 does.
 const sections = `
 import ctypes, os, sys
 lib = ctypes.CDLL("libdebuginfod.so.1")
@@ -110,9 +110,9 @@ for line in sys.stdin:
     os.close(fd)
 `
 
-// TestOracleDebuginfod has elfutils' clients ask this server and elfutils' own for the
-// same files: executables, debug files, sections and sources are the same bytes, and
-// what is missing is missing in both.
+// TestOracleDebuginfod gets the same files from this server and from elfutils' own with
+// elfutils' clients: executables, debug files, sections and sources have the same bytes, and
+// the same files are missing.
 func TestOracleDebuginfod(t *testing.T) {
 	testenv.Oracle(t)
 	find := testenv.Tool(t, "debuginfod-find")
@@ -213,10 +213,10 @@ func TestOracleGDB(t *testing.T) {
 	}
 }
 
-// oneOfTwo has one name for a complete object's constructor or destructor and a base's.
+// oneOfTwo gives the constructors or destructors of a complete object and of a base one name.
 var oneOfTwo = strings.NewReplacer("C1E", "C2E", "D1E", "D2E")
 
-// TestOracleSymbolicate compares each frame that the API gives of a program of templates
+// TestOracleSymbolicate compares each frame that the API returns for a program of templates
 // with llvm-symbolizer's from the binary.
 func TestOracleSymbolicate(t *testing.T) {
 	testenv.Oracle(t)
@@ -281,7 +281,7 @@ func TestOracleSymbolicate(t *testing.T) {
 			names = append(names, *got.Function)
 		}
 		for k, w := range want.Symbol {
-			// A function of a type that is local to another has no linkage name in the
+			// A function of a type that is local to another function has no linkage name in the
 			// debug information: llvm-symbolizer gives its name alone, symtool all of it.
 			name, _, _ := strings.Cut(strings.TrimPrefix(w.FunctionName, "~"), "<") // arguments of templates
 			if k < len(names) && !strings.HasPrefix(w.FunctionName, "_Z") && names[k] != w.FunctionName &&
@@ -289,7 +289,7 @@ func TestOracleSymbolicate(t *testing.T) {
 				w.FunctionName = names[k]
 				local++
 			}
-			// Of a constructor's or destructor's two names for one piece of code either is right.
+			// Either of a constructor's or destructor's two names for one piece of code is right.
 			if k < len(names) && names[k] != w.FunctionName && oneOfTwo.Replace(names[k]) == oneOfTwo.Replace(w.FunctionName) {
 				w.FunctionName = names[k]
 				twins++

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// raw sends a path as it is, which no client would.
+// raw sends a path unescaped, which no client does.
 func raw(t testing.TB, s *httptest.Server, path string) *http.Response {
 	t.Helper()
 	c := dial(t, s)

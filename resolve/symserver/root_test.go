@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A folder that is not there is found out once; what is there, or cannot be examined, is opened.
+// A missing folder is looked for once; files that exist, or cannot be examined, are opened.
 func TestFolders(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "a", "A0"), 0o755); err != nil {
@@ -26,7 +26,7 @@ func TestFolders(t *testing.T) {
 	}
 	defer r.Close()
 	asked := folders{root: r}
-	for range 2 { // from what the first round left behind, too
+	for range 2 { // the second time with what the first kept
 		for _, c := range []struct {
 			path string
 			lack bool

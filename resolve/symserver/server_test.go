@@ -352,7 +352,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// checkRange asks for a part: it is one of the bytes that were sent, or all is sent.
+// checkRange requests a range: the answer is that part of the bytes, or all of them.
 func checkRange(t *testing.T, s *Server, what, accept string, h http.Header) {
 	t.Helper()
 	got := ask(t, s, "GET", "/lib.so/ABC0/lib.so.sym", nil, "Accept-Encoding", accept, "Range", "bytes=10-19", "If-Range", h.Get("ETag"))
@@ -373,7 +373,7 @@ func checkRange(t *testing.T, s *Server, what, accept string, h http.Header) {
 	}
 	got = ask(t, s, "GET", "/lib.so/ABC0/lib.so.sym", nil, "Accept-Encoding", accept, "Range", "bytes=1000000-")
 	if got.StatusCode != 416 {
-		t.Errorf("%s: part behind the end: %d", what, got.StatusCode)
+		t.Errorf("%s: part after the end: %d", what, got.StatusCode)
 	}
 }
 
@@ -395,12 +395,12 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if got := body(t, ask(t, s, "GET", "/v1/lib.so/ABC0/lib.so.sym", nil)); strings.Contains(got, "second") {
-		t.Error("the second folder goes before the first")
+		t.Error("the second folder has precedence over the first")
 	}
 }
 
-// TestStaysInside has what an attacker, or a careless operator, may put into a folder:
-// nothing of it is served.
+// TestStaysInside has files that an attacker, or a careless operator, may put into a folder:
+// none of them is served.
 func TestStaysInside(t *testing.T) {
 	top := t.TempDir()
 	secret := write(t, filepath.Join(top, "secret.sym"), []byte("MODULE Linux x86_64 ABC0 secret\nsecret\n"))
@@ -456,7 +456,7 @@ func TestStaysInside(t *testing.T) {
 			t.Errorf("%q is not logged:\n%s", want, notes)
 		}
 	}
-	// Nor do symbols of outside answer addresses.
+	// Nor are symbols outside the folder used for addresses.
 	for _, name := range []string{"out", "up", "pipe", "../secret", "/etc/passwd"} {
 		got := body(t, ask(t, s, "POST", "/symbolicate/v5", []byte(`{"memoryMap":[["`+name+`","ABC0"]],"stacks":[[[0,4096]]]}`)))
 		if !strings.Contains(got, "false}") {
@@ -465,8 +465,8 @@ func TestStaysInside(t *testing.T) {
 	}
 }
 
-// A file that cannot be read is not reported as missing, and a damaged one is not sent as if it
-// were whole.
+// An unreadable file is not reported as missing, and a damaged one is not sent as if it were
+// complete.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	text := symbolText("lib.so", "ABC0", 300000)
@@ -494,7 +494,7 @@ func TestDamaged(t *testing.T) {
 		}
 		got, err := io.ReadAll(r.Body)
 		if err == nil {
-			t.Errorf("%s: %d of %d bytes came, as if they were all", id, len(got), len(text))
+			t.Errorf("%s: got %d of %d bytes, and no error", id, len(got), len(text))
 		}
 	}
 	// The client has the answer before the server has logged it.
@@ -590,7 +590,7 @@ func errorsOf(errs ...error) error {
 	return nil
 }
 
-// A folder that is not there, or none, is an error at once.
+// A missing folder, or no folder, is an error of New.
 func TestNewErrors(t *testing.T) {
 	file := write(t, filepath.Join(t.TempDir(), "file"), nil)
 	for _, cfg := range []Config{{}, {Dirs: []string{file}}, {Dirs: []string{file + "x"}}, {DebugDirs: []string{file + "x"}}} {

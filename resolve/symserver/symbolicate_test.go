@@ -43,7 +43,7 @@ func inlineServer(t testing.TB) *Server {
 	return s
 }
 
-// TestAnswers has whole answers, as the documentation of the API describes them.
+// TestAnswers has complete answers, as the documentation of the API describes them.
 func TestAnswers(t *testing.T) {
 	s := inlineServer(t)
 	for _, c := range []struct{ name, path, ask, want string }{
@@ -90,7 +90,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return string(ja) == string(jb)
 }
 
-// TestBadRequests has the sentences of Eliot, where it has them.
+// TestBadRequests has the messages of Eliot, if it has one for the case.
 func TestBadRequests(t *testing.T) {
 	s := inlineServer(t)
 	const maps, stacks = `"memoryMap":[["app.pdb","ABC1"]]`, `"stacks":[[[0,1]]]`
@@ -159,11 +159,11 @@ func TestBadRequests(t *testing.T) {
 		}
 	}
 	if r := ask(t, s, "POST", "/symbolicate/v4", []byte(`{"jobs":[]}`)); r.StatusCode != 400 {
-		t.Errorf("v4 takes jobs: %d", r.StatusCode)
+		t.Errorf("v4 accepts jobs: %d", r.StatusCode)
 	}
 }
 
-// Each list has its limit, over all jobs.
+// Each list has a limit for all jobs together.
 func TestRequestLimits(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}})
 	list := func(n int, one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + "]" }
@@ -193,8 +193,8 @@ func TestRequestLimits(t *testing.T) {
 	}
 }
 
-// TestAnswersAreResolves compares each frame with what a Resolver says, at each address
-// of each golden symbol file where something begins or ends.
+// TestAnswersAreResolves compares each frame with a Resolver's answer, at each address of
+// each golden symbol file where something begins or ends.
 func TestAnswersAreResolves(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(paths) < 50 {
@@ -221,7 +221,7 @@ func TestAnswersAreResolves(t *testing.T) {
 		}
 		r, err := resolve.Open(context.Background(), path, resolve.OpenOptions{})
 		if err != nil {
-			continue // such as a golden file of a dump that led to no output
+			continue // such as the golden file of a dump without output
 		}
 		x := r.Identity()
 		if x.ID == "" {
@@ -233,7 +233,7 @@ func TestAnswersAreResolves(t *testing.T) {
 		r.Close()
 	}
 	if frames < 20_000/each {
-		t.Errorf("%d frames only", frames)
+		t.Errorf("only %d frames", frames)
 	}
 	if used := s.metrics.cacheBytes.Load(); used > 200<<10 || s.metrics.evictions.Load() == 0 {
 		t.Errorf("the cache has %d bytes after %d evictions", used, s.metrics.evictions.Load())
@@ -241,7 +241,7 @@ func TestAnswersAreResolves(t *testing.T) {
 	t.Logf("%d frames of %d modules", frames, len(paths)/each)
 }
 
-// edges returns the addresses in a symbol file, those before and those in the middle.
+// edges returns the addresses in a symbol file, the ones before them and those in the middle.
 func edges(t testing.TB, text []byte) (all []uint64) {
 	t.Helper()
 	result, err := symfmt.Read(context.Background(), strings.NewReader(string(text)), symfmt.ReadOptions{Tolerant: true})
@@ -287,7 +287,7 @@ type v5Answer struct {
 	}
 }
 
-// symbolicateAll asks for addresses of one module.
+// symbolicateAll symbolicates addresses of one module.
 func symbolicateAll(t testing.TB, h http.Handler, name, id string, addrs []uint64) []v5Frame {
 	t.Helper()
 	var b strings.Builder
@@ -356,8 +356,8 @@ func locationText(found bool, addr uint64, at *resolve.Location) string {
 	return b + fmt.Sprintf(" + %#x", addr-uint64(at.Start))
 }
 
-// A module is read once, however many requests need it at the same time; again when its
-// file changes; and one that cannot be used is not read for each request.
+// A module is read once, however many requests need it at the same time, and again when its
+// file changes; an unusable one is not read for each request.
 func TestModulesAreReadOnce(t *testing.T) {
 	dir := t.TempDir()
 	path := keep(t, dir, "lib.so", "ABC0", ".sym", symbolText("lib.so", "ABC0", 2<<20))
@@ -402,7 +402,7 @@ func TestModulesAreReadOnce(t *testing.T) {
 	}
 }
 
-// A request that ends does not wait for a module, and a module without a waiting request is not
+// A cancelled request does not wait for a module, and a module that no request waits for is not
 // read to its end.
 func TestCancelled(t *testing.T) {
 	dir := t.TempDir()
@@ -438,7 +438,7 @@ func TestCancelled(t *testing.T) {
 	s.modules.release(e)
 }
 
-// The cache has its bound however modules come and go, and what is in use stays usable.
+// The cache stays within its bound however modules come and go, and modules in use stay valid.
 func TestCacheIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	const n, limit = 30, 200 << 10
@@ -468,14 +468,14 @@ func TestCacheIsBounded(t *testing.T) {
 		sum += at.Value.(*entry).cost
 	}
 	if m.used > limit || m.used != sum || s.metrics.evictions.Load() == 0 || len(m.entries) != m.recent.Len() {
-		t.Errorf("%d bytes, %d counted anew, %d evictions, %d entries, %d in order", m.used, sum, s.metrics.evictions.Load(), len(m.entries), m.recent.Len())
+		t.Errorf("%d bytes, %d counted again, %d evictions, %d entries, %d in order", m.used, sum, s.metrics.evictions.Load(), len(m.entries), m.recent.Len())
 	}
 	if notes.String() != "" {
 		t.Error(notes)
 	}
 }
 
-// More requests than are answered at once get 503, but those of the operator.
+// Requests beyond the limit get 503, except those of the operator.
 func TestTooMany(t *testing.T) {
 	s, _ := newServer(t, Config{Dirs: []string{t.TempDir()}, MaxRequests: 1})
 	s.requests <- struct{}{}
@@ -516,7 +516,7 @@ func TestMissingList(t *testing.T) {
 		t.Fatal(err)
 	}
 	if full.Add("a", "AB") == nil || full.Add("b", "AB") != nil {
-		t.Error("a full disk is not reported, or again and again")
+		t.Error("a full disk is not reported, or more than once")
 	}
 }
 
