@@ -82,8 +82,8 @@ func truthFrames(t *testing.T, path string) (stacks [][]peerFrame) {
 	return stacks
 }
 
-// peerCrashes returns the crashes: on x86-64 the dumps are Breakpad's own, of the other
-// CPUs what is made of the cores.
+// peerCrashes returns the crashes. The dumps are Breakpad's own on x86-64, and converted from
+// cores on other CPUs.
 func peerCrashes(t *testing.T) (all []peerCrash) {
 	t.Helper()
 	for _, dump := range testenv.SharedGlob(t, "data", "crashes", "*", "dump.dmp") {
