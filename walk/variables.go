@@ -31,6 +31,14 @@ func (r *Result) Variables(ctx context.Context) *Variables {
 	return &Variables{ctx: ctx, result: r, names: map[*arch.Arch]*cfi.Names{}, tails: map[*vars.Info]*tailCalls{}, stack: -1}
 }
 
+// MemorySize returns the size of the dump's memory in bytes.
+func (v *Variables) MemorySize() (size uint64) {
+	for _, r := range v.result.Dump.Memory.Regions {
+		size += uint64(len(r.Data))
+	}
+	return size
+}
+
 // Of returns the variables of frame i of Result.Stacks[stack], and what they were computed from.
 // The variables are by index in Frame.Names, those of the innermost scope first. Both results are
 // nil if the symbols have none.

@@ -112,5 +112,8 @@ func (e Expr) Ops() []Op {
 	return ops
 }
 
+// Len returns the size in packed form, in bytes.
+func (e Expr) Len() int { return len(e.code) }
+
 // Empty reports whether the expression has no operations.
 func (e Expr) Empty() bool { return e.code == "" }

@@ -71,6 +71,9 @@ const (
 	OpReinterpret // reinterpret the top as base type Type; 0 likewise
 )
 
+// MaxOps is the largest number of operations of an expression. Real ones have up to a few hundred.
+const MaxOps = 10_000
+
 // Op is one operation.
 type Op struct {
 	Code  OpCode

@@ -143,6 +143,7 @@ func TestParseFaults(t *testing.T) {
 		{"INFO VAR E r", "invalid operand of r"},
 		{"INFO VAR E skip:4", "operation 0 jumps to operation 4 of 1"},
 		{"INFO VAR E " + strings.Repeat("entry(", 20) + "r:1", "operations are nested more than 8 deep"},
+		{"INFO VAR E c:0" + strings.Repeat(",dup", MaxOps), "more than 10000 operations"},
 		{"INFO VAR E convert:9", "type 9 is not declared"},
 		{"INFO VAR V x", "want p or l and the type of a variable"},
 		{"INFO VAR V l7:b", "type 7 is not declared"},

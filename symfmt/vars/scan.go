@@ -10,6 +10,8 @@ type scanner struct {
 	text []byte
 	pos  int
 	line int
+
+	opsLeft int // that the expression may still have
 }
 
 func (s *scanner) fail(format string, args ...any) *BadRecord {
@@ -209,7 +211,13 @@ func (s *scanner) ops(depth int) (ops []Op, err *BadRecord) {
 	if depth > maxSub {
 		return nil, s.fail("operations are nested more than %d deep", maxSub)
 	}
+	if depth == 0 {
+		s.opsLeft = MaxOps
+	}
 	for {
+		if s.opsLeft--; s.opsLeft < 0 {
+			return nil, s.fail("more than %d operations", MaxOps)
+		}
 		op, err := s.op(depth)
 		if err != nil {
 			return nil, err

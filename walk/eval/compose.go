@@ -119,7 +119,7 @@ func (m *machine) pointer(p *place, size int) Value {
 		}
 	} else if p.target.expr != 0 {
 		to := machine{f: m.f, budget: m.budget, scope: m.scope}
-		v.Pointee = &Pointee{Value: to.whole(to.evaluate(m.f.Info.Exprs[p.target.expr].Ops())), Offset: p.offset}
+		v.Pointee = &Pointee{Value: to.whole(to.evaluate(m.f.ops(p.target.expr, m.budget))), Offset: p.offset}
 	}
 	return v
 }

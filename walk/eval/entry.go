@@ -29,7 +29,7 @@ func (f *Frame) findBase(b *budget) (uint64, *failure) {
 	defer b.leave()
 	// It has no scope: a frame base that needed a variable would need itself.
 	m := machine{f: f, budget: b, scope: len(f.Scopes)}
-	n, fault := m.value(f.Info.Exprs[f.Func.FrameBase].Ops())
+	n, fault := m.value(f.ops(f.Func.FrameBase, b))
 	return n.lo, fault
 }
 
@@ -48,12 +48,12 @@ func (f *Frame) entryValue(sub []vars.Op, b *budget) (number, *failure) {
 		return number{}, absent("no call site says what the value was when the function was called")
 	}
 	for _, p := range site.Params {
-		at := caller.Info.Exprs[p.Location].Ops()
+		at := caller.ops(p.Location, b)
 		if len(at) != 1 || at[0].Code != vars.OpReg || at[0].Reg != sub[0].Reg || p.Value == 0 {
 			continue
 		}
 		m := machine{f: caller, budget: b}
-		n, fault := m.value(caller.Info.Exprs[p.Value].Ops())
+		n, fault := m.value(caller.ops(p.Value, b))
 		if fault != nil || sub[0].Code == vars.OpReg {
 			return n, fault
 		}
@@ -70,8 +70,8 @@ func (f *Frame) Target(site *vars.CallSite) (uint64, bool) {
 	case site.TargetAt == 0:
 		return 0, false
 	}
-	m := machine{f: f, budget: newBudget()}
-	n, fault := m.value(f.Info.Exprs[site.TargetAt].Ops())
+	m := machine{f: f, budget: f.newBudget()}
+	n, fault := m.value(f.ops(site.TargetAt, m.budget))
 	return n.lo, fault == nil
 }
 
@@ -99,7 +99,7 @@ func (m *machine) call(label uint32) *failure {
 		return fault
 	}
 	defer m.budget.leave()
-	ops, outer := m.f.Info.Exprs[v.Expr].Ops(), m.scope
+	ops, outer := m.f.ops(v.Expr, m.budget), m.scope
 	m.scope = scope
 	defer func() { m.scope = outer }()
 	for pc := 0; pc < len(ops); {

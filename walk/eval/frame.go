@@ -32,6 +32,7 @@ type Frame struct {
 	Caller func() (*Frame, vars.CallSite, bool)
 
 	frameAt *knownBase // nil until it is needed
+	spent   int        // operations of all evaluations so far
 }
 
 func (f *Frame) ptrSize() int { return f.Arch.PtrSize }

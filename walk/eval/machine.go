@@ -8,7 +8,7 @@ import (
 
 // Limits of one evaluation, far above what real expressions need.
 const (
-	maxOps   = 10_000 // in the expression and all that it needs
+	maxOps   = vars.MaxOps // in the expression and all that it needs, decoded and executed
 	maxStack = 256
 	maxDepth = 32 // of entry values, frame bases and pointers that lead from one expression to another
 )
@@ -31,10 +31,43 @@ func unavailable(format string, args ...any) *failure {
 	return &failure{Unavailable, fmt.Sprintf(format, args...)}
 }
 
-// budget is the remainder of the limits, shared by all evaluations that one needs.
-type budget struct{ ops, depth int }
+// maxFrameOps limits the operations of all evaluations in a frame.
+const maxFrameOps = 200_000
 
-func newBudget() *budget { return &budget{maxOps, maxDepth} }
+// budget is the remainder of the limits, shared by all evaluations that one needs.
+type budget struct {
+	ops, depth int
+	frame      *Frame
+}
+
+func (f *Frame) newBudget() *budget { return &budget{maxOps, maxDepth, f} }
+
+// charge charges n operations, and reports whether there were as many left.
+func (b *budget) charge(n int) bool {
+	if b.ops < n || b.frame.spent+n > maxFrameOps {
+		b.ops = 0
+		return false
+	}
+	b.ops -= n
+	b.frame.spent += n
+	return true
+}
+
+// exhausted are operations of which the first is one too many.
+var exhausted = []vars.Op{{Code: vars.OpUnsupported}}
+
+// ops returns the operations of an expression.
+func (f *Frame) ops(e vars.ExprID, b *budget) []vars.Op {
+	x := f.Info.Exprs[e]
+	if !b.charge(x.Len() / opSize) {
+		return exhausted
+	}
+	return x.Ops()
+}
+
+// opSize is how many bytes in packed form are charged as one operation when they are decoded. Real
+// expressions have fewer; a constant may have as many as ten thousand times that.
+const opSize = 16
 
 // enter enters an expression that another one needs; leave leaves it.
 func (b *budget) enter() *failure {
@@ -122,8 +155,7 @@ func (m *machine) evaluate(ops []vars.Op) []piece {
 // giveUp ends the description of a piece that failed, and returns the index of the next
 // operation. Outside a piece, the whole expression fails.
 func (m *machine) giveUp(ops []vars.Op, pc int, fault *failure) (int, *failure) {
-	for ; pc < len(ops) && m.budget.ops > 0; pc++ {
-		m.budget.ops--
+	for ; pc < len(ops) && m.budget.charge(1); pc++ {
 		if code := ops[pc].Code; code == vars.OpPiece || code == vars.OpBitPiece {
 			m.place = &place{kind: unknown, failure: fault}
 			return m.step(ops, pc)

@@ -247,3 +247,41 @@ func TestHidden(t *testing.T) {
 		t.Errorf("got %+v and %+v", inner, outer)
 	}
 }
+
+// What all variables of a frame need is limited, and so is their number.
+func TestFrameLimits(t *testing.T) {
+	in := testTypes()
+	f := testFrame(in)
+	in.Exprs = append(in.Exprs, vars.NewExpr([]vars.Op{{Code: vars.OpSkip}}), vars.NewExpr([]vars.Op{{Code: vars.OpConst, U: 5}, {Code: vars.OpStackValue}}))
+	in.Vars = append(in.Vars, vars.Variable{Name: "a", Type: tInt})
+	loop, five := vars.Instance{Var: 1, Expr: vars.ExprID(len(in.Exprs) - 2)}, vars.Instance{Var: 1, Expr: vars.ExprID(len(in.Exprs) - 1)}
+	f.Scopes = []vars.Scope{{Vars: []vars.Instance{loop, five}}}
+	if all := f.Depth(0); all[0].Whole() || !all[1].Whole() {
+		t.Errorf("after one loop: %+v", all)
+	}
+	for range 2 * MaxVariables {
+		f.Scopes[0].Vars = append(f.Scopes[0].Vars, loop)
+	}
+	if n := len(f.Depth(0)); n != MaxVariables || f.spent > maxFrameOps {
+		t.Errorf("%d variables, %d operations", n, f.spent)
+	}
+}
+
+// A piece begins at a bit of memory, however far away, or of a register.
+func TestPieceOffsets(t *testing.T) {
+	for _, tt := range []struct {
+		ops  []vars.Op
+		want string
+	}{
+		{[]vars.Op{{Code: vars.OpConst, U: 0x1001}, {Code: vars.OpBitPiece, U: 32, S: 8 * 8}}, "090a0b0c"},
+		{[]vars.Op{{Code: vars.OpConst, U: 0x1001}, {Code: vars.OpBitPiece, U: 32, S: math.MaxInt64}}, "........"},
+		{[]vars.Op{{Code: vars.OpReg, Reg: rbx}, {Code: vars.OpBitPiece, U: 8, S: 8}, {Code: vars.OpPiece, U: 3}}, "10......"},
+		{[]vars.Op{{Code: vars.OpReg, Reg: rbx}, {Code: vars.OpBitPiece, U: 32, S: math.MaxInt64}}, "........"},
+		{[]vars.Op{{Code: vars.OpReg, Reg: rbx}, {Code: vars.OpBitPiece, U: 32, S: -1}}, "........"},
+	} {
+		v := variableOf(testFrame(testTypes()), tInt, tt.ops...)
+		if got := v.Hex(); got != tt.want {
+			t.Errorf("%v: got %s, want %s (%s)", tt.ops, got, tt.want, v.Why)
+		}
+	}
+}

@@ -6,8 +6,7 @@ import (
 
 // step executes the operation at pc, and returns the index of the next.
 func (m *machine) step(ops []vars.Op, pc int) (int, *failure) {
-	if m.budget.ops--; m.budget.ops < 0 {
-		m.budget.ops = 0
+	if !m.budget.charge(1) {
 		return 0, invalid("more than %d operations", maxOps)
 	}
 	op := &ops[pc]
@@ -46,6 +45,9 @@ func (m *machine) jump(op *vars.Op, pc, end int) (int, *failure) {
 	return op.To, nil
 }
 
+// maxPieceOffset limits the bit of a register or a constant at which a piece begins.
+const maxPieceOffset = 1 << 16
+
 // endPiece ends the description of a piece.
 func (m *machine) endPiece(op *vars.Op) *failure {
 	p := piece{place: m.current(), bits: op.U}
@@ -55,10 +57,14 @@ func (m *machine) endPiece(op *vars.Op) *failure {
 	m.place = nil
 	if op.Code == vars.OpBitPiece {
 		p.offset = uint64(op.S)
+		if p.kind == inMemory {
+			p.addr += p.offset / 8
+			p.offset %= 8
+		}
 	} else if p.bits = 8 * op.U; op.U > MaxValue {
 		return invalid("a piece of %d bytes", op.U)
 	}
-	if p.bits > 8*MaxValue || p.offset > 8*MaxValue {
+	if p.bits > 8*MaxValue || p.offset > maxPieceOffset {
 		return invalid("a piece of %d bits at bit %d", p.bits, p.offset)
 	}
 	if p.bits > 0 {

@@ -56,7 +56,7 @@ func (f *Frame) base(id vars.TypeID) (class, int, *failure) {
 // object is the address of the array, or of its descriptor.
 func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
 	s := vars.Sizer{Info: f.Info, PtrSize: f.ptrSize(), Bound: func(x vars.Bound) (int64, bool) {
-		n, fault := f.expression(x.Expr, 0, object, newBudget())
+		n, fault := f.expression(x.Expr, 0, object, f.newBudget())
 		return n.int64(), fault == nil
 	}}
 	counts := make([]uint64, len(t.Dims))
@@ -73,7 +73,7 @@ func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
 // Member returns a member of a structure, and reports whether its place is known. The bits of a
 // bit field are moved to the lowest bits of a number of the size of its type.
 func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
-	size, fault := f.sizeOf(m.Type, 0, nil, newBudget())
+	size, fault := f.sizeOf(m.Type, 0, nil, f.newBudget())
 	if fault != nil {
 		return missing(0, fault.state, fault.why), false
 	}
@@ -81,7 +81,7 @@ func (f *Frame) Member(v *Value, m *vars.Member) (Value, bool) {
 		if !v.InMemory {
 			return missing(size, Absent, "its place depends on the address of the object, which has none"), false
 		}
-		at, fault := f.expression(m.At, 0, &v.Address, newBudget())
+		at, fault := f.expression(m.At, 0, &v.Address, f.newBudget())
 		if fault != nil {
 			return missing(size, fault.state, fault.why), false
 		}

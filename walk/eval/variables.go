@@ -15,8 +15,12 @@ type Variable struct {
 	Hidden int
 }
 
+// MaxVariables is the largest number of variables that Depth returns.
+const MaxVariables = 1000
+
 // Depth returns the variables of the scopes of one call: 0 is the function itself, and n a call
-// inlined into that of depth n-1. Those of the innermost scope come first.
+// inlined into that of depth n-1. Those of the innermost scope come first. There are at most
+// MaxVariables.
 func (f *Frame) Depth(depth int) (all []Variable) {
 	block := 0
 	for i := range f.Scopes {
@@ -28,8 +32,11 @@ func (f *Frame) Depth(depth int) (all []Variable) {
 			if f.Info.Vars[v.Var].Name == "" {
 				continue // made by the compiler, such as the length of an array
 			}
+			if len(all) == MaxVariables {
+				return all
+			}
 			all = append(all, Variable{
-				Variable: &f.Info.Vars[v.Var], ID: v.Var, Value: f.variable(v, i, newBudget()), Block: block, Hidden: f.hidden(v.Var, i),
+				Variable: &f.Info.Vars[v.Var], ID: v.Var, Value: f.variable(v, i, f.newBudget()), Block: block, Hidden: f.hidden(v.Var, i),
 			})
 		}
 		block++
@@ -79,7 +86,7 @@ func (f *Frame) described(v vars.Instance, t *vars.Extra, id vars.TypeID, scope 
 		return missing(0, Absent, "")
 	}
 	m := machine{f: f, budget: b, scope: scope}
-	pieces := m.evaluate(f.Info.Exprs[v.Expr].Ops())
+	pieces := m.evaluate(f.ops(v.Expr, b))
 	if len(pieces) != 1 || pieces[0].kind != inMemory {
 		at := m.compose(pieces, 1, opaque)
 		return Value{States: at.States[:0], Why: at.Why}
@@ -121,7 +128,7 @@ func (f *Frame) expression(e vars.ExprID, scope int, object *uint64, b *budget) 
 	if object != nil {
 		m.pushGeneric(*object)
 	}
-	return m.value(f.Info.Exprs[e].Ops())
+	return m.value(f.ops(e, b))
 }
 
 // sizeOf returns the size of a type in bytes, which may depend on a scope's variables or on an
@@ -150,7 +157,7 @@ func (f *Frame) sizeOf(id vars.TypeID, scope int, object *uint64, b *budget) (in
 // location evaluates the expression for the location of size bytes.
 func (f *Frame) location(e vars.ExprID, scope int, as class, size int, b *budget) Value {
 	m := machine{f: f, budget: b, scope: scope}
-	return m.compose(m.evaluate(f.Info.Exprs[e].Ops()), size, as)
+	return m.compose(m.evaluate(f.ops(e, b)), size, as)
 }
 
 // instance finds the variable with a label in the innermost scope around the expression, and that

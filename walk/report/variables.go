@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/symtool/symtool/walk"
@@ -14,13 +15,24 @@ type Variables struct {
 	of      *walk.Variables
 	printer *show.Printer
 	locals  bool
+	left    int // bytes of values that may still be written
 }
+
+// Limits on the values that are written of a dump, in bytes: so many, and so many for each byte of its
+// memory. Real ones have a few for each byte of stack.
+const (
+	valuesBase  = 16 << 20
+	valuesRatio = 2
+)
+
+// limited is written in place of values beyond the limits.
+const limited = "<not shown: there are too many values>"
 
 // NewVariables returns the variables of a walk: the parameters of functions, and local variables
 // too if locals is set. Addresses are shown with the walk's symbols.
 func NewVariables(of *walk.Variables, locals bool, o show.Options) *Variables {
 	o.Symbol = of.Symbol
-	return &Variables{of, show.New(o), locals}
+	return &Variables{of, show.New(o), locals, valuesBase + valuesRatio*int(of.MemorySize())}
 }
 
 // at returns the variables of a frame that are to be written, by index in Frame.Names.
@@ -58,8 +70,24 @@ func (p *textWriter) variables(s *viewStack, frame, k int) {
 		if name == "" {
 			name = "<anonymous>"
 		}
-		p.put("      %s (%s) %s = %s%s\n", kind, safe(shortened(f.Info.TypeName(v.Type))), safe(name), safe(p.o.Variables.printer.Text(f, v)), safe(hidden))
+		line := fmt.Sprintf("      %s (%s) %s = ", kind, safe(shortened(f.Info.TypeName(v.Type))), safe(name))
+		if !p.o.Variables.charge(len(line)) {
+			p.put("      %s\n", limited)
+			return
+		}
+		value := safe(p.o.Variables.printer.Text(f, v))
+		p.o.Variables.charge(len(value))
+		p.put("%s%s%s\n", line, value, safe(hidden))
 	}
+	if len(all[k]) == eval.MaxVariables {
+		p.put("      <variables after the first %d are not shown>\n", eval.MaxVariables)
+	}
+}
+
+// charge charges n bytes of values, and reports whether there were some left.
+func (v *Variables) charge(n int) bool {
+	v.left -= n
+	return v.left >= 0
 }
 
 // shortened returns the first part of a long name.
@@ -118,7 +146,10 @@ func (m *documentMaker) variables(doc *docFrame, stack, frame int) {
 }
 
 func (m *documentMaker) variable(f *eval.Frame, v *eval.Variable) docVariable {
-	n := m.o.Variables.printer.Tree(f, v)
+	n := show.Node{Name: v.Name, Type: f.Info.TypeName(v.Type), Value: limited, Status: v.Status()}
+	if m.o.Variables.charge(len(n.Type)) {
+		n = m.o.Variables.printer.Tree(f, v)
+	}
 	doc := m.node(&n)
 	doc.Kind, doc.Depth, doc.Shadow = "local", &v.Block, v.Hidden
 	if v.Param {
@@ -127,8 +158,12 @@ func (m *documentMaker) variable(f *eval.Frame, v *eval.Variable) docVariable {
 	return doc
 }
 
+// nodeSize is the size of a value in JSON beside its texts.
+const nodeSize = 100
+
 // node is a variable or a member.
 func (m *documentMaker) node(n *show.Node) docVariable {
+	m.o.Variables.charge(nodeSize + len(n.Name) + len(n.Type) + len(n.Value) + len(n.Bytes) + len(n.Why))
 	doc := docVariable{
 		Name: n.Name, Type: n.Type, Value: n.Value, Bytes: n.Bytes, Status: n.Status.String(), Why: n.Why, MembersTruncated: n.Cut,
 	}

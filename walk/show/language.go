@@ -15,11 +15,6 @@ const (
 	langGo
 )
 
-type langKey struct {
-	in *vars.Info
-	id vars.TypeID
-}
-
 // scalarsOf are names of base types that only one language has.
 var scalarsOf = map[string]language{
 	"i8": langRust, "i16": langRust, "i32": langRust, "i64": langRust, "i128": langRust, "isize": langRust,
@@ -33,7 +28,7 @@ var scalarsOf = map[string]language{
 // languageOf returns the language of a type, judging by the scalars in it, as a module may have
 // code in several languages.
 func (p *Printer) languageOf(in *vars.Info, id vars.TypeID) language {
-	key := langKey{in, id}
+	key := typeKey{in, id}
 	if l, ok := p.langs[key]; ok {
 		return l
 	}

@@ -13,7 +13,7 @@ var ruleText string
 
 // rule is a line of rules.txt.
 type rule struct {
-	pattern string
+	pattern pattern
 	shape   string
 	paths   map[string][]string // by part of the shape
 	element int                 // index of the type argument that is the type of the elements; 0 means the type that data points to
@@ -40,12 +40,12 @@ func parseRules(text string) (all []rule, err error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		pattern, rest, _ := strings.Cut(line, "  ")
+		name, rest, _ := strings.Cut(line, "  ")
 		words := strings.Fields(rest)
 		if len(words) == 0 || shapes[words[0]] == nil {
 			return nil, fmt.Errorf("rules.txt:%d: no shape", n+1)
 		}
-		r := rule{pattern: pattern, shape: words[0], paths: map[string][]string{}}
+		r := rule{pattern: newPattern(name), shape: words[0], paths: map[string][]string{}}
 		for _, word := range words[1:] {
 			key, value, ok := strings.Cut(word, "=")
 			switch key {
@@ -70,15 +70,19 @@ func parseRules(text string) (all []rule, err error) {
 	return all, nil
 }
 
-// matches reports whether a name matches a pattern, in which * stands for any text.
-func matches(pattern, name string) bool {
-	parts := strings.Split(pattern, "*")
-	if !strings.HasPrefix(name, parts[0]) {
+// pattern is the parts of a pattern between its *, which stand for any text.
+type pattern []string
+
+func newPattern(text string) pattern { return strings.Split(text, "*") }
+
+// matches reports whether a name matches.
+func (p pattern) matches(name string) bool {
+	if !strings.HasPrefix(name, p[0]) {
 		return false
 	}
-	name = name[len(parts[0]):]
-	for i, part := range parts[1:] {
-		if i == len(parts)-2 {
+	name = name[len(p[0]):]
+	for i, part := range p[1:] {
+		if i == len(p)-2 {
 			return strings.HasSuffix(name, part)
 		}
 		at := strings.Index(name, part)

@@ -24,7 +24,7 @@ func (s *showing) ruleOf(v eval.Value, id, plain vars.TypeID) (*rule, map[string
 	all := rules()
 	for i := range all {
 		r := &all[i]
-		if !matches(r.pattern, t.Name) && !(s.in.Types[id].Name != "" && matches(r.pattern, s.in.Types[id].Name)) {
+		if !r.pattern.matches(t.Name) && !(s.in.Types[id].Name != "" && r.pattern.matches(s.in.Types[id].Name)) {
 			continue
 		}
 		if parts := s.parts(r, v, plain); parts != nil {

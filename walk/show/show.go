@@ -7,6 +7,7 @@
 package show
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
@@ -34,10 +35,11 @@ type Options struct {
 // Printer shows the values of variables. It must not be used concurrently.
 type Printer struct {
 	o      Options
-	redact []string
+	redact []pattern
 
-	names map[*vars.Info]map[string]vars.TypeID // types by name, of modules in which one was looked up
-	langs map[langKey]language
+	names    map[*vars.Info]map[string]vars.TypeID // types by name, of modules in which one was looked up
+	langs    map[typeKey]language
+	redacted map[typeKey]bool // by type, of those that were met: whether their values are not shown
 
 	within int // calls of languageOf that are running
 }
@@ -50,9 +52,9 @@ func New(o Options) *Printer {
 	if o.Length <= 0 {
 		o.Length = DefaultLength
 	}
-	p := &Printer{o: o, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[langKey]language{}}
-	for _, pattern := range o.Redact {
-		p.redact = append(p.redact, strings.ToLower(pattern))
+	p := &Printer{o: o, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[typeKey]language{}, redacted: map[typeKey]bool{}}
+	for _, text := range o.Redact {
+		p.redact = append(p.redact, newPattern(strings.ToLower(text)))
 	}
 	return p
 }
@@ -82,13 +84,27 @@ func (p *Printer) isRedacted(in *vars.Info, name string, id vars.TypeID) bool {
 	if len(p.redact) == 0 {
 		return false
 	}
-	name, of := strings.ToLower(name), strings.ToLower(in.TypeName(id))
-	for _, pattern := range p.redact {
-		if name != "" && matches(pattern, name) || matches(pattern, of) {
-			return true
-		}
+	if name != "" && p.matches(strings.ToLower(name)) {
+		return true
 	}
-	return false
+	key := typeKey{in, id}
+	yes, known := p.redacted[key]
+	if !known {
+		yes = p.matches(strings.ToLower(in.TypeName(id)))
+		p.redacted[key] = yes
+	}
+	return yes
+}
+
+// matches reports whether one of the patterns of what is redacted matches.
+func (p *Printer) matches(name string) bool {
+	return slices.ContainsFunc(p.redact, func(x pattern) bool { return x.matches(name) })
+}
+
+// typeKey is a type of a module.
+type typeKey struct {
+	in *vars.Info
+	id vars.TypeID
 }
 
 // showing is the state of showing one variable.

@@ -111,7 +111,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("no error for %q", bad)
 		}
 	}
-	if !matches("std::*map<*", "std::multimap<int>") || matches("std::*map<*", "std::set<int>") || matches("string", "string2") {
+	if maps := newPattern("std::*map<*"); !maps.matches("std::multimap<int>") || maps.matches("std::set<int>") || newPattern("string").matches("string2") {
 		t.Error("matches")
 	}
 	if got := argument("Vec<(u8, A<B, C>), Global>", 1); got != "(u8, A<B, C>)" {
