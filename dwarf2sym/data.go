@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/dw"
@@ -94,4 +95,30 @@ func (u *fileUnit) flatBehind(from bool) bool { return u.flat() || from && u.Lan
 // folded.
 func (u *fileUnit) assembly() bool {
 	return u.Lang == dw.LangMipsAsm || u.Lang == dw.LangAssembly
+}
+
+// dropStep is the number of bytes of .debug_info after which the memory of
+// mapped sections is released: units mostly look at nearby places there.
+const dropStep = 16 << 20
+
+// passed records that n more bytes of .debug_info are done.
+func (d *debugData) passed(n int64, scratch *object.Scratch) {
+	if sum := atomic.AddInt64(&d.done, n); sum/dropStep != (sum-n)/dropStep {
+		for _, s := range d.random {
+			s.Drop()
+		}
+		if scratch != nil {
+			scratch.Drop()
+		}
+	}
+}
+
+// release releases the sections; d must not be used any more.
+func (d *debugData) release() {
+	if d.sup != nil {
+		d.sup.release()
+	}
+	for _, s := range d.random {
+		s.Release()
+	}
 }

@@ -51,13 +51,6 @@ func (d *debugData) size() int64 {
 	return total
 }
 
-// giveUp drops what the workers found if there was too much work.
-func (r *reader) giveUp(d *debugData) {
-	r.workers = nil
-	p := d.tooMuchWork()
-	r.problem(problemUnits, p.Lost, p.Err)
-}
-
 // tooMuchWork returns the problem of a file that exceeds its limit.
 func (d *debugData) tooMuchWork() bin.Problem {
 	return bin.Problem{Lost: "all functions", Err: &bin.Error{File: d.File, Section: ".debug_info", Msg: fmt.Sprintf(

@@ -1,21 +1,15 @@
 package dwarf2sym
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -123,189 +117,55 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	}
 }
 
-// allFunctions is what damage of all of .debug_info costs.
-const allFunctions = "all functions"
-
-// openDebugData finds the debug sections. It returns nil if there are none.
-func (r *reader) openDebugData() *debugData {
-	f := r.described().File
-	if !f.HasDWARF() {
-		return nil
-	}
-	d := r.openDWARF(f, allFunctions)
-	if d == nil {
-		return nil
-	}
-	r.openSupplement(f, d)
-	if s := f.Section(".debug_types"); s != nil && s.HasData() {
-		info, err := openWhole(s)
-		if err != nil {
-			r.problem(problemFile, "names of types", err)
-		} else {
-			d.types.old = d.oldTypesData(info)
-		}
-	}
-	return d
-}
-
 // ErrNoSupplement is the kind of problem reported if the supplementary file of the debug information
 // was not found.
-var ErrNoSupplement = errors.New("no supplementary file")
+var ErrNoSupplement = errNoSup
 
-// openSupplement opens the supplementary file of f, where dwz puts what several
-// files share: names of functions, of types and of units.
-func (r *reader) openSupplement(f *object.File, d *debugData) {
-	link, err := f.Supplement()
-	if err != nil {
-		r.problem(problemFile, "names in the supplementary file", err)
-	}
-	if link == nil {
-		return
-	}
-	if r.supplement == nil {
-		r.problem(problemFile, "names in it", &bin.Error{File: f.Path, Section: link.Section,
-			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name), Kind: ErrNoSupplement})
-		return
-	}
-	const names = "names in it"
-	if d.sup = r.openDWARF(r.supplement, names); d.sup == nil {
-		return
-	}
-	if err := whole(d.sup.Info); err != nil {
-		r.problem(problemFile, names, err)
-		d.sup = nil
-	} else {
-		d.sup.tag, d.SupStr = supTag, d.sup.Str
-	}
-}
-
-// openDWARF opens the debug sections of one file; lost names the loss to report if they cannot be
-// opened.
-func (r *reader) openDWARF(f *object.File, lost string) *debugData {
-	d := &debugData{Sections: dwarf.Sections{File: f.Path, Order: orderOf(f)}}
+// openDebugData opens the debug sections. It returns nil if there are none.
+func (r *reader) openDebugData() *debugData {
+	o := dataOptions{Jobs: r.jobs, Supplement: r.supplement, Locations: r.opts.Vars.wanted()}
 	if cpu := r.file.Arch; cpu != nil {
-		d.ISA = cpu.ISABit
+		o.ISA = cpu.ISABit
 	}
-	info := f.Section(".debug_info")
-	if info == nil || !info.HasData() {
-		r.problem(problemFile, lost, &bin.Error{File: f.Path, Msg: "no .debug_info"})
-		return nil
+	d, problems := openData(r.described().File, o)
+	for _, p := range problems {
+		r.problem(problemFile, p.Lost, p.Err)
 	}
-	src, err := info.Open()
-	if err != nil {
-		r.problem(problemFile, lost, err)
-		return nil
-	}
-	d.Info = src
-	r.openTables(f, d)
 	return d
 }
 
-// openTables opens the sections that units refer to. Those that are compressed are inflated side by
-// side.
-func (r *reader) openTables(f *object.File, d *debugData) {
-	type table struct {
-		name string
-		data *[]byte // nil: it is read piece by piece
-	}
-	tables := []table{
-		{".debug_abbrev", &d.Abbrev}, {".debug_str", &d.Str}, {".debug_line_str", &d.LineStr},
-		{".debug_str_offsets", &d.StrOffsets}, {".debug_addr", &d.Addr},
-		{".debug_rnglists", &d.Rnglists}, {".debug_ranges", &d.Ranges},
-	}
-	if r.opts.Vars.wanted() {
-		tables = append(tables, table{".debug_loclists", &d.Loclists}, table{".debug_loc", &d.Loc})
-	}
-	if f != r.supplement { // only references to names lead there
-		tables = append(tables, table{".debug_line", nil})
-	}
-	errs := make([]error, len(tables))
-	_ = par.Each(context.Background(), r.jobs, len(tables), func(_ context.Context, _, i int) error {
-		if s := f.Section(tables[i].name); s == nil || !s.HasData() {
-			return nil
-		} else if tables[i].data == nil {
-			d.line, errs[i] = openWhole(s)
-		} else {
-			*tables[i].data, errs[i] = s.Map()
-		}
-		return nil // damage costs what needs the section
-	})
-	for i, t := range tables {
-		if t.data == nil {
-			if errs[i] != nil {
-				r.problem(problemFile, "all lines", errs[i])
-			}
-			continue
-		}
-		if errs[i] != nil {
-			r.problem(problemFile, "what needs "+t.name, errs[i])
-		}
-		if section := f.Section(t.name); section != nil {
-			d.random = append(d.random, section)
-		}
-	}
-	d.Str, d.LineStr = wholeStrings(d.Str), wholeStrings(d.LineStr)
-}
-
-// openWhole opens a section for reading piece by piece, after a look at all of it if it is compressed.
-func openWhole(s *object.Section) (object.Source, error) {
-	src, err := s.Open()
-	if err == nil {
-		err = whole(src)
-	}
-	return src, err
-}
-
-// whole reads what is missing of a section that is inflated as it is read. An error means that a part
-// of it is damaged.
-func whole(s object.Source) error {
-	if _, ok := s.(object.Gradual); !ok {
-		return nil
-	}
-	_, err := s.Bytes(s.Size(), 0, nil)
-	return err
-}
-
-func orderOf(f *object.File) dwarf.Order { return f.Order == binary.ByteOrder(binary.BigEndian) }
-
-// checkOrder rejects a file with the other halves of d's units that cannot
-// belong to it.
-func (d *debugData) checkOrder(f *object.File) error {
-	if orderOf(f) != d.Order {
-		return &bin.Error{File: f.Path, Msg: "its byte order differs from that of the file with its skeletons"}
-	}
-	return nil
-}
-
-// wholeStrings leaves out a last string without a terminator, so that every
-// offset into the section finds a string without a search to the end of the
-// section.
-func wholeStrings(section []byte) []byte {
-	return section[:bytes.LastIndexByte(section, 0)+1]
-}
-
-// dropStep is the number of bytes of .debug_info after which the memory of
-// mapped sections is released: units mostly look at nearby places there.
-const dropStep = 16 << 20
-
-// passed records that n more bytes of .debug_info are done.
-func (d *debugData) passed(n int64, scratch *object.Scratch) {
-	if sum := atomic.AddInt64(&d.done, n); sum/dropStep != (sum-n)/dropStep {
-		for _, s := range d.random {
-			s.Drop()
-		}
-		if scratch != nil {
-			scratch.Drop()
-		}
-	}
-}
-
-// release releases the sections; d must not be used any more.
-func (d *debugData) release() {
+// readUnitHeaders finds the units of d and those of its supplementary file.
+func (r *reader) readUnitHeaders(d *debugData) {
 	if d.sup != nil {
-		d.sup.release()
+		problems := d.sup.readUnitHeaders()
+		r.addProblems(problemUnits, &problems)
 	}
-	for _, s := range d.random {
-		s.Release()
+	if err := whole(d.Info); err != nil {
+		r.problem(problemFile, allFunctions, err)
+		return
 	}
+	problems := d.readUnitHeaders()
+	r.addProblems(problemUnits, &problems)
+}
+
+// readGradually lets workers find units while others read, if .debug_info is inflated on demand: one
+// worker reads while another inflates what follows. It excludes files with split units, for which the
+// work that is allowed depends on all skeletons.
+func (r *reader) readGradually(d *debugData) {
+	src, ok := d.Info.(object.Gradual)
+	if d.gradual = ok && src.Ready() < d.Info.Size() && d.sup == nil && !dwarf.DeclaresSplit(d.Abbrev); d.gradual {
+		d.startWalk(0, uint64(d.Info.Size()))
+	}
+}
+
+// endGradually reports damage that was found while units were read. As in a section that is read at once,
+// damage costs all functions: with a wrong checksum, none can be trusted.
+func (r *reader) endGradually(d *debugData) {
+	d.gradual = false
+	if err := whole(d.Info); err != nil {
+		r.workers = nil
+		r.problem(problemFile, allFunctions, err)
+		return
+	}
+	r.addProblems(problemUnits, &d.problems)
 }

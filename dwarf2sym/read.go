@@ -473,6 +473,13 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	return err
 }
 
+// giveUp drops what the workers found if there was too much work.
+func (r *reader) giveUp(d *debugData) {
+	r.workers = nil
+	p := d.tooMuchWork()
+	r.problem(problemUnits, p.Lost, p.Err)
+}
+
 // batch reads a batch of units; it returns their size in bytes.
 func (w *worker) batch(units []unitHeader) int64 {
 	if len(units) == 0 {

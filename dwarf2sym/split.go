@@ -1,7 +1,6 @@
 package dwarf2sym
 
 import (
-	"bytes"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -18,33 +17,6 @@ import (
 // halves have the same id. Skeletons whose other half can be read are left out
 // of the batches, and become jobs of their own: one for each .dwo file,
 // however many units it has, and one for about a batch of a package.
-
-// half says where a unit's other sections are, for messages.
-type half struct {
-	file string // the one with the skeleton
-	// Offsets of the unit's contributions, which the offsets in messages lack.
-	abbrev, strOffsets, rnglists uint64
-}
-
-// locate corrects an error whose section and offset are those of a file that
-// is not split.
-func (h *half) locate(e *bin.Error) {
-	switch e.Section {
-	case ".debug_ranges", ".debug_addr":
-		e.File = h.file
-		return
-	case ".debug_abbrev":
-		e.Offset += h.abbrev
-	case ".debug_rnglists":
-		e.Offset += h.rnglists
-	case ".debug_str_offsets":
-		e.Offset += h.strOffsets
-	case ".debug_info", ".debug_types":
-	default:
-		return
-	}
-	e.Section += ".dwo"
-}
 
 // skeleton is a unit in the file with the code whose other half is elsewhere.
 type skeleton struct {
@@ -73,8 +45,9 @@ type splitter struct {
 	jobs     []splitJob
 	size     int64 // of all jobs
 
-	byName map[dwoKey]int   // index in jobs, or -1 if there is no such file
-	sizes  map[string]int64 // of files that were counted
+	filling map[*dwp]int     // the job being filled: index in jobs
+	byName  map[dwoKey]int   // index in jobs, or -1 if there is no such file
+	sizes   map[string]int64 // of files that were counted
 }
 
 // dwoKey is how skeletons name a .dwo file.
@@ -83,7 +56,7 @@ type dwoKey struct{ dir, name string }
 // findSplit looks for the other halves of all skeletons of d, and adds their
 // cost to the work that is allowed.
 func (r *reader) findSplit(d *debugData) *splitter {
-	s := &splitter{main: d, byName: make(map[dwoKey]int), sizes: make(map[string]int64)}
+	s := &splitter{main: d, filling: make(map[*dwp]int), byName: make(map[dwoKey]int), sizes: make(map[string]int64)}
 	if !d.hasSkeletons() {
 		return s
 	}
@@ -119,18 +92,6 @@ func (r *reader) findSplit(d *debugData) *splitter {
 		d.effort.Limit += effortRatio * uint64(allow)
 	}
 	return s
-}
-
-// hasSkeletons reports whether a unit may be a skeleton. In version 4 only an
-// attribute in the abbreviations shows it, DW_AT_GNU_dwo_name.
-func (d *debugData) hasSkeletons() bool {
-	old := bytes.Contains(d.Abbrev, []byte{0xb0, 0x42})
-	for i := range d.units {
-		if h := &d.units[i]; h.IsSkeleton() || h.Version < 5 && old {
-			return true
-		}
-	}
-	return false
 }
 
 // splitIDOf is like splitID, for a unit of which only the header was read.
@@ -172,14 +133,14 @@ func (s *splitter) add(index int, u *dwarf.Unit) bool {
 // addPacked adds a skeleton to the last job of its package, or to a new one.
 func (s *splitter) addPacked(p *dwp, sk skeleton, u *dwarf.Unit) {
 	info := p.units.Part(sk.row, dwarf.SectInfo)
-	if p.job >= 0 {
-		if j := &s.jobs[p.job]; j.size+int64(info.Size) <= batchSize {
+	if i, ok := s.filling[p]; ok {
+		if j := &s.jobs[i]; j.size+int64(info.Size) <= batchSize {
 			j.skeletons = append(j.skeletons, sk)
 			j.size += int64(info.Size)
 			return
 		}
 	}
-	p.job = len(s.jobs)
+	s.filling[p] = len(s.jobs)
 	s.jobs = append(s.jobs, splitJob{place: u.Off, pkg: p, skeletons: []skeleton{sk}, size: int64(info.Size)})
 }
 

@@ -1,6 +1,7 @@
 package dwarf2sym
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/internal/object"
 )
 
 // unitHeader is the header of a unit.
@@ -187,38 +187,14 @@ func (q *batchQueue) item(i int) []unitHeader {
 	return q.d.units[b.first:b.last:b.last] // capped: the list may be moved when it grows
 }
 
-// readUnitHeaders finds the units of d and those of its supplementary file.
-func (r *reader) readUnitHeaders(d *debugData) {
-	if d.sup != nil {
-		problems := d.sup.readUnitHeaders()
-		r.addProblems(problemUnits, &problems)
+// hasSkeletons reports whether a unit may be a skeleton. In version 4 only an
+// attribute in the abbreviations shows it, DW_AT_GNU_dwo_name.
+func (d *debugData) hasSkeletons() bool {
+	old := bytes.Contains(d.Abbrev, []byte{0xb0, 0x42})
+	for i := range d.units {
+		if h := &d.units[i]; h.IsSkeleton() || h.Version < 5 && old {
+			return true
+		}
 	}
-	if err := whole(d.Info); err != nil {
-		r.problem(problemFile, allFunctions, err)
-		return
-	}
-	problems := d.readUnitHeaders()
-	r.addProblems(problemUnits, &problems)
-}
-
-// readGradually lets workers find units while others read, if .debug_info is inflated on demand: one
-// worker reads while another inflates what follows. It excludes files with split units, for which the
-// work that is allowed depends on all skeletons.
-func (r *reader) readGradually(d *debugData) {
-	src, ok := d.Info.(object.Gradual)
-	if d.gradual = ok && src.Ready() < d.Info.Size() && d.sup == nil && !dwarf.DeclaresSplit(d.Abbrev); d.gradual {
-		d.startWalk(0, uint64(d.Info.Size()))
-	}
-}
-
-// endGradually reports damage that was found while units were read. As in a section that is read at once,
-// damage costs all functions: with a wrong checksum, none can be trusted.
-func (r *reader) endGradually(d *debugData) {
-	d.gradual = false
-	if err := whole(d.Info); err != nil {
-		r.workers = nil
-		r.problem(problemFile, allFunctions, err)
-		return
-	}
-	r.addProblems(problemUnits, &d.unitList.problems)
+	return false
 }

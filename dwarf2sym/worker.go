@@ -137,8 +137,8 @@ func (w *worker) problem(off uint64, lost string, err error) {
 		w.problems.add(off, lost, err)
 		return
 	}
-	if e, ok := err.(*bin.Error); ok && w.d.half != nil {
-		w.d.half.locate(e)
+	if e, ok := err.(*bin.Error); ok {
+		w.d.locate(e)
 	}
 	w.elsewhere.add(w.job.place, lost, err)
 }

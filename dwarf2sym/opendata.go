@@ -1,0 +1,199 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/par"
+)
+
+// dataOptions say what is opened of a file's debug information.
+type dataOptions struct {
+	Jobs       int          // number of sections that are inflated side by side
+	ISA        uint64       // the bit of code addresses that is no part of them
+	Supplement *object.File // nil if there is none
+	Locations  bool         // lists of locations, too
+}
+
+// errNoSup is the kind of problem of a supplementary file that is missing.
+var errNoSup = errors.New("no supplementary file")
+
+// allFunctions is what damage of all of .debug_info costs.
+const allFunctions = "all functions"
+
+// dataReader opens the debug sections of a file and of its supplementary file.
+type dataReader struct {
+	dataOptions
+	problems []bin.Problem
+}
+
+func (r *dataReader) problem(lost string, err error) {
+	r.problems = append(r.problems, bin.Problem{Lost: lost, Err: err})
+}
+
+// openData opens the debug information of f. It returns nil if there is none.
+func openData(f *object.File, o dataOptions) (*debugData, []bin.Problem) {
+	if !f.HasDWARF() {
+		return nil, nil
+	}
+	r := dataReader{dataOptions: o}
+	d := r.file(f, allFunctions)
+	if d == nil {
+		return nil, r.problems
+	}
+	r.openSupplement(f, d)
+	if s := f.Section(".debug_types"); s != nil && s.HasData() {
+		info, err := openWhole(s)
+		if err != nil {
+			r.problem("names of types", err)
+		} else {
+			d.types.old = d.oldTypesData(info)
+		}
+	}
+	return d, r.problems
+}
+
+// openSupplement opens the supplementary file of f, where dwz puts what several
+// files share: names of functions, of types and of units.
+func (r *dataReader) openSupplement(f *object.File, d *debugData) {
+	link, err := f.Supplement()
+	if err != nil {
+		r.problem("names in the supplementary file", err)
+	}
+	if link == nil {
+		return
+	}
+	if r.Supplement == nil {
+		r.problem("names in it", &bin.Error{File: f.Path, Section: link.Section,
+			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name), Kind: errNoSup})
+		return
+	}
+	const names = "names in it"
+	if d.sup = r.file(r.Supplement, names); d.sup == nil {
+		return
+	}
+	if err := whole(d.sup.Info); err != nil {
+		r.problem(names, err)
+		d.sup = nil
+	} else {
+		d.sup.tag, d.SupStr = supTag, d.sup.Str
+	}
+}
+
+// file opens the debug sections of one file; lost names the loss to report if they cannot be opened.
+func (r *dataReader) file(f *object.File, lost string) *debugData {
+	d := &debugData{Sections: dwarf.Sections{File: f.Path, Order: orderOf(f), ISA: r.ISA}}
+	info := f.Section(".debug_info")
+	if info == nil || !info.HasData() {
+		r.problem(lost, &bin.Error{File: f.Path, Msg: "no .debug_info"})
+		return nil
+	}
+	src, err := info.Open()
+	if err != nil {
+		r.problem(lost, err)
+		return nil
+	}
+	d.Info = src
+	r.tables(f, d)
+	return d
+}
+
+// tables opens the sections that units refer to. Those that are compressed are inflated side by
+// side.
+func (r *dataReader) tables(f *object.File, d *debugData) {
+	type table struct {
+		name string
+		data *[]byte // nil: it is read piece by piece
+	}
+	tables := []table{
+		{".debug_abbrev", &d.Abbrev}, {".debug_str", &d.Str}, {".debug_line_str", &d.LineStr},
+		{".debug_str_offsets", &d.StrOffsets}, {".debug_addr", &d.Addr},
+		{".debug_rnglists", &d.Rnglists}, {".debug_ranges", &d.Ranges},
+	}
+	if r.Locations {
+		tables = append(tables, table{".debug_loclists", &d.Loclists}, table{".debug_loc", &d.Loc})
+	}
+	if f != r.Supplement { // only references to names lead there
+		tables = append(tables, table{".debug_line", nil})
+	}
+	errs := make([]error, len(tables))
+	_ = par.Each(context.Background(), r.Jobs, len(tables), func(_ context.Context, _, i int) error {
+		if s := f.Section(tables[i].name); s == nil || !s.HasData() {
+			return nil
+		} else if tables[i].data == nil {
+			d.line, errs[i] = openWhole(s)
+		} else {
+			*tables[i].data, errs[i] = s.Map()
+		}
+		return nil // damage costs what needs the section
+	})
+	for i, t := range tables {
+		if t.data == nil {
+			if errs[i] != nil {
+				r.problem("all lines", errs[i])
+			}
+			continue
+		}
+		if errs[i] != nil {
+			r.problem("what needs "+t.name, errs[i])
+		}
+		if section := f.Section(t.name); section != nil {
+			d.random = append(d.random, section)
+		}
+	}
+	d.Str, d.LineStr = wholeStrings(d.Str), wholeStrings(d.LineStr)
+}
+
+// openWhole opens a section for reading piece by piece, after a look at all of it if it is compressed.
+func openWhole(s *object.Section) (object.Source, error) {
+	src, err := s.Open()
+	if err == nil {
+		err = whole(src)
+	}
+	return src, err
+}
+
+// whole reads what is missing of a section that is inflated as it is read. An error means that a part
+// of it is damaged.
+func whole(s object.Source) error {
+	if _, ok := s.(object.Gradual); !ok {
+		return nil
+	}
+	_, err := s.Bytes(s.Size(), 0, nil)
+	return err
+}
+
+// orderOf returns the byte order of a file.
+func orderOf(f *object.File) dwarf.Order { return f.Order == binary.ByteOrder(binary.BigEndian) }
+
+// checkOrder rejects a file with the other halves of d's units that cannot
+// belong to it.
+func (d *debugData) checkOrder(f *object.File) error {
+	if orderOf(f) != d.Order {
+		return &bin.Error{File: f.Path, Msg: "its byte order differs from that of the file with its skeletons"}
+	}
+	return nil
+}
+
+// wholeStrings leaves out a last string without a terminator, so that every
+// offset into the section finds a string without a search to the end of the
+// section.
+func wholeStrings(section []byte) []byte {
+	return section[:bytes.LastIndexByte(section, 0)+1]
+}
+
+// wholeSection returns the contents of a section, which are empty if there is
+// none.
+func wholeSection(f *object.File, name string) ([]byte, error) {
+	s := f.Section(name)
+	if s == nil || !s.HasData() {
+		return nil, nil
+	}
+	return s.Data()
+}
