@@ -26,7 +26,7 @@ func (w *worker) funcsFromSymbols() {
 		return
 	}
 	w.needLines()
-	labels := len(own) == 0 || w.u.assembly()
+	labels := len(own) == 0 || w.u.Assembly()
 	covered := w.spans[:0]
 	for i := range own {
 		covered = append(covered, dwarf.Span{Lo: own[i].addr, Hi: own[i].addr + own[i].size})

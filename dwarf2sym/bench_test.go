@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 )
@@ -53,7 +54,7 @@ func libcDebug() string {
 }
 
 // benchReader does what Read does before it reads the units.
-func benchReader(b *testing.B, f *object.File, o Options) (*reader, *debugData) {
+func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data) {
 	b.Helper()
 	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: newCodeMap(f), companions: companionsOf(f)}
 	r.readSymbols()
@@ -67,14 +68,14 @@ func benchReader(b *testing.B, f *object.File, o Options) (*reader, *debugData) 
 // BenchmarkScan goes over all DIEs, and does nothing with functions.
 func BenchmarkScan(b *testing.B) {
 	r, d := benchReader(b, benchFile(b), Options{})
-	d.readUnitHeaders()
-	d.allow(effortBase)
+	d.ReadUnitHeaders()
+	d.Allow(units.EffortBase)
 	b.ReportAllocs()
 	for b.Loop() {
 		w := newWorker(d, r.code, r.opts)
 		w.namesOnly = true
-		for _, part := range d.batches() {
-			w.batch(d.units[part.first:part.last])
+		for _, part := range d.Batches() {
+			w.batch(d.Units[part.First:part.Last])
 		}
 	}
 }
@@ -84,7 +85,7 @@ func BenchmarkUnits(b *testing.B) {
 	r, d := benchReader(b, benchFile(b), Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		r.workers, d.units = nil, nil
+		r.workers, d.Units = nil, nil
 		if err := r.readUnits(context.Background(), d); err != nil {
 			b.Fatal(err)
 		}
@@ -95,21 +96,21 @@ func BenchmarkUnits(b *testing.B) {
 func BenchmarkLines(b *testing.B) {
 	f := benchFile(b)
 	r, d := benchReader(b, f, Options{})
-	d.readUnitHeaders()
-	d.allow(effortBase)
+	d.ReadUnitHeaders()
+	d.Allow(units.EffortBase)
 	b.SetBytes(f.Section(".debug_line").Size())
 	b.ReportAllocs()
 	for b.Loop() {
 		w := newWorker(d, r.code, r.opts)
-		for i := range d.units {
-			h := &d.units[i]
+		for i := range d.Units {
+			h := &d.Units[i]
 			data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), w.info)
 			if err != nil {
 				b.Fatal(err)
 			}
 			w.info = data[:0]
 			t, _, err := w.tables.Get(d.Abbrev, &h.Header)
-			if err != nil || w.u.open(d, &h.Header, data, t, w.Meter) != nil {
+			if err != nil || w.u.Open(d, &h.Header, data, t, w.Meter) != nil {
 				continue
 			}
 			w.haveLines = false
@@ -124,7 +125,7 @@ func BenchmarkMerge(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		again := &reader{opts: r.opts, file: r.file, jobs: r.jobs, code: r.code, symbols: r.symbols}
-		d.units = nil
+		d.Units = nil
 		if err := again.readUnits(context.Background(), d); err != nil {
 			b.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
@@ -218,20 +219,20 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 		return &Units{}, ctx.Err()
 	}
 	r.readUnitHeaders(d)
-	d.allow(effortBase)
+	d.Allow(units.EffortBase)
 	s := &unitSurvey{versions: map[string]int{}, languages: map[string]int{}, producers: map[string]int{}}
 	w := newWorker(d, nil, r.opts)
-	for i := range d.units {
+	for i := range d.Units {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		h := &d.units[i].Header
+		h := &d.Units[i].Header
 		if h.IsType() {
 			continue
 		}
 		s.Total++
 		s.count(s.versions, versionName(h))
-		unit, ok := w.opener.first(w.d, h)
+		unit, ok := w.opener.First(w.d, h)
 		if !ok {
 			s.Unread++
 			continue

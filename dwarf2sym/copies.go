@@ -17,7 +17,7 @@ import (
 
 // identity is what such copies have in common besides their code.
 type identity struct {
-	name    uint64 // offset in .debug_str, with the tag of its debugData
+	name    uint64 // offset in .debug_str, with the tag of its Data
 	known   bool   // the rest is known: the function may be a copy
 	inlined bool   // something is inlined into it
 	label   bool   // funcRecord.label
@@ -40,7 +40,7 @@ func (w *worker) identify(fn *openFunc, first int) {
 	for i := range min(len(w.funcs)-first, identified) {
 		id := identity{known: known, inlined: fn.inlined>>i&1 != 0, label: w.funcs[first+i].label}
 		if known {
-			id.name = d.tag | off
+			id.name = d.Tag | off
 		}
 		w.identities = append(w.identities, id)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
@@ -66,16 +67,16 @@ func coreOf(t testing.TB, text string) *core {
 	return c
 }
 
-func (c *core) debugData(copying bool) *debugData {
-	d := &debugData{Sections: dwarf.Sections{
+func (c *core) debugData(copying bool) *units.Data {
+	d := &units.Data{Sections: dwarf.Sections{
 		File: "test", Order: c.order == binary.ByteOrder(binary.BigEndian),
-		Abbrev: c.sections[".debug_abbrev"], Str: wholeStrings(c.sections[".debug_str"]),
-		LineStr: wholeStrings(c.sections[".debug_line_str"]), StrOffsets: c.sections[".debug_str_offsets"],
+		Abbrev: c.sections[".debug_abbrev"], Str: units.WholeStrings(c.sections[".debug_str"]),
+		LineStr: units.WholeStrings(c.sections[".debug_line_str"]), StrOffsets: c.sections[".debug_str_offsets"],
 		Addr: c.sections[".debug_addr"], Rnglists: c.sections[".debug_rnglists"], Ranges: c.sections[".debug_ranges"],
 		Info: &memSource{c.sections[".debug_info"], copying},
 	}}
 	if line, ok := c.sections[".debug_line"]; ok {
-		d.line = &memSource{line, copying}
+		d.Line = &memSource{line, copying}
 	}
 	return d
 }
@@ -93,7 +94,7 @@ func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
 	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
 	d := c.debugData(run.copying)
-	d.batch, r.effortBase = run.batch, run.base
+	d.Batch, r.effortBase = run.batch, run.base
 	if err := r.readUnits(context.Background(), d); err != nil {
 		return nil, nil, err
 	}

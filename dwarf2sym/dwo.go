@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
@@ -83,7 +84,7 @@ func clip(name string) string {
 }
 
 // notFound returns the message for a missing .dwo file of u, with the places searched.
-func (s *splitter) notFound(u *fileUnit) string {
+func (s *splitter) notFound(u *units.Unit) string {
 	paths := s.places.of(dwoKey{u.CompDir, u.DwoName})
 	if len(paths) == 0 && s.places.only && len(s.packages) == 0 {
 		return "is not found: no folder with .dwo files is named"
@@ -95,7 +96,7 @@ func (s *splitter) notFound(u *fileUnit) string {
 		paths[i] = clip(paths[i])
 	}
 	for _, p := range s.packages {
-		paths = append(paths, p.file.Path)
+		paths = append(paths, p.File.Path)
 	}
 	return "is not found: looked for " + strings.Join(paths, ", ")
 }
@@ -141,8 +142,8 @@ func (w *worker) halvesInFiles(j *splitJob) {
 		if w.Exhausted {
 			return
 		}
-		h := &w.d.units[left[i].unit]
-		w.damage().next()
+		h := &w.d.Units[left[i].unit]
+		w.damage().Next()
 		w.problem(h.Off, fmt.Sprintf("unit at %#x", h.Off), &bin.Error{File: w.d.File, Section: ".debug_info", Offset: h.Off,
 			Msg: fmt.Sprintf("the unit's functions are in %s with the dwo id %#x: %s", clip(j.name), left[i].id, strings.Join(refused, "; "))})
 		w.skeletonAlone(&left[i])
@@ -166,7 +167,7 @@ func idList(ids []uint64) string {
 // halvesInFile reads the other halves that f has. It returns the skeletons
 // whose halves it lacks, and the ids that it has.
 func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton, ids []uint64, err error) {
-	all, err := openDwo(f, w.d, w.vars != nil)
+	all, err := units.OpenSplit(f, w.d, w.vars != nil)
 	if err != nil {
 		return want, nil, err
 	}
@@ -182,8 +183,8 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 		units, problems := w.splitUnits()
 		s = w.turnTo(main)
 		for _, p := range problems {
-			w.damage().next()
-			w.problem(p.off, p.Lost, p.Err)
+			w.damage().Next()
+			w.problem(p.Off, p.Lost, p.Err)
 		}
 		for id := range units {
 			ids = append(ids, id)
@@ -206,12 +207,12 @@ func (w *worker) halvesInFile(f *object.File, want []skeleton) (left []skeleton,
 }
 
 // splitUnits returns the compilation units of the current .dwo file by id.
-func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []unitProblem) {
+func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []units.Damage) {
 	d := w.d
-	problems := d.readUnitHeaders()
+	problems := d.ReadUnitHeaders()
 	units := make(map[uint64]*dwarf.Header)
-	for i := range d.units {
-		h := &d.units[i].Header
+	for i := range d.Units {
+		h := &d.Units[i].Header
 		if h.IsType() || !w.Spend(dwarf.MaxHeader) {
 			continue
 		}
@@ -219,5 +220,5 @@ func (w *worker) splitUnits() (map[uint64]*dwarf.Header, []unitProblem) {
 			units[id] = h
 		}
 	}
-	return units, problems.kept
+	return units, problems.Kept
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
 
 // openPackages opens the packages that belong to the file: the one that the
 // user named, or those next to the file and its debug file.
-func (r *reader) openPackages(main *debugData) (all []*dwp) {
+func (r *reader) openPackages(main *units.Data) (all []*units.Package) {
 	if name := r.opts.Package; name != "" {
 		return r.openPackage(all, name, main)
 	}
@@ -51,11 +52,11 @@ func (r *reader) packagePaths() (paths []string) {
 	return paths
 }
 
-func (r *reader) openPackage(all []*dwp, path string, main *debugData) []*dwp {
+func (r *reader) openPackage(all []*units.Package, path string, main *units.Data) []*units.Package {
 	f, err := r.opts.open(path)
 	if err == nil {
-		var p *dwp
-		if p, err = newPackage(f, main); err == nil {
+		var p *units.Package
+		if p, err = units.NewPackage(f, main); err == nil {
 			return append(all, p)
 		}
 		f.Close()
@@ -68,12 +69,12 @@ func (r *reader) openPackage(all []*dwp, path string, main *debugData) []*dwp {
 func (w *worker) packedHalves(j *splitJob) {
 	p := j.pkg
 	if w.pools == nil {
-		w.pools = make(map[*dwp]*intern.Offsets)
+		w.pools = make(map[*units.Package]*intern.Offsets)
 	}
 	if w.pools[p] == nil {
 		w.pools[p] = &intern.Offsets{}
 	}
-	x := unpacker{p: p, m: w.Meter, locations: w.vars != nil}
+	x := units.Unpacker{P: p, M: w.Meter, Locations: w.vars != nil}
 	var buf []byte // for .debug_info.dwo
 	for i := range j.skeletons {
 		sk := &j.skeletons[i]
@@ -88,8 +89,8 @@ func (w *worker) packedHalves(j *splitJob) {
 			ok = w.halfOf(sk, h, &s)
 			buf = s.info
 		} else if !w.Exhausted {
-			skel := &w.d.units[sk.unit]
-			w.damage().next()
+			skel := &w.d.Units[sk.unit]
+			w.damage().Next()
 			w.problem(skel.Off, fmt.Sprintf("unit at %#x", skel.Off), err)
 		}
 		if !ok && !w.Exhausted {
@@ -99,8 +100,8 @@ func (w *worker) packedHalves(j *splitJob) {
 }
 
 // unpack finds a skeleton's other half, and its header.
-func (w *worker) unpack(x *unpacker, sk *skeleton, s *fileState) (*dwarf.Header, error) {
-	d, err := x.unit(w.d, sk.row)
+func (w *worker) unpack(x *units.Unpacker, sk *skeleton, s *fileState) (*dwarf.Header, error) {
+	d, err := x.Unit(w.d, sk.row)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +109,8 @@ func (w *worker) unpack(x *unpacker, sk *skeleton, s *fileState) (*dwarf.Header,
 	main := w.turnTo(*s)
 	defer func() { *s = w.turnTo(main) }()
 	var other uint64
-	for i := range d.units {
-		h := &d.units[i].Header
+	for i := range d.Units {
+		h := &d.Units[i].Header
 		if h.IsType() {
 			continue
 		}
@@ -121,9 +122,9 @@ func (w *worker) unpack(x *unpacker, sk *skeleton, s *fileState) (*dwarf.Header,
 			return h, nil
 		}
 	}
-	if len(d.problems.kept) > 0 {
-		return nil, d.problems.kept[0].Err
+	if len(d.Problems.Kept) > 0 {
+		return nil, d.Problems.Kept[0].Err
 	}
-	return nil, &bin.Error{File: d.File, Section: dwarf.SectNames[dwarf.SectInfo], Offset: x.p.units.Part(sk.row, dwarf.SectInfo).Off,
+	return nil, &bin.Error{File: d.File, Section: dwarf.SectNames[dwarf.SectInfo], Offset: x.P.Units.Part(sk.row, dwarf.SectInfo).Off,
 		Msg: fmt.Sprintf("the unit that %s gives the dwo id %#x has the id %#x", dwarf.CUIndex, sk.id, other)}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -39,17 +40,17 @@ func TestEffortOfRealFiles(t *testing.T) {
 		if err := r.readUnits(context.Background(), d); err != nil {
 			t.Fatal(name, err)
 		}
-		spent, size := d.effort.Spent.Load(), (d.effort.Limit-effortBase)/effortRatio
+		spent, size := d.Effort.Spent.Load(), (d.Effort.Limit-units.EffortBase)/units.EffortRatio
 		if share := float64(spent) / float64(size); share > most && size > large {
 			most, where = share, name
 		}
-		if spent > d.effort.Limit/4 {
-			t.Errorf("%s: %d of %d", name, spent, d.effort.Limit)
+		if spent > d.Effort.Limit/4 {
+			t.Errorf("%s: %d of %d", name, spent, d.Effort.Limit)
 		}
 	}
 	t.Logf("%s: at most %.2f bytes of work for each byte of debug sections", where, most)
-	if most > effortRatio/4 {
-		t.Errorf("%s: %.2f of %d allowed", where, most, effortRatio)
+	if most > units.EffortRatio/4 {
+		t.Errorf("%s: %.2f of %d allowed", where, most, units.EffortRatio)
 	}
 }
 
@@ -152,7 +153,7 @@ func TestEffortIsBounded(t *testing.T) {
 				if took > 20*time.Second {
 					t.Errorf("%+v: took %v", run, took)
 				}
-				if mem := after.TotalAlloc - before.TotalAlloc; mem > 16*(base+effortRatio*uint64(size)) {
+				if mem := after.TotalAlloc - before.TotalAlloc; mem > 16*(base+units.EffortRatio*uint64(size)) {
 					t.Errorf("%+v: allocated %d bytes for %d", run, mem, size)
 				}
 				t.Logf("%d bytes: %v, %d MB allocated", size, took.Round(time.Millisecond), (after.TotalAlloc-before.TotalAlloc)>>20)

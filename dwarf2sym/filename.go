@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
@@ -47,13 +48,13 @@ func (r *reader) reportMapped() {
 		case f.Err == nil:
 			r.report.Mapped = append(r.report.Mapped, *f)
 		default:
-			if bad++; bad <= allProblems {
+			if bad++; bad <= units.AllProblems {
 				r.problem(problemMapping, f.Lost(), f.Err)
 			}
 		}
 	}
-	if bad > allProblems {
-		r.problem(problemMapping, "", &bin.Error{File: r.file.Path, Msg: fmt.Sprintf("%d more files are not mapped", bad-allProblems)})
+	if bad > units.AllProblems {
+		r.problem(problemMapping, "", &bin.Error{File: r.file.Path, Msg: fmt.Sprintf("%d more files are not mapped", bad-units.AllProblems)})
 	}
 }
 

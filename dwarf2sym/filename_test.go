@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
@@ -96,16 +97,16 @@ func TestMapMD5(t *testing.T) {
 
 // Of many files that cannot be mapped the first ones are reported, with the number of the rest.
 func TestMapManyProblems(t *testing.T) {
-	for _, files := range []int{allProblems, allProblems + 1, allProblems + 3} {
+	for _, files := range []int{units.AllProblems, units.AllProblems + 1, units.AllProblems + 3} {
 		var names, rows, want strings.Builder
 		for i := 1; i <= files; i++ {
 			fmt.Fprintf(&names, "file \"%05d.c\" 0\n", i)
 			fmt.Fprintf(&rows, "set_file %d\ncopy\nadvance_pc 1\n", i)
-			if i <= allProblems {
+			if i <= units.AllProblems {
 				fmt.Fprintf(&want, "{md5}: the debug information has none for this file (lost: mapping of /src/%05d.c)\n", i)
 			}
 		}
-		if more := files - allProblems; more > 0 {
+		if more := files - units.AllProblems; more > 0 {
 			fmt.Fprintf(&want, "test: %d more files are not mapped\n", more)
 		}
 		in := coreOf(t, lineUnit("", fmt.Sprint(files), "program 4\n"+names.String()+"set_address 0x1000\n"+rows.String()+"end_sequence"))

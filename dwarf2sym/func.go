@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -142,7 +143,7 @@ func (w *worker) originOf(a *dwarf.NameAttrs, die uint64) uint32 {
 	case dwarf.Ref:
 		key = ref.U
 	case dwarf.RefSup:
-		key = supTag | ref.U
+		key = units.SupTag | ref.U
 	}
 	if id, ok := w.seen.Get(key); ok {
 		return id
@@ -173,7 +174,7 @@ func (w *worker) closeFunc() {
 		if !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 			break
 		}
-		f := w.record(fn, s, w.u.assembly())
+		f := w.record(fn, s, w.u.Assembly())
 		if ok {
 			f.name, f.named = name, named
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
@@ -119,15 +120,15 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 
 // ErrNoSupplement is the kind of problem reported if the supplementary file of the debug information
 // was not found.
-var ErrNoSupplement = errNoSup
+var ErrNoSupplement = units.ErrNoSupplement
 
 // openDebugData opens the debug sections. It returns nil if there are none.
-func (r *reader) openDebugData() *debugData {
-	o := dataOptions{Jobs: r.jobs, Supplement: r.supplement, Locations: r.opts.Vars.wanted()}
+func (r *reader) openDebugData() *units.Data {
+	o := units.Options{Jobs: r.jobs, Supplement: r.supplement, Locations: r.opts.Vars.wanted()}
 	if cpu := r.file.Arch; cpu != nil {
 		o.ISA = cpu.ISABit
 	}
-	d, problems := openData(r.described().File, o)
+	d, problems := units.Open(r.described().File, o)
 	for _, p := range problems {
 		r.problem(problemFile, p.Lost, p.Err)
 	}
@@ -135,37 +136,37 @@ func (r *reader) openDebugData() *debugData {
 }
 
 // readUnitHeaders finds the units of d and those of its supplementary file.
-func (r *reader) readUnitHeaders(d *debugData) {
-	if d.sup != nil {
-		problems := d.sup.readUnitHeaders()
+func (r *reader) readUnitHeaders(d *units.Data) {
+	if d.Sup != nil {
+		problems := d.Sup.ReadUnitHeaders()
 		r.addProblems(problemUnits, &problems)
 	}
-	if err := whole(d.Info); err != nil {
-		r.problem(problemFile, allFunctions, err)
+	if err := units.Whole(d.Info); err != nil {
+		r.problem(problemFile, units.AllFunctions, err)
 		return
 	}
-	problems := d.readUnitHeaders()
+	problems := d.ReadUnitHeaders()
 	r.addProblems(problemUnits, &problems)
 }
 
 // readGradually lets workers find units while others read, if .debug_info is inflated on demand: one
 // worker reads while another inflates what follows. It excludes files with split units, for which the
 // work that is allowed depends on all skeletons.
-func (r *reader) readGradually(d *debugData) {
+func (r *reader) readGradually(d *units.Data) {
 	src, ok := d.Info.(object.Gradual)
-	if d.gradual = ok && src.Ready() < d.Info.Size() && d.sup == nil && !dwarf.DeclaresSplit(d.Abbrev); d.gradual {
-		d.startWalk(0, uint64(d.Info.Size()))
+	if d.Gradual = ok && src.Ready() < d.Info.Size() && d.Sup == nil && !dwarf.DeclaresSplit(d.Abbrev); d.Gradual {
+		d.StartWalk(0, uint64(d.Info.Size()))
 	}
 }
 
 // endGradually reports damage that was found while units were read. As in a section that is read at once,
 // damage costs all functions: with a wrong checksum, none can be trusted.
-func (r *reader) endGradually(d *debugData) {
-	d.gradual = false
-	if err := whole(d.Info); err != nil {
+func (r *reader) endGradually(d *units.Data) {
+	d.Gradual = false
+	if err := units.Whole(d.Info); err != nil {
 		r.workers = nil
-		r.problem(problemFile, allFunctions, err)
+		r.problem(problemFile, units.AllFunctions, err)
 		return
 	}
-	r.addProblems(problemUnits, &d.problems)
+	r.addProblems(problemUnits, &d.Problems)
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
@@ -23,7 +24,7 @@ import (
 type Lookup struct {
 	r       *reader
 	opts    Options
-	d       *debugData // nil without DWARF
+	d       *units.Data // nil without DWARF
 	split   *splitter
 	extents symfmt.Extents
 
@@ -84,10 +85,10 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 // openUnits reads the headers of all units, and finds the other halves of those that are split.
 func (l *Lookup) openUnits() {
 	l.r.readUnitHeaders(l.d)
-	l.d.allow(cmp.Or(l.r.effortBase, effortBase))
+	l.d.Allow(cmp.Or(l.r.effortBase, units.EffortBase))
 	l.split = l.r.findSplit(l.d)
-	for i := range l.d.units {
-		if h := &l.d.units[i]; !h.split && !h.IsType() {
+	for i := range l.d.Units {
+		if h := &l.d.Units[i]; !h.Split && !h.IsType() {
 			l.portions = append(l.portions, portion{unit: i})
 		}
 	}
@@ -104,7 +105,7 @@ func (l *Lookup) newWorker(e *dwarf.Effort) *worker {
 
 // idleWorker returns a worker for one group.
 func (l *Lookup) idleWorker() *worker {
-	e := &dwarf.Effort{Limit: l.d.effort.Limit}
+	e := &dwarf.Effort{Limit: l.d.Effort.Limit}
 	l.idleMu.Lock()
 	defer l.idleMu.Unlock()
 	n := len(l.idle) - 1
@@ -135,7 +136,7 @@ func (l *Lookup) keep(w *worker) {
 func (l *Lookup) Close() {
 	if l.d != nil {
 		l.split.close()
-		l.d.release()
+		l.d.Release()
 	}
 }
 
@@ -148,7 +149,7 @@ func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }
 // declared returns the code that units declare.
 func (l *Lookup) declared() (all []extent) {
 	var spans []dwarf.Span
-	w := l.newWorker(l.d.effort)
+	w := l.newWorker(l.d.Effort)
 	for p := range l.portions {
 		units := []int{l.portions[p].unit}
 		if units[0] < 0 {
@@ -158,7 +159,7 @@ func (l *Lookup) declared() (all []extent) {
 			}
 		}
 		for _, i := range units {
-			spans = w.declaredBy(&l.d.units[i].Header, spans[:0])
+			spans = w.declaredBy(&l.d.Units[i].Header, spans[:0])
 			for _, s := range spans {
 				all = append(all, extent{l.withOpenSymbol(s), place{portion: int32(p)}})
 			}
@@ -238,7 +239,7 @@ func (l *Lookup) bySize(groups []*Group) []*Group {
 func (l *Lookup) sizeOf(g *Group) (n int64) {
 	for _, p := range g.portions {
 		if unit := l.portions[p].unit; unit >= 0 {
-			n += int64(l.d.units[unit].Size)
+			n += int64(l.d.Units[unit].Size)
 		} else {
 			n += l.split.jobs[l.portions[p].job].size
 		}
@@ -348,11 +349,11 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 // read reads a portion with w, and returns its size.
 func (l *Lookup) read(w *worker, p int32) (n int64) {
 	if at := &l.portions[p]; at.unit >= 0 {
-		n = w.batch(l.d.units[at.unit : at.unit+1])
+		n = w.batch(l.d.Units[at.unit : at.unit+1])
 	} else {
 		n = w.otherHalves(&l.split.jobs[at.job])
 	}
-	l.d.passed(n, nil)
+	l.d.Passed(n, nil)
 	return n
 }
 
@@ -360,7 +361,7 @@ func (l *Lookup) read(w *worker, p int32) (n int64) {
 // held.
 func (l *Lookup) giveUp() *outline {
 	if !l.gaveUp.Swap(true) {
-		l.note([]symfmt.Problem{l.d.tooMuchWork()})
+		l.note([]symfmt.Problem{l.d.TooMuchWork()})
 	}
 	o := &outline{exact: true}
 	l.outline.Store(o)
@@ -389,7 +390,7 @@ func (l *Lookup) outlineOf(w *worker, p int32) (found []outlinedFunc) {
 	unit := l.portions[p].unit
 	for i := range w.funcs {
 		f := outlinedFunc{extent{l.codeOf(&w.funcs[i]), place{portion: p}}, identity{}}
-		if unit >= 0 && !w.funcs[i].tail && !w.problems.any() {
+		if unit >= 0 && !w.funcs[i].tail && !w.problems.Any() {
 			f.die, f.id = w.funcs[i].key, w.identityOf(i)
 		}
 		found = append(found, f)
@@ -497,7 +498,7 @@ func (l *Lookup) makeExact() *outline {
 	if o := l.outline.Load(); o.exact {
 		return o
 	}
-	effort := &dwarf.Effort{Limit: l.d.effort.Limit}
+	effort := &dwarf.Effort{Limit: l.d.Effort.Limit}
 	workers := make([]*worker, l.r.jobs)
 	all, made := newCopies(), make(map[int32][]dwarf.Span)
 	err := par.Ordered(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (found outlined, _ error) {
@@ -517,7 +518,7 @@ func (l *Lookup) makeExact() *outline {
 			l.noteUnit(&found.problems, &found.elsewhere)
 		}
 		for _, f := range found.funcs {
-			if unit := l.portions[f.portion].unit; f.die != 0 && f.die == l.d.units[unit].Off {
+			if unit := l.portions[f.portion].unit; f.die != 0 && f.die == l.d.Units[unit].Off {
 				made[f.portion] = append(made[f.portion], f.Span)
 			}
 			all.add(f)
@@ -539,18 +540,18 @@ func (l *Lookup) makeExact() *outline {
 // outlined is what an outline keeps of a portion.
 type outlined struct {
 	funcs               []outlinedFunc
-	problems, elsewhere problemList
+	problems, elsewhere units.Problems
 }
 
 // noteUnit keeps the damage that was found in a portion.
-func (l *Lookup) noteUnit(problems, elsewhere *problemList) {
-	if problems.any() || elsewhere.any() {
+func (l *Lookup) noteUnit(problems, elsewhere *units.Problems) {
+	if problems.Any() || elsewhere.Any() {
 		all := reader{file: l.r.file}
 		all.addProblems(problemUnits, problems)
 		all.addProblems(problemSplit, elsewhere)
 		l.note(all.sortedProblems())
 	}
-	*problems, *elsewhere = problemList{}, problemList{}
+	*problems, *elsewhere = units.Problems{}, units.Problems{}
 }
 
 // note keeps problems that were not recorded before, as units are read again for other functions.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
 // noName stands for a function that the debug information does not name. The
@@ -23,7 +24,7 @@ type nameID uint32
 // same offset of .debug_str are found without examining their bytes.
 type nameTable struct {
 	intern.Table
-	places *intern.Offsets // their numbers, by offset in .debug_str with the tag of its debugData
+	places *intern.Offsets // their numbers, by offset in .debug_str with the tag of its Data
 }
 
 func newNameTable() nameTable { return nameTable{places: &intern.Offsets{}} }
@@ -34,9 +35,9 @@ func (t *nameTable) intern(name []byte) nameID { return nameID(t.Table.Intern(na
 type foundName struct {
 	linkage []byte
 	plain   []byte
-	die     uint64    // the last DIE of the chain: its scopes are the function's
-	u       *fileUnit // the unit of that DIE
-	flat    bool      // its language has no scopes
+	die     uint64      // the last DIE of the chain: its scopes are the function's
+	u       *units.Unit // the unit of that DIE
+	flat    bool        // its language has no scopes
 }
 
 // naming says where a function's name comes from.
@@ -51,7 +52,7 @@ const (
 // nameOf returns the name of the DIE at off with attributes a: its linkage
 // name, otherwise its plain name with its scopes. In C the plain name has
 // precedence, as a linkage name there is an asm label (__GI_abort for abort).
-func (w *worker) nameOf(u *fileUnit, off uint64, a *dwarf.NameAttrs) (nameID, naming) {
+func (w *worker) nameOf(u *units.Unit, off uint64, a *dwarf.NameAttrs) (nameID, naming) {
 	if id, ok := w.placedName(u, a); ok {
 		return id, named
 	}
@@ -61,7 +62,7 @@ func (w *worker) nameOf(u *fileUnit, off uint64, a *dwarf.NameAttrs) (nameID, na
 		return w.names.intern(found.linkage), named
 	case len(found.plain) == 0:
 		return 0, nameless
-	case found.flat || !found.u.scoped():
+	case found.flat || !found.u.Scoped():
 		return w.names.intern(found.plain), named
 	}
 	plain := found.plain
@@ -73,7 +74,7 @@ func (w *worker) nameOf(u *fileUnit, off uint64, a *dwarf.NameAttrs) (nameID, na
 
 // placedName is like nameOf, for names that need no scopes and are in .debug_str, as nearly all
 // are. Their bytes are examined once.
-func (w *worker) placedName(u *fileUnit, a *dwarf.NameAttrs) (nameID, bool) {
+func (w *worker) placedName(u *units.Unit, a *dwarf.NameAttrs) (nameID, bool) {
 	if d, off, ok := w.namePlace(u, a); ok {
 		return w.internPlace(d, off)
 	}
@@ -81,25 +82,25 @@ func (w *worker) placedName(u *fileUnit, a *dwarf.NameAttrs) (nameID, bool) {
 }
 
 // namePlace returns the offset of such a name in .debug_str.
-func (w *worker) namePlace(u *fileUnit, a *dwarf.NameAttrs) (*debugData, uint64, bool) {
+func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint64, bool) {
 	attrs := *a
 	flat := false
 	for range maxChain {
 		first := attrs.Linkage
-		if flat = u.flatBehind(flat); flat {
+		if flat = u.FlatBehind(flat); flat {
 			first = attrs.Name
 		}
 		switch first.Kind {
 		case dwarf.Strp:
-			return u.d, first.U, true
+			return u.D, first.U, true
 		case dwarf.StrpSup:
-			return u.d.sup, first.U, u.d.sup != nil
+			return u.D.Sup, first.U, u.D.Sup != nil
 		}
 		next, ok := attrs.Next()
 		if !ok || first.Kind != dwarf.None {
 			return nil, 0, false
 		}
-		if u, _, ok = w.opener.peek(u, next, &attrs); !ok {
+		if u, _, ok = w.opener.Peek(u, next, &attrs); !ok {
 			return nil, 0, false
 		}
 	}
@@ -107,8 +108,8 @@ func (w *worker) namePlace(u *fileUnit, a *dwarf.NameAttrs) (*debugData, uint64,
 }
 
 // internPlace interns the name at an offset of d's .debug_str.
-func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
-	place := d.tag | off
+func (w *worker) internPlace(d *units.Data, off uint64) (nameID, bool) {
+	place := d.Tag | off
 	if id, ok := w.names.places.Get(place); ok {
 		return nameID(id), true
 	}
@@ -122,10 +123,10 @@ func (w *worker) internPlace(d *debugData, off uint64) (nameID, bool) {
 }
 
 // chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
-func (w *worker) chase(u *fileUnit, off uint64, a *dwarf.NameAttrs) (found foundName) {
+func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found foundName) {
 	attrs := *a
 	for range maxChain {
-		found.die, found.u, found.flat = off, u, u.flatBehind(found.flat)
+		found.die, found.u, found.flat = off, u, u.FlatBehind(found.flat)
 		if name, ok := u.Text(attrs.Linkage); ok && len(name) > 0 {
 			w.Spend(uint64(len(name)))
 			if found.linkage = name; !found.flat {
@@ -148,7 +149,7 @@ func (w *worker) chase(u *fileUnit, off uint64, a *dwarf.NameAttrs) (found found
 		if !ok {
 			return found
 		}
-		if u, off, ok = w.opener.peek(u, next, &attrs); !ok {
+		if u, off, ok = w.opener.Peek(u, next, &attrs); !ok {
 			return found
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
 func TestNames(t *testing.T) {
@@ -365,14 +367,14 @@ func TestNamesInOtherUnits(t *testing.T) {
 					compile_unit language/data1=0x0c
 						subprogram specification/ref_addr=&f low_pc/addr=0x1000 high_pc/data1=1
 						subprogram specification/ref_addr=&g low_pc/addr=0x1001 high_pc/data1=1`,
-				strings.Repeat("00", 3000), strings.Repeat("00", peekMost)),
+				strings.Repeat("00", 3000), strings.Repeat("00", units.PeekMost)),
 			want: "FUNC 1000 1 0 f\nFUNC 1001 1 0 <name omitted>"},
 	})
 }
 
 // More units than are kept open, referred to in turn.
 func TestManyForeignUnits(t *testing.T) {
-	const units = foreignUnits + 50
+	const units = units.ForeignUnits + 50
 	var b, want strings.Builder
 	b.WriteString("\t.debug_info\n")
 	for i := range units {

@@ -8,11 +8,12 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
 // portion is what is read at once: a unit, or other halves of units.
 type portion struct {
-	unit int // index in debugData.units, or -1
+	unit int // index in Data.Units, or -1
 	job  int // index in splitter.jobs, if it is not a unit
 }
 
@@ -212,8 +213,8 @@ func (o *outline) covers(lo, hi uint64) bool {
 
 // declaredBy appends the code that a unit declares.
 func (w *worker) declaredBy(h *dwarf.Header, out []dwarf.Span) []dwarf.Span {
-	var u fileUnit
-	for size := uint64(peekSize); ; size *= 16 {
+	var u units.Unit
+	for size := uint64(units.PeekSize); ; size *= 16 {
 		size = min(size, h.Size)
 		data, err := w.d.Info.Bytes(int64(h.Off), int64(size), w.info)
 		if err != nil {
@@ -228,7 +229,7 @@ func (w *worker) declaredBy(h *dwarf.Header, out []dwarf.Span) []dwarf.Span {
 			return out
 		}
 		if err == nil {
-			err = u.open(w.d, h, data, t, w.Meter)
+			err = u.Open(w.d, h, data, t, w.Meter)
 		}
 		if err == nil {
 			break

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 )
 
@@ -12,7 +13,7 @@ import (
 // depend on the number of workers.
 type placedProblem struct {
 	section int // order of sections
-	unitProblem
+	units.Damage
 }
 
 // Order of problems by where they come from.
@@ -27,29 +28,29 @@ const (
 
 // problem records damage outside units. section orders it among the others.
 func (r *reader) problem(section int, lost string, err error) {
-	r.problems = append(r.problems, placedProblem{section, unitProblem{Problem: bin.Problem{Lost: lost, Err: err}}})
+	r.problems = append(r.problems, placedProblem{section, units.Damage{Problem: bin.Problem{Lost: lost, Err: err}}})
 }
 
 // addProblems adds the damage in units; section is problemUnits or problemSplit.
-func (r *reader) addProblems(section int, l *problemList) {
-	for _, p := range l.kept {
+func (r *reader) addProblems(section int, l *units.Problems) {
+	for _, p := range l.Kept {
 		r.problems = append(r.problems, placedProblem{section, p})
 	}
-	r.dropped += l.dropped
+	r.dropped += l.Dropped
 }
 
 // sortedProblems returns all problems in order, with the first allProblems of
 // those in units.
 func (r *reader) sortedProblems() []bin.Problem {
 	slices.SortStableFunc(r.problems, func(a, b placedProblem) int {
-		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.off, b.off))
+		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.Off, b.Off))
 	})
 	var out []bin.Problem
-	units := 0
+	count := 0
 	for i := range r.problems {
 		p := &r.problems[i]
 		if p.section == problemUnits || p.section == problemSplit {
-			if units++; units > allProblems {
+			if count++; count > units.AllProblems {
 				r.dropped++
 				continue
 			}

@@ -97,6 +97,7 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
@@ -407,15 +408,15 @@ func (r *reader) addPublics(names *nameJoin) {
 const largeInfo = 512 << 20
 
 // readUnits lets the workers read all units.
-func (r *reader) readUnits(ctx context.Context, d *debugData) error {
-	if r.readGradually(d); !d.gradual {
+func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
+	if r.readGradually(d); !d.Gradual {
 		r.readUnitHeaders(d)
 	}
-	d.allow(cmp.Or(r.effortBase, effortBase))
+	d.Allow(cmp.Or(r.effortBase, units.EffortBase))
 	split := r.findSplit(d)
 	defer split.close()
-	batches := d.newBatchQueue()
-	items := batches.most + len(split.jobs)
+	batches := d.NewBatchQueue()
+	items := batches.Most + len(split.jobs)
 	total := d.Info.Size() + split.size
 	large := total > cmp.Or(r.largeInfo, largeInfo)
 	if large {
@@ -424,7 +425,7 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	var effort *dwarf.Effort
 	seeds := varjoin.NewSeeds()
 	if r.opts.Vars.wanted() {
-		effort = &dwarf.Effort{Limit: d.effort.Limit}
+		effort = &dwarf.Effort{Limit: d.Effort.Limit}
 	}
 	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
@@ -437,33 +438,33 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 	}
 	err := par.Each(ctx, len(r.workers), items, func(_ context.Context, worker, i int) error {
 		var n int64
-		if i < batches.most {
-			n = r.workers[worker].batch(batches.item(i))
+		if i < batches.Most {
+			n = r.workers[worker].batch(batches.Item(i))
 		} else {
-			n = r.workers[worker].otherHalves(&split.jobs[i-batches.most])
+			n = r.workers[worker].otherHalves(&split.jobs[i-batches.Most])
 		}
-		d.passed(n, r.scratch)
+		d.Passed(n, r.scratch)
 		if r.opts.Progress != nil {
-			r.opts.Progress(atomic.LoadInt64(&d.done), total)
+			r.opts.Progress(atomic.LoadInt64(&d.Done), total)
 		}
 		return nil
 	})
-	r.addProblems(problemUnits, &d.types.problems)
+	r.addProblems(problemUnits, &d.Types.Problems)
 	split.reportTypeIndexes(r)
-	if d.sup != nil {
-		r.report.Others = append(r.report.Others, d.sup.File)
+	if d.Sup != nil {
+		r.report.Others = append(r.report.Others, d.Sup.File)
 	}
 	r.report.Others = append(r.report.Others, split.files()...)
-	if d.effort.Over() {
+	if d.Effort.Over() {
 		r.giveUp(d)
 	}
-	if d.gradual && err == nil {
+	if d.Gradual && err == nil {
 		r.endGradually(d)
 	}
 	if effort != nil && err == nil && len(r.workers) > 0 {
 		r.readTypes(ctx, d, seeds)
 	}
-	d.release()
+	d.Release()
 	for _, w := range r.workers {
 		w.finish()
 	}
@@ -474,14 +475,14 @@ func (r *reader) readUnits(ctx context.Context, d *debugData) error {
 }
 
 // giveUp drops what the workers found if there was too much work.
-func (r *reader) giveUp(d *debugData) {
+func (r *reader) giveUp(d *units.Data) {
 	r.workers = nil
-	p := d.tooMuchWork()
+	p := d.TooMuchWork()
 	r.problem(problemUnits, p.Lost, p.Err)
 }
 
 // batch reads a batch of units; it returns their size in bytes.
-func (w *worker) batch(units []unitHeader) int64 {
+func (w *worker) batch(units []units.Header) int64 {
 	if len(units) == 0 {
 		return 0
 	}
@@ -492,14 +493,14 @@ func (w *worker) batch(units []unitHeader) int64 {
 	size := units[len(units)-1].Off + units[len(units)-1].Size - start
 	// What is cached from unit to unit must not depend on which worker reads them.
 	w.tables.Reset()
-	w.opener.close()
+	w.opener.Close()
 	if w.vars != nil {
 		w.vars.reset()
 	}
 	defer w.Flush()
 	data, err := w.d.Info.Bytes(int64(start), int64(size), w.info)
 	if err != nil {
-		w.problems.next()
+		w.problems.Next()
 		w.problem(start, fmt.Sprintf("%d units from %#x on", len(units), start), err)
 		return int64(size)
 	}
@@ -511,7 +512,7 @@ func (w *worker) batch(units []unitHeader) int64 {
 			break
 		}
 		h := &units[i]
-		if h.split {
+		if h.Split {
 			continue // otherHalves
 		}
 		from := h.Off - start

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -230,8 +229,8 @@ func TestPanicCostsTheUnit(t *testing.T) {
 		for _, jobs := range []int{1, 2} {
 			r := &reader{opts: &Options{}, jobs: jobs, code: &codeMap{exec: c.code}, file: &object.File{Path: "test"}}
 			d := c.debugData(false)
-			d.batch = batch
-			d.line = panicSource{d.line, 300000}
+			d.Batch = batch
+			d.Line = panicSource{d.Line, 300000}
 			if err := r.readUnits(context.Background(), d); err != nil {
 				t.Fatal(err)
 			}
@@ -299,8 +298,8 @@ func TestReadErrors(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			r := &reader{opts: &Options{}, jobs: 2, code: &codeMap{exec: c.code}, file: &object.File{Path: "test"}}
 			d := c.debugData(true)
-			d.batch = 1
-			d.Info, d.line = failSource{d.Info, x.info}, failSource{d.line, x.line}
+			d.Batch = 1
+			d.Info, d.Line = failSource{d.Info, x.info}, failSource{d.Line, x.line}
 			if err := r.readUnits(context.Background(), d); err != nil {
 				t.Fatal(err)
 			}
@@ -323,22 +322,5 @@ func TestReadErrors(t *testing.T) {
 				t.Errorf("got:\n%s\nwant:\n%s", got.String(), x.want)
 			}
 		})
-	}
-}
-
-// Large units are read first, the largest in front, and every unit once: the batches of the others
-// are in the file's order.
-func TestBatches(t *testing.T) {
-	d := &debugData{unitList: unitList{batch: 100}}
-	off := uint64(0)
-	for _, size := range []uint64{40, 50, 60, 300, 10, 20, 101, 99, 500} {
-		u := unitHeader{}
-		u.Off, u.Size = off, size
-		d.units = append(d.units, u)
-		off += size
-	}
-	want := []batch{{8, 9}, {3, 4}, {6, 7}, {0, 2}, {2, 3}, {4, 6}, {7, 8}}
-	if got := d.batches(); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
 	}
 }

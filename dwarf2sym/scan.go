@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
 )
 
@@ -29,7 +30,7 @@ func (w *worker) scan() error {
 
 // scanOnly is scan for the DIEs around positions; nil means all.
 func (w *worker) scanOnly(positions []int) error {
-	w.scanner.Reset(&w.u.Unit, w.u.scoped(), w.u.flat())
+	w.scanner.Reset(&w.u.Unit, w.u.Scoped(), w.u.Flat())
 	w.scanner.Only(positions)
 	return w.scanEntries(false)
 }
@@ -98,7 +99,7 @@ func (w *worker) leave(f *scanFrame, end int) {
 		w.closeFunc()
 	}
 	if f.opens&opensScope != 0 {
-		w.scopes[f.scope].end = w.u.Off + uint64(end)
+		w.scopes[f.scope].End = w.u.Off + uint64(end)
 	}
 	f.opens = 0
 }
@@ -115,19 +116,19 @@ func (w *worker) noteLambda(a *dwarf.Attrs, f *scanFrame) {
 		return
 	}
 	s := &w.scopes[f.scope]
-	if s.tag != dw.TagStructureType || s.name.Kind != dwarf.None || s.text != "" {
+	if s.Tag != dw.TagStructureType || s.Name.Kind != dwarf.None || s.Text != "" {
 		return
 	}
 	if name, ok := w.u.Text(a.Name); ok && string(bytes.TrimPrefix(name, []byte("~"))) == "<lambda>" {
-		s.text = lambdaName
+		s.Text = lambdaName
 	}
 }
 
 // enterScope records a namespace or type whose name is part of those of functions below it.
 func (w *worker) enterScope(e *dwarf.Entry, f *scanFrame) {
 	u := &w.u
-	s := scope{start: u.Off + uint64(e.Start), end: u.Off + u.Size, parent: f.scope, outer: f.outer, name: e.Attrs.Name, tag: e.Tag}
-	s.next, _ = e.Attrs.Next()
+	s := units.Scope{Start: u.Off + uint64(e.Start), End: u.Off + u.Size, Parent: f.scope, Outer: f.outer, Name: e.Attrs.Name, Tag: e.Tag}
+	s.Next, _ = e.Attrs.Next()
 	w.scopes = append(w.scopes, s)
 	f.scope, f.outer, f.opens = int32(len(w.scopes)-1), 0, opensScope
 }

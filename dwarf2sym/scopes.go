@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
 )
 
@@ -19,8 +20,8 @@ const (
 
 // appendScopes appends "ns::Class::" for the scopes that enclose the DIE at
 // off.
-func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
-	var scopes []scope
+func (w *worker) appendScopes(b []byte, u *units.Unit, off uint64) []byte {
+	var scopes []units.Scope
 	if u == &w.u {
 		scopes = w.ownScopes(off)
 	} else {
@@ -28,24 +29,24 @@ func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 	}
 	// Scopes are in order of their start, so the last one before off, or one
 	// around it, contains off.
-	i := int32(searchScopes(scopes, off))
-	for i >= 0 && off >= scopes[i].end {
-		i = scopes[i].parent
+	i := int32(units.SearchScopes(scopes, off))
+	for i >= 0 && off >= scopes[i].End {
+		i = scopes[i].Parent
 		w.Spend(1)
 	}
 	var chain [64]int32
 	n := 0
-	for ; i >= 0 && n < len(chain); i = scopes[i].parent {
+	for ; i >= 0 && n < len(chain); i = scopes[i].Parent {
 		chain[n] = i
 		n++
-		if scopes[i].outer != 0 {
+		if scopes[i].Outer != 0 {
 			break // a local type: the function's name has its own scopes
 		}
 	}
 	for n--; n >= 0; n-- {
 		s := &scopes[chain[n]]
-		if s.outer != 0 {
-			b = w.appendOuter(b, u, u.Off+uint64(s.outer))
+		if s.Outer != 0 {
+			b = w.appendOuter(b, u, u.Off+uint64(s.Outer))
 		}
 		b = w.appendScope(b, u, s)
 		b = append(b, "::"...)
@@ -55,9 +56,9 @@ func (w *worker) appendScopes(b []byte, u *fileUnit, off uint64) []byte {
 
 // appendOuter appends "f(int)::" for the function at off that encloses a local
 // type.
-func (w *worker) appendOuter(b []byte, u *fileUnit, off uint64) []byte {
+func (w *worker) appendOuter(b []byte, u *units.Unit, off uint64) []byte {
 	var a dwarf.NameAttrs
-	if u, off, ok := w.opener.peek(u, dwarf.Value{Kind: dwarf.Ref, U: off}, &a); ok {
+	if u, off, ok := w.opener.Peek(u, dwarf.Value{Kind: dwarf.Ref, U: off}, &a); ok {
 		found := w.chase(u, off, &a)
 		switch {
 		case len(found.linkage) > 0:
@@ -100,15 +101,15 @@ func (w *worker) outerName(linkage []byte) string {
 
 // appendScope appends the name of one scope. A type that is completed outside
 // its scope is named by what it refers to.
-func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
-	name := []byte(s.text)
+func (w *worker) appendScope(b []byte, u *units.Unit, s *units.Scope) []byte {
+	name := []byte(s.Text)
 	if len(name) == 0 {
-		name, _ = u.Text(s.name)
+		name, _ = u.Text(s.Name)
 	}
-	next, more := s.next, s.next.IsRef()
+	next, more := s.Next, s.Next.IsRef()
 	for hops := 0; len(name) == 0 && more && hops < maxChain; hops++ {
 		var a dwarf.NameAttrs
-		if u, _, more = w.opener.peek(u, next, &a); more {
+		if u, _, more = w.opener.Peek(u, next, &a); more {
 			name, _ = u.Text(a.Name)
 			next, more = a.Next()
 		}
@@ -119,7 +120,7 @@ func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
 		}
 		return append(b, name...)
 	}
-	switch s.tag {
+	switch s.Tag {
 	case dw.TagNamespace:
 		return append(b, "(anonymous namespace)"...)
 	case dw.TagUnionType:
@@ -133,23 +134,23 @@ func (w *worker) appendScope(b []byte, u *fileUnit, s *scope) []byte {
 }
 
 // foreignScopes returns the scopes of a unit that is not the current one.
-func (w *worker) foreignScopes(u *fileUnit) []scope {
-	f := u.owner
-	if f.scanned {
-		return f.scopes
+func (w *worker) foreignScopes(u *units.Unit) []units.Scope {
+	f := u.Owner
+	if f.Scanned {
+		return f.Scopes
 	}
-	f.scanned = true
-	data, err := f.d.Info.Bytes(int64(f.Off), int64(f.Size), nil)
+	f.Scanned = true
+	data, err := f.D.Info.Bytes(int64(f.Off), int64(f.Size), nil)
 	if err != nil {
 		return nil
 	}
-	f.scopes = w.scopesIn(f.d, &f.Header, data, f.Abbrevs, nil)
-	return f.scopes
+	f.Scopes = w.scopesIn(f.D, &f.Header, data, f.Abbrevs, nil)
+	return f.Scopes
 }
 
 // ownScopes returns the scopes of the current unit around the DIE at off. Where only some functions of the
 // unit were read, those around the names that wait are looked for at once.
-func (w *worker) ownScopes(off uint64) []scope {
+func (w *worker) ownScopes(off uint64) []units.Scope {
 	u := &w.u
 	if w.scoped == allScopes {
 		return w.scopes
@@ -164,31 +165,31 @@ func (w *worker) ownScopes(off uint64) []scope {
 			}
 		}
 		slices.Sort(w.named)
-		w.scopes = w.scopesIn(u.d, &u.Header, u.Data(), u.Abbrevs, w.named)
+		w.scopes = w.scopesIn(u.D, &u.Header, u.Data(), u.Abbrevs, w.named)
 	}
 	if _, ok := slices.BinarySearch(w.named, pos); !ok {
 		w.scoped = allScopes
-		w.scopes = w.scopesIn(u.d, &u.Header, u.Data(), u.Abbrevs, nil)
+		w.scopes = w.scopesIn(u.D, &u.Header, u.Data(), u.Abbrevs, nil)
 	}
 	return w.scopes
 }
 
 // scopesIn returns the scopes of a unit whose bytes are data: all of them, or those around the DIEs at
 // positions.
-func (w *worker) scopesIn(d *debugData, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, positions []int) []scope {
+func (w *worker) scopesIn(d *units.Data, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, positions []int) []units.Scope {
 	if !w.Spend(h.Size) {
 		return nil
 	}
 	// A second worker, for the scopes only: without code there is nothing else
 	// that it could produce.
 	scan := worker{d: d, namesOnly: true, Meter: w.Meter}
-	if scan.u.open(d, h, data, t, w.Meter) != nil {
+	if scan.u.Open(d, h, data, t, w.Meter) != nil {
 		return nil
 	}
 	scan.scanOnly(positions) // what it found before any damage is what can be had
 	for i := range scan.scopes {
-		if s := &scan.scopes[i]; s.name.Kind == dwarf.Inline {
-			s.text, s.name = scan.u.Str(s.name), dwarf.Value{}
+		if s := &scan.scopes[i]; s.Name.Kind == dwarf.Inline {
+			s.Text, s.Name = scan.u.Str(s.Name), dwarf.Value{}
 		}
 	}
 	return scan.scopes

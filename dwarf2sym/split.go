@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 )
 
@@ -20,7 +21,7 @@ import (
 
 // skeleton is a unit in the file with the code whose other half is elsewhere.
 type skeleton struct {
-	unit int // index in debugData.units
+	unit int // index in Data.Units
 	id   uint64
 	row  int // in the package's index
 }
@@ -28,10 +29,10 @@ type skeleton struct {
 // splitJob is what a worker reads at once: other halves in one .dwo file, or
 // in a package.
 type splitJob struct {
-	place     uint64   // offset of the first skeleton, by which problems are ordered
-	paths     []string // where the .dwo file may be
-	name      string   // as in the skeletons
-	pkg       *dwp     // nil for a .dwo file
+	place     uint64         // offset of the first skeleton, by which problems are ordered
+	paths     []string       // where the .dwo file may be
+	name      string         // as in the skeletons
+	pkg       *units.Package // nil for a .dwo file
 	skeletons []skeleton
 	size      int64    // for the progress
 	read      []string // files that had other halves
@@ -39,15 +40,15 @@ type splitJob struct {
 
 // splitter finds the other halves of skeletons.
 type splitter struct {
-	main     *debugData
+	main     *units.Data
 	places   dwoPlaces
-	packages []*dwp
+	packages []*units.Package
 	jobs     []splitJob
 	size     int64 // of all jobs
 
-	filling map[*dwp]int     // the job being filled: index in jobs
-	byName  map[dwoKey]int   // index in jobs, or -1 if there is no such file
-	sizes   map[string]int64 // of files that were counted
+	filling map[*units.Package]int // the job being filled: index in jobs
+	byName  map[dwoKey]int         // index in jobs, or -1 if there is no such file
+	sizes   map[string]int64       // of files that were counted
 }
 
 // dwoKey is how skeletons name a .dwo file.
@@ -55,30 +56,30 @@ type dwoKey struct{ dir, name string }
 
 // findSplit looks for the other halves of all skeletons of d, and adds their
 // cost to the work that is allowed.
-func (r *reader) findSplit(d *debugData) *splitter {
-	s := &splitter{main: d, filling: make(map[*dwp]int), byName: make(map[dwoKey]int), sizes: make(map[string]int64)}
-	if !d.hasSkeletons() {
+func (r *reader) findSplit(d *units.Data) *splitter {
+	s := &splitter{main: d, filling: make(map[*units.Package]int), byName: make(map[dwoKey]int), sizes: make(map[string]int64)}
+	if !d.HasSkeletons() {
 		return s
 	}
 	s.places = newDwoPlaces(r)
 	s.packages = r.openPackages(d)
 	allow := int64(0)
 	for _, p := range s.packages {
-		allow += p.size()
+		allow += p.Size()
 	}
 	w := newWorker(d, r.code, r.opts)
-	for i := range d.units {
-		h := &d.units[i]
+	for i := range d.Units {
+		h := &d.Units[i]
 		if h.Version >= 5 && !h.IsSkeleton() {
 			continue
 		}
-		f, ok := w.opener.first(w.d, &h.Header)
+		f, ok := w.opener.First(w.d, &h.Header)
 		if ok && !w.Spend(uint64(len(f.DwoName)+len(f.CompDir))) {
 			break
 		}
 		if ok && f.DwoName != "" {
 			r.report.PackageUnused = false
-			h.split = s.add(i, &f.Unit)
+			h.Split = s.add(i, &f.Unit)
 		}
 	}
 	w.Flush()
@@ -89,7 +90,7 @@ func (r *reader) findSplit(d *debugData) *splitter {
 		s.size += s.jobs[i].size
 	}
 	if !w.Exhausted {
-		d.effort.Limit += effortRatio * uint64(allow)
+		d.Effort.Limit += units.EffortRatio * uint64(allow)
 	}
 	return s
 }
@@ -99,7 +100,7 @@ func (w *worker) splitIDOf(h *dwarf.Header) (id uint64, ok bool) {
 	if h.Version >= 5 {
 		return h.ID, true
 	}
-	f, ok := w.opener.first(w.d, h)
+	f, ok := w.opener.First(w.d, h)
 	if !ok {
 		return 0, false
 	}
@@ -111,7 +112,7 @@ func (w *worker) splitIDOf(h *dwarf.Header) (id uint64, ok bool) {
 func (s *splitter) add(index int, u *dwarf.Unit) bool {
 	sk := skeleton{unit: index, id: u.SplitID()}
 	for _, p := range s.packages {
-		if row, ok := p.units.Rows[sk.id]; ok {
+		if row, ok := p.Units.Rows[sk.id]; ok {
 			sk.row = row
 			s.addPacked(p, sk, u)
 			return true
@@ -131,10 +132,10 @@ func (s *splitter) add(index int, u *dwarf.Unit) bool {
 }
 
 // addPacked adds a skeleton to the last job of its package, or to a new one.
-func (s *splitter) addPacked(p *dwp, sk skeleton, u *dwarf.Unit) {
-	info := p.units.Part(sk.row, dwarf.SectInfo)
+func (s *splitter) addPacked(p *units.Package, sk skeleton, u *dwarf.Unit) {
+	info := p.Units.Part(sk.row, dwarf.SectInfo)
 	if i, ok := s.filling[p]; ok {
-		if j := &s.jobs[i]; j.size+int64(info.Size) <= batchSize {
+		if j := &s.jobs[i]; j.size+int64(info.Size) <= units.BatchSize {
 			j.skeletons = append(j.skeletons, sk)
 			j.size += int64(info.Size)
 			return
@@ -163,8 +164,8 @@ func (s *splitter) addFile(key dwoKey, place uint64) int {
 // reportTypeIndexes reports indexes of type units that could not be read.
 func (s *splitter) reportTypeIndexes(r *reader) {
 	for _, p := range s.packages {
-		if p.types.err != nil {
-			r.problem(problemFile, "names of types", p.types.err)
+		if p.Types.Err != nil {
+			r.problem(problemFile, "names of types", p.Types.Err)
 		}
 	}
 }
@@ -172,16 +173,16 @@ func (s *splitter) reportTypeIndexes(r *reader) {
 // close releases the packages.
 func (s *splitter) close() {
 	for _, p := range s.packages {
-		p.file.Close()
+		p.File.Close()
 	}
 }
 
 // fileState is what a worker keeps about one file with DWARF.
 type fileState struct {
-	d      *debugData
+	d      *units.Data
 	places *intern.Offsets
 	tables dwarf.AbbrevCache
-	opener *opener
+	opener *units.Opener
 	info   []byte
 }
 
@@ -199,15 +200,15 @@ func (w *worker) turnTo(s fileState) (before fileState) {
 }
 
 // newFileState returns the state for a file of which the worker has read nothing.
-func (w *worker) newFileState(d *debugData) fileState {
-	return fileState{d: d, places: &intern.Offsets{}, opener: newOpener(w.Meter, &w.u, w.problem)}
+func (w *worker) newFileState(d *units.Data) fileState {
+	return fileState{d: d, places: &intern.Offsets{}, opener: units.NewOpener(w.Meter, &w.u, w.problem)}
 }
 
 // otherHalves reads a job, and returns its share of the progress.
 func (w *worker) otherHalves(j *splitJob) int64 {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in batch
 	w.tables.Reset()
-	w.opener.close()
+	w.opener.Close()
 	w.job = j
 	main := w.fileState()
 	defer func() {
@@ -230,7 +231,7 @@ func (w *worker) otherHalves(j *splitJob) int64 {
 // halfOf reads the unit h in the file of s, the other half of a skeleton. It
 // reports false if nothing of it could be read.
 func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
-	skel, ok := w.opener.first(w.d, &w.d.units[sk.unit].Header)
+	skel, ok := w.opener.First(w.d, &w.d.Units[sk.unit].Header)
 	if !ok {
 		return false
 	}
@@ -238,7 +239,7 @@ func (w *worker) halfOf(sk *skeleton, h *dwarf.Header, s *fileState) (ok bool) {
 	defer func() { *s = w.turnTo(main) }()
 	data, err := w.d.Info.Bytes(int64(h.Off), int64(h.Size), w.info)
 	if err != nil {
-		w.damage().next()
+		w.damage().Next()
 		w.problem(h.Off, fmt.Sprintf("unit at %#x", h.Off), err)
 		return false
 	}
@@ -283,7 +284,7 @@ func (s *splitter) files() (all []string) {
 // inlined functions that the compiler left in it. The reason has been
 // reported.
 func (w *worker) skeletonAlone(sk *skeleton) {
-	h := &w.d.units[sk.unit]
+	h := &w.d.Units[sk.unit]
 	w.reported = true
 	defer func() { w.reported = false }()
 	data, err := w.d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
@@ -308,5 +309,5 @@ func (w *worker) reportMissingHalf() {
 	if w.split != nil {
 		why = w.split.notFound(u)
 	}
-	w.problem(u.Off, u.ownName(), u.Errorf(u.FirstDIE, "the unit's functions are in %s, which %s", clip(u.DwoName), why))
+	w.problem(u.Off, u.OwnName(), u.Errorf(u.FirstDIE, "the unit's functions are in %s, which %s", clip(u.DwoName), why))
 }

@@ -217,27 +217,27 @@ func TestSplitEffort(t *testing.T) {
 	defer f.Close()
 	r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: newCodeMap(f), companions: companionsOf(f)}
 	d := r.openDebugData()
-	d.readUnitHeaders()
-	d.allow(0)
-	before := d.effort.Limit
+	d.ReadUnitHeaders()
+	d.Allow(0)
+	before := d.Effort.Limit
 	s := r.findSplit(d)
-	if len(s.jobs) != 3 || d.effort.Limit <= before {
-		t.Fatalf("%d jobs, limit %d, before %d", len(s.jobs), d.effort.Limit, before)
+	if len(s.jobs) != 3 || d.Effort.Limit <= before {
+		t.Fatalf("%d jobs, limit %d, before %d", len(s.jobs), d.Effort.Limit, before)
 	}
 	w := newWorker(d, r.code, r.opts)
 	w.split = s
 	job := s.jobs[0]
 	w.otherHalves(&job)
-	once := d.effort.Spent.Load()
+	once := d.Effort.Spent.Load()
 	if w.Exhausted || once == 0 {
-		t.Fatalf("exhausted %v after %d of %d", w.Exhausted, once, d.effort.Limit)
+		t.Fatalf("exhausted %v after %d of %d", w.Exhausted, once, d.Effort.Limit)
 	}
 	times := 0
 	for ; !w.Exhausted && times < 10_000; times++ {
 		w.otherHalves(&job)
 	}
 	if !w.Exhausted {
-		t.Errorf("read %d times, %d of %d", times, d.effort.Spent.Load(), d.effort.Limit)
+		t.Errorf("read %d times, %d of %d", times, d.Effort.Spent.Load(), d.Effort.Limit)
 	}
-	t.Logf("once %d, %d times until %d", once, times, d.effort.Limit)
+	t.Logf("once %d, %d times until %d", once, times, d.Effort.Limit)
 }

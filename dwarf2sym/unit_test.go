@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
 func TestUnitVersions(t *testing.T) {
@@ -255,7 +257,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	c := &core{order: coreOf(t, "").order, sections: map[string][]byte{".debug_info": make([]byte, 12000)}}
 	for _, run := range coreRuns {
 		lines := strings.Split(strings.TrimSpace(c.text(t, Options{}, run)), "\n")
-		if len(lines) != allProblems+1 || lines[allProblems] != "! test: .debug_info+0x0: 2000 more problems" {
+		if len(lines) != units.AllProblems+1 || lines[units.AllProblems] != "! test: .debug_info+0x0: 2000 more problems" {
 			t.Fatalf("%d lines, last %q", len(lines), lines[len(lines)-1])
 		}
 	}
@@ -273,7 +275,7 @@ func TestUnitProblemsAreBounded(t *testing.T) {
 	}
 	c := coreOf(t, b.String())
 	want := c.text(t, Options{}, coreRuns[0])
-	if n := strings.Count(want, "\n"); n != allProblems+1 || !strings.HasSuffix(want, ": 1000 more problems\n") {
+	if n := strings.Count(want, "\n"); n != units.AllProblems+1 || !strings.HasSuffix(want, ": 1000 more problems\n") {
 		t.Errorf("%d lines, ending in %q", n, want[max(0, len(want)-100):])
 	}
 	for _, run := range coreRuns {

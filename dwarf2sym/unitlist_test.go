@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
@@ -58,8 +59,8 @@ func TestGradually(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := gradualData(t, openSpilling(t, image, 1<<16)); !d.gradual || len(d.units) != 0 {
-		t.Errorf("gradual: %t, with %d units before", d.gradual, len(d.units))
+	if d := gradualData(t, openSpilling(t, image, 1<<16)); !d.Gradual || len(d.Units) != 0 {
+		t.Errorf("gradual: %t, with %d units before", d.Gradual, len(d.Units))
 	}
 	whole, err := elf.NewFile(bytes.NewReader(image))
 	if err != nil {
@@ -85,7 +86,7 @@ func TestGradually(t *testing.T) {
 }
 
 // gradualData opens the debug information of a file as Read does.
-func gradualData(t *testing.T, f *object.File) *debugData {
+func gradualData(t *testing.T, f *object.File) *units.Data {
 	t.Helper()
 	r := &reader{opts: &Options{}, file: f, jobs: 1, code: newCodeMap(f), companions: companionsOf(f)}
 	d := r.openDebugData()
@@ -107,14 +108,14 @@ func TestGraduallyOnlyOneHalf(t *testing.T) {
 		}
 		defer f.Close()
 		d := gradualData(t, f)
-		if d.gradual {
+		if d.Gradual {
 			t.Errorf("%s: is read gradually", name)
 		}
 		src := gradualSource{d.Info}
 		d.Info = src
 		r := &reader{opts: &Options{}, file: f, jobs: 1}
-		if r.readGradually(d); d.gradual == strings.HasPrefix(name, "split") {
-			t.Errorf("%s, inflated as it is read: gradual is %t", name, d.gradual)
+		if r.readGradually(d); d.Gradual == strings.HasPrefix(name, "split") {
+			t.Errorf("%s, inflated as it is read: gradual is %t", name, d.Gradual)
 		}
 	}
 }

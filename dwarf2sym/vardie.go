@@ -2,6 +2,7 @@ package dwarf2sym
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
 // die returns a DIE to read into. It belongs to the caller until top is what it was before.
@@ -17,11 +18,11 @@ func (v *varReader) die() *dwarf.DIE {
 func (v *varReader) release(top int) { v.top = top }
 
 // dieAt reads the DIE that u refers to. It is given back by release; its unit is valid until the end of a batch.
-func (v *varReader) dieAt(u *fileUnit, ref dwarf.Value) (*fileUnit, *dwarf.DIE, bool) {
+func (v *varReader) dieAt(u *units.Unit, ref dwarf.Value) (*units.Unit, *dwarf.DIE, bool) {
 	if !ref.IsRef() {
 		return nil, nil, false
 	}
-	d, off, ok := v.opener.locate(u, ref)
+	d, off, ok := v.opener.Locate(u, ref)
 	if !ok {
 		return nil, nil, false
 	}
@@ -29,8 +30,8 @@ func (v *varReader) dieAt(u *fileUnit, ref dwarf.Value) (*fileUnit, *dwarf.DIE, 
 }
 
 // dieIn reads the DIE at an offset of d.
-func (v *varReader) dieIn(d *debugData, off uint64) (*fileUnit, *dwarf.DIE, bool) {
-	u := v.opener.unit(d, off)
+func (v *varReader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool) {
+	u := v.opener.Unit(d, off)
 	if u == nil {
 		return nil, nil, false
 	}
@@ -45,7 +46,7 @@ func (v *varReader) dieIn(d *debugData, off uint64) (*fileUnit, *dwarf.DIE, bool
 }
 
 // children calls fn with each child of a DIE.
-func (v *varReader) children(u *fileUnit, d *dwarf.DIE, fn func(c *dwarf.DIE)) {
+func (v *varReader) children(u *units.Unit, d *dwarf.DIE, fn func(c *dwarf.DIE)) {
 	if !d.Children {
 		return
 	}
@@ -55,7 +56,7 @@ func (v *varReader) children(u *fileUnit, d *dwarf.DIE, fn func(c *dwarf.DIE)) {
 }
 
 // childrenAt calls fn with each DIE from pos to the end of its siblings.
-func (v *varReader) childrenAt(u *fileUnit, pos int, fn func(c *dwarf.DIE)) {
+func (v *varReader) childrenAt(u *units.Unit, pos int, fn func(c *dwarf.DIE)) {
 	defer v.release(v.top)
 	c := v.die()
 	top := v.top

@@ -5,6 +5,7 @@ import (
 	"cmp"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt/vars"
@@ -16,7 +17,7 @@ const maxReferences = 64
 // exprDecoder turns an expression of DWARF into operations of the model.
 type exprDecoder struct {
 	v       *varReader
-	u       *fileUnit
+	u       *units.Unit
 	c       bin.Cursor
 	ops     []vars.Op
 	starts  []int32 // by operation: where it begins in the expression
@@ -29,7 +30,7 @@ type exprDecoder struct {
 type jump struct{ op, to int }
 
 // expr returns the number of an expression.
-func (v *varReader) expr(u *fileUnit, code []byte) vars.ExprID {
+func (v *varReader) expr(u *units.Unit, code []byte) vars.ExprID {
 	if id, ok := v.raw[string(code)]; ok {
 		return id
 	}
@@ -60,7 +61,7 @@ func (v *varReader) addExpr(ops []vars.Op) vars.ExprID {
 const exprCost = 64
 
 // decode returns the operations of an expression, and whether they mean the same in every unit.
-func (v *varReader) decode(u *fileUnit, code []byte) (ops []vars.Op, shared bool) {
+func (v *varReader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool) {
 	v.meter.Spend(uint64(len(code)))
 	d := exprDecoder{v: v, u: u, c: u.Cursor(code), shared: true}
 	for d.c.Len() > 0 && d.c.Err() == nil && !d.unknown {
@@ -277,18 +278,18 @@ func (d *exprDecoder) call(off uint64) {
 
 // dieKey is the place of a DIE.
 type dieKey struct {
-	d   *debugData
+	d   *units.Data
 	off uint64
 }
 
 // compare orders DIEs by their places in the files.
 func (k dieKey) compare(o dieKey) int {
-	return cmp.Or(cmp.Compare(k.d.tag, o.d.tag), cmp.Compare(btoi(k.d.OldTypes), btoi(o.d.OldTypes)), cmp.Compare(k.off, o.off))
+	return cmp.Or(cmp.Compare(k.d.Tag, o.d.Tag), cmp.Compare(btoi(k.d.OldTypes), btoi(o.d.OldTypes)), cmp.Compare(k.off, o.off))
 }
 
 // reference returns how operations name the variable or procedure at off: by its label, or by
 // what its location says where that is the same everywhere.
-func (v *varReader) reference(u *fileUnit, off uint64) (label uint32, expr vars.ExprID) {
+func (v *varReader) reference(u *units.Unit, off uint64) (label uint32, expr vars.ExprID) {
 	defer v.release(v.top)
 	du, die, ok := v.dieAt(u, dwarf.Value{Kind: dwarf.Ref, U: off})
 	if !ok {
@@ -311,7 +312,7 @@ func (v *varReader) reference(u *fileUnit, off uint64) (label uint32, expr vars.
 }
 
 // constValue returns the expression of a DW_AT_const_value.
-func (v *varReader) constValue(u *fileUnit, a *dwarf.Attr) vars.ExprID {
+func (v *varReader) constValue(u *units.Unit, a *dwarf.Attr) vars.ExprID {
 	if b, ok := u.Block(a); ok {
 		return v.addExpr([]vars.Op{{Code: vars.OpConstValue, Data: bytes.Clone(b)}})
 	}

@@ -2,12 +2,13 @@ package dwarf2sym
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // enumerators reads those of an enumeration.
-func (v *varReader) enumerators(u *fileUnit, die *dwarf.DIE, t *vars.Type) {
+func (v *varReader) enumerators(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	t.Elem = v.typeAt(u, die.Value(dw.AtType))
 	v.children(u, die, func(c *dwarf.DIE) {
 		if c.Tag != dw.TagEnumerator {
@@ -43,7 +44,7 @@ func (v *varReader) signed(id vars.TypeID) bool {
 }
 
 // members reads those of a structure or of a variant.
-func (v *varReader) members(u *fileUnit, die *dwarf.DIE) (members []vars.Member, parts []vars.VariantPart) {
+func (v *varReader) members(u *units.Unit, die *dwarf.DIE) (members []vars.Member, parts []vars.VariantPart) {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
 		case dw.TagMember, dw.TagInheritance:
@@ -61,7 +62,7 @@ func (v *varReader) members(u *fileUnit, die *dwarf.DIE) (members []vars.Member,
 }
 
 // member reads a member or base class; static ones are none.
-func (v *varReader) member(u *fileUnit, die *dwarf.DIE) (m vars.Member, ok bool) {
+func (v *varReader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok bool) {
 	if die.Flag(dw.AtExternal) || die.Flag(dw.AtDeclaration) || die.Attr(dw.AtConstValue) != nil && die.Attr(dw.AtDataMemberLocation) == nil {
 		return m, false
 	}
@@ -90,7 +91,7 @@ func (v *varReader) member(u *fileUnit, die *dwarf.DIE) (m vars.Member, ok bool)
 const memberCost = 40
 
 // bitField fills in the place of a bit field.
-func (v *varReader) bitField(u *fileUnit, die *dwarf.DIE, m *vars.Member, bits uint64) {
+func (v *varReader) bitField(u *units.Unit, die *dwarf.DIE, m *vars.Member, bits uint64) {
 	m.BitSize = uint32(min(bits, 1<<31))
 	if off := die.Value(dw.AtDataBitOffset); off.Kind == dwarf.Const {
 		m.Offset += off.U / 8
@@ -131,7 +132,7 @@ func (v *varReader) sizeOf(id vars.TypeID) uint64 {
 }
 
 // variantPart reads what depends on a discriminant (DWARF 5, 5.7.10).
-func (v *varReader) variantPart(u *fileUnit, die *dwarf.DIE) (p vars.VariantPart) {
+func (v *varReader) variantPart(u *units.Unit, die *dwarf.DIE) (p vars.VariantPart) {
 	if ref := die.Value(dw.AtDiscr); ref.IsRef() {
 		if du, d, ok := v.dieAt(u, ref); ok {
 			p.Discr, _ = v.member(du, d)
@@ -169,7 +170,7 @@ func discrValue(n, size uint64, signed bool) uint64 {
 }
 
 // discrList reads a DW_AT_discr_list.
-func discrList(u *fileUnit, list []byte, signed bool) (ranges []vars.DiscrRange) {
+func discrList(u *units.Unit, list []byte, signed bool) (ranges []vars.DiscrRange) {
 	c := u.Cursor(list)
 	number := func() uint64 {
 		if signed {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
@@ -39,8 +40,8 @@ type varReader struct {
 	pending []unreadType           // structures whose members are read after all units
 	places  map[vars.TypeID]int    // of these: in pending
 	tables  dwarf.AbbrevCache
-	main    fileUnit
-	opener  *opener
+	main    units.Unit
+	opener  *units.Opener
 
 	// The current unit.
 	vars    []dieKey          // by their number in packed functions
@@ -67,15 +68,15 @@ func newVarReader(w *worker, o *VarOptions, effort *dwarf.Effort, seeds *varjoin
 	v.tables.All = true
 	v.raw, v.places = map[string]vars.ExprID{}, map[vars.TypeID]int{}
 	v.varOf, v.labels, v.typeOf = map[dieKey]uint32{}, map[dieKey]uint32{}, map[dieKey]vars.TypeID{}
-	v.opener = newOpener(v.meter, &v.main, w.problem)
-	v.opener.whole = true
+	v.opener = units.NewOpener(v.meter, &v.main, w.problem)
+	v.opener.Whole = true
 	return v
 }
 
 // reset forgets what may not depend on which worker read the units before.
 func (v *varReader) reset() {
 	v.tables.Reset()
-	v.opener.close()
+	v.opener.Close()
 	clear(v.typeOf)
 	v.meter.Flush()
 }
@@ -111,7 +112,7 @@ func (v *varReader) unit(h *dwarf.Header, data []byte) {
 	t, cost, err := v.tables.Get(w.d.Abbrev, h)
 	v.meter.Spend(cost)
 	if err == nil {
-		err = v.main.open(w.d, h, data, t, v.meter)
+		err = v.main.Open(w.d, h, data, t, v.meter)
 	}
 	if err != nil {
 		return // the functions' pass reports it
@@ -125,7 +126,7 @@ func (v *varReader) unit(h *dwarf.Header, data []byte) {
 	}
 	_, err = v.walk(v.main.Children(), 0)
 	if err != nil && !v.meter.Exhausted {
-		w.problem(h.Off, "variables of "+w.u.ownName()+" from there on", err)
+		w.problem(h.Off, "variables of "+w.u.OwnName()+" from there on", err)
 	}
 	v.endUnit()
 }
@@ -167,7 +168,7 @@ func (v *varReader) walk(pos, depth int) (next int, err error) {
 			}
 			continue
 		case dw.TagStructureType, dw.TagClassType, dw.TagUnionType:
-			if to := u.Sibling(d); to > 0 && u.flat() {
+			if to := u.Sibling(d); to > 0 && u.Flat() {
 				pos = to
 				continue
 			}
@@ -216,10 +217,10 @@ func (v *varReader) function(pos int) error {
 	if addr, ok := u.Address(low); ok {
 		entry = addr
 	}
-	v.AddTarget(v.target(u.d, off), entry)
+	v.AddTarget(v.target(u.D, off), entry)
 	for _, at := range []uint16{dw.AtAbstractOrigin, dw.AtSpecification} {
 		if ref := d.Value(at); ref.IsRef() {
-			if od, ooff, ok := v.opener.locate(u, ref); ok {
+			if od, ooff, ok := v.opener.Locate(u, ref); ok {
 				v.AddTarget(v.target(od, ooff), entry)
 			}
 		}
@@ -285,8 +286,8 @@ func (v *varReader) frameBase(a *dwarf.Attr) (id vars.ExprID) {
 }
 
 // target returns the place of the DIE at off of d.
-func (v *varReader) target(d *debugData, off uint64) varjoin.Target {
-	key := varjoin.Target{Off: d.tag | off}
+func (v *varReader) target(d *units.Data, off uint64) varjoin.Target {
+	key := varjoin.Target{Off: d.Tag | off}
 	if v.w.skeleton != nil {
 		key.Skeleton = v.w.skeleton.Off + 1
 	}

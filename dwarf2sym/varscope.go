@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt/vars"
 )
@@ -119,12 +120,12 @@ func (v *varReader) variable(d *dwarf.DIE, scope int32) {
 }
 
 // originOf returns the place of the DIE that a variable is an instance of.
-func (v *varReader) originOf(u *fileUnit, d *dwarf.DIE) dieKey {
+func (v *varReader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 	defer v.release(v.top)
-	key := dieKey{u.d, u.Off + uint64(d.Pos)}
+	key := dieKey{u.D, u.Off + uint64(d.Pos)}
 	ref := d.Value(dw.AtAbstractOrigin)
 	for hops := 0; ref.IsRef() && hops < maxChain; hops++ {
-		od, off, ok := v.opener.locate(u, ref)
+		od, off, ok := v.opener.Locate(u, ref)
 		if !ok {
 			break
 		}

@@ -29,7 +29,7 @@ func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
 		}
 	}
 	if origin.IsRef() {
-		if od, off, ok := v.opener.locate(u, origin); ok {
+		if od, off, ok := v.opener.Locate(u, origin); ok {
 			s.Target = v.target(od, off)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
@@ -21,7 +22,7 @@ import (
 // same members as well. Whether types are equal, with all that they refer to, is decided when all are known.
 
 // aggregate returns the number of a structure, union or enumeration. Its members are read later.
-func (v *varReader) aggregate(u *fileUnit, die *dwarf.DIE, key dieKey) vars.TypeID {
+func (v *varReader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
 	if sig := die.Value(dw.AtSignature); sig.Kind == dwarf.RefSig {
 		if id := v.typeAt(u, sig); id != 0 {
 			return id
@@ -59,13 +60,13 @@ func (v *varReader) addStructure(t vars.Type, key []byte) (vars.TypeID, varjoin.
 }
 
 // fileOf returns the path of the file that declares a DIE, "" if it is unknown.
-func (v *varReader) fileOf(u *fileUnit, die *dwarf.DIE) string {
+func (v *varReader) fileOf(u *units.Unit, die *dwarf.DIE) string {
 	file := die.Value(dw.AtDeclFile)
 	if file.Kind != dwarf.Const {
 		return ""
 	}
 	w := v.w
-	if u.d != w.u.d || u.Off != w.u.Off || w.skeleton != nil {
+	if u.D != w.u.D || u.Off != w.u.Off || w.skeleton != nil {
 		return fmt.Sprintf("\x00%d", file.U) // of another unit, whose files are unknown: the number has to do
 	}
 	w.needLines()
@@ -74,7 +75,7 @@ func (v *varReader) fileOf(u *fileUnit, die *dwarf.DIE) string {
 
 // shape appends the names and offsets of the members and the names of their types: types may have
 // the same name and place but differ in these.
-func (v *varReader) shape(u *fileUnit, die *dwarf.DIE, k []byte) []byte {
+func (v *varReader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
 		case dw.TagMember, dw.TagInheritance, dw.TagEnumerator, dw.TagVariantPart:
@@ -133,7 +134,7 @@ func (v *varReader) readMembers() {
 
 // readTypes reads the members of the structures that the workers met, each where the first unit has
 // it, and of those that they lead to.
-func (r *reader) readTypes(ctx context.Context, d *debugData, seeds *varjoin.Seeds) {
+func (r *reader) readTypes(ctx context.Context, d *units.Data, seeds *varjoin.Seeds) {
 	first := r.workers[0].vars
 	w := newWorker(d, r.code, r.opts)
 	w.vars = newVarReader(w, &r.opts.Vars, first.meter.Effort, seeds)
@@ -148,7 +149,7 @@ func (r *reader) readTypes(ctx context.Context, d *debugData, seeds *varjoin.See
 	}
 	slices.SortFunc(all, func(a, b unreadType) int { return a.key.compare(b.key) })
 	for i := 0; i < len(all) && !w.vars.meter.Exhausted && ctx.Err() == nil; {
-		_, h, ok := all[i].key.d.unitAt(all[i].key.off)
+		_, h, ok := all[i].key.d.UnitAt(all[i].key.off)
 		k := i + 1
 		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < h.Off+h.Size {
 			k++
@@ -164,7 +165,7 @@ func (r *reader) readTypes(ctx context.Context, d *debugData, seeds *varjoin.See
 }
 
 // typesOf reads the structures that are wanted from a unit, and those that they lead to.
-func (v *varReader) typesOf(d *debugData, h *dwarf.Header, want []unreadType) {
+func (v *varReader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 	want = slices.DeleteFunc(want, func(t unreadType) bool {
 		id, known := v.Find(t.hash)
 		if known {
@@ -184,17 +185,17 @@ func (v *varReader) typesOf(d *debugData, h *dwarf.Header, want []unreadType) {
 		}
 	}()
 	v.reset()
-	w.opener.close()
+	w.opener.Close()
 	w.tables.Reset()
 	w.d, w.namesOnly = d, true
-	w.damage().next()
+	w.damage().Next()
 	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
 	if err != nil || !v.meter.Spend(h.Size) {
 		return
 	}
 	t, _, err := w.tables.Get(d.Abbrev, h)
 	all, _, allErr := v.tables.Get(d.Abbrev, h)
-	if err != nil || allErr != nil || w.u.open(d, h, data, t, w.Meter) != nil || v.main.open(d, h, data, all, v.meter) != nil {
+	if err != nil || allErr != nil || w.u.Open(d, h, data, t, w.Meter) != nil || v.main.Open(d, h, data, all, v.meter) != nil {
 		return
 	}
 	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false

@@ -2,16 +2,17 @@ package dwarf2sym
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // typeAt returns the number of the type that an attribute of u refers to; void if there is none.
-func (v *varReader) typeAt(u *fileUnit, ref dwarf.Value) vars.TypeID {
+func (v *varReader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	if !ref.IsRef() {
 		return 0
 	}
-	d, off, ok := v.opener.locate(u, ref)
+	d, off, ok := v.opener.Locate(u, ref)
 	if !ok {
 		return 0
 	}
@@ -50,7 +51,7 @@ func (v *varReader) newType(t vars.Type) vars.TypeID {
 const typeCost = 168
 
 // readType reads the type at key, or puts it on the list of those to be read.
-func (v *varReader) readType(u *fileUnit, die *dwarf.DIE, key dieKey) vars.TypeID {
+func (v *varReader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
 	switch die.Tag {
 	case dw.TagStructureType, dw.TagClassType, dw.TagInterfaceType, dw.TagUnionType, dw.TagEnumerationType:
 		return v.aggregate(u, die, key)
@@ -123,12 +124,12 @@ func size(die *dwarf.DIE) (uint64, bool) {
 }
 
 // typeName returns the name of a type after its namespaces, classes and functions.
-func (v *varReader) typeName(u *fileUnit, die *dwarf.DIE, key dieKey) string {
+func (v *varReader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 	plain, ok := u.Text(die.Value(dw.AtName))
 	if !ok || len(plain) == 0 {
 		if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences {
 			if nu, nd, ok := v.dieAt(u, next); ok {
-				if d, off, ok := v.opener.locate(u, next); ok {
+				if d, off, ok := v.opener.Locate(u, next); ok {
 					v.depth++
 					defer func() { v.depth-- }()
 					return v.typeName(nu, nd, dieKey{d, off})
@@ -139,7 +140,7 @@ func (v *varReader) typeName(u *fileUnit, die *dwarf.DIE, key dieKey) string {
 	}
 	name := string(plain)
 	v.meter.Spend(uint64(len(name)))
-	if die.Tag == dw.TagBaseType || !u.scoped() {
+	if die.Tag == dw.TagBaseType || !u.Scoped() {
 		return name
 	}
 	if s := v.scopeName(u, key.off); s != "" {
@@ -149,15 +150,15 @@ func (v *varReader) typeName(u *fileUnit, die *dwarf.DIE, key dieKey) string {
 }
 
 // scopeName returns "ns::Class::" of what is around the DIE at off.
-func (v *varReader) scopeName(u *fileUnit, off uint64) string {
+func (v *varReader) scopeName(u *units.Unit, off uint64) string {
 	w := v.w
 	at := &w.u
-	if u.d != w.u.d || u.Off != w.u.Off {
-		f := w.opener.unitAt(u.d, off)
+	if u.D != w.u.D || u.Off != w.u.Off {
+		f := w.opener.UnitAt(u.D, off)
 		if f == nil {
 			return ""
 		}
-		at = &f.fileUnit
+		at = &f.Unit
 	}
 	v.nameBuf = w.appendScopes(v.nameBuf[:0], at, off)
 	return string(v.nameBuf)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
@@ -13,7 +14,7 @@ import (
 // worker turns units into compact records, one unit after another. It shares
 // nothing that it writes with other workers; merger joins their records.
 type worker struct {
-	d         *debugData
+	d         *units.Data
 	code      *codeMap
 	opts      *Options
 	symbols   []elfPub  // of the whole file
@@ -47,8 +48,8 @@ type records struct {
 	funcs       []funcRecord
 	identities  []identity // of the first functions in funcs
 	arena       symfmt.Arena
-	problems    problemList
-	elsewhere   problemList // for what skeletons stand for
+	problems    units.Problems
+	elsewhere   units.Problems // for what skeletons stand for
 	stats       Stats
 	costlyOuter bool                  // the name of an enclosing function stays mangled, as demangling would take too much work
 	mapped      map[*srcmap.File]bool // to be reported
@@ -56,7 +57,7 @@ type records struct {
 
 // unitState is the current unit, and storage that is reused from unit to unit.
 type unitState struct {
-	u         fileUnit
+	u         units.Unit
 	tables    dwarf.AbbrevCache
 	first     dwarf.Abbrevs // the declaration of one unit's own DIE
 	info      []byte
@@ -64,7 +65,7 @@ type unitState struct {
 	lines     dwarf.LineTable
 	haveLines bool // lines was read for this unit
 	fileIDs   []uint32
-	scopes    []scope
+	scopes    []units.Scope
 	scoped    scoping
 	named     []int // with someScopes: the positions of the DIEs whose scopes are known
 	stack     []scanFrame
@@ -82,7 +83,7 @@ type unitState struct {
 	plainBuf  []byte
 	outers    int               // number of enclosing functions, while a name is composed
 	outerText map[string]string // their names, by linkage name
-	opener    *opener
+	opener    *units.Opener
 }
 
 // otherHalf describes the current unit if it is the other half of another.
@@ -90,7 +91,7 @@ type otherHalf struct {
 	skeleton *dwarf.Unit
 	job      *splitJob // nil in the file with the code
 	reported bool      // the current skeleton was reported to have no other half, with the reason
-	pools    map[*dwp]*intern.Offsets
+	pools    map[*units.Package]*intern.Offsets
 }
 
 // funcRecord is a FUNC before all workers' records are joined.
@@ -108,10 +109,10 @@ type funcRecord struct {
 	body    symfmt.Body
 }
 
-func newWorker(d *debugData, code *codeMap, opts *Options) *worker {
-	w := &worker{d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.effort}, records: newRecords()}
-	w.lineWin = dwarf.NewWindow(d.line)
-	w.opener = newOpener(w.Meter, &w.u, w.problem)
+func newWorker(d *units.Data, code *codeMap, opts *Options) *worker {
+	w := &worker{d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.Effort}, records: newRecords()}
+	w.lineWin = dwarf.NewWindow(d.Line)
+	w.opener = units.NewOpener(w.Meter, &w.u, w.problem)
 	return w
 }
 
@@ -134,17 +135,17 @@ func (w *worker) problem(off uint64, lost string, err error) {
 		e.File = w.d.File
 	}
 	if w.job == nil {
-		w.problems.add(off, lost, err)
+		w.problems.Add(off, lost, err)
 		return
 	}
 	if e, ok := err.(*bin.Error); ok {
-		w.d.locate(e)
+		w.d.Locate(e)
 	}
-	w.elsewhere.add(w.job.place, lost, err)
+	w.elsewhere.Add(w.job.place, lost, err)
 }
 
 // damage returns the list that problems go to.
-func (w *worker) damage() *problemList {
+func (w *worker) damage() *units.Problems {
 	if w.job != nil {
 		return &w.elsewhere
 	}
@@ -168,13 +169,13 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	if w.skeleton == nil {
 		w.stats.Units++
 	}
-	w.damage().next()
+	w.damage().Next()
 	w.unitFuncs, w.unitDead, w.haveLines = len(w.funcs), 0, false
 	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
 	t, cost, err := w.tables.Get(w.d.Abbrev, h)
 	w.Spend(cost)
 	if err == nil {
-		err = w.u.open(w.d, h, data, t, w.Meter)
+		err = w.u.Open(w.d, h, data, t, w.Meter)
 	}
 	if err != nil {
 		w.problem(h.Off, fmt.Sprintf("unit at %#x", h.Off), err)
@@ -187,7 +188,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.reportMissingHalf()
 	}
 	if err := w.readFuncs(); err != nil {
-		w.problem(h.Off, w.u.ownName()+" from there on", err)
+		w.problem(h.Off, w.u.OwnName()+" from there on", err)
 	}
 	if w.vars != nil && !w.Exhausted {
 		w.vars.unit(h, data)
@@ -205,7 +206,7 @@ func (w *worker) readFuncs() error {
 		return w.scan()
 	}
 	w.scoped = noScopes
-	w.scanner.Reset(&w.u.Unit, false, w.u.flat())
+	w.scanner.Reset(&w.u.Unit, false, w.u.Flat())
 	for _, die := range w.only.dies {
 		if die == w.u.Off {
 			continue // funcsFromSymbols
@@ -236,7 +237,7 @@ func (w *worker) needLines() {
 		return
 	}
 	if err := w.lines.Read(w.lineUnit(), w.lineWin); err != nil {
-		w.problem(w.u.Off, "lines of "+w.u.ownName(), err)
+		w.problem(w.u.Off, "lines of "+w.u.OwnName(), err)
 	}
 	w.Spend(uint64(w.lines.Size()))
 	w.stats.LineRows += len(w.lines.Rows)

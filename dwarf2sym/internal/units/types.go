@@ -1,4 +1,4 @@
-package dwarf2sym
+package units
 
 import (
 	"fmt"
@@ -13,41 +13,41 @@ import (
 // They are needed only for the names of scopes that a unit declares without a
 // name, so the index is made on first use.
 type typeUnits struct {
-	old  *debugData   // .debug_types (DWARF 4), or nil
-	more []*debugData // other sections of a .dwo file
+	old  *Data   // .debug_types (DWARF 4), or nil
+	more []*Data // other sections of a .dwo file
 
 	once     sync.Once
 	places   map[uint64]typePlace
-	problems problemList
+	Problems Problems
 }
 
 // typePlace is the DIE of a type.
 type typePlace struct {
-	d   *debugData
+	d   *Data
 	off uint64
 }
 
 // oldTypesData returns the debug information of .debug_types, which shares all other
 // sections with .debug_info.
-func (d *debugData) oldTypesData(info object.Source) *debugData {
-	return &debugData{sup: d.sup, Sections: dwarf.Sections{
+func (d *Data) oldTypesData(info object.Source) *Data {
+	return &Data{Sup: d.Sup, Sections: dwarf.Sections{
 		File: d.File, Order: d.Order, OldTypes: true, Info: info, SupStr: d.SupStr,
 		Abbrev: d.Abbrev, Str: d.Str, LineStr: d.LineStr, StrOffsets: d.StrOffsets,
 	}}
 }
 
 // typeOf returns the DIE of the type with the signature.
-func (d *debugData) typeOf(signature uint64) (*debugData, uint64, bool) {
-	t := &d.types
+func (d *Data) typeOf(signature uint64) (*Data, uint64, bool) {
+	t := &d.Types
 	t.once.Do(func() {
 		t.places = make(map[uint64]typePlace)
 		if t.old != nil {
-			t.problems = t.old.readUnitHeaders()
+			t.Problems = t.old.ReadUnitHeaders()
 			t.add(t.old)
 		}
 		for _, d := range t.more {
-			if d.units == nil {
-				d.readUnitHeaders()
+			if d.Units == nil {
+				d.ReadUnitHeaders()
 			}
 			t.add(d)
 		}
@@ -59,7 +59,7 @@ func (d *debugData) typeOf(signature uint64) (*debugData, uint64, bool) {
 
 // add indexes the type units of d. Of several with the same signature, which
 // are the same type, the first is used.
-func (t *typeUnits) add(d *debugData) {
+func (t *typeUnits) add(d *Data) {
 	var buf []byte
 	units := d.allUnits()
 	for i := range units {
@@ -69,8 +69,8 @@ func (t *typeUnits) add(d *debugData) {
 		}
 		b, err := d.Info.Bytes(int64(h.Off), int64(h.HeadSize), buf)
 		if err != nil {
-			t.problems.next()
-			t.problems.add(h.Off, fmt.Sprintf("type unit at %#x", h.Off), err)
+			t.Problems.Next()
+			t.Problems.Add(h.Off, fmt.Sprintf("type unit at %#x", h.Off), err)
 			continue
 		}
 		buf = b
@@ -90,19 +90,19 @@ func (t *typeUnits) add(d *debugData) {
 type packTypes struct {
 	once  sync.Once
 	index dwarf.PackIndex
-	err   error
+	Err   error
 }
 
 // typeIndex returns the index of type units. It has no rows if the section is
 // missing or cannot be read.
-func (p *dwp) typeIndex() *dwarf.PackIndex {
-	t := &p.types
+func (p *Package) typeIndex() *dwarf.PackIndex {
+	t := &p.Types
 	t.once.Do(func() {
 		// GNU's dwp leaves a header without contents if there are no types.
-		if s := p.file.Section(dwarf.TUIndex); s != nil && s.Size() != 16 {
-			t.index, t.err = readIndex(p.file, dwarf.TUIndex)
+		if s := p.File.Section(dwarf.TUIndex); s != nil && s.Size() != 16 {
+			t.index, t.Err = readIndex(p.File, dwarf.TUIndex)
 		}
-		if t.err != nil {
+		if t.Err != nil {
 			t.index.Rows = nil
 		}
 	})
@@ -112,8 +112,8 @@ func (p *dwp) typeIndex() *dwarf.PackIndex {
 // packedTypes has the type units that one unit of a package refers to. It is
 // not kept for the next unit, as the cost of a unit must not depend on others.
 type packedTypes struct {
-	p     *dwp
-	units map[uint64]*debugData // by signature; nil if there is no such unit
+	p     *Package
+	units map[uint64]*Data      // by signature; nil if there is no such unit
 	parts map[packedPart][]byte // of .debug_abbrev.dwo and .debug_str_offsets.dwo
 	size  uint64                // bytes of parts
 }
@@ -127,13 +127,13 @@ type packedPart struct {
 // some KB for each .dwo file.
 const packedMost = 16 << 20
 
-func newPackedTypes(p *dwp) *packedTypes {
-	return &packedTypes{p: p, units: make(map[uint64]*debugData), parts: make(map[packedPart][]byte)}
+func newPackedTypes(p *Package) *packedTypes {
+	return &packedTypes{p: p, units: make(map[uint64]*Data), parts: make(map[packedPart][]byte)}
 }
 
 // packedType returns the DIE of the type with the signature that a unit of from
 // refers to.
-func (o *opener) packedType(from *debugData, signature uint64) (*debugData, uint64, bool) {
+func (o *Opener) packedType(from *Data, signature uint64) (*Data, uint64, bool) {
 	x := from.packed
 	d, known := x.units[signature]
 	if !known {
@@ -151,7 +151,7 @@ func (o *opener) packedType(from *debugData, signature uint64) (*debugData, uint
 
 // openPackedType opens a type unit; it returns nil without an entry in the
 // index.
-func (o *opener) openPackedType(from *debugData, signature uint64) (*debugData, error) {
+func (o *Opener) openPackedType(from *Data, signature uint64) (*Data, error) {
 	x := from.packed
 	p, index := x.p, x.p.typeIndex()
 	row, ok := index.Rows[signature]
@@ -160,12 +160,12 @@ func (o *opener) openPackedType(from *debugData, signature uint64) (*debugData, 
 	}
 	if x.size > packedMost {
 		// No open unit may have what is forgotten.
-		o.close()
+		o.Close()
 		clear(x.units)
 		clear(x.parts)
 		x.size = 0
 	}
-	d := &debugData{half: from.half, packed: x, Sections: dwarf.Sections{
+	d := &Data{half: from.half, packed: x, Sections: dwarf.Sections{
 		File: from.File, Order: from.Order,
 		Str: p.str, Info: p.sects[index.Holds], OldTypes: index.Holds == dwarf.SectTypes,
 	}}
@@ -184,19 +184,19 @@ func (o *opener) openPackedType(from *debugData, signature uint64) (*debugData, 
 		return nil, nil
 	}
 	problems := d.walkUnits(info.Off, info.Off+info.Size)
-	o.Spend(dwarf.MaxHeader * uint64(1+len(d.units)))
+	o.Spend(dwarf.MaxHeader * uint64(1+len(d.Units)))
 	if _, _, ok := d.typeOf(signature); ok {
 		return d, nil
 	}
-	if len(problems.kept) > 0 {
-		return nil, problems.kept[0].Err
+	if len(problems.Kept) > 0 {
+		return nil, problems.Kept[0].Err
 	}
-	return nil, &bin.Error{File: p.file.Path, Section: dwarf.SectNames[index.Holds], Offset: info.Off,
+	return nil, &bin.Error{File: p.File.Path, Section: dwarf.SectNames[index.Holds], Offset: info.Off,
 		Msg: fmt.Sprintf("no type unit has the signature %#x, as %s says", signature, dwarf.TUIndex)}
 }
 
 // packedPart reads a type unit's part of a section.
-func (o *opener) packedPart(x *packedTypes, row, sect int) ([]byte, error) {
+func (o *Opener) packedPart(x *packedTypes, row, sect int) ([]byte, error) {
 	p, index := x.p, x.p.typeIndex()
 	key := packedPart{index.Part(row, sect), sect}
 	if data, ok := x.parts[key]; ok || key.Size == 0 {

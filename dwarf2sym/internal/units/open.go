@@ -1,4 +1,4 @@
-package dwarf2sym
+package units
 
 import (
 	"bytes"
@@ -13,23 +13,23 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// dataOptions say what is opened of a file's debug information.
-type dataOptions struct {
+// Options say what is opened of a file's debug information.
+type Options struct {
 	Jobs       int          // number of sections that are inflated side by side
 	ISA        uint64       // the bit of code addresses that is no part of them
 	Supplement *object.File // nil if there is none
 	Locations  bool         // lists of locations, too
 }
 
-// errNoSup is the kind of problem of a supplementary file that is missing.
-var errNoSup = errors.New("no supplementary file")
+// ErrNoSupplement is the kind of problem of a supplementary file that is missing.
+var ErrNoSupplement = errors.New("no supplementary file")
 
-// allFunctions is what damage of all of .debug_info costs.
-const allFunctions = "all functions"
+// AllFunctions is what damage of all of .debug_info costs.
+const AllFunctions = "all functions"
 
 // dataReader opens the debug sections of a file and of its supplementary file.
 type dataReader struct {
-	dataOptions
+	Options
 	problems []bin.Problem
 }
 
@@ -37,13 +37,13 @@ func (r *dataReader) problem(lost string, err error) {
 	r.problems = append(r.problems, bin.Problem{Lost: lost, Err: err})
 }
 
-// openData opens the debug information of f. It returns nil if there is none.
-func openData(f *object.File, o dataOptions) (*debugData, []bin.Problem) {
+// Open opens the debug information of f. It returns nil if there is none.
+func Open(f *object.File, o Options) (*Data, []bin.Problem) {
 	if !f.HasDWARF() {
 		return nil, nil
 	}
-	r := dataReader{dataOptions: o}
-	d := r.file(f, allFunctions)
+	r := dataReader{Options: o}
+	d := r.file(f, AllFunctions)
 	if d == nil {
 		return nil, r.problems
 	}
@@ -53,7 +53,7 @@ func openData(f *object.File, o dataOptions) (*debugData, []bin.Problem) {
 		if err != nil {
 			r.problem("names of types", err)
 		} else {
-			d.types.old = d.oldTypesData(info)
+			d.Types.old = d.oldTypesData(info)
 		}
 	}
 	return d, r.problems
@@ -61,7 +61,7 @@ func openData(f *object.File, o dataOptions) (*debugData, []bin.Problem) {
 
 // openSupplement opens the supplementary file of f, where dwz puts what several
 // files share: names of functions, of types and of units.
-func (r *dataReader) openSupplement(f *object.File, d *debugData) {
+func (r *dataReader) openSupplement(f *object.File, d *Data) {
 	link, err := f.Supplement()
 	if err != nil {
 		r.problem("names in the supplementary file", err)
@@ -71,24 +71,24 @@ func (r *dataReader) openSupplement(f *object.File, d *debugData) {
 	}
 	if r.Supplement == nil {
 		r.problem("names in it", &bin.Error{File: f.Path, Section: link.Section,
-			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name), Kind: errNoSup})
+			Msg: fmt.Sprintf("the supplementary file %q was not found", link.Name), Kind: ErrNoSupplement})
 		return
 	}
 	const names = "names in it"
-	if d.sup = r.file(r.Supplement, names); d.sup == nil {
+	if d.Sup = r.file(r.Supplement, names); d.Sup == nil {
 		return
 	}
-	if err := whole(d.sup.Info); err != nil {
+	if err := Whole(d.Sup.Info); err != nil {
 		r.problem(names, err)
-		d.sup = nil
+		d.Sup = nil
 	} else {
-		d.sup.tag, d.SupStr = supTag, d.sup.Str
+		d.Sup.Tag, d.SupStr = SupTag, d.Sup.Str
 	}
 }
 
 // file opens the debug sections of one file; lost names the loss to report if they cannot be opened.
-func (r *dataReader) file(f *object.File, lost string) *debugData {
-	d := &debugData{Sections: dwarf.Sections{File: f.Path, Order: orderOf(f), ISA: r.ISA}}
+func (r *dataReader) file(f *object.File, lost string) *Data {
+	d := &Data{Sections: dwarf.Sections{File: f.Path, Order: orderOf(f), ISA: r.ISA}}
 	info := f.Section(".debug_info")
 	if info == nil || !info.HasData() {
 		r.problem(lost, &bin.Error{File: f.Path, Msg: "no .debug_info"})
@@ -106,7 +106,7 @@ func (r *dataReader) file(f *object.File, lost string) *debugData {
 
 // tables opens the sections that units refer to. Those that are compressed are inflated side by
 // side.
-func (r *dataReader) tables(f *object.File, d *debugData) {
+func (r *dataReader) tables(f *object.File, d *Data) {
 	type table struct {
 		name string
 		data *[]byte // nil: it is read piece by piece
@@ -127,7 +127,7 @@ func (r *dataReader) tables(f *object.File, d *debugData) {
 		if s := f.Section(tables[i].name); s == nil || !s.HasData() {
 			return nil
 		} else if tables[i].data == nil {
-			d.line, errs[i] = openWhole(s)
+			d.Line, errs[i] = openWhole(s)
 		} else {
 			*tables[i].data, errs[i] = s.Map()
 		}
@@ -147,21 +147,21 @@ func (r *dataReader) tables(f *object.File, d *debugData) {
 			d.random = append(d.random, section)
 		}
 	}
-	d.Str, d.LineStr = wholeStrings(d.Str), wholeStrings(d.LineStr)
+	d.Str, d.LineStr = WholeStrings(d.Str), WholeStrings(d.LineStr)
 }
 
 // openWhole opens a section for reading piece by piece, after a look at all of it if it is compressed.
 func openWhole(s *object.Section) (object.Source, error) {
 	src, err := s.Open()
 	if err == nil {
-		err = whole(src)
+		err = Whole(src)
 	}
 	return src, err
 }
 
-// whole reads what is missing of a section that is inflated as it is read. An error means that a part
+// Whole reads what is missing of a section that is inflated as it is read. An error means that a part
 // of it is damaged.
-func whole(s object.Source) error {
+func Whole(s object.Source) error {
 	if _, ok := s.(object.Gradual); !ok {
 		return nil
 	}
@@ -174,17 +174,17 @@ func orderOf(f *object.File) dwarf.Order { return f.Order == binary.ByteOrder(bi
 
 // checkOrder rejects a file with the other halves of d's units that cannot
 // belong to it.
-func (d *debugData) checkOrder(f *object.File) error {
+func (d *Data) checkOrder(f *object.File) error {
 	if orderOf(f) != d.Order {
 		return &bin.Error{File: f.Path, Msg: "its byte order differs from that of the file with its skeletons"}
 	}
 	return nil
 }
 
-// wholeStrings leaves out a last string without a terminator, so that every
+// WholeStrings leaves out a last string without a terminator, so that every
 // offset into the section finds a string without a search to the end of the
 // section.
-func wholeStrings(section []byte) []byte {
+func WholeStrings(section []byte) []byte {
 	return section[:bytes.LastIndexByte(section, 0)+1]
 }
 

@@ -1,4 +1,4 @@
-package dwarf2sym
+package units
 
 import (
 	"strings"
@@ -15,9 +15,9 @@ type half struct {
 	abbrev, strOffsets, rnglists uint64
 }
 
-// locate corrects an error in another half whose section and offset are those of a file that
+// Locate corrects an error in another half whose section and offset are those of a file that
 // is not split.
-func (d *debugData) locate(e *bin.Error) {
+func (d *Data) Locate(e *bin.Error) {
 	h := d.half
 	if h == nil {
 		return
@@ -39,9 +39,9 @@ func (d *debugData) locate(e *bin.Error) {
 	e.Section += ".dwo"
 }
 
-// openDwo returns the debug information of a .dwo file: several if type units
+// OpenSplit returns the debug information of a .dwo file: several if type units
 // have a .debug_info.dwo each. main provides what the skeletons have.
-func openDwo(f *object.File, main *debugData, locations bool) (all []*debugData, err error) {
+func OpenSplit(f *object.File, main *Data, locations bool) (all []*Data, err error) {
 	if err := main.checkOrder(f); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func openDwo(f *object.File, main *debugData, locations bool) (all []*debugData,
 			return nil, err
 		}
 	}
-	var types []*debugData
+	var types []*Data
 	for _, s := range f.Sections {
 		name := strings.Replace(s.Name, ".zdebug_", ".debug_", 1)
 		if name != ".debug_info.dwo" && name != ".debug_types.dwo" || !s.HasData() {
@@ -75,9 +75,9 @@ func openDwo(f *object.File, main *debugData, locations bool) (all []*debugData,
 		if err != nil {
 			return nil, err
 		}
-		d := &debugData{half: &half{file: main.File}, Sections: dwarf.Sections{
+		d := &Data{half: &half{file: main.File}, Sections: dwarf.Sections{
 			File: f.Path, Order: main.Order, Info: info,
-			Abbrev: abbrev, Str: wholeStrings(str), StrOffsets: strOffsets, Rnglists: rnglists,
+			Abbrev: abbrev, Str: WholeStrings(str), StrOffsets: strOffsets, Rnglists: rnglists,
 			Addr: main.Addr, Ranges: main.Ranges, OldTypes: name == ".debug_types.dwo",
 			Loclists: loclists, Loc: locs, OldSplit: true,
 		}}
@@ -90,7 +90,7 @@ func openDwo(f *object.File, main *debugData, locations bool) (all []*debugData,
 		return nil, &bin.Error{File: f.Path, Msg: "has no .debug_info.dwo"}
 	}
 	for _, d := range all {
-		d.types.more = types
+		d.Types.more = types
 	}
 	return all, nil
 }

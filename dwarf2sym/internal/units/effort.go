@@ -1,4 +1,4 @@
-package dwarf2sym
+package units
 
 import (
 	"fmt"
@@ -21,29 +21,29 @@ import (
 // Real files need at most 2 times their debug sections
 // (TestEffortOfRealFiles).
 const (
-	effortBase  = 8 << 20
-	effortRatio = 16 // bytes of work for a byte of debug sections
+	EffortBase  = 8 << 20
+	EffortRatio = 16 // bytes of work for a byte of debug sections
 )
 
-// allow sets the limit for d and the files that it refers to: base, plus what
+// Allow sets the limit for d and the files that it refers to: base, plus what
 // their size allows.
-func (d *debugData) allow(base uint64) {
+func (d *Data) Allow(base uint64) {
 	e := &dwarf.Effort{}
 	var total int64
-	for _, d := range []*debugData{d, d.sup, d.types.old} {
+	for _, d := range []*Data{d, d.Sup, d.Types.old} {
 		if d != nil {
 			total += d.size()
-			d.effort = e
+			d.Effort = e
 		}
 	}
-	e.Limit = base + effortRatio*uint64(total)
+	e.Limit = base + EffortRatio*uint64(total)
 }
 
 // size returns the size of all sections.
-func (d *debugData) size() int64 {
+func (d *Data) size() int64 {
 	total := d.Info.Size()
-	if d.line != nil {
-		total += d.line.Size()
+	if d.Line != nil {
+		total += d.Line.Size()
 	}
 	for _, s := range [][]byte{d.Abbrev, d.Str, d.LineStr, d.StrOffsets, d.Addr, d.Rnglists, d.Ranges, d.Loclists, d.Loc} {
 		total += int64(len(s))
@@ -51,8 +51,8 @@ func (d *debugData) size() int64 {
 	return total
 }
 
-// tooMuchWork returns the problem of a file that exceeds its limit.
-func (d *debugData) tooMuchWork() bin.Problem {
+// TooMuchWork returns the problem of a file that exceeds its limit.
+func (d *Data) TooMuchWork() bin.Problem {
 	return bin.Problem{Lost: "all functions", Err: &bin.Error{File: d.File, Section: ".debug_info", Msg: fmt.Sprintf(
-		"its units share tables, lists, strings and attributes so often that they stand for more than %d bytes", d.effort.Limit)}}
+		"its units share tables, lists, strings and attributes so often that they stand for more than %d bytes", d.Effort.Limit)}}
 }

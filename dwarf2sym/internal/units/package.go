@@ -1,4 +1,4 @@
-package dwarf2sym
+package units
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -6,26 +6,26 @@ import (
 	"github.com/symtool/symtool/internal/object"
 )
 
-// dwp is a package of .dwo files (DWARF 5, 7.3.5). Its sections are read piece
+// Package is a package of .dwo files (DWARF 5, 7.3.5). Its sections are read piece
 // by piece, except for the strings, which all units share.
-type dwp struct {
-	file  *object.File
+type Package struct {
+	File  *object.File
 	order dwarf.Order
 	sects [dwarf.SectCount]object.Source // nil if there is no such section
 	str   []byte
 
 	oldLocs bool // location lists are those of GNU's split DWARF 4
 
-	units dwarf.PackIndex
-	types packTypes // from .debug_tu_index
+	Units dwarf.PackIndex
+	Types packTypes // from .debug_tu_index
 }
 
-// newPackage reads the index of a package and opens its sections.
-func newPackage(f *object.File, main *debugData) (*dwp, error) {
+// NewPackage reads the index of a package and opens its sections.
+func NewPackage(f *object.File, main *Data) (*Package, error) {
 	if err := main.checkOrder(f); err != nil {
 		return nil, err
 	}
-	p := &dwp{file: f, order: main.Order}
+	p := &Package{File: f, order: main.Order}
 	for i, name := range dwarf.SectNames {
 		s := f.Section(name)
 		if s == nil && i == dwarf.SectLocs {
@@ -47,13 +47,13 @@ func newPackage(f *object.File, main *debugData) (*dwp, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.str = wholeStrings(str)
-	p.units, err = readIndex(f, dwarf.CUIndex)
+	p.str = WholeStrings(str)
+	p.Units, err = readIndex(f, dwarf.CUIndex)
 	return p, err
 }
 
-// size returns the number of bytes to be read.
-func (p *dwp) size() int64 {
+// Size returns the number of bytes to be read.
+func (p *Package) Size() int64 {
 	n := int64(len(p.str))
 	for _, s := range p.sects {
 		if s != nil {
@@ -70,19 +70,19 @@ type piece struct {
 	buf  []byte
 }
 
-// unpacker reads units of a package in turn.
-type unpacker struct {
-	p         *dwp
-	m         *dwarf.Meter
-	locations bool // lists of locations are read, too
+// Unpacker reads units of a package in turn.
+type Unpacker struct {
+	P         *Package
+	M         *dwarf.Meter
+	Locations bool // lists of locations are read, too
 	last      [dwarf.SectCount]piece
 }
 
-// unit opens the unit of a row of the index, the other half of a skeleton in main.
-func (x *unpacker) unit(main *debugData, row int) (*debugData, error) {
-	p := x.p
-	d := &debugData{half: &half{file: main.File}, packed: newPackedTypes(p), Sections: dwarf.Sections{
-		File: p.file.Path, Order: p.order,
+// Unit opens the unit of a row of the index, the other half of a skeleton in main.
+func (x *Unpacker) Unit(main *Data, row int) (*Data, error) {
+	p := x.P
+	d := &Data{half: &half{file: main.File}, packed: newPackedTypes(p), Sections: dwarf.Sections{
+		File: p.File.Path, Order: p.order,
 		Addr: main.Addr, Ranges: main.Ranges, Str: p.str, Info: p.sects[dwarf.SectInfo],
 	}}
 	for _, t := range []struct {
@@ -100,7 +100,7 @@ func (x *unpacker) unit(main *debugData, row int) (*debugData, error) {
 		}
 		*t.data, *t.off = got.data, got.Off
 	}
-	if x.locations {
+	if x.Locations {
 		locs, err := x.piece(row, dwarf.SectLocs)
 		if err != nil {
 			return nil, err
@@ -109,12 +109,12 @@ func (x *unpacker) unit(main *debugData, row int) (*debugData, error) {
 			d.Loc, d.Loclists, d.OldSplit = locs.data, nil, true
 		}
 	}
-	info := p.units.Part(row, dwarf.SectInfo)
-	if err := p.inside(&p.units, info, dwarf.SectInfo); err != nil {
+	info := p.Units.Part(row, dwarf.SectInfo)
+	if err := p.inside(&p.Units, info, dwarf.SectInfo); err != nil {
 		return nil, err
 	}
 	d.walkUnits(info.Off, info.Off+info.Size)
-	if !x.m.Spend(dwarf.MaxHeader * uint64(1+len(d.units))) {
+	if !x.M.Spend(dwarf.MaxHeader * uint64(1+len(d.Units))) {
 		return nil, dwarf.ErrExhausted
 	}
 	return d, nil
@@ -122,19 +122,19 @@ func (x *unpacker) unit(main *debugData, row int) (*debugData, error) {
 
 // piece reads a unit's part of a section, unless it was the last one read, as
 // the units of one .dwo file share theirs.
-func (x *unpacker) piece(row, sect int) (*piece, error) {
-	p, last := x.p, &x.last[sect]
-	want := p.units.Part(row, sect)
+func (x *Unpacker) piece(row, sect int) (*piece, error) {
+	p, last := x.P, &x.last[sect]
+	want := p.Units.Part(row, sect)
 	if want.Size == 0 || last.data != nil && want == last.Part {
 		if want.Size == 0 {
 			last.Part, last.data = dwarf.Part{}, nil
 		}
 		return last, nil
 	}
-	if err := p.inside(&p.units, want, sect); err != nil {
+	if err := p.inside(&p.Units, want, sect); err != nil {
 		return nil, err
 	}
-	if !x.m.Spend(want.Size) {
+	if !x.M.Spend(want.Size) {
 		return nil, dwarf.ErrExhausted
 	}
 	data, err := p.sects[sect].Bytes(int64(want.Off), int64(want.Size), last.buf)
@@ -150,7 +150,7 @@ func (x *unpacker) piece(row, sect int) (*piece, error) {
 }
 
 // inside returns an error unless part t is within its section.
-func (p *dwp) inside(x *dwarf.PackIndex, t dwarf.Part, sect int) error {
+func (p *Package) inside(x *dwarf.PackIndex, t dwarf.Part, sect int) error {
 	total := uint64(0)
 	if p.sects[sect] != nil {
 		total = uint64(p.sects[sect].Size())

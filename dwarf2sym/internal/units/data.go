@@ -1,0 +1,127 @@
+// Package units opens the debug information of files and finds the units in it: those of a file,
+// of its supplementary file, of .dwo files and packages, and type units. It knows which unit and
+// DIE a reference leads to. What the DIEs mean is for those who read them.
+package units
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/internal/object"
+)
+
+// Data is the debug information of one ELF file. .debug_info and
+// .debug_line are read piece by piece, each piece once; sections with random
+// access are held whole.
+type Data struct {
+	dwarf.Sections
+	Tag  uint64       // SupTag in the supplementary file
+	Line dwarf.Source // nil if there is no .debug_line
+
+	unitList
+
+	Sup   *Data // of a unit in a package; otherwise nil
+	Types typeUnits
+
+	packed *packedTypes // of a unit in a package; else nil
+
+	Effort *dwarf.Effort // shared by all files
+	half   *half         // for a .dwo file or a package; nil in the file with the code
+
+	random []*object.Section // sections that are held or mapped whole
+	Done   int64             // atomic: number of bytes of .debug_info that were read
+}
+
+// SupTag distinguishes offsets in the sections of a supplementary file from those
+// in the file's own: no section is that large.
+const SupTag = 1 << 63
+
+// Unit is a unit, and the debug information that it is in.
+type Unit struct {
+	dwarf.Unit
+	D     *Data
+	Owner *Foreign // of a unit that was opened for references only
+}
+
+// Open prepares u for a unit of d whose bytes are data.
+func (u *Unit) Open(d *Data, h *dwarf.Header, data []byte, t *dwarf.Abbrevs, m *dwarf.Meter) error {
+	u.D = d
+	return u.Begin(&d.Sections, h, data, t, m)
+}
+
+// holds reports whether the DIE at off of d is in the unit.
+func (u *Unit) holds(d *Data, off uint64) bool {
+	return d == u.D && off >= u.Off+uint64(u.HeadSize) && off < u.Off+u.Size
+}
+
+// OwnName returns the name of the unit in messages.
+func (u *Unit) OwnName() string {
+	if u.Name == "" {
+		return fmt.Sprintf("unit at %#x", u.Off)
+	}
+	return fmt.Sprintf("unit at %#x, %s", u.Off, u.Name)
+}
+
+// Scoped reports whether the language has named scopes that are part of
+// functions' names. Names in Go, Ada and C are complete as they are. Units
+// made by dwz have no language.
+func (u *Unit) Scoped() bool {
+	switch u.Lang {
+	case 0:
+		return u.Partial
+	case dw.LangCPlus, dw.LangCPP03, dw.LangCPP11, dw.LangCPP14, dw.LangCPP17, dw.LangCPP20, dw.LangCPP23, dw.LangObjCPP,
+		dw.LangRust, dw.LangDLang, dw.LangSwift, dw.LangZig, dw.LangPascal83:
+		return true
+	}
+	return false
+}
+
+// Flat reports whether no function can be below a type, so that types may be
+// skipped. Functions without code may not be skipped: a function nested in a
+// GNU C function that was inlined everywhere has code of its own.
+func (u *Unit) Flat() bool {
+	switch u.Lang {
+	case dw.LangC89, dw.LangC, dw.LangC99, dw.LangC11, dw.LangC17, dw.LangC23:
+		return true
+	}
+	return false
+}
+
+// FlatBehind is like flat, for a unit that another unit refers to; from is the result of that
+// other unit's flat. It is needed because units made by dwz have no language.
+func (u *Unit) FlatBehind(from bool) bool { return u.Flat() || from && u.Lang == 0 && u.Partial }
+
+// Assembly reports whether the unit was written in assembly. Several labels at
+// the same address then belong to one function, not to functions that were
+// folded.
+func (u *Unit) Assembly() bool {
+	return u.Lang == dw.LangMipsAsm || u.Lang == dw.LangAssembly
+}
+
+// dropStep is the number of bytes of .debug_info after which the memory of
+// mapped sections is released: units mostly look at nearby places there.
+const dropStep = 16 << 20
+
+// Passed records that n more bytes of .debug_info are done.
+func (d *Data) Passed(n int64, scratch *object.Scratch) {
+	if sum := atomic.AddInt64(&d.Done, n); sum/dropStep != (sum-n)/dropStep {
+		for _, s := range d.random {
+			s.Drop()
+		}
+		if scratch != nil {
+			scratch.Drop()
+		}
+	}
+}
+
+// Release releases the sections; d must not be used any more.
+func (d *Data) Release() {
+	if d.Sup != nil {
+		d.Sup.Release()
+	}
+	for _, s := range d.random {
+		s.Release()
+	}
+}
