@@ -2,15 +2,14 @@ package dwarf2sym
 
 import (
 	"context"
-	"fmt"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -44,46 +43,6 @@ func cfiLibstdcxx(t testing.TB) string {
 	return testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
 }
 
-// cfiTableText returns the text of a table.
-func cfiTableText(t *symfmt.CFITable) string {
-	var b strings.Builder
-	for _, k := range t.Blocks {
-		fmt.Fprintf(&b, "STACK CFI INIT %x %x %s\n", uint64(k.RVA), k.Size, t.Rules.Text(k.Init))
-		for _, row := range t.Rows[k.First : k.First+k.Count] {
-			if text := t.Rules.Text(row.Rules); text != "" {
-				fmt.Fprintf(&b, "STACK CFI %x %s\n", uint64(row.RVA), text)
-			}
-		}
-	}
-	return b.String()
-}
-
-// cfiMarkRanges returns the code that each mark is on.
-func cfiMarkRanges(t *symfmt.CFITable) map[symfmt.CFIMarks][]symfmt.Range {
-	out := map[symfmt.CFIMarks][]symfmt.Range{}
-	add := func(marks symfmt.CFIMarks, from, to symfmt.RVA) {
-		for _, mark := range []symfmt.CFIMarks{symfmt.MarkSignal, symfmt.MarkKeyB, symfmt.MarkSigned} {
-			list := out[mark]
-			switch n := len(list); {
-			case marks&mark == 0 || from == to:
-			case n > 0 && list[n-1].RVA+symfmt.RVA(list[n-1].Size) == from:
-				list[n-1].Size += uint64(to - from)
-			default:
-				out[mark] = append(list, symfmt.Range{RVA: from, Size: uint64(to - from)})
-			}
-		}
-	}
-	for _, b := range t.Blocks {
-		at, marks := b.RVA, b.Marks
-		for _, row := range t.Rows[b.First : b.First+b.Count] {
-			add(marks, at, row.RVA)
-			at, marks = row.RVA, row.Marks
-		}
-		add(marks, at, b.RVA+symfmt.RVA(b.Size))
-	}
-	return out
-}
-
 // TestCFISeparateDebugFile joins a stripped binary and its debug file, in which
 // .eh_frame is empty.
 func TestCFISeparateDebugFile(t *testing.T) {
@@ -104,7 +63,7 @@ func TestCFISeparateDebugFile(t *testing.T) {
 		_, d := cfiOpen(t, debug)
 		joined, problems := newCFIInput(in.Arch, b, d)
 		got, _, _ := cfiRead(joined)
-		if len(problems) > 0 || len(got.Blocks) < 15 || cfiTableText(&got) != cfiTableText(&want) {
+		if len(problems) > 0 || len(got.Blocks) < 15 || symtest.CFI(&got) != symtest.CFI(&want) {
 			t.Errorf("%s: %d blocks, want %d; %v", f.Path, len(got.Blocks), len(want.Blocks), problems)
 		}
 	}

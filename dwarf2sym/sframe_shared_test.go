@@ -12,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
@@ -426,7 +427,7 @@ func roundTrip(t *testing.T, path string, version uint8) {
 // checkMarks checks what the text has no form for: signal frames and signed
 // return addresses.
 func checkMarks(t *testing.T, s *sframe.Section, c *symfmt.CFITable, base uint64) {
-	marks := cfiMarkRanges(c)
+	marks := symtest.Marked(c)
 	in := func(mark symfmt.CFIMarks, pc uint64) bool {
 		return slices.ContainsFunc(marks[mark], func(r symfmt.Range) bool { return pc-base-uint64(r.RVA) < r.Size })
 	}

@@ -27,10 +27,10 @@ var layers = [][]string{
 	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle/mangled", "internal/dw", "internal/page", "internal/par", "internal/span", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
 	2:  {"internal/demangle/itanium", "internal/demangle/msvc", "internal/demangle/rust", "internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
 	3:  {"internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
-	4:  {"dwarf2sym/internal/units", "dwarf2sym/internal/varjoin", "walk/show", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "internal/flatten", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "internal/coderange", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
+	4:  {"internal/symtest", "dwarf2sym/internal/units", "dwarf2sym/internal/varjoin", "walk/show", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "internal/flatten", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "internal/coderange", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
 	5:  {"dwarf2sym", "symfmt/symcache", "symfmt/symdiff", "internal/upload", "walk/dumpfile", "lint/finding", "lint/internal/extent", "lint/internal/follow"},
 	6:  {"resolve", "symfmt/symdiff/report", "lint/internal/facts"},
-	7:  {"resolve/supplier", "lint/internal/check"},
+	7:  {"resolve/internal/resolvetest", "resolve/supplier", "lint/internal/check"},
 	8:  {"resolve/remote", "resolve/symserver", "walk", "walk/internal/walktest"},
 	9:  {"walk/compare", "walk/report", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/image", "lint/internal/grammar", "lint/internal/names", "lint/internal/ranges", "lint/internal/references", "lint/internal/stack", "lint/internal/variables"},
 	10: {"walk/batch", "lint/internal/agree", "lint/internal/measure"},
@@ -47,7 +47,7 @@ var layers = [][]string{
 }
 
 // forTests are the packages that tests of every layer import.
-var forTests = []string{"internal/testenv", "walk/internal/walktest", "walk/internal/walked"}
+var forTests = []string{"internal/testenv", "internal/symtest", "resolve/internal/resolvetest", "walk/internal/walktest", "walk/internal/walked"}
 
 // rule forbids an import to the packages for which from is true.
 type rule struct {
@@ -88,6 +88,8 @@ var importRules = []rule{
 	{module + "/walk/...", only("dwarf2sym"), "dwarf2sym knows nothing of walking"},
 	{module + "/symfmt", only("walk/dump"), "walk/dump knows nothing of symbol files"},
 	{module + "/internal/testenv", productExcept("walk/internal/walktest"), "internal/testenv is for tests"},
+	{module + "/internal/symtest", productExcept(), "internal/symtest is for tests"},
+	{module + "/resolve/internal/resolvetest", productExcept(), "resolve/internal/resolvetest is for tests"},
 	{module + "/walk/internal/walktest", productExcept("walk/internal/walked"), "walk/internal/walktest is for tests"},
 	{module + "/walk/internal/walked", productExcept(), "walk/internal/walked is for tests"},
 	{"github.com/sebdah/goldie/v2/...", productExcept("internal/testenv"), "goldie is for tests, through internal/testenv.Golden"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -374,7 +375,7 @@ func (c cfiAsmCase) read(t testing.TB, text string) (string, Stats) {
 	in := c.input(t, text)
 	table, stats, problems := cfiRead(in)
 	compareIndex(t, in, &table, problems)
-	out := cfiTableText(&table)
+	out := symtest.CFI(&table)
 	for _, p := range problems {
 		out += fmt.Sprintf("problem: %s\n", p)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -128,7 +129,7 @@ func TestCFIEntries(t *testing.T) {
 // state belongs to the rules that are remembered and restored.
 func TestCFISigned(t *testing.T) {
 	x := cfiAsmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
-	got := cfiMarkRanges(x.table(t, `cie aug=zRB code=4 data=-8 ra=30
+	got := symtest.Marked(x.table(t, `cie aug=zRB code=4 data=-8 ra=30
 		 def_cfa 31 0
 		fde 0x1000 0x20
 		 advance_loc 1

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -88,7 +89,7 @@ func (c exidxCase) read(t testing.TB) (string, Stats) {
 	if err := cfiCheckTable(arch.ARM, &table); err != nil {
 		t.Error(err)
 	}
-	out := cfiTableText(&table)
+	out := symtest.CFI(&table)
 	for _, p := range problems {
 		out += fmt.Sprintf("problem: %s\n", p)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/cfi"
@@ -108,7 +109,7 @@ func TestCFIExpressionPC(t *testing.T) {
 			fde 0x3000 0x4
 			 val_expression 3 breg16:0 const2u:0x3002 ge lit3 shl`)}}}
 		table, stats, problems := cfiRead(in)
-		got := cfiTableText(&table)
+		got := symtest.CFI(&table)
 		for _, p := range problems {
 			got += fmt.Sprintln("problem:", p)
 		}

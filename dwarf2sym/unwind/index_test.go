@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -48,7 +49,7 @@ func compareIndex(t testing.TB, in *Input, want *symfmt.CFITable, problems []sym
 	}
 	for i, rva := range indexedAddresses(in, want) {
 		block, _ := x.Block(rva)
-		if got, want := cfiTableText(&block), blockText(want, rva); got != want {
+		if got, want := symtest.CFI(&block), blockText(want, rva); got != want {
 			t.Fatalf("at %#x the index has\n%s\nRead has\n%s", uint64(rva), got, want)
 		}
 		to := rva + symfmt.RVA(i%256)
@@ -102,5 +103,5 @@ func blockText(table *symfmt.CFITable, rva symfmt.RVA) string {
 	b := table.Blocks[i]
 	rows := slices.Clone(table.Rows[b.First : b.First+b.Count])
 	b.First, b.Count = 0, uint32(len(rows))
-	return cfiTableText(&symfmt.CFITable{Blocks: []symfmt.CFIBlock{b}, Rows: rows, Rules: table.Rules})
+	return symtest.CFI(&symfmt.CFITable{Blocks: []symfmt.CFIBlock{b}, Rows: rows, Rules: table.Rules})
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
-	"fmt"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/bin"
@@ -79,44 +77,4 @@ func cfiRead(in *Input) (symfmt.CFITable, Stats, []bin.Problem) {
 		panic(err)
 	}
 	return r.CFI, r.Stats, r.Problems
-}
-
-// cfiTableText returns the text of a table.
-func cfiTableText(t *symfmt.CFITable) string {
-	var b strings.Builder
-	for _, k := range t.Blocks {
-		fmt.Fprintf(&b, "STACK CFI INIT %x %x %s\n", uint64(k.RVA), k.Size, t.Rules.Text(k.Init))
-		for _, row := range t.Rows[k.First : k.First+k.Count] {
-			if text := t.Rules.Text(row.Rules); text != "" {
-				fmt.Fprintf(&b, "STACK CFI %x %s\n", uint64(row.RVA), text)
-			}
-		}
-	}
-	return b.String()
-}
-
-// cfiMarkRanges returns the code that each mark is on.
-func cfiMarkRanges(t *symfmt.CFITable) map[symfmt.CFIMarks][]symfmt.Range {
-	out := map[symfmt.CFIMarks][]symfmt.Range{}
-	add := func(marks symfmt.CFIMarks, from, to symfmt.RVA) {
-		for _, mark := range []symfmt.CFIMarks{symfmt.MarkSignal, symfmt.MarkKeyB, symfmt.MarkSigned} {
-			list := out[mark]
-			switch n := len(list); {
-			case marks&mark == 0 || from == to:
-			case n > 0 && list[n-1].RVA+symfmt.RVA(list[n-1].Size) == from:
-				list[n-1].Size += uint64(to - from)
-			default:
-				out[mark] = append(list, symfmt.Range{RVA: from, Size: uint64(to - from)})
-			}
-		}
-	}
-	for _, b := range t.Blocks {
-		at, marks := b.RVA, b.Marks
-		for _, row := range t.Rows[b.First : b.First+b.Count] {
-			add(marks, at, row.RVA)
-			at, marks = row.RVA, row.Marks
-		}
-		add(marks, at, b.RVA+symfmt.RVA(b.Size))
-	}
-	return out
 }

@@ -10,14 +10,17 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/internal/resolvetest"
 	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // Files that are not in the folders are fetched by build-id: the binary, if a dump has its id, and the
 // debug file. The symbols are the same as those from the files themselves.
 func TestBinaryFetched(t *testing.T) {
 	binary, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
-	m := binaryModule(t, binary)
+	m := resolvetest.ModuleOf(t, binary)
 	whole, _, err := newBinaries(t, binary, debug).Symbols(context.Background(), m)
 	if err != nil || whole == nil {
 		t.Fatal(whole, err)
@@ -73,4 +76,27 @@ func TestBinaryFetched(t *testing.T) {
 			}
 		})
 	}
+}
+
+func newBinaries(t testing.TB, roots ...string) resolve.Supplier {
+	t.Helper()
+	s, err := supplier.NewBinaries(roots, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// answers returns those to all addresses.
+func answers(t testing.TB, r resolve.Symbols) (all []string) {
+	t.Helper()
+	for rva := symfmt.RVA(0); rva <= r.Last(); rva++ {
+		var at resolve.Location
+		found, err := r.Find(rva, &at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprint(found, at))
+	}
+	return all
 }

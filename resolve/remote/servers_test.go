@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/internal/resolvetest"
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
@@ -53,12 +54,12 @@ func filesBelow(t testing.TB, dir string) string {
 	return strings.Join(out, "\n")
 }
 
-var testModule = resolve.Module{Name: "my app", DebugID: testID}
+var testModule = resolve.Module{Name: "my app", DebugID: resolvetest.ID}
 
 // A server is asked for the symbol file, then for a compressed one. The result is kept as
 // text, in the layout of a store, and not requested again.
 func TestServer(t *testing.T) {
-	sym := testSym("my app", testID, "found")
+	sym := resolvetest.SymbolFile("my app", resolvetest.ID, "found")
 	for name, c := range map[string]struct {
 		served  map[string]string // by extension
 		encoded bool
@@ -73,7 +74,7 @@ func TestServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []string
-			const prefix = "/prefix/my%20app/" + testID + "/my%20app"
+			const prefix = "/prefix/my%20app/" + resolvetest.ID + "/my%20app"
 			url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 				ext, ok := strings.CutPrefix(r.URL.EscapedPath(), prefix)
 				if !ok || r.UserAgent() != "test/1" {
@@ -93,8 +94,8 @@ func TestServer(t *testing.T) {
 			var requested []string
 			cfg := Servers{URLs: []string{url + "/prefix/?x=1"}, UserAgent: "test/1", Cache: filepath.Join(t.TempDir(), "a", "b"), Log: func(u string) { requested = append(requested, u) }}
 			for range 2 {
-				a := askFor(t, newServers(t, cfg), testModule)
-				if a.function != "found" || a.err != "" {
+				a := resolvetest.Ask(t, newServers(t, cfg), testModule)
+				if a.Function != "found" || a.Err != "" {
 					t.Errorf("%+v", a)
 				}
 			}
@@ -104,21 +105,21 @@ func TestServer(t *testing.T) {
 			if len(requested) != len(asked) || requested[0] != url+prefix+".sym" {
 				t.Errorf("requested %q", requested)
 			}
-			path := filepath.Join("my app", testID, "my app.sym")
+			path := filepath.Join("my app", resolvetest.ID, "my app.sym")
 			if got, want := filesBelow(t, cfg.Cache), fmt.Sprintf("%s %d", path, len(sym)); got != want {
 				t.Errorf("the cache has %q, want %q", got, want)
 			}
 			// The cache is a store.
-			askFor(t, newSymbols(t, cfg.Cache), testModule).check(t, "as a folder", foundOnly)
+			resolvetest.Ask(t, newSymbols(t, cfg.Cache), testModule).Check(t, "as a folder", foundOnly)
 		})
 	}
 }
 
-var foundOnly = answered{function: "found"}
+var foundOnly = resolvetest.Answer{Function: "found"}
 
 // Each fault of a server is reported with the URL; only misses are left in the cache.
 func TestServerFaults(t *testing.T) {
-	sym := testSym("my app", testID, "found")
+	sym := resolvetest.SymbolFile("my app", resolvetest.ID, "found")
 	big := sym + strings.Repeat("1000 1 1 0\n", 10<<20/11)
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, sym, code) }
@@ -160,15 +161,15 @@ func TestServerFaults(t *testing.T) {
 		"a page":       {handler: text("<!DOCTYPE html>\n<title>log in</title>"), want: `not a symbol file: it begins with "<!DOCTYPE html>"`},
 		"binary":       {handler: text("\x7fELF\x02\x01\x00\x1b[2J"), want: `not a symbol file: it begins with "\x7fELF\x02\x01\x00\x1b[2J"`},
 		"no MODULE":    {handler: text("FUNC 1000 10 0 f\n" + sym), want: `not a symbol file: it begins with "FUNC 1000 10 0 f"`},
-		"other id":     {handler: text(testSym("my app", otherOf, "other")), want: `not used: the file has the symbols of "my app" ` + otherOf + ", want my app " + testID},
+		"other id":     {handler: text(resolvetest.SymbolFile("my app", resolvetest.OtherID, "other")), want: `not used: the file has the symbols of "my app" ` + resolvetest.OtherID + ", want my app " + resolvetest.ID},
 		"other id, without end": {handler: func(w http.ResponseWriter, r *http.Request) {
-			io.WriteString(w, testSym("my app", otherOf, "other"))
+			io.WriteString(w, resolvetest.SymbolFile("my app", resolvetest.OtherID, "other"))
 			for r.Context().Err() == nil {
 				if _, err := w.Write(bytes.Repeat([]byte("\n"), 1<<20)); err != nil {
 					return
 				}
 			}
-		}, cfg: Servers{MaxTime: 2 * time.Minute}, want: `not used: the file has the symbols of "my app" ` + otherOf},
+		}, cfg: Servers{MaxTime: 2 * time.Minute}, want: `not used: the file has the symbols of "my app" ` + resolvetest.OtherID},
 		"ends early": {handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(sym)+1))
 			io.WriteString(w, sym)
@@ -235,7 +236,7 @@ func TestServerFaults(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 			want, isQuiet := strings.CutPrefix(c.want, quiet)
-			where := url + "/my%20app/" + testID + "/my%20app.sym: "
+			where := url + "/my%20app/" + resolvetest.ID + "/my%20app.sym: "
 			if r != nil || len(tried) == 0 || !strings.HasPrefix(tried[0], where) || !strings.Contains(tried[0][len(where):], want) {
 				t.Errorf("%v, tried %q, want %q", r, tried, where+want)
 			}
@@ -247,7 +248,7 @@ func TestServerFaults(t *testing.T) {
 			}
 			cached := ""
 			if c.missing {
-				cached = "my app/" + testID + "/missing- 0"
+				cached = "my app/" + resolvetest.ID + "/missing- 0"
 			}
 			if got := filesBelow(t, s.cache); got != cached {
 				t.Errorf("the cache has %q, want %q", got, cached)
@@ -259,12 +260,12 @@ func TestServerFaults(t *testing.T) {
 // A redirection to another host is followed.
 func TestServerElsewhere(t *testing.T) {
 	other := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, testSym("my app", testID, r.URL.Path[1:]))
+		io.WriteString(w, resolvetest.SymbolFile("my app", resolvetest.ID, r.URL.Path[1:]))
 	})
 	url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, strings.Replace(other, "127.0.0.1", "localhost", 1)+"/elsewhere", http.StatusFound)
 	})
-	askFor(t, newServers(t, Servers{URLs: []string{url}}), testModule).check(t, "elsewhere", answered{function: "elsewhere"})
+	resolvetest.Ask(t, newServers(t, Servers{URLs: []string{url}}), testModule).Check(t, "elsewhere", resolvetest.Answer{Function: "elsewhere"})
 }
 
 // No name or id in a dump leads to requests or files outside the layout.
@@ -272,29 +273,29 @@ func TestServerRefuses(t *testing.T) {
 	requests := 0
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		requests++
-		io.WriteString(w, testSym("a", testID, "hostile"))
+		io.WriteString(w, resolvetest.SymbolFile("a", resolvetest.ID, "hostile"))
 	})
 	dir := t.TempDir()
 	s := newServers(t, Servers{URLs: []string{url}, Cache: filepath.Join(dir, "x", "cache")})
 	for _, c := range []struct{ name, id, want string }{
-		{"..", testID, `module name "..": is not the name of a file: not looked for`},
-		{`..\..`, testID, `module name "..": is not the name of a file`},
-		{"a\nb", testID, `has the control character U+000A`},
+		{"..", resolvetest.ID, `module name "..": is not the name of a file: not looked for`},
+		{`..\..`, resolvetest.ID, `module name "..": is not the name of a file`},
+		{"a\nb", resolvetest.ID, `has the control character U+000A`},
 		{"a", "../x", `module id "../X": is not hexadecimal`},
 		{"a", "12\x0034", `is not hexadecimal`},
 		{"a", strings.Repeat("0", 256), `256 digits, want at most 255`},
 	} {
-		askFor(t, s, resolve.Module{Name: c.name, DebugID: c.id}).check(t, c.want, answered{"", c.want, c.want})
+		resolvetest.Ask(t, s, resolve.Module{Name: c.name, DebugID: c.id}).Check(t, c.want, resolvetest.Answer{Tried: c.want, Err: c.want})
 	}
-	askFor(t, s, resolve.Module{Name: "a"}).check(t, "no id", answered{"", "the module has no id", ""})
+	resolvetest.Ask(t, s, resolve.Module{Name: "a"}).Check(t, "no id", resolvetest.Answer{Tried: "the module has no id"})
 	if requests > 0 || filesBelow(t, dir) != "" {
 		t.Errorf("%d requests; the cache has %q", requests, filesBelow(t, dir))
 	}
 	for name, path := range map[string]string{"a?b=c": "/a%3Fb=c/", "a#b": "/a%23b/", "%2e%2e": "/%252e%252e/", "a%2fb": "/a%252fb/", "...": "/.../", "a;b": "/a%3Bb/"} {
 		var got string
 		url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) { got = r.RequestURI; http.NotFound(w, r) })
-		askFor(t, newServers(t, Servers{URLs: []string{url}}), resolve.Module{Name: name, DebugID: testID})
-		if !strings.HasPrefix(got, path+testID+"/") {
+		resolvetest.Ask(t, newServers(t, Servers{URLs: []string{url}}), resolve.Module{Name: name, DebugID: resolvetest.ID})
+		if !strings.HasPrefix(got, path+resolvetest.ID+"/") {
 			t.Errorf("%q: asked for %s", name, got)
 		}
 	}
@@ -312,7 +313,7 @@ func TestServerMisses(t *testing.T) {
 				http.NotFound(w, r)
 				return
 			}
-			io.WriteString(w, testSym("my app", testID, "found"))
+			io.WriteString(w, resolvetest.SymbolFile("my app", resolvetest.ID, "found"))
 		}))
 	}
 	cache := t.TempDir()
@@ -321,8 +322,8 @@ func TestServerMisses(t *testing.T) {
 	s.now = func() time.Time { return now }
 	step := func(want0, want1 int, function, tried string) {
 		t.Helper()
-		a := askFor(t, s, testModule)
-		if asked[0] != want0 || asked[1] != want1 || a.function != function || !strings.Contains(a.tried, tried) || a.err != "" {
+		a := resolvetest.Ask(t, s, testModule)
+		if asked[0] != want0 || asked[1] != want1 || a.Function != function || !strings.Contains(a.Tried, tried) || a.Err != "" {
 			t.Errorf("asked %d times, want %d and %d: %+v", asked, want0, want1, a)
 		}
 	}
@@ -345,27 +346,29 @@ func TestServerMisses(t *testing.T) {
 func TestServersInTurn(t *testing.T) {
 	away := "http://" + testenv.ClosedPort(t)
 	missing := testenv.Serve(t, http.NotFound)
-	good := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
+	good := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, resolvetest.SymbolFile("my app", resolvetest.ID, "found"))
+	})
 	s := newServers(t, Servers{URLs: []string{missing, away, good}})
-	a := askFor(t, s, testModule)
-	a.check(t, "good", answered{"found", "404 Not Found", "connection refused"})
-	if lines := strings.Split(a.tried, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[2], away) {
+	a := resolvetest.Ask(t, s, testModule)
+	a.Check(t, "good", resolvetest.Answer{Function: "found", Tried: "404 Not Found", Err: "connection refused"})
+	if lines := strings.Split(a.Tried, "\n"); len(lines) != 3 || !strings.HasPrefix(lines[2], away) {
 		t.Errorf("tried %q", lines)
 	}
-	a = askFor(t, s, resolve.Module{Name: "other", DebugID: testID})
-	if !strings.Contains(a.err, "not asked again: ") {
+	a = resolvetest.Ask(t, s, resolve.Module{Name: "other", DebugID: resolvetest.ID})
+	if !strings.Contains(a.Err, "not asked again: ") {
 		t.Errorf("%+v", a)
 	}
 }
 
 // A cached file that is damaged, or belongs to another module, is fetched again.
 func TestServerDamagedCache(t *testing.T) {
-	sym := testSym("my app", testID, "found")
+	sym := resolvetest.SymbolFile("my app", resolvetest.ID, "found")
 	requests := 0
 	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { requests++; io.WriteString(w, sym) })
-	for i, bad := range []string{"", "x", sym[:12], testSym("my app", otherOf, "other"), "<html>"} {
-		cache := testenv.WriteFiles(t, "my app/"+testID+"/my app.sym", bad)
-		askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache}), testModule).check(t, bad, answered{function: "found"})
+	for i, bad := range []string{"", "x", sym[:12], resolvetest.SymbolFile("my app", resolvetest.OtherID, "other"), "<html>"} {
+		cache := testenv.WriteFiles(t, "my app/"+resolvetest.ID+"/my app.sym", bad)
+		resolvetest.Ask(t, newServers(t, Servers{URLs: []string{url}, Cache: cache}), testModule).Check(t, bad, resolvetest.Answer{Function: "found"})
 		if requests != i+1 {
 			t.Errorf("%q: %d requests", bad, requests)
 		}
@@ -374,16 +377,18 @@ func TestServerDamagedCache(t *testing.T) {
 
 // A folder that cannot be written, a file in place of a folder, and a cancelled call.
 func TestServerFails(t *testing.T) {
-	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, resolvetest.SymbolFile("my app", resolvetest.ID, "found"))
+	})
 	file := filepath.Join(testenv.WriteFiles(t, "file", ""), "file")
-	askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: file}), testModule).check(t, "no folder", answered{"", "not a directory", file + ": not a directory"})
+	resolvetest.Ask(t, newServers(t, Servers{URLs: []string{url}, Cache: file}), testModule).Check(t, "no folder", resolvetest.Answer{Tried: "not a directory", Err: file + ": not a directory"})
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("enough"))
 	s := newServers(t, Servers{URLs: []string{url}})
 	if r, _, err := s.Symbols(ctx, testModule); r != nil || err == nil || err.Error() != "enough" {
 		t.Errorf("%v, %v", r, err)
 	}
-	askFor(t, s, testModule).check(t, "later", answered{function: "found"}) // a cancelled call does not count against the server
+	resolvetest.Ask(t, s, testModule).Check(t, "later", resolvetest.Answer{Function: "found"}) // a cancelled call does not count against the server
 	if _, err := NewServers(Servers{URLs: []string{url}}); err == nil {
 		t.Error("no cache, no error")
 	}
@@ -406,7 +411,7 @@ func TestProcesses(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		for _, part := range []string{testSym(name, testID, name), lines} {
+		for _, part := range []string{resolvetest.SymbolFile(name, resolvetest.ID, name), lines} {
 			io.WriteString(w, part)
 			w.(http.Flusher).Flush()
 		}
@@ -423,12 +428,12 @@ func TestProcesses(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	size := len(testSym("m0", testID, "m0")) + len(lines)
+	size := len(resolvetest.SymbolFile("m0", resolvetest.ID, "m0")) + len(lines)
 	var want []string
 	for i := range 5 {
-		want = append(want, fmt.Sprintf("m%d/%s/m%d.sym %d", i, testID, i, size))
+		want = append(want, fmt.Sprintf("m%d/%s/m%d.sym %d", i, resolvetest.ID, i, size))
 	}
-	want = append(want, "none/"+testID+"/missing- 0")
+	want = append(want, "none/"+resolvetest.ID+"/missing- 0")
 	if got := filesBelow(t, cache); got != strings.Join(want, "\n") {
 		t.Errorf("the cache has\n%s\nwant\n%s", got, strings.Join(want, "\n"))
 	}
@@ -448,8 +453,8 @@ func TestFillCache(t *testing.T) {
 		s := newServers(t, Servers{URLs: []string{url}, Cache: cache})
 		wg.Go(func() {
 			for _, name := range []string{"m0", "m1", "m2", "none", "m3", "m4"} {
-				a := askFor(t, s, resolve.Module{Name: name, DebugID: testID})
-				if found := name != "none"; found && a.function != name || !found && a.function != "" || a.err != "" {
+				a := resolvetest.Ask(t, s, resolve.Module{Name: name, DebugID: resolvetest.ID})
+				if found := name != "none"; found && a.Function != name || !found && a.Function != "" || a.Err != "" {
 					t.Errorf("%s: %+v", name, a)
 				}
 			}
@@ -508,24 +513,28 @@ func TestServerOfOthers(t *testing.T) {
 
 // Symbols of another build are recognised; the error is an OtherIDError.
 func TestServerOtherID(t *testing.T) {
-	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", otherOf, "other")) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, resolvetest.SymbolFile("my app", resolvetest.OtherID, "other"))
+	})
 	r, tried, err := newServers(t, Servers{URLs: []string{url}}).Symbols(context.Background(), testModule)
 	var other *resolve.OtherIDError
-	if r != nil || len(resolve.OtherModules(tried)) != 1 || !errors.As(err, &other) || other.ID != otherOf || other.Want.DebugID != testID {
+	if r != nil || len(resolve.OtherModules(tried)) != 1 || !errors.As(err, &other) || other.ID != resolvetest.OtherID || other.Want.DebugID != resolvetest.ID {
 		t.Errorf("%v, %q, %v", r, tried, err)
 	}
 }
 
 // Fetched files are opened with the Opener of the Supplier.
 func TestServerOpener(t *testing.T) {
-	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, testSym("my app", testID, "found")) })
+	url := testenv.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, resolvetest.SymbolFile("my app", resolvetest.ID, "found"))
+	})
 	cache := t.TempDir()
 	opened := ""
 	open := func(_ context.Context, path string) (resolve.Symbols, error) {
 		opened = path
 		return nil, errors.New("refused")
 	}
-	if a := askFor(t, newServers(t, Servers{URLs: []string{url}, Cache: cache, Open: open}), testModule); a.err != "refused" || opened != filepath.Join(cache, "my app", testID, "my app.sym") {
+	if a := resolvetest.Ask(t, newServers(t, Servers{URLs: []string{url}, Cache: cache, Open: open}), testModule); a.Err != "refused" || opened != filepath.Join(cache, "my app", resolvetest.ID, "my app.sym") {
 		t.Errorf("opened %s: %+v", opened, a)
 	}
 }
@@ -533,8 +542,8 @@ func TestServerOpener(t *testing.T) {
 // NAME.vars is requested after the symbol file if variables are wanted, and kept beside it. If a server does
 // not have it, that is remembered, and the symbols are still used.
 func TestServerVariables(t *testing.T) {
-	sym := testSym("my app", testID, "found")
-	vars := fmt.Sprintf("MODULE Linux x86_64 %s my app\nINFO VAR 1 all full\n", testID)
+	sym := resolvetest.SymbolFile("my app", resolvetest.ID, "found")
+	vars := fmt.Sprintf("MODULE Linux x86_64 %s my app\nINFO VAR 1 all full\n", resolvetest.ID)
 	for _, tt := range []struct {
 		wanted bool
 		has    string // extension that the server has
@@ -544,7 +553,7 @@ func TestServerVariables(t *testing.T) {
 	} {
 		var asked []string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ext := strings.TrimPrefix(r.URL.Path, "/my app/"+testID+"/my app")
+			ext := strings.TrimPrefix(r.URL.Path, "/my app/"+resolvetest.ID+"/my app")
 			asked = append(asked, ext)
 			switch {
 			case ext == ".sym":
@@ -570,10 +579,19 @@ func TestServerVariables(t *testing.T) {
 		if got := strings.Join(asked, " "); got != tt.asked {
 			t.Errorf("%+v: asked for %s", tt, got)
 		}
-		path := filepath.Join(s.cache, "my app", testID, "my app.vars")
+		path := filepath.Join(s.cache, "my app", resolvetest.ID, "my app.vars")
 		got, _ := os.ReadFile(path)
 		if want := tt.wanted && tt.has != ""; want != (string(got) == vars) {
 			t.Errorf("%+v: %q in the cache", tt, got)
 		}
 	}
+}
+
+func newSymbols(t testing.TB, path string) resolve.Supplier {
+	t.Helper()
+	s, err := supplier.NewSymbols(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

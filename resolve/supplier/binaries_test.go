@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/internal/resolvetest"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
@@ -27,17 +28,6 @@ func newBinaries(t testing.TB, roots ...string) *Binaries {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// binaryModule returns a module as a dump describes it.
-func binaryModule(t testing.TB, path string) resolve.Module {
-	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	return resolve.Module{Name: "any", DebugID: f.ID(), BuildID: f.BuildID()}
 }
 
 // wholeText returns the symbol file of a module in its only binary.
@@ -149,7 +139,7 @@ func askAll(t *testing.T, r resolve.Symbols, file string) {
 // The places of binaries and their debug files.
 func TestBinaryPlaces(t *testing.T) {
 	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
-	m := binaryModule(t, elf)
+	m := resolvetest.ModuleOf(t, elf)
 	byID := resolve.Module{DebugID: strings.ToLower(m.DebugID)}
 	byBuildID := resolve.Module{BuildID: m.BuildID}
 	id := strings.ToLower(toHex(m.BuildID))
@@ -208,7 +198,7 @@ func toHex(id []byte) string {
 // Files that do not belong to the module are not used.
 func TestBinaryRefuses(t *testing.T) {
 	elf := testenv.Input(t, "pair.elf")
-	m := binaryModule(t, elf)
+	m := resolvetest.ModuleOf(t, elf)
 	other := bytes.Clone(m.BuildID)
 	other[len(other)-1]++ // after the part that is in MODULE's id
 	dir := t.TempDir()
@@ -219,11 +209,11 @@ func TestBinaryRefuses(t *testing.T) {
 		tried string
 	}{
 		"other build-id":          {resolve.Module{DebugID: m.DebugID, BuildID: other}, "no binary of module " + m.DebugID},
-		"other id":                {resolve.Module{Name: "prog", DebugID: otherOf}, "no binary of prog " + otherOf},
+		"other id":                {resolve.Module{Name: "prog", DebugID: resolvetest.OtherID}, "no binary of prog " + resolvetest.OtherID},
 		"other build-id, by path": {resolve.Module{Path: "/bin/prog", BuildID: other}, path + ": build-id "},
-		"other id, by path":       {resolve.Module{Path: "/bin/prog", DebugID: otherOf}, path + ": id " + m.DebugID + ", want " + otherOf},
-		"hostile path":            {resolve.Module{Path: "/../../../../../../../etc/passwd", DebugID: otherOf}, "no binary of passwd"},
-		"NUL in the path":         {resolve.Module{Path: "/bin/prog\x00", DebugID: otherOf}, "no binary of prog\x00"},
+		"other id, by path":       {resolve.Module{Path: "/bin/prog", DebugID: resolvetest.OtherID}, path + ": id " + m.DebugID + ", want " + resolvetest.OtherID},
+		"hostile path":            {resolve.Module{Path: "/../../../../../../../etc/passwd", DebugID: resolvetest.OtherID}, "no binary of passwd"},
+		"NUL in the path":         {resolve.Module{Path: "/bin/prog\x00", DebugID: resolvetest.OtherID}, "no binary of prog\x00"},
 		"another name":            {resolve.Module{Name: "other"}, "no binary of other"},
 		"nothing known":           {resolve.Module{}, "the module has no name and no id"},
 	} {
@@ -264,7 +254,7 @@ func TestBinaryRefuses(t *testing.T) {
 func TestBinaryDamaged(t *testing.T) {
 	elf, debug := testenv.Input(t, "pair.elf"), testenv.Input(t, "pair.debug")
 	dir := t.TempDir()
-	m := binaryModule(t, testenv.Copy(t, elf, dir, "prog"))
+	m := resolvetest.ModuleOf(t, testenv.Copy(t, elf, dir, "prog"))
 	data, err := os.ReadFile(debug)
 	if err != nil {
 		t.Fatal(err)
@@ -304,7 +294,7 @@ func TestBinariesOfCrashes(t *testing.T) {
 		if strings.HasSuffix(file, ".debug") {
 			continue
 		}
-		m := binaryModule(t, file)
+		m := resolvetest.ModuleOf(t, file)
 		r, tried, err := c.Symbols(context.Background(), m)
 		if r == nil || err != nil {
 			t.Errorf("%s: %q, %v", file, tried, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/internal/resolvetest"
 )
 
 // supplierFunc implements Supplier.
@@ -37,10 +38,10 @@ func testSymbols(t testing.TB, text string) resolve.Symbols {
 // The first Supplier with lines is used, otherwise the first with functions; the messages of the
 // others are kept.
 func TestChainOrder(t *testing.T) {
-	full := testSymbols(t, testSym("a", testID, "full"))
-	second := testSymbols(t, testSym("a", testID, "second"))
-	plain := testSymbols(t, "MODULE Linux x86_64 "+testID+" a\nFUNC 1000 10 0 plain\n")
-	bare := testSymbols(t, "MODULE Linux x86_64 "+testID+" a\nPUBLIC 1000 0 bare\n")
+	full := testSymbols(t, resolvetest.SymbolFile("a", resolvetest.ID, "full"))
+	second := testSymbols(t, resolvetest.SymbolFile("a", resolvetest.ID, "second"))
+	plain := testSymbols(t, "MODULE Linux x86_64 "+resolvetest.ID+" a\nFUNC 1000 10 0 plain\n")
+	bare := testSymbols(t, "MODULE Linux x86_64 "+resolvetest.ID+" a\nPUBLIC 1000 0 bare\n")
 	says := func(r resolve.Symbols, tried string, err error) resolve.Supplier {
 		return supplierFunc(func(context.Context, resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 			var places []resolve.Tried
@@ -53,23 +54,23 @@ func TestChainOrder(t *testing.T) {
 	failed := errors.New("failed")
 	for name, c := range map[string]struct {
 		suppliers []resolve.Supplier
-		want      answered
+		want      resolvetest.Answer
 	}{
-		"none":              {nil, answered{}},
-		"nothing":           {[]resolve.Supplier{says(nil, "a", nil), says(nil, "b", nil)}, answered{"", "a\nb", ""}},
-		"first":             {[]resolve.Supplier{says(full, "", nil), says(second, "b", nil)}, answered{function: "full"}},
-		"second":            {[]resolve.Supplier{says(nil, "a", nil), says(second, "", nil)}, answered{"second", "a", ""}},
-		"bare, then full":   {[]resolve.Supplier{says(bare, "a", nil), says(full, "b", nil), says(second, "c", nil)}, answered{"full", "a\nb", ""}},
-		"plain, then full":  {[]resolve.Supplier{says(plain, "a", nil), says(full, "b", nil), says(second, "c", nil)}, answered{"full", "a\nb", ""}},
-		"bare, then plain":  {[]resolve.Supplier{says(bare, "a", nil), says(plain, "b", nil), says(bare, "c", nil)}, answered{"plain", "a\nb\nc", ""}},
-		"bare only":         {[]resolve.Supplier{says(nil, "a", nil), says(bare, "b", nil), says(nil, "c", nil)}, answered{"bare", "a\nb\nc", ""}},
-		"an error, and one": {[]resolve.Supplier{says(nil, "a", failed), says(full, "", nil)}, answered{"full", "a", "failed"}},
-		"errors":            {[]resolve.Supplier{says(nil, "a", failed), says(nil, "b", errors.New("other")), says(nil, "c", failed)}, answered{"", "a\nb\nc", "failed\nother"}},
+		"none":              {nil, resolvetest.Answer{}},
+		"nothing":           {[]resolve.Supplier{says(nil, "a", nil), says(nil, "b", nil)}, resolvetest.Answer{Tried: "a\nb"}},
+		"first":             {[]resolve.Supplier{says(full, "", nil), says(second, "b", nil)}, resolvetest.Answer{Function: "full"}},
+		"second":            {[]resolve.Supplier{says(nil, "a", nil), says(second, "", nil)}, resolvetest.Answer{Function: "second", Tried: "a"}},
+		"bare, then full":   {[]resolve.Supplier{says(bare, "a", nil), says(full, "b", nil), says(second, "c", nil)}, resolvetest.Answer{Function: "full", Tried: "a\nb"}},
+		"plain, then full":  {[]resolve.Supplier{says(plain, "a", nil), says(full, "b", nil), says(second, "c", nil)}, resolvetest.Answer{Function: "full", Tried: "a\nb"}},
+		"bare, then plain":  {[]resolve.Supplier{says(bare, "a", nil), says(plain, "b", nil), says(bare, "c", nil)}, resolvetest.Answer{Function: "plain", Tried: "a\nb\nc"}},
+		"bare only":         {[]resolve.Supplier{says(nil, "a", nil), says(bare, "b", nil), says(nil, "c", nil)}, resolvetest.Answer{Function: "bare", Tried: "a\nb\nc"}},
+		"an error, and one": {[]resolve.Supplier{says(nil, "a", failed), says(full, "", nil)}, resolvetest.Answer{Function: "full", Tried: "a", Err: "failed"}},
+		"errors":            {[]resolve.Supplier{says(nil, "a", failed), says(nil, "b", errors.New("other")), says(nil, "c", failed)}, resolvetest.Answer{Tried: "a\nb\nc", Err: "failed\nother"}},
 	} {
-		a := askFor(t, NewChain(c.suppliers...), resolve.Module{Name: "a"})
-		a.check(t, name, c.want)
-		if a.err != c.want.err {
-			t.Errorf("%s: %q", name, a.err)
+		a := resolvetest.Ask(t, NewChain(c.suppliers...), resolve.Module{Name: "a"})
+		a.Check(t, name, c.want)
+		if a.Err != c.want.Err {
+			t.Errorf("%s: %q", name, a.Err)
 		}
 	}
 }
@@ -80,7 +81,7 @@ func TestChainRemembers(t *testing.T) {
 }
 
 func testChainRemembers(t *testing.T) {
-	full := testSymbols(t, testSym("a", testID, "full"))
+	full := testSymbols(t, resolvetest.SymbolFile("a", resolvetest.ID, "full"))
 	var asked atomic.Int32
 	c := NewChain(supplierFunc(func(_ context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
 		asked.Add(1)
@@ -90,7 +91,7 @@ func testChainRemembers(t *testing.T) {
 		}
 		return full, nil, nil
 	}))
-	modules := []resolve.Module{{Name: "none"}, {Name: "a"}, {Name: "a", DebugID: testID}, {Name: "a", BuildID: []byte{1}}, {Name: "a", Path: "a"}}
+	modules := []resolve.Module{{Name: "none"}, {Name: "a"}, {Name: "a", DebugID: resolvetest.ID}, {Name: "a", BuildID: []byte{1}}, {Name: "a", Path: "a"}}
 	var wg sync.WaitGroup
 	for i := range 100 {
 		wg.Go(func() {
@@ -117,7 +118,7 @@ func TestChainCancelled(t *testing.T) {
 }
 
 func testChainCancelled(t *testing.T) {
-	full := testSymbols(t, testSym("a", testID, "full"))
+	full := testSymbols(t, resolvetest.SymbolFile("a", resolvetest.ID, "full"))
 	begun := make(chan bool, 2)
 	calls := 0
 	c := NewChain(supplierFunc(func(ctx context.Context, m resolve.Module) (resolve.Symbols, []resolve.Tried, error) {
@@ -157,20 +158,20 @@ func testChainCancelled(t *testing.T) {
 // A chain of real Suppliers: a file of another version, a folder with a damaged file, and
 // a folder with the right one.
 func TestChainOfFolders(t *testing.T) {
-	file := filepath.Join(testenv.WriteFiles(t, "old.sym", testSym("a", otherOf, "old")), "old.sym")
-	damaged := testenv.WriteFiles(t, "a/"+testID+"/a.sym.gz", testenv.Gzip(t, testSym("a", testID, "cut"))[:30])
-	good := testenv.WriteFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
+	file := filepath.Join(testenv.WriteFiles(t, "old.sym", resolvetest.SymbolFile("a", resolvetest.OtherID, "old")), "old.sym")
+	damaged := testenv.WriteFiles(t, "a/"+resolvetest.ID+"/a.sym.gz", testenv.Gzip(t, resolvetest.SymbolFile("a", resolvetest.ID, "cut"))[:30])
+	good := testenv.WriteFiles(t, "a/"+resolvetest.ID+"/a.sym", resolvetest.SymbolFile("a", resolvetest.ID, "found"))
 	c := NewChain(newSymbols(t, file), newSymbols(t, t.TempDir()), newSymbols(t, damaged), newSymbols(t, good))
-	a := askFor(t, c, resolve.Module{Name: "a", DebugID: testID})
-	a.check(t, "found", answered{"found", "old.sym: not used", "old.sym: not used"})
+	a := resolvetest.Ask(t, c, resolve.Module{Name: "a", DebugID: resolvetest.ID})
+	a.Check(t, "found", resolvetest.Answer{Function: "found", Tried: "old.sym: not used", Err: "old.sym: not used"})
 	for _, want := range []string{"/a.sym.gz: ", "/a: no such file or directory", "/a.sym: no such file or directory"} {
-		if !strings.Contains(a.tried, want) {
-			t.Errorf("missing %q in\n%s", want, a.tried)
+		if !strings.Contains(a.Tried, want) {
+			t.Errorf("missing %q in\n%s", want, a.Tried)
 		}
 	}
 	// The answer is kept: the files are not read again.
 	if err := os.RemoveAll(good); err != nil {
 		t.Fatal(err)
 	}
-	askFor(t, c, resolve.Module{Name: "a", DebugID: testID}).check(t, "again", answered{"found", "old.sym: not used", "old.sym: not used"})
+	resolvetest.Ask(t, c, resolve.Module{Name: "a", DebugID: resolvetest.ID}).Check(t, "again", resolvetest.Answer{Function: "found", Tried: "old.sym: not used", Err: "old.sym: not used"})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/internal/resolvetest"
 )
 
 // A module of which nothing is known gets the binary if there is only one; it gets none of
@@ -42,8 +43,8 @@ func TestLoneBinary(t *testing.T) {
 
 // Suppliers list the names of the modules that they have.
 func TestNames(t *testing.T) {
-	store := testenv.WriteFiles(t, "my app/"+testID+"/my app.sym", testSym("my app", testID, "f"))
-	file := filepath.Join(store, "my app", testID, "my app.sym")
+	store := testenv.WriteFiles(t, "my app/"+resolvetest.ID+"/my app.sym", resolvetest.SymbolFile("my app", resolvetest.ID, "f"))
+	file := filepath.Join(store, "my app", resolvetest.ID, "my app.sym")
 	bin := t.TempDir()
 	testenv.Copy(t, testenv.Input(t, "pair.elf"), bin, "in", "a b")
 	testenv.Copy(t, testenv.Input(t, "pair.debug"), bin, "a.debug")

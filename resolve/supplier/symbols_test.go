@@ -12,18 +12,8 @@ import (
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve"
-	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/resolve/internal/resolvetest"
 )
-
-const (
-	testID  = "5A9832E5287241C1838ED98914E9B7FF1"
-	otherOf = "6A9832E5287241C1838ED98914E9B7FF1"
-)
-
-// testSym returns a symbol file with one function, called function, at 0x1000.
-func testSym(name, id, function string) string {
-	return "MODULE windows x86 " + id + " " + name + "\nFILE 0 a.c\nFUNC 1000 10 0 " + function + "\n1000 10 7 0\n"
-}
 
 func newSymbols(t testing.TB, path string) resolve.Supplier {
 	t.Helper()
@@ -34,89 +24,49 @@ func newSymbols(t testing.TB, path string) resolve.Supplier {
 	return s
 }
 
-// functionAt names the function at an address, "" without symbols.
-func functionAt(t testing.TB, r resolve.Symbols, rva symfmt.RVA) string {
-	t.Helper()
-	if r == nil {
-		return ""
-	}
-	var at resolve.Location
-	ok, err := r.Find(rva, &at)
-	if err != nil || !ok || len(at.Frames) == 0 {
-		t.Errorf("%s: %#x: %v, %v", r.Identity().Path, rva, ok, err)
-		return ""
-	}
-	return at.Frames[len(at.Frames)-1].Function
-}
-
-// answered is a Supplier's answer for a module: function, tried and error.
-type answered struct {
-	function string // at 0x1000
-	tried    string // lines
-	err      string
-}
-
-func askFor(t testing.TB, s resolve.Supplier, m resolve.Module) answered {
-	t.Helper()
-	r, tried, err := s.Symbols(context.Background(), m)
-	a := answered{functionAt(t, r, 0x1000), strings.Join(resolve.Lines(tried), "\n"), ""}
-	if err != nil {
-		a.err = err.Error()
-	}
-	return a
-}
-
-func (a answered) check(t testing.TB, what string, want answered) {
-	t.Helper()
-	if a.function != want.function || (want.tried == "") != (a.tried == "") || !strings.Contains(a.tried, want.tried) ||
-		(want.err == "") != (a.err == "") || !strings.Contains(a.err, want.err) {
-		t.Errorf("%s: %+v\nwant %+v", what, a, want)
-	}
-}
-
 // The forms of a store, and what is reported if nothing fits.
 func TestFolder(t *testing.T) {
-	sym := testSym("test_app.pdb", testID, "found")
-	dll := testSym("x.dll", testID, "found")
-	app := resolve.Module{Name: `c:\work\test_app.exe`, DebugFile: `c:\build\test_app.pdb`, DebugID: testID}
-	lib := resolve.Module{Name: "x.dll", DebugID: testID}
+	sym := resolvetest.SymbolFile("test_app.pdb", resolvetest.ID, "found")
+	dll := resolvetest.SymbolFile("x.dll", resolvetest.ID, "found")
+	app := resolve.Module{Name: `c:\work\test_app.exe`, DebugFile: `c:\build\test_app.pdb`, DebugID: resolvetest.ID}
+	lib := resolve.Module{Name: "x.dll", DebugID: resolvetest.ID}
 	for name, c := range map[string]struct {
 		files []string
 		m     resolve.Module
-		want  answered
+		want  resolvetest.Answer
 	}{
-		"plain":          {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, app, answered{function: "found"}},
-		"gzip":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.gz", testenv.Gzip(t, sym)}, app, answered{"found", "/test_app.sym: no such file or directory", ""}},
-		"zstd":           {[]string{"test_app.pdb/" + testID + "/test_app.sym.zst", testenv.Zstd(t, sym)}, app, answered{"found", "/test_app.sym.gz: no such file or directory", ""}},
-		"lower-case id":  {[]string{"test_app.pdb/" + strings.ToLower(testID) + "/test_app.sym", sym}, app, answered{function: "found"}},
-		"asked in lower": {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{Name: "x.dll", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
-		"lower-case PDB": {[]string{"test_app.pdb/" + testID + "/test_app.sym", sym}, resolve.Module{DebugFile: "Test_App.PDB", DebugID: testID}, answered{"found", "/Test_App.PDB: no such file or directory", ""}},
-		"no PDB":         {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, lib, answered{function: "found"}},
-		"by the path":    {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{Path: "/lib/x.dll", DebugID: testID}, answered{function: "found"}},
-		"by the other name": {[]string{"test_app.exe/" + testID + "/test_app.exe.sym", sym}, app,
-			answered{"found", "/test_app.pdb: no such file or directory", ""}},
-		"nothing":   {nil, lib, answered{"", "/x.dll: no such file or directory", ""}},
-		"other id":  {[]string{"x.dll/" + otherOf + "/x.dll.sym", ""}, lib, answered{"", "/x.dll: no folder " + testID + "; there is " + otherOf, ""}},
-		"other ids": {[]string{"x.dll/1/a", "", "x.dll/2/a", "", "x.dll/3/a", "", "x.dll/4/a", "", "x.dll/5/a", ""}, lib, answered{"", "; there is ", ""}},
-		"no file":   {[]string{"x.dll/" + testID + "/y.sym", dll}, lib, answered{"", testID + "/x.dll.sym: no such file or directory\n", ""}},
-		"wrong contents": {[]string{"x.dll/" + testID + "/x.dll.sym", testSym("x.dll", otherOf, "wrong")}, lib,
-			answered{"", "x.dll.sym: not used", `x.dll.sym: not used: it has the symbols of "x.dll" ` + otherOf + ", want x.dll " + testID}},
-		"wrong, then right": {[]string{"x.dll/" + testID + "/x.dll.sym", testSym("x.dll", otherOf, "wrong"), "x.dll/" + testID + "/x.dll.sym.gz", testenv.Gzip(t, dll)}, lib,
-			answered{"found", "x.dll.sym: not used", "x.dll.sym: not used"}},
-		"damaged":        {[]string{"x.dll/" + testID + "/x.dll.sym.gz", testenv.Gzip(t, dll)[:40]}, lib, answered{"", "x.dll.sym.gz: ", "x.dll.sym.gz: "}},
-		"empty":          {[]string{"x.dll/" + testID + "/x.dll.sym", ""}, lib, answered{"", "not a symbol file", "not a symbol file"}},
-		"a folder":       {[]string{"x.dll/" + testID + "/x.dll.sym/a", ""}, lib, answered{"", "not a regular file", "x.dll.sym: not a regular file"}},
-		"a file":         {[]string{"x.dll", ""}, lib, answered{"", "/x.dll: ", "/x.dll: "}},
-		"no id":          {[]string{"x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, answered{function: "found"}},
-		"no id, several": {[]string{"x.dll/" + testID + "/x.dll.sym", dll, "x.dll/1/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, answered{"", "/x.dll: several builds, and the module has no id: 1, " + testID, ""}},
-		"no id, none":    {nil, resolve.Module{Name: "x.dll"}, answered{"", "/x.dll: no such file or directory", ""}},
-		"nothing known":  {nil, resolve.Module{}, answered{}},
-		"no name":        {[]string{"a.so/" + otherOf + "/a.so.sym", "", "x.dll/" + testID + "/x.dll.sym", dll}, resolve.Module{DebugID: testID}, answered{function: "found"}},
-		"no name, lower": {[]string{"x.dll/" + strings.ToLower(testID) + "/x.dll.sym", dll}, resolve.Module{DebugID: testID}, answered{function: "found"}},
-		"no name, other": {[]string{"x.dll/" + otherOf + "/x.dll.sym", ""}, resolve.Module{DebugID: testID}, answered{"", ": no module has the id " + testID, ""}},
+		"plain":          {[]string{"test_app.pdb/" + resolvetest.ID + "/test_app.sym", sym}, app, resolvetest.Answer{Function: "found"}},
+		"gzip":           {[]string{"test_app.pdb/" + resolvetest.ID + "/test_app.sym.gz", testenv.Gzip(t, sym)}, app, resolvetest.Answer{Function: "found", Tried: "/test_app.sym: no such file or directory"}},
+		"zstd":           {[]string{"test_app.pdb/" + resolvetest.ID + "/test_app.sym.zst", testenv.Zstd(t, sym)}, app, resolvetest.Answer{Function: "found", Tried: "/test_app.sym.gz: no such file or directory"}},
+		"lower-case id":  {[]string{"test_app.pdb/" + strings.ToLower(resolvetest.ID) + "/test_app.sym", sym}, app, resolvetest.Answer{Function: "found"}},
+		"asked in lower": {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym", dll}, resolve.Module{Name: "x.dll", DebugID: strings.ToLower(resolvetest.ID)}, resolvetest.Answer{Function: "found"}},
+		"lower-case PDB": {[]string{"test_app.pdb/" + resolvetest.ID + "/test_app.sym", sym}, resolve.Module{DebugFile: "Test_App.PDB", DebugID: resolvetest.ID}, resolvetest.Answer{Function: "found", Tried: "/Test_App.PDB: no such file or directory"}},
+		"no PDB":         {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym", dll}, lib, resolvetest.Answer{Function: "found"}},
+		"by the path":    {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym", dll}, resolve.Module{Path: "/lib/x.dll", DebugID: resolvetest.ID}, resolvetest.Answer{Function: "found"}},
+		"by the other name": {[]string{"test_app.exe/" + resolvetest.ID + "/test_app.exe.sym", sym}, app,
+			resolvetest.Answer{Function: "found", Tried: "/test_app.pdb: no such file or directory"}},
+		"nothing":   {nil, lib, resolvetest.Answer{Tried: "/x.dll: no such file or directory"}},
+		"other id":  {[]string{"x.dll/" + resolvetest.OtherID + "/x.dll.sym", ""}, lib, resolvetest.Answer{Tried: "/x.dll: no folder " + resolvetest.ID + "; there is " + resolvetest.OtherID}},
+		"other ids": {[]string{"x.dll/1/a", "", "x.dll/2/a", "", "x.dll/3/a", "", "x.dll/4/a", "", "x.dll/5/a", ""}, lib, resolvetest.Answer{Tried: "; there is "}},
+		"no file":   {[]string{"x.dll/" + resolvetest.ID + "/y.sym", dll}, lib, resolvetest.Answer{Tried: resolvetest.ID + "/x.dll.sym: no such file or directory\n"}},
+		"wrong contents": {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym", resolvetest.SymbolFile("x.dll", resolvetest.OtherID, "wrong")}, lib,
+			resolvetest.Answer{Tried: "x.dll.sym: not used", Err: `x.dll.sym: not used: it has the symbols of "x.dll" ` + resolvetest.OtherID + ", want x.dll " + resolvetest.ID}},
+		"wrong, then right": {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym", resolvetest.SymbolFile("x.dll", resolvetest.OtherID, "wrong"), "x.dll/" + resolvetest.ID + "/x.dll.sym.gz", testenv.Gzip(t, dll)}, lib,
+			resolvetest.Answer{Function: "found", Tried: "x.dll.sym: not used", Err: "x.dll.sym: not used"}},
+		"damaged":        {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym.gz", testenv.Gzip(t, dll)[:40]}, lib, resolvetest.Answer{Tried: "x.dll.sym.gz: ", Err: "x.dll.sym.gz: "}},
+		"empty":          {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym", ""}, lib, resolvetest.Answer{Tried: "not a symbol file", Err: "not a symbol file"}},
+		"a folder":       {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym/a", ""}, lib, resolvetest.Answer{Tried: "not a regular file", Err: "x.dll.sym: not a regular file"}},
+		"a file":         {[]string{"x.dll", ""}, lib, resolvetest.Answer{Tried: "/x.dll: ", Err: "/x.dll: "}},
+		"no id":          {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, resolvetest.Answer{Function: "found"}},
+		"no id, several": {[]string{"x.dll/" + resolvetest.ID + "/x.dll.sym", dll, "x.dll/1/x.dll.sym", dll}, resolve.Module{Name: "x.dll"}, resolvetest.Answer{Tried: "/x.dll: several builds, and the module has no id: 1, " + resolvetest.ID}},
+		"no id, none":    {nil, resolve.Module{Name: "x.dll"}, resolvetest.Answer{Tried: "/x.dll: no such file or directory"}},
+		"nothing known":  {nil, resolve.Module{}, resolvetest.Answer{}},
+		"no name":        {[]string{"a.so/" + resolvetest.OtherID + "/a.so.sym", "", "x.dll/" + resolvetest.ID + "/x.dll.sym", dll}, resolve.Module{DebugID: resolvetest.ID}, resolvetest.Answer{Function: "found"}},
+		"no name, lower": {[]string{"x.dll/" + strings.ToLower(resolvetest.ID) + "/x.dll.sym", dll}, resolve.Module{DebugID: resolvetest.ID}, resolvetest.Answer{Function: "found"}},
+		"no name, other": {[]string{"x.dll/" + resolvetest.OtherID + "/x.dll.sym", ""}, resolve.Module{DebugID: resolvetest.ID}, resolvetest.Answer{Tried: ": no module has the id " + resolvetest.ID}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			askFor(t, newSymbols(t, testenv.WriteFiles(t, c.files...)), c.m).check(t, name, c.want)
+			resolvetest.Ask(t, newSymbols(t, testenv.WriteFiles(t, c.files...)), c.m).Check(t, name, c.want)
 		})
 	}
 }
@@ -125,18 +75,18 @@ func TestFolder(t *testing.T) {
 // in the version; without an id, only under the exact name.
 func TestFolderByID(t *testing.T) {
 	dir := testenv.WriteFiles(t,
-		"liba.so.6/"+testID+"/liba.so.6.sym", testSym("liba.so.6", testID, "a"),
-		"liba.so.7/"+otherOf+"/liba.so.7.sym", testSym("liba.so.7", otherOf, "other"),
-		"libb.so/"+testID+"/libb.so.sym", testSym("libb.so", testID, "b"),
-		"liba.sox.6/"+testID+"/liba.sox.6.sym", testSym("liba.sox.6", testID, "wrong"))
+		"liba.so.6/"+resolvetest.ID+"/liba.so.6.sym", resolvetest.SymbolFile("liba.so.6", resolvetest.ID, "a"),
+		"liba.so.7/"+resolvetest.OtherID+"/liba.so.7.sym", resolvetest.SymbolFile("liba.so.7", resolvetest.OtherID, "other"),
+		"libb.so/"+resolvetest.ID+"/libb.so.sym", resolvetest.SymbolFile("libb.so", resolvetest.ID, "b"),
+		"liba.sox.6/"+resolvetest.ID+"/liba.sox.6.sym", resolvetest.SymbolFile("liba.sox.6", resolvetest.ID, "wrong"))
 	for name, want := range map[string]string{
 		"liba.so.6.0.30": "a", "liba.so": "a", "liba.so.8": "a", "libb.so.1": "b", "libb.so": "b", "liba.sox": "a", "prog": "a", "libc-1.2.so": "a", "": "a",
 	} {
-		r, tried, err := newSymbols(t, dir).Symbols(context.Background(), resolve.Module{Name: name, DebugID: testID})
+		r, tried, err := newSymbols(t, dir).Symbols(context.Background(), resolve.Module{Name: name, DebugID: resolvetest.ID})
 		if got := nameAt(t, r); got != want || err != nil {
 			t.Errorf("%s: %q %v %v, want %q", name, got, tried, err, want)
 		}
-		if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), resolve.Module{Name: name, DebugID: "7" + testID[1:]}); r != nil {
+		if r, _, _ := newSymbols(t, dir).Symbols(context.Background(), resolve.Module{Name: name, DebugID: "7" + resolvetest.ID[1:]}); r != nil {
 			t.Errorf("%s: the symbols of another id", name)
 		}
 	}
@@ -144,17 +94,17 @@ func TestFolderByID(t *testing.T) {
 		t.Error("the symbols of another name without an id")
 	}
 	zeros := strings.Repeat("0", 33)
-	noID := testenv.WriteFiles(t, "a/"+zeros+"/a.sym", testSym("a", zeros, "a"))
+	noID := testenv.WriteFiles(t, "a/"+zeros+"/a.sym", resolvetest.SymbolFile("a", zeros, "a"))
 	if r, _, _ := newSymbols(t, noID).Symbols(context.Background(), resolve.Module{Name: "b", DebugID: zeros}); r != nil {
 		t.Error("the symbols of another module without an id")
 	}
-	lower := testenv.WriteFiles(t, "a/"+strings.ToLower(testID)+"/a.sym", testSym("a", testID, "a"))
-	if r, _, _ := newSymbols(t, lower).Symbols(context.Background(), resolve.Module{Name: "b", DebugID: testID}); nameAt(t, r) != "a" {
+	lower := testenv.WriteFiles(t, "a/"+strings.ToLower(resolvetest.ID)+"/a.sym", resolvetest.SymbolFile("a", resolvetest.ID, "a"))
+	if r, _, _ := newSymbols(t, lower).Symbols(context.Background(), resolve.Module{Name: "b", DebugID: resolvetest.ID}); nameAt(t, r) != "a" {
 		t.Error("not found below an id in lower case")
 	}
 }
 
-// nameAt returns the name of testSym's function, or "" without symbols.
+// nameAt returns the name of resolvetest.SymbolFile's function, or "" without symbols.
 func nameAt(t *testing.T, r resolve.Symbols) string {
 	t.Helper()
 	var at resolve.Location
@@ -169,29 +119,29 @@ func nameAt(t *testing.T, r resolve.Symbols) string {
 
 // A named pipe in a store does not block.
 func TestFolderPipe(t *testing.T) {
-	dir := testenv.WriteFiles(t, "x.dll/"+testID+"/readme", "")
-	if err := syscall.Mkfifo(filepath.Join(dir, "x.dll", testID, "x.dll.sym"), 0o666); err != nil {
+	dir := testenv.WriteFiles(t, "x.dll/"+resolvetest.ID+"/readme", "")
+	if err := syscall.Mkfifo(filepath.Join(dir, "x.dll", resolvetest.ID, "x.dll.sym"), 0o666); err != nil {
 		t.Skip(err)
 	}
-	askFor(t, newSymbols(t, dir), resolve.Module{Name: "x.dll", DebugID: testID}).check(t, "pipe", answered{"", "not a regular file", "not a regular file"})
+	resolvetest.Ask(t, newSymbols(t, dir), resolve.Module{Name: "x.dll", DebugID: resolvetest.ID}).Check(t, "pipe", resolvetest.Answer{Tried: "not a regular file", Err: "not a regular file"})
 }
 
 // hostileModules cannot be looked for. The value is part of the message.
 var hostileModules = []struct {
 	name, id, want string
 }{
-	{"..", testID, `module name "..": is not the name of a file: not looked for`},
-	{".", testID, `module name ".": is not the name of a file`},
-	{"../..", testID, `module name "..": is not the name of a file`},
-	{`..\..`, testID, `module name "..": is not the name of a file`},
-	{"a\x00b", testID, `module name "a\x00b": has the control character U+0000`},
-	{"a\nb", testID, `has the control character U+000A`},
-	{"a\x1b[2J", testID, `module name "a\x1b[2J": has the control character U+001B`},
-	{"a\u009bb", testID, `has the control character U+009B`},
-	{"a\u202eb", testID, `has the control character U+202E`},
-	{"a\xff", testID, `is not UTF-8`},
-	{strings.Repeat("n", 252), testID, `252 bytes, want at most 251`},
-	{strings.Repeat("n", 1<<20), testID, `1048576 bytes, want at most 255`},
+	{"..", resolvetest.ID, `module name "..": is not the name of a file: not looked for`},
+	{".", resolvetest.ID, `module name ".": is not the name of a file`},
+	{"../..", resolvetest.ID, `module name "..": is not the name of a file`},
+	{`..\..`, resolvetest.ID, `module name "..": is not the name of a file`},
+	{"a\x00b", resolvetest.ID, `module name "a\x00b": has the control character U+0000`},
+	{"a\nb", resolvetest.ID, `has the control character U+000A`},
+	{"a\x1b[2J", resolvetest.ID, `module name "a\x1b[2J": has the control character U+001B`},
+	{"a\u009bb", resolvetest.ID, `has the control character U+009B`},
+	{"a\u202eb", resolvetest.ID, `has the control character U+202E`},
+	{"a\xff", resolvetest.ID, `is not UTF-8`},
+	{strings.Repeat("n", 252), resolvetest.ID, `252 bytes, want at most 251`},
+	{strings.Repeat("n", 1<<20), resolvetest.ID, `1048576 bytes, want at most 255`},
 	{"a", "../x", `module id "../X": is not hexadecimal`},
 	{"a", "..", `module id "..": is not hexadecimal`},
 	{"a", "/etc/passwd", `is not hexadecimal`},
@@ -206,43 +156,43 @@ var hostileModules = []struct {
 // outside are never opened.
 func TestFolderRefuses(t *testing.T) {
 	root := testenv.WriteFiles(t, "store/a/readme", "",
-		"x.sym", testSym("x", testID, "outside"), ".sym", testSym("..", testID, "outside"),
-		"store/.sym", testSym("..", testID, "outside"), "a.sym", testSym("a", testID, "outside"), testID+"/...sym", testSym("a", testID, "outside"))
+		"x.sym", resolvetest.SymbolFile("x", resolvetest.ID, "outside"), ".sym", resolvetest.SymbolFile("..", resolvetest.ID, "outside"),
+		"store/.sym", resolvetest.SymbolFile("..", resolvetest.ID, "outside"), "a.sym", resolvetest.SymbolFile("a", resolvetest.ID, "outside"), resolvetest.ID+"/...sym", resolvetest.SymbolFile("a", resolvetest.ID, "outside"))
 	s := newSymbols(t, filepath.Join(root, "store"))
 	for _, c := range hostileModules {
 		for _, m := range []resolve.Module{{Name: c.name, DebugID: c.id}, {DebugFile: c.name, DebugID: c.id}, {Path: "/lib/" + c.name, DebugID: c.id}} {
-			a := askFor(t, s, m)
-			a.check(t, c.want, answered{"", c.want, c.want})
-			if len(a.err) > 2000 {
-				t.Errorf("%.40q: an error of %d bytes", c.name, len(a.err))
+			a := resolvetest.Ask(t, s, m)
+			a.Check(t, c.want, resolvetest.Answer{Tried: c.want, Err: c.want})
+			if len(a.Err) > 2000 {
+				t.Errorf("%.40q: an error of %d bytes", c.name, len(a.Err))
 			}
 		}
 	}
 	// Leading folders are ignored: these names stay in the store.
 	for _, name := range []string{"../x", "../../x", `..\x`, "/x", root + "/x", "a/../../x"} {
-		askFor(t, s, resolve.Module{Name: name, DebugID: testID}).check(t, name, answered{"", root + "/store/x: no such file or directory", ""})
+		resolvetest.Ask(t, s, resolve.Module{Name: name, DebugID: resolvetest.ID}).Check(t, name, resolvetest.Answer{Tried: root + "/store/x: no such file or directory"})
 	}
 	// If one name is refused, the other is still looked for.
-	good := testenv.WriteFiles(t, "a/"+testID+"/a.sym", testSym("a", testID, "found"))
-	askFor(t, newSymbols(t, good), resolve.Module{Name: "a", DebugFile: "..", DebugID: testID}).check(t, "one good name", answered{"found", `name ".."`, `name ".."`})
+	good := testenv.WriteFiles(t, "a/"+resolvetest.ID+"/a.sym", resolvetest.SymbolFile("a", resolvetest.ID, "found"))
+	resolvetest.Ask(t, newSymbols(t, good), resolve.Module{Name: "a", DebugFile: "..", DebugID: resolvetest.ID}).Check(t, "one good name", resolvetest.Answer{Function: "found", Tried: `name ".."`, Err: `name ".."`})
 }
 
 func TestFile(t *testing.T) {
-	path := filepath.Join(testenv.WriteFiles(t, "any.name", testSym("test_app.pdb", testID, "found")), "any.name")
+	path := filepath.Join(testenv.WriteFiles(t, "any.name", resolvetest.SymbolFile("test_app.pdb", resolvetest.ID, "found")), "any.name")
 	for name, c := range map[string]struct {
 		m    resolve.Module
-		want answered
+		want resolvetest.Answer
 	}{
-		"its module":      {resolve.Module{DebugFile: "test_app.pdb", DebugID: testID}, answered{function: "found"}},
-		"lower case":      {resolve.Module{DebugFile: "TEST_APP.pdb", DebugID: strings.ToLower(testID)}, answered{function: "found"}},
-		"renamed":         {resolve.Module{DebugFile: "renamed.pdb", DebugID: testID}, answered{function: "found"}},
-		"by name":         {resolve.Module{DebugFile: "test_app.pdb"}, answered{function: "found"}},
-		"nothing known":   {resolve.Module{}, answered{function: "found"}},
-		"another":         {resolve.Module{DebugFile: "kernel32.pdb", DebugID: otherOf}, answered{"", `any.name: has the symbols of "test_app.pdb" ` + testID, ""}},
-		"another by name": {resolve.Module{DebugFile: "kernel32.pdb"}, answered{"", `any.name: has the symbols of "test_app.pdb" ` + testID, ""}},
-		"another version": {resolve.Module{DebugFile: "test_app.pdb", DebugID: otherOf}, answered{"", "not used", "any.name: not used: it has the symbols of \"test_app.pdb\" " + testID + ", want test_app.pdb " + otherOf}},
+		"its module":      {resolve.Module{DebugFile: "test_app.pdb", DebugID: resolvetest.ID}, resolvetest.Answer{Function: "found"}},
+		"lower case":      {resolve.Module{DebugFile: "TEST_APP.pdb", DebugID: strings.ToLower(resolvetest.ID)}, resolvetest.Answer{Function: "found"}},
+		"renamed":         {resolve.Module{DebugFile: "renamed.pdb", DebugID: resolvetest.ID}, resolvetest.Answer{Function: "found"}},
+		"by name":         {resolve.Module{DebugFile: "test_app.pdb"}, resolvetest.Answer{Function: "found"}},
+		"nothing known":   {resolve.Module{}, resolvetest.Answer{Function: "found"}},
+		"another":         {resolve.Module{DebugFile: "kernel32.pdb", DebugID: resolvetest.OtherID}, resolvetest.Answer{Tried: `any.name: has the symbols of "test_app.pdb" ` + resolvetest.ID}},
+		"another by name": {resolve.Module{DebugFile: "kernel32.pdb"}, resolvetest.Answer{Tried: `any.name: has the symbols of "test_app.pdb" ` + resolvetest.ID}},
+		"another version": {resolve.Module{DebugFile: "test_app.pdb", DebugID: resolvetest.OtherID}, resolvetest.Answer{Tried: "not used", Err: "any.name: not used: it has the symbols of \"test_app.pdb\" " + resolvetest.ID + ", want test_app.pdb " + resolvetest.OtherID}},
 	} {
-		askFor(t, newSymbols(t, path), c.m).check(t, name, c.want)
+		resolvetest.Ask(t, newSymbols(t, path), c.m).Check(t, name, c.want)
 	}
 	for text, want := range map[string]string{
 		"":                               `not a symbol file: it begins with ""`,
@@ -293,8 +243,8 @@ func TestFolderOfOthers(t *testing.T) {
 				continue
 			}
 			found++
-			r, tried, err = s.Symbols(context.Background(), resolve.Module{DebugFile: name, DebugID: otherOf})
-			if r != nil || err != nil || len(tried) == 0 || !strings.Contains(tried[0].String(), "no folder "+otherOf+"; there is "+id) {
+			r, tried, err = s.Symbols(context.Background(), resolve.Module{DebugFile: name, DebugID: resolvetest.OtherID})
+			if r != nil || err != nil || len(tried) == 0 || !strings.Contains(tried[0].String(), "no folder "+resolvetest.OtherID+"; there is "+id) {
 				t.Errorf("%s: with another id: %v, %q, %v", file, r, tried, err)
 			}
 		}
@@ -306,15 +256,15 @@ func TestFolderOfOthers(t *testing.T) {
 
 // Each symbol file is opened with the Opener of the Supplier.
 func TestOpener(t *testing.T) {
-	sym := testSym("a", testID, "found")
-	store := testenv.WriteFiles(t, "a/"+testID+"/a.sym", sym)
+	sym := resolvetest.SymbolFile("a", resolvetest.ID, "found")
+	store := testenv.WriteFiles(t, "a/"+resolvetest.ID+"/a.sym", sym)
 	file := filepath.Join(testenv.WriteFiles(t, "a.sym", sym), "a.sym")
 	var opened []string
 	open := func(_ context.Context, path string) (resolve.Symbols, error) {
 		opened = append(opened, path)
 		return nil, errors.New("damaged")
 	}
-	m := resolve.Module{Name: "a", DebugID: testID}
+	m := resolve.Module{Name: "a", DebugID: resolvetest.ID}
 	for _, make := range []func() (resolve.Supplier, error){
 		func() (resolve.Supplier, error) { return NewSymbols(file, open) },
 		func() (resolve.Supplier, error) { return NewSymbols(store, open) },
@@ -323,11 +273,11 @@ func TestOpener(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a := askFor(t, s, m); !strings.HasPrefix(a.err, "damaged") {
+		if a := resolvetest.Ask(t, s, m); !strings.HasPrefix(a.Err, "damaged") {
 			t.Errorf("%+v", a)
 		}
 	}
-	want := []string{file, filepath.Join(store, "a", testID, "a.sym")}
+	want := []string{file, filepath.Join(store, "a", resolvetest.ID, "a.sym")}
 	if !slices.Equal(opened, want) {
 		t.Errorf("opened %q, want %q", opened, want)
 	}

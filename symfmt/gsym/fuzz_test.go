@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
 
 func FuzzRead(f *testing.F) {
-	m := parse(f, head+"FILE 0 /src/a.c\nFILE 1 b.c\nINLINE_ORIGIN 0 i\nINLINE_ORIGIN 1 j\n"+
+	m := symtest.Module(f, head+"FILE 0 /src/a.c\nFILE 1 b.c\nINLINE_ORIGIN 0 i\nINLINE_ORIGIN 1 j\n"+
 		"FUNC 10 40 0 a\nINLINE 0 3 0 0 12 4 20 4\nINLINE 1 4 1 1 13 1 21 2\n10 20 1 0\n34 10 70000 1\n"+
 		"FUNC 20 8 0 b\n20 8 7 0\nFUNC 20 8 0 c\nPUBLIC 10 0 p\nPUBLIC 100 0 q\n")
 	for _, o := range allOptions() {
@@ -185,7 +186,7 @@ func TestHostileModule(t *testing.T) {
 	}
 	watch := testenv.StartWatch()
 	for name, text := range map[string]string{"nested": nested.String(), "inner": inner.String(), "across": across.String()} {
-		m := parse(t, text)
+		m := symtest.Module(t, text)
 		if losses := Losses(m, Options{}); name != "nested" && len(losses) != 2 {
 			t.Errorf("%s: losses %v", name, losses)
 		}
@@ -201,11 +202,7 @@ func TestHostileModule(t *testing.T) {
 // TestLongNames pins that many functions with one long name have names up to a limit,
 // which is tied to the size of the file, and that the rest is reported.
 func TestLongNames(t *testing.T) {
-	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "33323130353437363839616263646566A", Name: "m"}
-	long := strings.Repeat("n", 16<<10)
-	for i := range 2000 {
-		m.Funcs = append(m.Funcs, symfmt.Func{RVA: symfmt.RVA(0x1000 + 16*i), Size: 16, Name: long})
-	}
+	m := symtest.LongNames()
 	var b bytes.Buffer
 	if err := Write(&b, m, Options{}); err != nil {
 		t.Fatal(err)

@@ -15,19 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
-
-func parse(t testing.TB, text string) *symfmt.Module {
-	t.Helper()
-	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := result.Module
-	return m
-}
 
 func write(t testing.TB, m *symfmt.Module, o Options) []byte {
 	t.Helper()
@@ -45,15 +36,6 @@ func read(t testing.TB, data []byte, o ReadOptions) *symfmt.Module {
 		t.Fatal(err, problems)
 	}
 	return m
-}
-
-func text(t testing.TB, m *symfmt.Module) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := symfmt.Write(&b, m, symfmt.WriteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 // allOptions returns both versions in both byte orders.
@@ -127,7 +109,7 @@ INLINE 0 9 1 0 14 4
 1a 6 7 1
 PUBLIC 40 0 pub
 `
-	if got := text(t, m); got != want {
+	if got := symtest.Text(t, m); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
 }
@@ -161,11 +143,11 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := parse(t, string(data))
+		m := symtest.Module(t, string(data))
 		if len(m.Funcs)+len(m.Publics) == 0 {
 			continue
 		}
-		before := text(t, m)
+		before := symtest.Text(t, m)
 		for _, o := range allOptions() {
 			first := write(t, m, o)
 			ro := ReadOptions{OS: m.OS, Arch: m.Arch, Name: m.Name}
@@ -178,7 +160,7 @@ func TestRoundTrip(t *testing.T) {
 					t.Errorf("%s, %+v: the second trip differs", filepath.Base(file), o)
 				}
 			}
-			want := parse(t, string(data))
+			want := symtest.Module(t, string(data))
 			holds(want, identify(want))
 			got.Canonicalize()
 			if inside := newPlan(m, 0).counts.insidePublics; inside > 0 {
@@ -191,10 +173,10 @@ func TestRoundTrip(t *testing.T) {
 				got.ID, got.Infos = want.ID, want.Infos
 			}
 			if !got.Equal(want) {
-				t.Errorf("%s, %+v:\n%s\nwant:\n%s", filepath.Base(file), o, cut(text(t, got)), cut(text(t, want)))
+				t.Errorf("%s, %+v:\n%s\nwant:\n%s", filepath.Base(file), o, cut(symtest.Text(t, got)), cut(symtest.Text(t, want)))
 			}
 		}
-		if text(t, m) != before {
+		if symtest.Text(t, m) != before {
 			t.Errorf("%s: Write changed the module", file)
 		}
 	}
@@ -232,13 +214,13 @@ func TestForms(t *testing.T) {
 			if c.want == "" {
 				c.want = c.in
 			}
-			want := parse(t, head+names+c.want)
+			want := symtest.Module(t, head+names+c.want)
 			want.Canonicalize()
 			for _, o := range allOptions() {
-				got := read(t, write(t, parse(t, head+names+c.in), o), ReadOptions{OS: "Linux", Arch: "x86_64", Name: "x"})
+				got := read(t, write(t, symtest.Module(t, head+names+c.in), o), ReadOptions{OS: "Linux", Arch: "x86_64", Name: "x"})
 				got.Canonicalize()
-				if text(t, got) != text(t, want) {
-					t.Errorf("%+v:\n%s\nwant:\n%s", o, text(t, got), text(t, want))
+				if symtest.Text(t, got) != symtest.Text(t, want) {
+					t.Errorf("%+v:\n%s\nwant:\n%s", o, symtest.Text(t, got), symtest.Text(t, want))
 				}
 			}
 		})
@@ -246,7 +228,7 @@ func TestForms(t *testing.T) {
 }
 
 func TestLosses(t *testing.T) {
-	m := parse(t, "MODULE windows x86 111111111111111111111111111111112 x.pdb\nINFO CODE_ID FFFFFFFF x.exe\nFILE 0 a.c\n"+
+	m := symtest.Module(t, "MODULE windows x86 111111111111111111111111111111112 x.pdb\nINFO CODE_ID FFFFFFFF x.exe\nFILE 0 a.c\n"+
 		"INLINE_ORIGIN 0 0 i\nFUNC m 10 10 4 a\nINLINE 0 3 0 12 2 40 1\n8 4 1 0\n10 0 2 0\n10 8 3 0\n14 10 4 0\n14 1 5 0\nFUNC 40 0 0 b\nFUNC 100 100000000 0 c\n"+
 		"PUBLIC 14 4 p\nSTACK WIN 4 10 10 0 0 0 0 0 0 1 $eip 4 + ^ =\nSTACK CFI INIT 10 10 .cfa: $esp 4 +\nSTACK CFI 12 .cfa: $esp 8 +\n")
 	var got []string
@@ -263,17 +245,17 @@ func TestLosses(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if l := Losses(parse(t, head+"FUNC 10 10 0 a\n"), Options{}); len(l) != 1 {
+	if l := Losses(symtest.Module(t, head+"FUNC 10 10 0 a\n"), Options{}); len(l) != 1 {
 		t.Errorf("losses of a plain module: %v", l)
 	}
 }
 
 func TestWriteErrors(t *testing.T) {
-	m := parse(t, head+"FUNC 10 10 0 a\n")
+	m := symtest.Module(t, head+"FUNC 10 10 0 a\n")
 	if err := Write(io.Discard, m, Options{Version: 3}); err == nil || err.Error() != "GSYM of x: GSYM version 3, want 1 or 2" {
 		t.Error(err)
 	}
-	if err := Write(io.Discard, parse(t, head+"FUNC 10 0 0 a\n"), Options{}); !errors.Is(err, errNothing) {
+	if err := Write(io.Discard, symtest.Module(t, head+"FUNC 10 0 0 a\n"), Options{}); !errors.Is(err, errNothing) {
 		t.Error(err)
 	}
 	if err := Write(limited{}, m, Options{}); !errors.Is(err, io.ErrShortWrite) {
@@ -291,7 +273,7 @@ func TestSameForAnyJobs(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&b, "FUNC %x 10 0 f%d\n%x 10 %d 0\n", i*16, i%700, i*16, i)
 	}
-	m := parse(t, b.String())
+	m := symtest.Module(t, b.String())
 	one := write(t, m, Options{Jobs: 1})
 	for _, jobs := range []int{2, 7} {
 		if !bytes.Equal(write(t, m, Options{Jobs: jobs}), one) {
@@ -313,7 +295,7 @@ func TestIDs(t *testing.T) {
 		if c.info != "" {
 			text += "INFO CODE_ID " + c.info + "\n"
 		}
-		m := parse(t, text+"FUNC 0 1 0 a\n")
+		m := symtest.Module(t, text+"FUNC 0 1 0 a\n")
 		if got := hex.EncodeToString(identify(m).uuid); got != c.uuid {
 			t.Errorf("%s: UUID %s, want %s", c.module, got, c.uuid)
 		}
@@ -330,7 +312,7 @@ func TestIDs(t *testing.T) {
 }
 
 func TestBase(t *testing.T) {
-	data := write(t, parse(t, head+"FUNC 10 10 0 a\n"), Options{Base: 0x400000})
+	data := write(t, symtest.Module(t, head+"FUNC 10 10 0 a\n"), Options{Base: 0x400000})
 	zero, high := uint64(0), uint64(0x400011)
 	for _, c := range []struct {
 		base *uint64
@@ -383,7 +365,7 @@ func TestManyCallsWithoutFile(t *testing.T) {
 		fmt.Fprintf(&b, "INLINE 1 2 0 %x 1\n", 2*i)
 	}
 	watch := testenv.StartWatch()
-	m := read(t, write(t, parse(t, b.String()), Options{}), ReadOptions{})
+	m := read(t, write(t, symtest.Module(t, b.String()), Options{}), ReadOptions{})
 	files := m.FileNames()
 	calls := 0
 	for r := m.Funcs[0].InlineReader(); r.Next(); {
@@ -412,7 +394,7 @@ func TestManyInlinesInManyRanges(t *testing.T) {
 		fmt.Fprintf(&b, "\nINLINE 1 2 0 0 %x 1", 2*i)
 	}
 	watch := testenv.StartWatch()
-	m := read(t, write(t, parse(t, b.String()+"\n"), Options{}), ReadOptions{})
+	m := read(t, write(t, symtest.Module(t, b.String()+"\n"), Options{}), ReadOptions{})
 	depths := [2]int{}
 	for r := m.Funcs[0].InlineReader(); r.Next(); {
 		depths[r.Inline.Depth]++
@@ -433,7 +415,7 @@ func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt
 
 // The context also ends what comes after the file was read.
 func TestReadCancelled(t *testing.T) {
-	data := write(t, parse(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), Options{})
+	data := write(t, symtest.Module(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	in := testenv.CancelingReader{ReaderAt: bytes.NewReader(data), Cancel: cancel}
 	if _, err := Read(ctx, in, int64(len(data)), ReadOptions{}); !errors.Is(err, context.Canceled) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -18,10 +19,10 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(write(f, parse(f, string(t)), 8))
+		f.Add(write(f, symtest.Module(f, string(t)), 8))
 	}
 	for _, version := range []uint32{7, 8, 9} {
-		f.Add(write(f, parse(f, example), version))
+		f.Add(write(f, symtest.Module(f, example), version))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, problems, err := read(data)

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/symfmt"
 )
 
 // Every number of a symcache of the other byte order is swapped.
 func TestReadBigEndian(t *testing.T) {
 	for _, version := range []uint32{7, 8, 9} {
-		data := write(t, parse(t, example), version)
+		data := write(t, symtest.Module(t, example), version)
 		le := binary.LittleEndian
 		strs := len(data) - int(le.Uint32(data[60:]))
 		for at := 0; at < strs; at += 4 {
@@ -36,7 +37,7 @@ func TestReadBigEndian(t *testing.T) {
 		if err != nil || len(problems) > 0 {
 			t.Fatal(err, problems)
 		}
-		want := parse(t, example)
+		want := symtest.Module(t, example)
 		want.Canonicalize()
 		if got.Canonicalize(); text(t, got) != text(t, want) || got.ID != want.ID || got.Arch != want.Arch {
 			t.Errorf("version %d: %s %s\n%s", version, got.Arch, got.ID, text(t, got))
@@ -45,7 +46,7 @@ func TestReadBigEndian(t *testing.T) {
 }
 
 func TestReadNothing(t *testing.T) {
-	data := write(t, parse(t, example), 8)
+	data := write(t, symtest.Module(t, example), 8)
 	old := slices.Clone(data)
 	old[4] = 6
 	many := slices.Clone(data)
@@ -78,7 +79,7 @@ func (failing) ReadAt([]byte, int64) (int, error) { return 0, errors.New("disk o
 
 // A truncated file is read as far as it goes.
 func TestReadCut(t *testing.T) {
-	data := write(t, parse(t, example), 8)
+	data := write(t, symtest.Module(t, example), 8)
 	got, problems, err := read(data[:len(data)-0x26+5]) // "main" is there
 	if err != nil {
 		t.Fatal(err)
@@ -143,7 +144,7 @@ func TestReadDamage(t *testing.T) {
 			"x.symcache: offset 0x11b: a string that ends beyond the 38 bytes of strings (lost: 1 names)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data := write(t, parse(t, example), 8)
+			data := write(t, symtest.Module(t, example), 8)
 			binary.LittleEndian.PutUint32(data[c.at:], c.value)
 			m, problems, err := read(data)
 			if err != nil {
@@ -216,7 +217,7 @@ func TestReadOfSymbolic(t *testing.T) {
 
 // A call whose file is unknown has the FILE of that, and is written without one.
 func TestCallWithoutFile(t *testing.T) {
-	data := write(t, parse(t, example), 8)
+	data := write(t, symtest.Module(t, example), 8)
 	binary.LittleEndian.PutUint32(data[0x98:], none) // of the first source location
 	m, problems, err := read(data)
 	if err != nil || len(problems) > 0 {
@@ -230,7 +231,7 @@ func TestCallWithoutFile(t *testing.T) {
 }
 
 func TestNamesOfModule(t *testing.T) {
-	data := write(t, parse(t, "MODULE Linux riscv64 0 x\n"), 8)
+	data := write(t, symtest.Module(t, "MODULE Linux riscv64 0 x\n"), 8)
 	m, _, err := readAll(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "a/libx.so.symcache"})
 	if err != nil || m.OS != "unknown" || m.Arch != "unknown" || m.Name != "libx.so" {
 		t.Errorf("%+v, %v", m, err)
@@ -244,11 +245,7 @@ func TestNamesOfModule(t *testing.T) {
 // TestLongNames pins that many functions with one long name have names up to a limit,
 // which is tied to the size of the file, and that the rest is reported.
 func TestLongNames(t *testing.T) {
-	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "33323130353437363839616263646566A", Name: "m"}
-	long := strings.Repeat("n", 16<<10)
-	for i := range 2000 {
-		m.Funcs = append(m.Funcs, symfmt.Func{RVA: symfmt.RVA(0x1000 + 16*i), Size: 16, Name: long})
-	}
+	m := symtest.LongNames()
 	var b bytes.Buffer
 	if err := Write(&b, m, Options{}); err != nil {
 		t.Fatal(err)

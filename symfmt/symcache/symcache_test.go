@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -26,15 +27,6 @@ INLINE 0 10 0 0 1 49
 2f 1b 13 1
 PUBLIC 60 0 _fini
 `
-
-func parse(t testing.TB, text string) *symfmt.Module {
-	t.Helper()
-	m, err := symfmtRead(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 func symfmtRead(text string) (*symfmt.Module, error) {
 	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{Tolerant: true})
@@ -86,7 +78,7 @@ ffffffff ffffffff ffffffff ffffffff
 ffffffff 00000000 02000000 ffffffff
 01000000 2f000000 4a000000 60000000
 `
-	got := write(t, parse(t, example), 0)
+	got := write(t, symtest.Module(t, example), 0)
 	head := got[:len(got)-0x26]
 	wantHead, err := hex.DecodeString(strings.Join(strings.Fields(want), ""))
 	if err != nil {
@@ -105,7 +97,7 @@ ffffffff 00000000 02000000 ffffffff
 
 // In version 7 strings have a u32 before them, in 9 files have six fields.
 func TestVersions(t *testing.T) {
-	m := parse(t, example)
+	m := symtest.Module(t, example)
 	v7, v8, v9 := write(t, m, 7), write(t, m, 8), write(t, m, 9)
 	if n := len(v7) - len(v8); n != 6*3 {
 		t.Errorf("version 7 is %d bytes longer than 8, want 3 for each of 6 strings", n)
@@ -150,7 +142,7 @@ func TestRoundTrip(t *testing.T) {
 		"one call of two lines": files + "FUNC 0 10 0 f\nINLINE 0 5 0 0 0 8\nINLINE 0 6 0 0 8 8\n0 10 1 0\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := parse(t, "MODULE Linux x86_64 0 x\n"+body)
+			m := symtest.Module(t, "MODULE Linux x86_64 0 x\n"+body)
 			m.Canonicalize()
 			got, problems, err := read(write(t, m, 0))
 			if err != nil || len(problems) > 0 {
@@ -224,7 +216,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestLosses(t *testing.T) {
-	m := parse(t, `MODULE Linux riscv64 XYZ prog
+	m := symtest.Module(t, `MODULE Linux riscv64 XYZ prog
 INFO CODE_ID 00
 FILE 0 a.c
 INLINE_ORIGIN 0 in
@@ -289,7 +281,7 @@ STACK CFI 12 .cfa: fp
 // The base is taken from addresses, and added again.
 func TestBase(t *testing.T) {
 	const base = 0xffffffff81000000
-	m := parse(t, `MODULE Linux x86_64 0 vmlinux
+	m := symtest.Module(t, `MODULE Linux x86_64 0 vmlinux
 FILE 0 a.c
 INLINE_ORIGIN 0 in
 FUNC ffffffff81000000 40 0 startup
@@ -334,13 +326,13 @@ PUBLIC ffffffff81000050 0 p
 
 // A module stays as it is, and its order does not matter.
 func TestWriteOrder(t *testing.T) {
-	m, same := parse(t, example), parse(t, example)
+	m, same := symtest.Module(t, example), symtest.Module(t, example)
 	write(t, m, 8)
 	if !m.Equal(same) {
 		t.Error("Write changes the module")
 	}
 	for i := range 3 {
-		m = parse(t, "MODULE Linux x86_64 0 x\nFUNC 30 10 0 c\nFUNC 0 10 0 a\nFUNC 10 8 0 b\nPUBLIC 44 0 q\nPUBLIC 42 0 p\n")
+		m = symtest.Module(t, "MODULE Linux x86_64 0 x\nFUNC 30 10 0 c\nFUNC 0 10 0 a\nFUNC 10 8 0 b\nPUBLIC 44 0 q\nPUBLIC 42 0 p\n")
 		sorted := write(t, m, 8)
 		m.Funcs[0], m.Funcs[i] = m.Funcs[i], m.Funcs[0]
 		slices.Reverse(m.Publics)
@@ -348,7 +340,7 @@ func TestWriteOrder(t *testing.T) {
 			t.Error("the order of records shows")
 		}
 	}
-	if err := Write(&testenv.FullWriter{}, parse(t, example), Options{}); !errors.Is(err, testenv.ErrFull) {
+	if err := Write(&testenv.FullWriter{}, symtest.Module(t, example), Options{}); !errors.Is(err, testenv.ErrFull) {
 		t.Error(err)
 	}
 }
@@ -364,7 +356,7 @@ func readAll(r io.ReaderAt, size int64, o ReadOptions) (*symfmt.Module, []symfmt
 
 // The context also ends what comes after the file was read.
 func TestReadCancelled(t *testing.T) {
-	data := write(t, parse(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), 8)
+	data := write(t, symtest.Module(t, "MODULE Linux x86_64 0 a\nFUNC 10 10 0 f\n"), 8)
 	ctx, cancel := context.WithCancel(context.Background())
 	in := testenv.CancelingReader{ReaderAt: bytes.NewReader(data), Cancel: cancel}
 	if _, err := Read(ctx, in, int64(len(data)), ReadOptions{}); !errors.Is(err, context.Canceled) {

@@ -17,20 +17,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
-
-func symbolFile(t testing.TB, text string) *symfmt.Module {
-	t.Helper()
-	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := result.Module
-	return m
-}
 
 func written(t testing.TB, m *symfmt.Module, o Options) []byte {
 	t.Helper()
@@ -64,7 +55,7 @@ func goldens(t testing.TB) map[string]*symfmt.Module {
 			t.Fatal(err)
 		}
 		text, _, _ = bytes.Cut(text, []byte("\n# "))
-		all[strings.TrimSuffix(filepath.Base(path), ".sym")] = symbolFile(t, string(text)+"\n")
+		all[strings.TrimSuffix(filepath.Base(path), ".sym")] = symtest.Module(t, string(text)+"\n")
 	}
 	return all
 }
@@ -130,7 +121,7 @@ func TestBuildID(t *testing.T) {
 		{"MODULE Linux x86_64 12 x\n", ""},
 	} {
 		got := ""
-		if s := opened(t, symbolFile(t, c.text), Options{}).Section(".note.gnu.build-id"); s != nil {
+		if s := opened(t, symtest.Module(t, c.text), Options{}).Section(".note.gnu.build-id"); s != nil {
 			note, err := s.Data()
 			if err != nil {
 				t.Fatal(err)
@@ -153,10 +144,10 @@ func TestErrors(t *testing.T) {
 		{head, Options{Base: 0x400001}, "base address 0x400001 is not at a page of the CPU x86_64"},
 		{"MODULE Linux x86 0 x\n", Options{Base: 1 << 32}, "base address 0x100000000 is not at a page of the CPU x86"},
 	} {
-		if err := Write(io.Discard, symbolFile(t, c.text), c.o); err == nil || err.Error() != c.want {
+		if err := Write(io.Discard, symtest.Module(t, c.text), c.o); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
-		if losses := Losses(symbolFile(t, c.text), c.o); losses != nil {
+		if losses := Losses(symtest.Module(t, c.text), c.o); losses != nil {
 			t.Errorf("%v, though there is no file", losses)
 		}
 	}
@@ -215,7 +206,7 @@ func TestLosses(t *testing.T) {
 			"STACK CFI INIT records 3", "STACK CFI records 5",
 		}},
 	} {
-		m := symbolFile(t, strings.Replace(lossy, "STACK CFI INIT 2000 0 ", "STACK CFI INIT 2000 1 ", 1))
+		m := symtest.Module(t, strings.Replace(lossy, "STACK CFI INIT 2000 0 ", "STACK CFI INIT 2000 1 ", 1))
 		m.CFI.Blocks[1].Size = 0 // no text says that
 		var got []string
 		for _, l := range Losses(m, c.o) {
@@ -288,7 +279,7 @@ func TestColumns(t *testing.T) {
 	const text = "MODULE Linux arm 000102030405060708090A0B0C0D0E0F0 x\n" +
 		"STACK CFI INIT 1000 20 .cfa: sp 12 + .ra: .cfa -4 + ^ lr: .cfa -8 + ^\n" +
 		"STACK CFI INIT 1020 20 .cfa: sp 0 + .ra: lr\n"
-	m := symbolFile(t, text)
+	m := symtest.Module(t, text)
 	data, err := opened(t, m, Options{}).Section(".eh_frame").Data()
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +305,7 @@ func TestColumns(t *testing.T) {
 // inlines shows the tree of a module's first FUNC as debug/dwarf reads it.
 func inlines(t *testing.T, text string) string {
 	t.Helper()
-	f := opened(t, symbolFile(t, text), Options{})
+	f := opened(t, symtest.Module(t, text), Options{})
 	d, err := f.DWARF()
 	if err != nil {
 		t.Fatal(err)
@@ -367,7 +358,7 @@ func TestTree(t *testing.T) {
 // Lines that overlap, or lie outside their FUNC, are cut.
 func TestLines(t *testing.T) {
 	const text = head + "FILE 0 a.c\nFUNC 1000 20 0 a\n1018 10 4 0\n1000 10 1 0\n1008 4 2 0\n1010 4 0 0\nffe 8 9 0\n"
-	f := opened(t, symbolFile(t, text), Options{})
+	f := opened(t, symtest.Module(t, text), Options{})
 	d, err := f.DWARF()
 	if err != nil {
 		t.Fatal(err)
@@ -551,7 +542,7 @@ func TestDeepInlines(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, "INLINE %d 1 0 0 1000 10\n", i)
 	}
-	m := symbolFile(t, b.String())
+	m := symtest.Module(t, b.String())
 	losses := Losses(m, Options{})
 	i := slices.IndexFunc(losses, func(l symfmt.Loss) bool { return l.What == "parts of INLINE records" })
 	if i < 0 || losses[i].Count != 100 {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -21,7 +22,7 @@ func benchModule(b *testing.B) (*symfmt.Module, int64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return parse(b, data), int64(len(data))
+	return symtest.Module(b, data), int64(len(data))
 }
 
 // Bytes are those of the symbol file.

@@ -2,7 +2,6 @@ package symjson
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -172,15 +171,4 @@ func breakpad(t testing.TB, m *symfmt.Module) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// parse reads a symbol file, with what damage it may have.
-func parse(t testing.TB, data []byte) *symfmt.Module {
-	t.Helper()
-	result, err := symfmt.Read(context.Background(), bytes.NewReader(data), symfmt.ReadOptions{Tolerant: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := result.Module
-	return m
 }

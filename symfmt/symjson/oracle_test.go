@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -114,7 +115,7 @@ func TestOracle(t *testing.T) {
 			return // reported by TestRoundTripFiles
 		}
 		m := result.Module
-		m = parse(t, breakpad(t, m)) // in canonical order
+		m = symtest.Module(t, breakpad(t, m)) // in canonical order
 		want := breakpad(t, m)
 		n, lines = n+1, lines+bytes.Count(want, []byte("\n"))
 		jsonl, doc := write(t, m, Options{Lines: true, Names: true}), write(t, m, Options{Indent: true})
@@ -163,7 +164,7 @@ func TestOracleLarge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := parse(t, data)
+	m := symtest.Module(t, data)
 	want := breakpad(t, m)
 	for _, f := range forms {
 		got := mustRead(t, write(t, m, f.o))

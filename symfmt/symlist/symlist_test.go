@@ -14,19 +14,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
-
-func symbolFile(t testing.TB, text string) *symfmt.Module {
-	t.Helper()
-	result, err := symfmt.Read(context.Background(), strings.NewReader(text), symfmt.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := result.Module
-	return m
-}
 
 const sample = `MODULE Linux x86_64 A27E41F938E3932E94FB8368AAFCB6300 sample
 INFO CODE_ID F9417EA2E3382E9394FB8368AAFCB6302CDBD5B1
@@ -50,8 +41,8 @@ func written(t testing.TB, m *symfmt.Module, o Options) string {
 }
 
 func TestWrite(t *testing.T) {
-	m := symbolFile(t, sample)
-	m32 := symbolFile(t, strings.Replace(sample, "x86_64", "x86", 1))
+	m := symtest.Module(t, sample)
+	m32 := symtest.Module(t, strings.Replace(sample, "x86_64", "x86", 1))
 	for _, c := range []struct {
 		name string
 		m    *symfmt.Module
@@ -92,7 +83,7 @@ func TestWriteNames(t *testing.T) {
 }
 
 func TestLosses(t *testing.T) {
-	m := symbolFile(t, sample)
+	m := symtest.Module(t, sample)
 	for _, c := range []struct {
 		o    Options
 		want string
@@ -127,7 +118,7 @@ func TestRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, _, _ = bytes.Cut(text, []byte("\n# "))
-		m := symbolFile(t, string(text))
+		m := symtest.Module(t, string(text))
 		if len(m.Funcs)+len(m.Publics) == 0 {
 			continue
 		}
@@ -299,7 +290,7 @@ type failing struct{}
 func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func FuzzRead(f *testing.F) {
-	m := symbolFile(f, sample)
+	m := symtest.Module(f, sample)
 	for _, o := range []Options{{}, {Format: NM}, {Format: NM, Base: 0x400000}} {
 		f.Add([]byte(written(f, m, o)), uint8(o.Format), o.Base)
 	}
