@@ -22,8 +22,8 @@ type file struct {
 	mode int64
 }
 
-// writeArchive writes a tar.gz with the files in a folder: by name, of one date, and
-// of nobody.
+// writeArchive writes a tar.gz with the files in a folder, sorted by name, with one date
+// and without owners.
 func writeArchive(w io.Writer, folder string, files []file, date time.Time) error {
 	zip, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 
 type object map[string]any
 
-// bom returns what the program is made of, as CycloneDX 1.6: what Go wrote into
-// the program itself. There is no tree of dependencies in that: all are the
-// program's.
+// bom returns the program's modules as CycloneDX 1.6, from the build information that Go
+// wrote into the program. It has no tree of dependencies: all are the program's.
 func (r *release) bom(program []byte) ([]byte, error) {
 	sum := sha256.Sum256(program)
 	id := sha256.Sum256(append([]byte("symtool SBOM"), sum[:]...))
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // UUID version 8: its maker's own
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // UUID version 8: a custom form
 	root := purl(r.info.Main.Path, r.version)
 	goRef := purl("std", strings.TrimPrefix(r.info.GoVersion, "go"))
 	components := []object{component("std", strings.TrimPrefix(r.info.GoVersion, "go"), goRef, []string{"BSD-3-Clause"})}
@@ -63,7 +62,7 @@ func purl(module, version string) string {
 	return "pkg:golang/" + module + "@" + strings.ReplaceAll(version, "+", "%2B")
 }
 
-// licenceWords identify licences by words that only they contain.
+// licenceWords maps licences to words that only they contain.
 var licenceWords = []struct{ id, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// link matches where a link of a Markdown document leads, without the heading.
+// link matches the target of a link in a Markdown document, without the heading.
 var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)\s]*)?\)`)
 
 // documents reads files of the repository and all files that they link to, so that no link in
-// an archive leads nowhere. Of a folder all files are taken.
+// an archive leads nowhere. A folder stands for all its files.
 func documents(names ...string) (files []file, err error) {
 	seen := map[string]bool{}
 	for len(names) > 0 {

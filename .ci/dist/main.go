@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// release is what is made for one CPU.
+// release is the release for one CPU.
 type release struct {
 	name    string // of the folder in the archive
 	cpu     string
@@ -56,7 +56,7 @@ func run(output string, cpus []string) error {
 	if err != nil {
 		return err
 	}
-	// The folder is not half old.
+	// Remove files of an older release.
 	if err := os.RemoveAll(output); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func sourceDate() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// commonFiles returns those of every archive. host is the program for this machine.
+// commonFiles returns the files that every archive has. host is the program for this machine.
 func commonFiles(host string) ([]file, error) {
 	files, err := documents("LICENSE", "README.md", "CHANGELOG.md")
 	if err != nil {

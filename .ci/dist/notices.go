@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// notice is a file with a licence of something that is linked in.
+// notice is a file with a licence of a linked module.
 type notice struct {
 	module, version string // "Go" for Go itself
 	name            string // below the module's folder
@@ -24,8 +24,8 @@ type notice struct {
 // licenceFile matches names of files with licences and what must go with them.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[sc]e|copying|notice|patents)([.-].*)?$`)
 
-// notices finds the licences beside the packages that are linked in, and in the
-// folders above them up to the module's.
+// notices finds the licences in the folders of the linked packages, and in the folders
+// above them up to the module's.
 func notices(cpu string, info *buildinfo.BuildInfo) (list []notice, err error) {
 	goroot, err := exec.Command(goProgram(), "env", "GOROOT").Output()
 	if err != nil {
@@ -74,7 +74,7 @@ func notices(cpu string, info *buildinfo.BuildInfo) (list []notice, err error) {
 	}
 	for _, d := range info.Deps {
 		if !with[d.Path] {
-			return nil, fmt.Errorf("module %s is linked in, and has no licence", d.Path)
+			return nil, fmt.Errorf("module %s is linked in, but has no licence", d.Path)
 		}
 	}
 	slices.SortFunc(list[1:], func(a, b notice) int {
@@ -83,7 +83,7 @@ func notices(cpu string, info *buildinfo.BuildInfo) (list []notice, err error) {
 	return list, nil
 }
 
-// licences reads those in a folder of a module.
+// licences reads the licences in a folder of a module.
 func licences(root, dir string) (list []notice, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

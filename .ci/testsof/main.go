@@ -3,8 +3,8 @@
 //	go run ./.ci/testsof oracle   those that compare with other tools, or do more of it: that call testenv's Oracle, OracleFull or Tool
 //	go run ./.ci/testsof shared   those that read the shared test data, and do not compare with other tools
 //
-// also by way of methods of the same name as the one that is meant. The other tests do the same with and without
-// SYMTOOL_ORACLE, or the shared data, so that they need not run again.
+// also through methods with the same name as the one that is meant. The other tests do the same with and without
+// SYMTOOL_ORACLE, or the shared data, so they need not run again.
 package main
 
 import (
@@ -20,17 +20,17 @@ import (
 	"strings"
 )
 
-// uses has, for each function of a package, the names in its body. Functions of
-// testenv have testenv. before them, methods a dot.
+// uses maps each function of a package to the names in its body. Names of testenv's
+// functions begin with testenv., those of methods with a dot.
 type uses map[string][]string
 
-// kind says which tests are wanted: those that reach a function of testenv and none of others.
+// kind selects tests: those that reach one function of testenv and not the others.
 type kind struct {
 	prefixes      []string
 	reached, none []string
 }
 
-// All of testenv that looks at SYMTOOL_ORACLE calls this.
+// Every function of testenv that reads SYMTOOL_ORACLE calls this one.
 var oracle = []string{"testenv.OracleFull"}
 
 var kinds = map[string]kind{
@@ -55,7 +55,7 @@ func main() {
 	fmt.Printf("-run ^(%s)$ %s\n", strings.Join(names, "|"), strings.Join(packages, " "))
 }
 
-// tests finds those of a kind, and their packages, in all folders below a folder.
+// tests finds the tests of a kind, and their packages, in all folders below root.
 func (k kind) tests(root string) (names, packages []string, err error) {
 	env, err := readFolder(filepath.Join(root, "internal", "testenv"), true)
 	if err != nil {
@@ -66,7 +66,7 @@ func (k kind) tests(root string) (names, packages []string, err error) {
 			return err
 		}
 		if _, err := os.Stat(filepath.Join(path, "go.mod")); path != root && err == nil {
-			return fs.SkipDir // another module's
+			return fs.SkipDir // another module
 		}
 		folder, err := readFolder(path, false)
 		if err != nil {
@@ -124,8 +124,8 @@ func readFolder(path string, testenv bool) (uses, error) {
 	return found, nil
 }
 
-// namesIn returns what a function calls, and what it hands to others to call.
-// Other identifiers are variables as a rule, often with the name of a function.
+// namesIn returns the functions that a function calls or passes to others. Other
+// identifiers are usually variables, often with the name of a function.
 func namesIn(body *ast.BlockStmt, testenv bool) []string {
 	var names []string
 	add := func(node ast.Expr) {

@@ -1,5 +1,5 @@
-// The program of `.ci/bench walk`: many threads, which are deep in functions of
-// their own. It says that they are there, and waits to be ended.
+// The program of `.ci/bench walk`: many threads, each deep in its own functions. It
+// prints a line when they are all there, and waits to be killed.
 package main
 
 import (
@@ -28,8 +28,7 @@ func asleep() int {
 	}
 }
 
-// blocked waits for what never comes: its thread, which runs nothing else, sleeps
-// in the scheduler.
+// blocked waits forever: its thread, which runs nothing else, sleeps in the scheduler.
 //
 //go:noinline
 func blocked() int {
@@ -37,7 +36,7 @@ func blocked() int {
 	return <-never
 }
 
-// deep calls f behind depth frames.
+// deep calls f below depth frames.
 //
 //go:noinline
 func deep(depth int, f func() int) int {

@@ -2,9 +2,9 @@
 //
 //	go run ./.ci/validate [-as URL=FILE]... SCHEMA
 //
-// SCHEMA is a file, or the URL of one that -as gives. The tests of cmd/symtool run it: if
-// they linked the library, whose tables take 10 ms of each start, so would every start of
-// symtool in a script.
+// SCHEMA is a file, or a URL for which -as gives a file. The tests of cmd/symtool run it: if
+// they linked the library, whose tables take 10 ms at each start, every start of symtool in a
+// script would pay for them.
 package main
 
 import (

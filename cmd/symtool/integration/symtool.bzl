@@ -56,10 +56,10 @@ SymbolsInfo = provider("Symbol files.", fields = {
     "all": "depset of the symbol files of the target and of what it is made of",
 })
 
-# Bazel's compilers work in this folder, which they call so; headers have the dot.
+# The folder in which Bazel's compilers run, as debug information names it; headers have the dot.
 _PREFIX_MAP = ["--prefix-map", "/proc/self/cwd/=", "--prefix-map", "/proc/self/cwd/./="]
 
-# What a program's rule is called. Its executable is a binary; that of others may be a script.
+# The kinds of rules whose executable is a binary; that of others may be a script.
 _PROGRAMS = ["cc_binary", "cc_test", "d_binary", "go_binary", "go_test", "rust_binary", "rust_test", "swift_binary", "swift_test"]
 
 _REQUIREMENTS = {"block-network": "1"}
@@ -115,7 +115,7 @@ def _dump(ctx, symtool, out, binary, debug = None, split = [], flags = []):
     args.add_all(["dump", "--hermetic"] + _PREFIX_MAP)
     args.add_all(symtool.dump_flags)
     args.add_all([f.dirname for f in split if f.extension == "dwo"], before_each = "--dwo-dir", uniquify = True)
-    args.add_all([f for f in split if f.extension == "dwp"], before_each = "--dwp")  # empty without --fission
+    args.add_all([f for f in split if f.extension == "dwp"], before_each = "--dwp")  # none without --fission
     args.add_all(flags)
     args.add("-o", out)
     args.add(binary)
@@ -138,7 +138,7 @@ def _lint(ctx, symtool, sym, binary, flags, mnemonic, message, how, out):
     args.add(sym)
     _run(ctx, symtool, mnemonic, message + binary.short_path, args, inputs, [out])
 
-# _module declares all actions for a binary; those run whose outputs are asked for.
+# _module declares all actions for a binary; only those whose outputs are requested run.
 def _module(ctx, name, binary, debug = None, split = [], dump_flags = [], lint_flags = []):
     symtool = _symtool(ctx)
     sym = ctx.actions.declare_file(name + ".sym")
@@ -179,7 +179,7 @@ breakpad_symbols = rule(
     }, **_PROGRAM),
 )
 
-# _binaries are the files of a target that have symbols: [(name, file)].
+# _binaries returns the files of a target that have symbols: [(name, file)].
 def _binaries(target, ctx):
     found = {}
     program = target[DefaultInfo].files_to_run.executable
@@ -192,7 +192,7 @@ def _binaries(target, ctx):
     return [
         (f.short_path[package:], f)
         for f in found.values()
-        # A file of another target is that one's.
+        # A file of another target belongs to that target.
         if not f.is_source and f.owner == target.label
     ]
 
@@ -209,7 +209,7 @@ def _breakpad_symbols_aspect_impl(target, ctx):
         for dep in _list(getattr(ctx.rule.attr, attribute, None))
         if SymbolsInfo in dep
     ]
-    # The .so of a cc_library is for tests: what links it statically has no need of it.
+    # The .so of a cc_library is for tests: programs that link it statically do not need it.
     own = [] if ctx.rule.kind == "cc_library" else [m.sym for m in modules]
     return [
         _groups(modules),

@@ -12,9 +12,9 @@
 #   store-symbols    and write them to SYMTOOL_STORE/NAME/ID/NAME.sym
 #
 # and for each binary app-symbols, app-check-symbols and app-store-symbols. With SPLIT
-# there are symtool/stripped/app, which is what to ship, and symtool/app.debug, and
-# the symbols are those of the two.
-# A binary that is linked again to the same bytes leaves its .sym as it is.
+# there are also symtool/stripped/app, the file to ship, and symtool/app.debug, and the
+# symbols are made from these two.
+# If a binary is linked again to the same bytes, its .sym is left alone.
 
 include_guard(GLOBAL)
 if(CMAKE_VERSION VERSION_LESS 3.20)
@@ -55,7 +55,7 @@ function(symtool_add_symbols target)
     list(APPEND depends "${split}")
   endif()
 
-  # Ninja looks whether an output has changed; make needs a file that does.
+  # Ninja checks whether an output has changed; make needs a file that does.
   if(CMAKE_GENERATOR MATCHES "Ninja")
     set(done "${sym}")
     set(outputs OUTPUT "${sym}")
@@ -79,7 +79,7 @@ function(symtool_add_symbols target)
     COMMAND ${CMAKE_COMMAND} -E touch "${sym}.stored"
     DEPENDS "${done}" COMMENT "Storing symbols of ${target}" VERBATIM)
 
-  # The dependencies between the targets keep make from one command at two places.
+  # The dependencies between the targets keep make from running a command twice.
   _symtool_target(symbols ${target} "${done}")
   _symtool_target(check-symbols ${target} "${sym}.checked")
   _symtool_target(store-symbols ${target} "${sym}.stored")

@@ -1,16 +1,16 @@
 # symtool.mk: symbol files for crash reports, in a build by GNU make.
 #
-#   SYMTOOL_BINARIES = app libcore.so     what to make symbols of, before `include`
+#   SYMTOOL_BINARIES = app libcore.so     make symbols of these; set it before `include`
 #   include symtool.mk
 #
 #   make symbols          BINARY.sym for each
 #   make check-symbols    and lint them beside their binaries
 #   make store-symbols    and write them to SYMTOOL_STORE/NAME/ID/NAME.sym
-#   make split-symbols    stripped/BINARY, which is what to ship, and BINARY.debug
-#   make clean-symbols    remove all that, but not the store
+#   make split-symbols    stripped/BINARY, the file to ship, and BINARY.debug
+#   make clean-symbols    remove all of these, but not the store
 #
-# A binary that is linked again to the same bytes leaves its .sym as it is, and what
-# depends on it is not made again. Names with blanks are beyond make.
+# If a binary is linked again to the same bytes, its .sym is left alone, and what depends
+# on it is not made again. make cannot handle names with blanks.
 
 SYMTOOL            ?= symtool
 SYMTOOL_FLAGS      ?=
@@ -18,8 +18,8 @@ SYMTOOL_LINT_FLAGS ?=
 SYMTOOL_STORE      ?= symbols
 OBJCOPY            ?= objcopy
 
-# The stamp has the time before the work: the .sym is older than it only if it was
-# left alone, and a binary that changes meanwhile is newer.
+# The stamp has the time before the work: the .sym is older than it only if it was left
+# alone, and a binary that changes during the work is newer.
 define symtool_binary
 $(1).sym.stamp: $(1)
 	@touch $$@.tmp
