@@ -12,28 +12,28 @@ import (
 	"github.com/symtool/symtool/internal/demangle/rust"
 )
 
-// What Append returns for names that it leaves as they are.
+// Append returns these errors for names that it leaves as they are.
 var (
 	ErrNotMangled = mangled.ErrNotMangled
 	ErrCostly     = mangled.ErrCostly
 )
 
-// StepsPerByte is how many steps of work a byte of a name allows.
+// StepsPerByte is how many steps of work each byte of a name allows.
 const StepsPerByte = mangled.StepsPerByte
 
 // Append appends the source form of a mangled name to dst.
 //
 //   - C++ is printed as c++filt does, clone suffixes as "f(int) [clone .cold]";
-//   - names of Microsoft's scheme, which begin with a question mark, are printed as PDBs have
-//     names with the arguments behind them: ns::C<T>::f(int, char const*) const;
+//   - names of Microsoft's scheme, which begin with a question mark, are printed like names in
+//     PDBs, followed by the arguments: ns::C<T>::f(int, char const*) const;
 //   - Rust is printed without the hash that distinguishes crates and instances, and
 //     without LLVM's suffix;
 //   - _GLOBAL__I_x is "global constructors keyed to x".
 //
-// For any other name, and for one that does not follow the grammar of its mangling to
-// the end, it returns dst and ErrNotMangled; where the work would be more than the
-// length of the name allows, ErrCostly. Identifiers are copied: control characters in
-// the name are in the result.
+// For any other name, and for one that does not match the grammar of its mangling to the
+// end, it returns dst and ErrNotMangled; if the work would be more than the length of the
+// name allows, ErrCostly. Identifiers are copied: control characters in the name are in the
+// result.
 func Append(dst []byte, name string) ([]byte, error) {
 	if len(name) < 4 || len(name) > mangled.MaxMangled || name[0] != '_' && name[0] != '.' && name[0] != '?' {
 		return dst, ErrNotMangled
@@ -61,8 +61,8 @@ func appendAny(dst []byte, name string) ([]byte, error) {
 	return nil, ErrNotMangled
 }
 
-// appendMangled wants a name that begins with _Z or _R. Rust's legacy names are C++'s with a
-// hash: what is none of them is C++.
+// appendMangled appends the source form of a name that begins with _Z or _R. Rust's legacy
+// names look like those of C++ with a hash: a name without one is C++.
 func appendMangled(dst []byte, name string) (out []byte, err error) {
 	switch {
 	case len(name) < 4 || name[1] != 'Z' && name[1] != 'R':
@@ -82,8 +82,8 @@ func appendMangled(dst []byte, name string) (out []byte, err error) {
 
 const globalKeyed = "_GLOBAL_"
 
-// appendKeyed reads what follows _GLOBAL_ in _GLOBAL__I_ and _GLOBAL__D_, which name the
-// constructors and destructors of a file by the first global symbol in it (GCC,
+// appendKeyed reads the part after _GLOBAL_ in _GLOBAL__I_ and _GLOBAL__D_, which name the
+// constructors and destructors of a file after the first global symbol in it (GCC,
 // get_file_function_name).
 func appendKeyed(dst []byte, rest string) ([]byte, error) {
 	if len(rest) < 4 || !strings.ContainsRune("._$", rune(rest[0])) || rest[2] != '_' {

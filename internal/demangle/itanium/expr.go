@@ -111,7 +111,7 @@ func (d *decoder) operation() ref {
 	return d.add(n)
 }
 
-// conversion reads what is behind cv: <type> <expression>, or <type> _ <expression>* E.
+// conversion reads the part after cv: <type> <expression>, or <type> _ <expression>* E.
 func (d *decoder) conversion() ref {
 	cast := d.castType(true)
 	if d.Eat('_') {
@@ -149,7 +149,7 @@ func (d *decoder) binary(op operator) ref {
 	return d.addBinary(op, left, d.expression())
 }
 
-// member reads what is behind . or ->.
+// member reads the part after . or ->.
 func (d *decoder) member() ref {
 	if d.Peek() == 'L' {
 		return d.literal()
@@ -171,7 +171,8 @@ func (d *decoder) memberName() ref {
 	return r
 }
 
-// fold reads a fold expression: its operator, operand, and, if it has one, initial value.
+// fold reads a fold expression: its operator, its operand and, if there is one, its initial
+// value.
 func (d *decoder) fold(left, binary bool) ref {
 	op := d.operator()
 	if op == opConvert {
@@ -188,8 +189,8 @@ func (d *decoder) fold(left, binary bool) ref {
 	return d.add(n)
 }
 
-// newExpression reads what is behind nw and na: <expression>* _ <type> E, or with an
-// initializer in place of E.
+// newExpression reads the part after nw or na: <expression>* _ <type> E, or with an
+// initializer instead of E.
 func (d *decoder) newExpression() ref {
 	n := node{kind: kNew}
 	if !d.Eat('_') {
@@ -237,7 +238,7 @@ func (d *decoder) functionParam() ref {
 	return d.add1(kFunctionParam, ref(d.index()+1))
 }
 
-// memberCast reads what is behind mc: <type> <expression> [<offset>] E.
+// memberCast reads the part after mc: <type> <expression> [<offset>] E.
 func (d *decoder) memberCast() ref {
 	t := d.typ(false)
 	x := d.expression()
@@ -253,7 +254,7 @@ func (d *decoder) offset() int {
 	return 0
 }
 
-// subobject reads what is behind so: <type> <expression> [<offset>] <union-selector>* [p] E.
+// subobject reads the part after so: <type> <expression> [<offset>] <union-selector>* [p] E.
 func (d *decoder) subobject() ref {
 	t := d.typ(false)
 	x := d.expression()
@@ -267,7 +268,7 @@ func (d *decoder) subobject() ref {
 }
 
 // vendorCall reads u <source-name> <template-arg>* E. The argument of clang's __uuidof
-// is a type behind t or an expression behind z.
+// is a type after t or an expression after z.
 func (d *decoder) vendorCall() ref {
 	d.Want('u')
 	name := d.sourceName()
@@ -289,7 +290,7 @@ func (d *decoder) vendorCall() ref {
 }
 
 // unresolvedName reads a member of a type that depends on template parameters. Compilers
-// mangle it in two ways, and clang alone as the ABI says (section 5.1.6.1):
+// mangle it in two ways; only clang follows the ABI (section 5.1.6.1):
 //
 //	clang  sr <simple-id>+ E <name>, srN <type> <simple-id>+ E <name>, sr <type> <name>
 //	GCC    sr <type> <name>
@@ -349,7 +350,7 @@ func (d *decoder) simpleID() ref {
 }
 
 // baseUnresolvedName reads <simple-id>, on <operator-name>, or dn <destructor-name>. GCC
-// leaves on out: PR 70182.
+// omits on: PR 70182.
 func (d *decoder) baseUnresolvedName() ref {
 	var r ref
 	switch {
@@ -423,7 +424,7 @@ func (d *decoder) literal() ref {
 	d.Enter()
 	defer d.Leave()
 	d.Want('L')
-	if d.Eat2('_', 'Z') || d.Eat('Z') { // GCC left out the underscore up to ABI version 3
+	if d.Eat2('_', 'Z') || d.Eat('Z') { // GCC omitted the underscore up to ABI version 3
 		r := d.encoding(false)
 		d.Want('E')
 		return r

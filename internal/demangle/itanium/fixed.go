@@ -1,6 +1,6 @@
 package itanium
 
-// fixed are the nodes with which every name begins: what always has the same text.
+// fixed are the nodes with which every name begins: those whose text is always the same.
 var fixed = newFixedNodes()
 
 type fixedNodes struct {
@@ -9,15 +9,15 @@ type fixedNodes struct {
 	lists []ref
 
 	builtin    [256]ref // by letter
-	dBuiltin   [256]ref // by the letter behind D
+	dBuiltin   [256]ref // by the letter after D
 	fixedPoint [256][4]ref
-	std        [256]ref // by the letter behind S
+	std        [256]ref // by the letter after S
 
 	stdName, anonymous, auto, decltypeAuto, stringLiteral, blockLiteral, empty ref
 	null, void, integer, char                                                  ref
 }
 
-// A literalForm says how a literal of a builtin type is printed.
+// literalForm says how a literal of a builtin type is printed.
 type literalForm = uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	boolLiteral                     // true
 	nullLiteral                     // decltype(nullptr)
 	floatLiteral                    // (float)[3f800000]
-	intLiteral                      // 1, and after it the forms of literalSuffixes
+	intLiteral                      // 1; the forms of literalSuffixes follow
 )
 
 var literalSuffixes = [...]string{"", "u", "l", "ul", "ll", "ull"}
@@ -54,7 +54,7 @@ var fixedPointSizes = [256]string{
 	's': "short ", 't': "unsigned short ", 'i': "", 'j': "unsigned ", 'l': "long ", 'm': "unsigned long ",
 }
 
-// The forms of fixed-point types, and what is added for those that saturate.
+// The forms of fixed-point types, and what is added for saturating ones.
 const (
 	fixedPointAccum = iota
 	fixedPointFract
@@ -63,7 +63,7 @@ const (
 
 func newFixedNodes() *fixedNodes {
 	f := new(fixedNodes)
-	f.add("", node{}) // 0 is no node
+	f.add("", node{}) // 0 means no node
 	for c := range 256 {
 		if name := builtinNames[c]; name != "" {
 			f.builtin[c] = f.add(name, node{kind: kBuiltin, op: literalForms[c]})
@@ -97,8 +97,8 @@ func (f *fixedNodes) add(text string, n node) ref {
 
 func (f *fixedNodes) text(text string) ref { return f.add(text, node{kind: kText}) }
 
-// addStd adds what the abbreviations of the standard library stand for (section 5.1.8), in
-// full as c++filt prints it.
+// addStd adds the expansions of the standard library's abbreviations (section 5.1.8), in full
+// as c++filt prints them.
 func (f *fixedNodes) addStd() {
 	traits := f.template(f.scoped("char_traits"), f.char)
 	f.std['t'] = f.stdName

@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-// encoding reads the name and type of a function, a variable, or a special name. local
-// says that other names follow, which are local to the function.
+// encoding reads the name and type of a function, a variable, or a special name. local means
+// that names that are local to the function follow.
 func (d *decoder) encoding(local bool) ref {
 	d.Enter()
 	defer d.Leave()
@@ -166,8 +166,8 @@ func (d *decoder) local() (r ref, explicit bool) {
 	return d.addScoped(function, r, true), explicit
 }
 
-// discriminator passes _ <digit>, or __ <number> _. clang leaves the underscores out at
-// the end of a name.
+// discriminator skips _ <digit>, or __ <number> _. clang omits the underscores at the end
+// of a name.
 func (d *decoder) discriminator() {
 	if !d.Eat('_') {
 		at := d.Pos
@@ -189,14 +189,14 @@ func (d *decoder) discriminator() {
 	}
 }
 
-// unnamedType reads what is after Ut.
+// unnamedType reads the part after Ut.
 func (d *decoder) unnamedType() ref {
 	r := d.add1(kUnnamedType, ref(d.index()))
 	d.subs = append(d.subs, r)
 	return r
 }
 
-// unnamedEnum reads what is after Ue.
+// unnamedEnum reads the part after Ue.
 func (d *decoder) unnamedEnum() ref {
 	underlying := d.typ(false)
 	r := d.add2(kUnnamedEnum, underlying, d.sourceName())

@@ -1,8 +1,8 @@
 // Package itanium prints mangled names of the Itanium C++ ABI (section 5.1).
 //
-// A decoder reads a name into nodes (node.go) and prints them (print.go). What it does not
-// know, such as a vendor's operators, is left to a library: library.go decides which names
-// are cheap enough for that.
+// A decoder reads a name into nodes (node.go) and prints them (print.go). Names that it does
+// not know, such as those with a vendor's operators, are left to a library: library.go decides
+// which names are cheap enough for that.
 package itanium
 
 import (
@@ -20,9 +20,9 @@ type (
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// Append appends the source form of a name of the Itanium ABI. What the decoder does
-// not know is left to the library, but for unresolved names (sr): after them it counts
-// types that are none, so that it prints wrong ones.
+// Append appends the source form of a name of the Itanium ABI. Names that the decoder does not
+// know are left to the library, except those with unresolved names (sr): after these the
+// library counts substitutions wrongly, and prints wrong types.
 func Append(dst []byte, raw string) ([]byte, error) {
 	d := decoders.Get().(*decoder)
 	out, v := d.appendName(dst, raw)
@@ -41,25 +41,25 @@ func Append(dst []byte, raw string) ([]byte, error) {
 	return appendByLibrary(dst, raw)
 }
 
-// A decoder reads names of the Itanium C++ ABI (section 5.1) into nodes, and prints them
-// as c++filt does. Its memory is used again for the next name: a name costs no allocation.
+// decoder reads names of the Itanium C++ ABI (section 5.1) into nodes, and prints them as
+// c++filt does. Its memory is reused for the next name, so a name costs no allocation.
 type decoder struct {
 	mangled.Scanner
 
 	nodes     []node
-	subs      []ref // what substitutions speak of
-	templates []ref // those whose parameters are known here; 0 for that of a conversion operator
+	subs      []ref // what substitutions refer to
+	templates []ref // templates whose parameters can be referred to; 0 for that of a conversion operator
 
-	// 1 more than the number of templates around the lambda whose parameters are read, as
-	// its own are auto; 0 outside lambdas.
+	// One more than the number of templates around the lambda whose parameters are being
+	// read, as its own parameters are auto; 0 outside lambdas.
 	lambdaLevel  int
 	inConstraint bool
 	declared     [3]ref // how many template parameters have been declared, by paramPrefixes
 
 	asGCC         bool // unresolved names are in GCC's form
-	unresolved    int  // how many there were,
-	unresolvedIDs int  // how many of them begin with an identifier,
-	twofold       int  // and how many the compilers mangle in two ways
+	unresolved    int  // number of unresolved names,
+	unresolvedIDs int  // of those that begin with an identifier,
+	twofold       int  // and of those that compilers mangle in two ways
 
 	pass ref // the number of the last traversal
 
@@ -68,13 +68,13 @@ type decoder struct {
 	printer
 }
 
-// A verdict is what became of a name.
+// verdict is the result of decoding a name.
 type verdict uint8
 
 const (
 	decoded   verdict = iota
-	refused           // it is not a name, or not one that the decoder knows
-	costly            // it would take more work than its length allows
+	refused           // it is not a name, or the decoder does not know all of it
+	costly            // it would need more work than its length allows
 	ambiguous         // it means two functions, by the two forms of unresolved names
 )
 
@@ -93,8 +93,8 @@ func (d *decoder) appendName(dst []byte, raw string) ([]byte, verdict) {
 	return out, v
 }
 
-// decode reads and prints a name, in both forms of unresolved names if need be: if
-// both mean something, and not the same, nothing says which one is meant.
+// decode reads and prints a name, if necessary in both forms of unresolved names: if both have
+// a meaning, and the meanings differ, the name is ambiguous.
 func (d *decoder) decode(raw string) verdict {
 	from := len(d.out)
 	clang := d.read(raw, false) && d.write()

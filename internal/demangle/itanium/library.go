@@ -9,9 +9,9 @@ import (
 	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-// libraryOptions make C++ names equal to c++filt's, which prints standard
-// substitutions in full (std::basic_string<char, ...>). Rust names do not get
-// that far. By bits.Len of the length that is allowed.
+// libraryOptions are the options with which C++ names equal c++filt's, which prints standard
+// substitutions in full (std::basic_string<char, ...>), by bits.Len of the allowed length.
+// Names of Rust are handled elsewhere.
 var libraryOptions = make([][]demangle.Option, bits.Len(mangled.MaxDemangled))
 
 func init() {
@@ -20,9 +20,9 @@ func init() {
 	}
 }
 
-// appendByLibrary appends the source form of a name of the Itanium ABI. The library looks
-// at each node that another is printed in, and copies what a substitution refers to: what
-// that would cost is estimated first. A panic of the library leaves the name as it is.
+// appendByLibrary appends the source form of a name of the Itanium ABI. For each node, the
+// library examines all nodes around it, and it copies what a substitution refers to; the cost
+// is estimated first. If the library panics, the name stays as it is.
 func appendByLibrary(dst []byte, raw string) (out []byte, err error) {
 	defer func() {
 		if recover() != nil {
@@ -42,7 +42,7 @@ func appendByLibrary(dst []byte, raw string) (out []byte, err error) {
 	if err != nil {
 		return nil, mangled.ErrNotMangled
 	}
-	// Without references nothing is printed twice: no node is in more than all others.
+	// Without references nothing is printed twice, so each node is in at most all others.
 	if nodes*nodes > limit || references > fewReferences {
 		if cost := (printing{}).of(tree); cost.steps > limit || cost.nodes > most {
 			return nil, mangled.ErrCostly
@@ -55,17 +55,17 @@ func appendByLibrary(dst []byte, raw string) (out []byte, err error) {
 	return append(dst, name...), nil
 }
 
-// fewReferences is how many references cannot make a name much too long.
+// fewReferences is a number of references that cannot make a name much too long.
 const fewReferences = 16
 
-// printCost is what printing a node takes: the nodes below it, each as often as it
-// is printed, and the sum of how many nodes each is printed in.
+// printCost is the cost of printing a node: the number of nodes below it, each counted as
+// often as it is printed, and the sum of the numbers of nodes around each.
 type printCost struct{ nodes, steps int }
 
-// printing is the cost of nodes. Those that several refer to are examined once.
+// printing maps nodes to their costs. Nodes that several others refer to are examined once.
 type printing map[demangle.AST]printCost
 
-const mostSteps = 1 << 40 // more is as much
+const mostSteps = 1 << 40 // saturation of the sum
 
 func (p printing) of(ast demangle.AST) printCost {
 	if cost, ok := p[ast]; ok {
@@ -88,8 +88,8 @@ func (p printing) of(ast demangle.AST) printCost {
 	return cost
 }
 
-// nodesOf estimates how many nodes a name has: its bytes without those of
-// identifiers. A number before an E or _ is not the length of an identifier.
+// nodesOf estimates how many nodes a name has: the number of its bytes outside identifiers.
+// A number before an E or _ is not the length of an identifier.
 func nodesOf(raw string) (n int) {
 	for i := 0; i < len(raw); {
 		start, size := i, 0
@@ -113,7 +113,7 @@ func nodesOf(raw string) (n int) {
 // referenceShare is how many nodes are copied in the time of a step.
 const referenceShare = 4
 
-// referencesOf counts what may be substitutions and template parameters. St is std.
+// referencesOf counts possible substitutions and template parameters. St is std, not one.
 func referencesOf(raw string) int {
 	return strings.Count(raw, "S") - strings.Count(raw, "St") + strings.Count(raw, "T")
 }

@@ -28,7 +28,7 @@ func (d *decoder) name() (r ref, explicit bool) {
 		case kModule:
 			module = r
 		case kMethod:
-			return d.Fail(), false // a type of functions is no name
+			return d.Fail(), false // a function type is not a name
 		default:
 			return d.nameArgs(r, false, true), false
 		}
@@ -37,8 +37,8 @@ func (d *decoder) name() (r ref, explicit bool) {
 	return d.nameArgs(r, cast, false), false
 }
 
-// nameArgs reads the template arguments of a name, if there are any. known says that the
-// name is from a substitution.
+// nameArgs reads the template arguments of a name, if there are any. known means that the name
+// is from a substitution.
 func (d *decoder) nameArgs(r ref, cast, known bool) ref {
 	if d.Peek() != 'I' {
 		if cast {
@@ -142,7 +142,7 @@ func (d *decoder) prefix() ref {
 	return 0
 }
 
-// prefixArgs reads template arguments after a prefix. clang writes J for I at times.
+// prefixArgs reads template arguments after a prefix. clang sometimes writes J for I.
 func (d *decoder) prefixArgs(name, cast ref) ref {
 	var args span
 	var constraint ref
@@ -286,8 +286,8 @@ func (d *decoder) operatorFunction() (r ref, cast bool) {
 	return d.add(node{kind: kOperator, op: uint8(op)}), false
 }
 
-// castType reads the type of a conversion. The template arguments of a conversion
-// function follow it, and are filled in then.
+// castType reads the type of a conversion. The template arguments of a conversion function
+// follow it, and are filled in later.
 func (d *decoder) castType(inExpression bool) ref {
 	if inExpression {
 		return d.add1(kCast, d.typ(false))
@@ -322,7 +322,7 @@ func isAnonymous(id string) bool {
 	return (c == '.' || c == '_' || c == '$') && id[len(prefix)+1] == 'N'
 }
 
-// moduleName reads W [P] <source-name>, any number of them, after the module around.
+// moduleName reads any number of W [P] <source-name>, below the module around.
 func (d *decoder) moduleName(around ref) ref {
 	for d.Eat('W') {
 		n := node{kind: kModule}

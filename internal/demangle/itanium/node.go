@@ -1,24 +1,24 @@
 package itanium
 
-// A node is a part of a name: a name, a type, an expression. Its parts are other nodes,
-// so that a part of which substitutions speak is there once. 40 bytes.
+// node is a part of a name: a name, a type, an expression. Its parts are other nodes, so a
+// part that substitutions refer to exists once. It has 40 bytes.
 type node struct {
 	kind kind
 	has  traits
 	op   uint8 // an operator, a qualifier or a flag: see kind
 	busy uint8 // how often the node is being printed
 
-	// The template that all template parameters below belong to; 0 if there are none,
-	// mixedTemplates if there are several.
+	// The template to which all template parameters below belong; 0 if there are no
+	// parameters, mixedTemplates if they belong to several.
 	tmpl ref
 
 	f          [4]ref // as kind says
-	pass, memo ref    // the last traversal that met the node, and what it made of it
+	pass, memo ref    // the last traversal that met the node, and its result for it
 }
 
 const mixedTemplates = -1
 
-// traits are what a node or one of its parts has.
+// traits are properties of a node or of one of its parts.
 type traits uint8
 
 const (
@@ -28,14 +28,14 @@ const (
 	simplifies                    // something that simplify replaces
 )
 
-// kind says what the fields of a node are: the nodes in f[0] and up, as many as layouts
-// says; then the start and length of a list, if there is one; then numbers.
+// kind determines the fields of a node: first the nodes from f[0] on, whose number is in
+// layouts; then the start and length of a list, if there is one; then numbers.
 type kind uint8
 
 const (
 	kNone kind = iota
 
-	// Names and what is printed as it is.
+	// Names and fixed text.
 	kText    // a fixed text, by the number of the node
 	kBuiltin // a builtin type, likewise; op: literalForm
 	kName    // f[0:2]: place and length in the mangled name
@@ -48,7 +48,7 @@ const (
 	kBinaryFP      // f[0]: bits; op: a letter after them, or 0
 	kParamName     // f[0]: number; op: index into paramPrefixes
 	kOperator      // op
-	kSizeofPack    // f[0]: pack, which is counted
+	kSizeofPack    // f[0]: pack whose elements are counted
 
 	// Types.
 	kPointer
@@ -71,10 +71,10 @@ const (
 	kArray      // f: dimension, element
 	kVector     // f: dimension, element
 	kPtrMem     // f: class, member
-	kFunction   // f: return type or none; list: parameters; op: 1 if of a local name
+	kFunction   // f: return type or none; list: parameters; op: 1 if it is that of a local name
 	kPackExpansion
 
-	// Names that consist of others.
+	// Composed names.
 	kTyped     // f: name, type
 	kScoped    // f: scope, name; op: 1 if local to a function
 	kTemplate  // f: name; list: arguments
@@ -88,7 +88,7 @@ const (
 	kUnnamedEnum
 	kDefaultArg // f: entity; f[1]: number
 	kClosure    // f: kList of template parameters or none, kList of parameters, kPair of constraints or none; f[3]: number
-	kSpecial    // f: what it is for; op: index into specialPrefixes
+	kSpecial    // f: the entity; op: index into specialPrefixes
 	kConstruction
 	kEnableIf // f: function; list: conditions
 	kModule   // f: module around or none, name; op: 1 if a partition
@@ -138,9 +138,9 @@ const (
 	unaryType               // the operand is a type
 )
 
-// A layout says which fields of a node are nodes, and whether there is a list after them.
+// layout says which fields of a node are nodes, and whether a list follows them.
 type layout struct {
-	refs    int8 // how many
+	refs    int8 // number of nodes
 	visited int8 // how many of them may hold the parameters of a conversion or a pack expansion
 	list    bool
 }
@@ -172,7 +172,7 @@ var layouts = [kinds]layout{
 	kExprReq: {2, 2, false}, kTypeReq: {1, 1, false}, kNestedReq: {1, 1, false},
 }
 
-// ownTraits are those of a node itself, by kind.
+// ownTraits are the traits of a node without its parts, by kind.
 var ownTraits = [kinds]traits{
 	kTemplateParam: hasParam | simplifies, kLambdaAuto: hasParam | hasScope,
 	kPackExpansion: simplifies, kArgPack: hasPack, kTyped: hasScope, kClosure: hasScope,
@@ -213,7 +213,7 @@ func (d *decoder) inherit(n *node, part ref) {
 	}
 }
 
-// collapses reports whether n and the part below it become one: a reference to a
+// collapses reports whether n and the part below it become one node: a reference to a
 // reference, qualifiers of a qualified type.
 func (d *decoder) collapses(n *node) bool {
 	switch n.kind {
@@ -259,7 +259,7 @@ func (d *decoder) spanOf(n *node) span {
 	return span{Start: n.f[at], N: n.f[at+1]}
 }
 
-// addList adds a node that is a list.
+// addList adds a node with a list.
 func (d *decoder) addList(k kind, s span) ref {
 	return d.add(node{kind: k, f: [4]ref{s.Start, s.N}})
 }

@@ -2,10 +2,10 @@ package itanium
 
 import "github.com/symtool/symtool/internal/demangle/mangled"
 
-// An operator is an index into operators.
+// operator is an index into operators.
 type operator uint8
 
-// An operatorInfo says how an operator is printed, and how many operands follow it in an
+// operatorInfo says how an operator is printed, and how many operands follow it in an
 // expression.
 type operatorInfo struct {
 	code string
@@ -14,7 +14,7 @@ type operatorInfo struct {
 	form opForm
 }
 
-// opForm says what is special about an operator.
+// opForm is the special form of an operator, if it has one.
 type opForm uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	opRange      // [x ... y] = in an initializer
 	opAddress    // &
 	opScope      // ::
-	opAlways     // parentheses around the operand, always
+	opAlways     // always parentheses around the operand
 	opUnaryFold  // (... + x)
 	opBinaryFold // (x + ... + y)
 	opNew
@@ -78,7 +78,7 @@ var operatorCodes = func() (codes [26][64]operator) {
 	return codes
 }()
 
-// operator reads the code of an operator. Those of a vendor are refused.
+// operator reads the code of an operator. A vendor's operators are refused.
 func (d *decoder) operator() operator {
 	c, c2 := d.Peek(), d.Behind()
 	if !mangled.IsLower(c) || c2 < 'A' || c2 >= 'A'+64 {

@@ -7,27 +7,27 @@ import (
 	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-// A printer writes nodes as C++.
+// printer writes nodes as C++.
 //
-// The parts of a declarator stand around its name, the innermost next to it: a pointer
-// to a function is int (*)(char). So a type leaves what is to be written within the one
-// below it on the stack inner, and takes back what that has not written.
+// The parts of a declarator surround its name, the innermost next to it: a pointer to a
+// function is int (*)(char). A type therefore pushes what must be written inside the type
+// below it onto the stack inner, and pops what that type has not written.
 type printer struct {
 	root  ref
 	tree  int // how deep in the nodes
 	out   []byte
-	limit int  // how long out may become
-	last  byte // the last byte of words, which decides about spaces
+	limit int  // maximum length of out
+	last  byte // the last byte of words; it decides whether a space follows
 
 	inner []ref
-	base  int   // where those of the present declarator begin in inner
-	saved []ref // what is to be written after the parameters of a function
+	base  int   // where the current declarator's begin in inner
+	saved []ref // to be written after the parameters of a function
 
 	inTemplate bool // the parameters of a template template parameter, which have no names
 }
 
-// write prints the name that was read, and the suffixes of clones. It reports whether
-// that was possible.
+// write prints the name that was read, and the suffixes of clones. It reports whether it
+// could.
 func (d *decoder) write() bool {
 	d.tree, d.last, d.base, d.inTemplate = 0, 0, 0, false
 	d.inner, d.saved = d.inner[:0], d.saved[:0]
@@ -41,7 +41,7 @@ func (d *decoder) write() bool {
 	return !d.Failed && len(d.out) > from
 }
 
-// printClones prints the suffixes of clones, from the end of what they are clones of.
+// printClones prints the suffixes of clones, which begin where the name ends.
 func (d *decoder) printClones() {
 	end := len(d.Src)
 	for d.Pos = d.rootEnd; !d.Failed && d.Pos < end; {
@@ -65,7 +65,7 @@ func (d *decoder) byte(c byte) {
 	d.out = append(d.out, c)
 }
 
-// numbered prints a number within words. It does not decide about spaces, as in c++filt.
+// numbered prints a number between words. As in c++filt, it does not affect spaces.
 func (d *decoder) numbered(before string, n int, behind string) {
 	d.out = append(d.out, before...)
 	d.out = strconv.AppendInt(d.out, int64(n), 10)
@@ -88,8 +88,8 @@ func (d *decoder) print(r ref) {
 		d.TooMuch()
 	}
 	n := &d.nodes[r]
-	// A type may be printed within itself once: it is the result of a function, whose
-	// parameters are printed within it.
+	// A type may be printed inside itself once: it is the result of a function whose
+	// parameters are printed inside it.
 	if n.busy > 1 {
 		d.Fail()
 	}
@@ -141,7 +141,7 @@ func (d *decoder) printNode(r ref, n *node) {
 	}
 }
 
-// printOther prints what is rarer.
+// printOther prints the rarer kinds.
 func (d *decoder) printOther(r ref, n *node) {
 	switch n.kind {
 	case kCtor, kLiteralOp, kFriend, kCast, kTagged:
@@ -293,7 +293,7 @@ func (d *decoder) isEmpty(r ref) bool {
 	return false
 }
 
-// own begins a declarator of its own, with inner as what it is about; done ends it.
+// own begins a separate declarator, with its own part of inner; done ends it.
 func (d *decoder) own() (base int) {
 	base = d.base
 	d.base = len(d.inner)
@@ -308,7 +308,7 @@ func (d *decoder) done(base int) {
 func (d *decoder) printTemplate(n *node) {
 	base := d.own()
 	d.print(n.f[0])
-	if d.last == '<' { // of an operator
+	if d.last == '<' { // the end of an operator
 		d.byte(' ')
 	}
 	d.byte('<')
@@ -330,7 +330,7 @@ func (d *decoder) printParam(n *node) {
 	d.print(d.list(template)[n.f[0]])
 }
 
-// printTyped prints a function with its type, the name within it.
+// printTyped prints a function with its type around the name.
 func (d *decoder) printTyped(r ref, n *node) {
 	base := d.own()
 	d.inner = append(d.inner, r)

@@ -91,7 +91,7 @@ func (d *decoder) printUnary(n *node) {
 	info := &operators[n.op]
 	operand := n.f[0]
 	if f := &d.nodes[operand]; info.form == opAddress && f.kind == kTyped && d.kind(f.f[1]) == kFunction {
-		operand = f.f[0] // the address of a function: without parameters
+		operand = f.f[0] // the address of a function is printed without parameters
 	}
 	if n.f[1]&unarySuffix != 0 {
 		d.printOperand(operand)
@@ -159,7 +159,7 @@ func (d *decoder) printBinary(n *node) {
 		d.print(n.f[1])
 		d.byte(']')
 		return
-	case opGreater: // not the end of template arguments
+	case opGreater: // must not look like the end of template arguments
 		d.byte('(')
 		defer d.byte(')')
 	}
@@ -178,8 +178,8 @@ func (d *decoder) printInitial(r ref) {
 	d.printOperand(r)
 }
 
-// printCall prints a call; the function without the types of its parameters, unless its
-// result is known.
+// printCall prints a call. The function is printed without the types of its parameters,
+// unless its result is known.
 func (d *decoder) printCall(n *node) {
 	left := n.f[0]
 	plain := false
@@ -304,7 +304,7 @@ func (d *decoder) printValue(n *node, value string) {
 	d.text(value)
 }
 
-// printBraced prints a braced list; that of an array of char as a string, if it is one.
+// printBraced prints a braced list; for an array of char as a string, if it is one.
 func (d *decoder) printBraced(n *node) {
 	exprs := &d.nodes[n.f[1]]
 	if n.f[0] != 0 {
@@ -318,7 +318,7 @@ func (d *decoder) printBraced(n *node) {
 	d.byte('}')
 }
 
-// charEscapes are the escapes of characters that have one.
+// charEscapes lists the escape sequences of characters that have one.
 var charEscapes = [256]string{
 	'\a': `\a`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\v': `\v`, '"': `\"`, '\\': `\\`,
 }
@@ -327,7 +327,7 @@ var charEscapes = [256]string{
 func (d *decoder) printChars(list []ref) bool {
 	from := len(d.out)
 	d.out = append(d.out, '"')
-	numeric := false // the last one was an escape that a digit would continue
+	numeric := false // the last was an escape sequence that a digit would continue
 	for _, r := range list {
 		c, ok := d.charValue(r)
 		if !ok {

@@ -2,8 +2,8 @@ package itanium
 
 import "slices"
 
-// popInner takes back what a type has left to those below it. It reports whether it is
-// still there: if not, it has been printed.
+// popInner pops what a type has left to the types below it. It reports whether it was still
+// there; if not, it has been printed.
 func (d *decoder) popInner() bool {
 	if len(d.inner) == d.base {
 		return false
@@ -12,7 +12,7 @@ func (d *decoder) popInner() bool {
 	return true
 }
 
-// printSuffixed prints a type that is another with something after it.
+// printSuffixed prints a type that consists of another and a suffix.
 func (d *decoder) printSuffixed(r, below ref) {
 	d.inner = append(d.inner, r)
 	d.print(below)
@@ -22,7 +22,7 @@ func (d *decoder) printSuffixed(r, below ref) {
 	}
 }
 
-// printDeclarator is like printSuffixed, but what is printed is the innermost that is left.
+// printDeclarator is like printSuffixed, but the suffix is left to be printed innermost.
 func (d *decoder) printDeclarator(r, below ref) {
 	d.inner = append(d.inner, r)
 	d.print(below)
@@ -76,8 +76,8 @@ func (d *decoder) printQualifiers(n *node) {
 	}
 }
 
-// printFunction prints a function type. Its result is left to the parameters: a function
-// that returns a pointer to a function is printed within that.
+// printFunction prints a function type. The parameters are printed inside the result: a
+// function that returns a pointer to a function is printed inside that pointer's type.
 func (d *decoder) printFunction(r ref, n *node) {
 	if n.f[0] != 0 && n.op == 0 {
 		d.inner = append(d.inner, r)
@@ -90,8 +90,8 @@ func (d *decoder) printFunction(r ref, n *node) {
 	d.printParams(n)
 }
 
-// printParams prints what is within a function type, in parentheses if need be, the
-// parameters, and qualifiers of the function.
+// printParams prints what is inside a function type, in parentheses if necessary, the
+// parameters, and the qualifiers of the function.
 func (d *decoder) printParams(n *node) {
 	parens, space := d.innerParens()
 	if parens {
@@ -116,8 +116,8 @@ func (d *decoder) printParams(n *node) {
 	d.printAllInner(false)
 }
 
-// innerParens reports whether what is within a function type is in parentheses, and
-// whether there is a space before them.
+// innerParens reports whether the part inside a function type is in parentheses, and whether
+// a space precedes them.
 func (d *decoder) innerParens() (parens, space bool) {
 	for _, r := range slices.Backward(d.inner[d.base:]) {
 		switch d.kind(r) {
@@ -130,7 +130,7 @@ func (d *decoder) innerParens() (parens, space bool) {
 	return false, false
 }
 
-// printAllInner prints what is left within a type, from the innermost. save leaves out the
+// printAllInner prints what was left to a type, from the innermost. save leaves out the
 // qualifiers of functions, which are printed after their parameters.
 func (d *decoder) printAllInner(save bool) {
 	for len(d.inner) > d.base && !d.Failed {
@@ -148,7 +148,7 @@ func (d *decoder) printOneInner(save bool) {
 	d.printInner(r)
 }
 
-// printInner prints what a type leaves to those below it.
+// printInner prints what a type leaves to the types below it.
 func (d *decoder) printInner(r ref) {
 	switch n := &d.nodes[r]; n.kind {
 	case kTyped:
@@ -211,8 +211,8 @@ func (d *decoder) printArray(r ref, n *node) {
 	}
 }
 
-// printDimension prints the dimension of an array after what is within the type, which is
-// in parentheses unless it is another dimension.
+// printDimension prints the dimension of an array after the part inside the type, which is in
+// parentheses unless it is another dimension.
 func (d *decoder) printDimension(n *node) {
 	space := " "
 	for len(d.inner) > d.base && !d.Failed {
@@ -280,7 +280,7 @@ func (d *decoder) printOtherType(n *node) {
 	}
 }
 
-// printFixed prints a fixed-point type of GCC's; int is left out.
+// printFixed prints one of GCC's fixed-point types; int is left out.
 func (d *decoder) printFixed(n *node) {
 	if n.op&fixedSat != 0 {
 		d.text("_Sat ")

@@ -2,7 +2,7 @@ package itanium
 
 import "github.com/symtool/symtool/internal/demangle/mangled"
 
-// read reads a name into nodes; the last one is the whole of it.
+// read reads a name into nodes; the last is the whole name.
 func (d *decoder) read(raw string, asGCC bool) bool {
 	d.Start(raw, len("_Z"))
 	d.asGCC, d.unresolved, d.unresolvedIDs, d.twofold = asGCC, 0, 0, 0
@@ -23,7 +23,7 @@ func (d *decoder) read(raw string, asGCC bool) bool {
 	return !d.Failed
 }
 
-// maxNumber is far beyond the numbers of any name.
+// maxNumber is far above the numbers in any name.
 const maxNumber = 1<<31/10 - 10
 
 // number reads [n] <non-negative decimal integer>.
@@ -87,7 +87,7 @@ func (d *decoder) seqID(endOK bool) int {
 	}
 }
 
-// clone passes the suffix of a function that a compiler has copied: .cold, .part.0.
+// clone skips the suffix of a function that a compiler has copied: .cold, .part.0.
 func (d *decoder) clone() bool {
 	if d.Failed || d.Peek() != '.' || !isCloneByte(d.Behind()) {
 		return false

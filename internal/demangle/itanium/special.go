@@ -1,6 +1,6 @@
 package itanium
 
-// specialPrefixes are printed before what a special name is for.
+// specialPrefixes are printed before the entity of a special name.
 var specialPrefixes = [...]string{
 	"vtable for ", "VTT for ", "typeinfo for ", "typeinfo name for ", "template parameter object for ",
 	"non-virtual thunk to ", "virtual thunk to ", "covariant return thunk to ", "typeinfo fn for ",
@@ -72,12 +72,12 @@ func (d *decoder) special() ref {
 	return d.Fail()
 }
 
-// specialTypes are the special names of types, by the letter behind T.
+// specialTypes are the special names of types, by the letter after T.
 var specialTypes = map[byte]uint8{
 	'V': spVtable, 'T': spVTT, 'I': spTypeinfo, 'S': spTypeinfoName, 'F': spTypeinfoFn, 'J': spJavaClass,
 }
 
-// specialType reads what is behind T.
+// specialType reads the part after T.
 func (d *decoder) specialType() ref {
 	c := d.Peek()
 	if !d.Eat(c) {
@@ -118,7 +118,7 @@ func (d *decoder) specialType() ref {
 	return d.Fail()
 }
 
-// callOffset passes the offsets of a thunk, which are not printed.
+// callOffset skips the offsets of a thunk, which are not printed.
 func (d *decoder) callOffset(c byte) {
 	switch c {
 	case 'h':

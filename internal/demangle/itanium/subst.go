@@ -25,8 +25,8 @@ func (d *decoder) substitution() ref {
 	return r
 }
 
-// rebound returns what a substitution stands for. Template parameters in it are those of
-// the template whose function is being read, not of that where they were read first.
+// rebound returns what a substitution stands for. Its template parameters are those of the
+// template whose function is being read, not of the one where they were first read.
 func (d *decoder) rebound(r ref) ref {
 	n := &d.nodes[r]
 	if n.has&hasParam == 0 {
@@ -38,7 +38,7 @@ func (d *decoder) rebound(r ref) ref {
 	}
 	level, templates := d.lambdaLevel, len(d.templates)
 	if templates == 0 && n.kind == kTemplate {
-		d.templates = append(d.templates, r) // clang speaks of a template in its own arguments
+		d.templates = append(d.templates, r) // clang refers to a template in its own arguments
 	}
 	t := d.begin(rebind)
 	r = d.transform(r, &t)
@@ -46,7 +46,7 @@ func (d *decoder) rebound(r ref) ref {
 	return r
 }
 
-// reboundParam returns what a template parameter becomes where a substitution has it.
+// reboundParam returns what a template parameter in a substitution becomes.
 func (d *decoder) reboundParam(r ref) ref {
 	n := &d.nodes[r]
 	index := n.f[0]
@@ -68,7 +68,7 @@ func (d *decoder) reboundParam(r ref) ref {
 }
 
 // simplify replaces template parameters and pack expansions by their arguments, and joins
-// what then is one: references to references, qualifiers of qualified types.
+// what collapses then: references to references, qualifiers of qualified types.
 func (d *decoder) simplify(r ref) ref {
 	if d.Failed || d.nodes[r].has&simplifies == 0 {
 		return r
@@ -77,7 +77,7 @@ func (d *decoder) simplify(r ref) ref {
 	return d.transform(r, &t)
 }
 
-// A transform makes a tree of nodes into another. What does not change is in both.
+// transform turns a tree of nodes into another, with which it shares what does not change.
 type transform struct {
 	what      change
 	pass      ref
@@ -89,10 +89,10 @@ type change uint8
 const (
 	rebind   change = iota
 	simplify        // see decoder.simplify
-	expand          // puts an argument in the place of its pack
+	expand          // replaces a pack by an argument
 )
 
-// needs are the traits of nodes that change.
+// needs lists the traits of nodes that change.
 var needs = [...]traits{rebind: hasParam, simplify: simplifies, expand: hasPack}
 
 func (d *decoder) begin(what change) transform {
@@ -128,8 +128,8 @@ func (d *decoder) transformNode(r ref, t *transform) ref {
 	if n.pass == t.pass {
 		return n.memo
 	}
-	// Until it is known, a node is what it was: it is within itself only if the name is
-	// none.
+	// Until the result is known, the node stands for itself: only a malformed name has a
+	// node inside itself.
 	d.nodes[r].pass, d.nodes[r].memo = t.pass, r
 	changed := false
 	if t.what == rebind && (n.kind == kTyped || n.kind == kClosure) {
@@ -184,8 +184,8 @@ func (d *decoder) transformParts(n *node, t *transform) (changed bool) {
 	return changed || copied
 }
 
-// rebindScope rebinds the parts of a function or lambda, within which there are other
-// template parameters.
+// rebindScope rebinds the parts of a function or lambda, in which there are other template
+// parameters.
 func (d *decoder) rebindScope(n *node, t *transform) bool {
 	level, templates := d.lambdaLevel, len(d.templates)
 	switch {
@@ -200,7 +200,7 @@ func (d *decoder) rebindScope(n *node, t *transform) bool {
 	return changed
 }
 
-// simplifyNode simplifies a node whose parts are simple.
+// simplifyNode simplifies a node whose parts are already simplified.
 func (d *decoder) simplifyNode(r ref) ref {
 	n := d.nodes[r]
 	switch n.kind {
@@ -251,7 +251,8 @@ func joinRefQualifiers(a, b uint8) uint8 {
 	return min(a, b)
 }
 
-// expandPack returns base once for each argument of a pack, with that in its place.
+// expandPack returns base once for each argument of a pack, with the argument in place of the
+// pack.
 func (d *decoder) expandPack(base, pack ref) ref {
 	mark := len(d.Stack)
 	args := d.spanOf(&d.nodes[pack])

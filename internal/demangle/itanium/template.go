@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-// templateArgs reads I <template-arg>* [<constraint>] E; J in place of I is a pack.
+// templateArgs reads I <template-arg>* [<constraint>] E; J instead of I begins a pack.
 func (d *decoder) templateArgs() (args span, constraint ref) {
 	d.Pos++
 	mark := len(d.Stack)
@@ -46,7 +46,7 @@ func (d *decoder) templateArg(before span) ref {
 }
 
 // qualifiedArg reads a template argument after the declaration of its parameter, which
-// may speak of the arguments before it.
+// may refer to the arguments before it.
 func (d *decoder) qualifiedArg(before span) ref {
 	d.Enter()
 	defer d.Leave()
@@ -77,7 +77,7 @@ func (d *decoder) constraint() ref {
 	return r
 }
 
-// templateParam reads T [L <level> _] [<number>] _. Those of constraints are printed as
+// templateParam reads T [L <level> _] [<number>] _. Parameters in constraints are printed as
 // they are mangled.
 func (d *decoder) templateParam() ref {
 	from := d.Pos
@@ -93,7 +93,7 @@ func (d *decoder) templateParam() ref {
 	if d.inConstraint {
 		return d.add2(kName, ref(from), ref(d.Pos-1-from))
 	}
-	// GCC mangles the auto parameters of a lambda as those of a template: PR 78252.
+	// GCC mangles the auto parameters of a lambda like those of a template: PR 78252.
 	auto := d.lambdaLevel > 0 && level == d.lambdaLevel-1
 	if level < len(d.templates) {
 		template := d.templates[level]
@@ -107,15 +107,15 @@ func (d *decoder) templateParam() ref {
 	return d.add1(kLambdaAuto, ref(index))
 }
 
-// setTemplate gives the parameters in the type of a conversion their template. 0 says
-// that there is none, and that there may be no such parameter.
+// setTemplate sets the template of the parameters in the type of a conversion. 0 means that
+// there is no template, and that there must not be such a parameter.
 func (d *decoder) setTemplate(r, template ref) {
 	d.pass++
 	d.setParams(r, template, false)
 }
 
-// setParams is setTemplate below a node. inClosure says that it is a lambda, which has no
-// parameters of the conversion.
+// setParams is setTemplate for a node and its parts. inClosure means that the node is in a
+// lambda, which has no parameters of the conversion.
 func (d *decoder) setParams(r, template ref, inClosure bool) {
 	n := &d.nodes[r]
 	if d.Failed || n.has&hasParam == 0 || n.kind != kTemplateParam && d.met(n) {
@@ -146,7 +146,7 @@ func (d *decoder) setParams(r, template ref, inClosure bool) {
 	d.tree--
 }
 
-// met reports whether the traversal that goes on has met a node before.
+// met reports whether the current traversal has met a node before.
 func (d *decoder) met(n *node) bool {
 	if n.pass == d.pass {
 		return true
@@ -189,9 +189,9 @@ func (d *decoder) clearTemplates(args span) {
 	}
 }
 
-// castArgs reads what is after a template parameter in the type of a conversion: its
-// own template arguments, if others follow them, or else those of the conversion
-// function, which are left to it. candidate says that substitutions may speak of param.
+// castArgs reads what follows a template parameter in the type of a conversion: its own
+// template arguments, if others follow them; otherwise the arguments are those of the
+// conversion function, and are not read. candidate means that substitutions may refer to param.
 func (d *decoder) castArgs(param ref, candidate bool) ref {
 	before := *d
 	args, constraint := d.templateArgs()
@@ -216,8 +216,8 @@ func (d *decoder) expansion(r ref) ref {
 	return d.add2(kPackExpansion, r, d.packIn(r))
 }
 
-// packIn returns the argument pack that the first template parameter in r stands for
-// which stands for one, or 0.
+// packIn returns the argument pack of the first template parameter in r that stands for a
+// pack, or 0.
 func (d *decoder) packIn(r ref) ref {
 	d.pass++
 	return d.findPack(r)
@@ -252,7 +252,7 @@ func (d *decoder) findPack(r ref) (pack ref) {
 	return pack
 }
 
-// closure reads what is after Ul: [<template-param-decl>*] [<constraint>] <types>
+// closure reads the part after Ul: [<template-param-decl>*] [<constraint>] <types>
 // [<constraint>] E [<number>] _.
 func (d *decoder) closure() ref {
 	level := d.lambdaLevel
@@ -276,8 +276,8 @@ func (d *decoder) closure() ref {
 	return d.add(n)
 }
 
-// paramDecls reads the template parameters of a lambda into a kList, and leaves them to
-// what follows as those of a template. It returns 0 if there are none.
+// paramDecls reads the template parameters of a lambda into a kList, and makes them a template
+// for what follows. It returns 0 if there are none.
 func (d *decoder) paramDecls() ref {
 	mark := len(d.Stack)
 	template := ref(0)
@@ -309,7 +309,7 @@ func isParamDecl(c, c2 byte) bool {
 	return c == 'T' && (c2 == 'y' || c2 == 'k' || c2 == 'n' || c2 == 't' || c2 == 'p')
 }
 
-// paramPrefixes are the names of declared template parameters: of types, values, templates.
+// paramPrefixes begin the names of declared template parameters: types, values, templates.
 var paramPrefixes = [...]string{"$T", "$N", "$TT"}
 
 const (
@@ -318,7 +318,7 @@ const (
 	paramTemplate
 )
 
-// paramDecl reads the declaration of a template parameter. value is what it is called.
+// paramDecl reads the declaration of a template parameter. value is its name.
 func (d *decoder) paramDecl() (param, value ref) {
 	d.Enter()
 	defer d.Leave()

@@ -2,7 +2,7 @@ package itanium
 
 import "github.com/symtool/symtool/internal/demangle/mangled"
 
-// typ reads a <type>. inCast says that it is the type of a conversion function, whose
+// typ reads a <type>. inCast means that it is the type of a conversion function, whose
 // template arguments follow it.
 func (d *decoder) typ(inCast bool) ref {
 	d.Enter()
@@ -15,16 +15,16 @@ func (d *decoder) typ(inCast bool) ref {
 	function := d.Peek() == 'F'
 	r, candidate := d.unqualifiedType(inCast)
 	if qualifiers != 0 && !function && d.kind(r) == kMethod {
-		return d.Fail() // qualifiers of a function type that has some
+		return d.Fail() // the function type already has qualifiers
 	}
-	// The qualifiers of a function type are those of this: it is not a type without them.
+	// The qualifiers of a function type are those of this: they are part of the type.
 	if candidate && !(qualifiers != 0 && function) {
 		d.subs = append(d.subs, r)
 	}
 	return d.qualify(r, qualifiers)
 }
 
-// qualify adds qualifiers to a type, and that to what substitutions speak of.
+// qualify adds qualifiers to a type, and the result to what substitutions can refer to.
 func (d *decoder) qualify(r, qualifiers ref) ref {
 	if qualifiers == 0 || d.Failed {
 		return r
@@ -44,7 +44,7 @@ func (d *decoder) qualify(r, qualifiers ref) ref {
 }
 
 // unqualifiedType reads a type without qualifiers. candidate reports whether
-// substitutions may speak of it.
+// substitutions may refer to it.
 func (d *decoder) unqualifiedType(inCast bool) (r ref, candidate bool) {
 	switch c := d.Peek(); c {
 	case 'u':
@@ -77,7 +77,7 @@ func (d *decoder) unqualifiedType(inCast bool) (r ref, candidate bool) {
 	return d.Fail(), false
 }
 
-// typeSuffixes are the kinds of types that are others with something after them.
+// typeSuffixes are the kinds of types that consist of another type and a suffix.
 var typeSuffixes = [256]kind{
 	'P': kPointer, 'R': kReference, 'O': kRvalueReference, 'C': kComplex, 'G': kImaginary,
 }
@@ -125,7 +125,7 @@ func (d *decoder) substitutedType(inCast bool) (r ref, candidate bool) {
 	c := d.Behind()
 	if !mangled.IsDigit(c) && c != '_' && !mangled.IsUpper(c) {
 		r, _ = d.name()
-		// An abbreviation alone is not counted.
+		// An abbreviation by itself is not counted.
 		return r, r != fixed.std[c]
 	}
 	if r = d.substitution(); d.kind(r) == kModule {
@@ -231,7 +231,7 @@ func (d *decoder) fixedPoint(form int) ref {
 	return r
 }
 
-// floatType reads what is after DF: a binary float, or a fixed-point type of GCC's.
+// floatType reads the part after DF: a binary float, or one of GCC's fixed-point types.
 func (d *decoder) floatType(inCast bool) ref {
 	numbered := mangled.IsDigit(d.Peek())
 	bits := 0
@@ -282,7 +282,7 @@ func (d *decoder) bitInt(signed bool) ref {
 	return d.add(n)
 }
 
-// vectorType reads what is after Dv.
+// vectorType reads the part after Dv.
 func (d *decoder) vectorType(inCast bool) ref {
 	var dimension ref
 	if d.Eat('_') {
@@ -340,7 +340,7 @@ func (d *decoder) bareFunction(returns, explicit bool) ref {
 	return d.add(node{kind: kFunction, f: [4]ref{result, params.Start, params.N}})
 }
 
-// params reads the types of a function's parameters; void alone is none. explicit says
+// params reads the types of a function's parameters; a single void means none. explicit means
 // that the first is the object of a member function.
 func (d *decoder) params(explicit bool) span {
 	mark := len(d.Stack)
@@ -439,7 +439,7 @@ func (d *decoder) setSpan(n *node, s span) {
 }
 
 // mergeQualifiers adds the qualifiers of q2 to those of q1, each once. Either may be 0.
-// Those with operands are refused in q2: only functions have them, and once.
+// Qualifiers with operands are refused in q2: only functions have them, and only once.
 func (d *decoder) mergeQualifiers(q1, q2 ref) ref {
 	if q1 == 0 || q2 == 0 {
 		return max(q1, q2)
@@ -460,7 +460,7 @@ func (d *decoder) mergeQualifiers(q1, q2 ref) ref {
 			d.Push(q)
 		}
 	}
-	// The node itself grows: what refers to it is merged, too.
+	// The node itself is changed, so all references to it are merged, too.
 	s := d.Pop(mark)
 	n := &d.nodes[q1]
 	for _, q := range d.Elements(s) {

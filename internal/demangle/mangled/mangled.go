@@ -1,49 +1,49 @@
-// Package mangled has what the decoders of mangled names share: the errors, what a name may
-// cost, and, for the two of C++, the scanner.
+// Package mangled has what the decoders of mangled names share: errors, limits and, for the
+// two schemes of C++, the scanner.
 package mangled
 
 import "errors"
 
-// What decoders return for names that they leave as they are.
+// Decoders return these errors for names that they leave as they are.
 var (
 	ErrNotMangled = errors.New("not a mangled name")
-	ErrCostly     = errors.New("a mangled name that takes more than its length allows")
+	ErrCostly     = errors.New("a mangled name that needs more work than its length allows")
 )
 
-// Longer names are not read, and none becomes longer than MaxDemangled: nested
-// substitutions let a name of n bytes stand for 2^n, and 64 KiB are unreadable.
+// Longer mangled names are not read, and no result is longer than MaxDemangled: with nested
+// substitutions, a name of n bytes can stand for 2^n bytes, and 64 KiB are unreadable.
 const (
 	MaxMangled   = 16 << 10
 	MaxDemangled = 64 << 10
 )
 
-// A mangled name of n bytes may stand for 2^n, as substitutions nest, and may cost the
-// demangler the square of n. So each name may take as many steps as its length allows,
-// which ties the work on all names of a file to their bytes.
+// A mangled name of n bytes may stand for 2^n bytes, as substitutions nest, and may cost the
+// demangler the square of n. Each name may therefore take a number of steps in proportion to
+// its length, so that the work on all names of a file is in proportion to their bytes.
 //
-// The C++ names of libLLVM, libclang-cpp, libstdc++ and Ceph take a step a byte, the worst
-// of them 8, and become 3 times as long, at most 55 times.
+// The C++ names of libLLVM, libclang-cpp, libstdc++ and Ceph take one step for each byte, at
+// most 8, and become 3 times as long, at most 55 times.
 const (
 	StepsPerByte = 128
 	leastSteps   = 16 << 10
-	growth       = 64 // bytes of a demangled name for a byte of the mangled one
+	growth       = 64 // bytes of the source form for each byte of the mangled name
 	leastGrown   = 2 << 10
 )
 
 // StepsAllowed returns how many steps a name may take.
 func StepsAllowed(name string) int { return leastSteps + StepsPerByte*len(name) }
 
-// LengthAllowed returns how long the source form of a name may be: less than MaxDemangled.
+// LengthAllowed returns the maximum length of the source form of a name, less than MaxDemangled.
 func LengthAllowed(name string) int { return min(leastGrown+growth*len(name), MaxDemangled-1) }
 
 const (
-	// MaxDepth bounds how deep types and expressions are nested in the mangled name, and
-	// MaxTree how deep nodes are: by substitutions they may be far deeper. The names of
-	// libLLVM, libstdc++ and Ceph are below 80.
+	// MaxDepth bounds the nesting of types and expressions in the mangled name, and MaxTree
+	// that of nodes, which may be far deeper because of substitutions. The names of libLLVM,
+	// libstdc++ and Ceph are below 80.
 	MaxDepth = 512
 	MaxTree  = 1024
 
-	// KeptNodes is how large a decoder remains for the next name.
+	// KeptNodes is how many nodes of memory a decoder keeps for the next name.
 	KeptNodes = 32 << 10
 )
 

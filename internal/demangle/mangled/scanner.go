@@ -1,51 +1,51 @@
 package mangled
 
-// A Scanner reads a name into nodes, which the decoder that embeds it defines. It has the
-// name, what it may still cost, and the lists of nodes.
+// Scanner reads a name into nodes, which the decoder that embeds it defines. It has the name,
+// the remaining budget, and the lists of nodes.
 type Scanner struct {
 	Src    string // the mangled name
 	Pos    int
-	Failed bool // the name is not one, or is refused
-	Costly bool // ... because it would take more than its length allows
-	Steps  int  // how many are left: one for each node that is read, copied or printed
+	Failed bool // it is not a mangled name, or is refused
+	Costly bool // ... because it would need more work than its length allows
+	Steps  int  // steps left: one for each node that is read, copied or printed
 	Depth  int
 
 	Lists []Ref
 	Stack []Ref // lists that are being read
 }
 
-// A Ref is the index of a node. 0 is no node, and what is read of a name that is refused.
+// Ref is the index of a node. 0 means no node; reading a refused name returns it.
 type Ref = int32
 
-// A Span is a list of nodes: its place in Scanner.Lists.
+// Span is a list of nodes, by its place in Scanner.Lists.
 type Span struct{ Start, N Ref }
 
-// Start begins to read a name, the first bytes of which are known.
+// Start begins to read a name after its first known bytes.
 func (s *Scanner) Start(raw string, known int) {
 	s.Src, s.Pos, s.Failed, s.Depth = raw, known, false, 0
 	s.Stack = s.Stack[:0]
 }
 
-// Fail ends the reading of a name: there is nothing more to read.
+// Fail refuses the name: there is nothing more to read.
 func (s *Scanner) Fail() Ref {
 	s.Failed, s.Pos = true, len(s.Src)
 	return 0
 }
 
-// TooMuch ends the work on a name that takes more than its length allows.
+// TooMuch refuses a name that needs more work than its length allows.
 func (s *Scanner) TooMuch() {
 	s.Costly = true
 	s.Fail()
 }
 
-// Step counts work.
+// Step charges one step.
 func (s *Scanner) Step() {
 	if s.Steps--; s.Steps < 0 {
 		s.TooMuch()
 	}
 }
 
-// Enter is called where the grammar refers to itself.
+// Enter is called where the grammar is recursive.
 func (s *Scanner) Enter() {
 	s.Step()
 	if s.Depth++; s.Depth > MaxDepth {
@@ -56,7 +56,7 @@ func (s *Scanner) Enter() {
 // Leave undoes Enter.
 func (s *Scanner) Leave() { s.Depth-- }
 
-// Peek returns the next byte, or 0 at the end, which is in no name.
+// Peek returns the next byte, or 0 at the end; no name contains a 0.
 func (s *Scanner) Peek() byte {
 	if s.Pos < len(s.Src) {
 		return s.Src[s.Pos]
@@ -72,7 +72,7 @@ func (s *Scanner) Behind() byte {
 	return 0
 }
 
-// Eat passes c, if it is next.
+// Eat skips c if it is next, and reports whether it was.
 func (s *Scanner) Eat(c byte) bool {
 	if s.Peek() != c || s.Pos >= len(s.Src) {
 		return false
@@ -81,7 +81,7 @@ func (s *Scanner) Eat(c byte) bool {
 	return true
 }
 
-// Eat2 passes two bytes.
+// Eat2 skips two bytes if they are next, and reports whether they were.
 func (s *Scanner) Eat2(c, c2 byte) bool {
 	if s.Peek() != c || s.Behind() != c2 {
 		return false
@@ -90,24 +90,24 @@ func (s *Scanner) Eat2(c, c2 byte) bool {
 	return true
 }
 
-// Want passes c, and fails if something else is next.
+// Want skips c, and fails if something else is next.
 func (s *Scanner) Want(c byte) {
 	if !s.Eat(c) {
 		s.Fail()
 	}
 }
 
-// More reports whether there is something before the byte that ends a list.
+// More reports whether the next byte is not the end of a list.
 func (s *Scanner) More(end byte) bool { return !s.Failed && s.Peek() != end }
 
 // Elements returns the nodes of a list.
 func (s *Scanner) Elements(l Span) []Ref { return s.Lists[l.Start:][:l.N] }
 
-// Push adds a node to the list that is being read. Lists are read onto a stack, as there
-// are others in them.
+// Push adds a node to the list that is being read. Lists are read onto a stack, as they may
+// contain others.
 func (s *Scanner) Push(r Ref) { s.Stack = append(s.Stack, r) }
 
-// Pop makes a list of what is on the stack above mark.
+// Pop makes a list of the nodes on the stack above mark.
 func (s *Scanner) Pop(mark int) Span {
 	l := Span{Start: Ref(len(s.Lists)), N: Ref(len(s.Stack) - mark)}
 	s.Lists = append(s.Lists, s.Stack[mark:]...)

@@ -1,10 +1,10 @@
-// Package msvc prints mangled names of Microsoft's compilers, and of clang for Windows. The
-// scheme is nowhere specified: what is here is what clang writes and LLVM reads, llvm-undname
-// being what tests compare with.
+// Package msvc prints mangled names of Microsoft's compilers, and of clang for Windows. There
+// is no specification of the scheme: this package follows what clang writes and LLVM reads, and
+// its tests compare with llvm-undname.
 //
-// A name is read into nodes (node.go) as its parts refer to each other: the first ten
-// names and the first ten types of parameters are numbered, for each list of template
-// arguments anew.
+// A name is read into nodes (node.go), as its parts refer to each other: the first ten names
+// and the first ten types of parameters are numbered, separately in each list of template
+// arguments.
 package msvc
 
 import (
@@ -21,8 +21,8 @@ type (
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// Append appends the source form of a name that begins with a question mark, as the FUNC and
-// PUBLIC records of a PDB have names.
+// Append appends the source form of a name that begins with a question mark, in the form that
+// names have in FUNC and PUBLIC records of a PDB.
 func Append(dst []byte, raw string) ([]byte, error) { return appendForm(dst, raw, record) }
 
 // appendForm appends the source form of a name in a form.
@@ -33,24 +33,23 @@ func appendForm(dst []byte, raw string, form form) ([]byte, error) {
 	return out, err
 }
 
-// A form says what is left out.
+// form says which parts of a name are left out.
 type form uint8
 
 const (
 	noAccess   form = 1 << iota // public:
 	noCall                      // __cdecl
 	noMember                    // static, virtual, extern "C"
-	noReturn                    // types of results
+	noReturn                    // result types
 	noVariable                  // types of variables
-	compact                     // struct, __cdecl of pointers, some blanks: as FUNC records have names
-	inArgs                      // of compact: within template arguments, which compilers print
+	compact                     // struct, __cdecl of pointers, some blanks: the form of FUNC records
+	inArgs                      // with compact: in template arguments, which compilers print
 
 	full   form = 0
 	record      = noAccess | noCall | noMember | noReturn | noVariable | compact
 )
 
-// A decoder reads names of Microsoft's scheme. Its memory is used again for the next
-// name.
+// decoder reads names of Microsoft's scheme. Its memory is reused for the next name.
 type decoder struct {
 	mangled.Scanner
 	printer
@@ -58,7 +57,7 @@ type decoder struct {
 	known known
 }
 
-// known are the names and parameters that others refer to by a digit.
+// known holds the names and parameters that others refer to by a digit.
 type known struct {
 	names  [10]knownName
 	params [10]ref
@@ -66,7 +65,7 @@ type known struct {
 	nParam int
 }
 
-// knownName is a name and where it is mangled, by which it is compared.
+// knownName is a name and its place in the mangled name, by which it is compared.
 type knownName struct{ r, from, to ref }
 
 func (d *decoder) appendName(dst []byte, raw string, form form) ([]byte, error) {
@@ -95,7 +94,7 @@ func (d *decoder) appendName(dst []byte, raw string, form form) ([]byte, error) 
 	return out, nil
 }
 
-// next passes a byte and returns it, or 0 at the end.
+// next skips a byte and returns it, or 0 at the end.
 func (d *decoder) next() byte {
 	c := d.Peek()
 	if d.Pos < len(d.Src) {
@@ -104,8 +103,8 @@ func (d *decoder) next() byte {
 	return c
 }
 
-// number passes a number: [?] and a digit, which is one less, or hexadecimal digits A to P
-// up to @. It returns its place.
+// number skips a number: [?] and a digit, which is one less, or hexadecimal digits A to P up
+// to @. It returns the number's place.
 func (d *decoder) number() ref {
 	at := d.Pos
 	_, _, end, ok := parseNumber(d.Src, at)
@@ -116,7 +115,7 @@ func (d *decoder) number() ref {
 	return ref(at)
 }
 
-// offset passes a number below 2^63.
+// offset skips a number below 2^63.
 func (d *decoder) offset() ref {
 	at := d.number()
 	if n, _, _, _ := parseNumber(d.Src, int(at)); n >= 1<<63 {
@@ -125,7 +124,7 @@ func (d *decoder) offset() ref {
 	return at
 }
 
-// unsigned passes a number that is not negative.
+// unsigned skips a number that is not negative.
 func (d *decoder) unsigned() ref {
 	if d.Peek() == '?' {
 		return d.Fail()

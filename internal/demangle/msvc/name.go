@@ -6,8 +6,8 @@ import (
 	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-// symbolName reads the name of a symbol: an identifier, an operator or a template, and its
-// scopes.
+// symbolName reads the name of a symbol: an identifier, an operator or a template, and the
+// scopes around it.
 func (d *decoder) symbolName() ref {
 	name := d.unqualified()
 	return d.scoped(name)
@@ -48,7 +48,7 @@ func (d *decoder) innermost(name ref) ref {
 	return name
 }
 
-// lastName returns the name in front of the scopes, without template arguments.
+// lastName returns the name before the scopes, without template arguments.
 func (d *decoder) lastName(scoped ref) ref {
 	if d.Failed {
 		return 0
@@ -112,9 +112,9 @@ func (d *decoder) identifier() ref {
 	return d.add(node{kind: kName, f: [4]ref{ref(d.Pos - n), ref(n)}})
 }
 
-// anonymous reads a namespace without a name: ?A, a hash, and @. It gets a number from
-// Microsoft's compiler, whose hash is in lower case, and none from clang, whose hash is in upper
-// case and spelled out again. A hash without letters is clang's if it is there twice.
+// anonymous reads a namespace without a name: ?A, a hash, and @. With Microsoft's compiler, whose
+// hash is in lower case, it gets a number; with clang, whose hash is in upper case, it gets none
+// and is repeated in full. A hash without letters is clang's if it occurs twice.
 func (d *decoder) anonymous() ref {
 	n := strings.IndexByte(d.Src[d.Pos:], '@')
 	if n < 0 {
@@ -154,7 +154,7 @@ func (d *decoder) knownName() ref {
 }
 
 // inFunction reports whether a function around a name follows: ?, the number of the block in
-// it, ?. A number of several digits begins with B to P, as ?A is a namespace.
+// the function, ?. A number of several digits begins with B to P, as ?A is a namespace.
 func (d *decoder) inFunction() bool {
 	s := d.Src[d.Pos+1:]
 	n := strings.IndexByte(s, '?')
@@ -175,7 +175,7 @@ func (d *decoder) inFunction() bool {
 	return true
 }
 
-// local reads a function around a name; of one in C there is the name alone, whose @ ends the scopes.
+// local reads a function around a name. A function in C has only its name, whose @ ends the scopes.
 func (d *decoder) local() ref {
 	d.Want('?')
 	at := d.number()
@@ -189,8 +189,8 @@ func (d *decoder) local() ref {
 	return d.add(n)
 }
 
-// template reads ?$, a name, and template arguments, in which names and parameters are
-// numbered anew. A scope gets a number, the name of a function does not.
+// template reads ?$, a name, and template arguments, in which names and parameters have numbers
+// of their own. A scope gets a number, the name of a function does not.
 func (d *decoder) template(scope bool) ref {
 	d.Enter()
 	defer d.Leave()
@@ -216,7 +216,7 @@ func (d *decoder) template(scope bool) ref {
 	return r
 }
 
-// operator reads what is after the ? of an operator, constructor or helper.
+// operator reads the part after the ? of an operator, constructor or helper.
 func (d *decoder) operator() ref {
 	table := tableOperators
 	switch {

@@ -1,7 +1,7 @@
 package msvc
 
-// A node is a part of a name. Numbers are refs to their place in the
-// mangled name. 28 bytes.
+// node is a part of a name. Numbers are refs to their place in the mangled name. It has 28
+// bytes.
 type node struct {
 	kind  kind
 	op    uint8
@@ -28,21 +28,21 @@ const (
 	kScoped   // list: the name and the scopes around it
 	kBase     // at: four numbers: an RTTI base class descriptor
 	kVcall    // at: offset
-	kGuard    // op: 1 of threads; at: number, or 0
+	kGuard    // op: 1 for threads; at: number, or 0
 	kInit     // f: variable or name; op: E or F; flags: flagOfVariable
 
 	// Symbols.
 	kFunction // f: name, kSignature; at: numbers of a thunk
 	kVariable // f: name, type; op: storage class
 	kTypeInfo // f: name, type
-	kVtable   // f: name; list: for whom
+	kVtable   // f: name; list: bases that it is for
 	kString   // at: the literal after ??_C@_
 
 	// Types.
 	kPlain     // likewise
 	kTag       // f: name; op: T, U, V or W
 	kPointer   // f: pointee, class or 0; op: P, A or $; at: numbers of __ptrauth, or 0
-	kArray     // f: element; list: dimensions
+	kArray     // f: element type; list: dimensions
 	kSignature // f: result or 0; list: parameters; op: letter of the calling convention; class, flags
 	kCustom    // f: name
 
@@ -55,7 +55,7 @@ const (
 	kNull    // a pointer to no member
 )
 
-// list returns where the list of a node is.
+// list returns the list of a node.
 func (n *node) list() span {
 	switch n.kind {
 	case kScoped:
@@ -73,10 +73,10 @@ const (
 	qualVolatile
 	qualRestrict
 	qualUnaligned
-	qualMember // those of a member, which is not printed
+	qualMember // a member's qualifiers; this is not printed
 )
 
-// flagSet are of a signature, but for the last.
+// flagSet has the flags of a signature, except the last.
 type flagSet uint8
 
 const (
@@ -88,7 +88,7 @@ const (
 	flagOfVariable
 )
 
-// classSet is what a function is to its class.
+// classSet says how a function belongs to its class.
 type classSet uint16
 
 const (
@@ -99,7 +99,7 @@ const (
 	classStatic
 	classVirtual
 	classExternC
-	classNoParams   // the type is not in the name
+	classNoParams   // the name does not have the type
 	classAdjust     // a thunk: one offset
 	classVtordisp   // two
 	classVtordispEx // four
@@ -115,7 +115,7 @@ func (d *decoder) add(n node) ref {
 	return ref(len(d.nodes) - 1)
 }
 
-// addList adds a node with a list behind what may be its first part.
+// addList adds a node with a list after its first part, if it has one.
 func (d *decoder) addList(k kind, first ref, l span) ref {
 	return d.add(node{kind: k, f: [4]ref{first, l.Start, l.N}})
 }

@@ -10,8 +10,8 @@ import (
 // printer is where a name is printed.
 type printer struct {
 	out   []byte
-	from  int // where the name begins in out
-	limit int // how long out may become
+	from  int // start of the name in out
+	limit int // maximum length of out
 	tree  int // how deep in the nodes
 }
 
@@ -29,7 +29,7 @@ func (d *decoder) write(dst []byte, root ref, form form) []byte {
 
 func (d *decoder) text(s string) { d.out = append(d.out, s...) }
 
-// deeper begins to print a node, unless that would take too much; shallower undoes it.
+// deeper begins to print a node, unless the limits are reached; shallower undoes it.
 func (d *decoder) deeper() *decoder {
 	d.Step()
 	if d.tree++; d.tree > mangled.MaxTree || len(d.out) > d.limit {
@@ -49,8 +49,8 @@ func (d *decoder) numberAt(at int) {
 	d.out = strconv.AppendUint(d.out, n, 10)
 }
 
-// offsetsAt prints count numbers of 32 bits with commas between them, those from signed up to
-// last with a sign.
+// offsetsAt prints count 32-bit numbers separated by commas, those from signed to last with a
+// sign.
 func (d *decoder) offsetsAt(at, count, signed, last int) {
 	for i := range count {
 		if i > 0 {
@@ -117,8 +117,8 @@ func (d *decoder) symbolText(r ref, form form) {
 	}
 }
 
-// nameOnly prints the name of a function without its parameters, as FUNC records have functions
-// around others and in template arguments.
+// nameOnly prints the name of a function without its parameters. FUNC records have this form for
+// functions around names and in template arguments.
 func (d *decoder) nameOnly(r ref, form form) {
 	if n := &d.nodes[r]; n.kind == kFunction || n.kind == kVariable {
 		d.name(n.f[0], form)
@@ -210,7 +210,7 @@ func (d *decoder) name(r ref, form form) {
 	}
 }
 
-// wordText prints a word of a table. In records types have one spelling within template arguments, as
+// wordText prints a word of a table. In records, types have one spelling in template arguments, as
 // compilers print them, and another in parameters.
 func (d *decoder) wordText(n *node, form form) {
 	if form&compact == 0 || form&inArgs != 0 && n.kind == kPlain {
@@ -220,7 +220,7 @@ func (d *decoder) wordText(n *node, form form) {
 	}
 }
 
-// helper prints the name of what compilers add.
+// helper prints the name of something that compilers add.
 func (d *decoder) helper(n *node, form form) {
 	switch n.kind {
 	case kBase:
@@ -263,8 +263,8 @@ func (d *decoder) comma(form form) {
 	}
 }
 
-// templateText prints a template and its arguments. LLVM prints those of a conversion in
-// front of its type.
+// templateText prints a template and its arguments. LLVM prints the arguments of a conversion
+// before its type.
 func (d *decoder) templateText(n *node, form form) {
 	convert := &d.nodes[n.f[0]]
 	if convert.kind == kConvert {
@@ -346,7 +346,7 @@ func (d *decoder) symbolArgument(n *node, form form) {
 	}
 }
 
-// floatText prints a number by its bits.
+// floatText prints a floating-point number, given its bits.
 func (d *decoder) floatText(n *node) {
 	bits, _, _, _ := parseNumber(d.Src, int(n.at))
 	if n.op == 'A' {
@@ -356,7 +356,7 @@ func (d *decoder) floatText(n *node) {
 	}
 }
 
-// bracedText prints the values of a class, with its type if it is not in another.
+// bracedText prints the values of a class, with its type unless it is inside another.
 func (d *decoder) bracedText(n *node, form form) {
 	if n.op != 0 {
 		d.typeText(n.f[0], form)
@@ -371,7 +371,7 @@ func (d *decoder) bracedText(n *node, form form) {
 	d.text("}")
 }
 
-// fieldText prints a pointer to a member, or the value of a union's.
+// fieldText prints a pointer to a member, or the value of a member of a union.
 func (d *decoder) fieldText(n *node, form form) {
 	if n.f[0] != 0 {
 		d.text("&")

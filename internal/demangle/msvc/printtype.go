@@ -1,6 +1,6 @@
 package msvc
 
-// A type is printed in two parts, before and after what it is the type of.
+// A type is printed in two parts, before and after the declared name.
 
 func (d *decoder) typeText(r ref, form form) {
 	d.before(r, form)
@@ -110,9 +110,9 @@ func (d *decoder) beforePointer(n *node, form form) {
 	}
 }
 
-// spaced reports whether a space is before the mark of a pointer: for LLVM behind a word, in
+// spaced reports whether a space precedes the mark of a pointer: in LLVM's form after a word, in
 // records before the bracket of functions and arrays, and in template arguments before each mark
-// outside of brackets.
+// outside brackets.
 func (d *decoder) spaced(n *node, form form) bool {
 	k := d.nodes[n.f[0]].kind
 	switch {
@@ -124,8 +124,8 @@ func (d *decoder) spaced(n *node, form form) bool {
 	return form&inArgs != 0 && !d.bracketed(n.f[0])
 }
 
-// bracketed reports whether a type ends after what it is the type of, as those of pointers to
-// functions and arrays do.
+// bracketed reports whether a type has a part after the declared name, like pointers to
+// functions and arrays.
 func (d *decoder) bracketed(r ref) bool {
 	n := &d.nodes[r]
 	for ; n.kind == kPointer; n = &d.nodes[n.f[0]] {
@@ -157,7 +157,7 @@ func (d *decoder) callText(code byte) {
 	}
 }
 
-// beforeSignature prints what is before the name of a function.
+// beforeSignature prints the part before the name of a function.
 func (d *decoder) beforeSignature(n *node, form form) {
 	if form&noAccess == 0 {
 		switch n.class & classAccess {
@@ -191,7 +191,7 @@ func (d *decoder) beforeSignature(n *node, form form) {
 	}
 }
 
-// afterSignature prints parameters and what is behind them.
+// afterSignature prints parameters and the part after them.
 func (d *decoder) afterSignature(n *node, form form) {
 	if n.class&classNoParams == 0 {
 		d.paramsText(n, form)

@@ -1,7 +1,7 @@
 package msvc
 
-// special reads what begins with ?_ and is neither a function nor a variable: tables of
-// virtual functions, descriptions of types, initializers. d.Pos is at its first ?.
+// special reads a name that begins with ?_ and is neither a function nor a variable: tables of
+// virtual functions, descriptions of types, initializers. d.Pos is at the first ?.
 func (d *decoder) special() (r ref, ok bool) {
 	from := d.Pos
 	d.Pos += len("?_")
@@ -47,7 +47,7 @@ func (d *decoder) vtable(word byte) ref {
 	return r
 }
 
-// vcall reads a thunk that calls a virtual function by its place in the table.
+// vcall reads a thunk that calls a virtual function by its offset in the table.
 func (d *decoder) vcall() ref {
 	v := d.add(node{kind: kVcall})
 	name := d.scoped(v)
@@ -60,7 +60,7 @@ func (d *decoder) vcall() ref {
 	return d.add(node{kind: kFunction, f: [4]ref{name, signature}})
 }
 
-// guard reads the variable that says which static variables of a function are initialized.
+// guard reads the variable that records which static variables of a function are initialized.
 func (d *decoder) guard(threads uint8) ref {
 	g := d.add(node{kind: kGuard, op: threads})
 	name := d.scoped(g)
@@ -108,9 +108,9 @@ func (d *decoder) untyped(name ref) ref {
 	return d.add(node{kind: kVariable, f: [4]ref{name}})
 }
 
-// initializer reads a function that initializes or destroys a variable. What follows is the
-// variable's whole symbol in ?...@@, or its name alone. Old versions of clang left out the
-// question mark and an @.
+// initializer reads a function that initializes or destroys a variable. The variable's whole
+// symbol follows in ?...@@, or only its name. Old versions of clang omitted the question mark
+// and an @.
 func (d *decoder) initializer(code byte) ref {
 	n := node{kind: kInit, op: code}
 	whole := d.Eat('?')

@@ -3,11 +3,11 @@ package msvc
 import "github.com/symtool/symtool/internal/demangle/mangled"
 
 // The symbol of a string literal is ??_C@_, 0 for bytes or 1 for wchar_t, the size in bytes, a
-// hash, and the first bytes up to @. What characters of two or four bytes have is like what
-// bytes have: their size is guessed from zeros.
+// hash, and the first bytes up to @. Characters of two or four bytes have the same form as
+// bytes: their size is guessed from zeros.
 const (
 	wideBytes   = 64  // longer wide strings are cut off
-	narrowBytes = 32  // so are others;
+	narrowBytes = 32  // likewise others;
 	maxNarrow   = 128 // but old compilers wrote more bytes
 )
 
@@ -16,7 +16,7 @@ const (
 // character, 0 for wchar_t.
 func (d *decoder) literal() ref {
 	if !d.Eat2('@', '_') || d.Depth > 1 {
-		return d.Fail() // no other symbol can refer to one
+		return d.Fail() // other symbols cannot refer to a literal
 	}
 	wide := d.Eat('1')
 	if !wide {
@@ -50,7 +50,7 @@ func (d *decoder) literal() ref {
 		if size > wideBytes {
 			n.f[1] = 1
 		} else if uint64(read) == size {
-			n.f[0] -= 2 // the zero at the end
+			n.f[0] -= 2 // without the final zero
 		}
 		return d.add(n)
 	}
@@ -64,8 +64,8 @@ func (d *decoder) literal() ref {
 	return d.add(n)
 }
 
-// charSize guesses the size of characters from the zeros in a string of size bytes, the first
-// of which are known: those at the end if all are, else how many there are.
+// charSize guesses the size of characters in a string of size bytes, the first of which are
+// known: from the zeros at the end if all bytes are known, otherwise from the number of zeros.
 func charSize(known []byte, size uint64) uint8 {
 	if size%2 != 0 {
 		return 1
@@ -92,7 +92,7 @@ func charSize(known []byte, size uint64) uint8 {
 	return 1
 }
 
-// parseChar returns the byte at a place of a string, and where the next one is.
+// parseChar returns the byte at a place in a string, and the place of the next one.
 func parseChar(s string, at int) (c byte, end int, ok bool) {
 	const marks = ",/\\:. \n\t'-"
 	if at >= len(s) {

@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/internal/demangle/mangled"
 )
 
-// symbol reads a whole symbol: a function, a variable, or what compilers add to them.
+// symbol reads a whole symbol: a function, a variable, or something that compilers add.
 func (d *decoder) symbol() ref {
 	d.Enter()
 	defer d.Leave()
@@ -29,8 +29,8 @@ func (d *decoder) symbol() ref {
 	return d.declared()
 }
 
-// hashed reads ??@, the hash of a name that is too long, and @. For the locator of a complete
-// object ??_R4@ is added.
+// hashed reads ??@, the hash of a name that is too long, and @. The locator of a complete object
+// also has ??_R4@.
 func (d *decoder) hashed() ref {
 	from := d.Pos
 	n := strings.IndexByte(d.Src[from+len("??@"):], '@')
@@ -43,7 +43,7 @@ func (d *decoder) hashed() ref {
 	return d.add(node{kind: kVariable, f: [4]ref{r}})
 }
 
-// eatWord passes a word if it follows.
+// eatWord skips a word if it follows, and reports whether it did.
 func (d *decoder) eatWord(word string) bool {
 	if !strings.HasPrefix(d.Src[d.Pos:], word) {
 		return false
@@ -79,16 +79,16 @@ func (d *decoder) declared() ref {
 	return r
 }
 
-// isFunclet reports whether a name is what clang calls the code of an exception handler,
-// fin$0@0@, with the name of its function to follow.
+// isFunclet reports whether a name is clang's for the code of an exception handler, fin$0@0@,
+// which the name of its function follows.
 func (d *decoder) isFunclet(name ref) bool {
 	parts := d.Elements(d.nodes[name].list())
 	n := &d.nodes[parts[0]]
 	return len(parts) == 2 && parts[1] == parts[0] && n.kind == kName && strings.Contains(d.Src[n.f[0]:][:n.f[1]], "$")
 }
 
-// funclet reads the function of a handler. ?fin$0@0@f@@ becomes what Microsoft's compiler calls
-// ?fin$0@?0??f@@YAXXZ@4HA.
+// funclet reads the function of a handler. The result for ?fin$0@0@f@@ is that for
+// ?fin$0@?0??f@@YAXXZ@4HA, the name of Microsoft's compiler.
 func (d *decoder) funclet(name ref) ref {
 	around := d.add(node{kind: kVariable, f: [4]ref{d.symbolName()}})
 	local := d.add(node{kind: kLocal, f: [4]ref{around}})
@@ -99,8 +99,8 @@ func (d *decoder) funclet(name ref) ref {
 	return d.add(node{kind: kVariable, f: [4]ref{name}})
 }
 
-// variableType reads the type of a variable and its qualifiers; those of a pointer are
-// repeated as those of what it points to.
+// variableType reads the type of a variable and its qualifiers; those of a pointer are repeated
+// for its target.
 func (d *decoder) variableType() ref {
 	t := d.typ()
 	if d.Failed {
@@ -157,7 +157,7 @@ func (c classSet) offsets() int {
 	return 0
 }
 
-// functionClass reads a letter of eight for each access: a member, static, virtual, a thunk,
+// functionClass reads one of eight letters for each access: a member, static, virtual, a thunk,
 // and the same for far code; Y and Z are functions that are not members.
 func (d *decoder) functionClass() classSet {
 	access := [3]classSet{classPrivate, classProtected, classPublic}
@@ -182,7 +182,7 @@ func (d *decoder) functionClass() classSet {
 	return 0
 }
 
-// signature reads the type of a function; of a method with the qualifiers of *this.
+// signature reads the type of a function; that of a method has the qualifiers of *this.
 func (d *decoder) signature(method bool) ref {
 	n := node{kind: kSignature}
 	if method {
@@ -234,7 +234,7 @@ func (d *decoder) params(flags flagSet) (span, flagSet) {
 	return d.Pop(mark), flags
 }
 
-// param reads the type of a parameter. One that takes more than a letter gets a number.
+// param reads the type of a parameter. A type of more than one letter gets a number.
 func (d *decoder) param() ref {
 	k := &d.known
 	if c := d.Peek(); mangled.IsDigit(c) {

@@ -29,7 +29,7 @@ func (d *decoder) templateArg() ref {
 		return d.typ()
 	}
 	d.Pos++
-	if d.Eat('M') { // the type of an argument for auto, which the value shows
+	if d.Eat('M') { // the type of an argument for auto; the value shows it
 		d.typ()
 	}
 	v := d.value()
@@ -75,8 +75,8 @@ func (d *decoder) value() ref {
 	return d.Fail()
 }
 
-// braced reads the values of a class (2), of an array (3), or of a union (7), up to @. Those of an
-// array end with an @ each, that of a union has its name in front.
+// braced reads the values of a class (2), an array (3), or a union (7), up to @. Each value of an
+// array ends with an @; that of a union follows the member's name.
 func (d *decoder) braced(code byte) ref {
 	n := node{kind: kBraced, f: [4]ref{d.typ()}}
 	mark := len(d.Stack)
@@ -98,8 +98,8 @@ func (d *decoder) braced(code byte) ref {
 	return d.add(n)
 }
 
-// member reads a value of a class. Its type is in front, unless the value begins with it. Pointers
-// have the code of references.
+// member reads a value of a class. Its type precedes it, unless the value begins with the type.
+// Pointers have the code of references.
 func (d *decoder) member() ref {
 	if c := d.Peek(); c == '2' || c == '3' || c == '7' {
 		return d.value()

@@ -9,7 +9,7 @@ func (d *decoder) typ() ref {
 		d.Pos++
 		return d.add(node{kind: kTag, op: c, f: [4]ref{d.typeName()}})
 	case 'W':
-		if d.Pos++; !d.Eat('4') { // of int, which all enums are said to be
+		if d.Pos++; !d.Eat('4') { // of int, as all enums are marked
 			return d.Fail()
 		}
 		return d.add(node{kind: kTag, op: c, f: [4]ref{d.typeName()}})
@@ -47,7 +47,7 @@ func (d *decoder) dollarType() ref {
 	return d.Fail()
 }
 
-// qualified reads qualifiers and the type they are of.
+// qualified reads qualifiers and the type that they qualify.
 func (d *decoder) qualified() ref {
 	quals := d.qualifiers()
 	t := d.typ()
@@ -55,7 +55,7 @@ func (d *decoder) qualified() ref {
 	return t
 }
 
-// result reads the type that a function returns: one with qualifiers has ? in front.
+// result reads the type that a function returns: ? precedes one with qualifiers.
 func (d *decoder) result() ref {
 	if d.Eat('?') {
 		return d.qualified()
@@ -63,7 +63,7 @@ func (d *decoder) result() ref {
 	return d.typ()
 }
 
-// qualifiers reads a letter for const and volatile, of a member another.
+// qualifiers reads a letter for const and volatile; members have other letters.
 func (d *decoder) qualifiers() qualSet {
 	c := d.next()
 	switch {
@@ -76,7 +76,7 @@ func (d *decoder) qualifiers() qualSet {
 	return 0
 }
 
-// extended reads the qualifiers of pointers alone: E for 64 bits, which all have, I and F.
+// extended reads the qualifiers that only pointers have: E for 64 bits, which all have, I and F.
 func (d *decoder) extended() (q qualSet) {
 	d.Eat('E')
 	if d.Eat('I') {

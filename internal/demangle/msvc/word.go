@@ -2,7 +2,7 @@ package msvc
 
 import "cmp"
 
-// A table is one of llvmWords.
+// table is the index of a table in llvmWords.
 type table uint8
 
 const (
@@ -11,10 +11,10 @@ const (
 	tableLateOperators              // after ?__
 	tableTypes
 	tableMoreTypes // after _
-	tableNames     // with codes of our own
+	tableNames     // the codes are our own
 )
 
-// llvmWords are what codes stand for, in LLVM's words.
+// llvmWords are the words for codes, as LLVM prints them.
 var llvmWords = [...]['Z' + 1]string{
 	tableOperators: {
 		'2': "operator new", '3': "operator delete", '4': "operator=", '5': "operator>>", '6': "operator<<",
@@ -56,8 +56,8 @@ var llvmWords = [...]['Z' + 1]string{
 	},
 }
 
-// conventions are calling conventions. Some have two codes, the second of functions that are exported.
-// Conventions that are not listed are printed without a word.
+// conventions are the words for calling conventions. Some have two codes, the second for exported
+// functions. Conventions that are not listed have no word.
 var conventions = [...]string{
 	'A': "__cdecl", 'B': "__cdecl", 'C': "__pascal", 'D': "__pascal", 'E': "__thiscall", 'F': "__thiscall",
 	'G': "__stdcall", 'H': "__stdcall", 'I': "__fastcall", 'J': "__fastcall", 'M': "__clrcall", 'N': "__clrcall",
@@ -65,7 +65,7 @@ var conventions = [...]string{
 	'W': "__attribute__((__swiftasynccall__)) ",
 }
 
-// recordWords are llvmWords as records have them.
+// recordWords are llvmWords in the form of records.
 var recordWords = func() (words [len(llvmWords)]['Z' + 1]string) {
 	for i := range words {
 		for c, word := range llvmWords[i] {
@@ -75,7 +75,7 @@ var recordWords = func() (words [len(llvmWords)]['Z' + 1]string) {
 	return words
 }()
 
-// plainWords are Microsoft's words in place of LLVM's, and types as FUNC records have them.
+// plainWords maps LLVM's words to Microsoft's, and types to the form of FUNC records.
 var plainWords = map[string]string{
 	"`anonymous namespace'": "(anonymous namespace)", "__int64": "long long", "unsigned __int64": "unsigned long long",
 	"`vbase dtor'": "`vbase destructor'", "`vector deleting dtor'": "`vector deleting destructor'",

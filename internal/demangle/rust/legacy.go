@@ -15,15 +15,15 @@ import (
 const legacyHash = 20
 
 // cutLegacy reports whether a name has the form of rustc's old mangling, which
-// is C++'s with a hash as its last part. As for c++filt, a hash has five
-// different digits or more, so that C++ names are not taken for it. rest is the
-// name without "_ZN", hash and suffix.
+// is C++'s with a hash as its last part. As in c++filt, a hash has at least five
+// different digits, so that C++ names are not mistaken for it. rest is the name
+// without "_ZN", hash and suffix.
 func cutLegacy(raw string) (rest string, ok bool) {
 	raw, ok = strings.CutPrefix(raw, "_ZN")
 	if !ok {
 		return "", false
 	}
-	if strings.IndexByte(raw, '.') >= 0 { // most have none, and it is found much faster
+	if strings.IndexByte(raw, '.') >= 0 { // most have none, and IndexByte is much faster
 		if i := strings.LastIndex(raw, "E."); i >= 0 {
 			raw = raw[:i+1]
 		}
@@ -46,10 +46,10 @@ func cutLegacy(raw string) (rest string, ok bool) {
 	return raw[:n], bits.OnesCount16(seen) >= 5
 }
 
-// AppendLegacy appends the source form of a name of rustc's old mangling, which begins with
-// _ZN: parts, each with its length before it. For any other name it returns ErrNotMangled.
-// The library is not used because it takes an underscore off
-// "__rust_begin_short_backtrace", which is in most Rust stacks.
+// AppendLegacy appends the source form of a name in rustc's old mangling, which begins with
+// _ZN: parts, each after its length. For any other name it returns ErrNotMangled. The library
+// is not used because it removes an underscore from "__rust_begin_short_backtrace", which is
+// in most Rust stacks.
 func AppendLegacy(dst []byte, raw string) ([]byte, error) {
 	rest, ok := cutLegacy(raw)
 	if !ok {

@@ -20,8 +20,8 @@ const (
 	punyInitialN    = 0x80
 )
 
-// punycode decodes an identifier (RFC 3492, section 6.2) in which rustc put
-// '_' in place of the '-' that ends the ASCII part. The result has no more
+// punycode decodes an identifier (RFC 3492, section 6.2) in which rustc replaced
+// the '-' that ends the ASCII part by '_'. The result has no more
 // characters than s.
 func punycode(s string) (string, bool) {
 	var out []rune

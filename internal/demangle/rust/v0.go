@@ -11,29 +11,29 @@ import (
 )
 
 // Rust's v0 mangling (RFC 2603; the rustc book, "v0 Symbol Format", whose names
-// of productions are used here). The library misreads it: it takes the
-// empty names of two nested closures, "00", for one number, so that every
-// nested closure of a Rust program comes out wrong or not at all. Names are
-// printed as LLVM does, in rustc-demangle's form without hashes.
+// of productions are used here). The library misreads the empty names of two
+// nested closures, "00", as one number, so nested closures are printed wrongly
+// or not at all. Names are printed as by LLVM, in rustc-demangle's form without
+// hashes.
 
-// maxDepth is the limit on nesting, that of rustc-demangle.
+// maxDepth is the limit on nesting, the same as rustc-demangle's.
 const maxDepth = 500
 
-// A decoder reads one v0 name. The first failure ends it by a panic with
+// decoder reads one v0 name. The first failure ends it by a panic with
 // mangled.ErrNotMangled or mangled.ErrCostly, which Append recovers.
 type decoder struct {
 	in     string // after "_R", without suffix
 	pos    int
 	out    []byte
-	mute   int // > 0: parse, print nothing
+	mute   int // if positive, parse without printing
 	depth  int
-	steps  int    // that are left: back references may lead to back references
-	room   int    // bytes of out that are left
-	bounds uint64 // lifetimes of the binders around
+	steps  int    // left: back references may lead to back references
+	room   int    // bytes left of out
+	bounds uint64 // number of lifetimes of the enclosing binders
 }
 
 // Append appends the source form of a name that begins with _R. What follows a '.' or '$' was
-// added behind rustc (".llvm.1234") and is dropped, as c++filt does.
+// added after rustc (".llvm.1234") and is dropped, as by c++filt.
 func Append(dst []byte, raw string) (out []byte, err error) {
 	in := raw[len("_R"):]
 	if i := strings.IndexAny(in, ".$"); i >= 0 {
@@ -78,7 +78,7 @@ func (r *decoder) next() byte {
 	return c
 }
 
-// eat goes over c, if it is next.
+// eat skips c if it is next, and reports whether it was.
 func (r *decoder) eat(c byte) bool {
 	if r.peek() != c {
 		return false
@@ -96,7 +96,7 @@ func (r *decoder) print(s string) {
 	}
 }
 
-// enter counts a production that others nest in; leave ends it.
+// enter counts a recursive production; leave ends it.
 func (r *decoder) enter() {
 	r.depth++
 	r.steps--
@@ -131,7 +131,7 @@ func (r *decoder) base62() uint64 {
 		default:
 			r.fail()
 		}
-		// Two are added yet: one for "_" being 0, one for no number being 0.
+		// Two are still to be added: one because "_" is 0, one because no number is 0.
 		if v > (math.MaxUint64-2-uint64(d))/62 {
 			r.fail()
 		}
@@ -139,7 +139,7 @@ func (r *decoder) base62() uint64 {
 	}
 }
 
-// decimal has no leading zeros: "00" is two numbers.
+// decimal reads a number without leading zeros: "00" is two numbers.
 func (r *decoder) decimal() int {
 	c := r.next()
 	if c < '0' || c > '9' {
@@ -157,7 +157,7 @@ func (r *decoder) decimal() int {
 	return v
 }
 
-// optional reads tag and a base-62 number, counted from 1; 0 without tag.
+// optional reads tag and a base-62 number, counted from 1; it returns 0 without the tag.
 func (r *decoder) optional(tag byte) uint64 {
 	if !r.eat(tag) {
 		return 0
@@ -185,7 +185,7 @@ func (r *decoder) ident() string {
 	return s
 }
 
-// path prints a path; in a value's, generic arguments follow "::".
+// path prints a path; in that of a value, generic arguments follow "::".
 func (r *decoder) path(value bool) {
 	r.enter()
 	defer r.leave()
@@ -230,7 +230,7 @@ func (r *decoder) asTrait() {
 	})
 }
 
-// implPath reads the path of an impl block; it is not printed.
+// implPath reads the path of an impl block without printing it.
 func (r *decoder) implPath() {
 	r.optional('s')
 	r.mute++
@@ -266,7 +266,7 @@ func (r *decoder) nested(value bool) {
 	r.print("::{" + kind + "#" + strconv.FormatUint(number, 10) + "}")
 }
 
-// list prints what item reads, separated by commas, up to "E".
+// list calls item for each element up to "E", and prints commas between them.
 func (r *decoder) list(item func()) int {
 	n := 0
 	for ; !r.eat('E'); n++ {

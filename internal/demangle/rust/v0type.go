@@ -22,7 +22,7 @@ func (r *decoder) genericArg() {
 	}
 }
 
-// lifetime prints a lifetime: 0 is erased, 1 the innermost bound one.
+// lifetime prints a lifetime: 0 is erased, 1 is the innermost bound lifetime.
 func (r *decoder) lifetime(index uint64) {
 	if index == 0 {
 		r.print("'_")
@@ -133,7 +133,7 @@ func (r *decoder) fnSig() {
 	}
 	r.enclosed("fn(", ")", func() { r.list(r.typ) })
 	if r.eat('u') {
-		return // returns ()
+		return // the function returns ()
 	}
 	r.print(" -> ")
 	r.typ()
@@ -158,8 +158,8 @@ func (r *decoder) dyn() {
 	}
 }
 
-// dynTrait prints a trait with the types that are bound to its associated
-// ones: Iterator<Item = u8>, in the list of its generic arguments if it has one.
+// dynTrait prints a trait with the bindings of its associated types:
+// Iterator<Item = u8>, in the list of its generic arguments if it has one.
 func (r *decoder) dynTrait() {
 	open := r.openPath()
 	for r.eat('p') {
