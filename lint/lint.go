@@ -8,7 +8,24 @@
 // record: functions, public symbols and blocks of STACK CFI, but not lines and inlined calls.
 package lint
 
-import "github.com/symtool/symtool/lint/finding"
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/lint/filter"
+	"github.com/symtool/symtool/lint/finding"
+	"github.com/symtool/symtool/lint/internal/check"
+	"github.com/symtool/symtool/lint/internal/grammar"
+	"github.com/symtool/symtool/lint/internal/image"
+	"github.com/symtool/symtool/lint/internal/measure"
+	"github.com/symtool/symtool/lint/internal/names"
+	"github.com/symtool/symtool/symfmt"
+)
 
 // The input and output of a run; see package lint/finding.
 type (
@@ -24,3 +41,179 @@ const (
 	Warning = finding.Warning
 	Error   = finding.Error
 )
+
+// Options configures a check. The zero value checks all rules.
+type Options struct {
+	File string // used in messages
+	// Rules are the rules to check, out of those that the function Rules returns; nil means all.
+	Rules []*Rule
+	// MaxPerRule is the number of findings of a rule that are kept; 0 means DefaultMaxPerRule.
+	// Further ones are only counted.
+	MaxPerRule int
+	// MinCFI and MinLines are the required shares, in percent, of functions' bytes
+	// with call frame information and with lines; 0 means no requirement.
+	MinCFI, MinLines float64
+	// Binary is the binary of the symbols, as returned by dwarf2sym.Open, or nil.
+	Binary symfmt.Binary
+	// OwnBinary means that the symbols were made from Binary, whatever their id.
+	OwnBinary bool
+	// Filter changes severities and removes findings; may be nil. All files that
+	// are checked together share one filter.
+	Filter *filter.Filter
+	// StorePath is the path of the file in a symbol store,
+	// NAME/ID/NAME.sym. If it is empty, File is used if it has this form.
+	StorePath string
+	// Map is filled with what is where in the module; may be nil.
+	Map *Map
+	// Stored reports whether the store that contains the file also has its module's symbols
+	// under the given name; nil without a store.
+	Stored func(name string) bool
+}
+
+// DefaultMaxPerRule is the default of Options.MaxPerRule.
+const DefaultMaxPerRule = check.DefaultMaxPerRule
+
+// Run checks a symbol file. The error is from reading it or from ctx; damage is a finding.
+func Run(ctx context.Context, in io.Reader, o Options) (*Report, error) {
+	if o.Filter == nil {
+		p, err := run(ctx, in, o, nil)
+		if err != nil {
+			return nil, err
+		}
+		return p.Result, nil
+	}
+	file := o.Filter.File(o.File)
+	p, err := run(ctx, in, o, file)
+	if err != nil {
+		return nil, err
+	}
+	file.Close()
+	p.Result.Suppressed, p.Result.Known = file.Suppressed, file.Known
+	return p.Result, nil
+}
+
+// run checks a symbol file; its findings pass through file unless it is nil.
+func run(ctx context.Context, in io.Reader, o Options, file *filter.File) (*check.Pass, error) {
+	rules, err := checksOf(o.Rules)
+	if err != nil {
+		return nil, err
+	}
+	p := check.New(check.Options{
+		File: o.File, Rules: rules, MaxPerRule: o.MaxPerRule, MinCFI: o.MinCFI, MinLines: o.MinLines,
+		StorePath: o.StorePath, Stored: o.Stored,
+	})
+	if file != nil {
+		p.Sieve = file
+		p.Watch(func(r *symfmt.Record) { file.See(r, p.Index(r)) }, symfmt.KindFunc, symfmt.KindPublic)
+	}
+	if o.Map != nil {
+		p.Watch(o.Map.see, symfmt.KindFunc, symfmt.KindLine, symfmt.KindPublic)
+	}
+	if binary, err := object.Of(o.Binary); err != nil {
+		return nil, err
+	} else if binary != nil {
+		image.Open(p, binary, o.OwnBinary)
+	}
+	p.Begin()
+	unreadable, err := read(ctx, p, in)
+	if err != nil {
+		return nil, err
+	}
+	c := measure.Measure(p, unreadable)
+	p.Result.Coverage = c
+	if unreadable {
+		c.Reasons = []string{"the text is in UTF-16: no reader accepts the file"}
+	} else {
+		p.EndRules()
+		if o.Map != nil {
+			o.Map.finish(p)
+		}
+	}
+	doubts(p, o.MinCFI)
+	p.Result.Sort()
+	return p, nil
+}
+
+// doubts adds to the verdict what findings say against it.
+func doubts(p *check.Pass, limit float64) {
+	misled, c := 0, p.Result.Coverage
+	var misleading, refused []string
+	for _, found := range p.Result.ByRule() {
+		if found.Rule.Misleads {
+			misled += found.Count
+			misleading = append(misleading, found.Rule.ID)
+		}
+		if found.Rule.Refused {
+			refused = append(refused, found.Rule.ID)
+		}
+	}
+	if misled > 0 {
+		measure.Contradict(c, misled, limit, "see "+strings.Join(misleading, ", "))
+	}
+	if len(refused) > 0 && p.HasModule {
+		c.Reasons = append(c.Reasons, "rust-minidump may refuse the file: see "+strings.Join(refused, ", "))
+	}
+}
+
+// checkEvery is the number of records after which the context is checked.
+const checkEvery = 1 << 14
+
+// read dispatches the records. unreadable means that the file has an encoding that no reader
+// accepts, so nothing is known about it.
+func read(ctx context.Context, p *check.Pass, in io.Reader) (unreadable bool, err error) {
+	rd := symfmt.NewReader(in, symfmt.ReadOptions{File: p.Options.File, Tolerant: true, MaxProblems: p.Options.MaxPerRule})
+	for {
+		r, err := rd.Next()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if !encoding(p, err) {
+				return false, err
+			}
+			unreadable = true
+			break
+		}
+		p.See(r)
+		if p.Records%checkEvery == 0 && ctx.Err() != nil {
+			return false, context.Cause(ctx)
+		}
+	}
+	p.EndRecords()
+	rep := rd.Report()
+	p.Result.Bytes, p.Result.Lines = rep.Bytes, rep.Lines
+	p.Lines, p.Layout = rep.Lines, rep.Layout
+	p.Result.Damage = rep.Damage
+	p.As(grammar.BadRecord.ID, func() { syntax(p, rep) })
+	return unreadable, nil
+}
+
+// encoding reports a file in an encoding that no reader accepts, and returns whether err is about
+// that.
+func encoding(p *check.Pass, err error) bool {
+	var se *symfmt.SyntaxError
+	if !errors.As(err, &se) {
+		return false
+	}
+	p.As(grammar.UTF16Text.ID, func() { p.ReportPos(symfmt.Pos{Line: se.Line, Col: se.Col}, "%s", se.Msg) })
+	return true
+}
+
+// syntax reports the lines that are not records. A record without a name is left to SYM601 if that
+// rule is checked.
+func syntax(p *check.Pass, rep symfmt.Report) {
+	nameless := check.State[names.Nameless](p)
+	dropped := rep.Dropped - nameless.Count
+	for _, problem := range rep.Problems {
+		var se *symfmt.SyntaxError
+		switch {
+		case !errors.As(problem.Err, &se):
+			p.ReportLine(0, "%s", bin.Bare(problem.Err, p.Options.File))
+		case nameless.Lines[se.Line]:
+			dropped++
+		default:
+			p.ReportPos(symfmt.Pos{Line: se.Line, Col: se.Col}, "%s: %s", cmp.Or(se.Record, "line"), se.Msg)
+		}
+	}
+	p.Count(dropped)
+}
