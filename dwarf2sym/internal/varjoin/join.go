@@ -9,29 +9,29 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Place says which function a FUNC is made of.
+// Place says which function a FUNC is made from.
 type Place struct {
 	RVA symfmt.RVA
 	FuncID
 }
 
-// joiner makes the Info of a module from what the readers found, once the FUNCs are known.
+// joiner makes the Info of a module from the readers' Records, once the FUNCs are known.
 type joiner struct {
 	base      uint64 // address of RVA 0
 	readers   []*Records
 	info      *vars.Info
 	funcs     map[FuncID]joinedFunc
-	targets   map[Target]uint64 // the address of a function; ambiguous: several
+	targets   map[Target]uint64 // the address of a function; ambiguous if there are several
 	exprs     [][]vars.ExprID   // by reader
 	types     [][]vars.TypeID
-	baseTypes []uint32 // those of expressions: their places among all types
+	baseTypes []uint32 // indices, among all types, of the base types in expressions
 	vars      [][]vars.VarID
 	groups    map[string]vars.GroupID
 
 	builder vars.Builder
 	scopes  []joinedScope
 	fn      *symfmt.Func // being packed
-	indexed bool         // inlines and starts are its
+	indexed bool         // inlines and starts are those of fn
 	inlines map[inlineKey]int
 	starts  []symfmt.Range // hulls of the function's INLINEs
 	key     []byte
@@ -54,8 +54,8 @@ type inlineKey struct {
 
 const ambiguous = ^uint64(0)
 
-// Join fills in the variables of info, of a module with the FUNCs funcs; places are those of its
-// functions in order of address. base is the address of RVA 0 in the file. The readers are used up.
+// Join fills in info with the variables of a module with the FUNCs funcs; places has the functions in
+// order of address. base is the address of RVA 0 in the file. The readers cannot be used afterwards.
 func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, readers []*Records) {
 	j := &joiner{base: base, readers: readers, info: info, groups: map[string]vars.GroupID{}, inlines: map[inlineKey]int{}}
 	j.info.Groups = [][]vars.VarID{nil}
@@ -100,7 +100,7 @@ func (j *joiner) indexFuncs() {
 func (j *joiner) joinVariables() {
 	index := map[vars.Variable]vars.VarID{}
 	j.info.Vars = []vars.Variable{{}}
-	texts := map[string]string{} // equal names are kept once
+	texts := map[string]string{} // equal names share memory
 	for r, v := range j.readers {
 		ids := make([]vars.VarID, len(v.variables))
 		for i, rec := range v.variables {
@@ -123,7 +123,7 @@ func (j *joiner) joinVariables() {
 	}
 }
 
-// joinedScope is a scope that is open in the Builder, or one that is left out.
+// joinedScope is a scope that is open in the Builder, or is left out.
 type joinedScope struct {
 	level  uint64
 	depth  uint32 // inlined calls around its variables
@@ -151,7 +151,7 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	}
 }
 
-// indexInlines notes where the INLINEs of the FUNC start.
+// indexInlines indexes the starts of the FUNC's INLINEs.
 func (j *joiner) indexInlines() {
 	if j.indexed {
 		return
@@ -181,7 +181,7 @@ func (j *joiner) leave(level uint64) {
 	}
 }
 
-// scope packs the next scope of a function, of which the FUNC has the code from lo to hi.
+// scope packs the next scope of a function. The FUNC has the function's code from lo to hi.
 func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	kind := vars.ScopeKind(u.byte())
 	s := joinedScope{level: u.number(), start: lo, end: hi}
@@ -236,7 +236,7 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	}
 }
 
-// variables reads those of a scope: j.key names them, j.locs says where they are.
+// variables reads the variables of a scope: j.key identifies their group, j.locs has their locations.
 func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope) {
 	v := j.readers[from.reader]
 	remap := v.units[from.fn.unit]
@@ -278,7 +278,7 @@ func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope) {
 	j.list = list
 }
 
-// group returns the number of the group that j.key names.
+// group returns the number of the group that j.key identifies.
 func (j *joiner) group() vars.GroupID {
 	if len(j.key) == 0 {
 		return 0

@@ -41,7 +41,7 @@ func appendType(k []byte, t *vars.Type) []byte {
 	return append(k, t.Name...)
 }
 
-// appendWhole appends all that a type is itself.
+// appendWhole appends the contents of any type, without those of the types that it refers to.
 func appendWhole(k []byte, t *vars.Type) []byte {
 	apart := *t
 	apart.Elem, apart.Class, apart.Params = 0, 0, nil

@@ -13,7 +13,7 @@ type Function struct {
 	Frame vars.ExprID // DW_AT_frame_base
 
 	base   uint64
-	scopes []openScope // each before those in it
+	scopes []openScope // each before those inside it
 	vars   []openVar
 	locs   []location
 	spans  []dwarf.Span
@@ -26,10 +26,10 @@ type Function struct {
 // openScope is a scope of the function.
 type openScope struct {
 	kind        vars.ScopeKind
-	level       int32 // how many scopes are around it
+	level       int32 // number of scopes around it
 	first, last int32 // of its spans
-	vars        int32 // how many variables it has itself
-	used        bool  // it or a scope in it has variables
+	vars        int32 // number of its own variables
+	used        bool  // it, or a scope inside it, has variables
 }
 
 // openVar is a variable of a scope.
@@ -40,7 +40,7 @@ type openVar struct {
 	first, last int32 // of its locs
 }
 
-// location is where a variable is in a range of addresses.
+// location is the location of a variable in a range of addresses.
 type location struct {
 	lo, hi uint64
 	expr   vars.ExprID
@@ -50,7 +50,7 @@ type location struct {
 type Site struct {
 	Return   uint64
 	Tail     bool
-	Target   Target // the zero value: not known
+	Target   Target // the zero value if it is not known
 	TargetAt vars.ExprID
 }
 
@@ -67,7 +67,7 @@ type packedFunc struct {
 	data []byte
 }
 
-// FuncID identifies a function for all readers.
+// FuncID identifies a function across readers.
 type FuncID struct{ Key, Sub uint64 }
 
 // Reset begins a function whose lowest address is base. Its own scope has number 0.
@@ -77,10 +77,10 @@ func (f *Function) Reset(base uint64) {
 	f.scopes = append(f.scopes, openScope{kind: vars.FuncScope})
 }
 
-// Level returns how many scopes are around a scope.
+// Level returns the number of scopes around a scope.
 func (f *Function) Level(scope int32) int { return int(f.scopes[scope].level) }
 
-// Open returns the number of a new scope in another one. Its code is what spans appends to a list.
+// Open returns the number of a new scope inside another. spans appends the scope's code to a list.
 func (f *Function) Open(kind vars.ScopeKind, around int32, spans func([]dwarf.Span) []dwarf.Span) int32 {
 	s := openScope{kind: kind, level: f.scopes[around].level + 1, first: int32(len(f.spans))}
 	f.spans = spans(f.spans)
@@ -89,13 +89,13 @@ func (f *Function) Open(kind vars.ScopeKind, around int32, spans func([]dwarf.Sp
 	return int32(len(f.scopes) - 1)
 }
 
-// Locate adds where the next variable is in a range of addresses.
+// Locate adds the location of the next variable in a range of addresses.
 func (f *Function) Locate(lo, hi uint64, expr vars.ExprID) {
 	f.locs = append(f.locs, location{lo, hi, expr})
 }
 
-// Variable adds a variable of a scope, by its number in the unit. whole is where it is in all of the
-// scope, if it is not 0 and nothing was added with Locate.
+// Variable adds a variable of a scope, by its number in the unit. whole is its location in the whole
+// scope; it is used if it is not 0 and Locate was not called.
 func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
 	va := openVar{scope: scope, number: number, whole: whole, last: int32(len(f.locs))}
 	if n := len(f.vars); n > 0 {
@@ -106,7 +106,7 @@ func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
 	for i := scope; !f.scopes[i].used; {
 		f.scopes[i].used = true
 		level := f.scopes[i].level
-		for level > 0 && f.scopes[i].level >= level { // to the scope around it
+		for level > 0 && f.scopes[i].level >= level { // up to the scope around it
 			i--
 		}
 	}
@@ -115,8 +115,8 @@ func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
 // Param adds an argument of the next call.
 func (f *Function) Param(p vars.SiteParam) { f.params = append(f.params, p) }
 
-// Site adds a call with its arguments. Without any, only a tail call says something: values at entry
-// depend on which functions tail calls may lead to.
+// Site adds a call with its arguments. Without arguments, only tail calls are kept: values at entry
+// depend on the functions that tail calls may lead to.
 func (f *Function) Site(s Site) {
 	o := openSite{Site: s, last: int32(len(f.params))}
 	if n := len(f.sites); n > 0 {
@@ -127,7 +127,7 @@ func (f *Function) Site(s Site) {
 	}
 }
 
-// AddFunc keeps f, if there is something in it. It returns how many bytes it takes.
+// AddFunc packs f, if there is anything in it. It returns the number of bytes that it takes.
 func (r *Records) AddFunc(id FuncID, f *Function) int {
 	if !f.scopes[0].used && len(f.sites) == 0 {
 		return 0
@@ -143,7 +143,7 @@ func (r *Records) AddFunc(id FuncID, f *Function) int {
 
 const chunkSize = 256 << 10
 
-// keep returns a copy of p that stays.
+// keep returns a permanent copy of p.
 func (r *Records) keep(p []byte) []byte {
 	if len(p) > cap(r.chunk)-len(r.chunk) {
 		r.chunk = make([]byte, 0, max(chunkSize, len(p)))
@@ -178,7 +178,7 @@ func (p *packer) span(lo, hi uint64) {
 
 // scopes writes the scopes in order, each with its level, its spans and its variables.
 func (p *packer) scopes(f *Function) {
-	// The variables of one scope came together only if no scope is between them.
+	// The variables of a scope were added consecutively only if no scope is between them.
 	firsts := append(f.firsts[:0], 0)
 	used := 0
 	for i := range f.scopes {
@@ -250,7 +250,7 @@ func (p *packer) sites(f *Function) {
 	}
 }
 
-// unpacker reads what a packer has written.
+// unpacker reads what a packer wrote.
 type unpacker struct {
 	data []byte
 	end  uint64

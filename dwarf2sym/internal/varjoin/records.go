@@ -1,8 +1,8 @@
-// Package varjoin joins the variables that several readers of units found to those of a module.
+// Package varjoin joins the variables that several readers of units found into those of a module.
 //
-// Each reader fills in its own Records, with numbers of its own and addresses as in the file. Join
-// numbers them together once the FUNCs are known, cuts what lies outside of them, and finds out
-// which types are equal. The result is the same whichever reader had which unit.
+// Each reader fills in its own Records, with its own numbers and addresses as in the file. Once the
+// FUNCs are known, Join assigns common numbers, drops what is outside the FUNCs, and determines which
+// types are equal. The result does not depend on which reader read which unit.
 package varjoin
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// Seeds are those of the hashes of types: the same for all readers of a file.
+// Seeds are the seeds for the hashes of types, the same for all readers of a file.
 type Seeds [2]maphash.Seed
 
 // NewSeeds returns seeds.
@@ -28,7 +28,7 @@ type Records struct {
 	types     []vars.Type // [0]: void
 	typeIndex map[TypeHash]vars.TypeID
 	later     []laterType
-	found     map[TypeHash]vars.TypeID // the types that Records of others stand for with later
+	found     map[TypeHash]vars.TypeID // the types to which later refers in other readers' Records
 	typeKey   []byte
 	variables []variable
 	varIndex  map[variable]uint32
@@ -36,13 +36,13 @@ type Records struct {
 	funcs     []packedFunc
 	targets   []target
 	packed    []byte // reused
-	chunk     []byte // where packed functions are
+	chunk     []byte // memory of packed functions
 }
 
-// TypeHash stands for the contents of a type: names of types are long.
+// TypeHash identifies the contents of a type, as names of types are long.
 type TypeHash [2]uint64
 
-// laterType is a type whose members another reader has.
+// laterType is a type whose members another reader reads.
 type laterType struct {
 	hash TypeHash
 	id   vars.TypeID
@@ -62,21 +62,21 @@ const (
 	isArtificial
 )
 
-// Variable is a variable of a unit, as a reader found it.
+// Variable is a variable of a unit as read.
 type Variable struct {
 	Name              []byte
 	Type              vars.TypeID
-	Label             uint32 // operations refer to it by this number; or 0
+	Label             uint32 // the number by which operations refer to it, or 0
 	Param, Artificial bool
 }
 
-// Target is the place of a DIE for all readers.
+// Target is the place of a DIE, comparable across readers.
 type Target struct {
-	Skeleton uint64 // of the other half of a unit: the skeleton's offset + 1; else 0
-	Off      uint64 // with the tag of its file
+	Skeleton uint64 // the skeleton's offset + 1 for the other half of a split unit; otherwise 0
+	Off      uint64 // offset, with the tag of its file
 }
 
-// target is a function that calls may name by the place of its DIE.
+// target is a function to which calls may refer by the place of its DIE.
 type target struct {
 	die  Target
 	addr uint64
@@ -92,10 +92,11 @@ func New(seeds *Seeds) *Records {
 	}
 }
 
-// Freeze drops what only adding needs.
+// Freeze drops what is needed only for adding.
 func (r *Records) Freeze() { r.exprIndex, r.typeIndex, r.varIndex, r.typeKey = nil, nil, nil, nil }
 
-// AddExpr returns the number of an expression, and whether it is new. One without operations says that there is no value.
+// AddExpr returns the number of an expression, and whether it is new. An expression without operations means
+// that there is no value.
 func (r *Records) AddExpr(ops []vars.Op) (id vars.ExprID, isNew bool) {
 	if len(ops) == 0 {
 		return 0, false
@@ -116,7 +117,7 @@ func (r *Records) Expr(id vars.ExprID) vars.Expr { return r.exprs[id] }
 // Type returns a type, which may be filled in. It is valid until a type is added.
 func (r *Records) Type(id vars.TypeID) *vars.Type { return &r.types[id] }
 
-// NewType adds a type, whatever it is.
+// NewType adds a type without looking for an equal one.
 func (r *Records) NewType(t vars.Type) vars.TypeID {
 	r.types = append(r.types, t)
 	return vars.TypeID(len(r.types) - 1)
@@ -125,12 +126,12 @@ func (r *Records) NewType(t vars.Type) vars.TypeID {
 // AddType returns the number of a type that is not a structure, and whether it is new.
 func (r *Records) AddType(t vars.Type) (id vars.TypeID, isNew bool) {
 	r.typeKey = appendType(r.typeKey[:0], &t)
-	id, _, isNew = r.intern(t, r.typeKey) // kinds have another first byte than those of structures
+	id, _, isNew = r.intern(t, r.typeKey) // the first byte differs from those of structures' keys
 	return id, isNew
 }
 
 // AddStructure returns the number of a structure, union or enumeration, its hash, and whether it is
-// new. Those of one kind, name and size are taken for the same if identity is.
+// new. Structures with the same kind, name, size and identity are treated as the same.
 func (r *Records) AddStructure(t vars.Type, identity []byte) (id vars.TypeID, hash TypeHash, isNew bool) {
 	r.typeKey = append(r.typeKey[:0], byte(t.Kind), btob(t.Incomplete), btob(t.HasSize))
 	r.typeKey = binary.AppendUvarint(r.typeKey, t.Size)
@@ -149,7 +150,7 @@ func (r *Records) intern(t vars.Type, key []byte) (id vars.TypeID, hash TypeHash
 	return id, hash, true
 }
 
-// Later notes that the members of a structure are going to be found by another reader.
+// Later records that another reader will read the members of a structure.
 func (r *Records) Later(hash TypeHash, id vars.TypeID) {
 	r.later = append(r.later, laterType{hash, id})
 }
@@ -160,16 +161,16 @@ func (r *Records) Find(hash TypeHash) (vars.TypeID, bool) {
 	return id, ok
 }
 
-// Found reports whether a structure that another reader left for later was found here.
+// Found reports whether a structure for which another reader called Later was found here.
 func (r *Records) Found(hash TypeHash) bool {
 	_, ok := r.found[hash]
 	return ok
 }
 
-// SetFound says which type a structure is that another reader left for later.
+// SetFound sets the type of a structure for which another reader called Later.
 func (r *Records) SetFound(hash TypeHash, id vars.TypeID) { r.found[hash] = id }
 
-// AddTarget notes that the DIE at a place describes the function at addr.
+// AddTarget records that the DIE at a place describes the function at addr.
 func (r *Records) AddTarget(die Target, addr uint64) {
 	r.targets = append(r.targets, target{die, addr})
 }
@@ -180,7 +181,7 @@ func (r *Records) Funcs() int { return len(r.funcs) }
 // DropFuncs drops the functions from n on.
 func (r *Records) DropFuncs(n int) { r.funcs = r.funcs[:n] }
 
-// EndUnit gives the variables of the functions that were added since the last unit their names and types.
+// EndUnit sets the names and types of the variables of the functions added since the last unit.
 func (r *Records) EndUnit(all []Variable) {
 	ids := make([]uint32, len(all))
 	for i := range all {

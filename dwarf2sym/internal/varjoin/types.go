@@ -8,11 +8,11 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// joinTypes finds out which types of the readers are equal: those whose names, sizes and members
-// agree, and whose members' types are equal in turn. Types refer to each other in cycles, so that
-// all are taken for equal first as far as they agree themselves, and set apart as long as those that
-// they refer to are: as the states of an automaton are when it is minimized. A structure that is only declared
-// stands for the one of its name, if there is only one.
+// joinTypes determines which types of the readers are equal: those whose names, sizes and members
+// agree, and whose members' types are equal in turn. As types refer to each other in cycles, all types
+// that agree by themselves are first treated as equal, and then separated as long as types that they
+// refer to are: an automaton is minimized in the same way. A structure that is only declared stands for
+// the structure of its name, if there is only one.
 func (j *joiner) joinTypes() {
 	j.joinExprs()
 	g := &typeGraph{seed: maphash.MakeSeed()}
@@ -24,7 +24,7 @@ func (j *joiner) joinTypes() {
 	for r, v := range j.readers {
 		g.first = append(g.first, uint32(len(g.types)))
 		for i := range v.types {
-			t := v.types[i] // its contents are not needed elsewhere
+			t := v.types[i] // its slices are not shared
 			t.Exprs(func(e vars.ExprID) vars.ExprID { return j.exprs[r][e] })
 			t.Renumber(func(id vars.TypeID) vars.TypeID { return vars.TypeID(g.first[r]) + id })
 			g.types = append(g.types, t)
@@ -61,15 +61,16 @@ type typeGraph struct {
 	seed  maphash.Seed
 	first []uint32 // by reader: its type 0
 	types []vars.Type
-	own   []uint64 // by type: what it is, without what it refers to
-	hash  []uint64 // with what it refers to, so far
-	to    []uint32 // by type: the one that stands for it
+	own   []uint64 // by type: the hash of its contents, without the types that it refers to
+	hash  []uint64 // including the types that it refers to, so far
+	to    []uint32 // by type: the type that represents it
 }
 
-// maxRounds bounds how far types are compared. In real programs 12 rounds set apart all that differ.
+// maxRounds bounds the depth to which types are compared. In real programs, 12 rounds separate all that
+// differ.
 const maxRounds = 64
 
-// refine sets types apart until nothing changes.
+// refine separates types until nothing changes.
 func (g *typeGraph) refine() {
 	if g.own == nil {
 		var k []byte
@@ -97,12 +98,12 @@ func (g *typeGraph) refine() {
 	}
 }
 
-// distinct counts different hashes. table is a power of two and larger than all of them.
+// distinct counts different hashes. The length of table is a power of two and larger than theirs.
 func distinct(hashes, table []uint64) (n int) {
 	clear(table)
 	zero := 0
 	for _, h := range hashes {
-		if h == 0 { // stands for a free slot
+		if h == 0 { // 0 means a free slot
 			zero = 1
 			continue
 		}
@@ -118,7 +119,7 @@ func distinct(hashes, table []uint64) (n int) {
 	return n + zero
 }
 
-// mix joins hashes: the finalizer of MurmurHash3 over their sum.
+// mix combines hashes: the finalizer of MurmurHash3 over their sum.
 func mix(h, x uint64) uint64 {
 	h = (h*31 + x) ^ math.MaxUint32
 	h ^= h >> 33
@@ -128,7 +129,7 @@ func mix(h, x uint64) uint64 {
 	return h ^ h>>33
 }
 
-// define lets structures that are only declared stand for those that are defined. It reports whether there are any.
+// define represents structures that are only declared by their definitions. It reports whether there are any.
 func (g *typeGraph) define() bool {
 	const several = math.MaxUint32
 	defined := map[string]uint32{}
@@ -165,7 +166,7 @@ func isAggregate(t *vars.Type) bool {
 	return false
 }
 
-// sameSort reports whether a declaration may be one of a definition.
+// sameSort reports whether a declaration may belong to a definition.
 func sameSort(a, b *vars.Type) bool {
 	sort := func(t *vars.Type) vars.TypeKind {
 		if t.Kind == vars.Class {
@@ -176,7 +177,7 @@ func sameSort(a, b *vars.Type) bool {
 	return sort(a) == sort(b)
 }
 
-// numberTypes makes the types of the Info, one for each class.
+// numberTypes adds a type to the Info for each class of equal types.
 func (j *joiner) numberTypes(g *typeGraph) {
 	class := map[uint64]vars.TypeID{g.hash[0]: 0}
 	j.info.Types = []vars.Type{{}}
@@ -203,14 +204,14 @@ func (j *joiner) numberTypes(g *typeGraph) {
 		}
 		j.types = append(j.types, ids[g.first[r]:end])
 	}
-	// Until here expressions have the numbers that base types got first.
+	// So far, expressions have the first numbers of base types.
 	for i, e := range j.info.Exprs {
 		j.info.Exprs[i] = e.Renumber(func(id vars.TypeID) vars.TypeID { return ids[j.baseTypes[id]] }, nil)
 	}
 }
 
-// joinExprs gives the expressions of all readers common numbers. The base types that they refer to
-// have those of j.baseTypes.
+// joinExprs assigns common numbers to the expressions of all readers. The base types that they refer
+// to have those of j.baseTypes.
 func (j *joiner) joinExprs() {
 	bases := map[string]vars.TypeID{}
 	index := map[vars.Expr]vars.ExprID{}
