@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// array reads the dimensions of an array, and what its descriptor says.
+// array reads the dimensions of an array, and the attributes that refer to its descriptor.
 func (v *varReader) array(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
@@ -59,7 +59,7 @@ func (v *varReader) bound(u *units.Unit, die *dwarf.DIE, at uint16) vars.Bound {
 	if a.Kind == dwarf.Const {
 		n := int64(a.U)
 		if size := len(u.Bytes(a)); !a.Signed() && size <= 8 && at == dw.AtUpperBound && size > 0 && n == 1<<(8*size-1)<<1-1 && size >= 4 {
-			n = -1 // of an array without elements: the width is the form's
+			n = -1 // the upper bound of an array without elements: the form gives the width
 		}
 		return vars.Bound{Kind: vars.ConstBound, Value: n}
 	}
@@ -77,7 +77,7 @@ func (v *varReader) bound(u *units.Unit, die *dwarf.DIE, at uint16) vars.Bound {
 	return vars.Bound{}
 }
 
-// exprOf returns the expression of an attribute; 0 without one.
+// exprOf returns the expression of an attribute, or 0.
 func (v *varReader) exprOf(u *units.Unit, die *dwarf.DIE, at uint16) vars.ExprID {
 	if a := die.Attr(at); a != nil {
 		if code, ok := u.Block(a); ok {
@@ -99,7 +99,7 @@ func (v *varReader) stringType(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 			n = uint64(u.AddrSize)
 		}
 		x.Length = v.bound(u, die, dw.AtStringLength)
-		// The expression is where the length is.
+		// The expression is the place of the length.
 		if x.Length.Kind == vars.ExprBound && a.IsBlock() {
 			ops := v.Expr(x.Length.Expr).Ops()
 			if last := ops[len(ops)-1].Code; last != vars.OpCall && last != vars.OpUnsupported {

@@ -5,7 +5,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
-// die returns a DIE to read into. It belongs to the caller until top is what it was before.
+// die returns a DIE to read into. It is the caller's until release is called with the previous top.
 func (v *varReader) die() *dwarf.DIE {
 	if v.top == len(v.dies) {
 		v.dies = append(v.dies, &dwarf.DIE{})
@@ -14,10 +14,10 @@ func (v *varReader) die() *dwarf.DIE {
 	return v.dies[v.top-1]
 }
 
-// release gives back the DIEs from top on.
+// release returns the DIEs from top on.
 func (v *varReader) release(top int) { v.top = top }
 
-// dieAt reads the DIE that u refers to. It is given back by release; its unit is valid until the end of a batch.
+// dieAt reads the DIE that u refers to. The DIE is valid until release, its unit until the end of a batch.
 func (v *varReader) dieAt(u *units.Unit, ref dwarf.Value) (*units.Unit, *dwarf.DIE, bool) {
 	if !ref.IsRef() {
 		return nil, nil, false

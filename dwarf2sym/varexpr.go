@@ -11,22 +11,23 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// maxReferences bounds how far expressions lead to each other, and types to their elements.
+// maxReferences bounds the length of chains of expressions that refer to each other, and of types and
+// their elements.
 const maxReferences = 64
 
-// exprDecoder turns an expression of DWARF into operations of the model.
+// exprDecoder converts an expression of DWARF to operations of the model.
 type exprDecoder struct {
 	v       *varReader
 	u       *units.Unit
 	c       bin.Cursor
 	ops     []vars.Op
-	starts  []int32 // by operation: where it begins in the expression
+	starts  []int32 // by operation: its offset in the expression
 	jumps   []jump
-	shared  bool // it means the same in every unit: no reference into debug information
-	unknown bool // there is an operation that has no form
+	shared  bool // it means the same in every unit, as it does not refer to debug information
+	unknown bool // the model has no form for an operation
 }
 
-// jump is an operation whose target is still a place in the bytes.
+// jump is an operation whose target is still an offset in the expression.
 type jump struct{ op, to int }
 
 // expr returns the number of an expression.
@@ -49,7 +50,7 @@ func (v *varReader) expr(u *units.Unit, code []byte) vars.ExprID {
 
 var unsupported = []vars.Op{{Code: vars.OpUnsupported}}
 
-// addExpr interns operations. An expression without any says that there is no value.
+// addExpr interns operations. An expression without operations means that there is no value.
 func (v *varReader) addExpr(ops []vars.Op) vars.ExprID {
 	id, isNew := v.AddExpr(ops)
 	if isNew {
@@ -201,7 +202,7 @@ func (d *exprDecoder) op(code byte) {
 	}
 }
 
-// refersTo reads an operation that refers to the debug information.
+// refersTo reads an operation that refers to debug information.
 func (d *exprDecoder) refersTo(code byte) {
 	c := &d.c
 	d.shared = false
@@ -256,7 +257,7 @@ func (d *exprDecoder) baseType() vars.TypeID {
 	return id
 }
 
-// call adds what a DIE's location does: its operations, if they are the same everywhere.
+// call adds the operations of a DIE's location, if it is the same everywhere.
 func (d *exprDecoder) call(off uint64) {
 	label, expr := d.v.reference(d.u, off)
 	if expr == 0 {
@@ -271,7 +272,7 @@ func (d *exprDecoder) call(off uint64) {
 		d.starts = append(d.starts, -1)
 		d.add(op)
 	}
-	if n := len(d.ops) - at; n > 0 { // op removes the start of what added nothing
+	if n := len(d.ops) - at; n > 0 { // decode removes the start of an operation that adds nothing
 		d.starts = append(d.starts[:at+1], d.starts[at+2:]...)
 	}
 }
@@ -287,8 +288,8 @@ func (k dieKey) compare(o dieKey) int {
 	return cmp.Or(cmp.Compare(k.d.Tag, o.d.Tag), cmp.Compare(btoi(k.d.OldTypes), btoi(o.d.OldTypes)), cmp.Compare(k.off, o.off))
 }
 
-// reference returns how operations name the variable or procedure at off: by its label, or by
-// what its location says where that is the same everywhere.
+// reference returns how operations refer to the variable or procedure at off: by its label, or by
+// its location if that is the same everywhere.
 func (v *varReader) reference(u *units.Unit, off uint64) (label uint32, expr vars.ExprID) {
 	defer v.release(v.top)
 	du, die, ok := v.dieAt(u, dwarf.Value{Kind: dwarf.Ref, U: off})

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// enumerators reads those of an enumeration.
+// enumerators reads the enumerators of an enumeration.
 func (v *varReader) enumerators(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	t.Elem = v.typeAt(u, die.Value(dw.AtType))
 	v.children(u, die, func(c *dwarf.DIE) {
@@ -19,7 +19,7 @@ func (v *varReader) enumerators(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 			return
 		}
 		value := int64(a.U)
-		// An enumerator of fixed width that is negative in a type of that size has no sign.
+		// A negative enumerator is written without a sign if its form has the fixed width of the type.
 		if n := len(u.Bytes(a)); !a.Signed() && t.HasSize && n == int(t.Size) && n < 8 && v.signed(t.Elem) {
 			shift := 64 - 8*n
 			value = value << shift >> shift
@@ -43,7 +43,7 @@ func (v *varReader) signed(id vars.TypeID) bool {
 	return false
 }
 
-// members reads those of a structure or of a variant.
+// members reads the members of a structure or of a variant.
 func (v *varReader) members(u *units.Unit, die *dwarf.DIE) (members []vars.Member, parts []vars.VariantPart) {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
@@ -61,7 +61,7 @@ func (v *varReader) members(u *units.Unit, die *dwarf.DIE) (members []vars.Membe
 	return members, parts
 }
 
-// member reads a member or base class; static ones are none.
+// member reads a member or base class; ok is false for a static member.
 func (v *varReader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok bool) {
 	if die.Flag(dw.AtExternal) || die.Flag(dw.AtDeclaration) || die.Attr(dw.AtConstValue) != nil && die.Attr(dw.AtDataMemberLocation) == nil {
 		return m, false
@@ -72,7 +72,7 @@ func (v *varReader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok boo
 	if a := die.Attr(dw.AtDataMemberLocation); a != nil {
 		if code, ok := u.Block(a); ok {
 			id := v.expr(u, code)
-			// As compilers wrote offsets before DWARF 4.
+			// Before DWARF 4, compilers wrote offsets in this form.
 			if ops := v.Expr(id).Ops(); len(ops) == 1 && ops[0].Code == vars.OpPlusConst {
 				m.Offset = ops[0].U
 			} else {
@@ -131,7 +131,7 @@ func (v *varReader) sizeOf(id vars.TypeID) uint64 {
 	return 0
 }
 
-// variantPart reads what depends on a discriminant (DWARF 5, 5.7.10).
+// variantPart reads the variants that depend on a discriminant (DWARF 5, 5.7.10).
 func (v *varReader) variantPart(u *units.Unit, die *dwarf.DIE) (p vars.VariantPart) {
 	if ref := die.Value(dw.AtDiscr); ref.IsRef() {
 		if du, d, ok := v.dieAt(u, ref); ok {
@@ -160,7 +160,7 @@ func (v *varReader) variantPart(u *units.Unit, die *dwarf.DIE) (p vars.VariantPa
 	return p
 }
 
-// discrValue extends a discriminant by its sign.
+// discrValue sign-extends a discriminant if it is signed.
 func discrValue(n, size uint64, signed bool) uint64 {
 	if signed && size > 0 && size < 8 {
 		shift := 64 - 8*size

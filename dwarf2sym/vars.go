@@ -13,18 +13,18 @@ import (
 )
 
 // Variables are read by a second pass over each unit, while it is in memory and its scopes are
-// known, so that nothing is paid for them where they are not wanted. Functions are packed as they
-// are in the unit, with addresses of the file; what their scopes are in the module (FUNCs, INLINEs)
-// is decided when all functions are joined (varjoin).
+// known, so that they cost nothing if they are not wanted. Functions are packed as they are in the
+// unit, with addresses in the file; varjoin assigns their scopes to FUNCs and INLINEs of the module
+// once all functions are joined.
 
 // VarOptions select what is read about variables.
 type VarOptions struct {
 	Params    bool // parameters
 	Locals    bool // local variables, and parameters
-	FullTypes bool // types with their members, not names and sizes alone
+	FullTypes bool // types with their members, not only names and sizes
 }
 
-// wanted reports whether anything is.
+// wanted reports whether any variables are wanted.
 func (o *VarOptions) wanted() bool { return o.Params || o.Locals }
 
 // varReader reads the variables in the units of a worker.
@@ -32,22 +32,22 @@ type varReader struct {
 	w         *worker
 	locals    bool
 	fullTypes bool
-	meter     *dwarf.Meter // of variables alone: they cannot cost functions
+	meter     *dwarf.Meter // for variables only, so that they do not use up the budget of functions
 
 	*varjoin.Records
 	raw     map[string]vars.ExprID // expressions of the debug information
 	rawSize uint8                  // the address size of raw
 	pending []unreadType           // structures whose members are read after all units
-	places  map[vars.TypeID]int    // of these: in pending
+	places  map[vars.TypeID]int    // indices in pending
 	tables  dwarf.AbbrevCache
 	main    units.Unit
 	opener  *units.Opener
 
 	// The current unit.
-	vars    []dieKey          // by their number in packed functions
+	vars    []dieKey          // by number in packed functions
 	varOf   map[dieKey]uint32 // the inverse
 	labels  map[dieKey]uint32
-	nested  []int // functions in functions that are still to be read
+	nested  []int // functions inside functions that are still to be read
 	firstFn int   // index of the unit's first function
 
 	typeOf  map[dieKey]vars.TypeID
@@ -59,7 +59,7 @@ type varReader struct {
 	fn      varjoin.Function
 	records []varjoin.Variable
 
-	dies []*dwarf.DIE // storage of those that are being looked at: dies[:top]
+	dies []*dwarf.DIE // storage; dies[:top] are in use
 	top  int
 }
 
@@ -73,7 +73,7 @@ func newVarReader(w *worker, o *VarOptions, effort *dwarf.Effort, seeds *varjoin
 	return v
 }
 
-// reset forgets what may not depend on which worker read the units before.
+// reset drops state that would make the result depend on which units the worker read before.
 func (v *varReader) reset() {
 	v.tables.Reset()
 	v.opener.Close()
@@ -81,7 +81,7 @@ func (v *varReader) reset() {
 	v.meter.Flush()
 }
 
-// finish forgets what was needed for units only.
+// finish drops what is needed only while units are read.
 func (v *varReader) finish() {
 	v.meter.Flush()
 	v.Freeze()
@@ -94,7 +94,7 @@ func (v *varReader) unit(h *dwarf.Header, data []byte) {
 	if v.meter.Exhausted {
 		return
 	}
-	if w.skeleton != nil { // of another file each
+	if w.skeleton != nil { // each other half is in another file
 		v.reset()
 	}
 	v.firstFn = v.Funcs()
@@ -115,7 +115,7 @@ func (v *varReader) unit(h *dwarf.Header, data []byte) {
 		err = v.main.Open(w.d, h, data, t, v.meter)
 	}
 	if err != nil {
-		return // the functions' pass reports it
+		return // the pass over functions reports it
 	}
 	if w.skeleton != nil {
 		v.main.Join(w.skeleton)
@@ -190,7 +190,7 @@ func (v *varReader) function(pos int) error {
 	if err := u.Head(pos, d); err != nil {
 		return err
 	}
-	if !d.Has(dw.AtLowPC) && !d.Has(dw.AtRanges) { // most: declarations
+	if !d.Has(dw.AtLowPC) && !d.Has(dw.AtRanges) { // most are declarations
 		body, err := u.Over(d)
 		if err != nil {
 			return err
@@ -238,7 +238,7 @@ func (v *varReader) function(pos int) error {
 	return nil
 }
 
-// inner looks for functions with code in a function without any: what is nested in a GNU C function
+// inner looks for functions with code in a function without code: those nested in a GNU C function
 // that was inlined everywhere.
 func (v *varReader) inner(d *dwarf.DIE, pos int) error {
 	if !d.Children {
@@ -272,8 +272,8 @@ func (v *varReader) inner(d *dwarf.DIE, pos int) error {
 	return nil
 }
 
-// frameBase returns the expression of DW_AT_frame_base. Of a list, which compilers no longer make, the
-// last entry is taken: it holds after the prologue.
+// frameBase returns the expression of DW_AT_frame_base. In a list, which compilers no longer generate, the
+// last entry is used: it applies after the prologue.
 func (v *varReader) frameBase(a *dwarf.Attr) (id vars.ExprID) {
 	u := &v.main
 	if code, ok := u.Block(a); ok {
@@ -311,13 +311,13 @@ func (v *varReader) endUnit() {
 		}
 		v.unread = v.unread[:0]
 	}
-	for i, key := range v.vars { // labels are given until all types are read
+	for i, key := range v.vars { // reading types may assign labels
 		v.records[i].Label = v.labels[key]
 	}
 	v.EndUnit(v.records)
 }
 
-// declared reads what the variable at key is declared to be. Its name is valid until the end of a batch.
+// declared reads the declaration of the variable at key. Its name is valid until the end of a batch.
 func (v *varReader) declared(key dieKey) (r varjoin.Variable) {
 	u, d, ok := v.dieIn(key.d, key.off)
 	if !ok {

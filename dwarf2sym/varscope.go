@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// scope reads what is in the scope of the given number, from pos on.
+// scope reads the contents of a scope, from pos on.
 func (v *varReader) scope(pos int, scope int32) (next int, err error) {
 	u, f := &v.main, &v.fn
 	if f.Level(scope) > dwarf.MaxDepth {
@@ -52,7 +52,7 @@ func (v *varReader) scope(pos int, scope int32) (next int, err error) {
 			if pos, err = u.Over(d); err != nil {
 				return 0, err
 			}
-			if d.Tag != dw.TagSubprogram { // methods of local classes
+			if d.Tag != dw.TagSubprogram { // local classes may have methods
 				if err := v.inner(d, pos); err != nil {
 					return 0, err
 				}
@@ -66,7 +66,7 @@ func (v *varReader) scope(pos int, scope int32) (next int, err error) {
 	return pos, nil
 }
 
-// openScope returns the number of the scope that a DIE is. A block without code is a part of the scope around it.
+// openScope returns the number of the scope for a DIE. A block without code belongs to the scope around it.
 func (v *varReader) openScope(d *dwarf.DIE, around int32) int32 {
 	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
 	kind := vars.BlockScope
@@ -113,7 +113,7 @@ func (v *varReader) variable(d *dwarf.DIE, scope int32) {
 			}
 		})
 		if err != nil && !v.meter.Exhausted {
-			v.w.problem(u.Off+uint64(d.Pos), fmt.Sprintf("where the variable at %#x is", u.Off+uint64(d.Pos)), err)
+			v.w.problem(u.Off+uint64(d.Pos), fmt.Sprintf("the location of the variable at %#x", u.Off+uint64(d.Pos)), err)
 		}
 	}
 	f.Variable(scope, number, whole)
@@ -142,8 +142,8 @@ func (v *varReader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 	return key
 }
 
-// abstractLocation returns where the DIE that a variable is an instance of says it is: static ones,
-// and constants, are described once.
+// abstractLocation returns the location in the DIE that a variable is an instance of: static variables
+// and constants are described once.
 func (v *varReader) abstractLocation(d *dwarf.DIE) vars.ExprID {
 	defer v.release(v.top)
 	ref := d.Value(dw.AtAbstractOrigin)

@@ -23,7 +23,7 @@ func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
 	s := varjoin.Site{Tail: tail}
 	var ok bool
 	if s.Return, ok = u.Address(ret); !ok && tail {
-		// clang names the jump. What is after it is not executed.
+		// clang gives the address of the jump. The instruction after it is not executed.
 		if s.Return, ok = u.Address(d.Value(dw.AtCallPC)); ok {
 			s.Return++
 		}
@@ -51,7 +51,7 @@ func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
 	return end, nil
 }
 
-// arguments reads those of a call.
+// arguments reads the arguments of a call.
 func (v *varReader) arguments(d *dwarf.DIE, pos int) {
 	u := &v.main
 	if !d.Children {

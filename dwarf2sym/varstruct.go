@@ -15,11 +15,11 @@ import (
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// The members of structures are read once: where the first unit has them, and after all units, so
-// that it does not matter which worker read which unit. Only those of split units, whose files are
-// closed by then, are read with their units. Structures are taken for the same if they have the same
-// name, size and place in the source; those without a name, or without a place, if they have the
-// same members as well. Whether types are equal, with all that they refer to, is decided when all are known.
+// The members of structures are read once, from the first unit that has them, and after all units, so
+// that the result does not depend on which worker read which unit. Only those of split units, whose files
+// are closed by then, are read with their units. Structures are treated as the same if they have the same
+// name, size and place in the source; those without a name or without a place must have the same members
+// as well. Once all types are known, varjoin decides which are equal with all that they refer to.
 
 // aggregate returns the number of a structure, union or enumeration. Its members are read later.
 func (v *varReader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
@@ -46,7 +46,7 @@ func (v *varReader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.Ty
 	if isNew && v.fullTypes {
 		v.unread = append(v.unread, unreadType{key, id, hash})
 	} else if i, ok := v.places[id]; ok && key.compare(v.pending[i].key) < 0 {
-		v.pending[i].key = key // which units a worker reads first depends on the others
+		v.pending[i].key = key // the order in which a worker reads units depends on the other workers
 	}
 	return id
 }
@@ -67,14 +67,14 @@ func (v *varReader) fileOf(u *units.Unit, die *dwarf.DIE) string {
 	}
 	w := v.w
 	if u.D != w.u.D || u.Off != w.u.Off || w.skeleton != nil {
-		return fmt.Sprintf("\x00%d", file.U) // of another unit, whose files are unknown: the number has to do
+		return fmt.Sprintf("\x00%d", file.U) // in another unit, whose files are unknown: use the number
 	}
 	w.needLines()
 	return w.files.At(w.fileID(file.U))
 }
 
-// shape appends the names and offsets of the members and the names of their types: types may have
-// the same name and place but differ in these.
+// shape appends the names and offsets of the members and the names of their types: types with the same
+// name and place may differ in these.
 func (v *varReader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
@@ -87,7 +87,7 @@ func (v *varReader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
 		k = binary.AppendUvarint(k, c.Value(dw.AtDataMemberLocation).U)
 		k = binary.AppendUvarint(k, c.Value(dw.AtConstValue).U)
 		ref := c.Value(dw.AtType)
-		for range 4 { // through pointers
+		for range 4 { // follow pointers
 			tu, t, ok := v.dieAt(u, ref)
 			if !ok {
 				break
@@ -132,7 +132,7 @@ func (v *varReader) readMembers() {
 	v.unread = v.unread[:0]
 }
 
-// readTypes reads the members of the structures that the workers met, each where the first unit has
+// readTypes reads the members of the structures that the workers met, each from the first unit that has
 // it, and of those that they lead to.
 func (r *reader) readTypes(ctx context.Context, d *units.Data, seeds *varjoin.Seeds) {
 	first := r.workers[0].vars
@@ -164,7 +164,7 @@ func (r *reader) readTypes(ctx context.Context, d *units.Data, seeds *varjoin.Se
 	w.vars.finish()
 }
 
-// typesOf reads the structures that are wanted from a unit, and those that they lead to.
+// typesOf reads the structures in want from a unit, and those that they lead to.
 func (v *varReader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 	want = slices.DeleteFunc(want, func(t unreadType) bool {
 		id, known := v.Find(t.hash)
@@ -174,7 +174,7 @@ func (v *varReader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 		return known
 	})
 	if len(want) == 0 {
-		return // units before it had all
+		return // earlier units had all of them
 	}
 	w := v.w
 	defer func() {

@@ -18,7 +18,7 @@ func (v *varReader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	}
 	key := dieKey{d, off}
 	if id, ok := v.typeOf[key]; ok {
-		if id == typeOpen { // it refers to itself without a structure in between
+		if id == typeOpen { // the type refers to itself without a structure in between
 			id = v.newType(vars.Type{})
 			v.typeOf[key] = id
 		}
@@ -50,7 +50,7 @@ func (v *varReader) newType(t vars.Type) vars.TypeID {
 
 const typeCost = 168
 
-// readType reads the type at key, or puts it on the list of those to be read.
+// readType reads the type at key, or adds it to the list of types to be read.
 func (v *varReader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
 	switch die.Tag {
 	case dw.TagStructureType, dw.TagClassType, dw.TagInterfaceType, dw.TagUnionType, dw.TagEnumerationType:
@@ -94,7 +94,7 @@ func (v *varReader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.Typ
 	case vars.Function:
 		v.params(u, die, &t)
 	}
-	if id := v.typeOf[key]; id != typeOpen { // others refer to it already
+	if id := v.typeOf[key]; id != typeOpen { // other types already refer to it
 		*v.Type(id) = t
 		return id
 	}
@@ -123,7 +123,7 @@ func size(die *dwarf.DIE) (uint64, bool) {
 	return v.U, v.Kind == dwarf.Const
 }
 
-// typeName returns the name of a type after its namespaces, classes and functions.
+// typeName returns the name of a type, qualified by its namespaces, classes and functions.
 func (v *varReader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 	plain, ok := u.Text(die.Value(dw.AtName))
 	if !ok || len(plain) == 0 {
@@ -149,7 +149,7 @@ func (v *varReader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 	return name
 }
 
-// scopeName returns "ns::Class::" of what is around the DIE at off.
+// scopeName returns the scopes around the DIE at off, as "ns::Class::".
 func (v *varReader) scopeName(u *units.Unit, off uint64) string {
 	w := v.w
 	at := &w.u
