@@ -22,7 +22,9 @@ type rule struct {
 // shapes are the parts that each shape requires.
 var shapes = map[string][]string{
 	"string": {"data"}, "sequence": {"data"}, "array": {"data"}, "pointer": {"data"}, "optional": {"some", "data"},
-	"count": {"size"}, "one": {"data"}, "dynamic": {"type", "data"},
+	"count": {"size"}, "one": {"data"}, "dynamic": {"type", "data"}, "function": {"type", "data"}, "tuple": {"data"},
+	"variant": {"data", "size", "first", "rest"}, "ring": {"data", "from", "size", "most"},
+	"blocks": {"data", "to", "node", "from", "end", "endnode"},
 }
 
 // rules returns the rules of rules.txt.
@@ -51,7 +53,7 @@ func parseRules(text string) (all []rule, err error) {
 			switch key {
 			case "element":
 				r.element, err = strconv.Atoi(value)
-			case "data", "size", "end", "some", "type":
+			case "data", "size", "end", "some", "type", "first", "rest", "from", "to", "most", "node", "endnode":
 				r.paths[key] = strings.Split(value, ".")
 			default:
 				ok = false

@@ -39,20 +39,34 @@ func (s *showing) ruleOf(v eval.Value, id, plain vars.TypeID) (*rule, map[string
 func (s *showing) parts(r *rule, v eval.Value, id vars.TypeID) map[string]part {
 	parts := make(map[string]part, len(r.paths))
 	for key, path := range r.paths {
+		if key == "first" || key == "rest" { // of a part
+			continue
+		}
 		p, ok := s.follow(part{value: v, id: id}, path)
 		if !ok || !p.value.Whole() || p.plain == nil || len(p.value.Bytes) == 0 && key != "data" {
 			return nil
 		}
-		needsPointer := key == "data" && r.shape != "array" && r.shape != "one" && r.shape != "optional" || key == "end" || key == "type"
-		if needsPointer && p.plain.Kind != vars.Pointer {
-			return nil
-		}
-		if (key == "size" || key == "some") && p.plain.Kind != vars.Base {
+		if kind := partKinds[key]; p.plain.Kind != kind && kind != vars.Void && (key != "data" || !r.anyData()) {
 			return nil
 		}
 		parts[key] = p
 	}
 	return parts
+}
+
+// partKinds are the kinds that parts must have, unless it is Void.
+var partKinds = map[string]vars.TypeKind{
+	"data": vars.Pointer, "end": vars.Pointer, "type": vars.Pointer, "to": vars.Pointer, "node": vars.Pointer, "endnode": vars.Pointer,
+	"size": vars.Base, "some": vars.Base, "most": vars.Base,
+}
+
+// anyData reports whether the data of a shape may have any type: it is the value, not where it is.
+func (r *rule) anyData() bool {
+	switch r.shape {
+	case "array", "one", "optional", "variant", "tuple":
+		return true
+	}
+	return false
 }
 
 // follow returns the member at a path. Members are also looked for in base classes and in
@@ -121,6 +135,16 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 		return s.text(data.value, data.id, depth+1)
 	case "pointer":
 		return s.smartPointer(data, depth)
+	case "blocks":
+		return s.blocks(parts, id, depth)
+	case "ring":
+		return s.ring(r, parts, id, depth)
+	case "variant":
+		return s.variant(r, parts, depth)
+	case "tuple":
+		return s.tuple(r, v, id, depth)
+	case "function":
+		return s.function(parts, depth)
 	case "count":
 		return "{" + count(s.word(parts["size"])) + "}"
 	}
@@ -185,7 +209,7 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 	addr, n := s.word(data), uint64(0)
 	if end, ok := parts["end"]; ok {
 		if last := s.word(end); last < addr || size == 0 || (last-addr)%size != 0 {
-			return "<damaged: it ends before it begins>"
+			return damaged
 		} else {
 			n = (last - addr) / size
 		}

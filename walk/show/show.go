@@ -76,7 +76,7 @@ func (p *Printer) Text(f *eval.Frame, v *eval.Variable) string {
 
 // start prepares for a variable.
 func (p *Printer) start(f *eval.Frame) *showing {
-	return &showing{Printer: p, f: f, in: f.Info, left: maxParts, toMask: maxMaskParts}
+	return &showing{Printer: p, f: f, in: f.Info, left: maxParts, bytes: maxBytes, toMask: maxMaskParts}
 }
 
 // isRedacted reports whether a value is not to be shown.
@@ -113,6 +113,7 @@ type showing struct {
 	f         *eval.Frame
 	in        *vars.Info
 	left      int  // of maxParts
+	bytes     int  // of maxBytes
 	toMask    int  // of maxMaskParts
 	following bool // showing the target of a pointer
 }

@@ -26,7 +26,7 @@ type Node struct {
 	BitOffset, BitSize int // of a bit field, in bits from Offset; BitSize is 0 for other members
 
 	Members []Node
-	Cut     bool // there are more members
+	Cut     bool // there are more members, or bytes
 }
 
 // Tree returns the value of a variable of a frame with its members.
@@ -39,6 +39,9 @@ func (p *Printer) Tree(f *eval.Frame, v *eval.Variable) Node {
 	return n
 }
 
+// maxBytes limits the bytes of one variable and its members, of which each has those of its members again.
+const maxBytes = 3 * eval.MaxValue
+
 // node returns a value with its members.
 func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Node {
 	s.left--
@@ -48,6 +51,10 @@ func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Nod
 		for range v.Bytes {
 			n.Bytes += ".."
 		}
+		return n
+	}
+	if s.bytes -= len(v.Bytes); s.bytes < 0 {
+		n.Cut = true
 		return n
 	}
 	masked := s.masked(v, id)
@@ -131,6 +138,9 @@ func (s *showing) elementsOf(v *eval.Value, id vars.TypeID, size uint64, axes []
 			n = s.node(name, part, id, depth+1)
 		} else {
 			s.left--
+			if s.bytes -= len(part.Bytes); s.bytes < 0 {
+				return nodes, true
+			}
 			masked := s.masked(part, id)
 			n = Node{Name: name, Type: s.in.TypeName(id), Bytes: masked.Hex(), Status: part.Status(), Why: part.Why, InMemory: part.InMemory, Address: part.Address}
 			n.Members, n.Cut = s.elementsOf(&part, id, size, inner, depth+1)
