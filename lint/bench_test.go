@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 )
 
-// bigText repeats the functions, lines and rules of a real symbol file until there
-// are size bytes, each time at addresses above those before.
+// bigText repeats the functions, lines and rules of a real symbol file, each time at
+// higher addresses, until there are size bytes.
 func bigText(t testing.TB, path string, size int) []byte {
 	text := readSym(t, path)
 	var b bytes.Buffer
@@ -74,8 +74,8 @@ func shifted(line string, by uint64) string {
 	return strings.Join(f, " ") + "\n"
 }
 
-// cpuTime returns what this process used, in nanoseconds: other work on the
-// machine counts less than in wall time.
+// cpuTime returns the processor time of this process in nanoseconds: it depends less on
+// other work on the machine than wall time.
 func cpuTime() int64 {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
@@ -84,8 +84,8 @@ func cpuTime() int64 {
 	return r.Utime.Nano() + r.Stime.Nano()
 }
 
-// BenchmarkRun is the speed of all rules, of each family alone, and of none: the
-// difference to none is what a family costs.
+// BenchmarkRun measures all rules, each family alone, and no rules: the difference to no
+// rules is the cost of a family.
 func BenchmarkRun(b *testing.B) {
 	text := bigText(b, filepath.Join(testenv.Root(b), "golden", "dwarf2sym", "clang-dwarf5.sym"), 32<<20)
 	run := func(name string, rules []*Rule) {

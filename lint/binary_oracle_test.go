@@ -17,7 +17,7 @@ func lintBinary(t testing.TB, text []byte, f *object.File, o Options) *Report {
 	return passOfBinary(t, text, f, o).Result
 }
 
-// passOfBinary is lintBinary with what the rules left behind.
+// passOfBinary is like lintBinary, and returns the pass with the state of the rules.
 func passOfBinary(t testing.TB, text []byte, f *object.File, o Options) *check.Pass {
 	t.Helper()
 	o.Binary = f

@@ -30,8 +30,8 @@ func goldenPairs(t *testing.T, fn func(t *testing.T, name, elfPath, symPath stri
 	}
 }
 
-// goldenFindings are all but notes that the golden files give, and why they are
-// true; a number is how often.
+// goldenFindings lists the findings above notes in the golden files, with their numbers,
+// and why they are true.
 var goldenFindings = map[string]map[string]int{
 	// BOLT leaves the old code where it was, and writes the functions elsewhere.
 	"bolt-clang5": {"SYM505": 1},
@@ -52,7 +52,7 @@ var goldenFindings = map[string]map[string]int{
 	"sframe-text-v3":      {"SYM551": 1, "SYM553": 2},
 }
 
-// What symtool writes of the test binaries agrees with them.
+// The symbol files that symtool writes for the test binaries agree with them.
 func TestBinaryGoldens(t *testing.T) {
 	got := map[string]map[string]int{}
 	goldenPairs(t, func(t *testing.T, name, elfPath, symPath string) {
@@ -85,7 +85,7 @@ func TestBinaryGoldens(t *testing.T) {
 	}
 }
 
-// swap replaces a text that must be there.
+// swap replaces a text, which must occur.
 func swap(old, new string) func(string) string {
 	return func(s string) string {
 		if !strings.Contains(s, old) {
@@ -95,7 +95,7 @@ func swap(old, new string) func(string) string {
 	}
 }
 
-// Each rule finds its damage, and nothing else does.
+// Each damage is found by its rule, and by no other.
 func TestBinaryRules(t *testing.T) {
 	const store = "/store/"
 	var reported strings.Builder // whole findings

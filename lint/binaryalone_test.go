@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A rule finds the same when it is the only one that is checked: those that share a look
-// at the binary do not need the rule that is named for it.
+// A rule has the same findings if it is the only one that is checked: rules that share an
+// examination of the binary do not depend on each other.
 func TestBinaryRulesAlone(t *testing.T) {
 	root := testenv.Root(t)
 	for _, c := range []struct{ id, pair, old, new string }{

@@ -105,7 +105,7 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// What rules say that have more to say than their examples show.
+// Messages of rules whose examples do not show all of them.
 func TestMessages(t *testing.T) {
 	const init = "STACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 	for _, c := range []struct {

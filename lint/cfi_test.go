@@ -113,8 +113,7 @@ func TestWinMessages(t *testing.T) {
 	}
 }
 
-// What is known of texts is thrown away when it gets too much, and nothing else
-// changes.
+// The cache of rule texts is cleared when it gets too large, which changes nothing else.
 func TestManyRuleTexts(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(headFor("x86_64"))
@@ -124,7 +123,7 @@ func TestManyRuleTexts(t *testing.T) {
 		for j := range rows {
 			fmt.Fprintf(&b, "STACK CFI %x .cfa: $rsp %d +\n", 0x10000*i+j+1, 1000+i*rows+j)
 		}
-		// It is in force, whatever has become of the tables.
+		// The rule is in force, whether or not the tables were cleared.
 		fmt.Fprintf(&b, "STACK CFI %x .cfa: $rsp %d +\n", 0x10000*i+rows+1, 1000+i*rows+rows-1)
 	}
 	b.WriteString("STACK CFI INIT ffff000 10 .cfa: $rsp + .ra: .cfa -8 + ^ " + strings.Repeat("$rbx: 1 ", 800) + "\n")
@@ -137,7 +136,7 @@ func TestManyRuleTexts(t *testing.T) {
 	}
 }
 
-// Rules work alone as they do together.
+// Each rule has the same findings alone as with the others.
 func TestRulesAlone(t *testing.T) {
 	rules, err := SelectRules([]string{"cfi", "coverage"}, nil)
 	if err != nil {
@@ -154,7 +153,7 @@ func TestRulesAlone(t *testing.T) {
 	}
 }
 
-// Registers without end cost no more than others.
+// Rules for very many registers cost no more than others.
 func TestManyRegisters(t *testing.T) {
 	for _, cpu := range []string{"x86_64", "vax"} {
 		var b strings.Builder

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// cfiLine is a STACK CFI record taken apart.
+// cfiLine is a parsed STACK CFI record.
 type cfiLine struct {
 	init  bool
 	rva   uint64
@@ -77,11 +77,11 @@ func (s *symLines) initWithin(low, high uint64) bool {
 	}) >= 0
 }
 
-// maxTries is how many records are examined for one that lends itself to a damage.
+// maxTries is how many records are examined for one that is suitable for a damage.
 const maxTries = 100
 
 // atCFI makes the damage of a STACK CFI record. do returns the line at which the rule must report,
-// or -1 if the record does not lend itself; then it must have changed nothing.
+// or -1, without changing anything, if the record is not suitable.
 func atCFI(do func(s *symLines, at int, c cfiLine) int) func(*symLines) int {
 	return func(s *symLines) int {
 		all := s.all("STACK CFI", nil)
@@ -244,7 +244,7 @@ func otherName(name string) string {
 	return "$" + name
 }
 
-// loseSaved takes the rules of the register away from which a row counts .cfa.
+// loseSaved removes the rules of the register that a row's .cfa is based on.
 func loseSaved(s *symLines, at int, c cfiLine) int {
 	from, to := c.rule(".cfa")
 	if c.init || from < 0 || to-from < 2 {
@@ -297,7 +297,7 @@ var winDamages = []damage{
 	{"program lost", "SYM435", atWin(func(s *symLines, f []string) []string { f[11] = "0"; return append(f[:12], "1") })},
 	{"token of a program lost", "SYM436", atWin(func(s *symLines, f []string) []string {
 		i := 12 + s.rng.IntN(len(f)-12)
-		for f[i] == "^" { // without it, the program is another, as good as any
+		for f[i] == "^" { // without it, the program is valid but different
 			i--
 		}
 		return slices.Delete(f, i, i+1)

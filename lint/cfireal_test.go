@@ -19,7 +19,7 @@ func counts(r *Report) map[string]int {
 	return n
 }
 
-// What "symtool dump" writes has no errors, and these notes and warnings:
+// The output of "symtool dump" has no errors, and only these notes and warnings:
 //
 //	SYM418  6  stacks that compilers align: .cfa by $r10 or $ecx for an instruction or two
 //	SYM420 55  the PLT, padding of ARM that .ARM.exidx covers, and what BOLT left of the code that it moved
@@ -57,7 +57,7 @@ func lintFile(t *testing.T, path string) *Report {
 	return lintText(t, string(text))
 }
 
-// FuzzCFI checks any records: nothing panics, and shares are shares.
+// FuzzCFI checks any records: nothing panics, and no share exceeds its total.
 func FuzzCFI(f *testing.F) {
 	for _, text := range examples() {
 		f.Add(text)

@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// elsewhere are the threads that the reference cites in its sections about
-// defects and that no rule can find in a symbol file, by what they are about.
+// elsewhere lists the threads that the reference cites in its sections about defects and
+// that no rule can find in a symbol file, by subject.
 var elsewhere = map[string]string{
 	// inputs of dumpers, and what dumpers make of them: dwarf2sym's tests
 	"seastar#2842": "dump", "llvm-project#62941": "dump", "llvm-project#155334": "dump",
@@ -53,7 +53,7 @@ func TestFieldCitations(t *testing.T) {
 		for _, ref := range thread.FindAllString(section, -1) {
 			seen++
 			if cited[ref] == "" && elsewhere[ref] == "" {
-				t.Errorf("%s is no case of a rule, and not listed as another matter", ref)
+				t.Errorf("%s is neither a case of a rule nor listed as another matter", ref)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func TestFieldCitations(t *testing.T) {
 	}
 	for ref := range elsewhere {
 		if !strings.Contains(string(field), ref) {
-			t.Errorf("%s is listed, and not cited", ref)
+			t.Errorf("%s is listed, but not cited", ref)
 		}
 		if cited[ref] != "" && elsewhere[ref] != "" {
 			t.Errorf("%s is listed, and a case of %s", ref, cited[ref])

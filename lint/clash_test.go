@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What clashes finds is what a reader drops that takes one record after another.
+// clashes finds the records that a reader which adds one record after another drops.
 func TestClashesAgainstReaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

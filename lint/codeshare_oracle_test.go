@@ -74,9 +74,9 @@ func (m *byteMap) section(name string, addr, size uint64) {
 	}
 }
 
-// The bytes of code that have rules, counted in readelf's output, are those of the
-// figure, and what it leaves out adds up to all executable bytes: 18,872,313 bytes of
-// 60 libraries, of all CPUs but ARM.
+// The number of bytes of code that have rules equals the count in readelf's output, and
+// together with what the figure leaves out it adds up to all executable bytes: 18,872,313
+// bytes of 60 libraries, for all CPUs but ARM.
 func TestOracleCodeShare(t *testing.T) {
 	testenv.Oracle(t)
 	readelf := testenv.Tool(t, "readelf")
@@ -116,16 +116,16 @@ func TestOracleCodeShare(t *testing.T) {
 		}
 		all := r.Coverage.All
 		if all.Of != coverage.CodeOfBinary || all.Covered != covered {
-			t.Errorf("%s: %d bytes have rules, by readelf %d", path, all.Covered, covered)
+			t.Errorf("%s: %d bytes have rules, readelf has %d", path, all.Covered, covered)
 		}
 		if sum := all.Total + all.Padding + all.Data + all.Startup + all.Linkage; sum != code+m.other {
-			t.Errorf("%s: %d bytes in all, by readelf %d", path, sum, code+m.other)
+			t.Errorf("%s: %d bytes in total, readelf has %d", path, sum, code+m.other)
 		}
 		compared++
 		bytesCompared += code
 	}
 	t.Logf("%d bytes of code of %d libraries", bytesCompared, compared)
 	if compared < 50 {
-		t.Errorf("%d libraries only", compared)
+		t.Errorf("only %d libraries", compared)
 	}
 }

@@ -60,7 +60,7 @@ func gapList(c *coverage.Coverage) string {
 	return strings.Join(list, "; ")
 }
 
-// withoutHeaders takes the section headers away.
+// withoutHeaders removes the section headers.
 func withoutHeaders(elf []byte) []byte {
 	elf = slices.Clone(elf)
 	binary.LittleEndian.PutUint64(elf[0x28:], 0)
@@ -68,8 +68,8 @@ func withoutHeaders(elf []byte) []byte {
 	return elf
 }
 
-// The code of a binary counts whether records name it or not; other bytes do not. The figures were
-// counted in what objdump prints of the two functions of uncovered.s and of the start-up code.
+// The code of a binary counts whether or not records name it; other bytes do not. The figures were
+// counted in objdump's output for the two functions of uncovered.s and for the start-up code.
 func TestCodeShareOfBinary(t *testing.T) {
 	text, elf := fixture(t, "uncovered")
 	bare, stripped := fixture(t, "uncovered-stripped")

@@ -20,7 +20,7 @@ import (
 // space is how many addresses the random files have.
 const space = 96
 
-// naive is a file as the oracle sees it: by bytes.
+// naive is the oracle's model of a file, byte by byte.
 type naive struct {
 	text      strings.Builder
 	funcs     []naiveFunc
@@ -49,9 +49,9 @@ type naiveRow struct {
 	rule naiveRule
 }
 
-// naiveRule is a text of rules, and what it says of .cfa and .ra: '+' there is a
-// rule that can be computed, '-' there is one that cannot, ' ' none. All after
-// a text that does not parse is lost.
+// naiveRule is a text of rules, and the state of .cfa and .ra: '+' for a rule that can be
+// computed, '-' for one that cannot, ' ' for none. Everything after a text that does not
+// parse is lost.
 type naiveRule struct {
 	text    string
 	cfa, ra byte
@@ -106,7 +106,7 @@ func (n *naive) end() {
 	}
 }
 
-// random writes a file of few records at few addresses, and what they mean.
+// random writes a file with few records at few addresses, and records their meaning.
 func random(r *rand.Rand) *naive {
 	n := &naive{x86: true, hasModule: true}
 	cpu := "x86"
@@ -228,8 +228,8 @@ func (n *naive) coverage() *coverage.Coverage {
 	return c
 }
 
-// code counts the bytes of functions, and of public symbols up to where their rules
-// end or, without, to what follows; of the last one to the end of the page.
+// code counts the bytes of functions, and those of public symbols up to the end of their
+// rules or, without rules, up to the next symbol; for the last one, to the end of the page.
 func (n *naive) code() coverage.CodeShare {
 	const page = 4096
 	var begins, named [page]bool
@@ -295,7 +295,7 @@ func TestCoverageAgainstBytes(t *testing.T) {
 	}
 }
 
-// What "dump --check-cfi" counts, computed from the model byte by byte.
+// The figures of "dump --check-cfi", computed from the model byte by byte.
 func TestCoverageOfGoldens(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(files) < 50 {

@@ -20,7 +20,7 @@ func on(kind string, change func(s *symLines, i int)) func(*symLines) int {
 	}
 }
 
-// lostNumber removes a record that others name, and expects the first of those.
+// lostNumber removes a record that others refer to, and expects a finding at the first of these.
 func lostNumber(kind string, names func(s *symLines, i int, id string) bool) func(*symLines) int {
 	return func(s *symLines) int {
 		i := s.pick(kind, nil)

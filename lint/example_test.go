@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// What is wrong with a symbol file, and how much of the code it covers.
+// The findings in a symbol file, and how much of the code it covers.
 func ExampleRun() {
 	const text = `MODULE Linux x86_64 17F473446FAE06D27ECE5A270227EC290 app
 FILE 0 /src/app.c

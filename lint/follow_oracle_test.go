@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/lint/internal/follow"
 )
 
-// Functions of hand-written assembly whose call frame information is wrong, by
-// the name that a symbol table gives them. Found by this test, and read.
+// wrongByHand lists hand-written functions whose call frame information is wrong, by their
+// names in the symbol table. This test found them, and they were checked by hand.
 var wrongByHand = map[string]string{
 	"__mpn_addmul_1":           "glibc: pushes rbx and rbp without .cfi_adjust_cfa_offset",
 	"__mpn_submul_1":           "glibc: as __mpn_addmul_1",
@@ -22,8 +22,8 @@ var wrongByHand = map[string]string{
 	"_ZN11__sanitizer14internal_cloneEPFiPvES0_iS0_PiS0_S3_": "sanitizers: clone in inline assembly",
 }
 
-// followedOf checks what symtool dumps of a binary, and returns what SYM551,
-// SYM553 and those of saved registers say about functions that are not known to be wrong.
+// followedOf checks the dump of a binary, and returns the findings of SYM551, SYM553 and
+// the rules of saved registers about functions that are not known to be wrong.
 func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats follow.Stats) {
 	t.Helper()
 	p := passOfBinary(t, testenv.Dump(t, path), openELF(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
@@ -53,7 +53,7 @@ func logFollowed(t *testing.T, name string, s *follow.Stats, wrong, few, saves i
 		s.NotCompared, wrong, few, s.Saves, saves)
 }
 
-// The rules of what compilers made are right, but for mistakes that are known.
+// The rules that compilers generate are right, except for known mistakes.
 func TestFollowReal(t *testing.T) {
 	testenv.Oracle(t)
 	program := testenv.Symtool(t) // a Go binary

@@ -21,8 +21,8 @@ func examples() (texts []string) {
 	return texts
 }
 
-// Any bytes are linted without a panic, in order of their places, and the same
-// twice.
+// Any bytes are linted without a panic. The findings are in order of their places, and the
+// same the second time.
 func FuzzLint(f *testing.F) {
 	for _, text := range examples() {
 		f.Add([]byte(text))
@@ -41,7 +41,7 @@ func FuzzLint(f *testing.F) {
 				t.Errorf("finding %+v of a text of %d lines", x, r.Lines)
 			}
 			if !isPrintableText(x.Message) {
-				t.Errorf("%s: control characters or bytes that are no text in %q", x.Rule.ID, x.Message)
+				t.Errorf("%s: control characters or invalid UTF-8 in %q", x.Rule.ID, x.Message)
 			}
 		}
 		if !slices.IsSortedFunc(r.Findings, func(a, b Finding) int {
@@ -51,7 +51,7 @@ func FuzzLint(f *testing.F) {
 		}
 		again, err := Run(context.Background(), bytes.NewReader(data), o)
 		if err != nil || !slices.Equal(r.Findings, again.Findings) {
-			t.Error("not the same twice", err)
+			t.Error("the second report differs", err)
 		}
 	})
 }

@@ -33,8 +33,8 @@ func lintReal(t *testing.T, path, name string) *Report {
 	return r
 }
 
-// What symtool dump writes has no errors, and warnings only where something is
-// missing in the binary.
+// The output of symtool dump has no errors, and has warnings only where something is missing
+// in the binary.
 func TestDumpHasNoErrors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(files) < 150 {
@@ -62,8 +62,8 @@ func TestDumpHasNoErrors(t *testing.T) {
 	}
 }
 
-// peerReasons says why the findings of each rule in the peers' files are true, as
-// seen in the files themselves.
+// peerReasons gives the reason why the findings of each rule in the peers' files are true, as
+// checked in the files.
 var peerReasons = map[string]string{
 	"SYM105": "rust-minidump's files and Breakpad's tests have PUBLIC in front of FUNC",
 	"SYM120": "linux_inline.new.sym ends in \"43 0 \" without a line end",
@@ -117,7 +117,7 @@ func TestPeerFiles(t *testing.T) {
 			fmt.Fprintf(&b, "  %s %-7v %5d  %s\n", c.Rule.ID, c.Severity, c.Count, r.Findings[i].String())
 			seen[c.Rule.ID] = true
 			if peerReasons[c.Rule.ID] == "" {
-				t.Errorf("%s: %s has no reason: look at it, and write one down", name, c.Rule.ID)
+				t.Errorf("%s: %s has no reason: check the finding, and add one", name, c.Rule.ID)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func TestPeerFiles(t *testing.T) {
 		if seen[rule.ID] {
 			fmt.Fprintf(&b, "  %s %s: %s\n", rule.ID, rule.Title, peerReasons[rule.ID])
 		} else if peerReasons[rule.ID] != "" {
-			t.Errorf("%s has a reason, and no finding", rule.ID)
+			t.Errorf("%s has a reason, but no finding", rule.ID)
 		}
 	}
 	testenv.Golden(t).Assert(t, "peers.txt", []byte(b.String()))

@@ -36,9 +36,9 @@ func benchmarkFile(b *testing.B) {
 // largeText is the size of the file of BenchmarkLarge, in bytes.
 const largeText = 500 << 20
 
-// BenchmarkLarge checks a file of 500 MB, at the path that
-// SYMTOOL_BENCH_LARGE names: the symbols of SYMTOOL_BENCH_SYM again and again, each
-// time at higher addresses. It is written if it is not there.
+// BenchmarkLarge checks a file of 500 MB at the path in SYMTOOL_BENCH_LARGE: repeated
+// symbols of SYMTOOL_BENCH_SYM, each time at higher addresses. It is written first if it is
+// missing.
 func BenchmarkLarge(b *testing.B) {
 	path, source := os.Getenv("SYMTOOL_BENCH_LARGE"), os.Getenv("SYMTOOL_BENCH_SYM")
 	if path == "" || source == "" {
@@ -58,8 +58,8 @@ func BenchmarkLarge(b *testing.B) {
 	benchmarkFile(b)
 }
 
-// writeRepeated writes a canonical symbol file with its functions, public symbols and
-// blocks as often as it takes to reach size.
+// writeRepeated writes a canonical symbol file, and repeats its functions, public symbols
+// and blocks until it has size bytes.
 func writeRepeated(path string, text []byte, size int) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func writeRepeated(path string, text []byte, size int) error {
 	w.Write(parts[0])
 	low, high := bounds(text)
 	stride := (high-low)&^0xffff + 0x100000
-	var once int // bytes of one copy at such addresses
+	var once int // bytes of one copy at these addresses
 	for _, part := range parts[1:] {
 		c := &counter{}
 		cw := bufio.NewWriter(c)
@@ -161,8 +161,8 @@ func writeShifted(w *bufio.Writer, text []byte, shift uint64) {
 	}
 }
 
-// The file for the benchmark is as good as its original: a rule that finds nothing in one finds
-// nothing in the other.
+// The file for the benchmark is as valid as its original: a rule without findings in one has none in
+// the other.
 func TestWriteRepeated(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "scopes-gcc5.sym"))
 	if err != nil {

@@ -29,7 +29,7 @@ var damages = slices.Concat(structureDamages, textDamages, cfiDamages, winDamage
 type symLines struct {
 	lines  []string
 	rng    *rand.Rand
-	change func(text string) string // of the text as a whole; nil for none
+	change func(text string) string // changes the text as a whole; may be nil
 }
 
 func (s *symLines) text() string {
@@ -56,7 +56,7 @@ func (s *symLines) kind(i int) string {
 	return word
 }
 
-// fields returns the fields of a record of which "m" is left out.
+// fields returns the fields of a record without "m".
 func (s *symLines) fields(i int) []string {
 	return strings.Fields(strings.Replace(s.lines[i], " m ", " ", 1))
 }
@@ -144,7 +144,7 @@ func realFiles(t testing.TB) (paths []string) {
 	return append(paths, sharedFiles(t)...)
 }
 
-// sharedFiles returns those of the peers' minidumps, none where they are not there.
+// sharedFiles returns the symbol files of the peers' minidumps; none if they are not available.
 func sharedFiles(t testing.TB) []string {
 	return testenv.SharedGlob(t, "data", "minidumps", "*", "symbols", "*", "*", "*.sym")
 }
@@ -165,7 +165,7 @@ func lintAll(t testing.TB, text string) *Report {
 // reportedOnce are rules with one finding a file.
 var reportedOnce = []string{"SYM113", "SYM114", "SYM116", "SYM117", "SYM118", "SYM120", "SYM122", "SYM123", "SYM210", "SYM211", "SYM308", "SYM310"}
 
-// mutationSeed returns of SYMTOOL_MUTATION_SEED: other places are damaged with another.
+// mutationSeed returns SYMTOOL_MUTATION_SEED, which selects the places that are damaged.
 func mutationSeed(t testing.TB) uint64 {
 	text := os.Getenv("SYMTOOL_MUTATION_SEED")
 	if text == "" {
@@ -188,7 +188,7 @@ func newMutations(t testing.TB) *mutationTest {
 	return &mutationTest{map[string]int{}, map[string]int{}, mutationSeed(t)}
 }
 
-// damage puts each kind of damage into a file, some times each.
+// damage puts each kind of damage into a file several times.
 func (m *mutationTest) damage(t *testing.T, name, text string, rounds int) {
 	base := lintAll(t, text)
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -225,8 +225,8 @@ func (m *mutationTest) damage(t *testing.T, name, text string, rounds int) {
 	}
 }
 
-// log prints the rates. Each kind must have been tried at least times, but for those
-// that are of no record of the files.
+// log prints the rates. Each kind must have been tried at least least times, except those in
+// without, for which the files have no record.
 func (m *mutationTest) log(t *testing.T, least int, without ...damage) {
 	tried, found := 0, 0
 	for _, d := range damages {
@@ -234,15 +234,15 @@ func (m *mutationTest) log(t *testing.T, least int, without ...damage) {
 		tried, found = tried+n, found+ok
 		t.Logf("%-38s %s %4d of %4d found, %5.1f %%", d.name, d.id, ok, n, 100*float64(ok)/float64(max(n, 1)))
 		if n < least && !slices.ContainsFunc(without, func(w damage) bool { return w.name == d.name }) {
-			t.Errorf("%s: tried %d times only", d.name, n)
+			t.Errorf("%s: tried only %d times", d.name, n)
 		}
 	}
 	t.Logf("%d kinds of damage, seed %d: %d of %d found, %.1f %%", len(damages), m.seed, found, tried, 100*float64(found)/float64(max(tried, 1)))
 }
 
-// Each kind of damage at random places of real files is found, with the right
-// rule and line: of what symtool dump wrote for the test binaries, and of the symbol
-// files of others.
+// Each kind of damage at random places in real files is found, with the right rule and
+// line: in symtool dump's output for the test binaries, and in other programs' symbol
+// files.
 func TestMutations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -265,8 +265,8 @@ func TestMutations(t *testing.T) {
 	m.log(t, 2)
 }
 
-// And of large files: of what symtool dump writes for symtool itself, or of the one
-// that SYMTOOL_MUTATION_SYM names.
+// The same in large files: in symtool dump's output for symtool itself, or in the file in
+// SYMTOOL_MUTATION_SYM.
 func TestMutationsLarge(t *testing.T) {
 	m := newMutations(t)
 	if path := os.Getenv("SYMTOOL_MUTATION_SYM"); path != "" {
@@ -277,7 +277,7 @@ func TestMutationsLarge(t *testing.T) {
 		m.damage(t, "symtool.sym", string(testenv.Dump(t, program)), 1)
 	}
 	m.log(t, 0)
-	if len(m.tried) < 50 { // Go has no calls of files that nothing else names, and saves no registers
-		t.Errorf("%d kinds of damage only", len(m.tried))
+	if len(m.tried) < 50 { // Go has no files that only calls refer to, and saves no registers
+		t.Errorf("only %d kinds of damage", len(m.tried))
 	}
 }

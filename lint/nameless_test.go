@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Which blocks have a name, in random files, against a look at each FUNC and PUBLIC.
+// Which blocks have a name, in random files, compared with a search of all FUNCs and PUBLICs.
 func TestNamedCodeRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rules, err := SelectRules([]string{"SYM420"}, nil)
@@ -69,6 +69,6 @@ func TestNamedCodeRandom(t *testing.T) {
 		nameless += len(want)
 	}
 	if nameless < 1000 {
-		t.Errorf("%d blocks without a name only", nameless)
+		t.Errorf("only %d blocks without a name", nameless)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/lint/internal/check"
 )
 
-// The place of a finding is that of the name, also behind "m" and many blanks.
+// The place of a finding is that of the name, even after "m" and many blanks.
 func TestNamePlaces(t *testing.T) {
 	r := namesOnly(t, "a.sym", check.Head+"FUNC m 10 1 0 a\x01\nFUNC   20 1  0  b\x01\nPUBLIC m 30 0 c\x01\nPUBLIC 40 0 d\x01\nFILE 1 /e\x01\nINLINE_ORIGIN 1 f\x01\nFUNC 50 1 0\n", nil, 0)
 	var got []string
@@ -29,8 +29,8 @@ func TestNamePlaces(t *testing.T) {
 	}
 }
 
-// A record without a name is one finding, and bad lines among many of them are
-// counted right.
+// A record without a name is one finding, and bad lines among many of them are counted
+// correctly.
 func TestEmptyNames(t *testing.T) {
 	for _, c := range []struct {
 		text       string
@@ -73,8 +73,8 @@ func TestEmptyNames(t *testing.T) {
 	}
 }
 
-// What symtool dump writes has names without errors; warnings and notes are those
-// listed here, and true.
+// Names in symtool dump's output have no errors; the warnings and notes are those listed
+// here, and are true.
 func TestNamesOfDump(t *testing.T) {
 	files := 0
 	got := map[string]int{}
@@ -106,7 +106,7 @@ func TestNamesOfDump(t *testing.T) {
 	}
 	t.Logf("%d files: %v", files, got)
 	if files < 100 {
-		t.Errorf("%d files only", files)
+		t.Errorf("only %d files", files)
 	}
 }
 

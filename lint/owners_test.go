@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/lint/internal/check"
 )
 
-// ownedText has findings that are made at the end of the file: in functions out of
-// order, in a line record, an INLINE, a PUBLIC and a STACK CFI block.
+// ownedText has findings that are made at the end of the file: in functions out of order,
+// a line record, an INLINE, a PUBLIC and a STACK CFI block.
 const ownedText = "MODULE Linux x86_64 " + goodID + " a\n" + // 1
 	"FILE 0 a.c\n" + // 2
 	"FUNC 3000 10 0 third\n3000 10 1 0\n" + // 3
@@ -22,8 +22,8 @@ const ownedText = "MODULE Linux x86_64 " + goodID + " a\n" + // 1
 	"PUBLIC 3004 0 inside\n" + // 10
 	"STACK CFI INIT 3000 10 .cfa: $rsp 8 +\n" // 11: no .ra
 
-// Findings that are made at the end are in the function that they are about, for
-// suppressions without its name being kept.
+// Findings that are made at the end belong to their functions for suppressions, although
+// the functions' names are not kept.
 func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 	for _, c := range []struct{ function, gone string }{
 		{"^first$", "SYM203:6"},
@@ -63,7 +63,7 @@ func TestSuppressionsByFunctionAtTheEnd(t *testing.T) {
 	}
 }
 
-// A baseline that was written without the names is right with them.
+// A baseline that was written without the names is valid with them.
 func TestFingerprintWithoutLateNames(t *testing.T) {
 	rep, err := Run(context.Background(), strings.NewReader(ownedText), Options{File: "a.sym"})
 	if err != nil {
@@ -74,7 +74,7 @@ func TestFingerprintWithoutLateNames(t *testing.T) {
 		before = append(before, filter.Fingerprint(&rep.Findings[i]))
 	}
 	if !rep.NamesWanted() || rep.ReadNames(bytes.NewReader([]byte(ownedText))) != nil {
-		t.Fatal("no names are wanted")
+		t.Fatal("want names")
 	}
 	for i := range rep.Findings {
 		if f := &rep.Findings[i]; filter.Fingerprint(f) != before[i] {
@@ -83,7 +83,7 @@ func TestFingerprintWithoutLateNames(t *testing.T) {
 	}
 }
 
-// A finding that stands for many is of none of their functions.
+// A finding that stands for several belongs to none of their functions.
 func TestFirstOfManyHasNoFunction(t *testing.T) {
 	text := check.Head + "FILE 0 a.c\nFUNC 2000 10 0 g\n2000 10 1 0\nFUNC 1000 10 0 f\n1000 10 1 0\nFUNC 500 10 0 e\n500 10 1 0\n"
 	rep, err := Run(context.Background(), strings.NewReader(text), Options{File: "a.sym"})
@@ -100,8 +100,8 @@ func TestFirstOfManyHasNoFunction(t *testing.T) {
 	}
 }
 
-// An INLINE_ORIGIN of the old form without a name is found, and is a name where
-// the form is the new one.
+// An INLINE_ORIGIN of the old form without a name is found; in the new form the same text is
+// a name.
 func TestNamelessOldOrigins(t *testing.T) {
 	old := check.Head + "FILE 0 a.c\nINLINE_ORIGIN 0 0\nINLINE_ORIGIN 1 -1 \nINLINE_ORIGIN 2 0 g\nFUNC 1000 10 0 f\nINLINE 0 5 %s1004 4\n1000 10 1 0\n"
 	for form, want := range map[string]string{"0 ": "[3:17 4:17]", "0 0 ": "[]"} {
@@ -118,7 +118,7 @@ func TestNamelessOldOrigins(t *testing.T) {
 	}
 }
 
-// Where blocks are between functions, each finding is in its own.
+// If blocks are between functions, each finding belongs to its own function.
 func TestOwnersWhileReading(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(check.Head + "FILE 0 a.c\n")
@@ -139,7 +139,7 @@ func TestOwnersWhileReading(t *testing.T) {
 	}
 	for _, f := range rep.Findings {
 		if want := fmt.Sprintf("f%d", (f.Line-5)/3); f.Rule.ID == "SYM410" && f.Function != want {
-			t.Errorf("%v is in %s", &f, f.Function)
+			t.Errorf("%v: got function %s", &f, f.Function)
 		}
 	}
 }

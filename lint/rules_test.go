@@ -32,7 +32,7 @@ func lintWith(t testing.TB, text string, with func(*Options)) *Report {
 	return r
 }
 
-// passOfText is lintText with what the rules left behind.
+// passOfText is like lintText, and returns the pass with the state of the rules.
 func passOfText(t testing.TB, text string) *check.Pass {
 	t.Helper()
 	p, err := run(context.Background(), strings.NewReader(text), Options{File: "a.sym"}, nil)
@@ -54,9 +54,9 @@ func limitsOf(rule *Rule) func(*Options) {
 	}
 }
 
-// Every rule is documented, and its documentation true: Bad gives the finding, at
-// the right line, and no other of the family, and Good none. What Bad's findings say, and
-// in which column, is in a golden file.
+// Every rule is documented, and its documentation is true: Bad gives the finding at the
+// right line and no other of the family, and Good gives none. The messages and columns of
+// Bad's findings are in a golden file.
 func TestRules(t *testing.T) {
 	rules := Rules()
 	if !slices.IsSortedFunc(rules, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) }) {

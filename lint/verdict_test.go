@@ -117,7 +117,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// Rules that lead walks astray count like code without any.
+// Code with wrong rules counts like code without rules.
 func TestVerdictContradicted(t *testing.T) {
 	for _, c := range []struct {
 		blocks, wrong, saved int

@@ -52,7 +52,7 @@ func publics(first, n int) string {
 	return b.String()
 }
 
-// The limit of findings that are kept does not hide those that are not suppressed.
+// The limit of kept findings does not hide those that are not suppressed.
 func TestSuppressedBeforeLimit(t *testing.T) {
 	f := filter.New(config(t, "[[suppress]]\nrule = 'SYM603'\nfunction = '^f[0-9]+\\x01$'\nreason = 'r'"), nil)
 	r := namesOnly(t, "a.sym", publics(0, 1000)+"PUBLIC 9999999 0 other\x01\n", f, 5)
@@ -157,7 +157,7 @@ reason = "not checked"
 		t.Errorf("%v\nwant\n%s", got, want)
 	}
 	if names, _ := lint.SelectRules([]string{"names"}, nil); f.Report(names).Found() != 0 {
-		t.Error("SYM901 is reported, and not checked")
+		t.Error("SYM901 is reported, but not checked")
 	}
 }
 
@@ -223,7 +223,7 @@ func TestBaseline(t *testing.T) {
 }
 
 // Addresses in messages, and their number of digits, do not matter.
-// A baseline knows findings that come when no more are kept.
+// A baseline recognises findings beyond the number that is kept.
 func TestBaselineBehindLimit(t *testing.T) {
 	first := filter.New(nil, nil)
 	first.Record()
@@ -262,11 +262,11 @@ func TestFingerprint(t *testing.T) {
 	}
 	whole := &lint.Rule{ID: "SYM606", PerFile: true}
 	if filter.Fingerprint(&lint.Finding{Rule: whole, Message: "7 names, first f"}) != filter.Fingerprint(&lint.Finding{Rule: whole, Message: "a name g"}) {
-		t.Error("the message of a rule that is for files as a whole matters")
+		t.Error("the message of a rule about whole files affects the fingerprint")
 	}
 }
 
-// A baseline is of a bounded size, and takes away what it only counts.
+// A baseline has a bounded size, and also suppresses findings that it only counts.
 func TestBaselineRest(t *testing.T) {
 	const most = 1000 // different findings of a rule
 	text := moduleLine
@@ -314,7 +314,7 @@ func TestBaselineOfDroppedLines(t *testing.T) {
 	}
 }
 
-// What a filter says of itself does not depend on the order of files.
+// The findings about the filter itself do not depend on the order of files.
 func TestFilterOrder(t *testing.T) {
 	texts := map[string]string{"1/a.sym": publics(0, 10), "2/a.sym": publics(0, 7) + "PUBLIC ff 0 x\x01\n", "b.sym": publics(0, 3)}
 	b := recorded(t, texts)
@@ -370,8 +370,8 @@ func TestBaselineErrors(t *testing.T) {
 	}
 }
 
-// Any bytes are a baseline, or an error; and one that is read is written the same
-// twice.
+// Any bytes are a baseline or an error. A baseline that was read and written is the same
+// when it is read and written again.
 func FuzzBaseline(f *testing.F) {
 	f.Add([]byte(`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "rule": "SYM601", "fingerprint": "*", "count": 9}]}`))
 	f.Add([]byte(`{"symtool_lint_baseline": 1}`))

@@ -51,7 +51,7 @@ func TestChart(t *testing.T) {
 	for _, f := range c.Worst {
 		got = append(got, fmt.Sprintf("%s %s %x %x of %x, line %d", f.Name, f.From(), f.NoCFI.Covered, f.NoLines.Covered, f.NoCFI.Total, f.Line))
 	}
-	// Of two functions at the same address the last has the code, which counts once.
+	// The code of two functions at the same address belongs to the last, and counts once.
 	want = []string{"same code 1000 80 100 of 100, line 9", "first 1000 0 40 of 100, line 5"}
 	if !slices.Equal(got, want) || c.AllLack != 2 {
 		t.Errorf("worst functions %q, want %q", got, want)
@@ -80,8 +80,8 @@ func TestChartBothMissing(t *testing.T) {
 	}
 }
 
-// Columns hold as many bytes as the list has, whatever the pieces of the axis; each
-// byte is examined.
+// Columns have as many bytes as the list, whatever the pieces of the axis are; each byte is
+// examined.
 func TestAxisColumns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -113,8 +113,7 @@ func TestAxisColumns(t *testing.T) {
 	}
 }
 
-// Addresses at the end of the address space, and sizes beyond it, end the drawing
-// like others.
+// Addresses at the end of the address space, and sizes beyond it, are drawn like others.
 func TestChartExtremes(t *testing.T) {
 	for _, text := range []string{
 		"",
@@ -129,7 +128,7 @@ func TestChartExtremes(t *testing.T) {
 	}
 }
 
-// The tables are bounded, and hold what is largest.
+// The tables are bounded, and have the largest entries.
 func TestTablesAreBounded(t *testing.T) {
 	m := &lint.Map{}
 	limits := pageLimits{columns: 100, rows: 50, data: 1 << 20}

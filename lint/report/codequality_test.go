@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/lint/finding"
 )
 
-// qualityIssues are what GitLab sees: it demands these fields of each issue.
+// qualityIssues returns what GitLab reads: it requires these fields of each issue.
 func qualityIssues(t *testing.T, r *Results) (list []qualityIssue) {
 	t.Helper()
 	if err := json.Unmarshal(written(t, WriteCodeQuality, r), &list); err != nil {
@@ -40,7 +40,7 @@ func prints(list []qualityIssue) (prints []string) {
 	return prints
 }
 
-// GitLab recognises new findings by their fingerprints alone.
+// GitLab recognises new findings only by their fingerprints.
 func TestCodeQualityFingerprints(t *testing.T) {
 	text := moduleLine + "PUBLIC 2000 0 bad\x01\nPUBLIC 2010 0 bad\x01\nPUBLIC 2020 0 caf\xe9\n"
 	moved := moduleLine + "PUBLIC 100 0 good\nPUBLIC 3000 0 bad\x01\nPUBLIC 3010 0 bad\x01\nPUBLIC 3020 0 caf\xe9\n"
@@ -57,14 +57,14 @@ func TestCodeQualityFingerprints(t *testing.T) {
 	}
 	after := prints(issues("app.sym", fixed))
 	if len(after) != 2 || slices.ContainsFunc(after, func(p string) bool { return !slices.Contains(prints(before), p) }) {
-		t.Errorf("one less: %q are not of %q", after, prints(before))
+		t.Errorf("one finding less: %q, want a subset of %q", after, prints(before))
 	}
 	if other := prints(issues("other.sym", text)); slices.ContainsFunc(other, func(p string) bool { return slices.Contains(prints(before), p) }) {
 		t.Error("findings of two files have one fingerprint")
 	}
 }
 
-// Issues of many files, of the same name too, and of findings that are only counted.
+// Issues of many files, some with the same name, and of findings that are only counted.
 func TestCodeQualityCounts(t *testing.T) {
 	if list := qualityIssues(t, goldenResults(t)); len(list) < 10 {
 		t.Errorf("%d issues", len(list))

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/lint"
 )
 
-// hostileName would be markup, script or the end of either.
+// hostileName would be markup or script, or would end them, if it were not escaped.
 const hostileName = "</script><script>window.hostile=1</script><img src=x onerror=\"window.hostile=1\">'\"&`\x00\x1b[31m\xff\u202e\u2028{{.}}"
 
 // hostilePage returns the page about two files with such names everywhere.
@@ -55,6 +55,6 @@ func TestHTMLHostile(t *testing.T) {
 		t.Error("the page is not UTF-8")
 	}
 	if !strings.Contains(page, "&lt;/script&gt;") || !strings.Contains(page, `\x00`) {
-		t.Error("the name is not there as text")
+		t.Error("the name does not appear as text")
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 var programHash = regexp.MustCompile(`&#39;sha256-[^ "]*&#39;`)
 
-// withScript lets a page run another script, too, which its policy forbids: in the
-// place of a text.
+// withScript makes a page run another script, which its policy otherwise forbids, in place of
+// a text.
 func withScript(t *testing.T, page, place, script string) string {
 	t.Helper()
 	sum := sha256.Sum256([]byte(script))
@@ -30,7 +30,7 @@ func withScript(t *testing.T, page, place, script string) string {
 	return strings.Replace(page, place, place+"<script>"+script+"</script>", 1)
 }
 
-// framesScript is for a browser that only dumps the document: it draws no frames.
+// framesScript is for a browser that only dumps the document, and draws no frames.
 const framesScript = "window.requestAnimationFrame = f => setTimeout(f, 16)"
 
 //go:embed testdata/page_user.js
@@ -45,7 +45,7 @@ func userPage(t *testing.T, page string) string {
 func TestOracleHTML(t *testing.T) {
 	testenv.Oracle(t)
 	page, seen := userPage(t, hostilePage(t)), ""
-	// The page has a clock of its own, which runs while a busy machine still draws the first frame;
+	// The page's clock runs while a busy machine is still drawing the first frame;
 	// without that frame there is no map. Then the test tries again.
 	for range 5 {
 		dom := testenv.DOM(t, page)
@@ -108,25 +108,25 @@ ready=yes`
 	}
 }
 
-// A script that is not the page's does not run, and without scripts the picture and
-// the tables are there, and no control that does nothing.
+// A foreign script does not run, and without scripts the page shows the picture and the
+// tables, but no controls.
 func TestOracleHTMLWithoutScript(t *testing.T) {
 	testenv.Oracle(t)
 	page := strings.Replace(hostilePage(t), "</body>", "<script>document.documentElement.dataset.ready = 'hostile'</script></body>", 1)
 	if dom := testenv.DOM(t, page); !strings.Contains(dom, `data-ready="yes"`) {
 		t.Error("the page's script did not run, or another did")
 	}
-	// Headless Chromium prints nothing with scripts switched off: the policy stops them.
+	// Headless Chromium prints nothing if scripts are switched off, so the policy blocks them.
 	dom := testenv.DOM(t, programHash.ReplaceAllString(page, "'none'"))
 	if strings.Contains(dom, "data-ready") || strings.Contains(dom, `class="on"`) {
 		t.Fatal("a script ran")
 	}
 	for _, want := range []string{`class="overview" hidden`, `<path class="cfi" d="M`, `left:0.00%">1000</span>`, `<a href="#file0:1080-1100">`, "2000</a>"} {
 		if !strings.Contains(dom, want) {
-			t.Errorf("without script there is no %s", want)
+			t.Errorf("without scripts, %s is missing", want)
 		}
 	}
 	if !regexp.MustCompile(`html:not\(\.on\) \.scripted \{ display: none; \}`).MatchString(dom) {
-		t.Error("controls are seen")
+		t.Error("controls are visible")
 	}
 }

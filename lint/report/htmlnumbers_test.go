@@ -206,8 +206,8 @@ func joinRows(rows [][]string) (list []string) {
 	return list
 }
 
-// worstRows returns the first rows of the table of functions, sorted by a column
-// as a click sorts it: those that are equal by address and line.
+// worstRows returns the first rows of the table of functions, sorted by a column as a click
+// does; equal rows are sorted by address and line.
 func worstRows(rows [][]string, column, n int) (list []string) {
 	number := func(s, form string) (v uint64) {
 		fmt.Sscanf(s, form, &v)

@@ -30,7 +30,7 @@ func manyReports(files, perFile, length int) []*lint.Report {
 	return list
 }
 
-// GitHub takes the document of any number of findings, and it has the number of all.
+// GitHub accepts the document with any number of findings, and it has the total number.
 func TestSARIFLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -38,10 +38,10 @@ func TestSARIFLimits(t *testing.T) {
 	for _, c := range []struct{ files, perFile, length, want int }{
 		{1, 30, 10, 30},
 		{1, 6000, 10, 4001}, // 2,000 notes become one
-		{1, 9000, 10, 3002}, // warnings too
+		{1, 9000, 10, 3002}, // the warnings, too
 		{1, 30000, 10, 3},   // all
 		{40, 300, 10, 4080}, // of 12,000 findings, the notes and warnings by file
-		{6000, 3, 10, 5000}, // even so too many: the most severe stay
+		{6000, 3, 10, 5000}, // still too many: the most severe stay
 		{1, 300, 50000, 3},  // 15 MB of messages
 	} {
 		reports := manyReports(c.files, c.perFile, c.length)
@@ -79,7 +79,7 @@ func TestSARIFLimits(t *testing.T) {
 	}
 }
 
-// No more than 10 annotations of a severity, and together they have all findings.
+// There are at most 10 annotations of each severity, which together have all findings.
 func TestGitHubLimits(t *testing.T) {
 	for _, c := range []struct{ files, perFile, want int }{{1, 30, 3}, {10, 30, 30}, {11, 30, 3}} {
 		out := string(written(t, WriteGitHub, &Results{Reports: manyReports(c.files, c.perFile, 10)}))
@@ -87,7 +87,7 @@ func TestGitHubLimits(t *testing.T) {
 			t.Errorf("%+v: %d annotations", c, n)
 		}
 		if want := fmt.Sprintf("%d errors, %d warnings, %d notes", c.files*20, c.files*20, c.files*20); !strings.Contains(out, want) {
-			t.Errorf("%+v: no %q in %s", c, want, out)
+			t.Errorf("%+v: missing %q in %s", c, want, out)
 		}
 	}
 	many := &lint.Report{File: "a.sym", Counts: map[string]int{}}
@@ -99,6 +99,6 @@ func TestGitHubLimits(t *testing.T) {
 	out := string(written(t, WriteGitHub, &Results{Reports: []*lint.Report{many}}))
 	want := fmt.Sprintf("%d more findings of ", 3*(len(lint.Rules())-9))
 	if strings.Count(out, "::error ") != 10 || !strings.Contains(out, want) {
-		t.Errorf("no %q among 10 annotations: %s", want, out)
+		t.Errorf("missing %q among 10 annotations: %s", want, out)
 	}
 }

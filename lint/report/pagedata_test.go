@@ -18,7 +18,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// decodedChart is what a script reads.
+// decodedChart is the data as the script reads it.
 type decodedChart struct {
 	runs  []run // by address
 	funcs []coverage.Extent
@@ -125,7 +125,7 @@ func (n numbers) signed() int64 {
 
 func (n numbers) end() {
 	if n.Len() > 0 {
-		n.t.Errorf("%d bytes behind the last number", n.Len())
+		n.t.Errorf("%d bytes after the last number", n.Len())
 	}
 }
 
@@ -169,8 +169,8 @@ func inside(list []coverage.Extent, rva symfmt.RVA) bool {
 	return false
 }
 
-// What a script reads is what the map has, at each byte of the axis, and the other
-// way round.
+// The data that the script reads agrees with the map at each byte of the axis, and vice
+// versa.
 func TestChartData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -231,8 +231,8 @@ func TestChartData(t *testing.T) {
 	t.Logf("%d bytes and %d functions compared", bytes, functions)
 }
 
-// The data keeps its limit by giving up the smallest things and the ends of names,
-// and says so.
+// The data stays within its limit by leaving out the smallest items and the ends of names,
+// which it records.
 func TestChartDataLimit(t *testing.T) {
 	m := randomMap(t, rand.New(rand.NewPCG(5, 6)), 6000)
 	whole := newChart(m, pageLimits{columns: 10, rows: 10, data: 1 << 30}).Data
@@ -246,7 +246,7 @@ func TestChartDataLimit(t *testing.T) {
 			t.Errorf("%d bytes, the limit is %d", n, limit)
 		}
 		if d.LeastRun == 0 && d.LeastFunc == 0 && d.LongName == 200 {
-			t.Errorf("limit %d: all is there in the end", limit)
+			t.Errorf("limit %d: nothing is left out in the end", limit)
 		}
 		part := decodeChart(t, d)
 		for _, f := range part.funcs {

@@ -79,13 +79,12 @@ func TestSARIFIsOfTheSchema(t *testing.T) {
 		}
 		run := v.(map[string]any)["runs"].([]any)[0].(map[string]any)
 		if change(run, run["results"].([]any)[0].(map[string]any)); schema.Validate(v) == nil {
-			t.Errorf("%s is of the schema", name)
+			t.Errorf("%s matches the schema", name)
 		}
 	}
 }
 
-// What GitHub asks of a document beyond the schema: see its "SARIF support for code
-// scanning".
+// GitHub's requirements beyond the schema: see its "SARIF support for code scanning".
 func TestSARIFIsForGitHub(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

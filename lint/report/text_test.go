@@ -42,8 +42,8 @@ const nameText = "MODULE Linux x86_64 " + goodID + " lib/a.so\n" +
 	"FUNC 1000 10 0 foo::bar(int)\n1000 10 1 0\nFUNC 1010 10 0 _ZN3foo3bazEv\n1010 10 1 0\n" +
 	"PUBLIC 2000 0 bad\x1b[31m\nPUBLIC 2010 0 bad\x07\nPUBLIC 2020 0 bad\x01\nPUBLIC m 2030 0 caf\xe9\n"
 
-// hostileText attacks the outputs by names: the terminal, the ends of XML's and
-// GitHub's texts, and their escapes.
+// hostileText has names that attack the outputs: the terminal, the ends of text in XML and
+// for GitHub, and their escapes.
 const hostileText = "MODULE Linux x86_64 " + goodID + " \"><a>]]>&amp;/../x\n" +
 	"PUBLIC 10 0 \x1b]0;title\x07\x00::error file=a::b%0A\r::set-output name=x::y\n" +
 	"PUBLIC 20 0 ]]>\x01</failure><x y=\"'&#0;\n" +
@@ -106,8 +106,8 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// Nothing of an input gets to an output that a terminal acts on, that is not seen,
-// or that is not UTF-8.
+// Nothing in an input that affects a terminal, is invisible or is not UTF-8 gets into an
+// output.
 func TestOutputsArePrintable(t *testing.T) {
 	r := goldenResults(t)
 	for i := range r.Reports {
@@ -131,7 +131,7 @@ func TestOutputsArePrintable(t *testing.T) {
 	}
 }
 
-// A name of an input begins no command of GitHub's, and ends none.
+// A name in an input neither begins nor ends a GitHub command.
 func TestGitHubCommands(t *testing.T) {
 	for line := range strings.Lines(string(written(t, WriteGitHub, goldenResults(t)))) {
 		level, rest, ok := strings.Cut(strings.TrimPrefix(line, "::"), " ")
@@ -184,7 +184,7 @@ func TestJSONIsOfTheSchema(t *testing.T) {
 		doc := decode(goldenResults(t)).(map[string]any)
 		file := doc["files"].([]any)[0].(map[string]any)
 		if change(doc, file, file["findings"].([]any)[0].(map[string]any)); schema.Validate(doc) == nil {
-			t.Errorf("%s is of the schema", name)
+			t.Errorf("%s matches the schema", name)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestOutputsReportErrors(t *testing.T) {
 	}
 }
 
-// The parts that are written file by file are the whole text.
+// The parts that are written file by file make up the whole text.
 func TestTextInParts(t *testing.T) {
 	r := goldenResults(t)
 	var b bytes.Buffer
@@ -268,7 +268,7 @@ func TestTextInParts(t *testing.T) {
 	}
 }
 
-// The outputs have every finding: JSON those that are kept, with the numbers of all.
+// The outputs have every finding: JSON has those that are kept, and the numbers of all.
 func TestJSONRoundTrip(t *testing.T) {
 	r := goldenResults(t)
 	var doc struct{ Files []jsonFile }

@@ -34,7 +34,7 @@ func TestOutputsReportUnreadFiles(t *testing.T) {
 		out := string(written(t, write, r))
 		for _, w := range want {
 			if !strings.Contains(out, w) {
-				t.Errorf("%s: no %q in\n%.3000s", name, w, out)
+				t.Errorf("%s: missing %q in\n%.3000s", name, w, out)
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 // Package units opens the debug information of files and finds the units in it: those of a file,
 // of its supplementary file, of .dwo files and packages, and type units. It knows which unit and
-// DIE a reference leads to. What the DIEs mean is for those who read them.
+// DIE a reference leads to. It does not interpret DIEs.
 package units
 
 import (
@@ -89,8 +89,8 @@ func (u *Unit) Flat() bool {
 	return false
 }
 
-// FlatBehind is like flat, for a unit that another unit refers to; from is the result of that
-// other unit's flat. It is needed because units made by dwz have no language.
+// FlatBehind is like Flat, for a unit that another unit refers to; from is the result of Flat for
+// that other unit. It is needed because units made by dwz have no language.
 func (u *Unit) FlatBehind(from bool) bool { return u.Flat() || from && u.Lang == 0 && u.Partial }
 
 // Assembly reports whether the unit was written in assembly. Several labels at
@@ -104,7 +104,7 @@ func (u *Unit) Assembly() bool {
 // mapped sections is released: units mostly look at nearby places there.
 const dropStep = 16 << 20
 
-// Passed records that n more bytes of .debug_info are done.
+// Passed records that n more bytes of .debug_info were read.
 func (d *Data) Passed(n int64, scratch *object.Scratch) {
 	if sum := atomic.AddInt64(&d.Done, n); sum/dropStep != (sum-n)/dropStep {
 		for _, s := range d.random {

@@ -36,7 +36,7 @@ type unitList struct {
 // ReadUnitHeaders finds all units.
 func (d *Data) ReadUnitHeaders() Problems { return d.walkUnits(0, uint64(d.Info.Size())) }
 
-// walkUnits is like readUnitHeaders, for the bytes from off up to end.
+// walkUnits is like ReadUnitHeaders, for the bytes from off up to end.
 func (d *Data) walkUnits(off, end uint64) Problems {
 	d.StartWalk(off, end)
 	for d.nextUnit() {

@@ -13,18 +13,18 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// Options say what is opened of a file's debug information.
+// Options control what is opened of a file's debug information.
 type Options struct {
-	Jobs       int          // number of sections that are inflated side by side
-	ISA        uint64       // the bit of code addresses that is no part of them
+	Jobs       int          // number of sections that are inflated concurrently
+	ISA        uint64       // the bit in pointers to code that is not part of the address
 	Supplement *object.File // nil if there is none
-	Locations  bool         // lists of locations, too
+	Locations  bool         // also open lists of locations
 }
 
 // ErrNoSupplement is the kind of problem of a supplementary file that is missing.
 var ErrNoSupplement = errors.New("no supplementary file")
 
-// AllFunctions is what damage of all of .debug_info costs.
+// AllFunctions is the loss if all of .debug_info is damaged.
 const AllFunctions = "all functions"
 
 // dataReader opens the debug sections of a file and of its supplementary file.
@@ -104,8 +104,7 @@ func (r *dataReader) file(f *object.File, lost string) *Data {
 	return d
 }
 
-// tables opens the sections that units refer to. Those that are compressed are inflated side by
-// side.
+// tables opens the sections that units refer to. Compressed ones are inflated concurrently.
 func (r *dataReader) tables(f *object.File, d *Data) {
 	type table struct {
 		name string
@@ -119,7 +118,7 @@ func (r *dataReader) tables(f *object.File, d *Data) {
 	if r.Locations {
 		tables = append(tables, table{".debug_loclists", &d.Loclists}, table{".debug_loc", &d.Loc})
 	}
-	if f != r.Supplement { // only references to names lead there
+	if f != r.Supplement { // only names in it are referred to
 		tables = append(tables, table{".debug_line", nil})
 	}
 	errs := make([]error, len(tables))
@@ -150,7 +149,7 @@ func (r *dataReader) tables(f *object.File, d *Data) {
 	d.Str, d.LineStr = WholeStrings(d.Str), WholeStrings(d.LineStr)
 }
 
-// openWhole opens a section for reading piece by piece, after a look at all of it if it is compressed.
+// openWhole opens a section for reading piece by piece. It reads all of it first if it is compressed.
 func openWhole(s *object.Section) (object.Source, error) {
 	src, err := s.Open()
 	if err == nil {
@@ -159,8 +158,8 @@ func openWhole(s *object.Section) (object.Source, error) {
 	return src, err
 }
 
-// Whole reads what is missing of a section that is inflated as it is read. An error means that a part
-// of it is damaged.
+// Whole reads the rest of a section that is inflated on demand. An error means that a part of it is
+// damaged.
 func Whole(s object.Source) error {
 	if _, ok := s.(object.Gradual); !ok {
 		return nil

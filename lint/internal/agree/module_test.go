@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Which paths are taken for places in a store.
+// Paths that count as places in a store.
 func TestStorePlaces(t *testing.T) {
 	digits := strings.Repeat("0123456789ABCDEF", 3)
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestSameFamily(t *testing.T) {
 	}
 }
 
-// Blocks that are an FDE's together.
+// Blocks that together correspond to an FDE.
 func TestSameRange(t *testing.T) {
 	block := func(rva, size uint64) follow.Block { return follow.Block{RVA: symfmt.RVA(rva), Size: size} }
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// checked shows a symbol file to a pass.
+// checked runs a pass over a symbol file.
 func checked(t *testing.T, p *Pass, in string) *finding.Report {
 	t.Helper()
 	p.Begin()
@@ -38,7 +38,7 @@ func public(id string, check Func) *Rule {
 	return &Rule{Rule: &finding.Rule{ID: id, Severity: finding.Warning}, On: []symfmt.Kind{symfmt.KindPublic}, Check: check}
 }
 
-// messages returns those of the findings, with rule and place.
+// messages returns the messages of the findings, with rule and place.
 func messages(r *finding.Report) string {
 	var list []string
 	for _, f := range r.Findings {
@@ -47,10 +47,10 @@ func messages(r *finding.Report) string {
 	return strings.Join(list, "; ")
 }
 
-// counter is what rules of a test share.
+// counter is state that rules of a test share.
 type counter struct{ n int }
 
-// What rules share is one value a pass, and another pass has its own.
+// Rules share one value in each pass; another pass has its own.
 func TestState(t *testing.T) {
 	add := PerRecord(func(p *Pass, _ *symfmt.Record) { State[counter](p).n++ })
 	rules := []*Rule{public("SYM101", add), public("SYM102", add)}
@@ -63,8 +63,8 @@ func TestState(t *testing.T) {
 	}
 }
 
-// A finding belongs to the rule that As names, if that rule is checked, and the rule that runs is the
-// current one again.
+// Inside As, findings belong to the rule that it names, if that rule is checked. Afterwards the running
+// rule is current again.
 func TestAs(t *testing.T) {
 	rule := public("SYM101", PerRecord(func(p *Pass, r *symfmt.Record) {
 		p.As("SYM102", func() { p.Report(r, 1, "a") })
@@ -77,7 +77,7 @@ func TestAs(t *testing.T) {
 	}
 }
 
-// Rules that share a look take it once, whichever of them are checked.
+// Rules that share an examination run it once, whichever of them are checked.
 func TestSharedAtEnd(t *testing.T) {
 	looks := 0
 	look := SharedAtEnd(func(p *Pass) {
@@ -97,7 +97,7 @@ func TestSharedAtEnd(t *testing.T) {
 	}
 }
 
-// What watches records sees each before the rules do, and only those of its kinds.
+// A watcher gets each record before the rules do, and only records of its kinds.
 func TestWatch(t *testing.T) {
 	var order []string
 	p := New(Options{Rules: []*Rule{public("SYM101", PerRecord(func(_ *Pass, r *symfmt.Record) { order = append(order, "rule "+string(r.Name)) }))}})
@@ -119,7 +119,7 @@ func (d dropper) Keep(f *finding.Finding) bool          { return strings.Contain
 func (d dropper) KeepUnseen(_ *finding.Rule, n int) int { return min(n, d.unseen) }
 func (d dropper) NeedsWords() bool                      { return d.word != "" }
 
-// Findings beyond the limit of a rule are counted, by what the sieve says of them.
+// Findings beyond the limit of a rule are counted, as the sieve decides.
 func TestLimit(t *testing.T) {
 	rule := public("SYM101", PerRecord(func(p *Pass, r *symfmt.Record) { p.Report(r, -1, "name %s", r.Name) }))
 	for _, c := range []struct {

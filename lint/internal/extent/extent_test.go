@@ -33,6 +33,6 @@ func TestJoinAndMissing(t *testing.T) {
 		}
 	}
 	if i := EndsBehind(list, 4); i != 1 {
-		t.Errorf("the first that ends behind 4 is %d", i)
+		t.Errorf("the first that ends after 4 is %d", i)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// spans say of each byte what a plain set of bytes says.
+// spans agree with a plain set of bytes about each byte.
 func TestSpans(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const top = 200
@@ -49,7 +49,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// Of more gaps than are remembered, an overlap may be missed but none invented.
+// With more gaps than are remembered, an overlap may be missed but none is invented.
 func TestSpansForget(t *testing.T) {
 	var s Spans
 	for i := range symfmt.RVA(3 * maxSpans) {

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Texts of the file in messages: as they are up to a length.
+// Text from the file in messages is unchanged up to a maximum length.
 func TestQuote(t *testing.T) {
 	long := strings.Repeat("x", MaxQuoted)
 	for text, want := range map[string]string{
@@ -20,7 +20,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// Numbers up to the end of the bitsets, and above.
+// Numbers inside and beyond the bitsets.
 func TestIDs(t *testing.T) {
 	for _, id := range []uint32{0, 1, 63, 64, maxDense - 1, maxDense, maxDense + 1, 1<<32 - 1} {
 		var s IDs

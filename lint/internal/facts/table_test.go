@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A table has what was added, in order, at and around the ends of its pieces.
+// A table has the added entries in order, at and around the ends of its pieces.
 func TestTable(t *testing.T) {
 	for _, n := range []int{0, 1, tablePiece - 1, tablePiece, tablePiece + 1, 3*tablePiece + 7} {
 		var table Table[int]
@@ -20,7 +20,7 @@ func TestTable(t *testing.T) {
 		var all []int
 		for i, x := range table.All {
 			if i != len(all) || x != table.At(i) {
-				t.Fatalf("entry %d of %d comes as number %d", len(all), n, i)
+				t.Fatalf("entry %d of %d is number %d", len(all), n, i)
 			}
 			all = append(all, *x)
 		}
@@ -39,7 +39,7 @@ func TestTable(t *testing.T) {
 		}
 		for i := range table.All {
 			if i == tablePiece {
-				break // the table stops, too, or the runtime panics
+				break // the table must stop, too: otherwise the runtime panics
 			}
 		}
 	}
@@ -54,7 +54,7 @@ func TestSortTableStable(t *testing.T) {
 	before := [2]int{-1, -1}
 	for _, x := range SortTable(&table, func(a, b *[2]int) int { return cmp.Compare(a[0], b[0]) }).All {
 		if slices.Compare(x[:], before[:]) <= 0 {
-			t.Fatalf("%v behind %v", *x, before)
+			t.Fatalf("%v after %v", *x, before)
 		}
 		before = *x
 	}

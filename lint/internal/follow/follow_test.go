@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// Any bytes are followed without a panic, and to an end.
+// Following any bytes ends, without a panic.
 func FuzzFollow(f *testing.F) {
 	f.Add([]byte("\x55\x48\x89\xe5\x5d\xc3"), []byte("STACK CFI INIT 0 6 .cfa: $rsp 8 + .ra: .cfa -8 + ^\nSTACK CFI 1 .cfa: $rsp 16 +\n"), false)
 	f.Add([]byte("\xfd\x7b\xbf\xa9\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6"), []byte("STACK CFI INIT 0 c .cfa: sp 0 + .ra: x30\nSTACK CFI 4 .cfa: sp 16 +\n"), true)

@@ -17,7 +17,7 @@ import (
 type followed struct {
 	certain, anchored []fact // instructions that were compared
 	next              map[symfmt.RVA]symfmt.RVA
-	mixed             bool // it jumps to one that mutationShares damages, too
+	mixed             bool // it jumps to a block that mutationShares also damages
 	located           bool // something other than the first rule locates the stack pointer
 }
 
@@ -137,7 +137,7 @@ func (m *mutator) mutate(i int, kind string) bool {
 
 type foundShare struct{ certain, certainOf, anchored, anchoredOf, harmless int }
 
-// mutationShares damages a symbol file and counts what is found.
+// mutationShares damages a symbol file and counts the damages that are found.
 func mutationShares(t *testing.T, text []byte, path, kind string, misses *[]string) (share foundShare) {
 	f, followed := opened(t, path)
 	b, cpu := binaryOf(f), f.Arch
@@ -197,7 +197,7 @@ func mutationShares(t *testing.T, text []byte, path, kind string, misses *[]stri
 	return share
 }
 
-// Damage to a rule that is wrong at an instruction which was followed is found.
+// Damage that makes a rule wrong at a followed instruction is found.
 func TestMutatedRules(t *testing.T) {
 	testenv.Oracle(t)
 	paths := []string{testenv.File(t, "/usr/bin/bash", "bash")}

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The rules of Windows binaries are what their instructions do, at each of them. What differs is
-// listed: the assembler's functions that are not what their unwind codes say.
+// The rules of Windows binaries agree with their instructions, at each of them. Differences are
+// listed: functions in assembly that do not match their unwind codes.
 func TestPE(t *testing.T) {
 	known := map[string]string{
 		"pe-unwind64.exe 0x10b4": "interrupted: nothing was called, the system pushed a machine frame",
@@ -36,6 +36,6 @@ func TestPE(t *testing.T) {
 		}
 	}
 	for place, why := range known {
-		t.Errorf("%s is not found any more: %s", place, why)
+		t.Errorf("%s is no longer found: %s", place, why)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// saveMutations are what is done to a rule of a saved register or of .ra.
+// saveMutations are the changes made to a rule of a saved register or of .ra.
 var saveMutations = []string{"-8", "+8", "-16", "swap", "drop", ".ra"}
 
 // saveMutator damages a rule in a line of the symbol file.
@@ -70,9 +70,9 @@ func (m *saveMutator) mutate(line, kind string) (changed string, ok bool) {
 	return strings.Join(fields, " "), true
 }
 
-// detectable follows a block by its rules before the damage, and reports whether the rules after it
-// contradict what the code is known to do, at one instruction or more. What is known of a part of a
-// function begins with its rules, which are damaged.
+// detectable follows a block with its rules before the damage, and reports whether the rules after it
+// contradict what the code is known to do at any instruction. Knowledge about a part of a function
+// begins with its rules, which are damaged.
 func detectable(cpu *CPU, b *Binary, before, after *Table, i int) bool {
 	f := newFollower(cpu, before, b.Base)
 	block := &before.Blocks[i]
@@ -153,7 +153,7 @@ func saveMutationShare(t *testing.T, text []byte, path, kind string) (share save
 	return share, misses
 }
 
-// Damage to a register's rule is found where the code shows what becomes of the register.
+// Damage to a register's rule is found where the code shows what happens to the register.
 func TestMutatedSaves(t *testing.T) {
 	testenv.Oracle(t)
 	paths := []string{testenv.File(t, "/usr/bin/bash", "bash")}

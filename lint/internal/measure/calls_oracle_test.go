@@ -57,7 +57,7 @@ func callsOf(t *testing.T, text []byte, f *object.File) (p *check.Pass, sites ma
 	code := codeShare(p, p.Covered(), func(*coverage.Gap) {}).counted
 	eachCall(p, b, code, func(site uint64) {
 		if site <= last {
-			t.Fatalf("0x%x behind 0x%x", site, last)
+			t.Fatalf("0x%x after 0x%x", site, last)
 		}
 		last = site
 		sites[site] = true
@@ -91,7 +91,7 @@ func isCall(text string) bool {
 	return false
 }
 
-// Every call that objdump sees in the functions is one, and no other.
+// lint finds exactly the calls that objdump shows in the functions.
 func TestCallsOracle(t *testing.T) {
 	testenv.Oracle(t)
 	program := testenv.Symtool(t)

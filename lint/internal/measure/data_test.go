@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// What is data: enough bytes that begin no instruction, close enough to each other.
+// Data is recognised by enough bytes that begin no instruction, close enough to each other.
 func TestDataIn(t *testing.T) {
 	nops := func(n int) []byte { return bytes.Repeat([]byte{0x90}, n) }
 	bad := []byte{0x06} // push %es, which 64-bit mode does not have
@@ -40,7 +40,7 @@ func TestDataIn(t *testing.T) {
 	}
 }
 
-// On arm64 what is data goes by words: reserved and unallocated ones, not those of SME.
+// On arm64, data is recognised by words: reserved and unallocated ones, except those of SME.
 func TestDataInARM64(t *testing.T) {
 	words := func(w uint32, n int) (b []byte) {
 		for range n {

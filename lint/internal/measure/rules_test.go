@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// What a limit demands of the return addresses.
+// The limit also applies to return addresses.
 func TestMinCFICalls(t *testing.T) {
 	for _, c := range []struct {
 		limit   float64

@@ -2,7 +2,7 @@ package stack
 
 import "testing"
 
-// A heap of many records is not compared pair by pair.
+// Many overlapping records are not compared pair by pair.
 func TestClashesInHeaps(t *testing.T) {
 	c := claims{nested: true, at: func(i uint32) claim { return claim{0, uint64(i + 1), i} }}
 	for i := range uint32(40000) {
@@ -11,7 +11,7 @@ func TestClashesInHeaps(t *testing.T) {
 	c.clashes(func(x clash) { t.Errorf("%v among nested records", x) })
 }
 
-// Of those that came before, a record is compared with the last maxKept.
+// A record is compared with the last maxKept records before it.
 func TestClashesForget(t *testing.T) {
 	for n, want := range map[int]int{maxKept: 1, maxKept + 1: 0, 2 * maxKept: 0, 2*maxKept + 1: 0} {
 		c := claims{nested: true, at: func(i uint32) claim {
