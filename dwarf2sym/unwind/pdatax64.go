@@ -1,6 +1,9 @@
 package unwind
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // x64SP is the DWARF number of rsp.
 const x64SP = 7
@@ -199,65 +202,64 @@ const (
 // read decodes the slots, which are in the reverse order of execution.
 func (info *x64Info) read(slots []byte) error {
 	for len(slots) > 0 {
-		c := x64Code{off: slots[0], op: slots[1] & 15, arg: slots[1] >> 4}
-		used := 1
-		operand := func(size int, unit int64) bool {
-			if len(slots) < 2+size {
-				return false
-			}
-			if used += size / 2; size == 2 {
-				c.val = int64(binary.LittleEndian.Uint16(slots[2:])) * unit
-			} else {
-				c.val = int64(binary.LittleEndian.Uint32(slots[2:]))
-			}
-			return true
-		}
-		ok := true
-		switch c.op {
-		case x64Push:
-		case x64AllocLarge:
-			switch c.arg {
-			case 0:
-				ok = operand(2, 8)
-			case 1:
-				ok = operand(4, 1)
-			default:
-				return errCodeOp
-			}
-		case x64AllocSmall:
-			c.val = int64(c.arg)*8 + 8
-		case x64SetFrame:
-			if !info.hasReg {
-				return errCodeReg
-			}
-		case x64Save:
-			ok = operand(2, 8)
-		case x64SaveFar, x64SaveXMMFar:
-			ok = operand(4, 1)
-		case x64SaveXMM:
-			ok = operand(2, 16)
-		case x64Epilog:
-			if info.version == 1 {
-				ok = operand(2, 1) // formerly a form of SAVE_XMM
-			} else {
-				info.epilogs = append(info.epilogs, c)
-			}
-		case x64Spare:
-			ok = operand(4, 1)
-		case x64Machine:
-		default:
-			return errCodeOp
-		}
-		if !ok {
-			return errCodeEnd
+		c, used, err := info.code(slots)
+		if err != nil {
+			return err
 		}
 		slots = slots[2*used:]
-		if c.op != x64Epilog {
+		switch {
+		case c.op != x64Epilog:
 			info.codes = append(info.codes, c)
+		case info.version != 1:
+			info.epilogs = append(info.epilogs, c)
 		}
 	}
-	for i, j := 0, len(info.codes)-1; i < j; i, j = i+1, j-1 {
-		info.codes[i], info.codes[j] = info.codes[j], info.codes[i]
-	}
+	slices.Reverse(info.codes)
 	return nil
+}
+
+// code decodes the first code in slots, and returns how many of them it takes.
+func (info *x64Info) code(slots []byte) (c x64Code, used int, err error) {
+	c = x64Code{off: slots[0], op: slots[1] & 15, arg: slots[1] >> 4}
+	size, unit := 0, int64(1) // of the operand behind it, in bytes
+	switch c.op {
+	case x64Push, x64Machine:
+	case x64AllocLarge:
+		switch c.arg {
+		case 0:
+			size, unit = 2, 8
+		case 1:
+			size = 4
+		default:
+			return c, 0, errCodeOp
+		}
+	case x64AllocSmall:
+		c.val = int64(c.arg)*8 + 8
+	case x64SetFrame:
+		if !info.hasReg {
+			return c, 0, errCodeReg
+		}
+	case x64Save:
+		size, unit = 2, 8
+	case x64SaveXMM:
+		size, unit = 2, 16
+	case x64SaveFar, x64SaveXMMFar, x64Spare:
+		size = 4
+	case x64Epilog:
+		if info.version == 1 {
+			size = 2 // formerly a form of SAVE_XMM
+		}
+	default:
+		return c, 0, errCodeOp
+	}
+	if len(slots) < 2+size {
+		return c, 0, errCodeEnd
+	}
+	switch size {
+	case 2:
+		c.val = int64(binary.LittleEndian.Uint16(slots[2:])) * unit
+	case 4:
+		c.val = int64(binary.LittleEndian.Uint32(slots[2:]))
+	}
+	return c, 1 + size/2, nil
 }

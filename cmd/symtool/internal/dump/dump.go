@@ -155,21 +155,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		return nil, cli.Usagef("dump", "%v", err)
 	}
 	cfg := &dumpConfig{
-		Reader: binfile.Reader{DebugDirs: c.StringSlice("debug-dir"), Options: dwarf2sym.Options{
-			NoInlines: c.Bool("no-inlines"),
-			NoCFI:     c.Bool("no-cfi"),
-			CFIOnly:   c.Bool("cfi-only"),
-			CFI:       cli.CFISources[c.String("cfi")],
-			Name:      c.String("name"),
-			ID:        strings.ToUpper(c.String("id")),
-			OS:        c.String("os"),
-			PrefixMap: prefixes,
-			DwoDirs:   c.StringSlice("dwo-dir"),
-			Package:   c.String("dwp"),
-			Hermetic:  c.Bool("hermetic"),
-			Demangle:  c.String("demangle") == "full",
-			Generator: version.Generator,
-		}},
+		Reader:    binfile.Reader{DebugDirs: c.StringSlice("debug-dir"), Options: readOptions(c)},
 		output:    c.String("output"),
 		store:     c.String("store"),
 		bothNames: c.Bool("both-names"),
@@ -182,15 +168,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		quiet:     c.Bool("quiet"),
 		json:      c.String("format") == cli.FormatJSON,
 	}
-	which := c.String("vars")
-	cfg.Options.Vars = dwarf2sym.VarOptions{Params: which != varsNone, Locals: which == varsAll, FullTypes: c.String("vars-types") == typesFull}
-	if c.Bool("no-generator") {
-		cfg.Options.Generator = ""
-	}
-	// Bazel creates an empty one if nothing is split.
-	if st, err := os.Stat(cfg.Options.Package); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
-		cfg.Options.Package = ""
-	}
+	cfg.Options.PrefixMap = prefixes
 	if !c.IsSet("debug-dir") && !c.Bool("hermetic") {
 		cfg.DebugDirs = []string{"/usr/lib/debug"}
 	}
@@ -217,6 +195,34 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		return nil, cli.Usagef("dump", "%v", err)
 	}
 	return cfg, nil
+}
+
+// readOptions returns what flags say about the reading of a binary.
+func readOptions(c *cli.Context) dwarf2sym.Options {
+	which := c.String("vars")
+	opts := dwarf2sym.Options{
+		NoInlines: c.Bool("no-inlines"),
+		NoCFI:     c.Bool("no-cfi"),
+		CFIOnly:   c.Bool("cfi-only"),
+		CFI:       cli.CFISources[c.String("cfi")],
+		Name:      c.String("name"),
+		ID:        strings.ToUpper(c.String("id")),
+		OS:        c.String("os"),
+		DwoDirs:   c.StringSlice("dwo-dir"),
+		Package:   c.String("dwp"),
+		Hermetic:  c.Bool("hermetic"),
+		Demangle:  c.String("demangle") == "full",
+		Generator: version.Generator,
+		Vars:      dwarf2sym.VarOptions{Params: which != varsNone, Locals: which == varsAll, FullTypes: c.String("vars-types") == typesFull},
+	}
+	if c.Bool("no-generator") {
+		opts.Generator = ""
+	}
+	// Bazel creates an empty one if nothing is split.
+	if st, err := os.Stat(opts.Package); err == nil && st.Mode().IsRegular() && st.Size() == 0 {
+		opts.Package = ""
+	}
+	return opts
 }
 
 var (
