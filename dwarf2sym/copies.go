@@ -54,13 +54,16 @@ func (w *worker) identityOf(i int) (id identity) {
 	return id
 }
 
+// identified returns the pieces of the function that have an identity.
+func (fn *openFunc) identified() []dwarf.Span { return fn.spans[:min(len(fn.spans), identified)] }
+
+// allInlined reports whether something is inlined into all of these.
+func (fn *openFunc) allInlined() bool { return fn.inlined == 1<<len(fn.identified())-1 }
+
 // noteInlined records the pieces of fn that contain the inlined function with attributes a, at
 // die.
 func (w *worker) noteInlined(a *dwarf.Attrs, die uint64, fn *openFunc) {
-	pieces := fn.spans[:min(len(fn.spans), identified)]
-	if fn.inlined == 1<<len(pieces)-1 {
-		return
-	}
+	pieces := fn.identified()
 	spans := w.spansOf(a, "inlined function", die)
 	if !w.Spend(uint64(len(spans)*len(pieces)) * dwarf.SpanCost) {
 		return

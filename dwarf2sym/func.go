@@ -101,16 +101,20 @@ func (w *worker) newOpenFunc() *openFunc {
 	return &openFunc{}
 }
 
+// wantsInlines reports whether inlined subroutines of an open function matter; fn is its index, or -1.
+func (w *worker) wantsInlines(fn int32) bool {
+	if fn < 0 || w.opts.NoInlines {
+		return false
+	}
+	f := w.open[fn]
+	return !f.extra || w.outlining && !f.allInlined()
+}
+
 // enterInline records an inlined subroutine of the open function.
 func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
-	if f.fn < 0 || w.opts.NoInlines {
-		return
-	}
 	fn, die := w.open[f.fn], w.u.Off+uint64(start)
 	if fn.extra {
-		if w.outlining {
-			w.noteInlined(a, die, fn)
-		}
+		w.noteInlined(a, die, fn)
 		return
 	}
 	spans := w.spansOf(a, "inlined function", die)

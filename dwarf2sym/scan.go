@@ -30,7 +30,7 @@ func (w *worker) scan() error {
 
 // scanOnly is scan for the DIEs around positions; nil means all.
 func (w *worker) scanOnly(positions []int) error {
-	w.scanner.Reset(&w.u.Unit, w.u.Scoped(), w.u.Flat())
+	w.scanner.Reset(&w.u.Unit, w.u.Scoped() && !w.outlining, w.u.Flat())
 	w.scanner.Only(positions)
 	return w.scanEntries(false)
 }
@@ -51,8 +51,9 @@ func (w *worker) scanEntries(one bool) error {
 	s := &w.scanner
 	stack := append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
 	for {
-		e, done, err := s.Next()
 		top := len(stack) - 1
+		s.Inlines(w.wantsInlines(stack[top].fn))
+		e, done, err := s.Next()
 		switch {
 		case done:
 			for ; top >= 0; top-- {
@@ -85,7 +86,7 @@ func (w *worker) enter(e *dwarf.Entry, f *scanFrame) {
 	switch e.Class {
 	case dwarf.ClassInline:
 		w.enterInline(&e.Attrs, e.Start, f)
-	case dwarf.ClassFunc:
+	case dwarf.ClassFunc, dwarf.ClassBare:
 		w.noteLambda(&e.Attrs, f)
 		w.enterFunc(&e.Attrs, e.Start, f)
 	case dwarf.ClassScope:

@@ -19,6 +19,7 @@ const (
 	ClassFunc                // DW_TAG_subprogram
 	ClassInline              // DW_TAG_inlined_subroutine
 	ClassUnit                // the first DIE of a unit
+	ClassBare                // DW_TAG_subprogram without code
 )
 
 func classOf(tag uint64) Class {
@@ -336,7 +337,7 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 	d.class, d.tag = classOf(tag), uint16(tag)
 	d.children = c.U8() != 0
 	first := len(t.steps)
-	size, fixed := 0, true
+	size, fixed, code := 0, true, false
 	for c.Err() == nil {
 		at, form := attrSpec(c, data)
 		var constant int64
@@ -346,6 +347,7 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 		if at == 0 && form == 0 {
 			break
 		}
+		code = code || at == dw.AtLowPC || at == dw.AtRanges
 		f := t.forms.of(form)
 		if at == dw.AtSibling && fixed && size <= math.MaxInt32 && (form == dw.FormRef4 || form == dw.FormRef8) {
 			d.sibForm, d.sibOff = uint8(f.n), int32(size)
@@ -362,6 +364,9 @@ func (t *Abbrevs) parseDecl(c *bin.Cursor, data []byte) decl {
 		}
 	}
 	d.steps = t.steps[first:len(t.steps):len(t.steps)]
+	if d.class == ClassFunc && !code {
+		d.class = ClassBare
+	}
 	d.size = -1
 	if fixed && !d.bad && size <= math.MaxInt32 {
 		d.size = int32(size)
@@ -394,7 +399,7 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f
 }
 
 // wantedBits are the wanted attributes below 128, by class.
-var wantedBits = func() (bits [ClassUnit + 1][2]uint64) {
+var wantedBits = func() (bits [ClassBare + 1][2]uint64) {
 	for c := range bits {
 		for at := range uint64(128) {
 			if wanted(Class(c), at) {

@@ -1,6 +1,7 @@
 package dwarf
 
-// Scanner visits the DIEs of a unit once. It stops at functions, inlined subroutines and scopes.
+// Scanner visits the DIEs of a unit once. It stops at functions, and at scopes and inlined subroutines
+// where these are wanted.
 type Scanner struct {
 	u      *Unit
 	pos    int
@@ -8,6 +9,7 @@ type Scanner struct {
 	open   []int // the depths of the children of entries, innermost last
 	scopes bool  // stop at scopes
 	flat   bool  // nothing below a scope is wanted
+	pass   uint  // bits of the classes whose DIEs are passed over, but not what is below them
 	only   []int // positions of the wanted DIEs, in order; nil means all
 	entry  Entry
 }
@@ -29,6 +31,22 @@ const MaxDepth = 4096
 func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.u, s.pos, s.depth, s.open = u, u.children, 1, s.open[:0]
 	s.scopes, s.flat, s.only = scopes, flat, nil
+	s.Inlines(true)
+}
+
+// Inlines says whether to stop at inlined subroutines. Functions without code matter only where these are,
+// and for scopes.
+func (s *Scanner) Inlines(wanted bool) {
+	s.pass = 1 << ClassOther
+	if !s.scopes && !s.flat {
+		s.pass |= 1 << ClassScope
+	}
+	if !wanted {
+		s.pass |= 1 << ClassInline
+		if !s.scopes {
+			s.pass |= 1 << ClassBare
+		}
+	}
 }
 
 // Only limits the scan to the DIEs that contain positions, which are in order. DIEs without a reference
@@ -54,7 +72,7 @@ func (s *Scanner) At() int { return s.pos }
 // more.
 func (s *Scanner) Next() (e *Entry, done bool, err error) {
 	u := s.u
-	data, dense, pos, depth := u.data, u.Abbrevs.dense, s.pos, s.depth
+	data, dense, pos, depth, pass := u.data, u.Abbrevs.dense, s.pos, s.depth, s.pass
 	for pos < len(data) {
 		start := pos
 		code := uint64(data[pos])
@@ -82,8 +100,8 @@ func (s *Scanner) Next() (e *Entry, done bool, err error) {
 		} else {
 			d = u.Abbrevs.lookup(code)
 		}
-		// Most DIEs end here: parameters, variables, types, members.
-		if d.class == ClassOther && d.size >= 0 {
+		// Most DIEs end here: parameters, variables, members, most types.
+		if pass>>d.class&1 != 0 && d.size >= 0 {
 			pos += int(d.size)
 			if d.children {
 				if depth++; depth > MaxDepth {
@@ -136,10 +154,12 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 			jump = to
 		}
 	}
-	if jump > 0 && d.class != ClassFunc {
+	if jump > 0 && d.class != ClassFunc && d.class != ClassBare {
 		return false, false, jump, nil
 	}
-	stop = d.class == ClassFunc || d.class == ClassInline || d.class == ClassScope && s.scopes && d.children
+	if s.pass>>d.class&1 == 0 {
+		stop = d.class == ClassFunc || d.class == ClassBare || d.class == ClassInline || d.class == ClassScope && s.scopes && d.children
+	}
 	enter = d.children && jump == 0
 	if stop {
 		s.entry.Class, s.entry.Tag, s.entry.Children, s.entry.Start = d.class, d.tag, enter, start

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -114,10 +115,14 @@ func scanUnit(t *testing.T, s *Sections, h *Header, data []byte) {
 	var scan Scanner
 	scan.Reset(&u, true, false)
 	last, open := 0, 0
+	var funcs []int // where those with code start
 	for {
 		e, done, err := scan.Next()
 		switch {
 		case done:
+			if err == nil {
+				sameFuncs(t, &u, funcs)
+			}
 			if err == nil && open > 0 && scan.At() < len(data) {
 				t.Fatalf("%d entries have no end", open)
 			}
@@ -134,6 +139,9 @@ func scanUnit(t *testing.T, s *Sections, h *Header, data []byte) {
 				t.Fatalf("entry at %#x behind %#x, of %#x", e.Start, last, len(data))
 			}
 			last = e.Start + 1
+			if e.Class == ClassFunc {
+				funcs = append(funcs, e.Start)
+			}
 			if e.Children {
 				open++
 			}
@@ -144,6 +152,26 @@ func scanUnit(t *testing.T, s *Sections, h *Header, data []byte) {
 				}
 			}
 			u.Text(e.Attrs.Name)
+		}
+	}
+}
+
+// sameFuncs fails if a scan without scopes and inlined subroutines stops at anything but the functions with code.
+func sameFuncs(t *testing.T, u *Unit, want []int) {
+	t.Helper()
+	var scan Scanner
+	scan.Reset(u, false, false)
+	scan.Inlines(false)
+	var got []int
+	for {
+		switch e, done, err := scan.Next(); {
+		case done:
+			if err == nil && !slices.Equal(got, want) {
+				t.Fatalf("stops at %#x, functions with code are at %#x", got, want)
+			}
+			return
+		case e != nil:
+			got = append(got, e.Start)
 		}
 	}
 }
