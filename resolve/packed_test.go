@@ -45,7 +45,7 @@ func shaped(size, lines, files, inlines, firstLine int, param string) string {
 // as a search through all records.
 func TestShapes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	for _, c := range []struct {
 		name                              string

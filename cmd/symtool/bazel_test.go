@@ -23,9 +23,9 @@ import (
 // bazelClone is a workspace, and the Bazel that builds it.
 type bazelClone struct {
 	dir, root string   // workspace; --output_user_root
-	env       []string // beside the test's
-	user      int      // 0: who runs the test
-	log       string   // of executions, of the last build
+	env       []string // in addition to the test's
+	user      int      // 0 for the user who runs the test
+	log       string   // execution log of the last build
 	profile   string
 }
 
@@ -51,7 +51,7 @@ func (b *bazelClone) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// try builds, and returns what Bazel says, and the log.
+// try builds, and returns Bazel's output and the log.
 func (b *bazelClone) try(t *testing.T, args ...string) (string, []spawn, error) {
 	t.Helper()
 	os.Remove(b.log)
@@ -77,7 +77,7 @@ func (b *bazelClone) build(t *testing.T, args ...string) (string, []spawn) {
 	return said, log
 }
 
-// bin returns the folder of outputs, relative and absolute; execRoot is what it is in.
+// bin returns the folder of outputs; rel is its path below execRoot.
 func (b *bazelClone) bin(t *testing.T) (rel, execRoot string) {
 	t.Helper()
 	real, err := filepath.EvalSymlinks(filepath.Join(b.dir, "bazel-bin"))
@@ -169,9 +169,9 @@ type farmTest struct {
 	first        []spawn // the log of the first build
 }
 
-// 200 targets are built by Bazel, in sandboxes, into a cache on an HTTP server; a second
-// clone of the project, elsewhere, of another user, has everything from the cache, and
-// the same bytes. What the actions of the rules are is in the execution log.
+// Bazel builds 200 targets in sandboxes, into a cache on an HTTP server. A second clone of the
+// project, in another folder and of another user, gets everything from the cache, with the same
+// bytes. The execution log shows the actions of the rules.
 func TestOracleBazel(t *testing.T) {
 	if !testenv.OracleFull() {
 		t.Skip("200 targets: runs with SYMTOOL_ORACLE=full")
@@ -315,13 +315,13 @@ func (f *farmTest) badActions(t *testing.T) {
 	writeIn(t, f.one.dir, "bad/bad.bzl", string(rules))
 	writeIn(t, f.one.dir, "bad/BUILD", farmBad)
 	defer os.RemoveAll(filepath.Join(f.one.dir, "bad"))
-	// So that undeclared files are there.
+	// Undeclared files must exist.
 	f.one.build(t, "//p00:app0", "//ship:ship", "--output_groups=+debug")
 
 	flags := []string{"--aspects=", "--output_groups=default", "--noremote_accept_cached", "--noremote_upload_local_results"}
 	said, _, err := f.one.try(t, append(flags, "//bad:undeclared")...)
 	if err == nil || !strings.Contains(said, "no such file or directory") {
-		t.Errorf("in a sandbox, what is not declared is there: %v\n%s", err, said)
+		t.Errorf("undeclared files are visible in a sandbox: %v\n%s", err, said)
 	}
 	_, log := f.one.build(t, append(flags, "--spawn_strategy=local", "//bad:all")...)
 	bin, execRoot := f.one.bin(t)
@@ -357,8 +357,8 @@ func (f *farmTest) badActions(t *testing.T) {
 	}
 }
 
-// secondBuild is of another clone: another folder, output base, home, umask, language
-// and time zone, and, if root runs the test, another user.
+// secondBuild builds another clone, with another folder, output base, home, umask, language and
+// time zone and, if root runs the test, another user.
 func (f *farmTest) secondBuild(t *testing.T) {
 	home := filepath.Join(f.dir, "elsewhere")
 	f.two = newBazelClone(t, filepath.Join(home, "a", "second-clone"), filepath.Join(home, "output"))
@@ -416,8 +416,8 @@ func (f *farmTest) compare(t *testing.T) {
 	t.Logf("%d files, %d bytes, the same in both clones", len(one), size)
 }
 
-// missedAction: that all actions are found in the cache is seen by a check that can
-// fail. An action with the user's environment is not found.
+// missedAction checks that the check for cached actions can fail: an action with the user's
+// environment is not found in the cache.
 func (f *farmTest) missedAction(t *testing.T) {
 	rules, err := os.ReadFile(filepath.Join("testdata", "bazel", "bad.bzl"))
 	if err != nil {
@@ -446,7 +446,7 @@ func (f *farmTest) missedAction(t *testing.T) {
 	}
 }
 
-// incremental: what did not change is not built.
+// incremental checks that what did not change is not built.
 func (f *farmTest) incremental(t *testing.T) {
 	f.one.build(t, "//...")
 	source := filepath.Join(f.one.dir, "p03", "app1.cc")
@@ -461,7 +461,7 @@ func (f *farmTest) incremental(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A function without a caller is not linked.
+	// The linker drops a function without a caller.
 	changed := strings.NewReplacer("int main", "__attribute__((noipa)) static int more(int n) { return use(n) - 1; }\nint main", "{ return use(argc); }", "{ return more(argc); }")
 	writeIn(t, f.one.dir, "p03/app1.cc", changed.Replace(string(text)))
 	begin := time.Now()
@@ -489,7 +489,7 @@ breakpad_symbols(name = "bare", binary = "//p00:app0", dump_flags = ["--no-cfi"]
 breakpad_symbols_test(name = "bare_test", symbols = ":bare")
 `
 
-// bazelTest: the rule for tests passes, and fails with what lint finds.
+// bazelTest checks that the rule for tests passes, and fails if lint has findings.
 func (f *farmTest) bazelTest(t *testing.T) {
 	if out, err := f.one.command("test", "//ship:pair_test").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

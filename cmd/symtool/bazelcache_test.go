@@ -55,7 +55,7 @@ func newHTTPCache(t *testing.T, dir string) *httpCache {
 	address := fmt.Sprintf("127.0.0.1:%d", testenv.FreePort(t))
 	config := fmt.Sprintf(nginxConfig, dir, address)
 	if os.Getuid() == 0 {
-		config = "user root;\n" + config // its own folders are of the one who runs the test
+		config = "user root;\n" + config // nginx's folders belong to the user who runs the test
 	}
 	name := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(name, []byte(config), 0o666); err != nil {

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// farmPackages packages with ten targets each are what is built.
+// farmPackages is the number of packages, with ten targets each.
 const farmPackages = 20
 
-// farmModule is a binary of the build: what the test, not Bazel, knows of it.
+// farmModule is a binary of the build, as the test knows it.
 type farmModule struct {
 	path    string // PACKAGE/FILE
 	shipped bool   // of a cc_binary: it goes into the store
@@ -30,8 +30,8 @@ func farmModules() (all []farmModule) {
 	return all
 }
 
-// farmWants returns the inputs of the actions that symtool is to have, by mnemonic
-// and output. bin is the folder of outputs.
+// farmWants returns the inputs that symtool's actions must have, by mnemonic and output. bin is
+// the folder of outputs.
 func farmWants(bin string) map[string][]string {
 	const program = "tools/symtool"
 	wants := map[string][]string{}
@@ -137,7 +137,7 @@ breakpad_symbols_test(name = "pair_test", symbols = ":pair")
 breakpad_store(name = "store", deps = [":pair", %s])
 `
 
-// farmBazelrc is what a build with a cache shared by many needs.
+// farmBazelrc has the settings for a build with a shared cache.
 const farmBazelrc = `build -c opt --copt=-g
 build --incompatible_strict_action_env
 build --spawn_strategy=sandboxed --nosandbox_debug

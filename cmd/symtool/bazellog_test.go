@@ -74,8 +74,8 @@ func paths(files []spawnFile) (names []string) {
 // values of --prefix-map, and no file is read from it.
 var bazelCwd = []string{"/proc/self/cwd/=", "/proc/self/cwd/./="}
 
-// audit returns what keeps an action from running elsewhere with the same result. want are the
-// inputs that it is to have; nil: only those that its arguments name.
+// audit returns what keeps an action from running elsewhere with the same result. want lists the
+// inputs that it must have; nil means only those in its arguments.
 func (s *spawn) audit(want []string) (bad []string) {
 	complain := func(format string, args ...any) {
 		bad = append(bad, path.Base(s.ListedOutputs[0])+": "+fmt.Sprintf(format, args...))
@@ -123,7 +123,7 @@ func missed(all []spawn) (names []string) {
 	return names
 }
 
-// Each thing that an action is not to have is found, and a good one is good.
+// Each fault of an action is found, and a good action has none.
 func TestBazelAudit(t *testing.T) {
 	const log = `{"commandArgs":["tools/symtool","dump","--prefix-map","/proc/self/cwd/=","-o","bin/a.sym","bin/a"],"environmentVariables":[],
 		"inputs":[{"path":"bin/a"},{"path":"tools/symtool"}],"listedOutputs":["bin/a.sym"],"remotable":true,"cacheable":true,

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// replay runs an action of the log once more as the poorest remote machine would: in a root folder
-// that has its declared inputs and nothing else, without environment and network. It returns what
-// differed from the log.
+// replay runs an action of the log again, as on a remote machine with nothing installed: in a root
+// folder with only its declared inputs, without environment and network. It returns how the result
+// differs from the log.
 func (s *spawn) replay(t *testing.T, execRoot string) string {
 	t.Helper()
 	root, err := os.MkdirTemp(filepath.Dir(execRoot), "replay")
@@ -46,7 +46,7 @@ func (s *spawn) replay(t *testing.T, execRoot string) string {
 	return s.compare(t, root)
 }
 
-// placeFile makes a file of the build one of the folder.
+// placeFile links or copies a file of the build into the folder.
 func placeFile(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 		return err
@@ -65,7 +65,7 @@ func placeFile(from, to string) error {
 	return os.WriteFile(to, data, 0o777)
 }
 
-// compare compares all that is in the outputs with what the log says.
+// compare compares all outputs with the log.
 func (s *spawn) compare(t *testing.T, root string) string {
 	t.Helper()
 	want := map[string]string{}
@@ -84,7 +84,7 @@ func (s *spawn) compare(t *testing.T, root string) string {
 			sum := sha256.Sum256(data)
 			rel, _ := filepath.Rel(root, name)
 			if want[rel] != hex.EncodeToString(sum[:]) {
-				return fmt.Errorf("%s: other bytes (%d) than in the build", filepath.Base(rel), len(data))
+				return fmt.Errorf("%s: %d bytes that differ from the build's", filepath.Base(rel), len(data))
 			}
 			delete(want, rel)
 			return nil

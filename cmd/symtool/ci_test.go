@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// ciAction is what the tests need of an action, and of a job of a workflow.
+// ciAction has the parts of an action, or of a job of a workflow, that the tests need.
 type ciAction struct {
 	Inputs  map[string]struct{ Default *string }
 	Outputs map[string]struct{ Value string }
@@ -62,8 +62,8 @@ func readAction(t *testing.T) *ciAction {
 	return action
 }
 
-// The hooks that pre-commit finds at the top are those that symtool prints, but for where symtool
-// is from.
+// The hooks that pre-commit finds at the top of the repository are those that symtool prints, except
+// for where symtool comes from.
 func TestHooksAreTheSame(t *testing.T) {
 	var hooks []ciHook
 	decodeYAML(t, readFile(t, ".pre-commit-hooks.yaml"), &hooks)
@@ -101,7 +101,7 @@ var (
 	ciPinned     = regexp.MustCompile(`^[\w-]+/[\w./-]+@[0-9a-f]{40}$`)
 )
 
-// No input is text of a script; every input is used, every action of others pinned.
+// No input is part of a script's text; every input is used, and every foreign action is pinned.
 func TestActionIsSafe(t *testing.T) {
 	action := readAction(t)
 	used := map[string]bool{}

@@ -21,7 +21,7 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// actionRun is the action in a runner: the steps one by one, with what GitHub gives them.
+// actionRun is a run of the action, step by step, as by GitHub.
 type actionRun struct {
 	dir    string // workspace
 	path   string
@@ -34,7 +34,7 @@ type actionRun struct {
 	upload map[string]string // with: of the step that uploads, nil if it was not called
 }
 
-// run runs the steps as GitHub does: after one that fails no other.
+// run runs the steps as GitHub does, up to the first that fails.
 func (r *actionRun) run(t *testing.T, action *ciAction) {
 	t.Helper()
 	r.values = map[string]string{}
@@ -111,10 +111,10 @@ func (r *actionRun) value(t *testing.T, name string) string {
 	if !regexp.MustCompile(`^(inputs\.[\w-]+|steps\.\w+\.outputs\.\w+)$`).MatchString(name) {
 		t.Fatalf("expression %q", name)
 	}
-	return r.values[name] // that of a step which did not run is empty
+	return r.values[name] // empty for a step that did not run
 }
 
-// holds evaluates the condition of a step: names that are, or are not, a text.
+// holds evaluates the condition of a step: comparisons of names with texts.
 func (r *actionRun) holds(t *testing.T, condition string) bool {
 	t.Helper()
 	if condition == "" {
@@ -143,16 +143,14 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// goodSymbols have no finding of severity error, and with poorSymbols one warning;
-// badSymbols have errors.
+// goodSymbols has no errors, poorSymbols has one warning, badSymbols has errors.
 const (
 	goodSymbols = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\nSTACK CFI INIT 1000 10 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
 	poorSymbols = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 1 0\n"
 	badSymbols  = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 1000 10 0 f\n1000 10 1 7\n"
 )
 
-// ciHostile are names of files that are text for a shell, for lint, or for what reads
-// lists.
+// ciHostile lists names of files that a shell, lint or readers of lists could misinterpret.
 var ciHostile = []string{
 	"a b.sym", "$(touch pwned).sym", "`touch pwned`.sym", "it's \"q\".sym", "*.sym", "-x.sym", "--write-baseline=pwned.sym", "@list.sym",
 	" two  blanks .sym", "x;touch pwned;.sym", "${HOME}.sym", "a\\nb.sym", "::error::x.sym", "é.sym", "#x.sym", "%41.sym", "~.sym",
@@ -175,11 +173,11 @@ func ciProject(t *testing.T) string {
 	return dir
 }
 
-// The steps of the action, run by bash: what is found, uploaded and printed, and how they
+// The steps of the action are run by bash: what they find, upload and print, and how they
 // end.
 func TestActionSteps(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	testenv.Tool(t, "bash")
 	action := readAction(t)
@@ -206,7 +204,7 @@ func TestActionSteps(t *testing.T) {
 		path   string
 		env    []string
 		status int
-		want   string // of what is printed, a pattern
+		want   string // pattern for the output
 		upload bool
 	}{
 		{"good", inputs{"files": "good.sym"}, withProgram, nil, 0, `^\S+/symtool: symtool \S+ \(.*\)\n(::notice.*\n)*0 errors, 0 warnings`, true},
@@ -319,7 +317,7 @@ func sarifNames(t *testing.T, file string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// WriteSARIF takes a backslash for a slash, as on Windows.
+		// WriteSARIF treats a backslash as a slash, as on Windows.
 		names[strings.TrimPrefix(name, "./")] = true
 	}
 	return slices.Sorted(maps.Keys(names))

@@ -43,11 +43,11 @@ func readGitLab(t *testing.T) *gitlabJob {
 	return job
 }
 
-// The script of the job for GitLab, run by the shells of images: what is found and
-// written, and how it ends.
+// The script of the job for GitLab is run by the shells of images: what it finds and writes,
+// and how it ends.
 func TestGitLabScript(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	job := readGitLab(t)
 	program, err := exec.LookPath("symtool")
@@ -69,7 +69,7 @@ func TestGitLabScript(t *testing.T) {
 		variables variables
 		path      string
 		status    int
-		want      string // of what is printed, a pattern
+		want      string // pattern for the output
 		failed    []string
 	}{
 		{"good", variables{"FILES": "good.sym"}, withProgram, 0, `^\S+/symtool: symtool (.*\n)+0 errors`, nil},
@@ -127,7 +127,7 @@ func TestGitLabScript(t *testing.T) {
 	}
 }
 
-// checkGitLabReports demands the artifacts of a job that had a file to read.
+// checkGitLabReports checks the artifacts of a job that had a file to read.
 func checkGitLabReports(t *testing.T, dir string, job *gitlabJob, status int, failed []string) {
 	t.Helper()
 	if status > 1 {

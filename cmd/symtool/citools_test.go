@@ -45,7 +45,7 @@ func mustRun(t *testing.T, dir string, env []string, name string, args ...string
 	return out
 }
 
-// pre-commit runs the hook that is printed, and that of a clone of symtool.
+// pre-commit runs the hook that symtool prints, and that of a clone of symtool.
 func TestPreCommitOracle(t *testing.T) {
 	oracleFull(t)
 	preCommit, git := testenv.Tool(t, "pre-commit"), testenv.Tool(t, "git")
@@ -67,7 +67,7 @@ func TestPreCommitOracle(t *testing.T) {
 		t.Errorf("bad.sym: status %d\n%s", status, out)
 	}
 	mustRun(t, dir, env, git, "rm", "-q", "--cached", "bad.sym")
-	// @list.sym is a list of arguments, as list.sym is there: the rest is of files.
+	// @list.sym is a response file, as list.sym exists; the other operands are files.
 	names := slices.DeleteFunc(slices.Clone(ciHostile), func(name string) bool { return name[0] == '@' })
 	mustRun(t, dir, env, git, append([]string{"--literal-pathspecs", "add", "--"}, names...)...)
 	status, out := combined(t, dir, env, git, "commit", "-m", "names")
@@ -78,7 +78,7 @@ func TestPreCommitOracle(t *testing.T) {
 		t.Error("a name was run as a command")
 	}
 
-	// The hook that pre-commit builds by Go, with the modules that are here.
+	// The hook that pre-commit builds with Go, with the modules on this machine.
 	modules := strings.TrimSpace(mustRun(t, dir, nil, "go", "env", "GOMODCACHE"))
 	cache := strings.TrimSpace(mustRun(t, dir, nil, "go", "env", "GOCACHE"))
 	clone := filepath.Join(t.TempDir(), "symtool")
@@ -124,7 +124,7 @@ func TestActionlintOracle(t *testing.T) {
 		t.Errorf("status %d\n%s", status, out)
 	}
 	if status, out := lint(strings.ReplaceAll(local, "min-cfi:", "min-cfo:")); status != 1 || !strings.Contains(out, `"min-cfo" is not defined`) {
-		t.Errorf("an input that is not there: status %d\n%s", status, out)
+		t.Errorf("missing input: status %d\n%s", status, out)
 	}
 	for _, s := range readAction(t).Runs.Steps {
 		if s.Run != "" {
@@ -134,8 +134,8 @@ func TestActionlintOracle(t *testing.T) {
 	shellcheck(t, "sh", readGitLab(t).Script[0])
 }
 
-// shellcheck checks a script: SC2015 is a && b || c, where c is also for b that fails, as
-// it is meant.
+// shellcheck checks a script. It ignores SC2015, a && b || c where c also runs if b fails, which
+// is intended.
 func shellcheck(t *testing.T, shell, script string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "script")
@@ -145,7 +145,7 @@ func shellcheck(t *testing.T, shell, script string) {
 	}
 }
 
-// gitlab-ci-local runs the job as a runner of GitLab does, where it is installed (npm).
+// gitlab-ci-local, if it is installed (npm), runs the job like a GitLab runner.
 func TestGitLabLocalOracle(t *testing.T) {
 	oracleFull(t)
 	tool, err := exec.LookPath("gitlab-ci-local")
@@ -171,8 +171,8 @@ func TestGitLabLocalOracle(t *testing.T) {
 	}
 }
 
-// buildah builds the image from a release, and by Go in an image made of this
-// machine's tools, and runs it.
+// buildah builds the image from a release, and with Go in an image made from this machine's
+// tools, and runs it.
 func TestContainerOracle(t *testing.T) {
 	oracleFull(t)
 	dir := t.TempDir()

@@ -46,12 +46,12 @@ func TestCompletionIsWhole(t *testing.T) {
 	}
 }
 
-// completions are what is typed, in a folder with the files binary.elf and stone and
-// the folder store, before the Tab key, and what is to be on the screen then.
+// completions lists what is typed before the Tab key, in a folder with the files binary.elf
+// and stone and the folder store, and what must be on the screen afterwards.
 var completions = []struct {
 	typed string
 	tabs  int
-	want  []string // with X: what is typed after the completion
+	want  []string // X is typed after the completion
 }{
 	{"symtool du", 1, []string{"symtool dump X"}},
 	{"symtool dump --fo", 1, []string{"symtool dump --formatX", "symtool dump --format X", "symtool dump --format=X"}},
@@ -73,7 +73,7 @@ var completions = []struct {
 	{"symtool ", 2, []string{"completion"}},
 }
 
-// The scripts work in the shells, which run in a terminal of tmux.
+// The scripts work in the shells, which run in tmux.
 func TestCompletionOracle(t *testing.T) {
 	testenv.Oracle(t)
 	for _, shell := range []string{"bash", "zsh", "fish"} {
@@ -106,7 +106,7 @@ type terminal struct {
 	tmux []string
 }
 
-// shellStarts start a shell that completes by the script %s alone, and prints that it is ready.
+// shellStarts starts a shell that completes only by the script %s, and prints that it is ready.
 var shellStarts = map[string]string{
 	"bash": "PS1='$ '; bind 'set bell-style none'; . %s; clear; echo ready",
 	"zsh":  "PS1='$ '; autoload -Uz compinit; compinit -D -u; . %s; clear; echo ready",
@@ -140,7 +140,7 @@ func (sh *terminal) run(args ...string) string {
 	return string(out)
 }
 
-// until waits for a screen.
+// until waits until the screen satisfies is.
 func (sh *terminal) until(what string, is func(screen string) bool) {
 	sh.t.Helper()
 	if wrong := sh.within(2*time.Minute, what, is); wrong != "" {
@@ -148,8 +148,7 @@ func (sh *terminal) until(what string, is func(screen string) bool) {
 	}
 }
 
-// within waits for a screen as long as limit says. If it does not come, wrong describes what is
-// there.
+// within is like until, for at most limit. If the screen never satisfies is, wrong describes it.
 func (sh *terminal) within(limit time.Duration, what string, is func(screen string) bool) (wrong string) {
 	sh.t.Helper()
 	for end := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) { // tmux reports no changes
@@ -163,12 +162,12 @@ func (sh *terminal) within(limit time.Duration, what string, is func(screen stri
 	}
 }
 
-// try types, presses Tab, and looks for what is wanted.
+// try types, presses Tab, and looks for want on the screen.
 func (sh *terminal) try(typed string, tabs int, want []string) {
 	sh.t.Helper()
 	testenv.Longer(sh.t, 300*time.Millisecond, func(limit time.Duration) string {
 		wrong := sh.complete(typed, tabs, want, limit)
-		// Not C-c: an interrupt that comes late would end the next completion.
+		// Do not send C-c: a late interrupt would end the next completion.
 		empty := func(screen string) bool { return strings.TrimSpace(screen) == "$" }
 		for range 20 {
 			sh.run("send-keys", "C-e", "C-u", "C-l")
@@ -181,7 +180,7 @@ func (sh *terminal) try(typed string, tabs int, want []string) {
 	})
 }
 
-// complete gives the shell so much time for each Tab, and more for the rest.
+// complete gives the shell limit for each Tab, and more time for the rest.
 func (sh *terminal) complete(typed string, tabs int, want []string, limit time.Duration) (wrong string) {
 	sh.t.Helper()
 	rest := min(20*limit, 30*time.Second)
@@ -192,7 +191,7 @@ func (sh *terminal) complete(typed string, tabs int, want []string, limit time.D
 	for range tabs {
 		before := sh.run("capture-pane", "-p")
 		sh.run("send-keys", "Tab")
-		// Where there is nothing to complete the screen stays as it is.
+		// The screen does not change if there is nothing to complete.
 		sh.within(limit, "a change", func(screen string) bool { return screen != before })
 	}
 	if tabs == 1 {

@@ -30,8 +30,8 @@ func mustConvert(t *testing.T, args ...string) {
 	}
 }
 
-// goldenSymbols returns the symbol files of the repository that are whole: the
-// others have remarks of their tests in them.
+// goldenSymbols returns the complete symbol files of the repository; the others contain
+// remarks of their tests.
 func goldenSymbols(t *testing.T) (names []string) {
 	all, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil {
@@ -59,7 +59,7 @@ func equalFiles(t *testing.T, what, a, b string) {
 	}
 }
 
-// What dump writes is what convert makes of it, in every form that loses nothing.
+// convert reproduces dump's output in every format that loses nothing.
 func TestConvertKeepsDumps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -75,8 +75,8 @@ func TestConvertKeepsDumps(t *testing.T) {
 	}
 }
 
-// A format of symbols that is read and written: what was there and back loses
-// nothing more when it goes the same way again.
+// A format of symbols that is read and written: a file that was converted to it and back loses
+// nothing when it is converted again.
 func TestConvertSettles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -84,7 +84,7 @@ func TestConvertSettles(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	for _, f := range formats.All() {
-		// ELF is dumped, and SFrame has rules alone, of no module: symelf's and symsframe's tests compare those.
+		// ELF is dumped, and SFrame has only rules: symelf's and symsframe's tests compare those.
 		if f.Read == nil || f.Write == nil || f.Name == "elf" || f.Name == "sframe" {
 			continue
 		}
@@ -94,13 +94,13 @@ func TestConvertSettles(t *testing.T) {
 				module := []string{"--rename-module", "m", "--quiet"}
 				status, said := converted(append(module, "--to", f.Name, name, "-o", path("1"))...)
 				if status == cli.StatusInput && (strings.Contains(said, "nothing is written") || strings.Contains(said, "is not written as")) {
-					continue // nothing in it that the format has
+					continue // the format holds nothing of it
 				}
 				if status != cli.StatusOK {
 					t.Fatalf("%s: status %d: %s", name, status, said)
 				}
 				if st, err := os.Stat(path("1")); err != nil || st.Size() == 0 {
-					continue // a list of nothing
+					continue // an empty list
 				}
 				for _, step := range [][2]string{{"1", "2.sym"}, {"2.sym", "3"}, {"3", "4.sym"}} {
 					to := f.Name
@@ -123,8 +123,8 @@ func TestConvertSettles(t *testing.T) {
 	}
 }
 
-// Damaged files of every format, to every format of symbols: a status of the table,
-// and an output that is whole or not there.
+// Damaged files of every format, converted to every format of symbols: the status is one of
+// the documented ones, and the output is complete or missing.
 func TestConvertHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -191,7 +191,7 @@ func TestConvertHostile(t *testing.T) {
 	t.Logf("statuses %v", statuses)
 }
 
-// Every format says what it is, and flags that belong to formats exist.
+// Every format is described, and flags that belong to formats exist.
 func TestFormats(t *testing.T) {
 	command := newApp(nil, nil, cli.NewMessages(nil)).Command("convert")
 	flags := map[string]bool{}

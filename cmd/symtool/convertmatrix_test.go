@@ -35,8 +35,8 @@ STACK CFI INIT 1000 40 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 16 +
 `
 
-// matrix says for each pair of formats of symbols what the second has no place for:
-// what the table in docs/convert.md sums up. What the first has lost already is not in it.
+// matrix lists for each pair of formats of symbols what the second cannot hold, except what
+// the first has already lost. The table in docs/convert.md summarises it.
 const matrix = `breakpad -> breakpad: loss-free
 breakpad -> json: loss-free
 breakpad -> jsonl: loss-free
@@ -108,7 +108,7 @@ var lostLine = regexp.MustCompile(`(?m)^symtool: [^:]*: lost: [0-9]+ (.*?)(?: \(
 
 func TestConvertMatrix(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	dir := t.TempDir()
 	path := func(parts ...string) string { return filepath.Join(dir, strings.Join(parts, ".")) }
@@ -148,12 +148,12 @@ func TestConvertMatrix(t *testing.T) {
 		}
 	}
 	if found.String() != matrix {
-		t.Errorf("found\n%s\nwanted\n%s", found.String(), matrix)
+		t.Errorf("got\n%s\nwant\n%s", found.String(), matrix)
 	}
 }
 
-// recordsOf returns the lines of the symbol file that convert makes of a file, without those that
-// are made up where a format lacks them.
+// recordsOf returns the lines of the symbol file that convert makes from a file, without those that
+// are invented if a format lacks them.
 func recordsOf(t *testing.T, format, file, out string) []string {
 	t.Helper()
 	mustConvert(t, "--quiet", "--rename-module", "m", "--from", format, "--to", "breakpad", file, "-o", out)
@@ -169,7 +169,7 @@ func recordsOf(t *testing.T, format, file, out string) []string {
 func checkLosses(t *testing.T, pair, reported string, before, after []string) {
 	t.Helper()
 	if reported == "loss-free" {
-		// An ELF file is dumped, which says so in INFO: symelf's tests compare those.
+		// An ELF file is dumped, which adds INFO records: symelf's tests compare those.
 		if !slices.Equal(before, after) && !strings.HasPrefix(pair, "elf") && !strings.HasSuffix(pair, "elf") {
 			t.Errorf("%s: loss-free, but\n%s\nbecame\n%s", pair, strings.Join(before, "\n"), strings.Join(after, "\n"))
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// diff runs the command.
+// differing runs diff.
 func differing(args ...string) (status int, stdout, stderr string) {
 	var out, said bytes.Buffer
 	status = run(context.Background(), append([]string{"symtool", "diff"}, args...), nil, &out, &said)
@@ -21,8 +21,8 @@ func differing(args ...string) (status int, stdout, stderr string) {
 // tripFormats are the formats that lose nothing.
 var tripFormats = []string{"breakpad", "json", "jsonl"}
 
-// A symbol file does not differ from what convert makes of it, there and back again:
-// those of the repository, and of other dumpers. Some of these have records twice.
+// A symbol file does not differ from the result of converting it to another format and back:
+// files of the repository, and of other dumpers. Some of these have duplicate records.
 func TestDiffAfterConvert(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

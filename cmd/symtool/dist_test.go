@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// What make dist makes has the same bytes from two folders, with nothing in common
-// but the commit and the downloaded modules. Its parts are what they say.
+// The output of make dist has the same bytes from two folders, with nothing in common except
+// the commit and the downloaded modules. Its parts are what they claim to be.
 func TestDistOracle(t *testing.T) {
 	if testenv.Oracle(t); !testenv.OracleFull() {
 		t.Skip("two builds for two CPUs without a cache take minutes: SYMTOOL_ORACLE=full runs them")
@@ -82,7 +82,7 @@ func TestDistDocuments(t *testing.T) {
 	}
 }
 
-// checkDistLinks demands that links of the documents among names, in a folder, lead to others of them.
+// checkDistLinks checks that links in the documents among names, in a folder, lead to others of them.
 func checkDistLinks(t *testing.T, dir string, names []string) {
 	t.Helper()
 	links := 0
@@ -104,7 +104,7 @@ func checkDistLinks(t *testing.T, dir string, names []string) {
 		}
 	}
 	if links < 30 {
-		t.Errorf("%d links only", links)
+		t.Errorf("only %d links", links)
 	}
 }
 
@@ -125,7 +125,7 @@ func distFrom(t *testing.T, folder, zone, umask string) string {
 	cmd.Env = append(os.Environ(), "TZ="+zone, "LC_ALL=C", "GOPATH="+dir+"/gopath", "GOMODCACHE="+dir+"/gopath/mod", "GOCACHE="+dir+"/cache",
 		"GOPROXY=file://"+strings.TrimSpace(string(modules))+"/cache/download", "GONOSUMDB=*", "GOAMD64=v3", "GOFLAGS=-modcacherw -mod=readonly",
 		"SOURCE_DATE_EPOCH=")
-	// .ci/release sets GOFLAGS, and the modules are downloaded before it.
+	// .ci/release sets GOFLAGS, so the modules are downloaded before.
 	if out, err := runs(cmd, "go", "mod", "download"); err != nil {
 		t.Fatalf("go mod download: %v\n%s", err, out)
 	}
@@ -135,7 +135,7 @@ func distFrom(t *testing.T, folder, zone, umask string) string {
 	return filepath.Join(clone, "build/dist")
 }
 
-// runs runs another command where cmd will run.
+// runs runs another command in the folder and environment of cmd.
 func runs(cmd *exec.Cmd, name string, args ...string) ([]byte, error) {
 	other := exec.Command(name, args...)
 	other.Dir, other.Env = cmd.Dir, cmd.Env
@@ -220,7 +220,7 @@ func checkBOM(t *testing.T, name, program string) {
 	}
 	bad := bytes.Replace(data, []byte(`"type": "library"`), []byte(`"type": "book"`), 1)
 	if err := validate(t, bad, schema...); err == nil {
-		t.Error("the schema takes a component of type book")
+		t.Error("the schema accepts a component of type book")
 	}
 	var bom cyclonedx.BOM
 	if err := cyclonedx.NewBOMDecoder(bytes.NewReader(data), cyclonedx.BOMFileFormatJSON).Decode(&bom); err != nil {
@@ -262,14 +262,14 @@ func bomSchema(t *testing.T, dir string) (args []string) {
 	} {
 		path := filepath.Join(dir, file)
 		if _, err := os.Stat(path); err != nil {
-			path = filepath.Join(dir, name) // another version of the library may have the right name
+			path = filepath.Join(dir, name) // in another version of the library the name may be right
 		}
 		args = append(args, "-as", url+name+"="+path)
 	}
 	return append(args, url+"bom-1.6.schema.json")
 }
 
-// compareCPUs runs the programs of both CPUs: they write the same.
+// compareCPUs checks that the programs for both CPUs write the same.
 func compareCPUs(t *testing.T, amd64, arm64 string) {
 	t.Helper()
 	qemu := testenv.Tool(t, "qemu-aarch64-static")
@@ -300,6 +300,6 @@ func compareCPUs(t *testing.T, amd64, arm64 string) {
 	}
 	t.Logf("%d files dumped on both CPUs", n)
 	if n < 50 {
-		t.Errorf("%d files dumped, want 50 and more", n)
+		t.Errorf("%d files dumped, want at least 50", n)
 	}
 }

@@ -21,7 +21,7 @@ func TestContributingLayers(t *testing.T) {
 		}
 	}
 	if !strings.Contains(readFile(t, "CONTRIBUTING.md"), "| layer | packages |\n|---|---|\n"+want.String()+"\n") {
-		t.Errorf("CONTRIBUTING.md has another table of layers than imports_test.go, which has\n%s", want.String())
+		t.Errorf("the table of layers in CONTRIBUTING.md differs from that of imports_test.go:\n%s", want.String())
 	}
 }
 
@@ -57,6 +57,6 @@ func TestDocPaths(t *testing.T) {
 		})
 	}
 	if n < 60 {
-		t.Errorf("%d paths only", n)
+		t.Errorf("only %d paths", n)
 	}
 }

@@ -42,11 +42,11 @@ func TestDocExamples(t *testing.T) {
 		}
 	}
 	if n < 6 {
-		t.Errorf("%d examples in documents, want 6 and more", n)
+		t.Errorf("%d examples in documents, want at least 6", n)
 	}
 }
 
-// TestPackagesHaveExamples wants an Example with output for each package that docs/library.md lists.
+// TestPackagesHaveExamples checks that each package that docs/library.md lists has an Example with output.
 func TestPackagesHaveExamples(t *testing.T) {
 	quoted := regexp.MustCompile("`([^`]+)`")
 	n := 0
@@ -71,7 +71,7 @@ func TestPackagesHaveExamples(t *testing.T) {
 		}
 	})
 	if n < 15 {
-		t.Errorf("%d packages, want 15 and more", n)
+		t.Errorf("%d packages, want at least 15", n)
 	}
 }
 

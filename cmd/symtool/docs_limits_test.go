@@ -10,7 +10,7 @@ import (
 )
 
 // TestDocLimits checks that every limit and promise of docs/limits.md names a test.
-// That there is one of that name is for TestDocTests.
+// TestDocTests checks that the test exists.
 func TestDocLimits(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(testenv.Root(t), "docs", "limits.md"))
 	if err != nil {

@@ -18,7 +18,7 @@ var (
 	docFlag = regexp.MustCompile(`(?:^|[\s\[(=])--([a-z][a-z0-9-]*|MD|MF|MT|MP)`)
 )
 
-// Links lead to files that are there, and to headings that these have.
+// Links lead to existing files, and to headings in them.
 func TestDocLinks(t *testing.T) {
 	n, reached := 0, map[string]bool{}
 	for _, d := range documents(t) {
@@ -50,15 +50,14 @@ func TestDocLinks(t *testing.T) {
 		}
 	}
 	if n < 30 {
-		t.Errorf("%d links only", n)
+		t.Errorf("only %d links", n)
 	}
 }
 
 // foreignFlags are flags of other programs that the documents name.
 var foreignFlags = []string{"only-keep-debug", "add-gnu-debuglink", "strip-debug", "icf", "crel", "num-threads"}
 
-// Each flag that the documents name is one of the command that stands before it, or of
-// any.
+// Each flag that the documents name belongs to the command before it, or to any command.
 func TestDocFlags(t *testing.T) {
 	app := newApp(nil, nil, cli.NewMessages(nil))
 	n := 0
@@ -93,7 +92,7 @@ func TestDocFlags(t *testing.T) {
 		}
 	}
 	if n < 100 {
-		t.Errorf("%d flags only", n)
+		t.Errorf("only %d flags", n)
 	}
 }
 
@@ -127,7 +126,7 @@ func TestDocCommands(t *testing.T) {
 				continue
 			}
 			if b.lang == "" || (b.lang == "sh" || b.lang == "go") && b.file == "" && b.example == "" {
-				t.Errorf("%s:%d: a block of what? console is run, text is not", d.name, b.line)
+				t.Errorf("%s:%d: block without a language: want console, which is run, or text", d.name, b.line)
 			}
 			for _, c := range b.commands {
 				lines -= len(c.output)
@@ -151,11 +150,11 @@ func TestDocCommands(t *testing.T) {
 	}
 }
 
-// The guide's table of messages has messages of the program: X, N and M are what
-// differs in them.
+// The guide's table of messages has messages of the program, with X, N and M for the variable
+// parts.
 func TestDocMessages(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	var source strings.Builder
 	sources(t, ".go", &source)
@@ -173,11 +172,11 @@ func TestDocMessages(t *testing.T) {
 		}
 	})
 	if n < 5 {
-		t.Errorf("%d messages only", n)
+		t.Errorf("only %d messages", n)
 	}
 }
 
-// sources reads the files of the repository whose names end so.
+// sources reads the files of the repository whose names end in suffix.
 func sources(t *testing.T, suffix string, text *strings.Builder) {
 	t.Helper()
 	err := filepath.WalkDir(testenv.Root(t), func(path string, e os.DirEntry, err error) error {
@@ -195,7 +194,7 @@ func sources(t *testing.T, suffix string, text *strings.Builder) {
 
 var docTest = regexp.MustCompile("`(Test[A-Z]\\w*)`")
 
-// Each test that the documents name is there.
+// Each test that the documents name exists.
 func TestDocTests(t *testing.T) {
 	var source strings.Builder
 	sources(t, "_test.go", &source)
@@ -210,6 +209,6 @@ func TestDocTests(t *testing.T) {
 		})
 	}
 	if n < 30 {
-		t.Errorf("%d tests are named only", n)
+		t.Errorf("only %d tests are named", n)
 	}
 }

@@ -26,7 +26,7 @@ type document struct {
 //
 // Blocks of the language console are run: "$ " begins a command, "> " continues it,
 // and what follows is what it prints, where a line ... stands for any lines, and ...
-// in a line for any text. Blocks with oracle are run only beside other tools. A block
+// in a line for any text. Blocks with oracle are run only in make oracle. A block
 // with file= becomes that file. One with example= shows what is in an Example function. One with
 // norun: is an exception, for a reason.
 type docBlock struct {
@@ -40,7 +40,7 @@ type docBlock struct {
 	commands []*docCommand
 }
 
-// docCommand is a command of a block, and what it is to print.
+// docCommand is a command of a block, and its expected output.
 type docCommand struct {
 	from, to int // lines of the document that the output has
 	script   []string
@@ -67,7 +67,7 @@ func readDocument(t *testing.T, name string) *document {
 		}
 	}
 	if b != nil {
-		t.Fatalf("%s:%d: a block without an end", name, b.line)
+		t.Fatalf("%s:%d: block has no end", name, b.line)
 	}
 	return d
 }
@@ -78,7 +78,7 @@ func newDocBlock(t *testing.T, d *document, line int, info string) *docBlock {
 	for info != "" {
 		m := docInfo.FindStringSubmatch(info)
 		if m == nil {
-			t.Fatalf("%s:%d: %q is not what a block can have", d.name, line+1, info)
+			t.Fatalf("%s:%d: unknown word %q after the backquotes", d.name, line+1, info)
 		}
 		info = info[len(m[0]):]
 		b.norun, b.file, b.example, b.oracle = cmp.Or(m[1], b.norun), cmp.Or(m[2], b.file), cmp.Or(m[3], b.example), m[4] != "" || b.oracle
@@ -86,7 +86,7 @@ func newDocBlock(t *testing.T, d *document, line int, info string) *docBlock {
 	return b
 }
 
-// split parts the text of a console block into commands.
+// split splits the text of a console block into commands.
 func (b *docBlock) split(t *testing.T, d *document) {
 	if b.lang != "console" {
 		return
@@ -110,7 +110,7 @@ func (b *docBlock) split(t *testing.T, d *document) {
 	}
 }
 
-// documents returns the README, the guides and CONTRIBUTING; the reference is made from the flags.
+// documents returns the README, the guides and CONTRIBUTING, but not the reference, which is generated.
 func documents(t *testing.T) (all []*document) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(testenv.Root(t), "docs", "*.md"))
@@ -126,7 +126,7 @@ func documents(t *testing.T) (all []*document) {
 	return all
 }
 
-// printsAs reports whether output is what lines say.
+// printsAs reports whether output matches lines.
 func printsAs(lines, output []string, same func(a, b string) bool) bool {
 	for i, line := range lines {
 		if line != "..." {
@@ -146,7 +146,7 @@ func printsAs(lines, output []string, same func(a, b string) bool) bool {
 	return len(output) == 0
 }
 
-// sameLine reports whether a line is what the document has, where ... is any text.
+// sameLine reports whether a line matches one of the document, in which ... stands for any text.
 func sameLine(want, got string) bool {
 	if want == got {
 		return true
@@ -168,15 +168,15 @@ func sameLine(want, got string) bool {
 
 var longHex = regexp.MustCompile(`[0-9A-Fa-f]{30,}|\.build-id/[0-9a-f/]+`)
 
-// sameElsewhere is sameLine for what the system's compiler and linker have made, whose ids differ
-// with their versions. Nothing else may: what does, as the figures of the system's libc, is ...
-// in the document.
+// sameElsewhere is sameLine for output of the system's compiler and linker, in which ids depend on
+// their versions. Nothing else may differ: other variable text, such as the figures of the system's
+// libc, is ... in the document.
 func sameElsewhere(want, got string) bool {
 	return sameLine(longHex.ReplaceAllString(want, "ID"), longHex.ReplaceAllString(got, "ID"))
 }
 
-// shortened leaves out of an output what old left out of the one before: all between
-// its first lines and its last ones.
+// shortened leaves out of an output what old left out of the previous one: all between its
+// first lines and its last ones.
 func shortened(old, output []string) []string {
 	head, tail := -1, 0
 	for i, line := range old {
@@ -195,7 +195,7 @@ func shortened(old, output []string) []string {
 	return append(append(short, "..."), output[len(output)-tail:]...)
 }
 
-// prose is the text outside blocks, with the number of each line.
+// prose calls f with each line outside blocks, and its number.
 func (d *document) prose(f func(line int, text string)) {
 	fenced := false
 	for i, line := range d.lines {
@@ -243,7 +243,7 @@ func anchors(d *document) map[string]bool {
 	return names
 }
 
-// write writes the document anew.
+// write writes the document again.
 func (d *document) write(t *testing.T) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(testenv.Root(t), d.name), []byte(strings.Join(d.lines, "\n")+"\n"), 0o666); err != nil {

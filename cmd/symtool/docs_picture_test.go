@@ -12,15 +12,15 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// pictured are the commands of the README's picture, each with the document that shows it.
+// pictured lists the commands of the README's picture, each with the document that shows it.
 var pictured = []struct{ document, command string }{
 	{"docs/crash-pipeline.md", "symtool walk --brief --symbols symbols walk-sources.core.gz"},
 	{"docs/build-engineer.md", "symtool lint --binary app app.sym"},
 	{"docs/build-engineer.md", "symtool diff --stat --fail-on regression app.sym old.sym"},
 }
 
-// TestPicture checks that the README's picture shows what the documents show, whose commands
-// TestDocs runs. GOLDIE_UPDATE=1 draws it.
+// TestPicture checks that the README's picture agrees with the documents, whose commands TestDocs
+// runs. GOLDIE_UPDATE=1 draws it.
 func TestPicture(t *testing.T) {
 	var lines []string
 	for _, p := range pictured {
@@ -38,7 +38,7 @@ func TestPicture(t *testing.T) {
 		}
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
-		t.Errorf("docs/terminal.svg is not what the documents show (%v): GOLDIE_UPDATE=1 go test ./cmd/symtool -run TestPicture draws it", err)
+		t.Errorf("docs/terminal.svg differs from the documents (%v): GOLDIE_UPDATE=1 go test ./cmd/symtool -run TestPicture draws it", err)
 	}
 }
 
@@ -63,8 +63,8 @@ const (
 	terminalMargin  = 14 // pixels
 )
 
-// terminalSVG draws lines as a terminal of 100 columns would, one after the other, or at once
-// where a viewer has no animation or its user wants none.
+// terminalSVG draws lines in a terminal of 100 columns, one after the other, or all at once if
+// the viewer has no animation or its user does not want any.
 func terminalSVG(lines []string) string {
 	var text strings.Builder
 	row, delay := 0, 0.0
@@ -97,7 +97,7 @@ text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mo
 `, width, height, text.String())
 }
 
-// wrapped parts a line as a terminal does that has so many columns.
+// wrapped splits a line like a terminal with so many columns.
 func wrapped(line string, columns int) (parts []string) {
 	runes := []rune(line)
 	for len(runes) > columns {
@@ -115,6 +115,6 @@ func TestTerminalSVG(t *testing.T) {
 		}
 	}
 	if !utf8.ValidString(svg) || strings.Count(svg, "<text ") != 3 {
-		t.Errorf("the picture has other lines than 3:\n%s", svg)
+		t.Errorf("want 3 lines in the picture:\n%s", svg)
 	}
 }

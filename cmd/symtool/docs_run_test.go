@@ -20,20 +20,20 @@ import (
 // each with its reason.
 const docExceptions = 5
 
-// guideLines is how long a guide may be, without programs and what commands print.
+// guideLines is the maximum number of lines in a guide, without programs and output.
 const guideLines = 270
 
-// readmeLines is how long the README may be, with everything in it.
+// readmeLines is the maximum number of lines in the README, with everything in it.
 const readmeLines = 200
 
-// docMark begins the lines that part the output of one command from the next.
+// docMark begins the lines that separate the outputs of commands.
 const docMark = "-- end of command"
 
 // TestDocs runs the commands of the documents, each document in a folder of its own.
 // GOLDIE_UPDATE=1 writes what they print.
 func TestDocs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	for _, d := range documents(t) {
 		t.Run(filepath.Base(d.name), func(t *testing.T) {
@@ -62,11 +62,11 @@ func TestDocsOracle(t *testing.T) {
 		})
 	}
 	if n < 2 {
-		t.Errorf("%d documents need other tools, want more", n)
+		t.Errorf("only %d documents need other tools", n)
 	}
 }
 
-// runDocument runs the blocks that are wanted, in order, in one shell.
+// runDocument runs the blocks that wanted selects, in order, in one shell.
 func runDocument(t *testing.T, d *document, wanted func(*docBlock) bool) {
 	dir := filepath.Join(t.TempDir(), "work")
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -106,7 +106,7 @@ func runDocument(t *testing.T, d *document, wanted func(*docBlock) bool) {
 	for i := len(commands) - 1; i >= 0; i-- {
 		c, text := commands[i], outputs[i]
 		if i > 0 {
-			_, text, _ = strings.Cut(text, "\n") // the status of the one before
+			_, text, _ = strings.Cut(text, "\n") // the status of the previous command
 		}
 		status, _, _ := strings.Cut(outputs[i+1], "\n")
 		checkStatus(t, d, blocks[i], c, status)
@@ -119,14 +119,14 @@ func runDocument(t *testing.T, d *document, wanted func(*docBlock) bool) {
 	}
 }
 
-// checkStatus demands that a command that fails is followed by one that prints the status.
+// checkStatus checks that a command that fails is followed by one that prints the status.
 func checkStatus(t *testing.T, d *document, b *docBlock, c *docCommand, status string) {
 	if n, err := strconv.Atoi(status); err != nil || n == 0 {
 		return
 	}
 	i := slices.Index(b.commands, c)
 	if i+1 == len(b.commands) || !strings.HasPrefix(b.commands[i+1].script[0], "echo $?") {
-		t.Errorf("%s:%d: %s ends with status %s, and no `echo $?` behind it says so", d.name, c.from, c.script[0], status)
+		t.Errorf("%s:%d: %s ends with status %s: want `echo $?` after it", d.name, c.from, c.script[0], status)
 	}
 }
 
@@ -145,15 +145,14 @@ func (d *document) compare(t *testing.T, b *docBlock, c *docCommand, text string
 		return false
 	}
 	if !testenv.Updating() {
-		t.Errorf("%s:%d: $ %s\nprints\n%s\nand the document has\n%s", d.name, c.from, strings.Join(c.script, "\n> "), text, strings.Join(c.output, "\n"))
+		t.Errorf("%s:%d: $ %s\nprints\n%s\nwant\n%s", d.name, c.from, strings.Join(c.script, "\n> "), text, strings.Join(c.output, "\n"))
 		return false
 	}
 	d.lines = slices.Replace(d.lines, c.from, c.to, shortened(c.output, output)...)
 	return true
 }
 
-// shell runs a script in dir, and returns all that it prints. What differs from
-// machine to machine is not in it.
+// shell runs a script in dir, and returns its output without what differs between machines.
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -177,7 +176,7 @@ func shell(t *testing.T, dir, script string) string {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); ctx.Err() != nil {
-		t.Fatalf("the commands do not end: %v\n%s", err, out.Bytes())
+		t.Fatalf("commands did not end: %v\n%s", err, out.Bytes())
 	}
 	return strings.NewReplacer(dir, "/home/you/work", testenv.Root(t), "$SYMTOOL_SRC").Replace(out.String())
 }

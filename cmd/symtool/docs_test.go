@@ -50,7 +50,7 @@ func TestDocRules(t *testing.T) {
 	}
 }
 
-// A figure in the output of a document's command that another tool's packages decide is a
+// A figure in a document's output that depends on another tool's version counts as a
 // difference, unless the document leaves it out.
 func TestDocFigures(t *testing.T) {
 	const got = "symtool: /lib/x86_64-linux-gnu/libc.so.6: 3687 functions, 3930 inlines"

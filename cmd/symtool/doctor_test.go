@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// doctored runs doctor in the folder of the inputs; nothing of this machine counts.
+// doctored runs doctor in the folder of the inputs, without this machine's debug files.
 func doctored(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, messages bytes.Buffer
@@ -24,7 +24,7 @@ func doctored(t *testing.T, args ...string) (status int, stdout, stderr string) 
 	return status, out.String(), messages.String()
 }
 
-// doctorKinds are an input of each kind.
+// doctorKinds has an input of each kind.
 var doctorKinds = []string{
 	"gcc-dwarf5.elf", "gcc-dwarf4-types.elf", "gcc-dwarf64.elf", "nodebug.elf", "nodebug-dynsym.elf", "no-build-id.elf",
 	"split-clang5.elf", "split-dwp-gcc4.elf", "split-missing.elf", "dwz5.elf", "dwz5-common.debug", "pair.elf", "pair.debug", "split-pair.elf",
@@ -35,10 +35,10 @@ var doctorKinds = []string{
 	filepath.Join("..", "dwarf2sym", "gcc-dwarf5.sym"), filepath.Join("..", "dwarf2sym", "nodebug.sym"),
 }
 
-// What doctor says of a file of each kind.
+// doctor's output for a file of each kind.
 func TestDoctorGolden(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	golden := testenv.Golden(t)
 	t.Chdir(testenv.Input(t))
@@ -54,7 +54,7 @@ func TestDoctorGolden(t *testing.T) {
 	}
 }
 
-// doctorAnswer is what the documents of doctor and dump say of a file.
+// doctorAnswer has the fields for a file in the documents of doctor and dump.
 type doctorAnswer struct {
 	Status int `json:"status"`
 	Files  []struct {
@@ -73,11 +73,11 @@ type doctorAnswer struct {
 	} `json:"files"`
 }
 
-// Of every input, doctor's numbers are those of dump, and its status is at least
-// dump's; something is missing if the status is 1, and nothing if it is 0.
+// For every input, doctor's numbers are those of dump, and its status is at least dump's;
+// something is missing if the status is 1, and nothing if it is 0.
 func TestDoctorAgreesWithDump(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	t.Chdir(testenv.Input(t))
 	files, err := filepath.Glob("*.elf")
@@ -106,14 +106,14 @@ func TestDoctorAgreesWithDump(t *testing.T) {
 		}
 		if g.Error != "" {
 			if summary.Files[0].Error == "" {
-				t.Errorf("%s: %s, but dump takes it", file, g.Error)
+				t.Errorf("%s: %s, but dump accepts it", file, g.Error)
 			}
 			continue
 		}
 		if !reflect.DeepEqual(g.Binary.Stats, summary.Files[0].Stats) || !reflect.DeepEqual(g.Symbols.Module, summary.Files[0].Module) {
 			t.Errorf("%s: %+v, dump has %+v", file, g.Binary.Stats, summary.Files[0].Stats)
 		}
-		// To dump, debug information that is not there is damage; doctor says what is missing.
+		// For dump, missing debug information is damage; doctor reports it as missing.
 		if problems := len(summary.Files[0].Problems) > 0; problems != (status == cli.StatusInput) || dumped == cli.StatusOK && problems {
 			t.Errorf("%s: status %d, dump's %d", file, status, dumped)
 		}
@@ -126,7 +126,7 @@ func TestDoctorAgreesWithDump(t *testing.T) {
 // Damaged files of any kind are answered or refused: no panic, nothing unbounded.
 func TestDoctorHostile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	t.Chdir(testenv.Input(t))
 	dir := t.TempDir()

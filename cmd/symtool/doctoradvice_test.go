@@ -24,8 +24,8 @@ func advised(t *testing.T, begins string, args ...string) string {
 	return m[1]
 }
 
-// What doctor says of .dwo files and packages is how dump takes them: with the binary
-// moved elsewhere nothing is missing then.
+// doctor's advice about .dwo files and packages works with dump: with the binary in another
+// folder, nothing is missing afterwards.
 func TestDoctorAdvisesSplitFiles(t *testing.T) {
 	golden := testenv.Input(t)
 	for _, c := range []struct{ binary, part string }{
@@ -62,7 +62,7 @@ func TestDoctorAdvisesSplitFiles(t *testing.T) {
 	}
 }
 
-// Flags of C compilers are not suggested for what Go's linker made.
+// Flags of C compilers are not suggested for Go programs.
 func TestDoctorAdvisesGo(t *testing.T) {
 	testenv.Oracle(t)
 	goTool := testenv.Tool(t, "go")

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// comparing are functions that decide by a text, or cut it.
+// comparing lists functions that examine or cut a text.
 var comparing = []string{"Compare", "Contains", "ContainsAny", "ContainsRune", "Count", "Cut", "CutPrefix", "CutSuffix", "EqualFold", "Fields", "HasPrefix", "HasSuffix", "Index",
 	"LastIndex", "Match", "MatchString", "FindString", "FindStringSubmatch", "FindStringIndex", "Trim", "TrimLeft", "TrimPrefix", "TrimRight", "TrimSuffix"}
 
-// readsWords returns the places in a file where code decides by the message of an
-// error: it is for people, and its words may change.
+// readsWords returns the places in a file where code examines the message of an error:
+// messages are for people, and their words may change.
 func readsWords(f *ast.File) (places []token.Pos) {
 	for _, d := range f.Decls {
 		places = append(places, readsWordsIn(d, messagesIn(d))...)

@@ -22,9 +22,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Limits on one run over a damaged file: memory as a multiple of the file's
-// size beside what any run takes, and time. The time is far above what a run
-// needs, so that a busy machine fails nothing.
+// Limits on one run over a damaged file: memory, as a multiple of the file's size in
+// addition to what any run takes, and time, far above what a run needs, so that a busy
+// machine does not fail the test.
 const (
 	hostileRatio = 4
 	hostileBase  = 64 << 20
@@ -32,8 +32,8 @@ const (
 )
 
 // TestHostile runs every command over damaged variants of real files, each in a
-// process of its own: SYMTOOL_HOSTILE_RUNS with changed bytes of each file, and
-// one cut at each 1 %. No run may panic, hang, take too much memory, end with a
+// separate process: SYMTOOL_HOSTILE_RUNS variants of each file with changed bytes, and
+// one truncated at each percent. No run may panic, hang, take too much memory, end with a
 // status that is not in the table, fail without naming the file, leave something
 // beside its output, or write what symtool itself cannot read. `make hostile`
 // calls it; SYMTOOL_HOSTILE_KIND restricts it to subjects with that text in the name.
@@ -76,9 +76,9 @@ type hostile struct {
 	longest        time.Duration
 }
 
-// file runs all variants of one file, each through one of the commands, in turn. It
-// never holds a large file in memory: the kernel counts what this process once took to
-// those that it starts.
+// file runs all variants of one file, each through one of the commands in turn. It never
+// holds a large file in memory: the kernel attributes this process's peak to the processes
+// that it starts.
 func (h *hostile) file(name, path string, commands []string, runs int, seed uint64) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -99,11 +99,11 @@ func (h *hostile) file(name, path string, commands []string, runs int, seed uint
 	}
 }
 
-// hostileNumbers are those at which something ends: offsets, sizes and counts become them.
+// hostileNumbers are limits of integer types, which replace offsets, sizes and counts.
 var hostileNumbers = []uint64{0, 1, math.MaxInt8, math.MaxUint8, math.MaxInt16, math.MaxUint16, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64}
 
-// changeBytes changes a file in up to 16 places, of which half are in its first 512
-// bytes, where headers are: bytes by chance, or a number.
+// changeBytes changes a file in up to 16 places, half of them in its first 512 bytes, where
+// headers are: to random bytes, or to a number.
 func changeBytes(f *os.File, size int64, rng *rand.Rand) error {
 	var b [8]byte
 	for range 1 + rng.IntN(16) {
@@ -159,8 +159,8 @@ func damaged(path, to string, damage func(*os.File) error) (size int64, err erro
 	return info.Size(), nil
 }
 
-// run runs a command over a damaged copy of a file; it returns what is wrong. The
-// command has a folder for itself. What is behind && reads the output.
+// run runs a command over a damaged copy of a file, and returns what is wrong. The command
+// has its own folder. A command after && reads the output.
 func (h *hostile) run(path, command string, damage func(*os.File) error) string {
 	dir, err := os.MkdirTemp(h.dir, "")
 	if err != nil {
@@ -172,7 +172,7 @@ func (h *hostile) run(path, command string, damage func(*os.File) error) string 
 	if err != nil {
 		return err.Error()
 	}
-	if of, isIndex := strings.CutSuffix(name, ".idx"); isIndex { // is used if its file is beside it
+	if of, isIndex := strings.CutSuffix(name, ".idx"); isIndex { // used only beside its file
 		if err := os.Link(strings.TrimSuffix(path, ".idx"), filepath.Join(dir, of)); err != nil {
 			return err.Error()
 		}
@@ -194,7 +194,7 @@ func (h *hostile) run(path, command string, damage func(*os.File) error) string 
 	return why
 }
 
-// leftBehind returns what lies in a folder beside the input and outputs.
+// leftBehind returns what is in a folder besides the input and outputs.
 func leftBehind(dir, input string) string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

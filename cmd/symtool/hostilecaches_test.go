@@ -14,8 +14,8 @@ func hostileCacheCommands(from string) (all []string) {
 	return append(all, "doctor m.x")
 }
 
-// symcacheOf puts a symcache of version 7 together. Numbers of functions, locations
-// and ranges are those of the rows.
+// symcacheOf assembles a symcache of version 7. The numbers of functions, locations and ranges
+// follow from the rows.
 func symcacheOf(functions, locations, ranges, strings []byte) []byte {
 	var w bytes.Buffer
 	pad := func() { w.Write(make([]byte, -w.Len()&7)) }
@@ -28,8 +28,8 @@ func symcacheOf(functions, locations, ranges, strings []byte) []byte {
 	return w.Bytes()
 }
 
-// gsymOf puts a GSYM file of version 1 together: n addresses of four bytes, which
-// share the information on a function or have one each.
+// gsymOf assembles a GSYM file of version 1: n addresses of four bytes, which share the
+// information of one function or have their own.
 func gsymOf(n int, each bool, names string, info func(i int) []byte) []byte {
 	var infos bytes.Buffer
 	infoAt := 48 + 8*n + 4 + 2*8

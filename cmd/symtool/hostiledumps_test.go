@@ -24,7 +24,7 @@ var hostileDumpCommands = []string{
 	"doctor m.dmp",
 }
 
-// Types of streams of a minidump, and where things are in the process.
+// Types of a minidump's streams, and addresses in the process.
 const (
 	mdThreads, mdModules, mdMemory, mdSystem = 3, 4, 5, 7
 	mdMemory64, mdHandles, mdUnloaded        = 9, 12, 14
@@ -35,8 +35,8 @@ const (
 	mdStack = 0x7fff00000000
 )
 
-// hostileDump puts a minidump together: Linux on amd64, little endian. It has
-// its own layouts, so that a fault of the reader does not hide in both.
+// hostileDump assembles a minidump: Linux on amd64, little endian. It has its own layouts, so
+// that a mistake in the reader's does not go unnoticed.
 type hostileDump struct {
 	data    []byte
 	streams []any // uint32: type, size and offset of each

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// hostileELFCommands read m.elf, and what was written of it.
+// hostileELFCommands read m.elf, and outputs made from it.
 var hostileELFCommands = []string{
 	"dump -o m.sym m.elf",
 	"dump --store s m.elf",
@@ -40,8 +40,8 @@ type elfSegment struct {
 	off, addr, size, memory uint64
 }
 
-// hostileFile makes an executable for x86-64 of its code and sections. Program
-// headers come from the third argument; nil is one for the code.
+// hostileFile makes an executable for x86-64 from its code and sections. segments are the
+// program headers; nil means one for the code.
 func hostileFile(code []byte, sections []elfSec, segments []elfSegment) []byte {
 	le := binary.LittleEndian
 	sections = append([]elfSec{{}, {name: ".text", typ: 1, flags: 6, addr: hostileText, data: code}}, sections...)
@@ -191,7 +191,7 @@ func rowsOf(w *die, at int) *die { return w.u8(0, 9, 2).u64(hostileText + at) }
 
 func sequenceEnd(w *die) *die { return w.u8(0, 1, 1) }
 
-// dwarfOf returns a file with debug information: of one unit if info is nil.
+// dwarfOf returns a file with debug information; with one unit if info is nil.
 func dwarfOf(abbrevs string, info, dies, lines []byte, more ...elfSec) []byte {
 	if info == nil {
 		info = unitOf(0, dies)
@@ -543,7 +543,7 @@ func hostileELF() []hostileKind {
 	return kinds
 }
 
-// doubledName returns a mangled name whose types refer to the last one twice each.
+// doubledName returns a mangled name in which each type refers twice to the one before.
 func doubledName(i, levels int) string {
 	const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	name := fmt.Sprintf("_Z5f%04d1AIiiE", i%10000)

@@ -11,7 +11,7 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// zstdSection returns a section that becomes zeros.
+// zstdSection returns a section that inflates to zeros.
 func zstdSection(name string, size int) elfSec {
 	var w die
 	w.u32(int(elf.COMPRESS_ZSTD)).u32(0).u64(size).u64(1)
@@ -94,7 +94,7 @@ func relocatable(n int, target elfSec, place func(i int) int) []byte {
 	return file
 }
 
-// hostileHolders returns files that hold others, or refer to them.
+// hostileHolders returns files that contain other files, or refer to them.
 func hostileHolders() (kinds []hostileKind) {
 	add := func(name string, n int, file func(n int) []byte, commands []string, more ...hostileFiles) {
 		files := hostileFiles{"m.elf": file}
@@ -130,7 +130,7 @@ func hostileHolders() (kinds []hostileKind) {
 
 	add("exidx-one-table", 20000, func(n int) []byte {
 		index := repeat(n, func(i int) []byte { return pack(prel31(0x800000+8*i, 0x8000+4*i), prel31(0x800004+8*i, 0xa00000)) })
-		table := append(pack(uint32(0x81ff0000)), bytes.Repeat([]byte{0x04, 0x04, 0x04, 0x04}, 255)...) // the most that one may have
+		table := append(pack(uint32(0x81ff0000)), bytes.Repeat([]byte{0x04, 0x04, 0x04, 0x04}, 255)...) // the maximum number of words
 		return armFile(index, append(table, make([]byte, 16*n)...))
 	}, hostileELFCommands)
 	add("exidx-same", 20000, func(n int) []byte {

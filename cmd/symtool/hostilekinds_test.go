@@ -23,22 +23,21 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A hostileKind is a family of inputs that grow with n, made so that a careless
-// reader spends far more than their size. The commands run in the folder of the
-// files, one after the other, and may read what an earlier one wrote.
+// hostileKind is a family of inputs that grow with n, made so that a careless reader needs
+// far more than their size. The commands run in the folder of the files, one after the
+// other, and may read the output of earlier ones.
 type hostileKind struct {
 	name     string
 	n        int // the smaller size; the larger is 4n
 	files    hostileFiles
 	commands []string
-	more     int64 // bytes of memory and output that are allowed beside the limit
+	more     int64 // bytes of memory and output that are allowed in addition to the limit
 }
 
 // hostileFiles makes the input files of a kind, by name.
 type hostileFiles map[string]func(n int) []byte
 
-// hostileFamilies are the kinds by what they attack. The file of each has its
-// table.
+// hostileFamilies has the kinds by what they attack. Each has its table in its own file.
 var hostileFamilies = map[string]func() []hostileKind{
 	"symbols": hostileSymbols,
 	"dumps":   hostileDumps,
@@ -63,7 +62,7 @@ const (
 	hostileFloor  = 64 << 20
 	hostileFactor = 8
 
-	// What symcaches and GSYM may take beside it: a row of four bytes becomes a FUNC with lines,
+	// What symcaches and GSYM may take in addition: a row of four bytes becomes a FUNC with lines,
 	// and in GSYM a FUNC in others has the lines of all from there on, up to 32 times.
 	hostileRows = 16 << 20
 )
@@ -154,8 +153,8 @@ func (k *hostileKind) run(t *testing.T, program string) {
 	}
 }
 
-// makeFiles writes the inputs into a new folder. Another process does it: the
-// kernel counts the memory that a process once took to those that it starts.
+// makeFiles writes the inputs into a new folder, in another process: the kernel attributes a
+// process's peak of memory to the processes that it starts.
 func (k *hostileKind) makeFiles(t *testing.T, n int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -188,7 +187,7 @@ func TestHostileMakeFiles(t *testing.T) {
 	}
 }
 
-// hostileCost is what a command took.
+// hostileCost is the cost of a command.
 type hostileCost struct {
 	input, output int64 // bytes of the files that it names, and of what it wrote
 	memory        int64
@@ -258,8 +257,8 @@ func measureHostile(t *testing.T, program, dir, command string) hostileCost {
 	return cost
 }
 
-// askHostile asks a server, whose URL comes first, for addresses of the module m, and
-// returns how much it answers.
+// askHostile asks a server, whose URL is on the first line of stdout, for addresses of the
+// module m, and returns the size of the answer.
 func askHostile(t *testing.T, stdout io.Reader) (size int64) {
 	t.Helper()
 	url, err := bufio.NewReader(stdout).ReadString('\n')
@@ -284,7 +283,7 @@ func askHostile(t *testing.T, stdout io.Reader) (size int64) {
 	return size
 }
 
-// limitProcess ends a process that runs away, by the kernel's limits.
+// limitProcess ends a runaway process, by the kernel's limits.
 func limitProcess(t *testing.T, pid int) {
 	t.Helper()
 	for resource, limit := range map[int]uint64{unix.RLIMIT_CPU: hostileCPU, unix.RLIMIT_FSIZE: 1 << 30, unix.RLIMIT_AS: 8 << 30} {

@@ -10,8 +10,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// packedText compresses many copies of a piece of text after a head: size bytes that
-// become 1,000 to 10,000 times as many.
+// packedText compresses many copies of a piece of text after a head. They inflate 1,000- to
+// 10,000-fold.
 func packedText(format, head, piece string, unpacked int) []byte {
 	var b bytes.Buffer
 	var w io.WriteCloser
@@ -35,7 +35,7 @@ func packedText(format, head, piece string, unpacked int) []byte {
 	return b.Bytes()
 }
 
-// hostilePacked returns files that a gigabyte is packed into, of n MB.
+// hostilePacked returns files of n MB that inflate to a gigabyte.
 func hostilePacked() (kinds []hostileKind) {
 	const function = symInline + "FUNC 1000 10 0 f\n"
 	for name, text := range map[string][2]string{

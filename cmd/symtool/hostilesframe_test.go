@@ -13,7 +13,7 @@ var hostileSFrameCommands = []string{
 	"doctor m.sframe",
 }
 
-// sframeShape puts a section of amd64 together, with its own layouts.
+// sframeShape assembles a section for amd64, with its own layouts.
 type sframeShape struct {
 	version   uint8
 	functions int
@@ -42,7 +42,7 @@ func (s sframeShape) bytes() []byte {
 			return pack(int32(0x1000+i*int(s.size)), s.size, at(i), uint32(each), s.info, uint8(16), uint16(0))
 		})
 	default:
-		// What describes a function stands before its rows.
+		// The description of a function precedes its rows.
 		attributes := func() []byte { return pack(uint16(min(each, 0xffff)), s.info, uint8(0), uint8(16)) }
 		if s.shared {
 			area = append(attributes(), area...)
@@ -63,8 +63,8 @@ func (s sframeShape) bytes() []byte {
 	return append(append(head, functions...), area...)
 }
 
-// hostileSFrame returns sections of each version: functions that share all rows,
-// and functions of which each is repeated over gigabytes.
+// hostileSFrame returns sections of each version: functions that share all rows, and functions
+// that repeat their rows over gigabytes of code.
 func hostileSFrame() (kinds []hostileKind) {
 	add := func(name string, n int, data func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.sframe": data}, commands: hostileSFrameCommands})

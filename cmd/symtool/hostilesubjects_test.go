@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A hostileSubject is a kind of files that are damaged. In the commands IN is the damaged file,
-// WHOLE the original, and FILES the folder with all originals.
+// hostileSubject is a kind of files to damage. In the commands, IN is the damaged file, WHOLE the
+// original, and FILES the folder with all originals.
 type hostileSubject struct {
 	name     string
 	files    []string
@@ -74,7 +74,7 @@ var hostileSubjects = []hostileSubject{
 	{"baselines", []string{"gcc.baseline"}, []string{"lint --baseline IN FILES/gcc.sym"}},
 }
 
-// hostileMade are the commands that make files, in a folder with the files of golden/input.
+// hostileMade lists commands that make files, in a folder with the files of golden/input.
 var hostileMade = []string{
 	"dump -o gcc.sym gcc-dwarf5.elf", "dump -o rust.sym rust-v0.elf", "dump -o i686.sym cpu-i686.elf",
 	"convert --gzip -o gcc.sym.gz gcc.sym", "convert --zstd -o gcc.sym.zst gcc.sym", "convert -o gcc.sframe gcc.sym",
@@ -84,8 +84,8 @@ var hostileMade = []string{
 	"resolve --no-debuginfod --index -s gcc.sym 1100", "walk --no-debuginfod --format json -o walk.json walk-sources.core", "lint --write-baseline gcc.baseline gcc.sym",
 }
 
-// hostileWholes makes the folder with all files of the subjects, of which those in gzip
-// are unpacked: damage is to be in their contents.
+// hostileWholes makes the folder with all files of the subjects. Compressed ones are unpacked,
+// so that the damage is in their contents.
 func hostileWholes(t *testing.T, program string) string {
 	t.Helper()
 	dir := t.TempDir()

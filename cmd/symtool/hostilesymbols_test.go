@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// hostileSymbolCommands read m.sym, and what was written of it.
+// hostileSymbolCommands read m.sym, and outputs made from it.
 var hostileSymbolCommands = []string{
 	"resolve -s m.sym 1000 1001 1008 2000 9000",
 	"resolve -s m.sym --format json 1000 1001 1008 2000 9000",
@@ -56,8 +56,7 @@ const (
 	winProgram = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + =\n"
 )
 
-// symbolShape is a kind of symbol file: what it begins with, and what is after
-// that.
+// symbolShape is a kind of symbol file: its beginning and its body.
 type symbolShape struct {
 	name string
 	n    int
@@ -74,7 +73,7 @@ func each(record func(w *symText, i, n int)) func(*symText, int) {
 	}
 }
 
-// after returns a body with a line in front.
+// after returns a body with a line before it.
 func after(line func(w *symText, n int), then func(*symText, int)) func(*symText, int) {
 	return func(w *symText, n int) {
 		line(w, n)

@@ -21,7 +21,7 @@ func rulesOf(rules string) func(int) []byte {
 	}
 }
 
-// hostileWalks returns dumps with symbols that are made for each other.
+// hostileWalks returns dumps with matching symbols.
 func hostileWalks() (kinds []hostileKind) {
 	add := func(name string, n int, symbols, dump func(n int) []byte) {
 		kinds = append(kinds, hostileKind{name: name, n: n, files: hostileFiles{"m.sym": symbols, "m.dmp": dump}, commands: hostileWalkCommands})

@@ -51,7 +51,7 @@ var forTests = []string{"internal/testenv", "internal/symtest", "resolve/interna
 
 // rule forbids an import to the packages for which from is true.
 type rule struct {
-	imports string // a path or, with "/..." at its end, all below it
+	imports string // a path or, if it ends in "/...", all paths below it
 	from    func(pkg string, isTest bool) bool
 	why     string
 }
@@ -126,7 +126,7 @@ var useRules = []struct {
 	{"os", "LookupEnv", libraryExcept("internal/testenv"), "a library gets its options from the caller"},
 }
 
-// matches reports whether an import path is a rule's, or below it.
+// matches reports whether an import path matches a rule's pattern.
 func matches(pattern, imported string) bool {
 	base, all := strings.CutSuffix(pattern, "/...")
 	return imported == base || all && strings.HasPrefix(imported, base+"/")
@@ -227,7 +227,7 @@ func sourceFiles(t *testing.T, fn func(pkg, file string)) {
 
 func TestImports(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	seen := map[string]bool{}
 	sourceFiles(t, func(pkg, file string) {
@@ -255,11 +255,11 @@ func TestImports(t *testing.T) {
 		}
 	})
 	if !seen["cmd/symtool"] || !seen["internal/bin"] {
-		t.Errorf("looked at %d packages only", len(seen))
+		t.Errorf("only %d packages checked", len(seen))
 	}
 }
 
-// Each rule stops what it is for.
+// Each rule forbids what it is meant to forbid.
 func TestImportRules(t *testing.T) {
 	for _, c := range []struct {
 		pkg, imported string

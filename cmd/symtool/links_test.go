@@ -12,9 +12,9 @@ import (
 // network are packages that a program links only if it talks to servers.
 var network = []string{"net/http", "crypto/tls", "net"}
 
-// What a program links that imports a package: the network only where that is the
-// package's purpose, and of other people's modules those of the list. The go.mod of such a
-// program names these alone, whatever go.mod has for the commands and the tests.
+// A program that imports a package links the network only if that is the package's purpose, and
+// only the listed modules. The go.mod of such a program names only these, whatever our go.mod has
+// for the commands and the tests.
 func TestLinks(t *testing.T) {
 	const (
 		compress = "github.com/klauspost/compress"

@@ -24,7 +24,7 @@ func manuals() map[string]string {
 	return files
 }
 
-// The manual pages and the reference are those of the flags. GOLDIE_UPDATE=1 writes them.
+// The manual pages and the reference match the flags. GOLDIE_UPDATE=1 writes them.
 func TestManuals(t *testing.T) {
 	docs := filepath.Join(testenv.Root(t), "docs")
 	want := manuals()
@@ -36,7 +36,7 @@ func TestManuals(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		} else if string(got) != text {
-			t.Errorf("docs/%s is not what the flags say: GOLDIE_UPDATE=1 go test ./cmd/symtool -run TestManuals writes it", name)
+			t.Errorf("docs/%s does not match the flags: GOLDIE_UPDATE=1 go test ./cmd/symtool -run TestManuals writes it", name)
 		}
 	}
 	there, err := os.ReadDir(filepath.Join(docs, "man"))
@@ -45,7 +45,7 @@ func TestManuals(t *testing.T) {
 	}
 	for _, f := range there {
 		if want["man/"+f.Name()] == "" {
-			t.Errorf("docs/man/%s is of no command", f.Name())
+			t.Errorf("docs/man/%s belongs to no command", f.Name())
 		}
 	}
 }
@@ -64,8 +64,8 @@ func writeManuals(t *testing.T, docs string, files map[string]string) {
 	}
 }
 
-// Each word that stands for a value has a kind, and each flag that takes one of a
-// few words has these. What is new goes into placeKinds, or is made by words.
+// Each placeholder of a value has a kind, and each flag that takes one of a few words has their
+// list. Add new placeholders to placeKinds, or use cli.Words.
 func TestValueKinds(t *testing.T) {
 	app := newApp(nil, nil, cli.NewMessages(nil))
 	n := 0
@@ -81,19 +81,19 @@ func TestValueKinds(t *testing.T) {
 		}
 		for _, line := range c.Synopsis {
 			if !strings.HasPrefix(line, "symtool "+c.Name) {
-				t.Errorf("%s is called as %q", c.Name, line)
+				t.Errorf("%s: usage is %q", c.Name, line)
 			}
 		}
 	}
 	if n < 60 {
-		t.Errorf("%d flags with values only", n)
+		t.Errorf("only %d flags with values", n)
 	}
 }
 
-// The words of a flag are those that the commands take.
+// The words of a flag are those that the commands accept.
 func TestEnumerations(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	app := newApp(nil, nil, cli.NewMessages(nil))
 	refused := func(command, flag, value string) (bool, string) {
@@ -133,7 +133,7 @@ func TestEnumerations(t *testing.T) {
 				t.Errorf("%s --%s 0bogus is not refused: %s", c.Name, f.Name, text)
 			}
 			values := f.Values
-			if testing.Short() { // all rules of lint, thrice
+			if testing.Short() { // all rules of lint, three times
 				values = values[:min(len(values), 10)]
 			}
 			for _, v := range values {
@@ -148,7 +148,7 @@ func TestEnumerations(t *testing.T) {
 	}
 }
 
-// What a command says when it refuses a word names all words, and no other.
+// A command that refuses a word lists exactly the words that it accepts.
 func TestEnumerationsAreWhole(t *testing.T) {
 	app := newApp(nil, nil, cli.NewMessages(nil))
 	n := 0
@@ -170,16 +170,16 @@ func TestEnumerationsAreWhole(t *testing.T) {
 			slices.Sort(want)
 			n++
 			if !slices.Equal(got, want) {
-				t.Errorf("%s --%s wants %q, the flag has %q", c.Name, f.Name, got, want)
+				t.Errorf("%s --%s: the message lists %q, the flag has %q", c.Name, f.Name, got, want)
 			}
 		}
 	}
 	if n < 12 {
-		t.Errorf("looked at %d flags only", n)
+		t.Errorf("only %d flags checked", n)
 	}
 }
 
-// mandoc and groff have nothing to say about the pages.
+// mandoc and groff have no complaints about the pages.
 func TestManualsOracle(t *testing.T) {
 	testenv.Oracle(t)
 	mandoc, man := testenv.Tool(t, "mandoc"), testenv.Tool(t, "man")

@@ -63,7 +63,7 @@ func newPage(name, title string) *page {
 	p := &page{}
 	p.raw(`.\" Made from the flags of the program: do not edit.`)
 	p.raw(fmt.Sprintf(".TH %s 1 %s %q %q", strings.ToUpper(roff(name)), manualDate, version.Generator, "User Commands"))
-	// Words are not divided, and lines not stretched: what is copied from a page is to
+	// Words are not hyphenated, and lines not justified: text that is copied from a page must
 	// be what was meant.
 	p.raw(".nh")
 	p.raw(".ad l")
@@ -124,7 +124,7 @@ func (p *page) text(text string) {
 	flush()
 }
 
-// pageColumns is how long the lines of filled text are.
+// pageColumns is the length of lines of filled text.
 const pageColumns = 78
 
 // item begins an entry of a list.
@@ -159,7 +159,7 @@ func (p *page) exitStatus() {
 	}
 }
 
-// exitStatusEntry is a status with what it means; without a status, what all mean.
+// exitStatusEntry is a status and its meaning; without a status, text about all.
 type exitStatusEntry struct{ status, text string }
 
 // exitStatuses reads the help's text about statuses.
@@ -181,9 +181,9 @@ func exitStatuses() (all []exitStatusEntry) {
 	return all
 }
 
-// roff returns text as it stands in a page: a backslash, and a hyphen that is to be
-// one when it is copied, are written with a backslash; a dot or an apostrophe that
-// would begin a request is hidden behind nothing.
+// roff returns text as it is written in a page: a backslash, and a hyphen that must be copied
+// as one, get a backslash; a dot or an apostrophe that would begin a request follows a
+// zero-width escape.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

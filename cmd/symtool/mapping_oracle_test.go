@@ -15,9 +15,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// mappedTree is a build as Firefox has them: sources in tree, of which the build
-// links a header into obj/dist/include, and copies another one; a generated
-// header in obj/gen; paths relative to the folder of the compiler.
+// mappedTree is a build like Firefox's: sources in tree, from which the build links one header
+// into obj/dist/include and copies another; a generated header in obj/gen; paths relative to the
+// folder of the compiler.
 type mappedTree struct{ root, bin string }
 
 var mappedFiles = map[string]string{
@@ -86,9 +86,9 @@ func mapToolOutput(t *testing.T, tool string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// The four needs of mozilla/dump_syms#37, which symbolstore.py of Firefox's build meets behind
-// dump_syms, each on a program that a compiler made. What is wanted is what realpath and sha512sum
-// say of each path that dump has without --map.
+// The four needs of mozilla/dump_syms#37, which symbolstore.py of Firefox's build meets after
+// dump_syms, each on a compiled program. The expected names come from realpath and sha512sum for each
+// path that dump writes without --map.
 //
 //  1. A header that the build put into dist/include is the file of the tree that
 //     it is from, by the build's install manifests or, where they are links, by
@@ -207,7 +207,7 @@ func TestOracleMapMD5(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range all {
-		// Its status is 1 for relocations that it does not know (CREL of i686): it
+		// The status is 1 for relocations that it does not know (CREL of i686): it
 		// prints on, with other names, so that there the digests alone count.
 		printed, err := exec.Command(testenv.Tool(t, "llvm-dwarfdump-22"), "--debug-line", file).Output()
 		known := map[string]bool{}

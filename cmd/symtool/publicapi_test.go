@@ -12,7 +12,7 @@ import (
 // in an internal package, unless the public package has an alias for it.
 func TestPublicAPI(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	public := 0
 	packages := map[string]*types.Package{"unsafe": types.Unsafe}
@@ -29,11 +29,11 @@ func TestPublicAPI(t *testing.T) {
 		}
 	}
 	if public < 15 {
-		t.Errorf("%d public packages, want 15 and more", public)
+		t.Errorf("%d public packages, want at least 15", public)
 	}
 }
 
-// The test finds what it is for, wherever it hides.
+// The test finds internal types wherever they are in the API.
 func TestPublicAPIFindsLeaks(t *testing.T) {
 	hidden := types.NewPackage(module+"/internal/hidden", "hidden")
 	secret := types.NewNamed(types.NewTypeName(0, hidden, "Secret", nil), types.NewStruct(nil, nil), nil)
@@ -66,7 +66,7 @@ func internalPath(path string) bool {
 	return strings.HasPrefix(path, module+"/") && strings.Contains(path, "/internal/")
 }
 
-// leaks lists the exported names of a package in whose types an internal type is.
+// leaks lists the exported names of a package whose types contain an internal type.
 func leaks(pkg *types.Package) []string {
 	l := &leakFinder{}
 	for _, name := range pkg.Scope().Names() {
@@ -91,14 +91,14 @@ func leaks(pkg *types.Package) []string {
 	return l.found
 }
 
-// leakFinder goes through types. Named types of public packages end the search, as each
-// is searched where it is declared.
+// leakFinder searches types. Named types of public packages end the search, as each is searched
+// where it is declared.
 type leakFinder struct {
 	at    string // the exported name, with members
 	found []string
 }
 
-// members looks at what a user of a named type sees of it.
+// members searches the exported members of a named type.
 func (l *leakFinder) members(typ types.Type) {
 	named, ok := typ.(*types.Named)
 	if !ok {
@@ -120,14 +120,14 @@ func (l *leakFinder) below(name string, typ types.Type) {
 	l.at = at
 }
 
-// declared looks at where a name is declared.
+// declared checks the package in which a name is declared.
 func (l *leakFinder) declared(name *types.TypeName) {
 	if p := name.Pkg(); p != nil && internalPath(p.Path()) {
 		l.found = append(l.found, fmt.Sprintf("%s has %s.%s", l.at, strings.TrimPrefix(p.Path(), module+"/"), name.Name()))
 	}
 }
 
-// uses looks at a type as part of another.
+// uses searches a type that is part of another.
 func (l *leakFinder) uses(typ types.Type) {
 	switch typ := typ.(type) {
 	case *types.Alias:

@@ -22,8 +22,8 @@ func recordWords() (words []string) {
 	return append(words, "STACK")
 }
 
-// checkRecords returns the places where a file compares text with the words of records: a second
-// reader, which has to decide again which FUNC a line belongs to.
+// checkRecords returns the places where a file compares text with the words of records: it would be a
+// second reader, which also has to decide which FUNC a line belongs to.
 func checkRecords(f *ast.File) (wrong []string) {
 	words := recordWords()
 	check := func(exprs ...ast.Expr) {
@@ -58,7 +58,7 @@ func checkRecords(f *ast.File) (wrong []string) {
 	return wrong
 }
 
-// Only symfmt reads records: the others take them from symfmt.Reader, with their owners.
+// Only symfmt parses records: other packages take them from symfmt.Reader, with their owners.
 func TestOneReaderOfRecords(t *testing.T) {
 	sourceFiles(t, func(pkg, file string) {
 		if pkg == "symfmt" || strings.HasSuffix(file, "_test.go") {

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// reproduction is one build of the worked examples' program: where, and how.
+// reproduction is a build of the worked examples' program.
 type reproduction struct {
 	folder string
 	env    []string
@@ -19,7 +19,7 @@ type reproduction struct {
 	umask  string
 }
 
-// mapping is who takes the folder out of the names.
+// mapping is the program that removes the folder from the names.
 type mapping string
 
 const (
@@ -28,11 +28,10 @@ const (
 	byNobody   mapping = "nobody"
 )
 
-// The same program, built at two places that the compiler maps away, or that --prefix-map does, has
-// symbol files of the same bytes: plain, compressed, in a store, from a separate debug file and
-// from .dwo files; in other time zones and languages, with other umasks, by any number of threads,
-// and on another day. If nothing maps the places, they are seen: each file that has names of
-// sources differs.
+// The symbol files of a program that is built in two folders have the same bytes if the compiler or
+// --prefix-map maps the folders: plain, compressed, in a store, from a separate debug file and from .dwo
+// files; in other time zones and languages, with other umasks, by any number of threads, and on another
+// day. If nothing maps the folders, each file with names of sources differs.
 func TestOracleReproducible(t *testing.T) {
 	testenv.Oracle(t)
 	for _, tool := range []string{"gcc", "clang-22", "objcopy"} {
@@ -53,7 +52,7 @@ func TestOracleReproducible(t *testing.T) {
 				}
 				for name, text := range want {
 					if bytes.Contains(text, []byte(root)) != (who == byNobody && !strings.HasSuffix(name, ".gz") && !strings.HasSuffix(name, ".d")) {
-						t.Errorf("%s has the folder in it, or has not:\n%s", name, text)
+						t.Errorf("%s: wrong about the folder:\n%s", name, text)
 					}
 				}
 				if who != byNobody && !bytes.Contains(want["app.sym"], []byte("/src/main.c\n")) {
@@ -64,8 +63,8 @@ func TestOracleReproducible(t *testing.T) {
 	}
 }
 
-// compareBuilds compares the files of two builds: they are the same, or, if nothing maps the
-// places, all but the depfiles differ.
+// compareBuilds compares the files of two builds: they are equal or, if nothing maps the folders, all
+// except the depfiles differ.
 func compareBuilds(t *testing.T, want, got map[string][]byte, who mapping) {
 	t.Helper()
 	if len(want) != 6 || len(got) != len(want) {
@@ -90,7 +89,7 @@ func (b reproduction) symbols(t *testing.T, root, compiler string, who mapping) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The compiler's environment is one: dump is what is tested.
+	// The compiler's environment is always the same: the test is about dump.
 	script := `cp "$1"/* . && $3 -g -O2 $2 -Wl,--build-id=none -o app "$PWD/main.c" core.c &&
 		objcopy --only-keep-debug app app.debug && objcopy --strip-all --add-gnu-debuglink=app.debug app stripped &&
 		$3 -g -O2 -gsplit-dwarf $2 -c main.c core.c && $3 -Wl,--build-id=none -o split main.o core.o`
@@ -99,7 +98,7 @@ func (b reproduction) symbols(t *testing.T, root, compiler string, who mapping) 
 		prefix = []string{"--prefix-map", dir + "=/src"}
 	}
 	if who == byCompiler {
-		// $2 is split at blanks: the map is in a response file.
+		// $2 is split at blanks, so the map is in a response file.
 		if err := os.WriteFile(filepath.Join(dir, "map.rsp"), []byte(`"-ffile-prefix-map=`+dir+`=/src"`), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -32,12 +32,12 @@ int main(int argc, char **argv) {
 }
 `
 
-// sanitizerFrame is a line of a stack: its number and what it says after the address.
+// sanitizerFrame matches a line of a stack: the number and the text after the address.
 var sanitizerFrame = regexp.MustCompile(`(?m)^ *#(\d+) 0x[0-9a-f]+ +(.*)$`)
 
-// TestOracleSanitizers runs programs with sanitizers twice: their stacks without names go
-// through --filter, and have the functions and lines that the sanitizer itself gets from
-// llvm-symbolizer. A folder has two builds of each program.
+// TestOracleSanitizers runs programs with sanitizers twice: after --filter, stacks without names
+// have the functions and lines that the sanitizer itself gets from llvm-symbolizer. A folder has
+// two builds of each program.
 func TestOracleSanitizers(t *testing.T) {
 	testenv.Oracle(t)
 	symbolizer := testenv.Tool(t, "llvm-symbolizer-22")

@@ -14,9 +14,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// copyRecords holds what a symbol file has for each copy of each seed: the number of its records,
-// and a hash of them, with addresses from the copy's start and without the numbers of its own
-// names.
+// copyRecords holds, for each copy of each seed, the number of its records in a symbol file and their
+// hash, with addresses relative to the copy's start and without the numbers in the copy's own names.
 type copyRecords struct {
 	hashes map[copyID]uint64
 	counts map[copyID]int
@@ -102,9 +101,8 @@ func (l *link) readCopies(t *testing.T, path string) copyRecords {
 	}
 }
 
-// compareCopies compares each copy in the large file with a copy in a small program that has each
-// seed twice: the first with the first, which alone has what linkers keep once, all others with the
-// second.
+// compareCopies compares each copy in the large file with a copy in a small program that has each seed
+// twice: the first with the first, which has what linkers keep once, and all others with the second.
 func compareCopies(t *testing.T, large, small *link, largeText, smallText string) {
 	got, want := large.readCopies(t, largeText), small.readCopies(t, smallText)
 	copies, records, wrong := 0, 0, 0
@@ -119,7 +117,7 @@ func compareCopies(t *testing.T, large, small *link, largeText, smallText string
 				continue
 			}
 			if wrong++; wrong <= 10 {
-				t.Errorf("%s, copy %d: %d other records than the %d of the small program", s.path, n, got.counts[at], want.counts[ref])
+				t.Errorf("%s, copy %d: %d records, want the %d of the small program", s.path, n, got.counts[at], want.counts[ref])
 			}
 		}
 	}

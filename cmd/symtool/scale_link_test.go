@@ -14,11 +14,11 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// A link here makes one large x86-64 executable out of some objects by placing
-// each many times, every copy with addresses, functions' names and tables of
-// its own. It does what a linker does with sections of debug information: it
-// concatenates them, applies their relocations, and keeps equal strings once.
-// Code is never run, so that it is a hole in the file.
+// A link makes one large x86-64 executable from some objects by placing each many
+// times, every copy with its own addresses, names of functions and tables. It does
+// what linkers do with sections of debug information: it concatenates them, applies
+// their relocations, and keeps equal strings once. The code is never run, so it is a
+// hole in the file.
 
 // seed is an object that is placed count times.
 type seed struct {
@@ -32,7 +32,7 @@ type seed struct {
 	symbols  []elf.Symbol // with Go's numbering: without the null symbol
 	textSize uint64
 	bytes    map[string]uint64 // of one copy in each output section
-	base     map[string]uint64 // where the first copy begins in it
+	base     map[string]uint64 // where the first copy begins in each
 	textBase uint64
 }
 
@@ -42,11 +42,10 @@ type seedSection struct {
 	at     uint64 // in the code of a copy, or in its part of the output section
 	out    string // output section; "" for none
 	relocs []elf.Rela64
-	once   bool // a copy of what the first copy of all has, too: it is dropped in the others
+	once   bool // it is kept only in the first copy
 }
 
-// seedStrings is a section of strings that are kept once, but for those that a
-// copy has of its own.
+// seedStrings is a section of strings that are kept once, except for a copy's own.
 type seedStrings struct {
 	place map[uint64]stringPlace // by offset in the section
 	own   []string               // as they are in the object
@@ -59,7 +58,7 @@ type stringPlace struct {
 	own bool // at counts from the copy's own strings
 }
 
-// The pieces of output files that copies have a part of each.
+// copied lists the output sections in which each copy has a part.
 var copied = []string{
 	".eh_frame", ".debug_info", ".debug_abbrev", ".debug_line", ".debug_rnglists", ".debug_ranges", ".debug_addr",
 	".debug_str_offsets", ".debug_aranges",
@@ -70,8 +69,8 @@ const (
 	nameDigits = 10
 )
 
-// ownName returns a function's name s in copy n: what was unnamed gets a name,
-// and a name of C a prefix. All copies' are equally long.
+// ownName returns the name of a function s in copy n: an unnamed one gets a name, and
+// a C function a prefix. Names have the same length in all copies.
 func ownName(s string, n int) string {
 	space := fmt.Sprintf("12in%0*d", nameDigits, n)
 	if ownNamespace(s) {
@@ -166,8 +165,8 @@ func (s *seed) addSection(i int, sec *elf.Section, functions map[string]bool) (e
 	return err
 }
 
-// group reads a group of sections, of which a linker keeps one by name. It is
-// before its members.
+// group reads a group of sections; a linker keeps one group of each name. The group
+// precedes its members.
 func (s *seed) group(sec *elf.Section) error {
 	data, err := sec.Data()
 	if err != nil {
@@ -235,7 +234,7 @@ const (
 	loadAddr = 0x400000
 )
 
-// layOut decides where everything goes.
+// layOut assigns places to all parts.
 func (l *link) layOut() {
 	l.shared = map[string]*sharedStrings{}
 	l.sizes, l.start = map[string]uint64{}, map[string]uint64{}
@@ -254,7 +253,7 @@ func (l *link) layOut() {
 			l.shareStrings(&s.sections[i], s.strings[i])
 		}
 	}
-	// The own strings of all copies are after the shared ones.
+	// The copies' own strings follow the shared ones.
 	for name, t := range l.shared {
 		l.sizes[name] = uint64(len(t.text))
 	}
@@ -297,7 +296,7 @@ func (l *link) shareStrings(sec *seedSection, t *seedStrings) {
 	}
 }
 
-// placed reports whether a symbol is of a function in the output.
+// placed reports whether a symbol belongs to a function in the output.
 func (s *seed) placed(sym *elf.Symbol) bool {
 	if elf.ST_TYPE(sym.Info) != elf.STT_FUNC || int(sym.Section) >= len(s.sections) || sym.Section == 0 {
 		return false
@@ -325,7 +324,7 @@ func (s *seed) value(l *link, r *elf.Rela64, n uint64) uint64 {
 	}
 	switch {
 	case sec.once && n > 0:
-		return 0 // what linkers write for what they dropped
+		return 0 // linkers write 0 for what they dropped
 	case sec.Flags&elf.SHF_EXECINSTR != 0:
 		return s.textBase + n*s.textSize + sec.at + sym.Value + uint64(r.Addend)
 	case sec.out != "":

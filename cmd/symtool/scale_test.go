@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// scaleSeeds are the objects that the large program is made of, and their share
-// of its .debug_info in percent.
+// scaleSeeds lists the objects of the large program, and their share of its .debug_info
+// in percent.
 var scaleSeeds = []struct {
 	name    string
 	percent int
@@ -31,8 +31,8 @@ var scaleSeeds = []struct {
 	{"c-clang5-json", 5, "clang-22 -std=gnu11 -g -gdwarf-5 -O3 -c program_json.c"},
 }
 
-// scaleTypes gives a unit of C all types of large headers, as units of large
-// programs have: those of Linux have 74 KB of .debug_info each.
+// scaleTypes adds all types of large headers to a unit of C, as in large programs: Linux's
+// units have 74 KB of .debug_info each.
 const scaleTypes = "-fno-eliminate-unused-debug-types -include elf.h -include linux/bpf.h -include linux/perf_event.h" +
 	" -include linux/nl80211.h -include linux/ethtool.h -include linux/videodev2.h -include pthread.h -include signal.h"
 
@@ -75,11 +75,11 @@ func TestScale(t *testing.T) {
 	compareCopies(t, large, small, out[1], filepath.Join(dir, "small.sym"))
 }
 
-// scaleMemory returns what a dump may take: a quarter of .debug_info (21 to 23 %
-// were measured). Of a file that fits into memory more is taken, because
-// collecting less often is faster.
+// scaleMemory returns the memory that a dump may take: a quarter of .debug_info (21 to 23 %
+// were measured). For a file that fits into memory it is more, because collecting garbage
+// less often is faster.
 func scaleMemory(info uint64) int64 {
-	const largeInfo = 512 << 20 // from where dump limits its memory
+	const largeInfo = 512 << 20 // above this, dump limits its memory
 	if info < largeInfo {
 		return int64(info/5*2) + 96<<20
 	}

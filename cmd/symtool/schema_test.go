@@ -21,7 +21,7 @@ func validate(t *testing.T, document []byte, args ...string) error {
 	return nil
 }
 
-// What is not as the schema says is refused.
+// A document that does not match the schema is refused.
 func TestValidate(t *testing.T) {
 	for document, want := range map[string]string{`{}`: "missing propert", `{`: "unexpected EOF", `[]`: "got array, want object"} {
 		if err := validate(t, []byte(document), "golden/upload/schema.json"); err == nil || !strings.Contains(err.Error(), want) {

@@ -126,7 +126,7 @@ func TestScriptNames(t *testing.T) {
 	for _, f := range files {
 		command := strings.FieldsFunc(f.Name(), func(r rune) bool { return r == '_' || r == '.' })[0]
 		if app.Command(command) == nil && command != "symtool" {
-			t.Errorf("%s: its first word is no command", f.Name())
+			t.Errorf("%s: the first word is not a command", f.Name())
 		}
 	}
 }

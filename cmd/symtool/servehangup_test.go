@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Logs that are moved away under load lose no line: SIGHUP makes new ones.
+// No line is lost if logs are moved under load: SIGHUP opens new ones.
 func TestServeReopensLogs(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")
@@ -57,7 +57,7 @@ func TestServeReopensLogs(t *testing.T) {
 		testenv.Until(t, "new logs", func() bool { return exists(log) && exists(missing) })
 		ask()
 	}
-	// If a new file cannot be made, the old one goes on.
+	// If a new file cannot be made, the old one is kept.
 	if err := os.Rename(log, log+".3"); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestServeReopensLogs(t *testing.T) {
 	}
 }
 
-// Without a log SIGHUP is the end, as it is for other commands.
+// Without a log SIGHUP ends the server, as it does other commands.
 func TestServeEndsAtHangup(t *testing.T) {
 	s := startServe(t, t.TempDir())
 	if status := s.end(t, syscall.SIGHUP); status != 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// soon is less than a server waits for the head of a request, 10 s: who is answered
-// sooner did not wait for others to be given up.
+// soon is less than the time that a server waits for the head of a request, 10 s: a faster
+// answer did not wait for other connections to time out.
 const soon = 5 * time.Second
 
 // dialAll opens connections that each send the beginning of a request.
@@ -95,8 +95,7 @@ func TestServeSlowBodies(t *testing.T) {
 	}
 }
 
-// A client that asks whether to send a body that is too large is refused before it
-// does.
+// A client that asks before it sends a body that is too large is refused.
 func TestServeExpectContinue(t *testing.T) {
 	s := startServe(t, "--max-body", "1M", serveStore(t))
 	for length, want := range map[string]string{
@@ -111,7 +110,7 @@ func TestServeExpectContinue(t *testing.T) {
 			t.Errorf("%s bytes: %q, %v, want %q", length, line, err, want)
 		}
 	}
-	// A body without a length is cut off where it is too long.
+	// A body without a declared length is cut off at the limit.
 	c := dialAll(t, s, 1, "POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")[0]
 	go func() {
 		for range 40 {

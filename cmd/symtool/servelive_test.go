@@ -30,7 +30,7 @@ import (
 	"github.com/symtool/symtool/resolve/symserver"
 )
 
-// served is a symtool serve at work.
+// served is a running symtool serve.
 type served struct {
 	*exec.Cmd
 	URL    string
@@ -41,7 +41,7 @@ type served struct {
 // startServe starts symtool serve, which ends with the test at the latest.
 func startServe(t *testing.T, args ...string) *served {
 	t.Helper()
-	// What this process ignores, as behind nohup or in the background of a script, its
+	// Signals that this process ignores, as under nohup or in the background of a script, its
 	// children would ignore; what it handles they do not.
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if signal.Ignored(sig) {
@@ -70,7 +70,7 @@ func startServe(t *testing.T, args ...string) *served {
 	return s
 }
 
-// end sends a signal, and returns the exit status.
+// end sends a signal, and returns the server's exit status.
 func (s *served) end(t *testing.T, sig syscall.Signal) int {
 	t.Helper()
 	if err := s.Process.Signal(sig); err != nil {
@@ -79,7 +79,7 @@ func (s *served) end(t *testing.T, sig syscall.Signal) int {
 	return s.status(t)
 }
 
-// takesNone waits until the server takes no new connections.
+// takesNone waits until the server accepts no new connections.
 func (s *served) takesNone(t *testing.T) {
 	t.Helper()
 	testenv.Until(t, "the server to take no connections", func() bool {
@@ -123,7 +123,7 @@ func serveStore(t *testing.T) (dir string) {
 	return dir
 }
 
-// Variables are kept beside the symbols by store add, served, fetched with --vars only, and checked by
+// Variables are stored beside the symbols by store add, served, fetched only with --vars, and checked by
 // store verify.
 func TestServeVariables(t *testing.T) {
 	dumped, dir := filepath.Join(t.TempDir(), "dumped"), t.TempDir()
@@ -158,7 +158,7 @@ func TestServeVariables(t *testing.T) {
 	if got, err := os.ReadFile(missing); err != nil || strings.Contains(string(got), "walk-sources") {
 		t.Errorf("missing: %q, %v", got, err)
 	}
-	if got := walk("--vars", "all", "--symbols", cache); got != want { // what was fetched is a store, too
+	if got := walk("--vars", "all", "--symbols", cache); got != want { // the cache is a store, too
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
@@ -167,7 +167,7 @@ func TestServeVariables(t *testing.T) {
 func TestServeOwnClients(t *testing.T) {
 	store, dir := serveStore(t), t.TempDir()
 	missing, log := filepath.Join(dir, "missing"), filepath.Join(dir, "log")
-	if err := os.WriteFile(missing, []byte("old.so/AB0"), 0o666); err != nil { // as a writer that was killed leaves it
+	if err := os.WriteFile(missing, []byte("old.so/AB0"), 0o666); err != nil { // as left by a killed writer
 		t.Fatal(err)
 	}
 	s := startServe(t, "--missing", missing, "--access-log", log, "--verbose", "--prefix", "/v1", "--gzip", store)
@@ -255,7 +255,7 @@ func checkAccessLog(t *testing.T, name string) {
 	}
 }
 
-// slowFile asks for a file of 40 MB and reads its beginning; the rest is then not sent.
+// slowFile requests a file of 40 MB and reads only its beginning.
 func slowFile(t *testing.T, s *served) net.Conn {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))

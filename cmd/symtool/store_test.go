@@ -36,9 +36,9 @@ func symtoolIn(t *testing.T, dir string, kill time.Duration, args ...string) (ou
 	return b.String(), ws.ExitStatus(), ws.Signaled()
 }
 
-// TestStoreKilled kills the commands that write stores, later and later (package
-// store's TestKill does so at every step): the store verifies afterwards, but for
-// what gc removes, and the same command then completes it.
+// TestStoreKilled kills the commands that write stores after increasing times (package store's
+// TestKill does so at every step): afterwards the store verifies, except for what gc removes, and
+// running the same command again completes it.
 func TestStoreKilled(t *testing.T) {
 	dir := t.TempDir()
 	binary, err := os.ReadFile(filepath.Join(testenv.Input(t), "gcc-dwarf5.elf"))
@@ -68,13 +68,13 @@ func TestStoreKilled(t *testing.T) {
 			began = time.Now()
 			if _, _, killed := symtoolIn(t, dir, full*time.Duration(i%tries+1)/time.Duration(tries), args...); killed {
 				kills++
-			} else { // the first one had a slow moment
+			} else { // the first run was slow
 				full = min(full, time.Since(began))
 			}
 			storeIsTidy(t, dir)
 		}
 		if kills < tries/5 {
-			t.Errorf("%q: %d kills only", args, kills)
+			t.Errorf("%q: only %d kills", args, kills)
 		}
 		if out, status, _ := symtoolIn(t, dir, 0, args...); status != 0 {
 			t.Errorf("%q: %s", args, out)
@@ -85,8 +85,8 @@ func TestStoreKilled(t *testing.T) {
 	}
 }
 
-// storeIsTidy fails the test if something is wrong with the store st, but for leftovers, or when
-// these are gone.
+// storeIsTidy fails the test if anything except leftovers is wrong with the store st, or if anything
+// is after these are removed.
 func storeIsTidy(t *testing.T, dir string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(dir, "st")); err != nil {

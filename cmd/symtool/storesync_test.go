@@ -11,10 +11,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestOracleStoreSync watches the system calls of every command that writes a
-// store: before a file gets its name its contents are on the disk, and after that
-// the folders that name it, so that after a power failure it is whole or not
-// there.
+// TestOracleStoreSync traces the system calls of every command that writes a store: before a
+// file gets its name, its contents are synced, and afterwards the folders with its name, so
+// that after a power failure it is complete or missing.
 func TestOracleStoreSync(t *testing.T) {
 	strace := testenv.Tool(t, "strace")
 	program, err := exec.LookPath("symtool")
@@ -41,7 +40,7 @@ func TestOracleStoreSync(t *testing.T) {
 			cmd := exec.Command(strace, append([]string{"-f", "-qq", "-o", "trace", "-e", "trace=fsync,fdatasync,linkat,renameat,renameat2", program}, c.args...)...)
 			cmd.Dir = dir
 			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Skipf("%v: %s", err, out) // where processes may not be traced
+				t.Skipf("%v: %s", err, out) // tracing is not permitted
 			}
 			trace, err := os.ReadFile(filepath.Join(dir, "trace"))
 			if err != nil {

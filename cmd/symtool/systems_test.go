@@ -18,15 +18,15 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// otherSystems are those that the program builds for, besides Linux.
+// otherSystems lists the systems besides Linux that the program builds for.
 var otherSystems = []string{"windows", "darwin", "freebsd"}
 
-// The program and its packages are what the compiler takes on other systems. Types are
-// checked from sources, which takes seconds where a build takes minutes;
+// The program and its packages compile on other systems. Types are checked from sources, which
+// takes seconds instead of the minutes of a build;
 // TestOracleOtherSystemsBuild is the build.
 func TestOtherSystems(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long, and of one goroutine")
+		t.Skip("takes long, in one goroutine only")
 	}
 	for _, system := range otherSystems {
 		t.Run(system, func(t *testing.T) {
@@ -41,13 +41,13 @@ func TestOtherSystems(t *testing.T) {
 				}
 			}
 			if own < 20 {
-				t.Errorf("%d packages of the program, want 20 and more", own)
+				t.Errorf("%d packages of the program, want at least 20", own)
 			}
 		})
 	}
 }
 
-// What has no name on a system is found.
+// A name that a system lacks is found.
 func TestOtherSystemsReportWhatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "a.go"), "package a\n\nfunc f() { unknown() }\n")
@@ -57,7 +57,7 @@ func TestOtherSystemsReportWhatIsMissing(t *testing.T) {
 	}
 }
 
-// The linker takes it, too.
+// The linker accepts the program, too.
 func TestOracleOtherSystemsBuild(t *testing.T) {
 	testenv.Oracle(t)
 	if !testenv.OracleFull() {
@@ -115,8 +115,8 @@ func (p *listedPackage) check(t *testing.T, packages map[string]*types.Package) 
 	return checked
 }
 
-// types checks a package; of those of others, all but what is in functions. The error
-// is the first one.
+// types checks a package; packages of other modules without the bodies of functions. It returns
+// the first error.
 func (p *listedPackage) types(packages map[string]*types.Package) (*types.Package, error) {
 	fset := token.NewFileSet()
 	var files []*ast.File

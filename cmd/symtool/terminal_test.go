@@ -46,8 +46,8 @@ const (
 	newSym = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFUNC 10 4 0 f\nFUNC 30 4 0 new\x1b[31m\n"
 )
 
-// There are colours on a terminal, unless they are switched off, and none elsewhere. Names bring
-// none in any case.
+// Output is coloured on a terminal, unless colours are switched off, and nowhere else. Names never
+// add colours.
 func TestColors(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"old.sym": oldSym, "new.sym": newSym} {

@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/upload"
 )
 
-// uploadAnswer is what the document of upload says.
+// uploadAnswer is the document of upload.
 type uploadAnswer struct {
 	Counts map[string]int `json:"counts"`
 	Absent []struct {
@@ -24,7 +24,7 @@ type uploadAnswer struct {
 	} `json:"absent"`
 }
 
-// What --format json prints is as its schema says, with every outcome.
+// The output of --format json matches its schema, with every outcome.
 func TestUploadSchema(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
@@ -101,7 +101,7 @@ func TestUploadTemporaries(t *testing.T) {
 		case <-over:
 		}
 	})
-	t.Cleanup(func() { close(over) }) // a server does not learn that a client is gone before it has read all that it sent
+	t.Cleanup(func() { close(over) }) // the server notices that the client is gone only after it has read everything
 	for _, args := range [][]string{{"-p", "zip"}, {"-p", "put", "--gzip"}} {
 		var stdout, stderr bytes.Buffer
 		ctx, cancel := context.WithCancelCause(t.Context())

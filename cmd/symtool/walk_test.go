@@ -19,12 +19,12 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// walkAllocated is how much a walk of a damaged fixture, of up to 270 KB, may
-// allocate in all: the fixtures as they are take 2 MB.
+// walkAllocated is how much a walk of a damaged fixture, of up to 270 KB, may allocate in
+// total: the undamaged fixtures take 2 MB.
 const walkAllocated = 64 << 20
 
-// walkDumps are the fixtures that are damaged and walked: both formats, both
-// byte orders, 32 and 64 bits. The first one has symbols.
+// walkDumps lists the fixtures that are damaged and walked: both formats, both byte orders, 32
+// and 64 bits. The first has symbols.
 var walkDumps = []string{
 	"walk-sources.core.gz", "mini-linux.dmp", "mini-linux-be.dmp", "mini-windows.dmp", "mini-hostile.dmp",
 	"qemu-mipsn32.core.gz", "qemu-ppc.core.gz", "qemu-ppc64.core.gz", "qemu-s390x.core.gz", "qemu-mips.core.gz",
@@ -61,8 +61,8 @@ func writeInput(t *testing.T, path string, data []byte) {
 	}
 }
 
-// damager damages files. Most of a core is zeros, where damage has no effect: it
-// changes other bytes more often.
+// damager damages files. It changes zeros less often, as most of a core is zeros, where damage
+// has no effect.
 type damager struct{ *rand.Rand }
 
 func (d damager) bytes(data []byte) []byte {
@@ -92,8 +92,7 @@ func (d damager) place(data []byte) (at int) {
 	return at
 }
 
-// lines damages a symbol file: bytes of it, or whole records, where rules are the
-// most interesting ones.
+// lines damages bytes or whole records of a symbol file, preferably rules.
 func (d damager) lines(text []byte) []byte {
 	if d.IntN(3) == 0 {
 		return d.bytes(text)
@@ -122,7 +121,7 @@ type walked struct {
 	status         int
 	stdout, stderr string
 	took           time.Duration
-	allocated      uint64 // bytes, of which not all were held at once
+	allocated      uint64 // bytes allocated in total
 }
 
 func callWalk(args ...string) walked {
@@ -136,8 +135,8 @@ func callWalk(args ...string) walked {
 	return walked{status, stdout.String(), stderr.String(), took, after.TotalAlloc - before.TotalAlloc}
 }
 
-// wrong returns what no input may lead to in a call; output says that there must be a line of JSON,
-// whatever the dump is.
+// wrong returns what is wrong with a call whatever the input is. output means that there must be a line
+// of JSON.
 func (w *walked) wrong(output bool) string {
 	switch {
 	case w.status != cli.StatusOK && w.status != cli.StatusFindings && w.status != cli.StatusInput:
@@ -170,8 +169,8 @@ func (w *walked) wrong(output bool) string {
 	return ""
 }
 
-// hostileRuns returns how many variants are wanted: 20 times
-// SYMTOOL_HOSTILE_RUNS, which is for whole processes, and 500 without.
+// hostileRuns returns the number of variants: 20 times SYMTOOL_HOSTILE_RUNS, which is meant
+// for processes, or 500 if it is not set.
 func hostileRuns(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("SYMTOOL_HOSTILE_RUNS")
@@ -185,8 +184,8 @@ func hostileRuns(t *testing.T) int {
 	return max(20*n, 500)
 }
 
-// TestWalkHostile walks damaged variants of dumps with damaged variants of
-// symbols, and now and then of the binary.
+// TestWalkHostile walks damaged variants of dumps with damaged variants of symbols and,
+// sometimes, of the binary.
 func TestWalkHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many dumps, one after the other")
@@ -201,7 +200,7 @@ func TestWalkHostile(t *testing.T) {
 	statuses, frames, longest, most := map[int]int{}, 0, time.Duration(0), uint64(0)
 	for i := range hostileRuns(t) {
 		d := damager{rand.New(rand.NewPCG(uint64(i), 7))}
-		// Half of them the one with symbols; of these a third with a whole dump.
+		// Half of the variants have symbols; a third of these have an undamaged dump.
 		data, sym, file := dumps[0], symbols, binary
 		if i%2 == 1 {
 			data = dumps[i/2%len(dumps)]
@@ -237,13 +236,13 @@ func TestWalkHostile(t *testing.T) {
 	t.Logf("statuses %v, %d frames, longest %v, most allocated %d KB", statuses, frames, longest.Round(time.Millisecond), most>>10)
 	for _, status := range []int{cli.StatusOK, cli.StatusFindings, cli.StatusInput} {
 		if statuses[status] == 0 {
-			t.Errorf("no variant ended with status %d: the damage is not what it was", status)
+			t.Errorf("no variant ended with status %d: the damage has no effect", status)
 		}
 	}
 }
 
-// TestWalkJobs walks 40 dumps, whole and damaged ones, by one and by four jobs,
-// each twice: the bytes are the same.
+// TestWalkJobs walks 40 dumps, some of them damaged, with one and with four jobs, each twice:
+// the output has the same bytes.
 func TestWalkJobs(t *testing.T) {
 	dir := t.TempDir()
 	sym := filepath.Join(dir, "sym")
@@ -275,14 +274,14 @@ func TestWalkJobs(t *testing.T) {
 		for _, jobs := range []string{"4", "1", "4"} {
 			got := callWalk(append(append(args, "-j", jobs), dumps...)...)
 			if got.status != want.status || got.stdout != want.stdout || got.stderr != want.stderr {
-				t.Errorf("%q: -j %s gives other output than -j 1: status %d and %d, %s", args, jobs, got.status, want.status,
+				t.Errorf("%q: output of -j %s differs from that of -j 1: status %d and %d, %s", args, jobs, got.status, want.status,
 					firstDifference(got.stdout+got.stderr, want.stdout+want.stderr))
 			}
 		}
 	}
 }
 
-// firstDifference shows where two texts differ.
+// firstDifference returns the place where two texts differ.
 func firstDifference(a, b string) string {
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {

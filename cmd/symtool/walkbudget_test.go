@@ -8,8 +8,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 )
 
-// Threads that share a stack do not multiply it: the frames of a dump are tied
-// to its size, and what is cut is reported, in every form.
+// Threads that share a stack do not multiply it: the number of frames of a dump depends on its
+// size, and cuts are reported in every format.
 func TestWalkBudget(t *testing.T) {
 	const threads, frames = 128, 4096
 	data := stackDump(threads, framePointers(frames), mdStack)

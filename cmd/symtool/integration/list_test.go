@@ -10,8 +10,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// Each system has a worked example, or for CI tests in ci_test.go, and rules with a head
-// that says how they are used.
+// Each build system has a worked example, and each CI system has tests in ci_test.go. The rules begin
+// with a comment that says how they are used.
 func TestIntegrationsAreComplete(t *testing.T) {
 	known := map[string]bool{}
 	for _, it := range integrations {
@@ -38,7 +38,7 @@ func TestIntegrationsAreComplete(t *testing.T) {
 	}
 	err := fs.WalkDir(integrationFiles, ".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && !known[path] {
-			t.Errorf("%s is embedded, and no integration", path)
+			t.Errorf("%s is embedded, but not an integration", path)
 		}
 		return err
 	})

@@ -20,7 +20,7 @@ func TestProgressOfSeveralFiles(t *testing.T) {
 	p.Finish(1)
 	p.Finish(2)
 	if got := p.sum(); got != p.total {
-		t.Errorf("%d of %d when all is done", got, p.total)
+		t.Errorf("%d of %d at the end", got, p.total)
 	}
 	stop()
 	if end := screen.String(); !cleared(end) {
@@ -59,13 +59,13 @@ func TestNoProgressForShortWork(t *testing.T) {
 	}
 }
 
-// What goes to a terminal is printable.
+// Output to a terminal is printable.
 func TestStandardOutputIsTerminal(t *testing.T) {
 	master, terminal := testenv.Terminal(t)
 	if err := WriteText(terminal, "a\x1b[31mb\n"); err != nil {
 		t.Fatal(err)
 	}
-	// The terminal may hand over the line in several pieces.
+	// The terminal may deliver the line in several pieces.
 	got, err := bufio.NewReader(master).ReadString('\n')
 	if want := `a\x1b[31mb` + "\r\n"; got != want || err != nil {
 		t.Errorf("%q, %v; want %q", got, err, want)

@@ -41,7 +41,7 @@ func TestSplitArgs(t *testing.T) {
 	}
 }
 
-// Response files in response files are expanded where they stand.
+// Response files in response files are expanded in place.
 func TestExpandArgs(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -81,7 +81,7 @@ func TestExpandArgs(t *testing.T) {
 	}
 }
 
-// Many response files after each other do not move what is after them again and again.
+// Many consecutive response files do not move the arguments after them repeatedly.
 func TestManyResponseFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	many := strings.Repeat("@empty\n", maxResponseFiles-1) + strings.Repeat("x\n", 200_000)
@@ -111,8 +111,8 @@ func FuzzSplitArgs(f *testing.F) {
 	})
 }
 
-// nm of binutils, which has libiberty's rules, names each argument of 3,000 response
-// files as a file that it does not find.
+// binutils' nm, which has libiberty's rules, reports each argument in 3,000 response files as
+// a missing file.
 func TestOracleResponseFile(t *testing.T) {
 	testenv.Oracle(t)
 	nm := testenv.Tool(t, "nm")
@@ -147,6 +147,6 @@ func TestOracleResponseFile(t *testing.T) {
 	}
 	t.Logf("%d arguments compared", compared)
 	if compared < 5000 {
-		t.Errorf("%d arguments only", compared)
+		t.Errorf("only %d arguments", compared)
 	}
 }

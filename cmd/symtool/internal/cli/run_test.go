@@ -9,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// A command line's flags arrive as they were given: under each name, commas and
-// blanks whole, and the last of several counts.
+// Flags have the values on the command line: under each name, with commas and blanks intact,
+// and the last of several counts.
 func TestRunApp(t *testing.T) {
 	var got *cli.Context
 	app := &cli.App{Commands: []*cli.Command{{

@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// The file is named once, by whoever knows it.
+// The file is named once, by the error that has it.
 func TestNamed(t *testing.T) {
 	for _, c := range []struct {
 		err  error

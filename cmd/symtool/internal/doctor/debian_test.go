@@ -62,6 +62,6 @@ func TestDebianNamesOracle(t *testing.T) {
 	}
 	t.Logf("%d files; the name of the library alone gives the package of %d", n, guessed)
 	if n < 30 {
-		t.Errorf("compared %d files only", n)
+		t.Errorf("compared only %d files", n)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// oddNames are names of files that make, ninja or the shell could take for more.
+// oddNames lists names of files that make, ninja or the shell could misinterpret.
 var oddNames = []string{
 	"plain", "a b", " lead", "two  blanks", "a$b", "$(x)", "a#b", "a:b", `a\b`, `a\ b`, `a\\ b`, "tab\there", "a'b", `a"b`, "a|b", "a;b",
 	"a~b", "a=b", "a(b)", "a&b", "\u00e9", "a%b", "a$$b", "# $",
@@ -72,8 +72,8 @@ func TestRelative(t *testing.T) {
 	}
 }
 
-// Each file that was read is there once, by whichever of its names it was read, in
-// the order of operands, then of names.
+// Each file that was read is listed once, by whichever of its names it was read, in the order
+// of operands and then of names.
 func TestDependencies(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -123,7 +123,7 @@ func TestOracleDepfileNames(t *testing.T) {
 		}
 	}
 
-	// Of these ninja's depfiles can name none, as GCC writes them or otherwise.
+	// ninja's depfiles cannot name any of these, whether as GCC writes them or otherwise.
 	const notNinja = "\t'\"|;&"
 	var files []string
 	for _, name := range oddNames {
@@ -148,11 +148,11 @@ func TestOracleDepfileNames(t *testing.T) {
 		t.Errorf("ninja reads %q, want %q", read, files)
 	}
 
-	// make globs, so that its turn is one by one: touching a file makes the target.
+	// make globs, so names are tested one by one: touching a file makes the target.
 	for _, name := range oddNames {
 		name += ".c"
 		if strings.ContainsAny(name, ":|;=") {
-			continue // no GCC escapes these, and make takes them for its own
+			continue // GCC does not escape these, and make interprets them
 		}
 		text, err := (&depfile{}).text([]string{"made"}, []string{name})
 		if err != nil {

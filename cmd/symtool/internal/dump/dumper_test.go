@@ -16,7 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// A panic is the end of one file, with a status and a message of its own.
+// A panic ends only one file, with a status and a message.
 func TestPanicIsOneFilesError(t *testing.T) {
 	r := &dumpResult{Result: binfile.Result{File: "a.elf", Output: "a.sym"}}
 	r.fail(par.Each(context.Background(), 1, 1, func(context.Context, int, int) error { panic("index out of range") }))
@@ -34,7 +34,7 @@ func TestPanicIsOneFilesError(t *testing.T) {
 	}
 }
 
-// Of a file that is written, its line of the summary is kept: not its module, nor the buffer of its
+// After a file is written, only its line of the summary is kept, not its module or the buffer of its
 // output.
 func TestStoreKeepsLittle(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "input", "gcc*.elf"))
@@ -48,7 +48,7 @@ func TestStoreKeepsLittle(t *testing.T) {
 		return m.HeapAlloc
 	}
 	var last uint64
-	for _, times := range []int{1, 11} { // the first fills what is made once
+	for _, times := range []int{1, 11} { // the first run allocates what is made once
 		d := &dumper{dumpConfig: &dumpConfig{store: t.TempDir(), jobs: 1, quiet: true}, stdout: io.Discard, msgs: cli.NewMessages(io.Discard)}
 		for range times {
 			d.files = append(d.files, files...)

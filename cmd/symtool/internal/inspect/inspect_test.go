@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/walk/dump"
 )
 
-// Whatever is in a dump, text is printable, JSON is JSON, and what both print is
-// not many times the file.
+// Whatever is in a dump, the text is printable, the JSON is valid, and neither is many times
+// as large as the file.
 func TestInspectDamaged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("600 damaged dumps")

@@ -43,8 +43,8 @@ func filtered(t testing.TB, log string, oneByte bool) string {
 	return out.String()
 }
 
-// A log that comes in pieces is answered as one that comes at once, wherever a piece
-// ends.
+// A log that arrives in pieces gives the same output as one that arrives at once, wherever a
+// piece ends.
 func TestFilterInPieces(t *testing.T) {
 	for _, c := range []struct{ log, want string }{
 		{"", ""},
@@ -69,7 +69,7 @@ func TestFilterInPieces(t *testing.T) {
 	}
 }
 
-// Any bytes give the same, in pieces or at once.
+// Any bytes give the same output, in pieces or at once.
 func FuzzFilter(f *testing.F) {
 	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/5A9832E5287241C1838ED98914E9B7FF1+0x1000", "\x00\xff+0x", "a+b+0x1000app +"} {
 		f.Add(seed)

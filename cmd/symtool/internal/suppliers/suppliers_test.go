@@ -20,7 +20,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// supplierOf returns what New makes of flags, and the error stream.
+// supplierOf returns the Supplier for flags, and the error stream.
 func supplierOf(t testing.TB, flags ...string) (s resolve.Supplier, stderr *bytes.Buffer, err error) {
 	t.Helper()
 	stderr = &bytes.Buffer{}
@@ -137,9 +137,9 @@ func TestSupplierFlags(t *testing.T) {
 	}
 }
 
-// A binary that --binaries finds answers as the symbol file that dump writes of
-// it: at every FUNC, line, inlined function and PUBLIC of the libraries and
-// programs of real crashes, and one byte before and behind.
+// A binary that --binaries finds gives the same answers as the symbol file that dump writes
+// for it: at every FUNC, line, inlined function and PUBLIC of the libraries and programs of
+// real crashes, and one byte before and after.
 func TestBinariesAnswerAsDumped(t *testing.T) {
 	root := testenv.Shared(t, "data", "crashes")
 	s, _, err := supplierOf(t, "--binaries", root)

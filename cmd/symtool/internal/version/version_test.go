@@ -34,7 +34,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// The version says what `go version -m` reads from the program.
+// The version has the settings that `go version -m` reads from the program.
 func TestBuildOracle(t *testing.T) {
 	testenv.Oracle(t)
 	program := testenv.Symtool(t)
@@ -67,6 +67,6 @@ func TestBuildOracle(t *testing.T) {
 		}
 	}
 	if n < 3 {
-		t.Errorf("compared %d settings only with\n%s", n, want)
+		t.Errorf("compared only %d settings with\n%s", n, want)
 	}
 }
