@@ -68,7 +68,7 @@ func (w *worker) originAt(off uint64) uint32 {
 // addLine adds a line unless it is of no use.
 func (w *worker) addLine(l symfmt.Line) {
 	if w.at != nil {
-		lo := w.code.addr(l.RVA)
+		lo := w.code.Addr(l.RVA)
 		if !anyIn(w.at, dwarf.Span{Lo: lo, Hi: lo + l.Size}) {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"sort"
 	"unsafe"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -43,7 +44,7 @@ func (w *worker) funcsFromSymbols() {
 
 // fillSequence makes functions for the code of a sequence outside covered.
 func (w *worker) fillSequence(s *dwarf.Sequence, covered []dwarf.Span, labels bool) {
-	code, ok := w.code.at(s.Lo)
+	code, ok := w.code.At(s.Lo)
 	if !ok || w.Exhausted {
 		return
 	}
@@ -85,12 +86,12 @@ func (w *worker) symbolFuncs(spans []dwarf.Span) {
 // another unit's function continues there: .init and .fini begin in crti.S and
 // end in crtn.S.
 func (w *worker) tailFunc(lo, hi uint64) {
-	next := searchSymbols(w.symbols, w.code.rva(lo))
+	next := companion.SearchSymbols(w.symbols, w.code.RVA(lo))
 	if next < len(w.symbols) {
-		hi = min(hi, w.code.addr(w.symbols[next].RVA))
+		hi = min(hi, w.code.Addr(w.symbols[next].RVA))
 	}
-	s := openSymbol(w.symbols[:next])
-	if lo >= hi || s == nil || !w.code.together(w.code.addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+	s := companion.OpenSymbol(w.symbols[:next])
+	if lo >= hi || s == nil || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 		return
 	}
 	f := w.record(&openFunc{die: w.u.Off}, dwarf.Span{Lo: lo, Hi: hi}, true)
@@ -98,30 +99,18 @@ func (w *worker) tailFunc(lo, hi uint64) {
 	w.funcs = append(w.funcs, f)
 }
 
-// openSymbol returns the last of symbols if it is a function without a size,
-// which may extend beyond it, or nil.
-func openSymbol(symbols []elfPub) *elfPub {
-	if len(symbols) == 0 {
-		return nil
-	}
-	if s := &symbols[len(symbols)-1]; s.Func && s.Size == 0 {
-		return s
-	}
-	return nil
-}
-
 // symbolSpans returns the code of the symbols in [lo, hi): of functions, of untyped symbols with
 // a size (parts of functions that clang puts into sections of their own), and with labels of all
 // symbols. A symbol without a size extends to the next one; labels within code of known size have
 // none.
 func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
-	to := w.code.rva(hi)
-	first := searchSymbols(w.symbols, w.code.rva(lo))
+	to := w.code.RVA(hi)
+	first := companion.SearchSymbols(w.symbols, w.code.RVA(lo))
 	i := first
 	for i < len(w.symbols) && w.symbols[i].RVA < to {
 		s := &w.symbols[i]
 		i++
-		if !s.hasCode(labels) {
+		if !s.HasCode(labels) {
 			continue
 		}
 		end := to
@@ -129,33 +118,15 @@ func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 			end = min(to, s.RVA+symfmt.RVA(s.Size))
 		}
 		for ; i < len(w.symbols) && w.symbols[i].RVA < end; i++ {
-			if next := &w.symbols[i]; next.Func || s.Size == 0 && next.hasCode(labels) {
+			if next := &w.symbols[i]; next.Func || s.Size == 0 && next.HasCode(labels) {
 				end = next.RVA
 				break
 			}
 		}
 		if s.RVA < end {
-			out = append(out, dwarf.Span{Lo: w.code.addr(s.RVA), Hi: w.code.addr(end)})
+			out = append(out, dwarf.Span{Lo: w.code.Addr(s.RVA), Hi: w.code.Addr(end)})
 		}
 	}
 	w.Spend(uint64(i-first) * dwarf.SpanCost)
 	return out
-}
-
-// hasCode reports whether a symbol names code rather than a place in it; with labels, an untyped
-// symbol without a size does.
-func (s *elfPub) hasCode(labels bool) bool { return s.Func || s.Size > 0 || labels }
-
-// searchSymbols returns the index of the first symbol at or after rva.
-func searchSymbols(symbols []elfPub, rva symfmt.RVA) int {
-	return sort.Search(len(symbols), func(i int) bool { return symbols[i].RVA >= rva })
-}
-
-// findSymbol returns the symbol at rva, or nil.
-func findSymbol(symbols []elfPub, rva symfmt.RVA) *elfPub {
-	i := searchSymbols(symbols, rva)
-	if i == len(symbols) || symbols[i].RVA != rva {
-		return nil
-	}
-	return &symbols[i]
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -56,7 +57,7 @@ func libcDebug() string {
 // benchReader does what Read does before it reads the units.
 func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data) {
 	b.Helper()
-	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: newCodeMap(f), companions: companionsOf(f)}
+	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: companion.NewCodeMap(f), companions: companionsOf(f)}
 	r.readSymbols()
 	d := r.openDebugData()
 	if d == nil {

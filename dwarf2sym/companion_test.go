@@ -3,109 +3,34 @@ package dwarf2sym
 import (
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/testenv"
-	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// elfPublics is like companionPublics, for files that were not moved; nil ones are
-// left out.
-func elfPublics(base uint64, files ...*object.File) ([]elfPub, []bin.Problem) {
-	return companionPublics(base, companionsOf(files...))
-}
-
-// newCFIInput is like companionCFI, for a file and a debug file that may be nil.
+// newCFIInput is like companion.CFIInput, for a file and a debug file that may be nil.
 func newCFIInput(a *arch.Arch, f, debug *object.File) (*unwind.Input, []bin.Problem) {
-	return companionCFI(a, companionsOf(f, debug))
+	return companion.CFIInput(a, companionsOf(f, debug))
 }
 
-func companionsOf(files ...*object.File) (out []companion) {
+func companionsOf(files ...*object.File) (out []companion.File) {
 	for _, f := range files {
 		if f != nil {
-			out = append(out, companion{File: f})
+			out = append(out, companion.File{File: f})
 		}
 	}
 	return out
 }
 
-// Code of a file that was moved has the RVAs of the binary; what lies below the
-// binary's segments has none.
-func TestCompanionMap(t *testing.T) {
-	for _, c := range []struct {
-		name       string
-		base       uint64 // of the binary
-		moved      uint64
-		addr, size uint64 // of the code, in the companion
-		lo, hi     symfmt.RVA
-	}{
-		{"at its place", 0x400000, 0, 0x401000, 0x10, 0x1000, 0x1010},
-		{"binary moved up", 0x33000000, 0x33000000, 0x1000, 0x10, 0x1000, 0x1010},
-		{"binary moved down", 0x1000, 1<<64 - 0x400000, 0x402000, 0x10, 0x1000, 0x1010},
-		{"binary grew at its start", 0x3ff000, 0, 0x401000, 0x10, 0x2000, 0x2010},
-		{"grew and moved", 0x5000, 0x8000, 0, 0x10, 0x3000, 0x3010},
-		{"at the end of the addresses", 1<<64 - 0x2000, 1<<64 - 0x2000, 0x1000, 0xfff, 0x1000, 0x1fff},
-		{"partly below", 0x400008, 0, 0x400000, 0x10, 0, 8},
-		{"a kernel with a segment at 0", 0, 0, 0xffffffff81000000, 0x10, 0xffffffff81000000, 0xffffffff81000010},
-		{"all below", 0x400010, 0, 0x400000, 0x10, 0, 0},
-	} {
-		f := &object.File{Segments: []*object.Section{{Alloc: true, Exec: true, Addr: c.addr, MemSize: c.size}}}
-		m := newCompanionMap(companion{File: f, moved: c.moved}, c.base)
-		if c.lo == c.hi {
-			if len(m.exec) > 0 {
-				t.Errorf("%s: code at %x, want none", c.name, m.exec)
-			}
-			continue
-		}
-		if len(m.exec) != 1 || m.rva(m.exec[0].Start) != c.lo || m.rva(m.exec[0].End) != c.hi || m.addr(c.lo) != m.exec[0].Start {
-			t.Errorf("%s: base %#x, code %x, want RVA %x to %x", c.name, m.base, m.exec, c.lo, c.hi)
-		}
-		spans := m.keep(spansOf(c.addr-1, c.addr+1, c.addr+c.size-1, c.addr+c.size+5))
-		if len(spans) != 1 || m.rva(spans[0].Hi) != c.hi {
-			t.Errorf("%s: kept %x", c.name, spans)
-		}
+func openELF(t testing.TB, path string) *object.File {
+	t.Helper()
+	f, err := objfile.Open(path, object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }
-
-// Symbols of .gnu_debugdata are added to those of .dynsym; not where there is a
-// .symtab.
-func TestMiniDebugPublics(t *testing.T) {
-	f := openELF(t, testenv.Input(t, "minidebug.elf"))
-	dyn, _ := companionPublics(f.Base, companionsOf(f))
-	r := &reader{opts: &Options{}, file: f}
-	if err := r.findCompanions(); err != nil || len(r.companions) != 2 || len(r.problems) > 0 {
-		t.Fatalf("%d files, %v, %v", len(r.companions), err, r.problems)
-	}
-	both, problems := companionPublics(f.Base, r.companions)
-	mini, _ := companionPublics(f.Base, []companion{r.companions[1]})
-	names := map[symfmt.RVA][]string{}
-	for _, p := range append(dyn, mini...) {
-		names[p.RVA] = append(names[p.RVA], p.Name)
-	}
-	if len(problems) > 0 || len(dyn) < 10 || len(mini) < 10 || len(both) != len(names) {
-		t.Errorf("%d of .dynsym and %d of .gnu_debugdata make %d, want %d: %v", len(dyn), len(mini), len(both), len(names), problems)
-	}
-	for _, p := range both {
-		// Of two names at an address that of .dynsym is the global one.
-		if names[p.RVA][0] != p.Name {
-			t.Errorf("%x is %q, want one of %q", p.RVA, p.Name, names[p.RVA])
-		}
-	}
-	whole := &object.File{Container: &withMini{mini: r.companions[1].File}}
-	r = &reader{opts: &Options{}, file: whole, debug: &object.File{Container: &withMini{symtab: true}}}
-	if err := r.findCompanions(); err != nil || len(r.companions) != 2 || r.companions[1].mini {
-		t.Errorf("beside a .symtab: %d files, %v", len(r.companions), err)
-	}
-}
-
-// withMini is a container that has a .symtab, or a .gnu_debugdata.
-type withMini struct {
-	object.Bare
-	symtab bool
-	mini   *object.File
-}
-
-func (c *withMini) HasSymbols(t object.Table) bool  { return t == object.Symtab && c.symtab }
-func (c *withMini) Embedded() (*object.File, error) { return c.mini, nil }

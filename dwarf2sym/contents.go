@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
@@ -213,7 +214,7 @@ func ReadUnits(ctx context.Context, file, sup symfmt.Binary) (*Units, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.companions = []companion{{File: r.file}}
+	r.companions = []companion.File{{File: r.file}}
 	d := r.openDebugData()
 	if d == nil {
 		return &Units{}, ctx.Err()

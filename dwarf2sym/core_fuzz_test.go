@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -82,10 +83,10 @@ func (c *core) unpackCode(part []byte) {
 	}
 }
 
-// unpackSymbols keeps what elfPublics promises: one for each address, sorted.
+// unpackSymbols keeps what companion.Publics promises: one for each address, sorted.
 func (c *core) unpackSymbols(part []byte) {
 	for len(part) > 17 {
-		s := elfPub{RVA: symfmt.RVA(binary.LittleEndian.Uint64(part)), Size: binary.LittleEndian.Uint64(part[8:]), Func: true}
+		s := companion.Symbol{RVA: symfmt.RVA(binary.LittleEndian.Uint64(part)), Size: binary.LittleEndian.Uint64(part[8:]), Func: true}
 		n := min(int(part[16]), len(part)-17)
 		s.Name, part = string(part[17:17+n]), part[17+n:]
 		if n > 0 && (len(c.symbols) == 0 || s.RVA > c.symbols[len(c.symbols)-1].RVA) {
@@ -99,7 +100,7 @@ func coreOfELF(t testing.TB, path string) *core {
 	t.Helper()
 	f := openELF(t, path)
 	c := &core{order: f.Order, sections: make(map[string][]byte), code: f.ExecRanges()}
-	c.symbols, _ = elfPublics(0, f)
+	c.symbols, _ = companion.Publics(0, companionsOf(f))
 	for _, name := range packedParts {
 		s := f.Section(name)
 		if s == nil || !s.HasData() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
@@ -49,7 +50,7 @@ type core struct {
 	order    binary.ByteOrder
 	sections map[string][]byte
 	code     []object.Range
-	symbols  []elfPub
+	symbols  []companion.Symbol
 }
 
 // coreOf makes one of a text. Code is at 0x1000 to 0x100000 unless the text says
@@ -91,7 +92,7 @@ type coreRun struct {
 
 func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
 	o.Jobs = run.jobs
-	r := &reader{opts: &o, jobs: run.jobs, code: &codeMap{exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
+	r := &reader{opts: &o, jobs: run.jobs, code: &companion.CodeMap{Exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
 	d := c.debugData(run.copying)
 	d.Batch, r.effortBase = run.batch, run.base

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	ours "github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
@@ -54,7 +55,7 @@ var unreadByGo = map[string]string{
 type goReader struct {
 	*dwarf.Data
 	t     testing.TB
-	code  *codeMap
+	code  *companion.CodeMap
 	arm   bool
 	funcs []symfmt.Func
 	files map[symfmt.FileID]string
@@ -84,7 +85,7 @@ func compareDebugDwarf(t *testing.T, name, file string, least int) {
 	for _, p := range rep.Problems {
 		t.Error(p)
 	}
-	g := &goReader{Data: goData(t, f), t: t, code: newCodeMap(f), arm: f.Arch == arch.ARM, funcs: m.Funcs,
+	g := &goReader{Data: goData(t, f), t: t, code: companion.NewCodeMap(f), arm: f.Arch == arch.ARM, funcs: m.Funcs,
 		files: make(map[symfmt.FileID]string), rules: make(map[string]int), units: make(map[symfmt.RVA]dwarf.Offset)}
 	for _, file := range m.Files {
 		g.files[file.ID] = file.Name
@@ -142,11 +143,11 @@ func (g *goReader) compareFuncs() {
 		g.n.funcs++
 		same := func(j int) bool { return j >= 0 && j < len(all) && all[j].lo == p.lo }
 		switch {
-		case f == nil || f.RVA != g.code.rva(p.lo):
+		case f == nil || f.RVA != g.code.RVA(p.lo):
 			g.t.Errorf("%#x %s: no FUNC", p.lo, p.name)
 		case f.Size != p.hi-p.lo && (same(i-1) || same(i+1)):
 			g.rules["another function at the address, of another size"]++
-		case f.Size != p.hi-p.lo && i+1 < len(all) && g.code.rva(all[i+1].lo) == f.RVA+symfmt.RVA(f.Size):
+		case f.Size != p.hi-p.lo && i+1 < len(all) && g.code.RVA(all[i+1].lo) == f.RVA+symfmt.RVA(f.Size):
 			g.rules["cut where the next function starts"]++
 		case f.Size != p.hi-p.lo:
 			g.t.Errorf("%#x %s: %d bytes, FUNC has %d", p.lo, p.name, p.hi-p.lo, f.Size)
@@ -187,7 +188,7 @@ func (g *goReader) sameName(name string, want goName) bool {
 }
 
 func (g *goReader) funcAt(addr uint64) *symfmt.Func {
-	rva := g.code.rva(addr)
+	rva := g.code.RVA(addr)
 	i := sort.Search(len(g.funcs), func(i int) bool { return g.funcs[i].RVA > rva }) - 1
 	if i < 0 || rva >= g.funcs[i].RVA+symfmt.RVA(g.funcs[i].Size) {
 		return nil
@@ -227,7 +228,7 @@ func (g *goReader) pieces() (all []goFunc) {
 				}
 			}
 			lang, _ := unit.Val(dwarf.AttrLanguage).(int64)
-			for _, s := range tidy(g.code.keep(spans)) {
+			for _, s := range tidy(g.code.Keep(spans)) {
 				all = append(all, goFunc{s.Lo, s.Hi, g.nameOf(e), unit.Offset, lang == 0x8001})
 			}
 		}
@@ -334,7 +335,7 @@ func (g *goReader) compareRow(unit dwarf.Offset, e *goRow, rows []goRow) {
 		return
 	}
 	g.n.rows++
-	rva := g.code.rva(e.Address)
+	rva := g.code.RVA(e.Address)
 	for l := range f.Lines() {
 		if l.RVA > rva || rva >= l.RVA+symfmt.RVA(l.Size) {
 			continue
@@ -344,8 +345,8 @@ func (g *goReader) compareRow(unit dwarf.Offset, e *goRow, rows []goRow) {
 		} else if l.Num != uint32(e.Line) || !g.sameFile(g.files[l.File], want) {
 			g.t.Errorf("%#x: line %d of %s, debug/dwarf says %d of %s", e.Address, l.Num, g.files[l.File], e.Line, want)
 		}
-		if most := min(e.end, g.code.addr(f.RVA)+f.Size); g.code.addr(l.RVA)+l.Size < most {
-			g.t.Errorf("%#x: the record ends at %#x, the row at %#x", e.Address, g.code.addr(l.RVA)+l.Size, most)
+		if most := min(e.end, g.code.Addr(f.RVA)+f.Size); g.code.Addr(l.RVA)+l.Size < most {
+			g.t.Errorf("%#x: the record ends at %#x, the row at %#x", e.Address, g.code.Addr(l.RVA)+l.Size, most)
 		}
 		return
 	}

@@ -58,7 +58,7 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	die := w.u.Off + uint64(start)
 	spans := w.spansOf(a, "function", die)
 	n := len(spans)
-	spans = w.code.keep(spans)
+	spans = w.code.Keep(spans)
 	w.unitDead += btoi(n > 0 && len(spans) == 0)
 	if len(spans) == 0 {
 		return
@@ -209,7 +209,7 @@ func (w *worker) record(fn *openFunc, s dwarf.Span, label bool) funcRecord {
 // it.
 func (w *worker) body(fn *openFunc, s dwarf.Span) (body symfmt.Body, inlined bool) {
 	b := &w.builder
-	b.Reset(w.code.rva(s.Lo))
+	b.Reset(w.code.RVA(s.Lo))
 	w.needLines()
 	if len(fn.inlines) > 0 {
 		inlined = w.addInlines(fn, s)
@@ -227,7 +227,7 @@ func (w *worker) addLines(s dwarf.Span) {
 	rows := 0
 	looked := w.lines.RowsIn(s.Lo, s.Hi, func(lo, hi uint64, r *dwarf.Row) {
 		rows++
-		rva, file := w.code.rva(lo), symfmt.FileID(w.fileID(uint64(r.File)))
+		rva, file := w.code.RVA(lo), symfmt.FileID(w.fileID(uint64(r.File)))
 		if open.Size > 0 {
 			if open.RVA+symfmt.RVA(open.Size) == rva && open.Num == r.Line && open.File == file {
 				open.Size += hi - lo

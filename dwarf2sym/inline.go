@@ -179,7 +179,7 @@ func (w *worker) addInlines(fn *openFunc, s dwarf.Span) bool {
 		}
 		t.ranges = t.ranges[:0]
 		for _, r := range t.of(n) {
-			t.ranges = append(t.ranges, symfmt.Range{RVA: w.code.rva(r.Lo), Size: r.Hi - r.Lo})
+			t.ranges = append(t.ranges, symfmt.Range{RVA: w.code.RVA(r.Lo), Size: r.Hi - r.Lo})
 		}
 		in := &fn.inlines[i]
 		if w.at != nil {

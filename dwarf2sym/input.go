@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
@@ -72,13 +74,39 @@ func isBuildID(name string, id []byte) bool {
 	return len(id) > 1 && name == hex.EncodeToString(id[1:])
 }
 
-// readSymbols collects the function symbols from the file with the better table.
-func (r *reader) readSymbols() {
-	var problems []bin.Problem
-	r.symbols, problems = companionPublics(r.file.Base, r.companions)
+// findCompanions fills in r.companions.
+func (r *reader) findCompanions() error {
+	files, lost, err := companion.Find(r.file, r.debug)
+	if err != nil {
+		return err
+	}
+	r.companions = files
+	r.fileProblems(lost)
+	return nil
+}
+
+// described returns the file whose debug information is read.
+func (r *reader) described() companion.File {
+	for _, c := range r.companions[1:] {
+		if c.File == r.debug && c.HasDWARF() {
+			return c
+		}
+	}
+	return r.companions[0]
+}
+
+// fileProblems adds damage of a file as a whole.
+func (r *reader) fileProblems(problems []bin.Problem) {
 	for _, p := range problems {
 		r.problem(problemFile, p.Lost, p.Err)
 	}
+}
+
+// readSymbols collects the function symbols from the file with the better table.
+func (r *reader) readSymbols() {
+	var problems []bin.Problem
+	r.symbols, problems = companion.Publics(r.file.Base, r.companions)
+	r.fileProblems(problems)
 }
 
 // reportRelocations reports the relocations that could not be applied to a relocatable file.
@@ -87,9 +115,7 @@ func (r *reader) reportRelocations() {
 		if f == nil {
 			continue
 		}
-		for _, p := range f.Problems() {
-			r.problem(problemFile, p.Lost, p.Err)
-		}
+		r.fileProblems(f.Problems())
 	}
 }
 
@@ -108,11 +134,11 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 				Msg: unknownCPU(r.file)})
 		}
 	}
-	c := companionsCFI(ctx, cpu, r.companions, r.opts.CFI)
+	c := companion.ReadCFI(ctx, cpu, r.companions, r.opts.CFI.sources())
 	return func() {
-		r.module.CFI = c.table
+		r.module.CFI = c.Table
 		r.report.Stats.countCFI(&c)
-		for _, p := range c.problems {
+		for _, p := range c.Problems {
 			r.problem(problemCFI, p.Lost, p.Err)
 		}
 	}
@@ -129,9 +155,7 @@ func (r *reader) openDebugData() *units.Data {
 		o.ISA = cpu.ISABit
 	}
 	d, problems := units.Open(r.described().File, o)
-	for _, p := range problems {
-		r.problem(problemFile, p.Lost, p.Err)
-	}
+	r.fileProblems(problems)
 	return d
 }
 
@@ -169,4 +193,9 @@ func (r *reader) endGradually(d *units.Data) {
 		return
 	}
 	r.addProblems(problemUnits, &d.Problems)
+}
+
+// unknownCPU returns the message for a file of a CPU that symbol files do not know.
+func unknownCPU(f *object.File) string {
+	return fmt.Sprintf("the registers of %s (%d bits) are unknown", f.CPU, 8*f.AddrSize)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
@@ -33,7 +34,7 @@ const (
 // demangles them with jobs workers. Only names in use reach this point, each
 // once, as demangling one costs more than reading a unit of C. In the symbols,
 // numbers replace the names.
-func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, form nameForm, jobs int) (*nameJoin, error) {
+func joinNames(ctx context.Context, workers []*worker, symbols []companion.Symbol, form nameForm, jobs int) (*nameJoin, error) {
 	j := &nameJoin{form: form}
 	for i, w := range workers {
 		var local []nameID
@@ -47,11 +48,11 @@ func joinNames(ctx context.Context, workers []*worker, symbols []elfPub, form na
 	}
 	for i := range symbols {
 		s := &symbols[i]
-		s.id = nameID(j.names.InternString(s.Name))
-		s.linkage, s.mangled = s.id, isMangledName(s.Name) || isDName(s.Name)
+		s.ID = j.names.InternString(s.Name)
+		s.Linkage, s.Mangled = s.ID, companion.IsMangledName(s.Name) || companion.IsDName(s.Name)
 		// Linkage names do not have these suffixes, either.
-		if s.mangled && strings.IndexByte(s.Name, '.') >= 0 {
-			s.linkage = nameID(j.names.InternString(text.CutClone(s.Name)))
+		if s.Mangled && strings.IndexByte(s.Name, '.') >= 0 {
+			s.Linkage = j.names.InternString(text.CutClone(s.Name))
 		}
 		s.Name = ""
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
@@ -67,7 +68,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 		return nil, err
 	}
 	r.identify()
-	r.code = newCompanionMap(r.described(), r.file.Base)
+	r.code = r.described().CodeMap(r.file.Base)
 	r.readSymbols()
 	addCode(&l.extents, r.file)
 	first := &outline{exact: true}
@@ -174,12 +175,12 @@ func (l *Lookup) declared() (all []extent) {
 // withOpenSymbol extends code to the symbol whose function may continue in it: see
 // worker.tailFunc.
 func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
-	next := searchSymbols(l.r.symbols, l.r.code.rva(s.Lo))
-	if next < len(l.r.symbols) && l.r.symbols[next].RVA == l.r.code.rva(s.Lo) {
+	next := companion.SearchSymbols(l.r.symbols, l.r.code.RVA(s.Lo))
+	if next < len(l.r.symbols) && l.r.symbols[next].RVA == l.r.code.RVA(s.Lo) {
 		return s
 	}
-	if sym := openSymbol(l.r.symbols[:next]); sym != nil {
-		if lo := l.r.code.addr(sym.RVA); l.r.code.together(lo, s.Lo) {
+	if sym := companion.OpenSymbol(l.r.symbols[:next]); sym != nil {
+		if lo := l.r.code.Addr(sym.RVA); l.r.code.Together(lo, s.Lo) {
 			s.Lo = min(s.Lo, lo)
 		}
 	}
@@ -195,14 +196,14 @@ type Area struct {
 // Areas returns the code in [first, last] that may have functions, in order of address. Unless first is last,
 // it is for these functions only: their lines and inlined functions may be left out.
 func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
-	lo, hi := l.r.code.addr(first), l.r.code.addr(last)
+	lo, hi := l.r.code.Addr(first), l.r.code.Addr(last)
 	o := l.outline.Load()
-	if !o.exact && (l.worthOutline(0) || !o.covers(lo, hi) && l.r.code.touches(lo, hi)) {
+	if !o.exact && (l.worthOutline(0) || !o.covers(lo, hi) && l.r.code.Touches(lo, hi)) {
 		o = l.makeExact()
 	}
 	for i := max(o.before(lo), 0); i < len(o.areas) && o.areas[i].Lo <= hi; i++ {
 		if a := &o.areas[i]; a.Hi > lo {
-			out = append(out, Area{l.r.code.rva(a.Lo), l.r.code.rva(a.Hi - 1), o.groupOf(i, lo, hi)})
+			out = append(out, Area{l.r.code.RVA(a.Lo), l.r.code.RVA(a.Hi - 1), o.groupOf(i, lo, hi)})
 		}
 	}
 	return out
@@ -258,7 +259,7 @@ func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	asked := &announced{areas: make([]bool, len(o.areas)), addrs: make([]uint64, len(at))}
 	for i, rva := range at {
 		order[i] = i
-		asked.addrs[i] = l.r.code.addr(rva)
+		asked.addrs[i] = l.r.code.Addr(rva)
 		if k := o.before(asked.addrs[i]); k >= 0 { // between areas, it matters whether a function starts before
 			ranks[i], asked.areas[k] = o.areas[k].group.rank, true
 		}
@@ -287,7 +288,7 @@ const fewest = 1000
 func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
 	known := make(map[*Group]bool)
 	for _, rva := range at {
-		if a := o.at(l.r.code.addr(rva)); a != nil && !known[a.group] {
+		if a := o.at(l.r.code.Addr(rva)); a != nil && !known[a.group] {
 			known[a.group] = true
 			n += l.sizeOf(a.group)
 		}
@@ -298,7 +299,7 @@ func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
 // Last returns the last address of the records of Read.
 func (l *Lookup) Last() (last symfmt.RVA) {
 	if o := l.makeExact(); len(o.areas) > 0 {
-		last = l.r.code.rva(o.areas[len(o.areas)-1].Hi - 1)
+		last = l.r.code.RVA(o.areas[len(o.areas)-1].Hi - 1)
 	}
 	if end, ok := l.frames().Last(); ok {
 		last = max(last, end)
@@ -412,19 +413,19 @@ func (l *Lookup) join(w *worker) *symfmt.Module {
 
 // symbolsOf returns the symbols that the functions of an area depend on: those where they start,
 // and those whose functions continue in them.
-func (l *Lookup) symbolsOf(funcs []funcRecord) []elfPub {
+func (l *Lookup) symbolsOf(funcs []funcRecord) []companion.Symbol {
 	all := l.r.symbols
 	var places []int
 	for i := range funcs {
-		k := searchSymbols(all, l.r.code.rva(funcs[i].addr))
-		if k < len(all) && all[k].RVA == l.r.code.rva(funcs[i].addr) {
+		k := companion.SearchSymbols(all, l.r.code.RVA(funcs[i].addr))
+		if k < len(all) && all[k].RVA == l.r.code.RVA(funcs[i].addr) {
 			places = append(places, k)
 		} else if funcs[i].tail && k > 0 {
 			places = append(places, k-1)
 		}
 	}
 	slices.Sort(places)
-	var out []elfPub
+	var out []companion.Symbol
 	for _, k := range slices.Compact(places) {
 		out = append(out, all[k])
 	}
@@ -481,14 +482,14 @@ func (l *Lookup) readFrames() *unwind.Index {
 		l.note([]symfmt.Problem{{Lost: "STACK CFI", Err: &bin.Error{File: r.file.Path, Msg: unknownCPU(r.file)}}})
 		return unwind.NewTableIndex(&symfmt.CFITable{})
 	}
-	in, problems := companionCFI(cpu, r.companions)
+	in, problems := companion.CFIInput(cpu, r.companions)
 	if x := unwind.NewIndex(in); x.HasBlocks() {
 		l.note(problems)
 		return x
 	}
-	c := companionsCFI(context.Background(), cpu, r.companions, CFIAuto)
-	l.note(c.problems)
-	return unwind.NewTableIndex(&c.table)
+	c := companion.ReadCFI(context.Background(), cpu, r.companions, CFIAuto.sources())
+	l.note(c.Problems)
+	return unwind.NewTableIndex(&c.Table)
 }
 
 // makeExact returns the outline of all functions, which is made once.

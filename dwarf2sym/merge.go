@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/par"
@@ -17,8 +18,8 @@ import (
 // files and origins numbered, so that nothing depends on which worker read
 // which unit.
 type merger struct {
-	code    *codeMap
-	symbols []elfPub
+	code    *companion.CodeMap
+	symbols []companion.Symbol
 	workers []*worker
 	names   *nameJoin
 	stats   *Stats
@@ -107,9 +108,9 @@ func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 			out = m.appendTail(out, f)
 			continue
 		}
-		rva := m.code.rva(f.addr)
+		rva := m.code.RVA(f.addr)
 		// The linker may have dropped the DIEs of functions that it folded.
-		sym := findSymbol(m.symbols, rva)
+		sym := companion.FindSymbol(m.symbols, rva)
 		if m.wantPlaces {
 			m.places = append(m.places, varjoin.Place{RVA: rva, FuncID: varjoin.FuncID{Key: f.key, Sub: f.sub}})
 		}
@@ -180,7 +181,7 @@ func foldedFuncs(a, b *funcRecord) bool {
 // best returns the index of the one of funcs[i:k], all at the same address,
 // that exists.
 func (m *merger) best(i, k int) int {
-	sym := findSymbol(m.symbols, m.code.rva(m.funcs[i].addr))
+	sym := companion.FindSymbol(m.symbols, m.code.RVA(m.funcs[i].addr))
 	best, bestScore := i, -1
 	for j := i; j < k; j++ {
 		if score := m.score(&m.funcs[j], sym); score > bestScore {
@@ -192,7 +193,7 @@ func (m *merger) best(i, k int) int {
 
 // score returns the weight of the evidence for f among the functions at an
 // address. sym is the symbol at that address, or nil.
-func (m *merger) score(f *funcRecord, sym *elfPub) int {
+func (m *merger) score(f *funcRecord, sym *companion.Symbol) int {
 	score := btoi(f.named != nameless)
 	if f.inlined {
 		score += 4
@@ -214,12 +215,12 @@ func (m *merger) score(f *funcRecord, sym *elfPub) int {
 
 // isCalled reports whether sym has the name of f, which has no parameters if
 // it is composed from scopes.
-func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
+func (m *merger) isCalled(f *funcRecord, sym *companion.Symbol) bool {
 	switch f.named {
 	case named:
-		return f.name == sym.id
+		return f.name == nameID(sym.ID)
 	case scoped:
-		rest, ok := strings.CutPrefix(m.names.source(sym.linkage), m.names.source(f.name))
+		rest, ok := strings.CutPrefix(m.names.source(nameID(sym.Linkage)), m.names.source(f.name))
 		return ok && (rest == "" || rest[0] == '(')
 	}
 	return false
@@ -230,10 +231,10 @@ func (m *merger) isCalled(f *funcRecord, sym *elfPub) bool {
 // only part of it that has lines. It is dropped if another function begins
 // between the two.
 func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
-	rva := m.code.rva(f.addr)
-	sym := openSymbol(m.symbols[:searchSymbols(m.symbols, rva)])
+	rva := m.code.RVA(f.addr)
+	sym := companion.OpenSymbol(m.symbols[:companion.SearchSymbols(m.symbols, rva)])
 	tail := symfmt.Func{RVA: rva, Size: f.size, Body: f.body}
-	whole := symfmt.Func{RVA: sym.RVA, Name: m.names.final(sym.id), Multiple: sym.Multiple}
+	whole := symfmt.Func{RVA: sym.RVA, Name: m.names.final(nameID(sym.ID)), Multiple: sym.Multiple}
 	if n := len(out); n > 0 {
 		last := out[n-1]
 		switch end := last.RVA + symfmt.RVA(last.Size); {
@@ -331,8 +332,8 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 		m.stats.LostBodies++
 		return symfmt.Body{}
 	}
-	whole := symfmt.Func{RVA: m.code.rva(f.addr), Size: f.size, Body: f.body}
-	from, to := m.code.rva(lo), m.code.rva(hi)
+	whole := symfmt.Func{RVA: m.code.RVA(f.addr), Size: f.size, Body: f.body}
+	from, to := m.code.RVA(lo), m.code.RVA(hi)
 	clip := func(rva symfmt.RVA, size uint64) (symfmt.Range, bool) {
 		a, b := max(rva, from), min(rva+symfmt.RVA(size), to)
 		return symfmt.Range{RVA: a, Size: uint64(b - a)}, a < b
@@ -362,18 +363,18 @@ func (m *merger) clipBody(f *funcRecord, lo, hi uint64) symfmt.Body {
 // otherwise the mangled ELF symbol at the address, which is more precise than
 // a name composed from scopes, otherwise that name, otherwise any symbol's. If
 // f is one of several folded functions, the symbol may be that of another one.
-func (m *merger) funcName(f *funcRecord, sym *elfPub, multi bool) string {
+func (m *merger) funcName(f *funcRecord, sym *companion.Symbol, multi bool) string {
 	if f.named == named {
 		return m.names.final(f.name)
 	}
 	switch {
 	case f.named == scoped:
-		if sym != nil && sym.mangled && !sym.Multiple && (!multi || m.isCalled(f, sym)) {
-			return m.names.final(sym.linkage)
+		if sym != nil && sym.Mangled && !sym.Multiple && (!multi || m.isCalled(f, sym)) {
+			return m.names.final(nameID(sym.Linkage))
 		}
 		return m.names.final(f.name)
 	case sym != nil:
-		return m.names.final(sym.id)
+		return m.names.final(nameID(sym.ID))
 	}
 	return noName
 }

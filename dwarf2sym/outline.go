@@ -240,5 +240,5 @@ func (w *worker) declaredBy(h *dwarf.Header, out []dwarf.Span) []dwarf.Span {
 	}
 	first := len(out)
 	out, _ = u.Declared(out)
-	return append(out[:first], w.code.within(out[first:])...)
+	return append(out[:first], w.code.Within(out[first:])...)
 }

@@ -96,6 +96,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
@@ -192,6 +193,11 @@ const (
 	CFISFrame
 )
 
+// sources returns the sources that may be read.
+func (s CFISource) sources() companion.Sources {
+	return companion.Sources{DWARF: s != CFISFrame, SFrame: s != CFIDWARF}
+}
+
 // Result holds the symbols of a file, and what was lost.
 type Result struct {
 	Module *symfmt.Module
@@ -277,7 +283,7 @@ type reader struct {
 	opts        *Options
 	file, debug *object.File
 	supplement  *object.File
-	companions  []companion // the binary first
+	companions  []companion.File // the binary first
 	jobs        int
 
 	module   symfmt.Module
@@ -287,8 +293,8 @@ type reader struct {
 
 	effortBase uint64 // replaces the constant in tests
 	largeInfo  int64  // likewise
-	code       *codeMap
-	symbols    []elfPub
+	code       *companion.CodeMap
+	symbols    []companion.Symbol
 	workers    []*worker
 	typeReader *varReader      // for the types of all units; nil if variables are not wanted
 	scratch    *object.Scratch // for a large file; may be nil
@@ -303,7 +309,7 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	r.identify()
-	r.report.Stats.CodeBytes = newCodeMap(r.file).size()
+	r.report.Stats.CodeBytes = companion.NewCodeMap(r.file).Size()
 	if r.jobs == 1 {
 		finish := r.readCFI(ctx) // first, while little else is in memory
 		err := r.readFunctions(ctx)
@@ -334,7 +340,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	r.report.PackageUnused = r.opts.Package != ""
-	r.code = newCompanionMap(r.described(), r.file.Base)
+	r.code = r.described().CodeMap(r.file.Base)
 	r.readSymbols()
 	r.report.NoDebugInfo = !r.file.HasDWARF() && (r.debug == nil || !r.debug.HasDWARF())
 	if d := r.openDebugData(); d != nil {
@@ -398,7 +404,7 @@ func (r *reader) addPublics(names *nameJoin) {
 		if k < len(m.Funcs) && m.Funcs[k].RVA == s.RVA {
 			continue
 		}
-		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: names.final(s.id), Multiple: s.Multiple})
+		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: names.final(nameID(s.ID)), Multiple: s.Multiple})
 		addPublic(&r.report.Extents, s)
 	}
 }

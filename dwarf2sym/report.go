@@ -1,8 +1,15 @@
 package dwarf2sym
 
 import (
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
+)
+
+// Values of Stats.CFISource.
+const (
+	SourceDWARF  = "dwarf"
+	SourceSFrame = "sframe"
 )
 
 // Stats counts what was read, written and lost. The names of the JSON fields
@@ -60,21 +67,23 @@ func (s *Stats) countBody(b symfmt.Body) {
 	s.Lines += lines
 }
 
-func (s *Stats) countCFI(c *fileCFI) {
-	t := &c.table
+func (s *Stats) countCFI(c *companion.CFI) {
+	t := &c.Table
 	s.CFIBlocks, s.CFIRows = len(t.Blocks), t.TextRows()
 	for i := range t.Blocks {
 		s.CFIBytes += t.Blocks[i].Size
 	}
-	s.CFIDead, s.CFILostRules, s.CFILostRegs = c.stats.Dead, c.stats.LostCFA+c.stats.LostRules, c.stats.Unnamed
-	s.SignalFrames = c.stats.Signal
+	s.CFIDead, s.CFILostRules, s.CFILostRegs = c.Stats.Dead, c.Stats.LostCFA+c.Stats.LostRules, c.Stats.Unnamed
+	s.SignalFrames = c.Stats.Signal
 	if len(t.Blocks) > 0 {
-		s.CFISource = c.source
+		if s.CFISource = SourceDWARF; c.SFrame {
+			s.CFISource = SourceSFrame
+		}
 	}
 }
 
 // addPublic adds the extent of a PUBLIC whose symbol has a size.
-func addPublic(e *symfmt.Extents, s *elfPub) {
+func addPublic(e *symfmt.Extents, s *companion.Symbol) {
 	if s.Size > 0 {
 		e.Publics = append(e.Publics, symfmt.Range{RVA: s.RVA, Size: s.Size})
 	}

@@ -188,7 +188,7 @@ func (d *exprDecoder) op(code byte) {
 	case dw.OpFormTLSAddress, dw.OpGNUPushTLSAddress:
 		// Before DWARF 5 had const8u here, an address stood for the offset.
 		if n := len(d.ops); n > 0 && d.ops[n-1].Code == vars.OpAddr {
-			d.ops[n-1] = vars.Op{Code: vars.OpConst, U: d.v.w.code.addr(vars.RVA(d.ops[n-1].U))}
+			d.ops[n-1] = vars.Op{Code: vars.OpConst, U: d.v.w.code.Addr(vars.RVA(d.ops[n-1].U))}
 		}
 		d.add(vars.Op{Code: vars.OpTLS})
 	case dw.OpImplicitValue:
@@ -243,7 +243,7 @@ func (d *exprDecoder) refersTo(code byte) {
 func (d *exprDecoder) constant(n uint64) { d.add(vars.Op{Code: vars.OpConst, U: n}) }
 
 func (d *exprDecoder) address(addr uint64) {
-	d.add(vars.Op{Code: vars.OpAddr, U: uint64(d.v.w.code.rva(addr))})
+	d.add(vars.Op{Code: vars.OpAddr, U: uint64(d.v.w.code.RVA(addr))})
 }
 
 // baseType reads a reference to a base type; 0 is the generic type.
@@ -325,7 +325,7 @@ func (v *varReader) constValue(u *units.Unit, a *dwarf.Attr) vars.ExprID {
 		return v.addExpr([]vars.Op{{Code: vars.OpConstNumber, U: a.U}})
 	}
 	if addr, ok := u.Address(a.Value); ok {
-		return v.addExpr([]vars.Op{{Code: vars.OpAddr, U: uint64(v.w.code.rva(addr))}, {Code: vars.OpStackValue}})
+		return v.addExpr([]vars.Op{{Code: vars.OpAddr, U: uint64(v.w.code.RVA(addr))}, {Code: vars.OpStackValue}})
 	}
 	return v.addExpr(unsupported)
 }

@@ -203,7 +203,7 @@ func (v *varReader) function(pos int) error {
 	}
 	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
 	spans, _ := u.Spans(low, d.Value(dw.AtHighPC), ranges, nil)
-	spans = tidy(w.code.keep(spans))
+	spans = tidy(w.code.Keep(spans))
 	if len(spans) == 0 {
 		return v.inner(d, body)
 	}
@@ -357,5 +357,5 @@ func (r *reader) joinVars(places []varjoin.Place) {
 		return
 	}
 	r.module.Vars = &vars.Info{Locals: r.opts.Vars.Locals, FullTypes: r.opts.Vars.FullTypes}
-	varjoin.Join(r.module.Vars, r.module.Funcs, places, r.code.base, readers)
+	varjoin.Join(r.module.Vars, r.module.Funcs, places, r.code.Base, readers)
 }

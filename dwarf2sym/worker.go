@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"fmt"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -15,11 +16,11 @@ import (
 // nothing that it writes with other workers; merger joins their records.
 type worker struct {
 	d         *units.Data
-	code      *codeMap
+	code      *companion.CodeMap
 	opts      *Options
-	symbols   []elfPub  // of the whole file
-	split     *splitter // nil if nothing is split
-	namesOnly bool      // for a unit that others refer to
+	symbols   []companion.Symbol // of the whole file
+	split     *splitter          // nil if nothing is split
+	namesOnly bool               // for a unit that others refer to
 
 	// wants reports whether a function with code is wanted; nil means that all are. Others get no
 	// name, inlines and lines.
@@ -109,7 +110,7 @@ type funcRecord struct {
 	body    symfmt.Body
 }
 
-func newWorker(d *units.Data, code *codeMap, opts *Options) *worker {
+func newWorker(d *units.Data, code *companion.CodeMap, opts *Options) *worker {
 	w := &worker{d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.Effort}, records: newRecords()}
 	w.lineWin = dwarf.NewWindow(d.Line)
 	w.opener = units.NewOpener(w.Meter, &w.u, w.problem)

@@ -1,4 +1,4 @@
-package dwarf2sym
+package companion
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -29,14 +30,28 @@ func openELF(t testing.TB, path string) *object.File {
 	return f
 }
 
+// publicsOf is like Publics, for files that were not moved; nil ones are left out.
+func publicsOf(base uint64, files ...*object.File) ([]Symbol, []bin.Problem) {
+	return Publics(base, filesOf(files...))
+}
+
+func filesOf(files ...*object.File) (out []File) {
+	for _, f := range files {
+		if f != nil {
+			out = append(out, File{File: f})
+		}
+	}
+	return out
+}
+
 // pubsOf returns the publics by address, and checks what holds of any.
-func pubsOf(t testing.TB, files ...*object.File) map[uint64]elfPub {
+func pubsOf(t testing.TB, files ...*object.File) map[uint64]Symbol {
 	t.Helper()
-	pubs, problems := elfPublics(0, files...)
+	pubs, problems := publicsOf(0, files...)
 	if len(problems) > 0 {
 		t.Error(problems)
 	}
-	out := map[uint64]elfPub{}
+	out := map[uint64]Symbol{}
 	for i, p := range pubs {
 		if i > 0 && p.RVA <= pubs[i-1].RVA {
 			t.Fatalf("%#x after %#x", p.RVA, pubs[i-1].RVA)
@@ -178,7 +193,7 @@ func TestElfPublicsDescriptors(t *testing.T) {
 	checkSynthetic(t, testenv.File(t, "/usr/powerpc64-linux-gnu/lib/libc.so.6", "libc6-ppc64-cross"), 1500, "-D")
 }
 
-func checkSynthetic(t *testing.T, path string, atLeast int, flags ...string) map[uint64]elfPub {
+func checkSynthetic(t *testing.T, path string, atLeast int, flags ...string) map[uint64]Symbol {
 	f := openELF(t, path)
 	got := pubsOf(t, f)
 	out, err := exec.Command(testenv.Tool(t, "powerpc64-linux-gnu-nm"), append(flags, "--synthetic", path)...).Output()
@@ -214,7 +229,7 @@ func checkSynthetic(t *testing.T, path string, atLeast int, flags ...string) map
 
 // checkSplitDescriptors splits the debug file off: its symbols need the
 // binary's .opd.
-func checkSplitDescriptors(t *testing.T, path string, want map[uint64]elfPub) {
+func checkSplitDescriptors(t *testing.T, path string, want map[uint64]Symbol) {
 	debug, stripped := path+".debug", path+".stripped"
 	objcopy, strip := testenv.Tool(t, "powerpc64-linux-gnu-objcopy"), testenv.Tool(t, "powerpc64-linux-gnu-strip")
 	for _, c := range [][]string{{objcopy, "--only-keep-debug", path, debug}, {strip, "-o", stripped, path}} {
@@ -294,7 +309,7 @@ last_end:
 `
 	f := openELF(t, assembled(t, source))
 	var names []string
-	pubs, _ := elfPublics(0, f)
+	pubs, _ := publicsOf(0, f)
 	for _, p := range pubs {
 		names = append(names, p.Name)
 		if p.Multiple {
@@ -343,7 +358,7 @@ foo:	nop
 _Z3barv:
 _Z3barv.localalias: nop
 `
-	pubs, _ := elfPublics(0, openELF(t, assembled(t, source)))
+	pubs, _ := publicsOf(0, openELF(t, assembled(t, source)))
 	got := map[string]bool{}
 	for _, p := range pubs {
 		got[p.Name] = p.Multiple
@@ -382,7 +397,7 @@ func TestElfPublicsOfDebugFile(t *testing.T) {
 	if only := pubsOf(t, bin); len(only) != 0 {
 		t.Errorf("stripped program exports %v", only)
 	}
-	if pubs, problems := elfPublics(0); len(pubs) != 0 || len(problems) != 0 {
+	if pubs, problems := publicsOf(0); len(pubs) != 0 || len(problems) != 0 {
 		t.Errorf("no files: %v, %v", pubs, problems)
 	}
 }
@@ -393,8 +408,8 @@ func TestElfPublicsAreRelativeToBase(t *testing.T) {
 	if base == 0 {
 		t.Fatal("base 0")
 	}
-	abs, _ := elfPublics(0, f)
-	rel, _ := elfPublics(base, f)
+	abs, _ := publicsOf(0, f)
+	rel, _ := publicsOf(base, f)
 	if len(abs) != len(rel) || abs[0].RVA-rel[0].RVA != symfmt.RVA(base) {
 		t.Errorf("%d and %d publics; first at %#x and %#x", len(abs), len(rel), abs[0].RVA, rel[0].RVA)
 	}
@@ -424,7 +439,7 @@ func TestElfPublicsOfDamagedTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pubs, problems := elfPublics(0, damaged.Object())
+	pubs, problems := publicsOf(0, damaged.Object())
 	if len(problems) != 1 || !strings.Contains(problems[0].String(), ".symtab+0x78: name at 0xffffffff") {
 		t.Errorf("problems %v", problems)
 	}
@@ -462,7 +477,7 @@ func TestElfPublicsSharedNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pubs, problems := elfPublics(0, bad.Object())
+		pubs, problems := publicsOf(0, bad.Object())
 		if len(problems) != 1 || !strings.Contains(problems[0].String(), "symbols from here on are left out") {
 			t.Errorf("problems %v", problems)
 		}
@@ -477,7 +492,7 @@ func BenchmarkElfPublics(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		pubs, _ := elfPublics(0, f)
+		pubs, _ := publicsOf(0, f)
 		n = len(pubs)
 	}
 	b.ReportMetric(float64(n), "publics")

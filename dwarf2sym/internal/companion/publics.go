@@ -1,4 +1,4 @@
-package dwarf2sym
+package companion
 
 import (
 	"bytes"
@@ -11,25 +11,9 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// elfPub is a place in the code that ELF symbols name.
-type elfPub struct {
-	RVA      symfmt.RVA
-	Size     uint64 // st_size in bytes; 0 if no symbol has one
-	Name     string // mangled, without its version; dropped when the names are joined
-	Func     bool   // STT_FUNC or STT_GNU_IFUNC; otherwise untyped
-	Multiple bool   // several functions were folded into this code
-	Alone    bool   // the place has no other name
-
-	// Set once the names are joined:
-	mangled bool
-	id      nameID // of the name
-	linkage nameID // of the name without the compiler's suffixes, if it is mangled
-}
-
-// companionPublics returns the functions and untyped text symbols of a binary,
+// Publics returns the functions and untyped text symbols of a binary,
 // one for each address, sorted by it. base is the binary's load base.
 //
 // They come from the .symtab with the most of them. If neither the binary nor its debug file has
@@ -56,11 +40,11 @@ type elfPub struct {
 // marks the names of half of libc as uncertain. But an alias is the same function. Multiple is
 // set here if two mangled names differ by more than the variant of a constructor or destructor,
 // as after the linker's identical code folding (TestElfPublicsMultiple).
-func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) {
+func Publics(base uint64, files []File) ([]Symbol, []bin.Problem) {
 	c := pubCollector{base: base, opd: opdOf(files)}
 	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
 		for _, f := range files {
-			if !f.mini {
+			if !f.Mini {
 				c.best.replace(c.collect(f, which))
 			}
 		}
@@ -69,7 +53,7 @@ func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) 
 		}
 	}
 	for _, f := range files {
-		if f.mini {
+		if f.Mini {
 			c.best.add(c.collect(f, object.Symtab))
 		}
 	}
@@ -82,7 +66,7 @@ func companionPublics(base uint64, files []companion) ([]elfPub, []bin.Problem) 
 	return pubs, c.problems
 }
 
-// pubCandidate is a symbol that may become an elfPub. It has no pointers, as a
+// pubCandidate is a symbol that may become a Symbol. It has no pointers, as a
 // program has hundreds of thousands of them, and they are sorted.
 type pubCandidate struct {
 	rva     symfmt.RVA
@@ -109,7 +93,7 @@ type pubCollector struct {
 }
 
 // collect returns the symbols of one table.
-func (c *pubCollector) collect(f companion, which object.Table) pubTable {
+func (c *pubCollector) collect(f File, which object.Table) pubTable {
 	var found pubTable
 	var err error
 	if found.names, err = f.SymbolNames(which); err == nil {
@@ -148,7 +132,7 @@ func (t *pubTable) add(other pubTable) {
 	t.names = slices.Concat(t.names, other.names)
 }
 
-func (c *pubCollector) candidate(f companion, s *object.Symbol) (pubCandidate, bool) {
+func (c *pubCollector) candidate(f File, s *object.Symbol) (pubCandidate, bool) {
 	p := pubCandidate{size: s.Size, name: s.NameOff, bind: s.Bind, typed: s.IsFunction()}
 	if !p.typed && s.Kind != object.Untyped || s.Section == nil || len(s.Name) == 0 {
 		return p, false
@@ -166,12 +150,12 @@ func (c *pubCollector) candidate(f companion, s *object.Symbol) (pubCandidate, b
 
 // place returns the address of a symbol's code in the binary, and whether there
 // can be code.
-func (c *pubCollector) place(f companion, s *object.Symbol) (uint64, bool) {
+func (c *pubCollector) place(f File, s *object.Symbol) (uint64, bool) {
 	if c.opd != nil {
 		return c.opd.code(f, s)
 	}
 	addr := s.Addr &^ f.ISABit
-	return addr + f.moved, inCode(s.Section, addr)
+	return addr + f.Moved, inCode(s.Section, addr)
 }
 
 // inCode reports whether addr is in s and s has instructions. The end of the
@@ -190,9 +174,9 @@ func stripVersion(name []byte) []byte {
 }
 
 // pick keeps one candidate for each address, in order of address.
-func (t *pubTable) pick() []elfPub {
+func (t *pubTable) pick() []Symbol {
 	slices.SortFunc(t.all, t.compare)
-	out := make([]elfPub, 0, t.addresses())
+	out := make([]Symbol, 0, t.addresses())
 	var text strings.Builder // for few allocations
 	text.Grow(t.winnerBytes())
 	for rest := t.all; len(rest) > 0; {
@@ -246,8 +230,11 @@ func (t *pubTable) compare(a, b pubCandidate) int {
 	if c := cmp.Compare(a.bind, b.bind); c != 0 {
 		return c
 	}
-	if sized := btoi(b.size > 0) - btoi(a.size > 0); a.typed && sized != 0 {
-		return sized
+	if a.typed && (a.size > 0) != (b.size > 0) {
+		if a.size > 0 {
+			return -1
+		}
+		return 1
 	}
 	x, y := t.name(&a), t.name(&b)
 	return cmp.Or(
@@ -264,27 +251,17 @@ func underscores(name []byte) int {
 	for n < len(name) && name[n] == '_' {
 		n++
 	}
-	if n == 1 && isMangledName(name) {
+	if n == 1 && IsMangledName(name) {
 		return 0
 	}
 	return n
 }
 
-func isMangledName[S string | []byte](name S) bool {
-	return len(name) > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')
-}
-
-// isDName reports whether a name is mangled by D: _D and the length of an
-// identifier.
-func isDName(name string) bool {
-	return len(name) > 2 && name[:2] == "_D" && isDigitByte(name[2])
-}
-
 // join combines the symbols of an address, the best of which is first. If that
 // has no size, it gets the size of another.
-func (t *pubTable) join(group []pubCandidate) elfPub {
+func (t *pubTable) join(group []pubCandidate) Symbol {
 	best := group[0]
-	p := elfPub{RVA: best.rva, Size: best.size, Func: best.typed, Alone: len(group) == 1}
+	p := Symbol{RVA: best.rva, Size: best.size, Func: best.typed, Alone: len(group) == 1}
 	for i := 1; i < len(group); i++ {
 		if best.size == 0 && group[i].typed {
 			p.Size = max(p.Size, group[i].size)
@@ -300,7 +277,7 @@ func (t *pubTable) join(group []pubCandidate) elfPub {
 // functions. Suffixes of copies (.localalias, .part.0) make no difference.
 func folded(a, b []byte) bool {
 	a, b = text.CutClone(a), text.CutClone(b)
-	return isMangledName(a) && isMangledName(b) && !sameStructor(a, b)
+	return IsMangledName(a) && IsMangledName(b) && !sameStructor(a, b)
 }
 
 // sameStructor reports whether two names are equal or differ only in the
@@ -321,46 +298,3 @@ func sameStructor(a, b []byte) bool {
 }
 
 func isDigitByte(c byte) bool { return '0' <= c && c <= '9' }
-
-// opdTable resolves the function descriptors of 64-bit PowerPC, ELFv1 (64-bit
-// PowerPC ELF ABI Supplement 1.9, section 3.2.5): three doublewords, of which
-// the first is the address of the code. The linker writes the addresses into
-// the file even where a relocation will replace them.
-type opdTable struct {
-	file companion
-	addr uint64
-	data []byte
-}
-
-// opdOf returns the table of the first file that has its bytes, or nil for
-// other ABIs. A debug file has an .opd without bytes, so its symbols need the
-// binary's.
-func opdOf(files []companion) *opdTable {
-	for _, f := range files {
-		if f.Arch != arch.PPC64 {
-			continue
-		}
-		s := f.Section(".opd")
-		if s == nil || !s.HasData() {
-			continue
-		}
-		if data, err := s.Data(); err == nil {
-			return &opdTable{f, s.Addr, data}
-		}
-	}
-	return nil
-}
-
-// code returns the address of a symbol's code in the binary, and whether the
-// symbol names code. A descriptor moves with the code.
-func (o *opdTable) code(f companion, s *object.Symbol) (uint64, bool) {
-	off := s.Addr + f.moved - (o.addr + o.file.moved)
-	if s.Section.Exec || off >= uint64(len(o.data)) {
-		return s.Addr + f.moved, inCode(s.Section, s.Addr)
-	}
-	if uint64(len(o.data))-off < 8 {
-		return 0, false
-	}
-	addr := o.file.Order.Uint64(o.data[off:])
-	return addr + o.file.moved, o.file.Executable(addr)
-}

@@ -1,0 +1,127 @@
+package companion
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/dwarf2sym/unwind"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/execcode"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// addIndex adds ARM's index tables, of which a kernel has several, or the exception directory of a
+// Windows binary.
+func addIndex(in *unwind.Input, files []File) (problems []bin.Problem) {
+	if problems = addPdata(in, files[0]); in.Pdata || in.Arch != arch.ARM {
+		return problems
+	}
+	for _, file := range files {
+		if file.Moved != 0 {
+			continue // its tables refer to where the code was
+		}
+		for _, s := range indexesOf(file.File) {
+			data, err := s.Data()
+			if err != nil {
+				problems = append(problems, bin.Problem{Lost: s.Name, Err: err})
+				continue
+			}
+			in.Index = append(in.Index, unwind.Section{Name: s.Name, Addr: s.Addr, Data: data, File: file.Path})
+		}
+		if len(in.Index) > 0 {
+			in.Tables, in.CodeEnd = cfiDataOf(file.File), cfiCodeOf(files[0].File)
+			break
+		}
+	}
+	return problems
+}
+
+// cfiDataOf returns a function that finds the section in memory that contains
+// an address.
+func cfiDataOf(f *object.File) func(addr uint64) (unwind.Section, bool) {
+	in := cfiSectionsBy(f, func(s *object.Section) bool { return s.Alloc && s.HasData() })
+	return func(addr uint64) (unwind.Section, bool) {
+		if s := in.at(addr); s != nil {
+			if data, err := s.Data(); err == nil {
+				return unwind.Section{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}, true
+			}
+		}
+		return unwind.Section{}, false
+	}
+}
+
+// cfiCodeOf returns a function that finds the end of the code section that
+// contains an address.
+func cfiCodeOf(f *object.File) func(addr uint64) (uint64, bool) {
+	in := cfiSectionsBy(f, (*object.Section).IsCode)
+	return func(addr uint64) (uint64, bool) {
+		if s := in.at(addr); s != nil {
+			return s.Addr + s.FileSize, true
+		}
+		return 0, false
+	}
+}
+
+// cfiSections are sections in order of address.
+type cfiSections []*object.Section
+
+func cfiSectionsBy(f *object.File, want func(*object.Section) bool) (list cfiSections) {
+	for _, s := range f.Loaded() {
+		if s.FileSize > 0 && want(s) {
+			list = append(list, s)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *object.Section) int { return cmp.Compare(a.Addr, b.Addr) })
+	return list
+}
+
+// at returns the section that contains an address. Where sections overlap,
+// which no linker makes, it is the last one or none.
+func (l cfiSections) at(addr uint64) *object.Section {
+	i, _ := slices.BinarySearchFunc(l, addr, func(s *object.Section, addr uint64) int {
+		if s.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 || addr-l[i-1].Addr >= l[i-1].FileSize {
+		return nil
+	}
+	return l[i-1]
+}
+
+// indexesOf returns ARM's index tables.
+func indexesOf(f *object.File) []*object.Section {
+	if s, err := f.Located(".ARM.exidx"); s != nil && err == nil {
+		return []*object.Section{s}
+	}
+	return f.SectionsNamed(".ARM.exidx")
+}
+
+// goSymtab is a section that only Go's linker writes. Its .pdata has one rule per function.
+const goSymtab = ".symtab"
+
+// addPdata adds the exception directory of a Windows binary, if f has one. Debug files have none.
+func addPdata(in *unwind.Input, f File) []bin.Problem {
+	s, err := f.Located(".pdata")
+	if s == nil && err == nil {
+		return nil
+	}
+	var data []byte
+	if err == nil {
+		data, err = s.Data()
+	}
+	if err != nil {
+		return []bin.Problem{{Lost: "STACK CFI", Err: err}}
+	}
+	in.Pdata = true
+	in.PdataLast = f.Section(goSymtab) != nil
+	in.Index = []unwind.Section{{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}}
+	in.Tables = cfiDataOf(f.File)
+	for _, p := range execcode.Parts(f.File) {
+		in.Code = append(in.Code, unwind.Range{Lo: p.Start, Hi: p.End})
+	}
+	in.Padding = execcode.PaddingOf(f.File)
+	return nil
+}

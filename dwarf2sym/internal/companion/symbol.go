@@ -1,0 +1,63 @@
+package companion
+
+import (
+	"sort"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Symbol is a place in the code that ELF symbols name.
+type Symbol struct {
+	RVA      symfmt.RVA
+	Size     uint64 // st_size in bytes; 0 if no symbol has one
+	Name     string // mangled, without its version; dropped when the names are joined
+	Func     bool   // STT_FUNC or STT_GNU_IFUNC; otherwise untyped
+	Multiple bool   // several functions were folded into this code
+	Alone    bool   // the place has no other name
+
+	// Set once the names are joined:
+	Mangled bool
+	ID      uint32 // of the name
+	Linkage uint32 // of the name without the compiler's suffixes, if it is mangled
+}
+
+// OpenSymbol returns the last of symbols if it is a function without a size,
+// which may extend beyond it, or nil.
+func OpenSymbol(symbols []Symbol) *Symbol {
+	if len(symbols) == 0 {
+		return nil
+	}
+	if s := &symbols[len(symbols)-1]; s.Func && s.Size == 0 {
+		return s
+	}
+	return nil
+}
+
+// HasCode reports whether a symbol names code rather than a place in it; with labels, an untyped
+// symbol without a size does.
+func (s *Symbol) HasCode(labels bool) bool { return s.Func || s.Size > 0 || labels }
+
+// SearchSymbols returns the index of the first symbol at or after rva.
+func SearchSymbols(symbols []Symbol, rva symfmt.RVA) int {
+	return sort.Search(len(symbols), func(i int) bool { return symbols[i].RVA >= rva })
+}
+
+// FindSymbol returns the symbol at rva, or nil.
+func FindSymbol(symbols []Symbol, rva symfmt.RVA) *Symbol {
+	i := SearchSymbols(symbols, rva)
+	if i == len(symbols) || symbols[i].RVA != rva {
+		return nil
+	}
+	return &symbols[i]
+}
+
+// IsMangledName reports whether a name is mangled by C++ or Rust.
+func IsMangledName[S string | []byte](name S) bool {
+	return len(name) > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R')
+}
+
+// IsDName reports whether a name is mangled by D: _D and the length of an
+// identifier.
+func IsDName(name string) bool {
+	return len(name) > 2 && name[:2] == "_D" && isDigitByte(name[2])
+}
