@@ -526,8 +526,8 @@ mingw() { # TARGET EMULATION ENTRY SOURCES...
 if wantpe pe-mingw64.dll; then mingw x86_64-w64-mingw32 i386pep start pe_program.c nest.c second.c; fi
 if wantpe pe-mingw32.dll; then mingw i686-w64-mingw32 i386pe _start pe_program.c nest.c second.c; fi
 
-# --- PDBs, by clang and lld-link; packed ------------------------------------
-# pdb TARGET FLAGS SOURCES: the program's PDB.
+# --- Programs with PDBs, by clang and lld-link; the PDBs are packed ------------------------------------
+# pdb TARGET FLAGS SOURCES: a program and its PDB.
 pdb() {
 	target=$1 flags=$2
 	shift 2
@@ -542,13 +542,13 @@ pdb() {
 	lld-link-22 /nologo /debug /entry:start /subsystem:console /nodefaultlib '/pdbaltpath:%_PDB%' '/pdbsourcepath:C:\src' /Brepro /force:unresolved \
 		/safeseh:no /opt:noref /noimplib $objects "/out:$out.exe" "/pdb:$out"
 	gzip -9nf "$out"
-	rm -f "$out.exe"
+	mv "$out.exe" "${out%.pdb}.exe"
 }
 if wantpe pdb-x64.pdb; then pdb x86_64-pc-windows-msvc -O2 pdb_names.cc pdb_start.c pdb_halved.s; fi
 if wantpe pdb-x86.pdb; then pdb i686-pc-windows-msvc "-O2 -fomit-frame-pointer" pdb_frames.c pdb_start.c pdb_halved.s; fi
 
 # --- install --------------------------------------------------------------
-for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz pe-* pdb-*.gz; do
+for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz pe-* pdb-*.gz pdb-*.exe; do
 	case $f in plain.*) continue ;; esac
 	test -e "$f" || continue
 	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then

@@ -21,15 +21,16 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/pdb"
 )
 
-// NewBinaries returns a Supplier of the ELF files below folders, or at the paths of files. A
+// NewBinaries returns a Supplier of the ELF and PE files below folders, or at the paths of files. A
 // module's file is found by its path below a folder, or anywhere by its id; its symbols are read
-// as by symtool dump. Separate debug files are found there, too, and beside the file and in
-// debugDirs, as by dwarf2sym.ReadFile.
+// as by symtool dump. Separate debug files and PDBs are found there, too, and beside the file and in
+// debugDirs, as by dwarf2sym.ReadFile. A PDB whose program is missing has everything but the rules for the
+// stack of x86-64 and arm64.
 //
-// A module about which nothing is known gets the only binary if the roots are files. Only ELF is
-// read; PE files are not found.
+// A module about which nothing is known gets the only binary if the roots are files.
 func NewBinaries(roots, debugDirs []string) (*Binaries, error) {
 	return NewFetchingBinaries(roots, debugDirs, nil)
 }
@@ -67,7 +68,7 @@ func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries,
 	return b, nil
 }
 
-// Binaries is a Supplier that reads ELF files: see NewBinaries. It can also find the files
+// Binaries is a Supplier that reads ELF and PE files: see NewBinaries. It can also find the files
 // themselves.
 type Binaries struct {
 	roots, debugDirs []string
@@ -78,22 +79,24 @@ type Binaries struct {
 	index *binaryIndex // nil until the folders are searched
 }
 
-// binaryIndex lists the ELF files below the folders.
+// binaryIndex lists the binaries and the PDBs below the folders.
 type binaryIndex struct {
 	files    []binaryFile
-	byID     map[string][]int // indices in files, by MODULE's id and by the build-id in hexadecimal
-	looked   int              // number of files of any kind
-	unread   int              // number of unreadable folders
-	firstErr error            // error of the first of them
+	pdbs     map[string]string // paths, by MODULE's id
+	byID     map[string][]int  // indices in files, by MODULE's id and by the build-id in hexadecimal
+	looked   int               // number of files of any kind
+	unread   int               // number of unreadable folders
+	firstErr error             // error of the first of them
 }
 
-// binaryFile is an ELF file.
+// binaryFile is a binary, or a PDB.
 type binaryFile struct {
 	path    string
 	soname  string // DT_SONAME, by which other files refer to it, or ""
 	id      string // MODULE's
 	buildID string // in hexadecimal
 	code    bool   // has code; a separate debug file does not
+	pdb     bool
 }
 
 // names returns the names of the modules that the file may be the binary of.
@@ -116,19 +119,31 @@ func (b *Binaries) Symbols(ctx context.Context, m resolve.Module) (resolve.Symbo
 		return s.done(nil)
 	}
 	f, err := b.find(ctx, &s)
-	if f == nil || err != nil {
+	database := ""
+	if f == nil && err == nil {
+		database, err = b.onlyPDB(ctx, &s)
+	}
+	if f == nil && database == "" || err != nil {
 		return nil, s.tried, errors.Join(append(s.errs, err)...)
+	}
+	path := database
+	if f != nil {
+		path = f.Path
 	}
 	var r resolve.Symbols
 	err = par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) (err error) {
-		r, err = b.read(ctx, &s, f)
+		if f == nil {
+			r, err = readPDB(ctx, database)
+		} else {
+			r, err = b.read(ctx, &s, f)
+		}
 		return err
 	})
 	if ctx.Err() != nil {
 		return nil, s.tried, context.Cause(ctx)
 	}
 	if err != nil {
-		s.refuse(fmt.Errorf("%s: %w", f.Path, err))
+		s.refuse(fmt.Errorf("%s: %w", path, err))
 		r = nil
 	}
 	return s.done(r)
@@ -156,7 +171,7 @@ func (b *Binaries) find(ctx context.Context, s *search) (*object.File, error) {
 	}
 	x.others(s)
 	for _, root := range b.roots {
-		s.miss(root, "no binary of %s; there are %d ELF files in all, of %d files", &s.m, len(x.files), x.looked)
+		s.miss(root, "no binary of %s; there are %d binaries in all, of %d files", &s.m, len(x.files), x.looked)
 	}
 	return b.fetch(ctx, s, fetchExecutable, s.m.BuildID), nil
 }
@@ -259,7 +274,7 @@ func (b *Binaries) indexed(ctx context.Context, s *search) (*binaryIndex, error)
 	if b.index != nil {
 		return b.index, nil
 	}
-	x := &binaryIndex{byID: map[string][]int{}}
+	x := &binaryIndex{byID: map[string][]int{}, pdbs: map[string]string{}}
 	var paths []string
 	for _, root := range b.roots {
 		if paths = x.list(ctx, root, paths); ctx.Err() != nil {
@@ -331,7 +346,7 @@ const (
 	batchReaders = 8
 )
 
-// read adds the ELF files among them, in order.
+// read adds the binaries and PDBs among them, in order.
 func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	batches := slices.Collect(slices.Chunk(paths, batchFiles))
 	found, err := par.Map(ctx, batchReaders, len(batches), func(_ context.Context, _, i int) ([]binaryFile, error) {
@@ -346,7 +361,13 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	if err != nil {
 		return err
 	}
-	x.files = slices.Concat(found...)
+	for _, f := range slices.Concat(found...) {
+		if !f.pdb {
+			x.files = append(x.files, f)
+		} else if x.pdbs[f.id] == "" {
+			x.pdbs[f.id] = f.path
+		}
+	}
 	for i, f := range x.files {
 		x.byID[f.id] = append(x.byID[f.id], i)
 		if f.buildID != "" {
@@ -356,10 +377,13 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readBinary reads a file's ids; nil if it is not an ELF file or has no id. Other damage is
+// readBinary reads a file's ids; nil if it is not a binary or a PDB, or has no id. Other damage is
 // ignored.
 func readBinary(path string) *binaryFile {
-	if !beginsAsBinary(path) {
+	switch head := beginningOf(path); {
+	case pdb.Match(head):
+		return pdbFile(path)
+	case !objfile.Begins(head):
 		return nil
 	}
 	f, err := objfile.Open(path, object.DefaultLimits())
@@ -372,22 +396,36 @@ func readBinary(path string) *binaryFile {
 		return nil
 	}
 	soname, _ := f.Name() // damage is reported when the file is read
-	return &binaryFile{path, soname, id, hex.EncodeToString(f.BuildID()), hasCode(f)}
+	return &binaryFile{path: path, soname: soname, id: id, buildID: hex.EncodeToString(f.BuildID()), code: hasCode(f)}
 }
 
-// beginsAsBinary reports whether a file begins like a binary. This rejects most files cheaply.
-func beginsAsBinary(path string) bool {
+// pdbFile reads a PDB's id.
+func pdbFile(path string) *binaryFile {
+	f, size, err := pdb.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	id, err := pdb.ID(f, size, path)
+	if err != nil {
+		return nil
+	}
+	return &binaryFile{path: path, id: id, pdb: true}
+}
+
+// beginningOf returns the beginning of a regular file, by which most are rejected cheaply.
+func beginningOf(path string) []byte {
 	if regular(path) != nil {
-		return false
+		return nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close()
-	var head [objfile.HeadSize]byte
-	_, err = io.ReadFull(f, head[:])
-	return err == nil && objfile.Begins(head[:])
+	var head [max(objfile.HeadSize, pdb.HeadSize)]byte
+	n, _ := io.ReadFull(f, head[:])
+	return head[:n]
 }
 
 // hasCode reports whether f is a binary. In a separate debug file, code sections have no
@@ -403,6 +441,14 @@ func hasCode(f *object.File) bool {
 
 // read opens the symbols of a binary, which then own it. On an error it closes the binary.
 func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve.Symbols, error) {
+	database, err := b.findPDB(ctx, s, f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if database != "" {
+		defer f.Close()
+		return readPair(ctx, f, database)
+	}
 	options, err := b.companions(ctx, s, f)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -439,7 +485,7 @@ func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (d
 	return o, nil
 }
 
-// Binary opens a module's ELF file, or returns nil. The caller must close it. It may return the
+// Binary opens a module's ELF or PE file, or returns nil. The caller must close it. It may return the
 // separate debug file, whose code sections have no contents. tried and the error are as for
 // Symbols.
 func (b *Binaries) Binary(ctx context.Context, m resolve.Module) (symfmt.Binary, []resolve.Tried, error) {

@@ -12,6 +12,9 @@ import (
 // magic is the beginning of files of Visual C++ 7 and later.
 const magic = "Microsoft C/C++ MSF 7.00\r\n\x1aDS\x00\x00\x00"
 
+// HeadSize is the number of bytes at the beginning of a file by which Match recognises a PDB.
+const HeadSize = len(magic)
+
 // Match reports whether a file that begins with head is a PDB that Read supports.
 func Match(head []byte) bool {
 	n := min(len(head), len(magic))

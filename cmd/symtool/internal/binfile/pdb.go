@@ -3,7 +3,6 @@ package binfile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -29,24 +28,12 @@ func isPDB(path string) bool {
 	return pdb.Match(head[:n])
 }
 
-// errOtherPDB is the error of a PDB that does not belong to a binary.
-var errOtherPDB = errors.New("of another build")
-
 // openPDB opens the PDB at path and returns its size.
 func (d *Reader) openPDB(r *Result, path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
 	if opened := r.limits().Opened; opened != nil {
 		opened(path)
 	}
-	st, err := f.Stat()
-	if err != nil {
-		f.Close()
-		return nil, 0, err
-	}
-	return f, st.Size(), nil
+	return pdb.Open(path)
 }
 
 // readPDB reads the PDB at path, with the names that the options ask for.
@@ -76,43 +63,30 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 	return m, nil
 }
 
-// findPDB returns the path of the PDB of a Windows binary: the one that was named, or the one that lies
-// beside it and has its id; "" if there is none.
+// findPDB returns the path of the PDB of a Windows binary: the one that was named, or one that has its id and lies
+// beside it or in a folder of debug files; "" if there is none.
 func (d *Reader) findPDB(r *Result, binary *object.File) (string, error) {
 	name, err := binary.Name()
 	if binary.OS != "windows" || err != nil || d.Options.CFIOnly {
 		return "", nil
 	}
-	path := d.DebugFile
-	if path == "" {
-		if name == "" || binary.HasDWARF() || d.Options.Hermetic {
+	if d.DebugFile != "" {
+		if !isPDB(d.DebugFile) {
 			return "", nil
 		}
-		path = filepath.Join(filepath.Dir(binary.Path), name)
-	}
-	if !isPDB(path) {
-		if d.DebugFile == "" {
-			r.Tried = append(r.Tried, path+": no PDB")
+		if err := pdb.Check(d.DebugFile, binary.ID()); err != nil {
+			return "", cli.InputError(d.DebugFile, err)
 		}
+		return d.DebugFile, nil
+	}
+	if binary.HasDWARF() || d.Options.Hermetic {
 		return "", nil
 	}
-	f, size, err := d.openPDB(r, path)
-	if err != nil {
-		return "", err
+	path, tried := pdb.Find(name, binary.ID(), append([]string{filepath.Dir(binary.Path)}, d.DebugDirs...)...)
+	for _, t := range tried {
+		r.Tried = append(r.Tried, t.Path+": "+bin.Bare(t.Err, t.Path))
 	}
-	defer f.Close()
-	id, err := pdb.ID(f, size, path)
-	if err == nil && id != binary.ID() {
-		err = fmt.Errorf("%w: id %s, want %s", errOtherPDB, id, binary.ID())
-	}
-	switch {
-	case err == nil:
-		return path, nil
-	case d.DebugFile != "":
-		return "", cli.InputError(path, err)
-	}
-	r.Tried = append(r.Tried, path+": "+bin.Bare(err, path))
-	return "", nil
+	return path, nil
 }
 
 // addPDB puts what a PDB describes into the module of its binary, which has the rules for the stack
@@ -122,10 +96,8 @@ func (d *Reader) addPDB(ctx context.Context, r *Result, path string, report *dwa
 	if err != nil {
 		return cli.InputError(path, err)
 	}
-	to := report.Module
-	to.Files, to.Origins, to.Funcs, to.Publics = m.Files, m.Origins, m.Funcs, m.Publics
-	if !d.Options.NoCFI {
-		to.Wins = m.Wins
+	if pdb.Complete(report.Module, m); d.Options.NoCFI {
+		report.Module.Wins = nil
 	}
 	report.NoDebugInfo = false
 	countPDB(report)

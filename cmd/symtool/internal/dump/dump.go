@@ -27,8 +27,9 @@ DEBUGFILE.dwp or the file named by --dwp. MODULE has the name that crash reports
 use to ask for symbols: a library's DT_SONAME, or else FILE's name.
 
 FILE may also be a Windows program or DLL (PE). Its symbols come from DWARF, or
-from its PDB, which is DEBUGFILE or lies beside FILE under the name that FILE
-has for it; without either there are exports alone. Its STACK CFI comes from
+from its PDB: DEBUGFILE, or NAME beside FILE or below --debug-dir, or there
+NAME/ID/NAME as on symbol servers, where NAME is what FILE calls it; without
+either there are exports alone. Its STACK CFI comes from
 .pdata. A PDB alone may be FILE, too: then there is no STACK CFI for x86_64 and
 arm64, which only the program has. MODULE has the PDB's name and id.
 

@@ -42,7 +42,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.StringFlag{Name: "baseline", Usage: "omit the findings that are in `FILE`"},
 			&cli.StringFlag{Name: "write-baseline", Usage: "write the findings to `FILE`, for --baseline, and end with status 0"},
 			&cli.StringFlag{Name: "stamp", Usage: "for build systems: write an empty `FILE` if the status is 0, and\nprint no notes, verdict or summary if there are no warnings either"},
-			&cli.StringFlag{Name: "binary", Usage: "compare with the ELF file `PATH`, or with those in a folder, found\nby id"},
+			&cli.StringFlag{Name: "binary", Usage: "compare with the binary `PATH`, or with those in a folder, found\nby id"},
 			&cli.Float64Flag{Name: "min-cfi", Usage: "report an error if less than `PERCENT` of the code has STACK CFI"},
 			&cli.Float64Flag{Name: "min-lines", Usage: "report an error if less than `PERCENT` of the code has lines"},
 			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print up to `N` findings of a rule in a file, and count the others\n(default %d)", lint.DefaultMaxPerRule)},

@@ -23,7 +23,7 @@ import (
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "look for symbols in `PATH`, a symbol file or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated, the first\none that has them counts"},
-		&cli.StringSliceFlag{Name: "binaries", Usage: "also look for symbols in `PATH`, an ELF file or a folder of ELF\nfiles, by build-id; debug files are found there and in\n/usr/lib/debug; may be repeated"},
+		&cli.StringSliceFlag{Name: "binaries", Usage: "also look for symbols in `PATH`, an ELF or Windows binary or a\nfolder of them, by id; debug files and PDBs are found there and in\n/usr/lib/debug; may be repeated"},
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files of binaries from the debuginfod server\nat `URL` instead of $DEBUGINFOD_URLS; '' for none; may be repeated"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "do not fetch debug files"},
 		&cli.StringSliceFlag{Name: "symbol-url", Usage: "also look for symbols on the symbol server at `URL`; may be repeated"},
@@ -76,7 +76,7 @@ func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err er
 		s, err := supplier.NewSymbols(path, open)
 		var not *supplier.NotSymbolsError
 		if errors.As(err, &not) && objfile.Begins([]byte(not.Line)) {
-			err = fmt.Errorf("%s: an ELF file, not a symbol file: use --binaries", path)
+			err = fmt.Errorf("%s: a binary, not a symbol file: use --binaries", path)
 		} else if err != nil {
 			if f := formats.Convertible(path); f != nil {
 				err = fmt.Errorf("%s: %s", path, f.Convert())

@@ -1,0 +1,95 @@
+package supplier
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt/pdb"
+)
+
+// findPDB returns the path of the PDB of a Windows binary without DWARF: beside it, in the folders of debug
+// files, or anywhere below the roots; "" if there is none.
+func (b *Binaries) findPDB(ctx context.Context, s *search, f *object.File) (string, error) {
+	if f.OS != "windows" || f.HasDWARF() {
+		return "", nil
+	}
+	name, _ := f.Name() // damage is reported when the file is read
+	path, tried := pdb.Find(name, f.ID(), append([]string{filepath.Dir(f.Path)}, b.debugDirs...)...)
+	if path != "" {
+		return path, nil
+	}
+	for _, t := range tried {
+		kind := resolve.Absent
+		if errors.Is(t.Err, pdb.ErrOtherBuild) {
+			kind = resolve.OtherID
+		}
+		s.note(kind, t.Path, "%s", bin.Bare(t.Err, t.Path))
+	}
+	x, err := b.indexed(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	return x.pdbs[f.ID()], nil
+}
+
+// onlyPDB returns the path of the PDB of a module whose binary is missing, or "". A module without an id gets the only
+// PDB of its name.
+func (b *Binaries) onlyPDB(ctx context.Context, s *search) (path string, err error) {
+	x, err := b.indexed(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	if s.m.DebugID != "" {
+		return x.pdbs[strings.ToUpper(s.m.DebugID)], nil
+	}
+	for _, p := range x.pdbs {
+		if !unknown(&s.m) && !called(&s.m, filepath.Base(p)) {
+			continue
+		}
+		if path != "" {
+			return "", nil
+		}
+		path = p
+	}
+	return path, nil
+}
+
+// readPDB returns the symbols of a PDB alone.
+func readPDB(ctx context.Context, path string) (resolve.Symbols, error) {
+	f, size, err := pdb.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	read, err := pdb.Read(ctx, f, size, pdb.Options{File: path, Jobs: 1})
+	if err != nil {
+		return nil, err
+	}
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: path, Problems: read.Problems}), nil
+}
+
+// readPair returns the symbols of a Windows binary, which has the rules for the stack, and its PDB.
+func readPair(ctx context.Context, f *object.File, path string) (resolve.Symbols, error) {
+	database, size, err := pdb.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer database.Close()
+	described, err := pdb.Read(ctx, database, size, pdb.Options{File: path, Jobs: 1})
+	if err != nil {
+		return nil, err
+	}
+	read, err := dwarf2sym.Read(ctx, f, dwarf2sym.Options{Demangle: true})
+	if err != nil {
+		return nil, err
+	}
+	pdb.Complete(read.Module, described.Module)
+	problems := append(read.Problems, described.Problems...)
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: problems}), nil
+}
