@@ -33,7 +33,7 @@ func (w *worker) funcsFromSymbols() {
 		covered = append(covered, dwarf.Span{Lo: own[i].addr, Hi: own[i].addr + own[i].size})
 	}
 	w.spans = covered
-	covered = tidy(covered)
+	covered = dwarf.Tidy(covered)
 	for i := range w.lines.Seqs {
 		// The sequences of dropped functions are at 0, too.
 		if s := &w.lines.Seqs[i]; s.Lo > 0 || w.unitDead == 0 {

@@ -228,7 +228,7 @@ func (g *goReader) pieces() (all []goFunc) {
 				}
 			}
 			lang, _ := unit.Val(dwarf.AttrLanguage).(int64)
-			for _, s := range tidy(g.code.Keep(spans)) {
+			for _, s := range ours.Tidy(g.code.Keep(spans)) {
 				all = append(all, goFunc{s.Lo, s.Hi, g.nameOf(e), unit.Offset, lang == 0x8001})
 			}
 		}

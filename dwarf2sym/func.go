@@ -8,7 +8,6 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
-	"github.com/symtool/symtool/internal/span"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -65,7 +64,7 @@ func (w *worker) enterFunc(a *dwarf.Attrs, start int, f *scanFrame) {
 	}
 	fn := w.newOpenFunc()
 	fn.die, fn.attrs = die, a.NameAttrs
-	fn.spans = append(fn.spans[:0], tidy(spans)...)
+	fn.spans = append(fn.spans[:0], dwarf.Tidy(spans)...)
 	fn.extra = w.wants != nil && !slices.ContainsFunc(fn.spans, w.wants)
 	fn.inlined = 0
 	w.open = append(w.open, fn)
@@ -128,7 +127,7 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	if w.at == nil {
 		in.origin = w.originOf(&a.NameAttrs, die)
 	}
-	spans = tidy(spans)
+	spans = dwarf.Tidy(spans)
 	if n := len(fn.inlineSpans); n+len(spans) > cap(fn.inlineSpans) {
 		// At least doubled: append's smaller steps would leave more garbage.
 		fn.inlineSpans = slices.Grow(fn.inlineSpans, max(n, len(spans)))
@@ -270,12 +269,4 @@ func (w *worker) resolveNames() {
 	}
 	w.pending = w.pending[:0]
 	w.seen.Clear()
-}
-
-// tidy sorts spans and joins those that touch or overlap.
-func tidy(s []dwarf.Span) []dwarf.Span { return codeSpans.Join(s) }
-
-var codeSpans = span.Type[dwarf.Span]{
-	Ends: func(s dwarf.Span) (lo, hi uint64) { return s.Lo, s.Hi },
-	Make: func(lo, hi uint64) dwarf.Span { return dwarf.Span{Lo: lo, Hi: hi} },
 }

@@ -187,7 +187,7 @@ func TestPaintModel(t *testing.T) {
 				lo := uint64(rng(40))
 				spans = append(spans, dwarf.Span{Lo: lo, Hi: lo + 1 + uint64(rng(20))})
 			}
-			fn.inlineSpans = append(fn.inlineSpans, tidy(spans)...)
+			fn.inlineSpans = append(fn.inlineSpans, dwarf.Tidy(spans)...)
 			in.last = int32(len(fn.inlineSpans))
 			fn.inlines = append(fn.inlines, in)
 		}

@@ -12,11 +12,6 @@ import (
 // peers use the same words, so that users find it with the same search.
 const noName = "<name omitted>"
 
-// maxChain bounds the number of DIEs in which a name is looked for: concrete
-// instance -> abstract instance -> declaration is 3. Cycles occur in shipped
-// files.
-const maxChain = 16
-
 // nameID is an index into a worker's nameTable.
 type nameID uint32
 
@@ -85,7 +80,7 @@ func (w *worker) placedName(u *units.Unit, a *dwarf.NameAttrs) (nameID, bool) {
 func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint64, bool) {
 	attrs := *a
 	flat := false
-	for range maxChain {
+	for range units.MaxChain {
 		first := attrs.Linkage
 		if flat = u.FlatBehind(flat); flat {
 			first = attrs.Name
@@ -125,7 +120,7 @@ func (w *worker) internPlace(d *units.Data, off uint64) (nameID, bool) {
 // chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.
 func (w *worker) chase(u *units.Unit, off uint64, a *dwarf.NameAttrs) (found foundName) {
 	attrs := *a
-	for range maxChain {
+	for range units.MaxChain {
 		found.die, found.u, found.flat = off, u, u.FlatBehind(found.flat)
 		if name, ok := u.Text(attrs.Linkage); ok && len(name) > 0 {
 			w.Spend(uint64(len(name)))

@@ -162,7 +162,7 @@ func TestTidy(t *testing.T) {
 		{spansOf(1, 9, 2, 3, 8, 10), spansOf(1, 10)},
 		{spansOf(4, 5, 1, 2, 1, 5), spansOf(1, 5)},
 	} {
-		got := tidy(append([]dwarf.Span(nil), c.in...))
+		got := dwarf.Tidy(append([]dwarf.Span(nil), c.in...))
 		if fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%v: %v, want %v", c.in, got, c.want)
 		}

@@ -436,7 +436,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
 		if effort != nil {
-			w.vars = newVarReader(w, &r.opts.Vars, effort, seeds)
+			w.vars = newVarReader(w, r.code, r.opts.Vars.reader(), effort, seeds)
 		}
 		w.arena = newArena(r.scratch)
 		w.symbols, w.split = r.symbols, split
@@ -468,7 +468,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		r.endGradually(d)
 	}
 	if effort != nil && err == nil && len(r.workers) > 0 {
-		r.readTypes(ctx, d, seeds)
+		r.readTypes(ctx, d, effort, seeds)
 	}
 	d.Release()
 	for _, w := range r.workers {

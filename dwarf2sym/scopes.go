@@ -65,7 +65,7 @@ func (w *worker) appendOuter(b []byte, u *units.Unit, off uint64) []byte {
 			b = append(b, w.outerName(found.linkage)...)
 		case len(found.plain) > 0:
 			plain := bytes.Clone(found.plain) // names of scopes are found by chains, too
-			if w.outers < maxChain {
+			if w.outers < units.MaxChain {
 				w.outers++
 				b = w.appendScopes(b, found.u, found.die)
 				w.outers--
@@ -107,7 +107,7 @@ func (w *worker) appendScope(b []byte, u *units.Unit, s *units.Scope) []byte {
 		name, _ = u.Text(s.Name)
 	}
 	next, more := s.Next, s.Next.IsRef()
-	for hops := 0; len(name) == 0 && more && hops < maxChain; hops++ {
+	for hops := 0; len(name) == 0 && more && hops < units.MaxChain; hops++ {
 		var a dwarf.NameAttrs
 		if u, _, more = w.opener.Peek(u, next, &a); more {
 			name, _ = u.Text(a.Name)

@@ -188,7 +188,7 @@ func (d *exprDecoder) op(code byte) {
 	case dw.OpFormTLSAddress, dw.OpGNUPushTLSAddress:
 		// Before DWARF 5 had const8u here, an address stood for the offset.
 		if n := len(d.ops); n > 0 && d.ops[n-1].Code == vars.OpAddr {
-			d.ops[n-1] = vars.Op{Code: vars.OpConst, U: d.v.w.code.Addr(vars.RVA(d.ops[n-1].U))}
+			d.ops[n-1] = vars.Op{Code: vars.OpConst, U: d.v.code.Addr(vars.RVA(d.ops[n-1].U))}
 		}
 		d.add(vars.Op{Code: vars.OpTLS})
 	case dw.OpImplicitValue:
@@ -243,7 +243,7 @@ func (d *exprDecoder) refersTo(code byte) {
 func (d *exprDecoder) constant(n uint64) { d.add(vars.Op{Code: vars.OpConst, U: n}) }
 
 func (d *exprDecoder) address(addr uint64) {
-	d.add(vars.Op{Code: vars.OpAddr, U: uint64(d.v.w.code.RVA(addr))})
+	d.add(vars.Op{Code: vars.OpAddr, U: uint64(d.v.code.RVA(addr))})
 }
 
 // baseType reads a reference to a base type; 0 is the generic type.
@@ -283,9 +283,17 @@ type dieKey struct {
 	off uint64
 }
 
+// section returns the place of the DIE's section among those of its file.
+func (k dieKey) section() int {
+	if k.d.OldTypes {
+		return 1
+	}
+	return 0
+}
+
 // compare orders DIEs by their places in the files.
 func (k dieKey) compare(o dieKey) int {
-	return cmp.Or(cmp.Compare(k.d.Tag, o.d.Tag), cmp.Compare(btoi(k.d.OldTypes), btoi(o.d.OldTypes)), cmp.Compare(k.off, o.off))
+	return cmp.Or(cmp.Compare(k.d.Tag, o.d.Tag), cmp.Compare(k.section(), o.section()), cmp.Compare(k.off, o.off))
 }
 
 // reference returns how operations refer to the variable or procedure at off: by its label, or by
@@ -325,7 +333,7 @@ func (v *varReader) constValue(u *units.Unit, a *dwarf.Attr) vars.ExprID {
 		return v.addExpr([]vars.Op{{Code: vars.OpConstNumber, U: a.U}})
 	}
 	if addr, ok := u.Address(a.Value); ok {
-		return v.addExpr([]vars.Op{{Code: vars.OpAddr, U: uint64(v.w.code.RVA(addr))}, {Code: vars.OpStackValue}})
+		return v.addExpr([]vars.Op{{Code: vars.OpAddr, U: uint64(v.code.RVA(addr))}, {Code: vars.OpStackValue}})
 	}
 	return v.addExpr(unsupported)
 }

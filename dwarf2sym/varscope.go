@@ -28,7 +28,7 @@ func (v *varReader) scope(pos int, scope int32) (next int, err error) {
 			if pos, err = u.Take(d); err != nil {
 				return 0, err
 			}
-			if d.Tag == dw.TagFormalParameter || v.locals {
+			if d.Tag == dw.TagFormalParameter || v.Locals {
 				v.variable(d, scope)
 			}
 			pos, err = u.SkipTree(d, pos)
@@ -78,7 +78,7 @@ func (v *varReader) openScope(d *dwarf.DIE, around int32) int32 {
 	return v.fn.Open(kind, around, func(to []dwarf.Span) []dwarf.Span {
 		from := len(to)
 		to, _ = v.main.Spans(low, d.Value(dw.AtHighPC), ranges, to)
-		return to[:from+len(tidy(to[from:]))]
+		return to[:from+len(dwarf.Tidy(to[from:]))]
 	})
 }
 
@@ -113,7 +113,7 @@ func (v *varReader) variable(d *dwarf.DIE, scope int32) {
 			}
 		})
 		if err != nil && !v.meter.Exhausted {
-			v.w.problem(u.Off+uint64(d.Pos), fmt.Sprintf("the location of the variable at %#x", u.Off+uint64(d.Pos)), err)
+			v.host.Problem(u.Off+uint64(d.Pos), fmt.Sprintf("the location of the variable at %#x", u.Off+uint64(d.Pos)), err)
 		}
 	}
 	f.Variable(scope, number, whole)
@@ -124,7 +124,7 @@ func (v *varReader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 	defer v.release(v.top)
 	key := dieKey{u.D, u.Off + uint64(d.Pos)}
 	ref := d.Value(dw.AtAbstractOrigin)
-	for hops := 0; ref.IsRef() && hops < maxChain; hops++ {
+	for hops := 0; ref.IsRef() && hops < units.MaxChain; hops++ {
 		od, off, ok := v.opener.Locate(u, ref)
 		if !ok {
 			break

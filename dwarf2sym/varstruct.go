@@ -43,7 +43,7 @@ func (v *varReader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.Ty
 	}
 	v.typeKey = k
 	id, hash, isNew := v.addStructure(t, k)
-	if isNew && v.fullTypes {
+	if isNew && v.FullTypes {
 		v.unread = append(v.unread, unreadType{key, id, hash})
 	} else if i, ok := v.places[id]; ok && key.compare(v.pending[i].key) < 0 {
 		v.pending[i].key = key // the order in which a worker reads units depends on the other workers
@@ -65,12 +65,10 @@ func (v *varReader) fileOf(u *units.Unit, die *dwarf.DIE) string {
 	if file.Kind != dwarf.Const {
 		return ""
 	}
-	w := v.w
-	if u.D != w.u.D || u.Off != w.u.Off || w.skeleton != nil {
+	if u.D != v.main.D || u.Off != v.main.Off || v.skeleton != nil {
 		return fmt.Sprintf("\x00%d", file.U) // in another unit, whose files are unknown: use the number
 	}
-	w.needLines()
-	return w.files.At(w.fileID(file.U))
+	return v.host.Path(file.U)
 }
 
 // shape appends the names and offsets of the members and the names of their types: types with the same
@@ -132,36 +130,30 @@ func (v *varReader) readMembers() {
 	v.unread = v.unread[:0]
 }
 
-// readTypes reads the members of the structures that the workers met, each from the first unit that has
-// it, and of those that they lead to.
-func (r *reader) readTypes(ctx context.Context, d *units.Data, seeds *varjoin.Seeds) {
-	first := r.workers[0].vars
-	w := newWorker(d, r.code, r.opts)
-	w.vars = newVarReader(w, &r.opts.Vars, first.meter.Effort, seeds)
-	r.typeReader = w.vars
+// types reads the members of the structures that readers met, each where the first unit has it, and of
+// those that they lead to.
+func (v *varReader) types(ctx context.Context, readers []*varReader) {
 	var all []unreadType
-	for _, w := range r.workers {
-		w.vars.meter.Flush()
-		for _, t := range w.vars.pending {
-			w.vars.Later(t.hash, t.id)
+	for _, o := range readers {
+		o.meter.Flush()
+		for _, t := range o.pending {
+			o.Later(t.hash, t.id)
 		}
-		all = append(all, w.vars.pending...)
+		all = append(all, o.pending...)
 	}
 	slices.SortFunc(all, func(a, b unreadType) int { return a.key.compare(b.key) })
-	for i := 0; i < len(all) && !w.vars.meter.Exhausted && ctx.Err() == nil; {
+	for i := 0; i < len(all) && !v.meter.Exhausted && ctx.Err() == nil; {
 		_, h, ok := all[i].key.d.UnitAt(all[i].key.off)
 		k := i + 1
 		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < h.Off+h.Size {
 			k++
 		}
 		if ok {
-			w.vars.typesOf(all[i].key.d, h, all[i:k])
+			v.typesOf(all[i].key.d, h, all[i:k])
 		}
 		i = k
 	}
-	r.addProblems(problemUnits, &w.problems)
-	w.vars.meter.Flush()
-	w.vars.finish()
+	v.finish()
 }
 
 // typesOf reads the structures in want from a unit, and those that they lead to.
@@ -176,30 +168,22 @@ func (v *varReader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 	if len(want) == 0 {
 		return // earlier units had all of them
 	}
-	w := v.w
 	defer func() {
 		v.top, v.depth, v.unread = 0, 0, v.unread[:0]
 		if p := recover(); p != nil {
-			w.problem(h.Off, fmt.Sprintf("types of the unit at %#x", h.Off),
+			v.host.Problem(h.Off, fmt.Sprintf("types of the unit at %#x", h.Off),
 				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
 		}
 	}()
 	v.reset()
-	w.opener.Close()
-	w.tables.Reset()
-	w.d, w.namesOnly = d, true
-	w.damage().Next()
 	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
 	if err != nil || !v.meter.Spend(h.Size) {
 		return
 	}
-	t, _, err := w.tables.Get(d.Abbrev, h)
-	all, _, allErr := v.tables.Get(d.Abbrev, h)
-	if err != nil || allErr != nil || w.u.Open(d, h, data, t, w.Meter) != nil || v.main.Open(d, h, data, all, v.meter) != nil {
+	all, _, err := v.tables.Get(d.Abbrev, h)
+	if err != nil || v.main.Open(d, h, data, all, v.meter) != nil || !v.host.Begin(d, h, data) {
 		return
 	}
-	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false
-	w.scan() // for the names of scopes
 	for _, t := range want {
 		if !v.Found(t.hash) {
 			v.SetFound(t.hash, v.typeAt(&v.main, dwarf.Value{Kind: dwarf.Ref, U: t.key.off}))

@@ -151,15 +151,6 @@ func (v *varReader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 
 // scopeName returns the scopes around the DIE at off, as "ns::Class::".
 func (v *varReader) scopeName(u *units.Unit, off uint64) string {
-	w := v.w
-	at := &w.u
-	if u.D != w.u.D || u.Off != w.u.Off {
-		f := w.opener.UnitAt(u.D, off)
-		if f == nil {
-			return ""
-		}
-		at = &f.Unit
-	}
-	v.nameBuf = w.appendScopes(v.nameBuf[:0], at, off)
+	v.nameBuf = v.host.Scopes(v.nameBuf[:0], u, off)
 	return string(v.nameBuf)
 }

@@ -192,7 +192,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.problem(h.Off, w.u.OwnName()+" from there on", err)
 	}
 	if w.vars != nil && !w.Exhausted {
-		w.vars.unit(h, data)
+		w.vars.unit(w.d, h, data, w.skeleton)
 	}
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/internal/span"
 )
 
 // Span is a piece of code, [lo, hi), in addresses of the file.
@@ -222,4 +223,12 @@ func (u *Unit) rngAddr(pos int) (uint64, int) {
 		return 0, -1
 	}
 	return u.Order.uint(u.sect.Rnglists[pos : pos+size]), pos + size
+}
+
+// Tidy sorts spans, in place, and joins those that touch or overlap.
+func Tidy(s []Span) []Span { return codeSpans.Join(s) }
+
+var codeSpans = span.Type[Span]{
+	Ends: func(s Span) (lo, hi uint64) { return s.Lo, s.Hi },
+	Make: func(lo, hi uint64) Span { return Span{Lo: lo, Hi: hi} },
 }

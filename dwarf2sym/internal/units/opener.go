@@ -40,6 +40,10 @@ const (
 	PeekMost = 64 << 10
 )
 
+// MaxChain bounds the number of DIEs, each of which refers to the next, in which a name is looked for:
+// concrete instance -> abstract instance -> declaration is 3. Cycles occur in shipped files.
+const MaxChain = 16
+
 // Foreign is a unit opened for references into it.
 type Foreign struct {
 	Unit

@@ -1,0 +1,350 @@
+package dwarf2sym
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/symfmt/vars"
+)
+
+// Variables are read by a second pass over each unit, while it is in memory and its scopes are
+// known, so that they cost nothing if they are not wanted. Functions are packed as they are in the
+// unit, with addresses in the file; varjoin assigns their scopes to FUNCs and INLINEs of the module
+// once all functions are joined.
+
+// varOptions select what is read.
+type varOptions struct {
+	Locals    bool // local variables, not parameters alone
+	FullTypes bool // types with their members
+}
+
+// varHost reads the functions of the units whose variables are read.
+type varHost interface {
+	// Scopes appends "ns::Class::" of what is around the DIE at off of u.
+	Scopes(b []byte, u *units.Unit, off uint64) []byte
+	// Path returns the path of a file of the line table of the host's current unit.
+	Path(file uint64) string
+	// Problem records damage at off of .debug_info.
+	Problem(off uint64, lost string, err error)
+	// Begin makes a unit current whose scopes and files are wanted, but not its functions. It reports
+	// false if the unit is damaged.
+	Begin(d *units.Data, h *dwarf.Header, data []byte) bool
+}
+
+// varReader reads the variables in the units of a worker.
+type varReader struct {
+	varOptions
+	host     varHost
+	code     *companion.CodeMap
+	meter    *dwarf.Meter // for variables only, so that they do not use up the budget of functions
+	skeleton *dwarf.Unit  // of the current unit; nil if it is not split
+
+	*varjoin.Records
+	raw     map[string]vars.ExprID // expressions of the debug information
+	rawSize uint8                  // the address size of raw
+	pending []unreadType           // structures whose members are read after all units
+	places  map[vars.TypeID]int    // indices in pending
+	tables  dwarf.AbbrevCache
+	main    units.Unit
+	opener  *units.Opener
+
+	// The current unit.
+	vars    []dieKey          // by number in packed functions
+	varOf   map[dieKey]uint32 // the inverse
+	labels  map[dieKey]uint32
+	nested  []int // functions inside functions that are still to be read
+	firstFn int   // index of the unit's first function
+
+	typeOf  map[dieKey]vars.TypeID
+	unread  []unreadType // structures whose members are not read yet
+	typeKey []byte
+	nameBuf []byte
+	depth   int
+
+	fn      varjoin.Function
+	records []varjoin.Variable
+
+	dies []*dwarf.DIE // storage; dies[:top] are in use
+	top  int
+}
+
+func newVarReader(host varHost, code *companion.CodeMap, o varOptions, effort *dwarf.Effort, seeds *varjoin.Seeds) *varReader {
+	v := &varReader{varOptions: o, host: host, code: code, meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
+	v.tables.All = true
+	v.raw, v.places = map[string]vars.ExprID{}, map[vars.TypeID]int{}
+	v.varOf, v.labels, v.typeOf = map[dieKey]uint32{}, map[dieKey]uint32{}, map[dieKey]vars.TypeID{}
+	v.opener = units.NewOpener(v.meter, &v.main, host.Problem)
+	v.opener.Whole = true
+	return v
+}
+
+// reset drops state that would make the result depend on which units the worker read before.
+func (v *varReader) reset() {
+	v.tables.Reset()
+	v.opener.Close()
+	clear(v.typeOf)
+	v.meter.Flush()
+}
+
+// finish drops what is needed only while units are read.
+func (v *varReader) finish() {
+	v.meter.Flush()
+	v.Freeze()
+	*v = varReader{meter: v.meter, Records: v.Records}
+}
+
+// unit reads the variables of the host's current unit.
+func (v *varReader) unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwarf.Unit) {
+	if v.meter.Exhausted {
+		return
+	}
+	if v.skeleton = skeleton; skeleton != nil { // each other half is in another file
+		v.reset()
+	}
+	v.firstFn = v.Funcs()
+	defer func() {
+		v.top = 0
+		clear(v.varOf)
+		clear(v.labels)
+		v.vars, v.nested, v.depth = v.vars[:0], v.nested[:0], 0
+		if p := recover(); p != nil {
+			v.DropFuncs(v.firstFn)
+			v.host.Problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off),
+				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
+		}
+	}()
+	t, cost, err := v.tables.Get(d.Abbrev, h)
+	v.meter.Spend(cost)
+	if err == nil {
+		err = v.main.Open(d, h, data, t, v.meter)
+	}
+	if err != nil {
+		return // the pass over functions reports it
+	}
+	if v.skeleton != nil {
+		v.main.Join(v.skeleton)
+	}
+	if v.rawSize != h.AddrSize {
+		clear(v.raw)
+		v.rawSize = h.AddrSize
+	}
+	_, err = v.walk(v.main.Children(), 0)
+	if err != nil && !v.meter.Exhausted {
+		v.host.Problem(h.Off, "variables of "+v.main.OwnName()+" from there on", err)
+	}
+	v.endUnit()
+}
+
+// walk reads the functions among the DIEs from pos to the end of their parent's children.
+func (v *varReader) walk(pos, depth int) (next int, err error) {
+	u := &v.main
+	if depth > dwarf.MaxDepth {
+		return 0, u.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
+	}
+	defer v.release(v.top)
+	d := v.die()
+	for pos < u.Len() {
+		if err := u.Head(pos, d); err != nil {
+			return 0, err
+		}
+		start := pos
+		if pos, err = u.Over(d); err != nil {
+			return 0, err
+		}
+		switch d.Tag {
+		case 0:
+			return pos, nil
+		case dw.TagSubprogram:
+			v.nested = append(v.nested[:0], start)
+			for i := 0; i < len(v.nested); i++ {
+				if err := v.function(v.nested[i]); err != nil {
+					return 0, err
+				}
+			}
+			v.nested = v.nested[:0]
+			if pos, err = u.SkipTree(d, pos); err != nil {
+				return 0, err
+			}
+			continue
+		case dw.TagArrayType, dw.TagSubroutineType, dw.TagEnumerationType:
+			if pos, err = u.SkipTree(d, pos); err != nil {
+				return 0, err
+			}
+			continue
+		case dw.TagStructureType, dw.TagClassType, dw.TagUnionType:
+			if to := u.Sibling(d); to > 0 && u.Flat() {
+				pos = to
+				continue
+			}
+		}
+		if d.Children {
+			if pos, err = v.walk(pos, depth+1); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return pos, nil
+}
+
+// function reads the variables of the function at pos, if it has code.
+func (v *varReader) function(pos int) error {
+	u := &v.main
+	defer v.release(v.top)
+	d := v.die()
+	if err := u.Head(pos, d); err != nil {
+		return err
+	}
+	if !d.Has(dw.AtLowPC) && !d.Has(dw.AtRanges) { // most are declarations
+		body, err := u.Over(d)
+		if err != nil {
+			return err
+		}
+		return v.inner(d, body)
+	}
+	body, err := u.Take(d)
+	if err != nil {
+		return err
+	}
+	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
+	spans, _ := u.Spans(low, d.Value(dw.AtHighPC), ranges, nil)
+	spans = dwarf.Tidy(v.code.Keep(spans))
+	if len(spans) == 0 {
+		return v.inner(d, body)
+	}
+	f := &v.fn
+	f.Reset(spans[0].Lo)
+	if a := d.Attr(dw.AtFrameBase); a != nil {
+		f.Frame = v.frameBase(a)
+	}
+	off := u.Off + uint64(pos)
+	entry := spans[0].Lo
+	if addr, ok := u.Address(low); ok {
+		entry = addr
+	}
+	v.AddTarget(v.target(u.D, off), entry)
+	for _, at := range []uint16{dw.AtAbstractOrigin, dw.AtSpecification} {
+		if ref := d.Value(at); ref.IsRef() {
+			if od, ooff, ok := v.opener.Locate(u, ref); ok {
+				v.AddTarget(v.target(od, ooff), entry)
+			}
+		}
+	}
+	if d.Children {
+		if _, err = v.scope(body, 0); err != nil {
+			return err
+		}
+	}
+	id := varjoin.FuncID{Key: off}
+	if v.skeleton != nil {
+		id = varjoin.FuncID{Key: v.skeleton.Off, Sub: off}
+	}
+	v.meter.Spend(uint64(v.AddFunc(id, f)))
+	return nil
+}
+
+// inner looks for functions with code in a function without code: those nested in a GNU C function
+// that was inlined everywhere.
+func (v *varReader) inner(d *dwarf.DIE, pos int) error {
+	if !d.Children {
+		return nil
+	}
+	u := &v.main
+	var e dwarf.DIE
+	for depth := 1; depth > 0 && pos < u.Len(); {
+		err := u.Head(pos, &e)
+		if err != nil {
+			return err
+		}
+		start := pos
+		if pos, err = u.Over(&e); err != nil {
+			return err
+		}
+		switch {
+		case e.Tag == 0:
+			depth--
+		case e.Tag == dw.TagSubprogram:
+			v.nested = append(v.nested, start)
+			if pos, err = u.SkipTree(&e, pos); err != nil {
+				return err
+			}
+		case e.Children:
+			if depth++; depth > dwarf.MaxDepth {
+				return u.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
+			}
+		}
+	}
+	return nil
+}
+
+// frameBase returns the expression of DW_AT_frame_base. In a list, which compilers no longer generate, the
+// last entry is used: it applies after the prologue.
+func (v *varReader) frameBase(a *dwarf.Attr) (id vars.ExprID) {
+	u := &v.main
+	if code, ok := u.Block(a); ok {
+		return v.expr(u, code)
+	}
+	if a.IsList() {
+		u.Locations(a, func(_, _ uint64, code []byte) { id = v.expr(u, code) })
+	}
+	return id
+}
+
+// target returns the place of the DIE at off of d.
+func (v *varReader) target(d *units.Data, off uint64) varjoin.Target {
+	key := varjoin.Target{Off: d.Tag | off}
+	if v.skeleton != nil {
+		key.Skeleton = v.skeleton.Off + 1
+	}
+	return key
+}
+
+// endUnit finds the names and types of the unit's variables.
+func (v *varReader) endUnit() {
+	defer v.release(v.top)
+	v.records = slices.Grow(v.records[:0], len(v.vars))[:len(v.vars)]
+	for i, key := range v.vars {
+		v.release(0)
+		v.records[i] = v.declared(key)
+	}
+	if v.skeleton != nil {
+		v.readMembers()
+	} else {
+		for _, t := range v.unread {
+			v.places[t.id] = len(v.pending)
+			v.pending = append(v.pending, t)
+		}
+		v.unread = v.unread[:0]
+	}
+	for i, key := range v.vars { // reading types may assign labels
+		v.records[i].Label = v.labels[key]
+	}
+	v.EndUnit(v.records)
+}
+
+// declared reads the declaration of the variable at key. Its name is valid until the end of a batch.
+func (v *varReader) declared(key dieKey) (r varjoin.Variable) {
+	u, d, ok := v.dieIn(key.d, key.off)
+	if !ok {
+		return r
+	}
+	r.Name, _ = u.Text(d.Value(dw.AtName))
+	r.Param, r.Artificial = d.Tag == dw.TagFormalParameter, d.Flag(dw.AtArtificial)
+	typ := d.Value(dw.AtType)
+	if spec := d.Value(dw.AtSpecification); typ.Kind == dwarf.None && spec.IsRef() {
+		if su, sd, ok := v.dieAt(u, spec); ok {
+			u, typ = su, sd.Value(dw.AtType)
+			if len(r.Name) == 0 {
+				r.Name, _ = su.Text(sd.Value(dw.AtName))
+			}
+		}
+	}
+	v.meter.Spend(uint64(len(r.Name)))
+	r.Type = v.typeAt(u, typ)
+	return r
+}
