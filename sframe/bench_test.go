@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// program makes up n functions of AMD64 in the mix that compilers write: leaves,
+// program returns n invented functions of AMD64 in the mix that compilers write: leaves,
 // frames with and without frame pointer, and registers that are pushed one by one.
 func program(n int) []Func {
 	r := rand.New(rand.NewPCG(1, 1))
@@ -23,7 +23,7 @@ func program(n int) []Func {
 	return funcs
 }
 
-// body makes up the rows of a function of 16 bytes or more.
+// body returns invented rows of a function of at least 16 bytes.
 func body(r *rand.Rand, size uint32) []Row {
 	sp := func(start uint32, offset int64) Row {
 		return Row{Start: start, CFA: Rule{Value, 7, offset}, RA: amd64RA}
@@ -54,7 +54,7 @@ func body(r *rand.Rand, size uint32) []Row {
 
 const benchFuncs = 100_000
 
-// sections calls bench with sections of a made-up program, and one of a real one.
+// sections calls bench with sections of an invented program, and with one of a real program.
 func sections(b *testing.B, bench func(b *testing.B, data []byte, addr uint64)) {
 	funcs := program(benchFuncs)
 	for _, version := range []uint8{2, 3} {
@@ -110,7 +110,7 @@ func allRows(b *testing.B, data []byte, addr uint64) (rows int) {
 	return rows
 }
 
-// addresses makes up addresses in a section's functions, in no order.
+// addresses returns random addresses in a section's functions, unsorted.
 func addresses(s *Section) []uint64 {
 	r := rand.New(rand.NewPCG(2, 2))
 	pcs := make([]uint64, 1<<16)
@@ -121,7 +121,7 @@ func addresses(s *Section) []uint64 {
 	return pcs
 }
 
-// BenchmarkFind looks addresses up in no order.
+// BenchmarkFind looks up unsorted addresses.
 func BenchmarkFind(b *testing.B) {
 	sections(b, func(b *testing.B, data []byte, addr uint64) {
 		s, err := Decode(data, Options{Addr: addr})

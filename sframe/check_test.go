@@ -142,7 +142,7 @@ func withGap(b []byte) []byte {
 	return slices.Concat(patch(patch(b, 20, 8), 24, b[24]+8)[:28], make([]byte, 8), b[28:])
 }
 
-// manyShare has n functions, all of which have the same n*20 rows.
+// manyShare has n functions, which share the same n*20 rows.
 func manyShare(n int) []byte {
 	var rows []byte
 	for range n * 20 {
@@ -199,7 +199,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// The sections that the table takes for granted have nothing to find.
+// The sections that the table assumes to be good have no findings.
 func TestCheckGood(t *testing.T) {
 	for p := sframe.Spec; p <= sframe.Kernel; p++ {
 		for _, f := range check(t, v3, p, sframe.Context{}) {
@@ -259,7 +259,7 @@ func TestFindingsBounded(t *testing.T) {
 	}
 }
 
-// A section as of a program with 100 MB of code.
+// A section like that of a program with 100 MB of code.
 func TestCheckSpeed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("20 MB")

@@ -29,7 +29,7 @@ func (s *sample) decode(t testing.TB) *sframe.Section {
 	return section
 }
 
-// elfSamples returns the sections of ELF files that tools have made.
+// elfSamples returns the sections of ELF files that tools made.
 func elfSamples(t testing.TB) (out []sample) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "sframe", "elf"), "*"))
@@ -47,7 +47,7 @@ func elfSamples(t testing.TB) (out []sample) {
 	return out
 }
 
-// synthSamples returns sections that were made by hand.
+// synthSamples returns hand-made sections.
 func synthSamples(t testing.TB, pattern string) (out []sample) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(testenv.Shared(t, "data", "sframe", "synth"), pattern+".bin"))
@@ -175,9 +175,9 @@ func TestCheckGoodSynth(t *testing.T) {
 	}
 }
 
-// brokenELF says which rules find errors in what tools have made, and why.
+// brokenELF lists the rules that find errors in tools' output, and why.
 var brokenELF = map[string][]string{
-	// ld.lld puts inputs one after another.
+	// ld.lld concatenates its inputs.
 	"amd64-v3-lld.so":     {"headers"},
 	"amd64-v2llvm-lld.so": {"headers"},
 	// So does ld 2.44 with sections of a type that it does not know.
@@ -217,7 +217,7 @@ func TestCheckELF(t *testing.T) {
 	t.Logf("%d sections", len(samples))
 }
 
-// Known mistakes of producers, where they are.
+// The places of known mistakes of producers.
 func TestCheckProducers(t *testing.T) {
 	want := map[string]string{
 		"amd64-v2-pltgot.so": "plt", "amd64-v2-pltgot-ibt.so": "plt", "amd64-v3-pltgot.so": "plt", "amd64-v3-pltgot-ibt.so": "plt",

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// use calls everything that can be done with a section. Damage must be reported with
+// use calls everything on a section. Damage must be reported with
 // a place in the section.
 func use(t testing.TB, data []byte, o sframe.Options) {
 	t.Helper()
@@ -20,7 +20,7 @@ func use(t testing.TB, data []byte, o sframe.Options) {
 	for _, p := range s.Problems {
 		inside(t, data, p.Err)
 	}
-	left := 64*len(data) + 1000 // rows that functions share, however often
+	left := 64*len(data) + 1000 // bound on rows, which functions may share
 	for i := range s.FDEs {
 		f := &s.FDEs[i]
 		for _, pc := range [...]uint64{f.Start - 1, f.Start, f.Start + uint64(f.Size)/2, f.Start + uint64(f.Size) - 1, f.Start + uint64(f.Size)} {
@@ -41,7 +41,7 @@ func use(t testing.TB, data []byte, o sframe.Options) {
 	}
 }
 
-// useRows goes through a function's rows.
+// useRows reads a function's rows.
 func useRows(t testing.TB, data []byte, s *sframe.Section, i int, left *int) {
 	t.Helper()
 	rows := s.Rows(i)
@@ -61,7 +61,7 @@ func useRows(t testing.TB, data []byte, s *sframe.Section, i int, left *int) {
 	}
 }
 
-// inside demands an error with a place inside the section, or at its end.
+// inside checks that an error has a place inside the section, or at its end.
 func inside(t testing.TB, data []byte, err error) {
 	t.Helper()
 	at := new(sframe.Error)
@@ -89,7 +89,7 @@ func damageSamples(t testing.TB) (out []sample) {
 	return out
 }
 
-// A section that ends anywhere is read up to there, and says so.
+// A section that is truncated anywhere is read up to there, and the truncation is reported.
 func TestTruncated(t *testing.T) {
 	n := 0
 	for _, sample := range damageSamples(t) {
@@ -112,7 +112,7 @@ func endsHere(s sample, size int) bool {
 	return s.name == "amd64-v2-lld.so" && size >= 0x1cc && size <= 0x1d0
 }
 
-// Bytes are set to what is likely to hurt, and to random values.
+// Bytes are set to extreme values, and to random ones.
 func TestFlipped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 0

@@ -9,7 +9,7 @@ import (
 )
 
 // elfSample reads the section of an ELF file, if it has one. The package knows
-// no ELF, and internal/object/elfobj is not below it: this is enough for tests.
+// no ELF, and may not import internal/object/elfobj: this is enough for tests.
 func elfSample(t testing.TB, path string) (sample, bool) {
 	t.Helper()
 	f, err := elf.Open(path)
@@ -56,7 +56,7 @@ func sectionAt(f *elf.File, addr uint64) *elf.Section {
 	return nil
 }
 
-// placeSections gives the sections of an object addresses, with space between
+// placeSections assigns addresses to the sections of an object, with space between
 // them.
 func placeSections(f *elf.File) {
 	at := uint64(0x10000)

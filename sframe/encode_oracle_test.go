@@ -98,7 +98,7 @@ func distinct(funcs []Func) (out []Func) {
 	return out
 }
 
-// madeUp returns functions at random.
+// madeUp returns random functions.
 func madeUp(abi ABI, version uint8) (all [][]Func) {
 	r := rand.New(rand.NewPCG(uint64(abi), 7))
 	for range 20 {
@@ -160,7 +160,7 @@ func compareLines(t *testing.T, got, want []string) {
 	}
 }
 
-// objdumpLines takes functions and rows out of objdump's text.
+// objdumpLines extracts functions and rows from objdump's output.
 func objdumpLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -194,7 +194,7 @@ func objdumpFunc(f *Func, version uint8, flex bool) string {
 	return line
 }
 
-// needsFlex reports whether a row has no other form in version 3.
+// needsFlex reports whether a row can only be a FLEX row in version 3.
 func needsFlex(abi ABI, r Row) bool {
 	a := abi.info()
 	if r.RA.Kind == Undefined {
@@ -238,7 +238,7 @@ func objdumpRow(abi ABI, version uint8, f *Func, r Row, flex bool) string {
 	return fmt.Sprintf("%016x  %-10s%-10s%s", at, cfa, objdumpRule(abi, version, r.FP), ra)
 }
 
-// beforeErrata2 returns what objdump 2.44 makes of a row without data words.
+// beforeErrata2 returns how objdump 2.44 prints a row without data words.
 func beforeErrata2(abi ABI, line string) string {
 	ra := "u"
 	if abi == AMD64 {
@@ -280,7 +280,7 @@ func withoutPCRelative(data []byte) {
 	}
 }
 
-// miniELF returns a shared library with nothing but the section.
+// miniELF returns a shared library with only the section.
 func miniELF(abi ABI, suite string, data []byte, addr uint64) []byte {
 	m := machines[abi]
 	kind, names := uint32(0x6ffffff4), "\x00.sframe\x00.shstrtab\x00"

@@ -46,7 +46,7 @@ func spans(f Func) (out []Row) {
 	return out
 }
 
-// randomFunc makes a function up. With any, its rules may be such as no section
+// randomFunc returns a random function. If any is set, its rules may be such as no section
 // can carry.
 func randomFunc(r *rand.Rand, abi ABI, version uint8, any bool) Func {
 	f := Func{Size: 1 + r.Uint32N(1<<(1+r.UintN(20))), Signal: version == 3 && r.IntN(8) == 0}
@@ -68,7 +68,7 @@ func randomFunc(r *rand.Rand, abi ABI, version uint8, any bool) Func {
 		}
 		row.Start = start
 		f.Rows = append(f.Rows, row)
-		if r.IntN(3) > 0 { // else a second one at the same place
+		if r.IntN(3) > 0 { // otherwise a second one at the same place
 			start += 1 + r.Uint32N(1+end/8)
 		}
 	}
@@ -91,7 +91,7 @@ func anyRule(r *rand.Rand) Rule {
 	return rule
 }
 
-// randomRow makes up a row that the version can carry on the ABI.
+// randomRow returns a random row that the version can hold on the ABI.
 func randomRow(r *rand.Rand, abi ABI, version uint8, flex bool) Row {
 	a := abi.info()
 	if r.IntN(20) == 0 {
@@ -125,7 +125,7 @@ func randomRow(r *rand.Rand, abi ABI, version uint8, flex bool) Row {
 	return row
 }
 
-// randomFuncs makes up functions that do not overlap, in no order.
+// randomFuncs returns random functions that do not overlap, unsorted.
 func randomFuncs(r *rand.Rand, abi ABI, version uint8, any bool) []Func {
 	funcs := make([]Func, r.IntN(30))
 	start := uint64(r.Uint32() >> 2)
@@ -138,8 +138,8 @@ func randomFuncs(r *rand.Rand, abi ABI, version uint8, any bool) []Func {
 	return funcs
 }
 
-// Made-up functions come back as they were: what can be carried whole, of what
-// cannot, each function is there unchanged or named by a problem.
+// Random functions are decoded as they were encoded: every function is unchanged, or
+// named by a problem if the section cannot hold it.
 func TestEncodeRandom(t *testing.T) {
 	runs := 500
 	if testing.Short() {
@@ -191,8 +191,8 @@ func testRandom(t *testing.T, r *rand.Rand, funcs []Func, target Target, any boo
 	}
 }
 
-// strictlyValid checks what the strictest reader, the one proposed for the Linux
-// kernel, wants of version 3, and we of version 2 too.
+// strictlyValid checks what the strictest reader, the one proposed for the Linux kernel,
+// requires of version 3; we require the same of version 2.
 func strictlyValid(t *testing.T, s *Section) {
 	h := &s.Headers[0]
 	if h.Flags != Sorted|PCRelative || len(h.Aux) != 0 || h.FDEOff != 0 || s.sorted != nil {
@@ -235,7 +235,7 @@ func compareFind(t *testing.T, s *Section, f Func, off uint32) {
 	}
 }
 
-// Functions whose fields are any numbers: no panic, and a section that decodes.
+// Functions with any numbers in their fields: no panic, and the section decodes.
 func TestEncodeHostile(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {

@@ -144,7 +144,7 @@ func TestEncodeRow(t *testing.T) {
 	}
 }
 
-// What a section cannot carry is reported, and the rest written.
+// What a section cannot hold is reported, and the rest is written.
 func TestEncodeLosses(t *testing.T) {
 	rows := []Row{entry}
 	good := Func{Start: 0x40, Size: 8, Rows: rows}
@@ -289,7 +289,7 @@ func TestEncodeTargets(t *testing.T) {
 	}
 }
 
-// Headers one after another become one; they have to be of one ABI.
+// Consecutive headers are merged into one; they must have the same ABI.
 func TestConvert(t *testing.T) {
 	section := func(abi ABI, start uint64, row Row) []byte {
 		data, _ := mustEncode(t, []Func{{Start: start, Size: 8, Rows: []Row{row}}}, Target{Version: 3, ABI: abi})

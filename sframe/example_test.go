@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// The row in force at an address: where the CFA and the return address are.
+// The row in force at an address has the places of the CFA and the return address.
 func ExampleSection_Find() {
 	file, err := elf.Open("../golden/input/walk-sources.elf")
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // errDamage stands for any damage.
 var errDamage = errors.New("damage")
 
-// linearFind is Section.Find the slow way: all functions, and all rows of the
-// one that is taken. sure is false where a row after the one that counts is
+// linearFind is a slow Section.Find: it searches all functions, and all rows of the one
+// that it finds. sure is false where a row after the one that counts is
 // damaged, which look-ups need not notice.
 func linearFind(s *sframe.Section, pc uint64) (fde int, row sframe.Row, err error, sure bool) {
 	fde = linearFDE(s, pc)
@@ -94,7 +94,7 @@ func checkFind(t testing.TB, s *sframe.Section, pc uint64) {
 	}
 }
 
-// Every address of every function, and those around it.
+// Every address of every function, and the addresses around it.
 func TestFindLinear(t *testing.T) {
 	n := 0
 	for _, sample := range append(elfSamples(t), synthSamples(t, "ok-*")...) {
@@ -145,7 +145,7 @@ func TestFindAddressEnd(t *testing.T) {
 	for _, pc := range []uint64{0, 5, 0x1000, ^uint64(0) - 6, ^uint64(0) - 3, ^uint64(0)} {
 		checkFind(t, s, pc)
 	}
-	// One that starts before reaches over another.
+	// A function that starts before another extends over it.
 	s, err = sframe.Decode(raw(3, 4, 3, rawFunc{start: -16 - 28, size: 16}, rawFunc{start: -8 - 44, size: 2}), sframe.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestFindAddressEnd(t *testing.T) {
 	}
 }
 
-// Damage in each of very many functions is reported a bounded number of times.
+// Damage in very many functions is reported a bounded number of times.
 func TestProblemsBounded(t *testing.T) {
 	funcs := make([]rawFunc, 5000)
 	for i := range funcs {
@@ -305,12 +305,12 @@ func (want *listedRow) agree(got listedRow) bool {
 	return w == got
 }
 
-// unlisted are files that objdump reads otherwise than they are, and why.
+// unlisted lists files that objdump misreads, and why.
 var unlisted = map[string]string{
 	"amd64-v1-reloc.o": "ld -r", "amd64-v2-reloc.o": "ld -r", "aarch64-v1-reloc.o": "ld -r", "aarch64-v2-reloc.o": "ld -r",
 }
 
-// aborted are listings that end in the middle.
+// aborted lists listings that are incomplete.
 var aborted = map[string]bool{"amd64-v1-unrep.o.objdump-2.40.txt": true, "amd64-v2-unrep.o.objdump-2.44.txt": true}
 
 // Every address of every function that objdump lists has objdump's row.

@@ -39,7 +39,7 @@ func fuzzSeeds(f *testing.F) {
 	}
 }
 
-// FuzzDecode does with any bytes all that can be done with a section.
+// FuzzDecode decodes any bytes and calls everything on the section.
 func FuzzDecode(f *testing.F) {
 	fuzzSeeds(f)
 	f.Fuzz(func(t *testing.T, data []byte, addr uint64, relocated bool, random uint64) {
@@ -68,7 +68,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// rows counts those of all functions, which may share them.
+// rows counts the rows of all functions, which may share them.
 func rows(s *sframe.Section) (n uint64) {
 	for i := range s.FDEs {
 		n += uint64(s.FDEs[i].NumRows) + 1
@@ -118,8 +118,8 @@ func encode(t *testing.T, s *sframe.Section, addr uint64) {
 	}
 }
 
-// sameRules demands of functions that were written that they say what they
-// did: the same rules at each offset, though not with the same rows.
+// sameRules checks that functions that were written have the same rules at each offset,
+// though perhaps not the same rows.
 func sameRules(t *testing.T, before, after []sframe.Func) {
 	type place struct {
 		start uint64
@@ -174,7 +174,7 @@ func encodedWell(t *testing.T, s *sframe.Section, version uint8) {
 	}
 }
 
-// boundedDecode decodes, and demands that memory is bounded by the input.
+// boundedDecode decodes, and checks that memory is bounded by the input.
 func boundedDecode(t *testing.T, data []byte, o sframe.Options) *sframe.Section {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -199,7 +199,7 @@ func cost(s *sframe.Section, pc uint64) int {
 }
 
 // walk unwinds a stack of random words, some of which are addresses of code.
-// Each step ends with an error or comes nearer to the end.
+// Each step ends with an error or gets closer to the end.
 func walk(t *testing.T, s *sframe.Section, rng *rand.Rand) {
 	value := func() uint64 {
 		if n := len(s.FDEs); n != 0 && rng.IntN(4) != 0 {

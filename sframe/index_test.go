@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The look-up by parts of the address range finds what a search through all FDEs
-// finds: the one that starts last, of those that cover the address.
+// The look-up by parts of the address range agrees with a search through all FDEs: it
+// finds the one that starts last among those that cover the address.
 func TestFindFDE(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 300 {
@@ -39,7 +39,7 @@ func linearFind(s *Section, pc uint64) int {
 	found := -1
 	for i := range s.FDEs {
 		f := &s.FDEs[i]
-		// A function does not go on at address 0.
+		// A function does not continue at address 0.
 		if f.Contains(pc) && pc >= f.Start && (found < 0 || f.Start > s.FDEs[found].Start) {
 			found = i
 		}

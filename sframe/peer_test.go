@@ -14,13 +14,13 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// peerRuns is how often each thing is done; the fastest counts, so that what else
-// the machine does matters little. testdata/libsframe.c has the same number.
+// peerRuns is the number of runs, of which the fastest counts, so that other load on the
+// machine matters little. testdata/libsframe.c has the same number.
 const peerRuns = 15
 
-// BenchmarkLibsframe decodes, looks up and encodes a section of version 3, has
-// binutils' libsframe do the same, and compares each answer. Of version 3 its
-// answers are right, of version 2 they are not.
+// BenchmarkLibsframe decodes, looks up and encodes a section of version 3, does the same
+// with binutils' libsframe, and compares each answer. For version 2, libsframe's answers
+// are wrong.
 func BenchmarkLibsframe(b *testing.B) {
 	testenv.SuiteTool(b, "sid", "objdump")
 	const addr = 0x400000

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// What a program header has after its section belongs to nothing, and is ignored.
+// Bytes in a program header's segment after the section are ignored.
 func TestSegmentLeftovers(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
 	if err != nil {
@@ -23,7 +23,7 @@ func TestSegmentLeftovers(t *testing.T) {
 	}
 }
 
-// Damage is reported once: as in Problems, otherwise for the rows.
+// Damage is reported once: in Problems or, otherwise, for the rows.
 func TestDamage(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "sframe-text-damaged.sframe"))
 	if err != nil {

@@ -45,8 +45,8 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// Sections one after another: the second header is printed with its place, and
-// functions are numbered through.
+// Concatenated sections: the second header is printed with its place, and functions are
+// numbered consecutively.
 func TestPrintTwoHeaders(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
 	if err != nil {
@@ -160,7 +160,7 @@ func TestPrintLostRows(t *testing.T) {
 	}
 }
 
-// Whatever a byte is, what is written is whole and bounded.
+// Whatever value a byte has, the output is complete and bounded.
 func TestPrintAnyByte(t *testing.T) {
 	good, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
 	if err != nil {
@@ -187,7 +187,7 @@ func TestPrintAnyByte(t *testing.T) {
 	}
 }
 
-// Functions that all have all rows cannot make a small section a large text.
+// Functions that share all rows cannot turn a small section into a large text.
 func TestPrintSharedRows(t *testing.T) {
 	const n = 600
 	u32 := func(b []byte, v uint32) []byte { return append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24)) }

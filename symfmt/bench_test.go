@@ -22,7 +22,7 @@ var bigText = sync.OnceValue(func() []byte { return makeText(45_000) })
 // mediumText is a tenth of it, for tests.
 var mediumText = sync.OnceValue(func() []byte { return makeText(4_500) })
 
-// makeText writes a symbol text without our writer.
+// makeText returns a symbol text that our writer did not write.
 func makeText(funcs int) []byte {
 	var b bytes.Buffer
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -190,8 +190,8 @@ func BenchmarkAddLine(b *testing.B) {
 	})
 }
 
-// cpuTime returns what the process used of its processors: on a machine that others
-// use too, it says more than the clock.
+// cpuTime returns the processor time of the process: on a busy machine, it is more
+// meaningful than the clock.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -170,8 +170,8 @@ func TestRenumber(t *testing.T) {
 	}
 }
 
-// TestReadersCanBeCopied pins that a copy goes on from its place, which the
-// writer needs to cut a huge FUNC.
+// TestReadersCanBeCopied checks that a copy continues from its place, which the writer
+// needs to cut a huge FUNC.
 func TestReadersCanBeCopied(t *testing.T) {
 	r := randomRecords(rand.New(rand.NewPCG(9, 9)), 5)
 	var b BodyBuilder
@@ -251,7 +251,7 @@ func TestRecordSizes(t *testing.T) {
 	}
 }
 
-// TestBodySize pins the point of packing: a line record costs a few bytes.
+// TestBodySize checks the purpose of packing: a line record costs a few bytes.
 func TestBodySize(t *testing.T) {
 	m := mustRead(t, mediumText())
 	packed, lines := 0, 0

@@ -43,7 +43,7 @@ STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
 STACK CFI 1001 .cfa: $rsp 16 +
 `
 
-// textOf returns a module as it is written.
+// textOf returns the text of a module.
 func textOf(t testing.TB, m *Module) string {
 	t.Helper()
 	return string(mustWrite(t, m, 1))
@@ -136,7 +136,7 @@ func TestMapFiles(t *testing.T) {
 	}
 }
 
-// What convert makes of a symbol file, it makes of what it made of it.
+// Converting the output of convert changes nothing.
 func TestConvertIsIdempotent(t *testing.T) {
 	edits := map[string]func(*Module){
 		"nothing": func(*Module) {}, "old": func(m *Module) { m.OldInlines() },
@@ -150,7 +150,7 @@ func TestConvertIsIdempotent(t *testing.T) {
 	}
 	check := func(what string, m *Module, edit func(*Module)) {
 		once := convert(m, edit)
-		// Some names of the generator are not what a strict reader takes.
+		// A strict reader does not accept some of the generator's names.
 		again, _ := tolerant(t, once)
 		if twice := convert(again, edit); twice != once {
 			t.Fatalf("%s: once\n%s\ntwice\n%s", what, once, twice)
@@ -166,7 +166,7 @@ func TestConvertIsIdempotent(t *testing.T) {
 	}
 }
 
-// Many records at one place take no time that grows with their square.
+// The time for many records at one place does not grow with their square.
 func TestDeduplicateMany(t *testing.T) {
 	const n = 300_000
 	m := &Module{OS: "Linux", Arch: "x86_64", ID: "AB0", Name: "a"}

@@ -27,7 +27,7 @@ func readOne(t *testing.T, in io.Reader) (Record, error) {
 	return got, nil
 }
 
-// The short ways for line records and INLINEs read what parse reads: a blank in front
+// The fast paths for line records and INLINEs read what parse reads: a leading blank
 // makes a line unusual.
 func TestFastLines(t *testing.T) {
 	texts := []string{

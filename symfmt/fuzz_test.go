@@ -10,9 +10,9 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// FuzzRead reads any bytes, strictly and tolerantly, and uses what comes out:
-// the two agree on what is good; what is read can be written; what is written
-// from a canonical module is read strictly, and is the same.
+// FuzzRead reads any bytes, strictly and tolerantly, and uses the results: the two agree
+// on good text; a module that was read can be written; the text of a canonical module is
+// read strictly, and gives the same module.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(everyRecordText))
 	f.Add([]byte(plainText))
@@ -53,7 +53,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkReader reads text to its end, and looks at all fields.
+// checkReader reads text to its end, and checks all fields.
 func checkReader(t *testing.T, text []byte) {
 	r := NewReader(bytes.NewReader(text), ReadOptions{Tolerant: true})
 	for lines := 0; ; {
@@ -74,7 +74,7 @@ func checkReader(t *testing.T, text []byte) {
 	}
 }
 
-// checkPlace wants a place in every error of the text.
+// checkPlace checks that every error of the text has a place.
 func checkPlace(t *testing.T, err error) {
 	var syntax *SyntaxError
 	if errors.As(err, &syntax) && (syntax.Line < 1 || syntax.Col < 1 || syntax.Msg == "") {
@@ -99,7 +99,7 @@ func checkWrite(t *testing.T, m *Module) {
 	}
 }
 
-// FuzzBody packs records made from any bytes, and wants them back.
+// FuzzBody packs records made from any bytes, and checks that they are unpacked unchanged.
 func FuzzBody(f *testing.F) {
 	f.Add(uint64(0x1000), []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})
 	f.Add(uint64(1<<64-1), bytes.Repeat([]byte{0xff, 0, 0x80}, 100))

@@ -87,7 +87,7 @@ func TestMergeOthers(t *testing.T) {
 	if left, err := a.Merge(b); err != nil || a.Name != "a" || len(left.Losses("")) != 0 {
 		t.Errorf("%v: %v, %+v", a.Name, err, left)
 	}
-	// As read from GSYM, and the other way round.
+	// As read from GSYM, and vice versa.
 	for _, turned := range []bool{false, true} {
 		a, b := mustRead(t, []byte("MODULE unknown unknown AB0 a\n")), mustRead(t, []byte(mergeHead))
 		if turned {
@@ -108,8 +108,8 @@ func TestMergedLosses(t *testing.T) {
 	}
 }
 
-// A module that is cut in two by any of its slices is the same when it is put
-// together; with itself it is itself.
+// A module that is split at any of its slices is the same after merging; merged with itself it
+// is unchanged.
 func TestMergeOfParts(t *testing.T) {
 	check := func(what string, data []byte) {
 		read := func() *Module {
@@ -155,7 +155,7 @@ func clip(s string) string {
 	return s
 }
 
-// Every record of two modules is in what becomes of them, or is counted.
+// Every record of two modules is in the merged module, or is counted as lost.
 func TestMergeCounts(t *testing.T) {
 	for seed := range uint64(generated / 10) {
 		a, b := newGenerator(seed).module(), newGenerator(seed+1_000_000).module()

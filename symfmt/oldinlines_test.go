@@ -193,9 +193,9 @@ func framesOf(m *Module, f *Func, l Line) (all []frame) {
 	}
 }
 
-// Breakpad's resolver of 2021 gives the same answers for the old form as the new form
-// describes: the names and lines of all inlined frames, and their files but for origins
-// of which one INLINE has code in more than one file.
+// Breakpad's resolver of 2021 gives answers for the old form that agree with the new form:
+// the names and lines of all inlined frames, and their files except for origins of which one
+// INLINE has code in more than one file.
 func TestOldInlinesAreReadByOldBreakpad(t *testing.T) {
 	names, err := filepath.Glob("../golden/dwarf2sym/*.sym")
 	if err != nil || len(names) < 50 {
@@ -237,8 +237,8 @@ func TestOldInlinesAreReadByOldBreakpad(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d inlined frames, %d of them with another file", frames, otherFiles)
+	t.Logf("%d inlined frames, %d of them with a different file", frames, otherFiles)
 	if frames < 1000 || otherFiles*100 > frames {
-		t.Errorf("%d inlined frames, %d of them with another file: want 1000 or more, and less than 1%%", frames, otherFiles)
+		t.Errorf("%d inlined frames, %d of them with a different file: want at least 1000, and less than 1%%", frames, otherFiles)
 	}
 }

@@ -21,7 +21,7 @@ func TestCanonicalizeNumbers(t *testing.T) {
 	}
 }
 
-// TestCanonicalizeOldForm: origins of the same name but of two files stay two.
+// TestCanonicalizeOldForm checks that origins with the same name but two files stay separate.
 func TestCanonicalizeOldForm(t *testing.T) {
 	text := "MODULE Linux x86 12 a\nFILE 5 b.c\nFILE 6 a.c\nINLINE_ORIGIN 1 6 g\nINLINE_ORIGIN 2 5 g\nINLINE_ORIGIN 3 -1 g\nINLINE_ORIGIN 4 6 g\n" +
 		"FUNC 10 10 0 f\nINLINE 0 1 2 10 2\nINLINE 0 1 4 12 2\nINLINE 0 1 1 14 2\nINLINE 0 1 3 16 2\n"

@@ -13,7 +13,7 @@ import (
 
 const ownerHead = "MODULE Linux x86_64 D3096ED481217FD4C16B29CD9BC208BA0 m\nFILE 0 a\nINLINE_ORIGIN 0 o\n"
 
-// Each record has its owner, whatever is in between, and says whether something is.
+// Each record has its owner, whatever is in between, and a flag that something is.
 func TestOwner(t *testing.T) {
 	text := ownerHead + `1000 4 1 0
 FUNC 1000 10 0 f
@@ -137,7 +137,7 @@ func (s *shortReads) Read(p []byte) (int, error) {
 	return s.r.Read(p[:min(len(p), 1+s.rng.IntN(5000))])
 }
 
-// An outline passes over lines without parsing them.
+// An outline skips lines without parsing them.
 func TestOutlineSkips(t *testing.T) {
 	rd := NewReader(bytes.NewReader(mediumText()), ReadOptions{Outline: true})
 	owned := 0
@@ -152,7 +152,7 @@ func TestOutlineSkips(t *testing.T) {
 	}
 }
 
-// A piece of text in memory is read where it is.
+// A piece of text in memory is read in place.
 func TestResetText(t *testing.T) {
 	rd := NewReader(nil, ReadOptions{Tolerant: true})
 	for _, text := range []string{"FUNC 10 4 0 f\n10 4 7 0\n", "FUNC 10 4 0 f\n10 4 7 0", "\n\nFUNC 10 4 0 f\r\n10 4 7 0\r\n"} {

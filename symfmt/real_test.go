@@ -25,7 +25,7 @@ func symbolFiles(t testing.TB) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i := bytes.Index(text, []byte("\n# ")); i >= 0 { // a golden file's notes
+		if i := bytes.Index(text, []byte("\n# ")); i >= 0 { // notes in a golden file
 			text = text[:i+1]
 		}
 		files[path] = text

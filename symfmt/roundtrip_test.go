@@ -12,8 +12,8 @@ import (
 
 const generated = 3000
 
-// TestRoundTripGenerated: read(write(m)) is m for canonical m, write(read(b))
-// is b for canonical b, and the number of jobs does not show.
+// TestRoundTripGenerated checks that read(write(m)) is m for canonical m, that write(read(b))
+// is b for canonical b, and that the number of jobs does not matter.
 func TestRoundTripGenerated(t *testing.T) {
 	for seed := range uint64(generated) {
 		m := newGenerator(seed).module()
@@ -57,7 +57,7 @@ func TestWriteLeavesModule(t *testing.T) {
 	}
 }
 
-// meaning lists what a module says of each FUNC, in names instead of numbers.
+// meaning lists the contents of each FUNC in a module, with names instead of numbers.
 func meaning(m *Module) []string {
 	files, origins := m.FileNames(), m.OriginNames()
 	file := func(id FileID) string {

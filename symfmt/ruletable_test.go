@@ -42,7 +42,7 @@ func TestRuleTable(t *testing.T) {
 	}
 }
 
-// Rules that were read before the CPU was known are read again.
+// Rules that were parsed before the CPU was known are parsed again.
 func TestRuleTableArch(t *testing.T) {
 	var table RuleTable
 	id := table.Parse([]byte("$esp: 4294967292"))
@@ -53,7 +53,7 @@ func TestRuleTableArch(t *testing.T) {
 	}
 }
 
-// Merging gives sets of another table the numbers that they have here.
+// Merging renumbers the sets of another table.
 func TestRuleTableAdopt(t *testing.T) {
 	var a, b RuleTable
 	a.SetArch(arch.ARM64)

@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestComplete says what a CPU lacks.
+// TestComplete reports what a CPU lacks.
 func TestComplete(t *testing.T) {
 	if !slices.IsSortedFunc(All, func(a, b *Arch) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("All is not ordered by name")

@@ -78,7 +78,7 @@ func need(t *testing.T, tools ...string) {
 	}
 }
 
-// intel and the others turn our names into an assembler's.
+// intel and the others convert our names to an assembler's.
 func intel(name string) string {
 	if s, ok := strings.CutPrefix(name, "$st"); ok {
 		return "%st(" + s + ")"
@@ -93,8 +93,8 @@ func s390(name string) string {
 	return "%" + name
 }
 
-// o32: the n64 ABI's assembler has other names for some general registers, but
-// Breakpad has not, so that they go by their number.
+// o32: the n64 ABI's assembler has other names for some general registers, but Breakpad
+// does not, so they are named by their numbers.
 func o32(name string) string {
 	if n, ok := MIPS64.RegNumber(name); ok && n < 32 {
 		return "$" + strconv.FormatUint(n, 10)
@@ -198,7 +198,7 @@ func TestReadelfNames(t *testing.T) {
 	for _, c := range []struct {
 		a     *Arch
 		tool  []string
-		extra string // names that readelf has and we have not
+		extra string // names that only readelf has
 	}{
 		{X86, []string{"i686-linux-gnu-as"}, ""},
 		{X86_64, []string{"x86_64-linux-gnu-as"}, ""},
@@ -233,7 +233,7 @@ func TestReadelfNames(t *testing.T) {
 	}
 }
 
-// bare turns our name into readelf's: no dollar, and RISC-V's f registers by
+// bare converts our name to readelf's: no dollar, and RISC-V's f registers by
 // their use.
 func bare(a *Arch, name string) string {
 	name = strings.TrimPrefix(name, "$")

@@ -11,7 +11,7 @@ const typical = ".cfa: $rbp 16 + .ra: .cfa -8 + ^ $rbp: .cfa -16 + ^ $rbx: .cfa 
 
 const program = "$T0 $ebp = $eip $T0 4 + ^ = $ebp $T0 ^ = $esp $T0 8 + = $L $T0 .cbSavedRegs - = $P $T0 8 + .cbParams + ="
 
-// running returns functions that evaluate what the issue calls the hot path.
+// running returns functions that evaluate the rules of the hot path.
 func running(t testing.TB) (caller, expr, run, fail, compare func()) {
 	n := NewNames(arch.X86_64)
 	r := row(t, n, typical)

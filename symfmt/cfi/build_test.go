@@ -6,7 +6,7 @@ import (
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
-// What is built prints as its text, and is what the text parses to.
+// A built expression prints as its text, and equals the parsed text.
 func TestBuilder(t *testing.T) {
 	n := NewNames(arch.X86_64)
 	rsp, rbp := n.Lookup("$rsp"), n.Lookup("$rbp")
@@ -31,7 +31,7 @@ func TestBuilder(t *testing.T) {
 		if got.String() != c.want || string(got.AppendCode(nil)) != string(parsed.AppendCode(nil)) {
 			t.Errorf("built %s, want %s", got, c.want)
 		}
-		b.Value(rbp) // the expression keeps what it has
+		b.Value(rbp) // the expression is unchanged
 		if b.Expr(); got.String() != c.want {
 			t.Errorf("%s became %s", c.want, got)
 		}

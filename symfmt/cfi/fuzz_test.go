@@ -21,8 +21,8 @@ var seeds = []string{
 	"$T0 $ebp = $eip $T0 4 + ^ = =$ebp $T0 ^ = $esp $T0 8 + =",
 }
 
-// FuzzParseRules: what parses prints a text that parses to the same, also as a
-// row, and equal things are equal.
+// FuzzParseRules checks that rules that parse print a text that parses to the same rules,
+// also as a row, and that equal rules are equal.
 func FuzzParseRules(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s, uint8(len(s)))
@@ -60,8 +60,8 @@ func FuzzParseRules(f *testing.F) {
 	})
 }
 
-// FuzzEval: evaluation never panics, agrees with a slow evaluator that works on
-// the text, and with that of the normal form.
+// FuzzEval checks that evaluation never panics, and agrees with a slow evaluator of the
+// text and with the normal form.
 func FuzzEval(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s, uint64(0x7fff_ffff_e000), uint64(3), uint8(9))

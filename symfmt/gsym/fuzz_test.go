@@ -77,7 +77,7 @@ func file1(count int, info []byte) []byte {
 	return append(b, info...)
 }
 
-// TestHostile: damage is reported with its place, and costs no more than its part.
+// TestHostile checks that damage is reported with its place, and costs only its part.
 func TestHostile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

@@ -48,7 +48,7 @@ func allOptions() (all []Options) {
 	return all
 }
 
-// hexBytes puts bytes together from text with blanks and comments behind #.
+// hexBytes assembles bytes from text with blanks and with comments after #.
 func hexBytes(t *testing.T, s string) []byte {
 	t.Helper()
 	var digits strings.Builder
@@ -63,7 +63,7 @@ func hexBytes(t *testing.T, s string) []byte {
 	return b
 }
 
-// version2 is a file put together by hand from HeaderV2.h and GlobalData.h.
+// version2 is a file assembled by hand from HeaderV2.h and GlobalData.h.
 const version2 = `
 47 53 59 4d 0002 01 00           # GSYM, version 2, addresses of 1 byte, encoding 0
 0000000000400000 00000002        # base, 2 addresses
@@ -114,7 +114,7 @@ PUBLIC 40 0 pub
 	}
 }
 
-// holds is what of m GSYM can hold.
+// holds returns the part of m that GSYM can hold.
 func holds(m *symfmt.Module, id identity) {
 	m.Infos = nil
 	if id.uuid != nil {
@@ -130,8 +130,8 @@ func holds(m *symfmt.Module, id identity) {
 	m.Canonicalize()
 }
 
-// TestRoundTrip: what was written is read as it was, in files of compilers but for
-// the PUBLICs that are left out; and once more without any loss.
+// TestRoundTrip checks that a module is read as it was written, for files of compilers
+// except the PUBLICs that are left out, and the second time without any loss.
 func TestRoundTrip(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if err != nil || len(files) < 100 {
@@ -352,8 +352,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A call without a file has that of the function that it is in, which is not looked
-// for again for each: a FUNC with many takes time in proportion to them.
+// A call without a file has the file of its function, which is not searched for each: a FUNC
+// with many such calls takes time in proportion to their number.
 func TestManyCallsWithoutFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")
@@ -378,8 +378,8 @@ func TestManyCallsWithoutFile(t *testing.T) {
 	}
 }
 
-// Whether INLINEs are a tree costs no walk through all ranges of the one around for
-// each: a FUNC with many of both takes time in proportion to them.
+// To check whether INLINEs form a tree, not all ranges of the enclosing one are searched for
+// each: a FUNC with many of both takes time in proportion to their number.
 func TestManyInlinesInManyRanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long with the race detector")

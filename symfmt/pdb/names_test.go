@@ -23,17 +23,17 @@ var llvmWords = regexp.MustCompile(`\b(struct|class|enum|union|__cdecl|__stdcall
 
 var llvmSpelling = strings.NewReplacer("(void)", "()", "__int64", "long long", "`anonymous namespace'", "(anonymous namespace)", " dtor'", " destructor'")
 
-// spelled returns a name without what demanglers and compilers spell in different ways.
+// spelled returns a name without what demanglers and compilers spell differently.
 func spelled(name string) string {
 	return strings.ReplaceAll(llvmSpelling.Replace(llvmWords.ReplaceAllString(name, "")), " ", "")
 }
 
-// isWithParams reports whether a name is another one with parameters behind it.
+// isWithParams reports whether a name is another one followed by parameters.
 func isWithParams(name, plain string) bool {
 	return name == plain || strings.HasPrefix(name, plain+"(")
 }
 
-// whySpelled returns why llvm-symbolizer gives a function the name that it does, or "". publics are the
+// whySpelled returns why llvm-symbolizer gives a function another name, or "". publics are the
 // decorated names at the function's address.
 func whySpelled(name, want string, publics []string) string {
 	ours, theirs := spelled(name), spelled(want)

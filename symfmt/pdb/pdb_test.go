@@ -64,7 +64,7 @@ func TestDecoratedRecords(t *testing.T) {
 	}
 }
 
-// Functions without a type have the arguments of their decorated name, if it is theirs.
+// Functions without a type have the arguments in their decorated name, if they have one.
 func TestFunctionsWithoutType(t *testing.T) {
 	for _, c := range []struct{ name, public, want string }{
 		{"ns::f", "?f@ns@@YAXH@Z", "ns::f(int)"}, {"ns::f", "?g@ns@@YAXH@Z", "ns::f"}, {"ns::f", "f", "ns::f"},
@@ -77,7 +77,7 @@ func TestFunctionsWithoutType(t *testing.T) {
 	}
 }
 
-// RawNames gives functions and public symbols the names that the linker has.
+// With RawNames, functions and public symbols have the linker's names.
 func TestRawNames(t *testing.T) {
 	data := testenv.Gunzip(t, testenv.Input(t, "pdb-x64.pdb.gz"))
 	plain := read(t, data, "x.pdb", 1).Module
@@ -107,7 +107,7 @@ func TestRawNames(t *testing.T) {
 	}
 }
 
-// frame is what a symbolizer says of an address.
+// frame is a symbolizer's answer for an address.
 type frame struct {
 	file string
 	line uint32

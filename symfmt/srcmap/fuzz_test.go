@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Any rule and path: an error, or a name as the rule says.
+// Any rule and path give an error, or a name according to the rule.
 func FuzzMap(f *testing.F) {
 	for _, rule := range []string{"rust", `^/a/(?P<x>.*)$=hg:{x}:{rev}`, `(a)?(.*)={1}{2}`, `.={{{0}}}`, `(=`, `a={`, `a=}`, `((a{50}){50})=x`, `^/a/b|^c=x`, `(?i)^/A=x`, `(?m)^/a=x`, "^\ufffd=x"} {
 		f.Add(rule, "/a/../a//b.c", "0123456789abcdef")
@@ -44,7 +44,7 @@ func FuzzMap(f *testing.F) {
 	})
 }
 
-// Any manifest: an error with its line, or origins that are its own.
+// Any manifest gives an error with its line, or origins from its records.
 func FuzzManifest(f *testing.F) {
 	f.Add(manifestText("5", "1|a.h|/src/a.h", "5|k|/src|**/*.idl|x", "8|t|\"\"", "-1|"), "a.h")
 	f.Add(manifestText("1", "2|a/../b.h|c", "7|p|q|d"), "x/b.idl")

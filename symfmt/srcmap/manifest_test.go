@@ -85,7 +85,7 @@ func TestManifestHere(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", path, got, ok, want)
 		}
 	}
-	// What one name does not have the other one may.
+	// A path may match only one of the names.
 	m, err = ReadManifest(strings.NewReader(manifestText("1", "1|a.h|/src/a.h")), "m", "/", "/obj")
 	if err != nil {
 		t.Fatal(err)

@@ -217,7 +217,7 @@ func TestMapDigest(t *testing.T) {
 	}
 }
 
-// A Mapping is for many goroutines; each path is mapped once, each file read once.
+// Many goroutines use a Mapping; each path is mapped once, each file read once.
 func TestMapOnce(t *testing.T) {
 	file := writeFile(t, filepath.Join(t.TempDir(), "a.c"), "int a;\n")
 	m := mapping(t, nil, `^(.*)$={digest}`)
@@ -238,7 +238,7 @@ func TestMapOnce(t *testing.T) {
 	if f := m.Map([]Prefix{}, file, ""); f != all[0] {
 		t.Errorf("read again: %+v", f)
 	}
-	// Its MD5 counts only where a rule wants it.
+	// The MD5 matters only if a rule uses it.
 	plain, sums := mapping(t, nil, `^(.*)$=x`), mapping(t, nil, `^(.*)$={md5}`)
 	if plain.Map(nil, "/a", "00") != plain.Map(nil, "/a", "01") || sums.Map(nil, "/a", "00") == sums.Map(nil, "/a", "01") {
 		t.Error("the MD5 of files counts for other rules, or not for its own")
@@ -316,12 +316,12 @@ func TestMapOrigin(t *testing.T) {
 	}
 }
 
-// Files that were read are closed, whatever they were.
+// Files are closed after they are read, whatever they are.
 func TestMapFilesAreClosed(t *testing.T) {
 	if _, err := os.ReadDir("/proc/self/fd"); err != nil {
 		t.Skip("no /proc/self/fd here")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would close what is forgotten
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would close forgotten files
 	dir := t.TempDir()
 	m := mapping(t, nil, `^(.*)$={digest}`)
 	m.Links = true

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 )
 
-// mozillaJSON has what Mozilla's build writes: rules for lists of files after those
+// mozillaJSON is like the output of Mozilla's build: rules for lists of files after those
 // for all files, and variables.
 const mozillaJSON = `{
   "variables": {"rev": "abc", "host": "hg.example.org/tree"},
@@ -48,7 +48,7 @@ func TestReadRules(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got.Name, c.want)
 		}
 	}
-	// Paths of a list count after the prefix map, too.
+	// Paths in a list also match after the prefix map.
 	rules, err := ReadRules(strings.NewReader(mozillaJSON), "f", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestMapDigestOfNoFile(t *testing.T) {
 	}
 }
 
-// Any file: rules, or an error with its name.
+// Any file gives rules, or an error with its name.
 func FuzzMapRules(f *testing.F) {
 	f.Add(mozillaJSON, "/home/worker/obj/a.h")
 	f.Add("# a\na=b\nrust\n", "a")

@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Any bytes are read without panic, in bounded memory, and what was read can be
-// written; from then on reading and writing it changes nothing.
+// Any bytes are read without a panic, in bounded memory, and the result can be written; from
+// then on, reading and writing change nothing.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"clang-dwarf5.sym", "compressed-zlib.sym"} {
 		t, err := os.ReadFile(filepath.Join(testenv.Root(f), "golden", "dwarf2sym", name))
@@ -87,8 +87,8 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// A small file whose source locations are inlined 1024 times for each of its
-// ranges, in turns, is not a large module.
+// A small file whose source locations are inlined 1024 times for each of its ranges, in
+// turns, does not become a large module.
 func TestReadManyInlines(t *testing.T) {
 	const ranges = 2000
 	data := []byte("SYMC\x08\x00\x00\x00")
@@ -129,7 +129,7 @@ func TestReadManyInlines(t *testing.T) {
 		"x.symcache: offset 0x8c30: more than 64 source locations per range (lost: 1811 ranges)")
 }
 
-// Many files that have one long directory are not many long paths.
+// Many files in one long directory do not become many long paths.
 func TestReadLongPaths(t *testing.T) {
 	const files, long = 20000, 1 << 16
 	data := []byte("SYMC\x08\x00\x00\x00")

@@ -120,7 +120,7 @@ func wantText(t *testing.T, m *symfmt.Module, want string) {
 	}
 }
 
-// One number of the example is wrong.
+// Each case changes one number of the example.
 func TestReadDamage(t *testing.T) {
 	const function, location, ranges = 0x68, 0x98, 0xe8
 	for name, c := range map[string]struct {
@@ -161,7 +161,7 @@ func TestReadDamage(t *testing.T) {
 	}
 }
 
-// What symbolic writes otherwise than we do: compilation directories, a symbol
+// What symbolic writes differently from us: compilation directories, a symbol
 // with a known end, functions without code, a file without a line.
 func TestReadOfSymbolic(t *testing.T) {
 	s := stringTable{version: 9, offsets: make(map[string]uint32)}
@@ -215,7 +215,7 @@ func TestReadOfSymbolic(t *testing.T) {
 	}
 }
 
-// A call whose file is unknown has the FILE of that, and is written without one.
+// A call whose file is unknown gets the FILE <unknown>, and is written without a file.
 func TestCallWithoutFile(t *testing.T) {
 	data := write(t, symtest.Module(t, example), 8)
 	binary.LittleEndian.PutUint32(data[0x98:], none) // of the first source location

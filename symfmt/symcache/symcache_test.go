@@ -125,7 +125,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Each module is what is read of the symcache that is written of it.
+// Each module is read back as it was written to a symcache.
 func TestRoundTrip(t *testing.T) {
 	const files = "FILE 0 a.c\nFILE 1 b.c\nINLINE_ORIGIN 0 in\nINLINE_ORIGIN 1 deep\n"
 	for name, body := range map[string]string{
@@ -324,7 +324,7 @@ PUBLIC ffffffff81000050 0 p
 	}
 }
 
-// A module stays as it is, and its order does not matter.
+// Writing does not change a module, whose order does not matter.
 func TestWriteOrder(t *testing.T) {
 	m, same := symtest.Module(t, example), symtest.Module(t, example)
 	write(t, m, 8)

@@ -15,8 +15,8 @@ import (
 
 // grow writes a file of about size bytes: the functions and blocks of a real one
 // several times, each copy at addresses of its own, with names and lines of its own.
-// Of the changed file one function in a hundred has another name, other lines or
-// other rules, some are left out, and code is put in.
+// In the changed file, one function in a hundred has another name, other lines or other
+// rules, some are missing, and code is inserted.
 func grow(text []byte, path string, size int64, changed bool) error {
 	f, err := os.Create(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// doc is a symbol file to be changed: a module with its bodies unpacked.
+// doc is a symbol file to change: a module with its bodies unpacked.
 type doc struct {
 	m      *symfmt.Module
 	funcs  []docFunc
@@ -122,8 +122,8 @@ func (d *doc) text(t testing.TB) []byte {
 	return out.Bytes()
 }
 
-// shift moves all that begins at or after an address, and lengthens what goes
-// over it, as bytes put in there do.
+// shift moves everything that begins at or after an address, and lengthens what contains it,
+// as if bytes were inserted there.
 func (d *doc) shift(from symfmt.RVA, by uint64) {
 	move := func(rva *symfmt.RVA) {
 		if *rva >= from {
@@ -156,7 +156,7 @@ func (d *doc) shift(from symfmt.RVA, by uint64) {
 	}
 }
 
-// top returns an address after all of a file's.
+// top returns an address after all those in a file.
 func (d *doc) top() (top symfmt.RVA) {
 	for i := range d.funcs {
 		top = max(top, d.funcs[i].stop())
@@ -215,7 +215,7 @@ func listedChange(r *Result, c Change) string {
 	return fmt.Sprintf("%s %s>%s %s", c.Kind, place(r.Old, c.Old), place(r.New, c.New), strings.Join(c.What.Names(), " "))
 }
 
-// says returns a line as in the result of listed.
+// says returns a line of the form that listed returns.
 func says(k Kind, old, new string, what Aspect) string {
 	return fmt.Sprintf("%s %s>%s %s", k, old, new, strings.Join(what.Names(), " "))
 }

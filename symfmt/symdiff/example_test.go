@@ -9,7 +9,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// What another build has, and what it lost.
+// What changed in another build, and what it lost.
 func ExampleCompare() {
 	const before = `MODULE Linux x86_64 17F473446FAE06D27ECE5A270227EC290 app
 FILE 0 /src/app.c

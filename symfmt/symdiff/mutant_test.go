@@ -19,7 +19,7 @@ func (m *mutant) wants(k Kind, old, new string, what Aspect) {
 	m.want = append(m.want, says(k, old, new, what))
 }
 
-// same says that the function at an address, which it keeps, differs in something.
+// same expects the function at an address, which it keeps, to differ in something.
 func (m *mutant) same(f *docFunc, what Aspect) { m.wants(Functions, at(f.RVA), at(f.RVA), what) }
 
 // pick returns a random function for which ok is true, nil if there is none.
@@ -46,7 +46,7 @@ func (m *mutant) alone(i int) bool {
 	return !slices.ContainsFunc(m.new.m.Publics, func(p symfmt.Public) bool { return p.RVA >= f.RVA && p.RVA < f.stop() })
 }
 
-// named reports whether a name is good, and of no other function.
+// named reports whether a name is good, and belongs to no other function.
 func (m *mutant) named(f *docFunc) bool {
 	if m.names == nil {
 		m.names = map[string]int{}
@@ -81,7 +81,7 @@ func tidy(f *docFunc) bool {
 	return at == f.stop() && len(f.lines) > 0
 }
 
-// apart reports whether two line records next to each other are of different lines.
+// apart reports whether adjacent line records have different lines.
 func apart(f *docFunc) bool {
 	for i := 1; i < len(f.lines); i++ {
 		if a, b := f.lines[i-1], f.lines[i]; a.Num == b.Num && a.File == b.File {
@@ -132,7 +132,7 @@ func (m *mutant) stacked(ok func(b *docBlock) bool) (*docFunc, *docBlock) {
 	return f, &m.new.blocks[m.blocksOf(f)[0]]
 }
 
-// moved adds the changes to be reported for all that shift moved.
+// moved adds the expected changes for everything that shift moved.
 func (m *mutant) moved(from symfmt.RVA, by uint64) {
 	for i := range m.old.funcs {
 		if rva := m.old.funcs[i].RVA; rva >= from {
@@ -146,7 +146,7 @@ func (m *mutant) moved(from symfmt.RVA, by uint64) {
 	}
 }
 
-// border reports whether nothing goes over an address.
+// border reports whether nothing extends over an address.
 func (m *mutant) border(rva symfmt.RVA) bool {
 	over := func(start symfmt.RVA, size uint64) bool { return start < rva && start+symfmt.RVA(size) > rva }
 	for i := range m.old.funcs {

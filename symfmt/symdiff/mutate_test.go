@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// remove takes a function out.
+// remove removes a function.
 func (m *mutant) remove(f *docFunc) {
 	i := slices.IndexFunc(m.new.funcs, func(g docFunc) bool { return g.RVA == f.RVA && g.Name == f.Name })
 	m.new.funcs = slices.Delete(m.new.funcs, i, i+1)
@@ -18,7 +18,7 @@ func (m *mutant) public(name string) bool {
 	return slices.ContainsFunc(m.new.m.Publics, func(p symfmt.Public) bool { return p.Name == name })
 }
 
-// free reports whether nothing is in some bytes.
+// free reports whether a range of bytes has no records.
 func (m *mutant) free(from symfmt.RVA, size uint64) bool {
 	touches := func(start symfmt.RVA, n uint64) bool {
 		return start < from+symfmt.RVA(size) && start+symfmt.RVA(n) > from
@@ -36,7 +36,7 @@ func (m *mutant) free(from symfmt.RVA, size uint64) bool {
 	return !slices.ContainsFunc(m.new.m.Publics, func(p symfmt.Public) bool { return touches(p.RVA, 1) })
 }
 
-// file returns the number of a file that is new.
+// file returns the number of a new file.
 func (m *mutant) file(name string) symfmt.FileID {
 	id := symfmt.FileID(0)
 	for _, f := range m.new.m.Files {
@@ -66,7 +66,7 @@ func (m *mutant) moveAlone(f *docFunc, by symfmt.RVA) {
 	}
 }
 
-// removeCode takes a function out, and its code: all after it moves to the front.
+// removeCode removes a function and its code: everything after it moves down.
 func removeCode(m *mutant) bool {
 	f := m.pick(func(i int, f *docFunc) bool {
 		return m.alone(i) && m.named(f) && i > 0 && i+1 < len(m.new.funcs) && m.framed(i, f) >= 0 && len(m.new.m.Wins) == 0 && m.border(f.RVA) && m.border(f.stop())
@@ -84,7 +84,7 @@ func removeCode(m *mutant) bool {
 	return true
 }
 
-// insertFunction puts a function between others.
+// insertFunction inserts a function between others.
 func insertFunction(m *mutant) bool {
 	f := m.pick(func(i int, f *docFunc) bool { return m.border(f.RVA) && i > 0 })
 	if f == nil {
@@ -189,7 +189,7 @@ func effective(b *docBlock, i int) bool {
 	return len(b.rows) > i && b.rows[i].rules != b.init && !strings.Contains(b.init, b.rows[i].rules)
 }
 
-// rowsRepeat reports whether taking the first row out may change nothing.
+// rowsRepeat reports whether removing the first row may change nothing.
 func rowsRepeat(b *docBlock) bool { return len(b.rows) > 1 && b.rows[1].rva == b.rows[0].rva }
 
 // pickPublic returns a PUBLIC whose name no other has, alone at its address, or -1.

@@ -8,7 +8,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// mutation is one kind of change; apply is false where a file has no place for it.
+// mutation is one kind of change; apply returns false if a file has no place for it.
 type mutation struct {
 	name  string
 	apply func(m *mutant) bool

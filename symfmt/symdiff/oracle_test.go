@@ -237,7 +237,7 @@ func checkSymbols(t *testing.T, r *Result, symbols [2]map[string]bool) (n int) {
 	return n
 }
 
-// checkNaively compares functions whose names are unique, a byte after another.
+// checkNaively compares functions whose names are unique, byte by byte.
 func checkNaively(t *testing.T, r *Result, a, b *doc) (n int) {
 	unique := func(d *doc) map[string]*docFunc {
 		out := map[string]*docFunc{}
@@ -320,7 +320,7 @@ func (d *doc) callsByByte(f *docFunc) []string {
 		}
 	}
 	for len(out) > 0 && out[len(out)-1] == "" {
-		out = out[:len(out)-1] // the size is compared by itself
+		out = out[:len(out)-1] // the size is compared separately
 	}
 	return out
 }

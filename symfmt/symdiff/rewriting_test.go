@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// rewritings are ways to write a file otherwise with the same meaning.
+// rewritings are ways to write a file differently with the same meaning.
 var rewritings = []struct {
 	name  string
 	apply func(d *doc, rng *rand.Rand)
@@ -52,7 +52,7 @@ func TestRewritings(t *testing.T) {
 	}
 }
 
-// A compressed file is what is in it.
+// A compressed file is equal to its contents.
 func TestCompressed(t *testing.T) {
 	text := testenv.SymbolFile(t, realFiles(t)[0])
 	dir := t.TempDir()
@@ -213,7 +213,7 @@ func splitBlocks(d *doc, _ *rand.Rand) {
 	}
 }
 
-// doubled writes each record twice, but for those that come once in a file.
+// doubled writes each record twice, except those that occur once in a file.
 func doubled(text []byte) []byte {
 	var out, again strings.Builder
 	for line := range strings.Lines(string(text)) {
@@ -225,7 +225,7 @@ func doubled(text []byte) []byte {
 	return []byte(out.String() + again.String())
 }
 
-// shuffled writes records in another order: those that may stand anywhere.
+// shuffled changes the order of records that may be anywhere.
 func shuffled(d *doc, text []byte, rng *rand.Rand) []byte {
 	const head, files, rest = 0, 1, 2
 	var parts [3][][]string // blocks of records that stay together
@@ -266,7 +266,7 @@ func shuffled(d *doc, text []byte, rng *rand.Rand) []byte {
 	return []byte(out.String())
 }
 
-// twins reports whether the order of records counts, for two INITs are of one place.
+// twins reports whether the order of records matters, because two INITs have the same place.
 func (d *doc) twins() bool {
 	seen := map[symfmt.Range]bool{}
 	for _, b := range d.blocks {

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// TestSpoolLimit pins what of a text that is longer than the limit is compared:
-// what is before it, if the text is compressed; a pipe's is not read at all.
+// TestSpoolLimit checks which part of a text beyond the limit is compared: the part before
+// it if the text is compressed; that of a pipe is not read.
 func TestSpoolLimit(t *testing.T) {
 	const most = 100
 	text := "MODULE Linux x86_64 0 m\n" + strings.Repeat("PUBLIC 1000 0 p\n", 10)

@@ -10,7 +10,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symelf"
 )
 
-// An ELF file for debuggers and profilers, with the symbols that a module has.
+// An ELF file for debuggers and profilers, with the symbols of a module.
 func ExampleWrite() {
 	m := &symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "17F473446FAE06D27ECE5A270227EC290", Name: "app"}
 	m.Funcs = append(m.Funcs, symfmt.Func{RVA: 0x1000, Size: 0x24, Name: "main"})

@@ -60,7 +60,7 @@ func goldens(t testing.TB) map[string]*symfmt.Module {
 	return all
 }
 
-// The order of a module's records says nothing, and Write changes none.
+// The order of a module's records does not matter, and Write does not change it.
 func TestAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, m := range goldens(t) {
@@ -101,7 +101,7 @@ func TestHeaders(t *testing.T) {
 		}
 		class := original.Class
 		if cpu := arch.ByELF(original.Machine, original.Class); cpu.Narrow {
-			class = cpu.Class // MODULE does not say how wide addresses are
+			class = cpu.Class // MODULE does not give the width of addresses
 		}
 		if f.Class != class || f.Data != original.Data || f.Machine != original.Machine {
 			t.Errorf("%s: %v %v %v, want %v %v %v", name, f.Class, f.Data, f.Machine, class, original.Data, original.Machine)
@@ -207,7 +207,7 @@ func TestLosses(t *testing.T) {
 		}},
 	} {
 		m := symtest.Module(t, strings.Replace(lossy, "STACK CFI INIT 2000 0 ", "STACK CFI INIT 2000 1 ", 1))
-		m.CFI.Blocks[1].Size = 0 // no text says that
+		m.CFI.Blocks[1].Size = 0 // impossible in text
 		var got []string
 		for _, l := range Losses(m, c.o) {
 			s := fmt.Sprintf("%s %d", l.What, l.Count)
@@ -337,7 +337,7 @@ func inlines(t *testing.T, text string) string {
 	}
 }
 
-// INLINEs that are not nested are made so, with the answers that resolve gives.
+// INLINEs that are not nested are rearranged, with the same answers as from resolve.
 func TestTree(t *testing.T) {
 	const start = head + "FILE 0 a.c\nINLINE_ORIGIN 0 f\nFUNC 1000 100 0 a\n"
 	for _, c := range []struct{ inlines, want string }{
@@ -422,8 +422,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// structureRules are what eu-elflint and readelf say of a file without code: it is as
-// a separate debug file, in which eu-elflint lets .eh_frame have no bytes only.
+// structureRules matches messages of eu-elflint and readelf about a file without code: it is
+// like a separate debug file, in which eu-elflint expects .eh_frame to have no bytes.
 var structureRules = regexp.MustCompile(`section \[ ?\d+\] '\.text(\.\d+)?' (has wrong type: expected PROGBITS, is NOBITS|has unexpected type 8 for an executable section)$` +
 	`|section \[ ?\d+\] '\.text(\.\d+)?': alloc flag set but section not in any loaded segment$` +
 	`|loadable segment \[\d+\] is executable but contains no executable sections$` +
@@ -434,7 +434,7 @@ var structureRules = regexp.MustCompile(`section \[ ?\d+\] '\.text(\.\d+)?' (has
 	`|section \[ ?\d+\] '\.text' not fully contained in segment of program header entry 0$` +
 	`|^No errors$`)
 
-// Tools that check files find nothing wrong.
+// Tools that check ELF files have no complaints.
 func TestOracleStructure(t *testing.T) {
 	testenv.Oracle(t)
 	byRule := map[string]int{}
@@ -533,8 +533,8 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// A tree is written with a call for each of its levels: a limit keeps the stack
-// from growing as a file wants.
+// A tree is written recursively: a limit keeps a file from growing the stack without
+// bound.
 func TestDeepInlines(t *testing.T) {
 	const n = symfmt.MaxInlineDepth + 100
 	var b strings.Builder

@@ -40,7 +40,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Any module is written, read and written again as the same, in one of the forms.
+// Any module is the same after it is written, read and written again, in one of the forms.
 func FuzzWrite(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(seed, "name", []byte("x"))

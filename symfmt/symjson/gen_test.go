@@ -150,7 +150,7 @@ func write(t testing.TB, m *symfmt.Module, o Options) []byte {
 	return b.Bytes()
 }
 
-// mustRead reads what has no problem.
+// mustRead reads a module, and fails the test if there is a problem.
 func mustRead(t testing.TB, data []byte) *symfmt.Module {
 	t.Helper()
 	m, problems, err := read(bytes.NewReader(data), int64(len(data)), ReadOptions{File: "x.json"})

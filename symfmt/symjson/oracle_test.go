@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// countLines is a program of jq: how many records of each kind JSON Lines have.
+// countLines is a jq program that counts the records of each kind in JSON Lines.
 const countLines = `reduce inputs as $r ({};
   .[$r.kind] += 1
   | if $r.kind == "func" then .inline += ($r.inlines | length) | .line += ($r.lines | length)
@@ -48,7 +48,7 @@ next:
 	return strings.Join(out, " ")
 }
 
-// toText is a program of Python: it makes a symbol file of either form.
+// toText is a Python program that makes a symbol file from either form.
 const toText = `
 import base64, json, sys
 def number(v): return "%x" % (int(v, 16) if isinstance(v, str) else v)
@@ -99,8 +99,8 @@ func run(t *testing.T, stdin []byte, program string, args ...string) []byte {
 	return stdout.Bytes()
 }
 
-// sample is how many symbol files there are for one that is compared where time
-// counts: each takes six programs.
+// sample is the interval of compared symbol files in short runs: each takes six
+// programs.
 const sample = 8
 
 // jq counts as many records as the symbol file has; Python's json makes the
@@ -126,16 +126,16 @@ func TestOracle(t *testing.T) {
 			t.Errorf("%s: jq counts %s in the document, want %s", name, got, records(want))
 		}
 		if got := run(t, jsonl, python, "-c", toText, "lines"); !bytes.Equal(got, want) {
-			t.Errorf("%s: Python makes another symbol file of JSON Lines", name)
+			t.Errorf("%s: Python's symbol file from JSON Lines differs", name)
 		}
 		if got := run(t, doc, python, "-c", toText, "document"); !bytes.Equal(got, want) {
-			t.Errorf("%s: Python makes another symbol file of the document", name)
+			t.Errorf("%s: Python's symbol file from the document differs", name)
 		}
 		if again := run(t, jsonl, jq, "."); !mustRead(t, again).Equal(m) {
-			t.Errorf("%s: JSON Lines, written by jq, are another module", name)
+			t.Errorf("%s: JSON Lines written by jq give a different module", name)
 		}
 		if again := run(t, doc, jq, "-cS", "."); !mustRead(t, again).Equal(m) {
-			t.Errorf("%s: the document, written by jq, is another module", name)
+			t.Errorf("%s: the document written by jq gives a different module", name)
 		}
 	}
 	i := 0
@@ -177,7 +177,7 @@ func TestOracleLarge(t *testing.T) {
 		t.Errorf("jq counts %s, want %s", got, records(want))
 	}
 	if got := run(t, jsonl, testenv.Tool(t, "python3"), "-c", toText, "lines"); !bytes.Equal(got, want) {
-		t.Error("Python makes another symbol file")
+		t.Error("Python's symbol file differs")
 	}
 	t.Logf("%d bytes of text, %d of JSON Lines; records: %s", len(want), len(jsonl), records(want))
 }

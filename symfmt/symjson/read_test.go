@@ -148,7 +148,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// Problems are kept up to a number, and the others counted.
+// A limited number of problems is kept, and the others are counted.
 func TestReadManyProblems(t *testing.T) {
 	data := module + strings.Repeat("{\"kind\":\"file\"}\n", 50)
 	_, problems, err := read(strings.NewReader(data), int64(len(data)), ReadOptions{File: "x", MaxProblems: 5})
@@ -199,7 +199,7 @@ func TestReadFailing(t *testing.T) {
 	}
 }
 
-// A line that is too long is passed over without being held.
+// A line that is too long is skipped without being held.
 func TestReadLongLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 256 MB")

@@ -74,7 +74,7 @@ func TestIndent(t *testing.T) {
 	}
 }
 
-// No character of the output is one that changes a terminal, and a line of JSON
+// No character of the output affects a terminal, and a line of JSON
 // Lines is a record.
 func TestWritePrintable(t *testing.T) {
 	for seed := range uint64(100) {
@@ -168,7 +168,7 @@ func TestRoundTripFiles(t *testing.T) {
 	t.Logf("%d symbol files, %d bytes", n, size)
 }
 
-// What other programs make of our output is read, too.
+// Our output is also read after other programs have rewritten it.
 func TestReadLayouts(t *testing.T) {
 	m := example()
 	lines, doc := write(t, m, Options{Lines: true}), write(t, m, Options{})
@@ -202,7 +202,7 @@ func TestReadLayouts(t *testing.T) {
 	}
 }
 
-// sortedKeys writes each value anew, its keys sorted.
+// sortedKeys writes each value again, with sorted keys.
 func sortedKeys(t *testing.T, data []byte, indent string) []byte {
 	var out bytes.Buffer
 	in := json.NewDecoder(bytes.NewReader(data))

@@ -40,7 +40,7 @@ func valid(t *testing.T, s *jsonschema.Schema, data []byte) error {
 	return s.Validate(v)
 }
 
-// What is written is what the schema says.
+// The output matches the schema.
 func TestSchema(t *testing.T) {
 	document, line := schemas(t)
 	check := func(m *symfmt.Module, what any) {

@@ -11,7 +11,7 @@ import (
 	"github.com/symtool/symtool/symfmt/symlist"
 )
 
-// From what nm prints to a symbol file.
+// A symbol file from nm's output.
 func ExampleRead() {
 	const list = "0000000000001000 0000000000000024 T main\n0000000000001030 T recurse\n"
 	result, err := symlist.Read(context.Background(), strings.NewReader(list), int64(len(list)), symlist.ReadOptions{

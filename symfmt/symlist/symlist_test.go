@@ -63,7 +63,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A name is a line, whatever it has.
+// A name takes one line, whatever it contains.
 func TestWriteNames(t *testing.T) {
 	m := &symfmt.Module{Arch: "x86_64", Funcs: []symfmt.Func{
 		{RVA: 1, Size: 1, Name: "a\nb\r\n\x1b[31m"}, {RVA: 2, Size: 1}, {RVA: 3, Size: 1, Name: " \t "}, {RVA: 4, Size: 1, Name: "\xff"},
@@ -105,7 +105,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// What is written is read again.
+// The output is read back.
 func TestRoundTrip(t *testing.T) {
 	paths, _ := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "*.sym"))
 	if len(paths) < 100 {
@@ -228,7 +228,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// The list of nm that is written is what nm prints of the same binary.
+// The written nm list equals nm's output for the same binary.
 func TestOracleNM(t *testing.T) {
 	testenv.Oracle(t)
 	lines := 0

@@ -95,7 +95,7 @@ const compareJSON = `{
 `
 
 // A row that differs, one that begins later, other forms of the same rules, and
-// code that one side has alone: whole functions and parts of them.
+// code that only one side has: whole functions and parts of them.
 func TestCompare(t *testing.T) {
 	none := sframe.Rule{}
 	s := encode(t, sframe.AMD64, 3,

@@ -82,8 +82,8 @@ var losses = map[string]struct{ both, v2 []string }{
 	}},
 }
 
-// Every function of every file says the same of each address after it was
-// written in version 2 and 3, or its loss is expected.
+// Every function of every file has the same rules at each address after it was written in
+// versions 2 and 3, or its loss is expected.
 func TestConvertCorpus(t *testing.T) {
 	var addresses, functions int
 	corpus(t, func(t *testing.T, name string, s *sframe.Section, _ int) {
@@ -143,7 +143,7 @@ func compareFunc(t *testing.T, s, back *sframe.Section, i int) (n int) {
 	return n
 }
 
-// What Encode makes of sections that as, ld and mold wrote in version 3 is never
+// Encode's output for sections that as, ld and mold wrote in version 3 is never
 // larger.
 func TestEncodeSize(t *testing.T) {
 	var before, after int
@@ -168,7 +168,7 @@ func TestEncodeSize(t *testing.T) {
 	t.Logf("%d bytes of %d", after, before)
 }
 
-// smaller names the files of which Encode makes less, and why.
+// smaller lists the files for which Encode's output is smaller, and why.
 var smaller = map[string]string{
 	"aarch64-v3-big.o":    "starts are as wide as the last row needs, not as the function's size",
 	"amd64-v3-big-linked": "starts are as wide as the last row needs, not as the function's size",

@@ -36,7 +36,7 @@ type listedRow struct {
 
 var (
 	funcLine = regexp.MustCompile(`^    func idx \[(\d+)\]: pc = 0x([0-9a-f]+), size = (\d+) bytes(?:, attr = "(\w+)")?(, pauth = B key)?$`)
-	// Columns may touch: a rule ends where its number does.
+	// Columns may touch: a rule ends with its number.
 	rowLine = regexp.MustCompile(`^    ([0-9a-f]{16})  (?:(RA undefined)|(` + ruleForm + `) *(` + ruleForm + `|u) *(` + ruleForm + `|[ufU])(\[s\])?) *$`)
 )
 
@@ -76,7 +76,7 @@ func parseObjdump(text string) (*listing, error) {
 	return t, nil
 }
 
-// isFurniture reports whether a line has no facts.
+// isFurniture reports whether a line is only layout.
 func isFurniture(line string) bool {
 	return line == "" || strings.Contains(line, ":     file format ") || strings.HasPrefix(line, "Contents of the SFrame section") ||
 		line == "  Header :" || line == "  Function Index :"
@@ -108,7 +108,7 @@ func newListedRow(m []string) listedRow {
 	return listedRow{start: number(m[1], 16), undefined: m[2] != "", cfa: m[3], fp: m[4], ra: m[5], signed: m[6] != ""}
 }
 
-// number reads what an expression above has matched.
+// number reads a number that an expression above has matched.
 func number(text string, base int) uint64 {
 	v, err := strconv.ParseUint(text, base, 64)
 	if err != nil {
@@ -181,7 +181,7 @@ func parseReadobj(text string) (*listing, error) {
 	return t, t.finishReadobj()
 }
 
-// set takes a field of a row of llvm-readobj's.
+// set sets a field of a row in llvm-readobj's output.
 func (r *listedRow) set(key, value string) (err error) {
 	switch key {
 	case "Start Address":
@@ -211,7 +211,7 @@ func signedPlace(offset string) string {
 	return "c+" + offset
 }
 
-// finishReadobj derives from the fields of functions what objdump prints too.
+// finishReadobj derives what objdump also prints from the fields of functions.
 func (t *listing) finishReadobj() (err error) {
 	for i := range t.funcs {
 		f := &t.funcs[i]

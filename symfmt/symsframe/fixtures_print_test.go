@@ -33,7 +33,7 @@ func TestFixturesLikeObjdump(t *testing.T) {
 			explain := func(d difference) { rules.explain(t, &d) }
 			versions[e.section.Headers[0].Version]++
 			rows += e.compare(explain)
-			if tool == objdump247 { // 2.40 lays out less
+			if tool == objdump247 { // 2.40 has a simpler layout
 				lines += e.comparePrint(t, explain)
 			}
 		}

@@ -96,7 +96,7 @@ func TestFromCFI(t *testing.T) {
 	}
 }
 
-// What has no row costs its function, and is reported.
+// A rule without a form in a row costs its function, and is reported.
 func TestFromCFIRefuses(t *testing.T) {
 	const ok = ".cfa: $rsp 8 + .ra: .cfa -8 + ^"
 	large := table(ok)
@@ -130,7 +130,7 @@ func TestFromCFIRefuses(t *testing.T) {
 	}
 }
 
-// Each ABI has a CPU with the registers that rows are about, and is found by it.
+// Each ABI has a CPU with the registers that rows describe, and is found by the CPU.
 func TestABIs(t *testing.T) {
 	for abi := sframe.ABI(0); abi < 255; abi++ {
 		if !abi.Known() {

@@ -17,7 +17,7 @@ import (
 	"github.com/symtool/symtool/sframe"
 )
 
-// The tools whose texts are in the shared data, by the ends of the files' names.
+// The tools whose output is in the shared data, by file name suffix.
 const (
 	objdump240 = "objdump-2.40"
 	objdump244 = "objdump-2.44"
@@ -32,10 +32,10 @@ type expectation struct {
 	*listing
 	image   []byte // the file's
 	file    *object.File
-	section *sframe.Section // nil: there is none
+	section *sframe.Section // nil if there is none
 }
 
-// difference is one between a tool's text and the section.
+// difference is a difference between a tool's text and the section.
 type difference struct {
 	*expectation
 	fde  int    // -1: of the header
@@ -49,7 +49,7 @@ func (d *difference) String() string {
 	return fmt.Sprintf("%s, %s, function %d, row %d: %s is %s, the tool says %s", d.name, d.tool, d.fde, d.row, d.what, d.ours, d.text)
 }
 
-// expectRule explains differences. A rule that explains none is out of date.
+// expectRule explains differences. A rule that explains none is outdated.
 type expectRule struct {
 	name  string
 	why   string
@@ -72,7 +72,7 @@ func (d *difference) complains(part string) bool { return strings.Contains(d.mes
 // decoded reports whether there is a header.
 func (d *difference) decoded() bool { return d.section != nil && len(d.section.Headers) > 0 }
 
-// silent are the differences of a tool that shows nothing of the section.
+// silent lists the differences of a tool that shows nothing of the section.
 func (d *difference) silent() bool { return d.what == ofMessage || d.what == ofSection }
 
 func (d *difference) ofObject() bool { return d.file.Kind == object.Relocatable }

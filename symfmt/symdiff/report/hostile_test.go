@@ -12,8 +12,8 @@ import (
 	"github.com/symtool/symtool/symfmt/symdiff"
 )
 
-// hostile are files that would take time or memory out of proportion if something
-// were done for each with each: n records of a kind that are alike, or all different.
+// hostile lists files that would take time or memory out of proportion if something were done
+// for each pair of records: n records of a kind that are alike, or all different.
 var hostile = []struct {
 	name string
 	line func(b *bytes.Buffer, i int, new bool)
@@ -176,7 +176,7 @@ func TestHostileGrowth(t *testing.T) {
 			const n = hostileRecords
 			took := func(n int) time.Duration { return diffHostile(t, n, h.line) }
 			few, many := took(n), took(10*n)
-			// What else the machine does makes processor time longer, too, yet not each time.
+			// Other load on the machine also increases processor time, but not in each run.
 			for range 4 {
 				if many > 15*max(few, 10*time.Millisecond) {
 					few, many = max(few, took(n)), min(many, took(10*n))
