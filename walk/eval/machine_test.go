@@ -285,3 +285,14 @@ func TestPieceOffsets(t *testing.T) {
 		}
 	}
 }
+
+// What is not there takes no more memory than what is.
+func TestPartBeyond(t *testing.T) {
+	v := Value{Bytes: []byte{1, 2, 3, 4}}
+	for _, tt := range []struct{ offset, size, want int }{{1, 2, 2}, {4, 0, 0}, {3, 2, 2}, {-1, 3, 3}, {8, 1 << 40, MaxValue}, {1, -1, 0}} {
+		part := v.Part(tt.offset, tt.size)
+		if len(part.Bytes) != tt.want || part.Whole() != (tt.offset == 1 && tt.size == 2 || tt.want == 0) {
+			t.Errorf("%d bytes at %d: %d bytes, whole: %v", tt.size, tt.offset, len(part.Bytes), part.Whole())
+		}
+	}
+}

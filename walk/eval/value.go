@@ -121,8 +121,9 @@ func (v *Value) Hex() string {
 	return b.String()
 }
 
-// missing returns a value without any known byte.
+// missing returns a value without any known byte. One that would be larger than MaxValue has as many bytes.
 func missing(size int, s State, why string) Value {
+	size = min(size, MaxValue)
 	v := Value{Bytes: make([]byte, size), States: make([]State, size), Why: why}
 	for i := range v.States {
 		v.States[i] = s

@@ -21,8 +21,8 @@ type Variables struct {
 // Limits on the values that are written of a dump, in bytes: so many, and so many for each byte of its
 // memory. Real ones have a few for each byte of stack.
 const (
-	valuesBase  = 16 << 20
-	valuesRatio = 2
+	valuesBase  = 8 << 20
+	valuesRatio = 4
 )
 
 // limited is written in place of values beyond the limits.

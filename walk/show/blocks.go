@@ -14,7 +14,7 @@ type run struct{ addr, count uint64 }
 // blocks shows a queue whose elements are in blocks of the same size, to which an array of pointers leads.
 func (s *showing) blocks(parts map[string]part, id vars.TypeID, depth int) string {
 	data, ptr := parts["data"], uint64(s.f.Arch.PtrSize)
-	size, ok := s.in.SizeOf(data.plain.Elem, int(ptr))
+	size, ok := s.sizeOf(data.plain.Elem)
 	first, to, node := s.word(data), s.word(parts["to"]), s.word(parts["node"])
 	last, lastFrom, lastNode := s.word(parts["end"]), s.word(parts["from"]), s.word(parts["endnode"])
 	if !ok || size == 0 || size > eval.MaxValue {
@@ -54,7 +54,7 @@ const damaged = "<damaged: it ends before it begins>"
 func (s *showing) ring(r *rule, parts map[string]part, id vars.TypeID, depth int) string {
 	t, _ := s.in.Plain(id)
 	elem := s.typeNamed(argument(t.Name, r.element))
-	size, ok := s.in.SizeOf(elem, s.f.Arch.PtrSize)
+	size, ok := s.sizeOf(elem)
 	addr, from, n, most := s.word(parts["data"]), s.word(parts["from"]), s.word(parts["size"]), s.word(parts["most"])
 	switch {
 	case elem == 0:
@@ -127,7 +127,7 @@ func (s *showing) buffered(p part) vars.TypeID {
 		return 0
 	}
 	elem := s.typeNamed(argument(p.plain.Name, 1))
-	if size, ok := s.in.SizeOf(elem, s.f.Arch.PtrSize); !ok || size > uint64(len(p.value.Bytes)) {
+	if size, ok := s.sizeOf(elem); !ok || size > uint64(len(p.value.Bytes)) {
 		return 0
 	}
 	return elem

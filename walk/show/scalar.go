@@ -207,7 +207,7 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 
 // target shows the value at an address.
 func (s *showing) target(addr uint64, id vars.TypeID, depth int) string {
-	size, ok := s.in.SizeOf(id, s.f.Arch.PtrSize)
+	size, ok := s.sizeOf(id)
 	if !ok || depth >= s.o.Depth {
 		return "..."
 	}

@@ -202,7 +202,7 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 			return "{elements of an unknown type}"
 		}
 	}
-	size, ok := s.in.SizeOf(elem, s.f.Arch.PtrSize)
+	size, ok := s.sizeOf(elem)
 	if !ok || size > eval.MaxValue {
 		return "{...}"
 	}

@@ -39,6 +39,7 @@ type Printer struct {
 
 	names    map[*vars.Info]map[string]vars.TypeID // types by name, of modules in which one was looked up
 	langs    map[typeKey]language
+	sizes    map[typeKey]typeSize
 	redacted map[typeKey]bool // by type, of those that were met: whether their values are not shown
 
 	within int // calls of languageOf that are running
@@ -52,7 +53,7 @@ func New(o Options) *Printer {
 	if o.Length <= 0 {
 		o.Length = DefaultLength
 	}
-	p := &Printer{o: o, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[typeKey]language{}, redacted: map[typeKey]bool{}}
+	p := &Printer{o: o, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[typeKey]language{}, sizes: map[typeKey]typeSize{}, redacted: map[typeKey]bool{}}
 	for _, text := range o.Redact {
 		p.redact = append(p.redact, newPattern(strings.ToLower(text)))
 	}
@@ -105,6 +106,24 @@ func (p *Printer) matches(name string) bool {
 type typeKey struct {
 	in *vars.Info
 	id vars.TypeID
+}
+
+// typeSize is the size of a type in bytes, if it is known.
+type typeSize struct {
+	size  uint64
+	known bool
+}
+
+// sizeOf returns the size of a type, if it is the same for all values. That of a type which is made of many
+// others takes long to find.
+func (s *showing) sizeOf(id vars.TypeID) (uint64, bool) {
+	key := typeKey{s.in, id}
+	x, met := s.sizes[key]
+	if !met {
+		x.size, x.known = s.in.SizeOf(id, s.f.Arch.PtrSize)
+		s.sizes[key] = x
+	}
+	return x.size, x.known
 }
 
 // showing is the state of showing one variable.
@@ -183,7 +202,7 @@ func (s *showing) pointee(to *eval.Pointee, t *vars.Type, depth int) string {
 	if s.isRedacted(s.in, s.in.Vars[to.Var].Name, id) {
 		return redacted
 	}
-	if size, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize); ok && to.Offset != 0 && to.Offset > 0 {
+	if size, ok := s.sizeOf(t.Elem); ok && to.Offset != 0 && to.Offset > 0 {
 		return s.text(to.Value.Part(int(to.Offset), int(size)), t.Elem, depth+1)
 	}
 	return s.text(to.Value, id, depth+1)

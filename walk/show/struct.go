@@ -198,7 +198,7 @@ func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) s
 		return open + "..." + end
 	}
 	elem, _ := s.in.Plain(t.Elem)
-	size, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize)
+	size, ok := s.sizeOf(t.Elem)
 	if elem == nil || !ok || size == 0 {
 		return open + "..." + end
 	}

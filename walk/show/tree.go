@@ -113,7 +113,7 @@ func (s *showing) memberNodes(v *eval.Value, t *vars.Type, depth int) (nodes []N
 
 // elementNodes returns the elements of an array.
 func (s *showing) elementNodes(v *eval.Value, t *vars.Type, id vars.TypeID, depth int) (nodes []Node, cut bool) {
-	size, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize)
+	size, ok := s.sizeOf(t.Elem)
 	if !ok || size == 0 || size > eval.MaxValue {
 		return nil, len(v.Bytes) > 0
 	}
@@ -174,7 +174,7 @@ const (
 
 // mask makes the bytes of redacted members unknown.
 func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
-	size, ok := s.in.SizeOf(id, s.f.Arch.PtrSize)
+	size, ok := s.sizeOf(id)
 	if !ok {
 		size = uint64(len(v.Bytes))
 	}
@@ -194,7 +194,7 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 			case m.At != 0: // its place depends on the object
 				erase(v, at, size)
 			case s.isRedacted(s.in, m.Name, m.Type):
-				n, ok := s.in.SizeOf(m.Type, s.f.Arch.PtrSize)
+				n, ok := s.sizeOf(m.Type)
 				if !ok {
 					n = size
 				}
@@ -205,7 +205,7 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 		}
 	}
 	if t.Kind == vars.Array || t.Kind == vars.Vector {
-		n, ok := s.in.SizeOf(t.Elem, s.f.Arch.PtrSize)
+		n, ok := s.sizeOf(t.Elem)
 		if !ok || n == 0 {
 			erase(v, at, uint64(len(v.Bytes)))
 			return
