@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"bytes"
 	"cmp"
+	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -65,7 +66,7 @@ const exprCost = 64
 func (v *varReader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool) {
 	v.meter.Spend(uint64(len(code)))
 	d := exprDecoder{v: v, u: u, c: u.Cursor(code), shared: true}
-	for d.c.Len() > 0 && d.c.Err() == nil && !d.unknown {
+	for d.c.Len() > 0 && d.c.Err() == nil && !d.unknown && len(d.ops) <= vars.MaxOps {
 		d.starts = append(d.starts, int32(d.c.Pos()))
 		n := len(d.ops)
 		d.op(d.c.U8())
@@ -73,7 +74,7 @@ func (v *varReader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bo
 			d.starts = d.starts[:n]
 		}
 	}
-	if d.unknown || d.c.Err() != nil || !d.land() {
+	if d.unknown || d.c.Err() != nil || len(d.ops) > vars.MaxOps || !d.land() {
 		return unsupported, d.shared
 	}
 	return d.ops, d.shared
@@ -86,10 +87,8 @@ func (d *exprDecoder) land() bool {
 		if j.to == d.c.Pos() {
 			to = len(d.ops)
 		}
-		for i, start := range d.starts {
-			if int(start) == j.to {
-				to = i
-			}
+		if i, ok := slices.BinarySearch(d.starts, int32(j.to)); ok {
+			to = i
 		}
 		if to < 0 {
 			return false
@@ -269,7 +268,7 @@ func (d *exprDecoder) call(off uint64) {
 		if op.Code == vars.OpSkip || op.Code == vars.OpBranch {
 			op.To += at
 		}
-		d.starts = append(d.starts, -1)
+		d.starts = append(d.starts, d.starts[at])
 		d.add(op)
 	}
 	if n := len(d.ops) - at; n > 0 { // decode removes the start of an operation that adds nothing
