@@ -73,7 +73,7 @@ func TestFunctionText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenFile(t.Context(), f, path, 1<<20)
+	r, err := OpenFile(t.Context(), f, FileOptions{MaxMemory: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestFunctionText(t *testing.T) {
 	if f, err = os.Open(many); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenFile(t.Context(), f, many, 1<<20); err == nil || !strings.Contains(err.Error(), "the index is too large: over the limit of 1048576 bytes") {
+	if _, err := OpenFile(t.Context(), f, FileOptions{MaxMemory: 1 << 20}); err == nil || !strings.Contains(err.Error(), "the index is too large: over the limit of 1048576 bytes") {
 		t.Error(err)
 	}
 }

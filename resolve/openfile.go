@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -8,12 +9,19 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
+// FileOptions configures OpenFile. The zero value has the limits of Open.
+type FileOptions struct {
+	Name string // used in messages; "" means the file's name
+	// MaxMemory is roughly the number of bytes that the Resolver may hold: an index that takes more is
+	// an error, and a quarter is for functions that have been read. 0 means no limit for the index, and
+	// the same for functions as with Open.
+	MaxMemory int64
+}
+
 // OpenFile is like Open for an open symbol file. The Resolver owns f, which is closed on an
-// error. name is used in messages. When ctx is done, the pass over the text ends. most is roughly
-// the number of bytes that the Resolver may hold: an index that takes more is an error, and a
-// quarter is for functions that have been read. 0 means no limit for the index, and the same for
-// functions as with Open.
-func OpenFile(ctx context.Context, f *os.File, name string, most int64) (*Resolver, error) {
+// error. When ctx is done, the pass over the text ends.
+func OpenFile(ctx context.Context, f *os.File, o FileOptions) (*Resolver, error) {
+	name, most := cmp.Or(o.Name, f.Name()), o.MaxMemory
 	x, t, problems, err := openTextFrom(f, bin.ContextReader(ctx, f), name, symfmt.MaxText, most)
 	if err != nil || t != text(f) {
 		f.Close()

@@ -13,7 +13,7 @@ import (
 
 // The stacks of a core, with symbols from its binary.
 func ExampleWalker_Walk() {
-	binaries, err := supplier.NewBinaries([]string{"../golden/input/walk-sources.elf"}, nil)
+	binaries, err := supplier.NewBinaries([]string{"../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func ExampleWalker_Walk() {
 
 // The variables of the topmost frame of a core, from the debug information of its binary.
 func ExampleResult_Variables() {
-	binaries, err := supplier.NewBinaries([]string{"../golden/input/walk-sources.elf"}, nil)
+	binaries, err := supplier.NewBinaries([]string{"../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

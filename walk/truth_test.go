@@ -80,7 +80,7 @@ func symbolFile(t testing.TB, m *symfmt.Module) resolve.Symbols {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := resolve.OpenFile(context.Background(), f, base+".sym", 0)
+	r, err := resolve.OpenFile(context.Background(), f, resolve.FileOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func (c *Config) binaries() (*supplier.Binaries, error) {
 			return nil, fmt.Errorf("--debuginfod: %w", err)
 		}
 	}
-	b, err := supplier.NewFetchingBinaries(c.Binaries, []string{"/usr/lib/debug"}, fetcher)
+	b, err := supplier.NewBinaries(c.Binaries, supplier.BinaryOptions{DebugDirs: []string{"/usr/lib/debug"}, Fetcher: fetcher})
 	if err != nil {
 		return nil, fmt.Errorf("--binaries: %w", err)
 	}

@@ -40,8 +40,8 @@ func WriteBaseline(w io.Writer, b *filter.Baseline) error {
 const maxBaseline = 256 << 20
 
 // ReadBaseline reads a baseline; file is its name for messages. A malformed baseline is a
-// *ConfigError.
-func ReadBaseline(file string, in io.Reader) (*filter.Baseline, error) {
+// *Error.
+func ReadBaseline(in io.Reader, file string) (*filter.Baseline, error) {
 	var text struct {
 		Version *int            `json:"symtool_lint_baseline"`
 		Entries []*filter.Entry `json:"entries"`

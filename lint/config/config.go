@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 //	message = "control"          # regular expression; without it, all
 //	reason = "names come from a vendor's object, see BUG-12"
 //	expires = 2027-01-31         # the last day; without it, never
-func Read(file string, in io.Reader) (*filter.Config, error) {
+func Read(in io.Reader, file string) (*filter.Config, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxConfig+1))
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 )
 
 func TestReadConfig(t *testing.T) {
-	c, err := Read("a.toml", strings.NewReader(`
+	c, err := Read(strings.NewReader(`
 select = ["all"]
 ignore = ["SYM606", "names"]
 min-cfi = 99
@@ -33,7 +33,7 @@ reason = " why "
 
 rule = "SYM101"
 reason = "because"
-`))
+`), "a.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ reason = "because"
 		}
 	}
 	inline := "\nsuppress = [{rule = 'SYM601', reason = 'r', expires = 2027-01-31}, {rule = 'SYM602', reason = 'r', expires = '2027-01-31'}]"
-	if c, err = Read("a.toml", strings.NewReader(inline)); err != nil {
+	if c, err = Read(strings.NewReader(inline), "a.toml"); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range c.Suppressions {
@@ -59,7 +59,7 @@ reason = "because"
 			t.Errorf("in braces: %+v", s)
 		}
 	}
-	if c, err := Read("a.toml", strings.NewReader("")); err != nil || c.MinCFI != nil || len(c.Suppressions) != 0 {
+	if c, err := Read(strings.NewReader(""), "a.toml"); err != nil || c.MinCFI != nil || len(c.Suppressions) != 0 {
 		t.Errorf("empty: %+v, %v", c, err)
 	}
 }
@@ -105,14 +105,14 @@ func TestConfigErrors(t *testing.T) {
 		{"# \xff", "a.toml:1:"},
 		{strings.Repeat("#", maxConfig+1), "a.toml: more than 1048576 bytes: not a configuration"},
 	} {
-		_, err := Read("a.toml", strings.NewReader(c.text))
+		_, err := Read(strings.NewReader(c.text), "a.toml")
 		var e *Error
 		if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, want %s", c.text, err, c.want)
 		}
 	}
 	bad := errors.New("bad disk")
-	if _, err := Read("a.toml", &failingReader{bad}); !errors.Is(err, bad) {
+	if _, err := Read(&failingReader{bad}, "a.toml"); !errors.Is(err, bad) {
 		t.Error(err)
 	}
 }
@@ -127,7 +127,7 @@ func FuzzConfig(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Read("a.toml", strings.NewReader(string(data)))
+		c, err := Read(strings.NewReader(string(data)), "a.toml")
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "a.toml:") || text.Printable(err.Error()) != err.Error() {
 				t.Errorf("error %q", err)

@@ -21,7 +21,7 @@ const moduleLine = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\n"
 // config returns a configuration that must be right.
 func config(t testing.TB, text string) *filter.Config {
 	t.Helper()
-	c, err := Read("a.toml", strings.NewReader(text))
+	c, err := Read(strings.NewReader(text), "a.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func recorded(t testing.TB, texts map[string]string) *filter.Baseline {
 	if err := WriteBaseline(&first, f.Recorded()); err != nil {
 		t.Fatal(err)
 	}
-	b, err := ReadBaseline("base.json", bytes.NewReader(first.Bytes()))
+	b, err := ReadBaseline(bytes.NewReader(first.Bytes()), "base.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestBaselineErrors(t *testing.T) {
 		{`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "rule": "r", "fingerprint": "f", "count": 0}]}`, "b.json: entry 1: file, rule"},
 		{`{"symtool_lint_baseline": 1, "entries": [` + entry + "," + entry + "]}", "b.json: entry 2: has the same file"},
 	} {
-		_, err := ReadBaseline("b.json", strings.NewReader(c.text))
+		_, err := ReadBaseline(strings.NewReader(c.text), "b.json")
 		var e *Error
 		if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %s", c.text, err, c.want)
@@ -376,7 +376,7 @@ func FuzzBaseline(f *testing.F) {
 	f.Add([]byte(`{"symtool_lint_baseline": 1, "entries": [{"file": "a", "rule": "SYM601", "fingerprint": "*", "count": 9}]}`))
 	f.Add([]byte(`{"symtool_lint_baseline": 1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := ReadBaseline("b.json", bytes.NewReader(data))
+		b, err := ReadBaseline(bytes.NewReader(data), "b.json")
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "b.json:") || text.Printable(err.Error()) != err.Error() {
 				t.Errorf("error %q", err)
@@ -387,7 +387,7 @@ func FuzzBaseline(f *testing.F) {
 		if err := WriteBaseline(&one, b); err != nil {
 			t.Fatal(err)
 		}
-		again, err := ReadBaseline("b.json", bytes.NewReader(one.Bytes()))
+		again, err := ReadBaseline(bytes.NewReader(one.Bytes()), "b.json")
 		if err != nil {
 			t.Fatal(err)
 		}

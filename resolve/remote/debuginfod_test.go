@@ -55,7 +55,7 @@ func TestBinaryFetched(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := supplier.NewFetchingBinaries([]string{c.root}, nil, client)
+			s, err := supplier.NewBinaries([]string{c.root}, supplier.BinaryOptions{Fetcher: client})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestBinaryFetched(t *testing.T) {
 
 func newBinaries(t testing.TB, roots ...string) resolve.Supplier {
 	t.Helper()
-	s, err := supplier.NewBinaries(roots, nil)
+	s, err := supplier.NewBinaries(roots, supplier.BinaryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,12 +27,31 @@ import (
 // NewBinaries returns a Supplier of the ELF and PE files below folders, or at the paths of files. A
 // module's file is found by its path below a folder, or anywhere by its id; its symbols are read
 // as by symtool dump. Separate debug files and PDBs are found there, too, and beside the file and in
-// debugDirs, as by dwarf2sym.ReadFile. A PDB whose program is missing has everything but the rules for the
+// o.DebugDirs, as by dwarf2sym.ReadFile. A PDB whose program is missing has everything but the rules for the
 // stack of x86-64 and arm64.
 //
 // A module about which nothing is known gets the only binary if the roots are files.
-func NewBinaries(roots, debugDirs []string) (*Binaries, error) {
-	return NewFetchingBinaries(roots, debugDirs, nil)
+func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
+	b := &Binaries{roots: roots, fetcher: o.Fetcher, onlyFiles: true}
+	for _, root := range roots {
+		st, err := os.Stat(root)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", root, bare(err))
+		}
+		if st.IsDir() {
+			b.onlyFiles = false
+			b.debugDirs = append(b.debugDirs, root)
+		}
+	}
+	b.debugDirs = append(b.debugDirs, o.DebugDirs...)
+	return b, nil
+}
+
+// BinaryOptions say where NewBinaries finds files that are not below its roots. With the zero value, only
+// those beside a binary are found.
+type BinaryOptions struct {
+	DebugDirs []string // folders with separate debug files
+	Fetcher   Fetcher  // gets missing files by build-id
 }
 
 // Fetcher gets files from elsewhere. Its methods may be called concurrently. Package remote
@@ -49,24 +68,6 @@ const (
 	fetchDebug      = "debuginfo"
 	fetchExecutable = "executable"
 )
-
-// NewFetchingBinaries is like NewBinaries, with a Fetcher that gets missing files by build-id
-// unless it is nil.
-func NewFetchingBinaries(roots, debugDirs []string, fetcher Fetcher) (*Binaries, error) {
-	b := &Binaries{roots: roots, fetcher: fetcher, onlyFiles: true}
-	for _, root := range roots {
-		st, err := os.Stat(root)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", root, bare(err))
-		}
-		if st.IsDir() {
-			b.onlyFiles = false
-			b.debugDirs = append(b.debugDirs, root)
-		}
-	}
-	b.debugDirs = append(b.debugDirs, debugDirs...)
-	return b, nil
-}
 
 // Binaries is a Supplier that reads ELF and PE files: see NewBinaries. It can also find the files
 // themselves.

@@ -23,7 +23,7 @@ import (
 
 func newBinaries(t testing.TB, roots ...string) *Binaries {
 	t.Helper()
-	s, err := NewBinaries(roots, nil)
+	s, err := NewBinaries(roots, BinaryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestBinaryRefuses(t *testing.T) {
 	if r != nil || err != nil || !strings.Contains(tried[0].String(), "several builds, and the module has no id: ") {
 		t.Errorf("by a name of two: %v, %q, %v", r, tried, err)
 	}
-	if _, err := NewBinaries([]string{dir + "/none"}, nil); err == nil || err.Error() != dir+"/none: no such file or directory" {
+	if _, err := NewBinaries([]string{dir + "/none"}, BinaryOptions{}); err == nil || err.Error() != dir+"/none: no such file or directory" {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())

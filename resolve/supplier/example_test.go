@@ -15,7 +15,7 @@ func ExampleNewChain() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, nil)
+	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

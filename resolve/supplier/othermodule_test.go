@@ -45,7 +45,7 @@ func TestOtherModules(t *testing.T) {
 		return s
 	}
 	binaries := func(path string) resolve.Supplier {
-		s, err := NewBinaries([]string{filepath.Join(dir, path)}, nil)
+		s, err := NewBinaries([]string{filepath.Join(dir, path)}, BinaryOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

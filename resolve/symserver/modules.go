@@ -162,7 +162,7 @@ func (c *modules) open(ctx context.Context, e *entry, f *os.File) (r *resolve.Re
 			r, err = nil, fmt.Errorf("%s: reading it failed: %v", e.key, p)
 		}
 	}()
-	r, err = resolve.OpenFile(ctx, f, e.key, c.limit)
+	r, err = resolve.OpenFile(ctx, f, resolve.FileOptions{Name: e.key, MaxMemory: c.limit})
 	if err != nil {
 		return nil, "", err
 	}

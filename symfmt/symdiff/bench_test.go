@@ -164,7 +164,7 @@ func BenchmarkLarge(b *testing.B) {
 	b.SetBytes(2 * int64(len(text)))
 	start := cpuTime()
 	for b.Loop() {
-		source := func(name string) *Source { return NewSource(name, bytes.NewReader(text), int64(len(text))) }
+		source := func(name string) *Source { return NewSource(bytes.NewReader(text), int64(len(text)), name) }
 		r, err := Compare(context.Background(), source("old"), source("new"), Options{Jobs: 1})
 		if err != nil || !r.Same() {
 			b.Fatal(err)

@@ -176,7 +176,7 @@ func (d *doc) top() (top symfmt.RVA) {
 // compare compares two texts.
 func compare(t testing.TB, a, b []byte, opts Options) *Result {
 	t.Helper()
-	r, err := Compare(context.Background(), NewSource("old.sym", bytes.NewReader(a), int64(len(a))), NewSource("new.sym", bytes.NewReader(b), int64(len(b))), opts)
+	r, err := Compare(context.Background(), NewSource(bytes.NewReader(a), int64(len(a)), "old.sym"), NewSource(bytes.NewReader(b), int64(len(b)), "new.sym"), opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ FUNC 1000 24 0 main
 1000 24 7 0
 FUNC 1040 10 0 leaf
 `
-	old := symdiff.NewSource("old.sym", strings.NewReader(before), int64(len(before)))
-	now := symdiff.NewSource("new.sym", strings.NewReader(after), int64(len(after)))
+	old := symdiff.NewSource(strings.NewReader(before), int64(len(before)), "old.sym")
+	now := symdiff.NewSource(strings.NewReader(after), int64(len(after)), "new.sym")
 	result, err := symdiff.Compare(context.Background(), old, now, symdiff.Options{})
 	if err != nil {
 		log.Fatal(err)

@@ -58,7 +58,7 @@ func describe(t *testing.T, r *Result) {
 
 // fuzzed compares two texts. It returns nil if one is not a symbol file.
 func fuzzed(t *testing.T, a, b []byte) *Result {
-	r, err := Compare(context.Background(), NewSource("a", bytes.NewReader(a), int64(len(a))), NewSource("b", bytes.NewReader(b), int64(len(b))), Options{Jobs: 1})
+	r, err := Compare(context.Background(), NewSource(bytes.NewReader(a), int64(len(a)), "a"), NewSource(bytes.NewReader(b), int64(len(b)), "b"), Options{Jobs: 1})
 	if err != nil {
 		return nil
 	}

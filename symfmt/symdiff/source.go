@@ -24,8 +24,8 @@ type Source struct {
 	damage error
 }
 
-// NewSource returns a source for an uncompressed text of size bytes.
-func NewSource(name string, text io.ReaderAt, size int64) *Source {
+// NewSource returns a source for an uncompressed text of size bytes; name is used in messages and outputs.
+func NewSource(text io.ReaderAt, size int64, name string) *Source {
 	return &Source{Name: name, text: text, size: size}
 }
 
@@ -52,16 +52,16 @@ func OpenSource(path string) (*Source, error) {
 		}
 	}
 	defer f.Close()
-	return Spool(path, f)
+	return Spool(f, path)
 }
 
 // Spool copies a symbol file that cannot be read twice to a temporary file and
 // decompresses it. Text beyond symfmt.MaxText is dropped if the file is
 // compressed, and an error otherwise.
-func Spool(name string, r io.Reader) (*Source, error) { return spool(name, r, symfmt.MaxText) }
+func Spool(r io.Reader, name string) (*Source, error) { return spool(r, name, symfmt.MaxText) }
 
 // spool is like Spool, with another limit.
-func spool(name string, r io.Reader, most int64) (*Source, error) {
+func spool(r io.Reader, name string, most int64) (*Source, error) {
 	s := &Source{Name: name}
 	text, compression, err := symfmt.Decompress(r)
 	if err != nil {
@@ -83,7 +83,7 @@ func spool(name string, r io.Reader, most int64) (*Source, error) {
 }
 
 // SpoolModule writes a module to a temporary file.
-func SpoolModule(name string, m *symfmt.Module, opts symfmt.WriteOptions) (*Source, error) {
+func SpoolModule(m *symfmt.Module, name string, opts symfmt.WriteOptions) (*Source, error) {
 	s := &Source{Name: name}
 	if err := s.fill(func(w io.Writer) error { return symfmt.Write(w, m, opts) }); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func TestSpoolLimit(t *testing.T) {
 		{"packed text", packed, most, "m.sym: 184 bytes or more, want at most 100", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s, err := spool("m.sym", strings.NewReader(tt.data), tt.most)
+			s, err := spool(strings.NewReader(tt.data), "m.sym", tt.most)
 			if s != nil {
 				defer s.Close()
 			}

@@ -22,7 +22,7 @@ func TestCrashesByBothDumps(t *testing.T) {
 		}
 		cases++
 		dir := filepath.Dir(path)
-		s, err := supplier.NewBinaries([]string{dir}, nil)
+		s, err := supplier.NewBinaries([]string{dir}, supplier.BinaryOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

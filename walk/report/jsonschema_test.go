@@ -108,7 +108,7 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 	for _, path := range walktest.SharedDumps(t) {
 		sources := &walk.Sources{}
 		dir := filepath.Dir(path)
-		if s, err := supplier.NewBinaries([]string{dir}, nil); err == nil {
+		if s, err := supplier.NewBinaries([]string{dir}, supplier.BinaryOptions{}); err == nil {
 			sources.Binaries = s
 		}
 		r, err := walk.NewWalker(sources, walk.Config{}).Walk(context.Background(), walktest.Opened(t, path))

@@ -13,7 +13,7 @@ import (
 
 // Whether the symbols of a binary hold for the stacks of a core.
 func ExampleJudge() {
-	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, nil)
+	binaries, err := supplier.NewBinaries([]string{"../../golden/input/walk-sources.elf"}, supplier.BinaryOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

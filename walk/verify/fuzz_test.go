@@ -36,7 +36,7 @@ func FuzzVerify(f *testing.F) {
 	}
 	f.Add(text, []byte{}, uint16(0))
 	f.Add(bytes.ReplaceAll(text, []byte("$rbp 16"), []byte("$rbp 24")), []byte("abcdefgh"), uint16(16))
-	b, err := supplier.NewBinaries([]string{binary}, nil)
+	b, err := supplier.NewBinaries([]string{binary}, supplier.BinaryOptions{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestVerifyCPUs(t *testing.T) {
 func BenchmarkVerify(b *testing.B) {
 	crashes := testenv.Shared(b, "data", "crashes")
 	s := walked.SymbolSources(b, walktest.CrashStore(b))
-	binaries, err := supplier.NewBinaries([]string{crashes}, nil)
+	binaries, err := supplier.NewBinaries([]string{crashes}, supplier.BinaryOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 // compareTexts compares two texts.
 func compareTexts(t testing.TB, old, new string, opts symdiff.Options) *symdiff.Result {
 	t.Helper()
-	r, err := symdiff.Compare(context.Background(), symdiff.NewSource("old.sym", strings.NewReader(old), int64(len(old))), symdiff.NewSource("new.sym", strings.NewReader(new), int64(len(new))), opts)
+	r, err := symdiff.Compare(context.Background(), symdiff.NewSource(strings.NewReader(old), int64(len(old)), "old.sym"), symdiff.NewSource(strings.NewReader(new), int64(len(new)), "new.sym"), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestOutputErrors(t *testing.T) {
 		if form == "stat" {
 			continue // it reads nothing
 		}
-		r.New.Source = symdiff.NewSource("new.sym", strings.NewReader(""), 0)
+		r.New.Source = symdiff.NewSource(strings.NewReader(""), 0, "new.sym")
 		err := Write(io.Discard, form, r, Options{Detail: true})
 		var read *symdiff.ReadError
 		if !errors.As(err, &read) {

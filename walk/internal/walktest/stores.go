@@ -139,7 +139,7 @@ func Folders(t testing.TB, dirs ...string) resolve.Supplier {
 // Binaries returns a supplier of binaries only.
 func Binaries(t testing.TB, paths ...string) *supplier.Binaries {
 	t.Helper()
-	b, err := supplier.NewBinaries(paths, nil)
+	b, err := supplier.NewBinaries(paths, supplier.BinaryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (d *differ) reportProblems(o *symdiff.Outline) {
 // open opens a symbol file, or dumps a binary.
 func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error) {
 	if name == "-" {
-		s, err := symdiff.Spool("standard input", os.Stdin)
+		s, err := symdiff.Spool(os.Stdin, "standard input")
 		if err != nil {
 			return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
 		}
@@ -109,7 +109,7 @@ func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err 
 	r := &binfile.Result{File: name}
 	err = reader.Read(ctx, r, func(b *binfile.Binary) (err error) {
 		reader.Judge(r, b.Result)
-		if s, err = symdiff.SpoolModule(name, b.Module, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
+		if s, err = symdiff.SpoolModule(b.Module, name, symfmt.WriteOptions{Jobs: d.jobs}); err != nil {
 			return err
 		}
 		d.msgs.Exclusive(func() { d.status = max(d.status, r.Status) })

@@ -129,7 +129,7 @@ func (d *doctor) findSymbols(c *cli.Context) error {
 	}
 	d.stores = slices.DeleteFunc(c.StringSlice("symbols"), func(path string) bool { return !cli.IsFolder(path) })
 	if paths := c.StringSlice("binaries"); len(paths) > 0 {
-		binaries, err := supplier.NewFetchingBinaries(paths, d.debugDirs, suppliers.Fetcher(d.client))
+		binaries, err := supplier.NewBinaries(paths, supplier.BinaryOptions{DebugDirs: d.debugDirs, Fetcher: suppliers.Fetcher(d.client)})
 		if err != nil {
 			return &cli.StatusError{Status: cli.StatusInput, Err: err}
 		}

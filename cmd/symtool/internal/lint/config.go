@@ -58,7 +58,7 @@ func (l *linter) configure(c *cli.Context) error {
 
 // readLintFile reads the configuration or baseline that a flag names; it returns nil if the flag is
 // not given.
-func readLintFile[T any](c *cli.Context, flag string, read func(string, io.Reader) (*T, error)) (*T, error) {
+func readLintFile[T any](c *cli.Context, flag string, read func(io.Reader, string) (*T, error)) (*T, error) {
 	name := c.String(flag)
 	if name == "" {
 		return nil, nil
@@ -67,7 +67,7 @@ func readLintFile[T any](c *cli.Context, flag string, read func(string, io.Reade
 	var v *T
 	if err == nil {
 		defer f.Close()
-		v, err = read(name, f)
+		v, err = read(f, name)
 	}
 	var unread *fs.PathError
 	if errors.As(err, &unread) {

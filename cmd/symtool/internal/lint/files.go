@@ -117,7 +117,7 @@ func (b *lintBinaries) open(path string) error {
 		return nil
 	}
 	var err error
-	b.folder, err = supplier.NewBinaries([]string{path}, nil)
+	b.folder, err = supplier.NewBinaries([]string{path}, supplier.BinaryOptions{})
 	if err != nil {
 		return &cli.StatusError{Status: cli.StatusInput, Err: err}
 	}

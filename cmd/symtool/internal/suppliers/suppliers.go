@@ -109,7 +109,7 @@ func newBinaries(c *cli.Context) (*supplier.Binaries, error) {
 	if err != nil {
 		return nil, cli.Usagef(c.Command.Name, "%v", err)
 	}
-	s, err := supplier.NewFetchingBinaries(paths, []string{"/usr/lib/debug"}, Fetcher(client))
+	s, err := supplier.NewBinaries(paths, supplier.BinaryOptions{DebugDirs: []string{"/usr/lib/debug"}, Fetcher: Fetcher(client)})
 	if err != nil {
 		return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
 	}
