@@ -137,7 +137,7 @@ func (c *converter) addStored(items *[]*stored, path string) error {
 		return cli.InputError(in.Name, fmt.Errorf("%s has no place in a store", in.Format.Title))
 	}
 	it := &stored{in: in}
-	if in.Format.Name == "elf" {
+	if in.Format.Binary {
 		if err := it.look(); err != nil {
 			in.Close()
 			return cli.InputError(in.Name, err)
@@ -184,11 +184,11 @@ func pair(items []*stored) (left []*stored) {
 
 // storeFile writes the result of one file.
 func (c *converter) storeFile(ctx context.Context, it *stored) error {
-	isELF := it.in.Format.Name == "elf"
+	binary := it.in.Format.Binary
 	switch {
-	case isELF && store.TakesELF(c.layout):
+	case binary && store.TakesELF(c.layout):
 		return c.copyELF(ctx, it)
-	case isELF:
+	case binary:
 		return c.dumpAs(ctx, it, func(s *formats.Symbols) error { return c.storeSymbols(ctx, it.in.Name, s) })
 	case store.TakesSymbols(c.layout):
 		return c.readOne(ctx, it.in, func(s *formats.Symbols) error { return c.storeSymbols(ctx, it.in.Name, s) })

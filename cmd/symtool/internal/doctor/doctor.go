@@ -279,7 +279,7 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 		return err
 	}
 	defer in.Close()
-	if g.Kind = in.Format.Name; g.Kind == "elf" {
+	if g.Kind = in.Format.Name; in.Format.Binary {
 		return d.lookAtBinary(ctx, g)
 	}
 	return d.lookAtSymbols(ctx, g, in)

@@ -41,6 +41,7 @@ type Format struct {
 	// Write writes symbols; nil if symtool does not write the format.
 	Write func(ctx context.Context, c *Job, m *symfmt.Module, out io.Writer) error
 
+	Binary bool // is dumped, if need be with its debug file
 	Dump   bool // holds a crashed process: package walk reads and writes it
 	Text   bool // the output may go to a terminal
 	Packed bool // may be compressed with gzip or zstd, which --gzip and --zstd do

@@ -125,7 +125,7 @@ func elfFormat() Format {
 	}
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) }
 	return Format{
-		Name: "elf", Title: "an ELF file", Exts: []string{".elf", ".so", ".debug", ".ko"},
+		Name: "elf", Title: "an ELF file", Exts: []string{".elf", ".so", ".debug", ".ko"}, Binary: true,
 		match:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
 		Read:   readELFSymbols,
 		Losses: losses,
