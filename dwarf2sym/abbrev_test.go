@@ -34,8 +34,8 @@ func TestFormsAreKnown(t *testing.T) {
 	}
 }
 
-// Each form is skipped by its length: in a DIE that is skipped, in one that is read,
-// next to a wanted attribute and as one, and in the unit's own DIE.
+// Each form is skipped by its length: in a DIE that is skipped, in one that is read, beside
+// and as a wanted attribute, and in the unit's own DIE.
 func TestForms(t *testing.T) {
 	for _, header := range []string{"unit 5", "unit 5 64", "unit 4", "unit 2 addr=4"} {
 		for _, v := range formValues {
@@ -179,7 +179,7 @@ func TestAbbrevTables(t *testing.T) {
 	})
 }
 
-// DW_AT_sibling takes the scan over what is below a type; wrong ones do not.
+// With DW_AT_sibling the scan skips the children of a type; wrong values are ignored.
 func TestSiblings(t *testing.T) {
 	for _, sibling := range []string{"ref4=&next", "ref8=&next", "ref4=0", "ref4=1", "ref4=0xffffffff", "ref8=0xffffffffffffffff", "ref_udata=3", "ref2=&next"} {
 		t.Run(sibling, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestSiblings(t *testing.T) {
 			}
 		})
 	}
-	// Skipped bytes are not looked at, even where they do not form a DIE.
+	// Skipped bytes are not examined, even if they do not form a DIE.
 	c := coreOf(t, `
 			.debug_info
 				unit 4

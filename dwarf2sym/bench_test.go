@@ -11,8 +11,8 @@ import (
 	"github.com/symtool/symtool/internal/object/objfile"
 )
 
-// benchFile returns a large binary with debug information: $SYMTOOL_BENCH_FILE, else
-// libc's debug file, else the test's own program.
+// benchFile returns a large binary with debug information: $SYMTOOL_BENCH_FILE, or else
+// libc's debug file, or else the test's own program.
 func benchFile(b *testing.B) *object.File {
 	b.Helper()
 	path := os.Getenv("SYMTOOL_BENCH_FILE")
@@ -54,7 +54,7 @@ func libcDebug() string {
 	return ""
 }
 
-// benchReader does what Read does before it reads the units.
+// benchReader returns a reader in the state in which Read begins to read units.
 func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data) {
 	b.Helper()
 	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: companion.NewCodeMap(f), companions: companionsOf(f)}
@@ -66,7 +66,7 @@ func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data)
 	return r, d
 }
 
-// BenchmarkScan goes over all DIEs, and does nothing with functions.
+// BenchmarkScan scans all DIEs, and ignores functions.
 func BenchmarkScan(b *testing.B) {
 	r, d := benchReader(b, benchFile(b), Options{})
 	d.ReadUnitHeaders()
@@ -81,7 +81,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkUnits is all that workers do: scan, lines, names.
+// BenchmarkUnits measures all work of workers: scan, lines, names.
 func BenchmarkUnits(b *testing.B) {
 	r, d := benchReader(b, benchFile(b), Options{})
 	b.ReportAllocs()
@@ -120,7 +120,7 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// BenchmarkMerge joins what the workers found: names, files, order.
+// BenchmarkMerge joins the workers' results: names, files, order.
 func BenchmarkMerge(b *testing.B) {
 	r, d := benchReader(b, benchFile(b), Options{Demangle: true, Jobs: 2})
 	for b.Loop() {
@@ -137,7 +137,7 @@ func BenchmarkMerge(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is the whole, with call frame information.
+// BenchmarkRead measures Read as a whole, with call frame information.
 func BenchmarkRead(b *testing.B) {
 	f := benchFile(b)
 	b.ReportAllocs()

@@ -34,8 +34,8 @@ func benchmarkCFI(b *testing.B, in *unwind.Input) {
 	b.ReportMetric(float64(cfiUserTime()-start)/float64(b.N*rows), "cpu-ns/row")
 }
 
-// cfiUserTime returns the processor time used so far, in nanoseconds: the clock says
-// little on a machine with other work.
+// cfiUserTime returns the processor time used so far, in nanoseconds: the clock means
+// little on a busy machine.
 func cfiUserTime() int64 {
 	var u syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u)

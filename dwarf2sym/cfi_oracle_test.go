@@ -67,7 +67,7 @@ func (x *cfiForeign) row(addr uint64, forms cfiForms) {
 	x.at.rows = append(x.at.rows, cfiForeignRow{addr, forms})
 }
 
-// done keeps the last of rows with the same address, which is the one that holds.
+// done keeps the last of several rows with the same address, which is the one in force.
 func (x *cfiForeign) done() []*cfiForeignFDE {
 	for _, f := range x.fdes {
 		var out []cfiForeignRow
@@ -81,7 +81,7 @@ func (x *cfiForeign) done() []*cfiForeignFDE {
 	return x.fdes
 }
 
-// cfiOurs is what is in force from addr on.
+// cfiOurs is the row in force from addr on.
 type cfiOurs struct {
 	addr, end uint64
 	forms     cfiForms
@@ -89,7 +89,7 @@ type cfiOurs struct {
 
 var cfiOffsetText = regexp.MustCompile(`^(\S+) (-?\d+) \+( \^)?$`)
 
-// cfiFormOf turns a rule's text into a form, name being that of the register.
+// cfiFormOf converts the text of a rule for register name to a form.
 func cfiFormOf(name, text string) string {
 	switch m := cfiOffsetText.FindStringSubmatch(text); {
 	case text == ".undef", name == ".ra" && text == "1":
@@ -115,7 +115,7 @@ func cfiAtoi(s string) int64 {
 	return v
 }
 
-// cfiSplitRules takes a rule set apart, without symfmt/cfi.
+// cfiSplitRules parses a rule set without symfmt/cfi.
 func cfiSplitRules(text string) cfiForms {
 	out := cfiForms{}
 	name, from := "", 0
@@ -386,10 +386,10 @@ func cfiAll(t *testing.T, path, tool string, read cfiTool) {
 	}
 }
 
-// cfiTool is what runs another tool for a section of a file.
+// cfiTool runs another tool on a section of a file.
 type cfiTool func(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignFDE
 
-// CompareCFI compares a file with both, and returns the rows that were compared,
+// CompareCFI compares a file with both tools, and returns the number of compared rows,
 // for the comparisons of package dwarf2sym_test.
 func CompareCFI(t *testing.T, path string) int {
 	t.Helper()

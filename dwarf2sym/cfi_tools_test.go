@@ -21,14 +21,14 @@ func cfiReadelf(t *testing.T, a *arch.Arch, path, section string) []*cfiForeignF
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	// The sections of a debug file that have no bytes make it end with 1, mostly
-	// without a word. What it leaves out would be rows that only we have.
+	// without a message. What it leaves out would be rows that only we have.
 	if said := strings.TrimSpace(stderr.String()); err != nil && said != "" && said != "readelf: Error: Unable to find program interpreter name" {
 		t.Fatalf("readelf: %v\n%s", err, stderr.Bytes())
 	}
 	return cfiReadelfText(a, out, section)
 }
 
-// cfiReadelfText reads what readelf printed.
+// cfiReadelfText reads readelf's output.
 func cfiReadelfText(a *arch.Arch, out []byte, section string) []*cfiForeignFDE {
 	x := &cfiForeign{a: a, by: map[string]*cfiForeignFDE{}}
 	var header []string
@@ -191,7 +191,7 @@ func cfiLLVMForms(a *arch.Arch, ra, s string) cfiForms {
 	cfa, rest, _ := strings.Cut(s, ": ")
 	if strings.Contains(cfa, "DW_OP") {
 		forms[".cfa"] = "expr"
-		// An expression's register has a colon nowhere; rules follow the last.
+		// Registers in expressions have no colon; rules follow the last one.
 	} else {
 		base, off := cfa, "+0"
 		if i := strings.LastIndexAny(cfa, "+-"); i > 0 {

@@ -22,7 +22,7 @@ import (
 // ptARMExidx is PT_ARM_EXIDX.
 const ptARMExidx = elf.PT_LOPROC + 1
 
-// withoutSections clears what the ELF header says about section headers.
+// withoutSections clears the fields about section headers in the ELF header.
 func withoutSections(f *elfobj.File, image []byte) []byte {
 	image = slices.Clone(image)
 	shoff, tail := image[32:36], image[46:52] // e_shentsize, e_shnum, e_shstrndx

@@ -20,7 +20,7 @@ import (
 // each its name, address, size and whether it is code or loaded; then their bytes. It
 // has no symbols and no ids.
 
-// boxOf puts the sections of a file into a box.
+// boxOf returns a box with the sections of a file.
 func boxOf(t *testing.T, f *object.File) []byte {
 	t.Helper()
 	le := binary.LittleEndian
@@ -90,8 +90,8 @@ func (b boxed) Bytes(off, n int64, _ []byte) ([]byte, error) {
 	return b[off : off+n], nil
 }
 
-// Nothing here knows what the container is: DWARF and call frame information from a box
-// are dumped as from the ELF file whose sections are in it.
+// The package does not depend on the container: DWARF and call frame information from a box
+// are dumped like those from the ELF file whose sections it has.
 func TestOtherContainer(t *testing.T) {
 	for _, name := range []string{"gcc-dwarf5", "clang-dwarf4", "clang-dwarf64", "compressed-zstd", "rust-v0"} {
 		t.Run(name, func(t *testing.T) {

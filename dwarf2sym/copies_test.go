@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 )
 
-// Of copies, the one whose DIE comes first stays, in whatever order they are added; what differs in size,
-// name, or in whether something is inlined, is no copy.
+// Of several copies, the one whose DIE comes first is kept, in whatever order they are added. Functions that
+// differ in size, name, or in whether something is inlined, are not copies.
 func TestCopies(t *testing.T) {
 	name := func(n uint64) identity { return identity{name: n, known: true} }
 	inlined := name(1)

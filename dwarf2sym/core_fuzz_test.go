@@ -71,7 +71,7 @@ func unpackCore(data []byte) *core {
 	return c
 }
 
-// unpackCode keeps what elfobj promises: ranges are sorted and do not touch.
+// unpackCode guarantees what elfobj does: ranges are sorted and do not touch.
 func (c *core) unpackCode(part []byte) {
 	at := uint64(0)
 	for ; len(part) >= 16; part = part[16:] {
@@ -83,7 +83,7 @@ func (c *core) unpackCode(part []byte) {
 	}
 }
 
-// unpackSymbols keeps what companion.Publics promises: one for each address, sorted.
+// unpackSymbols guarantees what companion.Publics does: one for each address, sorted.
 func (c *core) unpackSymbols(part []byte) {
 	for len(part) > 17 {
 		s := companion.Symbol{RVA: symfmt.RVA(binary.LittleEndian.Uint64(part)), Size: binary.LittleEndian.Uint64(part[8:]), Func: true}
@@ -95,7 +95,7 @@ func (c *core) unpackSymbols(part []byte) {
 	}
 }
 
-// coreOfELF takes the debug sections out of a file.
+// coreOfELF extracts the debug sections of a file.
 func coreOfELF(t testing.TB, path string) *core {
 	t.Helper()
 	f := openELF(t, path)
@@ -115,7 +115,7 @@ func coreOfELF(t testing.TB, path string) *core {
 	return c
 }
 
-// The container loses nothing: what is read from it is what the file gives.
+// The container loses nothing: reading it gives the same result as the file.
 func TestPackedCore(t *testing.T) {
 	for _, path := range fixtures(t) {
 		c := coreOfELF(t, path)
@@ -126,8 +126,8 @@ func TestPackedCore(t *testing.T) {
 	}
 }
 
-// Any bytes as debug sections give a module that keeps the rules, that can be
-// read again, and that is the same for any number of workers.
+// Any bytes as debug sections give a module that keeps the rules of the format, can be read
+// again, and is the same for any number of workers.
 func FuzzUnits(f *testing.F) {
 	for _, path := range fixtures(f) {
 		f.Add(coreOfELF(f, path).pack())

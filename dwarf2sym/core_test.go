@@ -20,7 +20,7 @@ import (
 func rvaOf(addr uint64) symfmt.RVA { return symfmt.RVA(addr) }
 
 // memSource is a section in memory. A copying one gives pieces in the caller's
-// buffer, as a file does, after it has spoiled what was in it.
+// buffer, like a file, after it has overwritten the old contents.
 type memSource struct {
 	data []byte
 	copy bool
@@ -82,7 +82,7 @@ func (c *core) debugData(copying bool) *units.Data {
 	return d
 }
 
-// coreRun says how a core is read.
+// coreRun is a way to read a core.
 type coreRun struct {
 	jobs    int
 	batch   uint64
@@ -106,7 +106,7 @@ func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
 	return &r.module, &r.report, nil
 }
 
-// text returns what a core gives: its records but MODULE, and its problems, which
+// text returns the result of a core: its records except MODULE, and its problems, which
 // begin with "!".
 func (c *core) text(t testing.TB, o Options, run coreRun) string {
 	t.Helper()
@@ -125,10 +125,10 @@ func (c *core) text(t testing.TB, o Options, run coreRun) string {
 	return text
 }
 
-// coreRuns are the ways to read a core that must all give the same.
+// coreRuns lists ways to read a core that must all give the same result.
 var coreRuns = []coreRun{{jobs: 1}, {jobs: 1, copying: true}, {1, 1, true, 0}, {2, 1, false, 0}, {3, 1, true, 0}, {8, 1, true, 0}}
 
-// coreCase is a text, and what it gives.
+// coreCase is a text, and the expected result.
 type coreCase struct {
 	name string
 	opts Options
@@ -151,7 +151,7 @@ func runCoreCases(t *testing.T, cases []coreCase) {
 	}
 }
 
-// dedent takes the indentation and the blank lines off a text.
+// dedent removes the indentation and the blank lines of a text.
 func dedent(s string) string {
 	var b strings.Builder
 	for _, line := range strings.Split(s, "\n") {

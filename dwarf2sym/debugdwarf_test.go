@@ -98,7 +98,7 @@ func compareDebugDwarf(t *testing.T, name, file string, least int) {
 	}
 }
 
-// goData gives the sections to debug/dwarf.
+// goData opens the sections with debug/dwarf.
 func goData(t *testing.T, f *object.File) *dwarf.Data {
 	section := func(name string) []byte {
 		s := f.Section(name)
@@ -131,7 +131,7 @@ type goFunc struct {
 	asm    bool
 }
 
-// goName is what a chain of DIEs says about a name.
+// goName is what a chain of DIEs has about a name.
 type goName struct{ linkage, plain string }
 
 func (g *goReader) compareFuncs() {
@@ -196,7 +196,7 @@ func (g *goReader) funcAt(addr uint64) *symfmt.Func {
 	return &g.funcs[i]
 }
 
-// pieces returns the code of all subprograms that is really there.
+// pieces returns the code of all subprograms that is in the file.
 func (g *goReader) pieces() (all []goFunc) {
 	r := g.Reader()
 	var unit *dwarf.Entry
@@ -235,7 +235,7 @@ func (g *goReader) pieces() (all []goFunc) {
 	}
 }
 
-// nameOf follows a DIE to its names.
+// nameOf finds the names of a DIE through its references.
 func (g *goReader) nameOf(e *dwarf.Entry) (n goName) {
 	for range 16 {
 		for _, at := range []dwarf.Attr{dwarf.AttrLinkageName, 0x2007} {

@@ -11,9 +11,9 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 )
 
-// dwarfAsm makes the sections of a test from readable lines. It shares no
-// constants and no layouts with the package: they are written down again, from
-// the DWARF standards, so that an error in one of them cannot hide in both.
+// dwarfAsm makes the sections of a test from readable lines. It shares no constants
+// and no layouts with the package: they are repeated from the DWARF standards, so that
+// a mistake in the package does not go unnoticed.
 //
 // A line that begins with a dot starts a section. Everywhere:
 //
@@ -45,7 +45,7 @@ type dwarfAsm struct {
 	symbols []companion.Symbol // .symbol address size name: a function; .label address name [size]: untyped
 }
 
-// asmFixup is a place that a label's offset, less base, goes to.
+// asmFixup is a place for a label's offset, less base.
 type asmFixup struct {
 	section     string
 	pos, size   int
@@ -120,7 +120,7 @@ func (a *dwarfAsm) line(line string) {
 	}
 }
 
-// label takes a label off the words.
+// label removes a label from the words.
 func (a *dwarfAsm) label(words []string) []string {
 	if name, ok := strings.CutSuffix(words[0], ":"); ok {
 		a.labels[name] = a.pos()
@@ -155,7 +155,7 @@ func (a *dwarfAsm) data(line string, words []string) {
 	}
 	size, ok := map[string]int{"u8": 1, "u16": 2, "u32": 4, "u64": 8, "addr": a.addrSize, "off": a.offSize, "uleb": 0, "sleb": -1}[kind]
 	if !ok {
-		a.t.Fatalf("%q: what is %q?", line, kind)
+		a.t.Fatalf("%q: unknown word %q", line, kind)
 	}
 	for _, w := range words[1:] {
 		switch {
@@ -271,7 +271,7 @@ func asmWords(line string) (words []string) {
 	return words
 }
 
-// asmOptions are the words behind "unit 4": flags, and numbers as in "min=4".
+// asmOptions are the words after "unit 4": flags, and numbers as in "min=4".
 func (a *dwarfAsm) options(words []string) func(name string, instead uint64) uint64 {
 	given := make(map[string]uint64)
 	for _, w := range words {
@@ -323,7 +323,7 @@ func (a *dwarfAsm) name(table map[string]uint64, w string) uint64 {
 	}
 	v, err := strconv.ParseUint(w, 0, 64)
 	if err != nil {
-		a.t.Fatal(fmt.Errorf("what is %q?", w))
+		a.t.Fatal(fmt.Errorf("unknown word %q", w))
 	}
 	return v
 }

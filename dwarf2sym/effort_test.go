@@ -55,8 +55,8 @@ func TestEffortOfRealFiles(t *testing.T) {
 	}
 }
 
-// What a damaged file makes its units share does not take time and memory
-// beyond reason, and what is lost is the same for any number of workers.
+// What the units of a damaged file share does not take excessive time and memory, and the
+// losses are the same for any number of workers.
 func TestEffortIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("too slow under the race detector, which tests with -short run with")

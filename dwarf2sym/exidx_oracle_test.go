@@ -25,13 +25,13 @@ type exidxForeign struct {
 	ops  []exidxForeignOp
 }
 
-// exidxForeignOp is an instruction: its first byte, and what the tool says.
+// exidxForeignOp is an instruction: its first byte, and the tool's text.
 type exidxForeignOp struct {
 	code uint64
 	text string
 }
 
-// exidxReadelf reads what "readelf -u" prints.
+// exidxReadelf reads the output of "readelf -u".
 func exidxReadelf(t *testing.T, path string) (all []exidxForeign) {
 	t.Helper()
 	entry := regexp.MustCompile(`^0x([0-9a-f]+)(?: <.*>)?: (@?)0x[0-9a-f]+( \[cantunwind\])?$`)
@@ -53,7 +53,7 @@ func exidxReadelf(t *testing.T, path string) (all []exidxForeign) {
 	return all
 }
 
-// exidxLLVM reads what "llvm-readelf -u" prints.
+// exidxLLVM reads the output of "llvm-readelf -u".
 func exidxLLVM(t *testing.T, path string) (all []exidxForeign) {
 	t.Helper()
 	for _, line := range exidxRun(t, "llvm-readelf-22", "-u", path) {
@@ -221,8 +221,8 @@ func (d *exidxDiffs) fail(format string, args ...any) {
 	}
 }
 
-// exidxAgainst compares the block of each entry with what a tool says of it: by
-// range, and by the values that its rules and the tool's instructions lead to.
+// exidxAgainst compares the block of each entry with a tool's output: by range, and by the
+// values that its rules and the tool's instructions give.
 func exidxAgainst(t *testing.T, path string, read func(*testing.T, string) []exidxForeign) *exidxDiffs {
 	all, f := cfiOpen(t, path)
 	in := *all
@@ -387,8 +387,8 @@ func exidxBuilds(t *testing.T, run func(t *testing.T, path string)) {
 	}
 }
 
-// exidxNamed returns a copy of a file in which personality routines have the name
-// that readelf knows: it shows no instructions otherwise.
+// exidxNamed returns a copy of a file in which personality routines have the name that
+// readelf knows, as it otherwise shows no instructions.
 func exidxNamed(t *testing.T, path string) string {
 	routine := regexp.MustCompile(`^  Personality routine: 0x([0-9a-f]+)(?: <.*\+0x[0-9a-f]+>)?$`)
 	var args []string

@@ -29,7 +29,7 @@ func mapping(t testing.TB, vars map[string]string, rules ...string) *srcmap.Mapp
 	return m
 }
 
-// {md5} is that of the entry of the file table, and two files of one path that
+// {md5} is that of the entry in the file table, and two files with one path that
 // differ stay two.
 func TestMapMD5(t *testing.T) {
 	const body = `

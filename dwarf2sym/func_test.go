@@ -238,8 +238,8 @@ func TestFuncs(t *testing.T) {
 	})
 }
 
-// Each piece of the functions goes to the one that starts last: checked against
-// a simple model that looks at each address.
+// Each piece of code belongs to the function that starts last, as in a simple model that
+// examines each address.
 func TestCutModel(t *testing.T) {
 	rng := newRand(99)
 	for round := range 300 {

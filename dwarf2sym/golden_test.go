@@ -104,7 +104,7 @@ func openSupplement(t *testing.T, file *object.File) *object.File {
 	t.Helper()
 	link, err := file.Supplement()
 	if link == nil || err != nil {
-		return nil // read on as far as it goes
+		return nil // continue with what can be read
 	}
 	sup, tried, err := objfile.FindSupplement(file, link, nil, object.DefaultLimits())
 	if sup == nil {

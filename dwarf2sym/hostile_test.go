@@ -81,7 +81,7 @@ func TestFlippedBytes(t *testing.T) {
 	}
 }
 
-// damage returns a byte that is likely to hurt.
+// damage returns an extreme byte.
 func damage(rng func(int) int) int {
 	if rng(2) == 0 {
 		return rng(256)
@@ -98,7 +98,7 @@ func readFile(t *testing.T, path string) []byte {
 	return data
 }
 
-// debugPlaces returns where the sections that are read lie in the file.
+// debugPlaces returns the places in the file of the sections that are read.
 func debugPlaces(t *testing.T, path string) (places [][2]int) {
 	for _, s := range elfobj.Of(openELF(t, path)).Sections {
 		if s.HasData() && (strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".ARM.ex") || s.Name == ".eh_frame" || s.Name == ".symtab") {
@@ -112,8 +112,8 @@ func debugPlaces(t *testing.T, path string) (places [][2]int) {
 // The tests run in parallel, so that it stands for several files.
 const damagedBytes = 512 << 20
 
-// readDamaged opens, reads and writes a damaged file: it must end soon, in an
-// error or in a text that can be read again, without a panic anywhere.
+// readDamaged opens, reads and writes a damaged file: the result must be an error or a
+// text that can be read again, fast and without a panic.
 func readDamaged(t *testing.T, data []byte, what string, arg int) {
 	t.Helper()
 	fail := func(format string, args ...any) {

@@ -173,8 +173,8 @@ func TestInlines(t *testing.T) {
 	})
 }
 
-// Whatever inlines a function has, the records nest: painting is checked
-// against a simple model that looks at each address. With some addresses only, it is the same at these.
+// Whatever inlines a function has, the records nest, as in a simple model that examines each
+// address. If only some addresses are needed, the result is the same at these.
 func TestPaintModel(t *testing.T) {
 	rng := newRand(7)
 	for round := range 400 {

@@ -34,7 +34,7 @@ func checkModule(m *symfmt.Module) error {
 	for i := range m.Funcs {
 		f := &m.Funcs[i]
 		if f.Size == 0 || f.RVA < end || f.Name == "" {
-			return fmt.Errorf("FUNC %x %x %q behind %x", f.RVA, f.Size, f.Name, end)
+			return fmt.Errorf("FUNC %x %x %q after %x", f.RVA, f.Size, f.Name, end)
 		}
 		end = f.RVA + symfmt.RVA(f.Size)
 		starts[f.RVA] = true
@@ -53,12 +53,12 @@ func checkModule(m *symfmt.Module) error {
 	return nil
 }
 
-// checkLines: in order, apart, inside f, and no two that should be one.
+// checkLines checks that lines are in order, separate and inside f, and that no two should be one.
 func checkLines(f *symfmt.Func, files map[symfmt.FileID]bool) error {
 	at, last := f.RVA, symfmt.Line{}
 	for l := range f.Lines() {
 		if l.Size == 0 || l.RVA < at || l.RVA+symfmt.RVA(l.Size) > f.RVA+symfmt.RVA(f.Size) || !files[l.File] {
-			return fmt.Errorf("line %+v behind %x", l, at)
+			return fmt.Errorf("line %+v after %x", l, at)
 		}
 		if last.Size > 0 && l.RVA == at && l.Num == last.Num && l.File == last.File {
 			return fmt.Errorf("lines %+v and %+v are one", last, l)
@@ -135,7 +135,7 @@ func strictText(m *symfmt.Module) ([]byte, error) {
 		return nil, err
 	}
 	if !bytes.Equal(b.Bytes(), second.Bytes()) {
-		return b.Bytes(), fmt.Errorf("what was written is read as something else")
+		return b.Bytes(), fmt.Errorf("the text that was written is read as a different module")
 	}
 	return b.Bytes(), nil
 }

@@ -45,8 +45,8 @@ func TestNamesCanBePrinted(t *testing.T) {
 // nameFields are the records with names, and how many fields stand before one.
 var nameFields = map[string]int{"MODULE": 4, "FILE": 2, "INLINE_ORIGIN": 2, "FUNC": 4, "PUBLIC": 3}
 
-// checkNames counts the names of a symbol file, and finds the first that is
-// wrong. Only \n ends a line for it.
+// checkNames counts the names of a symbol file, and finds the first that is wrong. Only
+// \n ends a line here.
 func checkNames(text []byte) (n int, err error) {
 	in := bufio.NewScanner(bytes.NewReader(text))
 	in.Buffer(nil, 1<<20)

@@ -13,7 +13,7 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A dump is canonical as it is: putting it into canonical order changes no byte.
+// A dump is canonical: putting it into canonical order changes no byte.
 func TestDumpIsCanonical(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(testenv.Root(t), "golden", "input", "*.elf"))
 	if err != nil || len(paths) < 50 {

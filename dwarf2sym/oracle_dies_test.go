@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// dieFacts is what debug/dwarf says about the functions of a file.
+// dieFacts has debug/dwarf's data about the functions of a file.
 type dieFacts struct {
 	edges []uint64 // where functions and inlined functions start and end
 
@@ -18,8 +18,8 @@ type dieFacts struct {
 	// A function's linkage name -> its plain names, of DIEs that have both.
 	plain map[string][]string
 
-	starts map[uint64][]start       // where code of functions starts
-	folded map[uint64][][]foldedDIE // where that of several does
+	starts map[uint64][]start       // functions by the start of their code
+	folded map[uint64][][]foldedDIE // likewise, if several share the code
 
 	unit   dwarf.Offset // the current one
 	lang   int64        // of it
@@ -43,7 +43,7 @@ type scopedName struct {
 	linkage string       // of the function around it
 	outer   dwarf.Offset // without linkage: that function's DIE with a name, or 0
 	rest    string       // scopes below that function, and the name
-	full    string       // all of it, once known
+	full    string       // the complete name, once known
 }
 
 func readDIEs(t *testing.T, obj string) *dieFacts {
@@ -152,7 +152,7 @@ func (facts *dieFacts) behindScopes(at dwarf.Offset, name string) scopedName {
 	return s
 }
 
-// attrMIPSLinkageName is what DWARF 2 and 3 have for DW_AT_linkage_name.
+// attrMIPSLinkageName is DW_AT_linkage_name in DWARF 2 and 3.
 const attrMIPSLinkageName = dwarf.Attr(0x2007)
 
 // functionName finds the linkage name of a function around others, or its DIE

@@ -16,13 +16,13 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// form is a way to part a program from its debug information, or to strip it.
-// The commands run in a folder that has the program as full; they leave file,
-// and a debug file where it is looked for.
+// form is a way to separate a program from its debug information, or to strip it. The
+// commands run in a folder with the program as full; they leave file, and a debug file where
+// it is searched for.
 type form struct {
 	name  string
 	steps string // a shell script; $ID is the build-id, as a path below a debug folder
-	lost  bool   // the debug information: PUBLIC and STACK CFI are left
+	lost  bool   // the debug information is lost: only PUBLIC and STACK CFI are left
 }
 
 // forms that tools make. In each but the last ones the symbol file is, byte for
@@ -47,7 +47,7 @@ var forms = []form{
 	{name: "minidebug moved", steps: minidebug + `strip -s full -o file; objcopy --add-section .gnu_debugdata=mini.xz file; objcopy --change-addresses=0x7000000 file`, lost: true},
 }
 
-// minidebug makes what RPM's find-debuginfo puts into .gnu_debugdata.
+// minidebug makes .gnu_debugdata like RPM's find-debuginfo.
 const minidebug = `
 nm -D full --format=posix --defined-only | cut -d ' ' -f 1 | sort >dynsyms
 nm full --format=posix --defined-only | awk '$2 ~ /[TtD]/ { print $1 }' | sort | comm -13 dynsyms - >keep

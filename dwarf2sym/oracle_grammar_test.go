@@ -52,7 +52,7 @@ var recordSyntax = map[string]*regexp.Regexp{
 	"line":          regexp.MustCompile(`^` + hexField + ` ` + hexField + ` ` + decimalField + ` ` + decimalField + `$`),
 }
 
-// controlCharacter finds what no record may hold.
+// controlCharacter matches characters that no record may contain.
 var controlCharacter = regexp.MustCompile(`[\x00-\x1f\x7f]`)
 
 // checkGrammar returns an error for the first bad record.
@@ -74,7 +74,7 @@ func checkGrammar(r io.Reader) error {
 	}
 }
 
-// end checks what can be known only at the end of the file.
+// end checks what is known only at the end of the file.
 func (g *grammar) end() error {
 	if g.modules == 0 {
 		return errors.New("no MODULE record")
@@ -117,8 +117,8 @@ func (g *grammar) module([]string) error {
 	return nil
 }
 
-// info checks a record that the description does not have: what Breakpad's and
-// Mozilla's dump_syms write after MODULE.
+// info checks a record that is not in the description, but that Breakpad's and Mozilla's
+// dump_syms write after MODULE.
 func (g *grammar) info(f []string) error {
 	if len(g.files)+len(g.origins)+len(g.funcs) > 0 {
 		return errors.New("not behind MODULE")
@@ -245,7 +245,7 @@ func (g *grammar) stack(f []string) error {
 		return err
 	}
 	if addr <= g.cfiAt || addr >= g.cfiEnd {
-		return fmt.Errorf("not behind %x, or not before the end of INIT, %x", g.cfiAt, g.cfiEnd)
+		return fmt.Errorf("want an address after %x, and before the end of INIT, %x", g.cfiAt, g.cfiEnd)
 	}
 	g.cfiAt = addr
 	return nil

@@ -7,8 +7,8 @@ import "slices"
 //
 // BOLT drops the second of two equal files from a line table of DWARF 5, as GNU
 // as writes them, and leaves the numbers of the others as they were (issue 209184
-// of llvm-project). In the gcc5-O2-bolt builds the files are wrong for that, in
-// llvm's answers as in ours; those of gcc4 and clang are right.
+// of llvm-project). In the gcc5-O2-bolt builds the files are therefore wrong, in llvm's
+// answers as in ours; those of gcc4 and clang are right.
 var layouts = []matrixBuild{
 	cxxBuild("clang5-O2-thinlto", clxx, "-O2", "-gdwarf-5", "-flto=thin"),
 	cxxBuild("clang4-O3-thinlto", clxx, "-O3", "-gdwarf-4", "-flto=thin", sections, gc),
@@ -45,7 +45,7 @@ const (
 	uncut      = "-fno-reorder-blocks-and-partition" // BOLT leaves functions alone that GCC cut
 )
 
-// bolted lets BOLT lay the program out again, by the profile of a run.
+// bolted changes the layout of the program with BOLT, by the profile of a run.
 func (b matrixBuild) bolted() matrixBuild {
 	return b.boltedWith("-data=profile.fdata", "-reorder-blocks=ext-tsp", "-reorder-functions=cdsort",
 		"-split-functions", "-split-all-cold", "-split-eh", "-icf=all")

@@ -273,7 +273,7 @@ func (c *comparison) at(addr uint64, llvm, ours []frame, err error) {
 		d.theirs[i] = f
 	}
 	if len(d.theirs) == 1 && d.theirs[0] == (frame{}) {
-		d.theirs = nil // its way to say that nothing is there
+		d.theirs = nil // llvm's form of an empty answer
 	}
 	c.frames += len(llvm)
 	if err == nil && slices.Equal(d.ours, d.theirs) {
@@ -297,7 +297,7 @@ func (c *comparison) at(addr uint64, llvm, ours []frame, err error) {
 
 const maxExamples = 20
 
-// report prints the rules' counts, and fails with what no rule explains.
+// report prints the rules' counts, and fails with the differences that no rule explains.
 func (c *comparison) report(t *testing.T) {
 	for _, r := range slices.Concat(addressRules, frameRules) {
 		if n := c.counts[r.name]; n > 0 {
@@ -316,7 +316,7 @@ func (c *comparison) report(t *testing.T) {
 	}
 }
 
-// difference is an address where the two disagree.
+// difference is an address where symtool and llvm-symbolizer disagree.
 type difference struct {
 	c      *comparison
 	addr   uint64
@@ -326,7 +326,7 @@ type difference struct {
 	raw    []frame // as llvm-symbolizer gave them
 }
 
-// kind returns the same for differences that look alike.
+// kind returns the same text for similar differences.
 func (d *difference) kind(err error) string {
 	if err != nil || len(d.ours) != len(d.theirs) {
 		return fmt.Sprint(err != nil, len(d.ours)-len(d.theirs), d.addr>>10)

@@ -130,8 +130,8 @@ func withoutSymbols(t *testing.T, obj string) string {
 	return out
 }
 
-// packagesOf lists what llvm-symbolizer would take for the package of the .dwo
-// files of obj, or of the binary whose debug file that is.
+// packagesOf lists the paths that llvm-symbolizer would use as the package of the .dwo files
+// of obj, or of the binary whose debug file obj is.
 func packagesOf(obj string) []string {
 	return []string{strings.TrimSuffix(obj, ".debug") + ".elf.dwp", obj + ".dwp"}
 }
@@ -233,7 +233,7 @@ func demangled(t *testing.T, all [][]frame) map[string]*mangled {
 	return readNames(t, slices.Collect(maps.Keys(seen)))
 }
 
-// filter replaces the values of names by what c++filt makes of the keys.
+// filter sets the values of names to c++filt's output for the keys.
 func filter(t *testing.T, names map[string]string) {
 	t.Helper()
 	var mangled []string

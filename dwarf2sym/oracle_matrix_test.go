@@ -20,16 +20,16 @@ type matrixBuild struct {
 	fast     bool       // of the short run too
 	tool     string     // the compiler
 	args     []string   // its flags and the sources, which lie in the working folder
-	before   [][]string // what runs before the compiler
-	then     [][]string // and after it
+	before   [][]string // commands before the compiler
+	then     [][]string // commands after it
 	uses     string     // the text of profile.txt, for a flag
 	optional bool       // flags that older compilers do not have
 	rowsOnly bool
-	cold     bool // functions have a cold part of their own
+	cold     bool // functions have separate cold parts
 	least    int
 }
 
-// target is what every command of a build leaves its binary in.
+// target is the file in which every command of a build leaves its binary.
 const target = "program.elf"
 
 // cxxBuild compiles the program of templates.
@@ -67,9 +67,9 @@ const (
 	sections, gc = "-ffunction-sections", "-Wl,--gc-sections"
 )
 
-// matrix is what symtool is compared on, beside libc, itself and the fixtures.
+// matrix lists the builds that are compared, besides libc, symtool itself and the fixtures.
 var matrix = slices.Concat(cxxMatrix(), languages(), layouts, []matrixBuild{
-	// What holds the DWARF: sections, units, formats.
+	// Forms of DWARF: sections, units, formats.
 	cxxBuild("gcc5-O2-gz-zlib", gxx, "-O2", "-gdwarf-5", "-gz=zlib"),
 	cxxBuild("clang5-O2-gz-zstd", clxx, "-O2", "-gdwarf-5", "-gz=zstd"),
 	cxxBuild("gcc4-O2-types", gxx, "-O2", "-gdwarf-4", "-fdebug-types-section"),
@@ -85,7 +85,7 @@ var matrix = slices.Concat(cxxMatrix(), languages(), layouts, []matrixBuild{
 	cxxBuild("gcc5-O2-g1", gxx, "-O2", "-gdwarf-5", "-g1"),
 	cxxBuild("clang5-O2-g1", clxx, "-O2", "-gdwarf-5", "-gmlt"),
 	cxxBuild("clang5-O2-profiling", clxx, "-O2", "-gdwarf-5", "-gmlt", "-fdebug-info-for-profiling"),
-	// What the linker drops and folds.
+	// Code that the linker drops and folds.
 	cxxBuild("gcc5-O2-gc", gxx, "-O2", "-gdwarf-5", sections, gc),
 	cxxBuild("clang4-O2-gc", clxx, "-O2", "-gdwarf-4", sections, gc),
 	cxxBuild("clang5-O2-icf", clxx, "-O2", "-gdwarf-5", sections, "-Wl,--icf=all", gc),
@@ -138,7 +138,7 @@ func cxxMatrix() (all []matrixBuild) {
 	return all
 }
 
-// samples is a profile for clang: what has no count is cold.
+// samples is a profile for clang: code without a count is cold.
 const samples = `main:90000:1
  4: 2000
  8: 2000
@@ -172,7 +172,7 @@ func (b matrixBuild) after(command ...string) matrixBuild {
 	return b
 }
 
-// trained lets the program run for the profile that the compiler then uses.
+// trained runs the program for a profile, which the compiler then uses.
 func (b matrixBuild) trained() matrixBuild {
 	first := slices.Clone(b.args)
 	first[slices.Index(first, "-fprofile-use")] = "-fprofile-generate"

@@ -14,8 +14,8 @@ import (
 // kernelModules are modules of Debian's kernel, from 1 function to 12 thousand.
 var kernelModules = []string{"crc7.ko", "dummy.ko", "aesni-intel.ko", "ext4.ko", "xfs.ko", "amdgpu.ko"}
 
-// Modules of a real kernel give what their linked forms give, in which
-// llvm-symbolizer agrees with every address.
+// Modules of a real kernel give the same symbols as their linked forms, for which
+// llvm-symbolizer agrees at every address.
 func TestOracleModules(t *testing.T) {
 	testenv.Oracle(t)
 	if !testenv.OracleFull() {

@@ -58,9 +58,9 @@ func objectBuilds() (all []objectBuild) {
 	return all
 }
 
-// What is written of a relocatable file is, byte for byte after the MODULE
-// record, what is written of the same file after a linker gave its sections the
-// addresses that place.go documents. And llvm-symbolizer agrees with it on every
+// The symbol file of a relocatable file equals, byte for byte after the MODULE record,
+// that of the same file after a linker gave its sections the addresses that place.go
+// documents. And llvm-symbolizer agrees with it on every
 // address of the linked file.
 func TestOracleObjects(t *testing.T) {
 	testenv.Oracle(t)
@@ -110,8 +110,8 @@ func isObject(t *testing.T, path string) (elf.FileHeader, bool) {
 	return f.FileHeader, f.Type == elf.ET_REL
 }
 
-// compareLinked compares an object with what the linker makes of it, and with
-// llvm-symbolizer if there are to be rows.
+// compareLinked compares an object with the file that the linker makes from it, and with
+// llvm-symbolizer if rows are expected.
 func compareLinked(t *testing.T, symtool, object, linker string, rows int, rowsOnly bool) {
 	linked := linkObject(t, object, linker)
 	ours := dumpText(t, fixture{file: object}, 4)
@@ -204,8 +204,8 @@ func linkScript(t *testing.T, object string) []byte {
 	return b.Bytes()
 }
 
-// A linked file that kept its relocations (--emit-relocs) gives what it gives
-// without them: they were applied by the linker.
+// A linked file that kept its relocations (--emit-relocs) gives the same symbols as without
+// them, as the linker has applied them.
 func TestOracleKeptRelocations(t *testing.T) {
 	testenv.Oracle(t)
 	for _, flags := range [][]string{{"-no-pie"}, {"-shared", "-fPIC"}} {
@@ -226,8 +226,8 @@ func TestOracleKeptRelocations(t *testing.T) {
 	}
 }
 
-// An object whose relocations are SHT_CREL gives what it gives with the usual
-// ones, which TestOracleObjects compares; joined by the linker, too. Clang has no
+// An object with SHT_CREL relocations gives the same symbols as with the usual ones, which
+// TestOracleObjects compares; also after the linker joined them. Clang has no
 // CREL for MIPS.
 func TestOracleCREL(t *testing.T) {
 	testenv.Oracle(t)

@@ -56,7 +56,7 @@ func (p *publics) add(q *publics) {
 	}
 }
 
-// publicAnswer is an address where the two disagree.
+// publicAnswer is an address where symtool and llvm-symbolizer disagree.
 type publicAnswer struct {
 	c            *comparison
 	addr         uint64

@@ -26,8 +26,8 @@ import (
 // by the same rules as the symbol file, and gives the same answers from the
 // symbol file, a store, a symbol server and the binary.
 //
-// One rule is added. Where no FUNC is, the answer may be a PUBLIC, and llvm was
-// asked without symbol tables: it must be an ELF symbol, and llvm have no function.
+// There is one more rule: without a FUNC, the answer may be a PUBLIC. As llvm was asked without
+// symbol tables, the PUBLIC must be an ELF symbol, and llvm must have no function.
 // TestOraclePublics compares those.
 
 // source is a place of symbols for symtool resolve.
@@ -160,7 +160,7 @@ func answersFrom(t *testing.T, symtool string, s source, questions []byte, n int
 	if errors.As(err, &status) && (status.ExitCode() == 1 || s.damaged && status.ExitCode() == 3) {
 		err = nil // some addresses are in nothing
 	}
-	// Damage is reported when what has it is read: rules, for example, are not.
+	// Damage is reported when the damaged part is read: rules, for example, are not.
 	if said := outside.ReplaceAll(stderr.Bytes(), nil); !s.damaged && len(said) > 0 {
 		t.Errorf("%s: damaged is %v, but it says %q", s.name, s.damaged, said)
 	}
@@ -202,7 +202,7 @@ func (c *comparison) readAnswer(addr uint64, line []byte) ([]frame, error) {
 		return nil, fmt.Errorf("found is %v, with %d frames", a.Found, len(a.Frames))
 	}
 	if !a.Found {
-		return nil, nil // the nearest PUBLIC may be named, which may have ended
+		return nil, nil // the nearest PUBLIC, which may have ended, may be named
 	}
 	var frames []frame
 	for _, f := range a.Frames {
@@ -219,8 +219,8 @@ func (c *comparison) readAnswer(addr uint64, line []byte) ([]frame, error) {
 	return nil, nil
 }
 
-// The comparison finds an answer that is wrong in all sources, and a source that
-// answers otherwise than another one.
+// The comparison finds an answer that is wrong in all sources, and a source whose answer
+// differs from another's.
 func TestOracleResolveFindsDamage(t *testing.T) {
 	testenv.Oracle(t)
 	symtool := symtoolBinary(t)

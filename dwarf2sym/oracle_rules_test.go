@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// oracleRule says where symtool and llvm-symbolizer may differ.
+// oracleRule describes where symtool and llvm-symbolizer may differ.
 type oracleRule struct {
 	name string
 	why  string
@@ -126,7 +126,7 @@ func ofNames() (rules []oracleRule) {
 	return rules
 }
 
-// namesOnly reports whether nothing but the names of frame i differs.
+// namesOnly reports whether only the names of frame i differ.
 func (d *difference) namesOnly(i int) bool {
 	return d.ours[i].file == d.theirs[i].file && d.ours[i].line == d.theirs[i].line
 }

@@ -46,7 +46,7 @@ func TestOracleFindsDamage(t *testing.T) {
 	}
 }
 
-// disagrees reports whether the comparison finds anything, and what.
+// disagrees reports whether the comparison finds a difference, and which.
 func disagrees(t *testing.T, text []byte, file string) (bool, string) {
 	t.Helper()
 	c, err := compareText(t, text, subject{file: file})
@@ -72,7 +72,7 @@ func replaceFirst(t *testing.T, text []byte, pattern, by string) []byte {
 	return out
 }
 
-// The rules for names take symtool's reading of a name, and no other.
+// The rules for names accept only symtool's reading of a name.
 func TestOracleNameRules(t *testing.T) {
 	testenv.Oracle(t)
 	for _, c := range []struct{ raw, ours, wrong, rule string }{

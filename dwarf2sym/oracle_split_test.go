@@ -16,13 +16,13 @@ type splitBuild struct {
 	name string
 	like func(name, tool string, flags ...string) matrixBuild
 	tool string
-	full bool     // not of the short run
+	full bool     // only in the full run
 	args []string // of both builds
 	more []string // of the split one
 	then [][]string
 	dir  string // --dwo-dir, in the build's folder
 
-	objects bool // compiled and linked by themselves
+	objects bool // compiled and linked separately
 	rows    bool // debug/dwarf does not read it
 }
 
@@ -133,7 +133,7 @@ func compareSplit(t *testing.T, symtool string, b splitBuild) *comparison {
 	}
 	accepted(t, got)
 	if b.dir != "" {
-		// llvm looks where the file says only.
+		// llvm searches only the path in the file.
 		if err := runIn(t, dir, []string{"sh", "-c", "mv " + b.dir + "/* ."}); err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func records(text []byte) (all []string) {
 	return all
 }
 
-// firstRecord shows where two lists differ first.
+// firstRecord returns the first difference of two lists.
 func firstRecord(want, got []string) string {
 	for i := range max(len(want), len(got)) {
 		a, b := "(end)", "(end)"

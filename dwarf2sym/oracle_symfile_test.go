@@ -16,8 +16,8 @@ type frame struct {
 	line int
 }
 
-// symFile is a symbol file as this test understands it. It is read and asked
-// without symfmt: the comparison is to find that package's mistakes too.
+// symFile is a symbol file as this test understands it. It is read and queried without
+// symfmt, so that the comparison also finds that package's mistakes.
 type symFile struct {
 	funcs   []symFunc // by address
 	files   map[string]string

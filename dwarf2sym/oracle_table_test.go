@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// agreement is what the comparisons came to, a row for each binary. Tests that
+// agreement has the results of the comparisons, a row for each binary. Tests that
 // run at the same time add to it.
 type agreement struct {
 	mu   sync.Mutex

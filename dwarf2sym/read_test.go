@@ -172,7 +172,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// The binary and its debug file together give what the whole file gave.
+// The binary and its debug file together give the same symbols as the whole file.
 func TestSeparateDebugFile(t *testing.T) {
 	bin, debug := openELF(t, testenv.Input(t, "pair.elf")), openELF(t, testenv.Input(t, "pair.debug"))
 	if alone, err := Read(context.Background(), bin, Options{}); err != nil || len(alone.Module.Funcs) != 0 || !alone.NoDebugInfo {
@@ -191,7 +191,7 @@ func TestSeparateDebugFile(t *testing.T) {
 	}
 }
 
-// panicSource is a section that breaks the reader from some place on.
+// panicSource is a section on which the reader panics from some place on.
 type panicSource struct {
 	object.Source
 	from int64
@@ -266,7 +266,7 @@ func (s failSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	return s.Source.Bytes(off, n, buf)
 }
 
-// What cannot be read costs only itself, and is reported.
+// An unreadable part costs only itself, and is reported.
 func TestReadErrors(t *testing.T) {
 	c := coreOf(t, `
 	.debug_info

@@ -65,7 +65,7 @@ func TestNewBinary(t *testing.T) {
 	}
 }
 
-// otherBinary is a Binary from elsewhere.
+// otherBinary is a Binary of another package.
 type otherBinary struct{}
 
 func (otherBinary) ID() string      { return "" }
@@ -74,7 +74,7 @@ func (otherBinary) HasCode() bool   { return true }
 func (otherBinary) HasDWARF() bool  { return true }
 func (otherBinary) Close() error    { return nil }
 
-// Binaries that nothing here has opened are refused.
+// Binaries that this package did not open are refused.
 func TestForeignBinary(t *testing.T) {
 	for _, o := range []Options{{}, {Debug: otherBinary{}}} {
 		if _, err := Read(context.Background(), otherBinary{}, o); err == nil || !strings.Contains(err.Error(), "dwarf2sym.otherBinary") {

@@ -14,7 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// What is not read yet is reported: by an error, or by a problem that names the loss.
+// What the package does not support is reported: by an error, or by a problem that names the loss.
 func TestSaysWhatIsNotRead(t *testing.T) {
 	data, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// A large file's bodies lie in a temporary file, whose memory is given back
-// again and again: the text is that of bodies in Go's memory. Without room for
+// A large file's bodies are in a temporary file, whose memory is given back repeatedly: the
+// text equals that of bodies in Go's memory. Without room for
 // the file they are there.
 func TestScratch(t *testing.T) {
 	path, err := goProgram()

@@ -15,8 +15,8 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// asmRules say why what GNU as 2.47 writes for a function is not what we make of
-// the .eh_frame that it writes beside it. lacks: as writes nothing.
+// asmRules gives the reasons why GNU as 2.47 writes SFrame for a function that differs from
+// ours from the .eh_frame that it writes beside it. lacks means that as writes nothing.
 var asmRules = []sframeRule{
 	{"aarch64-unrep", "cfa_x9 ra_in_x17 fp_in_x9 retcol esc", true, "as uses FLEX on AMD64 and s390x only"},
 	{"aarch64-unrep", "fp_only same_ra", true, "as drops a frame pointer that is saved without the return address"},
@@ -30,8 +30,8 @@ var asmRules = []sframeRule{
 	{"s390x-unrep", "cfa_unaligned offs", false, "as cuts CFA offsets to multiples of 8; we write no wrong rows"},
 }
 
-// SFrame of our own from .eh_frame is what GNU as wrote for the same source,
-// function by function: flags, and rows less those that repeat the one before or
+// Our SFrame from .eh_frame equals GNU as's for the same source, function by
+// function: flags, and rows less those that repeat the one before or
 // cover nothing.
 func TestSFrameAgainstAssembler(t *testing.T) {
 	testenv.Oracle(t)
@@ -128,7 +128,7 @@ func needed(f sframe.Func) (rows []sframe.Row) {
 	return rows
 }
 
-// The round trip of large binaries, among them some of other CPUs.
+// The round trip of large binaries, some of them for other CPUs.
 func TestSFrameRoundTripSystem(t *testing.T) {
 	testenv.Oracle(t)
 	for _, f := range []struct{ path, pkg string }{

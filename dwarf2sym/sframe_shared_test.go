@@ -21,8 +21,8 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// sframeRule says why the .sframe of files differs from their .eh_frame in
-// functions, or lacks them. Each is needed: one that explains nothing fails.
+// sframeRule gives the reason why the .sframe of files differs from their .eh_frame in
+// functions, or lacks them. A rule that explains nothing fails the test.
 type sframeRule struct {
 	files string // glob
 	funcs string // separated by blanks; sections for code without a symbol; * for all
@@ -74,7 +74,7 @@ func readCFI(f *object.File) (*symfmt.CFITable, error) {
 	return &r.Module.CFI, nil
 }
 
-// openSFrameFile returns nil for a file that has not both.
+// openSFrameFile returns nil for a file that lacks either.
 func openSFrameFile(t *testing.T, path string) *sframeFile {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
@@ -192,8 +192,8 @@ func TestSFrameAgainstEHFrame(t *testing.T) {
 	t.Logf("%d files, %d functions, %d bytes equal, %d different and explained", files, funcs, equal, different)
 }
 
-// The table says at each address what Section.Find does, by value: registers
-// and memory have values, and both ways give the caller's.
+// The table agrees with Section.Find at each address, by value: registers and memory have
+// values, and both ways give the same caller.
 func TestSFrameTableAgainstFind(t *testing.T) {
 	addresses := 0
 	for _, f := range openSFrameFiles(t) {
@@ -231,7 +231,7 @@ func TestSFrameTableAgainstFind(t *testing.T) {
 	t.Logf("%d addresses", addresses)
 }
 
-// hashMemory has another word at each address.
+// hashMemory has a different word at each address.
 type hashMemory struct{}
 
 func (hashMemory) ReadWord(addr uint64) (uint64, bool) { return (addr + 1) * 0x9e3779b97f4a7c15, true }
@@ -306,9 +306,9 @@ func callersByTable(t *testing.T, table *symfmt.CFITable, base uint64, cpu *arch
 	return out
 }
 
-// The table against readelf's text of the same file's .eh_frame, which owes
-// nothing to our reader of it: CFA, return address and frame pointer at each of
-// its rows. An expression there may be any rule here.
+// The table agrees with readelf's output for the same file's .eh_frame, which does not depend on
+// our reader: CFA, return address and frame pointer at each of its rows. An expression there may
+// be any rule here.
 func TestSFrameAgainstReadelf(t *testing.T) {
 	e := newExplainer(t, sframeRules)
 	rows, expressions := 0, 0
@@ -450,7 +450,7 @@ func checkMarks(t *testing.T, s *sframe.Section, c *symfmt.CFITable, base uint64
 	}
 }
 
-// .eh_frame -> SFrame -> STACK CFI is what .eh_frame says of the CFA, the return
+// .eh_frame -> SFrame -> STACK CFI equals .eh_frame for the CFA, the return
 // address and the frame pointer.
 func TestSFrameRoundTrip(t *testing.T) {
 	for _, f := range openSFrameFiles(t) {

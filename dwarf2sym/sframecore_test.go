@@ -18,8 +18,8 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// Stacks in cores of real programs, unwound with SFrame that is made from the
-// programs' .eh_frame, have the frames that gdb has found.
+// Stacks in cores of real programs, unwound with SFrame made from the programs' .eh_frame,
+// have the frames that gdb finds.
 func TestSFrameOfCores(t *testing.T) {
 	for dir, test := range map[string]struct {
 		abi     sframe.ABI
@@ -113,8 +113,8 @@ func (c *coreFile) word(addr uint64) (uint64, bool) {
 	return 0, false
 }
 
-// prstatus says where NT_PRSTATUS has registers, in words: general ones by
-// DWARF number, and the program counter.
+// prstatus has the offsets of registers in NT_PRSTATUS, in words: general ones by DWARF
+// number, and the program counter.
 var prstatus = map[sframe.ABI]struct {
 	dwarf []sframe.Reg // of the words from the first on
 	pc    int

@@ -44,7 +44,7 @@ func filesOf(files ...*object.File) (out []File) {
 	return out
 }
 
-// pubsOf returns the publics by address, and checks what holds of any.
+// pubsOf returns the publics by address, and checks what holds for all.
 func pubsOf(t testing.TB, files ...*object.File) map[uint64]Symbol {
 	t.Helper()
 	pubs, problems := publicsOf(0, files...)

@@ -7,8 +7,8 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// The declaration of a unit's own DIE is found behind others, without what they have; a table that ends
-// before it is reported as Parse does.
+// The declaration of a unit's own DIE is found after others, without compiling those; a table that ends
+// before it is reported as by Parse.
 func TestParseFirst(t *testing.T) {
 	section := []byte{
 		1, dw.TagVariable, 0, dw.AtName, dw.FormStrp, 0x3f, dw.FormImplicitConst, 0x80, 0x7f, 0, 0,

@@ -24,7 +24,7 @@ func (m memory) Bytes(off, n int64, _ []byte) ([]byte, error) {
 	return m[off : off+n : off+n], nil
 }
 
-// fixture is what of a binary's debug information the targets begin with.
+// fixture is the part of a binary's debug information that is a seed of the targets.
 type fixture struct {
 	big     bool
 	section map[string][]byte
@@ -64,7 +64,7 @@ func FuzzLines(f *testing.F) {
 		u := &Unit{Header: Header{Version: 5, AddrSize: []uint8{2, 4, 8}[addrSize%3]}, Order: s.Order, sect: s, CompDir: "/src"}
 		u.StmtList = Value{Kind: SecOff}
 		var tab LineTable
-		_ = tab.Read(u, NewWindow(memory(line))) // what was whole is kept
+		_ = tab.Read(u, NewWindow(memory(line))) // undamaged parts are kept
 		for i, q := range tab.Seqs {
 			if q.Lo >= q.Hi || i > 0 && q.Lo < tab.Seqs[i-1].Lo || q.First >= q.Last || q.Last > len(tab.Rows) {
 				t.Fatalf("sequence %d: %+v", i, q)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// index is an index of a package, as a test writes it.
+// index is an index of a package that a test writes.
 type index struct {
 	name     string
 	version  uint32 // as the first 4 bytes
@@ -17,7 +17,7 @@ type index struct {
 	sizes    [][]uint32
 	units    uint32
 	big      bool
-	shortage int // bytes that are missing at the end
+	shortage int // missing bytes at the end
 }
 
 func (x *index) bytes() []byte {

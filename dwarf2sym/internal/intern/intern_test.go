@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The table agrees with a map and a list, whatever the order and however the
-// strings come, and keeps nothing of the bytes that it is given.
+// The table agrees with a map and a list, in whatever order and form the strings are
+// added, and does not keep the bytes that it is given.
 func TestStringTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var table Table
@@ -51,7 +51,7 @@ func TestStringTableEmptyString(t *testing.T) {
 	}
 }
 
-// rewrite changes the strings of one chunk alone, and keeps the memory of one
+// rewrite changes only the strings of one chunk, and keeps the memory of one
 // where nothing changes.
 func TestStringTableRewrite(t *testing.T) {
 	var table Table

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each address is the highest claimant's, as a look at all claims says.
+// Each address belongs to the highest claimant, as in a search of all claims.
 func TestOwners(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const size = 60

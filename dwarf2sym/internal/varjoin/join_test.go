@@ -43,7 +43,7 @@ func (r *reader) function(rva uint64, locate func()) {
 	r.f.Variable(0, 0, 0)
 }
 
-// in says where the next variable is.
+// in sets the location of the next variable.
 func (r *reader) in(lo, hi uint64, e vars.ExprID) { r.f.Locate(fileBase+lo, fileBase+hi, e) }
 
 // end adds the function, in a unit of its own whose variables are i, s and p.
@@ -93,7 +93,7 @@ func onlyFuncs(lines []string) (all []string) {
 	return all
 }
 
-// What is in the scopes of one function becomes the variables of its FUNC.
+// The contents of a function's scopes become the variables of its FUNC.
 func TestJoinScopes(t *testing.T) {
 	const whole = "FUNC 1000 100 0 f\n"
 	for _, tt := range []struct {
@@ -159,7 +159,7 @@ func TestJoinScopes(t *testing.T) {
 	}
 }
 
-// A function in two pieces has in each what is there; a FUNC of something else has none.
+// A function in two pieces has in each the variables of that piece; a FUNC of another function has none.
 func TestJoinPieces(t *testing.T) {
 	r := newReader(NewSeeds())
 	r.function(0x1000, func() { r.in(0x1000, 0x1040, r.in0); r.in(0x3000, 0x3010, r.in1) })
@@ -188,7 +188,7 @@ func TestJoinSites(t *testing.T) {
 	site(0x1020, 1, false) // a second one at the same address
 	site(0x1030, 3, true)
 	site(0x1000, 1, false) // before the first instruction
-	site(0x1200, 1, false) // behind the last
+	site(0x1200, 1, false) // after the last instruction
 	r.AddTarget(Target{Off: 1}, fileBase+0x2000)
 	r.AddTarget(Target{Off: 2}, fileBase+0x2000)
 	r.AddTarget(Target{Off: 2}, fileBase+0x3000)
@@ -199,7 +199,7 @@ func TestJoinSites(t *testing.T) {
 	}
 }
 
-// Readers number what they find in their own way; together it is there once, whichever reader had what.
+// Readers number what they find separately; after joining it is there once, whichever reader found it.
 func TestJoinReaders(t *testing.T) {
 	var first []string
 	for _, swapped := range []bool{false, true} {
@@ -239,7 +239,7 @@ func TestJoinReaders(t *testing.T) {
 	}
 }
 
-// Types are the same if their members are: names alone decide nothing.
+// Types are the same only if their members are: equal names are not enough.
 func TestJoinTypes(t *testing.T) {
 	for _, tt := range []struct {
 		name          string
