@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -57,7 +57,7 @@ func libcDebug() string {
 // benchReader returns a reader in the state in which Read begins to read units.
 func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data) {
 	b.Helper()
-	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: companion.NewCodeMap(f), companions: companionsOf(f)}
+	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: codemap.Of(f), companions: companionsOf(f)}
 	r.readSymbols()
 	d := r.openDebugData()
 	if d == nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -92,7 +93,7 @@ type coreRun struct {
 
 func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
 	o.Jobs = run.jobs
-	r := &reader{opts: &o, jobs: run.jobs, code: &companion.CodeMap{Exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
+	r := &reader{opts: &o, jobs: run.jobs, code: &codemap.Map{Exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
 	d := c.debugData(run.copying)
 	d.Batch, r.effortBase = run.batch, run.base

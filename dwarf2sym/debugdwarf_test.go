@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	ours "github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
@@ -55,7 +55,7 @@ var unreadByGo = map[string]string{
 type goReader struct {
 	*dwarf.Data
 	t     testing.TB
-	code  *companion.CodeMap
+	code  *codemap.Map
 	arm   bool
 	funcs []symfmt.Func
 	files map[symfmt.FileID]string
@@ -85,7 +85,7 @@ func compareDebugDwarf(t *testing.T, name, file string, least int) {
 	for _, p := range rep.Problems {
 		t.Error(p)
 	}
-	g := &goReader{Data: goData(t, f), t: t, code: companion.NewCodeMap(f), arm: f.Arch == arch.ARM, funcs: m.Funcs,
+	g := &goReader{Data: goData(t, f), t: t, code: codemap.Of(f), arm: f.Arch == arch.ARM, funcs: m.Funcs,
 		files: make(map[symfmt.FileID]string), rules: make(map[string]int), units: make(map[symfmt.RVA]dwarf.Offset)}
 	for _, file := range m.Files {
 		g.files[file.ID] = file.Name

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/testenv"
 )
@@ -32,7 +32,7 @@ func TestEffortOfRealFiles(t *testing.T) {
 		if !f.HasDWARF() {
 			continue
 		}
-		r := &reader{opts: &Options{}, file: f, jobs: 2, code: companion.NewCodeMap(f), companions: companionsOf(f)}
+		r := &reader{opts: &Options{}, file: f, jobs: 2, code: codemap.Of(f), companions: companionsOf(f)}
 		r.readSymbols()
 		d := r.openDebugData()
 		if d == nil {

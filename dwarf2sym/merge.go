@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/object"
@@ -18,7 +19,7 @@ import (
 // files and origins numbered, so that nothing depends on which worker read
 // which unit.
 type merger struct {
-	code    *companion.CodeMap
+	code    *codemap.Map
 	symbols []companion.Symbol
 	workers []*worker
 	names   *nameJoin

@@ -96,10 +96,12 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/object"
@@ -293,10 +295,10 @@ type reader struct {
 
 	effortBase uint64 // replaces the constant in tests
 	largeInfo  int64  // likewise
-	code       *companion.CodeMap
+	code       *codemap.Map
 	symbols    []companion.Symbol
 	workers    []*worker
-	typeReader *varReader      // for the types of all units; nil if variables are not wanted
+	typeReader *varread.Reader // for the types of all units; nil if variables are not wanted
 	scratch    *object.Scratch // for a large file; may be nil
 }
 
@@ -309,7 +311,7 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	r.identify()
-	r.report.Stats.CodeBytes = companion.NewCodeMap(r.file).Size()
+	r.report.Stats.CodeBytes = codemap.Of(r.file).Size()
 	if r.jobs == 1 {
 		finish := r.readCFI(ctx) // first, while little else is in memory
 		err := r.readFunctions(ctx)
@@ -436,7 +438,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	for range min(r.jobs, max(items, 1)) {
 		w := newWorker(d, r.code, r.opts)
 		if effort != nil {
-			w.vars = newVarReader(w, r.code, r.opts.Vars.reader(), effort, seeds)
+			w.vars = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
 		}
 		w.arena = newArena(r.scratch)
 		w.symbols, w.split = r.symbols, split
@@ -501,7 +503,7 @@ func (w *worker) batch(units []units.Header) int64 {
 	w.tables.Reset()
 	w.opener.Close()
 	if w.vars != nil {
-		w.vars.reset()
+		w.vars.Reset()
 	}
 	defer w.Flush()
 	data, err := w.d.Info.Bytes(int64(start), int64(size), w.info)

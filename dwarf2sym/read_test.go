@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/testenv"
@@ -228,7 +228,7 @@ func TestPanicCostsTheUnit(t *testing.T) {
 	c.sections[".debug_line"] = append(c.sections[".debug_line"], make([]byte, 300000)...)
 	for _, batch := range []uint64{0, 1} {
 		for _, jobs := range []int{1, 2} {
-			r := &reader{opts: &Options{}, jobs: jobs, code: &companion.CodeMap{Exec: c.code}, file: &object.File{Path: "test"}}
+			r := &reader{opts: &Options{}, jobs: jobs, code: &codemap.Map{Exec: c.code}, file: &object.File{Path: "test"}}
 			d := c.debugData(false)
 			d.Batch = batch
 			d.Line = panicSource{d.Line, 300000}
@@ -297,7 +297,7 @@ func TestReadErrors(t *testing.T) {
 		{"lines", size, 10, "! test: section+0x0: disk error (lost: lines of unit at 0x0)\n! test: section+0x0: disk error (lost: lines of unit at 0x1e)\n! test: section+0x0: disk error (lost: lines of unit at 0x3e)\nf 0 g 0 g 0"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			r := &reader{opts: &Options{}, jobs: 2, code: &companion.CodeMap{Exec: c.code}, file: &object.File{Path: "test"}}
+			r := &reader{opts: &Options{}, jobs: 2, code: &codemap.Map{Exec: c.code}, file: &object.File{Path: "test"}}
 			d := c.debugData(true)
 			d.Batch = 1
 			d.Info, d.Line = failSource{d.Info, x.info}, failSource{d.Line, x.line}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -216,7 +216,7 @@ func TestSplitEffort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: companion.NewCodeMap(f), companions: companionsOf(f)}
+	r := &reader{opts: &Options{Jobs: 1}, file: f, jobs: 1, code: codemap.Of(f), companions: companionsOf(f)}
 	d := r.openDebugData()
 	d.ReadUnitHeaders()
 	d.Allow(0)

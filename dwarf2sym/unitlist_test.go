@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -89,7 +89,7 @@ func TestGradually(t *testing.T) {
 // gradualData opens the debug information of a file as Read does.
 func gradualData(t *testing.T, f *object.File) *units.Data {
 	t.Helper()
-	r := &reader{opts: &Options{}, file: f, jobs: 1, code: companion.NewCodeMap(f), companions: companionsOf(f)}
+	r := &reader{opts: &Options{}, file: f, jobs: 1, code: codemap.Of(f), companions: companionsOf(f)}
 	d := r.openDebugData()
 	if d == nil {
 		t.Fatal(r.problems)

@@ -7,6 +7,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt/vars"
 )
@@ -22,7 +23,9 @@ type VarOptions struct {
 func (o *VarOptions) wanted() bool { return o.Params || o.Locals }
 
 // reader returns what the readers of variables are to read.
-func (o *VarOptions) reader() varOptions { return varOptions{Locals: o.Locals, FullTypes: o.FullTypes} }
+func (o *VarOptions) reader() varread.Options {
+	return varread.Options{Locals: o.Locals, FullTypes: o.FullTypes}
+}
 
 // Scopes appends "ns::Class::" of what is around the DIE at off of u.
 func (w *worker) Scopes(b []byte, u *units.Unit, off uint64) []byte {
@@ -64,12 +67,12 @@ func (w *worker) Begin(d *units.Data, h *dwarf.Header, data []byte) bool {
 // readTypes reads the types of the variables that the workers met.
 func (r *reader) readTypes(ctx context.Context, d *units.Data, effort *dwarf.Effort, seeds *varjoin.Seeds) {
 	w := newWorker(d, r.code, r.opts)
-	r.typeReader = newVarReader(w, r.code, r.opts.Vars.reader(), effort, seeds)
-	var readers []*varReader
+	r.typeReader = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
+	var readers []*varread.Reader
 	for _, w := range r.workers {
 		readers = append(readers, w.vars)
 	}
-	r.typeReader.types(ctx, readers)
+	r.typeReader.ReadTypes(ctx, readers)
 	r.addProblems(problemUnits, &w.problems)
 }
 
@@ -85,7 +88,7 @@ func (r *reader) joinVars(places []varjoin.Place) {
 		return
 	}
 	readers = append(readers, r.typeReader.Records)
-	if effort := r.typeReader.meter.Effort; effort.Over() {
+	if effort := r.typeReader.Meter.Effort; effort.Over() {
 		r.problem(problemUnits, "all variables", &bin.Error{File: r.file.Path, Section: ".debug_info", Msg: fmt.Sprintf(
 			"its variables share lists and types so often that they stand for over %d bytes", effort.Limit)})
 		return

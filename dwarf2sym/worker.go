@@ -3,10 +3,12 @@ package dwarf2sym
 import (
 	"fmt"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
@@ -16,7 +18,7 @@ import (
 // nothing that it writes with other workers; merger joins their records.
 type worker struct {
 	d         *units.Data
-	code      *companion.CodeMap
+	code      *codemap.Map
 	opts      *Options
 	symbols   []companion.Symbol // of the whole file
 	split     *splitter          // nil if nothing is split
@@ -26,7 +28,7 @@ type worker struct {
 	// name, inlines and lines.
 	wants func(dwarf.Span) bool
 
-	vars *varReader // nil if variables are not wanted
+	vars *varread.Reader // nil if variables are not wanted
 
 	outlining bool // keeps identities, for functions that are not wanted
 
@@ -110,7 +112,7 @@ type funcRecord struct {
 	body    symfmt.Body
 }
 
-func newWorker(d *units.Data, code *companion.CodeMap, opts *Options) *worker {
+func newWorker(d *units.Data, code *codemap.Map, opts *Options) *worker {
 	w := &worker{d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.Effort}, records: newRecords()}
 	w.lineWin = dwarf.NewWindow(d.Line)
 	w.opener = units.NewOpener(w.Meter, &w.u, w.problem)
@@ -126,7 +128,7 @@ func (w *worker) finish() {
 	w.names.places = nil
 	w.unitState = unitState{}
 	if w.vars != nil {
-		w.vars.finish()
+		w.vars.Finish()
 	}
 }
 
@@ -192,7 +194,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.problem(h.Off, w.u.OwnName()+" from there on", err)
 	}
 	if w.vars != nil && !w.Exhausted {
-		w.vars.unit(w.d, h, data, w.skeleton)
+		w.vars.Unit(w.d, h, data, w.skeleton)
 	}
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()

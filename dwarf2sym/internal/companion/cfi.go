@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -108,7 +109,7 @@ func CFIInput(a *arch.Arch, files []File) (*unwind.Input, []bin.Problem) {
 		Fixed:   f.Kind == object.Executable,
 		Exec:    f.Executable,
 
-		CodeBytes: NewCodeMap(f.File).Size(),
+		CodeBytes: codemap.Of(f.File).Size(),
 	}
 	in.TextAddr = cfiSectionAddr(f.File, ".text")
 	if in.DataAddr = cfiSectionAddr(f.File, ".got"); in.DataAddr == 0 {

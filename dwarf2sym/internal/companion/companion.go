@@ -4,6 +4,7 @@
 package companion
 
 import (
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
@@ -51,3 +52,6 @@ func Find(file, debug *object.File) (files []File, lost []bin.Problem, err error
 	}
 	return files, nil, nil
 }
+
+// CodeMap returns the code of the file, as RVAs of the binary, whose load base is base.
+func (c File) CodeMap(base uint64) *codemap.Map { return codemap.Moved(c.File, c.Moved, base) }

@@ -1,4 +1,4 @@
-package dwarf2sym
+package varread
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -8,7 +8,7 @@ import (
 )
 
 // array reads the dimensions of an array, and the attributes that refer to its descriptor.
-func (v *varReader) array(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
+func (v *Reader) array(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
 		case dw.TagSubrangeType, dw.TagGenericSubrange:
@@ -26,7 +26,7 @@ func (v *varReader) array(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	}
 }
 
-func (v *varReader) dim(u *units.Unit, die *dwarf.DIE) vars.Dim {
+func (v *Reader) dim(u *units.Unit, die *dwarf.DIE) vars.Dim {
 	d := vars.Dim{Lower: v.bound(u, die, dw.AtLowerBound), Upper: v.bound(u, die, dw.AtUpperBound),
 		Count: v.bound(u, die, dw.AtCount), Step: v.bound(u, die, dw.AtByteStride)}
 	if d.Lower.Kind == vars.NoBound && lowerBoundOf(u.Lang) != 0 {
@@ -45,7 +45,7 @@ func lowerBoundOf(lang uint64) int64 {
 }
 
 // bound reads a number that a type depends on.
-func (v *varReader) bound(u *units.Unit, die *dwarf.DIE, at uint16) vars.Bound {
+func (v *Reader) bound(u *units.Unit, die *dwarf.DIE, at uint16) vars.Bound {
 	a := die.Attr(at)
 	if a == nil {
 		return vars.Bound{}
@@ -78,7 +78,7 @@ func (v *varReader) bound(u *units.Unit, die *dwarf.DIE, at uint16) vars.Bound {
 }
 
 // exprOf returns the expression of an attribute, or 0.
-func (v *varReader) exprOf(u *units.Unit, die *dwarf.DIE, at uint16) vars.ExprID {
+func (v *Reader) exprOf(u *units.Unit, die *dwarf.DIE, at uint16) vars.ExprID {
 	if a := die.Attr(at); a != nil {
 		if code, ok := u.Block(a); ok {
 			return v.expr(u, code)
@@ -88,7 +88,7 @@ func (v *varReader) exprOf(u *units.Unit, die *dwarf.DIE, at uint16) vars.ExprID
 }
 
 // stringType reads the length of a string.
-func (v *varReader) stringType(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
+func (v *Reader) stringType(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	x := vars.Extra{Data: v.exprOf(u, die, dw.AtDataLocation)}
 	if a := die.Attr(dw.AtStringLength); a != nil {
 		n, sized := size(die)
@@ -117,7 +117,7 @@ func (v *varReader) stringType(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 }
 
 // params reads the parameters of a function type.
-func (v *varReader) params(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
+func (v *Reader) params(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	var refs []dwarf.Value
 	v.children(u, die, func(c *dwarf.DIE) {
 		if c.Tag == dw.TagFormalParameter {

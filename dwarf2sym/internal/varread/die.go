@@ -1,4 +1,4 @@
-package dwarf2sym
+package varread
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -6,7 +6,7 @@ import (
 )
 
 // die returns a DIE to read into. It is the caller's until release is called with the previous top.
-func (v *varReader) die() *dwarf.DIE {
+func (v *Reader) die() *dwarf.DIE {
 	if v.top == len(v.dies) {
 		v.dies = append(v.dies, &dwarf.DIE{})
 	}
@@ -15,10 +15,10 @@ func (v *varReader) die() *dwarf.DIE {
 }
 
 // release returns the DIEs from top on.
-func (v *varReader) release(top int) { v.top = top }
+func (v *Reader) release(top int) { v.top = top }
 
 // dieAt reads the DIE that u refers to. The DIE is valid until release, its unit until the end of a batch.
-func (v *varReader) dieAt(u *units.Unit, ref dwarf.Value) (*units.Unit, *dwarf.DIE, bool) {
+func (v *Reader) dieAt(u *units.Unit, ref dwarf.Value) (*units.Unit, *dwarf.DIE, bool) {
 	if !ref.IsRef() {
 		return nil, nil, false
 	}
@@ -30,7 +30,7 @@ func (v *varReader) dieAt(u *units.Unit, ref dwarf.Value) (*units.Unit, *dwarf.D
 }
 
 // dieIn reads the DIE at an offset of d.
-func (v *varReader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool) {
+func (v *Reader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, bool) {
 	u := v.opener.Unit(d, off)
 	if u == nil {
 		return nil, nil, false
@@ -46,7 +46,7 @@ func (v *varReader) dieIn(d *units.Data, off uint64) (*units.Unit, *dwarf.DIE, b
 }
 
 // children calls fn with each child of a DIE.
-func (v *varReader) children(u *units.Unit, d *dwarf.DIE, fn func(c *dwarf.DIE)) {
+func (v *Reader) children(u *units.Unit, d *dwarf.DIE, fn func(c *dwarf.DIE)) {
 	if !d.Children {
 		return
 	}
@@ -56,7 +56,7 @@ func (v *varReader) children(u *units.Unit, d *dwarf.DIE, fn func(c *dwarf.DIE))
 }
 
 // childrenAt calls fn with each DIE from pos to the end of its siblings.
-func (v *varReader) childrenAt(u *units.Unit, pos int, fn func(c *dwarf.DIE)) {
+func (v *Reader) childrenAt(u *units.Unit, pos int, fn func(c *dwarf.DIE)) {
 	defer v.release(v.top)
 	c := v.die()
 	top := v.top

@@ -1,4 +1,4 @@
-package dwarf2sym
+package varread
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // scope reads the contents of a scope, from pos on.
-func (v *varReader) scope(pos int, scope int32) (next int, err error) {
+func (v *Reader) scope(pos int, scope int32) (next int, err error) {
 	u, f := &v.main, &v.fn
 	if f.Level(scope) > dwarf.MaxDepth {
 		return 0, u.Errorf(pos, "scopes nested more than %d deep", dwarf.MaxDepth)
@@ -67,7 +67,7 @@ func (v *varReader) scope(pos int, scope int32) (next int, err error) {
 }
 
 // openScope returns the number of the scope for a DIE. A block without code belongs to the scope around it.
-func (v *varReader) openScope(d *dwarf.DIE, around int32) int32 {
+func (v *Reader) openScope(d *dwarf.DIE, around int32) int32 {
 	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
 	kind := vars.BlockScope
 	if d.Tag == dw.TagInlinedSubroutine {
@@ -83,7 +83,7 @@ func (v *varReader) openScope(d *dwarf.DIE, around int32) int32 {
 }
 
 // variable reads a variable or parameter of a scope.
-func (v *varReader) variable(d *dwarf.DIE, scope int32) {
+func (v *Reader) variable(d *dwarf.DIE, scope int32) {
 	u, f := &v.main, &v.fn
 	if d.Flag(dw.AtDeclaration) {
 		return
@@ -112,7 +112,7 @@ func (v *varReader) variable(d *dwarf.DIE, scope int32) {
 				f.Locate(lo, hi, id)
 			}
 		})
-		if err != nil && !v.meter.Exhausted {
+		if err != nil && !v.Meter.Exhausted {
 			v.host.Problem(u.Off+uint64(d.Pos), fmt.Sprintf("the location of the variable at %#x", u.Off+uint64(d.Pos)), err)
 		}
 	}
@@ -120,7 +120,7 @@ func (v *varReader) variable(d *dwarf.DIE, scope int32) {
 }
 
 // originOf returns the place of the DIE that a variable is an instance of.
-func (v *varReader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
+func (v *Reader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 	defer v.release(v.top)
 	key := dieKey{u.D, u.Off + uint64(d.Pos)}
 	ref := d.Value(dw.AtAbstractOrigin)
@@ -144,7 +144,7 @@ func (v *varReader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 
 // abstractLocation returns the location in the DIE that a variable is an instance of: static variables
 // and constants are described once.
-func (v *varReader) abstractLocation(d *dwarf.DIE) vars.ExprID {
+func (v *Reader) abstractLocation(d *dwarf.DIE) vars.ExprID {
 	defer v.release(v.top)
 	ref := d.Value(dw.AtAbstractOrigin)
 	if !ref.IsRef() {

@@ -1,10 +1,13 @@
-package dwarf2sym
+// Package varread reads the parameters and local variables of functions, and their types, out of DWARF.
+// A Reader packs what it finds for varjoin, in a second pass over each unit: its Host, which reads the
+// functions, knows the names of scopes and files.
+package varread
 
 import (
 	"fmt"
 	"slices"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
@@ -18,14 +21,14 @@ import (
 // unit, with addresses in the file; varjoin assigns their scopes to FUNCs and INLINEs of the module
 // once all functions are joined.
 
-// varOptions select what is read.
-type varOptions struct {
+// Options select what is read.
+type Options struct {
 	Locals    bool // local variables, not parameters alone
 	FullTypes bool // types with their members
 }
 
-// varHost reads the functions of the units whose variables are read.
-type varHost interface {
+// Host reads the functions of the units whose variables are read.
+type Host interface {
 	// Scopes appends "ns::Class::" of what is around the DIE at off of u.
 	Scopes(b []byte, u *units.Unit, off uint64) []byte
 	// Path returns the path of a file of the line table of the host's current unit.
@@ -37,12 +40,12 @@ type varHost interface {
 	Begin(d *units.Data, h *dwarf.Header, data []byte) bool
 }
 
-// varReader reads the variables in the units of a worker.
-type varReader struct {
-	varOptions
-	host     varHost
-	code     *companion.CodeMap
-	meter    *dwarf.Meter // for variables only, so that they do not use up the budget of functions
+// Reader reads the variables in the units of a worker.
+type Reader struct {
+	Options
+	host     Host
+	code     *codemap.Map
+	Meter    *dwarf.Meter // for variables only, so that they do not use up the budget of functions
 	skeleton *dwarf.Unit  // of the current unit; nil if it is not split
 
 	*varjoin.Records
@@ -74,38 +77,39 @@ type varReader struct {
 	top  int
 }
 
-func newVarReader(host varHost, code *companion.CodeMap, o varOptions, effort *dwarf.Effort, seeds *varjoin.Seeds) *varReader {
-	v := &varReader{varOptions: o, host: host, code: code, meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
+// New returns a reader for the units that host reads. The effort is shared by all readers of a file.
+func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *varjoin.Seeds) *Reader {
+	v := &Reader{Options: o, host: host, code: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All = true
 	v.raw, v.places = map[string]vars.ExprID{}, map[vars.TypeID]int{}
 	v.varOf, v.labels, v.typeOf = map[dieKey]uint32{}, map[dieKey]uint32{}, map[dieKey]vars.TypeID{}
-	v.opener = units.NewOpener(v.meter, &v.main, host.Problem)
+	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
 	return v
 }
 
-// reset drops state that would make the result depend on which units the worker read before.
-func (v *varReader) reset() {
+// Reset drops state that would make the result depend on which units the worker read before.
+func (v *Reader) Reset() {
 	v.tables.Reset()
 	v.opener.Close()
 	clear(v.typeOf)
-	v.meter.Flush()
+	v.Meter.Flush()
 }
 
-// finish drops what is needed only while units are read.
-func (v *varReader) finish() {
-	v.meter.Flush()
+// Finish drops what is needed only while units are read.
+func (v *Reader) Finish() {
+	v.Meter.Flush()
 	v.Freeze()
-	*v = varReader{meter: v.meter, Records: v.Records}
+	*v = Reader{Meter: v.Meter, Records: v.Records}
 }
 
-// unit reads the variables of the host's current unit.
-func (v *varReader) unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwarf.Unit) {
-	if v.meter.Exhausted {
+// Unit reads the variables of the host's current unit.
+func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwarf.Unit) {
+	if v.Meter.Exhausted {
 		return
 	}
 	if v.skeleton = skeleton; skeleton != nil { // each other half is in another file
-		v.reset()
+		v.Reset()
 	}
 	v.firstFn = v.Funcs()
 	defer func() {
@@ -120,9 +124,9 @@ func (v *varReader) unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *
 		}
 	}()
 	t, cost, err := v.tables.Get(d.Abbrev, h)
-	v.meter.Spend(cost)
+	v.Meter.Spend(cost)
 	if err == nil {
-		err = v.main.Open(d, h, data, t, v.meter)
+		err = v.main.Open(d, h, data, t, v.Meter)
 	}
 	if err != nil {
 		return // the pass over functions reports it
@@ -135,14 +139,14 @@ func (v *varReader) unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *
 		v.rawSize = h.AddrSize
 	}
 	_, err = v.walk(v.main.Children(), 0)
-	if err != nil && !v.meter.Exhausted {
+	if err != nil && !v.Meter.Exhausted {
 		v.host.Problem(h.Off, "variables of "+v.main.OwnName()+" from there on", err)
 	}
 	v.endUnit()
 }
 
 // walk reads the functions among the DIEs from pos to the end of their parent's children.
-func (v *varReader) walk(pos, depth int) (next int, err error) {
+func (v *Reader) walk(pos, depth int) (next int, err error) {
 	u := &v.main
 	if depth > dwarf.MaxDepth {
 		return 0, u.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
@@ -193,7 +197,7 @@ func (v *varReader) walk(pos, depth int) (next int, err error) {
 }
 
 // function reads the variables of the function at pos, if it has code.
-func (v *varReader) function(pos int) error {
+func (v *Reader) function(pos int) error {
 	u := &v.main
 	defer v.release(v.top)
 	d := v.die()
@@ -244,13 +248,13 @@ func (v *varReader) function(pos int) error {
 	if v.skeleton != nil {
 		id = varjoin.FuncID{Key: v.skeleton.Off, Sub: off}
 	}
-	v.meter.Spend(uint64(v.AddFunc(id, f)))
+	v.Meter.Spend(uint64(v.AddFunc(id, f)))
 	return nil
 }
 
 // inner looks for functions with code in a function without code: those nested in a GNU C function
 // that was inlined everywhere.
-func (v *varReader) inner(d *dwarf.DIE, pos int) error {
+func (v *Reader) inner(d *dwarf.DIE, pos int) error {
 	if !d.Children {
 		return nil
 	}
@@ -284,7 +288,7 @@ func (v *varReader) inner(d *dwarf.DIE, pos int) error {
 
 // frameBase returns the expression of DW_AT_frame_base. In a list, which compilers no longer generate, the
 // last entry is used: it applies after the prologue.
-func (v *varReader) frameBase(a *dwarf.Attr) (id vars.ExprID) {
+func (v *Reader) frameBase(a *dwarf.Attr) (id vars.ExprID) {
 	u := &v.main
 	if code, ok := u.Block(a); ok {
 		return v.expr(u, code)
@@ -296,7 +300,7 @@ func (v *varReader) frameBase(a *dwarf.Attr) (id vars.ExprID) {
 }
 
 // target returns the place of the DIE at off of d.
-func (v *varReader) target(d *units.Data, off uint64) varjoin.Target {
+func (v *Reader) target(d *units.Data, off uint64) varjoin.Target {
 	key := varjoin.Target{Off: d.Tag | off}
 	if v.skeleton != nil {
 		key.Skeleton = v.skeleton.Off + 1
@@ -305,7 +309,7 @@ func (v *varReader) target(d *units.Data, off uint64) varjoin.Target {
 }
 
 // endUnit finds the names and types of the unit's variables.
-func (v *varReader) endUnit() {
+func (v *Reader) endUnit() {
 	defer v.release(v.top)
 	v.records = slices.Grow(v.records[:0], len(v.vars))[:len(v.vars)]
 	for i, key := range v.vars {
@@ -328,7 +332,7 @@ func (v *varReader) endUnit() {
 }
 
 // declared reads the declaration of the variable at key. Its name is valid until the end of a batch.
-func (v *varReader) declared(key dieKey) (r varjoin.Variable) {
+func (v *Reader) declared(key dieKey) (r varjoin.Variable) {
 	u, d, ok := v.dieIn(key.d, key.off)
 	if !ok {
 		return r
@@ -344,7 +348,7 @@ func (v *varReader) declared(key dieKey) (r varjoin.Variable) {
 			}
 		}
 	}
-	v.meter.Spend(uint64(len(r.Name)))
+	v.Meter.Spend(uint64(len(r.Name)))
 	r.Type = v.typeAt(u, typ)
 	return r
 }

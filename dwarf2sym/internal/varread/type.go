@@ -1,4 +1,4 @@
-package dwarf2sym
+package varread
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -8,7 +8,7 @@ import (
 )
 
 // typeAt returns the number of the type that an attribute of u refers to; void if there is none.
-func (v *varReader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
+func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	if !ref.IsRef() {
 		return 0
 	}
@@ -43,15 +43,15 @@ func (v *varReader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 // typeOpen stands for a type that is being read.
 const typeOpen = ^vars.TypeID(0)
 
-func (v *varReader) newType(t vars.Type) vars.TypeID {
-	v.meter.Spend(typeCost)
+func (v *Reader) newType(t vars.Type) vars.TypeID {
+	v.Meter.Spend(typeCost)
 	return v.NewType(t)
 }
 
 const typeCost = 168
 
 // readType reads the type at key, or adds it to the list of types to be read.
-func (v *varReader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
+func (v *Reader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
 	switch die.Tag {
 	case dw.TagStructureType, dw.TagClassType, dw.TagInterfaceType, dw.TagUnionType, dw.TagEnumerationType:
 		return v.aggregate(u, die, key)
@@ -100,7 +100,7 @@ func (v *varReader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.Typ
 	}
 	id, isNew := v.AddType(t)
 	if isNew {
-		v.meter.Spend(typeCost)
+		v.Meter.Spend(typeCost)
 	}
 	return id
 }
@@ -124,7 +124,7 @@ func size(die *dwarf.DIE) (uint64, bool) {
 }
 
 // typeName returns the name of a type, qualified by its namespaces, classes and functions.
-func (v *varReader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
+func (v *Reader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 	plain, ok := u.Text(die.Value(dw.AtName))
 	if !ok || len(plain) == 0 {
 		if next := die.Value(dw.AtSpecification); next.IsRef() && v.depth < maxReferences {
@@ -139,7 +139,7 @@ func (v *varReader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 		return ""
 	}
 	name := string(plain)
-	v.meter.Spend(uint64(len(name)))
+	v.Meter.Spend(uint64(len(name)))
 	if die.Tag == dw.TagBaseType || !u.Scoped() {
 		return name
 	}
@@ -150,7 +150,7 @@ func (v *varReader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 }
 
 // scopeName returns the scopes around the DIE at off, as "ns::Class::".
-func (v *varReader) scopeName(u *units.Unit, off uint64) string {
+func (v *Reader) scopeName(u *units.Unit, off uint64) string {
 	v.nameBuf = v.host.Scopes(v.nameBuf[:0], u, off)
 	return string(v.nameBuf)
 }

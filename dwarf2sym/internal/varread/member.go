@@ -1,4 +1,4 @@
-package dwarf2sym
+package varread
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -8,7 +8,7 @@ import (
 )
 
 // enumerators reads the enumerators of an enumeration.
-func (v *varReader) enumerators(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
+func (v *Reader) enumerators(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	t.Elem = v.typeAt(u, die.Value(dw.AtType))
 	v.children(u, die, func(c *dwarf.DIE) {
 		if c.Tag != dw.TagEnumerator {
@@ -29,7 +29,7 @@ func (v *varReader) enumerators(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 }
 
 // signed reports whether a type is a signed integer.
-func (v *varReader) signed(id vars.TypeID) bool {
+func (v *Reader) signed(id vars.TypeID) bool {
 	for range maxReferences {
 		switch t := v.Type(id); t.Kind {
 		case vars.Base:
@@ -44,7 +44,7 @@ func (v *varReader) signed(id vars.TypeID) bool {
 }
 
 // members reads the members of a structure or of a variant.
-func (v *varReader) members(u *units.Unit, die *dwarf.DIE) (members []vars.Member, parts []vars.VariantPart) {
+func (v *Reader) members(u *units.Unit, die *dwarf.DIE) (members []vars.Member, parts []vars.VariantPart) {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
 		case dw.TagMember, dw.TagInheritance:
@@ -62,13 +62,13 @@ func (v *varReader) members(u *units.Unit, die *dwarf.DIE) (members []vars.Membe
 }
 
 // member reads a member or base class; ok is false for a static member.
-func (v *varReader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok bool) {
+func (v *Reader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok bool) {
 	if die.Flag(dw.AtExternal) || die.Flag(dw.AtDeclaration) || die.Attr(dw.AtConstValue) != nil && die.Attr(dw.AtDataMemberLocation) == nil {
 		return m, false
 	}
 	m = vars.Member{Name: u.Str(die.Value(dw.AtName)), Type: v.typeAt(u, die.Value(dw.AtType)),
 		Base: die.Tag == dw.TagInheritance, Artificial: die.Flag(dw.AtArtificial)}
-	v.meter.Spend(uint64(len(m.Name)) + memberCost)
+	v.Meter.Spend(uint64(len(m.Name)) + memberCost)
 	if a := die.Attr(dw.AtDataMemberLocation); a != nil {
 		if code, ok := u.Block(a); ok {
 			id := v.expr(u, code)
@@ -91,7 +91,7 @@ func (v *varReader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok boo
 const memberCost = 40
 
 // bitField fills in the place of a bit field.
-func (v *varReader) bitField(u *units.Unit, die *dwarf.DIE, m *vars.Member, bits uint64) {
+func (v *Reader) bitField(u *units.Unit, die *dwarf.DIE, m *vars.Member, bits uint64) {
 	m.BitSize = uint32(min(bits, 1<<31))
 	if off := die.Value(dw.AtDataBitOffset); off.Kind == dwarf.Const {
 		m.Offset += off.U / 8
@@ -120,7 +120,7 @@ func (v *varReader) bitField(u *units.Unit, die *dwarf.DIE, m *vars.Member, bits
 }
 
 // sizeOf returns the size of a type through typedefs and qualifiers.
-func (v *varReader) sizeOf(id vars.TypeID) uint64 {
+func (v *Reader) sizeOf(id vars.TypeID) uint64 {
 	for range maxReferences {
 		t := v.Type(id)
 		if t.HasSize || id == 0 {
@@ -132,7 +132,7 @@ func (v *varReader) sizeOf(id vars.TypeID) uint64 {
 }
 
 // variantPart reads the variants that depend on a discriminant (DWARF 5, 5.7.10).
-func (v *varReader) variantPart(u *units.Unit, die *dwarf.DIE) (p vars.VariantPart) {
+func (v *Reader) variantPart(u *units.Unit, die *dwarf.DIE) (p vars.VariantPart) {
 	if ref := die.Value(dw.AtDiscr); ref.IsRef() {
 		if du, d, ok := v.dieAt(u, ref); ok {
 			p.Discr, _ = v.member(du, d)

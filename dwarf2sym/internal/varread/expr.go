@@ -1,4 +1,4 @@
-package dwarf2sym
+package varread
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ const maxReferences = 64
 
 // exprDecoder converts an expression of DWARF to operations of the model.
 type exprDecoder struct {
-	v       *varReader
+	v       *Reader
 	u       *units.Unit
 	c       bin.Cursor
 	ops     []vars.Op
@@ -32,7 +32,7 @@ type exprDecoder struct {
 type jump struct{ op, to int }
 
 // expr returns the number of an expression.
-func (v *varReader) expr(u *units.Unit, code []byte) vars.ExprID {
+func (v *Reader) expr(u *units.Unit, code []byte) vars.ExprID {
 	if id, ok := v.raw[string(code)]; ok {
 		return id
 	}
@@ -52,10 +52,10 @@ func (v *varReader) expr(u *units.Unit, code []byte) vars.ExprID {
 var unsupported = []vars.Op{{Code: vars.OpUnsupported}}
 
 // addExpr interns operations. An expression without operations means that there is no value.
-func (v *varReader) addExpr(ops []vars.Op) vars.ExprID {
+func (v *Reader) addExpr(ops []vars.Op) vars.ExprID {
 	id, isNew := v.AddExpr(ops)
 	if isNew {
-		v.meter.Spend(exprCost)
+		v.Meter.Spend(exprCost)
 	}
 	return id
 }
@@ -63,8 +63,8 @@ func (v *varReader) addExpr(ops []vars.Op) vars.ExprID {
 const exprCost = 64
 
 // decode returns the operations of an expression, and whether they mean the same in every unit.
-func (v *varReader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool) {
-	v.meter.Spend(uint64(len(code)))
+func (v *Reader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool) {
+	v.Meter.Spend(uint64(len(code)))
 	d := exprDecoder{v: v, u: u, c: u.Cursor(code), shared: true}
 	for d.c.Len() > 0 && d.c.Err() == nil && !d.unknown && len(d.ops) <= vars.MaxOps {
 		d.starts = append(d.starts, int32(d.c.Pos()))
@@ -297,7 +297,7 @@ func (k dieKey) compare(o dieKey) int {
 
 // reference returns how operations refer to the variable or procedure at off: by its label, or by
 // its location if that is the same everywhere.
-func (v *varReader) reference(u *units.Unit, off uint64) (label uint32, expr vars.ExprID) {
+func (v *Reader) reference(u *units.Unit, off uint64) (label uint32, expr vars.ExprID) {
 	defer v.release(v.top)
 	du, die, ok := v.dieAt(u, dwarf.Value{Kind: dwarf.Ref, U: off})
 	if !ok {
@@ -320,7 +320,7 @@ func (v *varReader) reference(u *units.Unit, off uint64) (label uint32, expr var
 }
 
 // constValue returns the expression of a DW_AT_const_value.
-func (v *varReader) constValue(u *units.Unit, a *dwarf.Attr) vars.ExprID {
+func (v *Reader) constValue(u *units.Unit, a *dwarf.Attr) vars.ExprID {
 	if b, ok := u.Block(a); ok {
 		return v.addExpr([]vars.Op{{Code: vars.OpConstValue, Data: bytes.Clone(b)}})
 	}

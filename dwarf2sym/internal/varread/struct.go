@@ -1,4 +1,4 @@
-package dwarf2sym
+package varread
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 // as well. Once all types are known, varjoin decides which are equal with all that they refer to.
 
 // aggregate returns the number of a structure, union or enumeration. Its members are read later.
-func (v *varReader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
+func (v *Reader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID {
 	if sig := die.Value(dw.AtSignature); sig.Kind == dwarf.RefSig {
 		if id := v.typeAt(u, sig); id != 0 {
 			return id
@@ -51,16 +51,16 @@ func (v *varReader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.Ty
 	return id
 }
 
-func (v *varReader) addStructure(t vars.Type, key []byte) (vars.TypeID, varjoin.TypeHash, bool) {
+func (v *Reader) addStructure(t vars.Type, key []byte) (vars.TypeID, varjoin.TypeHash, bool) {
 	id, hash, isNew := v.AddStructure(t, key)
 	if isNew {
-		v.meter.Spend(typeCost)
+		v.Meter.Spend(typeCost)
 	}
 	return id, hash, isNew
 }
 
 // fileOf returns the path of the file that declares a DIE, "" if it is unknown.
-func (v *varReader) fileOf(u *units.Unit, die *dwarf.DIE) string {
+func (v *Reader) fileOf(u *units.Unit, die *dwarf.DIE) string {
 	file := die.Value(dw.AtDeclFile)
 	if file.Kind != dwarf.Const {
 		return ""
@@ -73,7 +73,7 @@ func (v *varReader) fileOf(u *units.Unit, die *dwarf.DIE) string {
 
 // shape appends the names and offsets of the members and the names of their types: types with the same
 // name and place may differ in these.
-func (v *varReader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
+func (v *Reader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
 		case dw.TagMember, dw.TagInheritance, dw.TagEnumerator, dw.TagVariantPart:
@@ -98,7 +98,7 @@ func (v *varReader) shape(u *units.Unit, die *dwarf.DIE, k []byte) []byte {
 			}
 		}
 	})
-	v.meter.Spend(uint64(len(k)))
+	v.Meter.Spend(uint64(len(k)))
 	return k
 }
 
@@ -110,8 +110,8 @@ type unreadType struct {
 }
 
 // readMembers reads the members of all structures that were met, and of those that they lead to.
-func (v *varReader) readMembers() {
-	for len(v.unread) > 0 && !v.meter.Exhausted {
+func (v *Reader) readMembers() {
+	for len(v.unread) > 0 && !v.Meter.Exhausted {
 		next := v.unread[len(v.unread)-1]
 		v.unread = v.unread[:len(v.unread)-1]
 		v.release(0)
@@ -130,19 +130,19 @@ func (v *varReader) readMembers() {
 	v.unread = v.unread[:0]
 }
 
-// types reads the members of the structures that readers met, each where the first unit has it, and of
+// ReadTypes reads the members of the structures that readers met, each where the first unit has it, and of
 // those that they lead to.
-func (v *varReader) types(ctx context.Context, readers []*varReader) {
+func (v *Reader) ReadTypes(ctx context.Context, readers []*Reader) {
 	var all []unreadType
 	for _, o := range readers {
-		o.meter.Flush()
+		o.Meter.Flush()
 		for _, t := range o.pending {
 			o.Later(t.hash, t.id)
 		}
 		all = append(all, o.pending...)
 	}
 	slices.SortFunc(all, func(a, b unreadType) int { return a.key.compare(b.key) })
-	for i := 0; i < len(all) && !v.meter.Exhausted && ctx.Err() == nil; {
+	for i := 0; i < len(all) && !v.Meter.Exhausted && ctx.Err() == nil; {
 		_, h, ok := all[i].key.d.UnitAt(all[i].key.off)
 		k := i + 1
 		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < h.Off+h.Size {
@@ -153,11 +153,11 @@ func (v *varReader) types(ctx context.Context, readers []*varReader) {
 		}
 		i = k
 	}
-	v.finish()
+	v.Finish()
 }
 
 // typesOf reads the structures in want from a unit, and those that they lead to.
-func (v *varReader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
+func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 	want = slices.DeleteFunc(want, func(t unreadType) bool {
 		id, known := v.Find(t.hash)
 		if known {
@@ -175,13 +175,13 @@ func (v *varReader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
 		}
 	}()
-	v.reset()
+	v.Reset()
 	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
-	if err != nil || !v.meter.Spend(h.Size) {
+	if err != nil || !v.Meter.Spend(h.Size) {
 		return
 	}
 	all, _, err := v.tables.Get(d.Abbrev, h)
-	if err != nil || v.main.Open(d, h, data, all, v.meter) != nil || !v.host.Begin(d, h, data) {
+	if err != nil || v.main.Open(d, h, data, all, v.Meter) != nil || !v.host.Begin(d, h, data) {
 		return
 	}
 	for _, t := range want {

@@ -1,4 +1,6 @@
-package companion
+// Package codemap distinguishes code from what the linker dropped, and converts addresses of a file to
+// those of its module.
+package codemap
 
 import (
 	"sort"
@@ -8,27 +10,31 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// CodeMap knows where the code of a file is. Code elsewhere was dropped by the
+// Map knows where the code of a file is. Code elsewhere was dropped by the
 // linker, which leaves 0, -1, -2 or (in .debug_ranges) 1 as its address. Real
 // code may be at 0: then an executable section covers it.
-type CodeMap struct {
+type Map struct {
 	Base uint64 // address of RVA 0, modulo 2^64: it may be below all addresses
 	Exec []object.Range
 
 	starts []uint64 // of executable sections
 }
 
-// CodeMap returns the code of the file, as RVAs of the binary, whose load base is base.
-// Code that would be below it is in no segment of the binary.
-func (c File) CodeMap(base uint64) *CodeMap {
-	m := &CodeMap{Base: base - c.Moved}
-	for _, r := range c.CodeRanges() {
+// Of returns the code of a binary.
+func Of(f *object.File) *Map { return Moved(f, 0, f.Base) }
+
+// Moved returns the code of f, a file of a binary whose load base is base. moved is added, modulo 2^64,
+// to an address in f to get the one in the binary. Code that would be below base is in no segment of the
+// binary.
+func Moved(f *object.File, moved, base uint64) *Map {
+	m := &Map{Base: base - moved}
+	for _, r := range f.CodeRanges() {
 		m.starts = append(m.starts, r.Start)
 	}
-	for _, r := range c.ExecRanges() {
+	for _, r := range f.ExecRanges() {
 		size := r.End - r.Start
-		start := r.Start + c.Moved
-		below0 := int64(base) >= 0 && int64(c.Moved) < 0 && r.Start < -c.Moved
+		start := r.Start + moved
+		below0 := int64(base) >= 0 && int64(moved) < 0 && r.Start < -moved
 		if below0 || start < base {
 			lead := min(base-start, size)
 			r.Start, size = r.Start+lead, size-lead
@@ -40,19 +46,14 @@ func (c File) CodeMap(base uint64) *CodeMap {
 	return m
 }
 
-// NewCodeMap returns the code of a binary.
-func NewCodeMap(f *object.File) *CodeMap {
-	return File{File: f}.CodeMap(f.Base)
-}
-
 // RVA converts an address of the file.
-func (m *CodeMap) RVA(addr uint64) symfmt.RVA { return symfmt.RVA(addr - m.Base) }
+func (m *Map) RVA(addr uint64) symfmt.RVA { return symfmt.RVA(addr - m.Base) }
 
 // Addr is the inverse of RVA.
-func (m *CodeMap) Addr(rva symfmt.RVA) uint64 { return uint64(rva) + m.Base }
+func (m *Map) Addr(rva symfmt.RVA) uint64 { return uint64(rva) + m.Base }
 
 // At returns the executable range that contains addr.
-func (m *CodeMap) At(addr uint64) (object.Range, bool) {
+func (m *Map) At(addr uint64) (object.Range, bool) {
 	i := sort.Search(len(m.Exec), func(i int) bool { return m.Exec[i].End > addr })
 	if i == len(m.Exec) || addr < m.Exec[i].Start {
 		return object.Range{}, false
@@ -62,14 +63,14 @@ func (m *CodeMap) At(addr uint64) (object.Range, bool) {
 
 // Together reports whether the code from lo to hi is in one section, as far as
 // sections are known.
-func (m *CodeMap) Together(lo, hi uint64) bool {
+func (m *Map) Together(lo, hi uint64) bool {
 	next := sort.Search(len(m.starts), func(i int) bool { return m.starts[i] > lo })
 	return next == len(m.starts) || m.starts[next] > hi
 }
 
 // Keep keeps, in place, the spans that start in code, cut at the end of that
 // code.
-func (m *CodeMap) Keep(spans []dwarf.Span) []dwarf.Span {
+func (m *Map) Keep(spans []dwarf.Span) []dwarf.Span {
 	n := 0
 	for _, s := range spans {
 		if r, ok := m.At(s.Lo); ok {
@@ -81,7 +82,7 @@ func (m *CodeMap) Keep(spans []dwarf.Span) []dwarf.Span {
 }
 
 // Within returns the parts of spans that are code.
-func (m *CodeMap) Within(spans []dwarf.Span) (in []dwarf.Span) {
+func (m *Map) Within(spans []dwarf.Span) (in []dwarf.Span) {
 	for _, s := range spans {
 		i := sort.Search(len(m.Exec), func(i int) bool { return m.Exec[i].End > s.Lo })
 		for ; i < len(m.Exec) && m.Exec[i].Start < s.Hi; i++ {
@@ -92,13 +93,13 @@ func (m *CodeMap) Within(spans []dwarf.Span) (in []dwarf.Span) {
 }
 
 // Touches reports whether there is code in [lo, hi].
-func (m *CodeMap) Touches(lo, hi uint64) bool {
+func (m *Map) Touches(lo, hi uint64) bool {
 	i := sort.Search(len(m.Exec), func(i int) bool { return m.Exec[i].End > lo })
 	return i < len(m.Exec) && m.Exec[i].Start <= hi
 }
 
 // Size returns the number of bytes of code.
-func (m *CodeMap) Size() (n uint64) {
+func (m *Map) Size() (n uint64) {
 	for _, r := range m.Exec {
 		n += r.End - r.Start
 	}

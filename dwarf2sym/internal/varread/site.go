@@ -1,4 +1,4 @@
-package dwarf2sym
+package varread
 
 import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -8,7 +8,7 @@ import (
 )
 
 // callSite reads a call with its arguments.
-func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
+func (v *Reader) callSite(d *dwarf.DIE) (next int, err error) {
 	u, f := &v.main, &v.fn
 	pos, err := u.Take(d)
 	if err != nil {
@@ -52,7 +52,7 @@ func (v *varReader) callSite(d *dwarf.DIE) (next int, err error) {
 }
 
 // arguments reads the arguments of a call.
-func (v *varReader) arguments(d *dwarf.DIE, pos int) {
+func (v *Reader) arguments(d *dwarf.DIE, pos int) {
 	u := &v.main
 	if !d.Children {
 		return
