@@ -2,7 +2,6 @@ package pdb
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"sort"
 
@@ -177,9 +176,8 @@ type inlined struct {
 	layerRows []row
 }
 
-// inlines returns the inlined calls of a function, in order, and the lines of its code, those of
-// the innermost functions.
-func (m *moduleLines) inlines(p *proc, own []row) (calls []inlined, lines []row) {
+// inlines returns the inlined calls of a function, in order.
+func (m *moduleLines) inlines(p *proc, own []row) (calls []inlined) {
 	whole := []symfmt.Range{{RVA: p.rva, Size: uint64(p.size)}}
 	type level struct {
 		rows   []row
@@ -202,68 +200,5 @@ func (m *moduleLines) inlines(p *proc, own []row) (calls []inlined, lines []row)
 		calls = append(calls, c)
 		levels = append(levels, level{rows, c.ranges})
 	}
-	return calls, paint(own, calls)
-}
-
-// layer is a row that later ones cover.
-type layer struct {
-	row
-	order int
-}
-
-type layers []layer
-
-func (l layers) Len() int           { return len(l) }
-func (l layers) Less(i, j int) bool { return l[i].order > l[j].order }
-func (l layers) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
-func (l *layers) Push(x any)        { *l = append(*l, x.(layer)) }
-func (l *layers) Pop() any {
-	old := *l
-	x := old[len(old)-1]
-	*l = old[:len(old)-1]
-	return x
-}
-
-// paint covers the rows of a function with those of inlined calls, inner ones last.
-func paint(own []row, calls []inlined) (lines []row) {
-	if len(calls) == 0 {
-		return own
-	}
-	var all layers
-	for _, r := range own {
-		all = append(all, layer{r, 0})
-	}
-	for i, c := range calls {
-		for _, r := range c.layerRows {
-			all = append(all, layer{r, i + 1})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b layer) int { return cmp.Compare(a.lo, b.lo) })
-	var active layers
-	var at symfmt.RVA
-	advance := func(limit symfmt.RVA) {
-		for at < limit && len(active) > 0 {
-			top := active[0]
-			if top.hi <= at {
-				heap.Pop(&active)
-				continue
-			}
-			end := min(top.hi, limit)
-			r := top.row
-			r.lo, r.hi = at, end
-			if n := len(lines) - 1; n >= 0 && lines[n].hi == r.lo && lines[n].line == r.line && lines[n].file == r.file && top.lo < r.lo {
-				lines[n].hi = r.hi
-			} else {
-				lines = append(lines, r)
-			}
-			at = end
-		}
-		at = max(at, limit)
-	}
-	for _, l := range all {
-		advance(l.lo)
-		heap.Push(&active, l)
-	}
-	advance(^symfmt.RVA(0))
-	return lines
+	return calls
 }

@@ -168,9 +168,12 @@ func (r *reader) ReadAt(buf []byte, off int64) (n int, err error) {
 		if off >= r.s.size {
 			return n, io.EOF
 		}
-		within := off % r.c.block
-		part := buf[n:min(int64(len(buf)), int64(n)+min(r.c.block-within, r.s.size-off))]
-		if err := r.c.read(part, int64(r.s.blocks[off/r.c.block])*r.c.block+within); err != nil {
+		first, within := off/r.c.block, off%r.c.block
+		run := int64(1) // blocks that are adjacent in the file
+		for end := within + int64(len(buf)-n); run*r.c.block < end && first+run < int64(len(r.s.blocks)) && r.s.blocks[first+run] == r.s.blocks[first]+uint32(run); run++ {
+		}
+		part := buf[n:min(int64(len(buf)), int64(n)+min(run*r.c.block-within, r.s.size-off))]
+		if err := r.c.read(part, int64(r.s.blocks[first])*r.c.block+within); err != nil {
 			return n, err
 		}
 		n, off = n+len(part), off+int64(len(part))

@@ -86,7 +86,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	if err != nil {
 		return nil, err
 	}
-	m := &merger{d: d, o: &o, files: map[uint32]symfmt.FileID{}, origins: map[string]symfmt.OriginID{}, plain: map[int]string{}}
+	m := &merger{d: d, o: &o, files: map[symfmt.FileID]symfmt.FileID{}, origins: map[string]symfmt.OriginID{}, plain: map[int]string{}}
 	m.out = symfmt.Module{OS: "windows", Arch: machines[d.machine], ID: d.id(), Name: filepath.Base(o.File)}
 	if m.out.Arch == "" {
 		m.out.Arch = "unknown"
@@ -125,12 +125,10 @@ type merger struct {
 	d          *database
 	o          *Options
 	types, ids *typeTable
-	files      map[uint32]symfmt.FileID // by the name's offset
+	files      map[symfmt.FileID]symfmt.FileID // by the name's offset
 	origins    map[string]symfmt.OriginID
 	plain      map[int]string // the names of functions that have decorated ones, by index
 	buf        []byte         // of demangled
-	body       symfmt.BodyBuilder
-	arena      symfmt.Arena
 	out        symfmt.Module
 	problems   []symfmt.Problem
 }
@@ -139,44 +137,45 @@ func (m *merger) problem(lost string, err error) {
 	m.problems = append(m.problems, symfmt.Problem{Lost: lost, Err: err})
 }
 
-// function is a function of an object file.
-type function struct {
-	rva   symfmt.RVA
-	size  uint32
-	name  string
-	calls []inlined
-	names []string // of inlined calls
-	lines []row
+// object is the result of reading a module. In its functions, a FileID is the offset of the file's name, and an OriginID
+// the inlined function's id.
+type object struct {
+	functions []symfmt.Func
+	names     map[uint32]string // of inlined functions
+	err       error
 }
 
-// object is the result of reading a module.
-type object struct {
-	functions []function
-	err       error
+// worker reads modules, one at a time.
+type worker struct {
+	names *names
+	body  symfmt.BodyBuilder
+	arena symfmt.Arena
+	paint painter
 }
 
 // modules reads all modules.
 func (m *merger) modules(ctx context.Context) error {
 	jobs := par.Jobs(m.o.Jobs)
-	printers := make([]*names, jobs)
-	return par.Ordered(ctx, jobs, len(m.d.modules), func(_ context.Context, worker, i int) (object, error) {
-		if printers[worker] == nil {
-			printers[worker] = newNames(m.types, m.ids)
+	workers := make([]*worker, jobs)
+	return par.Ordered(ctx, jobs, len(m.d.modules), func(_ context.Context, k, i int) (object, error) {
+		if workers[k] == nil {
+			workers[k] = &worker{names: newNames(m.types, m.ids)}
 		}
-		return m.d.module(i, printers[worker], m.o), nil
+		return workers[k].module(m.d, i, m.o), nil
 	}, func(i int, o object) error {
 		if o.err != nil {
 			m.problem(fmt.Sprintf("functions of module %d", i), o.err)
 		}
 		for k := range o.functions {
-			m.add(&o.functions[k])
+			o.functions[k].Body.Renumber(m.file, func(id symfmt.OriginID) symfmt.OriginID { return m.origin(o.names[uint32(id)]) })
 		}
+		m.out.Funcs = append(m.out.Funcs, o.functions...)
 		return nil
 	})
 }
 
 // module reads an object file's symbols and lines.
-func (d *database) module(i int, n *names, o *Options) (out object) {
+func (w *worker) module(d *database, i int, o *Options) (out object) {
 	m := &d.modules[i]
 	if m.stream == noStream || m.symBytes == 0 {
 		return out
@@ -188,44 +187,42 @@ func (d *database) module(i int, n *names, o *Options) (out object) {
 	}
 	c13, err := s.part(m.symBytes+m.c11Bytes, m.c13Len)
 	out.err = err
+	out.names = map[uint32]string{}
 	lines := d.lines(c13, len(symbols))
 	for _, p := range d.procs(symbols) {
-		f := function{rva: p.rva, size: p.size, name: n.nameOf(p)}
 		own := lines.of(p.rva, p.rva+symfmt.RVA(p.size))
 		if o.NoInlines {
 			p.sites = nil
 		}
-		f.calls, f.lines = lines.inlines(p, own)
-		for k := range f.calls {
-			f.calls[k].layerRows = nil
-			f.names = append(f.names, n.function(f.calls[k].inlinee))
+		calls := lines.inlines(p, own)
+		w.body.Reset(p.rva)
+		for _, c := range calls {
+			if _, ok := out.names[c.inlinee]; !ok {
+				out.names[c.inlinee] = w.names.function(c.inlinee)
+			}
+			w.body.AddInline(&symfmt.Inline{
+				Depth: uint32(c.depth), CallLine: c.call.line, CallFile: symfmt.FileID(c.call.file),
+				Origin: symfmt.OriginID(c.inlinee), Ranges: c.ranges,
+			})
 		}
-		out.functions = append(out.functions, f)
+		for _, r := range w.paint.lines(own, calls) {
+			if r.line != lineStepOver && r.line != lineStepInto {
+				w.body.AddLine(symfmt.Line{RVA: r.lo, Size: uint64(r.hi - r.lo), Num: r.line, File: symfmt.FileID(r.file)})
+			}
+		}
+		out.functions = append(out.functions, symfmt.Func{
+			RVA: p.rva, Size: uint64(p.size), Name: w.names.nameOf(p), Body: w.body.Finish(&w.arena),
+		})
 	}
 	return out
 }
 
-// add appends a function.
-func (m *merger) add(f *function) {
-	m.body.Reset(f.rva)
-	for i, c := range f.calls {
-		in := symfmt.Inline{Depth: uint32(c.depth), CallLine: c.call.line, Origin: m.origin(f.names[i]), Ranges: c.ranges, CallFile: m.file(c.call.file)}
-		m.body.AddInline(&in)
-	}
-	for _, r := range f.lines {
-		if r.line != lineStepOver && r.line != lineStepInto {
-			m.body.AddLine(symfmt.Line{RVA: r.lo, Size: uint64(r.hi - r.lo), Num: r.line, File: m.file(r.file)})
-		}
-	}
-	m.out.Funcs = append(m.out.Funcs, symfmt.Func{RVA: f.rva, Size: uint64(f.size), Name: f.name, Body: m.body.Finish(&m.arena)})
-}
-
-func (m *merger) file(at uint32) symfmt.FileID {
+func (m *merger) file(at symfmt.FileID) symfmt.FileID {
 	id, ok := m.files[at]
 	if !ok {
 		id = symfmt.FileID(len(m.out.Files))
 		m.files[at] = id
-		name := m.d.name(at)
+		name := m.d.name(uint32(at))
 		if name == "" {
 			name = "<unknown>"
 		}

@@ -74,6 +74,7 @@ type names struct {
 	types, ids *typeTable
 	known      map[uint32]string // of types
 	functions  map[uint32]string // of ids
+	pages      map[*typeTable]*pageCache
 	buf, plain []byte
 	room       int64 // bytes that names may still take
 }
@@ -86,7 +87,7 @@ const (
 )
 
 func newNames(types, ids *typeTable) *names {
-	n := &names{types: types, ids: ids, known: map[uint32]string{}, functions: map[uint32]string{}}
+	n := &names{types: types, ids: ids, known: map[uint32]string{}, functions: map[uint32]string{}, pages: map[*typeTable]*pageCache{}}
 	n.room = minNames + namesRatio*(types.r.s.size+ids.r.s.size)
 	return n
 }
@@ -104,9 +105,13 @@ func (n *names) record(t *typeTable, i uint32) (uint16, []byte) {
 	if i < firstType || uint64(i-firstType) >= uint64(len(t.offsets)) {
 		return 0, nil
 	}
-	at := int64(t.offsets[i-firstType])
+	at, pages := int64(t.offsets[i-firstType]), n.pages[t]
+	if pages == nil {
+		pages = &pageCache{r: t.r}
+		n.pages[t] = pages
+	}
 	var head [4]byte
-	if _, err := t.r.ReadAt(head[:], at); err != nil {
+	if !pages.read(head[:], at) {
 		return 0, nil
 	}
 	size := int(u16(head[:])) - 2
@@ -114,10 +119,49 @@ func (n *names) record(t *typeTable, i uint32) (uint16, []byte) {
 		n.buf = make([]byte, size)
 	}
 	b := n.buf[:size]
-	if _, err := t.r.ReadAt(b, at+4); err != nil {
+	if !pages.read(b, at+4) {
 		return 0, nil
 	}
 	return u16(head[2:]), b
+}
+
+// pageCache has pages of a stream that were read: types refer to those near them.
+type pageCache struct {
+	r     *reader
+	pages [cachedPages]struct {
+		number int64 // in the stream, from 1
+		data   []byte
+	}
+}
+
+const (
+	pageSize    = 4 << 10 // bytes
+	cachedPages = 64
+)
+
+// read fills buf from an offset, and reports whether the stream has so many bytes.
+func (c *pageCache) read(buf []byte, off int64) bool {
+	for len(buf) > 0 {
+		number := off / pageSize
+		p := &c.pages[number%cachedPages]
+		if p.number != number+1 {
+			if p.number = 0; p.data == nil {
+				p.data = make([]byte, pageSize)
+			}
+			n, err := c.r.ReadAt(p.data[:pageSize], number*pageSize)
+			if err != nil && err != io.EOF {
+				return false
+			}
+			p.number, p.data = number+1, p.data[:n]
+		}
+		within := int(off % pageSize)
+		if within >= len(p.data) {
+			return false
+		}
+		n := copy(buf, p.data[within:])
+		buf, off = buf[n:], off+int64(n)
+	}
+	return true
 }
 
 // primitives are the names of types below 0x1000, by their low byte.
@@ -312,7 +356,7 @@ func (n *names) function(id uint32) string {
 	if name, ok := n.functions[id]; ok {
 		return name
 	}
-	name := unnamed.Replace(n.printFunction(id))
+	name := plain(n.printFunction(id))
 	n.functions[id] = name
 	return name
 }
@@ -338,6 +382,14 @@ func (n *names) printFunction(id uint32) string {
 // unnamed replaces the names of anonymous namespaces by those that demanglers use.
 var unnamed = strings.NewReplacer("`anonymous namespace'", "(anonymous namespace)", "`anonymous-namespace'", "(anonymous namespace)")
 
+// plain returns a name as demanglers spell it.
+func plain(name string) string {
+	if strings.IndexByte(name, '`') < 0 {
+		return name
+	}
+	return unnamed.Replace(name)
+}
+
 // demangled returns what a decorated name stands for, or the name if that is nothing.
 func (n *names) demangled(raw string) string {
 	plain, err := demangle.Append(n.plain[:0], raw)
@@ -349,7 +401,7 @@ func (n *names) demangled(raw string) string {
 }
 
 // nameOf returns a function's name with its arguments.
-func (n *names) nameOf(p *proc) string { return unnamed.Replace(n.rawName(p)) }
+func (n *names) nameOf(p *proc) string { return plain(n.rawName(p)) }
 
 func (n *names) rawName(p *proc) string {
 	name := p.name
