@@ -31,10 +31,12 @@ ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static chromium c
 	nginx-light nim ocaml-nox pre-commit prometheus qemu-user-static rustc shellcheck tmux zsh
 
 .DEFAULT_GOAL := build
-.PHONY: build install dist run test race shared oracle oracle-full nightly beam bench bench-go scale fuzz hostile golden lint help
+.PHONY: build install dist run test race shared oracle oracle-full nightly beam bench bench-go profile scale fuzz hostile golden lint help
 
-# All targets except race share the compiler's results.
+# All targets except race share the compiler's results. Programs are optimized by
+# cmd/symtool/default.pgo; tests are not, as all packages would be compiled twice.
 export CGO_ENABLED ?= 0
+UNPROFILED   = GOFLAGS="$$($(GO) env GOFLAGS) -pgo=off"
 
 build: ## build the program, build/symtool
 	$(GO) build -o build/symtool ./cmd/symtool
@@ -59,7 +61,7 @@ run: build ## build symtool, and dump a real binary: symtool itself
 
 # go vet's checks run in lint.
 test: ## run every test that needs nothing but Go
-	$(GO) test -vet=off -timeout 30m ./...
+	$(UNPROFILED) $(GO) test -vet=off -timeout 30m ./...
 
 # The detector needs a C compiler, and makes tests ten times slower. Long tests are left out,
 # and so are packages that share nothing between goroutines except values that are made once,
@@ -70,19 +72,19 @@ race: ## run the short tests of packages that share something between goroutines
 	packages=$$($(GO) list -f '{{range .GoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
 		xargs grep -lE 'internal/par"|"sync/atomic"|go func|sync\.(Mutex|RWMutex|WaitGroup)' | \
 		grep -v /internal/object/elfobj/ | xargs -n 1 dirname | sort -u) && \
-		GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 30m $$packages
+		$(UNPROFILED) GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 30m $$packages
 
 shared: ## run the tests that read the shared test data in SYMTOOL_SHARED (../shared)
-	tests=$$($(GO) run ./.ci/testsof shared) && $(GO) test -vet=off -timeout 30m $$tests
+	tests=$$($(GO) run ./.ci/testsof shared) && $(UNPROFILED) $(GO) test -vet=off -timeout 30m $$tests
 
 oracle: ## run the tests that compare with other tools' answers; installs the tools as root
 	.ci/packages $(ORACLE_PACKAGES)
-	tests=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) SYMTOOL_ORACLE=1 $(GO) test -vet=off -count=1 -timeout 30m $$tests
+	tests=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) $(UNPROFILED) SYMTOOL_ORACLE=1 $(GO) test -vet=off -count=1 -timeout 30m $$tests
 
 oracle-full: ## run the same with every compiler, option, language and CPU, and print tables: an hour, 3 GB
 	.ci/packages $(ORACLE_PACKAGES) $(ORACLE_FULL_PACKAGES)
 	.ci/cpus
-	tests=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) SYMTOOL_ORACLE=full $(GO) test -vet=off -count=1 -timeout 120m -v $$tests
+	tests=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) $(UNPROFILED) SYMTOOL_ORACLE=full $(GO) test -vet=off -count=1 -timeout 120m -v $$tests
 
 nightly: oracle-full hostile beam fuzz ## run what takes hours: the comparisons in full, hostile inputs, Beam, every fuzz target
 
@@ -98,6 +100,10 @@ bench: ## measure time and memory on large binaries, beside other tools; install
 bench-go: build ## run Go's benchmarks of each stage, COUNT times, on SYMTOOL_BENCH_FILE (symtool)
 	SYMTOOL_BENCH_FILE='$(abspath $(BENCH_FILE))' $(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) -timeout 1h ./...
 
+# Run this after large changes to dump, and commit the result.
+profile: ## write cmd/symtool/default.pgo, by which go build optimizes the program, from the inputs of make bench
+	.ci/profile
+
 # SCALE is the size of .debug_info in megabytes. The file, of over 4 GB, is in SCALE_DIR.
 scale: ## link a program with 1.1 GB of .debug_info, and measure memory and time on it: minutes
 	.ci/packages gcc g++ clang-22 libc6-dev
@@ -105,24 +111,24 @@ scale: ## link a program with 1.1 GB of .debug_info, and measure memory and time
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@set -e; packages=$$($(GO) list ./...); for package in $$packages; do \
-		listed=$$($(GO) test -list '^Fuzz' $$package); \
+		listed=$$($(UNPROFILED) $(GO) test -list '^Fuzz' $$package); \
 		for target in $$(echo "$$listed" | grep '^Fuzz' || true); do \
 			echo "$$package $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime=1x $$package; \
+			$(UNPROFILED) $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime=1x $$package; \
 		done; \
 	done
 
 hostile: ## run every command on thousands of damaged files, and on inputs meant to be costly, within limits of memory and time
-	SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool ./symfmt/symdiff/report
+	$(UNPROFILED) SYMTOOL_HOSTILE_RUNS=$(HOSTILE_RUNS) $(GO) test -run '^Test(Walk)?Hostile(Kinds|Growth)?$$' -v -count=1 -timeout 120m ./cmd/symtool ./symfmt/symdiff/report
 
 golden: ## write the golden files and scripts again; review the difference
-	GOLDIE_UPDATE=1 $(GO) test -count=1 ./...
+	$(UNPROFILED) GOLDIE_UPDATE=1 $(GO) test -count=1 ./...
 
 lint: ## run gofmt, go vet and staticcheck
 	@unformatted=$$(gofmt -l .); \
 		if [ -n "$$unformatted" ]; then echo "not formatted by gofmt:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./...
-	$(GO) run $(STATICCHECK) ./...
+	$(UNPROFILED) $(GO) vet ./...
+	$(UNPROFILED) $(GO) run $(STATICCHECK) ./...
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile

@@ -39,7 +39,8 @@ var symtool = sync.OnceValues(func() (string, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/symtool")
+	// By the profile, all packages would be compiled once more.
+	cmd := exec.Command("go", "build", "-pgo=off", "-o", path, "./cmd/symtool")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build: %w: %s", err, out)
