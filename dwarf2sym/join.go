@@ -15,7 +15,7 @@ import (
 // nameJoin numbers the names of all workers once, and demangles each once.
 type nameJoin struct {
 	names intern.Table
-	local [][]nameID // worker -> its nameID -> number; those of the first worker stay
+	local [][]uint32 // worker -> its nameID -> number; those of the first worker stay
 	form  nameForm
 
 	costly atomic.Bool // a name stays mangled, as demangling would take too much work
@@ -37,11 +37,11 @@ const (
 func joinNames(ctx context.Context, workers []*worker, symbols []companion.Symbol, form nameForm, jobs int) (*nameJoin, error) {
 	j := &nameJoin{form: form}
 	for i, w := range workers {
-		var local []nameID
+		var local []uint32
 		if i == 0 {
 			j.names = w.names.Table
 		} else {
-			local = j.add(&w.names.Table)
+			local = j.names.Join(&w.names.Table)
 		}
 		j.local = append(j.local, local)
 		w.names = nameTable{}
@@ -61,15 +61,6 @@ func joinNames(ctx context.Context, workers []*worker, symbols []companion.Symbo
 		return j, nil
 	}
 	return j, j.demangle(ctx, jobs)
-}
-
-// add adds the names of a worker, and returns their numbers.
-func (j *nameJoin) add(t *intern.Table) []nameID {
-	local := make([]nameID, t.Len())
-	for n := range local {
-		local[n] = nameID(j.names.InternFrom(t, uint32(n)))
-	}
-	return local
 }
 
 // demangle demangles chunk by chunk, with new memory for each.
@@ -105,7 +96,7 @@ func (j *nameJoin) global(worker int, id nameID) nameID {
 	case worker == 0:
 		return id
 	case int(id) < len(local):
-		return local[id]
+		return nameID(local[id])
 	}
 	return 0
 }
@@ -126,7 +117,9 @@ type numbering struct {
 }
 
 func newNumbering(m *symfmt.Module, names *nameJoin, workers []*worker) *numbering {
-	n := &numbering{m: m, names: names, workers: workers, origins: make([]uint32, names.names.Len())}
+	most := names.names.Len()
+	n := &numbering{m: m, names: names, workers: workers, origins: make([]uint32, most)}
+	m.Origins = make([]symfmt.InlineOrigin, 0, most) // to grow it would leave four times as much garbage
 	for _, w := range workers {
 		n.files = append(n.files, make([]uint32, w.files.Len()))
 	}

@@ -93,6 +93,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -415,6 +416,10 @@ func (r *reader) addPublics(names *nameJoin) {
 // tenths of a second.
 const largeInfo = 512 << 20
 
+// worthCollecting is the size of .debug_info from which a garbage collection after the units
+// saves more memory than it costs time.
+const worthCollecting = 4 << 20
+
 // readUnits lets the workers read all units.
 func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	if r.readGradually(d); !d.Gradual {
@@ -476,8 +481,11 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	for _, w := range r.workers {
 		w.finish()
 	}
-	if large {
-		debug.FreeOSMemory() // otherwise the memory of units and that of joining would add up
+	switch { // otherwise the memory of units and that of joining would add up
+	case large:
+		debug.FreeOSMemory()
+	case total > worthCollecting:
+		runtime.GC()
 	}
 	return err
 }

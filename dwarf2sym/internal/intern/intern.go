@@ -106,10 +106,7 @@ func (t *Table) Intern(s []byte) uint32 {
 // InternString is like Intern, for a string.
 func (t *Table) InternString(s string) uint32 {
 	s = s[:min(len(s), maxText)]
-	return t.internHashed(s, Hash(s))
-}
-
-func (t *Table) internHashed(s string, hash uint32) uint32 {
+	hash := Hash(s)
 	if n, ok := t.index.Find(hash, func(n uint32) bool { return t.At(n) == s }); ok {
 		return n
 	}
@@ -117,9 +114,37 @@ func (t *Table) internHashed(s string, hash uint32) uint32 {
 	return t.index.Add(hash)
 }
 
-// InternFrom is like InternString, for the string with number n of o.
-func (t *Table) InternFrom(o *Table, n uint32) uint32 {
-	return t.internHashed(o.At(n), o.index.hashes[n])
+// Join interns the strings of o, whose memory it takes over, and returns their numbers by those in
+// o, which must not be used any more.
+func (t *Table) Join(o *Table) []uint32 {
+	numbers := make([]uint32, 0, o.Len())
+	for chunk, text := range o.chunks {
+		first, end := o.numbers(chunk)
+		taken := false
+		for n := first; n < end; n++ {
+			s, hash := o.At(n), o.index.hashes[n]
+			number, ok := t.index.Find(hash, func(n uint32) bool { return t.At(n) == s })
+			if !ok {
+				if !taken {
+					t.firsts, t.chunks, taken = append(t.firsts, uint32(t.Len())), append(t.chunks, text), true
+				}
+				number = t.index.Add(hash)
+				p := o.places[n]
+				t.places = append(t.places, stringPlace{uint32(len(t.chunks) - 1), p.off, p.size})
+			}
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
+}
+
+// numbers returns the number of the first string of a chunk, and one more than that of the last.
+func (t *Table) numbers(chunk int) (first, end uint32) {
+	end = uint32(len(t.places))
+	if chunk+1 < len(t.firsts) {
+		end = t.firsts[chunk+1]
+	}
+	return t.firsts[chunk], end
 }
 
 // Len returns the number of strings.
@@ -148,18 +173,15 @@ func (t *Table) keep(s string) {
 // Rewrite replaces the strings of a chunk by what name appends for them to buf, which it returns
 // for reuse. Nothing can be looked up in the table afterwards.
 func (t *Table) Rewrite(chunk int, buf []byte, name func(dst []byte, old string) []byte) []byte {
-	first, last := t.firsts[chunk], uint32(len(t.places))
-	if chunk+1 < len(t.firsts) {
-		last = t.firsts[chunk+1]
-	}
+	first, end := t.numbers(chunk)
 	buf, changed := buf[:0], false
-	for n := first; n < last; n++ {
+	for n := first; n < end; n++ {
 		old, from := t.At(n), len(buf)
 		buf = name(buf, old)
 		changed = changed || string(buf[from:]) != old
 		t.places[n] = stringPlace{uint32(chunk), uint32(from), uint32(len(buf) - from)}
 	}
-	if changed {
+	if changed || len(buf) < len(t.chunks[chunk]) { // of another table's chunk, Join may have taken a part
 		t.chunks[chunk] = bytes.Clone(buf)
 	}
 	return buf

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // The table agrees with a map and a list, in whatever order and form the strings are
@@ -83,5 +84,63 @@ func TestStringTableRewrite(t *testing.T) {
 		if got := table.At(n); got != s {
 			t.Fatalf("string %d is %q, want %q", i, got, s)
 		}
+	}
+}
+
+// Strings of two tables have one number each, whichever table had them first. Chunks of the second
+// table are taken over, until they are rewritten, with what the first table had, too.
+func TestStringTableJoin(t *testing.T) {
+	var a, b Table
+	inA := map[string]uint32{}
+	for i := range 5000 {
+		if s := fmt.Sprintf("_Zname%d", i); i%3 != 0 {
+			inA[s] = a.InternString(s)
+		}
+	}
+	var names []string
+	common := 0
+	for i := 0; i < 9000; i += 2 {
+		s := fmt.Sprintf("_Zname%d", i)
+		b.InternString(s)
+		names = append(names, s)
+		if _, ok := inA[s]; ok {
+			common++
+		}
+	}
+	chunk, before := unsafe.SliceData(b.chunks[len(b.chunks)-1]), a.Len()
+	numbers := a.Join(&b)
+	if len(numbers) != len(names) || a.Len() != before+len(names)-common {
+		t.Fatalf("%d numbers of %d names, %d strings after %d, of which %d are in both", len(numbers), len(names), a.Len(), before, common)
+	}
+	if unsafe.SliceData(a.chunks[len(a.chunks)-1]) != chunk {
+		t.Error("the last chunk was copied")
+	}
+	later := a.InternString("later")
+	check := func() {
+		t.Helper()
+		for n, s := range names {
+			if old, ok := inA[s]; ok && numbers[n] != old || a.At(numbers[n]) != s {
+				t.Fatalf("%s has number %d, which is %q", s, numbers[n], a.At(numbers[n]))
+			}
+		}
+		if got := a.At(later); got != "later" {
+			t.Errorf("%q, want later", got)
+		}
+	}
+	check()
+	var buf []byte
+	for c := range a.Chunks() {
+		buf = a.Rewrite(c, buf, func(dst []byte, s string) []byte { return append(dst, s...) })
+	}
+	check()
+	size, text := 0, 0
+	for n := range a.Len() {
+		size += len(a.At(uint32(n)))
+	}
+	for _, c := range a.chunks {
+		text += len(c)
+	}
+	if text != size {
+		t.Errorf("after Rewrite, %d bytes are kept of strings of %d bytes", text, size)
 	}
 }

@@ -102,7 +102,7 @@ func (u *Unit) Assembly() bool {
 
 // dropStep is the number of bytes of .debug_info after which the memory of
 // mapped sections is released: units mostly look at nearby places there.
-const dropStep = 16 << 20
+const dropStep = 4 << 20
 
 // Passed records that n more bytes of .debug_info were read.
 func (d *Data) Passed(n int64, scratch *object.Scratch) {

@@ -10,14 +10,9 @@ import (
 
 // GOGC of the commands for which a goal other than Go's 100 measured better.
 const (
-	// For dump: most of what a binary's symbols allocate lives until the
-	// output is written, so a collection finds little. For a vmlinux, 200 takes a tenth
-	// less time and a tenth more memory. convert, inspect and walk read smaller inputs,
-	// and more of their memory dies.
-	DumpCollectorPercent = 200
-
-	// For dump --vars, which keeps three times as much: for ceph-osd, 50 takes half the memory of 200
-	// (650 MB instead of 1,140) and as much time.
+	// For dump --vars, which keeps three times as much as dump: for ceph-osd, 50 takes half the memory of
+	// 200 (650 MB instead of 1,140) and as much time. dump itself has Go's 100: 200 took as much time, and
+	// a tenth to a third more memory.
 	VarsCollectorPercent = 50
 
 	// For diff: nearly all it keeps lives to the end. For two files of 500 MB, 50

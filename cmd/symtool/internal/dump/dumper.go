@@ -58,11 +58,9 @@ func (r *dumpResult) fail(err error) {
 
 // run dumps all files and prints the results in the order of the operands.
 func (d *dumper) run(ctx context.Context) error {
-	percent := cli.DumpCollectorPercent
 	if d.Options.Vars.Params {
-		percent = cli.VarsCollectorPercent
+		cli.TuneCollector(cli.VarsCollectorPercent)
 	}
-	cli.TuneCollector(percent)
 	d.placed = map[string]*dumpResult{}
 	for _, file := range d.files {
 		d.results = append(d.results, &dumpResult{Result: binfile.Result{File: file}})
