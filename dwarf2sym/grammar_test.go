@@ -90,7 +90,7 @@ STACK CFI 804c4b3 .ra: .undef
 		{"INIT without .ra", " .ra: .cfa 4 - ^", "", "none for .ra"},
 		{"INIT twice", "STACK CFI 804c4b3", "STACK CFI INIT 804c4ef 4 .cfa: $esp", "lies in the one"},
 		{"CFI behind its INIT", "804c4b3", "804c4f0", "before the end of INIT"},
-		{"CFI out of order", "804c4b3", "804c4b1", "not behind 804c4b1"},
+		{"CFI out of order", "804c4b3", "804c4b1", "an address after 804c4b1"},
 		{"CFI without rules", "804c4b3 .ra: .undef", "804c4b3", "not a STACK"},
 		{"no colon", ".ra: .undef", ".ra .undef", "register and a colon"},
 		{"register twice", ".ra: .undef", "$ebp: 1 $ebp: 2", "two rules"},
