@@ -125,13 +125,15 @@ func hostileTypes() map[string]string {
 func TestHostileTypes(t *testing.T) {
 	memory := bytes.Repeat([]byte{0x40, 0x10, 0, 0, 0, 0, 0, 0}, 100)
 	for name, records := range hostileTypes() {
-		texts := shown(t, []byte(records), memory, "secret*")
-		if len(texts) == 0 {
-			t.Errorf("%s: no text", name)
-		}
-		for _, text := range texts {
-			if len(text) > maxText {
-				t.Errorf("%s: a text of %d bytes", name, len(text))
+		for _, redact := range []string{"secret*", "v"} {
+			texts := shown(t, []byte(records), memory, redact)
+			if len(texts) == 0 {
+				t.Errorf("%s: no text", name)
+			}
+			for _, text := range texts {
+				if len(text) > maxText {
+					t.Errorf("%s: a text of %d bytes", name, len(text))
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package show
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/vars"
@@ -47,10 +48,7 @@ func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Nod
 	s.left--
 	n := Node{Name: name, Type: s.in.TypeName(id), Status: v.Status(), Why: v.Why, InMemory: v.InMemory, Address: v.Address}
 	if s.isRedacted(s.in, name, id) {
-		n.Value, n.Why = redacted, ""
-		for range v.Bytes {
-			n.Bytes += ".."
-		}
+		n.Value, n.Why, n.Bytes = redacted, "", strings.Repeat("..", len(v.Bytes))
 		return n
 	}
 	if s.bytes -= len(v.Bytes); s.bytes < 0 {
@@ -180,25 +178,25 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 	}
 	t, _ := s.in.Plain(id)
 	if t == nil || depth == 0 || s.toMask < 0 || s.isRedacted(s.in, "", id) {
-		erase(v, at, size)
+		s.erase(v, at, size)
 		return
 	}
 	for _, members := range membersAndVariants(t) {
 		for i := range members {
 			m := &members[i]
 			if s.toMask--; s.toMask < 0 {
-				erase(v, at, size)
+				s.erase(v, at, size)
 				return
 			}
 			switch {
 			case m.At != 0: // its place depends on the object
-				erase(v, at, size)
+				s.erase(v, at, size)
 			case s.isRedacted(s.in, m.Name, m.Type):
 				n, ok := s.sizeOf(m.Type)
 				if !ok {
 					n = size
 				}
-				erase(v, at+m.Offset, n)
+				s.erase(v, at+m.Offset, n)
 			default:
 				s.mask(v, at+m.Offset, m.Type, depth-1)
 			}
@@ -207,7 +205,7 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 	if t.Kind == vars.Array || t.Kind == vars.Vector {
 		n, ok := s.sizeOf(t.Elem)
 		if !ok || n == 0 {
-			erase(v, at, uint64(len(v.Bytes)))
+			s.erase(v, at, uint64(len(v.Bytes)))
 			return
 		}
 		if elem, _ := s.in.Plain(t.Elem); elem != nil && elem.Kind == vars.Base {
@@ -215,7 +213,7 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 		}
 		for from := at; from < uint64(len(v.Bytes)) && from < at+max(size, n); from += n {
 			if s.toMask--; s.toMask < 0 {
-				erase(v, at, size)
+				s.erase(v, at, size)
 				return
 			}
 			s.mask(v, from, t.Elem, depth-1)
@@ -234,8 +232,12 @@ func membersAndVariants(t *vars.Type) (all [][]vars.Member) {
 	return all
 }
 
-func erase(v *eval.Value, at, size uint64) {
-	for i := at; i < uint64(len(v.Bytes)) && i < at+size; i++ {
+// erase makes bytes unknown. As parts overlap in damaged types, it costs some of maxMaskParts.
+func (s *showing) erase(v *eval.Value, at, size uint64) {
+	n := uint64(len(v.Bytes))
+	end := at + min(size, n)
+	for i := at; i < n && i < end; i++ {
 		v.Bytes[i], v.States[i] = 0, eval.Absent
 	}
+	s.toMask -= int(min(size, n) / 256)
 }
