@@ -49,6 +49,7 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"caches":  hostileCaches,
 	"holders": hostileHolders,
 	"cores":   hostileCores,
+	"vars":    hostileVars,
 }
 
 // Limits on a command over a hostile input. From n to 4n the processor time may
