@@ -75,7 +75,7 @@ func safely(name string, f func() (*batch.Walked, error)) (w *batch.Walked, pani
 // write writes the line of a dump that was walked: that of symtool walk --format jsonl.
 func (c *Config) write(w io.Writer, walked *batch.Walked) error {
 	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: c.Registers}
-	return report.NewDocument(walked.Result, o).Write(w, false)
+	return report.NewDocument(walked.Result, o).Write(w, report.WriteOptions{})
 }
 
 // writeLine writes the line of a dump, which could be read or not.

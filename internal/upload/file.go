@@ -72,7 +72,7 @@ func (u *Uploader) inspect(ctx context.Context, path string) (*file, error) {
 		}
 		use = io.MultiWriter(text, spool)
 	}
-	found, err := store.Inspect(bin.ContextReader(ctx, in), use, u.Damaged)
+	found, err := store.Inspect(bin.ContextReader(ctx, in), use, store.InspectOptions{Damaged: u.Damaged})
 	if spool != nil {
 		if failed := spool.finish(); failed != nil {
 			err = failed

@@ -192,7 +192,7 @@ func TestNoPlace(t *testing.T) {
 		t.Errorf("without its folder: %v", err)
 	}
 	for _, module := range []string{"MODULE Linux x86_64 AB0 ..\n", "MODULE Linux x86_64 AB0 a\x01b\n"} {
-		_, inspected := Inspect(strings.NewReader(module), io.Discard, false)
+		_, inspected := Inspect(strings.NewReader(module), io.Discard, InspectOptions{})
 		_, added := open(t).Add(strings.NewReader(module), AddOptions{})
 		if inspected == nil || added == nil || inspected.Error() != added.Error() || !strings.HasPrefix(added.Error(), "MODULE name ") {
 			t.Errorf("%q: %v, %v", module, inspected, added)

@@ -144,15 +144,19 @@ type Inspected struct {
 	Faults           []string // of a file that was accepted nevertheless
 }
 
-// Inspect reads a symbol file, which may be compressed, to its end, and passes its text on to
-// use. It accepts what Add does; damaged accepts files with unreadable records, too.
-func Inspect(in io.Reader, use io.Writer, damaged bool) (*Inspected, error) {
+// InspectOptions configure Inspect. With the zero value, it accepts the files that Add does.
+type InspectOptions struct {
+	Damaged bool // accept files with unreadable records, too
+}
+
+// Inspect reads a symbol file, which may be compressed, to its end, and passes its text on to use.
+func Inspect(in io.Reader, use io.Writer, o InspectOptions) (*Inspected, error) {
 	c, err := check(in, use)
 	if err != nil {
 		return nil, err
 	}
 	f := &Inspected{OS: c.os, Arch: c.arch}
-	if f.Faults, err = c.taken(damaged); err != nil {
+	if f.Faults, err = c.taken(o.Damaged); err != nil {
 		return nil, err
 	}
 	if f.Place, err = NewPlace(c.name, c.id); err != nil {

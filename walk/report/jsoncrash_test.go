@@ -210,7 +210,7 @@ func TestDocumentTexts(t *testing.T) {
 	doc := crashDocument(t, d)
 	for _, indent := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := doc.Write(&b, indent); err != nil {
+		if err := doc.Write(&b, WriteOptions{Indent: indent}); err != nil {
 			t.Fatal(err)
 		}
 		if i := strings.IndexFunc(b.String(), func(c rune) bool { return c < ' ' && c != '\n' || c >= 0x7f && c < 0xa0 }); i >= 0 {
@@ -305,11 +305,11 @@ func TestDocumentOfDeepStack(t *testing.T) {
 	doc := NewDocument(r, DocumentOptions{})
 	for _, indent := range []bool{false, true} {
 		p := portions{limit: 1 << 30}
-		if err := doc.Write(&p, indent); err != nil || p.largest > 1<<13 || p.total < 10<<20 {
+		if err := doc.Write(&p, WriteOptions{Indent: indent}); err != nil || p.largest > 1<<13 || p.total < 10<<20 {
 			t.Errorf("%v, %d bytes, at most %d at once", err, p.total, p.largest)
 		}
 		p = portions{limit: 1 << 16}
-		if err := doc.Write(&p, indent); err == nil || err.Error() != "full" || p.total > 1<<17 {
+		if err := doc.Write(&p, WriteOptions{Indent: indent}); err == nil || err.Error() != "full" || p.total > 1<<17 {
 			t.Errorf("%v after %d bytes", err, p.total)
 		}
 	}

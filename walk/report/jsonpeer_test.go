@@ -75,7 +75,7 @@ func peerWalk(t *testing.T, c peerCase) *walk.Result {
 func decoded(t *testing.T, doc *Document) map[string]any {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := doc.Write(&buf, false); err != nil {
+	if err := doc.Write(&buf, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return peerParsed(t, buf.Bytes())

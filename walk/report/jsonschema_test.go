@@ -39,10 +39,10 @@ func documentSchema(t *testing.T) *jsonschema.Schema {
 func validate(t *testing.T, schema *jsonschema.Schema, doc *Document) {
 	t.Helper()
 	var line, pretty bytes.Buffer
-	if err := doc.Write(&line, false); err != nil {
+	if err := doc.Write(&line, WriteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := doc.Write(&pretty, true); err != nil {
+	if err := doc.Write(&pretty, WriteOptions{Indent: true}); err != nil {
 		t.Fatal(err)
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(line.Bytes()))

@@ -11,15 +11,20 @@ import (
 	"sync"
 )
 
-// Write writes the document, either on one line with a line break, so that several documents form
-// JSON Lines, or indented by two spaces. Control characters are written as \u escapes. Otherwise
+// WriteOptions configure Document.Write. With the zero value, a document is one line, so that several
+// form JSON Lines.
+type WriteOptions struct {
+	Indent bool // by two spaces
+}
+
+// Write writes the document and a line break. Control characters are written as \u escapes. Otherwise
 // the bytes equal encoding/json's, but frames and modules are made and written one by one: a
 // stack may have a million frames, and a dump thousands of modules.
-func (d *Document) Write(w io.Writer, indent bool) error {
+func (d *Document) Write(w io.Writer, o WriteOptions) error {
 	s := documentWriters.Get().(*documentWriter)
 	s.w.Reset(w)
 	defer s.release()
-	s.indent, s.err = indent, nil
+	s.indent, s.err = o.Indent, nil
 	s.value(reflect.ValueOf(d).Elem(), 0)
 	s.w.WriteByte('\n')
 	if s.err != nil {

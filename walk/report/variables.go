@@ -28,11 +28,16 @@ const (
 // limited is written in place of values beyond the limits.
 const limited = "<not shown: there are too many values>"
 
-// NewVariables returns the variables of a walk: the parameters of functions, and local variables
-// too if locals is set. Addresses are shown with the walk's symbols.
-func NewVariables(of *walk.Variables, locals bool, o show.Options) *Variables {
-	o.Symbol = of.Symbol
-	return &Variables{of, show.New(o), locals, valuesBase + valuesRatio*int(of.MemorySize())}
+// VariableOptions configure NewVariables. With the zero value, only parameters are shown.
+type VariableOptions struct {
+	Locals bool         // local variables, too
+	Show   show.Options // Symbol is set to the walk's
+}
+
+// NewVariables returns the variables of a walk. Addresses are shown with the walk's symbols.
+func NewVariables(of *walk.Variables, o VariableOptions) *Variables {
+	o.Show.Symbol = of.Symbol
+	return &Variables{of, show.New(o.Show), o.Locals, valuesBase + valuesRatio*int(of.MemorySize())}
 }
 
 // at returns the variables of a frame that are to be written, by index in Frame.Names.

@@ -9,7 +9,6 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/internal/walked"
-	"github.com/symtool/symtool/walk/show"
 )
 
 // Values are written until there are too many of them, in text and in JSON.
@@ -18,7 +17,7 @@ func TestTooManyValues(t *testing.T) {
 	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), s, walk.Config{})
 	for _, left := range []int{1 << 20, 300} {
 		variables := func() *Variables {
-			v := NewVariables(r.Variables(context.Background()), true, show.Options{})
+			v := NewVariables(r.Variables(context.Background()), VariableOptions{Locals: true})
 			v.left = left
 			return v
 		}
@@ -26,7 +25,7 @@ func TestTooManyValues(t *testing.T) {
 		if err := WriteText(&text, r, TextOptions{Variables: variables()}); err != nil {
 			t.Fatal(err)
 		}
-		if err := NewDocument(r, DocumentOptions{Dump: "dump", Variables: variables()}).Write(&doc, false); err != nil {
+		if err := NewDocument(r, DocumentOptions{Dump: "dump", Variables: variables()}).Write(&doc, WriteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		for what, got := range map[string]string{"text": text.String(), "json": strings.ReplaceAll(doc.String(), "\\u003c", "<")} {

@@ -105,7 +105,7 @@ func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 	if walked.Verdict != nil {
 		o.Verdict = walked.Verdict
 	}
-	return report.NewDocument(walked.Result, o).Write(out, w.format == formatOneJSON)
+	return report.NewDocument(walked.Result, o).Write(out, report.WriteOptions{Indent: w.format == formatOneJSON})
 }
 
 func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 }

@@ -262,7 +262,7 @@ func (w *walkCall) variables(r *walk.Result) *report.Variables {
 	if w.vars == "" {
 		return nil
 	}
-	return report.NewVariables(r.Variables(w.ctx), w.vars == varsAll, w.show)
+	return report.NewVariables(r.Variables(w.ctx), report.VariableOptions{Locals: w.vars == varsAll, Show: w.show})
 }
 
 // varsAll is the value of --vars for parameters and local variables.
