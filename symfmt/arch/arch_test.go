@@ -60,6 +60,14 @@ func checkValue(t *testing.T, a *Arch) {
 	if len(a.CalleeSaved) == 0 {
 		t.Error("no CalleeSaved")
 	}
+	if len(a.Shown.Regs) == 0 {
+		t.Error("no Shown: reports would have no registers")
+	}
+	for _, r := range append(slices.Clone(a.Shown.Regs), a.Shown.Whole...) {
+		if _, ok := a.RegIndex(r.Reg); !ok {
+			t.Errorf("Shown %q is not in Regs", r.Reg)
+		}
+	}
 	for i, name := range a.CalleeSaved {
 		if _, ok := a.RegIndex(name); !ok {
 			t.Errorf("CalleeSaved %q is not in Regs", name)
