@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
@@ -68,7 +69,7 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	buffers := make([][]byte, par.Jobs(jobs))
 	return par.Each(ctx, jobs, j.names.Chunks(), func(_ context.Context, worker, chunk int) error {
 		buffers[worker] = j.names.Rewrite(chunk, buffers[worker], func(dst []byte, raw string) []byte {
-			name, costly := appendSource(dst, raw, j.form == sourceNames)
+			name, costly := demangle.AppendSource(dst, raw, j.form == sourceNames)
 			if costly {
 				j.costly.Store(true)
 			}
@@ -86,7 +87,7 @@ func (j *nameJoin) source(id nameID) string {
 	if j.form != lateNames {
 		return j.final(id)
 	}
-	name, _ := appendSource(nil, j.final(id), true)
+	name, _ := demangle.AppendSource(nil, j.final(id), true)
 	return string(name)
 }
 

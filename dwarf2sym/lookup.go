@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -452,7 +453,7 @@ func (l *Lookup) Public(rva symfmt.RVA) (p Public, ok bool) {
 // Name returns the form that Read writes for a name in a Module of a Group or in a Public. These
 // are as in the file, since demangling all of them takes longer than reading the units.
 func (l *Lookup) Name(raw string) string {
-	name, costly := appendSource(nil, raw, l.opts.Demangle)
+	name, costly := demangle.AppendSource(nil, raw, l.opts.Demangle)
 	if costly {
 		l.costly.Do(func() { l.note([]symfmt.Problem{costlyNames(l.r.file.Path)}) })
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/dw"
 )
 
@@ -92,7 +93,7 @@ func (w *worker) outerName(linkage []byte) string {
 		w.outerText = make(map[string]string)
 	}
 	raw := string(linkage)
-	source, costly := appendSource(nil, raw, w.opts.Demangle)
+	source, costly := demangle.AppendSource(nil, raw, w.opts.Demangle)
 	w.costlyOuter = w.costlyOuter || costly
 	name := string(source)
 	w.outerText[raw] = name

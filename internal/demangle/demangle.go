@@ -1,6 +1,7 @@
 // Package demangle prints mangled names as they are in the source: C++ (Itanium ABI,
-// section 5.1, and Microsoft's scheme) and Rust, legacy and v0 (RFC 2603). Its only function
-// is Append, which finds the scheme of a name; each scheme has a package of its own below.
+// section 5.1, and Microsoft's scheme) and Rust, legacy and v0 (RFC 2603). Append
+// finds the scheme of a name, each of which has a package of its own below; AppendSource makes a name
+// that a symbol file can have of any.
 package demangle
 
 import (

@@ -1,21 +1,20 @@
-package dwarf2sym
+package demangle
 
 import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/text"
 )
 
-// appendSource appends a symbol's name in the form of a symbol file: demangled, if full. A plain
+// AppendSource appends a symbol's name in the form of a symbol file: demangled, if full. A plain
 // name loses the commas that GCC writes for empty argument packs, f<, int> and f<int, >; c++filt
 // and llvm-cxxfilt print f<int>. The result has no control characters.
 //
 // costly means that the name stays mangled because demangling would take more work than its
 // length allows.
-func appendSource(dst []byte, raw string, full bool) (out []byte, costly bool) {
+func AppendSource(dst []byte, raw string, full bool) (out []byte, costly bool) {
 	from := len(dst)
 	switch out, err := demangleIf(dst, raw, full); {
 	case err == nil:
@@ -23,16 +22,16 @@ func appendSource(dst []byte, raw string, full bool) (out []byte, costly bool) {
 	case full && raw != "" && strings.IndexByte("_.?", raw[0]) < 0:
 		dst = appendWithoutEmptyPacks(dst, raw)
 	default:
-		dst, costly = append(dst, raw...), err == demangle.ErrCostly
+		dst, costly = append(dst, raw...), err == ErrCostly
 	}
 	return dst[:from+printable(dst[from:])], costly
 }
 
 func demangleIf(dst []byte, raw string, full bool) ([]byte, error) {
 	if !full {
-		return dst, demangle.ErrNotMangled
+		return dst, ErrNotMangled
 	}
-	return demangle.Append(dst, raw)
+	return Append(dst, raw)
 }
 
 // appendWithoutEmptyPacks omits commas next to which an argument is missing.
