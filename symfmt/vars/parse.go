@@ -103,7 +103,12 @@ func (p *Parser) Add(text []byte, line int) *BadRecord {
 	if err := p.endFunc(); err != nil {
 		return err
 	}
-	switch word[0] {
+	return p.table(word[0], &s, line)
+}
+
+// table reads a record of one of the tables: types, expressions, variables, groups.
+func (p *Parser) table(word byte, s *scanner, line int) *BadRecord {
+	switch word {
 	case wordType:
 		t, err := s.typ()
 		p.info.Types = append(p.info.Types, t)
@@ -337,47 +342,9 @@ func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *BadRecord {
 	if depth > MaxDepth {
 		return s.fail("scopes are nested more than %d deep", MaxDepth)
 	}
-	inline := int64(1)
-	var ranges []Range
-	switch kind {
-	case InlineScope:
-		from := s.pos
-		by, ok := s.signed()
-		if ok && s.skip(':') {
-			inline = by
-		} else {
-			s.pos = from
-		}
-		if at := int64(p.b.lastInline) + inline; at < 0 || at > 1<<31-1 {
-			return s.fail("want the number of an INLINE, found %d", at)
-		}
-	case BlockScope:
-		var end int64
-		for !s.skip(':') {
-			r, err := s.span(&end)
-			if err != nil {
-				return err
-			}
-			ranges = append(ranges, r)
-		}
-	}
-	at := s.pos
-	group, ok := s.hex()
-	switch {
-	case !ok:
-		s.pos = at
-		return s.fail("want the number of a group")
-	case group >= uint64(len(p.info.Groups)) || group > 0 && p.info.Groups[group] == nil:
-		s.pos = at
-		return s.undeclared("group", group)
-	}
-	switch kind {
-	case FuncScope:
-		p.b.Func(GroupID(group))
-	case InlineScope:
-		p.b.Inline(p.b.lastInline+int(inline), GroupID(group))
-	case BlockScope:
-		p.b.Block(ranges, GroupID(group))
+	group, err := p.open(s, kind)
+	if err != nil {
+		return err
 	}
 	for range p.info.Groups[group] {
 		l, err := p.location(s)
@@ -406,6 +373,53 @@ func (p *Parser) scope(s *scanner, kind ScopeKind, depth int) *BadRecord {
 	}
 	p.b.End()
 	return nil
+}
+
+// open reads the head of a scope, which ends with the number of its group, and begins the scope.
+func (p *Parser) open(s *scanner, kind ScopeKind) (GroupID, *BadRecord) {
+	inline := int64(1)
+	var ranges []Range
+	switch kind {
+	case InlineScope:
+		from := s.pos
+		by, ok := s.signed()
+		if ok && s.skip(':') {
+			inline = by
+		} else {
+			s.pos = from
+		}
+		if at := int64(p.b.lastInline) + inline; at < 0 || at > 1<<31-1 {
+			return 0, s.fail("want the number of an INLINE, found %d", at)
+		}
+	case BlockScope:
+		var end int64
+		for !s.skip(':') {
+			r, err := s.span(&end)
+			if err != nil {
+				return 0, err
+			}
+			ranges = append(ranges, r)
+		}
+	}
+	at := s.pos
+	group, ok := s.hex()
+	switch {
+	case !ok:
+		s.pos = at
+		return 0, s.fail("want the number of a group")
+	case group >= uint64(len(p.info.Groups)) || group > 0 && p.info.Groups[group] == nil:
+		s.pos = at
+		return 0, s.undeclared("group", group)
+	}
+	switch kind {
+	case FuncScope:
+		p.b.Func(GroupID(group))
+	case InlineScope:
+		p.b.Inline(p.b.lastInline+int(inline), GroupID(group))
+	case BlockScope:
+		p.b.Block(ranges, GroupID(group))
+	}
+	return GroupID(group), nil
 }
 
 func (p *Parser) expr(s *scanner) (ExprID, *BadRecord) {
