@@ -22,6 +22,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/pdb"
 )
 
 // lintInput is a symbol file to check.
@@ -155,11 +156,14 @@ func headModule(head []byte) (m suppliers.ModuleName) {
 
 // notSymbols returns the error for a file of another kind that is used as a symbol file.
 func notSymbols(head []byte) error {
-	if what := objfile.Describe(head); what != "" {
+	what := objfile.Describe(head)
+	if pdb.Match(head) {
+		what = "a PDB"
+	}
+	if what != "" {
 		return errors.New("is " + what + ", not a symbol file: symtool dump makes one from it")
 	}
 	for _, f := range []struct{ magic, what string }{
-		{"Microsoft C/C++ MSF 7.00", "a PDB file, not a symbol file"},
 		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file"},
 		{"\xca\xfe\xba\xbe", "a Mach-O file, not a symbol file"},
 		{"MDMP", "a minidump, not a symbol file"},
