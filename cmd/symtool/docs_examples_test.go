@@ -75,6 +75,32 @@ func TestPackagesHaveExamples(t *testing.T) {
 	}
 }
 
+// TestPackageComments wants a comment that says what it is for at each package but programs.
+func TestPackageComments(t *testing.T) {
+	documented := map[string]bool{}
+	sourceFiles(t, func(pkg, file string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if f.Name.Name != "main" {
+			documented[pkg] = documented[pkg] || strings.HasPrefix(f.Doc.Text(), "Package "+f.Name.Name+" ")
+		}
+	})
+	for pkg, ok := range documented {
+		if !ok {
+			t.Errorf("%s has no comment that begins with Package", pkg)
+		}
+	}
+	if len(documented) < 40 {
+		t.Errorf("%d packages, want 40 and more", len(documented))
+	}
+}
+
 // examples returns the lines of the Example functions of a package without their output. One without
 // output is not run, and left out.
 func examples(t *testing.T, pkg string) map[string][]string {
