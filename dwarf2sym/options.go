@@ -1,0 +1,136 @@
+package dwarf2sym
+
+import (
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/srcmap"
+)
+
+// Options control what Read reads and returns.
+type Options struct {
+	Jobs      int  // number of workers; GOMAXPROCS if not positive
+	NoInlines bool // leave out INLINE and INLINE_ORIGIN
+	NoCFI     bool // leave out STACK CFI
+	CFIOnly   bool // only MODULE, INFO and STACK CFI
+	CFI       CFISource
+
+	// Fields of MODULE that replace the file's own. Without Name, the name
+	// is DT_SONAME or the name of the file.
+	Name, ID, OS string
+
+	// FileName is the file's name if its path does not contain it, as in a store
+	// by build-id.
+	FileName string
+
+	// PrefixMap replaces prefixes of FILE names; the last matching entry applies,
+	// as with GCC's -ffile-prefix-map.
+	PrefixMap []srcmap.Prefix
+	// Mapping, if non-nil, replaces whole FILE names, after PrefixMap.
+	Mapping *srcmap.Mapping
+
+	// Debug is the separate debug file, if any. Supplement is the file into which
+	// dwz moved what several debug files share (DWARF 5, 7.3.6), if the debug
+	// information links to one. ReadFile searches for those that are nil.
+	Debug, Supplement symfmt.Binary
+
+	// DebugDirs are the folders where ReadFile searches for them; nil means
+	// DefaultDebugDir. Files named by a link are also searched for beside the
+	// linking file.
+	DebugDirs []string
+
+	// Spill keeps the inlines and lines of a large file in a temporary file until
+	// Result.Close.
+	Spill bool
+
+	// DwoDirs are folders with .dwo files, in addition to those recorded in the file.
+	DwoDirs []string
+	// Package is a .dwp file; empty means the file's name followed by .dwp.
+	Package string
+
+	// Hermetic means that no other files are read than Package and those below
+	// DwoDirs and DebugDirs.
+	Hermetic bool
+
+	// Opened, if non-nil, is called with the path of each additional file opened
+	// here, including rejected ones. It may be called concurrently, in any order.
+	Opened func(path string)
+
+	// Vars selects the parameters and local variables to put into Module.Vars. The zero value leaves
+	// it nil.
+	Vars VarOptions
+
+	Demangle  bool   // otherwise names are as in the file
+	Generator string // value of INFO GENERATOR; empty for no record
+
+	// Progress, if non-nil, is called with the number of bytes of .debug_info
+	// done, and their total. It may be called concurrently.
+	Progress func(done, total int64)
+}
+
+// limits returns the limits of additional files.
+func (o *Options) limits() object.Limits {
+	limits := object.DefaultLimits()
+	limits.Opened = o.Opened
+	return limits
+}
+
+// open opens a file with other halves of units.
+func (o *Options) open(path string) (*object.File, error) { return objfile.Open(path, o.limits()) }
+
+// CFISource is the source of STACK CFI.
+type CFISource uint8
+
+// The sources.
+const (
+	// CFIAuto means DWARF, or SFrame if DWARF describes no code.
+	CFIAuto CFISource = iota
+	// CFIDWARF means .eh_frame, .debug_frame and .ARM.exidx.
+	CFIDWARF
+	// CFISFrame means .sframe: rules for CFA, return address and frame pointer only.
+	CFISFrame
+)
+
+// sources returns the sources that may be read.
+func (s CFISource) sources() companion.Sources {
+	return companion.Sources{DWARF: s != CFISFrame, SFrame: s != CFIDWARF}
+}
+
+// Result holds the symbols of a file, and what was lost.
+type Result struct {
+	Module *symfmt.Module
+
+	NoDebugInfo bool             // neither file has .debug_info
+	ORC         bool             // there is .orc_unwind, the Linux kernel's unwind information, which is not supported
+	Problems    []symfmt.Problem // in order of sections and offsets
+	Tried       []string         // from ReadFile: a line for each place without a debug file that was needed
+	Mapped      []srcmap.File    // files whose content Options.Mapping put into the name of a FILE, by path
+	Stats       Stats
+	Extents     symfmt.Extents
+
+	Others        []string // other files that were read: the supplementary file, packages, .dwo files
+	PackageUnused bool     // Options.Package was given, but no unit is split
+
+	FileName    string // the file's name, if MODULE has a DT_SONAME that differs
+	NameGuessed bool   // MODULE has the name of a debug file, and the binary's is most likely another
+
+	spill *object.Scratch // nil without Options.Spill
+}
+
+// Close removes the temporary file of Options.Spill. The Module must not be used
+// afterwards.
+func (r *Result) Close() error {
+	if r.spill == nil {
+		return nil
+	}
+	return r.spill.Close()
+}
+
+// Drop releases the memory of what Options.Spill put into a temporary file, from which it
+// is read again on demand. It may be used as symfmt.WriteOptions.Passed.
+func (r *Result) Drop() {
+	if r.spill != nil {
+		r.spill.Drop()
+	}
+}
