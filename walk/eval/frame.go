@@ -1,6 +1,6 @@
 // Package eval computes the values of a stack frame's variables from the records of symfmt/vars and the
-// registers and memory of the frame. It knows nothing of dumps' formats
-// or symbol files, so a debugger can use it alone.
+// registers and memory of the frame. It knows nothing of dumps' formats or symbol files, so a debugger can
+// use it alone.
 package eval
 
 import (
