@@ -272,7 +272,7 @@ func (p *place) scope(start RVA, depth int, outer bool) {
 			p.list = l.List
 		}
 	}
-	if around {
+	if around && len(p.found) < MaxDepth {
 		p.found = append(p.found, s)
 	}
 	for p.data[0] != 0 {
