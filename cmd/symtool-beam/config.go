@@ -41,13 +41,13 @@ func (l *list) String() string { return strings.Join(*l, ",") }
 
 func (l *list) Set(value string) error {
 	if value == "" {
-		return fmt.Errorf("it is empty")
+		return fmt.Errorf("want a value that is not empty")
 	}
 	*l = append(*l, value)
 	return nil
 }
 
-// flags are the program's flags, beside those of Beam's runners.
+// flags are the program's flags, without those of Beam's runners.
 type flags struct {
 	config     Config
 	techniques string
@@ -94,7 +94,7 @@ func (f *flags) check() error {
 	case f.shardSize < 1:
 		return fmt.Errorf("--shard-size is %d, want 1 or more", f.shardSize)
 	case c.Jobs < 0 || c.MaxFrames < 0 || f.memory < 0:
-		return fmt.Errorf("--jobs, --max-frames and --symbol-memory are not negative")
+		return fmt.Errorf("--jobs, --max-frames or --symbol-memory is negative, want 0 or more")
 	case len(c.Debuginfod) > 0 && len(c.Binaries) == 0:
 		return fmt.Errorf("--debuginfod is for --binaries")
 	case c.SymbolCache != "" && len(c.SymbolURL) == 0:
@@ -119,7 +119,7 @@ func (c *Config) techniques() (all []walk.Technique, err error) {
 	for _, name := range c.Techniques {
 		i := slices.Index(names, name)
 		if i < 0 {
-			return nil, fmt.Errorf("--techniques has %q, want of %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("--techniques has %q, want some of %s", name, strings.Join(names, ", "))
 		}
 		all = append(all, walk.Techniques()[i])
 	}

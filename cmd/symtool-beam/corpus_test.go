@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 )
 
-// original is a dump that others are made of: in its own format, and in the other one.
+// original is a dump that others are made of, in its own format and converted to the other one.
 type original struct {
 	name  string
 	forms [][]byte
@@ -97,8 +97,8 @@ func makeCorpus(t testing.TB, dir string, n int) {
 	}
 }
 
-// changed changes so many words of data. Most of a core is zeros, where that has no
-// effect: it looks for others.
+// changed changes n words of data. Most of a core is zeros, where a change has no
+// effect: it looks for other words.
 func changed(r *rand.Rand, data []byte, n, size int) []byte {
 	data = slices.Clone(data)
 	for range n {

@@ -20,7 +20,7 @@ type Trusts struct {
 // Counts are a module's counts, in one dump or in many.
 type Counts struct {
 	Dumps   int64 // with a frame in it
-	Missing int64 // of them: its symbols were looked for and are not there
+	Missing int64 // of them: its symbols were not found
 	OtherID int64 // of them: there are symbols by its name with another id
 	Corrupt int64 // of them: its symbols are there and cannot be used
 
@@ -29,7 +29,7 @@ type Counts struct {
 	Ends    int64  // stacks whose walk ended in it too soon
 
 	// Example is the first dump with a caller that was guessed; ExampleAt is its
-	// place among the dumps, from 1, 0 without.
+	// place among the dumps, from 1; 0 if there is none.
 	Example   string
 	ExampleAt int64
 }
@@ -41,7 +41,7 @@ type Totals struct {
 	Frames                     Trusts
 }
 
-// Damage is a dump that could not be read, or not wholly.
+// Damage is a dump that could not be read, or only in part.
 type Damage struct {
 	At     int64  // place among the dumps, from 1
 	Dump   string // name
@@ -105,7 +105,7 @@ func (t *Totals) add(o Totals) {
 // not UTF-8 becomes U+FFFD.
 func text(s string) string { return string([]rune(s)) }
 
-// countModules counts what a dump, the one at place at, says about modules.
+// countModules counts what a dump says about modules. at is its place among the dumps.
 func countModules(w *batch.Walked, at int64) map[Module]*Counts {
 	places := map[int]*Counts{} // by place in the dump, which may have a module twice
 	count := func(place int) *Counts {
@@ -192,7 +192,7 @@ func totals(w *batch.Walked) Totals {
 	return t
 }
 
-// maxErrors is how many errors of a dump its row has: a hostile one has as many as
+// maxErrors is the number of errors in a dump's row: a hostile dump has as many as
 // records.
 const maxErrors = 100
 

@@ -17,7 +17,7 @@ import (
 // isRemote reports whether a name is in one of Beam's file systems, such as gs://bucket/name.
 func isRemote(name string) bool { return strings.Index(name, "://") > 0 }
 
-// join is the name of a file in a folder.
+// join returns the name of a file in a folder.
 func join(dir, name string) string {
 	if isRemote(dir) {
 		return strings.TrimSuffix(dir, "/") + "/" + name
@@ -58,7 +58,7 @@ type workerError struct{ error }
 
 func (e *workerError) Unwrap() error { return e.error }
 
-// bare drops the system call and the path, with which our messages begin.
+// bare drops the system call and the path, since messages begin with the path.
 func bare(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -105,7 +105,7 @@ func writeWhole(ctx context.Context, name string, write func(io.Writer) error) (
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // it has another name, or is to go
+	defer os.Remove(tmp.Name()) // it was renamed, or the write failed
 	defer tmp.Close()
 	w := bufio.NewWriterSize(tmp, 256<<10)
 	if err := errors.Join(write(w), w.Flush()); err != nil {

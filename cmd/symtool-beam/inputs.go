@@ -14,7 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 )
 
-// findInputs returns the names of the dumps that operands and lists name, each once,
+// findInputs returns the names of the dumps of operands and lists, each once,
 // in the order of their bytes.
 func findInputs(ctx context.Context, operands, lists []string, stdin io.Reader) ([]string, error) {
 	var names []string
@@ -41,7 +41,7 @@ func findInputs(ctx context.Context, operands, lists []string, stdin io.Reader) 
 // exist here: a worker may have it.
 func expand(ctx context.Context, operand string) ([]string, error) {
 	if operand == "" {
-		return nil, fmt.Errorf("a DUMP is empty")
+		return nil, fmt.Errorf("a DUMP has an empty name")
 	}
 	pattern := strings.ContainsAny(operand, "*?[")
 	if isRemote(operand) {

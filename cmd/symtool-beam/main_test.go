@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	ptest.Main(m)
 }
 
-// symtool builds the command, once.
+// symtool builds the command once, and returns its path.
 var symtool = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "symtool-beam-test-*")
 	if err != nil {
@@ -130,7 +130,7 @@ func results(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// beamWalk runs the program, and returns where its output is and its text.
+// beamWalk runs the program, and returns its output folder and its standard output.
 func beamWalk(t *testing.T, f flags, want int, operands ...string) (dir, text string) {
 	t.Helper()
 	f.output = filepath.Join(t.TempDir(), "out")
@@ -192,11 +192,11 @@ func TestSameLines(t *testing.T) {
 				out, text := beamWalk(t, f, statusInput, dumps...)
 				got := lines(t, out)
 				if !bytes.Equal(got, want) {
-					t.Fatalf("%d jobs: other lines: %s", jobs, firstDifference(string(got), string(want)))
+					t.Fatalf("%d jobs: the lines differ from symtool's: %s", jobs, firstDifference(string(got), string(want)))
 				}
 				files := results(t, out)
 				if text != files["report.txt"] {
-					t.Errorf("standard output is not report.txt")
+					t.Errorf("standard output differs from report.txt")
 				}
 				for name := range files {
 					if strings.HasPrefix(name, "lines-") {

@@ -21,7 +21,7 @@ type Shard struct {
 	Offset, Bytes int64 // of its lines in inputsFile
 }
 
-// name is the name of a file of the shard: in order of names, shards are in order.
+// name returns the name of a file of the shard. Files sorted by name are in order of shards.
 func (s Shard) name(kind, ext string) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.%s", kind, s.Index, s.Of, ext)
 }
@@ -74,7 +74,7 @@ func (s Shard) names(ctx context.Context, dir string) ([]string, error) {
 	}
 	names := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	if len(names) != s.Count {
-		return nil, fmt.Errorf("%s: %d names at byte %d, want %d: it is not what the pipeline was made with", file, len(names), s.Offset, s.Count)
+		return nil, fmt.Errorf("%s: %d names at byte %d, want %d: it was changed after the pipeline was made", file, len(names), s.Offset, s.Count)
 	}
 	for i, name := range names {
 		if strings.HasPrefix(name, `"`) {

@@ -42,7 +42,7 @@ func TestOracleCorpus(t *testing.T) {
 	out, _ := beamWalk(t, flags{config: Config{Symbols: symbols, Jobs: 2}, shardSize: 16, memory: 1}, statusInput, dumps)
 	got := lines(t, out)
 	if !bytes.Equal(got, want) {
-		t.Fatalf("other lines: %s", firstDifference(string(got), string(want)))
+		t.Fatalf("the lines differ from symtool's: %s", firstDifference(string(got), string(want)))
 	}
 	count := exec.Command(python, "testdata/tables.py")
 	count.Stdin, count.Stderr = bytes.NewReader(want), os.Stderr
@@ -52,7 +52,7 @@ func TestOracleCorpus(t *testing.T) {
 	}
 	ours := read(t, filepath.Join(out, "modules.csv")) + read(t, filepath.Join(out, summaryFile))
 	if ours != string(table) {
-		t.Errorf("other tables: %s", firstDifference(ours, string(table)))
+		t.Errorf("the tables differ from those of the program in Python: %s", firstDifference(ours, string(table)))
 	}
 	t.Logf("%d bytes of lines; %s", len(got), read(t, filepath.Join(out, summaryFile)))
 	for _, field := range []string{`"damaged":0,`, `"failed":0,`, `"cfi":0,`, `"frame_pointer":0,`, `"scan":0,`} {

@@ -134,7 +134,7 @@ func (s *shared) walkAll(ctx context.Context, names []string, done func(int, *wa
 // countsFn sums the counts of a module.
 type countsFn struct{}
 
-// CreateAccumulator is of no dump.
+// CreateAccumulator returns the sum of no dumps.
 func (*countsFn) CreateAccumulator() Counts { return Counts{} }
 
 // AddInput adds the counts of a dump.
@@ -143,13 +143,13 @@ func (*countsFn) AddInput(a, c Counts) Counts { a.add(c); return a }
 // MergeAccumulators adds two sums.
 func (*countsFn) MergeAccumulators(a, b Counts) Counts { a.add(b); return a }
 
-// ExtractOutput is the sum itself.
+// ExtractOutput returns the sum itself.
 func (*countsFn) ExtractOutput(a Counts) Counts { return a }
 
 // totalsFn sums the counts of dumps.
 type totalsFn struct{}
 
-// CreateAccumulator is of no dump.
+// CreateAccumulator returns the sum of no dumps.
 func (*totalsFn) CreateAccumulator() Totals { return Totals{} }
 
 // AddInput adds the totals of a dump.
@@ -158,10 +158,10 @@ func (*totalsFn) AddInput(a, t Totals) Totals { a.add(t); return a }
 // MergeAccumulators adds two sums.
 func (*totalsFn) MergeAccumulators(a, b Totals) Totals { a.add(b); return a }
 
-// ExtractOutput is the sum itself.
+// ExtractOutput returns the sum itself.
 func (*totalsFn) ExtractOutput(a Totals) Totals { return a }
 
-// tablesFn writes the tables: once, since it is called once.
+// tablesFn writes the tables. It is called once.
 type tablesFn struct {
 	Dir string
 }

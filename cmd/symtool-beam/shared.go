@@ -26,8 +26,8 @@ type shared struct {
 	live    func() (bytes int64, cycle uint64) // of the heap, as the last garbage collection found it
 	mu      sync.Mutex
 	now     *symbols
-	dropped int    // how many sets were
-	cycle   uint64 // of the collection behind which the next set may be dropped
+	dropped int    // how many sets were dropped
+	cycle   uint64 // of the collection after which the next set may be dropped
 }
 
 // symbols is a set of symbols with its users.
@@ -35,7 +35,7 @@ type symbols struct {
 	batch *batch.Runner
 	idle  []*batch.Worker
 	users int
-	old   bool // there is another one
+	old   bool // a newer set has replaced it
 
 	mu   sync.Mutex
 	open []resolve.Symbols
@@ -57,7 +57,7 @@ func acquire(c Config) (*shared, error) {
 	s := sharedOnes.all[string(key)]
 	if s == nil {
 		s = &shared{config: c, key: string(key), slots: make(chan struct{}, par.Jobs(c.Jobs)), limit: c.Memory, live: liveHeap}
-		// A missing folder is reported at once, and not for each dump.
+		// A missing folder is reported once, and not for each dump.
 		if s.now, err = c.newSymbols(); err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ type walked struct {
 	release func() error // gives back symbols and dump
 }
 
-// walker returns a walker and its set, which give returns.
+// walker returns a walker and its set, which the caller hands back with give.
 func (s *shared) walker() (*symbols, *batch.Worker, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *shared) walker() (*symbols, *batch.Worker, error) {
 	return y, y.batch.NewWorker(), nil
 }
 
-// give returns a set; the walker is nil if it panicked.
+// give hands back a set and its walker, which is nil if it panicked.
 func (s *shared) give(y *symbols, w *batch.Worker) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -55,7 +55,7 @@ func newWalkFn(t *testing.T, c Config, names []string) (*walkFn, Shard) {
 	return f, shards[0]
 }
 
-// A shard that is walked again, as after a failure, gives the same, and one that fails
+// A shard that is walked again, as after a failure, gives the same output, and one that fails
 // leaves nothing behind: not even in the symbols that others walk with.
 func TestRetry(t *testing.T) {
 	dumps, symbols := inputs(t)
@@ -63,7 +63,7 @@ func TestRetry(t *testing.T) {
 	ended, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("the worker is taken away"))
 	if _, _, _, err := walkShard(t, ended, f, shard); err == nil || !strings.Contains(err.Error(), "taken away") {
-		t.Errorf("walked with an ended context: %v", err)
+		t.Errorf("with a context that has ended: %v, want its cause", err)
 	}
 	if files := results(t, f.Dir); len(files) != 1 || f.shared.now.users != 0 {
 		t.Errorf("%d files, %d users", len(files), f.shared.now.users)
@@ -92,7 +92,7 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// A dump that we panic at is a dead letter; the others are walked.
+// A dump at which the walk panics is a dead letter; the others are walked.
 func TestPanic(t *testing.T) {
 	dumps, symbols := inputs(t)
 	good := walkOne
@@ -117,7 +117,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// Bundles of a process have the symbols in common; when too much memory is live they
+// Bundles of a process share the symbols; when too much memory is live they
 // get fresh ones, and the old ones are closed after their last user.
 func TestSharedSymbols(t *testing.T) {
 	dumps, file := inputs(t)
@@ -198,7 +198,7 @@ func TestRemote(t *testing.T) {
 			got.Write(text)
 		}
 	}
-	// The command takes no such names: the lines differ in them, and no more.
+	// The command takes no such names: the lines differ in nothing else.
 	want := string(walkLines(t, []string{"--symbols", symbols}, dumps))
 	want = strings.ReplaceAll(want, filepath.Dir(dumps[0])+"/", "memfs://dumps/")
 	remote, missing := got.String(), ""
@@ -238,12 +238,12 @@ func TestTableForms(t *testing.T) {
 			i++
 		}
 		if i != len(rows) || i < 2 {
-			t.Errorf("%s: %d rows as JSON, %d as CSV", name, i-1, len(rows)-1)
+			t.Errorf("%s: %d rows as JSON, want %d, as in the CSV", name, i-1, len(rows)-1)
 		}
 	}
 }
 
-// Names of any bytes come through the manifest, in shards of any size.
+// The manifest keeps names of any bytes, in shards of any size.
 func TestManifest(t *testing.T) {
 	names := []string{"\n", "\"", "\"a\"", "a b", "a\tb", "\x7f", "é", "\xff\xfe", "\\n", "x"}
 	for size := 1; size <= len(names)+1; size++ {

@@ -34,7 +34,7 @@ type row struct {
 	CallersScan         int64   `json:"callers_scan"`
 	Ends                int64   `json:"ends"`
 	LacksCFI            float64 `json:"lacks_cfi"` // share of callers by frame pointer or scan, 0 to 1
-	Example             string  `json:"example"`   // a dump, "" without
+	Example             string  `json:"example"`   // the name of such a dump; "" if there is none
 }
 
 func newRow(m Module, c Counts) row {
@@ -49,7 +49,7 @@ func newRow(m Module, c Counts) row {
 	return r
 }
 
-// share is a part of a whole, with four digits, which are the same everywhere.
+// share is part of whole, cut after four digits by integers, so that it is the same on every machine.
 func share(part, whole int64) float64 {
 	return float64(part*10000/whole) / 10000
 }
@@ -91,7 +91,7 @@ func byName(a, b row) int {
 	return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.DebugID, b.DebugID))
 }
 
-// lacking returns the modules with guessed callers, those with the most first.
+// lacking returns the modules with guessed callers, those with most of them first.
 func (r *tables) lacking() (rows []row) {
 	for _, x := range r.rows {
 		if x.guessed() > 0 {
@@ -149,7 +149,7 @@ func writeLines[T any](w io.Writer, values []T) error {
 // damage is a row of damaged.jsonl.
 type damage struct {
 	Dump   string   `json:"dump"`
-	Status string   `json:"status"` // "failed": it could not be read; "damaged": not wholly
+	Status string   `json:"status"` // "failed": it could not be read; "damaged": it was read in part
 	Errors []string `json:"errors"`
 }
 
@@ -172,7 +172,7 @@ type summary struct {
 	Schema  int   `json:"schema"`
 	Dumps   int64 `json:"dumps"`
 	OK      int64 `json:"ok"`
-	Damaged int64 `json:"damaged"` // read, but not wholly
+	Damaged int64 `json:"damaged"` // read in part
 	Failed  int64 `json:"failed"`  // not read
 	Threads int64 `json:"threads"`
 	Unclean int64 `json:"unclean"` // threads whose walk ended too soon
@@ -196,7 +196,7 @@ func (r *tables) summary(lacking []row) summary {
 	}
 }
 
-// shownRows is how many modules the text has.
+// shownRows is the number of modules in the text.
 const shownRows = 50
 
 // text writes the report for people.

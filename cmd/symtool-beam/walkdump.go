@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/walk/report"
 )
 
-// walkDump walks the dump of a name. If it cannot be read, or the walk panics, that is Walked.Err
+// walkDump walks the dump of that name. If it cannot be read, or the walk panics, that is Walked.Err
 // and not the error: a dump that fails each time must not fail its bundle. The error is that of the
 // worker.
 func (s *shared) walkDump(ctx context.Context, name string) (*walked, error) {

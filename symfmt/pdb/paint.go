@@ -12,7 +12,7 @@ type painter struct {
 	all    []layer // by address
 	active []layer // a heap, the innermost first
 	out    []row
-	at     symfmt.RVA // up to which there is all of out
+	at     symfmt.RVA // out is complete up to here
 }
 
 // layer is a row that those of a higher order cover.

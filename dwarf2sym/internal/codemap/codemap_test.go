@@ -41,7 +41,7 @@ func TestMoved(t *testing.T) {
 		}
 		spans := m.Keep([]dwarf.Span{{Lo: c.addr - 1, Hi: c.addr + 1}, {Lo: c.addr + c.size - 1, Hi: c.addr + c.size + 5}})
 		if len(spans) != 1 || m.RVA(spans[0].Hi) != c.hi {
-			t.Errorf("%s: kept %x", c.name, spans)
+			t.Errorf("%s: kept %x, want one span up to RVA %x", c.name, spans, c.hi)
 		}
 	}
 }
