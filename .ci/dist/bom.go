@@ -3,63 +3,61 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
-)
 
-type object map[string]any
+	cyclonedx "github.com/CycloneDX/cyclonedx-go"
+)
 
 // bom returns the program's modules as CycloneDX 1.6, from the build information that Go
 // wrote into the program. It has no tree of dependencies: all are the program's.
 func (r *release) bom(program []byte) ([]byte, error) {
 	sum := sha256.Sum256(program)
-	id := sha256.Sum256(append([]byte("symtool SBOM"), sum[:]...))
-	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80 // UUID version 8: a custom form
-	root := purl(r.info.Main.Path, r.version)
-	goRef := purl("std", strings.TrimPrefix(r.info.GoVersion, "go"))
-	components := []object{component("std", strings.TrimPrefix(r.info.GoVersion, "go"), goRef, []string{"BSD-3-Clause"})}
-	refs := []string{goRef}
-	for _, d := range r.info.Deps {
-		ref := purl(d.Path, d.Version)
-		c := component(d.Path, d.Version, ref, r.licencesOf(d.Path))
-		c["properties"] = []object{{"name": "go:sum", "value": d.Sum}}
-		components, refs = append(components, c), append(refs, ref)
-	}
-	var settings []object
+	root := component("symtool", r.info.Main.Path, r.version, []string{"Apache-2.0"})
+	root.Type = cyclonedx.ComponentTypeApplication
+	root.Hashes = &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: fmt.Sprintf("%x", sum)}}
+	var settings []cyclonedx.Property
 	for _, s := range r.info.Settings {
-		settings = append(settings, object{"name": "go:build:" + s.Key, "value": s.Value})
+		settings = append(settings, cyclonedx.Property{Name: "go:build:" + s.Key, Value: s.Value})
 	}
-	main := component("symtool", r.version, root, []string{"Apache-2.0"})
-	main["type"], main["hashes"], main["properties"] = "application", []object{{"alg": "SHA-256", "content": fmt.Sprintf("%x", sum)}}, settings
-	dependencies := []object{{"ref": root, "dependsOn": refs}}
-	for _, ref := range refs {
-		dependencies = append(dependencies, object{"ref": ref})
+	root.Properties = &settings
+
+	components := []cyclonedx.Component{component("std", "std", strings.TrimPrefix(r.info.GoVersion, "go"), []string{"BSD-3-Clause"})}
+	for _, d := range r.info.Deps {
+		c := component(d.Path, d.Path, d.Version, r.licencesOf(d.Path))
+		c.Properties = &[]cyclonedx.Property{{Name: "go:sum", Value: d.Sum}}
+		components = append(components, c)
 	}
+	var refs []string
+	dependencies := []cyclonedx.Dependency{{Ref: root.BOMRef, Dependencies: &refs}}
+	for _, c := range components {
+		refs = append(refs, c.BOMRef)
+		dependencies = append(dependencies, cyclonedx.Dependency{Ref: c.BOMRef})
+	}
+	bom := cyclonedx.NewBOM()
+	bom.SerialNumber = serialNumber(sum)
+	bom.Metadata = &cyclonedx.Metadata{Timestamp: r.date.Format(time.RFC3339), Component: &root}
+	bom.Components, bom.Dependencies = &components, &dependencies
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(object{
-		"$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json", "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
-		"serialNumber": fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16]),
-		"metadata":     object{"timestamp": r.date.Format(time.RFC3339), "component": main},
-		"components":   components, "dependencies": dependencies,
-	})
+	err := cyclonedx.NewBOMEncoder(&b, cyclonedx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(bom, cyclonedx.SpecVersion1_6)
 	return b.Bytes(), err
 }
 
-func component(name, version, ref string, licences []string) object {
-	var list []object
-	for _, id := range licences {
-		list = append(list, object{"license": object{"id": id}})
-	}
-	return object{"type": "library", "bom-ref": ref, "name": name, "version": version, "purl": ref, "licenses": list}
+// serialNumber returns a UUID of version 8, a custom form, which follows from the program's sum.
+func serialNumber(program [sha256.Size]byte) string {
+	id := sha256.Sum256(append([]byte("symtool SBOM"), program[:]...))
+	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
+	return fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
 }
 
-func purl(module, version string) string {
-	return "pkg:golang/" + module + "@" + strings.ReplaceAll(version, "+", "%2B")
+func component(name, module, version string, licences []string) cyclonedx.Component {
+	var list cyclonedx.Licenses
+	for _, id := range licences {
+		list = append(list, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: id}})
+	}
+	purl := "pkg:golang/" + module + "@" + strings.ReplaceAll(version, "+", "%2B")
+	return cyclonedx.Component{Type: cyclonedx.ComponentTypeLibrary, BOMRef: purl, Name: name, Version: version, PackageURL: purl, Licenses: &list}
 }
 
 // licenceWords maps licences to words that only they contain.
