@@ -295,9 +295,15 @@ func limitProcess(t *testing.T, pid int) {
 	}
 }
 
-// hostileInput returns the size of the files and folders that a command names.
+// hostileInput returns the size of the files and folders that a command names, and of NAME.vars
+// beside NAME.sym, which is read with it.
 func hostileInput(dir string, args []string) (sum int64) {
 	for _, arg := range args {
+		if name, found := strings.CutSuffix(arg, ".sym"); found {
+			if beside := name + ".vars"; !slices.Contains(args, beside) {
+				sum += hostileInput(dir, []string{beside})
+			}
+		}
 		path := filepath.Join(dir, arg)
 		if _, err := os.Stat(path); err != nil {
 			continue
