@@ -82,6 +82,9 @@ func (v *Reader) openScope(d *dwarf.DIE, around int32) int32 {
 	})
 }
 
+// locationCost is the memory that a location takes until the end of its function: variables may share a list.
+const locationCost = 24
+
 // variable reads a variable or parameter of a scope.
 func (v *Reader) variable(d *dwarf.DIE, scope int32) {
 	u, f := &v.main, &v.fn
@@ -108,7 +111,7 @@ func (v *Reader) variable(d *dwarf.DIE, scope int32) {
 		whole = v.expr(u, code)
 	case loc.IsList():
 		err := u.Locations(loc, func(lo, hi uint64, code []byte) {
-			if id := v.expr(u, code); id != 0 {
+			if id := v.expr(u, code); id != 0 && v.Meter.Spend(locationCost) {
 				f.Locate(lo, hi, id)
 			}
 		})
