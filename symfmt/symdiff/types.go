@@ -46,7 +46,7 @@ func (v *variables) contents(h hash, t *vars.Type, name func(vars.TypeID) uint64
 		h = mix(mix(mix(h, m.Offset), uint64(m.BitSize)), uint64(m.BitOffset))
 		h = mix(mix(h, uint64(v.expr(m.At))), flag(m.Base))
 	})
-	for _, e := range t.Enumerators {
+	for _, e := range t.Enumerators() {
 		h = mix(mix(h, uint64(hashString(e.Name))), uint64(e.Value))
 	}
 	return h
@@ -57,8 +57,8 @@ func eachMember(t *vars.Type, fn func(m *vars.Member, when string)) {
 	for i := range t.Members {
 		fn(&t.Members[i], "")
 	}
-	for i := range t.Variants {
-		p := &t.Variants[i]
+	for i := range t.Variants() {
+		p := &t.Variants()[i]
 		if p.Discr.Type != 0 {
 			fn(&p.Discr, "discriminant")
 		}
@@ -201,7 +201,7 @@ func (s *side) members(i int32) (out []item) {
 		}
 		out = s.keep(out, item{text: text})
 	})
-	for _, e := range t.Enumerators {
+	for _, e := range t.Enumerators() {
 		if out = s.keep(out, item{text: fmt.Sprintf("%s = %d", e.Name, e.Value)}); s.room < 0 {
 			break
 		}

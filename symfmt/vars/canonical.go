@@ -270,8 +270,8 @@ func (t *Type) eachRef(fn func(*TypeID)) {
 	for i := range t.Members {
 		fn(&t.Members[i].Type)
 	}
-	for i := range t.Variants {
-		p := &t.Variants[i]
+	for i := range t.Variants() {
+		p := &t.Variants()[i]
 		fn(&p.Discr.Type)
 		for k := range p.Variants {
 			for n := range p.Variants[k].Members {
@@ -279,8 +279,8 @@ func (t *Type) eachRef(fn func(*TypeID)) {
 			}
 		}
 	}
-	for i := range t.Params {
-		fn(&t.Params[i])
+	for i := range t.Params() {
+		fn(&t.Params()[i])
 	}
 }
 
@@ -299,8 +299,8 @@ func (t *Type) exprs(to func(ExprID) ExprID) {
 		}
 	}
 	members(t.Members)
-	for i := range t.Variants {
-		p := &t.Variants[i]
+	for i := range t.Variants() {
+		p := &t.Variants()[i]
 		if p.Discr.At != 0 {
 			p.Discr.At = to(p.Discr.At)
 		}
@@ -308,8 +308,8 @@ func (t *Type) exprs(to func(ExprID) ExprID) {
 			members(p.Variants[k].Members)
 		}
 	}
-	for i := range t.Dims {
-		d := &t.Dims[i]
+	for i := range t.Dims() {
+		d := &t.Dims()[i]
 		bound(&d.Lower)
 		bound(&d.Upper)
 		bound(&d.Count)

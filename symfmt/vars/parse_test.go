@@ -77,13 +77,13 @@ func everything() *Info {
 		Type{Kind: Pointer, Elem: 3, Size: 8, HasSize: true},
 		Type{Kind: Struct, Name: "a ~%\n\"b<c, d>", Size: 24, HasSize: true, Members: []Member{
 			{Name: "", Type: 2, Base: true}, {Name: "x y", Type: 1, Offset: 8, BitSize: 3, BitOffset: 7, Artificial: true}, {Name: "v", Type: 1, At: 3}},
-			Variants: []VariantPart{{Discr: Member{Name: "tag", Type: 1, Offset: 4}, Variants: []Variant{
+			Parts: &Parts{Variants: []VariantPart{{Discr: Member{Name: "tag", Type: 1, Offset: 4}, Variants: []Variant{
 				{Members: []Member{{Name: "rest", Type: 1}}}, {Ranges: []DiscrRange{{1, 1}, {4, 1<<64 - 1}}, Members: []Member{{Name: "one", Type: 1}, {Name: "two", Type: 1}}}}},
-				{Discr: Member{}}}},
-		Type{Kind: Enum, Elem: 1, Name: "e", Enumerators: []Enumerator{{"A", -1}, {"B:C", 1 << 62}}},
-		Type{Kind: Function, Elem: 1, Params: []TypeID{1, 0, 2}},
+				{Discr: Member{}}}}},
+		Type{Kind: Enum, Elem: 1, Name: "e", Parts: &Parts{Enumerators: []Enumerator{{"A", -1}, {"B:C", 1 << 62}}}},
+		Type{Kind: Function, Elem: 1, Parts: &Parts{Params: []TypeID{1, 0, 2}}},
 		Type{Kind: MemberPtr, Elem: 5, Class: 3, Incomplete: true},
-		Type{Kind: Array, Elem: 1, Dims: []Dim{{Lower: Bound{Kind: ConstBound, Value: -1}, Upper: bound}, {Count: Bound{Kind: ConstBound, Value: 7}, Step: bound}},
+		Type{Kind: Array, Elem: 1, Parts: &Parts{Dims: []Dim{{Lower: Bound{Kind: ConstBound, Value: -1}, Upper: bound}, {Count: Bound{Kind: ConstBound, Value: 7}, Step: bound}}},
 			Extra: &Extra{Data: 1, Allocated: 2, Associated: 3, Stride: bound}},
 		Type{Kind: String, Extra: &Extra{Length: bound}},
 		Type{Kind: Base, Name: "x", Encoding: UTF, Order: BigEndian, Extra: &Extra{BitSize: 7, BitOffset: 1}},

@@ -59,17 +59,17 @@ func (s *scanner) typePart(t *Type, members **[]Member) *BadRecord {
 	case '[':
 		var d Dim
 		ok = s.bound(&d.Lower) && s.skip(';') && s.bound(&d.Upper) && s.skip(';') && s.bound(&d.Count) && s.skip(';') && s.bound(&d.Step)
-		t.Dims = append(t.Dims, d)
+		t.AddParts().Dims = append(t.Dims(), d)
 	case ',':
 		var n uint32
 		n, ok = s.hex32()
-		t.Params = append(t.Params, TypeID(n))
+		t.AddParts().Params = append(t.Params(), TypeID(n))
 	case '=':
 		var e Enumerator
 		e.Value, ok = s.signed()
 		ok = ok && s.skip(':')
 		e.Name = s.name()
-		t.Enumerators = append(t.Enumerators, e)
+		t.AddParts().Enumerators = append(t.Enumerators(), e)
 	case '.', '|':
 		m, err := s.member()
 		if err != nil {
@@ -79,12 +79,12 @@ func (s *scanner) typePart(t *Type, members **[]Member) *BadRecord {
 			**members = append(**members, m)
 			break
 		}
-		t.Variants = append(t.Variants, VariantPart{Discr: m})
+		t.AddParts().Variants = append(t.Variants(), VariantPart{Discr: m})
 	case '?':
-		if len(t.Variants) == 0 {
+		if len(t.Variants()) == 0 {
 			return s.fail("variant without a variant part")
 		}
-		p := &t.Variants[len(t.Variants)-1]
+		p := &t.Parts.Variants[len(t.Parts.Variants)-1]
 		var v Variant
 		v.Ranges, ok = s.discriminants()
 		p.Variants = append(p.Variants, v)

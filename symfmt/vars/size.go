@@ -80,8 +80,8 @@ func (s *Sizer) array(t *Type, depth int) (uint64, bool) {
 		}
 	}
 	largest := uint64(0)
-	for i := range t.Dims {
-		n, ok := s.Count(&t.Dims[i])
+	for i := range t.Dims() {
+		n, ok := s.Count(&t.Dims()[i])
 		if !ok {
 			return 0, false
 		}
@@ -89,7 +89,7 @@ func (s *Sizer) array(t *Type, depth int) (uint64, bool) {
 		if size = lo; hi != 0 {
 			return 0, false
 		}
-		if step, ok := s.value(t.Dims[i].Step); ok {
+		if step, ok := s.value(t.Dims()[i].Step); ok {
 			if step < 0 {
 				return 0, false
 			}

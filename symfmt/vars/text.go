@@ -384,8 +384,8 @@ func appendTypeText(dst []byte, t *Type) []byte {
 	if t.Class != 0 {
 		dst = appendHex(append(dst, ' ', '&'), uint64(t.Class))
 	}
-	for i := range t.Dims {
-		d := &t.Dims[i]
+	for i := range t.Dims() {
+		d := &t.Dims()[i]
 		dst = appendBound(append(dst, ' ', '['), &d.Lower)
 		dst = appendBound(append(dst, ';'), &d.Upper)
 		dst = appendBound(append(dst, ';'), &d.Count)
@@ -394,18 +394,18 @@ func appendTypeText(dst []byte, t *Type) []byte {
 	if x := t.Extra; x != nil {
 		dst = appendExtra(dst, x)
 	}
-	for _, p := range t.Params {
+	for _, p := range t.Params() {
 		dst = appendHex(append(dst, ' ', ','), uint64(p))
 	}
-	for i := range t.Enumerators {
-		e := &t.Enumerators[i]
+	for i := range t.Enumerators() {
+		e := &t.Enumerators()[i]
 		dst = appendName(append(appendSigned(append(dst, ' ', '='), e.Value), ':'), e.Name)
 	}
 	for i := range t.Members {
 		dst = appendMember(dst, '.', &t.Members[i])
 	}
-	for i := range t.Variants {
-		p := &t.Variants[i]
+	for i := range t.Variants() {
+		p := &t.Variants()[i]
 		dst = appendMember(dst, '|', &p.Discr)
 		for k := range p.Variants {
 			v := &p.Variants[k]

@@ -85,12 +85,57 @@ type Type struct {
 	Name string
 	Size uint64 // in bytes
 
-	Members     []Member
-	Variants    []VariantPart
-	Enumerators []Enumerator
-	Params      []TypeID
-	Dims        []Dim
-	Extra       *Extra // what few types have, or nil
+	Members []Member
+	Parts   *Parts // of a type that has any, or nil
+	Extra   *Extra // what few types have, or nil
+}
+
+// Parts are lists of a type, of which most kinds have none.
+type Parts struct {
+	Variants    []VariantPart // Struct
+	Enumerators []Enumerator  // Enum
+	Params      []TypeID      // Func
+	Dims        []Dim         // Array, Subrange
+}
+
+// Variants returns the type's variant parts.
+func (t *Type) Variants() []VariantPart {
+	if t.Parts == nil {
+		return nil
+	}
+	return t.Parts.Variants
+}
+
+// Enumerators returns the type's enumerators.
+func (t *Type) Enumerators() []Enumerator {
+	if t.Parts == nil {
+		return nil
+	}
+	return t.Parts.Enumerators
+}
+
+// Params returns the types of the function's parameters.
+func (t *Type) Params() []TypeID {
+	if t.Parts == nil {
+		return nil
+	}
+	return t.Parts.Params
+}
+
+// Dims returns the array's dimensions, or the bounds of the range.
+func (t *Type) Dims() []Dim {
+	if t.Parts == nil {
+		return nil
+	}
+	return t.Parts.Dims
+}
+
+// AddParts returns the type's Parts, which it adds if there are none.
+func (t *Type) AddParts() *Parts {
+	if t.Parts == nil {
+		t.Parts = &Parts{}
+	}
+	return t.Parts
 }
 
 // Extra is what few types have.
@@ -122,15 +167,15 @@ type Member struct {
 // equal reports whether t and o have the same contents.
 func (t *Type) equal(o *Type) bool {
 	x, y := *t, *o
-	x.Members, x.Variants, x.Enumerators, x.Params, x.Dims, x.Extra = nil, nil, nil, nil, nil, nil
-	y.Members, y.Variants, y.Enumerators, y.Params, y.Dims, y.Extra = nil, nil, nil, nil, nil, nil
+	x.Members, x.Parts, x.Extra = nil, nil, nil
+	y.Members, y.Parts, y.Extra = nil, nil, nil
 	sameVariants := func(a, b Variant) bool {
 		return slices.Equal(a.Ranges, b.Ranges) && slices.Equal(a.Members, b.Members)
 	}
-	return reflect.DeepEqual(x, y) && slices.Equal(t.Members, o.Members) && slices.Equal(t.Enumerators, o.Enumerators) &&
-		slices.Equal(t.Params, o.Params) && slices.Equal(t.Dims, o.Dims) && (t.Extra == nil) == (o.Extra == nil) &&
+	return reflect.DeepEqual(x, y) && slices.Equal(t.Members, o.Members) && slices.Equal(t.Enumerators(), o.Enumerators()) &&
+		slices.Equal(t.Params(), o.Params()) && slices.Equal(t.Dims(), o.Dims()) && (t.Extra == nil) == (o.Extra == nil) &&
 		(t.Extra == nil || *t.Extra == *o.Extra) &&
-		slices.EqualFunc(t.Variants, o.Variants, func(a, b VariantPart) bool {
+		slices.EqualFunc(t.Variants(), o.Variants(), func(a, b VariantPart) bool {
 			return a.Discr == b.Discr && slices.EqualFunc(a.Variants, b.Variants, sameVariants)
 		})
 }

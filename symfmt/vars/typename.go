@@ -47,7 +47,7 @@ func (n *namer) declarator(id TypeID, depth int) (before, after string) {
 	if depth == 0 || n.left < 0 {
 		return "...", ""
 	}
-	n.left -= 1 + len(t.Name) + len(t.Dims)
+	n.left -= 1 + len(t.Name) + len(t.Dims())
 	if word, ok := qualifiers[t.Kind]; ok {
 		before, after = n.declarator(t.Elem, depth-1)
 		if elem := n.in.Types[t.Elem].Kind; marks[elem] != "" || elem == MemberPtr {
@@ -93,8 +93,8 @@ func (n *namer) pointerName(t *Type, mark string, depth int) (before, after stri
 // dims returns the dimensions of an array; those that are not constants are empty.
 func dims(t *Type) string {
 	var b strings.Builder
-	for i := range t.Dims {
-		d := &t.Dims[i]
+	for i := range t.Dims() {
+		d := &t.Dims()[i]
 		switch {
 		case d.Count.Kind == ConstBound:
 			b.WriteString("[" + strconv.FormatInt(d.Count.Value, 10) + "]")
@@ -110,7 +110,7 @@ func dims(t *Type) string {
 func (n *namer) params(t *Type, depth int) string {
 	var b strings.Builder
 	b.WriteByte('(')
-	for i, p := range t.Params {
+	for i, p := range t.Params() {
 		if i > 0 {
 			b.WriteString(", ")
 		}

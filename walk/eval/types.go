@@ -59,9 +59,9 @@ func (f *Frame) Counts(t *vars.Type, object *uint64) []uint64 {
 		n, fault := f.expression(x.Expr, 0, object, f.newBudget())
 		return n.int64(), fault == nil
 	}}
-	counts := make([]uint64, len(t.Dims))
-	for i := range t.Dims {
-		n, ok := s.Count(&t.Dims[i])
+	counts := make([]uint64, len(t.Dims()))
+	for i := range t.Dims() {
+		n, ok := s.Count(&t.Dims()[i])
 		if !ok {
 			return nil
 		}

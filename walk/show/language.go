@@ -54,7 +54,7 @@ func (p *Printer) findLanguage(in *vars.Info, id vars.TypeID) language {
 			return langRust
 		}
 		return scalarsOf[t.Name]
-	case strings.HasPrefix(t.Name, "core::") || strings.HasPrefix(t.Name, "alloc::") || strings.HasPrefix(t.Name, "&") || len(t.Variants) > 0:
+	case strings.HasPrefix(t.Name, "core::") || strings.HasPrefix(t.Name, "alloc::") || strings.HasPrefix(t.Name, "&") || len(t.Variants()) > 0:
 		return langRust
 	case t.Name == "string" && t.Kind == vars.Struct, strings.HasPrefix(t.Name, "[]"), strings.HasPrefix(t.Name, "map["):
 		return langGo

@@ -146,13 +146,13 @@ func x87(lo, hi uint64) string {
 // enum shows the name of a value, or the sum of names with one bit each.
 func (s *showing) enum(t *vars.Type, lo uint64, size int) string {
 	v := signed(lo, size)
-	for _, e := range t.Enumerators {
+	for _, e := range t.Enumerators() {
 		if e.Value == v || uint64(e.Value) == lo {
 			return s.enumerator(t, e.Name)
 		}
 	}
 	left, names := lo, []string{}
-	for _, e := range t.Enumerators {
+	for _, e := range t.Enumerators() {
 		if bit := uint64(e.Value); bits.OnesCount64(bit) == 1 && left&bit != 0 {
 			left &^= bit
 			names = append(names, s.enumerator(t, e.Name))

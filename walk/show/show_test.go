@@ -33,9 +33,9 @@ func testFrame() *eval.Frame {
 		tPoint:   {Kind: vars.Struct, Name: "Point", Size: 8, HasSize: true, Members: []vars.Member{{Name: "x", Type: tInt}, {Name: "y", Type: tInt, Offset: 4}}},
 		tString: {Kind: vars.Class, Name: "std::string_view", Size: 16, HasSize: true,
 			Members: []vars.Member{{Name: "_M_len", Type: tInt}, {Name: "_M_str", Type: tCharPtr, Offset: 8}}},
-		tArray:   {Kind: vars.Array, Elem: tInt, Dims: []vars.Dim{{Count: vars.Bound{Kind: vars.ConstBound, Value: 6}}}},
-		tEnum:    {Kind: vars.Enum, Name: "Flags", Elem: tInt, Enumerators: []vars.Enumerator{{Name: "A", Value: 1}, {Name: "B", Value: 2}, {Name: "C", Value: 3}}},
-		tText:    {Kind: vars.Array, Elem: tChar, Dims: []vars.Dim{{Count: vars.Bound{Kind: vars.ConstBound, Value: 8}}}},
+		tArray:   {Kind: vars.Array, Elem: tInt, Parts: &vars.Parts{Dims: []vars.Dim{{Count: vars.Bound{Kind: vars.ConstBound, Value: 6}}}}},
+		tEnum:    {Kind: vars.Enum, Name: "Flags", Elem: tInt, Parts: &vars.Parts{Enumerators: []vars.Enumerator{{Name: "A", Value: 1}, {Name: "B", Value: 2}, {Name: "C", Value: 3}}}},
+		tText:    {Kind: vars.Array, Elem: tChar, Parts: &vars.Parts{Dims: []vars.Dim{{Count: vars.Bound{Kind: vars.ConstBound, Value: 8}}}}},
 		tAccount: {Kind: vars.Struct, Name: "Account", Size: 16, HasSize: true, Members: []vars.Member{{Name: "id", Type: tPoint}, {Name: "Password", Type: tText, Offset: 8}}},
 		tBits:    {Kind: vars.Struct, Name: "Bits", Size: 4, HasSize: true, Members: []vars.Member{{Name: "low", Type: tInt, BitSize: 3}, {Name: "high", Type: tInt, BitSize: 5, BitOffset: 3}}},
 	}}
@@ -131,7 +131,7 @@ func TestElementNames(t *testing.T) {
 		{"int", "[1][-1]", "{{0, 1, 2}, {3, 4, 5}}"}, {"integer(kind=4)", "[-1][1]", "{{0, 1}, {2, 3}, {4, 5}}"},
 	} {
 		f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Base, Name: tt.elem, Size: 4, HasSize: true, Encoding: vars.Signed})
-		f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Array, Elem: vars.TypeID(len(f.Info.Types) - 1), Dims: dims})
+		f.Info.Types = append(f.Info.Types, vars.Type{Kind: vars.Array, Elem: vars.TypeID(len(f.Info.Types) - 1), Parts: &vars.Parts{Dims: dims}})
 		v := variable(vars.TypeID(len(f.Info.Types)-1), "v", words(1<<32, 3<<32|2, 5<<32|4))
 		n := New(Options{}).Tree(f, v)
 		if got := n.Members[0].Name + n.Members[0].Members[0].Name; got != tt.want {

@@ -114,12 +114,12 @@ func (s *showing) emptyTo(id vars.TypeID, depth int) bool {
 // discriminant selects. variant is the member that the variant consists of, if it is a single
 // one; ok is false if the discriminant is not known.
 func (s *showing) membersOf(v *eval.Value, t *vars.Type) (members []vars.Member, variant *vars.Member, ok bool) {
-	if len(t.Variants) == 0 {
+	if len(t.Variants()) == 0 {
 		return t.Members, nil, true
 	}
 	members = append(members, t.Members...)
-	for i := range t.Variants {
-		part := &t.Variants[i]
+	for i := range t.Variants() {
+		part := &t.Variants()[i]
 		chosen, ok := s.variantOf(v, part)
 		if !ok {
 			return nil, nil, false
@@ -202,7 +202,7 @@ func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) s
 	if elem == nil || !ok || size == 0 {
 		return open + "..." + end
 	}
-	if isCharacter(elem) && v.Whole() && len(t.Dims) == 1 && s.languageOf(s.in, id) == langC {
+	if isCharacter(elem) && v.Whole() && len(t.Dims()) == 1 && s.languageOf(s.in, id) == langC {
 		return s.characterArray(v.Bytes, elem)
 	}
 	return s.elements(v, t.Elem, int(size), s.axes(t)[1:], [3]string{open, separator, end}, depth)
@@ -217,9 +217,9 @@ type axis struct {
 // axes returns the dimensions of an array, the outermost in memory first. Of an array that is a list,
 // there is one, whose count is not needed.
 func (s *showing) axes(t *vars.Type) []axis {
-	axes := make([]axis, max(len(t.Dims), 1))
-	for i := range t.Dims {
-		if l := t.Dims[i].Lower; l.Kind == vars.ConstBound {
+	axes := make([]axis, max(len(t.Dims()), 1))
+	for i := range t.Dims() {
+		if l := t.Dims()[i].Lower; l.Kind == vars.ConstBound {
 			axes[i].first = l.Value
 		}
 	}

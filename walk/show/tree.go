@@ -78,8 +78,8 @@ func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Nod
 // memberNodes returns the members of a structure.
 func (s *showing) memberNodes(v *eval.Value, t *vars.Type, depth int) (nodes []Node, cut bool) {
 	members, _, ok := s.membersOf(v, t)
-	for i := range t.Variants {
-		if d := &t.Variants[i].Discr; d.Type != 0 && ok {
+	for i := range t.Variants() {
+		if d := &t.Variants()[i].Discr; d.Type != 0 && ok {
 			members = slices.Insert(slices.Clone(members), 0, *d)
 		}
 	}
@@ -224,9 +224,9 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 // membersAndVariants returns all members that a structure may have.
 func membersAndVariants(t *vars.Type) (all [][]vars.Member) {
 	all = append(all, t.Members)
-	for i := range t.Variants {
-		for k := range t.Variants[i].Variants {
-			all = append(all, t.Variants[i].Variants[k].Members)
+	for i := range t.Variants() {
+		for k := range t.Variants()[i].Variants {
+			all = append(all, t.Variants()[i].Variants[k].Members)
 		}
 	}
 	return all

@@ -251,8 +251,8 @@ func TestJoinTypes(t *testing.T) {
 		{"another name", vars.Type{Kind: vars.Struct, Name: "T", Size: 4, HasSize: true}, vars.Type{Kind: vars.Struct, Name: "U", Size: 4, HasSize: true}, false},
 		{"another member", vars.Type{Kind: vars.Struct, Name: "T", Size: 4, HasSize: true, Members: []vars.Member{{Name: "a"}}},
 			vars.Type{Kind: vars.Struct, Name: "T", Size: 4, HasSize: true, Members: []vars.Member{{Name: "b"}}}, false},
-		{"another enumerator", vars.Type{Kind: vars.Enum, Name: "E", Enumerators: []vars.Enumerator{{Name: "a", Value: 1}}},
-			vars.Type{Kind: vars.Enum, Name: "E", Enumerators: []vars.Enumerator{{Name: "a", Value: 2}}}, false},
+		{"another enumerator", vars.Type{Kind: vars.Enum, Name: "E", Parts: &vars.Parts{Enumerators: []vars.Enumerator{{Name: "a", Value: 1}}}},
+			vars.Type{Kind: vars.Enum, Name: "E", Parts: &vars.Parts{Enumerators: []vars.Enumerator{{Name: "a", Value: 2}}}}, false},
 		{"a declaration and its definition", vars.Type{Kind: vars.Struct, Name: "T", Incomplete: true},
 			vars.Type{Kind: vars.Struct, Name: "T", Size: 4, HasSize: true}, true},
 	} {

@@ -12,7 +12,7 @@ func appendType(k []byte, t *vars.Type) []byte {
 	k = binary.AppendUvarint(k, t.Size)
 	k = binary.AppendUvarint(k, uint64(t.Elem))
 	k = binary.AppendUvarint(k, uint64(t.Class))
-	for _, p := range t.Params {
+	for _, p := range t.Params() {
 		k = binary.AppendUvarint(k, uint64(p)+1)
 	}
 	k = append(k, 0)
@@ -20,8 +20,8 @@ func appendType(k []byte, t *vars.Type) []byte {
 		k = binary.AppendVarint(append(k, byte(b.Kind)), b.Value)
 		k = binary.AppendUvarint(k, uint64(b.Expr))
 	}
-	for i := range t.Dims {
-		d := &t.Dims[i]
+	for i := range t.Dims() {
+		d := &t.Dims()[i]
 		k = append(k, 1)
 		bound(d.Lower)
 		bound(d.Upper)
@@ -44,12 +44,15 @@ func appendType(k []byte, t *vars.Type) []byte {
 // appendWhole appends the contents of any type, without those of the types that it refers to.
 func appendWhole(k []byte, t *vars.Type) []byte {
 	apart := *t
-	apart.Elem, apart.Class, apart.Params = 0, 0, nil
+	apart.Elem, apart.Class = 0, 0
+	if len(t.Params()) > 0 { // a function type has no other parts
+		apart.Parts = nil
+	}
 	k = append(appendType(k, &apart), 0, btob(t.Incomplete))
-	k = binary.AppendUvarint(k, uint64(len(t.Params)))
+	k = binary.AppendUvarint(k, uint64(len(t.Params())))
 	k = appendMembers(k, t.Members)
-	for i := range t.Variants {
-		p := &t.Variants[i]
+	for i := range t.Variants() {
+		p := &t.Variants()[i]
 		k = appendMembers(append(k, 1), []vars.Member{p.Discr})
 		for n := range p.Variants {
 			k = append(k, 2)
@@ -60,9 +63,9 @@ func appendWhole(k []byte, t *vars.Type) []byte {
 			k = appendMembers(k, p.Variants[n].Members)
 		}
 	}
-	for i := range t.Enumerators {
-		k = append(append(k, t.Enumerators[i].Name...), 0)
-		k = binary.AppendVarint(k, t.Enumerators[i].Value)
+	for i := range t.Enumerators() {
+		k = append(append(k, t.Enumerators()[i].Name...), 0)
+		k = binary.AppendVarint(k, t.Enumerators()[i].Value)
 	}
 	return k
 }

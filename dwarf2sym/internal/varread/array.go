@@ -12,11 +12,12 @@ func (v *Reader) array(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 	v.children(u, die, func(c *dwarf.DIE) {
 		switch c.Tag {
 		case dw.TagSubrangeType, dw.TagGenericSubrange:
-			t.Dims = append(t.Dims, v.dim(u, c))
+			dim := v.dim(u, c)
+			t.AddParts().Dims = append(t.Dims(), dim)
 		case dw.TagEnumerationType:
 			var e vars.Type
 			v.enumerators(u, c, &e)
-			t.Dims = append(t.Dims, vars.Dim{Count: vars.Bound{Kind: vars.ConstBound, Value: int64(len(e.Enumerators))}})
+			t.AddParts().Dims = append(t.Dims(), vars.Dim{Count: vars.Bound{Kind: vars.ConstBound, Value: int64(len(e.Enumerators()))}})
 		}
 	})
 	x := vars.Extra{Data: v.exprOf(u, die, dw.AtDataLocation), Allocated: v.exprOf(u, die, dw.AtAllocated),
@@ -125,6 +126,7 @@ func (v *Reader) params(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 		}
 	})
 	for _, ref := range refs {
-		t.Params = append(t.Params, v.typeAt(u, ref))
+		param := v.typeAt(u, ref)
+		t.AddParts().Params = append(t.Params(), param)
 	}
 }

@@ -24,7 +24,7 @@ func (v *Reader) enumerators(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 			shift := 64 - 8*n
 			value = value << shift >> shift
 		}
-		t.Enumerators = append(t.Enumerators, vars.Enumerator{Name: u.Str(c.Value(dw.AtName)), Value: value})
+		t.AddParts().Enumerators = append(t.Enumerators(), vars.Enumerator{Name: u.Str(c.Value(dw.AtName)), Value: value})
 	})
 }
 

@@ -123,7 +123,10 @@ func (v *Reader) readMembers() {
 		if t.Kind == vars.Enum {
 			v.enumerators(u, die, &t)
 		} else {
-			t.Members, t.Variants = v.members(u, die)
+			var parts []vars.VariantPart
+			if t.Members, parts = v.members(u, die); len(parts) > 0 {
+				t.AddParts().Variants = parts
+			}
 		}
 		*v.Type(next.id) = t
 	}

@@ -88,7 +88,7 @@ func (v *Reader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID
 		}
 		v.array(u, die, &t)
 	case vars.Subrange:
-		t.Dims = []vars.Dim{v.dim(u, die)}
+		t.AddParts().Dims = []vars.Dim{v.dim(u, die)}
 	case vars.String:
 		v.stringType(u, die, &t)
 	case vars.Function:

@@ -108,8 +108,8 @@ func eachMember(t *vars.Type, fn func(*vars.Member)) {
 	for i := range t.Members {
 		fn(&t.Members[i])
 	}
-	for i := range t.Variants {
-		p := &t.Variants[i]
+	for i := range t.Variants() {
+		p := &t.Variants()[i]
 		if p.Discr.Type != 0 {
 			fn(&p.Discr)
 		}
