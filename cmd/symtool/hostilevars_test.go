@@ -47,8 +47,8 @@ const (
 	varOther = varHead + "INFO VAR T b#4 \"int %5\nINFO VAR E f:-14\nINFO VAR V l1:other\nINFO VAR G 1\nINFO VAR F 0 100000 0 1=1\n"
 )
 
-// hostileTypes is what records may take beside the limit: a type is 16 bytes of text, and 170 in memory; a variable
-// of a function is a byte, and 8 in each of its frames.
+// hostileTypes is what records may take beside the limit: a type is 16 bytes of text, and 80 in memory; a variable
+// of a function is a byte, and 8 in each of its frames; a variable without a name is 2, and 40 in memory.
 const hostileTypes = 64 << 20
 
 // varTypes are records with types of which type 1 is hostile: variables of that type, of a pointer to it
@@ -234,7 +234,7 @@ var varScopeShapes = []symbolShape{
 // varGrammarShapes are texts that a parser may take too long for.
 var varGrammarShapes = []symbolShape{
 	{"grammar-brackets", 100000, varHead, func(w *symText, n int) { w.f("INFO VAR E %s\n", strings.Repeat("entry(", n)) }},
-	{"grammar-bad-tokens", 100000, varHead, func(w *symText, n int) {
+	{"grammar-bad-tokens", 80000, varHead, func(w *symText, n int) {
 		w.f("INFO VAR E%s\nINFO VAR V%s\nINFO VAR G%s\n", strings.Repeat(" z", n), strings.Repeat(" z", n), strings.Repeat(" z", n))
 	}},
 	{"grammar-bad-lines", 20000, varHead, each(func(w *symText, i, _ int) { w.f("INFO VAR %c zz\n", "TEVGF+?"[i%7]) })},
