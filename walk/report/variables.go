@@ -21,7 +21,7 @@ type Variables struct {
 // Limits on the values that are written of a dump, in bytes: so many, and so many for each byte of its
 // memory. Real ones have a few for each byte of stack.
 const (
-	valuesBase  = 8 << 20
+	valuesBase  = 4 << 20
 	valuesRatio = 4
 )
 
