@@ -83,12 +83,24 @@ func (s *showing) follow(from part, path []string) (part, bool) {
 	return from, true
 }
 
-// maxSteps limits the depth at which a member is looked for in base classes.
-const maxSteps = 8
+// maxSteps limits the depth at which a member is looked for in base classes, and maxLooked the number of members
+// that are looked at for a value: each of many bases may have as many.
+const (
+	maxSteps  = 8
+	maxLooked = 1 << 16
+)
+
+// look reports whether the members of t may be looked at for a name.
+func (s *showing) look(t *vars.Type) bool {
+	if s.looks >= 0 {
+		s.looks -= 1 + len(t.Members)
+	}
+	return s.looks >= 0
+}
 
 func (s *showing) step(from part, name string, depth int) (part, bool) {
 	t, _ := s.in.Plain(from.id)
-	if t == nil || depth == 0 || t.Kind != vars.Struct && t.Kind != vars.Class && t.Kind != vars.Union {
+	if t == nil || depth == 0 || t.Kind != vars.Struct && t.Kind != vars.Class && t.Kind != vars.Union || !s.look(t) {
 		return part{}, false
 	}
 	for i := range t.Members {
@@ -98,7 +110,7 @@ func (s *showing) step(from part, name string, depth int) (part, bool) {
 			return part{value: v, id: m.Type}, ok
 		}
 	}
-	for i := len(t.Members) - 1; i >= 0; i-- { // a tuple's first element is in its last base class
+	for i := len(t.Members) - 1; i >= 0 && s.looks >= 0; i-- { // a tuple's first element is in its last base class
 		m := &t.Members[i]
 		if !m.Base && m.Name != "" {
 			continue

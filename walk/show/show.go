@@ -77,7 +77,7 @@ func (p *Printer) Text(f *eval.Frame, v *eval.Variable) string {
 
 // start prepares for a variable.
 func (p *Printer) start(f *eval.Frame) *showing {
-	return &showing{Printer: p, f: f, in: f.Info, left: maxParts, bytes: maxBytes, toMask: maxMaskParts}
+	return &showing{Printer: p, f: f, in: f.Info, left: maxParts, looks: maxLooked, bytes: maxBytes, toMask: maxMaskParts}
 }
 
 // isRedacted reports whether a value is not to be shown.
@@ -132,6 +132,7 @@ type showing struct {
 	f         *eval.Frame
 	in        *vars.Info
 	left      int  // of maxParts
+	looks     int  // of maxLooked
 	bytes     int  // of maxBytes
 	toMask    int  // of maxMaskParts
 	following bool // showing the target of a pointer

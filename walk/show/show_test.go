@@ -142,3 +142,22 @@ func TestElementNames(t *testing.T) {
 		}
 	}
 }
+
+// Looking for members in base classes has a limit: here each of many has as many.
+func TestManyBases(t *testing.T) {
+	const n = 3000
+	for _, name := range []string{"std::basic_string<char>", "std::tuple<int>", "Plain"} {
+		f := testFrame()
+		first := vars.TypeID(len(f.Info.Types))
+		many := vars.Type{Kind: vars.Struct, Name: name, Size: 8, HasSize: true, Members: make([]vars.Member, n)}
+		for i := range many.Members {
+			many.Members[i] = vars.Member{Base: true, Type: first + 1}
+		}
+		f.Info.Types = append(f.Info.Types, many, vars.Type{Kind: vars.Struct, Name: "base", Size: 8, HasSize: true, Members: []vars.Member{{Base: true, Type: first}}})
+		s := New(Options{}).start(f)
+		s.text(eval.Value{Bytes: make([]byte, 8)}, first, 0)
+		if least := -maxLooked - 10*n; s.looks < least {
+			t.Errorf("%s: %d members were looked at, want at most %d", name, maxLooked-s.looks, maxLooked-least)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (s *showing) isEmpty(id vars.TypeID) bool { return s.emptyTo(id, s.o.Depth)
 
 func (s *showing) emptyTo(id vars.TypeID, depth int) bool {
 	t, _ := s.in.Plain(id)
-	if t == nil || depth == 0 || t.Kind != vars.Struct && t.Kind != vars.Class || t.Incomplete {
+	if t == nil || depth == 0 || t.Kind != vars.Struct && t.Kind != vars.Class || t.Incomplete || !s.look(t) {
 		return false
 	}
 	for i := range t.Members {
