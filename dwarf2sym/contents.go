@@ -17,16 +17,18 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// Contents describes the symbols, lines and call frame information in an ELF file without reading
+// Contents describes the symbols, lines and call frame information in a binary without reading
 // it. Sizes are in bytes. Its JSON fields may be added to, but not changed.
 type Contents struct {
-	Type      string `json:"type"` // "executable", "shared library or PIE", "object", "core", or a number
-	CPU       string `json:"cpu"`  // the name in MODULE records, or ELF's if there is none
+	Format    string `json:"format"` // "ELF" or "PE"
+	Type      string `json:"type"`   // "executable", "shared library or PIE", "DLL", "object", "core", or a number
+	CPU       string `json:"cpu"`    // the name in MODULE records, or the container's if there is none
 	Bits      int    `json:"bits"`
 	ByteOrder string `json:"byte_order"` // "little" or "big"
 	Code      bool   `json:"code"`       // false: a separate debug file
 
-	BuildID    string          `json:"build_id,omitempty"` // hexadecimal
+	BuildID    string          `json:"build_id,omitempty"` // hexadecimal; of PE, the GUID of the PDB
+	PDB        *PDBLink        `json:"pdb,omitempty"`      // nil if the file names no PDB
 	DebugLink  string          `json:"debug_link,omitempty"`
 	DebugCRC   string          `json:"debug_link_crc,omitempty"` // hexadecimal
 	Supplement *SupplementLink `json:"supplement,omitempty"`
@@ -37,6 +39,12 @@ type Contents struct {
 	Unwind     []SectionSize  `json:"unwind_sections"` // .eh_frame and the like
 	Symbols    []SymbolCount  `json:"symbol_tables"`
 	Damage     []DamagedTable `json:"damaged_tables,omitempty"`
+}
+
+// PDBLink is the link to the PDB that describes a file of Windows.
+type PDBLink struct {
+	Name string `json:"name"`
+	ID   string `json:"id"` // as in MODULE records
 }
 
 // SupplementLink is the link to the file into which dwz moved shared debug information.
@@ -55,8 +63,8 @@ type SectionSize struct {
 	Version     int    `json:"version,omitempty"`     // of .sframe
 }
 
-// SymbolCount is the size of a symbol table, by the name of its section; a table in
-// .gnu_debugdata has that name.
+// SymbolCount is the size of a symbol table, by the name of its section, or "COFF symbols" or "exports"; a
+// table in .gnu_debugdata has that name.
 type SymbolCount struct {
 	Table     string `json:"table"`
 	Symbols   int    `json:"symbols"`
@@ -69,9 +77,6 @@ type DamagedTable struct {
 	Error string `json:"error"`
 }
 
-// unwindSections are the sections that describe how frames are unwound.
-var unwindSections = []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".orc_unwind"}
-
 // ReadContents reads the headers of a file and counts its symbols.
 func ReadContents(file symfmt.Binary) (*Contents, error) {
 	f, err := object.Of(file)
@@ -79,7 +84,7 @@ func ReadContents(file symfmt.Binary) (*Contents, error) {
 		return nil, err
 	}
 	c := &Contents{
-		Type: fileType(f), CPU: f.CPU, Bits: 8 * f.AddrSize, ByteOrder: "little", Code: f.HasCode(),
+		Format: f.Format, Type: cmp.Or(f.Title, f.KindName), CPU: f.CPU, Bits: 8 * f.AddrSize, ByteOrder: "little", Code: f.HasCode(),
 		BuildID: fmt.Sprintf("%x", f.BuildID()), NoSections: !f.HasSections(),
 		Debug: []SectionSize{}, Unwind: []SectionSize{}, Symbols: []SymbolCount{},
 	}
@@ -88,6 +93,9 @@ func ReadContents(file symfmt.Binary) (*Contents, error) {
 	}
 	if f.Order == binary.ByteOrder(binary.BigEndian) {
 		c.ByteOrder = "big"
+	}
+	if f.PDB != "" {
+		c.PDB = &PDBLink{f.PDB, f.ID()}
 	}
 	if name, crc, ok := f.DebugLink(); ok {
 		c.DebugLink, c.DebugCRC = name, fmt.Sprintf("%08x", crc)
@@ -98,20 +106,6 @@ func ReadContents(file symfmt.Binary) (*Contents, error) {
 	c.sections(f)
 	c.tables(f)
 	return c, nil
-}
-
-func fileType(f *object.File) string {
-	switch f.Kind {
-	case object.Executable:
-		return "executable"
-	case object.Shared:
-		return "shared library or PIE"
-	case object.Relocatable:
-		return "object"
-	case object.Core:
-		return "core"
-	}
-	return f.KindName
 }
 
 // sections lists the sections with debug information and those for unwinding.
@@ -126,11 +120,16 @@ func (c *Contents) sections(f *object.File) {
 			c.Debug = addSection(c.Debug, s)
 		}
 	}
-	for _, name := range unwindSections {
+	for _, name := range f.Terms.Unwind {
+		n := len(c.Unwind)
 		for _, s := range f.Sections {
 			if s.HasData() && (s.Name == name || s.Name == strings.Replace(name, ".debug", ".zdebug", 1)) && s.Size() > 0 {
 				c.Unwind = addSection(c.Unwind, s)
 			}
+		}
+		if s := f.Section(name); len(c.Unwind) == n && s != nil && s.HasData() && s.Size() > 0 { // with a shorter name
+			c.Unwind = addSection(c.Unwind, s)
+			c.Unwind[n].Name = name
 		}
 	}
 }
@@ -153,8 +152,9 @@ func addSection(list []SectionSize, s *object.Section) []SectionSize {
 
 // tables counts the symbols of all tables.
 func (c *Contents) tables(f *object.File) {
-	c.table(".symtab", f, object.Symtab)
-	c.table(".dynsym", f, object.Dynamic)
+	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
+		c.table(f.Terms.Tables[which], f, which)
+	}
 	mini, err := f.Embedded()
 	if err != nil {
 		c.Damage = append(c.Damage, DamagedTable{".gnu_debugdata", err.Error()})

@@ -32,19 +32,20 @@ func TestReadContentsOracle(t *testing.T) {
 	sections, tables := 0, 0
 	for _, path := range files {
 		name := filepath.Base(path)
+		f, err := objfile.Open(path, object.DefaultLimits())
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		unwind := f.Terms.Unwind
 		out, _ := exec.Command(tool, "-S", "-n", "-s", "--wide", path).Output() // damage is reported on stderr, and the rest printed
 		want := map[string]uint64{}
 		for _, m := range readelfSection.FindAllStringSubmatch(string(out), -1) {
 			size, _ := strconv.ParseUint(m[3], 16, 64)
 			debug := strings.HasPrefix(m[1], ".debug_") || strings.HasPrefix(m[1], ".zdebug_")
-			if m[2] != "NOBITS" && size > 0 && (debug || slices.Contains(unwindSections, m[1])) {
+			if m[2] != "NOBITS" && size > 0 && (debug || slices.Contains(unwind, m[1])) {
 				want[m[1]] += size
 			}
-		}
-		f, err := objfile.Open(path, object.DefaultLimits())
-		if err != nil {
-			t.Error(err)
-			continue
 		}
 		c, err := ReadContents(f)
 		f.Close()

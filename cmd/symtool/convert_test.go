@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -123,6 +125,29 @@ func TestConvertSettles(t *testing.T) {
 	}
 }
 
+// gunzipped returns the path of the decompressed contents of a file.
+func gunzipped(t *testing.T, path string) string {
+	t.Helper()
+	packed, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	text, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(path), ".gz"))
+	if err := os.WriteFile(out, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 // Damaged files of every format, converted to every format of symbols: the status is one of
 // the documented ones, and the output is complete or missing.
 func TestConvertHostile(t *testing.T) {
@@ -132,9 +157,11 @@ func TestConvertHostile(t *testing.T) {
 	dir := t.TempDir()
 	sym := filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "gcc-dwarf5.sym")
 	outputs := formats.Names(func(f *formats.Format) bool { return f.Write != nil })
-	samples := map[string]string{"elf.dumped": testenv.Input(t, "gcc-dwarf5.elf")}
+	samples := map[string]string{
+		"elf.dumped": testenv.Input(t, "gcc-dwarf5.elf"), "pe": testenv.Input(t, "pdb-x64.exe"), "pdb": gunzipped(t, testenv.Input(t, "pdb-x64.pdb.gz")),
+	}
 	for _, f := range formats.All() {
-		if f.Read != nil {
+		if f.Read != nil && f.Write != nil {
 			samples[f.Name] = filepath.Join(dir, "sample."+f.Name)
 			mustConvert(t, "--quiet", "--to", f.Name, sym, "-o", samples[f.Name])
 		}

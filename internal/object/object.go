@@ -56,9 +56,12 @@ type File struct {
 
 	Kind     Kind
 	KindName string // the container's name of it: ET_DYN
+	Title    string // the same in words: "shared library or PIE", "DLL"; "" if there are none
 
 	Format   string // the container: ELF, PE
 	NameFrom string // where Name gets its result: DT_SONAME, PDB
+	PDB      string // name of the PDB with the file's id that describes it; "" if it names none
+	Terms    Terms
 
 	OS   string     // as in MODULE: Linux, windows
 	Arch *arch.Arch // nil if symtool does not know the CPU
@@ -84,6 +87,25 @@ type File struct {
 
 	execOnce sync.Once
 	exec     []Range
+}
+
+// Terms are the names that a container has for what all have, and what those who build a file do to give it what it
+// lacks. They are for people: no code depends on them.
+type Terms struct {
+	Tables     [2]string // of symbols, by Table: .symtab, "exports"
+	Unwind     []string  // the sections that describe how frames are unwound
+	UnwindLead string    // what leads to such a section in a file that has none of that name
+
+	ID         string // of a build: "a build-id"
+	Debug      string // makes debug information
+	Identify   string // makes the ID
+	UnwindMake string // makes the Unwind sections,
+	UnwindKeep string // and keeps them
+	UnwindElse string // where else there are rules, "" if nowhere
+
+	// ByBuildID reports whether separate debug files are kept under the build-id, in folders, on servers and in
+	// packages.
+	ByBuildID bool
 }
 
 // Container reads parts of a file on request. Errors are *bin.Error.

@@ -24,8 +24,8 @@ func (f *File) Object() *object.File {
 
 func (f *File) newObject() *object.File {
 	o := &object.File{
-		Path: f.Path, Size: f.Size, Kind: objectKinds[f.Type], KindName: f.Type.String(),
-		Format: "ELF", NameFrom: "DT_SONAME", OS: "Linux", Arch: arch.ByELF(f.Machine, f.Class), CPU: f.Machine.String(), ISABit: f.isaBit(),
+		Path: f.Path, Size: f.Size, Kind: objectKinds[f.Type], KindName: f.Type.String(), Title: objectTitles[f.Type],
+		Format: "ELF", NameFrom: "DT_SONAME", Terms: f.terms(), OS: "Linux", Arch: arch.ByELF(f.Machine, f.Class), CPU: f.Machine.String(), ISABit: f.isaBit(),
 		AddrSize: int(f.pick(4, 8)), Order: f.Order, CodeOrder: f.codeOrder(), Base: f.LoadBase(), Entry: f.Entry,
 		Container: container{f},
 	}
@@ -40,6 +40,34 @@ func (f *File) newObject() *object.File {
 
 var objectKinds = map[elf.Type]object.Kind{
 	elf.ET_EXEC: object.Executable, elf.ET_DYN: object.Shared, elf.ET_REL: object.Relocatable, elf.ET_CORE: object.Core,
+}
+
+// objectTitles are the kinds in words.
+var objectTitles = map[elf.Type]string{
+	elf.ET_EXEC: "executable", elf.ET_DYN: "shared library or PIE", elf.ET_REL: "object", elf.ET_CORE: "core",
+}
+
+// terms are ELF's; those of ARM differ in what makes the tables.
+var terms = object.Terms{
+	Tables:     [2]string{object.Symtab: ".symtab", object.Dynamic: ".dynsym"},
+	Unwind:     []string{".eh_frame", ".eh_frame_hdr", ".debug_frame", ".sframe", ".ARM.exidx", ".orc_unwind"},
+	UnwindLead: "the segment that PT_GNU_EH_FRAME leads to",
+
+	ID:         "a build-id",
+	Debug:      "compile with -g, and dump before stripping, or keep what is stripped: objcopy --only-keep-debug",
+	Identify:   "link with -Wl,--build-id",
+	UnwindMake: "compile with -fasynchronous-unwind-tables; in assembly, write .cfi directives",
+	UnwindKeep: "keep .eh_frame when linking and stripping",
+
+	ByBuildID: true,
+}
+
+func (f *File) terms() object.Terms {
+	t := terms
+	if f.Machine == elf.EM_ARM {
+		t.UnwindMake = "compile with -funwind-tables; in assembly, write .fnstart and .fnend, or .cfi directives"
+	}
+	return t
 }
 
 // efARMBE8 in e_flags says that instructions are little-endian in a big-endian

@@ -34,8 +34,9 @@ func (f *File) Object() *object.File {
 		return nil
 	}
 	o := &object.File{
-		Path: f.in.Path, Size: f.in.Size, Kind: object.Shared, KindName: f.kindName(),
-		Format: "PE", NameFrom: "PDB", OS: "windows", Arch: f.arch(), CPU: f.cpuName(), AddrSize: 4, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian,
+		Path: f.in.Path, Size: f.in.Size, Kind: object.Shared, KindName: f.kindName(), Title: f.title(),
+		Format: "PE", NameFrom: "PDB", PDB: f.pdb(), Terms: f.terms(),
+		OS: "windows", Arch: f.arch(), CPU: f.cpuName(), AddrSize: 4, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian,
 		Base: f.imageBase, Container: f,
 	}
 	if f.header.Characteristics&pe.IMAGE_FILE_RELOCS_STRIPPED != 0 {
@@ -200,12 +201,7 @@ func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }
 func (f *File) CodeID([]byte) string { return f.codeID() + " " + baseName(f.in.Path) }
 
 // Name implements object.Container: it is the PDB's name, under which readers of dumps look for symbols.
-func (f *File) Name() (string, error) {
-	if f.codeView == nil {
-		return "", nil
-	}
-	return baseName(f.codeView.path), nil
-}
+func (f *File) Name() (string, error) { return f.pdb(), nil }
 
 // NameLost implements object.Container.
 func (f *File) NameLost() bool { return false }

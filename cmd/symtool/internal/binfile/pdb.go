@@ -16,8 +16,8 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// isPDB reports whether the file at path begins as a PDB.
-func isPDB(path string) bool {
+// IsPDB reports whether the file at path begins as a PDB.
+func IsPDB(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -71,7 +71,7 @@ func (d *Reader) findPDB(r *Result, binary *object.File) (string, error) {
 		return "", nil
 	}
 	if d.DebugFile != "" {
-		if !isPDB(d.DebugFile) {
+		if !IsPDB(d.DebugFile) {
 			return "", nil
 		}
 		if err := pdb.Check(d.DebugFile, binary.ID()); err != nil {
@@ -101,7 +101,7 @@ func (d *Reader) addPDB(ctx context.Context, r *Result, path string, report *dwa
 	}
 	report.NoDebugInfo = false
 	countPDB(report)
-	r.DebugFile = path
+	r.DebugFile, r.PDB = path, path
 	return nil
 }
 
@@ -146,9 +146,10 @@ func (d *Reader) readAlone(ctx context.Context, r *Result, use func(*Binary) err
 	countPDB(report)
 	r.Module = &ModuleSummary{m.OS, m.Arch, m.ID, m.Name}
 	stats := report.Stats
-	r.Stats = &stats
+	r.Stats, r.PDB = &stats, r.File
 	if cpu := arch.ByName(m.Arch); cpu != arch.X86 && !o.NoCFI {
-		r.Note(cli.StatusOK, "%s: no STACK CFI: it is in the program or DLL; dump that, with the PDB beside it", r.File)
+		r.Unruled = "it is in the program or DLL"
+		r.Note(cli.StatusOK, "%s: no STACK CFI: %s; dump that, with the PDB beside it", r.File, r.Unruled)
 	}
 	return use(&Binary{report, &object.File{Path: r.File, OS: m.OS, Container: &object.Bare{}}})
 }

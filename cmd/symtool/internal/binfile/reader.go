@@ -156,7 +156,7 @@ func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what
 
 // Read reads one file and its debug files. What is passed to use is valid until use returns.
 func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) error {
-	if isPDB(r.File) {
+	if IsPDB(r.File) {
 		return d.readAlone(ctx, r, use)
 	}
 	binary, err := d.openBinary(ctx, r)

@@ -33,6 +33,8 @@ type Result struct {
 	Tried   []string `json:"-"` // as objfile.FindDebug lists them
 	Others  []string `json:"-"` // as dwarf2sym.Result.Others
 
+	PDB         string        `json:"-"` // the PDB that was read
+	Unruled     string        `json:"-"` // why the PDB, without its binary, has no rules for the stack
 	FileName    string        `json:"-"` // as in dwarf2sym.Result
 	NameGuessed bool          `json:"-"`
 	MappedFiles []srcmap.File `json:"-"`

@@ -31,8 +31,8 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 			"symtool dump BINARY "+cli.ShellWord(g.File))
 	}
 	if b.BuildID == "" && b.Type != "object" {
-		g.missing("a build-id", "the module's id is computed from its code: other programs, and stripped copies, may disagree",
-			"link with -Wl,--build-id")
+		g.missing(b.terms.ID, "the module's id is computed from its code: other programs, and stripped copies, may disagree",
+			b.terms.Identify)
 	}
 	d.adviseDebugInfo(g)
 	b.adviseSplit(g)
@@ -56,6 +56,10 @@ func (b *binaryDiagnosis) splitOff(file string) string {
 // adviseDebugInfo advises on binaries without functions and lines.
 func (d *doctor) adviseDebugInfo(g *diagnosis) {
 	b := g.Binary
+	if b.database() {
+		g.advisePDB()
+		return
+	}
 	if !b.report.NoDebugInfo {
 		if b.Stats.Funcs > 0 && b.Stats.Lines == 0 {
 			why := "the line tables have no lines of its functions"
@@ -69,18 +73,13 @@ func (d *doctor) adviseDebugInfo(g *diagnosis) {
 		}
 		return
 	}
-	var do []string
-	if name := d.debianPackage(g.File); name != "" {
-		do = append(do, "apt-get install "+debugPackage(name)+": the debug package of "+name+", in Debian's debug archive")
-	} else if name := sonamePackage(g.File); name != "" {
-		do = append(do, "on Debian, the debug package may be "+debugPackage(name)+"; find-dbgsym-packages (debian-goodies) finds it by the build-id")
+	why, do := "no debug information, here or in a separate file", []string(nil)
+	if b.terms.ByBuildID {
+		do = d.placesByID(g)
 	}
-	if id := b.BuildID; len(id) > 2 {
-		place := "DIR/.build-id/" + id[:2] + "/" + id[2:] + ".debug"
-		if d.client == nil {
-			do = append(do, "fetch it by the build-id: --debuginfod URL, or DEBUGINFOD_URLS")
-		}
-		do = append(do, "--debug-dir DIR, with "+place)
+	if p := b.PDB; p != nil {
+		why = "no debug information here, and " + text.Printable(p.Name) + " with the id " + p.ID + " was not found"
+		do = pdbPlaces(g.File, p)
 	}
 	if b.DebugLink != "" {
 		do = append(do, "symtool dump "+cli.ShellWord(g.File)+" DEBUGFILE, which the link calls "+text.Printable(b.DebugLink))
@@ -88,9 +87,26 @@ func (d *doctor) adviseDebugInfo(g *diagnosis) {
 	if b.Go {
 		do = append(do, goFlags+", and dump before stripping")
 	} else {
-		do = append(do, "compile with -g, and dump before stripping, or keep what is stripped: objcopy --only-keep-debug")
+		do = append(do, b.terms.Debug)
 	}
-	g.missing("functions and lines", "no debug information, here or in a separate file", do...)
+	g.missing("functions and lines", why, do...)
+}
+
+// placesByID returns the places and packages that have separate debug files by the build-id.
+func (d *doctor) placesByID(g *diagnosis) (do []string) {
+	if name := d.debianPackage(g.File); name != "" {
+		do = append(do, "apt-get install "+debugPackage(name)+": the debug package of "+name+", in Debian's debug archive")
+	} else if name := sonamePackage(g.File); name != "" {
+		do = append(do, "on Debian, the debug package may be "+debugPackage(name)+"; find-dbgsym-packages (debian-goodies) finds it by the build-id")
+	}
+	if id := g.Binary.BuildID; len(id) > 2 {
+		place := "DIR/.build-id/" + id[:2] + "/" + id[2:] + ".debug"
+		if d.client == nil {
+			do = append(do, "fetch it by the build-id: --debuginfod URL, or DEBUGINFOD_URLS")
+		}
+		do = append(do, "--debug-dir DIR, with "+place)
+	}
+	return do
 }
 
 // goFlags are about Go's linker, which writes functions, lines and .debug_frame together or not at
@@ -99,7 +115,7 @@ const goFlags = "build without -w and -s in go build's -ldflags"
 
 // hasDebug reports whether the binary or its debug file has one of the sections.
 func (b *binaryDiagnosis) hasDebug(names ...string) bool {
-	return hasSection(b.Debug, names...) || b.DebugFile != nil && hasSection(b.DebugFile.Debug, names...)
+	return slices.ContainsFunc(b.parts(), func(c *dwarf2sym.Contents) bool { return hasSection(c.Debug, names...) })
 }
 
 // adviseSplit advises on units whose other half is missing.
@@ -120,10 +136,8 @@ func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
 }
 
 func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
-	link := b.Supplement
-	if b.DebugFile != nil {
-		link = b.DebugFile.Supplement
-	}
+	parts := b.parts()
+	link := parts[len(parts)-1].Supplement
 	if link == nil {
 		return
 	}
@@ -140,20 +154,19 @@ func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
 // adviseCFI advises on code without call frame information.
 func (b *binaryDiagnosis) adviseCFI(g *diagnosis) {
 	s := g.Symbols
-	flags := "compile with -fasynchronous-unwind-tables; in assembly, write .cfi directives"
-	if b.CPU == "arm" {
-		flags = "compile with -funwind-tables; in assembly, write .fnstart and .fnend, or .cfi directives"
-	}
-	keep := "keep .eh_frame when linking and stripping"
+	flags, keep := b.terms.UnwindMake, b.terms.UnwindKeep
 	if b.Go {
 		flags, keep = goFlags, "keep .debug_frame when stripping, or dump before"
 	}
 	unread := g.unreadCFI()
+	if b.terms.UnwindElse != "" && !b.database() {
+		unread = append(unread, b.terms.UnwindElse)
+	}
 	switch {
 	case !b.Code:
 	case b.Stats.CFIBlocks == 0 && b.report.ORC:
 		g.missing("call frame information", ".orc_unwind, the kernel's, is not read", "configure the kernel with debug information, which has .debug_frame")
-	case b.Stats.CFIBlocks == 0 && b.Stats.CodeBytes > 0:
+	case b.Stats.CFIBlocks+b.wins == 0 && b.Stats.CodeBytes > 0:
 		why := "stacks through this module would be guessed"
 		if n := b.Stats.CFIDead; n > 0 {
 			why += ": " + text.Count(n, "FDE") + " are of code that the linker dropped, and there are no others"
@@ -181,7 +194,7 @@ func aboutCFI(reasons []string) string {
 
 // unreadCFI returns advice if call frame information exists but could not be read.
 func (g *diagnosis) unreadCFI() []string {
-	for _, name := range []string{".eh_frame", ".debug_frame", ".ARM.exidx", ".sframe"} {
+	for _, name := range []string{".pdata", ".eh_frame", ".debug_frame", ".ARM.exidx", ".sframe"} {
 		if g.hasProblem(name) {
 			return []string{"see the problems in " + name + " on standard error: the binary may have what they lost"}
 		}

@@ -24,25 +24,56 @@ type binaryDiagnosis struct {
 	Stats     *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
 
 	report *dwarf2sym.Result
+	wins   int // number of STACK WIN records
+	terms  object.Terms
+
+	nameFrom string // as in object.File
 }
 
+// debugFileDiagnosis is a separate debug file. A PDB has a kind and an id in place of Contents.
 type debugFileDiagnosis struct {
 	Path string `json:"path"`
+	Kind string `json:"kind,omitempty"` // "pdb"
+	ID   string `json:"id,omitempty"`   // as in MODULE
 	*dwarf2sym.Contents
 }
+
+// pdbKind is the kind of a debug file that is a PDB.
+const pdbKind = "pdb"
+
+// parts returns the contents of the binary and its separate debug file.
+func (b *binaryDiagnosis) parts() []*dwarf2sym.Contents {
+	var all []*dwarf2sym.Contents
+	if b.Contents != nil {
+		all = append(all, b.Contents)
+	}
+	if b.DebugFile != nil && b.DebugFile.Contents != nil {
+		all = append(all, b.DebugFile.Contents)
+	}
+	return all
+}
+
+// database reports whether the debug information is in a PDB.
+func (b *binaryDiagnosis) database() bool { return b.DebugFile != nil && b.DebugFile.Kind == pdbKind }
 
 // lookAtBinary reads a binary as dump does.
 func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	g.Binary = &binaryDiagnosis{}
-	if err := d.contents(ctx, g, g.File, func(c *dwarf2sym.Contents) { g.Binary.Contents = c }); err != nil {
-		return err
+	alone := binfile.IsPDB(g.File)
+	if !alone {
+		err := d.contents(ctx, g, g.File, func(f *object.File, c *dwarf2sym.Contents) {
+			g.Binary.terms, g.Binary.nameFrom, g.Binary.Contents = f.Terms, f.NameFrom, c
+		})
+		if err != nil {
+			return err
+		}
 	}
 	reader := binfile.Reader{Options: d.options, DebugDirs: d.debugDirs, Client: d.client}
 	r := &binfile.Result{File: g.File}
 	err := reader.Read(ctx, r, func(read *binfile.Binary) error {
 		b := g.Binary
 		b.report, b.Stats, b.Read = read.Result, r.Stats, read.Result.Others
-		b.Tried = r.Tried
+		b.Tried, b.wins = r.Tried, len(read.Module.Wins)
 		b.FileName, b.Guessed = r.FileName, r.NameGuessed
 		var err error
 		g.Symbols, err = diagnoseSymbols(ctx, g.File, read.Module, read.File, d.jobs)
@@ -57,9 +88,12 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	if r.Stats != nil && binfile.Unloaded(r.Stats) {
 		g.problem(cli.ProblemSummary{File: g.File, Message: binfile.UnloadedText}, g.File+": "+binfile.UnloadedText)
 	}
-	if r.DebugFile != "" {
-		err := d.contents(ctx, g, r.DebugFile, func(c *dwarf2sym.Contents) {
-			g.Binary.DebugFile = &debugFileDiagnosis{r.DebugFile, c}
+	switch {
+	case r.PDB != "":
+		g.Binary.DebugFile = &debugFileDiagnosis{Path: r.PDB, Kind: pdbKind, ID: r.Module.ID}
+	case r.DebugFile != "":
+		err := d.contents(ctx, g, r.DebugFile, func(_ *object.File, c *dwarf2sym.Contents) {
+			g.Binary.DebugFile = &debugFileDiagnosis{Path: r.DebugFile, Contents: c}
 		})
 		if err != nil {
 			return err
@@ -68,12 +102,16 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	if g.Binary.Units == nil {
 		g.Binary.Units = &dwarf2sym.Units{}
 	}
+	if alone {
+		g.adviseAlone(r.Unruled)
+		return nil
+	}
 	d.adviseBinary(g)
 	return nil
 }
 
 // contents examines one file, and its units if it has any.
-func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*dwarf2sym.Contents)) error {
+func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*object.File, *dwarf2sym.Contents)) error {
 	f, err := objfile.Open(path, object.DefaultLimits())
 	if err != nil {
 		return err
@@ -84,7 +122,7 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	if err != nil {
 		return err
 	}
-	use(c)
+	use(f, c)
 	for _, t := range c.Damage {
 		g.problem(cli.ProblemSummary{File: path, Section: t.Table, Message: t.Error}, t.Error)
 	}

@@ -59,18 +59,9 @@ func (t *doctorText) missing(g *diagnosis) {
 
 func (t *doctorText) binary(g *diagnosis) {
 	b := g.Binary
-	what := b.Type
-	if !b.Code {
-		what = "separate debug file (" + what + ")"
-	}
-	t.line("%s: ELF %s, %s, %d bits, %s endian", g.File, what, b.CPU, b.Bits, b.ByteOrder)
-	if b.NoSections {
-		t.entry("headers", "no section headers")
-	}
-	t.contents(b.Contents)
-	if b.DebugFile != nil {
-		t.entry("debug file", "%s", b.DebugFile.Path)
-		t.contents(b.DebugFile.Contents)
+	t.head(g)
+	if debug := b.DebugFile; debug != nil {
+		t.debugFile(debug)
 	}
 	for i, file := range b.Read {
 		if i == maxListed {
@@ -90,12 +81,39 @@ func (t *doctorText) binary(g *diagnosis) {
 	}
 }
 
+// head writes what the file itself is. A PDB alone is its own debug file.
+func (t *doctorText) head(g *diagnosis) {
+	b := g.Binary
+	if b.Contents == nil {
+		t.line("%s: PDB, %s", g.File, g.Symbols.Module.Arch)
+		return
+	}
+	what := b.Type
+	if !b.Code {
+		what = "separate debug file (" + what + ")"
+	}
+	t.line("%s: %s %s, %s, %d bits, %s endian", g.File, b.Format, what, b.CPU, b.Bits, b.ByteOrder)
+	if b.NoSections {
+		t.entry("headers", "no section headers")
+	}
+	t.contents(b.Contents)
+}
+
+func (t *doctorText) debugFile(f *debugFileDiagnosis) {
+	if f.Contents == nil {
+		t.entry("debug file", "%s, a PDB, %s", f.Path, f.ID)
+		return
+	}
+	t.entry("debug file", "%s", f.Path)
+	t.contents(f.Contents)
+}
+
 // name writes the origin of MODULE's name if it is a guess or differs from the file's name.
 func (t *doctorText) name(g *diagnosis) {
 	switch b := g.Binary; {
 	case g.Symbols.Module == nil:
 	case b.FileName != "":
-		t.entry("name", "%s, DT_SONAME, which crash reports ask for; --both-names also writes %s", g.Symbols.Module.Name, b.FileName)
+		t.entry("name", "%s, %s, which crash reports ask for; --both-names also writes %s", g.Symbols.Module.Name, b.nameFrom, b.FileName)
 	case b.Guessed:
 		t.entry("name", "%s, after the debug file, which does not have the binary's DT_SONAME: dump the binary as well, or use --name", g.Symbols.Module.Name)
 	}
@@ -107,26 +125,26 @@ func cfiOrigin(b *binaryDiagnosis) string {
 		return ".sframe: rules only for the CFA, the return address and the frame pointer"
 	}
 	var names []string
-	lists := [][]dwarf2sym.SectionSize{b.Unwind}
-	if b.DebugFile != nil {
-		lists = append(lists, b.DebugFile.Unwind)
-	}
-	for _, name := range []string{".eh_frame", ".debug_frame", ".ARM.exidx"} {
-		for _, list := range lists {
-			if hasSection(list, name, strings.Replace(name, ".debug", ".zdebug", 1)) {
+	for _, name := range []string{".pdata", ".eh_frame", ".debug_frame", ".ARM.exidx"} {
+		for _, part := range b.parts() {
+			if hasSection(part.Unwind, name, strings.Replace(name, ".debug", ".zdebug", 1)) {
 				names = append(names, name)
 				break
 			}
 		}
 	}
 	if len(names) == 0 {
-		return "the segment that PT_GNU_EH_FRAME leads to"
+		return b.terms.UnwindLead
 	}
 	return strings.Join(names, " and ")
 }
 
 func (t *doctorText) contents(c *dwarf2sym.Contents) {
-	t.entry("build-id", "%s", c.BuildID)
+	if c.PDB != nil {
+		t.entry("PDB", "%s, %s", c.PDB.Name, c.PDB.ID)
+	} else {
+		t.entry("build-id", "%s", c.BuildID)
+	}
 	if c.DebugLink != "" {
 		t.entry("debug link", "%s, CRC-32 %s", c.DebugLink, c.DebugCRC)
 	}

@@ -8,12 +8,17 @@ import (
 	"github.com/symtool/symtool/internal/version"
 )
 
-// readELFSymbols dumps a binary with the debug files that symtool dump would find on this machine.
+// readBinary dumps a binary with the debug files that symtool dump would find on this machine.
 // If only rules are wanted, it reads only these.
-func readELFSymbols(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
+func readBinary(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	if c.To != nil && c.To.OnlyRules() {
-		return readELFRules(ctx, c, in, use)
+		return readRules(ctx, c, in, use)
 	}
+	return readWhole(ctx, c, in, use)
+}
+
+// readWhole dumps all of a binary, or a PDB, whatever is wanted of it.
+func readWhole(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	return c.DumpPair(ctx, in.Path, "", "", use)
 }
 

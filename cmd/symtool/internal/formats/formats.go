@@ -3,6 +3,7 @@
 package formats
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/pdb"
 	"github.com/symtool/symtool/symfmt/symjson"
 	"github.com/symtool/symtool/symfmt/symlist"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -77,6 +79,8 @@ func All() []Format {
 		gsymFormat(),
 		symcacheFormat(),
 		elfFormat(),
+		windowsFormat("pe", "a PE file", []string{".exe", ".dll", ".sys"}, func(head []byte) bool { return bytes.HasPrefix(head, []byte("MZ")) }, readBinary, "cfi", "debug-dir"),
+		windowsFormat("pdb", "a PDB", []string{".pdb"}, pdb.Match, readWhole),
 		listFormat("perfmap", "a perf map", ".map", symlist.PerfMap, symlist.MatchPerfMap),
 		listFormat("nm", "output of nm", ".nm", symlist.NM, symlist.MatchNM),
 	}

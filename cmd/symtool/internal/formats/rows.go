@@ -127,7 +127,7 @@ func elfFormat() Format {
 	return Format{
 		Name: "elf", Title: "an ELF file", Exts: []string{".elf", ".so", ".debug", ".ko"}, Binary: true,
 		match:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
-		Read:   readELFSymbols,
+		Read:   readBinary,
 		Losses: losses,
 		Holds:  []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit},
 		Advice: func(c *Job, m *symfmt.Module) string { return c.adviseBase(m, losses) },
@@ -136,6 +136,11 @@ func elfFormat() Format {
 		},
 		ReadFlags: []string{"cfi", "debug-dir"}, WriteFlags: []string{"base", "byte-order"},
 	}
+}
+
+// windowsFormat returns the row of PE files or of PDBs, which are dumped.
+func windowsFormat(name, title string, exts []string, match func([]byte) bool, read func(context.Context, *Job, *Input, func(*Symbols) error) error, flags ...string) Format {
+	return Format{Name: name, Title: title, Exts: exts, Binary: true, match: match, Read: read, ReadFlags: flags}
 }
 
 // jsonFormat returns the row of one of the two forms of JSON, which lose nothing.

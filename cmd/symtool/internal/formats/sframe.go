@@ -24,8 +24,8 @@ import (
 	"github.com/symtool/symtool/symfmt/symsframe"
 )
 
-// readELFRules reads only the rules of .eh_frame, .debug_frame or .sframe.
-func readELFRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
+// readRules reads only the rules of .eh_frame, .debug_frame or .sframe.
+func readRules(ctx context.Context, c *Job, in *Input, use func(*Symbols) error) error {
 	f, err := openLinked(in.Path)
 	if err != nil {
 		return err

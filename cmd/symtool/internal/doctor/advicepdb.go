@@ -1,0 +1,40 @@
+package doctor
+
+import (
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/text"
+)
+
+// pdbPlaces returns the places where dump looks for the PDB of a file, which are those of pdb.Find.
+func pdbPlaces(file string, p *dwarf2sym.PDBLink) []string {
+	name := text.Printable(p.Name)
+	return []string{
+		name + " beside the file",
+		"--debug-dir DIR, with DIR/" + name + " or, as symbol servers have it, DIR/" + name + "/" + p.ID + "/" + name,
+		"symtool dump " + cli.ShellWord(file) + " PDB",
+	}
+}
+
+// advisePDB advises on a PDB without functions or lines.
+func (g *diagnosis) advisePDB() {
+	s := g.Binary.Stats
+	if s.Lines > 0 {
+		return
+	}
+	what := "lines"
+	if s.Funcs == 0 {
+		what = "functions and lines"
+	}
+	g.missing(what, "the PDB does not have them: link.exe /PDBSTRIPPED leaves them out", "the whole PDB, which the linker wrote beside that one",
+		"compile with debug information: cl /Z7 or /Zi, clang -gcodeview")
+}
+
+// adviseAlone advises on a PDB whose binary is not at hand. unruled is the reason why it has no rules for the stack; ""
+// if it has them.
+func (g *diagnosis) adviseAlone(unruled string) {
+	g.advisePDB()
+	if unruled != "" {
+		g.missing("STACK CFI", unruled, "dump that, with the PDB beside it")
+	}
+}
