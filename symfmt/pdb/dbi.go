@@ -2,8 +2,11 @@ package pdb
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"sort"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
@@ -40,7 +43,8 @@ type database struct {
 	modules []module
 	left    int             // number of modules left out
 	opt     [optHeaders]int // streams
-	parts   []section
+	parts   []section       // by number
+	placed  sections        // the same by address
 }
 
 // module is an object file.
@@ -204,7 +208,20 @@ func (d *database) readSections() error {
 		u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
 		d.parts = append(d.parts, section{rva: u32(12), size: u32(8), exec: u32(36)&executable != 0})
 	}
+	d.placed = slices.SortedStableFunc(slices.Values(d.parts), func(a, b section) int { return cmp.Compare(a.rva, b.rva) })
 	return nil
+}
+
+// sections are in order of address.
+type sections []section
+
+// at returns the section that has an address. Of sections that overlap, it is the last that starts before.
+func (all sections) at(rva symfmt.RVA) (section, bool) {
+	i := sort.Search(len(all), func(i int) bool { return symfmt.RVA(all[i].rva) > rva })
+	if i == 0 || rva-symfmt.RVA(all[i-1].rva) >= symfmt.RVA(all[i-1].size) {
+		return section{}, false
+	}
+	return all[i-1], true
 }
 
 // rva returns the address of an offset in a section, and reports whether it is in code.

@@ -67,10 +67,6 @@ func oldFPO(b []byte) (symfmt.StackWin, bool) {
 
 // isCode reports whether an address is in code.
 func (d *database) isCode(rva symfmt.RVA) bool {
-	for _, s := range d.parts {
-		if s.exec && rva-symfmt.RVA(s.rva) < symfmt.RVA(s.size) {
-			return true
-		}
-	}
-	return false
+	s, ok := d.placed.at(rva)
+	return ok && s.exec
 }

@@ -140,9 +140,9 @@ func (l *layout) image(lo, hi symfmt.RVA) (ranges []symfmt.Range) {
 }
 
 // translate gives all records of m the addresses of the image, and reports whether all were.
-func (l *layout) translate(m *symfmt.Module, sections []section) bool {
+func (l *layout) translate(m *symfmt.Module, placed sections) bool {
 	l.steps(-stepsRatio * (len(m.Funcs) + len(m.Publics) + len(m.Wins)))
-	publics := l.publics(m, sections)
+	publics := l.publics(m, placed)
 	var funcs []symfmt.Func
 	var arena symfmt.Arena
 	for i := range m.Funcs {
@@ -206,13 +206,11 @@ func (l *layout) function(funcs []symfmt.Func, f *symfmt.Func, arena *symfmt.Are
 }
 
 // publics returns a PUBLIC for each piece of the code from a public symbol to the next symbol.
-func (l *layout) publics(m *symfmt.Module, sections []section) (publics []symfmt.Public) {
+func (l *layout) publics(m *symfmt.Module, placed sections) (publics []symfmt.Public) {
 	for i, p := range m.Publics {
 		end := p.RVA
-		for _, s := range sections {
-			if p.RVA-symfmt.RVA(s.rva) < symfmt.RVA(s.size) {
-				end = symfmt.RVA(s.rva) + symfmt.RVA(s.size)
-			}
+		if s, ok := placed.at(p.RVA); ok {
+			end = symfmt.RVA(s.rva) + symfmt.RVA(s.size)
 		}
 		if i+1 < len(m.Publics) {
 			end = min(end, m.Publics[i+1].RVA)

@@ -112,7 +112,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	if m.out.Wins, err = d.frames(); err != nil {
 		m.problem("STACK WIN", err)
 	}
-	if layout != nil && !layout.translate(&m.out, d.parts) {
+	if layout != nil && !layout.translate(&m.out, d.placed) {
 		m.problem("symbols of the reordered image", d.errorf("OMAP: too many pieces for the symbols that there are"))
 	}
 	result := &symfmt.Result{Module: &m.out}
