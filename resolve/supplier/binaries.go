@@ -402,12 +402,7 @@ func readBinary(path string) *binaryFile {
 
 // pdbFile reads a PDB's id.
 func pdbFile(path string) *binaryFile {
-	f, size, err := pdb.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	id, err := pdb.ID(f, size, path)
+	id, err := pdb.FileID(path)
 	if err != nil {
 		return nil
 	}

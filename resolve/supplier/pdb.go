@@ -62,12 +62,7 @@ func (b *Binaries) onlyPDB(ctx context.Context, s *search) (path string, err err
 
 // readPDB returns the symbols of a PDB alone.
 func readPDB(ctx context.Context, path string) (resolve.Symbols, error) {
-	f, size, err := pdb.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	read, err := pdb.Read(ctx, f, size, pdb.Options{File: path, Jobs: 1})
+	read, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +71,7 @@ func readPDB(ctx context.Context, path string) (resolve.Symbols, error) {
 
 // readPair returns the symbols of a Windows binary, which has the rules for the stack, and its PDB.
 func readPair(ctx context.Context, f *object.File, path string) (resolve.Symbols, error) {
-	database, size, err := pdb.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer database.Close()
-	described, err := pdb.Read(ctx, database, size, pdb.Options{File: path, Jobs: 1})
+	described, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: 1})
 	if err != nil {
 		return nil, err
 	}

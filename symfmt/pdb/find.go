@@ -1,6 +1,7 @@
 package pdb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -51,20 +52,36 @@ func Find(name, id string, dirs ...string) (path string, tried []Tried) {
 // Check reports whether the file at path is the PDB with an id. The error is fs.ErrNotExist if there is no file, and
 // ErrOtherBuild for a PDB with another id.
 func Check(path, id string) error {
-	f, size, err := Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	got, err := ID(f, size, path)
+	got, err := FileID(path)
 	if err == nil && got != id {
 		return fmt.Errorf("%w: id %s, want %s", ErrOtherBuild, got, id)
 	}
 	return err
 }
 
-// Open opens a file and returns its size.
-func Open(path string) (*os.File, int64, error) {
+// FileID is like ID, for the file at path. The error is fs.ErrNotExist if there is no file.
+func FileID(path string) (string, error) {
+	f, size, err := openFile(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return ID(f, size, path)
+}
+
+// ReadFile is like Read, for the file at path, which replaces that of the options.
+func ReadFile(ctx context.Context, path string, o Options) (*symfmt.Result, error) {
+	f, size, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	o.File = path
+	return Read(ctx, f, size, o)
+}
+
+// openFile opens a file and returns its size.
+func openFile(path string) (*os.File, int64, error) {
 	st, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

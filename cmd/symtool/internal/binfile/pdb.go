@@ -23,17 +23,9 @@ func IsPDB(path string) bool {
 		return false
 	}
 	defer f.Close()
-	var head [32]byte
+	var head [pdb.HeadSize]byte
 	n, _ := f.ReadAt(head[:], 0)
 	return pdb.Match(head[:n])
-}
-
-// openPDB opens the PDB at path and returns its size.
-func (d *Reader) openPDB(r *Result, path string) (*os.File, int64, error) {
-	if opened := r.limits().Opened; opened != nil {
-		opened(path)
-	}
-	return pdb.Open(path)
 }
 
 // readPDB reads the PDB at path, with the names that the options ask for.
@@ -44,12 +36,10 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 	case d.Options.Vars.Params || d.Options.Vars.Locals:
 		return nil, errors.New("variables of a PDB are not read")
 	}
-	f, size, err := d.openPDB(r, path)
-	if err != nil {
-		return nil, err
+	if opened := r.limits().Opened; opened != nil {
+		opened(path)
 	}
-	defer f.Close()
-	result, err := pdb.Read(ctx, f, size, pdb.Options{File: path, Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines, RawNames: !d.Options.Demangle})
+	result, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines, RawNames: !d.Options.Demangle})
 	if err != nil {
 		return nil, err
 	}
