@@ -14,34 +14,25 @@ import (
 // containers lists the known containers by the first bytes of their files. A file in none of them is
 // opened as the first, whose error says what the file is.
 var containers = []struct {
-	magic, what string
+	magic string
 	// open also returns the function that makes Close close its argument, too.
 	open func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error)
 }{
-	{elfobj.Magic, "an ELF file", func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
+	{elfobj.Magic, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
 		f, err := elfobj.NewFile(r, size, path, lim)
 		return f.Object(), f.CloseWith, err
 	}},
-	{peobj.Magic, "a PE file", func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
+	{peobj.Magic, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
 		f, err := peobj.NewFile(r, size, path, lim)
 		return f.Object(), f.CloseWith, err
 	}},
 }
 
-// HeadSize is how many bytes of a file Begins and Describe look at.
+// HeadSize is how many bytes of a file Begins looks at.
 const HeadSize = len(elfobj.Magic)
 
 // Begins reports whether a file whose first bytes are head is in a known container.
-func Begins(head []byte) bool { return Describe(head) != "" }
-
-// Describe returns what a file whose first bytes are head is, "an ELF file", or "" for one in no known
-// container.
-func Describe(head []byte) string {
-	if i := find(head); i >= 0 {
-		return containers[i].what
-	}
-	return ""
-}
+func Begins(head []byte) bool { return find(head) >= 0 }
 
 // find returns the index in containers, or -1.
 func find(head []byte) int {

@@ -134,6 +134,14 @@ func OfContent(head []byte) *Format {
 	return nil
 }
 
+// OfBinary returns the format of a binary, or of a PDB, that begins with head; nil for other files.
+func OfBinary(head []byte) *Format {
+	if f := OfContent(head); f != nil && f.Binary {
+		return f
+	}
+	return nil
+}
+
 // OfName returns the format that a file name's extension stands for, and its compression or
 // "".
 func OfName(path string) (f *Format, compression string) {

@@ -17,12 +17,10 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/pdb"
 )
 
 // lintInput is a symbol file to check.
@@ -156,12 +154,8 @@ func headModule(head []byte) (m suppliers.ModuleName) {
 
 // notSymbols returns the error for a file of another kind that is used as a symbol file.
 func notSymbols(head []byte) error {
-	what := objfile.Describe(head)
-	if pdb.Match(head) {
-		what = "a PDB"
-	}
-	if what != "" {
-		return errors.New("is " + what + ", not a symbol file: symtool dump makes one from it")
+	if f := formats.OfBinary(head); f != nil {
+		return errors.New("is " + f.Title + ", not a symbol file: symtool dump makes one from it")
 	}
 	for _, f := range []struct{ magic, what string }{
 		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file"},

@@ -17,10 +17,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
-	"github.com/symtool/symtool/symfmt/pdb"
 )
 
 // addedFile is the result for a file.
@@ -114,15 +112,10 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 		in = f
 	}
 	text := bufio.NewReader(bin.ContextReader(ctx, in))
-	magic, _ := text.Peek(max(objfile.HeadSize, pdb.HeadSize))
-	what := objfile.Describe(magic)
-	if pdb.Match(magic) {
-		what = "a PDB"
-	}
-	if what != "" {
-		return nil, cli.InputError(name, fmt.Errorf("is %s: symtool dump --store DIR FILE puts its symbols into a store", what))
-	}
 	head, _ := text.Peek(cli.ModuleHead) // the error will recur
+	if f := formats.OfBinary(head); f != nil {
+		return nil, cli.InputError(name, fmt.Errorf("is %s: symtool dump --store DIR FILE puts its symbols into a store", f.Title))
+	}
 	if f := formats.ConvertibleText(bytes.NewReader(head)); f != nil {
 		return nil, cli.InputError(name, errors.New(f.Convert()))
 	}
