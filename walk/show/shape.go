@@ -91,9 +91,12 @@ const (
 )
 
 // look reports whether the members of t may be looked at for a name.
-func (s *showing) look(t *vars.Type) bool {
+func (s *showing) look(t *vars.Type) bool { return s.lookAt(1 + len(t.Members)) }
+
+// lookAt charges n members or variants to maxLooked, and reports whether they may be looked at.
+func (s *showing) lookAt(n int) bool {
 	if s.looks >= 0 {
-		s.looks -= 1 + len(t.Members)
+		s.looks -= n
 	}
 	return s.looks >= 0
 }

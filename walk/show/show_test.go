@@ -161,3 +161,22 @@ func TestManyBases(t *testing.T) {
 		}
 	}
 }
+
+// Looking for the variants that a value has is limited, too.
+func TestManyVariants(t *testing.T) {
+	f := testFrame()
+	id := vars.TypeID(len(f.Info.Types))
+	many := vars.Type{Kind: vars.Struct, Name: "E", Size: 8, HasSize: true, Parts: &vars.Parts{}}
+	for range 3000 { // each in the one before it
+		many.Parts.Variants = append(many.Parts.Variants, vars.VariantPart{
+			Discr:    vars.Member{Type: tInt},
+			Variants: []vars.Variant{{Ranges: []vars.DiscrRange{{High: 9}}, Members: []vars.Member{{Name: "v", Type: id}}}},
+		})
+	}
+	f.Info.Types = append(f.Info.Types, many)
+	s := New(Options{}).start(f)
+	got := s.text(eval.Value{Bytes: make([]byte, 8)}, id, 0)
+	if s.looks >= 0 || s.looks < -10 || strings.Count(got, "...") > 8 {
+		t.Errorf("%d variants were looked at, want %d: %.100s", maxLooked-s.looks, maxLooked, got)
+	}
+}

@@ -114,13 +114,17 @@ func (s *showing) emptyTo(id vars.TypeID, depth int) bool {
 // discriminant selects. variant is the member that the variant consists of, if it is a single
 // one; ok is false if the discriminant is not known.
 func (s *showing) membersOf(v *eval.Value, t *vars.Type) (members []vars.Member, variant *vars.Member, ok bool) {
-	if len(t.Variants()) == 0 {
+	parts := t.Variants()
+	if len(parts) == 0 {
 		return t.Members, nil, true
 	}
 	members = append(members, t.Members...)
-	for i := range t.Variants() {
-		part := &t.Variants()[i]
-		chosen, ok := s.variantOf(v, part)
+	for i := range parts {
+		if !s.lookAt(1 + len(parts[i].Variants)) {
+			s.left = 0 // nothing more is shown
+			return members, nil, true
+		}
+		chosen, ok := s.variantOf(v, &parts[i])
 		if !ok {
 			return nil, nil, false
 		}
@@ -154,6 +158,9 @@ func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Varian
 		variant := &part.Variants[i]
 		if len(variant.Ranges) == 0 {
 			other = variant
+		}
+		if !s.lookAt(len(variant.Ranges)) {
+			return nil, false
 		}
 		for _, r := range variant.Ranges {
 			// Discriminants may be sign-extended or not.

@@ -69,8 +69,9 @@ func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Nod
 	}
 	if depth > 0 && len(n.Members) == 0 {
 		leaf := s.start(s.f)
-		leaf.following = true
+		leaf.following, leaf.looks = true, s.looks
 		n.Value = text.Printable(leaf.text(v, id, depth))
+		s.looks = leaf.looks
 	}
 	return n
 }
@@ -78,10 +79,8 @@ func (s *showing) node(name string, v eval.Value, id vars.TypeID, depth int) Nod
 // memberNodes returns the members of a structure.
 func (s *showing) memberNodes(v *eval.Value, t *vars.Type, depth int) (nodes []Node, cut bool) {
 	members, _, ok := s.membersOf(v, t)
-	for i := range t.Variants() {
-		if d := &t.Variants()[i].Discr; d.Type != 0 && ok {
-			members = slices.Insert(slices.Clone(members), 0, *d)
-		}
+	if ok && len(t.Variants()) > 0 {
+		members = append(discriminants(t), members...)
 	}
 	for i := range members {
 		m := &members[i]
@@ -107,6 +106,16 @@ func (s *showing) memberNodes(v *eval.Value, t *vars.Type, depth int) (nodes []N
 		nodes = append(nodes, n)
 	}
 	return nodes, false
+}
+
+// discriminants returns the members that select variants, that of the last part first.
+func discriminants(t *vars.Type) (members []vars.Member) {
+	for _, part := range slices.Backward(t.Variants()) {
+		if part.Discr.Type != 0 {
+			members = append(members, part.Discr)
+		}
+	}
+	return members
 }
 
 // elementNodes returns the elements of an array.
