@@ -73,14 +73,20 @@ func TestGradually(t *testing.T) {
 	wrongSum := slices.Clone(image)
 	wrongSum[info.Offset+info.FileSize-1]++
 	for name, image := range map[string][]byte{"good": image, "damaged": damaged, "checksum": wrongSum} {
-		want, lost := textOf(t, openSpilling(t, image, 1<<30), 1)
+		atOnce := openSpilling(t, image, 1<<30)
+		if _, err := atOnce.Section(".debug_info").Data(); (err == nil) != (name == "good") {
+			t.Fatal(name, err)
+		}
+		want, lost := textOf(t, atOnce, 1)
 		if name != "good" && (len(lost) != 1 || !strings.HasPrefix(lost[0], "all functions: ")) {
 			t.Errorf("%s: lost %q", name, lost)
 		}
 		for _, jobs := range []int{1, 2, 5} {
-			got, now := textOf(t, openSpilling(t, image, 1<<16), jobs)
-			if got != want || !slices.Equal(now, lost) {
-				t.Errorf("%s, jobs %d: other text, or lost %q, want %q", name, jobs, now, lost)
+			for where, over := range map[string]int64{"file": 1 << 16, "memory": 1 << 30} {
+				got, now := textOf(t, openSpilling(t, image, over), jobs)
+				if got != want || !slices.Equal(now, lost) {
+					t.Errorf("%s, jobs %d, in %s: other text, or lost %q, want %q", name, jobs, where, now, lost)
+				}
 			}
 		}
 	}

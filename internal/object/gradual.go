@@ -7,125 +7,156 @@ import (
 	"sync/atomic"
 )
 
-// spill is a temporary file with contents that are inflated on demand. The reader that needs more
-// inflates it, so that while it does, other readers can examine what is there.
-type spill struct {
-	file *os.File
+// gradual is contents that are inflated on demand. The reader that needs more inflates it, so that while
+// it does, other readers can examine what is there.
+type gradual struct {
+	file *os.File // without a name; nil: the contents are in data
+	data []byte   // has one more byte, to notice contents that are too long
 	size int64
-	done atomic.Int64 // bytes in the file; the full size only once the end was checked
+	done atomic.Int64 // bytes that may be read; the full size only once the end was checked
 
 	mu  sync.Mutex
 	z   inflater
-	buf []byte
-	err error // why inflating stopped
+	buf []byte // what is written to the file
+	err error  // why inflating stopped
 }
 
-// openSpilled inflates into a temporary file, or into memory if none can be made. Contents with a
-// Fixer are inflated at once.
-func (p *Piece) openSpilled() (Source, error) {
-	spill, err := p.spilling()
-	switch {
-	case err != nil:
-		return nil, err
-	case spill == nil:
-		return p.openHeld()
-	case p.Fixer == nil:
-		return &spillSource{readerSource{p, spill.file, 0}, spill}, nil
-	}
-	if err := spill.upTo(p.size); err != nil {
-		return nil, err
-	}
-	return p.fixed(readerSource{p, spill.file, 0})
-}
+// memoryStep is how many bytes are inflated at a time into memory, where a reader may need few.
+const memoryStep = 64 << 10
 
-// spilling returns the temporary file, which may still be empty; nil if the contents are in memory,
-// or the file cannot be made.
-func (p *Piece) spilling() (*spill, error) {
+// inflating returns what inflates the contents: into a temporary file above Limits.SpillOver, otherwise, or if none
+// can be made, into memory. It returns nil if the contents are in memory, or will be because they have a Fixer.
+func (p *Piece) inflating() (*gradual, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.spill != nil || p.data != nil {
-		return p.spill, nil
+	if p.gradual != nil || p.data != nil {
+		return p.gradual, nil
 	}
-	file, err := TempFile(p.in.Limits.TempDir)
-	if err != nil {
+	if p.size > p.in.Limits.SpillOver {
+		if file, err := TempFile(p.in.Limits.TempDir); err == nil {
+			return p.inflatingTo(file)
+		}
+	}
+	if p.Fixer != nil {
 		return nil, nil
 	}
+	if err := p.takeHeld(); err != nil {
+		return nil, err
+	}
+	data, err := p.room()
+	if err != nil {
+		p.in.Held.Give(p.size)
+		return nil, err
+	}
+	p.gradual = &gradual{data: data, size: p.size, z: inflater{p: p}}
+	return p.gradual, nil
+}
+
+// inflatingTo is inflating for a temporary file; p.mu is held.
+func (p *Piece) inflatingTo(file *os.File) (*gradual, error) {
 	if !p.in.Disk.Take(p.size) {
 		file.Close()
 		return nil, p.Errorf(0, "%d bytes of contents would exceed the limit of %d bytes in temporary files for a file of %d bytes",
 			p.size, p.in.Limits.DiskBytes(p.in.Size), p.in.Size)
 	}
-	p.spill = newSpill(p, file)
-	return p.spill, nil
+	p.gradual = newSpill(p, file)
+	return p.gradual, nil
 }
 
-func newSpill(p *Piece, file *os.File) *spill {
-	return &spill{file: file, size: p.size, z: inflater{p: p}}
+func newSpill(p *Piece, file *os.File) *gradual {
+	return &gradual{file: file, buf: make([]byte, min(inflateChunk, p.size+1)), size: p.size, z: inflater{p: p}}
 }
 
-// upTo inflates until the first n bytes are in the file. The last bytes are available only after the
+// openInflating returns a Source of contents that are inflated on demand. With a Fixer, they are inflated
+// at once.
+func (p *Piece) openInflating() (Source, error) {
+	g, err := p.inflating()
+	switch {
+	case err != nil:
+		return nil, err
+	case g == nil:
+		return p.openHeld()
+	case g.file == nil:
+		return &gradualSource{&heldSource{p, g.data[:g.size]}, p, g}, nil
+	case p.Fixer == nil:
+		return &gradualSource{&readerSource{p, g.file, 0}, p, g}, nil
+	}
+	if err := g.upTo(p.size); err != nil {
+		return nil, err
+	}
+	return p.fixed(readerSource{p, g.file, 0})
+}
+
+// upTo inflates until the first n bytes can be read. The last bytes are available only after the
 // end of the contents is checked.
-func (s *spill) upTo(n int64) error {
-	if n <= s.done.Load() {
+func (g *gradual) upTo(n int64) error {
+	if n <= g.done.Load() {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for n > s.done.Load() && s.err == nil {
-		s.more()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for n > g.done.Load() && g.err == nil {
+		g.more()
 	}
-	return s.err
+	return g.err
 }
 
-// more inflates another chunk; s.mu is held.
-func (s *spill) more() {
-	if s.buf == nil {
-		s.buf = make([]byte, min(inflateChunk, s.size+1))
+// more inflates another chunk; g.mu is held.
+func (g *gradual) more() {
+	buf := g.buf
+	if g.file == nil {
+		buf = g.data[g.z.done:min(g.z.done+memoryStep, g.size+1)]
 	}
-	n, err := s.z.next(s.buf)
-	if _, bad := s.file.Write(s.buf[:n]); bad != nil {
-		err = s.z.p.Wrap(0, bad, "temporary file for %d bytes", s.size)
+	n, err := g.z.next(buf)
+	if g.file != nil {
+		if _, bad := g.file.Write(buf[:n]); bad != nil {
+			err = g.z.p.Wrap(0, bad, "temporary file for %d bytes", g.size)
+		}
 	}
 	switch err {
 	case nil:
-		s.done.Store(min(s.z.done, s.size-1))
+		g.done.Store(min(g.z.done, g.size-1))
 		return
 	case io.EOF:
-		s.done.Store(s.size)
+		g.done.Store(g.size)
 	default:
-		s.err = err
+		g.err = err
 	}
-	s.end()
+	g.end()
 }
 
 // end releases what inflating needs.
-func (s *spill) end() {
-	s.z.close()
-	s.z, s.buf = inflater{}, nil
+func (g *gradual) end() {
+	g.z.close()
+	g.z, g.buf = inflater{}, nil
 }
 
-func (s *spill) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.end()
-	s.file.Close()
+func (g *gradual) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.end()
+	if g.file != nil {
+		g.file.Close()
+	}
 }
 
-// spillSource is contents in a temporary file.
-type spillSource struct {
-	readerSource
-	spill *spill
+// gradualSource is contents of which only the beginning may be there.
+type gradualSource struct {
+	Source
+	p *Piece
+	g *gradual
 }
 
 // Ready implements Gradual.
-func (s *spillSource) Ready() int64 { return s.spill.done.Load() }
+func (s *gradualSource) Ready() int64 { return s.g.done.Load() }
 
-func (s *spillSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
+// Bytes implements Source.
+func (s *gradualSource) Bytes(off, n int64, buf []byte) ([]byte, error) {
 	if err := s.p.checkPart(off, n); err != nil {
 		return nil, err
 	}
-	if err := s.spill.upTo(off + n); err != nil {
+	if err := s.g.upTo(off + n); err != nil {
 		return nil, err
 	}
-	return s.readerSource.Bytes(off, n, buf)
+	return s.Source.Bytes(off, n, buf)
 }

@@ -66,17 +66,25 @@ const (
 	plainRatio = 16
 )
 
-// inflateAll returns the contents. The declared size is within the budget, but may be false: where it
-// is larger than compilers' output ever inflates to, the contents are inflated once without storing
-// them before memory is allocated.
-func (p *Piece) inflateAll() ([]byte, error) {
+// room returns memory for the contents and one more byte, to notice contents that are too long. The
+// declared size is within the budget, but may be false: where it is larger than compilers' output ever
+// inflates to, the contents are inflated once without storing them before memory is allocated.
+func (p *Piece) room() ([]byte, error) {
 	if p.size > inflateChunk && p.size/plainRatio > p.packed {
 		if err := p.inflateInto(make([]byte, inflateChunk)); err != nil {
 			return nil, err
 		}
 	}
-	data := make([]byte, p.size+1) // one more byte, to notice contents that are too long
-	if err := p.inflateInto(data); err != nil {
+	return make([]byte, p.size+1), nil
+}
+
+// inflateAll returns the contents.
+func (p *Piece) inflateAll() ([]byte, error) {
+	data, err := p.room()
+	if err == nil {
+		err = p.inflateInto(data)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return data[:p.size:p.size], nil

@@ -50,11 +50,11 @@ func (p *Piece) mapSource() (*os.File, int64) {
 	if p.size <= p.in.Limits.SpillOver {
 		return nil, 0
 	}
-	spill, err := p.spilling()
-	if err != nil || spill == nil || spill.upTo(p.size) != nil {
+	g, err := p.inflating()
+	if err != nil || g == nil || g.upTo(p.size) != nil {
 		return nil, 0
 	}
-	return spill.file, 0
+	return g.file, 0
 }
 
 // Drop implements Contents.

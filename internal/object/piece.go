@@ -25,11 +25,11 @@ type Piece struct {
 	absent      string // why the Input has none, "" if it has
 	bad         error  // why the contents cannot be read
 
-	mu     sync.Mutex
-	data   []byte // contents, when loaded
-	mapped []byte // contents, when mapped, behind before bytes of a page
-	before int64
-	spill  *spill // contents, when inflated to a temporary file
+	mu      sync.Mutex
+	data    []byte // contents, when loaded
+	mapped  []byte // contents, when mapped, behind before bytes of a page
+	before  int64
+	gradual *gradual // contents, when inflated on demand
 }
 
 // Fixer changes contents as a linker would have.
@@ -118,9 +118,14 @@ func (p *Piece) Data() ([]byte, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	if !p.in.Held.Take(p.size) {
-		return nil, p.Errorf(0, "%d bytes of contents would exceed the limit of %d bytes in memory for a file of %d bytes",
-			p.size, p.in.Limits.HeldBytes(p.in.Size), p.in.Size)
+	if g := p.gradual; g != nil && g.file == nil {
+		if err := g.upTo(p.size); err != nil {
+			return nil, err
+		}
+		return g.data[:p.size:p.size], nil
+	}
+	if err := p.takeHeld(); err != nil {
+		return nil, err
 	}
 	data, err := p.load()
 	if err != nil {
@@ -129,6 +134,15 @@ func (p *Piece) Data() ([]byte, error) {
 	}
 	p.data = data
 	return data, nil
+}
+
+// takeHeld charges the contents to what may be in memory.
+func (p *Piece) takeHeld() error {
+	if !p.in.Held.Take(p.size) {
+		return p.Errorf(0, "%d bytes of contents would exceed the limit of %d bytes in memory for a file of %d bytes",
+			p.size, p.in.Limits.HeldBytes(p.in.Size), p.in.Size)
+	}
+	return nil
 }
 
 // load reads or inflates the contents, and applies the Fixer.
@@ -168,9 +182,13 @@ func (p *Piece) Release() {
 		p.data = nil
 	}
 	p.unmap()
-	if p.spill != nil {
-		p.in.Disk.Give(p.size)
-		p.spill.close()
-		p.spill = nil
+	if g := p.gradual; g != nil {
+		budget := &p.in.Disk
+		if g.file == nil {
+			budget = &p.in.Held
+		}
+		budget.Give(p.size)
+		g.close()
+		p.gradual = nil
 	}
 }

@@ -139,18 +139,25 @@ func TestSpillToFullDisk(t *testing.T) {
 	}
 }
 
-// TestSpillAsFarAsAsked reads parts before damage, in any order and concurrently. The end is checked
+// TestInflatedAsFarAsAsked reads parts before damage, in any order and concurrently. The end is checked
 // with the last byte, or with no bytes after it.
-func TestSpillAsFarAsAsked(t *testing.T) {
+func TestInflatedAsFarAsAsked(t *testing.T) {
 	text := make([]byte, 3<<20)
 	for i := range text {
 		text[i] = byte(i * i >> 12)
 	}
+	for _, over := range []int64{1 << 20, 1 << 30} {
+		lim := DefaultLimits()
+		lim.SpillOver, lim.TempDir = over, t.TempDir()
+		testInflated(t, text, lim)
+	}
+}
+
+// testInflated is TestInflatedAsFarAsAsked for contents in memory or in a temporary file.
+func testInflated(t *testing.T, text []byte, lim Limits) {
 	good := gnuZlibOf(len(text), text)
 	wrongSum := bytes.Clone(good)
 	wrongSum[len(wrongSum)-1]++
-	lim := DefaultLimits()
-	lim.SpillOver, lim.TempDir = 1<<20, t.TempDir()
 	for _, c := range []struct {
 		name, err string
 		data      []byte
@@ -188,9 +195,12 @@ func TestSpillAsFarAsAsked(t *testing.T) {
 		if _, err := src.Bytes(0, 1000, nil); err != nil {
 			t.Errorf("%s: before the damage: %v", c.name, err)
 		}
+		if b, err := p.Data(); (err == nil) != (c.err == "") || err == nil && !bytes.Equal(b, text) {
+			t.Errorf("%s: all: %d bytes, %v", c.name, len(b), err)
+		}
 		p.Release()
-		if left, want := p.in.Disk.Left(), lim.DiskBytes(p.in.Size); left != want {
-			t.Errorf("%s: budget of %d after the release, want %d", c.name, left, want)
+		if disk, held := p.in.Disk.Left(), p.in.Held.Left(); disk != lim.DiskBytes(p.in.Size) || held != lim.HeldBytes(p.in.Size) {
+			t.Errorf("%s: budgets of %d and %d after the release, want %d and %d", c.name, disk, held, lim.DiskBytes(p.in.Size), lim.HeldBytes(p.in.Size))
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 )
 
 // Open implements Contents. Stored contents are read from the file with pread, so that they never
-// count as memory. Others are inflated into memory or, above Limits.SpillOver, on demand into a
-// temporary file without a name. The Source is valid until Release.
+// count as memory. Others are inflated into memory or, above Limits.SpillOver, into a temporary file
+// without a name: on demand, unless they are short. The Source is valid until Release.
 func (p *Piece) Open() (Source, error) {
 	switch err := p.check(); {
 	case err != nil:
@@ -15,8 +15,8 @@ func (p *Piece) Open() (Source, error) {
 		return p.openParts()
 	case p.compression == "":
 		return p.fixed(readerSource{p, p.in.Reader, p.off})
-	case p.size > p.in.Limits.SpillOver:
-		return p.openSpilled()
+	case p.size > min(inflateChunk, p.in.Limits.SpillOver):
+		return p.openInflating()
 	}
 	return p.openHeld()
 }
