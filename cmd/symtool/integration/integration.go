@@ -77,11 +77,13 @@ func integrationList() string {
 }
 
 func integrationText(name string) (string, error) {
+	var names []string
 	for _, it := range integrations {
 		if it.name == name {
 			text, err := integrationFiles.ReadFile(it.path)
 			return string(text), err
 		}
+		names = append(names, it.name)
 	}
-	return "", cli.Usagef("integration", "no rules for %q: symtool integration lists them", name)
+	return "", cli.Usagef("integration", "no rules for %q%s", name, cli.DidYouMean(name, names, "symtool integration lists them"))
 }

@@ -14,12 +14,9 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
 	}
-	if isHelp(args[1]) {
-		return nil, &helpRequest{appHelp(app)}
-	}
 	command := app.Command(args[1])
 	if command == nil {
-		return args, nil
+		return args, checkRootFlags(app, args[1:])
 	}
 	p := permuter{app: app, command: command, values: map[string]bool{}}
 	for _, f := range command.Flags {
@@ -31,9 +28,25 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	if err := p.scan(args[2:]); err != nil {
 		return nil, err
 	}
-	out := append([]string{args[0], args[1]}, p.flags...)
-	out = append(out, "--")
-	return append(out, p.operands...), nil
+	return slices.Concat(args[:2], p.flags, []string{"--"}, p.operands), nil
+}
+
+// checkRootFlags checks arguments of which the first is no command: flags of the program itself,
+// up to the first that is none.
+func checkRootFlags(app *cli.App, args []string) error {
+	for _, arg := range args {
+		switch {
+		case isHelp(arg):
+			return &helpRequest{appHelp(app)}
+		case !strings.HasPrefix(arg, "-"):
+			return nil
+		case !slices.ContainsFunc(app.Flags, func(f cli.Flag) bool {
+			return slices.Contains(f.Names(), strings.TrimLeft(arg, "-"))
+		}):
+			return unknownFlag(&cli.Command{Flags: app.Flags}, arg)
+		}
+	}
+	return nil
 }
 
 // helpRequest ends the parsing of arguments because help was requested.
@@ -83,7 +96,7 @@ func (p *permuter) flag(arg string, rest []string) ([]string, error) {
 		return rest, nil
 	}
 	if !known {
-		return nil, Usagef(p.command.Name, "unknown flag %s", strings.SplitN(arg, "=", 2)[0])
+		return nil, unknownFlag(p.command, arg)
 	}
 	p.flags = append(p.flags, arg)
 	if !takes || hasValue {

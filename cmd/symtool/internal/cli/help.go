@@ -21,7 +21,7 @@ func HelpCommand() *cli.Command {
 				if command := c.App.Command(c.Args().First()); command != nil {
 					return WriteText(c.App.Writer, commandHelp(c.App, command))
 				}
-				return Usagef("help", "unknown command %q", c.Args().First())
+				return unknownCommand(c.App, "help", c.Args().First())
 			}
 			return Usagef("help", "%d operands, want at most one", c.NArg())
 		},

@@ -64,7 +64,7 @@ func NewApp(stdin io.Reader, stdout io.Writer, msgs *Messages, commands ...*cli.
 		ErrWriter: msgs,
 		Commands:  commands,
 		Action:    rootAction,
-		Flags:     []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "print the version"}},
 	}
 	for _, c := range app.Commands {
 		if hasLogLevel(c) {
@@ -80,7 +80,7 @@ func rootAction(c *cli.Context) error {
 	case c.Bool("version"):
 		return WriteText(c.App.Writer, VersionLine())
 	case c.Args().Present():
-		return Usagef("", "unknown command %q", c.Args().First())
+		return unknownCommand(c.App, "", c.Args().First())
 	}
 	return Usagef("", "no command")
 }
@@ -135,7 +135,7 @@ func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Cont
 		return nil, err
 	}
 	for _, setting := range all {
-		if err := setting.finish(); err != nil {
+		if err := setting.apply(); err != nil {
 			return nil, err
 		}
 	}
@@ -143,12 +143,13 @@ func parseFlags(parent *cli.Context, flags []cli.Flag, args []string) (*cli.Cont
 	return cli.NewContext(parent.App, values, parent), err
 }
 
-// flagSetting sets a flag under all of its names. It implements flag.Value.
+// flagSetting is the values that a flag has on the command line, under any of its names. It
+// implements flag.Value. Nothing is set before all arguments are parsed.
 type flagSetting struct {
 	flag  cli.Flag
 	set   *flag.FlagSet
 	value flag.Value
-	list  []string // for a flag that may be repeated
+	given []string // in order
 }
 
 func (s *flagSetting) String() string { return "" }
@@ -160,29 +161,40 @@ func (s *flagSetting) IsBoolFlag() bool {
 }
 
 func (s *flagSetting) Set(value string) error {
+	s.given = append(s.given, value)
+	return nil
+}
+
+// apply sets the flag: to all values if it may be repeated, or else to the last one. A repeated
+// flag is set once, since StringSlice would split each value at commas, which folder names may
+// contain.
+func (s *flagSetting) apply() error {
+	if len(s.given) == 0 {
+		return nil
+	}
+	value := s.given[len(s.given)-1]
 	if _, ok := s.value.(*cli.StringSlice); ok {
-		s.list = append(s.list, value)
-		return nil
+		value = cli.NewStringSlice(s.given...).Serialize()
 	}
-	return s.setAll(value)
-}
-
-// finish sets a repeated flag all at once. Otherwise StringSlice would split each value at
-// commas, which folder names may contain.
-func (s *flagSetting) finish() error {
-	if s.list == nil {
-		return nil
-	}
-	return s.setAll(cli.NewStringSlice(s.list...).Serialize())
-}
-
-func (s *flagSetting) setAll(value string) error {
 	for _, name := range s.flag.Names() {
 		if err := s.set.Set(name, value); err != nil {
-			return err
+			return fmt.Errorf("--%s is %q, want %s", s.flag.Names()[0], value, wantedValue(s.flag))
 		}
 	}
 	return nil
+}
+
+// wantedValue says what a flag's value must be, for flags whose type is not text.
+func wantedValue(f cli.Flag) string {
+	switch f.(type) {
+	case *cli.BoolFlag:
+		return "true or false"
+	case *cli.DurationFlag:
+		return "a time, such as 90s or 2h"
+	case *cli.Float64Flag:
+		return "a number"
+	}
+	return "a whole number of at most 18 digits"
 }
 
 // VersionLine returns what symtool --version prints: the program, Go and the platform.

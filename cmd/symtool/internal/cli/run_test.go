@@ -20,6 +20,8 @@ func TestRunApp(t *testing.T) {
 			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}},
 			&cli.StringSliceFlag{Name: "dir", KeepSpace: true},
+			&cli.Float64Flag{Name: "share"},
+			&cli.DurationFlag{Name: "age"},
 		},
 		Before: func(c *cli.Context) error {
 			if c.String("output") == "refused" {
@@ -53,9 +55,10 @@ func TestRunApp(t *testing.T) {
 	}{
 		{[]string{"x"}, "no command"},
 		{[]string{"x", "other"}, "no command"},
-		{[]string{"x", "--nothing"}, "flag provided but not defined: -nothing"},
-		{[]string{"x", "go", "-j", "many"}, `invalid value "many" for flag -j: parse error`},
-		{[]string{"x", "go", "--verbose=perhaps"}, `invalid boolean value "perhaps" for -verbose: parse error`},
+		{[]string{"x", "go", "-j", "many"}, `--jobs is "many", want a whole number of at most 18 digits`},
+		{[]string{"x", "go", "--verbose=perhaps"}, `--verbose is "perhaps", want true or false`},
+		{[]string{"x", "go", "--share", "half"}, `--share is "half", want a number`},
+		{[]string{"x", "go", "--age", "old"}, `--age is "old", want a time, such as 90s or 2h`},
 		{[]string{"x", "go", "-o", "refused"}, "refused"},
 	} {
 		if err := runApp(context.Background(), app, c.args); err == nil || err.Error() != c.want {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // lintPages prints documentation of rules; done is false if none was requested.
@@ -49,7 +50,7 @@ func lintPage(c *cli.Context, asked string) (string, error) {
 	if asked == "explain" {
 		text, ok := lint.ExplainAll(c.String("explain"))
 		if !ok {
-			return "", fmt.Errorf("unknown rule %q: --list prints all rules", c.String("explain"))
+			return "", unknownRule(c.String("explain"))
 		}
 		return text, nil
 	}
@@ -60,4 +61,13 @@ func lintPage(c *cli.Context, asked string) (string, error) {
 		return lint.List(), nil
 	}
 	return lint.Page(), nil
+}
+
+// unknownRule returns the error for a word that stands for no rules.
+func unknownRule(word string) error {
+	known := []string{"all"}
+	for _, f := range finding.Families {
+		known = append(known, f.Name)
+	}
+	return fmt.Errorf("unknown rule %q%s", word, cli.DidYouMean(word, known, "--list prints all rules"))
 }

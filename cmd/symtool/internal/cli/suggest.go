@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"github.com/xrash/smetrics"
+)
+
+// DidYouMean returns the end of a message about a word that is none of those that are known: a
+// question with the word that is most like it, if one is, and a hint, if it is not "".
+func DidYouMean(word string, known []string, hint string) string {
+	end := ""
+	if best := closest(word, known); best != "" {
+		end = "did you mean " + best + "?"
+	}
+	if end = Spaced(end, hint); end != "" {
+		end = ": " + end
+	}
+	return end
+}
+
+// likeness is how alike two words must be for one to be taken for a misspelling of the other, from
+// 0 to 1. Of two letters exchanged, missing or wrong in a word of five, all are above it; "store"
+// and "serve" are below.
+const likeness = 0.85
+
+// closest returns the word of known that word is most likely a misspelling of, or "". A word of one
+// or two letters is like too many.
+func closest(word string, known []string) string {
+	if len(word) < 3 {
+		return ""
+	}
+	best, most := "", likeness
+	word = strings.ToLower(word)
+	for _, k := range known {
+		if score := smetrics.JaroWinkler(word, strings.ToLower(k), 0.7, 4); score > most {
+			best, most = k, score
+		}
+	}
+	return best
+}
+
+// unknownCommand returns the error for a word that is no command.
+func unknownCommand(app *cli.App, in, word string) error {
+	var names []string
+	for _, c := range app.Commands {
+		names = append(names, c.Name)
+	}
+	return Usagef(in, "unknown command %q%s", word, DidYouMean(word, names, ""))
+}
+
+// flagMeant is like DidYouMean, for the name of a flag, without dashes.
+func flagMeant(name string, flags []cli.Flag) string {
+	names := []string{"help"}
+	for _, f := range flags {
+		names = append(names, f.Names()[0])
+	}
+	if best := closest(name, names); best != "" {
+		return ": did you mean --" + best + "?"
+	}
+	return ""
+}
+
+// unknownFlag returns the error for a flag, as written, that command does not have: with what
+// takes its place if it is one of a program that symtool replaces.
+func unknownFlag(command *cli.Command, arg string) error {
+	arg, _, _ = strings.Cut(arg, "=")
+	name := strings.TrimLeft(arg, "-")
+	for _, f := range PeerFlags[command.Name] {
+		if f.Name == name {
+			return Usagef(command.Name, "unknown flag %s: %s", arg, f.Instead)
+		}
+	}
+	return Usagef(command.Name, "unknown flag %s%s", arg, flagMeant(name, command.Flags))
+}
