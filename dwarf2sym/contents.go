@@ -20,7 +20,7 @@ import (
 // Contents describes the symbols, lines and call frame information in a binary without reading
 // it. Sizes are in bytes. Its JSON fields may be added to, but not changed.
 type Contents struct {
-	Format    string `json:"format"` // "ELF" or "PE"
+	Format    string `json:"format"` // "ELF", "PE" or "Mach-O"
 	Type      string `json:"type"`   // "executable", "shared library or PIE", "DLL", "object", "core", or a number
 	CPU       string `json:"cpu"`    // the name in MODULE records, or the container's if there is none
 	Bits      int    `json:"bits"`
@@ -114,9 +114,9 @@ func (c *Contents) sections(f *object.File) {
 	for _, s := range f.Sections {
 		switch {
 		case !s.HasData():
-		case s.Name == ".gopclntab", s.Name == ".note.go.buildid":
+		case s.Called() == ".gopclntab", s.Name == ".note.go.buildid":
 			c.Go = true
-		case strings.HasPrefix(s.Name, ".debug_") && s.Name != ".debug_frame", strings.HasPrefix(s.Name, ".zdebug_"):
+		case strings.HasPrefix(s.Called(), ".debug_") && s.Called() != ".debug_frame", strings.HasPrefix(s.Called(), ".zdebug_"):
 			c.Debug = addSection(c.Debug, s)
 		}
 	}

@@ -22,7 +22,7 @@ func (r *reader) identify() {
 	cpu := r.file.Arch
 	m.Arch = "unknown"
 	if cpu != nil {
-		m.Arch = cpu.Name
+		m.Arch = cmp.Or(r.file.ModuleCPU, cpu.Name)
 	}
 	m.OS, m.Name = cmp.Or(o.OS, r.file.OS, "Linux"), o.Name
 	if m.Name == "" {

@@ -26,7 +26,7 @@ const inSymtool = "cmd/symtool/internal/"
 var layers = [][]string{
 	1:  {"internal/bin", "dwarf2sym/internal/intern", "dwarf2sym/internal/sweep", "internal/demangle/mangled", "internal/dw", "internal/page", "internal/par", "internal/span", "internal/testenv", "internal/text", "internal/version", "symfmt/arch", "internal/insn"},
 	2:  {"internal/demangle/itanium", "internal/demangle/msvc", "internal/demangle/rust", "internal/fetch", "symfmt/cfi", "symfmt/srcmap", "sframe", "symfmt/vars", "walk/dump", "internal/object"},
-	3:  {"internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
+	3:  {"internal/demangle", "symfmt", "dwarf2sym/internal/dwarf", "walk/crash", "walk/eval", "internal/object/elfobj", "internal/object/machobj", "internal/object/peobj", "walk/minidump", "walk/internal/cpu"},
 	4:  {"internal/symtest", "dwarf2sym/internal/codemap", "dwarf2sym/internal/units", "dwarf2sym/internal/varjoin", "walk/show", "dwarf2sym/unwind", "symfmt/gsym", "symfmt/pdb", "internal/flatten", "symfmt/symelf", "symfmt/symlist", "symfmt/symjson", "symfmt/symsframe", "internal/coderange", "resolve/store", "lint/coverage", "internal/object/objfile", "internal/execcode", "internal/debuginfod", "walk/elfcore"},
 	5:  {"dwarf2sym/internal/companion", "dwarf2sym/internal/varread"},
 	6:  {"dwarf2sym", "symfmt/symcache", "symfmt/symdiff", "internal/upload", "walk/dumpfile", "lint/finding", "lint/internal/extent", "lint/internal/follow"},
@@ -107,6 +107,8 @@ var importRules = []rule{
 	{module + "/internal/object/elfobj", productExcept("internal/object/objfile", "internal/debuginfod", "resolve/symserver", "walk", "walk/elfcore"), "a binary is opened by internal/object/objfile, and known as an object.File"},
 	{"debug/pe", productExcept("internal/object/peobj"), "what a container calls things stays in its package: ask internal/object"},
 	{module + "/internal/object/peobj", productExcept("internal/object/objfile"), "a binary is opened by internal/object/objfile, and known as an object.File"},
+	{"debug/macho", productExcept("internal/object/machobj"), "what a container calls things stays in its package: ask internal/object"},
+	{module + "/internal/object/machobj", productExcept("internal/object/objfile"), "a binary is opened by internal/object/objfile, and known as an object.File"},
 	{delve + "frame", productExcept(), "delve's CFI reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "line", productExcept(), "delve's line reader panics on damaged input: it is a second opinion for tests"},
 	{delve + "reader", productExcept(), "delve's DIE reader is a second opinion for tests"},

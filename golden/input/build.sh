@@ -547,8 +547,41 @@ pdb() {
 if wantpe pdb-x64.pdb; then pdb x86_64-pc-windows-msvc -O2 pdb_names.cc pdb_start.c pdb_halved.s; fi
 if wantpe pdb-x86.pdb; then pdb i686-pc-windows-msvc "-O2 -fomit-frame-pointer" pdb_frames.c pdb_start.c pdb_halved.s; fi
 
+# --- macOS, by clang, ld64.lld and dsymutil, without an SDK: what is undefined stays so -------------------
+# macho OUT CPU SYSTEM FLAGS SOURCES: a program and its dSYM, which is the file OUT.dSYM.
+macho() {
+	out=$1 cpu=$2 system=$3 flags=$4
+	shift 4
+	objects=
+	for source; do
+		clang-22 "--target=$cpu-apple-$system" -w -ffreestanding -fno-stack-protector -fno-builtin "-ffile-prefix-map=$work=/src" -fdebug-compilation-dir=/src \
+			-fno-rtti -fno-threadsafe-statics -g $flags -c "$source" -o "$out-${source%.*}.o"
+		objects="$objects $out-${source%.*}.o"
+	done
+	platform=macos
+	case $system in ios*) platform=ios ;; esac
+	ld64.lld-22 -arch "$cpu" -platform_version $platform 13 13 -undefined dynamic_lookup $objects -o "$out"
+	dsymutil-22 --flat "$out" -o "$out.dSYM" 2>/dev/null
+	llvm-strip-22 -S "$out"
+}
+if wantpe macho-x86_64; then macho macho-x86_64 x86_64 macos13 "-O2 -fno-omit-frame-pointer" macho_frames.c; fi
+if wantpe macho-x86_64-nofp; then macho macho-x86_64-nofp x86_64 macos13 "-O2 -fomit-frame-pointer" macho_frames.c; fi
+if wantpe macho-arm64; then macho macho-arm64 arm64 macos13 "-O2 -fno-omit-frame-pointer" macho_frames.c; fi
+if wantpe macho-arm64-nofp; then macho macho-arm64-nofp arm64 ios13 "-O2 -fomit-frame-pointer" macho_frames.c; fi
+if wantpe macho-names; then macho macho-names arm64 macos13 -O2 macho_names.mm; fi
+if wantpe macho-fat; then
+	macho macho-fat-a x86_64 macos13 -O2 macho_names.mm
+	macho macho-fat-b arm64 macos13 -O2 macho_names.mm
+	llvm-lipo-22 -create macho-fat-a macho-fat-b -output macho-fat
+	llvm-lipo-22 -create macho-fat-a.dSYM macho-fat-b.dSYM -output macho-fat.dSYM
+	llvm-lipo-22 -create -fat64 macho-fat-a macho-fat-b -output macho-fat64
+	mv macho-fat-b-macho_names.o macho-object.o
+	rm macho-fat-a* macho-fat-b*
+fi
+rm -f macho-*macho_*.o
+
 # --- install --------------------------------------------------------------
-for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz pe-* pdb-*.gz pdb-*.exe; do
+for f in *.elf *.debug *.dwo *.dwp split-*.o *.sframe *.core.gz pe-* macho-* pdb-*.gz pdb-*.exe; do
 	case $f in plain.*) continue ;; esac
 	test -e "$f" || continue
 	if grep -aqE "$work|$here|/root/|/home/|/tmp/" "$f"; then

@@ -22,6 +22,13 @@ type Separable interface {
 	CheckDebug(debug *File) error
 }
 
+// Placed is a Separable whose debug files are elsewhere than those of ELF.
+type Placed interface {
+	// DebugFiles returns the paths of the files to try, the best first. They must have the file's
+	// build-id. The search says what folders there are.
+	DebugFiles(s *Search) []string
+}
+
 // CheckPair returns nil or a *bin.Error with the reason why debug cannot be the
 // separate debug file of f.
 func CheckPair(f, debug *File) error {
@@ -60,6 +67,10 @@ func (c Finder) FindDebug(f *File, dirs []string, lim Limits) (debug *File, trie
 		return nil, nil, nil
 	}
 	s := Search{Finder: c, File: f, Dirs: dirs, Limits: lim}
+	if p, ok := f.Container.(Placed); ok {
+		s.byPlace(p)
+		return s.found, s.Tried, s.damage()
+	}
 	if s.byBuildID() || s.byLink() || s.byName() {
 		return s.found, s.Tried, nil
 	}
@@ -88,6 +99,24 @@ func (s *Search) Refuse(path, format string, args ...any) bool {
 func (s *Search) refuseError(path string, err error) bool {
 	s.Tried = append(s.Tried, Tried{Path: path, Why: bin.Bare(err, path), OtherBuild: errors.Is(err, ErrOtherBuild)})
 	return false
+}
+
+// damage returns the error of the first file that cannot be read, if no other was found.
+func (s *Search) damage() error {
+	if s.found != nil {
+		return nil
+	}
+	return s.Damage
+}
+
+// byPlace tries the files that the container names.
+func (s *Search) byPlace(p Placed) {
+	s.Limits.ID = s.File.BuildID()
+	for _, path := range p.DebugFiles(s) {
+		if s.tryID(path, s.Limits.ID) {
+			return
+		}
+	}
 }
 
 func (s *Search) byBuildID() bool {

@@ -28,6 +28,10 @@ type Limits struct {
 	// Hermetic keeps FindDebug and FindSupplement in the folders that they are
 	// given: they look neither next to the file nor where it says.
 	Hermetic bool
+	// CPU chooses one of the binaries in a file with several, by the name of its CPU; ID by its build-id, which
+	// takes precedence.
+	CPU string
+	ID  []byte
 	// Opened, if non-nil, is called with the path of each file that Open, FindDebug
 	// and FindSupplement open, including those that they then reject.
 	Opened func(path string)

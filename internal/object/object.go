@@ -58,14 +58,16 @@ type File struct {
 	KindName string // the container's name of it: ET_DYN
 	Title    string // the same in words: "shared library or PIE", "DLL"; "" if there are none
 
-	Format   string // the container: ELF, PE
+	Format   string // the container: ELF, PE, Mach-O
 	NameFrom string // where Name gets its result: DT_SONAME, PDB
 	PDB      string // name of the PDB with the file's id that describes it; "" if it names none
 	Terms    Terms
 
-	OS   string     // as in MODULE: Linux, windows
+	OS   string     // as in MODULE: Linux, windows, mac, ios
 	Arch *arch.Arch // nil if symtool does not know the CPU
 	CPU  string     // the container's name of it: EM_X86_64
+
+	ModuleCPU string // the name in MODULE, if it is not that of Arch: arm64e
 
 	// ISABit is the bit that selects an instruction set in the address of a symbol, or of
 	// a pointer to code; 0 if there is none.
@@ -163,6 +165,13 @@ type Container interface {
 	Problems() []bin.Problem
 
 	Close() error
+}
+
+// Marked is a Container that says where functions begin and where code has data, apart from its symbols. Both
+// lists are sorted. The error is that of damage; what was read before it is returned.
+type Marked interface {
+	FunctionStarts() ([]uint64, error)
+	DataInCode() ([]Range, error)
 }
 
 // Link names a supplementary file.

@@ -1,8 +1,15 @@
 package object
 
+import "cmp"
+
 // Section is a piece of a file with a name and a place in memory.
 type Section struct {
 	Name string // "" if the file has none
+
+	// Known is ELF's name of it, by which Container.Section finds it, in a container with other names;
+	// "" in those with ELF's.
+	Known string
+
 	Addr uint64 // in relocatable files assigned by the container's package
 
 	// FileSize is the number of bytes in the file, compressed or not; for a section
@@ -19,6 +26,9 @@ type Section struct {
 // IsCode reports whether the section is code in memory. Its bytes may be in the file that
 // this one describes.
 func (s *Section) IsCode() bool { return s.Alloc && s.Exec }
+
+// Called returns ELF's name of the section.
+func (s *Section) Called() string { return cmp.Or(s.Known, s.Name) }
 
 // Holds reports whether addr is in the bytes that the section has in the file.
 func (s *Section) Holds(addr uint64) bool { return addr-s.Addr < s.FileSize }
@@ -64,4 +74,26 @@ type Source interface {
 // reads that need the damaged bytes.
 type Gradual interface {
 	Ready() int64 // number of bytes inflated so far
+}
+
+// ContentID returns an id that is computed from code, as Breakpad does for ELF files without a build-id:
+// the first 4096 bytes, XORed in steps of 16 bytes. It is nil if s is nil or has no bytes.
+func ContentID(s *Section) []byte {
+	const hashed, idSize = 4096, 16
+	if s == nil || !s.HasData() {
+		return nil
+	}
+	src, err := s.Open()
+	if err != nil {
+		return nil
+	}
+	data, err := src.Bytes(0, min(src.Size(), hashed), nil)
+	if err != nil {
+		return nil
+	}
+	id := make([]byte, idSize)
+	for i, b := range data {
+		id[i%idSize] ^= b
+	}
+	return id
 }

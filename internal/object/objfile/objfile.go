@@ -8,22 +8,27 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/internal/object/machobj"
 	"github.com/symtool/symtool/internal/object/peobj"
 )
 
 // containers lists the known containers by the first bytes of their files. A file in none of them is
 // opened as the first, whose error says what the file is.
 var containers = []struct {
-	magic string
+	magics []string
 	// open also returns the function that makes Close close its argument, too.
 	open func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error)
 }{
-	{elfobj.Magic, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
+	{[]string{elfobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
 		f, err := elfobj.NewFile(r, size, path, lim)
 		return f.Object(), f.CloseWith, err
 	}},
-	{peobj.Magic, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
+	{[]string{peobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
 		f, err := peobj.NewFile(r, size, path, lim)
+		return f.Object(), f.CloseWith, err
+	}},
+	{machobj.Magics, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
+		f, err := machobj.NewFile(r, size, path, lim)
 		return f.Object(), f.CloseWith, err
 	}},
 }
@@ -37,16 +42,19 @@ func Begins(head []byte) bool { return find(head) >= 0 }
 // find returns the index in containers, or -1.
 func find(head []byte) int {
 	for i, c := range containers {
-		if bytes.HasPrefix(head, []byte(c.magic)) {
-			return i
+		for _, magic := range c.magics {
+			if bytes.HasPrefix(head, []byte(magic)) {
+				return i
+			}
 		}
 	}
 	return -1
 }
 
 // Open opens the binary at path. Errors are *bin.Error; for a file of no known container
-// the message says what it is.
+// the message says what it is. path may be a bundle of macOS: a dSYM, an app, a framework.
 func Open(path string, lim object.Limits) (*object.File, error) {
+	path = machobj.InBundle(path)
 	file, size, err := elfobj.OpenFile(path, lim)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func TestOtherContainer(t *testing.T) {
 	if sup, tried, err := FindSupplement(other, &object.Link{Name: "y"}, nil, object.DefaultLimits()); sup != nil || tried != nil || err != nil {
 		t.Errorf("supplementary file: %v, %v, %v", sup, tried, err)
 	}
-	if !Begins([]byte("\x7fELF\x02")) || !Begins([]byte("MZ\x90")) || Begins([]byte("MDMP")) || Begins(nil) {
+	if !Begins([]byte("\x7fELF\x02")) || !Begins([]byte("MZ\x90")) || !Begins([]byte("\xcf\xfa\xed\xfe")) || !Begins([]byte("\xca\xfe\xba\xbe")) || Begins([]byte("MDMP")) || Begins(nil) {
 		t.Error("what files of a known container begin with")
 	}
 	if f, err := Open(testenv.Input(t, "README.md"), object.DefaultLimits()); f != nil || err == nil {

@@ -173,26 +173,7 @@ func (f *File) BuildID() []byte {
 
 // ContentID implements object.Container: as for ELF files, the first 4096 bytes of .text, XORed in
 // steps of 16 bytes.
-func (f *File) ContentID() []byte {
-	const hashed, idSize = 4096, 16
-	s := f.named(".text")
-	if s == nil || !s.HasData() {
-		return nil
-	}
-	src, err := s.Open()
-	if err != nil {
-		return nil
-	}
-	data, err := src.Bytes(0, min(src.Size(), hashed), nil)
-	if err != nil {
-		return nil
-	}
-	id := make([]byte, idSize)
-	for i, b := range data {
-		id[i%idSize] ^= b
-	}
-	return id
-}
+func (f *File) ContentID() []byte { return object.ContentID(f.named(".text")) }
 
 // ModuleID implements object.Container.
 func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }

@@ -1,0 +1,188 @@
+package machobj
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// kinds are the types of files: the header's name, and in words.
+var kinds = map[uint32]struct {
+	kind        object.Kind
+	name, title string
+}{
+	typeObject:  {object.Relocatable, "MH_OBJECT", "object"},
+	typeExecute: {object.Executable, "MH_EXECUTE", "executable"},
+	3:           {object.Shared, "MH_FVMLIB", "fixed library"},
+	5:           {object.Executable, "MH_PRELOAD", "preloaded executable"},
+	typeDylib:   {object.Shared, "MH_DYLIB", "dynamic library"},
+	typeLinker:  {object.Shared, "MH_DYLINKER", "dynamic linker"},
+	typeBundle:  {object.Shared, "MH_BUNDLE", "bundle"},
+	typeStub:    {object.Shared, "MH_DYLIB_STUB", "stub of a dynamic library"},
+	typeDSYM:    {object.Shared, "MH_DSYM", "dSYM"},
+	typeKext:    {object.Shared, "MH_KEXT_BUNDLE", "kernel extension"},
+	typeFileSet: {object.Shared, "MH_FILESET", "kernel cache"},
+}
+
+// Object returns the file as an object.File; nil for nil.
+func (f *File) Object() *object.File {
+	if f == nil {
+		return nil
+	}
+	o := &object.File{
+		Path: f.in.Path, Size: f.in.Size - f.start, KindName: fmt.Sprintf("file type %d", f.fileType), Kind: object.Shared,
+		Format: "Mach-O", NameFrom: "the file's name", Terms: f.terms(),
+		OS: f.system(), Arch: f.cpu.arch, CPU: f.cpu.name, ModuleCPU: f.cpu.module,
+		AddrSize: 4, Order: f.order, CodeOrder: f.order, Base: f.base, Container: f,
+	}
+	if k, ok := kinds[f.fileType]; ok {
+		o.Kind, o.KindName, o.Title = k.kind, k.name, k.title
+	}
+	if f.fileType == typeExecute && f.flags&flagPIE != 0 {
+		o.Kind = object.Shared
+	}
+	if f.wide {
+		o.AddrSize = 8
+	}
+	if f.cpu.arch == arch.ARM {
+		o.ISABit = 1
+	}
+	if f.entry != 0 {
+		o.Entry = f.base + f.entry
+	}
+	for _, s := range f.sections {
+		o.Sections = append(o.Sections, &s.Section)
+	}
+	return o
+}
+
+// system returns the operating system as MODULE records have it: the Mac's for what runs there, that of
+// mobile devices for the others.
+func (f *File) system() string {
+	switch f.platform {
+	case 0, platformMacOS, platformCatalyst:
+		return "mac"
+	}
+	return "ios"
+}
+
+// Of returns the Mach-O file behind an object, or nil.
+func Of(o *object.File) *File {
+	if o == nil {
+		return nil
+	}
+	f, _ := o.Container.(*File)
+	return f
+}
+
+// Located implements object.Container.
+func (f *File) Located(string) (*object.Section, error) { return nil, nil }
+
+// BuildID implements object.Container: it is the UUID.
+func (f *File) BuildID() []byte { return f.uuid }
+
+// ContentID implements object.Container: as for ELF files, the first 4096 bytes of the code, XORed in
+// steps of 16 bytes. Only files without LC_UUID need it, which linkers write on request.
+func (f *File) ContentID() []byte { return object.ContentID(f.named("__text")) }
+
+// ModuleID implements object.Container: the bytes in their order, and the age 0.
+func (f *File) ModuleID(id []byte) string { return fmt.Sprintf("%X0", padded(id)) }
+
+func padded(id []byte) []byte {
+	var guid [16]byte
+	copy(guid[:], id)
+	return guid[:]
+}
+
+// CodeID implements object.Container: it is the UUID, as Mozilla writes it.
+func (f *File) CodeID(id []byte) string { return fmt.Sprintf("%X", id) }
+
+// Name implements object.Container: minidumps have the file's name.
+func (f *File) Name() (string, error) { return "", nil }
+
+// NameLost implements object.Container.
+func (f *File) NameLost() bool { return false }
+
+// Moved implements object.Container.
+func (f *File) Moved(debug *object.File) (uint64, error) {
+	d := Of(debug)
+	if d == nil {
+		return 0, object.OtherContainer(f.in.Path, debug)
+	}
+	return f.base - d.base, nil
+}
+
+// Supplement implements object.Container.
+func (f *File) Supplement() (*object.Link, error) { return nil, nil }
+
+// DebugLink implements object.Container.
+func (f *File) DebugLink() (string, uint32, bool) { return "", 0, false }
+
+// Embedded implements object.Container.
+func (f *File) Embedded() (*object.File, error) { return nil, nil }
+
+// Pointer implements object.Container.
+func (f *File) Pointer(uint64) uint64 { return 0 }
+
+// Problems implements object.Container.
+func (f *File) Problems() []bin.Problem {
+	all := f.problems
+	for _, s := range f.sections {
+		if s.fixer != nil {
+			all = append(all, s.fixer.reported()...)
+		}
+	}
+	return all
+}
+
+// CloseWith makes Close close c, too.
+func (f *File) CloseWith(c io.Closer) { f.closer = c }
+
+// Close implements object.Container.
+func (f *File) Close() error {
+	for _, s := range f.sections {
+		s.Release()
+	}
+	f.ReleaseSymbols()
+	if f.closer == nil {
+		return nil
+	}
+	err := f.closer.Close()
+	f.closer = nil
+	return err
+}
+
+// CheckDebug implements object.Separable: a dSYM is for the same CPU, and has the same UUID. Without UUIDs
+// its code must have the same place.
+func (f *File) CheckDebug(o *object.File) error {
+	debug := Of(o)
+	switch {
+	case debug == nil:
+		return object.OtherContainer(f.in.Path, o)
+	case f.cpu.name != debug.cpu.name:
+		return debug.errorf(0, "for %s, want %s", debug.cpu.name, f.cpu.name)
+	case !bytes.Equal(f.uuid, debug.uuid):
+		e := debug.errorf(0, "UUID %s, want %s", debug.idText(), f.idText())
+		e.Kind = object.ErrOtherBuild
+		return e
+	case f.uuid == nil && !sameText(f, debug):
+		return debug.errorf(0, "its code is elsewhere than that of %s, and neither has a UUID", f.in.Path)
+	}
+	return nil
+}
+
+func (f *File) idText() string {
+	if f.uuid == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%X", f.uuid)
+}
+
+func sameText(a, b *File) bool {
+	x, y := a.named("__text"), b.named("__text")
+	return x != nil && y != nil && x.Addr-a.base == y.Addr-b.base && x.MemSize == y.MemSize
+}

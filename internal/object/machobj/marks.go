@@ -1,0 +1,59 @@
+package machobj
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/internal/object"
+)
+
+// FunctionStarts implements object.Marked: the addresses of LC_FUNCTION_STARTS, deltas of unsigned LEB128
+// from the header up to a zero. Bit 0 says Thumb on arm.
+func (f *File) FunctionStarts() ([]uint64, error) {
+	if f.starts.size == 0 {
+		return nil, nil
+	}
+	data, err := f.readPart(f.starts)
+	if err != nil {
+		return nil, err
+	}
+	var all []uint64
+	at := f.base
+	for len(data) > 0 {
+		delta, rest, ok := uleb(data)
+		if !ok {
+			return all, f.errorf(int64(f.starts.off), "function starts: a number of more than 10 bytes, or without an end")
+		}
+		if delta == 0 {
+			break
+		}
+		at += delta
+		data = rest
+		if f.cpu.name[:3] == "arm" && !f.wide {
+			all = append(all, at&^1)
+			continue
+		}
+		all = append(all, at)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// dataEntry is the size of an entry of LC_DATA_IN_CODE: u32 offset, u16 length, u16 kind.
+const dataEntry = 8
+
+// DataInCode implements object.Marked. Offsets count from the header.
+func (f *File) DataInCode() ([]object.Range, error) {
+	if f.inCode.size == 0 {
+		return nil, nil
+	}
+	data, err := f.readPart(f.inCode)
+	if err != nil {
+		return nil, err
+	}
+	var all []object.Range
+	for ; len(data) >= dataEntry; data = data[dataEntry:] {
+		at := f.base + uint64(f.order.Uint32(data))
+		all = append(all, object.Range{Start: at, End: at + uint64(f.order.Uint16(data[4:]))})
+	}
+	return object.Ranges.Join(all), nil
+}
