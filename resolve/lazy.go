@@ -123,7 +123,7 @@ const (
 func FromParts(m *symfmt.Module, parts Parts, o ModuleOptions) Symbols {
 	return &lazy{
 		parts: parts, kept: lru[any, *part]{limit: heldParts}, reading: make(map[any]*reading),
-		identity: Identity{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: symfmt.CleanName(m.Name, ""), Path: o.Path},
+		identity: Identity{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: symfmt.CleanName(m.Name, ""), Path: o.Path, DebugPath: o.DebugPath},
 		extents:  extent{Extents: o.Extents},
 	}
 }

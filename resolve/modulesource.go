@@ -120,15 +120,18 @@ func (moduleSource) Close() error { return nil }
 
 // ModuleOptions describe where a Module comes from.
 type ModuleOptions struct {
-	Path     string           // path of the module's file, for messages
-	Extents  *symfmt.Extents  // of the module's binary; nil for a module from elsewhere
-	Problems []symfmt.Problem // what was left out of it, returned by Damage
+	Path      string           // path of the module's file, for messages
+	DebugPath string           // path of its separate debug file, for messages
+	Extents   *symfmt.Extents  // of the module's binary; nil for a module from elsewhere
+	Problems  []symfmt.Problem // what was left out of it, returned by Damage
 }
 
 // FromModule returns a Resolver of a Module. The Resolver refers to m, which must not change.
 func FromModule(m *symfmt.Module, o ModuleOptions) *Resolver {
 	m = m.Ordered()
-	return newResolver(o.Path, indexModule(m), moduleSource{m: m}, o.Problems, o.Extents)
+	r := newResolver(o.Path, indexModule(m), moduleSource{m: m}, o.Problems, o.Extents)
+	r.debugPath = o.DebugPath
+	return r
 }
 
 // indexModule returns the index of a Module, whose records are in canonical order.

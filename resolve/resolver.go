@@ -22,8 +22,9 @@ import (
 
 // Resolver implements Symbols.
 type Resolver struct {
-	path     string           // of the symbol file; may be empty
-	problems []symfmt.Problem // records of the file that were left out
+	path      string           // of the symbol file; may be empty
+	debugPath string           // as Identity.DebugPath
+	problems  []symfmt.Problem // records of the file that were left out
 
 	x      *index
 	source source
@@ -179,7 +180,7 @@ func (r *Resolver) Detail() Detail {
 // Identity implements Symbols.
 func (r *Resolver) Identity() Identity {
 	id := r.x.Identity
-	id.Path = r.path
+	id.Path, id.DebugPath = r.path, r.debugPath
 	return id
 }
 

@@ -66,6 +66,7 @@ const (
 type Identity struct {
 	OS, Arch, ID, Name string // the MODULE record; empty if there is none
 	Path               string // of the file; may be empty
+	DebugPath          string // of the separate debug file that has functions and lines; "" without one
 }
 
 // orderer is implemented by Symbols for which some orders are faster.

@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // doctored runs doctor in the folder of the inputs, without this machine's debug files.
@@ -44,12 +46,12 @@ func TestDoctorGolden(t *testing.T) {
 	t.Chdir(testenv.Input(t))
 	var all strings.Builder
 	for _, name := range doctorKinds {
-		status, stdout, stderr := doctored(t, name)
+		status, stdout, stderr := doctored(t, name, "--hermetic="+strconv.FormatBool(dumpfile.FormatOf(name) != ""))
 		all.WriteString("$ symtool doctor " + name + "\n" + stderr + stdout + "status " + string(rune('0'+status)) + "\n\n")
 	}
 	golden.Assert(t, "doctor.txt", []byte(all.String()))
 	for _, name := range []string{"split-missing.elf", "pair.elf", "mini-linux.dmp", "../dwarf2sym/nodebug.sym"} {
-		_, stdout, _ := doctored(t, "--format", "json", name)
+		_, stdout, _ := doctored(t, "--format", "json", name, "--hermetic="+strconv.FormatBool(dumpfile.FormatOf(name) != ""))
 		golden.Assert(t, "doctor-"+filepath.Base(name)+".json", []byte(stdout))
 	}
 }

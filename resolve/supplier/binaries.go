@@ -32,7 +32,8 @@ import (
 //
 // A module about which nothing is known gets the only binary if the roots are files.
 func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
-	b := &Binaries{roots: roots, fetcher: o.Fetcher, onlyFiles: true}
+	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, limits: object.DefaultLimits()}
+	b.limits.Hermetic = o.Hermetic
 	for _, root := range roots {
 		st, err := os.Stat(root)
 		if err != nil {
@@ -43,7 +44,7 @@ func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
 			b.debugDirs = append(b.debugDirs, root)
 		}
 	}
-	b.debugDirs = append(b.debugDirs, o.DebugDirs...)
+	b.debugDirs = append(b.debugDirs, b.more...)
 	return b, nil
 }
 
@@ -52,6 +53,11 @@ func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
 type BinaryOptions struct {
 	DebugDirs []string // folders with separate debug files
 	Fetcher   Fetcher  // gets missing files by build-id
+	// AtPaths says that a module's binary is also looked for at the module's own path, where it is on the machine on
+	// which the process ran. Its id must be the module's. If there is no binary, its debug file is used alone.
+	AtPaths bool
+	// Hermetic says that debug files and PDBs beside a binary count only if they are below a root or in DebugDirs.
+	Hermetic bool
 }
 
 // Fetcher gets files from elsewhere. Its methods may be called concurrently. Package remote
@@ -72,9 +78,13 @@ const (
 // Binaries is a Supplier that reads ELF and PE files: see NewBinaries. It can also find the files
 // themselves.
 type Binaries struct {
-	roots, debugDirs []string
-	onlyFiles        bool    // no root is a folder
-	fetcher          Fetcher // nil if nothing is fetched
+	roots     []string
+	more      []string // folders with debug files that are not below a root
+	debugDirs []string // all folders with debug files
+	onlyFiles bool     // no root is a folder
+	fetcher   Fetcher  // nil if nothing is fetched
+	atPaths   bool
+	limits    object.Limits
 
 	mu    sync.Mutex
 	index *binaryIndex // nil until the folders are searched
@@ -174,13 +184,19 @@ func (b *Binaries) find(ctx context.Context, s *search) (*object.File, error) {
 	for _, root := range b.roots {
 		s.miss(root, "no binary of %s; there are %d binaries in all, of %d files", &s.m, len(x.files), x.looked)
 	}
-	return b.fetch(ctx, s, fetchExecutable, s.m.BuildID), nil
+	if f := b.fetch(ctx, s, fetchExecutable, s.m.BuildID); f != nil {
+		return f, nil
+	}
+	return b.debugAlone(ctx, s), nil
 }
 
-// byPath opens the file that has the module's path below a folder.
+// byPath opens the file that has the module's path below a folder, or on this machine.
 func (b *Binaries) byPath(s *search) *object.File {
 	if s.m.Path == "" || s.m.DebugID == "" && len(s.m.BuildID) == 0 {
 		return nil
+	}
+	if f := b.here(s); f != nil {
+		return f
 	}
 	for _, root := range b.roots {
 		path := filepath.Join(root, filepath.Clean(string(filepath.Separator)+s.m.Path))

@@ -17,7 +17,7 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*o
 	if f.HasDWARF() {
 		return nil, nil
 	}
-	debug, tried, damage := objfile.FindDebug(f, b.debugDirs, object.DefaultLimits())
+	debug, tried, damage := objfile.FindDebug(f, b.debugDirs, b.limits)
 	s.tryDebug(tried)
 	if debug != nil && debug.HasDWARF() {
 		return debug, nil
@@ -81,7 +81,7 @@ func (b *Binaries) findSupplement(ctx context.Context, s *search, f, debug *obje
 	if link == nil || err != nil {
 		return nil // damage is reported by the reader
 	}
-	sup, tried, err := objfile.FindSupplement(f, link, b.debugDirs, object.DefaultLimits())
+	sup, tried, err := objfile.FindSupplement(f, link, b.debugDirs, b.limits)
 	s.tryDebug(tried)
 	if err != nil {
 		s.errs = append(s.errs, err)
@@ -117,4 +117,24 @@ func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []
 		return nil
 	}
 	return f
+}
+
+// debugAlone opens the debug file of a module whose binary is neither at its path nor on a server: it has functions
+// and lines. It returns nil if there is none.
+func (b *Binaries) debugAlone(ctx context.Context, s *search) *object.File {
+	if !b.atPaths {
+		return nil
+	}
+	places := object.Search{Dirs: b.more}
+	for _, path := range places.BuildIDPaths(s.m.BuildID) {
+		if err := regular(path); err != nil {
+			s.miss(path, "%v", bare(err))
+		} else if f := s.openBinary(path); f != nil {
+			return f
+		}
+	}
+	if len(s.errs) > 0 {
+		return nil // the server failed
+	}
+	return b.fetch(ctx, s, fetchDebug, s.m.BuildID)
 }

@@ -14,6 +14,7 @@ import (
 type parts struct {
 	*dwarf2sym.Lookup
 	file  *object.File
+	debug string          // path of the separate debug file, or ""
 	files []symfmt.Binary // closed with it
 }
 
@@ -26,6 +27,9 @@ func openParts(ctx context.Context, f *object.File, o dwarf2sym.Options) (*parts
 			p.files = append(p.files, file)
 		}
 	}
+	if debug, err := object.Of(o.Debug); err == nil && debug != nil {
+		p.debug = debug.Path
+	}
 	var err error
 	if p.Lookup, err = dwarf2sym.OpenLookup(ctx, f, o); err != nil {
 		return nil, errors.Join(err, p.closeFiles())
@@ -35,7 +39,7 @@ func openParts(ctx context.Context, f *object.File, o dwarf2sym.Options) (*parts
 
 // symbols returns the symbols of the binary.
 func (p *parts) symbols() resolve.Symbols {
-	return resolve.FromParts(p.Module(), p, resolve.ModuleOptions{Path: p.file.Path, Extents: p.Extents()})
+	return resolve.FromParts(p.Module(), p, resolve.ModuleOptions{Path: p.file.Path, DebugPath: p.debug, Extents: p.Extents()})
 }
 
 // Areas implements resolve.Parts.

@@ -20,7 +20,11 @@ func (b *Binaries) findPDB(ctx context.Context, s *search, f *object.File) (stri
 		return "", nil
 	}
 	name, _ := f.Name() // damage is reported when the file is read
-	path, tried := pdb.Find(name, f.ID(), append([]string{filepath.Dir(f.Path)}, b.debugDirs...)...)
+	var dirs []string
+	if !b.limits.Hermetic {
+		dirs = append(dirs, filepath.Dir(f.Path))
+	}
+	path, tried := pdb.Find(name, f.ID(), append(dirs, b.debugDirs...)...)
 	if path != "" {
 		return path, nil
 	}
@@ -81,5 +85,5 @@ func readPair(ctx context.Context, f *object.File, path string) (resolve.Symbols
 	}
 	pdb.Complete(read.Module, described.Module)
 	problems := append(read.Problems, described.Problems...)
-	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: problems}), nil
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, DebugPath: path, Extents: &read.Extents, Problems: problems}), nil
 }

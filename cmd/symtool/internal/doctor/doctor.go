@@ -26,9 +26,10 @@ const doctorDescription = `
 FILE is a binary, a symbol file in a format that convert reads, or the dump of a
 crashed process. doctor reports what is in it: for a binary, what dump would
 write, and where each part would come from; for symbols, what they are good for;
-for a dump, which of its modules have symbols in --symbols, --binaries or
---symbol-url, and which of them a store in --symbols has only under names that
-other walkers do not ask for.
+for a dump, which of its modules have symbols where walk looks for them: in
+--symbols, --binaries or --symbol-url or, without these, on this machine; and
+which of them a store in --symbols has only under names that other walkers do
+not ask for.
 
 Missing parts are listed with the flag, the package or the compiler option that
 provides them. doctor writes only its answer, and asks only the servers that
@@ -42,7 +43,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 		Usage:       "report which symbols a file has, what is missing, and how to get it",
 		UsageText:   "symtool doctor [flags] FILE...",
 		Description: doctorDescription,
-		Flags: append(suppliers.Flags(),
+		Flags: append(suppliers.Flags(), suppliers.HermeticFlag(),
 			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
 			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files and FILE.dwp in `DIR`; may be repeated"},
 			&cli.StringFlag{Name: "dwp", Usage: "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp"},
@@ -67,6 +68,7 @@ type doctor struct {
 	client    *debuginfod.Client // nil for no servers
 	symbols   resolve.Supplier   // nil if none are given
 	stores    []string           // folders given with --symbols
+	hermetic  bool
 	jobs      int
 	json      bool
 	verbose   bool
@@ -77,14 +79,14 @@ type doctor struct {
 
 func newDoctor(c *cli.Context, msgs *cli.Messages) (*doctor, error) {
 	d := &doctor{
-		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), jobs: par.Jobs(c.Int("jobs")),
+		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), jobs: par.Jobs(c.Int("jobs")), hermetic: c.Bool("hermetic"),
 		json: c.String("format") == cli.FormatJSON, verbose: c.Bool("verbose"), msgs: msgs, stdout: c.App.Writer, dpkg: dpkgLists,
 	}
 	if err := d.check(c); err != nil {
 		return nil, err
 	}
-	d.options = dwarf2sym.Options{Jobs: d.jobs, Demangle: true, Generator: version.Generator, DwoDirs: c.StringSlice("dwo-dir"), Package: c.String("dwp")}
-	if !c.IsSet("debug-dir") {
+	d.options = dwarf2sym.Options{Jobs: d.jobs, Demangle: true, Generator: version.Generator, DwoDirs: c.StringSlice("dwo-dir"), Package: c.String("dwp"), Hermetic: d.hermetic}
+	if !c.IsSet("debug-dir") && !d.hermetic {
 		d.debugDirs = []string{"/usr/lib/debug"}
 	}
 	var err error
@@ -123,25 +125,15 @@ func (d *doctor) check(c *cli.Context) error {
 
 // findSymbols sets the sources of symbols for dumps from the flags.
 func (d *doctor) findSymbols(c *cli.Context) error {
-	all, err := suppliers.Files(c.StringSlice("symbols"), nil)
+	all, binaries, servers, err := suppliers.NewSuppliers(c, nil, suppliers.Unnamed(c))
 	if err != nil {
 		return err
 	}
 	d.stores = slices.DeleteFunc(c.StringSlice("symbols"), func(path string) bool { return !cli.IsFolder(path) })
-	if paths := c.StringSlice("binaries"); len(paths) > 0 {
-		binaries, err := supplier.NewBinaries(paths, supplier.BinaryOptions{DebugDirs: d.debugDirs, Fetcher: suppliers.Fetcher(d.client)})
-		if err != nil {
-			return &cli.StatusError{Status: cli.StatusInput, Err: err}
-		}
+	if binaries != nil {
 		all = append(all, binaries)
 	}
-	servers, err := suppliers.NewServers(c)
-	if err != nil {
-		return err
-	}
-	if servers != nil {
-		all = append(all, servers)
-	}
+	all = append(all, servers...)
 	if len(all) > 0 {
 		d.symbols = supplier.NewChain(all...)
 	}

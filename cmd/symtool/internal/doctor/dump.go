@@ -94,7 +94,7 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 		is.Symbols, is.Tried = "in-dump", nil
 		return is
 	}
-	is.Here = m.DebugID != "" && isHere(m)
+	is.Here = m.DebugID != "" && !d.hermetic && isHere(m)
 	return is
 }
 

@@ -131,7 +131,9 @@ func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use fu
 	}
 	var sup *object.File
 	if link, err := f.Supplement(); link != nil && err == nil {
-		if sup, _, _ = objfile.FindSupplement(f, link, d.debugDirs, object.DefaultLimits()); sup != nil {
+		limits := object.DefaultLimits()
+		limits.Hermetic = d.hermetic
+		if sup, _, _ = objfile.FindSupplement(f, link, d.debugDirs, limits); sup != nil {
 			defer sup.Close()
 		}
 	}

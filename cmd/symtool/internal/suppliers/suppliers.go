@@ -35,7 +35,10 @@ func Flags() []cli.Flag {
 // New returns a Supplier for the flags, in this order: symbol files and folders, which open
 // opens, binaries, servers.
 func New(c *cli.Context, open supplier.Opener) (resolve.Supplier, error) {
-	files, binaries, servers, err := NewSuppliers(c, open)
+	if err := CheckDebuginfod(c, false); err != nil {
+		return nil, err
+	}
+	files, binaries, servers, err := NewSuppliers(c, open, false)
 	if err != nil {
 		return nil, err
 	}
@@ -45,22 +48,20 @@ func New(c *cli.Context, open supplier.Opener) (resolve.Supplier, error) {
 	return supplier.NewChain(append(files, servers...)...), nil
 }
 
-// NewSuppliers returns the suppliers for the flags by kind.
-func NewSuppliers(c *cli.Context, open supplier.Opener) (files []resolve.Supplier, binaries *supplier.Binaries, servers []resolve.Supplier, err error) {
-	for _, name := range []string{"symbols", "binaries", "symbol-url"} {
-		for _, value := range c.StringSlice(name) {
-			if value == "" {
-				return nil, nil, nil, cli.Usagef(c.Command.Name, "--%s is empty", name)
-			}
-		}
-	}
-	if files, err = Files(c.StringSlice("symbols"), open); err != nil {
+// NewSuppliers returns the suppliers for the flags by kind. here is Unnamed for commands that look for symbols of dumps
+// on this machine.
+func NewSuppliers(c *cli.Context, open supplier.Opener, here bool) (files []resolve.Supplier, binaries *supplier.Binaries, servers []resolve.Supplier, err error) {
+	p, err := placesOf(c, here)
+	if err != nil {
 		return nil, nil, nil, err
 	}
-	if binaries, err = newBinaries(c); err != nil {
+	if files, err = p.files(open); err != nil {
 		return nil, nil, nil, err
 	}
-	server, err := NewServers(c)
+	if binaries, err = p.newBinaries(c); err != nil {
+		return nil, nil, nil, err
+	}
+	server, err := p.newServers(c)
 	if err != nil {
 		return nil, nil, nil, cli.Usagef(c.Command.Name, "%v", err)
 	}
@@ -94,26 +95,35 @@ func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err er
 }
 
 // newBinaries returns the binaries, with a fetcher of their debug files, or nil if there are none.
-func newBinaries(c *cli.Context) (*supplier.Binaries, error) {
-	paths := c.StringSlice("binaries")
-	if len(paths) == 0 {
-		if c.IsSet("debuginfod") {
-			return nil, cli.Usagef(c.Command.Name, "--debuginfod is for --binaries")
-		}
+func (p *places) newBinaries(c *cli.Context) (*supplier.Binaries, error) {
+	if len(p.binaries) == 0 && !p.here {
 		return nil, nil
-	}
-	if c.IsSet("debuginfod") && c.Bool("no-debuginfod") {
-		return nil, cli.Usagef(c.Command.Name, "--debuginfod and --no-debuginfod exclude each other")
 	}
 	client, err := cli.NewDebuginfod(c, c.App.ErrWriter.(*cli.Messages))
 	if err != nil {
 		return nil, cli.Usagef(c.Command.Name, "%v", err)
 	}
-	s, err := supplier.NewBinaries(paths, supplier.BinaryOptions{DebugDirs: []string{"/usr/lib/debug"}, Fetcher: Fetcher(client)})
+	o := supplier.BinaryOptions{DebugDirs: c.StringSlice("debug-dir"), Fetcher: Fetcher(client), AtPaths: p.here, Hermetic: c.Bool("hermetic")}
+	if !c.IsSet("debug-dir") && !o.Hermetic {
+		o.DebugDirs = []string{"/usr/lib/debug"}
+	}
+	s, err := supplier.NewBinaries(p.binaries, o)
 	if err != nil {
 		return nil, &cli.StatusError{Status: cli.StatusInput, Err: err}
 	}
 	return s, nil
+}
+
+// CheckDebuginfod checks the flags about servers of debug files, for a command that reads no other binaries than those
+// of modules. here is as for NewSuppliers.
+func CheckDebuginfod(c *cli.Context, here bool) error {
+	switch {
+	case c.IsSet("debuginfod") && len(c.StringSlice("binaries")) == 0 && !here:
+		return cli.Usagef(c.Command.Name, "--debuginfod is for --binaries")
+	case c.IsSet("debuginfod") && c.Bool("no-debuginfod"):
+		return cli.Usagef(c.Command.Name, "--debuginfod and --no-debuginfod exclude each other")
+	}
+	return nil
 }
 
 // Fetcher returns the client as a Fetcher, or nil.
@@ -124,9 +134,9 @@ func Fetcher(client *debuginfod.Client) supplier.Fetcher {
 	return client
 }
 
-// NewServers returns the symbol servers, or nil if there are none.
-func NewServers(c *cli.Context) (resolve.Supplier, error) {
-	cfg := remote.Servers{URLs: c.StringSlice("symbol-url"), Cache: c.String("symbol-cache"), Variables: c.IsSet("vars"), UserAgent: version.Generator}
+// newServers returns the symbol servers, or nil if there are none.
+func (p *places) newServers(c *cli.Context) (resolve.Supplier, error) {
+	cfg := remote.Servers{URLs: p.urls, Cache: c.String("symbol-cache"), Variables: c.IsSet("vars"), UserAgent: version.Generator}
 	switch named := c.IsSet("symbol-cache"); {
 	case named && cfg.Cache == "":
 		return nil, fmt.Errorf("--symbol-cache is empty")
@@ -137,7 +147,7 @@ func NewServers(c *cli.Context) (resolve.Supplier, error) {
 	case !named:
 		dir, err := os.UserCacheDir()
 		if err != nil {
-			return nil, fmt.Errorf("--symbol-url: no folder for its cache: set --symbol-cache, XDG_CACHE_HOME or HOME")
+			return nil, fmt.Errorf("%s: no folder for its cache: set --symbol-cache, XDG_CACHE_HOME or HOME", p.source("symbol-url"))
 		}
 		cfg.Cache = filepath.Join(dir, "symtool", "symbols")
 	}
@@ -146,7 +156,7 @@ func NewServers(c *cli.Context) (resolve.Supplier, error) {
 	}
 	servers, err := remote.NewServers(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("--symbol-url: %w", err)
+		return nil, fmt.Errorf("%s: %w", p.source("symbol-url"), err)
 	}
 	return servers, nil
 }

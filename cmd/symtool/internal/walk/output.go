@@ -189,6 +189,9 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 		}
 		name := nameOfModule(w.Dump, i)
 		if m.Resolver != nil {
+			if p.verbose {
+				p.msgs.Warnf("symtool: %s: symbols of %s from %s", w.Path, name, placeOf(m))
+			}
 			if len(m.OtherBinaries) > 0 {
 				p.msgs.Warnf("symtool: %s: no binary of %s: %s", w.Path, name, m.OtherBinaries[0])
 			}
@@ -223,6 +226,18 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 		missing, more = missing[:shown], fmt.Sprintf(" and %d more", n)
 	}
 	p.msgs.Warnf("symtool: %s: no symbols of %s%s%s", w.Path, strings.Join(missing, ", "), more, hint)
+}
+
+// placeOf names the file that a module's symbols were read from.
+func placeOf(m *walk.Symbols) string {
+	id := m.Resolver.Identity()
+	switch {
+	case m.InDump:
+		return "the dump itself"
+	case id.DebugPath != "":
+		return id.Path + " and " + id.DebugPath
+	}
+	return id.Path
 }
 
 // nameOfModule names a module of a dump in messages.

@@ -22,11 +22,18 @@ import (
 )
 
 const walkDescription = `
-DUMP is a minidump or an ELF core, plain or compressed with gzip. Symbols come
-from symbol files, folders of them and servers, or else from binaries, whose
-.eh_frame and .sframe are also used if a symbol file has no rules. The stacks go
-to standard output in the form of Breakpad's minidump_stackwalk, or as --format
-says. What is missing or damaged is reported on standard error.
+DUMP is a minidump or an ELF core, plain or compressed with gzip. Without
+--symbols, --binaries and --symbol-url, symbols come from this machine: from
+binaries at the paths in DUMP, if their ids agree, from debug files in
+/usr/lib/debug and on the servers of $DEBUGINFOD_URLS, and from the symbol
+files, stores and servers in $SYMTOOL_SYMBOLS, separated by spaces. --verbose
+lists what was found where.
+
+With these flags, symbols come from symbol files, folders of them and servers,
+or else from binaries, whose .eh_frame and .sframe are also used if a symbol
+file has no rules. The stacks go to standard output in the form of Breakpad's
+minidump_stackwalk, or as --format says. What is missing or damaged is reported
+on standard error.
 
 With --verify, the last line says whether the symbols hold, and why not; the
 status is then 1. --compare compares two JSON outputs, and --symbols-b walks
@@ -40,7 +47,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 		Usage:       "print the stacks of a crashed process, and whether the symbols hold",
 		UsageText:   "symtool walk [flags] DUMP...\nsymtool walk --compare A.json B.json",
 		Description: walkDescription,
-		Flags: append(suppliers.Flags(),
+		Flags: append(suppliers.Flags(), suppliers.HermeticFlag(),
 			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
 			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's) or jsonl, a\nline for each DUMP", Value: cli.FormatText}, "text", "machine", "json", "jsonl"),
@@ -131,7 +138,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		return nil, err
 	}
 	w.batch = batch.Runner{
-		Open:   dumpfile.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true}},
+		Open:   dumpfile.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c)}},
 		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice()},
 		Jobs:   c.Int("jobs"),
 	}
@@ -168,7 +175,7 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 
 // onlyWalking lists the flags that do not apply to the comparison of two outputs.
 var onlyWalking = []string{
-	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
+	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "hermetic", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 	"vars", "vars-redact", "vars-depth", "vars-length",
 }
@@ -286,7 +293,11 @@ func parseTechniques(list string) (techniques []walk.Technique, err error) {
 // findSymbols sets where symbols and binaries are.
 func (w *walkCall) findSymbols(c *cli.Context) error {
 	index := suppliers.Sources{Msgs: w.msgs, Index: c.Bool("index") || c.IsSet("index-dir"), IndexDir: c.String("index-dir")}
-	files, binaries, servers, err := suppliers.NewSuppliers(c, index.OpenFile)
+	here := suppliers.Unnamed(c)
+	if err := suppliers.CheckDebuginfod(c, here); err != nil {
+		return err
+	}
+	files, binaries, servers, err := suppliers.NewSuppliers(c, index.OpenFile, here)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,77 @@
+package suppliers
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
+)
+
+// symbolsVar is the variable with symbol files, folders and URLs of symbol servers, separated by spaces as in
+// DEBUGINFOD_URLS.
+const symbolsVar = "SYMTOOL_SYMBOLS"
+
+// naming lists the flags that name places of symbols. Any of them restricts a search to what is named.
+var naming = []string{"symbols", "binaries", "symbol-url", "symbols-b"}
+
+// HermeticFlag returns the flag that switches off what is found without being named.
+func HermeticFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "hermetic", Usage: "read only what is named on the command line: nothing at the paths in\nDUMP, next to a binary, in /usr/lib/debug, or from $DEBUGINFOD_URLS\nand $SYMTOOL_SYMBOLS"}
+}
+
+// Unnamed reports whether the symbols of dumps are looked for on this machine, since no flag says where they are:
+// binaries at their paths in the dump, debug files of /usr/lib/debug and $DEBUGINFOD_URLS, and what $SYMTOOL_SYMBOLS
+// names.
+func Unnamed(c *cli.Context) bool {
+	return !c.Bool("hermetic") && !slices.ContainsFunc(naming, c.IsSet)
+}
+
+// places are where symbols are looked for.
+type places struct {
+	symbols, binaries, urls []string
+	here                    bool // binaries at their paths in the process
+}
+
+// placesOf returns the places that flags name. With here, they are those of Unnamed.
+func placesOf(c *cli.Context, here bool) (*places, error) {
+	p := &places{symbols: c.StringSlice("symbols"), binaries: c.StringSlice("binaries"), urls: c.StringSlice("symbol-url"), here: here}
+	for i, values := range [][]string{p.symbols, p.binaries, p.urls} {
+		for _, value := range values {
+			if value == "" {
+				return nil, cli.Usagef(c.Command.Name, "--%s is empty", naming[i])
+			}
+		}
+	}
+	if !p.here {
+		return p, nil
+	}
+	for _, place := range strings.Fields(os.Getenv(symbolsVar)) {
+		if strings.Contains(place, "://") {
+			p.urls = append(p.urls, place)
+		} else {
+			p.symbols = append(p.symbols, place)
+		}
+	}
+	return p, nil
+}
+
+// source returns the flag, or the variable, that named the places of a kind.
+func (p *places) source(flag string) string {
+	if p.here {
+		return symbolsVar
+	}
+	return "--" + flag
+}
+
+// files returns the suppliers of symbol files and folders.
+func (p *places) files(open supplier.Opener) ([]resolve.Supplier, error) {
+	all, err := Files(p.symbols, open)
+	if err != nil && p.here {
+		err = &cli.StatusError{Status: cli.StatusInput, Err: fmt.Errorf("%s: %w", symbolsVar, err)}
+	}
+	return all, err
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
+)
+
+// crashedAt writes the dump of a process whose program was at path, in a format, and returns the dump's path.
+func crashedAt(t *testing.T, format, path string) string {
+	t.Helper()
+	f, err := dumpfile.Open(t.Context(), testenv.Input(t, "walk-sources.core.gz"), dumpfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rename := func(m *dump.Module) {
+		if filepath.Base(m.Path) == "walk-sources.elf" {
+			m.Path = path
+		}
+	}
+	for i := range f.Modules {
+		rename(&f.Modules[i])
+	}
+	for i := range f.Maps {
+		if filepath.Base(f.Maps[i].Path) == "walk-sources.elf" {
+			f.Maps[i].Path = path
+		}
+	}
+	var data bytes.Buffer
+	if _, err := dumpfile.Write(&data, format, f.Dump); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "crash."+format)
+	writeInput(t, out, data.Bytes())
+	return out
+}
+
+// walkedBrief runs walk --brief -v, and returns its outputs.
+func walkedBrief(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, messages bytes.Buffer
+	status = run(t.Context(), append([]string{"symtool", "walk", "--brief", "-v"}, args...), strings.NewReader(""), &out, &messages)
+	return status, out.String(), messages.String()
+}
+
+// hereEnv sets the variables that say where symbols are.
+func hereEnv(t *testing.T, symbols, debuginfod string) {
+	t.Setenv("SYMTOOL_SYMBOLS", symbols)
+	t.Setenv("DEBUGINFOD_URLS", debuginfod)
+	t.Setenv("DEBUGINFOD_CACHE_PATH", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+}
+
+const (
+	hereFunction = " 0  walk-sources.elf!" // the first frame with symbols
+	hereAddress  = " 0  walk-sources.elf + 0x1f3\n"
+	hereBuildID  = "4473f417ae6fd2067ece5a270227ec29589fedc6"
+	hereID       = "17F473446FAE06D27ECE5A270227EC290"
+)
+
+// Without flags, walk finds binaries at the paths in the dump, and says where; doctor agrees. Flags restrict it.
+func TestWalkHere(t *testing.T) {
+	program, err := os.ReadFile(testenv.Input(t, "walk-sources.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{dumpfile.Core, dumpfile.Minidump} {
+		path := filepath.Join(t.TempDir(), "walk-sources.elf")
+		crash := crashedAt(t, format, path)
+		hereEnv(t, "", "")
+		check := func(what, wantOut, wantErr string, args ...string) {
+			t.Helper()
+			_, stdout, stderr := walkedBrief(t, append(args, crash)...)
+			if !strings.Contains(stdout, wantOut) || !strings.Contains(stderr, wantErr) {
+				t.Errorf("%s, %s: printed %q and %q, want %q and %q", format, what, stdout, stderr, wantOut, wantErr)
+			}
+		}
+		check("no file", hereAddress, "no symbols of walk-sources.elf "+hereID+": "+path+": no such file or directory\n")
+		writeInput(t, path, nil)
+		check("an empty file", hereAddress, path+": the file is empty\n")
+		writeInput(t, path, program)
+		check("the program", hereFunction, "symbols of walk-sources.elf "+hereID+" from "+path+"\n")
+		check("hermetic", hereAddress, "no symbols of walk-sources.elf", "--hermetic")
+		check("a named folder", hereAddress, "no symbols of walk-sources.elf", "--symbols", t.TempDir())
+		check("a named folder of binaries", hereAddress, "no symbols of walk-sources.elf", "--binaries", t.TempDir())
+		var out bytes.Buffer
+		if status := run(t.Context(), []string{"symtool", "doctor", crash}, nil, &out, &out); status != 0 || !strings.Contains(out.String(), "found") {
+			t.Errorf("%s: doctor: status %d, %s", format, status, &out)
+		}
+		writeInput(t, path, bytes.ReplaceAll(program, []byte("\x44\x73\xf4\x17"), []byte("\x44\x73\xf4\x18")))
+		check("another build", hereAddress, path+": build-id 4473f418ae6fd2067ece5a270227ec29589fedc6, want "+hereBuildID)
+	}
+}
+
+// $SYMTOOL_SYMBOLS has symbol files, stores and servers; binaries and debug files come from $DEBUGINFOD_URLS.
+func TestWalkHereElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	crash := crashedAt(t, dumpfile.Core, filepath.Join(dir, "gone", "walk-sources.elf"))
+	sym := filepath.Join(dir, "app.sym")
+	writeInput(t, sym, walkSymbols(t))
+	store := filepath.Join(dir, "store", "walk-sources.elf", hereID)
+	served := filepath.Join(dir, "server", "buildid", hereBuildID)
+	for _, folder := range []string{store, served} {
+		if err := os.MkdirAll(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writeInput(t, filepath.Join(store, "walk-sources.elf.sym"), walkSymbols(t))
+	program, err := os.ReadFile(testenv.Input(t, "walk-sources.elf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "store"))))
+	defer stored.Close()
+	debuginfod := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "server"))))
+	defer debuginfod.Close()
+	for _, c := range []struct{ symbols, debuginfod, file, want, stderr string }{
+		{"", "", "", hereAddress, "no symbols of walk-sources.elf"},
+		{sym, "", "", hereFunction, " from " + sym + "\n"},
+		{dir + " " + filepath.Join(dir, "store"), "", "", hereFunction, " from " + store + "/walk-sources.elf.sym\n"},
+		{stored.URL, "", "", hereFunction, "asking " + stored.URL},
+		{"", debuginfod.URL, "executable", hereFunction, "asking " + debuginfod.URL},
+		{"", debuginfod.URL, "debuginfo", hereFunction, "asking " + debuginfod.URL},
+		{filepath.Join(dir, "none"), "", "", "", "symtool: SYMTOOL_SYMBOLS: " + filepath.Join(dir, "none") + ": no such file or directory\n"},
+		{"gopher://x", "", "", "", `symtool walk: SYMTOOL_SYMBOLS: "gopher://x" is not an http: or https: URL`},
+	} {
+		hereEnv(t, c.symbols, c.debuginfod)
+		os.Remove(filepath.Join(served, "executable"))
+		os.Remove(filepath.Join(served, "debuginfo"))
+		if c.file != "" {
+			writeInput(t, filepath.Join(served, c.file), program)
+		}
+		_, stdout, stderr := walkedBrief(t, crash)
+		if !strings.Contains(stdout, c.want) || !strings.Contains(stderr, c.stderr) {
+			t.Errorf("%+v: printed %q and %q", c, stdout, stderr)
+		}
+		if _, stdout, _ := walkedBrief(t, "--hermetic", crash); !strings.Contains(stdout, hereAddress) {
+			t.Errorf("%+v, hermetic: printed %q", c, stdout)
+		}
+	}
+}
