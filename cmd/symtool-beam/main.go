@@ -142,7 +142,7 @@ func (f *flags) end(ctx context.Context, stdout io.Writer) (int, error) {
 		return statusOutput, fmt.Errorf("the job is done, but its summary cannot be read here: %w", err)
 	}
 	defer in.Close()
-	var s summary
+	var s totals
 	if err := json.NewDecoder(in).Decode(&s); err != nil {
 		return statusOutput, fmt.Errorf("%s: %w", join(f.output, summaryFile), err)
 	}

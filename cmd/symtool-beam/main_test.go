@@ -211,8 +211,8 @@ func TestSameLines(t *testing.T) {
 						t.Errorf("%d jobs: %s differs: %s", jobs, name, firstDifference(files[name], text))
 					}
 				}
-				if len(first) != len(files) || len(files) != 8 {
-					t.Errorf("%d jobs: %d files, want 8", jobs, len(files))
+				if len(first) != len(files) || len(files) != 9 {
+					t.Errorf("%d jobs: %d files, want 9", jobs, len(files))
 				}
 			}
 		})

@@ -9,18 +9,23 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/walk/signature"
+	"github.com/symtool/symtool/walk/summary"
 )
 
 func init() {
-	register.DoFn5x1[context.Context, Shard, func(Module, Counts), func(Totals), func(Damage), error](&walkFn{})
-	register.Emitter2[Module, Counts]()
-	register.Emitter1[Totals]()
+	register.DoFn6x1[context.Context, Shard, func(summary.Module, summary.Counts), func(string, summary.Crashes), func(summary.Totals), func(Damage), error](&walkFn{})
+	register.Emitter2[summary.Module, summary.Counts]()
+	register.Emitter2[string, summary.Crashes]()
+	register.Emitter1[summary.Totals]()
 	register.Emitter1[Damage]()
-	register.Combiner1[Counts](&countsFn{})
-	register.Combiner1[Totals](&totalsFn{})
-	register.DoFn5x1[context.Context, []byte, func(*Module, *Counts) bool, func(*Totals) bool, func(*Damage) bool, error](&tablesFn{})
-	register.Iter2[Module, Counts]()
-	register.Iter1[Totals]()
+	register.Combiner1[summary.Counts](&countsFn{})
+	register.Combiner1[summary.Crashes](&crashesFn{})
+	register.Combiner1[summary.Totals](&totalsFn{})
+	register.DoFn6x1[context.Context, []byte, func(*summary.Module, *summary.Counts) bool, func(*string, *summary.Crashes) bool, func(*summary.Totals) bool, func(*Damage) bool, error](&tablesFn{})
+	register.Iter2[summary.Module, summary.Counts]()
+	register.Iter2[string, summary.Crashes]()
+	register.Iter1[summary.Totals]()
 	register.Iter1[Damage]()
 }
 
@@ -28,18 +33,20 @@ func init() {
 //
 //	shards -> Reshuffle -> Walk -> lines-*.jsonl, a file for each shard
 //	                        |-> modules -> sum by module ------> Tables
-//	                        |-> totals  -> sum ----------------> (side inputs)
+//	                        |-> crashes -> sum by signature ---> (side inputs)
+//	                        |-> totals  -> sum ---------------->
 //	                        '-> damaged dumps, the dead letters ->
 //
 // Lines do not go through the runner: some have megabytes, and a shard's file has the
 // same bytes whoever writes it, and as often as it is written.
 func build(s beam.Scope, c Config, dir string, shards []Shard) {
 	work := beam.Reshuffle(s, beam.CreateList(s, shards))
-	modules, all, damaged := beam.ParDo3(s.Scope("Walk"), &walkFn{Config: c, Dir: dir}, work)
+	modules, crashes, all, damaged := beam.ParDo4(s.Scope("Walk"), &walkFn{Config: c, Dir: dir}, work)
 	counted := beam.CombinePerKey(s.Scope("Modules"), &countsFn{}, modules)
+	signed := beam.CombinePerKey(s.Scope("Signatures"), &crashesFn{}, crashes)
 	total := beam.Combine(s.Scope("Totals"), &totalsFn{}, all)
 	beam.ParDo0(s.Scope("Tables"), &tablesFn{Dir: dir}, beam.Impulse(s),
-		beam.SideInput{Input: counted}, beam.SideInput{Input: total}, beam.SideInput{Input: damaged})
+		beam.SideInput{Input: counted}, beam.SideInput{Input: signed}, beam.SideInput{Input: total}, beam.SideInput{Input: damaged})
 }
 
 // The metrics. Runners count attempts: dumps of a bundle that is tried again count again. The
@@ -57,10 +64,12 @@ type walkFn struct {
 	Dir    string // of the output
 
 	shared *shared
+	maker  *signature.Maker
 }
 
 // Setup finds the symbols, which all bundles of the process share.
 func (f *walkFn) Setup() (err error) {
+	f.maker = signature.NewMaker(signature.Default())
 	f.shared, err = acquire(f.Config)
 	return err
 }
@@ -77,7 +86,7 @@ func (f *walkFn) Teardown() error {
 
 // ProcessElement writes the shard's lines and emits their counts. It may be called again for a
 // shard, and does the same then.
-func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(Module, Counts), all func(Totals), damaged func(Damage)) error {
+func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(summary.Module, summary.Counts), crashes func(string, summary.Crashes), all func(summary.Totals), damaged func(Damage)) error {
 	names, err := shard.names(ctx, f.Dir)
 	if err != nil {
 		return err
@@ -89,11 +98,12 @@ func (f *walkFn) ProcessElement(ctx context.Context, shard Shard, modules func(M
 			}
 			at := int64(shard.First + i + 1)
 			if d.Err == nil {
-				for m, counts := range countModules(d.Walked, at) {
+				for m, counts := range summary.ModulesOf(d.Walked, at) {
 					modules(m, *counts)
 				}
+				crashes(summary.CrashOf(d.Walked, at, f.maker))
 			}
-			t := totals(d.Walked)
+			t := summary.TotalsOf(d.Walked)
 			all(t)
 			if row, ok := damageOf(d.Walked, at); ok {
 				damaged(row)
@@ -135,31 +145,46 @@ func (s *shared) walkAll(ctx context.Context, names []string, done func(int, *wa
 type countsFn struct{}
 
 // CreateAccumulator returns the sum of no dumps.
-func (*countsFn) CreateAccumulator() Counts { return Counts{} }
+func (*countsFn) CreateAccumulator() summary.Counts { return summary.Counts{} }
 
 // AddInput adds the counts of a dump.
-func (*countsFn) AddInput(a, c Counts) Counts { a.add(c); return a }
+func (*countsFn) AddInput(a, c summary.Counts) summary.Counts { a.Add(c); return a }
 
 // MergeAccumulators adds two sums.
-func (*countsFn) MergeAccumulators(a, b Counts) Counts { a.add(b); return a }
+func (*countsFn) MergeAccumulators(a, b summary.Counts) summary.Counts { a.Add(b); return a }
 
 // ExtractOutput returns the sum itself.
-func (*countsFn) ExtractOutput(a Counts) Counts { return a }
+func (*countsFn) ExtractOutput(a summary.Counts) summary.Counts { return a }
+
+// crashesFn sums the counts of a signature.
+type crashesFn struct{}
+
+// CreateAccumulator returns the sum of no dumps.
+func (*crashesFn) CreateAccumulator() summary.Crashes { return summary.Crashes{} }
+
+// AddInput adds the counts of a dump.
+func (*crashesFn) AddInput(a, c summary.Crashes) summary.Crashes { a.Add(c); return a }
+
+// MergeAccumulators adds two sums.
+func (*crashesFn) MergeAccumulators(a, b summary.Crashes) summary.Crashes { a.Add(b); return a }
+
+// ExtractOutput returns the sum itself.
+func (*crashesFn) ExtractOutput(a summary.Crashes) summary.Crashes { return a }
 
 // totalsFn sums the counts of dumps.
 type totalsFn struct{}
 
 // CreateAccumulator returns the sum of no dumps.
-func (*totalsFn) CreateAccumulator() Totals { return Totals{} }
+func (*totalsFn) CreateAccumulator() summary.Totals { return summary.Totals{} }
 
 // AddInput adds the totals of a dump.
-func (*totalsFn) AddInput(a, t Totals) Totals { a.add(t); return a }
+func (*totalsFn) AddInput(a, t summary.Totals) summary.Totals { a.Add(t); return a }
 
 // MergeAccumulators adds two sums.
-func (*totalsFn) MergeAccumulators(a, b Totals) Totals { a.add(b); return a }
+func (*totalsFn) MergeAccumulators(a, b summary.Totals) summary.Totals { a.Add(b); return a }
 
 // ExtractOutput returns the sum itself.
-func (*totalsFn) ExtractOutput(a Totals) Totals { return a }
+func (*totalsFn) ExtractOutput(a summary.Totals) summary.Totals { return a }
 
 // tablesFn writes the tables. It is called once.
 type tablesFn struct {
@@ -167,15 +192,20 @@ type tablesFn struct {
 }
 
 // ProcessElement writes the tables, and summary.json as the last of them.
-func (f *tablesFn) ProcessElement(ctx context.Context, _ []byte, modules func(*Module, *Counts) bool, all func(*Totals) bool, damaged func(*Damage) bool) error {
+func (f *tablesFn) ProcessElement(ctx context.Context, _ []byte, modules func(*summary.Module, *summary.Counts) bool, crashes func(*string, *summary.Crashes) bool, all func(*summary.Totals) bool, damaged func(*Damage) bool) error {
 	r := &tables{}
-	var m Module
-	var c Counts
-	for modules(&m, &c) {
-		r.rows = append(r.rows, newRow(m, c))
+	var m summary.Module
+	var counts summary.Counts
+	for modules(&m, &counts) {
+		r.Modules = append(r.Modules, summary.NewRow(m, counts))
 	}
-	for t := (Totals{}); all(&t); {
-		r.totals.add(t)
+	for t := (summary.Totals{}); all(&t); {
+		r.Totals.Add(t)
+	}
+	var name string
+	var crash summary.Crashes
+	for crashes(&name, &crash) {
+		r.Crashes = append(r.Crashes, summary.NewCrashRow(name, crash, r.Totals.Read()))
 	}
 	for d := (Damage{}); damaged(&d); d = (Damage{}) {
 		r.damaged = append(r.damaged, d)

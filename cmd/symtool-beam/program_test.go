@@ -59,7 +59,7 @@ func TestProgram(t *testing.T) {
 	}{
 		{"symtool-beam --output o1 --symbols store dumps", statusOK, "2 dumps: 2 whole, 0 damaged, 0 not read", ""},
 		{"symtool-beam --output o2 --symbols walk.sym 'dumps/*.dmp' bad", statusInput, "2 dumps: 1 whole, 0 damaged, 1 not read", ""},
-		{"symtool-beam --output o3 --list list --list - <list", statusOK, "1 dumps: 1 whole", ""},
+		{"symtool-beam --output o3 --list list --list - <list", statusOK, "1 dump: 1 whole", ""},
 		{"symtool-beam --output o4 --runner direct dumps", statusOK, "2 dumps: 2 whole", ""},
 		{"symtool-beam --output full dumps", statusOutput, "", "full: there are files in it, such as file: want an empty folder\n"},
 		{"symtool-beam --output full/file/x dumps", statusOutput, "", "full/file/x: not a directory\n"},

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
 	"github.com/symtool/symtool/walk/batch"
+	"github.com/symtool/symtool/walk/summary"
 )
 
 // all returns the names of the flags.
@@ -27,14 +28,15 @@ func (f *flags) all() []string {
 }
 
 // walkShard returns what Beam does with a shard.
-func walkShard(t *testing.T, ctx context.Context, f *walkFn, s Shard) (rows map[Module]Counts, all Totals, dead []Damage, err error) {
+func walkShard(t *testing.T, ctx context.Context, f *walkFn, s Shard) (rows map[summary.Module]summary.Counts, crashes map[string]summary.Crashes, all summary.Totals, dead []Damage, err error) {
 	t.Helper()
-	rows = map[Module]Counts{}
+	rows, crashes = map[summary.Module]summary.Counts{}, map[string]summary.Crashes{}
 	err = f.ProcessElement(ctx, s,
-		func(m Module, c Counts) { x := rows[m]; x.add(c); rows[m] = x },
-		func(x Totals) { all.add(x) },
+		func(m summary.Module, c summary.Counts) { x := rows[m]; x.Add(c); rows[m] = x },
+		func(name string, c summary.Crashes) { x := crashes[name]; x.Add(c); crashes[name] = x },
+		func(x summary.Totals) { all.Add(x) },
 		func(d Damage) { dead = append(dead, d) })
-	return rows, all, dead, err
+	return rows, crashes, all, dead, err
 }
 
 func newWalkFn(t *testing.T, c Config, names []string) (*walkFn, Shard) {
@@ -62,7 +64,7 @@ func TestRetry(t *testing.T) {
 	f, shard := newWalkFn(t, Config{Symbols: []string{symbols}, Jobs: 3}, dumps)
 	ended, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("the worker is taken away"))
-	if _, _, _, err := walkShard(t, ended, f, shard); err == nil || !strings.Contains(err.Error(), "taken away") {
+	if _, _, _, _, err := walkShard(t, ended, f, shard); err == nil || !strings.Contains(err.Error(), "taken away") {
 		t.Errorf("with a context that has ended: %v, want its cause", err)
 	}
 	if files := results(t, f.Dir); len(files) != 1 || f.shared.now.users != 0 {
@@ -70,12 +72,12 @@ func TestRetry(t *testing.T) {
 	}
 	var first any
 	for range 2 {
-		rows, all, dead, err := walkShard(t, context.Background(), f, shard)
+		rows, crashes, all, dead, err := walkShard(t, context.Background(), f, shard)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files := results(t, f.Dir)
-		got := []any{rows, all, dead, files}
+		got := []any{rows, crashes, all, dead, files}
 		if first == nil {
 			first = got
 		}
@@ -104,7 +106,7 @@ func TestPanic(t *testing.T) {
 		return good(ctx, w, file, name)
 	}
 	f, shard := newWalkFn(t, Config{Symbols: []string{symbols}, Jobs: 2}, dumps)
-	_, all, dead, err := walkShard(t, context.Background(), f, shard)
+	_, _, all, dead, err := walkShard(t, context.Background(), f, shard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func TestSharedSymbols(t *testing.T) {
 		sets = append(sets, a.shared.now)
 		return 101, cycle
 	}
-	if _, all, _, err := walkShard(t, context.Background(), a, shard); err != nil || all.Dumps != int64(len(dumps)) {
+	if _, _, all, _, err := walkShard(t, context.Background(), a, shard); err != nil || all.Dumps != int64(len(dumps)) {
 		t.Fatalf("%+v: %v", all, err)
 	}
 	// Every other collection, since the one after a drop does not count.
@@ -228,12 +230,12 @@ func TestTableForms(t *testing.T) {
 		}
 		i := 1
 		for line := range strings.Lines(read(t, filepath.Join(out, name+".jsonl"))) {
-			var r row
+			var r summary.Row
 			if err := json.Unmarshal([]byte(line), &r); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(r.fields(), rows[i]) {
-				t.Errorf("%s: %q and %q", name, r.fields(), rows[i])
+			if !slices.Equal(fields(&r), rows[i]) {
+				t.Errorf("%s: %q and %q", name, fields(&r), rows[i])
 			}
 			i++
 		}

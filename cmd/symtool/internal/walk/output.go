@@ -39,11 +39,11 @@ var walkFormats = map[string]walkFormat{
 // walkPrinter prints the results of a call of walk. A failure of the output ends the call.
 type walkPrinter struct {
 	*walkCall
-	out     cli.Output
-	printed int
-	summary *compare.Summary
-	all     []*compare.Comparison // for one JSON document
-	damaged map[string]bool       // the damage of symbols that was reported
+	out      cli.Output
+	printed  int
+	summary  *compare.Summary
+	all      []*compare.Comparison // for one JSON document
+	reported map[string]bool       // messages that are not repeated
 }
 
 // print prints a dump that was walked.
@@ -51,9 +51,17 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 	if w.Err != nil {
 		p.msgs.Printf("symtool: %v", w.Err)
 		p.note(cli.StatusInput)
+		if p.sum != nil {
+			p.count(w)
+			return nil
+		}
 		if p.format == formatJSONLines && !p.comparing() {
 			return p.written(report.WriteFailure(p.out, w.Path, w.Err))
 		}
+		return nil
+	}
+	if p.sum != nil {
+		p.count(w)
 		return nil
 	}
 	p.reportProblems(w)
@@ -140,12 +148,7 @@ func trace(out io.Writer, w *batch.Walked) {
 
 // reportProblems reports the problems of a dump, its threads and its symbols.
 func (p *walkPrinter) reportProblems(w *batch.Walked) {
-	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
-	for _, x := range w.Dump.Problems {
-		p.note(cli.StatusInput)
-		lines.Add(cli.ProblemLine(w.Path, x))
-	}
-	lines.End()
+	p.reportDump(w)
 	for i := range w.Stacks {
 		for _, text := range w.Stacks[i].Notes {
 			p.msgs.Warnf("symtool: %s: thread %d: %s", w.Path, w.Dump.Threads[w.Stacks[i].Thread].ID, text)
@@ -157,6 +160,36 @@ func (p *walkPrinter) reportProblems(w *batch.Walked) {
 	if p.logsSteps() {
 		trace(p.msgs, w)
 	}
+}
+
+// reportDump reports what is wrong with a dump itself. What is about a binary is reported once for
+// all dumps.
+func (p *walkPrinter) reportDump(w *batch.Walked) {
+	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
+	for _, x := range w.Dump.Problems {
+		p.note(cli.StatusInput)
+		if line := cli.ProblemLine(w.Path, x); p.isNews(line) {
+			lines.Add(line)
+		}
+	}
+	lines.End()
+}
+
+// maxReported is the number of messages that are kept to report them once.
+const maxReported = 100_000
+
+// isNews reports whether a message was not reported yet, as far as messages are kept.
+func (p *walkPrinter) isNews(line string) bool {
+	if p.reported[line] {
+		return false
+	}
+	if p.reported == nil {
+		p.reported = map[string]bool{}
+	}
+	if len(p.reported) < maxReported {
+		p.reported[line] = true
+	}
+	return true
 }
 
 // reportCut reports how many stacks the dump's budget has cut.
@@ -270,15 +303,9 @@ func (p *walkPrinter) reportOnce(problems []symfmt.Problem) {
 	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
 	for _, x := range problems {
 		p.note(cli.StatusInput)
-		line := x.String()
-		if p.damaged[line] {
-			continue
+		if line := x.String(); p.isNews(line) {
+			lines.Add(line)
 		}
-		if p.damaged == nil {
-			p.damaged = map[string]bool{}
-		}
-		p.damaged[line] = true
-		lines.Add(line)
 	}
 	lines.End()
 }
@@ -302,6 +329,9 @@ func (p *walkPrinter) json(v any, indent bool) error {
 
 // end prints the summary of all dumps.
 func (p *walkPrinter) end() error {
+	if p.sum != nil {
+		return p.writeSummary()
+	}
 	if !p.comparing() {
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/report"
 	"github.com/symtool/symtool/walk/show"
+	"github.com/symtool/symtool/walk/summary"
 	"github.com/symtool/symtool/walk/verify"
 )
 
@@ -35,6 +36,10 @@ file has no rules. The stacks go to standard output in the form of Breakpad's
 minidump_stackwalk, or as --format says. What is missing or damaged is reported
 on standard error.
 
+A folder stands for the dumps in it and in its folders. With --summary, all DUMPs
+are counted together: signatures of crashes, and modules whose symbols or rules
+are missing, with what that costs.
+
 With --verify, the last line says whether the symbols hold, and why not; the
 status is then 1. --compare compares two JSON outputs, and --symbols-b walks
 again with other symbols and compares.
@@ -47,7 +52,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 		Usage:       "print the stacks of a crashed process, and whether the symbols hold",
 		UsageText:   "symtool walk [flags] DUMP...\nsymtool walk --compare A.json B.json",
 		Description: walkDescription,
-		Flags: append(suppliers.Flags(), suppliers.HermeticFlag(),
+		Flags: append(append(suppliers.Flags(), summaryFlags()...), suppliers.HermeticFlag(),
 			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
 			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's) or jsonl, a\nline for each DUMP", Value: cli.FormatText}, "text", "machine", "json", "jsonl"),
@@ -104,8 +109,9 @@ type walkCall struct {
 	threads    []uint32 // of --thread
 	crashed    bool     // --crashed-only
 	verbose    bool
-	trace      bool   // --trace: the steps are in the output
-	vars       string // --vars; "" without
+	sum        *summary.Summary // with --summary, or nil
+	trace      bool             // --trace: the steps are in the output
+	vars       string           // --vars; "" without
 	show       show.Options
 	ctx        context.Context // of run
 	msgs       *cli.Messages
@@ -122,7 +128,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		},
 		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,
 	}
-	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkVerify, w.checkVars} {
+	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkSummary, w.checkVerify, w.checkVars} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -162,7 +168,10 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 			return fmt.Errorf("DUMP is %q: want a file: reading it needs random access", file)
 		}
 	}
-	for _, name := range []string{"output", "index-dir", "techniques"} {
+	if !w.compare {
+		w.files = dumpsOf(w.files)
+	}
+	for _, name := range []string{"output", "index-dir", "techniques", "signature-rules"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return fmt.Errorf("--%s is empty", name)
 		}
@@ -204,7 +213,7 @@ func (w *walkCall) checkFormat(c *cli.Context) error {
 	if comparing && w.format == formatMachine {
 		return errors.New("a comparison has no machine form: want text, json or jsonl")
 	}
-	if len(w.files) > 1 && !comparing && (w.format == formatMachine || w.format == formatOneJSON) {
+	if len(w.files) > 1 && !comparing && !c.Bool("summary") && (w.format == formatMachine || w.format == formatOneJSON) {
 		return fmt.Errorf("--format %s is for one DUMP, not %d: want text or jsonl", c.String("format"), len(w.files))
 	}
 	for _, name := range []string{"brief", "stack-bytes"} {
@@ -303,7 +312,7 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 	}
 	w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
 	w.batch.Verify = w.verify
-	if len(w.files) > 1 && !w.comparing() {
+	if len(w.files) > 1 && !w.comparing() && w.sum == nil {
 		w.batch.Render = w.render // a single dump is written to the output as it is walked
 	}
 	if paths := c.StringSlice("symbols-b"); len(paths) > 0 {

@@ -1,9 +1,13 @@
-package main
+// Package summary says what the walks of many dumps say together: which crashes there are, by their
+// signatures, and which modules lack the symbols and rules that their stacks need. The memory that it
+// takes depends on the number of signatures and modules, not on that of dumps.
+package summary
 
 import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/batch"
+	"github.com/symtool/symtool/walk/signature"
 )
 
 // Module is a module of any number of dumps. Frames outside of modules have the zero Module.
@@ -23,15 +27,28 @@ type Counts struct {
 	Missing int64 // of them: its symbols were not found
 	OtherID int64 // of them: there are symbols by its name with another id
 	Corrupt int64 // of them: its symbols are there and cannot be used
+	Found   int64 // of them: its symbols were found
 
 	Frames  Trusts // those in it
 	Callers Trusts // those right after them on the stacks, by what the module's unwinding rules gave
 	Ends    int64  // stacks whose walk ended in it too soon
+	CutEnds int64  // of them: the dump lacks registers or memory, or has too many frames
+	Unnamed int64  // frames in it without a function
 
-	// Example is the first dump with a caller that was guessed; ExampleAt is its
-	// place among the dumps, from 1; 0 if there is none.
-	Example   string
-	ExampleAt int64
+	Example Example // the first dump with a caller that was guessed
+}
+
+// Example is a dump.
+type Example struct {
+	Dump string
+	At   int64 // its place among the dumps, from 1; 0 if there is none
+}
+
+// first makes e the first of two dumps.
+func (e *Example) first(o Example) {
+	if o.At != 0 && (e.At == 0 || o.At < e.At) {
+		*e = o
+	}
 }
 
 // Totals counts dumps.
@@ -39,14 +56,6 @@ type Totals struct {
 	Dumps, OK, Damaged, Failed int64
 	Threads, Unclean           int64 // stacks, and those whose walk ended too soon
 	Frames                     Trusts
-}
-
-// Damage is a dump that could not be read, or only in part.
-type Damage struct {
-	At     int64  // place among the dumps, from 1
-	Dump   string // name
-	Failed bool   // it could not be read
-	Errors []string
 }
 
 func (t *Trusts) count(trust walk.Trust) {
@@ -77,21 +86,23 @@ func (t Trusts) all() int64 { return t.Context + t.CFI + t.CFIScan + t.FramePoin
 // guessed returns the number of callers that were found without call frame information.
 func (c *Counts) guessed() int64 { return c.Callers.FramePointer + c.Callers.Scan }
 
-// add adds the counts of other dumps. The order does not matter.
-func (c *Counts) add(o Counts) {
+// Add adds the counts of other dumps. The order does not matter.
+func (c *Counts) Add(o Counts) {
 	c.Dumps += o.Dumps
 	c.Missing += o.Missing
 	c.OtherID += o.OtherID
 	c.Corrupt += o.Corrupt
+	c.Found += o.Found
 	c.Frames.add(o.Frames)
 	c.Callers.add(o.Callers)
 	c.Ends += o.Ends
-	if o.ExampleAt != 0 && (c.ExampleAt == 0 || o.ExampleAt < c.ExampleAt) {
-		c.Example, c.ExampleAt = o.Example, o.ExampleAt
-	}
+	c.CutEnds += o.CutEnds
+	c.Unnamed += o.Unnamed
+	c.Example.first(o.Example)
 }
 
-func (t *Totals) add(o Totals) {
+// Add adds the totals of other dumps.
+func (t *Totals) Add(o Totals) {
 	t.Dumps += o.Dumps
 	t.OK += o.OK
 	t.Damaged += o.Damaged
@@ -101,12 +112,12 @@ func (t *Totals) add(o Totals) {
 	t.Frames.add(o.Frames)
 }
 
-// text makes a text of a dump acceptable to every runner's coders: as in JSON, each byte that is
-// not UTF-8 becomes U+FFFD.
-func text(s string) string { return string([]rune(s)) }
+// plain makes a text of a dump valid UTF-8: as in JSON, each byte that is not becomes U+FFFD.
+func plain(s string) string { return string([]rune(s)) }
 
-// countModules counts what a dump says about modules. at is its place among the dumps.
-func countModules(w *batch.Walked, at int64) map[Module]*Counts {
+// ModulesOf counts what a dump that was read says about modules. At is its place among the dumps,
+// from 1.
+func ModulesOf(w *batch.Walked, at int64) map[Module]*Counts {
 	places := map[int]*Counts{} // by place in the dump, which may have a module twice
 	count := func(place int) *Counts {
 		if places[place] == nil {
@@ -119,10 +130,16 @@ func countModules(w *batch.Walked, at int64) map[Module]*Counts {
 		for k := range s.Frames {
 			c := count(s.Frames[k].Module)
 			c.Frames.count(s.Frames[k].Trust)
+			if f := &s.Frames[k]; f.Module >= 0 && f.Function() == "" {
+				c.Unnamed++
+			}
 			if k+1 < len(s.Frames) {
 				c.Callers.count(s.Frames[k+1].Trust)
 			} else if !s.End.Clean() {
 				c.Ends++
+				if cutByDump(s.End) {
+					c.CutEnds++
+				}
 			}
 		}
 	}
@@ -131,7 +148,7 @@ func countModules(w *batch.Walked, at int64) map[Module]*Counts {
 		m := Module{}
 		if place >= 0 {
 			d := &w.Dump.Modules[place]
-			m = Module{text(w.Dump.System.OS.Base(d.Path)), text(d.DebugID)}
+			m = Module{plain(w.Dump.System.OS.Base(d.Path)), plain(d.DebugID)}
 			c.symbols(&w.Modules[place])
 		}
 		if modules[m] == nil {
@@ -142,15 +159,23 @@ func countModules(w *batch.Walked, at int64) map[Module]*Counts {
 	for _, c := range modules {
 		c.Dumps = 1
 		if c.guessed() > 0 {
-			c.Example, c.ExampleAt = text(w.Path), at
+			c.Example = Example{plain(w.Path), at}
 		}
 	}
 	return modules
 }
 
+// cutByDump reports whether a walk ended because of what the dump has, not of symbols.
+func cutByDump(e walk.End) bool {
+	return e == walk.EndNoContext || e == walk.EndNoMemory || e == walk.EndLimit || e == walk.EndBudget
+}
+
 // symbols counts the state of a module's symbols.
 func (c *Counts) symbols(s *walk.Symbols) {
-	if s.Looked() && s.Resolver == nil {
+	switch {
+	case s.Resolver != nil:
+		c.Found = 1
+	case s.Looked():
 		c.Missing = 1
 	}
 	if s.Resolver == nil && s.Err != nil {
@@ -163,13 +188,13 @@ func (c *Counts) symbols(s *walk.Symbols) {
 
 // merge adds the counts of another mapping of the module in the same dump.
 func (c *Counts) merge(o *Counts) {
-	missing, other, corrupt := max(c.Missing, o.Missing), max(c.OtherID, o.OtherID), max(c.Corrupt, o.Corrupt)
-	c.add(*o)
-	c.Missing, c.OtherID, c.Corrupt = missing, other, corrupt
+	missing, other, corrupt, found := max(c.Missing, o.Missing), max(c.OtherID, o.OtherID), max(c.Corrupt, o.Corrupt), max(c.Found, o.Found)
+	c.Add(*o)
+	c.Missing, c.OtherID, c.Corrupt, c.Found = missing, other, corrupt, found
 }
 
-// totals counts a dump.
-func totals(w *batch.Walked) Totals {
+// TotalsOf counts a dump.
+func TotalsOf(w *batch.Walked) Totals {
 	t := Totals{Dumps: 1}
 	switch {
 	case w.Err != nil:
@@ -192,19 +217,25 @@ func totals(w *batch.Walked) Totals {
 	return t
 }
 
-// maxErrors is the number of errors in a dump's row: a hostile dump has as many as
-// records.
-const maxErrors = 100
-
-// damageOf returns what is wrong with a dump; ok is false if nothing is.
-func damageOf(w *batch.Walked, at int64) (d Damage, ok bool) {
-	d = Damage{At: at, Dump: text(w.Path)}
-	if w.Err != nil {
-		d.Failed, d.Errors = true, []string{text(w.Err.Error())}
-		return d, true
-	}
-	for _, p := range w.Dump.Problems[:min(len(w.Dump.Problems), maxErrors)] {
-		d.Errors = append(d.Errors, text(p.String()))
-	}
-	return d, len(d.Errors) > 0
+// Crashes counts the dumps with a signature.
+type Crashes struct {
+	Dumps   int64
+	Example Example
+	Reason  string // why the example crashed; "" without a crash
 }
+
+// Add adds the counts of other dumps with the signature. The order does not matter.
+func (c *Crashes) Add(o Crashes) {
+	c.Dumps += o.Dumps
+	if c.Example.first(o.Example); c.Example == o.Example {
+		c.Reason = o.Reason
+	}
+}
+
+// CrashOf returns the signature of a dump that was read, and its counts.
+func CrashOf(w *batch.Walked, at int64, m *signature.Maker) (string, Crashes) {
+	return m.Of(w.Result), Crashes{Dumps: 1, Example: Example{plain(w.Path), at}, Reason: plain(w.Dump.Reason())}
+}
+
+// Read returns the number of dumps that were read, in whole or in part.
+func (t *Totals) Read() int64 { return t.OK + t.Damaged }

@@ -1,0 +1,32 @@
+package main
+
+import "github.com/symtool/symtool/walk/batch"
+
+// Damage is a dump that could not be read, or only in part.
+type Damage struct {
+	At     int64  // place among the dumps, from 1
+	Dump   string // name
+	Failed bool   // it could not be read
+	Errors []string
+}
+
+// plain makes a text of a dump acceptable to every runner's coders: as in JSON, each byte that is
+// not UTF-8 becomes U+FFFD.
+func plain(s string) string { return string([]rune(s)) }
+
+// maxErrors is the number of errors in a dump's row: a hostile dump has as many as
+// records.
+const maxErrors = 100
+
+// damageOf returns what is wrong with a dump; ok is false if nothing is.
+func damageOf(w *batch.Walked, at int64) (d Damage, ok bool) {
+	d = Damage{At: at, Dump: plain(w.Path)}
+	if w.Err != nil {
+		d.Failed, d.Errors = true, []string{plain(w.Err.Error())}
+		return d, true
+	}
+	for _, p := range w.Dump.Problems[:min(len(w.Dump.Problems), maxErrors)] {
+		d.Errors = append(d.Errors, plain(p.String()))
+	}
+	return d, len(d.Errors) > 0
+}

@@ -1,0 +1,39 @@
+package walk
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/walk/dumpfile"
+)
+
+// dumpsOf returns the dumps that operands stand for: of a folder, the dumps below it in the order of
+// their names. Files whose names begin with a dot are left out, as are those that are not dumps. A
+// folder that has none, or cannot be read, stays, and walking it reports why.
+func dumpsOf(operands []string) (files []string) {
+	for _, operand := range operands {
+		if !cli.IsFolder(operand) {
+			files = append(files, operand)
+			continue
+		}
+		n := len(files)
+		_ = filepath.WalkDir(operand, func(path string, d fs.DirEntry, err error) error {
+			hidden := path != operand && strings.HasPrefix(d.Name(), ".")
+			switch {
+			case err != nil:
+				files = append(files, path)
+			case hidden && d.IsDir():
+				return filepath.SkipDir
+			case !hidden && !d.IsDir() && dumpfile.FormatOf(path) != "":
+				files = append(files, path)
+			}
+			return nil
+		})
+		if len(files) == n {
+			files = append(files, operand)
+		}
+	}
+	return files
+}

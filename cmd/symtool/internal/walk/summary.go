@@ -1,0 +1,91 @@
+package walk
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/version"
+	"github.com/symtool/symtool/walk/batch"
+	"github.com/symtool/symtool/walk/signature"
+	"github.com/symtool/symtool/walk/summary"
+)
+
+// summaryFlags are the flags of walk for the summary of many dumps.
+func summaryFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "summary", Usage: "instead of stacks, print what all DUMPs say together: signatures\nof crashes with their counts, and modules without symbols or rules"},
+		&cli.StringFlag{Name: "signature-rules", Usage: "with --summary: make signatures by the rules in `FILE`, and, for\nframes that none of them matches, by the default ones"},
+	}
+}
+
+// onlySingle lists the flags about the output for a dump, which a summary does not have.
+var onlySingle = []string{"compare", "symbols-b", "brief", "registers", "stack-bytes", "trace", "vars", "vars-redact", "vars-depth", "vars-length"}
+
+// The output of a summary in text has so many rows of each table.
+const (
+	shownSignatures = 50
+	shownModules    = 10
+)
+
+// checkSummary sets what --summary collects.
+func (w *walkCall) checkSummary(c *cli.Context) error {
+	if !c.Bool("summary") {
+		if c.IsSet("signature-rules") {
+			return errors.New("--signature-rules is for --summary")
+		}
+		return nil
+	}
+	for _, name := range onlySingle {
+		if c.IsSet(name) {
+			return fmt.Errorf("--summary and --%s exclude each other", name)
+		}
+	}
+	if !slices.Contains([]walkFormat{formatWalkText, formatOneJSON}, w.format) {
+		return fmt.Errorf("--format %s is for stacks: --summary wants text or json", c.String("format"))
+	}
+	rules, err := signatureRules(c)
+	if err != nil {
+		return err
+	}
+	w.sum = summary.New(rules)
+	return nil
+}
+
+// signatureRules returns the rules of --signature-rules, and the default ones behind them.
+func signatureRules(c *cli.Context) (*signature.Rules, error) {
+	if !c.IsSet("signature-rules") {
+		return signature.Default(), nil
+	}
+	f, err := os.Open(c.String("signature-rules"))
+	if err != nil {
+		return nil, fmt.Errorf("--signature-rules: %w", err)
+	}
+	defer f.Close()
+	own, err := signature.Parse(f, f.Name())
+	if err != nil {
+		return nil, fmt.Errorf("--signature-rules: %w", err)
+	}
+	return own.Before(signature.Default()), nil
+}
+
+// count adds a dump to the summary. The tables have what other outputs have messages about.
+func (p *walkPrinter) count(w *batch.Walked) {
+	p.sum.Add(w)
+	if w.Err == nil {
+		p.reportDump(w)
+		p.reportThreads(w)
+		p.reportDamage(w)
+	}
+}
+
+// writeSummary writes the summary of all dumps.
+func (p *walkPrinter) writeSummary() error {
+	tables := p.sum.Tables()
+	if p.format == formatOneJSON {
+		return p.written(cli.PrintJSON(p.out, tables.Document(version.Generator)))
+	}
+	return p.written(tables.WriteText(p.out, summary.TextOptions{Crashes: shownSignatures, Modules: shownModules}))
+}

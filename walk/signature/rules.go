@@ -1,0 +1,136 @@
+package signature
+
+import (
+	"bufio"
+	_ "embed"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// action says what a frame does to a signature.
+type action uint8
+
+const (
+	actKeep   action = iota // it is the last one in the signature
+	actSkip                 // it is left out
+	actPrefix               // it is in the signature, and so is its caller
+	actTrim                 // as actPrefix; without a function, it is its module's name only, and equal ones in a row are one
+	actStart                // as actPrefix; frames above it are left out
+)
+
+var actionNames = map[string]action{"keep": actKeep, "skip": actSkip, "prefix": actPrefix, "trim": actTrim, "start": actStart}
+
+// rule is a line of a file of rules.
+type rule struct {
+	action  action
+	pattern *regexp.Regexp // from the start of a name
+}
+
+// Rules is an ordered list of rules. The first one whose pattern matches the start of a frame's
+// name says what the frame does to the signature; a frame that none matches is its end.
+type Rules struct {
+	list     []rule
+	hasStart bool
+}
+
+//go:embed default.rules
+var defaultText string
+
+var defaultRules = func() *Rules {
+	r, err := Parse(strings.NewReader(defaultText), "default.rules")
+	if err != nil {
+		panic(err)
+	}
+	return r
+}()
+
+// Default returns the rules for frames that say nothing about a crash: those that raise signals and
+// exceptions, allocate and copy memory, wait, and handle crashes.
+func Default() *Rules { return defaultRules }
+
+// The limits of a file of rules.
+const (
+	maxRules    = 10_000
+	maxRuleLine = 64 << 10 // bytes
+)
+
+// A RuleError is a line of a file of rules that is not a rule.
+type RuleError struct {
+	File string
+	Line int
+	Text string // what was found and expected
+}
+
+func (e *RuleError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
+
+// Parse reads rules, each a line with an action and a regular expression of Go. Empty lines and
+// those that begin with # are comments. An error of a line is a *RuleError; file is its name in it.
+func Parse(in io.Reader, file string) (*Rules, error) {
+	rules := &Rules{}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxRuleLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		r, problem := parseRule(line)
+		if problem == "" && len(rules.list) == maxRules {
+			problem = fmt.Sprintf("more than %d rules", maxRules)
+		}
+		if problem != "" {
+			return nil, &RuleError{file, n, problem}
+		}
+		rules.list = append(rules.list, r)
+		rules.hasStart = rules.hasStart || r.action == actStart
+	}
+	if lines.Err() == bufio.ErrTooLong {
+		return nil, &RuleError{file, n + 1, fmt.Sprintf("line of more than %d bytes", maxRuleLine)}
+	}
+	if lines.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", file, lines.Err())
+	}
+	return rules, nil
+}
+
+// parseRule parses a line; problem is "" if it is a rule.
+func parseRule(line string) (r rule, problem string) {
+	word, pattern := line, ""
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		word, pattern = line[:i], strings.TrimSpace(line[i:])
+	}
+	act, ok := actionNames[word]
+	switch {
+	case !ok:
+		return r, fmt.Sprintf("rule %q: want skip, prefix, trim, start or keep", word)
+	case pattern == "":
+		return r, word + " without a pattern: want a regular expression of the names of frames"
+	}
+	if _, err := regexp.Compile(pattern); err != nil { // alone: what is around it could balance its brackets
+		return r, fmt.Sprintf("%s %q: %v", word, pattern, err)
+	}
+	re, err := regexp.Compile(`\A(?:` + pattern + `)`)
+	if err != nil {
+		return r, fmt.Sprintf("%s %q: %v", word, pattern, err)
+	}
+	return rule{act, re}, ""
+}
+
+// Before returns the rules of r with those of other behind them.
+func (r *Rules) Before(other *Rules) *Rules {
+	return &Rules{list: append(r.list[:len(r.list):len(r.list)], other.list...), hasStart: r.hasStart || other.hasStart}
+}
+
+// action returns what a frame of this name does to a signature.
+func (r *Rules) action(name string) action {
+	for i := range r.list {
+		if r.list[i].pattern.MatchString(name) {
+			return r.list[i].action
+		}
+	}
+	return actKeep
+}

@@ -1,0 +1,145 @@
+// Package signature names crashes: equal signatures have the same cause, as far as stacks say. A
+// signature is made from the functions at the top of the stack that crashed, in the way of Mozilla's
+// crash statistics: frames that say nothing are left out, and those that say little have their
+// caller behind them.
+package signature
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/walk"
+)
+
+// MaxLength is the maximum length of a signature in bytes.
+const MaxLength = 255
+
+// The limits of the work for a signature.
+const (
+	maxFrames  = 1000    // frames that are looked at, inlined ones included
+	maxActions = 1 << 16 // actions of names that are kept
+)
+
+// The signatures of dumps without a stack to make one from.
+const (
+	NoThread = "EMPTY: no crashing thread"
+	NoFrames = "EMPTY: no frames"
+)
+
+// Maker makes signatures by rules. It must not be used concurrently.
+type Maker struct {
+	rules   *Rules
+	actions map[string]action // by name
+}
+
+// NewMaker returns a Maker.
+func NewMaker(rules *Rules) *Maker { return &Maker{rules: rules, actions: map[string]action{}} }
+
+// Of returns the signature of a walked dump: that of the thread that crashed or asked for the dump.
+func (m *Maker) Of(r *walk.Result) string {
+	want := r.Dump.RequestingThread()
+	for i := range r.Stacks {
+		if r.Stacks[i].Thread == want {
+			return m.stack(r, &r.Stacks[i])
+		}
+	}
+	return NoThread
+}
+
+// frame is a frame as a signature shows it.
+type frame struct {
+	name   string
+	module string // of a frame without a function; or ""
+}
+
+// stack returns the signature of a stack.
+func (m *Maker) stack(r *walk.Result, s *walk.Stack) string {
+	frames := framesOf(r, s)
+	if len(frames) == 0 {
+		return NoFrames
+	}
+	var parts []string
+	for _, f := range frames[m.start(frames):] {
+		act := m.action(f.name)
+		if act == actSkip {
+			continue
+		}
+		name := f.name
+		if act == actTrim && f.module != "" {
+			if name = f.module; len(parts) > 0 && parts[len(parts)-1] == name {
+				continue
+			}
+		}
+		parts = append(parts, name)
+		if act == actKeep {
+			break
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{frames[0].name}
+	}
+	return join(parts)
+}
+
+// start returns the index of the first frame with the action start, or 0.
+func (m *Maker) start(frames []frame) int {
+	if m.rules.hasStart {
+		for i := range frames {
+			if m.action(frames[i].name) == actStart {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+func (m *Maker) action(name string) action {
+	act, ok := m.actions[name]
+	if !ok {
+		if len(m.actions) == maxActions {
+			clear(m.actions)
+		}
+		act = m.rules.action(name)
+		m.actions[name] = act
+	}
+	return act
+}
+
+// framesOf returns the frames of a stack, inlined ones included.
+func framesOf(r *walk.Result, s *walk.Stack) (frames []frame) {
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		for k := range f.Names {
+			if f.Names[k].Function != "" {
+				frames = append(frames, frame{name: Function(f.Names[k].Function)})
+			}
+		}
+		if f.Function() == "" {
+			frames = append(frames, unnamed(r, f))
+		}
+		if len(frames) >= maxFrames {
+			return frames[:maxFrames]
+		}
+	}
+	return frames
+}
+
+// unnamed returns a frame without a function: by its module and the offset in it, as
+// "libfoo.so@0x1234", or by its address: "@0x1234".
+func unnamed(r *walk.Result, f *walk.Frame) frame {
+	if f.Module < 0 {
+		return frame{name: "@0x" + strconv.FormatUint(f.Inst, 16)}
+	}
+	m := &r.Dump.Modules[f.Module]
+	name := cut(r.Dump.System.OS.Base(m.Path), maxName)
+	return frame{name: name + "@0x" + strconv.FormatUint(f.Inst-m.Addr, 16), module: name}
+}
+
+// join returns the parts of a signature as one text of valid UTF-8.
+func join(parts []string) string {
+	s := strings.ToValidUTF8(strings.Join(parts, " | "), "\ufffd")
+	if len(s) > MaxLength {
+		s = cut(s, MaxLength-3) + "..."
+	}
+	return s
+}

@@ -1,0 +1,168 @@
+package signature
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// resultOf returns a walk of one thread, which crashed. A frame is FUNCTION, MODULE@ for one without
+// a function at offset 0x10, "@" for one outside of modules, or functions joined by "<-", the
+// innermost first.
+func resultOf(frames ...string) *walk.Result {
+	d := &dump.Dump{System: dump.System{OS: dump.Linux}, Threads: []dump.Thread{{ID: 7}}, Crash: &dump.Crash{Thread: 7}}
+	s := walk.Stack{}
+	for i, text := range frames {
+		f := walk.Frame{Module: -1, Inst: 0x1234}
+		if name, ok := strings.CutSuffix(text, "@"); !ok {
+			for _, function := range strings.Split(text, "<-") {
+				f.Names = append(f.Names, resolve.Frame{Function: function})
+			}
+		} else if name != "" {
+			f.Module, f.Inst = len(d.Modules), uint64(i+1)<<20+0x10
+			d.Modules = append(d.Modules, dump.Module{Path: "/lib/" + name, Range: dump.Range{Addr: uint64(i+1) << 20, Size: 0x1000}})
+		}
+		s.Frames = append(s.Frames, f)
+	}
+	return &walk.Result{Dump: d, Stacks: []walk.Stack{s}}
+}
+
+func mustParse(t *testing.T, text string) *Rules {
+	t.Helper()
+	r, err := Parse(strings.NewReader(text), "test.rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestSignature(t *testing.T) {
+	rules := mustParse(t, `
+# a comment
+start _purecall$
+keep special_abort
+skip .*abort
+prefix malloc
+trim libc\.so
+`)
+	for _, c := range []struct {
+		frames string // separated by commas
+		want   string
+	}{
+		{"crash(int),main", "crash"},
+		{"malloc,_malloc,main", "malloc | _malloc"},
+		{"abort,malloc,f<int>(int),main", "malloc | f<T>"},
+		{"special_abort,main", "special_abort"}, // an earlier rule decides
+		{"libc.so.6@,libc.so.6@,f", "libc.so.6 | f"},
+		{"libc.so.6@", "libc.so.6"},
+		{"libfoo.so@,f", "libfoo.so@0x10"},
+		{"@,f", "@0x1234"},
+		{"a,b,_purecall,malloc,c,d", "_purecall | malloc | c"},
+		{"abort,abort", "abort"}, // nothing is left
+		{"malloc<-abort<-g(int),main", "malloc | g"},
+		{"malloc", "malloc"},
+		{"", ""},
+	} {
+		var frames []string
+		if c.frames != "" {
+			frames = strings.Split(c.frames, ",")
+		} else {
+			c.want = NoFrames
+		}
+		if got := NewMaker(rules).Of(resultOf(frames...)); got != c.want {
+			t.Errorf("%s: %q, want %q", c.frames, got, c.want)
+		}
+	}
+	r := resultOf("f")
+	r.Stacks = nil
+	if got := NewMaker(rules).Of(r); got != NoThread {
+		t.Errorf("without stacks: %q", got)
+	}
+}
+
+// Crashes as systems and languages raise them.
+func TestDefault(t *testing.T) {
+	for frames, want := range map[string]string{
+		"__pthread_kill_implementation;raise;abort;fail(int);main":                                                                                      "fail",
+		"raise;abort;__gnu_cxx::__verbose_terminate_handler();__cxxabiv1::__terminate(void (*)());std::terminate();__cxa_throw;parse(char const*);main": "parse",
+		"rust_panic;std::panicking::rust_panic_with_hook;core::panicking::panic_fmt;core::option::unwrap_failed;app::run::h0123456789abcdef":            "app::run",
+		"runtime.raise;runtime.sigpanic;main.(*Store).Get":                                                                                              "main.(*Store).Get",
+		"__memmove_avx_unaligned_erms;std::vector<int, std::allocator<int> >::push_back(int&&);fill()":                                                  "__memmove_avx_unaligned_erms | std::vector<T>::push_back | fill",
+		"_int_free;cfree;drop(A*)":    "_int_free | cfree | drop",
+		"libc.so.6@;libc.so.6@;run()": "libc.so.6 | run",
+		"@;main":                      "main",
+		"__cxa_pure_virtual;A::~A()":  "__cxa_pure_virtual | A::~A",
+	} {
+		if got := NewMaker(Default()).Of(resultOf(strings.Split(frames, ";")...)); got != want {
+			t.Errorf("%s: %q, want %q", frames, got, want)
+		}
+	}
+}
+
+func TestSignatureLimits(t *testing.T) {
+	var frames []string
+	for i := range 2 * maxFrames {
+		frames = append(frames, fmt.Sprintf("prefix%dé", i))
+	}
+	got := NewMaker(mustParse(t, "prefix .")).Of(resultOf(frames...))
+	if len(got) > MaxLength || !strings.HasSuffix(got, "...") || strings.ToValidUTF8(got, "?") != got {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+	m := NewMaker(mustParse(t, "skip a"))
+	for i := range maxActions + 10 {
+		m.action(fmt.Sprint("name", i))
+	}
+	if len(m.actions) > maxActions {
+		t.Errorf("%d names are kept", len(m.actions))
+	}
+	if got := NewMaker(mustParse(t, "keep x")).Of(resultOf("a\xff\x1bb")); got != "a\ufffd\x1bb" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"# x\n\nignore a": `f:3: rule "ignore": want skip, prefix, trim, start or keep`,
+		"skip":            "f:1: skip without a pattern: want a regular expression of the names of frames",
+		"skip a)|(b":      "f:1: skip \"a)|(b\": error parsing regexp: unexpected ): `a)|(b`",
+		"prefix (":        "f:1: prefix \"(\": error parsing regexp: missing closing ): `(`",
+		"keep " + strings.Repeat("a", maxRuleLine): "f:1: line of more than 65536 bytes",
+		strings.Repeat("keep a\n", maxRules+1):     "f:10001: more than 10000 rules",
+	} {
+		_, err := Parse(strings.NewReader(text), "f")
+		var rule *RuleError
+		if !errors.As(err, &rule) || err.Error() != want {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Rules before others decide first.
+func TestBefore(t *testing.T) {
+	own, other := mustParse(t, "keep a"), mustParse(t, "start a\nskip b")
+	both := own.Before(other)
+	if both.action("a") != actKeep || both.action("b") != actSkip || !both.hasStart || len(own.list) != 1 {
+		t.Errorf("%+v", both)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(defaultText, "abort", "main")
+	f.Add("skip a\nprefix (?i)b\n", "B", "a")
+	f.Add("start \\pL", "é", "")
+	f.Fuzz(func(t *testing.T, text, a, b string) {
+		r, err := Parse(strings.NewReader(text), "f")
+		if err != nil {
+			return
+		}
+		got := NewMaker(r).Of(resultOf(a, b))
+		if got == "" && a != "" || len(got) > MaxLength {
+			t.Errorf("%q", got)
+		}
+	})
+}
