@@ -1,5 +1,7 @@
 package summary
 
+import "github.com/symtool/symtool/walk/verify"
+
 // SchemaVersion is the version of the JSON documents. Fields may be added; none changes its meaning
 // without a new version.
 const SchemaVersion = 1
@@ -41,16 +43,17 @@ type Document struct {
 	Generator string `json:"generator"`
 	Numbers
 	FrameNumbers
-	Holds      bool       `json:"holds"`
-	Verdict    string     `json:"verdict"`
-	Signatures []CrashRow `json:"signatures"`
-	Modules    []Row      `json:"modules"`
+	Holds      bool                  `json:"holds"`
+	Verdict    string                `json:"verdict"`
+	Signatures []CrashRow            `json:"signatures"`
+	Modules    []Row                 `json:"modules"`
+	Verify     *verify.TallyDocument `json:"verify,omitempty"`
 }
 
 // Document returns tables as JSON; generator is the program and its version.
 func (t *Tables) Document(generator string) *Document {
 	return &Document{
 		Schema: SchemaVersion, Generator: generator, Numbers: t.Totals.Numbers(), FrameNumbers: t.Totals.FrameNumbers(),
-		Holds: t.Holds(), Verdict: t.Verdict(), Signatures: t.Crashes, Modules: t.Modules,
+		Holds: t.Holds(), Verdict: t.Verdict(), Signatures: t.Crashes, Modules: t.Modules, Verify: t.Verify,
 	}
 }

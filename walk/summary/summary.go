@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/signature"
+	"github.com/symtool/symtool/walk/verify"
 )
 
 // Summary sums up dumps. Set it up with New. It must not be used concurrently.
@@ -59,8 +60,9 @@ func (s *Summary) Tables() *Tables {
 // Tables is a summary for writing.
 type Tables struct {
 	Totals  Totals
-	Crashes []CrashRow // those with most dumps first
-	Modules []Row      // those that cost most first
+	Crashes []CrashRow            // those with most dumps first
+	Modules []Row                 // those that cost most first
+	Verify  *verify.TallyDocument // the verdicts of all dumps; nil if they were not judged
 }
 
 // Sort sorts the rows.

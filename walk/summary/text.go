@@ -8,12 +8,14 @@ import (
 	"text/tabwriter"
 
 	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/walk/verify"
 )
 
 // TextOptions says how much text has.
 type TextOptions struct {
-	Crashes int // signatures that are listed
-	Modules int // modules that each table of them has
+	Crashes  int // signatures that are listed
+	Modules  int // modules that each table of them has
+	Verdicts int // rows of the table of verdicts
 }
 
 // WriteText writes tables for people. Its last line is the verdict.
@@ -23,7 +25,13 @@ func (t *Tables) WriteText(w io.Writer, o TextOptions) error {
 	t.writeCrashes(b, o.Crashes)
 	t.writeWorst(b, o.Modules)
 	t.writeFrames(b, o.Modules)
-	fmt.Fprintf(b, "\n%s\n", t.Verdict())
+	fmt.Fprintf(b, "\n%s\n", text.Printable(t.Verdict()))
+	if t.Verify != nil {
+		b.WriteByte('\n')
+		if err := verify.WriteTally(b, t.Verify, o.Verdicts); err != nil {
+			return err
+		}
+	}
 	return b.Flush()
 }
 

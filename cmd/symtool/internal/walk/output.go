@@ -43,7 +43,8 @@ type walkPrinter struct {
 	printed  int
 	summary  *compare.Summary
 	all      []*compare.Comparison // for one JSON document
-	reported map[string]bool       // messages that are not repeated
+	tally    verify.Tally
+	reported map[string]bool // messages that are not repeated
 }
 
 // print prints a dump that was walked.
@@ -66,9 +67,7 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 	}
 	p.reportProblems(w)
 	defer p.reportDamage(w) // printing asks for variables
-	if w.Verdict != nil && !w.Verdict.Holds {
-		p.note(cli.StatusFindings)
-	}
+	p.judge(w)
 	if w.Compared != nil {
 		return p.comparison(w.Compared)
 	}
@@ -78,6 +77,17 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 		return p.written(err)
 	}
 	return p.written(p.render(p.out, w))
+}
+
+// judge counts the verdict of a dump.
+func (p *walkPrinter) judge(w *batch.Walked) {
+	if w.Verdict == nil {
+		return
+	}
+	p.tally.Add(w.Path, w.Verdict)
+	if !w.Verdict.Holds {
+		p.note(cli.StatusFindings)
+	}
 }
 
 // written returns the error for a failed write: the output's. A reader of standard output that
@@ -207,7 +217,7 @@ func (p *walkPrinter) reportCut(w *batch.Walked) {
 }
 
 // reportSymbols reports which modules on stacks have no symbols, and symbols that could not be
-// used.
+// used, each once for all dumps.
 func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 	var missing []string
 	onStacks := w.OnStacks()
@@ -215,12 +225,17 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 		m := &w.Modules[i]
 		if m.Asked && m.Err != nil {
 			p.note(cli.StatusInput)
-			p.msgs.Printf("symtool: %s: %v", w.Path, m.Err)
+			if p.isNews(m.Err.Error()) {
+				p.msgs.Printf("symtool: %s: %v", w.Path, m.Err)
+			}
 		}
 		if !onStacks[i] {
 			continue
 		}
 		name := nameOfModule(w.Dump, i)
+		if (m.Resolver == nil || len(m.OtherBinaries) > 0) && !p.isNews("no symbols of "+name) {
+			continue
+		}
 		if m.Resolver != nil {
 			if p.verbose {
 				p.msgs.Warnf("symtool: %s: symbols of %s from %s", w.Path, name, placeOf(m))
@@ -327,10 +342,27 @@ func (p *walkPrinter) json(v any, indent bool) error {
 	return p.written(err)
 }
 
+// shownTally is the number of rows of the table of verdicts.
+const shownTally = 20
+
+// writeTally prints the verdict on all dumps. JSON Lines have one line for each dump, and no other.
+func (p *walkPrinter) writeTally() error {
+	all := p.tally.Document()
+	if p.format != formatWalkText {
+		p.msgs.Warnf("symtool: %s", all.Conclusion)
+		return nil
+	}
+	fmt.Fprintln(p.out)
+	return p.written(verify.WriteTally(p.out, all, shownTally))
+}
+
 // end prints the summary of all dumps.
 func (p *walkPrinter) end() error {
 	if p.sum != nil {
 		return p.writeSummary()
+	}
+	if p.verify != nil && len(p.files) > 1 {
+		return p.writeTally()
 	}
 	if !p.comparing() {
 		return nil

@@ -75,6 +75,7 @@ func signatureRules(c *cli.Context) (*signature.Rules, error) {
 func (p *walkPrinter) count(w *batch.Walked) {
 	p.sum.Add(w)
 	if w.Err == nil {
+		p.judge(w)
 		p.reportDump(w)
 		p.reportThreads(w)
 		p.reportDamage(w)
@@ -84,8 +85,11 @@ func (p *walkPrinter) count(w *batch.Walked) {
 // writeSummary writes the summary of all dumps.
 func (p *walkPrinter) writeSummary() error {
 	tables := p.sum.Tables()
+	if p.verify != nil {
+		tables.Verify = p.tally.Document()
+	}
 	if p.format == formatOneJSON {
 		return p.written(cli.PrintJSON(p.out, tables.Document(version.Generator)))
 	}
-	return p.written(tables.WriteText(p.out, summary.TextOptions{Crashes: shownSignatures, Modules: shownModules}))
+	return p.written(tables.WriteText(p.out, summary.TextOptions{Crashes: shownSignatures, Modules: shownModules, Verdicts: shownTally}))
 }
