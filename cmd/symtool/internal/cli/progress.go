@@ -15,9 +15,10 @@ const (
 )
 
 // Progress is a bar on the error stream for work on several files. Each file counts by its size
-// in bytes, whatever unit its reader counts in.
+// in bytes, whatever unit its reader counts in, or as one.
 type Progress struct {
 	sizes []int64
+	unit  string          // what is counted, with its rate; "" for bytes, which are not shown
 	done  []atomic.Uint64 // in units of 1/progressWhole
 	total int64
 }
@@ -28,7 +29,17 @@ const progressWhole = 1 << 16
 // StartProgress shows the bar on w if the work takes longer than delay. stop removes it and waits
 // until it is gone.
 func StartProgress(w io.Writer, msgs *Messages, sizes []int64, delay time.Duration) (p *Progress, stop func()) {
-	p = &Progress{sizes: sizes, done: make([]atomic.Uint64, len(sizes))}
+	return start(w, msgs, sizes, "", delay)
+}
+
+// StartCount is like StartProgress for n files that count as one each. The bar shows how many are
+// done, and their rate.
+func StartCount(w io.Writer, msgs *Messages, n int, unit string, delay time.Duration) (p *Progress, stop func()) {
+	return start(w, msgs, make([]int64, n), unit, delay)
+}
+
+func start(w io.Writer, msgs *Messages, sizes []int64, unit string, delay time.Duration) (p *Progress, stop func()) {
+	p = &Progress{sizes: sizes, unit: unit, done: make([]atomic.Uint64, len(sizes))}
 	for i := range p.sizes {
 		p.sizes[i] = max(p.sizes[i], 1)
 		p.total += p.sizes[i]
@@ -47,12 +58,17 @@ func StartProgress(w io.Writer, msgs *Messages, sizes []int64, delay time.Durati
 // draw shows the bar until quit is closed. It writes while holding the lock of
 // msgs; msgs clears the bar before it prints a line.
 func (p *Progress) draw(w io.Writer, msgs *Messages, delay time.Duration, quit <-chan struct{}) {
-	bar := progressbar.NewOptions64(p.total,
+	options := []progressbar.Option{
 		progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription("symtool"),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionSetPredictTime(true),
-		progressbar.OptionClearOnFinish())
+		progressbar.OptionClearOnFinish(),
+	}
+	if p.unit != "" {
+		options = append(options, progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(p.unit))
+	}
+	bar := progressbar.NewOptions64(p.total, options...)
 	bar.StartWithoutRender()
 	select {
 	case <-quit:

@@ -28,6 +28,20 @@ func TestProgressOfSeveralFiles(t *testing.T) {
 	}
 }
 
+// The bar counts what is done.
+func TestProgressCount(t *testing.T) {
+	var screen testenv.Buffer
+	p, stop := StartCount(&screen, NewMessages(&screen), 4, "dumps", 0)
+	p.Finish(0)
+	p.Finish(1)
+	p.Finish(2)
+	testenv.Until(t, "3 of 4", func() bool { return strings.Contains(screen.String(), "(3/4") })
+	stop()
+	if s := screen.String(); !strings.Contains(s, "dumps/") || !cleared(s) {
+		t.Errorf("%q", s)
+	}
+}
+
 // cleared reports whether nothing is left on the last line of the screen.
 func cleared(screen string) bool {
 	line := screen[strings.LastIndexByte(screen, '\n')+1:]

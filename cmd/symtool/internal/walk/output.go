@@ -40,6 +40,7 @@ var walkFormats = map[string]walkFormat{
 type walkPrinter struct {
 	*walkCall
 	out      cli.Output
+	done     int // dumps that were walked
 	printed  int
 	summary  *compare.Summary
 	all      []*compare.Comparison // for one JSON document
@@ -49,6 +50,8 @@ type walkPrinter struct {
 
 // print prints a dump that was walked.
 func (p *walkPrinter) print(w *batch.Walked) error {
+	defer p.progress.Finish(p.done)
+	p.done++
 	if w.Err != nil {
 		p.msgs.Printf("symtool: %v", w.Err)
 		p.note(cli.StatusInput)
@@ -349,7 +352,9 @@ const shownTally = 20
 func (p *walkPrinter) writeTally() error {
 	all := p.tally.Document()
 	if p.format != formatWalkText {
-		p.msgs.Warnf("symtool: %s", all.Conclusion)
+		if p.resumed == 0 { // it would be about some of the lines
+			p.msgs.Warnf("symtool: %s", all.Conclusion)
+		}
 		return nil
 	}
 	fmt.Fprintln(p.out)
@@ -361,7 +366,7 @@ func (p *walkPrinter) end() error {
 	if p.sum != nil {
 		return p.writeSummary()
 	}
-	if p.verify != nil && len(p.files) > 1 {
+	if p.verify != nil && len(p.files)+p.resumed > 1 {
 		return p.writeTally()
 	}
 	if !p.comparing() {

@@ -57,6 +57,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
 			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's) or jsonl, a\nline for each DUMP", Value: cli.FormatText}, "text", "machine", "json", "jsonl"),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of standard output", Value: "-"},
+			&cli.BoolFlag{Name: "resume", Usage: "with --format jsonl: keep the lines that the output FILE has, and\nwalk only the DUMPs that have none"},
 			&cli.StringSliceFlag{Name: "thread", Usage: "print only the thread with the id `ID`; may be repeated"},
 			&cli.BoolFlag{Name: "crashed-only", Usage: "print only the thread that crashed, or asked for the dump"},
 			&cli.BoolFlag{Name: "brief", Usage: "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them"},
@@ -105,6 +106,9 @@ type walkCall struct {
 	verify     *verify.Thresholds // nil without --verify
 	compare    bool
 	batch      batch.Runner
+	resume     bool // --resume
+	resumed    int  // dumps that an earlier call has walked
+	progress   *cli.Progress
 	otherPaths []string
 	threads    []uint32 // of --thread
 	crashed    bool     // --crashed-only
@@ -128,7 +132,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		},
 		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,
 	}
-	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkSummary, w.checkVerify, w.checkVars} {
+	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkSummary, w.checkResume, w.checkVerify, w.checkVars} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -186,7 +190,7 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 var onlyWalking = []string{
 	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "hermetic", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
-	"vars", "vars-redact", "vars-depth", "vars-length",
+	"vars", "vars-redact", "vars-depth", "vars-length", "resume",
 }
 
 // onlyPrinting lists the flags about printed walks. They do not apply to comparisons, which
@@ -328,11 +332,16 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 // run walks the dumps, or compares two outputs.
 func (w *walkCall) run(ctx context.Context) error {
 	w.ctx = ctx
-	out, err := cli.CreateOutput(w.output, w.stdout)
+	keep, err := w.skipDone()
+	if err != nil {
+		return &cli.StatusError{Status: cli.StatusInput, Err: fmt.Errorf("%s: %w", w.output, err)}
+	}
+	out, err := w.createOutput(keep)
 	if err != nil {
 		return cli.OutputError(w.output, err)
 	}
 	defer out.Abort()
+	defer w.startProgress()()
 	p := &walkPrinter{walkCall: w, out: out, summary: compare.NewSummary()}
 	if w.compare {
 		err = p.compareFiles(w.files[0], w.files[1])
