@@ -1,5 +1,5 @@
-// Package report writes walks as text and machine-readable lines in Breakpad's forms, and as JSON
-// in rust-minidump's schema.
+// Package report writes walks as text and machine-readable lines in Breakpad's forms, as JSON in
+// rust-minidump's schema, and as HTML pages.
 package report
 
 import (

@@ -47,11 +47,11 @@ func (p *textWriter) stackContents(from, to uint64) {
 	p.put("\n")
 }
 
-func (p *textWriter) wordSize() int {
-	if p.d.Arch == nil {
+func (v *view) wordSize() int {
+	if v.d.Arch == nil {
 		return 8
 	}
-	return p.d.Arch.PtrSize
+	return v.d.Arch.PtrSize
 }
 
 // bytes writes a row of 16 bytes, in hexadecimal and as text.

@@ -37,6 +37,16 @@ func (x *Finding) sentence() string {
 	return place + ": " + x.Text
 }
 
+// Errors returns the errors of a verdict, each as one sentence with its place.
+func (v *Verdict) Errors() (all []string) {
+	for i := range v.Findings {
+		if x := &v.Findings[i]; x.Severity == SeverityError {
+			all = append(all, x.Kind+": "+x.sentence())
+		}
+	}
+	return all
+}
+
 // Write writes a verdict for people. Its last line is the conclusion.
 func Write(w io.Writer, v *Verdict) error {
 	b := bufio.NewWriter(w)

@@ -30,10 +30,11 @@ const (
 	formatMachine
 	formatOneJSON
 	formatJSONLines
+	formatHTML
 )
 
 var walkFormats = map[string]walkFormat{
-	"text": formatWalkText, "machine": formatMachine, "json": formatOneJSON, "jsonl": formatJSONLines,
+	"text": formatWalkText, "machine": formatMachine, "json": formatOneJSON, "jsonl": formatJSONLines, "html": formatHTML,
 }
 
 // walkPrinter prints the results of a call of walk. A failure of the output ends the call.
@@ -121,12 +122,23 @@ func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 		return w.textOf(out, walked)
 	case formatMachine:
 		return report.WriteMachine(out, walked.Result)
+	case formatHTML:
+		return w.page(out, walked)
 	}
 	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: w.registers, Variables: w.variables(walked.Result)}
 	if walked.Verdict != nil {
 		o.Verdict = walked.Verdict
 	}
 	return report.NewDocument(walked.Result, o).Write(out, report.WriteOptions{Indent: w.format == formatOneJSON})
+}
+
+// page writes a dump as a page.
+func (w *walkCall) page(out io.Writer, walked *batch.Walked) error {
+	o := report.HTMLOptions{Dump: walked.Path, Generator: version.Generator, Variables: w.variables(walked.Result)}
+	if v := walked.Verdict; v != nil {
+		o.Verdict = &report.HTMLVerdict{Holds: v.Holds, Conclusion: v.Conclusion, Findings: v.Errors()}
+	}
+	return report.WriteHTML(out, walked.Result, o)
 }
 
 func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 }

@@ -55,7 +55,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 		Flags: append(append(suppliers.Flags(), summaryFlags()...), suppliers.HermeticFlag(),
 			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's) or jsonl, a\nline for each DUMP", Value: cli.FormatText}, "text", "machine", "json", "jsonl"),
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's), jsonl, a\nline for each DUMP, or html, a page", Value: cli.FormatText}, "text", "machine", "json", "jsonl", "html"),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of standard output", Value: "-"},
 			&cli.BoolFlag{Name: "resume", Usage: "with --format jsonl: keep the lines that the output FILE has, and\nwalk only the DUMPs that have none"},
 			&cli.StringSliceFlag{Name: "thread", Usage: "print only the thread with the id `ID`; may be repeated"},
@@ -214,10 +214,10 @@ func (w *walkCall) checkFormat(c *cli.Context) error {
 			}
 		}
 	}
-	if comparing && w.format == formatMachine {
-		return errors.New("a comparison has no machine form: want text, json or jsonl")
+	if comparing && (w.format == formatMachine || w.format == formatHTML) {
+		return fmt.Errorf("a comparison has no %s form: want text, json or jsonl", c.String("format"))
 	}
-	if len(w.files) > 1 && !comparing && !c.Bool("summary") && (w.format == formatMachine || w.format == formatOneJSON) {
+	if len(w.files) > 1 && !comparing && !c.Bool("summary") && (w.format == formatMachine || w.format == formatOneJSON || w.format == formatHTML) {
 		return fmt.Errorf("--format %s is for one DUMP, not %d: want text or jsonl", c.String("format"), len(w.files))
 	}
 	for _, name := range []string{"brief", "stack-bytes"} {
@@ -227,6 +227,9 @@ func (w *walkCall) checkFormat(c *cli.Context) error {
 	}
 	if w.format == formatMachine && (c.Bool("verify") || c.Bool("trace")) {
 		return errors.New("--format machine has no place for --verify and --trace")
+	}
+	if w.format == formatHTML && c.Bool("trace") {
+		return errors.New("--format html has no place for --trace")
 	}
 	if c.Int("jobs") < 0 || c.Int("max-frames") < 0 {
 		return errors.New("--jobs and --max-frames must not be negative")

@@ -1,0 +1,234 @@
+package report
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/walk"
+)
+
+// The limits of a page, which a browser must open in a second: numbers of frames, and bytes of what
+// frames have beside their names.
+const (
+	maxPageFrames    = 60_000
+	maxPageNames     = 2 << 20
+	maxPageName      = 2 << 10 // of one name
+	maxPageRegisters = 2 << 20
+	maxPageWords     = 1 << 20 // of stacks
+	maxFrameWords    = 512     // of the stack of a frame
+	maxPageVariables = 1 << 20
+)
+
+// pageData is what the script of a page makes rows from.
+type pageData struct {
+	Texts     []string     `json:"texts"` // names of functions and files; 0 is ""
+	Trusts    [][2]string  `json:"trusts"`
+	Registers []string     `json:"registers"`
+	Modules   []string     `json:"modules"`
+	Word      int          `json:"word"` // bytes of an address
+	Threads   []pageThread `json:"threads"`
+}
+
+// pageThread is a thread of a page.
+type pageThread struct {
+	Title   string      `json:"title"`
+	Crashed bool        `json:"crashed"` // it crashed, or asked for the dump
+	End     string      `json:"end"`
+	Clean   bool        `json:"clean"`
+	Notes   []string    `json:"notes,omitempty"`
+	Frames  []pageFrame `json:"frames"`
+	Cut     int         `json:"cut,omitempty"` // frames that are not on the page
+}
+
+// pageFrame is a frame of a page. Names are indices in pageData.Texts.
+type pageFrame struct {
+	trust, module int
+	offset        uint64 // in the module, or the address
+	own           pageName
+	pc, sp        uint64
+	inlines       []pageName // innermost first
+	registers     string     // those that differ from the frame above: "INDEX=HEX", or "INDEX=" if it is not known here, separated by spaces
+	words         string     // the stack from sp to the caller's, in hexadecimal
+	variables     []string
+}
+
+// pageName is a function with its place in the source.
+type pageName struct{ function, file, line int }
+
+// MarshalJSON writes a frame as an array, as a page has thousands of them. Numbers of 64 bits are in
+// hexadecimal: those of scripts have 53.
+func (f pageFrame) MarshalJSON() ([]byte, error) {
+	all := []any{f.trust, f.module, strconv.FormatUint(f.offset, 16), f.own.function, f.own.file, f.own.line,
+		strconv.FormatUint(f.pc, 16), strconv.FormatUint(f.sp, 16), f.registers, f.words}
+	var inlines [][3]int
+	for _, in := range f.inlines {
+		inlines = append(inlines, [3]int{in.function, in.file, in.line})
+	}
+	return json.Marshal(append(all, inlines, f.variables))
+}
+
+// pageMaker makes the data of a page.
+type pageMaker struct {
+	*view
+	vars  *Variables // or nil
+	data  *pageData
+	texts map[string]int
+	left  struct{ frames, names, registers, words, variables int }
+}
+
+// newPageData returns the data of a page.
+func newPageData(v *view, vars *Variables) *pageData {
+	p := &pageMaker{
+		view: v, vars: vars,
+		data:  &pageData{Texts: []string{""}, Threads: []pageThread{}, Modules: []string{}, Registers: []string{}},
+		texts: map[string]int{"": 0},
+	}
+	p.left.frames, p.left.names, p.left.registers, p.left.words, p.left.variables = maxPageFrames, maxPageNames, maxPageRegisters, maxPageWords, maxPageVariables
+	p.data.Word = p.wordSize()
+	for t := walk.NoTrust; t <= walk.TrustContext; t++ {
+		p.data.Trusts = append(p.data.Trusts, [2]string{t.String(), t.Text()})
+	}
+	if a := v.d.Arch; a != nil {
+		for _, r := range a.Regs {
+			p.data.Registers = append(p.data.Registers, a.Label(r.Name))
+		}
+	}
+	for i := range v.d.Modules {
+		p.data.Modules = append(p.data.Modules, shortName(v.d.System.OS.Base(v.d.Modules[i].Path)))
+	}
+	for i := range v.stacks {
+		p.data.Threads = append(p.data.Threads, p.thread(&v.stacks[i]))
+	}
+	return p.data
+}
+
+// shortName returns the part of a name that a page shows.
+func shortName(name string) string {
+	if len(name) > maxPageName {
+		return strings.ToValidUTF8(name[:maxPageName], "") + "..."
+	}
+	return name
+}
+
+// text returns the index of a text.
+func (p *pageMaker) text(s string) int {
+	s = shortName(s)
+	if i, ok := p.texts[s]; ok {
+		return i
+	}
+	if p.left.names < len(s) {
+		return p.known("(too many names for a page)")
+	}
+	p.left.names -= len(s)
+	return p.known(s)
+}
+
+func (p *pageMaker) known(s string) int {
+	i, ok := p.texts[s]
+	if !ok {
+		i = len(p.data.Texts)
+		p.texts[s] = i
+		p.data.Texts = append(p.data.Texts, s)
+	}
+	return i
+}
+
+func (p *pageMaker) thread(s *viewStack) pageThread {
+	t := &p.d.Threads[s.Thread]
+	out := pageThread{
+		Title: strings.TrimSpace(fmt.Sprintf("Thread %d, id %d %s", s.number, t.ID, shortName(t.Name))), Crashed: s.requested,
+		End: s.Why, Clean: s.End.Clean(), Notes: s.Notes, Frames: []pageFrame{},
+	}
+	if out.End == "" {
+		out.End = s.End.String()
+	}
+	n := min(len(s.Frames), p.left.frames)
+	p.left.frames -= n
+	out.Cut = len(s.Frames) - n
+	var before map[int16]uint64
+	for i := range s.Frames[:n] {
+		var f pageFrame
+		f, before = p.frame(s, i, before)
+		out.Frames = append(out.Frames, f)
+	}
+	return out
+}
+
+// frame returns a frame, and its registers. Before are those of the frame above.
+func (p *pageMaker) frame(s *viewStack, i int, before map[int16]uint64) (pageFrame, map[int16]uint64) {
+	f := &s.Frames[i]
+	out := pageFrame{trust: int(f.Trust), module: f.Module, offset: f.Inst, pc: f.PC, sp: f.SP}
+	if f.Module >= 0 {
+		out.offset -= p.d.Modules[f.Module].Addr
+	}
+	for k := range f.Names {
+		name := pageName{p.text(f.Names[k].Function), p.text(f.Names[k].File), int(f.Names[k].Line)}
+		if k == len(f.Names)-1 {
+			out.own = name
+		} else {
+			out.inlines = append(out.inlines, name)
+		}
+		out.variables = append(out.variables, p.values(s, i, k)...)
+	}
+	now := map[int16]uint64{}
+	for _, r := range f.Registers {
+		now[r.Index] = r.Value
+	}
+	out.registers = p.changes(before, now)
+	if i+1 < len(s.Frames) {
+		out.words = p.words(f.SP, s.Frames[i+1].SP)
+	}
+	return out, now
+}
+
+// changes returns pageFrame.registers.
+func (p *pageMaker) changes(before, now map[int16]uint64) string {
+	if p.left.registers <= 0 {
+		return ""
+	}
+	var list []string
+	for i := range int16(len(p.data.Registers)) {
+		old, was := before[i]
+		v, is := now[i]
+		switch {
+		case is && (!was || v != old):
+			list = append(list, strconv.Itoa(int(i))+"="+strconv.FormatUint(v, 16))
+		case was && !is:
+			list = append(list, strconv.Itoa(int(i))+"=")
+		}
+	}
+	text := strings.Join(list, " ")
+	p.left.registers -= len(text)
+	return text
+}
+
+// words returns the stack between two addresses, as far as the page has room.
+func (p *pageMaker) words(from, to uint64) string {
+	if from >= to || p.left.words <= 0 {
+		return ""
+	}
+	bytes := p.d.Memory.Bytes(from, int(min(to-from, maxFrameWords)))
+	p.left.words -= len(bytes)
+	return hex.EncodeToString(bytes)
+}
+
+// values returns the variables of a function of a frame, each as a line.
+func (p *pageMaker) values(s *viewStack, frame, k int) (lines []string) {
+	if p.vars == nil || p.left.variables <= 0 {
+		return nil
+	}
+	f, all := p.vars.at(s.index, frame)
+	if k >= len(all) {
+		return nil
+	}
+	for i := range all[k] {
+		v := &all[k][i]
+		line := shortName(fmt.Sprintf("%s %s = %s", shortened(f.Info.TypeName(v.Type)), v.Name, p.vars.printer.Text(f, v)))
+		p.left.variables -= len(line)
+		lines = append(lines, line)
+	}
+	return lines
+}
