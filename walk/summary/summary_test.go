@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/signature"
+	"github.com/symtool/symtool/walk/verify"
 )
 
 // summaryOf sums up dumps of the fixtures, walked with the symbols of one of them.
@@ -103,6 +104,28 @@ func TestDocument(t *testing.T) {
 		if err := schema.Validate(v); err != nil {
 			t.Errorf("%s: %v", document, err)
 		}
+	}
+}
+
+// Names cannot leave their places on a page, and links to them are no scripts.
+func TestHTMLHostile(t *testing.T) {
+	const name = `javascript:alert(1)"></td><script>x</script>` + "\x1b"
+	tables := &Tables{
+		Totals: Totals{Dumps: 1, OK: 1}, Crashes: []CrashRow{{Signature: name, Reason: name, Example: name}},
+		Modules: []Row{NewRow(Module{name, name}, Counts{Dumps: 1, Callers: Trusts{Scan: 1}, Example: Example{name, 1}})},
+		Verify:  &verify.TallyDocument{Findings: []verify.TallyRow{{Kind: "missing-symbols", Module: name, Example: name, Text: name}}, Conclusion: name},
+	}
+	var b strings.Builder
+	if err := tables.WriteHTML(&b, HTMLOptions{Generator: "x", Link: func(dump string) string { return dump }}); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script>x", "\x1b", `href="javascript:`, `1)"`} {
+		if strings.Contains(b.String(), bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if n := strings.Count(b.String(), "javascript:alert(1)"); n < 6 {
+		t.Errorf("the name is there %d times", n)
 	}
 }
 

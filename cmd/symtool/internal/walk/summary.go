@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -43,8 +44,8 @@ func (w *walkCall) checkSummary(c *cli.Context) error {
 			return fmt.Errorf("--summary and --%s exclude each other", name)
 		}
 	}
-	if !slices.Contains([]walkFormat{formatWalkText, formatOneJSON}, w.format) {
-		return fmt.Errorf("--format %s is for stacks: --summary wants text or json", c.String("format"))
+	if !slices.Contains([]walkFormat{formatWalkText, formatOneJSON, formatHTML}, w.format) {
+		return fmt.Errorf("--format %s is for stacks: --summary wants text, json or html", c.String("format"))
 	}
 	rules, err := signatureRules(c)
 	if err != nil {
@@ -88,8 +89,30 @@ func (p *walkPrinter) writeSummary() error {
 	if p.verify != nil {
 		tables.Verify = p.tally.Document()
 	}
-	if p.format == formatOneJSON {
+	switch p.format {
+	case formatOneJSON:
 		return p.written(cli.PrintJSON(p.out, tables.Document(version.Generator)))
+	case formatHTML:
+		return p.written(tables.WriteHTML(p.out, summary.HTMLOptions{Generator: version.Generator, Link: p.link}))
 	}
 	return p.written(tables.WriteText(p.out, summary.TextOptions{Crashes: shownSignatures, Modules: shownModules, Verdicts: shownTally}))
+}
+
+// link returns the path of a dump as a page in the output's folder names it.
+func (p *walkPrinter) link(dump string) string {
+	if filepath.IsAbs(dump) {
+		return dump
+	}
+	dir := "."
+	if p.output != "-" {
+		dir = filepath.Dir(p.output)
+	}
+	path, err := filepath.Rel(dir, dump)
+	if err != nil { // one of them is absolute
+		if path, err = filepath.Abs(dump); err != nil {
+			return dump
+		}
+		return path
+	}
+	return "./" + filepath.ToSlash(path) // a name with a colon is not a scheme
 }
