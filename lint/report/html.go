@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,12 +27,17 @@ func WriteHTML(w io.Writer, r *Results, maps map[*lint.Report]*lint.Map) error {
 	for i, rep := range all {
 		p.Files = append(p.Files, newHTMLFile(fmt.Sprintf("file%d", i), rep, maps[rep], limitsFor(len(maps))))
 	}
+	slices.SortStableFunc(p.Files, worstFirst)
 	if r.Filter != nil {
 		p.Suppressions = r.Filter.Applied()
 	}
 	head := page.Head{Heading: "symtool lint", Generator: p.Generator}
-	if len(p.Files) > 0 {
+	switch len(p.Files) {
+	case 0:
+	case 1:
 		head.Title = text.Printable(p.Files[0].File)
+	default:
+		head.Title = text.Count(len(p.Files), "file") + ", " + p.Severities()
 	}
 	scripts := []string{"mapdata.js", "map.js", "mapview.js", "findings.js"}
 	return page.New(pageText, template.FuncMap{"printable": text.Printable}, scripts...).Write(w, head, &p)
@@ -55,6 +62,34 @@ type htmlFile struct {
 	Reasons []string
 	Figures []htmlFigure
 	Chart   *chart // nil without a map
+}
+
+// worstFirst compares files: those that could not be read come first, then those with the worst
+// verdict, then those with most findings.
+func worstFirst(a, b *htmlFile) int {
+	rank := func(f *htmlFile) int {
+		if f.Err != nil {
+			return 0
+		}
+		return 1 + slices.Index([]string{"error", "warning", "good"}, f.Tone())
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Errors(), a.Errors()), cmp.Compare(b.Warnings(), a.Warnings()), cmp.Compare(b.Notes(), a.Notes()))
+}
+
+// CFIShare returns the share of the code with call frame information; "" if it was not measured.
+func (f *htmlFile) CFIShare() string {
+	if c := f.Coverage; c != nil && c.All.Total > 0 {
+		return c.All.Share.String()
+	}
+	return ""
+}
+
+// LineShare returns the share of the bytes of functions with lines; "" if it was not measured.
+func (f *htmlFile) LineShare() string {
+	if c := f.Coverage; c != nil && c.Lines.Total > 0 {
+		return c.Lines.String()
+	}
+	return ""
 }
 
 // htmlFigure is a share shown on the page.

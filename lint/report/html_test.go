@@ -1,11 +1,14 @@
 package report
 
 import (
+	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/symtool/symtool/lint"
+	"github.com/symtool/symtool/lint/finding"
 )
 
 // hostileName would be markup or script, or would end them, if it were not escaped.
@@ -56,5 +59,38 @@ func TestHTMLHostile(t *testing.T) {
 	}
 	if !strings.Contains(page, "&lt;/script&gt;") || !strings.Contains(page, `\x00`) {
 		t.Error("the name does not appear as text")
+	}
+}
+
+// The worst file comes first, and the summary has the coverage of each.
+func TestHTMLWorstFirst(t *testing.T) {
+	const module = "MODULE Linux x86_64 0123456789ABCDEF0123456789ABCDEF0 a\nFILE 0 a.c\n"
+	results := &Results{Version: "test"}
+	for _, f := range []struct{ name, text string }{
+		{"good.sym", module + "FUNC 1000 100 0 f\n1000 100 1 0\nSTACK CFI INIT 1000 100 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
+		{"half.sym", module + "FUNC 1000 100 0 f\n1000 80 1 0\nSTACK CFI INIT 1000 80 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"},
+		{"bad.sym", module + "FUNC zz 100 0 f\nFUNC 1000 100 0 g\n"},
+	} {
+		_, r := mapText(t, f.text)
+		r.File = f.name
+		results.Reports = append(results.Reports, r)
+	}
+	results.Reports = append(results.Reports, finding.Unreadable("none.sym", errors.New("no such file")))
+	var b strings.Builder
+	if err := WriteHTML(&b, results, nil); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	var got []string
+	for _, row := range regexp.MustCompile(`<tr><td><a href="#file\d+">([a-z.]+)</a>`).FindAllStringSubmatch(page, -1) {
+		got = append(got, row[1])
+	}
+	if want := "none.sym bad.sym half.sym good.sym"; strings.Join(got, " ") != want {
+		t.Errorf("the order is %v, want %s", got, want)
+	}
+	for _, want := range []string{"<title>symtool lint: 4 files, ", `<span class="good">good for unwinding</span></td><td class="n">100 %</td><td class="n">100 %</td>`, `</span></td><td class="n">50.00 %</td><td class="n">50.00 %</td>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
 	}
 }

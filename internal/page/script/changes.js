@@ -7,6 +7,7 @@
     name: node.querySelector(".name").textContent.toLowerCase(), list: node.parentNode,
   }));
   const lists = [...document.querySelectorAll(".list")];
+  const unlisted = [...document.querySelectorAll(".unlisted")].flatMap(node => JSON.parse(node.textContent));
   const number = n => n.toLocaleString("en");
 
   function filter() {
@@ -19,7 +20,14 @@
       if (on) { shown++; seen.add(c.list); }
     }
     for (const list of lists) list.hidden = !seen.has(list);
-    $("shown").textContent = number(shown) + " of " + number(changes.length) + (changes.length === 1 ? " entry" : " entries");
+    $("shown").textContent = number(shown) + " of " + number(changes.length) + (changes.length === 1 ? " entry" : " entries") + leftOut(text);
+  }
+
+  // leftOut says which changes have a text in their names, of those that the page has no room for.
+  function leftOut(text) {
+    const found = text ? unlisted.filter(name => name.toLowerCase().includes(text)) : [], most = 5;
+    if (!found.length) return "";
+    return "; " + number(found.length) + " of those left out: " + found.slice(0, most).join(", ") + (found.length > most ? ", ..." : "");
   }
 
   // openAll opens what is shown; a browser would be busy with more at a time.

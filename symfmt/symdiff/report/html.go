@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
 	"html/template"
 	"io"
+	"slices"
 
 	"github.com/symtool/symtool/internal/page"
 	"github.com/symtool/symtool/internal/text"
@@ -17,6 +19,12 @@ var pageText string
 // show a few megabytes without delay. Changes beyond that are only counted.
 const maxPage = 4 << 20
 
+// Limits in bytes of the names of changes that are left out: of all on the page, and of one.
+const (
+	maxUnlisted     = 2 << 20
+	maxUnlistedName = 200
+)
+
 // htmlWriter collects the contents of the page, which are limited, and writes them
 // at the end.
 type htmlWriter struct {
@@ -24,16 +32,18 @@ type htmlWriter struct {
 	o       Options
 	folders *Folders
 	left    int // bytes of room left
+	names   int // bytes of room left for names of changes that are left out
 	page    htmlPage
 	totals  totals
 }
 
 func newHTMLWriter(w io.Writer, folders *Folders, o Options) Writer {
-	return &htmlWriter{w: w, o: o, folders: folders, left: maxPage, totals: totals{}}
+	return &htmlWriter{w: w, o: o, folders: folders, left: maxPage, names: maxUnlisted, totals: totals{}}
 }
 
 type htmlPage struct {
 	Folders *Folders
+	Equal   int // modules without a difference
 	Totals  string
 	Modules []*htmlModule
 	Kinds   []string // kinds of the changes on the page
@@ -59,7 +69,11 @@ type htmlModule struct {
 	Reasons  []string
 	Lists    []htmlList
 	Left     htmlLeft
+	Unlisted []string // names of the changes that are left out, as far as there is room
 }
+
+// Folded reports whether the module is shown among those without a difference.
+func (m *htmlModule) Folded() bool { return m.Tally.Status == StatusSame }
 
 // htmlProblem is damage of a file.
 type htmlProblem struct{ File, Text string }
@@ -86,17 +100,26 @@ func (t *htmlWriter) Add(m *Module) error {
 	if t.folders != nil {
 		room = t.left / max(1, t.folders.Modules-len(t.page.Modules))
 	}
-	x, used, err := newHTMLModule(m, len(t.page.Modules), room)
+	x, used, err := newHTMLModule(m, len(t.page.Modules), room, t.names)
 	if err != nil {
 		return err
 	}
 	t.left = max(0, t.left-used)
+	for _, name := range x.Unlisted {
+		t.names -= len(name)
+	}
 	t.page.Modules = append(t.page.Modules, x)
 	return nil
 }
 
 func (t *htmlWriter) End() error {
 	p := &t.page
+	slices.SortStableFunc(p.Modules, func(a, b *htmlModule) int { return cmp.Compare(a.rank(), b.rank()) })
+	for _, m := range p.Modules {
+		if m.Folded() {
+			p.Equal++
+		}
+	}
 	p.Folders, p.Totals = t.folders, t.totals.String()
 	head := page.Head{Heading: "symtool diff", Generator: "symtool " + t.o.Version}
 	switch {
@@ -106,7 +129,20 @@ func (t *htmlWriter) End() error {
 		head.Title = text.Printable(p.Modules[0].Old.File + " and " + p.Modules[0].New.File)
 	}
 	t.choices()
-	return page.New(pageText, template.FuncMap{"printable": text.Printable}, "changes.js").Write(t.w, head, p)
+	return page.New(pageText, template.FuncMap{"printable": text.Printable, "section": newHTMLPart}, "changes.js").Write(t.w, head, p)
+}
+
+// htmlPart is a module with the page that it is on.
+type htmlPart struct {
+	Page   *htmlPage
+	Module *htmlModule
+}
+
+func newHTMLPart(p *htmlPage, m *htmlModule) htmlPart { return htmlPart{p, m} }
+
+// rank returns the place of a module on the page: the worst come first.
+func (m *htmlModule) rank() int {
+	return slices.Index([]Status{StatusFailed, StatusWorse, StatusRemoved, StatusChanged, StatusAdded, StatusSame}, m.Tally.Status)
 }
 
 // choices sets the kinds and aspects of the changes on the page.

@@ -195,3 +195,23 @@ func TestOracleHTMLHostile(t *testing.T) {
 		t.Errorf("%d changes without scripts, want %d", n, want)
 	}
 }
+
+// What has no room is counted, and its names can be found.
+func TestHTMLUnlisted(t *testing.T) {
+	m := twoFiles(shapes(t, symdiff.Options{}))
+	whole, _, err := newHTMLModule(m, 0, maxPage, maxUnlisted)
+	if err != nil || len(whole.Unlisted) != 0 || whole.Left.Any() {
+		t.Fatalf("%d names, %+v, %v", len(whole.Unlisted), whole.Left, err)
+	}
+	none, _, err := newHTMLModule(m, 0, 0, maxUnlisted)
+	if err != nil || len(none.Lists) != 0 || len(none.Unlisted) != none.Left.Changes || none.Left.Changes != len(m.Result.Changes) {
+		t.Errorf("%d names of %d changes, %v", len(none.Unlisted), none.Left.Changes, err)
+	}
+	if slices.Contains(none.Unlisted, "") {
+		t.Errorf("a name is empty: %q", none.Unlisted)
+	}
+	few, _, err := newHTMLModule(m, 0, 0, 10)
+	if n := len(few.Unlisted); err != nil || n == 0 || n >= len(none.Unlisted) || few.Left.Changes != none.Left.Changes {
+		t.Errorf("%d names in 10 bytes, %v", n, err)
+	}
+}

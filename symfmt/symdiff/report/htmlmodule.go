@@ -12,8 +12,9 @@ const (
 	maxPageProblems = 20
 )
 
-// newHTMLModule builds a module's part of the page, with about room bytes of changes.
-func newHTMLModule(m *Module, index, room int) (x *htmlModule, used int, err error) {
+// newHTMLModule builds a module's part of the page, with about room bytes of changes, and names bytes
+// of the names of others.
+func newHTMLModule(m *Module, index, room, names int) (x *htmlModule, used int, err error) {
 	x = &htmlModule{ID: fmt.Sprintf("module%d", index), Tally: newTally(m), Old: m.Old, New: m.New}
 	r := m.Result
 	if r == nil {
@@ -32,7 +33,7 @@ func newHTMLModule(m *Module, index, room int) (x *htmlModule, used int, err err
 			x.Problems = append(x.Problems, htmlProblem{o.Source.Name, p.String()})
 		}
 	}
-	f := &htmlFiller{r: r, d: r.Details(), x: x, room: room}
+	f := &htmlFiller{r: r, d: r.Details(), x: x, room: room, names: names}
 	f.fill()
 	return x, room - f.room, f.err
 }
@@ -52,16 +53,18 @@ const (
 // htmlFiller chooses the changes for a page: first those that make something
 // worse, which may take at most half of the room.
 type htmlFiller struct {
-	r    *symdiff.Result
-	d    *symdiff.Detailer
-	x    *htmlModule
-	room int
-	err  error
+	r       *symdiff.Result
+	d       *symdiff.Detailer
+	x       *htmlModule
+	room    int
+	reserve int // room kept for changes without their lines
+	names   int // bytes of room for names of changes that are left out
+	err     error
 }
 
 func (f *htmlFiller) fill() {
 	all := f.room
-	f.room = all / 2
+	f.room, f.reserve = all/2, all/4
 	for i := range f.r.Changes {
 		if f.r.Changes[i].What.Regression() {
 			f.worse(i)
@@ -111,7 +114,7 @@ func (f *htmlFiller) list(title string, c htmlChange) {
 func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 	c := f.r.Changes[i]
 	if f.room < changeCost {
-		f.x.Left.Changes += n
+		f.leave(i, n)
 		return x, false
 	}
 	d, err := f.d.Names(c)
@@ -138,7 +141,7 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 		return x, false
 	}
 	sections, cost := sideBySide(d.Sections)
-	if cost > f.room-f.reserve() {
+	if cost > f.room-f.reserve {
 		f.x.Left.Details++
 		x.Unlisted = true
 		return x, true
@@ -148,8 +151,27 @@ func (f *htmlFiller) change(i, n int) (x htmlChange, ok bool) {
 	return x, true
 }
 
-// reserve returns the room kept for changes without their lines.
-func (f *htmlFiller) reserve() int { return maxPage / 4 }
+// leave counts changes i to i+n-1, and keeps their names to be found.
+func (f *htmlFiller) leave(i, n int) {
+	f.x.Left.Changes += n
+	for _, c := range f.r.Changes[i : i+n] {
+		if f.names <= 0 || f.err != nil {
+			return
+		}
+		d, err := f.d.Names(c)
+		if err != nil {
+			f.err = err
+			return
+		}
+		side := d.New
+		if c.New == symdiff.None {
+			side = d.Old
+		}
+		name := oneLine(nameOf(side), maxUnlistedName)
+		f.names -= len(name)
+		f.x.Unlisted = append(f.x.Unlisted, name)
+	}
+}
 
 // hasLines reports whether a change has lines to show.
 func hasLines(c symdiff.Change) bool {
