@@ -75,7 +75,7 @@ func crashRows(doc *Document) (rows []htmlRow) {
 	add("reason", orEmpty(c.Type))
 	add("address", orEmpty(c.Address))
 	if a := c.AdjustedAddress; a != nil {
-		add("address means", strings.TrimSpace(a.Kind+" "+a.Address+a.Offset))
+		add("which is", adjustedText(a))
 	}
 	add("assertion", orEmpty(c.Assertion))
 	add("instruction", orEmpty(c.Instruction))
@@ -94,6 +94,14 @@ func crashRows(doc *Document) (rows []htmlRow) {
 	}
 	add("system", strings.TrimSpace(orEmpty(doc.SystemInfo.OS)+" "+orEmpty(doc.SystemInfo.OSVer)+" "+orEmpty(doc.SystemInfo.CPUArch)))
 	return rows
+}
+
+// adjustedText says what an address means.
+func adjustedText(a *docAdjusted) string {
+	if a.Offset != "" {
+		return "a null pointer + " + a.Offset
+	}
+	return a.Kind + ": " + a.Address + " was accessed"
 }
 
 func accessText(a *docAccess) string {
