@@ -118,9 +118,10 @@ func TestHTMLSize(t *testing.T) {
 	}
 	r := manyThreads(1, 2000)
 	for i := range r.Stacks[0].Frames {
-		r.Stacks[0].Frames[i].Names = []resolve.Frame{{Function: strings.Repeat(fmt.Sprint(i, " "), 1<<10)}}
+		r.Stacks[0].Frames[i].Names = []resolve.Frame{{Function: strings.Repeat(fmt.Sprint(i, "<"), 1<<10)}}
 	}
-	if page := pageOf(t, r, HTMLOptions{Dump: "a", Generator: "x"}); len(page) > 4*maxPageNames {
+	r.Stacks[0].Why = strings.Repeat("<", 1<<20)
+	if page := pageOf(t, r, HTMLOptions{Dump: "a", Generator: "x"}); len(page) > 2*maxPageNames {
 		t.Errorf("%d bytes with long names", len(page))
 	}
 }

@@ -113,17 +113,30 @@ func shortName(name string) string {
 	return name
 }
 
+// said returns a text about a thread, which counts as a name.
+func (p *pageMaker) said(text string) string { return p.data.Texts[p.text(text)] }
+
 // text returns the index of a text.
 func (p *pageMaker) text(s string) int {
 	s = shortName(s)
 	if i, ok := p.texts[s]; ok {
 		return i
 	}
-	if p.left.names < len(s) {
+	if p.left.names -= sizeInJSON(s); p.left.names < 0 {
 		return p.known("(too many names for a page)")
 	}
-	p.left.names -= len(s)
 	return p.known(s)
+}
+
+// sizeInJSON returns the size that a text has on a page at most, where <, for one, takes six bytes.
+func sizeInJSON(s string) (n int) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f || strings.IndexByte(`<>&"'\`, c) >= 0 {
+			n += 5
+		}
+		n++
+	}
+	return n
 }
 
 func (p *pageMaker) known(s string) int {
@@ -139,8 +152,11 @@ func (p *pageMaker) known(s string) int {
 func (p *pageMaker) thread(s *viewStack) pageThread {
 	t := &p.d.Threads[s.Thread]
 	out := pageThread{
-		Title: strings.TrimSpace(fmt.Sprintf("Thread %d, id %d %s", s.number, t.ID, shortName(t.Name))), Crashed: s.requested,
-		End: s.Why, Clean: s.End.Clean(), Notes: s.Notes, Frames: []pageFrame{},
+		Title: strings.TrimSpace(fmt.Sprintf("Thread %d, id %d %s", s.number, t.ID, p.said(t.Name))), Crashed: s.requested,
+		End: p.said(s.Why), Clean: s.End.Clean(), Frames: []pageFrame{},
+	}
+	for _, note := range s.Notes {
+		out.Notes = append(out.Notes, p.said(note))
 	}
 	if out.End == "" {
 		out.End = s.End.String()
