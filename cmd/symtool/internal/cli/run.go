@@ -186,7 +186,9 @@ func (s *flagSetting) apply() error {
 
 // wantedValue says what a flag's value must be, for flags whose type is not text.
 func wantedValue(f cli.Flag) string {
-	switch f.(type) {
+	switch f := f.(type) {
+	case *wordFlag:
+		return Choice(f.values)
 	case *cli.BoolFlag:
 		return "true or false"
 	case *cli.DurationFlag:
