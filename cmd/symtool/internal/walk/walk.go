@@ -344,13 +344,14 @@ func (w *walkCall) run(ctx context.Context) error {
 		return cli.OutputError(w.output, err)
 	}
 	defer out.Abort()
-	defer w.startProgress()()
 	p := &walkPrinter{walkCall: w, out: out, summary: compare.NewSummary()}
 	if w.compare {
 		err = p.compareFiles(w.files[0], w.files[1])
 	} else {
 		defer w.batch.Sources.Close()
+		stop := w.startProgress()
 		err = w.batch.Run(ctx, w.files, p.print)
+		stop() // before the summary, as both may be on a terminal
 	}
 	if err == nil {
 		err = p.end()
