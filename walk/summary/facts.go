@@ -115,6 +115,17 @@ func (t *Totals) Add(o Totals) {
 // plain makes a text of a dump valid UTF-8: as in JSON, each byte that is not becomes U+FFFD.
 func plain(s string) string { return string([]rune(s)) }
 
+// maxName is the length in bytes to which names of modules are cut: each may be another one.
+const maxName = 1 << 10
+
+// shortened returns a name as tables have it.
+func shortened(name string) string {
+	if len(name) > maxName {
+		name = name[:maxName]
+	}
+	return plain(name)
+}
+
 // ModulesOf counts what a dump that was read says about modules. At is its place among the dumps,
 // from 1.
 func ModulesOf(w *batch.Walked, at int64) map[Module]*Counts {
@@ -148,7 +159,7 @@ func ModulesOf(w *batch.Walked, at int64) map[Module]*Counts {
 		m := Module{}
 		if place >= 0 {
 			d := &w.Dump.Modules[place]
-			m = Module{plain(w.Dump.System.OS.Base(d.Path)), plain(d.DebugID)}
+			m = Module{shortened(w.Dump.System.OS.Base(d.Path)), shortened(d.DebugID)}
 			c.symbols(&w.Modules[place])
 		}
 		if modules[m] == nil {

@@ -196,6 +196,15 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// Names of hostile dumps are short and valid.
+func TestShortened(t *testing.T) {
+	for name, want := range map[string]string{"lib.so": "lib.so", "a\xff": "a\ufffd", strings.Repeat("x", 1<<20): strings.Repeat("x", maxName)} {
+		if got := shortened(name); got != want {
+			t.Errorf("%.20q: %.20q (%d bytes)", name, got, len(got))
+		}
+	}
+}
+
 // Memory is for signatures and modules, however many dumps there are.
 func TestManyDumps(t *testing.T) {
 	s := New(signature.Default())
