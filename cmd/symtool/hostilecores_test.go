@@ -10,6 +10,8 @@ import (
 var hostileCoreCommands = []string{
 	"walk m.core",
 	"walk --format json --registers m.core",
+	"walk --format html m.core",
+	"walk --summary m.core",
 	"inspect --registers --memory --streams m.core",
 	"inspect --format json m.core",
 	"convert --to minidump -o m.dmp m.core",

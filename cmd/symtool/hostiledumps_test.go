@@ -15,6 +15,8 @@ var hostileDumpCommands = []string{
 	"walk --format json --registers m.dmp",
 	"walk --format jsonl --trace --verify m.dmp",
 	"walk --trace --stack-bytes m.dmp",
+	"walk --format html m.dmp",
+	"walk --summary --verify m.dmp",
 	"inspect --registers --memory --streams m.dmp",
 	"inspect --format json m.dmp",
 	"convert --to core -o m.core m.dmp",

@@ -12,6 +12,8 @@ var hostileWalkCommands = []string{
 	"walk -s m.sym --trace m.dmp",
 	"walk -s m.sym --stack-bytes m.dmp",
 	"walk -s m.sym --symbols-b m.sym m.dmp",
+	"walk -s m.sym --format html --verify m.dmp",
+	"walk -s m.sym --summary m.dmp",
 }
 
 // rulesOf returns symbols with one function of all of the code, and rules.

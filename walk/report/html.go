@@ -41,7 +41,7 @@ func WriteHTML(w io.Writer, r *walk.Result, o HTMLOptions) error {
 		Crash: crashRows(doc), Verdict: o.Verdict, Modules: htmlModules(doc, r),
 		Problems: doc.Symtool.Problems, Generator: o.Generator,
 	}
-	p.Data = newPageData(v, o.Variables)
+	p.Data = newPageMaker(v, o.Variables).pieces
 	var brief briefText
 	_ = WriteText(&brief, r, TextOptions{Brief: true}) // its error is that the text is full
 	p.Brief = string(brief)
@@ -55,9 +55,9 @@ type htmlPage struct {
 	Crash     []htmlRow
 	Verdict   *HTMLVerdict
 	Problems  []string
-	Modules   []htmlModule // those on stacks without symbols first
-	Data      *pageData
-	Brief     string // the thread that crashed, for browsers without scripts
+	Modules   []htmlModule                 // those on stacks without symbols first
+	Data      func(func(template.JS) bool) // the pieces of the data
+	Brief     string                       // the thread that crashed, for browsers without scripts
 }
 
 // htmlRow is a line of a table with two columns.

@@ -112,9 +112,8 @@ func TestHTMLSize(t *testing.T) {
 		t.Errorf("%d bytes for 1,000 threads of 50 frames", len(page))
 	}
 	t.Logf("%d bytes", len(page))
-	data := newPageData(newView(manyThreads(3, maxPageFrames/2)), nil)
-	if n := data.Threads[2]; len(n.Frames) != 0 || n.Cut != maxPageFrames/2 {
-		t.Errorf("%d frames of the third thread, %d cut", len(n.Frames), n.Cut)
+	if page := pageOf(t, manyThreads(3, maxPageFrames/2), HTMLOptions{Dump: "a", Generator: "x"}); !strings.Contains(page, `"cut":30000,"frames":[]}`) {
+		t.Error("30,000 frames of the third thread are not counted")
 	}
 	r := manyThreads(1, 2000)
 	for i := range r.Stacks[0].Frames {

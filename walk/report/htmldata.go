@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"strconv"
 	"strings"
 
@@ -22,25 +23,24 @@ const (
 	maxPageVariables = 1 << 20
 )
 
-// pageData is what the script of a page makes rows from.
+// pageData is what the script of a page makes rows from, beside the threads.
 type pageData struct {
-	Texts     []string     `json:"texts"` // names of functions and files; 0 is ""
-	Trusts    [][2]string  `json:"trusts"`
-	Registers []string     `json:"registers"`
-	Modules   []string     `json:"modules"`
-	Word      int          `json:"word"` // bytes of an address
-	Threads   []pageThread `json:"threads"`
+	Texts     []string    `json:"texts"` // names of functions and files; 0 is ""
+	Trusts    [][2]string `json:"trusts"`
+	Registers []string    `json:"registers"`
+	Modules   []string    `json:"modules"`
+	Word      int         `json:"word"` // bytes of an address
 }
 
 // pageThread is a thread of a page.
 type pageThread struct {
-	Title   string      `json:"title"`
-	Crashed bool        `json:"crashed"` // it crashed, or asked for the dump
-	End     string      `json:"end"`
-	Clean   bool        `json:"clean"`
-	Notes   []string    `json:"notes,omitempty"`
-	Frames  []pageFrame `json:"frames"`
-	Cut     int         `json:"cut,omitempty"` // frames that are not on the page
+	Title   string          `json:"title"`
+	Crashed bool            `json:"crashed"` // it crashed, or asked for the dump
+	End     string          `json:"end"`
+	Clean   bool            `json:"clean"`
+	Notes   []string        `json:"notes,omitempty"`
+	Frames  json.RawMessage `json:"frames"`        // arrays of pageFrame.append
+	Cut     int             `json:"cut,omitempty"` // frames that are not on the page
 }
 
 // pageFrame is a frame of a page. Names are indices in pageData.Texts.
@@ -58,16 +58,29 @@ type pageFrame struct {
 // pageName is a function with its place in the source.
 type pageName struct{ function, file, line int }
 
-// MarshalJSON writes a frame as an array, as a page has thousands of them. Numbers of 64 bits are in
+// append writes a frame as an array, as a page has thousands of them. Numbers of 64 bits are in
 // hexadecimal: those of scripts have 53.
-func (f pageFrame) MarshalJSON() ([]byte, error) {
-	all := []any{f.trust, f.module, strconv.FormatUint(f.offset, 16), f.own.function, f.own.file, f.own.line,
-		strconv.FormatUint(f.pc, 16), strconv.FormatUint(f.sp, 16), f.registers, f.words}
-	var inlines [][3]int
-	for _, in := range f.inlines {
-		inlines = append(inlines, [3]int{in.function, in.file, in.line})
+func (f *pageFrame) append(b []byte) []byte {
+	number := func(n int) { b = append(strconv.AppendInt(b, int64(n), 10), ',') }
+	address := func(v uint64) { b = append(strconv.AppendUint(append(b, '"'), v, 16), `",`...) }
+	name := func(n pageName) { number(n.function); number(n.file); number(n.line) }
+	b = append(b, '[')
+	number(f.trust)
+	number(f.module)
+	address(f.offset)
+	name(f.own)
+	address(f.pc)
+	address(f.sp)
+	b = append(append(append(append(append(b, '"'), f.registers...), `","`...), f.words...), `",[`...)
+	for i, in := range f.inlines {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '[')
+		name(in)
+		b[len(b)-1] = ']'
 	}
-	return json.Marshal(append(all, inlines, f.variables))
+	return append(append(append(b, "],"...), marshal(f.variables)...), ']')
 }
 
 // pageMaker makes the data of a page.
@@ -79,11 +92,11 @@ type pageMaker struct {
 	left  struct{ frames, names, registers, words, variables int }
 }
 
-// newPageData returns the data of a page.
-func newPageData(v *view, vars *Variables) *pageData {
+// newPageMaker returns a maker without threads.
+func newPageMaker(v *view, vars *Variables) *pageMaker {
 	p := &pageMaker{
 		view: v, vars: vars,
-		data:  &pageData{Texts: []string{""}, Threads: []pageThread{}, Modules: []string{}, Registers: []string{}},
+		data:  &pageData{Texts: []string{""}, Modules: []string{}, Registers: []string{}},
 		texts: map[string]int{"": 0},
 	}
 	p.left.frames, p.left.names, p.left.registers, p.left.words, p.left.variables = maxPageFrames, maxPageNames, maxPageRegisters, maxPageWords, maxPageVariables
@@ -99,10 +112,56 @@ func newPageData(v *view, vars *Variables) *pageData {
 	for i := range v.d.Modules {
 		p.data.Modules = append(p.data.Modules, shortName(v.d.System.OS.Base(v.d.Modules[i].Path)))
 	}
-	for i := range v.stacks {
-		p.data.Threads = append(p.data.Threads, p.thread(&v.stacks[i]))
+	return p
+}
+
+// pagePiece is the size in bytes from which a piece of the data is written.
+const pagePiece = 64 << 10
+
+// pieces yields the data of a page as JSON, in pieces: all of it at once would take ten times its
+// size. Threads come first, as they make the texts.
+func (p *pageMaker) pieces(yield func(template.JS) bool) {
+	b := []byte(`{"threads":[`)
+	put := func(limit int) bool {
+		if len(b) < limit {
+			return true
+		}
+		ok := yield(template.JS(b))
+		b = b[:0]
+		return ok
 	}
-	return p.data
+	for i := range p.stacks {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		s := &p.stacks[i]
+		head := marshal(p.thread(s))
+		b = append(append(b, head[:len(head)-1]...), `,"frames":[`...)
+		n := min(len(s.Frames), p.left.frames)
+		p.left.frames -= n
+		var before map[int16]uint64
+		for k := range n {
+			var f pageFrame
+			if f, before = p.frame(s, k, before); k > 0 {
+				b = append(b, ',')
+			}
+			if b = f.append(b); !put(pagePiece) {
+				return
+			}
+		}
+		b = append(b, "]}"...)
+	}
+	b = append(append(b, "],"...), marshal(p.data)[1:]...)
+	put(0)
+}
+
+// marshal returns v as JSON that cannot end a script.
+func marshal(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // v has only our own types
+	}
+	return b
 }
 
 // shortName returns the part of a name that a page shows.
@@ -153,22 +212,13 @@ func (p *pageMaker) thread(s *viewStack) pageThread {
 	t := &p.d.Threads[s.Thread]
 	out := pageThread{
 		Title: strings.TrimSpace(fmt.Sprintf("Thread %d, id %d %s", s.number, t.ID, p.said(t.Name))), Crashed: s.requested,
-		End: p.said(s.Why), Clean: s.End.Clean(), Frames: []pageFrame{},
+		End: p.said(s.Why), Clean: s.End.Clean(), Cut: max(0, len(s.Frames)-p.left.frames),
 	}
 	for _, note := range s.Notes {
 		out.Notes = append(out.Notes, p.said(note))
 	}
 	if out.End == "" {
 		out.End = s.End.String()
-	}
-	n := min(len(s.Frames), p.left.frames)
-	p.left.frames -= n
-	out.Cut = len(s.Frames) - n
-	var before map[int16]uint64
-	for i := range s.Frames[:n] {
-		var f pageFrame
-		f, before = p.frame(s, i, before)
-		out.Frames = append(out.Frames, f)
 	}
 	return out
 }

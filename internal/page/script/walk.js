@@ -4,7 +4,7 @@
   const data = JSON.parse($("data").textContent);
   const height = 26; // pixels of a row, as in the style sheet
 
-  // A frame is an array, to keep the page small: see MarshalJSON in walk/report.
+  // A frame is an array, to keep the page small: see pageFrame in walk/report.
   const [TRUST, MODULE, OFFSET, FUNCTION, FILE, LINE, PC, SP, REGISTERS, WORDS, INLINES, VARIABLES] = [...Array(12).keys()];
   const base = path => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
   const moduleOf = f => f[MODULE] < 0 ? "" : data.modules[f[MODULE]];
