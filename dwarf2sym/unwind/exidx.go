@@ -91,7 +91,7 @@ const (
 
 // readIndex writes blocks for code that DWARF does not describe.
 func (r *reader) readIndex() {
-	if len(r.in.Index) == 0 || r.in.Pdata {
+	if len(r.in.Index) == 0 || r.in.Pdata || r.in.Compact {
 		return
 	}
 	x := exidxReader{r: r, work: exidxMinWork, known: make(map[string]exidxRules)}

@@ -40,7 +40,7 @@ func NewIndex(in *Input) *Index {
 	r := newReader(context.Background(), in)
 	r.w.table.Rows = nil // its size is that of all rows
 	r.entries()
-	x := &Index{r: r, table: &r.w.table, full: len(in.Index) > 0}
+	x := &Index{r: r, table: &r.w.table, full: len(in.Index) > 0 || in.Compact}
 	if x.full {
 		r.all()
 		return x

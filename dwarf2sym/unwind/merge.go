@@ -18,7 +18,8 @@ import (
 //   - of those with equal start, the first of the section; a longer one applies
 //     to what is left;
 //   - an entry of .ARM.exidx where none of these has a rule;
-//   - in a Windows binary, .pdata before all of them, or after them (Input.PdataLast).
+//   - in a Windows binary, .pdata before all of them, or after them (Input.PdataLast);
+//   - __unwind_info of macOS where none of these has a rule.
 
 // all writes all blocks.
 func (r *reader) all() {
@@ -28,6 +29,7 @@ func (r *reader) all() {
 	}
 	r.merge()
 	r.readIndex()
+	r.readCompact()
 	if r.in.PdataLast {
 		p = r.readPdata()
 	}

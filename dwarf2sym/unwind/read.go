@@ -78,6 +78,12 @@ type Input struct {
 	// Pdata means that Index is .pdata, PdataLast that DWARF takes precedence over it.
 	Pdata, PdataLast bool
 
+	// Compact means that Index is __unwind_info of macOS; Tables finds the code. Starts has the addresses at which
+	// functions begin, and Stubs the code that jumps to other modules; both are sorted.
+	Compact bool
+	Starts  []uint64
+	Stubs   []Range
+
 	// Code has the ranges of executable code of a Windows binary, in order. Padding returns the
 	// length of the padding at the start of code.
 	Code    []Range
@@ -114,7 +120,7 @@ type Stats struct {
 	Rows        int // STACK CFI records
 	Terminators int // zero lengths in .eh_frame
 
-	IndexEntries int // of .ARM.exidx or .pdata
+	IndexEntries int // of .ARM.exidx, .pdata or __unwind_info
 	CantUnwind   int // of these, entries that forbid unwinding
 
 	Dead       int // FDEs and entries of code that the linker dropped

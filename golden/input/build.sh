@@ -555,7 +555,7 @@ macho() {
 	objects=
 	for source; do
 		clang-22 "--target=$cpu-apple-$system" -w -ffreestanding -fno-stack-protector -fno-builtin "-ffile-prefix-map=$work=/src" -fdebug-compilation-dir=/src \
-			-fno-rtti -fno-threadsafe-statics -g $flags -c "$source" -o "$out-${source%.*}.o"
+			-fno-rtti -fno-threadsafe-statics -funwind-tables -femit-dwarf-unwind=no-compact-unwind -g $flags -c "$source" -o "$out-${source%.*}.o"
 		objects="$objects $out-${source%.*}.o"
 	done
 	platform=macos

@@ -67,12 +67,13 @@ func sections(f *object.File) (all []Part) {
 	return all
 }
 
-// kindOf goes by the section names of GNU ld, LLD and mold.
+// kindOf goes by the section names of GNU ld, LLD and mold, and those of macOS.
 func kindOf(section string) Kind {
 	switch {
 	case section == ".init", section == ".fini":
 		return Startup
-	case strings.HasPrefix(section, ".plt"), section == ".iplt", section == ".glink", section == ".MIPS.stubs":
+	case strings.HasPrefix(section, ".plt"), section == ".iplt", section == ".glink", section == ".MIPS.stubs",
+		section == "__stubs", section == "__stub_helper", section == "__objc_stubs", section == "__auth_stubs":
 		return Linkage
 	}
 	return Code

@@ -14,6 +14,9 @@ import (
 // addIndex adds ARM's index tables, of which a kernel has several, or the exception directory of a
 // Windows binary.
 func addIndex(in *unwind.Input, files []File) (problems []bin.Problem) {
+	if problems = addCompact(in, files[0]); in.Compact {
+		return problems
+	}
 	if problems = addPdata(in, files[0]); in.Pdata || in.Arch != arch.ARM {
 		return problems
 	}
@@ -124,4 +127,46 @@ func addPdata(in *unwind.Input, f File) []bin.Problem {
 	}
 	in.Padding = execcode.PaddingOf(f.File)
 	return nil
+}
+
+// addCompact adds __unwind_info of a binary of macOS, and what is needed to follow its instructions. A dSYM has
+// neither.
+func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
+	s := f.Section("__unwind_info")
+	marked, ok := f.Container.(object.Marked)
+	if s == nil || !s.HasData() || !ok {
+		return nil
+	}
+	data, err := s.Data()
+	if err != nil {
+		return []bin.Problem{{Lost: "STACK CFI", Err: err}}
+	}
+	in.Compact = true
+	in.Index = []unwind.Section{{Name: s.Name, Addr: s.Addr, Data: data, File: f.Path}}
+	in.Tables = cfiDataOf(f.File)
+	in.Padding = execcode.PaddingOf(f.File)
+	for _, p := range execcode.Parts(f.File) {
+		if p.Kind == execcode.Linkage {
+			in.Stubs = append(in.Stubs, unwind.Range{Lo: p.Start, Hi: p.End})
+		}
+	}
+	if in.Starts, err = marked.FunctionStarts(); err != nil {
+		problems = append(problems, bin.Problem{Lost: "the starts of functions", Err: err})
+	}
+	if len(in.Starts) == 0 {
+		in.Starts = startsOf(f.File)
+	}
+	return problems
+}
+
+// startsOf returns the addresses of the symbols of functions, sorted.
+func startsOf(f *object.File) (all []uint64) {
+	// Damage is reported when the symbols are read for their names.
+	_ = f.Symbols(object.Symtab, func(s *object.Symbol) {
+		if s.IsFunction() {
+			all = append(all, s.Addr)
+		}
+	})
+	slices.Sort(all)
+	return slices.Compact(all)
 }

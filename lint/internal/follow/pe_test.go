@@ -9,15 +9,18 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-// The rules of Windows binaries agree with their instructions, at each of them. Differences are
+// The rules of Windows binaries, and of those of macOS, agree with their instructions, at each of them. Differences are
 // listed: functions in assembly that do not match their unwind codes.
 func TestPE(t *testing.T) {
 	known := map[string]string{
 		"pe-unwind64.exe 0x10b4": "interrupted: nothing was called, the system pushed a machine frame",
 		"pe-unwind64.exe 0x10d0": "faulted: likewise",
 	}
-	for _, name := range []string{"pe-unwind64.exe", "pe-unwind64v2.exe", "pe-unwindarm64.exe"} {
-		text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "pe", name+".sym"))
+	for name, dir := range map[string]string{
+		"pe-unwind64.exe": "pe", "pe-unwind64v2.exe": "pe", "pe-unwindarm64.exe": "pe",
+		"macho-x86_64": "macho", "macho-x86_64-nofp": "macho", "macho-arm64": "macho",
+	} {
+		text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", dir, name+".sym"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,143 @@
+package unwind
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// compactInput returns a file of macOS whose __unwind_info is at RVA 0x1000, and its code at 0x2000.
+func compactInput(info, code []byte, cpu *arch.Arch) *Input {
+	const base = 0x100000000
+	in := pdataInput(nil, nil, nil, cpu)
+	text := Section{Name: "__text", Addr: base + 0x2000, Data: code}
+	in.Base, in.Pdata, in.Compact = base, false, true
+	in.Index = []Section{{Name: "__unwind_info", Addr: base + 0x1000, Data: info}}
+	in.Code, in.CodeBytes = nil, uint64(len(code))
+	in.Starts = []uint64{base + 0x2000}
+	in.Tables = func(addr uint64) (Section, bool) { return text, addr-text.Addr < uint64(len(code)) }
+	return in
+}
+
+func words(all ...uint32) (b []byte) {
+	for _, w := range all {
+		b = binary.LittleEndian.AppendUint32(b, w)
+	}
+	return b
+}
+
+// compactInfo returns a section with one regular page of an entry, for code up to end.
+func compactInfo(encoding, end uint32) []byte {
+	return words(1, 28, 0, 28, 0, 28, 2, 0x2000, 52, 0, end, 0, 0, 2, 8|1<<16, 0x2000, encoding)
+}
+
+// A frame of each mode has its rows at each instruction.
+func TestCompact(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		cpu      *arch.Arch
+		encoding uint32
+		code     string
+		want     string
+	}{
+		{"frame", arch.X86_64, 0x01010001, "\x55\x48\x89\xe5\x53\x5b\x5d\xc3",
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 4 .cfa: $rbp 16 +; 5 $rbx: .cfa -24 + ^; 6 $rbx: $rbx; 7 .cfa: $rsp 8 + $rbp: $rbp"},
+		{"immediate", arch.X86_64, 0x02030400, "\x53\x48\x83\xec\x08\x48\x83\xc4\x08\x5b\xc3",
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 5 .cfa: $rsp 24 +; 9 .cfa: $rsp 16 +; a .cfa: $rsp 8 + $rbx: $rbx"},
+		{"indirect", arch.X86_64, 0x03042400, "\x53\x48\x81\xec\x00\x10\x00\x00\x48\x81\xc4\x00\x10\x00\x00\x5b\xc3",
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 8 .cfa: $rsp 4112 +; f .cfa: $rsp 16 +; 10 .cfa: $rsp 8 + $rbx: $rbx"},
+		{"unknown instructions", arch.X86_64, 0x01010001, "\x55\x06\x06\x06", ".cfa: $rbp 16 + .ra: .cfa -8 + ^ $rbx: .cfa -24 + ^ $rbp: .cfa -16 + ^"},
+		{"nothing", arch.X86_64, 0, "\x53\x5b\xc3", ".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 2 .cfa: $rsp 8 + $rbx: $rbx"},
+		{"nothing is known", arch.X86_64, 0, "\x48\x89\xc4\xc3", ""},
+		{"DWARF", arch.X86_64, 0x04000010, "\xc3", ""},
+		{"wrong encoding", arch.X86_64, 0x02010400, "\x53\x5b\xc3", ".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 2 .cfa: $rsp 8 + $rbx: $rbx"},
+		{"arm64 frame", arch.ARM64, 0x04000001, string(words(0xa9be4ff4, 0xa9017bfd, 0x910043fd, 0xa9417bfd, 0xa8c24ff4, 0xd65f03c0)),
+			".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 + x19: .cfa -24 + ^ x20: .cfa -32 + ^; 8 .ra: .cfa -8 + ^ x29: .cfa -16 + ^; c .cfa: x29 16 +; 10 .cfa: sp 32 + .ra: x30 x29: x29; 14 .cfa: sp 0 + x19: x19 x20: x20"},
+		{"arm64 frameless", arch.ARM64, 0x02001000, string(words(0xd10043ff, 0x910043ff, 0xd65f03c0)), ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 +; 8 .cfa: sp 0 +"},
+	} {
+		info := compactInfo(c.encoding, 0x2000+uint32(len(c.code)))
+		table, _, problems := cfiRead(compactInput(info, []byte(c.code), c.cpu))
+		var got []string
+		for _, b := range table.Blocks {
+			got = append(got, table.Rules.Text(b.Init))
+			for _, r := range table.Rows[b.First:][:b.Count] {
+				got = append(got, fmt.Sprintf("%x %s", uint64(r.RVA)-0x2000, table.Rules.Text(r.Rules)))
+			}
+		}
+		if text := strings.Join(got, "; "); text != c.want || len(problems) > 0 {
+			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
+		}
+	}
+}
+
+// The number of a permutation says which of six registers remain, in mixed radix.
+func TestPermuted(t *testing.T) {
+	for _, c := range []struct {
+		code  uint32
+		count int
+		want  []uint8
+	}{
+		{0, 1, []uint8{1}}, {5, 1, []uint8{6}}, {0, 2, []uint8{1, 2}}, {29, 2, []uint8{6, 5}}, {6, 2, []uint8{2, 3}},
+		{0, 6, []uint8{1, 2, 3, 4, 5, 6}}, {719, 6, []uint8{6, 5, 4, 3, 2, 1}}, {719, 5, []uint8{6, 5, 4, 3, 2}}, {0, 0, nil},
+	} {
+		if got, ok := permuted(c.code, c.count); !ok || !slices.Equal(got, c.want) {
+			t.Errorf("%d of %d: %v %v, want %v", c.code, c.count, got, ok, c.want)
+		}
+	}
+	if _, ok := permuted(1000, 1); ok {
+		t.Error("a permutation of the 1000th of six registers")
+	}
+	if _, ok := permuted(0, 7); ok {
+		t.Error("seven of six registers")
+	}
+}
+
+// Damage is reported where it is.
+func TestCompactDamage(t *testing.T) {
+	for name, c := range map[string]struct {
+		info []byte
+		want string
+	}{
+		"short":     {words(1, 28), "__unwind_info+0x0: 1 headers do not fit"},
+		"version":   {words(2, 28, 0, 28, 0, 28, 0), "__unwind_info+0x0: version 2, want 1"},
+		"common":    {words(1, 28, 0xffffffff, 28, 0, 28, 0), "__unwind_info+0x1c: 4294967295 common encodings do not fit"},
+		"pages":     {words(1, 28, 0, 28, 0, 28, 9), "__unwind_info+0x1c: 9 pages do not fit"},
+		"page":      {words(1, 28, 0, 28, 0, 28, 2, 0x2000, 0x9999, 0, 0x2004, 0, 0), "__unwind_info+0x9999: a number extends past"},
+		"kind":      {words(1, 28, 0, 28, 0, 28, 2, 0x2000, 52, 0, 0x2004, 0, 0, 7, 8), "__unwind_info+0x34: page of kind 7"},
+		"ascending": {words(1, 28, 0, 28, 0, 28, 2, 0x2004, 52, 0, 0x2000, 0, 0), "__unwind_info+0x1c: code from 0x2004 to 0x2000"},
+		"encoding":  {words(1, 28, 0, 28, 0, 28, 2, 0x2000, 52, 0, 0x2004, 0, 0, 3, 12|1<<16, 16, 0x05000000), "__unwind_info+0x40: encoding 5, there are 0"},
+		"mode":      {compactInfo(0x09000000, 0x2004), "__unwind_info+0x3c: encoding 0x9000000: unknown mode"},
+	} {
+		_, _, problems := cfiRead(compactInput(c.info, make([]byte, 4), arch.X86_64))
+		if len(problems) != 1 || !strings.Contains(problems[0].Err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, problems, c.want)
+		}
+	}
+}
+
+// Any __unwind_info and code give blocks that do not overlap, in bounded time.
+func FuzzCompact(f *testing.F) {
+	f.Add(compactInfo(0x01010001, 0x2008), []byte("\x55\x48\x89\xe5\x53\x5b\x5d\xc3"), false)
+	f.Add(compactInfo(0x04000001, 0x2018), words(0xa9be4ff4, 0xa9017bfd, 0x910043fd, 0xa9417bfd, 0xa8c24ff4, 0xd65f03c0), true)
+	f.Add(words(1, 28, 0, 28, 0, 28, 2, 0x2000, 52, 0, 0x2004, 0, 0, 3, 12|1<<16, 16|1<<16, 0, 0x02030400), make([]byte, 64), false)
+	f.Fuzz(func(t *testing.T, info, code []byte, isARM bool) {
+		cpu := arch.X86_64
+		if isARM {
+			cpu = arch.ARM64
+		}
+		in := compactInput(info, code, cpu)
+		in.Stubs = []Range{{in.Starts[0], in.Starts[0] + uint64(len(code))}}
+		table, _, _ := cfiRead(in)
+		var end uint64
+		for _, b := range table.Blocks {
+			if uint64(b.RVA) < end || b.Size == 0 {
+				t.Fatalf("block at %#x of %d bytes behind %#x", uint64(b.RVA), b.Size, end)
+			}
+			end = uint64(b.RVA) + b.Size
+		}
+	})
+}

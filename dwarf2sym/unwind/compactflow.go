@@ -1,0 +1,136 @@
+package unwind
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/internal/insn"
+)
+
+// maxFlow is the number of instructions of a range that are followed, as the frame at each takes memory.
+const maxFlow = 1 << 17
+
+// compactFlow is what is known of the frame at the instructions of a range.
+type compactFlow struct {
+	effect insn.Effect
+	lo     uint64
+	code   []byte
+	starts []uint64 // of functions in the range
+	entry  insn.Frame
+
+	index []int32 // by offset: index in states, plus 1
+	at    []uint32
+	state []insn.Frame
+	now   []flowItem
+	later []flowItem // after calls, which may not return
+	jump  *insn.Frame
+	whole []uint32 // where functions begin whose instructions return, without a contradiction
+	ended bool     // a return was reached
+	bad   bool // a return with another stack pointer than at the entry, or bytes that do not decode
+	full  bool
+}
+
+type flowItem struct {
+	at    uint32
+	frame insn.Frame
+}
+
+// begin prepares for a range.
+func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.Frame) {
+	w.lo, w.code, w.starts, w.entry = lo, code, starts, entry
+	w.index = slices.Grow(w.index[:0], len(code))[:len(code)]
+	clear(w.index)
+	w.at, w.state, w.now, w.later = w.at[:0], w.state[:0], w.now[:0], w.later[:0]
+	w.whole, w.jump, w.full = w.whole[:0], nil, false
+}
+
+// isStart reports whether a function begins at an offset.
+func (w *compactFlow) isStart(at uint32) bool {
+	_, found := slices.BinarySearch(w.starts, w.lo+uint64(at))
+	return found
+}
+
+// try follows the instructions from an offset on. If that leads to a contradiction, and it is not sure, what was
+// found is forgotten.
+func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
+	if int(at) >= len(w.code) || w.index[at] != 0 {
+		return true
+	}
+	known, after := len(w.state), len(w.later)
+	w.bad, w.ended = false, false
+	w.now = append(w.now[:0], flowItem{at, f})
+	for len(w.now) > 0 {
+		item := w.now[len(w.now)-1]
+		w.now = w.now[:len(w.now)-1]
+		w.path(item.at, item.frame)
+	}
+	if sure && !w.bad && w.ended {
+		w.whole = append(w.whole, at)
+	}
+	if !w.bad || sure {
+		return !w.bad
+	}
+	for _, at := range w.at[known:] {
+		w.index[at] = 0
+	}
+	w.at, w.state, w.later = w.at[:known], w.state[:known], w.later[:after]
+	return false
+}
+
+// returns follows the code after calls.
+func (w *compactFlow) returns() {
+	for len(w.later) > 0 {
+		item := w.later[len(w.later)-1]
+		w.later = w.later[:len(w.later)-1]
+		if !w.isStart(item.at) {
+			w.try(item.at, item.frame, false)
+		}
+	}
+}
+
+// path follows instructions up to one that does not continue.
+func (w *compactFlow) path(at uint32, f insn.Frame) {
+	for int(at) < len(w.code) {
+		if i := w.index[at]; i != 0 {
+			if have := &w.state[i-1]; have.SPKnown && f.SPKnown && have.SP != f.SP {
+				w.bad = true
+			}
+			return
+		}
+		if len(w.state) >= maxFlow {
+			w.full = true
+			return
+		}
+		w.state, w.at = append(w.state, f), append(w.at, at)
+		w.index[at] = int32(len(w.state))
+		size, flow, target := w.effect(w.code[at:], w.lo+uint64(at), &f)
+		next := at + uint32(size)
+		switch flow {
+		case insn.Bad:
+			w.bad = true
+			return
+		case insn.Call:
+			w.later = append(w.later, flowItem{next, f})
+			return
+		case insn.Return:
+			w.ended = true
+			w.bad = w.bad || f.SPKnown && f.SP != w.entry.SP
+			return
+		case insn.Leave, insn.Stop:
+			return
+		case insn.Switch:
+			w.jump = &f
+			return
+		case insn.Jump, insn.Branch:
+			if off := target - w.lo; off < uint64(len(w.code)) && !(w.isStart(uint32(off)) && f.SP == w.entry.SP) {
+				w.now = append(w.now, flowItem{uint32(off), f})
+			}
+			if flow == insn.Jump {
+				return
+			}
+		}
+		if w.isStart(next) && f.SPKnown && f.SP == w.entry.SP {
+			return // the next function
+		}
+		at = next
+	}
+}

@@ -1,0 +1,207 @@
+package unwind
+
+import (
+	"slices"
+
+	"github.com/symtool/symtool/internal/insn"
+)
+
+// entry writes the blocks of a range.
+func (c *compactReader) entry(e *pdataEntry) error {
+	if e.hi <= e.lo {
+		c.r.stats.Empty++
+		return nil
+	}
+	c.code = c.codeAt(e)
+	body, ok, err := c.body(e)
+	if !ok || err != nil {
+		return err
+	}
+	first, _ := slices.BinarySearch(c.r.in.Starts, e.lo)
+	last, _ := slices.BinarySearch(c.r.in.Starts, e.hi)
+	entry := insn.Enter(c.leafFrame().sp, body.saves)
+	w := &c.flow
+	w.effect = c.effect
+	w.begin(e.lo, c.code, c.r.in.Starts[first:last], entry)
+	if len(c.code) > 0 && e.info&encodingNotStart == 0 {
+		w.try(0, entry, true)
+		w.returns()
+	}
+	c.seeds(e, &body)
+	c.functions(e, &body)
+	return nil
+}
+
+// codeAt returns the bytes of a range that the file has.
+func (c *compactReader) codeAt(e *pdataEntry) []byte {
+	_, code, ok := c.bytesAt(uint32(e.lo - c.r.in.Base))
+	if !ok {
+		return nil
+	}
+	return code[:min(e.hi-e.lo, uint64(len(code)))]
+}
+
+// seeds follows code that nothing leads to: other functions of the range, the cases of a switch, landing pads.
+func (c *compactReader) seeds(e *pdataEntry, body *compactBody) {
+	w := &c.flow
+	for at := uint32(0); int(at) < len(w.code); {
+		if i := w.index[at]; i != 0 {
+			var f insn.Frame
+			size, _, _ := w.effect(w.code[at:], e.lo+uint64(at), &f)
+			at += uint32(max(size, 1))
+			continue
+		}
+		switch n := c.r.in.Padding(w.code[at:]); {
+		case w.isStart(at):
+			w.jump = nil
+			w.try(at, w.entry, true)
+		case n > 0:
+			at += uint32(n)
+			continue
+		case w.jump != nil && w.try(at, *w.jump, false):
+		default:
+			w.try(at, c.bodyState(body), false)
+		}
+		w.returns()
+		if w.index[at] == 0 {
+			at++ // data, or code that contradicts the encoding
+			for int(at) < len(w.code) && w.index[at] == 0 && !w.isStart(at) {
+				at++
+			}
+		}
+	}
+}
+
+// bodyState returns what the instructions of a prologue have done.
+func (c *compactReader) bodyState(body *compactBody) insn.Frame {
+	f := insn.Enter(body.off, body.saves)
+	if body.base != c.leafFrame().base {
+		f.SP, f.SPKnown = 0, false
+		f.FP, f.FPKnown = body.off, true
+	}
+	for reg := range uint8(32) {
+		if body.saved>>reg&1 != 0 {
+			f.Saved |= 1 << reg
+			f.At[reg] = int32(body.at[reg])
+		}
+	}
+	if c.leafFrame().ra == 0 && body.ra != 0 {
+		f.Saved |= 1 << arm64X30
+		f.At[arm64X30] = int32(body.ra)
+	}
+	return f
+}
+
+// functions writes the rows of each function of a range.
+func (c *compactReader) functions(e *pdataEntry, body *compactBody) {
+	w := &c.flow
+	cuts := []uint64{e.lo}
+	for _, s := range w.starts {
+		if at := s - e.lo; s > e.lo && at < uint64(len(w.code)) && w.index[at] != 0 && w.state[w.index[at]-1].SP == w.entry.SP {
+			cuts = append(cuts, s)
+		}
+	}
+	cuts = append(cuts, e.hi)
+	for i := range len(cuts) - 1 {
+		c.function(cuts[i], cuts[i+1], body)
+		c.r.w.close()
+	}
+}
+
+// function writes the rows of a function: those of its instructions if they reach the frame of the encoding, or a
+// return in the state of the entry; else that frame for all of it. LLVM's encodings of functions in assembly with
+// directives for their epilogues are wrong.
+func (c *compactReader) function(lo, hi uint64, body *compactBody) {
+	w := &c.flow
+	c.lo = lo
+	from, to := lo-w.lo, min(hi-w.lo, uint64(len(w.code)))
+	to = min(to, c.unpadded(from, to))
+	if w.full || !c.reaches(from, to, body) && (body.none || !slices.Contains(w.whole, uint32(from))) {
+		if !body.none {
+			c.from(lo, &body.pdataFrame)
+			c.flush(hi)
+		}
+		return
+	}
+	open := false
+	var last pdataFrame
+	for at := from; at < to; at++ {
+		i := w.index[at]
+		if i == 0 {
+			continue
+		}
+		f, ok := c.frameOf(&w.state[i-1], body.base != c.leafFrame().base || body.none && w.state[i-1].FPKnown)
+		if !ok {
+			f, ok = body.pdataFrame, !body.none
+		}
+		if addr := w.lo + at; ok && (!open || f != last) {
+			c.from(addr, &f)
+			last, open = f, true
+		}
+	}
+	if open {
+		c.flush(w.lo + to)
+	}
+}
+
+// unpadded returns the end of the last instruction that was followed.
+func (c *compactReader) unpadded(from, to uint64) uint64 {
+	w := &c.flow
+	for at := to; at > from; at-- {
+		if w.index[at-1] != 0 {
+			var f insn.Frame
+			size, _, _ := w.effect(w.code[at-1:], w.lo+at-1, &f)
+			return at - 1 + uint64(max(size, 1))
+		}
+	}
+	return from
+}
+
+// reaches reports whether the frame of the encoding is among those of the instructions. Without an encoding, all
+// frames must be known.
+func (c *compactReader) reaches(from, to uint64, body *compactBody) bool {
+	w := &c.flow
+	found := false
+	for at := from; at < to; at++ {
+		i := w.index[at]
+		if i == 0 {
+			continue
+		}
+		f, ok := c.frameOf(&w.state[i-1], body.base != c.leafFrame().base)
+		switch {
+		case body.none && !ok:
+			return false
+		case body.none:
+			found = true
+		case ok && f.base == body.base && f.off == body.off && f.saved&body.saved == body.saved && f.at == body.at:
+			return true
+		}
+	}
+	return found
+}
+
+// stubs writes the blocks of a section of stubs. All begin with the frame of a function's entry, but the code that
+// those of __stub_helper share, which is before them.
+func (c *compactReader) stubs(e *pdataEntry) error {
+	c.code = c.codeAt(e)
+	body := compactBody{pdataFrame: c.leafFrame(), none: true}
+	entry := insn.Enter(body.sp, 0)
+	w := &c.flow
+	w.effect = c.effect
+	w.begin(e.lo, c.code, nil, entry)
+	at := uint32(0)
+	for int(at) < len(c.code) {
+		f := entry
+		size, flow, _ := w.effect(c.code[at:], e.lo+uint64(at), &f)
+		at += uint32(max(size, 1))
+		if flow == insn.Jump || flow == insn.Leave {
+			break
+		}
+	}
+	for ; int(at) < len(c.code); at++ {
+		w.try(at, entry, false)
+	}
+	w.try(0, entry, false)
+	c.function(e.lo, e.hi, &body)
+	return nil
+}

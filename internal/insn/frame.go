@@ -1,0 +1,71 @@
+package insn
+
+// Frame is what instructions have done to the stack since a function was entered: where the CFA, the value of
+// the stack pointer before the call, is, and which registers were saved. Registers have their DWARF numbers.
+type Frame struct {
+	SP, FP           int64 // of the CFA from the stack pointer, and from the frame pointer
+	SPKnown, FPKnown bool
+
+	Saved  uint32    // registers of the caller that are on the stack, and nowhere else for certain
+	At     [32]int32 // their places, relative to the CFA
+	Signed bool      // arm64: the return address is signed
+
+	// Size is a constant in the register Sizer, from which a large frame is subtracted; only calls are
+	// between. 0 if there is none.
+	Size  int64
+	Sizer uint8
+
+	// Sum is the register plus one that the previous instruction added to: a jump to it is that of a switch.
+	Sum uint8
+
+	saves uint32 // registers whose saves count
+}
+
+// Enter returns the frame at the first instruction of a function, sp bytes below the CFA. Only saves of the registers
+// in saves count: others have other values than the caller's.
+func Enter(sp int64, saves uint32) Frame {
+	return Frame{SP: sp, SPKnown: true, saves: saves}
+}
+
+// save records that a register was stored at a place.
+func (f *Frame) save(reg uint8, at int64) {
+	if f.saves>>reg&1 == 0 || f.Saved>>reg&1 != 0 || at != int64(int32(at)) {
+		return
+	}
+	f.Saved |= 1 << reg
+	f.At[reg] = int32(at)
+}
+
+// restore records that a register was loaded from a place; known is false if the place is not.
+func (f *Frame) restore(reg uint8, at int64, known bool) {
+	if known && f.Saved>>reg&1 != 0 && int64(f.At[reg]) == at {
+		f.Saved &^= 1 << reg
+		f.At[reg] = 0
+	}
+}
+
+// grow moves the stack pointer down.
+func (f *Frame) grow(n int64) { f.SP += n }
+
+// lose forgets where the stack pointer is.
+func (f *Frame) lose() { f.SP, f.SPKnown = 0, false }
+
+// Flow says where control goes after an instruction.
+type Flow uint8
+
+// The flows.
+const (
+	Next   Flow = iota
+	Bad         // the bytes do not decode
+	Call        // and then to the next instruction, unless the function does not return
+	Jump        // to the target
+	Branch      // to the target or to the next instruction
+	Switch      // to an unknown place, by a table
+	Leave       // to an unknown place, in another function
+	Return
+	Stop // nowhere: traps
+)
+
+// Effect decodes the first instruction of code, which is at addr, and updates the frame. It returns the
+// instruction's size and, of jumps, the target; 0 if it is unknown.
+type Effect func(code []byte, addr uint64, f *Frame) (size int, flow Flow, target uint64)

@@ -1,0 +1,254 @@
+package insn
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// DWARF numbers of x86-64, by the number in instructions.
+var dwarfAMD64 = [16]uint8{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
+
+const (
+	fpAMD64    = 6
+	wordAMD64  = 8
+	axAMD64    = 0
+	numberSP   = 4
+	numberFP   = 5
+	maskPrefix = 0xf0
+)
+
+// FrameAMD64 is the Effect of x86-64: instructions that compilers use for frames. Any other that changes the stack
+// pointer makes it unknown (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2).
+func FrameAMD64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target uint64) {
+	size, kind, _ := AMD64(code, addr)
+	if size == 0 {
+		return 0, Bad, 0
+	}
+	if kind != None {
+		return size, Call, 0
+	}
+	x := frameAMD64{code: code[:size], addr: addr, f: f}
+	x.prefixes()
+	sum, constant := f.Sum, f.Size
+	f.Sum, f.Size = 0, 0
+	flow, target = x.control(sum)
+	if flow == Next {
+		x.effect(constant)
+	}
+	return size, flow, target
+}
+
+// frameAMD64 is an instruction being decoded.
+type frameAMD64 struct {
+	code []byte
+	addr uint64
+	f    *Frame
+	i    int // of the opcode
+	rex  byte
+	wide bool // 64-bit operands
+	word bool // 16-bit operands
+}
+
+func (x *frameAMD64) prefixes() {
+	last := len(x.code) - 1
+	for x.i < last && bytes.IndexByte([]byte{0x66, 0x67, 0xf2, 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0}, x.code[x.i]) >= 0 {
+		x.word = x.word || x.code[x.i] == 0x66
+		x.i++
+	}
+	if x.i < last && x.code[x.i]&maskPrefix == 0x40 {
+		x.rex = x.code[x.i]
+		x.wide = x.rex&8 != 0
+		x.i++
+	}
+}
+
+// at returns the byte after the opcode at an offset, or 0.
+func (x *frameAMD64) at(n int) byte {
+	if x.i+n >= len(x.code) {
+		return 0
+	}
+	return x.code[x.i+n]
+}
+
+// number returns the signed immediate or displacement of n bytes at the end of the instruction.
+func (x *frameAMD64) number(n int) int64 {
+	b := x.code[len(x.code)-n:]
+	if n == 1 {
+		return int64(int8(b[0]))
+	}
+	return int64(int32(binary.LittleEndian.Uint32(b)))
+}
+
+func (x *frameAMD64) relative(n int) uint64 {
+	return x.addr + uint64(len(x.code)) + uint64(x.number(n))
+}
+
+// control returns where control goes. sum is the register that the previous instruction added to, plus one.
+func (x *frameAMD64) control(sum uint8) (Flow, uint64) {
+	op, next := x.code[x.i], x.at(1)
+	switch {
+	case op == 0xc3, op == 0xc2:
+		return Return, 0
+	case op == 0xe9:
+		return Jump, x.relative(4)
+	case op == 0xeb:
+		return Jump, x.relative(1)
+	case op>>4 == 7, op >= 0xe0 && op <= 0xe3:
+		return Branch, x.relative(1)
+	case op == 0x0f && next>>4 == 8:
+		return Branch, x.relative(4)
+	case op == 0xff && next>>3&7 == 4:
+		reg := next&7 | x.rex&1<<3
+		if next>>6 == 3 && sum == reg+1 || next>>6 == 0 && next&7 == 4 && x.at(2)>>6 == 3 {
+			return Switch, 0
+		}
+		return Leave, 0
+	case op == 0x0f && (next == 0x0b || next == 0xb9), op == 0xcc, op == 0xf4, op == 0xcd, op == 0xcf:
+		return Stop, 0
+	}
+	return Next, 0
+}
+
+// effect updates the frame. constant is the size that the previous instructions put into rax.
+func (x *frameAMD64) effect(constant int64) {
+	op, f := x.code[x.i], x.f
+	reg := op&7 | x.rex&1<<3
+	switch {
+	case op>>3 == 0x50>>3 && !x.word:
+		f.grow(wordAMD64)
+		if f.SPKnown {
+			f.save(dwarfAMD64[reg], -f.SP)
+		}
+	case op>>3 == 0x58>>3 && !x.word:
+		x.pop(reg)
+	case op == 0x68 || op == 0x6a, op == 0x9c:
+		f.grow(wordAMD64)
+	case op == 0x9d:
+		f.grow(-wordAMD64)
+	case op == 0xc9:
+		f.SP, f.SPKnown = f.FP, f.FPKnown
+		x.pop(numberFP)
+	case op == 0xb8 && x.rex&1 == 0:
+		f.Size, f.Sizer = int64(binary.LittleEndian.Uint32(x.code[len(x.code)-4:])), axAMD64
+	default:
+		x.operands(constant)
+	}
+}
+
+func (x *frameAMD64) pop(reg byte) {
+	f := x.f
+	f.restore(dwarfAMD64[reg], -f.SP, f.SPKnown)
+	f.grow(-wordAMD64)
+	switch reg {
+	case numberFP:
+		f.FP, f.FPKnown = 0, false
+	case numberSP:
+		f.lose()
+	}
+}
+
+// operands handles instructions with ModRM.
+func (x *frameAMD64) operands(constant int64) {
+	op, m, f := x.code[x.i], x.at(1), x.f
+	isReg := m>>6 == 3
+	reg, rm := m>>3&7|x.rex&4<<1, m&7|x.rex&1<<3
+	switch {
+	case (op == 0x01 || op == 0x03) && isReg && x.wide:
+		f.Sum = rm + 1
+		if op == 0x03 {
+			f.Sum = reg + 1
+		}
+		if f.Sum == numberSP+1 {
+			f.lose()
+		}
+	case (op == 0x81 || op == 0x83) && isReg && x.wide && rm == numberSP:
+		x.immediate(reg & 7)
+	case op == 0x29 && isReg && x.wide && rm == numberSP, op == 0x2b && isReg && x.wide && reg == numberSP:
+		if from := reg + rm - numberSP; from == axAMD64 && constant != 0 && f.Sizer == axAMD64 {
+			f.grow(constant)
+		} else {
+			f.lose()
+		}
+	case (op == 0x89 || op == 0x8b) && isReg && x.wide:
+		from, to := reg, rm
+		if op == 0x8b {
+			from, to = rm, reg
+		}
+		x.move(to, from)
+	case op == 0x8d && x.wide && !isReg && (reg == numberSP || reg == numberFP):
+		x.lea(reg, m)
+	default:
+		x.other(op, reg, rm, isReg)
+	}
+}
+
+// immediate handles arithmetic of the stack pointer with a number.
+func (x *frameAMD64) immediate(what byte) {
+	n := 4
+	if x.code[x.i] == 0x83 {
+		n = 1
+	}
+	switch what {
+	case 0:
+		x.f.grow(-x.number(n))
+	case 5:
+		x.f.grow(x.number(n))
+	case 7: // cmp
+	default:
+		x.f.lose()
+	}
+}
+
+func (x *frameAMD64) move(to, from byte) {
+	f := x.f
+	switch {
+	case to == numberFP && from == numberSP:
+		f.FP, f.FPKnown = f.SP, f.SPKnown
+	case to == numberSP && from == numberFP:
+		f.SP, f.SPKnown = f.FP, f.FPKnown
+	case to == numberSP:
+		f.lose()
+	case to == numberFP:
+		f.FP, f.FPKnown = 0, false
+	}
+}
+
+// lea handles "lea disp(%rsp or %rbp), reg".
+func (x *frameAMD64) lea(reg, m byte) {
+	f := x.f
+	base, known := f.SP, false
+	switch {
+	case m&7 == 4 && x.at(2) == 0x24 && x.rex&3 == 0:
+		known = f.SPKnown
+	case m&7 == 5 && m>>6 != 0 && x.rex&1 == 0:
+		base, known = f.FP, f.FPKnown
+	}
+	switch m >> 6 {
+	case 1:
+		base -= x.number(1)
+	case 2:
+		base -= x.number(4)
+	}
+	if !known {
+		base = 0
+	}
+	if reg == numberSP {
+		f.SP, f.SPKnown = base, known
+	} else {
+		f.FP, f.FPKnown = base, known
+	}
+}
+
+// other forgets the stack pointer where an instruction of another kind may change it.
+func (x *frameAMD64) other(op, reg, rm byte, isReg bool) {
+	toReg := reg == numberSP && x.wide && bytes.IndexByte([]byte{0x0b, 0x13, 0x1b, 0x23, 0x33}, op) >= 0
+	toRM := rm == numberSP && isReg && x.wide && bytes.IndexByte([]byte{0x09, 0x11, 0x19, 0x21, 0x31, 0x87}, op) >= 0
+	switch {
+	case op == 0x8b && reg == numberSP && x.wide, op == 0x8f && rm == numberSP, op == 0xc8, toReg, toRM:
+		x.f.lose()
+	case op == 0x8f:
+		x.f.grow(-wordAMD64)
+	case op == 0xff && reg&7 == 6:
+		x.f.grow(wordAMD64)
+	}
+}
