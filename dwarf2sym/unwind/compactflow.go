@@ -25,7 +25,7 @@ type compactFlow struct {
 	jump  *insn.Frame
 	whole []uint32 // where functions begin whose instructions return, without a contradiction
 	ended bool     // a return was reached
-	bad   bool // a return with another stack pointer than at the entry, or bytes that do not decode
+	bad   bool     // a return with another stack pointer than at the entry, or bytes that do not decode
 	full  bool
 }
 

@@ -29,6 +29,9 @@ type Placed interface {
 	DebugFiles(s *Search) []string
 }
 
+// ErrSeveral is the kind of the error for a file with several binaries of which Limits choose none.
+var ErrSeveral = errors.New("several binaries")
+
 // CheckPair returns nil or a *bin.Error with the reason why debug cannot be the
 // separate debug file of f.
 func CheckPair(f, debug *File) error {

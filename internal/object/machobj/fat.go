@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -36,6 +37,27 @@ type Several struct{ CPUs []string }
 
 func (e *Several) Error() string {
 	return "a universal file of " + strings.Join(e.CPUs, ", ")
+}
+
+// CPUs returns the names of the CPUs of a fat file at path, nil for any other file, or a damaged one.
+func CPUs(path string) (names []string) {
+	file, err := os.Open(InBundle(path))
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	st, err := file.Stat()
+	if err != nil {
+		return nil
+	}
+	all, err := readSlices(object.NewInput(file, st.Size(), path, object.DefaultLimits()))
+	if err != nil {
+		return nil
+	}
+	for _, s := range all {
+		names = append(names, s.name)
+	}
+	return names
 }
 
 // readSlices lists the binaries of a fat file; nil for another file.
@@ -126,9 +148,9 @@ func pick(in *object.Input, all []slice) (slice, error) {
 	case len(all) == 1 && (lim.CPU == "" || len(lim.ID) > 0):
 		return all[0], nil
 	case lim.CPU != "":
-		return slice{}, &bin.Error{File: in.Path, Err: e, Msg: "no binary of " + lim.CPU, Kind: e}
+		return slice{}, &bin.Error{File: in.Path, Err: e, Msg: "no binary of " + lim.CPU}
 	}
-	return slice{}, &bin.Error{File: in.Path, Err: e, Kind: e}
+	return slice{}, &bin.Error{File: in.Path, Err: e, Kind: object.ErrSeveral}
 }
 
 // part opens a binary of a fat file.

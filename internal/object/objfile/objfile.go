@@ -68,6 +68,10 @@ func Open(path string, lim object.Limits) (*object.File, error) {
 	return f, nil
 }
 
+// CPUs returns the names of the CPUs of a file with several binaries, of which Limits.CPU chooses one; nil for
+// any other file.
+func CPUs(path string) []string { return machobj.CPUs(path) }
+
 // New is like Open, for the binary in the first size bytes of r, which Close does not
 // close. name is its path in messages.
 func New(r io.ReaderAt, size int64, name string, lim object.Limits) (*object.File, error) {

@@ -22,6 +22,7 @@ type Reader struct {
 	DebugDirs []string
 	Client    *debuginfod.Client // nil for no servers
 	BuildID   []byte             // of a binary to fetch, in place of a file
+	CPU       string             // of the binary to read, in a file with several
 }
 
 // Binary is a binary that was read.
@@ -41,14 +42,23 @@ func (d *Reader) openBinary(ctx context.Context, r *Result) (*object.File, error
 		r.File = path
 	}
 	limits := r.limits()
+	limits.CPU = d.CPU
 	if d.BuildID != nil {
 		limits.Opened = nil
 	}
 	binary, err := objfile.Open(r.File, limits)
 	if err != nil {
-		return nil, cli.InputError(r.File, err)
+		return nil, cli.InputError(r.File, severalHint(err))
 	}
 	return binary, nil
+}
+
+// severalHint adds to the error of a file with several binaries what to do.
+func severalHint(err error) error {
+	if errors.Is(err, object.ErrSeveral) {
+		return fmt.Errorf("%w: choose one with --arch, or write all with --store", err)
+	}
+	return err
 }
 
 // openDebug opens the separate debug file, or returns nil if there is none.
@@ -56,7 +66,9 @@ func (d *Reader) openDebug(ctx context.Context, r *Result, binary *object.File) 
 	if d.DebugFile == "" {
 		return d.findDebug(ctx, r, binary), nil
 	}
-	debug, err := objfile.Open(d.DebugFile, r.limits())
+	limits := r.limits()
+	limits.CPU, limits.ID = d.CPU, binary.BuildID()
+	debug, err := objfile.Open(d.DebugFile, limits)
 	if err != nil {
 		return nil, cli.InputError(d.DebugFile, err)
 	}

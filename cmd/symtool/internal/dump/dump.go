@@ -33,6 +33,12 @@ either there are exports alone. Its STACK CFI comes from
 .pdata. A PDB alone may be FILE, too: then there is no STACK CFI for x86_64 and
 arm64, which only the program has. MODULE has the PDB's name and id.
 
+FILE may be a program, library or dSYM of macOS or iOS (Mach-O), or a bundle: X.app,
+F.framework, X.dSYM. Its debug information comes from its dSYM: DEBUGFILE, X.dSYM
+beside FILE or the bundle that FILE is in, or any below --debug-dir with FILE's UUID.
+Its STACK CFI comes from __eh_frame and __unwind_info, which a dSYM does not have. Of a
+universal file --arch chooses one binary.
+
 The symbol file goes to standard output, to --output, or to NAME/ID/NAME.sym
 below --store, which accepts many FILEs. It appears whole or not at all, and has
 the same bytes with any --jobs.
@@ -45,7 +51,7 @@ output alone. symtool integration prints complete rules.
 func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "dump",
-		Usage:       "write the Breakpad symbol file of an ELF or Windows binary",
+		Usage:       "write the Breakpad symbol file of an ELF, Windows or macOS binary",
 		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE...\nsymtool dump [flags] --build-id HEX",
 		Description: dumpDescription,
 		Flags:       dumpFlags(),
@@ -65,6 +71,7 @@ func dumpFlags() []cli.Flag {
 		cli.OutputFlag(),
 		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
 		&cli.BoolFlag{Name: "both-names", Usage: "with --store: also write a library's symbols under FILE's name, if\nDT_SONAME differs"},
+		&cli.StringFlag{Name: "arch", Usage: "of a universal file of macOS, read the binary for `CPU`: x86_64, arm64,\narm64e; without it --store writes all"},
 		cli.JobsFlag(),
 		&cli.BoolFlag{Name: "no-inlines", Usage: "omit INLINE and INLINE_ORIGIN records"},
 		&cli.BoolFlag{Name: "no-cfi", Usage: "omit STACK CFI records"},
@@ -130,7 +137,7 @@ const (
 )
 
 // noValue lists the flags whose value may not be empty.
-var noValue = []string{"output", "store", "name", "id", "os", "build-id", "dwp", "MF"}
+var noValue = []string{"arch", "output", "store", "name", "id", "os", "build-id", "dwp", "MF"}
 
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
@@ -156,7 +163,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		return nil, cli.Usagef("dump", "%v", err)
 	}
 	cfg := &dumpConfig{
-		Reader:    binfile.Reader{DebugDirs: c.StringSlice("debug-dir"), Options: readOptions(c)},
+		Reader:    binfile.Reader{DebugDirs: c.StringSlice("debug-dir"), Options: readOptions(c), CPU: c.String("arch")},
 		output:    c.String("output"),
 		store:     c.String("store"),
 		bothNames: c.Bool("both-names"),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
@@ -32,6 +33,7 @@ type dumper struct {
 // dumpResult is the result for one file.
 type dumpResult struct {
 	binfile.Result
+	cpu     string        // of the binary to read, in a file with several
 	pending []pendingFile // with --store
 	stack   []byte        // from a panic
 }
@@ -62,9 +64,7 @@ func (d *dumper) run(ctx context.Context) error {
 		cli.TuneCollector(cli.VarsCollectorPercent)
 	}
 	d.placed = map[string]*dumpResult{}
-	for _, file := range d.files {
-		d.results = append(d.results, &dumpResult{Result: binfile.Result{File: file}})
-	}
+	d.expand()
 	if err := d.maps.ReadManifests(); err != nil {
 		return err
 	}
@@ -89,6 +89,22 @@ func (d *dumper) run(ctx context.Context) error {
 		return err
 	}
 	return d.finish()
+}
+
+// expand makes a result for each file and, with --store, for each binary of a file with several.
+func (d *dumper) expand() {
+	var files []string
+	for _, file := range d.files {
+		cpus := []string{d.CPU}
+		if all := objfile.CPUs(file); d.store != "" && d.CPU == "" && len(all) > 0 {
+			cpus = all
+		}
+		for _, cpu := range cpus {
+			files = append(files, file)
+			d.results = append(d.results, &dumpResult{Result: binfile.Result{File: file}, cpu: cpu})
+		}
+	}
+	d.files = files
 }
 
 // share returns the number of threads for one of several workers.
@@ -159,6 +175,7 @@ func (d *dumper) startProgress() (stop func()) {
 func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 	r := d.results[i]
 	reader := d.Reader
+	reader.CPU = r.cpu
 	reader.Options.Jobs = jobs
 	reader.Options.Opened = r.Opened.Add
 	reader.Options.Progress = d.progress.File(i)

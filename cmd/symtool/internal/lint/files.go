@@ -158,8 +158,8 @@ func notSymbols(head []byte) error {
 		return errors.New("is " + f.Title + ", not a symbol file: symtool dump makes one from it")
 	}
 	for _, f := range []struct{ magic, what string }{
-		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file"},
-		{"\xca\xfe\xba\xbe", "a Mach-O file, not a symbol file"},
+		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file: symtool dump makes one from it"},
+		{"\xca\xfe\xba\xbe", "a Mach-O file, not a symbol file: symtool dump makes one from it"},
 		{"MDMP", "a minidump, not a symbol file"},
 	} {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
