@@ -101,12 +101,32 @@ func fixedName(field []byte) string {
 // makeSections finds the contents of all sections.
 func (f *File) makeSections() {
 	for _, s := range f.sections {
+		if f.fileType == typeDSYM && s.MemSize == 0 {
+			s.FileSize = f.room(s)
+			s.MemSize = s.FileSize
+		}
 		s.Known = knownName(s.Name)
 		s.Contents = f.contents(s)
 		if f.fileType == typeObject {
 			f.relocate(s)
 		}
 	}
+}
+
+// room returns the number of bytes from a section up to the next one in its segment, or to the segment's end: what
+// is in a section of a dSYM by old linkers, which write a size of 0.
+func (f *File) room(s *section) uint64 {
+	seg := s.segment
+	if s.Addr-seg.addr >= seg.size {
+		return 0
+	}
+	end := seg.addr + seg.size
+	for _, o := range f.sections {
+		if o.segment == seg && o.Addr > s.Addr {
+			end = min(end, o.Addr)
+		}
+	}
+	return end - s.Addr
 }
 
 // contents returns a section's bytes. A dSYM has the headers of all sections, with offsets that may lead

@@ -74,7 +74,7 @@ var placeKinds = map[string]valueKind{
 	"NAME": TakesAnything, "OLD=NEW": TakesAnything, "PATTERN": TakesAnything, "PERCENT": TakesAnything,
 	"POINTS": TakesAnything, "SYSTEM": TakesAnything, "URL": TakesAnything,
 	"REGEX=TEMPLATE": TakesAnything, "VAR=VALUE": TakesAnything, "FILE,DIR": TakesAnything, "TARGET": TakesAnything,
-	"AGE": TakesAnything, "SIZE": TakesAnything, "LEVEL": TakesAnything, "PREFIX": TakesAnything, "ORIGIN": TakesAnything, "TIME": TakesAnything,
+	"AGE": TakesAnything, "CPU": TakesAnything, "SIZE": TakesAnything, "LEVEL": TakesAnything, "PREFIX": TakesAnything, "ORIGIN": TakesAnything, "TIME": TakesAnything,
 	"NAME=VALUE": TakesAnything, "REGION": TakesAnything,
 }
 
