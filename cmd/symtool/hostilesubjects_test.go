@@ -41,6 +41,10 @@ var hostileSubjects = []hostileSubject{
 		"dump -v --debug-dir . -o out.sym IN && lint --binary IN out.sym", "dump --check-cfi -o out.sym IN", "dump --store out --debug-dir . IN", "diff --debug-dir . IN WHOLE",
 		"resolve --no-debuginfod --binaries IN 1000 1100 0x10100", "doctor --no-debuginfod --debug-dir . --format json IN",
 	}},
+	{"macho", []string{"macho-x86_64", "macho-arm64", "macho-names", "macho-fat", "macho-fat.dSYM", "macho-object.o"}, []string{
+		"dump -v --debug-dir . -o out.sym IN && lint --binary IN out.sym", "dump --arch arm64 --check-cfi -o out.sym IN", "dump --store out --debug-dir . IN",
+		"resolve --no-debuginfod --binaries IN 1000 1100 0x10100",
+	}},
 	{"pdb", []string{"pdb-x86.pdb", "pdb-x64.pdb"}, []string{
 		"dump -v -o out.sym IN && lint out.sym", "dump --no-inlines --gzip -o out.sym.gz IN && lint out.sym.gz", "dump --store out IN",
 	}},
@@ -89,7 +93,7 @@ var hostileMade = []string{
 func hostileWholes(t *testing.T, program string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, pattern := range []string{"*.elf", "pe-*", "*.pdb.gz", "*.dmp", "*.sframe", "*.core.gz", "crashes/stacks.dmp.gz", "crashes/win.*", "crashes/calls-*.core.gz"} {
+	for _, pattern := range []string{"*.elf", "pe-*", "macho-*", "*.pdb.gz", "*.dmp", "*.sframe", "*.core.gz", "crashes/stacks.dmp.gz", "crashes/win.*", "crashes/calls-*.core.gz"} {
 		paths, err := filepath.Glob(filepath.Join(testenv.Input(t), pattern))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(paths), err)

@@ -212,7 +212,9 @@ func (b *Binaries) byPath(s *search) *object.File {
 
 // openBinary opens the file at path, if it is the module's.
 func (s *search) openBinary(path string) *object.File {
-	f, err := objfile.Open(path, object.DefaultLimits())
+	lim := object.DefaultLimits()
+	lim.ID = s.wantedID()
+	f, err := objfile.Open(path, lim)
 	if err != nil {
 		s.miss(path, "%s", bin.Bare(err, path))
 		return nil
@@ -227,6 +229,20 @@ func (s *search) openBinary(path string) *object.File {
 	}
 	f.Close()
 	return nil
+}
+
+// wantedID returns the build-id of the module: without one, what its id has before the age, which is the UUID of a
+// binary of macOS.
+func (s *search) wantedID() []byte {
+	const guidDigits = 32
+	if len(s.m.BuildID) > 0 || len(s.m.DebugID) < guidDigits {
+		return s.m.BuildID
+	}
+	id, err := hex.DecodeString(s.m.DebugID[:guidDigits])
+	if err != nil {
+		return nil
+	}
+	return id
 }
 
 // find returns the indices of the files of a module. For a module without an
@@ -369,9 +385,7 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	found, err := par.Map(ctx, batchReaders, len(batches), func(_ context.Context, _, i int) ([]binaryFile, error) {
 		var files []binaryFile
 		for _, path := range batches[i] {
-			if f := readBinary(path); f != nil {
-				files = append(files, *f)
-			}
+			files = append(files, readBinaries(path)...)
 		}
 		return files, nil
 	})
@@ -394,16 +408,35 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readBinary reads a file's ids; nil if it is not a binary or a PDB, or has no id. Other damage is
-// ignored.
-func readBinary(path string) *binaryFile {
+// readBinaries reads the ids of a file's binary, or of each in a file with several; nil if it is not a binary or a
+// PDB, or has no id. Other damage is ignored.
+func readBinaries(path string) (files []binaryFile) {
 	switch head := beginningOf(path); {
 	case pdb.Match(head):
-		return pdbFile(path)
+		if f := pdbFile(path); f != nil {
+			files = append(files, *f)
+		}
+		return files
 	case !objfile.Begins(head):
 		return nil
 	}
-	f, err := objfile.Open(path, object.DefaultLimits())
+	cpus := objfile.CPUs(path)
+	if cpus == nil {
+		cpus = []string{""}
+	}
+	for _, cpu := range cpus {
+		if f := readBinary(path, cpu); f != nil {
+			files = append(files, *f)
+		}
+	}
+	return files
+}
+
+// readBinary reads the ids of a binary; cpu chooses one of several.
+func readBinary(path, cpu string) *binaryFile {
+	lim := object.DefaultLimits()
+	lim.CPU = cpu
+	f, err := objfile.Open(path, lim)
 	if err != nil {
 		return nil
 	}

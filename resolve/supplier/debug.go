@@ -30,7 +30,9 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*o
 		return nil, err
 	}
 	for _, i := range x.byID[hex.EncodeToString(f.BuildID())] {
-		other, err := objfile.Open(x.files[i].path, object.DefaultLimits())
+		lim := object.DefaultLimits()
+		lim.ID = f.BuildID()
+		other, err := objfile.Open(x.files[i].path, lim)
 		if err == nil && !other.HasDWARF() {
 			other.Close()
 			continue
