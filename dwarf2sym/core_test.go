@@ -74,7 +74,7 @@ func (c *core) debugData(copying bool) *units.Data {
 		File: "test", Order: c.order == binary.ByteOrder(binary.BigEndian),
 		Abbrev: c.sections[".debug_abbrev"], Str: units.WholeStrings(c.sections[".debug_str"]),
 		LineStr: units.WholeStrings(c.sections[".debug_line_str"]), StrOffsets: c.sections[".debug_str_offsets"],
-		Addr: c.sections[".debug_addr"], Rnglists: c.sections[".debug_rnglists"], Ranges: c.sections[".debug_ranges"],
+		Addr: c.sections[".debug_addr"], Rnglists: c.sections[".debug_rnglists"], Ranges: c.sections[".debug_ranges"], Loc: c.sections[".debug_loc"],
 		Info: &memSource{c.sections[".debug_info"], copying},
 	}}
 	if line, ok := c.sections[".debug_line"]; ok {

@@ -159,3 +159,31 @@ func TestVarsTypes(t *testing.T) {
 		}
 	}
 }
+
+// A frame base that is a list, as gcc writes for DWARF 2, is the location of a variable without a name that
+// the frame base refers to.
+func TestVarsFrameBaseList(t *testing.T) {
+	c := coreOf(t, `
+	.debug_info
+	unit 2
+		compile_unit language/data1=0x0c
+			i: base_type name/string="int" byte_size/data1=4 encoding/data1=5
+			subprogram name/string="f" low_pc/addr=0x1000 high_pc/addr=0x1020 frame_base/data4=0
+				variable name/string="v" type/ref4=&i location/block1=<91 6c>
+	.debug_loc
+	u64 0x1000
+	u64 0x1004
+	u16 2
+	<77 08>
+	u64 0x1004
+	u64 0x1020
+	u16 2
+	<77 18>
+	u64 0
+	u64 0
+`)
+	want := "INFO VAR E call:1 b:7:8 b:7:18 f:-14\nINFO VAR V L0+1: l1:v\nINFO VAR G 1,\nINFO VAR F 1000 20 1 1*+4:2+1c:3=4\n"
+	if got := c.text(t, Options{Vars: VarOptions{Params: true, Locals: true, FullTypes: true}}, coreRun{jobs: 1}); !strings.HasSuffix(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}

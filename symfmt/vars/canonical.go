@@ -113,6 +113,7 @@ func (c *canonizer) count(b Body) {
 	}
 	f := Func{Body: Body{sites: b.sites}}
 	for s := range f.CallSites() {
+		c.exprs.use(uint32(s.TargetAt))
 		for _, p := range s.Params {
 			c.exprs.use(uint32(p.Location))
 			c.exprs.use(uint32(p.Value))

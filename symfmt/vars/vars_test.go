@@ -94,3 +94,21 @@ func TestExprPacks(t *testing.T) {
 		t.Errorf("got %v, want %v", got, ops)
 	}
 }
+
+// An expression that only computes the target of a call is kept.
+func TestCanonicalizeTarget(t *testing.T) {
+	in := sample()
+	target := NewExpr([]Op{{Code: OpBreg, Reg: 3, S: 16}, {Code: OpDeref, U: 8}})
+	in.Exprs = append(in.Exprs, target)
+	var b Builder
+	b.Reset(0x1000)
+	b.Func(0)
+	b.End()
+	b.Site(&CallSite{Return: 0x1008, TargetAt: 4, Params: []SiteParam{{1, 2}}})
+	in.Funcs[0].Body = b.Finish()
+	in.Canonicalize()
+	site, ok := in.CallSite(0x1008)
+	if !ok || in.Exprs[site.TargetAt] != target || in.Exprs[site.Params[0].Value] != NewExpr([]Op{{Code: OpFbreg, S: -20}}) {
+		t.Errorf("got %+v of %v", site, in.Exprs)
+	}
+}

@@ -7,7 +7,7 @@ import (
 // frameBase returns the address that DW_OP_fbreg counts from.
 func (f *Frame) frameBase(b *budget) (uint64, *failure) {
 	if f.frameAt == nil {
-		f.frameAt = &knownBase{}
+		f.frameAt = &knownBase{failure: invalid("a frame base that needs itself")}
 		f.frameAt.value, f.frameAt.failure = f.findBase(b)
 	}
 	return f.frameAt.value, f.frameAt.failure
@@ -27,8 +27,8 @@ func (f *Frame) findBase(b *budget) (uint64, *failure) {
 		return 0, fault
 	}
 	defer b.leave()
-	// It has no scope: a frame base that needed a variable would need itself.
-	m := machine{f: f, budget: b, scope: len(f.Scopes)}
+	// A frame base that differs between addresses is the location of a variable of the function itself.
+	m := machine{f: f, budget: b, scope: max(0, len(f.Scopes)-1)}
 	n, fault := m.value(f.ops(f.Func.FrameBase, b))
 	return n.lo, fault
 }

@@ -215,6 +215,27 @@ func TestImplicitPointer(t *testing.T) {
 	}
 }
 
+// A frame base may be the location of a variable of the function, but not one that needs the frame base.
+func TestFrameBaseOfVariable(t *testing.T) {
+	in := testTypes()
+	in.Vars = append(in.Vars, vars.Variable{Artificial: true, Label: 9})
+	in.Exprs = append(in.Exprs, vars.NewExpr([]vars.Op{{Code: vars.OpCall, Label: 9}}), vars.NewExpr([]vars.Op{{Code: vars.OpBreg, Reg: rbx, S: 8}}),
+		vars.NewExpr([]vars.Op{{Code: vars.OpFbreg}}))
+	n := vars.ExprID(len(in.Exprs))
+	for _, tt := range []struct {
+		at   vars.ExprID
+		want string
+		why  string
+	}{{n - 2, "24252627", ""}, {n - 1, "........", "invalid expression: a frame base that needs itself"}, {0, "........", "a variable that the expression needs has no location"}} {
+		f := testFrame(in)
+		f.Func = &vars.Func{FrameBase: n - 3}
+		f.Scopes = []vars.Scope{{Kind: vars.BlockScope}, {Vars: []vars.Instance{{Var: 1, Expr: tt.at}}}}
+		if v := variableOf(f, tInt, vars.Op{Code: vars.OpFbreg, S: -4}); v.Hex() != tt.want || v.Why != tt.why {
+			t.Errorf("got %s, %q", v.Hex(), v.Why)
+		}
+	}
+}
+
 // The value of a register at entry is given by the caller's call site, in the caller's frame.
 func TestEntryValue(t *testing.T) {
 	in := testTypes()

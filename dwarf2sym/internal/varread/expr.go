@@ -312,11 +312,15 @@ func (v *Reader) reference(u *units.Unit, off uint64) (label uint32, expr vars.E
 			return 0, v.expr(du, code)
 		}
 	}
-	key := v.originOf(du, die)
+	return v.label(v.originOf(du, die)), 0
+}
+
+// label returns the label of the variable declared at key.
+func (v *Reader) label(key dieKey) uint32 {
 	if v.labels[key] == 0 {
 		v.labels[key] = uint32(len(v.labels) + 1)
 	}
-	return v.labels[key], 0
+	return v.labels[key]
 }
 
 // constValue returns the expression of a DW_AT_const_value.

@@ -223,10 +223,10 @@ func (v *Reader) function(pos int) error {
 	}
 	f := &v.fn
 	f.Reset(spans[0].Lo)
-	if a := d.Attr(dw.AtFrameBase); a != nil {
-		f.Frame = v.frameBase(a)
-	}
 	off := u.Off + uint64(pos)
+	if a := d.Attr(dw.AtFrameBase); a != nil {
+		f.Frame = v.frameBase(a, dieKey{u.D, off})
+	}
 	entry := spans[0].Lo
 	if addr, ok := u.Address(low); ok {
 		entry = addr
@@ -286,17 +286,19 @@ func (v *Reader) inner(d *dwarf.DIE, pos int) error {
 	return nil
 }
 
-// frameBase returns the expression of DW_AT_frame_base. In a list, which compilers no longer generate, the
-// last entry is used: it applies after the prologue.
-func (v *Reader) frameBase(a *dwarf.Attr) (id vars.ExprID) {
+// frameBase returns the expression of the DW_AT_frame_base of the function at key. A list, which gcc generates
+// for DWARF 2, is the location of a variable without a name, of which the function's DIE is the declaration.
+func (v *Reader) frameBase(a *dwarf.Attr, key dieKey) vars.ExprID {
 	u := &v.main
 	if code, ok := u.Block(a); ok {
 		return v.expr(u, code)
 	}
-	if a.IsList() {
-		u.Locations(a, func(_, _ uint64, code []byte) { id = v.expr(u, code) })
+	if !a.IsList() {
+		return 0
 	}
-	return id
+	v.locate(a)
+	v.fn.Variable(0, v.number(key), 0)
+	return v.addExpr([]vars.Op{{Code: vars.OpCall, Label: v.label(key)}})
 }
 
 // target returns the place of the DIE at off of d.
@@ -335,6 +337,10 @@ func (v *Reader) endUnit() {
 func (v *Reader) declared(key dieKey) (r varjoin.Variable) {
 	u, d, ok := v.dieIn(key.d, key.off)
 	if !ok {
+		return r
+	}
+	if d.Tag == dw.TagSubprogram { // a frame base
+		r.Artificial = true
 		return r
 	}
 	r.Name, _ = u.Text(d.Value(dw.AtName))

@@ -87,17 +87,11 @@ const locationCost = 24
 
 // variable reads a variable or parameter of a scope.
 func (v *Reader) variable(d *dwarf.DIE, scope int32) {
-	u, f := &v.main, &v.fn
+	u := &v.main
 	if d.Flag(dw.AtDeclaration) {
 		return
 	}
-	key := v.originOf(u, d)
-	number, ok := v.varOf[key]
-	if !ok {
-		number = uint32(len(v.vars))
-		v.vars = append(v.vars, key)
-		v.varOf[key] = number
-	}
+	number := v.number(v.originOf(u, d))
 	var whole vars.ExprID
 	switch loc := d.Attr(dw.AtLocation); {
 	case loc == nil:
@@ -110,16 +104,32 @@ func (v *Reader) variable(d *dwarf.DIE, scope int32) {
 		code, _ := u.Block(loc)
 		whole = v.expr(u, code)
 	case loc.IsList():
-		err := u.Locations(loc, func(lo, hi uint64, code []byte) {
-			if id := v.expr(u, code); id != 0 && v.Meter.Spend(locationCost) {
-				f.Locate(lo, hi, id)
-			}
-		})
-		if err != nil && !v.Meter.Exhausted {
+		if err := v.locate(loc); err != nil && !v.Meter.Exhausted {
 			v.host.Problem(u.Off+uint64(d.Pos), fmt.Sprintf("the location of the variable at %#x", u.Off+uint64(d.Pos)), err)
 		}
 	}
-	f.Variable(scope, number, whole)
+	v.fn.Variable(scope, number, whole)
+}
+
+// locate adds the location list of the function's next variable.
+func (v *Reader) locate(list *dwarf.Attr) error {
+	u := &v.main
+	return u.Locations(list, func(lo, hi uint64, code []byte) {
+		if id := v.expr(u, code); id != 0 && v.Meter.Spend(locationCost) {
+			v.fn.Locate(lo, hi, id)
+		}
+	})
+}
+
+// number returns the number, in packed functions, of the variable declared at key.
+func (v *Reader) number(key dieKey) uint32 {
+	number, ok := v.varOf[key]
+	if !ok {
+		number = uint32(len(v.vars))
+		v.vars = append(v.vars, key)
+		v.varOf[key] = number
+	}
+	return number
 }
 
 // originOf returns the place of the DIE that a variable is an instance of.
