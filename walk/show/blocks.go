@@ -137,7 +137,7 @@ func (s *showing) buffered(p part) vars.TypeID {
 func (s *showing) tuple(r *rule, v eval.Value, id vars.TypeID, depth int) string {
 	path := r.paths["data"]
 	texts := s.heads(part{value: v, id: id}, path[len(path)-1], depth, maxSteps*maxSteps)
-	if s.looks < 0 {
+	if !s.lookAt(0) {
 		texts = append(texts, "...")
 	}
 	return "{" + strings.Join(texts, ", ") + "}"
@@ -148,7 +148,7 @@ func (s *showing) heads(p part, name string, depth, steps int) (texts []string) 
 	if t == nil || steps == 0 || s.left <= 0 || !s.look(t) {
 		return nil
 	}
-	for i := len(t.Members) - 1; i >= 0 && s.looks >= 0; i-- { // the first element is in the last base class
+	for i := len(t.Members) - 1; i >= 0 && s.lookAt(0); i-- { // the first element is in the last base class
 		m := &t.Members[i]
 		if m.Name != name && !m.Base {
 			continue

@@ -84,21 +84,23 @@ func (s *showing) follow(from part, path []string) (part, bool) {
 }
 
 // maxSteps limits the depth at which a member is looked for in base classes, and maxLooked the number of members
-// that are looked at for a value: each of many bases may have as many.
+// that are looked at for a value: each of many bases may have as many. maxLookedAll limits those for all values.
 const (
-	maxSteps  = 8
-	maxLooked = 1 << 16
+	maxSteps     = 8
+	maxLooked    = 1 << 16
+	maxLookedAll = 1 << 24
 )
 
 // look reports whether the members of t may be looked at for a name.
 func (s *showing) look(t *vars.Type) bool { return s.lookAt(1 + len(t.Members)) }
 
-// lookAt charges n members or variants to maxLooked, and reports whether they may be looked at.
+// lookAt charges n members or variants to maxLooked and maxLookedAll, and reports whether they may be looked at.
 func (s *showing) lookAt(n int) bool {
-	if s.looks >= 0 {
+	if s.looks >= 0 && s.allLooks >= 0 {
 		s.looks -= n
+		s.allLooks -= n
 	}
-	return s.looks >= 0
+	return s.looks >= 0 && s.allLooks >= 0
 }
 
 func (s *showing) step(from part, name string, depth int) (part, bool) {
@@ -113,7 +115,7 @@ func (s *showing) step(from part, name string, depth int) (part, bool) {
 			return part{value: v, id: m.Type}, ok
 		}
 	}
-	for i := len(t.Members) - 1; i >= 0 && s.looks >= 0; i-- { // a tuple's first element is in its last base class
+	for i := len(t.Members) - 1; i >= 0 && s.lookAt(0); i-- { // a tuple's first element is in its last base class
 		m := &t.Members[i]
 		if !m.Base && m.Name != "" {
 			continue

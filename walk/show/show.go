@@ -42,7 +42,8 @@ type Printer struct {
 	sizes    map[typeKey]typeSize
 	redacted map[typeKey]bool // by type, of those that were met: whether their values are not shown
 
-	within int // calls of languageOf that are running
+	within   int // calls of languageOf that are running
+	allLooks int // of maxLookedAll
 }
 
 // New returns a Printer.
@@ -53,7 +54,7 @@ func New(o Options) *Printer {
 	if o.Length <= 0 {
 		o.Length = DefaultLength
 	}
-	p := &Printer{o: o, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[typeKey]language{}, sizes: map[typeKey]typeSize{}, redacted: map[typeKey]bool{}}
+	p := &Printer{o: o, allLooks: maxLookedAll, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[typeKey]language{}, sizes: map[typeKey]typeSize{}, redacted: map[typeKey]bool{}}
 	for _, text := range o.Redact {
 		p.redact = append(p.redact, newPattern(strings.ToLower(text)))
 	}

@@ -179,4 +179,11 @@ func TestManyVariants(t *testing.T) {
 	if s.looks >= 0 || s.looks < -10 || strings.Count(got, "...") > 8 {
 		t.Errorf("%d variants were looked at, want %d: %.100s", maxLooked-s.looks, maxLooked, got)
 	}
+	if used := maxLookedAll - s.allLooks; used != maxLooked-s.looks {
+		t.Errorf("%d of all values", used)
+	}
+	s.allLooks = 0
+	if got := s.start(f).text(eval.Value{Bytes: make([]byte, 8)}, id, 0); got != "E{...}" {
+		t.Errorf("after the limit of all values: %.100s", got)
+	}
 }

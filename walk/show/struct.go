@@ -23,8 +23,11 @@ func (s *showing) structure(v eval.Value, t *vars.Type, id vars.TypeID, depth in
 		return name + "{...}"
 	}
 	members, variant, ok := s.membersOf(&v, t)
-	if !ok {
+	switch {
+	case !ok:
 		return name + "<unknown variant>"
+	case len(members) == 0 && !s.lookAt(0):
+		return name + "{...}"
 	}
 	if variant != nil && len(members) == 1 { // an enum of Rust is shown as its variant
 		if text := s.member(&v, variant, depth); text != "{}" {
@@ -118,7 +121,9 @@ func (s *showing) membersOf(v *eval.Value, t *vars.Type) (members []vars.Member,
 	if len(parts) == 0 {
 		return t.Members, nil, true
 	}
-	members = append(members, t.Members...)
+	if s.look(t) {
+		members = append(members, t.Members...)
+	}
 	for i := range parts {
 		if !s.lookAt(1 + len(parts[i].Variants)) {
 			s.left = 0 // nothing more is shown

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,25 +191,23 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 		s.erase(v, at, size)
 		return
 	}
-	for _, members := range membersAndVariants(t) {
-		for i := range members {
-			m := &members[i]
-			if s.toMask--; s.toMask < 0 {
-				s.erase(v, at, size)
-				return
+	for m := range allMembers(t) {
+		if s.toMask--; s.toMask < 0 {
+			s.erase(v, at, size)
+			return
+		}
+		switch {
+		case m == nil: // a variant
+		case m.At != 0: // its place depends on the object
+			s.erase(v, at, size)
+		case s.isRedacted(s.in, m.Name, m.Type):
+			n, ok := s.sizeOf(m.Type)
+			if !ok {
+				n = size
 			}
-			switch {
-			case m.At != 0: // its place depends on the object
-				s.erase(v, at, size)
-			case s.isRedacted(s.in, m.Name, m.Type):
-				n, ok := s.sizeOf(m.Type)
-				if !ok {
-					n = size
-				}
-				s.erase(v, at+m.Offset, n)
-			default:
-				s.mask(v, at+m.Offset, m.Type, depth-1)
-			}
+			s.erase(v, at+m.Offset, n)
+		default:
+			s.mask(v, at+m.Offset, m.Type, depth-1)
 		}
 	}
 	if t.Kind == vars.Array || t.Kind == vars.Vector {
@@ -230,15 +229,29 @@ func (s *showing) mask(v *eval.Value, at uint64, id vars.TypeID, depth int) {
 	}
 }
 
-// membersAndVariants returns all members that a structure may have.
-func membersAndVariants(t *vars.Type) (all [][]vars.Member) {
-	all = append(all, t.Members)
-	for i := range t.Variants() {
-		for k := range t.Variants()[i].Variants {
-			all = append(all, t.Variants()[i].Variants[k].Members)
+// allMembers yields all members that a structure may have. For each variant it first yields nil, as variants
+// without members take time, too.
+func allMembers(t *vars.Type) iter.Seq[*vars.Member] {
+	return func(yield func(*vars.Member) bool) {
+		each := func(members []vars.Member) bool {
+			for i := range members {
+				if !yield(&members[i]) {
+					return false
+				}
+			}
+			return true
+		}
+		if !each(t.Members) {
+			return
+		}
+		for i := range t.Variants() {
+			for k := range t.Variants()[i].Variants {
+				if !yield(nil) || !each(t.Variants()[i].Variants[k].Members) {
+					return
+				}
+			}
 		}
 	}
-	return all
 }
 
 // erase makes bytes unknown. As parts overlap in damaged types, it costs some of maxMaskParts.
