@@ -15,7 +15,7 @@ import (
 // in comparisons with other tools, libc's debug file and a C++ program of many templates.
 func largeFiles(t testing.TB) map[string]string {
 	t.Helper()
-	program, err := goProgram()
+	program, err := GoProgram()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +36,9 @@ func largeFiles(t testing.TB) map[string]string {
 	return files
 }
 
-// goProgram builds a program of Go's own: what the linker makes of a test has no
+// GoProgram builds a program of Go's own: what the linker makes of a test has no
 // debug information.
-var goProgram = sync.OnceValues(func() (string, error) {
+var GoProgram = sync.OnceValues(func() (string, error) {
 	return build("gofmt", func(out string) *exec.Cmd { return exec.Command("go", "build", "-o", out, "cmd/gofmt") })
 })
 

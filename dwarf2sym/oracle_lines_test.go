@@ -46,7 +46,10 @@ func TestOracleLines(t *testing.T) {
 			})
 		}
 		compare("libc", libcFiles)
-		compare("go", func(*testing.T) subject { return subject{file: symtool, least: large} })
+		compare("go", func(t *testing.T) subject { return subject{file: goProgram(t), least: large} })
+		if testenv.OracleFull() {
+			compare("symtool", func(*testing.T) subject { return subject{file: symtool, least: large} })
+		}
 		for _, b := range matrix {
 			if b.fast || testenv.OracleFull() {
 				compare(b.name, b.build)
@@ -151,6 +154,16 @@ func symtoolBinary(t *testing.T) string {
 		return path
 	}
 	return testenv.Symtool(t)
+}
+
+// goProgram returns a Go program much smaller than symtool.
+func goProgram(t *testing.T) string {
+	t.Helper()
+	path, err := dwarf2sym.GoProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // libcFiles returns this machine's libc and its separate debug file.

@@ -13,7 +13,7 @@ import (
 // text equals that of bodies in Go's memory. Without room for
 // the file they are there.
 func TestScratch(t *testing.T) {
-	path, err := goProgram()
+	path, err := GoProgram()
 	if err != nil {
 		t.Skip(err)
 	}

@@ -52,7 +52,7 @@ func textOf(t *testing.T, f *object.File, jobs int) (text string, lost []string)
 // TestGradually: units that are found while .debug_info is inflated are those of a section that is
 // inflated before, for any number of workers, and so is what damage costs.
 func TestGradually(t *testing.T) {
-	path, err := goProgram()
+	path, err := GoProgram()
 	if err != nil {
 		t.Skip(err)
 	}
