@@ -3,14 +3,12 @@ package diff
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/dwarf2sym"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
@@ -62,7 +60,7 @@ func (d *differ) reportProblems(o *symdiff.Outline) {
 	}
 }
 
-// open opens a symbol file, or dumps a binary.
+// open opens a symbol file, or dumps a binary or a PDB.
 func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error) {
 	if name == "-" {
 		s, err := symdiff.Spool(os.Stdin, "standard input")
@@ -84,22 +82,13 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 	return s, nil
 }
 
-// isBinary recognises a binary by its first bytes.
+// isBinary reports whether a file begins as a binary or a PDB.
 func isBinary(name string) bool {
-	f, err := os.Open(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return false
-	}
-	var head [objfile.HeadSize]byte
-	_, err = io.ReadFull(f, head[:])
-	return err == nil && objfile.Begins(head[:])
+	head, err := formats.Head(name)
+	return err == nil && formats.OfBinary(head) != nil
 }
 
-// dump makes the symbol file of a binary.
+// dump makes the symbol file of a binary, or of a PDB.
 func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err error) {
 	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: d.jobs}
 	if d.options.On(symdiff.OnVariables) {

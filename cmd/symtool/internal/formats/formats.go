@@ -48,6 +48,7 @@ type Format struct {
 	Text   bool // the output may go to a terminal
 	Packed bool // may be compressed with gzip or zstd, which --gzip and --zstd do
 	piped  bool // not packed, but can be read from a pipe or compressed all the same
+	named  bool // a file that match does not recognise is refused even if --from names the format
 
 	ReadFlags  []string // flags that only some formats have for input,
 	WriteFlags []string // and for output

@@ -77,8 +77,12 @@ func (in *Input) detect(from string) error {
 		if in.Path != "" && in.Format.Dump {
 			return isOther(in)
 		}
-		if _, err := in.head(); err != nil {
+		head, err := in.head()
+		if err != nil {
 			return err
+		}
+		if in.Format.named && !in.Format.match(head) {
+			return fmt.Errorf("is not %s", in.Format.Title)
 		}
 		return in.once()
 	}

@@ -140,7 +140,7 @@ func elfFormat() Format {
 
 // windowsFormat returns the row of PE files or of PDBs, which are dumped.
 func windowsFormat(name, title string, exts []string, match func([]byte) bool, read func(context.Context, *Job, *Input, func(*Symbols) error) error, flags ...string) Format {
-	return Format{Name: name, Title: title, Exts: exts, Binary: true, match: match, Read: read, ReadFlags: flags}
+	return Format{Name: name, Title: title, Exts: exts, Binary: true, named: true, match: match, Read: read, ReadFlags: flags}
 }
 
 // jsonFormat returns the row of one of the two forms of JSON, which lose nothing.
