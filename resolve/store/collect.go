@@ -102,7 +102,7 @@ func (c *collector) choose(versions []*Version, now time.Time) (out []condemned)
 	for _, v := range newest {
 		rank[v.Name]++
 		c.Left += v.Bytes()
-		if len(v.Files) > 0 && c.stays(v, rank[v.Name]) {
+		if len(v.Files)+len(v.Programs) > 0 && c.stays(v, rank[v.Name]) {
 			continue
 		}
 		if why := c.why(v, now); why != "" {
@@ -132,7 +132,7 @@ func (c *collector) stays(v *Version, rank int) bool {
 func (c *collector) why(v *Version, now time.Time) string {
 	old := c.OlderThan > 0 && now.Sub(v.Time()) > c.OlderThan
 	switch {
-	case len(v.Files) == 0:
+	case len(v.Files)+len(v.Programs) == 0:
 		return "leftover"
 	case old:
 		return "age"
@@ -144,7 +144,7 @@ func (c *collector) why(v *Version, now time.Time) string {
 
 // version removes a version while no file can be added.
 func (c *collector) version(v condemned) error {
-	entries := slices.Concat(v.version.Files, v.version.Indexes)
+	entries := v.version.All()
 	unlock, err := c.lock()
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (c *collector) version(v condemned) error {
 			return err
 		}
 	}
-	if len(v.version.Files) > 0 {
+	if len(v.version.Files)+len(v.version.Programs) > 0 {
 		c.Versions++
 	}
 	dir := filepath.Join(v.version.Name, v.version.ID)

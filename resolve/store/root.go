@@ -15,6 +15,8 @@ type Options struct {
 	// before it is written, and again once it is gone, so that a process that
 	// ends early can remove it.
 	Temporary func(path string, exists bool)
+	// ProgramID, if non-nil, lets Verify check the places of PE files and PDBs.
+	ProgramID ProgramID
 }
 
 // Store is a folder with symbol files. Nothing outside it is changed: a symbolic

@@ -27,12 +27,16 @@ type Entry struct {
 type Version struct {
 	Name, ID string  // the folders' names
 	Files    []Entry // symbol files and files of variables: usually one of each, more if stored in several compressions
-	Indexes  []Entry // symtool's, beside them
+	Programs []Entry // the PE file or PDB of that name
+	Indexes  []Entry // symtool's, beside symbol files
 }
 
-// Bytes returns the size of the files and their indexes.
+// All returns all files of the version.
+func (v *Version) All() []Entry { return slices.Concat(v.Files, v.Programs, v.Indexes) }
+
+// Bytes returns the size of the files.
 func (v *Version) Bytes() (sum int64) {
-	for _, e := range slices.Concat(v.Files, v.Indexes) {
+	for _, e := range v.All() {
 		sum += e.Bytes
 	}
 	return sum
@@ -40,7 +44,7 @@ func (v *Version) Bytes() (sum int64) {
 
 // Time returns when the newest file was written.
 func (v *Version) Time() (last time.Time) {
-	for _, e := range v.Files {
+	for _, e := range slices.Concat(v.Files, v.Programs) {
 		if e.Time.After(last) {
 			last = e.Time
 		}
@@ -53,7 +57,7 @@ type Listing struct {
 	Versions  []*Version
 	Leftovers []Entry  // from writers that have ended
 	Writing   []Entry  // temporary files of active writers
-	Others    []Entry  // neither symbol files nor files that belong to them
+	Others    []Entry  // neither symbol files, PE files or PDBs nor files that belong to them
 	Empty     []string // folders that are empty or contain only empty folders
 	Problems  []symfmt.Problem
 
@@ -71,7 +75,7 @@ func (l *Listing) Layouts() map[string]int {
 	return n
 }
 
-// List lists all names in the store without opening files. What cannot be read
+// List lists all names in the store without reading symbol files. What cannot be read
 // is reported as a Problem, and the rest is listed.
 func (s *Store) List(now time.Time) (*Listing, error) {
 	l := &Listing{}
@@ -135,7 +139,8 @@ func (s *Store) listOne(l *Listing, versions map[string]*Version, name string, d
 	}
 	index, isIndex := strings.CutSuffix(last, ".idx")
 	_, ext, isText := stemOf(strings.TrimSuffix(last, ".idx"))
-	if len(parts) != 3 || !isText || !st.Mode().IsRegular() || isIndex && (index == "" || ext != symbolExt) {
+	isProgram := len(parts) == 3 && !isText && strings.EqualFold(parts[0], last) && s.isProgram(e)
+	if len(parts) != 3 || !isText && !isProgram || !st.Mode().IsRegular() || isIndex && (index == "" || ext != symbolExt) {
 		l.Others = append(l.Others, e)
 		return nil
 	}
@@ -145,9 +150,12 @@ func (s *Store) listOne(l *Listing, versions map[string]*Version, name string, d
 		v = &Version{Name: parts[0], ID: parts[1]}
 		versions[key] = v
 	}
-	if isIndex {
+	switch {
+	case isIndex:
 		v.Indexes = append(v.Indexes, e)
-	} else {
+	case isProgram:
+		v.Programs = append(v.Programs, e)
+	default:
 		v.Files = append(v.Files, e)
 	}
 	return nil

@@ -29,14 +29,14 @@ var Kinds = []string{"damaged", "truncated", "misplaced", "differs", "leftover",
 
 // Report is the result of Verify.
 type Report struct {
-	Files    int       // symbol files and files of variables that were read
+	Files    int       // symbol files, files of variables, PE files and PDBs that were read
 	Bytes    int64     // their size in the store
 	Findings []Finding // in the order of paths
 	Writing  []Entry   // temporary files of active writers, which are not findings
 	Problems []symfmt.Problem
 }
 
-// Verify reads all symbol files of the store, and those of variables, with jobs workers. Each file must be complete and
+// Verify reads all symbol files of the store, those of variables, with jobs workers, and the ids of PE files and PDBs. Each file must be complete and
 // belong where it is. What cannot be read is reported as a Problem.
 func (s *Store) Verify(ctx context.Context, jobs int, now time.Time) (*Report, error) {
 	l, err := s.List(now)
@@ -94,7 +94,7 @@ func (s *Store) verifyNames(r *Report, l *Listing) error {
 		verifyMode(r, e, root.Mode(), 0o5)
 	}
 	for _, v := range l.Versions {
-		for _, e := range v.Files {
+		for _, e := range slices.Concat(v.Files, v.Programs) {
 			verifyMode(r, e, root.Mode(), 0o4)
 		}
 		if len(v.Files) == 0 {
@@ -159,6 +159,11 @@ func (s *Store) verifyVersion(ctx context.Context, v *Version) (*Report, error) 
 		r.Bytes += e.Bytes
 		if _, ext, _ := stemOf(e.Path); len(r.Findings) == n {
 			good[ext] = append(good[ext], e.Path)
+		}
+	}
+	for _, e := range v.Programs {
+		if err := s.verifyProgram(r, e); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.Problems = append(r.Problems, symfmt.Problem{Err: s.named(e.Path, err)})
 		}
 	}
 	for _, ext := range []string{symbolExt, variablesExt} {

@@ -3,6 +3,8 @@
 //
 //	GET  /NAME/ID/STEM.sym            a symbol file, as symbol suppliers ask for it;
 //	                                  also STEM.sym.gz and .sym.zst, if stored so
+//	GET  /NAME/ID/NAME                a Windows program or a PDB, as Microsoft's symbol
+//	                                  servers have it
 //	GET  /buildid/HEX/debuginfo       debuginfod(8), "WEBAPI": a debug file,
 //	GET  /buildid/HEX/executable      an executable,
 //	GET  /buildid/HEX/section/NAME    the bytes of a section of one of the two,
@@ -17,8 +19,8 @@
 //
 // Nothing outside the folders is ever opened: names are checked like those written to a store
 // (resolve/store), and files are opened through an os.Root, so that a symbolic link cannot lead
-// out of its folder. Of a store, only symbol files in their places are served, which are always
-// complete, but no temporary file, index or lock.
+// out of its folder. Of a store, only symbol files, programs and PDBs in their places are served, which are
+// always complete, but no temporary file, index or lock.
 //
 // A symbol file may be stored plain or compressed. A client that accepts the compression gets the
 // bytes as they are, with Content-Encoding; others get the text. Entity tags are made of the

@@ -16,6 +16,7 @@ type kind uint8
 const (
 	unknown kind = iota
 	symbols
+	program
 	debuginfo
 	executable
 	section
@@ -26,7 +27,7 @@ const (
 	kinds
 )
 
-var kindNames = [kinds]string{"unknown", "symbols", "debuginfo", "executable", "section", "source", "symbolicate", "metrics", "health"}
+var kindNames = [kinds]string{"unknown", "symbols", "program", "debuginfo", "executable", "section", "source", "symbolicate", "metrics", "health"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -36,7 +37,7 @@ func (k kind) always() bool { return k == metricsPage || k == health }
 // target is what a path refers to.
 type target struct {
 	kind  kind
-	place store.Place // of symbols
+	place store.Place // of symbols and programs
 	text  string      // of symbols: .sym, or .vars for the variables alone
 	zip   string      // of symbols: "", .gz, .zst
 	id    string      // of build-id paths, in lower case
@@ -86,7 +87,7 @@ const (
 	variablesExt = ".vars"
 )
 
-// routeSymbols parses NAME/ID/STEM.sym and NAME/ID/STEM.vars.
+// routeSymbols parses NAME/ID/STEM.sym and NAME/ID/STEM.vars, and NAME/ID/NAME, a Windows program or a PDB.
 func routeSymbols(name, id, file string) target {
 	p, err := store.NewPlace(name, id)
 	if err != nil || p.Name != name || strings.HasPrefix(name, ".symtool-") {
@@ -98,6 +99,9 @@ func routeSymbols(name, id, file string) target {
 				return target{kind: symbols, place: p, text: text, zip: k.ext}
 			}
 		}
+	}
+	if strings.EqualFold(file, name) {
+		return target{kind: program, place: p}
 	}
 	return target{}
 }

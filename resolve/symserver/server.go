@@ -195,6 +195,8 @@ func (s *Server) answer(w *recorder, r *http.Request, to target) {
 		s.fail(w, http.StatusNotFound, "no such path")
 	case to.kind == symbols:
 		s.serveSymbols(w, r, to)
+	case to.kind == program:
+		s.serveProgram(w, r, to)
 	case to.kind == symbolicate:
 		s.serveSymbolicate(w, r, to)
 	case to.kind == metricsPage:

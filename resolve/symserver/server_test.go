@@ -132,6 +132,8 @@ func TestRoute(t *testing.T) {
 		"/buildid/ABC0/buildid.sym":               "symbols buildid ABC0 .sym",
 		"/lib.so/ABC0/lib.so.vars":                "symbols lib.so ABC0 .vars",
 		"/a.pdb/ABC0/a.vars.zst":                  "symbols a.pdb ABC0 .vars.zst",
+		"/a.pdb/" + id + "/a.pdb":                 "program a.pdb " + id,
+		"/A.exe/" + id + "/a.EXE":                 "program A.exe " + id,
 		"/symbolicate/v5":                         "symbolicate v5",
 		"/symbolicate/v4":                         "symbolicate v4",
 		"/metrics":                                "metrics",
@@ -144,7 +146,7 @@ func TestRoute(t *testing.T) {
 		"//lib.so/" + id + "/lib.so.sym":                      "unknown",
 		"/lib.so/" + id + "/other.sym":                        "unknown",
 		"/lib.so/" + id + "/lib.so.sym.idx":                   "unknown",
-		"/lib.so/" + id + "/lib.so":                           "unknown",
+		"/lib.so/" + id + "/lib.so.pdb":                       "unknown",
 		"/a.pdb/" + id + "/a.pdb.sym":                         "unknown",
 		"/lib.so/xyz/lib.so.sym":                              "unknown",
 		"/lib.so//lib.so.sym":                                 "unknown",
@@ -204,8 +206,8 @@ func TestRoute(t *testing.T) {
 }
 
 func describe(to target) string {
-	if to.kind == symbols {
-		return strings.Join([]string{"symbols", to.place.Name, to.place.ID, to.text + to.zip}, " ")
+	if to.kind == symbols || to.kind == program {
+		return strings.TrimSpace(strings.Join([]string{to.kind.String(), to.place.Name, to.place.ID, to.text + to.zip}, " "))
 	}
 	return strings.Join(strings.Fields(strings.Join([]string{to.kind.String(), to.id, to.name}, " ")), " ")
 }

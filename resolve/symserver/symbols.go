@@ -36,9 +36,9 @@ func formOf(path string) kept {
 
 // places returns where a module's symbol files may be: ids are written in either case, and names
 // on Windows differ in case from one dump to the next.
-func places(p store.Place) (all []store.Place) {
+func places(p store.Place, windows bool) (all []store.Place) {
 	for _, q := range []store.Place{p, {Name: strings.ToLower(p.Name), ID: p.ID, Stem: strings.ToLower(p.Stem)}} {
-		if q.Name != p.Name && p.Name == p.Stem {
+		if q.Name != p.Name && !windows {
 			continue
 		}
 		for _, id := range []string{q.ID, strings.ToUpper(q.ID), strings.ToLower(q.ID)} {
@@ -55,7 +55,7 @@ func places(p store.Place) (all []store.Place) {
 // form comes first in exts. It returns nil if there is none.
 func (s *Server) findSymbols(p store.Place, text string, exts []string) (*file, error) {
 	return s.first(true, func(yield func(string) bool) {
-		for _, q := range places(p) {
+		for _, q := range places(p, p.Name != p.Stem) {
 			for _, ext := range exts {
 				if !yield(q.Path(text + ext)) {
 					return
@@ -63,6 +63,29 @@ func (s *Server) findSymbols(p store.Place, text string, exts []string) (*file, 
 			}
 		}
 	})
+}
+
+// serveProgram answers with a Windows program or a PDB, as Microsoft's symbol servers do.
+func (s *Server) serveProgram(w *recorder, r *http.Request, to target) {
+	f, err := s.first(true, func(yield func(string) bool) {
+		for _, q := range places(to.place, true) {
+			if !yield(q.Program()) {
+				return
+			}
+		}
+	})
+	if f == nil && err != nil {
+		s.fail(w, http.StatusInternalServerError, "the file exists, but cannot be read")
+		return
+	}
+	if f != nil {
+		defer f.Close()
+	}
+	if f == nil || !store.IsProgram(f) {
+		s.notFound(w, "no program or PDB of this name and id")
+		return
+	}
+	s.serveFile(w, r, f, "application/octet-stream", "")
 }
 
 // wanted returns the extensions of forms in the order in which a client should get

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func (r *storeRun) add(ctx context.Context) error {
 	})
 }
 
-// addFiles returns the operands, with folders replaced by the symbol files below them.
+// addFiles returns the operands, with folders replaced by the symbol files, Windows programs and PDBs below them.
 func (r *storeRun) addFiles() (files []string) {
 	for _, operand := range r.files {
 		if !cli.IsFolder(operand) {
@@ -76,13 +77,13 @@ func (r *storeRun) addFiles() (files []string) {
 		err := filepath.WalkDir(operand, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				r.fail(cli.FileError(path, err))
-			} else if !d.IsDir() && (cli.HasSymbolSuffix(path) || cli.HasVariableSuffix(path)) {
+			} else if !d.IsDir() && (cli.HasSymbolSuffix(path) || cli.HasVariableSuffix(path) || hasProgramSuffix(path)) {
 				files = append(files, path)
 			}
 			return nil
 		})
 		if err == nil && len(files) == before {
-			err = fmt.Errorf("no symbol files in this folder: want %s", strings.Join(cli.SymbolSuffixes, ", "))
+			err = fmt.Errorf("no symbol files in this folder: want %s", strings.Join(slices.Concat(cli.SymbolSuffixes, programSuffixes()), ", "))
 		}
 		if err != nil {
 			r.fail(cli.FileError(operand, err))
@@ -109,6 +110,9 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 			return nil, cli.FileError(file, err)
 		}
 		defer f.Close()
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() && store.IsProgram(f) {
+			return r.addProgram(ctx, f, file)
+		}
 		in = f
 	}
 	text := bufio.NewReader(bin.ContextReader(ctx, in))
@@ -120,14 +124,19 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 		return nil, cli.InputError(name, errors.New(f.Convert()))
 	}
 	a, err := r.store.Add(text, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
+	return a, r.addError(name, err)
+}
+
+// addError returns the error of adding a file, with the name of what failed.
+func (r *storeRun) addError(name string, err error) error {
 	var writing *store.WriteError
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &writing):
-		return nil, cli.OutputError(r.dir, writing.Err)
-	case err != nil:
-		return nil, cli.FileError(name, err)
+		return cli.OutputError(r.dir, writing.Err)
 	}
-	return a, nil
+	return cli.FileError(name, err)
 }
 
 // reportAdded prints the outcome for a file.

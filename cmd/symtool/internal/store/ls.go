@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,11 +68,12 @@ func (r *storeRun) listing(l *store.Listing) *storeListJSON {
 	doc := &storeListJSON{Store: r.dir, Modules: []storeModuleJSON{}}
 	last := -1
 	for _, v := range l.Versions {
-		if len(v.Files) == 0 {
+		files := slices.Concat(v.Files, v.Programs)
+		if len(files) == 0 {
 			continue
 		}
 		one := storeVersionJSON{ID: v.ID, Bytes: v.Bytes(), Time: v.Time().UTC().Truncate(time.Second)}
-		for _, e := range v.Files {
+		for _, e := range files {
 			one.Files = append(one.Files, filepath.Base(e.Path))
 		}
 		if last < 0 || doc.Modules[last].Name != v.Name {

@@ -27,7 +27,9 @@ add puts symbol files there by their MODULE records. A folder stands for the
 symbol files below it, and - for standard input. Each file is read to its end:
 one that is cut off or damaged is not added. An equal file that is already
 there, compressed or not, stays, and counts as added now; one that differs is
-not replaced, and the status is 4.
+not replaced, and the status is 4. Windows programs, DLLs and PDBs are copied as
+they are to NAME/ID/NAME, where Microsoft's tools look for them: the ID of a
+program is its time and its size.
 
 verify reads all files and checks that they are whole, match their paths, and
 are readable for everyone who can read DIR, and that there is nothing else.
@@ -255,8 +257,12 @@ func parseAge(text string) (time.Duration, error) {
 func (r *storeRun) run(ctx context.Context) (err error) {
 	if r.verb.name == "add" {
 		r.store, err = cli.CreateStore(r.dir, r.noSync)
-	} else if r.store, err = store.Open(r.dir, cli.StoreOptions(false)); err != nil {
-		err = cli.FileError(r.dir, err)
+	} else {
+		options := cli.StoreOptions(false)
+		options.ProgramID = programID
+		if r.store, err = store.Open(r.dir, options); err != nil {
+			err = cli.FileError(r.dir, err)
+		}
 	}
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (r *storeRun) verify(ctx context.Context) error {
 		return nil
 	})
 	if !r.quiet {
-		r.msgs.Printf("symtool: %s: %s with %d bytes, %s", r.dir, text.Count(doc.Files, "symbol file"), doc.Bytes, text.Count(len(doc.Findings), "finding"))
+		r.msgs.Printf("symtool: %s: %s with %d bytes, %s", r.dir, text.Count(doc.Files, "file"), doc.Bytes, text.Count(len(doc.Findings), "finding"))
 	}
 	if r.verbose && doc.Writing > 0 {
 		r.msgs.Printf("symtool: %s: %s being written", r.dir, text.Count(doc.Writing, "file"))
