@@ -185,7 +185,6 @@ func (c *compactReader) encoding(own []byte, i uint32, at uint64) (uint32, error
 
 // add adds count entries, of size bytes each from an offset on; each ends where the next begins, the last at end.
 func (c *compactReader) add(count, from uint64, size int, end uint32, entry func(i int) (lo, encoding uint32, err error)) error {
-	var last *pdataEntry
 	base := c.r.in.Base
 	for i := range int(count) {
 		at := from + uint64(i*size)
@@ -198,11 +197,10 @@ func (c *compactReader) add(count, from uint64, size int, end uint32, entry func
 			return errorf(c.section.Name, at, "code at %#x: entries must ascend up to %#x", e.lo, e.hi)
 		}
 		c.r.stats.IndexEntries++
-		if last != nil {
+		if i > 0 {
 			c.entries[len(c.entries)-1].hi = e.lo
 		}
 		c.entries = append(c.entries, e)
-		last = &e
 	}
 	return nil
 }

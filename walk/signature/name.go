@@ -72,7 +72,7 @@ func withoutArguments(name string) string {
 }
 
 // angle returns what stands for a text in angle brackets. Rust's types with their traits, and names
-// that are only such a text, tell functions apart.
+// that are only such a text, distinguish functions.
 func angle(inner string, first bool) string {
 	if first || strings.Contains(inner, " as ") {
 		return inner

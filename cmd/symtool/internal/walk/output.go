@@ -56,17 +56,15 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 	if w.Err != nil {
 		p.msgs.Printf("symtool: %v", w.Err)
 		p.note(cli.StatusInput)
-		if p.sum != nil {
-			p.count(w)
-			return nil
-		}
-		if p.format == formatJSONLines && !p.comparing() {
-			return p.written(report.WriteFailure(p.out, w.Path, w.Err))
-		}
-		return nil
 	}
 	if p.sum != nil {
 		p.count(w)
+		return nil
+	}
+	if w.Err != nil {
+		if p.format == formatJSONLines && !p.comparing() {
+			return p.written(report.WriteFailure(p.out, w.Path, w.Err))
+		}
 		return nil
 	}
 	p.reportProblems(w)
