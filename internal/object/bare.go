@@ -1,14 +1,25 @@
 package object
 
-import "github.com/symtool/symtool/internal/bin"
+import (
+	"iter"
+	"slices"
+
+	"github.com/symtool/symtool/internal/bin"
+)
 
 // Bare is a Container that has sections only: no symbols, ids or links.
 type Bare struct{ Sections []*Section }
 
 // Section implements Container.
 func (b *Bare) Section(name string) *Section {
+	return FirstNamed(slices.Values(b.Sections), name)
+}
+
+// FirstNamed returns the first section of a name that has bytes, or else the first of that name; nil
+// if there is none.
+func FirstNamed(sections iter.Seq[*Section], name string) *Section {
 	var first *Section
-	for _, s := range b.Sections {
+	for s := range sections {
 		switch {
 		case s.Name != name:
 		case s.HasData():

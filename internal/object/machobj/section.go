@@ -196,17 +196,17 @@ func (f *File) Section(name string) *object.Section {
 }
 
 // named returns the first section of a name that has bytes, else the first.
-func (f *File) named(name string) (first *object.Section) {
+func (f *File) named(name string) *object.Section {
+	return object.FirstNamed(f.each, name)
+}
+
+// each yields the sections.
+func (f *File) each(yield func(*object.Section) bool) {
 	for _, s := range f.sections {
-		switch {
-		case s.Name != name:
-		case s.HasData():
-			return &s.Section
-		case first == nil:
-			first = &s.Section
+		if !yield(&s.Section) {
+			return
 		}
 	}
-	return first
 }
 
 // SectionsNamed implements object.Container.
