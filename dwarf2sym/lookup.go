@@ -15,7 +15,6 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
-	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -147,46 +146,6 @@ func (l *Lookup) Module() *symfmt.Module { return &l.r.module }
 
 // Extents returns the places of the code. It has no PUBLICs; Public returns their sizes.
 func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }
-
-// declared returns the code that units declare.
-func (l *Lookup) declared() (all []extent) {
-	var spans []dwarf.Span
-	w := l.newWorker(l.d.Effort)
-	for p := range l.portions {
-		units := []int{l.portions[p].unit}
-		if units[0] < 0 {
-			units = units[:0]
-			for _, s := range l.split.jobs[l.portions[p].job].skeletons {
-				units = append(units, s.unit)
-			}
-		}
-		for _, i := range units {
-			spans = w.declaredBy(&l.d.Units[i].Header, spans[:0])
-			for _, s := range spans {
-				all = append(all, extent{l.withOpenSymbol(s), place{portion: int32(p)}})
-			}
-			if w.Exhausted {
-				return nil // the exact outline, which is then made, reports it
-			}
-		}
-	}
-	return all
-}
-
-// withOpenSymbol extends code to the symbol whose function may continue in it: see
-// worker.tailFunc.
-func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
-	next := companion.SearchSymbols(l.r.symbols, l.r.code.RVA(s.Lo))
-	if next < len(l.r.symbols) && l.r.symbols[next].RVA == l.r.code.RVA(s.Lo) {
-		return s
-	}
-	if sym := companion.OpenSymbol(l.r.symbols[:next]); sym != nil {
-		if lo := l.r.code.Addr(sym.RVA); l.r.code.Together(lo, s.Lo) {
-			s.Lo = min(s.Lo, lo)
-		}
-	}
-	return s
-}
 
 // Area is a piece of code, about which Read of its Group returns everything that the file has.
 type Area struct {
@@ -359,48 +318,6 @@ func (l *Lookup) read(w *worker, p int32) (n int64) {
 	return n
 }
 
-// giveUp reports that reading takes too much work, and drops all functions, as Read does. l.mu is
-// held.
-func (l *Lookup) giveUp() *outline {
-	if !l.gaveUp.Swap(true) {
-		l.note([]symfmt.Problem{l.d.TooMuchWork()})
-	}
-	o := &outline{exact: true}
-	l.outline.Store(o)
-	return o
-}
-
-// worthOutline reports whether so much was or will be read that the exact outline pays: units
-// with code that other units have, too, are read again for each piece of it. For Ceph's OSD, a
-// quarter is what 30 addresses all over the file need.
-func (l *Lookup) worthOutline(more int64) bool {
-	return l.done.Load()+more > (l.d.Info.Size()+l.split.size)/4
-}
-
-// codeOf returns the code that a function depends on.
-func (l *Lookup) codeOf(f *funcRecord) dwarf.Span {
-	code := dwarf.Span{Lo: f.addr, Hi: f.addr + f.size}
-	if f.tail {
-		code = l.withOpenSymbol(code)
-	}
-	return code
-}
-
-// outlineOf returns what an outline needs of the functions that w has read of a portion. Where something is
-// damaged, the portion is read again as a whole, which reports that.
-func (l *Lookup) outlineOf(w *worker, p int32) (found []outlinedFunc) {
-	unit := l.portions[p].unit
-	for i := range w.funcs {
-		f := outlinedFunc{extent{l.codeOf(&w.funcs[i]), place{portion: p}}, identity{}}
-		if unit >= 0 && !w.funcs[i].tail && !w.problems.Any() {
-			f.die, f.id = w.funcs[i].key, w.identityOf(i)
-		}
-		found = append(found, f)
-	}
-	markOverlaps(found)
-	return found
-}
-
 // join returns a Module with the functions of w.
 func (l *Lookup) join(w *worker) *symfmt.Module {
 	m := &symfmt.Module{}
@@ -492,95 +409,3 @@ func (l *Lookup) readFrames() *unwind.Index {
 	l.note(c.Problems)
 	return unwind.NewTableIndex(&c.Table)
 }
-
-// makeExact returns the outline of all functions, which is made once.
-func (l *Lookup) makeExact() *outline {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if o := l.outline.Load(); o.exact {
-		return o
-	}
-	effort := &dwarf.Effort{Limit: l.d.Effort.Limit}
-	workers := make([]*worker, l.r.jobs)
-	all, made := newCopies(), make(map[int32][]dwarf.Span)
-	err := par.Ordered(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (found outlined, _ error) {
-		w := workers[worker]
-		if w == nil {
-			w = l.newWorker(effort)
-			w.wants, w.outlining = func(dwarf.Span) bool { return false }, true
-			workers[worker] = w
-		}
-		l.read(w, int32(p))
-		found.funcs = l.outlineOf(w, int32(p))
-		found.problems, found.elsewhere = w.problems, w.elsewhere
-		w.records = newRecords()
-		return found, nil
-	}, func(_ int, found outlined) error {
-		if len(found.funcs) == 0 { // the portion need not be read again
-			l.noteUnit(&found.problems, &found.elsewhere)
-		}
-		for _, f := range found.funcs {
-			if unit := l.portions[f.portion].unit; f.die != 0 && f.die == l.d.Units[unit].Off {
-				made[f.portion] = append(made[f.portion], f.Span)
-			}
-			all.add(f)
-		}
-		return nil
-	})
-	if effort.Over() {
-		return l.giveUp()
-	}
-	if err != nil {
-		l.note([]symfmt.Problem{{Lost: "all functions", Err: err}})
-	}
-	o := newOutline(all.extents(), true)
-	o.made = made
-	l.outline.Store(o)
-	return o
-}
-
-// outlined is what an outline keeps of a portion.
-type outlined struct {
-	funcs               []outlinedFunc
-	problems, elsewhere units.Problems
-}
-
-// noteUnit keeps the damage that was found in a portion.
-func (l *Lookup) noteUnit(problems, elsewhere *units.Problems) {
-	if problems.Any() || elsewhere.Any() {
-		all := reader{file: l.r.file}
-		all.addProblems(problemUnits, problems)
-		all.addProblems(problemSplit, elsewhere)
-		l.note(all.sortedProblems())
-	}
-	*problems, *elsewhere = units.Problems{}, units.Problems{}
-}
-
-// note keeps problems that were not recorded before, as units are read again for other functions.
-func (l *Lookup) note(problems []symfmt.Problem) {
-	if len(problems) == 0 {
-		return
-	}
-	l.damageMu.Lock()
-	defer l.damageMu.Unlock()
-	if l.noted == nil {
-		l.noted = make(map[string]bool)
-	}
-	for _, p := range problems {
-		if text := p.String(); !l.noted[text] {
-			l.noted[text] = true
-			l.damage = append(l.damage, p)
-		}
-	}
-	l.damaged.Store(int64(len(l.damage)))
-}
-
-// Damage returns the damage in the order in which it was found, and Damaged its number.
-func (l *Lookup) Damage() []symfmt.Problem {
-	l.damageMu.Lock()
-	defer l.damageMu.Unlock()
-	return slices.Clip(l.damage)
-}
-
-// Damaged returns the length of Damage.
-func (l *Lookup) Damaged() int { return int(l.damaged.Load()) }

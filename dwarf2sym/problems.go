@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/symfmt"
 )
 
 // placedProblem is a problem with its place in the order, which does not
@@ -72,3 +73,43 @@ func (r *reader) addDropped(out []bin.Problem) []bin.Problem {
 	r.dropped = 0
 	return append(out, bin.Problem{Err: &bin.Error{File: r.file.Path, Section: ".debug_info", Msg: fmt.Sprintf("%d more problems", n)}})
 }
+
+// noteUnit keeps the damage that was found in a portion.
+func (l *Lookup) noteUnit(problems, elsewhere *units.Problems) {
+	if problems.Any() || elsewhere.Any() {
+		all := reader{file: l.r.file}
+		all.addProblems(problemUnits, problems)
+		all.addProblems(problemSplit, elsewhere)
+		l.note(all.sortedProblems())
+	}
+	*problems, *elsewhere = units.Problems{}, units.Problems{}
+}
+
+// note keeps problems that were not recorded before, as units are read again for other functions.
+func (l *Lookup) note(problems []symfmt.Problem) {
+	if len(problems) == 0 {
+		return
+	}
+	l.damageMu.Lock()
+	defer l.damageMu.Unlock()
+	if l.noted == nil {
+		l.noted = make(map[string]bool)
+	}
+	for _, p := range problems {
+		if text := p.String(); !l.noted[text] {
+			l.noted[text] = true
+			l.damage = append(l.damage, p)
+		}
+	}
+	l.damaged.Store(int64(len(l.damage)))
+}
+
+// Damage returns the damage in the order in which it was found, and Damaged its number.
+func (l *Lookup) Damage() []symfmt.Problem {
+	l.damageMu.Lock()
+	defer l.damageMu.Unlock()
+	return slices.Clip(l.damage)
+}
+
+// Damaged returns the length of Damage.
+func (l *Lookup) Damaged() int { return int(l.damaged.Load()) }
