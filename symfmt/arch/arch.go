@@ -109,6 +109,12 @@ type Arch struct {
 	// AddressTag is the mask of address bits that a data access ignores.
 	AddressTag uint64
 
+	// Signals are the numbers of signals on Linux.
+	Signals Signals
+
+	// Mapping are the symbols by which assemblers mark code and data; there are none on most CPUs.
+	Mapping Mapping
+
 	// Alt is a second numbering that some CIEs use; nil on most CPUs.
 	Alt *Numbering
 
@@ -164,6 +170,34 @@ type Numbering struct {
 	names         []string // indexed by number
 }
 
+// Signals is a numbering of Linux's signals, and of the senders in si_code.
+type Signals uint8
+
+// The numberings.
+const (
+	GenericSignals Signals = iota // asm-generic/signal.h
+	MIPSSignals                   // arch/mips/include/uapi/asm/signal.h
+)
+
+// Mapping is the set of a CPU's mapping symbols (each processor's ELF supplement): a dollar sign, a letter,
+// and nothing else or a dot and a word.
+type Mapping struct {
+	Letters string
+	Open    string // letters that other text may follow: RISC-V's $xrv64gc names the ISA
+}
+
+// AnyMapping has the mapping symbols of all CPUs, for files of an unknown one.
+var AnyMapping = Mapping{Letters: "adtx"}
+
+// Has reports whether a symbol of this name is a mapping symbol.
+func (m Mapping) Has(name []byte) bool {
+	if len(name) < 2 || name[0] != '$' {
+		return false
+	}
+	return strings.IndexByte(m.Open, name[1]) >= 0 ||
+		strings.IndexByte(m.Letters, name[1]) >= 0 && (len(name) == 2 || name[2] == '.')
+}
+
 // All lists the CPUs in order of name.
 var All = []*Arch{ARM, ARM64, MIPS, MIPS64, PPC, PPC64, RISCV, RISCV64, S390X, X86, X86_64}
 
@@ -184,6 +218,29 @@ func ByName(name string) *Arch {
 		}
 	}
 	return nil
+}
+
+// others are names that dumpers write in MODULE records for CPUs that All does not have, or for none,
+// with the byte orders of these CPUs.
+var others = map[string]binary.ByteOrder{
+	"alpha": binary.LittleEndian, "arm64_32": binary.LittleEndian, "arm64eb": binary.BigEndian, "armv7f": binary.LittleEndian,
+	"ia64": binary.LittleEndian, "loongarch64": binary.LittleEndian, "sparc": binary.BigEndian, "sparcv9": binary.BigEndian,
+	"unknown": binary.LittleEndian, "wasm32": binary.LittleEndian,
+}
+
+// Known reports whether dumpers write the name in MODULE records, be it of a CPU in All or of another.
+func Known(name string) bool { return ByName(name) != nil || others[name] != nil }
+
+// OrderByName returns the usual byte order of the CPU with the given MODULE name; little-endian if the
+// name is not known.
+func OrderByName(name string) binary.ByteOrder {
+	if a := ByName(name); a != nil {
+		return a.Order
+	}
+	if order := others[name]; order != nil {
+		return order
+	}
+	return binary.LittleEndian
 }
 
 // ByELF returns the CPU of an ELF file with the given header fields, or nil. The

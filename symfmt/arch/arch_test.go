@@ -2,6 +2,7 @@ package arch
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -296,5 +297,27 @@ func TestRelocationsComplete(t *testing.T) {
 		if !has[RelocAbs] || !has[RelocPC] {
 			t.Errorf("%s: add its relocations for data: absolute %v, relative %v", a.Name, has[RelocAbs], has[RelocPC])
 		}
+	}
+}
+
+// The other CPUs are those that All does not have.
+func TestOthers(t *testing.T) {
+	for name := range others {
+		if ByName(name) != nil {
+			t.Errorf("All has %s: remove it from others", name)
+		}
+		if !Known(name) {
+			t.Errorf("Known(%q) = false, want true", name)
+		}
+	}
+	for name, want := range map[string]binary.ByteOrder{
+		"s390": binary.BigEndian, "ppc": binary.BigEndian, "sparc": binary.BigEndian, "x86_64": binary.LittleEndian, "m68k": binary.LittleEndian,
+	} {
+		if got := OrderByName(name); got != want {
+			t.Errorf("OrderByName(%q) = %v, want %v", name, got, want)
+		}
+	}
+	if Known("m68k") {
+		t.Error("Known(\"m68k\") = true, want false")
 	}
 }

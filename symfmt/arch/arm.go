@@ -16,6 +16,7 @@ var ARM = finish(&Arch{
 	Relocs:        relocsARM,
 	Class:         elf.ELFCLASS32,
 	Order:         binary.LittleEndian,
+	Mapping:       Mapping{Letters: "adt"},
 	BothOrders:    true,
 	ELFFlags:      0x05000000, // EABI 5
 	PC:            "pc",

@@ -18,6 +18,7 @@ var ARM64 = finish(&Arch{
 	Relocs:           relocsARM64,
 	Class:            elf.ELFCLASS64,
 	Order:            binary.LittleEndian,
+	Mapping:          Mapping{Letters: "dx"},
 	BothOrders:       true,
 	Narrow:           true,
 	PC:               "pc",

@@ -41,6 +41,7 @@ var MIPS = finish(&Arch{
 	Class:            elf.ELFCLASS32,
 	Order:            binary.LittleEndian,
 	BothOrders:       true,
+	Signals:          MIPSSignals,
 	ELFFlags:         0x70001000, // EF_MIPS_ARCH_32R2, EF_MIPS_ABI_O32
 	PC:               "$pc",
 	SP:               "$sp",
@@ -64,6 +65,7 @@ var MIPS64 = finish(&Arch{
 	Class:            elf.ELFCLASS64,
 	Order:            binary.LittleEndian,
 	BothOrders:       true,
+	Signals:          MIPSSignals,
 	ELFFlags:         0x80000000, // EF_MIPS_ARCH_64R2; n64 has no flag
 	PC:               "$pc",
 	SP:               "$sp",

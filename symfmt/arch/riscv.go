@@ -29,6 +29,8 @@ var riscvGeneral = []string{
 
 const riscvFlags = 0x5 // EF_RISCV_RVC, double-precision floating point
 
+var riscvMapping = Mapping{Letters: "d", Open: "x"}
+
 var riscvNops = []Nop{{0x00000013, 4}, {0x0001, 2}}
 
 var riscvShown = Shown{Regs: shown(append([]string{"pc"}, riscvGeneral[:len(riscvGeneral)-1]...)...)}
@@ -43,6 +45,7 @@ var RISCV = finish(&Arch{
 	Class:            elf.ELFCLASS32,
 	Order:            binary.LittleEndian,
 	ELFFlags:         riscvFlags,
+	Mapping:          riscvMapping,
 	PC:               "pc",
 	SP:               "sp",
 	FP:               "s0",
@@ -65,6 +68,7 @@ var RISCV64 = finish(&Arch{
 	Class:            elf.ELFCLASS64,
 	Order:            binary.LittleEndian,
 	ELFFlags:         riscvFlags,
+	Mapping:          riscvMapping,
 	PC:               "pc",
 	SP:               "sp",
 	FP:               "s0",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // codeID is the key of the INFO record with the whole build id.
@@ -49,7 +50,7 @@ func identify(m *symfmt.Module) identity {
 		id.uuid = guid
 		return id
 	}
-	swapped := bin.SwapGUID(guid, orderByName(m))
+	swapped := bin.SwapGUID(guid, arch.OrderByName(m.Arch))
 	id.uuid = swapped[:]
 	return id
 }
@@ -64,11 +65,11 @@ func setID(m *symfmt.Module, uuid []byte, order binary.ByteOrder) {
 		m.ID = strings.Repeat("0", 2*guidSize+1)
 		return
 	}
-	switch {
+	switch a := arch.ByName(m.Arch); {
 	case apple(m.OS):
 		order = binary.BigEndian
-	case m.Arch != "unknown" && m.Arch != "mips" && m.Arch != "mips64" && m.Arch != "ppc64":
-		order = orderByName(m)
+	case a != nil && !a.BothOrders:
+		order = a.Order
 	}
 	m.ID = fmt.Sprintf("%X0", bin.SwapGUID(uuid, order))
 	if !apple(m.OS) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/arch"
 )
 
 // Options control how a module is written.
@@ -12,8 +13,8 @@ type Options struct {
 	Version int // 1 or 2; 0 is 1, which every reader knows
 
 	// ByteOrder is the file's byte order. nil means that of the module's CPU, as
-	// shown by INFO CODE_ID together with MODULE's id, or otherwise by the CPU's
-	// name.
+	// shown by INFO CODE_ID together with MODULE's id, or otherwise the CPU's usual
+	// one.
 	ByteOrder binary.ByteOrder
 
 	// Base is the absolute address of RVA 0, in bytes: in ELF, that of the
@@ -40,26 +41,7 @@ func (o Options) order(m *symfmt.Module) binary.ByteOrder {
 	if order := identify(m).order; order != nil {
 		return order
 	}
-	return orderByName(m)
-}
-
-// orderByName returns the byte order of the module's CPU; little-endian if its name
-// does not show it.
-func orderByName(m *symfmt.Module) binary.ByteOrder {
-	if bigEndian(m.Arch) {
-		return binary.BigEndian
-	}
-	return binary.LittleEndian
-}
-
-// bigEndian reports whether the CPU with this MODULE name is big-endian. Names
-// that do not show it count as little-endian.
-func bigEndian(cpu string) bool {
-	switch cpu {
-	case "mips", "mips64", "ppc", "ppc64", "s390", "s390x", "sparc", "sparcv9", "m68k":
-		return true
-	}
-	return false
+	return arch.OrderByName(m.Arch)
 }
 
 // ReadOptions provide what the file does not record.

@@ -50,6 +50,20 @@ var (
 	mipsSenders  = senders(-3, -4, -2)
 )
 
+// numberings are the names of signals and of senders.
+var numberings = [...]struct{ signals, senders map[uint32]string }{
+	arch.GenericSignals: {linuxSignals, linuxSenders},
+	arch.MIPSSignals:    {mipsSignals, mipsSenders},
+}
+
+// signalsOf returns the numbering of a CPU, which may be nil.
+func signalsOf(a *arch.Arch) arch.Signals {
+	if a == nil {
+		return arch.GenericSignals
+	}
+	return a.Signals
+}
+
 func senders(timer, mesgq, asyncio int32) map[uint32]string {
 	names := map[int32]string{
 		0x80: "SI_KERNEL", -1: "SI_QUEUE", timer: "SI_TIMER", mesgq: "SI_MESGQ", asyncio: "SI_ASYNCIO",
@@ -65,11 +79,7 @@ func senders(timer, mesgq, asyncio int32) map[uint32]string {
 // signalName returns the name of a Linux signal: "SIGSEGV", or "signal 34" for one without a name.
 // The CPU may be nil.
 func signalName(a *arch.Arch, signal int) string {
-	names := linuxSignals
-	if isMIPS(a) {
-		names = mipsSignals
-	}
-	if s, ok := names[uint32(signal)]; ok {
+	if s, ok := numberings[signalsOf(a)].signals[uint32(signal)]; ok {
 		return s
 	}
 	return fmt.Sprintf("signal %d", signal)
@@ -81,23 +91,17 @@ func (d *Dump) Stopped() bool {
 	return d.Crash != nil && (d.System.OS == Linux || d.System.OS == Android) && signalName(d.Arch, int(d.Crash.Code)) == "SIGSTOP"
 }
 
-func isMIPS(a *arch.Arch) bool { return a == arch.MIPS || a == arch.MIPS64 }
-
 func (d *Dump) linuxReason() string {
 	c := d.Crash
 	if c.Code == dumpRequested {
 		return "DUMP_REQUESTED"
 	}
 	signal := signalName(d.Arch, int(c.Code))
-	common := linuxSenders
-	if isMIPS(d.Arch) {
-		common = mipsSenders
-	}
 	if c.Flags == 0 {
 		return signal // SI_USER, or a dump without a si_code
 	}
 	if s, ok := linuxCodes[signal][c.Flags]; ok {
 		return signal + " / " + s
 	}
-	return signal + " / " + named(common, c.Flags)
+	return signal + " / " + named(numberings[signalsOf(d.Arch)].senders, c.Flags)
 }

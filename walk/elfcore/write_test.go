@@ -86,7 +86,7 @@ func hideRest(t *testing.T, data []byte, order binary.ByteOrder) []byte {
 func TestEveryCPU(t *testing.T) {
 	for _, a := range arch.All {
 		if layoutOf(a, 0) == nil {
-			t.Errorf("%s has no row in layouts (prstatus.go)", a.Name)
+			t.Errorf("%s has no row in layouts (layout.go)", a.Name)
 			continue
 		}
 		for _, order := range ordersOf(a) {
@@ -273,7 +273,7 @@ func TestFloatNotesComplete(t *testing.T) {
 	for _, a := range arch.All {
 		has := slices.ContainsFunc(floatNotes, func(n floatNote) bool { return n.arch == a })
 		if why, none := noFloatNote[a]; has == none {
-			t.Errorf("%s: row in floatNotes (float.go) %v, but none for a reason: %q", a.Name, has, why)
+			t.Errorf("%s: row in floatNotes (layout.go) %v, but none for a reason: %q", a.Name, has, why)
 		}
 	}
 }

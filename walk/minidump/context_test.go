@@ -139,7 +139,7 @@ func TestEveryCPUHasALayout(t *testing.T) {
 			found = found || l.arch == a
 		}
 		if want := !slices.Contains(noMinidump, a); found != want || numbered != want {
-			t.Errorf("%s: row in layouts (layout.go) %v, number in cpus (system.go) %v, want %v", a.Name, found, numbered, want)
+			t.Errorf("%s: row in layouts %v, number in cpus %v, want %v for both (layout.go)", a.Name, found, numbered, want)
 		}
 	}
 	for number, cpu := range cpus {

@@ -75,6 +75,33 @@ var layouts = []*layout{
 	riscvLayout(arch.RISCV, flagsRISCV), riscvLayout(arch.RISCV64, flagsRISCV64),
 }
 
+// cpus maps the values of MINIDUMP_SYSTEM_INFO.ProcessorArchitecture to CPUs,
+// with rust-minidump's names.
+var cpus = map[uint16]struct {
+	name string
+	arch *arch.Arch
+}{
+	0:      {"x86", arch.X86},
+	1:      {"mips", arch.MIPS},
+	2:      {"alpha", nil},
+	3:      {"ppc", arch.PPC},
+	4:      {"shx", nil},
+	5:      {"arm", arch.ARM},
+	6:      {"ia64", nil},
+	7:      {"alpha64", nil},
+	8:      {"msil", nil},
+	9:      {"amd64", arch.X86_64},
+	10:     {"x86", arch.X86}, // on 64-bit Windows
+	12:     {"arm64", arch.ARM64},
+	0x8001: {"sparc", nil},
+	0x8002: {"ppc64", arch.PPC64},
+	0x8003: {"arm64", arch.ARM64}, // Breakpad's
+	0x8004: {"mips64", arch.MIPS64},
+	0x8005: {"riscv", arch.RISCV},
+	0x8006: {"riscv64", arch.RISCV64},
+	0x8007: {"loongarch64", nil},
+}
+
 // add lays out registers consecutively from at on, each of size bytes, and
 // returns the offset after the last. "" leaves a gap.
 func (l *layout) add(group uint64, at, size int, names ...string) int {

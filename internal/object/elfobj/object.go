@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -145,9 +144,10 @@ func (c container) Located(name string) (*object.Section, error) {
 // Symbols implements object.Container.
 func (c container) Symbols(t object.Table, fn func(*object.Symbol)) error {
 	var o object.Symbol
+	mapping := c.f.mapping()
 	return c.f.Symbols(t, func(s *Symbol) {
 		o = object.Symbol{
-			Name: s.Name, NameOff: s.NameOff, Addr: s.Value, Size: s.Size, Kind: c.f.kindOf(s), Bind: bindOf(s.Bind), Section: plain(s.Section),
+			Name: s.Name, NameOff: s.NameOff, Addr: s.Value, Size: s.Size, Kind: c.f.kindOf(s, mapping), Bind: bindOf(s.Bind), Section: plain(s.Section),
 			Undefined: s.Shndx == uint16(elf.SHN_UNDEF), Absolute: s.Shndx == uint16(elf.SHN_ABS),
 		}
 		fn(&o)
@@ -157,7 +157,7 @@ func (c container) Symbols(t object.Table, fn func(*object.Symbol)) error {
 // sttARMThumb is STT_ARM_TFUNC, a Thumb function from before the ARM EABI.
 const sttARMThumb = elf.STT_LOPROC
 
-func (f *File) kindOf(s *Symbol) object.SymbolKind {
+func (f *File) kindOf(s *Symbol, mapping arch.Mapping) object.SymbolKind {
 	switch {
 	case s.Type == elf.STT_FUNC, s.Type == sttARMThumb && f.Machine == elf.EM_ARM:
 		return object.Function
@@ -167,40 +167,20 @@ func (f *File) kindOf(s *Symbol) object.SymbolKind {
 		return object.Data
 	case s.Type != elf.STT_NOTYPE:
 		return object.OtherKind
-	case f.isLabel(s.Name):
+	case bytes.HasPrefix(s.Name, localLabel), mapping.Has(s.Name):
 		return object.Label
 	}
 	return object.Untyped
 }
 
-// emCSKY is EM_CSKY, for which debug/elf has no constant.
-const emCSKY elf.Machine = 252
+// localLabel begins the names of the labels that compilers and assemblers make for their own use.
+var localLabel = []byte(".L")
 
-// isLabel reports whether an untyped symbol is one that assemblers or compilers make for
-// their own use: a local label (.L), or a mapping symbol of ARM, AArch64, C-SKY or RISC-V
-// ($a $d $t $x, each processor's ELF supplement).
-func (f *File) isLabel(name []byte) bool {
-	if bytes.HasPrefix(name, []byte(".L")) {
-		return true
+func (f *File) mapping() arch.Mapping {
+	if a := arch.ByELF(f.Machine, f.Class); a != nil {
+		return a.Mapping
 	}
-	if len(name) < 2 || name[0] != '$' {
-		return false
-	}
-	letters := ""
-	switch f.Machine {
-	case elf.EM_ARM:
-		letters = "adt"
-	case elf.EM_AARCH64:
-		letters = "xd"
-	case elf.EM_RISCV:
-		if name[1] == 'x' {
-			return true // an ISA string may follow: $xrv64gc
-		}
-		letters = "d"
-	case emCSKY:
-		letters = "td"
-	}
-	return strings.IndexByte(letters, name[1]) >= 0 && (len(name) == 2 || name[2] == '.')
+	return arch.AnyMapping
 }
 
 func bindOf(b elf.SymBind) object.Bind {

@@ -119,7 +119,7 @@ registers in STACK CFI are not checked here either.`,
 		On: onModule,
 		Check: check.PerRecord(func(p *check.Pass, r *symfmt.Record) {
 			name := string(r.Arch)
-			if arch.ByName(name) != nil || otherCPUs[name] {
+			if arch.Known(name) {
 				return
 			}
 			var known []string
@@ -136,13 +136,6 @@ registers in STACK CFI are not checked here either.`,
 var knownOS = map[string]bool{
 	"linux": true, "mac": true, "windows": true, "android": true, "ios": true,
 	"fuchsia": true, "solaris": true, "nacl": true,
-}
-
-// otherCPUs are names that dumpers write for CPUs unknown to package arch, or
-// for none.
-var otherCPUs = map[string]bool{
-	"unknown": true, "sparc": true, "sparcv9": true, "ia64": true, "alpha": true, "arm64_32": true,
-	"loongarch64": true, "wasm32": true, "armv7f": true, "arm64eb": true,
 }
 
 func isWindows(os string) bool { return strings.EqualFold(os, "windows") }
