@@ -29,7 +29,8 @@ const StepsPerByte = mangled.StepsPerByte
 //     PDBs, followed by the arguments: ns::C<T>::f(int, char const*) const;
 //   - Rust is printed without the hash that distinguishes crates and instances, and
 //     without LLVM's suffix;
-//   - _GLOBAL__I_x is "global constructors keyed to x".
+//   - _GLOBAL__I_x is "global constructors keyed to x";
+//   - ___Z1fv_block_invoke_2 is "invocation function for block in f()", as llvm-cxxfilt prints it.
 //
 // For any other name, and for one that does not match the grammar of its mangling to the
 // end, it returns dst and ErrNotMangled; if the work would be more than the length of the
@@ -58,6 +59,8 @@ func appendAny(dst []byte, name string) ([]byte, error) {
 		return appendMangled(append(dst, '.'), name[1:])
 	case strings.HasPrefix(name, globalKeyed):
 		return appendKeyed(dst, name[len(globalKeyed):])
+	case strings.HasPrefix(name, blockPrefix):
+		return appendBlock(dst, name[len(blockPrefix)-2:])
 	}
 	return nil, ErrNotMangled
 }
@@ -103,4 +106,25 @@ func appendKeyed(dst []byte, rest string) ([]byte, error) {
 		return appendMangled(dst, key)
 	}
 	return append(dst, key...), nil
+}
+
+// The code of a block has the name of the function that it is in, between these.
+const (
+	blockPrefix = "___Z"
+	blockSuffix = "_block_invoke"
+)
+
+// appendBlock reads the name of a block's code, whose function begins at _Z. A number follows from the second block
+// on, and what LLVM adds to copies.
+func appendBlock(dst []byte, name string) ([]byte, error) {
+	end := strings.LastIndex(name, blockSuffix)
+	if end < 0 {
+		return nil, ErrNotMangled
+	}
+	number, _, _ := strings.Cut(name[end+len(blockSuffix):], ".")
+	digits := strings.TrimPrefix(number, "_")
+	if number == "_" || strings.Trim(digits, "0123456789") != "" {
+		return nil, ErrNotMangled
+	}
+	return appendMangled(append(dst, "invocation function for block in "...), name[:end])
 }

@@ -11,7 +11,7 @@ import (
 func FuzzAppend(f *testing.F) {
 	for _, s := range []string{
 		"_ZN4llvm4yaml7yamlizeIbEENSt9enable_ifIXsr16has_ScalarTraitsIT_EE5valueEvE4typeERNS0_2IOERS3_bRNS0_12EmptyContextE",
-		"_ZZ3foovENKUlvE_clEv.cold", "_GLOBAL__I__Z3foov", "._Z3foov",
+		"_ZZ3foovENKUlvE_clEv.cold", "_GLOBAL__I__Z3foov", "___Z3foov_block_invoke_2", "._Z3foov",
 		"_RINvC1a1fFG0_RL1_hRL0_tEuDG_INtC1b1TL0_Ep1OhEL_E", "_RINvC1a1fKo10000000000000000_Kan5_Kb1_Kc41_Kca_KpE",
 		"_Z2f6I1SiEN1EIXsr2ns1PI1GIT_EN2ns1HIT0_EEEE1vEE4typeEPS3_PS7_PSB_PSC_", "_Z2f1I1SEN1EIXsr1GIT_E1vEE4typeES3_PS3_PS4_",
 		"_Z2f4I1SEN1EIXsrNT_1KIS2_E1LIS2_EE1nEE4typeES2_PS2_PS5_", "_Z1fIXsrsrsr1A1BEEvv", "_Z1fL5colorsr1_A_0sr",
