@@ -19,7 +19,7 @@ UNMADE       = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS
 # The Debian packages that the comparisons with other tools need. A test keeps this list in
 # step with internal/testenv.
 ORACLE_PACKAGES = binutils clang-22 debuginfod diffstat dwz elfutils g++ gcc gdb gdb-multiarch jq libc6-arm64-cross libc6-armhf-cross libc6-dbg libc6-dev \
-	libc6-i386-cross libclang-rt-22-dev libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 llvm-22 make mingw-w64-common ninja-build patch python3 strace \
+	libc6-i386-cross libclang-rt-22-dev libssl3 libstdc++6-armhf-cross libxml2-utils lld-22 llvm-22 lz4 make mingw-w64-common ninja-build patch python3 strace \
 	xz-utils zstd
 
 # The long comparisons also need compilers for other CPUs and languages, and tools that change the layout of programs.

@@ -461,6 +461,7 @@ if want sframe-text-v3; then
 	llvm-objcopy-22 --strip-sections $out sframe-text-segment.elf
 fi
 # walk-sources.core.gz is the kernel's core of it: (ulimit -c unlimited; env -i ./walk-sources.elf), where core_pattern is "core".
+# walk-sources.core.zst, .xz and .lz4 are that core by zstd -19, xz and lz4 -9.
 if want walk-sources; then
 	$GCC -fno-omit-frame-pointer -fasynchronous-unwind-tables -fno-stack-protector -fcf-protection=none -Wa,--gsframe $exe walk_sources.c -o $out
 fi

@@ -243,7 +243,7 @@ func missing(t testing.TB, what, pkg string) {
 // browser, a second debugger.
 var oraclePackages = []string{
 	"binutils", "clang-22", "debuginfod", "diffstat", "dwz", "elfutils", "g++", "gcc", "gdb", "gdb-multiarch", "jq", "libc6-arm64-cross", "libc6-armhf-cross",
-	"libc6-dbg", "libc6-dev", "libc6-i386-cross", "libclang-rt-22-dev", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "llvm-22", "make",
+	"libc6-dbg", "libc6-dev", "libc6-i386-cross", "libclang-rt-22-dev", "libssl3", "libstdc++6-armhf-cross", "libxml2-utils", "lld-22", "llvm-22", "lz4", "make",
 	"mingw-w64-common", "ninja-build", "patch", "python3", "strace", "xz-utils", "zstd",
 }
 
@@ -323,6 +323,7 @@ var packages = map[string]string{
 	"debuginfod-find": "debuginfod",
 	"eu-strip":        "elfutils",
 	"xz":              "xz-utils",
+	"lz4":             "lz4",
 	"llvm-bolt-22":    "bolt-22",
 	"mold":            "mold",
 	"promtool":        "prometheus",

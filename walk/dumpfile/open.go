@@ -3,9 +3,7 @@
 package dumpfile
 
 import (
-	"bufio"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -66,16 +64,14 @@ func FormatOf(path string) string {
 		return ""
 	}
 	defer f.Close()
-	var in io.Reader = f
-	if isGzip(f) {
-		if in, err = gzip.NewReader(f); err != nil {
-			return ""
-		}
-	}
 	head := make([]byte, sniffSize)
-	n, _ := io.ReadFull(in, head) // a missing file has no format
+	n, _ := f.ReadAt(head, 0) // a missing file has no format
+	head = head[:n]
+	if p := packingOf(head); p != nil {
+		head = p.head(f)
+	}
 	for i := range formats {
-		if formats[i].sniff(head[:n]) {
+		if formats[i].sniff(head) {
 			return formats[i].Name
 		}
 	}
@@ -132,7 +128,7 @@ type File struct {
 // Close releases the memory that the dump refers to.
 func (f *File) Close() error { return f.contents.Close() }
 
-// Open opens the dump at path, which may be compressed with gzip.
+// Open opens the dump at path, which may be compressed with gzip, zstd, xz or lz4.
 func Open(ctx context.Context, path string, o Options) (*File, error) {
 	name := cmp.Or(o.Name, path)
 	c, err := load(ctx, path, o)
@@ -189,13 +185,12 @@ func formatNames() string {
 	for i := range formats {
 		text += formats[i].Title + ", "
 	}
-	return text + "plain or compressed with gzip"
+	return text + "plain or compressed with " + packingNames()
 }
 
 // withPath returns err as an error that names path, once.
 func withPath(path string, err error) error {
-	var pathErr *os.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := err.(*os.PathError); ok { // not one of a temporary file
 		err = pathErr.Err
 	}
 	return &bin.Error{File: path, Err: err}
@@ -248,18 +243,10 @@ func load(ctx context.Context, path string, o Options) (*contents, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if isGzip(f) {
-		return unpack(ctx, f, size, o)
+	if p := filePacking(f); p != nil {
+		return p.unpack(ctx, f, size, o)
 	}
 	return hold(f, size)
-}
-
-// isGzip reports whether a file is compressed with gzip. For a file that cannot be read it
-// reports false; the next reader returns the error.
-func isGzip(f *os.File) bool {
-	magic := make([]byte, 2)
-	_, err := f.ReadAt(magic, 0)
-	return err == nil && string(magic) == "\x1f\x8b"
 }
 
 // openRegular opens a file and returns its size. Anything but a regular file is refused before it
@@ -305,51 +292,3 @@ func hold(f *os.File, size int64) (*contents, error) {
 	}
 	return &contents{data: data, size: size}, nil
 }
-
-// unpack inflates a file into a temporary file without a name, which the system removes however
-// the process ends.
-func unpack(ctx context.Context, f *os.File, size int64, o Options) (*contents, error) {
-	limit := o.MaxUnpacked
-	if limit == 0 {
-		limit = defaultMaxUnpacked
-	}
-	z, err := gzip.NewReader(bufio.NewReaderSize(f, 256<<10))
-	if err != nil {
-		return nil, fmt.Errorf("gzip data: %w", err)
-	}
-	tmp, err := os.CreateTemp(o.TempDir, "symtool-dump-*")
-	if err != nil {
-		return nil, err
-	}
-	defer tmp.Close()
-	if err := os.Remove(tmp.Name()); err != nil {
-		return nil, err
-	}
-	n, broken := io.Copy(tmp, io.LimitReader(bin.ContextReader(ctx, z), limit+1))
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	var writing *os.PathError
-	switch {
-	case errors.As(broken, &writing):
-		return nil, broken
-	case n > limit:
-		return nil, fmt.Errorf("gzip data: more than %d bytes when unpacked", limit)
-	case broken != nil && n == 0:
-		return nil, fmt.Errorf("gzip data: %w", broken)
-	case broken != nil:
-		broken = fmt.Errorf("gzip data: %w", broken)
-	}
-	c, err := hold(tmp, n)
-	if err != nil {
-		return nil, err
-	}
-	c.broken, c.size = broken, countedSize(n, size)
-	return c, nil
-}
-
-// maxPacking is the largest ratio of dump.Dump.Size to the compressed size: unpacked bytes cost
-// their author nothing.
-const maxPacking = 16
-
-func countedSize(unpacked, packed int64) int64 { return min(unpacked, maxPacking*packed) }

@@ -1,0 +1,207 @@
+package dumpfile
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pierrec/lz4/v4"
+	"github.com/ulikunitz/xz"
+	"github.com/ulikunitz/xz/lzma"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+func packXZ(t *testing.T, data []byte, c xz.WriterConfig) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := c.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(data)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func packLZ4(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := lz4.NewWriter(&b)
+	if err := w.Apply(lz4.BlockSizeOption(lz4.Block64Kb)); err != nil {
+		t.Fatal(err)
+	}
+	w.Write(data)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// packed returns data in each compression, by its name.
+func packed(t *testing.T, data []byte) map[string][]byte {
+	t.Helper()
+	return map[string][]byte{"gzip": testenv.Gzip(t, data), "zstd": testenv.Zstd(t, data),
+		"xz": packXZ(t, data, xz.WriterConfig{DictCap: 1 << 16}), "lz4": packLZ4(t, data)}
+}
+
+// A dump may be compressed, also in several parts one after another, as programs append them.
+func TestPackings(t *testing.T) {
+	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, back := packed(t, data[:1000]), packed(t, data[1000:])
+	for name, whole := range packed(t, data) {
+		for _, contents := range [][]byte{whole, append(front[name], back[name]...)} {
+			path := writeFile(t, "dump", contents)
+			if FormatOf(path) != Minidump {
+				t.Errorf("%s: format %q", name, FormatOf(path))
+			}
+			d, err := Open(t.Context(), path, Options{})
+			if err != nil || len(d.Problems) > 0 || d.Process.ID != 42 {
+				t.Fatal(name, err, d)
+			}
+			d.Close()
+		}
+	}
+	if len(packings) != 4 {
+		t.Errorf("%d compressions, of which 4 are tested", len(packings))
+	}
+}
+
+// Compressed data that end in the middle give what came before and a problem, data that cannot be
+// read an error, and data that are too long the limit. Nothing panics.
+func TestPackedDamage(t *testing.T) {
+	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := append(bytes.Clone(data), make([]byte, 1<<20)...)
+	rand.NewChaCha8([32]byte{}).Read(long[len(data):])
+	for name, whole := range packed(t, long) {
+		path := writeFile(t, "dump", whole[:len(whole)*3/4])
+		d, err := Open(t.Context(), path, Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		last := d.Problems[len(d.Problems)-1].Err.Error()
+		if want := path + ": " + name + " data: unexpected EOF"; d.Process.ID != 42 || last != want {
+			t.Errorf("%s: %s, want %s", name, last, want)
+		}
+		d.Close()
+		_, err = Open(t.Context(), writeFile(t, "dump", whole), Options{MaxUnpacked: 1 << 19})
+		if want := name + " data: more than 524288 bytes when unpacked"; err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+		for i := 0; i < len(whole) && i < 80; i++ {
+			bad := bytes.Clone(whole[:min(len(whole), 2000)])
+			bad[i] ^= 0xff
+			if d, err := Open(t.Context(), writeFile(t, "dump", bad), Options{}); err == nil {
+				d.Close()
+			}
+		}
+	}
+}
+
+// The zeros of an unpacked dump take no place on the disk.
+func TestSparse(t *testing.T) {
+	f, err := nameless(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	data := append(bytes.Repeat([]byte{1}, 100), make([]byte, 8<<20)...)
+	data = append(data, 2)
+	n, broken, err := copySparse(f, bytes.NewReader(data))
+	if n != int64(len(data)) || broken != nil || err != nil {
+		t.Fatal(n, broken, err)
+	}
+	got, err := io.ReadAll(io.NewSectionReader(f, 0, n+1))
+	if err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes, want %d: %v", len(got), len(data), err)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if disk, ok := st.Sys().(*syscall.Stat_t); ok && disk.Blocks*512 > 1<<20 {
+		t.Errorf("%d bytes on the disk", disk.Blocks*512)
+	}
+}
+
+// A block of an xz file may not ask for more than 64 MiB of memory, whichever block it is.
+func TestXZDictionary(t *testing.T) {
+	for dict, want := range map[int]string{4096: "", 64 << 20: "", 96 << 20: "a dictionary of 100663296 bytes, want at most 67108864"} {
+		data := packXZ(t, []byte("text"), xz.WriterConfig{DictCap: 4096})
+		other := packXZ(t, []byte(" and more"), xz.WriterConfig{DictCap: dict})
+		text, err := io.ReadAll(mustUnpack(t, append(data, other...)))
+		switch {
+		case want == "" && (err != nil || string(text) != "text and more"):
+			t.Errorf("%d: %q, %v", dict, text, err)
+		case want != "" && (err == nil || err.Error() != want || string(text) != "text"):
+			t.Errorf("%d: %q, %v, want %s", dict, text, err, want)
+		}
+	}
+}
+
+func mustUnpack(t *testing.T, data []byte) io.Reader {
+	t.Helper()
+	z, err := packingOf(data).open(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+// Each check of xz is checked: a changed one, or changed contents under it, are errors.
+func TestXZChecks(t *testing.T) {
+	for _, check := range []byte{xz.None, xz.CRC32, xz.CRC64, xz.SHA256} {
+		c := xz.WriterConfig{CheckSum: check, NoCheckSum: check == xz.None, BlockSize: 1000, DictCap: lzma.MinDictCap}
+		text := bytes.Repeat([]byte("some text, "), 200)
+		data := packXZ(t, text, c)
+		if got, err := io.ReadAll(mustUnpack(t, data)); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("check %d: %d bytes, %v", check, len(got), err)
+		}
+		failed := 0
+		for i := range data {
+			bad := bytes.Clone(data)
+			bad[i] ^= 4
+			if _, err := io.ReadAll(&xzReader{in: bufio.NewReader(bytes.NewReader(bad))}); err != nil {
+				failed++
+			}
+		}
+		if check != xz.None && failed < len(data)/2 {
+			t.Errorf("check %d: %d of %d changes are errors", check, failed, len(data))
+		}
+	}
+}
+
+// Files by the programs themselves are read, in each of their ways to write them.
+func TestOraclePackers(t *testing.T) {
+	testenv.Oracle(t)
+	data := testenv.Gunzip(t, testenv.Input(t, "crashes", "stacks.core.gz"))
+	for _, args := range [][]string{
+		{"zstd"}, {"zstd", "-19", "--long=27"}, {"zstd", "--no-check"}, {"xz"}, {"xz", "-9"}, {"xz", "-T2", "--block-size=65536"},
+		{"xz", "--check=none"}, {"xz", "--check=sha256"}, {"lz4"}, {"lz4", "-9", "-B4", "-BD"}, {"lz4", "--no-frame-crc", "-BX"}, {"gzip"},
+	} {
+		cmd := exec.Command(testenv.Tool(t, args[0]), append(args[1:], "-c")...)
+		cmd.Stdin = bytes.NewReader(data)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(args, err)
+		}
+		got, err := io.ReadAll(mustUnpack(t, out))
+		if err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%v: %d bytes, want %d: %v", args, len(got), len(data), err)
+		}
+	}
+}
