@@ -150,7 +150,7 @@ var ErrNoSupplement = units.ErrNoSupplement
 
 // openDebugData opens the debug sections. It returns nil if there are none.
 func (r *reader) openDebugData() *units.Data {
-	o := units.Options{Jobs: r.jobs, Supplement: r.supplement, Locations: r.opts.Vars.wanted()}
+	o := units.Options{Jobs: r.jobs, Supplement: r.supplement, Locations: r.opts.Vars.wanted(), Partly: r.partly}
 	if cpu := r.file.Arch; cpu != nil {
 		o.ISA = cpu.ISABit
 	}

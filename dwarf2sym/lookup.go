@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -30,13 +31,13 @@ type Lookup struct {
 	extents symfmt.Extents
 
 	outline atomic.Pointer[outline]
+	index   *dwarf.CodeIndex // nil if there is none
 
 	done   atomic.Int64 // bytes of .debug_info that were read, including repeated reads
 	gaveUp atomic.Bool  // reading takes too much work, so there are no functions
 
-	portions []portion
-
-	mu sync.Mutex // while the outline is replaced
+	mu        sync.Mutex // while the outline is confirmed or replaced
+	confirmed int        // number of units of which it is known whether the index lists them
 
 	idleMu sync.Mutex
 	idle   []*worker // with the storage of what they have read
@@ -60,6 +61,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	if err != nil {
 		return nil, err
 	}
+	r.partly = true
 	l.r, l.frames = r, sync.OnceValue(l.readFrames)
 	if err := r.checkTypes(); err != nil {
 		return nil, err
@@ -71,31 +73,15 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	r.code = r.described().CodeMap(r.file.Base)
 	r.readSymbols()
 	addCode(&l.extents, r.file)
-	first := &outline{exact: true}
 	if l.d = r.openDebugData(); l.d != nil {
 		l.openUnits()
-		first = newOutline(l.declared(), false)
+	} else {
+		l.outline.Store(newOutline(byFuncs, nil, nil))
 	}
-	l.outline.Store(first)
 	r.reportRelocations()
 	l.note(r.sortedProblems())
 	r.problems = nil
 	return l, ctx.Err()
-}
-
-// openUnits reads the headers of all units, and finds the other halves of those that are split.
-func (l *Lookup) openUnits() {
-	l.r.readUnitHeaders(l.d)
-	l.d.Allow(cmp.Or(l.r.effortBase, units.EffortBase))
-	l.split = l.r.findSplit(l.d)
-	for i := range l.d.Units {
-		if h := &l.d.Units[i]; !h.Split && !h.IsType() {
-			l.portions = append(l.portions, portion{unit: i})
-		}
-	}
-	for i := range l.split.jobs {
-		l.portions = append(l.portions, portion{unit: -1, job: i})
-	}
 }
 
 func (l *Lookup) newWorker(e *dwarf.Effort) *worker {
@@ -158,8 +144,11 @@ type Area struct {
 func (l *Lookup) Areas(first, last symfmt.RVA) (out []Area) {
 	lo, hi := l.r.code.Addr(first), l.r.code.Addr(last)
 	o := l.outline.Load()
-	if !o.exact && (l.worthOutline(0) || !o.covers(lo, hi) && l.r.code.Touches(lo, hi)) {
+	if !o.exact() && l.worthOutline(0) {
 		o = l.makeExact()
+	}
+	for !o.exact() && !o.covers(lo, hi) && l.r.code.Touches(lo, hi) {
+		o = l.better(o)
 	}
 	for i := max(o.before(lo), 0); i < len(o.areas) && o.areas[i].Lo <= hi; i++ {
 		if a := &o.areas[i]; a.Hi > lo {
@@ -184,35 +173,34 @@ func (l *Lookup) Detail() (functions, files bool) {
 				return true, true
 			}
 		}
-		if o.exact {
+		if o.exact() {
 			return functions, false
 		}
-		l.makeExact()
+		l.better(o)
 	}
 }
 
-// bySize sorts groups by the size of their units, so that the cheapest comes first.
+// bySize sorts groups by the size of their units, so that the cheapest comes first: that of which the least must be
+// inflated.
 func (l *Lookup) bySize(groups []*Group) []*Group {
-	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int { return cmp.Compare(l.sizeOf(a), l.sizeOf(b)) })
-}
-
-// sizeOf returns the number of bytes of .debug_info that reading a group takes.
-func (l *Lookup) sizeOf(g *Group) (n int64) {
-	for _, p := range g.portions {
-		if unit := l.portions[p].unit; unit >= 0 {
-			n += int64(l.d.Units[unit].Size)
-		} else {
-			n += l.split.jobs[l.portions[p].job].size
+	missing := func(*Group) int64 { return 0 }
+	if l.d != nil && l.d.Gradual {
+		ready := l.d.Info.(object.Gradual).Ready()
+		missing = func(g *Group) int64 {
+			last := &g.of.portions[g.portions[len(g.portions)-1]]
+			return max(0, int64(last.off)+last.size-ready)
 		}
 	}
-	return n
+	return slices.SortedFunc(slices.Values(groups), func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(missing(a), missing(b)), cmp.Compare(a.size(), b.size()))
+	})
 }
 
 // Order returns the indices of addresses in the order in which they should be looked up, one slice
 // for each group. What is read for many addresses is only what they need.
 func (l *Lookup) Order(at []symfmt.RVA) (pieces [][]int) {
 	o := l.outline.Load()
-	if !o.exact && l.worthOutline(l.sizeFor(o, at)) {
+	if !o.exact() && l.worthOutline(l.sizeFor(o, at)) {
 		o = l.makeExact()
 	}
 	ranks, order := make([]int, len(at)), make([]int, len(at))
@@ -250,7 +238,7 @@ func (l *Lookup) sizeFor(o *outline, at []symfmt.RVA) (n int64) {
 	for _, rva := range at {
 		if a := o.at(l.r.code.Addr(rva)); a != nil && !known[a.group] {
 			known[a.group] = true
-			n += l.sizeOf(a.group)
+			n += a.group.size()
 		}
 	}
 	return n
@@ -278,6 +266,10 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	if g.of != o {
 		return nil, false
 	}
+	if !l.confirm(g) {
+		l.better(o)
+		return nil, false
+	}
 	w := l.idleWorker()
 	defer l.keep(w)
 	w.wants = func(s dwarf.Span) bool { return o.in(s, g) }
@@ -288,7 +280,7 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	for _, p := range g.portions {
 		first := len(w.funcs)
 		w.only = o.describedBy(p, places)
-		l.done.Add(l.read(w, p))
+		l.done.Add(l.read(w, &o.portions[p]))
 		if w.Effort.Over() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -296,9 +288,9 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 			return nil, false
 		}
 		l.noteUnit(&w.problems, &w.elsewhere)
-		for i := first; i < len(w.funcs) && !o.exact; i++ {
+		for i := first; i < len(w.funcs) && !o.exact(); i++ {
 			if !o.has(l.codeOf(&w.funcs[i]), p) {
-				l.makeExact()
+				l.better(o)
 				return nil, false
 			}
 		}
@@ -308,11 +300,11 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 }
 
 // read reads a portion with w, and returns its size.
-func (l *Lookup) read(w *worker, p int32) (n int64) {
-	if at := &l.portions[p]; at.unit >= 0 {
-		n = w.batch(l.d.Units[at.unit : at.unit+1])
+func (l *Lookup) read(w *worker, p *portion) (n int64) {
+	if p.job < 0 {
+		n = w.batch(l.d.Only(p.off))
 	} else {
-		n = w.otherHalves(&l.split.jobs[at.job])
+		n = w.otherHalves(&l.split.jobs[p.job])
 	}
 	l.d.Passed(n, nil)
 	return n

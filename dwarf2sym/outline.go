@@ -15,12 +15,6 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// portion is what is read at once: a unit, or other halves of units.
-type portion struct {
-	unit int // index in Data.Units, or -1
-	job  int // index in splitter.jobs, if it is not a unit
-}
-
 // extent is code that a portion may have functions in, in addresses of the file.
 type extent struct {
 	dwarf.Span
@@ -42,7 +36,7 @@ type area struct {
 }
 
 // Group is the portions that have the code of an area. All areas of the same portions share one.
-// In the first outline, where all portions that use an inline function of C++ have it, an area of
+// Until the outline is exact, all portions that use an inline function of C++ have it: an area of
 // several portions has a Group of its own, so that only its functions are read from all of them.
 type Group struct {
 	of       *outline
@@ -59,12 +53,22 @@ type announced struct {
 	addrs []uint64 // in order
 }
 
+// knowledge is where an outline is from. Each source has more code than the one before it.
+type knowledge int
+
+const (
+	byIndex knowledge = iota // .debug_aranges, and for units that it does not list what they declare
+	byUnits                  // what units declare
+	byFuncs                  // all functions
+)
+
 // outline knows which portions have functions at an address.
 type outline struct {
-	areas  []area // in order of address, without overlaps
-	places []place
-	groups []*Group
-	exact  bool // extents are those of functions, not what units declare
+	source   knowledge
+	portions []portion
+	areas    []area // in order of address, without overlaps
+	places   []place
+	groups   []*Group
 
 	made map[int32][]dwarf.Span // by portion: the code of functions made from symbols
 
@@ -72,10 +76,13 @@ type outline struct {
 	parts atomic.Pointer[[]*Group]
 }
 
+// exact reports whether the code is that of all functions, and nothing else.
+func (o *outline) exact() bool { return o.source == byFuncs }
+
 // newOutline joins overlapping extents into areas.
-func newOutline(extents []extent, exact bool) *outline {
+func newOutline(source knowledge, portions []portion, extents []extent) *outline {
 	slices.SortFunc(extents, func(a, b extent) int { return cmp.Or(cmp.Compare(a.Lo, b.Lo), cmp.Compare(a.Hi, b.Hi)) })
-	o := &outline{exact: exact}
+	o := &outline{source: source, portions: portions}
 	groups := make(map[string]*Group)
 	var members []int32
 	var key []byte
@@ -98,7 +105,7 @@ func newOutline(extents []extent, exact bool) *outline {
 			g = &Group{of: o, rank: len(o.groups), portions: slices.Clone(members)}
 			groups[string(key)] = g
 			o.groups = append(o.groups, g)
-		case len(members) > 1 && !exact:
+		case len(members) > 1 && !o.exact():
 			g = &Group{of: o, rank: len(o.groups), portions: g.portions}
 			o.groups = append(o.groups, g)
 		}
@@ -131,6 +138,14 @@ func (o *outline) at(addr uint64) *area {
 func (o *outline) in(s dwarf.Span, g *Group) bool {
 	i := o.before(s.Lo)
 	return i >= 0 && s.Lo < o.areas[i].Hi && o.areas[i].group.rank == g.rank && g.has(int32(i))
+}
+
+// size returns the number of bytes of debug information that reading the group takes.
+func (g *Group) size() (n int64) {
+	for _, p := range g.portions {
+		n += g.of.portions[p].size
+	}
+	return n
 }
 
 // has reports whether area i, which is one of the group's, is read.
@@ -215,9 +230,13 @@ func (o *outline) covers(lo, hi uint64) bool {
 	return a != nil && hi < a.Hi
 }
 
-// declaredBy appends the code that a unit declares.
-func (w *worker) declaredBy(h *dwarf.Header, out []dwarf.Span) []dwarf.Span {
-	var u units.Unit
+// declaredAt returns the code that the unit at off declares; none if there is no such unit.
+func (w *worker) declaredAt(off uint64) (out []dwarf.Span) {
+	only := w.d.Only(off)
+	if len(only) == 0 {
+		return nil
+	}
+	h, u := &only[0].Header, units.Unit{}
 	for size := uint64(units.PeekSize); ; size *= 16 {
 		size = min(size, h.Size)
 		data, err := w.d.Info.Bytes(int64(h.Off), int64(size), w.info)
@@ -242,34 +261,8 @@ func (w *worker) declaredBy(h *dwarf.Header, out []dwarf.Span) []dwarf.Span {
 			return out
 		}
 	}
-	first := len(out)
-	out, _ = u.Declared(out)
-	return append(out[:first], w.code.Within(out[first:])...)
-}
-
-// declared returns the code that units declare.
-func (l *Lookup) declared() (all []extent) {
-	var spans []dwarf.Span
-	w := l.newWorker(l.d.Effort)
-	for p := range l.portions {
-		units := []int{l.portions[p].unit}
-		if units[0] < 0 {
-			units = units[:0]
-			for _, s := range l.split.jobs[l.portions[p].job].skeletons {
-				units = append(units, s.unit)
-			}
-		}
-		for _, i := range units {
-			spans = w.declaredBy(&l.d.Units[i].Header, spans[:0])
-			for _, s := range spans {
-				all = append(all, extent{l.withOpenSymbol(s), place{portion: int32(p)}})
-			}
-			if w.Exhausted {
-				return nil // the exact outline, which is then made, reports it
-			}
-		}
-	}
-	return all
+	out, _ = u.Declared(nil)
+	return out
 }
 
 // withOpenSymbol extends code to the symbol whose function may continue in it: see
@@ -287,25 +280,41 @@ func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
 	return s
 }
 
+// better returns an outline with more code than one that is not exact.
+func (l *Lookup) better(than *outline) *outline {
+	if than.source != byIndex {
+		return l.makeExact()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.outline.Load()
+	if o.source == byIndex {
+		o = l.newOutline(byUnits, l.allPortions())
+		l.outline.Store(o)
+	}
+	return o
+}
+
 // makeExact returns the outline of all functions, which is made once.
 func (l *Lookup) makeExact() *outline {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if o := l.outline.Load(); o.exact {
+	if o := l.outline.Load(); o.exact() {
 		return o
 	}
+	portions := l.allPortions()
 	effort := &dwarf.Effort{Limit: l.d.Effort.Limit}
 	workers := make([]*worker, l.r.jobs)
 	all, made := newCopies(), make(map[int32][]dwarf.Span)
-	err := par.Ordered(context.Background(), len(workers), len(l.portions), func(_ context.Context, worker, p int) (found outlined, _ error) {
+	err := par.Ordered(context.Background(), len(workers), len(portions), func(_ context.Context, worker, p int) (found outlined, _ error) {
 		w := workers[worker]
 		if w == nil {
 			w = l.newWorker(effort)
 			w.wants, w.outlining = func(dwarf.Span) bool { return false }, true
 			workers[worker] = w
 		}
-		l.read(w, int32(p))
-		found.funcs = l.outlineOf(w, int32(p))
+		l.read(w, &portions[p])
+		found.funcs = l.outlineOf(w, p, &portions[p])
 		found.problems, found.elsewhere = w.problems, w.elsewhere
 		w.records = newRecords()
 		return found, nil
@@ -314,7 +323,7 @@ func (l *Lookup) makeExact() *outline {
 			l.noteUnit(&found.problems, &found.elsewhere)
 		}
 		for _, f := range found.funcs {
-			if unit := l.portions[f.portion].unit; f.die != 0 && f.die == l.d.Units[unit].Off {
+			if at := &portions[f.portion]; f.die != 0 && f.die == at.off {
 				made[f.portion] = append(made[f.portion], f.Span)
 			}
 			all.add(f)
@@ -327,7 +336,7 @@ func (l *Lookup) makeExact() *outline {
 	if err != nil {
 		l.note([]symfmt.Problem{{Lost: "all functions", Err: err}})
 	}
-	o := newOutline(all.extents(), true)
+	o := newOutline(byFuncs, portions, all.extents())
 	o.made = made
 	l.outline.Store(o)
 	return o
@@ -341,11 +350,10 @@ type outlined struct {
 
 // outlineOf returns what an outline needs of the functions that w has read of a portion. Where something is
 // damaged, the portion is read again as a whole, which reports that.
-func (l *Lookup) outlineOf(w *worker, p int32) (found []outlinedFunc) {
-	unit := l.portions[p].unit
+func (l *Lookup) outlineOf(w *worker, p int, at *portion) (found []outlinedFunc) {
 	for i := range w.funcs {
-		f := outlinedFunc{extent{l.codeOf(&w.funcs[i]), place{portion: p}}, identity{}}
-		if unit >= 0 && !w.funcs[i].tail && !w.problems.Any() {
+		f := outlinedFunc{extent{l.codeOf(&w.funcs[i]), place{portion: int32(p)}}, identity{}}
+		if at.job < 0 && !w.funcs[i].tail && !w.problems.Any() {
 			f.die, f.id = w.funcs[i].key, w.identityOf(i)
 		}
 		found = append(found, f)
@@ -376,7 +384,7 @@ func (l *Lookup) giveUp() *outline {
 	if !l.gaveUp.Swap(true) {
 		l.note([]symfmt.Problem{l.d.TooMuchWork()})
 	}
-	o := &outline{exact: true}
+	o := newOutline(byFuncs, nil, nil)
 	l.outline.Store(o)
 	return o
 }

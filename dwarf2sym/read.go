@@ -69,15 +69,22 @@
 //     call frame information ends it. Lookup provides symbols, areas and blocks for that.
 //   - Blocks of call frame information: see unwind.Index.
 //
-// The first outline is what units declare: DW_AT_ranges, or DW_AT_low_pc and DW_AT_high_pc.
-// .debug_aranges, .debug_names and .gdb_index are not read, as they have the same or less. Units
-// are not trusted. If one turns out to have code that it does not declare, if an address is in
-// code that no unit declares, or if a quarter of the file was or will be read, the outline is
-// made again from all functions and line sequences, by a pass of the workers without inlines,
-// lines and names. It has the copies of a function once (copies.go), with the place of each
-// description: from then on, only the DIEs of the functions that are looked up are read from a
-// unit, and the scopes of names that need them.
-// Before that, only undeclared code of a unit in the declared code of another one is missed.
+// The first outline is what .debug_aranges lists and, for units that it does not list, what these declare:
+// DW_AT_ranges, or DW_AT_low_pc and DW_AT_high_pc. Without .debug_aranges it is what all units declare.
+// .debug_names and .gdb_index are not read, as they have the same or less. Neither the index nor units are
+// trusted. If an address is in code that the outline does not have, if a unit turns out to have code that
+// it lacks, or if the index has no right offset for a unit, the next outline is what all units declare, and
+// after it the exact one: it is made of all functions and line sequences, by a pass of the workers without
+// inlines, lines and names. It is also made if a quarter of the file was or will be read. It has the copies
+// of a function once (copies.go), with the place of each description: from then on, only the DIEs of the
+// functions that are looked up are read from a unit, and the scopes of names that need them.
+// Before that, only undeclared code of a unit, or code that the index lacks, in the listed code of another
+// one is missed.
+//
+// With the index, a compressed .debug_info is inflated up to the last unit that was needed, and its line
+// programs likewise. Whether the index lists a unit is then known only for those before. Units behind
+// that are not listed, and overlap the code of listed ones, are missed until more is read. So is damage:
+// a checksum is at the end.
 //
 // A Lookup keeps no functions: its user caches what was used last (resolve.FromParts), and looks
 // up many addresses in the order of Order, so that each unit is read once. Of the functions at many
@@ -159,6 +166,7 @@ type reader struct {
 	supplement  *object.File
 	companions  []companion.File // the binary first
 	jobs        int
+	partly      bool // only units with certain addresses are read
 
 	module   symfmt.Module
 	report   Result

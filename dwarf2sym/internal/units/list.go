@@ -91,8 +91,8 @@ func (d *Data) has(index int) bool {
 	return true
 }
 
-// allUnits returns the units.
-func (d *Data) allUnits() []Header {
+// AllUnits returns the units.
+func (d *Data) AllUnits() []Header {
 	if d.Gradual {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -102,8 +102,35 @@ func (d *Data) allUnits() []Header {
 	return d.Units
 }
 
+// FoundFrom returns the units found so far, from the one with an index on.
+func (d *Data) FoundFrom(index int) []Header {
+	if d.Gradual {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+	}
+	return d.Units[index:len(d.Units):len(d.Units)] // capped: the list may be moved when it grows
+}
+
 // UnitAt returns the index and the header of the unit that holds offset off of .debug_info.
 func (d *Data) UnitAt(off uint64) (int, *dwarf.Header, bool) {
+	i, only := d.find(off)
+	if len(only) == 0 {
+		return 0, nil, false
+	}
+	return i, &only[0].Header, true
+}
+
+// Only returns the unit that begins at offset off of .debug_info; none if there is no such unit.
+func (d *Data) Only(off uint64) []Header {
+	_, only := d.find(off)
+	if len(only) > 0 && only[0].Off != off {
+		return nil
+	}
+	return only
+}
+
+// find returns the unit that holds offset off of .debug_info, and its index; none if there is no such unit.
+func (d *Data) find(off uint64) (int, []Header) {
 	if d.Gradual {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -112,9 +139,9 @@ func (d *Data) UnitAt(off uint64) (int, *dwarf.Header, bool) {
 	}
 	i := sort.Search(len(d.Units), func(i int) bool { return d.Units[i].Off > off }) - 1
 	if i < 0 || off >= d.Units[i].Off+d.Units[i].Size {
-		return 0, nil, false
+		return 0, nil
 	}
-	return i, &d.Units[i].Header, true
+	return i, d.Units[i : i+1 : i+1]
 }
 
 // BatchSize is how much of .debug_info a worker reads at once, in bytes: what fits into a

@@ -19,6 +19,7 @@ type Options struct {
 	ISA        uint64       // the bit in pointers to code that is not part of the address
 	Supplement *object.File // nil if there is none
 	Locations  bool         // also open lists of locations
+	Partly     bool         // only a part will be read: line programs are inflated on demand
 }
 
 // ErrNoSupplement is the kind of problem of a supplementary file that is missing.
@@ -126,7 +127,7 @@ func (r *dataReader) tables(f *object.File, d *Data) {
 		if s := f.Section(tables[i].name); s == nil || !s.HasData() {
 			return nil
 		} else if tables[i].data == nil {
-			d.Line, errs[i] = openWhole(s)
+			d.Line, errs[i] = r.openLines(s)
 		} else {
 			*tables[i].data, errs[i] = s.Map()
 		}
@@ -147,6 +148,14 @@ func (r *dataReader) tables(f *object.File, d *Data) {
 		}
 	}
 	d.Str, d.LineStr = WholeStrings(d.Str), WholeStrings(d.LineStr)
+}
+
+// openLines opens the section with line programs.
+func (r *dataReader) openLines(s *object.Section) (object.Source, error) {
+	if r.Partly {
+		return s.Open()
+	}
+	return openWhole(s)
 }
 
 // openWhole opens a section for reading piece by piece. It reads all of it first if it is compressed.

@@ -61,7 +61,7 @@ func (d *Data) typeOf(signature uint64) (*Data, uint64, bool) {
 // are the same type, the first is used.
 func (t *typeUnits) add(d *Data) {
 	var buf []byte
-	units := d.allUnits()
+	units := d.AllUnits()
 	for i := range units {
 		h := &units[i]
 		if !h.IsType() {

@@ -1,0 +1,144 @@
+package dwarf2sym
+
+import (
+	"bytes"
+	"compress/zlib"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// indexed is a program of three units, all of which its .debug_aranges lists, first main's.
+const indexed = "cpu-arm64.elf"
+
+// TestIndexIsNotBelieved: what .debug_aranges says has no influence on functions, whether .debug_info is stored
+// or is inflated as units are needed. It is used as long as it is right.
+func TestIndexIsNotBelieved(t *testing.T) {
+	image, err := os.ReadFile(filepath.Join(testenv.Input(t), indexed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(sets [][]byte)
+		// The number of functions, of 9, that are found by the index alone.
+		stored, compressed int
+	}{
+		{"as it is", func([][]byte) {}, 9, 9},
+		{"a unit is missing", func(sets [][]byte) { join(sets[0], sets[1]) }, 9, 4},
+		{"no unit at the offset", func(sets [][]byte) { sets[1][6]++ }, 9, 4},
+		{"no such offset", func(sets [][]byte) { sets[2][9] = 0xff }, 9, 6},
+		{"a hole", func(sets [][]byte) { sets[0][24] = 4 }, 5, 5},
+		{"too much", func(sets [][]byte) { sets[0][25] = 0xff }, 9, 9},
+		{"all code", func(sets [][]byte) { clear(sets[2][16:24]); sets[2][28] = 1 }, 9, 9},
+		{"another unit's code", func(sets [][]byte) { copy(sets[1][16:32], sets[2][16:32]) }, 5, 5},
+		{"two sets", func(sets [][]byte) { copy(sets[1][6:10], sets[2][6:10]) }, 0, 0},
+		{"a version", func(sets [][]byte) { sets[1][4] = 3 }, 0, 0},
+	} {
+		changed := slices.Clone(image)
+		c.change(arangesOf(t, changed))
+		if used := lookUpEach(t, c.name+", stored", changed); used != c.stored {
+			t.Errorf("%s: %d functions are found by the index, want %d", c.name, used, c.stored)
+		}
+		if used := lookUpEach(t, c.name+", compressed", compressInfo(t, changed)); used != c.compressed {
+			t.Errorf("%s, compressed: %d functions are found by the index, want %d", c.name, used, c.compressed)
+		}
+	}
+}
+
+// arangesOf returns the sets of an image's .debug_aranges.
+func arangesOf(t *testing.T, image []byte) (sets [][]byte) {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(image))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.Section(".debug_aranges")
+	for rest := image[s.Offset:][:s.Size]; len(rest) > 0; {
+		n := 4 + binary.LittleEndian.Uint32(rest)
+		sets, rest = append(sets, rest[:n]), rest[n:]
+	}
+	if len(sets) != 3 {
+		t.Fatalf("%d sets, want 3", len(sets))
+	}
+	return sets
+}
+
+// join makes a set contain the next one, behind the end of its ranges.
+func join(set, next []byte) { binary.LittleEndian.PutUint32(set, uint32(len(set)+len(next)-4)) }
+
+// compressInfo returns an image of 64 bits with a compressed .debug_info, at its end.
+func compressInfo(t *testing.T, image []byte) []byte {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(image))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.Section(".debug_info")
+	var out bytes.Buffer
+	binary.Write(&out, binary.LittleEndian, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: s.Size, Addralign: 1})
+	z := zlib.NewWriter(&out)
+	z.Write(image[s.Offset:][:s.Size])
+	z.Close()
+	packed := append(slices.Clone(image), out.Bytes()...)
+	header := packed[binary.LittleEndian.Uint64(image[40:])+64*uint64(slices.Index(f.Sections, s)):]
+	binary.LittleEndian.PutUint64(header[8:], uint64(s.Flags|elf.SHF_COMPRESSED))
+	binary.LittleEndian.PutUint64(header[24:], uint64(len(image)))
+	binary.LittleEndian.PutUint64(header[32:], uint64(out.Len()))
+	return packed
+}
+
+// lookUpEach looks up each function in a new Lookup, and compares it with that of the whole file. It returns the number
+// of those for which the index sufficed.
+func lookUpEach(t *testing.T, name string, image []byte) (byIndexAlone int) {
+	t.Helper()
+	whole, err := Read(t.Context(), openSpilling(t, image, 1<<30), Options{Demangle: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole.Module.Funcs {
+		want := &whole.Module.Funcs[i]
+		l, err := OpenLookup(t.Context(), openSpilling(t, image, 100), Options{Demangle: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := funcAt(l, want.RVA), describeFunc(want, want.Name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		if l.outline.Load().source == byIndex && l.index != nil {
+			byIndexAlone++
+		}
+		l.Close()
+	}
+	return byIndexAlone
+}
+
+func describeFunc(f *symfmt.Func, name string) string {
+	inlines, lines := f.Body.Counts()
+	return fmt.Sprintf("%x %x %s, %d inlines, %d lines", uint64(f.RVA), f.Size, name, inlines, lines)
+}
+
+// funcAt looks up the function that starts at an address.
+func funcAt(l *Lookup, rva symfmt.RVA) string {
+	for {
+		areas := l.Areas(rva, rva)
+		if len(areas) == 0 {
+			return "none"
+		}
+		if m, ok := l.Read(areas[0].Group); ok {
+			for i := range m.Funcs {
+				if f := &m.Funcs[i]; f.RVA == rva {
+					return describeFunc(f, l.Name(f.Name))
+				}
+			}
+			return "none there"
+		}
+	}
+}
