@@ -22,9 +22,11 @@ import (
 
 // Servers configures symbol servers: where files are cached, and what requests may cost.
 type Servers struct {
-	URLs []string // asked in this order, for NAME/ID/STEM.sym and STEM.sym.gz
+	// URLs are asked in this order, for NAME/ID/STEM.sym and STEM.sym.gz. If none has them, they are asked for a
+	// Windows module's PDB and program, NAME/ID/NAME, as Microsoft's symbol servers have them, also in a cabinet.
+	URLs []string
 
-	// Cache is a folder in the same layout, with uncompressed symbol files. In each of its folders,
+	// Cache is a folder in the same layout, with uncompressed files. In each of its folders,
 	// the file missing-HASH records the time at which the server whose URL has that hash did not
 	// have the file.
 	Cache string
@@ -57,6 +59,14 @@ const missAge = 10 * time.Minute
 
 // NewServers returns a Supplier that asks symbol servers. The error names the first malformed URL.
 func NewServers(cfg Servers) (resolve.Supplier, error) {
+	s, err := newSupplier(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newSupplier(cfg Servers) (*serverSupplier, error) {
 	if cfg.Cache == "" {
 		return nil, errors.New("no cache folder for files from symbol servers")
 	}
@@ -119,13 +129,13 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 		s.miss("symbol servers", "not asked: the module has no name")
 	}
 	for _, p := range places {
-		if c.place(nil, p, symbolExt, m).Known() {
+		if c.text(p, symbolExt, m).in(c, nil).Known() {
 			return s.done(c.openFor(ctx, &s, p))
 		}
 	}
 	for _, server := range c.servers {
 		for _, p := range places {
-			if c.fetch(ctx, &s, server, p, symbolExt) {
+			if c.fetch(ctx, &s, server, c.text(p, symbolExt, m)) {
 				return s.done(c.openFor(ctx, &s, p))
 			}
 			if ctx.Err() != nil {
@@ -133,7 +143,11 @@ func (c *serverSupplier) Symbols(ctx context.Context, m resolve.Module) (resolve
 			}
 		}
 	}
-	return s.done(nil)
+	r, err := c.programs(ctx, &s)
+	if err != nil {
+		return nil, s.tried, err
+	}
+	return s.done(r)
 }
 
 // openFor opens a file of the cache that was found to be the module's.
@@ -151,12 +165,13 @@ func (c *serverSupplier) openFor(ctx context.Context, s *search, p store.Place) 
 
 // variables puts the variables of a symbol file beside it, if a server has them. Few have.
 func (c *serverSupplier) variables(ctx context.Context, s *search, p store.Place) {
-	if c.place(nil, p, variablesExt, s.m).Known() {
+	want := c.text(p, variablesExt, s.m)
+	if want.in(c, nil).Known() {
 		return
 	}
 	own := search{m: s.m} // a missing .vars file is not a reason for missing symbols
 	for _, server := range c.servers {
-		if c.fetch(ctx, &own, server, p, variablesExt) || ctx.Err() != nil {
+		if c.fetch(ctx, &own, server, want) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -173,22 +188,45 @@ func (c *serverSupplier) path(p store.Place, ext string) string {
 	return filepath.Join(c.cache, p.Path(ext))
 }
 
-// place returns the path of a server's file in the cache.
-func (c *serverSupplier) place(from *fetch.Server, p store.Place, ext string, m resolve.Module) *fetch.Place {
-	path := c.path(p, ext)
-	place := &fetch.Place{Cache: c.cache, Path: path, MissAge: missAge, Check: func(path string) error {
+// wanted is a file that servers may have.
+type wanted struct {
+	place store.Place
+	name  string // of the file in the cache, which has the folders of place, too
+	what  string // that distinguishes it from the module's symbol file, or ""
+	forms []form // each costs a round trip
+	check func(path string) error
+}
+
+// form is a form in which servers have a file.
+type form struct {
+	name string // of the file
+	copy func(w io.Writer, body io.Reader) error
+}
+
+// text returns a symbol file, or one of variables, in the forms that servers have.
+func (c *serverSupplier) text(p store.Place, ext string, m resolve.Module) *wanted {
+	copy := func(w io.Writer, body io.Reader) error { return c.unpack(w, body, m) }
+	name := p.Stem + ext
+	want := &wanted{place: p, name: name, forms: []form{{name, copy}, {name + ".gz", copy}}}
+	want.check = func(path string) error {
 		name, id, err := supplier.FileModule(path)
 		if err == nil {
 			err = checkCame(name, id, m)
 		}
 		return err
-	}}
+	}
+	if ext != symbolExt {
+		want.what = " " + ext
+	}
+	return want
+}
+
+// in returns the path in the cache of a file of a server, or of any if from is nil.
+func (want *wanted) in(c *serverSupplier, from *fetch.Server) *fetch.Place {
+	path := filepath.Join(c.cache, want.place.Name, want.place.ID, want.name)
+	place := &fetch.Place{Cache: c.cache, Path: path, MissAge: missAge, Check: want.check}
 	if from != nil {
-		what := from.String()
-		if ext != symbolExt {
-			what += " " + ext
-		}
-		hash := sha256.Sum256([]byte(what))
+		hash := sha256.Sum256([]byte(from.String() + want.what))
 		place.Miss = filepath.Join(filepath.Dir(path), fmt.Sprintf("missing-%x", hash[:8]))
 	}
 	return place
@@ -201,20 +239,17 @@ func checkCame(name, id string, m resolve.Module) error {
 	return &resolve.OtherIDError{What: "the file", Name: name, ID: id, Want: m}
 }
 
-// fetched are the suffixes of the extensions requested from servers: each costs a round trip.
-var fetched = []string{"", ".gz"}
-
 // fetch gets a file from a server into the cache.
-func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Server, p store.Place, what string) bool {
-	place := c.place(from, p, what, s.m)
+func (c *serverSupplier) fetch(ctx context.Context, s *search, from *fetch.Server, want *wanted) bool {
+	place, p := want.in(c, from), want.place
 	if age, missed := place.Missed(c.now()); missed {
-		s.miss(from.URL(p.Name, p.ID, p.Stem+what).Redacted(), "the server did not have it %v ago", age)
+		s.miss(from.URL(p.Name, p.ID, want.name).Redacted(), "the server did not have it %v ago", age)
 		return false
 	}
-	for _, zip := range fetched {
-		u := from.URL(p.Name, p.ID, p.Stem+what+zip)
+	for _, f := range want.forms {
+		u := from.URL(p.Name, p.ID, f.name)
 		err := c.client.Get(ctx, from, u, nil, func(_ http.Header, body io.Reader) error {
-			return place.Fill(func(w io.Writer) error { return c.unpack(w, body, s.m) })
+			return place.Fill(func(w io.Writer) error { return f.copy(w, body) })
 		})
 		switch {
 		case err == nil:
