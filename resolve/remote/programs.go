@@ -98,19 +98,30 @@ func (c *serverSupplier) program(ctx context.Context, s *search, want *wanted) (
 
 // databaseOf returns the PDB of a module, or nil for a module that has none.
 func databaseOf(m *resolve.Module) (*wanted, error) {
-	if !strings.EqualFold(filepath.Ext(m.DebugFile), ".pdb") {
+	name := databaseName(m)
+	if name == "" {
 		return nil, nil
 	}
-	p, err := store.NewPlace(m.DebugFile, strings.ToUpper(m.DebugID))
+	p, err := store.NewPlace(name, strings.ToUpper(m.DebugID))
 	if err != nil {
 		return nil, err
 	}
 	return program(p, func(path string) error { return pdb.Check(path, p.ID) }), nil
 }
 
+// databaseName returns the name of a module's PDB, or "".
+func databaseName(m *resolve.Module) string {
+	for _, name := range m.Names() {
+		if strings.EqualFold(filepath.Ext(name), ".pdb") {
+			return name
+		}
+	}
+	return ""
+}
+
 // programOf returns the program of a module with a PDB, or nil if its id is unknown.
 func programOf(m *resolve.Module) (*wanted, error) {
-	if !strings.EqualFold(filepath.Ext(m.DebugFile), ".pdb") || m.CodeID == "" || m.Name == "" {
+	if databaseName(m) == "" || m.CodeID == "" || m.Name == "" {
 		return nil, nil
 	}
 	p, err := store.NewPlace(m.Name, strings.ToUpper(m.CodeID))

@@ -36,9 +36,6 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 	case d.Options.Vars.Params || d.Options.Vars.Locals:
 		return nil, errors.New("variables of a PDB are not read")
 	}
-	if opened := r.limits().Opened; opened != nil {
-		opened(path)
-	}
 	result, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines, RawNames: !d.Options.Demangle})
 	if err != nil {
 		return nil, err
@@ -54,8 +51,8 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 }
 
 // findPDB returns the path of the PDB of a Windows binary: the one that was named, or one that has its id and lies
-// beside it or in a folder of debug files; "" if there is none.
-func (d *Reader) findPDB(r *Result, binary *object.File) (string, error) {
+// beside it or in a folder of debug files, or that a server has; "" if there is none.
+func (d *Reader) findPDB(ctx context.Context, r *Result, binary *object.File) (string, error) {
 	name, err := binary.Name()
 	if binary.OS != "windows" || err != nil || d.Options.CFIOnly {
 		return "", nil
@@ -67,6 +64,7 @@ func (d *Reader) findPDB(r *Result, binary *object.File) (string, error) {
 		if err := pdb.Check(d.DebugFile, binary.ID()); err != nil {
 			return "", cli.InputError(d.DebugFile, err)
 		}
+		r.Opened.Add(d.DebugFile)
 		return d.DebugFile, nil
 	}
 	if binary.HasDWARF() || d.Options.Hermetic {
@@ -75,6 +73,28 @@ func (d *Reader) findPDB(r *Result, binary *object.File) (string, error) {
 	path, tried := pdb.Find(name, binary.ID(), append([]string{filepath.Dir(binary.Path)}, d.DebugDirs...)...)
 	for _, t := range tried {
 		r.Tried = append(r.Tried, t.Path+": "+bin.Bare(t.Err, t.Path))
+	}
+	if path != "" {
+		r.Opened.Add(path)
+		return path, nil
+	}
+	return d.fetchPDB(ctx, r, name, binary.ID())
+}
+
+// fetchPDB fetches a PDB from symbol servers; "" if they do not have it. An error is that of the context.
+func (d *Reader) fetchPDB(ctx context.Context, r *Result, name, id string) (string, error) {
+	if d.Programs == nil || id == "" {
+		return "", nil
+	}
+	path, tried, err := d.Programs.PDB(ctx, name, id)
+	for _, t := range tried {
+		r.Tried = append(r.Tried, t.String())
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil && path == "" {
+		r.problem(bin.Problem{Lost: "PDB", Err: err})
 	}
 	return path, nil
 }
@@ -109,6 +129,7 @@ func countPDB(report *dwarf2sym.Result) {
 
 // readAlone reads a PDB without its binary: the rules for the stack of x86_64 and arm64 are in that.
 func (d *Reader) readAlone(ctx context.Context, r *Result, use func(*Binary) error) error {
+	r.Opened.Add(r.File)
 	m, err := d.readPDB(ctx, r, r.File)
 	if err != nil {
 		return cli.InputError(r.File, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/resolve/remote"
 )
 
 // Reader reads binaries with their debug files.
@@ -21,6 +22,7 @@ type Reader struct {
 	DebugFile string // "" to search for one
 	DebugDirs []string
 	Client    *debuginfod.Client // nil for no servers
+	Programs  *remote.Programs   // for PDBs; nil for no servers
 	BuildID   []byte             // of a binary to fetch, in place of a file
 	CPU       string             // of the binary to read, in a file with several
 }
@@ -176,7 +178,7 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 		return err
 	}
 	defer binary.Close()
-	database, err := d.findPDB(r, binary)
+	database, err := d.findPDB(ctx, r, binary)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ func pdbPlaces(file string, p *dwarf2sym.PDBLink) []string {
 	return []string{
 		name + " beside the file",
 		"--debug-dir DIR, with DIR/" + name + " or, as symbol servers have it, DIR/" + name + "/" + p.ID + "/" + name,
+		"--symbol-url URL, a symbol server in that layout",
 		"symtool dump " + cli.ShellWord(file) + " PDB",
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk/dumpfile"
 )
@@ -66,6 +67,7 @@ type doctor struct {
 	options   dwarf2sym.Options
 	debugDirs []string
 	client    *debuginfod.Client // nil for no servers
+	programs  *remote.Programs   // for PDBs; nil for no servers
 	symbols   resolve.Supplier   // nil if none are given
 	stores    []string           // folders given with --symbols
 	hermetic  bool
@@ -129,9 +131,12 @@ func (d *doctor) findSymbols(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	d.stores = slices.DeleteFunc(c.StringSlice("symbols"), func(path string) bool { return !cli.IsFolder(path) })
+	d.stores = slices.DeleteFunc(slices.Clone(c.StringSlice("symbols")), func(path string) bool { return !cli.IsFolder(path) })
 	if binaries != nil {
 		all = append(all, binaries)
+	}
+	if d.programs, err = suppliers.NewPrograms(c); err != nil {
+		return cli.Usagef("doctor", "%v", err)
 	}
 	all = append(all, servers...)
 	if len(all) > 0 {

@@ -68,7 +68,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 			return err
 		}
 	}
-	reader := binfile.Reader{Options: d.options, DebugDirs: d.debugDirs, Client: d.client}
+	reader := binfile.Reader{Options: d.options, DebugDirs: d.debugDirs, Client: d.client, Programs: d.programs}
 	r := &binfile.Result{File: g.File}
 	err := reader.Read(ctx, r, func(read *binfile.Binary) error {
 		b := g.Binary

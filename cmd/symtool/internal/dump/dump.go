@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
@@ -28,10 +29,10 @@ use to ask for symbols: a library's DT_SONAME, or else FILE's name.
 
 FILE may also be a Windows program or DLL (PE). Its symbols come from DWARF, or
 from its PDB: DEBUGFILE, or NAME beside FILE or below --debug-dir, or there
-NAME/ID/NAME as on symbol servers, where NAME is what FILE calls it; without
-either there are exports alone. Its STACK CFI comes from
-.pdata. A PDB alone may be FILE, too: then there is no STACK CFI for x86_64 and
-arm64, which only the program has. MODULE has the PDB's name and id.
+NAME/ID/NAME as on symbol servers, or from a server (--symbol-url), where NAME is
+what FILE calls it; without either there are exports alone. Its STACK CFI comes
+from .pdata. A PDB alone may be FILE, too: then there is no STACK CFI for x86_64
+and arm64, which only the program has. MODULE has the PDB's name and id.
 
 FILE may be a program, library or dSYM of macOS or iOS (Mach-O), or a bundle: X.app,
 F.framework, X.dSYM. Its debug information comes from its dSYM: DEBUGFILE, X.dSYM
@@ -96,7 +97,8 @@ func dumpFlags() []cli.Flag {
 		&cli.Float64Flag{Name: "min-cfi", Usage: "with --check-cfi: require STACK CFI for `PERCENT` of the code\n(default 100)", Value: 100},
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`\ninstead of $DEBUGINFOD_URLS; '' for none; may be repeated"},
-		&cli.BoolFlag{Name: "no-debuginfod", Usage: "fetch nothing"},
+		&cli.BoolFlag{Name: "no-debuginfod", Usage: "do not ask debuginfod servers"},
+	}, suppliers.ProgramFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "hermetic", Usage: "read only files and folders that are named on the command line:\nnothing next to FILE, in /usr/lib/debug, at a path recorded in\nFILE, or from a server"},
 		&cli.StringFlag{Name: "build-id", Usage: "instead of reading FILE, fetch and dump the executable with the\nbuild-id `HEX`, which is then FILE's name"},
 		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files and FILE.dwp in `DIR`; may be repeated"},
@@ -151,6 +153,7 @@ var excluded = [][2]string{
 	{"debuginfod", "no-debuginfod"},
 	{"debuginfod", "hermetic"},
 	{"build-id", "hermetic"},
+	{"symbol-url", "hermetic"},
 	{"map-links", "hermetic"},
 }
 
@@ -188,6 +191,9 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 	}
 	cfg.Options.Mapping = cfg.maps.Mapping
 	if cfg.Client, err = cli.NewDebuginfod(c, msgs); err != nil {
+		return nil, cli.Usagef("dump", "%v", err)
+	}
+	if cfg.Programs, err = suppliers.NewPrograms(c); err != nil {
 		return nil, cli.Usagef("dump", "%v", err)
 	}
 	args := c.Args().Slice()

@@ -136,7 +136,45 @@ func Fetcher(client *debuginfod.Client) supplier.Fetcher {
 
 // newServers returns the symbol servers, or nil if there are none.
 func (p *places) newServers(c *cli.Context) (resolve.Supplier, error) {
-	cfg := remote.Servers{URLs: p.urls, Cache: c.String("symbol-cache"), Variables: c.IsSet("vars"), UserAgent: version.Generator}
+	cfg, err := p.serverConfig(c)
+	if cfg == nil || err != nil {
+		return nil, err
+	}
+	servers, err := remote.NewServers(*cfg)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.source("symbol-url"), err)
+	}
+	return servers, nil
+}
+
+// ProgramFlags returns the flags of commands that fetch PDBs.
+func ProgramFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "symbol-url", Usage: "fetch a missing PDB from the symbol server at `URL`; may be repeated"},
+		&cli.StringFlag{Name: "symbol-cache", Usage: "keep PDBs from symbol servers in `DIR` instead of\n$XDG_CACHE_HOME/symtool/symbols"},
+	}
+}
+
+// NewPrograms returns the symbol servers that flags name, for PDBs, or nil if there are none.
+func NewPrograms(c *cli.Context) (*remote.Programs, error) {
+	p, err := placesOf(c, false)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := p.serverConfig(c)
+	if cfg == nil || err != nil {
+		return nil, err
+	}
+	programs, err := remote.NewPrograms(*cfg)
+	if err != nil {
+		return nil, fmt.Errorf("--symbol-url: %w", err)
+	}
+	return programs, nil
+}
+
+// serverConfig returns what there is to know about symbol servers, or nil if there are none.
+func (p *places) serverConfig(c *cli.Context) (*remote.Servers, error) {
+	cfg := &remote.Servers{URLs: p.urls, Cache: c.String("symbol-cache"), Variables: c.IsSet("vars"), UserAgent: version.Generator}
 	switch named := c.IsSet("symbol-cache"); {
 	case named && cfg.Cache == "":
 		return nil, fmt.Errorf("--symbol-cache is empty")
@@ -154,9 +192,5 @@ func (p *places) newServers(c *cli.Context) (resolve.Supplier, error) {
 	if msgs, ok := c.App.ErrWriter.(*cli.Messages); ok && c.Bool("verbose") {
 		cfg.Log = func(url string) { msgs.Printf("symtool: asking %s", url) }
 	}
-	servers, err := remote.NewServers(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.source("symbol-url"), err)
-	}
-	return servers, nil
+	return cfg, nil
 }
