@@ -30,10 +30,14 @@ type inlineDIE struct {
 	callLine uint32
 	callFile uint64
 	die      uint64 // its offset
-	origin   uint32 // worker's OriginID; known late with worker.at
+	origin   uint32 // worker's OriginID, or lateOrigin
 	first    int32  // index of the first of its spans in inlineSpans
 	last     int32
 }
+
+// lateOrigin is the origin of an inlined subroutine without code, and with worker.at of each, until its
+// INLINE is written: few are.
+const lateOrigin = math.MaxUint32
 
 // pendingName is a name to be found once the unit's scopes are known: of an
 // inline origin, or of functions.
@@ -117,17 +121,16 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 		return
 	}
 	spans := w.spansOf(a, "inlined function", die)
-	in := inlineDIE{parent: f.inl, die: die, callFile: a.CallFile.U, first: int32(len(fn.inlineSpans))}
+	in := inlineDIE{parent: f.inl, die: die, callFile: a.CallFile.U, origin: lateOrigin, first: int32(len(fn.inlineSpans))}
 	if a.CallLine.Kind == dwarf.Const && a.CallLine.U <= 1<<32-1 {
 		in.callLine = uint32(a.CallLine.U)
 	}
 	if a.CallFile.Kind != dwarf.Const {
 		in.callFile = ^uint64(0)
 	}
-	if w.at == nil {
+	if spans = dwarf.Tidy(spans); w.at == nil && len(spans) > 0 {
 		in.origin = w.originOf(&a.NameAttrs, die)
 	}
-	spans = dwarf.Tidy(spans)
 	if n := len(fn.inlineSpans); n+len(spans) > cap(fn.inlineSpans) {
 		// At least doubled: append's smaller steps would leave more garbage.
 		fn.inlineSpans = slices.Grow(fn.inlineSpans, max(n, len(spans)))

@@ -182,7 +182,7 @@ func (w *worker) addInlines(fn *openFunc, s dwarf.Span) bool {
 			t.ranges = append(t.ranges, symfmt.Range{RVA: w.code.RVA(r.Lo), Size: r.Hi - r.Lo})
 		}
 		in := &fn.inlines[i]
-		if w.at != nil {
+		if in.origin == lateOrigin {
 			in.origin = w.originAt(in.die)
 		}
 		w.builder.AddInline(&symfmt.Inline{

@@ -21,6 +21,10 @@ var costlyName = "_Z1f" + strings.Repeat("A5_", 3000) + "i"
 func TestCostlyNamesAreReported(t *testing.T) {
 	const unit = "\t.debug_info\n\tunit 4\n\t\tcompile_unit language/data1=4\n"
 	costly := costlyName
+	inlined := func(code string) string {
+		return "\t\t\tsubprogram name/string=\"g\" low_pc/addr=0x1000 high_pc/data4=1\n" +
+			"\t\t\t\tinlined_subroutine linkage_name/string=\"" + costly + "\" " + code + "\n"
+	}
 	for _, c := range []struct {
 		name, in string
 		want     bool
@@ -28,6 +32,8 @@ func TestCostlyNamesAreReported(t *testing.T) {
 		{"a function", unit + "\t\t\tsubprogram linkage_name/string=\"" + costly + "\" low_pc/addr=0x1000 high_pc/data4=1\n", true},
 		{"a function around others", unit + "\t\t\tsubprogram linkage_name/string=\"" + costly + "\"\n\t\t\t\tstructure_type name/string=\"s\"\n" +
 			"\t\t\t\t\tsubprogram name/string=\"g\" low_pc/addr=0x1000 high_pc/data4=1\n", true},
+		{"an inlined function", unit + inlined("low_pc/addr=0x1000 high_pc/data4=1"), true},
+		{"an inlined function without code", unit + inlined("low_pc/addr=0x1000 high_pc/data4=0"), false},
 		{"of its shape", unit + "\t\t\tsubprogram linkage_name/string=\"" + costlyName[:len("_Z1f")+30*len("A5_")] + "i\" low_pc/addr=0x1000 high_pc/data4=1\n", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
