@@ -207,7 +207,8 @@ func (v *Variables) caller(i int) (*eval.Frame, vars.CallSite, bool) {
 }
 
 // Symbol returns the symbol that contains an address, with the offset from its start, or else its
-// module with the offset from its base: "prog!main + 0x10". It returns "" outside modules.
+// module with the offset from its base: "prog!main + 0x10". It returns "" outside modules. A PUBLIC has no size, so
+// it counts only at its start: data come after the last one.
 func (v *Variables) Symbol(addr uint64) string {
 	i := v.result.Dump.ModuleAt(addr)
 	if i < 0 {
@@ -218,7 +219,7 @@ func (v *Variables) Symbol(addr uint64) string {
 	if state := v.result.Modules[i].state; state != nil {
 		if r := state.names(v.ctx); r != nil {
 			var at resolve.Location
-			if ok, err := r.Find(symfmt.RVA(addr-m.Addr), &at); ok && err == nil && len(at.Frames) > 0 {
+			if ok, err := r.Find(symfmt.RVA(addr-m.Addr), &at); ok && err == nil && len(at.Frames) > 0 && (at.Source == resolve.Func || at.Offset == 0) {
 				name += "!" + at.Frames[len(at.Frames)-1].Function
 				addr, m = at.Offset, &dump.Module{}
 			}

@@ -2,7 +2,6 @@ package walk
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/resolve"
@@ -51,16 +50,21 @@ func (st *moduleState) variables(ctx context.Context) *moduleVars {
 // fromBinary reads the variables of a binary, together with the symbols that they belong to,
 // which have the same records as those that are read part by part.
 func (v *moduleVars) fromBinary(ctx context.Context, st *moduleState) {
-	f := st.file(ctx)
-	if f == nil {
-		return
+	var err error
+	if b := st.binaries(); b != nil {
+		v.symbols, v.problems, err = b.Variables(ctx, st.m)
 	}
-	o := dwarf2sym.Options{Demangle: true, NoCFI: true, Vars: dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}}
-	result, err := dwarf2sym.Read(ctx, f, o)
+	if f := st.fileInMemory(); f != nil && v.symbols == nil && err == nil {
+		o := dwarf2sym.Options{Demangle: true, NoCFI: true, Vars: dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}}
+		var result *dwarf2sym.Result
+		if result, err = dwarf2sym.Read(ctx, f, o); err == nil {
+			v.symbols, v.problems = resolve.FromModule(result.Module, resolve.ModuleOptions{Path: f.Path, Extents: &result.Extents}), result.Problems
+		}
+	}
+	if v.symbols != nil && err == nil {
+		v.info, err = v.symbols.Variables()
+	}
 	if err != nil {
-		v.lost(fmt.Errorf("%s: %w", f.Path, err))
-		return
+		v.lost(err)
 	}
-	v.symbols = resolve.FromModule(result.Module, resolve.ModuleOptions{Path: f.Path, Extents: &result.Extents})
-	v.info, v.problems = result.Module.Vars, result.Problems
 }

@@ -298,6 +298,32 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents, Problems: read.Problems}), nil
 }
 
+// Variables reads the parameters and local variables of a module's binary and its separate debug file, and the
+// symbols that they belong to, which have the same records as those of Symbols. It returns nil if there is no
+// binary. Problems are those of reading all of it.
+func (b *Binaries) Variables(ctx context.Context, m resolve.Module) (resolve.VariableSymbols, []symfmt.Problem, error) {
+	s := search{m: m}
+	f, err := b.find(ctx, &s)
+	if f == nil || err != nil {
+		return nil, nil, err
+	}
+	o, err := b.companions(ctx, &s, f)
+	for _, file := range []symfmt.Binary{f, o.Debug, o.Supplement} {
+		if file != nil {
+			defer file.Close()
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	o.NoCFI, o.Vars = true, dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}
+	read, err := dwarf2sym.Read(ctx, f, o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
+	}
+	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents}), read.Problems, nil
+}
+
 // companions opens the files that belong to a binary.
 func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (dwarf2sym.Options, error) {
 	o := dwarf2sym.Options{Demangle: true}

@@ -53,3 +53,21 @@ func TestNames(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Variables are also those of a separate debug file.
+func TestVariables(t *testing.T) {
+	folder := t.TempDir()
+	testenv.Copy(t, testenv.Input(t, "pair.elf"), folder, "pair.elf")
+	testenv.Copy(t, testenv.Input(t, "pair.debug"), folder, "pair.debug")
+	m := resolve.Module{Name: "pair.elf", BuildID: []byte("\x2f\xff\xc1\x65\x01\x0e\xd5\x44\x08\x01\xa7\x28\x2d\x32\x7b\xef\x99\xc7\x47\xb9")}
+	r, problems, err := newBinaries(t, folder).Variables(t.Context(), m)
+	if r == nil || len(problems) > 0 || err != nil {
+		t.Fatal(r, problems, err)
+	}
+	if info, err := r.Variables(); err != nil || info == nil || len(info.Funcs) == 0 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if r, _, err := newBinaries(t, t.TempDir()).Variables(t.Context(), m); r != nil || err != nil {
+		t.Errorf("without a binary: %v, %v", r, err)
+	}
+}
