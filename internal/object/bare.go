@@ -1,25 +1,18 @@
 package object
 
 import (
-	"iter"
-	"slices"
-
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// Bare is a Container that has sections only: no symbols, ids or links.
+// Bare is a Container that has sections only: no symbols, ids or links. Other Containers embed it, for what
+// their format leaves out.
 type Bare struct{ Sections []*Section }
 
-// Section implements Container.
+// Section implements Container: it returns the first section of a name that has bytes, or else the first of that
+// name.
 func (b *Bare) Section(name string) *Section {
-	return FirstNamed(slices.Values(b.Sections), name)
-}
-
-// FirstNamed returns the first section of a name that has bytes, or else the first of that name; nil
-// if there is none.
-func FirstNamed(sections iter.Seq[*Section], name string) *Section {
 	var first *Section
-	for s := range sections {
+	for _, s := range b.Sections {
 		switch {
 		case s.Name != name:
 		case s.HasData():
@@ -31,10 +24,10 @@ func FirstNamed(sections iter.Seq[*Section], name string) *Section {
 	return first
 }
 
-// SectionsNamed implements Container.
-func (b *Bare) SectionsNamed(name string) []*Section {
-	if s := b.Section(name); s != nil && s.HasData() {
-		return []*Section{s}
+// Close implements Container: it releases the contents of the sections.
+func (b *Bare) Close() error {
+	for _, s := range b.Sections {
+		s.Release()
 	}
 	return nil
 }
@@ -58,4 +51,3 @@ func (*Bare) DebugLink() (string, uint32, bool)  { return "", 0, false }
 func (*Bare) Embedded() (*File, error)           { return nil, nil }
 func (*Bare) Pointer(uint64) uint64              { return 0 }
 func (*Bare) Problems() []bin.Problem            { return nil }
-func (*Bare) Close() error                       { return nil }

@@ -27,6 +27,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"sync"
@@ -87,6 +88,8 @@ type File struct {
 
 	Container
 
+	closer io.Closer // nil if Close has nothing else to close
+
 	execOnce sync.Once
 	exec     []Range
 }
@@ -116,9 +119,6 @@ type Container interface {
 	// Containers that name these sections otherwise translate. Of several sections it
 	// returns the first that has bytes.
 	Section(name string) *Section
-	// SectionsNamed returns all sections of a name that are loaded and have bytes. A
-	// relocatable file may have several; in any other it is the result of Section.
-	SectionsNamed(name string) []*Section
 	// Located returns the section of a name in a file that has lost its section headers,
 	// if something that is loaded leads to it, or nil. If there is an error, the end of
 	// the section may be a guess.
@@ -174,6 +174,12 @@ type Marked interface {
 	DataInCode() ([]Range, error)
 }
 
+// Repeated is a Container whose relocatable files may have several sections of a name that are loaded and have
+// bytes: SectionsNamed returns them.
+type Repeated interface {
+	SectionsNamed(name string) []*Section
+}
+
 // Link names a supplementary file.
 type Link struct {
 	Section string // that has the link
@@ -218,6 +224,31 @@ func (f *File) ID() string {
 		return ""
 	}
 	return f.ModuleID(id)
+}
+
+// SectionsNamed returns the sections of a name that are loaded and have bytes: the result of Section, unless
+// the Container is Repeated.
+func (f *File) SectionsNamed(name string) []*Section {
+	if c, ok := f.Container.(Repeated); ok {
+		return c.SectionsNamed(name)
+	}
+	if s := f.Section(name); s != nil && s.HasData() {
+		return []*Section{s}
+	}
+	return nil
+}
+
+// CloseWith makes Close close c, too.
+func (f *File) CloseWith(c io.Closer) { f.closer = c }
+
+// Close closes the file and all temporary files.
+func (f *File) Close() error {
+	err := f.Container.Close()
+	if f.closer != nil {
+		err = cmp.Or(err, f.closer.Close())
+		f.closer = nil
+	}
+	return err
 }
 
 // HasSections reports whether the file has section headers.

@@ -3,7 +3,6 @@ package machobj
 import (
 	"bytes"
 	"fmt"
-	"io"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -37,7 +36,7 @@ func (f *File) Object() *object.File {
 		Path: f.in.Path, Size: f.in.Size - f.start, KindName: fmt.Sprintf("file type %d", f.fileType), Kind: object.Shared,
 		Format: "Mach-O", NameFrom: "the file's name", Terms: f.terms(),
 		OS: f.system(), Arch: f.cpu.arch, CPU: f.cpu.name, ModuleCPU: f.cpu.module,
-		AddrSize: 4, Order: f.order, CodeOrder: f.order, Base: f.base, Container: f,
+		AddrSize: 4, Order: f.order, CodeOrder: f.order, Base: f.base, Sections: f.Bare.Sections, Container: f,
 	}
 	if k, ok := kinds[f.fileType]; ok {
 		o.Kind, o.KindName, o.Title = k.kind, k.name, k.title
@@ -53,9 +52,6 @@ func (f *File) Object() *object.File {
 	}
 	if f.entry != 0 {
 		o.Entry = f.base + f.entry
-	}
-	for _, s := range f.sections {
-		o.Sections = append(o.Sections, &s.Section)
 	}
 	return o
 }
@@ -79,15 +75,12 @@ func Of(o *object.File) *File {
 	return f
 }
 
-// Located implements object.Container.
-func (f *File) Located(string) (*object.Section, error) { return nil, nil }
-
 // BuildID implements object.Container: it is the UUID.
 func (f *File) BuildID() []byte { return f.uuid }
 
 // ContentID implements object.Container: as for ELF files, the first 4096 bytes of the code, XORed in
 // steps of 16 bytes. Only files without LC_UUID need it, which linkers write on request.
-func (f *File) ContentID() []byte { return object.ContentID(f.named("__text")) }
+func (f *File) ContentID() []byte { return object.ContentID(f.Bare.Section("__text")) }
 
 // ModuleID implements object.Container: the bytes in their order, and the age 0.
 func (f *File) ModuleID(id []byte) string { return fmt.Sprintf("%X0", padded(id)) }
@@ -101,12 +94,6 @@ func padded(id []byte) []byte {
 // CodeID implements object.Container: it is the UUID, as Mozilla writes it.
 func (f *File) CodeID(id []byte) string { return fmt.Sprintf("%X", id) }
 
-// Name implements object.Container: minidumps have the file's name.
-func (f *File) Name() (string, error) { return "", nil }
-
-// NameLost implements object.Container.
-func (f *File) NameLost() bool { return false }
-
 // Moved implements object.Container.
 func (f *File) Moved(debug *object.File) (uint64, error) {
 	d := Of(debug)
@@ -115,18 +102,6 @@ func (f *File) Moved(debug *object.File) (uint64, error) {
 	}
 	return f.base - d.base, nil
 }
-
-// Supplement implements object.Container.
-func (f *File) Supplement() (*object.Link, error) { return nil, nil }
-
-// DebugLink implements object.Container.
-func (f *File) DebugLink() (string, uint32, bool) { return "", 0, false }
-
-// Embedded implements object.Container.
-func (f *File) Embedded() (*object.File, error) { return nil, nil }
-
-// Pointer implements object.Container.
-func (f *File) Pointer(uint64) uint64 { return 0 }
 
 // Problems implements object.Container.
 func (f *File) Problems() []bin.Problem {
@@ -139,21 +114,10 @@ func (f *File) Problems() []bin.Problem {
 	return all
 }
 
-// CloseWith makes Close close c, too.
-func (f *File) CloseWith(c io.Closer) { f.closer = c }
-
 // Close implements object.Container.
 func (f *File) Close() error {
-	for _, s := range f.sections {
-		s.Release()
-	}
 	f.ReleaseSymbols()
-	if f.closer == nil {
-		return nil
-	}
-	err := f.closer.Close()
-	f.closer = nil
-	return err
+	return f.Bare.Close()
 }
 
 // CheckDebug implements object.Separable: a dSYM is for the same CPU, and has the same UUID. Without UUIDs
@@ -183,6 +147,6 @@ func (f *File) idText() string {
 }
 
 func sameText(a, b *File) bool {
-	x, y := a.named("__text"), b.named("__text")
+	x, y := a.Bare.Section("__text"), b.Bare.Section("__text")
 	return x != nil && y != nil && x.Addr-a.base == y.Addr-b.base && x.MemSize == y.MemSize
 }

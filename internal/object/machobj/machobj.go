@@ -66,6 +66,8 @@ const (
 
 // File is a Mach-O file, or one of the binaries in a fat file.
 type File struct {
+	object.Bare // minidumps name the file, and it has no links
+
 	in    *object.Input
 	start int64 // offset of the binary in the file
 
@@ -88,7 +90,6 @@ type File struct {
 	secret   filePart // encrypted
 	problems []bin.Problem
 
-	closer  io.Closer
 	symbols symbolTables
 }
 

@@ -65,7 +65,7 @@ func (f *File) readSegment(c []byte, wide bool, at int64) error {
 		return f.errorf(at, "segment %s has %d sections, the load command has room for %d", s.name, n, have)
 	}
 	for i := range int(n) {
-		f.sections = append(f.sections, f.newSection(s, c[size+i*each:][:each], wide))
+		f.add(f.newSection(s, c[size+i*each:][:each], wide))
 	}
 	return nil
 }
@@ -178,6 +178,11 @@ func knownName(name string) string {
 	return name
 }
 
+func (f *File) add(s *section) {
+	f.sections = append(f.sections, s)
+	f.Bare.Sections = append(f.Bare.Sections, &s.Section)
+}
+
 // Section implements object.Container. ".debug_x" also finds "__zdebug_x", and long names are found by what
 // fits into a section header.
 func (f *File) Section(name string) *object.Section {
@@ -185,36 +190,14 @@ func (f *File) Section(name string) *object.Section {
 	if strings.HasPrefix(name, ".") {
 		own = "__" + name[1:]
 	}
-	first := f.named(own[:min(len(own), nameField)])
+	first := f.Bare.Section(own[:min(len(own), nameField)])
 	if rest, ok := strings.CutPrefix(own, "__debug_"); ok && (first == nil || !first.HasData()) {
 		packed := "__zdebug_" + rest
-		if z := f.named(packed[:min(len(packed), nameField)]); z != nil {
+		if z := f.Bare.Section(packed[:min(len(packed), nameField)]); z != nil {
 			return z
 		}
 	}
 	return first
-}
-
-// named returns the first section of a name that has bytes, else the first.
-func (f *File) named(name string) *object.Section {
-	return object.FirstNamed(f.each, name)
-}
-
-// each yields the sections.
-func (f *File) each(yield func(*object.Section) bool) {
-	for _, s := range f.sections {
-		if !yield(&s.Section) {
-			return
-		}
-	}
-}
-
-// SectionsNamed implements object.Container.
-func (f *File) SectionsNamed(name string) []*object.Section {
-	if s := f.Section(name); s != nil && s.HasData() {
-		return []*object.Section{s}
-	}
-	return nil
 }
 
 // loadAddress returns the address of the header: that of __TEXT.

@@ -16,20 +16,19 @@ import (
 // opened as the first, whose error says what the file is.
 var containers = []struct {
 	magics []string
-	// open also returns the function that makes Close close its argument, too.
-	open func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error)
+	open   func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error)
 }{
-	{[]string{elfobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
+	{[]string{elfobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
 		f, err := elfobj.NewFile(r, size, path, lim)
-		return f.Object(), f.CloseWith, err
+		return f.Object(), err
 	}},
-	{[]string{peobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
+	{[]string{peobj.Magic}, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
 		f, err := peobj.NewFile(r, size, path, lim)
-		return f.Object(), f.CloseWith, err
+		return f.Object(), err
 	}},
-	{machobj.Magics, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
+	{machobj.Magics, func(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, error) {
 		f, err := machobj.NewFile(r, size, path, lim)
-		return f.Object(), f.CloseWith, err
+		return f.Object(), err
 	}},
 }
 
@@ -59,12 +58,12 @@ func Open(path string, lim object.Limits) (*object.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, closeWith, err := open(file, size, path, lim)
+	f, err := New(file, size, path, lim)
 	if err != nil {
 		file.Close()
 		return nil, err
 	}
-	closeWith(file)
+	f.CloseWith(file)
 	return f, nil
 }
 
@@ -75,14 +74,9 @@ func CPUs(path string) []string { return machobj.CPUs(path) }
 // New is like Open, for the binary in the first size bytes of r, which Close does not
 // close. name is its path in messages.
 func New(r io.ReaderAt, size int64, name string, lim object.Limits) (*object.File, error) {
-	f, _, err := open(r, size, name, lim)
-	return f, err
-}
-
-func open(r io.ReaderAt, size int64, path string, lim object.Limits) (*object.File, func(io.Closer), error) {
 	head := make([]byte, HeadSize)
 	n, _ := r.ReadAt(head, 0)
-	return containers[max(find(head[:n]), 0)].open(r, size, path, lim)
+	return containers[max(find(head[:n]), 0)].open(r, size, name, lim)
 }
 
 // FindDebug looks for the separate debug file of f: by its id below dirs, by the link in

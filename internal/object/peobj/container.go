@@ -4,7 +4,6 @@ import (
 	"debug/pe"
 	"encoding/binary"
 	"fmt"
-	"io"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -37,7 +36,7 @@ func (f *File) Object() *object.File {
 		Path: f.in.Path, Size: f.in.Size, Kind: object.Shared, KindName: f.kindName(), Title: f.title(),
 		Format: "PE", NameFrom: "PDB", PDB: f.pdb(), Terms: f.terms(),
 		OS: "windows", Arch: f.arch(), CPU: f.cpuName(), AddrSize: 4, Order: binary.LittleEndian, CodeOrder: binary.LittleEndian,
-		Base: f.imageBase, Container: f,
+		Base: f.imageBase, Sections: f.Bare.Sections, Container: f,
 	}
 	if f.header.Characteristics&pe.IMAGE_FILE_RELOCS_STRIPPED != 0 {
 		o.Kind = object.Executable
@@ -50,9 +49,6 @@ func (f *File) Object() *object.File {
 	}
 	if f.entry != 0 {
 		o.Entry = f.imageBase + uint64(f.entry)
-	}
-	for _, s := range f.sections {
-		o.Sections = append(o.Sections, &s.Section)
 	}
 	return o
 }
@@ -91,17 +87,19 @@ var shortNames = map[string]string{".eh_frame": ".eh_fram"}
 // Section implements object.Container. ".debug_x" also finds ".zdebug_x", and ".eh_frame" also finds
 // its truncated name.
 func (f *File) Section(name string) *object.Section {
-	first := f.named(name)
+	first := f.Bare.Section(name)
 	if first != nil && first.HasData() {
 		return first
 	}
 	if rest, ok := cutDebug(name); ok {
-		if z := f.named(".zdebug_" + rest); z != nil {
+		if z := f.Bare.Section(".zdebug_" + rest); z != nil {
 			return z
 		}
 	}
-	if short := f.named(shortNames[name]); short != nil {
-		return short
+	if short, ok := shortNames[name]; ok {
+		if s := f.Bare.Section(short); s != nil {
+			return s
+		}
 	}
 	return first
 }
@@ -112,31 +110,6 @@ func cutDebug(name string) (string, bool) {
 		return "", false
 	}
 	return name[len(debug):], true
-}
-
-// named returns the first section of a name that has bytes, else the first.
-func (f *File) named(name string) *object.Section {
-	if name == "" {
-		return nil
-	}
-	return object.FirstNamed(f.each, name)
-}
-
-// each yields the sections.
-func (f *File) each(yield func(*object.Section) bool) {
-	for _, s := range f.sections {
-		if !yield(&s.Section) {
-			return
-		}
-	}
-}
-
-// SectionsNamed implements object.Container.
-func (f *File) SectionsNamed(name string) []*object.Section {
-	if s := f.Section(name); s != nil && s.HasData() {
-		return []*object.Section{s}
-	}
-	return nil
 }
 
 const exceptionDirectory = 3 // in the data directories
@@ -173,7 +146,7 @@ func (f *File) BuildID() []byte {
 
 // ContentID implements object.Container: as for ELF files, the first 4096 bytes of .text, XORed in
 // steps of 16 bytes.
-func (f *File) ContentID() []byte { return object.ContentID(f.named(".text")) }
+func (f *File) ContentID() []byte { return object.ContentID(f.Bare.Section(".text")) }
 
 // ModuleID implements object.Container.
 func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }
@@ -184,9 +157,6 @@ func (f *File) CodeID([]byte) string { return f.codeID() + " " + baseName(f.in.P
 // Name implements object.Container: it is the PDB's name, under which readers of dumps look for symbols.
 func (f *File) Name() (string, error) { return f.pdb(), nil }
 
-// NameLost implements object.Container.
-func (f *File) NameLost() bool { return false }
-
 // Moved implements object.Container.
 func (f *File) Moved(debug *object.File) (uint64, error) {
 	d := Of(debug)
@@ -196,14 +166,11 @@ func (f *File) Moved(debug *object.File) (uint64, error) {
 	return f.imageBase - d.imageBase, nil
 }
 
-// Supplement implements object.Container.
-func (f *File) Supplement() (*object.Link, error) { return nil, nil }
-
 // DebugLink implements object.Container.
 func (f *File) DebugLink() (string, uint32, bool) {
-	s := f.named(".gnu_debuglink")
+	s := f.Bare.Section(".gnu_debuglink")
 	if s == nil {
-		s = f.named(".gnu_deb")
+		s = f.Bare.Section(".gnu_deb")
 	}
 	if s == nil || !s.HasData() {
 		return "", 0, false
@@ -215,30 +182,13 @@ func (f *File) DebugLink() (string, uint32, bool) {
 	return object.ParseDebugLink(data, binary.LittleEndian)
 }
 
-// Embedded implements object.Container.
-func (f *File) Embedded() (*object.File, error) { return nil, nil }
-
-// Pointer implements object.Container.
-func (f *File) Pointer(uint64) uint64 { return 0 }
-
 // Problems implements object.Container.
 func (f *File) Problems() []bin.Problem { return f.problems }
 
-// CloseWith makes Close close c, too.
-func (f *File) CloseWith(c io.Closer) { f.closer = c }
-
 // Close implements object.Container.
 func (f *File) Close() error {
-	for _, s := range f.sections {
-		s.Release()
-	}
 	f.ReleaseSymbols()
-	if f.closer == nil {
-		return nil
-	}
-	err := f.closer.Close()
-	f.closer = nil
-	return err
+	return f.Bare.Close()
 }
 
 // CheckDebug implements object.Separable: a debug file is for the same CPU, and has the same id.

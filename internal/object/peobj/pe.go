@@ -39,6 +39,8 @@ var ErrNotPE = errors.New("not a PE file")
 
 // File is a PE file.
 type File struct {
+	object.Bare
+
 	in *object.Input
 
 	header      pe.FileHeader
@@ -51,7 +53,6 @@ type File struct {
 	sections    []*section
 	problems    []bin.Problem
 
-	closer   io.Closer
 	codeView *codeView // nil if there is none
 	symbols  symbolTables
 }
@@ -153,7 +154,9 @@ func (f *File) readSections(at int64) {
 		f.problems = append(f.problems, bin.Problem{Lost: "sections", Err: err})
 	}
 	for i := 0; len(data) >= sectionSize; i, data = i+1, data[sectionSize:] {
-		f.sections = append(f.sections, f.newSection(i, data[:sectionSize]))
+		s := f.newSection(i, data[:sectionSize])
+		f.sections = append(f.sections, s)
+		f.Bare.Sections = append(f.Bare.Sections, &s.Section)
 	}
 }
 
