@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 )
 
 // benchFile returns a large binary with debug information: $SYMTOOL_BENCH_FILE, or else
@@ -26,11 +27,7 @@ func benchFile(b *testing.B) *object.File {
 		}
 		path = self
 	}
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { f.Close() })
+	f := symtest.Open(b, path)
 	if !f.HasDWARF() {
 		b.Skip(path + " has no debug information")
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
@@ -17,11 +16,7 @@ import (
 // cfiOpen reads the call frame information of an ELF file.
 func cfiOpen(t testing.TB, path string) (*unwind.Input, *object.File) {
 	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
+	f := symtest.Open(t, path)
 	a := f.Arch
 	if a == nil {
 		t.Fatalf("%s: unknown CPU %v", path, f.CPU)

@@ -97,10 +97,7 @@ func TestCFIWithoutSections(t *testing.T) {
 // Damage of .eh_frame_hdr is reported; a truncated table costs nothing where a
 // terminator ends .eh_frame.
 func TestEHFrameHeaderDamage(t *testing.T) {
-	image, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	image := testenv.ReadInput(t, "gcc-dwarf5.elf")
 	whole := openImage(t, image)
 	bare := withoutSections(whole, image)
 	header := whole.SegmentsOf(elf.PT_GNU_EH_FRAME)[0]
@@ -136,10 +133,7 @@ func TestEHFrameHeaderDamage(t *testing.T) {
 // is, stops the reader.
 func TestSegmentsHostile(t *testing.T) {
 	for _, name := range []string{"gcc-dwarf5.elf", "exidx-cxx.elf"} {
-		image, err := os.ReadFile(testenv.Input(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		image := testenv.ReadInput(t, name)
 		whole := openImage(t, image)
 		bare := withoutSections(whole, image)
 		places := []elfobj.Segment{{Offset: 32, FileSize: uint64(64 + 56*len(whole.Segments))}}

@@ -1,13 +1,10 @@
 package dwarf2sym
 
 import (
-	"testing"
-
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -23,14 +20,4 @@ func companionsOf(files ...*object.File) (out []companion.File) {
 		}
 	}
 	return out
-}
-
-func openELF(t testing.TB, path string) *object.File {
-	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -98,7 +99,7 @@ func (c *core) unpackSymbols(part []byte) {
 // coreOfELF extracts the debug sections of a file.
 func coreOfELF(t testing.TB, path string) *core {
 	t.Helper()
-	f := openELF(t, path)
+	f := symtest.Open(t, path)
 	c := &core{order: f.Order, sections: make(map[string][]byte), code: f.ExecRanges()}
 	c.symbols, _ = companion.Publics(0, companionsOf(f))
 	for _, name := range packedParts {

@@ -17,6 +17,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	ours "github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -73,7 +74,7 @@ func compareDebugDwarf(t *testing.T, name, file string, least int) {
 	if strings.HasPrefix(name, "split-") {
 		t.Skip("debug/dwarf reads no .dwo files")
 	}
-	f := openELF(t, file)
+	f := symtest.Open(t, file)
 	if !f.HasDWARF() {
 		t.Skip("no debug information")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -28,7 +29,7 @@ func TestEffortOfRealFiles(t *testing.T) {
 	const large = 1 << 20 // smaller ones have effortBase
 	most, where := 0.0, ""
 	for name, path := range files {
-		f := openELF(t, path)
+		f := symtest.Open(t, path)
 		if !f.HasDWARF() {
 			continue
 		}

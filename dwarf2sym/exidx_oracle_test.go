@@ -3,7 +3,6 @@ package dwarf2sym
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -339,10 +338,7 @@ func exidxUnchanged(name string) uint32 {
 
 // exidxCompile builds src/exidx.cc.
 func exidxCompile(t testing.TB, compiler string, flags ...string) string {
-	text, err := os.ReadFile(testenv.Input(t, "src", "exidx.cc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.ReadInput(t, "src", "exidx.cc")
 	return cfiCompileSource(t, "f.cc", string(text), compiler, flags...)
 }
 

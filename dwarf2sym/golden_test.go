@@ -12,6 +12,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -53,10 +54,7 @@ func TestGolden(t *testing.T) {
 
 // Every fixture is described, and every golden file belongs to one.
 func TestFixturesAreListed(t *testing.T) {
-	readme, err := os.ReadFile(testenv.Input(t, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := testenv.ReadInput(t, "README.md")
 	known := map[string]bool{}
 	for _, c := range fixtures(t) {
 		known[c.name] = true
@@ -79,10 +77,10 @@ func TestFixturesAreListed(t *testing.T) {
 // comment lines.
 func dumpText(t *testing.T, c fixture, jobs int) []byte {
 	t.Helper()
-	file := openELF(t, c.file)
+	file := symtest.Open(t, c.file)
 	o := dwarf2sym.Options{Jobs: jobs, Demangle: true, Supplement: openSupplement(t, file)}
 	if c.debug != "" {
-		o.Debug = openELF(t, c.debug)
+		o.Debug = symtest.Open(t, c.debug)
 	}
 	report, err := dwarf2sym.Read(context.Background(), file, o)
 	if err != nil {
@@ -112,14 +110,4 @@ func openSupplement(t *testing.T, file *object.File) *object.File {
 	}
 	t.Cleanup(func() { sup.Close() })
 	return sup
-}
-
-func openELF(t *testing.T, path string) *object.File {
-	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
 }

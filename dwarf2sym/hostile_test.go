@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -100,7 +101,7 @@ func readFile(t *testing.T, path string) []byte {
 
 // debugPlaces returns the places in the file of the sections that are read.
 func debugPlaces(t *testing.T, path string) (places [][2]int) {
-	for _, s := range elfobj.Of(openELF(t, path)).Sections {
+	for _, s := range elfobj.Of(symtest.Open(t, path)).Sections {
 		if s.HasData() && (strings.HasPrefix(s.Name, ".debug_") || strings.HasPrefix(s.Name, ".ARM.ex") || s.Name == ".eh_frame" || s.Name == ".symtab") {
 			places = append(places, [2]int{int(s.Offset), int(s.Offset + s.FileSize)})
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -155,7 +156,7 @@ func fixtures(t testing.TB) []string {
 func TestFixtures(t *testing.T) {
 	for _, path := range fixtures(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			f := openELF(t, path)
+			f := symtest.Open(t, path)
 			var want []byte
 			for _, jobs := range []int{1, 2, 3, 8} {
 				rep, err := Read(context.Background(), f, Options{Jobs: jobs, Demangle: true})
@@ -191,7 +192,7 @@ func TestLargeFiles(t *testing.T) {
 	}
 	for name, path := range largeFiles(t) {
 		t.Run(name, func(t *testing.T) {
-			f := openELF(t, path)
+			f := symtest.Open(t, path)
 			var want []byte
 			for _, jobs := range []int{1, 2, 3, 8} {
 				rep, err := Read(context.Background(), f, Options{Jobs: jobs, Demangle: jobs == 1})

@@ -2,7 +2,6 @@ package dwarf2sym_test
 
 import (
 	"bytes"
-	"os"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -11,10 +10,7 @@ import (
 // The symbol file of each program of macOS and iOS with its dSYM, and the problems met, are as in
 // golden/dwarf2sym/macho; with one worker and with several.
 func TestGoldenMachO(t *testing.T) {
-	readme, err := os.ReadFile(testenv.Input(t, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := testenv.ReadInput(t, "README.md")
 	for _, name := range []string{"macho-x86_64", "macho-x86_64-nofp", "macho-arm64", "macho-arm64-nofp", "macho-names"} {
 		path := testenv.Input(t, name)
 		text := dumpText(t, fixture{name: name, file: path, debug: path + ".dSYM"}, 1)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -91,7 +92,7 @@ func TestOracleObjects(t *testing.T) {
 				linker = ld
 			}
 			rows := 1
-			if f := openELF(t, c.file); !f.HasDWARF() {
+			if f := symtest.Open(t, c.file); !f.HasDWARF() {
 				rows = 0
 			}
 			compareLinked(t, symtool, c.file, linker, rows, false)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -14,7 +15,7 @@ func TestPackedRelocations(t *testing.T) {
 		var texts [2][]byte
 		for i, pack := range []string{"none", "android"} {
 			path := testenv.Input(t, "pack-"+pack+"-"+cpu+".elf")
-			f := openELF(t, path)
+			f := symtest.Open(t, path)
 			packed := f.Section(".relr.dyn") != nil
 			if packed != (pack == "android") {
 				t.Fatalf("%s: .relr.dyn: %v", path, packed)

@@ -2,7 +2,6 @@ package dwarf2sym_test
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -16,10 +15,7 @@ func TestGoldenPE(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("golden/input: %d PE files: %v", len(files), err)
 	}
-	readme, err := os.ReadFile(testenv.Input(t, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := testenv.ReadInput(t, "README.md")
 	for _, path := range files {
 		name := filepath.Base(path)
 		text := dumpText(t, fixture{name: name, file: path}, 1)

@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -58,9 +59,9 @@ func TestModuleSOName(t *testing.T) {
 		{testenv.Input(t, "moved-exec.debug"), "", Options{}, "moved-exec", "", false},
 	} {
 		if c.debug != "" {
-			c.o.Debug = openELF(t, c.debug)
+			c.o.Debug = symtest.Open(t, c.debug)
 		}
-		rep, err := Read(context.Background(), openELF(t, c.file), c.o)
+		rep, err := Read(context.Background(), symtest.Open(t, c.file), c.o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestModuleSOName(t *testing.T) {
 // readFixture reads a small binary.
 func readFixture(t *testing.T, name string, o Options) (*symfmt.Module, *Result) {
 	t.Helper()
-	rep, err := Read(context.Background(), openELF(t, testenv.Input(t, name)), o)
+	rep, err := Read(context.Background(), symtest.Open(t, testenv.Input(t, name)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestIdentify(t *testing.T) {
 		{"cpu-thumb.elf", Options{}, "MODULE Linux arm * cpu-thumb.elf\nINFO CODE_ID *\n"},
 	} {
 		c.o.NoCFI = true
-		f := openELF(t, testenv.Input(t, c.file))
+		f := symtest.Open(t, testenv.Input(t, c.file))
 		m, _ := readFixture(t, c.file, c.o)
 		m.Funcs, m.Publics, m.Files, m.Origins = nil, nil, nil, nil
 		var b bytes.Buffer
@@ -152,7 +153,7 @@ func TestReadOptions(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var mu sync.Mutex
 	var most, total int64
-	f := openELF(t, testenv.Input(t, "lto-gcc.elf"))
+	f := symtest.Open(t, testenv.Input(t, "lto-gcc.elf"))
 	_, err := Read(context.Background(), f, Options{Progress: func(done, of int64) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -166,7 +167,7 @@ func TestProgress(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := Read(ctx, openELF(t, testenv.Input(t, "gcc-dwarf5.elf")), Options{})
+	_, err := Read(ctx, symtest.Open(t, testenv.Input(t, "gcc-dwarf5.elf")), Options{})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -174,7 +175,7 @@ func TestCancelled(t *testing.T) {
 
 // The binary and its debug file together give the same symbols as the whole file.
 func TestSeparateDebugFile(t *testing.T) {
-	bin, debug := openELF(t, testenv.Input(t, "pair.elf")), openELF(t, testenv.Input(t, "pair.debug"))
+	bin, debug := symtest.Open(t, testenv.Input(t, "pair.elf")), symtest.Open(t, testenv.Input(t, "pair.debug"))
 	if alone, err := Read(context.Background(), bin, Options{}); err != nil || len(alone.Module.Funcs) != 0 || !alone.NoDebugInfo {
 		t.Errorf("alone: %v, %+v", err, alone)
 	}

@@ -3,10 +3,10 @@ package dwarf2sym
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -21,7 +21,7 @@ func TestReadFile(t *testing.T) {
 	}{
 		{"pair.elf", Options{}, true, 1},
 		{"pair.elf", Options{Hermetic: true}, false, 0},
-		{"pair.elf", Options{Debug: openELF(t, testenv.Input(t, "pair.debug"))}, true, 0},
+		{"pair.elf", Options{Debug: symtest.Open(t, testenv.Input(t, "pair.debug"))}, true, 0},
 		{"dwz5.elf", Options{}, true, 1},
 		{"gcc-dwarf5.elf", Options{}, true, 0},
 	} {
@@ -43,10 +43,7 @@ func TestReadFile(t *testing.T) {
 
 // A file in memory has the symbols of the one on disk.
 func TestNewBinary(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "gcc-dwarf5.elf")
 	file, err := NewBinary(bytes.NewReader(data), int64(len(data)), "memory")
 	if err != nil {
 		t.Fatal(err)

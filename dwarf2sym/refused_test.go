@@ -5,7 +5,6 @@ import (
 	"context"
 	"debug/elf"
 	"encoding/binary"
-	"os"
 	"strings"
 	"testing"
 
@@ -16,10 +15,7 @@ import (
 
 // What the package does not support is reported: by an error, or by a problem that names the loss.
 func TestSaysWhatIsNotRead(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "gcc-dwarf5.elf")
 	open := func(data []byte) *object.File {
 		f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), "a.out", object.DefaultLimits())
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -17,7 +18,7 @@ func TestScratch(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	f := openELF(t, path)
+	f := symtest.Open(t, path)
 	text := func(jobs int, scratch *object.Scratch) ([]byte, Stats) {
 		r := &reader{opts: &Options{}, file: f, jobs: jobs, largeInfo: 1}
 		r.report.spill = scratch

@@ -76,11 +76,7 @@ func readCFI(f *object.File) (*symfmt.CFITable, error) {
 
 // openSFrameFile returns nil for a file that lacks either.
 func openSFrameFile(t *testing.T, path string) *sframeFile {
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
+	f := symtest.Open(t, path)
 	section, err := symsframe.Open(f)
 	if err != nil {
 		return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -55,11 +56,7 @@ func stageFile(b *testing.B) *object.File {
 			b.Fatalf("%v: %v\n%s", build, err, out)
 		}
 	}
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { f.Close() })
+	f := symtest.Open(b, path)
 	if !f.HasDWARF() {
 		b.Fatalf("%s has no debug information", path)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -48,7 +49,7 @@ func TestOracleSupplement(t *testing.T) {
 			if !bytes.Equal(got, want) {
 				t.Error("other symbols than before dwz")
 			}
-			link, err := openELF(t, one).Supplement()
+			link, err := symtest.Open(t, one).Supplement()
 			if err != nil || link == nil {
 				t.Errorf("no link after dwz: %v", err)
 			}
@@ -62,7 +63,7 @@ func TestOracleSupplement(t *testing.T) {
 func TestOracleSupplementOfLibc(t *testing.T) {
 	testenv.Oracle(t)
 	objcopy, dwz := testenv.Tool(t, "objcopy"), testenv.Tool(t, "dwz")
-	libc := openELF(t, testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6"))
+	libc := symtest.Open(t, testenv.File(t, "/lib/x86_64-linux-gnu/libc.so.6", "libc6"))
 	debug, tried, err := objfile.FindDebug(libc, []string{"/usr/lib/debug"}, object.DefaultLimits())
 	if debug == nil {
 		t.Fatalf("no debug file of libc: %v, %v; install libc6-dbg", tried, err)
@@ -74,7 +75,7 @@ func TestOracleSupplementOfLibc(t *testing.T) {
 	run(t, objcopy, "--decompress-debug-sections", debug.Path, two)
 	want := dumpOf(t, one)
 	run(t, dwz, "-m", common, "-M", common, one, two)
-	if link, err := openELF(t, one).Supplement(); link == nil {
+	if link, err := symtest.Open(t, one).Supplement(); link == nil {
 		t.Fatalf("no link after dwz: %v", err)
 	}
 	if got := dumpOf(t, one); !bytes.Equal(got, want) {
@@ -122,7 +123,7 @@ func TestOracleTypeUnits(t *testing.T) {
 // dumpOf returns the symbol file of a library without its ids, which must be complete.
 func dumpOf(t *testing.T, path string) []byte {
 	t.Helper()
-	file := openELF(t, path)
+	file := symtest.Open(t, path)
 	rep, err := dwarf2sym.Read(context.Background(), file, dwarf2sym.Options{Name: "lib", ID: "0", Supplement: openSupplement(t, file)})
 	if err != nil || len(rep.Problems) > 0 {
 		t.Fatalf("%v, %v", err, rep)
@@ -139,7 +140,7 @@ func dumpOf(t *testing.T, path string) []byte {
 // Without the file its names are missing, and that is said; the addresses stay.
 func TestNoSupplement(t *testing.T) {
 	for _, name := range []string{"dwz4.elf", "dwz5.elf"} {
-		file := openELF(t, testenv.Input(t, name))
+		file := symtest.Open(t, testenv.Input(t, name))
 		rep, err := dwarf2sym.Read(context.Background(), file, dwarf2sym.Options{})
 		if err != nil || len(rep.Problems) != 1 || !strings.Contains(rep.Problems[0].String(), "the supplementary file") {
 			t.Fatalf("%s: %v, %v", name, err, rep)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
@@ -135,7 +136,7 @@ func throughELF(t testing.TB, m *symfmt.Module, o symelf.Options) *symfmt.Module
 	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file := openELF(t.(*testing.T), path)
+	file := symtest.Open(t, path)
 	report, err := dwarf2sym.Read(context.Background(), file, dwarf2sym.Options{Name: m.Name, OS: m.OS})
 	if err != nil {
 		t.Fatal(err)

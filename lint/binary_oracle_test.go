@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/lint/internal/agree"
 	"github.com/symtool/symtool/lint/internal/check"
 )
@@ -34,14 +33,4 @@ func passOfBinary(t testing.TB, text []byte, f *object.File, o Options) *check.P
 		t.Fatal(err)
 	}
 	return p
-}
-
-func openELF(t testing.TB, path string) *object.File {
-	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
 }

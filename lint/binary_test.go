@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/finding"
 )
@@ -61,7 +62,7 @@ func TestBinaryGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		counts := map[string]int{}
-		for _, f := range lintBinary(t, text, openELF(t, elfPath), Options{}).Findings {
+		for _, f := range lintBinary(t, text, symtest.Open(t, elfPath), Options{}).Findings {
 			if f.Severity != finding.Note {
 				counts[f.Rule.ID]++
 				t.Log(f.String())
@@ -170,7 +171,7 @@ func TestBinaryRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := openELF(t, filepath.Join(root, "golden", "input", cmp.Or(c.binary, c.pair+".elf")))
+			f := symtest.Open(t, filepath.Join(root, "golden", "input", cmp.Or(c.binary, c.pair+".elf")))
 			var got []string
 			for _, f := range lintBinary(t, []byte(c.edit(string(text))), f, c.options).Findings {
 				if f.Rule.ID != "SYM552" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -29,7 +30,7 @@ func TestBinaryRulesAlone(t *testing.T) {
 		}
 		damaged := []byte(swap(c.old, c.new)(string(text)))
 		of := func(rules []*Rule) (list []string) {
-			r := lintBinary(t, damaged, openELF(t, filepath.Join(root, "golden", "input", c.pair+".elf")), Options{Rules: rules})
+			r := lintBinary(t, damaged, symtest.Open(t, filepath.Join(root, "golden", "input", c.pair+".elf")), Options{Rules: rules})
 			for i := range r.Findings {
 				f := &r.Findings[i]
 				if rules != nil || f.Rule.ID == c.id {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/coverage"
 )
@@ -103,7 +104,7 @@ func TestOracleCodeShare(t *testing.T) {
 		if head, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(head, []byte("\x7fELF")) {
 			continue
 		}
-		r := lintBinary(t, testenv.Dump(t, path), openELF(t, path), Options{Rules: []*Rule{}})
+		r := lintBinary(t, testenv.Dump(t, path), symtest.Open(t, path), Options{Rules: []*Rule{}})
 		m := readByteMap(t, readelf, path)
 		var covered, code uint64
 		for at, is := range m.code {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/coverage"
 )
@@ -38,7 +39,7 @@ func covered(t *testing.T, text, elf []byte, o Options) *coverage.Coverage {
 		if err := os.WriteFile(path, elf, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		o.Binary = openELF(t, path)
+		o.Binary = symtest.Open(t, path)
 	}
 	o.File = "a.sym"
 	r, err := Run(context.Background(), bytes.NewReader(text), o)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/internal/follow"
 )
@@ -26,7 +27,7 @@ var wrongByHand = map[string]string{
 // the rules of saved registers about functions that are not known to be wrong.
 func followedOf(t *testing.T, path string) (wrong, few, saves []string, stats follow.Stats) {
 	t.Helper()
-	p := passOfBinary(t, testenv.Dump(t, path), openELF(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
+	p := passOfBinary(t, testenv.Dump(t, path), symtest.Open(t, path), Options{File: filepath.Base(path), MaxPerRule: 1 << 20})
 	for _, f := range p.Result.Findings {
 		name, _, _ := strings.Cut(f.Function, "@")
 		switch {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
 )
@@ -28,7 +29,7 @@ func TestCallsGoldens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := openELF(t, elfPath)
+		f := symtest.Open(t, elfPath)
 		if c := lintBinary(t, text, f, Options{Rules: []*Rule{}}).Coverage; c.Calls == nil || *c.Calls != want {
 			t.Errorf("%v, want %v", c.Calls, want)
 		}

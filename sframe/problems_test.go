@@ -1,7 +1,6 @@
 package sframe_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -10,10 +9,7 @@ import (
 
 // Bytes in a program header's segment after the section are ignored.
 func TestSegmentLeftovers(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "sframe-text-v3.sframe")
 	data = append(data, 0, 0, 5, 8, 232)
 	for segment, want := range map[bool]int{false: 1, true: 0} {
 		s, err := sframe.Decode(data, sframe.Options{Segment: segment})
@@ -25,10 +21,7 @@ func TestSegmentLeftovers(t *testing.T) {
 
 // Damage is reported once: in Problems or, otherwise, for the rows.
 func TestDamage(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "sframe-text-damaged.sframe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "sframe-text-damaged.sframe")
 	data[28+15] = 0x7f // the first function's offset of its attributes
 	s, err := sframe.Decode(data, sframe.Options{})
 	if err != nil {

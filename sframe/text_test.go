@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +18,7 @@ const textAddr = 0x402000
 // fixture decodes golden/input/NAME.sframe.
 func fixture(t testing.TB, name string) *sframe.Section {
 	t.Helper()
-	data, err := os.ReadFile(testenv.Input(t, name+".sframe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, name+".sframe")
 	s, err := sframe.Decode(data, sframe.Options{Addr: textAddr})
 	if err != nil {
 		t.Fatal(err)
@@ -48,10 +44,7 @@ func TestPrint(t *testing.T) {
 // Concatenated sections: the second header is printed with its place, and functions are
 // numbered consecutively.
 func TestPrintTwoHeaders(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "sframe-text-v3.sframe")
 	for len(data)%8 != 0 {
 		data = append(data, 0)
 	}
@@ -118,10 +111,7 @@ func TestPrintAt(t *testing.T) {
 
 // A function without rows is one without a caller, of version 3.
 func TestPrintAtOutermost(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "sframe-text-v3.sframe")
 	data[28+3*16] = 0 // rows of the first function
 	s, err := sframe.Decode(data, sframe.Options{Addr: textAddr})
 	if err != nil {
@@ -138,10 +128,7 @@ func TestPrintAtOutermost(t *testing.T) {
 
 // A function whose attributes are outside says so where its rows would be.
 func TestPrintLostRows(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "sframe-text-v3.sframe")
 	data[28+15] = 0x7f // the first function's offset of its attributes
 	s, err := sframe.Decode(data, sframe.Options{Addr: textAddr})
 	if err != nil {
@@ -162,10 +149,7 @@ func TestPrintLostRows(t *testing.T) {
 
 // Whatever value a byte has, the output is complete and bounded.
 func TestPrintAnyByte(t *testing.T) {
-	good, err := os.ReadFile(testenv.Input(t, "sframe-text-v3.sframe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := testenv.ReadInput(t, "sframe-text-v3.sframe")
 	for i := range good {
 		for _, v := range []byte{0, 1, 0x7f, 0x80, 0xff, good[i] ^ 4} {
 			data := bytes.Clone(good)

@@ -49,10 +49,7 @@ func fuzzDumps(f *testing.F) (list [][]byte) {
 		}
 	}
 	for _, name := range []string{"mini-linux.dmp", "mini-linux-be.dmp", "mini-windows.dmp", "mini-hostile.dmp"} {
-		data, err := os.ReadFile(testenv.Input(f, name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		data := testenv.ReadInput(f, name)
 		list = append(list, data)
 	}
 	return append(list, testenv.Gunzip(f, testenv.Input(f, "walk-sources.core.gz")))

@@ -69,10 +69,7 @@ const (
 
 // Without flags, walk finds binaries at the paths in the dump, and says where; doctor agrees. Flags restrict it.
 func TestWalkHere(t *testing.T) {
-	program, err := os.ReadFile(testenv.Input(t, "walk-sources.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := testenv.ReadInput(t, "walk-sources.elf")
 	for _, format := range []string{dumpfile.Core, dumpfile.Minidump} {
 		path := filepath.Join(t.TempDir(), "walk-sources.elf")
 		crash := crashedAt(t, format, path)
@@ -115,10 +112,7 @@ func TestWalkHereElsewhere(t *testing.T) {
 		}
 	}
 	writeInput(t, filepath.Join(store, "walk-sources.elf.sym"), walkSymbols(t))
-	program, err := os.ReadFile(testenv.Input(t, "walk-sources.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := testenv.ReadInput(t, "walk-sources.elf")
 	stored := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "store"))))
 	defer stored.Close()
 	debuginfod := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "server"))))

@@ -101,10 +101,7 @@ func TestFetch(t *testing.T) {
 // the cache.
 func TestFaults(t *testing.T) {
 	data, id := sample(t)
-	other, err := os.ReadFile(testenv.Input(t, "gcc-dwarf5.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := testenv.ReadInput(t, "gcc-dwarf5.elf")
 	encoded := func(how string, b []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Encoding", how)

@@ -1,5 +1,5 @@
-// Package symtest has what the tests of formats and readers share: modules from text, and text from
-// modules and their STACK CFI.
+// Package symtest has what the tests of formats and readers share: binaries, modules from text, and
+// text from modules and their STACK CFI.
 package symtest
 
 import (
@@ -8,8 +8,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt"
 )
+
+// Open opens a binary until the end of the test.
+func Open(t testing.TB, path string) *object.File {
+	t.Helper()
+	f, err := objfile.Open(path, object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
 
 // Module returns the module of a symbol file, with what damage it may have.
 func Module[T string | []byte](t testing.TB, text T) *symfmt.Module {

@@ -90,6 +90,16 @@ func Input(t testing.TB, path ...string) string {
 	return p
 }
 
+// ReadInput returns the contents of an Input.
+func ReadInput(t testing.TB, path ...string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(Input(t, path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // Shared returns a path in the shared test data, and skips the test if the data is absent. A test
 // calls it before its first case, as it might otherwise pass with only some of its cases. Fuzz
 // targets have their seeds in the repository, and take more from SharedGlob.

@@ -3,7 +3,6 @@ package remote
 import (
 	"encoding/binary"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -49,10 +48,7 @@ func packed(data []byte) []byte {
 // TestPrograms gets the symbols of a Windows module from its PDB and its program, in the layout of Microsoft's
 // symbol servers.
 func TestPrograms(t *testing.T) {
-	exe, err := os.ReadFile(testenv.Input(t, "pdb-x64.exe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := testenv.ReadInput(t, "pdb-x64.exe")
 	database := testenv.Gunzip(t, testenv.Input(t, "pdb-x64.pdb.gz"))
 	other := testenv.Gunzip(t, testenv.Input(t, "pdb-x86.pdb.gz"))
 	under := func(path string) string { return path[:len(path)-1] + "_" }

@@ -15,10 +15,7 @@ import (
 func TestUniversal(t *testing.T) {
 	dir := t.TempDir()
 	for name, to := range map[string]string{"macho-fat": "fat", "macho-fat.dSYM": "other.dSYM"} {
-		data, err := os.ReadFile(testenv.Input(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testenv.ReadInput(t, name)
 		if err := os.WriteFile(filepath.Join(dir, to), data, 0o666); err != nil {
 			t.Fatal(err)
 		}

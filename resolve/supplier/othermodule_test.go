@@ -24,10 +24,7 @@ func TestOtherModules(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	binary, err := os.ReadFile(testenv.Input(t, "walk-sources.elf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := testenv.ReadInput(t, "walk-sources.elf")
 	for _, name := range []string{"bin/prog", "elsewhere/old/prog"} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -2,7 +2,6 @@ package symserver
 
 import (
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,10 +13,7 @@ import (
 // that is neither.
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
-	pe, err := os.ReadFile(testenv.Input(t, "pdb-x64.exe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pe := testenv.ReadInput(t, "pdb-x64.exe")
 	write(t, filepath.Join(dir, "p.exe", "6CB5B4E37000", "p.exe"), pe)
 	write(t, filepath.Join(dir, "lib.so", "ABCD", "lib.so"), []byte("\x7fELF"))
 	s, _ := newServer(t, Config{Dirs: []string{dir}})

@@ -22,10 +22,7 @@ func writeFile(t *testing.T, name string, data []byte) string {
 }
 
 func TestOpen(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "mini-linux.dmp")
 	temp := t.TempDir()
 	for name, contents := range map[string][]byte{"plain": data, "gzip": testenv.Gzip(t, data)} {
 		d, err := Open(t.Context(), writeFile(t, name, contents), Options{TempDir: temp})
@@ -49,10 +46,7 @@ func TestOpen(t *testing.T) {
 
 // The memory of a closed dump is reused for another dump; that of an open one is not.
 func TestOpenSideBySide(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "mini-linux.dmp")
 	open := func(data []byte) (*dump.Dump, func()) {
 		file, err := Open(t.Context(), writeFile(t, "dump", data), Options{})
 		if err != nil {
@@ -82,10 +76,7 @@ func TestOpenSideBySide(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "mini-linux.dmp")
 	bomb := testenv.Gzip(t, append([]byte("MDMP"), make([]byte, 1<<20)...))
 	for _, c := range []struct {
 		name     string
@@ -119,10 +110,7 @@ func TestFileShrinks(t *testing.T) {
 	if !bin.CanMap {
 		t.Skip("this system maps no files")
 	}
-	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "mini-linux.dmp")
 	path := writeFile(t, "a.dmp", append(data, make([]byte, 1<<20)...))
 	c, err := load(t.Context(), path, Options{})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -55,10 +54,7 @@ func packed(t *testing.T, data []byte) map[string][]byte {
 
 // A dump may be compressed, also in several parts one after another, as programs append them.
 func TestPackings(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "mini-linux.dmp")
 	front, back := packed(t, data[:1000]), packed(t, data[1000:])
 	for name, whole := range packed(t, data) {
 		for _, contents := range [][]byte{whole, append(front[name], back[name]...)} {
@@ -81,10 +77,7 @@ func TestPackings(t *testing.T) {
 // Compressed data that end in the middle give what came before and a problem, data that cannot be
 // read an error, and data that are too long the limit. Nothing panics.
 func TestPackedDamage(t *testing.T) {
-	data, err := os.ReadFile(testenv.Input(t, "mini-linux.dmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := testenv.ReadInput(t, "mini-linux.dmp")
 	long := append(bytes.Clone(data), make([]byte, 1<<20)...)
 	rand.NewChaCha8([32]byte{}).Read(long[len(data):])
 	for name, whole := range packed(t, long) {

@@ -19,10 +19,7 @@ import (
 // winStack returns a process of 32-bit Windows with a stack of five functions: by program strings
 // with and without a frame pointer, and by the sizes of FPO.
 func winStack(t *testing.T) *walktest.Assembler {
-	text, err := os.ReadFile(testenv.Input(t, "crashes", "win.sym"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testenv.ReadInput(t, "crashes", "win.sym")
 	_, records, _ := strings.Cut(string(text), "\n")
 	a := walktest.Assemble(t, arch.X86, dump.Windows)
 	a.Module("app.pdb", 0x400000, 0x10000, records)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -11,7 +12,7 @@ import (
 // Symbols of .gnu_debugdata are added to those of .dynsym; not where there is a
 // .symtab.
 func TestMiniDebugPublics(t *testing.T) {
-	f := openELF(t, testenv.Input(t, "minidebug.elf"))
+	f := symtest.Open(t, testenv.Input(t, "minidebug.elf"))
 	dyn, _ := Publics(f.Base, filesOf(f))
 	files, lost, err := Find(f, nil)
 	if err != nil || len(files) != 2 || len(lost) > 0 {

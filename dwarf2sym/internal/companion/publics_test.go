@@ -16,19 +16,10 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
-
-func openELF(t testing.TB, path string) *object.File {
-	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
 
 // publicsOf is like Publics, for files that were not moved; nil ones are left out.
 func publicsOf(base uint64, files ...*object.File) ([]Symbol, []bin.Problem) {
@@ -115,7 +106,7 @@ func TestElfPublicsLikeReadelf(t *testing.T) {
 	libstdcxx := testenv.File(t, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6")
 	t.Run("libc", func(t *testing.T) { checkReadelf(t, libc, ".dynsym", 0) })
 	t.Run("libc's debug file", func(t *testing.T) {
-		debug, tried, err := objfile.FindDebug(openELF(t, libc), []string{"/usr/lib/debug"}, object.DefaultLimits())
+		debug, tried, err := objfile.FindDebug(symtest.Open(t, libc), []string{"/usr/lib/debug"}, object.DefaultLimits())
 		if debug == nil {
 			t.Skipf("needs the package libc6-dbg: %v, %q", err, tried)
 		}
@@ -149,7 +140,7 @@ int main(int c, char **v) { return global(c) + v[0][0]; }
 `
 
 func checkReadelf(t *testing.T, path, table string, clear uint64) {
-	got := pubsOf(t, openELF(t, path))
+	got := pubsOf(t, symtest.Open(t, path))
 	names := map[uint64][]string{}
 	functions := 0
 	for _, s := range readelfSymbols(t, path, table) {
@@ -194,7 +185,7 @@ func TestElfPublicsDescriptors(t *testing.T) {
 }
 
 func checkSynthetic(t *testing.T, path string, atLeast int, flags ...string) map[uint64]Symbol {
-	f := openELF(t, path)
+	f := symtest.Open(t, path)
 	got := pubsOf(t, f)
 	out, err := exec.Command(testenv.Tool(t, "powerpc64-linux-gnu-nm"), append(flags, "--synthetic", path)...).Output()
 	if err != nil {
@@ -237,7 +228,7 @@ func checkSplitDescriptors(t *testing.T, path string, want map[uint64]Symbol) {
 			t.Fatalf("%v: %v\n%s", c, err, out)
 		}
 	}
-	got := pubsOf(t, openELF(t, stripped), openELF(t, debug))
+	got := pubsOf(t, symtest.Open(t, stripped), symtest.Open(t, debug))
 	if len(got) != len(want) {
 		t.Errorf("split: %d publics, want %d", len(got), len(want))
 	}
@@ -307,7 +298,7 @@ last_end:
 	.type absolute, @function
 	absolute = 0x401000
 `
-	f := openELF(t, assembled(t, source))
+	f := symtest.Open(t, assembled(t, source))
 	var names []string
 	pubs, _ := publicsOf(0, f)
 	for _, p := range pubs {
@@ -358,7 +349,7 @@ foo:	nop
 _Z3barv:
 _Z3barv.localalias: nop
 `
-	pubs, _ := publicsOf(0, openELF(t, assembled(t, source)))
+	pubs, _ := publicsOf(0, symtest.Open(t, assembled(t, source)))
 	got := map[string]bool{}
 	for _, p := range pubs {
 		got[p.Name] = p.Multiple
@@ -373,14 +364,14 @@ _Z3barv.localalias: nop
 
 func TestElfPublicsOfDebugFile(t *testing.T) {
 	path := testenv.Compile(t, "gcc", cSource, ".c", "-O1", "-g")
-	all := pubsOf(t, openELF(t, path))
+	all := pubsOf(t, symtest.Open(t, path))
 	debug, stripped := path+".debug", path+".stripped"
 	for _, c := range [][]string{{"objcopy", "--only-keep-debug", path, debug}, {"strip", "-o", stripped, path}} {
 		if out, err := exec.Command(testenv.Tool(t, c[0]), c[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", c, err, out)
 		}
 	}
-	bin, dbg := openELF(t, stripped), openELF(t, debug)
+	bin, dbg := symtest.Open(t, stripped), symtest.Open(t, debug)
 	for name, files := range map[string][]*object.File{
 		"binary, debug file": {bin, dbg}, "debug file, binary": {dbg, bin}, "debug file": {nil, dbg},
 	} {
@@ -403,7 +394,7 @@ func TestElfPublicsOfDebugFile(t *testing.T) {
 }
 
 func TestElfPublicsAreRelativeToBase(t *testing.T) {
-	f := openELF(t, testenv.Compile(t, "gcc", cSource, ".c", "-no-pie"))
+	f := symtest.Open(t, testenv.Compile(t, "gcc", cSource, ".c", "-no-pie"))
 	base := f.Base
 	if base == 0 {
 		t.Fatal("base 0")
@@ -427,12 +418,12 @@ func TestStripVersion(t *testing.T) {
 // damage reported.
 func TestElfPublicsOfDamagedTables(t *testing.T) {
 	path := testenv.Compile(t, "gcc", cSource, ".c", "-O1")
-	whole := pubsOf(t, openELF(t, path))
+	whole := pubsOf(t, symtest.Open(t, path))
 	image, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := openELF(t, path)
+	f := symtest.Open(t, path)
 	symtab := elfobj.Of(f).Section(".symtab")
 	copy(image[symtab.Offset+24*5:], "\xff\xff\xff\xff") // st_name of the sixth
 	damaged, err := elfobj.NewFile(bytes.NewReader(image), int64(len(image)), filepath.Base(path), object.DefaultLimits())
@@ -462,7 +453,7 @@ func TestElfPublicsSharedNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := openELF(t, path)
+		f := symtest.Open(t, path)
 		tab := elfobj.Of(f).Section(".symtab")
 		var at uint32
 		f.Symbols(object.Symtab, func(s *object.Symbol) {
@@ -488,7 +479,7 @@ func TestElfPublicsSharedNames(t *testing.T) {
 }
 
 func BenchmarkElfPublics(b *testing.B) {
-	f := openELF(b, testenv.File(b, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6"))
+	f := symtest.Open(b, testenv.File(b, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", "libstdc++6"))
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {

@@ -27,7 +27,7 @@ func place(t *testing.T, dir, path, input string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, readInput(t, input), 0o666); err != nil {
+	if err := os.WriteFile(path, testenv.ReadInput(t, input), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return path

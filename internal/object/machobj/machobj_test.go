@@ -28,20 +28,11 @@ func openInput(t testing.TB, name, cpu string) *File {
 	t.Helper()
 	lim := object.DefaultLimits()
 	lim.CPU = cpu
-	f, err := openWith(t, readInput(t, name), testenv.Input(t, name), lim)
+	f, err := openWith(t, testenv.ReadInput(t, name), testenv.Input(t, name), lim)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
-}
-
-func readInput(t testing.TB, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(testenv.Input(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // images returns the Mach-O files of the repository and of the shared data.
@@ -175,7 +166,7 @@ func TestIdentity(t *testing.T) {
 
 // A fat file needs a choice: by CPU or by UUID.
 func TestFat(t *testing.T) {
-	data := readInput(t, "macho-fat")
+	data := testenv.ReadInput(t, "macho-fat")
 	_, err := openWith(t, data, "fat", object.DefaultLimits())
 	var several *Several
 	if !errors.As(err, &several) || !slices.Equal(several.CPUs, []string{"x86_64", "arm64"}) {
@@ -191,7 +182,7 @@ func TestFat(t *testing.T) {
 			want := openInput(t, "macho-fat", cpu)
 			lim := object.DefaultLimits()
 			lim.ID = want.uuid
-			got, err := openWith(t, readInput(t, name), name, lim)
+			got, err := openWith(t, testenv.ReadInput(t, name), name, lim)
 			if err != nil || got.cpu.name != cpu || !bytes.Equal(got.uuid, want.uuid) {
 				t.Errorf("%s by UUID %X: %v, %v", name, want.uuid, got, err)
 			}
@@ -201,7 +192,7 @@ func TestFat(t *testing.T) {
 
 // Tables of fat files that lie are errors.
 func TestFatDamage(t *testing.T) {
-	whole := readInput(t, "macho-fat")
+	whole := testenv.ReadInput(t, "macho-fat")
 	for _, c := range []struct {
 		name string
 		at   int
@@ -291,7 +282,7 @@ func TestExportsDamage(t *testing.T) {
 
 // In a dSYM by old linkers sections have no sizes: they end where the next one begins.
 func TestNoSizes(t *testing.T) {
-	data := readInput(t, "macho-x86_64.dSYM")
+	data := testenv.ReadInput(t, "macho-x86_64.dSYM")
 	want := openInput(t, "macho-x86_64.dSYM", "").Section(".text")
 	at := bytes.Index(data, []byte("__text\x00"))
 	copy(data[at+40:], make([]byte, 8))
@@ -306,7 +297,7 @@ func TestNoSizes(t *testing.T) {
 
 // Load commands that lie cost what they describe.
 func TestLoadCommands(t *testing.T) {
-	whole := readInput(t, "macho-x86_64")
+	whole := testenv.ReadInput(t, "macho-x86_64")
 	for _, c := range []struct {
 		name string
 		at   int
@@ -334,7 +325,7 @@ func TestLoadCommands(t *testing.T) {
 
 // What is encrypted cannot be read, and says so.
 func TestEncrypted(t *testing.T) {
-	data := readInput(t, "macho-x86_64")
+	data := testenv.ReadInput(t, "macho-x86_64")
 	at := bytes.Index(data, []byte("\x1b\x00\x00\x00\x18\x00\x00\x00")) // LC_UUID, of 24 bytes
 	copy(data[at:], "\x2c\x00\x00\x00\x18\x00\x00\x00\x00\x00\x00\x00\x00\x10\x00\x00\x01\x00\x00\x00")
 	f, err := openWith(t, data, "encrypted", object.DefaultLimits())
@@ -378,7 +369,7 @@ func TestRelocate(t *testing.T) {
 
 func FuzzFile(f *testing.F) {
 	for _, name := range []string{"macho-x86_64", "macho-fat.dSYM", "macho-object.o"} {
-		data := readInput(f, name)
+		data := testenv.ReadInput(f, name)
 		f.Add(data[:min(len(data), 16<<10)])
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

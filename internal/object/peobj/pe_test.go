@@ -25,15 +25,6 @@ func openBytes(t testing.TB, data []byte, path string) *object.File {
 	return f.Object()
 }
 
-func readInput(t testing.TB, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(testenv.Input(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // images returns the PE files of the repository, and of the shared data.
 func images(t testing.TB) (paths []string) {
 	own, err := filepath.Glob(filepath.Join(testenv.Input(t), "pe-*"))
@@ -110,7 +101,7 @@ func compareSymbols(t *testing.T, path string, o *object.File, want *pe.File) {
 }
 
 func TestFacts(t *testing.T) {
-	o := openBytes(t, readInput(t, "pe-unwind64.exe"), "dir/pe-unwind64.exe")
+	o := openBytes(t, testenv.ReadInput(t, "pe-unwind64.exe"), "dir/pe-unwind64.exe")
 	if o.OS != "windows" || o.Arch.Name != "x86_64" || o.Base != 0x140000000 || o.KindName != "PE32+ program" {
 		t.Errorf("%s %s %#x %s", o.OS, o.Arch.Name, o.Base, o.KindName)
 	}
@@ -127,7 +118,7 @@ func TestFacts(t *testing.T) {
 	if s, err := o.Located(".pdata"); s == nil || err != nil || s.Size()%12 != 0 {
 		t.Errorf(".pdata: %v, %v", s, err)
 	}
-	o = openBytes(t, readInput(t, "pe-mingw64.dll"), "x")
+	o = openBytes(t, testenv.ReadInput(t, "pe-mingw64.dll"), "x")
 	if !o.HasDWARF() || o.BuildID() == nil || o.ID() != "995D3282FF2182D34C4C44205044422E1" {
 		t.Errorf("DWARF %v, id %s", o.HasDWARF(), o.ID())
 	}
@@ -138,7 +129,7 @@ func TestFacts(t *testing.T) {
 
 // A section with the header of Go's linker is inflated.
 func TestCompressed(t *testing.T) {
-	data := readInput(t, "pe-mingw64.dll")
+	data := testenv.ReadInput(t, "pe-mingw64.dll")
 	f := Of(openBytes(t, data, "x"))
 	want := bytes.Repeat([]byte("debug information "), 300)
 	packed := bytes.NewBuffer(binary.BigEndian.AppendUint64([]byte("ZLIB"), uint64(len(want))))
@@ -187,7 +178,7 @@ func TestNotPE(t *testing.T) {
 // Any prefix of a file, and any changed byte in the headers, is read or refused.
 func TestDamage(t *testing.T) {
 	for _, name := range []string{"pe-unwind64.exe", "pe-mingw32.dll"} {
-		data := readInput(t, name)
+		data := testenv.ReadInput(t, name)
 		for n := 0; n < len(data); n += 7 {
 			exercise(data[:n])
 		}
@@ -234,7 +225,7 @@ func exercise(data []byte) {
 
 func FuzzPE(f *testing.F) {
 	for _, name := range []string{"pe-unwind64.exe", "pe-unwindarm64.exe", "pe-mingw32.dll"} {
-		f.Add(readInput(f, name))
+		f.Add(testenv.ReadInput(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { exercise(data) })
 }

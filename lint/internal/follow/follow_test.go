@@ -7,7 +7,7 @@ import (
 
 	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -82,10 +82,6 @@ func binaryOf(f *object.File) *Binary {
 // opened returns an ELF file and its CPU.
 func opened(t testing.TB, path string) (*object.File, *CPU) {
 	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
+	f := symtest.Open(t, path)
 	return f, CPUOf(f.Arch, f.AddrSize)
 }

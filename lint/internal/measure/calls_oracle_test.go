@@ -15,7 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/coderange"
 	"github.com/symtool/symtool/internal/insn"
 	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/symtest"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/lint/coverage"
 	"github.com/symtool/symtool/lint/internal/check"
@@ -23,16 +23,6 @@ import (
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
-
-func openELF(t *testing.T, path string) *object.File {
-	t.Helper()
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return f
-}
 
 // callsOf returns the last bytes of the calls that lint sees in a binary.
 func callsOf(t *testing.T, text []byte, f *object.File) (p *check.Pass, sites map[uint64]bool, took time.Duration) {
@@ -109,7 +99,7 @@ func TestCallsOracle(t *testing.T) {
 	} {
 		t.Run(strings.TrimPrefix(c.path, "/"), func(t *testing.T) {
 			path := testenv.File(t, c.path, c.pkg)
-			f := openELF(t, path)
+			f := symtest.Open(t, path)
 			p, sites, took := callsOf(t, testenv.Dump(t, path), f)
 			compareCalls(t, p, sites, c.objdump, path, took)
 		})
@@ -125,7 +115,7 @@ func TestCallsOracleARM(t *testing.T) {
 		if text, err := exec.Command(testenv.Tool(t, "arm-linux-gnueabihf-gcc"), args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, text)
 		}
-		p, sites, took := callsOf(t, testenv.Dump(t, path), openELF(t, path))
+		p, sites, took := callsOf(t, testenv.Dump(t, path), symtest.Open(t, path))
 		compareCalls(t, p, sites, "arm-linux-gnueabihf-objdump", path, took)
 	}
 }

@@ -27,10 +27,7 @@ func TestInspectDamaged(t *testing.T) {
 	dir := t.TempDir()
 	statuses := map[int]int{}
 	for i, name := range []string{"mini-windows.dmp", "mini-linux.dmp", "mini-linux-be.dmp", "mini-hostile.dmp"} {
-		data, err := os.ReadFile(testenv.Input(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := testenv.ReadInput(t, name)
 		rng := rand.New(rand.NewPCG(uint64(i), 5))
 		path := filepath.Join(dir, "a.dmp")
 		for range 150 {
