@@ -70,6 +70,11 @@ func FormatOf(path string) string {
 	if p := packingOf(head); p != nil {
 		head = p.head(f)
 	}
+	return sniff(head)
+}
+
+// sniff returns the name of the format of a dump that begins with these bytes, or "".
+func sniff(head []byte) string {
 	for i := range formats {
 		if formats[i].sniff(head) {
 			return formats[i].Name
@@ -108,6 +113,8 @@ type Options struct {
 	TempDir string
 	// MaxUnpacked limits the size in bytes of an unpacked dump; 0 means 64 GiB.
 	MaxUnpacked int64
+	// Stdin, if non-nil, is read by ReadFrom where the path is "-".
+	Stdin io.Reader
 	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and
 	// released with it.
 	Core elfcore.Options
@@ -130,8 +137,16 @@ func (f *File) Close() error { return f.contents.Close() }
 
 // Open opens the dump at path, which may be compressed with gzip, zstd, xz or lz4.
 func Open(ctx context.Context, path string, o Options) (*File, error) {
-	name := cmp.Or(o.Name, path)
-	c, err := load(ctx, path, o)
+	o.Name = cmp.Or(o.Name, path)
+	if path == "-" && o.Stdin != nil {
+		return ReadFrom(ctx, o.Stdin, o)
+	}
+	return o.open(load(ctx, path, o))
+}
+
+// open opens a dump that is in memory, or returns the error err about it.
+func (o Options) open(c *contents, err error) (*File, error) {
+	name := o.Name
 	if err != nil {
 		return nil, withPath(name, err)
 	}
@@ -164,7 +179,12 @@ func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 			return formats[i].read(data, path, o)
 		}
 	}
-	return nil, &bin.Error{File: path, Msg: "not a dump that symtool can read: want " + formatNames()}
+	return nil, unknown(path)
+}
+
+// unknown is the error for a file that is no dump.
+func unknown(path string) error {
+	return &bin.Error{File: path, Msg: "not a dump that symtool can read: want " + formatNames()}
 }
 
 // FaultError returns the error for panic p, into which debug.SetPanicOnFault turned a fault in
@@ -243,6 +263,11 @@ func load(ctx context.Context, path string, o Options) (*contents, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return loadFile(ctx, f, size, o)
+}
+
+// loadFile maps an open file, or reads it.
+func loadFile(ctx context.Context, f *os.File, size int64, o Options) (*contents, error) {
 	if p := filePacking(f); p != nil {
 		return p.unpack(ctx, f, size, o)
 	}

@@ -105,7 +105,7 @@ func (r *reader) readDebug(dynamic, at uint64) bool {
 		var fields [4]uint64 // l_addr, l_name, l_ld, l_next
 		for i := range fields {
 			if fields[i], ok = r.d.Memory.Word(m+uint64(i*r.word), r.word); !ok {
-				r.problem("libraries", 0, "the dynamic linker's list of libraries ends at %#x, which is not in the core", m)
+				r.lostLinkMap(m)
 				break
 			}
 		}
@@ -118,6 +118,13 @@ func (r *reader) readDebug(dynamic, at uint64) bool {
 	}
 	r.d.Linker = l
 	return true
+}
+
+// lostLinkMap reports the end of the list where memory is missing.
+func (r *reader) lostLinkMap(at uint64) {
+	if !r.chosen {
+		r.problem("libraries", 0, "the dynamic linker's list of libraries ends at %#x, which is not in the core", at)
+	}
 }
 
 // maxPath is the longest path that is accepted (include/uapi/linux/limits.h, PATH_MAX).

@@ -65,11 +65,10 @@ func (r *reader) apart(n note, files []fileMap) (out []fileMap) {
 // header that names the whole file once more does not describe the memory of a process.
 const maxShared = 2
 
-// readMemory reads the PT_LOAD segments: the process's mappings, and the memory in the core.
-func (r *reader) readMemory() {
+// segmentMemory returns the memory in the file, which is that of the PT_LOAD segments.
+func (r *reader) segmentMemory() (memory []dump.Region) {
 	loads := r.loadSegments()
-	maps := make([]dump.Mapping, 0, len(loads))
-	r.loads = make([]dump.Region, 0, len(loads))
+	memory = make([]dump.Region, 0, len(loads))
 	size := uint64(len(r.data))
 	room := maxShared * size
 	var cut, lost, shared, again uint64
@@ -85,18 +84,27 @@ func (r *reader) readMemory() {
 		}
 		room -= there
 		if there > 0 {
-			r.loads = append(r.loads, dump.Region{Addr: p.Addr, Data: r.data[off : off+there : off+there]})
+			memory = append(memory, dump.Region{Addr: p.Addr, Data: r.data[off : off+there : off+there]})
 		}
-		maps = append(maps, dump.Mapping{
-			Range: dump.Range{Addr: p.Addr, Size: p.MemSize},
-			Read:  p.Flags&elf.PF_R != 0, Write: p.Flags&elf.PF_W != 0, Exec: p.Flags&elf.PF_X != 0,
-		})
 	}
 	if cut > 0 {
 		r.problem(fmt.Sprintf("%d bytes of memory", lost), size, "%d of %d segments extend past the end of the file (truncated?)", cut, len(loads))
 	}
 	if shared > 0 {
 		r.problem(fmt.Sprintf("%d bytes of memory", again), 0, "%d of %d segments have the same bytes of the file as others, in all more than %d times its size", shared, len(loads), maxShared)
+	}
+	return memory
+}
+
+// readMaps sets the memory, and the mappings of the process: the PT_LOAD segments.
+func (r *reader) readMaps() {
+	loads := r.loadSegments()
+	maps := make([]dump.Mapping, 0, len(loads))
+	for _, p := range loads {
+		maps = append(maps, dump.Mapping{
+			Range: dump.Range{Addr: p.Addr, Size: p.MemSize},
+			Read:  p.Flags&elf.PF_R != 0, Write: p.Flags&elf.PF_W != 0, Exec: p.Flags&elf.PF_X != 0,
+		})
 	}
 	r.d.Memory = dump.NewMemory(r.order(), r.loads)
 	r.d.Maps = nameMaps(r.distinct(maps), r.files)

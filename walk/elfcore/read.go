@@ -74,6 +74,16 @@ const Format = "ELF core"
 // Read reads the core in data; path is used in messages. The Dump's memory refers to data. The
 // error is a *FormatError if the file is not a core. Other damage is reported in Dump.Problems.
 func Read(data []byte, path string, o Options) (*dump.Dump, error) {
+	r, err := newReader(data, path, o)
+	if err != nil {
+		return nil, err
+	}
+	r.readNotes()
+	return r.finish(r.segmentMemory()), nil
+}
+
+// newReader reads the headers of the core in data.
+func newReader(data []byte, path string, o Options) (*reader, error) {
 	lim := object.DefaultLimits()
 	lim.Core = true
 	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), path, lim)
@@ -97,8 +107,13 @@ func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 	} else {
 		r.problem("all registers", 18, "the layout of the registers of %v (%v) is not known", f.Machine, f.Class)
 	}
-	r.readNotes()
-	r.readMemory()
+	return r, nil
+}
+
+// finish returns the Dump of a process whose notes were read, with its memory.
+func (r *reader) finish(memory []dump.Region) *dump.Dump {
+	r.loads = memory
+	r.readMaps()
 	r.findCrash()
 	r.readArguments()
 	r.readLinker()
@@ -110,8 +125,8 @@ func Read(data []byte, path string, o Options) (*dump.Dump, error) {
 			r.problem("what symtool stored in a note of the core", r.rest.offset, "its note: %v", err)
 		}
 	}
-	r.d.Problems = append(f.Problems, r.d.Problems...)
-	return r.d, nil
+	r.d.Problems = append(r.f.Problems, r.d.Problems...)
+	return r.d
 }
 
 // reader holds the state of reading a core.
@@ -128,6 +143,7 @@ type reader struct {
 	rest    *note // symtool's own
 	loads   []dump.Region
 	places  []*place // from Options.Binaries
+	chosen  bool     // memory that is missing was not thought worth keeping
 }
 
 func (r *reader) order() binary.ByteOrder { return r.f.Order }

@@ -16,8 +16,7 @@ import (
 
 // runDump converts a dump of a process.
 func (c *converter) runDump(ctx context.Context, in *formats.Input) error {
-	o := dumpfile.Options{Core: elfcore.Options{Binaries: c.binaries, Tried: c.tried}}
-	file, err := dumpfile.Open(ctx, in.Path, o)
+	file, err := in.Dump(ctx, dumpfile.Options{Core: elfcore.Options{Binaries: c.binaries, Tried: c.tried}})
 	if err != nil {
 		return cli.InputError(in.Name, err)
 	}

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ type Input struct {
 	Format *Format
 
 	stream *bufio.Reader // for input that can be read only once
+	whole  *os.File      // what stream reads, if it is standard input that can seek
 	packed string        // compression, or ""
 	close  []io.Closer
 }
@@ -50,7 +52,10 @@ func (in *Input) Close() {
 // open opens a file that is not a regular file, whose first bytes must not be lost.
 func (in *Input) open(path string) error {
 	if path == "-" {
-		in.Name, in.Path, in.stream = cli.StandardInput, "", bufio.NewReader(os.Stdin)
+		in.Name, in.Path, in.stream = cli.StandardInput, "", bufio.NewReaderSize(os.Stdin, dumpfile.PeekSize)
+		if at, err := os.Stdin.Seek(0, io.SeekCurrent); err == nil && at == 0 {
+			in.whole = os.Stdin
+		}
 		return nil
 	}
 	st, err := os.Stat(path)
@@ -66,7 +71,7 @@ func (in *Input) open(path string) error {
 	if err != nil {
 		return err
 	}
-	in.Path, in.stream, in.close = "", bufio.NewReader(f), append(in.close, f)
+	in.Path, in.stream, in.close = "", bufio.NewReaderSize(f, dumpfile.PeekSize), append(in.close, f)
 	return nil
 }
 
@@ -74,7 +79,7 @@ func (in *Input) open(path string) error {
 func (in *Input) detect(from string) error {
 	if from != "" {
 		in.Format = Named(from)
-		if in.Path != "" && in.Format.Dump {
+		if in.Format.Dump {
 			return isOther(in)
 		}
 		head, err := in.head()
@@ -86,10 +91,8 @@ func (in *Input) detect(from string) error {
 		}
 		return in.once()
 	}
-	if in.Path != "" {
-		if in.Format = Named(dumpfile.FormatOf(in.Path)); in.Format != nil {
-			return nil
-		}
+	if in.Format = Named(in.dumpFormat()); in.Format != nil {
+		return nil
 	}
 	head, err := in.head()
 	if err != nil {
@@ -236,8 +239,31 @@ func headOf(r io.Reader) ([]byte, error) {
 
 // isOther returns an error if a dump has another format than the named one.
 func isOther(in *Input) error {
-	if in.Format.Dump && dumpfile.FormatOf(in.Path) != in.Format.Name {
+	if in.Format.Dump && in.dumpFormat() != in.Format.Name {
 		return fmt.Errorf("is not %s", in.Format.Title)
 	}
 	return nil
+}
+
+// dumpFormat returns the name of the format of a dump, or "".
+func (in *Input) dumpFormat() string {
+	if in.stream != nil {
+		return dumpfile.FormatOfStream(in.stream)
+	}
+	return dumpfile.FormatOf(in.Path)
+}
+
+// Dump opens a dump.
+func (in *Input) Dump(ctx context.Context, o dumpfile.Options) (*dumpfile.File, error) {
+	o.Name = in.Name
+	if in.whole != nil {
+		if _, err := in.whole.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		return dumpfile.ReadFrom(ctx, in.whole, o)
+	}
+	if in.stream != nil {
+		return dumpfile.ReadFrom(ctx, in.stream, o)
+	}
+	return dumpfile.Open(ctx, in.Path, o)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -36,7 +37,9 @@ file has no rules. The stacks go to standard output in the form of Breakpad's
 minidump_stackwalk, or as --format says. What is missing or damaged is reported
 on standard error.
 
-A folder stands for the dumps in it and in its folders. With --summary, all DUMPs
+A folder stands for the dumps in it and in its folders, and - for standard input.
+Of a core from a pipe only stacks, modules and registers are kept, in little
+memory whatever its size. With --summary, all DUMPs
 are counted together: signatures of crashes, and modules whose symbols or rules
 are missing, with what that costs.
 
@@ -148,7 +151,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		return nil, err
 	}
 	w.batch = batch.Runner{
-		Open:   dumpfile.Options{Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c)}},
+		Open:   dumpfile.Options{Stdin: os.Stdin, Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c)}},
 		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice()},
 		Jobs:   c.Int("jobs"),
 	}
@@ -167,10 +170,19 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 	case len(w.files) == 0:
 		return errors.New("no DUMP")
 	}
+	stdin := 0
 	for _, file := range w.files {
-		if file == "" || file == "-" {
-			return fmt.Errorf("DUMP is %q: want a file: reading it needs random access", file)
+		switch {
+		case file == "":
+			return errors.New(`DUMP is "": want a file, or - for standard input`)
+		case file == "-" && w.compare:
+			return errors.New("--compare reads files, not standard input")
+		case file == "-":
+			stdin++
 		}
+	}
+	if stdin > 1 {
+		return fmt.Errorf("DUMP is - %d times: standard input can be read once", stdin)
 	}
 	if !w.compare {
 		w.files = dumpsOf(w.files)

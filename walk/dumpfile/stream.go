@@ -1,0 +1,110 @@
+package dumpfile
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// PeekSize is the size of a buffer in which FormatOfStream finds the start of a compressed dump:
+// twice the longest block of zstd (RFC 8878, 3.1.1.2.4).
+const PeekSize = 256 << 10
+
+// FormatOfStream is like FormatOf, for a dump that is read with ReadFrom. It reads nothing that
+// the next reader of in misses.
+func FormatOfStream(in *bufio.Reader) string {
+	head, _ := in.Peek(sniffSize)
+	if p := packingOf(head); p != nil {
+		packed, _ := in.Peek(in.Size())
+		head = p.head(bytes.NewReader(packed))
+	}
+	return sniff(head)
+}
+
+// ReadFrom reads a dump from a reader that cannot seek, such as the pipe into which the kernel
+// writes a core; o.Name is its name in messages. Of an ELF core, it keeps what elfcore.ReadStream
+// does, whatever the size of the core. A minidump is copied to a temporary file, and so is nothing
+// of a file that can seek: it is read like one that Open opens.
+func ReadFrom(ctx context.Context, in io.Reader, o Options) (*File, error) {
+	if f, ok := in.(*os.File); ok {
+		at, err := f.Seek(0, io.SeekCurrent)
+		if st, err2 := f.Stat(); err == nil && err2 == nil && at == 0 && st.Mode().IsRegular() {
+			return o.open(loadFile(ctx, f, st.Size(), o))
+		}
+	}
+	file, err := readStream(ctx, in, o)
+	if err != nil {
+		return nil, withPath(o.Name, err)
+	}
+	return file, nil
+}
+
+func readStream(ctx context.Context, in io.Reader, o Options) (*File, error) {
+	plain, err := unpacked(bin.ContextReader(ctx, in))
+	if err != nil {
+		return nil, err
+	}
+	defer plain.Close()
+	r := bufio.NewReader(plain)
+	head, err := r.Peek(sniffSize)
+	if len(head) == 0 && err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch sniff(head) {
+	case Core:
+		return readCore(ctx, r, o)
+	case "":
+		return nil, unknown("")
+	}
+	return o.open(spool(ctx, r, o))
+}
+
+// unpacked returns the contents of a dump that may be compressed.
+func unpacked(in io.Reader) (unpacker, error) {
+	r := bufio.NewReader(in)
+	head, _ := r.Peek(maxMagic)
+	p := packingOf(head)
+	if p == nil {
+		return io.NopCloser(r), nil
+	}
+	z, err := p.open(r)
+	if err != nil {
+		return nil, p.damaged(err)
+	}
+	return z, nil
+}
+
+// readCore reads an ELF core from front to back.
+func readCore(ctx context.Context, in io.Reader, o Options) (*File, error) {
+	spill, err := nameless(o.TempDir)
+	if err != nil {
+		return nil, err
+	}
+	defer spill.Close()
+	c, core := &contents{}, o.Core
+	if core.ReadFile == nil {
+		core.ReadFile = c.open
+	}
+	d, err := elfcore.ReadStream(in, o.Name, elfcore.StreamOptions{Options: core, Spill: spill})
+	var seek *elfcore.SeekError
+	if errors.As(err, &seek) {
+		return o.open(spool(ctx, seek.Rest, o))
+	}
+	if err != nil || ctx.Err() != nil {
+		c.Close()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	for i := range d.Memory.Regions {
+		d.Size += int64(len(d.Memory.Regions[i].Data))
+	}
+	return &File{d, c}, nil
+}
