@@ -36,7 +36,7 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%s: %d functions, opened %q, problems %v", c.file, len(result.Module.Funcs), opened, result.Problems)
 		}
 	}
-	if _, err := ReadFile(context.Background(), testenv.Input(t, "README.md"), Options{}); err == nil || !strings.Contains(err.Error(), "README.md: not an ELF file") {
+	if _, err := ReadFile(context.Background(), testenv.Input(t, "README.md"), Options{}); err == nil || !strings.Contains(err.Error(), "README.md: not a binary") {
 		t.Errorf("README.md: error %v", err)
 	}
 }

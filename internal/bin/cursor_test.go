@@ -147,7 +147,7 @@ func TestErrorText(t *testing.T) {
 		want string
 	}{
 		{Error{File: "a.out", Section: ".debug_info", Offset: 0x1c, Msg: "version 7, want 2 to 5"}, "a.out: .debug_info+0x1c: version 7, want 2 to 5"},
-		{Error{File: "a.out", Offset: 16, Msg: "not an ELF file"}, "a.out: offset 0x10: not an ELF file"},
+		{Error{File: "a.out", Offset: 16, Msg: "not a binary"}, "a.out: offset 0x10: not a binary"},
 		{Error{File: "a.out", Err: io.EOF}, "a.out: EOF"},
 		{Error{Section: ".x", Msg: "cut short", Err: io.EOF}, ".x+0x0: cut short: EOF"},
 	} {

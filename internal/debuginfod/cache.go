@@ -56,7 +56,7 @@ func (e *entry) check(path string) error {
 	f, err := elfobj.Open(path, object.DefaultLimits())
 	if err != nil {
 		why := bin.Bare(err, path)
-		if errors.Is(err, elfobj.ErrNotELF) {
+		if errors.Is(err, elfobj.ErrNotBinary) {
 			why = errors.Unwrap(err).Error()
 		}
 		return errors.New("the answer is not an ELF file: " + why)

@@ -139,10 +139,10 @@ func (b *Binaries) find(ctx context.Context, s *search) (*object.File, error) {
 	found := x.find(s)
 	for _, code := range []bool{true, false} {
 		for _, i := range found {
-			if x.files[i].code != code {
+			if x.files[i].Code != code {
 				continue
 			}
-			if f := s.openBinary(x.files[i].path); f != nil {
+			if f := s.openBinary(x.files[i].Path); f != nil {
 				return f, nil
 			}
 		}
@@ -251,7 +251,7 @@ func (b *Binaries) Names(ctx context.Context) (names []string) {
 		return nil
 	}
 	for i := range x.files {
-		if x.files[i].code {
+		if x.files[i].Code {
 			names = append(names, x.files[i].names()...)
 		}
 	}

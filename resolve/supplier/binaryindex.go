@@ -19,7 +19,7 @@ import (
 
 // binaryIndex lists the binaries and the PDBs below the folders.
 type binaryIndex struct {
-	files    []binaryFile
+	files    []BinaryFile
 	pdbs     map[string]string // paths, by MODULE's id
 	byID     map[string][]int  // indices in files, by MODULE's id and by the build-id in hexadecimal
 	looked   int               // number of files of any kind
@@ -27,23 +27,26 @@ type binaryIndex struct {
 	firstErr error             // error of the first of them
 }
 
-// binaryFile is a binary, or a PDB.
-type binaryFile struct {
-	path    string
-	soname  string // DT_SONAME, by which other files refer to it, or ""
-	id      string // MODULE's
-	buildID string // in hexadecimal
-	code    bool   // has code; a separate debug file does not
-	pdb     bool
+// BinaryFile is a binary, or a PDB.
+type BinaryFile struct {
+	Path    string
+	CPU     string // that chooses the binary in a file with several, or ""
+	Name    string // DT_SONAME, by which other files refer to it, or ""
+	ID      string // MODULE's, or ""
+	BuildID string // in hexadecimal, or ""
+	Code    bool   // has code; a separate debug file does not
+	DWARF   bool   // has debug information itself
+	Object  bool   // is input of a linker, or a kernel module
+	PDB     bool
 }
 
 // names returns the names of the modules that the file may be the binary of.
-func (f *binaryFile) names() []string {
-	name := filepath.Base(f.path)
-	if f.soname == "" || f.soname == name {
+func (f *BinaryFile) names() []string {
+	name := filepath.Base(f.Path)
+	if f.Name == "" || f.Name == name {
 		return []string{name}
 	}
-	return []string{name, f.soname}
+	return []string{name, f.Name}
 }
 
 // find returns the indices of the files of a module. For a module without an
@@ -57,11 +60,11 @@ func (x *binaryIndex) find(s *search) []int {
 		var builds []string // a file of each build
 		for i := range x.files {
 			f := &x.files[i]
-			if !f.code || !unknown(&s.m) && !called(&s.m, f.names()...) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.id+" ") }) {
+			if !f.Code || !unknown(&s.m) && !called(&s.m, f.names()...) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.ID+" ") }) {
 				continue
 			}
-			id = f.id
-			if builds = append(builds, f.id+" ("+f.path+")"); len(builds) == listedIDs {
+			id = f.ID
+			if builds = append(builds, f.ID+" ("+f.Path+")"); len(builds) == listedIDs {
 				break
 			}
 		}
@@ -78,17 +81,17 @@ func (x *binaryIndex) others(s *search) {
 	n := 0
 	for i := range x.files {
 		f := &x.files[i]
-		if !called(&s.m, filepath.Base(f.path)) || s.noted(f.path) {
+		if !called(&s.m, filepath.Base(f.Path)) || s.noted(f.Path) {
 			continue
 		}
 		if n++; n > listedIDs {
 			continue
 		}
 		switch want := s.m.BuildID; {
-		case len(want) > 0 && f.buildID != "":
-			s.note(resolve.OtherID, f.path, "build-id %s, want %x", f.buildID, want)
+		case len(want) > 0 && f.BuildID != "":
+			s.note(resolve.OtherID, f.Path, "build-id %s, want %x", f.BuildID, want)
 		case s.m.DebugID != "":
-			s.note(resolve.OtherID, f.path, "id %s, want %s", f.id, s.m.DebugID)
+			s.note(resolve.OtherID, f.Path, "id %s, want %s", f.ID, s.m.DebugID)
 		}
 	}
 	if n > listedIDs {
@@ -124,38 +127,52 @@ func (x *binaryIndex) list(ctx context.Context, root string, paths []string) []s
 	return paths
 }
 
-// read adds the binaries and PDBs among them, in order.
-func (x *binaryIndex) read(ctx context.Context, paths []string) error {
+// ListBinaries returns the binaries and PDBs below a folder, in order of path. A file with several binaries is there
+// once for each. Other files, and folders that cannot be read, are left out.
+func ListBinaries(ctx context.Context, dir string) ([]BinaryFile, error) {
+	return readAll(ctx, new(binaryIndex).list(ctx, dir, nil))
+}
+
+// readAll returns the binaries and PDBs among files, in order.
+func readAll(ctx context.Context, paths []string) ([]BinaryFile, error) {
 	batches := slices.Collect(slices.Chunk(paths, batchFiles))
-	found, err := par.Map(ctx, batchReaders, len(batches), func(_ context.Context, _, i int) ([]binaryFile, error) {
-		var files []binaryFile
+	found, err := par.Map(ctx, batchReaders, len(batches), func(_ context.Context, _, i int) ([]BinaryFile, error) {
+		var files []BinaryFile
 		for _, path := range batches[i] {
 			files = append(files, readBinaries(path)...)
 		}
 		return files, nil
 	})
+	return slices.Concat(found...), err
+}
+
+// read adds the binaries and PDBs that have an id, in order.
+func (x *binaryIndex) read(ctx context.Context, paths []string) error {
+	found, err := readAll(ctx, paths)
 	if err != nil {
 		return err
 	}
-	for _, f := range slices.Concat(found...) {
-		if !f.pdb {
+	for _, f := range found {
+		switch {
+		case f.ID == "":
+		case !f.PDB:
 			x.files = append(x.files, f)
-		} else if x.pdbs[f.id] == "" {
-			x.pdbs[f.id] = f.path
+		case x.pdbs[f.ID] == "":
+			x.pdbs[f.ID] = f.Path
 		}
 	}
 	for i, f := range x.files {
-		x.byID[f.id] = append(x.byID[f.id], i)
-		if f.buildID != "" {
-			x.byID[f.buildID] = append(x.byID[f.buildID], i)
+		x.byID[f.ID] = append(x.byID[f.ID], i)
+		if f.BuildID != "" {
+			x.byID[f.BuildID] = append(x.byID[f.BuildID], i)
 		}
 	}
 	return nil
 }
 
 // readBinaries reads the ids of a file's binary, or of each in a file with several; nil if it is not a binary or a
-// PDB, or has no id. Other damage is ignored.
-func readBinaries(path string) (files []binaryFile) {
+// PDB. Damage is ignored.
+func readBinaries(path string) (files []BinaryFile) {
 	switch head := beginningOf(path); {
 	case pdb.Match(head):
 		if f := pdbFile(path); f != nil {
@@ -178,7 +195,7 @@ func readBinaries(path string) (files []binaryFile) {
 }
 
 // readBinary reads the ids of a binary; cpu chooses one of several.
-func readBinary(path, cpu string) *binaryFile {
+func readBinary(path, cpu string) *BinaryFile {
 	lim := object.DefaultLimits()
 	lim.CPU = cpu
 	f, err := objfile.Open(path, lim)
@@ -186,21 +203,23 @@ func readBinary(path, cpu string) *binaryFile {
 		return nil
 	}
 	defer f.Close()
-	id := f.ID()
-	if id == "" || f.Kind == object.Core {
+	if f.Kind == object.Core {
 		return nil
 	}
 	soname, _ := f.Name() // damage is reported when the file is read
-	return &binaryFile{path: path, soname: soname, id: id, buildID: hex.EncodeToString(f.BuildID()), code: hasCode(f)}
+	return &BinaryFile{
+		Path: path, CPU: cpu, Name: soname, ID: f.ID(), BuildID: hex.EncodeToString(f.BuildID()),
+		Code: hasCode(f), DWARF: f.HasDWARF(), Object: f.Kind == object.Relocatable,
+	}
 }
 
 // pdbFile reads a PDB's id.
-func pdbFile(path string) *binaryFile {
+func pdbFile(path string) *BinaryFile {
 	id, err := pdb.FileID(path)
 	if err != nil {
 		return nil
 	}
-	return &binaryFile{path: path, id: id, pdb: true}
+	return &BinaryFile{Path: path, ID: id, PDB: true}
 }
 
 // beginningOf returns the beginning of a regular file, by which most are rejected cheaply.

@@ -32,7 +32,7 @@ func (b *Binaries) findDebug(ctx context.Context, s *search, f *object.File) (*o
 	for _, i := range x.byID[hex.EncodeToString(f.BuildID())] {
 		lim := object.DefaultLimits()
 		lim.ID = f.BuildID()
-		other, err := objfile.Open(x.files[i].path, lim)
+		other, err := objfile.Open(x.files[i].Path, lim)
 		if err == nil && !other.HasDWARF() {
 			other.Close()
 			continue

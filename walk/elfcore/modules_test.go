@@ -178,7 +178,7 @@ func TestBinaryIDs(t *testing.T) {
 		tried string
 	}{
 		{"prog", wrong, false, "want " + id},
-		{"opt/crash/threads/prog", []byte("text"), false, "not an ELF file"},
+		{"opt/crash/threads/prog", []byte("text"), false, "not a binary"},
 		{".build-id/" + id[:2] + "/" + id[2:], right, true, ""},
 	} {
 		put(c.name, c.data)

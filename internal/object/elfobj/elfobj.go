@@ -112,7 +112,7 @@ func OpenFile(path string, lim object.Limits) (*os.File, int64, error) {
 		return nil, 0, &bin.Error{File: path, Err: object.BareError(err)}
 	}
 	if what := irregular(st.Mode()); what != "" {
-		return nil, 0, notELFError(path, what)
+		return nil, 0, notBinaryError(path, what)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -128,12 +128,12 @@ func OpenFile(path string, lim object.Limits) (*os.File, int64, error) {
 	return file, st.Size(), nil
 }
 
-// ErrNotELF is the kind of the error for a file that is not ELF; its cause says what the
-// file is.
-var ErrNotELF = errors.New("not an ELF file")
+// ErrNotBinary is the kind of the error for a file that is not ELF, and thus, since files of other containers are
+// recognised first, not a binary; its cause says what the file is.
+var ErrNotBinary = errors.New("not a binary")
 
-func notELFError(path, what string) error {
-	return &bin.Error{File: path, Msg: ErrNotELF.Error(), Err: errors.New(what), Kind: ErrNotELF}
+func notBinaryError(path, what string) error {
+	return &bin.Error{File: path, Msg: ErrNotBinary.Error(), Err: errors.New(what), Kind: ErrNotBinary}
 }
 
 func irregular(mode fs.FileMode) string {

@@ -61,15 +61,15 @@ func TestHeaderFields(t *testing.T) {
 func TestNotELF(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ data, want string }{
-		"empty":   {"", "not an ELF file: empty"},
-		"gzip":    {"\x1f\x8b\x08\x00zzzz", "not an ELF file: gzip data"},
+		"empty":   {"", "not a binary: empty"},
+		"gzip":    {"\x1f\x8b\x08\x00zzzz", "not a binary: gzip data"},
 		"zstd":    {"\x28\xb5\x2f\xfdzzzz", "zstd data"},
 		"ar":      {"!<arch>\nfoo.o/", "an ar archive (a static library or a .deb): take its members out (ar x) and name those"},
 		"macho":   {"\xcf\xfa\xed\xfe\x07\x00\x00\x01", "a Mach-O file"},
-		"text":    {"hello, wörld\n", "not an ELF file: text"},
+		"text":    {"hello, wörld\n", "not a binary: text"},
 		"sym":     {"MODULE Linux x86_64 0 a\n", "a Breakpad symbol file"},
-		"binary":  {"\x00\x01\x02\x03\x04", "begins with 00 01 02 03, want 7f 45 4c 46"},
-		"one":     {"\x7f", "begins with 7f, want"},
+		"binary":  {"\x00\x01\x02\x03\x04", "begins with 00 01 02 03, which begins no ELF, Windows or macOS file"},
+		"one":     {"\x7f", "begins with 7f, which begins no ELF"},
 		"magic":   {"\x7fELF", "offset 0x4: ELF header cut short: 4 bytes"},
 		"class":   {"\x7fELF\x03\x01\x01" + strings.Repeat("\x00", 60), "offset 0x4: ELF class 3, want 1 (32-bit) or 2 (64-bit)"},
 		"order":   {"\x7fELF\x02\x00\x01" + strings.Repeat("\x00", 60), "offset 0x5: ELF byte order 0"},

@@ -30,8 +30,8 @@ func (f *File) readHeaders() error {
 	if err := f.in.ReadAt(ident, 0); err != nil {
 		return err
 	}
-	if what := notELF(ident); what != "" {
-		return notELFError(f.Path, what)
+	if what := notBinary(ident); what != "" {
+		return notBinaryError(f.Path, what)
 	}
 	t := tables{f: f}
 	if err := t.readEhdr(ident); err != nil {

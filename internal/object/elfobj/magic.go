@@ -39,8 +39,8 @@ var magics = []struct{ magic, what string }{
 // Magic begins every ELF file.
 const Magic = elf.ELFMAG
 
-// notELF describes a file that begins with head; it returns "" for ELF.
-func notELF(head []byte) string {
+// notBinary describes a file that begins with head; it returns "" for ELF.
+func notBinary(head []byte) string {
 	switch {
 	case len(head) == 0:
 		return "empty"
@@ -55,7 +55,7 @@ func notELF(head []byte) string {
 	if isText(head) {
 		return "text"
 	}
-	return fmt.Sprintf("begins with % x, want % x", head[:min(4, len(head))], Magic)
+	return fmt.Sprintf("begins with % x, which begins no ELF, Windows or macOS file", head[:min(4, len(head))])
 }
 
 // isText reports whether head is UTF-8 without control characters. The last

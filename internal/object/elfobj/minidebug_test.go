@@ -123,7 +123,7 @@ func TestMiniDebugDamage(t *testing.T) {
 		"contents changed": {at(100, 0xff, 0xff, 0xff), "xz data: "},
 		"index too long":   {at(-8, 0xff, 0xff, 0, 0), "xz index of"},
 		"index elsewhere":  {at(-8, 0, 0, 0, 0), "want an xz index"},
-		"no ELF":           {packXZ(t, []byte("hello"), 0), "prog(.gnu_debugdata): not an ELF file"},
+		"no ELF":           {packXZ(t, []byte("hello"), 0), "prog(.gnu_debugdata): not a binary"},
 		"other processor":  {packXZ(t, other.build(), 0), "prog(.gnu_debugdata): for "},
 		"dictionary":       {withDict(good, 40), "LZMA2 dictionary of 4294967296 bytes, over the limit of 67108864"},
 		"dictionary size":  {withDict(good, 41), "LZMA2 dictionary of size 0x29"},

@@ -5,6 +5,7 @@ package objfile
 import (
 	"bytes"
 	"io"
+	"os"
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/elfobj"
@@ -65,6 +66,12 @@ func Open(path string, lim object.Limits) (*object.File, error) {
 	}
 	f.CloseWith(file)
 	return f, nil
+}
+
+// IsFolder reports whether path is a folder, and not a bundle, which Open takes for a file.
+func IsFolder(path string) bool {
+	st, err := os.Stat(machobj.InBundle(path))
+	return err == nil && st.IsDir()
 }
 
 // CPUs returns the names of the CPUs of a file with several binaries, of which Limits.CPU chooses one; nil for

@@ -10,6 +10,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/pdb"
@@ -26,6 +27,19 @@ func IsPDB(path string) bool {
 	var head [pdb.HeadSize]byte
 	n, _ := f.ReadAt(head[:], 0)
 	return pdb.Match(head[:n])
+}
+
+// ProgramID returns the id of the Windows binary at path that a PDB describes, or "".
+func ProgramID(path string) string {
+	f, err := objfile.Open(path, object.DefaultLimits())
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if f.PDB == "" {
+		return ""
+	}
+	return f.ID()
 }
 
 // readPDB reads the PDB at path, with the names that the options ask for.

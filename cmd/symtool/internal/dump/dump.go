@@ -41,8 +41,9 @@ Its STACK CFI comes from __eh_frame and __unwind_info, which a dSYM does not hav
 universal file --arch chooses one binary.
 
 The symbol file goes to standard output, to --output, or to NAME/ID/NAME.sym
-below --store, which accepts many FILEs. It appears whole or not at all, and has
-the same bytes with any --jobs.
+below --store, which accepts many FILEs, and folders: all binaries below them are
+dumped, with the debug files and PDBs there. It appears whole or not at all, and
+has the same bytes with any --jobs.
 
 For build systems, --MD writes a depfile, and --restat leaves an unchanged
 output alone. symtool integration prints complete rules.
@@ -53,7 +54,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "dump",
 		Usage:       "write the Breakpad symbol file of an ELF, Windows or macOS binary",
-		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE...\nsymtool dump [flags] --build-id HEX",
+		UsageText:   "symtool dump [flags] FILE [DEBUGFILE]\nsymtool dump [flags] --store DIR FILE|FOLDER...\nsymtool dump [flags] --build-id HEX",
 		Description: dumpDescription,
 		Flags:       dumpFlags(),
 		Action: func(c *cli.Context) error {
@@ -305,6 +306,9 @@ func (cfg *dumpConfig) operands(args []string) error {
 		return fmt.Errorf("%d files: one symbol file has one FILE and one DEBUGFILE, --store takes more", len(args))
 	case cfg.store == "" && len(args) == 2:
 		cfg.files, cfg.DebugFile = args[:1], args[1]
+	}
+	if err := cfg.checkFolders(); err != nil {
+		return err
 	}
 	inputs := append(slices.Clone(args), cfg.Options.Package)
 	if err := cfg.maps.CheckList(cfg.output, inputs...); err != nil {

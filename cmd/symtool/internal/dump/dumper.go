@@ -10,7 +10,6 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
@@ -34,6 +33,7 @@ type dumper struct {
 type dumpResult struct {
 	binfile.Result
 	cpu     string        // of the binary to read, in a file with several
+	debug   string        // path of its debug file or PDB, if that is known
 	pending []pendingFile // with --store
 	stack   []byte        // from a panic
 }
@@ -64,7 +64,9 @@ func (d *dumper) run(ctx context.Context) error {
 		cli.TuneCollector(cli.VarsCollectorPercent)
 	}
 	d.placed = map[string]*dumpResult{}
-	d.expand()
+	if err := d.expand(ctx); err != nil {
+		return err
+	}
 	if err := d.maps.ReadManifests(); err != nil {
 		return err
 	}
@@ -89,22 +91,6 @@ func (d *dumper) run(ctx context.Context) error {
 		return err
 	}
 	return d.finish()
-}
-
-// expand makes a result for each file and, with --store, for each binary of a file with several.
-func (d *dumper) expand() {
-	var files []string
-	for _, file := range d.files {
-		cpus := []string{d.CPU}
-		if all := objfile.CPUs(file); d.store != "" && d.CPU == "" && len(all) > 0 {
-			cpus = all
-		}
-		for _, cpu := range cpus {
-			files = append(files, file)
-			d.results = append(d.results, &dumpResult{Result: binfile.Result{File: file}, cpu: cpu})
-		}
-	}
-	d.files = files
 }
 
 // share returns the number of threads for one of several workers.
@@ -174,8 +160,14 @@ func (d *dumper) startProgress() (stop func()) {
 // guarded dumps one file. Damage, and even a panic, affects only this file.
 func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
 	r := d.results[i]
+	if r.Error != "" {
+		return r
+	}
 	reader := d.Reader
 	reader.CPU = r.cpu
+	if r.debug != "" {
+		reader.DebugFile = r.debug
+	}
 	reader.Options.Jobs = jobs
 	reader.Options.Opened = r.Opened.Add
 	reader.Options.Progress = d.progress.File(i)
