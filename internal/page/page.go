@@ -20,6 +20,9 @@ var files embed.FS
 type Template struct {
 	html   *template.Template
 	script string
+
+	// Forms permits forms, which the server that the page is from answers.
+	Forms bool
 }
 
 // Head describes a page.
@@ -62,7 +65,7 @@ func (t *Template) Write(w io.Writer, head Head, data any) error {
 		Style  template.CSS
 		Script template.JS
 		Body   any
-	}{head, policy(t.script), template.CSS(read("style.css")), template.JS(t.script), data})
+	}{head, policy(t.script, t.Forms), template.CSS(read("style.css")), template.JS(t.script), data})
 	if err != nil {
 		return err
 	}
@@ -70,8 +73,12 @@ func (t *Template) Write(w io.Writer, head Head, data any) error {
 }
 
 // policy returns the page's content security policy, which allows only this script.
-func policy(script string) string {
+func policy(script string, forms bool) string {
 	sum := sha256.Sum256([]byte(script))
-	return "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
+	action := "'none'"
+	if forms {
+		action = "'self'"
+	}
+	return "default-src 'none'; base-uri 'none'; form-action " + action + "; style-src 'unsafe-inline'; script-src 'sha256-" +
 		base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

@@ -11,7 +11,12 @@ import (
 type AddOptions struct {
 	Compression *Compression // nil for no compression
 	Damaged     bool         // accept files with unreadable records
+	At          *Place       // if non-nil, refuse files of other modules
+	MaxText     int64        // refuse files with more bytes when they are not compressed; 0 for no limit
 }
+
+// ErrTooLong means that a file is longer than AddOptions allow.
+var ErrTooLong = errors.New("the text is too long")
 
 // Addition is the outcome of adding a symbol file.
 type Addition struct {
@@ -37,9 +42,12 @@ func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 	}
 	defer p.Abort()
 	p.Renew = true
-	c, err := p.copyText(in, o.Compression)
+	c, err := p.copyText(in, o)
 	if p.err != nil {
 		return nil, &WriteError{p.err}
+	}
+	if err == nil && errors.Is(c.damage, ErrTooLong) {
+		err = ErrTooLong
 	}
 	if err != nil {
 		return nil, err
@@ -50,6 +58,9 @@ func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 	}
 	if a.Place, err = NewPlace(c.name, c.id); err != nil {
 		return nil, fmt.Errorf("MODULE %w", err)
+	}
+	if at := o.At; at != nil && (at.Name != a.Place.Name || !strings.EqualFold(at.ID, a.Place.ID)) {
+		return nil, fmt.Errorf("MODULE is that of %s/%s, want %s/%s", clipped(a.Place.Name), a.Place.ID, at.Name, at.ID)
 	}
 	ext := c.ext()
 	if o.Compression != nil {
@@ -70,19 +81,39 @@ func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 }
 
 // copyText writes the text of a symbol file, and checks it.
-func (p *Pending) copyText(in io.Reader, how *Compression) (checked, error) {
-	if how == nil {
-		return check(in, p)
+func (p *Pending) copyText(in io.Reader, o AddOptions) (checked, error) {
+	if o.Compression == nil {
+		return check(in, limited(p, o.MaxText))
 	}
-	z, err := how.Writer(p)
+	z, err := o.Compression.Writer(p)
 	if err != nil {
 		return checked{}, err
 	}
-	c, err := check(in, z)
+	c, err := check(in, limited(z, o.MaxText))
 	if closeErr := z.Close(); err == nil {
 		err = closeErr
 	}
 	return c, err
+}
+
+// limitedWriter fails with ErrTooLong when more than left bytes are written.
+type limitedWriter struct {
+	w    io.Writer
+	left int64
+}
+
+func limited(w io.Writer, most int64) io.Writer {
+	if most == 0 {
+		return w
+	}
+	return &limitedWriter{w, most}
+}
+
+func (l *limitedWriter) Write(b []byte) (int, error) {
+	if l.left -= int64(len(b)); l.left < 0 {
+		return 0, ErrTooLong
+	}
+	return l.w.Write(b)
 }
 
 // taken returns the faults of an acceptable file, or an error.

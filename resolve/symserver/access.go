@@ -20,6 +20,7 @@ type Access struct {
 	Encoding string    `json:"encoding,omitempty"` // Content-Encoding of the answer
 	Frames   int       `json:"frames,omitempty"`   // of a symbolication
 	Agent    string    `json:"agent,omitempty"`
+	Token    string    `json:"token,omitempty"`   // its name
 	Aborted  bool      `json:"aborted,omitempty"` // the answer was not completed
 }
 
@@ -43,11 +44,15 @@ func (s *Server) done(w *recorder, r *http.Request, to target, began time.Time, 
 		s.metrics.missing.Add(1)
 	}
 	took := time.Since(began)
+	who := ""
+	if w.token != nil {
+		who = w.token.name
+	}
 	s.metrics.observe(to.kind, status, w.bytes, took)
 	s.cfg.Access(&Access{
 		Time: began.UTC(), Remote: r.RemoteAddr, Method: clip(r.Method), Path: clip(r.URL.EscapedPath()), Kind: to.kind.String(),
 		Status: status, Bytes: w.bytes, Millis: float64(took.Microseconds()) / 1e3, Range: clip(r.Header.Get("Range")),
-		Encoding: w.Header().Get("Content-Encoding"), Frames: w.frames, Agent: clip(r.UserAgent()), Aborted: aborted,
+		Encoding: w.Header().Get("Content-Encoding"), Frames: w.frames, Agent: clip(r.UserAgent()), Token: who, Aborted: aborted,
 	})
 }
 

@@ -251,7 +251,7 @@ func (s *Server) symbolsOf(ctx context.Context, m moduleName) (*entry, error) {
 	f, err := s.findSymbols(p, symbolExt, wanted(""))
 	if f == nil {
 		if err == nil {
-			s.cfg.Missing(p.Name, p.ID)
+			s.miss(p)
 			s.notef("no symbols of %s/%s", p.Name, p.ID)
 		}
 		return nil, nil

@@ -125,7 +125,7 @@ func (s *Server) serveSection(w *recorder, r *http.Request, to target) {
 			if sec.Name != to.name || !sec.HasData() || sec.Offset > uint64(f.size) || sec.FileSize > uint64(f.size)-sec.Offset {
 				continue
 			}
-			etag := f.etag(hex(uint64(sec.Index)))
+			etag := f.etag(hexOf(uint64(sec.Index)))
 			if preconditionFailed(w, r, f, etag) {
 				return
 			}

@@ -1,5 +1,6 @@
-// Package symserver implements a read-only HTTP server that serves symbol files and debug files,
-// and symbolicates addresses with them. New returns the http.Handler.
+// Package symserver implements an HTTP server that serves symbol files and debug files, symbolicates
+// addresses with them and, if Config.AcceptUploads is set, adds to its first store what clients send. New
+// returns the http.Handler.
 //
 //	GET  /NAME/ID/STEM.sym            a symbol file, as symbol suppliers ask for it;
 //	                                  also STEM.sym.gz and .sym.zst, if stored so
@@ -11,9 +12,20 @@
 //	GET  /buildid/HEX/source/PATH     a source file
 //	POST /symbolicate/v5, /v4         Mozilla's symbolication API (Tecken's
 //	                                  documentation, "Symbolication"; Eliot)
+//	GET  /                            a page for people: what the stores have and lack
 //	GET  /metrics                     Prometheus' text format 0.0.4
 //	GET  /healthz, /readyz            200 when the process is up; when its folders are
 //	                                  readable and it is not shutting down
+//
+// Uploads, of clients with a token:
+//
+//	PUT  /NAME/ID/STEM.sym            a symbol file, also compressed; STEM.vars; a program
+//	                                  or a PDB at /NAME/ID/NAME
+//	POST /upload                      sym-upload-v1 (Breakpad's symupload), or a zip as
+//	                                  Tecken takes it
+//	POST /v1/uploads:create, PUT /v1/uploads/KEY, POST /v1/uploads/KEY:complete,
+//	GET  /v1/symbols/NAME/ID:checkStatus
+//	                                  sym-upload-v2 (Breakpad's symbol_collector_client)
 //
 // # Files
 //
@@ -43,6 +55,9 @@
 //
 //   - from Tecken: 404 has a text; HEAD for a compressed file that the client does not
 //     accept has no length. Missing files are not downloaded from elsewhere.
+//   - from Tecken as a server of uploads: symbol files are read to their end before they are stored,
+//     and one that differs from what is there is refused with 409, while Tecken replaces
+//     it; without a known token the answer is 401 in place of 403.
 //   - from Eliot: modules of any name are looked for, while Eliot refuses requests
 //     with names outside of a small set of characters; a boolean is not a number; numbers
 //     of stacks, frames and modules are limited; there is no "debug" in answers.

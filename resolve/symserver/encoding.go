@@ -36,5 +36,5 @@ func weight(parameters string) float64 {
 	return 1
 }
 
-func hex(n uint64) string   { return strconv.FormatUint(n, 16) }
+func hexOf(n uint64) string { return strconv.FormatUint(n, 16) }
 func itoa64(n int64) string { return strconv.FormatInt(n, 10) }

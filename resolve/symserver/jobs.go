@@ -48,7 +48,7 @@ func (f frame) text() string {
 	if f.none {
 		return "-0x1"
 	}
-	return "0x" + hex(f.offset)
+	return "0x" + hexOf(f.offset)
 }
 
 // badRequest is an error in what a client sent.

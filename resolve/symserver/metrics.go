@@ -11,13 +11,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/symtool/symtool/resolve/store"
 )
 
 // buckets are the upper bounds of the histogram's buckets, in seconds.
 var buckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 // statuses have a label of their own; others, such as 499, count together.
-var statuses = []int{200, 204, 206, 304, 400, 404, 405, 408, 412, 413, 415, 416, 500, 503}
+var statuses = []int{200, 201, 204, 206, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 429, 500, 503, 507}
 
 // The results of looking up frames.
 const (
@@ -28,6 +30,11 @@ const (
 
 var frameNames = [...]string{"found", "unknown", "no_symbols"}
 
+// uploadNames are the results of uploads: those of adding a file, and one for files that are refused.
+var uploadNames = [...]string{store.Added: "added", store.Same: "same", store.Differs: "differs", uploadRefused: "refused"}
+
+const uploadRefused = store.Differs + 1
+
 // metrics counts requests. What the server itself reads is in atomic numbers, which the page
 // shows.
 type metrics struct {
@@ -36,6 +43,7 @@ type metrics struct {
 	bytes    [kinds]prometheus.Counter
 	times    [kinds]prometheus.Observer
 	frames   [len(frameNames)]atomic.Int64
+	uploads  [len(uploadNames)]atomic.Int64
 
 	inFlight, refused, missing                     atomic.Int64
 	cacheHits, cacheMisses, cacheErrors, evictions atomic.Int64
@@ -78,6 +86,11 @@ func (m *metrics) registerRequests(reg *prometheus.Registry) {
 		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "symtool_frames_total", Help: "Frames of symbolication requests.", ConstLabels: prometheus.Labels{"result": name},
 		}, func() float64 { return float64(m.frames[i].Load()) }))
+	}
+	for i, name := range uploadNames {
+		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "symtool_uploads_total", Help: "Files that clients sent.", ConstLabels: prometheus.Labels{"result": name},
+		}, func() float64 { return float64(m.uploads[i].Load()) }))
 	}
 }
 

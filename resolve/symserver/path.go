@@ -24,10 +24,13 @@ const (
 	symbolicate
 	metricsPage
 	health
+	form
+	uploadAPI
+	overview
 	kinds
 )
 
-var kindNames = [kinds]string{"unknown", "symbols", "program", "debuginfo", "executable", "section", "source", "symbolicate", "metrics", "health"}
+var kindNames = [kinds]string{"unknown", "symbols", "program", "debuginfo", "executable", "section", "source", "symbolicate", "metrics", "health", "form", "api", "page"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -40,8 +43,8 @@ type target struct {
 	place store.Place // of symbols and programs
 	text  string      // of symbols: .sym, or .vars for the variables alone
 	zip   string      // of symbols: "", .gz, .zst
-	id    string      // of build-id paths, in lower case
-	name  string      // of a section, a source file, or a health page; version of the API
+	id    string      // of build-id paths, in lower case; key of an upload
+	name  string      // of a section, a source file, a health page or a call of an API; version of symbolication
 }
 
 // maxPath is the longest path that is examined, in bytes.
@@ -68,6 +71,14 @@ func route(prefix, escaped string) target {
 		}
 	}
 	switch {
+	case len(parts) == 1 && parts[0] == "":
+		return target{kind: overview}
+	case parts[0] == "upload" && (len(parts) == 1 || len(parts) == 2 && parts[1] == ""):
+		return target{kind: form}
+	case parts[0] == "v1" && len(parts) > 1:
+		if to := routeAPI(parts[1:]); to.kind != unknown {
+			return to
+		}
 	case len(parts) == 2 && parts[0] == "symbolicate" && (parts[1] == "v4" || parts[1] == "v5"):
 		return target{kind: symbolicate, name: parts[1]}
 	case len(parts) >= 3 && parts[0] == "buildid":
@@ -104,6 +115,37 @@ func routeSymbols(name, id, file string) target {
 		return target{kind: program, place: p}
 	}
 	return target{}
+}
+
+// routeAPI parses a path of sym-upload-v2: uploads:create, uploads/KEY, uploads/KEY:complete and
+// symbols/NAME/ID:checkStatus.
+func routeAPI(parts []string) target {
+	last, call, called := cutLast(parts[len(parts)-1], ":")
+	to := target{kind: uploadAPI, name: call}
+	switch {
+	case parts[0] == "uploads:"+callCreate && len(parts) == 1:
+	case parts[0] == "uploads" && len(parts) == 2 && !called:
+		to.name, to.id = callPut, last
+	case parts[0] == "uploads" && len(parts) == 2 && call == callComplete:
+		to.id = last
+	case parts[0] == "symbols" && len(parts) == 3 && call == callStatus:
+		p, err := store.NewPlace(parts[1], last)
+		if err != nil || p.Name != parts[1] {
+			return target{}
+		}
+		to.place = p
+	default:
+		return target{}
+	}
+	return to
+}
+
+// cutLast is like strings.Cut, at the last separator.
+func cutLast(text, separator string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, separator); i >= 0 {
+		return text[:i], text[i+len(separator):], true
+	}
+	return text, "", false
 }
 
 // The lengths of build-ids in digits; those in use have 16 to 64.

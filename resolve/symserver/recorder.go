@@ -20,7 +20,8 @@ type recorder struct {
 	bytes   int64
 	frames  int // number of frames symbolicated
 	missing bool
-	due     int64 // number of bytes until the client gets more time
+	token   *token // of the request, if it was asked for
+	due     int64  // number of bytes until the client gets more time
 }
 
 // errClient is wrapped by errors of writing to a client.

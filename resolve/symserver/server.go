@@ -7,9 +7,14 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/symtool/symtool/resolve/store"
+	"github.com/symtool/symtool/resolve/symserver/internal/catalog"
 )
 
 // Config says what is served, and sets limits.
@@ -25,6 +30,20 @@ type Config struct {
 	Stall       time.Duration // within which a client must read 1 MiB, or send its request; 0 means a minute
 	Gzip        bool          // compress plain text for clients that accept it
 	AllowOrigin string        // for Access-Control-Allow-Origin; "" for no such header
+
+	// Tokens are the clients that may upload and, if Private is set, those that may read. Without
+	// Private, reading needs no token.
+	Tokens  *Tokens
+	Private bool
+
+	// AcceptUploads lets clients with a token add files to the first of Dirs.
+	AcceptUploads bool
+	MaxUpload     int64              // of a file, compressed or not, in bytes; 0 means 4 GiB
+	UploadRate    int                // files a minute for each token; 0 means 1200
+	Compression   *store.Compression // of files that are added; nil for none
+	ProgramID     store.ProgramID    // for Windows programs and PDBs; nil refuses them
+	PublicURL     string             // of this server, for clients behind a proxy; "" for what they ask for
+	Temporary     func(path string, exists bool)
 
 	// Access is called with each finished request, Missing with each module whose symbols were
 	// requested but missing, Warn with problems such as damaged files, and Note with what was
@@ -60,6 +79,21 @@ type Server struct {
 	modules  *modules
 	metrics  *metrics
 	draining atomic.Bool
+
+	tokens  atomic.Pointer[Tokens]
+	store   *store.Store  // for uploads; nil if none are accepted
+	uploads chan struct{} // a slot for each upload
+	pending pending
+	began   time.Time
+
+	// What the overview shows, and the work in the background for it, which stops when ending ends.
+	catalog    *catalog.Catalog
+	missed     catalog.Missed
+	measures   catalog.Measures
+	measuring  atomic.Bool
+	background sync.WaitGroup
+	ending     context.Context
+	end        context.CancelFunc
 }
 
 // New returns a Server of the folders, which it opens. The error names the one that cannot be
@@ -70,6 +104,8 @@ func New(cfg Config) (*Server, error) {
 	cfg.MaxBody = cmp.Or(cfg.MaxBody, defaultMaxBody)
 	cfg.MaxFrames = cmp.Or(cfg.MaxFrames, DefaultMaxFrames)
 	cfg.Stall = cmp.Or(cfg.Stall, DefaultStall)
+	cfg.MaxUpload = cmp.Or(cfg.MaxUpload, DefaultMaxUpload)
+	cfg.UploadRate = cmp.Or(cfg.UploadRate, DefaultUploadRate)
 	cfg.Prefix = (&url.URL{Path: "/" + strings.Trim(cfg.Prefix, "/")}).EscapedPath() // in the form of requests
 	if cfg.Prefix == "/" {
 		cfg.Prefix = ""
@@ -95,7 +131,11 @@ func New(cfg Config) (*Server, error) {
 		answers:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
 		held:     make(chan struct{}, heldPer*runtime.GOMAXPROCS(0)),
 		metrics:  newMetrics(cfg.Version, cfg.CacheSize),
+		uploads:  make(chan struct{}, uploadsAt(runtime.GOMAXPROCS(0))),
+		pending:  pending{all: map[string]*pendingUpload{}},
+		began:    time.Now(),
 	}
+	s.ending, s.end = context.WithCancel(context.Background())
 	s.modules = newModules(cfg.CacheSize, s.metrics, s.warnf)
 	for _, dirs := range []struct {
 		names   []string
@@ -110,12 +150,23 @@ func New(cfg Config) (*Server, error) {
 			s.roots = append(s.roots, r)
 		}
 	}
+	s.catalog = catalog.New(cfg.Dirs)
+	if err := s.openStore(); err != nil {
+		s.Close()
+		return nil, err
+	}
 	return s, nil
 }
 
 // Close closes the folders and all symbol files. No request may be in flight.
 func (s *Server) Close() {
+	s.end()
+	s.background.Wait()
 	s.modules.close()
+	s.pending.close()
+	if s.store != nil {
+		s.store.Close()
+	}
 	for _, r := range s.roots {
 		r.Close()
 	}
@@ -131,6 +182,9 @@ func (s *Server) InFlight() int64 { return s.metrics.inFlight.Load() }
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	to := route(s.cfg.Prefix, r.URL.EscapedPath())
+	if s.store == nil && (to.kind == form || to.kind == uploadAPI) {
+		to = target{}
+	}
 	rec := &recorder{ResponseWriter: w, control: http.NewResponseController(w), stall: s.cfg.Stall, head: r.Method == http.MethodHead}
 	head := rec.Header()
 	head.Set("X-Content-Type-Options", "nosniff")
@@ -178,21 +232,29 @@ func (s *Server) answer(w *recorder, r *http.Request, to target) {
 		preflight(w, to)
 		return
 	}
-	allowed := []string{http.MethodGet, http.MethodHead}
-	if to.kind == symbolicate {
-		allowed = []string{http.MethodPost}
-	}
-	switch {
-	case r.Method != allowed[0] && r.Method != allowed[len(allowed)-1]:
+	allowed := s.methods(to)
+	if !slices.Contains(allowed, r.Method) {
 		// Unknown paths get it, too: a client that uploads should learn that it cannot here.
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		text := "want " + strings.Join(allowed, " or ")
-		if to.kind != symbolicate {
+		if s.store == nil && to.kind != symbolicate {
 			text = "this server is read-only: " + text + "; symtool store add puts files into its folders"
 		}
 		s.failFor(to)(w, http.StatusMethodNotAllowed, text)
+		return
+	}
+	if need := s.needs(r, to); need != 0 && !s.permit(w, r, to, need) {
+		return
+	}
+	switch {
 	case to.kind == unknown:
 		s.fail(w, http.StatusNotFound, "no such path")
+	case to.kind == form || r.Method == http.MethodPut:
+		s.receive(w, r, to)
+	case to.kind == uploadAPI:
+		s.serveAPI(w, r, to)
+	case to.kind == overview:
+		s.serveOverview(w, r)
 	case to.kind == symbols:
 		s.serveSymbols(w, r, to)
 	case to.kind == program:
@@ -206,6 +268,39 @@ func (s *Server) answer(w *recorder, r *http.Request, to target) {
 	default:
 		s.serveBuildID(w, r, to)
 	}
+}
+
+// methods returns the methods of a kind of path.
+func (s *Server) methods(to target) []string {
+	reading := []string{http.MethodGet, http.MethodHead}
+	switch {
+	case to.kind == symbolicate:
+		return []string{http.MethodPost}
+	case s.store == nil:
+		return reading
+	case to.kind == form || to.kind == uploadAPI && (to.name == callCreate || to.name == callComplete):
+		return []string{http.MethodPost}
+	case to.kind == uploadAPI && to.name == callPut:
+		return []string{http.MethodPut}
+	case to.kind == symbols || to.kind == program && s.cfg.ProgramID != nil:
+		return append(reading, http.MethodPut)
+	}
+	return reading
+}
+
+// needs returns what a token must permit for a request: one of these, or nothing.
+func (s *Server) needs(r *http.Request, to target) access {
+	switch {
+	case to.kind == uploadAPI && to.name == callPut && s.store != nil:
+		return 0 // its key is enough
+	case to.kind == uploadAPI && to.name == callStatus:
+		return mayRead | mayUpload
+	case to.kind == form || to.kind == uploadAPI || r.Method == http.MethodPut:
+		return mayUpload
+	case s.cfg.Private && to.kind != health && to.kind != metricsPage:
+		return mayRead
+	}
+	return 0
 }
 
 // preflight answers a browser that asks what a page of another origin may request.
@@ -231,8 +326,11 @@ func (s *Server) fail(w *recorder, status int, text string) {
 
 // failFor returns the function that writes failures in the form of the request's target.
 func (s *Server) failFor(to target) func(w *recorder, status int, text string) {
-	if to.kind == symbolicate {
+	switch to.kind {
+	case symbolicate:
 		return s.failJSON
+	case uploadAPI:
+		return s.failAPI
 	}
 	return s.fail
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -151,9 +152,15 @@ func (s *Server) missing(w *recorder, to target, err error) {
 		return
 	}
 	w.missing = true
-	s.cfg.Missing(to.place.Name, to.place.ID)
+	s.miss(to.place)
 	s.notef("no symbols of %s/%s", to.place.Name, to.place.ID)
 	s.notFound(w, "no symbols of this module")
+}
+
+// miss records that a module's symbols were requested but missing.
+func (s *Server) miss(p store.Place) {
+	s.cfg.Missing(p.Name, p.ID)
+	s.missed.Add(p.Name, p.ID, time.Now())
 }
 
 // otherForm reports whether there is a symbol file of a module, but not with the requested
@@ -184,7 +191,7 @@ func (s *Server) notFound(w *recorder, text string) {
 
 // etag returns the entity tag of a file in an encoding.
 func (f *file) etag(encoding string) string {
-	tag := `"` + hex(uint64(f.size)) + "-" + hex(uint64(f.time))
+	tag := `"` + hexOf(uint64(f.size)) + "-" + hexOf(uint64(f.time))
 	if encoding != "" {
 		tag += "-" + encoding
 	}

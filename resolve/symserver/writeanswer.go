@@ -61,7 +61,7 @@ func (a *answers) appendFrame(b []byte, j *job, n, k, i int) []byte {
 	}
 	outer := len(known.frames) - 1
 	b = quote(append(b, `, "function": `...), known.frames[outer].Function)
-	b = append(append(append(b, `, "function_offset": "0x`...), hex(f.offset-known.start)...), '"')
+	b = append(append(append(b, `, "function_offset": "0x`...), hexOf(f.offset-known.start)...), '"')
 	b = appendLine(b, &known.frames[outer])
 	if outer > 0 {
 		b = append(b, `, "inlines": [`...)

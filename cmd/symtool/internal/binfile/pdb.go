@@ -3,8 +3,10 @@ package binfile
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/dwarf2sym"
@@ -40,6 +42,21 @@ func ProgramID(path string) string {
 		return ""
 	}
 	return f.ID()
+}
+
+// StoreID implements store.ProgramID.
+func StoreID(r io.ReaderAt, size int64, path string) (string, error) {
+	var head [pdb.HeadSize]byte
+	if n, _ := r.ReadAt(head[:], 0); pdb.Match(head[:n]) {
+		return pdb.ID(r, size, path)
+	}
+	f, err := objfile.New(r, size, path, object.DefaultLimits())
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	id, _, _ := strings.Cut(f.CodeID(f.BuildID()), " ")
+	return id, nil
 }
 
 // readPDB reads the PDB at path, with the names that the options ask for.

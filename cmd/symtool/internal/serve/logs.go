@@ -19,8 +19,14 @@ import (
 // maxMissing is the maximum number of modules in a --missing list: clients may ask for anything.
 const maxMissing = 100_000
 
-// serveLogs are the files that serve appends to.
-type serveLogs struct{ files []*logFile }
+// serveLogs are the files that serve appends to, and those that it reads again.
+type serveLogs struct{ files []reopened }
+
+// reopened is a file that is opened again at SIGHUP.
+type reopened interface {
+	reopen() error // an error has the file's name
+	close()
+}
 
 func (l *serveLogs) close() {
 	for _, f := range l.files {
@@ -30,14 +36,14 @@ func (l *serveLogs) close() {
 
 // reopenAtHangup reopens the files at each SIGHUP, which follows a rotation of logs, until stop is
 // called. Without files, SIGHUP has its usual effect.
-func (l *serveLogs) reopenAtHangup(failed func(name string, err error)) (stop func()) {
+func (l *serveLogs) reopenAtHangup(failed func(err error)) (stop func()) {
 	if len(l.files) == 0 {
 		return func() {}
 	}
 	return cli.AtHangup(func() {
 		for _, f := range l.files {
 			if err := f.reopen(); err != nil {
-				failed(f.name, err)
+				failed(err)
 			}
 		}
 	})
@@ -68,7 +74,7 @@ func (l *logFile) Write(p []byte) (int, error) {
 func (l *logFile) reopen() error {
 	next, err := openLogFile(l.name)
 	if err != nil {
-		return err
+		return cli.OutputError(l.name, err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,19 +138,46 @@ func (r *serveRun) openMissing() (*logFile, error) {
 	}
 	r.cfg.Missing = func(name, id string) {
 		if err := list.Add(name, id); err != nil {
-			r.failedLog(r.missing, err)
+			r.failedLog(cli.OutputError(r.missing, err))
 		}
 	}
 	return f, nil
 }
 
 // failedLog reports that a log cannot be written. The server goes on.
-func (r *serveRun) failedLog(name string, err error) { r.log(cli.OutputError(name, err).Error()) }
+func (r *serveRun) failedLog(err error) { r.log(err.Error()) }
+
+// tokenFile is the file of --token-file.
+type tokenFile struct{ r *serveRun }
+
+func (f tokenFile) close() {}
+
+// reopen reads the tokens again. If that fails, the server goes on with those that it has.
+func (f tokenFile) reopen() error {
+	tokens, err := f.r.readTokens()
+	if err == nil {
+		f.r.server.SetTokens(tokens)
+	}
+	return err
+}
+
+func (r *serveRun) readTokens() (*symserver.Tokens, error) {
+	f, err := os.Open(r.tokens)
+	if err != nil {
+		return nil, cli.FileError(r.tokens, err)
+	}
+	defer f.Close()
+	tokens, err := symserver.ReadTokens(f)
+	if err != nil {
+		return nil, cli.FileError(r.tokens, err)
+	}
+	return tokens, nil
+}
 
 // accessLog writes a line of JSON for each request.
 type accessLog struct {
 	name   string
-	failed func(name string, err error)
+	failed func(err error)
 	mu     sync.Mutex
 	w      io.Writer
 }
@@ -158,7 +191,7 @@ func (l *accessLog) add(a *symserver.Access) {
 		l.mu.Unlock()
 	}
 	if err != nil {
-		l.failed(l.name, err)
+		l.failed(cli.OutputError(l.name, err))
 	}
 }
 

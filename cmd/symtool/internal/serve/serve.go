@@ -14,9 +14,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
+	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/symserver"
 )
 
@@ -26,15 +28,29 @@ store and dump --store make it. They are served under these paths. Executables
 and debug files in .build-id/, buildid/HEX/ or xx/yyyy/ below DIR or --debug-dir
 are served under the paths of debuginfod: /buildid/HEX/debuginfo, executable,
 section/NAME and source/PATH. POST /symbolicate/v5 answers stacks like Mozilla's
-servers. /metrics is for Prometheus, /healthz and /readyz are for load
-balancers.
+servers. / is a page with what the stores have and what clients asked for in
+vain. /metrics is for Prometheus, /healthz and /readyz are for load balancers.
+
+With --accept-uploads, clients with a token add files to the first DIR: PUT at
+their place, sym-upload-v1 and Tecken's zips as a form for /upload, and
+sym-upload-v2 below /v1, as symtool upload and Breakpad's clients send them.
+Files are checked as store add does, appear whole or not at all, and never
+replace another. --token-file has the SHA-256 of each token, its role (read,
+upload or all) and its name, one a line:
+
+  token=$(openssl rand -hex 32)
+  printf %s "$token" | sha256sum | sed 's/ .*/ upload ci/' >> tokens
+
+A client sends its token as Authorization: Bearer, as the password of basic
+authentication, as Auth-Token, or as ?key= in the URL.
 
 The URL goes to standard output once requests are accepted. The first SIGTERM or
 SIGINT ends the server when the current requests are answered: the status is 0,
-or 1 if some took longer than --drain. Nothing is written to DIR.
+or 1 if some took longer than --drain. Without --accept-uploads, nothing is
+written to DIR.
 
-SIGHUP reopens the files of --access-log and --missing, for logrotate; with
-neither of them, it ends the server. Messages go to standard error, and whatever
+SIGHUP reopens the files of --access-log and --missing, for logrotate, and reads
+--token-file again; with none of them, it ends the server. Messages go to standard error, and whatever
 receives them, such as systemd's journal, rotates them.
 `
 
@@ -62,6 +78,13 @@ func serveFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "also serve executables and debug files below `DIR`, such as\n/usr/lib/debug; may be repeated"},
 		&cli.StringFlag{Name: "prefix", Usage: "serve files and symbolication below `PREFIX`, such as /v1"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress plain symbol files for clients that accept it"},
+		&cli.BoolFlag{Name: "accept-uploads", Usage: "add what clients with a token send to the first DIR"},
+		&cli.StringFlag{Name: "token-file", Usage: "accept the tokens whose hashes, roles and names are in `FILE`"},
+		&cli.BoolFlag{Name: "private", Usage: "also want a token, of role read or all, for everything but /metrics,\n/healthz and /readyz"},
+		&cli.StringFlag{Name: "max-upload", Usage: "refuse files over `SIZE` bytes, compressed or not (default 4G)", Value: "4G"},
+		&cli.IntFlag{Name: "upload-rate", Usage: fmt.Sprintf("accept up to `N` files a minute from each token (default %d)", symserver.DefaultUploadRate), Value: symserver.DefaultUploadRate},
+		cli.Words(&cli.StringFlag{Name: "compress", Usage: "store symbol files that are sent in `FORM`: none, gzip or zstd (default)", Value: "zstd"}, "none", "gzip", "zstd"),
+		&cli.StringFlag{Name: "public-url", Usage: "tell clients of sym-upload-v2 to send files to `URL`, for a server\nbehind a proxy, such as https://symbols.example.com/v1"},
 		&cli.StringFlag{Name: "allow-origin", Usage: "let web pages from `ORIGIN` read answers; * for any origin"},
 		&cli.StringFlag{Name: "tls-cert", Usage: "serve HTTPS with the certificate chain in `FILE` (PEM)"},
 		&cli.StringFlag{Name: "tls-key", Usage: "use the key in `FILE` (PEM) for --tls-cert"},
@@ -83,9 +106,11 @@ type serveRun struct {
 	cert, key string
 	accessLog string
 	missing   string
+	tokens    string
 	verbose   bool
 	drain     time.Duration
 	cfg       symserver.Config
+	server    *symserver.Server
 	stdout    io.Writer
 	msgs      *cli.Messages
 
@@ -95,10 +120,12 @@ type serveRun struct {
 func newServeRun(c *cli.Context, msgs *cli.Messages) (*serveRun, error) {
 	r := &serveRun{
 		listen: c.String("listen"), cert: c.String("tls-cert"), key: c.String("tls-key"), accessLog: c.String("access-log"),
-		missing: c.String("missing"), verbose: c.Bool("verbose"), drain: c.Duration("drain"), stdout: c.App.Writer, msgs: msgs,
+		missing: c.String("missing"), tokens: c.String("token-file"), verbose: c.Bool("verbose"), drain: c.Duration("drain"), stdout: c.App.Writer, msgs: msgs,
 		cfg: symserver.Config{
 			Dirs: c.Args().Slice(), DebugDirs: c.StringSlice("debug-dir"), Prefix: c.String("prefix"), MaxRequests: c.Int("max-requests"),
 			MaxFrames: c.Int("max-frames"), Stall: c.Duration("stall"), Gzip: c.Bool("gzip"), AllowOrigin: c.String("allow-origin"), Version: version.Version,
+			Private: c.Bool("private"), AcceptUploads: c.Bool("accept-uploads"), UploadRate: c.Int("upload-rate"), PublicURL: c.String("public-url"),
+			ProgramID: binfile.StoreID, Temporary: cli.StoreOptions(false).Temporary,
 		},
 	}
 	for _, f := range c.Command.Flags {
@@ -136,6 +163,14 @@ func (r *serveRun) check(c *cli.Context) (err error) {
 	if r.cfg.MaxBody, err = cli.ParseSize(c.String("max-body")); err != nil || r.cfg.MaxBody == 0 || r.cfg.MaxBody > maxServeBody {
 		return fmt.Errorf("--max-body is %q, want a number of bytes up to 1G, or one with K, M or G", c.String("max-body"))
 	}
+	if r.cfg.MaxUpload, err = cli.ParseSize(c.String("max-upload")); err != nil || r.cfg.MaxUpload == 0 {
+		return fmt.Errorf("--max-upload is %q, want a number of bytes, or one with K, M, G or T", c.String("max-upload"))
+	}
+	for i, how := range store.Compressions {
+		if c.String("compress") == how.Name {
+			r.cfg.Compression = &store.Compressions[i]
+		}
+	}
 	for _, dirs := range [][]string{r.cfg.Dirs, r.cfg.DebugDirs} {
 		for _, dir := range dirs {
 			if dir == "" {
@@ -146,6 +181,14 @@ func (r *serveRun) check(c *cli.Context) (err error) {
 	switch {
 	case len(r.cfg.Dirs)+len(r.cfg.DebugDirs) == 0:
 		return errors.New("no DIR")
+	case r.cfg.AcceptUploads && len(r.cfg.Dirs) == 0:
+		return errors.New("--accept-uploads, but no DIR to add files to")
+	case (r.cfg.AcceptUploads || r.cfg.Private) && r.tokens == "":
+		return errors.New("--accept-uploads and --private want --token-file")
+	case r.tokens != "" && !r.cfg.AcceptUploads && !r.cfg.Private:
+		return errors.New("--token-file has no effect without --accept-uploads or --private")
+	case r.cfg.PublicURL != "" && !strings.HasPrefix(r.cfg.PublicURL, "http://") && !strings.HasPrefix(r.cfg.PublicURL, "https://"):
+		return fmt.Errorf("--public-url is %q, want a URL such as https://symbols.example.com/v1", r.cfg.PublicURL)
 	case (r.cert == "") != (r.key == ""):
 		return errors.New("--tls-cert and --tls-key belong together")
 	case r.cfg.Prefix != "" && (!strings.HasPrefix(r.cfg.Prefix, "/") || strings.ContainsAny(r.cfg.Prefix, "%?#\\") || strings.Contains(r.cfg.Prefix, "//") || text.Printable(r.cfg.Prefix) != r.cfg.Prefix):
@@ -167,15 +210,22 @@ func (r *serveRun) run(ctx context.Context) error {
 		return err
 	}
 	defer logs.close()
-	defer logs.reopenAtHangup(r.failedLog)()
 	r.cfg.Warn = func(line string) { r.log(line) }
 	if r.verbose {
 		r.cfg.Note = func(line string) { r.msgs.Printf("symtool: %s", line) }
+	}
+	if r.tokens != "" {
+		if r.cfg.Tokens, err = r.readTokens(); err != nil {
+			return err
+		}
+		logs.files = append(logs.files, tokenFile{r})
 	}
 	s, err := symserver.New(r.cfg)
 	if err != nil {
 		return &cli.StatusError{Status: cli.StatusInput, Err: err}
 	}
+	r.server = s
+	defer logs.reopenAtHangup(r.failedLog)()
 	conns := newConnections(connectionsPer * r.cfg.MaxRequests)
 	h := &http.Server{
 		Handler: conns.handler(s), ConnContext: conns.context, ReadHeaderTimeout: min(r.cfg.Stall, 10*time.Second), IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,

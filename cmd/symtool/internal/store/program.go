@@ -2,19 +2,16 @@ package store
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/object"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve/store"
-	"github.com/symtool/symtool/symfmt/pdb"
 )
 
 // addProgram adds a Windows program or a PDB as it is.
@@ -23,27 +20,12 @@ func (r *storeRun) addProgram(ctx context.Context, f *os.File, file string) (*st
 	if err != nil {
 		return nil, cli.FileError(file, err)
 	}
-	id, err := programID(f, st.Size(), file)
+	id, err := binfile.StoreID(f, st.Size(), file)
 	if err != nil {
 		return nil, cli.FileError(file, err)
 	}
 	a, err := r.store.AddProgram(bin.ContextReader(ctx, f), filepath.Base(file), id)
 	return a, r.addError(file, err)
-}
-
-// programID implements store.ProgramID.
-func programID(r io.ReaderAt, size int64, path string) (string, error) {
-	var head [pdb.HeadSize]byte
-	if n, _ := r.ReadAt(head[:], 0); pdb.Match(head[:n]) {
-		return pdb.ID(r, size, path)
-	}
-	f, err := objfile.New(r, size, path, object.DefaultLimits())
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	id, _, _ := strings.Cut(f.CodeID(f.BuildID()), " ")
-	return id, nil
 }
 
 // programSuffixes returns what ends the names of the Windows programs and PDBs that are added from a folder.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
@@ -259,7 +260,7 @@ func (r *storeRun) run(ctx context.Context) (err error) {
 		r.store, err = cli.CreateStore(r.dir, r.noSync)
 	} else {
 		options := cli.StoreOptions(false)
-		options.ProgramID = programID
+		options.ProgramID = binfile.StoreID
 		if r.store, err = store.Open(r.dir, options); err != nil {
 			err = cli.FileError(r.dir, err)
 		}
