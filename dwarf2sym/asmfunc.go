@@ -1,10 +1,10 @@
 package dwarf2sym
 
 import (
+	"math"
 	"sort"
 	"unsafe"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -18,8 +18,9 @@ func (w *worker) funcsFromSymbols() {
 		w.symbolFuncs(w.only.made)
 		return
 	}
+	_, named := w.symbols.UpTo(math.MaxUint64)
 	// Partial units have the line table of another.
-	if w.namesOnly || len(w.symbols) == 0 || w.u.StmtList.Kind == dwarf.None || w.u.Partial {
+	if w.namesOnly || !named || w.u.StmtList.Kind == dwarf.None || w.u.Partial {
 		return
 	}
 	own := w.funcs[w.unitFuncs:]
@@ -86,12 +87,11 @@ func (w *worker) symbolFuncs(spans []dwarf.Span) {
 // another unit's function continues there: .init and .fini begin in crti.S and
 // end in crtn.S.
 func (w *worker) tailFunc(lo, hi uint64) {
-	next := companion.SearchSymbols(w.symbols, w.code.RVA(lo))
-	if next < len(w.symbols) {
-		hi = min(hi, w.code.Addr(w.symbols[next].RVA))
+	if in := w.symbols.In(w.code.RVA(lo), w.code.RVA(hi)); len(in) > 0 {
+		hi = w.code.Addr(in[0].RVA)
 	}
-	s := companion.OpenSymbol(w.symbols[:next])
-	if lo >= hi || s == nil || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
+	s, ok := w.symbols.OpenBefore(w.code.RVA(lo))
+	if lo >= hi || !ok || !w.code.Together(w.code.Addr(s.RVA), lo) || !w.Spend(uint64(unsafe.Sizeof(funcRecord{}))) {
 		return
 	}
 	f := w.record(&openFunc{die: w.u.Off}, dwarf.Span{Lo: lo, Hi: hi}, true)
@@ -105,10 +105,10 @@ func (w *worker) tailFunc(lo, hi uint64) {
 // none.
 func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 	to := w.code.RVA(hi)
-	first := companion.SearchSymbols(w.symbols, w.code.RVA(lo))
-	i := first
-	for i < len(w.symbols) && w.symbols[i].RVA < to {
-		s := &w.symbols[i]
+	in := w.symbols.In(w.code.RVA(lo), to)
+	i := 0
+	for i < len(in) {
+		s := &in[i]
 		i++
 		if !s.HasCode(labels) {
 			continue
@@ -117,8 +117,8 @@ func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 		if s.Size > 0 {
 			end = min(to, s.RVA+symfmt.RVA(s.Size))
 		}
-		for ; i < len(w.symbols) && w.symbols[i].RVA < end; i++ {
-			if next := &w.symbols[i]; next.Func || s.Size == 0 && next.HasCode(labels) {
+		for ; i < len(in) && in[i].RVA < end; i++ {
+			if next := &in[i]; next.Func || s.Size == 0 && next.HasCode(labels) {
 				end = next.RVA
 				break
 			}
@@ -127,6 +127,6 @@ func (w *worker) symbolSpans(lo, hi uint64, labels bool) (out []dwarf.Span) {
 			out = append(out, dwarf.Span{Lo: w.code.Addr(s.RVA), Hi: w.code.Addr(end)})
 		}
 	}
-	w.Spend(uint64(i-first) * dwarf.SpanCost)
+	w.Spend(uint64(len(in)) * dwarf.SpanCost)
 	return out
 }

@@ -3,9 +3,9 @@ package dwarf2sym
 import (
 	"cmp"
 	"context"
+	"math"
 	"runtime/debug"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -29,6 +29,7 @@ type Lookup struct {
 	d       *units.Data // nil without DWARF
 	split   *splitter
 	extents symfmt.Extents
+	symbols atomic.Pointer[companion.Finder] // a Table, until the outline is exact
 
 	outline atomic.Pointer[outline]
 	index   *dwarf.CodeIndex // nil if there is none
@@ -71,7 +72,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	}
 	r.identify()
 	r.code = r.described().CodeMap(r.file.Base)
-	r.readSymbols()
+	l.readSymbols()
 	addCode(&l.extents, r.file)
 	if l.d = r.openDebugData(); l.d != nil {
 		l.openUnits()
@@ -86,8 +87,21 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 
 func (l *Lookup) newWorker(e *dwarf.Effort) *worker {
 	w := newWorker(l.d, l.r.code, &l.opts)
-	w.symbols, w.split, w.Effort = l.r.symbols, l.split, e
+	w.symbols, w.split, w.Effort = *l.symbols.Load(), l.split, e
 	return w
+}
+
+func (l *Lookup) readSymbols() {
+	t, problems := companion.OpenTable(l.r.file.Base, l.r.companions)
+	l.r.fileProblems(problems)
+	l.useSymbols(t)
+}
+
+func (l *Lookup) useSymbols(f companion.Finder) { l.symbols.Store(&f) }
+
+// symbolUpTo returns the last symbol at or before an address. It reports false if there is none.
+func (l *Lookup) symbolUpTo(rva symfmt.RVA) (companion.Symbol, bool) {
+	return (*l.symbols.Load()).UpTo(rva)
 }
 
 // idleWorker returns a worker for one group.
@@ -100,6 +114,7 @@ func (l *Lookup) idleWorker() *worker {
 		return l.newWorker(e)
 	}
 	w := l.idle[n]
+	w.symbols = *l.symbols.Load()
 	l.idle = l.idle[:n]
 	*w.Meter = dwarf.Meter{Effort: e}
 	return w
@@ -252,8 +267,8 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 	if end, ok := l.frames().Last(); ok {
 		last = max(last, end)
 	}
-	if n := len(l.r.symbols); n > 0 {
-		last = max(last, l.r.symbols[n-1].RVA)
+	if s, ok := l.symbolUpTo(math.MaxUint64); ok {
+		last = max(last, s.RVA)
 	}
 	return last
 }
@@ -323,23 +338,15 @@ func (l *Lookup) join(w *worker) *symfmt.Module {
 
 // symbolsOf returns the symbols that the functions of an area depend on: those where they start,
 // and those whose functions continue in them.
-func (l *Lookup) symbolsOf(funcs []funcRecord) []companion.Symbol {
-	all := l.r.symbols
-	var places []int
+func (l *Lookup) symbolsOf(funcs []funcRecord) (out []companion.Symbol) {
 	for i := range funcs {
-		k := companion.SearchSymbols(all, l.r.code.RVA(funcs[i].addr))
-		if k < len(all) && all[k].RVA == l.r.code.RVA(funcs[i].addr) {
-			places = append(places, k)
-		} else if funcs[i].tail && k > 0 {
-			places = append(places, k-1)
+		rva := l.r.code.RVA(funcs[i].addr)
+		if s, ok := l.symbolUpTo(rva); ok && (s.RVA == rva || funcs[i].tail) {
+			out = append(out, s)
 		}
 	}
-	slices.Sort(places)
-	var out []companion.Symbol
-	for _, k := range slices.Compact(places) {
-		out = append(out, all[k])
-	}
-	return out
+	slices.SortFunc(out, func(a, b companion.Symbol) int { return cmp.Compare(a.RVA, b.RVA) })
+	return slices.CompactFunc(out, func(a, b companion.Symbol) bool { return a.RVA == b.RVA })
 }
 
 // Public is an ELF symbol that names code: a PUBLIC record of Read, unless a FUNC starts there.
@@ -350,12 +357,10 @@ type Public struct {
 
 // Public returns the last symbol at or before an address.
 func (l *Lookup) Public(rva symfmt.RVA) (p Public, ok bool) {
-	all := l.r.symbols
-	i := sort.Search(len(all), func(i int) bool { return all[i].RVA > rva }) - 1
-	if i < 0 {
+	s, ok := l.symbolUpTo(rva)
+	if !ok {
 		return p, false
 	}
-	s := &all[i]
 	return Public{symfmt.Public{RVA: s.RVA, Name: s.Name, Multiple: s.Multiple}, s.Size}, true
 }
 

@@ -268,11 +268,11 @@ func (w *worker) declaredAt(off uint64) (out []dwarf.Span) {
 // withOpenSymbol extends code to the symbol whose function may continue in it: see
 // worker.tailFunc.
 func (l *Lookup) withOpenSymbol(s dwarf.Span) dwarf.Span {
-	next := companion.SearchSymbols(l.r.symbols, l.r.code.RVA(s.Lo))
-	if next < len(l.r.symbols) && l.r.symbols[next].RVA == l.r.code.RVA(s.Lo) {
-		return s
-	}
-	if sym := companion.OpenSymbol(l.r.symbols[:next]); sym != nil {
+	rva := l.r.code.RVA(s.Lo)
+	if sym, ok := (*l.symbols.Load()).OpenBefore(rva); ok {
+		if at, _ := l.symbolUpTo(rva); at.RVA == rva {
+			return s
+		}
 		if lo := l.r.code.Addr(sym.RVA); l.r.code.Together(lo, s.Lo) {
 			s.Lo = min(s.Lo, lo)
 		}
@@ -301,6 +301,9 @@ func (l *Lookup) makeExact() *outline {
 	defer l.mu.Unlock()
 	if o := l.outline.Load(); o.exact() {
 		return o
+	}
+	if t, ok := (*l.symbols.Load()).(*companion.Table); ok {
+		l.useSymbols(t.All())
 	}
 	portions := l.allPortions()
 	effort := &dwarf.Effort{Limit: l.d.Effort.Limit}

@@ -325,7 +325,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 			w.vars = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
 		}
 		w.arena = newArena(r.scratch)
-		w.symbols, w.split = r.symbols, split
+		w.symbols, w.split = companion.Sorted(r.symbols), split
 		r.workers = append(r.workers, w)
 	}
 	err := par.Each(ctx, len(r.workers), items, func(_ context.Context, worker, i int) error {

@@ -20,9 +20,9 @@ type worker struct {
 	d         *units.Data
 	code      *codemap.Map
 	opts      *Options
-	symbols   []companion.Symbol // of the whole file
-	split     *splitter          // nil if nothing is split
-	namesOnly bool               // for a unit that others refer to
+	symbols   companion.Finder // of the whole file
+	split     *splitter        // nil if nothing is split
+	namesOnly bool             // for a unit that others refer to
 
 	// wants reports whether a function with code is wanted; nil means that all are. Others get no
 	// name, inlines and lines.
@@ -113,7 +113,7 @@ type funcRecord struct {
 }
 
 func newWorker(d *units.Data, code *codemap.Map, opts *Options) *worker {
-	w := &worker{d: d, code: code, opts: opts, Meter: &dwarf.Meter{Effort: d.Effort}, records: newRecords()}
+	w := &worker{d: d, code: code, opts: opts, symbols: companion.Sorted(nil), Meter: &dwarf.Meter{Effort: d.Effort}, records: newRecords()}
 	w.lineWin = dwarf.NewWindow(d.Line)
 	w.opener = units.NewOpener(w.Meter, &w.u, w.problem)
 	return w

@@ -41,6 +41,12 @@ import (
 // set here if two mangled names differ by more than the variant of a constructor or destructor,
 // as after the linker's identical code folding (TestElfPublicsMultiple).
 func Publics(base uint64, files []File) ([]Symbol, []bin.Problem) {
+	t, problems := collectPublics(base, files)
+	return t.pick(t.all), problems
+}
+
+// collectPublics returns the symbols among which Publics picks.
+func collectPublics(base uint64, files []File) (*pubTable, []bin.Problem) {
 	c := pubCollector{base: base, opd: opdOf(files)}
 	for _, which := range []object.Table{object.Symtab, object.Dynamic} {
 		for _, f := range files {
@@ -57,13 +63,12 @@ func Publics(base uint64, files []File) ([]Symbol, []bin.Problem) {
 			c.best.add(c.collect(f, object.Symtab))
 		}
 	}
-	pubs := c.best.pick()
 	for _, f := range files {
 		if f.File != nil {
 			f.ReleaseSymbols()
 		}
 	}
-	return pubs, c.problems
+	return &c.best, c.problems
 }
 
 // pubCandidate is a symbol that may become a Symbol. It has no pointers, as a
@@ -85,6 +90,9 @@ type pubTable struct {
 
 func (t *pubTable) name(p *pubCandidate) []byte { return t.names[p.name:][:p.nameLen] }
 
+// minPublics is the number of symbols for which there is room at first.
+const minPublics = 512
+
 type pubCollector struct {
 	base     uint64
 	opd      *opdTable
@@ -99,6 +107,9 @@ func (c *pubCollector) collect(f File, which object.Table) pubTable {
 	if found.names, err = f.SymbolNames(which); err == nil {
 		err = f.Symbols(which, func(s *object.Symbol) {
 			if p, ok := c.candidate(f, s); ok {
+				if n := len(found.all); n == cap(found.all) {
+					found.all = slices.Grow(found.all, max(n, minPublics)) // append would copy them five times in all
+				}
 				found.all = append(found.all, p)
 			}
 		})
@@ -173,13 +184,14 @@ func stripVersion(name []byte) []byte {
 	return name
 }
 
-// pick keeps one candidate for each address, in order of address.
-func (t *pubTable) pick() []Symbol {
-	slices.SortFunc(t.all, t.compare)
-	out := make([]Symbol, 0, t.addresses())
+// pick sorts candidates, and keeps one for each address.
+func (t *pubTable) pick(all []pubCandidate) []Symbol {
+	slices.SortFunc(all, t.compare)
+	n, length := winners(all)
+	out := make([]Symbol, 0, n)
 	var text strings.Builder // for few allocations
-	text.Grow(t.winnerBytes())
-	for rest := t.all; len(rest) > 0; {
+	text.Grow(length)
+	for rest := all; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].rva == rest[0].rva {
 			n++
@@ -194,26 +206,15 @@ func (t *pubTable) pick() []Symbol {
 	return out
 }
 
-// addresses counts the different addresses; all must be sorted.
-func (t *pubTable) addresses() int {
-	n := 0
-	for i := range t.all {
-		if i == 0 || t.all[i].rva != t.all[i-1].rva {
+// winners returns how many sorted candidates pick keeps, and the total length of their names.
+func winners(all []pubCandidate) (n, length int) {
+	for i := range all {
+		if i == 0 || all[i].rva != all[i-1].rva {
 			n++
+			length += int(all[i].nameLen)
 		}
 	}
-	return n
-}
-
-// winnerBytes returns the total length of the names that pick keeps.
-func (t *pubTable) winnerBytes() int {
-	n := 0
-	for i := range t.all {
-		if i == 0 || t.all[i].rva != t.all[i-1].rva {
-			n += int(t.all[i].nameLen)
-		}
-	}
-	return n
+	return n, length
 }
 
 // compare sorts by address, and at the same address the best name first.

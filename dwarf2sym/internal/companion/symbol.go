@@ -33,6 +33,43 @@ func OpenSymbol(symbols []Symbol) *Symbol {
 	return nil
 }
 
+// Finder finds symbols by their addresses.
+type Finder interface {
+	// In returns the symbols from lo on and before hi, in order. The slice may not be changed.
+	In(lo, hi symfmt.RVA) []Symbol
+	// UpTo returns the last symbol at or before an address. It reports false if there is none.
+	UpTo(rva symfmt.RVA) (Symbol, bool)
+	// OpenBefore returns the last symbol before an address. It reports false if it is not a function
+	// without a size, which may extend to the address, or if there is none.
+	OpenBefore(rva symfmt.RVA) (Symbol, bool)
+}
+
+// Sorted is symbols in order of address. It implements Finder.
+type Sorted []Symbol
+
+// In implements Finder.
+func (s Sorted) In(lo, hi symfmt.RVA) []Symbol {
+	first, last := SearchSymbols(s, lo), SearchSymbols(s, hi)
+	return s[first:max(first, last)]
+}
+
+// UpTo implements Finder.
+func (s Sorted) UpTo(rva symfmt.RVA) (Symbol, bool) {
+	i := sort.Search(len(s), func(i int) bool { return s[i].RVA > rva }) - 1
+	if i < 0 {
+		return Symbol{}, false
+	}
+	return s[i], true
+}
+
+// OpenBefore implements Finder.
+func (s Sorted) OpenBefore(rva symfmt.RVA) (Symbol, bool) {
+	if open := OpenSymbol(s[:SearchSymbols(s, rva)]); open != nil {
+		return *open, true
+	}
+	return Symbol{}, false
+}
+
 // HasCode reports whether a symbol names code rather than a place in it; with labels, an untyped
 // symbol without a size does.
 func (s *Symbol) HasCode(labels bool) bool { return s.Func || s.Size > 0 || labels }
