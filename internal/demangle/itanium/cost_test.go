@@ -57,6 +57,28 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
+// TestTemplatesArePrintedOnce: a name that refers to a template again and again takes a few steps
+// more for each of them, and the text is that of the first.
+func TestTemplatesArePrintedOnce(t *testing.T) {
+	const args, times = 25, 100
+	template := "1AI1B" + strings.Repeat("S0_", args-1) + "E"
+	text := "A<" + strings.Repeat("B, ", args-1) + "B>"
+	for _, c := range []struct{ again, text string }{
+		{"S1_", text},
+		{"PFRKS1_S1_E", text + " const& (*)(" + text + ")"},
+	} {
+		raw := "_Z1f" + template + strings.Repeat(c.again, times)
+		var d decoder
+		got, v := d.appendName(nil, raw)
+		if want := "f(" + text + strings.Repeat(", "+c.text, times) + ")"; v != decoded || string(got) != want {
+			t.Errorf("%s: verdict %d, %s\nwant %s", raw, v, got, want)
+		}
+		if steps := mangled.StepsAllowed(raw) - d.Steps; steps > 4*len(raw) {
+			t.Errorf("%s: %d steps, want at most %d", raw, steps, 4*len(raw))
+		}
+	}
+}
+
 // TestCost: a name that would take more than its length allows stays
 // mangled, and that is reported; small ones of its shape are demangled.
 func TestCost(t *testing.T) {

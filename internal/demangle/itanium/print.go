@@ -24,13 +24,19 @@ type printer struct {
 	saved []ref // to be written after the parameters of a function
 
 	inTemplate bool // the parameters of a template template parameter, which have no names
+
+	printed []place // templates in out, by the memo of their nodes
 }
+
+// place is out[from:to].
+type place struct{ from, to int }
 
 // write prints the name that was read, and the suffixes of clones. It reports whether it
 // could.
 func (d *decoder) write() bool {
 	d.tree, d.last, d.base, d.inTemplate = 0, 0, 0, false
-	d.inner, d.saved = d.inner[:0], d.saved[:0]
+	d.inner, d.saved, d.printed = d.inner[:0], d.saved[:0], d.printed[:0]
+	d.pass++
 	from := len(d.out)
 	d.limit = from + mangled.LengthAllowed(d.Src)
 	d.print(d.root)
@@ -305,8 +311,16 @@ func (d *decoder) done(base int) {
 	d.base = base
 }
 
+// printTemplate prints a template, which has the same text wherever it is: another time, through a
+// substitution, that text is copied.
 func (d *decoder) printTemplate(n *node) {
-	base := d.own()
+	if n.pass == d.pass && !d.inTemplate {
+		p := d.printed[n.memo]
+		d.out = append(d.out, d.out[p.from:p.to]...)
+		d.last = '>'
+		return
+	}
+	base, from := d.own(), len(d.out)
 	d.print(n.f[0])
 	if d.last == '<' { // the end of an operator
 		d.byte(' ')
@@ -318,6 +332,10 @@ func (d *decoder) printTemplate(n *node) {
 	}
 	d.byte('>')
 	d.done(base)
+	if !d.inTemplate {
+		n.pass, n.memo = d.pass, ref(len(d.printed))
+		d.printed = append(d.printed, place{from, len(d.out)})
+	}
 }
 
 // printParam prints the argument that a template parameter stands for.
