@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // action says what a frame does to a signature.
@@ -38,17 +39,18 @@ type Rules struct {
 //go:embed default.rules
 var defaultText string
 
-var defaultRules = func() *Rules {
+// defaultRules compiles the rules when they are first needed: most programs that link them walk one dump.
+var defaultRules = sync.OnceValue(func() *Rules {
 	r, err := Parse(strings.NewReader(defaultText), "default.rules")
 	if err != nil {
 		panic(err)
 	}
 	return r
-}()
+})
 
 // Default returns the rules for frames that say nothing about a crash: those that raise signals and
 // exceptions, allocate and copy memory, wait, and handle crashes.
-func Default() *Rules { return defaultRules }
+func Default() *Rules { return defaultRules() }
 
 // The limits of a file of rules.
 const (
