@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/convert"
 	"github.com/symtool/symtool/cmd/symtool/internal/diff"
 	"github.com/symtool/symtool/cmd/symtool/internal/doctor"
+	"github.com/symtool/symtool/cmd/symtool/internal/dropin"
 	"github.com/symtool/symtool/cmd/symtool/internal/dump"
 	"github.com/symtool/symtool/cmd/symtool/internal/inspect"
 	"github.com/symtool/symtool/cmd/symtool/internal/lint"
@@ -37,6 +38,7 @@ func commands(msgs *cli.Messages) []*cli.Command {
 		upload.Command(msgs),
 		integration.Command(),
 		doctor.Command(msgs),
+		dropin.Command(msgs),
 		completion.Command(),
 		version.Command(),
 		cli.HelpCommand(),

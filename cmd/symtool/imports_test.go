@@ -40,7 +40,7 @@ var layers = [][]string{
 	14: {inSymtool + "formats"},
 	15: {inSymtool + "suppliers"},
 	16: {
-		inSymtool + "completion", inSymtool + "convert", inSymtool + "diff", inSymtool + "doctor", inSymtool + "dump",
+		inSymtool + "completion", inSymtool + "convert", inSymtool + "diff", inSymtool + "doctor", inSymtool + "dropin", inSymtool + "dump",
 		inSymtool + "inspect", inSymtool + "lint", inSymtool + "resolve", inSymtool + "serve", inSymtool + "sframe", inSymtool + "store",
 		inSymtool + "upload", inSymtool + "version", inSymtool + "walk", "cmd/symtool/integration",
 	},

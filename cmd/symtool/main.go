@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/dropin"
 )
 
 func main() {
@@ -19,5 +20,5 @@ func main() {
 
 // run is main without the process: it returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return cli.Run(ctx, commands, args, stdin, stdout, stderr)
+	return cli.Run(ctx, commands, dropin.Args(args), stdin, stdout, stderr)
 }

@@ -15,11 +15,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/dropin"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"symtool": main, "unread": unread})
+	commands := map[string]func(){"symtool": main, "unread": unread}
+	for _, name := range dropin.Names() {
+		commands[name] = main
+	}
+	testscript.Main(m, commands)
 }
 
 // unread runs a command whose standard output is a pipe without a reader.
@@ -48,6 +53,7 @@ func unread() {
 //	absent GLOB...        nothing matches
 //	serve VARIABLE WHAT   starts an HTTP server (serve_test.go)
 //	exec unread COMMAND...   standard output of COMMAND has no reader
+//	exec dump_syms ...       symtool under the name of another program
 //
 // and $GOLDEN is the folder with small binaries, golden/input, $DUMP
 // docs/dump.md.

@@ -18,6 +18,9 @@ func permute(app *cli.App, args []string) ([]string, error) {
 	if command == nil {
 		return args, checkRootFlags(app, args[1:])
 	}
+	if command.SkipFlagParsing && (len(args) < 3 || !isHelp(args[2])) {
+		return slices.Concat(args[:2], []string{"--"}, args[2:]), nil
+	}
 	p := permuter{app: app, command: command, values: map[string]bool{}}
 	for _, f := range command.Flags {
 		takes := f.(cli.DocGenerationFlag).TakesValue()

@@ -37,7 +37,7 @@ func exitStatus(ctx context.Context, app *cli.App, err error) int {
 	case errors.As(err, &status):
 		return report(msgs, err)
 	}
-	return report(msgs, &StatusError{StatusInput, err})
+	return report(msgs, &StatusError{Status: StatusInput, Err: err})
 }
 
 func report(msgs *Messages, err error) int {

@@ -68,7 +68,7 @@ func NewMapConfig(c *cli.Context, debugInfo bool) (MapConfig, error) {
 	for _, file := range cfg.Files {
 		rules, err := readMapRules(file, vars)
 		if err != nil {
-			return cfg, &StatusError{StatusInput, fmt.Errorf("--map-file: %w", hintMapVar(err))}
+			return cfg, &StatusError{Status: StatusInput, Err: fmt.Errorf("--map-file: %w", hintMapVar(err))}
 		}
 		m.Rules = append(m.Rules, rules...)
 	}
@@ -165,7 +165,7 @@ func (cfg *MapConfig) ReadManifests() error {
 	for _, arg := range cfg.Manifests {
 		m, err := readManifest(arg)
 		if err != nil {
-			return &StatusError{StatusInput, fmt.Errorf("--map-manifest: %w", unopened(err))}
+			return &StatusError{Status: StatusInput, Err: fmt.Errorf("--map-manifest: %w", unopened(err))}
 		}
 		cfg.Mapping.Manifests = append(cfg.Mapping.Manifests, m)
 	}

@@ -75,7 +75,7 @@ var placeKinds = map[string]valueKind{
 	"POINTS": TakesAnything, "SYSTEM": TakesAnything, "URL": TakesAnything,
 	"REGEX=TEMPLATE": TakesAnything, "VAR=VALUE": TakesAnything, "FILE,DIR": TakesAnything, "TARGET": TakesAnything,
 	"AGE": TakesAnything, "CPU": TakesAnything, "SIZE": TakesAnything, "LEVEL": TakesAnything, "PREFIX": TakesAnything, "ORIGIN": TakesAnything, "TIME": TakesAnything,
-	"NAME=VALUE": TakesAnything, "REGION": TakesAnything,
+	"NAME=VALUE": TakesAnything, "REGION": TakesAnything, "TEXT": TakesAnything, "ARGUMENT": TakesAnything,
 }
 
 // Models returns the commands of the program in the order of its help.

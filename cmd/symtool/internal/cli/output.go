@@ -45,7 +45,7 @@ func OutputError(name string, err error) error {
 	if errors.As(err, &linkErr) {
 		err = linkErr.Err
 	}
-	return &StatusError{StatusOutput, fmt.Errorf("%s: %w", name, err)}
+	return &StatusError{Status: StatusOutput, Err: fmt.Errorf("%s: %w", name, err)}
 }
 
 // ErrReaderGone means that standard output is a pipe without a reader.

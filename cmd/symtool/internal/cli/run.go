@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -44,14 +45,29 @@ func execute(ctx context.Context, commands func(*Messages) []*cli.Command, args 
 	app := NewApp(stdin, stdout, msgs, commands(msgs)...)
 	args, err := expandArgs(args)
 	if err == nil {
-		args, err = permute(app, args)
-	}
-	if err == nil {
-		err = runApp(ctx, app, args)
+		err = call(ctx, app, args)
 	}
 	status := exitStatus(ctx, app, err)
 	msgs.endDebug(status)
 	return status
+}
+
+// call runs the command of a command line.
+func call(ctx context.Context, app *cli.App, args []string) error {
+	args, err := permute(app, args)
+	if err != nil {
+		return err
+	}
+	return runApp(ctx, app, args)
+}
+
+// Call runs a command of the program for another one. args is its command line without the name of
+// the program. Call prints the error, and returns the exit status, and whether the whole output was
+// written.
+func Call(ctx context.Context, app *cli.App, args []string) (status int, written bool) {
+	err := call(ctx, app, append([]string{app.Name}, args...))
+	var known *StatusError
+	return exitStatus(ctx, app, err), err == nil || errors.As(err, &known) && known.Written
 }
 
 // NewApp returns symtool with some commands. msgs is the error stream.

@@ -23,6 +23,10 @@ const (
 type StatusError struct {
 	Status int
 	Err    error
+
+	// Written means that the whole output was written, as far as a damaged input allows, and that
+	// the status says what is wrong with it.
+	Written bool
 }
 
 func (e *StatusError) Error() string {
@@ -78,7 +82,7 @@ func InputError(file string, err error) error {
 	if known, ok := err.(*StatusError); ok {
 		return known
 	}
-	return &StatusError{StatusInput, &namedError{err, Named(file, err)}}
+	return &StatusError{Status: StatusInput, Err: &namedError{err, Named(file, err)}}
 }
 
 // Named returns err's message prefixed with the file's name, unless err already names a file.

@@ -65,5 +65,5 @@ func CreateStore(dir string, noSync bool) (*store.Store, error) {
 // OtherContents returns the error for a file in a store whose contents differ from those to be
 // written.
 func OtherContents(path, name string) error {
-	return &StatusError{StatusOutput, fmt.Errorf("%s: exists with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
+	return &StatusError{Status: StatusOutput, Err: fmt.Errorf("%s: exists with other contents than those of %s: it is not replaced; remove it to make room", path, name)}
 }

@@ -15,7 +15,9 @@ import (
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/debuginfod"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
+	"github.com/symtool/symtool/symfmt"
 )
 
 const dumpDescription = `
@@ -79,6 +81,7 @@ func dumpFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-cfi", Usage: "omit STACK CFI records"},
 		cli.CFIFlag("take STACK CFI from `SOURCE`: dwarf, sframe or auto (default), which\nis dwarf, or sframe if dwarf has none"),
 		&cli.BoolFlag{Name: "cfi-only", Usage: "write only MODULE, INFO and STACK CFI records"},
+		&cli.BoolFlag{Name: "module-only", Usage: "write only MODULE and INFO records"},
 		cli.Words(&cli.StringFlag{Name: "vars", Usage: "also describe variables in INFO VAR records: `WHICH` is none (default),\nparams for parameters, or all for local variables as well; with\n--store they go to NAME.vars next to the symbol file", Value: varsNone}, varsNone, varsParams, varsAll),
 		cli.Words(&cli.StringFlag{Name: "vars-types", Usage: "with --vars: describe types in `FORM`: full (default), or names for\nnames and sizes without members", Value: typesFull}, typesFull, typesNames),
 		&cli.StringFlag{Name: "name", Usage: "use `NAME` as MODULE's name instead of DT_SONAME or FILE's name"},
@@ -88,6 +91,7 @@ func dumpFlags() []cli.Flag {
 	}, cli.MapFlags(), []cli.Flag{
 		cli.Words(&cli.StringFlag{Name: "demangle", Usage: "demangle C++ and Rust names: `MODE` is full (default) or none", Value: "full"}, "full", "none"),
 		&cli.BoolFlag{Name: "no-generator", Usage: "omit INFO GENERATOR"},
+		&cli.StringSliceFlag{Name: "info", KeepSpace: true, Usage: "also write the record INFO `TEXT`, a keyword in capitals and a value;\nmay be repeated"},
 		&cli.BoolFlag{Name: "gzip", Usage: "compress the symbol file with gzip"},
 		&cli.BoolFlag{Name: "restat", Usage: "leave an output alone if its bytes would not change"},
 		&cli.BoolFlag{Name: "MD", Usage: "write a depfile for make and ninja with the files that were read,\nlike -MD of a compiler; -MD works too"},
@@ -96,6 +100,7 @@ func dumpFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "MP", Usage: "with --MD: also make every file except FILE a target, so that make\ncontinues when one of them is gone"},
 		&cli.BoolFlag{Name: "check-cfi", Usage: "end with status 1 if code has no STACK CFI"},
 		&cli.Float64Flag{Name: "min-cfi", Usage: "with --check-cfi: require STACK CFI for `PERCENT` of the code\n(default 100)", Value: 100},
+		&cli.StringFlag{Name: "debug-file", Usage: "take debug information from `FILE`, as from DEBUGFILE, with --store, too"},
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files from the debuginfod server at `URL`\ninstead of $DEBUGINFOD_URLS; '' for none; may be repeated"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "do not ask debuginfod servers"},
@@ -119,7 +124,8 @@ type dumpConfig struct {
 	store          string
 	bothNames      bool
 	jobs           int
-	depfile        *depfile // nil without --MD
+	infos          []symfmt.Info // of --info
+	depfile        *depfile      // nil without --MD
 	restat         bool
 	gzip           bool
 	checkCFI       bool
@@ -140,7 +146,7 @@ const (
 )
 
 // noValue lists the flags whose value may not be empty.
-var noValue = []string{"arch", "output", "store", "name", "id", "os", "build-id", "dwp", "MF"}
+var noValue = []string{"arch", "output", "store", "name", "id", "os", "build-id", "debug-file", "dwp", "MF"}
 
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
@@ -148,6 +154,10 @@ var excluded = [][2]string{
 	{"name", "both-names"},
 	{"cfi-only", "no-cfi"},
 	{"cfi-only", "vars"},
+	{"module-only", "cfi-only"},
+	{"module-only", "vars"},
+	{"module-only", "check-cfi"},
+	{"debug-file", "build-id"},
 	{"check-cfi", "no-cfi"},
 	{"cfi", "no-cfi"},
 	{"verbose", "quiet"},
@@ -166,8 +176,13 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 	if err != nil {
 		return nil, cli.Usagef("dump", "%v", err)
 	}
+	infos, err := parseInfos(c.StringSlice("info"))
+	if err != nil {
+		return nil, cli.Usagef("dump", "%v", err)
+	}
 	cfg := &dumpConfig{
-		Reader:    binfile.Reader{DebugDirs: c.StringSlice("debug-dir"), Options: readOptions(c), CPU: c.String("arch")},
+		Reader:    binfile.Reader{DebugFile: c.String("debug-file"), DebugDirs: c.StringSlice("debug-dir"), Options: readOptions(c), CPU: c.String("arch")},
+		infos:     infos,
 		output:    c.String("output"),
 		store:     c.String("store"),
 		bothNames: c.Bool("both-names"),
@@ -217,8 +232,8 @@ func readOptions(c *cli.Context) dwarf2sym.Options {
 	which := c.String("vars")
 	opts := dwarf2sym.Options{
 		NoInlines: c.Bool("no-inlines"),
-		NoCFI:     c.Bool("no-cfi"),
-		CFIOnly:   c.Bool("cfi-only"),
+		NoCFI:     c.Bool("no-cfi") || c.Bool("module-only"),
+		CFIOnly:   c.Bool("cfi-only") || c.Bool("module-only"),
 		CFI:       cli.CFISources[c.String("cfi")],
 		Name:      c.String("name"),
 		ID:        strings.ToUpper(c.String("id")),
@@ -241,9 +256,22 @@ func readOptions(c *cli.Context) dwarf2sym.Options {
 }
 
 var (
-	idForm = regexp.MustCompile(`^[0-9A-Fa-f]{33,40}$`)
-	osForm = regexp.MustCompile(`^[0-9A-Za-z_.-]+$`)
+	idForm   = regexp.MustCompile(`^[0-9A-Fa-f]{33,40}$`)
+	osForm   = regexp.MustCompile(`^[0-9A-Za-z_.-]+$`)
+	infoForm = regexp.MustCompile(`^([A-Z][A-Z_]*) (\S.*)$`)
 )
+
+// parseInfos parses the values of --info. INFO VAR is not free: it has a grammar of its own.
+func parseInfos(texts []string) (all []symfmt.Info, err error) {
+	for _, line := range texts {
+		m := infoForm.FindStringSubmatch(line)
+		if m == nil || m[1] == "VAR" || !text.IsPrintable(line) {
+			return nil, fmt.Errorf("--info is %q, want a keyword in capitals other than VAR, a blank and a value", line)
+		}
+		all = append(all, symfmt.Info{Key: m[1], Value: m[2]})
+	}
+	return all, nil
+}
 
 // checkFlags checks the flags individually and in pairs.
 func checkFlags(c *cli.Context) error {
@@ -302,6 +330,8 @@ func (cfg *dumpConfig) operands(args []string) error {
 		return fmt.Errorf("--name and --id are for one file, not for %d", len(args))
 	case len(args) > 1 && cfg.store != "" && cfg.Options.Package != "":
 		return fmt.Errorf("--dwp is for one file, not for %d", len(args))
+	case cfg.DebugFile != "" && len(args) > 1:
+		return fmt.Errorf("--debug-file is for one FILE, not for %d operands", len(args))
 	case cfg.store == "" && len(args) > 2:
 		return fmt.Errorf("%d files: one symbol file has one FILE and one DEBUGFILE, --store takes more", len(args))
 	case cfg.store == "" && len(args) == 2:
@@ -310,7 +340,7 @@ func (cfg *dumpConfig) operands(args []string) error {
 	if err := cfg.checkFolders(); err != nil {
 		return err
 	}
-	inputs := append(slices.Clone(args), cfg.Options.Package)
+	inputs := append(slices.Clone(args), cfg.DebugFile, cfg.Options.Package)
 	if err := cfg.maps.CheckList(cfg.output, inputs...); err != nil {
 		return err
 	}

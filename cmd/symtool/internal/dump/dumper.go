@@ -184,6 +184,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader
 	return reader.Read(ctx, &r.Result, func(b *binfile.Binary) error {
 		reader.Judge(&r.Result, b.Result)
 		r.NoteName("name")
+		b.Module.Infos = append(b.Module.Infos, d.infos...)
 		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Drop}
 		if !d.checkCFI {
 			return d.write(ctx, r, b.Module, how, nil)
@@ -314,12 +315,14 @@ func (d *dumper) placeFile(r *dumpResult, p pendingFile) {
 
 // finish prints the summary and returns the status of all files.
 func (d *dumper) finish() error {
-	status := cli.StatusOK
+	status, written := cli.StatusOK, true
 	var mapped []srcmap.File
 	for _, r := range d.results {
 		status = max(status, r.Status)
 		if r.Error == "" {
 			mapped = append(mapped, r.MappedFiles...)
+		} else {
+			written = false
 		}
 	}
 	if err := d.maps.WriteList(mapped); err != nil {
@@ -336,5 +339,5 @@ func (d *dumper) finish() error {
 	if status == cli.StatusOK {
 		return nil
 	}
-	return &cli.StatusError{Status: status, Err: nil}
+	return &cli.StatusError{Status: status, Written: written}
 }

@@ -65,6 +65,7 @@ type inspector struct {
 	json                       bool
 	msgs                       *cli.Messages
 	status                     int
+	failed                     bool // a dump could not be read
 }
 
 // run prints each dump as soon as it is read, but JSON as one document.
@@ -98,7 +99,7 @@ func (in *inspector) run(ctx context.Context, out cli.Output, files []string) er
 		return err
 	}
 	if in.status != cli.StatusOK {
-		return &cli.StatusError{Status: in.status}
+		return &cli.StatusError{Status: in.status, Written: !in.failed}
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func (in *inspector) open(ctx context.Context, file string) (*dumpfile.File, err
 	d, err := dumpfile.Open(ctx, file, dumpfile.Options{})
 	if err != nil {
 		in.msgs.Printf("symtool: %v", err)
-		in.status = cli.StatusInput
+		in.status, in.failed = cli.StatusInput, true
 		return nil, err
 	}
 	for _, p := range d.Problems {

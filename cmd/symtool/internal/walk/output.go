@@ -56,6 +56,7 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 	if w.Err != nil {
 		p.msgs.Printf("symtool: %v", w.Err)
 		p.note(cli.StatusInput)
+		p.failed = true
 	}
 	if p.sum != nil {
 		p.count(w)

@@ -125,6 +125,7 @@ type walkCall struct {
 	stdout     io.Writer
 
 	status int
+	failed bool // a dump could not be walked
 }
 
 func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
@@ -375,7 +376,7 @@ func (w *walkCall) run(ctx context.Context) error {
 		return err
 	}
 	if w.status != cli.StatusOK {
-		return &cli.StatusError{Status: w.status}
+		return &cli.StatusError{Status: w.status, Written: !w.failed}
 	}
 	return nil
 }

@@ -1,0 +1,249 @@
+package dropin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+)
+
+// option is an option of a program.
+type option struct {
+	long  string // without dashes, or ""
+	short string // one letter, or ""
+	value string // what the help calls its value; "" if it takes none
+	text  string // what it does here, unless refused says why it is not supported
+
+	flag    string // of symtool, which does the same; it takes the value if it ends in =
+	ignored string // why the option has no effect, which is reported; "" if nothing is
+	refused string // why a command line with the option is refused, or ""
+
+	// optional means that the value is given after = or not at all, as with --functions=linkage.
+	optional bool
+}
+
+// head returns the option as the help shows it.
+func (o *option) head() string {
+	var names []string
+	if o.short != "" {
+		names = append(names, "-"+o.short)
+	}
+	if o.long != "" {
+		names = append(names, "--"+o.long)
+	}
+	head := strings.Join(names, ", ")
+	switch {
+	case o.value == "":
+		return head
+	case o.optional:
+		return head + "[=" + o.value + "]"
+	}
+	return head + " " + o.value
+}
+
+// syntax is how a program reads its command line.
+type syntax struct {
+	abbreviations bool // a long option may be cut short where that is unambiguous, as with getopt_long(3)
+}
+
+// commandLine is the command line of a program.
+type commandLine struct {
+	given    []givenOption
+	operands []string
+}
+
+// givenOption is an option of a command line.
+type givenOption struct {
+	*option
+	as    string // with dashes, as written
+	value string
+}
+
+// values returns the values of each option that has the name, in order.
+func (l *commandLine) values(name string) (all []string) {
+	for _, g := range l.given {
+		if g.long == name || g.short == name {
+			all = append(all, g.value)
+		}
+	}
+	return all
+}
+
+func (l *commandLine) has(name string) bool { return len(l.values(name)) > 0 }
+
+// last returns the value of an option of which the last counts, or "".
+func (l *commandLine) last(name string) string {
+	all := l.values(name)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
+}
+
+// refusal returns the error for the first option that is refused, or nil.
+func (l *commandLine) refusal() error {
+	for _, g := range l.given {
+		if g.refused != "" {
+			return fmt.Errorf("%s is not supported: %s", g.as, g.refused)
+		}
+	}
+	return nil
+}
+
+// flags returns the flags that do the same as the options.
+func (l *commandLine) flags() (flags []string) {
+	for _, g := range l.given {
+		switch {
+		case strings.HasSuffix(g.flag, "="):
+			flags = append(flags, g.flag+g.value)
+		case g.flag != "":
+			flags = append(flags, g.flag)
+		}
+	}
+	return flags
+}
+
+// ignored returns what to report about options without an effect.
+func (l *commandLine) ignored() (notes []string) {
+	for _, g := range l.given {
+		if g.ignored != "" {
+			notes = append(notes, g.as+" has no effect: "+g.ignored)
+		}
+	}
+	return notes
+}
+
+// parse reads a command line. Options may follow operands.
+func (p *program) parse(args []string) (*commandLine, error) {
+	r := parser{program: p, line: &commandLine{}, rest: args}
+	for len(r.rest) > 0 {
+		arg := r.rest[0]
+		r.rest = r.rest[1:]
+		if err := r.take(arg); err != nil {
+			return nil, err
+		}
+	}
+	return r.line, nil
+}
+
+type parser struct {
+	*program
+	line *commandLine
+	rest []string // arguments that follow
+}
+
+func (r *parser) take(arg string) error {
+	switch {
+	case arg == "--":
+		r.line.operands = append(r.line.operands, r.rest...)
+		r.rest = nil
+		return nil
+	case strings.HasPrefix(arg, "--"):
+		return r.long(arg)
+	case len(arg) > 1 && arg[0] == '-':
+		return r.letters(arg[1:])
+	}
+	r.line.operands = append(r.line.operands, arg)
+	return nil
+}
+
+// long takes an option with its long name.
+func (r *parser) long(arg string) error {
+	name, value, hasValue := strings.Cut(arg[2:], "=")
+	o, err := r.longOption(name)
+	switch {
+	case err != nil:
+		return err
+	case o.value == "" && hasValue:
+		return fmt.Errorf("--%s takes no value, not %q", o.long, value)
+	}
+	return r.add(o, "--"+o.long, value, hasValue)
+}
+
+// longOption returns the option with a long name.
+func (r *parser) longOption(name string) (*option, error) {
+	var known, matches []string
+	for i := range r.options {
+		switch o := &r.options[i]; {
+		case o.long == "":
+			continue
+		case o.long == name:
+			return o, nil
+		case r.syntax.abbreviations && name != "" && strings.HasPrefix(o.long, name):
+			matches = append(matches, o.long)
+			fallthrough
+		default:
+			known = append(known, "--"+o.long)
+		}
+	}
+	switch len(matches) {
+	case 0:
+		return nil, fmt.Errorf("unknown option --%s%s", name, cli.DidYouMean("--"+name, known, ""))
+	case 1:
+		return r.longOption(matches[0])
+	}
+	return nil, fmt.Errorf("--%s may be --%s", name, strings.Join(matches, " or --"))
+}
+
+// letters takes options of one letter: the rest after one that takes a value is its value.
+func (r *parser) letters(text string) error {
+	for text != "" {
+		letter := text[:1]
+		i := slices.IndexFunc(r.options, func(o option) bool { return o.short == letter })
+		if i < 0 {
+			return fmt.Errorf("unknown option -%s", letter)
+		}
+		o := &r.options[i]
+		text = text[1:]
+		if o.value != "" && (text != "" && !o.optional || strings.HasPrefix(text, "=")) {
+			return r.add(o, "-"+letter, strings.TrimPrefix(text, "="), true)
+		}
+		if err := r.add(o, "-"+letter, "", false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add records an option, whose value may be the next argument.
+func (r *parser) add(o *option, as, value string, hasValue bool) error {
+	if o.value != "" && !o.optional && !hasValue {
+		if len(r.rest) == 0 {
+			return fmt.Errorf("%s needs a value: %s", as, o.value)
+		}
+		value, r.rest = r.rest[0], r.rest[1:]
+	}
+	r.line.given = append(r.line.given, givenOption{o, as, value})
+	return nil
+}
+
+// helpIndent is where the help's second column begins.
+const helpIndent = 30
+
+// help returns the text of symtool as PROGRAM --help.
+func (p *program) help() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "symtool as %s: %s\n\nUsage:\n", p.name, p.title)
+	for _, form := range p.usage {
+		fmt.Fprintf(&b, "  symtool as %s %s\n", p.name, form)
+	}
+	b.WriteString("\nOptions:\n")
+	indent := "\n" + strings.Repeat(" ", helpIndent)
+	for i := range p.options {
+		o := &p.options[i]
+		text := o.text
+		if o.refused != "" {
+			text = "not supported: " + o.refused
+		}
+		head := "  " + o.head()
+		if len(head) > helpIndent-2 {
+			head, text = head+indent, strings.ReplaceAll(text, "\n", indent)
+			fmt.Fprintf(&b, "%s%s\n", head, text)
+			continue
+		}
+		fmt.Fprintf(&b, "%-*s%s\n", helpIndent, head, strings.ReplaceAll(text, "\n", indent))
+	}
+	fmt.Fprintf(&b, "\nExit status: 0, %d if it failed, %d for a wrong command line.\n", p.failed, p.misused)
+	return b.String()
+}

@@ -1,0 +1,191 @@
+// Package dropin lets symtool take the place of other programs: started under the name of one, or
+// as symtool as NAME, it takes that program's command line, does what it asks for, and ends with the
+// exit status that the program would have.
+package dropin
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+)
+
+const description = `
+Takes the command line of another program, so that a script need not change: a
+link to symtool with the program's name does the same. symtool as NAME --help
+lists the program's options, and what each does here. An option that symtool has
+nothing for is refused by its name, or reported if the result is the same
+without it. Messages are symtool's, the exit status is the program's.
+`
+
+// Command returns the command symtool as.
+func Command(msgs *cli.Messages) *cli.Command {
+	var text strings.Builder
+	text.WriteString(description + "\nPrograms:\n")
+	for _, p := range programs {
+		fmt.Fprintf(&text, "  %-19s %s\n", p.name, p.title)
+	}
+	return &cli.Command{
+		Name:            "as",
+		Usage:           "do what another program's command line asks for",
+		UsageText:       "symtool as " + strings.Join(Names(), "|") + " [ARGUMENT...]",
+		Description:     text.String(),
+		SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			p := named(c.Args().First())
+			if p == nil {
+				return cli.Usagef("as", "%s", unknownProgram(c.Args().First()))
+			}
+			return p.run(c, msgs, c.Args().Tail())
+		},
+	}
+}
+
+// Args returns the arguments of the program, the first of which is the name under which it was
+// started, as those of symtool.
+func Args(args []string) []string {
+	if len(args) == 0 {
+		return args
+	}
+	if p := named(strings.TrimSuffix(filepath.Base(args[0]), ".exe")); p != nil {
+		return append([]string{"symtool", "as", p.name}, args[1:]...)
+	}
+	return args
+}
+
+// program is a program that symtool can be called as.
+type program struct {
+	name, title string
+	usage       []string // the forms of its command line, without the name
+	syntax      syntax
+	options     []option
+	// plan returns what a command line asks of symtool.
+	plan func(*commandLine) (*plan, error)
+
+	failed, misused int // its exit statuses when it fails, and for a wrong command line
+}
+
+// programs are in the order of the help.
+var programs = []*program{&dumpSyms, &breakpadStackwalk, &rustStackwalk}
+
+func named(name string) *program {
+	for _, p := range programs {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the programs.
+func Names() (all []string) {
+	for _, p := range programs {
+		all = append(all, p.name)
+	}
+	return all
+}
+
+func unknownProgram(name string) string {
+	if name == "" {
+		return "no program, want " + cli.Choice(Names())
+	}
+	return fmt.Sprintf("unknown program %q%s", name, cli.DidYouMean(name, Names(), "want "+cli.Choice(Names())))
+}
+
+// plan is what a command line asks of symtool: calls, one after the other, as long as they succeed.
+type plan struct {
+	calls  [][]string // a command with its flags and operands each
+	answer string     // what to print instead, if there are no calls
+	notes  []string   // about what has no effect
+	log    string     // file for messages; "" for standard error
+	// strict means that the program fails for what symtool calls findings, of which the others know
+	// nothing.
+	strict bool
+}
+
+// run runs a command line.
+func (p *program) run(c *cli.Context, msgs *cli.Messages, args []string) error {
+	line, err := p.parse(args)
+	switch {
+	case err != nil:
+		return p.misuse(msgs, err)
+	case line.has("help"):
+		return cli.WriteText(c.App.Writer, p.help())
+	case line.has("version"):
+		return cli.WriteText(c.App.Writer, cli.VersionLine())
+	}
+	plan, err := p.planOf(line)
+	if err != nil {
+		return p.misuse(msgs, err)
+	}
+	if plan.calls == nil {
+		return cli.WriteText(c.App.Writer, plan.answer)
+	}
+	return p.follow(c, msgs, plan)
+}
+
+// planOf returns what a command line asks for, unless it is refused.
+func (p *program) planOf(line *commandLine) (*plan, error) {
+	if err := line.refusal(); err != nil {
+		return nil, err
+	}
+	if len(line.operands) == 0 {
+		return nil, errNoOperand
+	}
+	plan, err := p.plan(line)
+	if err == nil {
+		plan.notes = append(plan.notes, line.ignored()...)
+	}
+	return plan, err
+}
+
+// errNoOperand means that a command line names no file.
+var errNoOperand = errors.New("no file is named")
+
+// follow makes the calls of a plan. Notes follow them: the calls set which messages are printed.
+func (p *program) follow(c *cli.Context, msgs *cli.Messages, plan *plan) error {
+	if plan.log != "" {
+		log, err := os.Create(plan.log)
+		if err != nil {
+			return &cli.StatusError{Status: p.failed, Err: err}
+		}
+		defer log.Close()
+		msgs.W = log
+	}
+	status := cli.StatusOK
+	for _, call := range plan.calls {
+		if status = p.status(c, call, plan.strict); status != cli.StatusOK {
+			break
+		}
+	}
+	for _, note := range plan.notes {
+		msgs.Warnf("%s: %s", p.name, note)
+	}
+	if status != cli.StatusOK {
+		return &cli.StatusError{Status: status}
+	}
+	return nil
+}
+
+// status makes a call and returns the program's exit status.
+func (p *program) status(c *cli.Context, call []string, strict bool) int {
+	status, written := cli.Call(c.Context, c.App, call)
+	switch {
+	case status == cli.StatusOK || c.Context.Err() != nil:
+		return status
+	case written && !strict:
+		return cli.StatusOK
+	case status == cli.StatusUsage:
+		return p.misused
+	}
+	return p.failed
+}
+
+// misuse reports a wrong command line.
+func (p *program) misuse(msgs *cli.Messages, err error) error {
+	msgs.Printf("%s: %v (see symtool as %s --help)", p.name, err, p.name)
+	return &cli.StatusError{Status: p.misused}
+}
