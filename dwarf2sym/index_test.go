@@ -44,12 +44,23 @@ func TestIndexIsNotBelieved(t *testing.T) {
 	} {
 		changed := slices.Clone(image)
 		c.change(arangesOf(t, changed))
-		if used := lookUpEach(t, c.name+", stored", changed); used != c.stored {
+		if used := lookUpEach(t, c.name+", stored", changed, Options{}); used != c.stored {
 			t.Errorf("%s: %d functions are found by the index, want %d", c.name, used, c.stored)
 		}
-		if used := lookUpEach(t, c.name+", compressed", compressInfo(t, changed)); used != c.compressed {
+		if used := lookUpEach(t, c.name+", compressed", compressInfo(t, changed), Options{}); used != c.compressed {
 			t.Errorf("%s, compressed: %d functions are found by the index, want %d", c.name, used, c.compressed)
 		}
+	}
+}
+
+// TestIndexOfSplitUnits: units with other halves are found where .debug_info is compressed and has an index.
+func TestIndexOfSplitUnits(t *testing.T) {
+	for _, name := range []string{"split-gcc4.elf", "split-gcc5.elf", "split-dwp-gcc4.elf"} {
+		image, err := os.ReadFile(filepath.Join(testenv.Input(t), name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lookUpEach(t, name, compressInfo(t, image), Options{DwoDirs: []string{testenv.Input(t)}})
 	}
 }
 
@@ -97,15 +108,16 @@ func compressInfo(t *testing.T, image []byte) []byte {
 
 // lookUpEach looks up each function in a new Lookup, and compares it with that of the whole file. It returns the number
 // of those for which the index sufficed.
-func lookUpEach(t *testing.T, name string, image []byte) (byIndexAlone int) {
+func lookUpEach(t *testing.T, name string, image []byte, o Options) (byIndexAlone int) {
 	t.Helper()
-	whole, err := Read(t.Context(), openSpilling(t, image, 1<<30), Options{Demangle: true})
+	o.Demangle = true
+	whole, err := Read(t.Context(), openSpilling(t, image, 1<<30), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range whole.Module.Funcs {
 		want := &whole.Module.Funcs[i]
-		l, err := OpenLookup(t.Context(), openSpilling(t, image, 100), Options{Demangle: true})
+		l, err := OpenLookup(t.Context(), openSpilling(t, image, 100), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -178,9 +178,15 @@ func (r *reader) readUnitHeaders(d *units.Data) {
 // work that is allowed depends on all skeletons.
 func (r *reader) readGradually(d *units.Data) {
 	src, ok := d.Info.(object.Gradual)
-	if d.Gradual = ok && src.Ready() < d.Info.Size() && d.Sup == nil && !dwarf.DeclaresSplit(d.Abbrev); d.Gradual {
+	if d.Gradual = ok && src.Ready() < d.Info.Size() && d.Sup == nil && !r.mayHaveSplit(d); d.Gradual {
 		d.StartWalk(0, uint64(d.Info.Size()))
 	}
+}
+
+// mayHaveSplit reports whether units may be split into halves that matter. Single addresses need only those with code,
+// whose addresses are in .debug_addr; without it, the abbreviations need not be examined.
+func (r *reader) mayHaveSplit(d *units.Data) bool {
+	return !(r.partly && len(d.Addr) == 0) && dwarf.DeclaresSplit(d.Abbrev)
 }
 
 // endGradually reports damage that was found while units were read. As in a section that is read at once,
