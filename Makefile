@@ -3,6 +3,7 @@
 GO          ?= go
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    ?= 30s
+SOAK        ?= 30m
 HOSTILE_RUNS ?= 300
 COUNT       ?= 1
 SCALE       ?= 1100
@@ -31,7 +32,7 @@ ORACLE_FULL_PACKAGES = bazel-bootstrap bolt-22 buildah busybox-static chromium c
 	nginx-light nim ocaml-nox pre-commit prometheus qemu-user-static rustc shellcheck tmux zsh
 
 .DEFAULT_GOAL := build
-.PHONY: build install dist run test race shared oracle oracle-full nightly beam bench bench-go profile scale fuzz hostile golden lint help
+.PHONY: build install dist run test race shared oracle oracle-full nightly soak beam bench bench-go profile scale fuzz hostile golden lint help
 
 # All targets except race share the compiler's results. Programs are optimized by
 # cmd/symtool/default.pgo; tests are not, as all packages would be compiled twice.
@@ -86,7 +87,10 @@ oracle-full: ## run the same with every compiler, option, language and CPU, and 
 	.ci/cpus
 	tests=$$($(GO) run ./.ci/testsof oracle) && $(UNMADE) $(UNPROFILED) SYMTOOL_ORACLE=full $(GO) test -vet=off -count=1 -timeout 120m -v $$tests
 
-nightly: oracle-full hostile beam fuzz ## run what takes hours: the comparisons in full, hostile inputs, Beam, every fuzz target
+nightly: oracle-full hostile beam fuzz soak ## run what takes hours: the comparisons in full, hostile inputs, Beam, every fuzz target
+
+soak: ## send mixed traffic to symtool serve for SOAK (30m), and end and kill it meanwhile
+	$(UNPROFILED) SYMTOOL_SOAK=$(SOAK) $(GO) test -vet=off -count=1 -timeout 0 -v -run '^TestServeSoak$$' ./cmd/symtool
 
 # symtool-beam is a separate module. Without -trimpath Beam is compiled twice.
 beam: ## run symtool-beam's tests, with 2,000 dumps: downloads 130 MB, minutes
