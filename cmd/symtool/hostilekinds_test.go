@@ -50,6 +50,7 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"holders": hostileHolders,
 	"cores":   hostileCores,
 	"vars":    hostileVars,
+	"pdb":     hostilePDBs,
 }
 
 // Limits on a command over a hostile input. From n to 4n the processor time may

@@ -39,6 +39,7 @@ type database struct {
 	machine uint16
 	named   map[string]int // streams by name
 	names   []byte         // the strings of /names
+	room    int64          // bytes that strings of it may still take
 	symbols int            // stream of the public symbols
 	modules []module
 	left    int             // number of modules left out
@@ -115,15 +116,27 @@ func (d *database) readNames() error {
 	c := bin.New("/names", data, binary.LittleEndian)
 	c.Skip(8)
 	d.names = c.Bytes(uint64(c.U32()))
+	d.room = minNames + d.size
 	return d.in(c.Err())
 }
 
-// name returns the string of /names at an offset.
-func (d *database) name(at uint32) string {
-	if uint64(at) >= uint64(len(d.names)) {
-		return ""
+// maxName bounds the strings of /names: in a damaged file all may be parts of one. Paths on Windows have at most as many
+// characters.
+const maxName = 32 << 10
+
+// nameAt returns the string of /names at an offset. What is returned in all is bounded by the file's size.
+func (d *database) nameAt(at uint32) []byte {
+	if uint64(at) >= uint64(len(d.names)) || d.room < 0 {
+		return nil
 	}
-	return text(d.names[at:])
+	name := d.names[at:min(uint64(len(d.names)), uint64(at)+maxName)]
+	if n := bytes.IndexByte(name, 0); n >= 0 {
+		name = name[:n]
+	}
+	if d.room -= int64(len(name)); d.room < 0 {
+		return nil
+	}
+	return name
 }
 
 // readDebug reads the DBI stream: its header, the list of modules and the optional debug header.

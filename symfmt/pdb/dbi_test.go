@@ -1,6 +1,7 @@
 package pdb
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/symtool/symtool/symfmt"
@@ -12,5 +13,28 @@ func TestSectionAt(t *testing.T) {
 		if s, ok := all.at(rva); s.rva != want || ok != (want != 0) {
 			t.Errorf("%#x is in the section at %#x, %v, want %#x", uint64(rva), s.rva, ok, want)
 		}
+	}
+}
+
+// Names that are parts of one string have no more bytes than there is room for, and then there are none.
+func TestNamesAreBounded(t *testing.T) {
+	d := &database{names: bytes.Repeat([]byte{'n'}, 100), room: 1000}
+	d.names[50] = 0
+	if name := d.nameAt(10); len(name) != 40 {
+		t.Errorf("%q", name)
+	}
+	sum := 40
+	for at := range uint32(200) {
+		sum += len(d.nameAt(at))
+	}
+	if sum > 1000 || sum < 900 || d.nameAt(0) != nil {
+		t.Errorf("%d bytes", sum)
+	}
+	d = &database{names: make([]byte, 1<<20), room: 1 << 20}
+	for i := range d.names {
+		d.names[i] = 'n'
+	}
+	if n := len(d.nameAt(1)); n != maxName {
+		t.Errorf("%d bytes", n)
 	}
 }

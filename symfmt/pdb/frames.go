@@ -1,7 +1,7 @@
 package pdb
 
 import (
-	"strings"
+	"bytes"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -21,8 +21,9 @@ func (d *database) frames() (wins []symfmt.StackWin, err error) {
 	if err != nil {
 		return nil, err
 	}
+	programs := map[uint32]string{} // by offset; many frames share one
 	for ; len(data) >= 32; data = data[32:] {
-		if w, ok := d.frameData(data); ok && (len(wins) == 0 || !sameWin(&wins[len(wins)-1], &w)) {
+		if w, ok := d.frameData(data, programs); ok && (len(wins) == 0 || !sameWin(&wins[len(wins)-1], &w)) {
 			wins = append(wins, w)
 		}
 	}
@@ -43,14 +44,24 @@ func sameWin(a, b *symfmt.StackWin) bool {
 }
 
 // frameData decodes FRAMEDATA (cvinfo.h).
-func (d *database) frameData(b []byte) (symfmt.StackWin, bool) {
+func (d *database) frameData(b []byte, programs map[uint32]string) (symfmt.StackWin, bool) {
 	w := symfmt.StackWin{
 		Type: winFrameData, RVA: symfmt.RVA(u32(b)), CodeSize: uint64(u32(b[4:])),
 		LocalSize: uint64(u32(b[8:])), ParameterSize: uint64(u32(b[12:])), MaxStackSize: uint64(u32(b[16:])),
 		PrologueSize: uint64(u16(b[24:])), SavedRegisterSize: uint64(u16(b[26:])),
-		HasProgram: true, Program: strings.TrimSpace(d.name(u32(b[20:]))),
+		HasProgram: true,
 	}
-	return w, w.CodeSize > 0 && w.CodeSize < noFrame && w.Program != "" && d.isCode(w.RVA)
+	text := bytes.TrimSpace(d.nameAt(u32(b[20:])))
+	if w.CodeSize == 0 || w.CodeSize >= noFrame || len(text) == 0 || !d.isCode(w.RVA) {
+		return w, false
+	}
+	program, known := programs[u32(b[20:])]
+	if !known {
+		program = string(text)
+		programs[u32(b[20:])] = program
+	}
+	w.Program = program
+	return w, true
 }
 
 // oldFPO decodes FPO_DATA (winnt.h), which counts 4-byte words.

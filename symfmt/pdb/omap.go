@@ -30,6 +30,7 @@ type block struct {
 const (
 	stepsRatio = 16
 	minSteps   = 1 << 16
+	pieceSteps = 6 // for each record of the result
 )
 
 // readLayout reads a table between the addresses of the image and those as linked. It
@@ -181,7 +182,7 @@ func (l *layout) function(funcs []symfmt.Func, f *symfmt.Func, arena *symfmt.Are
 	}
 	var body symfmt.BodyBuilder
 	for _, r := range l.image(f.RVA, f.RVA+symfmt.RVA(f.Size)) {
-		if !l.steps(len(calls)) {
+		if !l.steps(pieceSteps + len(calls)) {
 			return funcs
 		}
 		end := r.RVA + symfmt.RVA(r.Size)
@@ -191,18 +192,35 @@ func (l *layout) function(funcs []symfmt.Func, f *symfmt.Func, arena *symfmt.Are
 		for i := range calls {
 			in := calls[i]
 			n := sort.Search(len(in.Ranges), func(k int) bool { return in.Ranges[k].RVA >= end })
-			in.Ranges, calls[i].Ranges = in.Ranges[:n], in.Ranges[n:]
+			in.Ranges, calls[i].Ranges = clipped(in.Ranges[:n], r), in.Ranges[n:]
 			body.AddInline(&in)
 		}
 		n := sort.Search(len(lines), func(k int) bool { return lines[k].RVA >= end })
 		for _, line := range lines[:n] {
-			body.AddLine(line)
+			for _, part := range clipped([]symfmt.Range{{RVA: line.RVA, Size: line.Size}}, r) {
+				line.RVA, line.Size = part.RVA, part.Size
+				body.AddLine(line)
+			}
 		}
 		lines = lines[n:]
 		piece.Body = body.Finish(arena)
 		funcs = append(funcs, piece)
 	}
 	return funcs
+}
+
+// clipped returns the parts of ranges that are in a piece of a function, and changes ranges. They are in it but in
+// damaged files, where blocks overlap.
+func clipped(ranges []symfmt.Range, piece symfmt.Range) []symfmt.Range {
+	n := 0
+	for _, r := range ranges {
+		lo, hi := max(r.RVA, piece.RVA), min(r.RVA+symfmt.RVA(r.Size), piece.RVA+symfmt.RVA(piece.Size))
+		if lo < hi {
+			ranges[n] = symfmt.Range{RVA: lo, Size: uint64(hi - lo)}
+			n++
+		}
+	}
+	return ranges[:n]
 }
 
 // publics returns a PUBLIC for each piece of the code from a public symbol to the next symbol.
@@ -220,6 +238,9 @@ func (l *layout) publics(m *symfmt.Module, placed sections) (publics []symfmt.Pu
 			end = min(end, m.Funcs[k].RVA)
 		}
 		for _, r := range l.image(p.RVA, end) {
+			if !l.steps(pieceSteps) {
+				break
+			}
 			p.RVA = r.RVA
 			publics = append(publics, p)
 		}
@@ -239,6 +260,9 @@ func (l *layout) frame(wins []symfmt.StackWin, w *symfmt.StackWin) []symfmt.Stac
 		return append(wins, whole)
 	}
 	for i, r := range append(prologue, rest...) {
+		if !l.steps(pieceSteps) {
+			break
+		}
 		piece := *w
 		piece.RVA, piece.CodeSize, piece.PrologueSize = r.RVA, r.Size, 0
 		if i < len(prologue) {

@@ -128,7 +128,11 @@ func TestReordered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := read(t, data, filepath.Base(path)+".pdb", 2).Module
+		result := read(t, data, filepath.Base(path)+".pdb", 2)
+		if len(result.Problems) > 0 {
+			t.Error(result.Problems)
+		}
+		got := result.Module
 		want := readText(t, strings.ReplaceAll(string(testenv.Gunzip(t, path+".sym.gz")), "\r", ""))
 		same := map[symfmt.Range]bool{}
 		for _, f := range want.Funcs {
@@ -190,3 +194,54 @@ func checkFrames(t *testing.T, name string, got, want *symfmt.Module) {
 		t.Errorf("%s: %d of %d frames", name, same, len(got.Wins))
 	}
 }
+
+// FuzzLayout translates a module by any table: nothing that was in the module is at an address that no entry has, and
+// no table makes more records than there is room for.
+func FuzzLayout(f *testing.F) {
+	f.Add([]byte{0x00, 0x10, 0x00, 0x20, 0x40, 0x20, 0x10, 0x00, 0x30, 0x08})
+	f.Add([]byte{0x00, 0x11, 0x00, 0x20, 0x10, 0x10, 0x11, 0x50, 0x20, 0x20, 0x00, 0x11, 0x00, 0x40, 0x08})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l := &layout{}
+		in := func(rva symfmt.RVA) bool {
+			return slices.ContainsFunc(l.blocks, func(b block) bool { return rva >= b.image && rva < b.image+b.size })
+		}
+		for ; len(data) >= 5; data = data[5:] {
+			if size := symfmt.RVA(data[4]); size > 0 {
+				l.add(symfmt.RVA(u16(data)), symfmt.RVA(u16(data[2:])), size)
+			}
+		}
+		l.index()
+		m := readText(t, fuzzedText)
+		l.translate(m, []section{{rva: 0x1000, size: 0x1000, exec: true}})
+		for _, f := range m.Funcs {
+			if !in(f.RVA) {
+				t.Errorf("FUNC at %#x", f.RVA)
+			}
+			for l := range f.Lines() {
+				if l.RVA < f.RVA || l.RVA+symfmt.RVA(l.Size) > f.RVA+symfmt.RVA(f.Size) {
+					t.Errorf("line at %#x, in FUNC %#x %#x", l.RVA, f.RVA, f.Size)
+				}
+			}
+		}
+		if n := len(m.Funcs) + len(m.Publics) + len(m.Wins); n > (minSteps+stepsRatio*(len(l.blocks)+20))/pieceSteps {
+			t.Errorf("%d records of %d entries", n, len(l.blocks))
+		}
+	})
+}
+
+const fuzzedText = `MODULE windows x86 000000000000000000000000000000000 x.pdb
+FILE 0 a.c
+INLINE_ORIGIN 0 callee
+FUNC 1000 40 8 stretched
+INLINE 0 3 0 0 1018 10
+INLINE 1 3 0 0 1018 8
+1000 18 1 0
+1018 10 2 0
+1028 18 4 0
+FUNC 1108 28 0 moved
+INLINE 0 3 0 0 1108 8 1118 10
+1108 28 7 0
+PUBLIC 1200 0 twice
+STACK WIN 4 1000 40 10 0 8 0 0 0 1 $eip
+STACK WIN 4 1108 28 10 0 0 0 0 0 1 $esp
+`

@@ -112,6 +112,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	if m.out.Wins, err = d.frames(); err != nil {
 		m.problem("STACK WIN", err)
 	}
+	if d.room < 0 {
+		m.problem("names of files, and programs of STACK WIN", d.errorf("/names: they have more bytes together than the file"))
+	}
 	if layout != nil && !layout.translate(&m.out, d.placed) {
 		m.problem("symbols of the reordered image", d.errorf("OMAP: too many pieces for the symbols that there are"))
 	}
@@ -164,7 +167,7 @@ func (m *merger) modules(ctx context.Context) error {
 		return workers[k].module(m.d, i, m.o), nil
 	}, func(i int, o object) error {
 		if o.err != nil {
-			m.problem(fmt.Sprintf("functions of module %d", i), o.err)
+			m.problem(fmt.Sprintf("functions or lines of module %d", i), o.err)
 		}
 		for k := range o.functions {
 			o.functions[k].Body.Renumber(m.file, func(id symfmt.OriginID) symfmt.OriginID { return m.origin(o.names[uint32(id)]) })
@@ -214,6 +217,9 @@ func (w *worker) module(d *database, i int, o *Options) (out object) {
 			RVA: p.rva, Size: uint64(p.size), Name: w.names.nameOf(p), Body: w.body.Finish(&w.arena),
 		})
 	}
+	if lines.room < 0 && out.err == nil {
+		out.err = s.errorf(0, "functions share lines so often that they have more than there are bytes")
+	}
 	return out
 }
 
@@ -222,7 +228,7 @@ func (m *merger) file(at symfmt.FileID) symfmt.FileID {
 	if !ok {
 		id = symfmt.FileID(len(m.out.Files))
 		m.files[at] = id
-		name := m.d.name(uint32(at))
+		name := string(m.d.nameAt(uint32(at)))
 		if name == "" {
 			name = "<unknown>"
 		}
