@@ -332,6 +332,7 @@ var packages = map[string]string{
 	"debuginfod":      "debuginfod",
 	"debuginfod-find": "debuginfod",
 	"eu-strip":        "elfutils",
+	"eu-stack":        "elfutils",
 	"xz":              "xz-utils",
 	"lz4":             "lz4",
 	"llvm-bolt-22":    "bolt-22",

@@ -115,6 +115,9 @@ type Options struct {
 	MaxUnpacked int64
 	// Stdin, if non-nil, is read by ReadFrom where the path is "-".
 	Stdin io.Reader
+	// PID, if not 0, is a running process that Open captures instead of reading a file; its path is
+	// a name for messages.
+	PID int
 	// Core says where the binaries of ELF cores are. They are mapped into memory like the dump, and
 	// released with it.
 	Core elfcore.Options
@@ -138,6 +141,9 @@ func (f *File) Close() error { return f.contents.Close() }
 // Open opens the dump at path, which may be compressed with gzip, zstd, xz or lz4.
 func Open(ctx context.Context, path string, o Options) (*File, error) {
 	o.Name = cmp.Or(o.Name, path)
+	if o.PID != 0 {
+		return capture(ctx, o)
+	}
 	if path == "-" && o.Stdin != nil {
 		return ReadFrom(ctx, o.Stdin, o)
 	}

@@ -9,7 +9,9 @@ import (
 	"os"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/live"
 )
 
 // PeekSize is the size of a buffer in which FormatOfStream finds the start of a compressed dump:
@@ -103,8 +105,27 @@ func readCore(ctx context.Context, in io.Reader, o Options) (*File, error) {
 		}
 		return nil, err
 	}
+	return kept(d, c), nil
+}
+
+// capture reads a running process.
+func capture(ctx context.Context, o Options) (*File, error) {
+	c, core := &contents{}, o.Core
+	if core.ReadFile == nil {
+		core.ReadFile = c.open
+	}
+	d, err := live.Capture(ctx, o.PID, o.Name, core)
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return kept(d, c), nil
+}
+
+// kept returns a dump that is in memory.
+func kept(d *dump.Dump, c *contents) *File {
 	for i := range d.Memory.Regions {
 		d.Size += int64(len(d.Memory.Regions[i].Data))
 	}
-	return &File{d, c}, nil
+	return &File{d, c}
 }

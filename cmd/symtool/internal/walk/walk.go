@@ -61,6 +61,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's), jsonl, a\nline for each DUMP, or html, a page", Value: cli.FormatText}, "text", "machine", "json", "jsonl", "html"),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE` instead of standard output", Value: "-"},
 			&cli.BoolFlag{Name: "resume", Usage: "with --format jsonl: keep the lines that the output FILE has, and\nwalk only the DUMPs that have none"},
+			&cli.IntFlag{Name: "pid", Usage: "walk the running process `N` instead of a DUMP; its threads are\nstopped for the milliseconds that reading their stacks takes"},
 			&cli.StringSliceFlag{Name: "thread", Usage: "print only the thread with the id `ID`; may be repeated"},
 			&cli.BoolFlag{Name: "crashed-only", Usage: "print only the thread that crashed, or asked for the dump"},
 			&cli.BoolFlag{Name: "brief", Usage: "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them"},
@@ -102,6 +103,7 @@ func techniqueNames() (names []string) {
 // walkCall is a call of walk, with its arguments checked.
 type walkCall struct {
 	files      []string
+	pid        int // --pid
 	format     walkFormat
 	output     string
 	text       report.TextOptions
@@ -152,7 +154,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		return nil, err
 	}
 	w.batch = batch.Runner{
-		Open:   dumpfile.Options{Stdin: os.Stdin, Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c)}},
+		Open:   dumpfile.Options{Stdin: os.Stdin, PID: w.pid, Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c)}},
 		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice()},
 		Jobs:   c.Int("jobs"),
 	}
@@ -168,7 +170,7 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 	switch {
 	case w.compare && len(w.files) != 2:
 		return fmt.Errorf("--compare takes two files, not %d", len(w.files))
-	case len(w.files) == 0:
+	case len(w.files) == 0 && !c.IsSet("pid"):
 		return errors.New("no DUMP")
 	}
 	stdin := 0
@@ -188,6 +190,11 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 	if !w.compare {
 		w.files = dumpsOf(w.files)
 	}
+	if c.IsSet("pid") {
+		if err := w.checkPID(c); err != nil {
+			return err
+		}
+	}
 	for _, name := range []string{"output", "index-dir", "techniques", "signature-rules"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return fmt.Errorf("--%s is empty", name)
@@ -196,6 +203,19 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 	if slices.Contains(w.otherPaths, "") {
 		return errors.New("--symbols-b is empty")
 	}
+	return nil
+}
+
+// checkPID checks --pid, which stands for a DUMP.
+func (w *walkCall) checkPID(c *cli.Context) error {
+	w.pid = c.Int("pid")
+	switch {
+	case len(w.files) > 0:
+		return fmt.Errorf("--pid and DUMP %q exclude each other", w.files[0])
+	case w.pid <= 0:
+		return fmt.Errorf("--pid is %d, want the id of a process", w.pid)
+	}
+	w.files = []string{fmt.Sprintf("process %d", w.pid)}
 	return nil
 }
 

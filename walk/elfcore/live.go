@@ -1,0 +1,114 @@
+package elfcore
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"time"
+
+	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/symfmt/arch"
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// Live is a live process whose threads are stopped, in the terms of a core.
+type Live struct {
+	Arch    *arch.Arch
+	Process dump.Process
+	Threads []LiveThread // the first thread first
+	Auxv    []byte       // /proc/PID/auxv
+	Maps    []dump.Mapping
+	Memory  io.ReaderAt // by address, such as /proc/PID/mem
+}
+
+// LiveThread is a stopped thread.
+type LiveThread struct {
+	ID   uint32
+	Name string
+	Regs []byte // as in pr_reg of struct elf_prstatus, which is what NT_PRSTATUS of ptrace returns
+}
+
+// ReadLive reads a live process as the core that the kernel would write of it, of which it keeps
+// what ReadStream does. When it returns, it has read the memory, so that the process may go on.
+func ReadLive(p *Live, path string, o Options) (*dump.Dump, error) {
+	layout := layoutOf(p.Arch, 0)
+	if layout == nil {
+		return nil, &FormatError{File: path, Msg: fmt.Sprintf("the layout of the registers of %s is not known", p.Arch.Name)}
+	}
+	w := &writer{d: &dump.Dump{Arch: p.Arch, Order: binary.LittleEndian, Process: p.Process, Maps: p.Maps}, order: binary.LittleEndian, word: p.Arch.PtrSize, layout: layout}
+	r, err := newReader(w.liveHead(p), path, o)
+	if err != nil {
+		return nil, err
+	}
+	r.chosen = true
+	r.readNotes()
+	for i := range r.d.Threads {
+		if i < len(p.Threads) {
+			r.d.Threads[i].Name = p.Threads[i].Name
+		}
+	}
+	memory := liveMemory(p, r)
+	d := r.finish(memory)
+	d.Process, d.Maps, d.Parts, d.Time = p.Process, p.Maps, nil, time.Now()
+	return d, nil
+}
+
+// liveHead returns the headers and the notes of the core of a process.
+func (w *writer) liveHead(p *Live) []byte {
+	var notes []byte
+	add := func(kind uint32, desc []byte) {
+		notes = elfobj.AppendNote(notes, w.order, ownerCore, kind, desc)
+	}
+	for i, t := range p.Threads {
+		status := w.status(&dump.Thread{ID: t.ID}, false)
+		copy(status[w.layout.regs:len(status)-w.word], t.Regs)
+		add(ntPRStatus, status)
+		if i > 0 {
+			continue
+		}
+		add(ntPRPSInfo, w.psInfo())
+		add(ntAuxv, p.Auxv)
+		if files := w.files(); files != nil {
+			add(ntFile, files)
+		}
+	}
+	class := elf.ELFCLASS64
+	if w.word == 4 {
+		class = elf.ELFCLASS32
+	}
+	h := elfobj.CoreHeader(class, w.order, w.d.Arch.Machine, len(p.Maps)+1)
+	at := h.Size() + uint64(len(notes))
+	segments := []elfobj.Segment{{Type: elf.PT_NOTE, Offset: h.Size(), FileSize: uint64(len(notes)), Align: 4}}
+	for i := range p.Maps {
+		m := &p.Maps[i]
+		segments = append(segments, elfobj.Segment{Type: elf.PT_LOAD, Flags: flagsOf(m), Addr: m.Addr, MemSize: m.Size, Offset: at, Align: pageSize})
+	}
+	return append(append(h.Bytes(segments, at), notes...), h.Trailer()...)
+}
+
+// liveMemory reads the memory that is worth keeping.
+func liveMemory(p *Live, r *reader) []dump.Region {
+	var ranges []dump.Range
+	for i := range p.Maps {
+		if m := &p.Maps[i]; m.Read {
+			ranges = append(ranges, m.Range)
+		}
+	}
+	k := newKeeper(r, ranges)
+	k.old = func(addr uint64, b []byte) int {
+		n, _ := p.Memory.ReadAt(b, int64(addr))
+		return max(n, 0)
+	}
+	for i := range p.Maps {
+		m := &p.Maps[i]
+		if magic := make([]byte, len(elf.ELFMAG)); m.Read && k.old(m.Addr, magic) > 0 && isImage(magic) {
+			k.want(m.Addr, min(m.Size, headPage), func(data []byte) { k.head(m.Addr, data) })
+		}
+	}
+	k.lateAll()
+	if k.room == 0 {
+		r.problem("memory", 0, "more than %d bytes are worth keeping", maxKept)
+	}
+	return k.memory()
+}

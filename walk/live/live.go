@@ -1,0 +1,114 @@
+// Package live captures a running process of Linux as a dump: it stops all of its threads for the
+// milliseconds that reading their stacks takes. Use Capture.
+package live
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// ErrUnsupported is the error on systems and CPUs where processes cannot be captured.
+var ErrUnsupported = errors.New("running processes can be captured on Linux on x86-64 and arm64 only")
+
+// ErrNotPermitted is the error if the system does not let this process stop another one.
+var ErrNotPermitted = errors.New("ptrace is not permitted: want root, or the same user and 0 in /proc/sys/kernel/yama/ptrace_scope")
+
+// proc is the folder of a process in /proc.
+type proc string
+
+func procOf(pid int) proc { return proc("/proc/" + strconv.Itoa(pid)) }
+
+func (p proc) path(name string) string { return string(p) + "/" + name }
+
+// process reads what identifies the process.
+func (p proc) process() (dump.Process, error) {
+	status, err := os.ReadFile(p.path("status"))
+	if err != nil {
+		return dump.Process{}, err
+	}
+	d := dump.Process{HasID: true, Name: field(status, "Name"), ID: number(status, "Tgid"), Parent: number(status, "PPid"), UID: number(status, "Uid"), GID: number(status, "Gid")}
+	d.Args = p.strings("cmdline")
+	d.Env = p.strings("environ")
+	return d, nil
+}
+
+// strings reads a file of strings that end with NUL; nil if it cannot be read.
+func (p proc) strings(name string) []string {
+	data, err := os.ReadFile(p.path(name))
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
+
+// field returns the value of a line of /proc/PID/status.
+func field(status []byte, name string) string {
+	for line := range strings.SplitSeq(string(status), "\n") {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// number returns the first number of a line of /proc/PID/status, or 0.
+func number(status []byte, name string) uint32 {
+	words := strings.Fields(field(status, name))
+	if len(words) == 0 {
+		return 0
+	}
+	n, _ := strconv.ParseUint(words[0], 10, 32)
+	return uint32(n)
+}
+
+// maxMaps limits the mappings of a process, of which the kernel allows 65,530 unless it is told
+// otherwise.
+const maxMaps = 1 << 20
+
+// parseMaps reads /proc/PID/maps (proc_pid_maps(5)).
+func parseMaps(in io.Reader) (maps []dump.Mapping, err error) {
+	lines := bufio.NewScanner(in)
+	for lines.Scan() && len(maps) < maxMaps {
+		m, ok := parseMap(lines.Bytes())
+		if !ok {
+			return nil, fmt.Errorf("maps:%d: %q, want an address range, flags, offset, device, inode and path", len(maps)+1, lines.Text())
+		}
+		maps = append(maps, m)
+	}
+	return maps, lines.Err()
+}
+
+// parseMap parses a line such as
+// "7f90-7f91 r-xp 00001000 fd:01 123    /lib/libc.so.6".
+func parseMap(line []byte) (m dump.Mapping, ok bool) {
+	var words [5][]byte
+	for i := range words {
+		line = bytes.TrimLeft(line, " ")
+		n := bytes.IndexByte(line, ' ')
+		if n < 0 {
+			n = len(line)
+		}
+		words[i], line = line[:n], line[n:]
+	}
+	from, to, dash := strings.Cut(string(words[0]), "-")
+	start, err := strconv.ParseUint(from, 16, 64)
+	end, err2 := strconv.ParseUint(to, 16, 64)
+	offset, err3 := strconv.ParseUint(string(words[2]), 16, 64)
+	inode, err4 := strconv.ParseUint(string(words[4]), 10, 64)
+	flags := words[1]
+	if !dash || errors.Join(err, err2, err3, err4) != nil || end <= start || len(flags) != 4 {
+		return m, false
+	}
+	return dump.Mapping{
+		Range: dump.Range{Addr: start, Size: end - start}, Read: flags[0] == 'r', Write: flags[1] == 'w', Exec: flags[2] == 'x', Shared: flags[3] == 's',
+		Offset: offset, Device: string(words[3]), Inode: inode, Path: strings.ReplaceAll(strings.TrimLeft(string(line), " "), `\012`, "\n"),
+	}, true
+}

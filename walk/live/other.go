@@ -1,0 +1,15 @@
+//go:build !linux || !(amd64 || arm64)
+
+package live
+
+import (
+	"context"
+
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// Capture returns ErrUnsupported.
+func Capture(context.Context, int, string, elfcore.Options) (*dump.Dump, error) {
+	return nil, ErrUnsupported
+}
