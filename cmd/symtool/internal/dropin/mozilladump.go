@@ -30,7 +30,7 @@ var mozillaOptions = []option{
 	{short: "a", long: "arch", value: "ARCH", text: "of a universal file of macOS, read the binary for ARCH (default: this\nmachine's); nothing for other files"},
 	{long: "list-arch", text: "print the CPUs of universal files"},
 	{short: "t", long: "type", value: "TYPE", text: "nothing, as with dump_syms 2"},
-	{long: "symbol-server", value: "CONFIG", ignored: "a PDB is found beside FILE, and is not fetched", text: "nothing: a PDB is found beside FILE, and is not fetched"},
+	{long: "symbol-server", value: "CONFIG", text: "fetch a missing PDB from the servers of CONFIG: srv*CACHE*URL, several\nseparated by ;"},
 	{long: "debug-id", value: "ID", refused: "name the file, which is not fetched by its id"},
 	{long: "code-id", value: "ID", refused: "name the file, which is not fetched by its id"},
 }
@@ -58,6 +58,11 @@ func mozillaDump(l *commandLine) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	servers, err := symbolServers(l.last("symbol-server"))
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, servers...)
 	modules := modulesOf(l.operands)
 	if len(modules) > 1 && (!l.has("store") || l.has("output")) {
 		return nil, fmt.Errorf("%d binaries: want one with its debug file, or only --store", len(modules))
