@@ -64,7 +64,7 @@ run: build ## build symtool, and dump a real binary: symtool itself
 test: ## run every test that needs nothing but Go
 	$(UNPROFILED) $(GO) test -vet=off -timeout 30m ./...
 
-# The detector needs a C compiler, and makes tests ten times slower. Long tests are left out,
+# The detector needs a C compiler, and makes tests ten times slower. Long tests and the shared data are left out,
 # and so are packages that share nothing between goroutines except values that are made once,
 # and elfobj, which is covered by the tests of the packages that use it. A program with the
 # detector sleeps for a second before it ends, unless GORACE sets less: scripts start hundreds.
@@ -73,7 +73,7 @@ race: ## run the short tests of packages that share something between goroutines
 	packages=$$($(GO) list -f '{{range .GoFiles}}{{$$.Dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
 		xargs grep -lE 'internal/par"|"sync/atomic"|go func|sync\.(Mutex|RWMutex|WaitGroup)' | \
 		grep -v /internal/object/elfobj/ | xargs -n 1 dirname | sort -u) && \
-		$(UNPROFILED) GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 $(GO) test -race -short -vet=off -timeout 30m $$packages
+		$(UNPROFILED) GORACE=atexit_sleep_ms=10 CGO_ENABLED=1 SYMTOOL_SHARED=/nonexistent $(GO) test -race -short -vet=off -timeout 30m $$packages
 
 shared: ## run the tests that read the shared test data in SYMTOOL_SHARED (../shared)
 	tests=$$($(GO) run ./.ci/testsof shared) && $(UNPROFILED) $(GO) test -vet=off -timeout 30m $$tests

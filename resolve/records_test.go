@@ -79,6 +79,9 @@ func TestSpanRecords(t *testing.T) {
 
 // Indexing a file allocates little more in total than its tables and room for names.
 func TestOpenMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	path := filepath.Join(t.TempDir(), "large.sym")
 	if err := writeLarge(path, 60e6); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,9 @@ import (
 // A small compressed file may expand to any length: it is read up to a limit, and the rest is reported
 // as lost.
 func TestCompressedTooLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	const most = 4 << 20
 	head := "MODULE windows x86 5A9832E5287241C1838ED98914E9B7FF1 a\nFILE 0 a.c\nFUNC 1000 10 0 f\n1000 10 7 0\n"
 	filler := make([]byte, most) // not a bomb: its bytes are nearly random

@@ -138,6 +138,9 @@ func TestMapFiles(t *testing.T) {
 
 // Converting the output of convert changes nothing.
 func TestConvertIsIdempotent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	edits := map[string]func(*Module){
 		"nothing": func(*Module) {}, "old": func(m *Module) { m.OldInlines() },
 		"no inlines": func(m *Module) { m.DropInlines() }, "no cfi": func(m *Module) { m.DropCFI() }, "only cfi": func(m *Module) { m.KeepCFI() },

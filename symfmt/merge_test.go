@@ -111,6 +111,9 @@ func TestMergedLosses(t *testing.T) {
 // A module that is split at any of its slices is the same after merging; merged with itself it
 // is unchanged.
 func TestMergeOfParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	check := func(what string, data []byte) {
 		read := func() *Module {
 			m, _ := tolerant(t, string(data))

@@ -54,6 +54,9 @@ STACK CFI 2001 .cfa: $rsp 16 +
 // An outline has the records and the extents that reading everything finds, however the text is
 // cut into reads.
 func TestOutline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	rng := rand.New(rand.NewPCG(11, 12))
 	for _, text := range []string{outlineText(rng, false), outlineText(rng, true), string(mediumText())} {
 		all := outlineOf(t, strings.NewReader(text), false)

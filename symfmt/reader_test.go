@@ -227,6 +227,9 @@ func TestFieldPositions(t *testing.T) {
 // TestReaderAnySplit reads a text in pieces of every kind: no record may depend
 // on where the buffer ends.
 func TestReaderAnySplit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	var text strings.Builder
 	text.WriteString("MODULE Linux x86 12 a\n")
 	for i := range 40_000 {

@@ -15,7 +15,11 @@ const generated = 3000
 // TestRoundTripGenerated checks that read(write(m)) is m for canonical m, that write(read(b))
 // is b for canonical b, and that the number of jobs does not matter.
 func TestRoundTripGenerated(t *testing.T) {
-	for seed := range uint64(generated) {
+	seeds := uint64(generated)
+	if testing.Short() {
+		seeds = generated / 10
+	}
+	for seed := range seeds {
 		m := newGenerator(seed).module()
 		m.Canonicalize()
 		text := mustWrite(t, m, 1)
@@ -92,6 +96,9 @@ func meaning(m *Module) []string {
 }
 
 func TestCanonicalizeKeepsMeaning(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	for seed := range uint64(generated / 3) {
 		m := newGenerator(seed).module()
 		want := meaning(m)

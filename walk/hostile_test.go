@@ -138,7 +138,10 @@ func stackOf(t *testing.T, n int) (*walktest.Assembler, *dump.Dump) {
 
 // Ten thousand threads are walked fast.
 func TestHostileThreads(t *testing.T) {
-	const threads = 10_000
+	threads := 10_000
+	if testing.Short() {
+		threads = 1000
+	}
 	a, d := stackOf(t, 20)
 	one := d.Threads[0]
 	other := dump.Region{Addr: stackAt + 1<<32, Data: make([]byte, threads*21*16)} // as if each had a stack of its own

@@ -161,6 +161,9 @@ func TestWinProgramReadsOtherMemory(t *testing.T) {
 
 // %ebp is found fast in a saved-register area of any size.
 func TestWinRecoversEBP(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	for name, saved := range map[string]int{"4 GB": 0xffffffff, "16 MB": 1 << 24, "the limit": maxSavedBytes} {
 		a := walktest.WinCase(t, walktest.Win(4, 0, saved, 0, "$eip $esp ^ = $esp $esp 4 + = $ebp 0 ="), "STACK WIN 4 1000 100 0 0 0 ffffffff 0 0 1 $eip $esp ^ = $esp $esp 4 + = $ebp 0 =")
 		for range 1 << 14 {

@@ -57,7 +57,11 @@ func TestOrderOfABatch(t *testing.T) {
 			return slices.Collect(slices.Chunk(rand.New(rand.NewPCG(3, 4)).Perm(len(all)), 10))
 		}},
 	}
-	for _, name := range []string{"bbsections", "gcc-dwarf5", "gcc-dwarf5-types", "hotcold-gcc5", "icf-gold", "dead-bfd-v5", "nestedfn", "init-parts", "rust-v0", "dwz5", "lto-gcc", "split-inlining"} {
+	names := []string{"bbsections", "gcc-dwarf5", "gcc-dwarf5-types", "hotcold-gcc5", "icf-gold", "dead-bfd-v5", "nestedfn", "init-parts", "rust-v0", "dwz5", "lto-gcc", "split-inlining"}
+	if testing.Short() {
+		names = names[:3]
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range orders {
 				c := newComparison(t, filepath.Join(testenv.Input(t), name+".elf"), "")

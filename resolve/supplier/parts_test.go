@@ -101,6 +101,9 @@ func (c *comparison) answers(s resolve.Symbols, rva symfmt.RVA) string {
 // The answers for every address of every fixture equal those of the whole file, whatever was asked
 // before.
 func TestPartsOfFixtures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	files, err := filepath.Glob(filepath.Join(testenv.Input(t), "*.elf"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

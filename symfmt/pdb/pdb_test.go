@@ -243,6 +243,9 @@ func exercise(data []byte) {
 
 // Damage gives an error or fewer symbols: truncation, changed bytes, blocks that lead anywhere.
 func TestDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, in one goroutine only")
+	}
 	for _, name := range fixtureNames {
 		data := testenv.Gunzip(t, testenv.Input(t, name))
 		for n := 0; n < len(data); n += 509 {
