@@ -110,7 +110,7 @@ type truthWalk struct {
 
 func (w *truthWalk) note(outcome, format string, args ...any) {
 	w.count[outcome]++
-	if outcome == "INVENTED" || outcome == "member missing" || strings.HasPrefix(outcome, "WRONG") || outcome == "functions differ" {
+	if outcome == "INVENTED" || outcome == "member missing" || strings.HasPrefix(outcome, "lost without") || outcome == "only ours" || outcome == "frame missing" || strings.HasPrefix(outcome, "WRONG") || outcome == "functions differ" {
 		w.t.Logf("%s: %s: %s", w.name, outcome, fmt.Sprintf(format, args...))
 	}
 }
@@ -324,6 +324,8 @@ func (w *truthWalk) value(place string, want *walktest.TruthVariable, got *eval.
 		w.note("gdb is wrong", "%s", place)
 	case wrong > 0:
 		w.note("WRONG"+why, "%s: %s, gdb %s", place, ours, want.Bytes)
+	case lost > 0 && got.Why == "" && why == "":
+		w.note("lost without a reason", "%s: %s, gdb %s", place, ours, want.Bytes)
 	case lost > 0:
 		w.note("lost"+why, "%s: %s (%s), gdb %s", place, ours, got.Why, want.Bytes)
 	default:
@@ -363,7 +365,7 @@ func TestVariables(t *testing.T) {
 			symbols.add(t, testenv.Unpacked(t, filepath.Join(dir, "prog")), text)
 			for file, total := range totals {
 				if path := filepath.Join(dir, file+".gz"); exists(path) {
-					total.add(compareTruth(t, name+"/"+file, walktest.Opened(t, path), symbols))
+					total.add(compareTruth(t, name+"/"+file, walktest.Opened(t, path), &walk.Sources{Symbols: symbols}, walktest.ReadTruth(t, name)))
 				}
 			}
 		}
@@ -372,8 +374,7 @@ func TestVariables(t *testing.T) {
 			if total["equal"] < least[file] {
 				t.Errorf("%s: %d values equal, want %d", file, total["equal"], least[file])
 			}
-			for _, bad := range []string{"INVENTED", "WRONG", "WRONG clobbered", "thread missing", "frame missing", "functions differ", "kind differs", "only ours", "not listed, with a value",
-				"member missing", "member offset differs", "member bits differ", "member size differs", "member bytes differ"} {
+			for _, bad := range wrongOutcomes {
 				if total[bad] > 0 {
 					t.Errorf("%s, text %v: %s: %d", file, text, bad, total[bad])
 				}
@@ -382,22 +383,26 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// wrongOutcomes are outcomes of a comparison that may not be.
+var wrongOutcomes = []string{
+	"INVENTED", "WRONG", "WRONG clobbered", "thread missing", "frame missing", "functions differ", "kind differs", "only ours", "not listed, with a value",
+	"member missing", "member offset differs", "member bits differ", "member size differs", "member bytes differ",
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
 // compareTruth walks a dump of a case, and compares the variables.
-func compareTruth(t testing.TB, name string, d *dump.Dump, symbols resolve.Supplier) tally {
+func compareTruth(t testing.TB, name string, d *dump.Dump, sources *walk.Sources, truth *walktest.Truth) tally {
 	t.Helper()
-	sources := &walk.Sources{Symbols: symbols}
 	defer sources.Close()
 	r, err := walk.NewWalker(sources, walk.Config{}).Walk(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := truthWalk{t: t, name: name, result: r, vars: r.Variables(context.Background()), count: tally{}, printer: show.New(show.Options{Depth: 64, Length: 1000})}
-	caseName, _, _ := strings.Cut(name, "/")
-	w.compare(walktest.ReadTruth(t, caseName))
+	w.compare(truth)
 	return w.count
 }

@@ -1,0 +1,92 @@
+package walk_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/internal/walktest"
+)
+
+// Programs that crash in optimized code, with values of the types of their languages' libraries: every byte that gdb
+// shows for a variable equals the one evaluated from the symbol file and a core.
+//
+// Where we differ: gdb shows registers that a call may have changed, and constants that are in no core. Our value is
+// unavailable then, with the reason.
+func TestOracleVariables(t *testing.T) {
+	testenv.Oracle(t)
+	programs := []struct {
+		name  string
+		build []string
+		least int // values that equal gdb's
+	}{
+		{"shop-gcc", []string{testenv.Tool(t, "g++"), "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}, 30},
+		{"depot", []string{"go", "build", "-o"}, 40},
+	}
+	if testenv.OracleFull() {
+		programs = append(programs, programs[0], programs[0])
+		programs[2].name, programs[2].build = "shop-gcc-Og", []string{testenv.Tool(t, "g++"), "-std=c++20", "-Og", "-g", "-pthread", "shop.cc", "-o"}
+		programs[3].name, programs[3].build = "shop-clang", []string{testenv.Tool(t, "clang++-22"), "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}
+	}
+	for _, p := range programs {
+		dir := t.TempDir()
+		program, core := filepath.Join(dir, p.name), filepath.Join(dir, "core")
+		args := append(p.build[1:len(p.build):len(p.build)], program)
+		if p.name == "depot" {
+			args = append(args, "depot.go")
+		}
+		build := exec.Command(p.build[0], args...)
+		build.Dir = filepath.Join("testdata", "variables")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", p.name, err, out)
+		}
+		truth := gdbTruth(t, program, core)
+		total := compareTruth(t, p.name, walktest.Opened(t, core), programSources(t, program), truth)
+		t.Logf("%s: %v", p.name, total)
+		if total["equal"] < p.least {
+			t.Errorf("%s: %d values equal, want %d", p.name, total["equal"], p.least)
+		}
+		for _, bad := range append(wrongOutcomes, "lost without a reason") {
+			if total[bad] > 0 {
+				t.Errorf("%s: %s: %d", p.name, bad, total[bad])
+			}
+		}
+	}
+}
+
+// programSources returns the symbol file of a program, and libraries as they are on this machine.
+func programSources(t *testing.T, program string) *walk.Sources {
+	t.Helper()
+	symbols := varSymbols{}
+	symbols.add(t, program, true)
+	libraries, err := supplier.NewBinaries(nil, supplier.BinaryOptions{AtPaths: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &walk.Sources{Symbols: symbols, Binaries: libraries}
+}
+
+// gdbTruth runs a program until it crashes, writes a core, and returns what gdb says about its variables, but those
+// of functions in libraries.
+func gdbTruth(t *testing.T, program, core string) *walktest.Truth {
+	t.Helper()
+	cmd := exec.Command(testenv.Tool(t, "gdb"), "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set debug-file-directory /nonexistent",
+		"-ex", "run", "-ex", "generate-core-file "+core, "-x", filepath.Join("testdata", "variables", "truth.py"), program)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	_, text, ok := bytes.Cut(out, []byte("\nTRUTH "))
+	if err != nil || !ok {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	truth := &walktest.Truth{}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(truth); err != nil {
+		t.Fatalf("%s: %v", program, err)
+	}
+	return truth
+}
