@@ -70,8 +70,27 @@ type Func struct {
 	RVA       RVA
 	Size      uint64
 	FrameBase ExprID // the address that OpFbreg is relative to
+	Language  Language
 	Body      Body
 }
+
+// Language is the letter of a source language, by which values are shown in its style: one of the constants, 0 if it is
+// not known, or another small letter.
+type Language byte
+
+// The languages that compilers are known to name.
+const (
+	Ada       Language = 'a'
+	C         Language = 'c'
+	D         Language = 'd'
+	Fortran   Language = 'f'
+	Go        Language = 'g'
+	Pascal    Language = 'p'
+	Rust      Language = 'r'
+	Swift     Language = 's'
+	CPlusPlus Language = 'x'
+	Zig       Language = 'z'
+)
 
 // ScopeKind is the kind of a scope.
 type ScopeKind uint8

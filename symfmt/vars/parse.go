@@ -35,6 +35,7 @@ const maxSub = 8
 type Parser struct {
 	info *Info // nil before the record with the version
 
+	lang   Language  // of the functions to come
 	fn     []byte    // the F record that may continue
 	fnAt   []segment // its lines
 	types  []int     // line of each type
@@ -130,6 +131,16 @@ func (p *Parser) table(word byte, s *scanner, line int) *BadRecord {
 			p.vars = append(p.vars, line)
 			return err
 		})
+	case wordLang:
+		c := s.text[s.pos:]
+		if len(c) != 1 || c[0] != '-' && (c[0] < 'a' || c[0] > 'z') {
+			p.lang = 0
+			return s.fail("want a small letter for the language, or -")
+		}
+		if p.lang = Language(c[0]); c[0] == '-' {
+			p.lang = 0
+		}
+		return nil
 	case wordGroup:
 		return s.each(func() *BadRecord {
 			g, err := s.group()
@@ -251,7 +262,7 @@ func (p *Parser) function(s *scanner) *BadRecord {
 		p.b.Site(&site)
 		last = site.Return
 	}
-	p.info.Funcs = append(p.info.Funcs, Func{RVA: RVA(rva), Size: size, FrameBase: ExprID(frame), Body: p.b.Finish()})
+	p.info.Funcs = append(p.info.Funcs, Func{RVA: RVA(rva), Size: size, FrameBase: ExprID(frame), Language: p.lang, Body: p.b.Finish()})
 	p.funcs = append(p.funcs, p.fnAt[0].line)
 	return nil
 }

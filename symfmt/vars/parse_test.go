@@ -162,6 +162,9 @@ func TestParseFaults(t *testing.T) {
 		{"INFO VAR F 1000 10 1 1=1\nINFO VAR F 1008 10 1 1=1", "variables of the function at 1008, which overlaps the one at 1000"},
 		{"INFO VAR F 1000 10 1 1=1" + strings.Repeat("(1=1", 5000), "scopes are nested more than 4096 deep"},
 		{"INFO VAR + (1=1)", "no F record to continue"},
+		{"INFO VAR L G", "want a small letter for the language, or -"},
+		{"INFO VAR L go", "want a small letter for the language, or -"},
+		{"INFO VAR L ", "want a small letter for the language, or -"},
 		{"INFO VAR 1", "a second record with a version"},
 	} {
 		in, problems := parse([]byte(head + tt.text + "\n"))
@@ -172,6 +175,28 @@ func TestParseFaults(t *testing.T) {
 	}
 	if _, problems := parse([]byte(head + "INFO VAR Q what a later version says\nINFO VAR 12\nINFO VAR T p1#8 later=1\n")); len(problems) > 0 {
 		t.Errorf("got %q", problems)
+	}
+}
+
+// Functions have the language that was named last.
+func TestLanguages(t *testing.T) {
+	in := sample()
+	for i, l := range []Language{Rust, Rust, 0, CPlusPlus, 'q'} {
+		f := in.Funcs[0]
+		f.RVA, f.Language = RVA(0x2000+0x100*i), l
+		in.Funcs = append(in.Funcs, f)
+	}
+	got, problems := parse(text(in))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if n := bytes.Count(text(in), []byte("INFO VAR L ")); n != 4 {
+		t.Errorf("%d records of languages", n)
+	}
+	for i := range in.Funcs {
+		if got.Funcs[i].Language != in.Funcs[i].Language {
+			t.Errorf("function %d: %q, want %q", i, got.Funcs[i].Language, in.Funcs[i].Language)
+		}
 	}
 }
 

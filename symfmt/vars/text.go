@@ -1,6 +1,7 @@
 package vars
 
 import (
+	"cmp"
 	"strconv"
 )
 
@@ -13,6 +14,7 @@ import (
 //	E expr ...        expressions
 //	V variable ...    variables
 //	G group ...       groups
+//	L letter          the language of the functions after it
 //	F rva size frame scopes [site ...]    the variables of a function
 //	+ text            continues the F before it
 //
@@ -28,11 +30,12 @@ const (
 	wordVar   = 'V'
 	wordGroup = 'G'
 	wordFunc  = 'F'
+	wordLang  = 'L'
 	wordMore  = '+'
 )
 
 // words are the words of all records.
-var words = []byte{wordType, wordExpr, wordVar, wordGroup, wordFunc, wordMore}
+var words = []byte{wordType, wordExpr, wordVar, wordGroup, wordFunc, wordLang, wordMore}
 
 // lineSize is the approximate maximum length of a line, as some readers have a buffer of fixed
 // size for it.
@@ -106,6 +109,9 @@ func (in *Info) Append(dst []byte, piece int) []byte {
 	}
 	from := (piece - 5) * funcsInPiece
 	for i := from; i < min(from+funcsInPiece, len(in.Funcs)); i++ {
+		if f := &in.Funcs[i]; i == 0 && f.Language != 0 || i > 0 && f.Language != in.Funcs[i-1].Language {
+			dst = append(append(dst, Prefix...), wordLang, ' ', cmp.Or(byte(f.Language), '-'), '\n')
+		}
 		dst = in.appendFunc(dst, &in.Funcs[i])
 	}
 	return dst

@@ -52,8 +52,7 @@ const damaged = "<damaged: it ends before it begins>"
 
 // ring shows a queue of elements that begin somewhere in an array, and go on at its start.
 func (s *showing) ring(r *rule, parts map[string]part, id vars.TypeID, depth int) string {
-	t, _ := s.in.Plain(id)
-	elem := s.typeNamed(argument(t.Name, r.element))
+	elem := s.elementOf(r, id)
 	size, ok := s.sizeOf(elem)
 	addr, from, n, most := s.word(parts["data"]), s.word(parts["from"]), s.word(parts["size"]), s.word(parts["most"])
 	switch {
@@ -73,7 +72,7 @@ func (s *showing) ring(r *rule, parts map[string]part, id vars.TypeID, depth int
 // runs shows the first elements of some runs, which have total.
 func (s *showing) runs(runs []run, total uint64, elem vars.TypeID, size int, id vars.TypeID, depth int) string {
 	marks := [2]string{"{", "}"}
-	if s.languageOf(s.in, id) == langRust {
+	if s.language(id) == langRust {
 		marks = [2]string{"[", "]"}
 	}
 	title := ""

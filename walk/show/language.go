@@ -25,6 +25,20 @@ var scalarsOf = map[string]language{
 	"complex64": langGo, "complex128": langGo,
 }
 
+// language returns the language in whose style a value of a type is shown: that of the function, if it is known.
+func (s *showing) language(id vars.TypeID) language {
+	if s.f.Func == nil || s.f.Func.Language == 0 {
+		return s.languageOf(s.in, id)
+	}
+	switch s.f.Func.Language {
+	case vars.Rust:
+		return langRust
+	case vars.Go:
+		return langGo
+	}
+	return langC
+}
+
 // languageOf returns the language of a type, judging by the scalars in it, as a module may have
 // code in several languages.
 func (p *Printer) languageOf(in *vars.Info, id vars.TypeID) language {

@@ -16,13 +16,16 @@ type rule struct {
 	pattern pattern
 	shape   string
 	paths   map[string][]string // by part of the shape
-	element int                 // index of the type argument that is the type of the elements; 0 means the type that data points to
+	element []int               // indices of the type argument, in one another, that is the type of the elements; nil means what data points to
+	skip    int                 // words of a node before its element
+	keyed   bool                // elements are pairs of a key and a value
 }
 
 // shapes are the parts that each shape requires.
 var shapes = map[string][]string{
 	"string": {"data"}, "sequence": {"data"}, "array": {"data"}, "pointer": {"data"}, "optional": {"some", "data"},
 	"count": {"size"}, "one": {"data"}, "dynamic": {"type", "data"}, "function": {"type", "data"}, "tuple": {"data"},
+	"bits": {"data", "end", "size"}, "chain": {"data"}, "tree": {"data", "size"}, "table": {"data", "size", "most"},
 	"variant": {"data", "size", "first", "rest"}, "ring": {"data", "from", "size", "most"},
 	"blocks": {"data", "to", "node", "from", "end", "endnode"},
 }
@@ -52,7 +55,11 @@ func parseRules(text string) (all []rule, err error) {
 			key, value, ok := strings.Cut(word, "=")
 			switch key {
 			case "element":
-				r.element, err = strconv.Atoi(value)
+				r.element, err = numbers(value)
+			case "skip":
+				r.skip, err = strconv.Atoi(value)
+			case "keyed":
+				r.keyed, ok = true, !ok
 			case "data", "size", "end", "some", "type", "first", "rest", "from", "to", "most", "node", "endnode":
 				r.paths[key] = strings.Split(value, ".")
 			default:
@@ -68,6 +75,18 @@ func parseRules(text string) (all []rule, err error) {
 			}
 		}
 		all = append(all, r)
+	}
+	return all, nil
+}
+
+// numbers parses numbers with dots between them.
+func numbers(text string) (all []int, err error) {
+	for _, word := range strings.Split(text, ".") {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
 	}
 	return all, nil
 }
@@ -94,6 +113,14 @@ func (p pattern) matches(name string) bool {
 		name = name[at+len(part):]
 	}
 	return name == ""
+}
+
+// elementName returns the name of the type of the elements of a type.
+func (r *rule) elementName(name string) string {
+	for _, n := range r.element {
+		name = argument(name, n)
+	}
+	return name
 }
 
 // argument returns argument n, from 1, of a name with arguments: "u8" of "Vec<u8, Global>".

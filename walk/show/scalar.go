@@ -56,11 +56,16 @@ func (s *showing) scalar(v eval.Value, t *vars.Type, depth int) string {
 		return s.memberPointer(v, t, lo)
 	case vars.Base:
 		return s.base(t, v.Bytes, lo, hi)
+	case vars.Function:
+		return s.closure(lo)
 	}
 	return "0x" + strconv.FormatUint(lo, 16)
 }
 
 func (s *showing) base(t *vars.Type, b []byte, lo, hi uint64) string {
+	if len(b) == 0 { // Rust's () has one value, which is its name
+		return t.Name
+	}
 	switch t.Encoding {
 	case vars.Boolean:
 		if lo < 2 {
@@ -184,14 +189,13 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 	if refers {
 		out = "@" + out
 	}
-	if addr == 0 {
+	switch {
+	case addr == 0 && s.language(t.Elem) == langGo:
+		return "nil"
+	case addr == 0:
 		return out
 	}
-	if s.o.Symbol != nil {
-		if name := s.o.Symbol(addr); name != "" {
-			out += " <" + name + ">"
-		}
-	}
+	out += s.symbol(addr)
 	elem, _ := s.in.Plain(t.Elem)
 	switch {
 	case elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function:
@@ -203,6 +207,27 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 		out += ": " + s.target(addr, t.Elem, depth)
 	}
 	return out
+}
+
+// symbol returns " <name>" for an address that has a symbol, otherwise "".
+func (s *showing) symbol(addr uint64) string {
+	if s.o.Symbol == nil {
+		return ""
+	}
+	name := s.o.Symbol(addr)
+	if name == "" {
+		return ""
+	}
+	return " <" + name + ">"
+}
+
+// closure shows a function value of Go, a pointer to what begins with the address of the code.
+func (s *showing) closure(addr uint64) string {
+	if addr == 0 {
+		return "nil"
+	}
+	code, _ := s.f.Memory.Word(addr, s.f.Arch.PtrSize)
+	return "0x" + strconv.FormatUint(addr, 16) + s.symbol(code)
 }
 
 // target shows the value at an address.
@@ -300,10 +325,8 @@ func (s *showing) memberPointer(v eval.Value, t *vars.Type, lo uint64) string {
 	word, _ := s.number(v.Bytes[:s.f.Arch.PtrSize], t)
 	adjust, _ := s.number(v.Bytes[s.f.Arch.PtrSize:], t)
 	out := "0x" + strconv.FormatUint(word, 16)
-	if s.o.Symbol != nil && word != 0 {
-		if name := s.o.Symbol(word); name != "" {
-			out += " <" + name + ">"
-		}
+	if word != 0 {
+		out += s.symbol(word)
 	}
 	if adjust != 0 {
 		out += ", this adjustment " + strconv.FormatInt(signed(adjust, s.f.Arch.PtrSize), 10)

@@ -15,10 +15,11 @@ type part struct {
 	plain *vars.Type
 }
 
-// ruleOf returns the rule for a value, and the value's parts; nil if there is none.
+// ruleOf returns the rule for a value, and the value's parts, which are known if others of its bytes are not; nil if
+// there is none.
 func (s *showing) ruleOf(v eval.Value, id, plain vars.TypeID) (*rule, map[string]part) {
 	t := &s.in.Types[plain]
-	if t.Kind != vars.Struct && t.Kind != vars.Class || !v.Whole() {
+	if t.Kind != vars.Struct && t.Kind != vars.Class && t.Kind != vars.Pointer {
 		return nil, nil
 	}
 	all := rules()
@@ -70,10 +71,15 @@ func (r *rule) anyData() bool {
 }
 
 // follow returns the member at a path. Members are also looked for in base classes and in
-// anonymous members.
+// anonymous members; a step "*" leads to what a pointer points to.
 func (s *showing) follow(from part, path []string) (part, bool) {
 	for _, step := range path {
-		next, ok := s.step(from, step, maxSteps)
+		next, ok := part{}, false
+		if step == "*" {
+			next, ok = s.pointedTo(from)
+		} else {
+			next, ok = s.step(from, step, maxSteps)
+		}
 		if !ok {
 			return part{}, false
 		}
@@ -81,6 +87,21 @@ func (s *showing) follow(from part, path []string) (part, bool) {
 	}
 	from.plain, _ = s.in.Plain(from.id)
 	return from, true
+}
+
+// pointedTo returns the structure that a pointer points to, if the dump has it.
+func (s *showing) pointedTo(from part) (part, bool) {
+	t, _ := s.in.Plain(from.id)
+	if t == nil || t.Kind != vars.Pointer || !from.value.Whole() {
+		return part{}, false
+	}
+	size, ok := s.sizeOf(t.Elem)
+	if !ok || size == 0 || size > eval.MaxValue {
+		return part{}, false
+	}
+	addr, _ := s.number(from.value.Bytes, t)
+	v := s.f.Read(addr, int(size))
+	return part{value: v, id: t.Elem}, v.Whole()
 }
 
 // maxSteps limits the depth at which a member is looked for in base classes, and maxLooked the number of members
@@ -131,6 +152,9 @@ func (s *showing) step(from part, name string, depth int) (part, bool) {
 
 // word returns a part as a number.
 func (s *showing) word(p part) uint64 {
+	if p.plain == nil { // the shape has no such part
+		return 0
+	}
 	lo, _ := s.number(p.value.Bytes, p.plain)
 	return lo
 }
@@ -162,6 +186,14 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 		return s.tuple(r, v, id, depth)
 	case "function":
 		return s.function(parts, depth)
+	case "bits":
+		return s.bits(parts)
+	case "chain":
+		return s.chain(r, parts, v, id, depth)
+	case "tree":
+		return s.tree(r, parts, id, depth)
+	case "table":
+		return s.table(parts, depth)
 	case "count":
 		return "{" + count(s.word(parts["size"])) + "}"
 	}
@@ -173,11 +205,14 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 }
 
 // count formats a number of elements.
-func count(n uint64) string {
+func count(n uint64) string { return counted(n, "element") }
+
+// counted formats a number of things.
+func counted(n uint64, thing string) string {
 	if n == 1 {
-		return "1 element"
+		return "1 " + thing
 	}
-	return strconv.FormatUint(n, 10) + " elements"
+	return strconv.FormatUint(n, 10) + " " + thing + "s"
 }
 
 // stringShape shows the text of a string.
@@ -203,7 +238,7 @@ func (s *showing) stringShape(parts map[string]part) string {
 		known++
 	}
 	if known < int(elem.Size) {
-		return missing(&v)
+		return counted(n, "character") + " " + missing(&v)
 	}
 	codes := s.codes(v.Bytes[:known/int(elem.Size)*int(elem.Size)], elem)
 	return s.characters(codes, elem, uint64(len(codes)) < n)
@@ -213,9 +248,8 @@ func (s *showing) stringShape(parts map[string]part) string {
 func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth int) string {
 	data := parts["data"]
 	elem := data.plain.Elem
-	if r.element > 0 {
-		t, _ := s.in.Plain(id)
-		if elem = s.typeNamed(argument(t.Name, r.element)); elem == 0 {
+	if r.element != nil {
+		if elem = s.elementOf(r, id); elem == 0 {
 			return "{elements of an unknown type}"
 		}
 	}
@@ -234,7 +268,7 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 		n = s.word(parts["size"])
 	}
 	marks := [3]string{"{", ", ", "}"}
-	switch s.languageOf(s.in, id) {
+	switch s.language(id) {
 	case langRust:
 		marks = [3]string{"[", ", ", "]"}
 	case langGo:
@@ -259,6 +293,12 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 	return title + s.elements(v, elem, int(size), nil, marks, depth+1)
 }
 
+// elementOf returns the type of the elements of a type, by its arguments, or 0.
+func (s *showing) elementOf(r *rule, id vars.TypeID) vars.TypeID {
+	t, _ := s.in.Plain(id)
+	return s.typeNamed(r.elementName(t.Name))
+}
+
 // smartPointer shows a pointer and what it points to.
 func (s *showing) smartPointer(data part, depth int) string {
 	addr := s.word(data)
@@ -267,7 +307,7 @@ func (s *showing) smartPointer(data part, depth int) string {
 	}
 	out := s.pointer(addr, data.plain, depth)
 	elem, _ := s.in.Plain(data.plain.Elem)
-	if s.following || elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function || strings.HasPrefix(out, "@") {
+	if s.following || elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function || strings.HasPrefix(out, "@") || s.isEmpty(data.plain.Elem) {
 		return out
 	}
 	return out + ": " + s.target(addr, data.plain.Elem, depth)

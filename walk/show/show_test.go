@@ -67,7 +67,7 @@ func TestText(t *testing.T) {
 		{tCharPtr, words(0), "0x0"},
 		{tPoint, words(7<<32 | 3), "{x = 3, y = 7}"},
 		{tString, words(2, 0x1000), `"a\x1b"`},
-		{tString, words(2, 0x9000), "<unavailable: the dump does not have the memory at 0x9000>"},
+		{tString, words(2, 0x9000), "2 characters <unavailable: the dump does not have the memory at 0x9000>"},
 		{tArray, words(1<<32, 5<<32|5, 5<<32|5), "{0, 1, 5 <4 times>}"},
 		{tEnum, []byte{3, 0, 0, 0}, "C"},
 		{tEnum, []byte{5, 0, 0, 0}, "A | 0x4"},

@@ -11,7 +11,7 @@ import (
 
 // structure shows members in the style of the language: {x = 1}, Name {x: 1}, {X:1}.
 func (s *showing) structure(v eval.Value, t *vars.Type, id vars.TypeID, depth int) string {
-	lang := s.languageOf(s.in, id)
+	lang := s.language(id)
 	name := ""
 	if lang == langRust && !strings.HasPrefix(t.Name, "(") {
 		name = lastPart(t.Name)
@@ -200,13 +200,13 @@ func lastPart(name string) string {
 // array shows the elements of an array. Of equal consecutive elements, one is shown.
 func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) string {
 	open, separator, end := "{", ", ", "}"
-	switch s.languageOf(s.in, id) {
+	switch s.language(id) {
 	case langRust:
 		open, end = "[", "]"
 	case langGo:
 		open, separator, end = "[", " ", "]"
 	}
-	if depth >= s.o.Depth {
+	if depth >= s.o.Depth || len(v.Bytes) == 0 && slices.ContainsFunc(t.Dims(), unbounded) {
 		return open + "..." + end
 	}
 	elem, _ := s.in.Plain(t.Elem)
@@ -214,11 +214,14 @@ func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) s
 	if elem == nil || !ok || size == 0 {
 		return open + "..." + end
 	}
-	if isCharacter(elem) && v.Whole() && len(t.Dims()) == 1 && s.languageOf(s.in, id) == langC {
+	if isCharacter(elem) && v.Whole() && len(t.Dims()) == 1 && s.language(id) == langC {
 		return s.characterArray(v.Bytes, elem)
 	}
 	return s.elements(v, t.Elem, int(size), s.axes(t)[1:], [3]string{open, separator, end}, depth)
 }
+
+// unbounded reports whether the length of a dimension is not known, which then counts as 0.
+func unbounded(d vars.Dim) bool { return d.Upper.Kind == vars.NoBound && d.Count.Kind == vars.NoBound }
 
 // axis is a dimension of an array: its first index, and how many there are.
 type axis struct {

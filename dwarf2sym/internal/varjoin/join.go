@@ -138,6 +138,7 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	lo := uint64(f.RVA) + j.base
 	hi := lo + f.Size
 	frame := j.exprs[from.reader][u.number()]
+	language := vars.Language(u.number())
 	j.fn, j.indexed = f, false
 	j.builder.Reset(f.RVA)
 	j.scopes, j.any = j.scopes[:0], false
@@ -147,7 +148,7 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	j.leave(0)
 	sites := j.sites(&u, from, f, lo, hi)
 	if j.any || sites {
-		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: frame, Body: j.builder.Finish()})
+		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: frame, Language: language, Body: j.builder.Finish()})
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 
 // Function is a function with its variables while its DIE is read. Addresses are those of the file.
 type Function struct {
-	Frame vars.ExprID // DW_AT_frame_base
+	Frame    vars.ExprID // DW_AT_frame_base
+	Language vars.Language
 
 	base   uint64
 	scopes []openScope // each before those inside it
@@ -134,6 +135,7 @@ func (r *Records) AddFunc(id FuncID, f *Function) int {
 	}
 	p := packer{data: r.packed[:0], end: f.base}
 	p.number(uint64(f.Frame))
+	p.number(uint64(f.Language))
 	p.scopes(f)
 	p.sites(f)
 	r.packed = p.data

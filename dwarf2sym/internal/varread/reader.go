@@ -223,6 +223,7 @@ func (v *Reader) function(pos int) error {
 	}
 	f := &v.fn
 	f.Reset(spans[0].Lo)
+	f.Language = languages[u.Lang]
 	off := u.Off + uint64(pos)
 	if a := d.Attr(dw.AtFrameBase); a != nil {
 		f.Frame = v.frameBase(a, dieKey{u.D, off})
