@@ -37,10 +37,10 @@ type database struct {
 	guid    [bin.GUIDSize]byte
 	age     uint32
 	machine uint16
-	named   map[string]int // streams by name
-	names   []byte         // the strings of /names
-	room    int64          // bytes that strings of it may still take
-	symbols int            // stream of the public symbols
+	strings int    // stream of names, or 0
+	names   []byte // the strings of /names
+	room    int64  // bytes that strings of it may still take
+	symbols int    // stream of the public symbols
 	modules []module
 	left    int             // number of modules left out
 	opt     [optHeaders]int // streams
@@ -77,11 +77,10 @@ func (d *database) readInfo() error {
 	c.Skip(4)
 	c.Skip(4 * uint64(c.U32())) // bits for the entries in use
 	c.Skip(4 * uint64(c.U32())) // and for the deleted ones
-	d.named = map[string]int{}
-	for i := uint32(0); i < entries && c.Len() >= 8; i++ {
+	for ; entries > 0 && c.Len() >= 8 && c.Err() == nil; entries-- {
 		at, stream := c.U32(), c.U32()
-		if uint64(at) < uint64(len(names)) {
-			d.named[text(names[at:])] = int(stream)
+		if uint64(at) < uint64(len(names)) && bytes.HasPrefix(names[at:], []byte("/names\x00")) {
+			d.strings = int(stream)
 		}
 	}
 	return d.in(c.Err())
@@ -105,11 +104,10 @@ func (d *database) in(err error) error {
 
 // readNames reads /names, the strings of files and programs.
 func (d *database) readNames() error {
-	i, ok := d.named["/names"]
-	if !ok {
+	if d.strings == 0 {
 		return nil
 	}
-	data, err := d.stream(i).all()
+	data, err := d.stream(d.strings).all()
 	if err != nil {
 		return err
 	}
@@ -184,7 +182,7 @@ func (d *database) readDebug() error {
 func (d *database) readModules(data []byte) error {
 	c := bin.New(fmt.Sprintf("stream %d", debugStream), data, binary.LittleEndian)
 	var sum int64
-	for c.Len() >= 64 {
+	for c.Len() >= 64 && c.Err() == nil {
 		c.Skip(34)
 		m := module{stream: int(c.U16())}
 		m.symBytes, m.c11Bytes, m.c13Len = int64(c.U32()), int64(c.U32()), int64(c.U32())

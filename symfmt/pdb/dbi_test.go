@@ -38,3 +38,18 @@ func TestNamesAreBounded(t *testing.T) {
 		t.Errorf("%d bytes", n)
 	}
 }
+
+// Damage ends the lists of streams and of modules, however many entries they claim.
+func TestListsEnd(t *testing.T) {
+	info := append(make([]byte, 28), 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff)
+	info = append(info, make([]byte, 64)...)
+	c := &container{r: bytes.NewReader(info), size: int64(len(info)), block: 4096}
+	c.streams = []stream{{}, {size: c.size, blocks: []uint32{0}}}
+	d := &database{container: c}
+	if err := d.readInfo(); err == nil {
+		t.Error("no error of bits past the end")
+	}
+	if err := d.readModules(bytes.Repeat([]byte{1}, 500)); err == nil {
+		t.Error("no error of a module's name without an end")
+	}
+}

@@ -58,6 +58,11 @@ func signed(v uint32) int32 {
 // expand returns the rows of an inlined call in p, ascending. A row without a length extends to
 // the next one, and the last one to the end of the function.
 func (m *moduleLines) expand(p *proc, s *site) []row {
+	return closeRows(m.annotated(p, s), p.rva+symfmt.RVA(p.size))
+}
+
+// annotated returns the rows of an inlined call in p as its annotations have them. One without a length has no end.
+func (m *moduleLines) annotated(p *proc, s *site) []row {
 	where := m.inlinees[s.inlinee]
 	n := notes{b: s.notes}
 	var rows []row
@@ -104,7 +109,7 @@ func (m *moduleLines) expand(p *proc, s *site) []row {
 			rows = append(rows, r)
 		}
 	}
-	return closeRows(rows, p.rva+symfmt.RVA(p.size))
+	return rows
 }
 
 // closeRows ends each row where the next one begins, and at end.

@@ -56,27 +56,29 @@ func (m *moduleLines) charge(rows []row) []row {
 	return rows
 }
 
+// eachC13 calls fn with the subsections of C13 information.
+func eachC13(data []byte, fn func(kind uint32, b []byte)) {
+	for len(data) >= 8 {
+		kind, size := u32(data), uint64(u32(data[4:]))
+		if size > uint64(len(data)-8) {
+			return
+		}
+		if kind&c13Ignore == 0 {
+			fn(kind, data[8:8+size])
+		}
+		data = data[min(uint64(len(data)), 8+(size+3)&^3):]
+	}
+}
+
 // lines reads the C13 information of a module.
 func (d *database) lines(data []byte, symbols int) *moduleLines {
 	m := &moduleLines{room: minLines + linesRatio*(len(data)+symbols), blocks: map[symfmt.RVA][]row{}, inlinees: map[uint32]inlinee{}}
-	each := func(fn func(kind uint32, b []byte)) {
-		for rest := data; len(rest) >= 8; {
-			kind, size := u32(rest), uint64(u32(rest[4:]))
-			if size > uint64(len(rest)-8) {
-				return
-			}
-			if kind&c13Ignore == 0 {
-				fn(kind, rest[8:8+size])
-			}
-			rest = rest[min(uint64(len(rest)), 8+(size+3)&^3):]
-		}
-	}
-	each(func(kind uint32, b []byte) {
+	eachC13(data, func(kind uint32, b []byte) {
 		if kind == c13Checksums && m.files == nil {
 			m.files = b
 		}
 	})
-	each(func(kind uint32, b []byte) {
+	eachC13(data, func(kind uint32, b []byte) {
 		switch kind {
 		case c13Lines:
 			d.readLines(m, b)
@@ -103,15 +105,36 @@ func (m *moduleLines) file(at uint32) uint32 {
 // functions have several for one address, the last of which counts: linkers write the lines of
 // the function that they keep, whose procedure is the first, after those of the others.
 func (d *database) readLines(m *moduleLines, b []byte) {
-	if len(b) < 12 {
+	rows, start, end := d.rowsOf(m, b)
+	if end == 0 {
 		return
+	}
+	n := 0
+	for i, r := range rows { // the last of several at one address counts
+		if i+1 < len(rows) && rows[i+1].lo == r.lo {
+			continue
+		}
+		r.hi = end
+		if i+1 < len(rows) {
+			r.hi = rows[i+1].lo
+		}
+		rows[n] = r
+		n++
+	}
+	m.blocks[start] = rows[:n]
+}
+
+// rowsOf returns the rows of a subsection without their ends, by address, and the code that it describes; end is 0 if
+// that is damaged or none.
+func (d *database) rowsOf(m *moduleLines, b []byte) (rows []row, start, end symfmt.RVA) {
+	if len(b) < 12 {
+		return nil, 0, 0
 	}
 	start, ok := d.rva(u16(b[4:]), u32(b))
 	columns, size := u16(b[6:])&1 != 0, u32(b[8:])
 	if !ok {
-		return
+		return nil, 0, 0
 	}
-	var rows []row
 	for b = b[12:]; len(b) >= 12; {
 		file, count, bytes := m.file(u32(b)), uint64(u32(b[4:])), uint64(u32(b[8:]))
 		need := 12 + 8*count
@@ -130,19 +153,7 @@ func (d *database) readLines(m *moduleLines, b []byte) {
 		b = b[bytes:]
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.lo, b.lo) })
-	n := 0
-	for i, r := range rows { // the last of several at one address counts
-		if i+1 < len(rows) && rows[i+1].lo == r.lo {
-			continue
-		}
-		r.hi = start + symfmt.RVA(size)
-		if i+1 < len(rows) {
-			r.hi = rows[i+1].lo
-		}
-		rows[n] = r
-		n++
-	}
-	m.blocks[start] = rows[:n]
+	return rows, start, start + symfmt.RVA(size)
 }
 
 func (m *moduleLines) readInlinees(b []byte) {

@@ -1,16 +1,8 @@
 package pdb
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"sort"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -103,126 +95,6 @@ func TestRawNames(t *testing.T) {
 	for i, p := range result.Module.Publics {
 		if name, _ := undecorate(p.Name, false); name != plain.Publics[i].Name {
 			t.Errorf("%s, and %s", p.Name, plain.Publics[i].Name)
-		}
-	}
-}
-
-// frame is a symbolizer's answer for an address.
-type frame struct {
-	file string
-	line uint32
-}
-
-// framesAt returns the frames of an address, the innermost first.
-func framesAt(m *symfmt.Module, rva symfmt.RVA) []frame {
-	i := sort.Search(len(m.Funcs), func(i int) bool { return m.Funcs[i].RVA > rva }) - 1
-	if i < 0 || rva >= m.Funcs[i].RVA+symfmt.RVA(m.Funcs[i].Size) {
-		return nil
-	}
-	f := &m.Funcs[i]
-	name := func(id symfmt.FileID) string { return m.Files[id].Name }
-	at := frame{}
-	for l := range f.Lines() {
-		if l.RVA <= rva && rva < l.RVA+symfmt.RVA(l.Size) {
-			at = frame{name(l.File), l.Num}
-		}
-	}
-	var calls []symfmt.Inline
-	for in := range f.Inlines() {
-		for _, r := range in.Ranges {
-			if r.RVA <= rva && rva < r.RVA+symfmt.RVA(r.Size) {
-				calls = append(calls, *in)
-			}
-		}
-	}
-	slices.SortFunc(calls, func(a, b symfmt.Inline) int { return int(b.Depth) - int(a.Depth) })
-	frames := []frame{at}
-	for _, c := range calls {
-		frames = append(frames, frame{name(c.CallFile), c.CallLine})
-	}
-	return frames
-}
-
-// imageOf returns what maps addresses as linked, which llvm-symbolizer has, to those of the image.
-func imageOf(t *testing.T, data []byte) func(symfmt.RVA) symfmt.RVA {
-	d, err := openDatabase(bytes.NewReader(data), int64(len(data)), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.readSections(); err != nil {
-		t.Fatal(err)
-	}
-	l, err := d.readLayout()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(rva symfmt.RVA) symfmt.RVA {
-		if l == nil {
-			return rva
-		}
-		if r := l.image(rva, rva+1); len(r) > 0 {
-			return r[0].RVA
-		}
-		return 0
-	}
-}
-
-// Functions, inlined calls and lines are those that llvm-symbolizer finds, at each address where a row
-// or a call begins or ends, but for these, of which Mozilla's files say what is said here:
-//
-//   - Of several rows at one address the last counts here, the first there.
-//   - A row lasts to the next one of the function here, to the next of the same file there.
-//   - An inlined call of Microsoft's compiler reaches to the next row of the same call here; there, the
-//     first of its rows is left out.
-func TestSymbolizer(t *testing.T) {
-	oracles := testenv.SharedGlob(t, "data", "pe", "*", "*", "oracle", "*.pdb.symbolizer.json.gz")
-	for _, oracle := range oracles {
-		path := filepath.Join(filepath.Dir(filepath.Dir(oracle)), strings.TrimSuffix(filepath.Base(oracle), ".symbolizer.json.gz"))
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // basic32.pdb is in a cabinet
-		}
-		name := filepath.Base(path)
-		r, err := Read(context.Background(), bytes.NewReader(data), int64(len(data)), Options{File: path})
-		if err != nil {
-			t.Logf("%s: %v", name, err)
-			continue
-		}
-		image := imageOf(t, data)
-		asked, same := 0, 0
-		var first []string
-		scan := bufio.NewScanner(bytes.NewReader(testenv.Gunzip(t, oracle)))
-		scan.Buffer(nil, 1<<20)
-		for scan.Scan() {
-			var answer struct {
-				A     string
-				S     [][]any
-				Error string
-			}
-			if err := json.Unmarshal(scan.Bytes(), &answer); err != nil || answer.Error != "" || len(answer.S) == 0 {
-				continue
-			}
-			rva, _ := strconv.ParseUint(answer.A, 0, 64)
-			var want []frame
-			for _, s := range answer.S {
-				line, _ := s[2].(float64)
-				file, _ := s[1].(string)
-				want = append(want, frame{file, uint32(line)})
-			}
-			got := framesAt(r.Module, image(symfmt.RVA(rva)))
-			if got == nil || want[0].line == 0 {
-				continue
-			}
-			asked++
-			if slices.Equal(got, want) {
-				same++
-			} else if len(first) < 3 {
-				first = append(first, fmt.Sprintf("%#x: %v, want %v", rva, got, want))
-			}
-		}
-		t.Logf("%s: %d of %d addresses", name, same, asked)
-		if 4*same < 3*asked {
-			t.Errorf("%s: %d of %d addresses agree:\n%s", name, same, asked, strings.Join(first, "\n"))
 		}
 	}
 }
