@@ -142,7 +142,7 @@ func (n *numbering) number(f *funcRecord) {
 		func(id symfmt.OriginID) symfmt.OriginID {
 			name := n.names.global(int(f.worker), w.origins[id])
 			if n.origins[name] == 0 {
-				n.origins[name] = n.origin(n.names.final(name)) + 1
+				n.origins[name] = n.origin(name) + 1
 			}
 			return symfmt.OriginID(n.origins[name] - 1)
 		})
@@ -161,8 +161,8 @@ func (n *numbering) file(path string) uint32 {
 
 // origin returns the number of a name: several mangled names may be demangled
 // to the same one.
-func (n *numbering) origin(name string) uint32 {
-	hash := intern.Hash(name)
+func (n *numbering) origin(number nameID) uint32 {
+	name, hash := n.names.final(number), n.names.names.Hash(uint32(number))
 	id, ok := n.finals.Find(hash, func(id uint32) bool { return n.m.Origins[id].Name == name })
 	if !ok {
 		id = n.finals.Add(hash)

@@ -154,7 +154,10 @@ func (t *Table) Len() int { return len(t.places) }
 func (t *Table) Chunks() int { return len(t.chunks) }
 
 // Freeze releases the memory for lookups: nothing more may be interned.
-func (t *Table) Freeze() { t.index = Index{} }
+func (t *Table) Freeze() { t.index.slots = nil }
+
+// Hash returns the hash of the string with number n.
+func (t *Table) Hash(n uint32) uint32 { return t.index.hashes[n] }
 
 // keep copies s to the last chunk, or to a new one. Bytes written to a chunk
 // do not change.
@@ -178,7 +181,10 @@ func (t *Table) Rewrite(chunk int, buf []byte, name func(dst []byte, old string)
 	for n := first; n < end; n++ {
 		old, from := t.At(n), len(buf)
 		buf = name(buf, old)
-		changed = changed || string(buf[from:]) != old
+		if text := buf[from:]; string(text) != old {
+			changed = true
+			t.index.hashes[n] = Hash(unsafe.String(unsafe.SliceData(text), len(text)))
+		}
 		t.places[n] = stringPlace{uint32(chunk), uint32(from), uint32(len(buf) - from)}
 	}
 	if changed || len(buf) < len(t.chunks[chunk]) { // of another table's chunk, Join may have taken a part

@@ -84,6 +84,9 @@ func TestStringTableRewrite(t *testing.T) {
 		if got := table.At(n); got != s {
 			t.Fatalf("string %d is %q, want %q", i, got, s)
 		}
+		if table.Hash(n) != Hash(s) {
+			t.Fatalf("the hash of string %d is that of another", i)
+		}
 	}
 }
 
