@@ -18,9 +18,6 @@ type option struct {
 	flag    string // of symtool, which does the same; it takes the value if it ends in =
 	ignored string // why the option has no effect, which is reported; "" if nothing is
 	refused string // why a command line with the option is refused, or ""
-
-	// optional means that the value is given after = or not at all, as with --functions=linkage.
-	optional bool
 }
 
 // head returns the option as the help shows it.
@@ -32,19 +29,10 @@ func (o *option) head() string {
 	if o.long != "" {
 		names = append(names, "--"+o.long)
 	}
-	head := strings.Join(names, ", ")
-	switch {
-	case o.value == "":
-		return head
-	case o.optional:
-		return head + "[=" + o.value + "]"
+	if o.value != "" {
+		return strings.Join(names, ", ") + " " + o.value
 	}
-	return head + " " + o.value
-}
-
-// syntax is how a program reads its command line.
-type syntax struct {
-	abbreviations bool // a long option may be cut short where that is unambiguous, as with getopt_long(3)
+	return strings.Join(names, ", ")
 }
 
 // commandLine is the command line of a program.
@@ -163,27 +151,17 @@ func (r *parser) long(arg string) error {
 
 // longOption returns the option with a long name.
 func (r *parser) longOption(name string) (*option, error) {
-	var known, matches []string
+	var known []string
 	for i := range r.options {
-		switch o := &r.options[i]; {
-		case o.long == "":
-			continue
-		case o.long == name:
+		o := &r.options[i]
+		if o.long == name && name != "" {
 			return o, nil
-		case r.syntax.abbreviations && name != "" && strings.HasPrefix(o.long, name):
-			matches = append(matches, o.long)
-			fallthrough
-		default:
+		}
+		if o.long != "" {
 			known = append(known, "--"+o.long)
 		}
 	}
-	switch len(matches) {
-	case 0:
-		return nil, fmt.Errorf("unknown option --%s%s", name, cli.DidYouMean("--"+name, known, ""))
-	case 1:
-		return r.longOption(matches[0])
-	}
-	return nil, fmt.Errorf("--%s may be --%s", name, strings.Join(matches, " or --"))
+	return nil, fmt.Errorf("unknown option --%s%s", name, cli.DidYouMean("--"+name, known, ""))
 }
 
 // letters takes options of one letter: the rest after one that takes a value is its value.
@@ -196,7 +174,7 @@ func (r *parser) letters(text string) error {
 		}
 		o := &r.options[i]
 		text = text[1:]
-		if o.value != "" && (text != "" && !o.optional || strings.HasPrefix(text, "=")) {
+		if o.value != "" && text != "" {
 			return r.add(o, "-"+letter, strings.TrimPrefix(text, "="), true)
 		}
 		if err := r.add(o, "-"+letter, "", false); err != nil {
@@ -208,7 +186,7 @@ func (r *parser) letters(text string) error {
 
 // add records an option, whose value may be the next argument.
 func (r *parser) add(o *option, as, value string, hasValue bool) error {
-	if o.value != "" && !o.optional && !hasValue {
+	if o.value != "" && !hasValue {
 		if len(r.rest) == 0 {
 			return fmt.Errorf("%s needs a value: %s", as, o.value)
 		}

@@ -12,7 +12,6 @@ var testProgram = program{
 	name: "prog",
 	options: []option{
 		{long: "file", short: "f", value: "FILE", flag: "--input="},
-		{long: "functions", value: "WHICH", optional: true},
 		{long: "fill", flag: "--fill"},
 		{short: "x"},
 		{long: "old", ignored: "it is new"},
@@ -30,8 +29,6 @@ func TestParse(t *testing.T) {
 		{"a --file b", "--file=b | a"},
 		{"--file=b a -- -x", "--file=b | a -x"},
 		{"--file= a", "--file= | a"},
-		{"--functions a", "--functions= | a"},
-		{"--functions=linkage a", "--functions=linkage | a"},
 		{"-", "| -"},
 		{"--", "|"},
 		{"-f", "-f needs a value: FILE"},
@@ -43,23 +40,6 @@ func TestParse(t *testing.T) {
 		{"--fil a", "unknown option --fil: did you mean --file?"},
 	} {
 		line, err := testProgram.parse(strings.Fields(c.args))
-		if got := shown(line, err); got != c.want {
-			t.Errorf("%s: %s, want %s", c.args, got, c.want)
-		}
-	}
-}
-
-// With the syntax of getopt_long, a long option may be cut short.
-func TestParseAbbreviations(t *testing.T) {
-	p := testProgram
-	p.syntax.abbreviations = true
-	for _, c := range []struct{ args, want string }{
-		{"--fu", "--functions= |"},
-		{"--file a", "--file=a |"},
-		{"--fi a", "--fi may be --file or --fill"},
-		{"--z", "unknown option --z"},
-	} {
-		line, err := p.parse(strings.Fields(c.args))
 		if got := shown(line, err); got != c.want {
 			t.Errorf("%s: %s, want %s", c.args, got, c.want)
 		}

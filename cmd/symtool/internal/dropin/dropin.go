@@ -60,7 +60,6 @@ func Args(args []string) []string {
 type program struct {
 	name, title string
 	usage       []string // the forms of its command line, without the name
-	syntax      syntax
 	options     []option
 	// plan returns what a command line asks of symtool.
 	plan func(*commandLine) (*plan, error)
