@@ -14,7 +14,7 @@ var terms = object.Terms{
 	ID:         "an id",
 	Debug:      "link with a PDB: link.exe /DEBUG, lld-link -debug, clang -gcodeview; DWARF of MinGW: compile with -g, and dump before stripping",
 	Identify:   "link with a CodeView record, which has the id of the PDB: link.exe /DEBUG, lld-link -debug; MinGW: ld --build-id",
-	UnwindMake: "in assembly, write .seh_proc and .seh_endproc, or PROC FRAME of MASM; compilers write .pdata for all but leaf functions",
+	UnwindMake: "in assembly, write .seh_proc and .seh_endproc, or PROC FRAME of MASM; compilers write .pdata for all but leaf functions, but clang -ffreestanding needs -funwind-tables",
 	UnwindKeep: "keep .pdata and .xdata when linking and stripping",
 }
 
