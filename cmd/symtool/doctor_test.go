@@ -56,6 +56,24 @@ func TestDoctorGolden(t *testing.T) {
 	}
 }
 
+// A PDB with public symbols alone, as link.exe /PDBSTRIPPED writes for publication, lacks functions and lines, and one
+// without lines lacks these.
+func TestDoctorStrippedPDB(t *testing.T) {
+	public := pdbRecord(0x110e, uint32(2), uint32(0x40), uint16(1), []byte("_f\x00"))
+	for what, p := range map[string]hostilePDB{
+		"functions and lines": {publics: public},
+		"lines":               {publics: public, symbols: pdbFunction(0, 16, 0, "f")},
+	} {
+		path := filepath.Join(t.TempDir(), "x.pdb")
+		writeInput(t, path, p.file())
+		status, stdout, _ := doctored(t, path)
+		want := "missing: " + what + "\n  reason: the PDB does not have them: link.exe /PDBSTRIPPED leaves them out\n  - the whole PDB, which the linker wrote beside that one\n"
+		if status != cli.StatusFindings || !strings.Contains(stdout, want) {
+			t.Errorf("status %d, want %q:\n%s", status, want, stdout)
+		}
+	}
+}
+
 // doctorAnswer has the fields for a file in the documents of doctor and dump.
 type doctorAnswer struct {
 	Status int `json:"status"`
