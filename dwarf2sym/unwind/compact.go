@@ -3,6 +3,7 @@ package unwind
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/insn"
@@ -20,7 +21,8 @@ import (
 //   - Linkers join neighbours of equal encodings: a range is cut where functions start (Input.Starts).
 //   - The instructions must reach the frame of the encoding, or return; otherwise its rule counts for the whole function.
 //   - Call frame information takes precedence; ranges that the table sends to it have no rules of their own.
-//   - A range without information (encoding 0) has rules if all its instructions are understood.
+//   - A range without information (encoding 0) has rules if all its instructions are understood, and so has code that
+//     the table does not cover: linkers leave out functions without information at its end.
 //   - Stubs, which the table does not cover, have the rule of a function's first instruction, and that of their pushes.
 
 const (
@@ -37,28 +39,42 @@ type compactReader struct {
 	pdataReader
 	data   []byte
 	common []byte // encodings that pages share
-	effect insn.Effect
 	code   []byte // of the entry being written
 	flow   compactFlow
+
+	body  compactBody // of the entry being written
+	taken []takenRow  // of the FDE being written, else empty
+	plain bool        // its rows have no expressions
+	byFP  bool        // bodies have a frame pointer
+}
+
+// newCompact returns a reader of __unwind_info, nil for other binaries.
+func (r *reader) newCompact() *compactReader {
+	if !r.in.Compact {
+		return nil
+	}
+	c := &compactReader{}
+	c.r = r
+	c.section = &Section{}
+	c.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
+	switch r.in.Arch {
+	case arch.X86_64:
+		c.flow.effect = insn.FrameAMD64
+	case arch.ARM64:
+		c.flow.effect = insn.FrameARM64
+	default:
+		return nil
+	}
+	return c
 }
 
 // readCompact writes the blocks of code that call frame information does not describe.
 func (r *reader) readCompact() {
-	if !r.in.Compact {
+	c := r.compact
+	if c == nil {
 		return
 	}
-	c := &compactReader{}
-	c.r = r
-	c.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
-	switch r.in.Arch {
-	case arch.X86_64:
-		c.effect = insn.FrameAMD64
-	case arch.ARM64:
-		c.effect = insn.FrameARM64
-	default:
-		return
-	}
-	c.section = &Section{}
+	c.taken = nil
 	if len(r.in.Index) > 0 {
 		c.section = &r.in.Index[0]
 		c.data = c.section.Data
@@ -67,7 +83,8 @@ func (r *reader) readCompact() {
 		}
 	}
 	c.write(r.uncovered(c.pieces(), r.sortBlocks()), c.entry)
-	r.sortBlocks()
+	c.addGaps()
+	c.write(r.uncovered(c.pieces(), r.sortBlocks()), c.entry)
 	c.entries = c.entries[:0]
 	for _, s := range r.in.Stubs {
 		c.entries = append(c.entries, pdataEntry{lo: s.Lo, hi: s.Hi})
@@ -208,4 +225,19 @@ func (c *compactReader) add(count, from uint64, size int, end uint32, entry func
 // problemOf returns the error for an encoding.
 func (c *compactReader) problemOf(e *pdataEntry, format string, args ...any) *bin.Error {
 	return errorf(c.section.Name, e.offset, format, args...)
+}
+
+// addGaps makes entries without information of the code that neither entries nor blocks cover, from the first function
+// in it on.
+func (c *compactReader) addGaps() {
+	covered := c.covered(c.r.sortBlocks())
+	c.entries = c.entries[:0]
+	for _, code := range c.r.in.Code {
+		ranges.Gaps(code, covered, func(gap Range) {
+			i, _ := slices.BinarySearch(c.r.in.Starts, gap.Lo)
+			if i < len(c.r.in.Starts) && c.r.in.Starts[i] < gap.Hi {
+				c.entries = append(c.entries, pdataEntry{lo: c.r.in.Starts[i], hi: gap.Hi})
+			}
+		})
+	}
 }

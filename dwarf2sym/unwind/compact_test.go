@@ -74,6 +74,44 @@ func TestCompact(t *testing.T) {
 	}
 }
 
+// Functions of one range have rows of their own, whatever is between them, and so has code that the table does not
+// cover.
+func TestCompactFunctions(t *testing.T) {
+	const (
+		frame = "\x55\x48\x89\xe5\x5d\xc3" // push %rbp; mov %rsp, %rbp; pop %rbp; ret
+		rows  = ".cfa: $rsp 8 + .ra: .cfa -8 + ^; +1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +4 .cfa: $rbp 16 +; +5 .cfa: $rsp 8 + $rbp: $rbp"
+	)
+	for _, c := range []struct {
+		name, code string
+		second     uint64 // offset of the second function
+		covered    uint32 // bytes of code in the table
+		want       string
+	}{
+		{"zeros between", frame + "\x00\x00\x00" + frame, 9, 15, "0 " + rows + "; 9 " + rows},
+		{"a call that does not return", "\x55\x48\x89\xe5\xe8\x00\x00\x00\x00\x0f\x1f\x00" + frame, 12, 18,
+			"0 .cfa: $rsp 8 + .ra: .cfa -8 + ^; +1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +4 .cfa: $rbp 16 +; c " + rows},
+		{"behind the table", frame + "\x90\x31\xc0\xc3", 7, 6, "0 " + rows + "; 7 .cfa: $rsp 8 + .ra: .cfa -8 + ^"},
+		{"any size of frame", "\x55\x48\x89\xe5\x48\x29\xc4\x5d\xc3" + "\xc3", 9, 9,
+			"0 .cfa: $rsp 8 + .ra: .cfa -8 + ^; +1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; +4 .cfa: $rbp 16 +; +8 .cfa: $rsp 8 + $rbp: $rbp; 9 .cfa: $rsp 8 + .ra: .cfa -8 + ^"},
+	} {
+		in := compactInput(compactInfo(0x01000000, 0x2000+c.covered), []byte(c.code), arch.X86_64)
+		lo := in.Starts[0]
+		in.Starts = append(in.Starts, lo+c.second)
+		in.Code = []Range{{lo, lo + uint64(len(c.code))}}
+		table, _, problems := cfiRead(in)
+		var got []string
+		for _, b := range table.Blocks {
+			got = append(got, fmt.Sprintf("%x %s", uint64(b.RVA)-0x2000, table.Rules.Text(b.Init)))
+			for _, r := range table.Rows[b.First:][:b.Count] {
+				got = append(got, fmt.Sprintf("+%x %s", uint64(r.RVA-b.RVA), table.Rules.Text(r.Rules)))
+			}
+		}
+		if text := strings.Join(got, "; "); text != c.want || len(problems) > 0 {
+			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
+		}
+	}
+}
+
 // The number of a permutation says which of six registers remain, in mixed radix.
 func TestPermuted(t *testing.T) {
 	for _, c := range []struct {
@@ -131,6 +169,8 @@ func FuzzCompact(f *testing.F) {
 		}
 		in := compactInput(info, code, cpu)
 		in.Stubs = []Range{{in.Starts[0], in.Starts[0] + uint64(len(code))}}
+		in.Code = in.Stubs
+		in.Starts = append(in.Starts, in.Starts[0]+uint64(len(code)/2))
 		table, _, _ := cfiRead(in)
 		var end uint64
 		for _, b := range table.Blocks {

@@ -34,8 +34,8 @@ type compactBody struct {
 	saves uint32 // registers whose saves count
 }
 
-// body returns the frame of an encoding; ok is false where call frame information has it.
-func (c *compactReader) body(e *pdataEntry) (b compactBody, ok bool, err error) {
+// decode returns the frame of an encoding; ok is false where call frame information has it.
+func (c *compactReader) decode(e *pdataEntry) (b compactBody, ok bool, err error) {
 	entry := c.leafFrame()
 	b.pdataFrame = entry
 	if entry.base == arm64SP {

@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"math"
 	"slices"
 
 	"github.com/symtool/symtool/internal/insn"
@@ -27,6 +28,7 @@ type compactFlow struct {
 	ended bool     // a return was reached
 	bad   bool     // a return with another stack pointer than at the entry, or bytes that do not decode
 	full  bool
+	guess bool // the frame where the path begins is not sure
 }
 
 type flowItem struct {
@@ -56,7 +58,7 @@ func (w *compactFlow) try(at uint32, f insn.Frame, sure bool) bool {
 		return true
 	}
 	known, after := len(w.state), len(w.later)
-	w.bad, w.ended = false, false
+	w.bad, w.ended, w.guess = false, false, !sure
 	w.now = append(w.now[:0], flowItem{at, f})
 	for len(w.now) > 0 {
 		item := w.now[len(w.now)-1]
@@ -121,16 +123,35 @@ func (w *compactFlow) path(at uint32, f insn.Frame) {
 			w.jump = &f
 			return
 		case insn.Jump, insn.Branch:
-			if off := target - w.lo; off < uint64(len(w.code)) && !(w.isStart(uint32(off)) && f.SP == w.entry.SP) {
+			if off := target - w.lo; off < uint64(len(w.code)) && !(w.isStart(uint32(off)) && (w.guess || f.SP == w.entry.SP)) {
 				w.now = append(w.now, flowItem{uint32(off), f})
 			}
 			if flow == insn.Jump {
 				return
 			}
 		}
-		if w.isStart(next) && f.SPKnown && f.SP == w.entry.SP {
-			return // the next function
+		if start := w.startAfter(at); start <= next && w.enters(start, next, &f) {
+			return
 		}
 		at = next
 	}
+}
+
+// startAfter returns the offset of the first function that begins after an offset.
+func (w *compactFlow) startAfter(at uint32) uint32 {
+	i, _ := slices.BinarySearch(w.starts, w.lo+uint64(at)+1)
+	if i == len(w.starts) {
+		return math.MaxUint32
+	}
+	return uint32(w.starts[i] - w.lo)
+}
+
+// enters reports whether a path that goes on to next ends because a function begins at start. A guessed path that is
+// not where a function can begin is padding, or data.
+func (w *compactFlow) enters(start, next uint32, f *insn.Frame) bool {
+	entry := start == next && f.SPKnown && f.SP == w.entry.SP
+	if w.guess && !entry {
+		w.bad = true
+	}
+	return w.guess || entry
 }

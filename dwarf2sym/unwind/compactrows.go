@@ -13,23 +13,28 @@ func (c *compactReader) entry(e *pdataEntry) error {
 		return nil
 	}
 	c.code = c.codeAt(e)
-	body, ok, err := c.body(e)
+	body, ok, err := c.decode(e)
 	if !ok || err != nil {
 		return err
 	}
+	c.body, c.byFP = body, body.base != c.leafFrame().base
+	c.follow(e, body.saves)
+	c.functions(e)
+	return nil
+}
+
+// follow follows the instructions of a range.
+func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 	first, _ := slices.BinarySearch(c.r.in.Starts, e.lo)
 	last, _ := slices.BinarySearch(c.r.in.Starts, e.hi)
-	entry := insn.Enter(c.leafFrame().sp, body.saves)
+	entry := insn.Enter(c.leafFrame().sp, saves)
 	w := &c.flow
-	w.effect = c.effect
 	w.begin(e.lo, c.code, c.r.in.Starts[first:last], entry)
 	if len(c.code) > 0 && e.info&encodingNotStart == 0 {
 		w.try(0, entry, true)
 		w.returns()
 	}
-	c.seeds(e, &body)
-	c.functions(e, &body)
-	return nil
+	c.seeds(e)
 }
 
 // codeAt returns the bytes of a range that the file has.
@@ -42,7 +47,7 @@ func (c *compactReader) codeAt(e *pdataEntry) []byte {
 }
 
 // seeds follows code that nothing leads to: other functions of the range, the cases of a switch, landing pads.
-func (c *compactReader) seeds(e *pdataEntry, body *compactBody) {
+func (c *compactReader) seeds(e *pdataEntry) {
 	w := &c.flow
 	for at := uint32(0); int(at) < len(w.code); {
 		if i := w.index[at]; i != 0 {
@@ -60,7 +65,7 @@ func (c *compactReader) seeds(e *pdataEntry, body *compactBody) {
 			continue
 		case w.jump != nil && w.try(at, *w.jump, false):
 		default:
-			w.try(at, c.bodyState(body), false)
+			w.try(at, c.bodyState(c.bodyAt(e.lo+uint64(at))), false)
 		}
 		w.returns()
 		if w.index[at] == 0 {
@@ -93,7 +98,7 @@ func (c *compactReader) bodyState(body *compactBody) insn.Frame {
 }
 
 // functions writes the rows of each function of a range.
-func (c *compactReader) functions(e *pdataEntry, body *compactBody) {
+func (c *compactReader) functions(e *pdataEntry) {
 	w := &c.flow
 	cuts := []uint64{e.lo}
 	for _, s := range w.starts {
@@ -103,7 +108,7 @@ func (c *compactReader) functions(e *pdataEntry, body *compactBody) {
 	}
 	cuts = append(cuts, e.hi)
 	for i := range len(cuts) - 1 {
-		c.function(cuts[i], cuts[i+1], body)
+		c.function(cuts[i], cuts[i+1])
 		c.r.w.close()
 	}
 }
@@ -111,8 +116,8 @@ func (c *compactReader) functions(e *pdataEntry, body *compactBody) {
 // function writes the rows of a function: those of its instructions if they reach the frame of the encoding, or a
 // return in the state of the entry; else that frame for all of it. LLVM's encodings of functions in assembly with
 // directives for their epilogues are wrong.
-func (c *compactReader) function(lo, hi uint64, body *compactBody) {
-	w := &c.flow
+func (c *compactReader) function(lo, hi uint64) {
+	w, body := &c.flow, c.bodyAt(lo)
 	c.lo = lo
 	from, to := lo-w.lo, min(hi-w.lo, uint64(len(w.code)))
 	to = min(to, c.unpadded(from, to))
@@ -130,11 +135,12 @@ func (c *compactReader) function(lo, hi uint64, body *compactBody) {
 		if i == 0 {
 			continue
 		}
-		f, ok := c.frameOf(&w.state[i-1], body.base != c.leafFrame().base || body.none && w.state[i-1].FPKnown)
+		addr := w.lo + at
+		f, ok := c.frameOf(&w.state[i-1], c.byFP || body.none && w.state[i-1].FPKnown)
 		if !ok {
-			f, ok = body.pdataFrame, !body.none
+			f, ok = c.bodyAt(addr).pdataFrame, !body.none
 		}
-		if addr := w.lo + at; ok && (!open || f != last) {
+		if ok && (!open || f != last) {
 			c.from(addr, &f)
 			last, open = f, true
 		}
@@ -173,21 +179,34 @@ func (c *compactReader) reaches(from, to uint64, body *compactBody) bool {
 			return false
 		case body.none:
 			found = true
-		case ok && f.base == body.base && f.off == body.off && f.saved&body.saved == body.saved && f.at == body.at:
+		case ok && f.within(&body.pdataFrame):
 			return true
 		}
 	}
 	return found
 }
 
+// within reports whether f has the CFA of o, and all that o saves at the same places.
+func (f *pdataFrame) within(o *pdataFrame) bool {
+	if f.base != o.base || f.off != o.off || f.saved&o.saved != o.saved || o.ra != 0 && f.ra != o.ra {
+		return false
+	}
+	for reg := range o.at {
+		if o.saved>>reg&1 != 0 && f.at[reg] != o.at[reg] {
+			return false
+		}
+	}
+	return true
+}
+
 // stubs writes the blocks of a section of stubs. All begin with the frame of a function's entry, but the code that
 // those of __stub_helper share, which is before them.
 func (c *compactReader) stubs(e *pdataEntry) error {
 	c.code = c.codeAt(e)
-	body := compactBody{pdataFrame: c.leafFrame(), none: true}
-	entry := insn.Enter(body.sp, 0)
+	c.body = compactBody{pdataFrame: c.leafFrame(), none: true}
+	c.byFP = false
+	entry := insn.Enter(c.body.sp, 0)
 	w := &c.flow
-	w.effect = c.effect
 	w.begin(e.lo, c.code, nil, entry)
 	at := uint32(0)
 	for int(at) < len(c.code) {
@@ -202,6 +221,6 @@ func (c *compactReader) stubs(e *pdataEntry) error {
 		w.try(at, entry, false)
 	}
 	w.try(0, entry, false)
-	c.function(e.lo, e.hi, &body)
+	c.function(e.lo, e.hi)
 	return nil
 }

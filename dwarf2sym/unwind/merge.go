@@ -19,7 +19,8 @@ import (
 //     to what is left;
 //   - an entry of .ARM.exidx where none of these has a rule;
 //   - in a Windows binary, .pdata before all of them, or after them (Input.PdataLast);
-//   - __unwind_info of macOS where none of these has a rule.
+//   - __unwind_info of macOS where none of these has a rule. There, the rows of an FDE are checked against the
+//     instructions (compactfde.go).
 
 // all writes all blocks.
 func (r *reader) all() {
@@ -27,6 +28,7 @@ func (r *reader) all() {
 	if !r.in.PdataLast {
 		p = r.readPdata()
 	}
+	r.compact = r.newCompact()
 	r.merge()
 	r.readIndex()
 	r.readCompact()
@@ -222,9 +224,7 @@ func (r *reader) write(pieces []cfiPiece) {
 			return
 		}
 		f := &r.fdes[pieces[k].fde]
-		r.w.start(pieces[k:end])
-		r.vm.runFDE(f)
-		r.w.close()
+		r.runFDE(f, pieces[k:end])
 		if r.cies[f.cie].signal {
 			r.stats.Signal += end - k
 		}

@@ -84,7 +84,7 @@ type Input struct {
 	Starts  []uint64
 	Stubs   []Range
 
-	// Code has the ranges of executable code of a Windows binary, in order. Padding returns the
+	// Code has the ranges of executable code of a binary of Windows or macOS, in order. Padding returns the
 	// length of the padding at the start of code.
 	Code    []Range
 	Padding func(code []byte) int
@@ -166,9 +166,10 @@ type reader struct {
 	later  []cfiPending       // FDEs that precede their CIE
 	fdes   []cfiFDE
 
-	eval cfiEval
-	vm   cfiVM
-	w    writer
+	eval    cfiEval
+	vm      cfiVM
+	w       writer
+	compact *compactReader // of a binary of macOS whose instructions can be followed, else nil
 }
 
 // Result is the result of Read.

@@ -24,6 +24,7 @@ type writer struct {
 	toPC   int                    // number of addresses at which expressions may still be evaluated
 	mostPC int                    // the initial value of toPC
 
+	taken  func(lo uint64) // if not nil, called with the start of each row of an FDE
 	pieces []cfiPiece      // what the FDE may cover, ascending
 	open   bool            // there is a block to continue
 	lo     uint64          // its start
@@ -65,6 +66,9 @@ func (w *writer) start(pieces []cfiPiece) {
 
 // row takes the rules of the VM for [lo, hi), which follows the last row.
 func (w *writer) row(lo, hi uint64) {
+	if w.taken != nil && lo < hi {
+		w.taken(lo)
+	}
 	for len(w.pieces) > 0 {
 		p := &w.pieces[0]
 		if hi <= p.lo {

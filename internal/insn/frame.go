@@ -44,6 +44,14 @@ func (f *Frame) restore(reg uint8, at int64, known bool) {
 	}
 }
 
+// found records that a register is loaded from off above the stack pointer. If that is unknown, and the register is
+// saved, it is where the save is.
+func (f *Frame) found(reg uint8, off int64) {
+	if !f.SPKnown && f.Saved>>reg&1 != 0 {
+		f.SP, f.SPKnown = off-int64(f.At[reg]), true
+	}
+}
+
 // grow moves the stack pointer down.
 func (f *Frame) grow(n int64) { f.SP += n }
 

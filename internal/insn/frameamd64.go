@@ -137,6 +137,9 @@ func (x *frameAMD64) effect(constant int64) {
 
 func (x *frameAMD64) pop(reg byte) {
 	f := x.f
+	if reg == numberFP {
+		f.found(fpAMD64, 0)
+	}
 	f.restore(dwarfAMD64[reg], -f.SP, f.SPKnown)
 	f.grow(-wordAMD64)
 	switch reg {

@@ -205,6 +205,12 @@ func touchARM64(f *Frame, base uint8, regs []accessARM64, writeback bool, by int
 		from, known = f.FP, f.FPKnown
 	}
 	for _, r := range regs {
+		if r.load && r.reg == fpARM64 && base == spARM64 && !known {
+			f.found(fpARM64, r.off)
+			from, known = f.SP, f.SPKnown
+		}
+	}
+	for _, r := range regs {
 		switch at := r.off - from; {
 		case r.load:
 			f.restore(r.reg, at, known)

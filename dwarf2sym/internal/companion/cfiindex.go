@@ -146,6 +146,7 @@ func addCompact(in *unwind.Input, f File) (problems []bin.Problem) {
 	in.Tables = cfiDataOf(f.File)
 	in.Padding = execcode.PaddingOf(f.File)
 	for _, p := range execcode.Parts(f.File) {
+		in.Code = append(in.Code, unwind.Range{Lo: p.Start, Hi: p.End})
 		if p.Kind == execcode.Linkage {
 			in.Stubs = append(in.Stubs, unwind.Range{Lo: p.Start, Hi: p.End})
 		}

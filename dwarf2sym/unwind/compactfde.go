@@ -1,0 +1,104 @@
+package unwind
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// Call frame information of macOS is synchronous: it is true where calls are, so that rows of arm64 begin at the end
+// of the prologue, and none describes an epilogue. An FDE whose rows the instructions reach has those of the
+// instructions instead. Any other has its own: a signal frame, one with expressions, code that does not decode.
+
+// takenRow is a row of an FDE.
+type takenRow struct {
+	lo   uint64
+	body compactBody
+}
+
+// runFDE writes the rows of an FDE.
+func (r *reader) runFDE(f *cfiFDE, pieces []cfiPiece) {
+	w := &r.w
+	blocks, rows := len(w.table.Blocks), len(w.table.Rows)
+	if c := r.compact; c != nil && !r.cies[f.cie].signal {
+		c.taken, c.plain = c.taken[:0], true
+		w.taken = c.take
+		defer c.retake(f, pieces, blocks, rows)
+	}
+	w.start(pieces)
+	r.vm.runFDE(f)
+	w.close()
+	w.taken = nil
+}
+
+// take keeps the current row of the VM, which begins at lo.
+func (c *compactReader) take(lo uint64) {
+	vm := &c.r.vm
+	b := compactBody{pdataFrame: pdataFrame{base: uint8(vm.cur.cfa.ref), off: vm.cur.cfa.val}}
+	known := vm.cur.cfa.kind == cfiReg && vm.cur.cfa.ref < 32 && vm.cur.perPC.empty()
+	for i, m := range vm.cur.set {
+		for ; m != 0; m &= m - 1 {
+			rule := vm.cur.regs[64*i+bits.TrailingZeros64(m)]
+			known = known && rule.kind == cfiAt
+		}
+	}
+	c.plain = c.plain && known
+	if !c.plain {
+		return
+	}
+	for reg := range uint8(32) {
+		slot := vm.cie.regs.slot(uint64(reg))
+		if rule := vm.cur.regs[slot]; slot != cfiSlotRA && rule.kind == cfiAt {
+			b.save(reg, rule.val)
+		}
+	}
+	b.ra = vm.cur.regs[cfiSlotRA].val
+	c.taken = append(c.taken, takenRow{lo, b})
+}
+
+// retake replaces what was written of an FDE, which began with the block and row of these numbers, by the rows of its
+// instructions, if they reach all of its rows.
+func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) {
+	if !c.plain || len(c.taken) == 0 {
+		return
+	}
+	e := &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset}
+	if c.code = c.codeAt(e); len(c.code) == 0 {
+		return
+	}
+	saves := uint32(0)
+	c.byFP = false
+	for i := range c.taken {
+		b := &c.taken[i].body
+		saves |= b.saved
+		c.byFP = c.byFP || b.base != c.leafFrame().base
+	}
+	if c.leafFrame().ra == 0 {
+		saves |= 1 << arm64X30
+	}
+	c.follow(e, saves)
+	from, to := uint64(0), c.unpadded(0, uint64(len(c.code)))
+	for i := range c.taken {
+		if !c.reaches(from, to, &c.taken[i].body) {
+			return
+		}
+	}
+	t := &c.r.w.table
+	t.Blocks, t.Rows = t.Blocks[:blocks], t.Rows[:rows]
+	c.start(f.lo, f.offset)
+	c.r.w.start(pieces)
+	c.functions(e)
+	c.r.w.close()
+}
+
+// bodyAt returns what the FDE or the encoding says of an address.
+func (c *compactReader) bodyAt(addr uint64) *compactBody {
+	if len(c.taken) == 0 {
+		return &c.body
+	}
+	i, found := slices.BinarySearchFunc(c.taken, addr, func(r takenRow, addr uint64) int { return cmp.Compare(r.lo, addr) })
+	if !found && i > 0 {
+		i--
+	}
+	return &c.taken[i].body
+}
