@@ -158,7 +158,7 @@ func TestConvertHostile(t *testing.T) {
 	sym := filepath.Join(testenv.Root(t), "golden", "dwarf2sym", "gcc-dwarf5.sym")
 	outputs := formats.Names(func(f *formats.Format) bool { return f.Write != nil })
 	samples := map[string]string{
-		"elf.dumped": testenv.Input(t, "gcc-dwarf5.elf"), "pe": testenv.Input(t, "pdb-x64.exe"), "pdb": gunzipped(t, testenv.Input(t, "pdb-x64.pdb.gz")),
+		"elf.dumped": testenv.Input(t, "gcc-dwarf5.elf"), "pe": testenv.Input(t, "pdb-x64.exe"), "macho": testenv.Input(t, "macho-arm64"), "pdb": gunzipped(t, testenv.Input(t, "pdb-x64.pdb.gz")),
 	}
 	for _, f := range formats.All() {
 		if f.Read != nil && f.Write != nil {

@@ -108,6 +108,8 @@ type Terms struct {
 	UnwindKeep string // and keeps them
 	UnwindElse string // where else there are rules, "" if nowhere
 
+	UnwindAlone string // of a debug file that never has the Unwind sections: where they are, and what to do
+
 	// ByBuildID reports whether separate debug files are kept under the build-id, in folders, on servers and in
 	// packages.
 	ByBuildID bool

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/elfobj"
@@ -77,6 +78,14 @@ func IsFolder(path string) bool {
 // CPUs returns the names of the CPUs of a file with several binaries, of which Limits.CPU chooses one; nil for
 // any other file.
 func CPUs(path string) []string { return machobj.CPUs(path) }
+
+// MachO reports whether a file whose first bytes are head is a binary of macOS or iOS, or holds several.
+func MachO(head []byte) bool {
+	return slices.ContainsFunc(machobj.Magics, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })
+}
+
+// InBundle returns the binary that stands for a bundle of macOS, as in Open, and any other path as it is.
+func InBundle(path string) string { return machobj.InBundle(path) }
 
 // New is like Open, for the binary in the first size bytes of r, which Close does not
 // close. name is its path in messages.

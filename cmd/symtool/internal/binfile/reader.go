@@ -25,6 +25,7 @@ type Reader struct {
 	Programs  *remote.Programs   // for PDBs; nil for no servers
 	BuildID   []byte             // of a binary to fetch, in place of a file
 	CPU       string             // of the binary to read, in a file with several
+	OrElse    string             // what else can be done with such a file, for a message
 }
 
 // Binary is a binary that was read.
@@ -50,15 +51,15 @@ func (d *Reader) openBinary(ctx context.Context, r *Result) (*object.File, error
 	}
 	binary, err := objfile.Open(r.File, limits)
 	if err != nil {
-		return nil, cli.InputError(r.File, severalHint(err))
+		return nil, cli.InputError(r.File, d.severalHint(err))
 	}
 	return binary, nil
 }
 
 // severalHint adds to the error of a file with several binaries what to do.
-func severalHint(err error) error {
+func (d *Reader) severalHint(err error) error {
 	if errors.Is(err, object.ErrSeveral) {
-		return fmt.Errorf("%w: choose one with --arch, or write all with --store", err)
+		return fmt.Errorf("%w: choose one with --arch%s", err, d.OrElse)
 	}
 	return err
 }
@@ -217,6 +218,9 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	r.FileName, r.NameGuessed = report.FileName, report.NameGuessed
 	for _, p := range report.Problems {
 		r.problem(p)
+	}
+	if alone := binary.Terms.UnwindAlone; alone != "" && stats.CFIBlocks == 0 && !options.NoCFI {
+		r.Note(cli.StatusOK, "%s: no STACK CFI: %s", r.File, alone)
 	}
 	return use(&Binary{report, binary})
 }

@@ -120,6 +120,11 @@ func CFIFlag(usage string) cli.Flag {
 	return Words(&cli.StringFlag{Name: "cfi", Usage: usage, Value: "auto"}, "auto", "dwarf", "sframe")
 }
 
+// ArchFlag returns --arch.
+func ArchFlag() cli.Flag {
+	return &cli.StringFlag{Name: "arch", Usage: "of a universal file of macOS, read the binary for `CPU`: x86_64, arm64,\narm64e"}
+}
+
 // List returns the values of a flag that takes comma-separated values and may be repeated.
 func List(c *cli.Context, flag string) (list []string) {
 	for _, value := range c.StringSlice(flag) {

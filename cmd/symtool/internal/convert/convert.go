@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
 )
@@ -97,6 +98,7 @@ func convertFlags() []cli.Flag {
 		cli.Words(&cli.StringFlag{Name: "byte-order", Usage: "write in byte `ORDER`, little or big, instead of that of the\nmodule's CPU"}, "little", "big"),
 		cli.JobsFlag(),
 		&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated"},
+		cli.ArchFlag(),
 		cli.CFIFlag("take the rules of an ELF file from `SOURCE`: dwarf, sframe or auto\n(default), which is dwarf, or sframe if dwarf has none"),
 		cli.Words(&cli.IntFlag{Name: "sframe-version", Usage: "write version `N` of SFrame: 2 or 3 (default)", Value: 3}, "2", "3"),
 		&cli.StringFlag{Name: "address", Usage: "place the section at `ADDR`, hexadecimal: one that is an IN by\nitself, and one that is written without --add"},
@@ -136,12 +138,15 @@ func newConvertConfig(c *cli.Context) (*convertConfig, error) {
 		files: c.Args().Slice(), from: c.String("from"), output: c.String("output"), store: c.String("to-store"), layout: c.String("layout"),
 		oldInlines: c.Bool("old-inline-origin"), binaries: c.StringSlice("binaries"),
 		options: formats.Options{
-			Jobs: par.Jobs(c.Int("jobs")), DebugDirs: c.StringSlice("debug-dir"), Source: cli.CFISources[c.String("cfi")],
+			Jobs: par.Jobs(c.Int("jobs")), DebugDirs: c.StringSlice("debug-dir"), CPU: c.String("arch"), Source: cli.CFISources[c.String("cfi")],
 			Strict: c.Bool("strict"), Verbose: c.Bool("verbose"), Quiet: c.Bool("quiet"), Renamed: c.String("rename-module") != "",
 			ByteOrder: formats.ByteOrders[c.String("byte-order")], GsymVersion: c.Int("gsym-version"), SymcacheVersion: c.Int("symcache-version"),
 			JSONNames: c.Bool("json-names"), JSONIndent: c.Bool("json-indent"), Crlf: c.Bool("crlf"),
 			Version: uint8(c.Int("sframe-version")), Binary: c.String("add"),
 		},
+	}
+	for i, file := range cfg.files {
+		cfg.files[i] = objfile.InBundle(file)
 	}
 	for _, f := range c.Command.Flags {
 		if name := f.Names()[0]; c.IsSet(name) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/internal/version"
@@ -51,6 +52,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 for `WHAT`: any difference (default), regression\nor never", Value: "any"}, "any", "regression", "never"),
 			&cli.Float64Flag{Name: "tolerance", Usage: "allow the share of the code with lines, or with call frame\ninformation, to fall by `POINTS`, percentage points (default 0.1)", Value: symdiff.DefaultTolerance},
 			cli.Words(&cli.StringFlag{Name: "color", Usage: "use colours `WHEN`: auto (default: on a terminal, unless NO_COLOR is\nset), always or never", Value: "auto"}, "auto", "always", "never"),
+			cli.ArchFlag(),
 			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated"},
 			cli.JobsFlag(),
 			cli.VerboseFlag(),
@@ -74,6 +76,7 @@ type differ struct {
 	out       diffreport.Options
 	failOn    string
 	debugDirs []string
+	cpu       string // of universal files
 	jobs      int
 	verbose   bool
 	stdout    io.Writer
@@ -84,7 +87,7 @@ type differ struct {
 
 func newDiffer(c *cli.Context, msgs *cli.Messages) (*differ, error) {
 	d := &differ{
-		output: c.String("output"), failOn: c.String("fail-on"), debugDirs: c.StringSlice("debug-dir"),
+		output: c.String("output"), failOn: c.String("fail-on"), debugDirs: c.StringSlice("debug-dir"), cpu: c.String("arch"),
 		jobs: par.Jobs(c.Int("jobs")), verbose: c.Bool("verbose"), stdout: c.App.Writer, msgs: msgs,
 	}
 	if d.output == "" {
@@ -113,6 +116,7 @@ func (d *differ) operands(c *cli.Context) error {
 	if d.old == "-" && d.new == "-" {
 		return errors.New("standard input is given twice, but can be read only once")
 	}
+	d.old, d.new = objfile.InBundle(d.old), objfile.InBundle(d.new)
 	if a, b := cli.IsFolder(d.old), cli.IsFolder(d.new); a != b {
 		folder, other := d.old, d.new
 		if b {

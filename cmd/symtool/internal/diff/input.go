@@ -94,7 +94,7 @@ func (d *differ) dump(ctx context.Context, name string) (s *symdiff.Source, err 
 	if d.options.On(symdiff.OnVariables) {
 		options.Vars = dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}
 	}
-	reader := binfile.Reader{Options: options, DebugDirs: d.debugDirs}
+	reader := binfile.Reader{Options: options, DebugDirs: d.debugDirs, CPU: d.cpu}
 	r := &binfile.Result{File: name}
 	err = reader.Read(ctx, r, func(b *binfile.Binary) (err error) {
 		reader.Judge(r, b.Result)

@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/debuginfod"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
@@ -45,6 +46,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 		UsageText:   "symtool doctor [flags] FILE...",
 		Description: doctorDescription,
 		Flags: append(suppliers.Flags(), suppliers.HermeticFlag(),
+			cli.ArchFlag(),
 			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
 			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files and FILE.dwp in `DIR`; may be repeated"},
 			&cli.StringFlag{Name: "dwp", Usage: "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp"},
@@ -66,6 +68,7 @@ type doctor struct {
 	files     []string
 	options   dwarf2sym.Options
 	debugDirs []string
+	cpu       string             // of universal files
 	client    *debuginfod.Client // nil for no servers
 	programs  *remote.Programs   // for PDBs; nil for no servers
 	symbols   resolve.Supplier   // nil if none are given
@@ -81,7 +84,7 @@ type doctor struct {
 
 func newDoctor(c *cli.Context, msgs *cli.Messages) (*doctor, error) {
 	d := &doctor{
-		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), jobs: par.Jobs(c.Int("jobs")), hermetic: c.Bool("hermetic"),
+		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), cpu: c.String("arch"), jobs: par.Jobs(c.Int("jobs")), hermetic: c.Bool("hermetic"),
 		json: c.String("format") == cli.FormatJSON, verbose: c.Bool("verbose"), msgs: msgs, stdout: c.App.Writer, dpkg: dpkgLists,
 	}
 	if err := d.check(c); err != nil {
@@ -194,7 +197,7 @@ func (d *doctor) run(ctx context.Context) error {
 	out := cli.NewStdout(d.stdout)
 	printed := false
 	for _, file := range d.files {
-		g := &diagnosis{File: file, Missing: []advice{}}
+		g := &diagnosis{File: objfile.InBundle(file), Missing: []advice{}}
 		err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error { return d.look(ctx, g) })
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"runtime"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
@@ -68,7 +70,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 			return err
 		}
 	}
-	reader := binfile.Reader{Options: d.options, DebugDirs: d.debugDirs, Client: d.client, Programs: d.programs}
+	reader := binfile.Reader{Options: d.options, DebugDirs: d.debugDirs, Client: d.client, Programs: d.programs, CPU: d.cpu}
 	r := &binfile.Result{File: g.File}
 	err := reader.Read(ctx, r, func(read *binfile.Binary) error {
 		b := g.Binary
@@ -112,8 +114,12 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 
 // contents examines one file, and its units if it has any.
 func (d *doctor) contents(ctx context.Context, g *diagnosis, path string, use func(*object.File, *dwarf2sym.Contents)) error {
-	f, err := objfile.Open(path, object.DefaultLimits())
-	if err != nil {
+	limits := object.DefaultLimits()
+	limits.CPU = d.cpu
+	f, err := objfile.Open(path, limits)
+	if errors.Is(err, object.ErrSeveral) {
+		return fmt.Errorf("%w: choose one with --arch", err)
+	} else if err != nil {
 		return err
 	}
 	defer runtime.GC() // otherwise this file's decompressed data would add to the next one's

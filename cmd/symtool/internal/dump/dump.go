@@ -181,7 +181,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		return nil, cli.Usagef("dump", "%v", err)
 	}
 	cfg := &dumpConfig{
-		Reader:    binfile.Reader{DebugFile: c.String("debug-file"), DebugDirs: c.StringSlice("debug-dir"), Options: readOptions(c), CPU: c.String("arch")},
+		Reader:    binfile.Reader{DebugFile: c.String("debug-file"), DebugDirs: c.StringSlice("debug-dir"), Options: readOptions(c), CPU: c.String("arch"), OrElse: ", or write all with --store"},
 		infos:     infos,
 		output:    c.String("output"),
 		store:     c.String("store"),

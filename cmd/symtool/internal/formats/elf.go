@@ -26,7 +26,7 @@ func readWhole(ctx context.Context, c *Job, in *Input, use func(*Symbols) error)
 // Path does not contain it.
 func (c *Job) DumpPair(ctx context.Context, path, debugFile, fileName string, use func(*Symbols) error) error {
 	options := dwarf2sym.Options{Demangle: true, Generator: version.Generator, Jobs: c.Jobs, CFI: c.Source, FileName: fileName}
-	reader := binfile.Reader{Options: options, DebugFile: debugFile, DebugDirs: c.DebugDirs}
+	reader := binfile.Reader{Options: options, DebugFile: debugFile, DebugDirs: c.DebugDirs, CPU: c.CPU}
 	r := &binfile.Result{File: path}
 	return reader.Read(ctx, r, func(b *binfile.Binary) error {
 		reader.Judge(r, b.Result)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
@@ -80,8 +81,9 @@ func All() []Format {
 		gsymFormat(),
 		symcacheFormat(),
 		elfFormat(),
-		windowsFormat("pe", "a PE file", []string{".exe", ".dll", ".sys"}, func(head []byte) bool { return bytes.HasPrefix(head, []byte("MZ")) }, readBinary, "cfi", "debug-dir"),
-		windowsFormat("pdb", "a PDB", []string{".pdb"}, pdb.Match, readWhole),
+		dumpedFormat("macho", "a Mach-O file", []string{".dylib"}, objfile.MachO, readBinary, "cfi", "debug-dir", "arch"),
+		dumpedFormat("pe", "a PE file", []string{".exe", ".dll", ".sys"}, func(head []byte) bool { return bytes.HasPrefix(head, []byte("MZ")) }, readBinary, "cfi", "debug-dir"),
+		dumpedFormat("pdb", "a PDB", []string{".pdb"}, pdb.Match, readWhole),
 		listFormat("perfmap", "a perf map", ".map", symlist.PerfMap, symlist.MatchPerfMap),
 		listFormat("nm", "output of nm", ".nm", symlist.NM, symlist.MatchNM),
 	}

@@ -15,6 +15,7 @@ import (
 type Options struct {
 	Jobs      int
 	DebugDirs []string // with separate debug files of binaries
+	CPU       string   // of a universal file's binary
 	Source    dwarf2sym.CFISource
 	Strict    bool // write nothing if something would be lost
 	Verbose   bool

@@ -138,8 +138,8 @@ func elfFormat() Format {
 	}
 }
 
-// windowsFormat returns the row of PE files or of PDBs, which are dumped.
-func windowsFormat(name, title string, exts []string, match func([]byte) bool, read func(context.Context, *Job, *Input, func(*Symbols) error) error, flags ...string) Format {
+// dumpedFormat returns the row of Mach-O files, PE files or PDBs, which are dumped and not written.
+func dumpedFormat(name, title string, exts []string, match func([]byte) bool, read func(context.Context, *Job, *Input, func(*Symbols) error) error, flags ...string) Format {
 	return Format{Name: name, Title: title, Exts: exts, Binary: true, named: true, match: match, Read: read, ReadFlags: flags}
 }
 

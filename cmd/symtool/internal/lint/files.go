@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,8 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
-	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/resolve/supplier"
@@ -126,7 +128,7 @@ func (b *lintBinaries) open(path string) error {
 // find opens a module's binary, which the caller must close; it returns nil without --binary.
 func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt.Binary, error) {
 	if b.path != "" {
-		return dwarf2sym.Open(b.path)
+		return b.only(m)
 	}
 	if b.folder == nil {
 		return nil, nil
@@ -141,6 +143,21 @@ func (b *lintBinaries) find(ctx context.Context, m suppliers.ModuleName) (symfmt
 		err = fmt.Errorf("no binary with the id %s of %s", m.Id, m.Name)
 	}
 	return f, err
+}
+
+// only opens the only binary; of a universal file, that with the module's id.
+func (b *lintBinaries) only(m suppliers.ModuleName) (symfmt.Binary, error) {
+	limits := object.DefaultLimits()
+	if id, err := hex.DecodeString(strings.TrimSuffix(m.Id, "0")); err == nil {
+		limits.ID = id
+	}
+	f, err := objfile.Open(b.path, limits)
+	if errors.Is(err, object.ErrSeveral) {
+		return nil, fmt.Errorf("%w: none has the id %s", err, m.Id)
+	} else if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // headModule returns the module named in a text's first line, if any.
@@ -158,8 +175,6 @@ func notSymbols(head []byte) error {
 		return errors.New("is " + f.Title + ", not a symbol file: symtool dump makes one from it")
 	}
 	for _, f := range []struct{ magic, what string }{
-		{"\xcf\xfa\xed\xfe", "a Mach-O file, not a symbol file: symtool dump makes one from it"},
-		{"\xca\xfe\xba\xbe", "a Mach-O file, not a symbol file: symtool dump makes one from it"},
 		{"MDMP", "a minidump, not a symbol file"},
 	} {
 		if bytes.HasPrefix(head, []byte(f.magic)) {

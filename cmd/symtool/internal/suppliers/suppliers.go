@@ -23,7 +23,7 @@ import (
 func Flags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "symbols", Aliases: []string{"s"}, Usage: "look for symbols in `PATH`, a symbol file or a folder with\nNAME/ID/NAME.sym, .sym.gz or .sym.zst; may be repeated, the first\none that has them counts"},
-		&cli.StringSliceFlag{Name: "binaries", Usage: "also look for symbols in `PATH`, an ELF or Windows binary or a\nfolder of them, by id; debug files and PDBs are found there and in\n/usr/lib/debug; may be repeated"},
+		&cli.StringSliceFlag{Name: "binaries", Usage: "also look for symbols in `PATH`, a binary of Linux, Windows or\nmacOS or a folder of them, by id; debug files, PDBs and dSYMs are\nfound there and in /usr/lib/debug; may be repeated"},
 		&cli.StringSliceFlag{Name: "debuginfod", Usage: "fetch missing debug files of binaries from the debuginfod server\nat `URL` instead of $DEBUGINFOD_URLS; '' for none; may be repeated"},
 		&cli.BoolFlag{Name: "no-debuginfod", Usage: "do not fetch debug files"},
 		&cli.StringSliceFlag{Name: "symbol-url", Usage: "also look for symbols on the symbol server at `URL`; may be repeated"},
