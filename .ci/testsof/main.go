@@ -1,4 +1,4 @@
-// testsof prints, as arguments for go test, the tests of a kind and the packages that have them:
+// testsof prints, as arguments for go test, the tests of one or more kinds and the packages that have them:
 //
 //	go run ./.ci/testsof oracle   those that compare with other tools, or do more of it: that call testenv's Oracle, OracleFull or Tool
 //	go run ./.ci/testsof shared   those that read the shared test data, and do not compare with other tools
@@ -41,18 +41,31 @@ var kinds = map[string]kind{
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("testsof: ")
-	k, ok := kinds[strings.Join(os.Args[1:], " ")]
-	if !ok {
-		log.Fatal("want oracle or shared")
+	if len(os.Args) == 1 {
+		log.Fatal("want oracle, shared or both")
 	}
-	names, packages, err := k.tests(".")
-	if err != nil {
-		log.Fatal(err)
+	var names, packages []string
+	for _, arg := range os.Args[1:] {
+		k, ok := kinds[arg]
+		if !ok {
+			log.Fatalf("%s: want oracle, shared or both", arg)
+		}
+		n, p, err := k.tests(".")
+		if err != nil {
+			log.Fatal(err)
+		}
+		if len(n) == 0 {
+			log.Fatalf("no test of kind %s in this folder", arg)
+		}
+		names, packages = append(names, n...), append(packages, p...)
 	}
-	if len(names) == 0 {
-		log.Fatal("no test of that kind in this folder")
-	}
-	fmt.Printf("-run ^(%s)$ %s\n", strings.Join(names, "|"), strings.Join(packages, " "))
+	fmt.Printf("-run ^(%s)$ %s\n", strings.Join(inOrder(names), "|"), strings.Join(inOrder(packages), " "))
+}
+
+// inOrder sorts a list and removes what is repeated.
+func inOrder(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // tests finds the tests of a kind, and their packages, in all folders below root.
@@ -83,8 +96,7 @@ func (k kind) tests(root string) (names, packages []string, err error) {
 		}
 		return nil
 	})
-	slices.Sort(names)
-	return slices.Compact(names), packages, err
+	return names, packages, err
 }
 
 func (k kind) has(name string, folder, env uses) bool {

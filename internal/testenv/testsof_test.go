@@ -121,9 +121,10 @@ func TestTestsof(t *testing.T) {
 	}{
 		{"oracle", full, "oracle", "-run ^(TestByHelper|TestByMethod|TestHanded|TestInClosure|TestMore|TestOracleDirect|TestPage|TestSharedOracle|TestTool)$ ./a\n", false},
 		{"shared", full, "shared", "-run ^(FuzzGlob|TestGlob|TestShared)$ ./a\n", false},
-		{"no tests", empty, "oracle", "testsof: no test of that kind in this folder\n", true},
-		{"another kind", full, "all", "testsof: want oracle or shared\n", true},
-		{"two kinds", full, "oracle shared", "testsof: want oracle or shared\n", true},
+		{"both", full, "oracle shared", "-run ^(FuzzGlob|TestByHelper|TestByMethod|TestGlob|TestHanded|TestInClosure|TestMore|TestOracleDirect|TestPage|TestShared|TestSharedOracle|TestTool)$ ./a\n", false},
+		{"no tests", empty, "oracle", "testsof: no test of kind oracle in this folder\n", true},
+		{"another kind", full, "oracle all", "testsof: all: want oracle, shared or both\n", true},
+		{"no kind", full, "", "testsof: want oracle, shared or both\n", true},
 	} {
 		out, err := testsof(c.dir, strings.Fields(c.args)...)
 		if out != c.want || (err != nil) != c.fails {
