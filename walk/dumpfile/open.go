@@ -188,7 +188,7 @@ func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	return nil, unknown(path)
 }
 
-// unknown is the error for a file that is no dump.
+// unknown is the error for a file that is not a dump.
 func unknown(path string) error {
 	return &bin.Error{File: path, Msg: "not a dump that symtool can read: want " + formatNames()}
 }

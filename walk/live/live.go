@@ -69,8 +69,7 @@ func number(status []byte, name string) uint32 {
 	return uint32(n)
 }
 
-// maxMaps limits the mappings of a process, of which the kernel allows 65,530 unless it is told
-// otherwise.
+// maxMaps limits the mappings of a process. The kernel's own limit is 65,530 by default (vm.max_map_count).
 const maxMaps = 1 << 20
 
 // parseMaps reads /proc/PID/maps (proc_pid_maps(5)).

@@ -107,7 +107,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// Names cannot leave their places on a page, and links to them are no scripts.
+// Names cannot leave their places on a page, and links to them do not run scripts.
 func TestHTMLHostile(t *testing.T) {
 	const name = `javascript:alert(1)"></td><script>x</script>` + "\x1b"
 	tables := &Tables{

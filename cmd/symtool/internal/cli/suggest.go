@@ -41,7 +41,7 @@ func closest(word string, known []string) string {
 	return best
 }
 
-// unknownCommand returns the error for a word that is no command.
+// unknownCommand returns the error for a word that is not a command.
 func unknownCommand(app *cli.App, in, word string) error {
 	var names []string
 	for _, c := range app.Commands {
