@@ -2,7 +2,6 @@ package supplier
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -29,11 +28,8 @@ func (b *Binaries) here(s *search) *object.File {
 // filled refuses anything but a regular file that has a size. Files that the kernel makes up have none, and reading
 // some of them has effects.
 func filled(path string) error {
-	if err := regular(path); err != nil {
-		return err
-	}
-	st, err := os.Stat(path)
-	if err == nil && st.Size() == 0 {
+	size, err := regularSize(path)
+	if err == nil && size == 0 {
 		err = errors.New("the file is empty")
 	}
 	return err

@@ -142,11 +142,20 @@ func otherID(path, name, id string, m resolve.Module) error {
 
 // regular refuses anything but a regular file, as opening a named pipe would block.
 func regular(path string) error {
-	st, err := os.Stat(path)
-	if err == nil && !st.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
+	_, err := regularSize(path)
 	return err
+}
+
+// regularSize returns the size of a file that regular accepts.
+func regularSize(path string) (int64, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	if !st.Mode().IsRegular() {
+		return 0, errors.New("not a regular file")
+	}
+	return st.Size(), nil
 }
 
 // bare returns a file system error without its path.
