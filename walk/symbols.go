@@ -68,6 +68,9 @@ func (s *Symbols) damaged(err error) {
 type Sources struct {
 	Symbols  resolve.Supplier   // of symbol files; may be nil
 	Binaries *supplier.Binaries // ELF files, whose debug information replaces a missing symbol file; may be nil
+	// Last, if non-nil, is asked for symbols of modules for which the others have none with lines,
+	// such as stripped binaries.
+	Last resolve.Supplier
 
 	mu      sync.Mutex
 	modules map[string]*moduleState
@@ -166,6 +169,9 @@ func (st *moduleState) symbolsFrom(ctx context.Context) *moduleSymbols {
 			y.ask(ctx, s, st.m)
 			y.binary = y.resolver != nil
 		}
+		if s := st.sources.Last; s != nil && (y.resolver == nil || y.resolver.Detail() < resolve.LineDetail) {
+			y.askLast(ctx, s, st.m)
+		}
 		if y.resolver != nil && !y.binary && y.resolver.Detail() < resolve.LineDetail && st.binaries() != nil && st.file(ctx) != nil {
 			y.lines = st.binaryLines(ctx)
 		}
@@ -198,6 +204,22 @@ func (st *moduleState) names(ctx context.Context) resolve.Symbols {
 func (y *moduleSymbols) ask(ctx context.Context, s resolve.Supplier, m resolve.Module) {
 	r, tried, err := s.Symbols(ctx, m)
 	y.resolver, y.tried, y.err = r, append(y.tried, tried...), errors.Join(y.err, err)
+}
+
+// askLast replaces the symbols by those of s, if these have more. If there are symbols already, an
+// error of s is no reason to report them as damaged.
+func (y *moduleSymbols) askLast(ctx context.Context, s resolve.Supplier, m resolve.Module) {
+	r, tried, err := s.Symbols(ctx, m)
+	y.tried = append(y.tried, tried...)
+	switch {
+	case y.resolver == nil:
+		y.resolver, y.err = r, errors.Join(y.err, err)
+	case r != nil && r.Detail() > y.resolver.Detail():
+		y.resolver.Close()
+		y.resolver, y.binary = r, false
+	case r != nil:
+		r.Close()
+	}
 }
 
 // readModule reads the symbols of a binary.

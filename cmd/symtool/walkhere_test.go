@@ -142,3 +142,37 @@ func TestWalkHereElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// What is on the machine needs no server: none is asked about a binary with lines, and one that cannot be reached, and
+// that no flag names, is a message.
+func TestWalkHereFirst(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "walk-sources.elf")
+	writeInput(t, program, testenv.ReadInput(t, "walk-sources.elf"))
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		http.NotFound(w, r)
+	}))
+	hereEnv(t, server.URL, "")
+	_, stdout, stderr := walkedBrief(t, crashedAt(t, dumpfile.Core, program))
+	if !strings.Contains(stdout, hereFunction) || asked != 0 {
+		t.Errorf("%d requests; printed %q and %q", asked, stdout, stderr)
+	}
+	gone := crashedAt(t, dumpfile.Core, filepath.Join(dir, "gone", "walk-sources.elf"))
+	if walkedBrief(t, gone); asked == 0 {
+		t.Error("the server was not asked about what is not here")
+	}
+	server.Close()
+
+	hereEnv(t, "", "")
+	without, _, _ := walkedBrief(t, gone)
+	hereEnv(t, "", server.URL)
+	status, _, stderr := walkedBrief(t, gone)
+	if status != without || strings.Count(stderr, "symtool: $DEBUGINFOD_URLS: ") != 1 {
+		t.Errorf("status %d, want %d; printed %q", status, without, stderr)
+	}
+	if status, _, stderr := walkedBrief(t, "--debuginfod", server.URL, gone); status != 3 {
+		t.Errorf("named by a flag: status %d; printed %q", status, stderr)
+	}
+}

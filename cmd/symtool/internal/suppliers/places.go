@@ -1,10 +1,14 @@
 package suppliers
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/resolve"
@@ -74,4 +78,22 @@ func (p *places) files(open supplier.Opener) ([]resolve.Supplier, error) {
 		err = &cli.StatusError{Status: cli.StatusInput, Err: fmt.Errorf("%s: %w", symbolsVar, err)}
 	}
 	return all, err
+}
+
+// unnamed is a Fetcher of servers that only a variable of the environment names. If they fail, as without a network, that
+// is reported once, and the files count as missing.
+type unnamed struct {
+	supplier.Fetcher
+	msgs *cli.Messages
+	once sync.Once
+}
+
+// Fetch implements supplier.Fetcher.
+func (u *unnamed) Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error) {
+	path, tried, err = u.Fetcher.Fetch(ctx, kind, buildID)
+	if err == nil || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
+		return path, tried, err
+	}
+	u.once.Do(func() { u.msgs.Warnf("symtool: $DEBUGINFOD_URLS: %v; --no-debuginfod does not ask", err) })
+	return "", tried, fs.ErrNotExist
 }

@@ -103,7 +103,11 @@ func (p *places) newBinaries(c *cli.Context) (*supplier.Binaries, error) {
 	if err != nil {
 		return nil, cli.Usagef(c.Command.Name, "%v", err)
 	}
-	o := supplier.BinaryOptions{DebugDirs: c.StringSlice("debug-dir"), Fetcher: Fetcher(client), AtPaths: p.here, Hermetic: c.Bool("hermetic")}
+	fetcher := Fetcher(client)
+	if fetcher != nil && !c.IsSet("debuginfod") {
+		fetcher = &unnamed{Fetcher: fetcher, msgs: c.App.ErrWriter.(*cli.Messages)}
+	}
+	o := supplier.BinaryOptions{DebugDirs: c.StringSlice("debug-dir"), Fetcher: fetcher, AtPaths: p.here, Hermetic: c.Bool("hermetic")}
 	if !c.IsSet("debug-dir") && !o.Hermetic {
 		o.DebugDirs = []string{"/usr/lib/debug"}
 	}

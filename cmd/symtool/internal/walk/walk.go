@@ -12,6 +12,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/compare"
@@ -350,7 +351,12 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
+	if here && len(servers) > 0 { // what is on this machine needs no network
+		w.batch.Sources = walk.NewSources(files, binaries)
+		w.batch.Sources.Last = supplier.NewChain(servers...)
+	} else {
+		w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
+	}
 	w.batch.Verify = w.verify
 	if len(w.files) > 1 && !w.comparing() && w.sum == nil {
 		w.batch.Render = w.render // a single dump is written to the output as it is walked
