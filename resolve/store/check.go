@@ -61,9 +61,11 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 	end := &ending{r: text}
 	rd := symfmt.NewReader(io.TeeReader(end, use), symfmt.ReadOptions{Tolerant: true, MaxProblems: 1, Grouped: true})
 	var rec *symfmt.Record
+	var variables variableRecords
 	for err == nil {
 		if rec, err = rd.Next(); err == nil {
 			c.head(rec)
+			variables.add(rec)
 		}
 	}
 	if c.damage = end.err; c.damage == nil && !errors.Is(err, io.EOF) {
@@ -77,8 +79,57 @@ func check(r io.Reader, use io.Writer) (c checked, err error) {
 	if len(report.Problems) > 0 {
 		c.first = report.Problems[0].Err
 	}
+	if variables.finish(); variables.problems > 0 {
+		c.problems += variables.problems
+		if c.first == nil {
+			c.first = variables.first
+		}
+	}
 	c.empty, c.cut = !end.any, end.any && end.last != '\n'
 	return c, nil
+}
+
+// variableRecords checks the records of variables of a file.
+type variableRecords struct {
+	parser   vars.Parser
+	started  bool // the record with a version that is known was read
+	line     int  // of the last record
+	problems int
+	first    *symfmt.SyntaxError
+}
+
+func (v *variableRecords) add(rec *symfmt.Record) {
+	if rec.Kind != symfmt.KindInfo || string(rec.Key) != vars.Key {
+		return
+	}
+	v.line = rec.Pos().Line
+	if v.started = v.started || vars.IsStart(rec.Name); !v.started {
+		return
+	}
+	if bad := v.parser.Add(rec.Name, v.line); bad != nil {
+		v.note(bad)
+	}
+}
+
+// finish checks what only the last record ends.
+func (v *variableRecords) finish() {
+	if !v.started {
+		return
+	}
+	v.parser.Finish(func(bad *vars.BadRecord) error {
+		v.note(bad)
+		return nil
+	})
+}
+
+func (v *variableRecords) note(bad *vars.BadRecord) {
+	e := &symfmt.SyntaxError{Line: bad.Line, Col: len(vars.Prefix) + bad.Off + 1, Record: "INFO " + vars.Key, Msg: bad.Msg}
+	if e.Line == 0 {
+		e.Line, e.Col = v.line, 1
+	}
+	if v.problems++; v.first == nil || e.Line < v.first.Line {
+		v.first = e
+	}
 }
 
 // head reads what identifies the file's module, and what the file has.
