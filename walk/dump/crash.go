@@ -12,6 +12,7 @@ type Crash struct {
 	// Code and Flags are the system's: on Linux the signal and its si_code, on Windows the
 	// exception's code and flags, on macOS the Mach exception's type and code.
 	Code, Flags uint32
+	Unknown     bool   // the dump does not say why: Code and Flags mean nothing
 	Address     uint64 // accessed address, or address of the instruction
 	HasAddress  bool
 	Params      []uint64 // exception information on Windows and macOS
@@ -57,11 +58,11 @@ func (d *Dump) Registers(thread int) *Context {
 
 // Reason returns why the process crashed, in the words of its operating system: "SIGSEGV /
 // SEGV_MAPERR", "EXCEPTION_ACCESS_VIOLATION_WRITE", "EXC_BAD_ACCESS / KERN_INVALID_ADDRESS". It
-// returns "" without a crash. Codes without names appear as numbers. The texts are
+// returns "" without a crash, and if its reason is not known. Codes without names appear as numbers. The texts are
 // rust-minidump's.
 func (d *Dump) Reason() string {
 	switch {
-	case d.Crash == nil:
+	case d.Crash == nil || d.Crash.Unknown:
 		return ""
 	case d.System.OS == Linux || d.System.OS == Android:
 		return d.linuxReason()

@@ -116,7 +116,11 @@ type System struct {
 	Model   string // vendor, family, model, stepping: "GenuineIntel family 6 model 13 stepping 8"
 	Detail  string // further information about the system from the dump's writer, as text
 	CPUs    int
+	GPU     *GPU // nil if unknown
 }
+
+// GPU is the graphics processor, as OpenGL describes it.
+type GPU struct{ Version, Vendor, Renderer string }
 
 // Process identifies the process.
 type Process struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/microdump"
 	"github.com/symtool/symtool/walk/minidump"
 )
 
@@ -31,13 +32,14 @@ type format struct {
 	Format
 	sniff func(head []byte) bool // sniffSize bytes, or the whole file if it is shorter
 	read  func(data []byte, path string, o Options) (*dump.Dump, error)
-	write func(io.Writer, *dump.Dump) ([]dump.Problem, error)
+	write func(io.Writer, *dump.Dump) ([]dump.Problem, error) // nil for formats that are only read
 }
 
 // Names of formats.
 const (
 	Minidump = "minidump"
 	Core     = "core"
+	Micro    = "microdump"
 )
 
 // formats are all formats of dumps.
@@ -46,14 +48,22 @@ var formats = []format{
 		func(data []byte, path string, _ Options) (*dump.Dump, error) { return minidump.Read(data, path) }, minidump.Write},
 	{Format{Core, "an ELF core", []string{".core"}}, elfcore.Sniff,
 		func(data []byte, path string, o Options) (*dump.Dump, error) { return elfcore.Read(data, path, o.Core) }, elfcore.Write},
+	{Format{Micro, "a microdump", nil}, microdump.Sniff,
+		func(data []byte, path string, _ Options) (*dump.Dump, error) { return microdump.Read(data, path) }, nil},
 }
 
-// Formats returns the formats that Open reads and Write writes.
+// Formats returns the formats that Open reads. Write writes those that are Writable.
 func Formats() (all []Format) {
 	for i := range formats {
 		all = append(all, formats[i].Format)
 	}
 	return all
+}
+
+// Writable reports whether Write writes a format.
+func (f Format) Writable() bool {
+	i := slices.IndexFunc(formats, func(row format) bool { return row.Name == f.Name })
+	return i >= 0 && formats[i].write != nil
 }
 
 // FormatOf returns the name of the format of a file, which may be compressed. It returns "" if
@@ -83,12 +93,14 @@ func sniff(head []byte) string {
 	return ""
 }
 
-// OtherFormat returns the format that a dump is converted to by default; "" for an unknown format.
-func OtherFormat(format string) string {
-	for i := range formats {
-		if formats[i].Name == format {
-			return formats[(i+1)%len(formats)].Name
-		}
+// OtherFormat returns the format that a dump is converted to by default: a minidump, or a core for one; "" for an
+// unknown format.
+func OtherFormat(name string) string {
+	switch name {
+	case Minidump:
+		return Core
+	case Core, Micro:
+		return Minidump
 	}
 	return ""
 }
@@ -96,7 +108,7 @@ func OtherFormat(format string) string {
 // Write writes a dump in the named format. The problems say what the format cannot hold.
 func Write(w io.Writer, format string, d *dump.Dump) ([]dump.Problem, error) {
 	for i := range formats {
-		if formats[i].Name == format {
+		if formats[i].Name == format && formats[i].write != nil {
 			return formats[i].write(w, d)
 		}
 	}

@@ -1,6 +1,11 @@
 package minidump
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -32,6 +37,21 @@ func (r *reader) context(l location, what label) *dump.Context {
 	c := layout.read(r, data, flags)
 	r.contexts[l] = c
 	return c
+}
+
+// ReadContext returns the registers in a context record, as minidumps and microdumps have it, of a CPU.
+func ReadContext(data []byte, a *arch.Arch, order binary.ByteOrder) (*dump.Context, error) {
+	r := &reader{order: order, d: &dump.Dump{Arch: a}}
+	l, flags := r.layoutOf(data)
+	switch {
+	case a == nil:
+		return nil, errors.New("the registers of an unknown CPU")
+	case l == nil:
+		return nil, fmt.Errorf("a context of %d bytes with flags %#x, which are not those of %s", len(data), flags, a.Name)
+	case len(data) < l.needed(flags):
+		return l.read(r, data, flags), fmt.Errorf("a context of %d bytes, want %d", len(data), l.size)
+	}
+	return l.read(r, data, flags), nil
 }
 
 func (r *reader) cpuText() string {

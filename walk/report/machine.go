@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
 )
 
 // WriteMachine writes a result in the form of Breakpad's minidump_stackwalk -m:
@@ -68,7 +69,11 @@ func (p *machineWriter) head() {
 	s := &p.d.System
 	p.line("OS", systemName(s.OS), systemVersion(p.d))
 	p.line("CPU", cpuName(p.d), cpuModel(p.d), fmt.Sprint(s.CPUs))
-	p.line("GPU", "", "", "")
+	gpu := dump.GPU{}
+	if s.GPU != nil {
+		gpu = *s.GPU
+	}
+	p.line("GPU", gpu.Version, gpu.Vendor, gpu.Renderer)
 	thread := ""
 	if len(p.stacks) > 0 && p.stacks[0].requested {
 		thread = fmt.Sprint(p.stacks[0].number)

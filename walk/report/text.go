@@ -73,7 +73,11 @@ func (p *textWriter) system() {
 		plural = ""
 	}
 	p.put("     %d CPU%s\n\n", s.CPUs, plural)
-	p.put("GPU: UNKNOWN\n\n") // only Breakpad's microdumps have a GPU
+	if g := s.GPU; g != nil {
+		p.put("GPU: %s\n     %s\n     %s\n\n", safe(g.Version), safe(g.Vendor), safe(g.Renderer))
+	} else {
+		p.put("GPU: UNKNOWN\n\n")
+	}
 }
 
 func (p *textWriter) crash() {

@@ -46,6 +46,7 @@ type Format struct {
 
 	Binary bool // is dumped, if need be with its debug file
 	Dump   bool // holds a crashed process: package walk reads and writes it
+	dump   dumpfile.Format
 	Text   bool // the output may go to a terminal
 	Packed bool // may be compressed with gzip or zstd, which --gzip and --zstd do
 	piped  bool // not packed, but can be read from a pipe or compressed all the same
@@ -88,7 +89,7 @@ func All() []Format {
 		listFormat("nm", "output of nm", ".nm", symlist.NM, symlist.MatchNM),
 	}
 	for _, f := range dumpfile.Formats() {
-		row := Format{Name: f.Name, Title: f.Title, Exts: f.Exts, Dump: true}
+		row := Format{Name: f.Name, Title: f.Title, Exts: f.Exts, Dump: true, dump: f}
 		if f.Name == dumpfile.Core {
 			row.ReadFlags = []string{"binaries"}
 		}
@@ -101,7 +102,7 @@ func All() []Format {
 func (f *Format) Reads() bool { return f.Read != nil || f.Dump }
 
 // Writes reports whether convert writes the format.
-func (f *Format) Writes() bool { return f.Write != nil || f.Dump }
+func (f *Format) Writes() bool { return f.Write != nil || f.Dump && f.dump.Writable() }
 
 // onlyRules are the records that SFrame holds.
 var onlyRules = []symfmt.Kind{symfmt.KindCFIInit}

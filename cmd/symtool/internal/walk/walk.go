@@ -25,9 +25,10 @@ import (
 )
 
 const walkDescription = `
-DUMP is a minidump or an ELF core, plain or compressed with gzip, zstd, xz or
-lz4. Without --symbols, --binaries and --symbol-url, symbols come from here: from
-binaries at the paths in DUMP, if their ids agree, from debug files in
+DUMP is a minidump, an ELF core or a microdump, the text that Breakpad writes
+to Android's log, plain or compressed with gzip, zstd, xz or lz4. Without
+--symbols, --binaries and --symbol-url, symbols come from here: from binaries at
+the paths in DUMP, if their ids agree, from debug files in
 /usr/lib/debug and on the servers of $DEBUGINFOD_URLS, and from the symbol
 files, stores and servers in $SYMTOOL_SYMBOLS, separated by spaces. --verbose
 lists what was found where.
