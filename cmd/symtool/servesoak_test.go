@@ -226,6 +226,7 @@ func (s *soak) put(random *rand.Rand) {
 	}
 	if status != 201 && status != 200 {
 		s.failf("PUT %s: %d", id, status)
+		return
 	}
 	s.mu.Lock()
 	s.stored[filepath.Join(name, id, name+".sym.zst")] = true

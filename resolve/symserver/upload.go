@@ -1,6 +1,7 @@
 package symserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,9 @@ func refusef(status int, format string, args ...any) error {
 // errBroken means that an upload has not come to its end.
 var errBroken = errors.New("the upload is incomplete")
 
+// uploadWait is how long an upload waits for others to end.
+const uploadWait = 10 * time.Second
+
 // uploadsAt returns the number of uploads that are received at once: each costs a processor, and a temporary file.
 func uploadsAt(processors int) int { return 4 * processors }
 
@@ -50,14 +54,14 @@ func (s *Server) receive(w *recorder, r *http.Request, to target) {
 		s.failFor(to)(w, http.StatusRequestEntityTooLarge, s.uploadLimit())
 		return
 	}
-	select {
-	case s.uploads <- struct{}{}:
-		defer func() { <-s.uploads }()
-	default:
+	waiting, cancel := context.WithTimeout(r.Context(), uploadWait)
+	defer cancel()
+	if !take(waiting, s.uploads) {
 		w.Header().Set("Retry-After", "1")
 		s.failFor(to)(w, http.StatusServiceUnavailable, "too many uploads at once")
 		return
 	}
+	defer func() { <-s.uploads }()
 	in := s.incomingOf(w, r)
 	var err error
 	switch to.kind {
