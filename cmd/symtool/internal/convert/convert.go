@@ -45,13 +45,14 @@ or llvm-objcopy. A new section has the address 0 and is not loaded: debuggers
 and symtool find it in the file, but a process does not see it. One that
 replaces an old section keeps its address, and must not be larger.
 
-A dump is a minidump or an ELF core, plain or compressed with gzip, zstd, xz or
-lz4. What the other format cannot hold is reported, and the status is 1; symtool
-keeps it in a form of its own, and restores it if you convert back. A core does
-not contain code: --binaries adds it to the minidump. gdb opens the core like
-one of the kernel, even if it comes from one of Breakpad's minidumps. Of a core
-from a pipe, as the kernel's core_pattern gives it, only stacks, modules and
-registers are kept, in little memory whatever its size.
+A dump is a minidump, an ELF core or, to read only, a microdump of Android's
+log, plain or compressed with gzip, zstd, xz or lz4. What the other format cannot
+hold is reported, and the status is 1; symtool keeps it in a form of its own, and
+restores it if you convert back. A core does not contain code: --binaries adds
+it to the minidump. gdb opens the core like one of the kernel, even if it comes
+from one of Breakpad's minidumps. Of a core from a pipe, as the kernel's
+core_pattern gives it, only stacks, modules and registers are kept, in little
+memory whatever its size.
 `
 
 // Command returns the command symtool convert.

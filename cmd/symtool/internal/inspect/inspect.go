@@ -15,11 +15,11 @@ import (
 )
 
 const inspectDescription = `
-DUMP is a minidump of Windows, Breakpad, Crashpad or LLDB, or an ELF core, plain
-or compressed with gzip, zstd, xz or lz4. inspect prints the system, the process,
-why it crashed, its threads, modules with the ids of their symbol files, and what
-the program's crash reporter added. Damage is reported on standard error, and the
-rest is printed.
+DUMP is a minidump of Windows, Breakpad, Crashpad or LLDB, an ELF core or a
+microdump, plain or compressed with gzip, zstd, xz or lz4. inspect prints the
+system, the process, why it crashed, its threads, modules with the ids of their
+symbol files, and what the program's crash reporter added. Damage is reported on
+standard error, and the rest is printed.
 
 In text, characters that could change the terminal are escaped. JSON has
 everything, whatever the flags. Fields may be added, but never change their
