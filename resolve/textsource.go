@@ -154,7 +154,11 @@ func (t *textSource) records(v span, add func(*symfmt.Record)) error {
 }
 
 func (t *textSource) variables(file string) (*vars.Info, []symfmt.Problem, error) {
-	return symfmt.ReadVars(io.NewSectionReader(t.text, 0, int64(t.size)), file)
+	r, err := symfmt.ReadVars(io.NewSectionReader(t.text, 0, int64(t.size)), file)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r.Vars, r.Problems, nil
 }
 
 func (t *textSource) public(offset uint64, rva symfmt.RVA) (*publicSymbol, error) {

@@ -6,28 +6,33 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
-// ReadVars reads the variables of a symbol file, and passes over all other records; the result is nil
-// if there are none. What is wrong with records of variables is returned as problems: a damaged one
-// is left out. Problems of other records are for whoever reads these.
-func ReadVars(r io.Reader, file string) (*vars.Info, []Problem, error) {
-	info, problems, err := readVars(r, file, "")
-	n := 0
-	for _, p := range problems {
-		var bad *SyntaxError
-		if errors.As(p.Err, &bad) && bad.Record == recordVars {
-			problems[n] = p
-			n++
-		}
-	}
-	return info, problems[:n], err
+// VarsResult are the variables of a symbol file.
+type VarsResult struct {
+	Vars     *vars.Info // nil if there are none
+	Problems []Problem  // records that are damaged, which are left out
 }
 
-func readVars(r io.Reader, file, id string) (*vars.Info, []Problem, error) {
+// ReadVars reads the variables of a symbol file, and passes over all other records. Problems of other records are
+// for whoever reads these.
+func ReadVars(r io.Reader, file string) (*VarsResult, error) {
+	result, err := readVars(r, file, "")
+	if err != nil {
+		return nil, err
+	}
+	result.Problems = slices.DeleteFunc(result.Problems, func(p Problem) bool {
+		var bad *SyntaxError
+		return !errors.As(p.Err, &bad) || bad.Record != recordVars
+	})
+	return result, nil
+}
+
+func readVars(r io.Reader, file, id string) (*VarsResult, error) {
 	rd := NewReader(r, ReadOptions{File: file, Tolerant: true, Grouped: true, Outline: true})
 	b := builder{rd: rd}
 	for {
@@ -36,30 +41,33 @@ func readVars(r io.Reader, file, id string) (*vars.Info, []Problem, error) {
 			break
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if rec.Kind == KindModule && id != "" && !strings.EqualFold(string(rec.DebugID), id) {
-			return nil, nil, fmt.Errorf("%s: variables of module %s, want %s", file, rec.DebugID, id)
+			return nil, fmt.Errorf("%s: variables of module %s, want %s", file, rec.DebugID, id)
 		}
 		if rec.Kind != KindInfo || string(rec.Key) != vars.Key || b.vars == nil && !vars.IsStart(rec.Name) {
 			continue
 		}
 		if err := b.addVars(rec); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	if b.vars == nil {
-		return nil, rd.Report().Problems, nil
+	result := &VarsResult{}
+	if b.vars != nil {
+		var err error
+		if result.Vars, err = b.vars.Finish(b.badVars); err != nil {
+			return nil, err
+		}
+		b.sortProblems()
 	}
-	info, err := b.vars.Finish(b.badVars)
-	b.sortProblems()
-	return info, rd.Report().Problems, err
+	result.Problems = rd.Report().Problems
+	return result, nil
 }
 
 // ReadVarsBeside reads the variables of the symbol file at a path, NAME.sym, from NAME.vars in the same
-// folder; both may be compressed. The result is nil if there is no such file. id is the id that MODULE
-// must have. Damaged records are left out, and returned as problems.
-func ReadVarsBeside(path, id string) (*vars.Info, []Problem, error) {
+// folder; both may be compressed. There are none if there is no such file. id is the id that MODULE must have.
+func ReadVarsBeside(path, id string) (*VarsResult, error) {
 	base, ext := path, ""
 	for _, zip := range []string{".gz", ".zst"} {
 		if cut, ok := strings.CutSuffix(path, zip); ok {
@@ -68,7 +76,7 @@ func ReadVarsBeside(path, id string) (*vars.Info, []Problem, error) {
 	}
 	base, ok := strings.CutSuffix(base, ".sym")
 	if !ok {
-		return nil, nil, nil
+		return &VarsResult{}, nil
 	}
 	for _, zip := range []string{ext, "", ".gz", ".zst"} {
 		f, err := os.Open(base + ".vars" + zip)
@@ -76,10 +84,10 @@ func ReadVarsBeside(path, id string) (*vars.Info, []Problem, error) {
 			continue
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		defer f.Close()
 		return readVars(f, f.Name(), id)
 	}
-	return nil, nil, nil
+	return &VarsResult{}, nil
 }

@@ -39,7 +39,10 @@ func (st *moduleState) variables(ctx context.Context) *moduleVars {
 		var err error
 		if v.info, err = r.Variables(); v.info == nil && err == nil {
 			id := names.Identity()
-			v.info, v.problems, err = symfmt.ReadVarsBeside(id.Path, id.ID)
+			var beside *symfmt.VarsResult
+			if beside, err = symfmt.ReadVarsBeside(id.Path, id.ID); err == nil {
+				v.info, v.problems = beside.Vars, beside.Problems
+			}
 		}
 		if err != nil {
 			v.lost(err)

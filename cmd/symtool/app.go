@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-
 	"github.com/symtool/symtool/cmd/symtool/integration"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/completion"
@@ -43,9 +41,4 @@ func commands(msgs *cli.Messages) []*cli.Command {
 		version.Command(),
 		cli.HelpCommand(),
 	}
-}
-
-// newApp returns the program with its commands.
-func newApp(stdin io.Reader, stdout io.Writer, msgs *cli.Messages) *cli.App {
-	return cli.NewApp(stdin, stdout, msgs, commands(msgs)...)
 }

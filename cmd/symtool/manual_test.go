@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,4 +202,9 @@ func TestManualsOracle(t *testing.T) {
 			t.Errorf("man %s: a word is divided: %q", name, out[max(0, at-40):min(len(out), at+40)])
 		}
 	}
+}
+
+// newApp returns the program with its commands.
+func newApp(stdin io.Reader, stdout io.Writer, msgs *cli.Messages) *cli.App {
+	return cli.NewApp(stdin, stdout, msgs, commands(msgs)...)
 }

@@ -29,12 +29,16 @@ func (r *Result) readVariables(ctx context.Context) error {
 	outlines := [...]*Outline{r.Old, r.New}
 	infos, err := par.Map(ctx, r.Options.Jobs, len(outlines), func(_ context.Context, _, i int) (*vars.Info, error) {
 		o := outlines[i]
-		in, problems, err := symfmt.ReadVars(o.Source.reader(0, o.Source.size), o.Source.Name)
-		if in == nil && err == nil {
-			in, problems, err = symfmt.ReadVarsBeside(o.Source.Name, o.ID)
+		in, err := symfmt.ReadVars(o.Source.reader(0, o.Source.size), o.Source.Name)
+		if err == nil && in.Vars == nil {
+			o.Problems = append(o.Problems, in.Problems...)
+			in, err = symfmt.ReadVarsBeside(o.Source.Name, o.ID)
 		}
-		o.Problems = append(o.Problems, problems...)
-		return in, err
+		if err != nil {
+			return nil, err
+		}
+		o.Problems = append(o.Problems, in.Problems...)
+		return in.Vars, nil
 	})
 	if err != nil {
 		return err

@@ -73,10 +73,17 @@ type regs struct {
 	All     bool              // whether Set has all registers, rather than changes
 }
 
-// Rest returns, as JSON, what a format cannot hold; holds reports which
-// registers its contexts have, as indices in Arch.Regs. perThread means that
-// the format has a single context for a thread and its crash, the crash's.
-func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
+// Holding says what a format holds.
+type Holding struct {
+	// Register reports whether its contexts have a register, given as an index in Arch.Regs.
+	Register func(reg int) bool
+	// OneContext says that a thread and its crash have a single context, the crash's.
+	OneContext bool
+}
+
+// Rest returns, as JSON, what a format cannot hold.
+func (d *Dump) Rest(format Holding) ([]byte, error) {
+	holds := format.Register
 	v := rest{
 		Version: restVersion, System: d.System, Time: d.Time, Process: d.Process, Modules: d.Modules, Main: d.Main, Unloaded: d.Unloaded,
 		Maps: d.Maps, Auxv: d.Auxv, Linker: d.Linker, Files: d.Files, Annotations: d.Annotations, Assertion: d.Assertion,
@@ -93,7 +100,7 @@ func (d *Dump) Rest(holds func(reg int) bool, perThread bool) ([]byte, error) {
 	for i, t := range d.Threads {
 		r := restThread{Thread: t, Registers: keep(t.Context)}
 		r.Context = nil
-		if i == crashed && perThread && d.Crash.Context != nil && !Same(t.Context, d.Crash.Context) {
+		if i == crashed && format.OneContext && d.Crash.Context != nil && !Same(t.Context, d.Crash.Context) {
 			r.Registers = all(t.Context)
 		}
 		v.Threads = append(v.Threads, r)

@@ -37,7 +37,7 @@ func TestRest(t *testing.T) {
 	} {
 		d := two()
 		change(d)
-		data, err := d.Rest(holds, true)
+		data, err := d.Rest(Holding{Register: holds, OneContext: true})
 		if err != nil {
 			t.Fatal(err)
 		}

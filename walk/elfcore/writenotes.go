@@ -41,7 +41,7 @@ func (w *writer) notes() (parts [][]byte) {
 		w.processNotes(add)
 	}
 	w.reportUnknown(threads)
-	rest, err := w.d.Rest(w.holds, true)
+	rest, err := w.d.Rest(dump.Holding{Register: w.holds, OneContext: true})
 	if err != nil {
 		w.err = err
 	}

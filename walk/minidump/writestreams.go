@@ -88,7 +88,7 @@ func (w *writer) rest() []byte {
 	if w.d.Arch != nil {
 		l = w.layoutFor(w.d.Arch)
 	}
-	b, err := w.d.Rest(func(reg int) bool { return l != nil && l.holds(reg) }, false)
+	b, err := w.d.Rest(dump.Holding{Register: func(reg int) bool { return l != nil && l.holds(reg) }})
 	if err != nil {
 		w.err = err
 	}

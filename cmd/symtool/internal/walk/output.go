@@ -394,3 +394,12 @@ func (p *walkPrinter) end() error {
 	}
 	return p.written(compare.WriteSummary(p.out, p.summary))
 }
+
+// startProgress shows how many dumps are done on a terminal, unless the stacks go there, too.
+func (w *walkCall) startProgress() (stop func()) {
+	if !cli.IsTerminal(w.msgs.W) || w.sum == nil && w.output == "-" && cli.IsTerminal(w.stdout) {
+		return func() {}
+	}
+	w.progress, stop = cli.StartCount(w.msgs.W, w.msgs, len(w.files), "dumps", cli.ProgressDelay)
+	return stop
+}
