@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/goroutine"
 )
 
 // Trust says how reliably a frame was found, from least to most. The names are those in
@@ -184,10 +185,15 @@ type Stack struct {
 	Why    string   // more about the end, for people
 	Notes  []string // findings about the thread, such as a stack overflow
 	Trace  []string // the attempts and their results, if Config.Trace
+
+	Goroutine *goroutine.Goroutine // whose stack it is; nil for a thread's, or if Config.Goroutines is not set
 }
 
 // Result is the result of walking a dump.
 type Result struct {
+	// Dump is the dump that was walked. With Config.Goroutines, its Threads are a thread for each goroutine: the one that
+	// runs it, or one without an id that has the registers which the runtime saved. The thread that crashed or requested
+	// the dump comes last if it runs none of them.
 	Dump    *dump.Dump
 	Stacks  []Stack   // of the threads to walk, in the order of the dump
 	Modules []Symbols // for Dump.Modules; those of modules on no stack are not looked for

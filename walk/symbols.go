@@ -96,6 +96,7 @@ type moduleState struct {
 	binary  settled[elfFile]
 	tables  [2]settled[cfiTable] // the binary's .eh_frame and .sframe
 	vars    settled[moduleVars]
+	runtime settled[moduleGlobals]
 }
 
 type moduleSymbols struct {

@@ -24,6 +24,8 @@ type Config struct {
 	Techniques []Technique
 	MaxFrames  int  // of a stack; 0 means MaxFrames
 	Trace      bool // fill Stack.Trace
+	// Goroutines are walked in place of threads in dumps of Go programs.
+	Goroutines Goroutines
 	// Threads chooses the threads to walk, by their indices in Dump.Threads; nil
 	// means all. A thread that wrote the dump is walked only if it is chosen.
 	Threads func(*dump.Dump) []int
@@ -88,6 +90,8 @@ func (w *Walker) Sources() *Sources { return w.sources }
 // Walk walks the stacks of a dump. The error is the context's.
 func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 	res := &Result{Dump: d, Modules: make([]Symbols, len(d.Modules))}
+	goroutines := w.goroutines(ctx, res)
+	d = res.Dump
 	threads := w.threads(d)
 	res.Stacks = make([]Stack, len(threads))
 	w.budget = NewBudget(d)
@@ -95,7 +99,11 @@ func (w *Walker) Walk(ctx context.Context, d *dump.Dump) (*Result, error) {
 		i := threads[k]
 		s := Stack{Thread: i, End: EndWriter, Why: "the thread wrote the dump"}
 		if w.config.Threads != nil || !d.HasWriter || d.Threads[i].ID != d.Writer {
-			s = w.thread(ctx, res, i)
+			s = Stack{Thread: i}
+			if i < len(goroutines) {
+				s.Goroutine = &goroutines[i]
+			}
+			w.thread(ctx, res, &s)
 		}
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -174,21 +182,32 @@ type unwinder struct {
 
 type rva = symfmt.RVA
 
-// thread walks a stack.
-func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
-	s := Stack{Thread: i}
-	c := res.Dump.Registers(i)
+// thread walks the stack of s.Thread.
+func (w *Walker) thread(ctx context.Context, res *Result, s *Stack) {
+	c := res.Dump.Registers(s.Thread)
 	if c == nil || c.Arch == nil {
 		s.End, s.Why = EndNoContext, "the dump has no registers of the thread"
-		return s
+		return
 	}
 	if _, ok := c.Get(c.Arch.PC); !ok {
 		s.End, s.Why = EndNoContext, "the dump has no program counter of the thread"
-		return s
+		return
 	}
 	m := w.machine(c.Arch)
-	u := unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: res.Dump, stack: &s, in: m.regs[0], out: m.regs[1], entry: entryOf(res.Dump)}
+	u := unwinder{Walker: w, machine: m, ctx: ctx, result: res, d: res.Dump, stack: s, in: m.regs[0], out: m.regs[1], entry: entryOf(res.Dump)}
 	s.Frames = u.scratch[:0]
+	u.begin(c)
+	u.noteStack()
+	u.walk()
+	if saved := s.savedElsewhere(); saved != nil && !u.budget.Exhausted() && len(s.Frames) < w.config.MaxFrames {
+		u.begin(saved)
+		u.walk()
+	}
+	u.keepFrames()
+}
+
+// begin adds a frame that has the registers of c.
+func (u *unwinder) begin(c *dump.Context) {
 	u.in.Reset()
 	for k := range c.Arch.Regs {
 		if v, ok := c.At(k); ok {
@@ -200,10 +219,6 @@ func (w *Walker) thread(ctx context.Context, res *Result, i int) Stack {
 		pc = clean // otherwise the program's own value is kept
 	}
 	u.push(&Frame{PC: pc, SP: c.SP(), Interrupted: true, Trust: TrustContext, By: ByContext})
-	u.noteStack()
-	u.walk()
-	u.keepFrames()
-	return s
 }
 
 // push adds a frame whose registers are u.in.
@@ -260,10 +275,13 @@ func (u *unwinder) locate(f *Frame) {
 }
 
 // stateOf returns what is known of the symbols of a module of the dump.
-func (u *unwinder) stateOf(i int) *moduleState {
-	m := &u.result.Modules[i]
+func (u *unwinder) stateOf(i int) *moduleState { return u.moduleState(u.result, i) }
+
+// moduleState returns what is known of the symbols of a module of a result's dump.
+func (w *Walker) moduleState(res *Result, i int) *moduleState {
+	m := &res.Modules[i]
 	if m.state == nil {
-		m.state = u.sources.module(u.d, i)
+		m.state = w.sources.module(res.Dump, i)
 	}
 	return m.state
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
 )
 
 // NewBinaries returns a Supplier of the ELF and PE files below folders, or at the paths of files. A
@@ -302,10 +303,35 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 // symbols that they belong to, which have the same records as those of Symbols. It returns nil if there is no
 // binary. Problems are those of reading all of it.
 func (b *Binaries) Variables(ctx context.Context, m resolve.Module) (resolve.VariableSymbols, []symfmt.Problem, error) {
+	var symbols resolve.VariableSymbols
+	var problems []symfmt.Problem
+	err := b.whole(ctx, m, func(f *object.File, o dwarf2sym.Options) error {
+		o.NoCFI, o.Vars = true, dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}
+		read, err := dwarf2sym.Read(ctx, f, o)
+		if err == nil {
+			symbols, problems = resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents}), read.Problems
+		}
+		return err
+	})
+	return symbols, problems, err
+}
+
+// Globals reads the variables outside functions that have one of the names from a module's binary or its separate debug
+// file, as dwarf2sym.ReadGlobals does. It returns nil if there is no binary, or it has none of them.
+func (b *Binaries) Globals(ctx context.Context, m resolve.Module, names []string) (info *vars.Info, problems []symfmt.Problem, err error) {
+	err = b.whole(ctx, m, func(f *object.File, o dwarf2sym.Options) (err error) {
+		info, problems, err = dwarf2sym.ReadGlobals(ctx, f, names, o)
+		return err
+	})
+	return info, problems, err
+}
+
+// whole calls read with a module's binary, if there is one, and the files that belong to it.
+func (b *Binaries) whole(ctx context.Context, m resolve.Module, read func(*object.File, dwarf2sym.Options) error) error {
 	s := search{m: m}
 	f, err := b.find(ctx, &s)
 	if f == nil || err != nil {
-		return nil, nil, err
+		return err
 	}
 	o, err := b.companions(ctx, &s, f)
 	for _, file := range []symfmt.Binary{f, o.Debug, o.Supplement} {
@@ -314,14 +340,12 @@ func (b *Binaries) Variables(ctx context.Context, m resolve.Module) (resolve.Var
 		}
 	}
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	o.NoCFI, o.Vars = true, dwarf2sym.VarOptions{Params: true, Locals: true, FullTypes: true}
-	read, err := dwarf2sym.Read(ctx, f, o)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", f.Path, err)
+	if err := read(f, o); err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
 	}
-	return resolve.FromModule(read.Module, resolve.ModuleOptions{Path: f.Path, Extents: &read.Extents}), read.Problems, nil
+	return nil
 }
 
 // companions opens the files that belong to a binary.

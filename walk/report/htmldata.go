@@ -210,8 +210,12 @@ func (p *pageMaker) known(s string) int {
 
 func (p *pageMaker) thread(s *viewStack) pageThread {
 	t := &p.d.Threads[s.Thread]
+	title := p.said(s.name())
+	if s.hasThread() {
+		title = strings.TrimSpace(fmt.Sprintf("%s, id %d %s", title, t.ID, p.said(t.Name)))
+	}
 	out := pageThread{
-		Title: strings.TrimSpace(fmt.Sprintf("Thread %d, id %d %s", s.number, t.ID, p.said(t.Name))), Crashed: s.requested,
+		Title: title, Crashed: s.requested,
 		End: p.said(s.Why), Clean: s.End.Clean(), Cut: max(0, len(s.Frames)-p.left.frames),
 	}
 	for _, note := range s.Notes {

@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/goroutine"
 )
 
 // docThread is a thread.
@@ -34,12 +35,30 @@ type docCrashingThread struct {
 
 // docThreadExtra is what we add to the schema about a thread.
 type docThreadExtra struct {
-	Clean bool     `json:"clean"` // the walk reached the end of the stack
-	End   string   `json:"end"`   // why the walk ended: a name of walk.End
+	Clean bool   `json:"clean"` // the walk reached the end of the stack
+	End   string `json:"end"`   // why the walk ended: a name of walk.End
+
+	Goroutine *docGoroutine `json:"goroutine,omitempty"` // whose stack it is, if goroutines were walked
+
 	Index int      `json:"index"` // of the thread in the dump
 	Notes []string `json:"notes"`
 	Trace []string `json:"trace,omitempty"` // with --trace
 	Why   string   `json:"why"`             // more about the end, for people
+}
+
+// docGoroutine is a goroutine. Without a thread that runs it, thread_id is 0.
+type docGoroutine struct {
+	ID      uint64  `json:"id"`
+	Running bool    `json:"running"` // thread_id is the thread that runs it
+	Status  string  `json:"status"`  // a name of goroutine.Status
+	Wait    *string `json:"wait"`    // why it waits, in the runtime's words
+}
+
+func newDocGoroutine(g *goroutine.Goroutine) *docGoroutine {
+	if g == nil {
+		return nil
+	}
+	return &docGoroutine{ID: g.ID, Running: g.Thread >= 0, Status: g.Status.String(), Wait: textOrNull(g.Wait)}
 }
 
 // docFrames are the frames of a thread, the topmost first. Each is made when it is needed: a
@@ -156,7 +175,7 @@ func (m *documentMaker) thread(stack int) docThread {
 	return docThread{
 		FrameCount: len(s.Frames), Frames: docFrames{m: m, frames: s.Frames, stack: stack}, LastErrorValue: lastError(m.d, t),
 		ThreadID: t.ID, ThreadName: textOrNull(t.Name),
-		Symtool: docThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
+		Symtool: docThreadExtra{Clean: s.End.Clean(), End: s.End.String(), Goroutine: newDocGoroutine(s.Goroutine), Index: s.Thread, Notes: notes, Trace: s.Trace, Why: s.Why},
 	}
 }
 

@@ -125,14 +125,14 @@ func (p *textWriter) stack(s *viewStack) {
 }
 
 func (p *textWriter) threadLine(s *viewStack) {
-	p.put("Thread %d", s.number)
+	p.put("%s", safe(s.name()))
 	switch {
 	case s.requested && p.d.Crash != nil:
 		p.put(" (crashed)")
 	case s.requested:
 		p.put(" (requested dump, did not crash)")
 	}
-	if t := &p.d.Threads[s.Thread]; p.o.Ends {
+	if t := &p.d.Threads[s.Thread]; p.o.Ends && s.hasThread() {
 		p.put(" id %d", t.ID)
 		if t.Name != "" {
 			p.put(" %q", t.Name)

@@ -27,6 +27,17 @@ type viewStack struct {
 	requested bool // it crashed or requested the dump
 }
 
+// name returns "Thread 3" or, of a goroutine, what a traceback of Go has: "Goroutine 3 [select]".
+func (s *viewStack) name() string {
+	if g := s.Goroutine; g != nil {
+		return fmt.Sprintf("Goroutine %d [%s]", g.ID, g.State())
+	}
+	return fmt.Sprintf("Thread %d", s.number)
+}
+
+// hasThread reports whether it is the stack of a thread, or of a goroutine that a thread runs.
+func (s *viewStack) hasThread() bool { return s.Goroutine == nil || s.Goroutine.Thread >= 0 }
+
 type symbolIssue uint8
 
 const (

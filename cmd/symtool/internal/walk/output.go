@@ -163,7 +163,7 @@ func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
 func trace(out io.Writer, w *batch.Walked) {
 	for i := range w.Stacks {
 		s := &w.Stacks[i]
-		fmt.Fprintf(out, "\nSteps of thread %d\n", w.Dump.Threads[s.Thread].ID)
+		fmt.Fprintf(out, "\nSteps of %s\n", nameOfStack(w, s))
 		for _, line := range s.Trace {
 			fmt.Fprintf(out, "  %s\n", text.Printable(line))
 		}
@@ -175,7 +175,7 @@ func (p *walkPrinter) reportProblems(w *batch.Walked) {
 	p.reportDump(w)
 	for i := range w.Stacks {
 		for _, text := range w.Stacks[i].Notes {
-			p.msgs.Warnf("symtool: %s: thread %d: %s", w.Path, w.Dump.Threads[w.Stacks[i].Thread].ID, text)
+			p.msgs.Warnf("symtool: %s: %s: %s", w.Path, nameOfStack(w, &w.Stacks[i]), text)
 		}
 	}
 	p.reportCut(w)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -21,6 +22,28 @@ func (w *walkCall) chooseThreads(c *cli.Context) error {
 	}
 	w.crashed = c.Bool("crashed-only")
 	return nil
+}
+
+// goroutinesAll is the value of --goroutines for all goroutines.
+const goroutinesAll = "all"
+
+// goroutinesOf returns the goroutines to walk in place of threads.
+func goroutinesOf(c *cli.Context) walk.Goroutines {
+	switch {
+	case !c.IsSet("goroutines"):
+		return walk.NoGoroutines
+	case c.String("goroutines") == goroutinesAll:
+		return walk.AllGoroutines
+	}
+	return walk.UserGoroutines
+}
+
+// nameOfStack names a thread or a goroutine in messages.
+func nameOfStack(w *batch.Walked, s *walk.Stack) string {
+	if g := s.Goroutine; g != nil {
+		return fmt.Sprintf("goroutine %d", g.ID)
+	}
+	return fmt.Sprintf("thread %d", w.Dump.Threads[s.Thread].ID)
 }
 
 // threadChoice returns a function that selects the threads of a dump to walk, or nil for all.

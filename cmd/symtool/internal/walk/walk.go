@@ -65,6 +65,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.BoolFlag{Name: "resume", Usage: "with --format jsonl: keep the lines that the output FILE has, and\nwalk only the DUMPs that have none"},
 			&cli.IntFlag{Name: "pid", Usage: "walk the running process `N` instead of a DUMP; its threads are\nstopped for the milliseconds that reading their stacks takes"},
 			&cli.StringSliceFlag{Name: "thread", Usage: "print only the thread with the id `ID`; may be repeated"},
+			cli.Words(&cli.StringFlag{Name: "goroutines", Usage: "of a Go program, print goroutines in place of threads: `WHICH` is user\nor all, with those of the runtime"}, "user", goroutinesAll),
 			&cli.BoolFlag{Name: "crashed-only", Usage: "print only the thread that crashed, or asked for the dump"},
 			&cli.BoolFlag{Name: "brief", Usage: "in text: print only the frames of the thread that crashed or asked\nfor the dump, or of all threads if it is not among them"},
 			&cli.BoolFlag{Name: "registers", Usage: "print the registers of every frame: the default in text, unless\n--registers=false; by default, JSON has those of the topmost frame"},
@@ -157,7 +158,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 	}
 	w.batch = batch.Runner{
 		Open:   dumpfile.Options{Stdin: os.Stdin, PID: w.pid, Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c)}},
-		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice()},
+		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice(), Goroutines: goroutinesOf(c)},
 		Jobs:   c.Int("jobs"),
 	}
 	return w, w.findSymbols(c)
@@ -223,7 +224,7 @@ func (w *walkCall) checkPID(c *cli.Context) error {
 
 // onlyWalking lists the flags that do not apply to the comparison of two outputs.
 var onlyWalking = []string{
-	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "hermetic", "index", "index-dir", "thread", "crashed-only", "brief", "registers", "stack-bytes",
+	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "hermetic", "index", "index-dir", "thread", "goroutines", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 	"vars", "vars-redact", "vars-depth", "vars-length", "resume",
 }

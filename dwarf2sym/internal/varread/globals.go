@@ -1,0 +1,55 @@
+package varread
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/dw"
+)
+
+// Globals reads the variables of a unit that are outside functions and whose names are wanted, as those of
+// a function at the address base. It reports whether the unit has any.
+func (v *Reader) Globals(d *units.Data, h *dwarf.Header, data []byte, wanted func(name string) bool, base uint64, id varjoin.FuncID) (found bool) {
+	v.Reset()
+	defer v.Meter.Flush()
+	v.firstFn = v.Funcs()
+	defer func() {
+		v.top, v.vars = 0, v.vars[:0]
+		clear(v.varOf)
+		clear(v.labels)
+		if p := recover(); p != nil {
+			v.DropFuncs(v.firstFn)
+			v.host.Problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off),
+				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
+		}
+	}()
+	t, cost, err := v.tables.Get(d.Abbrev, h)
+	v.Meter.Spend(cost)
+	if err == nil {
+		err = v.main.Open(d, h, data, t, v.Meter)
+	}
+	if err != nil {
+		v.host.Problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off), err)
+		return false
+	}
+	v.rawSize = h.AddrSize
+	clear(v.raw)
+	v.fn.Reset(base)
+	v.childrenAt(&v.main, v.main.Children(), func(c *dwarf.DIE) {
+		if c.Tag != dw.TagVariable {
+			return
+		}
+		if name, ok := v.main.Text(c.Value(dw.AtName)); ok && wanted(string(name)) {
+			found = true
+			v.variable(c, 0)
+		}
+	})
+	if found = found && v.host.Begin(d, h, data); found {
+		v.AddFunc(id, &v.fn)
+		v.endUnit()
+	}
+	return found
+}

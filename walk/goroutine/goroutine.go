@@ -1,0 +1,214 @@
+// Package goroutine finds the goroutines of a Go program in the memory of a dump: their states, and the
+// registers from which their stacks can be walked. Where the runtime has what is known by its debug
+// information alone, so that no version of Go is special.
+package goroutine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/eval"
+)
+
+// The variables of the runtime that Read needs.
+const (
+	allgs   = "runtime.allgs"
+	reasons = "runtime.waitReasonStrings"
+)
+
+// Globals returns the names of the variables that Read needs.
+func Globals() []string { return []string{allgs, reasons} }
+
+// Goroutine is a goroutine that has not ended.
+type Goroutine struct {
+	ID     uint64
+	Status Status
+	Wait   string // why it waits, in the runtime's words; "" if it does not wait, or the reason is not known
+	Start  uint64 // address of the function that it began with
+	Stack  dump.Range
+
+	// Thread is the index in Dump.Threads of the thread that runs it, or -1.
+	Thread int
+	// Saved has the registers with which it goes on when it is scheduled, or after a system call. If a thread runs it
+	// on its own stack, they are outdated. It is nil if they are not known.
+	Saved *dump.Context
+}
+
+// Status is what a goroutine does.
+type Status uint8
+
+// The states, with the runtime's numbers, which it documents as those that debuggers know
+// (src/runtime/runtime2.go).
+const (
+	Idle      Status = 0 // being made
+	Runnable  Status = 1
+	Running   Status = 2
+	Syscall   Status = 3
+	Waiting   Status = 4
+	Dead      Status = 6
+	CopyStack Status = 8
+	Preempted Status = 9
+	Leaked    Status = 10 // waiting, and never to be woken
+	DeadExtra Status = 11 // for threads that are not the runtime's
+
+	scan = 0x1000 // the garbage collector reads its stack
+)
+
+var statusNames = map[Status]string{
+	Idle: "idle", Runnable: "runnable", Running: "running", Syscall: "syscall", Waiting: "waiting", Dead: "dead",
+	CopyStack: "copystack", Preempted: "preempted", Leaked: "leaked", DeadExtra: "dead",
+}
+
+// String returns the runtime's name of the status.
+func (s Status) String() string {
+	if name, ok := statusNames[s]; ok {
+		return name
+	}
+	return fmt.Sprintf("status %d", uint8(s))
+}
+
+// State returns what a traceback of Go has between brackets: why the goroutine waits, or its status.
+func (g *Goroutine) State() string {
+	if g.Wait != "" && (g.Status == Waiting || g.Status == Leaked) {
+		return g.Wait
+	}
+	return g.Status.String()
+}
+
+// maxReason is the length of the longest reason for waiting that is read, in bytes.
+const maxReason = 256
+
+// ErrNone is the error for a program without goroutines: it is not a Go program, or has not begun.
+var ErrNone = errors.New("no goroutines: runtime.allgs is empty")
+
+// Read returns the goroutines of a dump that have not ended, in the runtime's order. globals has the
+// variables of Globals. If the error is not nil, the goroutines are those that could be read.
+func Read(d *dump.Dump, globals *eval.Frame) ([]Goroutine, error) {
+	r := &reader{d: d, f: globals, threads: map[uint32]int{}}
+	for i := range d.Threads {
+		r.threads[d.Threads[i].ID] = i
+	}
+	return r.read()
+}
+
+type reader struct {
+	d       *dump.Dump
+	f       *eval.Frame
+	threads map[uint32]int // index of each thread by its id
+	waiting []string       // reasons
+}
+
+func (r *reader) read() (all []Goroutine, err error) {
+	list, err := r.global(allgs)
+	if err != nil {
+		return nil, err
+	}
+	n, err := list.number("len")
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, ErrNone
+	}
+	array, err := list.member("array")
+	if err != nil {
+		return nil, err
+	}
+	first, err := array.uint()
+	if err != nil {
+		return nil, err
+	}
+	if r.waiting, err = r.waitReasons(); err != nil {
+		return nil, err
+	}
+	return r.each(&array, first, n)
+}
+
+// each reads the goroutines that the n pointers from address first on point to.
+func (r *reader) each(array *object, first, n uint64) (all []Goroutine, err error) {
+	if most := r.most(array); n > most {
+		return nil, fmt.Errorf("%s has %d goroutines, but the dump has memory for %d", allgs, n, most)
+	}
+	lost := 0
+	var because error
+	for i := range n {
+		name := fmt.Sprintf("%s[%d]", allgs, i)
+		pointer, err := array.at(name, first+i*uint64(r.f.Arch.PtrSize), array.typ.Elem)
+		if err != nil {
+			return all, err
+		}
+		g, err := r.goroutine(&pointer)
+		if err != nil {
+			if lost++; because == nil {
+				because = err
+			}
+			continue
+		}
+		if g.Status != Dead && g.Status != Idle && g.Status != DeadExtra {
+			all = append(all, g)
+		}
+	}
+	if because != nil {
+		because = fmt.Errorf("%d of %d goroutines are lost: %w", lost, n, because)
+	}
+	return all, because
+}
+
+// most returns the number of goroutines for which the dump has memory.
+func (r *reader) most(array *object) (n uint64) {
+	pointer, _ := r.f.Info.Plain(array.typ.Elem)
+	if pointer == nil {
+		return 0
+	}
+	size, ok := r.f.Info.SizeOf(pointer.Elem, r.f.Arch.PtrSize)
+	if !ok || size == 0 {
+		return 0
+	}
+	for i := range r.d.Memory.Regions {
+		n += uint64(len(r.d.Memory.Regions[i].Data)) / size
+	}
+	return n
+}
+
+// global returns a variable of the runtime.
+func (r *reader) global(name string) (object, error) {
+	for _, v := range r.f.Depth(0) {
+		if v.Name == name {
+			if !v.Whole() {
+				return object{}, fmt.Errorf("%s: %s", name, v.Why)
+			}
+			return typed(r.f, name, v.Type, v.Value)
+		}
+	}
+	return object{}, fmt.Errorf("the debug information has no variable %s", name)
+}
+
+// waitReasons returns the runtime's reasons for waiting, by their numbers.
+func (r *reader) waitReasons() (texts []string, err error) {
+	list, err := r.global(reasons)
+	if err != nil {
+		return nil, err
+	}
+	counts := r.f.Counts(list.typ, nil)
+	if list.typ.Kind != vars.Array || len(counts) != 1 {
+		return nil, fmt.Errorf("%s: type %q is not an array", reasons, list.typ.Name)
+	}
+	size, ok := r.f.Info.SizeOf(list.typ.Elem, r.f.Arch.PtrSize)
+	if !ok || size == 0 || counts[0] > uint64(len(list.value.Bytes))/size {
+		return nil, fmt.Errorf("%s: the size of its elements is not known", reasons)
+	}
+	for i := range counts[0] {
+		o, err := typed(r.f, fmt.Sprintf("%s[%d]", reasons, i), list.typ.Elem, list.value.Part(int(i*size), int(size)))
+		if err != nil {
+			return nil, err
+		}
+		text, err := o.text()
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}

@@ -1,0 +1,126 @@
+package goroutine
+
+import (
+	"github.com/symtool/symtool/walk/dump"
+)
+
+// numbers reads the members of a structure, until one cannot be read.
+type numbers struct {
+	o   *object
+	err error
+}
+
+func (n *numbers) get(name string) uint64 {
+	if n.err != nil {
+		return 0
+	}
+	v, err := n.o.number(name)
+	n.err = err
+	return v
+}
+
+// goroutine reads the runtime.g that a pointer points to.
+func (r *reader) goroutine(pointer *object) (g Goroutine, err error) {
+	o, err := pointer.target()
+	if err != nil {
+		return g, err
+	}
+	n := numbers{o: &o}
+	g.ID = n.get("goid")
+	status := n.get("atomicstatus")
+	reason := n.get("waitreason")
+	g.Start = n.get("startpc")
+	if n.err != nil {
+		return g, n.err
+	}
+	g.Status = Status(status &^ scan)
+	if (g.Status == Waiting || g.Status == Leaked) && reason < uint64(len(r.waiting)) && reason > 0 {
+		g.Wait = r.waiting[reason]
+	}
+	if g.Stack, err = stackOf(&o); err != nil {
+		return g, err
+	}
+	if g.Thread, err = r.thread(&o, &g); err != nil {
+		return g, err
+	}
+	g.Saved, err = r.saved(&o, &g)
+	return g, err
+}
+
+// stackOf returns the stack of a goroutine.
+func stackOf(o *object) (dump.Range, error) {
+	stack, err := o.member("stack")
+	if err != nil {
+		return dump.Range{}, err
+	}
+	n := numbers{o: &stack}
+	lo, hi := n.get("lo"), n.get("hi")
+	if n.err != nil || hi < lo {
+		return dump.Range{}, n.err
+	}
+	return dump.Range{Addr: lo, Size: hi - lo}, nil
+}
+
+// thread returns the index of the thread that runs a goroutine, or -1.
+func (r *reader) thread(o *object, g *Goroutine) (int, error) {
+	if g.Status != Running && g.Status != Syscall {
+		return -1, nil
+	}
+	pointer, err := o.member("m")
+	if err != nil {
+		return -1, err
+	}
+	if at, err := pointer.uint(); at == 0 || err != nil {
+		return -1, err
+	}
+	m, err := pointer.target()
+	if err != nil {
+		return -1, err
+	}
+	id, err := m.number("procid")
+	if err != nil {
+		return -1, err
+	}
+	if i, ok := r.threads[uint32(id)]; ok && id != 0 {
+		return i, nil
+	}
+	return -1, nil
+}
+
+// saved returns the registers that the runtime saved for a goroutine: before a system call or a call of C, those of
+// the call, otherwise those with which it is scheduled.
+func (r *reader) saved(o *object, g *Goroutine) (*dump.Context, error) {
+	cpu := r.f.Arch
+	c := dump.NewContext(cpu)
+	if g.Status == Syscall {
+		n := numbers{o: o}
+		pc, sp := n.get("syscallpc"), n.get("syscallsp")
+		if n.err != nil {
+			return nil, n.err
+		}
+		if sp != 0 {
+			c.Set(cpu.PC, pc)
+			c.Set(cpu.SP, sp)
+			if o.has("syscallbp") { // since Go 1.23
+				c.Set(cpu.FP, n.get("syscallbp"))
+			}
+			return c, n.err
+		}
+	}
+	sched, err := o.member("sched")
+	if err != nil {
+		return nil, err
+	}
+	n := numbers{o: &sched}
+	pc, sp := n.get("pc"), n.get("sp")
+	if n.err != nil || pc == 0 || sp == 0 {
+		return nil, n.err
+	}
+	c.Set(cpu.PC, pc)
+	c.Set(cpu.SP, sp)
+	c.Set(cpu.FP, n.get("bp"))
+	if cpu.RA != "" && sched.has("lr") {
+		c.Set(cpu.RA, n.get("lr"))
+	}
+	return c, n.err
+}

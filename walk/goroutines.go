@@ -1,0 +1,147 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/eval"
+	"github.com/symtool/symtool/walk/goroutine"
+)
+
+// Goroutines says which goroutines of a Go program are walked in place of its threads.
+type Goroutines uint8
+
+// The choices.
+const (
+	NoGoroutines   Goroutines = iota // threads
+	UserGoroutines                   // but those that the runtime started for itself
+	AllGoroutines
+)
+
+// moduleGlobals holds the variables of Go's runtime in a module. info is nil if there are none.
+type moduleGlobals struct {
+	info     *vars.Info
+	problems []symfmt.Problem
+	err      error
+}
+
+// globals returns the variables of Go's runtime in the binary of the module.
+func (st *moduleState) globals(ctx context.Context) *moduleGlobals {
+	return st.runtime.get(ctx, func(g *moduleGlobals) {
+		if b := st.binaries(); b != nil {
+			g.info, g.problems, g.err = b.Globals(ctx, st.m, goroutine.Globals())
+		}
+	})
+}
+
+// goroutines replaces the threads of the result's dump by goroutines, if they are wanted, and returns them. If they
+// cannot be found, the dump gets a problem and keeps its threads.
+func (w *Walker) goroutines(ctx context.Context, res *Result) (kept []goroutine.Goroutine) {
+	if w.config.Goroutines == NoGoroutines {
+		return nil
+	}
+	d := *res.Dump
+	res.Dump = &d
+	found, err := w.findGoroutines(ctx, res)
+	if err != nil && ctx.Err() == nil {
+		d.Problems = append(slices.Clip(d.Problems), dump.Problem{Lost: "goroutines", Err: err})
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	requested, shown := d.RequestingThread(), false
+	threads := make([]dump.Thread, 0, len(found)+1)
+	for i := range found {
+		g := &found[i]
+		if w.config.Goroutines == UserGoroutines && w.isSystem(ctx, res, g) {
+			continue
+		}
+		t := dump.Thread{Context: g.Saved}
+		if g.Thread >= 0 {
+			t = d.Threads[g.Thread]
+			shown = shown || g.Thread == requested
+		}
+		kept, threads = append(kept, *g), append(threads, t)
+	}
+	if requested >= 0 && !shown {
+		threads = append(threads, d.Threads[requested])
+	}
+	d.Threads = threads
+	return kept
+}
+
+// findGoroutines finds the goroutines of the program.
+func (w *Walker) findGoroutines(ctx context.Context, res *Result) ([]goroutine.Goroutine, error) {
+	d := res.Dump
+	if d.Arch == nil || d.Main < 0 {
+		return nil, errors.New("the dump does not say which of its modules is the program")
+	}
+	m := &d.Modules[d.Main]
+	name := d.System.OS.Base(m.Path)
+	found := w.moduleState(res, d.Main).globals(ctx)
+	switch {
+	case found.err != nil:
+		return nil, found.err
+	case found.info == nil && len(found.problems) > 0:
+		return nil, found.problems[0].Err
+	case found.info == nil:
+		return nil, fmt.Errorf("no binary of %s %s with debug information of Go's runtime: use --binaries with it", name, m.DebugID)
+	}
+	all, err := goroutine.Read(d, globalsFrame(d, m, found.info))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return all, err
+}
+
+// globalsFrame returns a frame whose variables are those of ReadGlobals. It has no registers.
+func globalsFrame(d *dump.Dump, m *dump.Module, info *vars.Info) *eval.Frame {
+	return &eval.Frame{
+		Arch: d.Arch, Memory: &d.Memory, Info: info, Base: m.Addr, Func: info.Func(0), Scopes: info.At(0, nil),
+		Register: func(int) ([]byte, bool) { return nil, false },
+		CFA:      func() (uint64, bool) { return 0, false },
+		TLS:      func(uint64) (uint64, string) { return 0, "it is not a thread's" },
+		Caller:   func() (*eval.Frame, vars.CallSite, bool) { return nil, vars.CallSite{}, false },
+	}
+}
+
+// isSystem reports whether the runtime started a goroutine for itself: the rule of debuggers is that its first function
+// is the runtime's.
+func (w *Walker) isSystem(ctx context.Context, res *Result, g *goroutine.Goroutine) bool {
+	i := res.Dump.ModuleAt(g.Start)
+	if i < 0 {
+		return false
+	}
+	names := w.moduleState(res, i).names(ctx)
+	if names == nil {
+		return false
+	}
+	var at resolve.Location
+	if ok, err := names.Find(symfmt.RVA(g.Start-res.Dump.Modules[i].Addr), &at); !ok || err != nil || len(at.Frames) == 0 {
+		return false
+	}
+	name := at.Frames[len(at.Frames)-1].Function
+	return strings.HasPrefix(name, "runtime.") && name != "runtime.main" && name != "runtime.handleAsyncEvent"
+}
+
+// savedElsewhere returns the registers that the runtime saved for a goroutine, if the thread that runs it is on another
+// stack, that of the system or of C, from which the walk did not return.
+func (s *Stack) savedElsewhere() *dump.Context {
+	g := s.Goroutine
+	if g == nil || g.Thread < 0 || g.Saved == nil {
+		return nil
+	}
+	for i := range s.Frames {
+		if g.Stack.Contains(s.Frames[i].SP) {
+			return nil
+		}
+	}
+	return g.Saved
+}
