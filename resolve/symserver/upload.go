@@ -37,6 +37,10 @@ func refusef(status int, format string, args ...any) error {
 // errBroken means that an upload has not come to its end.
 var errBroken = errors.New("the upload is incomplete")
 
+// foreign refuses requests that a page of another origin makes a browser send, with the password that the browser
+// has for this server.
+var foreign = http.NewCrossOriginProtection()
+
 // uploadWait is how long an upload waits for others to end.
 const uploadWait = 10 * time.Second
 
@@ -46,6 +50,10 @@ func uploadsAt(processors int) int { return 4 * processors }
 // receive takes an upload of files, one for each slot of the token's rate.
 func (s *Server) receive(w *recorder, r *http.Request, to target) {
 	w.Header().Set("Cache-Control", "no-store")
+	if err := foreign.Check(r); err != nil {
+		s.failFor(to)(w, http.StatusForbidden, "uploads from pages of other origins are refused")
+		return
+	}
 	if wait := s.tooMany(w.token, 1); wait > 0 {
 		s.refuseRate(w, to, wait)
 		return

@@ -248,6 +248,18 @@ func TestSecretOf(t *testing.T) {
 	}
 }
 
+// TestUploadForeign has a browser send a form that is on a page of another site.
+func TestUploadForeign(t *testing.T) {
+	contentType, form := multi(t, nil, "symbol_file", "a.so.sym", symbolText("a.so", uploadID, 100))
+	for fetch, want := range map[string]int{"cross-site": 403, "same-origin": 200, "": 200} {
+		s, dir := uploadServer(t, Config{})
+		r := ask(t, s, "POST", "/upload", form, "Content-Type", contentType, "Auth-Token", "up", "Sec-Fetch-Site", fetch)
+		if r.StatusCode != want || len(contents(t, dir)) != map[int]int{200: 1}[want] {
+			t.Errorf("%q: %s, want %d", fetch, r.Status, want)
+		}
+	}
+}
+
 // TestReadTokens wants errors with the line, which do not repeat what may be a token.
 func TestReadTokens(t *testing.T) {
 	good := hashed("x", "upload", "ci")
