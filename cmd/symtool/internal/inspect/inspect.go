@@ -195,6 +195,9 @@ func (t *dumpText) head(file string) {
 		cpu += ", " + text.Count(d.System.CPUs, "processor")
 	}
 	t.entry("cpu", "%s", cpu)
+	if g := d.System.GPU; g != nil {
+		t.entry("gpu", "%s, %s, OpenGL %s", g.Vendor, g.Renderer, g.Version)
+	}
 	t.entry("report", "%s", d.ReportID)
 	t.entry("client", "%s", d.ClientID)
 	t.entry("comment", "%s", d.Comment)
@@ -234,6 +237,9 @@ func (t *dumpText) crash() {
 		return
 	}
 	text := d.Reason()
+	if c.Unknown {
+		text = "of an unknown reason"
+	}
 	if c.HasAddress {
 		text += " at " + addr(d, c.Address)
 	}
@@ -242,7 +248,9 @@ func (t *dumpText) crash() {
 		what = "stopped"
 	}
 	t.entry(what, "%s in thread %d", text, c.Thread)
-	t.entry("code", "%#x, flags %#x%s", c.Code, c.Flags, params(c.Params))
+	if !c.Unknown {
+		t.entry("code", "%#x, flags %#x%s", c.Code, c.Flags, params(c.Params))
+	}
 }
 
 // asked writes which threads requested and wrote the dump.

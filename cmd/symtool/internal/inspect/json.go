@@ -79,7 +79,7 @@ type inspectedCrash struct {
 	Address   string            `json:"address,omitempty"`
 	Thread    *int              `json:"crashing_thread,omitempty"` // index in threads
 	ThreadID  uint32            `json:"thread_id"`
-	Code      string            `json:"code"`
+	Code      string            `json:"code"` // "" if unknown
 	Flags     string            `json:"flags"`
 	Params    []string          `json:"parameters,omitempty"`
 	Registers map[string]string `json:"registers,omitempty"`
@@ -278,6 +278,9 @@ func (d jsonDump) crash() *inspectedCrash {
 		return nil
 	}
 	out := &inspectedCrash{Type: d.Reason(), ThreadID: c.Thread, Code: hexText(uint64(c.Code)), Flags: hexText(uint64(c.Flags)), Registers: d.registers(c.Context)}
+	if c.Unknown {
+		out.Code, out.Flags = "", ""
+	}
 	if c.HasAddress {
 		out.Address = d.addr(c.Address)
 	}
