@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
@@ -44,9 +45,9 @@ type (
 	}
 )
 
-// WriteJUnit writes the results as JUnit XML: a suite for each file, with a test
-// for each rule. Errors and warnings are failures; notes are the output of tests
-// that pass. A file that could not be read is an error.
+// WriteJUnit writes the results as JUnit XML: a suite for each file, with a test for each family of rules.
+// Errors and warnings are failures; notes are the output of tests that pass. A file that could not be read is an
+// error.
 func WriteJUnit(w io.Writer, r *Results) error {
 	doc := junitSuites{Name: "symtool lint"}
 	for i, rep := range r.all() {
@@ -81,26 +82,43 @@ func newJUnitSuite(rep *lint.Report, rules []*lint.Rule) junitSuite {
 	if rep.Err != nil {
 		return s
 	}
-	counts := map[string]finding.RuleCount{}
-	for _, c := range rep.ByRule() {
-		counts[c.Rule.ID] = c
-	}
-	for _, rule := range rules {
-		c, broken := counts[rule.ID]
-		if rule.Family().Name == "lint" && !broken {
-			continue // not about the file
+	broken := rep.ByRule()
+	for _, family := range finding.Families {
+		ofFamily := func(r *lint.Rule) bool { return r.Family() == family }
+		found := slices.DeleteFunc(slices.Clone(broken), func(c finding.RuleCount) bool { return !ofFamily(c.Rule) })
+		if len(found) == 0 && (family.Name == "lint" || !slices.ContainsFunc(rules, ofFamily)) {
+			continue // not about the file, or not asked for
 		}
-		test := junitCase{Name: rule.ID + " " + rule.Title, Class: s.Name}
-		if broken && c.Severity == lint.Note {
-			test.Output = &junitResult{Text: junitText(rep, rule, c.Count)}
-		} else if broken {
-			test.Failure = &junitResult{text.Count(c.Count, "finding"), c.Severity.String(), junitText(rep, rule, c.Count)}
-			s.Failures++
-		}
-		s.Tests++
-		s.Cases = append(s.Cases, test)
+		s.add(rep, family, found)
 	}
 	return s
+}
+
+// add adds the test of a family, with the rules that were broken.
+func (s *junitSuite) add(rep *lint.Report, family finding.Family, found []finding.RuleCount) {
+	test := junitCase{Name: family.Name + ": " + family.Title, Class: s.Name}
+	worst, n := lint.Note, 0
+	var failed []string
+	var texts []string
+	for _, c := range found {
+		texts = append(texts, junitText(rep, c.Rule, c.Count))
+		if c.Severity != lint.Note {
+			failed = append(failed, c.Rule.ID)
+			n += c.Count
+			worst = max(worst, c.Severity)
+		}
+	}
+	result := &junitResult{Text: strings.Join(texts, "\n")}
+	switch {
+	case len(failed) > 0:
+		result.Message, result.Type = text.Count(n, "finding")+": "+strings.Join(failed, ", "), worst.String()
+		test.Failure = result
+		s.Failures++
+	case len(found) > 0:
+		test.Output = result
+	}
+	s.Tests++
+	s.Cases = append(s.Cases, test)
 }
 
 // junitText lists the findings of a rule.

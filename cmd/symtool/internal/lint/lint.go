@@ -46,7 +46,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.Float64Flag{Name: "min-cfi", Usage: "report an error if less than `PERCENT` of the code has STACK CFI"},
 			&cli.Float64Flag{Name: "min-lines", Usage: "report an error if less than `PERCENT` of the code has lines"},
 			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print up to `N` findings of a rule in a file, and count the others\n(default %d)", lint.DefaultMaxPerRule)},
-			&cli.BoolFlag{Name: "verdict", Usage: "in text: print the verdict of each file; by default of a single\nfile only, and with --verdict=false of none"},
+			&cli.BoolFlag{Name: "verdict", Usage: "in text: print the verdict of each file, by default of a single file\nonly; --verdict=false prints none, and is accepted with any format"},
 			cli.JobsFlag(),
 			cli.Hints(&cli.StringFlag{Name: "explain", Usage: "print the explanation of the rule `ID`, or the rules of a family or\nof a prefix of IDs"}, ruleNames()...),
 			&cli.BoolFlag{Name: "list", Usage: "print all rules"},
@@ -153,7 +153,7 @@ func (l *linter) checkStamp(others []string) error {
 
 func (l *linter) checkFormat(c *cli.Context) error {
 	l.format = lintFormats[c.String("format")]
-	if c.IsSet("verdict") && !l.format.text() {
+	if c.Bool("verdict") && !l.format.text() {
 		return errors.New("--verdict is for --format text")
 	}
 	l.verdict = c.Bool("verdict")
