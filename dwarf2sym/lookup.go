@@ -43,8 +43,9 @@ type Lookup struct {
 	idleMu sync.Mutex
 	idle   []*worker // with the storage of what they have read
 
-	frames func() *unwind.Index // made at the first call
-	costly sync.Once            // reports names that stay mangled
+	frames   func() *unwind.Index // made at the first call
+	declared func() *outline      // of the code that units declare, made at the first call
+	costly   sync.Once            // reports names that stay mangled
 
 	damageMu sync.Mutex
 	damage   []symfmt.Problem
@@ -64,6 +65,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	}
 	r.partly = true
 	l.r, l.frames = r, sync.OnceValue(l.readFrames)
+	l.declared = sync.OnceValue(func() *outline { return l.newOutline(byUnits, l.allPortions()) })
 	if err := r.checkTypes(); err != nil {
 		return nil, err
 	}
@@ -125,7 +127,7 @@ const idleBuffer = 2 << 20
 
 // keep keeps a worker for other groups.
 func (l *Lookup) keep(w *worker) {
-	w.records, w.wants, w.only, w.at = newRecords(), nil, nil, nil
+	w.records, w.wants, w.only, w.at, w.source = newRecords(), nil, nil, nil, nil
 	if cap(w.info) > idleBuffer {
 		w.info = nil
 	}

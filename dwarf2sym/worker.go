@@ -7,6 +7,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
@@ -29,6 +30,8 @@ type worker struct {
 	wants func(dwarf.Span) bool
 
 	vars *varread.Reader // nil if variables are not wanted
+
+	source *srcread.Reader // if non-nil, units are read for it alone
 
 	outlining bool // keeps identities, for functions that are not wanted
 
@@ -189,6 +192,10 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.u.Join(w.skeleton)
 	case w.u.DwoName != "" && !w.reported:
 		w.reportMissingHalf()
+	}
+	if w.source != nil {
+		w.source.Unit(w.d, h, data, w.skeleton)
+		return true
 	}
 	if err := w.readFuncs(); err != nil {
 		w.problem(h.Off, w.u.OwnName()+" from there on", err)

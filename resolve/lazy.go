@@ -41,6 +41,9 @@ type Parts interface {
 	Block(rva symfmt.RVA) (symfmt.CFITable, bool)
 	Begins(first, last symfmt.RVA) bool
 
+	// Source implements SourceSymbols.
+	Source(rva symfmt.RVA) []symfmt.SourceFrame
+
 	// Last returns the last address of the records.
 	Last() symfmt.RVA
 
@@ -289,6 +292,9 @@ func (l *lazy) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) 
 	}
 	return 0, false, nil
 }
+
+// Source implements SourceSymbols.
+func (l *lazy) Source(rva symfmt.RVA) []symfmt.SourceFrame { return l.parts.Source(rva) }
 
 // Rules implements Symbols.
 func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {

@@ -53,6 +53,16 @@ type Symbols interface {
 
 var _ Symbols = (*Resolver)(nil)
 
+// SourceSymbols is implemented by Symbols of binaries with DWARF, which have more about an address than a symbol
+// file: columns, discriminators, mangled names of inlined functions, and where functions are declared.
+type SourceSymbols interface {
+	// Source returns the functions at an address, innermost first, as the debug information describes them,
+	// or none if it does not. It may be called concurrently.
+	Source(rva symfmt.RVA) []symfmt.SourceFrame
+}
+
+var _ SourceSymbols = (*lazy)(nil)
+
 // Detail is how much symbols say about an address.
 type Detail uint8
 

@@ -40,32 +40,34 @@ const (
 
 // Attributes (7.5.4).
 const (
-	AtSibling         = 0x01
-	AtName            = 0x03
-	AtStmtList        = 0x10
-	AtLowPC           = 0x11
-	AtHighPC          = 0x12
-	AtInline          = 0x20
-	AtLanguage        = 0x13
-	AtCompDir         = 0x1b
-	AtProducer        = 0x25
-	AtAbstractOrigin  = 0x31
-	AtSpecification   = 0x47
-	AtSignature       = 0x69
-	AtExtension       = 0x54
-	AtRanges          = 0x55
-	AtCallFile        = 0x58
-	AtCallLine        = 0x59
-	AtLinkageName     = 0x6e
-	AtStrOffsetsBase  = 0x72
-	AtAddrBase        = 0x73
-	AtRnglistsBase    = 0x74
-	AtDwoName         = 0x76
-	AtMIPSLinkageName = 0x2007
-	AtGNUDwoName      = 0x2130
-	AtGNUDwoID        = 0x2131
-	AtGNURangesBase   = 0x2132
-	AtGNUAddrBase     = 0x2133
+	AtSibling          = 0x01
+	AtName             = 0x03
+	AtStmtList         = 0x10
+	AtLowPC            = 0x11
+	AtHighPC           = 0x12
+	AtInline           = 0x20
+	AtLanguage         = 0x13
+	AtCompDir          = 0x1b
+	AtProducer         = 0x25
+	AtAbstractOrigin   = 0x31
+	AtSpecification    = 0x47
+	AtSignature        = 0x69
+	AtExtension        = 0x54
+	AtRanges           = 0x55
+	AtCallColumn       = 0x57
+	AtCallFile         = 0x58
+	AtCallLine         = 0x59
+	AtLinkageName      = 0x6e
+	AtStrOffsetsBase   = 0x72
+	AtAddrBase         = 0x73
+	AtRnglistsBase     = 0x74
+	AtDwoName          = 0x76
+	AtMIPSLinkageName  = 0x2007
+	AtGNUDwoName       = 0x2130
+	AtGNUDwoID         = 0x2131
+	AtGNUDiscriminator = 0x2136
+	AtGNURangesBase    = 0x2132
+	AtGNUAddrBase      = 0x2133
 )
 
 // Forms (7.5.6).
@@ -147,9 +149,10 @@ const (
 	LNSSetEpilogueBegin = 11
 	LNSSetISA           = 12
 
-	LNEEndSequence = 1
-	LNESetAddress  = 2
-	LNEDefineFile  = 3
+	LNEEndSequence      = 1
+	LNESetAddress       = 2
+	LNEDefineFile       = 3
+	LNESetDiscriminator = 4
 
 	LNCTPath           = 1
 	LNCTDirectoryIndex = 2

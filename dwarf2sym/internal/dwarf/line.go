@@ -59,17 +59,22 @@ type fileEntry struct {
 // Read decodes the line program of u and sorts its sequences. From a damaged
 // program, complete sequences are kept.
 func (t *LineTable) Read(u *Unit, w *Window) error {
-	t.Clear()
-	if err := t.load(u, w); err != nil {
-		return err
-	}
-	if err := t.header(u); err != nil {
+	if err := t.ReadFiles(u, w); err != nil {
 		return err
 	}
 	err := t.run(u)
 	slices.SortStableFunc(t.Seqs, func(a, b Sequence) int { return cmp.Compare(a.Lo, b.Lo) })
 	t.findOverlaps()
 	return err
+}
+
+// ReadFiles decodes only the header of u's line program: the names of files.
+func (t *LineTable) ReadFiles(u *Unit, w *Window) error {
+	t.Clear()
+	if err := t.load(u, w); err != nil {
+		return err
+	}
+	return t.header(u)
 }
 
 // Clear makes the table empty.

@@ -13,22 +13,37 @@ import (
 // DWARF 5 (6.2.4) directory 0 is the compilation directory, which is not
 // joined with itself: GCC's relative ones would double.
 func (t *LineTable) Path(u *Unit, file uint64) (string, bool) {
+	dir, name, inCompDir, ok := t.entry(u, file)
+	if inCompDir {
+		dir = srcmap.Join(u.CompDir, dir)
+	}
+	return srcmap.Join(dir, name), ok
+}
+
+// RelativePath is like Path, but does not add the compilation directory.
+func (t *LineTable) RelativePath(u *Unit, file uint64) string {
+	dir, name, _, _ := t.entry(u, file)
+	if t.version >= 5 && dir != "" && t.files[file].dir == 0 {
+		return name
+	}
+	return srcmap.Join(dir, name)
+}
+
+// entry returns the directory and the name of a file, and whether the directory is one in the compilation
+// directory. An absolute name has no directory.
+func (t *LineTable) entry(u *Unit, file uint64) (dir, name string, inCompDir, ok bool) {
 	if file >= uint64(len(t.files)) {
-		return "", false
+		return "", "", false, false
 	}
 	e := &t.files[file]
-	name := t.text(u, e.name)
+	name = t.text(u, e.name)
 	if name == "" || srcmap.IsAbs(name) {
-		return name, name != ""
+		return "", name, false, name != ""
 	}
-	dir := ""
 	if e.dir < uint64(len(t.dirs)) {
 		dir = t.text(u, t.dirs[e.dir])
 	}
-	if (t.version < 5 || e.dir != 0) && !srcmap.IsAbs(dir) {
-		dir = srcmap.Join(u.CompDir, dir)
-	}
-	return srcmap.Join(dir, name), true
+	return dir, name, (t.version < 5 || e.dir != 0) && !srcmap.IsAbs(dir), true
 }
 
 // text returns a name of the file tables.

@@ -13,7 +13,9 @@ type option struct {
 	long  string // without dashes, or ""
 	short string // one letter, or ""
 	value string // what the help calls its value; "" if it takes none
-	text  string // what it does here, unless refused says why it is not supported
+	// optional means that the option may have no value: one follows only after =.
+	optional bool
+	text     string // what it does here, unless refused says why it is not supported
 
 	flag    string // of symtool, which does the same; it takes the value if it ends in =
 	ignored string // why the option has no effect, which is reported; "" if nothing is
@@ -28,6 +30,9 @@ func (o *option) head() string {
 	}
 	if o.long != "" {
 		names = append(names, "--"+o.long)
+	}
+	if o.optional {
+		return strings.Join(names, ", ") + "[=" + o.value + "]"
 	}
 	if o.value != "" {
 		return strings.Join(names, ", ") + " " + o.value
@@ -67,6 +72,17 @@ func (l *commandLine) last(name string) string {
 		return ""
 	}
 	return all[len(all)-1]
+}
+
+// lastOf returns the long name and the value of the option that is last on the command line, of those with the
+// names. The name is "" if there is none.
+func (l *commandLine) lastOf(names ...string) (name, value string) {
+	for _, g := range slices.Backward(l.given) {
+		if slices.Contains(names, g.long) {
+			return g.long, g.value
+		}
+	}
+	return "", ""
 }
 
 // refusal returns the error for the first option that is refused, or nil.
@@ -174,7 +190,7 @@ func (r *parser) letters(text string) error {
 		}
 		o := &r.options[i]
 		text = text[1:]
-		if o.value != "" && text != "" {
+		if o.value != "" && text != "" && (!o.optional || text[0] == '=') {
 			return r.add(o, "-"+letter, strings.TrimPrefix(text, "="), true)
 		}
 		if err := r.add(o, "-"+letter, "", false); err != nil {
@@ -186,7 +202,7 @@ func (r *parser) letters(text string) error {
 
 // add records an option, whose value may be the next argument.
 func (r *parser) add(o *option, as, value string, hasValue bool) error {
-	if o.value != "" && !hasValue {
+	if o.value != "" && !hasValue && !o.optional {
 		if len(r.rest) == 0 {
 			return fmt.Errorf("%s needs a value: %s", as, o.value)
 		}

@@ -16,6 +16,7 @@ var testProgram = program{
 		{short: "x"},
 		{long: "old", ignored: "it is new"},
 		{long: "gone", refused: "it is gone"},
+		{long: "maybe", short: "m", value: "HOW", optional: true},
 	},
 }
 
@@ -34,6 +35,8 @@ func TestParse(t *testing.T) {
 		{"-f", "-f needs a value: FILE"},
 		{"--file", "--file needs a value: FILE"},
 		{"--fill=1", `--fill takes no value, not "1"`},
+		{"-m a --maybe b", "-m= --maybe= | a b"},
+		{"-mx -m=a --maybe=b", "-m= -x= -m=a --maybe=b |"},
 		{"-y", "unknown option -y"},
 		{"--flie a", "unknown option --flie: did you mean --file?"},
 		{"--=a", "unknown option --"},
@@ -71,6 +74,12 @@ func TestOptions(t *testing.T) {
 	}
 	if got := line.last("file"); got != "b" || line.has("gone") || line.refusal() != nil {
 		t.Errorf("last: %q, refused: %v", got, line.refusal())
+	}
+	if name, value := line.lastOf("fill", "file", "gone"); name != "file" || value != "b" {
+		t.Errorf("last of two: --%s=%s", name, value)
+	}
+	if name, value := line.lastOf("gone"); name != "" || value != "" {
+		t.Errorf("last of none: --%s=%s", name, value)
 	}
 	if line, _ = testProgram.parse([]string{"--gone"}); line.refusal() == nil {
 		t.Error("--gone is not refused")

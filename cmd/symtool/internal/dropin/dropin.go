@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/symbolizer"
 )
 
 const description = `
@@ -64,11 +65,12 @@ type program struct {
 	// plan returns what a command line asks of symtool.
 	plan func(*commandLine) (*plan, error)
 
-	failed, misused int // its exit statuses when it fails, and for a wrong command line
+	noOperands      bool // it needs none
+	failed, misused int  // its exit statuses when it fails, and for a wrong command line
 }
 
 // programs are in the order of the help.
-var programs = []*program{&dumpSyms, &breakpadStackwalk, &rustStackwalk}
+var programs = []*program{&dumpSyms, &breakpadStackwalk, &rustStackwalk, &llvmSymbolizer, &addr2line}
 
 func named(name string) *program {
 	for _, p := range programs {
@@ -94,12 +96,15 @@ func unknownProgram(name string) string {
 	return fmt.Sprintf("unknown program %q%s", name, cli.DidYouMean(name, Names(), "want "+cli.Choice(Names())))
 }
 
-// plan is what a command line asks of symtool: calls, one after the other, as long as they succeed.
+// plan is what a command line asks of symtool: calls, one after the other, as long as they succeed, or to
+// symbolize operands.
 type plan struct {
-	calls  [][]string // a command with its flags and operands each
-	answer string     // what to print instead, if there are no calls
-	notes  []string   // about what has no effect
-	log    string     // file for messages; "" for standard error
+	calls     [][]string // a command with its flags and operands each
+	symbolize *symbolizer.Options
+	operands  []string
+	answer    string   // what to print instead, if there are no calls
+	notes     []string // about what has no effect
+	log       string   // file for messages; "" for standard error
 	// strict means that the program fails for what symtool calls findings, of which the others know
 	// nothing.
 	strict bool
@@ -120,10 +125,26 @@ func (p *program) run(c *cli.Context, msgs *cli.Messages, args []string) error {
 	if err != nil {
 		return p.misuse(msgs, err)
 	}
+	if plan.symbolize != nil {
+		return p.symbolize(c, msgs, plan)
+	}
 	if plan.calls == nil {
 		return cli.WriteText(c.App.Writer, plan.answer)
 	}
 	return p.follow(c, msgs, plan)
+}
+
+// symbolize answers addresses. Notes come first: the program may be a process that others ask for hours.
+func (p *program) symbolize(c *cli.Context, msgs *cli.Messages, plan *plan) error {
+	for _, note := range plan.notes {
+		msgs.Warnf("%s: %s", p.name, note)
+	}
+	plan.symbolize.Program = p.name
+	status, err := symbolizer.Run(c.Context, *plan.symbolize, msgs, c.App.Reader, c.App.Writer, plan.operands)
+	if err == nil && status == cli.StatusOK {
+		return nil
+	}
+	return &cli.StatusError{Status: max(status, p.failed), Err: err}
 }
 
 // planOf returns what a command line asks for, unless it is refused.
@@ -131,7 +152,7 @@ func (p *program) planOf(line *commandLine) (*plan, error) {
 	if err := line.refusal(); err != nil {
 		return nil, err
 	}
-	if len(line.operands) == 0 {
+	if len(line.operands) == 0 && !p.noOperands {
 		return nil, errNoOperand
 	}
 	plan, err := p.plan(line)

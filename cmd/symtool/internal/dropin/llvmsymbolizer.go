@@ -1,0 +1,112 @@
+package dropin
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/symbolizer"
+)
+
+// llvmSymbolizer is LLVM's program.
+var llvmSymbolizer = program{
+	name:  "llvm-symbolizer",
+	title: "LLVM's llvm-symbolizer, which the sanitizers ask for functions, files and lines",
+	usage: []string{"[OPTION...] [[CODE|DATA] FILE ADDR...]", "-e FILE [OPTION...] [ADDR...]"},
+	options: []option{
+		{short: "e", long: "obj", value: "FILE", text: "look addresses up in FILE; without it, each line names a file"},
+		{long: "exe", value: "FILE", text: "as --obj"},
+		{short: "f", long: "functions", value: "WHICH", optional: true, text: "print the names of functions as linkage (default), short or none"},
+		{short: "C", long: "demangle", text: "demangle names (default)"},
+		{long: "no-demangle", text: "print names as they are mangled"},
+		{short: "i", long: "inlines", text: "print inlined functions (default)"},
+		{long: "inlining", value: "BOOL", optional: true, text: "as --inlines; with =false, as --no-inlines"},
+		{long: "no-inlines", text: "print only the innermost function"},
+		{short: "p", long: "pretty-print", text: "print each function on one line; indent JSON"},
+		{short: "a", long: "addresses", text: "print each address before its functions"},
+		{long: "print-address", text: "as --addresses"},
+		{short: "s", long: "basenames", text: "print files without folders"},
+		{long: "relativenames", text: "print files without the compilation directory"},
+		{long: "output-style", value: "STYLE", text: "print LLVM (default), GNU or JSON"},
+		{long: "adjust-vma", value: "OFFSET", text: "subtract OFFSET from addresses"},
+		{long: "verbose", text: "print all that is known of each function, a line each"},
+		{long: "debug-file-directory", value: "DIR", text: "also look for debug files in DIR"},
+		{long: "fallback-debug-path", value: "DIR", text: "as --debug-file-directory"},
+		{long: "relative-address", ignored: "addresses of ELF files are the same", text: "nothing: addresses of ELF files are the same"},
+		{long: "default-arch", value: "ARCH", text: "nothing: a file has one binary"},
+		{long: "cache-size", value: "BYTES", text: "nothing: binaries stay open, and take little memory"},
+		{long: "untag-addresses", ignored: noTags, text: "nothing: " + noTags},
+		{long: "no-untag-addresses", text: "nothing: " + noTags},
+		{long: "no-debuginfod", text: "nothing: no server is asked"},
+		{long: "disable-gsym", text: "nothing: GSYM files are not looked for"},
+		{long: "color", value: "WHEN", optional: true, text: "nothing: only markup has colours"},
+		{long: "debuginfod", refused: "fetch the debug file with symtool resolve --debuginfod"},
+		{long: "build-id", value: "ID", refused: "name the file, or use symtool resolve --module NAME/ID"},
+		{long: "filter-markup", refused: "use symtool resolve --filter for logs"},
+		{long: "print-source-context-lines", value: "N", refused: "sources are not printed"},
+		{long: "skip-line-zero", refused: "lines are printed as the line table has them"},
+		{long: "dwp", value: "FILE", refused: "the package is found as FILE.dwp, beside the binary"},
+		{long: "dia", refused: "PDBs are read without it"},
+		{long: "gsym-file-directory", value: "DIR", refused: "convert GSYM files with symtool convert"},
+		{long: "dsym-hint", value: "DIR", refused: "a .dSYM bundle is found beside its binary"},
+		{short: "h", long: "help", text: "print this help"},
+		{short: "v", long: "version", text: "print the version"},
+	},
+	plan:       planLLVM,
+	noOperands: true,
+	failed:     1, misused: 1,
+}
+
+const noTags = "addresses are looked up as they are"
+
+// planLLVM returns what a command line of llvm-symbolizer asks for.
+func planLLVM(l *commandLine) (*plan, error) {
+	names, _ := l.lastOf("demangle", "no-demangle")
+	_, binary := l.lastOf("obj", "exe")
+	o := symbolizer.Options{
+		Binary: binary, Demangle: names != "no-demangle", Inlines: true, Paths: pathsOf(l),
+		Pretty: l.has("pretty-print"), Addresses: l.has("addresses") || l.has("print-address"), Verbose: l.has("verbose"),
+		DebugDirs: append(append(l.values("debug-file-directory"), l.values("fallback-debug-path")...), systemDebug),
+	}
+	switch name, value := l.lastOf("inlines", "inlining", "no-inlines"); {
+	case name == "no-inlines" || value == "false":
+		o.Inlines = false
+	case value != "" && value != "true":
+		return nil, fmt.Errorf("--inlining is %q, want true or false", value)
+	}
+	var ok bool
+	if o.Names, ok = functionNames[l.last("functions")]; !ok {
+		return nil, fmt.Errorf("--functions is %q, want none, short or linkage", l.last("functions"))
+	}
+	if o.Style, ok = styles[l.last("output-style")]; !ok {
+		return nil, fmt.Errorf("--output-style is %q, want LLVM, GNU or JSON", l.last("output-style"))
+	}
+	if text := l.last("adjust-vma"); text != "" {
+		var err error
+		if o.Adjust, err = strconv.ParseUint(text, 0, 64); err != nil {
+			return nil, fmt.Errorf("--adjust-vma is %q, want a number", text)
+		}
+	}
+	return &plan{symbolize: &o, operands: l.operands}, nil
+}
+
+// systemDebug is where systems keep debug files.
+const systemDebug = "/usr/lib/debug"
+
+// functionNames are by their names in llvm-symbolizer's --functions.
+var functionNames = map[string]symbolizer.Names{
+	"": symbolizer.Linkage, "linkage": symbolizer.Linkage, "short": symbolizer.Short, "none": symbolizer.NoNames,
+}
+
+// styles are by their names in --output-style.
+var styles = map[string]symbolizer.Style{"": symbolizer.LLVM, "LLVM": symbolizer.LLVM, "GNU": symbolizer.GNU, "JSON": symbolizer.JSON}
+
+// pathsOf returns how files are named: the last option counts.
+func pathsOf(l *commandLine) symbolizer.Paths {
+	switch name, _ := l.lastOf("basenames", "relativenames"); name {
+	case "basenames":
+		return symbolizer.BaseNames
+	case "relativenames":
+		return symbolizer.RelativePaths
+	}
+	return symbolizer.FullPaths
+}

@@ -1,0 +1,108 @@
+package symbolizer
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/demangle/itanium"
+	"github.com/symtool/symtool/symfmt"
+)
+
+func compare(a, b uint64) int { return cmp.Compare(a, b) }
+
+// frames returns the frames at an address as they are printed: Name is the function's name, and Path the file's.
+func (s *Symbolizer) frames(m *module, addr uint64) []symfmt.SourceFrame {
+	frames := m.source(addr)
+	base, _ := m.symbols.Base()
+	for i := range frames {
+		f := &frames[i]
+		if s.Names == Linkage {
+			f.Name = f.FullName()
+		}
+		f.Start += symfmt.RVA(base)
+	}
+	frames = s.asAsked(m, addr, frames)
+	for i := range frames {
+		f := &frames[i]
+		if s.Demangle {
+			f.Name = s.demangle(f.Name)
+		}
+		f.File.Path, f.StartFile.Path = s.path(f.File), s.path(f.StartFile)
+	}
+	return frames
+}
+
+// asAsked applies the symbol table, whose name of the outermost function counts where linkage names are wanted,
+// and leaves inlined functions out if they are not.
+func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame) []symfmt.SourceFrame {
+	if s.Style == Addr2line {
+		return s.asAddr2line(m, addr, frames)
+	}
+	if !s.Inlines && len(frames) > 1 {
+		frames = frames[:1]
+	}
+	sym := m.symbolAt(addr)
+	if sym == nil || s.Names != Linkage {
+		return frames
+	}
+	if len(frames) == 0 {
+		frames = make([]symfmt.SourceFrame, 1)
+	}
+	last := &frames[len(frames)-1]
+	last.Name, last.Start, last.HasStart = sym.name, symfmt.RVA(sym.addr), true
+	if last.File.Path == "" {
+		last.File = symfmt.SourceFile{Path: sym.file, Relative: sym.file}
+	}
+	return frames
+}
+
+// asAddr2line applies the symbol table as binutils do: to code that is in no function of the debug information,
+// and to a function without a linkage name that starts where the symbol does.
+func (s *Symbolizer) asAddr2line(m *module, addr uint64, frames []symfmt.SourceFrame) []symfmt.SourceFrame {
+	sym := m.functionBefore(addr)
+	if len(frames) == 0 {
+		if sym == nil {
+			return nil
+		}
+		return []symfmt.SourceFrame{{Name: sym.name, File: symfmt.SourceFile{Path: sym.file, Relative: sym.file}}}
+	}
+	if f := &frames[0]; sym != nil && f.Linkage == "" && (f.Name == "" || uint64(f.Start) == sym.addr) {
+		f.Name = sym.name
+	}
+	if !s.Inlines {
+		frames = frames[:1]
+	}
+	return frames
+}
+
+// path returns the name of a file as it is printed.
+func (s *Symbolizer) path(f symfmt.SourceFile) string {
+	switch s.Paths {
+	case RelativePaths:
+		return f.Relative
+	case BaseNames:
+		return f.Path[strings.LastIndexByte(f.Path, '/')+1:]
+	}
+	return f.Path
+}
+
+// demangle returns the source form of a name. LLVM writes what follows a dot in parentheses, and keeps the hash
+// of older names of Rust; binutils print clones as c++filt does.
+func (s *Symbolizer) demangle(name string) string {
+	if s.Style == Addr2line || !strings.HasPrefix(name, "_Z") {
+		if out, err := demangle.Append(nil, name); err == nil {
+			return string(out)
+		}
+		return name
+	}
+	plain, suffix, dotted := strings.Cut(name, ".")
+	out, err := itanium.Append(nil, plain)
+	switch {
+	case err != nil:
+		return name
+	case dotted:
+		return string(out) + " (." + suffix + ")"
+	}
+	return string(out)
+}

@@ -1,0 +1,111 @@
+package symbolizer
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// jsonPrinter prints llvm-symbolizer's JSON: a list for addresses of the command line, otherwise a line each.
+type jsonPrinter struct {
+	s    *Symbolizer
+	w    *cli.Stdout
+	list bool
+	all  []any
+}
+
+// The fields are in LLVM's order, which is alphabetical.
+type jsonAnswer struct {
+	Address    string     `json:",omitempty"`
+	Data       *jsonData  `json:",omitempty"`
+	Error      *jsonError `json:",omitempty"`
+	ModuleName string
+	Symbol     []jsonFrame `json:",omitempty"`
+}
+
+type jsonData struct{ Name, Size, Start string }
+
+type jsonError struct{ Message string }
+
+type jsonFrame struct {
+	Column        uint32
+	Discriminator uint32
+	FileName      string
+	FunctionName  string
+	Line          uint32
+	StartAddress  string
+	StartFileName string
+	StartLine     uint32
+}
+
+func (p *jsonPrinter) end() {
+	if p.list {
+		p.write(p.all)
+	}
+}
+
+func (p *jsonPrinter) add(r *request, a jsonAnswer) {
+	a.ModuleName = r.file
+	if r.ok {
+		a.Address = hex(r.addr)
+	}
+	if p.list {
+		p.all = append(p.all, a)
+	} else {
+		p.write(a)
+	}
+}
+
+func (p *jsonPrinter) write(v any) {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if p.s.Pretty {
+		enc.SetIndent("", "  ")
+	}
+	if err := enc.Encode(v); err != nil {
+		panic(err) // v has only strings and numbers
+	}
+	p.w.WriteString(text.String())
+}
+
+func (p *jsonPrinter) code(r *request, frames []symfmt.SourceFrame) {
+	if len(frames) == 0 {
+		frames = make([]symfmt.SourceFrame, 1)
+	}
+	var a jsonAnswer
+	for i := range frames {
+		f := &frames[i]
+		one := jsonFrame{
+			Column: f.Column, Discriminator: f.Discriminator, FileName: f.File.Path, FunctionName: f.Name, Line: f.Line,
+			StartFileName: f.StartFile.Path, StartLine: f.StartLine,
+		}
+		if p.s.Names == NoNames {
+			one.FunctionName = ""
+		}
+		if f.HasStart {
+			one.StartAddress = hex(uint64(f.Start))
+		}
+		a.Symbol = append(a.Symbol, one)
+	}
+	p.add(r, a)
+}
+
+func (p *jsonPrinter) data(r *request, sym *symbol) {
+	if sym == nil {
+		sym = &symbol{}
+	}
+	p.add(r, jsonAnswer{Data: &jsonData{Name: sym.name, Size: hex(sym.size), Start: hex(sym.addr)}})
+}
+
+func (p *jsonPrinter) fail(r *request, why string) {
+	if why == "" {
+		why = "FRAME is not supported"
+	}
+	p.add(r, jsonAnswer{Error: &jsonError{why}})
+}
+
+func hex(v uint64) string { return "0x" + strconv.FormatUint(v, 16) }

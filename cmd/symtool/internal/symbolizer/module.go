@@ -1,0 +1,195 @@
+package symbolizer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sort"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// module is a binary that is open.
+type module struct {
+	file     *object.File
+	symbols  resolve.Symbols
+	table    []symbol // in order of address, one for each
+	reported int      // number of problems that were reported
+	err      error
+}
+
+// symbol is an entry of a symbol table.
+type symbol struct {
+	name       string
+	addr, size uint64
+	file       string // of a local symbol, "" if it is unknown
+	data       bool   // the symbol is known to name data
+}
+
+// module returns the binary of a request.
+func (s *Symbolizer) module(r *request) (*module, error) {
+	if r.kind == frameRequest || !r.ok {
+		return nil, nil
+	}
+	m := s.modules[r.file]
+	if m == nil {
+		m = &module{}
+		m.err = m.open(s, r.file)
+		s.modules[r.file] = m
+	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	if s.Section != "" {
+		section := m.file.Section(s.Section)
+		if section == nil {
+			return nil, fmt.Errorf("%s: no section %s", r.file, s.Section)
+		}
+		r.place += section.Addr
+	}
+	return m, nil
+}
+
+// open opens a binary and its debug files.
+func (m *module) open(s *Symbolizer, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%q: no such file", path)
+	}
+	var err error
+	if m.file, err = objfile.Open(path, object.DefaultLimits()); err != nil {
+		return fmt.Errorf("%s: %s", path, bin.Bare(err, path))
+	}
+	b, err := supplier.NewBinaries([]string{path}, supplier.BinaryOptions{DebugDirs: s.DebugDirs})
+	if err == nil {
+		m.symbols, _, err = b.Symbols(s.ctx, resolve.Module{})
+	}
+	if err == nil && m.symbols == nil {
+		err = fmt.Errorf("%s: no symbols", path)
+	}
+	if err != nil {
+		m.file.Close()
+		return err
+	}
+	m.readTable()
+	return nil
+}
+
+func (m *module) close() {
+	if m.err == nil {
+		m.symbols.Close()
+		m.file.Close()
+	}
+}
+
+// report reports the damage that was found since it was called last.
+func (m *module) report(s *Symbolizer) {
+	if m.symbols.Damaged() > m.reported {
+		damage := m.symbols.Damage()
+		for _, p := range damage[m.reported:] {
+			s.note("%v", p.Err)
+		}
+		m.reported = len(damage)
+	}
+}
+
+// readTable reads the symbols of code and data, as LLVM's SymbolizableObjectFile does: those of .dynsym only in
+// a file without .symtab. Of those at the same address the longest counts, or else the last.
+func (m *module) readTable() {
+	table := object.Symtab
+	if !m.file.HasSymbols(table) {
+		table = object.Dynamic
+	}
+	file := ""
+	// Damage is reported by the reader of symbols.
+	_ = m.file.Symbols(table, func(sym *object.Symbol) {
+		if sym.Kind == object.OtherKind && sym.Absolute {
+			file = string(sym.Name)
+		}
+		if sym.Undefined || sym.Absolute || sym.Section == nil || !sym.Section.Alloc || sym.Kind == object.Label || sym.Kind == object.OtherKind {
+			return
+		}
+		one := symbol{name: string(sym.Name), addr: sym.Addr, size: sym.Size, data: sym.Kind == object.Data}
+		if sym.IsFunction() {
+			one.addr &^= m.file.ISABit
+		}
+		if sym.Bind == object.Local {
+			one.file = file
+		}
+		m.table = append(m.table, one)
+	})
+	m.file.ReleaseSymbols()
+	slices.SortStableFunc(m.table, func(a, b symbol) int {
+		if a.addr != b.addr {
+			return compare(a.addr, b.addr)
+		}
+		return compare(a.size, b.size)
+	})
+	kept := m.table[:0]
+	for i := range m.table {
+		if n := len(kept); n > 0 && kept[n-1].addr == m.table[i].addr {
+			kept[n-1] = m.table[i]
+		} else {
+			kept = append(kept, m.table[i])
+		}
+	}
+	m.table = kept
+}
+
+// symbolAt returns the last symbol at or before an address, unless it ends before. It returns nil if there is
+// none.
+func (m *module) symbolAt(addr uint64) *symbol {
+	i := m.before(addr)
+	if i < 0 || m.table[i].size != 0 && addr-m.table[i].addr >= m.table[i].size {
+		return nil
+	}
+	return &m.table[i]
+}
+
+// functionBefore returns the last function at or before an address in its section, as binutils do, which do not
+// look where it ends. It returns nil if there is none.
+func (m *module) functionBefore(addr uint64) *symbol {
+	k := slices.IndexFunc(m.file.Sections, func(s *object.Section) bool { return s.Alloc && s.Holds(addr) })
+	if k < 0 {
+		return nil
+	}
+	for i := m.before(addr); i >= 0 && m.table[i].addr >= m.file.Sections[k].Addr; i-- {
+		if !m.table[i].data {
+			return &m.table[i]
+		}
+	}
+	return nil
+}
+
+// before returns the index of the last symbol at or before an address, or -1.
+func (m *module) before(addr uint64) int {
+	return sort.Search(len(m.table), func(i int) bool { return m.table[i].addr > addr }) - 1
+}
+
+// source returns the frames at an address from the debug information. Symbols that are not DWARF's have fewer
+// details.
+func (m *module) source(addr uint64) []symfmt.SourceFrame {
+	base, _ := m.symbols.Base()
+	if addr < base {
+		return nil
+	}
+	rva := symfmt.RVA(addr - base)
+	if s, ok := m.symbols.(resolve.SourceSymbols); ok {
+		return s.Source(rva)
+	}
+	var at resolve.Location
+	if found, err := m.symbols.Find(rva, &at); !found || err != nil {
+		return nil
+	}
+	frames := make([]symfmt.SourceFrame, len(at.Frames))
+	for i, f := range at.Frames {
+		frames[i] = symfmt.SourceFrame{Name: f.Function, File: symfmt.SourceFile{Path: f.File, Relative: f.File}, Line: f.Line, Inlined: f.Inlined}
+	}
+	return frames
+}
