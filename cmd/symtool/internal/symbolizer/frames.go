@@ -47,13 +47,10 @@ func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame
 		return frames
 	}
 	if len(frames) == 0 {
-		frames = make([]symfmt.SourceFrame, 1)
+		frames = []symfmt.SourceFrame{{File: symfmt.SourceFile{Path: sym.file, Relative: sym.file}}}
 	}
 	last := &frames[len(frames)-1]
 	last.Name, last.Start, last.HasStart = sym.name, symfmt.RVA(sym.addr), true
-	if last.File.Path == "" {
-		last.File = symfmt.SourceFile{Path: sym.file, Relative: sym.file}
-	}
 	return frames
 }
 
