@@ -19,11 +19,11 @@ import (
 // identify fills in MODULE and INFO.
 func (r *reader) identify() {
 	m, o := &r.module, r.opts
-	cpu := r.file.Arch
-	m.Arch = "unknown"
-	if cpu != nil {
-		m.Arch = cmp.Or(r.file.ModuleCPU, cpu.Name)
+	m.Arch = r.file.ModuleCPU
+	if cpu := r.file.Arch; cpu != nil && m.Arch == "" {
+		m.Arch = cpu.Name
 	}
+	m.Arch = cmp.Or(m.Arch, "unknown")
 	m.OS, m.Name = cmp.Or(o.OS, r.file.OS, "Linux"), o.Name
 	if m.Name == "" {
 		r.nameModule()
