@@ -48,7 +48,7 @@ var asmAttrs = map[string]uint64{
 	"language": 0x13, "comp_dir": 0x1b, "const_value": 0x1c, "inline": 0x20, "producer": 0x25,
 	"abstract_origin": 0x31, "artificial": 0x34, "declaration": 0x3c, "decl_file": 0x3a, "decl_line": 0x3b,
 	"external": 0x3f, "frame_base": 0x40, "specification": 0x47, "type": 0x49, "entry_pc": 0x52, "ranges": 0x55, "call_file": 0x58,
-	"call_line": 0x59, "linkage_name": 0x6e, "str_offsets_base": 0x72, "addr_base": 0x73, "rnglists_base": 0x74,
+	"call_column": 0x57, "call_line": 0x59, "linkage_name": 0x6e, "str_offsets_base": 0x72, "addr_base": 0x73, "rnglists_base": 0x74,
 	"dwo_name": 0x76, "data_bit_offset": 0x6b, "loclists_base": 0x8c,
 	"MIPS_linkage_name": 0x2007, "GNU_dwo_name": 0x2130, "GNU_addr_base": 0x2133,
 }

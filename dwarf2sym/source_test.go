@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
+	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
@@ -75,6 +78,42 @@ func TestSourceOfCode(t *testing.T) {
 		}
 		if checked == 0 {
 			t.Errorf("%s: no address", name)
+		}
+	}
+}
+
+// A function inside another has frames of its own; what follows it belongs to the outer one.
+func TestSourceOfNestedFunction(t *testing.T) {
+	d := coreOf(t, `
+			.debug_info
+				unit 5
+					compile_unit language/data1=2 comp_dir/string="/s" stmt_list/sec_offset=0 low_pc/addr=0
+						a: subprogram name/string="a" inline/data1=1
+						subprogram name/string="outer" low_pc/addr=0x1000 high_pc/data1=0x80
+							subprogram name/string="inner" low_pc/addr=0x2000 high_pc/data1=0x80
+								inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x2010 high_pc/data1=0x40 call_file/data1=0 call_line/data1=7 call_column/data1=3
+							inlined_subroutine abstract_origin/ref4=&a low_pc/addr=0x1010 high_pc/data1=0x40 call_file/data1=0 call_line/data1=8 call_column/data1=4
+			.debug_line
+				program 5
+				dirs path/string
+				dir "/s"
+				files path/string
+				file "x.c"
+				end_sequence`).debugData(false)
+	d.ReadUnitHeaders()
+	d.Allow(units.EffortBase)
+	for addr, want := range map[uint64]string{
+		0x1000: "outer :0:0", 0x2000: "inner :0:0", 0x2018: "a :0:0 | inner /s/x.c:7:3", 0x1018: "a :0:0 | outer /s/x.c:8:4",
+	} {
+		w := newWorker(d, &codemap.Map{}, &Options{})
+		w.source = srcread.New(w, addr, w.lineWin, w.Meter)
+		w.batch(d.Units)
+		var got []string
+		for _, f := range w.source.Frames {
+			got = append(got, fmt.Sprintf("%s %s:%d:%d", f.Name, f.File.Path, f.Line, f.Column))
+		}
+		if text := strings.Join(got, " | "); text != want || w.problems.Any() {
+			t.Errorf("%#x: %s, want %s; problems %v", addr, text, want, w.problems)
 		}
 	}
 }

@@ -32,7 +32,7 @@ var hostileSubjects = []hostileSubject{
 		"dump -v --debug-dir . -o out.sym IN && lint out.sym", "dump --check-cfi --gzip --debug-dir . -o out.sym.gz IN && lint out.sym.gz",
 		"dump --store out --debug-dir . IN", "dump -v --debug-dir . -o out.sym IN",
 		"lint --binary IN FILES/gcc.sym", "diff --debug-dir . IN WHOLE", "diff --debug-dir . --raw WHOLE IN",
-		"resolve --no-debuginfod --binaries IN 1100 401136 0x10100", "doctor --no-debuginfod --debug-dir . --format json IN",
+		"resolve --no-debuginfod --binaries IN 1100 401136 0x10100", "as llvm-symbolizer --verbose -e IN 0x1100 0x401136 0x10100", "doctor --no-debuginfod --debug-dir . --format json IN",
 		"convert --to sframe -o out.sframe IN && sframe out.sframe", "convert --to json -o out.json IN && convert --to breakpad -o out2.sym out.json",
 		"convert --to gsym -o out.gsym IN && convert --to breakpad -o out2.sym out.gsym", "convert --to-store out --layout unified IN",
 		"walk --no-debuginfod --verify --binaries IN FILES/walk-sources.core",

@@ -125,7 +125,7 @@ func (r *Reader) walk(pos int) (next int, err error) {
 		if pos, err = u.Over(&d); err != nil || d.Tag == 0 {
 			return pos, err
 		}
-		open := len(r.path)
+		outer := r.path
 		if isFunction(d.Tag) {
 			if err := r.visit(&d); err != nil {
 				return 0, err
@@ -136,7 +136,7 @@ func (r *Reader) walk(pos int) (next int, err error) {
 				return 0, err
 			}
 		}
-		r.path = r.path[:open]
+		r.path = outer
 	}
 	return pos, nil
 }
@@ -157,6 +157,7 @@ func (r *Reader) visit(d *dwarf.DIE) error {
 		return err
 	}
 	if _, in := r.code(d); in {
+		r.meter.Spend(uint64(len(r.path)))
 		r.found = append(r.found[:0], r.path...)
 	}
 	return nil
