@@ -91,8 +91,10 @@ func (w *Walker) findGoroutines(ctx context.Context, res *Result) ([]goroutine.G
 		return nil, found.err
 	case found.info == nil && len(found.problems) > 0:
 		return nil, found.problems[0].Err
+	case found.info == nil && res.Modules[d.Main].HasBinary(ctx):
+		return nil, fmt.Errorf("%s has no debug information of Go's runtime: it is no Go program, or was built with -ldflags=-w or -s", name)
 	case found.info == nil:
-		return nil, fmt.Errorf("no binary of %s %s with debug information of Go's runtime: use --binaries with it", name, m.DebugID)
+		return nil, fmt.Errorf("%s is needed for goroutines: use --binaries with it", strings.TrimSpace("the binary of "+name+" "+m.DebugID))
 	}
 	all, err := goroutine.Read(d, globalsFrame(d, m, found.info))
 	if err != nil {
@@ -131,17 +133,28 @@ func (w *Walker) isSystem(ctx context.Context, res *Result, g *goroutine.Gorouti
 	return strings.HasPrefix(name, "runtime.") && name != "runtime.main" && name != "runtime.handleAsyncEvent"
 }
 
+// leaves are the functions of the runtime that leave a goroutine's stack for the thread's, whose other frames are of no
+// interest: it begins in the scheduler.
+var leaves = map[string]bool{"runtime.asmcgocall": true, "runtime.systemstack": true}
+
 // savedElsewhere returns the registers that the runtime saved for a goroutine, if the thread that runs it is on another
-// stack, that of the system or of C, from which the walk did not return.
+// stack, that of the system or of C, from which the walk did not return. Frames below the one that left the goroutine's
+// stack are dropped.
 func (s *Stack) savedElsewhere() *dump.Context {
 	g := s.Goroutine
 	if g == nil || g.Thread < 0 || g.Saved == nil {
 		return nil
 	}
+	left := len(s.Frames)
 	for i := range s.Frames {
-		if g.Stack.Contains(s.Frames[i].SP) {
+		f := &s.Frames[i]
+		if g.Stack.Contains(f.SP) {
 			return nil
 		}
+		if left == len(s.Frames) && leaves[f.Function()] {
+			left = i + 1
+		}
 	}
+	s.Frames = s.Frames[:left]
 	return g.Saved
 }

@@ -48,7 +48,7 @@ func (r *reader) imageAt(base uint64) *image {
 	img := &image{f: f, base: base, bias: r.addr(base - f.HeaderAddr())}
 	for _, p := range f.Segments {
 		if p.Type == elf.PT_NOTE && img.buildID == nil {
-			notes := r.d.Memory.Bytes(r.addr(img.bias+p.Addr), int(min(p.MemSize, headPage)))
+			notes := r.d.Memory.Bytes(r.addr(img.bias+p.Addr), headPage) // Go's linker puts the build-id behind the segment
 			img.buildID = elfobj.FindBuildID(notes, max(4, min(8, p.Align)), r.order())
 		}
 	}

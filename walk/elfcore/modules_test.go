@@ -2,6 +2,7 @@ package elfcore
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"encoding/hex"
 	"os"
@@ -52,6 +53,37 @@ func TestModules(t *testing.T) {
 				t.Errorf("%s: the crash at %#x is in module %d", c.folder, at, d.ModuleAt(at))
 			}
 		}
+	}
+}
+
+// A build-id whose note follows PT_NOTE, where Go's linker puts it, is found.
+func TestBuildIDBehindNotes(t *testing.T) {
+	data := slices.Clone(coreData(t, stacksCore))
+	want, err := Read(data, "core", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range want.Memory.Regions {
+		if r.Addr != want.Modules[want.Main].Addr || !bytes.HasPrefix(r.Data, []byte(elf.ELFMAG)) {
+			continue
+		}
+		order := binary.LittleEndian
+		first, count := order.Uint64(r.Data[32:]), order.Uint16(r.Data[56:])
+		head := data[bytes.Index(data, r.Data):]
+		for i := range uint64(count) {
+			if entry := head[first+56*i:]; elf.ProgType(order.Uint32(entry)) == elf.PT_NOTE {
+				order.PutUint64(entry[32:], 0)
+				order.PutUint64(entry[40:], 0)
+			}
+		}
+	}
+	got, err := Read(data, "core", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := want.Modules[want.Main].BuildID
+	if have := got.Modules[got.Main].BuildID; len(id) == 0 || !bytes.Equal(have, id) {
+		t.Errorf("build-id %x, want %x", have, id)
 	}
 }
 

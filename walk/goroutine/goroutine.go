@@ -4,6 +4,7 @@
 package goroutine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -84,7 +85,7 @@ const maxReason = 256
 var ErrNone = errors.New("no goroutines: runtime.allgs is empty")
 
 // Read returns the goroutines of a dump that have not ended, in the runtime's order. globals has the
-// variables of Globals. If the error is not nil, the goroutines are those that could be read.
+// variables of Globals. If the error is not nil, the goroutines are those that could be read, as far as they could.
 func Read(d *dump.Dump, globals *eval.Frame) ([]Goroutine, error) {
 	r := &reader{d: d, f: globals, threads: map[uint32]int{}}
 	for i := range d.Threads {
@@ -120,10 +121,15 @@ func (r *reader) read() (all []Goroutine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.waiting, err = r.waitReasons(); err != nil {
-		return nil, err
+	var unknown error
+	if r.waiting, unknown = r.waitReasons(); unknown != nil {
+		unknown = fmt.Errorf("what goroutines wait for is lost: %w", unknown)
 	}
-	return r.each(&array, first, n)
+	all, err = r.each(&array, first, n)
+	if err != nil && unknown != nil {
+		err = fmt.Errorf("%w; %w", err, unknown)
+	}
+	return all, cmp.Or(err, unknown)
 }
 
 // each reads the goroutines that the n pointers from address first on point to.

@@ -1,9 +1,11 @@
-// States has goroutines in many states. When they have been reached, it prints a line and sleeps.
+// States has goroutines in many states. When they have been reached, it prints a line and sleeps or,
+// with an argument, panics.
 package main
 
 import (
 	"fmt"
 	"net"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -104,6 +106,9 @@ func main() {
 	go spin()
 	go func() {}() // ends
 	time.Sleep(300 * time.Millisecond)
+	if len(os.Args) > 1 {
+		panic("crash")
+	}
 	fmt.Println("ready")
 	time.Sleep(time.Hour)
 }
