@@ -280,11 +280,7 @@ func (l *Lookup) Last() (last symfmt.RVA) {
 // called again.
 func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	o := l.outline.Load()
-	if g.of != o {
-		return nil, false
-	}
-	if !l.confirm(g) {
-		l.better(o)
+	if !l.ready(o, g) {
 		return nil, false
 	}
 	w := l.idleWorker()
@@ -314,6 +310,18 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	}
 	w.funcs = slices.DeleteFunc(w.funcs, func(f funcRecord) bool { return !o.in(dwarf.Span{Lo: f.addr, Hi: f.addr}, g) })
 	return l.join(w), true
+}
+
+// ready reports whether a group of o can be read. Otherwise Areas must be called again.
+func (l *Lookup) ready(o *outline, g *Group) bool {
+	if g.of != o {
+		return false
+	}
+	if !l.confirm(g) {
+		l.better(o)
+		return false
+	}
+	return true
 }
 
 // read reads a portion with w, and returns its size.

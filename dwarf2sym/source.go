@@ -32,11 +32,7 @@ func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 
 // readSource reads the units of a group of o for Source. It reports false if Areas must be called again.
 func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
-	if g.of != o {
-		return nil, false
-	}
-	if !l.confirm(g) {
-		l.better(o)
+	if !l.ready(o, g) {
 		return nil, false
 	}
 	w := l.idleWorker()

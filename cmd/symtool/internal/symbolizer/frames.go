@@ -1,15 +1,12 @@
 package symbolizer
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/demangle/itanium"
 	"github.com/symtool/symtool/symfmt"
 )
-
-func compare(a, b uint64) int { return cmp.Compare(a, b) }
 
 // frames returns the frames at an address as they are printed: Name is the function's name, and Path the file's.
 func (s *Symbolizer) frames(m *module, addr uint64) []symfmt.SourceFrame {

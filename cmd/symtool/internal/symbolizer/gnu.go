@@ -21,11 +21,11 @@ func (p *gnuPrinter) code(r *request, frames []symfmt.SourceFrame) {
 		if m := p.s.modules[r.file]; m != nil && m.err == nil && m.file.AddrSize == 4 {
 			digits = 8
 		}
-		fmt.Fprintf(p.out, "0x%0*x%s", digits, r.addr, p.after(": "))
+		fmt.Fprintf(p.out, "0x%0*x%s", digits, r.addr, p.s.after(": "))
 	}
 	if len(frames) == 0 {
 		if p.s.Names != NoNames {
-			fmt.Fprint(p.out, "??", p.after(" "))
+			fmt.Fprint(p.out, "??", p.s.after(" "))
 		}
 		p.out.WriteString("??:0\n")
 		return
@@ -40,16 +40,9 @@ func (p *gnuPrinter) code(r *request, frames []symfmt.SourceFrame) {
 	}
 }
 
-func (p *gnuPrinter) after(mark string) string {
-	if p.s.Pretty {
-		return mark
-	}
-	return "\n"
-}
-
 func (p *gnuPrinter) frame(f *symfmt.SourceFrame, discriminator uint32) {
 	if p.s.Names != NoNames {
-		fmt.Fprint(p.out, orUnknown(f.Name), p.after(" at "))
+		fmt.Fprint(p.out, orUnknown(f.Name), p.s.after(" at "))
 	}
 	fmt.Fprintf(p.out, "%s:", orUnknown(f.File.Path))
 	switch {

@@ -18,16 +18,8 @@ func (p *llvmPrinter) end() {}
 
 func (p *llvmPrinter) header(r *request) {
 	if p.s.Addresses && r.ok {
-		fmt.Fprintf(p.out, "0x%x%s", r.addr, p.after(": "))
+		fmt.Fprintf(p.out, "0x%x%s", r.addr, p.s.after(": "))
 	}
-}
-
-// after returns what is between parts of an answer: a line's end, or mark in pretty output.
-func (p *llvmPrinter) after(mark string) string {
-	if p.s.Pretty {
-		return mark
-	}
-	return "\n"
 }
 
 func (p *llvmPrinter) footer() {
@@ -52,7 +44,7 @@ func (p *llvmPrinter) frame(f *symfmt.SourceFrame, outer bool) {
 		if outer && p.s.Pretty {
 			p.out.WriteString(" (inlined by) ")
 		}
-		fmt.Fprint(p.out, orUnknown(f.Name), p.after(" at "))
+		fmt.Fprint(p.out, orUnknown(f.Name), p.s.after(" at "))
 	}
 	switch file := orUnknown(f.File.Path); {
 	case p.s.Verbose:

@@ -1,6 +1,7 @@
 package symbolizer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -126,10 +127,7 @@ func (m *module) readTable() {
 	})
 	m.file.ReleaseSymbols()
 	slices.SortStableFunc(m.table, func(a, b symbol) int {
-		if a.addr != b.addr {
-			return compare(a.addr, b.addr)
-		}
-		return compare(a.size, b.size)
+		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.size, b.size))
 	})
 	kept := m.table[:0]
 	for i := range m.table {

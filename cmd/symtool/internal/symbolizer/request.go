@@ -1,7 +1,6 @@
 package symbolizer
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -72,5 +71,3 @@ func word(text string) (first, rest string) {
 	}
 	return text[:i], text[i:]
 }
-
-func sprint(format string, args ...any) string { return fmt.Sprintf(format, args...) }

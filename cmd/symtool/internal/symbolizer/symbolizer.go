@@ -5,6 +5,7 @@ package symbolizer
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -137,7 +138,7 @@ func (s *Symbolizer) answer(line string) {
 		s.print.fail(r, "")
 	case !r.ok:
 		if strings.TrimSpace(line) != "" {
-			s.complain("%q: want FILE ADDR, with an address such as 0x1139", line)
+			s.note("%q: want FILE ADDR, with an address such as 0x1139", line)
 		}
 		s.print.code(r, nil)
 	case err != nil:
@@ -156,16 +157,19 @@ func (s *Symbolizer) answer(line string) {
 
 // note reports something once.
 func (s *Symbolizer) note(format string, args ...any) {
-	text := sprint(format, args...)
+	text := fmt.Sprintf(format, args...)
 	if !s.noted[text] {
 		s.noted[text] = true
 		s.msgs.Printf("%s: %s", s.Program, text)
 	}
 }
 
-// complain reports a line that is no request.
-func (s *Symbolizer) complain(format string, args ...any) {
-	s.msgs.Printf("%s: %s", s.Program, sprint(format, args...))
+// after returns what is between parts of an answer: the end of a line, or mark in pretty output.
+func (s *Symbolizer) after(mark string) string {
+	if s.Pretty {
+		return mark
+	}
+	return "\n"
 }
 
 func (s *Symbolizer) close() {
