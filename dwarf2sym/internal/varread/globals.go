@@ -6,7 +6,6 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
 )
 
@@ -16,16 +15,7 @@ func (v *Reader) Globals(d *units.Data, h *dwarf.Header, data []byte, wanted fun
 	v.Reset()
 	defer v.Meter.Flush()
 	v.firstFn = v.Funcs()
-	defer func() {
-		v.top, v.vars = 0, v.vars[:0]
-		clear(v.varOf)
-		clear(v.labels)
-		if p := recover(); p != nil {
-			v.DropFuncs(v.firstFn)
-			v.host.Problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off),
-				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
-		}
-	}()
+	defer v.leave(d, h)
 	t, cost, err := v.tables.Get(d.Abbrev, h)
 	v.Meter.Spend(cost)
 	if err == nil {

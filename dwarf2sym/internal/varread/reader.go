@@ -112,17 +112,7 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 		v.Reset()
 	}
 	v.firstFn = v.Funcs()
-	defer func() {
-		v.top = 0
-		clear(v.varOf)
-		clear(v.labels)
-		v.vars, v.nested, v.depth = v.vars[:0], v.nested[:0], 0
-		if p := recover(); p != nil {
-			v.DropFuncs(v.firstFn)
-			v.host.Problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off),
-				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
-		}
-	}()
+	defer v.leave(d, h)
 	t, cost, err := v.tables.Get(d.Abbrev, h)
 	v.Meter.Spend(cost)
 	if err == nil {
@@ -143,6 +133,19 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 		v.host.Problem(h.Off, "variables of "+v.main.OwnName()+" from there on", err)
 	}
 	v.endUnit()
+}
+
+// leave, deferred, forgets the unit, and its functions if reading it panicked.
+func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
+	v.top = 0
+	clear(v.varOf)
+	clear(v.labels)
+	v.vars, v.nested, v.depth = v.vars[:0], v.nested[:0], 0
+	if p := recover(); p != nil {
+		v.DropFuncs(v.firstFn)
+		v.host.Problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off),
+			&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
+	}
 }
 
 // walk reads the functions among the DIEs from pos to the end of their parent's children.
