@@ -117,9 +117,12 @@ func compareRecords(t *testing.T, name string, ours, theirs []byte) {
 			t.Errorf("%s: %s without -d", name, kind)
 		}
 	}
-	known := addressesOf(ours)
+	known := map[string]bool{}
+	for _, address := range addressesOf(ours) {
+		known[address] = true
+	}
 	for _, address := range addressesOf(theirs) {
-		if !slices.Contains(known, address) {
+		if !known[address] {
 			t.Errorf("%s: no FUNC %s", name, address)
 		}
 	}
@@ -128,7 +131,7 @@ func compareRecords(t *testing.T, name string, ours, theirs []byte) {
 // Breakpad's minidump_stackwalk and symtool under its name print the same bytes, with the symbols
 // that symtool has dumped. These are the differences:
 //
-//   - Breakpad's program does not end with -s where a stack reaches a library: those are left out.
+//   - Breakpad's program often takes hours with -s: only crashes with which it ends at once are compared.
 //   - nullcall and sighandler have frames that Breakpad does not find by STACK CFI: the caller of
 //     address 0, and the frames below a signal handler.
 func TestOracleAsStackwalk(t *testing.T) {
@@ -153,7 +156,7 @@ func TestOracleAsStackwalk(t *testing.T) {
 	}
 	for _, name := range names {
 		for _, options := range []string{"", "-m", "-c", "-b", "-m -c", "-c -b", "-s"} {
-			if options == "-s" && (name == "cxxtmpl" || name == "sharedlib" || name == "threads") {
+			if options == "-s" && name != "coldsplit" && name != "deeprec" && name != "omitfp" {
 				continue
 			}
 			args := append(strings.Fields(options), filepath.Join(crashes, name, "dump.dmp"), store, "nosuch")
