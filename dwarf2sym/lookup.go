@@ -294,14 +294,9 @@ func (l *Lookup) Read(g *Group) (*symfmt.Module, bool) {
 	for _, p := range g.portions {
 		first := len(w.funcs)
 		w.only = o.describedBy(p, places)
-		l.done.Add(l.read(w, &o.portions[p]))
-		if w.Effort.Over() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.giveUp()
+		if !l.readPortion(w, &o.portions[p]) {
 			return nil, false
 		}
-		l.noteUnit(&w.problems, &w.elsewhere)
 		for i := first; i < len(w.funcs) && !o.exact(); i++ {
 			if !o.has(l.codeOf(&w.funcs[i]), p) {
 				l.better(o)
@@ -443,6 +438,19 @@ func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
 	return nil
 }
 
+// readPortion reads units with a worker. It reports false if that took more than is allowed: nothing more is read then.
+func (l *Lookup) readPortion(w *worker, p *portion) bool {
+	l.done.Add(l.read(w, p))
+	if w.Effort.Over() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.giveUp()
+		return false
+	}
+	l.noteUnit(&w.problems, &w.elsewhere)
+	return true
+}
+
 // readSource reads the units of a group of o for Source. It reports false if Areas must be called again.
 func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
 	if !l.ready(o, g) {
@@ -452,14 +460,9 @@ func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symf
 	defer l.keep(w)
 	w.source = srcread.New(w, l.r.code.Addr(rva), w.lineWin, w.Meter)
 	for _, p := range g.portions {
-		l.done.Add(l.read(w, &o.portions[p]))
-		if w.Effort.Over() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.giveUp()
+		if !l.readPortion(w, &o.portions[p]) {
 			return nil, true
 		}
-		l.noteUnit(&w.problems, &w.elsewhere)
 	}
 	frames = w.source.Frames
 	for i := range frames {

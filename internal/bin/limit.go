@@ -79,3 +79,14 @@ func (c contextReader) Read(p []byte) (int, error) {
 	}
 	return c.r.Read(p)
 }
+
+// Fill reads until buf is full. If it returns less, the error is r's own, io.EOF at the end: unlike
+// io.ReadFull's, it does not take an end for damage.
+func Fill(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var got int
+		got, err = r.Read(buf[n:])
+		n += got
+	}
+	return n, err
+}

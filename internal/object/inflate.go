@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // What Contents.Compression returns.
@@ -118,7 +120,7 @@ func (z *inflater) next(buf []byte) (n int, err error) {
 			return err
 		}
 		var err error
-		n, err = fill(z.r, buf)
+		n, err = bin.Fill(z.r, buf)
 		z.done += int64(n)
 		switch p := z.p; {
 		case z.done > p.size:
@@ -130,16 +132,6 @@ func (z *inflater) next(buf []byte) (n int, err error) {
 		}
 		return err
 	})
-	return n, err
-}
-
-// fill reads until buf is full. If it returns less, err is not nil: io.EOF at the end.
-func fill(r io.Reader, buf []byte) (n int, err error) {
-	for n < len(buf) && err == nil {
-		var got int
-		got, err = r.Read(buf[n:])
-		n += got
-	}
 	return n, err
 }
 

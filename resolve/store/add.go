@@ -70,6 +70,11 @@ func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 		return nil, fmt.Errorf("MODULE name %q: %w", clipped(c.name), err)
 	}
 	a.Path = a.Place.Path(ext)
+	return p.publish(a)
+}
+
+// publish gives the file the path of an addition, and records the outcome in it.
+func (p *Pending) publish(a *Addition) (*Addition, error) {
 	outcome, existing, err := p.Publish(a.Path)
 	if err != nil {
 		return nil, &WriteError{err}

@@ -35,15 +35,7 @@ func (s *Store) AddProgram(in io.Reader, name, id string) (*Addition, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Addition{Place: place, Path: place.Program()}
-	outcome, existing, err := p.Publish(a.Path)
-	if err != nil {
-		return nil, &WriteError{err}
-	}
-	if a.Outcome = outcome; existing != "" {
-		a.Path = existing
-	}
-	return a, nil
+	return p.publish(&Addition{Place: place, Path: place.Program()})
 }
 
 // Program returns the path of the PE file or PDB of that name and id below the root.

@@ -138,7 +138,7 @@ func (s *Store) listOne(l *Listing, versions map[string]*Version, name string, d
 		return err
 	}
 	index, isIndex := strings.CutSuffix(last, ".idx")
-	_, ext, isText := stemOf(strings.TrimSuffix(last, ".idx"))
+	_, ext, isText := StemOf(strings.TrimSuffix(last, ".idx"))
 	isProgram := len(parts) == 3 && !isText && strings.EqualFold(parts[0], last) && s.isProgram(e)
 	if len(parts) != 3 || !isText && !isProgram || !st.Mode().IsRegular() || isIndex && (index == "" || ext != symbolExt) {
 		l.Others = append(l.Others, e)

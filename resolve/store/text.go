@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -46,7 +47,7 @@ const (
 // first. For other files it returns place.
 func variants(place string) []string {
 	all := []string{place}
-	stem, text, ok := stemOf(place)
+	stem, text, ok := StemOf(place)
 	if !ok {
 		return all
 	}
@@ -58,9 +59,9 @@ func variants(place string) []string {
 	return all
 }
 
-// stemOf returns the name of a symbol file, or of one with variables, without its extensions, and the
+// StemOf returns the name of a symbol file, or of one with variables, without its extensions, and the
 // extension that says which of them it is.
-func stemOf(name string) (stem, ext string, ok bool) {
+func StemOf(name string) (stem, ext string, ok bool) {
 	for _, c := range Compressions {
 		if rest, cut := strings.CutSuffix(name, c.Ext); cut {
 			name = rest
@@ -101,8 +102,8 @@ func (s *Store) sameText(a, b string) (bool, error) {
 func sameBytes(a, b io.Reader) (bool, error) {
 	bufA, bufB := make([]byte, writeBuffer), make([]byte, writeBuffer)
 	for {
-		na, errA := readFull(a, bufA)
-		nb, errB := readFull(b, bufB)
+		na, errA := bin.Fill(a, bufA)
+		nb, errB := bin.Fill(b, bufB)
 		if !bytes.Equal(bufA[:na], bufB[:nb]) {
 			return false, nil
 		}
@@ -115,16 +116,6 @@ func sameBytes(a, b io.Reader) (bool, error) {
 			}
 		}
 	}
-}
-
-// readFull fills buf unless the text ends, for which it returns io.EOF. Damage is not an end.
-func readFull(r io.Reader, buf []byte) (n int, err error) {
-	for n < len(buf) && err == nil {
-		var got int
-		got, err = r.Read(buf[n:])
-		n += got
-	}
-	return n, err
 }
 
 // unlessDamaged returns the error of reading a file, but nil for an error in its contents.

@@ -157,7 +157,7 @@ func (s *Store) verifyVersion(ctx context.Context, v *Version) (*Report, error) 
 		}
 		r.Files++
 		r.Bytes += e.Bytes
-		if _, ext, _ := stemOf(e.Path); len(r.Findings) == n {
+		if _, ext, _ := StemOf(e.Path); len(r.Findings) == n {
 			good[ext] = append(good[ext], e.Path)
 		}
 	}
@@ -198,7 +198,7 @@ func (s *Store) verifyFile(ctx context.Context, r *Report, e Entry) error {
 		r.add(e.Path, "misplaced", "MODULE %v", err)
 		return nil
 	}
-	stem, ext, _ := stemOf(e.Path)
+	stem, ext, _ := StemOf(e.Path)
 	if c.ext() != ext {
 		r.add(e.Path, "misplaced", "the records are those of a file %s, not %s", c.ext(), ext)
 	}

@@ -186,7 +186,7 @@ func copySparse(f *os.File, r io.Reader) (n int64, broken, err error) {
 	block, zeros := make([]byte, sparseBlock), make([]byte, sparseBlock)
 	for broken == nil && err == nil {
 		var k int
-		k, broken = fill(r, block)
+		k, broken = bin.Fill(r, block)
 		if !bytes.Equal(block[:k], zeros[:k]) {
 			_, err = f.WriteAt(block[:k], n)
 		}
@@ -199,16 +199,6 @@ func copySparse(f *os.File, r io.Reader) (n int64, broken, err error) {
 		err = f.Truncate(n)
 	}
 	return n, broken, err
-}
-
-// fill reads until b is full. Unlike io.ReadFull it returns r's own error.
-func fill(r io.Reader, b []byte) (n int, err error) {
-	for n < len(b) && err == nil {
-		var k int
-		k, err = r.Read(b[n:])
-		n += k
-	}
-	return n, err
 }
 
 // maxPacking is the largest ratio of dump.Dump.Size to the compressed size: unpacked bytes cost

@@ -144,7 +144,7 @@ func TestUnknownReason(t *testing.T) {
 	}
 }
 
-// TestSniff tells microdumps from other files.
+// TestSniff has the first bytes of microdumps and of other files.
 func TestSniff(t *testing.T) {
 	for head, want := range map[string]bool{
 		"F/google-breakpad(11976): -----BEGIN": true, "02-23 15:49:14.700  1740  1739 F google-breakpad: --": true,

@@ -16,12 +16,7 @@ func (v *Reader) Globals(d *units.Data, h *dwarf.Header, data []byte, wanted fun
 	defer v.Meter.Flush()
 	v.firstFn = v.Funcs()
 	defer v.leave(d, h)
-	t, cost, err := v.tables.Get(d.Abbrev, h)
-	v.Meter.Spend(cost)
-	if err == nil {
-		err = v.main.Open(d, h, data, t, v.Meter)
-	}
-	if err != nil {
+	if err := v.open(d, h, data); err != nil {
 		v.host.Problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off), err)
 		return false
 	}

@@ -113,12 +113,7 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 	}
 	v.firstFn = v.Funcs()
 	defer v.leave(d, h)
-	t, cost, err := v.tables.Get(d.Abbrev, h)
-	v.Meter.Spend(cost)
-	if err == nil {
-		err = v.main.Open(d, h, data, t, v.Meter)
-	}
-	if err != nil {
+	if v.open(d, h, data) != nil {
 		return // the pass over functions reports it
 	}
 	if v.skeleton != nil {
@@ -128,11 +123,20 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 		clear(v.raw)
 		v.rawSize = h.AddrSize
 	}
-	_, err = v.walk(v.main.Children(), 0)
-	if err != nil && !v.Meter.Exhausted {
+	if _, err := v.walk(v.main.Children(), 0); err != nil && !v.Meter.Exhausted {
 		v.host.Problem(h.Off, "variables of "+v.main.OwnName()+" from there on", err)
 	}
 	v.endUnit()
+}
+
+// open opens the unit that is read.
+func (v *Reader) open(d *units.Data, h *dwarf.Header, data []byte) error {
+	t, cost, err := v.tables.Get(d.Abbrev, h)
+	v.Meter.Spend(cost)
+	if err != nil {
+		return err
+	}
+	return v.main.Open(d, h, data, t, v.Meter)
 }
 
 // leave, deferred, forgets the unit, and its functions if reading it panicked.

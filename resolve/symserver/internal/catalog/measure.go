@@ -109,8 +109,7 @@ const maxMeasures = 50_000
 // Symbols returns the symbol file of a version, or nil.
 func (v *Version) Symbols() *store.Entry {
 	for i, e := range v.Files {
-		name := strings.TrimSuffix(strings.TrimSuffix(e.Path, ".gz"), ".zst")
-		if strings.HasSuffix(name, ".sym") {
+		if _, ext, ok := store.StemOf(e.Path); ok && ext == ".sym" {
 			return &v.Files[i]
 		}
 	}
