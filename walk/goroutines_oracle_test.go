@@ -135,19 +135,7 @@ func coreOfQEMU(t *testing.T, qemu, program string) string {
 // coreOf returns a core of a program that has printed a line and goes on.
 func coreOf(t *testing.T, gcore, program string) string {
 	t.Helper()
-	cmd := exec.Command(program)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
-	if _, err := out.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	cmd, _ := testenv.StartReady(t, program)
 	prefix := filepath.Join(filepath.Dir(program), "core")
 	if out, err := exec.Command(gcore, "-o", prefix, fmt.Sprint(cmd.Process.Pid)).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,19 +58,7 @@ func TestOraclePID(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	cmd := exec.Command(program)
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
-	if _, err := bufio.NewReader(stdout).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	cmd, _ := testenv.StartReady(t, program)
 	pid := strconv.Itoa(cmd.Process.Pid)
 	text, err := exec.Command(testenv.Symtool(t), "walk", "--brief", "--pid", pid).CombinedOutput()
 	if strings.Contains(string(text), "ptrace is not permitted") {

@@ -69,3 +69,21 @@ func DOM(t testing.TB, page string) string {
 	}
 	return string(dom)
 }
+
+// StartReady starts a program, which ends with the test, and waits for its first line: it is ready then.
+func StartReady(t testing.TB, path string, args ...string) (c *exec.Cmd, line string) {
+	t.Helper()
+	c = exec.Command(path, args...)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	if line, err = bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("%s: %v after %q", path, err, line)
+	}
+	return c, line
+}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/internal/demangle"
-	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -89,23 +87,13 @@ func inlinedAt(m *symfmt.Module, f *symfmt.Func, rva symfmt.RVA) []string {
 // Names of functions and of inlined calls are those that llvm-symbolizer prints at each address where a
 // row or a call begins or ends, but for the reasons in whySpelled.
 func TestSymbolizerNames(t *testing.T) {
-	oracles := testenv.SharedGlob(t, "data", "pe", "*", "*", "oracle", "*.pdb.symbolizer.json.gz")
-	reasons := map[string]int{}
-	for _, oracle := range oracles {
-		path := filepath.Join(filepath.Dir(filepath.Dir(oracle)), strings.TrimSuffix(filepath.Base(oracle), ".symbolizer.json.gz"))
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // basic32.pdb is in a cabinet
-		}
+	eachSymbolizer(t, func(path string, data, answers []byte, reasons map[string]int) {
 		d, err := openDatabase(bytes.NewReader(data), int64(len(data)), path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		compareNames(t, filepath.Base(path), read(t, data, path, 0).Module, publicsOf(t, d), imageOf(t, data), testenv.Gunzip(t, oracle), reasons)
-	}
-	for why, n := range reasons {
-		t.Logf("%6d %s", n, why)
-	}
+		compareNames(t, filepath.Base(path), read(t, data, path, 0).Module, publicsOf(t, d), imageOf(t, data), answers, reasons)
+	})
 }
 
 // publicsOf returns the decorated names at each address as linked.

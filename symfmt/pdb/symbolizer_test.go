@@ -170,15 +170,23 @@ func rowsWith(rows map[symfmt.RVA][]frame, f frame, lo, hi symfmt.RVA) (at []sym
 // Functions, inlined calls and lines are those that llvm-symbolizer finds, at each address where a row
 // or a call begins or ends, but for the reasons in whyOther.
 func TestSymbolizer(t *testing.T) {
-	oracles := testenv.SharedGlob(t, "data", "pe", "*", "*", "oracle", "*.pdb.symbolizer.json.gz")
+	eachSymbolizer(t, func(path string, data, answers []byte, reasons map[string]int) {
+		compareFrames(t, path, data, answers, reasons)
+	})
+}
+
+// eachSymbolizer calls compare with each shared PDB and llvm-symbolizer's answers about it, and logs how often
+// there was each reason for a difference.
+func eachSymbolizer(t *testing.T, compare func(path string, data, answers []byte, reasons map[string]int)) {
+	t.Helper()
 	reasons := map[string]int{}
-	for _, oracle := range oracles {
+	for _, oracle := range testenv.SharedGlob(t, "data", "pe", "*", "*", "oracle", "*.pdb.symbolizer.json.gz") {
 		path := filepath.Join(filepath.Dir(filepath.Dir(oracle)), strings.TrimSuffix(filepath.Base(oracle), ".symbolizer.json.gz"))
 		data, err := os.ReadFile(path)
 		if err != nil {
 			continue // basic32.pdb is in a cabinet
 		}
-		compareFrames(t, path, data, testenv.Gunzip(t, oracle), reasons)
+		compare(path, data, testenv.Gunzip(t, oracle), reasons)
 	}
 	for why, n := range reasons {
 		t.Logf("%6d %s", n, why)

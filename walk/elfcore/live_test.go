@@ -109,19 +109,9 @@ func TestOracleKernelCore(t *testing.T) {
 func TestOracleGCore(t *testing.T) {
 	folder, program := liveProgram(t)
 	gcore := testenv.Tool(t, "gcore")
-	cmd := exec.Command(program, "wait")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
-	ready := make([]byte, 5)
-	if _, err := out.Read(ready); err != nil || !strings.HasPrefix(string(ready), "ready") {
-		t.Fatal(string(ready), err)
+	cmd, ready := testenv.StartReady(t, program, "wait")
+	if !strings.HasPrefix(ready, "ready") {
+		t.Fatalf("the program says %q, want ready", ready)
 	}
 	testenv.Until(t, "the process to pause", func() bool {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
