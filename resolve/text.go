@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -100,11 +101,10 @@ func (s *spill) Write(p []byte) (n int, err error) {
 }
 
 func (s *spill) create() error {
-	f, err := os.CreateTemp("", "symtool-*.sym")
+	f, err := scratch.File("")
 	if err != nil {
 		return err
 	}
-	os.Remove(f.Name())
 	s.file = f
 	_, err = f.Write(s.held)
 	s.held = nil

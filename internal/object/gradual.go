@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/symtool/symtool/internal/scratch"
 )
 
 // gradual is contents that are inflated on demand. The reader that needs more inflates it, so that while
@@ -33,7 +35,7 @@ func (p *Piece) inflating() (*gradual, error) {
 		return p.gradual, nil
 	}
 	if p.size > p.in.Limits.SpillOver {
-		if file, err := TempFile(p.in.Limits.TempDir); err == nil {
+		if file, err := scratch.File(p.in.Limits.TempDir); err == nil {
 			return p.inflatingTo(file)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/scratch"
 )
 
 // Scratch is memory in a temporary file without a name: what is written once and
@@ -52,7 +53,7 @@ func (s *Scratch) grow() bool {
 
 func (s *Scratch) another() ([]byte, error) {
 	if s.file == nil {
-		file, err := TempFile(s.Dir)
+		file, err := scratch.File(s.Dir)
 		if err != nil {
 			return nil, err
 		}
@@ -94,18 +95,4 @@ func (s *Scratch) Close() error {
 	file := s.file
 	s.file = nil
 	return file.Close()
-}
-
-// TempFile returns a file without a name: the system removes it however the process
-// ends.
-func TempFile(dir string) (*os.File, error) {
-	tmp, err := os.CreateTemp(dir, "symtool-*")
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Remove(tmp.Name()); err != nil {
-		tmp.Close()
-		return nil, err
-	}
-	return tmp, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/scratch"
 )
 
 // incoming is the body of an upload. It remembers why it could not be read, to distinguish a client
@@ -38,8 +39,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// spool is an upload in a temporary file. Where the system allows it, the file has no name and is gone with
-// the process.
+// spool is an upload in a temporary file.
 type spool struct {
 	*os.File
 	size int64
@@ -52,12 +52,11 @@ func (e *storageError) Unwrap() error { return e.error }
 
 // newSpool copies an upload to a temporary file.
 func newSpool(in io.Reader) (*spool, error) {
-	f, err := os.CreateTemp("", "symtool-upload-")
+	f, err := scratch.File("")
 	if err != nil {
 		return nil, &storageError{bare(err)}
 	}
 	sp := &spool{File: f}
-	os.Remove(f.Name())
 	to := &spoolWriter{f: f}
 	if sp.size, err = io.Copy(to, in); to.err != nil {
 		err = &storageError{bare(to.err)}
@@ -67,13 +66,6 @@ func newSpool(in io.Reader) (*spool, error) {
 		return nil, err
 	}
 	return sp, nil
-}
-
-// Close implements io.Closer.
-func (sp *spool) Close() error {
-	err := sp.File.Close()
-	os.Remove(sp.Name())
-	return err
 }
 
 // whole returns the spool from its beginning.

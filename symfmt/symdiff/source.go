@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -93,11 +94,10 @@ func SpoolModule(m *symfmt.Module, name string, opts symfmt.WriteOptions) (*Sour
 
 // fill creates the temporary file.
 func (s *Source) fill(write func(io.Writer) error) error {
-	f, err := os.CreateTemp("", "symtool-diff-*.sym")
+	f, err := scratch.File("")
 	if err != nil {
 		return err
 	}
-	os.Remove(f.Name())
 	if err := write(f); err != nil {
 		f.Close()
 		return fmt.Errorf("%s: copy to a temporary file: %w", s.Name, err)

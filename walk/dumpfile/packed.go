@@ -15,6 +15,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/scratch"
 )
 
 // packing is a row of the table of compressions.
@@ -138,9 +139,9 @@ func spool(ctx context.Context, r io.Reader, o Options) (*contents, error) {
 	if limit == 0 {
 		limit = defaultMaxUnpacked
 	}
-	tmp, err := nameless(o.TempDir)
+	tmp, err := scratch.File(o.TempDir)
 	if err != nil {
-		return nil, err
+		return nil, temporary(err)
 	}
 	defer tmp.Close()
 	n, broken, err := copySparse(tmp, io.LimitReader(bin.ContextReader(ctx, r), limit+1))
@@ -158,19 +159,6 @@ func spool(ctx context.Context, r io.Reader, o Options) (*contents, error) {
 	}
 	c.broken, c.size = broken, n
 	return c, nil
-}
-
-// nameless creates a temporary file and removes its name.
-func nameless(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "symtool-dump-*")
-	if err != nil {
-		return nil, temporary(err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		f.Close()
-		return nil, temporary(err)
-	}
-	return f, nil
 }
 
 // temporary says that an error is not about the dump's own file.

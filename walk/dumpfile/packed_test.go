@@ -14,6 +14,7 @@ import (
 	"github.com/ulikunitz/xz"
 	"github.com/ulikunitz/xz/lzma"
 
+	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -107,7 +108,7 @@ func TestPackedDamage(t *testing.T) {
 
 // The zeros of an unpacked dump take no place on the disk.
 func TestSparse(t *testing.T) {
-	f, err := nameless(t.TempDir())
+	f, err := scratch.File(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/live"
@@ -84,9 +85,9 @@ func unpacked(in io.Reader) (unpacker, error) {
 
 // readCore reads an ELF core from front to back.
 func readCore(ctx context.Context, in io.Reader, o Options) (*File, error) {
-	spill, err := nameless(o.TempDir)
+	spill, err := scratch.File(o.TempDir)
 	if err != nil {
-		return nil, err
+		return nil, temporary(err)
 	}
 	defer spill.Close()
 	c, core := &contents{}, o.Core

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dumpfile"
 )
@@ -191,11 +192,10 @@ func (in *Input) random() (io.ReaderAt, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	f, err := os.CreateTemp("", "symtool-convert-*")
+	f, err := scratch.File("")
 	if err != nil {
 		return nil, 0, err
 	}
-	os.Remove(f.Name())
 	in.close = append(in.close, f)
 	size, err := io.Copy(f, text)
 	return f, size, err
