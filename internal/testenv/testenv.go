@@ -291,6 +291,7 @@ var packages = map[string]string{
 	"llvm-gsymutil-22":   "llvm-22",
 	"llvm-objcopy-22":    "llvm-22",
 	"llvm-objdump-22":    "llvm-22",
+	"llvm-pdbutil-22":    "llvm-22",
 	"llvm-readelf-22":    "llvm-22",
 	"llvm-readobj-22":    "llvm-22",
 	"llvm-symbolizer-22": "llvm-22",

@@ -19,7 +19,8 @@ import (
 
 var llvmWords = regexp.MustCompile(`\b(struct|class|enum|union|__cdecl|__stdcall|__fastcall|__thiscall|__vectorcall) ?`)
 
-var llvmSpelling = strings.NewReplacer("(void)", "()", "__int64", "long long", "`anonymous namespace'", "(anonymous namespace)", " dtor'", " destructor'")
+var llvmSpelling = strings.NewReplacer("(void)", "()", "__int64", "long long", "`anonymous namespace'", "(anonymous namespace)",
+	"`anonymous-namespace'", "(anonymous namespace)", " dtor'", " destructor'")
 
 // spelled returns a name without what demanglers and compilers spell differently.
 func spelled(name string) string {
@@ -48,6 +49,8 @@ func whySpelled(name, want string, publics []string) string {
 		return "two names of the probe of the stack"
 	case isWithParams(strings.TrimLeft(ours, "_"), strings.TrimLeft(theirs, "_")):
 		return "an underscore less: LLVM takes it for that of C on x86"
+	case strings.Contains(theirs, "<("):
+		return "a type of functions as an argument of a template: LLVM leaves out the results of functions, there, too"
 	case strings.HasPrefix(want, "?") && strings.HasPrefix(name, "`"):
 		return "clang's names of handlers, which LLVM leaves decorated"
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -76,9 +75,20 @@ func imageOf(t *testing.T, data []byte) func(symfmt.RVA) symfmt.RVA {
 	}
 }
 
-// rowsAsWritten returns all rows of a PDB by their addresses as linked: those of functions and of inlined calls, also
-// the ones that others replace.
-func rowsAsWritten(t *testing.T, data []byte) map[symfmt.RVA][]frame {
+// written is what the records of a PDB say.
+type written struct {
+	rows    map[symfmt.RVA][]frame // all, by their addresses as linked, also those that others replace
+	repeats []repeat
+}
+
+// repeat is a row of an inlined call that has the line of the row before it, from which other code separates it.
+type repeat struct {
+	row
+	lines map[uint32]bool // of all rows of that call
+}
+
+// asWritten returns the rows of a PDB.
+func asWritten(t *testing.T, data []byte) *written {
 	t.Helper()
 	d, err := openDatabase(bytes.NewReader(data), int64(len(data)), "x")
 	if err != nil {
@@ -90,10 +100,10 @@ func rowsAsWritten(t *testing.T, data []byte) map[symfmt.RVA][]frame {
 	if err := d.readSections(); err != nil {
 		t.Fatal(err)
 	}
-	all := map[symfmt.RVA][]frame{}
+	all := &written{rows: map[symfmt.RVA][]frame{}}
 	add := func(r row) {
 		d.room = d.size // for each name again
-		all[r.lo] = append(all[r.lo], frame{string(d.nameAt(r.file)), r.line})
+		all.rows[r.lo] = append(all.rows[r.lo], frame{string(d.nameAt(r.file)), r.line})
 	}
 	for _, m := range d.modules {
 		s := d.stream(m.stream)
@@ -111,6 +121,7 @@ func rowsAsWritten(t *testing.T, data []byte) map[symfmt.RVA][]frame {
 				for _, r := range lines.annotated(p, &p.sites[i]) {
 					add(r)
 				}
+				all.addRepeats(lines.expand(p, &p.sites[i]))
 			}
 		}
 		eachC13(c13, func(kind uint32, b []byte) {
@@ -125,10 +136,33 @@ func rowsAsWritten(t *testing.T, data []byte) map[symfmt.RVA][]frame {
 	return all
 }
 
-// whyOther returns why llvm-symbolizer has other frames for an address as linked than this package, or "". rows are
-// those of rowsAsWritten, start is the function's address.
-func whyOther(got, want []frame, at, start symfmt.RVA, rows map[symfmt.RVA][]frame) string {
-	if n := len(got) - len(want); n > 0 && slices.Equal(got[n:], want) {
+// addRepeats adds the rows of a call that repeat the line before them.
+func (a *written) addRepeats(rows []row) {
+	lines := map[uint32]bool{}
+	for _, r := range rows {
+		lines[r.line] = true
+	}
+	for i := 1; i < len(rows); i++ {
+		if before, r := rows[i-1], rows[i]; before.line == r.line && before.file == r.file && before.hi < r.lo {
+			a.repeats = append(a.repeats, repeat{r, lines})
+		}
+	}
+}
+
+// isRepeat reports whether a row that repeats the line before it says line at an address, and another row of its call says
+// other.
+func (a *written) isRepeat(at symfmt.RVA, line, other uint32) bool {
+	return slices.ContainsFunc(a.repeats, func(r repeat) bool { return r.lo <= at && at < r.hi && r.line == line && r.lines[other] })
+}
+
+// whyOther returns why llvm-symbolizer has other frames for an address as linked than this package, or "". mozilla are
+// those of Mozilla's file, start is the function's address.
+func whyOther(got, want, mozilla []frame, at, start symfmt.RVA, all *written) string {
+	rows := all.rows
+	if slices.Equal(mozilla, got) {
+		return "Mozilla's file has what is said here"
+	}
+	if n := len(got) - len(want); n > 0 && slices.EqualFunc(got[n:], want, sameFrame) {
 		return "Microsoft's compiler writes no lengths of rows: a call reaches to the next row of the same call here, " +
 			"and LLVM leaves out its first rows; Mozilla's files have the call"
 	}
@@ -142,7 +176,7 @@ func whyOther(got, want []frame, at, start symfmt.RVA, rows map[symfmt.RVA][]fra
 			continue
 		}
 		switch both := rowsWith(rows, g, start, at); {
-		case g.file == "<unknown>" && w.file == "" && g.line == w.line:
+		case sameFrame(g, w):
 			why = "a file without a name, which a FILE record must have"
 		case g.line == 0 && (w.line == lineStepOver || w.line == lineStepInto):
 			why = "a number that is not a line but says how to step"
@@ -150,11 +184,21 @@ func whyOther(got, want []frame, at, start symfmt.RVA, rows map[symfmt.RVA][]fra
 			why = "two rows at one address: the last counts here, the first for LLVM; a row without code describes nothing"
 		case g.file != w.file && len(both) > 0 && len(rowsWith(rows, w, start, at)) > 0:
 			why = "rows of two files: one lasts to the next row here, to the next of the same file for LLVM"
+		case i < len(mozilla) && mozilla[i] == g:
+			why = "LLVM takes the line of a row before or after that of the address; Mozilla's file has this frame"
+		case g.file == w.file && all.isRepeat(at, g.line, w.line):
+			why = "a row that repeats the line of the row before it, behind other code: Mozilla leaves it out, and LLVM takes the " +
+				"line of another row of the call; the annotations have a length for each, which is what is said here"
 		default:
 			return ""
 		}
 	}
 	return why
+}
+
+// sameFrame reports whether LLVM's frame is one of this package, where a file without a name has one.
+func sameFrame(g, w frame) bool {
+	return g == w || g.file == "<unknown>" && w.file == "" && g.line == w.line
 }
 
 // rowsWith returns the addresses from lo to hi at which a row is for a file and a line.
@@ -180,45 +224,33 @@ func TestSymbolizer(t *testing.T) {
 func eachSymbolizer(t *testing.T, compare func(path string, data, answers []byte, reasons map[string]int)) {
 	t.Helper()
 	reasons := map[string]int{}
-	for _, oracle := range testenv.SharedGlob(t, "data", "pe", "*", "*", "oracle", "*.pdb.symbolizer.json.gz") {
-		path := filepath.Join(filepath.Dir(filepath.Dir(oracle)), strings.TrimSuffix(filepath.Base(oracle), ".symbolizer.json.gz"))
-		data, err := os.ReadFile(path)
-		if err != nil {
-			continue // basic32.pdb is in a cabinet
-		}
-		compare(path, data, testenv.Gunzip(t, oracle), reasons)
-	}
+	sharedPDBs(t, ".symbolizer.json.gz", func(path string, data, answers []byte) { compare(path, data, answers, reasons) })
 	for why, n := range reasons {
 		t.Logf("%6d %s", n, why)
 	}
-}
-
-// unsettled are addresses for which neither answer has a second witness.
-var unsettled = map[string][]symfmt.RVA{
-	"dump_syms_regtest64.pdb": {0x9fd5, 0xa78b},
-	"crash.pdb":               {0x1bbc, 0x2eca},
-	"foo.pdb":                 {0x78f1, 0x7921, 0x7e63, 0x7e93, 0x94a4, 0xac22},
 }
 
 // mozillas returns the symbols that Mozilla's dump_syms wrote for a PDB, or an empty module.
 func mozillas(t *testing.T, path string) *symfmt.Module {
 	t.Helper()
 	folder := filepath.Dir(path)
-	name := filepath.Base(folder) + "__" + filepath.Base(path) + ".sym"
-	peer := filepath.Join(filepath.Dir(filepath.Dir(folder)), "peer-mozilla", filepath.Base(filepath.Dir(folder)), name)
-	var text []byte
-	if _, err := os.Stat(peer + ".gz"); err == nil {
-		text = testenv.Gunzip(t, peer+".gz")
-	} else if text, err = os.ReadFile(peer); err != nil {
-		return &symfmt.Module{}
+	peers := filepath.Join(filepath.Dir(filepath.Dir(folder)), "peer-mozilla", filepath.Base(filepath.Dir(folder)))
+	for _, name := range []string{filepath.Base(folder) + "__" + filepath.Base(path), filepath.Base(path)} {
+		peer := filepath.Join(peers, name+".sym")
+		if text, err := os.ReadFile(peer); err == nil {
+			return readText(t, string(text))
+		}
+		if _, err := os.Stat(peer + ".gz"); err == nil {
+			return readText(t, string(testenv.Gunzip(t, peer+".gz")))
+		}
 	}
-	return readText(t, string(text))
+	return &symfmt.Module{}
 }
 
 func compareFrames(t *testing.T, file string, data, answers []byte, reasons map[string]int) {
 	t.Helper()
 	m := read(t, data, file, 0).Module
-	image, rows, other := imageOf(t, data), rowsAsWritten(t, data), mozillas(t, file)
+	image, rows, other := imageOf(t, data), asWritten(t, data), mozillas(t, file)
 	scan := bufio.NewScanner(bytes.NewReader(answers))
 	scan.Buffer(nil, 1<<20)
 	for scan.Scan() {
@@ -245,14 +277,10 @@ func compareFrames(t *testing.T, file string, data, answers []byte, reasons map[
 		case slices.Equal(got, want):
 			reasons["the same"]++
 		default:
-			why := whyOther(got, want, at, at-min(at, into), rows)
-			if theirs, _ := framesAt(other, image(at)); why == "" && slices.Equal(theirs, got) {
-				why = "Mozilla's file has what is said here"
-			} else if why == "" && slices.Contains(unsettled[filepath.Base(file)], at) {
-				why = "lines in inlined calls of Microsoft's compiler: Mozilla's file has a third answer"
-			}
+			mozilla, _ := framesAt(other, image(at))
+			why := whyOther(got, want, mozilla, at, at-min(at, into), rows)
 			if reasons[why]++; why == "" {
-				t.Errorf("%s %#x: %v, want %v", file, uint64(at), got, want)
+				t.Errorf("%s %#x: %v, want %v; Mozilla: %v", file, uint64(at), got, want, mozilla)
 			}
 		}
 	}
