@@ -74,10 +74,12 @@ def variables(frame):
 
 
 threads = []
-for thread in gdb.selected_inferior().threads():
+crashed = gdb.selected_thread()  # comes first
+for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: (t.num != crashed.num, t.num)):
     thread.switch()
     frames, f = [], gdb.newest_frame()
-    while f is not None:
+    # Behind an address without a name and a library gdb goes on by guessing, as from Go's mcall, which has left its stack.
+    while f is not None and (f.name() or gdb.solib_name(f.pc())):
         frames.append({
             "function": f.name() or "", "pc": hex(f.pc()), "inline": f.type() == gdb.INLINE_FRAME,
             "tailcall": f.type() == gdb.TAILCALL_FRAME, "variables": variables(f),
