@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/unpack"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/microdump"
@@ -77,8 +78,8 @@ func FormatOf(path string) string {
 	head := make([]byte, sniffSize)
 	n, _ := f.ReadAt(head, 0) // a missing file has no format
 	head = head[:n]
-	if p := packingOf(head); p != nil {
-		head = p.head(f)
+	if p := unpack.Find(head); p != nil {
+		head = headOf(p, f)
 	}
 	return sniff(head)
 }
@@ -223,7 +224,7 @@ func formatNames() string {
 	for i := range formats {
 		text += formats[i].Title + ", "
 	}
-	return text + "plain or compressed with " + packingNames()
+	return text + "plain or compressed with " + packings
 }
 
 // withPath returns err as an error that names path, once.
@@ -287,7 +288,7 @@ func load(ctx context.Context, path string, o Options) (*contents, error) {
 // loadFile maps an open file, or reads it.
 func loadFile(ctx context.Context, f *os.File, size int64, o Options) (*contents, error) {
 	if p := filePacking(f); p != nil {
-		return p.unpack(ctx, f, size, o)
+		return inflate(ctx, p, f, size, o)
 	}
 	return hold(f, size)
 }

@@ -3,95 +3,31 @@ package dumpfile
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
-
-	"github.com/klauspost/compress/zstd"
-	"github.com/pierrec/lz4/v4"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/scratch"
+	"github.com/symtool/symtool/internal/unpack"
 )
 
-// packing is a row of the table of compressions.
-type packing struct {
-	name  string
-	magic string // the first bytes of a file
-	open  func(io.Reader) (unpacker, error)
-}
-
-// unpacker returns the contents of a compressed file.
-type unpacker interface {
-	io.Reader
-	Close() error
-}
-
-// maxZstdWindow bounds the memory that a frame's header can ask of the zstd decoder (RFC 8878,
-// 3.1.1.1.2): what zstd --long writes, and the most that zstd reads by default.
-const maxZstdWindow = 128 << 20
-
-// packings are all compressions. systemd-coredump writes zstd, before version 246 lz4, and before
-// version 229 xz.
-var packings = []packing{
-	{"gzip", "\x1f\x8b", func(r io.Reader) (unpacker, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (unpacker, error) {
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderMaxMemory(1<<63))
-		if err != nil {
-			return nil, err
-		}
-		return z.IOReadCloser(), nil
-	}},
-	{"xz", xzMagic, func(r io.Reader) (unpacker, error) { return io.NopCloser(&xzReader{in: bufio.NewReader(r)}), nil }},
-	{"lz4", "\x04\x22\x4d\x18", func(r io.Reader) (unpacker, error) { return io.NopCloser(lz4.NewReader(r)), nil }},
-}
-
-// maxMagic is the length of the longest magic.
-const maxMagic = len(xzMagic)
-
-// packingOf returns the compression of a file that begins with these bytes, or nil.
-func packingOf(head []byte) *packing {
-	for i := range packings {
-		if bytes.HasPrefix(head, []byte(packings[i].magic)) {
-			return &packings[i]
-		}
-	}
-	return nil
-}
+// packings lists the compressions that dumps come in, for people.
+const packings = "gzip, zstd, xz or lz4"
 
 // filePacking returns the compression of a file, or nil. For a file that cannot be read it returns
 // nil; the next reader returns the error.
-func filePacking(f *os.File) *packing {
-	magic := make([]byte, maxMagic)
+func filePacking(f *os.File) *unpack.Packing {
+	magic := make([]byte, unpack.MagicSize)
 	n, _ := f.ReadAt(magic, 0)
-	return packingOf(magic[:n])
+	return unpack.Find(magic[:n])
 }
 
-// packingNames lists the compressions for people.
-func packingNames() string {
-	var names []string
-	for i := range packings {
-		names = append(names, packings[i].name)
-	}
-	n := len(names) - 1
-	return strings.Join(names[:n], ", ") + " or " + names[n]
-}
-
-// damaged says of which compression damaged data are.
-func (p *packing) damaged(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return fmt.Errorf("%s data: %w", p.name, err)
-}
-
-// head returns the first bytes of the contents.
-func (p *packing) head(r io.Reader) []byte {
-	z, err := p.open(r)
+// headOf returns the first bytes of the contents of a compressed file.
+func headOf(p *unpack.Packing, r io.Reader) []byte {
+	z, err := p.Open(r)
 	if err != nil {
 		return nil
 	}
@@ -101,24 +37,24 @@ func (p *packing) head(r io.Reader) []byte {
 	return head[:n]
 }
 
-// unpack inflates a file into a temporary file without a name, which the system removes however
+// inflate unpacks a file into a temporary file without a name, which the system removes however
 // the process ends.
-func (p *packing) unpack(ctx context.Context, f *os.File, size int64, o Options) (*contents, error) {
-	z, err := p.open(bufio.NewReaderSize(f, 256<<10))
+func inflate(ctx context.Context, p *unpack.Packing, f *os.File, size int64, o Options) (*contents, error) {
+	z, err := p.Open(bufio.NewReaderSize(f, 256<<10))
 	if err != nil {
-		return nil, p.damaged(err)
+		return nil, p.Damaged(err)
 	}
 	defer z.Close()
 	c, err := spool(ctx, z, o)
 	var tooLong *limitError
 	if errors.As(err, &tooLong) {
-		err = fmt.Errorf("%s data: %w when unpacked", p.name, err)
+		err = fmt.Errorf("%s data: %w when unpacked", p.Name, err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if c.broken != nil {
-		if c.broken = p.damaged(c.broken); c.size == 0 {
+		if c.broken = p.Damaged(c.broken); c.size == 0 {
 			c.Close()
 			return nil, c.broken
 		}

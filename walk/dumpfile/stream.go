@@ -10,6 +10,7 @@ import (
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/scratch"
+	"github.com/symtool/symtool/internal/unpack"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/live"
@@ -23,9 +24,9 @@ const PeekSize = 256 << 10
 // the next reader of in misses.
 func FormatOfStream(in *bufio.Reader) string {
 	head, _ := in.Peek(sniffSize)
-	if p := packingOf(head); p != nil {
+	if p := unpack.Find(head); p != nil {
 		packed, _ := in.Peek(in.Size())
-		head = p.head(bytes.NewReader(packed))
+		head = headOf(p, bytes.NewReader(packed))
 	}
 	return sniff(head)
 }
@@ -69,16 +70,16 @@ func readStream(ctx context.Context, in io.Reader, o Options) (*File, error) {
 }
 
 // unpacked returns the contents of a dump that may be compressed.
-func unpacked(in io.Reader) (unpacker, error) {
+func unpacked(in io.Reader) (io.ReadCloser, error) {
 	r := bufio.NewReader(in)
-	head, _ := r.Peek(maxMagic)
-	p := packingOf(head)
+	head, _ := r.Peek(unpack.MagicSize)
+	p := unpack.Find(head)
 	if p == nil {
 		return io.NopCloser(r), nil
 	}
-	z, err := p.open(r)
+	z, err := p.Open(r)
 	if err != nil {
-		return nil, p.damaged(err)
+		return nil, p.Damaged(err)
 	}
 	return z, nil
 }

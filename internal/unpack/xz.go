@@ -1,4 +1,4 @@
-package dumpfile
+package unpack
 
 import (
 	"bufio"

@@ -1,0 +1,65 @@
+// Package unpack reads compressed files: each compression that dumps, packages and archives come in, by its first
+// bytes, with bounded memory.
+package unpack
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// Packing is a row of the table of compressions.
+type Packing struct {
+	Name  string
+	magic string // the first bytes of a file
+	// Open returns the contents of a compressed file, of which it may read more than it returns.
+	Open func(io.Reader) (io.ReadCloser, error)
+}
+
+// maxZstdWindow bounds the memory that a frame's header can ask of the zstd decoder (RFC 8878,
+// 3.1.1.1.2): what zstd --long writes, and the most that zstd reads by default.
+const maxZstdWindow = 128 << 20
+
+// packings are all compressions. Packages have gzip, xz, zstd or bzip2; systemd-coredump writes zstd, before
+// version 246 lz4, and before version 229 xz.
+var packings = []Packing{
+	{"gzip", "\x1f\x8b", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.ReadCloser, error) {
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow), zstd.WithDecoderMaxMemory(1<<63))
+		if err != nil {
+			return nil, err
+		}
+		return z.IOReadCloser(), nil
+	}},
+	{"xz", xzMagic, func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(&xzReader{in: bufio.NewReader(r)}), nil }},
+	{"lz4", "\x04\x22\x4d\x18", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(lz4.NewReader(r)), nil }},
+	{"bzip2", "BZh", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
+}
+
+// MagicSize is the length of the longest magic.
+const MagicSize = len(xzMagic)
+
+// Find returns the compression of a file that begins with these bytes, or nil.
+func Find(head []byte) *Packing {
+	for i := range packings {
+		if bytes.HasPrefix(head, []byte(packings[i].magic)) {
+			return &packings[i]
+		}
+	}
+	return nil
+}
+
+// Damaged says of which compression damaged data are.
+func (p *Packing) Damaged(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%s data: %w", p.Name, err)
+}

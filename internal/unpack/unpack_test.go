@@ -1,0 +1,117 @@
+package unpack
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os/exec"
+	"testing"
+
+	"github.com/ulikunitz/xz"
+	"github.com/ulikunitz/xz/lzma"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+func packXZ(t *testing.T, data []byte, c xz.WriterConfig) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := c.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write(data)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A block of an xz file may not ask for more than 64 MiB of memory, whichever block it is.
+func TestXZDictionary(t *testing.T) {
+	for dict, want := range map[int]string{4096: "", 64 << 20: "", 96 << 20: "a dictionary of 100663296 bytes, want at most 67108864"} {
+		data := packXZ(t, []byte("text"), xz.WriterConfig{DictCap: 4096})
+		other := packXZ(t, []byte(" and more"), xz.WriterConfig{DictCap: dict})
+		text, err := io.ReadAll(mustUnpack(t, append(data, other...)))
+		switch {
+		case want == "" && (err != nil || string(text) != "text and more"):
+			t.Errorf("%d: %q, %v", dict, text, err)
+		case want != "" && (err == nil || err.Error() != want || string(text) != "text"):
+			t.Errorf("%d: %q, %v, want %s", dict, text, err, want)
+		}
+	}
+}
+
+func mustUnpack(t *testing.T, data []byte) io.Reader {
+	t.Helper()
+	z, err := Find(data).Open(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+// Each check of xz is checked: a changed one, or changed contents under it, are errors.
+func TestXZChecks(t *testing.T) {
+	for _, check := range []byte{xz.None, xz.CRC32, xz.CRC64, xz.SHA256} {
+		c := xz.WriterConfig{CheckSum: check, NoCheckSum: check == xz.None, BlockSize: 1000, DictCap: lzma.MinDictCap}
+		text := bytes.Repeat([]byte("some text, "), 200)
+		data := packXZ(t, text, c)
+		if got, err := io.ReadAll(mustUnpack(t, data)); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("check %d: %d bytes, %v", check, len(got), err)
+		}
+		failed := 0
+		for i := range data {
+			bad := bytes.Clone(data)
+			bad[i] ^= 4
+			if _, err := io.ReadAll(&xzReader{in: bufio.NewReader(bytes.NewReader(bad))}); err != nil {
+				failed++
+			}
+		}
+		if check != xz.None && failed < len(data)/2 {
+			t.Errorf("check %d: %d of %d changes are errors", check, failed, len(data))
+		}
+	}
+}
+
+// Files by the programs themselves are read, in each of their ways to write them.
+func TestOraclePackers(t *testing.T) {
+	testenv.Oracle(t)
+	data := testenv.Gunzip(t, testenv.Input(t, "crashes", "stacks.core.gz"))
+	for _, args := range [][]string{
+		{"zstd"}, {"zstd", "-19", "--long=27"}, {"zstd", "--no-check"}, {"xz"}, {"xz", "-9"}, {"xz", "-T2", "--block-size=65536"},
+		{"xz", "--check=none"}, {"xz", "--check=sha256"}, {"lz4"}, {"lz4", "-9", "-B4", "-BD"}, {"lz4", "--no-frame-crc", "-BX"}, {"gzip"},
+	} {
+		cmd := exec.Command(testenv.Tool(t, args[0]), append(args[1:], "-c")...)
+		cmd.Stdin = bytes.NewReader(data)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(args, err)
+		}
+		got, err := io.ReadAll(mustUnpack(t, out))
+		if err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%v: %d bytes, want %d: %v", args, len(got), len(data), err)
+		}
+	}
+}
+
+// bzip2 data, also in several streams, as pbzip2 writes them, are read; damaged data are an error.
+func TestBzip2(t *testing.T) {
+	data := []byte("\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\xcb\x28\xd3\x2d\x00\x00\x00\x81\x80\x02\x00\x04\x40\x20\x00\x21\x98\x19\x83\x2c\x2e\xe4\x8a\x70\xa1\x21\x96\x51\xa6\x5a\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\xee\x68\xc6\xba\x00\x00\x00\x11\x80\x40\x00\x26\x03\x90\x00\x20\x00\x31\x0c\x08\x21\x82\x68\x91\x94\xce\xbe\x2e\xe4\x8a\x70\xa1\x21\xdc\xd1\x8d\x74")
+	if got, err := io.ReadAll(mustUnpack(t, data)); err != nil || string(got) != "text and more" {
+		t.Errorf("got %q, %v, want both streams", got, err)
+	}
+	data[12] ^= 1 // of the first block's checksum
+	if got, err := io.ReadAll(mustUnpack(t, data)); err == nil {
+		t.Errorf("damaged: got %q, want an error", got)
+	}
+}
+
+// No other data have a compression.
+func TestFind(t *testing.T) {
+	for _, data := range []string{"", "\x1f", "BZ", "\x7fELF", "PK\x03\x04"} {
+		if p := Find([]byte(data)); p != nil {
+			t.Errorf("%q: %s, want none", data, p.Name)
+		}
+	}
+}
