@@ -94,7 +94,9 @@ func compareGoroutines(t *testing.T, dlv, program, core string) {
 		for i := range res.Stacks {
 			s := &res.Stacks[i]
 			if s.Goroutine == nil {
-				t.Errorf("stack %d is no goroutine's", i)
+				if s.Thread != res.Dump.RequestingThread() {
+					t.Errorf("stack %d is no goroutine's, nor that of the thread for which the core was written", i)
+				}
 				continue
 			}
 			seen[s.Goroutine.ID], states[s.Goroutine.State()] = true, true
