@@ -28,6 +28,7 @@ type Lookup struct {
 	r       *reader
 	opts    Options
 	d       *units.Data // nil without DWARF
+	mapped  bool        // the functions are in the objects that the file was linked from
 	split   *splitter
 	extents symfmt.Extents
 	symbols atomic.Pointer[companion.Finder] // a Table, until the outline is exact
@@ -80,6 +81,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	if l.d = r.openDebugData(); l.d != nil {
 		l.openUnits()
 	} else {
+		l.mapped = len(r.debugMap()) > 0
 		l.outline.Store(newOutline(byFuncs, nil, nil))
 	}
 	r.reportRelocations()
@@ -147,6 +149,10 @@ func (l *Lookup) Close() {
 
 // Module returns a Module with only MODULE and INFO.
 func (l *Lookup) Module() *symfmt.Module { return &l.r.module }
+
+// Mapped reports whether the functions are in the objects that a Mach-O file was linked from. They are not looked up
+// here: Read returns them.
+func (l *Lookup) Mapped() bool { return l.mapped }
 
 // Extents returns the places of the code. It has no PUBLICs; Public returns their sizes.
 func (l *Lookup) Extents() *symfmt.Extents { return &l.extents }

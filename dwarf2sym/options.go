@@ -44,8 +44,11 @@ type Options struct {
 	// Result.Close.
 	Spill bool
 
-	// DwoDirs are folders with .dwo files, in addition to those recorded in the file.
+	// DwoDirs are folders with .dwo files, or with the objects that a Mach-O file was linked from, in addition
+	// to those recorded in the file.
 	DwoDirs []string
+	// AnyObjectTime uses objects that were changed after they were linked.
+	AnyObjectTime bool
 	// Package is a .dwp file; empty means the file's name followed by .dwp.
 	Package string
 

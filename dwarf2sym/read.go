@@ -229,6 +229,8 @@ func (r *reader) readFunctions(ctx context.Context) error {
 		if err := r.readUnits(ctx, d); err != nil {
 			return err
 		}
+	} else if err := r.readObjects(ctx); err != nil {
+		return err
 	}
 	return r.join(ctx)
 }

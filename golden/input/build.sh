@@ -579,6 +579,16 @@ if wantpe macho-fat; then
 	mv macho-fat-b-macho_names.o macho-object.o
 	rm macho-fat-a* macho-fat-b*
 fi
+# A program with its object and its static library. The dSYM is what dsymutil makes of them.
+if wantpe macho-map; then
+	macho macho-map arm64 macos13 -O2 macho_map.c macho_map_sum.cpp macho_map_more.cpp
+	mv macho-map-macho_map.o macho-map-main.o
+	rm -f macho-map-library.a
+	llvm-ar-22 --format=darwin rcsD macho-map-library.a macho-map-macho_map_sum.o macho-map-macho_map_more.o
+	ld64.lld-22 -arch arm64 -platform_version macos 13 13 -undefined dynamic_lookup -dead_strip --icf=all -oso_prefix "$work/" \
+		macho-map-main.o macho-map-library.a -o macho-map
+	dsymutil-22 --flat macho-map -o macho-map.dSYM
+fi
 rm -f macho-*macho_*.o
 
 # --- install --------------------------------------------------------------

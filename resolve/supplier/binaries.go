@@ -287,10 +287,10 @@ func (b *Binaries) read(ctx context.Context, s *search, f *object.File) (resolve
 	if err != nil {
 		return nil, err
 	}
-	if len(p.Extents().Code) > 0 {
+	if len(p.Extents().Code) > 0 && !p.Mapped() {
 		return p.symbols(), nil
 	}
-	p.Lookup.Close() // damaged: the extent of code must be guessed from all records
+	p.Lookup.Close() // damaged, so that the extent of code must be guessed from all records, or they are in objects
 	defer p.closeFiles()
 	read, err := dwarf2sym.Read(ctx, f, options)
 	if err != nil {

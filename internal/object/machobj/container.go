@@ -158,7 +158,7 @@ func (f *File) terms() object.Terms {
 		Unwind: []string{"__unwind_info", "__eh_frame", "__debug_frame"},
 
 		ID:         "a UUID",
-		Debug:      "compile with -g and run dsymutil on the linked file before the objects are removed; name the dSYM",
+		Debug:      "compile with -g; keep the objects, whose folder --dwo-dir names, or run dsymutil on the linked file and name the dSYM",
 		Identify:   "link without -no_uuid",
 		UnwindMake: "in assembly, write .cfi directives; compilers write __unwind_info for all functions",
 		UnwindKeep: "dump the binary with its dSYM: a dSYM alone has neither __unwind_info nor __eh_frame",

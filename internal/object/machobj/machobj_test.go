@@ -368,7 +368,7 @@ func TestRelocate(t *testing.T) {
 }
 
 func FuzzFile(f *testing.F) {
-	for _, name := range []string{"macho-x86_64", "macho-fat.dSYM", "macho-object.o"} {
+	for _, name := range []string{"macho-x86_64", "macho-fat.dSYM", "macho-object.o", "macho-map"} {
 		data := testenv.ReadInput(f, name)
 		f.Add(data[:min(len(data), 16<<10)])
 	}
@@ -393,6 +393,7 @@ func FuzzFile(f *testing.F) {
 		for _, s := range file.sections {
 			s.Data()
 		}
+		file.DebugMap()
 		file.Problems()
 	})
 }

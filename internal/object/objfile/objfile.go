@@ -79,6 +79,14 @@ func IsFolder(path string) bool {
 // any other file.
 func CPUs(path string) []string { return machobj.CPUs(path) }
 
+// Archive is a static library of macOS.
+type Archive = machobj.Archive
+
+// OpenArchive lists the members of a static library of macOS.
+func OpenArchive(path string, lim object.Limits) (*Archive, error) {
+	return machobj.OpenArchive(path, lim)
+}
+
 // MachO reports whether a file whose first bytes are head is a binary of macOS or iOS, or holds several.
 func MachO(head []byte) bool {
 	return slices.ContainsFunc(machobj.Magics, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })

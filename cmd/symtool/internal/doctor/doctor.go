@@ -48,7 +48,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 		Flags: append(suppliers.Flags(), suppliers.HermeticFlag(),
 			cli.ArchFlag(),
 			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
-			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files and FILE.dwp in `DIR`; may be repeated"},
+			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files, FILE.dwp and the objects of a Mach-O FILE\nin `DIR`; may be repeated"},
 			&cli.StringFlag{Name: "dwp", Usage: "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp"},
 			cli.JobsFlag(),
 			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the answer as `FORM`: text (default) or json", Value: cli.FormatText}, cli.FormatText, cli.FormatJSON),

@@ -39,6 +39,8 @@ and arm64, which only the program has. MODULE has the PDB's name and id.
 FILE may be a program, library or dSYM of macOS or iOS (Mach-O), or a bundle: X.app,
 F.framework, X.dSYM. Its debug information comes from its dSYM: DEBUGFILE, X.dSYM
 beside FILE or the bundle that FILE is in, or any below --debug-dir with FILE's UUID.
+Without a dSYM it comes from the objects and static libraries that FILE was linked
+from, where they were then, beside FILE or in --dwo-dir, as if dsymutil had been run.
 Its STACK CFI comes from __eh_frame and __unwind_info, which a dSYM does not have. Of a
 universal file --arch chooses one binary.
 
@@ -107,7 +109,8 @@ func dumpFlags() []cli.Flag {
 	}, suppliers.ProgramFlags(), []cli.Flag{
 		&cli.BoolFlag{Name: "hermetic", Usage: "read only files and folders that are named on the command line:\nnothing next to FILE, in /usr/lib/debug, at a path recorded in\nFILE, or from a server"},
 		&cli.StringFlag{Name: "build-id", Usage: "instead of reading FILE, fetch and dump the executable with the\nbuild-id `HEX`, which is then FILE's name"},
-		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files and FILE.dwp in `DIR`; may be repeated"},
+		&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files, FILE.dwp and the objects of a Mach-O FILE\nin `DIR`; may be repeated"},
+		&cli.BoolFlag{Name: "no-object-timestamp", Usage: "also use objects that were changed after a Mach-O FILE was linked"},
 		&cli.StringFlag{Name: "dwp", Usage: "use `FILE` as the package of .dwo files instead of the operand's\nname followed by .dwp; an empty file counts as none"},
 		cli.VerboseFlag(),
 		&cli.BoolFlag{Name: "quiet", Usage: "print only errors"},
@@ -239,6 +242,9 @@ func readOptions(c *cli.Context) dwarf2sym.Options {
 		ID:        strings.ToUpper(c.String("id")),
 		OS:        c.String("os"),
 		DwoDirs:   c.StringSlice("dwo-dir"),
+
+		AnyObjectTime: c.Bool("no-object-timestamp"),
+
 		Package:   c.String("dwp"),
 		Hermetic:  c.Bool("hermetic"),
 		Demangle:  c.String("demangle") == "full",

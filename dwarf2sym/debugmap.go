@@ -1,0 +1,160 @@
+package dwarf2sym
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
+	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/par"
+)
+
+// Linkers of macOS leave DWARF in the objects. The linked file lists these with their functions, its debug map, of
+// which dsymutil makes a dSYM. Where there is no dSYM, the objects are read here: as they are, and then each function,
+// with its lines and inlined functions, is moved to where the linker put it. What the linker dropped is not in the map.
+
+// objectBits is the number of bits of a function's key that are its offset in the object. Those above are the number
+// of the object, by which functions at the same address are ordered, as they are in a dSYM.
+const objectBits = 40
+
+// objectReader reads the objects of a debug map.
+type objectReader struct {
+	r     *reader
+	files companion.Objects
+	all   []object.MappedObject
+	read  []objectResult // by object
+}
+
+// objectResult is what became of an object.
+type objectResult struct {
+	file     string // that was read; "" if none was
+	problems []bin.Problem
+}
+
+// debugMap returns the objects that the file was linked from.
+func (r *reader) debugMap() []object.MappedObject {
+	m, ok := r.file.Container.(object.Mapped)
+	if !ok {
+		return nil
+	}
+	all, err := m.DebugMap()
+	r.file.ReleaseSymbols()
+	if err != nil {
+		r.problem(problemFile, "functions of further objects", err)
+	}
+	return all
+}
+
+// readObjects reads the functions of the file's objects.
+func (r *reader) readObjects(ctx context.Context) error {
+	all := r.debugMap()
+	if len(all) == 0 {
+		return nil
+	}
+	o := &objectReader{r: r, all: all, read: make([]objectResult, len(all))}
+	places := newDwoPlaces(r)
+	o.files = companion.Objects{Limits: r.opts.limits(), AnyTime: r.opts.AnyObjectTime,
+		Paths: func(name string) []string { return places.of(dwoKey{".", name}) }}
+	o.files.Limits.CPU = r.file.CPU
+	defer o.files.Close()
+	none := &units.Data{Effort: &dwarf.Effort{}}
+	for range min(r.jobs, len(all)) {
+		r.workers = append(r.workers, newWorker(none, r.code, r.opts))
+	}
+	err := par.Each(ctx, len(r.workers), len(all), func(_ context.Context, worker, i int) error {
+		o.object(r.workers[worker], i)
+		return nil
+	})
+	o.report()
+	for _, w := range r.workers {
+		w.finish()
+	}
+	return err
+}
+
+// object reads the ith object with w.
+func (o *objectReader) object(w *worker, i int) {
+	res := &o.read[i]
+	lost := "functions of " + o.all[i].String()
+	l, err := o.files.Open(o.r.file.Path, &o.all[i])
+	if err != nil {
+		res.problems = []bin.Problem{{Lost: lost, Err: err}}
+		return
+	}
+	defer l.Close()
+	res.file = l.Path
+	symbols, problems := companion.Publics(l.Base, []companion.File{{File: l.File}})
+	d, more := units.Open(l.File, units.Options{Jobs: 1, ISA: l.ISABit})
+	res.problems = append(problems, more...)
+	if d == nil {
+		return
+	}
+	defer d.Release()
+	found := d.ReadUnitHeaders()
+	d.Allow(units.EffortBase)
+	first := len(w.funcs)
+	w.job = &splitJob{place: uint64(i)}
+	w.turnTo(w.newFileState(d))
+	*w.Meter = dwarf.Meter{Effort: d.Effort}
+	w.code, w.symbols, w.lineWin = codemap.Of(l.File), companion.Sorted(symbols), dwarf.NewWindow(d.Line)
+	for _, p := range found.Kept {
+		w.damage().Next()
+		w.problem(p.Off, p.Lost, p.Err)
+	}
+	for _, b := range d.Batches() {
+		w.batch(d.Units[b.First:b.Last])
+	}
+	if d.Effort.Over() {
+		w.funcs = w.funcs[:first]
+		p := d.TooMuchWork()
+		p.Lost = lost
+		res.problems = append(res.problems, p)
+	}
+	o.move(w, l, i, first)
+	res.problems = append(res.problems, l.Problems()...)
+}
+
+// move moves the functions of the ith object, which begin at first, to where the linker put them.
+func (o *objectReader) move(w *worker, l *companion.Linked, i, first int) {
+	kept := w.funcs[:first]
+	for _, f := range w.funcs[first:] {
+		to, ok := l.To(f.addr)
+		spans := o.r.code.Keep([]dwarf.Span{{Lo: to, Hi: to + f.size}})
+		if !ok || f.tail || len(spans) == 0 {
+			w.stats.DeadFuncs++
+			continue
+		}
+		f.addr, f.size, f.key = to, spans[0].Hi-to, uint64(i)<<objectBits|f.key
+		kept = append(kept, f)
+	}
+	w.funcs = kept
+}
+
+// mostLost is the number of objects that could not be read that are reported.
+const mostLost = 10
+
+// report reports what was read, and what was lost.
+func (o *objectReader) report() {
+	lost := 0
+	for i := range o.read {
+		res := &o.read[i]
+		if res.file != "" {
+			o.r.report.NoDebugInfo = false
+			o.r.report.Others = append(o.r.report.Others, res.file)
+		} else if lost++; lost > mostLost {
+			continue
+		}
+		o.r.fileProblems(res.problems)
+	}
+	if lost > mostLost {
+		o.r.problem(problemFile, "functions of these", &bin.Error{File: o.r.file.Path,
+			Msg: fmt.Sprintf("%d more of the %d objects that it was linked from cannot be used", lost-mostLost, len(o.all))})
+	}
+	if o.r.opts.Vars.wanted() {
+		o.r.problem(problemFile, "variables", &bin.Error{File: o.r.file.Path, Msg: "variables are read from a dSYM only, not from objects"})
+	}
+}

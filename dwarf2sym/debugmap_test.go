@@ -1,0 +1,221 @@
+package dwarf2sym_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/symtool/symtool/dwarf2sym"
+	"github.com/symtool/symtool/internal/symtest"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// A program without a dSYM has the functions that its objects describe, where the linker put them: those of the dSYM
+// that dsymutil makes of them. One worker and several write the same.
+func TestDebugMap(t *testing.T) {
+	path := testenv.Input(t, "macho-map")
+	want := dumpText(t, fixture{name: "macho-map", file: path, debug: path + ".dSYM"}, 1)
+	testenv.Golden(t).Assert(t, "macho/macho-map.sym", want)
+	for _, jobs := range []int{1, 4} {
+		if got := dumpText(t, fixture{name: "macho-map", file: path}, jobs); !bytes.Equal(got, want) {
+			t.Errorf("%d workers: from the objects\n%s\nwant, from the dSYM\n%s", jobs, got, want)
+		}
+	}
+}
+
+// mapFolder is a folder with the program macho-map and its objects.
+type mapFolder string
+
+func newMapFolder(t *testing.T) mapFolder {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"macho-map", "macho-map-main.o", "macho-map-library.a"} {
+		writeFile(t, filepath.Join(dir, name), testenv.ReadInput(t, name))
+	}
+	return mapFolder(dir)
+}
+
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (d mapFolder) path(name string) string { return filepath.Join(string(d), name) }
+
+// read reads the program, and returns the names of its functions and the problems.
+func (d mapFolder) read(t *testing.T, o dwarf2sym.Options) (names, problems string, report *dwarf2sym.Result) {
+	t.Helper()
+	o.Demangle = true
+	report, err := dwarf2sym.Read(t.Context(), symtest.Open(t, d.path("macho-map")), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Module.Funcs {
+		names += f.Name + " "
+	}
+	for _, p := range report.Problems {
+		problems += strings.ReplaceAll(p.String(), string(d)+"/", "") + "\n"
+	}
+	return names, problems, report
+}
+
+const (
+	mapMain    = "main local "
+	mapLibrary = "library_sum local(int) shared(int) twin_one(int) library_more(int) "
+)
+
+// A missing object costs its functions, and is named with the places where it was looked for. Without any object there
+// is no debug information.
+func TestDebugMapMissing(t *testing.T) {
+	d := newMapFolder(t)
+	if err := os.Rename(d.path("macho-map-main.o"), d.path("away")); err != nil {
+		t.Fatal(err)
+	}
+	names, problems, report := d.read(t, dwarf2sym.Options{})
+	const want = "the object macho-map-main.o is not found: looked for macho-map-main.o, "
+	if names != mapLibrary || !strings.Contains(problems, want) || report.NoDebugInfo {
+		t.Errorf("functions %q, want %q\n%s, want %q", names, mapLibrary, problems, want)
+	}
+	if others := report.Others; len(others) != 2 || !strings.HasSuffix(others[0], "macho-map-library.a(macho-map-macho_map_sum.o)") {
+		t.Errorf("files that were read: %q", others)
+	}
+	if err := os.Remove(d.path("macho-map-library.a")); err != nil {
+		t.Fatal(err)
+	}
+	if names, _, report := d.read(t, dwarf2sym.Options{}); names != "" || !report.NoDebugInfo {
+		t.Errorf("without objects: functions %q, NoDebugInfo %t", names, report.NoDebugInfo)
+	}
+}
+
+// Objects are found in folders that are named, by their path there or by their name; without any other place, if the
+// search is hermetic.
+func TestDebugMapFolders(t *testing.T) {
+	d := newMapFolder(t)
+	objects := t.TempDir()
+	for _, name := range []string{"macho-map-main.o", "macho-map-library.a"} {
+		if err := os.Rename(d.path(name), filepath.Join(objects, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, hermetic := range []bool{false, true} {
+		names, problems, _ := d.read(t, dwarf2sym.Options{DwoDirs: []string{objects}, Hermetic: hermetic})
+		if names != mapMain+mapLibrary || problems != "" {
+			t.Errorf("hermetic %t: functions %q, %s", hermetic, names, problems)
+		}
+	}
+	names, problems, _ := newMapFolder(t).read(t, dwarf2sym.Options{Hermetic: true})
+	if want := "macho-map-main.o is not looked for: no folder with objects is named"; names != "" || !strings.Contains(problems, want) {
+		t.Errorf("functions %q, %s, want %q", names, problems, want)
+	}
+}
+
+// stampObjects sets the times of the objects in the debug map of a file.
+func stampObjects(data []byte, stamp time.Time) {
+	u32 := func(at int) int { return int(binary.LittleEndian.Uint32(data[at:])) }
+	for at, n := 32, u32(16); n > 0; at, n = at+u32(at+4), n-1 {
+		if u32(at) != 2 { // LC_SYMTAB
+			continue
+		}
+		for s, k := u32(at+8), u32(at+12); k > 0; s, k = s+16, k-1 {
+			if data[s+4] == 0x66 { // N_OSO
+				binary.LittleEndian.PutUint64(data[s+8:], uint64(stamp.Unix()))
+			}
+		}
+	}
+}
+
+// An object that was changed after the program was linked is named and not used, unless that is asked for. Where the
+// linker wrote no time, the sizes of functions show it.
+func TestDebugMapChanged(t *testing.T) {
+	stamp := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	d := newMapFolder(t)
+	program := testenv.ReadInput(t, "macho-map")
+	stampObjects(program, stamp)
+	writeFile(t, d.path("macho-map"), program)
+	if err := os.Chtimes(d.path("macho-map-main.o"), stamp, stamp); err != nil {
+		t.Fatal(err)
+	}
+	names, problems, _ := d.read(t, dwarf2sym.Options{}) // the members of the archive have the time 0
+	want := "macho-map-library.a(macho-map-macho_map_sum.o): changed at 1970-01-01 00:00:00 UTC, want 2024-05-06 07:08:09 as when it was linked"
+	if names != mapMain || !strings.Contains(problems, want) {
+		t.Errorf("functions %q, want %q\n%s, want %q", names, mapMain, problems, want)
+	}
+	if names, problems, _ := d.read(t, dwarf2sym.Options{AnyObjectTime: true}); names != mapMain+mapLibrary || problems != "" {
+		t.Errorf("with any time: functions %q, %s", names, problems)
+	}
+
+	d = newMapFolder(t)
+	writeFile(t, d.path("macho-map-main.o"), testenv.ReadInput(t, "macho-object.o"))
+	names, problems, _ = d.read(t, dwarf2sym.Options{})
+	want = "macho-map-main.o: another build: it has 0 of the 2 functions that were linked"
+	if names != mapLibrary || !strings.Contains(problems, want) {
+		t.Errorf("functions %q, want %q\n%s, want %q", names, mapLibrary, problems, want)
+	}
+}
+
+// mapCases are programs whose objects are read, and of which dsymutil makes a dSYM.
+var mapCases = []struct {
+	name, compile, link, archive string
+}{
+	{name: "O0", compile: "-O0 -g"},
+	{name: "O2", compile: "-O2 -g", link: "-dead_strip"},
+	{name: "DWARF 2", compile: "-O1 -g -gdwarf-2"},
+	{name: "DWARF 5", compile: "-O2 -g -gdwarf-5", link: "-dead_strip"},
+	{name: "lines", compile: "-O2 -g1"},
+	{name: "folded", compile: "-O1 -g", link: "-dead_strip --icf=all"},
+	{name: "library", compile: "-O2 -g", link: "-dead_strip -dylib", archive: "--format=darwin"},
+	{name: "GNU's archive", compile: "-O1 -g", archive: "--format=gnu"},
+	{name: "order", compile: "-O2 -g", link: "-order_file order"},
+}
+
+// The symbol file of a program and its objects is that of the program and the dSYM that dsymutil makes of them.
+func TestOracleDebugMap(t *testing.T) {
+	testenv.Oracle(t)
+	for _, cpu := range []string{"x86_64", "arm64"} {
+		for i, c := range mapCases {
+			if !testenv.OracleFull() && i%2 == 0 {
+				continue
+			}
+			t.Run(cpu+"/"+c.name, func(t *testing.T) {
+				dir := t.TempDir()
+				writeFile(t, filepath.Join(dir, "order"), []byte("__Z6sharedi\n_library_sum\n__Z8twin_twoi\n_main\n"))
+				var objects []string
+				for _, source := range []string{"macho_map.c", "macho_map_sum.cpp", "macho_map_more.cpp", "macho_names.mm", "macho_frames.c"} {
+					stem, _, _ := strings.Cut(source, ".")
+					object := stem + ".o"
+					args := append(strings.Fields(c.compile), "--target="+cpu+"-apple-macos13", "-w", "-ffreestanding", "-fno-builtin", "-fno-stack-protector",
+						"-funwind-tables", "-c", testenv.Input(t, "src", source), "-o", filepath.Join(dir, object))
+					if source != "macho_map.c" {
+						args = append(args, "-Dmain=begin_"+stem, "-Dinput=input_"+stem)
+					}
+					run(t, testenv.Tool(t, "clang-22"), args...)
+					objects = append(objects, filepath.Join(dir, object))
+				}
+				if c.archive != "" {
+					library := filepath.Join(dir, "library.a")
+					run(t, testenv.Tool(t, "llvm-ar-22"), append([]string{c.archive, "rcs", library}, objects[1:]...)...)
+					objects = []string{objects[0], library}
+				}
+				program := filepath.Join(dir, "program")
+				link := strings.Fields(strings.ReplaceAll(c.link, " order", " "+filepath.Join(dir, "order")))
+				run(t, testenv.Tool(t, "ld64.lld-22"), append(append(link, "-arch", cpu, "-platform_version", "macos", "13", "13", "-undefined", "dynamic_lookup",
+					"-o", program), objects...)...)
+				run(t, testenv.Tool(t, "dsymutil-22"), "--flat", "-o", program+".debug", program)
+				want := dumpText(t, fixture{file: program, debug: program + ".debug"}, 1)
+				got := dumpText(t, fixture{file: program}, 2)
+				if !bytes.Equal(got, want) {
+					t.Errorf("from the objects\n%s\nwant, from the dSYM\n%s", got, want)
+				}
+				if n := bytes.Count(got, []byte("\nFUNC ")); n < 5 {
+					t.Errorf("%d functions", n)
+				}
+			})
+		}
+	}
+}

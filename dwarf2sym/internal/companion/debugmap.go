@@ -1,0 +1,202 @@
+package companion
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+)
+
+// Objects finds the objects of a debug map. Its methods but Close may be called concurrently.
+type Objects struct {
+	Paths   func(name string) []string // where a file of a recorded name may be
+	Limits  object.Limits
+	AnyTime bool // objects that were changed since are used, too
+
+	mu       sync.Mutex
+	archives map[string]func() (*objfile.Archive, error)
+}
+
+// Linked is an object whose functions a linker moved.
+type Linked struct {
+	*object.File
+	moves []move // by lo
+}
+
+// move is a function at [lo, hi) of the object that the linker put at to.
+type move struct{ lo, hi, to uint64 }
+
+// To returns the address to which code of the object was moved. It reports false if the linker dropped it.
+func (l *Linked) To(addr uint64) (uint64, bool) {
+	i, found := slices.BinarySearchFunc(l.moves, addr, func(m move, a uint64) int { return cmp.Compare(m.lo, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || addr >= l.moves[i].hi {
+		return 0, false
+	}
+	return addr - l.moves[i].lo + l.moves[i].to, true
+}
+
+// Close closes the archives, and thus their members.
+func (o *Objects) Close() {
+	for _, open := range o.archives {
+		if a, err := open(); err == nil {
+			a.Close()
+		}
+	}
+}
+
+// Open opens the object m, if there is one that the linker can have read: one that was not changed since. The error
+// is that of the binary at path, and says where the object was looked for.
+func (o *Objects) Open(path string, m *object.MappedObject) (*Linked, error) {
+	var refused []string
+	paths := o.Paths(m.Path)
+	for _, p := range paths {
+		l, err := o.at(p, m)
+		if err == nil {
+			return l, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			refused = append(refused, err.Error())
+		}
+	}
+	why := "is not found: looked for " + strings.Join(paths, ", ")
+	switch {
+	case len(refused) > 0:
+		why = "cannot be used: " + strings.Join(refused, "; ")
+	case len(paths) == 0:
+		why = "is not looked for: no folder with objects is named"
+	}
+	return nil, &bin.Error{File: path, Msg: fmt.Sprintf("the object %s %s", m, why)}
+}
+
+// at opens the object m in the file at path.
+func (o *Objects) at(path string, m *object.MappedObject) (*Linked, error) {
+	if m.Member != "" {
+		return o.member(path, m)
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.unchanged(path, m, st.ModTime().Unix()); err != nil {
+		return nil, err
+	}
+	f, err := objfile.Open(path, o.Limits)
+	if err != nil {
+		return nil, err
+	}
+	return linked(f, m)
+}
+
+// member opens the object m in the archive at path, which may have several members of a name.
+func (o *Objects) member(path string, m *object.MappedObject) (l *Linked, err error) {
+	a, err := o.archive(path)
+	if err != nil {
+		return nil, err
+	}
+	err = &bin.Error{File: path, Msg: fmt.Sprintf("no member %s", m.Member)}
+	for i, changed := range a.Times(m.Member) {
+		if err = o.unchanged(fmt.Sprintf("%s(%s)", path, m.Member), m, changed); err != nil {
+			continue
+		}
+		var f *object.File
+		if f, err = a.Open(m.Member, i); err != nil {
+			continue
+		}
+		if l, err = linked(f, m); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
+}
+
+// archive opens an archive once.
+func (o *Objects) archive(path string) (*objfile.Archive, error) {
+	o.mu.Lock()
+	open := o.archives[path]
+	if open == nil {
+		if o.archives == nil {
+			o.archives = map[string]func() (*objfile.Archive, error){}
+		}
+		open = sync.OnceValues(func() (*objfile.Archive, error) { return objfile.OpenArchive(path, o.Limits) })
+		o.archives[path] = open
+	}
+	o.mu.Unlock()
+	return open()
+}
+
+// unchanged returns an error if an object was changed after it was linked.
+func (o *Objects) unchanged(path string, m *object.MappedObject, changed int64) error {
+	if o.AnyTime || m.Time == 0 || changed == m.Time {
+		return nil
+	}
+	stamp := func(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(time.DateTime) }
+	return &bin.Error{File: path, Msg: fmt.Sprintf("changed at %s UTC, want %s as when it was linked", stamp(changed), stamp(m.Time))}
+}
+
+// linked finds the functions of m in its object f, which it closes if there is an error. Linkers that make the same file
+// each time leave out the time; then each function must be in the object, with its size.
+func linked(f *object.File, m *object.MappedObject) (*Linked, error) {
+	l, found, err := moves(f, m)
+	if err == nil && m.Time == 0 && found < len(m.Funcs) {
+		err = &bin.Error{File: f.Path, Msg: fmt.Sprintf("another build: it has %d of the %d functions that were linked", found, len(m.Funcs))}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// moves finds the functions of m in the symbols of its object. found is the number of those that have the size of
+// what was linked.
+func moves(f *object.File, m *object.MappedObject) (l *Linked, found int, err error) {
+	wanted := make(map[string][]int, len(m.Funcs)) // indices in m.Funcs: local functions may share a name
+	for i := range m.Funcs {
+		wanted[m.Funcs[i].Name] = append(wanted[m.Funcs[i].Name], i)
+	}
+	l = &Linked{File: f}
+	var sizes, starts []uint64
+	err = f.Symbols(object.Symtab, func(s *object.Symbol) {
+		if s.Section == nil || !s.Section.Exec {
+			return
+		}
+		addr, name := s.Addr&^f.ISABit, string(s.Name)
+		if left := wanted[name]; len(left) > 0 {
+			wanted[name] = left[1:]
+			to := &m.Funcs[left[0]]
+			l.moves = append(l.moves, move{addr, s.Section.Addr + s.Section.MemSize, to.Addr})
+			sizes = append(sizes, to.Size)
+		} else if s.Kind != object.Function {
+			return
+		}
+		starts = append(starts, addr)
+	})
+	f.ReleaseSymbols()
+	if err != nil {
+		return nil, 0, err
+	}
+	slices.Sort(starts)
+	for i := range l.moves {
+		to := &l.moves[i]
+		if next, _ := slices.BinarySearch(starts, to.lo+1); next < len(starts) {
+			to.hi = min(to.hi, starts[next])
+		}
+		if to.hi-to.lo == sizes[i] {
+			found++
+		}
+	}
+	slices.SortFunc(l.moves, func(a, b move) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.to, b.to)) })
+	return l, found, nil
+}

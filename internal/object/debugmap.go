@@ -1,0 +1,31 @@
+package object
+
+import "fmt"
+
+// Mapped is a Container whose debug information may have stayed in the objects that it was linked from. DebugMap
+// lists them in the order of the linker; the error is that of damage, behind which objects are missing.
+type Mapped interface {
+	DebugMap() ([]MappedObject, error)
+}
+
+// MappedObject is an object and what the linker made of it.
+type MappedObject struct {
+	Path   string // as the linker had it
+	Member string // of the archive at Path; "" if Path is the object
+	Time   int64  // when it was last changed, in seconds since 1970; 0 if unknown
+	Funcs  []MappedFunc
+}
+
+// String returns the object's name as linkers write it: "lib.a(x.o)".
+func (o *MappedObject) String() string {
+	if o.Member == "" {
+		return o.Path
+	}
+	return fmt.Sprintf("%s(%s)", o.Path, o.Member)
+}
+
+// MappedFunc is a function of an object, by the name in its symbol table, and where the linker put it.
+type MappedFunc struct {
+	Name       string
+	Addr, Size uint64
+}

@@ -1,0 +1,162 @@
+package machobj
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// The debug map lists the objects with their functions, and not what the linker dropped or folded.
+func TestDebugMap(t *testing.T) {
+	objects, err := openInput(t, "macho-map", "").DebugMap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range objects {
+		got = append(got, o.String())
+		for _, f := range o.Funcs {
+			got = append(got, fmt.Sprintf("%s %#x %#x", f.Name, f.Addr, f.Size))
+		}
+	}
+	want := []string{
+		"macho-map-main.o", "local 0x1000002f8 0x24", "main 0x1000002e0 0x18",
+		"macho-map-library.a(macho-map-macho_map_sum.o)", "_ZL5locali 0x10000036c 0xc", "_Z6sharedi 0x100000378 0x44", "library_sum 0x10000031c 0x50",
+		"macho-map-library.a(macho-map-macho_map_more.o)", "_Z12library_morei 0x1000003cc 0x54", "_Z8twin_onei 0x1000003bc 0x10",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for _, name := range []string{"macho-object.o", "macho-arm64", "macho-arm64.dSYM"} {
+		if objects, err := openInput(t, name, "").DebugMap(); len(objects) > 0 || err != nil {
+			t.Errorf("%s: %d objects, %v; want none", name, len(objects), err)
+		}
+	}
+}
+
+// testMember returns a member of an archive with the header's name field, and contents.
+func testMember(name, contents string) string {
+	return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8o%-10d`\n", name, 7, 0, 0, 0o644, len(contents)) + contents + strings.Repeat("\n", len(contents)&1)
+}
+
+func openTestArchive(t *testing.T, data string) (*Archive, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lib.a")
+	if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenArchive(path, object.DefaultLimits())
+	if err == nil {
+		t.Cleanup(func() { a.Close() })
+	}
+	return a, err
+}
+
+// Members are found by the names that BSD's and GNU's archives give them, and are objects.
+func TestArchive(t *testing.T) {
+	contents := string(testenv.ReadInput(t, "macho-object.o"))
+	const long = "a-member-with-a-long-name.o"
+	for name, data := range map[string]string{
+		"short":       testMember("short.o", contents),
+		"GNU":         testMember("/", "symbols") + testMember("short.o/", contents),
+		"BSD":         testMember("#1/20", "__.SYMDEF SORTED\x00\x00\x00\x00x") + testMember("#1/28", long+"\x00"+contents),
+		"GNU, long":   testMember("//", "other.o/\n"+long+"/\n") + testMember("/9", contents),
+		"GNU, 64 bit": testMember("/SYM64/", "symbols") + testMember("short.o/", contents),
+	} {
+		a, err := openTestArchive(t, archiveMagic+data)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		member := "short.o"
+		if a.members[member] == nil {
+			member = long
+		}
+		if got := a.Times(member); !slices.Equal(got, []int64{7}) {
+			t.Errorf("%s: times of %s: %v, want 7", name, member, got)
+			continue
+		}
+		f, err := a.Open(member, 0)
+		if err != nil || f.Kind != object.Relocatable || !strings.HasSuffix(f.Path, "lib.a("+member+")") {
+			t.Errorf("%s: %v, %v", name, f, err)
+		}
+	}
+	own, err := OpenArchive(testenv.Input(t, "macho-map-library.a"), object.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	if len(own.Times("macho-map-macho_map_sum.o")) != 1 {
+		t.Errorf("members %v", own.members)
+	}
+}
+
+// A universal library has an archive for each CPU.
+func TestFatArchive(t *testing.T) {
+	archive := archiveMagic + testMember("arm.o", string(testenv.ReadInput(t, "macho-object.o")))
+	head := []byte(fatMagic)
+	for _, field := range []uint32{1, arm64, 0, 0x40, uint32(len(archive)), 3} { // count; cputype, cpusubtype, offset, size, align
+		head = binary.BigEndian.AppendUint32(head, field)
+	}
+	a, err := openTestArchive(t, string(head)+strings.Repeat("\x00", 0x40-len(head))+archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := a.Open("arm.o", 0); err != nil || f.CPU != "arm64" {
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+// Damaged archives are refused, with the offset of the damage.
+func TestArchiveDamage(t *testing.T) {
+	for want, data := range map[string]string{
+		`not an archive of ar`:                                                            "!<thin>\n",
+		`offset 0x8: no header of a member of at most 3 bytes`:                            archiveMagic + strings.TrimSuffix(testMember("a.o", "1234"), "4"),
+		`offset 0x8: 60 bytes wanted, the file has 11`:                                    archiveMagic + "123",
+		`offset 0x8: name "#1/99" of a member of 4 bytes: want #1/ and the name's length`: archiveMagic + testMember("#1/99", "1234"),
+		`offset 0x8: name "/5": want an offset in the table of 0 bytes of names`:          archiveMagic + testMember("/5", "1234"),
+		`members from here on are left out: names of those before are too long`: archiveMagic + testMember("//", strings.Repeat("x", 4096)) +
+			strings.Repeat(testMember("/0", ""), 4),
+	} {
+		if _, err := openTestArchive(t, data); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := OpenArchive(filepath.Join(t.TempDir(), "none.a"), object.DefaultLimits()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing archive: %v", err)
+	}
+}
+
+func FuzzArchive(f *testing.F) {
+	f.Add(testenv.ReadInput(f, "macho-map-library.a"))
+	f.Add([]byte(archiveMagic + testMember("//", "a.o/\nb.o/\n") + testMember("/0", "x") + testMember("/5", "y") + testMember("#1/2", "c\x00z")))
+	path := filepath.Join(f.TempDir(), "lib.a")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		lim := object.DefaultLimits()
+		lim.CPU = "arm64"
+		a, err := OpenArchive(path, lim)
+		if err != nil {
+			return
+		}
+		defer a.Close()
+		for name := range a.members {
+			for i := range a.Times(name) {
+				if f, err := a.Open(name, i); err == nil {
+					f.Close()
+				}
+			}
+		}
+	})
+}
