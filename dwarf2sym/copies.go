@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/internal/intern"
 )
 
 // Each C++ unit that uses an inline function has a copy of it. The linker keeps one; GNU ld gives

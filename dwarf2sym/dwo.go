@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/object"
 )
 

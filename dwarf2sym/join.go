@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
-	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"

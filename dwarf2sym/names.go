@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/internal/intern"
 )
 
 // noName stands for a function that the debug information does not name. The

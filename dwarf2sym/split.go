@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/intern"
 )
 
 // Split DWARF (DWARF 5, 3.1.2 and 7.3.2; before it, GNU's extension of version

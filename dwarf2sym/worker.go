@@ -6,11 +6,11 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/intern"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/srcmap"
 )

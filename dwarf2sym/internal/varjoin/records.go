@@ -9,7 +9,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 
-	"github.com/symtool/symtool/dwarf2sym/internal/intern"
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
