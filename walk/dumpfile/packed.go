@@ -2,7 +2,6 @@ package dumpfile
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +79,7 @@ func spool(ctx context.Context, r io.Reader, o Options) (*contents, error) {
 		return nil, temporary(err)
 	}
 	defer tmp.Close()
-	n, broken, err := copySparse(tmp, io.LimitReader(bin.ContextReader(ctx, r), limit+1))
+	n, broken, err := bin.CopySparse(tmp, io.LimitReader(bin.ContextReader(ctx, r), limit+1))
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -99,31 +98,6 @@ func spool(ctx context.Context, r io.Reader, o Options) (*contents, error) {
 
 // temporary says that an error is not about the dump's own file.
 func temporary(err error) error { return fmt.Errorf("a temporary file for the dump: %w", err) }
-
-// sparseBlock is the unit in which zeros are left out of a temporary file. Most of a large core is
-// zeros, which cost no place on a disk that way.
-const sparseBlock = 64 << 10
-
-// copySparse copies r to a new file. It returns the number of bytes, the error of r and that of
-// the file.
-func copySparse(f *os.File, r io.Reader) (n int64, broken, err error) {
-	block, zeros := make([]byte, sparseBlock), make([]byte, sparseBlock)
-	for broken == nil && err == nil {
-		var k int
-		k, broken = bin.Fill(r, block)
-		if !bytes.Equal(block[:k], zeros[:k]) {
-			_, err = f.WriteAt(block[:k], n)
-		}
-		n += int64(k)
-	}
-	if errors.Is(broken, io.EOF) {
-		broken = nil
-	}
-	if err == nil {
-		err = f.Truncate(n)
-	}
-	return n, broken, err
-}
 
 // maxPacking is the largest ratio of dump.Dump.Size to the compressed size: unpacked bytes cost
 // their author nothing.

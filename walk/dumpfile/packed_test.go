@@ -2,16 +2,13 @@ package dumpfile
 
 import (
 	"bytes"
-	"io"
 	"math/rand/v2"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/pierrec/lz4/v4"
 	"github.com/ulikunitz/xz"
 
-	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -97,31 +94,5 @@ func TestPackedDamage(t *testing.T) {
 				d.Close()
 			}
 		}
-	}
-}
-
-// The zeros of an unpacked dump take no place on the disk.
-func TestSparse(t *testing.T) {
-	f, err := scratch.File(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	data := append(bytes.Repeat([]byte{1}, 100), make([]byte, 8<<20)...)
-	data = append(data, 2)
-	n, broken, err := copySparse(f, bytes.NewReader(data))
-	if n != int64(len(data)) || broken != nil || err != nil {
-		t.Fatal(n, broken, err)
-	}
-	got, err := io.ReadAll(io.NewSectionReader(f, 0, n+1))
-	if err != nil || !bytes.Equal(got, data) {
-		t.Errorf("%d bytes, want %d: %v", len(got), len(data), err)
-	}
-	st, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if disk, ok := st.Sys().(*syscall.Stat_t); ok && disk.Blocks*512 > 1<<20 {
-		t.Errorf("%d bytes on the disk", disk.Blocks*512)
 	}
 }

@@ -1,0 +1,285 @@
+// Package archive reads packages and archives as streams of their members: Debian's, RPM's and Alpine's packages,
+// zip, tar and cpio, compressed or not, and what is packed in one another. Nothing is unpacked: a member is read while
+// the archive is, and what must be read in any order is copied to a file of the caller's.
+//
+// Structures: deb(5), "RPM V4 package format", cpio(5), and those of the packages that read tar and zip.
+package archive
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/symtool/symtool/internal/bin"
+)
+
+// Options bound what an archive may cost, and say what becomes of its members.
+type Options struct {
+	// MaxUnpacked is how many bytes an archive may have unpacked, with the archives in it.
+	MaxUnpacked int64
+	// MaxRatio is how many times its own size that may be, unless it is less than a gigabyte.
+	MaxRatio int64
+	// Wanted reports whether a member that begins with these bytes, at most HeadSize, is visited. Others are
+	// looked into if they are archives, and skipped if not.
+	Wanted func(head []byte) bool
+	// Visit is called with each member that is wanted, in order. An error ends Walk, unless it is the member's own:
+	// then only the member is lost.
+	Visit func(*Member) error
+	// Spool copies an archive in an archive that must be read in any order.
+	Spool func(io.Reader) (Spooled, error)
+	// Problem is called with what is damaged or refused in the archive; the rest is read as far as possible.
+	Problem func(bin.Problem)
+}
+
+// Spooled is a copy of a member.
+type Spooled interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+}
+
+// Member is a file in an archive. It is valid until Visit returns.
+type Member struct {
+	Path string // in messages: the archive's path and, in parentheses, the member's
+	Name string // in the innermost archive, as it is there: nothing may be written by that name
+	in   *input
+}
+
+// Read implements io.Reader.
+func (m *Member) Read(p []byte) (int, error) { return m.in.r.Read(p) }
+
+// HeadSize is how many bytes of a file Find needs.
+const HeadSize = 512
+
+const (
+	// maxDepth is how deep archives are looked into, where a compressed one counts twice: an image has layers, which
+	// have packages, which have libraries in zips.
+	maxDepth = 16
+
+	// freeUnpacked is how many bytes any archive may have unpacked: inflating them takes seconds.
+	freeUnpacked = 1 << 30
+
+	// maxName bounds the length of a member's name: that of Linux.
+	maxName = 4096
+)
+
+// Errors for archives that are refused.
+var (
+	ErrUnpacked = errors.New("too many bytes unpacked")
+	ErrDepth    = fmt.Errorf("archives in one another, more than %d deep", maxDepth)
+)
+
+// walker reads an archive.
+type walker struct {
+	Options
+	ctx      context.Context
+	limit    int64 // of unpacked bytes
+	unpacked int64
+	problems int
+	over     bool  // there were more, which was reported
+	failed   error // of Visit, or of ctx
+}
+
+// input is a file: the archive itself, or one in it.
+type input struct {
+	chain []string // the paths of the archives around it, and its own
+	name  string   // its own, without the extension of a compression
+	depth int
+	must  bool // is known to be an archive: the file that was named, or what a package has
+	count *counter
+	r     *bufio.Reader
+	at    io.ReaderAt // the contents, if they can be read in any order
+	size  int64       // of at
+}
+
+// counter counts the bytes that are read, and keeps the error.
+type counter struct {
+	r   io.Reader
+	n   int64
+	err error // other than io.EOF
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}
+
+// Walk visits the members of the archive in f. An error is that of ctx, or of Visit.
+func Walk(ctx context.Context, f *os.File, name string, o Options) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	w := &walker{Options: o, ctx: ctx}
+	w.limit = w.limitFor(st.Size())
+	in := newInput(io.NewSectionReader(f, 0, st.Size()), []string{name}, path.Base(name), 0)
+	in.at, in.size, in.must = f, st.Size(), true
+	w.look(in)
+	return w.failed
+}
+
+// limitFor returns how many bytes an archive of a size may have unpacked.
+func (w *walker) limitFor(size int64) int64 {
+	if w.MaxRatio == 0 || size > w.MaxUnpacked/w.MaxRatio {
+		return w.MaxUnpacked
+	}
+	return min(w.MaxUnpacked, max(freeUnpacked, size*w.MaxRatio))
+}
+
+// bufferSize is that of the reader of an archive; that of a member needs the first bytes only.
+const bufferSize = 64 << 10
+
+func newInput(r io.Reader, chain []string, name string, depth int) *input {
+	c := &counter{r: r}
+	size := bufferSize
+	if depth > 0 {
+		size = HeadSize
+	}
+	return &input{chain: chain, name: name, depth: depth, count: c, r: bufio.NewReaderSize(c, size)}
+}
+
+// path returns the path of the input in messages: image.tar(layer.tar(usr/lib/libx.so)).
+func (in *input) path() string {
+	return strings.Join(in.chain, "(") + strings.Repeat(")", len(in.chain)-1)
+}
+
+// offset returns where reading stands, in bytes from the start of the input.
+func (in *input) offset() int64 { return in.count.n - int64(in.r.Buffered()) }
+
+// problem reports damage of the input, at the place where reading stands, and what was lost by it.
+func (w *walker) problem(in *input, lost string, err error) {
+	switch {
+	case w.failed != nil, w.over:
+		return
+	case w.ctx.Err() != nil:
+		w.failed = context.Cause(w.ctx)
+		return
+	}
+	w.problems++
+	w.over = errors.Is(err, ErrUnpacked)
+	w.Problem(bin.Problem{Lost: lost, Err: &bin.Error{File: in.path(), Offset: uint64(in.offset()), Err: within(err)}})
+}
+
+// What is lost.
+const (
+	itself = "the file"
+	rest   = "what follows in it"
+)
+
+// exactReader reads the bytes that a header promises; there being fewer is an error.
+type exactReader struct {
+	r    io.Reader
+	left int64
+}
+
+func (e *exactReader) Read(p []byte) (int, error) {
+	if e.left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := e.r.Read(p[:min(int64(len(p)), e.left)])
+	if e.left -= int64(n); e.left > 0 {
+		err = within(err)
+	}
+	return n, err
+}
+
+// within returns the error of an archive that ends before its time.
+func within(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// member looks at a member of the archive in.
+func (w *walker) member(in *input, name string, r io.Reader) {
+	if len(name) > maxName {
+		w.problem(in, "this member", fmt.Errorf("a member's name has %d bytes, want at most %d", len(name), maxName))
+		return
+	}
+	shown := strings.TrimPrefix(strings.TrimPrefix(name, "./"), "/")
+	chain := append(in.chain[:len(in.chain):len(in.chain)], shown)
+	w.look(newInput(r, chain, name, in.depth+1))
+}
+
+// look visits the input, or the members in it.
+func (w *walker) look(in *input) {
+	head, err := in.r.Peek(HeadSize)
+	if err != nil && err != io.EOF {
+		w.problem(in, itself, err)
+		return
+	}
+	if w.Wanted(head) {
+		w.visit(in)
+		return
+	}
+	f := Find(head)
+	switch {
+	case f == nil:
+	case f.walk == nil:
+		if in.must {
+			w.problem(in, itself, fmt.Errorf("%s, which is not read: %s", f.What, f.hint))
+		}
+	case in.depth >= maxDepth:
+		w.problem(in, itself, ErrDepth)
+	default:
+		w.archive(f, in)
+	}
+}
+
+// archive reads an archive, whose damage does not concern those around it.
+func (w *walker) archive(f *Format, in *input) {
+	defer func() {
+		if r := recover(); r != nil { // libraries read some formats
+			w.problem(in, rest, fmt.Errorf("reader panicked: %v", r))
+		}
+	}()
+	err := f.walk(w, in)
+	if err == nil && !w.done() {
+		_, err = io.Copy(io.Discard, in.r) // a checksum may be at the end
+	}
+	if err != nil {
+		w.problem(in, rest, err)
+	}
+}
+
+// visit passes a member on.
+func (w *walker) visit(in *input) {
+	err := w.Visit(&Member{Path: in.path(), Name: in.name, in: in})
+	switch {
+	case err == nil:
+	case in.count.err != nil && errors.Is(err, in.count.err):
+		w.problem(in, itself, err)
+	default:
+		w.failed = err
+	}
+}
+
+// done reports whether nothing more is read of any archive.
+func (w *walker) done() bool { return w.failed != nil || w.over }
+
+// meter charges what is unpacked.
+type meter struct {
+	w *walker
+	r io.Reader
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	if m.w.unpacked += int64(n); m.w.unpacked > m.w.limit {
+		return n, fmt.Errorf("%w: want at most %d", ErrUnpacked, m.w.limit)
+	}
+	return n, err
+}
+
+// charged returns a reader of unpacked bytes, which it charges.
+func (w *walker) charged(r io.Reader) io.Reader { return bin.ContextReader(w.ctx, &meter{w, r}) }

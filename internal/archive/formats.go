@@ -1,0 +1,116 @@
+package archive
+
+import (
+	"bytes"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/unpack"
+)
+
+// Format is a kind of archive.
+type Format struct {
+	What  string // with its article, for people
+	match func(head []byte) bool
+	walk  func(*walker, *input) error // nil for one that is not read
+	hint  string                      // what else can be done, if it is not read
+}
+
+// Read reports whether Walk reads the format.
+func (f *Format) Read() bool { return f.walk != nil }
+
+// Hint says what can be done with a format that Walk does not read.
+func (f *Format) Hint() string { return f.hint }
+
+// formats are all formats. What is compressed may be an archive or a single file.
+var formats []Format
+
+func init() { // Find, which reads it, is called by what it lists
+	formats = []Format{
+		{What: "a Debian package", match: begins(arMagic + debFirst), walk: (*walker).deb},
+		{What: "an RPM package", match: begins(rpmMagic), walk: (*walker).rpm},
+		{What: "a zip archive", match: begins("PK\x03\x04", "PK\x05\x06"), walk: (*walker).zip},
+		{What: "a tar archive", match: isTar, walk: (*walker).tar},
+		{What: "a cpio archive", match: begins(cpioNew, cpioSum, cpioOld), walk: (*walker).cpio},
+		{What: "a compressed file", match: func(head []byte) bool { return unpack.Find(head) != nil }, walk: (*walker).packed},
+
+		{What: "an Alpine package of version 3", match: begins("ADB"), hint: "unpack it with apk extract"},
+		{What: "a squashfs file system", match: begins("hsqs", "sqsh"), hint: "unpack it with unsquashfs, and name the folder"},
+		{What: "a 7-Zip archive", match: begins("7z\xbc\xaf\x27\x1c"), hint: "unpack it with 7z, and name the folder"},
+		{What: "a RAR archive", match: begins("Rar!\x1a\x07"), hint: "unpack it with unrar, and name the folder"},
+		{What: "an xar archive", match: begins("xar!"), hint: "unpack it with xar or pkgutil, and name the folder"},
+		{What: "a cabinet", match: begins("MSCF"), hint: "unpack it with cabextract, and name the folder"},
+		{What: "a Windows installer", match: begins("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), hint: "unpack it with msiextract, and name the folder"},
+		{What: "an lzip file", match: begins("LZIP"), hint: "unpack it with lzip"},
+	}
+}
+
+func begins(magics ...string) func([]byte) bool {
+	return func(head []byte) bool {
+		for _, m := range magics {
+			if bytes.HasPrefix(head, []byte(m)) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// Find returns the format of a file that begins with these bytes, at most HeadSize, or nil.
+func Find(head []byte) *Format {
+	for i := range formats {
+		if formats[i].match(head) {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
+// packed reads a compressed file: an archive, or a file by itself, whose name is that without the extension. One that is
+// not called so and damaged from its beginning may be anything, and is skipped.
+func (w *walker) packed(in *input) error {
+	head, _ := in.r.Peek(HeadSize)
+	p := unpack.Find(head)
+	z, err := p.Open(in.r)
+	if err != nil {
+		return in.certain(p.Damaged(err))
+	}
+	defer z.Close()
+	plain := newInput(w.charged(&damage{p, z}), in.chain, in.name, in.depth+1)
+	plain.must = in.must
+	if _, err := plain.r.Peek(HeadSize); err != nil && err != io.EOF {
+		return in.certain(err)
+	}
+	for _, ext := range extensions {
+		plain.name = strings.TrimSuffix(plain.name, ext)
+	}
+	w.look(plain)
+	return nil
+}
+
+// extensions are those of compressed files.
+var extensions = []string{".gz", ".xz", ".zst", ".bz2", ".lz4", ".tgz", ".txz"}
+
+// certain returns err if the input is known to be compressed, and nil if only its first bytes say so.
+func (in *input) certain(err error) error {
+	if in.must || slices.Contains(extensions, path.Ext(in.name)) {
+		return err
+	}
+	return nil
+}
+
+// damage says of which compression damaged data are.
+type damage struct {
+	p *unpack.Packing
+	r io.Reader
+}
+
+func (d *damage) Read(b []byte) (int, error) {
+	n, err := d.r.Read(b)
+	if err != nil && err != io.EOF {
+		err = d.p.Damaged(err)
+	}
+	return n, err
+}

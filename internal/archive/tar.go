@@ -1,0 +1,52 @@
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+)
+
+const (
+	tarBlock = 512
+
+	// tarSum is where the header's checksum is: the sum of its bytes, with blanks in its place.
+	tarSum, tarSumEnd = 148, 156
+)
+
+// isTar reports whether head is the first header of a tar archive: those from before POSIX have nothing but the
+// checksum to tell.
+func isTar(head []byte) bool {
+	if len(head) < tarBlock || head[0] == 0 {
+		return false
+	}
+	text := string(bytes.Trim(head[tarSum:tarSumEnd], " \x00"))
+	want, err := strconv.ParseInt(text, 8, 32)
+	sum := int64(tarSumEnd-tarSum) * ' '
+	for i, b := range head[:tarBlock] {
+		if i < tarSum || i >= tarSumEnd {
+			sum += int64(b)
+		}
+	}
+	return err == nil && sum == want
+}
+
+// tar reads a tar archive. Links, devices and folders are skipped: what they are named after is in the archive by its
+// own name, or not at all.
+func (w *walker) tar(in *input) error {
+	r := tar.NewReader(in.r)
+	for !w.done() {
+		h, err := r.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) { // nothing is written by these names
+			return err
+		}
+		if h.Typeflag == tar.TypeReg || h.Typeflag == tar.TypeGNUSparse || h.Typeflag == tar.TypeCont {
+			w.member(in, h.Name, w.charged(r))
+		}
+	}
+	return nil
+}

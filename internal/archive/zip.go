@@ -1,0 +1,59 @@
+package archive
+
+import (
+	"compress/bzip2"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Methods of compression in a zip archive (APPNOTE.TXT, 4.4.5), besides the library's own.
+const (
+	zipBzip2     = 12
+	zipEncrypted = 1 // a flag
+)
+
+var errEncrypted = errors.New("encrypted")
+
+// zip reads a zip archive: an Android package, a wheel, a jar, an iOS app. Its list of members is at its end.
+func (w *walker) zip(in *input) error {
+	if in.at == nil {
+		spooled, err := w.Spool(in.r)
+		if err != nil {
+			return err
+		}
+		defer spooled.Close()
+		in.at, in.size = spooled, spooled.Size()
+	}
+	r, err := zip.NewReader(in.at, in.size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // nothing is written by these names
+		return err
+	}
+	r.RegisterDecompressor(zipBzip2, func(r io.Reader) io.ReadCloser { return io.NopCloser(bzip2.NewReader(r)) })
+	r.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
+	for _, f := range r.File {
+		if w.done() {
+			return nil
+		}
+		if f.Mode().IsRegular() && f.UncompressedSize64 > 0 {
+			w.zipMember(in, f)
+		}
+	}
+	return nil
+}
+
+func (w *walker) zipMember(in *input, f *zip.File) {
+	var r io.ReadCloser
+	err := errEncrypted
+	if f.Flags&zipEncrypted == 0 {
+		r, err = f.Open()
+	}
+	if err != nil {
+		w.problem(in, f.Name, err)
+		return
+	}
+	defer r.Close()
+	w.member(in, f.Name, w.charged(r))
+}

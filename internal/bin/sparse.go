@@ -1,0 +1,33 @@
+package bin
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+)
+
+// sparseBlock is the unit in which zeros are left out of a temporary file. Most of a large core is
+// zeros, which cost no place on a disk that way.
+const sparseBlock = 64 << 10
+
+// CopySparse copies r to a new file without writing zeros. It returns the number of bytes, the error of r and that
+// of the file.
+func CopySparse(f *os.File, r io.Reader) (n int64, broken, err error) {
+	block, zeros := make([]byte, sparseBlock), make([]byte, sparseBlock)
+	for broken == nil && err == nil {
+		var k int
+		k, broken = Fill(r, block)
+		if !bytes.Equal(block[:k], zeros[:k]) {
+			_, err = f.WriteAt(block[:k], n)
+		}
+		n += int64(k)
+	}
+	if errors.Is(broken, io.EOF) {
+		broken = nil
+	}
+	if err == nil {
+		err = f.Truncate(n)
+	}
+	return n, broken, err
+}
