@@ -126,7 +126,7 @@ func TestDamage(t *testing.T) {
 	for name, make := range makers {
 		data := make(t, file{"a", wanted + strings.Repeat("a", 600)}, file{"b", wanted + strings.Repeat("b", 600)})
 		whole, _ := walk(t, data, Options{})
-		for cut := HeadSize; cut < len(data)*8/10; cut += 97 {
+		for cut := HeadSize; cut < len(data)*8/10; cut += 197 {
 			members, problems := walk(t, data[:cut], Options{})
 			if len(members) > 2 || !slices.Equal(members, whole[:len(members)]) {
 				t.Errorf("%s, cut at %d of %d: got %q, want the beginning of %q", name, cut, len(data), members, whole)
@@ -135,7 +135,7 @@ func TestDamage(t *testing.T) {
 				t.Errorf("%s, cut at %d of %d: %q, want a problem", name, cut, len(data), problems)
 			}
 		}
-		for i := 0; i < len(data); i += 1 + len(data)/400 {
+		for i := 0; i < len(data); i += 1 + len(data)/150 {
 			bad := bytes.Clone(data)
 			bad[i] ^= 0xff
 			if members, _ := walk(t, bad, Options{}); len(members) > 2 {
