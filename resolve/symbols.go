@@ -63,6 +63,24 @@ type SourceSymbols interface {
 
 var _ SourceSymbols = (*lazy)(nil)
 
+// ContentsOf returns what s has about the contents of a source file of the functions at an address. They are zero if that
+// is nothing, as for symbol files.
+func ContentsOf(s Symbols, rva symfmt.RVA, file string) symfmt.Contents {
+	switch s := s.(type) {
+	case *Resolver:
+		if m, ok := s.source.(moduleSource); ok {
+			return m.m.Contents[file]
+		}
+	case SourceSymbols:
+		for _, f := range s.Source(rva) {
+			if symfmt.CleanName(f.File.Path, symfmt.NoFile) == file {
+				return f.File.Contents
+			}
+		}
+	}
+	return symfmt.Contents{}
+}
+
 // Detail is how much symbols say about an address.
 type Detail uint8
 

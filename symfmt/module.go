@@ -2,6 +2,7 @@ package symfmt
 
 import (
 	"bytes"
+	"crypto"
 	"slices"
 	"strings"
 
@@ -37,6 +38,8 @@ type Module struct {
 	CFI     CFITable
 
 	Vars *vars.Info // parameters and local variables; nil if the file has none
+
+	Contents map[string]Contents // of source files, by the names of Files; nil unless the reader was asked for them
 }
 
 // SplitVars returns the module without its variables, and a module that has the variables alone;
@@ -259,6 +262,14 @@ type SourceFrame struct {
 type SourceFile struct {
 	Path     string // in the compilation directory, if it is relative
 	Relative string // without the compilation directory
+	Contents Contents
+}
+
+// Contents is what debug information says about a source file as it was compiled.
+type Contents struct {
+	Hash crypto.Hash // MD5, SHA1 or SHA256; 0 for none
+	Sum  string      // in lower-case hexadecimal digits; "" for none
+	Size uint64      // in bytes; 0 if it is unknown
 }
 
 // FullName returns the name by which a frame's function is best known: the linker's, or else the source's.

@@ -97,6 +97,7 @@ type moduleState struct {
 	tables  [2]settled[cfiTable] // the binary's .eh_frame and .sframe
 	vars    settled[moduleVars]
 	runtime settled[moduleGlobals]
+	sourced settled[describedBy]
 }
 
 type moduleSymbols struct {

@@ -2,6 +2,7 @@ package debuginfod
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -30,10 +31,22 @@ func (c *Client) entry(kind string, buildID []byte) (*entry, error) {
 		return nil, fmt.Errorf("debuginfod: no cache folder: set %s, XDG_CACHE_HOME or HOME", cacheVar)
 	}
 	id := hex.EncodeToString(buildID)
-	path := filepath.Join(c.cfg.Cache, id, kind)
 	e := &entry{kind: kind, buildID: buildID, id: id}
-	e.Place = fetch.Place{Cache: c.cfg.Cache, Path: path, Check: e.check, Miss: path, MissAge: missAge(c.cfg.Cache)}
+	name, check := kind, e.check
+	if e.isSource() {
+		name, check = sourceName(kind), func(string) error { return nil }
+	}
+	path := filepath.Join(c.cfg.Cache, id, name)
+	e.Place = fetch.Place{Cache: c.cfg.Cache, Path: path, Check: check, Miss: path, MissAge: missAge(c.cfg.Cache)}
 	return e, nil
+}
+
+// isSource reports whether e is a source file, about which nothing can be checked.
+func (e *entry) isSource() bool { return strings.HasPrefix(e.kind, Source+"/") }
+
+// sourceName returns the name of a source file in the cache. Its path may be longer than a name can be.
+func sourceName(kind string) string {
+	return fmt.Sprintf("%s-%x", Source, sha256.Sum256([]byte(kind)))
 }
 
 // defaultMissAge is how long elfutils remembers that no server has a file.

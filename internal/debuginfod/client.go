@@ -5,10 +5,11 @@
 // The cache has these files:
 //
 //	CACHE/HEX/debuginfo, CACHE/HEX/executable   the files
+//	CACHE/HEX/source-SUM                        a source file; SUM is the SHA-256 of "source" and its path
 //	the same, empty                             no server had it when it was written
 //	CACHE/cache_miss_s                          for how many seconds that holds; 600 by default
 //
-// A file appears there whole, and only after it was found to be an ELF file with that build-id.
+// A file appears there whole, and unless it is a source file only after it was found to be an ELF file with that build-id.
 // Files are replaced, but not removed: elfutils' own client does that, by its own rules.
 //
 // # Where we differ
@@ -35,6 +36,7 @@ import (
 const (
 	Debuginfo  = "debuginfo"  // a separate or supplementary debug file, or an executable with DWARF
 	Executable = "executable" // the file that runs
+	Source     = "source"     // followed by an absolute path: the source file that the debug information names by it
 )
 
 // ErrNotFound is wrapped by the error for a file that no server has. It is

@@ -406,3 +406,42 @@ func TestPassword(t *testing.T) {
 		t.Errorf("%s %s: %v, %q", user, word, err, tried)
 	}
 }
+
+// A source file is named by its path in the debug information, and is any text.
+func TestFetchSource(t *testing.T) {
+	_, id := sample(t)
+	asked := ""
+	url := testenv.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked += r.URL.EscapedPath() + "\n"
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/large.c"):
+			w.Write(make([]byte, maxSource+1))
+		case strings.HasSuffix(r.URL.Path, "/a b.c"):
+			io.WriteString(w, "int main;\n")
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	c := newClient(t, Config{URLs: []string{url}})
+	for _, x := range []struct{ path, want string }{
+		{"/usr/src/a b.c", "int main;\n"}, {"/usr/src/a b.c", "int main;\n"},
+		{"/usr/src/none.c", "no server has it"}, {"/usr/src/large.c", "16777217 bytes or more, want at most 16777216"},
+	} {
+		got := ""
+		path, _, err := c.Fetch(context.Background(), Source+x.path, id)
+		if err != nil {
+			got = err.Error()
+		} else if data, err := os.ReadFile(path); err != nil {
+			t.Error(err)
+		} else {
+			got = string(data)
+		}
+		if !strings.HasSuffix(got, x.want) {
+			t.Errorf("%s: got %q, want %q at the end", x.path, got, x.want)
+		}
+	}
+	base := fmt.Sprintf("/buildid/%x/source/usr/src/", id)
+	if want := base + "a%20b.c\n" + base + "none.c\n" + base + "large.c\n"; asked != want {
+		t.Errorf("asked for\n%swant\n%s", asked, want)
+	}
+}

@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/fetch"
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
 )
 
 // from fetches e from one server; where is the URL.
 func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where string, err error) {
-	u := s.URL("buildid", e.id, e.kind)
+	u := s.URL(append([]string{"buildid", e.id}, strings.Split(e.kind, "/")...)...)
 	header := http.Header{}
 	if most := c.cfg.MaxSize; most > 0 {
 		header.Set("X-Debuginfod-Maxsize", strconv.FormatInt(most, 10))
@@ -25,8 +26,22 @@ func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where str
 				return err
 			}
 		}
-		return e.Fill(func(w io.Writer) error { return copyELF(w, body) })
+		return e.Fill(func(w io.Writer) error {
+			if e.isSource() {
+				return copySource(w, body)
+			}
+			return copyELF(w, body)
+		})
 	})
+}
+
+// maxSource is the size in bytes of the largest source file.
+const maxSource = 16 << 20
+
+// copySource copies the answer if it is not too large.
+func copySource(w io.Writer, r io.Reader) error {
+	_, err := io.Copy(w, bin.LimitReader(r, maxSource))
+	return err
 }
 
 // copyELF copies the answer if it begins like an ELF file.

@@ -156,6 +156,7 @@ const (
 
 	LNCTPath           = 1
 	LNCTDirectoryIndex = 2
+	LNCTSize           = 4
 	LNCTMD5            = 5
 )
 

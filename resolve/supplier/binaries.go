@@ -61,7 +61,8 @@ type BinaryOptions struct {
 // implements it for debuginfod servers.
 type Fetcher interface {
 	// Fetch returns the path of a file with this build-id: of kind "debuginfo", the one with debug
-	// information, or "executable", the one that runs. tried has a line for each place that does not
+	// information, or "executable", the one that runs; of kind "source" followed by an absolute path, the source file
+	// that the debug information names by it. tried has a line for each place that does not
 	// have it. The error is fs.ErrNotExist if no place has it.
 	Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error)
 }
@@ -70,6 +71,7 @@ type Fetcher interface {
 const (
 	fetchDebug      = "debuginfo"
 	fetchExecutable = "executable"
+	fetchSource     = "source" // and a path
 )
 
 // Binaries is a Supplier that reads ELF and PE files: see NewBinaries. It can also find the files

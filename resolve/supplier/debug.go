@@ -121,6 +121,16 @@ func (b *Binaries) fetch(ctx context.Context, s *search, kind string, buildID []
 	return f
 }
 
+// FetchSource returns the path of a copy of a source file, by the absolute path that the debug information of the binary
+// with a build-id names it by. The error is fs.ErrNotExist if no server has it, or there are no servers.
+func (b *Binaries) FetchSource(ctx context.Context, buildID []byte, path string) (string, error) {
+	if b.fetcher == nil || len(buildID) == 0 {
+		return "", fs.ErrNotExist
+	}
+	copied, _, err := b.fetcher.Fetch(ctx, fetchSource+path, buildID)
+	return copied, err
+}
+
 // debugAlone opens the debug file of a module whose binary is neither at its path nor on a server: it has functions
 // and lines. It returns nil if there is none.
 func (b *Binaries) debugAlone(ctx context.Context, s *search) *object.File {

@@ -66,7 +66,7 @@ func (b *Binaries) onlyPDB(ctx context.Context, s *search) (path string, err err
 
 // readPDB returns the symbols of a PDB alone.
 func readPDB(ctx context.Context, path string) (resolve.Symbols, error) {
-	read, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: 1})
+	read, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: 1, Contents: true})
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func readPDB(ctx context.Context, path string) (resolve.Symbols, error) {
 
 // readPair returns the symbols of a Windows binary, which has the rules for the stack, and its PDB.
 func readPair(ctx context.Context, f *object.File, path string) (resolve.Symbols, error) {
-	described, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: 1})
+	described, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: 1, Contents: true})
 	if err != nil {
 		return nil, err
 	}

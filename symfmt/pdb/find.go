@@ -103,5 +103,5 @@ func openFile(path string) (*os.File, int64, error) {
 // alone, what its PDB describes.
 func Complete(binary, described *symfmt.Module) {
 	binary.Files, binary.Origins, binary.Funcs, binary.Publics = described.Files, described.Origins, described.Funcs, described.Publics
-	binary.Wins = described.Wins
+	binary.Wins, binary.Contents = described.Wins, described.Contents
 }

@@ -50,6 +50,7 @@ type Options struct {
 	Jobs      int    // number of workers; GOMAXPROCS if not positive
 	NoInlines bool
 	RawNames  bool // FUNC and PUBLIC have decorated names, where public symbols do
+	Contents  bool // read the digests of source files: Module.Contents
 }
 
 // ID returns the id of a PDB in the form of MODULE.
@@ -145,6 +146,7 @@ func (m *merger) problem(lost string, err error) {
 type object struct {
 	functions []symfmt.Func
 	names     map[uint32]string // of inlined functions
+	contents  []fileContents    // with Options.Contents
 	err       error
 }
 
@@ -173,6 +175,7 @@ func (m *merger) modules(ctx context.Context) error {
 			o.functions[k].Body.Renumber(m.file, func(id symfmt.OriginID) symfmt.OriginID { return m.origin(o.names[uint32(id)]) })
 		}
 		m.out.Funcs = append(m.out.Funcs, o.functions...)
+		m.contents(o.contents)
 		return nil
 	})
 }
@@ -192,6 +195,9 @@ func (w *worker) module(d *database, i int, o *Options) (out object) {
 	out.err = err
 	out.names = map[uint32]string{}
 	lines := d.lines(c13, len(symbols))
+	if o.Contents {
+		out.contents = lines.contents()
+	}
 	for _, p := range d.procs(symbols) {
 		own := lines.of(p.rva, p.rva+symfmt.RVA(p.size))
 		if o.NoInlines {

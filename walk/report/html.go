@@ -22,6 +22,7 @@ type HTMLOptions struct {
 	Dump      string // name of the dump
 	Generator string // the program and its version
 	Verdict   *HTMLVerdict
+	Sources   *Sources   // of all frames; nil for none
 	Variables *Variables // of all frames; nil for none
 }
 
@@ -41,7 +42,7 @@ func WriteHTML(w io.Writer, r *walk.Result, o HTMLOptions) error {
 		Crash: crashRows(doc), Verdict: o.Verdict, Modules: htmlModules(doc, r),
 		Problems: doc.Symtool.Problems, Generator: o.Generator,
 	}
-	p.Data = newPageMaker(v, o.Variables).pieces
+	p.Data = newPageMaker(v, o).pieces
 	var brief briefText
 	_ = WriteText(&brief, r, TextOptions{Brief: true}) // its error is that the text is full
 	p.Brief = string(brief)

@@ -29,7 +29,8 @@ type pageData struct {
 	Trusts    [][2]string `json:"trusts"`
 	Registers []string    `json:"registers"`
 	Modules   []string    `json:"modules"`
-	Word      int         `json:"word"` // bytes of an address
+	Sources   []string    `json:"sources"` // around frames; 0 is ""
+	Word      int         `json:"word"`    // bytes of an address
 }
 
 // pageThread is a thread of a page.
@@ -55,15 +56,15 @@ type pageFrame struct {
 	variables     []string
 }
 
-// pageName is a function with its place in the source.
-type pageName struct{ function, file, line int }
+// pageName is a function with its place in the source, and an index in pageData.Sources.
+type pageName struct{ function, file, line, source int }
 
 // append writes a frame as an array, as a page has thousands of them. Numbers of 64 bits are in
 // hexadecimal: those of scripts have 53.
 func (f *pageFrame) append(b []byte) []byte {
 	number := func(n int) { b = append(strconv.AppendInt(b, int64(n), 10), ',') }
 	address := func(v uint64) { b = append(strconv.AppendUint(append(b, '"'), v, 16), `",`...) }
-	name := func(n pageName) { number(n.function); number(n.file); number(n.line) }
+	name := func(n pageName) { number(n.function); number(n.file); number(n.line); number(n.source) }
 	b = append(b, '[')
 	number(f.trust)
 	number(f.module)
@@ -86,20 +87,23 @@ func (f *pageFrame) append(b []byte) []byte {
 // pageMaker makes the data of a page.
 type pageMaker struct {
 	*view
-	vars  *Variables // or nil
-	data  *pageData
-	texts map[string]int
-	left  struct{ frames, names, registers, words, variables int }
+	vars     *Variables // or nil
+	sources  *Sources   // or nil
+	data     *pageData
+	texts    map[string]int
+	excerpts map[string]int // of data.Sources
+	left     struct{ frames, names, registers, words, variables, sources int }
 }
 
 // newPageMaker returns a maker without threads.
-func newPageMaker(v *view, vars *Variables) *pageMaker {
+func newPageMaker(v *view, o HTMLOptions) *pageMaker {
 	p := &pageMaker{
-		view: v, vars: vars,
-		data:  &pageData{Texts: []string{""}, Modules: []string{}, Registers: []string{}},
-		texts: map[string]int{"": 0},
+		view: v, vars: o.Variables, sources: o.Sources,
+		data:  &pageData{Texts: []string{""}, Sources: []string{""}, Modules: []string{}, Registers: []string{}},
+		texts: map[string]int{"": 0}, excerpts: map[string]int{},
 	}
 	p.left.frames, p.left.names, p.left.registers, p.left.words, p.left.variables = maxPageFrames, maxPageNames, maxPageRegisters, maxPageWords, maxPageVariables
+	p.left.sources = maxPageSources
 	p.data.Word = p.wordSize()
 	for t := walk.NoTrust; t <= walk.TrustContext; t++ {
 		p.data.Trusts = append(p.data.Trusts, [2]string{t.String(), t.Text()})
@@ -235,7 +239,7 @@ func (p *pageMaker) frame(s *viewStack, i int, before map[int16]uint64) (pageFra
 		out.offset -= p.d.Modules[f.Module].Addr
 	}
 	for k := range f.Names {
-		name := pageName{p.text(f.Names[k].Function), p.text(f.Names[k].File), int(f.Names[k].Line)}
+		name := pageName{p.text(f.Names[k].Function), p.text(f.Names[k].File), int(f.Names[k].Line), p.source(f, k)}
 		if k == len(f.Names)-1 {
 			out.own = name
 		} else {

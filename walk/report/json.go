@@ -85,6 +85,7 @@ type DocumentOptions struct {
 	// Registers gives registers to all frames, and not only to the topmost of
 	// crashing_thread.
 	Registers bool
+	Sources   *Sources   // of all frames; nil for none
 	Variables *Variables // of all frames; nil for none
 }
 

@@ -130,9 +130,10 @@ type docFrameExtra struct {
 	PC          string `json:"pc"` // in a caller, the return address
 	// SignalHandlerReturn means that the frame is the code that a signal
 	// handler returns to.
-	SignalHandlerReturn bool   `json:"signal_handler_return"`
-	SP                  string `json:"sp"`
-	Technique           string `json:"technique"` // a name of walk.Technique
+	SignalHandlerReturn bool       `json:"signal_handler_return"`
+	Source              *docSource `json:"source,omitempty"` // with DocumentOptions.Sources
+	SP                  string     `json:"sp"`
+	Technique           string     `json:"technique"` // a name of walk.Technique
 
 	Variables []docVariable `json:"variables,omitzero"` // with DocumentOptions.Variables: those of the function itself, innermost scope first
 }
@@ -143,12 +144,13 @@ type docInline struct {
 	Function string  `json:"function"`
 	Line     *uint32 `json:"line"`
 
-	Symtool *docInlineExtra `json:"symtool,omitempty"` // with DocumentOptions.Variables
+	Symtool *docInlineExtra `json:"symtool,omitempty"` // with DocumentOptions.Sources or Variables
 }
 
 // docInlineExtra is what we add to the schema about an inlined function.
 type docInlineExtra struct {
-	Variables []docVariable `json:"variables"`
+	Source    *docSource    `json:"source,omitempty"`
+	Variables []docVariable `json:"variables,omitzero"`
 }
 
 // docUnloadedAt is an unloaded module that contained an instruction.
@@ -198,9 +200,13 @@ func (m *documentMaker) frame(stack, i int, f *walk.Frame) docFrame {
 		doc.Function, doc.FunctionOffset = &own.Function, m.hexPtr(f.Inst-f.Start)
 		doc.File, doc.Line = sourceLine(own)
 		doc.Symtool.LinkageName = own.Linkage()
+		doc.Symtool.Source = m.source(f, n-1)
 		for k := range n - 1 {
 			in := docInline{Function: f.Names[k].Function}
 			in.File, in.Line = sourceLine(&f.Names[k])
+			if src := m.source(f, k); src != nil {
+				in.more().Source = src
+			}
 			doc.Inlines = append(doc.Inlines, in)
 		}
 	}

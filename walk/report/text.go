@@ -23,6 +23,7 @@ type TextOptions struct {
 	// unloaded modules, notes, and why each walk ended.
 	Ends bool
 
+	Sources   *Sources   // printed after each frame; nil for none
 	Variables *Variables // printed after each frame; nil for none
 }
 
@@ -116,7 +117,7 @@ func (p *textWriter) stack(s *viewStack) {
 		f := &s.Frames[i]
 		n = p.frame(s, i, n)
 		p.put("    Found by: %s\n", p.foundBy(f))
-		p.variables(s, i, max(len(f.Names), 1)-1)
+		p.more(s, i, max(len(f.Names), 1)-1)
 		if p.o.Stack && i+1 < len(s.Frames) {
 			p.stackContents(f.SP, s.Frames[i+1].SP)
 		}
@@ -153,7 +154,7 @@ func (p *textWriter) frame(s *viewStack, i, n int) int {
 				p.put(" \n") // a frame without a name
 			}
 			p.put("    Found by: inline record\n")
-			p.variables(s, i, k)
+			p.more(s, i, k)
 		}
 	}
 	if p.o.Registers {
@@ -162,6 +163,12 @@ func (p *textWriter) frame(s *viewStack, i, n int) int {
 		p.put("\n")
 	}
 	return n
+}
+
+// more writes what was asked for about the function at index k of the names of frame i: its source and its variables.
+func (p *textWriter) more(s *viewStack, i, k int) {
+	p.source(&s.Frames[i], k)
+	p.variables(s, i, k)
 }
 
 // frameLine returns the line of f.Names[k], or of the frame if it has no names.
@@ -261,7 +268,7 @@ func (p *textWriter) brief() {
 			f := &stacks[i].Frames[k]
 			for name := range max(len(f.Names), 1) {
 				p.frameLine(f, name, n)
-				p.variables(&stacks[i], k, name)
+				p.more(&stacks[i], k, name)
 				n++
 			}
 		}

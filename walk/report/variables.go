@@ -140,14 +140,22 @@ func (m *documentMaker) variables(doc *docFrame, stack, frame int) {
 		if k == len(all)-1 {
 			doc.Symtool.Variables = list
 		} else {
-			doc.Inlines[k].Symtool = &docInlineExtra{list}
+			doc.Inlines[k].more().Variables = list
 		}
 	}
 	for k := range doc.Inlines {
-		if doc.Inlines[k].Symtool == nil {
-			doc.Inlines[k].Symtool = &docInlineExtra{[]docVariable{}}
+		if in := doc.Inlines[k].more(); in.Variables == nil {
+			in.Variables = []docVariable{}
 		}
 	}
+}
+
+// more returns what we add to the schema about an inlined function, which is then there.
+func (in *docInline) more() *docInlineExtra {
+	if in.Symtool == nil {
+		in.Symtool = &docInlineExtra{}
+	}
+	return in.Symtool
 }
 
 func (m *documentMaker) variable(f *eval.Frame, v *eval.Variable) docVariable {

@@ -53,7 +53,8 @@ type LineTable struct {
 type fileEntry struct {
 	name Value
 	dir  uint64
-	md5  int // version 5: offset of its digest in the program; 0 for none
+	md5  int    // version 5: offset of its digest in the program; 0 for none
+	size uint64 // in bytes; 0 if it is unknown
 }
 
 // Read decodes the line program of u and sorts its sequences. From a damaged
@@ -179,9 +180,10 @@ func (t *LineTable) oldTables(c *bin.Cursor) {
 		if len(c.CStr()) == 0 {
 			break
 		}
-		t.files = append(t.files, fileEntry{name: Value{Inline, uint64(at)}, dir: c.ULEB()})
+		e := fileEntry{name: Value{Inline, uint64(at)}, dir: c.ULEB()}
 		c.ULEB() // time
-		c.ULEB() // length
+		e.size = c.ULEB()
+		t.files = append(t.files, e)
 	}
 }
 
@@ -263,6 +265,8 @@ func (t *LineTable) entryField(u *Unit, c *bin.Cursor, offsetSize int, format [2
 		}
 	case dw.LNCTDirectoryIndex:
 		e.dir = num
+	case dw.LNCTSize:
+		e.size = num
 	case dw.LNCTMD5:
 		if form == dw.FormData16 {
 			e.md5 = at

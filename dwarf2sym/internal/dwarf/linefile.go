@@ -57,6 +57,9 @@ func (t *LineTable) text(u *Unit, v Value) string {
 	return string(b)
 }
 
+// FileSize returns the size in bytes of a file of the line table, or 0 if it is unknown.
+func (t *LineTable) FileSize(file uint64) uint64 { return t.files[file].size }
+
 // MD5 returns the digest of a file of the line table in hexadecimal, or "" if
 // there is none.
 func (t *LineTable) MD5(file uint64) string {

@@ -1,6 +1,7 @@
 package srcread
 
 import (
+	"crypto"
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -58,6 +59,10 @@ func (r *Reader) place(f *symfmt.SourceFrame, at dwarf.Position) {
 func fileOf(t *dwarf.LineTable, u *dwarf.Unit, file uint64) (f symfmt.SourceFile) {
 	if path, ok := t.Path(u, file); ok {
 		f.Path, f.Relative = path, t.RelativePath(u, file)
+		f.Contents.Size = t.FileSize(file)
+		if sum := t.MD5(file); sum != "" {
+			f.Contents.Hash, f.Contents.Sum = crypto.MD5, sum
+		}
 	}
 	return f
 }

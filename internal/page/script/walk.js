@@ -5,7 +5,7 @@
   const height = 26; // pixels of a row, as in the style sheet
 
   // A frame is an array, to keep the page small: see pageFrame in walk/report.
-  const [TRUST, MODULE, OFFSET, FUNCTION, FILE, LINE, PC, SP, REGISTERS, WORDS, INLINES, VARIABLES] = [...Array(12).keys()];
+  const [TRUST, MODULE, OFFSET, FUNCTION, FILE, LINE, SOURCE, PC, SP, REGISTERS, WORDS, INLINES, VARIABLES] = [...Array(13).keys()];
   const base = path => path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
   const moduleOf = f => f[MODULE] < 0 ? "" : data.modules[f[MODULE]];
   const source = (file, line) => file ? base(data.texts[file]) + (line ? ":" + line : "") : "";
@@ -123,6 +123,8 @@
     if (f[FILE]) lines.push(data.texts[f[FILE]] + (f[LINE] ? ":" + f[LINE] : ""));
     for (const x of f[INLINES] || []) lines.push("inlined: " + data.texts[x[0]] + "  " + source(x[1], x[2]));
     parts.push(...section("Frame " + r.frame, lines.join("\n")));
+    for (const x of f[INLINES] || []) if (x[3]) parts.push(...section("Source of " + data.texts[x[0]], data.sources[x[3]]));
+    if (f[SOURCE]) parts.push(...section("Source", data.sources[f[SOURCE]]));
     if (f[VARIABLES]) parts.push(...section("Variables", f[VARIABLES].join("\n")));
     const regs = registers(t, r.frame);
     if (regs.length) parts.push(...section("Registers", regs.map(([k, v]) => k.padEnd(8) + v).join("\n")));

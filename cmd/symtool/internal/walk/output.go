@@ -124,7 +124,7 @@ func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 	case formatHTML:
 		return w.page(out, walked)
 	}
-	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: w.registers, Variables: w.variables(walked.Result)}
+	o := report.DocumentOptions{Dump: walked.Path, Version: version.Version, Registers: w.registers, Sources: w.sources(walked.Result), Variables: w.variables(walked.Result)}
 	if walked.Verdict != nil {
 		o.Verdict = walked.Verdict
 	}
@@ -133,7 +133,7 @@ func (w *walkCall) render(out io.Writer, walked *batch.Walked) error {
 
 // page writes a dump as a page.
 func (w *walkCall) page(out io.Writer, walked *batch.Walked) error {
-	o := report.HTMLOptions{Dump: walked.Path, Generator: version.Generator, Variables: w.variables(walked.Result)}
+	o := report.HTMLOptions{Dump: walked.Path, Generator: version.Generator, Sources: w.sources(walked.Result), Variables: w.variables(walked.Result)}
 	if v := walked.Verdict; v != nil {
 		o.Verdict = &report.HTMLVerdict{Holds: v.Holds, Conclusion: v.Conclusion, Findings: v.Errors()}
 	}
@@ -145,7 +145,7 @@ func (w *walkCall) comparing() bool { return w.compare || len(w.otherPaths) > 0 
 // textOf writes a dump for people.
 func (w *walkCall) textOf(out io.Writer, walked *batch.Walked) error {
 	o := w.text
-	o.Variables = w.variables(walked.Result)
+	o.Sources, o.Variables = w.sources(walked.Result), w.variables(walked.Result)
 	if err := report.WriteText(out, walked.Result, o); err != nil {
 		return err
 	}
@@ -374,6 +374,9 @@ func (p *walkPrinter) writeTally() error {
 
 // end prints the summary of all dumps.
 func (p *walkPrinter) end() error {
+	if p.finder != nil && p.finder.Unnamed() {
+		p.msgs.Warnf("symtool: source files without a checksum in the symbols are read only below folders that --source-map OLD=NEW names")
+	}
 	if p.sum != nil {
 		return p.writeSummary()
 	}

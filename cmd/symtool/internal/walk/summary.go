@@ -23,7 +23,7 @@ func summaryFlags() []cli.Flag {
 }
 
 // onlySingle lists the flags about the output for a dump, which a summary does not have.
-var onlySingle = []string{"compare", "symbols-b", "brief", "registers", "stack-bytes", "trace", "vars", "vars-redact", "vars-depth", "vars-length"}
+var onlySingle = []string{"compare", "symbols-b", "brief", "registers", "stack-bytes", "trace", "vars", "vars-redact", "vars-depth", "vars-length", "source", "source-map"}
 
 // The output of a summary in text has so many rows of each table.
 const (

@@ -20,6 +20,7 @@ import (
 	"github.com/symtool/symtool/walk/elfcore"
 	"github.com/symtool/symtool/walk/report"
 	"github.com/symtool/symtool/walk/show"
+	"github.com/symtool/symtool/walk/source"
 	"github.com/symtool/symtool/walk/summary"
 	"github.com/symtool/symtool/walk/verify"
 )
@@ -74,6 +75,8 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.StringSliceFlag{Name: "vars-redact", Usage: "with --vars: do not print values of variables, members and types\nwhose names match `PATTERN`; * matches any text; may be repeated"},
 			&cli.IntFlag{Name: "vars-depth", Usage: fmt.Sprintf("with --vars: print at most `N` structures in one another (default %d)", show.DefaultDepth)},
 			&cli.IntFlag{Name: "vars-length", Usage: fmt.Sprintf("with --vars: print at most `N` elements of an array, and 4 times as\nmany characters of a text (default %d)", show.DefaultLength)},
+			&cli.IntFlag{Name: "source", Usage: "print `N` lines of source before and after the line of each frame, if\nthe file is the one that was compiled", Value: noSource},
+			&cli.StringSliceFlag{Name: "source-map", KeepSpace: true, Usage: "with --source: files whose names begin with OLD are in the folder NEW:\n`OLD=NEW`; may be repeated, the first one that has a file counts"},
 			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"}, techniqueNames()...),
 			&cli.IntFlag{Name: "max-frames", Usage: fmt.Sprintf("end a stack after `N` frames (default %d)", walk.MaxFrames)},
 			&cli.BoolFlag{Name: "trace", Usage: "print every step of every walk, and the reason for it"},
@@ -125,6 +128,8 @@ type walkCall struct {
 	trace      bool             // --trace: the steps are in the output
 	vars       string           // --vars; "" without
 	show       show.Options
+	around     int             // --source; noSource without
+	finder     *source.Finder  // with --source
 	ctx        context.Context // of run
 	msgs       *cli.Messages
 	stdout     io.Writer
@@ -141,7 +146,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		},
 		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,
 	}
-	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkSummary, w.checkResume, w.checkVerify, w.checkVars} {
+	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkSummary, w.checkResume, w.checkVerify, w.checkVars, w.checkSource} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -226,12 +231,12 @@ func (w *walkCall) checkPID(c *cli.Context) error {
 var onlyWalking = []string{
 	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "hermetic", "index", "index-dir", "thread", "goroutines", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
-	"vars", "vars-redact", "vars-depth", "vars-length", "resume",
+	"vars", "vars-redact", "vars-depth", "vars-length", "resume", "source", "source-map",
 }
 
 // onlyPrinting lists the flags about printed walks. They do not apply to comparisons, which
 // print differences.
-var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "vars", "vars-redact", "vars-depth", "vars-length"}
+var onlyPrinting = []string{"brief", "registers", "stack-bytes", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "vars", "vars-redact", "vars-depth", "vars-length", "source", "source-map"}
 
 func (w *walkCall) checkFormat(c *cli.Context) error {
 	w.format = walkFormats[c.String("format")]
@@ -358,6 +363,9 @@ func (w *walkCall) findSymbols(c *cli.Context) error {
 		w.batch.Sources.Last = supplier.NewChain(servers...)
 	} else {
 		w.batch.Sources = walk.NewSources(slices.Concat(files, servers), binaries)
+	}
+	if w.finder != nil && binaries != nil && !c.Bool("hermetic") {
+		w.finder.Fetch = binaries.FetchSource
 	}
 	w.batch.Verify = w.verify
 	if len(w.files) > 1 && !w.comparing() && w.sum == nil {
