@@ -16,6 +16,7 @@ import (
 // Linkers of macOS leave DWARF in the objects. The linked file lists these with their functions, its debug map, of
 // which dsymutil makes a dSYM. Where there is no dSYM, the objects are read here: as they are, and then each function,
 // with its lines and inlined functions, is moved to where the linker put it. What the linker dropped is not in the map.
+// Of an object that is missing, the map has the places of its functions.
 
 // objectBits is the number of bits of a function's key that are its offset in the object. Those above are the number
 // of the object, by which functions at the same address are ordered, as they are in a dSYM.
@@ -79,10 +80,11 @@ func (r *reader) readObjects(ctx context.Context) error {
 // object reads the ith object with w.
 func (o *objectReader) object(w *worker, i int) {
 	res := &o.read[i]
-	lost := "functions of " + o.all[i].String()
+	lost := "lines of " + o.all[i].String()
 	l, err := o.files.Open(o.r.file.Path, &o.all[i])
 	if err != nil {
 		res.problems = []bin.Problem{{Lost: lost, Err: err}}
+		o.bare(w, i)
 		return
 	}
 	defer l.Close()
@@ -118,6 +120,17 @@ func (o *objectReader) object(w *worker, i int) {
 	res.problems = append(res.problems, l.Problems()...)
 }
 
+// bare makes functions without lines of what the map has about the ith object.
+func (o *objectReader) bare(w *worker, i int) {
+	for k, f := range o.all[i].Funcs {
+		for _, s := range o.r.code.Keep([]dwarf.Span{{Lo: f.Addr, Hi: f.Addr + f.Size}}) {
+			if s.Lo < s.Hi {
+				w.funcs = append(w.funcs, funcRecord{addr: s.Lo, size: s.Hi - s.Lo, key: uint64(i)<<objectBits | uint64(k)})
+			}
+		}
+	}
+}
+
 // move moves the functions of the ith object, which begin at first, to where the linker put them.
 func (o *objectReader) move(w *worker, l *companion.Linked, i, first int) {
 	kept := w.funcs[:first]
@@ -151,7 +164,7 @@ func (o *objectReader) report() {
 		o.r.fileProblems(res.problems)
 	}
 	if lost > mostLost {
-		o.r.problem(problemFile, "functions of these", &bin.Error{File: o.r.file.Path,
+		o.r.problem(problemFile, "lines of these", &bin.Error{File: o.r.file.Path,
 			Msg: fmt.Sprintf("%d more of the %d objects that it was linked from cannot be used", lost-mostLost, len(o.all))})
 	}
 	if o.r.opts.Vars.wanted() {

@@ -48,7 +48,7 @@ func writeFile(t *testing.T, path string, data []byte) {
 
 func (d mapFolder) path(name string) string { return filepath.Join(string(d), name) }
 
-// read reads the program, and returns the names of its functions and the problems.
+// read reads the program, and returns the names of its functions that have lines, and the problems.
 func (d mapFolder) read(t *testing.T, o dwarf2sym.Options) (names, problems string, report *dwarf2sym.Result) {
 	t.Helper()
 	o.Demangle = true
@@ -57,7 +57,9 @@ func (d mapFolder) read(t *testing.T, o dwarf2sym.Options) (names, problems stri
 		t.Fatal(err)
 	}
 	for _, f := range report.Module.Funcs {
-		names += f.Name + " "
+		if _, lines := f.Body.Counts(); lines > 0 {
+			names += f.Name + " "
+		}
 	}
 	for _, p := range report.Problems {
 		problems += strings.ReplaceAll(p.String(), string(d)+"/", "") + "\n"
@@ -70,8 +72,8 @@ const (
 	mapLibrary = "library_sum local(int) shared(int) twin_one(int) library_more(int) "
 )
 
-// A missing object costs its functions, and is named with the places where it was looked for. Without any object there
-// is no debug information.
+// A missing object costs the lines of its functions, and is named with the places where it was looked for. Without any
+// object there is no debug information.
 func TestDebugMapMissing(t *testing.T) {
 	d := newMapFolder(t)
 	if err := os.Rename(d.path("macho-map-main.o"), d.path("away")); err != nil {
@@ -88,8 +90,12 @@ func TestDebugMapMissing(t *testing.T) {
 	if err := os.Remove(d.path("macho-map-library.a")); err != nil {
 		t.Fatal(err)
 	}
-	if names, _, report := d.read(t, dwarf2sym.Options{}); names != "" || !report.NoDebugInfo {
-		t.Errorf("without objects: functions %q, NoDebugInfo %t", names, report.NoDebugInfo)
+	names, _, report = d.read(t, dwarf2sym.Options{})
+	if n := len(report.Module.Funcs); names != "" || n != 7 || !report.NoDebugInfo {
+		t.Errorf("without objects: functions with lines %q, %d in all, NoDebugInfo %t; want none, 7, true", names, n, report.NoDebugInfo)
+	}
+	if f := report.Module.Funcs[3]; f.Name != "local(int)" || f.RVA != 0x36c || f.Size != 0xc {
+		t.Errorf("without objects: %+v, want local(int) at 36c, of c bytes", f)
 	}
 }
 

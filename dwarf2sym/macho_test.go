@@ -2,8 +2,12 @@ package dwarf2sym_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/testenv"
 )
 
@@ -22,4 +26,38 @@ func TestGoldenMachO(t *testing.T) {
 			t.Errorf("golden/input/README.md does not say what %s is for", name)
 		}
 	}
+}
+
+// The symbol file of a binary in a universal file is that of the binary in a file of its own, cut out of it: of the
+// committed files, and of the shared ones.
+func TestMachOSlices(t *testing.T) {
+	files := []string{testenv.Input(t, "macho-fat"), testenv.Input(t, "macho-fat.dSYM"), testenv.Input(t, "macho-fat64")}
+	for _, path := range []string{"generated/fat/fat", "generated/fat/fat.dSYM", "generated/fat/fat64.dylib", "real/framehop/arm64-fp-libmozglue-fat.dylib",
+		"real/go/fat-gcc-386-amd64-darwin-exec", "real/symbolic/Example.framework.dSYM"} {
+		files = append(files, testenv.SharedGlob(t, "data", "macho", path)...)
+	}
+	for _, path := range files {
+		whole, err := os.ReadFile(objfile.InBundle(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, cpu := range objfile.CPUs(path) {
+			thin := filepath.Join(t.TempDir(), filepath.Base(objfile.InBundle(path)))
+			writeFile(t, thin, machoSlice(whole, i))
+			_, got := dumpMachO(t, path, cpu, "", true)
+			if _, want := dumpMachO(t, thin, "", "", true); !bytes.Equal(got, want) || len(want) < 100 {
+				t.Errorf("%s of %s: %d bytes, want the %d of the file cut out of it", cpu, path, len(got), len(want))
+			}
+		}
+	}
+}
+
+// machoSlice returns the ith binary of a universal file.
+func machoSlice(whole []byte, i int) []byte {
+	if whole[3] == 0xbf { // offsets of 64 bits
+		entry := whole[8+32*i:]
+		return whole[binary.BigEndian.Uint64(entry[8:]):][:binary.BigEndian.Uint64(entry[16:])]
+	}
+	entry := whole[8+20*i:]
+	return whole[binary.BigEndian.Uint32(entry[8:]):][:binary.BigEndian.Uint32(entry[12:])]
 }

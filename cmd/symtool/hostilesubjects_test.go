@@ -76,6 +76,10 @@ var hostileSubjects = []hostileSubject{
 	{"indexes", []string{"gcc.sym.idx"}, []string{"resolve --no-debuginfod --index -s gcc.sym 1100 401136"}},
 	{"walks", []string{"walk.json"}, []string{"walk --compare IN WHOLE", "walk --compare WHOLE IN"}},
 	{"baselines", []string{"gcc.baseline"}, []string{"lint --baseline IN FILES/gcc.sym"}},
+	{"machomap", []string{"macho-map", "macho-map-main.o", "macho-map-library.a"}, []string{
+		"dump -v --hermetic --dwo-dir . --dwo-dir FILES -o out.sym FILES/macho-map", "dump -v --dwo-dir FILES --no-object-timestamp -o out.sym IN",
+		"resolve --no-debuginfod --binaries IN 2f8 31c 0x10100",
+	}},
 }
 
 // hostileMade lists commands that make files, in a folder with the files of golden/input.

@@ -228,7 +228,11 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 // Judge reports whatever is unexpected in the result.
 func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 	if report.NoDebugInfo {
-		r.Note(cli.StatusInput, "%s: no debug information: no functions and lines; symtool doctor lists where to get them", r.File)
+		missing := "functions and lines"
+		if report.Stats.Funcs > 0 { // in the debug map of a Mach-O file
+			missing = "lines"
+		}
+		r.Note(cli.StatusInput, "%s: no debug information: no %s; symtool doctor lists where to get them", r.File, missing)
 		r.Looked = r.Tried
 	}
 	if Unloaded(&report.Stats) {
