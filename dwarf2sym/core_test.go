@@ -89,10 +89,11 @@ type coreRun struct {
 	batch   uint64
 	copying bool
 	base    uint64 // effortBase
+	late    bool   // names are made while records are written
 }
 
 func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
-	o.Jobs = run.jobs
+	o.Jobs, o.LateNames = run.jobs, run.late
 	r := &reader{opts: &o, jobs: run.jobs, code: &codemap.Map{Exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
 	d := c.debugData(run.copying)
@@ -103,6 +104,7 @@ func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
 	if err := r.join(context.Background()); err != nil {
 		return nil, nil, err
 	}
+	r.report.late = r.newLateNaming()
 	r.report.Problems = r.sortedProblems()
 	return &r.module, &r.report, nil
 }
@@ -116,9 +118,10 @@ func (c *core) text(t testing.TB, o Options, run coreRun) string {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := symfmt.Write(&b, m, symfmt.WriteOptions{Jobs: 1}); err != nil {
+	if err := symfmt.Write(&b, m, symfmt.WriteOptions{Jobs: 1, Names: rep.Names()}); err != nil {
 		t.Fatal(err)
 	}
+	rep.Settle()
 	_, text, _ := strings.Cut(b.String(), "\n")
 	for _, p := range rep.Problems {
 		text += "! " + p.String() + "\n"
@@ -127,7 +130,10 @@ func (c *core) text(t testing.TB, o Options, run coreRun) string {
 }
 
 // coreRuns lists ways to read a core that must all give the same result.
-var coreRuns = []coreRun{{jobs: 1}, {jobs: 1, copying: true}, {1, 1, true, 0}, {2, 1, false, 0}, {3, 1, true, 0}, {8, 1, true, 0}}
+var coreRuns = []coreRun{
+	{jobs: 1}, {jobs: 1, copying: true}, {jobs: 1, batch: 1, copying: true}, {jobs: 2, batch: 1},
+	{jobs: 3, batch: 1, copying: true, late: true}, {jobs: 8, batch: 1, copying: true},
+}
 
 // coreCase is a text, and the expected result.
 type coreCase struct {

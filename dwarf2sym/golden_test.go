@@ -74,11 +74,11 @@ func TestFixturesAreListed(t *testing.T) {
 }
 
 // dumpText returns the symbol file of a fixture, followed by the problems as
-// comment lines.
+// comment lines. With several workers, its names are made while it is written.
 func dumpText(t *testing.T, c fixture, jobs int) []byte {
 	t.Helper()
 	file := symtest.Open(t, c.file)
-	o := dwarf2sym.Options{Jobs: jobs, Demangle: true, Supplement: openSupplement(t, file)}
+	o := dwarf2sym.Options{Jobs: jobs, Demangle: true, LateNames: jobs > 1, Supplement: openSupplement(t, file)}
 	if c.debug != "" {
 		o.Debug = symtest.Open(t, c.debug)
 	}
@@ -88,8 +88,12 @@ func dumpText(t *testing.T, c fixture, jobs int) []byte {
 	}
 	m := report.Module
 	var out bytes.Buffer
-	if err := symfmt.Write(&out, m, symfmt.WriteOptions{Jobs: jobs}); err != nil {
+	if err := symfmt.Write(&out, m, symfmt.WriteOptions{Jobs: jobs, Names: report.Names()}); err != nil {
 		t.Fatal(err)
+	}
+	report.Settle()
+	if n := bytes.Count(out.Bytes(), []byte("\nINLINE_ORIGIN ")); n != report.Stats.Origins {
+		t.Errorf("%d INLINE_ORIGIN records, counted as %d", n, report.Stats.Origins)
 	}
 	for _, p := range report.Problems {
 		fmt.Fprintf(&out, "# %s\n", strings.ReplaceAll(fmt.Sprint(p), filepath.Dir(c.file)+"/", ""))

@@ -23,13 +23,10 @@ type nameJoin struct {
 }
 
 // nameForm is the form of names in records.
-type nameForm uint8
-
-const (
-	rawNames    nameForm = iota // as in the file, without control characters
-	sourceNames                 // demangled
-	lateNames                   // as in the file: few of them will be used, and are demangled then
-)
+type nameForm struct {
+	source bool // demangled; otherwise as in the file, without control characters
+	late   bool // they get that form when they are used, and are as in the file until then
+}
 
 // joinNames collects the workers' names and those of the ELF symbols, and
 // demangles them with jobs workers. Only names in use reach this point, each
@@ -58,7 +55,7 @@ func joinNames(ctx context.Context, workers []*worker, symbols []companion.Symbo
 		s.Name = ""
 	}
 	j.names.Freeze()
-	if form == lateNames {
+	if form.late {
 		return j, nil
 	}
 	return j, j.demangle(ctx, jobs)
@@ -69,7 +66,7 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	buffers := make([][]byte, par.Jobs(jobs))
 	return par.Each(ctx, jobs, j.names.Chunks(), func(_ context.Context, worker, chunk int) error {
 		buffers[worker] = j.names.Rewrite(chunk, buffers[worker], func(dst []byte, raw string) []byte {
-			name, costly := demangle.AppendSource(dst, raw, j.form == sourceNames)
+			name, costly := demangle.AppendSource(dst, raw, j.form.source)
 			if costly {
 				j.costly.Store(true)
 			}
@@ -79,15 +76,15 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 	})
 }
 
-// final returns a name as it is written; with lateNames, as it is in the file.
+// final returns a name as it is written; if names are made late, as it is in the file.
 func (j *nameJoin) final(id nameID) string { return j.names.At(uint32(id)) }
 
 // source returns a name as it is written.
 func (j *nameJoin) source(id nameID) string {
-	if j.form != lateNames {
+	if !j.form.late {
 		return j.final(id)
 	}
-	name, _ := demangle.AppendSource(nil, j.final(id), true)
+	name, _ := demangle.AppendSource(nil, j.final(id), j.form.source)
 	return string(name)
 }
 
@@ -162,11 +159,21 @@ func (n *numbering) file(path string) uint32 {
 // origin returns the number of a name: several mangled names may be demangled
 // to the same one.
 func (n *numbering) origin(number nameID) uint32 {
-	name, hash := n.names.final(number), n.names.names.Hash(uint32(number))
+	name := n.names.final(number)
+	if n.names.form.late { // they are all different
+		return n.addOrigin(name)
+	}
+	hash := n.names.names.Hash(uint32(number))
 	id, ok := n.finals.Find(hash, func(id uint32) bool { return n.m.Origins[id].Name == name })
 	if !ok {
-		id = n.finals.Add(hash)
-		n.m.Origins = append(n.m.Origins, symfmt.InlineOrigin{ID: symfmt.OriginID(id), Name: name})
+		n.finals.Add(hash)
+		id = n.addOrigin(name)
 	}
+	return id
+}
+
+func (n *numbering) addOrigin(name string) uint32 {
+	id := uint32(len(n.m.Origins))
+	n.m.Origins = append(n.m.Origins, symfmt.InlineOrigin{ID: symfmt.OriginID(id), Name: name})
 	return id
 }

@@ -65,6 +65,7 @@ type Options struct {
 	Vars VarOptions
 
 	Demangle  bool   // otherwise names are as in the file
+	LateNames bool   // names of the Module are as in the file until it is written with Result.Names
 	Generator string // value of INFO GENERATOR; empty for no record
 
 	// Progress, if non-nil, is called with the number of bytes of .debug_info
@@ -119,6 +120,7 @@ type Result struct {
 	NameGuessed bool   // MODULE has the name of a debug file, and the binary's is most likely another
 
 	spill *object.Scratch // nil without Options.Spill
+	late  *lateNaming     // nil without Options.LateNames
 }
 
 // Close removes the temporary file of Options.Spill. The Module must not be used

@@ -129,6 +129,7 @@ func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 		r.report.Close()
 		return nil, err
 	}
+	r.report.late = r.newLateNaming()
 	r.report.Problems = r.sortedProblems()
 	addCode(&r.report.Extents, r.file)
 	module, result := r.module, r.report // copies, as a pointer into the reader would keep its workers
@@ -239,11 +240,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 func (r *reader) join(ctx context.Context) error {
 	m, stats := &r.module, &r.report.Stats
 	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch, wantPlaces: r.opts.Vars.wanted()}
-	form := rawNames
-	if r.opts.Demangle {
-		form = sourceNames
-	}
-	names, err := join.module(ctx, m, form, r.jobs)
+	names, err := join.module(ctx, m, nameForm{r.opts.Demangle, r.opts.LateNames}, r.jobs)
 	if err != nil {
 		return err
 	}

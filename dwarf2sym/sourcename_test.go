@@ -37,14 +37,14 @@ func TestCostlyNamesAreReported(t *testing.T) {
 		{"of its shape", unit + "\t\t\tsubprogram linkage_name/string=\"" + costlyName[:len("_Z1f")+30*len("A5_")] + "i\" low_pc/addr=0x1000 high_pc/data4=1\n", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, jobs := range []int{1, 2} {
-				got := coreOf(t, c.in).text(t, Options{Demangle: true}, coreRun{jobs: jobs})
+			for _, run := range []coreRun{{jobs: 1}, {jobs: 2}, {jobs: 1, late: true}} {
+				got := coreOf(t, c.in).text(t, Options{Demangle: true}, run)
 				const message = "they stay mangled (lost: names in source form)"
 				if n := strings.Count(got, message); n != btoi(c.want) {
-					t.Errorf("%d jobs: %d messages: %.300s", jobs, n, got)
+					t.Errorf("%+v: %d messages, want %d: %.300s", run, n, btoi(c.want), got)
 				}
 				if strings.Contains(got, costly[:100]) != c.want {
-					t.Errorf("%d jobs: %.300s", jobs, got)
+					t.Errorf("%+v: the mangled name is written: %v, want %v: %.300s", run, !c.want, c.want, got)
 				}
 			}
 		})

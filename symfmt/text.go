@@ -146,11 +146,19 @@ func appendFile(dst []byte, f *File) []byte {
 
 // appendOrigin appends an INLINE_ORIGIN in the form that the module's INLINE records require.
 func appendOrigin(dst []byte, o *InlineOrigin, old bool) []byte {
-	dst = spaceDec(append(dst, "INLINE_ORIGIN"...), uint32(o.ID))
+	return appendOriginText(appendOriginNumber(dst, o.ID), o, old, nil)
+}
+
+func appendOriginNumber(dst []byte, id OriginID) []byte {
+	return spaceDec(append(dst, "INLINE_ORIGIN"...), uint32(id))
+}
+
+// appendOriginText appends what follows the number.
+func appendOriginText(dst []byte, o *InlineOrigin, old bool, late *LateNames) []byte {
 	if old {
 		dst = strconv.AppendInt(append(dst, ' '), originFile(o), 10)
 	}
-	return appendName(dst, o.Name, NoName)
+	return late.appendName(dst, o.Name, NoName)
 }
 
 // originFile returns the file of an origin of the old form, or -1 if there is none.
@@ -168,19 +176,19 @@ func appendMultiple(dst []byte, multiple bool) []byte {
 	return dst
 }
 
-func appendFunc(dst []byte, f *Func) []byte {
+func appendFunc(dst []byte, f *Func, late *LateNames) []byte {
 	dst = appendMultiple(append(dst, "FUNC"...), f.Multiple)
 	dst = spaceHex(dst, uint64(f.RVA))
 	dst = spaceHex(dst, f.Size)
 	dst = spaceHex(dst, f.ParamSize)
-	return appendName(dst, f.Name, NoName)
+	return late.appendName(dst, f.Name, NoName)
 }
 
-func appendPublic(dst []byte, p *Public) []byte {
+func appendPublic(dst []byte, p *Public, late *LateNames) []byte {
 	dst = appendMultiple(append(dst, "PUBLIC"...), p.Multiple)
 	dst = spaceHex(dst, uint64(p.RVA))
 	dst = spaceHex(dst, p.ParamSize)
-	return appendName(dst, p.Name, NoName)
+	return late.appendName(dst, p.Name, NoName)
 }
 
 // appendInline appends an INLINE. In a module of the new form, file stands for

@@ -17,6 +17,8 @@ type WriteOptions struct {
 	// Passed, if non-nil, is called after each few megabytes of bodies have been
 	// processed: the memory that they are mapped to may be released.
 	Passed func()
+
+	Names *LateNames // if non-nil, how the names of FUNC, PUBLIC and INLINE_ORIGIN are written
 }
 
 // Amounts of bodies and text after which Passed is called.
@@ -36,30 +38,54 @@ func Write(w io.Writer, m *Module, opts WriteOptions) error {
 	if opts.Passed == nil {
 		opts.Passed = func() {}
 	}
-	t := newWriter(m, opts.Passed)
-	var written int64
-	err := par.Ordered(context.Background(), opts.Jobs, len(t.pieces),
-		func(_ context.Context, _, item int) (*[]byte, error) {
-			buf := buffers.Get().(*[]byte)
-			*buf = t.append((*buf)[:0], &t.pieces[item])
-			return buf, nil
+	t := newWriter(m, opts)
+	var err error
+	if late := opts.Names; late != nil {
+		t.late = newLateOrigins(m)
+		err = t.write(w, opts, t.pieces[:t.bodies]) // the numbers of the origins must be known for the rest
+		late.Origins = len(t.late.known)
+		t.pieces = t.pieces[t.bodies:]
+	}
+	if err == nil {
+		err = t.write(w, opts, t.pieces)
+	}
+	if err != nil {
+		return fmt.Errorf("symbols of %s: write after %d bytes: %w", CleanName(m.Name, noModule), t.written, err)
+	}
+	return nil
+}
+
+// write formats and writes pieces.
+func (t *writer) write(w io.Writer, opts WriteOptions, pieces []piece) error {
+	return par.Ordered(context.Background(), opts.Jobs, len(pieces),
+		func(_ context.Context, _, item int) (*formatted, error) {
+			out := buffers.Get().(*formatted)
+			out.origins = out.origins[:0]
+			t.format(out, &pieces[item])
+			return out, nil
 		},
-		func(item int, buf *[]byte) error {
+		func(item int, out *formatted) error {
 			if item%passedPieces == 0 {
 				opts.Passed()
 			}
-			n, err := w.Write(*buf)
-			written += int64(n)
-			if err == nil && n < len(*buf) {
+			text := out.text
+			if len(out.origins) > 0 {
+				text = t.late.number(out)
+			}
+			n, err := w.Write(text)
+			t.written += int64(n)
+			if err == nil && n < len(text) {
 				err = io.ErrShortWrite
 			}
-			buffers.Put(buf)
+			buffers.Put(out)
 			return err
 		})
-	if err != nil {
-		return fmt.Errorf("symbols of %s: write after %d bytes: %w", CleanName(m.Name, noModule), written, err)
-	}
-	return nil
+}
+
+// formatted is the text of a piece.
+type formatted struct {
+	text    []byte
+	origins []lateOrigin // of a piece with origins that have no numbers yet
 }
 
 // chunkText is roughly how much text is formatted at once: enough to amortize the
@@ -67,8 +93,7 @@ func Write(w io.Writer, m *Module, opts WriteOptions) error {
 const chunkText = 256 << 10
 
 var buffers = sync.Pool{New: func() any {
-	b := make([]byte, 0, chunkText*5/4)
-	return &b
+	return &formatted{text: make([]byte, 0, chunkText*5/4)}
 }}
 
 // writer is the state of one call of Write. It is not modified once the pieces are known.
@@ -84,6 +109,10 @@ type writer struct {
 	blocks  order
 	rules   []string // cleaned, indexed by RuleID
 	pieces  []piece
+	bodies  int          // index of the first piece behind the origins
+	names   *LateNames   // nil if names are written as they are
+	late    *lateOrigins // likewise
+	written int64        // number of bytes
 }
 
 // piece is a part of the text that is formatted at once: records [from, to) of
@@ -97,9 +126,10 @@ type piece struct {
 	n        int
 }
 
-func newWriter(m *Module, passed func()) *writer {
+func newWriter(m *Module, opts WriteOptions) *writer {
 	t := &writer{
 		m:       m,
+		names:   opts.Names,
 		funcs:   orderOf(m.Funcs, compareFuncs),
 		files:   orderOf(m.Files, compareFiles),
 		origins: orderOf(m.Origins, compareOrigins),
@@ -110,7 +140,7 @@ func newWriter(m *Module, passed func()) *writer {
 	for id := range m.CFI.Rules.Len() {
 		t.rules = append(t.rules, cleanRules(m.CFI.Rules.Text(RuleID(id))))
 	}
-	t.plan(passed)
+	t.plan(opts)
 	return t
 }
 
@@ -125,12 +155,17 @@ const (
 )
 
 // plan cuts the text into pieces.
-func (t *writer) plan(passed func()) {
+func (t *writer) plan(opts WriteOptions) {
 	m := t.m
+	longer := 1
+	if opts.Names != nil {
+		longer = lateLonger
+	}
 	t.pieces = append(t.pieces, piece{kind: KindModule})
 	t.cut(KindFile, len(m.Files), func(i int) int { return numberedText + len(m.Files[i].Name) })
-	t.planForms(passed)
-	t.cut(KindInlineOrigin, len(m.Origins), func(i int) int { return numberedText + len(m.Origins[i].Name) })
+	t.planForms(opts.Passed)
+	t.cut(KindInlineOrigin, len(m.Origins), func(i int) int { return numberedText + longer*len(m.Origins[i].Name) })
+	t.bodies = len(t.pieces)
 	t.planFuncs()
 	t.cut(KindPublic, len(m.Publics), func(i int) int { return funcText + len(m.Publics[i].Name) })
 	t.cut(KindStackWin, len(m.Wins), func(i int) int { return winText })
@@ -220,6 +255,15 @@ func (t *writer) planHuge(f *Func, i int) {
 	}
 }
 
+// format formats a piece.
+func (t *writer) format(out *formatted, p *piece) {
+	if p.kind == KindInlineOrigin && t.late != nil {
+		t.formatOrigins(out, p)
+	} else {
+		out.text = t.append(out.text[:0], p)
+	}
+}
+
 // append formats a piece and appends its text.
 func (t *writer) append(dst []byte, p *piece) []byte {
 	m := t.m
@@ -245,7 +289,7 @@ func (t *writer) append(dst []byte, p *piece) []byte {
 		dst = appendLines(dst, &r, p.n)
 	case KindPublic:
 		for i := p.from; i < p.to; i++ {
-			dst = appendPublic(dst, &m.Publics[t.publics.at(i)])
+			dst = appendPublic(dst, &m.Publics[t.publics.at(i)], t.names)
 		}
 	case KindStackWin:
 		for i := p.from; i < p.to; i++ {
@@ -283,12 +327,12 @@ func (t *writer) appendOrigins(dst []byte, p *piece) []byte {
 
 func (t *writer) appendFuncs(dst []byte, p *piece) []byte {
 	if p.n < 0 {
-		return appendFunc(dst, &t.m.Funcs[t.funcs.at(p.from)])
+		return appendFunc(dst, &t.m.Funcs[t.funcs.at(p.from)], t.names)
 	}
 	var ranges []Range
 	for i := p.from; i < p.to; i++ {
 		f := &t.m.Funcs[t.funcs.at(i)]
-		dst = appendFunc(dst, f)
+		dst = appendFunc(dst, f, t.names)
 		ins := f.InlineReader()
 		ins.Inline.Ranges = ranges[:0]
 		dst = t.appendInlines(dst, &ins, math.MaxInt)
@@ -301,6 +345,9 @@ func (t *writer) appendFuncs(dst []byte, p *piece) []byte {
 
 func (t *writer) appendInlines(dst []byte, r *InlineReader, n int) []byte {
 	for ; n > 0 && r.Next(); n-- {
+		if t.late != nil {
+			r.Inline.Origin = t.late.of(r.Inline.Origin)
+		}
 		dst = appendInline(dst, &r.Inline, t.old, t.noFile)
 	}
 	return dst

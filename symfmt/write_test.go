@@ -144,7 +144,7 @@ func TestWriteHuge(t *testing.T) {
 		}
 	}
 	largest := 0
-	w := newWriter(m, func() {})
+	w := newWriter(m, WriteOptions{Passed: func() {}})
 	for i := range w.pieces {
 		largest = max(largest, len(w.append(nil, &w.pieces[i])))
 	}

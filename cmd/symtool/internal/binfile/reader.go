@@ -195,6 +195,7 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	}
 	options := d.Options
 	options.Spill, options.Debug = true, debug
+	options.LateNames = options.LateNames && database == "" // names of a PDB are demangled when it is read
 	if sup := d.findSupplement(ctx, r, binary, debug); sup != nil {
 		options.Supplement = sup
 		defer sup.Close()
@@ -222,7 +223,12 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	if alone := binary.Terms.UnwindAlone; alone != "" && stats.CFIBlocks == 0 && !options.NoCFI {
 		r.Note(cli.StatusOK, "%s: no STACK CFI: %s", r.File, alone)
 	}
-	return use(&Binary{report, binary})
+	err = use(&Binary{report, binary})
+	for _, p := range report.Settle() {
+		r.problem(p)
+	}
+	r.Stats.Origins = report.Stats.Origins
+	return err
 }
 
 // Judge reports whatever is unexpected in the result.

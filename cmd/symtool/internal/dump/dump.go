@@ -199,6 +199,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		json:      c.String("format") == cli.FormatJSON,
 	}
 	cfg.Options.PrefixMap = prefixes
+	cfg.Options.LateNames = !cfg.checkCFI // which prints names of functions
 	if !c.IsSet("debug-dir") && !c.Bool("hermetic") {
 		cfg.DebugDirs = []string{"/usr/lib/debug"}
 	}

@@ -185,7 +185,7 @@ func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader
 		reader.Judge(&r.Result, b.Result)
 		r.NoteName("name")
 		b.Module.Infos = append(b.Module.Infos, d.infos...)
-		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Drop}
+		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Drop, Names: b.Names()}
 		if !d.checkCFI {
 			return d.write(ctx, r, b.Module, how, nil)
 		}
