@@ -71,6 +71,8 @@ type lazy struct {
 	mu      sync.Mutex
 	kept    lru[any, *part]
 	reading map[any]*reading
+
+	named byName
 }
 
 // reading is a part that is being read; whoever needs it meanwhile waits.

@@ -33,6 +33,8 @@ func (s moduleSource) function(p *functionParser, v span) (function, error) {
 	return function{name: s.name(f.Name), multiple: f.Multiple, paramSize: f.ParamSize}, nil
 }
 
+func (s moduleSource) funcName(v span) (string, error) { return s.name(s.m.Funcs[v.offset].Name), nil }
+
 func (s moduleSource) lines(v span, add func(*symfmt.Line)) error {
 	for l := range s.m.Funcs[v.offset].Lines() {
 		add(&l)

@@ -36,6 +36,7 @@ type Resolver struct {
 	files   *nameTable
 	origins *nameTable
 	publics publicSlots
+	named   byName
 
 	damaged   atomic.Int32     // the length of damage
 	damage    []symfmt.Problem // found in functions, and in variables

@@ -17,6 +17,9 @@ type source interface {
 	// records are left out, and counted in p.
 	function(p *functionParser, v span) (function, error)
 
+	// funcName returns the name of a FUNC.
+	funcName(v span) (string, error)
+
 	// lines calls add for each readable line record of a FUNC.
 	lines(v span, add func(*symfmt.Line)) error
 	// inlines calls add for each readable INLINE record of a FUNC, in order.

@@ -124,6 +124,14 @@ func lineOffset(text []byte, n int) (at int) {
 	return at
 }
 
+func (t *textSource) funcName(v span) (string, error) {
+	rec, err := t.record(v.offset, symfmt.KindFunc, uint64(v.rva))
+	if err != nil {
+		return "", err
+	}
+	return string(rec.Name), nil
+}
+
 func (t *textSource) lines(v span, add func(*symfmt.Line)) error {
 	return t.records(v, func(rec *symfmt.Record) {
 		if rec.Kind == symfmt.KindLine {
@@ -199,8 +207,8 @@ func (t *textSource) record(offset uint64, kind symfmt.Kind, number uint64) (*sy
 	}
 	rd := newPiece(data)
 	rec, _ := rd.Next()
-	if rec == nil || rec.Kind != kind || rec.RVA != symfmt.RVA(number) && kind == symfmt.KindPublic ||
-		uint64(rec.ID) != number && kind != symfmt.KindPublic {
+	placed := kind == symfmt.KindPublic || kind == symfmt.KindFunc
+	if rec == nil || rec.Kind != kind || rec.RVA != symfmt.RVA(number) && placed || uint64(rec.ID) != number && !placed {
 		return nil, fmt.Errorf("no %s where the index has one: %w", kind, changed(rd))
 	}
 	return rec, nil

@@ -37,7 +37,7 @@ var layers = [][]string{
 	11: {"walk/batch", "lint/internal/agree", "lint/internal/measure"},
 	12: {inSymtool + "cli", "lint", "walk/summary"},
 	13: {inSymtool + "binfile", "lint/config", "lint/report"},
-	14: {inSymtool + "formats"},
+	14: {inSymtool + "formats", inSymtool + "logs"},
 	15: {inSymtool + "suppliers", inSymtool + "symbolizer"},
 	16: {
 		inSymtool + "completion", inSymtool + "convert", inSymtool + "diff", inSymtool + "doctor", inSymtool + "dropin", inSymtool + "dump",

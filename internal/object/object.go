@@ -182,6 +182,14 @@ type Repeated interface {
 	SectionsNamed(name string) []*Section
 }
 
+// Placer is a Container that says which bytes of the file are loaded where.
+type Placer interface {
+	// AddrOf returns the address of the byte at an offset in the file, if it is loaded.
+	AddrOf(offset uint64) (addr uint64, ok bool)
+	// CodeOffset returns where in the file the loader's first mapping with code begins.
+	CodeOffset() (offset uint64, ok bool)
+}
+
 // Link names a supplementary file.
 type Link struct {
 	Section string // that has the link

@@ -88,3 +88,22 @@ func (p *parts) closeFiles() error {
 	}
 	return errors.Join(errs...)
 }
+
+// AtOffset implements resolve.MappedSymbols. A file with debug information only has other offsets.
+func (p *parts) AtOffset(offset uint64) (symfmt.RVA, bool) {
+	m, ok := p.file.Container.(object.Placer)
+	if !ok || !p.file.HasCode() {
+		return 0, false
+	}
+	addr, ok := m.AddrOf(offset)
+	return symfmt.RVA(addr - p.file.Base), ok
+}
+
+// CodeOffset implements resolve.MappedSymbols.
+func (p *parts) CodeOffset() (uint64, bool) {
+	m, ok := p.file.Container.(object.Placer)
+	if !ok || !p.file.HasCode() {
+		return 0, false
+	}
+	return m.CodeOffset()
+}

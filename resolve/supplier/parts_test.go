@@ -223,3 +223,28 @@ func problemTexts(s resolve.Symbols) map[string]bool {
 	}
 	return all
 }
+
+// Code of a binary is found by the name in its symbol table, and bytes of the file where they are loaded.
+func TestPartsByNameAndOffset(t *testing.T) {
+	b := newBinaries(t, testenv.Input(t, "crashes/stacks"))
+	s, _, err := b.Symbols(t.Context(), resolve.Module{})
+	if err != nil || s == nil {
+		t.Fatalf("%v, %v", s, err)
+	}
+	want := []resolve.Code{{Start: 0x1070, Size: 0x3e}}
+	if got := s.(resolve.NamedSymbols).Named("crash.constprop.0"); !slices.Equal(got, want) {
+		t.Errorf("crash.constprop.0 is at %v, want %v", got, want)
+	}
+	m := s.(resolve.MappedSymbols)
+	if code, ok := m.CodeOffset(); code != 0x1000 || !ok {
+		t.Errorf("code begins at %#x (%v), want 0x1000", code, ok)
+	}
+	for offset, want := range map[uint64]symfmt.RVA{0: 0, 0x10a4: 0x10a4, 0x2eb8: 0x3eb8} {
+		if at, ok := m.AtOffset(offset); at != want || !ok {
+			t.Errorf("byte %#x is at %#x (%v), want %#x", offset, at, ok, want)
+		}
+	}
+	if at, ok := m.AtOffset(1 << 40); ok {
+		t.Errorf("a byte after the end of the file is at %#x", at)
+	}
+}

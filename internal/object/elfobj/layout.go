@@ -57,3 +57,31 @@ func (f *File) IsFlat() bool {
 	}
 	return loads > 0
 }
+
+// AddrOf returns the address of the byte at an offset in the file, if it is loaded. Of several segments with the byte,
+// since loaders map whole pages, that with code counts.
+func (f *File) AddrOf(offset uint64) (addr uint64, ok bool) {
+	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
+		if offset < p.Offset || offset-p.Offset >= p.FileSize {
+			continue
+		}
+		if isCode := p.Flags&elf.PF_X != 0; isCode || !ok {
+			addr, ok = p.Addr+(offset-p.Offset), true
+		}
+	}
+	return addr, ok
+}
+
+// CodeOffset returns where in the file the loader's mapping of the first segment with code begins: at the start of a
+// page.
+func (f *File) CodeOffset() (offset uint64, ok bool) {
+	for _, p := range f.SegmentsOf(elf.PT_LOAD) {
+		if p.Flags&elf.PF_X != 0 {
+			return p.Offset &^ (mapPage - 1), true
+		}
+	}
+	return 0, false
+}
+
+// mapPage is the size of a page of memory in the kernels whose logs have offsets in mappings.
+const mapPage = 4 << 10

@@ -200,6 +200,9 @@ func (c container) HasSymbols(t object.Table) bool {
 }
 
 // CodeID implements object.Container.
+func (c container) AddrOf(offset uint64) (uint64, bool) { return c.f.AddrOf(offset) }
+func (c container) CodeOffset() (uint64, bool)          { return c.f.CodeOffset() }
+
 func (c container) CodeID(buildID []byte) string { return fmt.Sprintf("%X", buildID) }
 
 // Moved implements object.Container.

@@ -1,11 +1,6 @@
 package resolve
 
 import (
-	"context"
-	"io"
-	"strings"
-
-	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
@@ -55,55 +50,6 @@ func (r *addressResolver) hintOutside(symbols resolve.Symbols, text string) {
 		return
 	}
 	r.hint(symbols, "%s is past its code, whose records end at %x: for addresses of a process or of the linker, use --base to say where the module begins", text, uint64(symbols.Last()))
-}
-
-// findPlace finds a place of a log.
-func (r *addressResolver) findPlace(p *place, at *resolve.Location) (rva uint64, found bool) {
-	module := suppliers.ParseModule(p.name)
-	module.Build = p.build
-	symbols := r.symbols.Find(r.ctx, module)
-	if symbols == nil {
-		return 0, false
-	}
-	rva, known := r.rvaOfPlace(symbols, p)
-	if !known {
-		return rva, false
-	}
-	found, err := nearest(symbols, rva, at)
-	r.report(symbols, err)
-	return rva, found
-}
-
-// rvaOfPlace returns the RVA of a place in a log.
-func (r *addressResolver) rvaOfPlace(symbols resolve.Symbols, p *place) (rva uint64, known bool) {
-	fromStart, linked := readings(symbols, p.addr)
-	base, baseKnown := symbols.Base()
-	switch {
-	case p.form == countsFromStart:
-		return p.addr, true
-	case linked:
-		return p.addr - base, true
-	case p.form == absolute:
-		return 0, false
-	case !fromStart && !baseKnown:
-		r.hint(symbols, "%s+0x%x is past its code, whose records end at %x: if the file is linked to a fixed address, --binaries finds it out", p.name, p.addr, uint64(symbols.Last()))
-	}
-	return p.addr, true
-}
-
-// filterLog replaces the places in a log. If it replaces none, that is a finding.
-func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.Stdout) error {
-	f := &logFilter{find: r.findPlace, noInline: r.noInline, names: func() []string { return r.symbols.Names(ctx) }}
-	if err := f.run(ctx, in, out); err != nil || f.replaced > 0 {
-		return err
-	}
-	r.status = max(r.status, cli.StatusFindings)
-	if len(f.missed) == 0 {
-		r.msgs.Warnf("symtool: standard input: nothing was replaced: it has no NAME+0xADDR")
-		return nil
-	}
-	r.msgs.Warnf("symtool: standard input: nothing was replaced: no symbols for the addresses of %s", strings.Join(f.missed, ", "))
-	return nil
 }
 
 // hint reports once for each module what its addresses need.

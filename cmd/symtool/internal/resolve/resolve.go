@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/logs"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
@@ -39,7 +40,9 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.StringFlag{Name: "module", Usage: "look up addresses without a module in `NAME` or NAME/ID; not needed\nwith one symbol file or one binary"},
 			&cli.StringFlag{Name: "base", Usage: "read addresses as those of a process or of the linker in which the\nmodule begins at `ADDR`; 0 if they count from its start"},
 			cli.Words(&cli.StringFlag{Name: "format", Usage: "print answers as `FORM`: text (default), json, addr2line (like\naddr2line -f -i), llvm or llvm-json (like llvm-symbolizer)", Value: cli.FormatText}, "text", "json", "addr2line", "llvm", "llvm-json"),
-			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, and replace each NAME+0xADDR with what is\nthere; end with status 1 if nothing was replaced"},
+			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, and replace each NAME+0xADDR and other forms of\nlogs with what is there; end with status 1 if nothing was replaced"},
+			&cli.StringFlag{Name: "maps", Usage: "with --filter, also replace addresses of the process whose mappings\n`FILE` has, as /proc/PID/maps and reports of Java have them"},
+			&cli.StringFlag{Name: "core", Usage: "with --filter, also replace addresses of the process whose dump is\n`FILE`"},
 			&cli.BoolFlag{Name: "no-inlines", Usage: "omit inlined functions, and print the function around them with\nthe line of the address"},
 			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
@@ -63,6 +66,7 @@ type addressResolver struct {
 	format   answerFormat
 	filter   bool
 	noInline bool
+	maps     *logs.Maps // of the process whose addresses are in the log, or nil
 	msgs     *cli.Messages
 
 	ctx    context.Context // of the call
@@ -71,7 +75,7 @@ type addressResolver struct {
 }
 
 func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, error) {
-	for _, name := range []string{"module", "base", "index-dir"} {
+	for _, name := range []string{"module", "base", "index-dir", "maps", "core"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return nil, fmt.Errorf("--%s is empty", name)
 		}
@@ -90,6 +94,9 @@ func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, e
 		if err := checkAddresses(c.Args().Slice()); err != nil {
 			return nil, err
 		}
+	}
+	if err := r.readMaps(c); err != nil {
+		return nil, err
 	}
 	if r.filter {
 		for _, name := range []string{"module", "base", "format"} {

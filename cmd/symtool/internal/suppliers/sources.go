@@ -77,6 +77,7 @@ type Sources struct {
 
 	known  map[ModuleName]resolve.Symbols // nil if not found
 	listed map[string]bool                // names; nil until requested
+	left   map[ModuleName]bool            // modules that a message said were left as they are
 	damage map[resolve.Symbols]*damageReport
 	opened []*damageReport // damage reports in order
 	Status int
@@ -167,11 +168,17 @@ func (s *Sources) End() {
 	}
 }
 
+// mostKnown limits the names that are looked for on behalf of a log: anything may stand in one.
+const mostKnown = 1 << 16
+
 // Find returns the symbols of a module, or nil if there are none, which it reports once.
 func (s *Sources) Find(ctx context.Context, m ModuleName) resolve.Symbols {
 	r, known := s.known[m]
 	if known {
 		return r
+	}
+	if s.any && len(s.known) == mostKnown {
+		return nil
 	}
 	var tried []resolve.Tried
 	if m.file != "" { // does not bother a server, which needs an id
@@ -231,7 +238,31 @@ func (s *Sources) reportSkipped(ctx context.Context, m ModuleName, tried []resol
 		why = resolve.Lines(tried)
 	}
 	slices.Sort(why)
-	s.Msgs.Warnf("symtool: %s is left as it is: %s", m, strings.Join(slices.Compact(why), "; "))
+	s.leave(m, strings.Join(slices.Compact(why), "; "))
+}
+
+// Missing reports, once, that a module in a log has no symbols, unless reportSkipped has said why.
+func (s *Sources) Missing(m ModuleName) {
+	if !s.left[m] && !s.verbose {
+		s.leave(m, "no symbols")
+	}
+}
+
+// mostLeft limits the messages about modules in a log.
+const mostLeft = 1000
+
+func (s *Sources) leave(m ModuleName, why string) {
+	if s.left == nil {
+		s.left = map[ModuleName]bool{}
+	}
+	if s.left[m] || len(s.left) > mostLeft {
+		return
+	}
+	if s.left[m] = true; len(s.left) > mostLeft {
+		s.Msgs.Warnf("symtool: more modules are left as they are")
+		return
+	}
+	s.Msgs.Warnf("symtool: %s is left as it is: %s", m, why)
 }
 
 // look asks for symbols, and reports those that could not be used.

@@ -1,4 +1,4 @@
-package resolve
+package logs
 
 import (
 	"bytes"
@@ -9,20 +9,30 @@ import (
 	"testing/iotest"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
-	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/internal/text"
 )
 
+const id = "5A9832E5287241C1838ED98914E9B7FF1"
+
 // testFilter knows an address of "app" and one of "Web Content".
-func testFilter() *logFilter {
-	return &logFilter{
-		find: func(p *place, at *resolve.Location) (uint64, bool) {
-			m := suppliers.ParseModule(p.name)
-			at.Source, at.Start = resolve.Func, 0x1000
-			at.Frames = append(at.Frames[:0], resolve.Frame{Function: "f of " + m.String()})
-			return p.addr, p.addr == 0x1000 && (m.Name == "app" || m.Name == "Web Content")
+func testFilter() *Filter {
+	maps, err := ReadMaps(strings.NewReader(testMaps))
+	if err != nil {
+		panic(err)
+	}
+	return &Filter{
+		Maps: maps,
+		Answer: func(dst []byte, p *Place) ([]byte, bool) {
+			name := text.Base(p.Name)
+			if name == id {
+				name = text.Base(strings.TrimSuffix(p.Name, "/"+name))
+			}
+			if p.Addr != 0x1000 || name != "app" && name != "Web Content" {
+				return dst, false
+			}
+			return append(append(dst, "f of "...), name...), true
 		},
-		names: func() []string { return []string{"app", "Web Content", "", "no\nline"} },
+		Names: func() []string { return []string{"app", "Web Content", "", "no\nline"} },
 	}
 }
 
@@ -34,7 +44,7 @@ func filtered(t testing.TB, log string, oneByte bool) string {
 	}
 	var out bytes.Buffer
 	stdout := cli.NewStdout(&out)
-	if err := testFilter().run(context.Background(), in, stdout); err != nil {
+	if err := testFilter().Run(context.Background(), in, stdout); err != nil {
 		t.Fatal(err)
 	}
 	if err := stdout.Commit(); err != nil {
@@ -71,7 +81,8 @@ func TestFilterInPieces(t *testing.T) {
 
 // Any bytes give the same output, in pieces or at once.
 func FuzzFilter(f *testing.F) {
-	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/5A9832E5287241C1838ED98914E9B7FF1+0x1000", "\x00\xff+0x", "a+b+0x1000app +"} {
+	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/" + id + "+0x1000", "\x00\xff+0x", testMaps, " in app[1000,1+1]\n", " ip 1000 in app[0+1]", "app+0x1000/0x2000 [app]", "#1 pc 1000 app (f+1)", "\t1000 f+0x1 (app)",
+		"PERF_RECORD_MMAP2 1/1: [0x1000(0x2000) @ 0x1000 fe:00 1 2]: r-xp app\n\t1010 [unknown] (app)\n", "app(f+0x1000)", "app!f+0x1000", "pc=0x1000", "a+b+0x1000app +"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, log string) {

@@ -1,0 +1,202 @@
+// Package logs finds places of code in logs of other programs, and replaces them by what is there.
+package logs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+)
+
+// Filter copies a log and replaces places of code. What is unknown, and everything else, stays as it is, byte for
+// byte.
+//
+// Places are found in two ways: forms recognize lines of certain programs, and placeAt finds a NAME and an address
+// anywhere, also in lines of any length.
+type Filter struct {
+	// Answer appends what is at a place, and reports whether that is known.
+	Answer func(dst []byte, p *Place) ([]byte, bool)
+	// Names returns the names of the modules whose symbols are at hand.
+	Names func() []string
+	// Maps says where modules are in the process whose addresses the log has. It may be nil.
+	Maps *Maps
+
+	Replaced int      // number of places
+	Missed   []string // names of some places that were not replaced, without repetition
+
+	odd    []string // names with bytes that isNameByte rejects, the longest first
+	listed bool     // odd has been filled in
+	perf   perfMaps
+	out    []byte
+}
+
+// Place is a place of code in a log.
+type Place struct {
+	Name   string // of the module; "" if the log does not say
+	Build  string // build-id in lower-case hexadecimal digits, or ""
+	Addr   uint64
+	Counts Counting
+
+	Symbol string // that Addr counts from, with AfterSymbol; for other Counts the log may have it, too
+	After  uint64 // Addr's distance from Symbol then
+	Size   uint64 // of the symbol; 0 if it is unknown
+	Kernel bool   // Name is that of a kernel module; the kernel itself has none
+
+	// Sure means that Name is certainly a module, not a word that looks like one.
+	Sure bool
+
+	start, end    int    // what is replaced; or end is how far was searched
+	before, after string // text around the answer
+}
+
+// Counting is what an address counts from.
+type Counting uint8
+
+// The ways to count.
+const (
+	FromStart   Counting = iota // the start of the module
+	FromLink                    // where the linker put the file, if that is at a fixed address
+	Absolute                    // 0: the file is linked to a fixed address
+	FromFile                    // the start of the file: it is an offset in it
+	FromCode                    // the start of the first mapping with code
+	AfterSymbol                 // a symbol
+)
+
+// longestName limits the length of a place in a log.
+const longestName = 4 << 10
+
+// longestPlace is that plus room for the address and a build-id. Lines of programs that forms know are not longer.
+const longestPlace = longestName + 256
+
+// filterBuffer is how much of a log is read at once.
+const filterBuffer = 64 << 10
+
+// Run copies until the end of in. It writes whole lines whenever there is
+// nothing more to read for now.
+func (f *Filter) Run(ctx context.Context, in io.Reader, out *cli.Stdout) error {
+	buf := make([]byte, filterBuffer)
+	have, from := 0, 0 // bytes in buf, and how many of these have been written
+	for {
+		n, err := in.Read(buf[have:])
+		have += n
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("standard input: %w", err)
+		}
+		cut := have
+		if err == nil {
+			cut = max(wholePart(buf[:have]), from)
+		}
+		f.out, cut = f.replace(f.out[:0], buf[:have], from, cut)
+		_, writeErr := out.Write(f.out)
+		if writeErr == nil {
+			writeErr = out.Flush()
+		}
+		if writeErr != nil {
+			return cli.OutputError(out.Name(), writeErr)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		// The bytes before the rest determine whether a name begins with it.
+		context := max(cut-longestPlace, 0)
+		have, from = copy(buf, buf[context:have]), cut-context
+	}
+}
+
+// wholePart returns how much of text can be written without splitting a place: whole lines, or
+// all but the end of a long one.
+func wholePart(text []byte) int {
+	start := bytes.LastIndexByte(text, '\n') + 1
+	return max(start, len(text)-longestPlace)
+}
+
+// replace appends text[from:cut] with its places replaced, line by line. A place in a long line may extend beyond
+// cut: end is where the appended part ends.
+func (f *Filter) replace(dst, text []byte, from, cut int) (_ []byte, end int) {
+	active := f.formsIn(text[from:cut])
+	for from < cut {
+		to := cut
+		if n := bytes.IndexByte(text[from:cut], '\n'); n >= 0 {
+			to = from + n + 1
+		}
+		dst, from = f.line(dst, text, from, to, active)
+	}
+	return dst, from
+}
+
+// line appends text[from:to], a line or a part of a long one.
+func (f *Filter) line(dst, text []byte, from, to int, active []*form) (_ []byte, end int) {
+	whole := to-from <= longestPlace && (from == 0 || text[from-1] == '\n') && (text[to-1] == '\n' || to == len(text))
+	if !whole {
+		return f.scan(dst, text, from, to)
+	}
+	before := f.Replaced
+	for _, form := range active {
+		if dst = f.match(dst, text[from:to], form); f.Replaced > before {
+			return dst, to
+		}
+	}
+	start := len(dst)
+	if dst, end = f.scan(dst, text, from, to); f.Replaced > before || f.Maps == nil {
+		return dst, end
+	}
+	if dst = f.match(dst[:start], text[from:to], &rawAddress); f.Replaced > before {
+		return dst, to
+	}
+	return append(dst, text[from:to]...), to
+}
+
+// scan appends text[from:cut] with what placeAt finds replaced.
+func (f *Filter) scan(dst, text []byte, from, cut int) (_ []byte, end int) {
+	marks := text // a place in the part of a line may extend into the next part
+	if text[cut-1] == '\n' {
+		marks = text[:cut]
+	}
+	for pos := from; from < cut; {
+		n := bytes.IndexAny(marks[pos:], "+[")
+		if n < 0 {
+			break
+		}
+		p := f.placeAt(text, pos+n)
+		if p.start >= cut && p.Name != "" {
+			break
+		}
+		if pos = p.end; p.Name == "" || p.start < from {
+			continue
+		}
+		var found bool
+		if dst, found = f.answer(dst, text[from:p.start], &p); found {
+			from = p.end
+		}
+	}
+	end = max(from, cut)
+	return append(dst, text[from:end]...), end
+}
+
+// answer appends the text before a place and what is there, or nothing if that is unknown.
+func (f *Filter) answer(dst, head []byte, p *Place) ([]byte, bool) {
+	start := len(dst)
+	dst = append(append(dst, head...), p.before...)
+	dst, found := f.Answer(dst, p)
+	if !found {
+		f.miss(p.Name)
+		return dst[:start], false
+	}
+	f.Replaced++
+	return append(dst, p.after...), true
+}
+
+// listedMisses is how many names the message lists if nothing was replaced.
+const listedMisses = 4
+
+func (f *Filter) miss(name string) {
+	if name != "" && len(f.Missed) < listedMisses && !slices.Contains(f.Missed, name) {
+		f.Missed = append(f.Missed, name)
+	}
+}

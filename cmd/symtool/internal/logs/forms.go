@@ -1,0 +1,212 @@
+package logs
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// form is how programs write places of code on a line.
+type form struct {
+	Form
+	mark   string         // in every line that has a place
+	line   *regexp.Regexp // its groups are the fields of a match
+	counts Counting
+	sure   bool // the name is certainly a module's
+
+	// What is around the answer, which replaces the group "at".
+	before, after string
+
+	// locate changes what was read, and reports whether there is a place.
+	locate func(f *Filter, p *Place, m *match) bool
+}
+
+// Form describes a form for people.
+type Form struct {
+	Text   string // with NAME and ADDR
+	From   string // programs that print it
+	Counts string // what ADDR counts from
+}
+
+// answerOpens and answerCloses are around an answer behind what it explains.
+const answerOpens, answerCloses = " (", ")"
+
+// forms are the forms of lines, in the order in which they are tried.
+var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &symbolInFile, &symbolOfModule, &programCounter}
+
+var (
+	// The kernel's message about a signal: an offset in the file, and the mapping.
+	kernelFault = form{
+		Form: Form{"`... in NAME[ADDR,BASE+SIZE]`", "Linux, about a signal", "the start of the file"},
+		mark: " in ", line: regexp.MustCompile(` in (?P<name>[^\[\]]+)(?P<at>)\[(?P<addr>[0-9a-f]+),[0-9a-f]+\+[0-9a-f]+\]`),
+		counts: FromFile, sure: true, before: "(", after: ")",
+	}
+
+	// The same of older kernels: the address, and the mapping, which is that of the code.
+	oldKernelFault = form{
+		Form: Form{"`ip ADDR sp ... in NAME[BASE+SIZE]`", "older Linux, about a signal", "the process; BASE is where its code begins"},
+		mark: " ip", line: regexp.MustCompile(` ip[ :](?P<addr>[0-9a-f]+) .* in (?P<name>[^\[\]]+)(?P<at>)\[(?P<base>[0-9a-f]+)\+[0-9a-f]+\]`),
+		counts: FromCode, sure: true, before: "(", after: ")", locate: afterBase,
+	}
+
+	kernelSymbol = form{
+		Form: Form{"`SYMBOL+0xADDR/0xSIZE`, with or without ` [MODULE]` after it", "the kernel, in an oops, a warning or a stack", "SYMBOL, in `vmlinux` or MODULE`.ko`"},
+		mark: "/0x", line: regexp.MustCompile(`(?P<at>(?P<symbol>[\w.$]+)\+0x(?P<addr>[0-9a-f]+)/0x(?P<size>[0-9a-f]+))(?: \[(?P<name>[\w-]+)(?: (?P<build>[0-9a-f]+))?\])?`),
+		counts: AfterSymbol, locate: inKernel,
+	}
+
+	tombstone = form{
+		Form: Form{"`#00 pc ADDR  NAME (SYMBOL+N)`, with or without ` (BuildId: DIGITS)`", "Android: tombstones, logcat", "where the linker put the file"},
+		mark: " pc ", line: regexp.MustCompile(`#\d+ +pc (?P<addr>[0-9a-f]+) +(?P<name>[^ (\r\n][^(\r\n]*[^ (\r\n])(?: \(deleted\))?(?: \(offset 0x[0-9a-f]+\))?(?P<at>(?: \(.+\+\d+\))?)(?: \(BuildId: (?P<build>[0-9a-fA-F]+)\))?\s*$`),
+		counts: FromLink, sure: true, before: answerOpens, after: answerCloses, locate: inPackage,
+	}
+
+	perfMapping = form{
+		Form: Form{"`PERF_RECORD_MMAP2 ...`", "`perf script --show-mmap-events`", "says where NAME is in the lines below"},
+		mark: "PERF_RECORD_MMAP", line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
+		locate: (*Filter).addPerf,
+	}
+
+	perfFrame = form{
+		Form: Form{"`ADDR SYMBOL+0xN (NAME)`, `ADDR [unknown] (NAME)`", "`perf script`", "the start of the file or, if its mapping is in the log, the process; N from SYMBOL"},
+		mark: " (", line: regexp.MustCompile(`^(?:.*:)?\s+(?P<addr>[0-9a-f]+) (?P<at>\[unknown\]|(?P<symbol>\S.*)\+0x(?P<offset>[0-9a-f]+)) \((?P<name>[^()]+)\)\s*$`),
+		sure: true, locate: (*Filter).inPerf,
+	}
+
+	symbolInFile = form{
+		Form: Form{"`NAME(SYMBOL+0xADDR)`", "the C library's `backtrace_symbols`", "SYMBOL"},
+		mark: "+0x", line: regexp.MustCompile(`(?P<name>[^\s()]+)\((?P<at>(?P<symbol>[^\s()+]+)\+0x(?P<addr>[0-9a-f]+))\)`),
+		counts: AfterSymbol,
+	}
+
+	symbolOfModule = form{
+		Form: Form{"`NAME!SYMBOL+0xADDR`", "debuggers, crash reports", "SYMBOL"},
+		mark: "!", line: regexp.MustCompile(`(?P<name>[^\s!()\[\]]+)!(?P<at>(?P<symbol>[^\s!+]+) ?\+ ?0x(?P<addr>[0-9a-f]+))`),
+		counts: AfterSymbol,
+	}
+
+	programCounter = form{
+		Form: Form{"`pc=0xADDR`", "Go, about a signal", "0, in the only program, which is linked to a fixed address"},
+		mark: "c=0x", line: regexp.MustCompile(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
+		counts: Absolute, before: answerOpens, after: answerCloses,
+	}
+
+	// rawAddress is any address of a process whose modules are known.
+	rawAddress = form{
+		Form: Form{"any address of 5 digits and more", "with `--maps` or `--core`: anything", "the process"},
+		line: regexp.MustCompile(`\b(?:0x)?(?P<addr>[0-9a-fA-F]{5,16})\b(?P<at>)`),
+		sure: true, before: answerOpens, after: answerCloses, locate: (*Filter).inMaps,
+	}
+)
+
+// Forms lists what is replaced.
+func Forms() []Form {
+	all := []Form{
+		{"`NAME+0xADDR`, `NAME + 0xADDR`", "symtool; systemd-coredump; Java", "the start of the module"},
+		{"`(NAME+0xADDR)`, with or without ` (BuildId: DIGITS)` after it", "sanitizers", "where the linker put the file"},
+		{"`NAME(+0xADDR)`", "the C library's `backtrace_symbols`", "the same"},
+		{"`NAME() [0xADDR]`, `NAME[0xADDR]`", "the same, in a program that is linked to a fixed address", "0"},
+	}
+	for _, form := range append(forms, &rawAddress) {
+		all = append(all, form.Form)
+	}
+	return all
+}
+
+// formsIn returns the forms whose marks are in a text.
+func (f *Filter) formsIn(text []byte) (active []*form) {
+	for _, form := range forms {
+		if bytes.Contains(text, []byte(form.mark)) {
+			active = append(active, form)
+		}
+	}
+	return active
+}
+
+// match is where a form matches.
+type match struct {
+	form *form
+	line []byte
+	at   []int // the ends of groups
+}
+
+// text returns what a group matched, or "".
+func (m *match) text(group string) string {
+	i := m.form.line.SubexpIndex(group)
+	if i < 0 || m.at[2*i] < 0 {
+		return ""
+	}
+	return string(m.line[m.at[2*i]:m.at[2*i+1]])
+}
+
+// number returns the hexadecimal number of a group, or 0 if the group matched nothing. It reports false for a number of
+// more than 64 bits.
+func (m *match) number(group string) (uint64, bool) {
+	digits := m.text(group)
+	if digits == "" {
+		return 0, true
+	}
+	v, err := strconv.ParseUint(digits, 16, 64)
+	return v, err == nil
+}
+
+// place returns the place of a match, if there is one.
+func (m *match) place(f *Filter) (p Place, ok bool) {
+	p = Place{
+		Name: m.text("name"), Symbol: m.text("symbol"), Build: strings.ToLower(m.text("build")), Counts: m.form.counts,
+		before: m.form.before, after: m.form.after,
+	}
+	p.Sure = m.form.sure && !strings.HasPrefix(p.Name, "[") && !strings.HasPrefix(p.Name, "<") // [vdso], <anonymous:...>
+	if p.Addr, ok = m.number("addr"); !ok {
+		return p, false
+	}
+	if p.Size, ok = m.number("size"); !ok {
+		return p, false
+	}
+	if i := m.form.line.SubexpIndex("at"); i >= 0 {
+		p.start, p.end = m.at[2*i], m.at[2*i+1]
+	}
+	return p, m.form.locate == nil || m.form.locate(f, &p, m)
+}
+
+// mostPlaces limits the places on a line.
+const mostPlaces = 256
+
+// match appends a line with its places replaced, or nothing if there are none that are known.
+func (f *Filter) match(dst, line []byte, form *form) []byte {
+	start, done := len(dst), 0
+	for _, at := range form.line.FindAllSubmatchIndex(line, mostPlaces) {
+		m := match{form, line, at}
+		p, ok := m.place(f)
+		if !ok {
+			continue
+		}
+		var found bool
+		if dst, found = f.answer(dst, line[done:p.start], &p); found {
+			done = p.end
+		}
+	}
+	if len(dst) == start {
+		return dst
+	}
+	return append(dst, line[done:]...)
+}
+
+// afterBase makes an address one that counts from the group "base".
+func afterBase(_ *Filter, p *Place, m *match) bool {
+	base, ok := m.number("base")
+	p.Addr -= base
+	return ok
+}
+
+func inKernel(_ *Filter, p *Place, _ *match) bool {
+	p.Kernel = true
+	return true
+}
+
+// inPackage takes the name of a library in an Android package: base.apk!libapp.so.
+func inPackage(_ *Filter, p *Place, _ *match) bool {
+	p.Name = p.Name[strings.LastIndexByte(p.Name, '!')+1:]
+	return true
+}

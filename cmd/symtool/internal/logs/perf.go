@@ -1,0 +1,77 @@
+package logs
+
+import (
+	"strconv"
+	"strings"
+)
+
+// perfMaps are the mappings that perf script prints, by the file's name.
+type perfMaps struct {
+	files map[string][]perfMap
+	count int
+}
+
+// perfMap is a mapping of a file with code.
+type perfMap struct {
+	start, end uint64
+	offset     uint64 // in the file
+	build      string
+}
+
+// mostOfFile limits the mappings of one file: each of its addresses is looked for in all.
+const mostOfFile = 1 << 12
+
+// addPerf remembers a mapping. There is nothing to replace.
+func (f *Filter) addPerf(p *Place, m *match) bool {
+	start, ok := m.number("base")
+	if !ok || f.perf.count == mostMappings || start+p.Size < start {
+		return false
+	}
+	if f.perf.files == nil {
+		f.perf.files = make(map[string][]perfMap)
+	}
+	if len(f.perf.files[p.Name]) == mostOfFile {
+		return false
+	}
+	f.perf.count++
+	f.perf.files[p.Name] = append(f.perf.files[p.Name], perfMap{start, start + p.Size, p.Addr, p.Build})
+	return false
+}
+
+// inPerf finds the place of an address of perf script. In stacks of user space, perf since 5.19 prints offsets in the
+// file; other addresses are those of the process. The symbol that perf printed counts where that does not help.
+func (f *Filter) inPerf(p *Place, m *match) bool {
+	offset, err := strconv.ParseUint(m.text("offset"), 16, 64)
+	if err != nil && p.Symbol != "" {
+		return false
+	}
+	if inKernel, ok := strings.CutPrefix(p.Name, "["); ok {
+		p.Name, p.Kernel, p.Sure = strings.TrimSuffix(inKernel, "]"), true, false
+		if p.Name == "kernel.kallsyms" {
+			p.Name = ""
+		}
+		p.Addr, p.Counts = offset, AfterSymbol
+		return p.Symbol != ""
+	}
+	p.After, p.Counts = offset, FromFile
+	if at := f.perf.at(p.Name, p.Addr); at != nil {
+		p.Addr, p.Build = p.Addr-at.start+at.offset, at.build
+	}
+	return true
+}
+
+// at returns the mapping of a file that contains an address. If processes have the file at several places, one of which
+// makes it another place in the file, it returns nil.
+func (m *perfMaps) at(name string, addr uint64) (found *perfMap) {
+	for i := range m.files[name] {
+		one := &m.files[name][i]
+		if addr < one.start || addr >= one.end {
+			continue
+		}
+		if found != nil && found.start-found.offset != one.start-one.offset {
+			return nil
+		}
+		found = one
+	}
+	return found
+}

@@ -1,0 +1,112 @@
+package resolve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// NamedSymbols is implemented by Symbols that can look up code by name.
+type NamedSymbols interface {
+	// Named returns the functions and PUBLICs with a name, in order of address: the name of a record of a symbol
+	// file, or of a symbol of a binary as it is mangled. It may be called concurrently; the first call reads all
+	// names.
+	Named(name string) []Code
+}
+
+var (
+	_ NamedSymbols = (*Resolver)(nil)
+	_ NamedSymbols = (*lazy)(nil)
+)
+
+// Code is where a function or a PUBLIC is.
+type Code struct {
+	Start symfmt.RVA
+	Size  uint64 // in bytes; 0 if it is unknown
+}
+
+// byName has the code of a module by name.
+type byName struct {
+	once sync.Once
+	code map[string][]Code
+}
+
+func (n *byName) add(name string, c Code) {
+	if name != "" {
+		n.code[name] = append(n.code[name], c)
+	}
+}
+
+// find returns the code with a name; read adds all of a module, the first time.
+func (n *byName) find(name string, read func()) []Code {
+	n.once.Do(func() {
+		n.code = make(map[string][]Code)
+		read()
+		for _, list := range n.code {
+			slices.SortStableFunc(list, func(a, b Code) int { return cmp.Compare(a.Start, b.Start) })
+		}
+	})
+	return n.code[name]
+}
+
+// Named implements NamedSymbols. Records that cannot be read have no names.
+func (r *Resolver) Named(name string) []Code {
+	return r.named.find(name, func() {
+		for i := range r.x.funcs.len() {
+			v := r.x.funcs.span(i)
+			if text, err := r.source.funcName(v); err == nil {
+				r.named.add(text, Code{v.rva, v.size})
+			}
+		}
+		for i := range r.x.publics.len() {
+			if p, err := r.public(i); err == nil {
+				r.named.add(p.name, Code{Start: symfmt.RVA(r.x.publics.u64(i, 0))})
+			}
+		}
+	})
+}
+
+// Named implements NamedSymbols with the symbols of the binary. Of several at an address it knows one.
+func (l *lazy) Named(name string) []Code {
+	return l.named.find(name, func() {
+		for rva := symfmt.RVA(math.MaxUint64); ; rva-- {
+			s, size, ok := l.parts.Public(rva)
+			if !ok {
+				return
+			}
+			l.named.add(s.Name, Code{s.RVA, size})
+			if rva = s.RVA; rva == 0 {
+				return
+			}
+		}
+	})
+}
+
+// MappedSymbols is implemented by Symbols of binaries, which say which bytes of the file are where in memory.
+type MappedSymbols interface {
+	// AtOffset returns the address of the byte at an offset in the file, if it is loaded.
+	AtOffset(offset uint64) (symfmt.RVA, bool)
+	// CodeOffset returns where the first mapping of the file with code begins in it.
+	CodeOffset() (offset uint64, ok bool)
+}
+
+var _ MappedSymbols = (*lazy)(nil)
+
+// AtOffset implements MappedSymbols.
+func (l *lazy) AtOffset(offset uint64) (symfmt.RVA, bool) {
+	if m, ok := l.parts.(MappedSymbols); ok {
+		return m.AtOffset(offset)
+	}
+	return 0, false
+}
+
+// CodeOffset implements MappedSymbols.
+func (l *lazy) CodeOffset() (uint64, bool) {
+	if m, ok := l.parts.(MappedSymbols); ok {
+		return m.CodeOffset()
+	}
+	return 0, false
+}
