@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/symfmt/arch"
 )
@@ -368,8 +369,8 @@ func pdataAgainst(t *testing.T, path, text string) (entries, addresses int) {
 			}
 			addresses++
 			got := pdataFormsAt(ours, r.at)
-			if maps.Equal(got, r.forms) {
-				continue
+			if maps.Equal(got, r.forms) || r.at == e.lo && got[".cfa"] == "$rsp+8" && pdataReturns(in, r.at) {
+				continue // the entry begins at the end of an epilogue, which its codes do not say
 			}
 			if wrong++; wrong <= 5 {
 				t.Errorf("%s: %#x of %#x: got %v, want %v", filepath.Base(path), r.at, e.lo, got, r.forms)
@@ -380,6 +381,12 @@ func pdataAgainst(t *testing.T, path, text string) (entries, addresses int) {
 		t.Errorf("%s: %d differences in all", filepath.Base(path), wrong)
 	}
 	return entries, addresses
+}
+
+// pdataReturns reports whether the instruction at an address of x64 is a return.
+func pdataReturns(in *unwind.Input, at uint64) bool {
+	s, ok := in.Tables(at)
+	return ok && in.Arch == arch.X86_64 && s.Data[at-s.Addr]&0xfe == 0xc2
 }
 
 // pdataFormsAt returns the rules at an address, without those of registers that are unchanged.

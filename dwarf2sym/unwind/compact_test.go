@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/arch"
 )
 
@@ -35,6 +36,18 @@ func compactInfo(encoding, end uint32) []byte {
 	return words(1, 28, 0, 28, 0, 28, 2, 0x2000, 52, 0, end, 0, 0, 2, 8|1<<16, 0x2000, encoding)
 }
 
+// rowsText returns the rules of a table with the places of its rows behind base.
+func rowsText(table *symfmt.CFITable, base symfmt.RVA) string {
+	var rows []string
+	for _, b := range table.Blocks {
+		rows = append(rows, table.Rules.Text(b.Init))
+		for _, r := range table.Rows[b.First:][:b.Count] {
+			rows = append(rows, fmt.Sprintf("%x %s", uint64(r.RVA-base), table.Rules.Text(r.Rules)))
+		}
+	}
+	return strings.Join(rows, "; ")
+}
+
 // A frame of each mode has its rows at each instruction.
 func TestCompact(t *testing.T) {
 	for _, c := range []struct {
@@ -61,14 +74,7 @@ func TestCompact(t *testing.T) {
 	} {
 		info := compactInfo(c.encoding, 0x2000+uint32(len(c.code)))
 		table, _, problems := cfiRead(compactInput(info, []byte(c.code), c.cpu))
-		var got []string
-		for _, b := range table.Blocks {
-			got = append(got, table.Rules.Text(b.Init))
-			for _, r := range table.Rows[b.First:][:b.Count] {
-				got = append(got, fmt.Sprintf("%x %s", uint64(r.RVA)-0x2000, table.Rules.Text(r.Rules)))
-			}
-		}
-		if text := strings.Join(got, "; "); text != c.want || len(problems) > 0 {
+		if text := rowsText(&table, 0x2000); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
 	}

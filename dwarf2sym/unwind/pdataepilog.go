@@ -19,25 +19,42 @@ import (
 // Microsoft's compiler writes after restores through r11, are accepted, too. Version 2 says where
 // the pops begin.
 
-// epilogs writes the rows of a function's body, to which f applies.
-func (p *pdataReader) epilogs(e *pdataEntry, info *x64Info, f *pdataFrame) {
-	_, code, ok := p.bytesAt(uint32(e.lo - p.r.in.Base))
-	if !ok || info.prolog >= e.hi-e.lo || !p.scanned(e.hi-e.lo) {
-		return
+// x64Body is the code of an entry, in which epilogues are looked for.
+type x64Body struct {
+	p     *pdataReader
+	e     *pdataEntry
+	code  []byte // of the entry, and of an epilogue that goes on in the next one
+	at    int
+	frame *pdataFrame // that applies at it
+	found bool        // an epilogue
+}
+
+// x64MaxEpilog is the maximum size in bytes of an epilogue: one that frees, pops all registers and jumps.
+const x64MaxEpilog = 40
+
+// body returns the body of an entry, or an empty one if its code cannot be read.
+func (p *pdataReader) body(e *pdataEntry, f *pdataFrame) x64Body {
+	b := x64Body{p: p, e: e, frame: f}
+	if _, code, ok := p.bytesAt(uint32(e.lo - p.r.in.Base)); ok && p.scanned(e.hi-e.lo) {
+		b.code = code[:min(e.hi-e.lo+x64MaxEpilog, uint64(len(code)))]
 	}
-	code = code[:min(e.hi-e.lo, uint64(len(code)))]
-	for at := int(info.prolog); at < len(code); {
-		if n := p.epilog(e, code, at, f); n > 0 {
-			at += n
+	return b
+}
+
+// epilogs writes the rows of the epilogues that begin before an offset in the entry.
+func (b *x64Body) epilogs(end uint64) {
+	for b.at < len(b.code) && uint64(b.at) < min(end, b.e.hi-b.e.lo) {
+		if n := b.p.epilog(b.e, b.code, b.at, b.frame); n > 0 {
+			b.at += n
+			b.found = true
 			continue
 		}
-		n, _, _ := insn.AMD64(code[at:], e.lo+uint64(at))
+		n, _, _ := insn.AMD64(b.code[b.at:], b.e.lo+uint64(b.at))
 		if n == 0 {
-			break
+			b.at = len(b.code)
 		}
-		at += n
+		b.at += n
 	}
-	p.declared(e, info, f)
 }
 
 // scanned charges the decoding of n bytes of code, which overlapping entries share.
@@ -57,6 +74,12 @@ func (p *pdataReader) scanned(n uint64) bool {
 // is none.
 func (p *pdataReader) epilog(e *pdataEntry, code []byte, at int, body *pdataFrame) int {
 	x := x64Epilogue{code: code, at: at, lo: e.lo, hi: e.hi, f: *body, steps: p.steps[:0]}
+	if sp := 8 + 8*int64(pops(code[at:])); returns(code[at:]) && sp != x.f.sp {
+		// The entry begins inside an epilogue, or the codes are wrong: what is returned to is where these pops end.
+		x.f.base, x.f.sp, x.f.off = x64SP, sp, sp
+		x.f.free()
+		x.steps = append(x.steps, pdataStep{e.lo + uint64(at), x.f})
+	}
 	ok := x.read()
 	if p.steps = x.steps; !ok {
 		return 0
@@ -71,7 +94,7 @@ func (p *pdataReader) epilog(e *pdataEntry, code []byte, at int, body *pdataFram
 // declared writes the epilogues that version 2 declares and whose instructions were not
 // recognised: pops of all pushed registers begin there.
 func (p *pdataReader) declared(e *pdataEntry, info *x64Info, f *pdataFrame) {
-	if len(info.epilogs) == 0 || p.lo > e.lo+info.prolog {
+	if len(info.epilogs) == 0 {
 		return
 	}
 	size := uint64(info.epilogs[0].off)
@@ -191,15 +214,31 @@ func (x *x64Epilogue) release() {
 }
 
 // pops counts the pops at the start of code.
-func pops(c []byte) (n int) {
+func pops(c []byte) int {
+	n, _ := popped(c)
+	return n
+}
+
+// returns reports whether code only pops registers and returns.
+func returns(c []byte) bool {
+	_, c = popped(c)
+	if len(c) > 1 && c[0]&0xfe == 0xf2 { // rep, bnd
+		c = c[1:]
+	}
+	return len(c) > 0 && c[0]&0xfe == 0xc2
+}
+
+// popped counts the pops at the start of code, and returns the code behind them.
+func popped(c []byte) (n int, behind []byte) {
 	for {
-		if len(c) > 1 && c[0] == 0x41 {
-			c = c[1:]
+		rest := c
+		if len(c) > 1 && (c[0]&0xfe == 0x40 || c[0] == 0x48) { // REX
+			rest = c[1:]
 		}
-		if len(c) == 0 || c[0]&0xf8 != 0x58 {
-			return n
+		if len(rest) == 0 || rest[0]&0xf8 != 0x58 || rest[0] == 0x5c && c[0] != 0x41 { // pop rsp is no epilogue's
+			return n, c
 		}
-		n, c = n+1, c[1:]
+		n, c = n+1, rest[1:]
 	}
 }
 

@@ -86,12 +86,14 @@ func (w *packedWord) prologue() (ops []arm64Op) {
 	if w.home {
 		ops = append(ops, arm64Op{}, arm64Op{}, arm64Op{}, arm64Op{})
 	}
-	if len(ops) > first { // the first store lowers the stack pointer
-		if ops[first].kind == arm64Nop {
-			ops[first] = arm64Op{kind: arm64Alloc, off: w.saved()}
-		} else {
-			ops[first].pre = w.saved()
-		}
+	switch { // the first store lowers the stack pointer
+	case len(ops) == first:
+	case ops[first].kind == arm64Nop:
+		ops[first] = arm64Op{kind: arm64Alloc, off: w.saved()}
+	case w.ints == 1 && w.chain == packedLR: // save_lrpair has no form that does
+		ops = slices.Insert(ops, first, arm64Op{kind: arm64Alloc, off: w.saved()})
+	default:
+		ops[first].pre = w.saved()
 	}
 	return w.locals(ops)
 }

@@ -85,11 +85,20 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 	}
 	p.runParents(&f, base)
 	p.from(e.lo, &f)
+	// Registers may be saved late, when some paths have returned: epilogues are looked for from where the stack
+	// pointer has its place.
+	body := p.body(e, &f)
 	for _, c := range own.codes {
+		body.epilogs(uint64(c.off))
 		p.step(&f, own, c, base)
 		p.from(min(e.lo+uint64(c.off), e.hi), &f)
+		if c.op != x64Save && c.op != x64SaveFar && c.op != x64SaveXMM && c.op != x64SaveXMMFar {
+			body.at = max(body.at, int(c.off))
+		}
 	}
-	p.epilogs(e, own, &f)
+	if body.epilogs(e.hi - e.lo); !body.found {
+		p.declared(e, own, &f)
+	}
 	p.flush(e.hi)
 	return nil
 }

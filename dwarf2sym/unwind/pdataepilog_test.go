@@ -1,0 +1,45 @@
+package unwind
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// Epilogues have rows of their own where the codes do not say where they are: before registers that are saved late, and
+// when they go on in the next entry.
+func TestEpilogs(t *testing.T) {
+	const (
+		early = "\x53" + // push rbx
+			"\x48\x83\xec\x20" + // sub rsp, 32
+			"\x85\xc9\x74\x06" + // test ecx, ecx; je
+			"\x48\x83\xc4\x20\x5b\xc3" + // add rsp, 32; pop rbx; ret
+			"\x48\x89\x7c\x24\x30" + // mov [rsp+48], rdi
+			"\x48\x8b\x7c\x24\x30" + // mov rdi, [rsp+48]
+			"\x48\x83\xc4\x20\x5b\xc3"
+		earlyInfo = "\x01\x14\x04\x00" + "\x14\x74\x06\x00" + "\x05\x32" + "\x01\x30"
+		split     = "\x53\x48\x83\xec\x20" + "\x90" + "\x48\x83\xc4\x20\x5b" + "\xc3" + "\x90"
+		splitInfo = "\x01\x05\x02\x00" + "\x05\x32" + "\x01\x30"
+		chained   = "\x21\x00\x00\x00" + "\x00\x30\x00\x00\x06\x30\x00\x00\x00\x20\x00\x00" // to the first entry
+	)
+	for _, c := range []struct {
+		name        string
+		pdata       []byte
+		xdata, code string
+		want        string
+	}{
+		{"a late save", words(0x3000, 0x301f, 0x2000), earlyInfo, early,
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 5 .cfa: $rsp 48 +; " +
+				"d .cfa: $rsp 16 +; e .cfa: $rsp 8 + $rbx: $rbx; f .cfa: $rsp 48 + $rbx: .cfa -16 + ^; " +
+				"14 $rdi: .cfa 0 + ^; 1d .cfa: $rsp 16 +; 1e .cfa: $rsp 8 + $rbx: $rbx"},
+		{"two entries", words(0x3000, 0x3006, 0x2000, 0x3006, 0x300b, 0x2008, 0x300b, 0x300d, 0x2008), splitInfo + chained, split,
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 5 .cfa: $rsp 48 +; " +
+				".cfa: $rsp 48 + .ra: .cfa -8 + ^ $rbx: .cfa -16 + ^; a .cfa: $rsp 16 +; " +
+				".cfa: $rsp 8 + .ra: .cfa -8 + ^; c .cfa: $rsp 48 + $rbx: .cfa -16 + ^"},
+	} {
+		table, _, problems := cfiRead(pdataInput(c.pdata, []byte(c.xdata), []byte(c.code), arch.X86_64))
+		if got := rowsText(&table, 0x3000); got != c.want || len(problems) > 0 {
+			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, got, c.want, problems)
+		}
+	}
+}
