@@ -1,6 +1,9 @@
 package follow
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // walk follows a block from its first instruction, where the stack pointer is
 // first bytes below the CFA, or from its rule if known is false.
@@ -56,6 +59,28 @@ func (f *follower) padded(at uint32) uint32 {
 	return at
 }
 
+// A jump table has at least so many entries, of places at most so many bytes before it.
+const (
+	minTable    = 3
+	maxTableFar = 1 << 18
+)
+
+// jumpTable returns the end of the table of a switch at an offset. Microsoft's compiler puts such tables, of RVAs,
+// behind the code of the function.
+func (f *follower) jumpTable(at uint32) uint32 {
+	end := at
+	for ; int(end)+4 <= len(f.code); end += 4 {
+		place := f.base + uint64(binary.LittleEndian.Uint32(f.code[end:]))
+		if f.start+uint64(end)-place > maxTableFar {
+			break
+		}
+	}
+	if end-at < 4*minTable {
+		return at
+	}
+	return end
+}
+
 // ruleChanges reports whether different rows are in force at two offsets.
 func (f *follower) ruleChanges(a, b uint32) bool {
 	if a == b || int(b) >= len(f.code) {
@@ -68,7 +93,7 @@ func (f *follower) ruleChanges(a, b uint32) bool {
 
 // seed starts again at code that nothing has reached.
 func (f *follower) seed(at uint32) {
-	at = f.padded(at)
+	at = f.padded(f.jumpTable(f.padded(at)))
 	if int(at) >= len(f.code) || f.index[at] != 0 {
 		return
 	}
@@ -164,7 +189,7 @@ func (f *follower) path(at uint32, s frameState) {
 				s.move(frameSP, -8) // it only pushes its own address
 				break
 			}
-			f.call(st.target)
+			s.move(frameSP, f.call(st.target))
 			f.sites[at] = true
 			s.known &^= f.cpu.clobber
 			if f.cpu.link {
@@ -203,14 +228,51 @@ func (f *follower) path(at uint32, s frameState) {
 	}
 }
 
-func (f *follower) call(target uint64) {
+// call notes a call, and returns the bytes by which the stack pointer is higher after it.
+func (f *follower) call(target uint64) int64 {
 	if target == 0 {
-		return
+		return 0
 	}
 	if target-f.start < uint64(len(f.code)) && target != f.start {
 		f.self = true
 	}
-	f.calls[target] = struct{}{}
+	by, known := f.calls[target]
+	if !known {
+		by = f.calledMoves(target)
+		f.calls[target] = by
+	}
+	return by
+}
+
+// maxCalled is the maximum number of instructions of a function that calledMoves follows.
+const maxCalled = 16
+
+// calledMoves returns the bytes by which a function leaves the stack pointer higher than it was: 0, as the ABIs want,
+// but for pieces of prologues and epilogues that compilers call, such as arm64's __security_push_cookie and
+// __security_pop_cookie of Microsoft's. Those are short, and end where no branch is taken.
+func (f *follower) calledMoves(addr uint64) int64 {
+	if f.codeAt == nil {
+		return 0
+	}
+	code := f.codeAt(addr)
+	var s frameState
+	s.set(frameSP, f.cpu.entry)
+	for range maxCalled {
+		before := s
+		st := f.cpu.step(code, addr, &s)
+		if st.size == 0 || st.size > len(code) || !before.knows(frameSP) {
+			return 0
+		}
+		switch st.kind {
+		case stepReturn:
+			return f.cpu.entry - int64(before.off[frameSP])
+		case stepNext, stepBranch:
+		default:
+			return 0
+		}
+		code, addr = code[st.size:], addr+uint64(st.size)
+	}
+	return 0
 }
 
 func (f *follower) jump(from uint32, target uint64, s *frameState) {

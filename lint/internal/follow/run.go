@@ -63,6 +63,7 @@ func CPUOf(cpu *arch.Arch, addrSize int) *CPU {
 // mistake: at most two per STACK CFI INIT, one about the CFA and one about the other rules.
 func Run(cpu *CPU, rows *Table, b *Binary, report func(Finding)) *Stats {
 	f := newFollower(cpu, rows, b.Base)
+	f.codeAt = b.Code
 	f.all(b, report)
 	return &f.stats
 }
@@ -119,7 +120,7 @@ func (f *follower) all(bin *Binary, report func(Finding)) {
 // checkLate reports those late blocks that are called, and therefore wrong.
 func (f *follower) checkLate(late []lateBlock, bin *Binary, report func(Finding)) {
 	if len(late) > 0 {
-		bin.Exported(func(addr uint64) { f.calls[addr] = struct{}{} })
+		bin.Exported(func(addr uint64) { f.calls[addr] = 0 })
 	}
 	for _, l := range late {
 		if _, called := f.calls[l.addr]; called {

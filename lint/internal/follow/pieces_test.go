@@ -1,0 +1,48 @@
+package follow
+
+import (
+	"testing"
+
+	"github.com/symtool/symtool/symfmt/arch"
+)
+
+// What Microsoft's compiler does besides prologues and epilogues is followed.
+func TestPieces(t *testing.T) {
+	const (
+		// __security_push_cookie and __security_pop_cookie, and a function that calls them.
+		cookies = "\xff\x43\x00\xd1\xf1\x07\x00\xf9\xc0\x03\x5f\xd6" + // 0: sub sp, sp, #16; str x17, [sp, #8]; ret
+			"\xf0\x07\x40\xf9\x1f\x02\x11\xeb\x61\x00\x00\x54\xff\x43\x00\x91\xc0\x03\x5f\xd6" + // 0xc: ldr; cmp; b.ne; add sp, sp, #16; ret
+			"\xfd\x7b\xbf\xa9\xfd\x03\x00\x91\xf6\xff\xff\x97\xe0\x03\x01\xaa" + // 0x20: stp x29, x30, pre-indexed; mov x29, sp; bl 0; mov x0, x1
+			"\xf7\xff\xff\x97\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6" // 0x30: bl 0xc; ldp x29, x30, post-indexed; ret
+		cookiesRules = "STACK CFI INIT 1020 1c .cfa: sp 0 + .ra: x30\nSTACK CFI 1024 .cfa: sp 16 + .ra: .cfa 8 - ^ x29: .cfa 16 - ^\n" +
+			"STACK CFI 1028 .cfa: x29 16 +\nSTACK CFI 1030 .cfa: sp 32 +\nSTACK CFI 1034 .cfa: sp 16 +\nSTACK CFI 1038 .cfa: sp 0 + .ra: x30 x29: x29\n"
+
+		// The table of a switch, whose bytes as instructions are pop rbx, pop rcx ...
+		table = "\x53\x90\x90\x5b\xc3\x66\x90\x90" + "\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00\x5b\x00\x00\x00" +
+			"\x5b\xc3"
+		tableRules = "STACK CFI INIT 1000 1a .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
+			"STACK CFI 1004 .cfa: $rsp 8 + $rbx: $rbx\nSTACK CFI 1005 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
+			"STACK CFI 1019 .cfa: $rsp 8 + $rbx: $rbx\n"
+	)
+	for _, c := range []struct { // code from 0x1000 on
+		name        string
+		cpu         *CPU
+		code, rules string
+		least       int
+	}{
+		{"cookies", frameARM64, cookies, cookiesRules, 7},
+		{"switch", frameAMD64, table, tableRules, 6},
+	} {
+		names := arch.X86_64
+		if c.cpu == frameARM64 {
+			names = arch.ARM64
+		}
+		b := &Binary{Size: uint64(len(c.code)), Exported: func(func(uint64)) {}, Code: func(addr uint64) []byte {
+			return []byte(c.code)[min(addr-0x1000, uint64(len(c.code))):]
+		}}
+		stats := Run(c.cpu, rowsOf(t, []byte(c.rules), names), b, func(f Finding) { t.Errorf("%s: %#x: %s", c.name, f.Addr, f.Text) })
+		if stats.Instructions < c.least {
+			t.Errorf("%s: %d instructions were compared, want at least %d", c.name, stats.Instructions, c.least)
+		}
+	}
+}
