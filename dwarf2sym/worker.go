@@ -246,7 +246,11 @@ func (w *worker) needLines() {
 	if w.Exhausted || w.u.StmtList.Kind != dwarf.SecOff && w.u.StmtList.Kind != dwarf.Const {
 		return
 	}
-	if err := w.lines.Read(w.lineUnit(), w.lineWin); err != nil {
+	read := w.lines.Read
+	if w.namesOnly {
+		read = w.lines.ReadFiles
+	}
+	if err := read(w.lineUnit(), w.lineWin); err != nil {
 		w.problem(w.u.Off, "lines of "+w.u.OwnName(), err)
 	}
 	w.Spend(uint64(w.lines.Size()))

@@ -13,10 +13,12 @@ import (
 func (in *Info) Canonicalize() {
 	c := canonizer{in: in, exprs: newUses(len(in.Exprs)), groups: newUses(len(in.Groups)),
 		vars: make([]VarID, len(in.Vars)), types: make([]TypeID, len(in.Types))}
+	count := bodyRewriter{groups: in.Groups, group: c.groups.use, expr: c.exprs.use}
 	for i := range in.Funcs {
 		f := &in.Funcs[i]
 		c.exprs.use(uint32(f.FrameBase))
-		c.count(f.Body)
+		count.scopes(f.Body)
+		count.sites(f.Body)
 	}
 	groups := c.groups.number()
 	c.orderVars()
@@ -24,10 +26,12 @@ func (in *Info) Canonicalize() {
 	c.orderExprs()
 	c.rewriteTypes()
 	c.rewriteVars()
+	bodies := bodyRewriter{groups: in.Groups, group: c.groups.renumber, expr: c.exprs.renumber}
 	for i := range in.Funcs {
 		f := &in.Funcs[i]
 		f.FrameBase = c.expr(f.FrameBase)
-		f.Body = f.Body.each(in, func(g GroupID) GroupID { return GroupID(c.groups.to[g]) }, c.expr)
+		f.Body.scopes = string(bodies.scopes(f.Body))
+		f.Body.sites = string(bodies.sites(f.Body))
 	}
 	c.rewriteGroups(groups)
 	c.rewriteExprs()
@@ -57,9 +61,10 @@ type uses struct {
 
 func newUses(n int) uses { return uses{count: make([]uint32, n), first: make([]uint32, n)} }
 
-func (u *uses) use(n uint32) {
+// use counts a use of entry n, and returns n.
+func (u *uses) use(n uint32) uint32 {
 	if n == 0 {
-		return
+		return 0
 	}
 	if u.count[n] == 0 {
 		u.first[n] = uint32(len(u.seen))
@@ -68,7 +73,11 @@ func (u *uses) use(n uint32) {
 	if u.count[n]++; u.count[n] == 0 {
 		u.count[n]--
 	}
+	return n
 }
+
+// renumber returns the new number of entry n.
+func (u *uses) renumber(n uint32) uint32 { return u.to[n] }
 
 // number returns the entries in their new order.
 func (u *uses) number() []uint32 {
@@ -80,45 +89,6 @@ func (u *uses) number() []uint32 {
 		u.to[n] = uint32(i + 1)
 	}
 	return u.seen
-}
-
-// count counts the entries that a body uses.
-func (c *canonizer) count(b Body) {
-	u := unpacker{data: b.scopes}
-	for u.data != "" {
-		kind := u.byte()
-		if kind == 0 {
-			continue
-		}
-		switch ScopeKind(kind - 1) {
-		case InlineScope:
-			u.varint()
-		case BlockScope:
-			for n := u.uvarint(); n > 0; n-- {
-				u.span()
-			}
-		}
-		group := u.uvarint()
-		c.groups.use(uint32(group))
-		for range c.in.Groups[group] {
-			n := u.uvarint()
-			if n == 1 {
-				c.exprs.use(uint32(u.uvarint()))
-			}
-			for ; n > 1; n-- {
-				u.span()
-				c.exprs.use(uint32(u.uvarint()))
-			}
-		}
-	}
-	f := Func{Body: Body{sites: b.sites}}
-	for s := range f.CallSites() {
-		c.exprs.use(uint32(s.TargetAt))
-		for _, p := range s.Params {
-			c.exprs.use(uint32(p.Location))
-			c.exprs.use(uint32(p.Value))
-		}
-	}
 }
 
 func (c *canonizer) expr(e ExprID) ExprID { return ExprID(c.exprs.to[e]) }
@@ -329,62 +299,3 @@ func (t *Type) exprs(to func(ExprID) ExprID) {
 
 // Exprs replaces the numbers of the expressions of t, in place.
 func (t *Type) Exprs(to func(ExprID) ExprID) { t.exprs(to) }
-
-// each returns the body with other numbers for its groups and expressions.
-func (b Body) each(in *Info, group func(GroupID) GroupID, expr func(ExprID) ExprID) Body {
-	var out Builder
-	out.Reset(0)
-	if b.scopes != "" {
-		u := unpacker{data: b.scopes, lastInline: -1}
-		u.renumber(&out, in, group, expr)
-	}
-	f := Func{Body: Body{sites: b.sites}}
-	for s := range f.CallSites() {
-		s.TargetAt = expr(s.TargetAt)
-		for i := range s.Params {
-			s.Params[i].Location, s.Params[i].Value = expr(s.Params[i].Location), expr(s.Params[i].Value)
-		}
-		out.Site(&s)
-	}
-	return out.Finish()
-}
-
-func (u *unpacker) renumber(out *Builder, in *Info, group func(GroupID) GroupID, expr func(ExprID) ExprID) {
-	kind := ScopeKind(u.byte() - 1)
-	inline := -1
-	var ranges []Range
-	switch kind {
-	case InlineScope:
-		inline = u.inline()
-	case BlockScope:
-		ranges = u.ranges(nil)
-	}
-	id := GroupID(u.uvarint())
-	switch kind {
-	case FuncScope:
-		out.Func(group(id))
-	case InlineScope:
-		out.Inline(inline, group(id))
-	case BlockScope:
-		out.Block(ranges, group(id))
-	}
-	var list []Entry
-	for range in.Groups[id] {
-		l := u.location(list[:0])
-		if l.Whole != 0 {
-			l.Whole = expr(l.Whole)
-		}
-		for i := range l.List {
-			l.List[i].Expr = expr(l.List[i].Expr)
-		}
-		out.Location(&l)
-		if l.List != nil {
-			list = l.List
-		}
-	}
-	for u.data[0] != 0 {
-		u.renumber(out, in, group, expr)
-	}
-	u.byte()
-	out.End()
-}

@@ -70,9 +70,11 @@ func appendOps(p []byte, ops []Op) []byte {
 }
 
 // Ops returns the operations.
-func (e Expr) Ops() []Op {
+func (e Expr) Ops() []Op { return e.appendTo(nil) }
+
+// appendTo appends the operations to ops.
+func (e Expr) appendTo(ops []Op) []Op {
 	u := unpacker{data: e.code}
-	var ops []Op
 	for u.data != "" {
 		op := Op{Code: OpCode(u.byte())}
 		has := parts[op.Code]

@@ -47,9 +47,6 @@ const (
 	Prefix = "INFO " + Key + " "
 )
 
-// typeLetters are the letters of the kinds of types, by TypeKind.
-const typeLetters = "?bprRMaAscueftkvxogSn"
-
 func appendHex(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 16) }
 
 func appendSigned(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 16) }
@@ -77,38 +74,69 @@ func (in *Info) Pieces() int {
 	if in == nil {
 		return 0
 	}
-	return 5 + (len(in.Funcs)+funcsInPiece-1)/funcsInPiece
+	return 1 + in.typePieces() + tables + (len(in.Funcs)+funcsInPiece-1)/funcsInPiece
 }
 
-const funcsInPiece = 256
+// Pieces have a few hundred KB. Tables with several entries on a line are one piece each, as where lines
+// end depends on all entries before.
+const (
+	typesInPiece = 2048
+	tables       = 3 // expressions, variables, groups
+	funcsInPiece = 256
+)
+
+// typePieces returns the number of pieces with types, of which the first has type 0, and so none of its own.
+func (in *Info) typePieces() int { return (len(in.Types) + typesInPiece - 1) / typesInPiece }
 
 // Append appends a piece of the text of in.
 func (in *Info) Append(dst []byte, piece int) []byte {
-	switch piece {
+	if piece == 0 {
+		return in.appendHead(dst)
+	}
+	piece--
+	if piece < in.typePieces() {
+		return in.appendTypes(dst, max(piece*typesInPiece, 1), min((piece+1)*typesInPiece, len(in.Types)))
+	}
+	switch piece -= in.typePieces(); piece {
 	case 0:
-		dst = strconv.AppendInt(append(dst, Prefix...), Version, 16)
-		if in.Locals {
-			dst = append(dst, " all"...)
-		}
-		if in.FullTypes {
-			dst = append(dst, " full"...)
-		}
-		return append(dst, '\n')
+		var ops []Op
+		return appendTokens(dst, wordExpr, len(in.Exprs), func(dst []byte, i int) []byte {
+			ops = in.Exprs[i].appendTo(ops[:0])
+			return appendOpsText(dst, ops)
+		})
 	case 1:
-		for i := 1; i < len(in.Types); i++ {
-			dst = append(append(dst, Prefix...), wordType, ' ')
-			dst = append(appendTypeText(dst, &in.Types[i]), '\n')
-		}
-		return dst
-	case 2:
-		return appendTokens(dst, wordExpr, len(in.Exprs), func(dst []byte, i int) []byte { return appendOpsText(dst, in.Exprs[i].Ops()) })
-	case 3:
 		return appendTokens(dst, wordVar, len(in.Vars), func(dst []byte, i int) []byte { return appendVarText(dst, &in.Vars[i]) })
-	case 4:
+	case 2:
 		return appendTokens(dst, wordGroup, len(in.Groups), func(dst []byte, i int) []byte { return appendGroupText(dst, in.Groups[i]) })
 	}
-	from := (piece - 5) * funcsInPiece
-	for i := from; i < min(from+funcsInPiece, len(in.Funcs)); i++ {
+	from := (piece - tables) * funcsInPiece
+	return in.appendFuncs(dst, from, min(from+funcsInPiece, len(in.Funcs)))
+}
+
+// appendHead appends the record with the version.
+func (in *Info) appendHead(dst []byte) []byte {
+	dst = strconv.AppendInt(append(dst, Prefix...), Version, 16)
+	if in.Locals {
+		dst = append(dst, " all"...)
+	}
+	if in.FullTypes {
+		dst = append(dst, " full"...)
+	}
+	return append(dst, '\n')
+}
+
+// appendTypes appends types from up to end.
+func (in *Info) appendTypes(dst []byte, from, end int) []byte {
+	for i := from; i < end; i++ {
+		dst = append(append(dst, Prefix...), wordType, ' ')
+		dst = append(appendTypeText(dst, &in.Types[i]), '\n')
+	}
+	return dst
+}
+
+// appendFuncs appends functions from up to end.
+func (in *Info) appendFuncs(dst []byte, from, end int) []byte {
+	for i := from; i < end; i++ {
 		if f := &in.Funcs[i]; i == 0 && f.Language != 0 || i > 0 && f.Language != in.Funcs[i-1].Language {
 			dst = append(append(dst, Prefix...), wordLang, ' ', cmp.Or(byte(f.Language), '-'), '\n')
 		}
@@ -363,131 +391,4 @@ func (l *lineWriter) site(f *Func, s *CallSite, last RVA) {
 		l.dst = appendHex(append(l.dst, ':'), uint64(p.Location))
 		l.dst = appendHex(append(l.dst, '='), uint64(p.Value))
 	}
-}
-
-// appendTypeText appends the letter of the kind, the element, "#" with the size, and the other
-// properties as tokens, each of which begins with a character of its own.
-func appendTypeText(dst []byte, t *Type) []byte {
-	dst = append(dst, typeLetters[t.Kind])
-	if t.Elem != 0 {
-		dst = appendHex(dst, uint64(t.Elem))
-	}
-	if t.HasSize {
-		dst = appendHex(append(dst, '#'), t.Size)
-	}
-	if t.Name != "" {
-		dst = appendName(append(dst, ' ', '"'), t.Name)
-	}
-	if t.Incomplete {
-		dst = append(dst, " !"...)
-	}
-	if t.Encoding != 0 {
-		dst = appendHex(append(dst, ' ', '%'), uint64(t.Encoding))
-	}
-	if t.Order != 0 {
-		dst = append(dst, ' ', " ><"[t.Order])
-	}
-	if t.Class != 0 {
-		dst = appendHex(append(dst, ' ', '&'), uint64(t.Class))
-	}
-	for i := range t.Dims() {
-		d := &t.Dims()[i]
-		dst = appendBound(append(dst, ' ', '['), &d.Lower)
-		dst = appendBound(append(dst, ';'), &d.Upper)
-		dst = appendBound(append(dst, ';'), &d.Count)
-		dst = appendBound(append(dst, ';'), &d.Step)
-	}
-	if x := t.Extra; x != nil {
-		dst = appendExtra(dst, x)
-	}
-	for _, p := range t.Params() {
-		dst = appendHex(append(dst, ' ', ','), uint64(p))
-	}
-	for i := range t.Enumerators() {
-		e := &t.Enumerators()[i]
-		dst = appendName(append(appendSigned(append(dst, ' ', '='), e.Value), ':'), e.Name)
-	}
-	for i := range t.Members {
-		dst = appendMember(dst, '.', &t.Members[i])
-	}
-	for i := range t.Variants() {
-		p := &t.Variants()[i]
-		dst = appendMember(dst, '|', &p.Discr)
-		for k := range p.Variants {
-			v := &p.Variants[k]
-			dst = append(dst, ' ', '?')
-			for n, r := range v.Ranges {
-				if n > 0 {
-					dst = append(dst, ',')
-				}
-				dst = appendHex(dst, r.Low)
-				if r.High != r.Low {
-					dst = appendHex(append(dst, '-'), r.High)
-				}
-			}
-			for n := range v.Members {
-				dst = appendMember(dst, '.', &v.Members[n])
-			}
-		}
-	}
-	return dst
-}
-
-// appendMember appends its type, "@" and its offset, "/" and the place of a bit field and "+" and
-// its bits, "*" and the expression that computes it, "^" for a base class, "'" if the compiler
-// made it, ":" and the name.
-func appendMember(dst []byte, mark byte, m *Member) []byte {
-	dst = appendHex(append(dst, ' ', mark), uint64(m.Type))
-	if m.Offset != 0 {
-		dst = appendHex(append(dst, '@'), m.Offset)
-	}
-	if m.BitSize != 0 {
-		dst = appendHex(append(dst, '/'), uint64(m.BitOffset))
-		dst = appendHex(append(dst, '+'), uint64(m.BitSize))
-	}
-	if m.At != 0 {
-		dst = appendHex(append(dst, '*'), uint64(m.At))
-	}
-	if m.Base {
-		dst = append(dst, '^')
-	}
-	if m.Artificial {
-		dst = append(dst, '\'')
-	}
-	return appendName(append(dst, ':'), m.Name)
-}
-
-// appendBound appends nothing, a number, or "e" and an expression.
-func appendBound(dst []byte, b *Bound) []byte {
-	switch b.Kind {
-	case ConstBound:
-		return appendSigned(dst, b.Value)
-	case ExprBound:
-		return appendHex(append(dst, 'e', ':'), uint64(b.Expr))
-	}
-	return dst
-}
-
-func appendExtra(dst []byte, x *Extra) []byte {
-	if x.BitSize != 0 || x.BitOffset != 0 {
-		dst = appendHex(append(dst, " bits="...), x.BitSize)
-		dst = appendHex(append(dst, '+'), x.BitOffset)
-	}
-	for _, e := range []struct {
-		word string
-		id   ExprID
-	}{{" data=", x.Data}, {" allocated=", x.Allocated}, {" associated=", x.Associated}} {
-		if e.id != 0 {
-			dst = appendHex(append(dst, e.word...), uint64(e.id))
-		}
-	}
-	for _, b := range []struct {
-		word  string
-		bound *Bound
-	}{{" stride=", &x.Stride}, {" length=", &x.Length}} {
-		if b.bound.Kind != NoBound {
-			dst = appendBound(append(dst, b.word...), b.bound)
-		}
-	}
-	return dst
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strings"
 
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/vars"
 )
@@ -31,12 +33,13 @@ type joiner struct {
 	builder vars.Builder
 	scopes  []joinedScope
 	fn      *symfmt.Func // being packed
-	indexed bool         // inlines and starts are those of fn
-	inlines map[inlineKey]int
-	starts  []symfmt.Range // hulls of the function's INLINEs
+	inlines inlineIndex  // of fn, if it is indexed
+	indexed bool
 	key     []byte
 	list    []vars.Entry
 	locs    []vars.Location
+	calls   []vars.CallSite
+	params  []vars.SiteParam
 	any     bool // the function has variables
 }
 
@@ -46,27 +49,26 @@ type joinedFunc struct {
 	fn     *packedFunc
 }
 
-// inlineKey identifies an INLINE in its FUNC: those of the same depth do not overlap.
-type inlineKey struct {
-	depth uint32
-	start symfmt.RVA
-}
-
 const ambiguous = ^uint64(0)
 
 // Join fills in info with the variables of a module with the FUNCs funcs; places has the functions in
 // order of address. base is the address of RVA 0 in the file. The readers cannot be used afterwards.
 func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, readers []*Records) {
-	j := &joiner{base: base, readers: readers, info: info, groups: map[string]vars.GroupID{}, inlines: map[inlineKey]int{}}
+	j := &joiner{base: base, readers: readers, info: info, groups: map[string]vars.GroupID{}}
 	j.info.Groups = [][]vars.VarID{nil}
 	j.joinTypes()
 	j.joinVariables()
 	j.indexFuncs()
+	for _, p := range places {
+		if from, ok := j.funcs[p.FuncID]; ok {
+			from.fn.uses++
+		}
+	}
 	k := 0
 	for i := range funcs {
 		f := &funcs[i]
-		for k < len(places) && places[k].RVA < f.RVA {
-			k++
+		for ; k < len(places) && places[k].RVA < f.RVA; k++ {
+			j.used(places[k])
 		}
 		if k < len(places) && places[k].RVA == f.RVA {
 			if fn, ok := j.funcs[places[k].FuncID]; ok {
@@ -75,6 +77,15 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 		}
 	}
 	j.info.Canonicalize()
+}
+
+// used frees the memory of a function after its last place.
+func (j *joiner) used(p Place) {
+	if from, ok := j.funcs[p.FuncID]; ok {
+		if from.fn.uses--; from.fn.uses == 0 {
+			from.fn.data = nil
+		}
+	}
 }
 
 // rva converts an address of the file.
@@ -106,7 +117,7 @@ func (j *joiner) joinVariables() {
 		for i, rec := range v.variables {
 			name, ok := texts[v.names.At(rec.name)]
 			if !ok {
-				name = v.names.At(rec.name)
+				name = strings.Clone(v.names.At(rec.name))
 				texts[name] = name
 			}
 			va := vars.Variable{Name: name, Type: j.types[r][rec.typ], Label: rec.label,
@@ -120,6 +131,7 @@ func (j *joiner) joinVariables() {
 			ids[i] = id
 		}
 		j.vars = append(j.vars, ids)
+		v.names, v.variables, v.exprs = intern.Table{}, nil, nil
 	}
 }
 
@@ -149,26 +161,6 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	sites := j.sites(&u, from, f, lo, hi)
 	if j.any || sites {
 		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: frame, Language: language, Body: j.builder.Finish()})
-	}
-}
-
-// indexInlines indexes the starts of the FUNC's INLINEs.
-func (j *joiner) indexInlines() {
-	if j.indexed {
-		return
-	}
-	j.indexed = true
-	clear(j.inlines)
-	j.starts = j.starts[:0]
-	n := 0
-	for in := range j.fn.Inlines() {
-		hull := in.Hull()
-		key := inlineKey{in.Depth, hull.RVA}
-		if _, ok := j.inlines[key]; !ok {
-			j.inlines[key] = n
-		}
-		j.starts = append(j.starts, hull)
-		n++
 	}
 }
 
@@ -208,12 +200,15 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	}
 	inline := 0
 	if kind == vars.InlineScope && !s.absent {
-		j.indexInlines()
-		var ok bool
-		if inline, ok = j.inlines[inlineKey{s.depth, j.rva(s.start)}]; !ok {
+		if !j.indexed {
+			j.inlines.fill(j.fn)
+			j.indexed = true
+		}
+		if in := j.inlines.find(s.depth, j.rva(s.start)); in == nil {
 			s.absent = true
 		} else {
-			s.end = s.start + j.starts[inline].Size
+			inline = in.number
+			s.end = s.start + in.size
 		}
 		s.depth++
 	}
@@ -300,7 +295,7 @@ func (j *joiner) group() vars.GroupID {
 // sites packs the calls in the code from lo to hi. It reports whether there are any.
 func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint64) bool {
 	exprs := j.exprs[from.reader]
-	var all []vars.CallSite
+	all, params := j.calls[:0], j.params[:0]
 	for n := u.number(); n > 0; n-- {
 		ret := from.fn.base + uint64(u.signed())
 		s := vars.CallSite{Return: j.rva(ret), Tail: u.byte() != 0}
@@ -309,14 +304,17 @@ func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint
 			s.Target, s.HasTarget = j.rva(addr), true
 		}
 		s.TargetAt = exprs[u.number()]
+		first := len(params)
 		for k := u.number(); k > 0; k-- {
 			loc := exprs[u.number()]
-			s.Params = append(s.Params, vars.SiteParam{Location: loc, Value: exprs[u.number()]})
+			params = append(params, vars.SiteParam{Location: loc, Value: exprs[u.number()]})
 		}
+		s.Params = params[first:len(params):len(params)]
 		if lo < ret && ret <= hi {
 			all = append(all, s)
 		}
 	}
+	j.calls, j.params = all, params
 	slices.SortStableFunc(all, func(a, b vars.CallSite) int { return cmp.Compare(a.Return, b.Return) })
 	for i := range all {
 		if i == 0 || all[i].Return != all[i-1].Return {

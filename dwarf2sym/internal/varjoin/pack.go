@@ -65,6 +65,7 @@ type packedFunc struct {
 	id   FuncID
 	base uint64 // packed addresses count from it
 	unit int32  // of Records.units
+	uses int32  // for Join: the number of places to come
 	data []byte
 }
 

@@ -8,6 +8,7 @@ package varjoin
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"strings"
 
 	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/symfmt/vars"
@@ -25,7 +26,7 @@ type Records struct {
 	names     intern.Table
 	exprs     []vars.Expr // [0]: none
 	exprIndex map[vars.Expr]vars.ExprID
-	types     []vars.Type // [0]: void
+	types     typeList // the first: void
 	typeIndex map[TypeHash]vars.TypeID
 	later     []laterType
 	found     map[TypeHash]vars.TypeID // the types to which later refers in other readers' Records
@@ -84,12 +85,14 @@ type target struct {
 
 // New returns empty records.
 func New(seeds *Seeds) *Records {
-	return &Records{
+	r := &Records{
 		seeds: seeds,
 		exprs: []vars.Expr{{}}, exprIndex: map[vars.Expr]vars.ExprID{},
-		types: []vars.Type{{}}, typeIndex: map[TypeHash]vars.TypeID{}, found: map[TypeHash]vars.TypeID{},
+		typeIndex: map[TypeHash]vars.TypeID{}, found: map[TypeHash]vars.TypeID{},
 		varIndex: map[variable]uint32{},
 	}
+	r.types.add(vars.Type{})
+	return r
 }
 
 // Freeze drops what is needed only for adding.
@@ -114,13 +117,35 @@ func (r *Records) AddExpr(ops []vars.Op) (id vars.ExprID, isNew bool) {
 // Expr returns an expression.
 func (r *Records) Expr(id vars.ExprID) vars.Expr { return r.exprs[id] }
 
-// Type returns a type, which may be filled in. It is valid until a type is added.
-func (r *Records) Type(id vars.TypeID) *vars.Type { return &r.types[id] }
+// Type returns a type, which may be filled in.
+func (r *Records) Type(id vars.TypeID) *vars.Type { return r.types.at(id) }
 
 // NewType adds a type without looking for an equal one.
-func (r *Records) NewType(t vars.Type) vars.TypeID {
-	r.types = append(r.types, t)
-	return vars.TypeID(len(r.types) - 1)
+func (r *Records) NewType(t vars.Type) vars.TypeID { return r.types.add(t) }
+
+// typeList is types by number, in pieces that stay where they are.
+type typeList struct{ pieces [][]vars.Type }
+
+const typesInPiece = 1024
+
+func (l *typeList) len() int {
+	n := len(l.pieces)
+	if n == 0 {
+		return 0
+	}
+	return (n-1)*typesInPiece + len(l.pieces[n-1])
+}
+
+func (l *typeList) at(id vars.TypeID) *vars.Type { return &l.pieces[id/typesInPiece][id%typesInPiece] }
+
+func (l *typeList) add(t vars.Type) vars.TypeID {
+	id := l.len()
+	if id%typesInPiece == 0 {
+		l.pieces = append(l.pieces, make([]vars.Type, 0, typesInPiece))
+	}
+	last := &l.pieces[len(l.pieces)-1]
+	*last = append(*last, t)
+	return vars.TypeID(id)
 }
 
 // AddType returns the number of a type that is not a structure, and whether it is new.
@@ -139,12 +164,14 @@ func (r *Records) AddStructure(t vars.Type, identity []byte) (id vars.TypeID, ha
 	return r.intern(t, append(r.typeKey, identity...))
 }
 
-// intern returns the number of a type whose contents are key.
+// intern returns the number of a type whose contents are key. A new type keeps a copy of the name, which
+// the caller may overwrite.
 func (r *Records) intern(t vars.Type, key []byte) (id vars.TypeID, hash TypeHash, isNew bool) {
 	hash = TypeHash{maphash.Bytes(r.seeds[0], key), maphash.Bytes(r.seeds[1], key)}
 	if id, ok := r.typeIndex[hash]; ok {
 		return id, hash, false
 	}
+	t.Name = strings.Clone(t.Name)
 	id = r.NewType(t)
 	r.typeIndex[hash] = id
 	return id, hash, true

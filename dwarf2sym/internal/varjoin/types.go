@@ -18,18 +18,18 @@ func (j *joiner) joinTypes() {
 	g := &typeGraph{seed: maphash.MakeSeed()}
 	n := 0
 	for _, v := range j.readers {
-		n += len(v.types)
+		n += v.types.len()
 	}
-	g.types = make([]vars.Type, 0, n)
+	g.types = make([]*vars.Type, 0, n)
 	for r, v := range j.readers {
 		g.first = append(g.first, uint32(len(g.types)))
-		for i := range v.types {
-			t := v.types[i] // its slices are not shared
+		for i := range v.types.len() {
+			t := v.types.at(vars.TypeID(i))
 			t.Exprs(func(e vars.ExprID) vars.ExprID { return j.exprs[r][e] })
 			t.Renumber(func(id vars.TypeID) vars.TypeID { return vars.TypeID(g.first[r]) + id })
 			g.types = append(g.types, t)
 		}
-		v.types = nil
+		v.types = typeList{}
 	}
 	g.to = make([]uint32, len(g.types))
 	for i := range g.to {
@@ -60,7 +60,7 @@ func (j *joiner) joinTypes() {
 type typeGraph struct {
 	seed  maphash.Seed
 	first []uint32 // by reader: its type 0
-	types []vars.Type
+	types []*vars.Type
 	own   []uint64 // by type: the hash of its contents, without the types that it refers to
 	hash  []uint64 // including the types that it refers to, so far
 	to    []uint32 // by type: the type that represents it
@@ -75,7 +75,7 @@ func (g *typeGraph) refine() {
 	if g.own == nil {
 		var k []byte
 		for i := range g.types {
-			k = appendWhole(k[:0], &g.types[i])
+			k = appendWhole(k[:0], g.types[i])
 			g.own = append(g.own, maphash.Bytes(g.seed, k))
 		}
 	}
@@ -134,7 +134,7 @@ func (g *typeGraph) define() bool {
 	const several = math.MaxUint32
 	defined := map[string]uint32{}
 	for i := range g.types {
-		t := &g.types[i]
+		t := g.types[i]
 		if !isAggregate(t) || t.Incomplete || t.Name == "" || g.to[i] != uint32(i) {
 			continue
 		}
@@ -146,11 +146,11 @@ func (g *typeGraph) define() bool {
 	}
 	any := false
 	for i := range g.types {
-		t := &g.types[i]
+		t := g.types[i]
 		if !t.Incomplete {
 			continue
 		}
-		if d, ok := defined[t.Name]; ok && g.to[i] == uint32(i) && d != several && sameSort(t, &g.types[d]) {
+		if d, ok := defined[t.Name]; ok && g.to[i] == uint32(i) && d != several && sameSort(t, g.types[d]) {
 			g.to[i] = d
 			any = true
 		}
@@ -180,22 +180,23 @@ func sameSort(a, b *vars.Type) bool {
 // numberTypes adds a type to the Info for each class of equal types.
 func (j *joiner) numberTypes(g *typeGraph) {
 	class := map[uint64]vars.TypeID{g.hash[0]: 0}
-	j.info.Types = []vars.Type{{}}
 	ids := make([]vars.TypeID, len(g.types))
-	var reps []uint32
+	reps := []uint32{0}
 	for i := range g.types {
 		h := g.hash[g.to[i]]
 		id, ok := class[h]
 		if !ok {
-			id = vars.TypeID(len(j.info.Types))
+			id = vars.TypeID(len(reps))
 			class[h] = id
-			j.info.Types = append(j.info.Types, g.types[g.to[i]])
 			reps = append(reps, g.to[i])
 		}
 		ids[i] = id
 	}
-	for k := range reps {
-		j.info.Types[k+1].Renumber(func(id vars.TypeID) vars.TypeID { return ids[id] })
+	j.info.Types = make([]vars.Type, len(reps))
+	for k, rep := range reps[1:] {
+		t := g.types[rep]
+		t.Renumber(func(id vars.TypeID) vars.TypeID { return ids[id] })
+		j.info.Types[k+1] = *t
 	}
 	for r := range j.readers {
 		end := len(ids)
@@ -229,7 +230,7 @@ func (j *joiner) joinExprs() {
 				if id == 0 {
 					return 0
 				}
-				k = appendType(k[:0], &v.types[id])
+				k = appendType(k[:0], v.types.at(id))
 				base, ok := bases[string(k)]
 				if !ok {
 					base = vars.TypeID(len(j.baseTypes))
@@ -247,6 +248,6 @@ func (j *joiner) joinExprs() {
 			ids[i] = id
 		}
 		j.exprs = append(j.exprs, ids)
-		at += uint32(len(v.types))
+		at += uint32(v.types.len())
 	}
 }

@@ -2,13 +2,13 @@ package varread
 
 import (
 	"bytes"
-	"cmp"
 	"slices"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/symfmt/vars"
 )
 
@@ -33,7 +33,7 @@ type jump struct{ op, to int }
 
 // expr returns the number of an expression.
 func (v *Reader) expr(u *units.Unit, code []byte) vars.ExprID {
-	if id, ok := v.raw[string(code)]; ok {
+	if id, ok := v.raw.get(code); ok {
 		return id
 	}
 	if v.depth++; v.depth > maxReferences {
@@ -44,7 +44,7 @@ func (v *Reader) expr(u *units.Unit, code []byte) vars.ExprID {
 	v.depth--
 	id := v.addExpr(ops)
 	if shared {
-		v.raw[string(code)] = id
+		v.raw.put(code, id)
 	}
 	return id
 }
@@ -61,6 +61,50 @@ func (v *Reader) addExpr(ops []vars.Op) vars.ExprID {
 }
 
 const exprCost = 64
+
+// rawExprs has the numbers of expressions by their bytes. Most have few: those are numbers themselves.
+type rawExprs struct {
+	short intern.Offsets
+	long  map[string]vars.ExprID
+}
+
+// shortExpr returns an expression of at most 7 bytes as a number, a different one for each. The upper half
+// is mixed into the lower one, by which Offsets spreads its keys.
+func shortExpr(code []byte) (key uint64, ok bool) {
+	if len(code) > 7 {
+		return 0, false
+	}
+	for i := len(code) - 1; i >= 0; i-- {
+		key = key<<8 | uint64(code[i])
+	}
+	key = key<<8 | uint64(len(code))
+	return key ^ key>>32, true
+}
+
+func (r *rawExprs) get(code []byte) (vars.ExprID, bool) {
+	if key, ok := shortExpr(code); ok {
+		id, ok := r.short.Get(key)
+		return vars.ExprID(id), ok
+	}
+	id, ok := r.long[string(code)]
+	return id, ok
+}
+
+func (r *rawExprs) put(code []byte, id vars.ExprID) {
+	if key, ok := shortExpr(code); ok {
+		r.short.Put(key, uint32(id))
+		return
+	}
+	if r.long == nil {
+		r.long = map[string]vars.ExprID{}
+	}
+	r.long[string(code)] = id
+}
+
+func (r *rawExprs) clear() {
+	r.short.Clear()
+	clear(r.long)
+}
 
 // decode returns the operations of an expression, and whether they mean the same in every unit.
 func (v *Reader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool) {
@@ -274,25 +318,6 @@ func (d *exprDecoder) call(off uint64) {
 	if n := len(d.ops) - at; n > 0 { // decode removes the start of an operation that adds nothing
 		d.starts = append(d.starts[:at+1], d.starts[at+2:]...)
 	}
-}
-
-// dieKey is the place of a DIE.
-type dieKey struct {
-	d   *units.Data
-	off uint64
-}
-
-// section returns the place of the DIE's section among those of its file.
-func (k dieKey) section() int {
-	if k.d.OldTypes {
-		return 1
-	}
-	return 0
-}
-
-// compare orders DIEs by their places in the files.
-func (k dieKey) compare(o dieKey) int {
-	return cmp.Or(cmp.Compare(k.d.Tag, o.d.Tag), cmp.Compare(k.section(), o.section()), cmp.Compare(k.off, o.off))
 }
 
 // reference returns how operations refer to the variable or procedure at off: by its label, or by

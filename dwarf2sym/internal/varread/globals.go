@@ -21,7 +21,7 @@ func (v *Reader) Globals(d *units.Data, h *dwarf.Header, data []byte, wanted fun
 		return false
 	}
 	v.rawSize = h.AddrSize
-	clear(v.raw)
+	v.raw.clear()
 	v.fn.Reset(base)
 	v.childrenAt(&v.main, v.main.Children(), func(c *dwarf.DIE) {
 		if c.Tag != dw.TagVariable {

@@ -49,22 +49,23 @@ type Reader struct {
 	skeleton *dwarf.Unit  // of the current unit; nil if it is not split
 
 	*varjoin.Records
-	raw     map[string]vars.ExprID // expressions of the debug information
-	rawSize uint8                  // the address size of raw
-	pending []unreadType           // structures whose members are read after all units
-	places  map[vars.TypeID]int    // indices in pending
+	raw     rawExprs
+	rawSize uint8               // the address size of raw
+	pending []unreadType        // structures whose members are read after all units
+	places  map[vars.TypeID]int // indices in pending
 	tables  dwarf.AbbrevCache
 	main    units.Unit
 	opener  *units.Opener
 
 	// The current unit.
-	vars    []dieKey          // by number in packed functions
-	varOf   map[dieKey]uint32 // the inverse
+	vars    []dieKey   // by number in packed functions
+	varOf   dieNumbers // the inverse
 	labels  map[dieKey]uint32
 	nested  []int // functions inside functions that are still to be read
 	firstFn int   // index of the unit's first function
 
-	typeOf  map[dieKey]vars.TypeID
+	typeOf  dieNumbers   // TypeIDs
+	info    []byte       // of the unit whose types are read
 	unread  []unreadType // structures whose members are not read yet
 	typeKey []byte
 	nameBuf []byte
@@ -81,8 +82,7 @@ type Reader struct {
 func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *varjoin.Seeds) *Reader {
 	v := &Reader{Options: o, host: host, code: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All = true
-	v.raw, v.places = map[string]vars.ExprID{}, map[vars.TypeID]int{}
-	v.varOf, v.labels, v.typeOf = map[dieKey]uint32{}, map[dieKey]uint32{}, map[dieKey]vars.TypeID{}
+	v.places, v.labels = map[vars.TypeID]int{}, map[dieKey]uint32{}
 	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
 	return v
@@ -92,7 +92,7 @@ func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *v
 func (v *Reader) Reset() {
 	v.tables.Reset()
 	v.opener.Close()
-	clear(v.typeOf)
+	v.typeOf.clear()
 	v.Meter.Flush()
 }
 
@@ -120,7 +120,7 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 		v.main.Join(v.skeleton)
 	}
 	if v.rawSize != h.AddrSize {
-		clear(v.raw)
+		v.raw.clear()
 		v.rawSize = h.AddrSize
 	}
 	if _, err := v.walk(v.main.Children(), 0); err != nil && !v.Meter.Exhausted {
@@ -142,7 +142,7 @@ func (v *Reader) open(d *units.Data, h *dwarf.Header, data []byte) error {
 // leave, deferred, forgets the unit, and its functions if reading it panicked.
 func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.top = 0
-	clear(v.varOf)
+	v.varOf.clear()
 	clear(v.labels)
 	v.vars, v.nested, v.depth = v.vars[:0], v.nested[:0], 0
 	if p := recover(); p != nil {

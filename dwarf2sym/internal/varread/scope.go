@@ -123,11 +123,11 @@ func (v *Reader) locate(list *dwarf.Attr) error {
 
 // number returns the number, in packed functions, of the variable declared at key.
 func (v *Reader) number(key dieKey) uint32 {
-	number, ok := v.varOf[key]
+	number, ok := v.varOf.get(key)
 	if !ok {
 		number = uint32(len(v.vars))
 		v.vars = append(v.vars, key)
-		v.varOf[key] = number
+		v.varOf.put(key, number)
 	}
 	return number
 }
@@ -143,7 +143,7 @@ func (v *Reader) originOf(u *units.Unit, d *dwarf.DIE) dieKey {
 			break
 		}
 		key = dieKey{od, off}
-		if _, known := v.varOf[key]; known {
+		if _, known := v.varOf.get(key); known {
 			break
 		}
 		ou, die, ok := v.dieIn(od, off)

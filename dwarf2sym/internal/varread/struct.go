@@ -179,7 +179,8 @@ func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 		}
 	}()
 	v.Reset()
-	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), nil)
+	v.info = slices.Grow(v.info[:0], int(h.Size)) // not what Bytes returns, which may be the section itself
+	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), v.info)
 	if err != nil || !v.Meter.Spend(h.Size) {
 		return
 	}

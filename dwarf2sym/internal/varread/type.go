@@ -1,6 +1,9 @@
 package varread
 
 import (
+	"strings"
+	"unsafe"
+
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/dw"
@@ -17,12 +20,12 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 		return 0
 	}
 	key := dieKey{d, off}
-	if id, ok := v.typeOf[key]; ok {
+	if id, ok := v.typeOf.get(key); ok {
 		if id == typeOpen { // the type refers to itself without a structure in between
-			id = v.newType(vars.Type{})
-			v.typeOf[key] = id
+			id = uint32(v.newType(vars.Type{}))
+			v.typeOf.put(key, id)
 		}
-		return id
+		return vars.TypeID(id)
 	}
 	if v.depth >= maxReferences {
 		return 0
@@ -33,15 +36,15 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 		return 0
 	}
 	v.depth++
-	v.typeOf[key] = typeOpen
+	v.typeOf.put(key, typeOpen)
 	id := v.readType(du, die, key)
 	v.depth--
-	v.typeOf[key] = id
+	v.typeOf.put(key, uint32(id))
 	return id
 }
 
 // typeOpen stands for a type that is being read.
-const typeOpen = ^vars.TypeID(0)
+const typeOpen = ^uint32(0)
 
 func (v *Reader) newType(t vars.Type) vars.TypeID {
 	v.Meter.Spend(typeCost)
@@ -77,7 +80,6 @@ func (v *Reader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID
 			t.Size, t.HasSize = uint64(u.AddrSize), t.Kind != vars.MemberPtr
 		}
 	}
-	t.Name = v.typeName(u, die, key)
 	t.Elem = v.typeAt(u, die.Value(dw.AtType))
 	switch t.Kind {
 	case vars.MemberPtr:
@@ -94,9 +96,11 @@ func (v *Reader) readType(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeID
 	case vars.Function:
 		v.params(u, die, &t)
 	}
-	if id := v.typeOf[key]; id != typeOpen { // other types already refer to it
-		*v.Type(id) = t
-		return id
+	t.Name = v.typeName(u, die, key)
+	if id, _ := v.typeOf.get(key); id != typeOpen { // other types already refer to it
+		t.Name = strings.Clone(t.Name)
+		*v.Type(vars.TypeID(id)) = t
+		return vars.TypeID(id)
 	}
 	id, isNew := v.AddType(t)
 	if isNew {
@@ -123,7 +127,8 @@ func size(die *dwarf.DIE) (uint64, bool) {
 	return v.U, v.Kind == dwarf.Const
 }
 
-// typeName returns the name of a type, qualified by its namespaces, classes and functions.
+// typeName returns the name of a type, qualified by its namespaces, classes and functions. It is valid until
+// the next call.
 func (v *Reader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 	plain, ok := u.Text(die.Value(dw.AtName))
 	if !ok || len(plain) == 0 {
@@ -138,19 +143,11 @@ func (v *Reader) typeName(u *units.Unit, die *dwarf.DIE, key dieKey) string {
 		}
 		return ""
 	}
-	name := string(plain)
-	v.Meter.Spend(uint64(len(name)))
-	if die.Tag == dw.TagBaseType || !u.Scoped() {
-		return name
+	v.Meter.Spend(uint64(len(plain)))
+	v.nameBuf = v.nameBuf[:0]
+	if die.Tag != dw.TagBaseType && u.Scoped() {
+		v.nameBuf = v.host.Scopes(v.nameBuf, u, key.off)
 	}
-	if s := v.scopeName(u, key.off); s != "" {
-		return s + name
-	}
-	return name
-}
-
-// scopeName returns the scopes around the DIE at off, as "ns::Class::".
-func (v *Reader) scopeName(u *units.Unit, off uint64) string {
-	v.nameBuf = v.host.Scopes(v.nameBuf[:0], u, off)
-	return string(v.nameBuf)
+	v.nameBuf = append(v.nameBuf, plain...)
+	return unsafe.String(unsafe.SliceData(v.nameBuf), len(v.nameBuf))
 }
