@@ -86,12 +86,12 @@ func (d *database) readInfo() error {
 	return d.in(c.Err())
 }
 
-// text returns the string that ends at a NUL or at the end of b.
-func text(b []byte) string {
+// cString returns the string that ends at a NUL or at the end of b.
+func cString(b []byte) []byte {
 	if n := bytes.IndexByte(b, 0); n >= 0 {
 		b = b[:n]
 	}
-	return string(b)
+	return b
 }
 
 // in adds the file's path to the error of a cursor.

@@ -55,17 +55,17 @@ func signed(v uint32) int32 {
 	return int32(v >> 1)
 }
 
-// expand returns the rows of an inlined call in p, ascending. A row without a length extends to
-// the next one, and the last one to the end of the function.
+// expand returns the rows of an inlined call in p, ascending, valid until the next call. A row without a length extends
+// to the next one, and the last one to the end of the function.
 func (m *moduleLines) expand(p *proc, s *site) []row {
-	return closeRows(m.annotated(p, s), p.rva+symfmt.RVA(p.size))
+	m.raw = m.annotated(m.raw[:0], p, s)
+	return closeRows(m.raw, p.rva+symfmt.RVA(p.size))
 }
 
-// annotated returns the rows of an inlined call in p as its annotations have them. One without a length has no end.
-func (m *moduleLines) annotated(p *proc, s *site) []row {
+// annotated appends the rows of an inlined call in p as its annotations have them. One without a length has no end.
+func (m *moduleLines) annotated(rows []row, p *proc, s *site) []row {
 	where := m.inlinees[s.inlinee]
 	n := notes{b: s.notes}
-	var rows []row
 	code, line, file, length := uint32(0), where.line, where.file, uint32(0)
 	for len(n.b) > 0 && !n.bad {
 		op := n.number()
@@ -132,8 +132,8 @@ func closeRows(rows []row, end symfmt.RVA) []row {
 	return rows[:n]
 }
 
-// within returns the parts of rows that are in ranges; both ascend.
-func within(rows []row, ranges []symfmt.Range) (in []row) {
+// within appends the parts of rows that are in ranges; both ascend.
+func within(in, rows []row, ranges []symfmt.Range) []row {
 	k := 0
 	for _, r := range rows {
 		for k < len(ranges) && ranges[k].RVA+symfmt.RVA(ranges[k].Size) <= r.lo {
@@ -150,8 +150,8 @@ func within(rows []row, ranges []symfmt.Range) (in []row) {
 	return in
 }
 
-// rangesOf returns the ranges of rows, joining adjacent rows.
-func rangesOf(rows []row) (ranges []symfmt.Range) {
+// rangesOf appends the ranges of rows to ranges, which has none, joining adjacent rows.
+func rangesOf(ranges []symfmt.Range, rows []row) []symfmt.Range {
 	for _, r := range rows {
 		if n := len(ranges) - 1; n >= 0 && ranges[n].RVA+symfmt.RVA(ranges[n].Size) == r.lo {
 			ranges[n].Size += uint64(r.hi - r.lo)
@@ -176,34 +176,66 @@ type inlined struct {
 	depth     int
 	inlinee   uint32
 	call      row // in the caller
-	known     bool
 	ranges    []symfmt.Range
 	layerRows []row
 }
 
-// inlines returns the inlined calls of a function, in order.
-func (m *moduleLines) inlines(p *proc, own []row) (calls []inlined) {
-	whole := []symfmt.Range{{RVA: p.rva, Size: uint64(p.size)}}
-	type level struct {
-		rows   []row
-		ranges []symfmt.Range
+// level is a caller of inlined calls: its rows, and its code.
+type level struct {
+	rows   []row
+	ranges []symfmt.Range
+}
+
+// calls is the memory for the inlined calls of a function, which is used again for the next one.
+type calls struct {
+	list   []inlined
+	levels []level
+	rows   chunk[row]
+	ranges chunk[symfmt.Range]
+	parts  []row          // of the call being read
+	code   []symfmt.Range // likewise
+}
+
+// chunk is memory for many short slices. Those that have been returned stay where they are when it is full.
+type chunk[T any] struct{ free []T }
+
+const minChunk = 1 << 10
+
+// keep returns a copy of a slice, valid until the next reset.
+func (c *chunk[T]) keep(s []T) []T {
+	if cap(c.free)-len(c.free) < len(s) {
+		c.free = make([]T, 0, max(minChunk, len(s)))
 	}
-	levels := []level{{own, whole}}
+	from := len(c.free)
+	c.free = append(c.free, s...)
+	return c.free[from:len(c.free):len(c.free)]
+}
+
+func (c *chunk[T]) reset() { c.free = c.free[:0] }
+
+// read returns the inlined calls of a function, in order, valid until the next call.
+func (c *calls) read(m *moduleLines, p *proc, own []row) []inlined {
+	c.list, c.levels = c.list[:0], c.levels[:0]
+	c.rows.reset()
+	c.ranges.reset()
+	c.levels = append(c.levels, level{own, c.ranges.keep([]symfmt.Range{{RVA: p.rva, Size: uint64(p.size)}})})
 	for i := range p.sites {
 		s := &p.sites[i]
-		if s.depth >= len(levels) {
+		if s.depth >= len(c.levels) {
 			continue // the call that contains it has no code
 		}
-		levels = levels[:s.depth+1]
-		parent := &levels[s.depth]
-		rows := m.charge(within(m.expand(p, s), parent.ranges))
+		c.levels = c.levels[:s.depth+1]
+		parent := c.levels[s.depth]
+		c.parts = within(c.parts[:0], m.expand(p, s), parent.ranges)
+		rows := c.rows.keep(m.charge(c.parts))
 		if len(rows) == 0 {
 			continue
 		}
-		c := inlined{depth: s.depth, inlinee: s.inlinee, ranges: rangesOf(rows), layerRows: rows}
-		c.call, c.known = rowAt(parent.rows, rows[0].lo)
-		calls = append(calls, c)
-		levels = append(levels, level{rows, c.ranges})
+		c.code = rangesOf(c.code[:0], rows)
+		in := inlined{depth: s.depth, inlinee: s.inlinee, ranges: c.ranges.keep(c.code), layerRows: rows}
+		in.call, _ = rowAt(parent.rows, rows[0].lo)
+		c.list = append(c.list, in)
+		c.levels = append(c.levels, level{rows, in.ranges})
 	}
-	return calls
+	return c.list
 }

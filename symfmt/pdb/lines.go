@@ -31,13 +31,19 @@ type row struct {
 // inlinee is the place where the body of an inlined function begins.
 type inlinee struct{ file, line uint32 }
 
-// moduleLines has the lines of a module.
+// moduleLines has the lines of a module. Its memory is used again for the next one.
 type moduleLines struct {
 	blocks   map[symfmt.RVA][]row // by the start address of a subsection; ascending
 	starts   []symfmt.RVA
 	inlinees map[uint32]inlinee
 	files    []byte // checksums
 	room     int    // number of rows that functions may still have
+	rows     []row  // of all blocks
+	raw      []row  // of an inlined call
+}
+
+func newLines() *moduleLines {
+	return &moduleLines{blocks: map[symfmt.RVA][]row{}, inlinees: map[uint32]inlinee{}}
 }
 
 // linesRatio bounds the rows of functions beyond minLines, as a multiple of the bytes of lines
@@ -70,9 +76,11 @@ func eachC13(data []byte, fn func(kind uint32, b []byte)) {
 	}
 }
 
-// lines reads the C13 information of a module.
-func (d *database) lines(data []byte, symbols int) *moduleLines {
-	m := &moduleLines{room: minLines + linesRatio*(len(data)+symbols), blocks: map[symfmt.RVA][]row{}, inlinees: map[uint32]inlinee{}}
+// read reads the C13 information of a module, which has so many bytes of symbols.
+func (m *moduleLines) read(d *database, data []byte, symbols int) {
+	m.room, m.files, m.starts, m.rows = minLines+linesRatio*(len(data)+symbols), nil, m.starts[:0], m.rows[:0]
+	clear(m.blocks)
+	clear(m.inlinees)
 	eachC13(data, func(kind uint32, b []byte) {
 		if kind == c13Checksums && m.files == nil {
 			m.files = b
@@ -81,7 +89,7 @@ func (d *database) lines(data []byte, symbols int) *moduleLines {
 	eachC13(data, func(kind uint32, b []byte) {
 		switch kind {
 		case c13Lines:
-			d.readLines(m, b)
+			m.readLines(d, b)
 		case c13Inlinees:
 			m.readInlinees(b)
 		}
@@ -90,7 +98,6 @@ func (d *database) lines(data []byte, symbols int) *moduleLines {
 		m.starts = append(m.starts, start)
 	}
 	slices.Sort(m.starts)
-	return m
 }
 
 // file returns the offset of the name of the file whose checksum is at an offset.
@@ -104,8 +111,8 @@ func (m *moduleLines) file(at uint32) uint32 {
 // readLines reads a subsection: the lines of one function, in blocks of one file each. Folded
 // functions have several for one address, the last of which counts: linkers write the lines of
 // the function that they keep, whose procedure is the first, after those of the others.
-func (d *database) readLines(m *moduleLines, b []byte) {
-	rows, start, end := d.rowsOf(m, b)
+func (m *moduleLines) readLines(d *database, b []byte) {
+	rows, start, end := m.rowsOf(d, b)
 	if end == 0 {
 		return
 	}
@@ -126,12 +133,12 @@ func (d *database) readLines(m *moduleLines, b []byte) {
 
 // rowsOf returns the rows of a subsection without their ends, by address, and the code that it describes; end is 0 if
 // that is damaged or none.
-func (d *database) rowsOf(m *moduleLines, b []byte) (rows []row, start, end symfmt.RVA) {
+func (m *moduleLines) rowsOf(d *database, b []byte) (rows []row, start, end symfmt.RVA) {
 	if len(b) < 12 {
 		return nil, 0, 0
 	}
 	start, ok := d.rva(u16(b[4:]), u32(b))
-	columns, size := u16(b[6:])&1 != 0, u32(b[8:])
+	columns, size, first := u16(b[6:])&1 != 0, u32(b[8:]), len(m.rows)
 	if !ok {
 		return nil, 0, 0
 	}
@@ -147,11 +154,12 @@ func (d *database) rowsOf(m *moduleLines, b []byte) (rows []row, start, end symf
 		for i := range count {
 			off, flags := u32(b[12+8*i:]), u32(b[16+8*i:])
 			if off < size {
-				rows = append(rows, row{lo: start + symfmt.RVA(off), line: flags & 0xffffff, file: file})
+				m.rows = append(m.rows, row{lo: start + symfmt.RVA(off), line: flags & 0xffffff, file: file})
 			}
 		}
 		b = b[bytes:]
 	}
+	rows = m.rows[first:len(m.rows):len(m.rows)]
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.lo, b.lo) })
 	return rows, start, start + symfmt.RVA(size)
 }
@@ -177,8 +185,8 @@ func (m *moduleLines) readInlinees(b []byte) {
 	}
 }
 
-// of returns the rows of the code from lo to hi.
-func (m *moduleLines) of(lo, hi symfmt.RVA) (rows []row) {
+// of appends the rows of the code from lo to hi to rows, which has none.
+func (m *moduleLines) of(rows []row, lo, hi symfmt.RVA) []row {
 	add := func(block []row) {
 		for _, r := range m.charge(block) {
 			if r.lo, r.hi = max(r.lo, lo), min(r.hi, hi); r.lo < r.hi {

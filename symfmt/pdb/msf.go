@@ -195,11 +195,17 @@ func (r *reader) Read(buf []byte) (int, error) {
 func (r *reader) all() ([]byte, error) { return r.part(0, r.s.size) }
 
 // part returns n bytes at an offset.
-func (r *reader) part(off, n int64) ([]byte, error) {
+func (r *reader) part(off, n int64) ([]byte, error) { return r.partIn(nil, off, n) }
+
+// partIn is like part, in the memory of buf if that suffices.
+func (r *reader) partIn(buf []byte, off, n int64) ([]byte, error) {
 	if off < 0 || n < 0 || off > r.s.size || n > r.s.size-off {
 		return nil, r.errorf(uint64(max(off, 0)), "want %d bytes, in a stream of %d", n, r.s.size)
 	}
-	buf := make([]byte, n)
+	if int64(cap(buf)) < n {
+		buf = make([]byte, n)
+	}
+	buf = buf[:n]
 	if _, err := r.ReadAt(buf, off); err != nil {
 		return nil, err
 	}

@@ -38,8 +38,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -87,7 +89,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	if err != nil {
 		return nil, err
 	}
-	m := &merger{d: d, o: &o, files: map[symfmt.FileID]symfmt.FileID{}, origins: map[string]symfmt.OriginID{}, plain: map[int]string{}}
+	m := &merger{d: d, o: &o, files: map[symfmt.FileID]symfmt.FileID{}, plain: map[int]string{}}
 	m.out = symfmt.Module{OS: "windows", Arch: machines[d.machine], ID: d.id(), Name: filepath.Base(o.File)}
 	if m.out.Arch == "" {
 		m.out.Arch = "unknown"
@@ -106,6 +108,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	if err := m.modules(ctx); err != nil {
 		return nil, err
 	}
+	m.nameOrigins()
 	m.sortFuncs()
 	if err := m.publics(); err != nil {
 		m.problem("public symbols", err)
@@ -130,9 +133,10 @@ type merger struct {
 	o          *Options
 	types, ids *typeTable
 	files      map[symfmt.FileID]symfmt.FileID // by the name's offset
-	origins    map[string]symfmt.OriginID
-	plain      map[int]string // the names of functions that have decorated ones, by index
-	buf        []byte         // of demangled
+	origins    intern.Table                    // the names of inlined functions
+	numbers    []atomic.Uint32                 // one more than the number of the name, by id
+	plain      map[int]string                  // the names of functions that have decorated ones, by index
+	buf        []byte                          // of demangled
 	out        symfmt.Module
 	problems   []symfmt.Problem
 }
@@ -145,34 +149,45 @@ func (m *merger) problem(lost string, err error) {
 // the inlined function's id.
 type object struct {
 	functions []symfmt.Func
-	names     map[uint32]string // of inlined functions
-	contents  []fileContents    // with Options.Contents
+	names     map[uint32]span // of inlined functions that had no number when the module was read, in text
+	text      []byte
+	contents  []fileContents // with Options.Contents
 	err       error
 }
 
-// worker reads modules, one at a time.
+// span is a part of a text.
+type span struct{ from, to int }
+
+// worker reads modules, one at a time. Its memory is used again for the next one.
 type worker struct {
-	names *names
-	body  symfmt.BodyBuilder
-	arena symfmt.Arena
-	paint painter
+	names   *names
+	data    []byte // symbols
+	c13     []byte
+	symbols moduleSymbols
+	lines   *moduleLines
+	own     []row // of a function
+	calls   calls
+	body    symfmt.BodyBuilder
+	arena   symfmt.Arena
+	paint   painter
 }
 
 // modules reads all modules.
 func (m *merger) modules(ctx context.Context) error {
 	jobs := par.Jobs(m.o.Jobs)
 	workers := make([]*worker, jobs)
+	m.numbers = make([]atomic.Uint32, len(m.ids.offsets))
 	return par.Ordered(ctx, jobs, len(m.d.modules), func(_ context.Context, k, i int) (object, error) {
 		if workers[k] == nil {
-			workers[k] = &worker{names: newNames(m.types, m.ids)}
+			workers[k] = &worker{names: newNames(m.types, m.ids), lines: newLines()}
 		}
-		return workers[k].module(m.d, i, m.o), nil
+		return workers[k].module(m, i), nil
 	}, func(i int, o object) error {
 		if o.err != nil {
 			m.problem(fmt.Sprintf("functions or lines of module %d", i), o.err)
 		}
 		for k := range o.functions {
-			o.functions[k].Body.Renumber(m.file, func(id symfmt.OriginID) symfmt.OriginID { return m.origin(o.names[uint32(id)]) })
+			o.functions[k].Body.Renumber(m.file, func(id symfmt.OriginID) symfmt.OriginID { return m.origin(uint32(id), &o) })
 		}
 		m.out.Funcs = append(m.out.Funcs, o.functions...)
 		m.contents(o.contents)
@@ -181,52 +196,82 @@ func (m *merger) modules(ctx context.Context) error {
 }
 
 // module reads an object file's symbols and lines.
-func (w *worker) module(d *database, i int, o *Options) (out object) {
-	m := &d.modules[i]
-	if m.stream == noStream || m.symBytes == 0 {
+func (w *worker) module(m *merger, i int) (out object) {
+	d, of := m.d, &m.d.modules[i]
+	if of.stream == noStream || of.symBytes == 0 {
 		return out
 	}
-	s := d.stream(m.stream)
-	symbols, err := s.part(0, m.symBytes)
+	s := d.stream(of.stream)
+	symbols, err := s.partIn(w.data, 0, of.symBytes)
 	if err != nil {
 		return object{err: err}
 	}
-	c13, err := s.part(m.symBytes+m.c11Bytes, m.c13Len)
+	c13, err := s.partIn(w.c13, of.symBytes+of.c11Bytes, of.c13Len)
 	out.err = err
-	out.names = map[uint32]string{}
-	lines := d.lines(c13, len(symbols))
-	if o.Contents {
-		out.contents = lines.contents()
+	w.data, w.c13 = symbols, c13
+	w.lines.read(d, c13, len(symbols))
+	if m.o.Contents {
+		out.contents = w.lines.contents()
 	}
-	for _, p := range d.procs(symbols) {
-		own := lines.of(p.rva, p.rva+symfmt.RVA(p.size))
-		if o.NoInlines {
+	w.symbols.read(d, symbols)
+	out.functions = make([]symfmt.Func, 0, len(w.symbols.procs))
+	out.names = map[uint32]span{}
+	for i := range w.symbols.procs {
+		p := &w.symbols.procs[i]
+		if m.o.NoInlines {
 			p.sites = nil
 		}
-		calls := lines.inlines(p, own)
-		w.body.Reset(p.rva)
+		w.own = w.lines.of(w.own[:0], p.rva, p.rva+symfmt.RVA(p.size))
+		calls := w.calls.read(w.lines, p, w.own)
 		for _, c := range calls {
-			if _, ok := out.names[c.inlinee]; !ok {
-				out.names[c.inlinee] = w.names.function(c.inlinee)
-			}
-			w.body.AddInline(&symfmt.Inline{
-				Depth: uint32(c.depth), CallLine: c.call.line, CallFile: symfmt.FileID(c.call.file),
-				Origin: symfmt.OriginID(c.inlinee), Ranges: c.ranges,
-			})
-		}
-		for _, r := range w.paint.lines(own, calls) {
-			if r.line != lineStepOver && r.line != lineStepInto {
-				w.body.AddLine(symfmt.Line{RVA: r.lo, Size: uint64(r.hi - r.lo), Num: r.line, File: symfmt.FileID(r.file)})
-			}
+			w.nameInlinee(m, &out, c.inlinee)
 		}
 		out.functions = append(out.functions, symfmt.Func{
-			RVA: p.rva, Size: uint64(p.size), Name: w.names.nameOf(p), Body: w.body.Finish(&w.arena),
+			RVA: p.rva, Size: uint64(p.size), Name: string(w.names.nameOf(p)), Body: w.bodyOf(p, calls),
 		})
 	}
-	if lines.room < 0 && out.err == nil {
+	if w.lines.room < 0 && out.err == nil {
 		out.err = s.errorf(0, "functions share lines so often that they have more than there are bytes")
 	}
 	return out
+}
+
+// bodyOf returns the inlined calls and the lines of a function.
+func (w *worker) bodyOf(p *proc, calls []inlined) symfmt.Body {
+	w.body.Reset(p.rva)
+	for _, c := range calls {
+		w.body.AddInline(&symfmt.Inline{
+			Depth: uint32(c.depth), CallLine: c.call.line, CallFile: symfmt.FileID(c.call.file),
+			Origin: symfmt.OriginID(c.inlinee), Ranges: c.ranges,
+		})
+	}
+	for _, r := range w.paint.lines(w.own, calls) {
+		if r.line != lineStepOver && r.line != lineStepInto {
+			w.body.AddLine(symfmt.Line{RVA: r.lo, Size: uint64(r.hi - r.lo), Num: r.line, File: symfmt.FileID(r.file)})
+		}
+	}
+	return w.body.Finish(&w.arena)
+}
+
+// nameInlinee adds the name of an inlined function to a module's, unless it has a number.
+func (w *worker) nameInlinee(m *merger, out *object, id uint32) {
+	if n := m.number(id); n != nil && n.Load() != 0 {
+		return
+	}
+	if _, named := out.names[id]; named {
+		return
+	}
+	from := len(out.text)
+	out.text = append(out.text, w.names.function(id)...)
+	out.names[id] = span{from, len(out.text)}
+}
+
+// number returns the place for the number of an inlined function's name, or nil if no type has the id.
+func (m *merger) number(id uint32) *atomic.Uint32 {
+	if i := uint64(id) - firstType; id >= firstType && i < uint64(len(m.numbers)) {
+		return &m.numbers[i]
+	}
+	return nil
 }
 
 func (m *merger) file(at symfmt.FileID) symfmt.FileID {
@@ -243,14 +288,29 @@ func (m *merger) file(at symfmt.FileID) symfmt.FileID {
 	return id
 }
 
-func (m *merger) origin(name string) symfmt.OriginID {
-	id, ok := m.origins[name]
-	if !ok {
-		id = symfmt.OriginID(len(m.out.Origins))
-		m.origins[name] = id
-		m.out.Origins = append(m.out.Origins, symfmt.InlineOrigin{ID: id, Name: name})
+// origin returns the number of an inlined function of a module. Functions of one name have one number.
+func (m *merger) origin(id uint32, o *object) symfmt.OriginID {
+	n := m.number(id)
+	if n != nil && n.Load() != 0 {
+		return symfmt.OriginID(n.Load() - 1)
 	}
-	return id
+	name := o.names[id]
+	number := m.origins.Intern(o.text[name.from:name.to])
+	if n != nil {
+		n.Store(number + 1)
+	}
+	return symfmt.OriginID(number)
+}
+
+// nameOrigins makes the records of inlined functions, and releases the memory for finding their names.
+func (m *merger) nameOrigins() {
+	m.types, m.ids, m.numbers = nil, nil, nil
+	m.origins.Freeze()
+	m.out.Origins = make([]symfmt.InlineOrigin, m.origins.Len())
+	for i := range m.out.Origins {
+		m.out.Origins[i] = symfmt.InlineOrigin{ID: symfmt.OriginID(i), Name: m.origins.At(uint32(i))}
+	}
+	m.origins = intern.Table{}
 }
 
 // sortFuncs sorts the functions and keeps one at each address.
@@ -283,6 +343,7 @@ func (d *database) eachPublic(fn func(rva symfmt.RVA, name string)) error {
 	const code, function = 1, 2
 	in := bufio.NewReaderSize(d.stream(d.symbols), 256<<10)
 	var head [4]byte
+	var buf []byte
 	for {
 		if _, err := io.ReadFull(in, head[:]); err != nil {
 			if errors.Is(err, io.EOF) {
@@ -294,7 +355,8 @@ func (d *database) eachPublic(fn func(rva symfmt.RVA, name string)) error {
 		if size < 0 {
 			return d.errorf("public symbols: a record of %d bytes", size+2)
 		}
-		b := make([]byte, size)
+		buf = slices.Grow(buf[:0], size)
+		b := buf[:size]
 		if _, err := io.ReadFull(in, b); err != nil {
 			return err
 		}
@@ -302,7 +364,7 @@ func (d *database) eachPublic(fn func(rva symfmt.RVA, name string)) error {
 			continue
 		}
 		if rva, ok := d.rva(u16(b[8:]), u32(b[4:])); ok {
-			fn(rva, text(b[10:]))
+			fn(rva, string(cString(b[10:])))
 		}
 	}
 }

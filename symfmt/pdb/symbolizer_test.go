@@ -28,7 +28,9 @@ func framesAt(m *symfmt.Module, rva symfmt.RVA) (frames []frame, into symfmt.RVA
 		return nil, 0
 	}
 	f := &m.Funcs[i]
-	name := func(id symfmt.FileID) string { return m.Files[id].Name }
+	name := func(id symfmt.FileID) string {
+		return m.Files[slices.IndexFunc(m.Files, func(f symfmt.File) bool { return f.ID == id })].Name
+	}
 	at := frame{}
 	for l := range f.Lines() {
 		if l.RVA <= rva && rva < l.RVA+symfmt.RVA(l.Size) {
@@ -115,10 +117,14 @@ func asWritten(t *testing.T, data []byte) *written {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := d.lines(c13, len(symbols))
-		for _, p := range d.procs(symbols) {
+		lines := newLines()
+		lines.read(d, c13, len(symbols))
+		var of moduleSymbols
+		of.read(d, symbols)
+		for k := range of.procs {
+			p := &of.procs[k]
 			for i := range p.sites {
-				for _, r := range lines.annotated(p, &p.sites[i]) {
+				for _, r := range lines.annotated(nil, p, &p.sites[i]) {
 					add(r)
 				}
 				all.addRepeats(lines.expand(p, &p.sites[i]))
@@ -126,7 +132,7 @@ func asWritten(t *testing.T, data []byte) *written {
 		}
 		eachC13(c13, func(kind uint32, b []byte) {
 			if kind == c13Lines {
-				rows, _, _ := d.rowsOf(lines, b)
+				rows, _, _ := lines.rowsOf(d, b)
 				for _, r := range rows {
 					add(r)
 				}

@@ -1,7 +1,9 @@
 package pdb
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -28,15 +30,17 @@ const (
 // maxDepth bounds the nesting of inlined functions.
 const maxDepth = 255
 
-// proc is a function, or a part of one.
+// proc is a function, or a part of one. Its name and its calls are valid until the next module is read.
 type proc struct {
-	rva   symfmt.RVA
-	size  uint32
-	typ   uint32
-	isID  bool // typ is in the id stream
-	thunk bool // a thunk, which has no type
-	name  string
-	sites []site // in order: a call precedes those inside it
+	rva         symfmt.RVA
+	size        uint32
+	typ         uint32
+	isID        bool // typ is in the id stream
+	thunk       bool // a thunk, which has no type
+	name        []byte
+	sites       []site // in order: a call precedes those inside it
+	at          int    // offset of the record
+	first, last int    // of its sites
 }
 
 // site is an inlined call.
@@ -52,13 +56,27 @@ func u32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
 // scope is an open record, which an end record closes.
 type scope struct{ proc, site bool }
 
-// procs reads the functions in a module's symbols. Records nest; where they do not, the rest is
+// moduleSymbols has the functions of a module. Its memory is used again for the next one.
+type moduleSymbols struct {
+	procs []proc
+	sites []site
+	open  []scope
+}
+
+// read reads the functions in a module's symbols. Records nest; where they do not, the rest is
 // left out.
-func (d *database) procs(data []byte) (list []*proc) {
-	var open []scope
-	var cur *proc // the open function
+func (m *moduleSymbols) read(d *database, data []byte) {
+	m.procs, m.sites, m.open = m.procs[:0], m.sites[:0], m.open[:0]
+	m.scan(d, data)
+	for i := range m.procs {
+		p := &m.procs[i]
+		p.sites = m.sites[p.first:p.last]
+	}
+}
+
+func (m *moduleSymbols) scan(d *database, data []byte) {
+	in := false // a function is open, the last one
 	depth := 0
-	byOffset := map[int]*proc{}
 	for at := 4; at+4 <= len(data); {
 		size := int(u16(data[at:]))
 		if size < 2 || at+2+size > len(data) {
@@ -67,72 +85,77 @@ func (d *database) procs(data []byte) (list []*proc) {
 		kind, b := u16(data[at+2:]), data[at+4:at+2+size]
 		switch kind {
 		case symGlobalProc, symLocalProc, symProcID, symLocalProcID, symLocalDPC, symLocalDPCID, symThunk, symSepCode:
-			p := d.proc(kind, b, byOffset)
-			if p != nil {
-				byOffset[at] = p
-				list = append(list, p)
-			}
-			cur, depth = p, 0
-			open = append(open, scope{proc: true})
+			in, depth = m.proc(d, kind, b, at), 0
+			m.open = append(m.open, scope{proc: true})
 		case symBlock:
-			open = append(open, scope{})
+			m.open = append(m.open, scope{})
 		case symInline, symInline2:
 			n := 12
 			if kind == symInline2 {
 				n = 16
 			}
-			if cur != nil && depth < maxDepth && len(b) >= n {
-				cur.sites = append(cur.sites, site{depth, u32(b[8:]), b[n:]})
+			if in && depth < maxDepth && len(b) >= n {
+				m.sites = append(m.sites, site{depth, u32(b[8:]), b[n:]})
+				m.procs[len(m.procs)-1].last = len(m.sites)
 			}
 			depth++
-			open = append(open, scope{site: true})
+			m.open = append(m.open, scope{site: true})
 		case symEnd, symInlineEnd, symProcIDEnd:
-			if len(open) == 0 {
-				return list
+			if len(m.open) == 0 {
+				return
 			}
-			last := open[len(open)-1]
-			open = open[:len(open)-1]
+			last := m.open[len(m.open)-1]
+			m.open = m.open[:len(m.open)-1]
 			if last.proc {
-				cur, depth = nil, 0
+				in, depth = false, 0
 			} else if last.site {
 				depth--
 			}
 		}
 		at += 2 + size
 	}
-	return list
 }
 
-// proc decodes a function; it returns nil for a damaged one, or one outside code.
-func (d *database) proc(kind uint16, b []byte, known map[int]*proc) *proc {
-	var p proc
+// proc adds a function, and reports whether it is one: not if it is damaged or outside code.
+func (m *moduleSymbols) proc(d *database, kind uint16, b []byte, at int) bool {
+	p := proc{at: at, first: len(m.sites), last: len(m.sites)}
 	var ok bool
 	switch {
 	case kind == symThunk:
 		if len(b) < 21 {
-			return nil
+			return false
 		}
-		p = proc{size: uint32(u16(b[18:])), thunk: true, name: text(b[21:])}
+		p.size, p.thunk, p.name = uint32(u16(b[18:])), true, cString(b[21:])
 		p.rva, ok = d.rva(u16(b[16:]), u32(b[12:]))
 	case kind == symSepCode:
 		if len(b) < 28 {
-			return nil
+			return false
 		}
-		p = proc{size: u32(b[8:]), thunk: true}
+		p.size, p.thunk = u32(b[8:]), true
 		p.rva, ok = d.rva(u16(b[24:]), u32(b[16:]))
-		if parent := known[int(u32(b))]; parent != nil {
+		if parent := m.at(int(u32(b))); parent != nil {
 			p.name, p.typ, p.isID, p.thunk = parent.name, parent.typ, parent.isID, parent.thunk
 		}
 	default:
 		if len(b) < 35 {
-			return nil
+			return false
 		}
-		p = proc{size: u32(b[12:]), typ: u32(b[24:]), name: text(b[35:])}
+		p.size, p.typ, p.name = u32(b[12:]), u32(b[24:]), cString(b[35:])
 		p.isID = kind == symProcID || kind == symLocalProcID || kind == symLocalDPCID
 		p.rva, ok = d.rva(u16(b[32:]), u32(b[28:]))
 	}
-	if !ok || p.size == 0 || p.name == "" {
+	if !ok || p.size == 0 || len(p.name) == 0 {
+		return false
+	}
+	m.procs = append(m.procs, p)
+	return true
+}
+
+// at returns the function whose record is at an offset.
+func (m *moduleSymbols) at(off int) *proc {
+	i, found := slices.BinarySearchFunc(m.procs, off, func(p proc, off int) int { return cmp.Compare(p.at, off) })
+	if !found {
 		return nil
 	}
-	return &p
+	return &m.procs[i]
 }

@@ -67,6 +67,9 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 	case d.Options.Vars.Params || d.Options.Vars.Locals:
 		return nil, errors.New("variables of a PDB are not read")
 	}
+	if st, err := os.Stat(path); err == nil {
+		cli.TuneCollectorForPDB(st.Size())
+	}
 	result, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines, RawNames: !d.Options.Demangle})
 	if err != nil {
 		return nil, err

@@ -46,20 +46,39 @@ const (
 	limitPercent = 20
 )
 
+// For a PDB, in which half of all bytes may be names of inlined functions, of which each is kept once: for one of 229 MB
+// that has 461,000 of them, 122 MB are live, and without a limit the program takes 228 MB, with it 160 MB and as much
+// time.
+const (
+	largePDB = 32 << 20 // bytes
+
+	// The soft memory limit for a large PDB is a percentage of its size, beyond what files of any size need.
+	pdbLimitPercent = 50
+	pdbLimitMin     = 24 << 20
+)
+
 var tuned struct {
 	sync.Mutex
-	info int64 // of the largest file
+	limit int64 // for the largest file
 }
 
-func tuneForLarge(info int64) {
+// limitMemory sets the soft memory limit, unless that for another file is higher or the user set one.
+func limitMemory(limit int64) {
 	tuned.Lock()
 	defer tuned.Unlock()
-	if info <= tuned.info {
+	if limit <= tuned.limit {
 		return
 	}
-	tuned.info = info
+	tuned.limit = limit
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(info / 100 * limitPercent)
+		debug.SetMemoryLimit(limit)
+	}
+}
+
+// TuneCollectorForPDB sets the collector's goal for a PDB of size bytes.
+func TuneCollectorForPDB(size int64) {
+	if size > largePDB {
+		limitMemory(pdbLimitMin + size/100*pdbLimitPercent)
 	}
 }
 
@@ -70,7 +89,7 @@ func TuneCollectorFor(binary, debug *object.File) {
 			continue
 		}
 		if s := f.Section(".debug_info"); s != nil && s.Size() > largeInfo {
-			tuneForLarge(s.Size())
+			limitMemory(s.Size() / 100 * limitPercent)
 		}
 	}
 }
