@@ -31,6 +31,10 @@ func tlsAddress(d *dump.Dump, thread, module int, offset uint64) (addr uint64, w
 	}
 	tls := &cpu.All[c.Arch].TLS
 	tp, ok := threadPointer(c, tls)
+	if !ok && d.System.OS != dump.Windows && thread < len(d.Threads) {
+		tp = d.Threads[thread].TEB
+		ok = tp != 0
+	}
 	if !ok {
 		return 0, fmt.Sprintf("the dump does not have the thread's pointer, %s", tls.Pointer)
 	}

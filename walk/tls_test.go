@@ -82,3 +82,27 @@ func TestTLSAddress(t *testing.T) {
 		t.Errorf("of a library: %#x, %q", addr, why)
 	}
 }
+
+// The pointer may be beside the registers: in a note of a core, or where Crashpad writes it into minidumps. What
+// Windows has there is something else.
+func TestTLSAddressBesideRegisters(t *testing.T) {
+	for _, c := range []struct {
+		arch *arch.Arch
+		os   dump.OS
+		teb  uint64
+		addr uint64
+		why  string
+	}{
+		{arch.X86_64, dump.Linux, 0x7f0000001000, 0x7f0000000fec, ""},
+		{arch.ARM64, dump.Android, 0x7f0000001000, 0x7f0000001014, ""},
+		{arch.X86, dump.Linux, 0xf7001000, 0xf7000fec, ""},
+		{arch.ARM64, dump.Linux, 0, 0, "the dump does not have the thread's pointer, tpidr_el0"},
+		{arch.X86_64, dump.Windows, 0x7f0000001000, 0, "the dump does not have the thread's pointer, $fs.base"},
+	} {
+		d := tlsDump(c.arch, binary.LittleEndian, nil)
+		d.System.OS, d.Threads[0].TEB = c.os, c.teb
+		if addr, why := tlsAddress(d, 0, 0, 4); addr != c.addr || why != c.why {
+			t.Errorf("%s, %v, %#x: %#x, %q, want %#x, %q", c.arch.Name, c.os, c.teb, addr, why, c.addr, c.why)
+		}
+	}
+}

@@ -143,7 +143,7 @@ type Thread struct {
 	Name    string
 	Context *Context // nil if the dump lacks it, or it cannot be read
 	Stack   Range    // part of its stack that is in the dump; size 0 if none
-	TEB     uint64   // Windows
+	TEB     uint64   // on Windows, its environment block; elsewhere the thread pointer, if no register has it
 	Signal  int      // on Linux, the signal that stopped it, from a core
 	Suspend uint32   // suspend count
 	Prio    uint32   // priority, with Class

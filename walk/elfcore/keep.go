@@ -62,8 +62,8 @@ func newKeeper(r *reader, loads []dump.Range) *keeper {
 	slices.SortFunc(loads, func(a, b dump.Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	k := &keeper{r: r, loads: loads, asked: map[dump.Range]bool{}, pages: map[uint64][]dump.Region{}, room: maxKept}
 	for i := range r.d.Threads {
-		if c := r.d.Threads[i].Context; c != nil {
-			k.wantThread(c)
+		if t := &r.d.Threads[i]; t.Context != nil {
+			k.wantThread(t)
 		}
 	}
 	if at, ok := r.aux(atRandom); ok { // on the stack of the first thread, below its arguments
@@ -98,17 +98,21 @@ func (k *keeper) loadFrom(addr uint64) (dump.Range, bool) {
 // wantThread keeps the stack of a thread, and what its registers point to. A thread that handles a
 // signal may be on another stack; the thread's own one is below its thread-local storage, if the
 // C library has made it.
-func (k *keeper) wantThread(c *dump.Context) {
+func (k *keeper) wantThread(t *dump.Thread) {
+	c := t.Context
 	share := uint64(min(max(keptStacks/len(k.r.d.Threads), minStack), maxStack))
 	sp := c.SP()
 	if l, ok := k.loadFrom(sp); ok && (l.Contains(sp) || l.Addr-sp <= overflowed) {
 		start := max(sp, l.Addr+belowStack) - belowStack
 		k.want(start, min(l.Addr+l.Size-start, share), nil)
 	}
+	pointers := []uint64{t.TEB}
 	for _, name := range []string{"$fs.base", "$gs.base", "tp"} {
-		tls, ok := c.Get(name)
-		l, found := k.loadFrom(tls)
-		if ok && found && l.Contains(tls) && tls != 0 {
+		tls, _ := c.Get(name)
+		pointers = append(pointers, tls)
+	}
+	for _, tls := range pointers {
+		if l, ok := k.loadFrom(tls); ok && l.Contains(tls) && tls != 0 {
 			k.wantEnd(dump.Range{Addr: l.Addr, Size: min(tls-l.Addr+keptPage, l.Size)}, l.Addr, share)
 		}
 	}

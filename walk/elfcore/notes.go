@@ -21,6 +21,8 @@ const (
 	ntFile     = 0x46494c45
 	ntPRXFPReg = 0x46e62b7f
 	ntARMVFP   = 0x400
+	nt386TLS   = 0x200
+	ntARMTLS   = 0x401
 )
 
 const (
@@ -37,11 +39,11 @@ var noteNames = map[string]map[uint32]string{
 	ownerLinux: {
 		ntPRXFPReg: "NT_PRXFPREG", 0x100: "NT_PPC_VMX", 0x101: "NT_PPC_SPE", 0x102: "NT_PPC_VSX", 0x103: "NT_PPC_TAR",
 		0x104: "NT_PPC_PPR", 0x105: "NT_PPC_DSCR", 0x106: "NT_PPC_EBB", 0x107: "NT_PPC_PMU",
-		0x200: "NT_386_TLS", 0x201: "NT_386_IOPERM", 0x202: "NT_X86_XSTATE", 0x204: "NT_X86_SHSTK", 0x205: "NT_X86_XSAVE_LAYOUT",
+		nt386TLS: "NT_386_TLS", 0x201: "NT_386_IOPERM", 0x202: "NT_X86_XSTATE", 0x204: "NT_X86_SHSTK", 0x205: "NT_X86_XSAVE_LAYOUT",
 		0x300: "NT_S390_HIGH_GPRS", 0x301: "NT_S390_TIMER", 0x302: "NT_S390_TODCMP", 0x303: "NT_S390_TODPREG",
 		0x304: "NT_S390_CTRS", 0x305: "NT_S390_PREFIX", 0x306: "NT_S390_LAST_BREAK", 0x307: "NT_S390_SYSTEM_CALL",
 		0x308: "NT_S390_TDB", 0x309: "NT_S390_VXRS_LOW", 0x30a: "NT_S390_VXRS_HIGH", 0x30b: "NT_S390_GS_CB", 0x30c: "NT_S390_GS_BC",
-		ntARMVFP: "NT_ARM_VFP", 0x401: "NT_ARM_TLS", 0x402: "NT_ARM_HW_BREAK", 0x403: "NT_ARM_HW_WATCH",
+		ntARMVFP: "NT_ARM_VFP", ntARMTLS: "NT_ARM_TLS", 0x402: "NT_ARM_HW_BREAK", 0x403: "NT_ARM_HW_WATCH",
 		0x404: "NT_ARM_SYSTEM_CALL", 0x405: "NT_ARM_SVE", 0x406: "NT_ARM_PAC_MASK", 0x407: "NT_ARM_PACA_KEYS",
 		0x408: "NT_ARM_PACG_KEYS", 0x409: "NT_ARM_TAGGED_ADDR_CTRL", 0x40a: "NT_ARM_PAC_ENABLED_KEYS", 0x40b: "NT_ARM_SSVE",
 		0x40c: "NT_ARM_ZA", 0x40d: "NT_ARM_ZT", 0x40e: "NT_ARM_FPMR", 0x40f: "NT_ARM_POE", 0x410: "NT_ARM_GCS",
@@ -68,6 +70,10 @@ var noteReaders = map[string]map[uint32]func(*reader, note){
 		ntSigInfo:  (*reader).readSigInfo,
 		ntAuxv:     (*reader).readAuxv,
 		ntFile:     (*reader).readFiles,
+	},
+	ownerLinux: {
+		nt386TLS: (*reader).readSegments,
+		ntARMTLS: (*reader).readThreadPointer,
 	},
 	dump.RestOwner: {dump.RestType: func(r *reader, n note) { r.rest = &n }},
 }

@@ -1,6 +1,7 @@
 package elfcore
 
 import (
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -97,5 +98,35 @@ func (r *reader) readFloat(n note) {
 			fill(ctx, fxsaveSlots[f.arch], n.desc, r)
 		}
 		fill(ctx, f.slots, n.desc, r)
+	}
+}
+
+// readThreadPointer reads NT_ARM_TLS: tpidr_el0, or its counterpart of 32-bit code, and what else newer
+// kernels add.
+func (r *reader) readThreadPointer(n note) {
+	if len(r.d.Threads) == 0 || r.d.Arch != arch.ARM64 && r.d.Arch != arch.ARM {
+		return
+	}
+	if v, ok := uintAt(n.desc, 0, r.word, r.order()); ok {
+		r.d.Threads[len(r.d.Threads)-1].TEB = v
+	}
+}
+
+// readSegments reads NT_386_TLS, the segments that a thread has for its own data (struct user_desc of
+// asm/ldt.h): $gs selects that of the thread pointer.
+func (r *reader) readSegments(n note) {
+	const entry = 16
+	if len(r.d.Threads) == 0 || r.d.Arch != arch.X86 {
+		return
+	}
+	t := &r.d.Threads[len(r.d.Threads)-1]
+	if t.Context == nil {
+		return
+	}
+	gs, ok := t.Context.Get("$gs")
+	for b := n.desc; ok && len(b) >= entry; b = b[entry:] {
+		if uint64(r.order().Uint32(b)) == gs>>3 {
+			t.TEB = uint64(r.order().Uint32(b[4:]))
+		}
 	}
 }
