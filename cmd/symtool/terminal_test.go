@@ -92,3 +92,30 @@ func TestColors(t *testing.T) {
 		})
 	}
 }
+
+// The stacks of walk have colours by trust, and short names, on a terminal, and are elsewhere as they were.
+func TestWalkTerminal(t *testing.T) {
+	dir := t.TempDir()
+	app := testenv.Copy(t, testenv.Input(t, "crashes", "calls-x86_64.elf"), dir, "app")
+	core := testenv.Copy(t, testenv.Input(t, "crashes", "calls-x86_64.core.gz"), dir, "core.gz")
+	walk := []string{"walk", "--hermetic", "--brief", "--binaries", app, core}
+	const plain = " 0  calls-x86_64.elf!inner [calls.c : 91 + 0x0]\n"
+	for _, c := range []struct {
+		name string
+		env  []string
+		args []string
+		want string
+	}{
+		{"terminal", []string{"TERM=xterm"}, nil, "\x1b[32m 0\x1b[m  calls-x86_64.elf!\x1b[1minner\x1b[m (inlined) [calls.c : 91 + 0x0]\n"},
+		{"NO_COLOR", []string{"TERM=xterm", "NO_COLOR=1"}, nil, " 0  calls-x86_64.elf!inner (inlined) [calls.c : 91 + 0x0]\n"},
+		{"full names", []string{"TERM=dumb"}, []string{"--names", "full"}, plain},
+	} {
+		if screen := onTerminal(t, dir, c.env, append(walk, c.args...)...); !strings.Contains(screen, c.want) {
+			t.Errorf("%s: got\n%q\nwant %q in it", c.name, screen, c.want)
+		}
+	}
+	piped, err := exec.CommandContext(t.Context(), "symtool", walk...).Output()
+	if err != nil || !strings.Contains(string(piped), plain) || strings.Contains(string(piped), "\x1b") {
+		t.Errorf("piped: %v, got\n%q\nwant %q in it", err, piped, plain)
+	}
+}

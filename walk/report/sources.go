@@ -112,6 +112,9 @@ func (p *textWriter) source(f *walk.Frame, k int) {
 			p.put("    Source: %s: %s\n", safe(e.path), text)
 		}
 		for _, line := range e.numbered() {
+			if line[0] == '>' {
+				line = p.paint(colorBold, line)
+			}
 			p.put("    %s\n", line)
 		}
 	case !p.o.Sources.reported[e.err.Error()]:

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/walk"
@@ -22,6 +23,13 @@ type TextOptions struct {
 	// Ends adds what Breakpad does not print: ids and names of threads,
 	// unloaded modules, notes, and why each walk ended.
 	Ends bool
+
+	// For a terminal. A frame's number has a colour by its trust. Short names are without the arguments of templates and,
+	// where a frame is wider than Width columns, without their own, and cut; 0 is any width. Inlined frames are then
+	// marked as such.
+	Color      bool
+	ShortNames bool
+	Width      int
 
 	Sources   *Sources   // printed after each frame; nil for none
 	Variables *Variables // printed after each frame; nil for none
@@ -86,7 +94,7 @@ func (p *textWriter) crash() {
 	if c == nil {
 		p.put("No crash\n")
 	} else {
-		p.put("Crash reason:  %s\nCrash address: 0x%x\n", safe(breakpadReason(p.d)), c.Address)
+		p.put("Crash reason:  %s\nCrash address: 0x%x\n", p.paint(colorBold, safe(breakpadReason(p.d))), c.Address)
 		if len(c.Params) > 0 {
 			p.put("Crash parameters:\n")
 		}
@@ -116,7 +124,7 @@ func (p *textWriter) stack(s *viewStack) {
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		n = p.frame(s, i, n)
-		p.put("    Found by: %s\n", p.foundBy(f))
+		p.put("    Found by: %s\n", p.paint(trustColor(f.Trust), p.foundBy(f)))
 		p.more(s, i, max(len(f.Names), 1)-1)
 		if p.o.Stack && i+1 < len(s.Frames) {
 			p.stackContents(f.SP, s.Frames[i+1].SP)
@@ -126,7 +134,7 @@ func (p *textWriter) stack(s *viewStack) {
 }
 
 func (p *textWriter) threadLine(s *viewStack) {
-	p.put("%s", safe(s.name()))
+	p.put("%s", p.paint(colorBold, safe(s.name())))
 	switch {
 	case s.requested && p.d.Crash != nil:
 		p.put(" (crashed)")
@@ -173,23 +181,30 @@ func (p *textWriter) more(s *viewStack, i, k int) {
 
 // frameLine returns the line of f.Names[k], or of the frame if it has no names.
 func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
-	p.put("%2d  ", n)
+	number := fmt.Sprintf("%2d", n)
 	m := p.module(f)
 	name, file, line, off := p.place(f, k)
+	before, after := "", ""
 	switch {
 	case m == nil:
-		p.put("0x%x", f.PC)
+		before = fmt.Sprintf("0x%x", f.PC)
 	case name == "":
-		p.put("%s + 0x%x", safe(text.Base(m.Path)), off)
+		before = fmt.Sprintf("%s + 0x%x", safe(text.Base(m.Path)), off)
 	case file == "":
-		p.put("%s!%s + 0x%x", safe(text.Base(m.Path)), safe(name), off)
+		before, after = safe(text.Base(m.Path))+"!", fmt.Sprintf(" + 0x%x", off)
 	default:
-		p.put("%s!%s [%s : %d + 0x%x]", safe(text.Base(m.Path)), safe(name), safe(text.Base(file)), line, off)
+		before, after = safe(text.Base(m.Path))+"!", fmt.Sprintf(" [%s : %d + 0x%x]", safe(text.Base(file)), line, off)
+	}
+	if p.o.ShortNames && k+1 < len(f.Names) {
+		after = " (inlined)" + after
 	}
 	if p.o.Ends && m != nil && f.Module < 0 {
-		p.put(" (unloaded)")
+		after += " (unloaded)"
 	}
-	p.put("\n")
+	if name != "" {
+		name = p.name(safe(name), len(number)+2+utf8.RuneCountInString(before+after))
+	}
+	p.put("%s  %s%s%s\n", p.paint(trustColor(f.Trust), number), before, p.paint(colorBold, name), after)
 }
 
 // foundBy returns the text that follows "Found by: ".

@@ -18,7 +18,7 @@ func Function(name string) string {
 	if s, ok := goName(name); ok {
 		return s
 	}
-	s := withoutArguments(name)
+	s := text.Fold(name, "<T>", false)
 	s = strings.TrimSpace(withoutReturnType(withoutQualifiers(s)))
 	if s == "" {
 		return name
@@ -41,80 +41,6 @@ func cut(s string, n int) string {
 // "main.(*T).Get[...]".
 func goName(name string) (string, bool) {
 	return name, strings.Contains(name, ".(*") || strings.Contains(name, "[...]")
-}
-
-// anonymous is the only text in parentheses that is part of a C++ name.
-const anonymous = "(anonymous namespace)"
-
-// withoutArguments removes texts in parentheses, and replaces those in angle brackets.
-func withoutArguments(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); {
-		switch op := operator(name[i:]); {
-		case op > 0 && (i == 0 || !isWord(name[i-1])):
-			b.WriteString(name[i : i+op])
-			i += op
-		case strings.HasPrefix(name[i:], anonymous):
-			b.WriteString(anonymous)
-			i += len(anonymous)
-		case name[i] == '(':
-			i += closing(name[i:], '(', ')')
-		case name[i] == '<':
-			n := closing(name[i:], '<', '>')
-			b.WriteString(angle(name[i:i+n], i == 0))
-			i += n
-		default:
-			b.WriteByte(name[i])
-			i++
-		}
-	}
-	return b.String()
-}
-
-// angle returns what stands for a text in angle brackets. Rust's types with their traits, and names
-// that are only such a text, distinguish functions.
-func angle(inner string, first bool) string {
-	if first || strings.Contains(inner, " as ") {
-		return inner
-	}
-	return "<T>"
-}
-
-// operators are the names of operators with brackets, the longest first.
-var operators = []string{"operator()", "operator<=>", "operator<<=", "operator>>=", "operator->*", "operator<<", "operator>>", "operator<=", "operator>=", "operator->", "operator<", "operator>"}
-
-// operator returns the length of an operator's name at the start of s, or 0.
-func operator(s string) int {
-	if !strings.HasPrefix(s, "operator") {
-		return 0
-	}
-	for _, op := range operators {
-		if strings.HasPrefix(s, op) {
-			return len(op)
-		}
-	}
-	return 0
-}
-
-func isWord(c byte) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
-}
-
-// closing returns the length of the text in brackets at the start of s, to its end if they do not
-// close. The > of an arrow closes nothing.
-func closing(s string, open, shut byte) int {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == open:
-			depth++
-		case s[i] == shut && !(shut == '>' && i > 0 && s[i-1] == '-'):
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return len(s)
 }
 
 // qualifiers are behind the arguments of C++ functions.
@@ -142,12 +68,12 @@ func withoutReturnType(name string) string {
 	for i := 0; i < len(name); i++ {
 		switch {
 		case name[i] == '<':
-			i += closing(name[i:], '<', '>') - 1
-		case strings.HasPrefix(name[i:], anonymous):
-			i += len(anonymous) - 1
+			i += text.Closing(name[i:], '<', '>') - 1
+		case strings.HasPrefix(name[i:], text.Anonymous):
+			i += len(text.Anonymous) - 1
 		case name[i] == '{':
-			i += closing(name[i:], '{', '}') - 1
-		case strings.HasPrefix(name[i:], "operator ") && (i == 0 || !isWord(name[i-1])):
+			i += text.Closing(name[i:], '{', '}') - 1
+		case strings.HasPrefix(name[i:], "operator ") && (i == 0 || !text.IsWord(name[i-1])):
 			return name[start:]
 		case name[i] == ' ' && i+1 < len(name):
 			start = i + 1

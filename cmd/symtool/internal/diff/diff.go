@@ -2,12 +2,10 @@
 package diff
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -51,7 +49,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			cli.WordList(&cli.StringSliceFlag{Name: "ignore", Usage: "leave out `WHAT`, separated by commas: addresses (functions that\nonly moved), paths (folders of source files), generator"}, "addresses", "paths", "generator"),
 			cli.Words(&cli.StringFlag{Name: "fail-on", Usage: "end with status 1 for `WHAT`: any difference (default), regression\nor never", Value: "any"}, "any", "regression", "never"),
 			&cli.Float64Flag{Name: "tolerance", Usage: "allow the share of the code with lines, or with call frame\ninformation, to fall by `POINTS`, percentage points (default 0.1)", Value: symdiff.DefaultTolerance},
-			cli.Words(&cli.StringFlag{Name: "color", Usage: "use colours `WHEN`: auto (default: on a terminal, unless NO_COLOR is\nset), always or never", Value: "auto"}, "auto", "always", "never"),
+			cli.ColorFlag(),
 			cli.ArchFlag(),
 			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files of binaries in `DIR` instead of\n/usr/lib/debug; may be repeated"},
 			cli.JobsFlag(),
@@ -162,15 +160,8 @@ func (d *differ) chooseFormat(c *cli.Context) error {
 	case detail && !form.detail:
 		return fmt.Errorf("--detail is for --format text and json: %s always has details", form.name)
 	}
-	d.out = diffreport.Options{Detail: detail, Color: d.color(c.String("color")), Version: version.Version}
+	d.out = diffreport.Options{Detail: detail, Color: cli.Colored(c, d.output, d.stdout), Version: version.Version}
 	return nil
-}
-
-func (d *differ) color(when string) bool {
-	if when == "auto" {
-		return d.output == "-" && cli.IsTerminal(d.stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	}
-	return when == "always"
 }
 
 func (d *differ) chooseTopics(c *cli.Context) error {
@@ -246,11 +237,10 @@ func (d *differ) print(r *symdiff.Result) error {
 	return cli.OutputError(out.Name(), out.Commit())
 }
 
-// create opens the output. It lets escape sequences for colours through: the text is safe by
-// itself.
+// create opens the output.
 func (d *differ) create() (cli.Output, error) {
-	if d.output == "-" && d.out.Color {
-		return newColored(d.stdout), nil
+	if d.out.Color {
+		return cli.CreateColored(d.output, d.stdout)
 	}
 	return cli.CreateOutput(d.output, d.stdout)
 }
@@ -287,9 +277,4 @@ func diffFormatNames() (names []string) {
 		}
 	}
 	return names
-}
-
-// newColored returns standard output for text with colours, which is safe by itself.
-func newColored(w io.Writer) *cli.Stdout {
-	return &cli.Stdout{Writer: bufio.NewWriterSize(cli.GoneWriter{W: w}, cli.OutputBuffer)}
 }

@@ -34,6 +34,9 @@ func (w *walkCall) createOutput(keep int64) (cli.Output, error) {
 	if w.inPlace() {
 		return cli.CreateLines(w.output, keep, w.stdout)
 	}
+	if w.text.Color {
+		return cli.CreateColored(w.output, w.stdout)
+	}
 	return cli.CreateOutput(w.output, w.stdout)
 }
 

@@ -75,6 +75,8 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.StringSliceFlag{Name: "vars-redact", Usage: "with --vars: do not print values of variables, members and types\nwhose names match `PATTERN`; * matches any text; may be repeated"},
 			&cli.IntFlag{Name: "vars-depth", Usage: fmt.Sprintf("with --vars: print at most `N` structures in one another (default %d)", show.DefaultDepth)},
 			&cli.IntFlag{Name: "vars-length", Usage: fmt.Sprintf("with --vars: print at most `N` elements of an array, and 4 times as\nmany characters of a text (default %d)", show.DefaultLength)},
+			cli.ColorFlag(),
+			cli.Words(&cli.StringFlag{Name: "names", Usage: "in text: print names of functions as `FORM`: full (default, except on\na terminal), or short, without the arguments of templates, fitted\nto the terminal; inlined frames are then marked"}, "short", "full"),
 			&cli.IntFlag{Name: "source", Usage: "print `N` lines of source before and after the line of each frame, if\nthe file is the one that was compiled", Value: noSource},
 			&cli.StringSliceFlag{Name: "source-map", KeepSpace: true, Usage: "with --source: files whose names begin with OLD are in the folder NEW:\n`OLD=NEW`; may be repeated, the first one that has a file counts"},
 			cli.WordList(&cli.StringFlag{Name: "techniques", Usage: "find callers only by `LIST`, separated by commas: win-program,\nwin-fpo, symbols, eh_frame, sframe, signal-frame, frame-pointer,\nreturn, scan"}, techniqueNames()...),
@@ -146,7 +148,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		},
 		otherPaths: c.StringSlice("symbols-b"), verbose: c.Bool("verbose"), trace: c.Bool("trace"), msgs: msgs, stdout: c.App.Writer,
 	}
-	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkSummary, w.checkResume, w.checkVerify, w.checkVars, w.checkSource} {
+	for _, check := range []func(*cli.Context) error{w.checkFiles, w.checkFormat, w.checkSummary, w.checkResume, w.checkVerify, w.checkVars, w.checkSource, w.checkTerminal} {
 		if err := check(c); err != nil {
 			return nil, err
 		}
@@ -232,6 +234,23 @@ var onlyWalking = []string{
 	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "hermetic", "index", "index-dir", "thread", "goroutines", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 	"vars", "vars-redact", "vars-depth", "vars-length", "resume", "source", "source-map",
+}
+
+// checkTerminal sets how text is printed on a terminal. What is about many dumps has no frames to colour.
+func (w *walkCall) checkTerminal(c *cli.Context) error {
+	if w.format != formatWalkText || w.comparing() || w.sum != nil {
+		if c.IsSet("names") {
+			return errors.New("--names is for the stacks of --format text")
+		}
+		return nil
+	}
+	terminal := w.output == "-" && cli.IsTerminal(w.stdout)
+	w.text.Color = cli.Colored(c, w.output, w.stdout)
+	w.text.ShortNames = c.String("names") == "short" || terminal && !c.IsSet("names")
+	if terminal {
+		w.text.Width = cli.Width(w.stdout)
+	}
+	return nil
 }
 
 // onlyPrinting lists the flags about printed walks. They do not apply to comparisons, which

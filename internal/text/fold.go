@@ -1,0 +1,79 @@
+package text
+
+import "strings"
+
+// Anonymous is the only text in parentheses that is part of a C++ name.
+const Anonymous = "(anonymous namespace)"
+
+// Fold returns the name of a function with template in place of texts in angle brackets. Texts in parentheses are removed
+// unless arguments is set.
+func Fold(name, template string, arguments bool) string {
+	var b strings.Builder
+	for i := 0; i < len(name); {
+		switch op := operator(name[i:]); {
+		case op > 0 && (i == 0 || !IsWord(name[i-1])):
+			b.WriteString(name[i : i+op])
+			i += op
+		case strings.HasPrefix(name[i:], Anonymous):
+			b.WriteString(Anonymous)
+			i += len(Anonymous)
+		case name[i] == '(' && !arguments:
+			i += Closing(name[i:], '(', ')')
+		case name[i] == '<':
+			n := Closing(name[i:], '<', '>')
+			b.WriteString(angle(name[i:i+n], template, i == 0))
+			i += n
+		default:
+			b.WriteByte(name[i])
+			i++
+		}
+	}
+	return b.String()
+}
+
+// angle returns what stands for a text in angle brackets. Rust's types with their traits, and names
+// that are only such a text, distinguish functions.
+func angle(inner, template string, first bool) string {
+	if first || strings.Contains(inner, " as ") {
+		return inner
+	}
+	return template
+}
+
+// operators are the names of operators with brackets, the longest first.
+var operators = []string{"operator()", "operator<=>", "operator<<=", "operator>>=", "operator->*", "operator<<", "operator>>", "operator<=", "operator>=", "operator->", "operator<", "operator>"}
+
+// operator returns the length of an operator's name at the start of s, or 0.
+func operator(s string) int {
+	if !strings.HasPrefix(s, "operator") {
+		return 0
+	}
+	for _, op := range operators {
+		if strings.HasPrefix(s, op) {
+			return len(op)
+		}
+	}
+	return 0
+}
+
+// IsWord reports whether c is a byte of a word in a name.
+func IsWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
+}
+
+// Closing returns the length of the text in brackets at the start of s, to its end if they do not
+// close. The > of an arrow closes nothing.
+func Closing(s string, open, shut byte) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == open:
+			depth++
+		case s[i] == shut && !(shut == '>' && i > 0 && s[i-1] == '-'):
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(s)
+}
