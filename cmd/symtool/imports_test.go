@@ -34,7 +34,7 @@ var layers = [][]string{
 	8:  {"resolve/internal/resolvetest", "resolve/supplier", "lint/internal/check"},
 	9:  {"resolve/remote", "resolve/symserver", "walk", "walk/internal/walktest"},
 	10: {"walk/compare", "walk/report", "walk/signature", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/image", "lint/internal/grammar", "lint/internal/names", "lint/internal/ranges", "lint/internal/references", "lint/internal/stack", "lint/internal/variables"},
-	11: {"walk/batch", "lint/internal/agree", "lint/internal/measure"},
+	11: {inSymtool + "filekind", "walk/batch", "lint/internal/agree", "lint/internal/measure"},
 	12: {inSymtool + "cli", "lint", "walk/summary"},
 	13: {inSymtool + "binfile", "lint/config", "lint/report"},
 	14: {inSymtool + "formats", inSymtool + "logs"},

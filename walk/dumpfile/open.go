@@ -201,9 +201,12 @@ func Read(data []byte, path string, o Options) (d *dump.Dump, err error) {
 	return nil, unknown(path)
 }
 
+// ErrNotDump is the kind of the error for a file that is not a dump in a known format, or not a file.
+var ErrNotDump = errors.New("not a dump")
+
 // unknown is the error for a file that is not a dump.
 func unknown(path string) error {
-	return &bin.Error{File: path, Msg: "not a dump that symtool can read: want " + formatNames()}
+	return &bin.Error{File: path, Msg: "not a dump that symtool can read: want " + formatNames(), Kind: ErrNotDump}
 }
 
 // FaultError returns the error for panic p, into which debug.SetPanicOnFault turned a fault in
@@ -301,7 +304,7 @@ func openRegular(path string) (*os.File, int64, error) {
 		return nil, 0, err
 	}
 	if !st.Mode().IsRegular() {
-		return nil, 0, errors.New("not a regular file")
+		return nil, 0, &bin.Error{Msg: "not a regular file", Kind: ErrNotDump}
 	}
 	f, err := os.Open(path)
 	return f, st.Size(), err

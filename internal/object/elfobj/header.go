@@ -38,7 +38,7 @@ func (f *File) readHeaders() error {
 		return err
 	}
 	if f.Type == elf.ET_CORE && !f.in.Limits.Core {
-		return f.errorf(16, "not a program or library: a core dump (ET_CORE)")
+		return notBinaryError(f.Path, "a core dump (ET_CORE)")
 	}
 	if file := t.standard(); file != nil {
 		t.take(file)

@@ -10,30 +10,30 @@ import (
 // sniffLen is enough for every magic number below and for the ELF header.
 const sniffLen = 512
 
-// magics are the first bytes of files that users name by mistake.
-var magics = []struct{ magic, what string }{
-	{"\x1f\x8b", "gzip data"},
-	{"\x28\xb5\x2f\xfd", "zstd data"},
-	{"\xfd7zXZ\x00", "xz data"},
-	{"BZh", "bzip2 data"},
-	{"!<arch>\n", "an ar archive (a static library or a .deb): take its members out (ar x) and name those"},
-	{"!<thin>\n", "a thin ar archive: name the objects that it lists (ar t)"},
-	{"PK\x03\x04", "a zip archive"},
-	{"\xed\xab\xee\xdb", "an RPM package"},
-	{"MDMP", "a minidump"},
-	{"MODULE ", "a Breakpad symbol file"},
-	{"\xfe\xed\xfa\xce", "a Mach-O file"},
-	{"\xfe\xed\xfa\xcf", "a Mach-O file"},
-	{"\xce\xfa\xed\xfe", "a Mach-O file"},
-	{"\xcf\xfa\xed\xfe", "a Mach-O file"},
-	{"\xca\xfe\xba\xbe", "a Mach-O universal file or a Java class"},
-	{"Microsoft C/C++ MSF", "a PDB file"},
-	{"Microsoft C/C++ program database 2.00", "a PDB of Visual C++ 6 or earlier, which is not supported"},
-	{"BSJB", "a portable PDB of .NET, which describes no native code"},
-	{"MSCF", "a cabinet: extract the file in it (cabextract)"},
-	{"BC\xc0\xde", "LLVM bitcode"},
-	{"\x00asm", "WebAssembly"},
-	{"#!", "a script"},
+// magics are the first bytes of files that users name by mistake, and what to do with those.
+var magics = []struct{ magic, what, do string }{
+	{"\x1f\x8b", "gzip data", ""},
+	{"\x28\xb5\x2f\xfd", "zstd data", ""},
+	{"\xfd7zXZ\x00", "xz data", ""},
+	{"BZh", "bzip2 data", ""},
+	{"!<arch>\n", "an ar archive (a static library or a .deb)", "take its members out (ar x) and name those"},
+	{"!<thin>\n", "a thin ar archive", "name the objects that it lists (ar t)"},
+	{"PK\x03\x04", "a zip archive", "take its files out (unzip) and name those"},
+	{"\xed\xab\xee\xdb", "an RPM package", "take its files out (rpm2cpio, cpio -i) and name those"},
+	{"MDMP", "a minidump", ""},
+	{"MODULE ", "a Breakpad symbol file", ""},
+	{"\xfe\xed\xfa\xce", "a Mach-O file", ""},
+	{"\xfe\xed\xfa\xcf", "a Mach-O file", ""},
+	{"\xce\xfa\xed\xfe", "a Mach-O file", ""},
+	{"\xcf\xfa\xed\xfe", "a Mach-O file", ""},
+	{"\xca\xfe\xba\xbe", "a Mach-O universal file or a Java class", ""},
+	{"Microsoft C/C++ MSF", "a PDB file", ""},
+	{"Microsoft C/C++ program database 2.00", "a PDB of Visual C++ 6 or earlier, which is not supported", ""},
+	{"BSJB", "a portable PDB of .NET, which describes no native code", ""},
+	{"MSCF", "a cabinet", "extract the file in it (cabextract)"},
+	{"BC\xc0\xde", "LLVM bitcode", ""},
+	{"\x00asm", "WebAssembly", ""},
+	{"#!", "a script", ""},
 }
 
 // Magic begins every ELF file.
@@ -47,15 +47,28 @@ func notBinary(head []byte) string {
 	case bytes.HasPrefix(head, []byte(Magic)):
 		return ""
 	}
+	if what, do := Describe(head); do != "" {
+		return what + ": " + do
+	} else if what != "" {
+		return what
+	}
+	return fmt.Sprintf("begins with % x, which begins no ELF, Windows or macOS file", head[:min(4, len(head))])
+}
+
+// Text is what Describe calls a text of no other kind.
+const Text = "text"
+
+// Describe returns what a file is that is not a binary and begins with head, and what to do with it; both may be "".
+func Describe(head []byte) (what, do string) {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
-			return m.what
+			return m.what, m.do
 		}
 	}
 	if isText(head) {
-		return "text"
+		return Text, ""
 	}
-	return fmt.Sprintf("begins with % x, which begins no ELF, Windows or macOS file", head[:min(4, len(head))])
+	return "", ""
 }
 
 // isText reports whether head is UTF-8 without control characters. The last

@@ -69,6 +69,16 @@ func Open(path string, lim object.Limits) (*object.File, error) {
 	return f, nil
 }
 
+// ErrNotBinary is the kind of the error of Open for a file of no known container.
+var ErrNotBinary = elfobj.ErrNotBinary
+
+// Text is what Describe calls a text of no other kind.
+const Text = elfobj.Text
+
+// Describe returns what a file is that is of no known container and begins with head, and what to do with it; both may
+// be "".
+func Describe(head []byte) (what, do string) { return elfobj.Describe(head) }
+
 // IsFolder reports whether path is a folder, and not a bundle, which Open takes for a file.
 func IsFolder(path string) bool {
 	st, err := os.Stat(machobj.InBundle(path))

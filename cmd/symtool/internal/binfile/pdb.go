@@ -19,8 +19,11 @@ import (
 	"github.com/symtool/symtool/symfmt/srcmap"
 )
 
-// IsPDB reports whether the file at path begins as a PDB.
+// IsPDB reports whether the file at path begins as a PDB. It does not open a pipe, which would wait for a writer.
 func IsPDB(path string) bool {
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

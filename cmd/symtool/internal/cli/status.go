@@ -6,8 +6,12 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/symjson"
+	"github.com/symtool/symtool/walk/dumpfile"
 )
 
 // Exit statuses. With several inputs the highest counts.
@@ -87,13 +91,40 @@ func InputError(file string, err error) error {
 
 // Named returns err's message prefixed with the file's name, unless err already names a file.
 func Named(file string, err error) string {
-	if path, ok := err.(*fs.PathError); ok && path.Op == "open" {
+	if not := otherKind(file, err); not != "" {
+		return not
+	}
+	if path, ok := err.(*fs.PathError); ok && (path.Op == "open" || path.Op == "stat") {
 		return path.Path + ": " + path.Err.Error() // without the name of the system call
 	}
 	if namesFile(err) {
 		return err.Error()
 	}
 	return file + ": " + err.Error()
+}
+
+// WantBinary says what a binary is, for a message about another file.
+const WantBinary = "want an ELF, Windows or macOS file"
+
+// otherKind returns the message for a file that another command reads, or "".
+func otherKind(file string, err error) string {
+	var want, forms string
+	switch {
+	case errors.Is(err, objfile.ErrNotBinary):
+		want, forms = "a binary", WantBinary
+	case errors.Is(err, dumpfile.ErrNotDump):
+		want, forms = "a dump", "want a minidump, an ELF core or a microdump"
+	default:
+		return ""
+	}
+	var at *bin.Error
+	if errors.As(err, &at) && at.File != "" {
+		file = at.File
+	}
+	if not := filekind.Not(file, want, forms); not != "" {
+		return file + ": " + not
+	}
+	return ""
 }
 
 // namedError is an error with another message, which names the file.
@@ -112,8 +143,10 @@ func namesFile(err error) bool {
 		binErr  *bin.Error
 		pathErr *fs.PathError
 		syntax  *symfmt.SyntaxError
+		inJSON  *symjson.Error
 	)
-	return errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != ""
+	return errors.As(err, &binErr) && binErr.File != "" || errors.As(err, &pathErr) || errors.As(err, &syntax) && syntax.File != "" ||
+		errors.As(err, &inJSON) && inJSON.File != ""
 }
 
 // FileError is like InputError, for an error that names the file in another form.

@@ -153,7 +153,7 @@ func (c *converter) readAll(ctx context.Context, inputs []*formats.Input, all []
 // readOne reads one input, and reports its damage.
 func (c *converter) readOne(ctx context.Context, in *formats.Input, use func(*formats.Symbols) error) error {
 	if in.Format.Read == nil {
-		return cli.InputError(in.Name, fmt.Errorf("%s is not converted to %s", in.Format.Title, c.to.Name))
+		return cli.InputError(in.Name, fmt.Errorf("%s is not converted to %s: symtool walk prints its stacks", in.Format.Title, c.to.Name))
 	}
 	err := in.Format.Read(ctx, &c.Job, in, func(s *formats.Symbols) error {
 		c.ReportProblems(in.Name, s.Problems, cli.StatusInput)

@@ -2,11 +2,11 @@ package diff
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/dwarf2sym"
 	"github.com/symtool/symtool/internal/par"
@@ -14,6 +14,7 @@ import (
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/symdiff"
+	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // compare compares two files. The caller must close the Result.
@@ -72,8 +73,8 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 	if isBinary(name) {
 		return d.dump(ctx, name)
 	}
-	if f := formats.Convertible(name); f != nil {
-		return nil, cli.InputError(name, errors.New(f.Convert()))
+	if err := filekind.NotSymbolFile(name); err != nil {
+		return nil, cli.InputError(name, err)
 	}
 	s, err := symdiff.OpenSource(name)
 	if err != nil {
@@ -85,7 +86,7 @@ func (d *differ) open(ctx context.Context, name string) (*symdiff.Source, error)
 // isBinary reports whether a file begins as a binary or a PDB.
 func isBinary(name string) bool {
 	head, err := formats.Head(name)
-	return err == nil && formats.OfBinary(head) != nil
+	return err == nil && formats.OfBinary(head) != nil && !elfcore.Sniff(head)
 }
 
 // dump makes the symbol file of a binary, or of a PDB.

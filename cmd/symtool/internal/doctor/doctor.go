@@ -274,7 +274,7 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 	if err != nil {
 		var unknown *formats.UnknownFormatError
 		if errors.As(err, &unknown) {
-			return unknown // doctor has no --from
+			return errors.New(unknown.Text) // doctor has no --from
 		}
 		return err
 	}

@@ -3,34 +3,26 @@
 package formats
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve/store"
-	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
-	"github.com/symtool/symtool/symfmt/pdb"
-	"github.com/symtool/symtool/symfmt/symjson"
 	"github.com/symtool/symtool/symfmt/symlist"
 	"github.com/symtool/symtool/walk/dumpfile"
-	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // Format is one of convert's formats. One with Read or Write holds symbols, which pass
 // through a symfmt.Module. The others hold dumps.
 type Format struct {
-	Name  string                 // value of --from and --to
-	Title string                 // for messages: "a symbol file"
-	Exts  []string               // of file names
-	match func(head []byte) bool // by the first headSize bytes; nil if these do not identify it
+	filekind.Kind        // Match is nil for dumps, which package dumpfile recognizes
+	Name          string // value of --from and --to
+	Exts          []string
 
 	// Read reads symbols, which are valid until use returns; nil if symtool does not read the
 	// format.
@@ -56,9 +48,6 @@ type Format struct {
 	WriteFlags []string // and for output
 }
 
-// headSize is the length of a file's start that identifies its format.
-const headSize = 64
-
 // EditFlags are the flags shared by all formats of symbols that can be written.
 var EditFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rename-module", "map", "map-file", "map-var", "map-links", "map-manifest", "map-list"}
 
@@ -67,29 +56,28 @@ var EditFlags = []string{"no-inlines", "no-cfi", "only-cfi", "prefix-map", "rena
 func All() []Format {
 	all := []Format{
 		{
-			Name: "breakpad", Title: "a symbol file", Exts: []string{".sym"}, match: symfmt.Match, Text: true, Packed: true,
+			Kind: filekind.Breakpad, Name: "breakpad", Exts: []string{".sym"}, Text: true, Packed: true,
 			Read: readBreakpad, Losses: breakpadLosses, Write: writeBreakpad,
 			WriteFlags: []string{"old-inline-origin", "crlf"},
 		},
 		{
-			Name: "sframe", Title: "an SFrame section", Exts: []string{".sframe"},
-			match: func(head []byte) bool { return sframe.Magic(head) != nil },
-			Read:  readSFrame, Losses: sframeLosses, Holds: onlyRules, Write: writeSFrame,
+			Kind: filekind.SFrame, Name: "sframe", Exts: []string{".sframe"},
+			Read: readSFrame, Losses: sframeLosses, Holds: onlyRules, Write: writeSFrame,
 			ReadFlags: []string{"address"}, WriteFlags: []string{"sframe-version", "address", "add"},
 		},
-		jsonFormat("json", "a JSON document", false, symjson.MatchDocument, "json-names", "json-indent"),
-		jsonFormat("jsonl", "JSON Lines", true, symjson.MatchLines, "json-names"),
+		jsonFormat("json", filekind.JSON, false, "json-names", "json-indent"),
+		jsonFormat("jsonl", filekind.JSONLines, true, "json-names"),
 		gsymFormat(),
 		symcacheFormat(),
 		elfFormat(),
-		dumpedFormat("macho", "a Mach-O file", []string{".dylib"}, objfile.MachO, readBinary, "cfi", "debug-dir", "arch"),
-		dumpedFormat("pe", "a PE file", []string{".exe", ".dll", ".sys"}, func(head []byte) bool { return bytes.HasPrefix(head, []byte("MZ")) }, readBinary, "cfi", "debug-dir"),
-		dumpedFormat("pdb", "a PDB", []string{".pdb"}, pdb.Match, readWhole),
-		listFormat("perfmap", "a perf map", ".map", symlist.PerfMap, symlist.MatchPerfMap),
-		listFormat("nm", "output of nm", ".nm", symlist.NM, symlist.MatchNM),
+		dumpedFormat("macho", filekind.MachO, []string{".dylib"}, readBinary, "cfi", "debug-dir", "arch"),
+		dumpedFormat("pe", filekind.PE, []string{".exe", ".dll", ".sys"}, readBinary, "cfi", "debug-dir"),
+		dumpedFormat("pdb", filekind.PDB, []string{".pdb"}, readWhole),
+		listFormat("perfmap", filekind.PerfMap, ".map", symlist.PerfMap),
+		listFormat("nm", filekind.NM, ".nm", symlist.NM),
 	}
 	for _, f := range dumpfile.Formats() {
-		row := Format{Name: f.Name, Title: f.Title, Exts: f.Exts, Dump: true, dump: f}
+		row := Format{Kind: filekind.Kind{Title: f.Title}, Name: f.Name, Exts: f.Exts, Dump: true, dump: f}
 		if f.Name == dumpfile.Core {
 			row.ReadFlags = []string{"binaries"}
 		}
@@ -132,7 +120,7 @@ func Named(name string) *Format {
 // OfContent returns the format identified by the start of a file, or nil.
 func OfContent(head []byte) *Format {
 	all := All()
-	if i := slices.IndexFunc(all, func(f Format) bool { return f.match != nil && f.match(head) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(f Format) bool { return f.Match != nil && f.Match(head) }); i >= 0 {
 		return &all[i]
 	}
 	return nil
@@ -178,44 +166,4 @@ type Image struct {
 	Base    uint64           // link-time address of RVA 0
 	Order   binary.ByteOrder // nil if unknown; Base is then unknown, too
 	Section uint64           // address of .sframe, or 0
-}
-
-// Convertible returns the format of a file with symbols in a format other than Breakpad's, or of
-// a core; nil if its content matches none.
-func Convertible(path string) *Format {
-	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
-		return nil
-	}
-	in, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer in.Close()
-	return ConvertibleText(in)
-}
-
-// ConvertibleText is like Convertible, for a text that may be compressed or truncated.
-func ConvertibleText(in io.Reader) *Format {
-	text, _, err := symfmt.NewText(in)
-	if err != nil {
-		return nil
-	}
-	head := make([]byte, headSize)
-	n, _ := io.ReadFull(text, head)
-	head = head[:n]
-	if elfcore.Sniff(head) {
-		return Named(dumpfile.Core) // which the first bytes of an ELF file do not show
-	}
-	if f := OfContent(head); f != nil && f.Read != nil && !symfmt.Match(head) {
-		return f
-	}
-	return nil
-}
-
-// Convert describes how to proceed with a file of this format where a symbol file is expected.
-func (f *Format) Convert() string {
-	if f.Read == nil {
-		return "not a symbol file but " + f.Title
-	}
-	return fmt.Sprintf("not a symbol file but %s: convert it with symtool convert --to breakpad", f.Title)
 }

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -87,7 +89,7 @@ func (in *Input) detect(from string) error {
 		if err != nil {
 			return err
 		}
-		if in.Format.named && !in.Format.match(head) {
+		if in.Format.named && !in.Format.Match(head) {
 			return fmt.Errorf("is not %s", in.Format.Title)
 		}
 		return in.once()
@@ -103,16 +105,30 @@ func (in *Input) detect(from string) error {
 		in.Format, _ = OfName(in.Name)
 	}
 	if in.Format == nil || !in.Format.Reads() {
-		return fmt.Errorf("%w; --from names one", &UnknownFormatError{Names((*Format).Reads)})
+		return newUnknownFormatError(in.Path)
 	}
 	return in.once()
 }
 
 // UnknownFormatError is the error for an input in no known format.
-type UnknownFormatError struct{ want []string }
+type UnknownFormatError struct {
+	Text  string // what it is, and what would be read
+	hints bool   // --from could help
+}
 
 func (e *UnknownFormatError) Error() string {
-	return "convert knows no such format, by content or by name: want " + strings.Join(e.want, ", ")
+	if e.hints {
+		return e.Text + "; --from names one"
+	}
+	return e.Text
+}
+
+// newUnknownFormatError says what the file at path is; path may be "".
+func newUnknownFormatError(path string) *UnknownFormatError {
+	const what = "symbols or a dump"
+	want := "want " + strings.Join(Names((*Format).Reads), ", ")
+	text := cmp.Or(filekind.Not(path, what, want), "not "+what+", by content or by name: "+want)
+	return &UnknownFormatError{text, strings.HasSuffix(text, want)}
 }
 
 // once rejects formats that need random access.
@@ -129,7 +145,7 @@ func (in *Input) once() error {
 // head returns the start of the contents, which may be compressed.
 func (in *Input) head() ([]byte, error) {
 	if in.stream != nil {
-		head, err := in.stream.Peek(headSize)
+		head, err := in.stream.Peek(filekind.HeadSize)
 		if symfmt.IsCompressed(head) {
 			// The stream continues from here, decompressed.
 			text, packed, err := symfmt.Decompress(in.stream)
@@ -137,7 +153,7 @@ func (in *Input) head() ([]byte, error) {
 				return nil, err
 			}
 			in.packed, in.stream = packed, bufio.NewReader(text)
-			head, _ = in.stream.Peek(headSize)
+			head, _ = in.stream.Peek(filekind.HeadSize)
 			return head, nil
 		}
 		if errors.Is(err, io.EOF) {
@@ -227,9 +243,9 @@ func Head(path string) ([]byte, error) {
 	return headOf(f)
 }
 
-// headOf reads the start of a file, which may be shorter than headSize.
+// headOf reads the start of a file, which may be shorter than filekind.HeadSize.
 func headOf(r io.Reader) ([]byte, error) {
-	head := make([]byte, headSize)
+	head := make([]byte, filekind.HeadSize)
 	n, err := io.ReadFull(r, head)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || n > 0 {
 		err = nil // a missing file has no format

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/gsym"
 	"github.com/symtool/symtool/symfmt/symcache"
@@ -53,7 +53,7 @@ func gsymFormat() Format {
 	}
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return gsym.Losses(m, options(c)) }
 	return Format{
-		Name: "gsym", Title: "a GSYM file", Exts: []string{".gsym"}, match: gsym.Match, piped: true,
+		Kind: filekind.GSYM, Name: "gsym", Exts: []string{".gsym"}, piped: true,
 		Read: readWith(func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Result, error) {
 			return gsym.Read(ctx, r, size, gsym.ReadOptions{File: in.Name, Base: c.Base, Dropped: dropped})
 		}),
@@ -72,7 +72,7 @@ func symcacheFormat() Format {
 		return symcache.Options{Version: uint32(c.SymcacheVersion), Base: symfmt.RVA(c.baseOr0())}
 	}
 	return Format{
-		Name: "symcache", Title: "a symcache", Exts: []string{".symcache"}, match: symcache.Match, piped: true,
+		Kind: filekind.SymCache, Name: "symcache", Exts: []string{".symcache"}, piped: true,
 		Read: readWith(func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, dropped func(symfmt.Loss)) (*symfmt.Result, error) {
 			return symcache.Read(ctx, r, size, symcache.ReadOptions{File: in.Name, Base: symfmt.RVA(c.baseOr0()), Dropped: dropped})
 		}),
@@ -92,11 +92,11 @@ func symcacheFormat() Format {
 }
 
 // listFormat returns the row of one of the two lists of symbols.
-func listFormat(name, title, ext string, of symlist.Format, match func([]byte) bool) Format {
+func listFormat(name string, kind filekind.Kind, ext string, of symlist.Format) Format {
 	options := func(c *Job) symlist.Options { return symlist.Options{Format: of, Base: c.baseOr0()} }
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symlist.Losses(m, options(c)) }
 	return Format{
-		Name: name, Title: title, Exts: []string{ext}, match: match, Text: true, Packed: true,
+		Kind: kind, Name: name, Exts: []string{ext}, Text: true, Packed: true,
 		Read: readWith(func(ctx context.Context, c *Job, in *Input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Result, error) {
 			module := symfmt.Module{Name: strings.TrimSuffix(filepath.Base(in.Name), ext)}
 			return symlist.Read(ctx, r, size, symlist.ReadOptions{Format: of, File: in.Name, Base: c.baseOr0(), Module: module})
@@ -125,8 +125,7 @@ func elfFormat() Format {
 	}
 	losses := func(c *Job, m *symfmt.Module) []symfmt.Loss { return symelf.Losses(m, options(c)) }
 	return Format{
-		Name: "elf", Title: "an ELF file", Exts: []string{".elf", ".so", ".debug", ".ko"}, Binary: true,
-		match:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) },
+		Kind: filekind.ELF, Name: "elf", Exts: []string{".elf", ".so", ".debug", ".ko"}, Binary: true,
 		Read:   readBinary,
 		Losses: losses,
 		Holds:  []symfmt.Kind{symfmt.KindFunc, symfmt.KindPublic, symfmt.KindCFIInit},
@@ -139,14 +138,14 @@ func elfFormat() Format {
 }
 
 // dumpedFormat returns the row of Mach-O files, PE files or PDBs, which are dumped and not written.
-func dumpedFormat(name, title string, exts []string, match func([]byte) bool, read func(context.Context, *Job, *Input, func(*Symbols) error) error, flags ...string) Format {
-	return Format{Name: name, Title: title, Exts: exts, Binary: true, named: true, match: match, Read: read, ReadFlags: flags}
+func dumpedFormat(name string, kind filekind.Kind, exts []string, read func(context.Context, *Job, *Input, func(*Symbols) error) error, flags ...string) Format {
+	return Format{Kind: kind, Name: name, Exts: exts, Binary: true, named: true, Read: read, ReadFlags: flags}
 }
 
 // jsonFormat returns the row of one of the two forms of JSON, which lose nothing.
-func jsonFormat(name, title string, lines bool, match func([]byte) bool, flags ...string) Format {
+func jsonFormat(name string, kind filekind.Kind, lines bool, flags ...string) Format {
 	return Format{
-		Name: name, Title: title, Exts: []string{"." + name}, match: match, Text: true, Packed: true,
+		Kind: kind, Name: name, Exts: []string{"." + name}, Text: true, Packed: true,
 		Read: readWith(func(ctx context.Context, _ *Job, in *Input, r io.ReaderAt, size int64, _ func(symfmt.Loss)) (*symfmt.Result, error) {
 			return symjson.Read(ctx, r, size, symjson.ReadOptions{File: in.Name})
 		}),

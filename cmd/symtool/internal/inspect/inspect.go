@@ -108,7 +108,7 @@ func (in *inspector) run(ctx context.Context, out cli.Output, files []string) er
 func (in *inspector) open(ctx context.Context, file string) (*dumpfile.File, error) {
 	d, err := dumpfile.Open(ctx, file, dumpfile.Options{})
 	if err != nil {
-		in.msgs.Printf("symtool: %v", err)
+		in.msgs.Printf("symtool: %s", cli.Named(file, err))
 		in.status, in.failed = cli.StatusInput, true
 		return nil, err
 	}

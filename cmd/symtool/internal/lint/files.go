@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -113,7 +112,7 @@ func (b *lintBinaries) open(path string) error {
 	if path == "" {
 		return nil
 	}
-	if !cli.IsFolder(path) {
+	if !objfile.IsFolder(path) {
 		b.path = path
 		return nil
 	}
@@ -167,22 +166,4 @@ func headModule(head []byte) (m suppliers.ModuleName) {
 		m.Id, m.Name = strings.ToUpper(string(rec.DebugID)), string(rec.Name)
 	}
 	return m
-}
-
-// notSymbols returns the error for a file of another kind that is used as a symbol file.
-func notSymbols(head []byte) error {
-	if f := formats.OfBinary(head); f != nil {
-		return errors.New("is " + f.Title + ", not a symbol file: symtool dump makes one from it")
-	}
-	for _, f := range []struct{ magic, what string }{
-		{"MDMP", "a minidump, not a symbol file"},
-	} {
-		if bytes.HasPrefix(head, []byte(f.magic)) {
-			return errors.New("is " + f.what)
-		}
-	}
-	if f := formats.ConvertibleText(bytes.NewReader(head)); f != nil {
-		return errors.New(f.Convert())
-	}
-	return nil
 }

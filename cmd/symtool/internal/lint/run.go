@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/lint"
 	"github.com/symtool/symtool/lint/finding"
@@ -83,7 +84,7 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	options := l.options
 	options.File = r.input.String()
 	head, _ := text.Peek(cli.ModuleHead) // the error will recur
-	if err := notSymbols(head); err != nil {
+	if err := filekind.NotSymbols(head); err != nil {
 		return err
 	}
 	module := headModule(head)

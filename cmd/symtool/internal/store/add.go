@@ -2,7 +2,6 @@ package store
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,7 +15,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
-	"github.com/symtool/symtool/cmd/symtool/internal/formats"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/resolve/store"
@@ -117,11 +116,8 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 	}
 	text := bufio.NewReader(bin.ContextReader(ctx, in))
 	head, _ := text.Peek(cli.ModuleHead) // the error will recur
-	if f := formats.OfBinary(head); f != nil {
-		return nil, cli.InputError(name, fmt.Errorf("is %s: symtool dump --store DIR FILE puts its symbols into a store", f.Title))
-	}
-	if f := formats.ConvertibleText(bytes.NewReader(head)); f != nil {
-		return nil, cli.InputError(name, errors.New(f.Convert()))
+	if err := filekind.NotSymbols(head); err != nil {
+		return nil, cli.InputError(name, err)
 	}
 	a, err := r.store.Add(text, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
 	return a, r.addError(name, err)

@@ -3,6 +3,7 @@
 package suppliers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -10,13 +11,14 @@ import (
 	"path/filepath"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/internal/debuginfod"
-	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/version"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/walk/elfcore"
 )
 
 // Flags returns the flags of commands that look for symbols.
@@ -76,12 +78,8 @@ func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err er
 	for _, path := range paths {
 		s, err := supplier.NewSymbols(path, open)
 		var not *supplier.NotSymbolsError
-		if errors.As(err, &not) && objfile.Begins([]byte(not.Line)) {
-			err = fmt.Errorf("%s: a binary, not a symbol file: use --binaries", path)
-		} else if err != nil {
-			if f := formats.Convertible(path); f != nil {
-				err = fmt.Errorf("%s: %s", path, f.Convert())
-			}
+		if errors.As(err, &not) {
+			err = fmt.Errorf("%s: %w", path, notSymbols(path, not))
 		}
 		if u, bad := url.Parse(path); err != nil && bad == nil && (u.Scheme == "http" || u.Scheme == "https") {
 			err = fmt.Errorf("%s: no such file or folder; --symbol-url takes the URL of a symbol server", u.Redacted())
@@ -94,10 +92,35 @@ func Files(paths []string, open supplier.Opener) (all []resolve.Supplier, err er
 	return all, nil
 }
 
+// notSymbols returns the error for a file that is not the symbol file that a flag should name.
+func notSymbols(path string, not *supplier.NotSymbolsError) error {
+	head, _ := formats.Head(path) // without one it is not known to be a binary
+	if f := formats.OfBinary(head); f != nil && !elfcore.Sniff(head) {
+		return fmt.Errorf("not a symbol file but %s: use --binaries", f.Title)
+	}
+	return cmp.Or(filekind.NotSymbolFile(path), error(not))
+}
+
+// checkBinaries returns an error if one of the paths is a file that is not a binary.
+func checkBinaries(paths []string) error {
+	for _, path := range paths {
+		if head, err := formats.Head(path); err != nil || head == nil || formats.OfBinary(head) != nil && !elfcore.Sniff(head) {
+			continue // folders are searched, and what is missing is reported when it is
+		}
+		if not := filekind.Not(path, "a binary", cli.WantBinary); not != "" {
+			return &cli.StatusError{Status: cli.StatusInput, Err: errors.New(path + ": " + not)}
+		}
+	}
+	return nil
+}
+
 // newBinaries returns the binaries, with a fetcher of their debug files, or nil if there are none.
 func (p *places) newBinaries(c *cli.Context) (*supplier.Binaries, error) {
 	if len(p.binaries) == 0 && !p.here {
 		return nil, nil
+	}
+	if err := checkBinaries(p.binaries); err != nil {
+		return nil, err
 	}
 	client, err := cli.NewDebuginfod(c, c.App.ErrWriter.(*cli.Messages))
 	if err != nil {

@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/filekind"
 	"github.com/symtool/symtool/internal/upload"
 	"github.com/symtool/symtool/resolve/store"
 )
@@ -191,7 +193,7 @@ func (r *uploadRun) reportResult(x *upload.Result, lines *cli.ProblemLines) {
 	switch {
 	case x.Outcome == upload.Rejected:
 		r.raise(cli.StatusInput)
-		lines.Add(cli.FileError(x.Path, x.Err).Error())
+		lines.Add(cli.FileError(x.Path, cmp.Or(filekind.NotSymbolFile(x.Path), x.Err)).Error())
 	case x.Outcome == upload.Failed:
 		r.raise(cli.StatusOutput)
 		if x.Target == "" {

@@ -1,11 +1,13 @@
 package walk
 
 import (
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/walk/batch"
 	"github.com/symtool/symtool/walk/dumpfile"
 )
 
@@ -36,4 +38,12 @@ func dumpsOf(operands []string) (files []string) {
 		}
 	}
 	return files
+}
+
+// unread returns the message for a dump that cannot be read, or for a folder that dumpsOf left.
+func unread(w *batch.Walked) string {
+	if errors.Is(w.Err, dumpfile.ErrNotDump) && cli.IsFolder(w.Path) {
+		return w.Path + ": no dumps in this folder: want minidumps, ELF cores or microdumps"
+	}
+	return cli.Named(w.Path, w.Err)
 }

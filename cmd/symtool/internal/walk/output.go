@@ -54,7 +54,7 @@ func (p *walkPrinter) print(w *batch.Walked) error {
 	defer p.progress.Finish(p.done)
 	p.done++
 	if w.Err != nil {
-		p.msgs.Printf("symtool: %v", w.Err)
+		p.msgs.Printf("symtool: %s", unread(w))
 		p.note(cli.StatusInput)
 		p.failed = true
 	}

@@ -1,0 +1,210 @@
+// Package filekind determines what a file is by its beginning, and words the error of a command for a file that
+// another command reads.
+package filekind
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/sframe"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/gsym"
+	"github.com/symtool/symtool/symfmt/pdb"
+	"github.com/symtool/symtool/symfmt/symcache"
+	"github.com/symtool/symtool/symfmt/symjson"
+	"github.com/symtool/symtool/symfmt/symlist"
+	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/elfcore"
+	"github.com/symtool/symtool/walk/microdump"
+	"github.com/symtool/symtool/walk/minidump"
+)
+
+// Kind is a kind of file.
+type Kind struct {
+	Title string                 // "a minidump"
+	Match func(head []byte) bool // by the first HeadSize bytes, or all of a shorter file
+	Use   string                 // what to do with such a file, for a message; "" if there is nothing to say
+}
+
+// HeadSize is the length of a file's beginning by which its kind is determined.
+const HeadSize = 512
+
+// What to do with several kinds of files.
+const (
+	useDump    = "symtool dump writes its symbol file"
+	useConvert = "convert it with symtool convert --to breakpad"
+	useWalk    = "symtool walk prints its stacks"
+)
+
+// The kinds that commands read.
+var (
+	Breakpad  = Kind{"a symbol file", symfmt.Match, "symtool lint checks it; resolve and walk read it with --symbols"}
+	SFrame    = Kind{"an SFrame section", func(head []byte) bool { return sframe.Magic(head) != nil }, useConvert}
+	JSON      = Kind{"a JSON document", symjson.MatchDocument, useConvert}
+	JSONLines = Kind{"JSON Lines", symjson.MatchLines, useConvert}
+	GSYM      = Kind{"a GSYM file", gsym.Match, useConvert}
+	SymCache  = Kind{"a symcache", symcache.Match, useConvert}
+	ELF       = Kind{"an ELF file", func(head []byte) bool { return bytes.HasPrefix(head, []byte("\x7fELF")) }, useDump}
+	MachO     = Kind{"a Mach-O file", objfile.MachO, useDump}
+	PE        = Kind{"a PE file", func(head []byte) bool { return bytes.HasPrefix(head, []byte("MZ")) }, useDump}
+	PDB       = Kind{"a PDB", pdb.Match, useDump}
+	PerfMap   = Kind{"a perf map", symlist.MatchPerfMap, useConvert}
+	NM        = Kind{"output of nm", symlist.MatchNM, useConvert}
+)
+
+// kinds are all kinds in the order in which beginnings are matched.
+var kinds = []*Kind{
+	{"a minidump", minidump.Sniff, useWalk},
+	{"an ELF core", elfcore.Sniff, useWalk}, // before ELF
+	&Breakpad, &SFrame, &JSON, &JSONLines, &GSYM, &SymCache, &ELF, &MachO, &PE, &PDB,
+	{"a microdump", microdump.Sniff, useWalk},
+	&PerfMap, &NM,
+	{"the JSON of a walk", isWalk, "symtool walk --compare compares two of them"},
+	{"JSON without symbols", isJSON, ""},
+	{"a tar archive", isTar, "take its files out (tar -x) and name those"},
+}
+
+// isWalk reports whether a file is the output of walk --format json or jsonl, whose fields are in the order of their names.
+func isWalk(head []byte) bool {
+	return isJSON(head) && bytes.Contains(head, []byte(`"crash_info"`))
+}
+
+// isJSON reports whether a file begins with an object of JSON.
+func isJSON(head []byte) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"`))
+}
+
+// isTar reports whether a file is an archive of POSIX's tar or GNU's, by the magic in its first header.
+func isTar(head []byte) bool {
+	const at = 257
+	return len(head) > at && bytes.HasPrefix(head[at:], []byte("ustar"))
+}
+
+// empty is the title of a file without contents.
+const empty = "an empty file"
+
+// of returns the kind of a file that begins with head. For files that no command reads, it has no Match; it is nil if
+// nothing is known of them.
+func of(head []byte) *Kind {
+	for _, k := range kinds {
+		if k.Match(head) {
+			return k
+		}
+	}
+	if len(head) == 0 {
+		return &Kind{Title: empty}
+	}
+	if title, use := objfile.Describe(head); title != "" {
+		return &Kind{Title: title, Use: use}
+	}
+	return nil
+}
+
+// unpacked returns the beginning of the contents of a file that may be compressed with gzip or zstd, and the
+// compression or "".
+func unpacked(r io.Reader) (head []byte, compression string, err error) {
+	text, compression, err := symfmt.Decompress(r)
+	if err != nil {
+		return nil, "", err
+	}
+	head = make([]byte, HeadSize)
+	n, err := io.ReadFull(text, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || n > 0 {
+		err = nil
+	}
+	return head[:n], compression, err
+}
+
+// ofFile returns the kind of a file, and its compression or "". It returns nil for a file that cannot be read, or of
+// which nothing is known.
+func ofFile(path string) (k *Kind, compression string) {
+	path = objfile.InBundle(path)
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, ""
+	case st.IsDir():
+		return &Kind{Title: "a folder"}, ""
+	case !st.Mode().IsRegular():
+		return &Kind{Title: irregular(st.Mode()), Use: "want a regular file"}, ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, ""
+	}
+	defer f.Close()
+	head, compression, err := unpacked(f)
+	if err != nil {
+		return nil, ""
+	}
+	k = of(head)
+	if (k == nil || k.Match == nil) && dumpfile.FormatOf(path) != "" { // in xz or lz4
+		k = &Kind{Title: "a compressed dump", Use: useWalk}
+	}
+	return k, compression
+}
+
+func irregular(mode fs.FileMode) string {
+	if mode&fs.ModeNamedPipe != 0 {
+		return "a pipe"
+	}
+	return "a device or a socket"
+}
+
+// packed returns the title of a kind of files that are in a compression or, with "", are not.
+func (k *Kind) packed(compression string) string {
+	if compression == "" {
+		return k.Title
+	}
+	return k.Title + " in " + compression
+}
+
+// Not returns what a file is in place of what a command wants of it, and what reads it: "not a dump but a PDB: symtool
+// dump writes its symbol file". forms is added if nothing reads it. Not returns "" if nothing is known of the file.
+func Not(path, want, forms string) string {
+	k, compression := ofFile(path)
+	if k == nil {
+		return ""
+	}
+	return k.not(want, forms, compression)
+}
+
+func (k *Kind) not(want, forms, compression string) string {
+	use := cmp.Or(k.Use, forms)
+	if k.Use == useDump && compression != "" {
+		use = "decompress it first"
+	}
+	return "not " + want + " but " + k.packed(compression) + ": " + use
+}
+
+// NotSymbols returns the error for a file of another kind where a symbol file is wanted; head is its beginning, which
+// may be compressed. It returns nil for texts, in which readers of symbol files find what is wrong.
+func NotSymbols(head []byte) error {
+	head, compression, err := unpacked(bytes.NewReader(head))
+	if err != nil {
+		return nil // reading it will fail
+	}
+	return of(head).notSymbols(compression)
+}
+
+// NotSymbolFile is NotSymbols for the file at path; it returns nil for files that are not regular or cannot be read.
+func NotSymbolFile(path string) error {
+	if st, err := os.Stat(objfile.InBundle(path)); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	k, compression := ofFile(path)
+	return k.notSymbols(compression)
+}
+
+func (k *Kind) notSymbols(compression string) error {
+	if k == nil || k == &Breakpad || k.Title == objfile.Text || k.Title == empty {
+		return nil
+	}
+	return errors.New(k.not("a symbol file", "want text that begins with MODULE", compression))
+}
