@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/internal/execcode"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/par"
 )
@@ -28,6 +29,9 @@ type objectReader struct {
 	files companion.Objects
 	all   []object.MappedObject
 	read  []objectResult // by object
+
+	parts   []execcode.Part // of the file
+	padding execcode.Padding
 }
 
 // objectResult is what became of an object.
@@ -56,7 +60,7 @@ func (r *reader) readObjects(ctx context.Context) error {
 	if len(all) == 0 {
 		return nil
 	}
-	o := &objectReader{r: r, all: all, read: make([]objectResult, len(all))}
+	o := &objectReader{r: r, all: all, read: make([]objectResult, len(all)), parts: execcode.Parts(r.file), padding: execcode.PaddingOf(r.file)}
 	places := newDwoPlaces(r)
 	o.files = companion.Objects{Limits: r.opts.limits(), AnyTime: r.opts.AnyObjectTime,
 		Paths: func(name string) []string { return places.of(dwoKey{".", name}) }}
@@ -120,15 +124,29 @@ func (o *objectReader) object(w *worker, i int) {
 	res.problems = append(res.problems, l.Problems()...)
 }
 
-// bare makes functions without lines of what the map has about the ith object.
+// bare makes functions without lines of what the map has about the ith object. Their sizes there reach up to the next
+// function: padding is left out, as debug information does.
 func (o *objectReader) bare(w *worker, i int) {
 	for k, f := range o.all[i].Funcs {
 		for _, s := range o.r.code.Keep([]dwarf.Span{{Lo: f.Addr, Hi: f.Addr + f.Size}}) {
-			if s.Lo < s.Hi {
-				w.funcs = append(w.funcs, funcRecord{addr: s.Lo, size: s.Hi - s.Lo, key: uint64(i)<<objectBits | uint64(k)})
+			if end := o.trimmed(s); s.Lo < end {
+				w.funcs = append(w.funcs, funcRecord{addr: s.Lo, size: end - s.Lo, key: uint64(i)<<objectBits | uint64(k)})
 			}
 		}
 	}
+}
+
+// trimmed returns where the padding at the end of a function begins.
+func (o *objectReader) trimmed(s dwarf.Span) uint64 {
+	r := object.Range{Start: s.Lo, End: s.Hi}
+	for i := range o.parts {
+		if p := &o.parts[i]; p.Start <= s.Lo && s.Hi <= p.End {
+			if r, err := p.Trim(r, true, o.padding); err == nil {
+				return r.End
+			}
+		}
+	}
+	return s.Hi
 }
 
 // move moves the functions of the ith object, which begin at first, to where the linker put them.

@@ -9,9 +9,9 @@ import (
 
 // Data returns the ranges of a file's code that symbols declare to be data, joined and by
 // address: objects with a size, and on ARM, arm64 and RISC-V what follows the mapping symbol $d
-// (ELF for the Arm Architecture, section 5.5.5; RISC-V ELF psABI, "Mapping Symbol"). A stripped
-// file has neither, so its tables and constants count as code. The error is that of a damaged
-// symbol table.
+// (ELF for the Arm Architecture, section 5.5.5; RISC-V ELF psABI, "Mapping Symbol"), and tables
+// that a Mach-O file lists. A stripped file of another system has none of these, so its tables and
+// constants count as code. The error is that of a damaged table.
 func Data(f *object.File) ([]object.Range, error) {
 	var all []object.Range
 	var marks []mark
@@ -29,6 +29,11 @@ func Data(f *object.File) ([]object.Range, error) {
 		if bad == nil {
 			bad = err
 		}
+	}
+	if m, ok := f.Container.(object.Marked); ok {
+		tables, err := m.DataInCode()
+		all = append(all, tables...)
+		bad = cmp.Or(bad, err)
 	}
 	return object.Ranges.Join(append(all, marked(f, marks)...)), bad
 }

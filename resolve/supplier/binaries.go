@@ -32,7 +32,7 @@ func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
 	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, limits: object.DefaultLimits()}
 	b.limits.Hermetic = o.Hermetic
 	for _, root := range roots {
-		st, err := os.Stat(root)
+		st, err := os.Stat(objfile.InBundle(root))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", root, bare(err))
 		}

@@ -50,30 +50,41 @@ func (f *BinaryFile) names() []string {
 }
 
 // find returns the indices of the files of a module. For a module without an
-// id, these are the files with its name, unless they have several ids.
+// id, these are the files with its name, unless they have several ids: binaries
+// or, without any, debug files.
 func (x *binaryIndex) find(s *search) []int {
 	if len(s.m.BuildID) > 0 {
 		return x.byID[hex.EncodeToString(s.m.BuildID)]
 	}
-	id := strings.ToUpper(s.m.DebugID)
-	if id == "" {
-		var builds []string // a file of each build
-		for i := range x.files {
-			f := &x.files[i]
-			if !f.Code || !unknown(&s.m) && !called(&s.m, f.names()...) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.ID+" ") }) {
-				continue
-			}
-			id = f.ID
-			if builds = append(builds, f.ID+" ("+f.Path+")"); len(builds) == listedIDs {
-				break
-			}
-		}
-		if len(builds) > 1 {
+	if id := strings.ToUpper(s.m.DebugID); id != "" {
+		return x.byID[id]
+	}
+	for _, code := range []bool{true, false} {
+		switch id, builds := x.builds(s, code); len(builds) {
+		case 0:
+		case 1:
+			return x.byID[id]
+		default:
 			s.several("binaries", builds)
 			return nil
 		}
 	}
-	return x.byID[id]
+	return nil
+}
+
+// builds lists a file of each build of a module without an id, with or without code, and returns the last one's id.
+func (x *binaryIndex) builds(s *search, code bool) (id string, builds []string) {
+	for i := range x.files {
+		f := &x.files[i]
+		if f.Code != code || !unknown(&s.m) && !called(&s.m, f.names()...) || slices.ContainsFunc(builds, func(b string) bool { return strings.HasPrefix(b, f.ID+" ") }) {
+			continue
+		}
+		id = f.ID
+		if builds = append(builds, f.ID+" ("+f.Path+")"); len(builds) == listedIDs {
+			break
+		}
+	}
+	return id, builds
 }
 
 // others records the files with the module's name and another id.

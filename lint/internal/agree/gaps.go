@@ -27,6 +27,10 @@ func checkCodeNamed(p *check.Pass, b *image.Image) {
 		return
 	}
 	named := namedRanges(p.Facts, b)
+	for _, d := range b.DataSymbols() {
+		named = append(named, object.Range{Start: b.Addr(d.RVA), End: b.Addr(d.End)})
+	}
+	named = object.Ranges.Join(named)
 	padding := execcode.PaddingOf(b.File)
 	for _, part := range b.Parts() {
 		if part.Kind != execcode.Linkage {

@@ -62,7 +62,7 @@ func (b *Image) Parts() []execcode.Part {
 	return b.all
 }
 
-// DataSymbols returns the pieces of code that symbols declare to be data.
+// DataSymbols returns the pieces of code that symbols or tables declare to be data.
 func (b *Image) DataSymbols() []coverage.Extent {
 	if b.data == nil {
 		list, err := execcode.Data(b.File)

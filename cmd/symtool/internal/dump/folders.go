@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
@@ -37,12 +38,15 @@ func newResult(file, cpu string) *dumpResult {
 	return &dumpResult{Result: binfile.Result{File: file}, cpu: cpu}
 }
 
+// dsymExtension is that of a bundle that stands for the file in it. Other bundles have libraries and programs besides.
+const dsymExtension = ".dSYM"
+
 // operand returns the results for an operand.
 func (d *dumper) operand(ctx context.Context, file string) ([]*dumpResult, error) {
 	if d.store == "" {
 		return []*dumpResult{newResult(file, d.CPU)}, nil
 	}
-	if objfile.IsFolder(file) {
+	if cli.IsFolder(file) && (objfile.IsFolder(file) || filepath.Ext(file) != dsymExtension) {
 		return d.folder(ctx, file)
 	}
 	cpus := []string{d.CPU}
