@@ -176,7 +176,7 @@ type worker struct {
 func (m *merger) modules(ctx context.Context) error {
 	jobs := par.Jobs(m.o.Jobs)
 	workers := make([]*worker, jobs)
-	m.numbers = make([]atomic.Uint32, len(m.ids.offsets))
+	m.numbers = make([]atomic.Uint32, m.ids.count)
 	return par.Ordered(ctx, jobs, len(m.d.modules), func(_ context.Context, k, i int) (object, error) {
 		if workers[k] == nil {
 			workers[k] = &worker{names: newNames(m.types, m.ids), lines: newLines()}

@@ -26,11 +26,15 @@ const (
 
 const firstType = 0x1000
 
-// typeTable locates the records of a stream of types.
+// typeTable locates the records of a stream of types: every typeStep-th, as large files have tens of millions, and those
+// after it by their sizes.
 type typeTable struct {
 	r       *reader
 	offsets []uint32
+	count   int // of all records
 }
+
+const typeStep = 8
 
 // readTypes reads the offsets of the records of a stream.
 func (d *database) readTypes(stream int) (*typeTable, error) {
@@ -43,7 +47,7 @@ func (d *database) readTypes(stream int) (*typeTable, error) {
 		return t, err
 	}
 	at := int64(u32(head[4:]))
-	t.offsets = make([]uint32, 0, min(int64(u32(head[12:])-u32(head[8:])), t.r.s.size/4))
+	t.offsets = make([]uint32, 0, min(int64(u32(head[12:])-u32(head[8:])), t.r.s.size/4)/typeStep+1)
 	in := bufio.NewReaderSize(io.NewSectionReader(t.r, at, max(t.r.s.size-at, 0)), 256<<10)
 	var size [2]byte
 	for {
@@ -54,7 +58,10 @@ func (d *database) readTypes(stream int) (*typeTable, error) {
 		if n < 2 {
 			return t, t.r.errorf(uint64(at), "type record of %d bytes", n)
 		}
-		t.offsets = append(t.offsets, uint32(at))
+		if t.count%typeStep == 0 {
+			t.offsets = append(t.offsets, uint32(at))
+		}
+		t.count++
 		if _, err := in.Discard(int(n)); err != nil {
 			return t, nil
 		}
@@ -79,10 +86,18 @@ const (
 
 // record returns the kind and the contents of a record, valid until the next call.
 func (t *typeReader) record(i uint32) (uint16, []byte) {
-	if i < firstType || uint64(i-firstType) >= uint64(len(t.offsets)) {
+	if i < firstType || uint64(i-firstType) >= uint64(t.count) {
 		return 0, nil
 	}
-	at := int64(t.offsets[i-firstType])
+	i -= firstType
+	at := int64(t.offsets[i/typeStep])
+	for range i % typeStep {
+		size, ok := t.bytes(2, at)
+		if !ok {
+			return 0, nil
+		}
+		at += 2 + int64(u16(size))
+	}
 	head, ok := t.bytes(4, at)
 	if !ok {
 		return 0, nil

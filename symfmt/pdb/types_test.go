@@ -32,13 +32,13 @@ func typesOf(t *testing.T, count uint32, sizes ...int) *typeTable {
 // Records are whole where they are in one page, in two, and in many, whatever was read before; and the number of types
 // that the header claims takes no memory.
 func TestTypeRecords(t *testing.T) {
-	sizes := []int{8, pageSize - 40, 100, 3*pageSize + 7, 60000, 12}
+	sizes := []int{8, pageSize - 40, 100, 3*pageSize + 7, 60000, 12, 20, 4, 9, pageSize, 16}
 	r := typeReader{typeTable: typesOf(t, 1<<31, sizes...)}
 	if n := cap(r.offsets); n > 1<<20 {
 		t.Errorf("memory for %d records", n)
 	}
 	for range 2 {
-		for _, i := range []int{5, 0, 3, 2, 4, 1} {
+		for _, i := range []int{5, 0, 10, 3, 2, 8, 4, 7, 1, 9, 6} {
 			kind, b := r.record(firstType + uint32(i))
 			if kind != leafClass || len(b) != sizes[i] || len(bytes.Trim(b, string([]byte{byte(i + 1)}))) > 0 {
 				t.Errorf("record %d: kind %#x, %d bytes, want %#x, %d", i, kind, len(b), leafClass, sizes[i])
