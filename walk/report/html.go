@@ -38,10 +38,8 @@ type HTMLVerdict struct {
 func WriteHTML(w io.Writer, r *walk.Result, o HTMLOptions) error {
 	v := newView(r)
 	doc := NewDocument(r, DocumentOptions{Dump: o.Dump})
-	p := htmlPage{
-		Crash: crashRows(doc), Verdict: o.Verdict, Modules: htmlModules(doc, r),
-		Problems: doc.Symtool.Problems, Generator: o.Generator,
-	}
+	p := htmlPage{Crash: crashRows(doc), Verdict: o.Verdict, Problems: doc.Symtool.Problems, Generator: o.Generator}
+	p.Modules, p.Others = htmlModules(doc, r)
 	p.Data = newPageMaker(v, o).pieces
 	var brief briefText
 	_ = WriteText(&brief, r, TextOptions{Brief: true}) // its error is that the text is full
@@ -56,7 +54,8 @@ type htmlPage struct {
 	Crash     []htmlRow
 	Verdict   *HTMLVerdict
 	Problems  []string
-	Modules   []htmlModule                 // those on stacks without symbols first
+	Modules   []htmlModule                 // on stacks, those without symbols first
+	Others    []htmlModule                 // on no stack
 	Data      func(func(template.JS) bool) // the pieces of the data
 	Brief     string                       // the thread that crashed, for browsers without scripts
 }
@@ -130,26 +129,26 @@ type htmlModule struct {
 	State, Tone     string // what symbols there are, and the class of that
 	Symbols         string // where they are from
 	Tried           []string
-	OnStack         bool
 	rank            int
 }
 
-// htmlModules returns the modules: those on stacks whose symbols are missing first, then others on
-// stacks, then the rest, each by address.
-func htmlModules(doc *Document, r *walk.Result) (all []htmlModule) {
+// htmlModules returns the modules by address: those on stacks, whose symbols are missing first, and those on none.
+func htmlModules(doc *Document, r *walk.Result) (all, others []htmlModule) {
 	on := r.OnStacks()
 	for i := range doc.Modules {
 		m := &doc.Modules[i]
 		x := htmlModule{
 			Name: cmp.Or(orEmpty(m.Filename), "(no name)"), ID: orEmpty(m.DebugID), Range: m.BaseAddr + "-" + m.EndAddr,
-			Symbols: orEmpty(m.Symtool.File), Tried: m.Symtool.Tried, OnStack: on[i],
+			Symbols: orEmpty(m.Symtool.File), Tried: m.Symtool.Tried,
 		}
 		if e := orEmpty(m.Symtool.Error); e != "" {
 			x.Tried = append(x.Tried, e)
 		}
 		switch {
 		case !on[i]:
-			x.State, x.rank = "not on a stack", 3
+			x.State = "not on a stack"
+			others = append(others, x)
+			continue
 		case m.CorruptSymbols:
 			x.State, x.Tone = "symbols cannot be used", "error"
 		case !m.LoadedSymbols:
@@ -162,7 +161,7 @@ func htmlModules(doc *Document, r *walk.Result) (all []htmlModule) {
 		all = append(all, x)
 	}
 	slices.SortStableFunc(all, func(a, b htmlModule) int { return cmp.Compare(a.rank, b.rank) })
-	return all
+	return all, others
 }
 
 // briefText keeps the first bytes that are written to it, and refuses more.
