@@ -34,12 +34,13 @@ func Command(msgs *cli.Messages) *cli.Command {
 	return &cli.Command{
 		Name:        "resolve",
 		Usage:       "print the functions, files and lines of addresses",
-		UsageText:   "symtool resolve [flags] --symbols PATH [ADDR...]\nsymtool resolve [flags] --binaries PATH [ADDR...]\nsymtool resolve [flags] --symbols PATH --filter",
+		UsageText:   "symtool resolve [flags] --symbols PATH [ADDR...]\nsymtool resolve [flags] --binaries PATH [ADDR...]\nsymtool resolve [flags] --symbols PATH --filter\nsymtool resolve [flags] --binaries PATH --format pprof -o OUT IN",
 		Description: resolveDescription,
 		Flags: append(suppliers.Flags(),
 			&cli.StringFlag{Name: "module", Usage: "look up addresses without a module in `NAME` or NAME/ID; not needed\nwith one symbol file or one binary"},
 			&cli.StringFlag{Name: "base", Usage: "read addresses as those of a process or of the linker in which the\nmodule begins at `ADDR`; 0 if they count from its start"},
-			cli.Words(&cli.StringFlag{Name: "format", Usage: "print answers as `FORM`: text (default), json, addr2line (like\naddr2line -f -i), llvm or llvm-json (like llvm-symbolizer)", Value: cli.FormatText}, "text", "json", "addr2line", "llvm", "llvm-json"),
+			cli.Words(&cli.StringFlag{Name: "format", Usage: "print answers as `FORM`: text (default), json, addr2line (like\naddr2line -f -i), llvm or llvm-json (like llvm-symbolizer); pprof\nreads a profile instead of addresses, and adds functions and lines", Value: cli.FormatText}, "text", "json", "addr2line", "llvm", "llvm-json", formatPprof),
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "-", Usage: "with --format pprof, write the profile to `FILE`, - for standard output"},
 			&cli.BoolFlag{Name: "filter", Usage: "copy standard input, and replace each NAME+0xADDR and other forms of\nlogs with what is there; end with status 1 if nothing was replaced"},
 			&cli.StringFlag{Name: "maps", Usage: "with --filter, also replace addresses of the process whose mappings\n`FILE` has, as /proc/PID/maps and reports of Java have them"},
 			&cli.StringFlag{Name: "core", Usage: "with --filter, also replace addresses of the process whose dump is\n`FILE`"},
@@ -66,6 +67,8 @@ type addressResolver struct {
 	format   answerFormat
 	filter   bool
 	noInline bool
+	profile  bool       // the operand is a profile
+	output   string     // for the profile
 	maps     *logs.Maps // of the process whose addresses are in the log, or nil
 	msgs     *cli.Messages
 
@@ -75,7 +78,7 @@ type addressResolver struct {
 }
 
 func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, error) {
-	for _, name := range []string{"module", "base", "index-dir", "maps", "core"} {
+	for _, name := range []string{"module", "base", "index-dir", "maps", "core", "output"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return nil, fmt.Errorf("--%s is empty", name)
 		}
@@ -90,7 +93,11 @@ func newAddressResolver(c *cli.Context, msgs *cli.Messages) (*addressResolver, e
 		r.base, r.hasBase = base, true
 	}
 	r.module = suppliers.ParseModule(c.String("module"))
-	if !r.filter {
+	if err := checkProfile(c); err != nil {
+		return nil, err
+	}
+	r.profile, r.output = c.String("format") == formatPprof, c.String("output")
+	if !r.filter && !r.profile {
 		if err := checkAddresses(c.Args().Slice()); err != nil {
 			return nil, err
 		}
@@ -127,7 +134,12 @@ func (r *addressResolver) run(ctx context.Context, in io.Reader, w io.Writer, ar
 	r.ctx = ctx
 	cli.TuneCollector(cli.ResolveCollectorPercent)
 	out := cli.NewStdout(w)
-	err := r.answerAll(ctx, in, out, args)
+	var err error
+	if r.profile {
+		err = r.symbolizeProfile(ctx, args[0], in, w)
+	} else {
+		err = r.answerAll(ctx, in, out, args)
+	}
 	r.symbols.End()
 	if err == nil {
 		err = cli.OutputError(out.Name(), out.Commit())

@@ -1,0 +1,244 @@
+package resolve
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/google/pprof/profile"
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+	"github.com/symtool/symtool/internal/text"
+	"github.com/symtool/symtool/resolve"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// formatPprof is the --format that reads a profile in place of addresses.
+const formatPprof = "pprof"
+
+// maxProfile limits a profile, unpacked. Those of whole fleets have 100 MB.
+const maxProfile = 1 << 30
+
+// checkProfile checks the arguments of --format pprof, which names the profile.
+func checkProfile(c *cli.Context) error {
+	if c.String("format") != formatPprof {
+		if c.IsSet("output") {
+			return fmt.Errorf("--output is for --format pprof")
+		}
+		return nil
+	}
+	for _, name := range []string{"module", "base", "filter"} {
+		if c.IsSet(name) {
+			return fmt.Errorf("--format pprof and --%s exclude each other", name)
+		}
+	}
+	if c.NArg() != 1 {
+		return fmt.Errorf("--format pprof takes one profile, - for standard input")
+	}
+	return nil
+}
+
+// symbolizeProfile adds functions, lines and inlined functions to a profile, and writes it. The locations that already
+// have functions stay as they are.
+func (r *addressResolver) symbolizeProfile(ctx context.Context, path string, stdin io.Reader, stdout io.Writer) error {
+	p, err := readProfile(path, stdin)
+	if err != nil {
+		return &cli.StatusError{Status: cli.StatusInput, Err: err}
+	}
+	s := newProfileSymbols(r, p)
+	for _, m := range s.mappings {
+		if err := s.fill(ctx, m); err != nil {
+			return err
+		}
+	}
+	s.report(path)
+	out, err := cli.CreateOutput(r.output, stdout)
+	if err != nil {
+		return cli.OutputError(r.output, err)
+	}
+	defer out.Abort()
+	packed := gzip.NewWriter(out) // twice as fast as that of profile.Write
+	if err := cmp.Or(p.WriteUncompressed(packed), packed.Close()); err != nil {
+		return cli.OutputError(out.Name(), err)
+	}
+	return cli.OutputError(out.Name(), out.Commit())
+}
+
+// readProfile reads a profile, which may be compressed with gzip.
+func readProfile(path string, stdin io.Reader) (*profile.Profile, error) {
+	in := stdin
+	if path == "-" {
+		path = "standard input"
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxProfile+1))
+	if err == nil && isGzip(data) {
+		var packed *gzip.Reader
+		if packed, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			data, err = io.ReadAll(io.LimitReader(packed, maxProfile+1))
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case len(data) > maxProfile:
+		return nil, fmt.Errorf("%s: a profile of more than %d bytes", path, maxProfile)
+	case isGzip(data):
+		return nil, fmt.Errorf("%s: compressed twice", path)
+	}
+	p, err := profile.ParseData(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: not a profile of pprof: %w", path, err)
+	}
+	return p, nil
+}
+
+func isGzip(data []byte) bool { return bytes.HasPrefix(data, []byte{0x1f, 0x8b}) }
+
+// profileSymbols adds the symbols of mappings to a profile.
+type profileSymbols struct {
+	r         *addressResolver
+	profile   *profile.Profile
+	mappings  []*profile.Mapping // that have locations without functions, in order of the locations
+	locations map[*profile.Mapping][]*profile.Location
+	functions map[functionKey]*profile.Function
+	lastID    uint64 // of a function
+
+	wanted, found int // locations
+}
+
+type functionKey struct{ name, file string }
+
+func newProfileSymbols(r *addressResolver, p *profile.Profile) *profileSymbols {
+	s := &profileSymbols{
+		r: r, profile: p, locations: make(map[*profile.Mapping][]*profile.Location), functions: make(map[functionKey]*profile.Function),
+	}
+	for _, f := range p.Function {
+		s.functions[functionKey{f.Name, f.Filename}] = f
+		s.lastID = max(s.lastID, f.ID)
+	}
+	for _, l := range p.Location {
+		if len(l.Line) > 0 || l.Address == 0 {
+			continue
+		}
+		if s.wanted++; l.Mapping == nil {
+			continue
+		}
+		if s.locations[l.Mapping] == nil {
+			s.mappings = append(s.mappings, l.Mapping)
+		}
+		s.locations[l.Mapping] = append(s.locations[l.Mapping], l)
+	}
+	return s
+}
+
+// fill looks up the locations of a mapping.
+func (s *profileSymbols) fill(ctx context.Context, m *profile.Mapping) error {
+	locations := s.locations[m]
+	module := suppliers.ParseModule(m.File)
+	if _, err := hex.DecodeString(m.BuildID); err == nil { // Go's own ids are not build-ids
+		module.Build = strings.ToLower(m.BuildID)
+	}
+	symbols := s.r.symbols.Find(ctx, module)
+	if symbols == nil {
+		return ctx.Err()
+	}
+	place := s.placer(m, symbols)
+	if place == nil {
+		s.r.msgs.Warnf("symtool: %s: the profile has offsets in %s, and only the binary says where they are in memory: use --binaries", symbols.Identity().Path, m.File)
+		return nil
+	}
+	var at []symfmt.RVA
+	var of []*profile.Location
+	for _, l := range locations {
+		if rva, ok := place(l.Address); ok {
+			at, of = append(at, rva), append(of, l)
+		}
+	}
+	before := s.found
+	for _, piece := range resolve.Order(symbols, at) {
+		for _, i := range piece {
+			s.lookUp(symbols, at[i], of[i])
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if s.found > before {
+		m.HasFunctions, m.HasFilenames, m.HasLineNumbers, m.HasInlineFrames = true, true, true, true
+	}
+	if missed := len(locations) - (s.found - before); missed > 0 {
+		s.r.msgs.Warnf("symtool: %s: no function at %d of %s", symbols.Identity().Path, missed, text.Count(len(locations), "location"))
+	}
+	return nil
+}
+
+// placer returns a function that returns the RVA of an address in a mapping, or nil if that is unknown: symbol files do
+// not say which bytes of the binary are where, unless the profile has the mapping of its first bytes.
+func (s *profileSymbols) placer(m *profile.Mapping, symbols resolve.Symbols) func(addr uint64) (symfmt.RVA, bool) {
+	if mapped, ok := symbols.(resolve.MappedSymbols); ok {
+		return func(addr uint64) (symfmt.RVA, bool) { return mapped.AtOffset(addr - m.Start + m.Offset) }
+	}
+	var first *profile.Mapping
+	for _, other := range s.profile.Mapping {
+		if other.File == m.File && other.BuildID == m.BuildID && other.Offset == 0 && other.Start <= m.Start {
+			first = other // of several in a row, the last before m
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return func(addr uint64) (symfmt.RVA, bool) { return symfmt.RVA(addr - first.Start), addr >= first.Start }
+}
+
+func (s *profileSymbols) lookUp(symbols resolve.Symbols, rva symfmt.RVA, l *profile.Location) {
+	var at resolve.Location
+	found, err := nearest(symbols, uint64(rva), &at)
+	s.r.report(symbols, err)
+	if !found {
+		return
+	}
+	if s.r.noInline {
+		at.Frames = withoutInlines(at.Frames)
+	}
+	s.found++
+	l.IsFolded = at.Multiple
+	for i := range at.Frames {
+		l.Line = append(l.Line, profile.Line{Function: s.function(&at.Frames[i]), Line: int64(at.Frames[i].Line)})
+	}
+}
+
+// function returns the function of a frame, which is in the profile once.
+func (s *profileSymbols) function(f *resolve.Frame) *profile.Function {
+	if known := s.functions[functionKey{f.Function, f.File}]; known != nil {
+		return known
+	}
+	name, file := strings.Clone(f.Function), strings.Clone(f.File) // keep nothing of the symbols in memory
+	s.lastID++
+	added := &profile.Function{ID: s.lastID, Name: name, SystemName: name, Filename: file}
+	s.profile.Function = append(s.profile.Function, added)
+	s.functions[functionKey{name, file}] = added
+	return added
+}
+
+// report prints the verdict, and sets the status.
+func (s *profileSymbols) report(path string) {
+	if s.found < s.wanted {
+		s.r.status = max(s.r.status, cli.StatusFindings)
+	}
+	s.r.msgs.Printf("symtool: %s: functions for %d of %s, in %s", path, s.found, text.Count(s.wanted, "location"), text.Count(len(s.mappings), "mapping"))
+}
