@@ -86,12 +86,13 @@ type Comparison struct {
 
 // Thread compares two stacks of a thread.
 type Thread struct {
-	ID      uint32  `json:"thread_id"`
-	Name    string  `json:"thread_name,omitempty"`
-	Crashed bool    `json:"crashed,omitempty"`
-	Only    string  `json:"only,omitempty"` // "a" or "b" if only one walk has the thread
-	Counts  Counts  `json:"counts"`
-	Frames  []Frame `json:"frames"` // the frames that differ, from the top
+	ID        uint32  `json:"thread_id"`
+	Goroutine uint64  `json:"goroutine,omitempty"` // whose stack it is; 0 for a thread's
+	Name      string  `json:"thread_name,omitempty"`
+	Crashed   bool    `json:"crashed,omitempty"`
+	Only      string  `json:"only,omitempty"` // "a" or "b" if only one walk has the thread
+	Counts    Counts  `json:"counts"`
+	Frames    []Frame `json:"frames"` // the frames that differ, from the top
 }
 
 // Frame is a frame that differs between two walks.
@@ -116,7 +117,7 @@ type Shown struct {
 	Trust    string       `json:"trust"`
 }
 
-// Walks compares two walks of a dump. Threads are paired by id or, if one of the walks has no
+// Walks compares two walks of a dump. Threads are paired by id, goroutines by theirs or, if one of the walks has no
 // ids, by position.
 func Walks(a, b *outline) *Comparison {
 	c := &Comparison{Dump: a.Dump, Threads: []Thread{}}
@@ -149,17 +150,17 @@ func Walks(a, b *outline) *Comparison {
 // threadPartners returns the indices of a's threads in b, or -1.
 func threadPartners(a, b *outline) []int {
 	partners := make([]int, len(a.Threads))
-	byID := map[uint32]int{}
+	byID := map[threadKey]int{}
 	for k := len(b.Threads) - 1; k >= 0; k-- { // the first thread with an id counts
 		if b.Threads[k].HasID {
-			byID[b.Threads[k].ID] = k
+			byID[b.Threads[k].key()] = k
 		}
 	}
 	taken := map[int]bool{}
 	for i := range a.Threads {
 		t := &a.Threads[i]
 		partners[i] = -1
-		k, ok := byID[t.ID]
+		k, ok := byID[t.key()]
 		if !t.HasID || !ok {
 			k, ok = i, i < len(b.Threads) && !(t.HasID && b.Threads[i].HasID)
 		}
@@ -171,7 +172,7 @@ func threadPartners(a, b *outline) []int {
 }
 
 func (c *Comparison) thread(a, b *outlineThread, only string, crashed bool, named *outlineThread) {
-	t := Thread{ID: named.ID, Name: named.Name, Crashed: crashed, Only: only, Frames: []Frame{}}
+	t := Thread{ID: named.ID, Goroutine: named.Goroutine, Name: named.Name, Crashed: crashed, Only: only, Frames: []Frame{}}
 	i, k := 0, 0
 	flush := func(toI, toK int) {
 		for ; i < toI; i++ {

@@ -428,3 +428,27 @@ func BenchmarkOutline(b *testing.B) {
 		}
 	})
 }
+
+// Goroutines are paired by their ids, since those that no thread runs have no thread's; what is not one's by the thread's id.
+func TestGoroutines(t *testing.T) {
+	const stack = `{"thread_id":%d,"symtool":{"goroutine":{"id":%d}},"frames":[{"offset":"0x10","function":"%s","trust":"cfi"}]}`
+	document := func(stacks ...string) string {
+		return `{"threads":[` + strings.Join(stacks, ",") + `,{"thread_id":7,"frames":[{"offset":"0x20","function":"crash","trust":"cfi"}]}]}`
+	}
+	one, two, three := fmt.Sprintf(stack, 7, 1, "main"), fmt.Sprintf(stack, 0, 2, "wait"), fmt.Sprintf(stack, 0, 3, "sleep")
+	a := outlineOf(t, document(one, two, three))
+	for _, c := range []struct{ b, want string }{
+		{document(one, two, three), "x.json: 4 frames: 4 same\n"},
+		{document(three, two, one), "x.json: 4 frames: 4 same\n"},
+		{document(one, three), "x.json: 4 frames: 3 same, 1 lost\n  goroutine 2 (in A only): 1 frame: 0 same, 1 lost\n    lost    A#0       0x10 wait, cfi\n"},
+	} {
+		a.Dump = "x.json"
+		var b bytes.Buffer
+		if err := Write(&b, Walks(a, outlineOf(t, c.b))); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != c.want {
+			t.Errorf("%s: got\n%swant\n%s", c.b, &b, c.want)
+		}
+	}
+}

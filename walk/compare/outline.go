@@ -12,10 +12,24 @@ type outline struct {
 
 // outlineThread is a stack, the topmost frame first.
 type outlineThread struct {
-	ID     uint32
-	HasID  bool
-	Name   string
-	Frames []OutlineFrame
+	ID        uint32
+	HasID     bool
+	Goroutine uint64 // whose stack it is; 0 for a thread's. Those that no thread runs have the same ID
+	Name      string
+	Frames    []OutlineFrame
+}
+
+// threadKey is what the stacks of two walks are paired by.
+type threadKey struct {
+	goroutine uint64
+	id        uint32 // of a thread's stack
+}
+
+func (t *outlineThread) key() threadKey {
+	if t.Goroutine != 0 {
+		return threadKey{goroutine: t.Goroutine}
+	}
+	return threadKey{id: t.ID}
 }
 
 // OutlineFrame is a frame. Unknown fields are empty or 0.
@@ -48,6 +62,9 @@ func OutlineOf(r *walk.Result, name string) *outline {
 		}
 		t := &r.Dump.Threads[s.Thread]
 		x := outlineThread{ID: t.ID, HasID: true, Name: t.Name, Frames: make([]OutlineFrame, len(s.Frames))}
+		if s.Goroutine != nil {
+			x.Goroutine = s.Goroutine.ID
+		}
 		for k := range s.Frames {
 			x.Frames[k] = outlineFrame(r, &s.Frames[k])
 		}

@@ -15,6 +15,12 @@ type jsonThread struct {
 	ID     *uint32        `json:"thread_id"`
 	Name   string         `json:"thread_name"`
 	Frames []OutlineFrame `json:"frames"`
+
+	Symtool struct {
+		Goroutine struct {
+			ID uint64 `json:"id"`
+		} `json:"goroutine"`
+	} `json:"symtool"`
 }
 
 // jsonFrame is a frame in the schema.
@@ -56,7 +62,7 @@ func (d *Reader) thread(dec *jsontext.Decoder, to *outlineThread) error {
 	if err := d.keep(dec, &t); err != nil {
 		return err
 	}
-	*to = outlineThread{Name: t.Name, Frames: t.Frames}
+	*to = outlineThread{Name: t.Name, Goroutine: t.Symtool.Goroutine.ID, Frames: t.Frames}
 	if t.ID != nil {
 		to.ID, to.HasID = *t.ID, true
 	}

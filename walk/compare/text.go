@@ -29,7 +29,11 @@ func writeThreadCompared(b *bufio.Writer, t *Thread) {
 	if !t.Counts.differs() && t.Only == "" {
 		return
 	}
-	fmt.Fprintf(b, "  thread %d", t.ID)
+	if t.Goroutine != 0 {
+		fmt.Fprintf(b, "  goroutine %d", t.Goroutine)
+	} else {
+		fmt.Fprintf(b, "  thread %d", t.ID)
+	}
 	if t.Name != "" {
 		fmt.Fprintf(b, " %s", text.Printable(t.Name))
 	}
