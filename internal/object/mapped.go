@@ -6,14 +6,20 @@ import (
 	"github.com/symtool/symtool/internal/bin"
 )
 
-// mapOver is the size from which Map maps contents: below it reading costs less,
-// and the memory is negligible.
-const mapOver = 4 << 20
+const (
+	// mapOver is the size from which Map maps contents: below it reading costs less,
+	// and the memory is negligible.
+	mapOver = 1 << 20
+
+	// dropOver is the size from which Drop gives memory back: for smaller contents, faulting them in
+	// again, which a kernel's needed 43 times, costs more than the memory is worth.
+	dropOver = 4 << 20
+)
 
 // Map returns the uncompressed contents, as Data does. Large contents are not read
 // but mapped into memory, from the file or from the temporary file that they were
-// inflated to, and are valid until Release. Drop gives back the memory of the parts
-// that were examined; they may be examined again.
+// inflated to, and are valid until Release. If they are larger still, Drop gives back the
+// memory of the parts that were examined; they may be examined again.
 //
 // If the file shrinks while it is mapped, access to the missing part faults:
 // callers must read the bytes under debug.SetPanicOnFault, in a goroutine that
@@ -61,7 +67,7 @@ func (p *Piece) mapSource() (*os.File, int64) {
 func (p *Piece) Drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.mapped != nil {
+	if len(p.mapped) >= dropOver {
 		bin.DropPages(p.mapped)
 	}
 }

@@ -36,7 +36,7 @@ func TestMap(t *testing.T) {
 	for _, c := range []struct {
 		size   int
 		mapped bool
-	}{{mapOver + 8, true}, {mapOver - 8, false}} {
+	}{{dropOver + 8, true}, {mapOver + 8, true}, {mapOver - 8, false}} {
 		_, p, text := mappedFile(t, c.size)
 		before := p.in.Held.Left()
 		for range 2 {
