@@ -59,19 +59,19 @@ func (f *follower) padded(at uint32) uint32 {
 	return at
 }
 
-// A jump table has at least so many entries, of places at most so many bytes before it.
+// A jump table has at least so many entries, of places at most so many bytes away.
 const (
 	minTable    = 3
 	maxTableFar = 1 << 18
 )
 
 // jumpTable returns the end of the table of a switch at an offset. Microsoft's compiler puts such tables, of RVAs,
-// behind the code of the function.
+// behind the code of the function, and its library between pieces of code.
 func (f *follower) jumpTable(at uint32) uint32 {
 	end := at
 	for ; int(end)+4 <= len(f.code); end += 4 {
 		place := f.base + uint64(binary.LittleEndian.Uint32(f.code[end:]))
-		if f.start+uint64(end)-place > maxTableFar {
+		if place-(f.start+uint64(end))+maxTableFar > 2*maxTableFar {
 			break
 		}
 	}
