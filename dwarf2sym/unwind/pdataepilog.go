@@ -3,6 +3,7 @@ package unwind
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"github.com/symtool/symtool/internal/insn"
 )
@@ -15,9 +16,9 @@ import (
 //	ret, or a jump to other code
 //
 // An epilogue must leave the stack pointer where it was at the call. GCC's leave and mov rsp,
-// rbp, pops of registers that were only pushed to align the stack, and mov rsp, r11, which
-// Microsoft's compiler writes after restores through r11, are accepted, too. Version 2 says where
-// the pops begin.
+// rbp, pops of registers that were only pushed to align the stack, mov rsp, r11, which
+// Microsoft's compiler writes after restores through r11, clang's vzeroupper and Go's nop before
+// the return are accepted, too. Version 2 says where the pops begin.
 
 // x64Body is the code of an entry, in which epilogues are looked for.
 type x64Body struct {
@@ -27,6 +28,16 @@ type x64Body struct {
 	at    int
 	frame *pdataFrame // that applies at it
 	found bool        // an epilogue
+
+	walked  int // end of the instructions that branches has seen
+	detours []x64Detour
+}
+
+// x64Detour is code that the prologue branches to before it is done, and that does not go on behind itself: Go's
+// functions begin with a test of the stack's size, and end with the call that makes it larger and a jump to the begin.
+type x64Detour struct {
+	lo, hi int
+	frame  pdataFrame
 }
 
 // x64MaxEpilog is the maximum size in bytes of an epilogue: one that frees, pops all registers and jumps.
@@ -41,9 +52,56 @@ func (p *pdataReader) body(e *pdataEntry, f *pdataFrame) x64Body {
 	return b
 }
 
-// epilogs writes the rows of the epilogues that begin before an offset in the entry.
+// x64MaxDetour is the maximum size in bytes of a detour: one that keeps and loads again all registers of arguments.
+const x64MaxDetour = 1 << 10
+
+// branches notes where the instructions up to an offset of the prologue, which ends at prolog, branch to.
+func (b *x64Body) branches(end, prolog int) {
+	for b.walked < min(end, len(b.code)) {
+		var f insn.Frame
+		n, flow, target := insn.FrameAMD64(b.code[b.walked:], b.e.lo+uint64(b.walked), &f)
+		if n == 0 {
+			return
+		}
+		b.walked += n
+		if flow != insn.Branch || target < b.e.lo || target >= b.e.hi {
+			continue
+		}
+		d := x64Detour{lo: int(target - b.e.lo), frame: *b.frame}
+		if d.lo < prolog {
+			continue
+		}
+		if d.hi = b.leaves(d.lo); d.hi > 0 && b.p.scanned(uint64(d.hi-d.lo)) {
+			b.detours = append(b.detours, d)
+		}
+	}
+}
+
+// leaves returns the end of the instruction that ends a path from an offset on, or 0 if there is none.
+func (b *x64Body) leaves(at int) int {
+	for end := at + x64MaxDetour; at < min(end, len(b.code)) && uint64(at) < b.e.hi-b.e.lo; {
+		var f insn.Frame
+		n, flow, _ := insn.FrameAMD64(b.code[at:], b.e.lo+uint64(at), &f)
+		if at += n; n == 0 || flow == insn.Bad {
+			return 0
+		}
+		if flow == insn.Jump || flow == insn.Leave || flow == insn.Return || flow == insn.Stop {
+			return at
+		}
+	}
+	return 0
+}
+
+// epilogs writes the rows of the epilogues that begin before an offset in the entry, and of the detours.
 func (b *x64Body) epilogs(end uint64) {
 	for b.at < len(b.code) && uint64(b.at) < min(end, b.e.hi-b.e.lo) {
+		if i := slices.IndexFunc(b.detours, func(d x64Detour) bool { return d.lo == b.at }); i >= 0 {
+			d := &b.detours[i]
+			b.p.from(b.e.lo+uint64(d.lo), &d.frame)
+			b.p.from(b.e.lo+uint64(d.hi), b.frame)
+			b.at = d.hi
+			continue
+		}
 		if n := b.p.epilog(b.e, b.code, b.at, b.frame); n > 0 {
 			b.at += n
 			b.found = true
@@ -197,6 +255,8 @@ func (x *x64Epilogue) release() {
 	switch {
 	case bytes.HasPrefix(c, []byte{0x48, 0x83, 0xc4}) && len(c) >= 4: // add rsp, imm8
 		x.freed(4, x.f.sp-int64(int8(c[3])))
+	case bytes.HasPrefix(c, []byte{0x48, 0x83, 0xec, 0x80}): // sub rsp, -128
+		x.freed(4, x.f.sp-128)
 	case bytes.HasPrefix(c, []byte{0x48, 0x81, 0xc4}) && len(c) >= 7: // add rsp, imm32
 		x.freed(7, x.f.sp-int64(int32(binary.LittleEndian.Uint32(c[3:]))))
 	case bytes.HasPrefix(c, []byte{0xc9}) && x.f.base == x64DWARF[5]: // leave
@@ -222,6 +282,7 @@ func pops(c []byte) int {
 // returns reports whether code only pops registers and returns.
 func returns(c []byte) bool {
 	_, c = popped(c)
+	c = c[idle(c):]
 	if len(c) > 1 && c[0]&0xfe == 0xf2 { // rep, bnd
 		c = c[1:]
 	}
@@ -303,8 +364,20 @@ func (x *x64Epilogue) pop() bool {
 	return true
 }
 
+// idle returns the size of what may stand before the return: clang's vzeroupper in functions with vectors, Go's nop.
+func idle(c []byte) int {
+	switch {
+	case bytes.HasPrefix(c, []byte{0xc5, 0xf8, 0x77}):
+		return 3
+	case bytes.HasPrefix(c, []byte{0x90}):
+		return 1
+	}
+	return 0
+}
+
 // leaves decodes the instruction that ends an epilogue.
 func (x *x64Epilogue) leaves() bool {
+	x.at += idle(x.code[x.at:])
 	c := x.code[x.at:]
 	prefix := 0
 	for prefix < len(c) && (c[prefix] == 0xf3 || c[prefix] == 0xf2 || c[prefix]&0xf0 == 0x40) {

@@ -20,6 +20,11 @@ func TestEpilogs(t *testing.T) {
 		earlyInfo = "\x01\x14\x04\x00" + "\x14\x74\x06\x00" + "\x05\x32" + "\x01\x30"
 		split     = "\x53\x48\x83\xec\x20" + "\x90" + "\x48\x83\xc4\x20\x5b" + "\xc3" + "\x90"
 		splitInfo = "\x01\x05\x02\x00" + "\x05\x32" + "\x01\x30"
+		grows     = "\x49\x3b\x66\x10" + "\x76\x0f" + // cmp rsp, [r14+16]; jbe
+			"\x55" + "\x48\x89\xe5" + "\x48\x83\xec\x20" + // push rbp; mov rbp, rsp; sub rsp, 32
+			"\x48\x83\xc4\x20\x5d\x90\xc3" + // add rsp, 32; pop rbp; nop; ret
+			"\xe8\x00\x00\x00\x00" + "\xeb\xe4" // call; jmp
+		growsInfo = "\x01\x0a\x02\x05" + "\x0a\x03" + "\x07\x50"
 		chained   = "\x21\x00\x00\x00" + "\x00\x30\x00\x00\x06\x30\x00\x00\x00\x20\x00\x00" // to the first entry
 	)
 	for _, c := range []struct {
@@ -36,6 +41,12 @@ func TestEpilogs(t *testing.T) {
 			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 5 .cfa: $rsp 48 +; " +
 				".cfa: $rsp 48 + .ra: .cfa -8 + ^ $rbx: .cfa -16 + ^; a .cfa: $rsp 16 +; " +
 				".cfa: $rsp 8 + .ra: .cfa -8 + ^; c .cfa: $rsp 48 + $rbx: .cfa -16 + ^"},
+		{"a test of the stack's size", words(0x3000, 0x301c, 0x2000), growsInfo, grows,
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 7 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; a .cfa: $rbp 16 +; " +
+				"13 .cfa: $rsp 8 + $rbp: $rbp"},
+		{"vzeroupper", words(0x3000, 0x300f, 0x2000), splitInfo, "\x53\x48\x83\xec\x20" + "\x48\x83\xc4\x20\x5b" + "\xc5\xf8\x77\xc3" + "\x90",
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 5 .cfa: $rsp 48 +; " +
+				"9 .cfa: $rsp 16 +; a .cfa: $rsp 8 + $rbx: $rbx; e .cfa: $rsp 48 + $rbx: .cfa -16 + ^"},
 	} {
 		table, _, problems := cfiRead(pdataInput(c.pdata, []byte(c.xdata), []byte(c.code), arch.X86_64))
 		if got := rowsText(&table, 0x3000); got != c.want || len(problems) > 0 {

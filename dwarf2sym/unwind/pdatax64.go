@@ -89,6 +89,7 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 	// pointer has its place.
 	body := p.body(e, &f)
 	for _, c := range own.codes {
+		body.branches(int(c.off), int(own.prolog))
 		body.epilogs(uint64(c.off))
 		p.step(&f, own, c, base)
 		p.from(min(e.lo+uint64(c.off), e.hi), &f)
