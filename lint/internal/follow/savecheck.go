@@ -3,6 +3,7 @@ package follow
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/symtool/symtool/symfmt/cfi"
 )
@@ -48,15 +49,21 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 }
 
 // ruledSaves returns the registers for which a block must have a rule once they are overwritten. A
-// block with a rule for .ra only may be from a language whose functions do not preserve registers
-// (Go, OCaml); what looks like a save is then a temporary value.
+// block with a rule for .ra only, or for that and the frame pointer, may be from a language whose
+// functions do not preserve registers (Go, OCaml); what looks like a save is then a temporary value.
 func (f *follower) ruledSaves(b *Block) uint16 {
+	few := 1 | f.cpu.savedFP()
 	for i := b.first; i < b.end; i++ {
-		if f.saveRule(f.table.rows[i].saves).mem > 1 {
+		if f.saveRule(f.table.rows[i].saves).mem&^few != 0 {
 			return ^uint16(0)
 		}
 	}
-	return 1
+	return few
+}
+
+// savedFP returns the frame pointer's bit among the saved registers.
+func (c *CPU) savedFP() uint16 {
+	return 1 << slices.Index(c.saves, c.regs[frameFP])
 }
 
 // enteredSaves returns the facts at a function's first instruction.
