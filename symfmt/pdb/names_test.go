@@ -106,7 +106,7 @@ func publicsOf(t *testing.T, d *database) map[symfmt.RVA][]string {
 		t.Fatal(err)
 	}
 	names := map[symfmt.RVA][]string{}
-	if err := d.eachPublic(func(rva symfmt.RVA, name string) { names[rva] = append(names[rva], name) }); err != nil {
+	if err := d.eachPublic(func(rva symfmt.RVA, name string, _ bool) { names[rva] = append(names[rva], name) }); err != nil {
 		t.Fatal(err)
 	}
 	return names

@@ -18,7 +18,7 @@
 //     this" to a debugger (0xf00f00, 0xfeefee) are left out.
 //   - Code of an inlined call outside its caller's code is left out.
 //   - PUBLIC is written where no FUNC covers the address, with its name undecorated, as
-//     a FUNC would have it.
+//     a FUNC would have it. Labels of assembly, which are not marked as functions, have one, too.
 //   - The id is the GUID and the age of the debug information, as in CodeView entries: tools that
 //     add to the file later raise the other age.
 //   - Streams, all modules together, names, and rows of lines are bounded by the file's size.
@@ -28,9 +28,9 @@ package pdb
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -338,8 +338,9 @@ func oneAtEach[T any](all []T, of func(*T) (rva symfmt.RVA, name string, multipl
 	return all[:n]
 }
 
-// eachPublic calls fn with the public symbols of code, by their decorated names.
-func (d *database) eachPublic(fn func(rva symfmt.RVA, name string)) error {
+// eachPublic calls fn with the public symbols of code, by their decorated names. A label is a symbol in code that is not
+// marked as such, which linkers leave those of assembly; names with ? or @ are those of data that was merged into code.
+func (d *database) eachPublic(fn func(rva symfmt.RVA, name string, label bool)) error {
 	const code, function = 1, 2
 	in := bufio.NewReaderSize(d.stream(d.symbols), 256<<10)
 	var head [4]byte
@@ -360,11 +361,12 @@ func (d *database) eachPublic(fn func(rva symfmt.RVA, name string)) error {
 		if _, err := io.ReadFull(in, b); err != nil {
 			return err
 		}
-		if u16(head[2:]) != symPublic || size < 11 || binary.LittleEndian.Uint32(b)&(code|function) == 0 {
+		if u16(head[2:]) != symPublic || size < 11 {
 			continue
 		}
-		if rva, ok := d.rva(u16(b[8:]), u32(b[4:])); ok {
-			fn(rva, string(cString(b[10:])))
+		name, label := cString(b[10:]), u32(b)&(code|function) == 0
+		if rva, ok := d.rva(u16(b[8:]), u32(b[4:])); ok && !(label && bytes.ContainsAny(name, "?@")) {
+			fn(rva, string(name), label)
 		}
 	}
 }
@@ -383,10 +385,12 @@ func (m *merger) publics() error {
 	return nil
 }
 
-func (m *merger) public(rva symfmt.RVA, raw string) {
+func (m *merger) public(rva symfmt.RVA, raw string, label bool) {
 	name, params := undecorate(raw, m.out.Arch == "x86")
 	i, found := slices.BinarySearchFunc(m.out.Funcs, rva, func(f symfmt.Func, rva symfmt.RVA) int { return cmp.Compare(f.RVA, rva) })
 	switch {
+	case found && label:
+		return
 	case found:
 		m.out.Funcs[i].ParamSize = max(m.out.Funcs[i].ParamSize, params)
 		if m.o.RawNames {
