@@ -110,3 +110,43 @@ func TestLibraryShapesDamaged(t *testing.T) {
 		t.Errorf("%q", texts)
 	}
 }
+
+// ownedTypes are durations and weak pointers of libstdc++, as libraryTypes.
+const ownedTypes = `INFO VAR 1 all full
+INFO VAR T b#8 "long~int %5
+INFO VAR T s#8 "std::chrono::duration<long~int,~std::ratio<1,~1000>~> .1@0:__r
+INFO VAR T s#8 "std::chrono::time_point<std::chrono::_V2::system_clock,~std::chrono::duration<long~int,~std::ratio<1l,~1l>~>~> .4@0:__d
+INFO VAR T s#8 "std::chrono::duration<long~int,~std::ratio<1l,~1l>~> .1@0:__r
+INFO VAR T s#8 "std::chrono::duration<long~int,~std::ratio<2,~3>~> .1@0:__r
+INFO VAR T s#10 "std::weak_ptr<long~int> .7@0:_M_ptr .8@8:_M_refcount
+INFO VAR T p1#8
+INFO VAR T s#8 "std::__weak_count .9@0:_M_pi
+INFO VAR T pa#8
+INFO VAR T s#8 "std::_Sp_counted_base .b@0:_M_use_count .b@4:_M_weak_count
+INFO VAR T b#4 "int %5
+INFO VAR E a:100 a:200 a:300 a:400 a:500
+INFO VAR V l2:ms l3:at l5:odd l6:kept l6:gone
+INFO VAR G 1,,,,
+INFO VAR F 0 40 0 1=1=2=3=4=5
+`
+
+// Durations have their unit, and what a weak pointer points to is shown only while something owns it.
+func TestDurationsAndOwners(t *testing.T) {
+	m := make([]byte, 0x1000)
+	for at, values := range map[int][]uint64{
+		0x100: {1500}, 0x200: {1700000000}, 0x300: {7}, 0x400: {0x1600, 0x1700}, 0x500: {0x1600, 0x1710}, 0x600: {77},
+		0x700: {1<<32 | 2}, 0x710: {1<<32 | 0},
+	} {
+		copy(m[at:], words(values...))
+	}
+	want := []string{"1500ms", "1700000000s", "7[2/3]s", "0x1600 <sym>: 77", "expired"}
+	texts := shown(t, []byte(ownedTypes), m)
+	if len(texts) != 2*len(want) {
+		t.Fatalf("%d texts: %q", len(texts), texts)
+	}
+	for i, w := range want {
+		if got := texts[2*i+1]; got != w {
+			t.Errorf("got %s, want %s", got, w)
+		}
+	}
+}

@@ -27,7 +27,7 @@ var shapes = map[string][]string{
 	"count": {"size"}, "one": {"data"}, "dynamic": {"type", "data"}, "function": {"type", "data"}, "tuple": {"data"},
 	"bits": {"data", "end", "size"}, "chain": {"data"}, "tree": {"data", "size"}, "table": {"data", "size", "most"},
 	"variant": {"data", "size", "first", "rest"}, "ring": {"data", "from", "size", "most"},
-	"blocks": {"data", "to", "node", "from", "end", "endnode"},
+	"blocks": {"data", "to", "node", "from", "end", "endnode"}, "duration": {"data"},
 }
 
 // rules returns the rules of rules.txt.

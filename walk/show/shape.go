@@ -64,7 +64,7 @@ var partKinds = map[string]vars.TypeKind{
 // anyData reports whether the data of a shape may have any type: it is the value, not where it is.
 func (r *rule) anyData() bool {
 	switch r.shape {
-	case "array", "one", "optional", "variant", "tuple":
+	case "array", "one", "optional", "variant", "tuple", "duration":
 		return true
 	}
 	return false
@@ -175,7 +175,12 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 		}
 		return s.text(data.value, data.id, depth+1)
 	case "pointer":
+		if owners, ok := parts["some"]; ok && s.word(owners) == 0 {
+			return "expired"
+		}
 		return s.smartPointer(data, depth)
+	case "duration":
+		return s.text(data.value, data.id, depth+1) + s.period(id)
 	case "blocks":
 		return s.blocks(parts, id, depth)
 	case "ring":
@@ -311,6 +316,25 @@ func (s *showing) smartPointer(data part, depth int) string {
 		return out
 	}
 	return out + ": " + s.target(addr, data.plain.Elem, depth)
+}
+
+// periods are the units of durations, by their lengths in seconds.
+var periods = map[string]string{
+	"1/1000000000": "ns", "1/1000000": "us", "1/1000": "ms", "1/1": "s", "60/1": "min", "3600/1": "h", "86400/1": "d",
+}
+
+// period returns the unit of a duration, as C++20 prints it: "ms" of duration<long, ratio<1, 1000>>.
+func (s *showing) period(id vars.TypeID) string {
+	t, _ := s.in.Plain(id)
+	ratio := argument(t.Name, 2)
+	if ratio == "" {
+		return ""
+	}
+	length := strings.TrimRight(argument(ratio, 1), "lL") + "/" + strings.TrimRight(argument(ratio, 2), "lL")
+	if unit := periods[length]; unit != "" {
+		return unit
+	}
+	return "[" + length + "]s"
 }
 
 // typeNamed returns the type of a name, or 0.
