@@ -150,3 +150,66 @@ func TestDurationsAndOwners(t *testing.T) {
 		}
 	}
 }
+
+// hashTypes are a map and a set of Rust, as libraryTypes.
+const hashTypes = `INFO VAR 1 all full
+INFO VAR T b#8 "usize %7
+INFO VAR T s#20 "std::collections::hash::map::HashMap<u32,~u16,~S,~A> .3@0:base
+INFO VAR T s#20 "hashbrown::map::HashMap<u32,~u16,~S,~A> .4@0:table
+INFO VAR T s#20 "hashbrown::raw::RawTable<(u32,~u16),~A> .5@0:table
+INFO VAR T s#20 "hashbrown::raw::RawTableInner .6@0:ctrl .1@8:bucket_mask .1@10:growth_left .1@18:items
+INFO VAR T s#8 "core::ptr::non_null::NonNull<u8> .7@0:pointer
+INFO VAR T p8#8
+INFO VAR T b#1 "u8 %7
+INFO VAR T s#8 "(u32,~u16) .a@0:__0 .b@4:__1
+INFO VAR T b#4 "u32 %7
+INFO VAR T b#2 "u16 %7
+INFO VAR T s#20 "std::collections::hash::set::HashSet<u32,~S> .d@0:base
+INFO VAR T s#20 "hashbrown::set::HashSet<u32,~S,~A> .e@0:map
+INFO VAR T s#20 "hashbrown::map::HashMap<u32,~(),~S,~A> .f@0:table
+INFO VAR T s#20 "hashbrown::raw::RawTable<(u32,~()),~A> .5@0:table
+INFO VAR T s#4 "(u32,~()) .a@0:__0 .11@4:__1
+INFO VAR T b#0 "() %7
+INFO VAR E a:100 a:200 a:300
+INFO VAR V l2:map lc:set l2:empty
+INFO VAR G 1,,
+INFO VAR L r
+INFO VAR F 0 40 0 1=1=2=3
+`
+
+// The elements of a table of hashbrown lie before its control bytes, the first one last.
+func TestHashes(t *testing.T) {
+	memory := func(changes map[int][]uint64) []byte {
+		m := make([]byte, 0x1000)
+		for at, values := range map[int][]uint64{
+			0x100: {0x1600, 3, 0, 2}, 0x200: {0x1700, 3, 0, 3}, 0x300: {0x1800, 0, 0, 0},
+			0x600: {0xff22ff11}, 0x5f8: {71<<32 | 70}, 0x5e8: {73<<32 | 72},
+			0x700: {0x2222ff11}, 0x6f0: {8<<32 | 9, 77<<32 | 7},
+		} {
+			copy(m[at:], words(values...))
+		}
+		for at, values := range changes {
+			copy(m[at:], words(values...))
+		}
+		return m
+	}
+	for _, c := range []struct {
+		changes map[int][]uint64
+		want    []string
+	}{
+		{nil, []string{"{70: 71, 72: 73}", "{77, 8, 9}", "{}"}},
+		{map[int][]uint64{0x118: {9}}, []string{"{70: 71, 72: 73, <damaged: it has 9 elements>}", "{77, 8, 9}", "{}"}},
+		{map[int][]uint64{0x108: {1 << 40}, 0x200: {0x90000000}}, []string{"{2 elements}", "{3 elements}", "{}"}},
+		{map[int][]uint64{0x108: {^uint64(0)}, 0x318: {1}}, []string{"{2 elements}", "{77, 8, 9}", "{0: 0}"}},
+	} {
+		texts := shown(t, []byte(hashTypes), memory(c.changes))
+		if len(texts) != 2*len(c.want) {
+			t.Fatalf("%d texts: %q", len(texts), texts)
+		}
+		for i, w := range c.want {
+			if got := texts[2*i+1]; got != w {
+				t.Errorf("%v: got %s, want %s", c.changes, got, w)
+			}
+		}
+	}
+}

@@ -87,7 +87,7 @@ func (s *showing) nodes(r *rule, nodes func(func(uint64) bool), total uint64, sk
 	if total > uint64(s.o.Length) {
 		title = strconv.FormatUint(total, 10) + " elements "
 	}
-	if elem == 0 || !ok || size > eval.MaxValue || depth >= s.o.Depth || s.isWide(elem, maxSteps) {
+	if elem == 0 || !ok || size > eval.MaxValue || depth >= s.o.Depth || skip > 0 && s.isWide(elem, maxSteps) {
 		if r.paths["size"] == nil {
 			return "{...}"
 		}
@@ -108,16 +108,29 @@ func (s *showing) nodes(r *rule, nodes func(func(uint64) bool), total uint64, sk
 	return title + "{" + strings.Join(texts, ", ") + "}"
 }
 
-// element shows an element: a pair of a key and a value as [key] = value.
+// element shows an element: a key and its value as [key] = value, or in Rust's manner.
 func (s *showing) element(r *rule, v eval.Value, id vars.TypeID, depth int) string {
-	t, _ := s.in.Plain(id)
-	pair := part{value: v, id: id}
-	key, first := s.follow(pair, []string{"first"})
-	value, second := s.follow(pair, []string{"second"})
-	if !r.keyed || !first || !second || s.isRedacted(s.in, "", id) || s.isRedacted(s.in, "first", 0) || s.isRedacted(s.in, "second", 0) || t == nil {
+	first, rest := r.paths["first"], r.paths["rest"]
+	if first == nil || s.isRedacted(s.in, "", id) || s.isRedacted(s.in, first[0], 0) || rest != nil && s.isRedacted(s.in, rest[0], 0) {
 		return s.text(v, id, depth)
 	}
-	return "[" + s.text(key.value, key.id, depth+1) + "] = " + s.text(value.value, value.id, depth+1)
+	element := part{value: v, id: id}
+	key, ok := s.follow(element, first)
+	if !ok {
+		return s.text(v, id, depth)
+	}
+	if rest == nil {
+		return s.text(key.value, key.id, depth)
+	}
+	value, ok := s.follow(element, rest)
+	if !ok {
+		return s.text(v, id, depth)
+	}
+	texts := [2]string{s.text(key.value, key.id, depth+1), s.text(value.value, value.id, depth+1)}
+	if s.language(id) == langRust {
+		return texts[0] + ": " + texts[1]
+	}
+	return "[" + texts[0] + "] = " + texts[1]
 }
 
 // isWide reports whether a type may need to be aligned to more than a word, so that it does not begin straight after

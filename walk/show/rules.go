@@ -18,7 +18,6 @@ type rule struct {
 	paths   map[string][]string // by part of the shape
 	element []int               // indices of the type argument, in one another, that is the type of the elements; nil means what data points to
 	skip    int                 // words of a node before its element
-	keyed   bool                // elements are pairs of a key and a value
 }
 
 // shapes are the parts that each shape requires.
@@ -28,6 +27,7 @@ var shapes = map[string][]string{
 	"bits": {"data", "end", "size"}, "chain": {"data"}, "tree": {"data", "size"}, "table": {"data", "size", "most"},
 	"variant": {"data", "size", "first", "rest"}, "ring": {"data", "from", "size", "most"},
 	"blocks": {"data", "to", "node", "from", "end", "endnode"}, "duration": {"data"},
+	"hashes": {"data", "size", "most", "from"},
 }
 
 // rules returns the rules of rules.txt.
@@ -58,8 +58,6 @@ func parseRules(text string) (all []rule, err error) {
 				r.element, err = numbers(value)
 			case "skip":
 				r.skip, err = strconv.Atoi(value)
-			case "keyed":
-				r.keyed, ok = true, !ok
 			case "data", "size", "end", "some", "type", "first", "rest", "from", "to", "most", "node", "endnode":
 				r.paths[key] = strings.Split(value, ".")
 			default:

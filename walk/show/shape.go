@@ -197,6 +197,8 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 		return s.chain(r, parts, v, id, depth)
 	case "tree":
 		return s.tree(r, parts, id, depth)
+	case "hashes":
+		return s.hashes(r, parts, depth)
 	case "table":
 		return s.table(parts, depth)
 	case "count":

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/symfmt/vars"
+	"github.com/symtool/symtool/walk/eval"
 )
 
 // maxGroups limits the groups of a map of Go that are looked at. A table has at most 128.
@@ -135,4 +136,33 @@ func (m *goMap) group(at uint64, id vars.TypeID) {
 			m.texts = append(m.texts, m.text(key.value, key.id, m.depth)+":"+m.text(value.value, value.id, m.depth))
 		}
 	}
+}
+
+// maxPlaces limits the places of a table of hashbrown whose elements are shown. A byte of each is looked at.
+const maxPlaces = 1 << 16
+
+// hashes shows a table of hashbrown: its elements are before its control bytes, the first one last, at places whose
+// control byte has not its high bit set.
+func (s *showing) hashes(r *rule, parts map[string]part, depth int) string {
+	total, last, table := s.word(parts["size"]), s.word(parts["most"]), parts["from"].id
+	if total == 0 {
+		return "{}"
+	}
+	if last >= maxPlaces || !s.lookAt(int(last)) {
+		return "{" + count(total) + "}"
+	}
+	at := s.word(parts["data"])
+	ctrl := s.f.Read(at, int(last)+1)
+	if ctrl.Status() != eval.HasValue {
+		return "{" + count(total) + "}"
+	}
+	size, _ := s.sizeOf(s.elementOf(r, table))
+	elements := func(yield func(uint64) bool) {
+		for i, c := range ctrl.Bytes {
+			if c&0x80 == 0 && !yield(at-uint64(i+1)*size) {
+				return
+			}
+		}
+	}
+	return s.nodes(r, elements, total, 0, table, depth)
 }
