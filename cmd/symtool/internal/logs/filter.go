@@ -120,6 +120,9 @@ func wholePart(text []byte) int {
 // cut: end is where the appended part ends.
 func (f *Filter) replace(dst, text []byte, from, cut int) (_ []byte, end int) {
 	active := f.formsIn(text[from:cut])
+	if len(active) == 0 && f.Maps == nil && from < cut {
+		return f.scan(dst, text, from, cut) // as nearly all of a log: where lines end does not matter
+	}
 	for from < cut {
 		to := cut
 		if n := bytes.IndexByte(text[from:cut], '\n'); n >= 0 {
@@ -138,6 +141,9 @@ func (f *Filter) line(dst, text []byte, from, to int, active []*form) (_ []byte,
 	}
 	before := f.Replaced
 	for _, form := range active {
+		if !form.mayBeIn(text[from:to]) {
+			continue
+		}
 		if dst = f.match(dst, text[from:to], form); f.Replaced > before {
 			return dst, to
 		}

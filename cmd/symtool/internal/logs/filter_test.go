@@ -81,7 +81,7 @@ func TestFilterInPieces(t *testing.T) {
 
 // Any bytes give the same output, in pieces or at once.
 func FuzzFilter(f *testing.F) {
-	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/" + id + "+0x1000", "\x00\xff+0x", testMaps, " in app[1000,1+1]\n", " ip 1000 in app[0+1]", "app+0x1000/0x2000 [app]", "#1 pc 1000 app (f+1)", "\t1000 f+0x1 (app)",
+	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/" + id + "+0x1000", "\x00\xff+0x", testMaps, " in app[1000,1+1000]\n", " ip 1000 in app[0+1000]", "app+0x1000/0x2000 [app]", "#1 pc 1000 app (f+1)", "\t1000 f+0x1 (app)",
 		"PERF_RECORD_MMAP2 1/1: [0x1000(0x2000) @ 0x1000 fe:00 1 2]: r-xp app\n\t1010 [unknown] (app)\n", "app(f+0x1000)", "app!f+0x1000", "pc=0x1000", "a+b+0x1000app +"} {
 		f.Add(seed)
 	}

@@ -10,7 +10,7 @@ import (
 // form is how programs write places of code on a line.
 type form struct {
 	Form
-	mark   string         // in every line that has a place
+	marks  []string       // all are in every line that has a place: looking for them is cheap
 	line   *regexp.Regexp // its groups are the fields of a match
 	counts Counting
 	sure   bool // the name is certainly a module's
@@ -21,6 +21,9 @@ type form struct {
 	// locate changes what was read, and reports whether there is a place.
 	locate func(f *Filter, p *Place, m *match) bool
 }
+
+// perfLine is an address of perf script.
+var perfLine = regexp.MustCompile(`^(?:.*:)?\s+(?P<addr>[0-9a-f]+) (?P<at>\[unknown\]|(?P<symbol>\S.*)\+0x(?P<offset>[0-9a-f]+)) \((?P<name>[^()]+)\)\s*$`)
 
 // Form describes a form for people.
 type Form struct {
@@ -33,62 +36,67 @@ type Form struct {
 const answerOpens, answerCloses = " (", ")"
 
 // forms are the forms of lines, in the order in which they are tried.
-var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &symbolInFile, &symbolOfModule, &programCounter}
+var forms = []*form{&kernelFault, &oldKernelFault, &kernelSymbol, &tombstone, &perfMapping, &perfFrame, &perfUnknown, &symbolInFile, &symbolOfModule, &programCounter}
 
 var (
 	// The kernel's message about a signal: an offset in the file, and the mapping.
 	kernelFault = form{
-		Form: Form{"`... in NAME[ADDR,BASE+SIZE]`", "Linux, about a signal", "the start of the file"},
-		mark: " in ", line: regexp.MustCompile(` in (?P<name>[^\[\]]+)(?P<at>)\[(?P<addr>[0-9a-f]+),[0-9a-f]+\+[0-9a-f]+\]`),
+		Form:  Form{"`... in NAME[ADDR,BASE+SIZE]`", "Linux, about a signal", "the start of the file"},
+		marks: []string{" in ", "000]"}, line: regexp.MustCompile(` in (?P<name>[^\[\]]+)(?P<at>)\[(?P<addr>[0-9a-f]+),[0-9a-f]+\+[0-9a-f]+\]`),
 		counts: FromFile, sure: true, before: "(", after: ")",
 	}
 
 	// The same of older kernels: the address, and the mapping, which is that of the code.
 	oldKernelFault = form{
-		Form: Form{"`ip ADDR sp ... in NAME[BASE+SIZE]`", "older Linux, about a signal", "the process; BASE is where its code begins"},
-		mark: " ip", line: regexp.MustCompile(` ip[ :](?P<addr>[0-9a-f]+) .* in (?P<name>[^\[\]]+)(?P<at>)\[(?P<base>[0-9a-f]+)\+[0-9a-f]+\]`),
+		Form:  Form{"`ip ADDR sp ... in NAME[BASE+SIZE]`", "older Linux, about a signal", "the process; BASE is where its code begins"},
+		marks: []string{" ip", "000]"}, line: regexp.MustCompile(` ip[ :](?P<addr>[0-9a-f]+) .* in (?P<name>[^\[\]]+)(?P<at>)\[(?P<base>[0-9a-f]+)\+[0-9a-f]+\]`),
 		counts: FromCode, sure: true, before: "(", after: ")", locate: afterBase,
 	}
 
 	kernelSymbol = form{
-		Form: Form{"`SYMBOL+0xADDR/0xSIZE`, with or without ` [MODULE]` after it", "the kernel, in an oops, a warning or a stack", "SYMBOL, in `vmlinux` or MODULE`.ko`"},
-		mark: "/0x", line: regexp.MustCompile(`(?P<at>(?P<symbol>[\w.$]+)\+0x(?P<addr>[0-9a-f]+)/0x(?P<size>[0-9a-f]+))(?: \[(?P<name>[\w-]+)(?: (?P<build>[0-9a-f]+))?\])?`),
+		Form:  Form{"`SYMBOL+0xADDR/0xSIZE`, with or without ` [MODULE]` after it", "the kernel, in an oops, a warning or a stack", "SYMBOL, in `vmlinux` or MODULE`.ko`"},
+		marks: []string{"/0x"}, line: regexp.MustCompile(`(?P<at>(?P<symbol>[\w.$]+)\+0x(?P<addr>[0-9a-f]+)/0x(?P<size>[0-9a-f]+))(?: \[(?P<name>[\w-]+)(?: (?P<build>[0-9a-f]+))?\])?`),
 		counts: AfterSymbol, locate: inKernel,
 	}
 
 	tombstone = form{
-		Form: Form{"`#00 pc ADDR  NAME (SYMBOL+N)`, with or without ` (BuildId: DIGITS)`", "Android: tombstones, logcat", "where the linker put the file"},
-		mark: " pc ", line: regexp.MustCompile(`#\d+ +pc (?P<addr>[0-9a-f]+) +(?P<name>[^ (\r\n][^(\r\n]*[^ (\r\n])(?: \(deleted\))?(?: \(offset 0x[0-9a-f]+\))?(?P<at>(?: \(.+\+\d+\))?)(?: \(BuildId: (?P<build>[0-9a-fA-F]+)\))?\s*$`),
+		Form:  Form{"`#00 pc ADDR  NAME (SYMBOL+N)`, with or without ` (BuildId: DIGITS)`", "Android: tombstones, logcat", "where the linker put the file"},
+		marks: []string{" pc ", "#"}, line: regexp.MustCompile(`#\d+ +pc (?P<addr>[0-9a-f]+) +(?P<name>[^ (\r\n][^(\r\n]*[^ (\r\n])(?: \(deleted\))?(?: \(offset 0x[0-9a-f]+\))?(?P<at>(?: \(.+\+\d+\))?)(?: \(BuildId: (?P<build>[0-9a-fA-F]+)\))?\s*$`),
 		counts: FromLink, sure: true, before: answerOpens, after: answerCloses, locate: inPackage,
 	}
 
 	perfMapping = form{
-		Form: Form{"`PERF_RECORD_MMAP2 ...`", "`perf script --show-mmap-events`", "says where NAME is in the lines below"},
-		mark: "PERF_RECORD_MMAP", line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
+		Form:  Form{"`PERF_RECORD_MMAP2 ...`", "`perf script --show-mmap-events`", "says where NAME is in the lines below"},
+		marks: []string{"PERF_RECORD_MMAP"}, line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
 		locate: (*Filter).addPerf,
 	}
 
 	perfFrame = form{
-		Form: Form{"`ADDR SYMBOL+0xN (NAME)`, `ADDR [unknown] (NAME)`", "`perf script`", "the start of the file or, if its mapping is in the log, the process; N from SYMBOL"},
-		mark: " (", line: regexp.MustCompile(`^(?:.*:)?\s+(?P<addr>[0-9a-f]+) (?P<at>\[unknown\]|(?P<symbol>\S.*)\+0x(?P<offset>[0-9a-f]+)) \((?P<name>[^()]+)\)\s*$`),
+		Form:  Form{"`ADDR SYMBOL+0xN (NAME)`", "`perf script`", "the start of the file or, if its mapping is in the log, the process; N from SYMBOL"},
+		marks: []string{"+0x", " ("}, line: perfLine,
 		sure: true, locate: (*Filter).inPerf,
 	}
 
+	perfUnknown = form{
+		Form:  Form{"`ADDR [unknown] (NAME)`", "the same", "the same"},
+		marks: []string{"[unknown] ("}, line: perfLine, sure: true, locate: (*Filter).inPerf,
+	}
+
 	symbolInFile = form{
-		Form: Form{"`NAME(SYMBOL+0xADDR)`", "the C library's `backtrace_symbols`", "SYMBOL"},
-		mark: "+0x", line: regexp.MustCompile(`(?P<name>[^\s()]+)\((?P<at>(?P<symbol>[^\s()+]+)\+0x(?P<addr>[0-9a-f]+))\)`),
+		Form:  Form{"`NAME(SYMBOL+0xADDR)`", "the C library's `backtrace_symbols`", "SYMBOL"},
+		marks: []string{"+0x", "("}, line: regexp.MustCompile(`(?P<name>[^\s()]+)\((?P<at>(?P<symbol>[^\s()+]+)\+0x(?P<addr>[0-9a-f]+))\)`),
 		counts: AfterSymbol,
 	}
 
 	symbolOfModule = form{
-		Form: Form{"`NAME!SYMBOL+0xADDR`", "debuggers, crash reports", "SYMBOL"},
-		mark: "!", line: regexp.MustCompile(`(?P<name>[^\s!()\[\]]+)!(?P<at>(?P<symbol>[^\s!+]+) ?\+ ?0x(?P<addr>[0-9a-f]+))`),
+		Form:  Form{"`NAME!SYMBOL+0xADDR`", "debuggers, crash reports", "SYMBOL"},
+		marks: []string{"!", "0x"}, line: regexp.MustCompile(`(?P<name>[^\s!()\[\]]+)!(?P<at>(?P<symbol>[^\s!+]+) ?\+ ?0x(?P<addr>[0-9a-f]+))`),
 		counts: AfterSymbol,
 	}
 
 	programCounter = form{
-		Form: Form{"`pc=0xADDR`", "Go, about a signal", "0, in the only program, which is linked to a fixed address"},
-		mark: "c=0x", line: regexp.MustCompile(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
+		Form:  Form{"`pc=0xADDR`", "Go, about a signal", "0, in the only program, which is linked to a fixed address"},
+		marks: []string{"c=0x"}, line: regexp.MustCompile(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
 		counts: Absolute, before: answerOpens, after: answerCloses,
 	}
 
@@ -117,11 +125,21 @@ func Forms() []Form {
 // formsIn returns the forms whose marks are in a text.
 func (f *Filter) formsIn(text []byte) (active []*form) {
 	for _, form := range forms {
-		if bytes.Contains(text, []byte(form.mark)) {
+		if form.mayBeIn(text) {
 			active = append(active, form)
 		}
 	}
 	return active
+}
+
+// mayBeIn reports whether a text has the form's marks.
+func (f *form) mayBeIn(text []byte) bool {
+	for _, mark := range f.marks {
+		if !bytes.Contains(text, []byte(mark)) {
+			return false
+		}
+	}
+	return true
 }
 
 // match is where a form matches.

@@ -34,7 +34,7 @@ func TestForms(t *testing.T) {
 		{"[signal SIGSEGV: code=0x1 addr=0x0 pc=0x49e140]", "[signal SIGSEGV: code=0x1 addr=0x0 pc=0x49e140 ({Absolute  49e140})]"},
 		{"(/lib/n.so+0x480) (BuildId: AB12)", "({FromLink /lib/n.so 480 ab12}) (BuildId: AB12)"},
 		{"a.so+0x123456789abcdef01/0x2 f+0x123456789abcdef01/0x3 pc=0x123456789abcdef01", "a.so+0x123456789abcdef01/0x2 f+0x123456789abcdef01/0x3 pc=0x123456789abcdef01"},
-		{" in a[123456789abcdef01,2+3] [123]", " in a[123456789abcdef01,2+3] [123]"},
+		{" in a[123456789abcdef01,2+3000] [123]", " in a[123456789abcdef01,2+3000] [123]"},
 	} {
 		f := describing()
 		if got := filter(t, f, c.line); got != strings.NewReplacer("{", "", "}", "").Replace(c.want) {
