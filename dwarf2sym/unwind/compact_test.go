@@ -1,6 +1,7 @@
 package unwind
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -114,6 +115,48 @@ func TestCompactFunctions(t *testing.T) {
 		}
 		if text := strings.Join(got, "; "); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
+		}
+	}
+}
+
+// Stubs push a number, and jump to code that they share, which is before them or behind the first.
+func TestCompactStubs(t *testing.T) {
+	const (
+		shared = "\x41\x53\xff\x25\x00\x00\x00\x00" // push %r11; jmp *0(%rip)
+		rows   = " .cfa: $rsp 16 +; "
+	)
+	for _, c := range []struct{ code, want string }{
+		{shared + "\x6a\x01\xeb\xf4\x6a\x02\xeb\xf0", "0 .cfa: $rsp 16 + .ra: .cfa -8 + ^; 2 .cfa: $rsp 24 +; 8 .cfa: $rsp 8 +; a" + rows + "c .cfa: $rsp 8 +; e .cfa: $rsp 16 +"},
+		{"\x6a\x00\xeb\x02\x00\x00" + shared + "\x6a\x01\xeb\xf4", "0 .cfa: $rsp 8 + .ra: .cfa -8 + ^; 2" + rows + "8 .cfa: $rsp 24 +; e .cfa: $rsp 8 +; 10 .cfa: $rsp 16 +"},
+	} {
+		in := compactInput(compactInfo(0, 0x2000), []byte(c.code), arch.X86_64)
+		in.Stubs = []Range{{in.Starts[0], in.Starts[0] + uint64(len(c.code))}}
+		table, _, problems := cfiRead(in)
+		var got []string
+		for _, b := range table.Blocks {
+			got = append(got, fmt.Sprintf("%x %s", uint64(b.RVA)-0x2000, table.Rules.Text(b.Init)))
+			for _, r := range table.Rows[b.First:][:b.Count] {
+				got = append(got, fmt.Sprintf("%x %s", uint64(r.RVA)-0x2000, table.Rules.Text(r.Rules)))
+			}
+		}
+		if text := strings.Join(got, "; "); text != c.want || len(problems) > 0 {
+			t.Errorf("%x:\n got %s\nwant %s\n%v", c.code, text, c.want, problems)
+		}
+	}
+}
+
+// Code whose paths share one that leads to a contradiction is followed up to a limit, which grows with its size.
+func TestCompactEffort(t *testing.T) {
+	for _, size := range []int{1 << 12, 1 << 16} {
+		code := slices.Concat([]byte("\xeb\x00"), bytes.Repeat([]byte{0xfc}, size), []byte{0x06}) // jmp, cld, and no instruction
+		in := compactInput(compactInfo(0, 0x2000+uint32(len(code))), code, arch.X86_64)
+		c := newReader(t.Context(), in).newCompact()
+		c.section = &in.Index[0]
+		if err := c.stubs(&pdataEntry{lo: in.Starts[0], hi: in.Starts[0] + uint64(len(code))}); err != nil {
+			t.Fatal(err)
+		}
+		if !c.flow.full || c.flow.left > 0 {
+			t.Errorf("%d bytes: full %t, %d instructions left; want the limit to be reached", size, c.flow.full, c.flow.left)
 		}
 	}
 }

@@ -10,6 +10,13 @@ import (
 // maxFlow is the number of instructions of a range that are followed, as the frame at each takes memory.
 const maxFlow = 1 << 17
 
+// What is guessed may be followed again and again. flowEffort is the number of instructions that are followed for each
+// byte of a range, and flowBase for any range; real code needs less than two.
+const (
+	flowEffort = 16
+	flowBase   = 1 << 12
+)
+
 // compactFlow is what is known of the frame at the instructions of a range.
 type compactFlow struct {
 	effect insn.Effect
@@ -27,8 +34,9 @@ type compactFlow struct {
 	whole []uint32 // where functions begin whose instructions return, without a contradiction
 	ended bool     // a return was reached
 	bad   bool     // a return with another stack pointer than at the entry, or bytes that do not decode
-	full  bool
-	guess bool // the frame where the path begins is not sure
+	full  bool     // there were too many instructions
+	left  int      // number of instructions that may still be followed
+	guess bool     // the frame where the path begins is not sure
 }
 
 type flowItem struct {
@@ -42,7 +50,7 @@ func (w *compactFlow) begin(lo uint64, code []byte, starts []uint64, entry insn.
 	w.index = slices.Grow(w.index[:0], len(code))[:len(code)]
 	clear(w.index)
 	w.at, w.state, w.now, w.later = w.at[:0], w.state[:0], w.now[:0], w.later[:0]
-	w.whole, w.jump, w.full = w.whole[:0], nil, false
+	w.whole, w.jump, w.full, w.left = w.whole[:0], nil, false, flowBase+flowEffort*len(code)
 }
 
 // isStart reports whether a function begins at an offset.
@@ -98,7 +106,7 @@ func (w *compactFlow) path(at uint32, f insn.Frame) {
 			}
 			return
 		}
-		if len(w.state) >= maxFlow {
+		if w.left--; w.left < 0 || len(w.state) >= maxFlow {
 			w.full = true
 			return
 		}

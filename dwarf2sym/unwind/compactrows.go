@@ -213,12 +213,26 @@ func (c *compactReader) stubs(e *pdataEntry) error {
 		f := entry
 		size, flow, _ := w.effect(c.code[at:], e.lo+uint64(at), &f)
 		at += uint32(max(size, 1))
+		if flow == insn.Jump {
+			at = 0 // a stub is first, which leads to the code that is shared
+		}
 		if flow == insn.Jump || flow == insn.Leave {
 			break
 		}
 	}
-	for ; int(at) < len(c.code); at++ {
+	least := uint32(1) // bytes of an instruction
+	if c.leafFrame().base == arm64SP {
+		least = 4
+	}
+	for int(at) < len(c.code) && !w.full {
 		w.try(at, entry, false)
+		step := least
+		if w.index[at] != 0 {
+			f := entry
+			size, _, _ := w.effect(c.code[at:], e.lo+uint64(at), &f)
+			step = max(step, uint32(size))
+		}
+		at += step
 	}
 	w.try(0, entry, false)
 	c.function(e.lo, e.hi)
