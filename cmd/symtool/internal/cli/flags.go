@@ -68,7 +68,7 @@ func (f *wordFlag) check(c *cli.Context) error {
 	if !ok || f.others || slices.Contains(f.values, value) {
 		return nil
 	}
-	return fmt.Errorf("--%s is %q, want %s", name, value, Choice(f.values))
+	return fmt.Errorf("--%s is %q, want %s%s", name, value, Choice(f.values), Meant(value, f.values))
 }
 
 // Choice formats words for a message: "a, b or c".

@@ -1,9 +1,54 @@
 package cli
 
+import (
+	"slices"
+
+	"github.com/urfave/cli/v2"
+)
+
 // PeerFlag is a flag of a program that a command replaces, and that the command does not have.
 type PeerFlag struct {
 	Name    string // without dashes
 	Instead string // what the command has in its place
+}
+
+// CommonPeerFlags lists flags of other programs that people try with any command, with the flag that a command must
+// have for the answer to be true; "" for none.
+var CommonPeerFlags = []struct {
+	PeerFlag
+	Has string
+}{
+	{PeerFlag{"json", "use --format json"}, "format"},
+	{PeerFlag{"human", "text is the default, as --format text"}, "format"},
+	{PeerFlag{"text", "text is the default, as --format text"}, "format"},
+	{PeerFlag{"symbols-path", "use --symbols PATH"}, "symbols"},
+	{PeerFlag{"symbols-url", "use --symbol-url URL"}, "symbol-url"},
+	{PeerFlag{"symbols-cache", "use --symbol-cache DIR"}, "symbol-cache"},
+	{PeerFlag{"output-file", "use --output FILE"}, "output"},
+	{PeerFlag{"out", "use --output FILE"}, "output"},
+	{PeerFlag{"threads", "use --jobs N"}, "jobs"},
+	{PeerFlag{"log-file", "messages go to standard error"}, ""},
+	{PeerFlag{"V", "symtool --version prints the version"}, ""},
+	{PeerFlag{"version", "symtool --version prints the version"}, ""},
+}
+
+// peerFlag returns what a command has in place of the flag of another program, or "".
+func peerFlag(command *cli.Command, name string) string {
+	for _, f := range PeerFlags[command.Name] {
+		if f.Name == name {
+			return f.Instead
+		}
+	}
+	for _, f := range CommonPeerFlags {
+		if f.Name == name && (f.Has == "" || hasFlag(command, f.Has)) {
+			return f.Instead
+		}
+	}
+	return ""
+}
+
+func hasFlag(command *cli.Command, name string) bool {
+	return slices.ContainsFunc(command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
 // PeerFlags lists, by command, flags that people know from other programs: Breakpad's and
@@ -27,21 +72,19 @@ var PeerFlags = map[string][]PeerFlag{
 		{"mapping-dest", "use --map REGEX=TEMPLATE, for a pair of source and destination"},
 		{"mapping-file", "use --map-file FILE, which reads the same JSON"},
 	},
+	"lint": {
+		{"r", "a folder stands for the symbol files in it and in its folders"},
+		{"recursive", "a folder stands for the symbol files in it and in its folders"},
+	},
 	"walk": {
+		{"r", "a folder stands for the dumps in it and in its folders"},
 		{"m", "use --format machine"},
 		{"c", "use --crashed-only"},
 		{"b", "use --brief"},
-		{"human", "text is the default, as --format text"},
-		{"json", "use --format json"},
 		{"cyborg", "run it twice, with --format text and --format json"},
 		{"pretty", "use --format json, and jq to lay it out"},
 		{"dump", "symtool inspect DUMP prints what a dump contains"},
-		{"symbols-path", "use --symbols PATH"},
-		{"symbols-url", "use --symbol-url URL"},
-		{"symbols-cache", "use --symbol-cache DIR"},
 		{"symbols-tmp", "temporary files are in $TMPDIR"},
-		{"output-file", "use --output FILE"},
-		{"log-file", "messages go to standard error"},
 		{"use-local-debuginfo", "use --binaries PATH"},
 		{"recover-function-args", "use --vars params, with symbols that have variables"},
 	},

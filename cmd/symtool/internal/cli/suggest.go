@@ -20,6 +20,14 @@ func DidYouMean(word string, known []string, hint string) string {
 	return end
 }
 
+// Meant is DidYouMean for the end of a message that lists the words.
+func Meant(word string, known []string) string {
+	if best := closest(word, known); best != "" {
+		return "; did you mean " + best + "?"
+	}
+	return ""
+}
+
 // likeness is how alike two words must be for one to be taken for a misspelling of the other, from
 // 0 to 1. Of two letters exchanged, missing or wrong in a word of five, all are above it; "store"
 // and "serve" are below.
@@ -67,10 +75,11 @@ func flagMeant(name string, flags []cli.Flag) string {
 func unknownFlag(command *cli.Command, arg string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	name := strings.TrimLeft(arg, "-")
-	for _, f := range PeerFlags[command.Name] {
-		if f.Name == name {
-			return Usagef(command.Name, "unknown flag %s: %s", arg, f.Instead)
-		}
+	if name == "help" {
+		return Usagef(command.Name, "flag %s takes no value", arg)
+	}
+	if instead := peerFlag(command, name); instead != "" {
+		return Usagef(command.Name, "unknown flag %s: %s", arg, instead)
 	}
 	return Usagef(command.Name, "unknown flag %s%s", arg, flagMeant(name, command.Flags))
 }

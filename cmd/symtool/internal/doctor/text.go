@@ -279,7 +279,7 @@ func (t *doctorText) process(g *diagnosis) {
 		if id == "" {
 			id = "no id"
 		}
-		t.line("  %-12s %s %s", state, id, m.Path)
+		t.entry(state, "%-33s %s", id, m.Path)
 		if m.Stored != "" {
 			t.line("      %s: found by the id; Breakpad's and rust-minidump's walkers ask for %s", m.Stored, m.Asked)
 		}

@@ -64,13 +64,14 @@ var storeVerbs = []storeVerb{
 	{"ls", []string{"last", "missing", "format", "output"}, (*storeRun).ls},
 }
 
-func storeVerbNames() string {
-	var names []string
+func storeVerbWords() (names []string) {
 	for _, v := range storeVerbs {
 		names = append(names, v.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
+
+func storeVerbNames() string { return strings.Join(storeVerbWords(), ", ") }
 
 // Command returns the command symtool store.
 func Command(msgs *cli.Messages) *cli.Command {
@@ -161,7 +162,7 @@ func (r *storeRun) operands(c *cli.Context) error {
 	}
 	i := slices.IndexFunc(storeVerbs, func(v storeVerb) bool { return v.name == args[0] })
 	if i < 0 {
-		return fmt.Errorf("%q is unknown, want %s", args[0], storeVerbNames())
+		return fmt.Errorf("%q is unknown, want %s%s", args[0], storeVerbNames(), cli.Meant(args[0], storeVerbWords()))
 	}
 	r.verb = storeVerbs[i]
 	switch {
