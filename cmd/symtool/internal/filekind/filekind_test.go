@@ -1,0 +1,82 @@
+package filekind
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/internal/testenv"
+)
+
+// A kind is recognized by the beginning of a file, also if the file is compressed; what nothing is known of has no
+// message.
+func TestNot(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write([]byte("MODULE Linux x86_64 0 x\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, c := range map[string]struct{ contents, want string }{
+		"core":     {"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00", "not a thing but an ELF core: symtool walk prints its stacks"},
+		"sym.gz":   {packed.String(), "not a thing but a symbol file in gzip: " + Breakpad.Use},
+		"cut.gz":   {packed.String()[:5], ""},
+		"walk":     {`{"crash_info": {}}`, "not a thing but the JSON of a walk: symtool walk --compare compares two of them"},
+		"json":     {"{\n  \"a\": 1}", "not a thing but JSON without symbols: want this"},
+		"brace":    {"{ a }", "not a thing but text: want this"},
+		"tar":      {strings.Repeat("x", 257) + "ustar", "not a thing but a tar archive: take its files out (tar -x) and name those"},
+		"short":    {strings.Repeat("\x01", 257), ""},
+		"empty":    {"", "not a thing but an empty file: want this"},
+		"garbage":  {"\x01\x02\x03\x04", ""},
+		"archive":  {"!<arch>\n", "not a thing but an ar archive (a static library or a .deb): take its members out (ar x) and name those"},
+		"portable": {"BSJB", "not a thing but a portable PDB of .NET, which describes no native code: want this"},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.contents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := Not(path, "a thing", "want this"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	for _, path := range []string{filepath.Join(dir, "missing"), ""} {
+		if got := Not(path, "a thing", "want this"); got != "" {
+			t.Errorf("%q: %q, want nothing", path, got)
+		}
+	}
+	if got, want := Not(dir, "a thing", "want this"), "not a thing but a folder: want this"; got != want {
+		t.Errorf("a folder: %q, want %q", got, want)
+	}
+}
+
+// A symbol file and a text have no error, as its readers say more about it.
+func TestNotSymbols(t *testing.T) {
+	for head, want := range map[string]string{
+		"MODULE Linux x86_64 0 x\n": "", "some text\n": "", "": "", "\x01\x02": "", "\x1f\x8b": "",
+		"MDMP\x93\xa7": "not a symbol file but a minidump: symtool walk prints its stacks",
+		"PK\x03\x04":   "not a symbol file but a zip archive: take its files out (unzip) and name those",
+	} {
+		got := ""
+		if err := NotSymbols([]byte(head)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", head, got, want)
+		}
+	}
+	path := testenv.Input(t, "walk-sources.core.xz")
+	if err, want := NotSymbolFile(path), "not a symbol file but a compressed dump: symtool walk prints its stacks"; err == nil || err.Error() != want {
+		t.Errorf("a compressed core: %v, want %q", err, want)
+	}
+	for _, path := range []string{t.TempDir(), "missing", os.DevNull} {
+		if err := NotSymbolFile(path); err != nil {
+			t.Errorf("%s: %v, want no error: opening it says more", path, err)
+		}
+	}
+}
