@@ -135,7 +135,7 @@ func TestDurationsAndOwners(t *testing.T) {
 	m := make([]byte, 0x1000)
 	for at, values := range map[int][]uint64{
 		0x100: {1500}, 0x200: {1700000000}, 0x300: {7}, 0x400: {0x1600, 0x1700}, 0x500: {0x1600, 0x1710}, 0x600: {77},
-		0x700: {1<<32 | 2}, 0x710: {1<<32 | 0},
+		0x700: {1<<32 | 2}, 0x710: {1 << 32},
 	} {
 		copy(m[at:], words(values...))
 	}

@@ -257,9 +257,13 @@ func allMembers(t *vars.Type) iter.Seq[*vars.Member] {
 // erase makes bytes unknown. As parts overlap in damaged types, it costs some of maxMaskParts.
 func (s *showing) erase(v *eval.Value, at, size uint64) {
 	n := uint64(len(v.Bytes))
-	end := at + min(size, n)
-	for i := at; i < n && i < end; i++ {
-		v.Bytes[i], v.States[i] = 0, eval.Absent
+	size = min(size, n)
+	at = min(at, n)
+	end := min(at+size, n)
+	clear(v.Bytes[at:end])
+	states := v.States[at:end]
+	for i := range states {
+		states[i] = eval.Absent
 	}
-	s.toMask -= int(min(size, n) / 256)
+	s.toMask -= int(size / 64)
 }
