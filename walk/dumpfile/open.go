@@ -145,6 +145,7 @@ const defaultMaxUnpacked = 64 << 30
 // faults; see FaultError.
 type File struct {
 	*dump.Dump
+	Kind     string // the name of its format: Minidump, Core or Micro
 	contents *contents
 }
 
@@ -181,7 +182,7 @@ func (o Options) open(c *contents, err error) (*File, error) {
 	if c.broken != nil {
 		d.Problems = append(d.Problems, dump.Problem{Lost: "the rest of the dump", Err: withPath(name, c.broken)})
 	}
-	return &File{d, c}, nil
+	return &File{d, sniff(c.data[:min(len(c.data), sniffSize)]), c}, nil
 }
 
 // Read reads a dump that is in memory. path is used in messages.

@@ -129,5 +129,5 @@ func kept(d *dump.Dump, c *contents) *File {
 	for i := range d.Memory.Regions {
 		d.Size += int64(len(d.Memory.Regions[i].Data))
 	}
-	return &File{d, c}
+	return &File{d, Core, c}
 }

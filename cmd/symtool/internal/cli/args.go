@@ -1,11 +1,30 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 )
+
+// CheckDumps checks the operands of a command that reads dumps, one of which may be standard input. name is what the
+// command's help calls them.
+func CheckDumps(name string, files []string) error {
+	stdin := 0
+	for _, file := range files {
+		switch file {
+		case "":
+			return fmt.Errorf(`%s is "": want a file, or - for standard input`, name)
+		case "-":
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return fmt.Errorf("%s is - %d times: standard input can be read once", name, stdin)
+	}
+	return nil
+}
 
 // permute moves a command's flags before its operands, as the flag package requires, so that
 // users may mix both; "--" ends the flags. It accepts a value attached to a short name (-j4) and

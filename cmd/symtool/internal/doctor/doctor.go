@@ -26,8 +26,8 @@ import (
 
 const doctorDescription = `
 FILE is a binary, a symbol file in a format that convert reads, or the dump of a
-crashed process. doctor reports what is in it: for a binary, what dump would
-write, and where each part would come from; for symbols, what they are good for;
+crashed process, which may be - for standard input. doctor reports what is in it:
+for a binary, what dump would write, and where each part would come from; for symbols, what they are good for;
 for a dump, which of its modules have symbols where walk looks for them: in
 --symbols, --binaries or --symbol-url or, without these, on this machine; and
 which of them a store in --symbols has only under names that other walkers do
@@ -105,10 +105,8 @@ func (d *doctor) check(c *cli.Context) error {
 	if len(d.files) == 0 {
 		return errors.New("no FILE")
 	}
-	for _, file := range d.files {
-		if file == "" || file == "-" {
-			return fmt.Errorf("FILE is %q: want a file: reading it needs random access", file)
-		}
+	if err := cli.CheckDumps("FILE", d.files); err != nil {
+		return err
 	}
 	for _, name := range []string{"symbols", "binaries", "symbol-url", "debug-dir", "dwo-dir"} {
 		for _, value := range c.StringSlice(name) {
@@ -259,6 +257,9 @@ func (d *doctor) report(g *diagnosis) {
 
 // look detects what a file is and what it contains.
 func (d *doctor) look(ctx context.Context, g *diagnosis) error {
+	if g.File == "-" {
+		return d.lookAtDump(ctx, g)
+	}
 	if st, err := os.Stat(g.File); err != nil {
 		return err
 	} else if !st.Mode().IsRegular() {
@@ -267,7 +268,7 @@ func (d *doctor) look(ctx context.Context, g *diagnosis) error {
 		}
 		return errors.New("not a regular file")
 	}
-	if g.Kind = dumpfile.FormatOf(g.File); g.Kind != "" {
+	if dumpfile.FormatOf(g.File) != "" {
 		return d.lookAtDump(ctx, g)
 	}
 	in, err := formats.Open(g.File, "")

@@ -43,10 +43,11 @@ type moduleDiagnosis struct {
 
 // lookAtDump reads a dump, and looks for the symbols of its modules.
 func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
-	file, err := dumpfile.Open(ctx, g.File, dumpfile.Options{})
+	file, err := dumpfile.Open(ctx, g.File, dumpfile.Options{Stdin: os.Stdin})
 	if err != nil {
 		return err
 	}
+	g.Kind = file.Kind
 	crash := file.Dump
 	defer file.Close()
 	g.problems(crash.Problems)

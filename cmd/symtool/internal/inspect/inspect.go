@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -16,7 +17,8 @@ import (
 
 const inspectDescription = `
 DUMP is a minidump of Windows, Breakpad, Crashpad or LLDB, an ELF core or a
-microdump, plain or compressed with gzip, zstd, xz or lz4. inspect prints the
+microdump, plain or compressed with gzip, zstd, xz or lz4, or - for standard
+input: of a core from a pipe, memory is what walk keeps of it. inspect prints the
 system, the process, why it crashed, its threads, modules with the ids of their
 symbol files, and what the program's crash reporter added. Damage is reported on
 standard error, and the rest is printed.
@@ -49,10 +51,8 @@ func Command(msgs *cli.Messages) *cli.Command {
 			if len(files) == 0 {
 				return cli.Usagef("inspect", "no DUMP")
 			}
-			for _, file := range files {
-				if file == "" || file == "-" {
-					return cli.Usagef("inspect", "DUMP is %q: want a file: reading it needs random access", file)
-				}
+			if err := cli.CheckDumps("DUMP", files); err != nil {
+				return cli.AsUsageError("inspect", err)
 			}
 			return in.run(c.Context, cli.NewStdout(c.App.Writer), files)
 		},
@@ -106,7 +106,7 @@ func (in *inspector) run(ctx context.Context, out cli.Output, files []string) er
 
 // open reads a dump and reports its problems.
 func (in *inspector) open(ctx context.Context, file string) (*dumpfile.File, error) {
-	d, err := dumpfile.Open(ctx, file, dumpfile.Options{})
+	d, err := dumpfile.Open(ctx, file, dumpfile.Options{Stdin: os.Stdin})
 	if err != nil {
 		in.msgs.Printf("symtool: %s", cli.Named(file, err))
 		in.status, in.failed = cli.StatusInput, true

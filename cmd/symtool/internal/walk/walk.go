@@ -183,19 +183,11 @@ func (w *walkCall) checkFiles(c *cli.Context) error {
 	case len(w.files) == 0 && !c.IsSet("pid"):
 		return errors.New("no DUMP")
 	}
-	stdin := 0
-	for _, file := range w.files {
-		switch {
-		case file == "":
-			return errors.New(`DUMP is "": want a file, or - for standard input`)
-		case file == "-" && w.compare:
-			return errors.New("--compare reads files, not standard input")
-		case file == "-":
-			stdin++
-		}
+	if w.compare && slices.Contains(w.files, "-") {
+		return errors.New("--compare reads files, not standard input")
 	}
-	if stdin > 1 {
-		return fmt.Errorf("DUMP is - %d times: standard input can be read once", stdin)
+	if err := cli.CheckDumps("DUMP", w.files); err != nil {
+		return err
 	}
 	if !w.compare {
 		w.files = dumpsOf(w.files)
