@@ -31,7 +31,7 @@ type Options struct {
 	// then only the member is lost.
 	Visit func(*Member) error
 	// Spool copies an archive in an archive that must be read in any order.
-	Spool func(io.Reader) (Spooled, error)
+	Spool func(*Member) (Spooled, error)
 	// Problem is called with what is damaged or refused in the archive; the rest is read as far as possible.
 	Problem func(bin.Problem)
 }
@@ -252,9 +252,11 @@ func (w *walker) archive(f *Format, in *input) {
 	}
 }
 
+func (in *input) member() *Member { return &Member{Path: in.path(), Name: in.name, in: in} }
+
 // visit passes a member on.
 func (w *walker) visit(in *input) {
-	err := w.Visit(&Member{Path: in.path(), Name: in.name, in: in})
+	err := w.Visit(in.member())
 	switch {
 	case err == nil:
 	case in.count.err != nil && errors.Is(err, in.count.err):

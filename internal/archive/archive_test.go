@@ -39,7 +39,7 @@ func walk(t *testing.T, data []byte, o Options) (members, problems []string) {
 		o.MaxUnpacked = 1 << 30
 	}
 	o.Wanted = func(head []byte) bool { return bytes.HasPrefix(head, []byte(wanted)) }
-	o.Spool = func(r io.Reader) (Spooled, error) {
+	o.Spool = func(r *Member) (Spooled, error) {
 		data, err := io.ReadAll(r)
 		return spooled{bytes.NewReader(data)}, err
 	}

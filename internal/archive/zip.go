@@ -20,7 +20,7 @@ var errEncrypted = errors.New("encrypted")
 // zip reads a zip archive: an Android package, a wheel, a jar, an iOS app. Its list of members is at its end.
 func (w *walker) zip(in *input) error {
 	if in.at == nil {
-		spooled, err := w.Spool(in.r)
+		spooled, err := w.Spool(in.member())
 		if err != nil {
 			return err
 		}

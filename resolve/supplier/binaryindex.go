@@ -38,6 +38,8 @@ type BinaryFile struct {
 	DWARF   bool   // has debug information itself
 	Object  bool   // is input of a linker, or a kernel module
 	PDB     bool
+
+	Supplement string // the id of the file that dwz moved a part of the debug information to, or ""
 }
 
 // names returns the names of the modules that the file may be the binary of.
@@ -181,24 +183,46 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readBinaries reads the ids of a file's binary, or of each in a file with several; nil if it is not a binary or a
-// PDB. Damage is ignored.
-func readBinaries(path string) (files []BinaryFile) {
-	switch head := beginningOf(path); {
-	case pdb.Match(head):
-		if f := pdbFile(path); f != nil {
-			files = append(files, *f)
-		}
-		return files
-	case !objfile.Begins(head):
+// readBinaries is like ReadBinaries, for the file at path.
+func readBinaries(path string) []BinaryFile {
+	size, err := regularSize(path)
+	if err != nil {
 		return nil
 	}
-	cpus := objfile.CPUs(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	return ReadBinaries(f, size, path)
+}
+
+// IsBinary reports whether a file that begins with these bytes, at least HeadSize, is to be read by ReadBinaries.
+func IsBinary(head []byte) bool { return pdb.Match(head) || objfile.Begins(head) }
+
+// HeadSize is how many bytes of a file IsBinary needs.
+const HeadSize = max(objfile.HeadSize, pdb.HeadSize)
+
+// ReadBinaries reads the ids of the binary in the first size bytes of r, or of each in a file with several; nil if it
+// is not a binary or a PDB, by which most files are rejected cheaply. Damage is ignored.
+func ReadBinaries(r io.ReaderAt, size int64, path string) (files []BinaryFile) {
+	var head [HeadSize]byte
+	n, _ := r.ReadAt(head[:], 0)
+	switch {
+	case !IsBinary(head[:n]):
+		return nil
+	case pdb.Match(head[:n]):
+		if id, err := pdb.ID(r, size, path); err == nil {
+			files = append(files, BinaryFile{Path: path, ID: id, PDB: true})
+		}
+		return files
+	}
+	cpus := objfile.CPUsIn(r, size)
 	if cpus == nil {
 		cpus = []string{""}
 	}
 	for _, cpu := range cpus {
-		if f := readBinary(path, cpu); f != nil {
+		if f := readBinary(r, size, path, cpu); f != nil {
 			files = append(files, *f)
 		}
 	}
@@ -206,10 +230,10 @@ func readBinaries(path string) (files []BinaryFile) {
 }
 
 // readBinary reads the ids of a binary; cpu chooses one of several.
-func readBinary(path, cpu string) *BinaryFile {
+func readBinary(r io.ReaderAt, size int64, path, cpu string) *BinaryFile {
 	lim := object.DefaultLimits()
 	lim.CPU = cpu
-	f, err := objfile.Open(path, lim)
+	f, err := objfile.New(r, size, path, lim)
 	if err != nil {
 		return nil
 	}
@@ -218,34 +242,14 @@ func readBinary(path, cpu string) *BinaryFile {
 		return nil
 	}
 	soname, _ := f.Name() // damage is reported when the file is read
-	return &BinaryFile{
+	b := &BinaryFile{
 		Path: path, CPU: cpu, Name: soname, ID: f.ID(), BuildID: hex.EncodeToString(f.BuildID()),
 		Code: hasCode(f), DWARF: f.HasDWARF(), Object: f.Kind == object.Relocatable,
 	}
-}
-
-// pdbFile reads a PDB's id.
-func pdbFile(path string) *BinaryFile {
-	id, err := pdb.FileID(path)
-	if err != nil {
-		return nil
+	if link, _ := f.Supplement(); link != nil {
+		b.Supplement = hex.EncodeToString(link.ID)
 	}
-	return &BinaryFile{Path: path, ID: id, PDB: true}
-}
-
-// beginningOf returns the beginning of a regular file, by which most are rejected cheaply.
-func beginningOf(path string) []byte {
-	if regular(path) != nil {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	var head [max(objfile.HeadSize, pdb.HeadSize)]byte
-	n, _ := io.ReadFull(f, head[:])
-	return head[:n]
+	return b
 }
 
 // hasCode reports whether f is a binary. In a separate debug file, code sections have no

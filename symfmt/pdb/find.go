@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,7 +53,17 @@ func Find(name, id string, dirs ...string) (path string, tried []Tried) {
 // Check reports whether the file at path is the PDB with an id. The error is fs.ErrNotExist if there is no file, and
 // ErrOtherBuild for a PDB with another id.
 func Check(path, id string) error {
-	got, err := FileID(path)
+	f, size, err := openFile(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return CheckID(f, size, path, id)
+}
+
+// CheckID is like Check, for the first size bytes of r; file is their name in errors.
+func CheckID(r io.ReaderAt, size int64, file, id string) error {
+	got, err := ID(r, size, file)
 	if err == nil && got != id {
 		return fmt.Errorf("%w: id %s, want %s", ErrOtherBuild, got, id)
 	}

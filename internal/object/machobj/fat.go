@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -50,7 +51,12 @@ func CPUs(path string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	all, err := readSlices(object.NewInput(file, st.Size(), path, object.DefaultLimits()))
+	return CPUsIn(file, st.Size())
+}
+
+// CPUsIn is like CPUs, for the file in the first size bytes of r.
+func CPUsIn(r io.ReaderAt, size int64) (names []string) {
+	all, err := readSlices(object.NewInput(r, size, "", object.DefaultLimits()))
 	if err != nil {
 		return nil
 	}

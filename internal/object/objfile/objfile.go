@@ -97,6 +97,9 @@ func OpenArchive(path string, lim object.Limits) (*Archive, error) {
 	return machobj.OpenArchive(path, lim)
 }
 
+// CPUsIn is like CPUs, for the file in the first size bytes of r.
+func CPUsIn(r io.ReaderAt, size int64) []string { return machobj.CPUsIn(r, size) }
+
 // MachO reports whether a file whose first bytes are head is a binary of macOS or iOS, or holds several.
 func MachO(head []byte) bool {
 	return slices.ContainsFunc(machobj.Magics, func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })

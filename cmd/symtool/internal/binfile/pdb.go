@@ -73,7 +73,7 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 	if st, err := os.Stat(path); err == nil {
 		cli.TuneCollectorForPDB(st.Size())
 	}
-	result, err := pdb.ReadFile(ctx, path, pdb.Options{Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines, RawNames: !d.Options.Demangle})
+	result, err := d.readDatabase(ctx, path, pdb.Options{Jobs: d.Options.Jobs, NoInlines: d.Options.NoInlines, RawNames: !d.Options.Demangle})
 	if err != nil {
 		return nil, err
 	}
@@ -95,10 +95,10 @@ func (d *Reader) findPDB(ctx context.Context, r *Result, binary *object.File) (s
 		return "", nil
 	}
 	if d.DebugFile != "" {
-		if !IsPDB(d.DebugFile) {
+		if !d.isPDB(d.DebugFile) {
 			return "", nil
 		}
-		if err := pdb.Check(d.DebugFile, binary.ID()); err != nil {
+		if err := d.checkPDB(d.DebugFile, binary.ID()); err != nil {
 			return "", cli.InputError(d.DebugFile, err)
 		}
 		r.Opened.Add(d.DebugFile)

@@ -18,14 +18,16 @@ import (
 
 // Reader reads binaries with their debug files.
 type Reader struct {
-	Options   dwarf2sym.Options
-	DebugFile string // "" to search for one
-	DebugDirs []string
-	Client    *debuginfod.Client // nil for no servers
-	Programs  *remote.Programs   // for PDBs; nil for no servers
-	BuildID   []byte             // of a binary to fetch, in place of a file
-	CPU       string             // of the binary to read, in a file with several
-	OrElse    string             // what else can be done with such a file, for a message
+	Options    dwarf2sym.Options
+	DebugFile  string            // "" to search for one
+	Supplement string            // the file that dwz moved a part of the debug information to, "" to search for it
+	Members    map[string]Member // of packages, by the paths that stand for them here and in results
+	DebugDirs  []string
+	Client     *debuginfod.Client // nil for no servers
+	Programs   *remote.Programs   // for PDBs; nil for no servers
+	BuildID    []byte             // of a binary to fetch, in place of a file
+	CPU        string             // of the binary to read, in a file with several
+	OrElse     string             // what else can be done with such a file, for a message
 }
 
 // Binary is a binary that was read.
@@ -49,7 +51,7 @@ func (d *Reader) openBinary(ctx context.Context, r *Result) (*object.File, error
 	if d.BuildID != nil {
 		limits.Opened = nil
 	}
-	binary, err := objfile.Open(r.File, limits)
+	binary, err := d.open(r.File, limits)
 	if err != nil {
 		return nil, cli.InputError(r.File, d.severalHint(err))
 	}
@@ -71,7 +73,7 @@ func (d *Reader) openDebug(ctx context.Context, r *Result, binary *object.File) 
 	}
 	limits := r.limits()
 	limits.CPU, limits.ID = d.CPU, binary.BuildID()
-	debug, err := objfile.Open(d.DebugFile, limits)
+	debug, err := d.open(d.DebugFile, limits)
 	if err != nil {
 		return nil, cli.InputError(d.DebugFile, err)
 	}
@@ -85,7 +87,7 @@ func (d *Reader) openDebug(ctx context.Context, r *Result, binary *object.File) 
 // search says how other files are found.
 func (d *Reader) search(r *Result) object.Limits {
 	l := r.limits()
-	l.Hermetic = d.Options.Hermetic
+	l.Hermetic = d.Options.Hermetic || d.packed(r.File)
 	return l
 }
 
@@ -127,6 +129,9 @@ func (d *Reader) findSupplement(ctx context.Context, r *Result, binary, debug *o
 	link, err := binary.Supplement()
 	if link == nil || err != nil || d.Options.CFIOnly {
 		return nil // the reader will report the damage
+	}
+	if sup := d.openSupplement(r); sup != nil {
+		return sup
 	}
 	const what = "names in the supplementary file"
 	sup, tried, err := objfile.FindSupplement(binary, link, d.DebugDirs, d.search(r))
@@ -171,7 +176,7 @@ func (d *Reader) fetchDebug(ctx context.Context, r *Result, buildID []byte, what
 
 // Read reads one file and its debug files. What is passed to use is valid until use returns.
 func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) error {
-	if IsPDB(r.File) {
+	if d.isPDB(r.File) {
 		return d.readAlone(ctx, r, use)
 	}
 	binary, err := d.openBinary(ctx, r)
@@ -196,6 +201,7 @@ func (d *Reader) Read(ctx context.Context, r *Result, use func(*Binary) error) e
 	options := d.Options
 	options.Spill, options.Debug = true, debug
 	options.LateNames = options.LateNames && database == "" // names of a PDB are demangled when it is read
+	options.FileName, options.Hermetic = d.fileName(r), options.Hermetic || d.packed(r.File)
 	if sup := d.findSupplement(ctx, r, binary, debug); sup != nil {
 		options.Supplement = sup
 		defer sup.Close()
@@ -293,6 +299,9 @@ func (r *Result) Note(status int, format string, args ...any) {
 func (r *Result) remark(format string, args ...any) {
 	r.Remarks = append(r.Remarks, fmt.Sprintf(format, args...))
 }
+
+// Lose adds damage that cost a part of the file.
+func (r *Result) Lose(p bin.Problem) { r.problem(p) }
 
 func (r *Result) problem(p bin.Problem) {
 	r.Problems = append(r.Problems, cli.NewProblemSummary(p))

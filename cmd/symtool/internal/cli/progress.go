@@ -100,9 +100,9 @@ func (p *Progress) sum() int64 {
 }
 
 // File returns the function that the reader of file i calls with its progress, perhaps from
-// several goroutines.
+// several goroutines. It is nil for a negative i, which is no file of its own.
 func (p *Progress) File(i int) func(done, total int64) {
-	if p == nil {
+	if p == nil || i < 0 {
 		return nil
 	}
 	return func(done, total int64) {
@@ -114,7 +114,7 @@ func (p *Progress) File(i int) func(done, total int64) {
 
 // Finish counts file i as done.
 func (p *Progress) Finish(i int) {
-	if p != nil {
+	if p != nil && i >= 0 {
 		p.done[i].Store(progressWhole)
 	}
 }

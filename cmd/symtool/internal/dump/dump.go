@@ -77,6 +77,9 @@ func dumpFlags() []cli.Flag {
 		cli.OutputFlag(),
 		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
 		&cli.BoolFlag{Name: "both-names", Usage: "with --store: also write a library's symbols under FILE's name, if\nDT_SONAME differs"},
+		&cli.StringFlag{Name: "scratch", Usage: "of packages, keep at most `SIZE` in temporary files until binaries and\ndebug files have met, and read packages again for the rest\n(default 4G)", Value: "4G"},
+		&cli.StringFlag{Name: "max-unpacked", Usage: "refuse a package of more than `SIZE` unpacked (default 64G)", Value: "64G"},
+		&cli.IntFlag{Name: "max-ratio", Usage: "refuse a package of more than 1G that unpacks to more than `N` times\nits size (default 200)", Value: 200},
 		&cli.StringFlag{Name: "arch", Usage: "of a universal file of macOS, read the binary for `CPU`: x86_64, arm64,\narm64e; without it --store writes all"},
 		cli.JobsFlag(),
 		&cli.BoolFlag{Name: "no-inlines", Usage: "omit INLINE and INLINE_ORIGIN records"},
@@ -126,6 +129,7 @@ type dumpConfig struct {
 	output         string
 	store          string
 	bothNames      bool
+	packages       packageLimits
 	jobs           int
 	infos          []symfmt.Info // of --info
 	depfile        *depfile      // nil without --MD
@@ -149,7 +153,7 @@ const (
 )
 
 // noValue lists the flags whose value may not be empty.
-var noValue = []string{"arch", "output", "store", "name", "id", "os", "build-id", "debug-file", "dwp", "MF"}
+var noValue = []string{"arch", "scratch", "max-unpacked", "output", "store", "name", "id", "os", "build-id", "debug-file", "dwp", "MF"}
 
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
@@ -224,6 +228,9 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 	}
 	if err == nil {
 		err = cfg.buildFlags(c)
+	}
+	if err == nil {
+		cfg.packages, err = packageFlags(c)
 	}
 	if err != nil {
 		return nil, cli.Usagef("dump", "%v", err)
@@ -305,6 +312,23 @@ func checkFlags(c *cli.Context) error {
 		return err
 	}
 	return checkModuleFlags(c)
+}
+
+// packageFlags returns the limits of packages.
+func packageFlags(c *cli.Context) (l packageLimits, err error) {
+	l.ratio = int64(c.Int("max-ratio"))
+	if l.ratio < 1 {
+		return l, fmt.Errorf("--max-ratio is %d, want at least 1", l.ratio)
+	}
+	for name, size := range map[string]*int64{"scratch": &l.scratch, "max-unpacked": &l.unpacked} {
+		if *size, err = cli.ParseSize(c.String(name)); err != nil || *size == 0 {
+			return l, fmt.Errorf("--%s is %q, want a number of bytes such as 500M", name, c.String(name))
+		}
+		if c.IsSet(name) && !c.IsSet("store") {
+			return l, fmt.Errorf("--%s is for --store", name)
+		}
+	}
+	return l, nil
 }
 
 // checkModuleFlags checks the values for the MODULE record: its fields are

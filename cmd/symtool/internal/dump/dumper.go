@@ -25,6 +25,10 @@ type dumper struct {
 	progress *cli.Progress // nil if there is no bar
 	single   cli.Output    // nil with --store
 	results  []*dumpResult
+	archives []string               // packages
+	plan     *plan                  // of folders and packages
+	ready    []*build               // of packages, complete
+	waiting  int64                  // bytes of ready
 	root     *store.Store           // of --store
 	placed   map[string]*dumpResult // with --store, by path
 }
@@ -32,10 +36,16 @@ type dumper struct {
 // dumpResult is the result for one file.
 type dumpResult struct {
 	binfile.Result
+	number  int           // of its file or package, for the progress
 	cpu     string        // of the binary to read, in a file with several
 	debug   string        // path of its debug file or PDB, if that is known
 	pending []pendingFile // with --store
 	stack   []byte        // from a panic
+
+	build      *build                    // for a file of a folder or package
+	members    map[string]binfile.Member // of packages, that are read
+	supplement string                    // the member that dwz made
+	damaged    bool                      // is about a package, and nothing is dumped
 }
 
 // pendingFile is complete but not yet renamed.
@@ -75,22 +85,35 @@ func (d *dumper) run(ctx context.Context) error {
 	}
 	defer d.abort()
 	stop := d.startProgress()
-	workers := min(d.jobs, len(d.files))
-	err := par.OrderedLight(ctx, workers, len(d.files),
+	err := d.dumpAll(ctx, d.results)
+	for _, r := range d.results {
+		r.build = nil
+	}
+	if err == nil && len(d.archives) > 0 {
+		err = d.dumpPackages(ctx)
+	}
+	stop()
+	if err != nil {
+		return err
+	}
+	return d.finish()
+}
+
+// dumpAll dumps files and prints the results in their order.
+func (d *dumper) dumpAll(ctx context.Context, results []*dumpResult) error {
+	workers := min(d.jobs, len(results))
+	return par.OrderedLight(ctx, workers, len(results),
 		func(ctx context.Context, worker, i int) (*dumpResult, error) {
-			defer d.progress.Finish(i)
-			return d.guarded(ctx, i, share(d.jobs, workers, worker)), context.Cause(ctx)
+			r := results[i]
+			defer d.progress.Finish(r.number)
+			d.guarded(ctx, r, share(d.jobs, workers, worker))
+			return r, context.Cause(ctx)
 		},
 		func(_ int, r *dumpResult) error {
 			d.place(r)
 			d.report(r)
 			return nil
 		})
-	stop()
-	if err != nil {
-		return err
-	}
-	return d.finish()
 }
 
 // share returns the number of threads for one of several workers.
@@ -158,26 +181,24 @@ func (d *dumper) startProgress() (stop func()) {
 }
 
 // guarded dumps one file. Damage, and even a panic, affects only this file.
-func (d *dumper) guarded(ctx context.Context, i, jobs int) *dumpResult {
-	r := d.results[i]
-	if r.Error != "" {
-		return r
+func (d *dumper) guarded(ctx context.Context, r *dumpResult, jobs int) {
+	if r.Error != "" || r.damaged {
+		return
 	}
 	reader := d.Reader
-	reader.CPU = r.cpu
+	reader.CPU, reader.Members, reader.Supplement = r.cpu, r.members, r.supplement
 	if r.debug != "" {
 		reader.DebugFile = r.debug
 	}
 	reader.Options.Jobs = jobs
 	reader.Options.Opened = r.Opened.Add
-	reader.Options.Progress = d.progress.File(i)
+	reader.Options.Progress = d.progress.File(r.number)
 	err := par.Each(ctx, 1, 1, func(ctx context.Context, _, _ int) error {
 		return d.dump(ctx, r, &reader)
 	})
 	if err != nil {
 		r.fail(err)
 	}
-	return r
 }
 
 func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader) error {

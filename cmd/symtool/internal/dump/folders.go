@@ -16,7 +16,9 @@ import (
 )
 
 // expand makes a result for each operand and, with --store, for each binary of a file with several or of a folder.
+// Packages are read later.
 func (d *dumper) expand(ctx context.Context) error {
+	d.plan = newPlan(d.packages.scratch / 2)
 	for _, file := range d.files {
 		found, err := d.operand(ctx, file)
 		if err != nil {
@@ -27,11 +29,58 @@ func (d *dumper) expand(ctx context.Context) error {
 	if d.store != "" {
 		d.pairOperands()
 	}
+	d.awaitPackages()
 	d.files = nil
-	for _, r := range d.results {
+	for i, r := range d.results {
+		r.number = i
 		d.files = append(d.files, r.File)
 	}
+	d.files = append(d.files, d.archives...)
 	return nil
+}
+
+// awaitPackages leaves the files to packages that these may have the counterpart of.
+func (d *dumper) awaitPackages() {
+	if len(d.archives) > 0 {
+		for _, r := range d.results {
+			if r.build == nil && r.Error == "" && r.debug == "" {
+				d.addOperand(r)
+			}
+		}
+	}
+	var now []*dumpResult
+	var later []*build
+	for _, r := range d.results {
+		switch b := r.build; {
+		case b == nil:
+			now = append(now, r)
+		case d.plan.supplementary(b):
+		case len(d.archives) == 0 || b.queued:
+			d.plan.take(b)
+			now = append(now, r)
+		default:
+			later = append(later, b)
+		}
+	}
+	d.results, d.plan.order, d.plan.complete = now, later, nil
+}
+
+// addOperand makes a file among the operands a build that a package may have the counterpart of.
+func (d *dumper) addOperand(r *dumpResult) {
+	f, err := os.Open(objfile.InBundle(r.File))
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return
+	}
+	files := supplier.ReadBinaries(f, st.Size(), r.File)
+	if len(files) != 1 || files[0].ID == "" || d.plan.builds[files[0].ID] != nil {
+		return
+	}
+	r.build = d.plan.addTo(&build{result: r}, &part{BinaryFile: files[0]})
 }
 
 func newResult(file, cpu string) *dumpResult {
@@ -48,6 +97,10 @@ func (d *dumper) operand(ctx context.Context, file string) ([]*dumpResult, error
 	}
 	if cli.IsFolder(file) && (objfile.IsFolder(file) || filepath.Ext(file) != dsymExtension) {
 		return d.folder(ctx, file)
+	}
+	if formatOf(file) != nil {
+		d.archives = append(d.archives, file)
+		return nil, nil
 	}
 	cpus := []string{d.CPU}
 	if all := objfile.CPUs(file); d.CPU == "" && len(all) > 0 {
@@ -68,21 +121,18 @@ func (d *dumper) folder(ctx context.Context, dir string) ([]*dumpResult, error) 
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(f supplier.BinaryFile) bool {
-		return isLink(f.Path) || f.Object && f.BuildID == "" || f.ID == "" && !f.Code || d.CPU != "" && f.CPU != "" && f.CPU != d.CPU
+		return isLink(f.Path) || left(&f, d.CPU)
 	})
-	builds := map[string]*build{}
 	var results []*dumpResult
 	for i := range all {
-		f := &all[i]
-		b := builds[f.ID]
-		if b == nil || f.ID == "" {
-			b = &build{result: newResult(f.Path, f.CPU)}
+		if b := d.plan.add(&part{BinaryFile: all[i]}); b.result.build == nil {
+			b.result.build = b
 			results = append(results, b.result)
-			builds[f.ID] = b
 		}
-		b.add(f)
 	}
-	if len(results) == 0 {
+	packages := listPackages(ctx, dir)
+	d.archives = append(d.archives, packages...)
+	if len(all) == 0 && len(packages) == 0 {
 		r := newResult(dir, "")
 		r.fail(fmt.Errorf("%s: no binaries in this folder", dir))
 		results = append(results, r)
@@ -93,31 +143,6 @@ func (d *dumper) folder(ctx context.Context, dir string) ([]*dumpResult, error) 
 func isLink(path string) bool {
 	st, err := os.Lstat(path)
 	return err == nil && st.Mode()&fs.ModeSymlink != 0
-}
-
-// build is what describes one build of a binary: the binary itself, and a debug file.
-type build struct {
-	result        *dumpResult
-	binary, debug *supplier.BinaryFile
-}
-
-// add adds a file. Of several binaries the first with debug information counts, of several debug files the first.
-func (b *build) add(f *supplier.BinaryFile) {
-	switch {
-	case !f.Code && b.debug == nil:
-		b.debug = f
-	case f.Code && (b.binary == nil || f.DWARF && !b.binary.DWARF):
-		b.binary = f
-	}
-	r := b.result
-	if b.binary == nil {
-		r.File, r.cpu = b.debug.Path, b.debug.CPU
-		return
-	}
-	r.File, r.cpu = b.binary.Path, b.binary.CPU
-	if b.debug != nil && !b.binary.DWARF {
-		r.debug = b.debug.Path
-	}
 }
 
 // pairOperands gives the programs among the operands their PDBs among the operands, which are not dumped for
@@ -147,14 +172,20 @@ func (d *dumper) pairOperands() {
 // checkFolders returns an error unless the flags allow the folders among the operands.
 func (cfg *dumpConfig) checkFolders() error {
 	for _, file := range cfg.files {
+		what := ""
+		if objfile.IsFolder(file) {
+			what = "a folder"
+		} else if f := formatOf(file); f != nil && f.Read() {
+			what = f.What
+		}
 		switch {
-		case !objfile.IsFolder(file):
+		case what == "":
 		case cfg.store == "":
-			return fmt.Errorf("%s is a folder: --store DIR writes the symbol files of all binaries in it", cli.ShellWord(file))
+			return fmt.Errorf("%s is %s: --store DIR writes the symbol files of all binaries in it", cli.ShellWord(file), what)
 		case cfg.Options.Name+cfg.Options.ID != "":
-			return fmt.Errorf("--name and --id are for one file, not for a folder")
+			return fmt.Errorf("--name and --id are for one file, not for %s", what)
 		case cfg.Options.Package != "":
-			return fmt.Errorf("--dwp is for one file, not for a folder")
+			return fmt.Errorf("--dwp is for one file, not for %s", what)
 		}
 	}
 	return nil

@@ -1,0 +1,86 @@
+package binfile
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/symtool/symtool/internal/object"
+	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/symfmt"
+	"github.com/symtool/symtool/symfmt/pdb"
+)
+
+// Member is the contents of a file in a package.
+type Member struct {
+	io.ReaderAt
+	Bytes int64
+	Name  string // its path in the package
+}
+
+// open opens the binary at a path, or the member of that path.
+func (d *Reader) open(name string, limits object.Limits) (*object.File, error) {
+	if m, ok := d.Members[name]; ok {
+		return objfile.New(m, m.Bytes, name, limits)
+	}
+	return objfile.Open(name, limits)
+}
+
+// isPDB is like IsPDB, also for a member.
+func (d *Reader) isPDB(name string) bool {
+	if m, ok := d.Members[name]; ok {
+		var head [pdb.HeadSize]byte
+		n, _ := m.ReadAt(head[:], 0)
+		return pdb.Match(head[:n])
+	}
+	return IsPDB(name)
+}
+
+// checkPDB is like pdb.Check, also for a member.
+func (d *Reader) checkPDB(name, id string) error {
+	if m, ok := d.Members[name]; ok {
+		return pdb.CheckID(m, m.Bytes, name, id)
+	}
+	return pdb.Check(name, id)
+}
+
+// readDatabase is like pdb.ReadFile, also for a member.
+func (d *Reader) readDatabase(ctx context.Context, name string, o pdb.Options) (*symfmt.Result, error) {
+	m, ok := d.Members[name]
+	if !ok {
+		return pdb.ReadFile(ctx, name, o)
+	}
+	o.File = path.Base(m.Name)
+	return pdb.Read(ctx, m, m.Bytes, o)
+}
+
+// nameOf returns the name that a member gives its module, where the binary has none; "" for a file, whose path says it.
+func (d *Reader) nameOf(name string) string {
+	if m, ok := d.Members[name]; ok {
+		return strings.TrimSuffix(path.Base(m.Name), ".debug")
+	}
+	return ""
+}
+
+// packed reports whether the binary is a member: then nothing lies beside it.
+func (d *Reader) packed(name string) bool {
+	_, ok := d.Members[name]
+	return ok
+}
+
+// openSupplement opens the supplementary file that was named, or returns nil.
+func (d *Reader) openSupplement(r *Result) *object.File {
+	if d.Supplement == "" {
+		return nil
+	}
+	sup, err := d.open(d.Supplement, r.limits())
+	if err != nil {
+		return nil // the search that follows reports what is lost
+	}
+	return sup
+}
+
+// fileName returns the name of the file for dwarf2sym.Options.
+func (d *Reader) fileName(r *Result) string { return cmp.Or(d.Options.FileName, d.nameOf(r.File)) }

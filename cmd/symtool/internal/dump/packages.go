@@ -1,0 +1,369 @@
+package dump
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/symtool/symtool/internal/archive"
+	"github.com/symtool/symtool/internal/bin"
+	"github.com/symtool/symtool/resolve/supplier"
+)
+
+// packageLimits bound what packages may cost.
+type packageLimits struct {
+	unpacked int64 // bytes that one may have unpacked
+	ratio    int64 // to its size
+	scratch  int64 // bytes of members that wait, and of one member
+}
+
+// packageExtensions are those of the files below a folder that are taken for packages, if their contents are. Among
+// the operands, the contents are enough.
+var packageExtensions = []string{
+	".deb", ".ddeb", ".udeb", ".rpm", ".apk", ".aar", ".ipa", ".jar", ".whl", ".zip", ".cpio",
+	".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.zst", ".tar.bz2", ".tbz2", ".tar.lz4", ".pkg.tar.zst", ".conda",
+}
+
+// formatOf returns the format of a regular file that is a package or archive, or nil.
+func formatOf(path string) *archive.Format {
+	st, err := os.Stat(path)
+	if err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, archive.HeadSize)
+	n, _ := f.ReadAt(head, 0)
+	return archive.Find(head[:n])
+}
+
+// listPackages returns the packages below a folder, in order of path. Links are not followed.
+func listPackages(ctx context.Context, dir string) (paths []string) {
+	filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return fs.SkipAll
+		}
+		named := func(ext string) bool { return strings.HasSuffix(strings.ToLower(path), ext) }
+		if err == nil && e.Type().IsRegular() && slices.ContainsFunc(packageExtensions, named) && formatOf(path) != nil {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths
+}
+
+// found is a member of a package, or a problem of the package.
+type found struct {
+	files   []supplier.BinaryFile
+	kept    *content
+	problem *bin.Problem
+}
+
+// scan passes the binaries in a package on, with copies of them. Unless wanted is nil, only members of these paths
+// count.
+func (d *dumper) scan(ctx context.Context, path string, wanted map[string]bool, emit func(found) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return emit(found{problem: &bin.Problem{Err: err}})
+	}
+	defer f.Close()
+	var failed error
+	problem := func(p bin.Problem) {
+		if wanted == nil && failed == nil { // otherwise it was reported before
+			failed = emit(found{problem: &p})
+		}
+	}
+	err = archive.Walk(ctx, f, path, archive.Options{
+		MaxUnpacked: d.packages.unpacked,
+		MaxRatio:    d.packages.ratio,
+		Wanted:      supplier.IsBinary,
+		Spool: func(r *archive.Member) (archive.Spooled, error) {
+			return keep(r, r.Name, d.packages.scratch)
+		},
+		Problem: problem,
+		Visit: func(m *archive.Member) error {
+			if wanted != nil && !wanted[m.Path] {
+				return failed
+			}
+			c, err := keep(m, m.Name, d.packages.scratch)
+			var large *bin.SizeError
+			if errors.As(err, &large) {
+				problem(bin.Problem{Lost: "the file", Err: &bin.Error{File: m.Path, Err: err}})
+				return failed
+			}
+			if err != nil {
+				return err
+			}
+			files := supplier.ReadBinaries(c, c.size, m.Path)
+			if len(files) == 0 {
+				c.Close()
+				return failed
+			}
+			failed = emit(found{files: files, kept: c})
+			return failed
+		},
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
+}
+
+// scanAll scans packages, several at a time, and passes on what is in them in their order. done is called after each.
+func (d *dumper) scanAll(ctx context.Context, paths []string, emit func(pkg int, f found) error, done func(pkg int) error) error {
+	if d.jobs == 1 {
+		for i, path := range paths {
+			if err := d.scan(ctx, path, nil, func(f found) error { return emit(i, f) }); err != nil {
+				return err
+			}
+			if err := done(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	scans := d.startScans(ctx, paths)
+	defer func() { // waits for the rest
+		cancel()
+		for s := range scans {
+			for f := range s.found {
+				f.drop()
+			}
+		}
+	}()
+	i := 0
+	for s := range scans {
+		for f := range s.found {
+			if err := emit(i, f); err != nil {
+				for f := range s.found {
+					f.drop()
+				}
+				return err
+			}
+		}
+		if s.err != nil {
+			return s.err
+		}
+		if err := done(i); err != nil {
+			return err
+		}
+		i++
+	}
+	return context.Cause(ctx)
+}
+
+// drop gives up a member that nothing will use.
+func (f *found) drop() {
+	if f.kept != nil {
+		f.kept.Close()
+	}
+}
+
+// scanning is a package that is being scanned.
+type scanning struct {
+	found chan found
+	err   error // valid when found is closed
+}
+
+// ahead is how many members of a package are kept before they are asked for.
+const ahead = 4
+
+// startScans scans packages in order, as many at a time as there are jobs.
+func (d *dumper) startScans(ctx context.Context, paths []string) <-chan *scanning {
+	scans := make(chan *scanning, max(1, d.jobs/2)-1)
+	go func() {
+		defer close(scans)
+		for _, path := range paths {
+			s := &scanning{found: make(chan found, ahead)}
+			select {
+			case scans <- s:
+			case <-ctx.Done():
+				return
+			}
+			go func() {
+				defer close(s.found)
+				s.err = d.scan(ctx, path, nil, func(f found) error {
+					select {
+					case s.found <- f:
+						return nil
+					case <-ctx.Done():
+						f.drop()
+						return context.Cause(ctx)
+					}
+				})
+			}()
+		}
+	}()
+	return scans
+}
+
+// batchBytes and batchBuilds are how much of packages is dumped at a time.
+const (
+	batchBytes  = 256 << 20
+	batchBuilds = 512
+)
+
+// dumpPackages dumps what is in packages, and what waited for them.
+func (d *dumper) dumpPackages(ctx context.Context) error {
+	first := len(d.files) - len(d.archives) // number of the first package, for the progress
+	var about *dumpResult                   // the problems of a package
+	emit := func(pkg int, f found) error {
+		if f.problem == nil {
+			return d.addMember(ctx, pkg, f)
+		}
+		if about == nil {
+			about = newResult(d.archives[pkg], "")
+			about.number, about.damaged = -1, true
+		}
+		about.Lose(*f.problem)
+		return nil
+	}
+	err := d.scanAll(ctx, d.archives, emit, func(pkg int) error {
+		d.progress.Finish(first + pkg)
+		if about == nil {
+			return nil
+		}
+		r := about
+		about = nil
+		d.results = append(d.results, r)
+		d.report(r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := d.dumpReady(ctx); err != nil {
+		return err
+	}
+	return d.dumpRest(ctx)
+}
+
+// addMember adds a member of a package to its build, which is dumped if that makes it complete.
+func (d *dumper) addMember(ctx context.Context, pkg int, f found) error {
+	f.files = slices.DeleteFunc(f.files, func(b supplier.BinaryFile) bool { return left(&b, d.CPU) })
+	if f.kept.refs = len(f.files); f.kept.refs == 0 {
+		return f.kept.Close()
+	}
+	for _, file := range f.files {
+		d.plan.add(&part{BinaryFile: file, pkg: pkg, kept: f.kept, size: f.kept.size})
+	}
+	for _, b := range d.plan.complete {
+		d.ready = append(d.ready, b)
+		d.waiting += b.size()
+	}
+	d.plan.complete = nil
+	d.plan.shrink()
+	if d.waiting < batchBytes && len(d.ready) < batchBuilds {
+		return nil
+	}
+	return d.dumpReady(ctx)
+}
+
+// dumpReady dumps the builds that are complete.
+func (d *dumper) dumpReady(ctx context.Context) error {
+	builds := d.ready
+	d.ready, d.waiting = nil, 0
+	return d.dumpBuilds(ctx, builds)
+}
+
+// dumpBuilds dumps builds, and gives up their members.
+func (d *dumper) dumpBuilds(ctx context.Context, builds []*build) error {
+	var results []*dumpResult
+	for _, b := range builds {
+		if d.plan.readable(b) {
+			r := d.plan.take(b)
+			r.number = -1
+			results = append(results, r)
+		}
+	}
+	d.results = append(d.results, results...)
+	err := d.dumpAll(ctx, results)
+	for _, r := range results {
+		d.plan.done(r.build)
+		r.build, r.members = nil, nil
+	}
+	return err
+}
+
+// dumpRest dumps the builds that have no counterpart, and those whose members did not fit in the scratch: the packages
+// are read again for as many at a time as fit.
+func (d *dumper) dumpRest(ctx context.Context) error {
+	rest := d.plan.rest()
+	if err := d.dumpBuilds(ctx, rest); err != nil {
+		return err
+	}
+	rest = slices.DeleteFunc(rest, func(b *build) bool { return b.taken })
+	for len(rest) > 0 {
+		n, bytes := 0, int64(0)
+		again := map[string][]*part{} // by path
+		packages := map[int]bool{}
+		for ; n < len(rest) && n < maxHeld/4; n++ {
+			size := int64(0)
+			for _, f := range d.plan.parts(rest[n]) {
+				size += f.size
+			}
+			if n > 0 && bytes+size > d.plan.limit {
+				break
+			}
+			bytes += size
+			for _, f := range d.plan.parts(rest[n]) {
+				if f.size > 0 && f.kept == nil && !slices.Contains(again[f.Path], f) {
+					again[f.Path] = append(again[f.Path], f)
+					packages[f.pkg] = true
+				}
+			}
+		}
+		if err := d.readAgain(ctx, again, packages); err != nil {
+			return err
+		}
+		if err := d.dumpBuilds(ctx, rest[:n]); err != nil {
+			return err
+		}
+		for _, parts := range again {
+			for _, f := range parts {
+				d.plan.release(f)
+			}
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// readAgain keeps the members of these paths.
+func (d *dumper) readAgain(ctx context.Context, again map[string][]*part, packages map[int]bool) error {
+	wanted := map[string]bool{}
+	for path := range again {
+		wanted[path] = true
+	}
+	for i, path := range d.archives {
+		if !packages[i] {
+			continue
+		}
+		err := d.scan(ctx, path, wanted, func(f found) error {
+			for _, p := range again[f.files[0].Path] {
+				same := func(b supplier.BinaryFile) bool { return b.ID == p.ID && b.CPU == p.CPU }
+				if p.kept == nil && slices.ContainsFunc(f.files, same) { // a package may have two members of one name
+					p.kept = f.kept
+					f.kept.refs++
+				}
+			}
+			if f.kept.refs == 0 {
+				f.drop()
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
