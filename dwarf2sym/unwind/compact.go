@@ -55,6 +55,11 @@ func (r *reader) newCompact() *compactReader {
 	}
 	c := &compactReader{}
 	c.r = r
+	c.flow.codeAt = func(addr uint64) []byte {
+		_, code, _ := c.bytesAt(uint32(addr - r.in.Base))
+		return code
+	}
+	c.flow.outlined = map[uint64]bool{}
 	c.section = &Section{}
 	c.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
 	switch r.in.Arch {

@@ -72,6 +72,8 @@ func TestCompact(t *testing.T) {
 		{"arm64 frame", arch.ARM64, 0x04000001, string(words(0xa9be4ff4, 0xa9017bfd, 0x910043fd, 0xa9417bfd, 0xa8c24ff4, 0xd65f03c0)),
 			".cfa: sp 0 + .ra: x30; 4 .cfa: sp 32 + x19: .cfa -24 + ^ x20: .cfa -32 + ^; 8 .ra: .cfa -8 + ^ x29: .cfa -16 + ^; c .cfa: x29 16 +; 10 .cfa: sp 32 + .ra: x30 x29: x29; 14 .cfa: sp 0 + x19: x19 x20: x20"},
 		{"arm64 frameless", arch.ARM64, 0x02001000, string(words(0xd10043ff, 0x910043ff, 0xd65f03c0)), ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 +; 8 .cfa: sp 0 +"},
+		{"arm64 outlined prologue", arch.ARM64, 0x02002000, string(words(0xaa1e03e2, 0x94000004, 0xaa0203fe, 0x910083ff, 0xd65f03c0, 0xd10083ff, 0xd65f03c0)),
+			".cfa: sp 0 + .ra: x30; 8 .cfa: sp 32 +; 10 .cfa: sp 0 +"},
 	} {
 		info := compactInfo(c.encoding, 0x2000+uint32(len(c.code)))
 		table, _, problems := cfiRead(compactInput(info, []byte(c.code), c.cpu))

@@ -25,6 +25,9 @@ type compactFlow struct {
 	starts []uint64 // of functions in the range
 	entry  insn.Frame
 
+	codeAt   func(addr uint64) []byte // code of the file, or nothing
+	outlined map[uint64]bool          // by targets of calls
+
 	index []int32 // by offset: index in states, plus 1
 	at    []uint32
 	state []insn.Frame
@@ -119,6 +122,7 @@ func (w *compactFlow) path(at uint32, f insn.Frame) {
 			w.bad = true
 			return
 		case insn.Call:
+			w.call(target, &f)
 			w.later = append(w.later, flowItem{next, f})
 			return
 		case insn.Return:
@@ -142,6 +146,36 @@ func (w *compactFlow) path(at uint32, f insn.Frame) {
 			return
 		}
 		at = next
+	}
+}
+
+// maxOutlined is the maximum number of instructions of a piece of a prologue or epilogue in a function of its own.
+const maxOutlined = 16
+
+// call follows a function that leaves the stack pointer or the frame pointer elsewhere: a piece of prologues or epilogues that LLVM's
+// machine outliner has made a function, which programs that are optimized for their size share.
+func (w *compactFlow) call(target uint64, f *insn.Frame) {
+	if is, known := w.outlined[target]; target == 0 || known && !is {
+		return
+	}
+	is, known := false, f.SPKnown
+	g, code, addr := *f, w.codeAt(target), target
+	for range maxOutlined {
+		size, flow, _ := w.effect(code, addr, &g)
+		if flow == insn.Return {
+			is = known && g.SPKnown && (g.SP != f.SP || g.FPKnown != f.FPKnown || g.FP != f.FP)
+			break
+		}
+		if flow != insn.Next || size > len(code) {
+			break
+		}
+		code, addr = code[size:], addr+uint64(size)
+	}
+	if known {
+		w.outlined[target] = is
+	}
+	if is {
+		*f = g
 	}
 }
 

@@ -75,5 +75,5 @@ const (
 )
 
 // Effect decodes the first instruction of code, which is at addr, and updates the frame. It returns the
-// instruction's size and, of jumps, the target; 0 if it is unknown.
+// instruction's size and, of jumps and calls, the target; 0 if it is unknown.
 type Effect func(code []byte, addr uint64, f *Frame) (size int, flow Flow, target uint64)

@@ -20,12 +20,12 @@ const (
 // FrameAMD64 is the Effect of x86-64: instructions that compilers use for frames. Any other that changes the stack
 // pointer makes it unknown (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2).
 func FrameAMD64(code []byte, addr uint64, f *Frame) (size int, flow Flow, target uint64) {
-	size, kind, _ := AMD64(code, addr)
+	size, kind, called := AMD64(code, addr)
 	if size == 0 {
 		return 0, Bad, 0
 	}
 	if kind != None {
-		return size, Call, 0
+		return size, Call, called
 	}
 	x := frameAMD64{code: code[:size], addr: addr, f: f}
 	x.prefixes()

@@ -54,7 +54,7 @@ func controlARM64(in uint32, addr uint64, sum uint8) (Flow, uint64) {
 	case in>>26 == 0b000101:
 		return Jump, addr + OffsetARM64(in, 0, 26)
 	case in>>26 == 0b100101:
-		return Call, 0
+		return Call, addr + OffsetARM64(in, 0, 26)
 	case in>>24 == 0x54, in>>25&0x3f == 0b011010:
 		return Branch, addr + OffsetARM64(in, 5, 19)
 	case in>>25&0x3f == 0b011011:

@@ -76,7 +76,7 @@ type follower struct {
 	ruled uint16        // caller's registers, see ruledSaves
 	save  *saveMismatch // what check found about the caller's registers
 
-	calls  map[uint64]int64         // targets of calls in all blocks: what calledMoves returns
+	calls  map[uint64]bool          // targets of calls in all blocks, and whether they move the stack or frame pointer
 	codeAt func(addr uint64) []byte // like Binary.Code, or nil
 	stats  Stats
 }
@@ -100,7 +100,7 @@ type clashFact struct {
 }
 
 func newFollower(cpu *CPU, table *Table, base uint64) *follower {
-	f := &follower{cpu: cpu, table: table, base: base, calls: map[uint64]int64{}}
+	f := &follower{cpu: cpu, table: table, base: base, calls: map[uint64]bool{}}
 	f.stats.NotCompared, f.stats.AbstainedBy = map[string]int{}, map[string]int{}
 	f.numReg = make([]int, table.Names.Len())
 	for i := range f.numReg {

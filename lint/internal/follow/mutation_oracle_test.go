@@ -67,7 +67,7 @@ func compared(cpu *CPU, b *Binary, rows *Table) []followed {
 			}
 		}
 	}
-	b.Exported(func(addr uint64) { f.calls[addr] = 0 })
+	b.Exported(func(addr uint64) { f.calls[addr] = false })
 	for i := range all {
 		if _, called := f.calls[b.Base+uint64(rows.Blocks[i].RVA)]; called {
 			all[i].located = true

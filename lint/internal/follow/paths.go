@@ -189,11 +189,14 @@ func (f *follower) path(at uint32, s frameState) {
 				s.move(frameSP, -8) // it only pushes its own address
 				break
 			}
-			s.move(frameSP, f.call(st.target))
 			f.sites[at] = true
-			s.known &^= f.cpu.clobber
 			if f.cpu.link {
 				s.saves.write(0)
+			}
+			outlined := f.call(st.target, &s)
+			s.known &^= f.cpu.clobber
+			if outlined {
+				break // it returns
 			}
 			f.later = appendState(f.later, pathItem{next, at, s})
 			f.ends = append(f.ends, next)
@@ -228,51 +231,59 @@ func (f *follower) path(at uint32, s frameState) {
 	}
 }
 
-// call notes a call, and returns the bytes by which the stack pointer is higher after it.
-func (f *follower) call(target uint64) int64 {
+// call notes a call, and follows a function that leaves the stack pointer or the frame pointer elsewhere: outlined
+// reports whether it does.
+func (f *follower) call(target uint64, s *frameState) (outlined bool) {
 	if target == 0 {
-		return 0
+		return false
 	}
 	if target-f.start < uint64(len(f.code)) && target != f.start {
 		f.self = true
 	}
-	by, known := f.calls[target]
-	if !known {
-		by = f.calledMoves(target)
-		f.calls[target] = by
+	if is, known := f.calls[target]; known {
+		outlined = is
+	} else {
+		var own frameState
+		own.set(frameSP, f.cpu.entry)
+		own.set(frameFP, f.cpu.entry)
+		outlined = f.called(target, &own) && (own.off[frameSP] != int32(f.cpu.entry) || !own.knows(frameFP) || own.off[frameFP] != int32(f.cpu.entry))
+		f.calls[target] = outlined
 	}
-	return by
+	if outlined {
+		f.called(target, s)
+	}
+	return outlined
 }
 
-// maxCalled is the maximum number of instructions of a function that calledMoves follows.
+// maxCalled is the maximum number of instructions of a function that called follows.
 const maxCalled = 16
 
-// calledMoves returns the bytes by which a function leaves the stack pointer higher than it was: 0, as the ABIs want,
-// but for pieces of prologues and epilogues that compilers call, such as arm64's __security_push_cookie and
-// __security_pop_cookie of Microsoft's. Those are short, and end where no branch is taken.
-func (f *follower) calledMoves(addr uint64) int64 {
+// called follows a short function up to its return, and reports whether it gets there with a known stack pointer. ABIs
+// want that to be where it was, and the frame pointer, but compilers make functions of pieces of prologues and epilogues: arm64's
+// __security_push_cookie and __security_pop_cookie of Microsoft's, and those of LLVM's machine outliner. They return
+// where no branch is taken.
+func (f *follower) called(addr uint64, s *frameState) bool {
 	if f.codeAt == nil {
-		return 0
+		return false
 	}
 	code := f.codeAt(addr)
-	var s frameState
-	s.set(frameSP, f.cpu.entry)
 	for range maxCalled {
-		before := s
-		st := f.cpu.step(code, addr, &s)
-		if st.size == 0 || st.size > len(code) || !before.knows(frameSP) {
-			return 0
+		before := *s
+		st := f.cpu.step(code, addr, s)
+		if st.size == 0 || st.size > len(code) {
+			return false
 		}
 		switch st.kind {
 		case stepReturn:
-			return f.cpu.entry - int64(before.off[frameSP])
+			*s = before
+			return s.knows(frameSP)
 		case stepNext, stepBranch:
 		default:
-			return 0
+			return false
 		}
 		code, addr = code[st.size:], addr+uint64(st.size)
 	}
-	return 0
+	return false
 }
 
 func (f *follower) jump(from uint32, target uint64, s *frameState) {

@@ -120,7 +120,7 @@ func (f *follower) all(bin *Binary, report func(Finding)) {
 // checkLate reports those late blocks that are called, and therefore wrong.
 func (f *follower) checkLate(late []lateBlock, bin *Binary, report func(Finding)) {
 	if len(late) > 0 {
-		bin.Exported(func(addr uint64) { f.calls[addr] = 0 })
+		bin.Exported(func(addr uint64) { f.calls[addr] = false })
 	}
 	for _, l := range late {
 		if _, called := f.calls[l.addr]; called {
