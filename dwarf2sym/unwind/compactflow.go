@@ -163,7 +163,7 @@ func (w *compactFlow) call(target uint64, f *insn.Frame) {
 	for range maxOutlined {
 		size, flow, _ := w.effect(code, addr, &g)
 		if flow == insn.Return {
-			is = known && g.SPKnown && (g.SP != f.SP || g.FPKnown != f.FPKnown || g.FP != f.FP)
+			is = known && g.SPKnown && (g.SP != f.SP || g.FPKnown && (!f.FPKnown || g.FP != f.FP))
 			break
 		}
 		if flow != insn.Next || size > len(code) {

@@ -246,7 +246,7 @@ func (f *follower) call(target uint64, s *frameState) (outlined bool) {
 		var own frameState
 		own.set(frameSP, f.cpu.entry)
 		own.set(frameFP, f.cpu.entry)
-		outlined = f.called(target, &own) && (own.off[frameSP] != int32(f.cpu.entry) || !own.knows(frameFP) || own.off[frameFP] != int32(f.cpu.entry))
+		outlined = f.called(target, &own) && (own.off[frameSP] != int32(f.cpu.entry) || own.knows(frameFP) && own.off[frameFP] != int32(f.cpu.entry))
 		f.calls[target] = outlined
 	}
 	if outlined {
