@@ -9,6 +9,7 @@ import (
 	"time"
 
 	elfobj "github.com/symtool/symtool/internal/object/elfobj"
+	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/walk/dump"
 )
 
@@ -34,6 +35,9 @@ func (w *writer) notes() (parts [][]byte) {
 		}
 		if float != nil {
 			add(float.owner, float.kind, w.float(float, t.Context))
+		}
+		if kind, desc := w.threadPointer(t); desc != nil {
+			add(ownerLinux, kind, desc)
 		}
 	}
 	if len(threads) == 0 {
@@ -191,6 +195,27 @@ func (w *writer) reportUnknown(threads []dump.Thread) {
 	if count > 0 {
 		w.problem("registers", "the dump does not have %s of %d of %d threads: they are 0 in the core", strings.Join(names, ", "), count, len(threads))
 	}
+}
+
+// threadPointer returns the note of a thread pointer that no register has, as readThreadPointer and readSegments read
+// it; desc is nil if there is none.
+func (w *writer) threadPointer(t *dump.Thread) (kind uint32, desc []byte) {
+	const limit, flags = 0xfffff, 0x51 // of a segment that is all memory
+	if t.TEB == 0 || t.Context == nil || w.d.System.OS == dump.Windows {
+		return 0, nil
+	}
+	switch w.d.Arch {
+	case arch.ARM, arch.ARM64:
+		return ntARMTLS, appendUint(nil, t.TEB, w.word, w.order)
+	case arch.X86:
+		if gs, ok := t.Context.Get("$gs"); ok {
+			for _, v := range []uint64{gs >> 3, t.TEB, limit, flags} {
+				desc = appendUint(desc, v, 4, w.order)
+			}
+		}
+		return nt386TLS, desc
+	}
+	return 0, nil
 }
 
 // floatOf returns the note for the floating-point registers of a context, or nil.
