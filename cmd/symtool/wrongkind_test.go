@@ -23,6 +23,7 @@ const (
 	dumpIt    = ": symtool dump writes its symbol file"
 	convertIt = ": convert it with symtool convert --to breakpad"
 	walkIt    = ": symtool walk prints its stacks"
+	storeIt   = ": symtool dump --store DIR writes the symbol files of all binaries in it"
 	lintIt    = ": symtool lint checks it; resolve and walk read it with --symbols"
 )
 
@@ -51,9 +52,9 @@ var wrongKinds = []struct{ name, class, is string }{
 	{"walk.json", "walk", "the JSON of a walk: symtool walk --compare compares two of them"},
 	{"other.json", "other", "JSON without symbols: want"},
 	{"lib.a", "archive", "an ar archive"},
-	{"prog.deb", "archive", "an ar archive"},
-	{"prog.zip", "archive", "a zip archive"},
-	{"prog.tar.gz", "archive", "a tar archive in gzip: take its files out (tar -x) and name those"},
+	{"prog.deb", "archive", "a Debian package" + storeIt},
+	{"prog.zip", "archive", "a zip archive" + storeIt},
+	{"prog.tar.gz", "archive", "a tar archive in gzip" + storeIt},
 	{"notes.txt", "text", "text: want"},
 	{"nothing", "text", "an empty file: want"},
 	{"folder", "folder", "a folder: want"},

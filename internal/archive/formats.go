@@ -18,10 +18,7 @@ type Format struct {
 	hint  string                      // what else can be done, if it is not read
 }
 
-// Read reports whether Walk reads the format.
-func (f *Format) Read() bool { return f.walk != nil }
-
-// Hint says what can be done with a format that Walk does not read.
+// Hint says what can be done with a format that Walk does not read; it is "" for one that Walk reads.
 func (f *Format) Hint() string { return f.hint }
 
 // formats are all formats. What is compressed may be an archive or a single file.

@@ -64,7 +64,7 @@ func TestNotELF(t *testing.T) {
 		"empty":   {"", "not a binary: empty"},
 		"gzip":    {"\x1f\x8b\x08\x00zzzz", "not a binary: gzip data"},
 		"zstd":    {"\x28\xb5\x2f\xfdzzzz", "zstd data"},
-		"ar":      {"!<arch>\nfoo.o/", "an ar archive (a static library or a .deb): take its members out (ar x) and name those"},
+		"ar":      {"!<arch>\nfoo.o/", "an ar archive (a static library): take its members out (ar x) and name those"},
 		"macho":   {"\xcf\xfa\xed\xfe\x07\x00\x00\x01", "a Mach-O file"},
 		"text":    {"hello, wörld\n", "not a binary: text"},
 		"sym":     {"MODULE Linux x86_64 0 a\n", "a Breakpad symbol file"},

@@ -169,13 +169,14 @@ func (d *dumper) pairOperands() {
 	d.results = slices.DeleteFunc(d.results, func(r *dumpResult) bool { return used[r.File] })
 }
 
-// checkFolders returns an error unless the flags allow the folders among the operands.
+// checkFolders returns an error unless the flags allow the folders and packages among the operands. Without --store, the
+// error of reading a package says what it is.
 func (cfg *dumpConfig) checkFolders() error {
 	for _, file := range cfg.files {
 		what := ""
 		if objfile.IsFolder(file) {
 			what = "a folder"
-		} else if f := formatOf(file); f != nil && f.Read() {
+		} else if f := formatOf(file); f != nil && cfg.store != "" {
 			what = f.What
 		}
 		switch {

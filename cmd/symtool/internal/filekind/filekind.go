@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/symtool/symtool/internal/archive"
 	"github.com/symtool/symtool/internal/object/objfile"
+	"github.com/symtool/symtool/internal/unpack"
 	"github.com/symtool/symtool/sframe"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/gsym"
@@ -39,6 +41,7 @@ const (
 	useDump    = "symtool dump writes its symbol file"
 	useConvert = "convert it with symtool convert --to breakpad"
 	useWalk    = "symtool walk prints its stacks"
+	useStore   = "symtool dump --store DIR writes the symbol files of all binaries in it"
 )
 
 // The kinds that commands read.
@@ -66,7 +69,6 @@ var kinds = []*Kind{
 	&PerfMap, &NM,
 	{"the JSON of a walk", isWalk, "symtool walk --compare compares two of them"},
 	{"JSON without symbols", isJSON, ""},
-	{"a tar archive", isTar, "take its files out (tar -x) and name those"},
 }
 
 // isWalk reports whether a file is the output of walk --format json or jsonl, whose fields are in the order of their names.
@@ -78,12 +80,6 @@ func isWalk(head []byte) bool {
 func isJSON(head []byte) bool {
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("{"))
 	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"`))
-}
-
-// isTar reports whether a file is an archive of POSIX's tar or GNU's, by the magic in its first header.
-func isTar(head []byte) bool {
-	const at = 257
-	return len(head) > at && bytes.HasPrefix(head[at:], []byte("ustar"))
 }
 
 // empty is the title of a file without contents.
@@ -99,6 +95,11 @@ func of(head []byte) *Kind {
 	}
 	if len(head) == 0 {
 		return &Kind{Title: empty}
+	}
+	if unpack.Find(head) == nil {
+		if f := archive.Find(head); f != nil {
+			return &Kind{Title: f.What, Use: cmp.Or(f.Hint(), useStore)}
+		}
 	}
 	if title, use := objfile.Describe(head); title != "" {
 		return &Kind{Title: title, Use: use}

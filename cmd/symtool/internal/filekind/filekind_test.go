@@ -1,6 +1,7 @@
 package filekind
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"os"
@@ -30,11 +31,16 @@ func TestNot(t *testing.T) {
 		"walk":     {`{"crash_info": {}}`, "not a thing but the JSON of a walk: symtool walk --compare compares two of them"},
 		"json":     {"{\n  \"a\": 1}", "not a thing but JSON without symbols: want this"},
 		"brace":    {"{ a }", "not a thing but text: want this"},
-		"tar":      {strings.Repeat("x", 257) + "ustar", "not a thing but a tar archive: take its files out (tar -x) and name those"},
+		"tar":      {tarHeader(t), "not a thing but a tar archive: " + useStore},
+		"deb":      {"!<arch>\ndebian-binary   ", "not a thing but a Debian package: " + useStore},
+		"rpm":      {"\xed\xab\xee\xdb", "not a thing but an RPM package: " + useStore},
+		"apk":      {"PK\x03\x04", "not a thing but a zip archive: " + useStore},
+		"cpio":     {"070701", "not a thing but a cpio archive: " + useStore},
+		"snap":     {"hsqs", "not a thing but a squashfs file system: unpack it with unsquashfs, and name the folder"},
 		"short":    {strings.Repeat("\x01", 257), ""},
 		"empty":    {"", "not a thing but an empty file: want this"},
 		"garbage":  {"\x01\x02\x03\x04", ""},
-		"archive":  {"!<arch>\n", "not a thing but an ar archive (a static library or a .deb): take its members out (ar x) and name those"},
+		"archive":  {"!<arch>\n", "not a thing but an ar archive (a static library): take its members out (ar x) and name those"},
 		"portable": {"BSJB", "not a thing but a portable PDB of .NET, which describes no native code: want this"},
 	} {
 		path := filepath.Join(dir, name)
@@ -55,12 +61,21 @@ func TestNot(t *testing.T) {
 	}
 }
 
+// tarHeader returns the first header of a tar archive.
+func tarHeader(t *testing.T) string {
+	var b bytes.Buffer
+	if err := tar.NewWriter(&b).WriteHeader(&tar.Header{Name: "x", Size: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // A symbol file and a text have no error, as its readers say more about it.
 func TestNotSymbols(t *testing.T) {
 	for head, want := range map[string]string{
 		"MODULE Linux x86_64 0 x\n": "", "some text\n": "", "": "", "\x01\x02": "", "\x1f\x8b": "",
 		"MDMP\x93\xa7": "not a symbol file but a minidump: symtool walk prints its stacks",
-		"PK\x03\x04":   "not a symbol file but a zip archive: take its files out (unzip) and name those",
+		"PK\x03\x04":   "not a symbol file but a zip archive: " + useStore,
 	} {
 		got := ""
 		if err := NotSymbols([]byte(head)); err != nil {
