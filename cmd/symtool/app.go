@@ -9,8 +9,10 @@ import (
 	"github.com/symtool/symtool/cmd/symtool/internal/doctor"
 	"github.com/symtool/symtool/cmd/symtool/internal/dropin"
 	"github.com/symtool/symtool/cmd/symtool/internal/dump"
+	"github.com/symtool/symtool/cmd/symtool/internal/formats"
 	"github.com/symtool/symtool/cmd/symtool/internal/inspect"
 	"github.com/symtool/symtool/cmd/symtool/internal/lint"
+	"github.com/symtool/symtool/cmd/symtool/internal/logs"
 	"github.com/symtool/symtool/cmd/symtool/internal/resolve"
 	"github.com/symtool/symtool/cmd/symtool/internal/serve"
 	"github.com/symtool/symtool/cmd/symtool/internal/sframe"
@@ -39,6 +41,6 @@ func commands(msgs *cli.Messages) []*cli.Command {
 		dropin.Command(msgs),
 		completion.Command(),
 		version.Command(),
-		cli.HelpCommand(),
+		cli.HelpCommand(cli.ExitTopic(), formats.Topic(), logs.Topic()),
 	}
 }

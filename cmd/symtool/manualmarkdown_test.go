@@ -10,7 +10,7 @@ import (
 // reference is docs/reference.md: all commands with all flags.
 func reference(app *cli.App, commands []cli.CommandModel) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s: reference\n\nMade from the flags of the program: do not edit. `%s COMMAND --help` prints the same.\n\n| command | |\n|---|---|\n", app.Name, app.Name)
+	fmt.Fprintf(&b, "# %s: reference\n\nMade from the flags of the program: do not edit. `%s help COMMAND` prints the same.\n\n| command | |\n|---|---|\n", app.Name, app.Name)
 	for i := range commands {
 		c := &commands[i]
 		fmt.Fprintf(&b, "| [`%s %s`](#%s-%s) | %s |\n", app.Name, c.Name, app.Name, c.Name, markdown(c.Title))
@@ -34,6 +34,9 @@ func commandMarkdown(b *strings.Builder, app string, c *cli.CommandModel) {
 	fmt.Fprintf(b, "\n## %s %s\n\n%s.\n\n```text\n%s\n```\n", app, c.Name, sentence(c.Title), strings.Join(c.Synopsis, "\n"))
 	if c.Text != "" {
 		fmt.Fprintf(b, "\n```text\n%s\n```\n", c.Text)
+	}
+	if c.Examples != "" {
+		fmt.Fprintf(b, "\n```text\n%s\n```\n", c.Examples)
 	}
 	if len(c.Flags) == 0 {
 		return

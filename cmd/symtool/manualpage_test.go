@@ -23,6 +23,10 @@ func manualPage(app *cli.App, c *cli.CommandModel) string {
 		p.section("DESCRIPTION")
 		p.paragraphs(c.Text)
 	}
+	if c.Examples != "" {
+		p.section("EXAMPLES")
+		p.literal(strings.Split(c.Examples, "\n"))
+	}
 	if len(c.Flags) > 0 {
 		p.section("OPTIONS")
 	}

@@ -95,7 +95,8 @@ func (p *permuter) scan(args []string) error {
 			p.operands = append(p.operands, args...)
 			return nil
 		case isHelp(arg):
-			return &helpRequest{commandHelp(p.app, p.command)}
+			m := NewModel(p.app, p.command)
+			return &helpRequest{briefHelp(&m, commandHelp(&m))}
 		case len(arg) < 2 || arg[0] != '-':
 			p.operands = append(p.operands, arg)
 		default:

@@ -7,25 +7,57 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// HelpCommand returns the command symtool help.
-func HelpCommand() *cli.Command {
+// Topic is a text of help that belongs to no single command.
+type Topic struct {
+	Name  string
+	Title string // one line
+	Text  func() string
+}
+
+// ExitTopic returns the topic of the exit statuses.
+func ExitTopic() Topic {
+	return Topic{"exit", "what the exit statuses mean", func() string { return ExitStatusHelp }}
+}
+
+// HelpCommand returns the command symtool help, which also prints the topics.
+func HelpCommand(topics ...Topic) *cli.Command {
+	var names []string
+	description := "symtool COMMAND --help prints what fits on a screen, symtool help COMMAND all of it.\n\nTopics:\n"
+	for _, t := range topics {
+		names = append(names, t.Name)
+		description += fmt.Sprintf("  %-11s %s\n", t.Name, t.Title)
+	}
 	return &cli.Command{
-		Name:      "help",
-		Usage:     "print the help of a command",
-		UsageText: "symtool help [COMMAND]",
+		Name:        "help",
+		Usage:       "print the help of a command, or about a topic",
+		UsageText:   "symtool help [COMMAND]\nsymtool help " + strings.Join(names, "|"),
+		Description: description,
 		Action: func(c *cli.Context) error {
 			switch c.NArg() {
 			case 0:
 				return WriteText(c.App.Writer, appHelp(c.App))
 			case 1:
-				if command := c.App.Command(c.Args().First()); command != nil {
-					return WriteText(c.App.Writer, commandHelp(c.App, command))
-				}
-				return unknownCommand(c.App, "help", c.Args().First())
+				return printHelp(c.App, c.Args().First(), topics)
 			}
 			return Usagef("help", "%d operands, want at most one", c.NArg())
 		},
 	}
+}
+
+// printHelp prints the help of a command or a topic.
+func printHelp(app *cli.App, name string, topics []Topic) error {
+	if command := app.Command(name); command != nil {
+		m := NewModel(app, command)
+		return WriteText(app.Writer, commandHelp(&m))
+	}
+	known := commandNames(app)
+	for _, t := range topics {
+		if t.Name == name {
+			return WriteText(app.Writer, t.Text())
+		}
+		known = append(known, t.Name)
+	}
+	return Usagef("help", "unknown command or topic %q%s", name, DidYouMean(name, known, ""))
 }
 
 // ExitStatusHelp lists the exit statuses.
@@ -53,7 +85,8 @@ Usage:
 Commands:
 {{range .Commands}}  {{printf "%-11s %s" .Name .Usage}}
 {{end}}
-{{.Name}} COMMAND --help prints the flags of a command, {{.Name}} --version the version.
+{{.Name}} COMMAND --help prints the flags of a command, {{.Name}} help COMMAND explains them,
+{{.Name}} help help lists more topics, {{.Name}} --version prints the version.
 
 ` + ExitStatusHelp
 	commandTemplate = `{{.App}} {{.Name}}: {{.Title}}
@@ -61,6 +94,9 @@ Commands:
 Usage:
 {{range .Synopsis}}  {{.}}
 {{end}}{{with .Text}}
+{{.}}
+{{end}}{{with .Examples}}
+Examples:
 {{.}}
 {{end}}{{if .Flags}}
 Flags:
@@ -76,10 +112,10 @@ func appHelp(app *cli.App) string {
 	return b.String()
 }
 
-// commandHelp returns the text of `symtool COMMAND --help`.
-func commandHelp(app *cli.App, command *cli.Command) string {
+// commandHelp returns the text of `symtool help COMMAND`.
+func commandHelp(m *CommandModel) string {
 	var b strings.Builder
-	cli.HelpPrinterCustom(&b, commandTemplate, NewModel(app, command), map[string]any{"columns": columns})
+	cli.HelpPrinterCustom(&b, commandTemplate, m, map[string]any{"columns": columns})
 	return b.String()
 }
 

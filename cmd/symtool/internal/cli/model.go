@@ -17,6 +17,7 @@ type CommandModel struct {
 	Title    string   // one line
 	Synopsis []string // ways to call it, one per line, starting with "symtool"
 	Text     string   // description, laid out for 80 columns
+	Examples string   // command lines, indented
 	Flags    []FlagModel
 	Operands OperandsModel
 }
@@ -78,6 +79,10 @@ var placeKinds = map[string]valueKind{
 	"NAME=VALUE": TakesAnything, "REGION": TakesAnything, "TEXT": TakesAnything, "ARGUMENT": TakesAnything,
 }
 
+// examplesTitle begins the last part of a command's description, a line each: what NewModel makes
+// Examples.
+const examplesTitle = "\n\nExamples:\n"
+
 // Models returns the commands of the program in the order of its help.
 func Models(app *cli.App) (all []CommandModel) {
 	for _, c := range app.Commands {
@@ -91,8 +96,9 @@ func NewModel(app *cli.App, c *cli.Command) CommandModel {
 	m := CommandModel{
 		App: app.Name, Name: c.Name, Title: c.Usage,
 		Synopsis: strings.Split(strings.TrimSpace(c.UsageText), "\n"),
-		Text:     strings.TrimSpace(c.Description),
 	}
+	text, examples, _ := strings.Cut(c.Description, examplesTitle)
+	m.Text, m.Examples = strings.TrimSpace(text), strings.TrimRight(examples, "\n")
 	for _, f := range c.Flags {
 		m.Flags = append(m.Flags, newManualFlag(f))
 	}

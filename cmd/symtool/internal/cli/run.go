@@ -96,7 +96,7 @@ func rootAction(c *cli.Context) error {
 	case c.Bool("version"):
 		return WriteText(c.App.Writer, VersionLine())
 	case c.Args().Present():
-		return unknownCommand(c.App, "", c.Args().First())
+		return unknownCommand(c.App, c.Args().First())
 	}
 	return Usagef("", "no command")
 }

@@ -50,12 +50,16 @@ func closest(word string, known []string) string {
 }
 
 // unknownCommand returns the error for a word that is not a command.
-func unknownCommand(app *cli.App, in, word string) error {
-	var names []string
+func unknownCommand(app *cli.App, word string) error {
+	return Usagef("", "unknown command %q%s", word, DidYouMean(word, commandNames(app), ""))
+}
+
+// commandNames returns the names of the program's commands.
+func commandNames(app *cli.App) (names []string) {
 	for _, c := range app.Commands {
 		names = append(names, c.Name)
 	}
-	return Usagef(in, "unknown command %q%s", word, DidYouMean(word, names, ""))
+	return names
 }
 
 // flagMeant is like DidYouMean, for the name of a flag, without dashes.

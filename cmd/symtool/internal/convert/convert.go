@@ -53,6 +53,10 @@ it to the minidump. gdb opens the core like one of the kernel, even if it comes
 from one of Breakpad's minidumps. Of a core from a pipe, as the kernel's
 core_pattern gives it, only stacks, modules and registers are kept, in little
 memory whatever its size.
+
+Examples:
+  symtool convert -o app.gsym app.sym
+  symtool convert --to-store debug --layout debuginfod symbols
 `
 
 // Command returns the command symtool convert.

@@ -29,6 +29,10 @@ effect. The order of records and the numbers of files and origins do not count.
 Regressions are marked: functions that are gone, code that lost its lines or
 call frame information, worse names. The status is 0 if nothing differs, and 1
 if something does, or as --fail-on says.
+
+Examples:
+  symtool diff old.sym new.sym
+  symtool diff --fail-on regression --format html -o diff.html v1 v2
 `
 
 // Command returns the command symtool diff.

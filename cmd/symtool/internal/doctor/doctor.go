@@ -26,16 +26,20 @@ import (
 
 const doctorDescription = `
 FILE is a binary, a symbol file in a format that convert reads, or the dump of a
-crashed process, which may be - for standard input. doctor reports what is in it:
-for a binary, what dump would write, and where each part would come from; for symbols, what they are good for;
-for a dump, which of its modules have symbols where walk looks for them: in
---symbols, --binaries or --symbol-url or, without these, on this machine; and
-which of them a store in --symbols has only under names that other walkers do
-not ask for.
+crashed process, which may be - for standard input. doctor reports what is in
+it: for a binary, what dump would write, and where each part would come from;
+for symbols, what they are good for; for a dump, which of its modules have
+symbols where walk looks for them: in --symbols, --binaries or --symbol-url or,
+without these, on this machine; and which of them a store in --symbols has only
+under names that other walkers do not ask for.
 
 Missing parts are listed with the flag, the package or the compiler option that
 provides them. doctor writes only its answer, and asks only the servers that
 dump would ask. The status is 0 if nothing is missing, and 1 if something is.
+
+Examples:
+  symtool doctor app
+  symtool doctor --symbols symbols crash.dmp
 `
 
 // Command returns the command symtool doctor.

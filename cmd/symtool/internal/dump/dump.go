@@ -51,6 +51,10 @@ has the same bytes with any --jobs.
 
 For build systems, --MD writes a depfile, and --restat leaves an unchanged
 output alone. symtool integration prints complete rules.
+
+Examples:
+  symtool dump -o app.sym app
+  symtool dump --store symbols --gzip build/app libfoo.so_1.0_amd64.deb
 `
 
 // Command returns the command symtool dump.

@@ -18,15 +18,19 @@ import (
 const inspectDescription = `
 DUMP is a minidump of Windows, Breakpad, Crashpad or LLDB, an ELF core or a
 microdump, plain or compressed with gzip, zstd, xz or lz4, or - for standard
-input: of a core from a pipe, memory is what walk keeps of it. inspect prints the
-system, the process, why it crashed, its threads, modules with the ids of their
-symbol files, and what the program's crash reporter added. Damage is reported on
-standard error, and the rest is printed.
+input: of a core from a pipe, memory is what walk keeps of it. inspect prints
+the system, the process, why it crashed, its threads, modules with the ids of
+their symbol files, and what the program's crash reporter added. Damage is
+reported on standard error, and the rest is printed.
 
 In text, characters that could change the terminal are escaped. JSON has
 everything, whatever the flags. Fields may be added, but never change their
 meaning; they have the names of minidump-stackwalk's fields if it has them.
 Addresses, ids and codes are hexadecimal strings.
+
+Examples:
+  symtool inspect --registers crash.dmp
+  symtool inspect --format json core.1234
 `
 
 // Command returns the command symtool inspect.

@@ -23,6 +23,10 @@ if there are errors, or as --fail-on says.
 RULES are IDs (SYM203) and families (ranges), separated by commas; --list prints
 both. A configuration is read only if --config names it, so that the same
 command gives the same findings in every folder.
+
+Examples:
+  symtool lint --binary app app.sym
+  symtool lint --format sarif -o findings.sarif symbols
 `
 
 // Command returns the command symtool lint.

@@ -66,7 +66,7 @@ var (
 	}
 
 	perfMapping = form{
-		Form:  Form{"`PERF_RECORD_MMAP2 ...`", "`perf script --show-mmap-events`", "says where NAME is in the lines below"},
+		Form:  Form{"`PERF_RECORD_MMAP2 ...`", "`perf script --show-mmap-events`", "nothing: says where NAME is in the lines below"},
 		marks: []string{"PERF_RECORD_MMAP"}, line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
 		locate: (*Filter).addPerf,
 	}

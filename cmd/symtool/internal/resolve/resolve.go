@@ -27,6 +27,10 @@ Symbols come from symbol files, plain or compressed with gzip or zstd, from
 folders in the layout of dump --store, from binaries, and from symbol servers.
 The first source that has lines for the module is used, or else the first with
 functions, or else the first that has the module.
+
+Examples:
+  symtool resolve --symbols app.sym 1139 115f
+  symtool resolve --binaries /usr/bin --filter <crash.log
 `
 
 // Command returns the command symtool resolve.

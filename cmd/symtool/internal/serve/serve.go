@@ -52,6 +52,10 @@ written to DIR.
 SIGHUP reopens the files of --access-log and --missing, for logrotate, and reads
 --token-file again; with none of them, it ends the server. Messages go to standard error, and whatever
 receives them, such as systemd's journal, rotates them.
+
+Examples:
+  symtool serve --listen :8080 symbols
+  symtool serve --accept-uploads --token-file tokens symbols
 `
 
 // Command returns the command symtool serve.

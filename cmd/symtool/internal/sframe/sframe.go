@@ -28,6 +28,10 @@ base; functions of an object have addresses from 0x10000 on. Sizes are in bytes.
 The status is 1 if --check finds errors or warnings, or --compare-cfi finds rows
 that differ, and 3 if there is no SFrame or a part of it is damaged; what can be
 read is printed.
+
+Examples:
+  symtool sframe app
+  symtool sframe --check --compare-cfi app
 `
 
 // Command returns the command symtool sframe.

@@ -48,6 +48,10 @@ them.
 
 Any number of these commands, of dump --store and of convert --to-store may run
 at once. A file appears whole or not at all, even if its writer is killed.
+
+Examples:
+  symtool store add symbols app.sym
+  symtool store gc --keep-last 5 --older-than 90d --dry-run symbols
 `
 
 // storeVerb is a kind of work on a store.

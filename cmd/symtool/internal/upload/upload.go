@@ -45,6 +45,10 @@ Failures with 408, 425, 429 or 5xx, and of the connection, are retried after a
 second, two, four, up to a minute, or when Retry-After says. A file that fails
 does not stop the others; after three in a row whose retries all failed, or 401,
 the rest is not tried.
+
+Examples:
+  symtool upload https://symbols.example.com symbols
+  symtool upload --protocol zip --token-file token URL app.sym
 `
 
 // tokenVar is the variable with the token.

@@ -49,6 +49,10 @@ are missing, with what that costs.
 With --verify, the last line says whether the symbols hold, and why not; the
 status is then 1. --compare compares two JSON outputs, and --symbols-b walks
 again with other symbols and compares.
+
+Examples:
+  symtool walk --symbols symbols crash.dmp
+  symtool walk --format json --binaries build core.1234
 `
 
 // Command returns the command symtool walk.

@@ -1,0 +1,36 @@
+package logs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+)
+
+// Topic returns the topic of help about the places in logs that resolve --filter replaces.
+func Topic() cli.Topic {
+	return cli.Topic{Name: "filters", Title: "which places in logs resolve --filter replaces", Text: topic}
+}
+
+// topic returns the table of forms as text.
+func topic() string {
+	var b strings.Builder
+	b.WriteString("Places in logs that symtool resolve --filter replaces with function, file and line.\n" +
+		"NAME is a module's name or path, ADDR a hexadecimal number.\n")
+	plain := strings.NewReplacer("`", "")
+	from, counts := "", ""
+	for _, f := range Forms() {
+		// In the table of the documents, a row refers to the one above it.
+		from, counts = same(f.From, from), same(f.Counts, counts)
+		fmt.Fprintf(&b, "\n  %s\n      from         %s\n      counts from  %s\n", plain.Replace(f.Text), plain.Replace(from), plain.Replace(counts))
+	}
+	return b.String()
+}
+
+// same returns what a cell of the table says: text, in which "the same" stands for above.
+func same(text, above string) string {
+	if rest, ok := strings.CutPrefix(text, "the same"); ok {
+		return above + rest
+	}
+	return text
+}
