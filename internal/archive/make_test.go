@@ -12,6 +12,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
+
+	"github.com/symtool/symtool/internal/testenv"
 )
 
 // file is a member of an archive that a test makes.
@@ -38,30 +40,16 @@ var makers = map[string]func(t *testing.T, files ...file) []byte{
 	"apk":  makeAPK,
 }
 
-func pack(t *testing.T, data []byte, open func(io.Writer) (io.WriteCloser, error)) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := open(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 func gzipped(t *testing.T, data []byte) []byte {
-	return pack(t, data, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
+	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil })
 }
 
 func xzPacked(t *testing.T, data []byte) []byte {
-	return pack(t, data, func(w io.Writer) (io.WriteCloser, error) { return xz.WriterConfig{DictCap: 1 << 16}.NewWriter(w) })
+	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) { return xz.WriterConfig{DictCap: 1 << 16}.NewWriter(w) })
 }
 
 func zstdPacked(t *testing.T, data []byte) []byte {
-	return pack(t, data, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
+	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w) })
 }
 
 func makeTar(t *testing.T, files ...file) []byte {

@@ -67,6 +67,23 @@ func Zstd[T string | []byte](t testing.TB, text T) T {
 	return T(z.EncodeAll([]byte(text), nil))
 }
 
+// Packed returns data as a compressor writes it.
+func Packed(t testing.TB, data []byte, compressor func(io.Writer) (io.WriteCloser, error)) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := compressor(&b)
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // Gunzip returns the contents of a file that is compressed with gzip.
 func Gunzip(t testing.TB, path string) []byte {
 	t.Helper()

@@ -15,16 +15,7 @@ import (
 
 func packXZ(t *testing.T, data []byte, c xz.WriterConfig) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	w, err := c.NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) { return c.NewWriter(w) })
 }
 
 // A block of an xz file may not ask for more than 64 MiB of memory, whichever block it is.

@@ -44,8 +44,8 @@ func sharedPDB(t *testing.T, path string) []byte {
 	return out.Bytes()
 }
 
-// winLines returns the records STACK WIN of a PDB as linked, sorted, and as fpoLines has them.
-func winLines(t *testing.T, data []byte, path string) []string {
+// databaseOf opens a PDB, and reads its names and sections.
+func databaseOf(t *testing.T, data []byte, path string) *database {
 	t.Helper()
 	d, err := openDatabase(bytes.NewReader(data), int64(len(data)), path)
 	if err != nil {
@@ -57,6 +57,13 @@ func winLines(t *testing.T, data []byte, path string) []string {
 	if err := d.readSections(); err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// winLines returns the records STACK WIN of a PDB as linked, sorted, and as fpoLines has them.
+func winLines(t *testing.T, data []byte, path string) []string {
+	t.Helper()
+	d := databaseOf(t, data, path)
 	wins, err := d.frames()
 	if err != nil {
 		t.Fatal(err)

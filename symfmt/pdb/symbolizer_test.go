@@ -92,16 +92,7 @@ type repeat struct {
 // asWritten returns the rows of a PDB.
 func asWritten(t *testing.T, data []byte) *written {
 	t.Helper()
-	d, err := openDatabase(bytes.NewReader(data), int64(len(data)), "x")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.readNames(); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.readSections(); err != nil {
-		t.Fatal(err)
-	}
+	d := databaseOf(t, data, "x")
 	all := &written{rows: map[symfmt.RVA][]frame{}}
 	add := func(r row) {
 		d.room = d.size // for each name again

@@ -2,6 +2,7 @@ package dumpfile
 
 import (
 	"bytes"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -14,30 +15,15 @@ import (
 
 func packXZ(t *testing.T, data []byte, c xz.WriterConfig) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	w, err := c.NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) { return c.NewWriter(w) })
 }
 
 func packLZ4(t *testing.T, data []byte) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	w := lz4.NewWriter(&b)
-	if err := w.Apply(lz4.BlockSizeOption(lz4.Block64Kb)); err != nil {
-		t.Fatal(err)
-	}
-	w.Write(data)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) {
+		z := lz4.NewWriter(w)
+		return z, z.Apply(lz4.BlockSizeOption(lz4.Block64Kb))
+	})
 }
 
 // packed returns data in each compression, by its name.
