@@ -39,7 +39,7 @@ func (r *reader) identify() {
 	if m.ID = o.ID; m.ID == "" {
 		m.ID = r.file.ModuleID(id)
 	}
-	if value := r.file.CodeID(code); value != "" {
+	if value := r.file.CodeID(code, cmp.Or(o.FileName, r.file.Path)); value != "" {
 		m.Infos = append(m.Infos, symfmt.Info{Key: "CODE_ID", Value: value})
 	}
 	if o.Generator != "" {

@@ -42,11 +42,12 @@ func (*Bare) ReleaseSymbols()                    {}
 func (*Bare) BuildID() []byte                    { return nil }
 func (*Bare) ContentID() []byte                  { return nil }
 func (*Bare) ModuleID([]byte) string             { return "" }
-func (*Bare) CodeID([]byte) string               { return "" }
+func (*Bare) CodeID([]byte, string) string       { return "" }
 func (*Bare) Name() (string, error)              { return "", nil }
 func (*Bare) NameLost() bool                     { return false }
 func (*Bare) Moved(*File) (uint64, error)        { return 0, nil }
 func (*Bare) Supplement() (*Link, error)         { return nil, nil }
+func (*Bare) SupplementID() []byte               { return nil }
 func (*Bare) DebugLink() (string, uint32, bool)  { return "", 0, false }
 func (*Bare) Embedded() (*File, error)           { return nil, nil }
 func (*Bare) Pointer(uint64) uint64              { return 0 }

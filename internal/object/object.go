@@ -138,11 +138,11 @@ type Container interface {
 	// BuildID returns the id that the file was given when it was built, or nil;
 	// ContentID one that is computed from its code. ModuleID returns the form that MODULE
 	// has of either. CodeID returns the value of INFO CODE_ID, or "": the build-id, if it
-	// is not nil, or the id under which symbol servers keep the file itself.
+	// is not nil, or the id under which symbol servers keep the file itself, with its name.
 	BuildID() []byte
 	ContentID() []byte
 	ModuleID(id []byte) string
-	CodeID(buildID []byte) string
+	CodeID(buildID []byte, name string) string
 
 	// Name returns the name that a library gives itself, or "". NameLost reports whether
 	// it has such a name that is not in this file.
@@ -155,6 +155,8 @@ type Container interface {
 	// Supplement returns the link to the file that holds what several debug files
 	// share, or nil; DebugLink returns the link to the debug file.
 	Supplement() (*Link, error)
+	// SupplementID returns the id by which others link to the file as such a file.
+	SupplementID() []byte
 	DebugLink() (name string, crc uint32, ok bool)
 	// Embedded opens the file with further symbols that is contained in this one, or
 	// returns nil.

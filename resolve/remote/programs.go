@@ -150,7 +150,7 @@ func checkBinary(path, id string) error {
 		return errors.New(bin.Bare(err, path))
 	}
 	defer f.Close()
-	if got, _, _ := strings.Cut(f.CodeID(f.BuildID()), " "); !strings.EqualFold(got, id) {
+	if got, _, _ := strings.Cut(f.CodeID(f.BuildID(), ""), " "); !strings.EqualFold(got, id) {
 		return fmt.Errorf("%w: code id %s, want %s", pdb.ErrOtherBuild, got, id)
 	}
 	return nil

@@ -39,7 +39,8 @@ type BinaryFile struct {
 	Object  bool   // is input of a linker, or a kernel module
 	PDB     bool
 
-	Supplement string // the id of the file that dwz moved a part of the debug information to, or ""
+	Supplement   string // the id of the file that dwz moved a part of the debug information to, or ""
+	SupplementID string // the id of the file itself, if dwz made it for others, or ""
 }
 
 // names returns the names of the modules that the file may be the binary of.
@@ -248,6 +249,9 @@ func readBinary(r io.ReaderAt, size int64, path, cpu string) *BinaryFile {
 	}
 	if link, _ := f.Supplement(); link != nil {
 		b.Supplement = hex.EncodeToString(link.ID)
+	}
+	if !b.Code {
+		b.SupplementID = hex.EncodeToString(f.SupplementID())
 	}
 	return b
 }

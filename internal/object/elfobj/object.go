@@ -203,7 +203,7 @@ func (c container) HasSymbols(t object.Table) bool {
 func (c container) AddrOf(offset uint64) (uint64, bool) { return c.f.AddrOf(offset) }
 func (c container) CodeOffset() (uint64, bool)          { return c.f.CodeOffset() }
 
-func (c container) CodeID(buildID []byte) string { return fmt.Sprintf("%X", buildID) }
+func (c container) CodeID(buildID []byte, _ string) string { return fmt.Sprintf("%X", buildID) }
 
 // Moved implements object.Container.
 func (c container) Moved(debug *object.File) (uint64, error) {
@@ -276,6 +276,7 @@ func (c container) ContentID() []byte                          { return c.f.Text
 func (c container) ModuleID(id []byte) string                  { return object.ModuleID(id, c.f.Order) }
 func (c container) Name() (string, error)                      { return c.f.SOName() }
 func (c container) Supplement() (*object.Link, error)          { return c.f.SupLink() }
+func (c container) SupplementID() []byte                       { return c.f.supplementID() }
 func (c container) DebugLink() (string, uint32, bool)          { return c.f.DebugLink() }
 func (c container) Problems() []bin.Problem                    { return c.f.RelocationProblems() }
 func (c container) Close() error                               { return c.f.Close() }

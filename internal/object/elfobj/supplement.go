@@ -51,6 +51,14 @@ func (f *File) debugSup() (l *object.Link, supplementary bool, err error) {
 	return l, supplementary, err
 }
 
+// supplementID returns the id by which other files link to this one: the checksum in .debug_sup, or the build-id.
+func (f *File) supplementID() []byte {
+	if own, supplementary, _ := f.debugSup(); own != nil && supplementary {
+		return own.ID
+	}
+	return f.BuildID()
+}
+
 func (f *File) checkLink(c *bin.Cursor, l *object.Link) (*object.Link, error) {
 	if err := c.Err(); err != nil {
 		if e, ok := err.(*bin.Error); ok {
@@ -100,11 +108,7 @@ func trySupplement(s *object.Search, path string, l *object.Link) *File {
 	if sup == nil {
 		return nil
 	}
-	if id := sup.BuildID(); bytes.Equal(id, l.ID) {
-		return sup
-	}
-	own, supplementary, _ := sup.debugSup()
-	if own != nil && supplementary && bytes.Equal(own.ID, l.ID) {
+	if bytes.Equal(sup.BuildID(), l.ID) || bytes.Equal(sup.supplementID(), l.ID) {
 		return sup
 	}
 	sup.Close()

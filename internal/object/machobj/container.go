@@ -92,7 +92,7 @@ func padded(id []byte) []byte {
 }
 
 // CodeID implements object.Container: it is the UUID, as Mozilla writes it.
-func (f *File) CodeID(id []byte) string { return fmt.Sprintf("%X", id) }
+func (f *File) CodeID(id []byte, _ string) string { return fmt.Sprintf("%X", id) }
 
 // Moved implements object.Container.
 func (f *File) Moved(debug *object.File) (uint64, error) {

@@ -152,7 +152,7 @@ func (f *File) ContentID() []byte { return object.ContentID(f.Bare.Section(".tex
 func (f *File) ModuleID(id []byte) string { return f.moduleID(id) }
 
 // CodeID implements object.Container.
-func (f *File) CodeID([]byte) string { return f.codeID() + " " + baseName(f.in.Path) }
+func (f *File) CodeID(_ []byte, name string) string { return f.codeID() + " " + baseName(name) }
 
 // Name implements object.Container: it is the PDB's name, under which readers of dumps look for symbols.
 func (f *File) Name() (string, error) { return f.pdb(), nil }

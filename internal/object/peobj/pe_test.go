@@ -112,7 +112,7 @@ func TestFacts(t *testing.T) {
 	if want := []string{"exported", "increment", "successor", "tail", "variable"}; !slices.Equal(names, want) {
 		t.Errorf("exports %q, want %q: the forwarder has no code", names, want)
 	}
-	if id := o.CodeID(nil); !strings.HasSuffix(id, " pe-unwind64.exe") {
+	if id := o.CodeID(nil, o.Path); !strings.HasSuffix(id, " pe-unwind64.exe") {
 		t.Errorf("code id %q", id)
 	}
 	if s, err := o.Located(".pdata"); s == nil || err != nil || s.Size()%12 != 0 {
@@ -220,7 +220,7 @@ func exercise(data []byte) {
 	o.DebugLink()
 	o.ID()
 	o.Name()
-	o.CodeID(nil)
+	o.CodeID(nil, o.Path)
 }
 
 func FuzzPE(f *testing.F) {

@@ -58,7 +58,7 @@ func StoreID(r io.ReaderAt, size int64, path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	id, _, _ := strings.Cut(f.CodeID(f.BuildID()), " ")
+	id, _, _ := strings.Cut(f.CodeID(f.BuildID(), ""), " ")
 	return id, nil
 }
 

@@ -3,11 +3,14 @@ package dump
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,48 +35,144 @@ func dumpStore(t *testing.T, jobs int, scratch int64, operands ...string) (files
 	return files, out.String()
 }
 
-// TestPackages checks that a package gives the symbol files of the folder that was packed, with any number of jobs,
-// and where members must be read again; and that a damaged package costs what is damaged.
+// packed are the fixtures of TestPackages, in three packages: an ELF file and its debug file, one and what dwz moved out of
+// it, a program of Windows and its PDB are in two of them each. No two have one id.
+var packed = map[string][]string{
+	"a": {"soname.elf", "pdb-x86.exe", "gcc-O0.elf"},
+	"b": {"dwz4.elf", "pdb-x64.pdb.gz", "pe-mingw64.dll", "dwz5-common.debug"},
+	"c": {"dwz4-common.debug", "soname.debug", "pdb-x86.pdb.gz", "pdb-x64.exe", "nodebug.elf", "dwz5.elf"},
+}
+
+// pack writes each fixture into a folder, and tar archives of packed, of which it returns the paths and the size of the
+// largest member.
+func pack(t *testing.T, dir, packages string) (paths []string, largest int64) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(packed)) {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		for _, input := range packed[name] {
+			data := testenv.ReadInput(t, input)
+			plain, isPDB := strings.CutSuffix(input, ".gz")
+			if isPDB {
+				data = gunzip(t, data)
+			}
+			largest = max(largest, int64(len(data)))
+			err := os.WriteFile(filepath.Join(dir, plain), data, 0o666)
+			if err == nil {
+				err = w.WriteHeader(&tar.Header{Name: "usr/lib/" + plain, Mode: 0o644, Size: int64(len(data))})
+			}
+			if err == nil {
+				_, err = w.Write(data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		path := filepath.Join(packages, name+".tar")
+		if err := errors.Join(w.Close(), os.WriteFile(path, b.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths, largest
+}
+
+func gunzip(t *testing.T, data []byte) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err == nil {
+		data, err = io.ReadAll(z)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestPackages checks that packages give the symbol files of the folder that was packed, in every order, with any
+// number of jobs, and where members must be read again.
 func TestPackages(t *testing.T) {
-	dir := t.TempDir()
-	var debug, rest bytes.Buffer
-	largest := int64(0)
-	first, second := tar.NewWriter(&debug), tar.NewWriter(&rest)
-	for _, name := range []string{"eu-strip.debug", "eu-strip.elf", "nodebug.elf", "gcc-O2.elf"} {
-		data, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "input", name))
-		if err != nil {
-			continue
-		}
-		os.WriteFile(filepath.Join(dir, name), data, 0o666)
-		largest = max(largest, int64(len(data)))
-		w := second
-		if strings.HasSuffix(name, ".debug") {
-			w = first
-		}
-		w.WriteHeader(&tar.Header{Name: "usr/lib/" + name, Mode: 0o644, Size: int64(len(data))})
-		w.Write(data)
+	dir, packages := t.TempDir(), t.TempDir()
+	paths, largest := pack(t, dir, packages)
+	want, messages := dumpStore(t, 1, 1<<20, dir)
+	if len(want) != 8 {
+		t.Fatalf("%d symbol files of the folder, %q, want 8", len(want), messages)
 	}
-	first.Close()
-	second.Close()
+	for name, text := range map[string]string{"/dwz4.elf/": "\nFUNC ", "/dwz5.elf/": "\nFUNC ", "/pdb-x64.pdb/": "\nFUNC ", "/libnest.so.1/": "\nFUNC ", "/pe-mingw64.dll/": " pe-mingw64.dll\n"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(path string) bool {
+			return strings.HasPrefix(path, name) && strings.Contains(want[path], text)
+		}) {
+			t.Errorf("no symbol file of the folder below %s has %q, want one", name, text)
+		}
+	}
+	check := func(jobs int, scratch int64, operands ...string) {
+		t.Helper()
+		got, messages := dumpStore(t, jobs, scratch, operands...)
+		if maps.Equal(got, want) {
+			return
+		}
+		for path := range want {
+			if got[path] != want[path] {
+				t.Errorf("%q, %d jobs, scratch of %d: %s has %d bytes, want the %d of the folder: %s", operands, jobs, scratch, path, len(got[path]), len(want[path]), messages)
+			}
+		}
+		t.Errorf("%q, %d jobs, scratch of %d: %d symbol files, want %d", operands, jobs, scratch, len(got), len(want))
+	}
+	for i, order := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		check(1+i%2*3, 1<<24, paths[order[0]], paths[order[1]], paths[order[2]])
+		check(4-i%2*3, largest, paths[order[0]], paths[order[1]], paths[order[2]])
+	}
+	check(2, 1<<24, packages)
+	unpacked := filepath.Join(dir, "dwz4.elf")
+	check(2, 1<<24, paths[2], unpacked, paths[0], paths[1])
+}
+
+// TestSameID checks that of two files with one id the first operand's counts, with any number of jobs.
+func TestSameID(t *testing.T) {
 	packages := t.TempDir()
-	a, b := filepath.Join(packages, "a.tar"), filepath.Join(packages, "b.tar")
-	os.WriteFile(a, debug.Bytes(), 0o666)
-	os.WriteFile(b, rest.Bytes(), 0o666)
-	want, _ := dumpStore(t, 1, 1<<20, dir)
-	if len(want) < 2 {
-		t.Fatalf("%d symbol files, want some", len(want))
+	data := testenv.ReadInput(t, "pe-mingw64.dll")
+	var paths []string
+	for _, name := range []string{"a", "b"} {
+		path := filepath.Join(packages, name+".tar")
+		if err := os.WriteFile(path, tarOf(t, name+".dll", data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
 	}
-	for _, c := range []struct {
-		jobs     int
-		scratch  int64
-		operands []string
-	}{{1, 1 << 24, []string{a, b}}, {4, 1 << 24, []string{b, a}}, {2, 1 << 24, []string{packages}}, {1, largest, []string{a, b}}, {4, largest, []string{a, b}}} {
-		if got, messages := dumpStore(t, c.jobs, c.scratch, c.operands...); !maps.Equal(got, want) {
-			t.Errorf("%d jobs, scratch of %d: %d symbol files, want the %d of the folder: %s", c.jobs, c.scratch, len(got), len(want), messages)
+	for _, jobs := range []int{1, 4} {
+		for i, operands := range [][]string{{paths[0], paths[1]}, {paths[1], paths[0]}} {
+			files, messages := dumpStore(t, jobs, 1<<24, operands...)
+			got, want := slices.Collect(maps.Values(files)), []string{" a.dll\n", " b.dll\n"}[i]
+			if len(got) != 1 || !strings.Contains(got[0], want) {
+				t.Errorf("%d jobs, %q: %q, %s; want one file with %q", jobs, operands, slices.Collect(maps.Keys(files)), messages, want)
+			}
 		}
 	}
-	os.WriteFile(b, rest.Bytes()[:rest.Len()/2], 0o666)
-	if _, messages := dumpStore(t, 1, 1<<24, b); !strings.Contains(messages, b+"(usr/lib/") || !strings.Contains(messages, "unexpected EOF") {
+}
+
+// tarOf returns an archive with one member.
+func tarOf(t *testing.T, name string, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data))})
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestCutPackage checks that a damaged package costs what is damaged.
+func TestCutPackage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b.tar")
+	data := tarOf(t, "usr/lib/x", testenv.ReadInput(t, "gcc-O0.elf"))
+	if err := os.WriteFile(path, data[:len(data)/2], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, messages := dumpStore(t, 1, 1<<24, path); !strings.Contains(messages, path+"(usr/lib/") || !strings.Contains(messages, "unexpected EOF") {
 		t.Errorf("of a cut package: %q, want the member and why", messages)
 	}
 }

@@ -11,8 +11,8 @@ import (
 // the file that dwz made. It depends on the files and their order only.
 type plan struct {
 	builds      map[string]*build   // by MODULE's id
-	supplements map[string]*build   // files that dwz may have made, by build-id
-	users       map[string][]*build // of them, by build-id
+	supplements map[string]*build   // files that dwz may have made, by their ids
+	users       map[string][]*build // of them, by their ids
 	complete    []*build            // that became it and were not fetched
 	order       []*build            // all, in the order of their first files
 	held        []*part             // of packages, in order
@@ -46,7 +46,7 @@ func newPlan(limit int64) *plan {
 // left reports whether a file is not dumped: input of a linker without a build-id, what has no id and no code, and a
 // binary for another CPU than the one asked for.
 func left(f *supplier.BinaryFile, cpu string) bool {
-	return f.Object && f.BuildID == "" || f.ID == "" && !f.Code || cpu != "" && f.CPU != "" && f.CPU != cpu
+	return f.Object && f.BuildID == "" && f.SupplementID == "" || f.ID == "" && !f.Code && f.SupplementID == "" || cpu != "" && f.CPU != "" && f.CPU != cpu
 }
 
 // add adds a file to its build, which it returns; a file that the build has no use for is released.
@@ -64,8 +64,8 @@ func (p *plan) addTo(b *build, f *part) *build {
 		p.builds[f.ID] = b
 		p.order = append(p.order, b)
 	}
-	if !f.Code && !f.PDB && f.BuildID != "" && p.supplements[f.BuildID] == nil {
-		p.supplements[f.BuildID] = b
+	if f.SupplementID != "" && p.supplements[f.SupplementID] == nil {
+		p.supplements[f.SupplementID] = b
 	}
 	if f.Supplement != "" {
 		p.users[f.Supplement] = append(p.users[f.Supplement], b)
@@ -82,7 +82,7 @@ func (p *plan) addTo(b *build, f *part) *build {
 		return b
 	}
 	b.describe()
-	for _, other := range append(slices.Clone(p.users[f.BuildID]), b) {
+	for _, other := range append(slices.Clone(p.users[f.SupplementID]), b) {
 		if p.isComplete(other) {
 			p.complete = append(p.complete, other)
 			p.queue(other)
@@ -214,7 +214,7 @@ func (b *build) size() (n int64) {
 
 // supplementary reports whether a build is a file that dwz made for others.
 func (p *plan) supplementary(b *build) bool {
-	return b.binary == nil && b.debug != nil && b.debug.BuildID != "" && len(p.users[b.debug.BuildID]) > 0
+	return b.binary == nil && b.debug != nil && (b.debug.ID == "" || len(p.users[b.debug.SupplementID]) > 0)
 }
 
 func (p *plan) unhold(f *part) {
