@@ -176,3 +176,15 @@ func TestCutPackage(t *testing.T) {
 		t.Errorf("of a cut package: %q, want the member and why", messages)
 	}
 }
+
+// TestMemberLimit checks that a member that is larger than the scratch is lost, and the others are not.
+func TestMemberLimit(t *testing.T) {
+	packages := t.TempDir()
+	paths, largest := pack(t, t.TempDir(), packages)
+	want, _ := dumpStore(t, 2, largest, paths...)
+	got, messages := dumpStore(t, 2, largest-1, paths...)
+	maps.DeleteFunc(want, func(path, text string) bool { return got[path] == text })
+	if len(want) != 1 || strings.Count(messages, "pdb-x64.pdb): 90112 bytes or more, want at most 90111 (lost: the file)") != 1 {
+		t.Errorf("%q have other bytes, %q; want that of the PDB alone, which is lost", slices.Collect(maps.Keys(want)), messages)
+	}
+}
