@@ -7,13 +7,15 @@
 #
 # gives the targets
 #
-#   symbols          symtool/app.sym in the build folder
-#   check-symbols    and lint them beside their binaries
-#   store-symbols    and write them to SYMTOOL_STORE/NAME/ID/NAME.sym
+#   symtool-symbols  symtool/app.sym in the build folder
+#   symtool-check    and lint them beside their binaries
+#   symtool-store    and write them to SYMTOOL_STORE/NAME/ID/NAME.sym
 #
-# and for each binary app-symbols, app-check-symbols and app-store-symbols. With SPLIT
-# there are also symtool/stripped/app, the file to ship, and symtool/app.debug, and the
-# symbols are made from these two.
+# and for each binary symtool-symbols-app, symtool-check-app and symtool-store-app. The short
+# names symbols, check-symbols, store-symbols, app-symbols, app-check-symbols and
+# app-store-symbols are the same targets, unless the project has others of these names.
+# With SPLIT there are also symtool/stripped/app, the file to ship, and symtool/app.debug,
+# and the symbols are made from these two.
 # If a binary is linked again to the same bytes, its .sym is left alone.
 
 include_guard(GLOBAL)
@@ -24,7 +26,7 @@ find_program(SYMTOOL_EXECUTABLE symtool DOC "symtool, which makes symbol files")
 if(NOT SYMTOOL_EXECUTABLE)
   message(FATAL_ERROR "symtool is not found: set SYMTOOL_EXECUTABLE")
 endif()
-set(SYMTOOL_STORE "${CMAKE_BINARY_DIR}/symbols" CACHE PATH "the store of store-symbols")
+set(SYMTOOL_STORE "${CMAKE_BINARY_DIR}/symbols" CACHE PATH "the store of symtool-store")
 
 function(symtool_add_symbols target)
   cmake_policy(SET CMP0116 NEW)
@@ -81,18 +83,41 @@ function(symtool_add_symbols target)
 
   # The dependencies between the targets keep make from running a command twice.
   _symtool_target(symbols ${target} "${done}")
-  _symtool_target(check-symbols ${target} "${sym}.checked")
-  _symtool_target(store-symbols ${target} "${sym}.stored")
-  add_dependencies(${target}-check-symbols ${target}-symbols)
-  add_dependencies(${target}-store-symbols ${target}-symbols)
+  _symtool_target(check ${target} "${sym}.checked")
+  _symtool_target(store ${target} "${sym}.stored")
+  add_dependencies(symtool-check-${target} symtool-symbols-${target})
+  add_dependencies(symtool-store-${target} symtool-symbols-${target})
+  set_property(GLOBAL APPEND PROPERTY SYMTOOL_TARGETS ${target})
 endfunction()
 
-function(_symtool_target all target file)
-  add_custom_target(${target}-${all} DEPENDS "${file}")
-  if(NOT TARGET ${all})
-    add_custom_target(${all})
+function(_symtool_target action target file)
+  add_custom_target(symtool-${action}-${target} DEPENDS "${file}")
+  if(NOT TARGET symtool-${action})
+    add_custom_target(symtool-${action})
   endif()
-  add_dependencies(${all} ${target}-${all})
+  add_dependencies(symtool-${action} symtool-${action}-${target})
+endfunction()
+
+# Which short names are free is known when the whole project has been read.
+cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _symtool_short_names)
+
+function(_symtool_short_names)
+  _symtool_short_name(symbols symtool-symbols)
+  _symtool_short_name(check-symbols symtool-check)
+  _symtool_short_name(store-symbols symtool-store)
+  get_property(targets GLOBAL PROPERTY SYMTOOL_TARGETS)
+  foreach(target IN LISTS targets)
+    _symtool_short_name(${target}-symbols symtool-symbols-${target})
+    _symtool_short_name(${target}-check-symbols symtool-check-${target})
+    _symtool_short_name(${target}-store-symbols symtool-store-${target})
+  endforeach()
+endfunction()
+
+function(_symtool_short_name name target)
+  if(TARGET ${target} AND NOT TARGET ${name})
+    add_custom_target(${name})
+    add_dependencies(${name} ${target})
+  endif()
 endfunction()
 
 function(symtool_add_all_symbols)
