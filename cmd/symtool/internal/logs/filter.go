@@ -14,7 +14,7 @@ import (
 // Filter copies a log and replaces places of code. What is unknown, and everything else, stays as it is, byte for
 // byte.
 //
-// Places are found in two ways: forms recognize lines of certain programs, and placeAt finds a NAME and an address
+// Places are found in two ways: forms recognize lines of certain programs, and scan finds a NAME and an address
 // anywhere, also in lines of any length.
 type Filter struct {
 	// Answer appends what is at a place, and reports whether that is known.
@@ -31,6 +31,7 @@ type Filter struct {
 	listed bool     // odd has been filled in
 	perf   perfMaps
 	out    []byte
+	place  Place // that is being read
 }
 
 // Place is a place of code in a log.
@@ -119,32 +120,36 @@ func wholePart(text []byte) int {
 // replace appends text[from:cut] with its places replaced, line by line. A place in a long line may extend beyond
 // cut: end is where the appended part ends.
 func (f *Filter) replace(dst, text []byte, from, cut int) (_ []byte, end int) {
-	active := f.formsIn(text[from:cut])
-	if len(active) == 0 && f.Maps == nil && from < cut {
-		return f.scan(dst, text, from, cut) // as nearly all of a log: where lines end does not matter
+	if f.Maps == nil && !hasMarks(text[from:]) {
+		return append(dst, text[from:cut]...), cut // as nearly all of a log: where lines end does not matter
 	}
 	for from < cut {
 		to := cut
 		if n := bytes.IndexByte(text[from:cut], '\n'); n >= 0 {
 			to = from + n + 1
 		}
-		dst, from = f.line(dst, text, from, to, active)
+		dst, from = f.line(dst, text, from, to)
 	}
 	return dst, from
 }
 
 // line appends text[from:to], a line or a part of a long one.
-func (f *Filter) line(dst, text []byte, from, to int, active []*form) (_ []byte, end int) {
+func (f *Filter) line(dst, text []byte, from, to int) (_ []byte, end int) {
 	whole := to-from <= longestPlace && (from == 0 || text[from-1] == '\n') && (text[to-1] == '\n' || to == len(text))
 	if !whole {
 		return f.scan(dst, text, from, to)
 	}
+	line := text[from:to]
+	marks := marksIn(line)
+	if marks == 0 && f.Maps == nil {
+		return append(dst, line...), to
+	}
 	before := f.Replaced
-	for _, form := range active {
-		if !form.mayBeIn(text[from:to]) {
+	for _, form := range forms {
+		if !form.mayBeIn(line, marks) {
 			continue
 		}
-		if dst = f.match(dst, text[from:to], form); f.Replaced > before {
+		if dst = f.match(dst, line, form); f.Replaced > before {
 			return dst, to
 		}
 	}
@@ -152,24 +157,25 @@ func (f *Filter) line(dst, text []byte, from, to int, active []*form) (_ []byte,
 	if dst, end = f.scan(dst, text, from, to); f.Replaced > before || f.Maps == nil {
 		return dst, end
 	}
-	if dst = f.match(dst[:start], text[from:to], &rawAddress); f.Replaced > before {
+	if dst = f.match(dst[:start], line, &rawAddress); f.Replaced > before {
 		return dst, to
 	}
-	return append(dst, text[from:to]...), to
+	return append(dst, line...), to
 }
 
 // scan appends text[from:cut] with what placeAt finds replaced.
 func (f *Filter) scan(dst, text []byte, from, cut int) (_ []byte, end int) {
-	marks := text // a place in the part of a line may extend into the next part
+	searched := text // a place in the part of a line may extend into the next part
 	if text[cut-1] == '\n' {
-		marks = text[:cut]
+		searched = text[:cut]
 	}
 	for pos := from; from < cut; {
-		n := bytes.IndexAny(marks[pos:], "+[")
+		n := indexByLast(searched[pos:], "0x")
 		if n < 0 {
 			break
 		}
-		p := f.placeAt(text, pos+n)
+		p := &f.place
+		f.placeAt(text, pos+n)
 		if p.start >= cut && p.Name != "" {
 			break
 		}
@@ -177,7 +183,7 @@ func (f *Filter) scan(dst, text []byte, from, cut int) (_ []byte, end int) {
 			continue
 		}
 		var found bool
-		if dst, found = f.answer(dst, text[from:p.start], &p); found {
+		if dst, found = f.answer(dst, text[from:p.start]); found {
 			from = p.end
 		}
 	}
@@ -185,9 +191,9 @@ func (f *Filter) scan(dst, text []byte, from, cut int) (_ []byte, end int) {
 	return append(dst, text[from:end]...), end
 }
 
-// answer appends the text before a place and what is there, or nothing if that is unknown.
-func (f *Filter) answer(dst, head []byte, p *Place) ([]byte, bool) {
-	start := len(dst)
+// answer appends the text before the filter's place and what is there, or nothing if that is unknown.
+func (f *Filter) answer(dst, head []byte) ([]byte, bool) {
+	start, p := len(dst), &f.place
 	dst = append(append(dst, head...), p.before...)
 	dst, found := f.Answer(dst, p)
 	if !found {

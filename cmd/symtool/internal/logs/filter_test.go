@@ -79,6 +79,21 @@ func TestFilterInPieces(t *testing.T) {
 	}
 }
 
+// What looks like a place and is none costs no memory: logs have many of them.
+func TestFilterAllocations(t *testing.T) {
+	for _, text := range []string{"app[12]: + (+) ", "+0x", "x + 0x", "a +0x1 ", "[0x1]", "#1 000] 0x1 +0x1/ pc "} {
+		f := &Filter{Answer: func(dst []byte, _ *Place) ([]byte, bool) { return dst, false }}
+		for _, log := range []string{strings.Repeat(text, 9000), strings.Repeat(text+"\n", 9000)} {
+			var dst []byte
+			if n := testing.AllocsPerRun(1, func() { dst, _ = f.replace(dst[:0], []byte(log), 0, len(log)) }); n > 100 {
+				t.Errorf("%q, 9000 times: %v allocations, want at most 100", text, n)
+			} else if string(dst) != log {
+				t.Errorf("%q, 9000 times: not the same: %.60q", text, dst)
+			}
+		}
+	}
+}
+
 // Any bytes give the same output, in pieces or at once.
 func FuzzFilter(f *testing.F) {
 	for _, seed := range []string{"app+0x1000", "Web Content + 0x1000\n", "app(+0x1000)", "Web Content/" + id + "+0x1000", "\x00\xff+0x", testMaps, " in app[1000,1+1000]\n", " ip 1000 in app[0+1000]", "app+0x1000/0x2000 [app]", "#1 pc 1000 app (f+1)", "\t1000 f+0x1 (app)",

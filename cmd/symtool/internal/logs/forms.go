@@ -10,7 +10,8 @@ import (
 // form is how programs write places of code on a line.
 type form struct {
 	Form
-	marks  []string       // all are in every line that has a place: looking for them is cheap
+	needs  marks          // that every line with a place has
+	also   []string       // what it has besides
 	line   *regexp.Regexp // its groups are the fields of a match
 	counts Counting
 	sure   bool // the name is certainly a module's
@@ -42,61 +43,61 @@ var (
 	// The kernel's message about a signal: an offset in the file, and the mapping.
 	kernelFault = form{
 		Form:  Form{"`... in NAME[ADDR,BASE+SIZE]`", "Linux, about a signal", "the start of the file"},
-		marks: []string{" in ", "000]"}, line: regexp.MustCompile(` in (?P<name>[^\[\]]+)(?P<at>)\[(?P<addr>[0-9a-f]+),[0-9a-f]+\+[0-9a-f]+\]`),
+		needs: page, also: []string{" in "}, line: regexp.MustCompile(` in (?P<name>[^\[\]]+)(?P<at>)\[(?P<addr>[0-9a-f]+),[0-9a-f]+\+[0-9a-f]+\]`),
 		counts: FromFile, sure: true, before: "(", after: ")",
 	}
 
 	// The same of older kernels: the address, and the mapping, which is that of the code.
 	oldKernelFault = form{
 		Form:  Form{"`ip ADDR sp ... in NAME[BASE+SIZE]`", "older Linux, about a signal", "the process; BASE is where its code begins"},
-		marks: []string{" ip", "000]"}, line: regexp.MustCompile(` ip[ :](?P<addr>[0-9a-f]+) .* in (?P<name>[^\[\]]+)(?P<at>)\[(?P<base>[0-9a-f]+)\+[0-9a-f]+\]`),
+		needs: page, also: []string{" ip"}, line: regexp.MustCompile(` ip[ :](?P<addr>[0-9a-f]+) .* in (?P<name>[^\[\]]+)(?P<at>)\[(?P<base>[0-9a-f]+)\+[0-9a-f]+\]`),
 		counts: FromCode, sure: true, before: "(", after: ")", locate: afterBase,
 	}
 
 	kernelSymbol = form{
 		Form:  Form{"`SYMBOL+0xADDR/0xSIZE`, with or without ` [MODULE]` after it", "the kernel, in an oops, a warning or a stack", "SYMBOL, in `vmlinux` or MODULE`.ko`"},
-		marks: []string{"/0x"}, line: regexp.MustCompile(`(?P<at>(?P<symbol>[\w.$]+)\+0x(?P<addr>[0-9a-f]+)/0x(?P<size>[0-9a-f]+))(?: \[(?P<name>[\w-]+)(?: (?P<build>[0-9a-f]+))?\])?`),
+		needs: offsetAndSize, line: regexp.MustCompile(`(?P<at>(?P<symbol>[\w.$]+)\+0x(?P<addr>[0-9a-f]+)/0x(?P<size>[0-9a-f]+))(?: \[(?P<name>[\w-]+)(?: (?P<build>[0-9a-f]+))?\])?`),
 		counts: AfterSymbol, locate: inKernel,
 	}
 
 	tombstone = form{
 		Form:  Form{"`#00 pc ADDR  NAME (SYMBOL+N)`, with or without ` (BuildId: DIGITS)`", "Android: tombstones, logcat", "where the linker put the file"},
-		marks: []string{" pc ", "#"}, line: regexp.MustCompile(`#\d+ +pc (?P<addr>[0-9a-f]+) +(?P<name>[^ (\r\n][^(\r\n]*[^ (\r\n])(?: \(deleted\))?(?: \(offset 0x[0-9a-f]+\))?(?P<at>(?: \(.+\+\d+\))?)(?: \(BuildId: (?P<build>[0-9a-fA-F]+)\))?\s*$`),
+		needs: frameNumber, also: []string{" pc "}, line: regexp.MustCompile(`#\d+ +pc (?P<addr>[0-9a-f]+) +(?P<name>[^ (\r\n][^(\r\n]*[^ (\r\n])(?: \(deleted\))?(?: \(offset 0x[0-9a-f]+\))?(?P<at>(?: \(.+\+\d+\))?)(?: \(BuildId: (?P<build>[0-9a-fA-F]+)\))?\s*$`),
 		counts: FromLink, sure: true, before: answerOpens, after: answerCloses, locate: inPackage,
 	}
 
 	perfMapping = form{
 		Form:  Form{"`PERF_RECORD_MMAP2 ...`", "`perf script --show-mmap-events`", "nothing: says where NAME is in the lines below"},
-		marks: []string{"PERF_RECORD_MMAP"}, line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
+		needs: hexNumber, also: []string{"PERF_RECORD_MMAP"}, line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
 		locate: (*Filter).addPerf,
 	}
 
 	perfFrame = form{
 		Form:  Form{"`ADDR SYMBOL+0xN (NAME)`", "`perf script`", "the start of the file or, if its mapping is in the log, the process; N from SYMBOL"},
-		marks: []string{"+0x", " ("}, line: perfLine,
+		needs: offsetAndFile, line: perfLine,
 		sure: true, locate: (*Filter).inPerf,
 	}
 
 	perfUnknown = form{
 		Form:  Form{"`ADDR [unknown] (NAME)`", "the same", "the same"},
-		marks: []string{"[unknown] ("}, line: perfLine, sure: true, locate: (*Filter).inPerf,
+		needs: unknown, also: []string{"[unknown] ("}, line: perfLine, sure: true, locate: (*Filter).inPerf,
 	}
 
 	symbolInFile = form{
 		Form:  Form{"`NAME(SYMBOL+0xADDR)`", "the C library's `backtrace_symbols`", "SYMBOL"},
-		marks: []string{"+0x", "("}, line: regexp.MustCompile(`(?P<name>[^\s()]+)\((?P<at>(?P<symbol>[^\s()+]+)\+0x(?P<addr>[0-9a-f]+))\)`),
+		needs: offsetInBrackets, line: regexp.MustCompile(`(?P<name>[^\s()]+)\((?P<at>(?P<symbol>[^\s()+]+)\+0x(?P<addr>[0-9a-f]+))\)`),
 		counts: AfterSymbol,
 	}
 
 	symbolOfModule = form{
 		Form:  Form{"`NAME!SYMBOL+0xADDR`", "debuggers, crash reports", "SYMBOL"},
-		marks: []string{"!", "0x"}, line: regexp.MustCompile(`(?P<name>[^\s!()\[\]]+)!(?P<at>(?P<symbol>[^\s!+]+) ?\+ ?0x(?P<addr>[0-9a-f]+))`),
+		needs: hexNumber, also: []string{"!"}, line: regexp.MustCompile(`(?P<name>[^\s!()\[\]]+)!(?P<at>(?P<symbol>[^\s!+]+) ?\+ ?0x(?P<addr>[0-9a-f]+))`),
 		counts: AfterSymbol,
 	}
 
 	programCounter = form{
 		Form:  Form{"`pc=0xADDR`", "Go, about a signal", "0, in the only program, which is linked to a fixed address"},
-		marks: []string{"c=0x"}, line: regexp.MustCompile(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
+		needs: hexNumber, also: []string{"c=0x"}, line: regexp.MustCompile(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
 		counts: Absolute, before: answerOpens, after: answerCloses,
 	}
 
@@ -122,20 +123,99 @@ func Forms() []Form {
 	return all
 }
 
-// formsIn returns the forms whose marks are in a text.
-func (f *Filter) formsIn(text []byte) (active []*form) {
-	for _, form := range forms {
-		if form.mayBeIn(text) {
-			active = append(active, form)
+// marks is a set of what places have. Looking for them all is much cheaper than looking for each form.
+type marks uint8
+
+const (
+	hexNumber marks = 1 << iota // every place that scan finds has it, too
+	page                        // the end of a size in a mapping
+	frameNumber
+	unknown
+
+	// A +0xADDR with what is around it.
+	offsetAndSize    // SYMBOL+0xADDR/0xSIZE
+	offsetAndFile    // SYMBOL+0xADDR (FILE)
+	offsetInBrackets // FILE(SYMBOL+0xADDR)
+)
+
+// markTexts are the texts of the first marks, one of which is in each line with a place. They end with bytes that are
+// rare in logs.
+var markTexts = [...]string{"0x", "000]", "#", "[unknown]"}
+
+// hasMarks reports whether there may be places in a text.
+func hasMarks(text []byte) bool {
+	for _, mark := range markTexts {
+		if indexByLast(text, mark) >= 0 {
+			return true
 		}
 	}
-	return active
+	return false
 }
 
-// mayBeIn reports whether a text has the form's marks.
-func (f *form) mayBeIn(text []byte) bool {
-	for _, mark := range f.marks {
-		if !bytes.Contains(text, []byte(mark)) {
+// marksIn returns the marks that are in a line.
+func marksIn(line []byte) (found marks) {
+	for i, mark := range markTexts {
+		if indexByLast(line, mark) >= 0 {
+			found |= 1 << i
+		}
+	}
+	if found&hexNumber != 0 {
+		found |= offsetsIn(line)
+	}
+	return found
+}
+
+// offsetsIn returns which marks the +0xADDR in a line have.
+func offsetsIn(line []byte) (found marks) {
+	const mark = "+0x"
+	for from := 0; ; {
+		n := indexByLast(line[from:], mark)
+		if n < 0 {
+			return found
+		}
+		before := line[:from+n]
+		from += n + len(mark)
+		after := line[from:]
+		for len(after) > 0 && isHexDigit(after[0]) {
+			after = after[1:]
+		}
+		switch {
+		case bytes.HasPrefix(after, []byte("/0x")):
+			found |= offsetAndSize
+		case bytes.HasPrefix(after, []byte(" (")):
+			found |= offsetAndFile
+		case bytes.HasPrefix(after, []byte(")")) && endsInBracket(before):
+			found |= offsetInBrackets
+		}
+	}
+}
+
+// endsInBracket reports whether a text may end with FILE(SYMBOL. Sanitizers write a blank before the bracket.
+func endsInBracket(text []byte) bool {
+	n := bytes.LastIndexAny(text, "(+")
+	return n > 0 && text[n] == '(' && bytes.IndexByte([]byte("\t\n\f\r "), text[n-1]) < 0
+}
+
+// indexByLast is bytes.Index for a text whose last byte is rarer than its first.
+func indexByLast(text []byte, mark string) int {
+	for pos := 0; ; {
+		n := bytes.IndexByte(text[pos:], mark[len(mark)-1])
+		if n < 0 {
+			return -1
+		}
+		if pos += n + 1; bytes.HasSuffix(text[:pos], []byte(mark)) {
+			return pos - len(mark)
+		}
+	}
+}
+
+// mayBeIn reports whether a line has what every place of the form has.
+func (f *form) mayBeIn(line []byte, found marks) bool {
+	if found&f.needs == 0 {
+		return false
+	}
+	for _, text := range f.also {
+		if !bytes.Contains(line, []byte(text)) {
 			return false
 		}
 	}
@@ -169,23 +249,24 @@ func (m *match) number(group string) (uint64, bool) {
 	return v, err == nil
 }
 
-// place returns the place of a match, if there is one.
-func (m *match) place(f *Filter) (p Place, ok bool) {
-	p = Place{
+// place sets the filter's place to that of a match, and reports whether there is one.
+func (m *match) place(f *Filter) (ok bool) {
+	p := &f.place
+	*p = Place{
 		Name: m.text("name"), Symbol: m.text("symbol"), Build: strings.ToLower(m.text("build")), Counts: m.form.counts,
 		before: m.form.before, after: m.form.after,
 	}
 	p.Sure = m.form.sure && !strings.HasPrefix(p.Name, "[") && !strings.HasPrefix(p.Name, "<") // [vdso], <anonymous:...>
 	if p.Addr, ok = m.number("addr"); !ok {
-		return p, false
+		return false
 	}
 	if p.Size, ok = m.number("size"); !ok {
-		return p, false
+		return false
 	}
 	if i := m.form.line.SubexpIndex("at"); i >= 0 {
 		p.start, p.end = m.at[2*i], m.at[2*i+1]
 	}
-	return p, m.form.locate == nil || m.form.locate(f, &p, m)
+	return m.form.locate == nil || m.form.locate(f, p, m)
 }
 
 // mostPlaces limits the places on a line.
@@ -196,13 +277,12 @@ func (f *Filter) match(dst, line []byte, form *form) []byte {
 	start, done := len(dst), 0
 	for _, at := range form.line.FindAllSubmatchIndex(line, mostPlaces) {
 		m := match{form, line, at}
-		p, ok := m.place(f)
-		if !ok {
+		if !m.place(f) {
 			continue
 		}
 		var found bool
-		if dst, found = f.answer(dst, line[done:p.start], &p); found {
-			done = p.end
+		if dst, found = f.answer(dst, line[done:f.place.start]); found {
+			done = f.place.end
 		}
 	}
 	if len(dst) == start {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// placeAt finds NAME+0xADDR, and
+// scan and placeAt find NAME+0xADDR, and
 //
 //	NAME + 0xADDR                      of systemd-coredump
 //	(NAME+0xADDR) (BuildId: DIGITS)    of sanitizers, which may leave the id out
@@ -22,35 +22,33 @@ import (
 // "Web Content", is found if it is one of Filter.Names; the longest that is before
 // +0xADDR counts.
 
-// placeAt reads the place whose plus, or bracket, is at mark.
-func (f *Filter) placeAt(text []byte, mark int) Place {
-	if text[mark] == '[' {
-		return f.absoluteAt(text, mark)
-	}
-	const blank, bracket = ' ', '('
-	digits, nameEnd := mark+1, mark
-	before := byte(0)
-	if mark > 0 {
-		before = text[mark-1]
-	}
-	if before == blank && digits < len(text) && text[digits] == blank {
-		digits++
+// placeAt reads the place whose address, with 0x, begins at digits.
+func (f *Filter) placeAt(text []byte, digits int) {
+	p := &f.place
+	*p = Place{end: digits + len("0x")}
+	head := text[:digits]
+	mark, nameEnd := digits-1, digits-1
+	switch {
+	case bytes.HasSuffix(head, []byte("[")):
+		f.absoluteAt(text, mark)
+		return
+	case bytes.HasSuffix(head, []byte(" + ")):
+		mark, nameEnd = mark-1, mark-2
+	case bytes.HasSuffix(head, []byte("(+")):
 		nameEnd--
-	} else if before == bracket {
-		nameEnd--
+	case !bytes.HasSuffix(head, []byte("+")):
+		return
 	}
-	p := Place{end: mark + 1}
 	if !p.readAddress(text, digits) || p.end < len(text) && isNameByte(text[p.end]) && text[p.end] != '.' {
-		return p
+		return
 	}
 	p.start, p.Name = f.nameBefore(text[:nameEnd])
 	switch {
-	case before == bracket:
+	case text[nameEnd] == '(':
 		p.start, p.Counts = mark, FromLink
-	case before != blank && p.end < len(text) && text[p.end] == ')':
+	case text[nameEnd] == '+' && p.end < len(text) && text[p.end] == ')':
 		p.inBrackets(text, mark)
 	}
-	return p
 }
 
 // inBrackets finds the bracket around the place whose plus is at mark: a path after the
@@ -70,31 +68,32 @@ func (p *Place) inBrackets(text []byte, mark int) {
 
 // absoluteAt reads NAME() [0xADDR] or NAME[0xADDR], whose [ is at mark. The address
 // stays.
-func (f *Filter) absoluteAt(text []byte, mark int) Place {
-	p := Place{end: mark + 1}
+func (f *Filter) absoluteAt(text []byte, mark int) {
+	p := &f.place
 	if !p.readAddress(text, mark+1) || p.end == len(text) || text[p.end] != ']' {
-		return p
+		return
+	}
+	head, empty := bytes.CutSuffix(text[:mark], []byte("() "))
+	if _, p.Name = f.nameBefore(head); p.Name == "" {
+		return
 	}
 	p.Counts, p.start, p.after = Absolute, mark, string(text[mark:p.end])
-	if head, empty := bytes.CutSuffix(text[:mark], []byte("() ")); empty {
-		_, p.Name = f.nameBefore(head)
+	if empty {
 		p.start, p.after = mark-len(") "), ") "+p.after
-		return p
+		return
 	}
-	_, p.Name = f.nameBefore(text[:mark])
 	p.before, p.after = "(", ")"+p.after
-	return p
 }
 
-// readAddress reads 0x and the digits of an address; it sets end to how far it searched.
+// readAddress reads 0x and the digits of an address; it sets end to where they end.
 func (p *Place) readAddress(text []byte, digits int) bool {
-	if !bytes.HasPrefix(text[digits:], []byte("0x")) {
-		return false
-	}
 	digits += len("0x")
 	p.end = digits
 	for p.end < len(text) && isHexDigit(text[p.end]) {
 		p.end++
+	}
+	if p.end == digits {
+		return false
 	}
 	addr, err := strconv.ParseUint(string(text[digits:p.end]), 16, 64)
 	p.Addr = addr

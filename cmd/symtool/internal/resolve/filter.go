@@ -42,7 +42,10 @@ func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.
 // appendPlace appends what is at a place of a log: "g at t.c:2, inlined by main at t.c:3". It reports false if that is
 // unknown.
 func (r *addressResolver) appendPlace(dst []byte, p *logs.Place, at *resolve.Location) ([]byte, bool) {
-	for _, module := range modulesOf(p) {
+	r.names = appendModules(r.names[:0], p)
+	for _, name := range r.names {
+		module := suppliers.ParseModule(name)
+		module.Build = p.Build
 		symbols := r.symbols.Find(r.ctx, module)
 		if symbols == nil {
 			if p.Sure {
@@ -63,22 +66,16 @@ func (r *addressResolver) appendPlace(dst []byte, p *logs.Place, at *resolve.Loc
 	return dst, false
 }
 
-// modulesOf returns the modules that a place may be in, in the order to ask for them. The kernel writes - as _ in the
-// names of modules.
-func modulesOf(p *logs.Place) (all []suppliers.ModuleName) {
-	names := []string{p.Name}
+// appendModules appends the names of modules that a place may be in, in the order to ask for them. The kernel writes -
+// as _ in the names of modules.
+func appendModules(names []string, p *logs.Place) []string {
 	switch {
-	case p.Kernel && p.Name == "":
-		names = []string{"vmlinux", ""}
-	case p.Kernel:
-		names = []string{p.Name + ".ko", strings.ReplaceAll(p.Name, "_", "-") + ".ko"}
+	case !p.Kernel:
+		return append(names, p.Name)
+	case p.Name == "":
+		return append(names, "vmlinux", "")
 	}
-	for _, name := range names {
-		m := suppliers.ParseModule(name)
-		m.Build = p.Build
-		all = append(all, m)
-	}
-	return all
+	return append(names, p.Name+".ko", strings.ReplaceAll(p.Name, "_", "-")+".ko")
 }
 
 func (r *addressResolver) appendFrames(b []byte, at *resolve.Location, rva uint64) []byte {

@@ -78,6 +78,7 @@ type addressResolver struct {
 
 	ctx    context.Context // of the call
 	status int
+	names  []string                 // of the modules that a place of a log may be in
 	hinted map[resolve.Symbols]bool // modules that hint has been called for
 }
 
