@@ -52,13 +52,14 @@ func (f *follower) make(r *saveRule, set *saveSet) {
 // block with a rule for .ra only, or for that and the frame pointer, may be from a language whose
 // functions do not preserve registers (Go, OCaml); what looks like a save is then a temporary value.
 func (f *follower) ruledSaves(b *Block) uint16 {
-	few := 1 | f.cpu.savedFP()
+	mem := uint16(1)
 	for i := b.first; i < b.end; i++ {
-		if f.saveRule(f.table.rows[i].saves).mem&^few != 0 {
-			return ^uint16(0)
-		}
+		mem |= f.saveRule(f.table.rows[i].saves).mem
 	}
-	return few
+	if mem&^(1|f.cpu.savedFP()) != 0 {
+		return ^uint16(0)
+	}
+	return mem
 }
 
 // savedFP returns the frame pointer's bit among the saved registers.
