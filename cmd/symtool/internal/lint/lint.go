@@ -17,8 +17,10 @@ FILE is a symbol file, plain or compressed with gzip or zstd, - for standard
 input, or a folder, in which every *.sym and *.vars is checked, also as .gz
 or .zst.
 Findings go to standard output, by file and line. For a single file, a verdict
-follows: whether it is good for unwinding and for symbolication. The status is 1
-if there are errors, or as --fail-on says.
+follows: whether it is good for unwinding and for symbolication. For several,
+there is a table: the shares of the code with call frame information and with
+lines, and the verdict, with the worst files first and a total at the end. The
+status is 1 if there are errors, or as --fail-on says.
 
 RULES are IDs (SYM203) and families (ranges), separated by commas; --list prints
 both. A configuration is read only if --config names it, so that the same
@@ -50,7 +52,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.Float64Flag{Name: "min-cfi", Usage: "report an error if less than `PERCENT` of the code has STACK CFI"},
 			&cli.Float64Flag{Name: "min-lines", Usage: "report an error if less than `PERCENT` of the code has lines"},
 			&cli.IntFlag{Name: "max-per-rule", Usage: fmt.Sprintf("print up to `N` findings of a rule in a file, and count the others\n(default %d)", lint.DefaultMaxPerRule)},
-			&cli.BoolFlag{Name: "verdict", Usage: "in text: print the verdict of each file, by default of a single file\nonly; --verdict=false prints none, and is accepted with any format"},
+			&cli.BoolFlag{Name: "verdict", Usage: "in text: print the verdict of each file, by default of a single file\nonly, and of several a table; --verdict=false prints neither, and is\naccepted with any format"},
 			cli.JobsFlag(),
 			cli.Hints(&cli.StringFlag{Name: "explain", Usage: "print the explanation of the rule `ID`, or the rules of a family or\nof a prefix of IDs"}, ruleNames()...),
 			&cli.BoolFlag{Name: "list", Usage: "print all rules"},
@@ -80,7 +82,8 @@ type linter struct {
 	recordTo string // --write-baseline
 	stamp    string // --stamp
 	binaries lintBinaries
-	verdict  bool
+	verdict  bool // of each file
+	table    bool // of the verdicts of all files
 	jobs     int
 	msgs     *cli.Messages
 	stdin    io.Reader
@@ -161,6 +164,7 @@ func (l *linter) checkFormat(c *cli.Context) error {
 		return errors.New("--verdict is for --format text")
 	}
 	l.verdict = c.Bool("verdict")
+	l.table = l.verdict || !c.IsSet("verdict")
 	if !c.IsSet("verdict") && len(l.operands) == 1 {
 		l.verdict = !cli.IsFolder(l.operands[0])
 	}

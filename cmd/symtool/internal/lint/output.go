@@ -70,6 +70,11 @@ func (l *linter) printEnd(out io.Writer, done *lintDone) error {
 	case l.quiet(done.reports):
 		return nil
 	}
+	if l.table {
+		if err := lintreport.WriteModules(out, results); err != nil {
+			return err
+		}
+	}
 	return lintreport.WriteSummary(out, results)
 }
 
