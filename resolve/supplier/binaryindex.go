@@ -153,7 +153,7 @@ func readAll(ctx context.Context, paths []string) ([]BinaryFile, error) {
 	found, err := par.Map(ctx, batchReaders, len(batches), func(_ context.Context, _, i int) ([]BinaryFile, error) {
 		var files []BinaryFile
 		for _, path := range batches[i] {
-			files = append(files, readBinaries(path)...)
+			files = append(files, ReadFile(path)...)
 		}
 		return files, nil
 	})
@@ -184,8 +184,8 @@ func (x *binaryIndex) read(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// readBinaries is like ReadBinaries, for the file at path.
-func readBinaries(path string) []BinaryFile {
+// ReadFile is like ReadBinaries, for the file at path; it returns nil for one that is not regular or cannot be read.
+func ReadFile(path string) []BinaryFile {
 	size, err := regularSize(path)
 	if err != nil {
 		return nil

@@ -81,6 +81,7 @@ func dumpFlags() []cli.Flag {
 		cli.OutputFlag(),
 		&cli.StringFlag{Name: "store", Usage: "write to `DIR`/NAME/ID/NAME.sym (with --gzip: NAME.sym.gz)"},
 		&cli.BoolFlag{Name: "both-names", Usage: "with --store: also write a library's symbols under FILE's name, if\nDT_SONAME differs"},
+		&cli.StringFlag{Name: "since-index", Usage: "with --store: skip what is in the list `FILE`: NAME/ID on each line, or\nthe JSON of symtool store ls"},
 		&cli.StringFlag{Name: "scratch", Usage: "of packages, keep at most `SIZE` in temporary files until binaries and\ndebug files have met, and read packages again for the rest\n(default 4G)", Value: "4G"},
 		&cli.StringFlag{Name: "max-unpacked", Usage: "refuse a package of more than `SIZE` unpacked (default 64G)", Value: "64G"},
 		&cli.IntFlag{Name: "max-ratio", Usage: "refuse a package of more than 1G that unpacks to more than `N` times\nits size (default 200)", Value: 200},
@@ -134,6 +135,7 @@ type dumpConfig struct {
 	store          string
 	bothNames      bool
 	packages       packageLimits
+	since          index // of --since-index
 	jobs           int
 	infos          []symfmt.Info // of --info
 	depfile        *depfile      // nil without --MD
@@ -157,7 +159,7 @@ const (
 )
 
 // noValue lists the flags whose value may not be empty.
-var noValue = []string{"arch", "scratch", "max-unpacked", "output", "store", "name", "id", "os", "build-id", "debug-file", "dwp", "MF"}
+var noValue = []string{"arch", "since-index", "scratch", "max-unpacked", "output", "store", "name", "id", "os", "build-id", "debug-file", "dwp", "MF"}
 
 // excluded lists the pairs of flags that contradict each other.
 var excluded = [][2]string{
@@ -239,6 +241,11 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 	if err != nil {
 		return nil, cli.Usagef("dump", "%v", err)
 	}
+	if path := c.String("since-index"); path != "" {
+		if cfg.since, err = readIndex(path); err != nil {
+			return nil, err
+		}
+	}
 	return cfg, nil
 }
 
@@ -305,6 +312,9 @@ func checkFlags(c *cli.Context) error {
 	}
 	if c.Bool("both-names") && !c.IsSet("store") {
 		return fmt.Errorf("--both-names is for --store")
+	}
+	if c.IsSet("since-index") && !c.IsSet("store") {
+		return fmt.Errorf("--since-index is for --store")
 	}
 	if c.IsSet("min-cfi") && !c.Bool("check-cfi") {
 		return fmt.Errorf("--min-cfi is for --check-cfi")

@@ -30,6 +30,7 @@ func (d *dumper) expand(ctx context.Context) error {
 		d.pairOperands()
 	}
 	d.awaitPackages()
+	d.results = slices.DeleteFunc(d.results, d.skipResult)
 	d.files = nil
 	for i, r := range d.results {
 		r.number = i

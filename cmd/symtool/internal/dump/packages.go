@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -254,7 +255,7 @@ func (d *dumper) addMember(ctx context.Context, pkg int, f found) error {
 		return f.kept.Close()
 	}
 	for _, file := range f.files {
-		d.plan.add(&part{BinaryFile: file, pkg: pkg, kept: f.kept, size: f.kept.size})
+		d.plan.add(&part{BinaryFile: file, name: path.Base(f.kept.name), pkg: pkg, kept: f.kept, size: f.kept.size})
 	}
 	for _, b := range d.plan.complete {
 		d.ready = append(d.ready, b)
@@ -279,7 +280,11 @@ func (d *dumper) dumpReady(ctx context.Context) error {
 func (d *dumper) dumpBuilds(ctx context.Context, builds []*build) error {
 	var results []*dumpResult
 	for _, b := range builds {
-		if d.plan.readable(b) {
+		if d.skip(b) {
+			b.taken = true
+			d.plan.done(b)
+			b.result.build = nil
+		} else if d.plan.readable(b) {
 			r := d.plan.take(b)
 			r.number = -1
 			results = append(results, r)

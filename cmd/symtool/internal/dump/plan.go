@@ -27,6 +27,7 @@ const maxHeld = 2048
 // part is a file of a build.
 type part struct {
 	supplier.BinaryFile
+	name string   // of the member, without folders; "" for a file
 	pkg  int      // index of its package, if it is a member
 	kept *content // nil if it is a file, or a member that must be read again
 	size int64    // of the member; 0 for a file
