@@ -170,7 +170,7 @@ func (f *Filter) scan(dst, text []byte, from, cut int) (_ []byte, end int) {
 		searched = text[:cut]
 	}
 	for pos := from; from < cut; {
-		n := indexByLast(searched[pos:], "0x")
+		n := indexByLast(searched[pos:], number)
 		if n < 0 {
 			break
 		}

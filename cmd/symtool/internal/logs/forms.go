@@ -68,7 +68,7 @@ var (
 
 	perfMapping = form{
 		Form:  Form{"`PERF_RECORD_MMAP2 ...`", "`perf script --show-mmap-events`", "nothing: says where NAME is in the lines below"},
-		needs: hexNumber, also: []string{"PERF_RECORD_MMAP"}, line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
+		needs: bracketed, also: []string{"PERF_RECORD_MMAP"}, line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
 		locate: (*Filter).addPerf,
 	}
 
@@ -97,7 +97,7 @@ var (
 
 	programCounter = form{
 		Form:  Form{"`pc=0xADDR`", "Go, about a signal", "0, in the only program, which is linked to a fixed address"},
-		needs: hexNumber, also: []string{"c=0x"}, line: regexp.MustCompile(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
+		needs: counter, line: regexp.MustCompile(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
 		counts: Absolute, before: answerOpens, after: answerCloses,
 	}
 
@@ -121,92 +121,6 @@ func Forms() []Form {
 		all = append(all, form.Form)
 	}
 	return all
-}
-
-// marks is a set of what places have. Looking for them all is much cheaper than looking for each form.
-type marks uint8
-
-const (
-	hexNumber marks = 1 << iota // every place that scan finds has it, too
-	page                        // the end of a size in a mapping
-	frameNumber
-	unknown
-
-	// A +0xADDR with what is around it.
-	offsetAndSize    // SYMBOL+0xADDR/0xSIZE
-	offsetAndFile    // SYMBOL+0xADDR (FILE)
-	offsetInBrackets // FILE(SYMBOL+0xADDR)
-)
-
-// markTexts are the texts of the first marks, one of which is in each line with a place. They end with bytes that are
-// rare in logs.
-var markTexts = [...]string{"0x", "000]", "#", "[unknown]"}
-
-// hasMarks reports whether there may be places in a text.
-func hasMarks(text []byte) bool {
-	for _, mark := range markTexts {
-		if indexByLast(text, mark) >= 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// marksIn returns the marks that are in a line.
-func marksIn(line []byte) (found marks) {
-	for i, mark := range markTexts {
-		if indexByLast(line, mark) >= 0 {
-			found |= 1 << i
-		}
-	}
-	if found&hexNumber != 0 {
-		found |= offsetsIn(line)
-	}
-	return found
-}
-
-// offsetsIn returns which marks the +0xADDR in a line have.
-func offsetsIn(line []byte) (found marks) {
-	const mark = "+0x"
-	for from := 0; ; {
-		n := indexByLast(line[from:], mark)
-		if n < 0 {
-			return found
-		}
-		before := line[:from+n]
-		from += n + len(mark)
-		after := line[from:]
-		for len(after) > 0 && isHexDigit(after[0]) {
-			after = after[1:]
-		}
-		switch {
-		case bytes.HasPrefix(after, []byte("/0x")):
-			found |= offsetAndSize
-		case bytes.HasPrefix(after, []byte(" (")):
-			found |= offsetAndFile
-		case bytes.HasPrefix(after, []byte(")")) && endsInBracket(before):
-			found |= offsetInBrackets
-		}
-	}
-}
-
-// endsInBracket reports whether a text may end with FILE(SYMBOL. Sanitizers write a blank before the bracket.
-func endsInBracket(text []byte) bool {
-	n := bytes.LastIndexAny(text, "(+")
-	return n > 0 && text[n] == '(' && bytes.IndexByte([]byte("\t\n\f\r "), text[n-1]) < 0
-}
-
-// indexByLast is bytes.Index for a text whose last byte is rarer than its first.
-func indexByLast(text []byte, mark string) int {
-	for pos := 0; ; {
-		n := bytes.IndexByte(text[pos:], mark[len(mark)-1])
-		if n < 0 {
-			return -1
-		}
-		if pos += n + 1; bytes.HasSuffix(text[:pos], []byte(mark)) {
-			return pos - len(mark)
-		}
-	}
 }
 
 // mayBeIn reports whether a line has what every place of the form has.

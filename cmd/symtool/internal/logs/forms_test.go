@@ -32,6 +32,7 @@ func TestForms(t *testing.T) {
 		{"0x7f12 libx.so!f+0x9", "0x7f12 libx.so!{AfterSymbol libx.so 9 f}"},
 		{" 1  prog!_start + 0x21", " 1  prog!{AfterSymbol prog 21 _start}"},
 		{"[signal SIGSEGV: code=0x1 addr=0x0 pc=0x49e140]", "[signal SIGSEGV: code=0x1 addr=0x0 pc=0x49e140 ({Absolute  49e140})]"},
+		{"PC=0x46b1e1 m=0 sigcode=0", "PC=0x46b1e1 ({Absolute  46b1e1}) m=0 sigcode=0"},
 		{"(/lib/n.so+0x480) (BuildId: AB12)", "({FromLink /lib/n.so 480 ab12}) (BuildId: AB12)"},
 		{"a.so+0x123456789abcdef01/0x2 f+0x123456789abcdef01/0x3 pc=0x123456789abcdef01", "a.so+0x123456789abcdef01/0x2 f+0x123456789abcdef01/0x3 pc=0x123456789abcdef01"},
 		{" in a[123456789abcdef01,2+3000] [123]", " in a[123456789abcdef01,2+3000] [123]"},

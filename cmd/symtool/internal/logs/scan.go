@@ -25,7 +25,7 @@ import (
 // placeAt reads the place whose address, with 0x, begins at digits.
 func (f *Filter) placeAt(text []byte, digits int) {
 	p := &f.place
-	*p = Place{end: digits + len("0x")}
+	*p = Place{end: digits + len(number)}
 	head := text[:digits]
 	mark, nameEnd := digits-1, digits-1
 	switch {
@@ -87,7 +87,7 @@ func (f *Filter) absoluteAt(text []byte, mark int) {
 
 // readAddress reads 0x and the digits of an address; it sets end to where they end.
 func (p *Place) readAddress(text []byte, digits int) bool {
-	digits += len("0x")
+	digits += len(number)
 	p.end = digits
 	for p.end < len(text) && isHexDigit(text[p.end]) {
 		p.end++

@@ -1,0 +1,107 @@
+package logs
+
+import "bytes"
+
+// marks is a set of what places have. Looking for them all is much cheaper than looking for each form.
+type marks uint16
+
+const (
+	hexNumber marks = 1 << iota // every place that scan finds has it, too
+	page                        // the end of a size in a mapping
+	frameNumber
+	unknown
+
+	// Numbers with what is around them.
+	counter          // pc=0xADDR
+	bracketed        // [0xADDR
+	offsetAndSize    // SYMBOL+0xADDR/0xSIZE
+	offsetAndFile    // SYMBOL+0xADDR (FILE)
+	offsetInBrackets // FILE(SYMBOL+0xADDR)
+)
+
+// markTexts are the texts of the first marks, one of which is in each line with a place. They end with bytes that are
+// rare in logs.
+var markTexts = [...]string{number, "000]", "#", "[unknown]"}
+
+// number is how a hexadecimal number begins.
+const number = "0x"
+
+// hasMarks reports whether there may be places in a text.
+func hasMarks(text []byte) bool {
+	for _, mark := range markTexts {
+		if indexByLast(text, mark) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// marksIn returns the marks that are in a line.
+func marksIn(line []byte) (found marks) {
+	for i, mark := range markTexts[1:] {
+		if indexByLast(line, mark) >= 0 {
+			found |= hexNumber << (i + 1)
+		}
+	}
+	for digits := 0; ; digits += len(number) {
+		n := indexByLast(line[digits:], number)
+		if n < 0 {
+			return found
+		}
+		digits += n
+		found |= hexNumber | around(line, digits)
+	}
+}
+
+// around returns the marks of a number, whose 0x is at digits, by what is around it.
+func around(line []byte, digits int) marks {
+	if digits == 0 {
+		return 0
+	}
+	switch line[digits-1] {
+	case '=':
+		if name := line[:digits-1]; bytes.HasSuffix(name, []byte("pc")) || bytes.HasSuffix(name, []byte("PC")) {
+			return counter
+		}
+	case '[':
+		return bracketed
+	case '+':
+		return aroundOffset(line[:digits-1], line[digits+len(number):])
+	}
+	return 0
+}
+
+// aroundOffset returns the marks of +0xADDR, by what is before it and, with its digits, after it.
+func aroundOffset(before, after []byte) marks {
+	for len(after) > 0 && isHexDigit(after[0]) {
+		after = after[1:]
+	}
+	switch {
+	case bytes.HasPrefix(after, []byte("/0x")):
+		return offsetAndSize
+	case bytes.HasPrefix(after, []byte(" (")):
+		return offsetAndFile
+	case bytes.HasPrefix(after, []byte(")")) && endsInBracket(before):
+		return offsetInBrackets
+	}
+	return 0
+}
+
+// endsInBracket reports whether a text may end with FILE(SYMBOL. Sanitizers write a blank before the bracket.
+func endsInBracket(text []byte) bool {
+	n := bytes.LastIndexAny(text, "(+")
+	return n > 0 && text[n] == '(' && bytes.IndexByte([]byte("\t\n\f\r "), text[n-1]) < 0
+}
+
+// indexByLast is bytes.Index for a text whose last byte is rarer than its first.
+func indexByLast(text []byte, mark string) int {
+	for pos := 0; ; {
+		n := bytes.IndexByte(text[pos:], mark[len(mark)-1])
+		if n < 0 {
+			return -1
+		}
+		if pos += n + 1; bytes.HasSuffix(text[:pos], []byte(mark)) {
+			return pos - len(mark)
+		}
+	}
+}
