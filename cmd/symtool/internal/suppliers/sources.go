@@ -32,27 +32,30 @@ const longID = 33
 
 // ParseModule parses NAME or NAME/ID; folders before NAME are ignored.
 func ParseModule(text string) ModuleName {
-	parts := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' })
-	n := len(parts)
-	if n == 0 {
-		return ModuleName{}
-	}
-	if n > 1 && IsID(parts[n-1]) {
-		m := ModuleName{Name: parts[n-2], Id: strings.ToUpper(parts[n-1])}
+	folders, last := lastPart(text)
+	if _, name := lastPart(folders); name != "" && IsID(last) {
+		m := ModuleName{Name: name, Id: strings.ToUpper(last)}
 		if len(m.Id) >= longID {
 			return m
 		}
 		if _, err := store.NewPlace(m.Name, m.Id); err == nil {
-			m.file = parts[n-1]
+			m.file = last
 			return m
 		}
 	}
-	return ModuleName{Name: parts[n-1]}
+	return ModuleName{Name: last}
+}
+
+// lastPart splits a path before its last part; a separator behind that is left out.
+func lastPart(path string) (folders, last string) {
+	path = strings.TrimRight(path, `/\`)
+	n := strings.LastIndexAny(path, `/\`) + 1
+	return path[:n], path[n:]
 }
 
 // IsID reports whether s has the form of an id.
 func IsID(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789abcdefABCDEF") == ""
+	return s != "" && strings.TrimLeft(s, "0123456789abcdefABCDEF") == ""
 }
 
 func (m ModuleName) String() string {
