@@ -71,7 +71,7 @@ func (b *x64Body) branches(end, prolog int) {
 		if d.lo < prolog {
 			continue
 		}
-		if d.hi = b.leaves(d.lo); d.hi > 0 && b.p.scanned(uint64(d.hi-d.lo)) {
+		if d.hi = b.leaves(d.lo); d.hi > 0 {
 			b.detours = append(b.detours, d)
 		}
 	}
@@ -82,7 +82,7 @@ func (b *x64Body) leaves(at int) int {
 	for end := at + x64MaxDetour; at < min(end, len(b.code)) && uint64(at) < b.e.hi-b.e.lo; {
 		var f insn.Frame
 		n, flow, _ := insn.FrameAMD64(b.code[at:], b.e.lo+uint64(at), &f)
-		if at += n; n == 0 || flow == insn.Bad {
+		if at += n; n == 0 || flow == insn.Bad || !b.p.scanned(uint64(n)) {
 			return 0
 		}
 		if flow == insn.Jump || flow == insn.Leave || flow == insn.Return || flow == insn.Stop {
