@@ -58,15 +58,6 @@ type workerError struct{ error }
 
 func (e *workerError) Unwrap() error { return e.error }
 
-// bare drops the system call and the path, since messages begin with the path.
-func bare(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
-}
-
 // openRead opens a file of any file system. The file system is closed with it.
 func openRead(ctx context.Context, name string) (io.ReadCloser, error) {
 	if !isRemote(name) {

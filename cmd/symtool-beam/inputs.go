@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // findInputs returns the names of the dumps of operands and lists, each once,
@@ -108,7 +110,7 @@ func readList(ctx context.Context, file string, stdin io.Reader) (names []string
 	if file != "-" {
 		f, err := openRead(ctx, file)
 		if err != nil {
-			return nil, fmt.Errorf("--list: %s: %w", file, bare(err))
+			return nil, fmt.Errorf("--list: %s: %w", file, bin.WithoutPath(err))
 		}
 		defer f.Close()
 		in = f

@@ -17,6 +17,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // The statuses are those of symtool.
@@ -116,7 +118,7 @@ func checkEmpty(ctx context.Context, dir string) error {
 		err = fmt.Errorf("there are files in it, such as %s: want an empty folder", files[0])
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", dir, bare(err))
+		return fmt.Errorf("%s: %w", dir, bin.WithoutPath(err))
 	}
 	return nil
 }

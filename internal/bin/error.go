@@ -4,7 +4,9 @@
 package bin
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -55,6 +57,16 @@ func Bare(err error, file string) string {
 		return bare.Error()
 	}
 	return err.Error()
+}
+
+// WithoutPath drops the operation and the path of a file system error, for callers that name the file in their own
+// form.
+func WithoutPath(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
 }
 
 // Problem is damage that cost one unit of an input (a compilation unit, a line

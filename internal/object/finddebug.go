@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -175,7 +174,7 @@ func (s *Search) take(debug *File) bool {
 func (s *Search) OpenOther(path string) *File {
 	st, err := os.Stat(path)
 	if err != nil {
-		s.Refuse(path, "%v", BareError(err))
+		s.Refuse(path, "%v", bin.WithoutPath(err))
 		return nil
 	}
 	if self, err := os.Stat(s.File.Path); err == nil && os.SameFile(st, self) {
@@ -279,7 +278,7 @@ func (s *Search) byName() bool {
 func crcOf(path string) (uint32, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return 0, BareError(err)
+		return 0, bin.WithoutPath(err)
 	}
 	defer file.Close()
 	sum := crc32.NewIEEE()
@@ -301,14 +300,4 @@ func ParseDebugLink(data []byte, order binary.ByteOrder) (name string, crc uint3
 // wanted.
 func OtherBuild(path string, got, want []byte) error {
 	return &bin.Error{File: path, Msg: fmt.Sprintf("build-id %x, want %x", got, want), Kind: ErrOtherBuild}
-}
-
-// BareError drops the operation and the path of a file system error: the bin.Error
-// around it has the path.
-func BareError(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -126,7 +126,7 @@ func (z *inflater) next(buf []byte) (n int, err error) {
 		case z.done > p.size:
 			return p.Errorf(uint64(p.size), "compressed data holds more than the declared %d bytes", p.size)
 		case err != nil && err != io.EOF:
-			return p.Wrap(uint64(z.done), BareError(err), "compressed data")
+			return p.Wrap(uint64(z.done), bin.WithoutPath(err), "compressed data")
 		case err != nil && z.done < p.size:
 			return p.Errorf(uint64(z.done), "compressed data ends after %d of the declared %d bytes", z.done, p.size)
 		}
@@ -143,7 +143,7 @@ func (z *inflater) open() error {
 	in := bufio.NewReaderSize(io.NewSectionReader(p.in.Reader, p.off+p.skip, p.packed-p.skip), 64<<10)
 	r, err := p.decoder(in)
 	if err != nil {
-		return p.Wrap(0, BareError(err), "compressed data")
+		return p.Wrap(0, bin.WithoutPath(err), "compressed data")
 	}
 	z.r = r
 	return nil

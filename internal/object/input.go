@@ -76,5 +76,5 @@ func readFull(r io.ReaderAt, buf []byte, off int64) (got int, err error) {
 	case err == nil, err == io.EOF:
 		return got, io.ErrUnexpectedEOF
 	}
-	return got, BareError(err)
+	return got, bin.WithoutPath(err)
 }

@@ -164,9 +164,5 @@ func (s *Store) listOne(l *Listing, versions map[string]*Version, name string, d
 // named adds the path of a file of the store to an error, in the form in which
 // the user gave it.
 func (s *Store) named(name string, err error) error {
-	var inner *fs.PathError
-	if errors.As(err, &inner) {
-		err = inner.Err
-	}
-	return &bin.Error{File: s.Path(filepath.FromSlash(name)), Msg: err.Error()}
+	return &bin.Error{File: s.Path(filepath.FromSlash(name)), Msg: bin.WithoutPath(err).Error()}
 }

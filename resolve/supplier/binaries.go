@@ -34,7 +34,7 @@ func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
 	for _, root := range roots {
 		st, err := os.Stat(objfile.InBundle(root))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", root, bare(err))
+			return nil, fmt.Errorf("%s: %w", root, bin.WithoutPath(err))
 		}
 		if st.IsDir() {
 			b.onlyFiles = false

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
@@ -140,7 +141,7 @@ func (b *Binaries) debugAlone(ctx context.Context, s *search) *object.File {
 	places := object.Search{Dirs: b.more}
 	for _, path := range places.BuildIDPaths(s.m.BuildID) {
 		if err := regular(path); err != nil {
-			s.miss(path, "%v", bare(err))
+			s.miss(path, "%v", bin.WithoutPath(err))
 		} else if f := s.openBinary(path); f != nil {
 			return f
 		}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 )
 
@@ -19,7 +20,7 @@ func (b *Binaries) here(s *search) *object.File {
 		return nil
 	}
 	if err := filled(path); err != nil {
-		s.miss(path, "%v", bare(err))
+		s.miss(path, "%v", bin.WithoutPath(err))
 		return nil
 	}
 	return s.openBinary(path)

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
@@ -107,9 +108,9 @@ func (s *search) done(r resolve.Symbols) (resolve.Symbols, []resolve.Tried, erro
 func (s *search) open(ctx context.Context, path string) resolve.Symbols {
 	if err := regular(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			s.miss(path, "%v", bare(err))
+			s.miss(path, "%v", bin.WithoutPath(err))
 		} else {
-			s.refuse(fmt.Errorf("%s: %w", path, bare(err)))
+			s.refuse(fmt.Errorf("%s: %w", path, bin.WithoutPath(err)))
 		}
 		return nil
 	}
@@ -156,13 +157,4 @@ func regularSize(path string) (int64, error) {
 		return 0, errors.New("not a regular file")
 	}
 	return st.Size(), nil
-}
-
-// bare returns a file system error without its path.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/resolve/store"
 	"github.com/symtool/symtool/symfmt"
@@ -30,7 +31,7 @@ func NewSymbols(path string, open Opener) (resolve.Supplier, error) {
 		err = regular(path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, bare(err))
+		return nil, fmt.Errorf("%s: %w", path, bin.WithoutPath(err))
 	}
 	f := &fileSupplier{path: path, open: open}
 	if f.name, f.id, err = FileModule(path); err != nil {
@@ -90,7 +91,7 @@ const maxHead = 64 << 10
 func FileModule(path string) (name, id string, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", "", bare(err)
+		return "", "", bin.WithoutPath(err)
 	}
 	defer f.Close()
 	text, _, err := symfmt.NewText(f)
@@ -240,9 +241,9 @@ func (f *folderSupplier) at(ctx context.Context, s *search, p store.Place) resol
 	ids, err := listIDs(folder)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		s.miss(folder, "%v", bare(err))
+		s.miss(folder, "%v", bin.WithoutPath(err))
 	case err != nil:
-		s.refuse(fmt.Errorf("%s: %w", folder, bare(err)))
+		s.refuse(fmt.Errorf("%s: %w", folder, bin.WithoutPath(err)))
 	case len(ids) == 0:
 		s.miss(folder, "no folder %s; there are no others", strings.ToUpper(p.ID))
 	default:
@@ -256,7 +257,7 @@ func onlyID(s *search, folder string) string {
 	ids, err := listIDs(folder)
 	switch {
 	case err != nil:
-		s.miss(folder, "%v", bare(err))
+		s.miss(folder, "%v", bin.WithoutPath(err))
 	case len(ids) > 1:
 		s.several(folder, ids)
 	case len(ids) == 0:

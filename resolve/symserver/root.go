@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/symtool/symtool/internal/bin"
 )
 
 // root is a folder that is served. All files are opened below it.
@@ -22,7 +24,7 @@ type root struct {
 func openRoot(dir string, symbols bool) (*root, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", dir, bare(err))
+		return nil, fmt.Errorf("%s: %w", dir, bin.WithoutPath(err))
 	}
 	o := &root{r, dir, symbols}
 	if err := o.check(); err != nil {
@@ -32,31 +34,22 @@ func openRoot(dir string, symbols bool) (*root, error) {
 	return o, nil
 }
 
-// bare returns a file system error without its path.
-func bare(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
 var errReplaced = errors.New("the folder was replaced by another")
 
 // check returns the reason why the folder cannot be served.
 func (r *root) check() error {
 	named, err := os.Stat(r.dir)
 	if err != nil {
-		return bare(err)
+		return bin.WithoutPath(err)
 	}
 	f, err := r.Open(".")
 	if err != nil {
-		return bare(err)
+		return bin.WithoutPath(err)
 	}
 	defer f.Close()
 	opened, err := f.Stat()
 	if err != nil {
-		return bare(err)
+		return bin.WithoutPath(err)
 	}
 	if !os.SameFile(named, opened) {
 		return errReplaced
@@ -64,7 +57,7 @@ func (r *root) check() error {
 	if _, err = f.Readdirnames(1); err == io.EOF {
 		err = nil
 	}
-	return bare(err)
+	return bin.WithoutPath(err)
 }
 
 var errIrregular = errors.New("not a regular file")
@@ -78,7 +71,7 @@ var errEscapes = func() error {
 	}
 	defer r.Close()
 	_, err = r.Stat("..")
-	return bare(err)
+	return bin.WithoutPath(err)
 }()
 
 // file is an open file.
@@ -96,7 +89,7 @@ type file struct {
 func (r *root) openRegular(path string) (*file, error) {
 	f, err := r.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, bare(err)
+		return nil, bin.WithoutPath(err)
 	}
 	st, err := f.Stat()
 	switch {
@@ -108,7 +101,7 @@ func (r *root) openRegular(path string) (*file, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, bare(err)
+		return nil, bin.WithoutPath(err)
 	}
 	return &file{f, r, path, st.Size(), st.ModTime().UnixNano(), st}, nil
 }

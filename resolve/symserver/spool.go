@@ -54,12 +54,12 @@ func (e *storageError) Unwrap() error { return e.error }
 func newSpool(in io.Reader) (*spool, error) {
 	f, err := scratch.File("")
 	if err != nil {
-		return nil, &storageError{bare(err)}
+		return nil, &storageError{bin.WithoutPath(err)}
 	}
 	sp := &spool{File: f}
 	to := &spoolWriter{f: f}
 	if sp.size, err = io.Copy(to, in); to.err != nil {
-		err = &storageError{bare(to.err)}
+		err = &storageError{bin.WithoutPath(to.err)}
 	}
 	if err != nil {
 		sp.Close()

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
 )
 
@@ -55,13 +56,8 @@ func (m *Mapping) read(places []string) *sourceFile {
 
 // read computes the digests.
 func (f *sourceFile) read() {
-	err := f.digest()
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	if err != nil {
-		f.err = fmt.Errorf("%s: %w", text.Printable(f.path), err)
+	if err := f.digest(); err != nil {
+		f.err = fmt.Errorf("%s: %w", text.Printable(f.path), bin.WithoutPath(err))
 	}
 }
 

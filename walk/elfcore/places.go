@@ -3,9 +3,7 @@ package elfcore
 import (
 	"bytes"
 	"debug/elf"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"github.com/symtool/symtool/walk/dump"
@@ -28,7 +26,7 @@ func (r *reader) findNamed() {
 		n := &place{path: path}
 		st, err := os.Stat(path)
 		if err != nil {
-			r.binaryProblem(path, "%v", withoutPath(err))
+			r.binaryProblem(path, "%v", bin.WithoutPath(err))
 			continue
 		}
 		if !st.IsDir() {
@@ -68,20 +66,12 @@ func (r *reader) binaryProblem(path, format string, args ...any) {
 		Err: &bin.Error{File: path, Msg: fmt.Sprintf(format, args...)}})
 }
 
-func withoutPath(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
 // load reads a file. If it is not a binary, why says so.
 func (r *reader) load(file string) (b *binaryFile, why string) {
 	st, err := os.Stat(file) // before opening: a named pipe would block
 	switch {
 	case err != nil:
-		return nil, withoutPath(err).Error()
+		return nil, bin.WithoutPath(err).Error()
 	case !st.Mode().IsRegular():
 		return nil, "not a regular file"
 	}
@@ -91,7 +81,7 @@ func (r *reader) load(file string) (b *binaryFile, why string) {
 	}
 	data, err := read(file)
 	if err != nil {
-		return nil, withoutPath(err).Error()
+		return nil, bin.WithoutPath(err).Error()
 	}
 	f, err := elfobj.NewFile(bytes.NewReader(data), int64(len(data)), file, object.DefaultLimits())
 	if err != nil {

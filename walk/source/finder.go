@@ -259,9 +259,5 @@ func contents(in *os.File) ([]byte, error) {
 
 // readError names the file of an error in our words.
 func readError(name string, err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return fmt.Errorf("%s: %w", text.Printable(name), err)
+	return fmt.Errorf("%s: %w", text.Printable(name), bin.WithoutPath(err))
 }

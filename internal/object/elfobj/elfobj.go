@@ -109,21 +109,21 @@ func OpenFile(path string, lim object.Limits) (*os.File, int64, error) {
 	// A named pipe would block in open(2), so look first.
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, 0, &bin.Error{File: path, Err: object.BareError(err)}
+		return nil, 0, &bin.Error{File: path, Err: bin.WithoutPath(err)}
 	}
 	if what := irregular(st.Mode()); what != "" {
 		return nil, 0, notBinaryError(path, what)
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, 0, &bin.Error{File: path, Err: object.BareError(err)}
+		return nil, 0, &bin.Error{File: path, Err: bin.WithoutPath(err)}
 	}
 	if lim.Opened != nil {
 		lim.Opened(path)
 	}
 	if st, err = file.Stat(); err != nil {
 		file.Close()
-		return nil, 0, &bin.Error{File: path, Err: object.BareError(err)}
+		return nil, 0, &bin.Error{File: path, Err: bin.WithoutPath(err)}
 	}
 	return file, st.Size(), nil
 }

@@ -39,7 +39,7 @@ type member struct{ offset, size, time int64 }
 func OpenArchive(path string, lim object.Limits) (*Archive, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &bin.Error{File: path, Err: object.BareError(err)}
+		return nil, &bin.Error{File: path, Err: bin.WithoutPath(err)}
 	}
 	if lim.Opened != nil {
 		lim.Opened(path)
@@ -59,7 +59,7 @@ func (a *Archive) Close() error { return a.file.Close() }
 func (a *Archive) list(path string, lim object.Limits) error {
 	st, err := a.file.Stat()
 	if err != nil {
-		return &bin.Error{File: path, Err: object.BareError(err)}
+		return &bin.Error{File: path, Err: bin.WithoutPath(err)}
 	}
 	a.in, a.room = object.NewInput(a.file, st.Size(), path, lim), st.Size()
 	at := int64(0)

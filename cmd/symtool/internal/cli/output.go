@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
 )
 
@@ -37,10 +38,7 @@ func OutputError(name string, err error) error {
 	if err == nil || errors.Is(err, ErrReaderGone) {
 		return nil
 	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
+	err = bin.WithoutPath(err)
 	var linkErr *os.LinkError
 	if errors.As(err, &linkErr) {
 		err = linkErr.Err

@@ -61,12 +61,12 @@ func responseFile(arg string) (text string, ok bool, err error) {
 		return "", false, nil
 	}
 	if err != nil {
-		return "", false, pathless(err)
+		return "", false, bin.WithoutPath(err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxResponseSize+1))
 	if err != nil {
-		return "", false, pathless(err)
+		return "", false, bin.WithoutPath(err)
 	}
 	if len(data) > maxResponseSize {
 		return "", false, &bin.Error{Msg: "a response file over 64 MiB"}
@@ -76,15 +76,6 @@ func responseFile(arg string) (text string, ok bool, err error) {
 	}
 	// Some editors and shells on Windows write a byte order mark before UTF-8.
 	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
-}
-
-// pathless drops the path of an error if the message already has it.
-func pathless(err error) error {
-	var e *fs.PathError
-	if errors.As(err, &e) {
-		return e.Err
-	}
-	return err
 }
 
 // splitArgs splits the text of a response file (GCC's manual, "@file"). White space

@@ -151,9 +151,5 @@ func namesFile(err error) bool {
 
 // FileError is like InputError, for an error that names the file in another form.
 func FileError(name string, err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return InputError(name, err)
+	return InputError(name, bin.WithoutPath(err))
 }

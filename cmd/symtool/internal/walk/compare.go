@@ -3,11 +3,11 @@ package walk
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"syscall"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/walk/compare"
 )
 
@@ -47,11 +47,7 @@ func openJSON(path string) (*os.File, error) {
 		}
 		f.Close()
 	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return nil, err
+	return nil, bin.WithoutPath(err)
 }
 
 // comparison prints one of two walks of a dump, and counts it.
