@@ -15,8 +15,8 @@ const (
 	tarSum, tarSumEnd = 148, 156
 )
 
-// isTar reports whether head is the first header of a tar archive: those from before POSIX have nothing but the
-// checksum to tell.
+// isTar reports whether head is the first header of a tar archive: those from before POSIX can only be
+// recognized by its checksum.
 func isTar(head []byte) bool {
 	if len(head) < tarBlock || head[0] == 0 {
 		return false

@@ -308,26 +308,8 @@ func (d *dumper) dumpRest(ctx context.Context) error {
 	}
 	rest = slices.DeleteFunc(rest, func(b *build) bool { return b.taken })
 	for len(rest) > 0 {
-		n, bytes := 0, int64(0)
-		again := map[string][]*part{} // by path
-		packages := map[int]bool{}
-		for ; n < len(rest) && n < maxHeld/4; n++ {
-			size := int64(0)
-			for _, f := range d.plan.parts(rest[n]) {
-				size += f.size
-			}
-			if n > 0 && bytes+size > d.plan.limit {
-				break
-			}
-			bytes += size
-			for _, f := range d.plan.parts(rest[n]) {
-				if f.size > 0 && f.kept == nil && !slices.Contains(again[f.Path], f) {
-					again[f.Path] = append(again[f.Path], f)
-					packages[f.pkg] = true
-				}
-			}
-		}
-		if err := d.readAgain(ctx, again, packages); err != nil {
+		n, again := d.plan.fitting(rest)
+		if err := d.readAgain(ctx, again); err != nil {
 			return err
 		}
 		if err := d.dumpBuilds(ctx, rest[:n]); err != nil {
@@ -344,10 +326,13 @@ func (d *dumper) dumpRest(ctx context.Context) error {
 }
 
 // readAgain keeps the members of these paths.
-func (d *dumper) readAgain(ctx context.Context, again map[string][]*part, packages map[int]bool) error {
-	wanted := map[string]bool{}
-	for path := range again {
+func (d *dumper) readAgain(ctx context.Context, again map[string][]*part) error {
+	wanted, packages := map[string]bool{}, map[int]bool{}
+	for path, parts := range again {
 		wanted[path] = true
+		for _, p := range parts {
+			packages[p.pkg] = true
+		}
 	}
 	for i, path := range d.archives {
 		if !packages[i] {

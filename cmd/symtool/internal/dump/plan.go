@@ -121,12 +121,14 @@ func (b *build) describe() {
 	r.File, r.cpu = b.binary.Path, b.binary.CPU
 }
 
+// files returns the build's own files.
+func (b *build) files() []*part {
+	return slices.DeleteFunc([]*part{b.binary, b.debug}, func(f *part) bool { return f == nil })
+}
+
 // parts returns the files that are read to dump a build.
 func (p *plan) parts(b *build) (all []*part) {
-	for _, f := range []*part{b.binary, b.debug} {
-		if f == nil {
-			continue
-		}
+	for _, f := range b.files() {
 		all = append(all, f)
 		if s := p.supplements[f.Supplement]; s != nil && s != b && s.debug != nil {
 			all = append(all, s.debug)
@@ -140,12 +142,7 @@ func (p *plan) isComplete(b *build) bool {
 	if b.queued || b.taken || b.binary == nil || !b.binary.DWARF && b.debug == nil {
 		return false
 	}
-	for _, f := range []*part{b.binary, b.debug} {
-		if f != nil && f.Supplement != "" && p.supplements[f.Supplement] == nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.files(), func(f *part) bool { return f.Supplement != "" && p.supplements[f.Supplement] == nil })
 }
 
 // readable reports whether all parts are files, or members that are kept.
@@ -175,10 +172,8 @@ func (p *plan) take(b *build) *dumpResult {
 
 // done releases the members of a build that was dumped. A file that dwz made stays for others.
 func (p *plan) done(b *build) {
-	for _, f := range []*part{b.binary, b.debug} {
-		if f != nil {
-			p.release(f)
-		}
+	for _, f := range b.files() {
+		p.release(f)
 	}
 	b.binary, b.debug = nil, nil
 }
@@ -196,19 +191,15 @@ func (p *plan) release(f *part) {
 // queue takes the members of a build from those that wait.
 func (p *plan) queue(b *build) {
 	b.queued = true
-	for _, f := range []*part{b.binary, b.debug} {
-		if f != nil {
-			p.unhold(f)
-		}
+	for _, f := range b.files() {
+		p.unhold(f)
 	}
 }
 
 // size returns how many bytes of members a build has.
 func (b *build) size() (n int64) {
-	for _, f := range []*part{b.binary, b.debug} {
-		if f != nil {
-			n += f.size
-		}
+	for _, f := range b.files() {
+		n += f.size
 	}
 	return n
 }
@@ -241,4 +232,25 @@ func (p *plan) rest() (all []*build) {
 		}
 	}
 	return all
+}
+
+// fitting returns how many of the builds, at least one, fit in the limit together, and those of their members that must
+// be read again, by their paths.
+func (p *plan) fitting(builds []*build) (n int, again map[string][]*part) {
+	again = map[string][]*part{}
+	for bytes := int64(0); n < len(builds) && n < maxHeld/4; n++ {
+		parts := p.parts(builds[n])
+		for _, f := range parts {
+			bytes += f.size
+		}
+		if n > 0 && bytes > p.limit {
+			break
+		}
+		for _, f := range parts {
+			if f.size > 0 && f.kept == nil && !slices.Contains(again[f.Path], f) {
+				again[f.Path] = append(again[f.Path], f)
+			}
+		}
+	}
+	return n, again
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/suppliers"
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
@@ -80,23 +80,21 @@ func readProfile(path string, stdin io.Reader) (*profile.Profile, error) {
 	} else {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+			return nil, fmt.Errorf("%s: %w", path, bin.WithoutPath(err))
 		}
 		defer f.Close()
 		in = f
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxProfile+1))
+	data, err := io.ReadAll(bin.LimitReader(in, maxProfile))
 	if err == nil && isGzip(data) {
 		var packed *gzip.Reader
 		if packed, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
-			data, err = io.ReadAll(io.LimitReader(packed, maxProfile+1))
+			data, err = io.ReadAll(bin.LimitReader(packed, maxProfile))
 		}
 	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, err)
-	case len(data) > maxProfile:
-		return nil, fmt.Errorf("%s: a profile of more than %d bytes", path, maxProfile)
 	case isGzip(data):
 		return nil, fmt.Errorf("%s: compressed twice", path)
 	}
