@@ -292,15 +292,23 @@ func returns(c []byte) bool {
 // popped counts the pops at the start of code, and returns the code behind them.
 func popped(c []byte) (n int, behind []byte) {
 	for {
-		rest := c
-		if len(c) > 1 && (c[0]&0xfe == 0x40 || c[0] == 0x48) { // REX
-			rest = c[1:]
-		}
-		if len(rest) == 0 || rest[0]&0xf8 != 0x58 || rest[0] == 0x5c && c[0] != 0x41 { // pop rsp is no epilogue's
+		_, size := popOf(c)
+		if size == 0 {
 			return n, c
 		}
-		n, c = n+1, rest[1:]
+		n, c = n+1, c[size:]
 	}
+}
+
+// popOf decodes a pop: the number of the register in codes, and the size; 0 if there is none. No epilogue pops rsp.
+func popOf(c []byte) (reg byte, size int) {
+	if len(c) > 1 && (c[0]&0xfe == 0x40 || c[0] == 0x48) { // REX; 48 has no effect
+		reg, size, c = c[0]&1<<3, 1, c[1:]
+	}
+	if len(c) == 0 || c[0]&0xf8 != 0x58 || reg|c[0]&7 == 4 {
+		return 0, 0
+	}
+	return reg | c[0]&7, size + 1
 }
 
 // freed records that the stack pointer was set.
@@ -349,14 +357,8 @@ func leaSP(c []byte, dwarf uint8) (size int, disp int64, ok bool) {
 
 // pop decodes a pop.
 func (x *x64Epilogue) pop() bool {
-	c, reg, size := x.code[x.at:], byte(0), 1
-	if len(c) > 1 && c[0]&0xfe == 0x40 || len(c) > 1 && c[0] == 0x48 { // REX; 48 has no effect
-		reg, size, c = c[0]&1<<3, 2, c[1:]
-	}
-	if len(c) == 0 || c[0]&0xf8 != 0x58 || x.f.sp <= 8 {
-		return false
-	}
-	if reg |= c[0] & 7; reg == 4 {
+	reg, size := popOf(x.code[x.at:])
+	if size == 0 || x.f.sp <= 8 {
 		return false
 	}
 	x.f.pop(x64DWARF[reg])
