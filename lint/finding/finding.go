@@ -19,6 +19,7 @@ type Finding struct {
 	RVA      symfmt.RVA
 	HasRVA   bool
 	Function string // function that contains it, or ""; see Report.ReadNames
+	Source   Source // where that function begins, or zero; see Report.ReadSources
 
 	// Late means that the finding was made at the end of the file, when names are gone. Owner is
 	// then the function that contains it.

@@ -19,11 +19,12 @@ import (
 // same fingerprint.
 type (
 	qualityIssue struct {
-		Check       string          `json:"check_name"` // ID of the rule
-		Description string          `json:"description"`
-		Fingerprint string          `json:"fingerprint"`
-		Location    qualityLocation `json:"location"`
-		Severity    string          `json:"severity"`
+		Check       string            `json:"check_name"` // ID of the rule
+		Description string            `json:"description"`
+		Fingerprint string            `json:"fingerprint"`
+		Location    qualityLocation   `json:"location"`
+		Others      []qualityLocation `json:"other_locations,omitempty"` // the symbol file, if the location is in the source
+		Severity    string            `json:"severity"`
 	}
 	qualityLocation struct {
 		Lines qualityLines `json:"lines"`
@@ -53,12 +54,23 @@ func WriteCodeQuality(w io.Writer, r *Results) error {
 	q.raw("[")
 	for _, rep := range all {
 		if text := rep.UnreadText(); text != "" {
-			q.issue(qualityUnreadCheck, qualityUnread, text, rep.File, 0, "")
+			q.issue(qualityIssue{
+				Check: qualityUnreadCheck, Description: text, Fingerprint: q.fingerprint(rep.File, qualityUnreadCheck, ""),
+				Location: newQualityLocation(place{rep.File, 0}), Severity: qualityUnread,
+			})
 		}
 	}
 	for _, g := range sarifGroups(all, sarifResults, sarifBytes) {
 		f := g.first
-		q.issue(f.Rule.ID, qualitySeverities[f.Severity], f.Rule.ID+": "+g.message(), f.File, f.Line, filter.Fingerprint(f))
+		at, source := r.place(f)
+		issue := qualityIssue{
+			Check: f.Rule.ID, Description: f.Rule.ID + ": " + g.message(), Fingerprint: q.fingerprint(f.File, f.Rule.ID, filter.Fingerprint(f)),
+			Location: newQualityLocation(at), Severity: qualitySeverities[f.Severity],
+		}
+		if source {
+			issue.Others = []qualityLocation{newQualityLocation(place{f.File, f.Line})}
+		}
+		q.issue(issue)
 	}
 	q.raw("\n]\n")
 	if q.err != nil {
@@ -73,12 +85,13 @@ type qualityWriter struct {
 	prints map[string]int // number of issues with a fingerprint, apart from the number in it
 }
 
-func (q *qualityWriter) issue(check, severity, description, file string, line int, print string) {
-	q.item(q.n, qualityIssue{
-		Check: check, Description: description, Fingerprint: q.fingerprint(file, check, print),
-		Location: qualityLocation{qualityLines{max(1, line)}, text.Printable(path.Clean(file))}, Severity: severity,
-	})
+func (q *qualityWriter) issue(issue qualityIssue) {
+	q.item(q.n, issue)
 	q.n++
+}
+
+func newQualityLocation(p place) qualityLocation {
+	return qualityLocation{qualityLines{max(1, p.line)}, text.Printable(path.Clean(p.file))}
 }
 
 // fingerprint distinguishes a finding in a file from all others in the report. Like baselines, it

@@ -27,7 +27,7 @@ func WriteGitHub(w io.Writer, r *Results) error {
 	bw := bufio.NewWriter(w)
 	all := r.all()
 	for _, severity := range []lint.Severity{lint.Error, lint.Warning, lint.Note} {
-		list := annotationsOf(all, severity)
+		list := r.annotations(all, severity)
 		if len(list) > githubShown {
 			list = byRuleOnly(list)
 		}
@@ -49,13 +49,15 @@ type annotation struct {
 	line    int
 	title   string
 	message string
+	symbols string // the place in the symbol file, if file is a source file
 	id      string
 	count   int
 	files   int
 }
 
-// annotationsOf returns an annotation for each rule and file.
-func annotationsOf(reports []*lint.Report, severity lint.Severity) (list []annotation) {
+// annotations returns an annotation for each rule and file. It points at the source, and its message names the place
+// in the symbol file.
+func (r *Results) annotations(reports []*lint.Report, severity lint.Severity) (list []annotation) {
 	if severity == lint.Error {
 		list = unreadAnnotations(reports)
 	}
@@ -66,7 +68,11 @@ func annotationsOf(reports []*lint.Report, severity lint.Severity) (list []annot
 			}
 			a := annotation{file: rep.File, id: c.Rule.ID, title: c.Rule.ID + ": " + c.Rule.Title, count: c.Count, files: 1}
 			if i := slices.IndexFunc(rep.Findings, func(f lint.Finding) bool { return f.Rule.ID == c.Rule.ID }); i >= 0 {
-				a.file, a.line, a.message = rep.Findings[i].File, rep.Findings[i].Line, rep.Findings[i].Message
+				f := &rep.Findings[i]
+				at, source := r.place(f)
+				if a.file, a.line, a.message = at.file, at.line, f.Message; source {
+					a.symbols = symbols(f)
+				}
 			}
 			list = append(list, a)
 		}
@@ -128,6 +134,9 @@ func (a *annotation) command(severity lint.Severity) string {
 	message := text.Printable(a.message)
 	if len(message) > githubMessage {
 		message = strings.ToValidUTF8(message[:githubMessage], "") + "..."
+	}
+	if a.symbols != "" {
+		message += " (" + a.symbols + ")"
 	}
 	switch {
 	case a.files > 1 && a.id == unreadID:

@@ -38,7 +38,7 @@ func WriteSARIF(w io.Writer, r *Results) error {
 		rules = append(rules, sarifRule(rule))
 	}
 	for _, group := range sarifGroups(all, sarifResults, sarifBytes) {
-		results = append(results, group.result(index))
+		results = append(results, group.result(r, index))
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -146,14 +146,14 @@ func sarifName(title string) string {
 	return b.String()
 }
 
-func (g *sarifGroup) result(index map[string]int) sarifObject {
+func (g *sarifGroup) result(r *Results, index map[string]int) sarifObject {
 	f := g.first
-	// GitHub does not show results without a line.
-	region := sarifObject{"startLine": max(1, f.Line)}
-	if f.Line > 0 && f.Col > 0 {
-		region["startColumn"] = f.Col
+	inSymbols := sarifPlace(place{f.File, f.Line}, f.Col)
+	location := inSymbols
+	at, source := r.place(f)
+	if source {
+		location = sarifPlace(at, 0)
 	}
-	location := sarifObject{"physicalLocation": sarifObject{"artifactLocation": sarifFile(f.File), "region": region}}
 	if f.Function != "" {
 		location["logicalLocations"] = []sarifObject{{"fullyQualifiedName": text.Printable(f.Function), "kind": "function"}}
 	}
@@ -166,6 +166,10 @@ func (g *sarifGroup) result(index map[string]int) sarifObject {
 		"locations":           []sarifObject{location},
 		"partialFingerprints": map[string]string{"primaryLocationLineHash": print, "symtoolLint/v1": print},
 	}
+	if source {
+		inSymbols["message"] = sarifText("the record in the symbol file")
+		res["relatedLocations"] = []sarifObject{inSymbols}
+	}
 	if g.count > 1 {
 		res["occurrenceCount"] = g.count
 	}
@@ -173,6 +177,15 @@ func (g *sarifGroup) result(index map[string]int) sarifObject {
 		res["properties"] = sarifObject{"address": fmt.Sprintf("0x%x", uint64(f.RVA))}
 	}
 	return res
+}
+
+// sarifPlace returns a location: a line, and a column unless that is 0.
+func sarifPlace(p place, column int) sarifObject {
+	region := sarifObject{"startLine": max(1, p.line)} // GitHub does not show results without a line
+	if p.line > 0 && column > 0 {
+		region["startColumn"] = column
+	}
+	return sarifObject{"physicalLocation": sarifObject{"artifactLocation": sarifFile(p.file), "region": region}}
 }
 
 // sarifFile returns the location of a file: relative paths are below the source root.

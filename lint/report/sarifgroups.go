@@ -90,10 +90,10 @@ func fileGroups(rep *lint.Report, merged lint.Severity) (groups []sarifGroup) {
 }
 
 // sarifOverhead is roughly the size in bytes of a result without its texts.
-const sarifOverhead = 1100
+const sarifOverhead = 1400
 
 func (g *sarifGroup) size() int {
-	return sarifOverhead + 2*(len(g.first.Message)+len(g.first.Function)+len(g.first.File))
+	return sarifOverhead + 2*(len(g.first.Message)+len(g.first.Function)+len(g.first.File)+len(g.first.Source.File))
 }
 
 func (g *sarifGroup) message() string {

@@ -25,6 +25,9 @@ type Results struct {
 	// Filter is the filter that the files were checked with, or nil; its own report follows the
 	// files.
 	Filter *filter.Filter
+	// Source returns the path of a source file, as a FILE record has it, in the documents that point at the source; ""
+	// if it is not known. If Source is nil, it is the name of the record.
+	Source func(name string) string
 }
 
 func (r *Results) rules() []*lint.Rule {

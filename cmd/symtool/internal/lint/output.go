@@ -16,6 +16,7 @@ type lintFormat struct {
 	document  func(w io.Writer, r *lintreport.Results) error // nil for text
 	page      bool                                           // needs maps
 	functions bool                                           // shows the function of each finding
+	sources   bool                                           // points at the source of each finding
 }
 
 // lintFormatNames are the values of --format, in the order of the help.
@@ -24,10 +25,10 @@ var lintFormatNames = []string{cli.FormatText, cli.FormatJSON, "sarif", "github"
 var lintFormats = map[string]lintFormat{
 	cli.FormatText: {},
 	cli.FormatJSON: {document: lintreport.WriteJSON, functions: true},
-	"sarif":        {document: lintreport.WriteSARIF, functions: true},
-	"github":       {document: lintreport.WriteGitHub},
+	"sarif":        {document: lintreport.WriteSARIF, functions: true, sources: true},
+	"github":       {document: lintreport.WriteGitHub, sources: true},
 	"junit":        {document: lintreport.WriteJUnit},
-	"codequality":  {document: lintreport.WriteCodeQuality},
+	"codequality":  {document: lintreport.WriteCodeQuality, sources: true},
 	"html":         {page: true, functions: true},
 }
 
@@ -61,7 +62,7 @@ func (l *linter) quiet(reports []*lint.Report) bool {
 
 // printEnd prints the end of the output; for a document, that is all of it.
 func (l *linter) printEnd(out io.Writer, done *lintDone) error {
-	results := &lintreport.Results{Version: version.Version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports}
+	results := &lintreport.Results{Version: version.Version, Rules: l.options.Rules, Filter: l.options.Filter, Reports: done.reports, Source: sourcePaths()}
 	switch {
 	case l.format.page:
 		return lintreport.WriteHTML(out, results, done.maps)

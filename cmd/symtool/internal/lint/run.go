@@ -107,22 +107,38 @@ func (l *linter) check(ctx context.Context, r *linted) error {
 	return l.readNames(r)
 }
 
-// readNames reads those names of functions in findings or the verdict that are no longer known at
-// the end of a file. That takes a second pass, so names from standard input remain unknown.
+// readNames reads what documents and the verdict show of functions, which is not known at the end of a file. That takes
+// further passes, so that it remains unknown for standard input.
 func (l *linter) readNames(r *linted) error {
-	named := l.format.functions && r.report.NamesWanted()
-	if !l.verdict && !named || r.input.name == "-" {
+	if r.input.name == "-" {
 		return nil
 	}
-	text, closeText, err := r.input.text(nil)
+	for _, pass := range []struct {
+		wanted bool
+		read   func(io.Reader) error
+	}{
+		{l.format.functions && r.report.NamesWanted(), r.report.ReadNames},
+		{l.format.sources && len(r.report.Findings) > 0, r.report.ReadSources},
+		{l.verdict, r.report.Coverage.ReadNames},
+	} {
+		if !pass.wanted {
+			continue
+		}
+		if err := l.readAgain(r.input, pass.read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readAgain reads a file once more.
+func (l *linter) readAgain(in lintInput, read func(io.Reader) error) error {
+	text, closeText, err := in.text(nil)
 	if err != nil {
 		return err
 	}
 	defer closeText()
-	if named {
-		return r.report.ReadNames(text)
-	}
-	return r.report.Coverage.ReadNames(text)
+	return read(text)
 }
 
 // take prints the findings of a file, or keeps them for the document.

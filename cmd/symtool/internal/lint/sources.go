@@ -1,0 +1,32 @@
+package lint
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// sourcePaths returns a function that finds source files by the names that FILE records have: paths below the current
+// folder become relative, as services want those of a checkout. Of the name of a file in a repository or bucket, such
+// as git:HOST:PATH:REVISION, it is the path, if there is such a file here.
+func sourcePaths() func(name string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil
+	}
+	root := strings.TrimSuffix(filepath.ToSlash(here), "/") + "/"
+	return func(name string) string {
+		name = strings.ReplaceAll(name, `\`, "/")
+		if parts := strings.Split(name, ":"); len(parts) == 4 {
+			if st, err := os.Stat(filepath.FromSlash(parts[2])); err != nil || !st.Mode().IsRegular() || !filepath.IsLocal(parts[2]) {
+				return ""
+			}
+			name = parts[2]
+		}
+		if name = strings.TrimPrefix(path.Clean(name), root); name == ".." || strings.HasPrefix(name, "../") {
+			return "" // relative to a folder that is not this one
+		}
+		return name
+	}
+}

@@ -1,0 +1,115 @@
+package finding
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"sort"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+// Source is a place in a source file.
+type Source struct {
+	File string // as the FILE record has it
+	Line int    // from 1
+}
+
+// ReadSources reads a symbol file a second time, for the places in source files where the functions begin that
+// findings are about. Those of code without lines have none.
+func (r *Report) ReadSources(in io.Reader) error {
+	s := newSources(r.Findings)
+	if len(r.Findings) == 0 {
+		return nil
+	}
+	rd := symfmt.NewReader(in, symfmt.ReadOptions{Tolerant: true, MaxProblems: 1})
+	for {
+		rec, err := rd.Next()
+		if err == io.EOF {
+			s.endFunction()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.record(rec)
+	}
+}
+
+// sources finds the functions of findings: by the lines of records, or by address.
+type sources struct {
+	files     map[uint32]string
+	byLine    map[int][]*Finding
+	byRVA     []*Finding // those with an address, by it
+	within    []*Finding // the current function, by address
+	about     []*Finding // the same, by a record of it
+	file      symfmt.FileID
+	line      uint32 // of its first line record; 0 if there was none
+	ownerless bool   // no function is current
+}
+
+func newSources(findings []Finding) *sources {
+	s := &sources{files: map[uint32]string{}, byLine: map[int][]*Finding{}, ownerless: true}
+	for i := range findings {
+		f := &findings[i]
+		if line := cmp.Or(f.Owner.Line, f.Line); line > 0 {
+			s.byLine[line] = append(s.byLine[line], f)
+		}
+		if f.HasRVA {
+			s.byRVA = append(s.byRVA, f)
+		}
+	}
+	slices.SortStableFunc(s.byRVA, func(a, b *Finding) int { return cmp.Compare(a.RVA, b.RVA) })
+	return s
+}
+
+func (s *sources) record(rec *symfmt.Record) {
+	switch rec.Kind {
+	case symfmt.KindFile:
+		s.files[rec.ID] = string(rec.Name)
+		return
+	case symfmt.KindFunc:
+		s.endFunction()
+		s.ownerless = false
+		s.take(rec)
+	case symfmt.KindLine, symfmt.KindInline:
+		if s.ownerless || rec.Owner != symfmt.OwnerRead {
+			return
+		}
+		if rec.Kind == symfmt.KindLine && s.line == 0 {
+			s.file, s.line = rec.Line.File, rec.Line.Num
+		}
+	default:
+		return
+	}
+	s.about = append(s.about, s.byLine[rec.Pos().Line]...)
+}
+
+// take takes the findings at addresses of a FUNC from those that wait for theirs: functions that overlap must not make
+// this quadratic.
+func (s *sources) take(fn *symfmt.Record) {
+	from := sort.Search(len(s.byRVA), func(i int) bool { return s.byRVA[i].RVA >= fn.RVA })
+	to := from
+	for to < len(s.byRVA) && uint64(s.byRVA[to].RVA-fn.RVA) < fn.Size {
+		to++
+	}
+	s.within = append(s.within, s.byRVA[from:to]...)
+	s.byRVA = slices.Delete(s.byRVA, from, to)
+}
+
+// endFunction gives the findings about the current function its place. Where functions overlap, a record of the function
+// says more than an address in it.
+func (s *sources) endFunction() {
+	if name := s.files[uint32(s.file)]; name != "" && s.line > 0 {
+		at := Source{name, int(s.line)}
+		for _, f := range s.within {
+			if f.Source == (Source{}) {
+				f.Source = at
+			}
+		}
+		for _, f := range s.about {
+			f.Source = at
+		}
+	}
+	s.within, s.about, s.line, s.ownerless = s.within[:0], s.about[:0], 0, true
+}

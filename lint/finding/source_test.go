@@ -1,0 +1,68 @@
+package finding
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/symtool/symtool/symfmt"
+)
+
+const sourceText = "MODULE Linux x86_64 000000000000000000000000000000010 a\n" + // 1
+	"FILE 0 /src/a.c\nFILE 1 b.h\n" + // 2
+	"FUNC 1000 20 0 f\n" + // 4
+	"INLINE 0 3 0 0 1010 4\n" + // 5
+	"1000 10 7 0\n1010 10 90 1\n" + // 6
+	"FUNC 2000 10 0 noLines\n" + // 8
+	"FUNC 3000 10 0 noFile\n3000 10 5 9\n" + // 9
+	"PUBLIC 4000 0 g\n" + // 11
+	"STACK CFI INIT 1010 10 .cfa: $rsp 8 +\n" // 12
+
+// A finding belongs to the function whose records it is in, or that holds its address; its place is where that begins.
+func TestReadSources(t *testing.T) {
+	start := Source{"/src/a.c", 7}
+	for _, c := range []struct {
+		about string
+		f     Finding
+		want  Source
+	}{
+		{"the FUNC", Finding{Line: 4}, start},
+		{"an INLINE", Finding{Line: 5}, start},
+		{"a line of another file", Finding{Line: 7}, start},
+		{"an address in a function", Finding{Line: 12, RVA: 0x101f, HasRVA: true}, start},
+		{"the end of the file about a FUNC", Finding{Line: 12, Owner: Owner{Line: 4}}, start},
+		{"an address after it", Finding{Line: 12, RVA: 0x1020, HasRVA: true}, Source{}},
+		{"a FUNC without lines", Finding{Line: 8, RVA: 0x2000, HasRVA: true}, Source{}},
+		{"a line of no FILE", Finding{Line: 10}, Source{}},
+		{"a PUBLIC", Finding{Line: 11}, Source{}},
+		{"the file", Finding{}, Source{}},
+	} {
+		r := Report{Findings: []Finding{c.f}}
+		if err := r.ReadSources(strings.NewReader(sourceText)); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Findings[0].Source; got != c.want {
+			t.Errorf("%s: got %v, want %v", c.about, got, c.want)
+		}
+	}
+}
+
+// Of functions that overlap, the first at an address counts, unless the finding is about another's record.
+func TestReadSourcesOverlap(t *testing.T) {
+	text := strings.Replace(sourceText, "FUNC 2000 10", "FUNC 1000 10 0 second\n1000 10 8 0\nFUNC 2000 10", 1)
+	var r Report
+	for rva := range symfmt.RVA(0x20) {
+		r.Findings = append(r.Findings, Finding{Line: 12, RVA: 0x101f - rva, HasRVA: true})
+	}
+	r.Findings = append(r.Findings, Finding{Line: 8, RVA: 0x1000, HasRVA: true})
+	if err := r.ReadSources(strings.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Findings[0x20]; f.Source.Line != 8 {
+		t.Errorf("the second FUNC: got %v, want line 8", f.Source)
+	}
+	for _, f := range r.Findings[:0x20] {
+		if f.Source.Line != 7 {
+			t.Errorf("%x: got %v, want line 7", f.RVA, f.Source)
+		}
+	}
+}
