@@ -372,6 +372,9 @@ func pdataAgainst(t *testing.T, path, text string) (entries, addresses int) {
 			if maps.Equal(got, r.forms) || r.at == e.lo && got[".cfa"] == "$rsp+8" && pdataReturns(in, r.at) {
 				continue // the entry begins at the end of an epilogue, which its codes do not say
 			}
+			if pdataInstructions[fmt.Sprintf("%s %#x", filepath.Base(path), r.at)] != "" {
+				continue
+			}
 			if wrong++; wrong <= 5 {
 				t.Errorf("%s: %#x of %#x: got %v, want %v", filepath.Base(path), r.at, e.lo, got, r.forms)
 			}
@@ -381,6 +384,12 @@ func pdataAgainst(t *testing.T, path, text string) (entries, addresses int) {
 		t.Errorf("%s: %d differences in all", filepath.Base(path), wrong)
 	}
 	return entries, addresses
+}
+
+// pdataInstructions are addresses at which an entry has no codes, and instructions say what the frame is.
+var pdataInstructions = map[string]string{
+	"arm64-test.exe 0x14000103c": "__security_pop_cookie frees what its caller has of __security_push_cookie",
+	"arm64-test.exe 0x140001040": "the same",
 }
 
 // pdataReturns reports whether the instruction at an address of x64 is a return.

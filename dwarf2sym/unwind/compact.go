@@ -53,6 +53,11 @@ func (r *reader) newCompact() *compactReader {
 	if !r.in.Compact {
 		return nil
 	}
+	return r.newFollower(&Section{})
+}
+
+// newFollower returns what makes rows of instructions, nil for a CPU whose instructions are not known.
+func (r *reader) newFollower(section *Section) *compactReader {
 	c := &compactReader{}
 	c.r = r
 	c.flow.codeAt = func(addr uint64) []byte {
@@ -60,7 +65,7 @@ func (r *reader) newCompact() *compactReader {
 		return code
 	}
 	c.flow.outlined = map[uint64]bool{}
-	c.section = &Section{}
+	c.section = section
 	c.cie = cfiCIE{ra: r.in.Arch.ReturnAddress, regs: r.regs[0]}
 	switch r.in.Arch {
 	case arch.X86_64:

@@ -74,12 +74,29 @@ func TestCompact(t *testing.T) {
 		{"arm64 frameless", arch.ARM64, 0x02001000, string(words(0xd10043ff, 0x910043ff, 0xd65f03c0)), ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 +; 8 .cfa: sp 0 +"},
 		{"arm64 outlined prologue", arch.ARM64, 0x02002000, string(words(0xaa1e03e2, 0x94000004, 0xaa0203fe, 0x910083ff, 0xd65f03c0, 0xd10083ff, 0xd65f03c0)),
 			".cfa: sp 0 + .ra: x30; 8 .cfa: sp 32 +; 10 .cfa: sp 0 +"},
+		{"arm64 outlined frame pointer", arch.ARM64, 0, string(words(0x910043fd, 0xaa0103f3, 0xd65f03c0)), ".cfa: sp 0 + .ra: x30"},
 	} {
 		info := compactInfo(c.encoding, 0x2000+uint32(len(c.code)))
 		table, _, problems := cfiRead(compactInput(info, []byte(c.code), c.cpu))
 		if text := rowsText(&table, 0x2000); text != c.want || len(problems) > 0 {
 			t.Errorf("%s:\n got %s\nwant %s\n%v", c.name, text, c.want, problems)
 		}
+	}
+}
+
+// A row that has a register below the stack pointer is not one of the instructions.
+func TestEarly(t *testing.T) {
+	f := pdataFrame{base: arm64SP, off: 16}
+	f.save(19, -16)
+	if f.early(arm64SP) {
+		t.Error("a register at the stack pointer")
+	}
+	f.save(20, -24)
+	if !f.early(arm64SP) {
+		t.Error("a register below the stack pointer is not found")
+	}
+	if f.base = arm64X29; f.early(arm64SP) {
+		t.Error("a register below the frame pointer")
 	}
 }
 

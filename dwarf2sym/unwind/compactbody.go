@@ -167,18 +167,28 @@ func (c *compactReader) bodyARM64(e *pdataEntry, b compactBody) (compactBody, bo
 	return b, true, nil
 }
 
+// keepsFP reports whether the frame pointer points into a frame that has the caller's. In pieces of prologues that
+// LLVM's outliner made functions, it may not.
+func (c *compactReader) keepsFP(f *insn.Frame) bool {
+	return f.FPKnown && f.Saved>>c.framePointer()&1 != 0
+}
+
+// framePointer returns the DWARF number of the frame pointer.
+func (c *compactReader) framePointer() uint8 {
+	if c.leafFrame().base == arm64SP {
+		return arm64X29
+	}
+	return amd64RBP
+}
+
 // frameOf returns the row for what instructions have done; ok is false if the CFA is unknown. byFP prefers the frame
 // pointer.
 func (c *compactReader) frameOf(f *insn.Frame, byFP bool) (p pdataFrame, ok bool) {
 	p = c.leafFrame()
-	fp := uint8(amd64RBP)
 	isARM := p.base == arm64SP
-	if isARM {
-		fp = arm64X29
-	}
 	switch {
 	case byFP && f.FPKnown:
-		p.base, p.off = fp, f.FP
+		p.base, p.off = c.framePointer(), f.FP
 	case f.SPKnown:
 		p.off = f.SP
 	default:

@@ -59,6 +59,7 @@ func (c *compactReader) take(lo uint64) {
 // retake replaces what was written of an FDE, which began with the block and row of these numbers, by the rows of its
 // instructions, if they reach all of its rows.
 func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) {
+	c.taken = slices.DeleteFunc(c.taken, func(r takenRow) bool { return r.body.early(c.leafFrame().base) })
 	if !c.plain || len(c.taken) == 0 {
 		return
 	}
@@ -89,6 +90,17 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) {
 	c.r.w.start(pieces)
 	c.functions(e)
 	c.r.w.close()
+}
+
+// early reports whether the CFA is so close to the stack pointer that a saved register would be below it. LLVM describes
+// the registers of a prologue that probes a large frame before it says where the CFA is.
+func (f *pdataFrame) early(sp uint8) bool {
+	for reg, at := range f.at {
+		if f.base == sp && f.saved>>reg&1 != 0 && at < -f.off {
+			return true
+		}
+	}
+	return false
 }
 
 // bodyAt returns what the FDE or the encoding says of an address.

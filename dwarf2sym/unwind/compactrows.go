@@ -37,15 +37,6 @@ func (c *compactReader) follow(e *pdataEntry, saves uint32) {
 	c.seeds(e)
 }
 
-// codeAt returns the bytes of a range that the file has.
-func (c *compactReader) codeAt(e *pdataEntry) []byte {
-	_, code, ok := c.bytesAt(uint32(e.lo - c.r.in.Base))
-	if !ok {
-		return nil
-	}
-	return code[:min(e.hi-e.lo, uint64(len(code)))]
-}
-
 // seeds follows code that nothing leads to: other functions of the range, the cases of a switch, landing pads.
 func (c *compactReader) seeds(e *pdataEntry) {
 	w := &c.flow
@@ -128,6 +119,13 @@ func (c *compactReader) function(lo, hi uint64) {
 		}
 		return
 	}
+	c.rows(from, to, body.none)
+}
+
+// rows writes the rows of the instructions between two offsets. Without an encoding (none), code whose frame is unknown
+// has no rules.
+func (c *compactReader) rows(from, to uint64, none bool) {
+	w := &c.flow
 	open := false
 	var last pdataFrame
 	for at := from; at < to; at++ {
@@ -136,14 +134,23 @@ func (c *compactReader) function(lo, hi uint64) {
 			continue
 		}
 		addr := w.lo + at
-		f, ok := c.frameOf(&w.state[i-1], c.byFP || body.none && w.state[i-1].FPKnown)
-		if !ok {
-			f, ok = c.bodyAt(addr).pdataFrame, !body.none
+		f, ok := c.frameOf(&w.state[i-1], c.byFP || none && c.keepsFP(&w.state[i-1]))
+		switch {
+		case !ok && !none:
+			f, ok = c.bodyAt(addr).pdataFrame, true
+		case !ok && open:
+			c.flush(addr)
+			c.r.w.close()
+			open = false
 		}
-		if ok && (!open || f != last) {
-			c.from(addr, &f)
-			last, open = f, true
+		if !ok || open && f == last {
+			continue
 		}
+		if !open {
+			c.lo = addr
+		}
+		c.from(addr, &f)
+		last, open = f, true
 	}
 	if open {
 		c.flush(w.lo + to)

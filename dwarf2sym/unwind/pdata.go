@@ -29,6 +29,8 @@ import (
 //     leaves it. Padding there has no rules, nor does code that changes the stack pointer or calls:
 //     compilers omit the entries of functions through which no exception passes. A file without
 //     entries has no leaves, either.
+//   - An entry without codes says that its code is a leaf. Assembly that moves the stack pointer has such entries,
+//     too, with a handler that knows its frames: there, rows follow the instructions (pdataflow.go).
 //   - A chained entry begins where all prologues that it is chained to are done. What it saves is at
 //     offsets from the stack pointer after its own prologue.
 //   - The caller's frame is unknown if it is a record of the system (arm64's trap frames and
@@ -52,6 +54,7 @@ type pdataReader struct {
 	work    int // number of steps that may still be executed
 	scan    uint64
 	stopped bool
+	flow    *compactReader // follows instructions; nil until it is needed
 
 	// For the entry being written:
 	lo    uint64 // start of the row being built

@@ -80,10 +80,11 @@ func (p *pdataReader) arm64(e *pdataEntry) error {
 
 // arm64Data is the .xdata of an entry.
 type arm64Data struct {
-	name   string
-	at     uint64 // offset of the codes in the section
-	codes  []byte
-	scopes []arm64Scope
+	name    string
+	at      uint64 // offset of the codes in the section
+	codes   []byte
+	scopes  []arm64Scope
+	handled bool // it has a handler of exceptions
 }
 
 // arm64Scope is an epilogue.
@@ -101,6 +102,10 @@ func (p *pdataReader) unpacked(e *pdataEntry) error {
 	ops, err := p.codes(&d, 0)
 	if err != nil {
 		return err
+	}
+	if len(ops) == 0 {
+		p.uncoded(e, d.handled)
+		return nil
 	}
 	own := len(ops)
 	if i := slices.IndexFunc(ops, func(o arm64Op) bool { return o.kind == arm64EndC }); i >= 0 {
@@ -233,6 +238,7 @@ func (p *pdataReader) data(e *pdataEntry) (d arm64Data, err error) {
 	if version := head >> 18 & 3; version != 0 {
 		return d, errorf(s.Name, at, "unwind codes of version %d, want 0", version)
 	}
+	d.handled = head>>20&1 != 0
 	single := head>>21&1 != 0
 	count, words := int(head>>22&31), int(head>>27)
 	used := 4

@@ -50,10 +50,7 @@ func (p *pdataReader) leaves(lo, hi uint64) {
 		return
 	}
 	code = code[:min(hi-lo, uint64(len(code)))]
-	step := leafStepX64
-	if p.r.in.Arch == arch.ARM64 {
-		step = leafStepARM64
-	}
+	step := p.leafStep()
 	for at := 0; at < len(code); {
 		if n := p.r.in.Padding(code[at:]); n > 0 {
 			at += n
@@ -65,6 +62,14 @@ func (p *pdataReader) leaves(lo, hi uint64) {
 		}
 		at = end
 	}
+}
+
+// leafStep returns the leafStep of the CPU.
+func (p *pdataReader) leafStep() leafStep {
+	if p.r.in.Arch == arch.ARM64 {
+		return leafStepARM64
+	}
+	return leafStepX64
 }
 
 // leafStep decodes an instruction: its size, or 0 if the bytes do not decode; whether a leaf may

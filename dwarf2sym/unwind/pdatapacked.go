@@ -14,6 +14,10 @@ func (p *pdataReader) packed(e *pdataEntry) error {
 		return errorf(p.section.Name, e.offset+4, "packed codes %#x: registers of %d bytes in a frame of %d", e.info, w.saved(), w.frame)
 	}
 	ops := w.prologue()
+	if len(ops) == 0 {
+		p.uncoded(e, false)
+		return nil
+	}
 	slices.Reverse(ops)
 	own := len(ops)
 	fragment := e.info&3 == 2

@@ -35,6 +35,7 @@ type x64Info struct {
 	scaled  int64     // offset of that register from the stack pointer
 	codes   []x64Code // in the order of execution
 	epilogs []x64Code // of version 2
+	handled bool      // it has a handler of exceptions
 	chained bool
 	parent  [3]uint32 // the entry that it is chained to
 }
@@ -48,6 +49,7 @@ type x64Code struct {
 }
 
 const (
+	x64FlagHandler = 1 | 2
 	x64FlagChained = 4
 	x64MaxChain    = 32 // as in the system
 )
@@ -66,6 +68,10 @@ func (p *pdataReader) x64(e *pdataEntry) error {
 		return err
 	}
 	own := &p.infos[0]
+	if len(own.codes) == 0 && !own.chained {
+		p.uncoded(e, own.handled)
+		return nil
+	}
 	f := p.leafFrame()
 	whole := f
 	p.runParents(&whole, 0)
@@ -177,6 +183,7 @@ func (p *pdataReader) info(rva uint32, e *pdataEntry) (x64Info, error) {
 	count := int(data[2])
 	end := 4 + 2*((count+1)&^1)
 	info.prolog = uint64(data[1])
+	info.handled = data[0]>>3&x64FlagHandler != 0
 	info.chained = data[0]>>3&x64FlagChained != 0
 	if info.hasReg = data[3]&15 != 0; info.hasReg {
 		info.reg, info.scaled = x64DWARF[data[3]&15], int64(data[3]>>4)*16

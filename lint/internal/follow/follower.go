@@ -67,7 +67,7 @@ type follower struct {
 	now   []pathItem      // to follow first
 	later []pathItem      // returns of calls
 	ends  []uint32        // offsets after instructions that do not continue
-	jumps []frameState
+	jumps []pathItem
 	exits []exitFact
 	bad   [reasonCount]int
 	clash []clashFact

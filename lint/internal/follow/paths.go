@@ -104,7 +104,7 @@ func (f *follower) seed(at uint32) {
 	// The cases of a switch start from what was known at its jump, if the rule agrees.
 	row, reg, off := f.ruleAt(at)
 	for i := range f.jumps {
-		if j := &f.jumps[i]; j.knows(reg) && int64(j.off[reg]) == off {
+		if j := &f.jumps[i].s; j.knows(reg) && int64(j.off[reg]) == off {
 			saves := s.saves
 			s = *j
 			s.anchored = true
@@ -145,6 +145,10 @@ func (f *follower) drain() {
 func (f *follower) returns(item *pathItem) bool {
 	behind := f.padded(item.at)
 	if int(behind) >= len(f.code) {
+		return false
+	}
+	if f.jumpTable(behind) > behind {
+		f.ends = append(f.ends, behind)
 		return false
 	}
 	if i := f.index[behind]; i != 0 {
@@ -208,9 +212,7 @@ func (f *follower) path(at uint32, s frameState) {
 		case stepBranch:
 			f.jump(at, st.target, &s)
 		case stepIndirect:
-			if n := len(f.jumps); n == 0 || n < maxJumps && f.jumps[n-1] != s {
-				f.jumps = append(f.jumps, s)
-			}
+			f.switches(at, &s)
 			f.ends = append(f.ends, next)
 			return
 		case stepReturn:
@@ -284,6 +286,19 @@ func (f *follower) called(addr uint64, s *frameState) bool {
 		code, addr = code[st.size:], addr+uint64(st.size)
 	}
 	return false
+}
+
+// switches notes the state at an indirect jump. If paths with different stack pointers met before it, the last one counts.
+func (f *follower) switches(at uint32, s *frameState) {
+	for i := range f.jumps {
+		if f.jumps[i].at == at {
+			f.jumps[i].s = *s
+			return
+		}
+	}
+	if n := len(f.jumps); n == 0 || n < maxJumps && f.jumps[n-1].s != *s {
+		f.jumps = append(f.jumps, pathItem{at, at, *s})
+	}
 }
 
 func (f *follower) jump(from uint32, target uint64, s *frameState) {

@@ -23,6 +23,18 @@ func TestPieces(t *testing.T) {
 		tableRules = "STACK CFI INIT 1000 1a .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1004 .cfa: $rsp 8 + $rbx: $rbx\nSTACK CFI 1005 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1019 .cfa: $rsp 8 + $rbx: $rbx\n"
+
+		// The same behind a call that does not return: push rbx; je; pop rbx; ret; call; nop; the table.
+		afterCall = "\x53\x74\x02\x5b\xc3\xe8\x00\x10\x00\x00\x66\x90" + "\x5b\x10\x00\x00\x5b\x11\x00\x00\x5b\x12\x00\x00"
+		callRules = "STACK CFI INIT 1000 18 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
+			"STACK CFI 1004 .cfa: $rsp 8 + $rbx: $rbx\nSTACK CFI 1005 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n"
+
+		// A loop that allocates a large frame page by page, and a switch.
+		probes = "\xfd\x7b\xbf\xa9\xfd\x03\x00\x91" + // 0: stp x29, x30, pre-indexed; mov x29, sp
+			"\xe9\x0b\x40\xd1\xff\x07\x40\xd1\xff\x63\x29\xeb\xc1\xff\xff\x54" + // 8: sub x9, sp, #8192; sub sp, sp, #4096; cmp sp, x9; b.ne 0xc
+			"\x20\x00\x1f\xd6\xff\x0b\x40\x91\xfd\x7b\xc1\xa8\xc0\x03\x5f\xd6" // 0x18: br x1; add sp, sp, #8192; ldp x29, x30, post-indexed; ret
+		probesRules = "STACK CFI INIT 1000 28 .cfa: sp 0 + .ra: x30\nSTACK CFI 1004 .cfa: sp 16 + .ra: .cfa 8 - ^ x29: .cfa 16 - ^\n" +
+			"STACK CFI 1008 .cfa: x29 16 +\nSTACK CFI 1024 .cfa: sp 0 + .ra: x30 x29: x29\n"
 	)
 	for _, c := range []struct { // code from 0x1000 on
 		name        string
@@ -32,6 +44,8 @@ func TestPieces(t *testing.T) {
 	}{
 		{"cookies", frameARM64, cookies, cookiesRules, 7},
 		{"switch", frameAMD64, table, tableRules, 6},
+		{"switch behind a call", frameAMD64, afterCall, callRules, 5},
+		{"probes", frameARM64, probes, probesRules, 8},
 	} {
 		names := arch.X86_64
 		if c.cpu == frameARM64 {
