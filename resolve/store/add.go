@@ -11,6 +11,7 @@ import (
 type AddOptions struct {
 	Compression *Compression // nil for no compression
 	Damaged     bool         // accept files with unreadable records
+	Replace     bool         // replace an existing file with another text
 	At          *Place       // if non-nil, refuse files of other modules
 	MaxText     int64        // refuse files with more bytes when they are not compressed; 0 for no limit
 }
@@ -41,7 +42,7 @@ func (s *Store) Add(in io.Reader, o AddOptions) (*Addition, error) {
 		return nil, &WriteError{err}
 	}
 	defer p.Abort()
-	p.Renew = true
+	p.Renew, p.Overwrite = true, o.Replace
 	c, err := p.copyText(in, o)
 	if p.err != nil {
 		return nil, &WriteError{p.err}

@@ -18,12 +18,13 @@ import (
 type Outcome uint8
 
 const (
-	Added   Outcome = iota // it is new
-	Same                   // it already existed with the same text
-	Differs                // another one exists, and is kept
+	Added    Outcome = iota // it is new
+	Same                    // it already existed with the same text
+	Differs                 // another one exists, and is kept
+	Replaced                // another one existed
 )
 
-var outcomeNames = [...]string{"added", "same", "differs"}
+var outcomeNames = [...]string{"added", "same", "differs", "replaced"}
 
 func (o Outcome) String() string { return outcomeNames[o] }
 
@@ -61,6 +62,9 @@ type Pending struct {
 	// Restat makes Replace leave an existing file with the same bytes alone.
 	// Replace then sets Unchanged.
 	Restat, Unchanged bool
+
+	// Overwrite makes Publish replace an existing file with another text.
+	Overwrite bool
 
 	// Renew makes Publish update the time of an existing file with the same text,
 	// so that Collect, which might be about to remove it, keeps it.
@@ -177,6 +181,9 @@ func (p *Pending) Publish(place string) (o Outcome, existing string, err error) 
 	const tries = 100
 	for try := 0; ; try++ {
 		o, existing, err := p.compare(place)
+		if o == Differs && p.Overwrite && err == nil {
+			return Replaced, "", p.overwrite(place, existing)
+		}
 		if existing != "" || err != nil {
 			return o, existing, err
 		}
@@ -223,6 +230,22 @@ func (p *Pending) compare(place string) (Outcome, string, error) {
 		return Same, there, nil
 	}
 	return Differs, there, nil
+}
+
+// overwrite replaces a file, which may be compressed in another way.
+func (p *Pending) overwrite(place, existing string) error {
+	if err := p.Replace(place); err != nil || existing == place {
+		return err
+	}
+	unlock, err := p.s.lock(true)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := p.s.root.Remove(existing); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // there returns the file in a place, or one beside it that differs only in its

@@ -9,7 +9,7 @@
 #
 #   symtool-symbols  symtool/app.sym in the build folder
 #   symtool-check    and lint them beside their binaries
-#   symtool-store    and write them to SYMTOOL_STORE/NAME/ID/NAME.sym
+#   symtool-store    and add them to SYMTOOL_STORE/NAME/ID/NAME.sym
 #
 # and for each binary symtool-symbols-app, symtool-check-app and symtool-store-app. The short
 # names symbols, check-symbols, store-symbols, app-symbols, app-check-symbols and
@@ -77,7 +77,7 @@ function(symtool_add_symbols target)
     COMMAND ${SYMTOOL_EXECUTABLE} lint --verdict=false --stamp "${sym}.checked" ${arg_LINT_FLAGS} --binary "$<TARGET_FILE:${target}>" "${sym}"
     DEPENDS "${done}" COMMENT "Checking symbols of ${target}" VERBATIM)
   add_custom_command(OUTPUT "${sym}.stored"
-    COMMAND ${SYMTOOL_EXECUTABLE} dump --restat ${arg_DUMP_FLAGS} --store "${SYMTOOL_STORE}" "$<TARGET_FILE:${target}>"
+    COMMAND ${SYMTOOL_EXECUTABLE} store add --replace "${SYMTOOL_STORE}" "${sym}"
     COMMAND ${CMAKE_COMMAND} -E touch "${sym}.stored"
     DEPENDS "${done}" COMMENT "Storing symbols of ${target}" VERBATIM)
 

@@ -5,7 +5,7 @@
 #
 #   make symbols          BINARY.sym for each
 #   make check-symbols    and lint them beside their binaries
-#   make store-symbols    and write them to SYMTOOL_STORE/NAME/ID/NAME.sym
+#   make store-symbols    and add them to SYMTOOL_STORE/NAME/ID/NAME.sym
 #   make split-symbols    stripped/BINARY, the file to ship, and BINARY.debug
 #   make clean-symbols    remove all of these, but not the store
 #
@@ -30,7 +30,7 @@ $(1).sym: $(1).sym.stamp
 $(1).sym.checked: $(1).sym
 	$$(SYMTOOL) lint --verdict=false --stamp $$@ $$(SYMTOOL_LINT_FLAGS) --binary $(1) $(1).sym
 $(1).sym.stored: $(1).sym
-	$$(SYMTOOL) dump --restat $$(SYMTOOL_FLAGS) --store $$(SYMTOOL_STORE) $(1)
+	$$(SYMTOOL) store add --replace $$(SYMTOOL_STORE) $(1).sym
 	@touch $$@
 $(1).debug: $(1)
 	$$(OBJCOPY) --only-keep-debug $(1) $$@

@@ -35,7 +35,7 @@ var flagGroups = []flagGroup{
 	{"Paths", "prefix-map map map-file map-var map-links map-manifest map-list source-map"},
 	{"Checks", "check-cfi min-cfi min-lines verify allow-missing verdict fail-on tolerance select ignore config baseline " +
 		"write-baseline max-per-rule explain docs"},
-	{"Versions", "damaged force keep no-sync keep-last older-than max-size dry-run last"},
+	{"Versions", "damaged force replace keep no-sync keep-last older-than max-size dry-run last"},
 	{"Builds", "restat stamp MD MF MT MP"},
 	{"Server", "listen prefix public-url tls-cert tls-key allow-origin cache-size access-log missing"},
 	{"Uploads", "accept-uploads token-file header-file private max-upload upload-rate"},

@@ -119,7 +119,7 @@ func (r *storeRun) addOne(ctx context.Context, file string) (*store.Addition, er
 	if err := filekind.NotSymbols(head); err != nil {
 		return nil, cli.InputError(name, err)
 	}
-	a, err := r.store.Add(text, store.AddOptions{Compression: r.compression, Damaged: r.damaged})
+	a, err := r.store.Add(text, store.AddOptions{Compression: r.compression, Damaged: r.damaged, Replace: r.replace})
 	return a, r.addError(name, err)
 }
 
@@ -153,6 +153,8 @@ func (r *storeRun) reportAdded(file string, f addedFile) {
 		r.fail(cli.OtherContents(path, file))
 	case r.verbose && how == store.Same:
 		r.msgs.Printf("symtool: %s: already exists as %s", file, path)
+	case r.verbose && how == store.Replaced:
+		r.msgs.Printf("symtool: %s: written to %s in place of another", file, path)
 	case r.verbose:
 		r.msgs.Printf("symtool: %s: written to %s", file, path)
 	}

@@ -28,7 +28,9 @@ add puts symbol files there by their MODULE records. A folder stands for the
 symbol files below it, and - for standard input. Each file is read to its end:
 one that is cut off or damaged is not added. An equal file that is already
 there, compressed or not, stays, and counts as added now; one that differs is
-not replaced, and the status is 4. Windows programs, DLLs and PDBs are copied as
+not replaced, and the status is 4: released symbols do not change. With --replace
+the new one counts, as with dump --store, which suits the store of a build, where
+flags and symtool change. Windows programs, DLLs and PDBs are copied as
 they are to NAME/ID/NAME, where Microsoft's tools look for them: the ID of a
 program is its time and its size.
 
@@ -62,7 +64,7 @@ type storeVerb struct {
 }
 
 var storeVerbs = []storeVerb{
-	{"add", []string{"compress", "damaged", "keep", "list", "no-sync", "jobs", "verbose", "quiet"}, (*storeRun).add},
+	{"add", []string{"compress", "damaged", "keep", "list", "replace", "no-sync", "jobs", "verbose", "quiet"}, (*storeRun).add},
 	{"verify", []string{"format", "output", "jobs", "verbose", "quiet"}, (*storeRun).verify},
 	{"gc", []string{"keep-last", "older-than", "max-size", "dry-run", "format", "output", "quiet"}, (*storeRun).gc},
 	{"ls", []string{"last", "missing", "format", "output"}, (*storeRun).ls},
@@ -102,7 +104,8 @@ func storeFlags() []cli.Flag {
 		cli.Words(&cli.StringFlag{Name: "compress", Usage: "add: store files in `FORM`: none (default), gzip or zstd; the same\ntext gives the same bytes", Value: "none"}, "none", "gzip", "zstd"),
 		&cli.BoolFlag{Name: "damaged", Usage: "add: also accept files that are cut off or have records that\ncannot be read"},
 		&cli.IntFlag{Name: "keep", Usage: "add: of each module that is added, keep only the `N` newest versions\nand those being added"},
-		&cli.StringFlag{Name: "list", Usage: "add: write to `FILE` a line for each FILE: added, same (it was\nthere) or differs (another one is there), a tab, and its path\nbelow DIR"},
+		&cli.StringFlag{Name: "list", Usage: "add: write to `FILE` a line for each FILE: added, same (it was\nthere), differs (another one is there) or replaced, a tab, and its\npath below DIR"},
+		&cli.BoolFlag{Name: "replace", Usage: "add: replace symbol files that differ; others than Windows programs\nand PDBs"},
 		&cli.BoolFlag{Name: "no-sync", Usage: "add: do not wait until files are on the disk; a power failure may\nleave them empty or short, which verify reports"},
 		&cli.IntFlag{Name: "keep-last", Usage: "gc: keep the `N` newest versions of each module; of the others,\nremove those that --older-than and --max-size select, or all\nwithout these flags"},
 		&cli.StringFlag{Name: "older-than", Usage: "gc: remove versions older than `AGE`: 36h, 90d, 26w"},
@@ -133,6 +136,7 @@ type storeRun struct {
 	policy      store.Policy
 	damaged     bool
 	noSync      bool
+	replace     bool
 	last        bool
 	verbose     bool
 	quiet       bool
@@ -147,7 +151,7 @@ type storeRun struct {
 
 func newStoreRun(c *cli.Context) (*storeRun, error) {
 	r := &storeRun{
-		output: "-", list: c.String("list"), missing: c.String("missing"), damaged: c.Bool("damaged"), noSync: c.Bool("no-sync"),
+		output: "-", list: c.String("list"), missing: c.String("missing"), damaged: c.Bool("damaged"), replace: c.Bool("replace"), noSync: c.Bool("no-sync"),
 		keep: c.Int("keep"), last: c.Bool("last"), verbose: c.Bool("verbose"), quiet: c.Bool("quiet"), jobs: par.Jobs(c.Int("jobs")),
 		policy: store.Policy{KeepLast: c.Int("keep-last"), MaxSize: -1, DryRun: c.Bool("dry-run")},
 	}
