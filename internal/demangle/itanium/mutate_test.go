@@ -127,6 +127,7 @@ func FuzzDecoder(f *testing.F) {
 	}
 	f.Add("_Z1AIXtlatlA_cLa-1EEEEE")
 	f.Add("_Z1AIJ1AJEEET_1A")
+	f.Add("_Z1AIJJE1BJEEET_1A")
 	for _, name := range costlyNames {
 		f.Add(name(5))
 		f.Add(name(40))

@@ -181,7 +181,7 @@ func withoutEmpty(name string) string {
 }
 
 var (
-	emptyPacks = regexp.MustCompile(`([<({\[])(?:, )+|(?:, )+([>)}\]]|, | )`)
+	emptyPacks = regexp.MustCompile(`(^|[<({\[])(?:, )+|(?:, )+([>)}\]]|, | )`)
 	ampersands = regexp.MustCompile(`&+`)
 
 	negativeChar = regexp.MustCompile(`L[a-z]-[0-9]+E`)
