@@ -5,14 +5,15 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // form is how programs write places of code on a line.
 type form struct {
 	Form
-	needs  marks          // that every line with a place has
-	also   []string       // what it has besides
-	line   *regexp.Regexp // its groups are the fields of a match
+	needs  marks                 // that every line with a place has
+	also   []string              // what it has besides
+	line   func() *regexp.Regexp // its groups are the fields of a match
 	counts Counting
 	sure   bool // the name is certainly a module's
 
@@ -23,8 +24,14 @@ type form struct {
 	locate func(f *Filter, p *Place, m *match) bool
 }
 
+// pattern returns what compiles an expression when a line may match it: all of them together take a tenth of a
+// millisecond, which every command would spend.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // perfLine is an address of perf script.
-var perfLine = regexp.MustCompile(`^(?:.*:)?\s+(?P<addr>[0-9a-f]+) (?P<at>\[unknown\]|(?P<symbol>\S.*)\+0x(?P<offset>[0-9a-f]+)) \((?P<name>[^()]+)\)\s*$`)
+var perfLine = pattern(`^(?:.*:)?\s+(?P<addr>[0-9a-f]+) (?P<at>\[unknown\]|(?P<symbol>\S.*)\+0x(?P<offset>[0-9a-f]+)) \((?P<name>[^()]+)\)\s*$`)
 
 // Form describes a form for people.
 type Form struct {
@@ -43,32 +50,32 @@ var (
 	// The kernel's message about a signal: an offset in the file, and the mapping.
 	kernelFault = form{
 		Form:  Form{"`... in NAME[ADDR,BASE+SIZE]`", "Linux, about a signal", "the start of the file"},
-		needs: page, also: []string{" in "}, line: regexp.MustCompile(` in (?P<name>[^\[\]]+)(?P<at>)\[(?P<addr>[0-9a-f]+),[0-9a-f]+\+[0-9a-f]+\]`),
+		needs: page, also: []string{" in "}, line: pattern(` in (?P<name>[^\[\]]+)(?P<at>)\[(?P<addr>[0-9a-f]+),[0-9a-f]+\+[0-9a-f]+\]`),
 		counts: FromFile, sure: true, before: "(", after: ")",
 	}
 
 	// The same of older kernels: the address, and the mapping, which is that of the code.
 	oldKernelFault = form{
 		Form:  Form{"`ip ADDR sp ... in NAME[BASE+SIZE]`", "older Linux, about a signal", "the process; BASE is where its code begins"},
-		needs: page, also: []string{" ip"}, line: regexp.MustCompile(` ip[ :](?P<addr>[0-9a-f]+) .* in (?P<name>[^\[\]]+)(?P<at>)\[(?P<base>[0-9a-f]+)\+[0-9a-f]+\]`),
+		needs: page, also: []string{" ip"}, line: pattern(` ip[ :](?P<addr>[0-9a-f]+) .* in (?P<name>[^\[\]]+)(?P<at>)\[(?P<base>[0-9a-f]+)\+[0-9a-f]+\]`),
 		counts: FromCode, sure: true, before: "(", after: ")", locate: afterBase,
 	}
 
 	kernelSymbol = form{
 		Form:  Form{"`SYMBOL+0xADDR/0xSIZE`, with or without ` [MODULE]` after it", "the kernel, in an oops, a warning or a stack", "SYMBOL, in `vmlinux` or MODULE`.ko`"},
-		needs: offsetAndSize, line: regexp.MustCompile(`(?P<at>(?P<symbol>[\w.$]+)\+0x(?P<addr>[0-9a-f]+)/0x(?P<size>[0-9a-f]+))(?: \[(?P<name>[\w-]+)(?: (?P<build>[0-9a-f]+))?\])?`),
+		needs: offsetAndSize, line: pattern(`(?P<at>(?P<symbol>[\w.$]+)\+0x(?P<addr>[0-9a-f]+)/0x(?P<size>[0-9a-f]+))(?: \[(?P<name>[\w-]+)(?: (?P<build>[0-9a-f]+))?\])?`),
 		counts: AfterSymbol, locate: inKernel,
 	}
 
 	tombstone = form{
 		Form:  Form{"`#00 pc ADDR  NAME (SYMBOL+N)`, with or without ` (BuildId: DIGITS)`", "Android: tombstones, logcat", "where the linker put the file"},
-		needs: frameNumber, also: []string{" pc "}, line: regexp.MustCompile(`#\d+ +pc (?P<addr>[0-9a-f]+) +(?P<name>[^ (\r\n][^(\r\n]*[^ (\r\n])(?: \(deleted\))?(?: \(offset 0x[0-9a-f]+\))?(?P<at>(?: \(.+\+\d+\))?)(?: \(BuildId: (?P<build>[0-9a-fA-F]+)\))?\s*$`),
+		needs: frameNumber, also: []string{" pc "}, line: pattern(`#\d+ +pc (?P<addr>[0-9a-f]+) +(?P<name>[^ (\r\n][^(\r\n]*[^ (\r\n])(?: \(deleted\))?(?: \(offset 0x[0-9a-f]+\))?(?P<at>(?: \(.+\+\d+\))?)(?: \(BuildId: (?P<build>[0-9a-fA-F]+)\))?\s*$`),
 		counts: FromLink, sure: true, before: answerOpens, after: answerCloses, locate: inPackage,
 	}
 
 	perfMapping = form{
 		Form:  Form{"`PERF_RECORD_MMAP2 ...`", "`perf script --show-mmap-events`", "nothing: says where NAME is in the lines below"},
-		needs: bracketed, also: []string{"PERF_RECORD_MMAP"}, line: regexp.MustCompile(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
+		needs: bracketed, also: []string{"PERF_RECORD_MMAP"}, line: pattern(`PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x(?P<base>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?:0x)?(?P<addr>[0-9a-f]+)(?: <(?P<build>[0-9a-f]+)>|[^\]]*)\]: \S+ (?P<name>[^\r\n]+)`),
 		locate: (*Filter).addPerf,
 	}
 
@@ -85,26 +92,26 @@ var (
 
 	symbolInFile = form{
 		Form:  Form{"`NAME(SYMBOL+0xADDR)`", "the C library's `backtrace_symbols`", "SYMBOL"},
-		needs: offsetInBrackets, line: regexp.MustCompile(`(?P<name>[^\s()]+)\((?P<at>(?P<symbol>[^\s()+]+)\+0x(?P<addr>[0-9a-f]+))\)`),
+		needs: offsetInBrackets, line: pattern(`(?P<name>[^\s()]+)\((?P<at>(?P<symbol>[^\s()+]+)\+0x(?P<addr>[0-9a-f]+))\)`),
 		counts: AfterSymbol,
 	}
 
 	symbolOfModule = form{
 		Form:  Form{"`NAME!SYMBOL+0xADDR`", "debuggers, crash reports", "SYMBOL"},
-		needs: hexNumber, also: []string{"!"}, line: regexp.MustCompile(`(?P<name>[^\s!()\[\]]+)!(?P<at>(?P<symbol>[^\s!+]+) ?\+ ?0x(?P<addr>[0-9a-f]+))`),
+		needs: hexNumber, also: []string{"!"}, line: pattern(`(?P<name>[^\s!()\[\]]+)!(?P<at>(?P<symbol>[^\s!+]+) ?\+ ?0x(?P<addr>[0-9a-f]+))`),
 		counts: AfterSymbol,
 	}
 
 	programCounter = form{
 		Form:  Form{"`pc=0xADDR`", "Go, about a signal", "0, in the only program, which is linked to a fixed address"},
-		needs: counter, line: regexp.MustCompile(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
+		needs: counter, line: pattern(`(?:pc|PC)=0x(?P<addr>[0-9a-f]+)(?P<at>)`),
 		counts: Absolute, before: answerOpens, after: answerCloses,
 	}
 
 	// rawAddress is any address of a process whose modules are known.
 	rawAddress = form{
 		Form: Form{"any address of 5 digits and more", "with `--maps` or `--core`: anything", "the process"},
-		line: regexp.MustCompile(`\b(?:0x)?(?P<addr>[0-9a-fA-F]{5,16})\b(?P<at>)`),
+		line: pattern(`\b(?:0x)?(?P<addr>[0-9a-fA-F]{5,16})\b(?P<at>)`),
 		sure: true, before: answerOpens, after: answerCloses, locate: (*Filter).inMaps,
 	}
 )
@@ -145,7 +152,7 @@ type match struct {
 
 // text returns what a group matched, or "".
 func (m *match) text(group string) string {
-	i := m.form.line.SubexpIndex(group)
+	i := m.form.line().SubexpIndex(group)
 	if i < 0 || m.at[2*i] < 0 {
 		return ""
 	}
@@ -177,7 +184,7 @@ func (m *match) place(f *Filter) (ok bool) {
 	if p.Size, ok = m.number("size"); !ok {
 		return false
 	}
-	if i := m.form.line.SubexpIndex("at"); i >= 0 {
+	if i := m.form.line().SubexpIndex("at"); i >= 0 {
 		p.start, p.end = m.at[2*i], m.at[2*i+1]
 	}
 	return m.form.locate == nil || m.form.locate(f, p, m)
@@ -189,7 +196,7 @@ const mostPlaces = 256
 // match appends a line with its places replaced, or nothing if there are none that are known.
 func (f *Filter) match(dst, line []byte, form *form) []byte {
 	start, done := len(dst), 0
-	for _, at := range form.line.FindAllSubmatchIndex(line, mostPlaces) {
+	for _, at := range form.line().FindAllSubmatchIndex(line, mostPlaces) {
 		m := match{form, line, at}
 		if !m.place(f) {
 			continue
