@@ -21,6 +21,7 @@ import (
 // Run runs the command named by args until it is done or a signal ends it, and returns
 // its exit status.
 func Run(ctx context.Context, commands func(*Messages) []*cli.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	putOffCollector()
 	ctx, stop := withSignals(ctx)
 	defer stop()
 	done := make(chan int, 1)
