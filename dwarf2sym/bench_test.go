@@ -107,7 +107,7 @@ func BenchmarkLines(b *testing.B) {
 				b.Fatal(err)
 			}
 			w.info = data[:0]
-			t, _, err := w.tables.Get(d.Abbrev, &h.Header)
+			t, _, err := w.tables.Get(&d.Sections, &h.Header)
 			if err != nil || w.u.Open(d, &h.Header, data, t, w.Meter) != nil {
 				continue
 			}

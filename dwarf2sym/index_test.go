@@ -47,7 +47,7 @@ func TestIndexIsNotBelieved(t *testing.T) {
 		if used := lookUpEach(t, c.name+", stored", changed, Options{}); used != c.stored {
 			t.Errorf("%s: %d functions are found by the index, want %d", c.name, used, c.stored)
 		}
-		if used := lookUpEach(t, c.name+", compressed", compressInfo(t, changed), Options{}); used != c.compressed {
+		if used := lookUpEach(t, c.name+", compressed", compressSections(t, changed, ".debug_info", ".debug_abbrev"), Options{}); used != c.compressed {
 			t.Errorf("%s, compressed: %d functions are found by the index, want %d", c.name, used, c.compressed)
 		}
 	}
@@ -60,7 +60,7 @@ func TestIndexOfSplitUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lookUpEach(t, name, compressInfo(t, image), Options{DwoDirs: []string{testenv.Input(t)}})
+		lookUpEach(t, name, compressSections(t, image, ".debug_info", ".debug_abbrev"), Options{DwoDirs: []string{testenv.Input(t)}})
 	}
 }
 
@@ -85,24 +85,30 @@ func arangesOf(t *testing.T, image []byte) (sets [][]byte) {
 // join makes a set contain the next one, behind the end of its ranges.
 func join(set, next []byte) { binary.LittleEndian.PutUint32(set, uint32(len(set)+len(next)-4)) }
 
-// compressInfo returns an image of 64 bits with a compressed .debug_info, at its end.
-func compressInfo(t *testing.T, image []byte) []byte {
+// compressSections returns an image of 64 bits with some of its sections compressed, at its end.
+func compressSections(t *testing.T, image []byte, names ...string) []byte {
 	t.Helper()
 	f, err := elf.NewFile(bytes.NewReader(image))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := f.Section(".debug_info")
-	var out bytes.Buffer
-	binary.Write(&out, binary.LittleEndian, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: s.Size, Addralign: 1})
-	z := zlib.NewWriter(&out)
-	z.Write(image[s.Offset:][:s.Size])
-	z.Close()
-	packed := append(slices.Clone(image), out.Bytes()...)
-	header := packed[binary.LittleEndian.Uint64(image[40:])+64*uint64(slices.Index(f.Sections, s)):]
-	binary.LittleEndian.PutUint64(header[8:], uint64(s.Flags|elf.SHF_COMPRESSED))
-	binary.LittleEndian.PutUint64(header[24:], uint64(len(image)))
-	binary.LittleEndian.PutUint64(header[32:], uint64(out.Len()))
+	packed := slices.Clone(image)
+	for i, s := range f.Sections {
+		if !slices.Contains(names, s.Name) {
+			continue
+		}
+		start := uint64(len(packed))
+		out := bytes.NewBuffer(packed)
+		binary.Write(out, binary.LittleEndian, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: s.Size, Addralign: 1})
+		z := zlib.NewWriter(out)
+		z.Write(image[s.Offset:][:s.Size])
+		z.Close()
+		packed = out.Bytes()
+		header := packed[binary.LittleEndian.Uint64(image[40:])+64*uint64(i):]
+		binary.LittleEndian.PutUint64(header[8:], uint64(s.Flags|elf.SHF_COMPRESSED))
+		binary.LittleEndian.PutUint64(header[24:], start)
+		binary.LittleEndian.PutUint64(header[32:], uint64(len(packed))-start)
+	}
 	return packed
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
-	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -186,7 +185,7 @@ func (r *reader) readGradually(d *units.Data) {
 // mayHaveSplit reports whether units may be split into halves that matter. Single addresses need only those with code,
 // whose addresses are in .debug_addr; without it, the abbreviations need not be examined.
 func (r *reader) mayHaveSplit(d *units.Data) bool {
-	return !(r.partly && len(d.Addr) == 0) && dwarf.DeclaresSplit(d.Abbrev)
+	return !(r.partly && len(d.Addr) == 0) && d.DeclaresSplit()
 }
 
 // endGradually reports damage that was found while units were read. As in a section that is read at once,

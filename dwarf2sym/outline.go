@@ -247,7 +247,11 @@ func (w *worker) declaredAt(off uint64) (out []dwarf.Span) {
 			w.info = data[:0]
 		}
 		t := &w.first
-		cost, err := t.ParseFirst(w.d.Abbrev, h, data)
+		var cost uint64
+		err = w.d.ReadAbbrevs(h.Abbrev, func(section []byte) (err error) {
+			cost, err = t.ParseFirst(section, h, data)
+			return err
+		})
 		if !w.Spend(cost) {
 			return out
 		}

@@ -59,7 +59,7 @@ func (w *worker) Begin(d *units.Data, h *dwarf.Header, data []byte) bool {
 	w.tables.Reset()
 	w.d, w.namesOnly = d, true
 	w.damage().Next()
-	t, _, err := w.tables.Get(d.Abbrev, h)
+	t, _, err := w.tables.Get(&d.Sections, h)
 	if err != nil || w.u.Open(d, h, data, t, w.Meter) != nil {
 		return false
 	}

@@ -178,7 +178,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 	w.damage().Next()
 	w.unitFuncs, w.unitDead, w.haveLines = len(w.funcs), 0, false
 	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
-	t, cost, err := w.tables.Get(w.d.Abbrev, h)
+	t, cost, err := w.tables.Get(&w.d.Sections, h)
 	w.Spend(cost)
 	if err == nil {
 		err = w.u.Open(w.d, h, data, t, w.Meter)

@@ -360,9 +360,7 @@ func (c Class) wants(at uint64) bool {
 	return wanted(c, at)
 }
 
-// DeclaresSplit reports whether a table cannot be read or has the attribute with which a skeleton names
-// the file of its other half.
-func DeclaresSplit(section []byte) bool {
+func declaresSplit(section []byte) bool {
 	pos := 0
 	next := func() (v uint64) {
 		if pos >= 0 {
@@ -408,8 +406,8 @@ func (c *AbbrevCache) Reset() {
 	c.next = 0
 }
 
-// Get returns the unit's table, and the cost of making it.
-func (c *AbbrevCache) Get(section []byte, h *Header) (*Abbrevs, uint64, error) {
+// Get returns the table of a unit in s, and the cost of making it.
+func (c *AbbrevCache) Get(s *Sections, h *Header) (*Abbrevs, uint64, error) {
 	sizes := h.Sizes()
 	for _, t := range c.recent {
 		if t.offset == h.Abbrev && t.sizes == sizes {
@@ -422,7 +420,7 @@ func (c *AbbrevCache) Get(section []byte, h *Header) (*Abbrevs, uint64, error) {
 	}
 	t := c.recent[c.next]
 	c.next = (c.next + 1) % recentTables
-	err := t.Parse(section, h.Abbrev, sizes)
+	err := s.ReadAbbrevs(h.Abbrev, func(section []byte) error { return t.Parse(section, h.Abbrev, sizes) })
 	if err != nil {
 		t.sizes = FormSizes{}
 		return nil, t.Cost(), err

@@ -107,7 +107,7 @@ func FuzzScanner(f *testing.F) {
 func scanUnit(t *testing.T, s *Sections, h *Header, data []byte) {
 	m := &Meter{Effort: &Effort{Limit: 1 << 20}}
 	var cache AbbrevCache
-	table, _, err := cache.Get(s.Abbrev, h)
+	table, _, err := cache.Get(s, h)
 	var u Unit
 	if err != nil || u.Begin(s, h, data, table, m) != nil {
 		return

@@ -30,6 +30,48 @@ type Sections struct {
 	// that Loc has the entries of GNU's split DWARF 4.
 	Loclists, Loc []byte
 	OldSplit      bool
+
+	// LateAbbrev is what Abbrev has, where it is inflated only as far as units need it: tables are in the order of the
+	// units. Otherwise it is nil.
+	LateAbbrev Source
+}
+
+// lateStep is the number of bytes behind the start of a table that are inflated first.
+const lateStep = 4 << 10
+
+// ReadAbbrevs calls read with .debug_abbrev or, if it is inflated on demand, with more and more of it until read returns
+// no error, because the table at off is no longer cut off.
+func (s *Sections) ReadAbbrevs(off uint64, read func(section []byte) error) error {
+	if s.LateAbbrev == nil {
+		return read(s.Abbrev)
+	}
+	size := uint64(s.LateAbbrev.Size())
+	for step := uint64(lateStep); ; step *= 4 {
+		n := min(off, size)
+		n += min(step, size-n)
+		section, err := s.LateAbbrev.Bytes(0, int64(n), nil)
+		if err != nil {
+			return err
+		}
+		if err := read(section); err == nil || n == size {
+			return err
+		}
+	}
+}
+
+// DeclaresSplit reports whether a table of abbreviations cannot be read or has the attribute with which a skeleton names
+// the file of its other half.
+func (s *Sections) DeclaresSplit() bool {
+	all, err := s.AllAbbrevs()
+	return err != nil || declaresSplit(all)
+}
+
+// AllAbbrevs returns .debug_abbrev.
+func (s *Sections) AllAbbrevs() ([]byte, error) {
+	if s.LateAbbrev == nil {
+		return s.Abbrev, nil
+	}
+	return s.LateAbbrev.Bytes(0, s.LateAbbrev.Size(), nil)
 }
 
 // Source is a section that is read piece by piece.

@@ -65,7 +65,7 @@ func (r *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 		r.opener.Close()
 	}
 	r.path, r.found, r.elsewhere = r.path[:0], r.found[:0], nil
-	t, cost, err := r.tables.Get(d.Abbrev, h)
+	t, cost, err := r.tables.Get(&d.Sections, h)
 	r.meter.Spend(cost)
 	if err == nil {
 		err = r.main.Open(d, h, data, t, r.meter)

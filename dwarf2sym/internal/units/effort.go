@@ -42,8 +42,10 @@ func (d *Data) Allow(base uint64) {
 // size returns the size of all sections.
 func (d *Data) size() int64 {
 	total := d.Info.Size()
-	if d.Line != nil {
-		total += d.Line.Size()
+	for _, s := range []dwarf.Source{d.Line, d.LateAbbrev} {
+		if s != nil {
+			total += s.Size()
+		}
 	}
 	for _, s := range [][]byte{d.Abbrev, d.Str, d.LineStr, d.StrOffsets, d.Addr, d.Rnglists, d.Ranges, d.Loclists, d.Loc} {
 		total += int64(len(s))

@@ -219,7 +219,8 @@ func (q *Queue) Item(i int) []Header {
 // HasSkeletons reports whether a unit may be a skeleton. In version 4 only an
 // attribute in the abbreviations shows it, DW_AT_GNU_dwo_name.
 func (d *Data) HasSkeletons() bool {
-	old := bytes.Contains(d.Abbrev, []byte{0xb0, 0x42})
+	all, _ := d.AllAbbrevs() // without abbreviations, no unit can be read
+	old := bytes.Contains(all, []byte{0xb0, 0x42})
 	for i := range d.Units {
 		if h := &d.Units[i]; h.IsSkeleton() || h.Version < 5 && old {
 			return true

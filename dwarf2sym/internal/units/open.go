@@ -19,7 +19,7 @@ type Options struct {
 	ISA        uint64       // the bit in pointers to code that is not part of the address
 	Supplement *object.File // nil if there is none
 	Locations  bool         // also open lists of locations
-	Partly     bool         // only a part will be read: line programs are inflated on demand
+	Partly     bool         // only a part will be read: line programs and abbreviations are inflated on demand
 }
 
 // ErrNoSupplement is the kind of problem of a supplementary file that is missing.
@@ -128,6 +128,8 @@ func (r *dataReader) tables(f *object.File, d *Data) {
 			return nil
 		} else if tables[i].data == nil {
 			d.Line, errs[i] = r.openLines(s)
+		} else if tables[i].data == &d.Abbrev && r.Partly {
+			errs[i] = d.openAbbrevs(s)
 		} else {
 			*tables[i].data, errs[i] = s.Map()
 		}
@@ -156,6 +158,22 @@ func (r *dataReader) openLines(s *object.Section) (object.Source, error) {
 		return s.Open()
 	}
 	return openWhole(s)
+}
+
+// mostLate is the size of the largest .debug_abbrev that is inflated on demand: more would go to a temporary file.
+const mostLate = 16 << 20
+
+// openAbbrevs opens .debug_abbrev: if it is compressed, to be inflated on demand.
+func (d *Data) openAbbrevs(s *object.Section) (err error) {
+	if s.Compression() != "" && s.Size() <= mostLate {
+		src, err := s.Open()
+		if _, ok := src.(object.Gradual); ok || err != nil {
+			d.LateAbbrev = src
+			return err
+		}
+	}
+	d.Abbrev, err = s.Map()
+	return err
 }
 
 // openWhole opens a section for reading piece by piece. It reads all of it first if it is compressed.

@@ -61,15 +61,16 @@ type foreignKey struct {
 // tableKey identifies an abbreviation table. Type units of a package may share
 // the table of their .dwo file.
 type tableKey struct {
-	section *byte // the first of its bytes, which are kept as long as the key
+	section *byte        // the first of its bytes, which are kept as long as the key
+	late    dwarf.Source // or what is inflated on demand
 	offset  uint64
 	sizes   dwarf.FormSizes
 }
 
-func newTableKey(section []byte, h *dwarf.Header) tableKey {
-	key := tableKey{offset: h.Abbrev, sizes: h.Sizes()}
-	if len(section) > 0 {
-		key.section = &section[0]
+func newTableKey(s *dwarf.Sections, h *dwarf.Header) tableKey {
+	key := tableKey{late: s.LateAbbrev, offset: h.Abbrev, sizes: h.Sizes()}
+	if len(s.Abbrev) > 0 {
+		key.section = &s.Abbrev[0]
 	}
 	return key
 }
@@ -179,7 +180,7 @@ func (o *Opener) Close() {
 
 // tableOf returns the abbreviations of a unit.
 func (o *Opener) tableOf(d *Data, h *dwarf.Header) (*dwarf.Abbrevs, error) {
-	key := newTableKey(d.Abbrev, h)
+	key := newTableKey(&d.Sections, h)
 	if t, ok := o.shared[key]; ok {
 		return t, nil
 	}
@@ -187,7 +188,7 @@ func (o *Opener) tableOf(d *Data, h *dwarf.Header) (*dwarf.Abbrevs, error) {
 		return nil, dwarf.ErrExhausted
 	}
 	t := &dwarf.Abbrevs{All: o.Whole}
-	err := t.Parse(d.Abbrev, key.offset, key.sizes)
+	err := d.ReadAbbrevs(key.offset, func(section []byte) error { return t.Parse(section, key.offset, key.sizes) })
 	if !o.Spend(t.Cost()) || err != nil {
 		return nil, cmp.Or(err, dwarf.ErrExhausted)
 	}

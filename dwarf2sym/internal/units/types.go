@@ -32,7 +32,7 @@ type typePlace struct {
 func (d *Data) oldTypesData(info object.Source) *Data {
 	return &Data{Sup: d.Sup, Sections: dwarf.Sections{
 		File: d.File, Order: d.Order, OldTypes: true, Info: info, SupStr: d.SupStr,
-		Abbrev: d.Abbrev, Str: d.Str, LineStr: d.LineStr, StrOffsets: d.StrOffsets,
+		Abbrev: d.Abbrev, LateAbbrev: d.LateAbbrev, Str: d.Str, LineStr: d.LineStr, StrOffsets: d.StrOffsets,
 	}}
 }
 

@@ -131,7 +131,7 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 
 // open opens the unit that is read.
 func (v *Reader) open(d *units.Data, h *dwarf.Header, data []byte) error {
-	t, cost, err := v.tables.Get(d.Abbrev, h)
+	t, cost, err := v.tables.Get(&d.Sections, h)
 	v.Meter.Spend(cost)
 	if err != nil {
 		return err

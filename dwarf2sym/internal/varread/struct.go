@@ -184,7 +184,7 @@ func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 	if err != nil || !v.Meter.Spend(h.Size) {
 		return
 	}
-	all, _, err := v.tables.Get(d.Abbrev, h)
+	all, _, err := v.tables.Get(&d.Sections, h)
 	if err != nil || v.main.Open(d, h, data, all, v.Meter) != nil || !v.host.Begin(d, h, data) {
 		return
 	}
