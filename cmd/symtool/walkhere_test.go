@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -35,8 +37,14 @@ func crashedAt(t *testing.T, format, path string) string {
 			f.Maps[i].Path = path
 		}
 	}
+	return writtenDump(t, format, f.Dump)
+}
+
+// writtenDump writes a dump in a format, and returns its path.
+func writtenDump(t *testing.T, format string, d *dump.Dump) string {
+	t.Helper()
 	var data bytes.Buffer
-	if _, err := dumpfile.Write(&data, format, f.Dump); err != nil {
+	if _, err := dumpfile.Write(&data, format, d); err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "crash."+format)
@@ -174,5 +182,87 @@ func TestWalkHereFirst(t *testing.T) {
 	}
 	if status, _, stderr := walkedBrief(t, "--debuginfod", server.URL, gone); status != 3 {
 		t.Errorf("named by a flag: status %d; printed %q", status, stderr)
+	}
+}
+
+// A program without a build-id is found at its path if its headers are those in the core, and if it is older than the
+// core. Messages say what was compared, or why the file is not used; doctor agrees.
+func TestWalkHereWithoutID(t *testing.T) {
+	hereEnv(t, "", "")
+	note := []byte("\x04\x00\x00\x00\x14\x00\x00\x00\x03\x00\x00\x00GNU\x00\x44\x73\xf4\x17")
+	other := bytes.Replace(note, []byte("\x14\x00\x00\x00\x03"), []byte("\x14\x00\x00\x00\x77"), 1) // a note of another type
+	program := bytes.ReplaceAll(testenv.ReadInput(t, "walk-sources.elf"), note, other)
+	path := filepath.Join(t.TempDir(), "walk-sources.elf")
+	f, err := dumpfile.Open(t.Context(), crashedAt(t, dumpfile.Core, path), dumpfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i := range f.Memory.Regions {
+		f.Memory.Regions[i].Data = bytes.ReplaceAll(f.Memory.Regions[i].Data, note, other)
+	}
+	for i := range f.Modules {
+		if m := &f.Modules[i]; m.Path == path {
+			m.BuildID, m.DebugID, m.CodeID = nil, "", ""
+		}
+	}
+	crash := writtenDump(t, dumpfile.Core, f.Dump)
+	// A core of the kernel has no note of symtool's about what the core itself does not say.
+	data, err := os.ReadFile(crash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeInput(t, crash, bytes.ReplaceAll(data, []byte(dump.RestOwner), []byte(strings.Repeat("x", len(dump.RestOwner)))))
+	written := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	chtimes(t, crash, written)
+	check := func(what string, data []byte, changed time.Time, wantOut, wantErr string, wantDoctor int) {
+		t.Helper()
+		writeInput(t, path, data)
+		chtimes(t, path, changed)
+		if _, stdout, stderr := walkedBrief(t, crash); !strings.Contains(stdout, wantOut) || !strings.Contains(stderr, path+": "+wantErr) {
+			t.Errorf("%s: printed %q and %q, want %q and %q", what, stdout, stderr, wantOut, wantErr)
+		}
+		var out bytes.Buffer
+		if status := run(t.Context(), []string{"symtool", "doctor", crash}, nil, &out, &out); status != wantDoctor || !strings.Contains(out.String(), path+": "+wantErr) {
+			t.Errorf("%s: doctor: status %d, %s", what, status, &out)
+		}
+	}
+	before := written.Add(-time.Hour)
+	check("the program", program, before, hereFunction, "it has no build-id, but the ", 0)
+	check("a newer file", program, written.Add(time.Second), hereAddress, "changed at 2026-01-02 03:04:06 UTC, after the dump was written at 2026-01-02 03:04:05 UTC", 1)
+	third := bytes.Replace(other, []byte("\x77"), []byte("\x78"), 1)
+	check("another file", bytes.ReplaceAll(program, other, third), before, hereAddress, "its first bytes differ from memory", 1)
+	check("no program", []byte("#!/bin/sh\n"), before, hereAddress, "", 1)
+}
+
+func chtimes(t *testing.T, path string, at time.Time) {
+	t.Helper()
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Servers that take requests and do not answer cost seconds, all together, if only the environment names them.
+func TestWalkHereSilentServers(t *testing.T) {
+	gone := crashedAt(t, dumpfile.Core, filepath.Join(t.TempDir(), "gone", "walk-sources.elf"))
+	silent := func() string {
+		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	hereEnv(t, "", silent()+" "+silent())
+	defer cli.SetPatience(200 * time.Millisecond)()
+	start := time.Now()
+	_, _, stderr := walkedBrief(t, gone)
+	if took := time.Since(start); took > 30*time.Second {
+		t.Errorf("took %v", took)
+	}
+	for _, want := range []string{"waiting for $DEBUGINFOD_URLS; --no-debuginfod", "$DEBUGINFOD_URLS: debuginfod: "} {
+		if strings.Count(stderr, want) != 1 {
+			t.Errorf("printed %q, want %q once", stderr, want)
+		}
+	}
+	if strings.Count(stderr, "symtool: asking") != 1 || !strings.Contains(stderr, "not asked: the servers that failed took 200ms") {
+		t.Errorf("printed %q, want one request", stderr)
 	}
 }

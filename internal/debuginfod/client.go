@@ -27,6 +27,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/symtool/symtool/internal/fetch"
@@ -54,6 +55,7 @@ type Client struct {
 	servers []*fetch.Server
 	http    *fetch.Client
 	now     func() time.Time
+	lost    atomic.Int64 // nanoseconds that servers took which then failed
 }
 
 // New returns a client. The error is that of a malformed URL in cfg.
@@ -92,6 +94,7 @@ func (c *Client) Fetch(ctx context.Context, kind string, buildID []byte) (path s
 	}
 	var failed []string
 	for _, s := range c.servers {
+		start := time.Now()
 		where, err := c.from(ctx, s, e)
 		if err == nil {
 			return e.Path, tried, nil
@@ -102,6 +105,7 @@ func (c *Client) Fetch(ctx context.Context, kind string, buildID []byte) (path s
 		line := fmt.Sprintf("%s: %v", where, err)
 		tried = append(tried, line)
 		if !errors.Is(err, fetch.ErrMissing) {
+			c.lost.Add(int64(time.Since(start)))
 			failed = append(failed, line)
 		}
 	}

@@ -19,6 +19,9 @@ type Config struct {
 	// Timeout is the time within which a server must send 100 KiB, or the rest of
 	// the file if that is less; 0 means no limit.
 	Timeout time.Duration
+	// Patience is the time that servers may cost which do not answer, or too slowly, all together and for all files; 0
+	// means no limit. It shortens Timeout.
+	Patience time.Duration
 	// MaxTime is the time that one file may take; 0 means no limit.
 	MaxTime time.Duration
 	// MaxSize is the size of the largest file, in bytes; 0 means no limit.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/fetch"
@@ -20,9 +21,13 @@ func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where str
 	if most := c.cfg.MaxSize; most > 0 {
 		header.Set("X-Debuginfod-Maxsize", strconv.FormatInt(most, 10))
 	}
-	return u.Redacted(), c.http.Get(ctx, s, u, header, func(head http.Header, body io.Reader) error {
+	client, err := c.patient()
+	if err != nil {
+		return u.Redacted(), err
+	}
+	return u.Redacted(), client.Get(ctx, s, u, header, func(head http.Header, body io.Reader) error {
 		if size, err := strconv.ParseInt(head.Get("X-Debuginfod-Size"), 10, 64); err == nil {
-			if err := c.http.CheckSize(size); err != nil {
+			if err := client.CheckSize(size); err != nil {
 				return err
 			}
 		}
@@ -33,6 +38,18 @@ func (c *Client) from(ctx context.Context, s *fetch.Server, e *entry) (where str
 			return copyELF(w, body)
 		})
 	})
+}
+
+// patient returns the client for the next request, which waits no longer than is left of Config.Patience.
+func (c *Client) patient() (*fetch.Client, error) {
+	if c.cfg.Patience == 0 {
+		return c.http, nil
+	}
+	left := c.cfg.Patience - time.Duration(c.lost.Load())
+	if left <= 0 {
+		return nil, fmt.Errorf("not asked: the servers that failed took %v", c.cfg.Patience)
+	}
+	return c.http.Within(left), nil
 }
 
 // maxSource is the size in bytes of the largest source file.

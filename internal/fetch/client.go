@@ -79,6 +79,16 @@ func New(l Limits, userAgent string, log func(url string)) *Client {
 	return &Client{l, userAgent, log, &http.Client{Transport: NewTransport(cmp.Or(l.Connect, defaultConnect)), CheckRedirect: checkRedirect}}
 }
 
+// Within returns a client with the same connections, for which Limits.Timeout, and with it the time of the whole answer
+// of a silent server, is at most timeout.
+func (c *Client) Within(timeout time.Duration) *Client {
+	shorter := *c
+	if shorter.limits.Timeout == 0 || timeout < shorter.limits.Timeout {
+		shorter.limits.Timeout = timeout
+	}
+	return &shorter
+}
+
 const defaultConnect = 10 * time.Second
 
 // NewTransport returns a transport that limits the time of connecting, and that of the TLS

@@ -29,7 +29,7 @@ import (
 //
 // A module about which nothing is known gets the only binary if the roots are files.
 func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
-	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, limits: object.DefaultLimits()}
+	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, libraryDirs: o.LibraryDirs, limits: object.DefaultLimits()}
 	b.limits.Hermetic = o.Hermetic
 	for _, root := range roots {
 		st, err := os.Stat(objfile.InBundle(root))
@@ -53,6 +53,9 @@ type BinaryOptions struct {
 	// AtPaths says that a module's binary is also looked for at the module's own path, where it is on the machine on
 	// which the process ran. Its id must be the module's. If there is no binary, its debug file is used alone.
 	AtPaths bool
+	// LibraryDirs are folders of this machine that have, with AtPaths, the binaries of modules without a folder in their
+	// path: Crashpad's minidumps of Linux name libraries by their DT_SONAME.
+	LibraryDirs []string
 	// Hermetic says that debug files and PDBs beside a binary count only if they are below a root or in DebugDirs.
 	Hermetic bool
 }
@@ -84,6 +87,8 @@ type Binaries struct {
 	fetcher   Fetcher  // nil if nothing is fetched
 	atPaths   bool
 	limits    object.Limits
+
+	libraryDirs []string
 
 	mu    sync.Mutex
 	index *binaryIndex // nil until the folders are searched

@@ -12,18 +12,36 @@ import (
 // deletedMark follows the path of a file that was deleted while it was mapped (proc_pid_maps(5)).
 const deletedMark = " (deleted)"
 
-// here opens the module's binary at its path on this machine. The path comes from the dump: only regular files with
-// contents are opened, and only one with the module's id is used.
+// here opens the module's binary at its path on this machine, or a library without a path in the folders of libraries.
+// The path comes from the dump: only regular files with contents are opened, and only one with the module's id is used.
 func (b *Binaries) here(s *search) *object.File {
-	path := strings.TrimSuffix(s.m.Path, deletedMark)
-	if !b.atPaths || !filepath.IsAbs(path) {
-		return nil
+	for _, path := range b.pathsHere(strings.TrimSuffix(s.m.Path, deletedMark)) {
+		if err := filled(path); err != nil {
+			s.miss(path, "%v", bin.WithoutPath(err))
+		} else if f := s.openBinary(path); f != nil {
+			return f
+		}
 	}
-	if err := filled(path); err != nil {
-		s.miss(path, "%v", bin.WithoutPath(err))
-		return nil
+	return nil
+}
+
+// pathsHere returns where a binary with this path in a process may be.
+func (b *Binaries) pathsHere(path string) (paths []string) {
+	switch {
+	case !b.atPaths:
+	case filepath.IsAbs(path):
+		paths = []string{path}
+	case path == filepath.Base(path) && filepath.IsLocal(path) && path != ".":
+		for _, dir := range b.libraryDirs {
+			if file := filepath.Join(dir, path); regular(file) == nil {
+				paths = append(paths, file)
+			}
+		}
+		if len(paths) == 0 && len(b.libraryDirs) > 0 { // for the message
+			paths = []string{filepath.Join(b.libraryDirs[0], path)}
+		}
 	}
-	return s.openBinary(path)
+	return paths
 }
 
 // filled refuses anything but a regular file that has a size. Files that the kernel makes up have none, and reading

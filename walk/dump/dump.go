@@ -170,6 +170,9 @@ type Module struct {
 	Time      uint32 // PE: time stamp
 	Checksum  uint32
 	Bias      uint64 // subtracted from an address in memory to get the file's; ELF cores only
+	// ByPath is about the file at the path of a module whose id is not in the dump, and which was not named: what was
+	// compared with memory to give its id to the module or, without a DebugID, why it is not the module's.
+	ByPath string
 }
 
 // Mapping is a part of the address space.

@@ -161,6 +161,9 @@ func Open(ctx context.Context, path string, o Options) (*File, error) {
 	if path == "-" && o.Stdin != nil {
 		return ReadFrom(ctx, o.Stdin, o)
 	}
+	if st, err := os.Stat(path); err == nil {
+		o.Core.Written = st.ModTime()
+	}
 	return o.open(load(ctx, path, o))
 }
 

@@ -39,6 +39,7 @@ func ReadFrom(ctx context.Context, in io.Reader, o Options) (*File, error) {
 	if f, ok := in.(*os.File); ok {
 		at, err := f.Seek(0, io.SeekCurrent)
 		if st, err2 := f.Stat(); err == nil && err2 == nil && at == 0 && st.Mode().IsRegular() {
+			o.Core.Written = st.ModTime()
 			return o.open(loadFile(ctx, f, st.Size(), o))
 		}
 	}

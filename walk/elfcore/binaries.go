@@ -33,7 +33,9 @@ func (r *reader) addText() {
 		modules++
 		if b := r.findBinary(m, i == r.d.Main); b != nil {
 			found++
-			text = append(text, r.missing(m, b)...)
+			if !r.o.NoCode {
+				text = append(text, r.missing(m, b)...)
+			}
 		}
 	}
 	if len(text) > 0 {
@@ -107,10 +109,7 @@ func (r *reader) findBinary(m *dump.Module, isMain bool) *binaryFile {
 			return b
 		}
 	}
-	if name := filePath(m.Path); r.o.AtPaths && len(m.BuildID) > 0 && filepath.IsAbs(name) {
-		return r.open(name, m, isMain)
-	}
-	return nil
+	return r.findHere(m, isMain)
 }
 
 // placesIn lists where in a folder a module's file may be. Paths in the core never lead out of the

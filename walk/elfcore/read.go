@@ -26,6 +26,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -45,9 +46,13 @@ type Options struct {
 	Binaries []string
 	// Spare means that folders may serve other dumps, too, so that an unused one is not a problem.
 	Spare bool
-	// AtPaths says that binaries whose build-id the core has are also looked for at their paths in
-	// the process.
+	// AtPaths says that binaries are also looked for at their paths in the process. One without a build-id must agree
+	// with what the core has of it, and must not have changed since Written: dump.Module.ByPath says what was compared.
 	AtPaths bool
+	// NoCode says that only the ids of modules are taken from binaries, and not the code that the core lacks.
+	NoCode bool
+	// Written is when the core was written; the zero value means now.
+	Written time.Time
 	// ReadFile maps or reads a binary. The result becomes part of the Dump's memory and must remain
 	// valid as long as the Dump is used. nil means os.ReadFile.
 	ReadFile func(path string) ([]byte, error)

@@ -18,7 +18,7 @@ import (
 type TextOptions struct {
 	Registers bool // known registers of each frame
 	Stack     bool // bytes of the stack between a frame and its caller, and the functions that words there point to
-	Brief     bool // frames only, of the thread that crashed or requested the dump, or of all threads if there is none
+	Brief     bool // frames only, of the thread that crashed or requested the dump, or of all threads if there is none or they were only stopped
 
 	// Ends adds what Breakpad does not print: ids and names of threads,
 	// unloaded modules, notes, and why each walk ended.
@@ -136,6 +136,8 @@ func (p *textWriter) stack(s *viewStack) {
 func (p *textWriter) threadLine(s *viewStack) {
 	p.put("%s", p.paint(colorBold, safe(s.name())))
 	switch {
+	case s.requested && p.d.Stopped():
+		p.put(" (stopped)")
 	case s.requested && p.d.Crash != nil:
 		p.put(" (crashed)")
 	case s.requested:
@@ -270,7 +272,7 @@ func (p *textWriter) symbolIssue(i int) string {
 // brief writes frames only.
 func (p *textWriter) brief() {
 	stacks := p.stacks
-	if len(stacks) > 0 && stacks[0].requested {
+	if len(stacks) > 0 && stacks[0].requested && !p.d.Stopped() {
 		stacks = stacks[:1]
 	}
 	for i := range stacks {

@@ -128,6 +128,7 @@ func TestTextWithoutCrash(t *testing.T) {
 		"virtual call": {func(d *dump.Dump) { d.Assertion = &dump.Assertion{Type: 2} }, "\nAssertion: Pure virtual function called\n", ""},
 		"other check":  {func(d *dump.Dump) { d.Assertion = &dump.Assertion{Type: 3, Line: 1} }, "\nAssertion: Unknown assertion type 0x00000003 at line 1\n", ""},
 		"no context":   {func(d *dump.Dump) { d.Threads[1].Context = nil }, "\nThread 0\n <no frames>\n", ""},
+		"stopped":      {func(d *dump.Dump) { d.Crash.Code = 19 }, "\nThread 1 (stopped)\n", ""},
 		"one CPU":      {func(d *dump.Dump) { d.System.CPUs, d.System.Model = 1, "" }, "CPU: amd64\n     1 CPU\n\nGPU: UNKNOWN\n", "\nCPU|amd64||1\nGPU|||\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,6 +140,16 @@ func TestTextWithoutCrash(t *testing.T) {
 				t.Errorf("missing %q in\n%s", c.machine, text)
 			}
 		})
+	}
+}
+
+// Brief text has all threads of a process that was stopped to be dumped: none of them is the cause of anything.
+func TestTextStopped(t *testing.T) {
+	text := textOf(t, walkShown(t, func(d *dump.Dump) { d.Crash.Code = 19 }), TextOptions{Brief: true})
+	for _, want := range []string{"Thread 1 (stopped)\n", "\nThread 0\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("missing %q in\n%s", want, text)
+		}
 	}
 }
 

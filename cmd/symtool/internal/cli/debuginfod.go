@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,6 +14,23 @@ import (
 
 // progressVar is the variable that makes elfutils' client report its progress.
 const progressVar = "DEBUGINFOD_PROGRESS"
+
+// timeoutVar is the variable with elfutils' timeout.
+const timeoutVar = "DEBUGINFOD_TIMEOUT"
+
+// unnamedPatience is how long servers may take in vain that the environment names, often without the knowledge of who
+// runs symtool. elfutils' client, and gdb with it, waits 90 seconds for each file.
+var unnamedPatience = 30 * time.Second
+
+// SetPatience changes how long servers may take in vain that the environment names, for tests.
+func SetPatience(d time.Duration) (restore func()) {
+	old := unnamedPatience
+	unnamedPatience = d
+	return func() { unnamedPatience = old }
+}
+
+// UntilTold is how long a request to such servers may take before a message says what is waited for.
+func UntilTold() time.Duration { return unnamedPatience / 6 }
 
 // NewDebuginfod returns the client for the servers in the flags or the
 // environment, or nil without any.
@@ -36,6 +54,9 @@ func NewDebuginfod(c *cli.Context, msgs *Messages) (*debuginfod.Client, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !named && os.Getenv(timeoutVar) == "" {
+		cfg.Patience = unnamedPatience
 	}
 	cfg.UserAgent = version.Generator
 	if c.Bool("verbose") || os.Getenv(progressVar) != "" && !c.Bool("quiet") {

@@ -22,6 +22,7 @@ import (
 	"github.com/symtool/symtool/resolve/remote"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/elfcore"
 )
 
 const doctorDescription = `
@@ -77,6 +78,7 @@ type doctor struct {
 	programs  *remote.Programs   // for PDBs; nil for no servers
 	symbols   resolve.Supplier   // nil if none are given
 	stores    []string           // folders given with --symbols
+	core      elfcore.Options    // as walk's, for ids that a core lacks
 	hermetic  bool
 	jobs      int
 	json      bool
@@ -136,6 +138,7 @@ func (d *doctor) findSymbols(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	d.core = elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c), NoCode: true}
 	d.stores = slices.DeleteFunc(slices.Clone(c.StringSlice("symbols")), func(path string) bool { return !cli.IsFolder(path) })
 	if binaries != nil {
 		all = append(all, binaries)

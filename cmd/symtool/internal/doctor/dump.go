@@ -36,14 +36,15 @@ type moduleDiagnosis struct {
 	CodeID  string   `json:"code_id,omitempty"`
 	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump" if the dump contains its file
 	Tried   []string `json:"tried,omitempty"`
-	Stored  string   `json:"stored,omitempty"` // symbol file in a store that only symtool finds, as it has another name
-	Asked   string   `json:"asked,omitempty"`  // with stored: the name that other walkers ask for
-	Here    bool     `json:"here"`             // its binary, with the right id, is at its path on this machine
+	Stored  string   `json:"stored,omitempty"`  // symbol file in a store that only symtool finds, as it has another name
+	Asked   string   `json:"asked,omitempty"`   // with stored: the name that other walkers ask for
+	Here    bool     `json:"here"`              // its binary, with the right id, is at its path on this machine
+	ByPath  string   `json:"by_path,omitempty"` // without an id in the dump: how the file at its path was compared, or why it is not its own
 }
 
 // lookAtDump reads a dump, and looks for the symbols of its modules.
 func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
-	file, err := dumpfile.Open(ctx, g.File, dumpfile.Options{Stdin: os.Stdin})
+	file, err := dumpfile.Open(ctx, g.File, dumpfile.Options{Stdin: os.Stdin, Core: d.core})
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
 
 // module looks for the symbols of one module.
 func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *dump.Module) moduleDiagnosis {
-	is := moduleDiagnosis{Path: m.Path, DebugID: m.DebugID, CodeID: m.CodeID}
+	is := moduleDiagnosis{Path: m.Path, DebugID: m.DebugID, CodeID: m.CodeID, ByPath: m.ByPath}
 	if d.symbols != nil {
 		want := resolve.Module{
 			Name: crash.System.OS.Base(m.Path), DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID, Path: m.Path, BuildID: m.BuildID,

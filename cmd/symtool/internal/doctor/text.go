@@ -262,11 +262,18 @@ func (t *doctorText) symbols(s *symbolDiagnosis) {
 	}
 }
 
+// noID stands for the id of a module that has none.
+const noID = "no id"
+
 func (t *doctorText) process(g *diagnosis) {
 	p := g.Process
 	t.line("%s: %s, %s, %s", g.File, p.Format, p.System, p.CPU)
 	t.entry("crash", "%s", p.Reason)
 	t.entry("contents", "%s, %s of memory, %s", text.Count(p.Threads, "thread"), text.Count(int(p.Memory), "byte"), text.Count(len(p.Modules), "module"))
+	width := len(noID)
+	for i := range p.Modules {
+		width = max(width, len(p.Modules[i].DebugID))
+	}
 	for _, m := range p.Modules {
 		state := "missing"
 		switch {
@@ -275,13 +282,12 @@ func (t *doctorText) process(g *diagnosis) {
 		case m.Here:
 			state = "binary here"
 		}
-		id := m.DebugID
-		if id == "" {
-			id = "no id"
-		}
-		t.entry(state, "%-33s %s", id, m.Path)
+		t.entry(state, "%-*s %s", width, cmp.Or(m.DebugID, noID), m.Path)
 		if m.Stored != "" {
 			t.line("      %s: found by the id; Breakpad's and rust-minidump's walkers ask for %s", m.Stored, m.Asked)
+		}
+		if m.ByPath != "" {
+			t.line("      %s", m.ByPath)
 		}
 		for _, tried := range m.Tried {
 			t.line("      %s", tried)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/resolve"
@@ -86,11 +87,16 @@ type unnamed struct {
 	supplier.Fetcher
 	msgs *cli.Messages
 	once sync.Once
+	told sync.Once // that a server is slow
 }
 
 // Fetch implements supplier.Fetcher.
 func (u *unnamed) Fetch(ctx context.Context, kind string, buildID []byte) (path string, tried []string, err error) {
+	waiting := time.AfterFunc(cli.UntilTold(), func() {
+		u.told.Do(func() { u.msgs.Warnf("symtool: waiting for $DEBUGINFOD_URLS; --no-debuginfod does not ask") })
+	})
 	path, tried, err = u.Fetcher.Fetch(ctx, kind, buildID)
+	waiting.Stop()
 	if err == nil || ctx.Err() != nil || errors.Is(err, fs.ErrNotExist) {
 		return path, tried, err
 	}

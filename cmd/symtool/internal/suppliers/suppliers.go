@@ -131,6 +131,9 @@ func (p *places) newBinaries(c *cli.Context) (*supplier.Binaries, error) {
 		fetcher = &unnamed{Fetcher: fetcher, msgs: c.App.ErrWriter.(*cli.Messages)}
 	}
 	o := supplier.BinaryOptions{DebugDirs: c.StringSlice("debug-dir"), Fetcher: fetcher, AtPaths: p.here, Hermetic: c.Bool("hermetic")}
+	if o.AtPaths {
+		o.LibraryDirs = libraryDirs("/etc/ld.so.conf")
+	}
 	if !c.IsSet("debug-dir") && !o.Hermetic {
 		o.DebugDirs = []string{"/usr/lib/debug"}
 	}

@@ -247,11 +247,14 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 			continue
 		}
 		name := nameOfModule(w.Dump, i)
-		if (m.Resolver == nil || len(m.OtherBinaries) > 0) && !p.isNews("no symbols of "+name) {
+		if (m.Resolver == nil || len(m.OtherBinaries) > 0 || w.Dump.Modules[i].ByPath != "") && !p.isNews("no symbols of "+name) {
 			continue
 		}
+		byPath := w.Dump.Modules[i].ByPath
 		if m.Resolver != nil {
-			if p.verbose {
+			if byPath != "" {
+				p.msgs.Warnf("symtool: %s: symbols of %s from %s", w.Path, name, byPath)
+			} else if p.verbose {
 				p.msgs.Warnf("symtool: %s: symbols of %s from %s", w.Path, name, placeOf(m))
 			}
 			if len(m.OtherBinaries) > 0 {
@@ -270,7 +273,10 @@ func (p *walkPrinter) reportSymbols(w *batch.Walked) {
 			continue
 		}
 		if w.Dump.Modules[i].DebugID == "" {
-			p.msgs.Warnf("symtool: %s: no symbols of %s: the dump does not hold its id; use --symbols with its symbol file or --binaries with its binary", w.Path, name)
+			if byPath != "" {
+				byPath = ", and the file at its path is not known to be its own (" + byPath + ")"
+			}
+			p.msgs.Warnf("symtool: %s: no symbols of %s: the dump does not hold its id%s; use --symbols with its symbol file or --binaries with its binary", w.Path, name, byPath)
 			continue
 		}
 		missing = append(missing, name)
