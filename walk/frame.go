@@ -184,7 +184,9 @@ type Stack struct {
 	End    End
 	Why    string   // more about the end, for people
 	Notes  []string // findings about the thread, such as a stack overflow
-	Trace  []string // the attempts and their results, if Config.Trace
+	// Overflow says that the thread crashed as its stack has overflowed.
+	Overflow bool
+	Trace    []string // the attempts and their results, if Config.Trace
 
 	Goroutine *goroutine.Goroutine // whose stack it is; nil for a thread's, or if Config.Goroutines is not set
 }

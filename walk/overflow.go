@@ -33,7 +33,7 @@ const (
 // in another thread's stack or in no memory.
 func (u *unwinder) noteStack() {
 	if what := u.overflow(); what != "" {
-		u.stack.Notes = append(u.stack.Notes, what)
+		u.stack.Notes, u.stack.Overflow = append(u.stack.Notes, what), true
 		return
 	}
 	sp := u.frame.SP

@@ -103,8 +103,8 @@ func (k *keeper) wantThread(t *dump.Thread) {
 	share := uint64(min(max(keptStacks/len(k.r.d.Threads), minStack), maxStack))
 	sp := c.SP()
 	if l, ok := k.loadFrom(sp); ok && (l.Contains(sp) || l.Addr-sp <= overflowed) {
-		start := max(sp, l.Addr+belowStack) - belowStack
-		k.want(start, min(l.Addr+l.Size-start, share), nil)
+		from := start(sp, l)
+		k.want(from, min(l.Addr+l.Size-from, share), nil)
 	}
 	pointers := []uint64{t.TEB}
 	for _, name := range []string{"$fs.base", "$gs.base", "tp"} {
@@ -113,7 +113,11 @@ func (k *keeper) wantThread(t *dump.Thread) {
 	}
 	for _, tls := range pointers {
 		if l, ok := k.loadFrom(tls); ok && l.Contains(tls) && tls != 0 {
-			k.wantEnd(dump.Range{Addr: l.Addr, Size: min(tls-l.Addr+keptPage, l.Size)}, l.Addr, share)
+			from := l.Addr
+			if l.Contains(sp) { // what is below it is not in use
+				from = min(start(sp, l), tls&^(keptPage-1))
+			}
+			k.wantEnd(dump.Range{Addr: l.Addr, Size: min(tls-l.Addr+keptPage, l.Size)}, from, share)
 		}
 	}
 	for i := range c.Arch.Regs {
@@ -126,6 +130,9 @@ func (k *keeper) wantThread(t *dump.Thread) {
 		}
 	}
 }
+
+// start returns where a stack in memory l begins to be of interest.
+func start(sp uint64, l dump.Range) uint64 { return max(sp, l.Addr+belowStack) - belowStack }
 
 // wantEnd keeps the last bytes of memory, from an address on.
 func (k *keeper) wantEnd(l dump.Range, from, most uint64) {

@@ -71,6 +71,8 @@ func withoutReturnType(name string) string {
 			i += text.Closing(name[i:], '<', '>') - 1
 		case strings.HasPrefix(name[i:], text.Anonymous):
 			i += len(text.Anonymous) - 1
+		case name[i] == '`': // `anonymous namespace', as Microsoft's compiler writes it
+			i += max(strings.IndexByte(name[i:], '\''), 0)
 		case name[i] == '{':
 			i += text.Closing(name[i:], '{', '}') - 1
 		case strings.HasPrefix(name[i:], "operator ") && (i == 0 || !text.IsWord(name[i-1])):

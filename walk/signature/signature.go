@@ -5,6 +5,7 @@
 package signature
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -59,9 +60,14 @@ func (m *Maker) stack(r *walk.Result, s *walk.Stack) string {
 		return NoFrames
 	}
 	var parts []string
+	var c cause
+	c.of(r.Dump, s)
 	for _, f := range frames[m.start(frames):] {
 		act := m.action(f.name)
-		if act == actSkip {
+		if act == actOOM {
+			c.memory = cmp.Or(c.memory, memoryUnknown)
+		}
+		if act == actSkip || act == actOOM {
 			continue
 		}
 		name := f.name
@@ -78,7 +84,7 @@ func (m *Maker) stack(r *walk.Result, s *walk.Stack) string {
 	if len(parts) == 0 {
 		parts = []string{frames[0].name}
 	}
-	return join(parts)
+	return join(c.before(parts))
 }
 
 // start returns the index of the first frame with the action start, or 0.
@@ -131,7 +137,11 @@ func unnamed(r *walk.Result, f *walk.Frame) frame {
 		return frame{name: "@0x" + strconv.FormatUint(f.Inst, 16)}
 	}
 	m := &r.Dump.Modules[f.Module]
-	name := cut(r.Dump.System.OS.Base(m.Path), maxName)
+	name := r.Dump.System.OS.Base(m.Path)
+	if r.Dump.System.OS.IsLinux() && m.DebugFile != "" { // DT_SONAME, which is the same in all kinds of dumps
+		name = m.DebugFile
+	}
+	name = cut(name, maxName)
 	return frame{name: name + "@0x" + strconv.FormatUint(f.Inst-m.Addr, 16), module: name}
 }
 

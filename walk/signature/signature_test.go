@@ -96,11 +96,56 @@ func TestDefault(t *testing.T) {
 		"_int_free;cfree;drop(A*)":    "_int_free | cfree | drop",
 		"libc.so.6@;libc.so.6@;run()": "libc.so.6 | run",
 		"@;main":                      "main",
-		"__cxa_pure_virtual;A::~A()":  "__cxa_pure_virtual | A::~A",
+		"raise;abort;__rustc::__rust_abort;__rustc::__rust_start_panic;__rustc[0123456789abcdef]::rust_panic;core::panicking::panic_fmt;core::option::Option<T>::expect;app::run": "app::run",
+		"abort;std::__throw_bad_alloc();operator new(unsigned long);std::__new_allocator<char>::allocate(unsigned long, void const*);grow()":                                      "OOM | unknown | operator new | grow",
+		"mozalloc_abort;mozalloc_handle_oom(unsigned int);moz_xmalloc;load()":                                                                                                     "mozalloc_abort",
+		"mozalloc_handle_oom(unsigned int);moz_xmalloc;load()":                                                                                                                    "OOM | unknown | moz_xmalloc | load",
+		"__rustc::__rust_alloc_error_handler;alloc::alloc::handle_alloc_error;app::read":                                                                                          "OOM | unknown | app::read",
+		"__cxa_pure_virtual;A::~A()": "__cxa_pure_virtual | A::~A",
 	} {
 		if got := NewMaker(Default()).Of(resultOf(strings.Split(frames, ";")...)); got != want {
 			t.Errorf("%s: %q, want %q", frames, got, want)
 		}
+	}
+}
+
+// What the dump says about memory and the stack is in front, as in Mozilla's crash statistics.
+func TestCause(t *testing.T) {
+	oom := func(size string) *walk.Result {
+		r := resultOf("abort", "load()")
+		r.Dump.Annotations = []dump.Annotation{{Key: "other", Value: "1"}, {Key: "OOMAllocationSize", Value: size}}
+		return r
+	}
+	overflow := resultOf("sum(node*)", "sum(node*)")
+	overflow.Stacks[0].Overflow = true
+	for want, r := range map[string]*walk.Result{
+		"OOM | small":          oom("262144"),
+		"OOM | large | load":   oom("262145"),
+		"OOM | unknown | load": oom("much"),
+		"load":                 oom("0"),
+		"stackoverflow | sum":  overflow,
+	} {
+		if got := NewMaker(Default()).Of(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	long := resultOf(strings.Repeat("x", 2*MaxLength))
+	long.Stacks[0].Overflow = true
+	if got := NewMaker(Default()).Of(long); len(got) > MaxLength || !strings.HasPrefix(got, "stackoverflow | x") {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+}
+
+// A library without symbols has the name by which it is linked: cores name the file, Crashpad's minidumps the DT_SONAME.
+func TestModuleName(t *testing.T) {
+	r := resultOf("libstdc++.so.6.0.30@", "parse()")
+	r.Dump.Modules[0].DebugFile = "libstdc++.so.6"
+	if got := NewMaker(Default()).Of(r); got != "libstdc++.so.6 | parse" {
+		t.Errorf("%q", got)
+	}
+	r.Dump.System.OS, r.Dump.Modules[0].DebugFile = dump.Windows, "app.pdb"
+	if got := NewMaker(Default()).Of(r); got != "libstdc++.so.6.0.30 | parse" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -127,7 +172,7 @@ func TestSignatureLimits(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"# x\n\nignore a": `f:3: rule "ignore": want skip, prefix, trim, start or keep`,
+		"# x\n\nignore a": `f:3: rule "ignore": want skip, prefix, trim, start, oom or keep`,
 		"skip":            "f:1: skip without a pattern: want a regular expression of the names of frames",
 		"skip a)|(b":      "f:1: skip \"a)|(b\": error parsing regexp: unexpected ): `a)|(b`",
 		"prefix (":        "f:1: prefix \"(\": error parsing regexp: missing closing ): `(`",
