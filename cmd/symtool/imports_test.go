@@ -99,7 +99,7 @@ var importRules = []rule{
 	{"github.com/owenrumney/go-sarif/v3/...", productExcept(), "SARIF is read in tests"},
 	{"github.com/pelletier/go-toml/v2/...", except("lint/config"), "TOML is the configuration of lint"},
 	{"github.com/minio/minio-go/v7/...", except("internal/upload"), "buckets of S3's kind are a matter of internal/upload"},
-	{"github.com/prometheus/...", productExcept(), "its tables make each command start later: resolve/symserver writes the page of metrics"},
+	{"github.com/prometheus/...", except("resolve/symserver"), "metrics are the server's"},
 	{"golang.org/x/time/rate", except("resolve/symserver"), "the server limits uploads"},
 	{"golang.org/x/arch/...", except("walk/internal/cpu", "walk/crash", "lint/internal/follow"), "instructions are decoded in walk/internal/cpu, walk/crash and lint/internal/follow"},
 	{"github.com/urfave/cli/v2/...", except(inSymtool + "cli"), "commands take their flags from cmd/symtool/internal/cli; below it is the library"},

@@ -1,20 +1,25 @@
 package symserver
 
 import (
+	"net/http"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/symtool/symtool/resolve/store"
 )
 
 // buckets are the upper bounds of the histogram's buckets, in seconds.
-var buckets = [...]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+var buckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
 
 // statuses have a label of their own; others, such as 499, count together.
-var statuses = [...]int{200, 201, 204, 206, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 429, 500, 503, 507}
+var statuses = []int{200, 201, 204, 206, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 429, 500, 503, 507}
 
 // The results of looking up frames.
 const (
@@ -30,15 +35,13 @@ var uploadNames = [...]string{store.Added: "added", store.Same: "same", store.Di
 
 const uploadRefused = store.Differs + 1
 
-// metrics counts requests.
+// metrics counts requests. What the server itself reads is in atomic numbers, which the page
+// shows.
 type metrics struct {
-	version   string
-	cacheSize int64
-	began     time.Time
-
-	requests [kinds][len(statuses) + 1]atomic.Int64 // by kind and status, the last for other statuses
-	bytes    [kinds]atomic.Int64
-	times    [kinds]histogram
+	handler  http.Handler
+	requests *prometheus.CounterVec // by kind and status
+	bytes    [kinds]prometheus.Counter
+	times    [kinds]prometheus.Observer
 	frames   [len(frameNames)]atomic.Int64
 	uploads  [len(uploadNames)]atomic.Int64
 
@@ -49,90 +52,87 @@ type metrics struct {
 }
 
 func newMetrics(version string, cacheSize int64) *metrics {
-	return &metrics{version: version, cacheSize: cacheSize, began: time.Now()}
+	m := &metrics{}
+	reg := prometheus.NewRegistry()
+	m.handler = promhttp.HandlerFor(reg, promhttp.HandlerOpts{DisableCompression: true})
+	reg.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registerRequests(reg)
+	m.registerCache(reg, cacheSize)
+	gauge(reg, "go_goroutines", "Goroutines.", func() float64 { return float64(runtime.NumGoroutine()) })
+	info := prometheus.Labels{"version": version, "goversion": runtime.Version()}
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "symtool_build_info", Help: "The program.", ConstLabels: info}, func() float64 { return 1 }))
+	return m
 }
 
-// histogram counts durations by bucket.
-type histogram struct {
-	counts [len(buckets) + 1]atomic.Int64 // the last is for what is above all bounds
-	sum    atomic.Int64                   // nanoseconds
+// registerRequests registers what is counted by kind.
+func (m *metrics) registerRequests(reg *prometheus.Registry) {
+	m.requests = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "symtool_requests_total", Help: "Finished requests, by kind and status.",
+	}, []string{"kind", "status"})
+	sent := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "symtool_response_bytes_total", Help: "Bytes of response bodies sent.",
+	}, []string{"kind"})
+	times := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "symtool_request_duration_seconds", Help: "From the first byte of a request to the last of its answer.", Buckets: buckets,
+	}, []string{"kind"})
+	reg.MustRegister(m.requests, sent, times)
+	for k := range kinds { // the page has zeros, too
+		m.bytes[k], m.times[k] = sent.WithLabelValues(k.String()), times.WithLabelValues(k.String())
+	}
+	number(reg, gauge, "symtool_requests_in_flight", "Requests being answered.", &m.inFlight)
+	number(reg, counter, "symtool_requests_refused_total", "Requests answered with 503 because there were too many at once.", &m.refused)
+	number(reg, counter, "symtool_modules_missing_total", "Requests for modules without symbols.", &m.missing)
+	for i, name := range frameNames {
+		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "symtool_frames_total", Help: "Frames of symbolication requests.", ConstLabels: prometheus.Labels{"result": name},
+		}, func() float64 { return float64(m.frames[i].Load()) }))
+	}
+	for i, name := range uploadNames {
+		reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "symtool_uploads_total", Help: "Files that clients sent.", ConstLabels: prometheus.Labels{"result": name},
+		}, func() float64 { return float64(m.uploads[i].Load()) }))
+	}
 }
 
-func (h *histogram) observe(d time.Duration) {
-	i, _ := slices.BinarySearch(buckets[:], d.Seconds())
-	h.counts[i].Add(1)
-	h.sum.Add(int64(d))
+func (m *metrics) registerCache(reg *prometheus.Registry, size int64) {
+	number(reg, counter, "symtool_cache_hits_total", "Modules of symbolication requests whose symbols were indexed.", &m.cacheHits)
+	number(reg, counter, "symtool_cache_misses_total", "Modules of symbolication requests whose symbols had to be read.", &m.cacheMisses)
+	number(reg, counter, "symtool_cache_errors_total", "Symbol files that could not be read.", &m.cacheErrors)
+	number(reg, counter, "symtool_cache_evictions_total", "Symbol files dropped to make room for others.", &m.evictions)
+	number(reg, gauge, "symtool_cache_bytes", "Approximate memory and temporary files of indexed symbol files.", &m.cacheBytes)
+	number(reg, gauge, "symtool_cache_modules", "Symbol files that are indexed.", &m.cacheModules)
+	gauge(reg, "symtool_cache_limit_bytes", "Limit on symtool_cache_bytes.", func() float64 { return float64(size) })
+	counter(reg, "symtool_cache_load_seconds_total", "Time spent reading symbol files.", func() float64 { return time.Duration(m.loadTime.Load()).Seconds() })
+}
+
+func counter(reg *prometheus.Registry, name, help string, value func() float64) {
+	reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+}
+
+func gauge(reg *prometheus.Registry, name, help string, value func() float64) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// number registers a number as a counter or gauge.
+func number(reg *prometheus.Registry, kind func(*prometheus.Registry, string, string, func() float64), name, help string, n *atomic.Int64) {
+	kind(reg, name, help, func() float64 { return float64(n.Load()) })
 }
 
 // observe counts a finished request.
 func (m *metrics) observe(k kind, status int, bytes int64, took time.Duration) {
-	i := slices.Index(statuses[:], status)
-	if i < 0 {
-		i = len(statuses)
+	text := "other"
+	if slices.Contains(statuses, status) {
+		text = strconv.Itoa(status)
 	}
-	m.requests[k][i].Add(1)
-	m.bytes[k].Add(bytes)
-	m.times[k].observe(took)
+	m.requests.WithLabelValues(k.String(), text).Inc()
+	m.bytes[k].Add(float64(bytes))
+	m.times[k].Observe(took.Seconds())
 }
 
-// page returns all numbers as a page of text.
-func (m *metrics) page() []byte {
-	var p exposition
-	m.addRequests(&p)
-	m.addCache(&p)
-	p.gauge("go_goroutines", "Goroutines.", float64(runtime.NumGoroutine()))
-	p.family("symtool_build_info", "gauge", "The program.")
-	p.sample("symtool_build_info", 1, "goversion", runtime.Version(), "version", m.version)
-	p.addProcess(m.began)
-	return p.text
-}
-
-// addRequests adds what is counted by request.
-func (m *metrics) addRequests(p *exposition) {
-	p.family("symtool_requests_total", "counter", "Finished requests, by kind and status.")
-	for k := range kinds {
-		for i := range m.requests[k] {
-			status := "other"
-			if i < len(statuses) {
-				status = strconv.Itoa(statuses[i])
-			}
-			if n := m.requests[k][i].Load(); n > 0 {
-				p.sample("symtool_requests_total", float64(n), "kind", k.String(), "status", status)
-			}
-		}
-	}
-	p.family("symtool_response_bytes_total", "counter", "Bytes of response bodies sent.")
-	for k := range kinds {
-		p.sample("symtool_response_bytes_total", float64(m.bytes[k].Load()), "kind", k.String())
-	}
-	p.family("symtool_request_duration_seconds", "histogram", "From the first byte of a request to the last of its answer.")
-	for k := range kinds {
-		p.histogram("symtool_request_duration_seconds", k.String(), &m.times[k])
-	}
-	p.gauge("symtool_requests_in_flight", "Requests being answered.", float64(m.inFlight.Load()))
-	p.counter("symtool_requests_refused_total", "Requests answered with 503 because there were too many at once.", &m.refused)
-	p.counter("symtool_modules_missing_total", "Requests for modules without symbols.", &m.missing)
-	p.results("symtool_frames_total", "Frames of symbolication requests.", frameNames[:], m.frames[:])
-	p.results("symtool_uploads_total", "Files that clients sent.", uploadNames[:], m.uploads[:])
-}
-
-func (m *metrics) addCache(p *exposition) {
-	p.counter("symtool_cache_hits_total", "Modules of symbolication requests whose symbols were indexed.", &m.cacheHits)
-	p.counter("symtool_cache_misses_total", "Modules of symbolication requests whose symbols had to be read.", &m.cacheMisses)
-	p.counter("symtool_cache_errors_total", "Symbol files that could not be read.", &m.cacheErrors)
-	p.counter("symtool_cache_evictions_total", "Symbol files dropped to make room for others.", &m.evictions)
-	p.gauge("symtool_cache_bytes", "Approximate memory and temporary files of indexed symbol files.", float64(m.cacheBytes.Load()))
-	p.gauge("symtool_cache_modules", "Symbol files that are indexed.", float64(m.cacheModules.Load()))
-	p.gauge("symtool_cache_limit_bytes", "Limit on symtool_cache_bytes.", float64(m.cacheSize))
-	p.family("symtool_cache_load_seconds_total", "counter", "Time spent reading symbol files.")
-	p.sample("symtool_cache_load_seconds_total", time.Duration(m.loadTime.Load()).Seconds())
-}
-
-func (s *Server) serveMetrics(w *recorder) {
+func (s *Server) serveMetrics(w *recorder, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if w.headOnly() {
 		return
 	}
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = w.Write(s.metrics.page()) // the client may be gone
+	s.metrics.handler.ServeHTTP(w, r)
 }

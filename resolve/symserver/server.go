@@ -262,7 +262,7 @@ func (s *Server) answer(w *recorder, r *http.Request, to target) {
 	case to.kind == symbolicate:
 		s.serveSymbolicate(w, r, to)
 	case to.kind == metricsPage:
-		s.serveMetrics(w)
+		s.serveMetrics(w, r)
 	case to.kind == health:
 		s.serveHealth(w, to)
 	default:
