@@ -352,13 +352,13 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	if d.Gradual && err == nil {
 		r.endGradually(d)
 	}
+	for _, w := range r.workers {
+		w.finish()
+	}
 	if effort != nil && err == nil && len(r.workers) > 0 {
 		r.readTypes(ctx, d, effort, seeds)
 	}
 	d.Release()
-	for _, w := range r.workers {
-		w.finish()
-	}
 	switch { // otherwise the memory of units and that of joining would add up
 	case large:
 		debug.FreeOSMemory()

@@ -53,6 +53,23 @@ func (w *worker) Path(file uint64) string {
 // Problem records damage at off of .debug_info.
 func (w *worker) Problem(off uint64, lost string, err error) { w.problem(off, lost, err) }
 
+// funcDIEs returns the offsets of the DIEs of the current unit's functions, in order. They are valid until
+// the next call.
+func (w *worker) funcDIEs() []uint64 {
+	dies := w.dies[:0]
+	for i := range w.funcs[w.unitFuncs:] {
+		f := &w.funcs[w.unitFuncs+i]
+		if w.skeleton == nil {
+			dies = append(dies, f.key)
+		} else {
+			dies = append(dies, f.sub)
+		}
+	}
+	slices.Sort(dies)
+	w.dies = slices.Compact(dies)
+	return w.dies
+}
+
 // Begin makes a unit of d current of which no functions are wanted.
 func (w *worker) Begin(d *units.Data, h *dwarf.Header, data []byte) bool {
 	w.opener.Close()
@@ -64,7 +81,9 @@ func (w *worker) Begin(d *units.Data, h *dwarf.Header, data []byte) bool {
 		return false
 	}
 	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false
-	w.scan() // for the names of scopes
+	if w.u.Scoped() {
+		w.scan() // for the names of scopes
+	}
 	return true
 }
 

@@ -83,6 +83,7 @@ type unitState struct {
 	seen      intern.Offsets // origin DIE -> OriginID
 	unitFuncs int            // index in funcs of the unit's first function
 	unitDead  int            // number of the unit's functions that the linker dropped
+	dies      []uint64       // of the unit's functions, for their variables
 	builder   symfmt.BodyBuilder
 	inlines   inlineTree
 	nameBuf   []byte
@@ -130,9 +131,6 @@ func newRecords() records {
 func (w *worker) finish() {
 	w.names.places = nil
 	w.unitState = unitState{}
-	if w.vars != nil {
-		w.vars.Finish()
-	}
 }
 
 // problem records damage at off of .debug_info.
@@ -201,7 +199,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.problem(h.Off, w.u.OwnName()+" from there on", err)
 	}
 	if w.vars != nil && !w.Exhausted {
-		w.vars.Unit(w.d, h, data, w.skeleton)
+		w.vars.Unit(w.d, h, data, w.skeleton, w.funcDIEs())
 	}
 	w.stats.DeadFuncs += w.unitDead
 	w.resolveNames()

@@ -56,6 +56,9 @@ const (
 	AtCount                = 0x37
 	AtDataMemberLocation   = 0x38
 	AtDeclColumn           = 0x39
+	AtEntryPC              = 0x52
+	AtGNULocviews          = 0x2137
+	AtGNUEntryView         = 0x2138
 	AtDeclFile             = 0x3a
 	AtDeclLine             = 0x3b
 	AtDeclaration          = 0x3c

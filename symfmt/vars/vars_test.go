@@ -2,6 +2,7 @@ package vars
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -95,20 +96,26 @@ func TestExprPacks(t *testing.T) {
 	}
 }
 
-// An expression that only computes the target of a call is kept.
-func TestCanonicalizeTarget(t *testing.T) {
+// Expressions that types refer to follow those of functions; what nothing refers to is dropped.
+func TestNumber(t *testing.T) {
 	in := sample()
-	target := NewExpr([]Op{{Code: OpBreg, Reg: 3, S: 16}, {Code: OpDeref, U: 8}})
-	in.Exprs = append(in.Exprs, target)
-	var b Builder
-	b.Reset(0x1000)
-	b.Func(0)
-	b.End()
-	b.Site(&CallSite{Return: 0x1008, TargetAt: 4, Params: []SiteParam{{1, 2}}})
-	in.Funcs[0].Body = b.Finish()
-	in.Canonicalize()
-	site, ok := in.CallSite(0x1008)
-	if !ok || in.Exprs[site.TargetAt] != target || in.Exprs[site.Params[0].Value] != NewExpr([]Op{{Code: OpFbreg, S: -20}}) {
-		t.Errorf("got %+v of %v", site, in.Exprs)
+	number := func(n uint64) Expr { return NewExpr([]Op{{Code: OpConstNumber, U: n}}) }
+	in.Exprs = append(in.Exprs, number(1), number(2))
+	in.Types = append(in.Types, Type{Name: "unused"}, Type{Kind: Array, Elem: 1, Parts: &Parts{Dims: []Dim{{Count: Bound{Kind: ExprBound, Expr: 5}}}}})
+	in.Vars = append(in.Vars, Variable{Name: "list", Type: 3})
+	in.Groups[1] = []VarID{4}
+	was := in.Exprs
+	in.Number([]ExprID{3, 1, 2})
+	if want := []Expr{{}, was[3], was[1], was[2], was[5]}; !slices.Equal(in.Exprs, want) {
+		t.Errorf("got expressions %v, want %v", in.Exprs, want)
+	}
+	if want := []Variable{{}, {Name: "list", Type: 1}, {Name: "b", Type: 2}, {Name: "c", Type: 2}}; !slices.Equal(in.Vars, want) {
+		t.Errorf("got variables %v, want %v", in.Vars, want)
+	}
+	if want := [][]VarID{nil, {1}, {2, 3}, {3}}; !slices.EqualFunc(in.Groups, want, slices.Equal) {
+		t.Errorf("got groups %v, want %v", in.Groups, want)
+	}
+	if array := in.Types[1]; len(in.Types) != 3 || array.Elem != 2 || array.Dims()[0].Count.Expr != 4 {
+		t.Errorf("got types %+v", in.Types)
 	}
 }

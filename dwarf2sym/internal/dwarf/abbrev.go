@@ -144,7 +144,8 @@ type decl struct {
 // Abbrevs is one table of .debug_abbrev, compiled. As codes are dense in
 // practice, low ones index a slice.
 type Abbrevs struct {
-	All bool // the programs take every attribute: for Unit.DIE
+	All  bool // the programs take every attribute: for Unit.Take
+	Vars bool // with All: but those that variables and types do not need
 
 	offset uint64
 	sizes  FormSizes
@@ -328,7 +329,7 @@ func attrSpec(c *bin.Cursor, data []byte) (at, form uint64) {
 // addStep appends a step that skips (or takes) one attribute to the program that starts at first.
 func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f *formStep) {
 	switch last := len(t.steps) - 1; {
-	case t.All || c.wants(at):
+	case t.All && !(t.Vars && c.varsSkip(at)) || !t.All && c.wants(at):
 		if form == dw.FormFlagPresent {
 			constant = 1
 		}
@@ -338,6 +339,21 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f
 	case f.op != opFixed || f.n > 0:
 		t.steps = append(t.steps, step{op: f.op, n: int64(f.n)})
 	}
+}
+
+// varsSkip reports whether an attribute of a DIE of class c is not needed for variables and types. Those
+// before and after others of fixed size are then skipped with them.
+func (c Class) varsSkip(at uint64) bool {
+	switch at {
+	case dw.AtSibling, dw.AtDeclColumn, dw.AtEntryPC, dw.AtCallFile, dw.AtCallLine, dw.AtCallColumn, dw.AtLinkageName,
+		dw.AtGNULocviews, dw.AtGNUEntryView:
+		return c != ClassUnit
+	case dw.AtDeclFile, dw.AtDeclLine:
+		return c != ClassScope // the place of a structure identifies it
+	case dw.AtAbstractOrigin:
+		return c == ClassInline
+	}
+	return false
 }
 
 // wantedBits are the wanted attributes below 128, by class.
@@ -390,7 +406,7 @@ func declaresSplit(section []byte) bool {
 
 // AbbrevCache keeps the most recent tables, as units of one producer often share a table.
 type AbbrevCache struct {
-	All bool // as in Abbrevs
+	All, Vars bool // as in Abbrevs
 
 	recent []*Abbrevs
 	next   int
@@ -415,7 +431,7 @@ func (c *AbbrevCache) Get(s *Sections, h *Header) (*Abbrevs, uint64, error) {
 		}
 	}
 	if len(c.recent) < recentTables {
-		c.recent = append(c.recent, &Abbrevs{All: c.All})
+		c.recent = append(c.recent, &Abbrevs{All: c.All, Vars: c.Vars})
 		c.next = len(c.recent) - 1
 	}
 	t := c.recent[c.next]

@@ -5,7 +5,8 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// DIE is a debugging information entry with all its attributes. The unit's Abbrevs must be for All.
+// DIE is a debugging information entry with its attributes: those that the unit's Abbrevs, which must be for
+// All, take.
 type DIE struct {
 	Tag      uint16 // 0 ends a list of children
 	Children bool
@@ -83,7 +84,10 @@ func (u *Unit) Take(d *DIE) (next int, err error) {
 	for i := range d.decl.steps {
 		s := &d.decl.steps[i]
 		if s.op != opTake {
-			return 0, u.Errorf(d.Pos, "an attribute has an unknown form")
+			if pos = u.skip(s, pos); pos < 0 {
+				return 0, u.Errorf(d.Pos, "unit ends within a DIE")
+			}
+			continue
 		}
 		a := Attr{At: s.at, Form: s.form, pos: pos}
 		if a.Value, pos = u.taken(s, pos); pos < 0 {

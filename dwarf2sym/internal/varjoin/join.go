@@ -29,6 +29,8 @@ type joiner struct {
 	baseTypes []uint32 // indices, among all types, of the base types in expressions
 	vars      [][]vars.VarID
 	groups    map[string]vars.GroupID
+	numbers   []vars.ExprID // by expression: its number in functions; 0: none yet
+	inUse     []vars.ExprID // the expressions by number - 1
 
 	builder vars.Builder
 	scopes  []joinedScope
@@ -59,6 +61,7 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 	j.joinTypes()
 	j.joinVariables()
 	j.indexFuncs()
+	j.numbers = make([]vars.ExprID, len(j.info.Exprs))
 	for _, p := range places {
 		if from, ok := j.funcs[p.FuncID]; ok {
 			from.fn.uses++
@@ -76,7 +79,16 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 			}
 		}
 	}
-	j.info.Canonicalize()
+	j.info.Number(j.inUse)
+}
+
+// exprNumber returns the number of an expression in functions, which count them in order of first use.
+func (j *joiner) exprNumber(e vars.ExprID) vars.ExprID {
+	if e != 0 && j.numbers[e] == 0 {
+		j.inUse = append(j.inUse, e)
+		j.numbers[e] = vars.ExprID(len(j.inUse))
+	}
+	return j.numbers[e]
 }
 
 // used frees the memory of a function after its last place.
@@ -160,7 +172,7 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	j.leave(0)
 	sites := j.sites(&u, from, f, lo, hi)
 	if j.any || sites {
-		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: frame, Language: language, Body: j.builder.Finish()})
+		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: j.exprNumber(frame), Language: language, Body: j.builder.Finish()})
 	}
 }
 
@@ -177,6 +189,10 @@ func (j *joiner) leave(level uint64) {
 // scope packs the next scope of a function. The FUNC has the function's code from lo to hi.
 func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	kind := vars.ScopeKind(u.byte())
+	isHull := kind == hullScope
+	if isHull {
+		kind = vars.InlineScope
+	}
 	s := joinedScope{level: u.number(), start: lo, end: hi}
 	j.leave(s.level)
 	var around joinedScope
@@ -187,7 +203,8 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	var ranges []vars.Range
 	for n := u.number(); n > 0; n-- {
 		a, b := u.span()
-		if a, b = max(a, lo), min(b, hi); a < b {
+		cut := isHull && a < lo // the start of the INLINE is then unknown
+		if a, b = max(a, lo), min(b, hi); a < b && !cut {
 			if ranges == nil {
 				s.start = a
 			}
@@ -228,7 +245,12 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 	}
 	j.any = j.any || group != 0
 	for i := range j.locs {
-		j.builder.Location(&j.locs[i])
+		l := &j.locs[i]
+		l.Whole = j.exprNumber(l.Whole)
+		for k := range l.List {
+			l.List[k].Expr = j.exprNumber(l.List[k].Expr)
+		}
+		j.builder.Location(l)
 	}
 }
 
@@ -299,9 +321,10 @@ func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint
 	for n := u.number(); n > 0; n-- {
 		ret := from.fn.base + uint64(u.signed())
 		s := vars.CallSite{Return: j.rva(ret), Tail: u.byte() != 0}
-		key := Target{u.number(), u.number()}
-		if addr, ok := j.targets[key]; ok && addr != ambiguous {
-			s.Target, s.HasTarget = j.rva(addr), true
+		if key := (Target{u.number(), u.number()}); key != (Target{}) {
+			if addr, ok := j.targets[key]; ok && addr != ambiguous {
+				s.Target, s.HasTarget = j.rva(addr), true
+			}
 		}
 		s.TargetAt = exprs[u.number()]
 		first := len(params)
@@ -318,7 +341,12 @@ func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint
 	slices.SortStableFunc(all, func(a, b vars.CallSite) int { return cmp.Compare(a.Return, b.Return) })
 	for i := range all {
 		if i == 0 || all[i].Return != all[i-1].Return {
-			j.builder.Site(&all[i])
+			s := &all[i]
+			s.TargetAt = j.exprNumber(s.TargetAt)
+			for k := range s.Params {
+				s.Params[k] = vars.SiteParam{Location: j.exprNumber(s.Params[k].Location), Value: j.exprNumber(s.Params[k].Value)}
+			}
+			j.builder.Site(s)
 		}
 	}
 	return len(all) > 0

@@ -37,7 +37,7 @@ func newReader(seeds *Seeds) *reader {
 
 // function begins the function at a relative address, with one variable i in its own scope.
 func (r *reader) function(rva uint64, locate func()) {
-	r.f.Reset(fileBase + rva)
+	r.f.Reset(fileBase+rva, true)
 	r.f.Frame = r.atCFA
 	locate()
 	r.f.Variable(0, 0, 0)
@@ -101,45 +101,55 @@ func TestJoinScopes(t *testing.T) {
 		fill        func(r *reader)
 		want        string
 	}{
-		{"nothing", whole, func(r *reader) { r.f.Reset(fileBase + 0x1000) }, ""},
+		{"nothing", whole, func(r *reader) { r.f.Reset(fileBase+0x1000, true) }, ""},
 		{"no location", whole, func(r *reader) { r.function(0x1000, func() {}) }, "1000 100 1 1-"},
-		{"one place for all of it", whole, func(r *reader) { r.function(0x1000, func() { r.in(0x1000, 0x1100, r.in0) }) }, "1000 100 1 1=2"},
+		{"one place for all of it", whole, func(r *reader) { r.function(0x1000, func() { r.in(0x1000, 0x1100, r.in0) }) }, "1000 100 2 1=1"},
 		{"two places", whole, func(r *reader) {
 			r.function(0x1000, func() { r.in(0x1000, 0x1010, r.in0); r.in(0x1020, 0x1030, r.in1) })
-		}, "1000 100 1 1*+10:2@10+10:3"},
+		}, "1000 100 3 1*+10:1@10+10:2"},
 		{"pieces of one place", whole, func(r *reader) {
 			r.function(0x1000, func() { r.in(0x1000, 0x1010, r.in0); r.in(0x1010, 0x1030, r.in0) })
-		}, "1000 100 1 1*+30:2"},
+		}, "1000 100 2 1*+30:1"},
 		{"beyond the function", whole, func(r *reader) {
 			r.function(0x1000, func() { r.in(0xff0, 0x1010, r.in0); r.in(0x10f0, 0x1200, r.in1); r.in(0x2000, 0x2100, r.in0) })
-		}, "1000 100 1 1*+10:2@e0+10:3"},
+		}, "1000 100 3 1*+10:1@e0+10:2"},
 		{"a block", whole, func(r *reader) {
 			r.function(0x1000, func() {})
 			b := r.scope(vars.BlockScope, 0, 0x1020, 0x1030, 0x1050, 0x1060)
 			r.in(0x1020, 0x1060, r.in0)
 			r.f.Variable(b, 1, 0)
-		}, "1000 100 1 1-{@20+10@20+10:2=2}"},
+		}, "1000 100 2 1-{@20+10@20+10:2=1}"},
 		{"a block outside", whole, func(r *reader) {
 			r.function(0x1000, func() {})
 			b := r.scope(vars.BlockScope, 0, 0x1120, 0x1130)
 			r.f.Variable(b, 1, r.in0)
 		}, "1000 100 1 1-"},
 		{"an empty block around one", whole, func(r *reader) {
-			r.f.Reset(fileBase + 0x1000)
+			r.f.Reset(fileBase+0x1000, true)
 			a := r.scope(vars.BlockScope, 0, 0x1010, 0x1080)
 			r.scope(vars.BlockScope, a, 0x1010, 0x1018) // without variables
 			r.f.Variable(r.scope(vars.BlockScope, a, 0x1020, 0x1030), 1, r.in0)
 			r.scope(vars.BlockScope, 0, 0x1090, 0x1098)
 		}, "1000 100 0 0{@10+70:0{@10+10:1=1}}"},
 		{"inlined calls", whole + "INLINE 0 1 0 0 1010 20\nINLINE 1 2 0 0 1010 10\nINLINE 0 3 0 0 1040 10\n", func(r *reader) {
-			r.f.Reset(fileBase + 0x1000)
+			r.f.Reset(fileBase+0x1000, true)
 			a := r.scope(vars.InlineScope, 0, 0x1010, 0x1030)
 			r.f.Variable(a, 0, r.in0)
 			r.f.Variable(r.scope(vars.InlineScope, a, 0x1010, 0x1020), 1, r.in1)
 			r.f.Variable(r.scope(vars.InlineScope, 0, 0x1040, 0x1050), 0, r.in1)
-		}, "1000 100 0 0(1=2(2=1))(1=1)"},
+		}, "1000 100 0 0(1=1(2=2))(1=2)"},
+		{"an inlined call in pieces", whole + "INLINE 0 1 0 0 1010 20 1050 10\n", func(r *reader) {
+			r.f.Reset(fileBase+0x1000, true)
+			r.in(0x1010, 0x1060, r.in0)
+			r.f.Variable(r.scope(vars.InlineScope, 0, 0x1010, 0x1030, 0x1050, 0x1060), 0, 0)
+		}, "1000 100 0 0(1=1)"},
+		{"an inlined call of which the start was cut off", whole + "INLINE 0 1 0 0 1000 10\n", func(r *reader) {
+			r.f.Reset(fileBase+0xf00, true)
+			r.f.Variable(r.scope(vars.InlineScope, 0, 0xf80, 0xf90, 0x1020, 0x1030), 0, r.in0) // not that of the INLINE
+			r.f.Variable(r.scope(vars.InlineScope, 0, 0xff0, 0x1010), 1, r.in1)
+		}, "1000 100 0 0(1=1)"},
 		{"an inlined call without INLINE", whole + "INLINE 0 1 0 0 1010 20\nINLINE 0 3 0 0 1040 10\n", func(r *reader) {
-			r.f.Reset(fileBase + 0x1000)
+			r.f.Reset(fileBase+0x1000, true)
 			a := r.scope(vars.InlineScope, 0, 0x1018, 0x1030)
 			r.f.Variable(r.scope(vars.BlockScope, a, 0x1018, 0x1020), 1, r.in1) // within what is not there
 			r.f.Variable(r.scope(vars.InlineScope, 0, 0x1040, 0x1050), 0, r.in1)
@@ -176,7 +186,7 @@ func TestJoinPieces(t *testing.T) {
 // Calls are in the order of their return addresses, one for each; a target that two functions have is not known.
 func TestJoinSites(t *testing.T) {
 	r := newReader(NewSeeds())
-	r.f.Reset(fileBase + 0x1000)
+	r.f.Reset(fileBase+0x1000, true)
 	site := func(ret, target uint64, tail bool) {
 		if !tail {
 			r.f.Param(vars.SiteParam{Location: r.in1, Value: r.in0})
@@ -231,8 +241,8 @@ func TestJoinReaders(t *testing.T) {
 		}
 	}
 	want := []string{
-		`INFO VAR T b#4 "int %5`, `INFO VAR T s#10 "S .3:next`, "INFO VAR T p2#8", "INFO VAR E r:0 cfa r:1", "INFO VAR V l1:i p2:s", "INFO VAR G 1,",
-		"INFO VAR F 1000 100 2 1*+10:1+10:3=1", "INFO VAR F 2000 100 2 1*+10:1+10:3=1",
+		`INFO VAR T b#4 "int %5`, `INFO VAR T s#10 "S .3:next`, "INFO VAR T p2#8", "INFO VAR E r:0 r:1 cfa", "INFO VAR V l1:i p2:s", "INFO VAR G 1,",
+		"INFO VAR F 1000 100 3 1*+10:1+10:2=1", "INFO VAR F 2000 100 3 1*+10:1+10:2=1",
 	}
 	if !slices.Equal(first, want) {
 		t.Errorf("got %q, want %q", first, want)
@@ -260,7 +270,7 @@ func TestJoinTypes(t *testing.T) {
 		a, b := newReader(seeds), newReader(seeds)
 		for i, r := range []*reader{a, b} {
 			r.struc = r.NewType([]vars.Type{tt.first, tt.second}[i])
-			r.f.Reset(fileBase + 0x1000*uint64(i+1))
+			r.f.Reset(fileBase+0x1000*uint64(i+1), true)
 			r.f.Variable(0, 1, r.in0)
 			r.end(uint64(i + 1))
 		}

@@ -14,6 +14,7 @@ type Function struct {
 	Language vars.Language
 
 	base   uint64
+	whole  bool
 	scopes []openScope // each before those inside it
 	vars   []openVar
 	locs   []location
@@ -27,6 +28,7 @@ type Function struct {
 // openScope is a scope of the function.
 type openScope struct {
 	kind        vars.ScopeKind
+	around      int32 // the scope around it; -1 for the function's own
 	level       int32 // number of scopes around it
 	first, last int32 // of its spans
 	vars        int32 // number of its own variables
@@ -72,11 +74,12 @@ type packedFunc struct {
 // FuncID identifies a function across readers.
 type FuncID struct{ Key, Sub uint64 }
 
-// Reset begins a function whose lowest address is base. Its own scope has number 0.
-func (f *Function) Reset(base uint64) {
-	*f = Function{base: base, scopes: f.scopes[:0], vars: f.vars[:0], locs: f.locs[:0], spans: f.spans[:0],
+// Reset begins a function whose lowest address is base. Its own scope has number 0. whole reports whether its
+// code is one piece.
+func (f *Function) Reset(base uint64, whole bool) {
+	*f = Function{base: base, whole: whole, scopes: f.scopes[:0], vars: f.vars[:0], locs: f.locs[:0], spans: f.spans[:0],
 		sites: f.sites[:0], params: f.params[:0], order: f.order[:0], firsts: f.firsts[:0]}
-	f.scopes = append(f.scopes, openScope{kind: vars.FuncScope})
+	f.scopes = append(f.scopes, openScope{kind: vars.FuncScope, around: -1})
 }
 
 // Level returns the number of scopes around a scope.
@@ -84,7 +87,7 @@ func (f *Function) Level(scope int32) int { return int(f.scopes[scope].level) }
 
 // Open returns the number of a new scope inside another. spans appends the scope's code to a list.
 func (f *Function) Open(kind vars.ScopeKind, around int32, spans func([]dwarf.Span) []dwarf.Span) int32 {
-	s := openScope{kind: kind, level: f.scopes[around].level + 1, first: int32(len(f.spans))}
+	s := openScope{kind: kind, around: around, level: f.scopes[around].level + 1, first: int32(len(f.spans))}
 	f.spans = spans(f.spans)
 	s.last = int32(len(f.spans))
 	f.scopes = append(f.scopes, s)
@@ -105,12 +108,8 @@ func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
 	}
 	f.vars = append(f.vars, va)
 	f.scopes[scope].vars++
-	for i := scope; !f.scopes[i].used; {
+	for i := scope; i >= 0 && !f.scopes[i].used; i = f.scopes[i].around {
 		f.scopes[i].used = true
-		level := f.scopes[i].level
-		for level > 0 && f.scopes[i].level >= level { // up to the scope around it
-			i--
-		}
 	}
 }
 
@@ -155,6 +154,10 @@ func (r *Records) keep(p []byte) []byte {
 	r.chunk = append(r.chunk, p...)
 	return r.chunk[n:len(r.chunk):len(r.chunk)]
 }
+
+// hullScope is the kind, in packed functions, of an inlined call of several ranges in a function of one piece.
+// It has the one range around them: the INLINE has the others.
+const hullScope = vars.BlockScope + 1
 
 // packer writes a function:
 //
@@ -206,10 +209,15 @@ func (p *packer) scopes(f *Function) {
 		if !s.used && i > 0 {
 			continue
 		}
-		p.data = append(p.data, byte(s.kind))
+		kind, spans := s.kind, f.spans[s.first:s.last]
+		if kind == vars.InlineScope && f.whole && len(spans) > 1 {
+			kind, spans[0].Hi = hullScope, spans[len(spans)-1].Hi
+			spans = spans[:1]
+		}
+		p.data = append(p.data, byte(kind))
 		p.number(uint64(s.level))
-		p.number(uint64(s.last - s.first))
-		for _, r := range f.spans[s.first:s.last] {
+		p.number(uint64(len(spans)))
+		for _, r := range spans {
 			p.span(r.Lo, r.Hi)
 		}
 		p.number(uint64(s.vars))

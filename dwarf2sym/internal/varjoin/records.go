@@ -8,6 +8,7 @@ package varjoin
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/symtool/symtool/internal/intern"
@@ -32,7 +33,7 @@ type Records struct {
 	found     map[TypeHash]vars.TypeID // the types to which later refers in other readers' Records
 	typeKey   []byte
 	variables []variable
-	varIndex  map[variable]uint32
+	varIndex  intern.Index
 	units     [][]uint32 // by unit: the variables of its packed functions
 	funcs     []packedFunc
 	targets   []target
@@ -55,6 +56,14 @@ type variable struct {
 	typ   vars.TypeID
 	label uint32
 	flags uint8
+}
+
+// hashSeed makes hashes of variables unpredictable.
+var hashSeed = rand.Uint64()
+
+func (v *variable) hash() uint32 {
+	h := mix(mix(mix(hashSeed, uint64(v.name)<<8|uint64(v.flags)), uint64(v.typ)), uint64(v.label))
+	return uint32(h ^ h>>32)
 }
 
 // Flags of a variable.
@@ -89,14 +98,15 @@ func New(seeds *Seeds) *Records {
 		seeds: seeds,
 		exprs: []vars.Expr{{}}, exprIndex: map[vars.Expr]vars.ExprID{},
 		typeIndex: map[TypeHash]vars.TypeID{}, found: map[TypeHash]vars.TypeID{},
-		varIndex: map[variable]uint32{},
 	}
 	r.types.add(vars.Type{})
 	return r
 }
 
 // Freeze drops what is needed only for adding.
-func (r *Records) Freeze() { r.exprIndex, r.typeIndex, r.varIndex, r.typeKey = nil, nil, nil, nil }
+func (r *Records) Freeze() {
+	r.exprIndex, r.typeIndex, r.varIndex, r.typeKey = nil, nil, intern.Index{}, nil
+}
 
 // AddExpr returns the number of an expression, and whether it is new. An expression without operations means
 // that there is no value.
@@ -188,12 +198,6 @@ func (r *Records) Find(hash TypeHash) (vars.TypeID, bool) {
 	return id, ok
 }
 
-// Found reports whether a structure for which another reader called Later was found here.
-func (r *Records) Found(hash TypeHash) bool {
-	_, ok := r.found[hash]
-	return ok
-}
-
 // SetFound sets the type of a structure for which another reader called Later.
 func (r *Records) SetFound(hash TypeHash, id vars.TypeID) { r.found[hash] = id }
 
@@ -220,11 +224,11 @@ func (r *Records) EndUnit(all []Variable) {
 		if va.Artificial {
 			rec.flags |= isArtificial
 		}
-		id, ok := r.varIndex[rec]
+		hash := rec.hash()
+		id, ok := r.varIndex.Find(hash, func(n uint32) bool { return r.variables[n] == rec })
 		if !ok {
-			id = uint32(len(r.variables))
+			id = r.varIndex.Add(hash)
 			r.variables = append(r.variables, rec)
-			r.varIndex[rec] = id
 		}
 		ids[i] = id
 	}

@@ -106,10 +106,26 @@ func (r *rawExprs) clear() {
 	clear(r.long)
 }
 
-// decode returns the operations of an expression, and whether they mean the same in every unit.
+// opBuffers is storage of a decoder that is reused.
+type opBuffers struct {
+	ops    []vars.Op
+	starts []int32
+}
+
+// decode returns the operations of an expression, and whether they mean the same in every unit. They are
+// valid until the next expression at this depth is decoded.
 func (v *Reader) decode(u *units.Unit, code []byte) (ops []vars.Op, shared bool) {
 	v.Meter.Spend(uint64(len(code)))
-	d := exprDecoder{v: v, u: u, c: u.Cursor(code), shared: true}
+	if v.decoding == len(v.decoded) {
+		v.decoded = append(v.decoded, opBuffers{})
+	}
+	buf := v.decoded[v.decoding]
+	d := exprDecoder{v: v, u: u, c: u.Cursor(code), shared: true, ops: buf.ops[:0], starts: buf.starts[:0]}
+	v.decoding++
+	defer func() {
+		v.decoding--
+		v.decoded[v.decoding] = opBuffers{d.ops, d.starts}
+	}()
 	for d.c.Len() > 0 && d.c.Err() == nil && !d.unknown && len(d.ops) <= vars.MaxOps {
 		d.starts = append(d.starts, int32(d.c.Pos()))
 		n := len(d.ops)
@@ -145,7 +161,7 @@ func (d *exprDecoder) land() bool {
 func (d *exprDecoder) add(op vars.Op) { d.ops = append(d.ops, op) }
 
 // plainOps are operations without operands.
-var plainOps = map[byte]vars.OpCode{
+var plainOps = [256]vars.OpCode{
 	dw.OpDup: vars.OpDup, dw.OpDrop: vars.OpDrop, dw.OpSwap: vars.OpSwap, dw.OpRot: vars.OpRot, dw.OpOver: vars.OpOver,
 	dw.OpAbs: vars.OpAbs, dw.OpAnd: vars.OpAnd, dw.OpDiv: vars.OpDiv, dw.OpMinus: vars.OpMinus, dw.OpMod: vars.OpMod,
 	dw.OpMul: vars.OpMul, dw.OpNeg: vars.OpNeg, dw.OpNot: vars.OpNot, dw.OpOr: vars.OpOr, dw.OpPlus: vars.OpPlus,
@@ -156,7 +172,7 @@ var plainOps = map[byte]vars.OpCode{
 
 func (d *exprDecoder) op(code byte) {
 	c := &d.c
-	if plain, ok := plainOps[code]; ok {
+	if plain := plainOps[code]; plain != 0 {
 		d.add(vars.Op{Code: plain})
 		return
 	}
@@ -239,7 +255,7 @@ func (d *exprDecoder) op(code byte) {
 	case dw.OpEntryValue, dw.OpGNUEntryValue:
 		sub, shared := d.v.decode(d.u, c.Bytes(c.ULEB()))
 		d.shared = d.shared && shared
-		d.add(vars.Op{Code: vars.OpEntryValue, Sub: sub})
+		d.add(vars.Op{Code: vars.OpEntryValue, Sub: slices.Clone(sub)})
 	default:
 		d.refersTo(code)
 	}

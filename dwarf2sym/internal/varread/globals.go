@@ -22,7 +22,7 @@ func (v *Reader) Globals(d *units.Data, h *dwarf.Header, data []byte, wanted fun
 	}
 	v.rawSize = h.AddrSize
 	v.raw.clear()
-	v.fn.Reset(base)
+	v.fn.Reset(base, true)
 	v.childrenAt(&v.main, v.main.Children(), func(c *dwarf.DIE) {
 		if c.Tag != dw.TagVariable {
 			return

@@ -49,20 +49,21 @@ type Reader struct {
 	skeleton *dwarf.Unit  // of the current unit; nil if it is not split
 
 	*varjoin.Records
-	raw     rawExprs
-	rawSize uint8               // the address size of raw
-	pending []unreadType        // structures whose members are read after all units
-	places  map[vars.TypeID]int // indices in pending
-	tables  dwarf.AbbrevCache
-	main    units.Unit
-	opener  *units.Opener
+	raw      rawExprs
+	decoded  []opBuffers // by the nesting of expressions
+	decoding int
+	rawSize  uint8               // the address size of raw
+	pending  []unreadType        // structures whose members are read after all units
+	places   map[vars.TypeID]int // indices in pending
+	tables   dwarf.AbbrevCache
+	main     units.Unit
+	opener   *units.Opener
 
 	// The current unit.
 	vars    []dieKey   // by number in packed functions
 	varOf   dieNumbers // the inverse
 	labels  map[dieKey]uint32
-	nested  []int // functions inside functions that are still to be read
-	firstFn int   // index of the unit's first function
+	firstFn int // index of the unit's first function
 
 	typeOf  dieNumbers   // TypeIDs
 	info    []byte       // of the unit whose types are read
@@ -81,7 +82,7 @@ type Reader struct {
 // New returns a reader for the units that host reads. The effort is shared by all readers of a file.
 func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *varjoin.Seeds) *Reader {
 	v := &Reader{Options: o, host: host, code: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
-	v.tables.All = true
+	v.tables.All, v.tables.Vars = true, true
 	v.places, v.labels = map[vars.TypeID]int{}, map[dieKey]uint32{}
 	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
@@ -103,8 +104,8 @@ func (v *Reader) Finish() {
 	*v = Reader{Meter: v.Meter, Records: v.Records}
 }
 
-// Unit reads the variables of the host's current unit.
-func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwarf.Unit) {
+// Unit reads the variables of the host's current unit, of the functions at offsets funcs of .debug_info.
+func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwarf.Unit, funcs []uint64) {
 	if v.Meter.Exhausted {
 		return
 	}
@@ -123,8 +124,13 @@ func (v *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 		v.raw.clear()
 		v.rawSize = h.AddrSize
 	}
-	if _, err := v.walk(v.main.Children(), 0); err != nil && !v.Meter.Exhausted {
-		v.host.Problem(h.Off, "variables of "+v.main.OwnName()+" from there on", err)
+	for _, off := range funcs {
+		if err := v.function(int(off - h.Off)); err != nil {
+			if !v.Meter.Exhausted {
+				v.host.Problem(h.Off, "variables of "+v.main.OwnName()+" from there on", err)
+			}
+			break
+		}
 	}
 	v.endUnit()
 }
@@ -144,7 +150,7 @@ func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.top = 0
 	v.varOf.clear()
 	clear(v.labels)
-	v.vars, v.nested, v.depth = v.vars[:0], v.nested[:0], 0
+	v.vars, v.depth, v.decoding = v.vars[:0], 0, 0
 	if p := recover(); p != nil {
 		v.DropFuncs(v.firstFn)
 		v.host.Problem(h.Off, fmt.Sprintf("variables of the unit at %#x", h.Off),
@@ -152,71 +158,13 @@ func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	}
 }
 
-// walk reads the functions among the DIEs from pos to the end of their parent's children.
-func (v *Reader) walk(pos, depth int) (next int, err error) {
-	u := &v.main
-	if depth > dwarf.MaxDepth {
-		return 0, u.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
-	}
-	defer v.release(v.top)
-	d := v.die()
-	for pos < u.Len() {
-		if err := u.Head(pos, d); err != nil {
-			return 0, err
-		}
-		start := pos
-		if pos, err = u.Over(d); err != nil {
-			return 0, err
-		}
-		switch d.Tag {
-		case 0:
-			return pos, nil
-		case dw.TagSubprogram:
-			v.nested = append(v.nested[:0], start)
-			for i := 0; i < len(v.nested); i++ {
-				if err := v.function(v.nested[i]); err != nil {
-					return 0, err
-				}
-			}
-			v.nested = v.nested[:0]
-			if pos, err = u.SkipTree(d, pos); err != nil {
-				return 0, err
-			}
-			continue
-		case dw.TagArrayType, dw.TagSubroutineType, dw.TagEnumerationType:
-			if pos, err = u.SkipTree(d, pos); err != nil {
-				return 0, err
-			}
-			continue
-		case dw.TagStructureType, dw.TagClassType, dw.TagUnionType:
-			if to := u.Sibling(d); to > 0 && u.Flat() {
-				pos = to
-				continue
-			}
-		}
-		if d.Children {
-			if pos, err = v.walk(pos, depth+1); err != nil {
-				return 0, err
-			}
-		}
-	}
-	return pos, nil
-}
-
-// function reads the variables of the function at pos, if it has code.
+// function reads the variables of the function at pos.
 func (v *Reader) function(pos int) error {
 	u := &v.main
 	defer v.release(v.top)
 	d := v.die()
 	if err := u.Head(pos, d); err != nil {
 		return err
-	}
-	if !d.Has(dw.AtLowPC) && !d.Has(dw.AtRanges) { // most are declarations
-		body, err := u.Over(d)
-		if err != nil {
-			return err
-		}
-		return v.inner(d, body)
 	}
 	body, err := u.Take(d)
 	if err != nil {
@@ -226,10 +174,10 @@ func (v *Reader) function(pos int) error {
 	spans, _ := u.Spans(low, d.Value(dw.AtHighPC), ranges, nil)
 	spans = dwarf.Tidy(v.code.Keep(spans))
 	if len(spans) == 0 {
-		return v.inner(d, body)
+		return nil
 	}
 	f := &v.fn
-	f.Reset(spans[0].Lo)
+	f.Reset(spans[0].Lo, len(spans) == 1)
 	f.Language = languages[u.Lang]
 	off := u.Off + uint64(pos)
 	if a := d.Attr(dw.AtFrameBase); a != nil {
@@ -257,40 +205,6 @@ func (v *Reader) function(pos int) error {
 		id = varjoin.FuncID{Key: v.skeleton.Off, Sub: off}
 	}
 	v.Meter.Spend(uint64(v.AddFunc(id, f)))
-	return nil
-}
-
-// inner looks for functions with code in a function without code: those nested in a GNU C function
-// that was inlined everywhere.
-func (v *Reader) inner(d *dwarf.DIE, pos int) error {
-	if !d.Children {
-		return nil
-	}
-	u := &v.main
-	var e dwarf.DIE
-	for depth := 1; depth > 0 && pos < u.Len(); {
-		err := u.Head(pos, &e)
-		if err != nil {
-			return err
-		}
-		start := pos
-		if pos, err = u.Over(&e); err != nil {
-			return err
-		}
-		switch {
-		case e.Tag == 0:
-			depth--
-		case e.Tag == dw.TagSubprogram:
-			v.nested = append(v.nested, start)
-			if pos, err = u.SkipTree(&e, pos); err != nil {
-				return err
-			}
-		case e.Children:
-			if depth++; depth > dwarf.MaxDepth {
-				return u.Errorf(pos, "DIEs nested more than %d deep", dwarf.MaxDepth)
-			}
-		}
-	}
 	return nil
 }
 

@@ -45,19 +45,10 @@ func (v *Reader) scope(pos int, scope int32) (next int, err error) {
 			}
 		case dw.TagCallSite, dw.TagGNUCallSite:
 			pos, err = v.callSite(d)
-		case dw.TagSubprogram:
-			v.nested = append(v.nested, pos)
-			fallthrough
-		default:
-			if pos, err = u.Over(d); err != nil {
-				return 0, err
+		default: // the host found the functions in it
+			if pos, err = u.Over(d); err == nil {
+				pos, err = u.SkipTree(d, pos)
 			}
-			if d.Tag != dw.TagSubprogram { // local classes may have methods
-				if err := v.inner(d, pos); err != nil {
-					return 0, err
-				}
-			}
-			pos, err = u.SkipTree(d, pos)
 		}
 		if err != nil {
 			return 0, err
@@ -91,7 +82,7 @@ func (v *Reader) variable(d *dwarf.DIE, scope int32) {
 	if d.Flag(dw.AtDeclaration) {
 		return
 	}
-	number := v.number(v.originOf(u, d))
+	number := v.numberOf(u, d)
 	var whole vars.ExprID
 	switch loc := d.Attr(dw.AtLocation); {
 	case loc == nil:
@@ -130,6 +121,17 @@ func (v *Reader) number(key dieKey) uint32 {
 		v.varOf.put(key, number)
 	}
 	return number
+}
+
+// numberOf returns the number, in packed functions, of the variable that d is an instance of.
+func (v *Reader) numberOf(u *units.Unit, d *dwarf.DIE) uint32 {
+	ref := d.Value(dw.AtAbstractOrigin)
+	if ref.Kind == dwarf.Ref { // nearly always a variable of the unit that was met before
+		if number, ok := v.varOf.get(dieKey{u.D, ref.U}); ok {
+			return number
+		}
+	}
+	return v.number(v.originOf(u, d))
 }
 
 // originOf returns the place of the DIE that a variable is an instance of.

@@ -136,43 +136,58 @@ func (v *Reader) readMembers() {
 // ReadTypes reads the members of the structures that readers met, each where the first unit has it, and of
 // those that they lead to.
 func (v *Reader) ReadTypes(ctx context.Context, readers []*Reader) {
-	var all []unreadType
+	var all []wantedType
 	for _, o := range readers {
-		o.Meter.Flush()
 		for _, t := range o.pending {
 			o.Later(t.hash, t.id)
+			all = append(all, wantedType{t, o.Records})
 		}
-		all = append(all, o.pending...)
+		o.Finish()
 	}
-	slices.SortFunc(all, func(a, b unreadType) int { return a.key.compare(b.key) })
+	slices.SortFunc(all, func(a, b wantedType) int { return a.key.compare(b.key) })
 	for i := 0; i < len(all) && !v.Meter.Exhausted && ctx.Err() == nil; {
 		_, h, ok := all[i].key.d.UnitAt(all[i].key.off)
 		k := i + 1
 		for k < len(all) && ok && all[k].key.d == all[i].key.d && all[k].key.off < h.Off+h.Size {
 			k++
 		}
-		if ok {
-			v.typesOf(all[i].key.d, h, all[i:k])
+		if ok && v.typesOf(all[i].key.d, h, all[i:k]) {
+			all[i].key.d.Passed(int64(h.Size), nil) // strings are touched again
 		}
 		i = k
 	}
 	v.Finish()
 }
 
-// typesOf reads the structures in want from a unit, and those that they lead to.
-func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
-	want = slices.DeleteFunc(want, func(t unreadType) bool {
+// wantedType is a structure that a reader met, in its Records.
+type wantedType struct {
+	unreadType
+	of *varjoin.Records
+}
+
+// found records that v has a structure. Only one copy of its name is kept, as names of templates are long.
+func (v *Reader) found(t *wantedType, id vars.TypeID) {
+	v.SetFound(t.hash, id)
+	if name := v.Type(id).Name; name == t.of.Type(t.id).Name {
+		t.of.Type(t.id).Name = name
+	}
+}
+
+// typesOf reads the structures in want from a unit, and those that they lead to. It reports whether it had to
+// read the unit.
+func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []wantedType) (read bool) {
+	want = slices.DeleteFunc(want, func(t wantedType) bool {
 		id, known := v.Find(t.hash)
 		if known {
-			v.SetFound(t.hash, id)
+			v.found(&t, id)
 		}
 		return known
 	})
 	if len(want) == 0 {
-		return // earlier units had all of them
+		return false // earlier units had all of them
 	}
 	defer func() {
-		v.top, v.depth, v.unread = 0, 0, v.unread[:0]
+		v.top, v.depth, v.decoding, v.unread = 0, 0, 0, v.unread[:0]
 		if p := recover(); p != nil {
 			v.host.Problem(h.Off, fmt.Sprintf("types of the unit at %#x", h.Off),
 				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
@@ -182,16 +197,20 @@ func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []unreadType) {
 	v.info = slices.Grow(v.info[:0], int(h.Size)) // not what Bytes returns, which may be the section itself
 	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), v.info)
 	if err != nil || !v.Meter.Spend(h.Size) {
-		return
+		return false
 	}
 	all, _, err := v.tables.Get(&d.Sections, h)
 	if err != nil || v.main.Open(d, h, data, all, v.Meter) != nil || !v.host.Begin(d, h, data) {
-		return
+		return false
 	}
-	for _, t := range want {
-		if !v.Found(t.hash) {
-			v.SetFound(t.hash, v.typeAt(&v.main, dwarf.Value{Kind: dwarf.Ref, U: t.key.off}))
-			v.readMembers()
+	for i := range want {
+		t := &want[i]
+		if id, known := v.Find(t.hash); known {
+			v.found(t, id)
+			continue
 		}
+		v.found(t, v.typeAt(&v.main, dwarf.Value{Kind: dwarf.Ref, U: t.key.off}))
+		v.readMembers()
 	}
+	return true
 }
