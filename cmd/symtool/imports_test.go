@@ -36,7 +36,7 @@ var layers = [][]string{
 	10: {"walk/compare", "walk/report", "walk/signature", "walk/verify", "walk/internal/walked", "lint/filter", "lint/internal/image", "lint/internal/grammar", "lint/internal/names", "lint/internal/ranges", "lint/internal/references", "lint/internal/stack", "lint/internal/variables"},
 	11: {inSymtool + "filekind", "walk/batch", "lint/internal/agree", "lint/internal/measure"},
 	12: {inSymtool + "cli", "lint", "walk/summary"},
-	13: {inSymtool + "binfile", "lint/config", "lint/report"},
+	13: {inSymtool + "binfile", inSymtool + "markup", "lint/config", "lint/report"},
 	14: {inSymtool + "formats", inSymtool + "logs"},
 	15: {inSymtool + "suppliers", inSymtool + "symbolizer"},
 	16: {

@@ -52,4 +52,4 @@ var addr2line = program{
 	failed:     1, misused: 1,
 }
 
-const onlyElfutils = "an option of eu-addr2line; symtool does what addr2line of binutils does"
+const onlyElfutils = "an option of eu-addr2line; see symtool as eu-addr2line"

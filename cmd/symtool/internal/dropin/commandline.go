@@ -15,7 +15,9 @@ type option struct {
 	value string // what the help calls its value; "" if it takes none
 	// optional means that the option may have no value: one follows only after =.
 	optional bool
-	text     string // what it does here, unless refused says why it is not supported
+	// oneDash means that one dash and = may give the long name a value, too, as LLVM has it: -NAME=VALUE.
+	oneDash bool
+	text    string // what it does here, unless refused says why it is not supported
 
 	flag    string // of symtool, which does the same; it takes the value if it ends in =
 	ignored string // why the option has no effect, which is reported; "" if nothing is
@@ -145,6 +147,8 @@ func (r *parser) take(arg string) error {
 		return nil
 	case strings.HasPrefix(arg, "--"):
 		return r.long(arg)
+	case r.oneDash(arg):
+		return nil
 	case len(arg) > 1 && arg[0] == '-':
 		return r.letters(arg[1:])
 	}
@@ -163,6 +167,17 @@ func (r *parser) long(arg string) error {
 		return fmt.Errorf("--%s takes no value, not %q", o.long, value)
 	}
 	return r.add(o, "--"+o.long, value, hasValue)
+}
+
+// oneDash takes -NAME=VALUE if that is an option, and reports whether it is.
+func (r *parser) oneDash(arg string) bool {
+	name, value, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
+	i := slices.IndexFunc(r.options, func(o option) bool { return o.oneDash && o.long == name })
+	if i < 0 || arg[0] != '-' {
+		return false
+	}
+	r.line.given = append(r.line.given, givenOption{&r.options[i], "-" + name, value})
+	return true
 }
 
 // longOption returns the option with a long name.
@@ -190,8 +205,11 @@ func (r *parser) letters(text string) error {
 		}
 		o := &r.options[i]
 		text = text[1:]
-		if o.value != "" && text != "" && (!o.optional || text[0] == '=') {
-			return r.add(o, "-"+letter, strings.TrimPrefix(text, "="), true)
+		if o.value != "" && text != "" && (!o.optional || r.attached || text[0] == '=') {
+			if !r.attached {
+				text = strings.TrimPrefix(text, "=")
+			}
+			return r.add(o, "-"+letter, text, true)
 		}
 		if err := r.add(o, "-"+letter, "", false); err != nil {
 			return err

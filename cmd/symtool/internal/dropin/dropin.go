@@ -66,11 +66,12 @@ type program struct {
 	plan func(*commandLine) (*plan, error)
 
 	noOperands      bool // it needs none
+	attached        bool // what follows a letter is its value, also if that is optional
 	failed, misused int  // its exit statuses when it fails, and for a wrong command line
 }
 
 // programs are in the order of the help.
-var programs = []*program{&dumpSyms, &breakpadStackwalk, &rustStackwalk, &llvmSymbolizer, &addr2line}
+var programs = []*program{&dumpSyms, &breakpadStackwalk, &rustStackwalk, &llvmSymbolizer, &llvmAddr2line, &addr2line, &euAddr2line}
 
 func named(name string) *program {
 	for _, p := range programs {

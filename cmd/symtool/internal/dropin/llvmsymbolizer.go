@@ -1,6 +1,7 @@
 package dropin
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -9,76 +10,88 @@ import (
 
 // llvmSymbolizer is LLVM's program.
 var llvmSymbolizer = program{
-	name:  "llvm-symbolizer",
-	title: "LLVM's llvm-symbolizer, which the sanitizers ask for functions, files and lines",
-	usage: []string{"[OPTION...] [[CODE|DATA] FILE ADDR...]", "-e FILE [OPTION...] [ADDR...]"},
-	options: []option{
-		{short: "e", long: "obj", value: "FILE", text: "look addresses up in FILE; without it, each line names a file"},
-		{long: "exe", value: "FILE", text: "as --obj"},
-		{short: "f", long: "functions", value: "WHICH", optional: true, text: "print the names of functions as linkage (default), short or none"},
-		{short: "C", long: "demangle", text: "demangle names (default)"},
-		{long: "no-demangle", text: "print names as they are mangled"},
-		{short: "i", long: "inlines", text: "print inlined functions (default)"},
-		{long: "inlining", value: "BOOL", optional: true, text: "as --inlines; with =false, as --no-inlines"},
-		{long: "no-inlines", text: "print only the innermost function"},
-		{short: "p", long: "pretty-print", text: "print each function on one line; indent JSON"},
-		{short: "a", long: "addresses", text: "print each address before its functions"},
-		{long: "print-address", text: "as --addresses"},
-		{short: "s", long: "basenames", text: "print files without folders"},
-		{long: "relativenames", text: "print files without the compilation directory"},
-		{long: "output-style", value: "STYLE", text: "print LLVM (default), GNU or JSON"},
-		{long: "adjust-vma", value: "OFFSET", text: "subtract OFFSET from addresses"},
-		{long: "verbose", text: "print all that is known of each function, a line each"},
-		{long: "debug-file-directory", value: "DIR", text: "also look for debug files in DIR"},
-		{long: "fallback-debug-path", value: "DIR", text: "as --debug-file-directory"},
-		{long: "relative-address", ignored: "addresses of ELF files are the same", text: "nothing: addresses of ELF files are the same"},
-		{long: "default-arch", value: "ARCH", text: "nothing: a file has one binary"},
-		{long: "cache-size", value: "BYTES", text: "nothing: binaries stay open, and take little memory"},
-		{long: "untag-addresses", ignored: noTags, text: "nothing: " + noTags},
-		{long: "no-untag-addresses", text: "nothing: " + noTags},
-		{long: "no-debuginfod", text: "nothing: no server is asked"},
-		{long: "disable-gsym", text: "nothing: GSYM files are not looked for"},
-		{long: "color", value: "WHEN", optional: true, text: "nothing: only markup has colours"},
-		{long: "debuginfod", refused: "fetch the debug file with symtool resolve --debuginfod"},
-		{long: "build-id", value: "ID", refused: "name the file, or use symtool resolve --module NAME/ID"},
-		{long: "filter-markup", refused: "use symtool resolve --filter for logs"},
-		{long: "print-source-context-lines", value: "N", refused: "sources are not printed"},
-		{long: "skip-line-zero", refused: "lines are printed as the line table has them"},
-		{long: "dwp", value: "FILE", refused: "the package is found as FILE.dwp, beside the binary"},
-		{long: "dia", refused: "PDBs are read without it"},
-		{long: "gsym-file-directory", value: "DIR", refused: "convert GSYM files with symtool convert"},
-		{long: "dsym-hint", value: "DIR", refused: "a .dSYM bundle is found beside its binary"},
-		{short: "h", long: "help", text: "print this help"},
-		{short: "v", long: "version", text: "print the version"},
-	},
-	plan:       planLLVM,
+	name:       "llvm-symbolizer",
+	title:      "LLVM's llvm-symbolizer, which the sanitizers ask for functions, files and lines",
+	usage:      []string{"[OPTION...] [[CODE|DATA] FILE ADDR...]", "-e FILE [OPTION...] [ADDR...]", "--filter-markup [OPTION...]"},
+	options:    llvmOptions,
+	plan:       func(l *commandLine) (*plan, error) { return planLLVM(l, false) },
 	noOperands: true,
 	failed:     1, misused: 1,
+}
+
+// llvmAddr2line is the same program with what addr2line does as the default.
+var llvmAddr2line = program{
+	name:       "llvm-addr2line",
+	title:      "LLVM's llvm-addr2line, which prints files and lines",
+	usage:      []string{"[OPTION...] [[CODE|DATA] FILE ADDR...]", "-e FILE [OPTION...] [ADDR...]"},
+	options:    llvmOptions,
+	plan:       func(l *commandLine) (*plan, error) { return planLLVM(l, true) },
+	noOperands: true,
+	failed:     1, misused: 1,
+}
+
+// llvmOptions are the options of both. What the help calls the default is that of llvm-symbolizer.
+var llvmOptions = []option{
+	{short: "e", long: "obj", value: "FILE", text: "look addresses up in FILE; without it, each line names a file"},
+	{long: "exe", value: "FILE", text: "as --obj"},
+	{short: "f", long: "functions", value: "WHICH", optional: true, text: "print the names of functions as linkage (default), short or none"},
+	{short: "C", long: "demangle", text: "demangle names (default)", oneDash: true},
+	{long: "no-demangle", text: "print names as they are mangled"},
+	{short: "i", long: "inlines", text: "print inlined functions (default)"},
+	{long: "inlining", value: "BOOL", optional: true, text: "as --inlines; with =false, as --no-inlines"},
+	{long: "no-inlines", text: "print only the innermost function"},
+	{short: "p", long: "pretty-print", text: "print each function on one line; indent JSON"},
+	{short: "a", long: "addresses", text: "print each address before its functions"},
+	{long: "print-address", text: "as --addresses"},
+	{short: "s", long: "basenames", text: "print files without folders"},
+	{long: "relativenames", text: "print files without the compilation directory"},
+	{long: "output-style", value: "STYLE", text: "print LLVM (default), GNU or JSON"},
+	{long: "adjust-vma", value: "OFFSET", text: "subtract OFFSET from addresses"},
+	{long: "verbose", text: "print all that is known of each function, a line each"},
+	{long: "debug-file-directory", value: "DIR", text: "also look for debug files in DIR"},
+	{long: "fallback-debug-path", value: "DIR", text: "as --debug-file-directory"},
+	{long: "relative-address", ignored: "addresses of ELF files are the same", text: "nothing: addresses of ELF files are the same"},
+	{long: "default-arch", value: "ARCH", text: "nothing: a file has one binary"},
+	{long: "cache-size", value: "BYTES", text: "nothing: binaries stay open, and take little memory"},
+	{long: "untag-addresses", ignored: noTags, text: "nothing: " + noTags},
+	{long: "no-untag-addresses", text: "nothing: " + noTags},
+	{long: "no-debuginfod", text: "nothing: no server is asked"},
+	{long: "disable-gsym", text: "nothing: GSYM files are not looked for"},
+	{long: "filter-markup", text: "copy standard input, and replace symbolizer markup"},
+	{long: "color", value: "WHEN", optional: true, text: "color answers to markup: always, auto (default) or never"},
+	{long: "debuginfod", refused: "fetch the debug file with symtool resolve --debuginfod"},
+	{long: "build-id", value: "ID", text: "look addresses up in the file DIR/.build-id/XX/YY.debug of a debug\ndirectory"},
+	{long: "print-source-context-lines", value: "N", text: "print N lines of source"},
+	{long: "skip-line-zero", refused: "lines are printed as the line table has them"},
+	{long: "dwp", value: "FILE", refused: "the package is found as FILE.dwp, beside the binary"},
+	{long: "dia", refused: "PDBs are read without it"},
+	{long: "gsym-file-directory", value: "DIR", refused: "convert GSYM files with symtool convert"},
+	{long: "dsym-hint", value: "DIR", refused: "a .dSYM bundle is found beside its binary"},
+	{short: "h", long: "help", text: "print this help"},
+	{short: "v", long: "version", text: "print the version"},
 }
 
 const noTags = "addresses are looked up as they are"
 
 // planLLVM returns what a command line of llvm-symbolizer asks for.
-func planLLVM(l *commandLine) (*plan, error) {
-	names, _ := l.lastOf("demangle", "no-demangle")
+func planLLVM(l *commandLine, addr2line bool) (*plan, error) {
 	_, binary := l.lastOf("obj", "exe")
 	o := symbolizer.Options{
-		Binary: binary, Demangle: names != "no-demangle", Inlines: true, Paths: pathsOf(l),
+		Binary: binary, Demangle: !addr2line, Inlines: !addr2line, Plain: addr2line, Paths: pathsOf(l),
+		BuildID: l.last("build-id"), Markup: l.has("filter-markup"),
 		Pretty: l.has("pretty-print"), Addresses: l.has("addresses") || l.has("print-address"), Verbose: l.has("verbose"),
 		DebugDirs: append(append(l.values("debug-file-directory"), l.values("fallback-debug-path")...), systemDebug),
 	}
-	switch name, value := l.lastOf("inlines", "inlining", "no-inlines"); {
-	case name == "no-inlines" || value == "false":
-		o.Inlines = false
-	case value != "" && value != "true":
-		return nil, fmt.Errorf("--inlining is %q, want true or false", value)
+	for _, set := range []func(*symbolizer.Options, *commandLine, bool) error{setSwitches, setWords, setColor, setBuild} {
+		if err := set(&o, l, addr2line); err != nil {
+			return nil, err
+		}
 	}
-	var ok bool
-	if o.Names, ok = functionNames[l.last("functions")]; !ok {
-		return nil, fmt.Errorf("--functions is %q, want none, short or linkage", l.last("functions"))
-	}
-	if o.Style, ok = styles[l.last("output-style")]; !ok {
-		return nil, fmt.Errorf("--output-style is %q, want LLVM, GNU or JSON", l.last("output-style"))
+	if text := l.last("print-source-context-lines"); text != "" {
+		var err error
+		if o.Context, err = strconv.Atoi(text); err != nil || o.Context < 0 || o.Context > mostContext {
+			return nil, fmt.Errorf("--print-source-context-lines is %q, want 0 to %d", text, mostContext)
+		}
 	}
 	if text := l.last("adjust-vma"); text != "" {
 		var err error
@@ -87,6 +100,76 @@ func planLLVM(l *commandLine) (*plan, error) {
 		}
 	}
 	return &plan{symbolize: &o, operands: l.operands}, nil
+}
+
+// mostContext limits the lines of source around an address.
+const mostContext = 10_000
+
+// setSwitches sets what options turn on and off.
+func setSwitches(o *symbolizer.Options, l *commandLine, _ bool) error {
+	switch name, value := l.lastOf("demangle", "no-demangle"); {
+	case name == "no-demangle" || value == "false":
+		o.Demangle = false
+	case value != "" && value != "true":
+		return fmt.Errorf("-demangle is %q, want true or false", value)
+	case name != "":
+		o.Demangle = true
+	}
+	switch name, value := l.lastOf("inlines", "inlining", "no-inlines"); {
+	case name == "no-inlines" || value == "false":
+		o.Inlines = false
+	case value != "" && value != "true":
+		return fmt.Errorf("--inlining is %q, want true or false", value)
+	case name != "":
+		o.Inlines = true
+	}
+	return nil
+}
+
+// setWords sets what options choose by a word.
+func setWords(o *symbolizer.Options, l *commandLine, addr2line bool) error {
+	var ok bool
+	if o.Names, ok = functionNames[l.last("functions")]; !ok {
+		return fmt.Errorf("--functions is %q, want none, short or linkage", l.last("functions"))
+	}
+	if o.Style, ok = styles[l.last("output-style")]; !ok {
+		return fmt.Errorf("--output-style is %q, want LLVM, GNU or JSON", l.last("output-style"))
+	}
+	if addr2line && !l.has("functions") {
+		o.Names = symbolizer.NoNames
+	}
+	if addr2line && !l.has("output-style") {
+		o.Style = symbolizer.GNU
+	}
+	return nil
+}
+
+// setColor sets whether answers to markup have colors.
+func setColor(o *symbolizer.Options, l *commandLine, _ bool) error {
+	switch when := l.last("color"); when {
+	case "always":
+		o.Color = true
+	case "never":
+	case "", "auto":
+		o.Color = l.has("color") && when == ""
+		o.ColorTerminal = !o.Color
+	default:
+		return fmt.Errorf("--color is %q, want always, auto or never", when)
+	}
+	return nil
+}
+
+// setBuild checks what names the file.
+func setBuild(o *symbolizer.Options, l *commandLine, _ bool) error {
+	switch {
+	case !l.has("build-id"):
+		return nil
+	case o.Binary != "":
+		return errors.New("--build-id and --obj exclude each other")
+	case !symbolizer.IsBuildID(o.BuildID):
+		return fmt.Errorf("--build-id is %q, want hexadecimal digits", o.BuildID)
+	}
+	return nil
 }
 
 // systemDebug is where systems keep debug files.

@@ -3,23 +3,26 @@ package symbolizer
 import (
 	"strings"
 
-	"github.com/symtool/symtool/internal/demangle"
-	"github.com/symtool/symtool/internal/demangle/itanium"
 	"github.com/symtool/symtool/symfmt"
 )
 
-// frames returns the frames at an address as they are printed: Name is the function's name, and Path the file's.
+// frames returns the frames at an address that are asked for.
 func (s *Symbolizer) frames(m *module, addr uint64) []symfmt.SourceFrame {
+	return s.framesAt(m, addr, s.Inlines)
+}
+
+// framesAt returns the frames at an address as they are printed: Name is the function's name, and Path the file's.
+func (s *Symbolizer) framesAt(m *module, addr uint64, inlines bool) []symfmt.SourceFrame {
 	frames := m.source(addr)
 	base, _ := m.symbols.Base()
 	for i := range frames {
 		f := &frames[i]
-		if s.Names == Linkage {
+		if s.Names == Linkage || s.Style == Elfutils {
 			f.Name = f.FullName()
 		}
 		f.Start += symfmt.RVA(base)
 	}
-	frames = s.asAsked(m, addr, frames)
+	frames = s.asAsked(m, addr, frames, inlines)
 	for i := range frames {
 		f := &frames[i]
 		if s.Demangle {
@@ -32,22 +35,28 @@ func (s *Symbolizer) frames(m *module, addr uint64) []symfmt.SourceFrame {
 
 // asAsked applies the symbol table, whose name of the outermost function counts where linkage names are wanted,
 // and leaves inlined functions out if they are not.
-func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame) []symfmt.SourceFrame {
-	if s.Style == Addr2line {
+func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame, inlines bool) []symfmt.SourceFrame {
+	switch s.Style {
+	case Addr2line:
 		return s.asAddr2line(m, addr, frames)
-	}
-	if !s.Inlines && len(frames) > 1 {
-		frames = frames[:1]
-	}
-	sym := m.symbolAt(addr)
-	if sym == nil || s.Names != Linkage {
+	case Elfutils:
 		return frames
 	}
-	if len(frames) == 0 {
-		frames = []symfmt.SourceFrame{{File: symfmt.SourceFile{Path: sym.file, Relative: sym.file}}}
+	// LLVM's style GNU takes the name of the innermost function, others that of the code around it.
+	innermost := !inlines && s.Style == GNU
+	if !inlines && !innermost && len(frames) > 1 {
+		frames = frames[:1]
 	}
-	last := &frames[len(frames)-1]
-	last.Name, last.Start, last.HasStart = sym.name, symfmt.RVA(sym.addr), true
+	if sym := m.symbolAt(addr); sym != nil && s.Names == Linkage {
+		if len(frames) == 0 {
+			frames = []symfmt.SourceFrame{{File: symfmt.SourceFile{Path: sym.file, Relative: sym.file}}}
+		}
+		last := &frames[len(frames)-1]
+		last.Name, last.Start, last.HasStart = sym.name, symfmt.RVA(sym.addr), true
+	}
+	if innermost && len(frames) > 1 {
+		frames = frames[:1]
+	}
 	return frames
 }
 
@@ -79,24 +88,4 @@ func (s *Symbolizer) path(f symfmt.SourceFile) string {
 		return f.Path[strings.LastIndexByte(f.Path, '/')+1:]
 	}
 	return f.Path
-}
-
-// demangle returns the source form of a name. LLVM writes what follows a dot in parentheses, and keeps the hash
-// of older names of Rust; binutils print clones as c++filt does.
-func (s *Symbolizer) demangle(name string) string {
-	if s.Style == Addr2line || !strings.HasPrefix(name, "_Z") {
-		if out, err := demangle.Append(nil, name); err == nil {
-			return string(out)
-		}
-		return name
-	}
-	plain, suffix, dotted := strings.Cut(name, ".")
-	out, err := itanium.Append(nil, plain)
-	switch {
-	case err != nil:
-		return name
-	case dotted:
-		return string(out) + " (." + suffix + ")"
-	}
-	return string(out)
 }

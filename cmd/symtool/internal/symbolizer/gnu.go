@@ -18,7 +18,7 @@ func (p *gnuPrinter) end() {}
 func (p *gnuPrinter) code(r *request, frames []symfmt.SourceFrame) {
 	if p.s.Addresses {
 		digits := 16
-		if m := p.s.modules[r.file]; m != nil && m.err == nil && m.file.AddrSize == 4 {
+		if m := p.s.opened(r); m != nil && m.file.AddrSize == 4 {
 			digits = 8
 		}
 		fmt.Fprintf(p.out, "0x%0*x%s", digits, r.addr, p.s.after(": "))
@@ -57,5 +57,7 @@ func (p *gnuPrinter) frame(f *symfmt.SourceFrame, discriminator uint32) {
 
 // data is not called: addr2line has no such request.
 func (p *gnuPrinter) data(r *request, _ *symbol) { p.code(r, nil) }
+
+func (p *gnuPrinter) symbol(r *request, frames []symfmt.SourceFrame) { p.code(r, frames) }
 
 func (p *gnuPrinter) fail(r *request, _ string) { p.code(r, nil) }

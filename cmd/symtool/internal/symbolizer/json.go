@@ -19,10 +19,12 @@ type jsonPrinter struct {
 
 // The fields are in LLVM's order, which is alphabetical.
 type jsonAnswer struct {
-	Address    string     `json:",omitempty"`
-	Data       *jsonData  `json:",omitempty"`
-	Error      *jsonError `json:",omitempty"`
+	Address    string       `json:",omitempty"`
+	Data       *jsonData    `json:",omitempty"`
+	Error      *jsonError   `json:",omitempty"`
+	Loc        *[]jsonFrame `json:",omitempty"` // of a symbol; it may be empty
 	ModuleName string
+	SymName    string      `json:",omitempty"`
 	Symbol     []jsonFrame `json:",omitempty"`
 }
 
@@ -36,6 +38,7 @@ type jsonFrame struct {
 	FileName      string
 	FunctionName  string
 	Line          uint32
+	Source        string `json:",omitempty"`
 	StartAddress  string
 	StartFileName string
 	StartLine     uint32
@@ -76,12 +79,20 @@ func (p *jsonPrinter) code(r *request, frames []symfmt.SourceFrame) {
 	if len(frames) == 0 {
 		frames = make([]symfmt.SourceFrame, 1)
 	}
-	var a jsonAnswer
+	p.add(r, jsonAnswer{Symbol: p.frames(frames)})
+}
+
+func (p *jsonPrinter) symbol(r *request, frames []symfmt.SourceFrame) {
+	all := append([]jsonFrame{}, p.frames(frames)...)
+	p.add(r, jsonAnswer{Loc: &all, SymName: r.symbol})
+}
+
+func (p *jsonPrinter) frames(frames []symfmt.SourceFrame) (all []jsonFrame) {
 	for i := range frames {
 		f := &frames[i]
 		one := jsonFrame{
 			Column: f.Column, Discriminator: f.Discriminator, FileName: f.File.Path, FunctionName: f.Name, Line: f.Line,
-			StartFileName: f.StartFile.Path, StartLine: f.StartLine,
+			Source: p.s.context(f.File.Path, f.Line), StartFileName: f.StartFile.Path, StartLine: f.StartLine,
 		}
 		if p.s.Names == NoNames {
 			one.FunctionName = ""
@@ -89,9 +100,9 @@ func (p *jsonPrinter) code(r *request, frames []symfmt.SourceFrame) {
 		if f.HasStart {
 			one.StartAddress = hex(uint64(f.Start))
 		}
-		a.Symbol = append(a.Symbol, one)
+		all = append(all, one)
 	}
-	p.add(r, a)
+	return all
 }
 
 func (p *jsonPrinter) data(r *request, sym *symbol) {

@@ -49,6 +49,7 @@ func (p *llvmPrinter) frame(f *symfmt.SourceFrame, outer bool) {
 	switch file := orUnknown(f.File.Path); {
 	case p.s.Verbose:
 		p.verbose(f, file)
+		return
 	case p.s.Style == LLVM:
 		fmt.Fprintf(p.out, "%s:%d:%d\n", file, f.Line, f.Column)
 	case f.Discriminator != 0:
@@ -56,6 +57,7 @@ func (p *llvmPrinter) frame(f *symfmt.SourceFrame, outer bool) {
 	default:
 		fmt.Fprintf(p.out, "%s:%d\n", file, f.Line)
 	}
+	p.out.WriteString(p.s.context(f.File.Path, f.Line))
 }
 
 func (p *llvmPrinter) verbose(f *symfmt.SourceFrame, file string) {
@@ -78,6 +80,16 @@ func (p *llvmPrinter) data(r *request, sym *symbol) {
 		sym = &symbol{}
 	}
 	fmt.Fprintf(p.out, "%s\n%d %d\n??:?\n", orUnknown(sym.name), sym.addr, sym.size)
+	p.footer()
+}
+
+func (p *llvmPrinter) symbol(r *request, frames []symfmt.SourceFrame) {
+	for i := range frames {
+		p.frame(&frames[i], false)
+	}
+	if len(frames) == 0 {
+		p.frame(&symfmt.SourceFrame{}, false)
+	}
 	p.footer()
 }
 

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -36,14 +38,21 @@ type symbol struct {
 
 // module returns the binary of a request.
 func (s *Symbolizer) module(r *request) (*module, error) {
-	if r.kind == frameRequest || !r.ok {
+	if r.kind == frameRequest || !r.ok && r.symbol == "" {
 		return nil, nil
 	}
-	m := s.modules[r.file]
+	key := cmp.Or(r.build, r.file)
+	m := s.modules[key]
 	if m == nil {
 		m = &module{}
-		m.err = m.open(s, r.file)
-		s.modules[r.file] = m
+		path := r.file
+		if r.build != "" {
+			path, m.err = s.fileWith(r.build)
+		}
+		if m.err == nil {
+			m.err = m.open(s, path)
+		}
+		s.modules[key] = m
 	}
 	if m.err != nil {
 		return nil, m.err
@@ -56,6 +65,37 @@ func (s *Symbolizer) module(r *request) (*module, error) {
 		r.place += section.Addr
 	}
 	return m, nil
+}
+
+// opened returns the binary of a request that is open, or nil.
+func (s *Symbolizer) opened(r *request) *module {
+	if m := s.modules[cmp.Or(r.build, r.file)]; m != nil && m.err == nil {
+		return m
+	}
+	return nil
+}
+
+// sectionAt returns the name of the section at an address, or "".
+func (m *module) sectionAt(addr uint64) string {
+	for _, section := range m.file.Sections {
+		if section.Alloc && section.Holds(addr) {
+			return section.Name
+		}
+	}
+	return ""
+}
+
+// fileWith returns the path of the file with a build-id in the folders of debug files.
+func (s *Symbolizer) fileWith(build string) (string, error) {
+	if len(build) > 2 {
+		for _, dir := range s.DebugDirs {
+			path := filepath.Join(dir, ".build-id", build[:2], build[2:]+".debug")
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("no file with build-id %s in %s", build, strings.Join(s.DebugDirs, ", "))
 }
 
 // open opens a binary and its debug files.

@@ -17,10 +17,15 @@ const (
 // request is a line of input.
 type request struct {
 	kind  requestKind
-	file  string
-	ok    bool // it has an address
+	file  string // as the answer names it
+	build string // build-id of the file in lower-case hexadecimal digits, in place of a path; or ""
+	ok    bool   // it has an address
 	addr  uint64
 	place uint64 // the address in the file
+
+	// In place of an address: a name of the linker's, and the distance from it.
+	symbol string
+	offset uint64
 }
 
 // kinds are the words at the beginning of a request, with the space after each.
@@ -30,11 +35,15 @@ var kinds = []struct {
 }{{"CODE ", codeRequest}, {"DATA ", dataRequest}, {"FRAME ", frameRequest}}
 
 // parse reads a request: [CODE|DATA|FRAME] [FILE] ADDR. FILE, which is missing if the command line names a
-// binary, may be in quotes. addr2line takes an address alone, whose digits are always hexadecimal.
+// binary, may be in quotes, or be
+// BUILDID:DIGITS. addr2line takes an address alone, whose digits are always hexadecimal.
 func (s *Symbolizer) parse(line string) *request {
 	r := &request{file: s.Binary}
+	if s.BuildID != "" {
+		r.fileOf(buildPrefix + s.BuildID)
+	}
 	text, base := line, 0
-	if s.Style == Addr2line {
+	if s.Style == Addr2line || s.Style == Elfutils {
 		base = 16
 	} else {
 		for _, k := range kinds {
@@ -44,18 +53,35 @@ func (s *Symbolizer) parse(line string) *request {
 			}
 		}
 		if r.file == "" {
-			r.file, text = word(text)
-			r.file = strings.TrimPrefix(r.file, "FILE:")
+			var name string
+			name, text = word(text)
+			r.fileOf(name)
 		}
 	}
-	text, _ = word(text)
-	if base == 16 {
-		text = strings.TrimPrefix(strings.TrimPrefix(text, "0x"), "0X")
+	text, rest := word(text)
+	if s.Plain {
+		base = 16
+	}
+	if base == 16 && strings.HasPrefix(strings.ToLower(text), "0x") {
+		text = text[2:]
 	}
 	addr, err := strconv.ParseUint(text, base, 64)
 	r.ok = err == nil && !strings.Contains(text, "_")
 	r.addr, r.place = addr, addr-s.Adjust
+	if !r.ok && s.Style != Addr2line && strings.TrimSpace(rest) == "" {
+		r.namePlace(text)
+	}
 	return r
+}
+
+// namePlace reads SYMBOL or SYMBOL+OFFSET.
+func (r *request) namePlace(text string) {
+	name, digits, plus := strings.Cut(text, "+")
+	offset, err := strconv.ParseUint(digits, 0, 64)
+	if name == "" || plus && err != nil || '0' <= name[0] && name[0] <= '9' {
+		return
+	}
+	r.symbol, r.offset = name, offset
 }
 
 // word cuts the first word off, which may be in quotes.

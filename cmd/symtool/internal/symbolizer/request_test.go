@@ -20,7 +20,13 @@ func TestParse(t *testing.T) {
 		{LLVM, "", `"a 0x10`, `0 "a 0x10" none`},
 		{LLVM, "b", "0x1139", `0 "b" 1139`},
 		{LLVM, "b", "DATA 0x1139", `1 "b" 1139`},
-		{LLVM, "b", "main", `0 "b" none`},
+		{LLVM, "b", "main", `0 "b" main+0`},
+		{LLVM, "b", "main+0x10", `0 "b" main+10`},
+		{LLVM, "b", "main+10", `0 "b" main+a`},
+		{LLVM, "b", "main + 10", `0 "b" none`},
+		{LLVM, "", "BUILDID:aBcd 0x10", `0 "ABCD" 10`},
+		{LLVM, "", "BUILDID:zz 0x10", `0 "BUILDID:zz" 10`},
+		{Elfutils, "b", "main+1", `0 "b" main+1`},
 		{LLVM, "b", "0x1_0", `0 "b" none`},
 		{LLVM, "b", "0x10000000000000000", `0 "b" none`},
 		{Addr2line, "b", "1139", `0 "b" 1139`},
@@ -30,6 +36,9 @@ func TestParse(t *testing.T) {
 		s := &Symbolizer{Options: Options{Style: c.style, Binary: c.binary}}
 		r := s.parse(c.line)
 		got := fmt.Sprintf("%d %q none", r.kind, r.file)
+		if r.symbol != "" {
+			got = fmt.Sprintf("%d %q %s+%x", r.kind, r.file, r.symbol, r.offset)
+		}
 		if r.ok {
 			got = fmt.Sprintf("%d %q %x", r.kind, r.file, r.addr)
 		}
@@ -50,6 +59,12 @@ func TestDemangle(t *testing.T) {
 		{LLVM, "main", "main"},
 		{LLVM, "_Zx", "_Zx"},
 		{LLVM, "_RNvC1a1f", "a::f"},
+		{LLVM, "_ZN1a4b..c1f17h0123456789abcdefE", "a::b..c::f::h0123456789abcdef"},
+		{LLVM, "_Z1fI1AIS0_IS0_IiEEEEvv", "void f<A<A<A<int>>>>()"},
+		{Elfutils, "_Z1fI1AIS0_IS0_IiEEEEvv", "void f<A<A<A<int> > > >()"},
+		{LLVM, "_ZltIcEbT_S0_", "bool operator<<char>(char, char)"},
+		{LLVM, "_ZZZ4mainENKUlvE_clEvENKUliE0_clEi", "main::'lambda'()::operator()() const::'lambda0'(int)::operator()(int) const"},
+		{LLVM, "_ZN1AUt1_E", "A::'unnamed1'"},
 	} {
 		s := &Symbolizer{Options: Options{Style: c.style}}
 		if got := s.demangle(c.name); got != c.want {
@@ -68,6 +83,25 @@ func TestSymbolAt(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%#x: %q, want %q", addr, got, want)
+		}
+	}
+}
+
+// Lines of source have LLVM's width of numbers.
+func TestNumbered(t *testing.T) {
+	text := []byte("a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk")
+	for _, c := range []struct {
+		marked, n int
+		want      string
+	}{
+		{1, 1, "1 >: a\n"},
+		{3, 2, "2  : b\n3 >: c\n"},
+		{9, 3, "8  : h\n9 >: i\n10  : j\n"},
+		{11, 3, "10  : j\n11 >: k\n"},
+		{12, 1, ""},
+	} {
+		if got := numbered(text, c.marked, c.n); got != c.want {
+			t.Errorf("%d lines around %d: %q, want %q", c.n, c.marked, got, c.want)
 		}
 	}
 }

@@ -26,12 +26,13 @@ const (
 // Style is a form of output.
 type Style uint8
 
-// The styles: those of llvm-symbolizer, and addr2line's own.
+// The styles: those of llvm-symbolizer, and those of binutils' and elfutils' addr2line.
 const (
 	LLVM Style = iota
 	GNU
 	JSON
 	Addr2line
+	Elfutils
 )
 
 // Paths says how files are named.
@@ -59,6 +60,15 @@ type Options struct {
 	Verbose   bool   // print all that is known of a frame
 	Adjust    uint64 // is subtracted from addresses
 	Section   string // that addresses count from the start of; "" for none
+	BuildID   string // of the file, in hexadecimal digits, in place of Binary
+	Markup    bool   // replace the symbolizer markup of a log
+	Color     bool   // in answers to markup
+	// ColorTerminal means to use colors if the output is a terminal.
+	ColorTerminal bool
+	Context       int  // lines of source that follow each frame
+	Plain         bool // addresses are hexadecimal without 0x
+	Symbols       bool // print the symbol at an address
+	Sections      bool // and the section
 }
 
 // Symbolizer answers requests, and keeps the binaries open.
@@ -76,6 +86,7 @@ type Symbolizer struct {
 type printer interface {
 	code(*request, []symfmt.SourceFrame)
 	data(*request, *symbol)
+	symbol(*request, []symfmt.SourceFrame)
 	fail(r *request, why string)
 	end()
 }
@@ -89,10 +100,18 @@ func Run(ctx context.Context, o Options, msgs *cli.Messages, in io.Reader, w io.
 	switch o.Style {
 	case Addr2line:
 		s.print = &gnuPrinter{s, out}
+	case Elfutils:
+		s.print = &elfutilsPrinter{s, out}
 	case JSON:
 		s.print = &jsonPrinter{s: s, w: out, list: len(args) > 0}
 	default:
 		s.print = &llvmPrinter{s, out}
+	}
+	if s.Color = s.Color || s.ColorTerminal && cli.IsTerminal(w); o.Markup {
+		if err := s.filter(in, out); err != nil {
+			return cli.StatusInput, err
+		}
+		return cli.StatusOK, cli.OutputError(out.Name(), out.Commit())
 	}
 	if len(args) == 0 {
 		if err := s.lines(in, out); err != nil {
@@ -100,7 +119,9 @@ func Run(ctx context.Context, o Options, msgs *cli.Messages, in io.Reader, w io.
 		}
 	}
 	for _, arg := range args {
-		s.answer(arg)
+		if s.answer(arg); o.Style == Elfutils && s.status != cli.StatusOK {
+			break
+		}
 	}
 	s.print.end()
 	return s.status, cli.OutputError(out.Name(), out.Commit())
@@ -132,27 +153,83 @@ func (s *Symbolizer) lines(in io.Reader, out *cli.Stdout) error {
 func (s *Symbolizer) answer(line string) {
 	r := s.parse(line)
 	m, err := s.module(r)
+	if s.Style == Elfutils && err == nil && m != nil {
+		s.addressOf(m, r)
+	}
 	switch {
 	case r.kind == frameRequest:
 		s.note("FRAME is not supported: local variables are not listed; see symtool walk --vars")
 		s.print.fail(r, "")
-	case !r.ok:
+	case !r.ok && r.symbol == "":
 		if strings.TrimSpace(line) != "" {
-			s.note("%q: want FILE ADDR, with an address such as 0x1139", line)
+			s.note("%q: want %s", line, s.wanted())
 		}
 		s.print.code(r, nil)
 	case err != nil:
 		s.status = max(s.status, 1)
 		s.note("%v", err)
 		s.print.fail(r, "cannot be read")
+	case !r.ok:
+		s.answerSymbol(m, r)
 	case r.kind == dataRequest:
-		s.print.data(r, m.symbolAt(r.place))
+		s.print.data(r, s.dataAt(m, r.place))
 	default:
 		s.print.code(r, s.frames(m, r.place))
 	}
 	if m != nil {
 		m.report(s)
 	}
+}
+
+// wanted says what a request looks like.
+func (s *Symbolizer) wanted() string {
+	switch {
+	case s.Style == Addr2line:
+		return "an address such as 0x1139"
+	case s.Binary != "" || s.BuildID != "":
+		return "an address such as 0x1139, or a symbol"
+	}
+	return "FILE ADDR, with an address such as 0x1139"
+}
+
+// addressOf gives a request for a symbol its address, if there is one.
+func (s *Symbolizer) addressOf(m *module, r *request) {
+	for i := range m.table {
+		if r.symbol != "" && m.table[i].name == r.symbol {
+			r.addr, r.ok, r.symbol = m.table[i].addr+r.offset, true, ""
+			r.place = r.addr
+		}
+	}
+	if !r.ok {
+		s.status, r.symbol = 1, ""
+	}
+}
+
+// answerSymbol answers a request for a symbol, of whose name there may be several.
+func (s *Symbolizer) answerSymbol(m *module, r *request) {
+	var frames []symfmt.SourceFrame
+	for i := range m.table {
+		if m.table[i].name == r.symbol {
+			if at := s.framesAt(m, m.table[i].addr+r.offset, false); len(at) > 0 {
+				frames = append(frames, at[0])
+			}
+		}
+	}
+	if len(frames) == 0 {
+		s.note("no symbol %s in %s", r.symbol, r.file)
+	}
+	s.print.symbol(r, frames)
+}
+
+// dataAt returns the symbol at an address as it is printed, or nil.
+func (s *Symbolizer) dataAt(m *module, addr uint64) *symbol {
+	sym := m.symbolAt(addr)
+	if sym == nil || !s.Demangle {
+		return sym
+	}
+	named := *sym
+	named.name = s.demangle(sym.name)
+	return &named
 }
 
 // note reports something once.

@@ -1,0 +1,118 @@
+package symbolizer
+
+import (
+	"fmt"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/symfmt"
+)
+
+// elfutilsPrinter prints what eu-addr2line of elfutils prints.
+type elfutilsPrinter struct {
+	s   *Symbolizer
+	out *cli.Stdout
+}
+
+func (p *elfutilsPrinter) end() {}
+
+func (p *elfutilsPrinter) code(r *request, frames []symfmt.SourceFrame) {
+	if p.s.Addresses && r.ok {
+		fmt.Fprintf(p.out, "0x%016x%s", r.addr, p.s.after(": "))
+	}
+	p.names(r, frames)
+	if len(frames) == 0 {
+		p.out.WriteString("??:0\n")
+		return
+	}
+	fmt.Fprintf(p.out, "%s\n", place(&frames[0]))
+	if !p.s.Inlines {
+		return
+	}
+	for i := 1; i < len(frames); i++ {
+		if p.s.Pretty {
+			p.out.WriteString(" (inlined by) ")
+		}
+		if p.s.Names != NoNames {
+			fmt.Fprint(p.out, orUnknown(frames[i].Name), p.s.after(" at "))
+		}
+		fmt.Fprintf(p.out, "%s\n", place(&frames[i]))
+	}
+}
+
+// names prints the function and the symbol at an address, as far as they are asked for.
+func (p *elfutilsPrinter) names(r *request, frames []symfmt.SourceFrame) {
+	known := len(frames) > 0 && frames[0].Name != ""
+	inlined := known && len(frames) > 1 && !p.s.Pretty
+	symbols := p.s.Symbols
+	if p.s.Names != NoNames && (known || !symbols) {
+		p.out.WriteString(p.function(r, frames))
+		switch {
+		case inlined && symbols:
+			fmt.Fprintf(p.out, " inlined at %s in %s\n", place(&frames[1]), p.symbolName(r))
+			symbols = false
+		case inlined:
+			fmt.Fprintf(p.out, " inlined at %s in %s\n", place(&frames[1]), orUnknown(frames[len(frames)-1].Name))
+		case symbols && p.s.Pretty:
+			p.out.WriteByte(' ')
+		default:
+			p.out.WriteString(p.s.after(" at "))
+		}
+	}
+	if symbols {
+		fmt.Fprint(p.out, p.symbolName(r), p.s.after(" at "))
+	}
+}
+
+// function returns the name of the innermost function, or else that of a symbol.
+func (p *elfutilsPrinter) function(r *request, frames []symfmt.SourceFrame) string {
+	if len(frames) > 0 && frames[0].Name != "" {
+		return frames[0].Name
+	}
+	if m := p.s.opened(r); m != nil {
+		if sym := p.s.dataAt(m, r.place); sym != nil {
+			return sym.name
+		}
+	}
+	return "??"
+}
+
+// symbolName returns the symbol at an address, the distance from it and, if asked for, its section.
+func (p *elfutilsPrinter) symbolName(r *request) string {
+	m := p.s.opened(r)
+	if m == nil {
+		return "??"
+	}
+	sym := p.s.dataAt(m, r.place)
+	if sym == nil {
+		return fmt.Sprintf("()+0x%x", r.place)
+	}
+	name := sym.name
+	if after := r.place - sym.addr; after != 0 {
+		name = fmt.Sprintf("%s+0x%x", name, after)
+	}
+	if p.s.Sections {
+		if section := m.sectionAt(r.place); section != "" {
+			name += " (" + section + ")"
+		}
+	}
+	return name
+}
+
+// place returns FILE:LINE:COLUMN of a frame; a column that is unknown is left out.
+func place(f *symfmt.SourceFrame) string {
+	switch {
+	case f.File.Path == "":
+		return "??:0"
+	case f.Column == 0:
+		return fmt.Sprintf("%s:%d", f.File.Path, f.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", f.File.Path, f.Line, f.Column)
+}
+
+// data is not called: eu-addr2line has no such request.
+func (p *elfutilsPrinter) data(r *request, _ *symbol) { p.code(r, nil) }
+
+// symbol is not called: a name stands for its address.
+func (p *elfutilsPrinter) symbol(r *request, _ []symfmt.SourceFrame) { p.code(r, nil) }
+
+func (p *elfutilsPrinter) fail(r *request, _ string) { p.code(r, nil) }

@@ -1,0 +1,96 @@
+package symbolizer
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/demangle/itanium"
+)
+
+// demangle returns the source form of a name. LLVM keeps the hash of older names of Rust.
+func (s *Symbolizer) demangle(name string) string {
+	if s.Style == Addr2line || s.Style == Elfutils || !strings.HasPrefix(name, "_Z") {
+		if out, err := demangle.Append(nil, name); err == nil {
+			return string(out)
+		}
+		return name
+	}
+	if out, err := itanium.Append(nil, name); err == nil {
+		return asLLVM(string(out))
+	}
+	plain, suffix, dotted := strings.Cut(name, ".")
+	out, err := itanium.Append(nil, plain)
+	if err != nil || !dotted {
+		return name
+	}
+	return asLLVM(string(out)) + " (." + suffix + ")"
+}
+
+// asLLVM writes a name as LLVM does, from what c++filt prints:
+//
+//	f() [clone .cold] [clone .1]    f() (.cold.1)
+//	A<B<int> >                      A<B<int>>
+//	operator< <int>                 operator<<int>
+//	{lambda(int)#1}                 'lambda'(int); the second is 'lambda0'
+//	{unnamed type#1}                'unnamed'
+func asLLVM(name string) string {
+	name, clones, cloned := strings.Cut(name, " [clone ")
+	name = strings.ReplaceAll(name, "> >", ">>")
+	name = strings.ReplaceAll(name, "> >", ">>") // of > > >
+	name = strings.ReplaceAll(name, "operator< <", "operator<<")
+	name = strings.ReplaceAll(name, "operator<< <", "operator<<<")
+	name = lambdas(name)
+	if cloned {
+		name += " (" + strings.ReplaceAll(strings.TrimSuffix(clones, "]"), "] [clone ", "") + ")"
+	}
+	return name
+}
+
+// lambdas writes the names of lambdas and of types without names as LLVM does.
+func lambdas(name string) string {
+	for _, kind := range []struct{ theirs, ours string }{{"{lambda(", "'lambda"}, {"{unnamed type#", "'unnamed"}} {
+		for {
+			start := strings.LastIndex(name, kind.theirs) // the innermost
+			if start < 0 {
+				break
+			}
+			end := start + len(kind.theirs)
+			params := ""
+			if strings.HasSuffix(kind.theirs, "(") {
+				params = parenthesized(name[end-1:])
+				end += len(params)
+			}
+			n := strings.IndexByte(name[end:], '}')
+			if n < 0 {
+				return name
+			}
+			number, err := strconv.Atoi(name[end : end+n])
+			if err != nil || number < 1 {
+				return name
+			}
+			text := kind.ours
+			if number > 1 {
+				text += strconv.Itoa(number - 2)
+			}
+			name = name[:start] + text + "'" + params + name[end+n+1:]
+		}
+	}
+	return name
+}
+
+// parenthesized returns the start of a text up to the parenthesis that closes the first one.
+func parenthesized(text string) string {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return text[:i+1]
+			}
+		}
+	}
+	return text
+}
