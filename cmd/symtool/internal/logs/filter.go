@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/cmd/symtool/internal/markup"
 )
 
 // Filter copies a log and replaces places of code. What is unknown, and everything else, stays as it is, byte for
@@ -23,6 +24,8 @@ type Filter struct {
 	Names func() []string
 	// Maps says where modules are in the process whose addresses the log has. It may be nil.
 	Maps *Maps
+	// Markup replaces LLVM's symbolizer markup. It may be nil.
+	Markup *markup.Filter
 
 	Replaced int      // number of places
 	Missed   []string // names of some places that were not replaced, without repetition
@@ -91,6 +94,9 @@ func (f *Filter) Run(ctx context.Context, in io.Reader, out *cli.Stdout) error {
 			cut = max(wholePart(buf[:have]), from)
 		}
 		f.out, cut = f.replace(f.out[:0], buf[:have], from, cut)
+		if err == io.EOF {
+			f.out = f.Markup.End(f.out)
+		}
 		_, writeErr := out.Write(f.out)
 		if writeErr == nil {
 			writeErr = out.Flush()
@@ -120,7 +126,7 @@ func wholePart(text []byte) int {
 // replace appends text[from:cut] with its places replaced, line by line. A place in a long line may extend beyond
 // cut: end is where the appended part ends.
 func (f *Filter) replace(dst, text []byte, from, cut int) (_ []byte, end int) {
-	if f.Maps == nil && !hasMarks(text[from:]) {
+	if f.Maps == nil && !f.Markup.Open() && !hasMarks(text[from:]) {
 		return append(dst, text[from:cut]...), cut // as nearly all of a log: where lines end does not matter
 	}
 	for from < cut {
@@ -137,10 +143,17 @@ func (f *Filter) replace(dst, text []byte, from, cut int) (_ []byte, end int) {
 func (f *Filter) line(dst, text []byte, from, to int) (_ []byte, end int) {
 	whole := to-from <= longestPlace && (from == 0 || text[from-1] == '\n') && (text[to-1] == '\n' || to == len(text))
 	if !whole {
-		return f.scan(dst, text, from, to)
+		return f.scan(f.Markup.End(dst), text, from, to)
 	}
 	line := text[from:to]
 	marks := marksIn(line)
+	if marks&elements != 0 && f.Markup != nil && markup.In(line) {
+		before := f.Markup.Answered
+		dst = f.Markup.Line(dst, line)
+		f.Replaced += f.Markup.Answered - before
+		return dst, to
+	}
+	dst = f.Markup.End(dst)
 	if marks == 0 && f.Maps == nil {
 		return append(dst, line...), to
 	}
@@ -197,7 +210,7 @@ func (f *Filter) answer(dst, head []byte) ([]byte, bool) {
 	dst = append(append(dst, head...), p.before...)
 	dst, found := f.Answer(dst, p)
 	if !found {
-		f.miss(p.Name)
+		f.Miss(p.Name)
 		return dst[:start], false
 	}
 	f.Replaced++
@@ -207,7 +220,8 @@ func (f *Filter) answer(dst, head []byte) ([]byte, bool) {
 // listedMisses is how many names the message lists if nothing was replaced.
 const listedMisses = 4
 
-func (f *Filter) miss(name string) {
+// Miss notes a module whose places were not replaced.
+func (f *Filter) Miss(name string) {
 	if name != "" && len(f.Missed) < listedMisses && !slices.Contains(f.Missed, name) {
 		f.Missed = append(f.Missed, name)
 	}

@@ -124,6 +124,7 @@ func Forms() []Form {
 		{"`NAME(+0xADDR)`", "the C library's `backtrace_symbols`", "the same"},
 		{"`NAME() [0xADDR]`, `NAME[0xADDR]`", "the same, in a program that is linked to a fixed address", "0"},
 	}
+	all = append(all, Form{"`{{{pc:ADDR}}}`, `{{{bt:N:ADDR}}}` and others", "programs with LLVM's symbolizer markup", "the process; `{{{module:...}}}` and `{{{mmap:...}}}` say where modules are"})
 	for _, form := range append(forms, &rawAddress) {
 		all = append(all, form.Form)
 	}

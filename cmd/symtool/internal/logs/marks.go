@@ -1,6 +1,10 @@
 package logs
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/markup"
+)
 
 // marks is a set of what places have. Looking for them all is much cheaper than looking for each form.
 type marks uint16
@@ -10,6 +14,7 @@ const (
 	page                        // the end of a size in a mapping
 	frameNumber
 	unknown
+	elements // of symbolizer markup
 
 	// Numbers with what is around them.
 	counter          // pc=0xADDR
@@ -21,7 +26,7 @@ const (
 
 // markTexts are the texts of the first marks, one of which is in each line with a place. They end with bytes that are
 // rare in logs.
-var markTexts = [...]string{number, "000]", "#", "[unknown]"}
+var markTexts = [...]string{number, "000]", "#", "[unknown]", markup.Opens}
 
 // number is how a hexadecimal number begins.
 const number = "0x"

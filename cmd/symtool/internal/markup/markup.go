@@ -87,7 +87,7 @@ func In(line []byte) bool {
 const Opens = "{{{"
 
 // Open reports whether the line that was appended last has not ended: mappings may be added to it.
-func (f *Filter) Open() bool { return f.open != nil }
+func (f *Filter) Open() bool { return f != nil && f.open != nil }
 
 // Line appends a line, which ends with \n, with its elements replaced.
 func (f *Filter) Line(dst, line []byte) []byte {
@@ -115,8 +115,11 @@ func (f *Filter) Line(dst, line []byte) []byte {
 	return f.dst
 }
 
-// End appends the end of the last line.
+// End appends the end of the last line, if it is open.
 func (f *Filter) End(dst []byte) []byte {
+	if f == nil || f.open == nil && f.style == (style{}) {
+		return dst
+	}
 	f.dst = dst
 	f.close()
 	f.resetStyle()

@@ -27,6 +27,7 @@ func (r *addressResolver) filterLog(ctx context.Context, in io.Reader, out *cli.
 		Names:  func() []string { return r.symbols.Names(ctx) },
 		Maps:   r.maps,
 	}
+	f.Markup = r.newMarkup(f, &at)
 	if err := f.Run(ctx, in, out); err != nil || f.Replaced > 0 {
 		return err
 	}
