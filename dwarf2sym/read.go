@@ -392,14 +392,11 @@ func (w *worker) batch(units []units.Header) int64 {
 		w.vars.Reset()
 	}
 	defer w.Flush()
-	data, err := w.d.Info.Bytes(int64(start), int64(size), w.info)
+	data, err := w.d.Bytes(start, size, &w.info)
 	if err != nil {
 		w.problems.Next()
 		w.problem(start, fmt.Sprintf("%d units from %#x on", len(units), start), err)
 		return int64(size)
-	}
-	if cap(data) > cap(w.info) {
-		w.info = data[:0]
 	}
 	for i := range units {
 		if w.Exhausted {

@@ -141,7 +141,7 @@ func (w *worker) foreignScopes(u *units.Unit) []units.Scope {
 		return f.Scopes
 	}
 	f.Scanned = true
-	data, err := f.D.Info.Bytes(int64(f.Off), int64(f.Size), nil)
+	data, err := f.D.Bytes(f.Off, f.Size, new([]byte))
 	if err != nil {
 		return nil
 	}

@@ -25,12 +25,20 @@ const (
 // callers must read the bytes under debug.SetPanicOnFault, in a goroutine that
 // recovers.
 func (p *Piece) Map() ([]byte, error) {
+	if b := p.view(); b != nil {
+		return b, nil
+	}
+	return p.Data()
+}
+
+// view returns the contents mapped, or nil if they cannot be or are short.
+func (p *Piece) view() []byte {
 	if p.bad != nil || p.parts != nil || p.Fixer != nil || p.size < mapOver || !bin.CanMap {
-		return p.Data()
+		return nil
 	}
 	file, off := p.mapSource()
 	if file == nil {
-		return p.Data()
+		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -38,13 +46,19 @@ func (p *Piece) Map() ([]byte, error) {
 		before := off % int64(os.Getpagesize())
 		m, err := bin.MapFile(file, off-before, p.size+before)
 		if err != nil {
-			p.mu.Unlock()
-			defer p.mu.Lock()
-			return p.Data()
+			return nil
 		}
 		p.mapped, p.before = m, before
 	}
-	return p.mapped[p.before:][:p.size:p.size], nil
+	return p.mapped[p.before:][:p.size:p.size]
+}
+
+// View implements Viewer. Contents that are inflated on demand stay so.
+func (r *readerSource) View() []byte {
+	if r.p.compression != "" {
+		return nil
+	}
+	return r.p.view()
 }
 
 // mapSource returns a file that has the contents uncompressed and complete, and their offset in it.

@@ -59,6 +59,46 @@ func TestMap(t *testing.T) {
 	}
 }
 
+// Sources of large contents have a view, if these are stored as they are.
+func TestViewOf(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		size   int
+		change func(p *Piece)
+		mapped bool
+	}{
+		{"large", mapOver + 8, func(*Piece) {}, true},
+		{"small", mapOver - 8, func(*Piece) {}, false},
+		{"with a Fixer", mapOver + 8, func(p *Piece) { p.Fixer = nopFixer{} }, false},
+		{"of a program without files", mapOver + 8, func(p *Piece) { p.in.Reader = Memory(make([]byte, mapOver+0x1009)) }, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, p, text := mappedFile(t, c.size)
+			c.change(p)
+			src, err := p.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Release()
+			view := ViewOf(src)
+			if !c.mapped {
+				if view != nil {
+					t.Errorf("a view of %d bytes, want none", len(view))
+				}
+				return
+			}
+			if !bytes.Equal(view, text) {
+				t.Errorf("a view of %d bytes, which are not the contents", len(view))
+			}
+		})
+	}
+}
+
+type nopFixer struct{}
+
+func (nopFixer) Prepare() error                     { return nil }
+func (nopFixer) Apply([]byte, uint64, Source) error { return nil }
+
 // A file that shrinks gives a panic that can be recovered from, not a signal.
 func TestMapOfFileThatShrinks(t *testing.T) {
 	path, p, _ := mappedFile(t, 2*mapOver)

@@ -70,6 +70,20 @@ type Source interface {
 	Bytes(off, n int64, buf []byte) ([]byte, error)
 }
 
+// Viewer is implemented by Sources whose contents may be mapped from the file.
+type Viewer interface {
+	// View returns all contents, mapped as by Contents.Map, or nil if Bytes is the only way to them.
+	View() []byte
+}
+
+// ViewOf returns the contents of s, mapped as by Contents.Map, or nil if they are not.
+func ViewOf(s Source) []byte {
+	if v, ok := s.(Viewer); ok {
+		return v.View()
+	}
+	return nil
+}
+
 // Gradual is implemented by Sources whose contents are inflated on demand. Damage is an error for the
 // reads that need the damaged bytes.
 type Gradual interface {

@@ -4,8 +4,8 @@ import (
 	"io"
 )
 
-// Open implements Contents. Stored contents are read from the file with pread, so that they never
-// count as memory. Others are inflated into memory or, above Limits.SpillOver, into a temporary file
+// Open implements Contents. Stored contents are read from the file with pread, unless their View is
+// used. Others are inflated into memory or, above Limits.SpillOver, into a temporary file
 // without a name: on demand, unless they are short. The Source is valid until Release.
 func (p *Piece) Open() (Source, error) {
 	switch err := p.check(); {

@@ -10,14 +10,18 @@ type Window struct {
 	src Source
 	off uint64 // of data in the section
 	buf []byte // storage, if the source needs it
-	got []byte // the bytes from off on
+	got []byte // the bytes from off on; if src is in memory, all of it
 }
 
 func NewWindow(src Source) *Window {
 	if src == nil {
 		return nil
 	}
-	return &Window{src: src}
+	w := &Window{src: src}
+	if v, ok := src.(interface{ View() []byte }); ok {
+		w.got = v.View()
+	}
+	return w
 }
 
 func (w *Window) size() int64 { return w.src.Size() }

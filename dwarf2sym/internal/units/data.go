@@ -13,12 +13,13 @@ import (
 )
 
 // Data is the debug information of one ELF file. .debug_info and
-// .debug_line are read piece by piece, each piece once; sections with random
-// access are held whole.
+// .debug_line are mapped, or else read piece by piece, each piece once;
+// sections with random access are held whole.
 type Data struct {
 	dwarf.Sections
 	Tag  uint64       // SupTag in the supplementary file
 	Line dwarf.Source // nil if there is no .debug_line
+	view []byte       // .debug_info, if it is mapped
 
 	unitList
 
@@ -98,6 +99,20 @@ func (u *Unit) FlatBehind(from bool) bool { return u.Flat() || from && u.Lang ==
 // folded.
 func (u *Unit) Assembly() bool {
 	return u.Lang == dw.LangMipsAsm || u.Lang == dw.LangAssembly
+}
+
+// Bytes returns n bytes at off of .debug_info, which must not be changed. If the section is mapped, that takes neither
+// a copy nor Go's memory, but access faults if the file shrinks, as in other sections: callers recover. Otherwise, the
+// bytes are in buf, which is made longer if need be, or in memory that Info holds.
+func (d *Data) Bytes(off, n uint64, buf *[]byte) ([]byte, error) {
+	if size := uint64(len(d.view)); off <= size && n <= size-off {
+		return d.view[off : off+n : off+n], nil
+	}
+	b, err := d.Info.Bytes(int64(off), int64(n), *buf)
+	if cap(b) > cap(*buf) {
+		*buf = b[:0]
+	}
+	return b, err
 }
 
 // dropStep is the number of bytes of .debug_info after which the memory of

@@ -101,6 +101,9 @@ func (r *dataReader) file(f *object.File, lost string) *Data {
 		return nil
 	}
 	d.Info = src
+	if d.view = object.ViewOf(src); d.view != nil {
+		d.random = append(d.random, info)
+	}
 	r.tables(f, d)
 	return d
 }
@@ -139,6 +142,8 @@ func (r *dataReader) tables(f *object.File, d *Data) {
 		if t.data == nil {
 			if errs[i] != nil {
 				r.problem("all lines", errs[i])
+			} else if object.ViewOf(d.Line) != nil {
+				d.random = append(d.random, f.Section(t.name))
 			}
 			continue
 		}

@@ -110,12 +110,9 @@ func (o *Opener) Peek(u *Unit, ref dwarf.Value, a *dwarf.NameAttrs) (*Unit, uint
 	rest := f.Off + f.Size - off
 	for _, size := range []uint64{PeekSize, PeekMost} {
 		size = min(size, rest)
-		b, err := d.Info.Bytes(int64(off), int64(size), f.buf)
+		b, err := d.Bytes(off, size, &f.buf)
 		if err != nil || !o.Spend(size) {
 			return nil, 0, false
-		}
-		if cap(b) > cap(f.buf) {
-			f.buf = b[:0]
 		}
 		next := f.TakeFrom(b, a)
 		if o.Exhausted {
@@ -209,7 +206,7 @@ func (o *Opener) openUnit(d *Data, h *dwarf.Header) (*Foreign, error) {
 	}
 	for ; ; size *= 16 {
 		size = min(size, h.Size)
-		b, err := d.Info.Bytes(int64(h.Off), int64(size), nil)
+		b, err := d.Bytes(h.Off, size, new([]byte))
 		if err != nil || !o.Spend(size) {
 			return nil, cmp.Or(err, dwarf.ErrExhausted)
 		}
