@@ -131,14 +131,19 @@ func (w *worker) enterInline(a *dwarf.Attrs, start int, f *scanFrame) {
 	if spans = dwarf.Tidy(spans); w.at == nil && len(spans) > 0 {
 		in.origin = w.originOf(&a.NameAttrs, die)
 	}
-	if n := len(fn.inlineSpans); n+len(spans) > cap(fn.inlineSpans) {
-		// At least doubled: append's smaller steps would leave more garbage.
-		fn.inlineSpans = slices.Grow(fn.inlineSpans, max(n, len(spans)))
-	}
-	fn.inlineSpans = append(fn.inlineSpans, spans...)
+	fn.inlineSpans = append(doubled(fn.inlineSpans, len(spans)), spans...)
 	in.last = int32(len(fn.inlineSpans))
-	fn.inlines = append(fn.inlines, in)
+	fn.inlines = append(doubled(fn.inlines, 1), in)
 	f.inl = int32(len(fn.inlines) - 1)
+}
+
+// doubled returns s with room for n more elements. If it has none, its room is at least doubled: append's smaller steps
+// would leave more garbage.
+func doubled[S ~[]E, E any](s S, n int) S {
+	if len(s)+n > cap(s) {
+		s = slices.Grow(s, max(len(s), n))
+	}
+	return s
 }
 
 // originOf returns the number of the inlined function. If its name needs the

@@ -36,7 +36,7 @@ type node struct {
 // clip fills the tree with the parts of fn's inlines that are in s. It reports
 // false if there are none.
 func (t *inlineTree) clip(fn *openFunc, s dwarf.Span) bool {
-	t.spans, t.nodes = t.spans[:0], t.nodes[:0]
+	t.spans, t.nodes = slices.Grow(t.spans[:0], len(fn.inlineSpans)), slices.Grow(t.nodes[:0], len(fn.inlines))
 	for i := range fn.inlines {
 		in := &fn.inlines[i]
 		n := node{parent: in.parent, first: int32(len(t.spans))}
@@ -97,7 +97,7 @@ func (t *inlineTree) apart() bool {
 		shift  = 26 // 12 bits for the depth, up to MaxDepth
 		length = 1<<shift - 1
 	)
-	keys, base := t.keys[:0], t.spans[0].Lo
+	keys, base := slices.Grow(t.keys[:0], len(t.spans)), t.spans[0].Lo
 	for _, r := range t.spans {
 		base = min(base, r.Lo)
 	}

@@ -2,6 +2,8 @@ package symfmt
 
 import (
 	"encoding/binary"
+
+	"github.com/symtool/symtool/internal/intern"
 )
 
 // Body holds the INLINE and line records of one Func in packed form: a line
@@ -224,24 +226,17 @@ func (b *BodyBuilder) reorder() {
 }
 
 // idTable numbers the ids of one body in order of first use. Most bodies name a
-// handful, for which a scan beats a map.
+// handful, for which a scan beats a table.
 type idTable struct {
 	ids  []uint32
-	many map[uint32]uint32
+	many intern.Offsets // their places in ids, if there are more than scanIDs
 }
 
-const scanIDs = 24
-
-// keepIDs is the largest map that is cleared and reused for the next body. A
-// larger one is dropped, as clear would have to walk all of it each time.
-const keepIDs = 4096
+const scanIDs = 16
 
 func (t *idTable) reset() {
 	t.ids = t.ids[:0]
-	if len(t.many) > keepIDs {
-		t.many = nil
-	}
-	clear(t.many)
+	t.many.Clear()
 }
 
 func (t *idTable) index(id uint32) uint32 {
@@ -251,23 +246,18 @@ func (t *idTable) index(id uint32) uint32 {
 				return uint32(i)
 			}
 		}
-	} else if i, ok := t.many[id]; ok {
+	} else if i, ok := t.many.Get(uint64(id)); ok {
 		return i
 	}
 	i := uint32(len(t.ids))
 	t.ids = append(t.ids, id)
-	if len(t.ids) > scanIDs {
-		t.remember()
+	switch {
+	case len(t.ids) == scanIDs+1:
+		for i, id := range t.ids {
+			t.many.Put(uint64(id), uint32(i))
+		}
+	case len(t.ids) > scanIDs:
+		t.many.Put(uint64(id), i)
 	}
 	return i
-}
-
-// remember adds to the map the ids that it lacks.
-func (t *idTable) remember() {
-	if t.many == nil {
-		t.many = make(map[uint32]uint32)
-	}
-	for i := len(t.many); i < len(t.ids); i++ {
-		t.many[t.ids[i]] = uint32(i)
-	}
 }

@@ -221,17 +221,21 @@ func TestBodiesDoNotShare(t *testing.T) {
 	}
 }
 
-// TestManyFilesStayCheap pins that one body of many files does not slow down
-// the ones after it.
-func TestManyFilesStayCheap(t *testing.T) {
-	var b BodyBuilder
-	b.Reset(0)
-	for i := range 2 * keepIDs {
-		b.AddLine(Line{File: FileID(i)})
-	}
-	b.Reset(0)
-	if b.files.many != nil {
-		t.Errorf("map of %d entries kept", len(b.files.many))
+// Ids are numbered in order of first use, few or many, whatever the body before had.
+func TestIDTable(t *testing.T) {
+	var table idTable
+	for _, n := range []uint32{1, scanIDs - 1, scanIDs, scanIDs + 1, scanIDs + 2, 5000, 1, scanIDs + 1, 3 * scanIDs} {
+		table.reset()
+		for range 2 {
+			for i := range n {
+				if got := table.index(n - i); got != i {
+					t.Fatalf("id %d of %d is number %d, want %d", n-i, n, got, i)
+				}
+			}
+		}
+		if len(table.ids) != int(n) {
+			t.Fatalf("%d numbers of %d ids", len(table.ids), n)
+		}
 	}
 }
 

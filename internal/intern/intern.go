@@ -59,8 +59,15 @@ func (x *Index) place(n uint32) {
 	x.slots[i] = n + 1
 }
 
+// pageSize is the size of the system's pages of memory. New tables are written to once a page: where the first access
+// to new memory reads it, the system maps a page of zeros, and at the first write replaces that on all processors.
+const pageSize = 4 << 10
+
 func (x *Index) grow(slots int) {
 	x.slots = make([]uint32, max(slots, minSlots))
+	for i := 0; i < len(x.slots); i += pageSize / 4 {
+		x.slots[i] = 0 // see pageSize
+	}
 	for n := range x.hashes {
 		x.place(uint32(n))
 	}

@@ -1,5 +1,7 @@
 package intern
 
+import "unsafe"
+
 // Offsets maps offsets in a section to numbers, in a fourth of a map's time: there is nothing to
 // delete, and clearing costs nothing, which happens after each unit. The zero value is empty.
 type Offsets struct {
@@ -54,6 +56,9 @@ func (o *Offsets) Put(off uint64, n uint32) {
 func (o *Offsets) grow() {
 	old := o.slots
 	o.slots = make([]offsetSlot, max(2*len(old), minOffsets))
+	for i := 0; i < len(o.slots); i += pageSize / int(unsafe.Sizeof(offsetSlot{})) {
+		o.slots[i] = offsetSlot{} // see pageSize
+	}
 	for i := range old {
 		if s := &old[i]; s.round == o.round+1 {
 			*o.slot(s.off) = *s

@@ -366,6 +366,9 @@ func (t *LineTable) emit(s *lineState) {
 			return
 		}
 	}
+	if len(t.Rows) == cap(t.Rows) {
+		t.Rows = slices.Grow(t.Rows, len(t.Rows)) // append's smaller steps would leave more garbage
+	}
 	t.Rows = append(t.Rows, r)
 }
 
