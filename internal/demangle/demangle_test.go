@@ -54,6 +54,7 @@ func TestDemangleName(t *testing.T) {
 		// Rust
 		"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE":                                                     "core::fmt::Write::write_fmt",
 		"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE.llvm.1234":                                           "core::fmt::Write::write_fmt",
+		"_ZN38_$LT$sizes..SIZE..T$u20$as$u20$Fmt$GT$3fmt17h0123456789abcdefE":                                  "<sizes::SIZE::T as Fmt>::fmt",
 		"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE": "<Test + 'static as foo::Bar<Test>>::bar",
 		"_RNvC6_123foo3bar":                                   "123foo::bar",
 		"_RNvNtCs1234_7mycrate3foo3bar":                       "mycrate::foo::bar",

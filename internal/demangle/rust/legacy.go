@@ -23,15 +23,16 @@ func cutLegacy(raw string) (rest string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	if strings.IndexByte(raw, '.') >= 0 { // most have none, and IndexByte is much faster
-		if i := strings.LastIndex(raw, "E."); i >= 0 {
-			raw = raw[:i+1]
+	if !endsInHash(raw) {
+		if strings.IndexByte(raw, '.') < 0 { // most have none, and IndexByte is much faster
+			return "", false
+		}
+		i := strings.LastIndex(raw, "E.") // before a suffix, as LLVM adds
+		if raw = raw[:i+1]; !endsInHash(raw) {
+			return "", false
 		}
 	}
 	n := len(raw) - legacyHash
-	if n <= 0 || raw[n:n+3] != "17h" || raw[len(raw)-1] != 'E' {
-		return "", false
-	}
 	seen := uint16(0)
 	for _, c := range []byte(raw[n+3 : len(raw)-1]) {
 		switch {
@@ -44,6 +45,12 @@ func cutLegacy(raw string) (rest string, ok bool) {
 		}
 	}
 	return raw[:n], bits.OnesCount16(seen) >= 5
+}
+
+// endsInHash reports whether the last part of a name may be a hash.
+func endsInHash(raw string) bool {
+	n := len(raw) - legacyHash
+	return n > 0 && raw[n:n+3] == "17h" && raw[len(raw)-1] == 'E'
 }
 
 // AppendLegacy appends the source form of a name in rustc's old mangling, which begins with
@@ -80,8 +87,11 @@ func appendLegacyPart(dst []byte, part string) []byte {
 		part = part[1:] // a part must not begin with an escape
 	}
 	for part != "" {
-		i := strings.IndexAny(part, "$.")
-		if i < 0 {
+		i := 0
+		for i < len(part) && part[i] != '$' && part[i] != '.' { // a quarter of IndexAny's time
+			i++
+		}
+		if i == len(part) {
 			break
 		}
 		dst = append(dst, part[:i]...)
