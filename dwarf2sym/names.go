@@ -90,6 +90,9 @@ func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint
 			return u.D, first.U, true
 		case dwarf.StrpSup:
 			return u.D.Sup, first.U, u.D.Sup != nil
+		case dwarf.Strx:
+			off, ok := u.StrOffset(first.U)
+			return u.D, off, ok
 		}
 		next, ok := attrs.Next()
 		if !ok || first.Kind != dwarf.None {

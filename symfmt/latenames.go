@@ -2,6 +2,7 @@ package symfmt
 
 import (
 	"hash/maphash"
+	"math/bits"
 	"unsafe"
 )
 
@@ -48,11 +49,35 @@ type lateOrigin struct {
 // hash with a probability of 2^-69.
 type textHash [2]uint64
 
+// numberedTexts numbers texts from 0, in a third of a map's time. Only one goroutine can do that.
+type numberedTexts struct {
+	hashes []textHash // by number
+	slots  []uint32   // number + 1, at hash or after; 0 means free. The length is a power of two
+}
+
+// newNumberedTexts has room for n texts.
+func newNumberedTexts(n int) numberedTexts {
+	return numberedTexts{hashes: make([]textHash, 0, n), slots: make([]uint32, 1<<bits.Len(uint(2*n)))}
+}
+
+// number returns the number of a text, and whether it had one before.
+func (t *numberedTexts) number(h textHash) (n uint32, known bool) {
+	i := h[0] & uint64(len(t.slots)-1)
+	for ; t.slots[i] != 0; i = (i + 1) & uint64(len(t.slots)-1) {
+		if n := t.slots[i] - 1; t.hashes[n] == h {
+			return n, true
+		}
+	}
+	t.hashes = append(t.hashes, h)
+	t.slots[i] = uint32(len(t.hashes))
+	return t.slots[i] - 1, false
+}
+
 // lateOrigins numbers the origins of a module whose names are made late. While pieces with origins are
 // written, only number is called, and afterwards only of, concurrently.
 type lateOrigins struct {
 	seeds   [2]maphash.Seed
-	known   map[textHash]OriginID
+	known   numberedTexts
 	index   idIndex    // of the module's origins
 	numbers []OriginID // by position there
 	text    []byte
@@ -60,7 +85,7 @@ type lateOrigins struct {
 
 func newLateOrigins(m *Module) *lateOrigins {
 	return &lateOrigins{
-		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: make(map[textHash]OriginID, len(m.Origins)),
+		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, known: newNumberedTexts(len(m.Origins)),
 		index: m.originIndex(), numbers: make([]OriginID, len(m.Origins)),
 	}
 }
@@ -86,10 +111,9 @@ func (n *lateOrigins) number(out *formatted) []byte {
 	dst, from := n.text[:0], 0
 	for i := range out.origins {
 		o := &out.origins[i]
-		id, ok := n.known[o.hash]
+		number, ok := n.known.number(o.hash)
+		id := OriginID(number)
 		if !ok {
-			id = OriginID(len(n.known))
-			n.known[o.hash] = id
 			dst = append(appendOriginNumber(dst, id), out.text[from:o.end]...)
 		}
 		pos, _ := n.index.find(uint32(o.id))

@@ -43,7 +43,7 @@ func Write(w io.Writer, m *Module, opts WriteOptions) error {
 	if late := opts.Names; late != nil {
 		t.late = newLateOrigins(m)
 		err = t.write(w, opts, t.pieces[:t.bodies]) // the numbers of the origins must be known for the rest
-		late.Origins = len(t.late.known)
+		late.Origins = len(t.late.known.hashes)
 		t.pieces = t.pieces[t.bodies:]
 	}
 	if err == nil {

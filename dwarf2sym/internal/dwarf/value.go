@@ -377,7 +377,7 @@ func (u *Unit) Text(v Value) ([]byte, bool) {
 	case Inline:
 		return CString(u.data, v.U)
 	case Strx:
-		if off, ok := u.strx(v.U); ok {
+		if off, ok := u.StrOffset(v.U); ok {
 			return CString(u.sect.Str, off)
 		}
 	}
@@ -396,8 +396,8 @@ func (u *Unit) inString(v Value) bool {
 	return true
 }
 
-// strx reads entry i of the unit's part of .debug_str_offsets (DWARF 5, 7.26).
-func (u *Unit) strx(i uint64) (uint64, bool) {
+// StrOffset returns the offset in .debug_str that is entry i of the unit's part of .debug_str_offsets (DWARF 5, 7.26).
+func (u *Unit) StrOffset(i uint64) (uint64, bool) {
 	size := u.offsetSize()
 	off, ok := tableEntry(u.strOffsetsBase, i, size, uint64(len(u.sect.StrOffsets)))
 	if !ok {
