@@ -87,6 +87,7 @@ func (w *worker) enter(e *dwarf.Entry, f *scanFrame) {
 	case dwarf.ClassInline:
 		w.enterInline(&e.Attrs, e.Start, f)
 	case dwarf.ClassFunc, dwarf.ClassBare:
+		w.lastFunc = w.u.Off + uint64(e.Start)
 		w.noteLambda(&e.Attrs, f)
 		w.enterFunc(&e.Attrs, e.Start, f)
 	case dwarf.ClassScope:
@@ -100,9 +101,19 @@ func (w *worker) leave(f *scanFrame, end int) {
 		w.closeFunc()
 	}
 	if f.opens&opensScope != 0 {
-		w.scopes[f.scope].End = w.u.Off + uint64(end)
+		w.leaveScope(int(f.scope), end)
 	}
 	f.opens = 0
+}
+
+// leaveScope ends a scope. Most are types that no function is in: they are forgotten, as only names of functions need
+// scopes, and also those of types where variables are read.
+func (w *worker) leaveScope(i, end int) {
+	s := &w.scopes[i]
+	s.End = w.u.Off + uint64(end)
+	if i == len(w.scopes)-1 && w.lastFunc < s.Start && !w.namesOnly && w.vars == nil {
+		w.scopes = w.scopes[:i]
+	}
 }
 
 // lambdaName is the name of a lambda's type, in the form of c++filt. Names composed from scopes

@@ -72,6 +72,7 @@ type unitState struct {
 	haveLines bool // lines was read for this unit
 	fileIDs   []uint32
 	scopes    []units.Scope
+	lastFunc  uint64 // offset of the last function that was entered
 	scoped    scoping
 	named     []int // with someScopes: the positions of the DIEs whose scopes are known
 	stack     []scanFrame
@@ -174,7 +175,7 @@ func (w *worker) unit(h *dwarf.Header, data []byte) (begun bool) {
 		w.stats.Units++
 	}
 	w.damage().Next()
-	w.unitFuncs, w.unitDead, w.haveLines = len(w.funcs), 0, false
+	w.unitFuncs, w.unitDead, w.haveLines, w.lastFunc = len(w.funcs), 0, false, 0
 	w.scopes, w.fileIDs = w.scopes[:0], w.fileIDs[:0]
 	t, cost, err := w.tables.Get(&w.d.Sections, h)
 	w.Spend(cost)
