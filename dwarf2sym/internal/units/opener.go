@@ -201,12 +201,14 @@ func (o *Opener) openUnit(d *Data, h *dwarf.Header) (*Foreign, error) {
 	}
 	f := &Foreign{}
 	size := uint64(PeekSize)
+	read := func() ([]byte, error) { return d.Info.Bytes(int64(h.Off), int64(size), nil) } // for First, whose callers do not recover
 	if o.Whole {
 		size = h.Size
+		read = func() ([]byte, error) { return d.Bytes(h.Off, size, new([]byte)) }
 	}
 	for ; ; size *= 16 {
 		size = min(size, h.Size)
-		b, err := d.Bytes(h.Off, size, new([]byte))
+		b, err := read()
 		if err != nil || !o.Spend(size) {
 			return nil, cmp.Or(err, dwarf.ErrExhausted)
 		}
