@@ -132,3 +132,17 @@ func TestArgs(t *testing.T) {
 		t.Errorf("%q without arguments", got)
 	}
 }
+
+// A program may have the names that systems give to several versions of it.
+func TestDecoratedNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"/usr/bin/llvm-symbolizer-22": "symtool as llvm-symbolizer -e", "llvm-addr2line-14.0": "symtool as llvm-addr2line -e",
+		"x86_64-linux-gnu-addr2line": "symtool as addr2line -e", "arm-none-eabi-addr2line": "symtool as addr2line -e",
+		"eu-addr2line": "symtool as eu-addr2line -e", "addr2line.exe": "symtool as addr2line -e", "llvm-addr2line": "symtool as llvm-addr2line -e",
+		"symtool": "symtool -e", "my-addr2line": "my-addr2line -e", "llvm-symbolizer-x": "llvm-symbolizer-x -e",
+	} {
+		if got := strings.Join(Args([]string{name, "-e"}), " "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
@@ -51,10 +52,23 @@ func Args(args []string) []string {
 	if len(args) == 0 {
 		return args
 	}
-	if p := named(strings.TrimSuffix(filepath.Base(args[0]), ".exe")); p != nil {
+	if p := named(plainName(filepath.Base(args[0]))); p != nil {
 		return append([]string{"symtool", "as", p.name}, args[1:]...)
 	}
 	return args
+}
+
+// decorated matches the names under which systems have several of a program: llvm-symbolizer-22,
+// aarch64-linux-gnu-addr2line.
+var decorated = regexp.MustCompile(`^(llvm-symbolizer|llvm-addr2line)-[0-9.]+$|^[a-z0-9_]+-[a-z0-9_-]+-(addr2line)$`)
+
+// plainName returns the name of a program without what systems add to it.
+func plainName(name string) string {
+	name = strings.TrimSuffix(name, ".exe")
+	if m := decorated.FindStringSubmatch(name); m != nil {
+		return m[1] + m[2]
+	}
+	return name
 }
 
 // program is a program that symtool can be called as.
