@@ -29,7 +29,7 @@ import (
 //
 // A module about which nothing is known gets the only binary if the roots are files.
 func NewBinaries(roots []string, o BinaryOptions) (*Binaries, error) {
-	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, libraryDirs: o.LibraryDirs, limits: object.DefaultLimits()}
+	b := &Binaries{roots: roots, more: o.DebugDirs, fetcher: o.Fetcher, onlyFiles: len(roots) > 0, atPaths: o.AtPaths, libraryDirs: o.LibraryDirs, pack: o.Package, limits: object.DefaultLimits()}
 	b.limits.Hermetic = o.Hermetic
 	for _, root := range roots {
 		st, err := os.Stat(objfile.InBundle(root))
@@ -56,6 +56,8 @@ type BinaryOptions struct {
 	// LibraryDirs are folders of this machine that have, with AtPaths, the binaries of modules without a folder in their
 	// path: Crashpad's minidumps of Linux name libraries by their DT_SONAME.
 	LibraryDirs []string
+	// Package is a .dwp file with the split DWARF of the binaries; "" means that of each is beside it, as FILE.dwp.
+	Package string
 	// Hermetic says that debug files and PDBs beside a binary count only if they are below a root or in DebugDirs.
 	Hermetic bool
 }
@@ -89,6 +91,7 @@ type Binaries struct {
 	limits    object.Limits
 
 	libraryDirs []string
+	pack        string // a .dwp file, or ""
 
 	mu    sync.Mutex
 	index *binaryIndex // nil until the folders are searched
@@ -357,7 +360,7 @@ func (b *Binaries) whole(ctx context.Context, m resolve.Module, read func(*objec
 
 // companions opens the files that belong to a binary.
 func (b *Binaries) companions(ctx context.Context, s *search, f *object.File) (dwarf2sym.Options, error) {
-	o := dwarf2sym.Options{Demangle: true}
+	o := dwarf2sym.Options{Demangle: true, Package: b.pack}
 	debug, err := b.findDebug(ctx, s, f)
 	if err != nil {
 		return o, err

@@ -63,7 +63,7 @@ var llvmOptions = []option{
 	{long: "build-id", value: "ID", text: "look addresses up in the file DIR/.build-id/XX/YY.debug of a debug\ndirectory"},
 	{long: "print-source-context-lines", value: "N", text: "print N lines of source"},
 	{long: "skip-line-zero", refused: "lines are printed as the line table has them"},
-	{long: "dwp", value: "FILE", refused: "the package is found as FILE.dwp, beside the binary"},
+	{long: "dwp", value: "FILE", text: "read split DWARF from FILE, not from the .dwp beside the binary"},
 	{long: "dia", refused: "PDBs are read without it"},
 	{long: "gsym-file-directory", value: "DIR", refused: "convert GSYM files with symtool convert"},
 	{long: "dsym-hint", value: "DIR", refused: "a .dSYM bundle is found beside its binary"},
@@ -78,7 +78,7 @@ func planLLVM(l *commandLine, addr2line bool) (*plan, error) {
 	_, binary := l.lastOf("obj", "exe")
 	o := symbolizer.Options{
 		Binary: binary, Demangle: !addr2line, Inlines: !addr2line, Plain: addr2line, Paths: pathsOf(l),
-		BuildID: l.last("build-id"), Markup: l.has("filter-markup"),
+		BuildID: l.last("build-id"), Package: l.last("dwp"), Markup: l.has("filter-markup"),
 		Pretty: l.has("pretty-print"), Addresses: l.has("addresses") || l.has("print-address"), Verbose: l.has("verbose"),
 		DebugDirs: append(append(l.values("debug-file-directory"), l.values("fallback-debug-path")...), systemDebug),
 	}

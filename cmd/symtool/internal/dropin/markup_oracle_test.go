@@ -18,7 +18,7 @@ import (
 func TestOracleMarkup(t *testing.T) {
 	testenv.Oracle(t)
 	tool, dir, inlined := testenv.Tool(t, "llvm-symbolizer-22"), t.TempDir(), false
-	for _, file := range []string{"clang-dwarf5.elf", "gcc-dwarf5.elf", "except.elf"} {
+	for _, file := range []string{"clang-dwarf5.elf", "gcc-dwarf5.elf"} {
 		log := markupLog(t, dir, file)
 		for _, options := range []string{"", "--color=always", "--no-demangle -s", "--relativenames -f=short", "--no-inlines --color"} {
 			args := append(strings.Fields(options), "--filter-markup", "--debug-file-directory", dir)

@@ -107,7 +107,7 @@ func (m *module) open(s *Symbolizer, path string) error {
 	if m.file, err = objfile.Open(path, object.DefaultLimits()); err != nil {
 		return fmt.Errorf("%s: %s", path, bin.Bare(err, path))
 	}
-	b, err := supplier.NewBinaries([]string{path}, supplier.BinaryOptions{DebugDirs: s.DebugDirs})
+	b, err := supplier.NewBinaries([]string{path}, supplier.BinaryOptions{DebugDirs: s.DebugDirs, Package: s.Package})
 	if err == nil {
 		m.symbols, _, err = b.Symbols(s.ctx, resolve.Module{})
 	}

@@ -50,6 +50,7 @@ type Options struct {
 	Program   string // the name in messages
 	Binary    string // "" if each line names one
 	DebugDirs []string
+	Package   string // a .dwp file; "" for FILE.dwp
 	Style     Style
 	Names     Names
 	Paths     Paths
