@@ -53,6 +53,7 @@ const (
 	OpImplicitValue // Data is the value
 	OpConstValue    // Data is the value, as in DW_AT_const_value; its size may differ from the type's
 	OpConstNumber   // U is the value, as in DW_AT_const_value, truncated or extended to the type's size
+	OpConstSigned   // S is the value, as in a signed DW_AT_const_value, truncated or sign-extended to the size of any type
 	OpPiece         // U bytes of the value are at the location before; nowhere if there is none
 	OpBitPiece      // U bits of it, from bit S of that location
 

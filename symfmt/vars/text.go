@@ -217,7 +217,7 @@ var opNames = [...]string{
 	OpDeref: "d", OpDup: "dup", OpDrop: "drop", OpOver: "over", OpPick: "pick", OpSwap: "swap", OpRot: "rot", OpAbs: "abs", OpAnd: "and",
 	OpDiv: "div", OpMinus: "minus", OpMod: "mod", OpMul: "mul", OpNeg: "neg", OpNot: "not", OpOr: "or", OpPlus: "plus", OpPlusConst: "p",
 	OpShl: "shl", OpShr: "shr", OpShra: "shra", OpXor: "xor", OpEq: "eq", OpGe: "ge", OpGt: "gt", OpLe: "le", OpLt: "lt", OpNe: "ne",
-	OpSkip: "skip", OpBranch: "branch", OpReg: "r", OpStackValue: "v", OpImplicitValue: "value", OpConstValue: "const", OpConstNumber: "number",
+	OpSkip: "skip", OpBranch: "branch", OpReg: "r", OpStackValue: "v", OpImplicitValue: "value", OpConstValue: "const", OpConstNumber: "number", OpConstSigned: "signed",
 	OpPiece: "piece", OpBitPiece: "bits", OpImplicitPointer: "pointer", OpEntryValue: "entry", OpCall: "call", OpVariableValue: "variable",
 	OpConstType: "tc", OpRegType: "tr", OpDerefType: "td", OpConvert: "convert", OpReinterpret: "reinterpret",
 }

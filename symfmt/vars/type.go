@@ -3,6 +3,7 @@ package vars
 import (
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // TypeKind is the kind of a type.
@@ -198,6 +199,11 @@ type Variant struct {
 // DiscrRange is a range of discriminants, both ends included. Signed ones are extended to 64
 // bits.
 type DiscrRange struct{ Low, High uint64 }
+
+// IsQuad reports whether the type is a number in the format binary128 of IEEE 754 whatever the CPU, by its name.
+func (t *Type) IsQuad() bool {
+	return strings.Contains(t.Name, "loat128") || t.Name == "__ieee128" || strings.HasSuffix(t.Name, "(kind=16)")
+}
 
 // Enumerator is a named value. Values are sign-extended to 64 bits.
 type Enumerator struct {

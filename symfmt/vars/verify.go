@@ -168,7 +168,7 @@ func (v *verifier) step(pc int, op *Op) (more bool, fault *Fault) {
 	switch op.Code {
 	case OpUnsupported, OpCall:
 		return false, nil
-	case OpReg, OpImplicitValue, OpConstValue, OpConstNumber, OpImplicitPointer:
+	case OpReg, OpImplicitValue, OpConstValue, OpConstNumber, OpConstSigned, OpImplicitPointer:
 		v.placed = true
 		return true, nil
 	case OpPiece, OpBitPiece:

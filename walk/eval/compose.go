@@ -23,6 +23,9 @@ func (m *machine) compose(pieces []piece, size int, as class) Value {
 		m.put(&v, bit, p)
 		bit += p.bits
 	}
+	if bit < 8*uint64(size) && v.Why == "" {
+		v.Why = fmt.Sprintf("the location describes only the first %d bits", bit)
+	}
 	return v.settled()
 }
 

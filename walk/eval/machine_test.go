@@ -21,6 +21,7 @@ const (
 	tPtr
 	tVLA
 	tI128
+	tU128
 	tLongDouble
 	tSelf
 	tFortran
@@ -37,6 +38,7 @@ func testTypes() *vars.Info {
 			tStruct:     {Kind: vars.Struct, Name: "s", Size: 16, HasSize: true},
 			tPtr:        {Kind: vars.Pointer, Elem: tInt},
 			tVLA:        {Kind: vars.Array, Elem: tInt, Parts: &vars.Parts{Dims: []vars.Dim{{Upper: vars.Bound{Kind: vars.ExprBound, Expr: 1}}}}},
+			tU128:       {Kind: vars.Base, Name: "__int128 unsigned", Size: 16, HasSize: true, Encoding: vars.Unsigned},
 			tI128:       {Kind: vars.Base, Name: "__int128", Size: 16, HasSize: true, Encoding: vars.Signed},
 			tLongDouble: {Kind: vars.Base, Name: "long double", Size: 16, HasSize: true, Encoding: vars.Float},
 			tSelf:       {Kind: vars.Typedef, Elem: tSelf},
@@ -133,6 +135,9 @@ func TestLocations(t *testing.T) {
 		{"no operations", tInt, nil, "optimized_out: ", 0},
 		{"implicit value", tInt, []vars.Op{{Code: vars.OpImplicitValue, Data: []byte{1, 2, 3, 4}}}, "01020304", 0},
 		{"constant", tInt, []vars.Op{{Code: vars.OpConstNumber, U: math.MaxUint64}}, "ffffffff", 0},
+		{"signed constant", tU128, []vars.Op{{Code: vars.OpConstSigned, S: -4}}, "fcffffffffffffffffffffffffffffff", 0},
+		{"signed constant, cut", tUint, []vars.Op{{Code: vars.OpConstSigned, S: -4}}, "fcffffff", 0},
+		{"signed constant for all of a struct", tStruct, []vars.Op{{Code: vars.OpConstSigned, S: -4}}, "optimized_out: a value of 8 bytes for a variable of 16", 0},
 		{"constant for all of a struct", tStruct, []vars.Op{{Code: vars.OpConstNumber, U: 5}}, "optimized_out: a value of 8 bytes for a variable of 16", 0},
 		{"short constant", tInt, []vars.Op{{Code: vars.OpConstValue, Data: []byte{0xfe}}}, "feffffff", 0},
 		{"short constant of a struct", tStruct, []vars.Op{{Code: vars.OpConstValue, Data: []byte{0xfe}}}, "optimized_out: a constant of 1 bytes for a value of 16", 0},

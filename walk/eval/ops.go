@@ -85,6 +85,8 @@ func (m *machine) locate(op *vars.Op) (done bool, fault *failure) {
 		p.kind, p.bytes = asConstant, op.Data
 	case vars.OpConstNumber:
 		p.kind, p.number = asNumber, number{class: generic, size: 8, lo: op.U}
+	case vars.OpConstSigned:
+		p.kind, p.number = asNumber, number{class: signed, size: 8, lo: uint64(op.S)}
 	case vars.OpImplicitPointer:
 		p.kind, p.target, p.offset = asPointer, target{op.Label, op.Expr}, op.S
 	case vars.OpStackValue:

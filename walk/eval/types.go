@@ -46,7 +46,7 @@ func (f *Frame) base(id vars.TypeID) (class, int, *failure) {
 		return 0, 0, invalid("a type that is not numeric")
 	}
 	c := baseClass(t)
-	if c == float && t.Size >= x87Size && !f.hasX87() {
+	if c == float && t.Size >= x87Size && (!f.hasX87() || t.IsQuad()) {
 		c = opaque
 	}
 	return c, int(t.Size), nil

@@ -144,6 +144,8 @@ func (f *Frame) sizeOf(id vars.TypeID, scope int, object *uint64, b *budget) (in
 	}}
 	size, ok := s.Size(id)
 	switch {
+	case because != nil && because.why == "":
+		return 0, &failure{because.state, "the size of the value is not known"}
 	case because != nil:
 		return 0, because
 	case !ok:

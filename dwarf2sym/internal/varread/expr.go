@@ -373,6 +373,8 @@ func (v *Reader) constValue(u *units.Unit, a *dwarf.Attr) vars.ExprID {
 	case a.IsString():
 		text, _ := u.Text(a.Value)
 		return v.addExpr([]vars.Op{{Code: vars.OpConstValue, Data: append(bytes.Clone(text), 0)}})
+	case a.Kind == dwarf.Const && a.Signed() && int64(a.U) < 0:
+		return v.addExpr([]vars.Op{{Code: vars.OpConstSigned, S: int64(a.U)}})
 	case a.Kind == dwarf.Const:
 		return v.addExpr([]vars.Op{{Code: vars.OpConstNumber, U: a.U}})
 	}
