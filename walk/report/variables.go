@@ -75,7 +75,7 @@ func (p *textWriter) variables(s *viewStack, frame, k int) {
 		if name == "" {
 			name = "<anonymous>"
 		}
-		line := fmt.Sprintf("      %s (%s) %s = ", kind, safe(shortened(f.Info.TypeName(v.Type))), safe(name))
+		line := fmt.Sprintf("      %s (%s) %s = ", kind, safe(shortened(show.TypeName(f.Info, v.Type))), safe(name))
 		if !p.o.Variables.charge(len(line)) {
 			p.put("      %s\n", limited)
 			return

@@ -17,6 +17,7 @@ type rule struct {
 	shape   string
 	paths   map[string][]string // by part of the shape
 	element []int               // indices of the type argument, in one another, that is the type of the elements; nil means what data points to
+	count   int                 // the type argument that is the number of elements; 0 if none is
 	skip    int                 // words of a node before its element
 }
 
@@ -27,7 +28,8 @@ var shapes = map[string][]string{
 	"bits": {"data", "end", "size"}, "chain": {"data"}, "tree": {"data", "size"}, "table": {"data", "size", "most"},
 	"variant": {"data", "size", "first", "rest"}, "ring": {"data", "from", "size", "most"},
 	"blocks": {"data", "to", "node", "from", "end", "endnode"}, "duration": {"data"},
-	"hashes": {"data", "size", "most", "from"},
+	"hashes": {"data", "size", "most", "from"}, "any": {"data", "type"}, "bitset": {"data"}, "dyn": {"data", "type"},
+	"btree": {"data", "most", "size", "first"},
 }
 
 // rules returns the rules of rules.txt.
@@ -56,6 +58,8 @@ func parseRules(text string) (all []rule, err error) {
 			switch key {
 			case "element":
 				r.element, err = numbers(value)
+			case "count":
+				r.count, err = strconv.Atoi(value)
 			case "skip":
 				r.skip, err = strconv.Atoi(value)
 			case "data", "size", "end", "some", "type", "first", "rest", "from", "to", "most", "node", "endnode":

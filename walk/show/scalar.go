@@ -1,14 +1,12 @@
 package show
 
 import (
-	"math"
 	"math/big"
 	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/symtool/symtool/symfmt/arch"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/eval"
 )
@@ -72,17 +70,17 @@ func (s *showing) base(t *vars.Type, b []byte, lo, hi uint64) string {
 			return strconv.FormatBool(lo == 1)
 		}
 	case vars.Float:
-		return s.float(lo, hi, len(b))
+		return s.float(t, lo, hi, len(b))
 	case vars.ComplexFloat:
 		half := len(b) / 2
 		if half == 4 || half == 8 || half == 16 {
 			re, reHi := s.number(b[:half], t)
 			im, imHi := s.number(b[half:], t)
-			imaginary := s.float(im, imHi, half)
+			imaginary := s.float(t, im, imHi, half)
 			if !strings.HasPrefix(imaginary, "-") {
 				imaginary = "+" + imaginary
 			}
-			return s.float(re, reHi, half) + imaginary + "i"
+			return s.float(t, re, reHi, half) + imaginary + "i"
 		}
 	case vars.Signed:
 		return integer(lo, hi, len(b), true)
@@ -118,36 +116,6 @@ func integer(lo, hi uint64, size int, withSign bool) string {
 	return strconv.FormatUint(lo, 10)
 }
 
-// float formats a floating-point number.
-func (s *showing) float(lo, hi uint64, size int) string {
-	switch {
-	case size == 4:
-		return strconv.FormatFloat(float64(math.Float32frombits(uint32(lo))), 'g', -1, 32)
-	case size == 8:
-		return strconv.FormatFloat(math.Float64frombits(lo), 'g', -1, 64)
-	case size >= 10 && (s.f.Arch == arch.X86 || s.f.Arch == arch.X86_64):
-		return x87(lo, hi)
-	}
-	return "0x" + strconv.FormatUint(hi, 16) + strings.Repeat("0", (bits.LeadingZeros64(lo|1))/4) + strconv.FormatUint(lo, 16)
-}
-
-// x87 formats a number in the x87 format.
-func x87(lo, hi uint64) string {
-	sign := ""
-	if hi>>15&1 != 0 {
-		sign = "-"
-	}
-	exponent := int(hi & 0x7fff)
-	switch {
-	case exponent == 0x7fff && lo<<1 == 0:
-		return sign + "Inf"
-	case exponent == 0x7fff:
-		return "NaN"
-	}
-	f := new(big.Float).SetPrec(64).SetUint64(lo)
-	return sign + f.SetMantExp(f, exponent-16383-63).Text('g', -1)
-}
-
 // enum shows the name of a value, or the sum of names with one bit each.
 func (s *showing) enum(t *vars.Type, lo uint64, size int) string {
 	v := signed(lo, size)
@@ -174,8 +142,11 @@ func (s *showing) enum(t *vars.Type, lo uint64, size int) string {
 }
 
 // enumerator returns a name, qualified by its type if that is in a scope, as C++ writes it. All
-// others, such as those of C and Fortran, are unambiguous without.
+// others, such as those of C and Fortran, are unambiguous without. Rust has the type's own name.
 func (s *showing) enumerator(t *vars.Type, name string) string {
+	if l := s.f.Func; l != nil && l.Language == vars.Rust {
+		return lastPart(t.Name) + "::" + name
+	}
 	if at := strings.LastIndex(t.Name, "::"); at >= 0 && !strings.Contains(name, "::") {
 		return t.Name + "::" + name
 	}
@@ -186,6 +157,7 @@ func (s *showing) enumerator(t *vars.Type, name string) string {
 func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 	out := "0x" + strconv.FormatUint(addr, 16)
 	refers := t.Kind != vars.Pointer || strings.HasPrefix(t.Name, "&")
+	owns := strings.HasPrefix(t.Name, "alloc::boxed::Box<")
 	if refers {
 		out = "@" + out
 	}
@@ -199,14 +171,36 @@ func (s *showing) pointer(addr uint64, t *vars.Type, depth int) string {
 	elem, _ := s.in.Plain(t.Elem)
 	switch {
 	case elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function:
-	case !refers && isCharacter(elem) && !strings.HasPrefix(t.Name, "*"): // Rust and Go do not terminate texts with zeros
+	case !refers && (isCharacter(elem) || s.isWideText(t.Elem)) && !strings.HasPrefix(t.Name, "*"): // Rust and Go do not terminate texts with zeros
 		if text := s.terminated(addr, elem); text != "" {
 			out += " " + text
 		}
-	case refers && !s.following:
+	case (refers || owns) && !s.following:
 		out += ": " + s.target(addr, t.Elem, depth)
+	case depth == 0 && !s.following && (elem.Kind == vars.Struct || elem.Kind == vars.Class || elem.Kind == vars.Union):
+		out += s.object(addr, t.Elem)
 	}
 	return out
+}
+
+// maxObject limits the parts that are shown of the target of a pointer.
+const maxObject = 50
+
+// object shows what a variable that is a pointer points to, if the dump has it.
+func (s *showing) object(addr uint64, id vars.TypeID) string {
+	size, ok := s.sizeOf(id)
+	if !ok || size == 0 || size > eval.MaxValue {
+		return ""
+	}
+	if v := s.f.Read(addr, int(size)); !v.Whole() {
+		return ""
+	}
+	left := s.left
+	s.left = min(left, maxObject)
+	given := s.left
+	text := s.target(addr, id, 0)
+	s.left = left - given + s.left
+	return ": " + text
 }
 
 // symbol returns " <name>" for an address that has a symbol, otherwise "".
@@ -255,6 +249,21 @@ func isCharacter(t *vars.Type) bool {
 		return t.Size == 1 || t.Size == 2 || t.Size == 4
 	}
 	return t.Name == "wchar_t"
+}
+
+// isWideText reports whether a type is a character type of C, where they are other names of integers.
+func (s *showing) isWideText(id vars.TypeID) bool {
+	for range maxSteps {
+		t := &s.in.Types[id]
+		switch {
+		case t.Kind == vars.Typedef && (t.Name == "wchar_t" || t.Name == "char16_t" || t.Name == "char32_t"):
+			return true
+		case t.Kind != vars.Typedef && t.Kind != vars.Const && t.Kind != vars.Volatile:
+			return false
+		}
+		id = t.Elem
+	}
+	return false
 }
 
 // terminated shows the zero-terminated text at an address; it returns "" if the dump lacks it.

@@ -64,7 +64,7 @@ var partKinds = map[string]vars.TypeKind{
 // anyData reports whether the data of a shape may have any type: it is the value, not where it is.
 func (r *rule) anyData() bool {
 	switch r.shape {
-	case "array", "one", "optional", "variant", "tuple", "duration":
+	case "array", "one", "optional", "variant", "tuple", "duration", "any", "bitset":
 		return true
 	}
 	return false
@@ -136,6 +136,15 @@ func (s *showing) step(from part, name string, depth int) (part, bool) {
 			return part{value: v, id: m.Type}, ok
 		}
 	}
+	if len(t.Variants()) > 0 {
+		members, _, _ := s.membersOf(&from.value, t)
+		for i := len(members) - 1; i >= len(t.Members); i-- {
+			if m := &members[i]; m.Name == name {
+				v, ok := s.f.Member(&from.value, m)
+				return part{value: v, id: m.Type}, ok
+			}
+		}
+	}
 	for i := len(t.Members) - 1; i >= 0 && s.lookAt(0); i-- { // a tuple's first element is in its last base class
 		m := &t.Members[i]
 		if !m.Base && m.Name != "" {
@@ -201,7 +210,18 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 		return s.hashes(r, parts, depth)
 	case "table":
 		return s.table(parts, depth)
+	case "any":
+		return s.anyValue(parts, depth)
+	case "bitset":
+		return s.bitset(data, id)
+	case "dyn":
+		return s.dyn(parts, depth)
+	case "btree":
+		return s.btree(r, parts, depth)
 	case "count":
+		if s.word(parts["size"]) == 0 {
+			return "{}"
+		}
 		return "{" + count(s.word(parts["size"])) + "}"
 	}
 	if s.word(data) == 0 && s.word(parts["type"]) == 0 { // dynamic
@@ -265,7 +285,10 @@ func (s *showing) sequence(r *rule, parts map[string]part, id vars.TypeID, depth
 		return "{...}"
 	}
 	addr, n := s.word(data), uint64(0)
-	if end, ok := parts["end"]; ok {
+	t, _ := s.in.Plain(id)
+	if r.count > 0 {
+		n, _ = strconv.ParseUint(strings.TrimRight(argument(t.Name, r.count), "ulUL"), 10, 64)
+	} else if end, ok := parts["end"]; ok {
 		if last := s.word(end); last < addr || size == 0 || (last-addr)%size != 0 {
 			return damaged
 		} else {
@@ -312,7 +335,7 @@ func (s *showing) smartPointer(data part, depth int) string {
 	if addr == 0 {
 		return "nullptr"
 	}
-	out := s.pointer(addr, data.plain, depth)
+	out := s.pointer(addr, data.plain, depth+1)
 	elem, _ := s.in.Plain(data.plain.Elem)
 	if s.following || elem == nil || elem.Kind == vars.Void || elem.Kind == vars.Function || strings.HasPrefix(out, "@") || s.isEmpty(data.plain.Elem) {
 		return out
@@ -339,14 +362,15 @@ func (s *showing) period(id vars.TypeID) string {
 	return "[" + length + "]s"
 }
 
-// typeNamed returns the type of a name, or 0.
+// typeNamed returns the type of a name, or 0. Compilers and demanglers differ in spaces.
 func (s *showing) typeNamed(name string) vars.TypeID {
+	name = strings.ReplaceAll(name, "> >", ">>")
 	names := s.names[s.in]
 	if names == nil {
 		names = map[string]vars.TypeID{}
 		for i := range s.in.Types {
 			if t := &s.in.Types[i]; t.Name != "" && !t.Incomplete {
-				names[t.Name] = vars.TypeID(i)
+				names[strings.ReplaceAll(t.Name, "> >", ">>")] = vars.TypeID(i)
 			}
 		}
 		s.names[s.in] = names

@@ -14,7 +14,7 @@ func (s *showing) structure(v eval.Value, t *vars.Type, id vars.TypeID, depth in
 	lang := s.language(id)
 	name := ""
 	if lang == langRust && !strings.HasPrefix(t.Name, "(") {
-		name = lastPart(t.Name)
+		name, _, _ = strings.Cut(lastPart(t.Name), "<")
 	}
 	if t.Incomplete {
 		return name + "{?}"
@@ -57,7 +57,7 @@ func (s *showing) body(v *eval.Value, members []vars.Member, lang language, dept
 			parts = append(parts, "...")
 			break
 		}
-		if m.Base && s.isEmpty(m.Type) {
+		if m.Base && s.isEmpty(m.Type) || lang == langRust && !tuple && strings.HasPrefix(s.in.Types[m.Type].Name, "core::marker::PhantomData<") {
 			continue
 		}
 		value := s.member(v, m, depth)
@@ -214,7 +214,7 @@ func (s *showing) array(v eval.Value, t *vars.Type, id vars.TypeID, depth int) s
 	if elem == nil || !ok || size == 0 {
 		return open + "..." + end
 	}
-	if isCharacter(elem) && v.Whole() && len(t.Dims()) == 1 && s.language(id) == langC {
+	if (isCharacter(elem) || s.isWideText(t.Elem)) && v.Whole() && len(t.Dims()) == 1 && s.language(id) == langC {
 		return s.characterArray(v.Bytes, elem)
 	}
 	return s.elements(v, t.Elem, int(size), s.axes(t)[1:], [3]string{open, separator, end}, depth)
