@@ -110,7 +110,7 @@ type truthWalk struct {
 
 func (w *truthWalk) note(outcome, format string, args ...any) {
 	w.count[outcome]++
-	if outcome == "INVENTED" || outcome == "member missing" || strings.HasPrefix(outcome, "lost without") || outcome == "only ours" || outcome == "frame missing" || strings.HasPrefix(outcome, "WRONG") || outcome == "functions differ" {
+	if outcome == "INVENTED" || outcome == "member missing" || strings.HasPrefix(outcome, "lost without") || outcome == "not listed, with a value" || outcome == "only ours" || outcome == "frame missing" || strings.HasPrefix(outcome, "WRONG") || outcome == "functions differ" {
 		w.t.Logf("%s: %s: %s", w.name, outcome, fmt.Sprintf(format, args...))
 	}
 }
@@ -258,9 +258,11 @@ func (w *truthWalk) members(f *eval.Frame, place string, want *walktest.TruthVar
 	}
 }
 
-// plainPath normalizes what differs between gdb and compilers in names of types: blanks, and 0ul for
-// 0UL.
-func plainPath(path string) string { return strings.ToLower(strings.ReplaceAll(path, " ", "")) }
+// plainPath normalizes what differs between gdb and compilers in names of types: blanks, 0ul for 0UL, and short for
+// short int.
+func plainPath(path string) string { return plainWords.Replace(strings.ToLower(path)) }
+
+var plainWords = strings.NewReplacer(" int", "", " ", "")
 
 // known reports whether all nodes on a path that exist have a value.
 func known(leaves map[string]leaf, path string) bool {

@@ -21,11 +21,20 @@ import (
 // unavailable then, with the reason.
 func TestOracleVariables(t *testing.T) {
 	testenv.Oracle(t)
+	cc, cxx := testenv.Tool(t, "gcc"), testenv.Tool(t, "g++")
 	programs := []struct {
 		name  string
 		build []string
 		least int // values that equal gdb's
 	}{
+		{"layout", []string{cc, "-O2", "-g", "layout.c", "-o"}, 33},
+		{"numbers", []string{cc, "-O2", "-g", "numbers.c", "-o"}, 34},
+		{"callback", []string{cc, "-O2", "-g", "callback.c", "-o"}, 11},
+		{"boxes", []string{cxx, "-std=c++20", "-O0", "-g", "boxes.cc", "-o"}, 55},
+		{"family", []string{cxx, "-std=c++20", "-O2", "-g", "family.cc", "-o"}, 27},
+		{"coro", []string{cxx, "-std=c++20", "-O0", "-g", "coro.cc", "-o"}, 30},
+		{"maps", []string{"go", "build", "-o"}, 17},
+		{"routines", []string{"go", "build", "-o"}, 25},
 		{"shop-gcc", []string{testenv.Tool(t, "g++"), "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}, 22},
 		{"depot", []string{"go", "build", "-o"}, 17},
 	}
@@ -38,8 +47,8 @@ func TestOracleVariables(t *testing.T) {
 		dir := t.TempDir()
 		program, core := filepath.Join(dir, p.name), filepath.Join(dir, "core")
 		args := append(p.build[1:len(p.build):len(p.build)], program)
-		if p.name == "depot" {
-			args = append(args, "depot.go")
+		if p.build[0] == "go" {
+			args = append(args, p.name+".go")
 		}
 		build := exec.Command(p.build[0], args...)
 		build.Dir = filepath.Join("testdata", "variables")
@@ -77,7 +86,8 @@ func programSources(t *testing.T, program string) *walk.Sources {
 func gdbTruth(t *testing.T, program, core string) *walktest.Truth {
 	t.Helper()
 	cmd := exec.Command(testenv.Tool(t, "gdb"), "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set debug-file-directory /nonexistent",
-		"-ex", "run", "-ex", "generate-core-file "+core, "-x", filepath.Join("testdata", "variables", "truth.py"), program)
+		"-ex", "handle SIGUSR1 SIGURG nostop noprint pass",
+		"-ex", "run", "-ex", "generate-core-file "+core, "-ex", "kill", "-ex", "core-file "+core, "-x", filepath.Join("testdata", "variables", "truth.py"), program)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
 	_, text, ok := bytes.Cut(out, []byte("\nTRUTH "))
