@@ -1,3 +1,5 @@
+//go:build ignore
+
 // A program that crashes with maps of all sizes, interfaces, closures and generic types.
 package main
 

@@ -1,3 +1,5 @@
+//go:build ignore
+
 // A program with goroutines that wait, of which one crashes.
 package main
 
