@@ -78,6 +78,7 @@ type pdataFrame struct {
 	sp     int64 // of the CFA from the stack pointer, as far as the codes say
 	ra     int64 // place of the return address; 0 if it is in its register
 	signed bool  // arm64: the return address is signed
+	lost   bool  // the CFA is not known: there is no rule
 	saved  uint32
 	at     [32]int64 // places of the registers in saved
 }
@@ -235,7 +236,9 @@ func (p *pdataReader) flush(addr uint64) {
 // set sets the rules of the VM to those of a frame.
 func (p *pdataReader) set(f *pdataFrame) {
 	vm := &p.r.vm
-	vm.cur.cfa = cfiRule{kind: cfiReg, ref: uint32(f.base), val: f.off}
+	if vm.cur.cfa = (cfiRule{kind: cfiReg, ref: uint32(f.base), val: f.off}); f.lost {
+		vm.cur.cfa = cfiRule{}
+	}
 	vm.cur.signed = f.signed
 	put := func(slot int, rule cfiRule) {
 		if vm.cur.regs[slot] != rule {

@@ -131,7 +131,7 @@ func (p *pdataReader) scanned(n uint64) bool {
 // epilog writes the rows of the epilogue at an offset of the code, and returns its length; 0 if there
 // is none.
 func (p *pdataReader) epilog(e *pdataEntry, code []byte, at int, body *pdataFrame) int {
-	x := x64Epilogue{code: code, at: at, lo: e.lo, hi: e.hi, f: *body, steps: p.steps[:0]}
+	x := x64Epilogue{code: code, at: at, lo: e.lo, hi: e.hi, f: *body, steps: p.steps[:0], p: p}
 	if sp := 8 + 8*int64(pops(code[at:])); returns(code[at:]) && sp != x.f.sp {
 		// The entry begins inside an epilogue, or the codes are wrong: what is returned to is where these pops end.
 		x.f.base, x.f.sp, x.f.off = x64SP, sp, sp
@@ -226,6 +226,7 @@ type x64Epilogue struct {
 	lo, hi uint64 // of the code
 	f      pdataFrame
 	steps  []pdataStep
+	p      *pdataReader
 }
 
 // read decodes an epilogue. It reports false if there is none.
@@ -234,13 +235,53 @@ func (x *x64Epilogue) read() bool {
 	if x.f.saved>>x64SP&1 != 0 {
 		entry = 40 // it returns with iretq
 	}
+	fp := x.f.base
+	byFP := fp != x64SP
 	x.release()
 	for x.pop() {
 	}
 	if len(x.steps) == 0 || x.f.sp != entry {
 		return false
 	}
+	if byFP && entry == 8 && x.f.saved>>fp&1 == 0 {
+		return x.leavesLate()
+	}
 	return x.leaves()
+}
+
+// x64MaxLate is the maximum number of instructions between the pop of the frame register and the end of the function.
+const x64MaxLate = 128
+
+// leavesLate decodes up to the end of an epilogue that goes on after the frame register has its value back, as V8's
+// built-in functions do: they free arguments whose number a register has, or call the next handler of bytecode by a
+// jump. Code that such a branch skips has the frame of the branch.
+func (x *x64Epilogue) leavesLate() bool {
+	f, late := insn.Enter(8, 0), map[int]insn.Frame{}
+	at := x.at
+	for range x64MaxLate {
+		size, flow, target := insn.FrameAMD64(x.code[at:], x.lo+uint64(at), &f)
+		if size == 0 || flow == insn.Bad || flow == insn.Call || !x.p.scanned(uint64(size)) {
+			return false
+		}
+		to := int(int64(target) - int64(x.lo))
+		switch at += size; {
+		case flow == insn.Branch && to > at && to < len(x.code):
+			late[to] = f
+		case flow == insn.Jump && to > 0 && to < int(x.hi-x.lo), flow == insn.Branch && to <= at && to > 0:
+			return false // a loop, or a jump to the body
+		case flow != insn.Next && flow != insn.Branch:
+			var goes bool
+			if f, goes = late[at]; !goes {
+				x.at = at
+				return true
+			}
+		}
+		if f.SP != x.f.sp || f.SPKnown == x.f.lost {
+			x.f.sp, x.f.off, x.f.lost = f.SP, f.SP, !f.SPKnown
+			x.steps = append(x.steps, pdataStep{x.lo + uint64(at), x.f})
+		}
+	}
+	return false
 }
 
 // next records an instruction of a size, after which the frame applies.

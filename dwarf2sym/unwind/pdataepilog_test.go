@@ -47,6 +47,11 @@ func TestEpilogs(t *testing.T) {
 		{"vzeroupper", words(0x3000, 0x300f, 0x2000), splitInfo, "\x53\x48\x83\xec\x20" + "\x48\x83\xc4\x20\x5b" + "\xc5\xf8\x77\xc3" + "\x90",
 			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbx: .cfa -16 + ^; 5 .cfa: $rsp 48 +; " +
 				"9 .cfa: $rsp 16 +; a .cfa: $rsp 8 + $rbx: $rbx; e .cfa: $rsp 48 + $rbx: .cfa -16 + ^"},
+		{"arguments by a register", words(0x3000, 0x3018, 0x2000), "\x01\x04\x02\x05\x04\x03\x01\x50",
+			"\x55\x48\x89\xe5" + "\x48\x89\xec\x5d" + "\x48\x83\xf9\x01\x7f\x01\xc3" + // push rbp; mov rbp, rsp; mov rsp, rbp; pop rbp; cmp rcx, 1; jg; ret
+				"\x41\x5a\x48\x8d\x24\xcc\x41\x52\xc3", // pop r10; lea rsp, [rsp+rcx*8]; push r10; ret
+			".cfa: $rsp 8 + .ra: .cfa -8 + ^; 1 .cfa: $rsp 16 + $rbp: .cfa -16 + ^; 4 .cfa: $rbp 16 +; 7 .cfa: $rsp 16 +; 8 .cfa: $rsp 8 + $rbp: $rbp; " +
+				"11 .cfa: $rsp 0 +"},
 	} {
 		table, _, problems := cfiRead(pdataInput(c.pdata, []byte(c.xdata), []byte(c.code), arch.X86_64))
 		if got := rowsText(&table, 0x3000); got != c.want || len(problems) > 0 {

@@ -81,6 +81,24 @@ func (f *follower) jumpTable(at uint32) uint32 {
 	return end
 }
 
+// filled returns the end of the padding and of the tables at an offset. A table, which is aligned, may begin with the byte of a
+// trap.
+func (f *follower) filled(at uint32) uint32 {
+	for int(at) < len(f.code) {
+		if end := f.jumpTable(at); end > at {
+			at = end
+			continue
+		}
+		padded := at + uint32(f.cpu.nop(f.code[at:]))
+		if padded == at {
+			break
+		}
+		for at++; at < padded && ((f.start+uint64(at))%4 != 0 || f.jumpTable(at) == at); at++ {
+		}
+	}
+	return at
+}
+
 // ruleChanges reports whether different rows are in force at two offsets.
 func (f *follower) ruleChanges(a, b uint32) bool {
 	if a == b || int(b) >= len(f.code) {
@@ -93,7 +111,7 @@ func (f *follower) ruleChanges(a, b uint32) bool {
 
 // seed starts again at code that nothing has reached.
 func (f *follower) seed(at uint32) {
-	at = f.padded(f.jumpTable(f.padded(at)))
+	at = f.filled(at)
 	if int(at) >= len(f.code) || f.index[at] != 0 {
 		return
 	}
@@ -147,8 +165,8 @@ func (f *follower) returns(item *pathItem) bool {
 	if int(behind) >= len(f.code) {
 		return false
 	}
-	if f.jumpTable(behind) > behind {
-		f.ends = append(f.ends, behind)
+	if f.filled(item.at) > behind {
+		f.ends = append(f.ends, item.at)
 		return false
 	}
 	if i := f.index[behind]; i != 0 {

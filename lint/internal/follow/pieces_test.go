@@ -25,7 +25,7 @@ func TestPieces(t *testing.T) {
 			"STACK CFI 1019 .cfa: $rsp 8 + $rbx: $rbx\n"
 
 		// The same behind a call that does not return: push rbx; je; pop rbx; ret; call; nop; the table.
-		afterCall = "\x53\x74\x02\x5b\xc3\xe8\x00\x10\x00\x00\x66\x90" + "\x5b\x10\x00\x00\x5b\x11\x00\x00\x5b\x12\x00\x00"
+		afterCall = "\x53\x74\x02\x5b\xc3\xe8\x00\x10\x00\x00\x66\x90" + "\xcc\x10\x00\x00\x5b\x11\x00\x00\x5b\x12\x00\x00"
 		callRules = "STACK CFI INIT 1000 18 .cfa: $rsp 8 + .ra: .cfa 8 - ^\nSTACK CFI 1001 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n" +
 			"STACK CFI 1004 .cfa: $rsp 8 + $rbx: $rbx\nSTACK CFI 1005 .cfa: $rsp 16 + $rbx: .cfa 16 - ^\n"
 
