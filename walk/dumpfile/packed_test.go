@@ -13,12 +13,12 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 )
 
-func packXZ(t *testing.T, data []byte, c xz.WriterConfig) []byte {
+func packXZ(t testing.TB, data []byte, c xz.WriterConfig) []byte {
 	t.Helper()
 	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) { return c.NewWriter(w) })
 }
 
-func packLZ4(t *testing.T, data []byte) []byte {
+func packLZ4(t testing.TB, data []byte) []byte {
 	t.Helper()
 	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) {
 		z := lz4.NewWriter(w)
@@ -27,7 +27,7 @@ func packLZ4(t *testing.T, data []byte) []byte {
 }
 
 // packed returns data in each compression, by its name.
-func packed(t *testing.T, data []byte) map[string][]byte {
+func packed(t testing.TB, data []byte) map[string][]byte {
 	t.Helper()
 	return map[string][]byte{"gzip": testenv.Gzip(t, data), "zstd": testenv.Zstd(t, data),
 		"xz": packXZ(t, data, xz.WriterConfig{DictCap: 1 << 16}), "lz4": packLZ4(t, data)}
@@ -81,4 +81,25 @@ func TestPackedDamage(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Damage to compressed data gives an error or a problem, from a file and from a pipe, and costs no more than the limit.
+func FuzzPacked(f *testing.F) {
+	data := testenv.ReadInput(f, "mini-linux.dmp")
+	for _, whole := range packed(f, data[:4<<10]) {
+		f.Add(whole)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := writeFile(t, "dump", data)
+		o := Options{MaxUnpacked: 1 << 20, TempDir: t.TempDir()}
+		if d, err := Open(t.Context(), path, o); err == nil {
+			if d.Size > o.MaxUnpacked && int64(len(data)) < o.MaxUnpacked {
+				t.Errorf("%d bytes became %d", len(data), d.Size)
+			}
+			d.Close()
+		}
+		if d, err := ReadFrom(t.Context(), bytes.NewReader(data), o); err == nil {
+			d.Close()
+		}
+	})
 }

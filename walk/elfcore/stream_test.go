@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/walk/dump"
@@ -176,4 +177,30 @@ func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	return n, err
+}
+
+// A core that is read from front to back takes time and memory in proportion to its size, whatever is in it, and what is
+// read of it at random is read so, too.
+func FuzzStream(f *testing.F) {
+	f.Add(small(f))
+	for _, name := range fixtureCores {
+		data := coreData(f, name)
+		f.Add(data[:min(len(data), 6<<10)])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		watch := testenv.StartWatch()
+		d, err := ReadStream(bytes.NewReader(data), "core", StreamOptions{})
+		if took := watch.Took(); took > 5*time.Second {
+			t.Fatalf("%d bytes took %v", len(data), took)
+		}
+		var seek *SeekError
+		if errors.As(err, &seek) {
+			if rest, err := io.ReadAll(seek.Rest); err != nil || !bytes.Equal(rest, data) {
+				t.Fatalf("%d bytes are left of %d: %v", len(rest), len(data), err)
+			}
+		}
+		if err == nil {
+			use(t, d)
+		}
+	})
 }
