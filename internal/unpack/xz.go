@@ -11,19 +11,15 @@ import (
 	"hash/crc32"
 	"hash/crc64"
 	"io"
-
-	"github.com/ulikunitz/xz/lzma"
 )
 
-// xzReader reads the streams of an xz file (the .xz file format 1.2.0). Other than the reader of
-// package xz, it refuses a dictionary that is too large before there is one.
+// xzReader reads the streams of an xz file (the .xz file format 1.2.0).
 type xzReader struct {
 	in     *bufio.Reader
-	stream bool          // within a stream
-	check  byte          // kind of check of the stream's blocks
-	block  *lzma.Reader2 // nil between blocks
-	packed counter       // what block reads
-	sum    hash.Hash     // of the block's contents; nil without a check that is known
+	stream bool         // within a stream
+	check  byte         // kind of check of the stream's blocks
+	block  *lzma2Reader // nil between blocks
+	sum    hash.Hash    // of the block's contents; nil without a check that is known
 	err    error
 }
 
@@ -46,16 +42,10 @@ var (
 // xzCheckSizes are the sizes of checks by kind (2.1.1.2).
 var xzCheckSizes = [16]int{0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64}
 
-// counter counts the bytes that are read through it.
+// counter counts the bytes of an index.
 type counter struct {
 	r *bufio.Reader
 	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
 }
 
 func (c *counter) ReadByte() (byte, error) {
@@ -160,10 +150,9 @@ func (x *xzReader) beginBlock(size byte) error {
 	if err != nil {
 		return err
 	}
-	x.packed = counter{r: x.in}
 	x.sum = newXZSum(x.check)
-	x.block, err = lzma.Reader2Config{DictCap: dict}.NewReader2(&x.packed)
-	return err
+	x.block = newLZMA2Reader(x.in, dict)
+	return nil
 }
 
 func newXZSum(check byte) hash.Hash {
@@ -204,20 +193,24 @@ func xzDictionary(head []byte) (int, error) {
 	case properties != 1 || len(head) == 0:
 		return 0, errXZHeader
 	}
-	dict, err := lzma.DecodeDictCap(head[0])
-	if err != nil {
+	bits := head[0]
+	if bits > 40 {
 		return 0, errXZHeader
+	}
+	dict := int64(2|bits&1) << (bits/2 + 11) // 5.3.1
+	if bits == 40 {
+		dict = 1<<32 - 1
 	}
 	if dict > maxXZDictionary {
 		return 0, fmt.Errorf("a dictionary of %d bytes, want at most %d", dict, maxXZDictionary)
 	}
-	return max(int(dict), lzma.MinDictCap), nil
+	return int(dict), nil
 }
 
 // endBlock reads the padding and the check after a block (3.3, 3.4).
 func (x *xzReader) endBlock() error {
 	check := xzCheckSizes[x.check]
-	rest := make([]byte, int(-x.packed.n&3)+check)
+	rest := make([]byte, int(-x.block.n&3)+check)
 	if _, err := io.ReadFull(x.in, rest); err != nil {
 		return within(err)
 	}
