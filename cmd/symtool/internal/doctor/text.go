@@ -262,15 +262,18 @@ func (t *doctorText) symbols(s *symbolDiagnosis) {
 	}
 }
 
-// noID stands for the id of a module that has none.
-const noID = "no id"
+// noID stands for the id of a module that has none; most ids have idWidth digits.
+const (
+	noID    = "no id"
+	idWidth = 33
+)
 
 func (t *doctorText) process(g *diagnosis) {
 	p := g.Process
 	t.line("%s: %s, %s, %s", g.File, p.Format, p.System, p.CPU)
 	t.entry("crash", "%s", p.Reason)
 	t.entry("contents", "%s, %s of memory, %s", text.Count(p.Threads, "thread"), text.Count(int(p.Memory), "byte"), text.Count(len(p.Modules), "module"))
-	width := len(noID)
+	width := idWidth
 	for i := range p.Modules {
 		width = max(width, len(p.Modules[i].DebugID))
 	}
