@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -28,7 +29,7 @@ func TestOracleVariables(t *testing.T) {
 		least int // values that equal gdb's
 	}{
 		{"layout", []string{cc, "-O2", "-g", "layout.c", "-o"}, 33},
-		{"numbers", []string{cc, "-O2", "-g", "numbers.c", "-o"}, 34},
+		{"numbers", []string{cc, "-O2", "-g", "numbers.c", "-o"}, 36},
 		{"callback", []string{cc, "-O2", "-g", "callback.c", "-o"}, 11},
 		{"boxes", []string{cxx, "-std=c++20", "-O0", "-g", "boxes.cc", "-o"}, 55},
 		{"family", []string{cxx, "-std=c++20", "-O2", "-g", "family.cc", "-o"}, 27},
@@ -39,9 +40,15 @@ func TestOracleVariables(t *testing.T) {
 		{"depot", []string{"go", "build", "-o"}, 17},
 	}
 	if testenv.OracleFull() {
-		programs = append(programs, programs[0], programs[0])
-		programs[2].name, programs[2].build = "shop-gcc-Og", []string{testenv.Tool(t, "g++"), "-std=c++20", "-Og", "-g", "-pthread", "shop.cc", "-o"}
-		programs[3].name, programs[3].build = "shop-clang", []string{testenv.Tool(t, "clang++-22"), "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}
+		full := slices.Clone(programs[:0])
+		for _, rust := range []string{"niche", "future"} {
+			full = append(full, programs[0])
+			full[len(full)-1].name, full[len(full)-1].build = rust, []string{testenv.Tool(t, "rustc"), "--edition", "2021", "-g", rust + ".rs", "-o"}
+		}
+		full = append(full, programs[8], programs[8])
+		full[2].name, full[2].build = "shop-gcc-Og", []string{cxx, "-std=c++20", "-Og", "-g", "-pthread", "shop.cc", "-o"}
+		full[3].name, full[3].build = "shop-clang", []string{testenv.Tool(t, "clang++-22"), "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}
+		programs = append(programs, full...)
 	}
 	for _, p := range programs {
 		dir := t.TempDir()

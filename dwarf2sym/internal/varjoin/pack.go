@@ -113,6 +113,16 @@ func (f *Function) Variable(scope int32, number uint32, whole vars.ExprID) {
 	}
 }
 
+// Has reports whether a scope whose contents have just been read has a variable of a number.
+func (f *Function) Has(scope int32, number uint32) bool {
+	for i := len(f.vars) - 1; i >= 0 && f.vars[i].scope >= scope; i-- { // those before are of scopes opened before
+		if f.vars[i].scope == scope && f.vars[i].number == number {
+			return true
+		}
+	}
+	return false
+}
+
 // Param adds an argument of the next call.
 func (f *Function) Param(p vars.SiteParam) { f.params = append(f.params, p) }
 

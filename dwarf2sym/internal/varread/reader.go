@@ -63,7 +63,8 @@ type Reader struct {
 	vars    []dieKey   // by number in packed functions
 	varOf   dieNumbers // the inverse
 	labels  map[dieKey]uint32
-	firstFn int // index of the unit's first function
+	statics map[dieKey][]dieKey // static variables in the DIEs that scopes are instances of
+	firstFn int                 // index of the unit's first function
 
 	typeOf  dieNumbers   // TypeIDs
 	info    []byte       // of the unit whose types are read
@@ -83,7 +84,7 @@ type Reader struct {
 func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *varjoin.Seeds) *Reader {
 	v := &Reader{Options: o, host: host, code: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All, v.tables.Vars = true, true
-	v.places, v.labels = map[vars.TypeID]int{}, map[dieKey]uint32{}
+	v.places, v.labels, v.statics = map[vars.TypeID]int{}, map[dieKey]uint32{}, map[dieKey][]dieKey{}
 	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
 	return v
@@ -150,6 +151,7 @@ func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.top = 0
 	v.varOf.clear()
 	clear(v.labels)
+	clear(v.statics)
 	v.vars, v.depth, v.decoding = v.vars[:0], 0, 0
 	if p := recover(); p != nil {
 		v.DropFuncs(v.firstFn)
@@ -199,6 +201,7 @@ func (v *Reader) function(pos int) error {
 		if _, err = v.scope(body, 0); err != nil {
 			return err
 		}
+		v.inherited(d, 0)
 	}
 	id := varjoin.FuncID{Key: off}
 	if v.skeleton != nil {

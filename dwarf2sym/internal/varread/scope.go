@@ -37,7 +37,10 @@ func (v *Reader) scope(pos int, scope int32) (next int, err error) {
 				return 0, err
 			}
 			if d.Children {
-				pos, err = v.scope(pos, v.openScope(d, scope))
+				inner := v.openScope(d, scope)
+				if pos, err = v.scope(pos, inner); inner != scope {
+					v.inherited(d, inner)
+				}
 			}
 		case dw.TagGNUFormalParamPack:
 			if pos, err = u.Over(d); err == nil && d.Children {
