@@ -32,10 +32,12 @@ func (s *Symbolizer) demangle(name string) string {
 //	f() [clone .cold] [clone .1]    f() (.cold.1)
 //	A<B<int> >                      A<B<int>>
 //	operator< <int>                 operator<<int>
+//	A<int, >                        A<int>; the last argument is an empty pack
 //	{lambda(int)#1}                 'lambda'(int); the second is 'lambda0'
 //	{unnamed type#1}                'unnamed'
 func asLLVM(name string) string {
 	name, clones, cloned := strings.Cut(name, " [clone ")
+	name = strings.ReplaceAll(name, ", >", ">")
 	name = strings.ReplaceAll(name, "> >", ">>")
 	name = strings.ReplaceAll(name, "> >", ">>") // of > > >
 	name = strings.ReplaceAll(name, "operator< <", "operator<<")

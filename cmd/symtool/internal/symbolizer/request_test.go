@@ -62,6 +62,7 @@ func TestDemangle(t *testing.T) {
 		{LLVM, "_ZN1a4b..c1f17h0123456789abcdefE", "a::b..c::f::h0123456789abcdef"},
 		{LLVM, "_Z1fI1AIS0_IS0_IiEEEEvv", "void f<A<A<A<int>>>>()"},
 		{Elfutils, "_Z1fI1AIS0_IS0_IiEEEEvv", "void f<A<A<A<int> > > >()"},
+		{LLVM, "_Z1fIiJEEvv", "void f<int>()"},
 		{LLVM, "_ZltIcEbT_S0_", "bool operator<<char>(char, char)"},
 		{LLVM, "_ZZZ4mainENKUlvE_clEvENKUliE0_clEi", "main::'lambda'()::operator()() const::'lambda0'(int)::operator()(int) const"},
 		{LLVM, "_ZN1AUt1_E", "A::'unnamed1'"},
