@@ -38,6 +38,7 @@ func (s *Symbolizer) demangle(name string) string {
 func asLLVM(name string) string {
 	name, clones, cloned := strings.Cut(name, " [clone ")
 	name = strings.ReplaceAll(name, ", >", ">")
+	name = strings.ReplaceAll(name, "<()...>", "<...>") // an empty pack that is expanded
 	name = strings.ReplaceAll(name, "> >", ">>")
 	name = strings.ReplaceAll(name, "> >", ">>") // of > > >
 	name = strings.ReplaceAll(name, "operator< <", "operator<<")
