@@ -44,7 +44,7 @@ func (v *variables) contents(h hash, t *vars.Type, name func(vars.TypeID) uint64
 	eachMember(t, func(m *vars.Member, when string) {
 		h = mix(mix(h, uint64(hashString(when+" "+m.Name))), name(m.Type))
 		h = mix(mix(mix(h, m.Offset), uint64(m.BitSize)), uint64(m.BitOffset))
-		h = mix(mix(h, uint64(v.expr(m.At))), flag(m.Base))
+		h = mix(mix(h, uint64(v.expr(m.At, nil))), flag(m.Base))
 	})
 	for _, e := range t.Enumerators() {
 		h = mix(mix(h, uint64(hashString(e.Name))), uint64(e.Value))
@@ -188,7 +188,7 @@ func (s *side) members(i int32) (out []item) {
 		at := fmt.Sprintf("+%d", m.Offset)
 		switch {
 		case m.At != 0:
-			at = v.place(m.At)
+			at, _ = v.place(m.At, nil)
 		case m.BitSize != 0:
 			at += fmt.Sprintf(" bits %d..%d", m.BitOffset, uint32(m.BitOffset)+m.BitSize)
 		}

@@ -13,12 +13,32 @@ import (
 // variables is what a file says about variables, as it is compared: without the numbers of types,
 // expressions and INLINEs' places, which change with the rest of the file.
 type variables struct {
-	in     *vars.Info
-	types  []typeEntry       // those with a name, sorted
-	labels map[uint32]string // names of variables to which expressions refer
+	in    *vars.Info
+	types []typeEntry // those with a name, sorted
 
 	vars  []hash // by VarID; 0: not known yet
-	exprs []hash
+	exprs []hash // by ExprID, of those that refer to no variable
+}
+
+// labels are the names of the variables to which expressions in a scope may refer, of each label the innermost last. As
+// labels repeat in the units of a file, only the scope tells which variable one is.
+type labels map[uint32][]string
+
+// enter adds the variables of a scope, and leave removes them.
+func (v *variables) enter(in labels, scope vars.GroupID) {
+	for _, id := range v.in.Groups[scope] {
+		if x := &v.in.Vars[id]; x.Label != 0 {
+			in[x.Label] = append(in[x.Label], x.Name)
+		}
+	}
+}
+
+func (v *variables) leave(in labels, scope vars.GroupID) {
+	for _, id := range v.in.Groups[scope] {
+		if x := &v.in.Vars[id]; x.Label != 0 {
+			in[x.Label] = in[x.Label][:len(in[x.Label])-1]
+		}
+	}
 }
 
 // readVariables reads the variables of both files, where they are wanted.
@@ -58,13 +78,7 @@ func (r *Result) readVariables(ctx context.Context) error {
 }
 
 func newVariables(in *vars.Info) *variables {
-	v := &variables{in: in, labels: map[uint32]string{}, vars: make([]hash, len(in.Vars)), exprs: make([]hash, len(in.Exprs))}
-	for i := range in.Vars {
-		if x := &in.Vars[i]; x.Label != 0 && v.labels[x.Label] == "" {
-			v.labels[x.Label] = x.Name
-		}
-	}
-	return v
+	return &variables{in: in, vars: make([]hash, len(in.Vars)), exprs: make([]hash, len(in.Exprs))}
 }
 
 // of returns the variables of a function, or nil.
@@ -80,30 +94,35 @@ func (v *variables) hash(f *vars.Func, places bool) hash {
 	if f == nil {
 		return 0
 	}
-	h := mix(numberSalt, uint64(v.expr(f.FrameBase)))
-	if root := f.Tree(v.in); root != nil {
-		h = v.block(h, root, places)
+	in, root := labels{}, f.Tree(v.in)
+	if root == nil {
+		return mix(numberSalt, uint64(v.expr(f.FrameBase, in)))
 	}
-	return h
+	v.enter(in, root.Group) // a frame base may be a variable of the function
+	h := mix(numberSalt, uint64(v.expr(f.FrameBase, in)))
+	v.leave(in, root.Group)
+	return v.block(h, root, in, places)
 }
 
-func (v *variables) block(h hash, b *vars.Block, places bool) hash {
+func (v *variables) block(h hash, b *vars.Block, in labels, places bool) hash {
+	v.enter(in, b.Group)
+	defer v.leave(in, b.Group)
 	h = mix(h, uint64(b.Kind))
 	if places {
 		h = ranges(h, b.Ranges...)
 	}
 	for i, id := range v.in.Groups[b.Group] {
 		l := &b.Vars[i]
-		h = mix(mix(h, uint64(v.variable(id))), uint64(v.expr(l.Whole)))
+		h = mix(mix(h, uint64(v.variable(id))), uint64(v.expr(l.Whole, in)))
 		for _, e := range l.List {
 			if places {
 				h = ranges(h, e.Range)
 			}
-			h = mix(h, uint64(v.expr(e.Expr)))
+			h = mix(h, uint64(v.expr(e.Expr, in)))
 		}
 	}
 	for i := range b.Blocks {
-		h = v.block(h, &b.Blocks[i], places)
+		h = v.block(h, &b.Blocks[i], in, places)
 	}
 	return mix(h, uint64(len(b.Blocks)))
 }
@@ -122,11 +141,16 @@ func (v *variables) variable(id vars.VarID) hash {
 	return v.vars[id]
 }
 
-func (v *variables) expr(id vars.ExprID) hash {
-	if v.exprs[id] == 0 {
-		v.exprs[id] = hashString(v.place(id))
+func (v *variables) expr(id vars.ExprID, in labels) hash {
+	if h := v.exprs[id]; h != 0 {
+		return h
 	}
-	return v.exprs[id]
+	text, scoped := v.place(id, in)
+	h := hashString(text)
+	if !scoped {
+		v.exprs[id] = h
+	}
+	return h
 }
 
 // name returns what a variable is.
@@ -146,53 +170,70 @@ func (v *variables) name(id vars.VarID) string {
 // maxPlace limits the text of an expression with those that it refers to, in bytes.
 const maxPlace = 4 << 10
 
-// place returns an expression as text. Addresses of the module are left out, as they change with it.
-func (v *variables) place(id vars.ExprID) string {
+// place returns an expression as text, and whether it refers to variables in scope. Addresses of the module are left out,
+// as they change with it.
+func (v *variables) place(id vars.ExprID, in labels) (text string, scoped bool) {
 	if id == 0 {
-		return "optimized out"
+		return "optimized out", false
 	}
-	var b strings.Builder
-	v.ops(&b, v.in.Exprs[id].Ops(), 8)
-	return b.String()
+	p := placePrinter{v: v, in: in}
+	p.ops(v.in.Exprs[id].Ops(), 8)
+	return p.b.String(), p.scoped
 }
 
-func (v *variables) ops(b *strings.Builder, ops []vars.Op, depth int) {
+type placePrinter struct {
+	v      *variables
+	in     labels
+	b      strings.Builder
+	scoped bool // a label was printed
+}
+
+func (p *placePrinter) ops(ops []vars.Op, depth int) {
 	for i := range ops {
-		if b.Len() > maxPlace || depth == 0 {
-			b.WriteString("...")
+		if p.b.Len() > maxPlace || depth == 0 {
+			p.b.WriteString("...")
 			return
 		}
 		if i > 0 {
-			b.WriteByte(',')
+			p.b.WriteByte(',')
 		}
-		v.op(b, ops[i], depth)
+		p.op(ops[i], depth)
 	}
 }
 
-func (v *variables) op(b *strings.Builder, op vars.Op, depth int) {
+func (p *placePrinter) op(op vars.Op, depth int) {
 	typ, label, expr, sub := op.Type, op.Label, op.Expr, op.Sub
 	op.Type, op.Label, op.Expr, op.Sub = 0, 0, 0, nil
 	switch {
 	case op.Code == vars.OpAddr:
-		b.WriteString("address")
+		p.b.WriteString("address")
 		return
 	case op.Code == vars.OpEntryValue:
-		b.WriteString("entry(")
-		v.ops(b, sub, depth-1)
-		b.WriteByte(')')
+		p.b.WriteString("entry(")
+		p.ops(sub, depth-1)
+		p.b.WriteByte(')')
 		return
 	}
-	b.WriteString(vars.NewExpr([]vars.Op{op}).String())
+	p.b.WriteString(vars.NewExpr([]vars.Op{op}).String())
 	switch {
 	case typ != 0:
-		b.WriteString("<" + v.in.TypeName(typ) + ">")
+		p.b.WriteString("<" + p.v.in.TypeName(typ) + ">")
 	case label != 0:
-		b.WriteString("<" + v.labels[label] + ">")
+		p.label(label)
 	case expr != 0:
-		b.WriteByte('<')
-		v.ops(b, v.in.Exprs[expr].Ops(), depth-1)
-		b.WriteByte('>')
+		p.b.WriteByte('<')
+		p.ops(p.v.in.Exprs[expr].Ops(), depth-1)
+		p.b.WriteByte('>')
 	}
+}
+
+func (p *placePrinter) label(label uint32) {
+	p.scoped = true
+	name := ""
+	if names := p.in[label]; len(names) > 0 {
+		name = names[len(names)-1]
+	}
+	p.b.WriteString("<" + name + ">")
 }
 
 // variables lists the variables of a function.
@@ -205,9 +246,10 @@ func (s *side) variables(f *funcEntry, places bool) []item {
 	if fn == nil {
 		return nil
 	}
-	out := s.keep(nil, item{text: "frame base " + v.place(fn.FrameBase)})
+	base, _ := v.place(fn.FrameBase, nil)
+	out := s.keep(nil, item{text: "frame base " + base})
 	if root := fn.Tree(v.in); root != nil {
-		out = s.block(out, root, "", places)
+		out = s.block(out, root, labels{}, "", places)
 	}
 	return out
 }
@@ -216,8 +258,10 @@ func (s *side) variables(f *funcEntry, places bool) []item {
 const maxIndent = 32
 
 // block lists the variables of a scope, and of those in it.
-func (s *side) block(out []item, b *vars.Block, indent string, places bool) []item {
+func (s *side) block(out []item, b *vars.Block, in labels, indent string, places bool) []item {
 	v := s.o.variables
+	v.enter(in, b.Group)
+	defer v.leave(in, b.Group)
 	switch b.Kind {
 	case vars.InlineScope:
 		out = s.keep(out, item{text: fmt.Sprintf("%sINLINE %d", indent, b.Inline+1)})
@@ -232,20 +276,22 @@ func (s *side) block(out []item, b *vars.Block, indent string, places bool) []it
 		var text strings.Builder
 		text.WriteString(indent + v.name(id) + ":")
 		if l.Whole != 0 || len(l.List) == 0 {
-			text.WriteString(" " + v.place(l.Whole))
+			place, _ := v.place(l.Whole, in)
+			text.WriteString(" " + place)
 		}
 		for _, e := range l.List {
 			if int64(text.Len()) > s.room {
 				break
 			}
-			text.WriteString(rangesText(places, e.Range) + " " + v.place(e.Expr))
+			place, _ := v.place(e.Expr, in)
+			text.WriteString(rangesText(places, e.Range) + " " + place)
 		}
 		if out = s.keep(out, item{text: text.String()}); s.room < 0 {
 			return nil
 		}
 	}
 	for i := range b.Blocks {
-		if out = s.block(out, &b.Blocks[i], indent, places); s.room < 0 {
+		if out = s.block(out, &b.Blocks[i], in, indent, places); s.room < 0 {
 			return nil
 		}
 	}
