@@ -41,6 +41,7 @@ type database struct {
 	names   []byte // the strings of /names
 	room    int64  // bytes that strings of it may still take
 	symbols int    // stream of the public symbols
+	partial bool   // linked with /DEBUG:FASTLINK
 	modules []module
 	left    int             // number of modules left out
 	opt     [optHeaders]int // streams
@@ -83,7 +84,21 @@ func (d *database) readInfo() error {
 			d.strings = int(stream)
 		}
 	}
+	d.readFeatures(&c)
 	return d.in(c.Err())
+}
+
+// readFeatures reads what follows the named streams: numbers of features (LLVM's "The PDB Info Stream").
+func (d *database) readFeatures(c *bin.Cursor) {
+	const vc110, minimal = 20091201, 0x494e494d
+	for c.Len() >= 4 && c.Err() == nil {
+		switch c.U32() {
+		case vc110: // which no other follows
+			return
+		case minimal:
+			d.partial = true
+		}
+	}
 }
 
 // cString returns the string that ends at a NUL or at the end of b.

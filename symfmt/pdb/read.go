@@ -24,6 +24,11 @@
 //   - Streams, all modules together, names, and rows of lines are bounded by the file's size.
 //   - If the image was reordered after the PDB was written (OMAP), there is a FUNC for each piece of a
 //     function. Code that was injected between two pieces belongs to the function.
+//   - The jumps through which an incrementally linked program calls are FUNCs, @ILT+5(f) as debuggers name them: the
+//     distance from the first one, and the function. Code that "edit and continue" adds to a running process is in
+//     no PDB.
+//   - A PDB of /DEBUG:FASTLINK leaves functions and lines in the object files. What it has is read, and the rest is
+//     a problem, ErrPartial.
 package pdb
 
 import (
@@ -40,6 +45,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/par"
@@ -102,6 +108,9 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 			m.problem("types", err)
 		}
 	}
+	if d.partial {
+		m.problem("functions and lines of object files", &bin.Error{File: d.file, Kind: ErrPartial, Msg: partialText})
+	}
 	if d.left > 0 {
 		m.problem(fmt.Sprintf("%d modules", d.left), d.errorf("modules share streams so often that they have more bytes than the file"))
 	}
@@ -110,6 +119,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	}
 	m.nameOrigins()
 	m.sortFuncs()
+	m.nameJumps()
 	if err := m.publics(); err != nil {
 		m.problem("public symbols", err)
 	}
@@ -127,6 +137,11 @@ func Read(ctx context.Context, r io.ReaderAt, size int64, o Options) (*symfmt.Re
 	return result, nil
 }
 
+// ErrPartial is the kind of the problem that a PDB does not have what object files do.
+var ErrPartial = errors.New("debug information is in the object files")
+
+const partialText = "linked with /DEBUG:FASTLINK, so functions and lines are in the object files and not in the PDB: link with /DEBUG:FULL, or complete it with mspdbcmf.exe"
+
 // merger combines the symbols of the object files into a Module.
 type merger struct {
 	d          *database
@@ -137,6 +152,7 @@ type merger struct {
 	numbers    []atomic.Uint32                 // one more than the number of the name, by id
 	plain      map[int]string                  // the names of functions that have decorated ones, by index
 	buf        []byte                          // of demangled
+	jumps      []jump                          // of incremental linking
 	out        symfmt.Module
 	problems   []symfmt.Problem
 }
@@ -151,6 +167,7 @@ type object struct {
 	functions []symfmt.Func
 	names     map[uint32]span // of inlined functions that had no number when the module was read, in text
 	text      []byte
+	jumps     []jump
 	contents  []fileContents // with Options.Contents
 	err       error
 }
@@ -190,6 +207,7 @@ func (m *merger) modules(ctx context.Context) error {
 			o.functions[k].Body.Renumber(m.file, func(id symfmt.OriginID) symfmt.OriginID { return m.origin(uint32(id), &o) })
 		}
 		m.out.Funcs = append(m.out.Funcs, o.functions...)
+		m.jumps = append(m.jumps, o.jumps...)
 		m.contents(o.contents)
 		return nil
 	})
@@ -214,6 +232,7 @@ func (w *worker) module(m *merger, i int) (out object) {
 		out.contents = w.lines.contents()
 	}
 	w.symbols.read(d, symbols)
+	out.jumps = slices.Clone(w.symbols.jumps)
 	out.functions = make([]symfmt.Func, 0, len(w.symbols.procs))
 	out.names = map[uint32]span{}
 	for i := range w.symbols.procs {
@@ -387,7 +406,7 @@ func (m *merger) publics() error {
 
 func (m *merger) public(rva symfmt.RVA, raw string, label bool) {
 	name, params := undecorate(raw, m.out.Arch == "x86")
-	i, found := slices.BinarySearchFunc(m.out.Funcs, rva, func(f symfmt.Func, rva symfmt.RVA) int { return cmp.Compare(f.RVA, rva) })
+	i, found := functionAt(m.out.Funcs, rva)
 	switch {
 	case found && label:
 		return

@@ -49,6 +49,8 @@ func (r *recorded) functions() {
 		switch fastcall := func(raw string) bool { return raw[0] == '@' }; {
 		case w == nil && isThunk(r.want, f.RVA):
 			r.differ("a thunk of an import, a FUNC with its size here and a PUBLIC there", "")
+		case w == nil && strings.HasPrefix(f.Name, "@ILT+"):
+			r.differ("a jump of incremental linking, which has no record there", "")
 		case w == nil:
 			r.differ("", "FUNC %x %x %s only here", f.RVA, f.Size, f.Name)
 		case w.Size != f.Size || w.Multiple != f.Multiple:

@@ -16,6 +16,7 @@ const (
 	symLocalProc   = 0x110f
 	symGlobalProc  = 0x1110
 	symPublic      = 0x110e
+	symTrampoline  = 0x112c
 	symSepCode     = 0x1132
 	symLocalProcID = 0x1146
 	symProcID      = 0x1147
@@ -61,12 +62,13 @@ type moduleSymbols struct {
 	procs []proc
 	sites []site
 	open  []scope
+	jumps []jump
 }
 
 // read reads the functions in a module's symbols. Records nest; where they do not, the rest is
 // left out.
 func (m *moduleSymbols) read(d *database, data []byte) {
-	m.procs, m.sites, m.open = m.procs[:0], m.sites[:0], m.open[:0]
+	m.procs, m.sites, m.open, m.jumps = m.procs[:0], m.sites[:0], m.open[:0], m.jumps[:0]
 	m.scan(d, data)
 	for i := range m.procs {
 		p := &m.procs[i]
@@ -100,6 +102,8 @@ func (m *moduleSymbols) scan(d *database, data []byte) {
 			}
 			depth++
 			m.open = append(m.open, scope{site: true})
+		case symTrampoline:
+			m.jump(d, b)
 		case symEnd, symInlineEnd, symProcIDEnd:
 			if len(m.open) == 0 {
 				return

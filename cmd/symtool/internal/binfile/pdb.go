@@ -79,6 +79,7 @@ func (d *Reader) readPDB(ctx context.Context, r *Result, path string) (*symfmt.M
 	}
 	for _, p := range result.Problems {
 		r.problem(p)
+		r.Partial = r.Partial || errors.Is(p.Err, pdb.ErrPartial)
 	}
 	m := result.Module
 	for i := range m.Files {

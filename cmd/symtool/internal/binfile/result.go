@@ -34,6 +34,7 @@ type Result struct {
 	Others  []string `json:"-"` // as dwarf2sym.Result.Others
 
 	PDB         string        `json:"-"` // the PDB that was read
+	Partial     bool          `json:"-"` // it has not what object files have: pdb.ErrPartial
 	Unruled     string        `json:"-"` // why the PDB, without its binary, has no rules for the stack
 	FileName    string        `json:"-"` // as in dwarf2sym.Result
 	NameGuessed bool          `json:"-"`

@@ -19,6 +19,11 @@ func pdbPlaces(file string, p *dwarf2sym.PDBLink) []string {
 
 // advisePDB advises on a PDB without functions or lines.
 func (g *diagnosis) advisePDB() {
+	if g.Binary.partial {
+		g.missing("functions and lines of object files", "/DEBUG:FASTLINK leaves them in the object files",
+			"link with /DEBUG:FULL", "mspdbcmf.exe PDB, beside the object files, which makes a whole PDB")
+		return
+	}
 	s := g.Binary.Stats
 	if s.Lines > 0 {
 		return

@@ -25,9 +25,10 @@ type binaryDiagnosis struct {
 	Guessed   bool                `json:"name_guessed,omitempty"` // dump names the module after a debug file, which has no DT_SONAME
 	Stats     *dwarf2sym.Stats    `json:"stats"`                  // of what dump would write
 
-	report *dwarf2sym.Result
-	wins   int // number of STACK WIN records
-	terms  object.Terms
+	report  *dwarf2sym.Result
+	wins    int  // number of STACK WIN records
+	partial bool // by /DEBUG:FASTLINK: the PDB has not what object files have
+	terms   object.Terms
 
 	nameFrom string // as in object.File
 }
@@ -90,6 +91,7 @@ func (d *doctor) lookAtBinary(ctx context.Context, g *diagnosis) error {
 	if r.Stats != nil && binfile.Unloaded(r.Stats) {
 		g.problem(cli.ProblemSummary{File: g.File, Message: binfile.UnloadedText}, g.File+": "+binfile.UnloadedText)
 	}
+	g.Binary.partial = r.Partial
 	switch {
 	case r.PDB != "":
 		g.Binary.DebugFile = &debugFileDiagnosis{Path: r.PDB, Kind: pdbKind, ID: r.Module.ID}
