@@ -68,11 +68,11 @@ func (r *reader) openPackage(all []*units.Package, path string, main *units.Data
 // packedHalves reads other halves in a package.
 func (w *worker) packedHalves(j *splitJob) {
 	p := j.pkg
-	if w.pools == nil {
-		w.pools = make(map[*units.Package]*intern.Offsets)
+	if w.names.pools == nil {
+		w.names.pools = make(map[*units.Package]*intern.Offsets)
 	}
-	if w.pools[p] == nil {
-		w.pools[p] = &intern.Offsets{}
+	if w.names.pools[p] == nil {
+		w.names.pools[p] = &intern.Offsets{}
 	}
 	x := units.Unpacker{P: p, M: w.Meter, Locations: w.vars != nil}
 	var buf []byte // for .debug_info.dwo
@@ -82,7 +82,7 @@ func (w *worker) packedHalves(j *splitJob) {
 			return
 		}
 		s := w.newFileState(nil)
-		s.places, s.info = w.pools[p], buf
+		s.places, s.info = w.names.pools[p], buf
 		ok := false
 		h, err := w.unpack(&x, sk, &s)
 		if err == nil {

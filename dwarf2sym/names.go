@@ -19,7 +19,8 @@ type nameID uint32
 // same offset of .debug_str are found without examining their bytes.
 type nameTable struct {
 	intern.Table
-	places *intern.Offsets // their numbers, by offset in .debug_str with the tag of its Data
+	places *intern.Offsets                    // their numbers, by offset in .debug_str with the tag of its Data
+	pools  map[*units.Package]*intern.Offsets // likewise, by offset in the .debug_str.dwo of a package
 }
 
 func newNameTable() nameTable { return nameTable{places: &intern.Offsets{}} }

@@ -99,7 +99,6 @@ type otherHalf struct {
 	skeleton *dwarf.Unit
 	job      *splitJob // nil in the file with the code
 	reported bool      // the current skeleton was reported to have no other half, with the reason
-	pools    map[*units.Package]*intern.Offsets
 }
 
 // funcRecord is a FUNC before all workers' records are joined.
@@ -130,7 +129,7 @@ func newRecords() records {
 
 // finish releases what was needed only for units.
 func (w *worker) finish() {
-	w.names.places = nil
+	w.names.places, w.names.pools = nil, nil
 	w.unitState = unitState{}
 }
 
