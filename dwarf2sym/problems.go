@@ -142,7 +142,7 @@ type Stats struct {
 	LostBodies      int    `json:"-"`                // parts of functions that overlap others
 	SymbolFuncs     int    `json:"symbol_functions"` // of CutFuncs, parts whose lines were not looked for
 	RepairedInlines int    `json:"repaired_inlines"` // pieces of functions whose inlines did not nest
-	CodeBytes       uint64 `json:"code_bytes"`       // pieces of functions whose inlines did not nest
+	CodeBytes       uint64 `json:"code_bytes"`       // executable bytes of the file
 
 	CFISource    string `json:"cfi_source"`         // "dwarf" or "sframe"; empty without STACK CFI
 	CFIBlocks    int    `json:"cfi_blocks"`         // STACK CFI INIT records
@@ -152,6 +152,8 @@ type Stats struct {
 	CFILostRules int    `json:"cfi_lost_rules"`     // rules that the format cannot express
 	CFILostRegs  int    `json:"cfi_lost_registers"` // rules of registers that Breakpad does not name
 	SignalFrames int    `json:"signal_frames"`      // FDEs of signal handlers' frames
+
+	StackWins int `json:"stack_wins,omitempty"` // STACK WIN records, of x86 with a PDB
 }
 
 // add adds the counts of a worker.

@@ -157,6 +157,7 @@ func (d *Reader) addPDB(ctx context.Context, r *Result, path string, report *dwa
 func countPDB(report *dwarf2sym.Result) {
 	m, s := report.Module, &report.Stats
 	s.Funcs, s.Files, s.Origins, s.Publics = len(m.Funcs), len(m.Files), len(m.Origins), len(m.Publics)
+	s.StackWins = len(m.Wins)
 	s.Inlines, s.Lines = 0, 0
 	for i := range m.Funcs {
 		inlines, lines := m.Funcs[i].Body.Counts()

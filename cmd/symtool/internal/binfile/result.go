@@ -71,6 +71,9 @@ func StatsLine(s *dwarf2sym.Stats) string {
 		text.Count(s.Funcs, "function"), text.Count(s.Inlines, "inline"), text.Count(s.Lines, "line"), text.Count(s.Files, "file"),
 		text.Count(s.Publics, "public symbol"), text.Count(s.CFIBlocks, "CFI block"), text.Count(s.CFIRows, "CFI row"),
 	}, ", ")
+	if s.StackWins > 0 { // the rules of x86, of which STACK CFI says nothing
+		line += ", " + text.Count(s.StackWins, "STACK WIN record")
+	}
 	for _, lost := range []struct {
 		n    int
 		what string

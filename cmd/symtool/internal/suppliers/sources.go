@@ -308,4 +308,7 @@ func (s *Sources) reportTried(m ModuleName, found bool, tried []resolve.Tried) {
 	for _, t := range tried {
 		s.Msgs.Warnf("symtool:   tried %s", t)
 	}
+	if !found && len(resolve.SeveralBuilds(tried)) > 0 {
+		s.Msgs.Warnf("symtool:   choose a build: %s/ID+ADDR, or --module %s/ID", m.Name, m.Name)
+	}
 }
