@@ -10,6 +10,7 @@ require (
 	github.com/google/pprof v0.0.0-20260507013755-92041b743c96
 	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 	github.com/klauspost/compress v1.20.3
+	github.com/mikelolasagasti/xz v1.0.1
 	github.com/minio/minio-go/v7 v7.4.1
 	github.com/owenrumney/go-sarif/v3 v3.3.1
 	github.com/pelletier/go-toml/v2 v2.4.3

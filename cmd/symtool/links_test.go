@@ -22,7 +22,7 @@ func TestLinks(t *testing.T) {
 		insn     = "golang.org/x/arch"
 		json     = "github.com/go-json-experiment/json"
 		udiff    = "github.com/aymanbagabas/go-udiff"
-		xz       = "github.com/ulikunitz/xz"
+		xz       = "github.com/mikelolasagasti/xz"
 	)
 	for _, c := range []struct {
 		pkg     string

@@ -3,7 +3,6 @@
 package unpack
 
 import (
-	"bufio"
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/symtool/symtool/internal/xz"
 )
 
 // Packing is a row of the table of compressions.
@@ -38,13 +39,19 @@ var packings = []Packing{
 		}
 		return z.IOReadCloser(), nil
 	}},
-	{"xz", xzMagic, func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(&xzReader{in: bufio.NewReader(r)}), nil }},
+	{"xz", xz.Magic, func(r io.Reader) (io.ReadCloser, error) {
+		z, err := xz.NewReader(r)
+		if err != nil {
+			return nil, err
+		}
+		return io.NopCloser(z), nil
+	}},
 	{"lz4", "\x04\x22\x4d\x18", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(lz4.NewReader(r)), nil }},
 	{"bzip2", "BZh", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
 }
 
 // MagicSize is the length of the longest magic.
-const MagicSize = len(xzMagic)
+const MagicSize = len(xz.Magic)
 
 // Find returns the compression of a file that begins with these bytes, or nil.
 func Find(head []byte) *Packing {

@@ -1,37 +1,13 @@
 package unpack
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"os/exec"
 	"testing"
 
-	"github.com/ulikunitz/xz"
-	"github.com/ulikunitz/xz/lzma"
-
 	"github.com/symtool/symtool/internal/testenv"
 )
-
-func packXZ(t *testing.T, data []byte, c xz.WriterConfig) []byte {
-	t.Helper()
-	return testenv.Packed(t, data, func(w io.Writer) (io.WriteCloser, error) { return c.NewWriter(w) })
-}
-
-// A block of an xz file may not ask for more than 64 MiB of memory, whichever block it is.
-func TestXZDictionary(t *testing.T) {
-	for dict, want := range map[int]string{4096: "", 64 << 20: "", 96 << 20: "a dictionary of 100663296 bytes, want at most 67108864"} {
-		data := packXZ(t, []byte("text"), xz.WriterConfig{DictCap: 4096})
-		other := packXZ(t, []byte(" and more"), xz.WriterConfig{DictCap: dict})
-		text, err := io.ReadAll(mustUnpack(t, append(data, other...)))
-		switch {
-		case want == "" && (err != nil || string(text) != "text and more"):
-			t.Errorf("%d: %q, %v", dict, text, err)
-		case want != "" && (err == nil || err.Error() != want || string(text) != "text"):
-			t.Errorf("%d: %q, %v, want %s", dict, text, err, want)
-		}
-	}
-}
 
 func mustUnpack(t *testing.T, data []byte) io.Reader {
 	t.Helper()
@@ -40,29 +16,6 @@ func mustUnpack(t *testing.T, data []byte) io.Reader {
 		t.Fatal(err)
 	}
 	return z
-}
-
-// Each check of xz is checked: a changed one, or changed contents under it, are errors.
-func TestXZChecks(t *testing.T) {
-	for _, check := range []byte{xz.None, xz.CRC32, xz.CRC64, xz.SHA256} {
-		c := xz.WriterConfig{CheckSum: check, NoCheckSum: check == xz.None, BlockSize: 1000, DictCap: lzma.MinDictCap}
-		text := bytes.Repeat([]byte("some text, "), 200)
-		data := packXZ(t, text, c)
-		if got, err := io.ReadAll(mustUnpack(t, data)); err != nil || !bytes.Equal(got, text) {
-			t.Errorf("check %d: %d bytes, %v", check, len(got), err)
-		}
-		failed := 0
-		for i := range data {
-			bad := bytes.Clone(data)
-			bad[i] ^= 4
-			if _, err := io.ReadAll(&xzReader{in: bufio.NewReader(bytes.NewReader(bad))}); err != nil {
-				failed++
-			}
-		}
-		if check != xz.None && failed < len(data)/2 {
-			t.Errorf("check %d: %d of %d changes are errors", check, failed, len(data))
-		}
-	}
 }
 
 // Files by the programs themselves are read, in each of their ways to write them.

@@ -125,10 +125,10 @@ func TestMiniDebugDamage(t *testing.T) {
 		"index elsewhere":  {at(-8, 0, 0, 0, 0), "want an xz index"},
 		"no ELF":           {packXZ(t, []byte("hello"), 0), "prog(.gnu_debugdata): not a binary"},
 		"other processor":  {packXZ(t, other.build(), 0), "prog(.gnu_debugdata): for "},
-		"dictionary":       {withDict(good, 40), "LZMA2 dictionary of 4294967296 bytes, over the limit of 67108864"},
-		"dictionary size":  {withDict(good, 41), "LZMA2 dictionary of size 0x29"},
-		"x86 filter":       {withFilter(good, 0x04), "xz filter 0x4"},
-		"two filters":      {withFilters(good), "an xz filter other than LZMA2"},
+		"dictionary":       {withDict(good, 40), ".gnu_debugdata+0x0: xz data: a dictionary of more than 67108864 bytes"},
+		"dictionary size":  {withDict(good, 41), "xz data: a filter or an option that is not supported"},
+		"x86 filter":       {withFilter(good, 0x04), "xz data: a filter or an option that is not supported"},
+		"two filters":      {withFilters(good), "xz data: a filter or an option that is not supported"},
 		"bomb":             {withIndex(good, 1<<40), "1099511627776 bytes of xz contents would exceed the limit"},
 		"lie: more":        {withIndex(good, 15<<20), "xz data: "},
 		"lie: less":        {withIndex(good, 10), "xz data of 11 bytes, its index says 10"},
@@ -160,12 +160,6 @@ func TestMiniDebugBomb(t *testing.T) {
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
 		t.Errorf("%d bytes charged, want 0", used)
-	}
-	// Many blocks, each with a large dictionary that it does not need.
-	blocks := bytes.Repeat(packXZ(t, make([]byte, 1), 0), 3000)
-	f = mustOpen(t, outerELF(k.e, blocks))
-	if _, err := f.MiniDebug(); err == nil || !strings.Contains(err.Error(), "the dictionaries of 3000 xz blocks take 3145728000 bytes") {
-		t.Errorf("3000 blocks: %v", err)
 	}
 }
 
