@@ -87,3 +87,12 @@ func TestPdataDamage(t *testing.T) {
 		}
 	}
 }
+
+// The codes of 32-bit ARM are not read, which is a problem and not a file without rules.
+func TestPdataThumb(t *testing.T) {
+	table, _, problems := cfiRead(pdataInput([]byte("\x01\x30\x00\x00\x09\x00\x00\x00"), nil, make([]byte, 16), arch.ARM))
+	want := ".pdata+0x0: unwind codes of arm are not read (lost: STACK CFI)"
+	if len(problems) != 1 || problems[0].String() != want || len(table.Blocks) != 0 {
+		t.Errorf("%d blocks, problems %v, want %s", len(table.Blocks), problems, want)
+	}
+}
