@@ -116,6 +116,9 @@ func newPageMaker(v *view, o HTMLOptions) *pageMaker {
 	for i := range v.d.Modules {
 		p.data.Modules = append(p.data.Modules, shortName(v.d.System.OS.Base(v.d.Modules[i].Path)))
 	}
+	for i := range v.d.Unloaded { // after the others
+		p.data.Modules = append(p.data.Modules, shortName(v.d.System.OS.Base(v.d.Unloaded[i].Path))+" (unloaded)")
+	}
 	return p
 }
 
@@ -237,6 +240,9 @@ func (p *pageMaker) frame(s *viewStack, i int, before map[int16]uint64) (pageFra
 	out := pageFrame{trust: int(f.Trust), module: f.Module, offset: f.Inst, pc: f.PC, sp: f.SP}
 	if f.Module >= 0 {
 		out.offset -= p.d.Modules[f.Module].Addr
+	} else if u := p.unloaded(f); u >= 0 {
+		out.module = len(p.d.Modules) + u
+		out.offset -= p.d.Unloaded[u].Addr
 	}
 	for k := range f.Names {
 		name := pageName{p.text(f.Names[k].Function), p.text(f.Names[k].File), int(f.Names[k].Line), p.source(f, k)}

@@ -200,7 +200,7 @@ func (p *textWriter) frameLine(f *walk.Frame, k, n int) {
 	if p.o.ShortNames && k+1 < len(f.Names) {
 		after = " (inlined)" + after
 	}
-	if p.o.Ends && m != nil && f.Module < 0 {
+	if p.unloaded(f) >= 0 {
 		after += " (unloaded)"
 	}
 	if name != "" {

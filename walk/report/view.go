@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/symtool/symtool/internal/text"
@@ -98,12 +99,18 @@ func (v *view) module(f *walk.Frame) *dump.Module {
 	if f.Module >= 0 {
 		return &v.d.Modules[f.Module]
 	}
-	for i := range v.d.Unloaded {
-		if m := &v.d.Unloaded[i]; m.Contains(f.Inst) {
-			return m
-		}
+	if i := v.unloaded(f); i >= 0 {
+		return &v.d.Unloaded[i]
 	}
 	return nil
+}
+
+// unloaded returns the index of the unloaded module that contained the instruction of a frame without a module, or -1.
+func (v *view) unloaded(f *walk.Frame) int {
+	if f.Module >= 0 {
+		return -1
+	}
+	return slices.IndexFunc(v.d.Unloaded, func(m dump.Module) bool { return m.Contains(f.Inst) })
 }
 
 // place returns function, file and line of f.Names[k], as far as they are known, and the offset
