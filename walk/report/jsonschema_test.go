@@ -15,6 +15,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/internal/walked"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -125,6 +126,23 @@ func TestDocumentsAreOfTheSchema(t *testing.T) {
 		sources.Close()
 	}
 	t.Logf("%d documents, %d frames", dumps, frames)
+}
+
+// A document with the values of variables, of inlined functions, too, matches the schema.
+func TestVariablesAreOfTheSchema(t *testing.T) {
+	r := walked.Dump(t, testenv.Input(t, "walk-sources.core.gz"), walked.BinarySources(t, testenv.Input(t, "walk-sources.elf")), walk.Config{})
+	variables := NewVariables(r.Variables(context.Background()), VariableOptions{Locals: true})
+	doc := NewDocument(r, DocumentOptions{Dump: "dump", Variables: variables})
+	validate(t, documentSchema(t), doc)
+	var text bytes.Buffer
+	if err := doc.Write(&text, WriteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"kind":"param"`, `"members":[`, `"symtool":{"variables":[`} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the document has no %s", want)
+		}
+	}
 }
 
 // A document that lacks a key, has an unknown key, or has an address that is not a string does not match

@@ -105,27 +105,23 @@ func shortened(name string) string {
 
 // docVariable is a variable of a frame, or a member of one.
 type docVariable struct {
-	Name string `json:"name"` // "[2]" for an element, "::Base" for a base class, "<anonymous>" if it has none
-	Type string `json:"type"`
-	Kind string `json:"kind,omitempty"` // "param" or "local"; variables only
-	// Value is the value as text. It is empty for a value with members.
-	Value string `json:"value"`
-	// Bytes are in hexadecimal, in the order of memory, with ".." for each unknown byte.
-	Bytes  string `json:"bytes"`
-	Status string `json:"status"` // "value", "optimized_out" or "unavailable"
-	Why    string `json:"why,omitempty"`
-	// Address is the address of a value in memory.
-	Address *string `json:"address,omitempty"`
-
-	Depth  *int `json:"depth,omitempty"`  // of the block in its function, 0 for the innermost; variables only
-	Shadow int  `json:"shadow,omitempty"` // number of variables further in that hide this one
-
-	Offset    *uint64 `json:"offset,omitempty"` // of a member, in the value that contains it
+	Address   *string `json:"address,omitempty"` // of a value in memory
 	BitOffset *int    `json:"bit_offset,omitempty"`
 	BitSize   int     `json:"bit_size,omitempty"` // of a bit field
+	Bytes     string  `json:"bytes"`              // in hexadecimal, in the order of memory, with ".." for each unknown byte
+	Depth     *int    `json:"depth,omitempty"`    // of the block in its function, 0 for the innermost; variables only
+	Kind      string  `json:"kind,omitempty"`     // "param" or "local"; variables only
 
 	Members          []docVariable `json:"members,omitempty"`
 	MembersTruncated bool          `json:"members_truncated,omitempty"`
+
+	Name   string  `json:"name"`             // "[2]" for an element, "::Base" for a base class, "<anonymous>" if it has none
+	Offset *uint64 `json:"offset,omitempty"` // of a member, in the value that contains it
+	Shadow int     `json:"shadow,omitempty"` // number of variables further in that hide this one
+	Status string  `json:"status"`           // "value", "optimized_out" or "unavailable"
+	Type   string  `json:"type"`
+	Value  string  `json:"value"` // as text; empty if members have it
+	Why    string  `json:"why,omitempty"`
 }
 
 // variables adds the variables of a frame.
