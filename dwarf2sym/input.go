@@ -143,6 +143,10 @@ func (r *reader) readCFI(ctx context.Context) (finish func()) {
 	}
 }
 
+// ErrNoObject is the kind of problem reported if an object that a Mach-O file was linked from is missing or was changed
+// since.
+var ErrNoObject = companion.ErrNoObject
+
 // ErrNoSupplement is the kind of problem reported if the supplementary file of the debug information
 // was not found.
 var ErrNoSupplement = units.ErrNoSupplement

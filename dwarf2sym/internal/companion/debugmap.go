@@ -56,6 +56,9 @@ func (o *Objects) Close() {
 	}
 }
 
+// ErrNoObject is the kind of problem of an object in a debug map that is missing or was changed.
+var ErrNoObject = errors.New("no object")
+
 // Open opens the object m, if there is one that the linker can have read: one that was not changed since. The error
 // is that of the binary at path, and says where the object was looked for.
 func (o *Objects) Open(path string, m *object.MappedObject) (*Linked, error) {
@@ -77,7 +80,7 @@ func (o *Objects) Open(path string, m *object.MappedObject) (*Linked, error) {
 	case len(paths) == 0:
 		why = "is not looked for: no folder with objects is named"
 	}
-	return nil, &bin.Error{File: path, Msg: fmt.Sprintf("the object %s %s", m, why)}
+	return nil, &bin.Error{File: path, Msg: fmt.Sprintf("the object %s %s", m, why), Kind: ErrNoObject}
 }
 
 // at opens the object m in the file at path.

@@ -37,6 +37,7 @@ func (d *doctor) adviseBinary(g *diagnosis) {
 	d.adviseDebugInfo(g)
 	b.adviseSplit(g)
 	b.adviseSupplement(g)
+	b.adviseObjects(g)
 	b.adviseCFI(g)
 }
 
@@ -133,6 +134,21 @@ func (b *binaryDiagnosis) adviseSplit(g *diagnosis) {
 		"--dwo-dir DIR, a folder with the .dwo files",
 		"--dwp FILE, a package of them: llvm-dwp -e "+cli.ShellWord(g.File)+" -o FILE, where they are",
 		"compile with -gno-split-dwarf")
+}
+
+// adviseObjects advises on objects that a Mach-O file without a dSYM was linked from.
+func (b *binaryDiagnosis) adviseObjects(g *diagnosis) {
+	lost := 0
+	for _, p := range b.report.Problems {
+		if errors.Is(p.Err, dwarf2sym.ErrNoObject) {
+			lost++
+		}
+	}
+	if lost > 0 && !b.report.NoDebugInfo {
+		g.missing("lines and inlined calls of "+text.Count(lost, "object"),
+			"there is no dSYM, and objects that the file was linked from are missing or were changed since",
+			"name the dSYM, or keep the objects: --dwo-dir DIR")
+	}
 }
 
 func (b *binaryDiagnosis) adviseSupplement(g *diagnosis) {
