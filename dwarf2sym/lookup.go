@@ -11,7 +11,6 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/unwind"
 	"github.com/symtool/symtool/internal/bin"
@@ -45,6 +44,8 @@ type Lookup struct {
 	idleMu sync.Mutex
 	idle   []*worker // with the storage of what they have read
 
+	sources sources
+
 	frames   func() *unwind.Index // made at the first call
 	declared func() *outline      // of the code that units declare, made at the first call
 	costly   sync.Once            // reports names that stay mangled
@@ -66,6 +67,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 		return nil, err
 	}
 	r.partly = true
+	l.sources.kept.Limit = heldSources
 	l.r, l.frames = r, sync.OnceValue(l.readFrames)
 	l.declared = sync.OnceValue(func() *outline { return l.newOutline(byUnits, l.allPortions()) })
 	if err := r.checkTypes(); err != nil {
@@ -419,31 +421,6 @@ func (l *Lookup) readFrames() *unwind.Index {
 	return unwind.NewTableIndex(&c.Table)
 }
 
-// Source returns the functions at an address, innermost first, with what the debug information has about
-// them. A frame without names has only the position of code that is in no function. Each call reads the units
-// with the address: there is no cache.
-func (l *Lookup) Source(rva symfmt.RVA) []symfmt.SourceFrame {
-	if l.d == nil {
-		return nil
-	}
-	for {
-		areas := l.Areas(rva, rva)
-		if len(areas) == 0 {
-			break
-		}
-		if frames, ok := l.readSource(l.outline.Load(), areas[0].Group, rva); ok {
-			return frames
-		}
-	}
-	// What is between functions may have lines.
-	o := l.declared()
-	if a := o.at(l.r.code.Addr(rva)); a != nil {
-		frames, _ := l.readSource(o, a.group, rva)
-		return frames
-	}
-	return nil
-}
-
 // readPortion reads units with a worker. It reports false if that took more than is allowed: nothing more is read then.
 func (l *Lookup) readPortion(w *worker, p *portion) bool {
 	l.done.Add(l.read(w, p))
@@ -455,24 +432,4 @@ func (l *Lookup) readPortion(w *worker, p *portion) bool {
 	}
 	l.noteUnit(&w.problems, &w.elsewhere)
 	return true
-}
-
-// readSource reads the units of a group of o for Source. It reports false if Areas must be called again.
-func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symfmt.SourceFrame, ok bool) {
-	if !l.ready(o, g) {
-		return nil, false
-	}
-	w := l.idleWorker()
-	defer l.keep(w)
-	w.source = srcread.New(w, l.r.code.Addr(rva), w.lineWin, w.Meter)
-	for _, p := range g.portions {
-		if !l.readPortion(w, &o.portions[p]) {
-			return nil, true
-		}
-	}
-	frames = w.source.Frames
-	for i := range frames {
-		frames[i].Start = l.r.code.RVA(uint64(frames[i].Start))
-	}
-	return frames, true
 }

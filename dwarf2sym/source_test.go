@@ -2,10 +2,12 @@ package dwarf2sym
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
@@ -106,14 +108,38 @@ func TestSourceOfNestedFunction(t *testing.T) {
 		0x1000: "outer :0:0", 0x2000: "inner :0:0", 0x2018: "a :0:0 | inner /s/x.c:7:3", 0x1018: "a :0:0 | outer /s/x.c:8:4",
 	} {
 		w := newWorker(d, &codemap.Map{}, &Options{})
-		w.source = srcread.New(w, addr, w.lineWin, w.Meter)
+		w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(d.Line), w.Meter)
 		w.batch(d.Units)
 		var got []string
-		for _, f := range w.source.Frames {
+		for _, f := range w.source.Index.Frames(addr, nil) {
 			got = append(got, fmt.Sprintf("%s %s:%d:%d", f.Name, f.File.Path, f.Line, f.Column))
 		}
 		if text := strings.Join(got, " | "); text != want || w.problems.Any() {
 			t.Errorf("%#x: %s, want %s; problems %v", addr, text, want, w.problems)
+		}
+	}
+}
+
+// Units are read once for all of their addresses, unless what is kept of them takes too much memory; the answers do not
+// depend on it.
+func TestSourceReadsUnitsOnce(t *testing.T) {
+	for _, name := range []string{"clang-dwarf5.elf", "split-gcc5.elf"} {
+		kept, read := openSource(t, name), openSource(t, name)
+		read.sources.kept.Limit = 1 // of several indexes, only the last one stays
+		kept.Source(kept.Last())
+		areas, first := kept.Areas(0, 1<<20), int64(0)
+		for pass := range 2 {
+			for _, a := range areas {
+				want, got := read.Source(a.First), kept.Source(a.First)
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("%s, %#x: %+v, want %+v", name, a.First, got, want)
+				}
+			}
+			if done := kept.done.Load(); pass == 0 {
+				first = done
+			} else if done != first || done == 0 {
+				t.Errorf("%s: %d bytes were read, and %d the second time", name, first, done-first)
+			}
 		}
 	}
 }

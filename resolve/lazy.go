@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/symtool/symtool/internal/lru"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/cfi"
 )
@@ -69,7 +70,7 @@ type lazy struct {
 	extents  extent
 
 	mu      sync.Mutex
-	kept    lru[any, *part]
+	kept    lru.Cache[any, *part]
 	reading map[any]*reading
 
 	named byName
@@ -127,7 +128,7 @@ const (
 // as a Resolver of the whole module. m has the MODULE record; o.Extents must be the binary's.
 func FromParts(m *symfmt.Module, parts Parts, o ModuleOptions) Symbols {
 	return &lazy{
-		parts: parts, kept: lru[any, *part]{limit: heldParts}, reading: make(map[any]*reading),
+		parts: parts, kept: lru.Cache[any, *part]{Limit: heldParts}, reading: make(map[any]*reading),
 		identity: Identity{OS: m.OS, Arch: m.Arch, ID: m.ID, Name: symfmt.CleanName(m.Name, ""), Path: o.Path, DebugPath: o.DebugPath},
 		extents:  extent{Extents: o.Extents},
 	}
@@ -155,9 +156,9 @@ func (l *lazy) around(rva symfmt.RVA) *part {
 // part returns a part, reading it unless it is kept; it returns nil if the areas have changed.
 func (l *lazy) part(key any) *part {
 	l.mu.Lock()
-	if p, ok := l.kept.get(key); ok {
+	if p, ok := l.kept.Get(key); ok {
 		defer l.mu.Unlock()
-		l.kept.resize(key, p.held())
+		l.kept.Resize(key, p.held())
 		return p
 	}
 	if r := l.reading[key]; r != nil {
@@ -172,7 +173,7 @@ func (l *lazy) part(key any) *part {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if delete(l.reading, key); r.part != nil {
-			l.kept.add(key, r.part, r.part.held())
+			l.kept.Add(key, r.part, r.part.held())
 		}
 		close(r.done)
 	}()
@@ -197,7 +198,7 @@ func (l *lazy) read(key any) *part {
 func (l *lazy) order(at []symfmt.RVA) [][]int {
 	if len(at) > manyAtOnce {
 		l.mu.Lock()
-		l.kept.limit = heldInOrder
+		l.kept.Limit = heldInOrder
 		l.mu.Unlock()
 	}
 	return l.parts.Order(at)

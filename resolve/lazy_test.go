@@ -60,20 +60,20 @@ func TestPartsHaveALimit(t *testing.T) {
 		if found, err := l.Find(rva, &at); !found || err != nil || at.Frames[0].Line != 8 {
 			t.Fatalf("%#x: %v %v %+v", uint64(rva), found, err, at)
 		}
-		if kept := l.kept.held; kept > l.kept.limit {
-			t.Fatalf("%d bytes are kept, limit %d", kept, l.kept.limit)
+		if kept := l.kept.Held(); kept > l.kept.Limit {
+			t.Fatalf("%d bytes are kept, limit %d", kept, l.kept.Limit)
 		}
 	}
 	ask(0)
-	size := l.kept.held
+	size := l.kept.Held()
 	if size < partLines {
 		t.Fatalf("a part with %d lines counts for %d bytes", partLines, size)
 	}
-	l.kept.limit = 10 * size
+	l.kept.Limit = 10 * size
 	for part := range 1000 {
 		ask(part)
 	}
-	if n := l.kept.order.Len(); n < 5 || n > 10 {
+	if n := l.kept.Len(); n < 5 || n > 10 {
 		t.Errorf("%d parts are kept, of %d bytes each", n, size)
 	}
 	reads := p.reads.Load()
@@ -92,7 +92,7 @@ func TestManyAtOnceKeepLess(t *testing.T) {
 	if order := slices.Concat(Order(l, make([]symfmt.RVA, manyAtOnce+1))...); len(order) != manyAtOnce+1 {
 		t.Fatalf("%d addresses in order", len(order))
 	}
-	if l.kept.limit != heldInOrder {
-		t.Errorf("the limit is %d, want %d", l.kept.limit, heldInOrder)
+	if l.kept.Limit != heldInOrder {
+		t.Errorf("the limit is %d, want %d", l.kept.Limit, heldInOrder)
 	}
 }

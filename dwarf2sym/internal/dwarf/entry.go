@@ -280,11 +280,8 @@ func (u *Unit) take(d *decl, pos int, a *Attrs) int {
 	return pos
 }
 
-// TakeFrom is like TakeAt for the DIE at the beginning of data, which is a piece of the unit.
-func (u *Unit) TakeFrom(data []byte, a *NameAttrs) int {
-	u.data = data
-	return u.TakeAt(0, a)
-}
+// Look makes data, a piece of the unit, its bytes: positions are then in it.
+func (u *Unit) Look(data []byte) { u.data = data }
 
 // Next returns the DIE that completes this one, which may have its name.
 func (a *NameAttrs) Next() (Value, bool) {

@@ -80,13 +80,16 @@ func (t *LineTable) ReadFiles(u *Unit, w *Window) error {
 
 // Clear makes the table empty.
 func (t *LineTable) Clear() {
-	t.data, t.version = nil, 0
+	t.data, t.version, t.prog = nil, 0, 0
 	t.dirs, t.files = t.dirs[:0], t.files[:0]
 	t.Rows, t.Seqs, t.reach = t.Rows[:0], t.Seqs[:0], t.reach[:0]
 }
 
 // Size returns the size of the program in bytes.
 func (t *LineTable) Size() int { return len(t.data) }
+
+// HeaderSize returns the size of the program's header in bytes.
+func (t *LineTable) HeaderSize() int { return t.prog }
 
 // NumFiles returns the number of entries of the file table.
 func (t *LineTable) NumFiles() int { return len(t.files) }

@@ -1,111 +1,133 @@
 package dwarf
 
-import "github.com/symtool/symtool/internal/dw"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symtool/symtool/internal/dw"
+)
 
 // Position is what a row of a line table has about an address, with what a Row leaves out.
 type Position struct {
-	File                        uint64 // as the line program numbers it
+	Addr                        uint64
+	File                        uint32 // as the line program numbers it
 	Line, Column, Discriminator uint32 // 0 for none
 }
 
-// positionFinder runs a line program to find the position of one address.
-type positionFinder struct {
-	*LineTable
-	addr  uint64
-	state lineState
-	now   Position // its column and discriminator
-
-	// Of the open sequence: the last row at or before addr.
-	last    Position
-	at      uint64
-	covered bool
-
-	found Position
-	end   uint64 // of the sequence that found is from; 0 if there is none
+// Positions are all rows of a line table. Those of a sequence are in order of address; of several with the same
+// address the last counts.
+type Positions struct {
+	Rows []Position
+	Seqs []Sequence // in the order of the program
 }
 
-// Position runs the line program of u, and returns the position of an address. If several sequences contain
-// it, the one that ends first counts, as in LLVM. The names of the files can be had afterwards, but no rows.
-func (t *LineTable) Position(u *Unit, w *Window, addr uint64) (p Position, ok bool, err error) {
+// positionReader runs a line program for its positions.
+type positionReader struct {
+	*LineTable
+	out   Positions
+	state lineState // first is an index in out.Rows
+	now   Position  // its column and discriminator
+}
+
+// Positions runs the line program of u. From a damaged program, complete sequences are returned. The names of the
+// files can be had afterwards.
+func (t *LineTable) Positions(u *Unit, w *Window) (Positions, error) {
 	if err := t.ReadFiles(u, w); err != nil {
-		return p, false, err
+		return Positions{}, err
 	}
 	if t.lineRange == 0 && t.opBase != 0 {
-		return p, false, t.errorf(u, 0, "line range 0")
+		return Positions{}, t.errorf(u, 0, "line range 0")
 	}
-	f := positionFinder{LineTable: t, addr: addr, state: lineState{file: 1, num: 1}}
+	r := positionReader{LineTable: t, state: lineState{file: 1, num: 1}}
 	special := t.specials()
 	for pos := t.prog; pos < len(t.data); {
 		op, next := t.data[pos], 0
 		if op >= t.opBase {
-			f.special(special[op])
+			r.special(special[op])
 			next = pos + 1
 		} else {
-			next = f.step(u, op, pos+1)
+			next = r.step(u, op, pos+1)
 		}
 		if next < 0 {
-			return f.found, f.end > 0, t.errorf(u, pos, "line program ends within opcode %d", op)
+			return r.out, t.errorf(u, pos, "line program ends within opcode %d", op)
 		}
 		pos = next
 	}
-	return f.found, f.end > 0, nil
+	return r.out, nil
 }
 
 // special executes a special opcode.
-func (f *positionFinder) special(op specialOp) {
-	if f.maxOps == 1 {
-		f.state.addr += op.addr // specials has multiplied it
+func (r *positionReader) special(op specialOp) {
+	if r.maxOps == 1 {
+		r.state.addr += op.addr // specials has multiplied it
 	} else {
-		f.advance(&f.state, op.addr)
+		r.advance(&r.state, op.addr)
 	}
-	f.state.num += int64(op.num)
-	f.row()
+	r.state.num += int64(op.num)
+	r.row()
 }
 
 // step executes an opcode that is not a special one, and returns where the next is; -1 if the program ends
 // within it.
-func (f *positionFinder) step(u *Unit, op byte, pos int) int {
+func (r *positionReader) step(u *Unit, op byte, pos int) int {
 	switch op {
 	case dw.LNSCopy:
-		f.row()
+		r.row()
 		return pos
 	case dw.LNSSetColumn:
-		column, next := uleb(f.data, pos)
-		f.now.Column = uint32(column)
+		column, next := uleb(r.data, pos)
+		r.now.Column = uint32(column)
 		return next
 	case 0:
-		f.extended(pos)
+		return r.extended(u, pos)
 	}
-	return f.standard(u, &f.state, op, pos)
+	return r.standard(u, &r.state, op, pos)
 }
 
-// extended takes from an extended opcode what LineTable.extended does not.
-func (f *positionFinder) extended(pos int) {
-	size, pos := uleb(f.data, pos)
-	if pos < 0 || size == 0 || size > uint64(len(f.data)-pos) {
-		return
+// extended executes an extended opcode.
+func (r *positionReader) extended(u *Unit, pos int) int {
+	size, at := uleb(r.data, pos)
+	if at >= 0 && size > 0 && size <= uint64(len(r.data)-at) {
+		switch r.data[at] {
+		case dw.LNEEndSequence:
+			r.endSequence()
+			return at + int(size)
+		case dw.LNESetDiscriminator:
+			d, _ := uleb(r.data, at+1)
+			r.now.Discriminator = uint32(d)
+		}
 	}
-	switch f.data[pos] {
-	case dw.LNEEndSequence:
-		f.endSequence()
-	case dw.LNESetDiscriminator:
-		d, _ := uleb(f.data, pos+1)
-		f.now.Discriminator = uint32(d)
-	}
+	return r.LineTable.extended(u, &r.state, pos)
 }
 
 // row appends the row that the state describes.
-func (f *positionFinder) row() {
-	if s := &f.state; s.addr <= f.addr && (!f.covered || s.addr >= f.at) {
-		f.last, f.at, f.covered = f.now, s.addr, true
-		f.last.File, f.last.Line = s.file, uint32(s.num)
-	}
-	f.now.Discriminator = 0
+func (r *positionReader) row() {
+	p := r.now
+	p.Addr, p.File, p.Line = r.state.addr, uint32(r.state.file), uint32(r.state.num)
+	r.out.Rows = append(r.out.Rows, p)
+	r.now.Discriminator = 0
 }
 
-func (f *positionFinder) endSequence() {
-	if end := f.state.addr; f.covered && f.addr < end && (f.end == 0 || end < f.end) {
-		f.found, f.end = f.last, end
+func (r *positionReader) endSequence() {
+	rows := r.out.Rows[r.state.first:]
+	byAddr := func(a, b Position) int { return cmp.Compare(a.Addr, b.Addr) }
+	if !slices.IsSortedFunc(rows, byAddr) {
+		slices.SortStableFunc(rows, byAddr)
 	}
-	f.now, f.covered = Position{}, false
+	if len(rows) > 0 && rows[0].Addr < r.state.addr {
+		r.out.Seqs = append(r.out.Seqs, Sequence{Lo: rows[0].Addr, Hi: r.state.addr, First: r.state.first, Last: len(r.out.Rows)})
+	}
+	r.state, r.now = lineState{file: 1, num: 1, first: len(r.out.Rows)}, Position{}
+}
+
+// Of returns the last row of a sequence at or before an address, which the sequence contains.
+func (p *Positions) Of(s *Sequence, addr uint64) Position {
+	rows := p.Rows[s.First:s.Last]
+	i, _ := slices.BinarySearchFunc(rows, addr, func(row Position, addr uint64) int {
+		if row.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
+	return rows[i-1]
 }

@@ -13,6 +13,7 @@ type Opener struct {
 	*dwarf.Meter
 	own     *Unit // the unit that refers to others: it needs no opening
 	Whole   bool  // units are opened with all of their bytes, and declarations with all attributes
+	All     bool  // declarations have all attributes: for PeekDIE
 	problem func(off uint64, lost string, err error)
 
 	open   map[foreignKey]*Foreign // nil: it cannot be opened
@@ -94,13 +95,33 @@ func (o *Opener) Locate(u *Unit, ref dwarf.Value) (*Data, uint64, bool) {
 // Peek reads into a the attributes that name the DIE that u refers to. It returns the DIE's unit
 // and its offset there; strings of the unit are valid until the next peek.
 func (o *Opener) Peek(u *Unit, ref dwarf.Value, a *dwarf.NameAttrs) (*Unit, uint64, bool) {
+	return o.peek(u, ref, func(u *dwarf.Unit, pos int) int { return u.TakeAt(pos, a) })
+}
+
+// PeekDIE is like Peek, for a whole DIE. The opener must be for All.
+func (o *Opener) PeekDIE(u *Unit, ref dwarf.Value, die *dwarf.DIE) (*Unit, uint64, bool) {
+	return o.peek(u, ref, func(u *dwarf.Unit, pos int) int {
+		if u.Head(pos, die) != nil || die.Tag == 0 {
+			return -1
+		}
+		next, err := u.Take(die)
+		if err != nil {
+			return -1
+		}
+		return next
+	})
+}
+
+// peek calls take with the unit of the DIE that u refers to, and the DIE's position in the bytes that the unit then
+// has. take returns where the DIE ends, or -1.
+func (o *Opener) peek(u *Unit, ref dwarf.Value, take func(*dwarf.Unit, int) int) (*Unit, uint64, bool) {
 	d, off, ok := o.Locate(u, ref)
 	if !ok {
 		return nil, 0, false
 	}
 	if u := o.own; u.holds(d, off) {
 		pos := int(off - u.Off)
-		n := u.TakeAt(pos, a) - pos
+		n := take(&u.Unit, pos) - pos
 		return u, off, n > 0 && o.Spend(uint64(n))
 	}
 	f := o.UnitAt(d, off)
@@ -114,7 +135,8 @@ func (o *Opener) Peek(u *Unit, ref dwarf.Value, a *dwarf.NameAttrs) (*Unit, uint
 		if err != nil || !o.Spend(size) {
 			return nil, 0, false
 		}
-		next := f.TakeFrom(b, a)
+		f.Look(b)
+		next := take(&f.Unit.Unit, 0)
 		if o.Exhausted {
 			return nil, 0, false
 		}
@@ -184,7 +206,7 @@ func (o *Opener) tableOf(d *Data, h *dwarf.Header) (*dwarf.Abbrevs, error) {
 	if o.Exhausted {
 		return nil, dwarf.ErrExhausted
 	}
-	t := &dwarf.Abbrevs{All: o.Whole}
+	t := &dwarf.Abbrevs{All: o.Whole || o.All}
 	err := d.ReadAbbrevs(key.offset, func(section []byte) error { return t.Parse(section, key.offset, key.sizes) })
 	if !o.Spend(t.Cost()) || err != nil {
 		return nil, cmp.Or(err, dwarf.ErrExhausted)
