@@ -39,13 +39,7 @@ var packings = []Packing{
 		}
 		return z.IOReadCloser(), nil
 	}},
-	{"xz", xz.Magic, func(r io.Reader) (io.ReadCloser, error) {
-		z, err := xz.NewReader(r)
-		if err != nil {
-			return nil, err
-		}
-		return io.NopCloser(z), nil
-	}},
+	{"xz", xz.Magic, xz.NewReader},
 	{"lz4", "\x04\x22\x4d\x18", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(lz4.NewReader(r)), nil }},
 	{"bzip2", "BZh", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
 }

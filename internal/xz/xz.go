@@ -2,9 +2,11 @@
 package xz
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/mikelolasagasti/xz"
 )
@@ -17,20 +19,42 @@ const MaxDictionary = 64 << 20
 
 type reader struct{ z *xz.Reader }
 
+// readers are those that were closed, as a header of a few bytes can ask for a large dictionary, which costs time.
+var readers sync.Pool
+
 // NewReader reads the header of an xz file, and returns the contents of all its streams, which are checked by their
 // checksums and their index. It may read more of r than it needs. Data that end too early give io.ErrUnexpectedEOF.
-func NewReader(r io.Reader) (io.Reader, error) {
-	z, err := xz.NewReader(r, MaxDictionary)
+func NewReader(r io.Reader) (io.ReadCloser, error) {
+	var err error
+	z, ok := readers.Get().(*xz.Reader)
+	if ok {
+		err = z.Reset(r)
+	} else {
+		z, err = xz.NewReader(r, MaxDictionary)
+	}
 	if err != nil {
 		return nil, damage(err)
 	}
-	return reader{z}, nil
+	return &reader{z}, nil
 }
 
 // Read implements io.Reader.
-func (r reader) Read(p []byte) (int, error) {
+func (r *reader) Read(p []byte) (int, error) {
+	if r.z == nil {
+		return 0, io.ErrClosedPipe
+	}
 	n, err := r.z.Read(p)
 	return n, damage(err)
+}
+
+// Close implements io.Closer.
+func (r *reader) Close() error {
+	if r.z != nil {
+		_ = r.z.Reset(bytes.NewReader(nil)) // lets go of what was read
+		readers.Put(r.z)
+		r.z = nil
+	}
+	return nil
 }
 
 var (

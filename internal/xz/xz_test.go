@@ -26,6 +26,7 @@ func unpack(r io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer z.Close()
 	return io.ReadAll(z)
 }
 
@@ -53,6 +54,22 @@ func TestDictionaryShared(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; len(text) != 3000 || err != nil || used > 4<<20 {
 		t.Errorf("%d bytes, %v; allocated %d bytes, want one dictionary of 1 MiB", len(text), err, used)
+	}
+}
+
+// Many small files that ask for a large dictionary take the memory of one.
+func TestDictionaryOfFiles(t *testing.T) {
+	data := pack(t, []byte("text"), xz.WriterConfig{DictCap: MaxDictionary})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 100 {
+		if text, err := unpack(bytes.NewReader(data)); err != nil || string(text) != "text" {
+			t.Fatalf("%q, %v", text, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 60*MaxDictionary { // the race detector drops some
+		t.Errorf("allocated %d bytes, want few dictionaries of %d", used, MaxDictionary)
 	}
 }
 

@@ -72,6 +72,7 @@ func (s *Section) readXZ(packed []byte, size int64) ([]byte, error) {
 	r, err := xz.NewReader(bytes.NewReader(packed))
 	var data []byte
 	if err == nil {
+		defer r.Close()
 		data, err = bin.ReadUpTo(r, size+1)
 	}
 	switch {
