@@ -61,7 +61,7 @@ func (t *doctorText) binary(g *diagnosis) {
 	b := g.Binary
 	t.head(g)
 	if debug := b.DebugFile; debug != nil {
-		t.debugFile(debug)
+		t.debugFile(debug, b)
 	}
 	for i, file := range b.Read {
 		if i == maxListed {
@@ -96,16 +96,16 @@ func (t *doctorText) head(g *diagnosis) {
 	if b.NoSections {
 		t.entry("headers", "no section headers")
 	}
-	t.contents(b.Contents)
+	t.contents(b.Contents, b)
 }
 
-func (t *doctorText) debugFile(f *debugFileDiagnosis) {
+func (t *doctorText) debugFile(f *debugFileDiagnosis, b *binaryDiagnosis) {
 	if f.Contents == nil {
 		t.entry("debug file", "%s, a PDB, %s", f.Path, f.ID)
 		return
 	}
 	t.entry("debug file", "%s", f.Path)
-	t.contents(f.Contents)
+	t.contents(f.Contents, b)
 }
 
 // name writes the origin of MODULE's name if it is a guess or differs from the file's name.
@@ -139,11 +139,13 @@ func cfiOrigin(b *binaryDiagnosis) string {
 	return strings.Join(names, " and ")
 }
 
-func (t *doctorText) contents(c *dwarf2sym.Contents) {
+// contents writes what is in b or in its debug file.
+func (t *doctorText) contents(c *dwarf2sym.Contents, b *binaryDiagnosis) {
 	if c.PDB != nil {
 		t.entry("PDB", "%s, %s", c.PDB.Name, c.PDB.ID)
 	} else {
-		t.entry("build-id", "%s", c.BuildID)
+		_, id, _ := strings.Cut(b.terms.ID, " ") // after the article
+		t.entry(id, "%s", c.BuildID)
 	}
 	if c.DebugLink != "" {
 		t.entry("debug link", "%s, CRC-32 %s", c.DebugLink, c.DebugCRC)
