@@ -47,7 +47,6 @@ func (f *Filter) overlapped(m *mapping) *mapping {
 type infoLine struct {
 	module *Module
 	maps   []*mapping
-	end    string // of the line
 }
 
 // reset forgets the modules, as those of another process follow.
