@@ -51,7 +51,8 @@ func libcDebug() string {
 	return ""
 }
 
-// benchReader returns a reader in the state in which Read begins to read units.
+// benchReader returns a reader in the state in which Read begins to read units. It serves
+// one reading, which uses up the queue of units and the effort.
 func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data) {
 	b.Helper()
 	r := &reader{opts: &o, file: f, jobs: max(o.Jobs, 1), code: codemap.Of(f), companions: companionsOf(f)}
@@ -65,12 +66,15 @@ func benchReader(b *testing.B, f *object.File, o Options) (*reader, *units.Data)
 
 // BenchmarkScan scans all DIEs, and ignores functions.
 func BenchmarkScan(b *testing.B) {
-	r, d := benchReader(b, benchFile(b), Options{})
-	d.ReadUnitHeaders()
-	d.Allow(units.EffortBase)
+	f := benchFile(b)
 	b.ReportAllocs()
 	for b.Loop() {
+		b.StopTimer()
+		r, d := benchReader(b, f, Options{})
+		d.ReadUnitHeaders()
+		d.Allow(units.EffortBase)
 		w := newWorker(d, r.code, r.opts)
+		b.StartTimer()
 		w.namesOnly = true
 		for _, part := range d.Batches() {
 			w.batch(d.Units[part.First:part.Last])
@@ -80,10 +84,12 @@ func BenchmarkScan(b *testing.B) {
 
 // BenchmarkUnits measures all work of workers: scan, lines, names.
 func BenchmarkUnits(b *testing.B) {
-	r, d := benchReader(b, benchFile(b), Options{})
+	f := benchFile(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		r.workers, d.Units = nil, nil
+		b.StopTimer()
+		r, d := benchReader(b, f, Options{})
+		b.StartTimer()
 		if err := r.readUnits(context.Background(), d); err != nil {
 			b.Fatal(err)
 		}
@@ -119,16 +125,15 @@ func BenchmarkLines(b *testing.B) {
 
 // BenchmarkMerge joins the workers' results: names, files, order.
 func BenchmarkMerge(b *testing.B) {
-	r, d := benchReader(b, benchFile(b), Options{Demangle: true, Jobs: 2})
+	f := benchFile(b)
 	for b.Loop() {
 		b.StopTimer()
-		again := &reader{opts: r.opts, file: r.file, jobs: r.jobs, code: r.code, symbols: r.symbols}
-		d.Units = nil
-		if err := again.readUnits(context.Background(), d); err != nil {
+		r, d := benchReader(b, f, Options{Demangle: true, Jobs: 2})
+		if err := r.readUnits(context.Background(), d); err != nil {
 			b.Fatal(err)
 		}
 		b.StartTimer()
-		if err := again.join(context.Background()); err != nil {
+		if err := r.join(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 	}
