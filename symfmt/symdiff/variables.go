@@ -21,7 +21,7 @@ type variables struct {
 }
 
 // labels are the names of the variables to which expressions in a scope may refer, of each label the innermost last. As
-// labels repeat in the units of a file, only the scope tells which variable one is.
+// labels repeat in the units of a file, the scope decides which variable one means.
 type labels map[uint32][]string
 
 // enter adds the variables of a scope, and leave removes them.

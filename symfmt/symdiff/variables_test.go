@@ -46,7 +46,7 @@ func labelled(names ...string) *vars.Info {
 	return in
 }
 
-// Labels repeat: which variable one is, its scope tells, not the order of the variables in the file.
+// Labels repeat in a file: the scope of an expression decides which variable a label means, not their order.
 func TestLabels(t *testing.T) {
 	one, other := newVariables(labelled("a", "b")), newVariables(labelled("b", "a"))
 	for i, want := range []string{"a", "b"} {

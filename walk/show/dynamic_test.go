@@ -111,7 +111,7 @@ func TestDynamicTypes(t *testing.T) {
 	}
 }
 
-// Floating-point numbers have formats that their size does not tell.
+// Floating-point types of one size have different formats.
 func TestFloats(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// defaultLibraryDirs are where dynamic linkers look for libraries without being told: glibc's (ld.so(8)) and musl's.
+// defaultLibraryDirs are the directories that dynamic linkers search by default: glibc's (ld.so(8)) and musl's.
 var defaultLibraryDirs = []string{"/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib"}
 
 // maxIncludes limits the files that a configuration of the dynamic linker includes, which may include themselves.
