@@ -243,11 +243,11 @@ func (c *compactReader) addGaps() {
 	covered := c.covered(c.r.sortBlocks())
 	c.entries = c.entries[:0]
 	for _, code := range c.r.in.Code {
-		ranges.Gaps(code, covered, func(gap Range) {
+		for gap := range ranges.Gaps(code, covered) {
 			i, _ := slices.BinarySearch(c.r.in.Starts, gap.Lo)
 			if i < len(c.r.in.Starts) && c.r.in.Starts[i] < gap.Hi {
 				c.entries = append(c.entries, pdataEntry{lo: c.r.in.Starts[i], hi: gap.Hi})
 			}
-		})
+		}
 	}
 }

@@ -24,7 +24,9 @@ func (p *pdataReader) writeLeaves() {
 	}
 	covered := p.covered(p.r.sortBlocks())
 	for _, code := range p.r.in.Code {
-		ranges.Gaps(code, covered, func(gap Range) { p.leaves(gap.Lo, gap.Hi) })
+		for gap := range ranges.Gaps(code, covered) {
+			p.leaves(gap.Lo, gap.Hi)
+		}
 	}
 	p.r.sortBlocks()
 }

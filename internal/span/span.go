@@ -3,6 +3,7 @@ package span
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -51,20 +52,22 @@ func (t Type[R]) After(list []R, addr uint64) int {
 	return i
 }
 
-// Gaps calls fn with the parts of whole that are not in list, which is a result of Join.
-func (t Type[R]) Gaps(whole R, list []R, fn func(R)) {
-	at, stop := t.Ends(whole)
-	for _, r := range list[t.After(list, at):] {
-		start, end := t.Ends(r)
-		if start >= stop {
-			break
+// Gaps returns the parts of whole that are not in list, which is a result of Join.
+func (t Type[R]) Gaps(whole R, list []R) iter.Seq[R] {
+	return func(yield func(R) bool) {
+		at, stop := t.Ends(whole)
+		for _, r := range list[t.After(list, at):] {
+			start, end := t.Ends(r)
+			if start >= stop {
+				break
+			}
+			if start > at && !yield(t.Make(at, start)) {
+				return
+			}
+			at = end
 		}
-		if start > at {
-			fn(t.Make(at, start))
+		if at < stop {
+			yield(t.Make(at, stop))
 		}
-		at = end
-	}
-	if at < stop {
-		fn(t.Make(at, stop))
 	}
 }

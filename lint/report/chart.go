@@ -77,7 +77,7 @@ func newChart(m *lint.Map, limits pageLimits) *chart {
 // without returns the pieces of list that are not in other; both are joined.
 func without(list, other []coverage.Extent) (out []coverage.Extent) {
 	for _, e := range list {
-		extent.Missing(e, other, func(gap coverage.Extent) { out = append(out, gap) })
+		out = slices.AppendSeq(out, extent.Missing(e, other))
 	}
 	return out
 }

@@ -34,9 +34,7 @@ func checkCodeNamed(p *check.Pass, b *image.Image) {
 	padding := execcode.PaddingOf(b.File)
 	for _, part := range b.Parts() {
 		if part.Kind != execcode.Linkage {
-			var left []object.Range
-			object.Ranges.Gaps(part.Range, named, func(r object.Range) { left = append(left, r) })
-			reportUnnamed(p, b, &part, left, padding)
+			reportUnnamed(p, b, &part, slices.Collect(object.Ranges.Gaps(part.Range, named)), padding)
 		}
 	}
 }

@@ -2,6 +2,7 @@
 package extent
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 
@@ -30,9 +31,9 @@ var extents = span.Type[coverage.Extent]{
 // Join sorts list and joins extents that touch or overlap. It reuses the memory of list.
 func Join(list []coverage.Extent) []coverage.Extent { return extents.Join(list) }
 
-// Missing calls fn for the pieces of e that are not in list, which is sorted and joined.
-func Missing(e coverage.Extent, list []coverage.Extent, fn func(coverage.Extent)) {
-	extents.Gaps(e, list, fn)
+// Missing returns the pieces of e that are not in list, which is sorted and joined.
+func Missing(e coverage.Extent, list []coverage.Extent) iter.Seq[coverage.Extent] {
+	return extents.Gaps(e, list)
 }
 
 // EndsBehind returns the index of the first extent in list, which is in ascending order, that ends

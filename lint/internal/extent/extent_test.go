@@ -2,6 +2,7 @@ package extent
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/lint/coverage"
@@ -26,9 +27,7 @@ func TestJoinAndMissing(t *testing.T) {
 	for in, want := range map[coverage.Extent]string{
 		Between(0, 20): "[{0 1} {4 8} {12 20}]", Between(2, 9): "[{4 8}]", Between(1, 4): "[]", Between(5, 6): "[{5 6}]", Between(12, 13): "[{12 13}]",
 	} {
-		var got []coverage.Extent
-		Missing(in, list, func(e coverage.Extent) { got = append(got, e) })
-		if fmt.Sprint(got) != want {
+		if got := slices.Collect(Missing(in, list)); fmt.Sprint(got) != want {
 			t.Errorf("%v lacks %v, want %s", in, got, want)
 		}
 	}

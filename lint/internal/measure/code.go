@@ -180,13 +180,13 @@ func (m *codeMeasure) whole(e coverage.Extent) {
 	m.names.from = e.RVA
 	m.add(e.Size(), 0)
 	at := e.RVA
-	extent.Missing(e, m.known, func(gap coverage.Extent) {
+	for gap := range extent.Missing(e, m.known) {
 		m.share.Covered -= gap.Size()
 		m.share.Total -= gap.Size()
 		m.count(extent.Between(at, gap.RVA))
 		at = gap.End
 		m.gap(gap)
-	})
+	}
 	m.count(extent.Between(at, e.End))
 }
 
@@ -214,17 +214,17 @@ func (m *codeMeasure) gap(e coverage.Extent) {
 			m.skip = extent.Join(append(m.skip, m.aroundAnchor(e, at, a)))
 		}
 	}
-	without := func(list []coverage.Extent, excluded *uint64, rest func(coverage.Extent)) func(coverage.Extent) {
-		return func(e coverage.Extent) {
-			left := e.Size()
-			extent.Missing(e, list, func(e coverage.Extent) {
-				left -= e.Size()
-				rest(e)
-			})
-			*excluded += left
+	startup := e.Size()
+	for rest := range extent.Missing(e, m.skip) {
+		startup -= rest.Size()
+		data := rest.Size()
+		for code := range extent.Missing(rest, m.data) {
+			data -= code.Size()
+			m.split(code)
 		}
+		m.share.Data += data
 	}
-	without(m.skip, &m.share.Startup, without(m.data, &m.share.Data, m.split))(e)
+	m.share.Startup += startup
 }
 
 // aroundAnchor returns the start-up code in a gap with an anchor, bounded by names
