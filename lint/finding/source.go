@@ -41,6 +41,7 @@ type sources struct {
 	files     map[uint32]string
 	byLine    map[int][]*Finding
 	byRVA     []*Finding // those with an address, by it
+	next      []int      // of each in byRVA, and of their end, itself; or if it was taken, one behind it
 	within    []*Finding // the current function, by address
 	about     []*Finding // the same, by a record of it
 	file      symfmt.FileID
@@ -60,6 +61,10 @@ func newSources(findings []Finding) *sources {
 		}
 	}
 	slices.SortStableFunc(s.byRVA, func(a, b *Finding) int { return cmp.Compare(a.RVA, b.RVA) })
+	s.next = make([]int, len(s.byRVA)+1)
+	for i := range s.next {
+		s.next[i] = i
+	}
 	return s
 }
 
@@ -88,13 +93,22 @@ func (s *sources) record(rec *symfmt.Record) {
 // take takes the findings at addresses of a FUNC from those that wait for theirs: functions that overlap must not make
 // this quadratic.
 func (s *sources) take(fn *symfmt.Record) {
-	from := sort.Search(len(s.byRVA), func(i int) bool { return s.byRVA[i].RVA >= fn.RVA })
-	to := from
-	for to < len(s.byRVA) && uint64(s.byRVA[to].RVA-fn.RVA) < fn.Size {
-		to++
+	i := s.waiting(sort.Search(len(s.byRVA), func(i int) bool { return s.byRVA[i].RVA >= fn.RVA }))
+	for i < len(s.byRVA) && uint64(s.byRVA[i].RVA-fn.RVA) < fn.Size {
+		s.within = append(s.within, s.byRVA[i])
+		s.next[i] = i + 1
+		i = s.waiting(i + 1)
 	}
-	s.within = append(s.within, s.byRVA[from:to]...)
-	s.byRVA = slices.Delete(s.byRVA, from, to)
+}
+
+// waiting returns the first index in byRVA from i on of a finding that no function took. It shortens the chains that it
+// follows.
+func (s *sources) waiting(i int) int {
+	for s.next[i] != i {
+		s.next[i] = s.next[s.next[i]]
+		i = s.next[i]
+	}
+	return i
 }
 
 // endFunction gives the findings about the current function its place. Where functions overlap, a record of the function

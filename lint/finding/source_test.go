@@ -1,8 +1,11 @@
 package finding
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/symtool/symtool/symfmt"
 )
@@ -64,5 +67,28 @@ func TestReadSourcesOverlap(t *testing.T) {
 		if f.Source.Line != 7 {
 			t.Errorf("%x: got %v, want line 7", f.RVA, f.Source)
 		}
+	}
+}
+
+// Each of many functions takes its finding in about the same time, wherever it begins.
+func TestReadSourcesMany(t *testing.T) {
+	const many = 1 << 18
+	var r Report
+	text := []byte("MODULE Linux x86_64 000000000000000000000000000000000 a\nFILE 0 a.c\n")
+	for i := range symfmt.RVA(many) {
+		text = fmt.Appendf(text, "FUNC %x 8 0 f\n%x 8 %d 0\n", 8*i, 8*i, i+1)
+		r.Findings = append(r.Findings, Finding{RVA: 8 * i, HasRVA: true})
+	}
+	began := time.Now()
+	if err := r.ReadSources(bytes.NewReader(text)); err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range r.Findings {
+		if f.Source.Line != i+1 {
+			t.Fatalf("finding %d: got %v", i, f.Source)
+		}
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("%d findings took %v; 2 seconds are a lot", many, took)
 	}
 }
