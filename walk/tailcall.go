@@ -19,7 +19,7 @@ func (v *Variables) through(i int, callee, caller *eval.Frame, site vars.CallSit
 	if target -= callee.Base; !ok {
 		return nil, vars.CallSite{}, false
 	}
-	entry := callee.Func.RVA
+	entry := callee.Func.Entry()
 	if symfmt.RVA(target) == entry {
 		return caller, site, !v.callsItself(callee.Info, entry)
 	}
@@ -58,9 +58,9 @@ func (v *Variables) tailCalls(in *vars.Info) *tailCalls {
 			switch {
 			case !site.Tail:
 			case !site.HasTarget: // through a pointer, or to another module
-				c.open[f.RVA] = true
+				c.open[f.Entry()] = true
 			default:
-				c.by[f.RVA] = append(c.by[f.RVA], tailCall{f, site})
+				c.by[f.Entry()] = append(c.by[f.Entry()], tailCall{f, site})
 			}
 		}
 	}

@@ -71,8 +71,12 @@ type Func struct {
 	Size      uint64
 	FrameBase ExprID // the address that OpFbreg is relative to
 	Language  Language
+	EntryAt   int64 // the function's first instruction, relative to RVA: 0 unless it is in another piece
 	Body      Body
 }
+
+// Entry returns the address of the function's first instruction, to which calls lead.
+func (f *Func) Entry() RVA { return f.RVA + RVA(f.EntryAt) }
 
 // Language is the letter of a source language, by which values are shown in its style: one of the constants, 0 if it is
 // not known, or another small letter.

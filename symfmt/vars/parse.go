@@ -250,6 +250,10 @@ func (p *Parser) function(s *scanner) *BadRecord {
 			return err
 		}
 	}
+	entry, err := s.entry()
+	if err != nil {
+		return err
+	}
 	last := RVA(rva)
 	for s.pos < len(s.text) {
 		if !s.skip(' ') {
@@ -262,9 +266,23 @@ func (p *Parser) function(s *scanner) *BadRecord {
 		p.b.Site(&site)
 		last = site.Return
 	}
-	p.info.Funcs = append(p.info.Funcs, Func{RVA: RVA(rva), Size: size, FrameBase: ExprID(frame), Language: p.lang, Body: p.b.Finish()})
+	p.info.Funcs = append(p.info.Funcs, Func{RVA: RVA(rva), Size: size, FrameBase: ExprID(frame), Language: p.lang, EntryAt: entry, Body: p.b.Finish()})
 	p.funcs = append(p.funcs, p.fnAt[0].line)
 	return nil
+}
+
+// entry reads " ^" and the distance of the function's first instruction, if that comes next.
+func (s *scanner) entry() (by int64, err *BadRecord) {
+	const mark = " ^"
+	if !bytes.HasPrefix(s.text[s.pos:], []byte(mark)) {
+		return 0, nil
+	}
+	s.pos += len(mark)
+	by, ok := s.signed()
+	if !ok {
+		return 0, s.fail("want the distance of the function's first instruction")
+	}
+	return by, nil
 }
 
 // scope parses a scope after its "(" or "{".

@@ -91,6 +91,9 @@ func everything() *Info {
 	)
 	in.Vars = append(in.Vars, Variable{Name: "this", Type: 2, Param: true, Artificial: true, Label: 77}, Variable{Type: 4, Artificial: true})
 	in.Groups = append(in.Groups, []VarID{4, 5, 1})
+	cold := in.Funcs[0]
+	cold.RVA, cold.EntryAt = 0x2000, -0x1000
+	in.Funcs = append(in.Funcs, cold)
 	return in
 }
 

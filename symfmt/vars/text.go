@@ -16,7 +16,7 @@ import (
 //	V variable ...    variables
 //	G group ...       groups
 //	L letter          the language of the functions after it
-//	F rva size frame scopes [site ...]    the variables of a function
+//	F rva size frame scopes [entry] [site ...]    the variables of a function
 //	+ text            continues the F before it
 //
 // Readers skip unknown words. docs/variables.md has the grammar.
@@ -290,6 +290,9 @@ func (in *Info) appendFunc(dst []byte, f *Func) []byte {
 	} else {
 		u := unpacker{data: f.Body.scopes, lastInline: -1}
 		l.scope(in, &u)
+	}
+	if f.EntryAt != 0 {
+		l.dst = appendSigned(append(l.dst, " ^"...), f.EntryAt)
 	}
 	last := f.RVA
 	for s := range f.CallSites() {

@@ -345,9 +345,10 @@ func (t *Abbrevs) addStep(first int, c Class, at, form uint64, constant int64, f
 // before and after others of fixed size are then skipped with them.
 func (c Class) varsSkip(at uint64) bool {
 	switch at {
-	case dw.AtSibling, dw.AtDeclColumn, dw.AtEntryPC, dw.AtCallFile, dw.AtCallLine, dw.AtCallColumn, dw.AtLinkageName,
-		dw.AtGNULocviews, dw.AtGNUEntryView:
+	case dw.AtSibling, dw.AtDeclColumn, dw.AtEntryPC, dw.AtCallFile, dw.AtCallLine, dw.AtCallColumn, dw.AtGNULocviews, dw.AtGNUEntryView:
 		return c != ClassUnit
+	case dw.AtLinkageName, dw.AtMIPSLinkageName: // calls find functions of other units by it
+		return c != ClassUnit && c != ClassFunc && c != ClassBare
 	case dw.AtDeclFile, dw.AtDeclLine:
 		return c != ClassScope // the place of a structure identifies it
 	case dw.AtAbstractOrigin:

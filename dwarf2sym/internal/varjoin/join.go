@@ -163,6 +163,7 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	hi := lo + f.Size
 	frame := j.exprs[from.reader][u.number()]
 	language := vars.Language(u.number())
+	entry := from.fn.base + uint64(u.signed())
 	j.fn, j.indexed = f, false
 	j.builder.Reset(f.RVA)
 	j.scopes, j.any = j.scopes[:0], false
@@ -172,7 +173,7 @@ func (j *joiner) add(f *symfmt.Func, from joinedFunc) {
 	j.leave(0)
 	sites := j.sites(&u, from, f, lo, hi)
 	if j.any || sites {
-		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: j.exprNumber(frame), Language: language, Body: j.builder.Finish()})
+		j.info.Funcs = append(j.info.Funcs, vars.Func{RVA: f.RVA, Size: f.Size, FrameBase: j.exprNumber(frame), Language: language, EntryAt: int64(entry - lo), Body: j.builder.Finish()})
 	}
 }
 

@@ -147,7 +147,7 @@ func TestJoinScopes(t *testing.T) {
 			r.f.Reset(fileBase+0xf00, true)
 			r.f.Variable(r.scope(vars.InlineScope, 0, 0xf80, 0xf90, 0x1020, 0x1030), 0, r.in0) // not that of the INLINE
 			r.f.Variable(r.scope(vars.InlineScope, 0, 0xff0, 0x1010), 1, r.in1)
-		}, "1000 100 0 0(1=1)"},
+		}, "1000 100 0 0(1=1) ^-100"},
 		{"an inlined call without INLINE", whole + "INLINE 0 1 0 0 1010 20\nINLINE 0 3 0 0 1040 10\n", func(r *reader) {
 			r.f.Reset(fileBase+0x1000, true)
 			a := r.scope(vars.InlineScope, 0, 0x1018, 0x1030)
@@ -169,42 +169,49 @@ func TestJoinScopes(t *testing.T) {
 	}
 }
 
-// A function in two pieces has in each the variables of that piece; a FUNC of another function has none.
+// A function in two pieces has in each the variables of that piece, and where it is entered; a FUNC of another
+// function has none.
 func TestJoinPieces(t *testing.T) {
 	r := newReader(NewSeeds())
 	r.function(0x1000, func() { r.in(0x1000, 0x1040, r.in0); r.in(0x3000, 0x3010, r.in1) })
 	r.f.Variable(r.scope(vars.BlockScope, 0, 0x1010, 0x1020, 0x3008, 0x3010), 1, r.in0)
+	r.f.Entry = fileBase + 0x3000
 	r.end(7)
 	id := FuncID{Key: 7}
 	got := onlyFuncs(joined(t, "FUNC 1000 40 0 f\nFUNC 2000 10 0 g\nFUNC 3000 10 0 f.cold\n", []Place{{0x1000, id}, {0x3000, id}, {0x4000, id}}, r))
-	want := []string{"1000 40 2 1=1{@10+10:2=1}", "3000 10 2 1=3{@8+8:2=1}"}
+	want := []string{"1000 40 2 1=1{@10+10:2=1} ^2000", "3000 10 2 1=3{@8+8:2=1}"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 // Calls are in the order of their return addresses, one for each; a target that two functions have is not known.
+// A target can be a name.
 func TestJoinSites(t *testing.T) {
 	r := newReader(NewSeeds())
 	r.f.Reset(fileBase+0x1000, true)
-	site := func(ret, target uint64, tail bool) {
+	call := func(ret uint64, target Target, tail bool) {
 		if !tail {
 			r.f.Param(vars.SiteParam{Location: r.in1, Value: r.in0})
 		}
-		r.f.Site(Site{Return: fileBase + ret, Tail: tail, Target: Target{Off: target}})
+		r.f.Site(Site{Return: fileBase + ret, Tail: tail, Target: target})
 	}
+	site := func(ret, target uint64, tail bool) { call(ret, Target{Off: target}, tail) }
 	site(0x1050, 1, false)
 	site(0x1020, 2, false)
 	site(0x1020, 1, false) // a second one at the same address
 	site(0x1030, 3, true)
+	call(0x1058, r.Named([]byte("f")), true)
+	call(0x105a, r.Named([]byte("g")), true)
 	site(0x1000, 1, false) // before the first instruction
 	site(0x1200, 1, false) // after the last instruction
 	r.AddTarget(Target{Off: 1}, fileBase+0x2000)
 	r.AddTarget(Target{Off: 2}, fileBase+0x2000)
 	r.AddTarget(Target{Off: 2}, fileBase+0x3000)
+	r.AddTarget(r.Named([]byte("g")), fileBase+0x4000)
 	r.end(7)
 	got := onlyFuncs(joined(t, "FUNC 1000 100 0 f\n", []Place{{0x1000, FuncID{Key: 7}}}, r))
-	if want := []string{"1000 100 0 0 20:1=2 10t 20>1000:1=2"}; !slices.Equal(got, want) {
+	if want := []string{"1000 100 0 0 20:1=2 10t 20>1000:1=2 8t 2t>3000"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

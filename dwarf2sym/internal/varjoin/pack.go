@@ -12,6 +12,7 @@ import (
 type Function struct {
 	Frame    vars.ExprID // DW_AT_frame_base
 	Language vars.Language
+	Entry    uint64 // address of its first instruction, which may be in any of its pieces
 
 	base   uint64
 	whole  bool
@@ -74,10 +75,10 @@ type packedFunc struct {
 // FuncID identifies a function across readers.
 type FuncID struct{ Key, Sub uint64 }
 
-// Reset begins a function whose lowest address is base. Its own scope has number 0. whole reports whether its
+// Reset begins a function whose lowest address is base, which is its Entry, too. Its own scope has number 0. whole reports whether its
 // code is one piece.
 func (f *Function) Reset(base uint64, whole bool) {
-	*f = Function{base: base, whole: whole, scopes: f.scopes[:0], vars: f.vars[:0], locs: f.locs[:0], spans: f.spans[:0],
+	*f = Function{base: base, Entry: base, whole: whole, scopes: f.scopes[:0], vars: f.vars[:0], locs: f.locs[:0], spans: f.spans[:0],
 		sites: f.sites[:0], params: f.params[:0], order: f.order[:0], firsts: f.firsts[:0]}
 	f.scopes = append(f.scopes, openScope{kind: vars.FuncScope, around: -1})
 }
@@ -126,15 +127,22 @@ func (f *Function) Has(scope int32, number uint32) bool {
 // Param adds an argument of the next call.
 func (f *Function) Param(p vars.SiteParam) { f.params = append(f.params, p) }
 
-// Site adds a call with its arguments. Without arguments, only tail calls are kept: values at entry
-// depend on the functions that tail calls may lead to.
-func (f *Function) Site(s Site) {
-	o := openSite{Site: s, last: int32(len(f.params))}
+// Keeps reports whether the next call is kept. Without arguments, only tail calls are: values at entry depend on
+// the functions that they may lead to.
+func (f *Function) Keeps(s *Site) bool { return s.Tail || int(f.firstParam()) < len(f.params) }
+
+// firstParam returns the index of the next call's first argument.
+func (f *Function) firstParam() int32 {
 	if n := len(f.sites); n > 0 {
-		o.first = f.sites[n-1].last
+		return f.sites[n-1].last
 	}
-	if o.last > o.first || s.Tail {
-		f.sites = append(f.sites, o)
+	return 0
+}
+
+// Site adds a call with its arguments, if it is kept.
+func (f *Function) Site(s Site) {
+	if f.Keeps(&s) {
+		f.sites = append(f.sites, openSite{Site: s, first: f.firstParam(), last: int32(len(f.params))})
 	}
 }
 
@@ -146,6 +154,7 @@ func (r *Records) AddFunc(id FuncID, f *Function) int {
 	p := packer{data: r.packed[:0], end: f.base}
 	p.number(uint64(f.Frame))
 	p.number(uint64(f.Language))
+	p.data = binary.AppendVarint(p.data, int64(f.Entry-f.base))
 	p.scopes(f)
 	p.sites(f)
 	r.packed = p.data
@@ -171,7 +180,7 @@ const hullScope = vars.BlockScope + 1
 
 // packer writes a function:
 //
-//	uvarint frame base, uvarint number of scopes; scopes; uvarint number of sites; sites
+//	uvarint frame base, uvarint language, varint entry minus the base, uvarint number of scopes; scopes; uvarint number of sites; sites
 //	scope:    kind, uvarint level, uvarint number of ranges, ranges, uvarint number of variables,
 //	          variables
 //	variable: uvarint number in the unit; 0: no location; 1, uvarint expression; n+1, n times a range and

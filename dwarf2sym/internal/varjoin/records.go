@@ -80,13 +80,20 @@ type Variable struct {
 	Param, Artificial bool
 }
 
-// Target is the place of a DIE, comparable across readers.
+// Target is the place of a DIE, or a name, comparable across readers.
 type Target struct {
-	Skeleton uint64 // the skeleton's offset + 1 for the other half of a split unit; otherwise 0
-	Off      uint64 // offset, with the tag of its file
+	Skeleton uint64 // the skeleton's offset + 1 for the other half of a split unit, byName for a name; otherwise 0
+	Off      uint64 // offset, with the tag of its file; of a name, its hash
 }
 
-// target is a function to which calls may refer by the place of its DIE.
+// byName is in place of a skeleton's offset + 1. No unit is as short as one byte.
+const byName = 2
+
+// Named returns the target for the functions with a name. There is one for each name: hashes of 64 bits with a
+// random seed do not collide by chance.
+func (r *Records) Named(name []byte) Target { return Target{byName, maphash.Bytes(r.seeds[0], name)} }
+
+// target is a function to which calls may refer.
 type target struct {
 	die  Target
 	addr uint64
@@ -201,7 +208,7 @@ func (r *Records) Find(hash TypeHash) (vars.TypeID, bool) {
 // SetFound sets the type of a structure for which another reader called Later.
 func (r *Records) SetFound(hash TypeHash, id vars.TypeID) { r.found[hash] = id }
 
-// AddTarget records that the DIE at a place describes the function at addr.
+// AddTarget records that calls of a target lead to the function at addr.
 func (r *Records) AddTarget(die Target, addr uint64) {
 	r.targets = append(r.targets, target{die, addr})
 }

@@ -64,7 +64,8 @@ type Reader struct {
 	varOf   dieNumbers // the inverse
 	labels  map[dieKey]uint32
 	statics map[dieKey][]dieKey // static variables in the DIEs that scopes are instances of
-	firstFn int                 // index of the unit's first function
+	callees map[dieKey]varjoin.Target
+	firstFn int // index of the unit's first function
 
 	typeOf  dieNumbers   // TypeIDs
 	info    []byte       // of the unit whose types are read
@@ -85,6 +86,7 @@ func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *v
 	v := &Reader{Options: o, host: host, code: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All, v.tables.Vars = true, true
 	v.places, v.labels, v.statics = map[vars.TypeID]int{}, map[dieKey]uint32{}, map[dieKey][]dieKey{}
+	v.callees = map[dieKey]varjoin.Target{}
 	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
 	return v
@@ -152,6 +154,7 @@ func (v *Reader) leave(d *units.Data, h *dwarf.Header) {
 	v.varOf.clear()
 	clear(v.labels)
 	clear(v.statics)
+	clear(v.callees)
 	v.vars, v.depth, v.decoding = v.vars[:0], 0, 0
 	if p := recover(); p != nil {
 		v.DropFuncs(v.firstFn)
@@ -174,10 +177,14 @@ func (v *Reader) function(pos int) error {
 	}
 	low, ranges := d.Value(dw.AtLowPC), d.Value(dw.AtRanges)
 	spans, _ := u.Spans(low, d.Value(dw.AtHighPC), ranges, nil)
-	spans = dwarf.Tidy(v.code.Keep(spans))
-	if len(spans) == 0 {
+	if spans = v.code.Keep(spans); len(spans) == 0 {
 		return nil
 	}
+	entry := spans[0].Lo // compilers list the piece that is entered first
+	if addr, ok := u.Address(low); ok {
+		entry = addr
+	}
+	spans = dwarf.Tidy(spans)
 	f := &v.fn
 	f.Reset(spans[0].Lo, len(spans) == 1)
 	f.Language = languages[u.Lang]
@@ -185,18 +192,8 @@ func (v *Reader) function(pos int) error {
 	if a := d.Attr(dw.AtFrameBase); a != nil {
 		f.Frame = v.frameBase(a, dieKey{u.D, off})
 	}
-	entry := spans[0].Lo
-	if addr, ok := u.Address(low); ok {
-		entry = addr
-	}
-	v.AddTarget(v.target(u.D, off), entry)
-	for _, at := range []uint16{dw.AtAbstractOrigin, dw.AtSpecification} {
-		if ref := d.Value(at); ref.IsRef() {
-			if od, ooff, ok := v.opener.Locate(u, ref); ok {
-				v.AddTarget(v.target(od, ooff), entry)
-			}
-		}
-	}
+	f.Entry = entry
+	v.isTarget(d, entry)
 	if d.Children {
 		if _, err = v.scope(body, 0); err != nil {
 			return err
@@ -224,15 +221,6 @@ func (v *Reader) frameBase(a *dwarf.Attr, key dieKey) vars.ExprID {
 	v.locate(a)
 	v.fn.Variable(0, v.number(key), 0)
 	return v.addExpr([]vars.Op{{Code: vars.OpCall, Label: v.label(key)}})
-}
-
-// target returns the place of the DIE at off of d.
-func (v *Reader) target(d *units.Data, off uint64) varjoin.Target {
-	key := varjoin.Target{Off: d.Tag | off}
-	if v.skeleton != nil {
-		key.Skeleton = v.skeleton.Off + 1
-	}
-	return key
 }
 
 // endUnit finds the names and types of the unit's variables.

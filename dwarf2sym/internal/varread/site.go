@@ -28,11 +28,6 @@ func (v *Reader) callSite(d *dwarf.DIE) (next int, err error) {
 			s.Return++
 		}
 	}
-	if origin.IsRef() {
-		if od, off, ok := v.opener.Locate(u, origin); ok {
-			s.Target = v.target(od, off)
-		}
-	}
 	at := d.Attr(dw.AtCallTarget)
 	if gnu {
 		at = d.Attr(dw.AtGNUCallSiteTarget)
@@ -47,7 +42,10 @@ func (v *Reader) callSite(d *dwarf.DIE) (next int, err error) {
 		return end, err
 	}
 	v.arguments(d, pos)
-	f.Site(s)
+	if f.Keeps(&s) {
+		s.Target = v.callee(origin)
+		f.Site(s)
+	}
 	return end, nil
 }
 
