@@ -199,6 +199,9 @@ type Result struct {
 	Dump    *dump.Dump
 	Stacks  []Stack   // of the threads to walk, in the order of the dump
 	Modules []Symbols // for Dump.Modules; those of modules on no stack are not looked for
+
+	running        []goroutine.Goroutine // as runs needs them
+	readGoroutines bool                  // running is set
 }
 
 // OnStacks reports, for each of Modules, whether a frame is in it.

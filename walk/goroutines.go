@@ -137,11 +137,37 @@ func (w *Walker) isSystem(ctx context.Context, res *Result, g *goroutine.Gorouti
 // interest: it begins in the scheduler.
 var leaves = map[string]bool{"runtime.asmcgocall": true, "runtime.systemstack": true}
 
+// runs returns the goroutine that the thread of a stack runs, or nil. Where goroutines are not walked, they are read only
+// if the stack has left one of theirs; that they cannot be read is no problem, as nobody asked for them.
+func (u *unwinder) runs() *goroutine.Goroutine {
+	s, r := u.stack, u.result
+	if u.config.Goroutines != NoGoroutines || !s.leavesGoroutine() {
+		return s.Goroutine
+	}
+	if !r.readGoroutines {
+		all, err := u.findGoroutines(u.ctx, r)
+		if err != nil {
+			u.note("goroutines: %v", err)
+		}
+		r.running, r.readGoroutines = all, true
+	}
+	for i := range r.running {
+		if r.running[i].Thread == s.Thread {
+			return &r.running[i]
+		}
+	}
+	return nil
+}
+
+// leavesGoroutine reports whether the stack has a function that leaves a goroutine's.
+func (s *Stack) leavesGoroutine() bool {
+	return slices.ContainsFunc(s.Frames, func(f Frame) bool { return leaves[f.Function()] })
+}
+
 // savedElsewhere returns the registers that the runtime saved for a goroutine, if the thread that runs it is on another
 // stack, that of the system or of C, from which the walk did not return. Frames below the one that left the goroutine's
 // stack are dropped.
-func (s *Stack) savedElsewhere() *dump.Context {
-	g := s.Goroutine
+func (s *Stack) savedElsewhere(g *goroutine.Goroutine) *dump.Context {
 	if g == nil || g.Thread < 0 || g.Saved == nil {
 		return nil
 	}

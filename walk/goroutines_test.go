@@ -30,8 +30,8 @@ func TestSavedElsewhere(t *testing.T) {
 		{"never saved", &goroutine.Goroutine{Stack: dump.Range{Addr: 0x100, Size: 0x100}}, other, nil, 3},
 		{"in the scheduler", &goroutine.Goroutine{Saved: saved, Stack: dump.Range{Addr: 0x100, Size: 0x100}}, other[2:], saved, 1},
 	} {
-		s := &Stack{Goroutine: tt.g, Frames: tt.frames}
-		if got := s.savedElsewhere(); got != tt.saved || len(s.Frames) != tt.kept {
+		s := &Stack{Frames: tt.frames}
+		if got := s.savedElsewhere(tt.g); got != tt.saved || len(s.Frames) != tt.kept {
 			t.Errorf("%s: saved %v with %d frames, want %v with %d", tt.name, got != nil, len(s.Frames), tt.saved != nil, tt.kept)
 		}
 	}

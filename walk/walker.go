@@ -199,7 +199,7 @@ func (w *Walker) thread(ctx context.Context, res *Result, s *Stack) {
 	u.begin(c)
 	u.noteStack()
 	u.walk()
-	if saved := s.savedElsewhere(); saved != nil && !u.budget.Exhausted() && len(s.Frames) < w.config.MaxFrames {
+	if saved := s.savedElsewhere(u.runs()); saved != nil && !u.budget.Exhausted() && len(s.Frames) < w.config.MaxFrames {
 		u.begin(saved)
 		u.walk()
 	}

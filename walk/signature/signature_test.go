@@ -88,11 +88,14 @@ trim libc\.so
 // Crashes as systems and languages raise them.
 func TestDefault(t *testing.T) {
 	for frames, want := range map[string]string{
-		"__pthread_kill_implementation;raise;abort;fail(int);main":                                                                                      "fail",
-		"raise;abort;__gnu_cxx::__verbose_terminate_handler();__cxxabiv1::__terminate(void (*)());std::terminate();__cxa_throw;parse(char const*);main": "parse",
-		"rust_panic;std::panicking::rust_panic_with_hook;core::panicking::panic_fmt;core::option::unwrap_failed;app::run::h0123456789abcdef":            "app::run",
-		"runtime.raise;runtime.sigpanic;main.(*Store).Get":                                                                                              "main.(*Store).Get",
-		"__memmove_avx_unaligned_erms;std::vector<int, std::allocator<int> >::push_back(int&&);fill()":                                                  "__memmove_avx_unaligned_erms | std::vector<T>::push_back | fill",
+		"__pthread_kill_implementation;raise;abort;fail(int);main":                                                                                                                              "fail",
+		"raise;abort;__gnu_cxx::__verbose_terminate_handler();__cxxabiv1::__terminate(void (*)());std::terminate();__cxa_throw;parse(char const*);main":                                         "parse",
+		"rust_panic;std::panicking::rust_panic_with_hook;core::panicking::panic_fmt;core::option::unwrap_failed;app::run::h0123456789abcdef":                                                    "app::run",
+		"runtime.raise;runtime.sigpanic;main.(*Store).Get":                                                                                                                                      "main.(*Store).Get",
+		"runtime.raise;runtime.fatalthrow.func1;runtime.systemstack;runtime.systemstack_switch;runtime.fatalthrow;runtime.fatal;internal/runtime/maps.fatal;runtime.mapassign_fast64;main.fill": "runtime.mapassign_fast64 | main.fill",
+		"runtime.raise;runtime.throw;runtime.(*mcache).allocLarge;runtime.mallocgcLarge;runtime.makeslice;main.grow":                                                                            "OOM | unknown | runtime.mallocgcLarge | runtime.makeslice | main.grow",
+		"runtime.raise;runtime.fatalthrow;runtime.fatal;internal/sync.fatal;internal/sync.(*Mutex).unlockSlow;sync.(*Mutex).Unlock;main.f":                                                      "internal/sync.(*Mutex).unlockSlow | sync.(*Mutex).Unlock | main.f",
+		"__memmove_avx_unaligned_erms;std::vector<int, std::allocator<int> >::push_back(int&&);fill()":                                                                                          "__memmove_avx_unaligned_erms | std::vector<T>::push_back | fill",
 		"_int_free;cfree;drop(A*)":    "_int_free | cfree | drop",
 		"libc.so.6@;libc.so.6@;run()": "libc.so.6 | run",
 		"@;main":                      "main",
