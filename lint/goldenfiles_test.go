@@ -87,7 +87,7 @@ var peerReasons = map[string]string{
 	"SYM433": "STACK WIN 4 1005b a1 and STACK WIN 4 1005c b2; in kernel32.sym Breakpad drops 503 of 3703 records of 85195 bytes: " +
 		"12275 of these get another program, 8264 other sizes, 852 none where no frame pointer helps",
 	"SYM436": "$eip 4 + ^ = in Breakpad's tests: $eip has no value before, and nothing is assigned to",
-	"SYM438": "STACK WIN 4 42d1 with 4 bytes of parameters, FUNC 42d1 with 0",
+	"SYM438": "STACK WIN 4 8e31 with 1c bytes of parameters, FUNC 8e31 with 20",
 	"SYM610": "tests with names such as file1_1.cc",
 	"SYM612": "built below /home",
 	"SYM701": "Breakpad's test of inlined calls has no STACK CFI",

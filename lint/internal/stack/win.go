@@ -3,6 +3,7 @@ package stack
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/symtool/symtool/lint/finding"
 	"github.com/symtool/symtool/lint/internal/check"
@@ -124,9 +125,10 @@ a program that does not as one that failed.`,
 		Rule: &finding.Rule{
 			ID: "SYM438", Title: "parameter sizes of FUNC and STACK WIN differ", Severity: finding.Warning, Since: "0.1", Spec: winSpec,
 			Doc: `How many bytes of arguments a function has decides where its caller's frame begins.
-Readers take one of the two sizes; one is wrong.`,
+Readers take one of the two sizes; one is wrong. 0 in FUNC is no size: it comes from the
+decorated name, and that of a function of cdecl or C++ has none.`,
 			Cites: []string{"dump_syms#284"},
-			Bad:   winHead + "STACK WIN 4 1000 40 0 0 8 0 0 0 1 " + winProg + "\n", At: 4,
+			Bad:   strings.Replace(winHead, "40 0 f", "40 4 f", 1) + "STACK WIN 4 1000 40 0 0 8 0 0 0 1 " + winProg + "\n", At: 4,
 			Good: winHead + winExample,
 		},
 		Check: checkParams,
@@ -216,7 +218,7 @@ func checkParams(p *check.Pass) (func(*symfmt.Record), func()) {
 			}
 		}
 		for _, w := range p.Wins.All {
-			if j, ok := find(w.RVA); ok && w.Usable && starts[j].Size != w.Params {
+			if j, ok := find(w.RVA); ok && w.Usable && starts[j].Size > 0 && starts[j].Size != w.Params {
 				p.ReportAt(int(w.Line), w.RVA, "parameter size %x at %x, and %x in its FUNC", w.Params, w.RVA, starts[j].Size)
 			}
 		}
