@@ -402,6 +402,9 @@ func (l *Lookup) Begins(first, last symfmt.RVA) bool {
 	return x.Begins(first, last)
 }
 
+// HasRules reports whether there is any block of call frame information.
+func (l *Lookup) HasRules() bool { return l.frames().HasBlocks() }
+
 // readFrames makes the index of call frame information. SFrame, which is used where DWARF has no
 // rules, is read as a whole.
 func (l *Lookup) readFrames() *unwind.Index {

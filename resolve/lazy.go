@@ -42,6 +42,9 @@ type Parts interface {
 	Block(rva symfmt.RVA) (symfmt.CFITable, bool)
 	Begins(first, last symfmt.RVA) bool
 
+	// HasRules reports whether there is any block.
+	HasRules() bool
+
 	// Source implements SourceSymbols.
 	Source(rva symfmt.RVA) []symfmt.SourceFrame
 
@@ -278,6 +281,9 @@ func (l *lazy) inFunc(rva symfmt.RVA) bool {
 
 // blockBegins implements surroundings.
 func (l *lazy) blockBegins(first, last symfmt.RVA) bool { return l.parts.Begins(first, last) }
+
+// HasRules implements Symbols.
+func (l *lazy) HasRules() bool { return l.parts.HasRules() }
 
 // blockAt implements surroundings.
 func (l *lazy) blockAt(rva symfmt.RVA) (span, bool) {

@@ -178,6 +178,9 @@ func (r *Resolver) Detail() Detail {
 	return PublicDetail
 }
 
+// HasRules implements Symbols.
+func (r *Resolver) HasRules() bool { return r.x.blocks.len()+r.x.wins.len()+r.x.fpos.len() > 0 }
+
 // Identity implements Symbols.
 func (r *Resolver) Identity() Identity {
 	id := r.x.Identity

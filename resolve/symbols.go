@@ -36,6 +36,9 @@ type Symbols interface {
 	Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error)
 	Win(rva symfmt.RVA) (*symfmt.StackWin, error)
 
+	// HasRules reports whether there are rules for unwinding at all. A debug file without its binary has none.
+	HasRules() bool
+
 	// InCode reports whether there may be code at an address.
 	InCode(rva symfmt.RVA) bool
 	// Last returns the last address of the records.

@@ -16,6 +16,7 @@ import (
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve"
 	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/symfmt/vars"
@@ -160,7 +161,7 @@ func (b *Binaries) find(ctx context.Context, s *search) (*object.File, error) {
 	}
 	x.others(s)
 	for _, root := range b.roots {
-		s.miss(root, "no binary of %s; there are %d binaries in all, of %d files", &s.m, len(x.files), x.looked)
+		s.miss(root, "no binary of %s; of %s, %d are binaries", &s.m, text.Count(x.looked, "file"), len(x.files))
 	}
 	if f := b.fetch(ctx, s, fetchExecutable, s.m.BuildID); f != nil {
 		return f, nil

@@ -162,7 +162,7 @@ func TestBinaryPlaces(t *testing.T) {
 		"path is no way":   {"prog", "", resolve.Module{Path: "/../../../prog", BuildID: m.BuildID}, false, "pair.debug: no such file"},
 		"another's path":   {"a/prog", "", resolve.Module{Path: "/etc", BuildID: m.BuildID}, false, "pair.debug: no such file"},
 		"debug file alone": {"", "z/other", byID, true, ""},
-		"none":             {"", "", byID, false, "no binary of module " + byID.DebugID + "; there are 0 binaries in all, of 1 files"},
+		"none":             {"", "", byID, false, "no binary of module " + byID.DebugID + "; of 1 file, 0 are binaries"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := testenv.WriteFiles(t, "readme", "no ELF file")
@@ -181,6 +181,9 @@ func TestBinaryPlaces(t *testing.T) {
 			}
 			if r != nil && (r.Detail() > 0) != c.functions {
 				t.Errorf("functions: %v; tried %q", r.Detail() > 0, tried)
+			}
+			if r != nil && r.HasRules() != (c.elf != "") {
+				t.Errorf("rules: %v", r.HasRules())
 			}
 		})
 	}

@@ -29,7 +29,7 @@ func TestLoneBinary(t *testing.T) {
 		{[]string{lone, other}, false, "several builds, and the module has no id: "},
 		{[]string{folder}, false, "binaries: not searched: the module has no name and no id"},
 		{[]string{lone, folder}, false, "binaries: not searched: the module has no name and no id"},
-		{[]string{testenv.Input(t, "README.md")}, false, "no binary of module; there are 0 binaries"},
+		{[]string{testenv.Input(t, "README.md")}, false, "no binary of module; of 1 file, 0 are binaries"},
 	} {
 		r, tried, err := newBinaries(t, c.roots...).Symbols(context.Background(), resolve.Module{})
 		if (r != nil) != c.found || err != nil || !strings.Contains(strings.Join(resolve.Lines(tried), "\n"), c.tried) {

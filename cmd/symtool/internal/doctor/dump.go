@@ -35,6 +35,7 @@ type moduleDiagnosis struct {
 	DebugID string   `json:"debug_id,omitempty"`
 	CodeID  string   `json:"code_id,omitempty"`
 	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump" if the dump contains its file
+	Lacks   []string `json:"lacks,omitempty"`   // of what was found: "functions", "lines", "rules"
 	Tried   []string `json:"tried,omitempty"`
 	Stored  string   `json:"stored,omitempty"`  // symbol file in a store that only symtool finds, as it has another name
 	Asked   string   `json:"asked,omitempty"`   // with stored: the name that other walkers ask for
@@ -81,7 +82,7 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 		}
 		r, tried, err := d.symbols.Symbols(ctx, want)
 		if r != nil {
-			is.Symbols = "found"
+			is.Symbols, is.Lacks = "found", lacks(r, m)
 			if crash.Format == minidump.Format {
 				is.Stored, is.Asked = d.storedElsewhere(m, r.Identity().Path)
 			}
@@ -98,6 +99,27 @@ func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *
 	}
 	is.Here = m.DebugID != "" && !d.hermetic && isHere(m)
 	return is
+}
+
+// The kinds of records that symbols may lack.
+const (
+	noFunctions = "functions"
+	noLines     = "lines"
+	noRules     = "rules"
+)
+
+// lacks lists what symbols of a module do not have. The module itself has the only rules that there are.
+func lacks(s resolve.Symbols, m *dump.Module) (what []string) {
+	if s.Detail() < resolve.FuncDetail {
+		what = append(what, noFunctions)
+	}
+	if s.Detail() < resolve.LineDetail {
+		what = append(what, noLines)
+	}
+	if s.Identity().Path != m.Path && !s.HasRules() {
+		what = append(what, noRules)
+	}
+	return what
 }
 
 // isHere reports whether the module's binary is at its path. The path comes from the dump, so only
@@ -148,11 +170,26 @@ func (d *doctor) adviseDump(g *diagnosis) {
 		}
 		g.missing(text.Count(n, "module")+" with symbols", why, do...)
 	}
+	g.adviseRules()
 	if g.Process.Threads == 0 {
 		g.missing("threads", "the dump has none", "there is nothing to walk: see symtool inspect "+cli.ShellWord(g.File))
 	}
 	if g.Process.Memory == 0 {
 		g.missing("memory", "the dump has no stack of any thread", "write dumps with the stacks of the threads")
+	}
+}
+
+// adviseRules advises on modules whose functions have no rules for unwinding. One without functions may have no code.
+func (g *diagnosis) adviseRules() {
+	var bare []string
+	for _, m := range g.Process.Modules {
+		if slices.Contains(m.Lacks, noRules) && !slices.Contains(m.Lacks, noFunctions) {
+			bare = append(bare, cli.ShellWord(m.Path))
+		}
+	}
+	if len(bare) > 0 {
+		g.missing("rules for unwinding of "+text.Count(len(bare), "module"), "what was found has none, as a debug file without its binary: callers are guessed",
+			"give their binaries with --binaries as well: "+listed(bare))
 	}
 }
 

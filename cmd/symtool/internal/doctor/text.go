@@ -288,6 +288,9 @@ func (t *doctorText) process(g *diagnosis) {
 			state = "binary here"
 		}
 		t.entry(state, "%-*s %s", width, cmp.Or(m.DebugID, noID), m.Path)
+		if len(m.Lacks) > 0 {
+			t.line("      without %s", strings.Join(m.Lacks, ", "))
+		}
 		if m.Stored != "" {
 			t.line("      %s: found by the id; Breakpad's and rust-minidump's walkers ask for %s", m.Stored, m.Asked)
 		}
