@@ -29,6 +29,7 @@ type dumper struct {
 	plan     *plan                  // of folders and packages
 	ready    []*build               // of packages, complete
 	waiting  int64                  // bytes of ready
+	working  chan struct{}          // has an element for each scan of a package and each dump under way, at most jobs
 	root     *store.Store           // of --store
 	placed   map[string]*dumpResult // with --store, by path
 }
@@ -106,6 +107,8 @@ func (d *dumper) dumpAll(ctx context.Context, results []*dumpResult) error {
 		func(ctx context.Context, worker, i int) (*dumpResult, error) {
 			r := results[i]
 			defer d.progress.Finish(r.number)
+			d.begin()
+			defer d.end()
 			d.guarded(ctx, r, share(d.jobs, workers, worker))
 			return r, context.Cause(ctx)
 		},
@@ -114,6 +117,20 @@ func (d *dumper) dumpAll(ctx context.Context, results []*dumpResult) error {
 			d.report(r)
 			return nil
 		})
+}
+
+// begin waits until one of the jobs is free, in the order of calls.
+func (d *dumper) begin() {
+	if d.working != nil {
+		d.working <- struct{}{}
+	}
+}
+
+// end frees what begin took.
+func (d *dumper) end() {
+	if d.working != nil {
+		<-d.working
+	}
 }
 
 // share returns the number of threads for one of several workers.

@@ -2,7 +2,6 @@ package dump
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/symtool/symtool/internal/archive"
-	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
@@ -60,153 +58,6 @@ func listPackages(ctx context.Context, dir string) (paths []string) {
 	return paths
 }
 
-// found is a member of a package, or a problem of the package.
-type found struct {
-	files   []supplier.BinaryFile
-	kept    *content
-	problem *bin.Problem
-}
-
-// scan passes the binaries in a package on, with copies of them. Unless wanted is nil, only members of these paths
-// count.
-func (d *dumper) scan(ctx context.Context, path string, wanted map[string]bool, emit func(found) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return emit(found{problem: &bin.Problem{Err: err}})
-	}
-	defer f.Close()
-	var failed error
-	problem := func(p bin.Problem) {
-		if wanted == nil && failed == nil { // otherwise it was reported before
-			failed = emit(found{problem: &p})
-		}
-	}
-	err = archive.Walk(ctx, f, path, archive.Options{
-		MaxUnpacked: d.packages.unpacked,
-		MaxRatio:    d.packages.ratio,
-		Wanted:      supplier.IsBinary,
-		Spool: func(r *archive.Member) (archive.Spooled, error) {
-			return keep(r, r.Name, d.packages.scratch)
-		},
-		Problem: problem,
-		Visit: func(m *archive.Member) error {
-			if wanted != nil && !wanted[m.Path] {
-				return failed
-			}
-			c, err := keep(m, m.Name, d.packages.scratch)
-			var large *bin.SizeError
-			if errors.As(err, &large) {
-				problem(bin.Problem{Lost: "the file", Err: &bin.Error{File: m.Path, Err: err}})
-				return failed
-			}
-			if err != nil {
-				return err
-			}
-			files := supplier.ReadBinaries(c, c.size, m.Path)
-			if len(files) == 0 {
-				c.Close()
-				return failed
-			}
-			failed = emit(found{files: files, kept: c})
-			return failed
-		},
-	})
-	if err == nil {
-		err = failed
-	}
-	return err
-}
-
-// scanAll scans packages, several at a time, and passes on what is in them in their order. done is called after each.
-func (d *dumper) scanAll(ctx context.Context, paths []string, emit func(pkg int, f found) error, done func(pkg int) error) error {
-	if d.jobs == 1 {
-		for i, path := range paths {
-			if err := d.scan(ctx, path, nil, func(f found) error { return emit(i, f) }); err != nil {
-				return err
-			}
-			if err := done(i); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	scans := d.startScans(ctx, paths)
-	defer func() { // waits for the rest
-		cancel()
-		for s := range scans {
-			for f := range s.found {
-				f.drop()
-			}
-		}
-	}()
-	i := 0
-	for s := range scans {
-		for f := range s.found {
-			if err := emit(i, f); err != nil {
-				for f := range s.found {
-					f.drop()
-				}
-				return err
-			}
-		}
-		if s.err != nil {
-			return s.err
-		}
-		if err := done(i); err != nil {
-			return err
-		}
-		i++
-	}
-	return context.Cause(ctx)
-}
-
-// drop gives up a member that nothing will use.
-func (f *found) drop() {
-	if f.kept != nil {
-		f.kept.Close()
-	}
-}
-
-// scanning is a package that is being scanned.
-type scanning struct {
-	found chan found
-	err   error // valid when found is closed
-}
-
-// ahead is how many members of a package are kept before they are asked for.
-const ahead = 4
-
-// startScans scans packages in order, as many at a time as there are jobs.
-func (d *dumper) startScans(ctx context.Context, paths []string) <-chan *scanning {
-	scans := make(chan *scanning, max(1, d.jobs/2)-1)
-	go func() {
-		defer close(scans)
-		for _, path := range paths {
-			s := &scanning{found: make(chan found, ahead)}
-			select {
-			case scans <- s:
-			case <-ctx.Done():
-				return
-			}
-			go func() {
-				defer close(s.found)
-				s.err = d.scan(ctx, path, nil, func(f found) error {
-					select {
-					case s.found <- f:
-						return nil
-					case <-ctx.Done():
-						f.drop()
-						return context.Cause(ctx)
-					}
-				})
-			}()
-		}
-	}()
-	return scans
-}
-
 // batchBytes and batchBuilds are how much of packages is dumped at a time.
 const (
 	batchBytes  = 256 << 20
@@ -228,7 +79,10 @@ func (d *dumper) dumpPackages(ctx context.Context) error {
 		about.Lose(*f.problem)
 		return nil
 	}
-	err := d.scanAll(ctx, d.archives, emit, func(pkg int) error {
+	if d.jobs > 1 {
+		d.working = make(chan struct{}, d.jobs)
+	}
+	err := d.scanAll(ctx, emit, func(pkg int) error {
 		d.progress.Finish(first + pkg)
 		if about == nil {
 			return nil
