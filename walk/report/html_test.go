@@ -80,7 +80,7 @@ func TestHTML(t *testing.T) {
 	})
 	for _, want := range []string{
 		"<title>symtool walk: a&lt;b&gt;.core</title>", "SIGSEGV / SEGV_MAPERR", "mov rax, qword [rax&#43;8*rdi]", "read 8 bytes at 0x0000000000000030", "a null pointer &#43; 0x0000000000000030",
-		`<div class="panel bad"><strong>symbols to blame</strong><ul><li>missing &lt;x&gt;</li>`, `"recurse"`, "walk_sources.c", "depth = ",
+		`<div class="panel bad"><strong>symbols to blame</strong><ul><li>missing &lt;x&gt;</li>`, `"recurse"`, `"title":"Thread 0 (crashed), id `, "walk_sources.c", "depth = ",
 		`<span class="good">binary</span>`, "17F473446FAE06D27ECE5A270227EC290", "_start is where threads begin", " 0  walk-sources.elf!crash [walk_sources.c : 20 &#43; 0x7]",
 	} {
 		if !strings.Contains(page, want) {

@@ -218,6 +218,9 @@ func (p *pageMaker) known(s string) int {
 func (p *pageMaker) thread(s *viewStack) pageThread {
 	t := &p.d.Threads[s.Thread]
 	title := p.said(s.name())
+	if s.requested {
+		title += " (crashed)" // before the name, which may be too long for the row
+	}
 	if s.hasThread() {
 		title = strings.TrimSpace(fmt.Sprintf("%s, id %d %s", title, t.ID, p.said(t.Name)))
 	}

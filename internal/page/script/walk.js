@@ -58,7 +58,7 @@
     if (r.frame < 0) {
       node.classList.add("thread");
       const n = t.frames.length + (t.cut || 0);
-      node.append(span("fold", open[r.thread] || query ? "\u25BE" : "\u25B8"), span("name", t.title + (t.crashed ? " (crashed)" : "")),
+      node.append(span("fold", open[r.thread] || query ? "\u25BE" : "\u25B8"), span("name", t.title),
         span("at" + (t.clean ? "" : " warning"), n.toLocaleString("en") + (n === 1 ? " frame; " : " frames; ") + t.end));
       return node;
     }
@@ -158,7 +158,7 @@
   }
 
   function threadText(t) {
-    const lines = [t.title + (t.crashed ? " (crashed)" : "")];
+    const lines = [t.title];
     t.frames.forEach((f, i) => {
       const n = String(i).padStart(2);
       for (const x of f[INLINES] || []) lines.push(n + "  " + moduleOf(f) + "!" + data.texts[x[0]] + (x[1] ? " [" + source(x[1], x[2]) + "]" : "") + " (inlined)");
