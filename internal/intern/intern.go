@@ -121,6 +121,12 @@ func (t *Table) InternString(s string) uint32 {
 	return t.index.Add(hash)
 }
 
+// Find returns the number of s, if it was interned.
+func (t *Table) Find(s []byte) (uint32, bool) {
+	key := unsafe.String(unsafe.SliceData(s), min(len(s), maxText))
+	return t.index.Find(Hash(key), func(n uint32) bool { return t.At(n) == key })
+}
+
 // Join interns the strings of o, whose memory it takes over, and returns their numbers by those in
 // o, which must not be used any more.
 func (t *Table) Join(o *Table) []uint32 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/symfmt"
@@ -22,13 +21,16 @@ type joiner struct {
 	base      uint64 // address of RVA 0
 	readers   []*Records
 	info      *vars.Info
-	funcs     map[FuncID]joinedFunc
-	targets   map[Target]uint64 // the address of a function; ambiguous if there are several
-	exprs     [][]vars.ExprID   // by reader
+	funcs     []joinedFunc
+	funcIndex pairNumbers // indices in funcs, by the halves of FuncIDs
+	targets   []uint64    // the addresses of functions; ambiguous if there are several
+	targetOf  pairNumbers // indices in targets, by the halves of Targets
+	allExprs  vars.ExprTable
+	exprs     [][]vars.ExprID // by reader
 	types     [][]vars.TypeID
 	baseTypes []uint32 // indices, among all types, of the base types in expressions
 	vars      [][]vars.VarID
-	groups    map[string]vars.GroupID
+	groups    intern.Table  // by GroupID: the numbers of the variables
 	numbers   []vars.ExprID // by expression: its number in functions; 0: none yet
 	inUse     []vars.ExprID // the expressions by number - 1
 
@@ -38,6 +40,7 @@ type joiner struct {
 	inlines inlineIndex  // of fn, if it is indexed
 	indexed bool
 	key     []byte
+	members []vars.VarID // storage of groups
 	list    []vars.Entry
 	locs    []vars.Location
 	calls   []vars.CallSite
@@ -56,14 +59,15 @@ const ambiguous = ^uint64(0)
 // Join fills in info with the variables of a module with the FUNCs funcs; places has the functions in
 // order of address. base is the address of RVA 0 in the file. The readers cannot be used afterwards.
 func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, readers []*Records) {
-	j := &joiner{base: base, readers: readers, info: info, groups: map[string]vars.GroupID{}}
+	j := &joiner{base: base, readers: readers, info: info}
 	j.info.Groups = [][]vars.VarID{nil}
+	j.groups.Intern(nil)
 	j.joinTypes()
 	j.joinVariables()
 	j.indexFuncs()
 	j.numbers = make([]vars.ExprID, len(j.info.Exprs))
 	for _, p := range places {
-		if from, ok := j.funcs[p.FuncID]; ok {
+		if from := j.find(p.FuncID); from != nil {
 			from.fn.uses++
 		}
 	}
@@ -74,8 +78,8 @@ func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, rea
 			j.used(places[k])
 		}
 		if k < len(places) && places[k].RVA == f.RVA {
-			if fn, ok := j.funcs[places[k].FuncID]; ok {
-				j.add(f, fn)
+			if fn := j.find(places[k].FuncID); fn != nil {
+				j.add(f, *fn)
 			}
 		}
 	}
@@ -93,7 +97,7 @@ func (j *joiner) exprNumber(e vars.ExprID) vars.ExprID {
 
 // used frees the memory of a function after its last place.
 func (j *joiner) used(p Place) {
-	if from, ok := j.funcs[p.FuncID]; ok {
+	if from := j.find(p.FuncID); from != nil {
 		if from.fn.uses--; from.fn.uses == 0 {
 			from.fn.data = nil
 		}
@@ -104,46 +108,58 @@ func (j *joiner) used(p Place) {
 func (j *joiner) rva(addr uint64) symfmt.RVA { return symfmt.RVA(addr - j.base) }
 
 func (j *joiner) indexFuncs() {
-	j.funcs = map[FuncID]joinedFunc{}
-	j.targets = map[Target]uint64{}
 	for r, v := range j.readers {
 		for i := range v.funcs {
 			fn := &v.funcs[i]
-			j.funcs[fn.id] = joinedFunc{r, fn}
+			if n, isNew := j.funcIndex.add(fn.id.Key, fn.id.Sub); isNew {
+				j.funcs = append(j.funcs, joinedFunc{r, fn})
+			} else {
+				j.funcs[n] = joinedFunc{r, fn}
+			}
 		}
 		for _, t := range v.targets {
-			if addr, ok := j.targets[t.die]; ok && addr != t.addr {
-				t.addr = ambiguous
+			if n, isNew := j.targetOf.add(t.die.Off, t.die.Skeleton); isNew {
+				j.targets = append(j.targets, t.addr)
+			} else if j.targets[n] != t.addr {
+				j.targets[n] = ambiguous
 			}
-			j.targets[t.die] = t.addr
 		}
+		v.targets = nil
 	}
 }
 
+// find returns the function with an identity, or nil.
+func (j *joiner) find(id FuncID) *joinedFunc {
+	if n, ok := j.funcIndex.find(id.Key, id.Sub); ok {
+		return &j.funcs[n]
+	}
+	return nil
+}
+
 func (j *joiner) joinVariables() {
-	index := map[vars.Variable]vars.VarID{}
-	j.info.Vars = []vars.Variable{{}}
-	texts := map[string]string{} // equal names share memory
+	var index intern.Index
+	var all []variable
+	var names intern.Table
 	for r, v := range j.readers {
+		numbers := names.Join(&v.names)
 		ids := make([]vars.VarID, len(v.variables))
 		for i, rec := range v.variables {
-			name, ok := texts[v.names.At(rec.name)]
+			rec.name, rec.typ = numbers[rec.name], j.types[r][rec.typ]
+			hash := rec.hash()
+			n, ok := index.Find(hash, func(n uint32) bool { return all[n] == rec })
 			if !ok {
-				name = strings.Clone(v.names.At(rec.name))
-				texts[name] = name
+				n = index.Add(hash)
+				all = append(all, rec)
 			}
-			va := vars.Variable{Name: name, Type: j.types[r][rec.typ], Label: rec.label,
-				Param: rec.flags&isParam != 0, Artificial: rec.flags&isArtificial != 0}
-			id, ok := index[va]
-			if !ok {
-				id = vars.VarID(len(j.info.Vars))
-				j.info.Vars = append(j.info.Vars, va)
-				index[va] = id
-			}
-			ids[i] = id
+			ids[i] = vars.VarID(n + 1)
 		}
 		j.vars = append(j.vars, ids)
-		v.names, v.variables, v.exprs = intern.Table{}, nil, nil
+		v.names, v.variables, v.exprs = intern.Table{}, nil, vars.ExprTable{}
+	}
+	j.info.Vars = make([]vars.Variable, 1, len(all)+1)
+	for _, rec := range all {
+		j.info.Vars = append(j.info.Vars, vars.Variable{Name: names.At(rec.name), Type: rec.typ, Label: rec.label,
+			Param: rec.flags&isParam != 0, Artificial: rec.flags&isArtificial != 0})
 	}
 }
 
@@ -297,21 +313,25 @@ func (j *joiner) variables(u *unpacker, from joinedFunc, s *joinedScope) {
 	j.list = list
 }
 
+const membersChunk = 4 << 10
+
 // group returns the number of the group that j.key identifies.
 func (j *joiner) group() vars.GroupID {
 	if len(j.key) == 0 {
 		return 0
 	}
-	if id, ok := j.groups[string(j.key)]; ok {
+	id := vars.GroupID(j.groups.Intern(j.key))
+	if int(id) < len(j.info.Groups) {
 		return id
 	}
-	id := vars.GroupID(len(j.info.Groups))
-	group := make([]vars.VarID, len(j.key)/4)
-	for i := range group {
-		group[i] = vars.VarID(binary.LittleEndian.Uint32(j.key[4*i:]))
+	if len(j.members)+len(j.key)/4 > cap(j.members) {
+		j.members = make([]vars.VarID, 0, max(membersChunk, len(j.key)/4))
 	}
-	j.info.Groups = append(j.info.Groups, group)
-	j.groups[string(j.key)] = id
+	from := len(j.members)
+	for i := 0; i < len(j.key); i += 4 {
+		j.members = append(j.members, vars.VarID(binary.LittleEndian.Uint32(j.key[i:])))
+	}
+	j.info.Groups = append(j.info.Groups, j.members[from:len(j.members):len(j.members)])
 	return id
 }
 
@@ -323,8 +343,8 @@ func (j *joiner) sites(u *unpacker, from joinedFunc, f *symfmt.Func, lo, hi uint
 		ret := from.fn.base + uint64(u.signed())
 		s := vars.CallSite{Return: j.rva(ret), Tail: u.byte() != 0}
 		if key := (Target{u.number(), u.number()}); key != (Target{}) {
-			if addr, ok := j.targets[key]; ok && addr != ambiguous {
-				s.Target, s.HasTarget = j.rva(addr), true
+			if n, ok := j.targetOf.find(key.Off, key.Skeleton); ok && j.targets[n] != ambiguous {
+				s.Target, s.HasTarget = j.rva(j.targets[n]), true
 			}
 		}
 		s.TargetAt = exprs[u.number()]

@@ -287,6 +287,14 @@ type unpacker struct {
 }
 
 func (u *unpacker) number() uint64 {
+	if b := u.data[0]; b < 0x80 { // nearly always
+		u.data = u.data[1:]
+		return uint64(b)
+	}
+	return u.long()
+}
+
+func (u *unpacker) long() uint64 {
 	n, size := binary.Uvarint(u.data)
 	u.data = u.data[size:]
 	return n

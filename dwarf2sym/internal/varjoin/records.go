@@ -25,8 +25,7 @@ func NewSeeds() *Seeds { return &Seeds{maphash.MakeSeed(), maphash.MakeSeed()} }
 type Records struct {
 	seeds     *Seeds
 	names     intern.Table
-	exprs     []vars.Expr // [0]: none
-	exprIndex map[vars.Expr]vars.ExprID
+	exprs     vars.ExprTable
 	types     typeList // the first: void
 	typeIndex map[TypeHash]vars.TypeID
 	later     []laterType
@@ -102,8 +101,7 @@ type target struct {
 // New returns empty records.
 func New(seeds *Seeds) *Records {
 	r := &Records{
-		seeds: seeds,
-		exprs: []vars.Expr{{}}, exprIndex: map[vars.Expr]vars.ExprID{},
+		seeds:     seeds,
 		typeIndex: map[TypeHash]vars.TypeID{}, found: map[TypeHash]vars.TypeID{},
 	}
 	r.types.add(vars.Type{})
@@ -112,27 +110,16 @@ func New(seeds *Seeds) *Records {
 
 // Freeze drops what is needed only for adding.
 func (r *Records) Freeze() {
-	r.exprIndex, r.typeIndex, r.varIndex, r.typeKey = nil, nil, intern.Index{}, nil
+	r.exprs.Freeze()
+	r.typeIndex, r.varIndex, r.typeKey = nil, intern.Index{}, nil
 }
 
 // AddExpr returns the number of an expression, and whether it is new. An expression without operations means
 // that there is no value.
-func (r *Records) AddExpr(ops []vars.Op) (id vars.ExprID, isNew bool) {
-	if len(ops) == 0 {
-		return 0, false
-	}
-	e := vars.NewExpr(ops)
-	if id, ok := r.exprIndex[e]; ok {
-		return id, false
-	}
-	id = vars.ExprID(len(r.exprs))
-	r.exprs = append(r.exprs, e)
-	r.exprIndex[e] = id
-	return id, true
-}
+func (r *Records) AddExpr(ops []vars.Op) (id vars.ExprID, isNew bool) { return r.exprs.Add(ops) }
 
 // Expr returns an expression.
-func (r *Records) Expr(id vars.ExprID) vars.Expr { return r.exprs[id] }
+func (r *Records) Expr(id vars.ExprID) vars.Expr { return r.exprs.At(id) }
 
 // Type returns a type, which may be filled in.
 func (r *Records) Type(id vars.TypeID) *vars.Type { return r.types.at(id) }

@@ -64,6 +64,8 @@ type typeGraph struct {
 	own   []uint64 // by type: the hash of its contents, without the types that it refers to
 	hash  []uint64 // including the types that it refers to, so far
 	to    []uint32 // by type: the type that represents it
+	refs  []uint32 // of all types: the types that they refer to
+	ends  []uint32 // by type: the end of its refs
 }
 
 // maxRounds bounds the depth to which types are compared. In real programs, 12 rounds separate all that
@@ -73,11 +75,7 @@ const maxRounds = 64
 // refine separates types until nothing changes.
 func (g *typeGraph) refine() {
 	if g.own == nil {
-		var k []byte
-		for i := range g.types {
-			k = appendWhole(k[:0], g.types[i])
-			g.own = append(g.own, maphash.Bytes(g.seed, k))
-		}
+		g.describe()
 	}
 	g.hash = append(g.hash[:0], g.own...)
 	next := make([]uint64, len(g.hash))
@@ -89,12 +87,28 @@ func (g *typeGraph) refine() {
 			return
 		}
 		classes = n
-		for i := range g.types {
+		from := uint32(0)
+		for i, end := range g.ends {
 			h := mix(0, g.own[i])
-			g.types[i].Refs(func(id vars.TypeID) { h = mix(h, g.hash[g.to[id]]) })
-			next[i] = h
+			for _, id := range g.refs[from:end] {
+				h = mix(h, g.hash[g.to[id]])
+			}
+			next[i], from = h, end
 		}
 		g.hash, next = next, g.hash
+	}
+}
+
+// describe lists the contents and references of all types, which many rounds need.
+func (g *typeGraph) describe() {
+	g.own, g.ends = make([]uint64, len(g.types)), make([]uint32, len(g.types))
+	var k []byte
+	add := func(id vars.TypeID) { g.refs = append(g.refs, uint32(id)) }
+	for i, t := range g.types {
+		k = appendWhole(k[:0], t)
+		g.own[i] = maphash.Bytes(g.seed, k)
+		t.Refs(add)
+		g.ends[i] = uint32(len(g.refs))
 	}
 }
 
@@ -206,8 +220,9 @@ func (j *joiner) numberTypes(g *typeGraph) {
 		j.types = append(j.types, ids[g.first[r]:end])
 	}
 	// So far, expressions have the first numbers of base types.
-	for i, e := range j.info.Exprs {
-		j.info.Exprs[i] = e.Renumber(func(id vars.TypeID) vars.TypeID { return ids[j.baseTypes[id]] }, nil)
+	j.info.Exprs = make([]vars.Expr, j.allExprs.Len())
+	for i := range j.info.Exprs {
+		j.info.Exprs[i] = j.allExprs.At(vars.ExprID(i)).Renumber(func(id vars.TypeID) vars.TypeID { return ids[j.baseTypes[id]] }, nil)
 	}
 }
 
@@ -215,18 +230,13 @@ func (j *joiner) numberTypes(g *typeGraph) {
 // to have those of j.baseTypes.
 func (j *joiner) joinExprs() {
 	bases := map[string]vars.TypeID{}
-	index := map[vars.Expr]vars.ExprID{}
-	j.info.Exprs = []vars.Expr{{}}
 	j.baseTypes = []uint32{0}
 	var k []byte
 	at := uint32(0)
 	for _, v := range j.readers {
-		ids := make([]vars.ExprID, len(v.exprs))
-		for i, e := range v.exprs {
-			if i == 0 {
-				continue
-			}
-			e = e.Renumber(func(id vars.TypeID) vars.TypeID {
+		ids := make([]vars.ExprID, v.exprs.Len())
+		for i := range ids {
+			e := v.exprs.At(vars.ExprID(i)).Renumber(func(id vars.TypeID) vars.TypeID {
 				if id == 0 {
 					return 0
 				}
@@ -239,13 +249,7 @@ func (j *joiner) joinExprs() {
 				}
 				return base
 			}, func(e vars.ExprID) vars.ExprID { return ids[e] })
-			id, ok := index[e]
-			if !ok {
-				id = vars.ExprID(len(j.info.Exprs))
-				j.info.Exprs = append(j.info.Exprs, e)
-				index[e] = id
-			}
-			ids[i] = id
+			ids[i] = j.allExprs.AddExpr(e)
 		}
 		j.exprs = append(j.exprs, ids)
 		at += uint32(v.types.len())

@@ -65,7 +65,8 @@ const exprCost = 64
 // rawExprs has the numbers of expressions by their bytes. Most have few: those are numbers themselves.
 type rawExprs struct {
 	short intern.Offsets
-	long  map[string]vars.ExprID
+	long  intern.Table
+	ids   []vars.ExprID // by number in long
 }
 
 // shortExpr returns an expression of at most 7 bytes as a number, a different one for each. The upper half
@@ -86,8 +87,11 @@ func (r *rawExprs) get(code []byte) (vars.ExprID, bool) {
 		id, ok := r.short.Get(key)
 		return vars.ExprID(id), ok
 	}
-	id, ok := r.long[string(code)]
-	return id, ok
+	n, ok := r.long.Find(code)
+	if !ok {
+		return 0, false
+	}
+	return r.ids[n], true
 }
 
 func (r *rawExprs) put(code []byte, id vars.ExprID) {
@@ -95,15 +99,14 @@ func (r *rawExprs) put(code []byte, id vars.ExprID) {
 		r.short.Put(key, uint32(id))
 		return
 	}
-	if r.long == nil {
-		r.long = map[string]vars.ExprID{}
+	if n := r.long.Intern(code); int(n) == len(r.ids) { // not put while it was decoded
+		r.ids = append(r.ids, id)
 	}
-	r.long[string(code)] = id
 }
 
 func (r *rawExprs) clear() {
 	r.short.Clear()
-	clear(r.long)
+	r.long, r.ids = intern.Table{}, nil
 }
 
 // opBuffers is storage of a decoder that is reused.

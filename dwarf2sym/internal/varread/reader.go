@@ -52,9 +52,9 @@ type Reader struct {
 	raw      rawExprs
 	decoded  []opBuffers // by the nesting of expressions
 	decoding int
-	rawSize  uint8               // the address size of raw
-	pending  []unreadType        // structures whose members are read after all units
-	places   map[vars.TypeID]int // indices in pending
+	rawSize  uint8        // the address size of raw
+	pending  []unreadType // structures whose members are read after all units
+	places   []uint32     // by TypeID: index in pending + 1; 0 or absent: none
 	tables   dwarf.AbbrevCache
 	main     units.Unit
 	opener   *units.Opener
@@ -85,7 +85,7 @@ type Reader struct {
 func New(host Host, code *codemap.Map, o Options, effort *dwarf.Effort, seeds *varjoin.Seeds) *Reader {
 	v := &Reader{Options: o, host: host, code: code, Meter: &dwarf.Meter{Effort: effort}, Records: varjoin.New(seeds)}
 	v.tables.All, v.tables.Vars = true, true
-	v.places, v.labels, v.statics = map[vars.TypeID]int{}, map[dieKey]uint32{}, map[dieKey][]dieKey{}
+	v.labels, v.statics = map[dieKey]uint32{}, map[dieKey][]dieKey{}
 	v.callees = map[dieKey]varjoin.Target{}
 	v.opener = units.NewOpener(v.Meter, &v.main, host.Problem)
 	v.opener.Whole = true
@@ -235,8 +235,11 @@ func (v *Reader) endUnit() {
 		v.readMembers()
 	} else {
 		for _, t := range v.unread {
-			v.places[t.id] = len(v.pending)
 			v.pending = append(v.pending, t)
+			if n := int(t.id) + 1; n > len(v.places) {
+				v.places = append(v.places, make([]uint32, n-len(v.places))...)
+			}
+			v.places[t.id] = uint32(len(v.pending))
 		}
 		v.unread = v.unread[:0]
 	}

@@ -45,8 +45,8 @@ func (v *Reader) aggregate(u *units.Unit, die *dwarf.DIE, key dieKey) vars.TypeI
 	id, hash, isNew := v.addStructure(t, k)
 	if isNew && v.FullTypes {
 		v.unread = append(v.unread, unreadType{key, id, hash})
-	} else if i, ok := v.places[id]; ok && key.compare(v.pending[i].key) < 0 {
-		v.pending[i].key = key // the order in which a worker reads units depends on the other workers
+	} else if int(id) < len(v.places) && v.places[id] != 0 && key.compare(v.pending[v.places[id]-1].key) < 0 {
+		v.pending[v.places[id]-1].key = key // the order in which a worker reads units depends on the other workers
 	}
 	return id
 }
