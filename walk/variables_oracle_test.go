@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/symtool/symtool/internal/testenv"
@@ -23,11 +22,12 @@ import (
 func TestOracleVariables(t *testing.T) {
 	testenv.Oracle(t)
 	cc, cxx := testenv.Tool(t, "gcc"), testenv.Tool(t, "g++")
-	programs := []struct {
+	type program struct {
 		name  string
 		build []string
 		least int // values that equal gdb's
-	}{
+	}
+	programs := []program{
 		{"layout", []string{cc, "-O2", "-g", "layout.c", "-o"}, 33},
 		{"numbers", []string{cc, "-O2", "-g", "numbers.c", "-o"}, 36},
 		{"callback", []string{cc, "-O2", "-g", "callback.c", "-o"}, 11},
@@ -38,17 +38,31 @@ func TestOracleVariables(t *testing.T) {
 		{"routines", []string{"go", "build", "-o"}, 25},
 		{"shop-gcc", []string{testenv.Tool(t, "g++"), "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}, 22},
 		{"depot", []string{"go", "build", "-o"}, 17},
+		{"entry", []string{cc, "-O2", "-g", "entry.c", "-o"}, 16},
+		{"odd", []string{cc, "-O0", "-g", "-Wno-psabi", "odd.c", "-o"}, 28},
+		{"weave", []string{cxx, "-std=c++20", "-O2", "-g", "weave.cc", "-o"}, 23},
+		{"stock", []string{cxx, "-std=c++20", "-O2", "-g", "stock.cc", "-o"}, 14},
+		{"shapes", []string{"go", "build", "-o"}, 20},
 	}
 	if testenv.OracleFull() {
-		full := slices.Clone(programs[:0])
-		for _, rust := range []string{"niche", "future"} {
-			full = append(full, programs[0])
-			full[len(full)-1].name, full[len(full)-1].build = rust, []string{testenv.Tool(t, "rustc"), "--edition", "2021", "-g", rust + ".rs", "-o"}
-		}
-		full = append(full, programs[8], programs[8])
-		full[2].name, full[2].build = "shop-gcc-Og", []string{cxx, "-std=c++20", "-Og", "-g", "-pthread", "shop.cc", "-o"}
-		full[3].name, full[3].build = "shop-clang", []string{testenv.Tool(t, "clang++-22"), "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}
-		programs = append(programs, full...)
+		clang, clangxx, rustc := testenv.Tool(t, "clang-22"), testenv.Tool(t, "clang++-22"), testenv.Tool(t, "rustc")
+		programs = append(programs, []program{
+			{"niche", []string{rustc, "--edition", "2021", "-g", "niche.rs", "-o"}, 33},
+			{"future", []string{rustc, "--edition", "2021", "-g", "future.rs", "-o"}, 33},
+			{"shop-gcc-Og", []string{cxx, "-std=c++20", "-Og", "-g", "-pthread", "shop.cc", "-o"}, 22},
+			{"shop-clang", []string{clangxx, "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}, 22},
+			{"entry-gcc-O3", []string{cc, "-O3", "-g", "entry.c", "-o"}, 15},
+			{"entry-clang", []string{clang, "-O2", "-g", "entry.c", "-o"}, 11},
+			{"odd-gcc-O2", []string{cc, "-O2", "-g", "-Wno-psabi", "odd.c", "-o"}, 23},
+			{"odd-clang", []string{clang, "-O2", "-g", "odd.c", "-o"}, 15},
+			{"weave-gcc-O0", []string{cxx, "-std=c++20", "-O0", "-g", "weave.cc", "-o"}, 44},
+			{"weave-clang", []string{clangxx, "-std=c++20", "-O2", "-g", "weave.cc", "-o"}, 19},
+			{"stock-gcc-O0", []string{cxx, "-std=c++20", "-O0", "-g", "stock.cc", "-o"}, 29},
+			{"stock-clang", []string{clangxx, "-std=c++20", "-O2", "-g", "stock.cc", "-o"}, 13},
+			{"woven-O0", []string{rustc, "--edition", "2021", "-g", "woven.rs", "-o"}, 42},
+			{"woven-O2", []string{rustc, "--edition", "2021", "-g", "-Copt-level=2", "woven.rs", "-o"}, 20},
+			{"woven-O3", []string{rustc, "--edition", "2021", "-g", "-Copt-level=3", "woven.rs", "-o"}, 19},
+		}...)
 	}
 	for _, p := range programs {
 		dir := t.TempDir()

@@ -103,9 +103,14 @@ func (f *Frame) bitField(v *Value, m *vars.Member, size int) Value {
 	if !part.Whole() || m.BitSize > 64 || size > 16 || len(part.Bytes) > 16 {
 		return missing(size, Absent, part.Why)
 	}
-	n := numberOf(unsigned, part.Bytes, f.BigEndian())
+	t, _ := f.Info.Plain(m.Type)
+	if t != nil && t.Kind == vars.Enum {
+		t, _ = f.Info.Plain(t.Elem)
+	}
+	big := f.IsBigEndian(t)
+	n := numberOf(unsigned, part.Bytes, big)
 	shift := uint(m.BitOffset)
-	if f.BigEndian() {
+	if big {
 		shift = uint(8*len(part.Bytes)) - uint(m.BitOffset) - uint(m.BitSize)
 	}
 	word := n.lo>>shift | n.hi<<(64-shift)
@@ -118,5 +123,14 @@ func (f *Frame) bitField(v *Value, m *vars.Member, size int) Value {
 	} else {
 		out.lo >>= 64 - m.BitSize
 	}
-	return Value{Bytes: out.extend(size, f.classOf(m.Type) == signed).bytes(f.BigEndian())}
+	return Value{Bytes: out.extend(size, f.classOf(m.Type) == signed).bytes(big)}
+}
+
+// IsBigEndian reports whether numbers of a type are big-endian in memory: t's own byte order, if it has one, or that of the
+// CPU. t may be nil.
+func (f *Frame) IsBigEndian(t *vars.Type) (bigEndian bool) {
+	if t == nil || t.Order == vars.CPUOrder {
+		return f.BigEndian()
+	}
+	return t.Order == vars.BigEndian
 }

@@ -13,13 +13,7 @@ import (
 
 // number returns the bytes of a scalar as two 64-bit halves.
 func (s *showing) number(b []byte, t *vars.Type) (lo, hi uint64) {
-	big := s.f.BigEndian()
-	switch t.Order {
-	case vars.BigEndian:
-		big = true
-	case vars.LittleEndian:
-		big = false
-	}
+	big := s.f.IsBigEndian(t)
 	for i := range b {
 		c := uint64(b[i])
 		if big {

@@ -28,7 +28,8 @@ def scalar(v, t):
     if t.code in NUMBERS:
         return number(int(v), t.sizeof)
     if t.code in REFERENCES:
-        return number(int(v.referenced_value().address), t.sizeof)
+        to = v.referenced_value().address  # none of what is in no memory
+        return None if to is None else number(int(to), t.sizeof)
     if t.code == gdb.TYPE_CODE_FLT:
         bits = re.fullmatch("0x([0-9a-f]+)", v.format_string(format="z"))
         return number(int(bits[1], 16), t.sizeof) if bits else None
