@@ -160,6 +160,7 @@ func (r Range) Contains(addr uint64) bool { return addr-r.Addr < r.Size }
 type Module struct {
 	Range
 	Path      string // of the file, as the process saw it
+	Deleted   bool   // the file was deleted or replaced while it was mapped; ELF cores and processes only
 	DebugFile string // name of its debug information without folders: the PDB's, DT_SONAME if known, or the last part of Path
 	DebugPath string // the PDB with folders, as in the module's record; or ""
 	DebugID   string // Breakpad's id, as in MODULE records; "" if unknown

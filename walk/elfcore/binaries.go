@@ -118,7 +118,7 @@ func (r *reader) placesIn(dir string, m *dump.Module) (places []string) {
 	if len(m.BuildID) > 1 {
 		places = append(places, filepath.Join(dir, ".build-id", hex.EncodeToString(m.BuildID[:1]), hex.EncodeToString(m.BuildID[1:])))
 	}
-	name := strings.TrimLeft(path.Clean("/"+filePath(m.Path)), "/")
+	name := strings.TrimLeft(path.Clean("/"+m.Path), "/")
 	for _, name := range []string{name, path.Base(name), path.Base(m.DebugFile)} {
 		place := filepath.Join(dir, name)
 		if name != "." && filepath.IsLocal(name) && !strings.ContainsRune(name, 0) && !slices.Contains(places, place) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/symtool/symtool/walk/dump"
@@ -14,7 +13,7 @@ import (
 // 1.24 nor GNU ld without --build-id write, what the core has of the module must be in the file, and the file must be
 // older than the core: gdb, too, warns where a program is newer.
 func (r *reader) findHere(m *dump.Module, isMain bool) *binaryFile {
-	name := filePath(m.Path)
+	name := m.Path
 	if !r.o.AtPaths || !filepath.IsAbs(name) {
 		return nil
 	}
@@ -44,7 +43,7 @@ func (r *reader) findHere(m *dump.Module, isMain bool) *binaryFile {
 // resembles compares the file at a module's path with the core. It returns the number of equal bytes, which include the
 // headers, or the reason why the file is not the module's.
 func (r *reader) resembles(b *binaryFile, m *dump.Module, isMain bool) (agreed int, why string) {
-	if strings.HasSuffix(m.Path, deletedMark) {
+	if m.Deleted {
 		return 0, "it replaced the program's file, which was deleted while it ran"
 	}
 	if st, err := os.Stat(b.f.Path); err == nil && !r.o.Written.IsZero() && st.ModTime().After(r.o.Written) {

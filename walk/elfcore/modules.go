@@ -104,6 +104,7 @@ func (r *reader) nameDebugFiles() {
 	}
 	for i := range r.d.Modules {
 		m := &r.d.Modules[i]
+		m.Path, m.Deleted = strings.CutSuffix(m.Path, deletedMark)
 		if m.Path == vdsoName {
 			continue
 		}
@@ -277,11 +278,9 @@ func (r *reader) soname(img *image) (own string, known bool) {
 // deletedMark follows the path of a file that was deleted.
 const deletedMark = " (deleted)"
 
-func filePath(name string) string { return strings.TrimSuffix(name, deletedMark) }
-
 func baseName(name string) string {
 	if name == "" {
 		return ""
 	}
-	return path.Base(filePath(name))
+	return path.Base(strings.TrimSuffix(name, deletedMark))
 }

@@ -80,3 +80,15 @@ func TestDebugFileOfUnnamed(t *testing.T) {
 		t.Error(m.DebugFile)
 	}
 }
+
+// The mark of the kernel is not part of a path: the module has the name by which its symbols are stored.
+func TestDeletedModule(t *testing.T) {
+	d := &dump.Dump{Modules: []dump.Module{{Path: "/bin/app (deleted)", DebugFile: "app"}, {Path: "/bin/app"}}, Memory: dump.NewMemory(binary.LittleEndian, nil)}
+	r := &reader{d: d, f: &elfobj.File{Class: elf.ELFCLASS64, Order: binary.LittleEndian}, word: 8}
+	r.nameDebugFiles()
+	for i, deleted := range []bool{true, false} {
+		if m := &d.Modules[i]; m.Path != "/bin/app" || m.Deleted != deleted {
+			t.Errorf("%q, deleted: %v, want %v", m.Path, m.Deleted, deleted)
+		}
+	}
+}

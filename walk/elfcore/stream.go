@@ -120,9 +120,10 @@ func (s *stream) head(path string) ([]byte, error) {
 	case size < least || phoff > maxHead:
 		return nil, damaged("program headers of %d bytes at %#x", size, phoff)
 	}
-	head, err := s.take(nil, phoff+size*count)
+	headers := max(phoff+size*count, uint64(len(start))) // there may be no program headers
+	head, err := s.take(nil, headers)
 	if err != nil {
-		return nil, damaged("%d bytes, want %d of headers (truncated?)", len(head), phoff+size*count)
+		return nil, damaged("%d bytes, want %d of headers (truncated?)", len(head), headers)
 	}
 	seen := slices.Clone(head)
 	clear(head[shoff : shoff+word]) // sections come last

@@ -111,6 +111,12 @@ func TestStreamDamage(t *testing.T) {
 			t.Errorf("%d bytes: %d threads", n, len(d.Threads))
 		}
 	}
+	bare := bytes.Clone(data[:4096]) // a header that says there are no program headers
+	clear(bare[32:40])
+	clear(bare[56:58])
+	if d, err := streamed(t, bytes.NewReader(bare)); err == nil && len(d.Threads) > 0 {
+		t.Errorf("without program headers: %d threads", len(d.Threads))
+	}
 	for i := 0; i < 4096; i += 23 {
 		bad := bytes.Clone(data)
 		bad[i] ^= 0xff

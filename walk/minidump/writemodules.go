@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/symtool/symtool/walk/dump"
 )
@@ -34,7 +35,7 @@ func (w *writer) modulePath(m *dump.Module) string {
 	if !isLinux(w.d) || m.DebugPath != "" || m.DebugFile == "" || m.DebugFile == base {
 		return m.Path
 	}
-	if from := w.d.MappingAt(m.Addr); from != nil && from.Offset > 0 && from.Path == m.Path {
+	if from := w.d.MappingAt(m.Addr); from != nil && from.Offset > 0 && strings.TrimSuffix(from.Path, " (deleted)") == m.Path {
 		return m.Path + "/" + m.DebugFile
 	}
 	return m.Path[:len(m.Path)-len(base)] + m.DebugFile

@@ -34,6 +34,7 @@ type moduleDiagnosis struct {
 	Path    string   `json:"path"`
 	DebugID string   `json:"debug_id,omitempty"`
 	CodeID  string   `json:"code_id,omitempty"`
+	Deleted bool     `json:"deleted,omitempty"` // the file was deleted or replaced while the process ran
 	Symbols string   `json:"symbols,omitempty"` // "found", or "in-dump" if the dump contains its file
 	Lacks   []string `json:"lacks,omitempty"`   // of what was found: "functions", "lines", "rules"
 	Tried   []string `json:"tried,omitempty"`
@@ -75,7 +76,7 @@ func (d *doctor) lookAtDump(ctx context.Context, g *diagnosis) error {
 
 // module looks for the symbols of one module.
 func (d *doctor) module(ctx context.Context, g *diagnosis, crash *dump.Dump, m *dump.Module) moduleDiagnosis {
-	is := moduleDiagnosis{Path: m.Path, DebugID: m.DebugID, CodeID: m.CodeID, ByPath: m.ByPath}
+	is := moduleDiagnosis{Path: m.Path, DebugID: m.DebugID, CodeID: m.CodeID, Deleted: m.Deleted, ByPath: m.ByPath}
 	if d.symbols != nil {
 		want := resolve.Module{
 			Name: crash.System.OS.Base(m.Path), DebugFile: m.DebugFile, DebugID: m.DebugID, CodeID: m.CodeID, Path: m.Path, BuildID: m.BuildID,

@@ -288,6 +288,9 @@ func (t *doctorText) process(g *diagnosis) {
 			state = "binary here"
 		}
 		t.entry(state, "%-*s %s", width, cmp.Or(m.DebugID, noID), m.Path)
+		if m.Deleted {
+			t.line("      the file was deleted or replaced while the process ran")
+		}
 		if len(m.Lacks) > 0 {
 			t.line("      without %s", strings.Join(m.Lacks, ", "))
 		}
