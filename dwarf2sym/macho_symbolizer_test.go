@@ -257,19 +257,26 @@ func TestOracleMachO(t *testing.T) {
 				cpus = []string{""}
 			}
 			for _, cpu := range cpus {
-				c := newMachoCase(t, path, cpu, used)
-				thin := thinned(t, path, cpu)
-				addrs := lineRows(t, thin)
-				for i, frames := range llvmFrames(t, thin, addrs) {
-					for k := range frames {
-						frames[k].name = sourceName(frames[k].name)
-					}
-					c.compare(t, addrs[i], frames)
-				}
+				c := compareMachO(t, path, cpu, used)
 				t.Logf("%s: %d rows, %d differ; frames by rule: %v", cpu, c.rows, c.wrong, used)
 			}
 		})
 	}
+}
+
+// compareMachO compares the frames at each row of the lines of a file with those of llvm-symbolizer.
+func compareMachO(t *testing.T, path, cpu string, used map[string]int) *machoCase {
+	t.Helper()
+	c := newMachoCase(t, path, cpu, used)
+	thin := thinned(t, path, cpu)
+	addrs := lineRows(t, thin)
+	for i, frames := range llvmFrames(t, thin, addrs) {
+		for k := range frames {
+			frames[k].name = sourceName(frames[k].name)
+		}
+		c.compare(t, addrs[i], frames)
+	}
+	return c
 }
 
 // thinned returns a file, or of a universal one the binary for cpu in a file of its own.
