@@ -438,7 +438,7 @@ func TestPdataReadobj(t *testing.T) {
 // The same of the PE files here, with the program.
 func TestOraclePdataReadobj(t *testing.T) {
 	testenv.Oracle(t)
-	for _, name := range []string{"pe-unwind64.exe", "pe-unwind64v2.exe", "pe-unwindarm64.exe", "pe-mingw64.dll"} {
+	for _, name := range []string{"pe-unwind64.exe", "pe-unwind64v2.exe", "pe-unwindarm64.exe", "pe-arm64ec.exe", "pe-mingw64.dll"} {
 		path := testenv.Input(t, name)
 		out, err := exec.Command(testenv.Tool(t, "llvm-readobj-22"), "--unwind", path).Output()
 		if err != nil {

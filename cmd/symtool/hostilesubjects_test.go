@@ -37,7 +37,7 @@ var hostileSubjects = []hostileSubject{
 		"convert --to gsym -o out.gsym IN && convert --to breakpad -o out2.sym out.gsym", "convert --to-store out --layout unified IN",
 		"walk --no-debuginfod --verify --binaries IN FILES/walk-sources.core",
 	}},
-	{"pe", []string{"pe-unwind64.exe", "pe-unwind64v2.exe", "pe-unwindarm64.exe", "pe-mingw64.dll", "pe-mingw32.dll"}, []string{
+	{"pe", []string{"pe-unwind64.exe", "pe-unwind64v2.exe", "pe-unwindarm64.exe", "pe-arm64ec.exe", "pe-mingw64.dll", "pe-mingw32.dll"}, []string{
 		"dump -v --debug-dir . -o out.sym IN && lint --binary IN out.sym", "dump --check-cfi -o out.sym IN", "dump --store out --debug-dir . IN", "diff --debug-dir . IN WHOLE",
 		"resolve --no-debuginfod --binaries IN 1000 1100 0x10100", "doctor --no-debuginfod --debug-dir . --format json IN",
 	}},

@@ -516,6 +516,12 @@ if wantpe pe-unwindarm64.exe; then
 	clang-22 --target=aarch64-pc-windows-msvc $win -O2 -c pe_program.c -o pa64.obj
 	$link ua64.obj pa64.obj /out:$out
 fi
+# Code of arm64 in an image that claims to be for x86_64.
+if wantpe pe-arm64ec.exe; then
+	clang-22 --target=arm64ec-pc-windows-msvc -c pe_arm64ec.s -o aec.obj
+	clang-22 --target=arm64ec-pc-windows-msvc $win -O2 -c pe_program.c -o pec.obj
+	$link /machine:arm64ec /force:unresolved aec.obj pec.obj /out:$out
+fi
 # DWARF in PE: sections with long names, COFF symbols, .eh_frame of 32-bit x86.
 mingw() { # TARGET EMULATION ENTRY SOURCES...
 	target=$1 emulation=$2 entry=$3

@@ -2,6 +2,7 @@ package pdb
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,6 +193,88 @@ func checkFrames(t *testing.T, name string, got, want *symfmt.Module) {
 	t.Logf("%s: %d of %d frames are the same", name, same, len(got.Wins))
 	if same*10 < len(got.Wins)*8 {
 		t.Errorf("%s: %d of %d frames", name, same, len(got.Wins))
+	}
+}
+
+// reordered returns a PDB of whose image a tool moved the first n bytes of the first section behind the rest.
+func reordered(t testing.TB, data []byte, n uint32) []byte {
+	t.Helper()
+	d, err := openDatabase(bytes.NewReader(data), int64(len(data)), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.readSections(); err != nil {
+		t.Fatal(err)
+	}
+	var streams [][]byte
+	for i := range d.streams {
+		s, err := d.stream(i).all()
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams = append(streams, s)
+	}
+	start, end := d.parts[0].rva, d.parts[0].rva+d.parts[0].size
+	words := func(values ...uint32) (b []byte) {
+		for _, v := range values {
+			b = binary.LittleEndian.AppendUint32(b, v)
+		}
+		return b
+	}
+	opt := streams[debugStream][len(streams[debugStream])-2*optHeaders:]
+	binary.LittleEndian.PutUint16(opt[2*optOMAPTo:], uint16(len(streams)))
+	binary.LittleEndian.PutUint16(opt[2*optOMAPFrom:], uint16(len(streams)+1))
+	binary.LittleEndian.PutUint16(opt[2*optLinked:], uint16(d.opt[optSections]))
+	to := words(0, 0, start, start+n, end-n, start, end, end)
+	from := words(0, 0, start, end-n, start+n, start, end, end)
+	return container512(append(streams, to, from))
+}
+
+// container512 returns a file of streams in blocks of 512 bytes.
+func container512(streams [][]byte) []byte {
+	const size = 512
+	file := make([]byte, 3*size) // the superblock, and two maps of free blocks
+	put := func(b []byte) (blocks []byte) {
+		for ; len(b) > 0; b = b[min(size, len(b)):] {
+			blocks = binary.LittleEndian.AppendUint32(blocks, uint32(len(file)/size))
+			file = append(file, make([]byte, size)...)
+			copy(file[len(file)-size:], b)
+		}
+		return blocks
+	}
+	directory := binary.LittleEndian.AppendUint32(nil, uint32(len(streams)))
+	var blocks []byte
+	for _, s := range streams {
+		directory = binary.LittleEndian.AppendUint32(directory, uint32(len(s)))
+		blocks = append(blocks, put(s)...)
+	}
+	directory = append(directory, blocks...)
+	place := put(put(directory))
+	copy(file, magic)
+	for i, v := range []uint32{size, 1, uint32(len(file) / size), uint32(len(directory)), 0, binary.LittleEndian.Uint32(place)} {
+		binary.LittleEndian.PutUint32(file[len(magic)+4*i:], v)
+	}
+	return file
+}
+
+// A file whose image was reordered has each function where it was moved to.
+func TestReorderedFile(t *testing.T) {
+	const n = 0x30 // the bytes of the two functions that are moved
+	data := testenv.Gunzip(t, testenv.Input(t, "pdb-x64.pdb.gz"))
+	before, after := read(t, data, "x", 1), read(t, reordered(t, data, n), "x", 1)
+	if len(after.Problems) > 0 || len(after.Module.Funcs) != len(before.Module.Funcs) {
+		t.Fatalf("%d functions, want %d; %v", len(after.Module.Funcs), len(before.Module.Funcs), after.Problems)
+	}
+	for i := range before.Module.Funcs {
+		b := &before.Module.Funcs[i]
+		at := b.RVA - n
+		if b.RVA < 0x1000+n {
+			at = b.RVA + symfmt.RVA(databaseOf(t, data, "x").parts[0].size) - n
+		}
+		k, found := functionAt(after.Module.Funcs, at)
+		if !found || after.Module.Funcs[k].Name != b.Name || after.Module.Funcs[k].Size != b.Size {
+			t.Errorf("%s at %#x is not at %#x", b.Name, uint64(b.RVA), uint64(at))
+		}
 	}
 }
 

@@ -154,7 +154,9 @@ func TestRefused(t *testing.T) {
 
 func FuzzPDB(f *testing.F) {
 	for _, name := range fixtureNames {
-		f.Add(testenv.Gunzip(f, testenv.Input(f, name)))
+		data := testenv.Gunzip(f, testenv.Input(f, name))
+		f.Add(data)
+		f.Add(reordered(f, data, 0x30))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { exercise(data) })
 }

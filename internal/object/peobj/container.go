@@ -25,7 +25,7 @@ var machines = map[uint16]machine{
 	0xa64e:                      {"IMAGE_FILE_MACHINE_ARM64X", arch.ARM64},
 }
 
-func (f *File) arch() *arch.Arch { return machines[f.header.Machine].arch }
+func (f *File) arch() *arch.Arch { return machines[f.machine()].arch }
 
 // Object returns the file as an object.File; nil for nil.
 func (f *File) Object() *object.File {
@@ -65,7 +65,7 @@ func (f *File) kindName() string {
 }
 
 func (f *File) cpuName() string {
-	if m, ok := machines[f.header.Machine]; ok {
+	if m, ok := machines[f.machine()]; ok {
 		return m.name
 	}
 	return fmt.Sprintf("machine %#x", f.header.Machine)
@@ -118,6 +118,9 @@ const exceptionDirectory = 3 // in the data directories
 // linker merged it with other sections.
 func (f *File) Located(name string) (*object.Section, error) {
 	dir := f.directory(exceptionDirectory)
+	if f.hybrid != nil {
+		dir = f.hybrid.pdata
+	}
 	if name != ".pdata" || dir.Size == 0 {
 		return nil, nil
 	}

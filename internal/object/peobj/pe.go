@@ -18,6 +18,7 @@
 //     directory (RSDS, or NB10's signature), its name that of the PDB in it. MinGW leaves
 //     the name empty: then the file's name counts. Without an entry, the id is computed
 //     from the code, as for ELF files.
+//   - An image of ARM64EC is for arm64, although it claims to be for x64.
 //   - What follows the last section (an installer's payload, a signature) is not read.
 package peobj
 
@@ -54,6 +55,7 @@ type File struct {
 	problems    []bin.Problem
 
 	codeView *codeView // nil if there is none
+	hybrid   *hybrid   // nil but for ARM64EC
 	symbols  symbolTables
 }
 
@@ -65,7 +67,7 @@ func NewFile(r io.ReaderAt, size int64, path string, lim object.Limits) (*File, 
 	if err := f.readHeaders(); err != nil {
 		return nil, err
 	}
-	f.codeView = f.readCodeView()
+	f.codeView, f.hybrid = f.readCodeView(), f.readHybrid()
 	return f, nil
 }
 

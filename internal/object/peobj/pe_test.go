@@ -127,6 +127,39 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// An image of ARM64EC claims to be for x64, and is for arm64. Rules of x64 code, and those that damaged metadata hide,
+// are missing.
+func TestHybrid(t *testing.T) {
+	const directories = 0x78 + 24 + 112 // in this file
+	le := binary.LittleEndian
+	data := testenv.ReadInput(t, "pe-arm64ec.exe")
+	config := bytes.Index(data, append(le.AppendUint32(nil, 0x140), make([]byte, 0xc4)...)) // its size, and nothing up to the metadata
+	for name, c := range map[string]struct {
+		change func(data []byte)
+		cpu    string
+		pdata  bool
+		want   string
+	}{
+		"as it is":      {func([]byte) {}, "arm64", true, ""},
+		"rules of x64":  {func(b []byte) { le.PutUint32(b[directories+3*8+4:], 12) }, "arm64", true, "STACK CFI of x64 code"},
+		"no metadata":   {func(b []byte) { le.PutUint64(b[config+0xc8:], 0) }, "x86_64", false, ""},
+		"metadata lost": {func(b []byte) { le.PutUint64(b[config+0xc8:], 0x14fff0000) }, "arm64", false, "STACK CFI of arm64 code"},
+		"short":         {func(b []byte) { le.PutUint32(b[config:], 0xc0) }, "x86_64", false, ""},
+	} {
+		b := bytes.Clone(data)
+		c.change(b)
+		o := openBytes(t, b, "x.exe")
+		var lost string
+		for _, p := range o.Problems() {
+			lost += p.Lost
+		}
+		s, err := o.Located(".pdata")
+		if o.Arch.Name != c.cpu || err != nil || (s != nil) != c.pdata || lost != c.want {
+			t.Errorf("%s: %s, .pdata %v, %v, lost %q; want %s, %v, %q", name, o.Arch.Name, s, err, lost, c.cpu, c.pdata, c.want)
+		}
+	}
+}
+
 // A section with the header of Go's linker is inflated.
 func TestCompressed(t *testing.T) {
 	data := testenv.ReadInput(t, "pe-mingw64.dll")
@@ -224,7 +257,7 @@ func exercise(data []byte) {
 }
 
 func FuzzPE(f *testing.F) {
-	for _, name := range []string{"pe-unwind64.exe", "pe-unwindarm64.exe", "pe-mingw32.dll"} {
+	for _, name := range []string{"pe-unwind64.exe", "pe-unwindarm64.exe", "pe-arm64ec.exe", "pe-mingw32.dll"} {
 		f.Add(testenv.ReadInput(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { exercise(data) })

@@ -17,7 +17,7 @@ func TestPE(t *testing.T) {
 		"pe-unwind64.exe 0x10d0": "faulted: likewise",
 	}
 	for name, dir := range map[string]string{
-		"pe-unwind64.exe": "pe", "pe-unwind64v2.exe": "pe", "pe-unwindarm64.exe": "pe",
+		"pe-unwind64.exe": "pe", "pe-unwind64v2.exe": "pe", "pe-unwindarm64.exe": "pe", "pe-arm64ec.exe": "pe",
 		"macho-x86_64": "macho", "macho-x86_64-nofp": "macho", "macho-arm64": "macho",
 	} {
 		text, err := os.ReadFile(filepath.Join(testenv.Root(t), "golden", "dwarf2sym", dir, name+".sym"))
