@@ -76,14 +76,22 @@ func (w *worker) Begin(d *units.Data, h *dwarf.Header, data []byte) bool {
 	w.tables.Reset()
 	w.d, w.namesOnly = d, true
 	w.damage().Next()
+	err := d.ReadAbbrevs(h.Abbrev, func(section []byte) error {
+		_, err := w.first.ParseFirst(section, h, data)
+		return err
+	})
+	if err != nil || w.u.Open(d, h, data, &w.first, w.Meter) != nil {
+		return false
+	}
+	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false
+	if !w.u.Scoped() {
+		return true
+	}
 	t, _, err := w.tables.Get(&d.Sections, h)
 	if err != nil || w.u.Open(d, h, data, t, w.Meter) != nil {
 		return false
 	}
-	w.scopes, w.fileIDs, w.haveLines = w.scopes[:0], w.fileIDs[:0], false
-	if w.u.Scoped() {
-		w.scan() // for the names of scopes
-	}
+	w.scan() // for the names of scopes
 	return true
 }
 

@@ -144,7 +144,8 @@ func eachOp(ops []Op, fn func(*Op)) {
 func (e Expr) refers() bool {
 	u := unpacker{data: e.code}
 	for u.data != "" {
-		has := parts[u.byte()]
+		code := OpCode(u.byte())
+		has := parts[code]
 		if has&(hasType|hasExpr) != 0 {
 			return true
 		}
@@ -153,8 +154,12 @@ func (e Expr) refers() bool {
 				u.uvarint()
 			}
 		}
-		if has&hasData != 0 { // for an entry value, operations, whose types count
-			return true
+		if has&hasData != 0 {
+			n := u.uvarint()
+			if code == OpEntryValue && (Expr{u.data[:n]}).refers() {
+				return true
+			}
+			u.data = u.data[n:]
 		}
 	}
 	return false

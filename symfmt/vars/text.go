@@ -294,8 +294,10 @@ func (in *Info) appendFunc(dst []byte, f *Func) []byte {
 	if f.EntryAt != 0 {
 		l.dst = appendSigned(append(l.dst, " ^"...), f.EntryAt)
 	}
-	last := f.RVA
-	for s := range f.CallSites() {
+	var params [8]SiteParam // of one call, in turn
+	u, n := f.sites()
+	for last := f.RVA; n > 0; n-- {
+		s := u.site(f.RVA, last, params[:0])
 		l.site(f, &s, last)
 		last = s.Return
 	}

@@ -70,29 +70,41 @@ func (u *unpacker) block(in *Info) Block {
 // CallSites yields the call sites of a function, in order of their return addresses.
 func (f *Func) CallSites() iter.Seq[CallSite] {
 	return func(yield func(CallSite) bool) {
-		if f.Body.sites == "" {
-			return
-		}
-		u := unpacker{data: f.Body.sites}
-		ret := f.RVA
-		for n := u.uvarint(); n > 0; n-- {
-			ret += RVA(u.uvarint())
-			s := CallSite{Return: ret}
-			flags := u.uvarint()
-			s.Tail, s.HasTarget = flags&siteTail != 0, flags&siteTarget != 0
-			if s.HasTarget {
-				s.Target = f.RVA + RVA(u.varint())
-			}
-			if flags&siteTargetAt != 0 {
-				s.TargetAt = ExprID(u.uvarint())
-			}
-			for k := u.uvarint(); k > 0; k-- {
-				loc := ExprID(u.uvarint())
-				s.Params = append(s.Params, SiteParam{loc, ExprID(u.uvarint())})
-			}
+		u, n := f.sites()
+		for ret := f.RVA; n > 0; n-- {
+			s := u.site(f.RVA, ret, nil)
 			if !yield(s) {
 				return
 			}
+			ret = s.Return
 		}
 	}
+}
+
+// sites returns an unpacker of the call sites of f, and their number.
+func (f *Func) sites() (unpacker, uint64) {
+	u := unpacker{data: f.Body.sites}
+	if u.data == "" {
+		return u, 0
+	}
+	return u, u.uvarint()
+}
+
+// site reads the call site of a function at rva after the one with the return address ret. Its arguments are
+// appended to params.
+func (u *unpacker) site(rva, ret RVA, params []SiteParam) CallSite {
+	s := CallSite{Return: ret + RVA(u.uvarint()), Params: params}
+	flags := u.uvarint()
+	s.Tail, s.HasTarget = flags&siteTail != 0, flags&siteTarget != 0
+	if s.HasTarget {
+		s.Target = rva + RVA(u.varint())
+	}
+	if flags&siteTargetAt != 0 {
+		s.TargetAt = ExprID(u.uvarint())
+	}
+	for n := u.uvarint(); n > 0; n-- {
+		loc := ExprID(u.uvarint())
+		s.Params = append(s.Params, SiteParam{loc, ExprID(u.uvarint())})
+	}
+	return s
 }

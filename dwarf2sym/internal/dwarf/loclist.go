@@ -183,7 +183,10 @@ func (u *Unit) locLists(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 			return ErrExhausted
 		}
 		kind, at := data[pos], pos
-		a, b, next, ok := u.locEntry(data, kind, pos+1)
+		a, b, next, ok := locPair(data, kind, pos+1)
+		if !ok {
+			a, b, next, ok = u.locEntry(data, kind, pos+1)
+		}
 		if !ok {
 			return u.locError(section, uint64(at), fmt.Sprintf("malformed location list entry of kind %d", kind))
 		}
@@ -210,6 +213,29 @@ func (u *Unit) locLists(off uint64, fn func(lo, hi uint64, expr []byte)) error {
 			fn(a&most, u.endOf(a, b&most), data[start:pos:pos])
 		}
 	}
+}
+
+// locPair reads two operands of at most two bytes each, which nearly all entries have.
+func locPair(data []byte, kind uint8, pos int) (a, b uint64, next int, ok bool) {
+	if kind != lleOffsetPair && kind != lleViewPair || len(data)-pos < 4 {
+		return 0, 0, 0, false
+	}
+	a, pos, ok = shortULEB(data, pos)
+	if !ok {
+		return 0, 0, 0, false
+	}
+	b, pos, ok = shortULEB(data, pos)
+	return a, b, pos, ok
+}
+
+// shortULEB reads a ULEB128 of one or two bytes, which must exist.
+func shortULEB(data []byte, pos int) (v uint64, next int, ok bool) {
+	lo := data[pos]
+	if lo < 0x80 {
+		return uint64(lo), pos + 1, true
+	}
+	hi := data[pos+1]
+	return uint64(lo&0x7f) | uint64(hi)<<7, pos + 2, hi < 0x80
 }
 
 // locEntry reads the operands of an entry of .debug_loclists.

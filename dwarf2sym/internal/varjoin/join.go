@@ -43,6 +43,7 @@ type joiner struct {
 	members []vars.VarID // storage of groups
 	list    []vars.Entry
 	locs    []vars.Location
+	ranges  []vars.Range
 	calls   []vars.CallSite
 	params  []vars.SiteParam
 	any     bool // the function has variables
@@ -217,19 +218,20 @@ func (j *joiner) scope(u *unpacker, from joinedFunc, lo, hi uint64) {
 		around = j.scopes[n-1]
 		s.depth, s.absent = around.depth, around.absent
 	}
-	var ranges []vars.Range
+	ranges := j.ranges[:0]
 	for n := u.number(); n > 0; n-- {
 		a, b := u.span()
 		cut := isHull && a < lo // the start of the INLINE is then unknown
 		if a, b = max(a, lo), min(b, hi); a < b && !cut {
-			if ranges == nil {
+			if len(ranges) == 0 {
 				s.start = a
 			}
 			s.end = b
 			ranges = append(ranges, vars.Range{Lo: int64(a - around.start), Hi: int64(b - around.start)})
 		}
 	}
-	if kind != vars.FuncScope && ranges == nil {
+	j.ranges = ranges
+	if kind != vars.FuncScope && len(ranges) == 0 {
 		s.absent = true
 	}
 	inline := 0

@@ -114,6 +114,14 @@ func (r *Records) Freeze() {
 	r.typeIndex, r.varIndex, r.typeKey = nil, intern.Index{}, nil
 }
 
+// Name returns a copy of a name, the same for equal names.
+func (r *Records) Name(name []byte) string {
+	if len(name) == 0 {
+		return ""
+	}
+	return r.names.At(r.names.Intern(name))
+}
+
 // AddExpr returns the number of an expression, and whether it is new. An expression without operations means
 // that there is no value.
 func (r *Records) AddExpr(ops []vars.Op) (id vars.ExprID, isNew bool) { return r.exprs.Add(ops) }

@@ -24,7 +24,7 @@ func (v *Reader) enumerators(u *units.Unit, die *dwarf.DIE, t *vars.Type) {
 			shift := 64 - 8*n
 			value = value << shift >> shift
 		}
-		t.AddParts().Enumerators = append(t.Enumerators(), vars.Enumerator{Name: u.Str(c.Value(dw.AtName)), Value: value})
+		t.AddParts().Enumerators = append(t.Enumerators(), vars.Enumerator{Name: v.nameOf(u, c), Value: value})
 	})
 }
 
@@ -66,7 +66,7 @@ func (v *Reader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok bool) 
 	if die.Flag(dw.AtExternal) || die.Flag(dw.AtDeclaration) || die.Attr(dw.AtConstValue) != nil && die.Attr(dw.AtDataMemberLocation) == nil {
 		return m, false
 	}
-	m = vars.Member{Name: u.Str(die.Value(dw.AtName)), Type: v.typeAt(u, die.Value(dw.AtType)),
+	m = vars.Member{Name: v.nameOf(u, die), Type: v.typeAt(u, die.Value(dw.AtType)),
 		Base: die.Tag == dw.TagInheritance, Artificial: die.Flag(dw.AtArtificial)}
 	v.Meter.Spend(uint64(len(m.Name)) + memberCost)
 	if a := die.Attr(dw.AtDataMemberLocation); a != nil {
@@ -89,6 +89,12 @@ func (v *Reader) member(u *units.Unit, die *dwarf.DIE) (m vars.Member, ok bool) 
 }
 
 const memberCost = 40
+
+// nameOf returns the name of a DIE without its scopes.
+func (v *Reader) nameOf(u *units.Unit, die *dwarf.DIE) string {
+	name, _ := u.Text(die.Value(dw.AtName))
+	return v.Name(name)
+}
 
 // bitField fills in the place of a bit field.
 func (v *Reader) bitField(u *units.Unit, die *dwarf.DIE, m *vars.Member, bits uint64) {

@@ -60,8 +60,8 @@ type Reader struct {
 	opener   *units.Opener
 
 	// The current unit.
-	vars    []dieKey   // by number in packed functions
-	varOf   dieNumbers // the inverse
+	vars    []declaration // by number in packed functions
+	varOf   dieNumbers    // the inverse
 	labels  map[dieKey]uint32
 	statics map[dieKey][]dieKey // static variables in the DIEs that scopes are instances of
 	callees map[dieKey]varjoin.Target
@@ -227,9 +227,9 @@ func (v *Reader) frameBase(a *dwarf.Attr, key dieKey) vars.ExprID {
 func (v *Reader) endUnit() {
 	defer v.release(v.top)
 	v.records = slices.Grow(v.records[:0], len(v.vars))[:len(v.vars)]
-	for i, key := range v.vars {
+	for i := range v.vars {
 		v.release(0)
-		v.records[i] = v.declared(key)
+		v.records[i] = v.declared(&v.vars[i])
 	}
 	if v.skeleton != nil {
 		v.readMembers()
@@ -243,15 +243,40 @@ func (v *Reader) endUnit() {
 		}
 		v.unread = v.unread[:0]
 	}
-	for i, key := range v.vars { // reading types may assign labels
-		v.records[i].Label = v.labels[key]
+	if len(v.labels) > 0 { // reading types may assign labels
+		for i := range v.vars {
+			v.records[i].Label = v.labels[v.vars[i].key]
+		}
 	}
 	v.EndUnit(v.records)
 }
 
-// declared reads the declaration of the variable at key. Its name is valid until the end of a batch.
-func (v *Reader) declared(key dieKey) (r varjoin.Variable) {
-	u, d, ok := v.dieIn(key.d, key.off)
+// declaration is a variable of the current unit.
+type declaration struct {
+	key   dieKey
+	known bool // the DIE at key was read: it has name, typ and these flags
+	name  []byte
+	typ   dwarf.Value
+	param bool
+	made  bool // artificial
+}
+
+// describe sets what is known of a variable from d, its DIE in the current unit.
+func (v *Reader) describe(to *declaration, d *dwarf.DIE) {
+	if to.typ = d.Value(dw.AtType); to.typ.Kind == dwarf.None {
+		return // it may be elsewhere
+	}
+	to.known, to.param, to.made = true, d.Tag == dw.TagFormalParameter, d.Flag(dw.AtArtificial)
+	to.name, _ = v.main.Text(d.Value(dw.AtName))
+}
+
+// declared reads the declaration of a variable. Its name is valid until the end of a batch.
+func (v *Reader) declared(at *declaration) (r varjoin.Variable) {
+	if at.known {
+		v.Meter.Spend(uint64(len(at.name)))
+		return varjoin.Variable{Name: at.name, Param: at.param, Artificial: at.made, Type: v.typeAt(&v.main, at.typ)}
+	}
+	u, d, ok := v.dieIn(at.key.d, at.key.off)
 	if !ok {
 		return r
 	}

@@ -120,7 +120,7 @@ func (v *Reader) number(key dieKey) uint32 {
 	number, ok := v.varOf.get(key)
 	if !ok {
 		number = uint32(len(v.vars))
-		v.vars = append(v.vars, key)
+		v.vars = append(v.vars, declaration{key: key})
 		v.varOf.put(key, number)
 	}
 	return number
@@ -134,7 +134,12 @@ func (v *Reader) numberOf(u *units.Unit, d *dwarf.DIE) uint32 {
 			return number
 		}
 	}
-	return v.number(v.originOf(u, d))
+	key := v.originOf(u, d)
+	number := v.number(key)
+	if key.off == u.Off+uint64(d.Pos) && key.d == u.D {
+		v.describe(&v.vars[number], d)
+	}
+	return number
 }
 
 // originOf returns the place of the DIE that a variable is an instance of.
