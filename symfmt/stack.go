@@ -88,33 +88,37 @@ func (t *CFITable) canonicalize() {
 		own := sorted(t.Rows[b.First:b.First+b.Count], compareRows)
 		b.First = uint32(len(rows))
 		marks := b.Marks
-		for _, row := range own {
-			changed := row.Marks != marks
-			marks = row.Marks
-			switch {
-			case t.Rules.isEmpty(row.Rules) && !changed:
-			case len(rows) > int(b.First) && rows[len(rows)-1].RVA == row.RVA:
-				last := &rows[len(rows)-1]
-				last.Rules, last.Marks = t.join(last.Rules, row.Rules), row.Marks
-			case len(rows) == int(b.First) && row.RVA == b.RVA:
-				b.Init, b.Marks = t.join(b.Init, row.Rules), row.Marks
-			default:
+		for len(own) > 0 {
+			row := own[0]
+			here := 1
+			for here < len(own) && own[here].RVA == row.RVA {
+				here++
+			}
+			row.Marks = own[here-1].Marks
+			if row.RVA == b.RVA && len(rows) == int(b.First) {
+				b.Init, b.Marks = t.join(b.Init, own[:here]), row.Marks
+			} else if row.Rules = t.join(row.Rules, own[1:here]); row.Marks != marks || !t.Rules.isEmpty(row.Rules) {
 				rows = append(rows, row)
 			}
+			marks = row.Marks
+			own = own[here:]
 		}
 		b.Count = uint32(len(rows)) - b.First
 	}
 	t.Blocks, t.Rows = blocks, rows
 }
 
-// join interns the rules in force after a and then b: b's rules replace a's for
+// join interns the rules in force after those of first and then of rows: later rules replace earlier ones for
 // the same registers. A rule extends to the next word that ends in a colon.
-func (t *CFITable) join(a, b RuleID) RuleID {
+func (t *CFITable) join(first RuleID, rows []CFIRow) RuleID {
+	if len(rows) == 0 {
+		return first
+	}
 	var names []string
 	rules := make(map[string][]string)
-	for _, text := range []string{t.Rules.Text(a), t.Rules.Text(b)} {
+	add := func(id RuleID) {
 		name := ""
-		for word := range strings.FieldsSeq(text) {
+		for word := range strings.FieldsSeq(t.Rules.Text(id)) {
 			if !strings.HasSuffix(word, ":") {
 				rules[name] = append(rules[name], word)
 				continue
@@ -125,6 +129,10 @@ func (t *CFITable) join(a, b RuleID) RuleID {
 			}
 			rules[name] = nil
 		}
+	}
+	add(first)
+	for i := range rows {
+		add(rows[i].Rules)
 	}
 	var words []string
 	for _, name := range names {

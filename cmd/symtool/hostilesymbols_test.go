@@ -14,6 +14,7 @@ var hostileSymbolCommands = []string{
 	"lint m.sym",
 	"lint --format json m.sym",
 	"lint --format html -o m.html m.sym",
+	"lint --format github --max-per-rule 1000000 m.sym",
 	"convert --to breakpad -o again.sym m.sym",
 	"convert --to json -o m.json m.sym",
 	"convert --to json --json-names --json-indent -o names.json m.sym",
@@ -178,6 +179,8 @@ func cfiRow(addr func(i, n int) int, rule func(i int) string) func(*symText, int
 
 func cfaOf(i int) string { return fmt.Sprintf(".cfa: $rsp %d +", 16+8*(i%5)) }
 
+func registerOf(i int) string { return fmt.Sprintf("$z%d: .cfa %d - ^", i, 8*i) }
+
 var ruleShapes = []symbolShape{
 	{"cfi-nested", 15000, symLinux, each(func(w *symText, i, n int) {
 		w.f("STACK CFI INIT %x %x .cfa: $rsp 8 + .ra: .cfa 8 - ^\n", 0x1000+i, 2*n-2*i)
@@ -186,7 +189,8 @@ var ruleShapes = []symbolShape{
 	{"cfi-rows", 24000, symLinux, cfiRow(func(i, _ int) int { return 0x1001 + i }, cfaOf)},
 	{"cfi-rows-same", 24000, symLinux, cfiRow(func(i, _ int) int { return 0x1001 }, cfaOf)},
 	{"cfi-rows-reversed", 24000, symLinux, cfiRow(func(i, n int) int { return 0x1001 + n - i }, cfaOf)},
-	{"cfi-rows-registers", 24000, symLinux, cfiRow(func(i, _ int) int { return 0x1001 + i }, func(i int) string { return fmt.Sprintf("$z%d: .cfa %d - ^", i, 8*i) })},
+	{"cfi-rows-registers", 24000, symLinux, cfiRow(func(i, _ int) int { return 0x1001 + i }, registerOf)},
+	{"cfi-rows-registers-same", 24000, symLinux, cfiRow(func(i, _ int) int { return 0x1001 }, registerOf)},
 	{"cfi-long", 120000, symLinux, func(w *symText, n int) {
 		w.f("STACK CFI INIT 1000 10 .cfa: $rsp %s.ra: .cfa 8 - ^\n", strings.Repeat("8 + ", n))
 	}},
