@@ -1,6 +1,7 @@
 package rust
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,6 +49,17 @@ func TestCost(t *testing.T) {
 	}
 	if _, err := Append(nil, "_RINvC1a1f"+strings.Repeat("R", 1000)+"uE"); err != mangled.ErrNotMangled {
 		t.Errorf("1000 references nested: %v", err)
+	}
+}
+
+// Decoding Punycode takes the square of its length in the worst case: long identifiers are refused.
+func TestLongPunycode(t *testing.T) {
+	name := func(n int) string { return fmt.Sprintf("_RNvC1au%d%s", n, strings.Repeat("b", n)) }
+	if out, err := Append(nil, name(maxPunycode)); err != nil || len(out) < maxPunycode {
+		t.Errorf("%d bytes: %d bytes, %v", maxPunycode, len(out), err)
+	}
+	if _, err := Append(nil, name(maxPunycode+1)); err != mangled.ErrNotMangled {
+		t.Errorf("one byte more: %v, want ErrNotMangled", err)
 	}
 }
 

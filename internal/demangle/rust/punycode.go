@@ -20,10 +20,16 @@ const (
 	punyInitialN    = 0x80
 )
 
+// maxPunycode is how long an identifier in Punycode may be, in bytes: each character moves those behind it.
+const maxPunycode = 2048
+
 // punycode decodes an identifier (RFC 3492, section 6.2) in which rustc replaced
 // the '-' that ends the ASCII part by '_'. The result has no more
-// characters than s.
+// characters than s. It refuses identifiers above maxPunycode.
 func punycode(s string) (string, bool) {
+	if len(s) > maxPunycode {
+		return "", false
+	}
 	var out []rune
 	if i := strings.LastIndexByte(s, '_'); i >= 0 {
 		out, s = []rune(s[:i]), s[i+1:]
