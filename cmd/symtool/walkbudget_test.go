@@ -33,3 +33,16 @@ func TestWalkBudget(t *testing.T) {
 		t.Errorf("%d bytes of the stack are shown, for a dump of %d", shown, len(data))
 	}
 }
+
+// A dump without the stacks of its threads gets some lines about them, and the number of the others.
+func TestWalkNotes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.dmp")
+	writeInput(t, path, stackDump(100, nil, mdStack))
+	const note, others = ": the stack pointer, ", "symtool: and 90 more problems, which --verbose shows\n"
+	if w := callWalk(path); strings.Count(w.stderr, note) != 10 || !strings.Contains(w.stderr, others) {
+		t.Errorf("%s", w.stderr)
+	}
+	if w := callWalk("--verbose", path); strings.Count(w.stderr, note) != 100 || strings.Contains(w.stderr, others) {
+		t.Errorf("%d notes", strings.Count(w.stderr, note))
+	}
+}

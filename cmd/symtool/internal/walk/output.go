@@ -173,17 +173,31 @@ func trace(out io.Writer, w *batch.Walked) {
 // reportProblems reports the problems of a dump, its threads and its symbols.
 func (p *walkPrinter) reportProblems(w *batch.Walked) {
 	p.reportDump(w)
-	for i := range w.Stacks {
-		for _, text := range w.Stacks[i].Notes {
-			p.msgs.Warnf("symtool: %s: %s: %s", w.Path, nameOfStack(w, &w.Stacks[i]), text)
-		}
-	}
+	p.reportNotes(w)
 	p.reportCut(w)
 	p.reportThreads(w)
 	p.reportSymbols(w)
 	if p.logsSteps() {
 		trace(p.msgs, w)
 	}
+}
+
+// reportNotes reports what is wrong with the stacks, that of the thread that matters most first: a dump that was cut
+// short may have none at all.
+func (p *walkPrinter) reportNotes(w *batch.Walked) {
+	lines := cli.ProblemLines{Msgs: p.msgs, All: p.verbose, Hint: cli.VerboseHint}
+	for _, requested := range []bool{true, false} {
+		for i := range w.Stacks {
+			s := &w.Stacks[i]
+			if (s.Thread == w.Dump.RequestingThread()) != requested {
+				continue
+			}
+			for _, text := range s.Notes {
+				lines.Add(fmt.Sprintf("%s: %s: %s", w.Path, nameOfStack(w, s), text))
+			}
+		}
+	}
+	lines.End()
 }
 
 // reportDump reports what is wrong with a dump itself. What is about a binary is reported once for
