@@ -11,6 +11,7 @@ import (
 	"github.com/symtool/symtool/internal/testenv"
 	"github.com/symtool/symtool/resolve/supplier"
 	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/internal/walktest"
 )
 
@@ -49,6 +50,7 @@ func TestOracleVariables(t *testing.T) {
 		programs = append(programs, []program{
 			{"niche", []string{rustc, "--edition", "2021", "-g", "niche.rs", "-o"}, 33},
 			{"future", []string{rustc, "--edition", "2021", "-g", "future.rs", "-o"}, 33},
+			{"future-O2", []string{rustc, "--edition", "2021", "-g", "-Copt-level=2", "future.rs", "-o"}, 38},
 			{"shop-gcc-Og", []string{cxx, "-std=c++20", "-Og", "-g", "-pthread", "shop.cc", "-o"}, 22},
 			{"shop-clang", []string{clangxx, "-std=c++20", "-O2", "-g", "-pthread", "shop.cc", "-o"}, 22},
 			{"entry-gcc-O3", []string{cc, "-O3", "-g", "entry.c", "-o"}, 15},
@@ -60,35 +62,102 @@ func TestOracleVariables(t *testing.T) {
 			{"stock-gcc-O0", []string{cxx, "-std=c++20", "-O0", "-g", "stock.cc", "-o"}, 29},
 			{"stock-clang", []string{clangxx, "-std=c++20", "-O2", "-g", "stock.cc", "-o"}, 13},
 			{"woven-O0", []string{rustc, "--edition", "2021", "-g", "woven.rs", "-o"}, 42},
-			{"woven-O2", []string{rustc, "--edition", "2021", "-g", "-Copt-level=2", "woven.rs", "-o"}, 20},
-			{"woven-O3", []string{rustc, "--edition", "2021", "-g", "-Copt-level=3", "woven.rs", "-o"}, 19},
+			{"woven-O2", []string{rustc, "--edition", "2021", "-g", "-Copt-level=2", "woven.rs", "-o"}, 21},
+			{"woven-O3", []string{rustc, "--edition", "2021", "-g", "-Copt-level=3", "woven.rs", "-o"}, 20},
 		}...)
 	}
 	for _, p := range programs {
-		dir := t.TempDir()
-		program, core := filepath.Join(dir, p.name), filepath.Join(dir, "core")
-		args := append(p.build[1:len(p.build):len(p.build)], program)
-		if p.build[0] == "go" {
-			args = append(args, p.name+".go")
+		t.Run(p.name, func(t *testing.T) {
+			dir := t.TempDir()
+			program, core := filepath.Join(dir, p.name), filepath.Join(dir, "core")
+			args := append(p.build[1:len(p.build):len(p.build)], program)
+			if p.build[0] == "go" {
+				args = append(args, p.name+".go")
+			}
+			build := exec.Command(p.build[0], args...)
+			build.Dir = filepath.Join("testdata", "variables")
+			if out, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", p.name, err, out)
+			}
+			compareForms(t, p.name, program, core, gdbTruth(t, program, core), p.least)
+		})
+	}
+}
+
+// compareForms compares a core, the minidump of it, and what is left if a dump has stacks alone.
+func compareForms(t *testing.T, name, program, core string, truth *walktest.Truth, least int) {
+	t.Helper()
+	forms := map[string]*dump.Dump{"core": walktest.Opened(t, core)}
+	if d := forms["core"]; (&walk.Result{Dump: d}).Variables(t.Context()).MemorySize() < 64<<20 { // not Go's arenas, where the stacks are
+		forms["stacks"] = onlyStacks(walktest.Opened(t, core))
+		path := filepath.Join(t.TempDir(), "dump.dmp")
+		b, _ := walktest.Written(t, "minidump", d)
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
 		}
-		build := exec.Command(p.build[0], args...)
-		build.Dir = filepath.Join("testdata", "variables")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", p.name, err, out)
-		}
-		truth := gdbTruth(t, program, core)
-		total := compareTruth(t, p.name, walktest.Opened(t, core), programSources(t, program), truth)
-		t.Logf("%s: %v", p.name, total)
-		if total["equal"] < p.least {
-			t.Errorf("%s: %d values equal, want %d", p.name, total["equal"], p.least)
+		forms["minidump"] = walktest.Opened(t, path)
+	}
+	for form, d := range forms {
+		total := compareTruth(t, name+" "+form, d, programSources(t, program), truth)
+		t.Logf("%s %s: %v", name, form, total)
+		if total["equal"] < least && form != "stacks" {
+			t.Errorf("%s %s: %d values equal, want %d", name, form, total["equal"], least)
 		}
 		for _, bad := range append(wrongOutcomes, "lost without a reason") {
 			if total[bad] > 0 {
-				t.Errorf("%s: %s: %d", p.name, bad, total[bad])
+				t.Errorf("%s %s: %s: %d", name, form, bad, total[bad])
 			}
 		}
 	}
 }
+
+// onlyStacks drops what is not on the threads' stacks from a dump.
+func onlyStacks(d *dump.Dump) *dump.Dump {
+	var keep []dump.Region
+	for _, r := range d.Memory.Regions {
+		for i := range d.Threads {
+			c := d.Registers(i)
+			if sp, ok := c.Get(c.Arch.SP); ok && r.Addr <= sp && sp < r.End() {
+				keep = append(keep, dump.Region{Addr: sp, Data: r.Data[sp-r.Addr:]})
+				break
+			}
+		}
+	}
+	d.Memory = dump.NewMemory(d.Memory.Order, keep)
+	return d
+}
+
+// The same for CPUs that need a cross compiler: arm64's cores are those of QEMU, which has no floating-point registers.
+func TestOracleVariablesCPUs(t *testing.T) {
+	testenv.Oracle(t)
+	gdb, qemu := testenv.Tool(t, "gdb-multiarch"), testenv.Tool(t, "qemu-aarch64-static")
+	for _, p := range []struct {
+		name, compiler string
+		least          int
+	}{
+		{"layout", "aarch64-linux-gnu-gcc", 34}, {"entry", "aarch64-linux-gnu-gcc", 15}, {"odd", "aarch64-linux-gnu-gcc", 18},
+		{"layout", "i686-linux-gnu-gcc", 34}, {"entry", "i686-linux-gnu-gcc", 25}, {"odd", "i686-linux-gnu-gcc", 22},
+	} {
+		dir := t.TempDir()
+		program, core := filepath.Join(dir, p.name), filepath.Join(dir, "core")
+		build := exec.Command(testenv.Tool(t, p.compiler), "-O2", "-g", "-static", "-Wno-psabi", p.name+".c", "-o", program, "-lm")
+		build.Dir = filepath.Join("testdata", "variables")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", p.name, err, out)
+		}
+		var truth *walktest.Truth
+		if p.compiler[0] == 'a' {
+			core = coreOfQEMU(t, qemu, program)
+			truth = truthOf(t, exec.Command(gdb, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", "core-file "+core, "-x", truthScript, program))
+		} else {
+			truth = gdbTruth(t, program, core)
+		}
+		compareForms(t, p.name+" "+p.compiler, program, core, truth, p.least)
+	}
+}
+
+// truthScript prints what gdb says.
+var truthScript = filepath.Join("testdata", "variables", "truth.py")
 
 // programSources returns the symbol file of a program, and libraries as they are on this machine.
 func programSources(t *testing.T, program string) *walk.Sources {
@@ -108,7 +177,17 @@ func gdbTruth(t *testing.T, program, core string) *walktest.Truth {
 	t.Helper()
 	cmd := exec.Command(testenv.Tool(t, "gdb"), "-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set debug-file-directory /nonexistent",
 		"-ex", "handle SIGUSR1 SIGURG nostop noprint pass",
-		"-ex", "run", "-ex", "generate-core-file "+core, "-ex", "kill", "-ex", "core-file "+core, "-x", filepath.Join("testdata", "variables", "truth.py"), program)
+		"-ex", "run", "-ex", "generate-core-file "+core, "-ex", "kill", "-ex", "core-file "+core, "-x", truthScript, program)
+	truth := truthOf(t, cmd)
+	if !testenv.OracleFull() && len(truth.Threads) > 1 { // the others stand where the scheduler left them, each time elsewhere
+		truth.Threads = truth.Threads[:1]
+	}
+	return truth
+}
+
+// truthOf runs gdb with truthScript, and returns what it prints.
+func truthOf(t *testing.T, cmd *exec.Cmd) *walktest.Truth {
+	t.Helper()
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
 	_, text, ok := bytes.Cut(out, []byte("\nTRUTH "))
@@ -117,10 +196,7 @@ func gdbTruth(t *testing.T, program, core string) *walktest.Truth {
 	}
 	truth := &walktest.Truth{}
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(truth); err != nil {
-		t.Fatalf("%s: %v", program, err)
-	}
-	if !testenv.OracleFull() && len(truth.Threads) > 1 { // the others stand where the scheduler left them, each time elsewhere
-		truth.Threads = truth.Threads[:1]
+		t.Fatalf("%v: %v", cmd, err)
 	}
 	return truth
 }

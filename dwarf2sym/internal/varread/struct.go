@@ -134,8 +134,8 @@ func (v *Reader) readMembers() {
 }
 
 // ReadTypes reads the members of the structures that readers met, each where the first unit has it, and of
-// those that they lead to.
-func (v *Reader) ReadTypes(ctx context.Context, readers []*Reader) {
+// those that they lead to; then those that are only declared there, from the units of d.
+func (v *Reader) ReadTypes(ctx context.Context, d *units.Data, readers []*Reader) {
 	var all []wantedType
 	for _, o := range readers {
 		for _, t := range o.pending {
@@ -156,6 +156,7 @@ func (v *Reader) ReadTypes(ctx context.Context, readers []*Reader) {
 		}
 		i = k
 	}
+	v.define(ctx, d, readers)
 	v.Finish()
 }
 
@@ -186,10 +187,29 @@ func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []wantedType) (rea
 	if len(want) == 0 {
 		return false // earlier units had all of them
 	}
+	v.inUnit(d, h, "types of", func(data []byte) {
+		if read = v.host.Begin(d, h, data); !read {
+			return
+		}
+		for i := range want {
+			t := &want[i]
+			if id, known := v.Find(t.hash); known {
+				v.found(t, id)
+				continue
+			}
+			v.found(t, v.typeAt(&v.main, dwarf.Value{Kind: dwarf.Ref, U: t.key.off}))
+			v.readMembers()
+		}
+	})
+	return read
+}
+
+// inUnit opens a unit and calls fn with its data. It is not yet the host's current unit.
+func (v *Reader) inUnit(d *units.Data, h *dwarf.Header, what string, fn func(data []byte)) {
 	defer func() {
 		v.top, v.depth, v.decoding, v.unread = 0, 0, 0, v.unread[:0]
 		if p := recover(); p != nil {
-			v.host.Problem(h.Off, fmt.Sprintf("types of the unit at %#x", h.Off),
+			v.host.Problem(h.Off, fmt.Sprintf("%s the unit at %#x", what, h.Off),
 				&bin.Error{File: d.File, Section: ".debug_info", Offset: h.Off, Msg: fmt.Sprintf("internal error: %v", p)})
 		}
 	}()
@@ -197,20 +217,10 @@ func (v *Reader) typesOf(d *units.Data, h *dwarf.Header, want []wantedType) (rea
 	v.info = slices.Grow(v.info[:0], int(h.Size)) // not what Bytes returns, which may be the section itself
 	data, err := d.Info.Bytes(int64(h.Off), int64(h.Size), v.info)
 	if err != nil || !v.Meter.Spend(h.Size) {
-		return false
+		return
 	}
 	all, _, err := v.tables.Get(&d.Sections, h)
-	if err != nil || v.main.Open(d, h, data, all, v.Meter) != nil || !v.host.Begin(d, h, data) {
-		return false
+	if err == nil && v.main.Open(d, h, data, all, v.Meter) == nil {
+		fn(data)
 	}
-	for i := range want {
-		t := &want[i]
-		if id, known := v.Find(t.hash); known {
-			v.found(t, id)
-			continue
-		}
-		v.found(t, v.typeAt(&v.main, dwarf.Value{Kind: dwarf.Ref, U: t.key.off}))
-		v.readMembers()
-	}
-	return true
 }

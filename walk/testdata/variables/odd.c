@@ -13,6 +13,12 @@ typedef float four __attribute__((vector_size(16)));
 typedef int eight __attribute__((vector_size(32)));
 typedef uint8_t bytes __attribute__((vector_size(8)));
 
+#ifdef __SIZEOF_INT128__
+typedef __int128 widest;
+#else
+typedef long long widest;
+#endif
+
 union flags {
 	struct { unsigned ready : 1, mode : 3; signed level : 6; unsigned : 2; uint64_t rest : 40; };
 	uint64_t word;
@@ -54,7 +60,7 @@ __attribute__((noinline)) static double grid(int rows, int cols, double cells[ro
 	return sum + line[0];
 }
 
-__attribute__((noinline)) static int vectors(four f, eight e, bytes b, _Complex float z, __int128 wide)
+__attribute__((noinline)) static int vectors(four f, eight e, bytes b, _Complex float z, widest wide)
 {
 	four scaled = f * 2 + crealf(z);
 	eight sums = e + (int)wide;
@@ -81,7 +87,7 @@ int main(int argc, char **argv)
 	if (setjmp(back) < 3)
 		fn(++jumps + counter - 4);
 	const char *what = argv[0] ? "odd" : "none";
-	int got = vectors((four){1, 2, 3, 4 + zero}, (eight){1, 2, 3, 4, 5, 6, 7, 8 + zero}, (bytes){9, 8, 7}, 1 + 2 * I, (__int128)argc << 70 | 3);
+	int got = vectors((four){1, 2, 3, 4 + zero}, (eight){1, 2, 3, 4, 5, 6, 7, 8 + zero}, (bytes){9, 8, 7}, 1 + 2 * I, (widest)argc << 40 | 3);
 	printf("%s %d %d %d %ld %u %d %s\n", what, got, *same, (int)flags.level + jumps, (long)gap, wire.length, depth, buf.more);
 	return 0;
 }

@@ -1,3 +1,5 @@
+//go:build ignore
+
 // Values in code as the compiler optimizes it: inlined functions, deferred calls, generics, select, closures.
 package main
 

@@ -71,6 +71,9 @@ def leaves(v, out, at, path, members):
 def variable(sym, frame, depth, shadow):
     """Returns a variable. Its status is gdb_error if none of its bytes is read here, such as those of a complex number."""
     r = {"name": sym.name, "type": str(sym.type), "kind": "param" if sym.is_argument else "local", "depth": depth, "shadow": shadow}
+    if sym.addr_class == gdb.SYMBOL_LOC_OPTIMIZED_OUT:  # of some types gdb then reads a discriminant at 0
+        r.update(status="optimized_out")
+        return r
     try:
         v = sym.value(frame)
         out, members = ["__"] * v.type.sizeof, []

@@ -1,0 +1,68 @@
+package varjoin
+
+import "github.com/symtool/symtool/symfmt/vars"
+
+// Undefined returns the names of the structures that variables and members of others have, not only point to, although
+// nothing that the readers met defines them.
+func Undefined(readers []*Records) map[string]bool {
+	u := undefined{names: map[string]bool{}}
+	for _, r := range readers {
+		u.seen = make([]bool, r.types.len())
+		for i := range r.variables {
+			u.value(r, r.variables[i].typ)
+		}
+		for i := range r.types.len() {
+			u.members(r, r.types.at(vars.TypeID(i)))
+		}
+	}
+	if len(u.names) == 0 {
+		return nil
+	}
+	for _, r := range readers {
+		for i := range r.types.len() {
+			if t := r.types.at(vars.TypeID(i)); isAggregate(t) && !t.Incomplete {
+				delete(u.names, t.Name)
+			}
+		}
+	}
+	return u.names
+}
+
+type undefined struct {
+	names map[string]bool
+	seen  []bool // by type of the Records
+}
+
+// members notes the types of all members.
+func (u *undefined) members(r *Records, t *vars.Type) {
+	for _, m := range t.Members {
+		u.value(r, m.Type)
+	}
+	if t.Parts == nil {
+		return
+	}
+	for i := range t.Parts.Variants {
+		for _, variant := range t.Parts.Variants[i].Variants {
+			for _, m := range variant.Members {
+				u.value(r, m.Type)
+			}
+		}
+	}
+}
+
+// value notes a type of which something has a value.
+func (u *undefined) value(r *Records, id vars.TypeID) {
+	for !u.seen[id] {
+		u.seen[id] = true
+		t := r.types.at(id)
+		switch t.Kind {
+		case vars.Typedef, vars.Const, vars.Volatile, vars.Restrict, vars.Atomic, vars.Array:
+			id = t.Elem
+			continue
+		}
+		if isAggregate(t) && t.Incomplete && t.Name != "" {
+			u.names[t.Name] = true
+		}
+		return
+	}
+}

@@ -1,0 +1,111 @@
+package varread
+
+import (
+	"context"
+	"strings"
+
+	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
+	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/internal/dw"
+)
+
+// define reads the structures that variables have although the readers met only declarations of them. It looks
+// through the units of d, which is done for these alone, until it has all.
+//
+// Only rustc declares them so: when it optimizes functions of several units together, an imported one refers to
+// declarations. What a C++ compiler only declares is defined where the class has its methods, and so is met there, or
+// in another module.
+func (v *Reader) define(ctx context.Context, d *units.Data, readers []*Reader) {
+	all := []*varjoin.Records{v.Records}
+	for _, o := range readers {
+		all = append(all, o.Records)
+	}
+	wanted := wantedNames{full: varjoin.Undefined(all), last: map[string]bool{}}
+	for name := range wanted.full {
+		wanted.last[lastPart(name)] = true
+	}
+	for i := range d.Units {
+		if len(wanted.full) == 0 || v.Meter.Exhausted || ctx.Err() != nil {
+			return
+		}
+		h := &d.Units[i].Header
+		v.inUnit(d, h, "definitions in", func(data []byte) {
+			if v.main.Lang == dw.LangRust && v.host.Begin(d, h, data) {
+				v.defineIn(wanted)
+				d.Passed(int64(h.Size), nil)
+			}
+		})
+	}
+}
+
+// wantedNames are names of structures, with all scopes and without.
+type wantedNames struct{ full, last map[string]bool }
+
+// lastPart returns a name without the scopes before it. Those of its template's arguments are part of it.
+func lastPart(name string) string {
+	depth := 0
+	for i := len(name) - 1; i > 0; i-- {
+		switch name[i] {
+		case '>':
+			if name[i-1] != '-' { // an arrow
+				depth++
+			}
+		case ')', '}', ']':
+			depth++
+		case '<', '(', '{', '[':
+			depth--
+		case ':':
+			if depth == 0 && name[i-1] == ':' {
+				return name[i+1:]
+			}
+		}
+	}
+	return name
+}
+
+// defineIn reads the wanted structures of the unit that is open.
+func (v *Reader) defineIn(wanted wantedNames) {
+	u := &v.main
+	d := v.die()
+	top := v.top
+	for pos := u.Children(); pos < u.Len(); {
+		v.release(top)
+		if u.Head(pos, d) != nil {
+			return
+		}
+		var err error
+		at := u.Off + uint64(pos)
+		switch d.Tag {
+		case dw.TagStructureType, dw.TagClassType, dw.TagUnionType, dw.TagEnumerationType:
+			pos, err = u.Take(d)
+		case dw.TagSubprogram:
+			if pos, err = u.Over(d); err == nil {
+				pos, err = u.SkipTree(d, pos)
+			}
+			d.Tag = 0
+		default:
+			pos, err = u.Over(d)
+			d.Tag = 0
+		}
+		if err != nil {
+			return
+		}
+		if d.Tag != 0 && v.isWanted(d, at, wanted) {
+			v.typeAt(u, dwarf.Value{Kind: dwarf.Ref, U: at})
+			v.readMembers()
+		}
+	}
+}
+
+// isWanted reports whether a structure is one that is wanted, which then is so no more.
+func (v *Reader) isWanted(d *dwarf.DIE, at uint64, wanted wantedNames) bool {
+	name, _ := v.main.Text(d.Value(dw.AtName))
+	if !wanted.last[string(name)] || d.Flag(dw.AtDeclaration) {
+		return false
+	}
+	full := strings.Clone(v.typeName(&v.main, d, dieKey{v.main.D, at}))
+	found := wanted.full[full]
+	delete(wanted.full, full)
+	return found
+}
