@@ -48,6 +48,7 @@ type File struct {
 	plus        bool   // PE32+
 	imageBase   uint64 // preferred address of the image
 	imageSize   uint32 // in memory
+	align       uint32 // of sections in memory
 	entry       uint32 // RVA; 0 for none
 	dll         bool
 	directories []pe.DataDirectory
@@ -128,6 +129,8 @@ func (f *File) readOptional(at int64) error {
 		c.Seek(28)
 		f.imageBase = uint64(c.U32())
 	}
+	c.Seek(32)
+	f.align = c.U32()
 	c.Seek(56)
 	f.imageSize = c.U32()
 	c.Seek(92)

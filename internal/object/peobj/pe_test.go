@@ -160,6 +160,45 @@ func TestHybrid(t *testing.T) {
 	}
 }
 
+// GNU objcopy leaves sections of data out of debug files, and gives their symbols the number of the first section:
+// they are no code.
+func TestLostSection(t *testing.T) {
+	const lost = 4 // .data
+	data := testenv.ReadInput(t, "pe-mingw64.dll")
+	le := binary.LittleEndian
+	head := data[le.Uint32(data[0x3c:]):]
+	symbols := data[le.Uint32(head[12:]):]
+	for i := range le.Uint32(head[16:]) {
+		number := symbols[18*i+12:]
+		switch n := int16(le.Uint16(number)); {
+		case n == lost:
+			le.PutUint16(number, 1)
+		case n > lost:
+			le.PutUint16(number, uint16(n-1))
+		}
+	}
+	untyped := func(o *object.File) (names []string) {
+		err := o.Symbols(object.Symtab, func(s *object.Symbol) {
+			if s.Section.Exec && s.Kind == object.Untyped {
+				names = append(names, string(s.Name))
+			}
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return names
+	}
+	if got := untyped(openBytes(t, data, "x")); !slices.Contains(got, "sink") {
+		t.Errorf("with all sections: %q", got)
+	}
+	sections := head[24+le.Uint16(head[20:]):]
+	copy(sections[(lost-1)*40:], sections[lost*40:int(le.Uint16(head[6:]))*40])
+	le.PutUint16(head[6:], le.Uint16(head[6:])-1)
+	if got := untyped(openBytes(t, data, "x")); len(got) > 0 {
+		t.Errorf("without .data: %q", got)
+	}
+}
+
 // A section with the header of Go's linker is inflated.
 func TestCompressed(t *testing.T) {
 	data := testenv.ReadInput(t, "pe-mingw64.dll")

@@ -113,6 +113,7 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 	count := int(f.header.NumberOfSymbols)
 	strings := count * coffSymbolSize
 	room := maxShared*len(data) + minNames
+	lost := f.hasGap()
 	var o object.Symbol
 	var bad error
 	for i := 0; i < count; i++ {
@@ -121,6 +122,10 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 		i += int(e[17]) // auxiliary records
 		number := int16(binary.LittleEndian.Uint16(e[12:]))
 		if number <= 0 || int(number) > len(f.sections) {
+			continue
+		}
+		kind := coffKind(e)
+		if lost && number == 1 && kind == object.Untyped {
 			continue
 		}
 		off, ok := nameOf(data, at, strings)
@@ -132,7 +137,7 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 		}
 		s := f.sections[number-1]
 		o = object.Symbol{Addr: s.Addr + uint64(binary.LittleEndian.Uint32(e[8:])), Section: &s.Section}
-		o.Kind, o.Bind = coffKind(e), coffBind(e[16])
+		o.Kind, o.Bind = kind, coffBind(e[16])
 		o.Name = f.undecorate(off.bytes(data), &off.start, true)
 		o.NameOff = uint32(off.start)
 		if room -= len(o.Name); room < 0 {
@@ -141,6 +146,20 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 		fn(&o)
 	}
 	return bad
+}
+
+// hasGap reports whether a section between others is missing: the system does not load such a file. GNU objcopy leaves
+// .data out of debug files, and gives its symbols the number of the first section; they cannot be told from labels of
+// assembly, as neither are marked as functions.
+func (f *File) hasGap() bool {
+	for i := 1; i < len(f.sections); i++ {
+		before, align := f.sections[i-1], uint64(max(f.align, 1))
+		end := uint64(before.rva) + before.MemSize
+		if uint64(f.sections[i].rva) > (end+align-1)/align*align {
+			return true
+		}
+	}
+	return false
 }
 
 // span is a name in a table.
