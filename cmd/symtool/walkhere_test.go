@@ -97,12 +97,18 @@ func TestWalkHere(t *testing.T) {
 		check("hermetic", hereAddress, "no symbols of walk-sources.elf", "--hermetic")
 		check("a named folder", hereAddress, "no symbols of walk-sources.elf", "--symbols", t.TempDir())
 		check("a named folder of binaries", hereAddress, "no symbols of walk-sources.elf", "--binaries", t.TempDir())
+		check("a named folder and the machine", hereFunction, " from "+path+"\n", "--local", "--symbols", t.TempDir(), "--binaries", t.TempDir())
+		check("the machine and only what is named", "", "--local and --hermetic exclude each other", "--local", "--hermetic")
 		var out bytes.Buffer
 		if status := run(t.Context(), []string{"symtool", "doctor", crash}, nil, &out, &out); status != 0 || !strings.Contains(out.String(), "found") {
 			t.Errorf("%s: doctor: status %d, %s", format, status, &out)
 		}
 		writeInput(t, path, bytes.ReplaceAll(program, []byte("\x44\x73\xf4\x17"), []byte("\x44\x73\xf4\x18")))
 		check("another build", hereAddress, path+": build-id 4473f418ae6fd2067ece5a270227ec29589fedc6, want "+hereBuildID)
+		out.Reset()
+		if status := run(t.Context(), []string{"symtool", "doctor", crash}, nil, &out, &out); status != cli.StatusFindings || !strings.Contains(out.String(), "give them with --local --binaries: ") {
+			t.Errorf("%s: doctor of another build: status %d, %s", format, status, &out)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ const groupColumn = 12
 // flagGroups are in the order of the short help. A test fails for a flag that has no group: add new
 // ones here.
 var flagGroups = []flagGroup{
-	{"Symbols", "symbols symbols-b binaries binary debuginfod no-debuginfod symbol-url symbol-cache index index-dir"},
+	{"Symbols", "symbols symbols-b binaries binary debuginfod no-debuginfod symbol-url symbol-cache local index index-dir"},
 	{"Input", "from build-id arch debug-file debug-dir dwo-dir dwp no-object-timestamp hermetic module base address add " +
 		"maps core pid since-index scratch max-unpacked max-ratio"},
 	{"Output", "to output store both-names to-store layout protocol endpoint region field format filter summary signature-rules " +

@@ -31,8 +31,8 @@ crashed process, which may be - for standard input. doctor reports what is in
 it: for a binary, what dump would write, and where each part would come from;
 for symbols, what they are good for; for a dump, which of its modules have
 symbols where walk looks for them: in --symbols, --binaries or --symbol-url or,
-without these, on this machine; and which of them a store in --symbols has only
-under names that other walkers do not ask for.
+without these or with --local, on this machine; and which of them a store in
+--symbols has only under names that other walkers do not ask for.
 
 Missing parts are listed with the flag, the package or the compiler option that
 provides them. doctor writes only its answer, and asks only the servers that
@@ -50,7 +50,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 		Usage:       "report which symbols a file has, what is missing, and how to get it",
 		UsageText:   "symtool doctor [flags] FILE...",
 		Description: doctorDescription,
-		Flags: append(suppliers.Flags(), suppliers.HermeticFlag(),
+		Flags: append(append(suppliers.Flags(), suppliers.HereFlags()...),
 			cli.ArchFlag(),
 			&cli.StringSliceFlag{Name: "debug-dir", Usage: "look for separate debug files in `DIR` instead of /usr/lib/debug;\nmay be repeated"},
 			&cli.StringSliceFlag{Name: "dwo-dir", Usage: "also look for .dwo files, FILE.dwp and the objects of a Mach-O FILE\nin `DIR`; may be repeated"},
@@ -79,6 +79,7 @@ type doctor struct {
 	symbols   resolve.Supplier   // nil if none are given
 	stores    []string           // folders given with --symbols
 	core      elfcore.Options    // as walk's, for ids that a core lacks
+	here      bool               // dumps have symbols from this machine
 	hermetic  bool
 	jobs      int
 	json      bool
@@ -90,7 +91,7 @@ type doctor struct {
 
 func newDoctor(c *cli.Context, msgs *cli.Messages) (*doctor, error) {
 	d := &doctor{
-		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), cpu: c.String("arch"), jobs: par.Jobs(c.Int("jobs")), hermetic: c.Bool("hermetic"),
+		files: c.Args().Slice(), debugDirs: c.StringSlice("debug-dir"), cpu: c.String("arch"), jobs: par.Jobs(c.Int("jobs")), here: suppliers.Here(c), hermetic: c.Bool("hermetic"),
 		json: c.String("format") == cli.FormatJSON, verbose: c.Bool("verbose"), msgs: msgs, stdout: c.App.Writer, dpkg: dpkgLists,
 	}
 	if err := d.check(c); err != nil {
@@ -134,11 +135,11 @@ func (d *doctor) check(c *cli.Context) error {
 
 // findSymbols sets the sources of symbols for dumps from the flags.
 func (d *doctor) findSymbols(c *cli.Context) error {
-	all, binaries, servers, err := suppliers.NewSuppliers(c, nil, suppliers.Unnamed(c))
+	all, binaries, servers, err := suppliers.NewSuppliers(c, nil, suppliers.Here(c))
 	if err != nil {
 		return err
 	}
-	d.core = elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c), NoCode: true}
+	d.core = elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Here(c), NoCode: true}
 	d.stores = slices.DeleteFunc(slices.Clone(c.StringSlice("symbols")), func(path string) bool { return !cli.IsFolder(path) })
 	if binaries != nil {
 		all = append(all, binaries)

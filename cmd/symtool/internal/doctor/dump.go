@@ -166,12 +166,12 @@ func (d *doctor) adviseDump(g *diagnosis) {
 			do = append(do, "their binaries are on this machine: symtool dump --store DIR "+listed(here)+", and walk with --symbols DIR")
 		}
 		if len(elsewhere) > 0 {
-			do = append(do, "dump the binaries where they were built, or give them with --binaries: "+listed(elsewhere))
-			do = append(do, "ask a symbol server with --symbol-url, or for binaries a debuginfod server with --debuginfod")
+			do = append(do, "dump the binaries where they were built, or give them with "+d.local()+"--binaries"+": "+listed(elsewhere))
+			do = append(do, "ask a symbol server with "+d.local()+"--symbol-url, or for binaries a debuginfod server with --debuginfod")
 		}
 		g.missing(text.Count(n, "module")+" with symbols", why, do...)
 	}
-	g.adviseRules()
+	d.adviseRules(g)
 	if g.Process.Threads == 0 {
 		g.missing("threads", "the dump has none", "there is nothing to walk: see symtool inspect "+cli.ShellWord(g.File))
 	}
@@ -180,8 +180,16 @@ func (d *doctor) adviseDump(g *diagnosis) {
 	}
 }
 
+// local returns what goes before a flag that adds to where symbols were looked for.
+func (d *doctor) local() string {
+	if d.here {
+		return "--local "
+	}
+	return ""
+}
+
 // adviseRules advises on modules whose functions have no rules for unwinding. One without functions may have no code.
-func (g *diagnosis) adviseRules() {
+func (d *doctor) adviseRules(g *diagnosis) {
 	var bare []string
 	for _, m := range g.Process.Modules {
 		if slices.Contains(m.Lacks, noRules) && !slices.Contains(m.Lacks, noFunctions) {
@@ -190,7 +198,7 @@ func (g *diagnosis) adviseRules() {
 	}
 	if len(bare) > 0 {
 		g.missing("rules for unwinding of "+text.Count(len(bare), "module"), "what was found has none, as a debug file without its binary: callers are guessed",
-			"give their binaries with --binaries as well: "+listed(bare))
+			"give their binaries with "+d.local()+"--binaries"+" as well: "+listed(bare))
 	}
 }
 

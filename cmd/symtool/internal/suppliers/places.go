@@ -23,33 +23,43 @@ const symbolsVar = "SYMTOOL_SYMBOLS"
 // naming lists the flags that name places of symbols. Any of them restricts a search to what is named.
 var naming = []string{"symbols", "binaries", "symbol-url", "symbols-b"}
 
-// HermeticFlag returns the flag that switches off what is found without being named.
-func HermeticFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "hermetic", Usage: "read only what is named on the command line: nothing at the paths in\nDUMP, next to a binary, in /usr/lib/debug, or from $DEBUGINFOD_URLS\nand $SYMTOOL_SYMBOLS"}
+// HereFlags returns the flags about what is found without being named.
+func HereFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "local", Usage: "look on this machine, too, after what --symbols and --binaries name"},
+		&cli.BoolFlag{Name: "hermetic", Usage: "read only what is named on the command line: nothing at the paths in\nDUMP, next to a binary, in /usr/lib/debug, or from $DEBUGINFOD_URLS\nand $SYMTOOL_SYMBOLS"},
+	}
 }
 
-// Unnamed reports whether the symbols of dumps are looked for on this machine, since no flag says where they are:
-// binaries at their paths in the dump, debug files of /usr/lib/debug and $DEBUGINFOD_URLS, and what $SYMTOOL_SYMBOLS
-// names.
-func Unnamed(c *cli.Context) bool {
-	return !c.Bool("hermetic") && !slices.ContainsFunc(naming, c.IsSet)
+// Here reports whether the symbols of dumps are looked for on this machine, since no flag says where they are, or one
+// says so: binaries at their paths in the dump, debug files of /usr/lib/debug and $DEBUGINFOD_URLS, and what
+// $SYMTOOL_SYMBOLS names.
+func Here(c *cli.Context) bool {
+	return !c.Bool("hermetic") && (c.Bool("local") || !named(c))
 }
+
+// named reports whether a flag says where symbols are.
+func named(c *cli.Context) bool { return slices.ContainsFunc(naming, c.IsSet) }
 
 // places are where symbols are looked for.
 type places struct {
 	symbols, binaries, urls []string
 	here                    bool // binaries at their paths in the process
+	named                   bool // by flags
 }
 
-// placesOf returns the places that flags name. With here, they are those of Unnamed.
+// placesOf returns the places that flags name. With here, those of Here are added.
 func placesOf(c *cli.Context, here bool) (*places, error) {
-	p := &places{symbols: c.StringSlice("symbols"), binaries: c.StringSlice("binaries"), urls: c.StringSlice("symbol-url"), here: here}
+	p := &places{symbols: c.StringSlice("symbols"), binaries: c.StringSlice("binaries"), urls: c.StringSlice("symbol-url"), here: here, named: named(c)}
 	for i, values := range [][]string{p.symbols, p.binaries, p.urls} {
 		for _, value := range values {
 			if value == "" {
 				return nil, cli.Usagef(c.Command.Name, "--%s is empty", naming[i])
 			}
 		}
+	}
+	if c.Bool("local") && c.Bool("hermetic") {
+		return nil, cli.Usagef(c.Command.Name, "--local and --hermetic exclude each other")
 	}
 	if !p.here {
 		return p, nil
@@ -66,7 +76,7 @@ func placesOf(c *cli.Context, here bool) (*places, error) {
 
 // source returns the flag, or the variable, that named the places of a kind.
 func (p *places) source(flag string) string {
-	if p.here {
+	if p.here && !p.named {
 		return symbolsVar
 	}
 	return "--" + flag
@@ -75,7 +85,7 @@ func (p *places) source(flag string) string {
 // files returns the suppliers of symbol files and folders.
 func (p *places) files(open supplier.Opener) ([]resolve.Supplier, error) {
 	all, err := Files(p.symbols, open)
-	if err != nil && p.here {
+	if err != nil && p.here && !p.named {
 		err = &cli.StatusError{Status: cli.StatusInput, Err: fmt.Errorf("%s: %w", symbolsVar, err)}
 	}
 	return all, err

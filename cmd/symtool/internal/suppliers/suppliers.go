@@ -50,7 +50,7 @@ func New(c *cli.Context, open supplier.Opener) (resolve.Supplier, error) {
 	return supplier.NewChain(append(files, servers...)...), nil
 }
 
-// NewSuppliers returns the suppliers for the flags by kind. here is Unnamed for commands that look for symbols of dumps
+// NewSuppliers returns the suppliers for the flags by kind. here is Here for commands that look for symbols of dumps
 // on this machine.
 func NewSuppliers(c *cli.Context, open supplier.Opener, here bool) (files []resolve.Supplier, binaries *supplier.Binaries, servers []resolve.Supplier, err error) {
 	p, err := placesOf(c, here)

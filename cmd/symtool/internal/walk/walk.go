@@ -62,7 +62,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 		Usage:       "print the stacks of a crashed process, and whether the symbols hold",
 		UsageText:   "symtool walk [flags] DUMP...\nsymtool walk --compare A.json B.json",
 		Description: walkDescription,
-		Flags: append(append(suppliers.Flags(), summaryFlags()...), suppliers.HermeticFlag(),
+		Flags: append(slices.Concat(suppliers.Flags(), summaryFlags(), suppliers.HereFlags()),
 			&cli.BoolFlag{Name: "index", Usage: "keep an index next to each symbol file, as FILE.idx, and use it\nthe next time"},
 			&cli.StringFlag{Name: "index-dir", Usage: "keep the indexes in `DIR` instead"},
 			cli.Words(&cli.StringFlag{Name: "format", Usage: "print the stacks as `FORM`: text (default), machine\n(minidump_stackwalk -m), json (minidump-stackwalk's), jsonl, a\nline for each DUMP, or html, a page", Value: cli.FormatText}, "text", "machine", "json", "jsonl", "html"),
@@ -168,7 +168,7 @@ func newWalkCall(c *cli.Context, msgs *cli.Messages) (*walkCall, error) {
 		return nil, err
 	}
 	w.batch = batch.Runner{
-		Open:   dumpfile.Options{Stdin: os.Stdin, PID: w.pid, Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Unnamed(c)}},
+		Open:   dumpfile.Options{Stdin: os.Stdin, PID: w.pid, Core: elfcore.Options{Binaries: c.StringSlice("binaries"), Spare: true, AtPaths: suppliers.Here(c)}},
 		Config: walk.Config{Techniques: techniques, MaxFrames: c.Int("max-frames"), Trace: w.trace || w.logsSteps(), Threads: w.threadChoice(), Goroutines: goroutinesOf(c)},
 		Jobs:   c.Int("jobs"),
 	}
@@ -227,7 +227,7 @@ func (w *walkCall) checkPID(c *cli.Context) error {
 
 // onlyWalking lists the flags that do not apply to the comparison of two outputs.
 var onlyWalking = []string{
-	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "hermetic", "index", "index-dir", "thread", "goroutines", "crashed-only", "brief", "registers", "stack-bytes",
+	"symbols", "binaries", "symbol-url", "symbol-cache", "debuginfod", "no-debuginfod", "local", "hermetic", "index", "index-dir", "thread", "goroutines", "crashed-only", "brief", "registers", "stack-bytes",
 	"techniques", "max-frames", "trace", "verify", "min-cfi", "max-scan", "allow-missing", "symbols-b", "jobs",
 	"vars", "vars-redact", "vars-depth", "vars-length", "resume", "source", "source-map",
 }
@@ -365,7 +365,7 @@ func parseTechniques(list string) (techniques []walk.Technique, err error) {
 // findSymbols sets where symbols and binaries are.
 func (w *walkCall) findSymbols(c *cli.Context) error {
 	index := suppliers.Sources{Msgs: w.msgs, Index: c.Bool("index") || c.IsSet("index-dir"), IndexDir: c.String("index-dir")}
-	here := suppliers.Unnamed(c)
+	here := suppliers.Here(c)
 	if err := suppliers.CheckDebuginfod(c, here); err != nil {
 		return err
 	}
