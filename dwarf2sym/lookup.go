@@ -69,6 +69,7 @@ func OpenLookup(ctx context.Context, binary symfmt.Binary, o Options) (*Lookup, 
 	r.partly = true
 	l.sources.kept.Limit = heldSources
 	l.r, l.frames = r, sync.OnceValue(l.readFrames)
+	l.sources.variables = sync.OnceValue(l.readVariables)
 	l.declared = sync.OnceValue(func() *outline { return l.newOutline(byUnits, l.allPortions()) })
 	if err := r.checkTypes(); err != nil {
 		return nil, err

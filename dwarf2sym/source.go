@@ -1,6 +1,8 @@
 package dwarf2sym
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
@@ -16,6 +18,8 @@ const heldSources = 128 << 20
 type sources struct {
 	mu   sync.Mutex
 	kept lru.Cache[sourceKey, *srcread.Index]
+
+	variables func() []srcread.Variable // in order of address; made at the first call
 }
 
 // sourceKey identifies a portion in all outlines.
@@ -90,4 +94,37 @@ func (l *Lookup) sourceIndex(p *portion) *srcread.Index {
 	x = &w.source.Index
 	l.sources.kept.Add(key, x, x.Size())
 	return x
+}
+
+// Declared returns where the variable that begins at an address is declared. Line is 0 if no variable does, or if
+// the debug information does not say where it is. The first call reads the variables of all units.
+func (l *Lookup) Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32) {
+	if l.d == nil {
+		return file, 0
+	}
+	all, addr := l.sources.variables(), l.r.code.Addr(rva)
+	i, found := slices.BinarySearchFunc(all, addr, func(v srcread.Variable, addr uint64) int { return cmp.Compare(v.Addr, addr) })
+	if !found {
+		return file, 0
+	}
+	return all[i].File, all[i].Line
+}
+
+// readVariables returns the variables of all units, in order of address. Of those at the same address the first unit's
+// counts.
+func (l *Lookup) readVariables() (all []srcread.Variable) {
+	portions := l.allPortions()
+	for i := range portions {
+		w := l.idleWorker()
+		w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(l.d.Line), w.Meter)
+		w.source.Data = true
+		ok := l.readPortion(w, &portions[i])
+		all = append(all, w.source.Variables...)
+		l.keep(w)
+		if !ok {
+			break
+		}
+	}
+	slices.SortStableFunc(all, func(a, b srcread.Variable) int { return cmp.Compare(a.Addr, b.Addr) })
+	return slices.CompactFunc(all, func(a, b srcread.Variable) bool { return a.Addr == b.Addr })
 }

@@ -41,6 +41,66 @@ func TestSource(t *testing.T) {
 	}
 }
 
+// Variables with an address are declared somewhere: of the own unit and of another, in a namespace or a function, by
+// address or by an index of it. Others, and addresses within variables, have no place.
+func TestDeclared(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		rva  symfmt.RVA
+		want string
+	}{
+		{"clang-dwarf5.elf", 0x3718, "/src/nest.c:3"}, {"clang-dwarf5.elf", 0x3719, ":0"}, {"gcc-dwarf4.elf", 0x2008, "/src/nest.c:3"},
+		{"split-clang5.elf", 0x38e0, "/src/nest.c:3"}, {"nodebug.elf", 0x2008, ":0"},
+	} {
+		file, line := openSource(t, c.file).Declared(c.rva)
+		if got := fmt.Sprintf("%s:%d", file.Path, line); got != c.want {
+			t.Errorf("%s, %#x: %s, want %s", c.file, c.rva, got, c.want)
+		}
+	}
+}
+
+// Only an address, and one with a constant added, are those of a variable. Of several at an address, the first counts.
+func TestDeclaredForms(t *testing.T) {
+	d := coreOf(t, `
+			.debug_info
+				unit 5
+					compile_unit language/data1=4 comp_dir/string="/s" stmt_list/sec_offset=0 low_pc/addr=0
+						variable decl_file/data1=0 decl_line/data1=1 location/exprloc=<030010000000000000>
+						namespace name/string="ns"
+							variable decl_file/data1=0 decl_line/data1=2 location/exprloc=<0300200000000000002308>
+						structure_type name/string="S"
+							variable decl_file/data1=0 decl_line/data1=3 location/exprloc=<030030000000000000>
+						subprogram name/string="f"
+							lexical_block
+								variable decl_file/data1=0 decl_line/data1=4 location/exprloc=<030040000000000000>
+								variable decl_file/data1=0 decl_line/data1=5 location/exprloc=<0300500000000000009f>
+								variable decl_file/data1=0 decl_line/data1=6 location/exprloc=<030060>
+								variable decl_file/data1=0 decl_line/data1=7 location/exprloc=<9160>
+								variable decl_file/data1=0 location/exprloc=<030070000000000000>
+						variable decl_file/data1=0 decl_line/data1=8 location/exprloc=<030010000000000000>
+			.debug_line
+				program 5
+				dirs path/string
+				dir "/s"
+				files path/string
+				file "x.c"
+				end_sequence`).debugData(false)
+	d.ReadUnitHeaders()
+	d.Allow(units.EffortBase)
+	w := newWorker(d, &codemap.Map{}, &Options{})
+	w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(d.Line), w.Meter)
+	w.source.Data = true
+	w.batch(d.Units)
+	var got []string
+	for _, v := range w.source.Variables {
+		got = append(got, fmt.Sprintf("%#x %s:%d", v.Addr, v.File.Path, v.Line))
+	}
+	want := "0x1000 /s/x.c:1 | 0x2008 /s/x.c:2 | 0x4000 /s/x.c:4 | 0x1000 /s/x.c:8"
+	if text := strings.Join(got, " | "); text != want || w.problems.Any() {
+		t.Errorf("%s, want %s; problems %v", text, want, w.problems)
+	}
+}
+
 func openSource(t *testing.T, name string) *Lookup {
 	t.Helper()
 	f, err := objfile.Open(testenv.Input(t, name), object.DefaultLimits())

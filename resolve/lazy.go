@@ -45,8 +45,7 @@ type Parts interface {
 	// HasRules reports whether there is any block.
 	HasRules() bool
 
-	// Source implements SourceSymbols.
-	Source(rva symfmt.RVA) []symfmt.SourceFrame
+	SourceSymbols
 
 	// Last returns the last address of the records.
 	Last() symfmt.RVA
@@ -304,6 +303,9 @@ func (l *lazy) LineStart(rva symfmt.RVA) (start symfmt.RVA, ok bool, err error) 
 
 // Source implements SourceSymbols.
 func (l *lazy) Source(rva symfmt.RVA) []symfmt.SourceFrame { return l.parts.Source(rva) }
+
+// Declared implements SourceSymbols.
+func (l *lazy) Declared(rva symfmt.RVA) (symfmt.SourceFile, uint32) { return l.parts.Declared(rva) }
 
 // Rules implements Symbols.
 func (l *lazy) Rules(rva symfmt.RVA, names *cfi.Names) (*Rules, error) {

@@ -57,11 +57,13 @@ type Symbols interface {
 var _ Symbols = (*Resolver)(nil)
 
 // SourceSymbols is implemented by Symbols of binaries with DWARF, which have more about an address than a symbol
-// file: columns, discriminators, mangled names of inlined functions, and where functions are declared.
+// file: columns, discriminators, mangled names of inlined functions, and where functions and variables are declared.
 type SourceSymbols interface {
 	// Source returns the functions at an address, innermost first, as the debug information describes them,
 	// or none if it does not. It may be called concurrently.
 	Source(rva symfmt.RVA) []symfmt.SourceFrame
+	// Declared returns where the variable that begins at an address is declared; line 0 if that is unknown.
+	Declared(rva symfmt.RVA) (file symfmt.SourceFile, line uint32)
 }
 
 var _ SourceSymbols = (*lazy)(nil)

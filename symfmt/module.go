@@ -262,7 +262,10 @@ type SourceFrame struct {
 type SourceFile struct {
 	Path     string // in the compilation directory, if it is relative
 	Relative string // without the compilation directory
-	Contents Contents
+	// InCompDir says that the line table has the file in the compilation directory itself, of which Relative may be a folder
+	// and a name, too.
+	InCompDir bool
+	Contents  Contents
 }
 
 // Contents is what debug information says about a source file as it was compiled.

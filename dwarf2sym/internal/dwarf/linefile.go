@@ -29,6 +29,11 @@ func (t *LineTable) RelativePath(u *Unit, file uint64) string {
 	return srcmap.Join(dir, name)
 }
 
+// InCompDir reports whether the directory of a file is the unit's.
+func (t *LineTable) InCompDir(file uint64) bool {
+	return file < uint64(len(t.files)) && t.files[file].dir == 0
+}
+
 // entry returns the directory and the name of a file, and whether the directory is one in the compilation
 // directory. An absolute name has no directory.
 func (t *LineTable) entry(u *Unit, file uint64) (dir, name string, inCompDir, ok bool) {

@@ -138,7 +138,7 @@ func (r *Reader) file(number uint64) fileID {
 // addFile appends a file of the line table of u to the index.
 func (r *Reader) addFile(key fileKey, t *dwarf.LineTable, u *dwarf.Unit) (id fileID) {
 	if path, ok := t.Path(u, key.number); ok {
-		f := symfmt.SourceFile{Path: path, Relative: t.RelativePath(u, key.number)}
+		f := symfmt.SourceFile{Path: path, Relative: t.RelativePath(u, key.number), InCompDir: t.InCompDir(key.number)}
 		f.Contents.Size = t.FileSize(key.number)
 		if sum := t.MD5(key.number); sum != "" {
 			f.Contents.Hash, f.Contents.Sum = crypto.MD5, sum

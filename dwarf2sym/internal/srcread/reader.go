@@ -23,6 +23,10 @@ type Host interface {
 type Reader struct {
 	Index Index
 
+	// Data means that variables are read into Variables, and nothing else.
+	Data      bool
+	Variables []Variable
+
 	host              Host
 	meter             *dwarf.Meter
 	lines, otherLines *dwarf.Window
@@ -86,6 +90,12 @@ func (r *Reader) Unit(d *units.Data, h *dwarf.Header, data []byte, skeleton *dwa
 		r.main.Join(skeleton)
 	}
 	r.begin()
+	if r.Data {
+		if err := r.readVariables(); err != nil && !r.meter.Exhausted {
+			r.host.Problem(h.Off, "variables of "+r.main.OwnName()+" from there on", err)
+		}
+		return
+	}
 	r.readLines()
 	if _, err = r.walk(r.main.Children(), -1); err != nil && !r.meter.Exhausted {
 		r.host.Problem(h.Off, "functions of "+r.main.OwnName()+" from there on", err)

@@ -79,7 +79,12 @@ func (p *llvmPrinter) data(r *request, sym *symbol) {
 	if sym == nil {
 		sym = &symbol{}
 	}
-	fmt.Fprintf(p.out, "%s\n%d %d\n??:?\n", orUnknown(sym.name), sym.addr, sym.size)
+	fmt.Fprintf(p.out, "%s\n%d %d\n", orUnknown(sym.name), sym.addr, sym.size)
+	if sym.file == "" {
+		p.out.WriteString("??:?\n")
+	} else {
+		fmt.Fprintf(p.out, "%s:%d\n", sym.file, sym.line)
+	}
 	p.footer()
 }
 

@@ -32,7 +32,8 @@ type module struct {
 type symbol struct {
 	name       string
 	addr, size uint64
-	file       string // of a local symbol, "" if it is unknown
+	file       string // of a local symbol, or of the declaration; "" if it is unknown
+	line       uint32 // of the declaration, or 0
 	data       bool   // the symbol is known to name data
 }
 
@@ -208,6 +209,18 @@ func (m *module) functionBefore(addr uint64) *symbol {
 // before returns the index of the last symbol at or before an address, or -1.
 func (m *module) before(addr uint64) int {
 	return sort.Search(len(m.table), func(i int) bool { return m.table[i].addr > addr }) - 1
+}
+
+// declare sets where a symbol is declared, if the debug information has that.
+func (m *module) declare(sym *symbol) {
+	base, _ := m.symbols.Base()
+	s, ok := m.symbols.(resolve.SourceSymbols)
+	if !ok || sym.addr < base {
+		return
+	}
+	if file, line := s.Declared(symfmt.RVA(sym.addr - base)); line != 0 {
+		sym.file, sym.line = file.Path, line
+	}
 }
 
 // source returns the frames at an address from the debug information. Symbols that are not DWARF's have fewer

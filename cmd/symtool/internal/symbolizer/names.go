@@ -8,8 +8,13 @@ import (
 	"github.com/symtool/symtool/internal/demangle/itanium"
 )
 
-// demangle returns the source form of a name. LLVM keeps the hash of older names of Rust.
+// demangle returns the source form of a name. LLVM keeps the hash of older names of Rust, and what is behind a dot.
 func (s *Symbolizer) demangle(name string) string {
+	if plain, suffix, dotted := strings.Cut(name, "."); dotted && strings.HasPrefix(name, "_R") && s.Style != Addr2line && s.Style != Elfutils {
+		if out, err := demangle.Append(nil, plain); err == nil {
+			return string(out) + " (." + suffix + ")"
+		}
+	}
 	if s.Style == Addr2line || s.Style == Elfutils || !strings.HasPrefix(name, "_Z") {
 		if out, err := demangle.Append(nil, name); err == nil {
 			return string(out)

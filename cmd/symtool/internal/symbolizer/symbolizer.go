@@ -1,5 +1,5 @@
-// Package symbolizer answers as llvm-symbolizer and GNU's addr2line do: addresses of binaries, with columns,
-// discriminators, names as the linker knows them, and symbols of data.
+// Package symbolizer answers as llvm-symbolizer, addr2line of GNU and of elfutils, and eu-stack do: addresses of binaries,
+// with columns, discriminators, names as the linker knows them, and symbols of data; stacks and modules of processes.
 package symbolizer
 
 import (
@@ -173,7 +173,11 @@ func (s *Symbolizer) answer(line string) {
 	case !r.ok:
 		s.answerSymbol(m, r)
 	case r.kind == dataRequest:
-		s.print.data(r, s.dataAt(m, r.place))
+		sym := s.dataAt(m, r.place)
+		if sym != nil && s.Style != JSON { // which has no place for it
+			m.declare(sym)
+		}
+		s.print.data(r, sym)
 	default:
 		s.print.code(r, s.frames(m, r.place))
 	}
@@ -225,12 +229,14 @@ func (s *Symbolizer) answerSymbol(m *module, r *request) {
 // dataAt returns the symbol at an address as it is printed, or nil.
 func (s *Symbolizer) dataAt(m *module, addr uint64) *symbol {
 	sym := m.symbolAt(addr)
-	if sym == nil || !s.Demangle {
-		return sym
+	if sym == nil {
+		return nil
 	}
-	named := *sym
-	named.name = s.demangle(sym.name)
-	return &named
+	printed := *sym
+	if s.Demangle {
+		printed.name = s.demangle(sym.name)
+	}
+	return &printed
 }
 
 // note reports something once.
