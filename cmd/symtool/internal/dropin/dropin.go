@@ -85,7 +85,7 @@ type program struct {
 }
 
 // programs are in the order of the help.
-var programs = []*program{&dumpSyms, &breakpadStackwalk, &rustStackwalk, &llvmSymbolizer, &llvmAddr2line, &addr2line, &euAddr2line}
+var programs = []*program{&dumpSyms, &breakpadStackwalk, &rustStackwalk, &llvmSymbolizer, &llvmAddr2line, &addr2line, &euAddr2line, &euStack, &euUnstrip}
 
 func named(name string) *program {
 	for _, p := range programs {
@@ -111,15 +111,16 @@ func unknownProgram(name string) string {
 	return fmt.Sprintf("unknown program %q%s", name, cli.DidYouMean(name, Names(), "want "+cli.Choice(Names())))
 }
 
-// plan is what a command line asks of symtool: calls, one after the other, as long as they succeed, or to
-// symbolize operands.
+// plan is what a command line asks of symtool: calls, one after the other, as long as they succeed, to symbolize
+// operands, or to print stacks.
 type plan struct {
 	calls     [][]string // a command with its flags and operands each
 	symbolize *symbolizer.Options
 	operands  []string
-	answer    string   // what to print instead, if there are no calls
-	notes     []string // about what has no effect
-	log       string   // file for messages; "" for standard error
+	stacks    *symbolizer.StackOptions // to print
+	answer    string                   // what to print instead, if there are no calls
+	notes     []string                 // about what has no effect
+	log       string                   // file for messages; "" for standard error
 	// strict means that the program fails for what symtool calls findings, of which the others know
 	// nothing.
 	strict bool
@@ -143,6 +144,10 @@ func (p *program) run(c *cli.Context, msgs *cli.Messages, args []string) error {
 	if plan.symbolize != nil {
 		return p.symbolize(c, msgs, plan)
 	}
+	if plan.stacks != nil {
+		plan.stacks.Program = p.name
+		return ended(symbolizer.Stacks(c.Context, *plan.stacks, msgs, c.App.Writer))
+	}
 	if plan.calls == nil {
 		return cli.WriteText(c.App.Writer, plan.answer)
 	}
@@ -160,6 +165,14 @@ func (p *program) symbolize(c *cli.Context, msgs *cli.Messages, plan *plan) erro
 		return nil
 	}
 	return &cli.StatusError{Status: max(status, p.failed), Err: err}
+}
+
+// ended returns the error of a program that ends with a status.
+func ended(status int, err error) error {
+	if err == nil && status == cli.StatusOK {
+		return nil
+	}
+	return &cli.StatusError{Status: status, Err: err}
 }
 
 // planOf returns what a command line asks for, unless it is refused.

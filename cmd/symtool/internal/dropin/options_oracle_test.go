@@ -18,6 +18,7 @@ func TestOracleOptions(t *testing.T) {
 	testenv.Oracle(t)
 	for tool, p := range map[string]*program{
 		"llvm-symbolizer-22": &llvmSymbolizer, "llvm-addr2line-22": &llvmAddr2line, "addr2line": &addr2line, "eu-addr2line": &euAddr2line,
+		"eu-stack": &euStack, "eu-unstrip": &euUnstrip,
 	} {
 		help, err := exec.Command(testenv.Tool(t, tool), "--help").Output()
 		if err != nil {

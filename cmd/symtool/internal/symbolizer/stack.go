@@ -1,0 +1,282 @@
+package symbolizer
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
+	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/walk"
+	"github.com/symtool/symtool/walk/dump"
+	"github.com/symtool/symtool/walk/dumpfile"
+	"github.com/symtool/symtool/walk/elfcore"
+)
+
+// StackOptions are what a command line of eu-stack asks for.
+type StackOptions struct {
+	Program    string // the name in messages
+	PID        int    // of a process, or 0
+	Core       string // the path of a core otherwise
+	Executable string // the core's program, or ""
+	DebugDirs  []string
+	MaxFrames  int // of a thread, at least 1
+
+	One        bool // only the thread whose id is that of the process
+	Activation bool // whether a frame was not entered by a call
+	BuildID    bool
+	DebugName  bool // names are those of the debug information
+	Inlines    bool
+	List       bool // the modules first
+	Module     bool
+	Quiet      bool // no names
+	Raw        bool // names as they are mangled
+	Source     bool
+
+	Unstrip bool // print only the modules, as eu-unstrip -n
+}
+
+// Exit statuses of eu-stack.
+const (
+	someFrames = 1 // not all frames were found
+	noFrames   = 2
+)
+
+// Stacks prints stacks as eu-stack of elfutils does: without frames that are only guessed by scanning. It returns the
+// exit status.
+func Stacks(ctx context.Context, o StackOptions, msgs *cli.Messages, w io.Writer) (status int, err error) {
+	p := &stackPrinter{StackOptions: o, ctx: ctx, msgs: msgs, out: cli.NewStdout(w), tables: map[int]*symbolTable{}}
+	d, err := p.open()
+	switch {
+	case err != nil && o.Unstrip:
+		return someFrames, err
+	case err != nil:
+		return noFrames, err
+	}
+	defer d.Close()
+	defer p.close()
+	if o.Unstrip {
+		for i := range d.Modules {
+			p.moduleLine(i)
+		}
+		return p.status, cli.OutputError(p.out.Name(), p.out.Commit())
+	}
+	sources := walk.NewSources(nil, p.binaries)
+	defer sources.Close()
+	if p.result, err = walk.NewWalker(sources, walk.Config{Techniques: certain(), MaxFrames: o.MaxFrames}).Walk(ctx, d.Dump); err != nil {
+		return noFrames, err
+	}
+	if p.print(); p.status == 0 && p.frames == 0 {
+		p.status = noFrames
+	}
+	return p.status, cli.OutputError(p.out.Name(), p.out.Commit())
+}
+
+// open reads the process or the core.
+func (p *stackPrinter) open() (d *dumpfile.File, err error) {
+	path, roots := p.Core, []string(nil)
+	p.kind = "core"
+	if p.PID != 0 {
+		path, p.kind = fmt.Sprintf("process %d", p.PID), "process"
+	}
+	if p.Executable != "" {
+		roots = append(roots, p.Executable)
+	}
+	if p.binaries, err = supplier.NewBinaries(roots, supplier.BinaryOptions{DebugDirs: p.DebugDirs, AtPaths: true}); err != nil {
+		return nil, err
+	}
+	d, err = dumpfile.Open(p.ctx, path, dumpfile.Options{PID: p.PID, Core: elfcore.Options{Binaries: roots, AtPaths: true}})
+	if err != nil {
+		return nil, err
+	}
+	p.dump = d.Dump
+	for _, problem := range d.Problems {
+		p.failed("%v", problem)
+	}
+	return d, nil
+}
+
+// certain returns the techniques that do not guess.
+func certain() []walk.Technique {
+	return slices.DeleteFunc(walk.Techniques(), func(t walk.Technique) bool { return t == walk.ByScan })
+}
+
+// stackPrinter prints stacks and modules.
+type stackPrinter struct {
+	StackOptions
+	ctx    context.Context
+	kind   string // of what has the threads
+	msgs   *cli.Messages
+	out    *cli.Stdout
+	dump   *dump.Dump
+	result *walk.Result
+	frames int // number of frames that were printed
+	status int
+
+	binaries *supplier.Binaries
+	tables   map[int]*symbolTable // by module
+}
+
+func (p *stackPrinter) failed(format string, args ...any) {
+	p.msgs.Printf("%s: %s", p.Program, fmt.Sprintf(format, args...))
+	p.status = max(p.status, someFrames)
+}
+
+func (p *stackPrinter) print() {
+	process := p.dump.Process.ID
+	if p.List {
+		fmt.Fprintf(p.out, "PID %d - %s module memory map\n", process, p.kind)
+		for i := range p.dump.Modules {
+			p.module(i)
+		}
+	}
+	if !p.One {
+		fmt.Fprintf(p.out, "PID %d - %s\n", process, p.kind)
+	}
+	for i := range p.result.Stacks {
+		s := &p.result.Stacks[i]
+		id := p.dump.Threads[s.Thread].ID
+		if p.One && id != process {
+			continue
+		}
+		fmt.Fprintf(p.out, "TID %d:\n", id)
+		p.stack(s)
+		switch {
+		case len(s.Frames) >= p.MaxFrames:
+			p.failed("tid %d: shown max number of frames (%d, use -n 0 for unlimited)", id, p.MaxFrames)
+		case !s.End.Clean():
+			p.failed("tid %d: %s", id, s.Why)
+		}
+	}
+}
+
+// stack prints the frames of a thread. Inlined functions count as frames.
+func (p *stackPrinter) stack(s *walk.Stack) {
+	number := 0
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		pc := f.PC
+		if !f.Interrupted && !f.Handler {
+			pc-- // in the call
+		}
+		for k, c := range p.calls(f, pc) {
+			if number >= p.MaxFrames {
+				return
+			}
+			if !p.Inlines && k > 0 {
+				break
+			}
+			p.frame(number, f, pc, c)
+			number++
+			p.frames++
+		}
+	}
+}
+
+// call is a function of a frame: of several, all but the last are inlined.
+type call struct{ name, source string }
+
+// calls returns the functions at an address, the innermost first; one without a name if nothing is known.
+func (p *stackPrinter) calls(f *walk.Frame, pc uint64) (all []call) {
+	if f.Module < 0 {
+		return []call{{}}
+	}
+	symbols := p.table(f.Module)
+	for _, at := range symbols.source(pc) {
+		if !at.File.InCompDir {
+			at.File.Path = at.File.Relative // elfutils do not look at the compilation directory then
+		}
+		c := call{source: at.File.Path}
+		if c.source != "" && at.Line > 0 {
+			c.source = place(&at)
+		}
+		if p.DebugName {
+			c.name = at.FullName()
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		all = []call{{}}
+	}
+	if all[0].name == "" {
+		all = all[:1]
+		all[0].name = symbols.name(pc)
+	}
+	if p.Quiet {
+		all = all[:1]
+		all[0].name = ""
+	}
+	return all
+}
+
+// frame prints a function of a frame; pc is in the call.
+func (p *stackPrinter) frame(number int, f *walk.Frame, pc uint64, c call) {
+	fmt.Fprintf(p.out, "#%-2d %s", number, p.address(f.PC))
+	if p.Activation {
+		mark := "    "
+		if pc != f.PC {
+			mark = " - 1"
+		}
+		p.out.WriteString(mark)
+	}
+	if c.name != "" {
+		if !p.Raw {
+			c.name = demangled(c.name)
+		}
+		fmt.Fprint(p.out, " ", c.name)
+	}
+	if f.Module >= 0 {
+		m := &p.dump.Modules[f.Module]
+		if p.Module {
+			fmt.Fprint(p.out, " - ", p.fileOf(f.Module))
+		}
+		if p.BuildID && len(m.BuildID) > 0 {
+			fmt.Fprintf(p.out, "\n    [%x]@0x%x+0x%x", m.BuildID, m.Addr, pc-m.Addr)
+		}
+	}
+	if p.Source && c.source != "" {
+		fmt.Fprintf(p.out, "\n    %s", c.source)
+	}
+	p.out.WriteByte('\n')
+}
+
+// address formats an address of the process.
+func (p *stackPrinter) address(v uint64) string {
+	if a := p.dump.Arch; a != nil && a.PtrSize == 4 {
+		return fmt.Sprintf("0x%08x", v)
+	}
+	return fmt.Sprintf("0x%016x", v)
+}
+
+// fileOf returns the name of a module. A core has the names that libraries give themselves.
+func (p *stackPrinter) fileOf(module int) string {
+	m := &p.dump.Modules[module]
+	switch {
+	case module == p.dump.Main && p.Executable != "":
+		return filepath.Base(p.Executable)
+	case module == p.dump.Main || p.PID != 0:
+		return m.Path
+	}
+	return m.DebugFile
+}
+
+// table returns the symbols of a module.
+func (p *stackPrinter) table(module int) *symbolTable {
+	t := p.tables[module]
+	if t == nil {
+		var err error
+		if t, err = openTable(p.ctx, p.binaries, p.dump, module); err != nil {
+			p.failed("%v", err)
+		}
+		p.tables[module] = t
+	}
+	return t
+}
+
+func (p *stackPrinter) close() {
+	for _, t := range p.tables {
+		t.close()
+	}
+}
