@@ -76,30 +76,53 @@ func testCommonPeerFlag(t *testing.T, name, instead, has string, mentioned *rege
 	}
 }
 
-// No message about flags is that of a library, and each names the flag as it was written.
-func TestFlagMessages(t *testing.T) {
+// Wrong command lines get one line that names what is wrong as it was written and, where that is known, what was meant. It
+// is never a message of a library.
+func TestWrongCommandLines(t *testing.T) {
 	for args, want := range map[string]string{
-		"walk --fromat json x":       `unknown flag --fromat: did you mean --format?`,
-		"walk --format jsno x":       `--format is "jsno", want text, machine, json, jsonl or html; did you mean json?`,
-		"lint --format=sarfi x":      `; did you mean sarif?`,
-		"lint --format=zzz x":        `codequality or html (see`,
-		"dump --help=x":              `flag --help takes no value`,
-		"dump --jobs x y":            `--jobs is "x", want a whole number`,
-		"dump -j":                    `flag -j needs a value`,
-		"walk --verbose=maybe x":     `--verbose is "maybe", want true or false`,
-		"convert -- --x":             `symtool: --x: no such file or directory`,
-		"store ad d f":               `"ad" is unknown, want add, verify, gc, ls`,
-		"store verfiy d":             `did you mean verify?`,
-		"sframe ---":                 `unknown flag ---`,
-		"integration cmaek":          `no rules for "cmaek": did you mean cmake?`,
-		"lint --select rangse x.sym": `unknown rule "rangse": want an ID (SYM101)`,
-		"--frobnicate":               `unknown flag --frobnicate`,
-		"dmup x":                     `unknown command "dmup": did you mean dump?`,
+		// Commands and topics.
+		"lnit x.sym": `unknown command "lnit": did you mean lint?`, "wlak x": `did you mean walk?`, "reslove 10": `did you mean resolve?`,
+		"covnert a": `did you mean convert?`, "srever": `did you mean serve?`, "dmup x": `unknown command "dmup": did you mean dump?`,
+		"frobnicate": `unknown command "frobnicate" (see`, "help filtres": `unknown command or topic "filtres": did you mean filters?`,
+		"as llvm-symbolzer": `unknown program "llvm-symbolzer": did you mean llvm-symbolizer?`, "as dump_sym a": `did you mean dump_syms?`,
+		"store verfiy d": `did you mean verify?`, "store ad d f": `"ad" is unknown, want add, verify, gc, ls`,
+		"integration cmaek": `no rules for "cmaek": did you mean cmake?`, "completion bsh": `unknown shell "bsh", want bash, zsh or fish`,
+		// Flags.
+		"--frobnicate": `unknown flag --frobnicate`, "walk --fromat json x": `unknown flag --fromat: did you mean --format?`,
+		"dump --symbol-ulr u a": `did you mean --symbol-url?`, "dump --no-inline a": `did you mean --no-inlines?`, "dump -x a": `unknown flag -x (see`,
+		"dump --help=x": `flag --help takes no value`, "dump -j": `flag -j needs a value`, "dump --arch= a": `--arch is empty`, "sframe ---": `unknown flag ---`,
+		"convert -- --x": `symtool: --x: no such file or directory`, "walk --verbose=maybe x": `--verbose is "maybe", want true or false`,
+		// Flags of the programs that symtool replaces.
+		"walk --json x": `use --format json`, "walk --human x": `text is the default`, "walk --symbols-path=d x": `use --symbols PATH`,
+		"walk --cyborg f x": `run it twice`, "walk --dump x": `symtool inspect DUMP`, "walk -m x": `use --format machine`,
+		"dump -r a": `references between units are always followed`, "dump --inlines a": `inlined functions are written`, "dump -V": `symtool --version`,
+		"dump --mapping-file f a": `use --map-file FILE`, "resolve -e a 10": `name the binary with --binaries PATH`, "resolve -f 10": `functions are printed in every format`,
+		"serve --port 80 d": `use --listen HOST:PORT`, "inspect --json d": `use --format json`,
+		// Formats, rules and other words.
+		"walk --format jsno x": `--format is "jsno", want text, machine, json, jsonl or html; did you mean json?`, "lint --format=sarfi x": `; did you mean sarif?`,
+		"lint --format=zzz x": `codequality or html (see`, "convert --to gysm x": `did you mean gsym?`, "convert --from breakpda x": `did you mean breakpad?`,
+		"resolve --format addr2lin 10": `did you mean addr2line?`, "upload --protocol sym-uplod-v2 u f": `did you mean sym-upload-v`,
+		"lint --select rangse x.sym": `unknown rule "rangse": want an ID (SYM101)`, "lint --explain rangse": `did you mean ranges?`, "lint --explain SYM4019": `--list prints all rules`,
+		"dump --demangle cpp a": `--demangle is "cpp", want full or none`, "walk --techniques scn x": `--techniques has "scn", want of`,
+		// Numbers and operands.
+		"dump --jobs x y": `--jobs is "x", want a whole number`, "dump --jobs 99999999999999999999 a": `want a whole number of at most 18 digits`,
+		"walk --max-frames -1 x": `must not be negative`, "walk --pid abc": `--pid is "abc", want a whole number`, "sframe --pc x f": `--pc is "x", want a hexadecimal address`,
+		"diff a": `1 operand, want OLD and NEW`, "resolve --symbols d zz": `"zz" is not an address`, "resolve --filter 10": `--filter reads standard input`,
+		"dump --store d --output f a": `--output and --store exclude each other`, "convert --to breakpad": `no IN`,
 	} {
-		var stderr bytes.Buffer
-		run(t.Context(), strings.Fields("symtool "+args), strings.NewReader(""), io.Discard, &stderr)
-		if !strings.Contains(stderr.String(), want) || strings.Contains(stderr.String(), "provided but not defined") || strings.Contains(stderr.String(), "stat ") {
-			t.Errorf("symtool %s: %q, want %q", args, stderr.String(), want)
+		var stdout, stderr bytes.Buffer
+		status := run(t.Context(), strings.Fields("symtool "+args), strings.NewReader(""), &stdout, &stderr)
+		said := stderr.String()
+		if !strings.Contains(said, want) || strings.Count(said, "\n") != 1 || !strings.HasPrefix(said, "symtool") {
+			t.Errorf("symtool %s: %q, want one line with %q", args, said, want)
+		}
+		if wanted := cli.StatusUsage; status != wanted && !strings.HasPrefix(args, "convert -- ") || stdout.Len() > 0 {
+			t.Errorf("symtool %s: status %d and %d bytes of output, want %d and none", args, status, stdout.Len(), wanted)
+		}
+		for _, leak := range []string{"provided but not defined", "Incorrect Usage", "stat ", "strconv.", "invalid syntax", "invalid value"} {
+			if strings.Contains(said, leak) {
+				t.Errorf("symtool %s: %q has the words of a library", args, said)
+			}
 		}
 	}
 }

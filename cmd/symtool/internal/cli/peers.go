@@ -88,6 +88,11 @@ var PeerFlags = map[string][]PeerFlag{
 		{"use-local-debuginfo", "use --binaries PATH"},
 		{"recover-function-args", "use --vars params, with symbols that have variables"},
 	},
+	"serve": {
+		{"port", "use --listen HOST:PORT"},
+		{"p", "use --listen HOST:PORT"},
+		{"addr", "use --listen HOST:PORT"},
+	},
 	"resolve": {
 		{"e", "name the binary with --binaries PATH"},
 		{"exe", "name the binary with --binaries PATH"},
