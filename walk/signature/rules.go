@@ -19,10 +19,11 @@ const (
 	actPrefix               // it is in the signature, and so is its caller
 	actTrim                 // as actPrefix; without a function, it is its module's name only, and equal ones in a row are one
 	actStart                // as actPrefix; frames above it are left out
+	actReset                // it is left out, and so are the frames above it that are not the last one
 	actOOM                  // it is left out, and the process was out of memory
 )
 
-var actionNames = map[string]action{"keep": actKeep, "skip": actSkip, "prefix": actPrefix, "trim": actTrim, "start": actStart, "oom": actOOM}
+var actionNames = map[string]action{"keep": actKeep, "skip": actSkip, "reset": actReset, "prefix": actPrefix, "trim": actTrim, "start": actStart, "oom": actOOM}
 
 // rule is a line of a file of rules.
 type rule struct {
@@ -109,7 +110,7 @@ func parseRule(line string) (r rule, problem string) {
 	act, ok := actionNames[word]
 	switch {
 	case !ok:
-		return r, fmt.Sprintf("rule %q: want skip, prefix, trim, start, oom or keep", word)
+		return r, fmt.Sprintf("rule %q: want skip, reset, prefix, trim, start, oom or keep", word)
 	case pattern == "":
 		return r, word + " without a pattern: want a regular expression of the names of frames"
 	}

@@ -67,7 +67,10 @@ func (m *Maker) stack(r *walk.Result, s *walk.Stack) string {
 		if act == actOOM {
 			c.memory = cmp.Or(c.memory, memoryUnknown)
 		}
-		if act == actSkip || act == actOOM {
+		if act == actReset {
+			parts = parts[:0]
+		}
+		if act == actSkip || act == actReset || act == actOOM {
 			continue
 		}
 		name := f.name

@@ -95,6 +95,9 @@ func TestDefault(t *testing.T) {
 		"runtime.raise;runtime.fatalthrow.func1;runtime.systemstack;runtime.systemstack_switch;runtime.fatalthrow;runtime.fatal;internal/runtime/maps.fatal;runtime.mapassign_fast64;main.fill": "runtime.mapassign_fast64 | main.fill",
 		"runtime.raise;runtime.throw;runtime.(*mcache).allocLarge;runtime.mallocgcLarge;runtime.makeslice;main.grow":                                                                            "OOM | unknown | runtime.mallocgcLarge | runtime.makeslice | main.grow",
 		"runtime.raise;runtime.fatalthrow;runtime.fatal;internal/sync.fatal;internal/sync.(*Mutex).unlockSlow;sync.(*Mutex).Unlock;main.f":                                                      "internal/sync.(*Mutex).unlockSlow | sync.(*Mutex).Unlock | main.f",
+		"abort;libstdc++.so.6@;__gxx_personality_v0;libgcc_s.so.1@;_Unwind_RaiseException;__cxa_throw;libstdc++.so.6@;D::f();main":                                                              "libstdc++.so.6 | D::f",
+		"abort;libstdc++.so.6@;std::terminate();on_exit();main":                                                                                                                                 "on_exit",
+		"abort;quit();libstdc++.so.6@;std::terminate();main":                                                                                                                                    "quit",
 		"__memmove_avx_unaligned_erms;std::vector<int, std::allocator<int> >::push_back(int&&);fill()":                                                                                          "__memmove_avx_unaligned_erms | std::vector<T>::push_back | fill",
 		"_int_free;cfree;drop(A*)":    "_int_free | cfree | drop",
 		"libc.so.6@;libc.so.6@;run()": "libc.so.6 | run",
@@ -175,7 +178,7 @@ func TestSignatureLimits(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"# x\n\nignore a": `f:3: rule "ignore": want skip, prefix, trim, start, oom or keep`,
+		"# x\n\nignore a": `f:3: rule "ignore": want skip, reset, prefix, trim, start, oom or keep`,
 		"skip":            "f:1: skip without a pattern: want a regular expression of the names of frames",
 		"skip a)|(b":      "f:1: skip \"a)|(b\": error parsing regexp: unexpected ): `a)|(b`",
 		"prefix (":        "f:1: prefix \"(\": error parsing regexp: missing closing ): `(`",
