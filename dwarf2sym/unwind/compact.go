@@ -45,6 +45,7 @@ type compactReader struct {
 	body  compactBody // of the entry being written
 	taken []takenRow  // of the FDE being written, else empty
 	plain bool        // its rows have no expressions
+	until uint64      // where its first row with an expression is
 	byFP  bool        // bodies have a frame pointer
 }
 

@@ -100,6 +100,42 @@ func TestEarly(t *testing.T) {
 	}
 }
 
+// What LLVM writes for assembly, and for frames with vectors of unknown size (SVE), has the rows of the instructions, too:
+// registers may be "same value", and of an FDE with an expression those before it are replaced.
+func TestCompactFDE(t *testing.T) {
+	const (
+		enter = ".cfa: sp 0 + .ra: x30; 4 .cfa: sp 16 + .ra: .cfa -8 + ^ x29: .cfa -16 + ^; 8 .cfa: sp 32 + x19: .cfa -24 + ^ x20: .cfa -32 + ^; "
+		saved = "\n offset 30 1\n offset 29 2\n offset 19 3\n offset 20 4\n"
+	)
+	for _, c := range []struct {
+		name, ops string
+		code      []uint32 // after two pairs are pushed
+		want      string
+	}{
+		{
+			"same value", "advance_loc 8\n def_cfa_offset 32" + saved + "advance_loc 12\n def_cfa_offset 0\n same_value 30\n same_value 29\n same_value 19\n same_value 20",
+			[]uint32{0xd503201f, 0xa8c14ff4, 0xa8c17bfd, 0xd65f03c0}, // nop; ldp x20, x19, [sp], #16; ldp x29, x30, [sp], #16; ret
+			enter + "10 .cfa: sp 16 + x19: x19 x20: x20; 14 .cfa: sp 0 + .ra: x30 x29: x29",
+		},
+		{
+			"expression", "advance_loc 12\n def_cfa_expression breg31:32 bregx:46:0 const1u:8 mul plus" + saved,
+			[]uint32{0x043f57ff, 0xd503201f, 0xd65f03c0}, // addvl sp, sp, #-1; nop; ret
+			enter + ".cfa: sp 32 + vg 8 * + .ra: .cfa -8 + ^ x19: .cfa -24 + ^ x20: .cfa -32 + ^ x29: .cfa -16 + ^",
+		},
+	} {
+		code := append(words(0xa9bf7bfd, 0xa9bf4ff4), words(c.code...)...) // stp x29, x30, [sp, #-16]!; stp x20, x19, [sp, #-16]!
+		x := cfiAsmCase{arch: arch.ARM64, order: binary.LittleEndian, eh: true, addr: 0x500}
+		in := x.input(t, fmt.Sprintf("cie aug=zR ra=30 data=-8 code=1\n def_cfa 31 0\nfde 0x2000 %d\n %s\nterminator", len(code), c.ops))
+		text := Section{Name: "__text", Addr: 0x2000, Data: code}
+		in.Compact, in.Starts, in.Padding = true, []uint64{text.Addr}, compactInput(nil, code, arch.ARM64).Padding
+		in.Tables = func(addr uint64) (Section, bool) { return text, addr-text.Addr < uint64(len(code)) }
+		table, _, problems := cfiRead(in)
+		if got := rowsText(&table, 0x2000); got != c.want || len(problems) > 0 {
+			t.Errorf("%s: %s\nwant %s\n%v", c.name, got, c.want, problems)
+		}
+	}
+}
+
 // Functions of one range have rows of their own, whatever is between them, and so has code that the table does not
 // cover.
 func TestCompactFunctions(t *testing.T) {

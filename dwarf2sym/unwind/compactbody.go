@@ -173,6 +173,14 @@ func (c *compactReader) keepsFP(f *insn.Frame) bool {
 	return f.FPKnown && f.Saved>>c.framePointer()&1 != 0
 }
 
+// calleeSaved returns the registers that functions save.
+func (c *compactReader) calleeSaved() uint32 {
+	if c.leafFrame().base == arm64SP {
+		return arm64CalleeSaved
+	}
+	return amd64CalleeSaved
+}
+
 // framePointer returns the DWARF number of the frame pointer.
 func (c *compactReader) framePointer() uint8 {
 	if c.leafFrame().base == arm64SP {

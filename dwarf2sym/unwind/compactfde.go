@@ -8,7 +8,8 @@ import (
 
 // Call frame information of macOS is synchronous: it is true where calls are, so that rows of arm64 begin at the end
 // of the prologue, and none describes an epilogue. An FDE whose rows the instructions reach has those of the
-// instructions instead. Any other has its own: a signal frame, one with expressions, code that does not decode.
+// instructions instead, up to its first row with an expression, as vectors of unknown size (SVE) need. Any other has
+// its own: a signal frame, code that does not decode.
 
 // takenRow is a row of an FDE.
 type takenRow struct {
@@ -23,12 +24,41 @@ func (r *reader) runFDE(f *cfiFDE, pieces []cfiPiece) {
 	if c := r.compact; c != nil && !r.cies[f.cie].signal {
 		c.taken, c.plain = c.taken[:0], true
 		w.taken = c.take
-		defer c.retake(f, pieces, blocks, rows)
+		stats, problems := r.stats, len(r.problems.list)
+		defer func() {
+			if c.plain {
+				c.retake(f, pieces, blocks, rows)
+				return
+			}
+			if c.until == f.lo || len(r.problems.list) > problems {
+				return
+			}
+			before := cfiFDE{cfiPlace: f.cfiPlace, lo: f.lo, hi: c.until}
+			if c.retake(&before, cut(pieces, f.lo, c.until), blocks, rows) {
+				r.stats = stats // those rows are not counted
+				r.writeFDE(f, cut(pieces, c.until, f.hi))
+			}
+		}()
 	}
-	w.start(pieces)
-	r.vm.runFDE(f)
-	w.close()
+	r.writeFDE(f, pieces)
 	w.taken = nil
+}
+
+// writeFDE writes the rows that an FDE has for pieces of its range.
+func (r *reader) writeFDE(f *cfiFDE, pieces []cfiPiece) {
+	r.w.start(pieces)
+	r.vm.runFDE(f)
+	r.w.close()
+}
+
+// cut returns what pieces have of a range.
+func cut(pieces []cfiPiece, lo, hi uint64) (out []cfiPiece) {
+	for _, p := range pieces {
+		if p.lo, p.hi = max(p.lo, lo), min(p.hi, hi); p.lo < p.hi {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // take keeps the current row of the VM, which begins at lo.
@@ -39,10 +69,12 @@ func (c *compactReader) take(lo uint64) {
 	for i, m := range vm.cur.set {
 		for ; m != 0; m &= m - 1 {
 			rule := vm.cur.regs[64*i+bits.TrailingZeros64(m)]
-			known = known && rule.kind == cfiAt
+			known = known && (rule.kind == cfiAt || rule.kind == cfiSame)
 		}
 	}
-	c.plain = c.plain && known
+	if c.plain && !known {
+		c.plain, c.until = false, lo
+	}
 	if !c.plain {
 		return
 	}
@@ -57,15 +89,15 @@ func (c *compactReader) take(lo uint64) {
 }
 
 // retake replaces what was written of an FDE, which began with the block and row of these numbers, by the rows of its
-// instructions, if they reach all of its rows.
-func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) {
+// instructions, if they reach all of its rows, and reports whether they do.
+func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) bool {
 	c.taken = slices.DeleteFunc(c.taken, func(r takenRow) bool { return r.body.early(c.leafFrame().base) })
-	if !c.plain || len(c.taken) == 0 {
-		return
+	if len(c.taken) == 0 {
+		return false
 	}
 	e := &pdataEntry{lo: f.lo, hi: f.hi, offset: f.offset}
 	if c.code = c.codeAt(e); len(c.code) == 0 {
-		return
+		return false
 	}
 	saves := uint32(0)
 	c.byFP = false
@@ -77,11 +109,14 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) {
 	if c.leafFrame().ra == 0 {
 		saves |= 1 << arm64X30
 	}
+	if !c.plain {
+		saves = c.calleeSaved()
+	}
 	c.follow(e, saves)
 	from, to := uint64(0), c.unpadded(0, uint64(len(c.code)))
 	for i := range c.taken {
 		if !c.reaches(from, to, &c.taken[i].body) {
-			return
+			return false
 		}
 	}
 	t := &c.r.w.table
@@ -90,6 +125,7 @@ func (c *compactReader) retake(f *cfiFDE, pieces []cfiPiece, blocks, rows int) {
 	c.r.w.start(pieces)
 	c.functions(e)
 	c.r.w.close()
+	return true
 }
 
 // early reports whether the CFA is so close to the stack pointer that a saved register would be below it. LLVM describes
