@@ -280,6 +280,13 @@ func (v *llvmView) isHere(x place, at symfmt.RVA, got []frame) bool {
 	return true
 }
 
+// steps reports whether the row of an address has a number that says how to step.
+func (v *llvmView) steps(x place, at symfmt.RVA) bool {
+	levels, _ := v.levels(x, at)
+	r, _ := rowAt(levels[0].rows, at)
+	return r.line == lineStepOver || r.line == lineStepInto
+}
+
 // place returns the file and the line of an address.
 func (v *llvmView) place(rows []row, at symfmt.RVA) frame {
 	r, _ := rowAt(rows, at)

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/symfmt"
 )
 
@@ -18,6 +20,8 @@ type recorded struct {
 	got, want *symfmt.Module
 	decorated map[symfmt.RVA][]string // public symbols
 	reasons   map[string]int
+	view      *llvmView // the records
+	places    func(symfmt.RVA) []place
 }
 
 func (r *recorded) differ(why, format string, args ...any) {
@@ -121,8 +125,89 @@ func (r *recorded) frames() {
 	}
 }
 
-// Functions, public symbols and frames are those of the symbol files that Mozilla's dump_syms wrote for the shared PDBs,
-// but for the reasons here. Reordered images are left out, as Mozilla's have the addresses before: TestReordered
+var arrayLength = regexp.MustCompile(`\[\d+\]`)
+
+// names compares the names of a function.
+func (r *recorded) names(got, want string, public []string) {
+	g, w := spelled(got), spelled(strings.ReplaceAll(want, "<NoType>", "..."))
+	changed := func(re *regexp.Regexp, by string) bool {
+		g, w = re.ReplaceAllString(g, by), re.ReplaceAllString(w, by)
+		return g == w
+	}
+	raw, _, _ := strings.Cut(want, "(")
+	plain, err := demangle.Append(nil, strings.TrimSuffix(want, "()"))
+	switch {
+	case g == w:
+		r.differ("the same name", "")
+	case err == nil && string(plain) == got:
+		r.differ("a record with a decorated name, which is as it is there", "")
+	case strings.HasPrefix(raw, "@") && isWithParams(g, spelled(strings.TrimLeft(raw[:max(strings.LastIndexByte(raw, '@'), 1)], "@"))):
+		r.differ("a function of fastcall, decorated there", "")
+	case changed(regexp.MustCompile("const"), ""):
+		r.differ("const stands before a type there, and behind it here, as demanglers have it", "")
+	case changed(regexp.MustCompile("volatile"), ""):
+		r.differ("volatile, which is left out there", "")
+	case changed(arrayLength, "[]"):
+		r.differ("an array without its length here", "")
+	case strings.ReplaceAll(w, "uint64_t", "unsignedlonglong") == g:
+		r.differ("unsigned long long, which is uint64_t there", "")
+	case changed(regexp.MustCompile(`std::nullptr_t|void\*`), ""):
+		r.differ("std::nullptr_t, which is void const* there", "")
+	default:
+		r.differ("", "%s, want %s; %q", got, want, public)
+	}
+}
+
+// bodies compares the names, the inlined calls and the lines of functions, at each address where a line or a call begins.
+func (r *recorded) bodies() {
+	theirs := map[symfmt.RVA]*symfmt.Func{}
+	for i := range r.want.Funcs {
+		theirs[r.want.Funcs[i].RVA] = &r.want.Funcs[i]
+	}
+	for i := range r.got.Funcs {
+		f := &r.got.Funcs[i]
+		w := theirs[f.RVA]
+		if w == nil {
+			continue
+		}
+		r.names(f.Name, w.Name, r.decorated[f.RVA])
+		starts := map[symfmt.RVA]bool{}
+		for _, body := range []*symfmt.Func{f, w} {
+			for l := range body.Lines() {
+				starts[l.RVA] = true
+			}
+			for in := range body.Inlines() {
+				for _, x := range in.Ranges {
+					starts[x.RVA] = true
+				}
+			}
+		}
+		for at := range starts {
+			g, o := framesAt(r.got, at), framesAt(r.want, at)
+			here := func(x place) bool { return r.view.isHere(x, at, g) }
+			switch {
+			case slices.Equal(g, o):
+				r.differ("the same frames", "")
+			case slices.ContainsFunc(r.places(at), func(x place) bool { return r.view.steps(x, at) }) && len(g) == 1:
+				r.differ("a number that is not a line but says how to step: no line here, that of the row before there", "")
+			case !slices.ContainsFunc(r.places(at), here):
+				r.differ("", "%x: %v, want %v: the records have neither", at, g, o)
+			case len(g) > 1 && len(g) == len(o) && slices.Equal(g[1:], o[1:]):
+				r.differ("a row of an inlined call is missing there: the line is that of a row before; the records have what is here", "")
+			case len(o) < len(g) && g[len(g)-1].line == 0:
+				r.differ("a call where its caller has no line is missing there; the records have it", "")
+			case len(g) == len(o) && slices.EqualFunc(g[1:], o[1:], func(g, o frame) bool { return g.file == o.file && o.line-g.line <= 1 }):
+				r.differ("a call in an inlined function is a line further there (strnlen.cpp, 73); the records of that function have "+
+					"what is here, where it is inlined and where it is not (72)", "")
+			default:
+				r.differ("", "%x: %v, want %v", at, g, o)
+			}
+		}
+	}
+}
+
+// Functions with their names, inlined calls and lines, public symbols and frames are those of the symbol files that
+// Mozilla's dump_syms wrote for the shared PDBs, but for the reasons here. Reordered images are left out, as Mozilla's have the addresses before: TestReordered
 // compares these with Breakpad's.
 func TestRecorded(t *testing.T) {
 	reasons := map[string]int{}
@@ -135,13 +220,15 @@ func TestRecorded(t *testing.T) {
 		if d.opt[optOMAPTo] != noStream || d.opt[optOMAPFrom] != noStream || want.ID == "" {
 			return
 		}
-		r := recorded{t, filepath.Base(path), read(t, data, path, 0).Module, want, publicsOf(t, d), reasons}
+		v := newLLVMView(t, data)
+		r := recorded{t, filepath.Base(path), read(t, data, path, 0).Module, want, publicsOf(t, d), reasons, v, v.places()}
 		if r.got.ID != want.ID || r.got.Arch != want.Arch {
 			t.Errorf("%s: MODULE %s %s, want %s %s", path, r.got.Arch, r.got.ID, want.Arch, want.ID)
 		}
 		r.functions()
 		r.publics()
 		r.frames()
+		r.bodies()
 	})
 	for why, n := range reasons {
 		t.Logf("%6d %s", n, why)
