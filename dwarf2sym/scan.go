@@ -17,6 +17,9 @@ type scanFrame struct {
 	opens uint8 // what ends with this entry
 }
 
+// outside is the frame of the children of a unit's own DIE.
+var outside = scanFrame{fn: -1, inl: -1, scope: -1}
+
 const (
 	opensFunc  = 1 << iota // the function fn
 	opensScope             // the scope
@@ -32,7 +35,7 @@ func (w *worker) scan() error {
 func (w *worker) scanOnly(positions []int) error {
 	w.scanner.Reset(&w.u.Unit, w.u.Scoped() && !w.outlining, w.u.Flat())
 	w.scanner.Only(positions)
-	return w.scanEntries(false)
+	return w.scanEntries(false, outside)
 }
 
 // scanFunc goes over the function at pos in the unit, and what is below it. It does nothing if that is
@@ -42,14 +45,14 @@ func (w *worker) scanFunc(pos int) error {
 		return nil
 	}
 	w.scanner.Seek(pos)
-	return w.scanEntries(true)
+	return w.scanEntries(true, outside)
 }
 
 // scanEntries goes over the entries from where the scanner is, or over the first of them and what is below
-// it.
-func (w *worker) scanEntries(one bool) error {
+// it. around is the frame that they are in.
+func (w *worker) scanEntries(one bool, around scanFrame) error {
 	s := &w.scanner
-	stack := append(w.stack[:0], scanFrame{fn: -1, inl: -1, scope: -1})
+	stack := append(w.stack[:0], around)
 	for {
 		top := len(stack) - 1
 		s.Inlines(w.wantsInlines(stack[top].fn))
@@ -83,6 +86,10 @@ func (w *worker) scanEntries(one bool) error {
 
 // enter handles an entry. f is the enclosing frame, and becomes that of its children.
 func (w *worker) enter(e *dwarf.Entry, f *scanFrame) {
+	if w.brief && !e.Children {
+		w.bodies = append(w.bodies, body{start: e.Start, end: w.scanner.At(), around: *f})
+		return
+	}
 	switch e.Class {
 	case dwarf.ClassInline:
 		w.enterInline(&e.Attrs, e.Start, f)

@@ -3,6 +3,7 @@ package dwarf2sym
 import (
 	"bytes"
 	"slices"
+	"sort"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
@@ -153,6 +154,9 @@ func (w *worker) foreignScopes(u *units.Unit) []units.Scope {
 // unit were read, those around the names that wait are looked for at once.
 func (w *worker) ownScopes(off uint64) []units.Scope {
 	u := &w.u
+	if w.brief {
+		return w.briefScopes(int(off - u.Off))
+	}
 	if w.scoped == allScopes {
 		return w.scopes
 	}
@@ -173,6 +177,59 @@ func (w *worker) ownScopes(off uint64) []units.Scope {
 		w.scopes = w.scopesIn(u.D, &u.Header, u.Data(), u.Abbrevs, nil)
 	}
 	return w.scopes
+}
+
+// body is a function or a type that a brief scan passed over.
+type body struct {
+	start, end int // in the unit
+	around     scanFrame
+	inside     []units.Scope // those around it, itself and those in it, once they are wanted
+}
+
+// scanBriefly finds the namespaces of the current unit, and where its types and functions are. Most DIEs are in these,
+// and few of the types that are asked for.
+func (w *worker) scanBriefly() {
+	w.brief, w.bodies = true, w.bodies[:0]
+	w.scanner.Reset(&w.u.Unit, true, w.u.Flat())
+	w.scanner.Brief()
+	w.scanEntries(false, outside) // what it found before any damage is what can be had
+}
+
+// briefScopes returns the scopes around the DIE at pos after scanBriefly.
+func (w *worker) briefScopes(pos int) []units.Scope {
+	i := sort.Search(len(w.bodies), func(i int) bool { return w.bodies[i].start >= pos }) - 1
+	if i < 0 || pos >= w.bodies[i].end {
+		return w.scopes
+	}
+	b := &w.bodies[i]
+	if b.inside == nil {
+		b.inside = w.scopesOf(b)
+	}
+	return b.inside
+}
+
+// scopesOf returns the scopes around a function or type that was passed over, itself and those in it.
+func (w *worker) scopesOf(b *body) []units.Scope {
+	if !w.Spend(uint64(b.end - b.start)) {
+		return nil
+	}
+	scan := worker{d: w.d, namesOnly: true, Meter: w.Meter}
+	if scan.u.Open(w.d, &w.u.Header, w.u.Data(), w.u.Abbrevs, w.Meter) != nil {
+		return nil
+	}
+	for s := b.around.scope; s >= 0; s = w.scopes[s].Parent {
+		scan.scopes = append(scan.scopes, w.scopes[s])
+	}
+	slices.Reverse(scan.scopes)
+	for i := range scan.scopes {
+		scan.scopes[i].Parent = int32(i - 1)
+	}
+	scan.scanner.Reset(&scan.u.Unit, true, w.u.Flat())
+	scan.scanner.Seek(b.start)
+	around := b.around
+	around.scope = int32(len(scan.scopes) - 1)
+	scan.scanEntries(true, around) // what it found before any damage is what can be had
+	return scan.scopes
 }
 
 // scopesIn returns the scopes of a unit whose bytes are data: all of them, or those around the DIEs at

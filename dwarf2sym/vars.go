@@ -91,7 +91,7 @@ func (w *worker) Begin(d *units.Data, h *dwarf.Header, data []byte) bool {
 	if err != nil || w.u.Open(d, h, data, t, w.Meter) != nil {
 		return false
 	}
-	w.scan() // for the names of scopes
+	w.scanBriefly()
 	return true
 }
 

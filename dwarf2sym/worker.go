@@ -74,6 +74,8 @@ type unitState struct {
 	scopes    []units.Scope
 	lastFunc  uint64 // offset of the last function that was entered
 	scoped    scoping
+	brief     bool // the scopes are those of scanBriefly
+	bodies    []body
 	named     []int // with someScopes: the positions of the DIEs whose scopes are known
 	stack     []scanFrame
 	scanner   dwarf.Scanner

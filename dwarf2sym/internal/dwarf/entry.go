@@ -1,5 +1,7 @@
 package dwarf
 
+import "github.com/symtool/symtool/internal/dw"
+
 // Scanner visits the DIEs of a unit once. It stops at functions, and at scopes and inlined subroutines
 // where these are wanted.
 type Scanner struct {
@@ -9,6 +11,7 @@ type Scanner struct {
 	open   []int // the depths of the children of entries, innermost last
 	scopes bool  // stop at scopes
 	flat   bool  // nothing below a scope is wanted
+	brief  bool  // nothing below a function or type is wanted
 	pass   uint  // bits of the classes whose DIEs are passed over, but not what is below them
 	only   []int // positions of the wanted DIEs, in order; nil means all
 	entry  Entry
@@ -30,7 +33,7 @@ const MaxDepth = 4096
 // Reset starts at the children of a unit's own DIE.
 func (s *Scanner) Reset(u *Unit, scopes, flat bool) {
 	s.u, s.pos, s.depth, s.open = u, u.children, 1, s.open[:0]
-	s.scopes, s.flat, s.only = scopes, flat, nil
+	s.scopes, s.flat, s.brief, s.only = scopes, flat, false, nil
 	s.Inlines(true)
 }
 
@@ -52,6 +55,10 @@ func (s *Scanner) Inlines(wanted bool) {
 // Only limits the scan to the DIEs that contain positions, which are in order. DIEs without a reference
 // to their sibling are visited, too.
 func (s *Scanner) Only(positions []int) { s.only = positions }
+
+// Brief passes over what is in functions and types, where these have a reference to their sibling. Their entries
+// have no attributes, and end where the sibling begins.
+func (s *Scanner) Brief() { s.brief = true }
 
 // misses reports whether no wanted DIE is in [start, end).
 func (s *Scanner) misses(start, end int) bool {
@@ -149,6 +156,12 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 		return false, false, 0, ErrExhausted
 	}
 	jump := 0 // over the children
+	if s.brief && d.children && d.sibForm != 0 && isBody(d) {
+		if to := u.sibling(d, pos); to > 0 {
+			s.entry = Entry{Class: d.class, Tag: d.tag, Start: start}
+			return true, false, to, nil
+		}
+	}
 	if d.children && d.sibForm != 0 && (d.class == ClassPrune || d.class == ClassScope && s.flat || s.only != nil) {
 		if to := u.sibling(d, pos); to > 0 && (s.only == nil || s.misses(start, to)) {
 			jump = to
@@ -171,6 +184,17 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 		return false, false, 0, u.Errorf(start, "unit ends within a DIE")
 	}
 	return stop, enter, max(next, jump), nil
+}
+
+// isBody reports whether a DIE is a function or a type with DIEs of its own.
+func isBody(d *decl) bool {
+	switch d.class {
+	case ClassFunc, ClassBare:
+		return true
+	case ClassScope:
+		return d.tag != dw.TagNamespace && d.tag != dw.TagModule
+	}
+	return false
 }
 
 // sibling returns the position of the DIE's next sibling, or -1 when the reference
