@@ -264,7 +264,7 @@ var fullPackages = []string{
 	"gcc-powerpc64le-linux-gnu", "gcc-riscv64-linux-gnu", "gcc-s390x-linux-gnu", "gdc-12", "generate-ninja", "gfortran-12", "gm2-12", "gnat-12", "gobjc-12", "ldc",
 	"libc6-dev-arm64-cross", "libc6-dev-armhf-cross", "libc6-dev-i386-cross", "libc6-dev-mips-cross", "libc6-dev-mips64-cross", "libc6-dev-mips64el-cross",
 	"libc6-dev-powerpc-cross", "libc6-dev-ppc64-cross", "libc6-dev-ppc64el-cross", "libc6-dev-riscv64-cross", "libc6-dev-s390x-cross", "librust-symbolic-common-dev",
-	"libstb-dev", "lldb-22", "man-db", "mandoc", "meson", "mold", "nginx-light", "nim", "ocaml-nox", "pre-commit", "prometheus", "qemu-user-static", "rustc",
+	"libstb-dev", "lintian", "lldb-22", "man-db", "mandoc", "meson", "mold", "nginx-light", "nim", "ocaml-nox", "pre-commit", "prometheus", "qemu-user-static", "rpm", "rustc",
 	"shellcheck", "tmux", "zsh",
 }
 
@@ -315,7 +315,10 @@ var packages = map[string]string{
 	"hyperfine":       "hyperfine",
 	"jq":              "jq",
 	"bash":            "bash",
+	"dpkg-deb":        "dpkg",
 	"dpkg-query":      "dpkg",
+	"lintian":         "lintian",
+	"rpmbuild":        "rpm",
 	"fish":            "fish",
 	"man":             "man-db",
 	"mandoc":          "mandoc",
