@@ -43,6 +43,7 @@ var hostileFamilies = map[string]func() []hostileKind{
 	"dumps":   hostileDumps,
 	"sframe":  hostileSFrame,
 	"packed":  hostilePacked,
+	"package": hostilePackages,
 	"walk":    hostileWalks,
 	"lists":   hostileLists,
 	"elf":     hostileELF,

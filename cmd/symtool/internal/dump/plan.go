@@ -65,8 +65,10 @@ func (p *plan) addTo(b *build, f *part) *build {
 		p.builds[f.ID] = b
 		p.order = append(p.order, b)
 	}
+	var awaited []*build
 	if f.SupplementID != "" && p.supplements[f.SupplementID] == nil {
 		p.supplements[f.SupplementID] = b
+		awaited = slices.Clone(p.users[f.SupplementID])
 	}
 	if f.Supplement != "" {
 		p.users[f.Supplement] = append(p.users[f.Supplement], b)
@@ -83,7 +85,7 @@ func (p *plan) addTo(b *build, f *part) *build {
 		return b
 	}
 	b.describe()
-	for _, other := range append(slices.Clone(p.users[f.SupplementID]), b) {
+	for _, other := range append(awaited, b) {
 		if p.isComplete(other) {
 			p.complete = append(p.complete, other)
 			p.queue(other)
