@@ -161,7 +161,12 @@ func (u *unwinder) runs() *goroutine.Goroutine {
 
 // leavesGoroutine reports whether the stack has a function that leaves a goroutine's.
 func (s *Stack) leavesGoroutine() bool {
-	return slices.ContainsFunc(s.Frames, func(f Frame) bool { return leaves[f.Function()] })
+	for i := range s.Frames { // a frame is large, and few are Go's
+		if name := s.Frames[i].Function(); strings.HasPrefix(name, "runtime.") && leaves[name] {
+			return true
+		}
+	}
+	return false
 }
 
 // savedElsewhere returns the registers that the runtime saved for a goroutine, if the thread that runs it is on another
