@@ -7,7 +7,7 @@ import (
 	"github.com/symtool/symtool/internal/dw"
 )
 
-// place returns the place of the DIE at off of d, as that of a function to which calls refer.
+// place returns the target that stands for a function by a DIE of it.
 func (v *Reader) place(key dieKey) varjoin.Target {
 	t := varjoin.Target{Off: key.d.Tag | key.off}
 	if v.skeleton != nil {
@@ -35,11 +35,8 @@ func (v *Reader) isTarget(d *dwarf.DIE, entry uint64) {
 		if !ok {
 			return
 		}
-		if off = ooff; hops == units.MaxChain-1 {
-			return
-		}
+		off = ooff
 		if u, d, ok = v.dieIn(od, off); !ok {
-			v.AddTarget(v.place(dieKey{od, off}), entry)
 			return
 		}
 	}
@@ -60,7 +57,7 @@ func (v *Reader) named(u *units.Unit, d *dwarf.DIE) (t varjoin.Target, ok bool) 
 	}
 	for _, at := range []uint16{dw.AtLinkageName, dw.AtMIPSLinkageName, dw.AtName} {
 		if name, ok := u.Text(d.Value(at)); ok && len(name) > 0 {
-			return v.Named(name), true
+			return v.Named(name), v.Meter.Spend(uint64(len(name))) // many functions may share a long name
 		}
 	}
 	return t, false

@@ -101,6 +101,7 @@ func (v *Reader) defineIn(wanted wantedNames) {
 // isWanted reports whether a structure is one that is wanted, which then is so no more.
 func (v *Reader) isWanted(d *dwarf.DIE, at uint64, wanted wantedNames) bool {
 	name, _ := v.main.Text(d.Value(dw.AtName))
+	v.Meter.Spend(uint64(len(name)))
 	if !wanted.last[string(name)] || d.Flag(dw.AtDeclaration) {
 		return false
 	}
