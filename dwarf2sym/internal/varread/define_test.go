@@ -11,7 +11,7 @@ func TestLastPart(t *testing.T) {
 		"a::f::{closure_env#0}<b::T>":            "{closure_env#0}<b::T>",
 		"<a::T as b::U>::f::{async_block_env#1}": "{async_block_env#1}",
 		"":                                       "",
-		">>>::":                                  ">>>::",
+		"a::":                                    "",
 	} {
 		if got := lastPart(name); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
