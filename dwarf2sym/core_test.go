@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,9 +94,18 @@ type coreRun struct {
 }
 
 func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
+	m, report, err := c.readWith(o, run, false)
+	if errors.Is(err, errNamesNow) { // as in Read
+		return c.readWith(o, run, true)
+	}
+	return m, report, err
+}
+
+func (c *core) readWith(o Options, run coreRun, namesNow bool) (*symfmt.Module, *Result, error) {
 	o.Jobs, o.LateNames = run.jobs, run.late
 	r := &reader{opts: &o, jobs: run.jobs, code: &codemap.Map{Exec: c.code}, symbols: slices.Clone(c.symbols), file: &object.File{Path: "test"}}
 	r.module = symfmt.Module{OS: "Linux", Arch: "x86_64", ID: "0", Name: "test"}
+	r.namesNow = namesNow
 	d := c.debugData(run.copying)
 	d.Batch, r.effortBase = run.batch, run.base
 	if err := r.readUnits(context.Background(), d); err != nil {

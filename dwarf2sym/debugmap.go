@@ -78,6 +78,9 @@ func (r *reader) readObjects(ctx context.Context) error {
 	for _, w := range r.workers {
 		w.finish()
 	}
+	if err == nil {
+		r.names, err = joinNames(ctx, nil, r.workers, r.jobs)
+	}
 	return err
 }
 

@@ -101,6 +101,8 @@ func TestEffortIsBounded(t *testing.T) {
 			unit + repeat(20000, "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=%d\n") + lines(20000), true},
 		{"one long string, from another place on for each of 20,000 functions",
 			unit + repeat(20000, "\t\t\tsubprogram name/strp=%d low_pc/addr=0x1000 high_pc/data4=1\n") + "\t.debug_str\n\t\"" + strings.Repeat("a", 100000) + "\"", true},
+		{"one long linkage name, from another place on for each of 20,000 functions",
+			unit + repeat(20000, "\t\t\tsubprogram linkage_name/strp=%d low_pc/addr=0x1000 high_pc/data4=1\n") + "\t.debug_str\n\t\"" + strings.Repeat("a", 100000) + "\"", true},
 		{"one long string of many places for each file",
 			unit + "\t\t\tsubprogram low_pc/addr=0x1000 high_pc/data4=200000\n\t.debug_str\n\t\"" + strings.Repeat("a", 100000) + "\"\n\t.debug_line\n\tprogram 5\n\tdirs path/string\n\tdir \"/\"\n\tfiles path/strp\n" +
 				repeat(20000, "\tfile %d\n") + "\tset_address 0x1000\n" + repeat(20000, "\tset_file %d\n\tspecial 0x22\n") + "\tend_sequence\n", true},

@@ -261,7 +261,7 @@ func (w *worker) resolveNames() {
 		}
 		p := &w.pending[i]
 		name, how := w.nameOf(&w.u, p.die, &p.attrs)
-		if how != nameless && !w.Spend(uint64(len(w.names.At(uint32(name))))) {
+		if how != nameless && !w.Spend(uint64(w.names.size(name))) {
 			break
 		}
 		if p.fn < 0 {

@@ -13,10 +13,9 @@ import (
 	"github.com/symtool/symtool/symfmt"
 )
 
-// nameJoin numbers the names of all workers once, and demangles each once.
+// nameJoin has the names of all workers and symbols once, and demangles each once.
 type nameJoin struct {
-	names intern.Table
-	local [][]uint32 // worker -> its nameID -> number; those of the first worker stay
+	names *intern.Table
 	form  nameForm
 
 	costly atomic.Bool // a name stays mangled, as demangling would take too much work
@@ -28,22 +27,12 @@ type nameForm struct {
 	late   bool // they get that form when they are used, and are as in the file until then
 }
 
-// joinNames collects the workers' names and those of the ELF symbols, and
+// finishNames adds the names of the ELF symbols to those of the workers, and
 // demangles them with jobs workers. Only names in use reach this point, each
 // once, as demangling one costs more than reading a unit of C. In the symbols,
 // numbers replace the names.
-func joinNames(ctx context.Context, workers []*worker, symbols []companion.Symbol, form nameForm, jobs int) (*nameJoin, error) {
-	j := &nameJoin{form: form}
-	for i, w := range workers {
-		var local []uint32
-		if i == 0 {
-			j.names = w.names.Table
-		} else {
-			local = j.names.Join(&w.names.Table)
-		}
-		j.local = append(j.local, local)
-		w.names = nameTable{}
-	}
+func finishNames(ctx context.Context, names *intern.Table, symbols []companion.Symbol, form nameForm, jobs int) (*nameJoin, error) {
+	j := &nameJoin{names: names, form: form}
 	for i := range symbols {
 		s := &symbols[i]
 		s.ID = j.names.InternString(s.Name)
@@ -88,17 +77,6 @@ func (j *nameJoin) source(id nameID) string {
 	return string(name)
 }
 
-func (j *nameJoin) global(worker int, id nameID) nameID {
-	local := j.local[worker]
-	switch {
-	case worker == 0:
-		return id
-	case int(id) < len(local):
-		return nameID(local[id])
-	}
-	return 0
-}
-
 // numbering gives FILE and INLINE_ORIGIN records their numbers, in order of
 // first use by the FUNC records, inlines before lines, as symfmt's
 // Canonicalize does: the numbers do not depend on the order in which workers
@@ -137,7 +115,7 @@ func (n *numbering) number(f *funcRecord) {
 			return symfmt.FileID(files[id] - 1)
 		},
 		func(id symfmt.OriginID) symfmt.OriginID {
-			name := n.names.global(int(f.worker), w.origins[id])
+			name := w.origins[id]
 			if n.origins[name] == 0 {
 				n.origins[name] = n.origin(name) + 1
 			}

@@ -344,7 +344,8 @@ func (l *Lookup) read(w *worker, p *portion) (n int64) {
 func (l *Lookup) join(w *worker) *symfmt.Module {
 	m := &symfmt.Module{}
 	join := merger{code: l.r.code, symbols: l.symbolsOf(w.funcs), workers: []*worker{w}, stats: &Stats{}}
-	join.module(context.Background(), m, nameForm{l.opts.Demangle, true}, 1) // the context never ends, so there is no error
+	names, _ := joinNames(context.Background(), nil, join.workers, 1)
+	join.module(context.Background(), m, names, nameForm{l.opts.Demangle, true}, 1) // the context never ends, so there is no error
 	if w.costlyOuter {
 		l.costly.Do(func() { l.note([]symfmt.Problem{costlyNames(l.r.file.Path)}) })
 	}

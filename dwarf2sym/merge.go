@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
@@ -49,10 +50,10 @@ func compareFuncs(a, b funcRecord) int {
 }
 
 // module makes the FUNCs of m, and the files and origins that they use.
-func (m *merger) module(ctx context.Context, to *symfmt.Module, form nameForm, jobs int) (names *nameJoin, err error) {
+func (m *merger) module(ctx context.Context, to *symfmt.Module, known *intern.Table, form nameForm, jobs int) (names *nameJoin, err error) {
 	err = par.Each(ctx, jobs, 2, func(ctx context.Context, _, item int) (err error) {
 		if item == 0 {
-			names, err = joinNames(ctx, m.workers, m.symbols, form, jobs)
+			names, err = finishNames(ctx, known, m.symbols, form, jobs)
 		} else {
 			m.gather()
 		}
@@ -93,10 +94,6 @@ func (m *merger) gather() {
 // overlaps.
 func (m *merger) join(names *nameJoin, n *numbering) []symfmt.Func {
 	m.names = names
-	for i := range m.funcs {
-		f := &m.funcs[i]
-		f.name = names.global(int(f.worker), f.name)
-	}
 	m.fold()
 	m.arena = newArena(m.scratch)
 	m.cut()

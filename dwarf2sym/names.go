@@ -21,6 +21,10 @@ type nameTable struct {
 	intern.Table
 	places *intern.Offsets                    // their numbers, by offset in .debug_str with the tag of its Data
 	pools  map[*units.Package]*intern.Offsets // likewise, by offset in the .debug_str.dwo of a package
+
+	main  *units.Data // names in its .debug_str are read later; may be nil
+	later []uint64    // their offsets
+	most  int         // number of them
 }
 
 func newNameTable() nameTable { return nameTable{places: &intern.Offsets{}} }
@@ -112,11 +116,14 @@ func (w *worker) internPlace(d *units.Data, off uint64) (nameID, bool) {
 	if id, ok := w.names.places.Get(place); ok {
 		return nameID(id), true
 	}
-	name, ok := dwarf.CString(d.Str, off)
-	if !ok || len(name) == 0 {
-		return 0, false
+	id, ok := w.names.readLater(d, off)
+	if !ok {
+		name, ok := dwarf.CString(d.Str, off)
+		if !ok || len(name) == 0 {
+			return 0, false
+		}
+		id = w.names.intern(name)
 	}
-	id := w.names.intern(name)
 	w.names.places.Put(place, uint32(id))
 	return id, true
 }

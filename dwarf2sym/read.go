@@ -9,9 +9,10 @@
 // # How it works
 //
 // The units of .debug_info are independent: workers read them piece by piece, each byte once, and
-// keep only compact records. When the last unit is done, the records are sorted by address and by
-// the offset of their DIE, conflicts are resolved, and only then are FILE and INLINE_ORIGIN
-// numbered, so that the result is the same for any number of workers.
+// keep only compact records, with the offsets of names in .debug_str. When the last unit is done, each
+// name is read once, the records are sorted by address and by the offset of their DIE, conflicts are
+// resolved, and only then are FILE and INLINE_ORIGIN numbered, so that the result is the same for any
+// number of workers.
 //
 // # Rules
 //
@@ -112,6 +113,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/demangle"
+	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/symfmt"
@@ -121,12 +123,11 @@ import (
 // does not look for missing files, as ReadFile does. The files may be closed when Read returns.
 // An error means that nothing could be read; damage to parts is reported in the Result.
 func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
-	r, err := newReader(file, &o)
-	if err != nil {
-		return nil, err
+	r, err := readModule(ctx, file, &o, false)
+	if errors.Is(err, errNamesNow) {
+		r, err = readModule(ctx, file, &o, true)
 	}
-	if err := r.read(ctx); err != nil {
-		r.report.Close()
+	if err != nil {
 		return nil, err
 	}
 	r.report.late = r.newLateNaming()
@@ -137,8 +138,22 @@ func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 	return &result, nil
 }
 
+// readModule reads the records of a file, with namesNow without leaving names for later.
+func readModule(ctx context.Context, file symfmt.Binary, o *Options, namesNow bool) (*reader, error) {
+	r, err := newReader(file, o)
+	if err != nil {
+		return nil, err
+	}
+	r.namesNow = namesNow
+	if err := r.read(ctx); err != nil {
+		r.report.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
 func newReader(file symfmt.Binary, o *Options) (*reader, error) {
-	r := &reader{opts: o, jobs: min(par.Jobs(o.Jobs), maxWorkers)}
+	r := &reader{opts: o, jobs: min(par.Jobs(o.Jobs), maxWorkers), names: &intern.Table{}}
 	for _, f := range []struct {
 		binary symfmt.Binary
 		file   **object.File
@@ -174,11 +189,14 @@ type reader struct {
 	problems []placedProblem
 	dropped  int // problems in units that are not reported
 
+	namesNow   bool   // no names are left for later
+	collect    bool   // garbage after joining
 	effortBase uint64 // replaces the constant in tests
 	largeInfo  int64  // likewise
 	code       *codemap.Map
 	symbols    []companion.Symbol
 	workers    []*worker
+	names      *intern.Table   // of the workers, when they are done
 	typeReader *varread.Reader // for the types of all units; nil if variables are not wanted
 	scratch    *object.Scratch // for a large file; may be nil
 }
@@ -240,7 +258,7 @@ func (r *reader) readFunctions(ctx context.Context) error {
 func (r *reader) join(ctx context.Context) error {
 	m, stats := &r.module, &r.report.Stats
 	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch, wantPlaces: r.opts.Vars.wanted()}
-	names, err := join.module(ctx, m, nameForm{r.opts.Demangle, r.opts.LateNames}, r.jobs)
+	names, err := join.module(ctx, m, r.names, nameForm{r.opts.Demangle, r.opts.LateNames}, r.jobs)
 	if err != nil {
 		return err
 	}
@@ -264,6 +282,9 @@ func (r *reader) join(ctx context.Context) error {
 	r.workers = nil
 	r.addPublics(names)
 	stats.count(m)
+	if r.collect {
+		runtime.GC() // otherwise what was needed to join would stay while the module is written
+	}
 	return nil
 }
 
@@ -294,9 +315,12 @@ func (r *reader) addPublics(names *nameJoin) {
 // tenths of a second.
 const largeInfo = 512 << 20
 
-// worthCollecting is the size of .debug_info from which a garbage collection after the units
+// Sizes of .debug_info from which a garbage collection after the units, and one after joining,
 // saves more memory than it costs time.
-const worthCollecting = 4 << 20
+const (
+	worthCollecting     = 4 << 20
+	worthCollectingLate = 16 << 20
+)
 
 // readUnits lets the workers read all units.
 func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
@@ -309,6 +333,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	batches := d.NewBatchQueue()
 	items := batches.Most + len(split.jobs)
 	total := d.Info.Size() + split.size
+	r.collect = total > worthCollectingLate
 	large := total > cmp.Or(r.largeInfo, largeInfo)
 	if large {
 		r.scratch = r.report.spill
@@ -322,6 +347,9 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		w := newWorker(d, r.code, r.opts)
 		if effort != nil {
 			w.vars = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
+		}
+		if !r.namesNow {
+			w.names.main, w.names.most = d, mostLater/r.jobs
 		}
 		w.arena = newArena(r.scratch)
 		w.symbols, w.split = companion.Sorted(r.symbols), split
@@ -346,9 +374,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 		r.report.Others = append(r.report.Others, d.Sup.File)
 	}
 	r.report.Others = append(r.report.Others, split.files()...)
-	if d.Effort.Over() {
-		r.giveUp(d)
-	}
+	r.giveUpOver(d)
 	if d.Gradual && err == nil {
 		r.endGradually(d)
 	}
@@ -358,18 +384,26 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 	if effort != nil && err == nil && len(r.workers) > 0 {
 		r.readTypes(ctx, d, effort, seeds)
 	}
-	d.Release()
+	d.ReleaseUnits()
 	switch { // otherwise the memory of units and that of joining would add up
 	case large:
 		debug.FreeOSMemory()
 	case total > worthCollecting:
 		runtime.GC()
 	}
+	if err == nil {
+		r.names, err = joinNames(ctx, d, r.workers, r.jobs)
+	}
+	d.Release()
+	r.giveUpOver(d)
 	return err
 }
 
-// giveUp drops what the workers found if there was too much work.
-func (r *reader) giveUp(d *units.Data) {
+// giveUpOver drops what the workers found if there was too much work.
+func (r *reader) giveUpOver(d *units.Data) {
+	if r.workers == nil || !d.Effort.Over() {
+		return
+	}
 	r.workers = nil
 	p := d.TooMuchWork()
 	r.problem(problemUnits, p.Lost, p.Err)

@@ -144,7 +144,7 @@ func stageLoop(b *testing.B, size int, run func() error) {
 
 func mangledNames(b *testing.B, f *object.File) (mangled []string) {
 	r := stageUnits(b, f)
-	names, err := joinNames(context.Background(), r.workers, r.symbols, nameForm{}, 1)
+	names, err := finishNames(context.Background(), r.names, r.symbols, nameForm{}, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -127,6 +127,13 @@ func (t *Table) Find(s []byte) (uint32, bool) {
 	return t.index.Find(Hash(key), func(n uint32) bool { return t.At(n) == key })
 }
 
+// Append adds a string without looking for it. A table with such strings is only for Join.
+func (t *Table) Append(s []byte) {
+	text := unsafe.String(unsafe.SliceData(s), min(len(s), maxText))
+	t.keep(text)
+	t.index.hashes = append(t.index.hashes, Hash(text))
+}
+
 // Join interns the strings of o, whose memory it takes over, and returns their numbers by those in
 // o, which must not be used any more.
 func (t *Table) Join(o *Table) []uint32 {

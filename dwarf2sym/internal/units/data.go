@@ -117,18 +117,34 @@ func (d *Data) Bytes(off, n uint64, buf *[]byte) ([]byte, error) {
 
 // dropStep is the number of bytes of .debug_info after which the memory of
 // mapped sections is released: units mostly look at nearby places there.
-const dropStep = 4 << 20
+const dropStep = 2 << 20
 
 // Passed records that n more bytes of .debug_info were read.
 func (d *Data) Passed(n int64, scratch *object.Scratch) {
 	if sum := atomic.AddInt64(&d.Done, n); sum/dropStep != (sum-n)/dropStep {
-		for _, s := range d.random {
-			s.Drop()
-		}
+		d.Drop()
 		if scratch != nil {
 			scratch.Drop()
 		}
 	}
+}
+
+// Drop gives back the memory of mapped sections.
+func (d *Data) Drop() {
+	for _, s := range d.random {
+		s.Drop()
+	}
+}
+
+// ReleaseUnits releases all sections but .debug_str: units must not be read any more.
+func (d *Data) ReleaseUnits() {
+	for _, s := range d.random {
+		if s.Called() != ".debug_str" {
+			s.Release()
+		}
+	}
+	d.Sections = dwarf.Sections{File: d.File, Order: d.Order, Str: d.Str}
+	d.Info, d.Line, d.view, d.LateAbbrev = nil, nil, nil, nil
 }
 
 // Release releases the sections; d must not be used any more.
