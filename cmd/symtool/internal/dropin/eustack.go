@@ -109,7 +109,7 @@ var euUnstrip = program{
 		case l.has("usage"):
 			return &plan{answer: "see symtool as eu-unstrip --help\n"}, nil
 		case !l.has("list-only"):
-			return nil, errors.New(noJoining)
+			return nil, errors.New(noJoining + "; -n lists modules")
 		case len(l.operands) > 0:
 			return nil, fmt.Errorf("%q: %s", l.operands[0], allModules)
 		}
@@ -124,7 +124,7 @@ var euUnstrip = program{
 }
 
 const (
-	noJoining     = "files are not joined: symtool dump FILE DEBUGFILE reads both; -n lists modules"
+	noJoining     = "files are not joined: symtool dump FILE DEBUGFILE reads both"
 	onlyProcesses = "only the modules of a process are listed"
 	allModules    = "all modules are listed"
 )

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/resolve/supplier"
+	"github.com/symtool/symtool/symfmt"
 	"github.com/symtool/symtool/walk"
 	"github.com/symtool/symtool/walk/dump"
 	"github.com/symtool/symtool/walk/dumpfile"
@@ -184,7 +185,11 @@ func (p *stackPrinter) calls(f *walk.Frame, pc uint64) (all []call) {
 		return []call{{}}
 	}
 	symbols := p.table(f.Module)
-	for _, at := range symbols.source(pc) {
+	var known []symfmt.SourceFrame
+	if p.DebugName || p.Source {
+		known = symbols.source(pc)
+	}
+	for _, at := range known {
 		if !at.File.InCompDir {
 			at.File.Path = at.File.Relative // elfutils do not look at the compilation directory then
 		}
