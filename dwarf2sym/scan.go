@@ -87,6 +87,9 @@ func (w *worker) scanEntries(one bool, around scanFrame) error {
 // enter handles an entry. f is the enclosing frame, and becomes that of its children.
 func (w *worker) enter(e *dwarf.Entry, f *scanFrame) {
 	if w.brief && !e.Children {
+		if e.Class != dwarf.ClassScope {
+			w.noteLambda(&e.Attrs, f)
+		}
 		w.bodies = append(w.bodies, body{start: e.Start, end: w.scanner.At(), around: *f})
 		return
 	}

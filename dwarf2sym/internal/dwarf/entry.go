@@ -57,7 +57,7 @@ func (s *Scanner) Inlines(wanted bool) {
 func (s *Scanner) Only(positions []int) { s.only = positions }
 
 // Brief passes over what is in functions and types, where these have a reference to their sibling. Their entries
-// have no attributes, and end where the sibling begins.
+// end where the sibling begins.
 func (s *Scanner) Brief() { s.brief = true }
 
 // misses reports whether no wanted DIE is in [start, end).
@@ -159,6 +159,7 @@ func (s *Scanner) die(d *decl, start, pos int) (stop, enter bool, next int, err 
 	if s.brief && d.children && d.sibForm != 0 && isBody(d) {
 		if to := u.sibling(d, pos); to > 0 {
 			s.entry = Entry{Class: d.class, Tag: d.tag, Start: start}
+			u.take(d, pos, &s.entry.Attrs)
 			return true, false, to, nil
 		}
 	}
