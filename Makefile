@@ -50,7 +50,7 @@ install: build ## install the program, manual pages and completions below PREFIX
 	build/symtool completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_symtool'
 	build/symtool completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/symtool.fish'
 
-dist: ## make archives for linux/amd64 and arm64 with checksums and SBOM in build/dist, the same bytes from any folder
+dist: ## make archives, Debian packages, container images and SBOMs for linux/amd64 and arm64 in build/dist, the same bytes from any folder
 	$(GO) run ./.ci/dist -o build/dist
 
 run: build ## build symtool, and dump a real binary: symtool itself

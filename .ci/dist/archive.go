@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
@@ -29,35 +30,47 @@ func writeArchive(w io.Writer, folder string, files []file, date time.Time) erro
 	if err != nil {
 		return err
 	}
-	archive := tar.NewWriter(zip)
 	files = slices.Clone(files)
-	for _, f := range files {
-		for dir := path.Dir(f.name); dir != "."; dir = path.Dir(dir) {
-			files = append(files, file{name: dir + "/", mode: 0o755})
-		}
+	for i := range files {
+		files[i].name = folder + "/" + files[i].name
 	}
-	files = append(files, file{name: "", mode: 0o755})
-	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
-	files = slices.CompactFunc(files, func(a, b file) bool { return a.name == b.name })
-	for _, f := range files {
-		head := &tar.Header{
-			Typeflag: tar.TypeReg, Name: folder + "/" + f.name, Size: int64(len(f.data)), Mode: f.mode,
-			ModTime: date, Format: tar.FormatUSTAR,
-		}
-		if strings.HasSuffix(head.Name, "/") {
-			head.Typeflag = tar.TypeDir
-		}
-		if err := archive.WriteHeader(head); err != nil {
-			return err
-		}
-		if _, err := archive.Write(f.data); err != nil {
-			return err
-		}
+	plain, err := tarOf(files, date)
+	if err != nil {
+		return err
 	}
-	if err := archive.Close(); err != nil {
+	if _, err := zip.Write(plain); err != nil {
 		return err
 	}
 	return zip.Close()
+}
+
+// tarOf returns a tar archive of files and of the folders that they are in, sorted by name, with one date and without
+// owners. A name that ends in a slash is that of an empty folder.
+func tarOf(files []file, date time.Time) ([]byte, error) {
+	var b bytes.Buffer
+	archive := tar.NewWriter(&b)
+	files = slices.Clone(files)
+	for _, f := range files {
+		for dir := path.Dir(strings.TrimSuffix(f.name, "/")); dir != "."; dir = path.Dir(dir) {
+			files = append(files, file{name: dir + "/", mode: 0o755})
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
+	files = slices.CompactFunc(files, func(a, b file) bool { return a.name == b.name })
+	for _, f := range files {
+		head := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Size: int64(len(f.data)), Mode: f.mode, ModTime: date, Format: tar.FormatUSTAR}
+		if strings.HasSuffix(f.name, "/") {
+			head.Typeflag = tar.TypeDir
+		}
+		if err := archive.WriteHeader(head); err != nil {
+			return nil, err
+		}
+		if _, err := archive.Write(f.data); err != nil {
+			return nil, err
+		}
+	}
+	err := archive.Close()
+	return b.Bytes(), err
 }
 
 // checksums writes SHA256SUMS, which sha256sum -c reads.

@@ -1,5 +1,5 @@
 // The program of `make dist`: archives with the program for each CPU, its licences
-// and manuals, an SBOM for each, and their checksums. For one commit and one version
+// and manuals, a Debian package, a container image and an SBOM for each, and their checksums. For one commit and one version
 // of Go the bytes are the same, in any folder, at any time.
 package main
 
@@ -107,6 +107,12 @@ func (r *release) write(output string, common []file) error {
 	files := append([]file{{"symtool", program, 0o755}, {"THIRD-PARTY-LICENSES", noticeText(r.info, r.notices), 0o644}}, common...)
 	var archive bytes.Buffer
 	if err := writeArchive(&archive, r.name, files, r.date); err != nil {
+		return err
+	}
+	if err := r.deb(output, files); err != nil {
+		return err
+	}
+	if err := r.image(output, files); err != nil {
 		return err
 	}
 	bom, err := r.bom(program)

@@ -187,6 +187,10 @@ func TestContainerOracle(t *testing.T) {
 	if want := contentsOf(t, unpackDist(t, filepath.Join(clone, archive))); !bytes.Equal(released, want) {
 		t.Errorf("the program of the image has %d bytes, and that of the release %d others", len(released), len(want))
 	}
+	pulled := strings.TrimSpace(b.run("pull", "-q", "oci-archive:"+strings.TrimSuffix(archive, ".tar.gz")+".oci.tar"))
+	if !bytes.Equal(b.check(pulled), released) {
+		t.Error("the image of make dist has another program")
+	}
 }
 
 type buildah struct {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -27,8 +28,8 @@ func TestDistOracle(t *testing.T) {
 	one := distFrom(t, "one", "UTC", "022")
 	two := distFrom(t, "other/folder", "Asia/Kathmandu", "077")
 	names, err := filepath.Glob(filepath.Join(one, "*"))
-	if err != nil || len(names) != 5 {
-		t.Fatalf("%d files, want 5: %q, %v", len(names), names, err)
+	if err != nil || len(names) != 9 {
+		t.Fatalf("%d files, want 9: %q, %v", len(names), names, err)
 	}
 	for _, name := range names {
 		if !bytes.Equal(contentsOf(t, name), contentsOf(t, filepath.Join(two, filepath.Base(name)))) {
@@ -37,7 +38,7 @@ func TestDistOracle(t *testing.T) {
 	}
 	check := exec.Command(testenv.Tool(t, "sha256sum"), "-c", "--strict", "SHA256SUMS")
 	check.Dir = one
-	if out, err := check.CombinedOutput(); err != nil || bytes.Count(out, []byte(": OK\n")) != 4 {
+	if out, err := check.CombinedOutput(); err != nil || bytes.Count(out, []byte(": OK\n")) != 8 {
 		t.Errorf("sha256sum: %v\n%s", err, out)
 	}
 	programs := map[string]string{}
@@ -47,6 +48,9 @@ func TestDistOracle(t *testing.T) {
 		checkBOM(t, base+".cdx.json", programs[cpu])
 	}
 	checkRelease(t, programs["amd64"])
+	for _, cpu := range []string{"amd64", "arm64"} {
+		checkDeb(t, filepath.Join(one, "symtool_"+strings.ReplaceAll(version.Version, "-", "~")+"_"+cpu+".deb"), programs[cpu])
+	}
 	compareCPUs(t, programs["amd64"], programs["arm64"])
 }
 
@@ -59,6 +63,35 @@ func checkRelease(t *testing.T, program string) {
 	out, err := exec.Command(program, "version", "--format", "json").Output()
 	if err != nil || !bytes.Contains(out, []byte("-trimpath=true")) || !bytes.Contains(out, []byte(`"revision": "`)) {
 		t.Errorf("version: %v\n%s", err, out)
+	}
+}
+
+// checkDeb checks that lintian finds nothing in a Debian package, that it has the released program, and that the program
+// runs in a root folder with nothing but the package.
+func checkDeb(t *testing.T, name, program string) {
+	t.Helper()
+	// There is no bug of Debian to close.
+	lint := exec.Command(testenv.Tool(t, "lintian"), "--allow-root", "--fail-on", "error,warning", "--suppress-tags", "initial-upload-closes-no-bugs", name)
+	if out, err := lint.CombinedOutput(); err != nil {
+		t.Errorf("lintian: %v\n%s", err, out)
+	}
+	root := t.TempDir()
+	if out, err := exec.Command(testenv.Tool(t, "dpkg-deb"), "-x", name, root).CombinedOutput(); err != nil {
+		t.Fatalf("dpkg-deb: %v\n%s", err, out)
+	}
+	if !bytes.Equal(contentsOf(t, filepath.Join(root, "usr/bin/symtool")), contentsOf(t, program)) {
+		t.Errorf("%s: not the program of the archive", name)
+	}
+	for _, file := range []string{"man/man1/symtool-dump.1.gz", "bash-completion/completions/symtool", "zsh/vendor-completions/_symtool", "fish/vendor_completions.d/symtool.fish", "doc/symtool/copyright", "doc/symtool/docs/dump.md"} {
+		contentsOf(t, filepath.Join(root, "usr/share", file))
+	}
+	if !strings.HasSuffix(name, runtime.GOARCH+".deb") || os.Getuid() != 0 {
+		return
+	}
+	want, err := exec.Command(program, "dump", "--no-debuginfod", program).Output()
+	got, inside := exec.Command("chroot", root, "/usr/bin/symtool", "dump", "--no-debuginfod", "/usr/bin/symtool").Output()
+	if fmt.Sprint(err) != fmt.Sprint(inside) || len(want) == 0 || !bytes.Equal(got, want) {
+		t.Errorf("in a bare root: %d bytes, %v; want %d, %v", len(got), inside, len(want), err)
 	}
 }
 

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// debNames are where a Debian package has the files of an archive (Debian Policy 4.6, 9.1; 12.3).
+var debNames = map[string]string{
+	"symtool": "usr/bin/symtool",
+}
+
+const (
+	debDocs       = "usr/share/doc/symtool/"
+	debMaintainer = "the authors of symtool <symtool@example.org>"
+)
+
+// debOverrides are findings of lintian that are meant to be: the program runs on any Linux, and doctor names the Debian
+// package of a file without a program of Debian's.
+const debOverrides = "symtool: statically-linked-binary\nsymtool: uses-dpkg-database-directly\n"
+
+// debCopyright begins the file that says under which licences everything is (Debian Policy, 12.5).
+const debCopyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: symtool
+Source: https://github.com/symtool/symtool
+
+Files: *
+Copyright: 2026 the authors of symtool
+License: Apache-2.0
+ On Debian systems, the licence is in /usr/share/common-licenses/Apache-2.0.
+Comment:
+ THIRD-PARTY-LICENSES beside this file has the licences of what is linked in.
+`
+
+// deb writes the Debian package by dpkg-deb: the same bytes for the same files and date.
+func (r *release) deb(output string, files []file) error {
+	tree, err := os.MkdirTemp("", "deb")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tree)
+	if err := os.Chmod(tree, 0o755); err != nil {
+		return err
+	}
+	packed, size := r.debFiles(files), 0
+	for _, f := range packed {
+		size += len(f.data)
+	}
+	version := debVersion(r.version)
+	control := fmt.Sprintf("Package: symtool\nVersion: %s\nArchitecture: %s\nMaintainer: %s\nInstalled-Size: %d\n"+
+		"Suggests: debuginfod\nSection: devel\nPriority: optional\nHomepage: https://github.com/symtool/symtool\n"+
+		"Description: Breakpad symbol files: dump, check, compare, walk stacks\n symtool writes the symbol files of binaries with DWARF or a PDB, checks and\n"+
+		" compares them, and prints the stacks of crashed processes.\n", version, r.cpu, debMaintainer, (size+1023)/1024)
+	packed = append(packed, file{"DEBIAN/control", []byte(control), 0o644})
+	for _, f := range packed {
+		if err := writeDated(filepath.Join(tree, f.name), f, r.date); err != nil {
+			return err
+		}
+	}
+	cmd := exec.Command("dpkg-deb", "--root-owner-group", "-Zxz", "--build", tree, filepath.Join(output, "symtool_"+version+"_"+r.cpu+".deb"))
+	cmd.Env = append(os.Environ(), fmt.Sprint("SOURCE_DATE_EPOCH=", r.date.Unix()), "LC_ALL=C", "DPKG_DEB_THREADS_MAX=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("dpkg-deb: %w: %s", err, out)
+	}
+	return nil
+}
+
+// debVersion returns a version as Debian orders it: 0.1.0-dev is before 0.1.0.
+func debVersion(version string) string { return strings.ReplaceAll(version, "-", "~") }
+
+// debFiles returns the files of the package, with manual pages and the changelog compressed.
+func (r *release) debFiles(files []file) (packed []file) {
+	for _, f := range files {
+		name := debNames[f.name]
+		switch {
+		case f.name == "LICENSE": // is in the copyright file
+			continue
+		case strings.HasPrefix(f.name, "share/man/"):
+			name = "usr/" + f.name + ".gz"
+		case strings.HasPrefix(f.name, "share/zsh/"):
+			name = "usr/share/zsh/vendor-completions/" + path.Base(f.name)
+		case strings.HasPrefix(f.name, "share/"):
+			name = "usr/" + f.name
+		case name == "":
+			name = debDocs + f.name
+		}
+		if strings.HasSuffix(name, ".gz") {
+			f.data = gzipped(f.data)
+		}
+		packed = append(packed, file{name, f.data, f.mode})
+	}
+	changes := fmt.Sprintf("symtool (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n", debVersion(r.version), debMaintainer, r.date.Format(time.RFC1123Z))
+	return append(packed, file{debDocs + "copyright", []byte(debCopyright), 0o644}, file{debDocs + "changelog.gz", gzipped([]byte(changes)), 0o644}, file{"usr/share/lintian/overrides/symtool", []byte(debOverrides), 0o644})
+}
+
+// gzipped compresses as gzip -9n does: without a name and a date.
+func gzipped(data []byte) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
+	z.Write(data)                                         // nor does a bytes.Buffer fail
+	z.Close()
+	return b.Bytes()
+}
+
+// writeDated writes a file with its date and mode, whatever the umask, and folders that all may read.
+func writeDated(name string, f file, date time.Time) error {
+	for dir := filepath.Dir(f.name); dir != "."; dir = filepath.Dir(dir) {
+		parent := filepath.Join(strings.TrimSuffix(name, f.name), dir)
+		if err := os.MkdirAll(parent, 0o755); err != nil {
+			return err
+		}
+		if err := os.Chmod(parent, 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(name, f.data, os.FileMode(f.mode)); err != nil {
+		return err
+	}
+	if err := os.Chmod(name, os.FileMode(f.mode)); err != nil {
+		return err
+	}
+	return os.Chtimes(name, date, date)
+}
