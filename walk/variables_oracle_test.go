@@ -43,7 +43,7 @@ func TestOracleVariables(t *testing.T) {
 		{"odd", []string{cc, "-O0", "-g", "-Wno-psabi", "odd.c", "-o"}, 28},
 		{"weave", []string{cxx, "-std=c++20", "-O2", "-g", "weave.cc", "-o"}, 23},
 		{"stock", []string{cxx, "-std=c++20", "-O2", "-g", "stock.cc", "-o"}, 14},
-		{"shapes", []string{"go", "build", "-o"}, 20},
+		{"shapes", []string{"go", "build", "-o"}, 11},
 	}
 	if testenv.OracleFull() {
 		clang, clangxx, rustc := testenv.Tool(t, "clang-22"), testenv.Tool(t, "clang++-22"), testenv.Tool(t, "rustc")

@@ -51,13 +51,14 @@ int main(int argc, char **) { Box b{new int[4]}; return pick(b, argc); }
 `, "in pick(Box const&, int) SOURCE:4:63"},
 	{"thread", "thread", `
 #include <pthread.h>
+#include <unistd.h>
 namespace ns {
 struct T { static long total; };
 long T::total;
 template <class U> __attribute__((noinline)) void add(U *p) { *p = *p + 1; }
 }
 static void *work(void *) { ns::add(&ns::T::total); return nullptr; }
-int main() { pthread_t t; pthread_create(&t, nullptr, work, nullptr); work(nullptr); pthread_join(t, nullptr); return 0; }
+int main() { pthread_t t; pthread_create(&t, nullptr, work, nullptr); usleep(300000); work(nullptr); pthread_join(t, nullptr); return 0; }
 `, "Location is global 'ns::T::total' of size 8"},
 }
 
