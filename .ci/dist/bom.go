@@ -64,6 +64,7 @@ func component(name, module, version string, licences []string) cyclonedx.Compon
 var licenceWords = []struct{ id, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},
+	{"0BSD", "with or without fee is hereby granted. THE SOFTWARE"}, // ISC goes on: provided that
 	{"BSD-3-Clause", "may be used to endorse or promote products derived from this software without specific prior written permission"},
 	{"BSD-2-Clause", "Redistributions in binary form must reproduce the above copyright notice"},
 }
