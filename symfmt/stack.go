@@ -1,6 +1,7 @@
 package symfmt
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
@@ -114,31 +115,43 @@ func (t *CFITable) join(first RuleID, rows []CFIRow) RuleID {
 	if len(rows) == 0 {
 		return first
 	}
-	var names []string
-	rules := make(map[string][]string)
+	var rules []string // each with its name
+	index := make(map[string]int)
 	add := func(id RuleID) {
-		name := ""
-		for word := range strings.FieldsSeq(t.Rules.Text(id)) {
-			if !strings.HasSuffix(word, ":") {
-				rules[name] = append(rules[name], word)
-				continue
+		for name, rule := range rulesIn(t.Rules.Text(id)) {
+			i, ok := index[name]
+			if !ok {
+				i = len(rules)
+				index[name] = i
+				rules = append(rules, "")
 			}
-			name = word
-			if _, ok := rules[name]; !ok {
-				names = append(names, name)
-			}
-			rules[name] = nil
+			rules[i] = rule
 		}
 	}
 	add(first)
 	for i := range rows {
 		add(rows[i].Rules)
 	}
-	var words []string
-	for _, name := range names {
-		words = append(append(words, name), rules[name]...)
+	return t.Rules.Parse([]byte(strings.Join(rules, " ")))
+}
+
+// rulesIn returns the names in rules, whose words have one space between them, and the rules from the name on.
+func rulesIn(rules string) iter.Seq2[string, string] {
+	return func(yield func(name, rule string) bool) {
+		name, start, at := "", 0, 0
+		for word := range strings.SplitSeq(rules, " ") {
+			if strings.HasSuffix(word, ":") {
+				if name != "" && !yield(name, rules[start:at-1]) {
+					return
+				}
+				name, start = word, at
+			}
+			at += len(word) + 1
+		}
+		if name != "" {
+			yield(name, rules[start:])
+		}
 	}
-	return t.Rules.Parse([]byte(strings.Join(words, " ")))
 }
 
 // cleanRules brings the texts that were read into the form in which they are

@@ -14,7 +14,6 @@ var hostileSymbolCommands = []string{
 	"lint m.sym",
 	"lint --format json m.sym",
 	"lint --format html -o m.html m.sym",
-	"lint --format github --max-per-rule 1000000 m.sym",
 	"convert --to breakpad -o again.sym m.sym",
 	"convert --to json -o m.json m.sym",
 	"convert --to json --json-names --json-indent -o names.json m.sym",
