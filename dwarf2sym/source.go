@@ -7,6 +7,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/lru"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -71,6 +72,11 @@ func (l *Lookup) readSource(o *outline, g *Group, rva symfmt.RVA) (frames []symf
 	return frames, true
 }
 
+// newSource returns a reader of what d has about source code.
+func (w *worker) newSource(d *units.Data) *srcread.Reader {
+	return srcread.New(w, w.lineWin, dwarf.NewWindow(d.Line), w.Meter)
+}
+
 // sourceIndex returns the index of a portion, or nil if reading it takes too much work.
 func (l *Lookup) sourceIndex(p *portion) *srcread.Index {
 	key := sourceKey{p.off, p.job}
@@ -82,7 +88,7 @@ func (l *Lookup) sourceIndex(p *portion) *srcread.Index {
 	}
 	w := l.idleWorker()
 	defer l.keep(w)
-	w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(l.d.Line), w.Meter)
+	w.source = w.newSource(l.d)
 	if !l.readPortion(w, p) {
 		return nil
 	}
@@ -116,7 +122,7 @@ func (l *Lookup) readVariables() (all []srcread.Variable) {
 	portions := l.allPortions()
 	for i := range portions {
 		w := l.idleWorker()
-		w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(l.d.Line), w.Meter)
+		w.source = w.newSource(l.d)
 		w.source.Data = true
 		ok := l.readPortion(w, &portions[i])
 		all = append(all, w.source.Variables...)

@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
-	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
-	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
@@ -88,7 +86,7 @@ func TestDeclaredForms(t *testing.T) {
 	d.ReadUnitHeaders()
 	d.Allow(units.EffortBase)
 	w := newWorker(d, &codemap.Map{}, &Options{})
-	w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(d.Line), w.Meter)
+	w.source = w.newSource(d)
 	w.source.Data = true
 	w.batch(d.Units)
 	var got []string
@@ -168,7 +166,7 @@ func TestSourceOfNestedFunction(t *testing.T) {
 		0x1000: "outer :0:0", 0x2000: "inner :0:0", 0x2018: "a :0:0 | inner /s/x.c:7:3", 0x1018: "a :0:0 | outer /s/x.c:8:4",
 	} {
 		w := newWorker(d, &codemap.Map{}, &Options{})
-		w.source = srcread.New(w, w.lineWin, dwarf.NewWindow(d.Line), w.Meter)
+		w.source = w.newSource(d)
 		w.batch(d.Units)
 		var got []string
 		for _, f := range w.source.Index.Frames(addr, nil) {

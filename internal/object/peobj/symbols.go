@@ -149,7 +149,7 @@ func (f *File) eachCOFF(data []byte, fn func(*object.Symbol)) error {
 }
 
 // hasGap reports whether a section between others is missing: the system does not load such a file. GNU objcopy leaves
-// .data out of debug files, and gives its symbols the number of the first section; they cannot be told from labels of
+// .data out of debug files, and gives its symbols the number of the first section, where they look like labels of
 // assembly, as neither are marked as functions.
 func (f *File) hasGap() bool {
 	for i := 1; i < len(f.sections); i++ {
