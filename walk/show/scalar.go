@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/eval"
 )
@@ -139,7 +140,7 @@ func (s *showing) enum(t *vars.Type, lo uint64, size int) string {
 // others, such as those of C and Fortran, are unambiguous without. Rust has the type's own name.
 func (s *showing) enumerator(t *vars.Type, name string) string {
 	if l := s.f.Func; l != nil && l.Language == vars.Rust {
-		return lastPart(t.Name) + "::" + name
+		return text.LastPart(t.Name) + "::" + name
 	}
 	if at := strings.LastIndex(t.Name, "::"); at >= 0 && !strings.Contains(name, "::") {
 		return t.Name + "::" + name

@@ -117,9 +117,6 @@ func TestRules(t *testing.T) {
 	if got := argument("Vec<(u8, A<B, C>), Global>", 1); got != "(u8, A<B, C>)" {
 		t.Error(got)
 	}
-	if got := lastPart("a::b<c::d>::E<f::g>"); got != "E<f::g>" {
-		t.Error(got)
-	}
 }
 
 // Elements are named by their indices: from the lower bound on, and Fortran's first index is the innermost.

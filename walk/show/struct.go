@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/eval"
 )
@@ -14,7 +15,7 @@ func (s *showing) structure(v eval.Value, t *vars.Type, id vars.TypeID, depth in
 	lang := s.language(id)
 	name := ""
 	if lang == langRust && !strings.HasPrefix(t.Name, "(") {
-		name, _, _ = strings.Cut(lastPart(t.Name), "<")
+		name, _, _ = strings.Cut(text.LastPart(t.Name), "<")
 	}
 	if t.Incomplete {
 		return name + "{?}"
@@ -177,24 +178,6 @@ func (s *showing) variantOf(v *eval.Value, part *vars.VariantPart) (*vars.Varian
 		}
 	}
 	return other, true
-}
-
-// lastPart returns a name without its leading namespaces: Point<a::B> for x::Point<a::B>.
-func lastPart(name string) string {
-	depth, from := 0, 0
-	for i := range len(name) {
-		switch name[i] {
-		case '<', '(', '[', '{':
-			depth++
-		case '>', ')', ']', '}':
-			depth--
-		case ':':
-			if depth == 0 {
-				from = i + 1
-			}
-		}
-	}
-	return name[from:]
 }
 
 // array shows the elements of an array. Of equal consecutive elements, one is shown.

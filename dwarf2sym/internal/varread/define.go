@@ -8,6 +8,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/dw"
+	"github.com/symtool/symtool/internal/text"
 )
 
 // define reads the structures that variables have although the readers met only declarations of them. It looks
@@ -23,7 +24,7 @@ func (v *Reader) define(ctx context.Context, d *units.Data, readers []*Reader) {
 	}
 	wanted := wantedNames{full: varjoin.Undefined(all), last: map[string]bool{}}
 	for name := range wanted.full {
-		wanted.last[lastPart(name)] = true
+		wanted.last[text.LastPart(name)] = true
 	}
 	for i := range d.Units {
 		if len(wanted.full) == 0 || v.Meter.Exhausted || ctx.Err() != nil {
@@ -41,28 +42,6 @@ func (v *Reader) define(ctx context.Context, d *units.Data, readers []*Reader) {
 
 // wantedNames are names of structures, with all scopes and without.
 type wantedNames struct{ full, last map[string]bool }
-
-// lastPart returns a name without the scopes before it. Those of its template's arguments are part of it.
-func lastPart(name string) string {
-	depth := 0
-	for i := len(name) - 1; i > 0; i-- {
-		switch name[i] {
-		case '>':
-			if name[i-1] != '-' { // an arrow
-				depth++
-			}
-		case ')', '}', ']':
-			depth++
-		case '<', '(', '{', '[':
-			depth--
-		case ':':
-			if depth == 0 && name[i-1] == ':' {
-				return name[i+1:]
-			}
-		}
-	}
-	return name
-}
 
 // defineIn reads the wanted structures of the unit that is open.
 func (v *Reader) defineIn(wanted wantedNames) {

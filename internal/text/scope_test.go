@@ -1,4 +1,4 @@
-package varread
+package text
 
 import "testing"
 
@@ -11,9 +11,10 @@ func TestLastPart(t *testing.T) {
 		"a::f::{closure_env#0}<b::T>":            "{closure_env#0}<b::T>",
 		"<a::T as b::U>::f::{async_block_env#1}": "{async_block_env#1}",
 		"":                                       "",
+		"a::b<c::d>::E<f::g>":                    "E<f::g>",
 		"a::":                                    "",
 	} {
-		if got := lastPart(name); got != want {
+		if got := LastPart(name); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}
