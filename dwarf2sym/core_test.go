@@ -13,6 +13,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/object"
@@ -95,7 +96,7 @@ type coreRun struct {
 
 func (c *core) read(o Options, run coreRun) (*symfmt.Module, *Result, error) {
 	m, report, err := c.readWith(o, run, false)
-	if errors.Is(err, errNamesNow) { // as in Read
+	if errors.Is(err, names.ErrNow) { // as in Read
 		return c.readWith(o, run, true)
 	}
 	return m, report, err

@@ -8,7 +8,6 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/bin"
-	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/object"
 )
 
@@ -68,12 +67,6 @@ func (r *reader) openPackage(all []*units.Package, path string, main *units.Data
 // packedHalves reads other halves in a package.
 func (w *worker) packedHalves(j *splitJob) {
 	p := j.pkg
-	if w.names.pools == nil {
-		w.names.pools = make(map[*units.Package]*intern.Offsets)
-	}
-	if w.names.pools[p] == nil {
-		w.names.pools[p] = &intern.Offsets{}
-	}
 	x := units.Unpacker{P: p, M: w.Meter, Locations: w.vars != nil}
 	var buf []byte // for .debug_info.dwo
 	for i := range j.skeletons {
@@ -82,7 +75,7 @@ func (w *worker) packedHalves(j *splitJob) {
 			return
 		}
 		s := w.newFileState(nil)
-		s.places, s.info = w.names.pools[p], buf
+		s.places, s.info = w.names.Pool(p), buf
 		ok := false
 		h, err := w.unpack(&x, sk, &s)
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/symfmt"
 )
@@ -175,7 +176,7 @@ func (w *worker) closeFunc() {
 	n := len(w.open) - 1
 	fn := w.open[n]
 	w.open = w.open[:n]
-	var name nameID
+	var name names.ID
 	ok := fn.extra // it then has no name to wait for
 	if !ok {
 		name, ok = w.placedName(&w.u, &fn.attrs)
@@ -261,12 +262,12 @@ func (w *worker) resolveNames() {
 		}
 		p := &w.pending[i]
 		name, how := w.nameOf(&w.u, p.die, &p.attrs)
-		if how != nameless && !w.Spend(uint64(w.names.size(name))) {
+		if how != nameless && !w.Spend(uint64(w.names.Size(name))) {
 			break
 		}
 		if p.fn < 0 {
 			if how == nameless {
-				name = w.names.intern([]byte(noName))
+				name = w.names.Intern([]byte(noName))
 			}
 			w.origins[p.id] = name
 			continue

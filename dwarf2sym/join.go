@@ -6,12 +6,44 @@ import (
 	"sync/atomic"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/names"
+	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/par"
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt"
 )
+
+// joinNames gives the names of all workers common numbers, and reads those that were left for later from d, which is
+// nil if there are none. It returns the names by number.
+func joinNames(ctx context.Context, d *units.Data, workers []*worker, jobs int) (*intern.Table, error) {
+	tables := make([]*names.Table, len(workers))
+	for i, w := range workers {
+		tables[i] = &w.names
+	}
+	all, common, err := names.Join(ctx, d, tables, jobs)
+	if err != nil {
+		return nil, err
+	}
+	return all, par.Each(ctx, jobs, len(workers), func(_ context.Context, _, i int) error {
+		workers[i].renumber(&common[i])
+		return nil
+	})
+}
+
+// renumber replaces the numbers of names by the common ones.
+func (w *worker) renumber(common *names.Common) {
+	if !common.Changed() {
+		return
+	}
+	for i := range w.funcs {
+		w.funcs[i].name = common.Of(w.funcs[i].name)
+	}
+	for i := range w.origins {
+		w.origins[i] = common.Of(w.origins[i])
+	}
+}
 
 // nameJoin has the names of all workers and symbols once, and demangles each once.
 type nameJoin struct {
@@ -66,10 +98,10 @@ func (j *nameJoin) demangle(ctx context.Context, jobs int) error {
 }
 
 // final returns a name as it is written; if names are made late, as it is in the file.
-func (j *nameJoin) final(id nameID) string { return j.names.At(uint32(id)) }
+func (j *nameJoin) final(id names.ID) string { return j.names.At(uint32(id)) }
 
 // source returns a name as it is written.
-func (j *nameJoin) source(id nameID) string {
+func (j *nameJoin) source(id names.ID) string {
 	if !j.form.late {
 		return j.final(id)
 	}
@@ -87,7 +119,7 @@ type numbering struct {
 	workers []*worker
 
 	files   [][]uint32   // worker -> its number -> common number + 1; 0 if not used yet
-	origins []uint32     // by nameID, likewise
+	origins []uint32     // by names.ID, likewise
 	paths   intern.Index // of m.Files
 	finals  intern.Index // of m.Origins
 }
@@ -136,7 +168,7 @@ func (n *numbering) file(path string) uint32 {
 
 // origin returns the number of a name: several mangled names may be demangled
 // to the same one.
-func (n *numbering) origin(number nameID) uint32 {
+func (n *numbering) origin(number names.ID) uint32 {
 	name := n.names.final(number)
 	if n.names.form.late { // they are all different
 		return n.addOrigin(name)

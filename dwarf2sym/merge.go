@@ -8,6 +8,7 @@ import (
 
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
+	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/internal/intern"
 	"github.com/symtool/symtool/internal/object"
@@ -216,9 +217,9 @@ func (m *merger) score(f *funcRecord, sym *companion.Symbol) int {
 func (m *merger) isCalled(f *funcRecord, sym *companion.Symbol) bool {
 	switch f.named {
 	case named:
-		return f.name == nameID(sym.ID)
+		return f.name == names.ID(sym.ID)
 	case scoped:
-		rest, ok := strings.CutPrefix(m.names.source(nameID(sym.Linkage)), m.names.source(f.name))
+		rest, ok := strings.CutPrefix(m.names.source(names.ID(sym.Linkage)), m.names.source(f.name))
 		return ok && (rest == "" || rest[0] == '(')
 	}
 	return false
@@ -232,7 +233,7 @@ func (m *merger) appendTail(out []symfmt.Func, f *funcRecord) []symfmt.Func {
 	rva := m.code.RVA(f.addr)
 	sym := companion.OpenSymbol(m.symbols[:companion.SearchSymbols(m.symbols, rva)])
 	tail := symfmt.Func{RVA: rva, Size: f.size, Body: f.body}
-	whole := symfmt.Func{RVA: sym.RVA, Name: m.names.final(nameID(sym.ID)), Multiple: sym.Multiple}
+	whole := symfmt.Func{RVA: sym.RVA, Name: m.names.final(names.ID(sym.ID)), Multiple: sym.Multiple}
 	if n := len(out); n > 0 {
 		last := out[n-1]
 		switch end := last.RVA + symfmt.RVA(last.Size); {
@@ -368,11 +369,11 @@ func (m *merger) funcName(f *funcRecord, sym *companion.Symbol, multi bool) stri
 	switch {
 	case f.named == scoped:
 		if sym != nil && sym.Mangled && !sym.Multiple && (!multi || m.isCalled(f, sym)) {
-			return m.names.final(nameID(sym.Linkage))
+			return m.names.final(names.ID(sym.Linkage))
 		}
 		return m.names.final(f.name)
 	case sym != nil:
-		return m.names.final(nameID(sym.ID))
+		return m.names.final(names.ID(sym.ID))
 	}
 	return noName
 }

@@ -4,32 +4,13 @@ import (
 	"bytes"
 
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
-	"github.com/symtool/symtool/internal/intern"
 )
 
 // noName stands for a function that the debug information does not name. The
 // peers use the same words, so that users find it with the same search.
 const noName = "<name omitted>"
-
-// nameID is an index into a worker's nameTable.
-type nameID uint32
-
-// nameTable interns names as they are in the debug information. Names at the
-// same offset of .debug_str are found without examining their bytes.
-type nameTable struct {
-	intern.Table
-	places *intern.Offsets                    // their numbers, by offset in .debug_str with the tag of its Data
-	pools  map[*units.Package]*intern.Offsets // likewise, by offset in the .debug_str.dwo of a package
-
-	main  *units.Data // names in its .debug_str are read later; may be nil
-	later []uint64    // their offsets
-	most  int         // number of them
-}
-
-func newNameTable() nameTable { return nameTable{places: &intern.Offsets{}} }
-
-func (t *nameTable) intern(name []byte) nameID { return nameID(t.Table.Intern(name)) }
 
 // foundName is what a chain of DIEs says about a function's name.
 type foundName struct {
@@ -52,31 +33,31 @@ const (
 // nameOf returns the name of the DIE at off with attributes a: its linkage
 // name, otherwise its plain name with its scopes. In C the plain name has
 // precedence, as a linkage name there is an asm label (__GI_abort for abort).
-func (w *worker) nameOf(u *units.Unit, off uint64, a *dwarf.NameAttrs) (nameID, naming) {
+func (w *worker) nameOf(u *units.Unit, off uint64, a *dwarf.NameAttrs) (names.ID, naming) {
 	if id, ok := w.placedName(u, a); ok {
 		return id, named
 	}
 	found := w.chase(u, off, a)
 	switch {
 	case len(found.linkage) > 0:
-		return w.names.intern(found.linkage), named
+		return w.names.Intern(found.linkage), named
 	case len(found.plain) == 0:
 		return 0, nameless
 	case found.flat || !found.u.Scoped():
-		return w.names.intern(found.plain), named
+		return w.names.Intern(found.plain), named
 	}
 	plain := found.plain
 	w.plainBuf = nil // names of scopes are found by chains, too
 	w.nameBuf = append(w.appendScopes(w.nameBuf[:0], found.u, found.die), plain...)
 	w.plainBuf = plain
-	return w.names.intern(w.nameBuf), scoped
+	return w.names.Intern(w.nameBuf), scoped
 }
 
 // placedName is like nameOf, for names that need no scopes and are in .debug_str, as nearly all
 // are. Their bytes are examined once.
-func (w *worker) placedName(u *units.Unit, a *dwarf.NameAttrs) (nameID, bool) {
+func (w *worker) placedName(u *units.Unit, a *dwarf.NameAttrs) (names.ID, bool) {
 	if d, off, ok := w.namePlace(u, a); ok {
-		return w.internPlace(d, off)
+		return w.names.At(d, off)
 	}
 	return 0, false
 }
@@ -108,24 +89,6 @@ func (w *worker) namePlace(u *units.Unit, a *dwarf.NameAttrs) (*units.Data, uint
 		}
 	}
 	return nil, 0, false
-}
-
-// internPlace interns the name at an offset of d's .debug_str.
-func (w *worker) internPlace(d *units.Data, off uint64) (nameID, bool) {
-	place := d.Tag | off
-	if id, ok := w.names.places.Get(place); ok {
-		return nameID(id), true
-	}
-	id, ok := w.names.readLater(d, off)
-	if !ok {
-		name, ok := dwarf.CString(d.Str, off)
-		if !ok || len(name) == 0 {
-			return 0, false
-		}
-		id = w.names.intern(name)
-	}
-	w.names.places.Put(place, uint32(id))
-	return id, true
 }
 
 // chase follows DW_AT_abstract_origin and DW_AT_specification up to a linkage name.

@@ -108,6 +108,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varjoin"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
@@ -124,7 +125,7 @@ import (
 // An error means that nothing could be read; damage to parts is reported in the Result.
 func Read(ctx context.Context, file symfmt.Binary, o Options) (*Result, error) {
 	r, err := readModule(ctx, file, &o, false)
-	if errors.Is(err, errNamesNow) {
+	if errors.Is(err, names.ErrNow) {
 		r, err = readModule(ctx, file, &o, true)
 	}
 	if err != nil {
@@ -258,11 +259,11 @@ func (r *reader) readFunctions(ctx context.Context) error {
 func (r *reader) join(ctx context.Context) error {
 	m, stats := &r.module, &r.report.Stats
 	join := merger{code: r.code, symbols: r.symbols, workers: r.workers, stats: stats, scratch: r.scratch, wantPlaces: r.opts.Vars.wanted()}
-	names, err := join.module(ctx, m, r.names, nameForm{r.opts.Demangle, r.opts.LateNames}, r.jobs)
+	joined, err := join.module(ctx, m, r.names, nameForm{r.opts.Demangle, r.opts.LateNames}, r.jobs)
 	if err != nil {
 		return err
 	}
-	costly := names.costly.Load()
+	costly := joined.costly.Load()
 	for _, w := range r.workers {
 		costly = costly || w.costlyOuter
 		stats.add(&w.stats)
@@ -280,7 +281,7 @@ func (r *reader) join(ctx context.Context) error {
 	r.reportMapped()
 	r.joinVars(join.places)
 	r.workers = nil
-	r.addPublics(names)
+	r.addPublics(joined)
 	stats.count(m)
 	if r.collect {
 		runtime.GC() // otherwise what was needed to join would stay while the module is written
@@ -295,7 +296,7 @@ func costlyNames(path string) bin.Problem {
 }
 
 // addPublics adds the ELF symbols where no FUNC starts.
-func (r *reader) addPublics(names *nameJoin) {
+func (r *reader) addPublics(joined *nameJoin) {
 	m := &r.module
 	k := 0
 	for i := range r.symbols {
@@ -306,7 +307,7 @@ func (r *reader) addPublics(names *nameJoin) {
 		if k < len(m.Funcs) && m.Funcs[k].RVA == s.RVA {
 			continue
 		}
-		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: names.final(nameID(s.ID)), Multiple: s.Multiple})
+		m.Publics = append(m.Publics, symfmt.Public{RVA: s.RVA, Name: joined.final(names.ID(s.ID)), Multiple: s.Multiple})
 		addPublic(&r.report.Extents, s)
 	}
 }
@@ -349,7 +350,7 @@ func (r *reader) readUnits(ctx context.Context, d *units.Data) error {
 			w.vars = varread.New(w, r.code, r.opts.Vars.reader(), effort, seeds)
 		}
 		if !r.namesNow {
-			w.names.main, w.names.most = d, mostLater/r.jobs
+			w.names.ReadLater(d, r.jobs)
 		}
 		w.arena = newArena(r.scratch)
 		w.symbols, w.split = companion.Sorted(r.symbols), split

@@ -188,14 +188,14 @@ type fileState struct {
 
 // fileState returns the worker's state for the current file.
 func (w *worker) fileState() fileState {
-	return fileState{w.d, w.names.places, w.tables, w.opener, w.info}
+	return fileState{w.d, w.names.Places, w.tables, w.opener, w.info}
 }
 
 // turnTo makes the worker read another file, and returns its state for the one
 // before, as offsets are meaningful in one file only.
 func (w *worker) turnTo(s fileState) (before fileState) {
 	before = w.fileState()
-	w.d, w.names.places, w.tables, w.opener, w.info = s.d, s.places, s.tables, s.opener, s.info
+	w.d, w.names.Places, w.tables, w.opener, w.info = s.d, s.places, s.tables, s.opener, s.info
 	return before
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/internal/symtest"
@@ -144,12 +145,12 @@ func stageLoop(b *testing.B, size int, run func() error) {
 
 func mangledNames(b *testing.B, f *object.File) (mangled []string) {
 	r := stageUnits(b, f)
-	names, err := finishNames(context.Background(), r.names, r.symbols, nameForm{}, 1)
+	joined, err := finishNames(context.Background(), r.names, r.symbols, nameForm{}, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
-	for id := range names.names.Len() {
-		name := names.final(nameID(id))
+	for id := range joined.names.Len() {
+		name := joined.final(names.ID(id))
 		if strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") {
 			mangled = append(mangled, name)
 		}

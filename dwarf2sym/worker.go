@@ -6,6 +6,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/codemap"
 	"github.com/symtool/symtool/dwarf2sym/internal/companion"
 	"github.com/symtool/symtool/dwarf2sym/internal/dwarf"
+	"github.com/symtool/symtool/dwarf2sym/internal/names"
 	"github.com/symtool/symtool/dwarf2sym/internal/srcread"
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 	"github.com/symtool/symtool/dwarf2sym/internal/varread"
@@ -48,9 +49,9 @@ type worker struct {
 
 // records are the results of a worker.
 type records struct {
-	names       nameTable
+	names       names.Table
 	files       intern.Table
-	origins     []nameID // by the OriginID in this worker's bodies
+	origins     []names.ID // by the OriginID in this worker's bodies
 	funcs       []funcRecord
 	identities  []identity // of the first functions in funcs
 	arena       symfmt.Arena
@@ -109,7 +110,7 @@ type funcRecord struct {
 	size    uint64
 	key     uint64 // offset of its DIE, by which functions at the same address are ordered
 	sub     uint64 // if key is a skeleton's: offset of the DIE in the other half
-	name    nameID
+	name    names.ID
 	worker  uint16
 	named   naming
 	label   bool // of an assembly unit
@@ -126,12 +127,12 @@ func newWorker(d *units.Data, code *codemap.Map, opts *Options) *worker {
 }
 
 func newRecords() records {
-	return records{names: newNameTable()}
+	return records{names: names.New()}
 }
 
 // finish releases what was needed only for units.
 func (w *worker) finish() {
-	w.names.places, w.names.pools = nil, nil
+	w.names.Finish()
 	w.unitState = unitState{}
 }
 

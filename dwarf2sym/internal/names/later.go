@@ -1,4 +1,4 @@
-package dwarf2sym
+package names
 
 import (
 	"context"
@@ -12,106 +12,93 @@ import (
 	"github.com/symtool/symtool/internal/par"
 )
 
-// While all units of a file are read, names in .debug_str are not examined: that section may be larger than
-// .debug_info, and the names of a unit are all over it. Workers note their offsets, and each name is read once, in the
-// order of the section, when the units are done.
+// laterName marks an ID that is an index into Table.later.
+const laterName ID = 1 << 31
 
-// laterName marks a nameID that is an index into nameTable.later.
-const laterName nameID = 1 << 31
-
-// Offsets are sorted together with the numbers of their names, of all workers.
+// Offsets are sorted together with the numbers of their names, of all tables.
 const (
 	laterBits    = 28                    // of a number
 	mostLater    = 1 << laterBits        // names
 	mostLaterOff = 1 << (64 - laterBits) // bytes of .debug_str
 )
 
+// ReadLater leaves names in .debug_str of d for Join, as far as there is room for them. Up to jobs tables may do so.
+func (t *Table) ReadLater(d *units.Data, jobs int) { t.main, t.most = d, mostLater/jobs }
+
 // readLater returns the number of the name at an offset, if it can be read later.
-func (t *nameTable) readLater(d *units.Data, off uint64) (nameID, bool) {
+func (t *Table) readLater(d *units.Data, off uint64) (ID, bool) {
 	if d != t.main || len(t.later) >= t.most || off >= min(uint64(len(d.Str)), mostLaterOff) {
 		return 0, false
 	}
 	t.later = append(t.later, off)
-	return laterName | nameID(len(t.later)-1), true
+	return laterName | ID(len(t.later)-1), true
 }
 
-// size returns the length of a name, 0 if it is read later.
-func (t *nameTable) size(id nameID) int {
-	if id&laterName != 0 {
-		return 0
-	}
-	return len(t.At(uint32(id)))
-}
-
-// errNamesNow means that names must be read together with units: one of them is empty, and another attribute has the
+// ErrNow means that names must be read together with units: one of them is empty, and another attribute has the
 // name then, or .debug_str has become unreadable.
-var errNamesNow = errors.New("names must be read with the units")
+var ErrNow = errors.New("names must be read with the units")
 
-// joinNames gives the names of all workers common numbers, and reads those that were left for later from d, which is
-// nil if there are none. It returns the names by number.
-func joinNames(ctx context.Context, d *units.Data, workers []*worker, jobs int) (*intern.Table, error) {
-	names := &intern.Table{}
-	texts := make([][]uint32, len(workers)) // by the workers' numbers; those of the first one stay
-	for i, w := range workers {
-		if i == 0 {
-			*names = w.names.Table
-		} else {
-			texts[i] = names.Join(&w.names.Table)
-		}
-	}
-	later := laterNames{d: d, names: names, numbers: make([][]uint32, len(workers))}
-	if err := later.read(ctx, workers, jobs); err != nil {
-		return nil, err
-	}
-	return names, par.Each(ctx, jobs, len(workers), func(_ context.Context, _, i int) error {
-		workers[i].renumber(texts[i], later.numbers[i])
-		return nil
-	})
+// Common has the common numbers of the names of a Table.
+type Common struct {
+	texts []uint32 // nil if they are those of the Table
+	later []uint32 // of names that were read later
 }
 
-// renumber replaces the numbers of names by the common ones: texts, or nil if they stay, and those of names that were
-// read later.
-func (w *worker) renumber(texts, later []uint32) {
-	w.names = nameTable{}
-	if texts == nil && later == nil {
-		return
+// Changed reports whether any number is another one than in the Table.
+func (c *Common) Changed() bool { return c.texts != nil || c.later != nil }
+
+// Of returns the common number of a name.
+func (c *Common) Of(id ID) ID {
+	switch {
+	case id&laterName != 0:
+		return ID(c.later[id&^laterName])
+	case int(id) < len(c.texts):
+		return ID(c.texts[id])
 	}
-	common := func(id nameID) nameID {
-		switch {
-		case id&laterName != 0:
-			return nameID(later[id&^laterName])
-		case int(id) < len(texts):
-			return nameID(texts[id])
+	return id
+}
+
+// Join gives the names of all tables common numbers, those in the first result, and reads those that were left for
+// later from d, which is nil if there are none. The tables are empty then.
+func Join(ctx context.Context, d *units.Data, tables []*Table, jobs int) (*intern.Table, []Common, error) {
+	all := &intern.Table{}
+	common := make([]Common, len(tables)) // texts of the first one stay
+	for i, t := range tables {
+		if i == 0 {
+			*all = t.texts
+		} else {
+			common[i].texts = all.Join(&t.texts)
 		}
-		return id
 	}
-	for i := range w.funcs {
-		w.funcs[i].name = common(w.funcs[i].name)
+	later := laterNames{d: d, names: all, common: common}
+	if err := later.read(ctx, tables, jobs); err != nil {
+		return nil, nil, err
 	}
-	for i := range w.origins {
-		w.origins[i] = common(w.origins[i])
+	for _, t := range tables {
+		*t = Table{}
 	}
+	return all, common, nil
 }
 
 // laterNames reads names from .debug_str.
 type laterNames struct {
-	d       *units.Data
-	names   *intern.Table
-	numbers [][]uint32 // by worker and index in nameTable.later
+	d      *units.Data
+	names  *intern.Table
+	common []Common // by table
 }
 
 // laterStep is the number of bytes of .debug_str from which names are read at once.
 const laterStep = 1 << 20
 
-// read reads the names of all workers.
-func (l *laterNames) read(ctx context.Context, workers []*worker, jobs int) error {
-	order, bases, err := sortLater(ctx, workers, jobs)
+// read reads the names of all tables.
+func (l *laterNames) read(ctx context.Context, tables []*Table, jobs int) error {
+	order, bases, err := sortLater(ctx, tables, jobs)
 	if err != nil || len(order) == 0 {
 		return err
 	}
 	common := make([]uint32, len(order))
-	for i, w := range workers {
-		l.numbers[i] = common[bases[i]:][:len(w.names.later)]
+	for i, t := range tables {
+		l.common[i].later = common[bases[i]:][:len(t.later)]
 	}
 	pieces := cutLater(order)
 	return par.Ordered(ctx, jobs, len(pieces),
@@ -123,16 +110,16 @@ func (l *laterNames) read(ctx context.Context, workers []*worker, jobs int) erro
 }
 
 // sortLater returns the offsets of all names, in order, each with the number of the name in its low bits. Those of
-// worker i begin with bases[i].
-func sortLater(ctx context.Context, workers []*worker, jobs int) (order []uint64, bases []int, err error) {
+// table i begin with bases[i].
+func sortLater(ctx context.Context, tables []*Table, jobs int) (order []uint64, bases []int, err error) {
 	n := 0
-	for _, w := range workers {
+	for _, t := range tables {
 		bases = append(bases, n)
-		n += len(w.names.later)
+		n += len(t.later)
 	}
-	lists := make([][]uint64, len(workers))
-	err = par.Each(ctx, jobs, len(workers), func(_ context.Context, _, i int) error {
-		list := workers[i].names.later
+	lists := make([][]uint64, len(tables))
+	err = par.Each(ctx, jobs, len(tables), func(_ context.Context, _, i int) error {
+		list := tables[i].later
 		for k, off := range list {
 			list[k] = off<<laterBits | uint64(bases[i]+k)
 		}
@@ -188,10 +175,10 @@ func cutLater(order []uint64) (pieces [][]uint64) {
 // piece reads the names of a piece, of which each offset is read once. A name that begins within the one before is a
 // suffix of it: as many of these may be long, they count as work.
 func (l *laterNames) piece(order []uint64) (texts *intern.Table, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // as in batch
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // the section is mapped: if the file shrinks, an access faults
 	defer func() {
 		if recover() != nil {
-			err = errNamesNow
+			err = ErrNow
 		}
 	}()
 	texts = &intern.Table{}
@@ -206,7 +193,7 @@ func (l *laterNames) piece(order []uint64) (texts *intern.Table, err error) {
 		last = off
 		name, _ := dwarf.CString(l.d.Str, off)
 		if len(name) == 0 {
-			return nil, errNamesNow
+			return nil, ErrNow
 		}
 		if off < end && !meter.Spend(uint64(len(name))) {
 			name = name[:1] // all functions are given up

@@ -1,4 +1,4 @@
-package dwarf2sym
+package names
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/symtool/symtool/dwarf2sym/internal/units"
 )
 
-// Names that several workers left for later are those at their offsets, with one number for each text, also where
+// Names that several tables left for later are those at their offsets, with one number for each text, also where
 // .debug_str has a text twice, where a name is the end of another one, and beside names that were read at once.
 func TestLaterNames(t *testing.T) {
 	var str []byte
@@ -24,41 +24,43 @@ func TestLaterNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, count := range []int{1, 2, 3, 7} {
 		d := &units.Data{Sections: dwarf.Sections{Str: str}, Effort: &dwarf.Effort{Limit: 1 << 40}}
-		var workers []*worker
+		var tables []*Table
+		var ids [][]ID
 		var want [][]string
 		for i := range count {
-			w := &worker{records: newRecords()}
-			w.names.main, w.names.most = d, 2000
+			table := New()
+			table.main, table.most = d, 2000
+			var own []ID
 			var texts []string
 			for k := range 2500 { // more than most: the others are read at once
 				off := starts[rng.IntN(len(starts))] + uint64(rng.IntN(4))
 				text, _ := dwarf.CString(str, off)
-				id, ok := w.names.readLater(d, off)
+				id, ok := table.readLater(d, off)
 				if ok != (k < 2000) {
-					t.Fatalf("name %d of worker %d is left for later: %v", k, i, ok)
+					t.Fatalf("name %d of table %d is left for later: %v", k, i, ok)
 				}
 				if !ok {
-					id = w.names.intern(text)
+					id = table.Intern(text)
 				}
 				texts = append(texts, string(text))
-				w.origins = append(w.origins, id)
-				w.funcs = append(w.funcs, funcRecord{name: id})
+				own = append(own, id)
 			}
-			workers, want = append(workers, w), append(want, texts)
+			tables, ids, want = append(tables, &table), append(ids, own), append(want, texts)
 		}
-		names, err := joinNames(context.Background(), d, workers, count)
+		all, common, err := Join(context.Background(), d, tables, count)
 		if err != nil {
 			t.Fatal(err)
 		}
-		numbers := map[string]nameID{}
-		for i, w := range workers {
-			for k, id := range w.origins {
+		numbers := map[string]ID{}
+		for i := range tables {
+			for k, id := range ids[i] {
 				text := want[i][k]
-				if got := names.At(uint32(id)); got != text || w.funcs[k].name != id {
-					t.Fatalf("%d workers: name %d of worker %d is %q, want %q", count, k, i, got, text)
+				id = common[i].Of(id)
+				if got := all.At(uint32(id)); got != text {
+					t.Fatalf("%d tables: name %d of table %d is %q, want %q", count, k, i, got, text)
 				}
 				if n, ok := numbers[text]; ok && n != id {
-					t.Fatalf("%d workers: %q has the numbers %d and %d", count, text, n, id)
+					t.Fatalf("%d tables: %q has the numbers %d and %d", count, text, n, id)
 				}
 				numbers[text] = id
 			}
@@ -69,18 +71,18 @@ func TestLaterNames(t *testing.T) {
 // An empty name cannot be left for later.
 func TestLaterNamesEmpty(t *testing.T) {
 	d := &units.Data{Sections: dwarf.Sections{Str: []byte("f\x00")}, Effort: &dwarf.Effort{Limit: 1 << 40}}
-	w := &worker{records: newRecords()}
-	w.names.main, w.names.most = d, 10
+	table := New()
+	table.main, table.most = d, 10
 	for _, off := range []uint64{0, 1} {
-		if _, ok := w.names.readLater(d, off); !ok {
+		if _, ok := table.readLater(d, off); !ok {
 			t.Fatalf("the name at %d is not left for later", off)
 		}
 	}
-	if _, ok := w.names.readLater(d, 2); ok {
+	if _, ok := table.readLater(d, 2); ok {
 		t.Error("a name behind the section is left for later")
 	}
-	if _, err := joinNames(context.Background(), d, []*worker{w}, 1); !errors.Is(err, errNamesNow) {
-		t.Errorf("error %v, want %v", err, errNamesNow)
+	if _, _, err := Join(context.Background(), d, []*Table{&table}, 1); !errors.Is(err, ErrNow) {
+		t.Errorf("error %v, want %v", err, ErrNow)
 	}
 }
 
