@@ -3,7 +3,6 @@ package symbolizer
 import (
 	"context"
 
-	"github.com/symtool/symtool/internal/demangle"
 	"github.com/symtool/symtool/internal/object"
 	"github.com/symtool/symtool/internal/object/objfile"
 	"github.com/symtool/symtool/resolve"
@@ -19,12 +18,13 @@ type symbolTable struct {
 	file    *object.File    // with the names, or nil
 	table   object.Table
 	base    uint64 // the address in the file that RVAs count from
+	names   map[uint64]string
 }
 
 // openTable opens the symbols of a module. Without a file there are none, which is no error.
 func openTable(ctx context.Context, b *supplier.Binaries, d *dump.Dump, module int) (t *symbolTable, err error) {
 	m := &d.Modules[module]
-	t = &symbolTable{module: m}
+	t = &symbolTable{module: m, names: map[uint64]string{}}
 	if len(m.BuildID) == 0 && m.DebugID == "" {
 		return t, nil
 	}
@@ -85,10 +85,21 @@ func (t *symbolTable) source(addr uint64) []symfmt.SourceFrame {
 	return nil
 }
 
-// name returns the name at an address of the process by the symbol table, or "". It chooses as elfutils do
+// name returns the name at an address of the process by the symbol table, or "". Names are kept, as many threads wait at
+// the same place.
+func (t *symbolTable) name(addr uint64) string {
+	name, known := t.names[addr]
+	if !known {
+		name = t.findName(addr)
+		t.names[addr] = name
+	}
+	return name
+}
+
+// findName looks for the name at an address in the whole symbol table. It chooses as elfutils do
 // (dwfl_module_addrname): a global symbol before a local one, and of these the one that begins last, then one that binds
 // more strongly, then the shortest. Symbols without a size count if no other has the address.
-func (t *symbolTable) name(addr uint64) string {
+func (t *symbolTable) findName(addr uint64) string {
 	if t.file == nil {
 		return ""
 	}
@@ -164,12 +175,4 @@ func strength(b object.Bind) int {
 		return 1
 	}
 	return 0
-}
-
-// demangled returns the source form of a name, or the name itself.
-func demangled(name string) string {
-	if out, err := demangle.Append(nil, name); err == nil {
-		return string(out)
-	}
-	return name
 }

@@ -42,10 +42,9 @@ func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame
 	case Elfutils:
 		return frames
 	}
-	// LLVM's style GNU takes the name of the innermost function, others that of the code around it.
-	innermost := !inlines && s.Style == GNU
-	if !inlines && !innermost && len(frames) > 1 {
-		frames = frames[:1]
+	// Of one frame, LLVM's style GNU prints the name of the innermost function, others that of the code around it.
+	if !inlines && s.Style != GNU {
+		frames = frames[:min(1, len(frames))]
 	}
 	if sym := m.symbolAt(addr); sym != nil && s.Names == Linkage {
 		if len(frames) == 0 {
@@ -54,8 +53,8 @@ func (s *Symbolizer) asAsked(m *module, addr uint64, frames []symfmt.SourceFrame
 		last := &frames[len(frames)-1]
 		last.Name, last.Start, last.HasStart = sym.name, symfmt.RVA(sym.addr), true
 	}
-	if innermost && len(frames) > 1 {
-		frames = frames[:1]
+	if !inlines {
+		frames = frames[:min(1, len(frames))]
 	}
 	return frames
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/cmd/symtool/internal/markup"
@@ -39,10 +38,7 @@ func (s *Symbolizer) filter(in io.Reader, out *cli.Stdout) error {
 				return cli.OutputError(out.Name(), err)
 			}
 		}
-		if err == io.EOF {
-			return s.ctx.Err()
-		}
-		if s.ctx.Err() != nil {
+		if err == io.EOF || s.ctx.Err() != nil {
 			return s.ctx.Err()
 		}
 	}
@@ -100,20 +96,3 @@ func (s markupSymbols) Data(m *markup.Module, addr uint64) (name string, ok bool
 
 // Name implements markup.Symbols: LLVM prints these names demangled whatever the options say.
 func (s markupSymbols) Name(linkage string) string { return s.demangle(linkage) }
-
-// IsBuildID reports whether text is the digits of a build-id.
-func IsBuildID(text string) bool {
-	return len(text) > 2 && len(text)%2 == 0 && strings.Trim(text, "0123456789abcdefABCDEF") == ""
-}
-
-// buildPrefix begins what stands for a file in a request: its build-id.
-const buildPrefix = "BUILDID:"
-
-// fileOf sets the file of a request to what names one: a path, or a build-id.
-func (r *request) fileOf(name string) {
-	if id, ok := strings.CutPrefix(name, buildPrefix); ok && IsBuildID(id) {
-		r.build, r.file = strings.ToLower(id), strings.ToUpper(id)
-		return
-	}
-	r.file = strings.TrimPrefix(name, "FILE:")
-}

@@ -10,16 +10,16 @@ import (
 
 // demangle returns the source form of a name. LLVM keeps the hash of older names of Rust, and what is behind a dot.
 func (s *Symbolizer) demangle(name string) string {
-	if plain, suffix, dotted := strings.Cut(name, "."); dotted && strings.HasPrefix(name, "_R") && s.Style != Addr2line && s.Style != Elfutils {
+	if !s.Style.ofLLVM() {
+		return demangled(name)
+	}
+	if plain, suffix, dotted := strings.Cut(name, "."); dotted && strings.HasPrefix(name, "_R") {
 		if out, err := demangle.Append(nil, plain); err == nil {
 			return string(out) + " (." + suffix + ")"
 		}
 	}
-	if s.Style == Addr2line || s.Style == Elfutils || !strings.HasPrefix(name, "_Z") {
-		if out, err := demangle.Append(nil, name); err == nil {
-			return string(out)
-		}
-		return name
+	if !strings.HasPrefix(name, "_Z") {
+		return demangled(name)
 	}
 	if out, err := itanium.Append(nil, name); err == nil {
 		return asLLVM(string(out))
@@ -30,6 +30,14 @@ func (s *Symbolizer) demangle(name string) string {
 		return name
 	}
 	return asLLVM(string(out)) + " (." + suffix + ")"
+}
+
+// demangled returns the source form of a name, or the name itself.
+func demangled(name string) string {
+	if out, err := demangle.Append(nil, name); err == nil {
+		return string(out)
+	}
+	return name
 }
 
 // asLLVM writes a name as LLVM does, from what c++filt prints:

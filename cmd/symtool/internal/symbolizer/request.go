@@ -34,18 +34,18 @@ var kinds = []struct {
 	kind requestKind
 }{{"CODE ", codeRequest}, {"DATA ", dataRequest}, {"FRAME ", frameRequest}}
 
-// parse reads a request: [CODE|DATA|FRAME] [FILE] ADDR. FILE, which is missing if the command line names a
-// binary, may be in quotes, or be
-// BUILDID:DIGITS. addr2line takes an address alone, whose digits are always hexadecimal.
+// parse reads a request: [CODE|DATA|FRAME] [FILE] ADDR. FILE, which is missing if the command line names a binary, may
+// be in quotes, or be BUILDID:DIGITS. Other programs take no FILE, and their addresses are always hexadecimal.
 func (s *Symbolizer) parse(line string) *request {
 	r := &request{file: s.Binary}
 	if s.BuildID != "" {
 		r.fileOf(buildPrefix + s.BuildID)
 	}
 	text, base := line, 0
-	if s.Style == Addr2line || s.Style == Elfutils {
+	if s.Plain || !s.Style.ofLLVM() {
 		base = 16
-	} else {
+	}
+	if s.Style.ofLLVM() {
 		for _, k := range kinds {
 			if rest, ok := strings.CutPrefix(text, k.word); ok {
 				text, r.kind = rest, k.kind
@@ -59,9 +59,6 @@ func (s *Symbolizer) parse(line string) *request {
 		}
 	}
 	text, rest := word(text)
-	if s.Plain {
-		base = 16
-	}
 	if base == 16 && strings.HasPrefix(strings.ToLower(text), "0x") {
 		text = text[2:]
 	}
@@ -72,6 +69,23 @@ func (s *Symbolizer) parse(line string) *request {
 		r.namePlace(text)
 	}
 	return r
+}
+
+// IsBuildID reports whether text is the digits of a build-id.
+func IsBuildID(text string) bool {
+	return len(text) > 2 && len(text)%2 == 0 && strings.Trim(text, "0123456789abcdefABCDEF") == ""
+}
+
+// buildPrefix begins what stands for a file in a request: its build-id.
+const buildPrefix = "BUILDID:"
+
+// fileOf sets the file of a request to what names one: a path, or a build-id.
+func (r *request) fileOf(name string) {
+	if id, ok := strings.CutPrefix(name, buildPrefix); ok && IsBuildID(id) {
+		r.build, r.file = strings.ToLower(id), strings.ToUpper(id)
+		return
+	}
+	r.file = strings.TrimPrefix(name, "FILE:")
 }
 
 // namePlace reads SYMBOL or SYMBOL+OFFSET.

@@ -35,6 +35,9 @@ const (
 	Elfutils
 )
 
+// ofLLVM reports whether the style is one of llvm-symbolizer.
+func (s Style) ofLLVM() bool { return s <= JSON }
+
 // Paths says how files are named.
 type Paths uint8
 
