@@ -288,9 +288,10 @@ func (p *pageMaker) changes(before, now map[int16]uint64) string {
 	return text
 }
 
-// words returns the stack between two addresses, as far as the page has room.
+// words returns the stack between two addresses, as far as the page has room; nothing if values are hidden, as they
+// are on the stack, too.
 func (p *pageMaker) words(from, to uint64) string {
-	if from >= to || p.left.words <= 0 {
+	if from >= to || p.left.words <= 0 || p.vars.redacts() {
 		return ""
 	}
 	bytes := p.d.Memory.Bytes(from, int(min(to-from, maxFrameWords)))

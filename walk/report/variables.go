@@ -89,6 +89,9 @@ func (p *textWriter) variables(s *viewStack, frame, k int) {
 	}
 }
 
+// redacts reports whether values are hidden by their names.
+func (v *Variables) redacts() bool { return v != nil && v.printer.Redacts() }
+
 // charge charges n bytes of values, and reports whether there were some left.
 func (v *Variables) charge(n int) bool {
 	v.left -= n

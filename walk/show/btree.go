@@ -106,10 +106,11 @@ func (m *bTree) element(node part, i int) bool {
 		if !ok {
 			return false
 		}
-		if n > 0 {
-			text += ": "
+		if n == 0 {
+			text = m.text(p.value, p.id, m.depth)
+		} else {
+			text += ": " + m.valueOf(text, p, m.depth+1)
 		}
-		text += m.text(p.value, p.id, m.depth+n)
 	}
 	m.texts = append(m.texts, text)
 	return true

@@ -126,7 +126,8 @@ func (s *showing) element(r *rule, v eval.Value, id vars.TypeID, depth int) stri
 	if !ok {
 		return s.text(v, id, depth)
 	}
-	texts := [2]string{s.text(key.value, key.id, depth+1), s.text(value.value, value.id, depth+1)}
+	keyed := s.text(key.value, key.id, depth+1)
+	texts := [2]string{keyed, s.valueOf(keyed, value, depth+1)}
 	if s.language(id) == langRust {
 		return texts[0] + ": " + texts[1]
 	}

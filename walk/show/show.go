@@ -7,9 +7,6 @@
 package show
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/symfmt/vars"
 	"github.com/symtool/symtool/walk/eval"
@@ -25,8 +22,10 @@ const (
 type Options struct {
 	Depth  int // how deep nested structures are shown; 0 means DefaultDepth
 	Length int // number of elements shown of an array, a quarter of the number of characters; 0 means DefaultLength
-	// Redact are patterns of names of variables, members and types whose values are not shown. In a
-	// pattern, * stands for any text, and case does not matter.
+	// Redact are patterns of names whose values are not shown: of variables, members, types, and texts that are
+	// keys of maps. A type is also named without its scopes and the arguments of its template, and by what its
+	// typedefs and qualifiers stand for. In a pattern, * stands for any text, and case does not matter. A union is
+	// not shown if one of its members is not.
 	Redact []string
 	// Symbol returns the symbol that contains an address, or "". nil means that there are none.
 	Symbol func(addr uint64) string
@@ -41,6 +40,7 @@ type Printer struct {
 	langs    map[typeKey]language
 	sizes    map[typeKey]typeSize
 	redacted map[typeKey]bool // by type, of those that were met: whether their values are not shown
+	holding  map[typeKey]bool // by type: whether a value has something that is not shown
 
 	within   int // calls of languageOf that are running
 	allLooks int // of maxLookedAll
@@ -54,9 +54,9 @@ func New(o Options) *Printer {
 	if o.Length <= 0 {
 		o.Length = DefaultLength
 	}
-	p := &Printer{o: o, allLooks: maxLookedAll, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[typeKey]language{}, sizes: map[typeKey]typeSize{}, redacted: map[typeKey]bool{}}
+	p := &Printer{o: o, allLooks: maxLookedAll, names: map[*vars.Info]map[string]vars.TypeID{}, langs: map[typeKey]language{}, sizes: map[typeKey]typeSize{}, redacted: map[typeKey]bool{}, holding: map[typeKey]bool{}}
 	for _, text := range o.Redact {
-		p.redact = append(p.redact, newPattern(strings.ToLower(text)))
+		p.redact = append(p.redact, newPattern(redactPattern(text)))
 	}
 	return p
 }
@@ -79,28 +79,6 @@ func (p *Printer) Text(f *eval.Frame, v *eval.Variable) string {
 // start prepares for a variable.
 func (p *Printer) start(f *eval.Frame) *showing {
 	return &showing{Printer: p, f: f, in: f.Info, left: maxParts, looks: maxLooked, bytes: maxBytes, toMask: maxMaskParts}
-}
-
-// isRedacted reports whether a value is not to be shown.
-func (p *Printer) isRedacted(in *vars.Info, name string, id vars.TypeID) bool {
-	if len(p.redact) == 0 {
-		return false
-	}
-	if name != "" && p.matches(strings.ToLower(name)) {
-		return true
-	}
-	key := typeKey{in, id}
-	yes, known := p.redacted[key]
-	if !known {
-		yes = p.matches(strings.ToLower(in.TypeName(id)))
-		p.redacted[key] = yes
-	}
-	return yes
-}
-
-// matches reports whether one of the patterns of what is redacted matches.
-func (p *Printer) matches(name string) bool {
-	return slices.ContainsFunc(p.redact, func(x pattern) bool { return x.matches(name) })
 }
 
 // typeKey is a type of a module.

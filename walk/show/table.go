@@ -133,7 +133,8 @@ func (m *goMap) group(at uint64, id vars.TypeID) {
 		key, ok := m.follow(slot, []string{"key"})
 		value, found := m.follow(slot, []string{"elem"})
 		if ok && found {
-			m.texts = append(m.texts, m.text(key.value, key.id, m.depth)+":"+m.text(value.value, value.id, m.depth))
+			keyed := m.text(key.value, key.id, m.depth)
+			m.texts = append(m.texts, keyed+":"+m.valueOf(keyed, value, m.depth))
 		}
 	}
 }

@@ -76,7 +76,7 @@ func Command(msgs *cli.Messages) *cli.Command {
 			&cli.BoolFlag{Name: "registers", Usage: "print the registers of every frame: the default in text, unless\n--registers=false; by default, JSON has those of the topmost frame"},
 			&cli.BoolFlag{Name: "stack-bytes", Usage: "in text: print the bytes of the stack between frames"},
 			cli.Words(&cli.StringFlag{Name: "vars", Usage: "print the values of variables of every frame, as far as the symbols\nhave variables: `WHICH` is params or all"}, "params", varsAll),
-			&cli.StringSliceFlag{Name: "vars-redact", Usage: "with --vars: do not print values of variables, members and types\nwhose names match `PATTERN`; * matches any text; may be repeated"},
+			&cli.StringSliceFlag{Name: "vars-redact", Usage: "with --vars: do not print values of variables, members, types and\nkeys of maps whose names match `PATTERN`, in which * matches any text and\ncase does not matter, nor the stack; may be repeated"},
 			&cli.IntFlag{Name: "vars-depth", Usage: fmt.Sprintf("with --vars: print at most `N` structures in one another (default %d)", show.DefaultDepth)},
 			&cli.IntFlag{Name: "vars-length", Usage: fmt.Sprintf("with --vars: print at most `N` elements of an array, and 4 times as\nmany characters of a text (default %d)", show.DefaultLength)},
 			cli.ColorFlag(),
@@ -330,8 +330,27 @@ func (w *walkCall) checkVars(c *cli.Context) error {
 	if c.IsSet("vars-depth") && w.show.Depth < 1 || c.IsSet("vars-length") && w.show.Length < 1 {
 		return errors.New("--vars-depth and --vars-length are at least 1")
 	}
-	if slices.Contains(w.show.Redact, "") {
-		return errors.New("--vars-redact is empty")
+	return checkRedact(c, w.show.Redact)
+}
+
+// checkRedact checks the patterns of what is not to be printed. One that cannot match any name would hide nothing, and
+// the stack has what the patterns hide.
+func checkRedact(c *cli.Context, patterns []string) error {
+	if len(patterns) > 0 && c.Bool("stack-bytes") {
+		return errors.New("--stack-bytes and --vars-redact exclude each other: the stack has the values")
+	}
+	for _, p := range patterns {
+		if p == "" {
+			return errors.New("--vars-redact is empty")
+		}
+		for _, syntax := range []string{"|", "\\", "^", "?", ".*", ".+"} {
+			if strings.Contains(p, syntax) && !strings.Contains(p, "operator") {
+				return fmt.Errorf("--vars-redact %q: %s has no meaning in a pattern, which is a name in which * matches any text; repeat the flag for other names", p, syntax)
+			}
+		}
+		if strings.Contains(p, ",") && !strings.ContainsAny(p, "<([{") {
+			return fmt.Errorf("--vars-redact %q: one pattern a flag; repeat it for other names", p)
+		}
 	}
 	return nil
 }
