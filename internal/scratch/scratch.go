@@ -16,3 +16,9 @@ func File(dir string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// fewFiles is how many temporary files any system allows; manyFiles are enough.
+const (
+	fewFiles  = 512
+	manyFiles = 1 << 16
+)

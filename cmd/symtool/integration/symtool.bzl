@@ -21,7 +21,7 @@ shared library:
 
 Rules, for what needs more:
 
-    load("//tools:symtool.bzl", "breakpad_split", "breakpad_store", "breakpad_symbols", "breakpad_symbols_test")
+    load("//tools:symtool.bzl", "breakpad_packages", "breakpad_split", "breakpad_store", "breakpad_symbols", "breakpad_symbols_test")
 
     breakpad_split(name = "ship", binary = ":app")      # ship.stripped, ship.debug
     breakpad_symbols(
@@ -32,10 +32,15 @@ Rules, for what needs more:
         module_name = "app",                            # in place of the file's name
     )
     breakpad_symbols_test(name = "app_symbols_test", symbols = ":app_symbols")
-    breakpad_store(name = "store", deps = [":app"])     # NAME/ID/NAME.sym in a folder
+    breakpad_packages(
+        name = "vendor_symbols",                        # NAME/ID/NAME.sym in a folder
+        srcs = ["libz.deb", "libz-dbgsym.deb"],         # packages with those of their debug files
+        without_debug_info = "accept",                  # or "skip", or "fail"
+    )
+    breakpad_store(name = "store", deps = [":app", ":vendor_symbols"])
 
 breakpad_store takes symbols of deps and of the programs and shared libraries that they
-are made of, and of breakpad_symbols; `bazel build` of breakpad_symbols checks, too,
+are made of, of breakpad_symbols and of breakpad_packages; `bazel build` of breakpad_symbols checks, too,
 where validation actions are on (--run_validations).
 
 Debug information is what --copt=-g gives; without -c opt or dbg also --strip=never.
@@ -227,6 +232,34 @@ breakpad_symbols_aspect = aspect(
     implementation = _breakpad_symbols_aspect_impl,
     attr_aspects = _EDGES,
     attrs = _PROGRAM,
+)
+
+def _breakpad_packages_impl(ctx):
+    store = ctx.actions.declare_directory(ctx.label.name)
+    symtool = _symtool(ctx)
+    args = ctx.actions.args()
+    args.add_all(["dump", "--hermetic", "--accept", "no-binaries"] + _WITHOUT_DEBUG_INFO[ctx.attr.without_debug_info])
+    args.add_all(symtool.dump_flags + ctx.attr.dump_flags)
+    args.add("--store")
+    args.add_all([store], expand_directories = False)
+    args.add_all(ctx.files.srcs)
+    _run(ctx, symtool, "SymtoolPackages", "Dumping symbols of the packages of " + str(ctx.label), args, ctx.files.srcs, [store])
+    return [DefaultInfo(files = depset([store])), SymbolsInfo(modules = [], all = depset([store]))]
+
+# What is missing is reported in each case.
+_WITHOUT_DEBUG_INFO = {
+    "accept": ["--accept", "no-debug-info"],
+    "fail": [],
+    "skip": ["--skip-no-debug-info"],
+}
+
+breakpad_packages = rule(
+    implementation = _breakpad_packages_impl,
+    attrs = dict({
+        "srcs": attr.label_list(mandatory = True, allow_files = True, doc = "packages and archives of any format that symtool dump reads"),
+        "without_debug_info": attr.string(values = ["accept", "fail", "skip"], default = "accept", doc = "of binaries without debug information: dump what they have, fail, or leave them out"),
+        "dump_flags": attr.string_list(),
+    }, **_PROGRAM),
 )
 
 def _breakpad_store_impl(ctx):

@@ -4,12 +4,17 @@
 #   include(symtool.cmake)
 #   symtool_add_symbols(app [SPLIT] [DUMP_FLAGS FLAG...] [LINT_FLAGS FLAG...])
 #   symtool_add_all_symbols([SPLIT] ...)     every program and shared library so far
+#   symtool_add_packages(name PACKAGE... [DUMP_FLAGS FLAG...])
 #
 # gives the targets
 #
 #   symtool-symbols  symtool/app.sym in the build folder
 #   symtool-check    and lint them beside their binaries
 #   symtool-store    and add them to SYMTOOL_STORE/NAME/ID/NAME.sym
+#
+# symtool_add_packages adds the symbols of packages (.deb, .rpm, .zip, ...) with those of
+# their debug files to symtool-store. Binaries without debug information are reported, and
+# DUMP_FLAGS --skip-no-debug-info leaves them out.
 #
 # and for each binary symtool-symbols-app, symtool-check-app and symtool-store-app. The short
 # names symbols, check-symbols, store-symbols, app-symbols, app-check-symbols and
@@ -88,6 +93,23 @@ function(symtool_add_symbols target)
   add_dependencies(symtool-check-${target} symtool-symbols-${target})
   add_dependencies(symtool-store-${target} symtool-symbols-${target})
   set_property(GLOBAL APPEND PROPERTY SYMTOOL_TARGETS ${target})
+endfunction()
+
+function(symtool_add_packages name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DUMP_FLAGS")
+  set(packages)
+  foreach(package IN LISTS arg_UNPARSED_ARGUMENTS)
+    get_filename_component(package "${package}" ABSOLUTE)
+    list(APPEND packages "${package}")
+  endforeach()
+  set(dir "${CMAKE_CURRENT_BINARY_DIR}/symtool")
+  add_custom_command(OUTPUT "${dir}/${name}.stored"
+    COMMAND ${CMAKE_COMMAND} -E make_directory "${dir}"
+    COMMAND ${SYMTOOL_EXECUTABLE} dump --restat --accept no-debug-info --accept no-binaries
+      ${arg_DUMP_FLAGS} --store "${SYMTOOL_STORE}" ${packages}
+    COMMAND ${CMAKE_COMMAND} -E touch "${dir}/${name}.stored"
+    DEPENDS ${packages} COMMENT "Storing symbols of the packages ${name}" VERBATIM)
+  _symtool_target(store ${name} "${dir}/${name}.stored")
 endfunction()
 
 function(_symtool_target action target file)

@@ -28,6 +28,13 @@ type Reader struct {
 	BuildID    []byte             // of a binary to fetch, in place of a file
 	CPU        string             // of the binary to read, in a file with several
 	OrElse     string             // what else can be done with such a file, for a message
+	NoDebug    NoDebug            // what becomes of binaries without debug information
+}
+
+// NoDebug says what becomes of binaries without debug information.
+type NoDebug struct {
+	Accepted bool // they do not change the status
+	Skipped  bool // nor is their symbol file wanted
 }
 
 // Binary is a binary that was read.
@@ -244,7 +251,7 @@ func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 		if report.Stats.Funcs > 0 { // in the debug map of a Mach-O file
 			missing = "lines"
 		}
-		r.Note(cli.StatusInput, "%s: no debug information: no %s; symtool doctor lists where to get them", r.File, missing)
+		d.judgeNoDebug(r, missing)
 		r.Looked = r.Tried
 	}
 	if Unloaded(&report.Stats) {
@@ -259,6 +266,19 @@ func (d *Reader) Judge(r *Result, report *dwarf2sym.Result) {
 	if report.Stats.CFISource == dwarf2sym.SourceSFrame {
 		r.remark("%s: STACK CFI is from .sframe, which has rules only for the CFA, the return address and the frame pointer", r.File)
 	}
+}
+
+// judgeNoDebug notes that a file has no debug information, and what is missing by that.
+func (d *Reader) judgeNoDebug(r *Result, missing string) {
+	if d.NoDebug.Skipped {
+		r.Note(cli.StatusOK, "%s: skipped, as it has no debug information", r.File)
+		return
+	}
+	status := cli.StatusInput
+	if d.NoDebug.Accepted {
+		status = cli.StatusOK
+	}
+	r.Note(status, "%s: no debug information: no %s; symtool doctor lists where to get them", r.File, missing)
 }
 
 // Unloaded reports whether everything that was read describes code that the linker dropped.

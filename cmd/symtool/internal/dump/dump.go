@@ -85,6 +85,8 @@ func dumpFlags() []cli.Flag {
 		&cli.StringFlag{Name: "scratch", Usage: "of packages, keep at most `SIZE` in temporary files until binaries and\ndebug files have met, and read packages again for the rest\n(default 4G)", Value: "4G"},
 		&cli.StringFlag{Name: "max-unpacked", Usage: "refuse a package of more than `SIZE` unpacked (default 64G)", Value: "64G"},
 		&cli.IntFlag{Name: "max-ratio", Usage: "refuse a package of more than 1G that unpacks to more than `N` times\nits size (default 200)", Value: 200},
+		cli.WordList(&cli.StringSliceFlag{Name: "accept", Usage: "end with status 0 in spite of `WHAT`, which is still reported:\nno-debug-info for binaries without debug information, no-binaries for\nfolders and packages without binaries; may be repeated"}, acceptable...),
+		&cli.BoolFlag{Name: "skip-no-debug-info", Usage: "with --store: write nothing for binaries without debug information,\nwhich are reported"},
 		&cli.StringFlag{Name: "arch", Usage: "of a universal file of macOS, read the binary for `CPU`: x86_64, arm64,\narm64e; without it --store writes all"},
 		cli.JobsFlag(),
 		&cli.BoolFlag{Name: "no-inlines", Usage: "omit INLINE and INLINE_ORIGIN records"},
@@ -136,6 +138,7 @@ type dumpConfig struct {
 	bothNames      bool
 	packages       packageLimits
 	since          index // of --since-index
+	accept         []string
 	jobs           int
 	infos          []symfmt.Info // of --info
 	depfile        *depfile      // nil without --MD
@@ -157,6 +160,14 @@ const (
 	typesFull  = "full"
 	typesNames = "names"
 )
+
+// Values of --accept.
+const (
+	noDebugInfo = "no-debug-info"
+	noBinaries  = "no-binaries"
+)
+
+var acceptable = []string{noDebugInfo, noBinaries}
 
 // noValue lists the flags whose value may not be empty.
 var noValue = []string{"arch", "since-index", "scratch", "max-unpacked", "output", "store", "name", "id", "os", "build-id", "debug-file", "dwp", "MF"}
@@ -199,6 +210,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		output:    c.String("output"),
 		store:     c.String("store"),
 		bothNames: c.Bool("both-names"),
+		accept:    c.StringSlice("accept"),
 		jobs:      par.Jobs(c.Int("jobs")),
 		restat:    c.Bool("restat"),
 		gzip:      c.Bool("gzip"),
@@ -208,6 +220,7 @@ func newDumpConfig(c *cli.Context, msgs *cli.Messages) (*dumpConfig, error) {
 		quiet:     c.Bool("quiet"),
 		json:      c.String("format") == cli.FormatJSON,
 	}
+	cfg.NoDebug = binfile.NoDebug{Accepted: slices.Contains(cfg.accept, noDebugInfo), Skipped: c.Bool("skip-no-debug-info")}
 	cfg.Options.PrefixMap = prefixes
 	cfg.Options.LateNames = !cfg.checkCFI // which prints names of functions
 	if !c.IsSet("debug-dir") && !c.Bool("hermetic") {
@@ -313,8 +326,15 @@ func checkFlags(c *cli.Context) error {
 	if c.Bool("both-names") && !c.IsSet("store") {
 		return fmt.Errorf("--both-names is for --store")
 	}
-	if c.IsSet("since-index") && !c.IsSet("store") {
-		return fmt.Errorf("--since-index is for --store")
+	for _, name := range []string{"since-index", "skip-no-debug-info"} {
+		if c.IsSet(name) && !c.IsSet("store") {
+			return fmt.Errorf("--%s is for --store", name)
+		}
+	}
+	for _, what := range c.StringSlice("accept") {
+		if !slices.Contains(acceptable, what) {
+			return fmt.Errorf("--accept is %q, want %s", what, strings.Join(acceptable, " or "))
+		}
 	}
 	if c.IsSet("min-cfi") && !c.Bool("check-cfi") {
 		return fmt.Errorf("--min-cfi is for --check-cfi")

@@ -29,6 +29,8 @@ type dumper struct {
 	plan     *plan                  // of folders and packages
 	ready    []*build               // of packages, complete
 	waiting  int64                  // bytes of ready
+	members  int                    // of packages, that are binaries
+	again    []int                  // how often each package was read again
 	working  chan struct{}          // has an element for each scan of a package and each dump under way, at most jobs
 	root     *store.Store           // of --store
 	placed   map[string]*dumpResult // with --store, by path
@@ -92,6 +94,7 @@ func (d *dumper) run(ctx context.Context) error {
 	}
 	if err == nil && len(d.archives) > 0 {
 		err = d.dumpPackages(ctx)
+		d.noMembers()
 	}
 	stop()
 	if err != nil {
@@ -221,6 +224,9 @@ func (d *dumper) guarded(ctx context.Context, r *dumpResult, jobs int) {
 func (d *dumper) dump(ctx context.Context, r *dumpResult, reader *binfile.Reader) error {
 	return reader.Read(ctx, &r.Result, func(b *binfile.Binary) error {
 		reader.Judge(&r.Result, b.Result)
+		if b.NoDebugInfo && d.NoDebug.Skipped {
+			return nil
+		}
 		r.NoteName("name")
 		b.Module.Infos = append(b.Module.Infos, d.infos...)
 		how := symfmt.WriteOptions{Jobs: reader.Options.Jobs, Passed: b.Drop, Names: b.Names()}

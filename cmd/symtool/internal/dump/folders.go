@@ -134,11 +134,21 @@ func (d *dumper) folder(ctx context.Context, dir string) ([]*dumpResult, error) 
 	packages := listPackages(ctx, dir)
 	d.archives = append(d.archives, packages...)
 	if len(all) == 0 && len(packages) == 0 {
-		r := newResult(dir, "")
-		r.fail(fmt.Errorf("%s: no binaries in this folder", dir))
-		results = append(results, r)
+		results = append(results, d.without(dir, "no binaries in this folder"))
 	}
 	return results, nil
+}
+
+// without returns the result for an operand in which there is nothing to dump.
+func (d *dumper) without(file, what string) *dumpResult {
+	r := newResult(file, "")
+	r.damaged = true
+	if slices.Contains(d.accept, noBinaries) {
+		r.Note(cli.StatusOK, "%s: %s", file, what)
+	} else {
+		r.fail(fmt.Errorf("%s: %s", file, what))
+	}
+	return r
 }
 
 func isLink(path string) bool {

@@ -2,6 +2,7 @@ package dump
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -9,7 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symtool/symtool/cmd/symtool/internal/cli"
 	"github.com/symtool/symtool/internal/archive"
+	"github.com/symtool/symtool/internal/scratch"
+	"github.com/symtool/symtool/internal/text"
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
@@ -59,10 +63,9 @@ func listPackages(ctx context.Context, dir string) (paths []string) {
 }
 
 // batchBytes and batchBuilds are how much of packages is dumped at a time.
-const (
-	batchBytes  = 256 << 20
-	batchBuilds = 512
-)
+const batchBytes = 256 << 20
+
+var batchBuilds = min(512, scratch.Files()/8) // of two files
 
 // dumpPackages dumps what is in packages, and what waited for them.
 func (d *dumper) dumpPackages(ctx context.Context) error {
@@ -102,8 +105,23 @@ func (d *dumper) dumpPackages(ctx context.Context) error {
 	return d.dumpRest(ctx)
 }
 
+// noMembers reports that no package has a binary: one of several may have none.
+func (d *dumper) noMembers() {
+	if d.members > 0 || slices.ContainsFunc(d.results, func(r *dumpResult) bool { return r.Status != cli.StatusOK }) {
+		return
+	}
+	what := "no binaries in this package"
+	if n := len(d.archives); n > 1 {
+		what = fmt.Sprintf("no binaries in this and %s", text.Count(n-1, "other package"))
+	}
+	r := d.without(d.archives[0], what)
+	d.results = append(d.results, r)
+	d.report(r)
+}
+
 // addMember adds a member of a package to its build, which is dumped if that makes it complete.
 func (d *dumper) addMember(ctx context.Context, pkg int, f found) error {
+	d.members++
 	f.files = slices.DeleteFunc(f.files, func(b supplier.BinaryFile) bool { return left(&b, d.CPU) })
 	if f.kept.refs = len(f.files); f.kept.refs == 0 {
 		return f.kept.Close()
@@ -117,13 +135,18 @@ func (d *dumper) addMember(ctx context.Context, pkg int, f found) error {
 	}
 	d.plan.complete = nil
 	d.plan.shrink()
+	return d.dumpBatch(ctx)
+}
+
+// dumpBatch dumps the builds that are complete, if these are enough.
+func (d *dumper) dumpBatch(ctx context.Context) error {
 	if d.waiting < batchBytes && len(d.ready) < batchBuilds {
 		return nil
 	}
 	return d.dumpReady(ctx)
 }
 
-// dumpReady dumps the builds that are complete.
+// dumpReady dumps the builds that are complete, except those whose members must be read again.
 func (d *dumper) dumpReady(ctx context.Context) error {
 	builds := d.ready
 	d.ready, d.waiting = nil, 0
@@ -151,63 +174,4 @@ func (d *dumper) dumpBuilds(ctx context.Context, builds []*build) error {
 		r.build, r.members = nil, nil
 	}
 	return err
-}
-
-// dumpRest dumps the builds that have no counterpart, and those whose members did not fit in the scratch: the packages
-// are read again for as many at a time as fit.
-func (d *dumper) dumpRest(ctx context.Context) error {
-	rest := d.plan.rest()
-	if err := d.dumpBuilds(ctx, rest); err != nil {
-		return err
-	}
-	rest = slices.DeleteFunc(rest, func(b *build) bool { return b.taken })
-	for len(rest) > 0 {
-		n, again := d.plan.fitting(rest)
-		if err := d.readAgain(ctx, again); err != nil {
-			return err
-		}
-		if err := d.dumpBuilds(ctx, rest[:n]); err != nil {
-			return err
-		}
-		for _, parts := range again {
-			for _, f := range parts {
-				d.plan.release(f)
-			}
-		}
-		rest = rest[n:]
-	}
-	return nil
-}
-
-// readAgain keeps the members of these paths.
-func (d *dumper) readAgain(ctx context.Context, again map[string][]*part) error {
-	wanted, packages := map[string]bool{}, map[int]bool{}
-	for path, parts := range again {
-		wanted[path] = true
-		for _, p := range parts {
-			packages[p.pkg] = true
-		}
-	}
-	for i, path := range d.archives {
-		if !packages[i] {
-			continue
-		}
-		err := d.scan(ctx, path, wanted, func(f found) error {
-			for _, p := range again[f.files[0].Path] {
-				same := func(b supplier.BinaryFile) bool { return b.ID == p.ID && b.CPU == p.CPU }
-				if p.kept == nil && slices.ContainsFunc(f.files, same) { // a package may have two members of one name
-					p.kept = f.kept
-					f.kept.refs++
-				}
-			}
-			if f.kept.refs == 0 {
-				f.drop()
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,9 +1,11 @@
 package dump
 
 import (
+	"container/list"
 	"slices"
 
 	"github.com/symtool/symtool/cmd/symtool/internal/binfile"
+	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
@@ -15,14 +17,17 @@ type plan struct {
 	users       map[string][]*build // of them, by their ids
 	complete    []*build            // that became it and were not fetched
 	order       []*build            // all, in the order of their first files
-	held        []*part             // of packages, in order
+	held        list.List           // *part: members of packages that wait for others, in order
 	bytes       int64               // of held
+	memory      int64               // of bytes
 	limit       int64               // of bytes; beyond, the oldest are read again in the end
 }
 
-// maxHeld is how many members of packages wait for their counterparts in temporary files: systems let a process have
-// some thousand files open.
-const maxHeld = 2048
+// maxHeld is how many members of packages wait for their counterparts, each perhaps in a file.
+var maxHeld = scratch.Files() / 2
+
+// maxHeldMemory is how many bytes of these are in memory.
+const maxHeldMemory = 128 << 20
 
 // part is a file of a build.
 type part struct {
@@ -30,7 +35,8 @@ type part struct {
 	name string   // of the member, without folders; "" for a file
 	pkg  int      // index of its package, if it is a member
 	kept *content // nil if it is a file, or a member that must be read again
-	size int64    // of the member; 0 for a file
+	held *list.Element
+	size int64 // of the member; 0 for a file
 }
 
 // build is what describes one build of a binary: the binary itself, and a debug file.
@@ -74,8 +80,7 @@ func (p *plan) addTo(b *build, f *part) *build {
 		p.users[f.Supplement] = append(p.users[f.Supplement], b)
 	}
 	if f.kept != nil {
-		p.held = append(p.held, f)
-		p.bytes += f.size
+		p.hold(f)
 	}
 	unused := b.add(f)
 	if unused != nil {
@@ -211,17 +216,28 @@ func (p *plan) supplementary(b *build) bool {
 	return b.binary == nil && b.debug != nil && (b.debug.ID == "" || len(p.users[b.debug.SupplementID]) > 0)
 }
 
-func (p *plan) unhold(f *part) {
-	if i := slices.Index(p.held, f); i >= 0 {
-		p.held = slices.Delete(p.held, i, i+1)
-		p.bytes -= f.size
-	}
+// hold adds a member to those that wait.
+func (p *plan) hold(f *part) {
+	f.held = p.held.PushBack(f)
+	p.bytes += f.size
+	p.memory += int64(len(f.kept.memory))
 }
 
-// shrink gives up members, the oldest first, until those that wait are within the limit.
+// unhold takes a member from those that wait, if it is one.
+func (p *plan) unhold(f *part) {
+	if f.held == nil {
+		return
+	}
+	p.held.Remove(f.held)
+	f.held = nil
+	p.bytes -= f.size
+	p.memory -= int64(len(f.kept.memory))
+}
+
+// shrink gives up members, the oldest first, until those that wait are within the limits.
 func (p *plan) shrink() {
-	for len(p.held) > maxHeld || p.bytes > p.limit {
-		p.release(p.held[0])
+	for p.held.Len() > maxHeld || p.bytes > p.limit || p.memory > maxHeldMemory {
+		p.release(p.held.Front().Value.(*part))
 	}
 }
 
@@ -234,25 +250,4 @@ func (p *plan) rest() (all []*build) {
 		}
 	}
 	return all
-}
-
-// fitting returns how many of the builds, at least one, fit in the limit together, and those of their members that must
-// be read again, by their paths.
-func (p *plan) fitting(builds []*build) (n int, again map[string][]*part) {
-	again = map[string][]*part{}
-	for bytes := int64(0); n < len(builds) && n < maxHeld/4; n++ {
-		parts := p.parts(builds[n])
-		for _, f := range parts {
-			bytes += f.size
-		}
-		if n > 0 && bytes > p.limit {
-			break
-		}
-		for _, f := range parts {
-			if f.size > 0 && f.kept == nil && !slices.Contains(again[f.Path], f) {
-				again[f.Path] = append(again[f.Path], f)
-			}
-		}
-	}
-	return n, again
 }

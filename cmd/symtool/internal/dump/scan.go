@@ -9,6 +9,7 @@ import (
 	"github.com/symtool/symtool/internal/archive"
 	"github.com/symtool/symtool/internal/bin"
 	"github.com/symtool/symtool/internal/par"
+	"github.com/symtool/symtool/internal/scratch"
 	"github.com/symtool/symtool/resolve/supplier"
 )
 
@@ -19,9 +20,9 @@ type found struct {
 	problem *bin.Problem
 }
 
-// scan passes the binaries in a package on, with copies of them. Unless wanted is nil, only members of these paths
-// count.
-func (d *dumper) scan(ctx context.Context, path string, wanted map[string]bool, emit func(found) error) error {
+// scan passes the binaries in a package on, with copies of them. Unless wanted is nil, only members count of whose paths
+// it says so.
+func (d *dumper) scan(ctx context.Context, path string, wanted func(path string) bool, emit func(found) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return emit(found{problem: &bin.Problem{Err: err}})
@@ -42,7 +43,7 @@ func (d *dumper) scan(ctx context.Context, path string, wanted map[string]bool, 
 		},
 		Problem: problem,
 		Visit: func(m *archive.Member) error {
-			if wanted != nil && !wanted[m.Path] {
+			if wanted != nil && !wanted(m.Path) {
 				return failed
 			}
 			c, err := keep(m, m.Name, d.packages.scratch)
@@ -145,7 +146,7 @@ func (d *dumper) scanAhead(ctx context.Context, q *scanQueue) error {
 }
 
 // maxAhead is how many members of packages are kept, each perhaps in an open file, before they are asked for.
-const maxAhead = 512
+var maxAhead = min(512, scratch.Files()/8)
 
 // scanQueue has what was found in packages, for a reader that asks for it package by package. What is ahead of the
 // reader is bounded, except the next member of the package that it is at.

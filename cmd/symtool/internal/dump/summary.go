@@ -47,7 +47,7 @@ func (d *dumper) report(r *dumpResult) {
 		}
 		return
 	}
-	if d.verbose && !d.json {
+	if d.verbose && !d.json && r.Output != "" {
 		d.reportWritten(r)
 	}
 }
