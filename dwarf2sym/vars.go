@@ -126,6 +126,7 @@ func (r *reader) joinVars(places []varjoin.Place) {
 	}
 	r.module.Vars = &vars.Info{Locals: r.opts.Vars.Locals, FullTypes: r.opts.Vars.FullTypes}
 	varjoin.Join(r.module.Vars, r.module.Funcs, places, r.code.Base, readers)
+	r.placeRuntimeTypes(r.module.Vars)
 }
 
 // ReadGlobals returns the variables outside functions that have one of the names, with their types, in the

@@ -50,6 +50,7 @@ const (
 	AtStringLength         = 0x19
 	AtConstValue           = 0x1c
 	AtContainingType       = 0x1d
+	AtGoRuntimeType        = 0x2904 // Go's: the offset of the type's descriptor from the symbol runtime.types
 	AtLowerBound           = 0x22
 	AtUpperBound           = 0x2f
 	AtArtificial           = 0x34

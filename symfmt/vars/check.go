@@ -66,6 +66,11 @@ func (c *checker) rest() {
 			}
 		}
 	}
+	for i := range c.in.RuntimeTypes {
+		t := &c.in.RuntimeTypes[i]
+		t.Type = c.typeID(c.p.run[i], t.Type)
+	}
+	c.in.SortRuntimeTypes()
 	c.p.sortFuncs()
 	n := 0
 	for i := range c.in.Funcs {

@@ -48,6 +48,32 @@ type Info struct {
 	Exprs  []Expr     // by ExprID
 	Groups [][]VarID  // by GroupID: the variables of a scope, in source order
 	Funcs  []Func     // sorted by RVA, without overlaps
+
+	RuntimeTypes []RuntimeType // sorted by RVA, which differ
+}
+
+// RuntimeType says which type the program itself describes by data at an address, to which a value refers whose type
+// is only known when the program runs: one of an interface of Go, by the descriptor of the type or the table of methods.
+type RuntimeType struct {
+	RVA  RVA
+	Type TypeID
+}
+
+// RuntimeType returns the type that the program describes at an address, or 0.
+func (in *Info) RuntimeType(rva RVA) TypeID {
+	i, ok := slices.BinarySearchFunc(in.RuntimeTypes, rva, func(t RuntimeType, rva RVA) int { return cmp.Compare(t.RVA, rva) })
+	if !ok {
+		return 0
+	}
+	return in.RuntimeTypes[i].Type
+}
+
+// SortRuntimeTypes brings RuntimeTypes into order. Of several at one address, the one with the lowest number is kept.
+func (in *Info) SortRuntimeTypes() {
+	slices.SortFunc(in.RuntimeTypes, func(a, b RuntimeType) int {
+		return cmp.Or(cmp.Compare(a.RVA, b.RVA), cmp.Compare(a.Type, b.Type))
+	})
+	in.RuntimeTypes = slices.CompactFunc(in.RuntimeTypes, func(a, b RuntimeType) bool { return a.RVA == b.RVA })
 }
 
 // Variable is a name with a type. Variables of several scopes are one if they agree in all
@@ -131,7 +157,7 @@ func (in *Info) Equal(o *Info) bool {
 	if in == nil || o == nil {
 		return in == o
 	}
-	return in.Locals == o.Locals && in.FullTypes == o.FullTypes && slices.Equal(in.Vars, o.Vars) && slices.Equal(in.Exprs, o.Exprs) &&
+	return in.Locals == o.Locals && in.FullTypes == o.FullTypes && slices.Equal(in.Vars, o.Vars) && slices.Equal(in.Exprs, o.Exprs) && slices.Equal(in.RuntimeTypes, o.RuntimeTypes) &&
 		slices.EqualFunc(in.Groups, o.Groups, slices.Equal) && slices.Equal(in.Funcs, o.Funcs) &&
 		slices.EqualFunc(in.Types, o.Types, func(a, b Type) bool { return a.equal(&b) })
 }

@@ -3,7 +3,7 @@ package vars
 // Number numbers the types, variables and expressions of an Info whose groups are in order of first
 // use, and drops those that nothing refers to. Functions have the numbers of exprs, which are
 // expressions in order of first use; expressions that only types refer to are added. Variables are
-// in order of the groups; types in order of the variables and of the types that lead to them. Infos
+// in order of the groups; types in order of the variables, of RuntimeTypes and of the types that lead to them. Infos
 // with the same contents become equal. In order of first use, what is frequent comes early, and so
 // has short numbers.
 func (in *Info) Number(exprs []ExprID) {
@@ -16,6 +16,9 @@ func (in *Info) Number(exprs []ExprID) {
 	n.rewriteTypes()
 	n.rewriteVars()
 	n.rewriteExprs()
+	for i := range in.RuntimeTypes {
+		in.RuntimeTypes[i].Type = n.types[in.RuntimeTypes[i].Type]
+	}
 }
 
 // numbering holds the state of Number. Orders are new numbers to old, without entry 0.
@@ -67,13 +70,18 @@ func (n *numbering) orderTypes() {
 	for _, v := range n.varOrder {
 		n.useType(n.in.Vars[v].Type)
 	}
-	typed := 0
-	for i := 0; i < len(n.typeOrder) || typed < len(n.exprOrder); {
+	typed, runtime := 0, n.in.RuntimeTypes
+	for i := 0; i < len(n.typeOrder) || typed < len(n.exprOrder) || len(runtime) > 0; {
 		if i < len(n.typeOrder) {
 			t := &n.in.Types[n.typeOrder[i]]
 			t.Refs(func(t TypeID) { n.useType(t) })
 			t.exprs(func(e ExprID) ExprID { n.useExpr(e); return e })
 			i++
+			continue
+		}
+		if typed == len(n.exprOrder) {
+			n.useType(runtime[0].Type)
+			runtime = runtime[1:]
 			continue
 		}
 		e := n.in.Exprs[n.exprOrder[typed]]

@@ -42,6 +42,7 @@ type Parser struct {
 	exprs  []int
 	vars   []int
 	groups []int
+	run    []int // of RuntimeTypes
 	funcs  []int
 	b      Builder
 }
@@ -131,6 +132,8 @@ func (p *Parser) table(word byte, s *scanner, line int) *BadRecord {
 			p.vars = append(p.vars, line)
 			return err
 		})
+	case wordRun:
+		return s.each(func() *BadRecord { return p.runtimeType(s) })
 	case wordLang:
 		c := s.text[s.pos:]
 		if len(c) != 1 || c[0] != '-' && (c[0] < 'a' || c[0] > 'z') {
@@ -149,6 +152,25 @@ func (p *Parser) table(word byte, s *scanner, line int) *BadRecord {
 			return err
 		})
 	}
+	return nil
+}
+
+// runtimeType reads the distance from the address of the entry before and a type.
+func (p *Parser) runtimeType(s *scanner) *BadRecord {
+	last := RVA(0)
+	if n := len(p.info.RuntimeTypes); n > 0 {
+		last = p.info.RuntimeTypes[n-1].RVA
+	}
+	by, ok := s.hex()
+	if !ok || last+RVA(by) < last || !s.skip(':') {
+		return s.fail("want the distance of an address, ':' and a type")
+	}
+	id, ok := s.hex32()
+	if !ok {
+		return s.fail("want the number of a type")
+	}
+	p.info.RuntimeTypes = append(p.info.RuntimeTypes, RuntimeType{last + RVA(by), TypeID(id)})
+	p.run = append(p.run, s.line)
 	return nil
 }
 

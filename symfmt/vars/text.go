@@ -15,6 +15,7 @@ import (
 //	E expr ...        expressions
 //	V variable ...    variables
 //	G group ...       groups
+//	R entry ...       types by the addresses at which the program describes them
 //	L letter          the language of the functions after it
 //	F rva size frame scopes [entry] [site ...]    the variables of a function
 //	+ text            continues the F before it
@@ -30,13 +31,14 @@ const (
 	wordExpr  = 'E'
 	wordVar   = 'V'
 	wordGroup = 'G'
+	wordRun   = 'R'
 	wordFunc  = 'F'
 	wordLang  = 'L'
 	wordMore  = '+'
 )
 
 // words are the words of all records.
-var words = []byte{wordType, wordExpr, wordVar, wordGroup, wordFunc, wordLang, wordMore}
+var words = []byte{wordType, wordExpr, wordVar, wordGroup, wordRun, wordFunc, wordLang, wordMore}
 
 // lineSize is the approximate maximum length of a line, as some readers have a buffer of fixed
 // size for it.
@@ -92,7 +94,7 @@ func (in *Info) Pieces() int {
 // end depends on all entries before.
 const (
 	typesInPiece = 2048
-	tables       = 3 // expressions, variables, groups
+	tables       = 4 // expressions, variables, groups, types at run time
 	funcsInPiece = 256
 )
 
@@ -119,6 +121,15 @@ func (in *Info) Append(dst []byte, piece int) []byte {
 		return appendTokens(dst, wordVar, len(in.Vars), func(dst []byte, i int) []byte { return appendVarText(dst, &in.Vars[i]) })
 	case 2:
 		return appendTokens(dst, wordGroup, len(in.Groups), func(dst []byte, i int) []byte { return appendGroupText(dst, in.Groups[i]) })
+	case 3:
+		return appendTokens(dst, wordRun, len(in.RuntimeTypes)+1, func(dst []byte, i int) []byte {
+			last := RVA(0)
+			if i > 1 {
+				last = in.RuntimeTypes[i-2].RVA
+			}
+			t := in.RuntimeTypes[i-1]
+			return appendHex(append(appendHex(dst, uint64(t.RVA-last)), ':'), uint64(t.Type))
+		})
 	}
 	from := (piece - tables) * funcsInPiece
 	return in.appendFuncs(dst, from, min(from+funcsInPiece, len(in.Funcs)))

@@ -14,6 +14,8 @@ func sample() *Info {
 		Vars:   []Variable{{}, {Name: "a", Type: 1, Param: true}, {Name: "b", Type: 1}, {Name: "c", Type: 1}},
 		Exprs:  []Expr{{}, NewExpr([]Op{{Code: OpReg, Reg: 5}}), NewExpr([]Op{{Code: OpFbreg, S: -20}}), NewExpr([]Op{{Code: OpCFA}})},
 		Groups: [][]VarID{nil, {1}, {2, 3}, {3}},
+
+		RuntimeTypes: []RuntimeType{{0x4000, 1}, {0x4010, 1}},
 	}
 	tree := &Block{Group: 1, Inline: -1, Vars: []Location{{List: []Entry{{Range{0, 8}, 1}, {Range{8, 0x30}, 2}}}}, Blocks: []Block{
 		{Kind: InlineScope, Inline: 2, Group: 2, Vars: []Location{{Whole: 1}, {}}, Blocks: []Block{

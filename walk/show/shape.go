@@ -224,11 +224,7 @@ func (s *showing) shape(r *rule, parts map[string]part, v eval.Value, id vars.Ty
 		}
 		return "{" + count(s.word(parts["size"])) + "}"
 	}
-	if s.word(data) == 0 && s.word(parts["type"]) == 0 { // dynamic
-		return "nil"
-	}
-	t, _ := s.in.Plain(id)
-	return s.structure(v, t, id, depth)
+	return s.dynamic(parts, v, id, depth)
 }
 
 // count formats a number of elements.

@@ -58,7 +58,7 @@ type joinedFunc struct {
 const ambiguous = ^uint64(0)
 
 // Join fills in info with the variables of a module with the FUNCs funcs; places has the functions in
-// order of address. base is the address of RVA 0 in the file. The readers cannot be used afterwards.
+// order of address. The addresses of RuntimeTypes are still the offsets of AddRuntimeType. base is the address of RVA 0 in the file. The readers cannot be used afterwards.
 func Join(info *vars.Info, funcs []symfmt.Func, places []Place, base uint64, readers []*Records) {
 	j := &joiner{base: base, readers: readers, info: info}
 	j.info.Groups = [][]vars.VarID{nil}

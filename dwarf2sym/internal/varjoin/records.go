@@ -36,8 +36,9 @@ type Records struct {
 	units     [][]uint32 // by unit: the variables of its packed functions
 	funcs     []packedFunc
 	targets   []target
-	packed    []byte // reused
-	chunk     []byte // memory of packed functions
+	runtime   map[vars.RuntimeType]struct{} // by their offsets from where the program has all of them
+	packed    []byte                        // reused
+	chunk     []byte                        // memory of packed functions
 }
 
 // TypeHash identifies the contents of a type, as names of types are long.
@@ -206,6 +207,17 @@ func (r *Records) SetFound(hash TypeHash, id vars.TypeID) { r.found[hash] = id }
 // AddTarget records that calls of a target lead to the function at addr.
 func (r *Records) AddTarget(die Target, addr uint64) {
 	r.targets = append(r.targets, target{die, addr})
+}
+
+// AddRuntimeType records that the program describes a type at an offset from where all descriptors are, and reports
+// whether that is new.
+func (r *Records) AddRuntimeType(off uint64, id vars.TypeID) (isNew bool) {
+	if r.runtime == nil {
+		r.runtime = map[vars.RuntimeType]struct{}{}
+	}
+	n := len(r.runtime)
+	r.runtime[vars.RuntimeType{RVA: vars.RVA(off), Type: id}] = struct{}{}
+	return len(r.runtime) > n
 }
 
 // Funcs returns the number of functions.

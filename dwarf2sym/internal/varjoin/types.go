@@ -219,11 +219,23 @@ func (j *joiner) numberTypes(g *typeGraph) {
 		}
 		j.types = append(j.types, ids[g.first[r]:end])
 	}
+	j.joinRuntimeTypes()
 	// So far, expressions have the first numbers of base types.
 	j.info.Exprs = make([]vars.Expr, j.allExprs.Len())
 	for i := range j.info.Exprs {
 		j.info.Exprs[i] = j.allExprs.At(vars.ExprID(i)).Renumber(func(id vars.TypeID) vars.TypeID { return ids[j.baseTypes[id]] }, nil)
 	}
+}
+
+// joinRuntimeTypes lists the types that the program describes, by their offsets.
+func (j *joiner) joinRuntimeTypes() {
+	for r, v := range j.readers {
+		for t := range v.runtime {
+			j.info.RuntimeTypes = append(j.info.RuntimeTypes, vars.RuntimeType{RVA: t.RVA, Type: j.types[r][t.Type]})
+		}
+		v.runtime = nil
+	}
+	j.info.SortRuntimeTypes()
 }
 
 // joinExprs assigns common numbers to the expressions of all readers. The base types that they refer

@@ -40,8 +40,16 @@ func (v *Reader) typeAt(u *units.Unit, ref dwarf.Value) vars.TypeID {
 	id := v.readType(du, die, key)
 	v.depth--
 	v.typeOf.put(key, uint32(id))
+	if at := die.Value(dw.AtGoRuntimeType); at.U != 0 && (at.Kind == dwarf.Const || at.Kind == dwarf.Addr) {
+		if v.AddRuntimeType(at.U, id) {
+			v.Meter.Spend(runtimeTypeCost)
+		}
+	}
 	return id
 }
+
+// runtimeTypeCost is the memory of a type's descriptor at run time.
+const runtimeTypeCost = 32
 
 // typeOpen stands for a type that is being read.
 const typeOpen = ^uint32(0)
