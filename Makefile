@@ -10,6 +10,10 @@ SCALE       ?= 1100
 SCALE_DIR   ?=
 PREFIX      ?= /usr/local
 DESTDIR     ?=
+
+# Who releases, in the packages of make dist: NAME <ADDRESS>, and a URL.
+MAINTAINER  ?=
+HOMEPAGE    ?=
 BENCH_FILE   = $(or $(SYMTOOL_BENCH_FILE),build/symtool)
 
 INSTALLED    = bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
@@ -51,7 +55,7 @@ install: build ## install the program, manual pages and completions below PREFIX
 	build/symtool completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/symtool.fish'
 
 dist: ## make archives, Debian packages, container images and SBOMs for linux/amd64 and arm64 in build/dist, the same bytes from any folder
-	$(GO) run ./.ci/dist -o build/dist
+	$(GO) run ./.ci/dist -o build/dist $(if $(MAINTAINER),-maintainer '$(MAINTAINER)') $(if $(HOMEPAGE),-homepage '$(HOMEPAGE)')
 
 run: build ## build symtool, and dump a real binary: symtool itself
 	build/symtool dump -v -o build/symtool.sym build/symtool

@@ -17,19 +17,16 @@ var debNames = map[string]string{
 	"symtool": "usr/bin/symtool",
 }
 
-const (
-	debDocs       = "usr/share/doc/symtool/"
-	debMaintainer = "the authors of symtool <symtool@example.org>"
-)
+const debDocs = "usr/share/doc/symtool/"
 
 // debOverrides are findings of lintian that are meant to be: the program runs on any Linux, and doctor names the Debian
 // package of a file without a program of Debian's.
 const debOverrides = "symtool: statically-linked-binary\nsymtool: uses-dpkg-database-directly\n"
 
-// debCopyright begins the file that says under which licences everything is (Debian Policy, 12.5).
+// debCopyright is the file that says under which licences everything is, with the home page (Debian Policy, 12.5).
 const debCopyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: symtool
-Source: https://github.com/symtool/symtool
+Source: %s
 
 Files: *
 Copyright: 2026 the authors of symtool
@@ -55,9 +52,9 @@ func (r *release) deb(output string, files []file) error {
 	}
 	version := debVersion(r.version)
 	control := fmt.Sprintf("Package: symtool\nVersion: %s\nArchitecture: %s\nMaintainer: %s\nInstalled-Size: %d\n"+
-		"Suggests: debuginfod\nSection: devel\nPriority: optional\nHomepage: https://github.com/symtool/symtool\n"+
+		"Suggests: debuginfod\nSection: devel\nPriority: optional\nHomepage: %s\n"+
 		"Description: Breakpad symbol files: dump, check, compare, walk stacks\n symtool writes the symbol files of binaries with DWARF or a PDB, checks and\n"+
-		" compares them, and prints the stacks of crashed processes.\n", version, r.cpu, debMaintainer, (size+1023)/1024)
+		" compares them, and prints the stacks of crashed processes.\n", version, r.cpu, r.maintainer, (size+1023)/1024, r.homepage)
 	packed = append(packed, file{"DEBIAN/control", []byte(control), 0o644})
 	for _, f := range packed {
 		if err := writeDated(filepath.Join(tree, f.name), f, r.date); err != nil {
@@ -96,8 +93,8 @@ func (r *release) debFiles(files []file) (packed []file) {
 		}
 		packed = append(packed, file{name, f.data, f.mode})
 	}
-	changes := fmt.Sprintf("symtool (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n", debVersion(r.version), debMaintainer, r.date.Format(time.RFC1123Z))
-	return append(packed, file{debDocs + "copyright", []byte(debCopyright), 0o644}, file{debDocs + "changelog.gz", gzipped([]byte(changes)), 0o644}, file{"usr/share/lintian/overrides/symtool", []byte(debOverrides), 0o644})
+	changes := fmt.Sprintf("symtool (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n", debVersion(r.version), r.maintainer, r.date.Format(time.RFC1123Z))
+	return append(packed, file{debDocs + "copyright", fmt.Appendf(nil, debCopyright, r.homepage), 0o644}, file{debDocs + "changelog.gz", gzipped([]byte(changes)), 0o644}, file{"usr/share/lintian/overrides/symtool", []byte(debOverrides), 0o644})
 }
 
 // gzipped compresses as gzip -9n does: without a name and a date.

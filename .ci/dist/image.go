@@ -49,7 +49,7 @@ func (r *release) image(output string, files []file) error {
 			"User": "65532:65532", "WorkingDir": "/work", "Entrypoint": []string{"/symtool"},
 			"Labels": fields{
 				"org.opencontainers.image.title": "symtool", "org.opencontainers.image.version": r.version, "org.opencontainers.image.licenses": "Apache-2.0",
-				"org.opencontainers.image.source": "https://github.com/symtool/symtool",
+				"org.opencontainers.image.source": r.homepage,
 			},
 		},
 		"rootfs":  fields{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(plain))}},

@@ -9,6 +9,8 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"net/mail"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +25,9 @@ func main() {
 	log.SetPrefix(".ci/dist: ")
 	output := flag.String("o", "build/dist", "`folder` that is made anew")
 	cpus := flag.String("cpus", "amd64,arm64", "`list` of CPUs")
+	var by origin
+	flag.StringVar(&by.maintainer, "maintainer", "the authors of symtool <symtool@example.org>", "`NAME <ADDRESS>` of whoever answers for the packages")
+	flag.StringVar(&by.homepage, "homepage", "https://github.com/symtool/symtool", "`URL` of the home page in the packages")
 	list := flag.Bool("list", false, "print the documents of an archive, and make nothing")
 	flag.Parse()
 	if *list {
@@ -35,13 +40,31 @@ func main() {
 		}
 		return
 	}
-	if err := run(*output, strings.Split(*cpus, ",")); err != nil {
+	if err := by.check(); err != nil {
+		log.Fatal(err)
+	}
+	if err := run(*output, strings.Split(*cpus, ","), by); err != nil {
 		log.Fatal(err)
 	}
 }
 
+// origin says who releases: make has it in MAINTAINER and HOMEPAGE.
+type origin struct{ maintainer, homepage string }
+
+// check returns an error unless the values fit in a line of a Debian package (Debian Policy, 5.6.2 and 5.6.23).
+func (o origin) check() error {
+	if a, err := mail.ParseAddress(o.maintainer); err != nil || a.Name == "" || strings.ContainsAny(o.maintainer, "\r\n") {
+		return fmt.Errorf("-maintainer is %q, want NAME <ADDRESS>", o.maintainer)
+	}
+	if u, err := url.Parse(o.homepage); err != nil || u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("-homepage is %q, want https://HOST/...", o.homepage)
+	}
+	return nil
+}
+
 // release is the release for one CPU.
 type release struct {
+	origin
 	name    string // of the folder in the archive
 	cpu     string
 	version string
@@ -51,7 +74,7 @@ type release struct {
 	notices []notice
 }
 
-func run(output string, cpus []string) error {
+func run(output string, cpus []string, by origin) error {
 	date, err := sourceDate()
 	if err != nil {
 		return err
@@ -81,7 +104,7 @@ func run(output string, cpus []string) error {
 		return err
 	}
 	for _, cpu := range cpus {
-		r := &release{name: "symtool-" + version + "-linux-" + cpu, cpu: cpu, version: version, date: date, program: filepath.Join(work, cpu)}
+		r := &release{origin: by, name: "symtool-" + version + "-linux-" + cpu, cpu: cpu, version: version, date: date, program: filepath.Join(work, cpu)}
 		if err := r.write(output, common); err != nil {
 			return fmt.Errorf("%s: %w", cpu, err)
 		}

@@ -75,6 +75,10 @@ func checkDeb(t *testing.T, name, program string) {
 	if out, err := lint.CombinedOutput(); err != nil {
 		t.Errorf("lintian: %v\n%s", err, out)
 	}
+	about, err := exec.Command(testenv.Tool(t, "dpkg-deb"), "-f", name, "Maintainer", "Homepage").Output()
+	if want := "Maintainer: " + distMaintainer + "\nHomepage: " + distHomepage + "\n"; err != nil || string(about) != want {
+		t.Errorf("dpkg-deb -f: %q, %v; want %q", about, err, want)
+	}
 	root := t.TempDir()
 	if out, err := exec.Command(testenv.Tool(t, "dpkg-deb"), "-x", name, root).CombinedOutput(); err != nil {
 		t.Fatalf("dpkg-deb: %v\n%s", err, out)
@@ -141,6 +145,12 @@ func checkDistLinks(t *testing.T, dir string, names []string) {
 	}
 }
 
+// Who releases, in the packages of a test.
+const (
+	distMaintainer = "The Releasers <releases@symtool.example.org>"
+	distHomepage   = "https://symtool.example.org/home"
+)
+
 // distFrom runs make dist in a clone in a folder, with an environment of its own.
 func distFrom(t *testing.T, folder, zone, umask string) string {
 	t.Helper()
@@ -153,7 +163,7 @@ func distFrom(t *testing.T, folder, zone, umask string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", "-c", "umask "+umask+" && make -s dist")
+	cmd := exec.Command("sh", "-c", "umask "+umask+" && make -s dist MAINTAINER='"+distMaintainer+"' HOMEPAGE="+distHomepage)
 	cmd.Dir = clone
 	cmd.Env = append(os.Environ(), "TZ="+zone, "LC_ALL=C", "GOPATH="+dir+"/gopath", "GOMODCACHE="+dir+"/gopath/mod", "GOCACHE="+dir+"/cache",
 		"GOPROXY=file://"+strings.TrimSpace(string(modules))+"/cache/download", "GONOSUMDB=*", "GOAMD64=v3", "GOFLAGS=-modcacherw -mod=readonly",
